@@ -1,0 +1,36 @@
+/*
+ * A context: its device(s), the members behind them, and the graph of all its commands.
+ */
+#ifndef TSL_CORE_CONTEXT_H
+#define TSL_CORE_CONTEXT_H
+
+#include "core/device.h"
+#include "core/object.h"
+
+struct tsl_graph;
+
+typedef void(CL_CALLBACK tsl_context_error_fn)(const char *, const void *, size_t, void *);
+typedef void(CL_CALLBACK tsl_context_destructor_fn)(cl_context, void *);
+
+struct tsl_context {
+    struct tsl_object object;
+    cl_uint n_devices;
+    struct tsl_device **devices;
+    cl_context_properties *properties; /* as given, with the closing 0; NULL when none were given */
+    size_t n_properties;               /* words, closing 0 included */
+    tsl_context_error_fn *error_fn;
+    void *error_arg;
+    struct tsl_destructor *destructors; /* newest first; under the object's own lock */
+    unsigned n_members;
+    struct tsl_member *const *members; /* not owned */
+    struct tsl_graph *graph;           /* graph/graph.h: owned */
+};
+
+/* The arguments were checked. CL_DEVICE_NOT_AVAILABLE when there is no member. May block (opens members). */
+cl_int tsl_context_create(const cl_context_properties *properties, size_t n_properties, struct tsl_device *const *devices,
+                          cl_uint n_devices, struct tsl_context **context);
+
+/* Is this one of the context's devices? */
+bool tsl_context_has_device(const struct tsl_context *context, const struct tsl_device *device);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * The platform and the virtual device. Devices: the virtual one (one per process) and, later, sub-devices (its members).
+ */
+#ifndef TSL_CORE_DEVICE_H
+#define TSL_CORE_DEVICE_H
+
+#include "core/object.h"
+#include "driver/driver.h"
+
+struct tsl_platform {
+    struct tsl_object object;
+};
+
+struct tsl_device {
+    struct tsl_object object;
+    struct tsl_device *parent; /* NULL: the virtual device itself */
+};
+
+/* The one platform, and its one root device. Static lives; touching them loads no vendor and calls no driver. */
+struct tsl_platform *tsl_platform_get(void);
+struct tsl_device *tsl_device_root(void);
+
+/* The members behind a device, in order of index; opens them at first call (may block; not under a core lock).
+ * n = 0: none was found; the caller reports CL_DEVICE_NOT_AVAILABLE (tsl_device_no_member logs the sentence). */
+struct tsl_member *const *tsl_device_members(struct tsl_device *device, unsigned *n);
+void tsl_device_log_no_member(void);
+
+/* clGetDeviceInfo for a device of ours: every value by a rule from the members (docs/limits.md has the table). */
+cl_int tsl_device_info(struct tsl_device *device, cl_device_info param, size_t size, void *value, size_t *size_ret);
+
+/* A number that the core itself needs (size_t and narrower values of clGetDeviceInfo); 0 if there is no such. */
+cl_ulong tsl_device_number(struct tsl_device *device, cl_device_info param);
+
+#endif

@@ -1,0 +1,298 @@
+/*
+ * The driver contract: what the core asks of a technology (vendor OpenCL, CUDA, the built-in CPU, the fake one for
+ * tests, later another node) to drive its members.
+ *
+ * A driver is one `static const struct tsl_driver` with every operation set, except those marked "may be NULL".
+ * tsl_driver_check() asserts that once, at registration.
+ *
+ * Rules for every operation
+ * - Errors are OpenCL error codes, passed up unchanged; CL_SUCCESS is 0. On error nothing was done and nothing is owed.
+ * - The core holds none of its locks in any call, so a driver may call back (tsl_notify_fn) from inside any operation.
+ * - Submissions (copy, fill, launch, native, mark) for one port of the core come from one thread at a time, in order,
+ *   but those for different contexts, and every other operation, may come from several threads at once.
+ * - "May block" says whether an operation may wait for a device or a compiler. Submissions must not, unless the member
+ *   says so in its caps (submits_block); the core then calls them from a thread of their own.
+ * - Pointers to host memory stay valid and unchanged (or untouched, where written) until the work's fence completes.
+ * - Times are in nanoseconds of the one clock (core/clock.h); the driver maps its devices' clocks to it.
+ * - After fork() the child calls nothing of a driver.
+ */
+#ifndef TSL_DRIVER_DRIVER_H
+#define TSL_DRIVER_DRIVER_H
+
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tsl_driver;
+struct tsl_kernel_facts;
+
+/* Members of one process: their bits, and the host's, fit one 32-bit set of spaces (tile/tile.h). */
+#define TSL_MAX_MEMBERS 31
+
+/* ---- Paths: what a probe finds --------------------------------------------------------------------------------- */
+
+/* What two paths have in common when they lead to one physical device. Unknown parts are zero / false. */
+struct tsl_identity {
+    bool has_uuid;
+    uint8_t uuid[CL_UUID_SIZE_KHR];
+    bool has_pci;
+    uint32_t pci_domain, pci_bus, pci_device, pci_function;
+    bool is_host_cpu; /* a CPU device of this host: the host itself */
+};
+
+/* A driver's way to a device. Owned by the registry (driver/members.h); strings are the registry's. */
+struct tsl_path {
+    const struct tsl_driver *driver;
+    char id[32];          /* "opencl:0.1", "cuda:1", "cpu", "fake:0": what TESELA_MEMBERS names */
+    char *platform_name;  /* CL_PLATFORM_NAME or the technology's name */
+    char *device_name;    /* CL_DEVICE_NAME */
+    char *driver_version; /* CL_DRIVER_VERSION */
+    cl_device_type type;
+    struct tsl_identity identity;
+    char *why_not;        /* NULL: usable; else a sentence: why this path can't be used (e.g. 32-bit addresses) */
+    void *priv;           /* the driver's own, e.g. cl_device_id */
+};
+
+/* Called by probe() once for each path found, in the driver's stable order. Takes ownership of the heap strings. */
+typedef void tsl_found_fn(void *arg, const struct tsl_path *path);
+
+/* ---- Members ---------------------------------------------------------------------------------------------------- */
+
+/* What a member is like. Filled by open(), constant afterwards. */
+struct tsl_member_caps {
+    bool zero_copy;          /* kernels work on the host's copy itself; the member has no space of its own */
+    bool submits_block;      /* submissions (or flush) may execute the work in the calling thread */
+    bool gates;              /* gate_create works: a submission may wait for something that the host opens later */
+    bool ordered_lanes;      /* work of one lane completes in submission order (always true for OpenCL and CUDA) */
+    bool profiles;           /* fence_times gives the device's own times */
+    cl_ulong memory_size;    /* bytes of device memory */
+    cl_ulong max_alloc_size; /* bytes of the largest single allocation */
+    size_t base_align;       /* bytes; CL_DEVICE_MEM_BASE_ADDR_ALIGN / 8 */
+    double speed;            /* rough relative compute speed, > 0: only for the order of members before any measurement */
+};
+
+/* Base of a driver's own member structure (embed it first). Made by open(), lives until close(). */
+struct tsl_member {
+    const struct tsl_driver *driver;
+    const struct tsl_path *path;
+    struct tsl_member_caps caps;
+    unsigned index; /* position in the registry's list of members in use, 0 … TSL_MAX_MEMBERS-1; set by the registry */
+};
+
+/* ---- Things a member holds (each is the base of a driver's own structure, embedded first) ------------------------ */
+
+struct tsl_lane {            /* an ordered stream of submissions on one member: an in-order queue, a CUDA stream */
+    struct tsl_member *member;
+};
+
+struct tsl_mem {             /* device memory, or a range of such (mem_sub) */
+    struct tsl_member *member;
+    size_t size;             /* bytes */
+};
+
+struct tsl_dprogram {        /* a program built for one member */
+    struct tsl_member *member;
+};
+
+struct tsl_dkernel {         /* a kernel of a dprogram; thread-safe: the driver serialises set-arguments-and-enqueue */
+    struct tsl_dprogram *program;
+};
+
+/*
+ * Completion of a piece of work, whatever the technology (the papers' generic event). Reference-counted; the last
+ * unref calls the driver's fence_free. A gate is a fence that the host completes (a user event).
+ */
+struct tsl_fence {
+    const struct tsl_driver *driver;
+    struct tsl_member *member;
+    atomic_uint refs;
+};
+
+/* Called once when a fence completes. status: CL_COMPLETE or a negative error. It may run in any thread, also inside a
+ * call into the driver; it must not block and must not call the driver, gate_open excepted. */
+typedef void tsl_notify_fn(void *arg, cl_int status);
+
+/* ---- Submissions ------------------------------------------------------------------------------------------------ */
+
+/* What a submission waits for besides its lane's order: fences for which can_wait() is true on that member. */
+struct tsl_waits {
+    unsigned n;
+    struct tsl_fence *const *fences; /* borrowed for the call */
+};
+
+/* One side of a copy: device memory, or host memory where mem is NULL. */
+struct tsl_place {
+    struct tsl_mem *mem;
+    void *host;         /* used when mem is NULL */
+    size_t offset;      /* bytes from the start of mem or host to the first byte of the box */
+    size_t row_pitch;   /* bytes; ignored while region[1] and region[2] are 1 */
+    size_t slice_pitch; /* bytes; ignored while region[2] is 1 */
+};
+
+/* A box of bytes to copy. region[0] is in bytes, region[1] in rows, region[2] in slices; none is 0. src and dst do not
+ * overlap. At least one side is memory of the lane's member; the other is that member's, host memory, or memory of
+ * another member for which can_copy_peer() is true. */
+struct tsl_copy {
+    struct tsl_place dst, src;
+    size_t region[3];
+};
+
+/* What a kernel's argument is bound to on one member. */
+enum tsl_arg_kind {
+    TSL_ARG_UNSET,
+    TSL_ARG_VALUE,   /* size bytes at value */
+    TSL_ARG_MEM,     /* mem; NULL is a null pointer */
+    TSL_ARG_LOCAL,   /* size bytes of local memory */
+    TSL_ARG_SAMPLER, /* value points to a struct tsl_sampler_desc */
+};
+
+struct tsl_sampler_desc {
+    cl_bool normalized;
+    cl_addressing_mode addressing;
+    cl_filter_mode filter;
+};
+
+struct tsl_bound_arg {
+    enum tsl_arg_kind kind;
+    size_t size;
+    const void *value;
+    struct tsl_mem *mem;
+};
+
+/* A kernel's arguments as they were at the enqueue, bound to one member's memory. Immutable. Two calls with the same
+ * serial (never 0, never used again in the process) carry the same arguments: a driver that has them set already sets
+ * nothing. */
+struct tsl_bound_args {
+    uint64_t serial;
+    cl_uint n;
+    const struct tsl_bound_arg *args;
+};
+
+/*
+ * A launch and the part of it to run. The whole launch has global_size work-items from global_offset in groups of
+ * local_size; local_size[0] == 0 leaves the choice to the driver (then the window is the whole). group_begin/group_count
+ * select the window in work-groups; ids and sizes answer as for the whole launch (the driver returns
+ * CL_INVALID_OPERATION for a real window that it can't run so; see windows_ok). Sizes past work_dim are 1, offsets 0.
+ */
+struct tsl_window {
+    cl_uint work_dim;
+    size_t global_offset[3];
+    size_t global_size[3];
+    size_t local_size[3];
+    size_t group_begin[3];
+    size_t group_count[3];
+    bool whole; /* true: group_begin/group_count are not set; all of it */
+};
+
+/* When a piece of work ran. All in ns of the one clock; queued and submitted are the core's. */
+struct tsl_times {
+    uint64_t start_ns, end_ns;
+};
+
+/* What to build a program from. All strings are the caller's, for the call. */
+enum tsl_program_kind { TSL_PROGRAM_SOURCE, TSL_PROGRAM_BINARY, TSL_PROGRAM_IL, TSL_PROGRAM_BUILTIN };
+
+struct tsl_program_input {
+    enum tsl_program_kind kind;
+    const void *data;    /* source text, binary, IL, or the names of built-in kernels */
+    size_t size;         /* bytes, without a terminating NUL */
+    const char *options; /* never NULL; as the application gave them */
+};
+
+/* ---- The table -------------------------------------------------------------------------------------------------- */
+
+struct tsl_driver {
+    const char *name; /* "opencl", "cuda", "cpu", "fake", "host": the part of a path's id before the colon */
+
+    /* Finds this driver's paths and reports each. Loads libraries; makes no contexts. May block. Called once. */
+    cl_int (*probe)(tsl_found_fn *found, void *arg);
+
+    /* Opens a path for use. May block. close() is called at most once, when nothing of the member is left. */
+    cl_int (*open)(const struct tsl_path *path, struct tsl_member **member);
+    void (*close)(struct tsl_member *member);
+
+    /* clGetDeviceInfo of the physical device, same conventions (param_value NULL asks for the size). Works on a path,
+     * so that listing does not open members. CL_INVALID_VALUE for queries that the device doesn't know. */
+    cl_int (*info)(const struct tsl_path *path, cl_device_info param, size_t size, void *value, size_t *size_ret);
+
+    /* Lanes. profile: fence_times will be asked. flush sends everything to the device, finish waits for all of it and
+     * returns the first error of work without a fence, if the technology tells. flush may block only if the member's
+     * caps say submits_block; finish blocks. lane_free waits for nothing: the work goes on. */
+    cl_int (*lane_create)(struct tsl_member *member, bool profile, struct tsl_lane **lane);
+    void (*lane_free)(struct tsl_lane *lane);
+    cl_int (*flush)(struct tsl_lane *lane);
+    cl_int (*finish)(struct tsl_lane *lane);
+
+    /* Device memory of size > 0 bytes. flags: the application's access flags (CL_MEM_READ_ONLY …), a hint. host: NULL, or
+     * host memory of that size that the member may use itself as the storage (zero_copy members do). mem_sub gives a
+     * part of mem (offset a multiple of caps.base_align) that may be bound as an argument; mem outlives it. mem_free is
+     * called when no work on it is left. */
+    cl_int (*mem_alloc)(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host, struct tsl_mem **mem);
+    cl_int (*mem_sub)(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub);
+    void (*mem_free)(struct tsl_mem *mem);
+
+    /* Submissions. All return at once (see submits_block). *fence: NULL asks for none; else the caller gets one
+     * reference to the fence of this piece of work. waits may be NULL. */
+    bool (*can_copy_peer)(struct tsl_member *from, struct tsl_member *to);
+    cl_int (*copy)(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
+                   struct tsl_fence **fence);
+    /* Fills size bytes from offset with the pattern (pattern_size divides both; 1 … 128, a power of two). */
+    cl_int (*fill)(struct tsl_lane *lane, const struct tsl_place *dst, size_t size, const void *pattern,
+                   size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence);
+    cl_int (*launch)(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,
+                     const struct tsl_window *window, const struct tsl_waits *waits, struct tsl_fence **fence);
+    /* Completes when everything submitted to the lane before, and the waits, have. */
+    cl_int (*mark)(struct tsl_lane *lane, const struct tsl_waits *waits, struct tsl_fence **fence);
+
+    /* Fences. status: CL_QUEUED … CL_COMPLETE or a negative error, without blocking. wait blocks until completion (the
+     * lane was flushed) and returns the final status. notify: fn is called exactly once, at once if already complete.
+     * times: CL_PROFILING_INFO_NOT_AVAILABLE where the lane doesn't profile. can_wait: may a submission on member wait
+     * for this fence natively? gate_create/gate_open: a fence that the host completes; status CL_COMPLETE or negative;
+     * gate_open neither blocks nor runs work in the caller. Every gate must be opened once. */
+    cl_int (*fence_status)(struct tsl_fence *fence);
+    cl_int (*fence_wait)(struct tsl_fence *fence);
+    cl_int (*fence_notify)(struct tsl_fence *fence, tsl_notify_fn *fn, void *arg);
+    cl_int (*fence_times)(struct tsl_fence *fence, struct tsl_times *times);
+    void (*fence_free)(struct tsl_fence *fence);
+    bool (*can_wait)(struct tsl_member *member, const struct tsl_fence *fence);
+    cl_int (*gate_create)(struct tsl_member *member, struct tsl_fence **gate);
+    cl_int (*gate_open)(struct tsl_fence *gate, cl_int status);
+
+    /* Programs. build blocks, is called from several threads at once for different members, and always sets *log (heap,
+     * may be empty, the caller frees), whatever it returns. program_binary: the built binary (heap, the caller frees). */
+    cl_int (*build)(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
+                    char **log);
+    cl_int (*program_binary)(struct tsl_dprogram *program, void **data, size_t *size);
+    void (*program_free)(struct tsl_dprogram *program);
+    /* Names of the kernels, separated by ';' (heap, the caller frees). */
+    cl_int (*program_kernels)(struct tsl_dprogram *program, char **names);
+    /* One kernel and the facts about it on this member (facts: filled, owned by the caller: tsl_kernel_facts_finish). */
+    cl_int (*kernel_create)(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
+                            struct tsl_kernel_facts *facts);
+    void (*kernel_free)(struct tsl_dkernel *kernel);
+    /* Can this kernel run in windows, with ids and sizes as for the whole launch? */
+    bool (*windows_ok)(struct tsl_dkernel *kernel, const struct tsl_kernel_facts *facts);
+};
+
+/* Aborts, naming the operation, if a required operation is NULL: a programming error, found by every test. */
+void tsl_driver_check(const struct tsl_driver *driver);
+
+static inline struct tsl_fence *tsl_fence_ref(struct tsl_fence *fence)
+{
+    /* Relaxed: whoever takes a reference already has one. */
+    atomic_fetch_add_explicit(&fence->refs, 1, memory_order_relaxed);
+    return fence;
+}
+
+/* NULL is allowed. May call the driver (fence_free): not under a core lock. */
+static inline void tsl_fence_unref(struct tsl_fence *fence)
+{
+    /* Release orders this owner's uses before the free, acquire orders the others' before ours. */
+    if (fence && atomic_fetch_sub_explicit(&fence->refs, 1, memory_order_acq_rel) == 1)
+        fence->driver->fence_free(fence);
+}
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * The registry: which members this process has. Discovery happens once, at first real use (context creation, or a
+ * device query that needs it), never in platform enumeration (loaders hold a once-lock there).
+ */
+#ifndef TSL_DRIVER_MEMBERS_H
+#define TSL_DRIVER_MEMBERS_H
+
+#include "driver/driver.h"
+
+/* One row of `tesela info`: a path, and whether it serves. */
+struct tsl_found {
+    struct tsl_path path;
+    bool used;                 /* chosen by TESELA_MEMBERS, the config or the defaults */
+    char *why_not;             /* when not used: a sentence (left out by TESELA_MEMBERS, the same device as …, error …) */
+    struct tsl_member *member; /* opened on demand by tsl_members_open; NULL before or when it failed */
+};
+
+struct tsl_found_list {
+    unsigned n;
+    struct tsl_found *rows; /* in the order of drivers, then of their probe */
+    char **problems;        /* sentences about vendors that could not be loaded at all */
+    unsigned n_problems;
+};
+
+/* Probes all drivers, once per process, thread-safe; later calls return the same list. Never NULL. May block. After
+ * fork() in the child it returns an empty list with a sentence in problems. */
+const struct tsl_found_list *tsl_members_probe(void);
+
+/* Opens (once) all members in use and returns them in order of index. *n may be 0. A member that fails to open is left
+ * out, with the reason in its row. May block. The array lives until the process ends. */
+struct tsl_member *const *tsl_members_open(unsigned *n);
+
+/* Registers a driver before the first probe (tests register the fake one). */
+void tsl_members_register(const struct tsl_driver *driver);
+
+/* Tests only: forgets everything; the caller made sure that nothing is in use. */
+void tsl_members_reset(void);
+
+#endif

@@ -1,0 +1,103 @@
+/*
+ * The graph of a context: what was enqueued, what waits for what, what is reported when. This is the door through which
+ * the API enters; graph/internal.h has the inside.
+ *
+ * Life of a command: held → scheduled → complete → reported.
+ *   held       it, or a command that must not be overtaken before it, depends on an unset user event. Nothing is decided.
+ *   scheduled  it has a place, it owns its ranges (its edges are known: they all point to commands scheduled before, so
+ *              there is no cycle), its operations are on their way. Commands of an in-order queue are scheduled in order.
+ *   complete   all its operations are, or it failed.
+ *   reported   complete, and in an in-order queue all before it are reported: only this is visible.
+ *
+ * Locks: every function takes the graph's lock itself; the caller holds no core lock.
+ * Errors: of the enqueue functions are those of the clEnqueue… call; later failures are the command's (its event's) status.
+ */
+#ifndef TSL_GRAPH_GRAPH_H
+#define TSL_GRAPH_GRAPH_H
+
+#include "core/buffer.h"
+#include "core/program.h"
+#include "core/queue.h"
+
+struct tsl_graph;
+struct tsl_stream;
+struct tsl_event;
+
+/* One graph per context; one stream per command queue. destroy waits for nothing: all commands are complete by then
+ * (commands in flight hold their queue, queues hold their context). */
+cl_int tsl_graph_create(struct tsl_context *context, struct tsl_graph **graph);
+void tsl_graph_destroy(struct tsl_graph *graph); /* NULL allowed */
+cl_int tsl_stream_create(struct tsl_queue *queue, struct tsl_stream **stream);
+void tsl_stream_destroy(struct tsl_stream *stream); /* NULL allowed */
+
+/* The part that all enqueues share. event: NULL, or where a new event (users = 1) goes. */
+struct tsl_enqueue {
+    struct tsl_queue *queue;
+    cl_command_type type;
+    bool blocking; /* return only when the command is reported; its error is then the call's error */
+    cl_uint n_wait;
+    struct tsl_event *const *wait; /* checked by the API: live events of the same context */
+    struct tsl_event **event;
+};
+
+/* A box of bytes: 1D when region[1] and region[2] are 1. Offsets are in the buffer (sub-buffer) resp. from host. */
+struct tsl_box_copy {
+    size_t region[3];
+    size_t dst_offset, dst_row_pitch, dst_slice_pitch; /* offset already includes the origin */
+    size_t src_offset, src_row_pitch, src_slice_pitch;
+};
+
+cl_int tsl_enqueue_read(const struct tsl_enqueue *e, struct tsl_buffer *src, void *dst, const struct tsl_box_copy *box);
+cl_int tsl_enqueue_write(const struct tsl_enqueue *e, struct tsl_buffer *dst, const void *src,
+                         const struct tsl_box_copy *box);
+cl_int tsl_enqueue_copy(const struct tsl_enqueue *e, struct tsl_buffer *src, struct tsl_buffer *dst,
+                        const struct tsl_box_copy *box);
+cl_int tsl_enqueue_fill(const struct tsl_enqueue *e, struct tsl_buffer *dst, const void *pattern, size_t pattern_size,
+                        size_t offset, size_t size);
+/* *ptr is set at the call; valid when the command is complete. */
+cl_int tsl_enqueue_map(const struct tsl_enqueue *e, struct tsl_buffer *buffer, cl_map_flags flags, size_t offset,
+                       size_t size, void **ptr);
+cl_int tsl_enqueue_unmap(const struct tsl_enqueue *e, struct tsl_buffer *buffer, void *ptr);
+/* The API checked sizes against the facts of every eligible member; `members` are those that can take this launch. */
+cl_int tsl_enqueue_kernel(const struct tsl_enqueue *e, struct tsl_kernel *kernel, const struct tsl_window *window,
+                          unsigned members);
+/* Waits for the list, or for everything before when the list is empty; barriers also hold back what comes after. */
+cl_int tsl_enqueue_marker(const struct tsl_enqueue *e, bool barrier);
+cl_int tsl_enqueue_migrate(const struct tsl_enqueue *e, cl_uint n, struct tsl_buffer *const *buffers,
+                           cl_mem_migration_flags flags);
+/* A host task: fn runs on a thread of ours once the buffers are on the host. args: heap, freed after the run; the graph
+ * stores the host address of buffers[i] at slots[i] (pointers into args) before. */
+cl_int tsl_enqueue_native(const struct tsl_enqueue *e, void(CL_CALLBACK *fn)(void *), void *args, cl_uint n,
+                          struct tsl_buffer *const *buffers, void **const *slots);
+
+cl_int tsl_queue_flush(struct tsl_queue *queue);
+cl_int tsl_queue_finish(struct tsl_queue *queue);
+/* The queue's last release: what clReleaseCommandQueue must do (an implicit flush). */
+void tsl_queue_let_go(struct tsl_queue *queue);
+
+/* Events. Every event is a handle whose command lives as long as it does. */
+struct tsl_event {
+    struct tsl_object object;
+    struct tsl_context *context; /* shown */
+    struct tsl_queue *queue;     /* shown; NULL for user events */
+    struct tsl_command *command; /* owned reference */
+};
+
+cl_int tsl_event_create_user(struct tsl_context *context, struct tsl_event **event);
+/* CL_INVALID_OPERATION if it was set before or is no user event. */
+cl_int tsl_event_set_user(struct tsl_event *event, cl_int status);
+/* The reported status: CL_QUEUED, CL_SUBMITTED, CL_RUNNING, CL_COMPLETE or a negative error. */
+cl_int tsl_event_status(struct tsl_event *event);
+cl_command_type tsl_event_type(struct tsl_event *event);
+/* CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if one of them failed. Flushes their queues. */
+cl_int tsl_events_wait(cl_uint n, struct tsl_event *const *events);
+typedef void(CL_CALLBACK tsl_event_fn)(cl_event, cl_int, void *);
+/* Called once, on the callback thread, when the reported status reaches `status` or an error. */
+cl_int tsl_event_callback(struct tsl_event *event, cl_int status, tsl_event_fn *fn, void *arg);
+/* CL_PROFILING_INFO_NOT_AVAILABLE: not a profiling queue, a user event, or not complete. */
+cl_int tsl_event_profile(struct tsl_event *event, cl_profiling_info param, cl_ulong *ns);
+
+/* After fork() in the child every entry that would use a thread or a driver returns CL_OUT_OF_RESOURCES instead. */
+bool tsl_forked(void);
+
+#endif
