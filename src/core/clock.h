@@ -1,0 +1,70 @@
+/*
+ * The one clock, and how the members' clocks are mapped to it.
+ *
+ * Every time that Tesela compares, reports (CL_PROFILING_COMMAND_...) or draws is in nanoseconds of this clock.
+ */
+#ifndef TSL_CORE_CLOCK_H
+#define TSL_CORE_CLOCK_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Now, in nanoseconds: CLOCK_MONOTONIC unless a simulation put another clock in. Never goes backwards. */
+uint64_t tsl_clock_ns(void);
+
+/*
+ * Puts a virtual clock in (now(data) is called for each tsl_clock_ns, from any thread); NULL puts the real one back.
+ * Only while no other thread asks for the time.
+ */
+void tsl_clock_set(uint64_t (*now)(void *data), void *data);
+
+/* The four times of a command that OpenCL reports (OpenCL 3.0, 5.14), in nanoseconds of one clock. */
+struct tsl_times {
+    uint64_t queued;
+    uint64_t submit;
+    uint64_t start;
+    uint64_t end;
+};
+
+/* Moves times that stand before an earlier state's up to it, so that queued <= submit <= start <= end. */
+void tsl_times_order(struct tsl_times *times);
+
+/*
+ * A device's clock seen from ours. It is fed with sightings: "the device's clock showed D at a moment not before our
+ * A and not after our B". Each bounds the offset between the clocks to [A - D, B - D]; the map intersects what it
+ * has seen, lets the bounds grow with time as far as two quartz clocks may part, and starts again from the newest
+ * sighting when they contradict each other (the device was reset or slept).
+ *
+ * All functions are thread-safe; the lock is a leaf and is held for nanoseconds.
+ */
+struct tsl_clock_map {
+    pthread_mutex_t lock;
+    bool fed;           /* false: offsets are unknown, the clocks are taken as one */
+    int64_t low;        /* the offset (ours - device's) lies in [low, high] ... */
+    int64_t high;       /* ... */
+    uint64_t device_ns; /* ... as of this device time, the newest sighting's */
+};
+
+void tsl_clock_map_init(struct tsl_clock_map *map);
+void tsl_clock_map_finish(struct tsl_clock_map *map);
+
+/*
+ * One sighting, see above. An exact pair, as clGetDeviceAndHostTimer gives, has host_before_ns == host_after_ns; a
+ * vendor event's QUEUED time lies between our times before and after the clEnqueue call.
+ */
+void tsl_clock_map_feed(struct tsl_clock_map *map, uint64_t device_ns, uint64_t host_before_ns, uint64_t host_after_ns);
+
+/* One device time in our clock, by the middle of the bounds. Times of one command go through tsl_clock_map_times. */
+uint64_t tsl_clock_map_ns(struct tsl_clock_map *map, uint64_t device_ns);
+
+/*
+ * Maps a command's start and end, as the device told them, into *times, whose queued and submit (our own clock, taken
+ * when the application enqueued and when the driver got the command) and end (our own clock, when completion was
+ * seen) are set already: the mapped span is moved into [submit, end] where it sticks out, and keeps its length as far
+ * as that has room. Afterwards queued <= submit <= start <= end.
+ */
+void tsl_clock_map_times(struct tsl_clock_map *map, uint64_t device_start_ns, uint64_t device_end_ns,
+                         struct tsl_times *times);
+
+#endif

@@ -1,0 +1,108 @@
+/*
+ * The settings: every TESELA_ variable, read once into one struct.
+ *
+ * The environment is read at the first call of tsl_settings(), never when the library is loaded and never while a
+ * loader enumerates platforms: code that clIcdGetPlatformIDsKHR reaches must not call it (nor tsl_log, nor
+ * tsl_trace_on). In programs that run with raised rights (set-user-id, file capabilities) all variables, HOME and
+ * XDG_CACHE_HOME among them, are taken as unset.
+ *
+ * A value that cannot be understood, and a setting whose part of Tesela does not exist yet, is reported once on
+ * standard error, in a sentence that says what to do; the default is used instead.
+ * The table for users is docs/settings.md; keep the two equal.
+ */
+#ifndef TSL_CORE_SETTINGS_H
+#define TSL_CORE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Which member a command goes to (TESELA_POLICY). */
+enum tsl_policy {
+    TSL_POLICY_AUTO,        /* "auto", the default: Tesela chooses the policy */
+    TSL_POLICY_EAGER,       /* "eager": the first member that is free */
+    TSL_POLICY_MODEL,       /* "model": earliest finish time by performance models; not there yet, acts as auto */
+    TSL_POLICY_FASTEST,     /* "fastest": everything on the fastest member */
+    TSL_POLICY_ROUND_ROBIN, /* "round-robin": one member after the other */
+    TSL_POLICY_WEIGHTS,     /* "weights=1,3,...": static shares, see weights and n_weights */
+};
+
+/* The papers' two execution policies (TESELA_ORDER). */
+enum tsl_order {
+    TSL_ORDER_ASYNC, /* "async", the default: independent commands of a queue overlap */
+    TSL_ORDER_SYNC,  /* "sync": one command of a queue after the other; not there yet */
+};
+
+/* What the virtual device's limits are made of (TESELA_LIMITS). */
+enum tsl_limits {
+    TSL_LIMITS_ALL,     /* "all", the default: what every counted member can do */
+    TSL_LIMITS_FASTEST, /* "fastest": what the fastest member can do; not there yet */
+};
+
+/* The type bit that the virtual device reports beside DEFAULT (TESELA_DEVICE_TYPE). */
+enum tsl_device_type {
+    TSL_DEVICE_TYPE_GPU,         /* "gpu", the default: a CPU bit makes programs take slow paths */
+    TSL_DEVICE_TYPE_CPU,         /* "cpu" */
+    TSL_DEVICE_TYPE_ACCELERATOR, /* "accelerator" */
+};
+
+/* What happens to in-order commands on queues with profiling (TESELA_PROFILING). */
+enum tsl_profiling {
+    TSL_PROFILING_SERIAL,  /* "serial", the default: they do not overlap, as their times would show it */
+    TSL_PROFILING_OVERLAP, /* "overlap": they may overlap as on any other queue; not there yet */
+};
+
+/* Bits of tsl_settings.check (TESELA_CHECK). */
+#define TSL_CHECK_ACCESS    1u /* "access": compare real writes with the compiler's facts; not there yet */
+#define TSL_CHECK_COHERENCE 2u /* "coherence": verify that copies said to be equal are; not there yet */
+
+struct tsl_settings {
+    char **members; /* TESELA_MEMBERS: its items, blanks trimmed, none empty; NULL if n_members is 0 */
+    size_t n_members;
+    char *vendors; /* TESELA_VENDORS: folder of .icd files; never NULL, default TSL_VENDORS_DEFAULT */
+
+    enum tsl_policy policy;
+    double *weights; /* one per member in member order, each >= 0, at least one > 0; NULL unless TSL_POLICY_WEIGHTS */
+    size_t n_weights;
+
+    enum tsl_order order;
+    enum tsl_limits limits;
+    enum tsl_device_type device_type;
+    enum tsl_profiling profiling;
+    bool reproducible; /* TESELA_REPRODUCIBLE: each kernel stays on one kind of member; not there yet */
+    unsigned check;    /* TSL_CHECK_ bits */
+
+    char *config; /* TESELA_CONFIG: file in the Controller's form, or NULL; not there yet */
+    char *cache;  /* TESELA_CACHE: folder, perhaps not made yet; NULL: nothing may be kept */
+    char *trace;  /* TESELA_TRACE: file, with %p not yet replaced, or NULL: no timeline */
+    uint64_t log; /* TESELA_LOG: bits of log.h */
+
+    char *complaints; /* what to tell the user: sentences, each with its newline; NULL if there is nothing to say */
+};
+
+/* Where Debian and most others keep the vendors' .icd files. */
+#define TSL_VENDORS_DEFAULT "/etc/OpenCL/vendors"
+
+/*
+ * The settings in force, never NULL, valid until the process ends, never changed after the first call.
+ * The first call reads the environment and writes the complaints to standard error; any thread may make it, and
+ * the others wait. Takes no lock of ours afterwards.
+ */
+const struct tsl_settings *tsl_settings(void);
+
+/*
+ * Fills *settings from get(name, data), which returns a variable's value or NULL; the values are copied. Pure: touches
+ * neither the environment nor standard error. An empty value counts as unset. Complaints are left in
+ * settings->complaints. Free with tsl_settings_finish.
+ */
+void tsl_settings_parse(struct tsl_settings *settings, const char *(*get)(const char *name, void *data), void *data);
+void tsl_settings_finish(struct tsl_settings *settings);
+
+/*
+ * Writes each setting that tsl_settings_parse read as its variable's name and its value in the words of
+ * docs/settings.md ("round-robin", "weights=1,3"; "" for none), in the order of the table.
+ */
+void tsl_settings_each(const struct tsl_settings *settings,
+                       void (*visit)(const char *name, const char *value, void *data), void *data);
+
+#endif
