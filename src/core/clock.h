@@ -19,8 +19,9 @@ uint64_t tsl_clock_ns(void);
  */
 void tsl_clock_set(uint64_t (*now)(void *data), void *data);
 
-/* The four times of a command that OpenCL reports (OpenCL 3.0, 5.14), in nanoseconds of one clock. */
-struct tsl_times {
+/* The four times of a command that OpenCL reports (OpenCL 3.0, 5.14), in nanoseconds of one clock. A driver's struct
+ * tsl_times has the last two. */
+struct tsl_command_times {
     uint64_t queued;
     uint64_t submit;
     uint64_t start;
@@ -28,7 +29,7 @@ struct tsl_times {
 };
 
 /* Moves times that stand before an earlier state's up to it, so that queued <= submit <= start <= end. */
-void tsl_times_order(struct tsl_times *times);
+void tsl_command_times_order(struct tsl_command_times *times);
 
 /*
  * A device's clock seen from ours. It is fed with sightings: "the device's clock showed D at a moment not before our
@@ -55,7 +56,7 @@ void tsl_clock_map_finish(struct tsl_clock_map *map);
  */
 void tsl_clock_map_feed(struct tsl_clock_map *map, uint64_t device_ns, uint64_t host_before_ns, uint64_t host_after_ns);
 
-/* One device time in our clock, by the middle of the bounds. Times of one command go through tsl_clock_map_times. */
+/* One device time in our clock, by the middle of the bounds. Times of one command go through tsl_clock_map_command. */
 uint64_t tsl_clock_map_ns(struct tsl_clock_map *map, uint64_t device_ns);
 
 /*
@@ -64,7 +65,7 @@ uint64_t tsl_clock_map_ns(struct tsl_clock_map *map, uint64_t device_ns);
  * seen) are set already: the mapped span is moved into [submit, end] where it sticks out, and keeps its length as far
  * as that has room. Afterwards queued <= submit <= start <= end.
  */
-void tsl_clock_map_times(struct tsl_clock_map *map, uint64_t device_start_ns, uint64_t device_end_ns,
-                         struct tsl_times *times);
+void tsl_clock_map_command(struct tsl_clock_map *map, uint64_t device_start_ns, uint64_t device_end_ns,
+                           struct tsl_command_times *times);
 
 #endif
