@@ -19,8 +19,8 @@ struct tsl_destructor {
 /* A mapping that the application holds. Under the graph's lock. */
 struct tsl_mapping {
     struct tsl_mapping *next;
-    void *ptr;      /* what clEnqueueMapBuffer returned */
-    size_t offset;  /* in the root, bytes */
+    void *ptr;     /* what clEnqueueMapBuffer returned */
+    size_t offset; /* in the root, bytes */
     size_t size;
     cl_map_flags flags;
 };
@@ -30,10 +30,10 @@ struct tsl_buffer {
     struct tsl_context *context; /* shown */
     struct tsl_buffer *parent;   /* NULL for a root; else shown. Sub-buffers have no sub-buffers, so it is the root */
     cl_mem_object_type type;
-    cl_mem_flags flags;          /* as reported (inherited where the specification says so) */
-    size_t offset;               /* in the root, bytes */
-    size_t size;                 /* bytes */
-    void *host_ptr;              /* CL_MEM_USE_HOST_PTR: the application's memory (sub-buffers: their part); else NULL */
+    cl_mem_flags flags; /* as reported (inherited where the specification says so) */
+    size_t offset;      /* in the root, bytes */
+    size_t size;        /* bytes */
+    void *host_ptr;     /* CL_MEM_USE_HOST_PTR: the application's memory (sub-buffers: their part); else NULL */
     cl_mem_properties *properties;
     size_t n_properties;
     struct tsl_destructor *destructors; /* newest first; under lock */

@@ -28,8 +28,13 @@ struct tsl_command_times {
     uint64_t end;
 };
 
-/* Moves times that stand before an earlier state's up to it, so that queued <= submit <= start <= end. */
-void tsl_command_times_order(struct tsl_command_times *times);
+/*
+ * Sets start and end from what a driver told, given queued, submit (taken by our clock when the application enqueued
+ * and when the driver got the command) and end (when completion was seen): the span is moved into [submit, end] where
+ * it sticks out, and keeps its length as far as that has room. Afterwards queued <= submit <= start <= end, whatever
+ * the driver told.
+ */
+void tsl_command_times_fit(struct tsl_command_times *times, uint64_t start_ns, uint64_t end_ns);
 
 /*
  * A device's clock seen from ours. It is fed with sightings: "the device's clock showed D at a moment not before our
@@ -56,16 +61,10 @@ void tsl_clock_map_finish(struct tsl_clock_map *map);
  */
 void tsl_clock_map_feed(struct tsl_clock_map *map, uint64_t device_ns, uint64_t host_before_ns, uint64_t host_after_ns);
 
-/* One device time in our clock, by the middle of the bounds. Times of one command go through tsl_clock_map_command. */
+/* One device time in our clock, by the middle of the bounds. */
 uint64_t tsl_clock_map_ns(struct tsl_clock_map *map, uint64_t device_ns);
 
-/*
- * Maps a command's start and end, as the device told them, into *times, whose queued and submit (our own clock, taken
- * when the application enqueued and when the driver got the command) and end (our own clock, when completion was
- * seen) are set already: the mapped span is moved into [submit, end] where it sticks out, and keeps its length as far
- * as that has room. Afterwards queued <= submit <= start <= end.
- */
-void tsl_clock_map_command(struct tsl_clock_map *map, uint64_t device_start_ns, uint64_t device_end_ns,
-                           struct tsl_command_times *times);
+/* A start and an end in the device's clock become times of ours; mapped with one offset, so their order stays. */
+void tsl_clock_map_span(struct tsl_clock_map *map, uint64_t *start_ns, uint64_t *end_ns);
 
 #endif

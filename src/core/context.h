@@ -27,8 +27,8 @@ struct tsl_context {
 };
 
 /* The arguments were checked. CL_DEVICE_NOT_AVAILABLE when there is no member. May block (opens members). */
-cl_int tsl_context_create(const cl_context_properties *properties, size_t n_properties, struct tsl_device *const *devices,
-                          cl_uint n_devices, struct tsl_context **context);
+cl_int tsl_context_create(const cl_context_properties *properties, size_t n_properties,
+                          struct tsl_device *const *devices, cl_uint n_devices, struct tsl_context **context);
 
 /* Is this one of the context's devices? */
 bool tsl_context_has_device(const struct tsl_context *context, const struct tsl_device *device);

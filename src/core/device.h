@@ -1,5 +1,6 @@
 /*
- * The platform and the virtual device. Devices: the virtual one (one per process) and, later, sub-devices (its members).
+ * The platform and the virtual device. Devices: the virtual one (one per process) and, later, sub-devices (its
+ * members).
  */
 #ifndef TSL_CORE_DEVICE_H
 #define TSL_CORE_DEVICE_H

@@ -7,7 +7,8 @@
  *   users    what clRetain/clRelease move and CL_…_REFERENCE_COUNT reports.
  *   visible  1 while users > 0, plus one for every live object through which the application may get at this handle
  *            (a queue's context, a sub-buffer's parent). At 0 the handle is dead to the application.
- *   refs     1 while visible > 0, plus one for every internal holder (a command in flight). At 0 the object is destroyed.
+ *   refs     1 while visible > 0, plus one for every internal holder (a command in flight). At 0 the object is
+ * destroyed.
  */
 #ifndef TSL_CORE_OBJECT_H
 #define TSL_CORE_OBJECT_H
@@ -21,16 +22,16 @@
 struct tsl_dispatch; /* icd/dispatch.h: the table of 150 slots */
 
 enum tsl_kind { /* values are odd on purpose: unlikely as the third word of a foreign object */
-    TSL_DEAD = 0,
-    TSL_PLATFORM = 0x54534c01,
-    TSL_DEVICE = 0x54534c03,
-    TSL_CONTEXT = 0x54534c05,
-    TSL_QUEUE = 0x54534c07,
-    TSL_BUFFER = 0x54534c09, /* every cl_mem, sub-buffers and images too */
-    TSL_SAMPLER = 0x54534c0b,
-    TSL_PROGRAM = 0x54534c0d,
-    TSL_KERNEL = 0x54534c0f,
-    TSL_EVENT = 0x54534c11,
+                TSL_DEAD = 0,
+                TSL_PLATFORM = 0x54534c01,
+                TSL_DEVICE = 0x54534c03,
+                TSL_CONTEXT = 0x54534c05,
+                TSL_QUEUE = 0x54534c07,
+                TSL_BUFFER = 0x54534c09, /* every cl_mem, sub-buffers and images too */
+                TSL_SAMPLER = 0x54534c0b,
+                TSL_PROGRAM = 0x54534c0d,
+                TSL_KERNEL = 0x54534c0f,
+                TSL_EVENT = 0x54534c11,
 };
 #define TSL_N_KINDS 10
 
@@ -43,7 +44,8 @@ struct tsl_object {
 
 /* Gives zeroed memory of size bytes (the same for every call of a kind) with users = visible = refs = 1, the dispatch
  * words taken from parent (NULL: the ICD's table). destroy is called with the object when refs falls to 0; it undoes
- * what the object owns, then the memory is taken back by the caller of destroy. NULL when out of memory. Thread-safe. */
+ * what the object owns, then the memory is taken back by the caller of destroy. NULL when out of memory. Thread-safe.
+ */
 typedef void tsl_destroy_fn(struct tsl_object *object);
 void *tsl_object_create(enum tsl_kind kind, size_t size, const struct tsl_object *parent, tsl_destroy_fn *destroy);
 

@@ -55,11 +55,11 @@ struct tsl_kernel {
     struct tsl_object object;
     struct tsl_program *program; /* shown */
     char *name;
-    unsigned eligible;             /* bit i: member i of the context can run it */
-    struct tsl_kernel_part *parts; /* context->n_members */
+    unsigned eligible;                    /* bit i: member i of the context can run it */
+    struct tsl_kernel_part *parts;        /* context->n_members */
     const struct tsl_kernel_facts *facts; /* of the first eligible member; what argument queries answer from */
-    struct tsl_args *args;         /* guarded by lock */
-    pthread_mutex_t lock;          /* leaf */
+    struct tsl_args *args;                /* guarded by lock */
+    pthread_mutex_t lock;                 /* leaf */
 };
 
 /* The arguments as they are now, with a reference for the caller; CL_INVALID_KERNEL_ARGS if one is unset. */

@@ -14,7 +14,8 @@ struct tsl_queue {
     struct tsl_context *context; /* shown */
     struct tsl_device *device;   /* shown */
     cl_command_queue_properties flags;
-    cl_queue_properties *properties; /* as given to clCreateCommandQueueWithProperties, closing 0 included; may be NULL */
+    cl_queue_properties
+        *properties; /* as given to clCreateCommandQueueWithProperties, closing 0 included; may be NULL */
     size_t n_properties;
 
     struct tsl_stream *stream; /* graph/graph.h: this queue's part of the graph; owned */

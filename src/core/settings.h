@@ -13,7 +13,6 @@
 #ifndef TSL_CORE_SETTINGS_H
 #define TSL_CORE_SETTINGS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -52,12 +51,18 @@ enum tsl_profiling {
     TSL_PROFILING_OVERLAP, /* "overlap": they may overlap as on any other queue; not there yet */
 };
 
+/* Is each kernel pinned to one kind of member, so that its results don't depend on placement (TESELA_REPRODUCIBLE)? */
+enum tsl_reproducible {
+    TSL_REPRODUCIBLE_NO,  /* "no", the default */
+    TSL_REPRODUCIBLE_YES, /* "yes"; not there yet */
+};
+
 /* Bits of tsl_settings.check (TESELA_CHECK). */
 #define TSL_CHECK_ACCESS    1u /* "access": compare real writes with the compiler's facts; not there yet */
 #define TSL_CHECK_COHERENCE 2u /* "coherence": verify that copies said to be equal are; not there yet */
 
 struct tsl_settings {
-    char **members; /* TESELA_MEMBERS: its items, blanks trimmed, none empty; NULL if n_members is 0 */
+    char **members; /* TESELA_MEMBERS: its items, blanks around them dropped, none empty; NULL if n_members is 0 */
     size_t n_members;
     char *vendors; /* TESELA_VENDORS: folder of .icd files; never NULL, default TSL_VENDORS_DEFAULT */
 
@@ -69,8 +74,8 @@ struct tsl_settings {
     enum tsl_limits limits;
     enum tsl_device_type device_type;
     enum tsl_profiling profiling;
-    bool reproducible; /* TESELA_REPRODUCIBLE: each kernel stays on one kind of member; not there yet */
-    unsigned check;    /* TSL_CHECK_ bits */
+    enum tsl_reproducible reproducible;
+    unsigned check; /* TSL_CHECK_ bits */
 
     char *config; /* TESELA_CONFIG: file in the Controller's form, or NULL; not there yet */
     char *cache;  /* TESELA_CACHE: folder, perhaps not made yet; NULL: nothing may be kept */
@@ -93,7 +98,7 @@ const struct tsl_settings *tsl_settings(void);
 /*
  * Fills *settings from get(name, data), which returns a variable's value or NULL; the values are copied. Pure: touches
  * neither the environment nor standard error. An empty value counts as unset. Complaints are left in
- * settings->complaints. Free with tsl_settings_finish.
+ * settings->complaints; a setting for which memory lacks stays at its default. Free with tsl_settings_finish.
  */
 void tsl_settings_parse(struct tsl_settings *settings, const char *(*get)(const char *name, void *data), void *data);
 void tsl_settings_finish(struct tsl_settings *settings);

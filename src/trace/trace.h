@@ -59,25 +59,24 @@ enum tsl_trace_kind {
 uint32_t tsl_trace_lane(const char *name, enum tsl_trace_kind kind);
 
 /* Categories that tests and `tesela report` rely on. */
-#define TSL_TRACE_CAT_KERNEL   "kernel"   /* in KERNELS; args: "command", "member", "queue" */
-#define TSL_TRACE_CAT_TRANSFER "transfer" /* in TRANSFERS; args: "bytes", "buffer", "offset", "from", "to", "command" \
-                                           */
-#define TSL_TRACE_CAT_COMMAND "command"   /* in QUEUE; args: "command", "queue", "member" */
-#define TSL_TRACE_CAT_HOST    "host"      /* in HOST: builds, waits, copies by the host */
+#define TSL_TRACE_CAT_KERNEL "kernel" /* in KERNELS; args: "command", "member", "queue" */
+#define TSL_TRACE_CAT_TRANSFER                                                                                      \
+    "transfer"                          /* in TRANSFERS; args: "bytes", "buffer", "offset", "from", "to", "command" \
+                                         */
+#define TSL_TRACE_CAT_COMMAND "command" /* in QUEUE; args: "command", "queue", "member" */
+#define TSL_TRACE_CAT_HOST    "host"    /* in HOST: builds, waits, copies by the host */
 
-/* One argument of a span; made by the three macros below, in a list made by tsl_trace_args. */
+/* One argument of a span; made by the macros below, in a list made by tsl_trace_args. */
 struct tsl_trace_arg {
     const char *key; /* NULL ends the list */
-    enum { TSL_TRACE_U64, TSL_TRACE_F64, TSL_TRACE_TEXT } type;
+    enum { TSL_TRACE_U64, TSL_TRACE_TEXT } type;
     union {
         uint64_t u64;
-        double f64;
         const char *text; /* NULL is written as null */
     };
 };
 
 #define tsl_trace_u64(key_, value_)  ((struct tsl_trace_arg){.key = (key_), .type = TSL_TRACE_U64, .u64 = (value_)})
-#define tsl_trace_f64(key_, value_)  ((struct tsl_trace_arg){.key = (key_), .type = TSL_TRACE_F64, .f64 = (value_)})
 #define tsl_trace_text(key_, value_) ((struct tsl_trace_arg){.key = (key_), .type = TSL_TRACE_TEXT, .text = (value_)})
 #define tsl_trace_args(...)          ((const struct tsl_trace_arg[]){__VA_ARGS__, {.key = 0}})
 
