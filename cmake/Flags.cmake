@@ -1,0 +1,37 @@
+# How our code is compiled: the language, warnings as errors, hidden names, and the sanitizers.
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+add_library(tesela_flags INTERFACE)
+target_compile_definitions(tesela_flags INTERFACE
+    _GNU_SOURCE
+    CL_TARGET_OPENCL_VERSION=300
+    # We implement, and tests call, the functions of every version.
+    CL_USE_DEPRECATED_OPENCL_1_0_APIS CL_USE_DEPRECATED_OPENCL_1_1_APIS CL_USE_DEPRECATED_OPENCL_1_2_APIS
+    CL_USE_DEPRECATED_OPENCL_2_0_APIS CL_USE_DEPRECATED_OPENCL_2_1_APIS CL_USE_DEPRECATED_OPENCL_2_2_APIS
+    TESELA_VERSION="${PROJECT_VERSION}")
+target_compile_options(tesela_flags INTERFACE
+    -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror -fno-common)
+if(CMAKE_C_COMPILER_ID MATCHES Clang)
+    # Checks the lock annotations of our headers; GCC ignores them.
+    target_compile_options(tesela_flags INTERFACE -Wthread-safety)
+endif()
+target_link_libraries(tesela_flags INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)
+
+if(TESELA_SANITIZE STREQUAL asan)
+    set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+elseif(TESELA_SANITIZE STREQUAL tsan)
+    set(sanitize -fsanitize=thread -fno-omit-frame-pointer)
+elseif(TESELA_SANITIZE)
+    message(FATAL_ERROR "TESELA_SANITIZE is '${TESELA_SANITIZE}': it may be empty, asan or tsan.")
+endif()
+if(TESELA_SANITIZE)
+    target_compile_options(tesela_flags INTERFACE ${sanitize})
+    target_link_options(tesela_flags INTERFACE ${sanitize})
+endif()

@@ -1,0 +1,30 @@
+# Where Debian expects things: the library in lib/<multiarch>, the .icd file in /etc/OpenCL/vendors whatever the
+# prefix (no loader looks anywhere else). Staged installs set DESTDIR.
+if(NOT DEFINED CMAKE_INSTALL_SYSCONFDIR)
+    set(CMAKE_INSTALL_SYSCONFDIR /etc CACHE PATH "Folder whose OpenCL/vendors the loaders read")
+endif()
+if(NOT DEFINED CMAKE_INSTALL_LIBDIR AND CMAKE_LIBRARY_ARCHITECTURE)
+    set(CMAKE_INSTALL_LIBDIR lib/${CMAKE_LIBRARY_ARCHITECTURE} CACHE PATH "Folder of libraries")
+endif()
+include(GNUInstallDirs)
+
+function(tesela_install)
+    install(TARGETS tesela_icd LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    if(TARGET tesela)
+        install(TARGETS tesela RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    endif()
+    if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/include/CL)
+        install(DIRECTORY include/CL DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+    endif()
+    file(GLOB man_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.1)
+    install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    # Written when installing, for only then is the prefix known (cmake --install --prefix).
+    install(CODE "
+        cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX NORMALIZE)
+        set(library \"${CMAKE_INSTALL_LIBDIR}/libtesela.so\")
+        cmake_path(ABSOLUTE_PATH library BASE_DIRECTORY \"\${CMAKE_INSTALL_PREFIX}\")
+        set(vendors \"${CMAKE_INSTALL_SYSCONFDIR}/OpenCL/vendors\")
+        cmake_path(ABSOLUTE_PATH vendors BASE_DIRECTORY \"\${CMAKE_INSTALL_PREFIX}\")
+        message(STATUS \"Installing: \$ENV{DESTDIR}\${vendors}/tesela.icd\")
+        file(WRITE \"\$ENV{DESTDIR}\${vendors}/tesela.icd\" \"\${library}\\n\")")
+endfunction()
