@@ -1,6 +1,6 @@
 /*
- * What is known about a kernel: from the kernel compiler, or, without it, from what the vendor tells (clGetKernelArgInfo).
- * An unproven role is read + write: `const` may be cast away (design: The graph, exactly).
+ * What is known about a kernel: from the kernel compiler, or, without it, from what the vendor tells
+ * (clGetKernelArgInfo). An unproven role is read + write: `const` may be cast away (design: The graph, exactly).
  */
 #ifndef TSL_COMPILE_FACTS_H
 #define TSL_COMPILE_FACTS_H
@@ -13,7 +13,7 @@
 enum tsl_fact_kind {
     TSL_FACT_UNKNOWN, /* nobody tells: decided by what clSetKernelArg is given */
     TSL_FACT_VALUE,
-    TSL_FACT_GLOBAL,  /* __global pointer */
+    TSL_FACT_GLOBAL, /* __global pointer */
     TSL_FACT_CONSTANT,
     TSL_FACT_LOCAL,
     TSL_FACT_IMAGE,
@@ -51,11 +51,11 @@ struct tsl_kernel_facts {
     cl_ulong private_mem_size; /* bytes per work-item */
 
     /* True also when unknown: the safe side. */
-    bool whole_launch;   /* asks for group ids, numbers of groups, global sizes or offsets, linear ids */
-    bool prints;         /* may call printf */
-    bool opaque;         /* has effects beyond its arguments (program-scope variables …): a barrier both ways */
-    bool atomics;        /* global atomics: windows of one launch may not be split over members */
-    bool proven;         /* the flags above and the roles come from the compiler, not from signatures */
+    bool whole_launch; /* asks for group ids, numbers of groups, global sizes or offsets, linear ids */
+    bool prints;       /* may call printf */
+    bool opaque;       /* has effects beyond its arguments (program-scope variables …): a barrier both ways */
+    bool atomics;      /* global atomics: windows of one launch may not be split over members */
+    bool proven;       /* the flags above and the roles come from the compiler, not from signatures */
 };
 
 /* Frees what the facts own; the structure itself is the caller's. NULL members are fine. */

@@ -52,8 +52,8 @@ struct tsl_path {
     char *driver_version; /* CL_DRIVER_VERSION */
     cl_device_type type;
     struct tsl_identity identity;
-    char *why_not;        /* NULL: usable; else a sentence: why this path can't be used (e.g. 32-bit addresses) */
-    void *priv;           /* the driver's own, e.g. cl_device_id */
+    char *why_not; /* NULL: usable; else a sentence: why this path can't be used (e.g. 32-bit addresses) */
+    void *priv;    /* the driver's own, e.g. cl_device_id */
 };
 
 /* Called by probe() once for each path found, in the driver's stable order. Takes ownership of the heap strings. */
@@ -71,7 +71,7 @@ struct tsl_member_caps {
     cl_ulong memory_size;    /* bytes of device memory */
     cl_ulong max_alloc_size; /* bytes of the largest single allocation */
     size_t base_align;       /* bytes; CL_DEVICE_MEM_BASE_ADDR_ALIGN / 8 */
-    double speed;            /* rough relative compute speed, > 0: only for the order of members before any measurement */
+    double speed; /* rough relative compute speed, > 0: only for the order of members before any measurement */
 };
 
 /* Base of a driver's own member structure (embed it first). Made by open(), lives until close(). */
@@ -84,20 +84,20 @@ struct tsl_member {
 
 /* ---- Things a member holds (each is the base of a driver's own structure, embedded first) ------------------------ */
 
-struct tsl_lane {            /* an ordered stream of submissions on one member: an in-order queue, a CUDA stream */
+struct tsl_lane { /* an ordered stream of submissions on one member: an in-order queue, a CUDA stream */
     struct tsl_member *member;
 };
 
-struct tsl_mem {             /* device memory, or a range of such (mem_sub) */
+struct tsl_mem { /* device memory, or a range of such (mem_sub) */
     struct tsl_member *member;
-    size_t size;             /* bytes */
+    size_t size; /* bytes */
 };
 
-struct tsl_dprogram {        /* a program built for one member */
+struct tsl_dprogram { /* a program built for one member */
     struct tsl_member *member;
 };
 
-struct tsl_dkernel {         /* a kernel of a dprogram; thread-safe: the driver serialises set-arguments-and-enqueue */
+struct tsl_dkernel { /* a kernel of a dprogram; thread-safe: the driver serialises set-arguments-and-enqueue */
     struct tsl_dprogram *program;
 };
 
@@ -173,9 +173,10 @@ struct tsl_bound_args {
 
 /*
  * A launch and the part of it to run. The whole launch has global_size work-items from global_offset in groups of
- * local_size; local_size[0] == 0 leaves the choice to the driver (then the window is the whole). group_begin/group_count
- * select the window in work-groups; ids and sizes answer as for the whole launch (the driver returns
- * CL_INVALID_OPERATION for a real window that it can't run so; see windows_ok). Sizes past work_dim are 1, offsets 0.
+ * local_size; local_size[0] == 0 leaves the choice to the driver (then the window is the whole).
+ * group_begin/group_count select the window in work-groups; ids and sizes answer as for the whole launch (the driver
+ * returns CL_INVALID_OPERATION for a real window that it can't run so; see windows_ok). Sizes past work_dim are 1,
+ * offsets 0.
  */
 struct tsl_window {
     cl_uint work_dim;
@@ -226,8 +227,8 @@ struct tsl_driver {
     cl_int (*flush)(struct tsl_lane *lane);
     cl_int (*finish)(struct tsl_lane *lane);
 
-    /* Device memory of size > 0 bytes. flags: the application's access flags (CL_MEM_READ_ONLY …), a hint. host: NULL, or
-     * host memory of that size that the member may use itself as the storage (zero_copy members do). mem_sub gives a
+    /* Device memory of size > 0 bytes. flags: the application's access flags (CL_MEM_READ_ONLY …), a hint. host: NULL,
+     * or host memory of that size that the member may use itself as the storage (zero_copy members do). mem_sub gives a
      * part of mem (offset a multiple of caps.base_align) that may be bound as an argument; mem outlives it. mem_free is
      * called when no work on it is left. */
     cl_int (*mem_alloc)(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host, struct tsl_mem **mem);
@@ -261,15 +262,17 @@ struct tsl_driver {
     cl_int (*gate_create)(struct tsl_member *member, struct tsl_fence **gate);
     cl_int (*gate_open)(struct tsl_fence *gate, cl_int status);
 
-    /* Programs. build blocks, is called from several threads at once for different members, and always sets *log (heap,
-     * may be empty, the caller frees), whatever it returns. program_binary: the built binary (heap, the caller frees). */
+    /* Programs. build blocks, is called from several threads at once for different members, and always sets *log
+     * (heap, may be empty, the caller frees), whatever it returns. program_binary: the built binary (heap, the caller
+     * frees). */
     cl_int (*build)(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
                     char **log);
     cl_int (*program_binary)(struct tsl_dprogram *program, void **data, size_t *size);
     void (*program_free)(struct tsl_dprogram *program);
     /* Names of the kernels, separated by ';' (heap, the caller frees). */
     cl_int (*program_kernels)(struct tsl_dprogram *program, char **names);
-    /* One kernel and the facts about it on this member (facts: filled, owned by the caller: tsl_kernel_facts_finish). */
+    /* One kernel and the facts about it on this member (facts: filled, then the caller's to give to
+     * tsl_kernel_facts_finish). */
     cl_int (*kernel_create)(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
                             struct tsl_kernel_facts *facts);
     void (*kernel_free)(struct tsl_dkernel *kernel);

@@ -10,8 +10,8 @@
 /* One row of `tesela info`: a path, and whether it serves. */
 struct tsl_found {
     struct tsl_path path;
-    bool used;                 /* chosen by TESELA_MEMBERS, the config or the defaults */
-    char *why_not;             /* when not used: a sentence (left out by TESELA_MEMBERS, the same device as …, error …) */
+    bool used;     /* chosen by TESELA_MEMBERS, the config or the defaults */
+    char *why_not; /* when not used: a sentence (left out by TESELA_MEMBERS, the same device as …, error …) */
     struct tsl_member *member; /* opened on demand by tsl_members_open; NULL before or when it failed */
 };
 

@@ -3,14 +3,17 @@
  * the API enters; graph/internal.h has the inside.
  *
  * Life of a command: held → scheduled → complete → reported.
- *   held       it, or a command that must not be overtaken before it, depends on an unset user event. Nothing is decided.
- *   scheduled  it has a place, it owns its ranges (its edges are known: they all point to commands scheduled before, so
- *              there is no cycle), its operations are on their way. Commands of an in-order queue are scheduled in order.
+ *   held       it, or a command that must not be overtaken before it, depends on an unset user event. Nothing is
+ *              decided.
+ *   scheduled  it has a place, it owns its ranges (its edges are known: they all point to commands scheduled before,
+ *              so there is no cycle), its operations are on their way. Commands of an in-order queue are scheduled in
+ *              order.
  *   complete   all its operations are, or it failed.
  *   reported   complete, and in an in-order queue all before it are reported: only this is visible.
  *
  * Locks: every function takes the graph's lock itself; the caller holds no core lock.
- * Errors: of the enqueue functions are those of the clEnqueue… call; later failures are the command's (its event's) status.
+ * Errors: of the enqueue functions are those of the clEnqueue… call; later failures are the command's (its event's)
+ * status.
  */
 #ifndef TSL_GRAPH_GRAPH_H
 #define TSL_GRAPH_GRAPH_H

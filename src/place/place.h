@@ -19,7 +19,8 @@ struct tsl_candidate {
     unsigned pending;      /* operations on their way on that member, not yet known complete */
 };
 
-struct tsl_placer *tsl_placer_create(const struct tsl_settings *settings, struct tsl_member *const *members, unsigned n);
+struct tsl_placer *tsl_placer_create(const struct tsl_settings *settings, struct tsl_member *const *members,
+                                     unsigned n);
 void tsl_placer_destroy(struct tsl_placer *placer);
 
 /* The index of the chosen candidate; at least one is eligible. `kernel` identifies the kernel (for history), `size` is
