@@ -1,0 +1,116 @@
+# What tests/run and examples/run share; they source it with bash.
+#
+#   parse_options "$@"   sets install, build, prebuilt, sanitize, and leaves the words it doesn't know in rest
+#   install_packages     makes sure that all of scripts/packages are there, or stops with the line to run
+#   build_targets T...   configures and builds, or makes a prebuilt folder work where it lies now
+
+source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+jobs=${JOBS:-$(nproc)}
+command_line=$0
+
+say() {
+    printf '\n== %s\n' "$*"
+}
+
+fail() {
+    printf '%s: %s\n' "$command_line" "$*" >&2
+    exit 2
+}
+
+# Every option that both commands know; usage() is the caller's.
+parse_options() {
+    install=1 build='' prebuilt='' sanitize='' rest=()
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --no-install) install='' ;;
+        --build)
+            [ $# -ge 2 ] || fail "--build needs a folder"
+            [ -d "$2" ] || fail "--build $2: there is no such folder"
+            prebuilt=1 build=$(cd "$2" && pwd)
+            shift
+            ;;
+        --sanitize)
+            case ${2:-} in
+            asan | tsan) sanitize=$2 ;;
+            *) fail "--sanitize is asan or tsan" ;;
+            esac
+            shift
+            ;;
+        -h | --help)
+            usage
+            exit 0
+            ;;
+        *) rest+=("$1") ;;
+        esac
+        shift
+    done
+    if [ -n "$prebuilt" ] && [ -n "$sanitize" ]; then
+        fail "--build uses a folder as it was built: --sanitize can't be added"
+    fi
+    build=${build:-$source_dir/build${sanitize:+-$sanitize}}
+}
+
+# The packages of the list that dpkg does not have, on one line.
+missing_packages() {
+    local package status
+    for package in $(sed 's/#.*//' "$source_dir/scripts/packages"); do
+        status=$(dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null || true)
+        case $status in
+        *not-installed* | '') printf '%s ' "$package" ;;
+        *installed*) ;;
+        *) printf '%s ' "$package" ;;
+        esac
+    done
+}
+
+install_packages() {
+    local missing
+    [ -n "$install" ] || return 0
+    if ! command -v dpkg-query >/dev/null; then
+        fail "this is no Debian: install the likes of the packages in scripts/packages, then run with --no-install"
+    fi
+    missing=$(missing_packages)
+    missing=${missing% }
+    [ -n "$missing" ] || return 0
+    if [ "$(id -u)" -ne 0 ]; then
+        echo "$command_line: packages are missing, and installing them takes root. Run this, then try again:" >&2
+        echo "  sudo apt-get update && sudo apt-get install --yes --no-install-recommends $missing" >&2
+        exit 3
+    fi
+    say "installing packages: $missing"
+    # The lock is waited for: a fresh machine often updates itself at the same time.
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get -q -o DPkg::Lock::Timeout=600 update || fail "apt-get update failed: is the network there?"
+    # shellcheck disable=SC2086 # The list is words on purpose.
+    apt-get -q -o DPkg::Lock::Timeout=600 -o Dpkg::Use-Pty=0 install --yes --no-install-recommends $missing ||
+        fail "apt-get could not install the packages"
+}
+
+# A folder that was built elsewhere still works: only the .icd files hold absolute paths.
+revive() {
+    [ -e "$build/libtesela.so" ] || fail "$build holds no libtesela.so: it was not built"
+    mkdir -p "$build/icd"
+    echo "$build/libtesela.so" >"$build/icd/tesela.icd"
+    say "using $build as it is"
+    "$source_dir/scripts/vendors" "$build"
+}
+
+build_targets() {
+    if [ -n "$prebuilt" ]; then
+        revive
+        return
+    fi
+    say "building in $build"
+    cmake -S "$source_dir" -B "$build" "-DTESELA_SANITIZE=$sanitize" || fail "cmake could not configure"
+    cmake --build "$build" -j "$jobs" ${1:+--target "$@"} || fail "the build failed"
+}
+
+# The user's own settings must not change what tests and examples show.
+clean_environment() {
+    local variable
+    for variable in $(compgen -e); do
+        case $variable in
+        TESELA_* | OCL_ICD_* | OPENCL_LAYERS | OPENCL_LAYER_PATH | POCL_* | RUSTICL_* | OCLGRIND_*) unset "$variable" ;;
+        esac
+    done
+}
