@@ -34,3 +34,7 @@ require_header(bsd/sys/tree.h libbsd-dev)
 
 # Headers only: the library itself depends on nothing but libc.
 add_library(tesela_requirements INTERFACE)
+
+# The command-line tool and the tests read and write JSON with it.
+require_header(cjson/cJSON.h libcjson-dev)
+require_library(CJSON_LIBRARY libcjson-dev cjson)

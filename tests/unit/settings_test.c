@@ -1,0 +1,308 @@
+/* The settings: every variable is understood, nonsense is reported and replaced by the default. */
+#include "core/settings.h"
+
+#include "core/log.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* An environment: names and values in turn, closed by NULL. */
+static const char *get(const char *name, void *data)
+{
+    for (const char *const *pair = data; pair[0]; pair += 2)
+        if (strcmp(pair[0], name) == 0)
+            return pair[1];
+    return NULL;
+}
+
+static void parse(struct tsl_settings *settings, const char *name, const char *value)
+{
+    const char *pairs[] = {name, value, NULL};
+
+    tsl_settings_parse(settings, get, pairs);
+}
+
+static void defaults(void **state)
+{
+    const char *nothing[] = {NULL};
+    struct tsl_settings settings;
+
+    (void)state;
+    tsl_settings_parse(&settings, get, nothing);
+    assert_int_equal(settings.n_members, 0);
+    assert_null(settings.members);
+    assert_string_equal(settings.vendors, "/etc/OpenCL/vendors");
+    assert_int_equal(settings.policy, TSL_POLICY_AUTO);
+    assert_int_equal(settings.n_weights, 0);
+    assert_int_equal(settings.order, TSL_ORDER_ASYNC);
+    assert_int_equal(settings.limits, TSL_LIMITS_ALL);
+    assert_int_equal(settings.device_type, TSL_DEVICE_TYPE_GPU);
+    assert_int_equal(settings.profiling, TSL_PROFILING_SERIAL);
+    assert_int_equal(settings.reproducible, TSL_REPRODUCIBLE_NO);
+    assert_int_equal(settings.check, 0);
+    assert_null(settings.config);
+    assert_null(settings.cache);
+    assert_null(settings.trace);
+    assert_int_equal(settings.log, tsl_log_default());
+    assert_null(settings.complaints);
+    tsl_settings_finish(&settings);
+}
+
+/* An empty value counts as unset, as a shell user would expect of TESELA_TRACE= PROGRAM. */
+static void empty_is_unset(void **state)
+{
+    const char *pairs[] = {"TESELA_TRACE", "", "TESELA_POLICY", "", "TESELA_MEMBERS", "", NULL};
+    struct tsl_settings settings;
+
+    (void)state;
+    tsl_settings_parse(&settings, get, pairs);
+    assert_null(settings.trace);
+    assert_null(settings.complaints);
+    tsl_settings_finish(&settings);
+}
+
+static void members(void **state)
+{
+    struct tsl_settings settings;
+
+    (void)state;
+    parse(&settings, "TESELA_MEMBERS", " cpu, opencl:0.1 ,,Portable Computing Language,");
+    assert_null(settings.complaints);
+    assert_int_equal(settings.n_members, 3);
+    assert_string_equal(settings.members[0], "cpu");
+    assert_string_equal(settings.members[1], "opencl:0.1");
+    assert_string_equal(settings.members[2], "Portable Computing Language");
+    tsl_settings_finish(&settings);
+}
+
+static void policies(void **state)
+{
+    static const struct {
+        const char *value;
+        enum tsl_policy policy;
+    } rows[] = {
+        {"auto", TSL_POLICY_AUTO},       {"eager", TSL_POLICY_EAGER},
+        {"fastest", TSL_POLICY_FASTEST}, {"round-robin", TSL_POLICY_ROUND_ROBIN},
+        {"Eager", TSL_POLICY_EAGER},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct tsl_settings settings;
+
+        parse(&settings, "TESELA_POLICY", rows[i].value);
+        assert_null(settings.complaints);
+        assert_int_equal(settings.policy, rows[i].policy);
+        tsl_settings_finish(&settings);
+    }
+}
+
+static void weights(void **state)
+{
+    struct tsl_settings settings;
+
+    (void)state;
+    parse(&settings, "TESELA_POLICY", "weights=1,3, 0.5,0");
+    assert_null(settings.complaints);
+    assert_int_equal(settings.policy, TSL_POLICY_WEIGHTS);
+    assert_int_equal(settings.n_weights, 4);
+    assert_float_equal(settings.weights[0], 1, 0);
+    assert_float_equal(settings.weights[1], 3, 0);
+    assert_float_equal(settings.weights[2], 0.5, 0);
+    assert_float_equal(settings.weights[3], 0, 0);
+    tsl_settings_finish(&settings);
+}
+
+static void words_and_files(void **state)
+{
+    const char *pairs[] = {"TESELA_DEVICE_TYPE",
+                           "cpu",
+                           "TESELA_TRACE",
+                           "/tmp/%p.json",
+                           "TESELA_VENDORS",
+                           "/v",
+                           "TESELA_CACHE",
+                           "/c",
+                           "TESELA_LOG",
+                           "info",
+                           NULL};
+    struct tsl_settings settings;
+
+    (void)state;
+    tsl_settings_parse(&settings, get, pairs);
+    assert_null(settings.complaints);
+    assert_int_equal(settings.device_type, TSL_DEVICE_TYPE_CPU);
+    assert_string_equal(settings.trace, "/tmp/%p.json");
+    assert_string_equal(settings.vendors, "/v");
+    assert_string_equal(settings.cache, "/c");
+    assert_true(settings.log & tsl_log_bit(TSL_ROOM_TILE, TSL_LOG_INFO));
+    tsl_settings_finish(&settings);
+}
+
+/* Each value that makes no sense is named in a sentence, with what would make sense; the default is in force. */
+static void nonsense(void **state)
+{
+    static const char *const rows[][2] = {
+        {"TESELA_MEMBERS", " , "},          {"TESELA_POLICY", "fastes"},
+        {"TESELA_POLICY", "weights"},       {"TESELA_POLICY", "weights="},
+        {"TESELA_POLICY", "weights=1,,2"},  {"TESELA_POLICY", "weights=1,-2"},
+        {"TESELA_POLICY", "weights=0,0"},   {"TESELA_POLICY", "weights=1.2.3"},
+        {"TESELA_POLICY", "weights=nan"},   {"TESELA_ORDER", "fifo"},
+        {"TESELA_LIMITS", "none"},          {"TESELA_DEVICE_TYPE", "fpga"},
+        {"TESELA_REPRODUCIBLE", "perhaps"}, {"TESELA_PROFILING", "on"},
+        {"TESELA_CHECK", "access,speed"},   {"TESELA_CACHE", "relative/folder"},
+        {"TESELA_LOG", "graph:loud"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct tsl_settings settings;
+
+        parse(&settings, rows[i][0], rows[i][1]);
+        if (!settings.complaints)
+            fail_msg("%s=%s passed", rows[i][0], rows[i][1]);
+        assert_ptr_equal(strstr(settings.complaints, "tesela: "), settings.complaints);
+        assert_non_null(strstr(settings.complaints, rows[i][0]));
+        assert_non_null(strstr(settings.complaints, "not understood: use "));
+        assert_int_equal(settings.policy, TSL_POLICY_AUTO);
+        assert_int_equal(settings.n_weights, 0);
+        assert_null(settings.weights);
+        assert_null(settings.cache);
+        assert_int_equal(settings.log, tsl_log_default());
+        tsl_settings_finish(&settings);
+    }
+}
+
+/* Whoever asks for a part that isn't there yet is told so, once per part. */
+static void absent_parts(void **state)
+{
+    static const char *const rows[][2] = {
+        {"TESELA_POLICY", "model"},   {"TESELA_ORDER", "sync"},       {"TESELA_CONFIG", "/etc/controller.conf"},
+        {"TESELA_LIMITS", "fastest"}, {"TESELA_REPRODUCIBLE", "yes"}, {"TESELA_PROFILING", "overlap"},
+        {"TESELA_CHECK", "access"},   {"TESELA_CHECK", "coherence"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct tsl_settings settings;
+
+        parse(&settings, rows[i][0], rows[i][1]);
+        assert_non_null(settings.complaints);
+        assert_non_null(strstr(settings.complaints, "this version"));
+        assert_ptr_equal(strchr(settings.complaints, '\n') + 1, settings.complaints + strlen(settings.complaints));
+        tsl_settings_finish(&settings);
+    }
+}
+
+static void cache_follows_xdg(void **state)
+{
+    const char *both[] = {"HOME", "/home/a", "XDG_CACHE_HOME", "/x", NULL};
+    const char *relative[] = {"HOME", "/home/a", "XDG_CACHE_HOME", "x", NULL};
+    struct tsl_settings settings;
+
+    (void)state;
+    tsl_settings_parse(&settings, get, both);
+    assert_string_equal(settings.cache, "/x/tesela");
+    tsl_settings_finish(&settings);
+    tsl_settings_parse(&settings, get, relative);
+    assert_string_equal(settings.cache, "/home/a/.cache/tesela");
+    tsl_settings_finish(&settings);
+}
+
+struct shown {
+    char text[2048];
+};
+
+static void append(const char *name, const char *value, void *data)
+{
+    struct shown *shown = data;
+    size_t length = strlen(shown->text);
+
+    snprintf(shown->text + length, sizeof shown->text - length, "%s=%s\n", name, value);
+}
+
+/* What is shown is what one would have to write. */
+static void each_shows_what_is_in_force(void **state)
+{
+    const char *pairs[] = {
+        "TESELA_MEMBERS",   "a, b", "TESELA_POLICY", "weights=1,2.5", "TESELA_LOG", "warn,tile:debug", "TESELA_CHECK",
+        "coherence,access", NULL};
+    struct tsl_settings settings;
+    struct shown shown = {""};
+
+    (void)state;
+    tsl_settings_parse(&settings, get, pairs);
+    tsl_settings_each(&settings, append, &shown);
+    assert_string_equal(shown.text, "TESELA_MEMBERS=a,b\nTESELA_VENDORS=/etc/OpenCL/vendors\n"
+                                    "TESELA_POLICY=weights=1,2.5\nTESELA_ORDER=async\nTESELA_CONFIG=\nTESELA_TRACE=\n"
+                                    "TESELA_LIMITS=all\nTESELA_DEVICE_TYPE=gpu\nTESELA_REPRODUCIBLE=no\n"
+                                    "TESELA_PROFILING=serial\nTESELA_CHECK=access,coherence\nTESELA_CACHE=\n"
+                                    "TESELA_LOG=warn,tile:debug\n");
+    tsl_settings_finish(&settings);
+}
+
+/* What a child process says on standard error while it reads its environment twice. */
+static size_t read_twice_in_child(char *said, size_t size)
+{
+    int ends[2], status;
+    size_t length = 0;
+    ssize_t part;
+    pid_t child;
+
+    assert_return_code(pipe(ends), 0);
+    child = fork();
+    assert_return_code(child, 0);
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        _exit(tsl_settings()->policy == TSL_POLICY_AUTO && tsl_settings() == tsl_settings() ? 0 : 1);
+    }
+    close(ends[1]);
+    while ((part = read(ends[0], said + length, size - 1 - length)) > 0)
+        length += (size_t)part;
+    said[length] = '\0';
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    return length;
+}
+
+/* The process's own environment is read at the first call, and complained of once. */
+static void environment_is_read_once(void **state)
+{
+    char said[1024];
+
+    (void)state;
+    setenv("TESELA_POLICY", "quickest", 1);
+    read_twice_in_child(said, sizeof said);
+    unsetenv("TESELA_POLICY");
+    assert_string_equal(said, "tesela: TESELA_POLICY=quickest is not understood: use auto, eager, fastest, round-robin "
+                              "or weights=1,3,... with a number for each member. It goes on with auto.\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults),
+        cmocka_unit_test(empty_is_unset),
+        cmocka_unit_test(members),
+        cmocka_unit_test(policies),
+        cmocka_unit_test(weights),
+        cmocka_unit_test(words_and_files),
+        cmocka_unit_test(nonsense),
+        cmocka_unit_test(absent_parts),
+        cmocka_unit_test(cache_follows_xdg),
+        cmocka_unit_test(each_shows_what_is_in_force),
+        cmocka_unit_test(environment_is_read_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
