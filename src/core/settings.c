@@ -440,6 +440,18 @@ void tsl_settings_finish(struct tsl_settings *settings)
     *settings = (struct tsl_settings){.vendors = vendors_default};
 }
 
+const char *tsl_settings_hint(const char *name, const char *value)
+{
+    struct tsl_settings settings = {.vendors = vendors_default};
+    const char *hint = NULL;
+
+    for (size_t i = 0; i < N_OF(variables); i++)
+        if (value[0] && strcmp(variables[i].name, name) == 0 && !variables[i].read(&settings, &variables[i], value))
+            hint = variables[i].values;
+    tsl_settings_finish(&settings);
+    return hint;
+}
+
 void tsl_settings_each(const struct tsl_settings *settings,
                        void (*visit)(const char *name, const char *value, void *data), void *data)
 {

@@ -103,8 +103,11 @@ const struct tsl_settings *tsl_settings(void);
 void tsl_settings_parse(struct tsl_settings *settings, const char *(*get)(const char *name, void *data), void *data);
 void tsl_settings_finish(struct tsl_settings *settings);
 
+/* NULL if a value of that variable would be understood, else what could be written instead. For the tool's options. */
+const char *tsl_settings_hint(const char *name, const char *value);
+
 /*
- * Writes each setting that tsl_settings_parse read as its variable's name and its value in the words of
+ * Visits each setting that tsl_settings_parse read: its variable's name and its value in the words of
  * docs/settings.md ("round-robin", "weights=1,3"; "" for none), in the order of the table.
  */
 void tsl_settings_each(const struct tsl_settings *settings,

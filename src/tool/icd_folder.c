@@ -1,0 +1,102 @@
+#include "tool/icd_folder.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The library that an .icd file names: its first line. False if there is no such file or nothing in it. */
+static bool read_icd(const char *folder, char library[PATH_MAX])
+{
+    char path[PATH_MAX];
+    bool found = false;
+    FILE *file;
+
+    if (snprintf(path, sizeof path, "%s/tesela.icd", folder) >= (int)sizeof path)
+        return false;
+    file = fopen(path, "re");
+    if (!file)
+        return false;
+    if (fgets(library, PATH_MAX, file)) {
+        library[strcspn(library, "\r\n")] = '\0';
+        found = library[0] != '\0';
+    }
+    fclose(file);
+    return found;
+}
+
+/* A name without a folder is left to the dynamic linker's search. */
+static bool library_exists(const char *library)
+{
+    return !strchr(library, '/') || access(library, R_OK) == 0;
+}
+
+char *tsl_icd_folder_check(const char *folder)
+{
+    char library[PATH_MAX];
+    char *path;
+
+    if (!read_icd(folder, library)) {
+        fprintf(stderr, "tesela: %s has no file tesela.icd; name the folder that has it with --icd.\n", folder);
+        return NULL;
+    }
+    if (!library_exists(library)) {
+        fprintf(stderr, "tesela: %s/tesela.icd names %s, which can't be read (%s); build or install Tesela again.\n",
+                folder, library, strerror(errno));
+        return NULL;
+    }
+    path = realpath(folder, NULL);
+    if (!path)
+        fprintf(stderr, "tesela: %s: %s\n", folder, strerror(errno));
+    return path;
+}
+
+/* The folder of this program's file, without the closing slash. */
+static bool own_folder(char folder[PATH_MAX])
+{
+    ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+    char *slash;
+
+    if (length < 0)
+        return false;
+    folder[length] = '\0';
+    slash = strrchr(folder, '/');
+    if (!slash)
+        return false;
+    *slash = '\0';
+    return true;
+}
+
+char *tsl_icd_folder_find(void)
+{
+    static const char *const places[] = {"icd", TESELA_ICD_FROM_TOOL};
+    char own[PATH_MAX], library[PATH_MAX];
+
+    if (!own_folder(own)) {
+        fprintf(stderr, "tesela: /proc/self/exe can't be read (%s), so name the folder of tesela.icd with --icd.\n",
+                strerror(errno));
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        char *folder = NULL;
+        char *checked = NULL;
+        bool there;
+
+        if (asprintf(&folder, "%s/%s", own, places[i]) < 0)
+            return NULL;
+        there = read_icd(folder, library);
+        if (there)
+            checked = tsl_icd_folder_check(folder);
+        free(folder);
+        if (there)
+            return checked;
+    }
+    fprintf(stderr,
+            "tesela: there is no tesela.icd in %s/%s nor in %s/%s; build or install Tesela again, or name its "
+            "folder with --icd.\n",
+            own, places[0], own, places[1]);
+    return NULL;
+}

@@ -1,0 +1,16 @@
+/*
+ * Where Tesela's own .icd file lies alone, so that a loader that is pointed there sees Tesela and nothing else.
+ */
+#ifndef TSL_TOOL_ICD_FOLDER_H
+#define TSL_TOOL_ICD_FOLDER_H
+
+/*
+ * The folder's absolute path (heap): icd/ beside the tool in a build tree, else its place relative to the tool in an
+ * installation. NULL, with a sentence on standard error, if none of them has a tesela.icd whose library exists.
+ */
+char *tsl_icd_folder_find(void);
+
+/* The same for a folder that the user names. */
+char *tsl_icd_folder_check(const char *folder);
+
+#endif

@@ -1,0 +1,72 @@
+#include "tool/tool.h"
+
+#include <argp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct command {
+    const char *name;
+    const char *full_name; /* argv[0] of the command: argp names it in its messages */
+    int (*run)(int argc, char **argv);
+};
+
+static const struct command commands[] = {
+    {"run", "tesela run", tsl_tool_run},
+};
+
+/* Where the command stands in argv; what follows is the command's. */
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    int *command = state->input;
+
+    (void)arg;
+    if (key == ARGP_KEY_ARG) {
+        *command = state->next - 1;
+        state->next = state->argc;
+        return 0;
+    }
+    if (key == ARGP_KEY_NO_ARGS) {
+        argp_state_help(state, stderr, ARGP_HELP_SHORT_USAGE | ARGP_HELP_DOC | ARGP_HELP_EXIT_ERR);
+        return 0;
+    }
+    return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+    .parser = parse,
+    .args_doc = "COMMAND [ARGUMENT...]",
+    .doc = "Tesela: one virtual OpenCL device over all real ones."
+           "\v"
+           "Commands:\n"
+           "  run -- PROGRAM       Run an OpenCL program on Tesela\n"
+           "\n"
+           "`tesela COMMAND --help' tells more about one, the manual page tesela(1) about all.",
+};
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(name, commands[i].name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    const struct command *command;
+    int at = 0;
+
+    argp_program_version = "tesela " TESELA_VERSION;
+    argp_err_exit_status = 2;
+    if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &at) != 0 || at == 0)
+        return 2;
+    command = find_command(argv[at]);
+    if (!command) {
+        fprintf(stderr, "tesela: there is no command '%s'; `tesela --help' lists them.\n", argv[at]);
+        return 2;
+    }
+    argv[at] = (char *)command->full_name;
+    return command->run(argc - at, argv + at);
+}

@@ -1,0 +1,155 @@
+#include "core/settings.h"
+#include "tool/icd_folder.h"
+#include "tool/tool.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* As env, nice and timeout do. */
+enum { EXIT_OURS = 125, EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
+
+enum { KEY_ICD = 0x100 };
+
+struct arguments {
+    const char *icd;
+    char **program; /* NULL: none given */
+};
+
+/* The options that are a setting for the program. */
+static const struct setting_option {
+    int key;
+    const char *option;
+    const char *variable;
+} setting_options[] = {
+    {'m', "members", "TESELA_MEMBERS"}, {'p', "policy", "TESELA_POLICY"},   {'t', "trace", "TESELA_TRACE"},
+    {'l', "log", "TESELA_LOG"},         {'v', "vendors", "TESELA_VENDORS"},
+};
+
+static const struct argp_option options[] = {
+    {"members", 'm', "LIST", 0, "Use these devices only (TESELA_MEMBERS)", 0},
+    {"policy", 'p', "POLICY", 0,
+     "How commands are placed: auto, eager, fastest, round-robin, weights=1,3,... "
+     "(TESELA_POLICY)",
+     0},
+    {"trace", 't', "FILE", 0, "Write a timeline for ui.perfetto.dev (TESELA_TRACE)", 0},
+    {"log", 'l', "LEVELS", 0, "Tell more, for instance info or graph:debug (TESELA_LOG)", 0},
+    {"vendors", 'v', "FOLDER", 0, "Look for the vendors' .icd files here (TESELA_VENDORS)", 0},
+    {"icd", KEY_ICD, "FOLDER", 0, "The folder that has tesela.icd and nothing else", 1},
+    {0},
+};
+
+/* A file or folder is meant from here, but is opened wherever the program has gone by then. Heap; NULL: no memory. */
+static char *absolute(const char *path)
+{
+    char *here, *whole = NULL;
+
+    if (path[0] == '/')
+        return strdup(path);
+    here = getcwd(NULL, 0);
+    if (here && asprintf(&whole, "%s/%s", strcmp(here, "/") == 0 ? "" : here, path) < 0)
+        whole = NULL;
+    free(here);
+    return whole;
+}
+
+static void set(const struct setting_option *option, const char *arg, struct argp_state *state)
+{
+    const char *hint = tsl_settings_hint(option->variable, arg);
+    bool is_path = option->key == 't' || option->key == 'v';
+    char *value = is_path ? absolute(arg) : strdup(arg);
+
+    if (hint)
+        argp_error(state, "--%s=%s is not understood: use %s", option->option, arg, hint);
+    if (!value || setenv(option->variable, value, 1) != 0)
+        argp_failure(state, EXIT_OURS, errno, "--%s", option->option);
+    free(value);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+
+    for (size_t i = 0; i < sizeof setting_options / sizeof setting_options[0]; i++)
+        if (key == setting_options[i].key) {
+            set(&setting_options[i], arg, state);
+            return 0;
+        }
+    switch (key) {
+    case KEY_ICD:
+        arguments->icd = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        arguments->program = &state->argv[state->next - 1];
+        state->next = state->argc;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which program? For instance: tesela run -- clinfo");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "[--] PROGRAM [ARGUMENT...]",
+    .doc = "Run an OpenCL program so that it sees one platform, Tesela, with one device behind which all others stand."
+           "\v"
+           "The exit status is the program's; 125 if tesela fails, 126 if the program can't be run, 127 if it isn't "
+           "found.",
+};
+
+/*
+ * Makes both loaders see Tesela alone. Khronos' loader would load what OCL_ICD_FILENAMES names in addition. Debian's
+ * loader takes OCL_ICD_DEFAULT_PLATFORM as an index: there is only one platform now.
+ */
+static bool point_loaders(const char *folder)
+{
+    return setenv("OCL_ICD_VENDORS", folder, 1) == 0 && unsetenv("OCL_ICD_FILENAMES") == 0 &&
+           unsetenv("OCL_ICD_DEFAULT_PLATFORM") == 0;
+}
+
+static int start(char **program)
+{
+    int error;
+
+    execvp(program[0], program);
+    error = errno;
+    if (error != ENOENT) {
+        fprintf(stderr, "tesela run: %s can't be run: %s\n", program[0], strerror(error));
+        return EXIT_CANNOT_RUN;
+    }
+    if (strchr(program[0], '/') && access(program[0], F_OK) == 0) {
+        fprintf(stderr, "tesela run: %s is there, but the interpreter that it asks for is not\n", program[0]);
+        return EXIT_CANNOT_RUN;
+    }
+    fprintf(stderr, "tesela run: %s: program not found\n", program[0]);
+    return EXIT_NOT_FOUND;
+}
+
+int tsl_tool_run(int argc, char **argv)
+{
+    struct arguments arguments = {.icd = NULL};
+    char *folder;
+    bool pointed;
+
+    argp_err_exit_status = EXIT_OURS;
+    if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments) != 0)
+        return EXIT_OURS;
+    folder = arguments.icd ? tsl_icd_folder_check(arguments.icd) : tsl_icd_folder_find();
+    if (!folder)
+        return EXIT_OURS;
+    pointed = point_loaders(folder);
+    free(folder);
+    if (!pointed) {
+        perror("tesela run");
+        return EXIT_OURS;
+    }
+    return start(arguments.program);
+}

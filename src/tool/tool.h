@@ -1,0 +1,11 @@
+/*
+ * The command-line tool `tesela`. Each command parses its own arguments with argp and returns the tool's exit status.
+ * docs/tesela.1 describes them; keep the two equal.
+ */
+#ifndef TSL_TOOL_TOOL_H
+#define TSL_TOOL_TOOL_H
+
+/* argv[0] is the command as messages name it ("tesela run"). */
+int tsl_tool_run(int argc, char **argv);
+
+#endif

@@ -1,0 +1,146 @@
+/* The tool `tesela`: what it hands to the program it runs, and how it ends. */
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char tool[PATH_MAX];
+static char said[65536]; /* by the last command, on both streams */
+
+/* Runs a shell command in which $T is the tool; returns its exit status. */
+static int shell(const char *command)
+{
+    char line[4096];
+    size_t length;
+    FILE *out;
+    int status;
+
+    snprintf(line, sizeof line, "{ %s\n} 2>&1", command);
+    out = popen(line, "r");
+    assert_non_null(out);
+    length = fread(said, 1, sizeof said - 1, out);
+    said[length] = '\0';
+    status = pclose(out);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void says(const char *text)
+{
+    if (!strstr(said, text))
+        fail_msg("\"%s\" is missing in: %s", text, said);
+}
+
+/* The loader is pointed to the folder that has our .icd alone, and to nothing besides. */
+static void run_points_the_loader(void **state)
+{
+    char expected[PATH_MAX + 32];
+
+    (void)state;
+    assert_int_equal(shell("OCL_ICD_VENDORS=/elsewhere OCL_ICD_FILENAMES=/some.so $T run -- env"), 0);
+    snprintf(expected, sizeof expected, "OCL_ICD_VENDORS=%s/icd\n", getenv("TESELA_BUILD"));
+    says(expected);
+    assert_null(strstr(said, "OCL_ICD_FILENAMES"));
+}
+
+/* Options become settings; files are meant from where the user stands, not from where the program goes. */
+static void run_sets_settings(void **state)
+{
+    (void)state;
+    assert_int_equal(shell("cd / && unset TESELA_VENDORS; $T run --members=cpu,pocl -p weights=1,3 --trace t.json "
+                           "-l debug -- env"),
+                     0);
+    says("TESELA_MEMBERS=cpu,pocl\n");
+    says("TESELA_POLICY=weights=1,3\n");
+    says("TESELA_TRACE=/t.json\n");
+    says("TESELA_LOG=debug\n");
+    assert_null(strstr(said, "TESELA_VENDORS"));
+    assert_int_equal(shell("$T run -v /v -- env"), 0);
+    says("TESELA_VENDORS=/v\n");
+}
+
+/* The program's arguments are its own, whatever they look like, and so is its exit status. */
+static void run_hands_arguments_and_status_through(void **state)
+{
+    (void)state;
+    assert_int_equal(shell("$T run -- sh -c 'echo \"$0 $1\"; exit 7' --members -x"), 7);
+    says("--members -x\n");
+    assert_int_equal(shell("$T run sh -c 'exit 3'"), 3);
+}
+
+static void run_fails_clearly(void **state)
+{
+    (void)state;
+    assert_int_equal(shell("$T run -- no-such-program-here"), 127);
+    says("no-such-program-here: program not found");
+    assert_int_equal(shell("$T run -- /no/such/program"), 127);
+    assert_int_equal(shell("$T run -- /etc/passwd"), 126);
+    says("Permission denied");
+    assert_int_equal(shell("$T run"), 125);
+    says("which program?");
+    assert_int_equal(shell("$T run --policy=quickest -- true"), 125);
+    says("use auto, eager, fastest, round-robin or weights=");
+    assert_int_equal(shell("$T run --icd /etc -- true"), 125);
+    says("/etc has no file tesela.icd");
+}
+
+/* A script whose interpreter is missing is told apart from a program that is missing. */
+static void missing_interpreter(void **state)
+{
+    (void)state;
+    assert_int_equal(shell("f=$(mktemp) && echo '#!/no/such/interpreter' > $f && chmod +x $f && $T run -- $f; s=$?; "
+                           "rm -f $f; exit $s"),
+                     126);
+    says("the interpreter that it asks for is not");
+}
+
+/* An .icd file whose library went away is noticed before the program runs without Tesela. */
+static void stale_icd(void **state)
+{
+    (void)state;
+    assert_int_equal(shell("d=$(mktemp -d) && echo /no/such/lib.so > $d/tesela.icd && $T run --icd $d -- true; s=$?; "
+                           "rm -r $d; exit $s"),
+                     125);
+    says("/no/such/lib.so, which can't be read");
+}
+
+static void version_and_help(void **state)
+{
+    (void)state;
+    assert_int_equal(shell("$T --version"), 0);
+    assert_string_equal(said, "tesela " TESELA_VERSION "\n");
+    assert_int_equal(shell("$T --help"), 0);
+    says("run -- PROGRAM");
+    assert_int_equal(shell("$T run --help"), 0);
+    says("--members");
+    assert_int_equal(shell("$T"), 2);
+    assert_int_equal(shell("$T dance"), 2);
+    says("no command 'dance'");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(run_points_the_loader),
+        cmocka_unit_test(run_sets_settings),
+        cmocka_unit_test(run_hands_arguments_and_status_through),
+        cmocka_unit_test(run_fails_clearly),
+        cmocka_unit_test(missing_interpreter),
+        cmocka_unit_test(stale_icd),
+        cmocka_unit_test(version_and_help),
+    };
+
+    assert_non_null(getenv("TESELA_BUILD"));
+    snprintf(tool, sizeof tool, "%s/tesela", getenv("TESELA_BUILD"));
+    setenv("T", tool, 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
