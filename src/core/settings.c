@@ -239,6 +239,12 @@ static bool asked_config(const struct tsl_settings *settings)
     return settings->config != NULL;
 }
 
+/* Asked before the default is filled in. */
+static bool asked_cache(const struct tsl_settings *settings)
+{
+    return settings->cache != NULL;
+}
+
 static bool asked_limits(const struct tsl_settings *settings)
 {
     return settings->limits == TSL_LIMITS_FASTEST;
@@ -357,6 +363,7 @@ static const struct absent absents[] = {
     {asked_reproducible, "TESELA_REPRODUCIBLE: this version can't tie kernels to one kind of member; to get the same "
                          "results in each run, name one member in TESELA_MEMBERS."},
     {asked_overlap, "TESELA_PROFILING=overlap: in this version commands of profiling queues don't overlap."},
+    {asked_cache, "TESELA_CACHE: this version keeps no compiled kernels and no models, and leaves the folder alone."},
     {asked_check, "TESELA_CHECK: this version has no such checks, and goes on without."},
 };
 
@@ -417,10 +424,10 @@ void tsl_settings_parse(struct tsl_settings *settings, const char *(*get)(const 
             complain(out, "%s=%s is not understood: use %s. It goes on with %s.", variable->name, value,
                      variable->values, variable->fallback);
     }
-    default_cache(settings, get, data);
     for (size_t i = 0; i < N_OF(absents); i++)
         if (absents[i].asked(settings))
             complain(out, "%s", absents[i].sentence);
+    default_cache(settings, get, data);
     if (!out || fclose(out) != 0 || size == 0) {
         free(settings->complaints);
         settings->complaints = NULL;

@@ -139,7 +139,6 @@ static void words_and_files(void **state)
 
     (void)state;
     tsl_settings_parse(&settings, get, pairs);
-    assert_null(settings.complaints);
     assert_int_equal(settings.device_type, TSL_DEVICE_TYPE_CPU);
     assert_string_equal(settings.trace, "/tmp/%p.json");
     assert_string_equal(settings.vendors, "/v");
@@ -188,7 +187,7 @@ static void absent_parts(void **state)
     static const char *const rows[][2] = {
         {"TESELA_POLICY", "model"},   {"TESELA_ORDER", "sync"},       {"TESELA_CONFIG", "/etc/controller.conf"},
         {"TESELA_LIMITS", "fastest"}, {"TESELA_REPRODUCIBLE", "yes"}, {"TESELA_PROFILING", "overlap"},
-        {"TESELA_CHECK", "access"},   {"TESELA_CHECK", "coherence"},
+        {"TESELA_CHECK", "access"},   {"TESELA_CHECK", "coherence"},  {"TESELA_CACHE", "/c"},
     };
 
     (void)state;
