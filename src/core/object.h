@@ -56,9 +56,10 @@ bool tsl_object_is(const void *handle, enum tsl_kind kind);
  * memory (used to tell a cl_mem argument from eight bytes of data). Takes a lock. */
 bool tsl_object_is_address(const void *address, enum tsl_kind kind);
 
-/* users++ and users-- (with what follows from 0). The caller checked the handle. */
+/* users++ and users-- (with what follows from 0). The caller checked the handle. release returns false when users was
+ * 0 already: the handle lives only through its children, and the application has nothing left to give back. */
 void tsl_object_retain(struct tsl_object *object);
-void tsl_object_release(struct tsl_object *object);
+bool tsl_object_release(struct tsl_object *object);
 cl_uint tsl_object_users(const struct tsl_object *object);
 
 /* A child through which the application reaches this object. NULL is allowed in hide. */

@@ -1,0 +1,45 @@
+#include "core/device_facts.h"
+
+#include "core/settings.h"
+
+#include <stdlib.h>
+
+/* The members that the answers speak of: all, or the fastest alone by setting. */
+static void choose(struct tsl_member *const **members, unsigned *n)
+{
+    unsigned fastest = 0;
+
+    if (tsl_settings()->limits != TSL_LIMITS_FASTEST || *n == 0)
+        return;
+    for (unsigned i = 1; i < *n; i++)
+        if ((*members)[i]->caps.speed > (*members)[fastest]->caps.speed)
+            fastest = i;
+    *members += fastest;
+    *n = 1;
+}
+
+struct tsl_device_facts *tsl_device_facts_create(struct tsl_member *const *members, unsigned n)
+{
+    struct tsl_device_facts *facts = calloc(1, sizeof *facts);
+
+    if (!facts)
+        return NULL;
+    choose(&members, &n);
+    facts->n_members = n;
+    tsl_numbers_fill(facts, members, n);
+    if (!tsl_names_fill(facts, members, n)) {
+        tsl_device_facts_destroy(facts);
+        return NULL;
+    }
+    return facts;
+}
+
+void tsl_device_facts_destroy(struct tsl_device_facts *facts)
+{
+    if (!facts)
+        return;
+    free(facts->extensions);
+    free(facts->c_versions);
+    free(facts->c_features);
+    free(facts);
+}

@@ -1,0 +1,219 @@
+/*
+ * Versions, extensions and features of the virtual device: what all members have, out of what is known to work
+ * through Tesela.
+ */
+#include "core/device_facts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Of extensions and features: those that need nothing of the host's side, so they work on every member if they work on
+ * each, whatever moves between members. Of OpenCL C versions: all but 2.0, which promises things that we don't offer
+ * (shared virtual memory, pipes, queues on the device).
+ */
+static const cl_name_version known_extensions[] = {
+    {CL_MAKE_VERSION(1, 0, 0), "cl_khr_byte_addressable_store"},
+    {CL_MAKE_VERSION(1, 0, 0), "cl_khr_global_int32_base_atomics"},
+    {CL_MAKE_VERSION(1, 0, 0), "cl_khr_global_int32_extended_atomics"},
+    {CL_MAKE_VERSION(1, 0, 0), "cl_khr_local_int32_base_atomics"},
+    {CL_MAKE_VERSION(1, 0, 0), "cl_khr_local_int32_extended_atomics"},
+    {CL_MAKE_VERSION(1, 0, 0), "cl_khr_int64_base_atomics"},
+    {CL_MAKE_VERSION(1, 0, 0), "cl_khr_int64_extended_atomics"},
+    {CL_MAKE_VERSION(1, 0, 0), "cl_khr_fp64"},
+    {CL_MAKE_VERSION(1, 0, 0), "cl_khr_fp16"},
+    {CL_MAKE_VERSION(1, 0, 0), "cl_khr_expect_assume"},
+    {CL_MAKE_VERSION(1, 0, 0), "cl_khr_extended_bit_ops"},
+};
+/* What Tesela does itself. */
+static const cl_name_version own_extensions[] = {
+    {CL_MAKE_VERSION(1, 0, 0), "cl_khr_icd"},
+    {CL_MAKE_VERSION(1, 0, 0), "cl_khr_extended_versioning"},
+    {CL_MAKE_VERSION(1, 0, 0), "cl_khr_suggested_local_work_size"},
+};
+static const cl_name_version known_features[] = {
+    {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_int64"},
+    {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_fp64"},
+    {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_order_acq_rel"},
+    {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_order_seq_cst"},
+    {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_scope_device"},
+    {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_generic_address_space"},
+    {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_work_group_collective_functions"},
+};
+static const cl_name_version known_c_versions[] = {
+    {CL_MAKE_VERSION(1, 0, 0), "OpenCL C"},
+    {CL_MAKE_VERSION(1, 1, 0), "OpenCL C"},
+    {CL_MAKE_VERSION(1, 2, 0), "OpenCL C"},
+    {CL_MAKE_VERSION(3, 0, 0), "OpenCL C"},
+};
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+/* ---- What one member says ---- */
+
+/* An answer of any size, with a NUL behind it; NULL if the member can't tell. The caller frees. */
+static void *ask(const struct tsl_member *member, cl_device_info param, size_t *size)
+{
+    char *answer;
+
+    if (member->driver->info(member->path, param, 0, NULL, size))
+        return NULL;
+    answer = malloc(*size + 1);
+    if (answer && member->driver->info(member->path, param, *size, answer, NULL)) {
+        free(answer);
+        return NULL;
+    }
+    if (answer)
+        answer[*size] = '\0';
+    return answer;
+}
+
+/* A version that stands behind a prefix ("OpenCL C " in "OpenCL C 1.2 vendor's words"); 0 if it doesn't. */
+static cl_version ask_version(const struct tsl_member *member, cl_device_info param, const char *prefix)
+{
+    size_t size;
+    char *text = ask(member, param, &size);
+    cl_version version = 0;
+    unsigned major, minor;
+
+    if (text && strncmp(text, prefix, strlen(prefix)) == 0 &&
+        sscanf(text + strlen(prefix), "%u.%u", &major, &minor) == 2)
+        version = CL_MAKE_VERSION(major, minor, 0);
+    free(text);
+    return version;
+}
+
+static bool has_extension(const struct tsl_member *member, const cl_name_version *wanted)
+{
+    size_t size;
+    char *text = ask(member, CL_DEVICE_EXTENSIONS, &size);
+    char *rest, *word;
+    bool found = false;
+
+    for (word = text ? strtok_r(text, " ", &rest) : NULL; word && !found; word = strtok_r(NULL, " ", &rest))
+        found = strcmp(word, wanted->name) == 0;
+    free(text);
+    return found;
+}
+
+/* Is it in an array of cl_name_version? by_version: the version counts and not the name. */
+static bool is_listed(const cl_name_version *items, size_t size, const cl_name_version *wanted, bool by_version)
+{
+    for (size_t i = 0; i < size / sizeof *items; i++)
+        if (by_version ? items[i].version >> CL_VERSION_PATCH_BITS == wanted->version >> CL_VERSION_PATCH_BITS
+                       : strncmp(items[i].name, wanted->name, CL_NAME_VERSION_MAX_NAME_SIZE) == 0)
+            return true;
+    return false;
+}
+
+static bool has_feature(const struct tsl_member *member, const cl_name_version *wanted)
+{
+    size_t size;
+    cl_name_version *items = ask(member, CL_DEVICE_OPENCL_C_FEATURES, &size);
+    bool found = items && is_listed(items, size, wanted, false);
+
+    free(items);
+    return found;
+}
+
+/* Devices before OpenCL 3.0 name the newest version only, and have all before. */
+static bool has_c_version(const struct tsl_member *member, const cl_name_version *wanted)
+{
+    size_t size;
+    cl_name_version *items = ask(member, CL_DEVICE_OPENCL_C_ALL_VERSIONS, &size);
+    bool found = items ? is_listed(items, size, wanted, true)
+                       : ask_version(member, CL_DEVICE_OPENCL_C_VERSION, "OpenCL C ") >= wanted->version;
+
+    free(items);
+    return found;
+}
+
+/* ---- What all have ---- */
+
+typedef bool has_fn(const struct tsl_member *member, const cl_name_version *wanted);
+
+static bool all_have(struct tsl_member *const *members, unsigned n, has_fn *has, const cl_name_version *wanted)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (!has(members[i], wanted))
+            return false;
+    return n > 0;
+}
+
+/* Those of the n_known that all members have, behind the n_own. NULL when out of memory. */
+static struct tsl_names *collect(const cl_name_version *own, size_t n_own, const cl_name_version *known, size_t n_known,
+                                 has_fn *has, struct tsl_member *const *members, unsigned n)
+{
+    struct tsl_names *names = malloc(sizeof *names + (n_own + n_known) * sizeof *names->items);
+
+    if (!names)
+        return NULL;
+    names->n = 0;
+    for (size_t i = 0; i < n_own; i++)
+        names->items[names->n++] = own[i];
+    for (size_t i = 0; i < n_known; i++)
+        if (all_have(members, n, has, &known[i]))
+            names->items[names->n++] = known[i];
+    return names;
+}
+
+/* OpenCL 3.0 asks for nothing that OpenCL 1.2 hasn't; older members keep us at what they have. */
+static cl_version common_version(struct tsl_member *const *members, unsigned n)
+{
+    cl_version version = CL_MAKE_VERSION(3, 0, 0);
+
+    for (unsigned i = 0; i < n; i++) {
+        cl_version own = ask_version(members[i], CL_DEVICE_VERSION, "OpenCL ");
+
+        if (own < CL_MAKE_VERSION(1, 2, 0) && own < version)
+            version = own;
+    }
+    return version ? version : CL_MAKE_VERSION(1, 0, 0);
+}
+
+/* OpenCL C 3.0 isn't backwards compatible with all that came before (OpenCL 3.0, CL_DEVICE_OPENCL_C_VERSION). */
+static cl_version backwards_compatible(const struct tsl_names *c_versions)
+{
+    cl_version version = CL_MAKE_VERSION(1, 0, 0);
+
+    for (unsigned i = 0; i < c_versions->n; i++)
+        if (c_versions->items[i].version > version && c_versions->items[i].version < CL_MAKE_VERSION(3, 0, 0))
+            version = c_versions->items[i].version;
+    return version;
+}
+
+bool tsl_names_fill(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n)
+{
+    facts->extensions = collect(own_extensions, LENGTH(own_extensions), known_extensions, LENGTH(known_extensions),
+                                has_extension, members, n);
+    facts->c_features = collect(NULL, 0, known_features, LENGTH(known_features), has_feature, members, n);
+    facts->c_versions = collect(NULL, 0, known_c_versions, LENGTH(known_c_versions), has_c_version, members, n);
+    if (!facts->extensions || !facts->c_features || !facts->c_versions)
+        return false;
+    facts->version = common_version(members, n);
+    facts->c_version = backwards_compatible(facts->c_versions);
+    return true;
+}
+
+/* ---- Answers ---- */
+
+cl_int tsl_names_answer_text(const struct tsl_names *names, const struct tsl_info *info)
+{
+    char *text = malloc(names->n * CL_NAME_VERSION_MAX_NAME_SIZE + 1);
+    char *end = text;
+    cl_int error;
+
+    if (!text)
+        return CL_OUT_OF_HOST_MEMORY;
+    *text = '\0';
+    for (unsigned i = 0; i < names->n; i++)
+        end += sprintf(end, "%s%s", i ? " " : "", names->items[i].name);
+    error = tsl_info_string(info, text);
+    free(text);
+    return error;
+}
+
+cl_int tsl_names_answer_versions(const struct tsl_names *names, const struct tsl_info *info)
+{
+    return tsl_info_bytes(info, names->items, names->n * sizeof *names->items);
+}

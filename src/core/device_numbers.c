@@ -1,0 +1,229 @@
+/*
+ * The numbers that clGetDeviceInfo answers, each by one rule from what the members say.
+ */
+#include "core/device_facts.h"
+
+#include <string.h>
+
+enum rule {
+    FIXED, /* value, whatever the members are */
+    MIN,   /* the smallest: no member may be asked for more than it has */
+    MAX,   /* the largest: what suits it suits all (alignments), or a hint */
+    SUM,   /* all work at once */
+    ALL,   /* the bits that all have */
+};
+
+struct tsl_number_row {
+    cl_device_info param;
+    size_t size; /* bytes of the answer */
+    enum rule rule;
+    cl_ulong value;     /* of FIXED; else what a member counts for that can't tell, and the answer when there is none */
+    cl_ulong only_bits; /* of ALL: bits that we pass on; 0: every bit */
+};
+
+#define UINT  sizeof(cl_uint) /* cl_bool and the enumerations, too */
+#define ULONG sizeof(cl_ulong)
+#define SIZE  sizeof(size_t)
+#define KIB   1024ul
+
+/* Memory sizes and alignments come from what the drivers say of themselves, as allocation goes by the same numbers. */
+#define ATOMIC_ORDERS (CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_ORDER_SEQ_CST)
+#define ATOMIC_SCOPES \
+    (CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP | CL_DEVICE_ATOMIC_SCOPE_DEVICE)
+
+/* In the order of CL/cl.h. Images, pipes, sub-groups, shared virtual memory, queues on the device and program-scope
+ * variables are not offered: what describes them is 0. */
+static const struct tsl_number_row rows[] = {
+    {CL_DEVICE_VENDOR_ID, UINT, FIXED, 0x54534c, 0}, /* "TSL": nobody's PCI vendor id */
+    {CL_DEVICE_MAX_COMPUTE_UNITS, UINT, SUM, 1, 0},
+    {CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, UINT, FIXED, 3, 0},
+    {CL_DEVICE_MAX_WORK_GROUP_SIZE, SIZE, MIN, 1, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR, UINT, MIN, 1, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT, UINT, MIN, 1, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT, UINT, MIN, 1, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG, UINT, MIN, 1, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT, UINT, MIN, 1, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, UINT, MIN, 0, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF, UINT, MIN, 0, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR, UINT, MIN, 1, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT, UINT, MIN, 1, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_INT, UINT, MIN, 1, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG, UINT, MIN, 1, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, UINT, MIN, 1, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, UINT, MIN, 0, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, UINT, MIN, 0, 0},
+    {CL_DEVICE_MAX_CLOCK_FREQUENCY, UINT, MAX, 0, 0},
+    {CL_DEVICE_ADDRESS_BITS, UINT, FIXED, 8 * sizeof(void *), 0}, /* members with others don't count */
+    {CL_DEVICE_MAX_MEM_ALLOC_SIZE, ULONG, MIN, 0, 0},
+    {CL_DEVICE_IMAGE_SUPPORT, UINT, FIXED, CL_FALSE, 0},
+    {CL_DEVICE_MAX_READ_IMAGE_ARGS, UINT, FIXED, 0, 0},
+    {CL_DEVICE_MAX_WRITE_IMAGE_ARGS, UINT, FIXED, 0, 0},
+    {CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, UINT, FIXED, 0, 0},
+    {CL_DEVICE_IMAGE2D_MAX_WIDTH, SIZE, FIXED, 0, 0},
+    {CL_DEVICE_IMAGE2D_MAX_HEIGHT, SIZE, FIXED, 0, 0},
+    {CL_DEVICE_IMAGE3D_MAX_WIDTH, SIZE, FIXED, 0, 0},
+    {CL_DEVICE_IMAGE3D_MAX_HEIGHT, SIZE, FIXED, 0, 0},
+    {CL_DEVICE_IMAGE3D_MAX_DEPTH, SIZE, FIXED, 0, 0},
+    {CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, SIZE, FIXED, 0, 0},
+    {CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, SIZE, FIXED, 0, 0},
+    {CL_DEVICE_IMAGE_PITCH_ALIGNMENT, UINT, FIXED, 0, 0},
+    {CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, UINT, FIXED, 0, 0},
+    {CL_DEVICE_MAX_SAMPLERS, UINT, FIXED, 0, 0},
+    {CL_DEVICE_MAX_PARAMETER_SIZE, SIZE, MIN, 1024, 0},
+    {CL_DEVICE_MEM_BASE_ADDR_ALIGN, UINT, MAX, 1024, 0}, /* bits */
+    {CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE, UINT, MAX, 128, 0},
+    {CL_DEVICE_SINGLE_FP_CONFIG, ULONG, ALL, CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN, 0},
+    {CL_DEVICE_DOUBLE_FP_CONFIG, ULONG, ALL, 0, 0},
+    {CL_DEVICE_HALF_FP_CONFIG, ULONG, ALL, 0, 0},
+    {CL_DEVICE_GLOBAL_MEM_CACHE_TYPE, UINT, MIN, CL_NONE, 0}, /* none, read only, read and write */
+    {CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE, UINT, MAX, 0, 0},
+    {CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, ULONG, MIN, 0, 0},
+    {CL_DEVICE_GLOBAL_MEM_SIZE, ULONG, MIN, 0, 0},
+    {CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, ULONG, MIN, 64 * KIB, 0},
+    {CL_DEVICE_MAX_CONSTANT_ARGS, UINT, MIN, 8, 0},
+    {CL_DEVICE_LOCAL_MEM_TYPE, UINT, MAX, CL_GLOBAL, 0}, /* local only if all are */
+    {CL_DEVICE_LOCAL_MEM_SIZE, ULONG, MIN, 32 * KIB, 0},
+    {CL_DEVICE_ERROR_CORRECTION_SUPPORT, UINT, MIN, CL_FALSE, 0},
+    {CL_DEVICE_HOST_UNIFIED_MEMORY, UINT, MIN, CL_FALSE, 0},
+    {CL_DEVICE_PROFILING_TIMER_RESOLUTION, SIZE, MAX, 1, 0},
+    {CL_DEVICE_ENDIAN_LITTLE, UINT, FIXED, CL_TRUE, 0}, /* members with another byte order don't count */
+    {CL_DEVICE_AVAILABLE, UINT, MIN, CL_FALSE, 0},
+    {CL_DEVICE_COMPILER_AVAILABLE, UINT, MIN, CL_FALSE, 0},
+    {CL_DEVICE_LINKER_AVAILABLE, UINT, MIN, CL_FALSE, 0},
+    {CL_DEVICE_EXECUTION_CAPABILITIES, ULONG, FIXED, CL_EXEC_KERNEL | CL_EXEC_NATIVE_KERNEL, 0}, /* host tasks: ours */
+    {CL_DEVICE_QUEUE_ON_HOST_PROPERTIES, ULONG, FIXED,
+     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE, 0},
+    {CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, ULONG, FIXED, 0, 0},
+    {CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE, UINT, FIXED, 0, 0},
+    {CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, UINT, FIXED, 0, 0},
+    {CL_DEVICE_MAX_ON_DEVICE_QUEUES, UINT, FIXED, 0, 0},
+    {CL_DEVICE_MAX_ON_DEVICE_EVENTS, UINT, FIXED, 0, 0},
+    {CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES, ULONG, FIXED, 0, 0},
+    {CL_DEVICE_PARTITION_MAX_SUB_DEVICES, UINT, FIXED, 0, 0},
+    {CL_DEVICE_PARTITION_AFFINITY_DOMAIN, ULONG, FIXED, 0, 0},
+    {CL_DEVICE_REFERENCE_COUNT, UINT, FIXED, 1, 0}, /* always, for devices that are no sub-devices */
+    {CL_DEVICE_PREFERRED_INTEROP_USER_SYNC, UINT, FIXED, CL_TRUE, 0},
+    {CL_DEVICE_PRINTF_BUFFER_SIZE, SIZE, MIN, 1024 * KIB, 0},
+    {CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, SIZE, FIXED, 0, 0},
+    {CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE, SIZE, FIXED, 0, 0},
+    {CL_DEVICE_SVM_CAPABILITIES, ULONG, FIXED, 0, 0},
+    {CL_DEVICE_PIPE_SUPPORT, UINT, FIXED, CL_FALSE, 0},
+    {CL_DEVICE_MAX_PIPE_ARGS, UINT, FIXED, 0, 0},
+    {CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS, UINT, FIXED, 0, 0},
+    {CL_DEVICE_PIPE_MAX_PACKET_SIZE, UINT, FIXED, 0, 0},
+    {CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT, UINT, MAX, 0, 0},
+    {CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT, UINT, MAX, 0, 0},
+    {CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT, UINT, MAX, 0, 0},
+    {CL_DEVICE_MAX_NUM_SUB_GROUPS, UINT, FIXED, 0, 0},
+    {CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, UINT, FIXED, CL_FALSE, 0},
+    {CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, ULONG, ALL,
+     CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP, ATOMIC_ORDERS | ATOMIC_SCOPES},
+    {CL_DEVICE_ATOMIC_FENCE_CAPABILITIES, ULONG, ALL,
+     CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP,
+     ATOMIC_ORDERS | ATOMIC_SCOPES},
+    {CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, UINT, FIXED, CL_FALSE, 0},
+    {CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, SIZE, MAX, 1, 0},
+    {CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT, UINT, MIN, CL_FALSE, 0},
+    {CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT, UINT, MIN, CL_FALSE, 0},
+};
+#define N_ROWS (sizeof rows / sizeof *rows)
+_Static_assert(N_ROWS <= TSL_MAX_DEVICE_NUMBERS, "make TSL_MAX_DEVICE_NUMBERS larger");
+
+const struct tsl_number_row *tsl_number_row(cl_device_info param)
+{
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (rows[i].param == param)
+            return &rows[i];
+    return NULL;
+}
+
+bool tsl_number_fixed(const struct tsl_number_row *row, cl_ulong *value)
+{
+    *value = row->value;
+    return row->rule == FIXED;
+}
+
+cl_ulong tsl_number_value(const struct tsl_number_row *row, const struct tsl_device_facts *facts)
+{
+    return facts->numbers[row - rows];
+}
+
+cl_int tsl_number_answer(const struct tsl_number_row *row, cl_ulong value, const struct tsl_info *info)
+{
+    return row->size == UINT ? tsl_info_uint(info, (cl_uint)value) : tsl_info_ulong(info, value);
+}
+
+/* ---- Asking ---- */
+
+/* What one member says; row->value if it doesn't. Sizes and alignments that the core allocates by are the driver's. */
+static cl_ulong ask(const struct tsl_number_row *row, const struct tsl_member *member)
+{
+    cl_uint narrow;
+    cl_ulong wide;
+    bool is_narrow = row->size == UINT;
+
+    switch (row->param) {
+    case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
+        return member->caps.max_alloc_size;
+    case CL_DEVICE_GLOBAL_MEM_SIZE:
+        return member->caps.memory_size;
+    case CL_DEVICE_MEM_BASE_ADDR_ALIGN:
+        return member->caps.base_align * 8;
+    }
+    if (member->driver->info(member->path, row->param, row->size, is_narrow ? (void *)&narrow : (void *)&wide, NULL))
+        return row->value;
+    return is_narrow ? narrow : wide;
+}
+
+static cl_ulong combine(const struct tsl_number_row *row, cl_ulong a, cl_ulong b)
+{
+    switch (row->rule) {
+    case MIN:
+        return a < b ? a : b;
+    case MAX:
+        return a > b ? a : b;
+    case SUM:
+        return a + b;
+    case ALL:
+        return a & b;
+    case FIXED:
+        break;
+    }
+    return row->value;
+}
+
+static cl_ulong evaluate(const struct tsl_number_row *row, struct tsl_member *const *members, unsigned n)
+{
+    cl_ulong value;
+
+    if (n == 0 || row->rule == FIXED)
+        return row->value;
+    value = ask(row, members[0]);
+    for (unsigned i = 1; i < n; i++)
+        value = combine(row, value, ask(row, members[i]));
+    return row->only_bits ? value & row->only_bits : value;
+}
+
+/* Devices may have more dimensions than we show. */
+#define MAX_DIMENSIONS 16
+
+static void fill_work_item_sizes(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n)
+{
+    for (int d = 0; d < 3; d++)
+        facts->work_item_sizes[d] = n == 0 ? 1 : SIZE_MAX;
+    for (unsigned i = 0; i < n; i++) {
+        size_t sizes[MAX_DIMENSIONS] = {1, 1, 1};
+
+        members[i]->driver->info(members[i]->path, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL);
+        for (int d = 0; d < 3; d++)
+            if (sizes[d] < facts->work_item_sizes[d])
+                facts->work_item_sizes[d] = sizes[d];
+    }
+}
+
+void tsl_numbers_fill(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n)
+{
+    for (size_t i = 0; i < N_ROWS; i++)
+        facts->numbers[i] = evaluate(&rows[i], members, n);
+    fill_work_item_sizes(facts, members, n);
+}
