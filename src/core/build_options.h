@@ -1,0 +1,27 @@
+/*
+ * Build options as text (OpenCL 3.0, 5.8.6). We understand as much as we must; the rest is the vendors'.
+ */
+#ifndef TSL_CORE_BUILD_OPTIONS_H
+#define TSL_CORE_BUILD_OPTIONS_H
+
+#include <CL/cl.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct tsl_build_options {
+    const char *text;          /* borrowed */
+    unsigned std;              /* -cl-std=CL1.2 is 120; 0: none given, or one that only vendors know (CLC++ …) */
+    bool uniform;              /* -cl-uniform-work-group-size */
+    size_t std_begin, std_end; /* where the value of the last -cl-std stands in the text; equal: none */
+};
+
+/* CL_INVALID_BUILD_OPTIONS for what is certainly wrong: an unknown CL version, -D, -U or -I with nothing after it. */
+cl_int tsl_build_options_read(const char *text, struct tsl_build_options *options);
+
+/* The text with this version in -cl-std, if one that we know was given (heap; NULL without memory). */
+char *tsl_build_options_with_std(const struct tsl_build_options *options, unsigned std);
+
+/* Does the text define or undefine that macro (-D NAME, -DNAME=…, -U NAME)? */
+bool tsl_build_options_name_macro(const struct tsl_build_options *options, const char *name);
+
+#endif

@@ -1,0 +1,121 @@
+/* Build options: what is certainly wrong is refused, -cl-std is found and replaced, macros are recognised. */
+#include "core/build_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+
+static struct tsl_build_options read_ok(const char *text)
+{
+    struct tsl_build_options options;
+
+    assert_int_equal(tsl_build_options_read(text, &options), CL_SUCCESS);
+    return options;
+}
+
+static void refuse(const char *text)
+{
+    struct tsl_build_options options;
+
+    assert_int_equal(tsl_build_options_read(text, &options), CL_INVALID_BUILD_OPTIONS);
+}
+
+static void no_std_unless_given(void **state)
+{
+    (void)state;
+    assert_int_equal(read_ok("").std, 0);
+    assert_int_equal(read_ok("   \t ").std, 0);
+    assert_int_equal(read_ok("-DA=1 -cl-mad-enable -I /tmp -g -nonsense").std, 0);
+}
+
+static void std_is_found_and_the_last_counts(void **state)
+{
+    (void)state;
+    assert_int_equal(read_ok("-cl-std=CL1.1").std, 110);
+    assert_int_equal(read_ok("-g -cl-std=CL2.0 -w").std, 200);
+    assert_int_equal(read_ok("-cl-std=CL1.2 -cl-std=CL3.0").std, 300);
+}
+
+static void a_std_within_a_macro_is_text(void **state)
+{
+    (void)state;
+    assert_int_equal(read_ok("-D X=\"a -cl-std=CL2.0 b\"").std, 0);
+    assert_int_equal(read_ok("-D -cl-std=CL2.0").std, 0);
+}
+
+static void unknown_versions_are_refused_and_cpp_is_the_vendors(void **state)
+{
+    (void)state;
+    refuse("-cl-std=CL9.9");
+    refuse("-cl-std=");
+    refuse("-cl-std=CL1.25");
+    assert_int_equal(read_ok("-cl-std=CLC++").std, 0);
+    assert_int_equal(read_ok("-cl-std=CLC++2021").std, 0);
+}
+
+static void an_option_without_its_value_is_refused(void **state)
+{
+    (void)state;
+    refuse("-D");
+    refuse("-w -I  ");
+    refuse("-U ");
+    read_ok("-D A -I. -UB");
+}
+
+static void uniform_work_groups_are_seen(void **state)
+{
+    (void)state;
+    assert_true(read_ok("-cl-std=CL2.0 -cl-uniform-work-group-size").uniform);
+    assert_false(read_ok("-D -cl-uniform-work-group-size").uniform);
+}
+
+static void replaced(const char *text, unsigned std, const char *expected)
+{
+    struct tsl_build_options options = read_ok(text);
+    char *result = tsl_build_options_with_std(&options, std);
+
+    assert_string_equal(result, expected);
+    free(result);
+}
+
+static void std_is_replaced_in_place(void **state)
+{
+    (void)state;
+    replaced("-g -cl-std=CL3.0 -DA=\"x y\"", 120, "-g -cl-std=CL1.2 -DA=\"x y\"");
+    replaced("-cl-std=CL2.0", 110, "-cl-std=CL1.1");
+    replaced("-DA", 0, "-DA");
+    /* C++ for OpenCL is nothing that we could say otherwise. */
+    replaced("-cl-std=CLC++ -g", 0, "-cl-std=CLC++ -g");
+}
+
+static void macros_are_found_in_every_spelling(void **state)
+{
+    struct tsl_build_options options = read_ok("-DA -D B=1 -UC -U D -DEE=\"-DF\" -w");
+
+    (void)state;
+    assert_true(tsl_build_options_name_macro(&options, "A"));
+    assert_true(tsl_build_options_name_macro(&options, "B"));
+    assert_true(tsl_build_options_name_macro(&options, "C"));
+    assert_true(tsl_build_options_name_macro(&options, "D"));
+    assert_true(tsl_build_options_name_macro(&options, "EE"));
+    assert_false(tsl_build_options_name_macro(&options, "E"));
+    assert_false(tsl_build_options_name_macro(&options, "F"));
+    assert_false(tsl_build_options_name_macro(&options, "w"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_std_unless_given),
+        cmocka_unit_test(std_is_found_and_the_last_counts),
+        cmocka_unit_test(a_std_within_a_macro_is_text),
+        cmocka_unit_test(unknown_versions_are_refused_and_cpp_is_the_vendors),
+        cmocka_unit_test(an_option_without_its_value_is_refused),
+        cmocka_unit_test(uniform_work_groups_are_seen),
+        cmocka_unit_test(std_is_replaced_in_place),
+        cmocka_unit_test(macros_are_found_in_every_spelling),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
