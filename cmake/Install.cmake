@@ -10,12 +10,10 @@ include(GNUInstallDirs)
 
 function(tesela_install)
     install(TARGETS tesela_icd LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-    if(TARGET tesela)
-        install(TARGETS tesela RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-        # `tesela run` points the loader to a folder that holds our .icd alone; in a build tree that is icd/.
-        file(RELATIVE_PATH icd_from_tool ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/tesela/icd)
-        target_compile_definitions(tesela PRIVATE TESELA_ICD_FROM_TOOL="${icd_from_tool}")
-    endif()
+    install(TARGETS tesela RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    # `tesela run` points the loader to a folder that holds our .icd alone; in a build tree that is icd/.
+    file(RELATIVE_PATH icd_from_tool ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/tesela/icd)
+    target_compile_definitions(tesela PRIVATE TESELA_ICD_FROM_TOOL="${icd_from_tool}")
     if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/include/CL)
         install(DIRECTORY include/CL DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
     endif()
