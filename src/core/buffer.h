@@ -40,7 +40,8 @@ struct tsl_buffer {
     pthread_mutex_t lock;               /* leaf */
 
     /* Roots only. */
-    struct tsl_data *data; /* tile/tile.h; guarded by the graph's lock */
+    struct tsl_data *data;         /* graph/internal.h; guarded by the graph's lock */
+    struct tsl_sub_mems *sub_mems; /* graph/internal.h: a sub-buffer's memory on the members; NULL for roots */
     /* Per buffer; guarded by the graph's lock. */
     struct tsl_mapping *mappings;
     cl_uint n_mappings;

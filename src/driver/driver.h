@@ -112,7 +112,8 @@ struct tsl_fence {
 };
 
 /* Called once when a fence completes. status: CL_COMPLETE or a negative error. It may run in any thread, also inside a
- * call into the driver; it must not block and must not call the driver, gate_open excepted. */
+ * call into the driver; it must not block and must not call the driver, gate_open and fence_free excepted. The driver
+ * keeps what it needs of the fence until then: the caller may drop its reference right after fence_notify. */
 typedef void tsl_notify_fn(void *arg, cl_int status);
 
 /* ---- Submissions ------------------------------------------------------------------------------------------------ */
@@ -245,7 +246,8 @@ struct tsl_driver {
                    size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence);
     cl_int (*launch)(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,
                      const struct tsl_window *window, const struct tsl_waits *waits, struct tsl_fence **fence);
-    /* Completes when everything submitted to the lane before, and the waits, have. */
+    /* Completes when everything submitted to the lane before, and the waits, have. Unlike the other submissions it may
+     * come from any thread at any time. */
     cl_int (*mark)(struct tsl_lane *lane, const struct tsl_waits *waits, struct tsl_fence **fence);
 
     /* Fences. status: CL_QUEUED … CL_COMPLETE or a negative error, without blocking. wait blocks until completion (the

@@ -1,0 +1,327 @@
+/* The map of tiles: ordering, splitting, joining, and the uses on a tile. What they mean is decided in graph/. */
+#include "tile/tile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void (*tsl_user_free)(struct tsl_user *user);
+
+static int tsl_tile_compare(const struct tsl_tile *a, const struct tsl_tile *b)
+{
+    return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+RB_GENERATE(tsl_tile_tree, tsl_tile, node, tsl_tile_compare)
+
+void tsl_user_unref(struct tsl_user *user)
+{
+    if (--user->refs == 0)
+        tsl_user_free(user);
+}
+
+bool tsl_user_after(const struct tsl_user *user, const struct tsl_user *before)
+{
+    return user->track && user->track == before->track && before->order &&
+           (user->order == 0 || user->order >= before->order);
+}
+
+/* ---- Uses ------------------------------------------------------------------------------------------------------- */
+
+static void uses_init(struct tsl_uses *uses)
+{
+    uses->n = 0;
+    uses->capacity = sizeof(uses->inline_list) / sizeof(uses->inline_list[0]);
+    uses->list = uses->inline_list;
+}
+
+static void uses_finish(struct tsl_uses *uses)
+{
+    for (unsigned i = 0; i < uses->n; i++)
+        tsl_user_unref(uses->list[i].user);
+    if (uses->list != uses->inline_list)
+        free(uses->list);
+    uses_init(uses);
+}
+
+static bool uses_reserve(struct tsl_uses *uses, unsigned n)
+{
+    if (n <= uses->capacity)
+        return true;
+    unsigned capacity = n < 2 * uses->capacity ? 2 * uses->capacity : n;
+    struct tsl_use *list = malloc(capacity * sizeof(*list));
+    if (!list)
+        return false;
+    memcpy(list, uses->list, uses->n * sizeof(*list));
+    if (uses->list != uses->inline_list)
+        free(uses->list);
+    uses->list = list;
+    uses->capacity = capacity;
+    return true;
+}
+
+static bool uses_copy(struct tsl_uses *to, const struct tsl_uses *from)
+{
+    uses_init(to);
+    if (!uses_reserve(to, from->n))
+        return false;
+    memcpy(to->list, from->list, from->n * sizeof(*from->list));
+    to->n = from->n;
+    for (unsigned i = 0; i < to->n; i++)
+        to->list[i].user->refs++;
+    return true;
+}
+
+static bool uses_have(const struct tsl_uses *uses, const struct tsl_use *use)
+{
+    for (unsigned i = 0; i < uses->n; i++) {
+        const struct tsl_use *u = &uses->list[i];
+        if (u->user == use->user && u->space == use->space && u->write == use->write)
+            return true;
+    }
+    return false;
+}
+
+/* Order is of no importance, and there are no duplicates. */
+static bool uses_equal(const struct tsl_uses *a, const struct tsl_uses *b)
+{
+    if (a->n != b->n)
+        return false;
+    for (unsigned i = 0; i < a->n; i++)
+        if (!uses_have(b, &a->list[i]))
+            return false;
+    return true;
+}
+
+/* Does the new use say all that the old one says? A later operation of the same track finishes later. */
+static bool use_covers(const struct tsl_use *new, const struct tsl_use *old)
+{
+    if (old->user->done)
+        return true;
+    if (old->space != new->space)
+        return false;
+    if (new->write)
+        return true;
+    return !old->write && tsl_user_after(new->user, old->user);
+}
+
+static void uses_remove(struct tsl_uses *uses, unsigned i)
+{
+    struct tsl_user *user = uses->list[i].user;
+    uses->list[i] = uses->list[--uses->n];
+    tsl_user_unref(user);
+}
+
+void tsl_tile_prune(struct tsl_tile *tile)
+{
+    for (unsigned i = tile->uses.n; i-- > 0;)
+        if (tile->uses.list[i].user->done)
+            uses_remove(&tile->uses, i);
+}
+
+bool tsl_tile_use(struct tsl_tile *tile, struct tsl_user *user, unsigned space, bool write)
+{
+    struct tsl_use use = {user, (uint8_t)space, write};
+    if (user->done)
+        return true;
+    for (unsigned i = 0; i < tile->uses.n; i++) {
+        const struct tsl_use *u = &tile->uses.list[i];
+        if (u->user == user && u->space == space && (u->write || !write))
+            return true; /* The same operation touches the tile twice, through two arguments. */
+    }
+    if (!uses_reserve(&tile->uses, tile->uses.n + 1))
+        return false;
+    user->refs++; /* Before the old ones go: one of them may be its own. */
+    for (unsigned i = tile->uses.n; i-- > 0;)
+        if (use_covers(&use, &tile->uses.list[i]))
+            uses_remove(&tile->uses, i);
+    tile->uses.list[tile->uses.n++] = use;
+    return true;
+}
+
+/* ---- Tiles ------------------------------------------------------------------------------------------------------ */
+
+static struct tsl_tile *tile_insert(struct tsl_tiles *tiles, uint64_t begin, uint64_t end, uint32_t valid)
+{
+    struct tsl_tile *tile = malloc(sizeof(*tile));
+    if (!tile)
+        return NULL;
+    tile->begin = begin;
+    tile->end = end;
+    tile->valid = valid;
+    uses_init(&tile->uses);
+    RB_INSERT(tsl_tile_tree, &tiles->tree, tile);
+    tiles->n++;
+    return tile;
+}
+
+static void tile_remove(struct tsl_tiles *tiles, struct tsl_tile *tile)
+{
+    if (tiles->last == tile)
+        tiles->last = NULL;
+    RB_REMOVE(tsl_tile_tree, &tiles->tree, tile);
+    tiles->n--;
+    uses_finish(&tile->uses);
+    free(tile);
+}
+
+bool tsl_tiles_init(struct tsl_tiles *tiles, uint64_t size, uint32_t valid, bool directory)
+{
+    *tiles = (struct tsl_tiles){.directory = directory};
+    RB_INIT(&tiles->tree);
+    return size == 0 || tile_insert(tiles, 0, size, valid);
+}
+
+void tsl_tiles_finish(struct tsl_tiles *tiles)
+{
+    struct tsl_tile *tile;
+    while ((tile = RB_ROOT(&tiles->tree)))
+        tile_remove(tiles, tile);
+}
+
+/* The last tile that begins at or before position; NULL if none does. */
+static struct tsl_tile *tile_before(struct tsl_tiles *tiles, uint64_t position)
+{
+    struct tsl_tile key = {.begin = position};
+    struct tsl_tile *after = RB_NFIND(tsl_tile_tree, &tiles->tree, &key);
+    if (after && after->begin == position)
+        return after;
+    return after ? RB_PREV(tsl_tile_tree, &tiles->tree, after) : RB_MAX(tsl_tile_tree, &tiles->tree);
+}
+
+struct tsl_tile *tsl_tiles_at(struct tsl_tiles *tiles, uint64_t position)
+{
+    struct tsl_tile *tile = tiles->last;
+    if (!tile || position < tile->begin || position >= tile->end)
+        tile = tile_before(tiles, position);
+    if (!tile || position >= tile->end)
+        return NULL;
+    return tiles->last = tile;
+}
+
+struct tsl_tile *tsl_tiles_meeting(struct tsl_tiles *tiles, uint64_t begin, uint64_t end)
+{
+    struct tsl_tile *tile = tsl_tiles_at(tiles, begin);
+    if (tile)
+        return tile;
+    struct tsl_tile key = {.begin = begin};
+    tile = RB_NFIND(tsl_tile_tree, &tiles->tree, &key);
+    return tile && tile->begin < end ? tile : NULL;
+}
+
+struct tsl_tile *tsl_tiles_next_meeting(struct tsl_tile *tile, uint64_t end)
+{
+    tile = RB_NEXT(tsl_tile_tree, NULL, tile);
+    return tile && tile->begin < end ? tile : NULL;
+}
+
+struct tsl_tile *tsl_tiles_next(struct tsl_tile *tile, uint64_t end)
+{
+    return tile->end < end ? RB_NEXT(tsl_tile_tree, NULL, tile) : NULL;
+}
+
+/* Makes position a border between tiles (where one covers it). */
+static bool split(struct tsl_tiles *tiles, uint64_t position)
+{
+    struct tsl_tile *left = tsl_tiles_at(tiles, position);
+    if (!left || left->begin == position)
+        return true;
+    struct tsl_uses uses;
+    if (!uses_copy(&uses, &left->uses))
+        return false;
+    uint64_t end = left->end;
+    left->end = position;
+    struct tsl_tile *right = tile_insert(tiles, position, end, left->valid);
+    if (!right) {
+        left->end = end;
+        uses_finish(&uses);
+        return false;
+    }
+    right->uses = uses;
+    if (uses.list == uses.inline_list)
+        right->uses.list = right->uses.inline_list;
+    return true;
+}
+
+/* Covers the gaps of a host map in [begin, end). */
+static bool fill_gaps(struct tsl_tiles *tiles, uint64_t begin, uint64_t end)
+{
+    while (begin < end) {
+        struct tsl_tile *tile = tsl_tiles_meeting(tiles, begin, end);
+        uint64_t gap_end = tile ? tile->begin : end;
+        if (gap_end > begin && !tile_insert(tiles, begin, gap_end, 0))
+            return false;
+        begin = tile ? tile->end : end;
+    }
+    return true;
+}
+
+struct tsl_tile *tsl_tiles_cut(struct tsl_tiles *tiles, uint64_t begin, uint64_t end)
+{
+    struct tsl_tile *tile = tsl_tiles_at(tiles, begin);
+    if (tile && tile->begin == begin && tile->end == end)
+        return tile;
+    if (!split(tiles, begin) || !split(tiles, end))
+        return NULL;
+    if (!tiles->directory && !fill_gaps(tiles, begin, end))
+        return NULL;
+    return tsl_tiles_at(tiles, begin);
+}
+
+static bool joinable(const struct tsl_tile *left, const struct tsl_tile *right)
+{
+    return left->end == right->begin && left->valid == right->valid && uses_equal(&left->uses, &right->uses);
+}
+
+/* Joins the tile with what follows it; returns the tile after which to go on, NULL at the end. */
+static struct tsl_tile *join_step(struct tsl_tiles *tiles, struct tsl_tile *tile)
+{
+    struct tsl_tile *next = RB_NEXT(tsl_tile_tree, NULL, tile);
+    if (next)
+        tsl_tile_prune(next);
+    if (!tiles->directory && tile->uses.n == 0) {
+        tile_remove(tiles, tile);
+        return next;
+    }
+    if (!next || !joinable(tile, next))
+        return next;
+    uint64_t end = next->end;
+    tile_remove(tiles, next);
+    tile->end = end;
+    return tile;
+}
+
+void tsl_tiles_join(struct tsl_tiles *tiles, uint64_t begin, uint64_t end)
+{
+    struct tsl_tile *tile = begin > 0 ? tsl_tiles_at(tiles, begin - 1) : NULL;
+    if (!tile)
+        tile = tsl_tiles_meeting(tiles, begin, end);
+    if (tile)
+        tsl_tile_prune(tile);
+    while (tile && tile->begin < end)
+        tile = join_step(tiles, tile);
+}
+
+/* ---- Invariants ------------------------------------------------------------------------------------------------- */
+
+static void must(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+void tsl_tiles_check(const struct tsl_tiles *tiles, uint64_t size)
+{
+    struct tsl_tiles *t = (struct tsl_tiles *)(uintptr_t)tiles; /* sys/tree.h knows no const */
+    uint64_t expected = 0;
+    size_t n = 0;
+    for (struct tsl_tile *tile = RB_MIN(tsl_tile_tree, &t->tree); tile; tile = RB_NEXT(tsl_tile_tree, NULL, tile)) {
+        must(tile->begin < tile->end);
+        must(tiles->directory ? tile->begin == expected : tile->begin >= expected);
+        for (unsigned i = 0; i < tile->uses.n; i++)
+            must(tile->uses.list[i].user->refs > 0);
+        expected = tile->end;
+        n++;
+    }
+    must(n == tiles->n);
+    must(!tiles->directory || expected == size);
+}

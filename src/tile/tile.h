@@ -1,0 +1,102 @@
+/*
+ * Tiles: where the copies of a memory object's bytes are, and who is using them.
+ *
+ * A tile is a byte range with one state. A map of tiles is ordered and free of overlap; commands split tiles where they
+ * must, equal neighbours merge again. Two kinds of maps use the same code:
+ * - the directory of a root memory object: covers [0, size) always; `valid` says which spaces hold the current bytes;
+ *   `uses` are the operations on their way that touch a member's copy;
+ * - the host map of a context: ranges of host addresses that operations on their way touch, whoever owns that memory
+ * (the application's pointers, mapped regions, our host copies: two operations conflict there if their addresses meet);
+ *   `valid` is not used, ranges without uses are absent.
+ *
+ * Invariants (tests/unit/tile_test.c): ordered, no overlap; a directory covers its object; neighbours of a directory
+ * differ in `valid` or in `uses`; a use of a finished operation says nothing and may vanish at any time.
+ *
+ * Locks: all under the graph's lock. Memory: tiles come from the process' heap; the functions return false when it is
+ * exhausted, and then have changed nothing but splits.
+ */
+#ifndef TSL_TILE_TILE_H
+#define TSL_TILE_TILE_H
+
+#include <bsd/sys/tree.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A space is a memory in which a copy can live: bit 0 is the host's, bit 1+i that of the context's member i. */
+#define TSL_SPACE_HOST      0u
+#define TSL_SPACE_MEMBER(i) (1u + (i))
+#define TSL_SPACE_BIT(s)    (1u << (s))
+#define TSL_MAX_SPACES      32u
+
+/* What a map needs to know of an operation: embedded first in struct tsl_op (graph/internal.h). */
+struct tsl_user {
+    unsigned refs;     /* by uses, edges, frontiers …; plain, under the graph's lock */
+    bool done;         /* finished: its uses say nothing any more */
+    const void *track; /* operations of one track finish in the order of `order`; NULL: no such promise */
+    uint64_t order;    /* 0 until its place in the track is fixed: after all that have theirs */
+};
+
+/* Called when the last reference to a user is dropped. */
+void tsl_user_unref(struct tsl_user *user);
+extern void (*tsl_user_free)(struct tsl_user *user); /* set once by the graph */
+
+/* Will user finish after `before`, because they share a track? */
+bool tsl_user_after(const struct tsl_user *user, const struct tsl_user *before);
+
+struct tsl_use {
+    struct tsl_user *user; /* owned reference */
+    uint8_t space;
+    bool write;
+};
+
+struct tsl_uses {
+    unsigned n, capacity;
+    struct tsl_use *list; /* inline_list, or heap when more */
+    struct tsl_use inline_list[3];
+};
+
+struct tsl_tile {
+    RB_ENTRY(tsl_tile) node;
+    uint64_t begin, end; /* bytes (directory) or addresses (host map); begin < end */
+    uint32_t valid;      /* TSL_SPACE_BITs */
+    struct tsl_uses uses;
+};
+
+struct tsl_tiles {
+    RB_HEAD(tsl_tile_tree, tsl_tile) tree;
+    struct tsl_tile *last; /* the one found last: chains of commands ask for the same ranges again */
+    size_t n;
+    bool directory;
+};
+
+/* A directory of size bytes, all with that valid set; or an empty host map (size 0). */
+bool tsl_tiles_init(struct tsl_tiles *tiles, uint64_t size, uint32_t valid, bool directory);
+void tsl_tiles_finish(struct tsl_tiles *tiles);
+
+/* Splits so that tiles begin at `begin` and end at `end` exactly, makes tiles for uncovered parts of a host map, and
+ * returns the first tile of [begin, end) (begin < end), NULL without memory. */
+struct tsl_tile *tsl_tiles_cut(struct tsl_tiles *tiles, uint64_t begin, uint64_t end);
+/* The tile that begins where this one ends, while it lies before end; else NULL. */
+struct tsl_tile *tsl_tiles_next(struct tsl_tile *tile, uint64_t end);
+/* The tile that contains position, without splitting; NULL if none (host map). */
+struct tsl_tile *tsl_tiles_at(struct tsl_tiles *tiles, uint64_t position);
+/* The first tile that meets [begin, end), without splitting; NULL if none. Continue with tsl_tiles_next_meeting. */
+struct tsl_tile *tsl_tiles_meeting(struct tsl_tiles *tiles, uint64_t begin, uint64_t end);
+struct tsl_tile *tsl_tiles_next_meeting(struct tsl_tile *tile, uint64_t end);
+
+/* Joins equal neighbours in and around [begin, end); drops tiles without uses from a host map. */
+void tsl_tiles_join(struct tsl_tiles *tiles, uint64_t begin, uint64_t end);
+
+/* Drops the uses of finished operations. */
+void tsl_tile_prune(struct tsl_tile *tile);
+/* Adds a use. What it makes redundant goes: an earlier use of the same track and space that says no more than this,
+ * and, for a write, every use of that space (whoever conflicts later waits for this writer, which waits for them). */
+bool tsl_tile_use(struct tsl_tile *tile, struct tsl_user *user, unsigned space, bool write);
+
+/* Checks the invariants; aborts if one is broken (tests, TESELA_CHECK=coherence). */
+void tsl_tiles_check(const struct tsl_tiles *tiles, uint64_t size);
+
+RB_PROTOTYPE(tsl_tile_tree, tsl_tile, node, tsl_tile_compare)
+
+#endif

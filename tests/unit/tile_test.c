@@ -1,0 +1,186 @@
+/* The map of tiles against the simplest model there is: an array with an entry for each byte. */
+#include "tile/tile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SIZE  64
+#define USERS 8
+
+static unsigned n_freed;
+
+static void count_free(struct tsl_user *user)
+{
+    (void)user;
+    n_freed++;
+}
+
+struct model {
+    uint32_t valid[SIZE];
+    bool used[SIZE][USERS][2]; /* by user, by write */
+};
+
+static bool tile_has(const struct tsl_tile *tile, const struct tsl_user *user, bool write)
+{
+    for (unsigned i = 0; i < tile->uses.n; i++)
+        if (tile->uses.list[i].user == user && tile->uses.list[i].write == write)
+            return true;
+    return false;
+}
+
+static void compare(struct tsl_tiles *tiles, const struct model *model, struct tsl_user *users)
+{
+    tsl_tiles_check(tiles, SIZE);
+    for (uint64_t at = 0; at < SIZE; at++) {
+        struct tsl_tile *tile = tsl_tiles_at(tiles, at);
+        assert_non_null(tile);
+        assert_int_equal(tile->valid, model->valid[at]);
+        for (int u = 0; u < USERS; u++)
+            for (int w = 0; w < 2; w++)
+                assert_int_equal(tile_has(tile, &users[u], w), model->used[at][u][w]);
+    }
+}
+
+static void model_use(struct model *m, uint64_t at, int user, bool write)
+{
+    if (m->used[at][user][1] || (m->used[at][user][0] && !write))
+        return;
+    if (write)
+        memset(m->used[at], 0, sizeof(m->used[at])); /* All conflicts are behind the new writer. */
+    m->used[at][user][write] = true;
+}
+
+static void random_step(struct tsl_tiles *tiles, struct model *model, struct tsl_user *users)
+{
+    uint64_t begin = (uint64_t)(rand() % SIZE), end = begin + 1 + (uint64_t)(rand() % (int)(SIZE - begin));
+    int user = rand() % USERS;
+    bool write = rand() % 2;
+    uint32_t valid = (uint32_t)rand() % 3;
+    for (struct tsl_tile *t = tsl_tiles_cut(tiles, begin, end); t; t = tsl_tiles_next(t, end)) {
+        t->valid = valid;
+        assert_true(tsl_tile_use(t, &users[user], 1, write));
+    }
+    for (uint64_t at = begin; at < end; at++) {
+        model->valid[at] = valid;
+        model_use(model, at, user, write);
+    }
+    tsl_tiles_join(tiles, begin, end);
+}
+
+/* Random ranges, validities and uses: every byte has the state that the model says, and the invariants hold. */
+static void agrees_with_a_byte_model(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 200; seed++) {
+        struct tsl_tiles tiles;
+        struct model model = {0};
+        struct tsl_user users[USERS] = {0};
+        srand(seed);
+        for (int u = 0; u < USERS; u++)
+            users[u].refs = 1;
+        assert_true(tsl_tiles_init(&tiles, SIZE, 0, true));
+        for (int step = 0; step < 60; step++) {
+            random_step(&tiles, &model, users);
+            compare(&tiles, &model, users);
+        }
+        tsl_tiles_finish(&tiles);
+        for (int u = 0; u < USERS; u++)
+            assert_int_equal(users[u].refs, 1); /* Every use gave its reference back. */
+    }
+}
+
+/* Neighbours with the same state become one tile again, also after the operations that kept them apart have finished.
+ */
+static void joins_what_is_equal_again(void **state)
+{
+    (void)state;
+    struct tsl_tiles tiles;
+    struct tsl_user user = {.refs = 1};
+    tsl_tiles_init(&tiles, SIZE, 1, true);
+    for (struct tsl_tile *t = tsl_tiles_cut(&tiles, 8, 16); t; t = tsl_tiles_next(t, 16))
+        tsl_tile_use(t, &user, 1, true);
+    tsl_tiles_join(&tiles, 8, 16);
+    assert_int_equal(tiles.n, 3);
+    user.done = true;
+    tsl_tiles_join(&tiles, 8, 16);
+    assert_int_equal(tiles.n, 1);
+    tsl_tiles_finish(&tiles);
+    assert_int_equal(user.refs, 1);
+}
+
+/* A chain of readers on one track leaves one use; on another track, its own. */
+static void later_operations_of_a_track_stand_for_earlier_ones(void **state)
+{
+    (void)state;
+    struct tsl_tiles tiles;
+    int track, other;
+    struct tsl_user users[100] = {0}, foreign = {.refs = 1, .track = &other, .order = 1};
+    tsl_tiles_init(&tiles, SIZE, 1, true);
+    struct tsl_tile *tile = tsl_tiles_at(&tiles, 0);
+    tsl_tile_use(tile, &foreign, 1, false);
+    for (unsigned i = 0; i < 100; i++) {
+        users[i] = (struct tsl_user){.refs = 1, .track = &track};
+        tsl_tile_use(tile, &users[i], 1, false);
+        users[i].order = i + 1; /* Fixed once it is ready. */
+        assert_int_equal(tile->uses.n, 2);
+    }
+    tsl_tiles_finish(&tiles);
+}
+
+/* An operation whose place in the track is not fixed yet may still run after a later planned one: both uses stay. */
+static void unfixed_places_are_kept(void **state)
+{
+    (void)state;
+    struct tsl_tiles tiles;
+    int track;
+    struct tsl_user a = {.refs = 1, .track = &track}, b = {.refs = 1, .track = &track};
+    tsl_tiles_init(&tiles, SIZE, 1, true);
+    struct tsl_tile *tile = tsl_tiles_at(&tiles, 0);
+    tsl_tile_use(tile, &a, 1, false);
+    tsl_tile_use(tile, &b, 1, false);
+    assert_int_equal(tile->uses.n, 2);
+    tsl_tiles_finish(&tiles);
+}
+
+/* The host map has tiles only where something is on its way. */
+static void host_map_holds_only_what_is_used(void **state)
+{
+    (void)state;
+    struct tsl_tiles map;
+    struct tsl_user a = {.refs = 1}, b = {.refs = 1};
+    tsl_tiles_init(&map, 0, 0, false);
+    assert_null(tsl_tiles_meeting(&map, 0, UINT64_MAX));
+    for (struct tsl_tile *t = tsl_tiles_cut(&map, 100, 200); t; t = tsl_tiles_next(t, 200))
+        tsl_tile_use(t, &a, 0, true);
+    for (struct tsl_tile *t = tsl_tiles_cut(&map, 150, 300); t; t = tsl_tiles_next(t, 300))
+        tsl_tile_use(t, &b, 0, false);
+    tsl_tiles_check(&map, 0);
+    assert_int_equal(map.n, 3);
+    assert_null(tsl_tiles_at(&map, 99));
+    assert_int_equal(tsl_tiles_at(&map, 160)->uses.n, 2);
+    a.done = true;
+    tsl_tiles_join(&map, 100, 300);
+    assert_int_equal(map.n, 1);
+    assert_int_equal(tsl_tiles_at(&map, 150)->begin, 150);
+    b.done = true;
+    tsl_tiles_join(&map, 100, 300);
+    assert_int_equal(map.n, 0);
+    tsl_tiles_finish(&map);
+}
+
+int main(void)
+{
+    tsl_user_free = count_free;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agrees_with_a_byte_model),
+        cmocka_unit_test(joins_what_is_equal_again),
+        cmocka_unit_test(later_operations_of_a_track_stand_for_earlier_ones),
+        cmocka_unit_test(unfixed_places_are_kept),
+        cmocka_unit_test(host_map_holds_only_what_is_used),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
