@@ -245,11 +245,6 @@ static bool asked_cache(const struct tsl_settings *settings)
     return settings->cache != NULL;
 }
 
-static bool asked_limits(const struct tsl_settings *settings)
-{
-    return settings->limits == TSL_LIMITS_FASTEST;
-}
-
 static bool asked_reproducible(const struct tsl_settings *settings)
 {
     return settings->reproducible == TSL_REPRODUCIBLE_YES;
@@ -339,7 +334,7 @@ static const struct variable variables[] = {
     {"TESELA_ORDER", read_word, show_word, FIELD(order), order_words, "async", "async"},
     {"TESELA_CONFIG", read_text, show_text, FIELD(config), NULL, "a file", "no file"},
     {"TESELA_TRACE", read_text, show_text, FIELD(trace), NULL, "a file", "no timeline"},
-    {"TESELA_LIMITS", read_word, show_word, FIELD(limits), limits_words, "all", "all"},
+    {"TESELA_LIMITS", read_word, show_word, FIELD(limits), limits_words, "all or fastest", "all"},
     {"TESELA_DEVICE_TYPE", read_word, show_word, FIELD(device_type), device_type_words, "gpu, cpu or accelerator",
      "gpu"},
     {"TESELA_REPRODUCIBLE", read_word, show_word, FIELD(reproducible), reproducible_words, "yes or no", "no"},
@@ -359,7 +354,6 @@ static const struct absent absents[] = {
     {asked_model, "TESELA_POLICY=model: this version has no performance models; it goes on with auto."},
     {asked_sync, "TESELA_ORDER=sync: this version knows async only, and goes on with it."},
     {asked_config, "TESELA_CONFIG: this version reads no configuration file; choose devices with TESELA_MEMBERS."},
-    {asked_limits, "TESELA_LIMITS=fastest: this version reports limits that all members keep, and goes on so."},
     {asked_reproducible, "TESELA_REPRODUCIBLE: this version can't tie kernels to one kind of member; to get the same "
                          "results in each run, name one member in TESELA_MEMBERS."},
     {asked_overlap, "TESELA_PROFILING=overlap: in this version commands of profiling queues don't overlap."},

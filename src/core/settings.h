@@ -35,7 +35,7 @@ enum tsl_order {
 /* What the virtual device's limits are made of (TESELA_LIMITS). */
 enum tsl_limits {
     TSL_LIMITS_ALL,     /* "all", the default: what every counted member can do */
-    TSL_LIMITS_FASTEST, /* "fastest": what the fastest member can do; not there yet */
+    TSL_LIMITS_FASTEST, /* "fastest": what the fastest member can do */
 };
 
 /* The type bit that the virtual device reports beside DEFAULT (TESELA_DEVICE_TYPE). */

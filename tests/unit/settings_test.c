@@ -130,6 +130,8 @@ static void words_and_files(void **state)
                            "/tmp/%p.json",
                            "TESELA_VENDORS",
                            "/v",
+                           "TESELA_LIMITS",
+                           "fastest",
                            "TESELA_CACHE",
                            "/c",
                            "TESELA_LOG",
@@ -140,6 +142,7 @@ static void words_and_files(void **state)
     (void)state;
     tsl_settings_parse(&settings, get, pairs);
     assert_int_equal(settings.device_type, TSL_DEVICE_TYPE_CPU);
+    assert_int_equal(settings.limits, TSL_LIMITS_FASTEST);
     assert_string_equal(settings.trace, "/tmp/%p.json");
     assert_string_equal(settings.vendors, "/v");
     assert_string_equal(settings.cache, "/c");
@@ -185,9 +188,9 @@ static void nonsense(void **state)
 static void absent_parts(void **state)
 {
     static const char *const rows[][2] = {
-        {"TESELA_POLICY", "model"},   {"TESELA_ORDER", "sync"},       {"TESELA_CONFIG", "/etc/controller.conf"},
-        {"TESELA_LIMITS", "fastest"}, {"TESELA_REPRODUCIBLE", "yes"}, {"TESELA_PROFILING", "overlap"},
-        {"TESELA_CHECK", "access"},   {"TESELA_CHECK", "coherence"},  {"TESELA_CACHE", "/c"},
+        {"TESELA_POLICY", "model"},     {"TESELA_ORDER", "sync"},        {"TESELA_CONFIG", "/etc/controller.conf"},
+        {"TESELA_REPRODUCIBLE", "yes"}, {"TESELA_PROFILING", "overlap"}, {"TESELA_CHECK", "access"},
+        {"TESELA_CHECK", "coherence"},  {"TESELA_CACHE", "/c"},
     };
 
     (void)state;
