@@ -1,11 +1,7 @@
 #include "core/device.h"
 
 #include "api.h"
-#include "api/handles.h"
-
-#define ALL_TYPES                                                                                    \
-    (CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR | \
-     CL_DEVICE_TYPE_CUSTOM)
+#include "api/check.h"
 
 /*
  * Any request but one for custom devices alone finds the virtual device: behind it may be devices of every type, and
@@ -15,14 +11,16 @@
 cl_int CL_API_CALL tsl_api_clGetDeviceIDs(cl_platform_id platform, cl_device_type device_type, cl_uint num_entries,
                                           cl_device_id *devices, cl_uint *num_devices)
 {
+    cl_int error = tsl_check_device_type(device_type);
+
     if (!tsl_platform_from(platform))
         return CL_INVALID_PLATFORM;
-    if (device_type != CL_DEVICE_TYPE_ALL && (device_type == 0 || device_type & ~(cl_device_type)ALL_TYPES))
-        return CL_INVALID_DEVICE_TYPE;
+    if (error == CL_INVALID_DEVICE_TYPE)
+        return error;
     if ((num_entries == 0 && devices) || (!devices && !num_devices))
         return CL_INVALID_VALUE;
-    if (device_type == CL_DEVICE_TYPE_CUSTOM)
-        return CL_DEVICE_NOT_FOUND;
+    if (error)
+        return error;
     if (devices)
         devices[0] = (cl_device_id)tsl_device_root();
     if (num_devices)

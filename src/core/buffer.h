@@ -58,4 +58,10 @@ cl_int tsl_buffer_create(struct tsl_context *context, cl_mem_flags flags, size_t
 cl_int tsl_buffer_create_sub(struct tsl_buffer *root, cl_mem_flags flags, size_t offset, size_t size,
                              struct tsl_buffer **sub);
 
+/* clSetMemObjectDestructorCallback: fn is called once, when the buffer's memory is given back. */
+cl_int tsl_buffer_on_destroy(struct tsl_buffer *buffer, tsl_buffer_destructor_fn *fn, void *arg);
+
+/* CL_MEM_MAP_COUNT: mappings of this very buffer that were not unmapped. Takes the graph's lock. */
+cl_uint tsl_buffer_map_count(struct tsl_buffer *buffer);
+
 #endif

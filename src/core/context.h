@@ -7,10 +7,18 @@
 #include "core/device.h"
 #include "core/object.h"
 
+#include <pthread.h>
+
 struct tsl_graph;
 
 typedef void(CL_CALLBACK tsl_context_error_fn)(const char *, const void *, size_t, void *);
 typedef void(CL_CALLBACK tsl_context_destructor_fn)(cl_context, void *);
+
+struct tsl_context_destructor {
+    struct tsl_context_destructor *next;
+    tsl_context_destructor_fn *fn;
+    void *arg;
+};
 
 struct tsl_context {
     struct tsl_object object;
@@ -20,7 +28,8 @@ struct tsl_context {
     size_t n_properties;               /* words, closing 0 included */
     tsl_context_error_fn *error_fn;
     void *error_arg;
-    struct tsl_destructor *destructors; /* newest first; under the object's own lock */
+    struct tsl_context_destructor *destructors; /* newest first; under lock */
+    pthread_mutex_t lock;                       /* leaf */
     unsigned n_members;
     struct tsl_member *const *members; /* not owned */
     struct tsl_graph *graph;           /* graph/graph.h: owned */
@@ -29,6 +38,9 @@ struct tsl_context {
 /* The arguments were checked. CL_DEVICE_NOT_AVAILABLE when there is no member. May block (opens members). */
 cl_int tsl_context_create(const cl_context_properties *properties, size_t n_properties,
                           struct tsl_device *const *devices, cl_uint n_devices, struct tsl_context **context);
+
+/* clSetContextDestructorCallback: fn is called once, when the context and all of it is gone. */
+cl_int tsl_context_on_destroy(struct tsl_context *context, tsl_context_destructor_fn *fn, void *arg);
 
 /* Is this one of the context's devices? */
 bool tsl_context_has_device(const struct tsl_context *context, const struct tsl_device *device);

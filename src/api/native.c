@@ -1,0 +1,80 @@
+/* Native kernels: functions of the application, run on a thread of ours. */
+#include "api.h"
+#include "api/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What the application gave: a block of arguments, and where in it the addresses of buffers are to be put. */
+struct native {
+    void *args;
+    size_t args_size;
+    cl_uint n;
+    const cl_mem *buffers;
+    const void **locations;
+};
+
+static cl_int check_native(const struct native *native)
+{
+    if (native->args ? native->args_size == 0 : native->args_size > 0 || native->n > 0)
+        return CL_INVALID_VALUE;
+    if (native->n > 0)
+        return native->buffers && native->locations ? CL_SUCCESS : CL_INVALID_VALUE;
+    return native->buffers || native->locations ? CL_INVALID_VALUE : CL_SUCCESS;
+}
+
+/* Each location must have room for an address within the block. */
+static cl_int check_native_buffers(const struct tsl_enqueue *e, const struct native *native)
+{
+    for (cl_uint i = 0; i < native->n; i++) {
+        size_t offset = (uintptr_t)native->locations[i] - (uintptr_t)native->args;
+        struct tsl_buffer *buffer;
+        cl_int error = tsl_check_buffer(e, native->buffers[i], &buffer);
+
+        if (error)
+            return error;
+        if (native->args_size < sizeof(void *) || offset > native->args_size - sizeof(void *))
+            return CL_INVALID_VALUE;
+    }
+    return CL_SUCCESS;
+}
+
+/* The application may use its block again at once, so the function gets a copy. */
+static cl_int enqueue(const struct tsl_enqueue *e, void(CL_CALLBACK *fn)(void *), const struct native *native)
+{
+    char *args = malloc(native->args_size + 1);
+    void ***slots = malloc((native->n + 1) * sizeof *slots);
+    cl_int error = CL_OUT_OF_HOST_MEMORY;
+
+    if (args && slots) {
+        if (native->args)
+            memcpy(args, native->args, native->args_size);
+        for (cl_uint i = 0; i < native->n; i++)
+            slots[i] = (void **)(args + ((const char *)native->locations[i] - (const char *)native->args));
+        error = tsl_enqueue_native(e, fn, args, native->n, (struct tsl_buffer *const *)native->buffers, slots);
+        args = NULL;
+    }
+    free(args);
+    free(slots);
+    return error;
+}
+
+cl_int CL_API_CALL tsl_api_clEnqueueNativeKernel(cl_command_queue command_queue, void(CL_CALLBACK *user_func)(void *),
+                                                 void *args, size_t cb_args, cl_uint num_mem_objects,
+                                                 const cl_mem *mem_list, const void **args_mem_loc,
+                                                 cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+                                                 cl_event *event)
+{
+    const struct native native = {args, cb_args, num_mem_objects, mem_list, args_mem_loc};
+    const struct tsl_tail tail = {num_events_in_wait_list, event_wait_list, event};
+    struct tsl_enqueue e;
+    cl_int error = tsl_check_queue(&e, command_queue, CL_COMMAND_NATIVE_KERNEL, false);
+
+    if (!error)
+        error = user_func ? check_native(&native) : CL_INVALID_VALUE;
+    if (!error)
+        error = check_native_buffers(&e, &native);
+    if (!error)
+        error = tsl_check_tail(&e, &tail);
+    return error ? error : enqueue(&e, user_func, &native);
+}

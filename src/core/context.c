@@ -1,0 +1,110 @@
+#include "core/context.h"
+
+#include "graph/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The context's resources are gone when the application hears of it; newest first (OpenCL 3.0, 4.4). */
+static void run_destructors(struct tsl_context *context)
+{
+    struct tsl_context_destructor *destructor;
+
+    while ((destructor = context->destructors)) {
+        context->destructors = destructor->next;
+        destructor->fn((cl_context)context, destructor->arg);
+        free(destructor);
+    }
+}
+
+/* What clCreateContext could not finish is destroyed by this, too. */
+static void destroy(struct tsl_object *object)
+{
+    struct tsl_context *context = (struct tsl_context *)object;
+
+    tsl_graph_destroy(context->graph);
+    for (cl_uint i = 0; i < context->n_devices; i++)
+        tsl_object_hide(&context->devices[i]->object);
+    free(context->devices);
+    free(context->properties);
+    run_destructors(context);
+    pthread_mutex_destroy(&context->lock);
+}
+
+static bool keep_properties(struct tsl_context *context, const cl_context_properties *properties, size_t n)
+{
+    if (n == 0)
+        return true;
+    context->properties = malloc(n * sizeof *properties);
+    if (!context->properties)
+        return false;
+    memcpy(context->properties, properties, n * sizeof *properties);
+    context->n_properties = n;
+    return true;
+}
+
+/* Each device once: more of the same are ignored (OpenCL 3.0, 4.4). */
+static bool keep_devices(struct tsl_context *context, struct tsl_device *const *devices, cl_uint n)
+{
+    context->devices = malloc(n * sizeof *context->devices);
+    if (!context->devices)
+        return false;
+    for (cl_uint i = 0; i < n; i++) {
+        if (tsl_context_has_device(context, devices[i]))
+            continue;
+        tsl_object_show(&devices[i]->object);
+        context->devices[context->n_devices++] = devices[i];
+    }
+    return true;
+}
+
+cl_int tsl_context_create(const cl_context_properties *properties, size_t n_properties,
+                          struct tsl_device *const *devices, cl_uint n_devices, struct tsl_context **result)
+{
+    unsigned n_members;
+    struct tsl_member *const *members = tsl_device_members(devices[0], &n_members);
+    struct tsl_context *context;
+    cl_int error = CL_OUT_OF_HOST_MEMORY;
+
+    if (n_members == 0) {
+        tsl_device_log_no_member();
+        return CL_DEVICE_NOT_AVAILABLE;
+    }
+    context = tsl_object_create(TSL_CONTEXT, sizeof *context, &devices[0]->object, destroy);
+    if (!context)
+        return CL_OUT_OF_HOST_MEMORY;
+    pthread_mutex_init(&context->lock, NULL);
+    context->n_members = n_members;
+    context->members = members;
+    if (keep_properties(context, properties, n_properties) && keep_devices(context, devices, n_devices))
+        error = tsl_graph_create(context, &context->graph);
+    if (error) {
+        tsl_object_release(&context->object);
+        return error;
+    }
+    *result = context;
+    return CL_SUCCESS;
+}
+
+bool tsl_context_has_device(const struct tsl_context *context, const struct tsl_device *device)
+{
+    for (cl_uint i = 0; i < context->n_devices; i++)
+        if (context->devices[i] == device)
+            return true;
+    return false;
+}
+
+cl_int tsl_context_on_destroy(struct tsl_context *context, tsl_context_destructor_fn *fn, void *arg)
+{
+    struct tsl_context_destructor *destructor = malloc(sizeof *destructor);
+
+    if (!destructor)
+        return CL_OUT_OF_HOST_MEMORY;
+    destructor->fn = fn;
+    destructor->arg = arg;
+    pthread_mutex_lock(&context->lock);
+    destructor->next = context->destructors;
+    context->destructors = destructor;
+    pthread_mutex_unlock(&context->lock);
+    return CL_SUCCESS;
+}
