@@ -87,12 +87,12 @@ __typeof__(clSetKernelArg) tsl_api_clSetKernelArg;
 __typeof__(clGetKernelInfo) tsl_api_clGetKernelInfo;
 __typeof__(clGetKernelArgInfo) tsl_api_clGetKernelArgInfo;
 __typeof__(clGetKernelWorkGroupInfo) tsl_api_clGetKernelWorkGroupInfo;
-/* Of OpenCL 3.1; headers of 3.0 declare it for cl_khr_suggested_local_work_size. */
-__typeof__(clGetKernelSuggestedLocalWorkSizeKHR) tsl_api_clGetKernelSuggestedLocalWorkSize;
 
 /* src/api/launch.c */
 __typeof__(clEnqueueNDRangeKernel) tsl_api_clEnqueueNDRangeKernel;
 __typeof__(clEnqueueTask) tsl_api_clEnqueueTask;
+/* Of OpenCL 3.1; headers of 3.0 declare it for cl_khr_suggested_local_work_size. */
+__typeof__(clGetKernelSuggestedLocalWorkSizeKHR) tsl_api_clGetKernelSuggestedLocalWorkSize;
 
 /* src/api/transfer.c */
 __typeof__(clEnqueueReadBuffer) tsl_api_clEnqueueReadBuffer;

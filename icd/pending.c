@@ -5,191 +5,6 @@
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-__attribute__((weak)) cl_program CL_API_CALL tsl_api_clCreateProgramWithSource(cl_context context, cl_uint count,
-                                                                               const char **strings,
-                                                                               const size_t *lengths,
-                                                                               cl_int *errcode_ret)
-{
-    if (errcode_ret)
-        *errcode_ret = CL_INVALID_OPERATION;
-    return NULL;
-}
-
-__attribute__((weak)) cl_program CL_API_CALL tsl_api_clCreateProgramWithBinary(
-    cl_context context, cl_uint num_devices, const cl_device_id *device_list, const size_t *lengths,
-    const unsigned char **binaries, cl_int *binary_status, cl_int *errcode_ret)
-{
-    if (errcode_ret)
-        *errcode_ret = CL_INVALID_OPERATION;
-    return NULL;
-}
-
-__attribute__((weak)) cl_program CL_API_CALL tsl_api_clCreateProgramWithBuiltInKernels(cl_context context,
-                                                                                       cl_uint num_devices,
-                                                                                       const cl_device_id *device_list,
-                                                                                       const char *kernel_names,
-                                                                                       cl_int *errcode_ret)
-{
-    if (errcode_ret)
-        *errcode_ret = CL_INVALID_OPERATION;
-    return NULL;
-}
-
-__attribute__((weak)) cl_program CL_API_CALL tsl_api_clCreateProgramWithIL(cl_context context, const void *il,
-                                                                           size_t length, cl_int *errcode_ret)
-{
-    if (errcode_ret)
-        *errcode_ret = CL_INVALID_OPERATION;
-    return NULL;
-}
-
-__attribute__((weak)) cl_int CL_API_CALL tsl_api_clRetainProgram(cl_program program)
-{
-    return CL_INVALID_OPERATION;
-}
-
-__attribute__((weak)) cl_int CL_API_CALL tsl_api_clReleaseProgram(cl_program program)
-{
-    return CL_INVALID_OPERATION;
-}
-
-__attribute__((weak)) cl_int CL_API_CALL tsl_api_clSetProgramReleaseCallback(
-    cl_program program, void(CL_CALLBACK *pfn_notify)(cl_program program, void *user_data), void *user_data)
-{
-    return CL_INVALID_OPERATION;
-}
-
-__attribute__((weak)) cl_int CL_API_CALL tsl_api_clSetProgramSpecializationConstant(cl_program program, cl_uint spec_id,
-                                                                                    size_t spec_size,
-                                                                                    const void *spec_value)
-{
-    return CL_INVALID_OPERATION;
-}
-
-__attribute__((weak)) cl_int CL_API_CALL
-tsl_api_clBuildProgram(cl_program program, cl_uint num_devices, const cl_device_id *device_list, const char *options,
-                       void(CL_CALLBACK *pfn_notify)(cl_program program, void *user_data), void *user_data)
-{
-    return CL_INVALID_OPERATION;
-}
-
-__attribute__((weak)) cl_int CL_API_CALL
-tsl_api_clCompileProgram(cl_program program, cl_uint num_devices, const cl_device_id *device_list, const char *options,
-                         cl_uint num_input_headers, const cl_program *input_headers, const char **header_include_names,
-                         void(CL_CALLBACK *pfn_notify)(cl_program program, void *user_data), void *user_data)
-{
-    return CL_INVALID_OPERATION;
-}
-
-__attribute__((weak)) cl_program CL_API_CALL tsl_api_clLinkProgram(
-    cl_context context, cl_uint num_devices, const cl_device_id *device_list, const char *options,
-    cl_uint num_input_programs, const cl_program *input_programs,
-    void(CL_CALLBACK *pfn_notify)(cl_program program, void *user_data), void *user_data, cl_int *errcode_ret)
-{
-    if (errcode_ret)
-        *errcode_ret = CL_INVALID_OPERATION;
-    return NULL;
-}
-
-__attribute__((weak)) cl_int CL_API_CALL tsl_api_clGetProgramInfo(cl_program program, cl_program_info param_name,
-                                                                  size_t param_value_size, void *param_value,
-                                                                  size_t *param_value_size_ret)
-{
-    return CL_INVALID_OPERATION;
-}
-
-__attribute__((weak)) cl_int CL_API_CALL tsl_api_clGetProgramBuildInfo(cl_program program, cl_device_id device,
-                                                                       cl_program_build_info param_name,
-                                                                       size_t param_value_size, void *param_value,
-                                                                       size_t *param_value_size_ret)
-{
-    return CL_INVALID_OPERATION;
-}
-
-__attribute__((weak)) cl_kernel CL_API_CALL tsl_api_clCreateKernel(cl_program program, const char *kernel_name,
-                                                                   cl_int *errcode_ret)
-{
-    if (errcode_ret)
-        *errcode_ret = CL_INVALID_OPERATION;
-    return NULL;
-}
-
-__attribute__((weak)) cl_int CL_API_CALL tsl_api_clCreateKernelsInProgram(cl_program program, cl_uint num_kernels,
-                                                                          cl_kernel *kernels, cl_uint *num_kernels_ret)
-{
-    return CL_INVALID_OPERATION;
-}
-
-__attribute__((weak)) cl_kernel CL_API_CALL tsl_api_clCloneKernel(cl_kernel source_kernel, cl_int *errcode_ret)
-{
-    if (errcode_ret)
-        *errcode_ret = CL_INVALID_OPERATION;
-    return NULL;
-}
-
-__attribute__((weak)) cl_int CL_API_CALL tsl_api_clRetainKernel(cl_kernel kernel)
-{
-    return CL_INVALID_OPERATION;
-}
-
-__attribute__((weak)) cl_int CL_API_CALL tsl_api_clReleaseKernel(cl_kernel kernel)
-{
-    return CL_INVALID_OPERATION;
-}
-
-__attribute__((weak)) cl_int CL_API_CALL tsl_api_clSetKernelArg(cl_kernel kernel, cl_uint arg_index, size_t arg_size,
-                                                                const void *arg_value)
-{
-    return CL_INVALID_OPERATION;
-}
-
-__attribute__((weak)) cl_int CL_API_CALL tsl_api_clGetKernelInfo(cl_kernel kernel, cl_kernel_info param_name,
-                                                                 size_t param_value_size, void *param_value,
-                                                                 size_t *param_value_size_ret)
-{
-    return CL_INVALID_OPERATION;
-}
-
-__attribute__((weak)) cl_int CL_API_CALL tsl_api_clGetKernelArgInfo(cl_kernel kernel, cl_uint arg_indx,
-                                                                    cl_kernel_arg_info param_name,
-                                                                    size_t param_value_size, void *param_value,
-                                                                    size_t *param_value_size_ret)
-{
-    return CL_INVALID_OPERATION;
-}
-
-__attribute__((weak)) cl_int CL_API_CALL tsl_api_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
-                                                                          cl_kernel_work_group_info param_name,
-                                                                          size_t param_value_size, void *param_value,
-                                                                          size_t *param_value_size_ret)
-{
-    return CL_INVALID_OPERATION;
-}
-
-__attribute__((weak)) cl_int CL_API_CALL tsl_api_clGetKernelSuggestedLocalWorkSize(cl_command_queue command_queue,
-                                                                                   cl_kernel kernel, cl_uint work_dim,
-                                                                                   const size_t *global_work_offset,
-                                                                                   const size_t *global_work_size,
-                                                                                   size_t *suggested_local_work_size)
-{
-    return CL_INVALID_OPERATION;
-}
-
-__attribute__((weak)) cl_int CL_API_CALL tsl_api_clEnqueueNDRangeKernel(
-    cl_command_queue command_queue, cl_kernel kernel, cl_uint work_dim, const size_t *global_work_offset,
-    const size_t *global_work_size, const size_t *local_work_size, cl_uint num_events_in_wait_list,
-    const cl_event *event_wait_list, cl_event *event)
-{
-    return CL_INVALID_OPERATION;
-}
-
-__attribute__((weak)) cl_int CL_API_CALL tsl_api_clEnqueueTask(cl_command_queue command_queue, cl_kernel kernel,
-                                                               cl_uint num_events_in_wait_list,
-                                                               const cl_event *event_wait_list, cl_event *event)
-{
-    return CL_INVALID_OPERATION;
-}
-
 __attribute__((weak)) struct tsl_member *const *tsl_members_open(unsigned *n)
 {
     *n = 0;
@@ -354,4 +169,16 @@ __attribute__((weak)) cl_int tsl_queue_create(struct tsl_context *context, struc
                                               size_t n_properties, struct tsl_queue **queue)
 {
     return CL_OUT_OF_RESOURCES;
+}
+
+#include "compile/facts.h"
+
+__attribute__((weak)) void tsl_kernel_facts_finish(struct tsl_kernel_facts *facts)
+{
+}
+
+__attribute__((weak)) bool tsl_kernel_facts_same_signature(const struct tsl_kernel_facts *a,
+                                                           const struct tsl_kernel_facts *b)
+{
+    return true;
 }

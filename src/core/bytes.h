@@ -14,7 +14,8 @@
 struct tsl_writer {
     uint8_t *data;
     size_t size, capacity;
-    bool failed; /* out of memory: what follows is not written; check once at the end */
+    size_t message; /* where the last message begins (compile/wire.h) */
+    bool failed;    /* out of memory: what follows is not written; check once at the end */
 };
 
 void tsl_write_u8(struct tsl_writer *writer, uint8_t value);

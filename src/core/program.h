@@ -1,11 +1,13 @@
 /*
  * Programs and kernels: one handle for the application, one driver object per member behind it.
+ * docs/kernels.md tells how a program reaches the members.
  */
 #ifndef TSL_CORE_PROGRAM_H
 #define TSL_CORE_PROGRAM_H
 
 #include "compile/facts.h"
 #include "core/context.h"
+#include "core/lock.h"
 #include "core/object.h"
 
 #include <pthread.h>
@@ -17,32 +19,102 @@ struct tsl_program_part {
     struct tsl_dprogram *program; /* NULL: not built, or failed */
     cl_int error;                 /* of the last build on this member */
     char *log;                    /* heap, NULL before a build */
+    bool non_uniform;             /* its launches may have remainders: the language version and the device allow it */
+    void *binary;                 /* what the application loaded for this member; owned, constant; NULL: nothing */
+    size_t binary_size;
+};
+
+/* A binary as it was told the application. */
+struct tsl_told_binary {
+    void *data;
+    size_t size;
 };
 
 struct tsl_program {
     struct tsl_object object;
     struct tsl_context *context; /* shown (tsl_object_show) */
+    cl_uint n_devices;           /* associated with the program */
+    struct tsl_device **devices; /* the context's; those that a binary was given for; the array is owned */
     char *source;                /* concatenated; NULL for binaries */
-    size_t source_size;
-    char *options; /* of the last build; NULL before */
-    cl_build_status status;
-    struct tsl_program_part *parts; /* context->n_members */
+    size_t source_size;          /* bytes without the closing 0 */
+
+    struct tsl_lock lock;   /* guards all that follows; leaf: no other lock is taken under it */
+    char *options;          /* of the last build; NULL before */
+    cl_build_status status; /* of the last build; CL_BUILD_IN_PROGRESS keeps others from building */
+    cl_program_binary_type binary_type;
+    struct tsl_program_part *parts; /* context->n_members; read without the lock between begin_read and end_read */
     char *kernel_names;             /* ';'-separated, those that some member has; NULL before a build */
+    struct tsl_told_binary *told;   /* n_devices; data NULL: not asked for since the last build */
     unsigned n_kernels;             /* live kernel objects: a rebuild is refused while there are any */
-    pthread_mutex_t lock;           /* guards all from options on; leaf: no other lock is taken under it */
+    unsigned n_readers;             /* calls that use the parts without the lock; a build waits until there are none */
+    pthread_cond_t no_readers;
+};
+
+/* Strings are concatenated; lengths may be NULL, a length of 0 means up to the closing 0 (OpenCL 3.0, 5.8.1). */
+cl_int tsl_program_create_source(struct tsl_context *context, cl_uint n, const char *const *strings,
+                                 const size_t *lengths, struct tsl_program **program);
+
+/* A program binary of ours (core/container.h). */
+struct tsl_program_load {
+    struct tsl_device *device;
+    const void *binary;
+    size_t size;
+    cl_int status; /* out: CL_INVALID_BINARY: not one of ours, damaged, or for no member behind this device */
+};
+
+/* The first error among the loads' is returned, and then there is no program. */
+cl_int tsl_program_create_binary(struct tsl_context *context, cl_uint n, struct tsl_program_load *loads,
+                                 struct tsl_program **program);
+
+bool tsl_program_has_device(const struct tsl_program *program, const struct tsl_device *device);
+
+/* Bits of the context's members that stand behind a device (all of them behind the virtual one). */
+unsigned tsl_context_members_of(const struct tsl_context *context, struct tsl_device *device);
+
+typedef void(CL_CALLBACK tsl_program_fn)(cl_program, void *);
+
+/* Builds for the members in the set, all at once. With fn: returns when the build has begun; a thread of ours ends it
+ * and calls fn. CL_INVALID_OPERATION while kernels are attached or a build is running. Blocks; calls drivers. */
+cl_int tsl_program_build(struct tsl_program *program, unsigned members, const char *options, tsl_program_fn *fn,
+                         void *arg);
+
+/* The parts stay as they are, and without a lock, from a begin that returned true (the last build is over and left an
+ * executable) to its end. */
+bool tsl_program_begin_read(struct tsl_program *program);
+void tsl_program_end_read(struct tsl_program *program);
+
+/* Names in a ';' list. */
+cl_uint tsl_program_count_kernels(const char *names);
+
+/* The program's build log for a device (heap; NULL without memory): the vendor's own where there is one member, else
+ * one section for each member that failed or said something. */
+char *tsl_program_log(struct tsl_program *program, unsigned members);
+
+/* What the members behind the program's device i have built (or were given), as a binary of ours: heap, the caller
+ * frees; size 0 and NULL where there is nothing. The same bytes until the next build, so that room made for the size is
+ * enough (vendors' binaries grow while kernels run). Blocks; calls drivers. */
+cl_int tsl_program_binary(struct tsl_program *program, cl_uint i, void **data, size_t *size);
+
+/* What a launch of one kernel may be on one member. */
+struct tsl_launch_limits {
+    size_t max_items[3];     /* CL_DEVICE_MAX_WORK_ITEM_SIZES */
+    cl_ulong local_mem_size; /* CL_DEVICE_LOCAL_MEM_SIZE */
+    bool non_uniform;        /* a launch may have remainders */
 };
 
 /* One member's share of a kernel. */
 struct tsl_kernel_part {
     struct tsl_dkernel *kernel; /* NULL: this member can't run it */
     struct tsl_kernel_facts facts;
+    struct tsl_launch_limits limits;
 };
 
 /* A kernel's arguments at one time. Immutable once an enqueue has taken a reference (clSetKernelArg then copies it). */
 struct tsl_args {
     atomic_uint refs;
-    uint64_t serial; /* unique in the process, never 0; a changed copy gets a new one */
+    uint64_t serial; /* unique in the process, never 0 in arguments that were taken; a changed copy gets a new one */
     cl_uint n;
+    cl_uint n_unset;
     struct tsl_arg {
         enum tsl_arg_kind kind;    /* TSL_ARG_UNSET until set */
         size_t size;               /* bytes of the value or of local memory */
@@ -55,15 +127,30 @@ struct tsl_kernel {
     struct tsl_object object;
     struct tsl_program *program; /* shown */
     char *name;
-    unsigned eligible;                    /* bit i: member i of the context can run it */
-    struct tsl_kernel_part *parts;        /* context->n_members */
-    const struct tsl_kernel_facts *facts; /* of the first eligible member; what argument queries answer from */
-    struct tsl_args *args;                /* guarded by lock */
-    pthread_mutex_t lock;                 /* leaf */
+    unsigned eligible;             /* bit i: member i of the context can run it */
+    struct tsl_kernel_part *parts; /* context->n_members */
+    const struct tsl_kernel_facts
+        *facts;           /* what argument queries answer from: the first eligible member's that knows */
+    struct tsl_lock lock; /* leaf; guards args */
+    struct tsl_args *args;
 };
+
+/* CL_INVALID_PROGRAM_EXECUTABLE: no member has built the program; CL_INVALID_KERNEL_NAME: none has that kernel. Members
+ * whose signature differs from the first one's are left out. May block; calls drivers. */
+cl_int tsl_kernel_create(struct tsl_program *program, const char *name, struct tsl_kernel **kernel);
+/* One of each kernel of the program. kernels NULL: only counts. CL_INVALID_VALUE: there are more than n. */
+cl_int tsl_kernel_create_all(struct tsl_program *program, cl_uint n, cl_kernel *kernels, cl_uint *n_ret);
+/* The same kernel with the same arguments, which from then on change apart. */
+cl_int tsl_kernel_clone(struct tsl_kernel *source, struct tsl_kernel **kernel);
+
+/* clSetKernelArg: every error of it but CL_INVALID_KERNEL. Safe beside anything but itself on the same kernel. */
+cl_int tsl_kernel_set_arg(struct tsl_kernel *kernel, cl_uint index, size_t size, const void *value);
 
 /* The arguments as they are now, with a reference for the caller; CL_INVALID_KERNEL_ARGS if one is unset. */
 cl_int tsl_kernel_args(struct tsl_kernel *kernel, struct tsl_args **args);
 void tsl_args_unref(struct tsl_args *args); /* NULL allowed; may destroy buffers: not under the graph's lock */
+
+/* Bytes of local memory that the arguments ask for. */
+size_t tsl_args_local_size(const struct tsl_args *args);
 
 #endif

@@ -1,0 +1,241 @@
+/* Programs (OpenCL 3.0, 5.8). */
+#include "api.h"
+#include "api/handles.h"
+#include "core/program_info.h"
+
+#include <stdlib.h>
+
+/* ---- Creating ---------------------------------------------------------------------------------------------------- */
+
+cl_program CL_API_CALL tsl_api_clCreateProgramWithSource(cl_context context, cl_uint count, const char **strings,
+                                                         const size_t *lengths, cl_int *errcode_ret)
+{
+    struct tsl_context *owner = tsl_context_from(context);
+    struct tsl_program *program = NULL;
+    cl_int error;
+
+    if (!owner)
+        return tsl_created(NULL, CL_INVALID_CONTEXT, errcode_ret);
+    if (count == 0 || !strings)
+        return tsl_created(NULL, CL_INVALID_VALUE, errcode_ret);
+    for (cl_uint i = 0; i < count; i++)
+        if (!strings[i])
+            return tsl_created(NULL, CL_INVALID_VALUE, errcode_ret);
+    error = tsl_program_create_source(owner, count, strings, lengths, &program);
+    return tsl_created(program, error, errcode_ret);
+}
+
+/* Fills the loads; binary_status, if any, tells what is wrong with each. */
+static cl_int check_loads(struct tsl_context *context, cl_uint n, const cl_device_id *devices, const size_t *lengths,
+                          const unsigned char **binaries, struct tsl_program_load *loads)
+{
+    cl_int error = CL_SUCCESS;
+
+    for (cl_uint i = 0; i < n; i++) {
+        struct tsl_device *device = tsl_device_from(devices[i]);
+
+        if (!device || !tsl_context_has_device(context, device))
+            return CL_INVALID_DEVICE;
+        loads[i] = (struct tsl_program_load){.device = device, .binary = binaries[i], .size = lengths[i]};
+        if (lengths[i] == 0 || !binaries[i])
+            error = loads[i].status = CL_INVALID_VALUE;
+    }
+    return error;
+}
+
+static cl_int create_with_binary(struct tsl_context *context, cl_uint n, const cl_device_id *devices,
+                                 const size_t *lengths, const unsigned char **binaries, cl_int *binary_status,
+                                 struct tsl_program **program)
+{
+    struct tsl_program_load *loads = calloc(n, sizeof(*loads));
+    cl_int error;
+
+    if (!loads)
+        return CL_OUT_OF_HOST_MEMORY;
+    error = check_loads(context, n, devices, lengths, binaries, loads);
+    if (error == CL_SUCCESS)
+        error = tsl_program_create_binary(context, n, loads, program);
+    for (cl_uint i = 0; binary_status && i < n && error != CL_INVALID_DEVICE; i++)
+        binary_status[i] = loads[i].status;
+    free(loads);
+    return error;
+}
+
+cl_program CL_API_CALL tsl_api_clCreateProgramWithBinary(cl_context context, cl_uint num_devices,
+                                                         const cl_device_id *device_list, const size_t *lengths,
+                                                         const unsigned char **binaries, cl_int *binary_status,
+                                                         cl_int *errcode_ret)
+{
+    struct tsl_context *owner = tsl_context_from(context);
+    struct tsl_program *program = NULL;
+    cl_int error;
+
+    if (!owner)
+        return tsl_created(NULL, CL_INVALID_CONTEXT, errcode_ret);
+    if (num_devices == 0 || !device_list || !lengths || !binaries)
+        return tsl_created(NULL, CL_INVALID_VALUE, errcode_ret);
+    error = create_with_binary(owner, num_devices, device_list, lengths, binaries, binary_status, &program);
+    return tsl_created(program, error, errcode_ret);
+}
+
+/* No device of ours has built-in kernels, so every name is an unknown one. */
+cl_program CL_API_CALL tsl_api_clCreateProgramWithBuiltInKernels(cl_context context, cl_uint num_devices,
+                                                                 const cl_device_id *device_list,
+                                                                 const char *kernel_names, cl_int *errcode_ret)
+{
+    struct tsl_context *owner = tsl_context_from(context);
+
+    if (!owner)
+        return tsl_created(NULL, CL_INVALID_CONTEXT, errcode_ret);
+    if (num_devices == 0 || !device_list || !kernel_names)
+        return tsl_created(NULL, CL_INVALID_VALUE, errcode_ret);
+    for (cl_uint i = 0; i < num_devices; i++) {
+        struct tsl_device *device = tsl_device_from(device_list[i]);
+
+        if (!device || !tsl_context_has_device(owner, device))
+            return tsl_created(NULL, CL_INVALID_DEVICE, errcode_ret);
+    }
+    return tsl_created(NULL, CL_INVALID_VALUE, errcode_ret);
+}
+
+/* CL_DEVICE_IL_VERSION is empty (OpenCL 3.0, appendix on optional features: Intermediate Language Programs). */
+cl_program CL_API_CALL tsl_api_clCreateProgramWithIL(cl_context context, const void *il, size_t length,
+                                                     cl_int *errcode_ret)
+{
+    (void)il;
+    (void)length;
+    return tsl_created(NULL, tsl_context_from(context) ? CL_INVALID_OPERATION : CL_INVALID_CONTEXT, errcode_ret);
+}
+
+cl_int CL_API_CALL tsl_api_clSetProgramSpecializationConstant(cl_program program, cl_uint spec_id, size_t spec_size,
+                                                              const void *spec_value)
+{
+    (void)spec_id;
+    (void)spec_size;
+    (void)spec_value;
+    return tsl_program_from(program) ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM;
+}
+
+/* There are no destructors of program-scope variables that it could follow. */
+cl_int CL_API_CALL tsl_api_clSetProgramReleaseCallback(
+    cl_program program, void(CL_CALLBACK *pfn_notify)(cl_program program, void *user_data), void *user_data)
+{
+    (void)user_data;
+    if (!tsl_program_from(program))
+        return CL_INVALID_PROGRAM;
+    return pfn_notify ? CL_INVALID_OPERATION : CL_INVALID_VALUE;
+}
+
+cl_int CL_API_CALL tsl_api_clRetainProgram(cl_program program)
+{
+    struct tsl_program *it = tsl_program_from(program);
+
+    if (!it)
+        return CL_INVALID_PROGRAM;
+    tsl_object_retain(&it->object);
+    return CL_SUCCESS;
+}
+
+cl_int CL_API_CALL tsl_api_clReleaseProgram(cl_program program)
+{
+    struct tsl_program *it = tsl_program_from(program);
+
+    return it && tsl_object_release(&it->object) ? CL_SUCCESS : CL_INVALID_PROGRAM;
+}
+
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
+
+/* The members behind a list of devices, which all must be the program's; no list means all of those. */
+static cl_int members_of(struct tsl_program *program, cl_uint n, const cl_device_id *list, unsigned *members)
+{
+    *members = 0;
+    if (!list != !n)
+        return CL_INVALID_VALUE;
+    for (cl_uint i = 0; i < n; i++) {
+        struct tsl_device *device = tsl_device_from(list[i]);
+
+        if (!device || !tsl_program_has_device(program, device))
+            return CL_INVALID_DEVICE;
+        *members |= tsl_context_members_of(program->context, device);
+    }
+    for (cl_uint i = 0; !list && i < program->n_devices; i++)
+        *members |= tsl_context_members_of(program->context, program->devices[i]);
+    return CL_SUCCESS;
+}
+
+cl_int CL_API_CALL tsl_api_clBuildProgram(cl_program program, cl_uint num_devices, const cl_device_id *device_list,
+                                          const char *options,
+                                          void(CL_CALLBACK *pfn_notify)(cl_program program, void *user_data),
+                                          void *user_data)
+{
+    struct tsl_program *it = tsl_program_from(program);
+    unsigned members;
+    cl_int error;
+
+    if (!it)
+        return CL_INVALID_PROGRAM;
+    if (!pfn_notify && user_data)
+        return CL_INVALID_VALUE;
+    error = members_of(it, num_devices, device_list, &members);
+    return error == CL_SUCCESS ? tsl_program_build(it, members, options, pfn_notify, user_data) : error;
+}
+
+cl_int CL_API_CALL tsl_api_clCompileProgram(cl_program program, cl_uint num_devices, const cl_device_id *device_list,
+                                            const char *options, cl_uint num_input_headers,
+                                            const cl_program *input_headers, const char **header_include_names,
+                                            void(CL_CALLBACK *pfn_notify)(cl_program program, void *user_data),
+                                            void *user_data)
+{
+    struct tsl_program *it = tsl_program_from(program);
+    unsigned members;
+    cl_int error;
+
+    (void)options;
+    if (!it)
+        return CL_INVALID_PROGRAM;
+    if ((!pfn_notify && user_data) || !num_input_headers != !input_headers ||
+        !num_input_headers != !header_include_names)
+        return CL_INVALID_VALUE;
+    error = members_of(it, num_devices, device_list, &members);
+    return error == CL_SUCCESS ? CL_COMPILER_NOT_AVAILABLE : error;
+}
+
+cl_program CL_API_CALL tsl_api_clLinkProgram(cl_context context, cl_uint num_devices, const cl_device_id *device_list,
+                                             const char *options, cl_uint num_input_programs,
+                                             const cl_program *input_programs,
+                                             void(CL_CALLBACK *pfn_notify)(cl_program program, void *user_data),
+                                             void *user_data, cl_int *errcode_ret)
+{
+    (void)options;
+    if (!tsl_context_from(context))
+        return tsl_created(NULL, CL_INVALID_CONTEXT, errcode_ret);
+    if ((!pfn_notify && user_data) || !num_devices != !device_list || num_input_programs == 0 || !input_programs)
+        return tsl_created(NULL, CL_INVALID_VALUE, errcode_ret);
+    return tsl_created(NULL, CL_LINKER_NOT_AVAILABLE, errcode_ret);
+}
+
+/* ---- Queries ----------------------------------------------------------------------------------------------------- */
+
+cl_int CL_API_CALL tsl_api_clGetProgramInfo(cl_program program, cl_program_info param_name, size_t param_value_size,
+                                            void *param_value, size_t *param_value_size_ret)
+{
+    const struct tsl_info info = {param_value_size, param_value, param_value_size_ret};
+    struct tsl_program *it = tsl_program_from(program);
+
+    return it ? tsl_program_info(it, param_name, &info) : CL_INVALID_PROGRAM;
+}
+
+cl_int CL_API_CALL tsl_api_clGetProgramBuildInfo(cl_program program, cl_device_id device,
+                                                 cl_program_build_info param_name, size_t param_value_size,
+                                                 void *param_value, size_t *param_value_size_ret)
+{
+    const struct tsl_info info = {param_value_size, param_value, param_value_size_ret};
+    struct tsl_program *it = tsl_program_from(program);
+    struct tsl_device *of = tsl_device_from(device);
+
+    if (!it)
+        return CL_INVALID_PROGRAM;
+    if (!of || !tsl_program_has_device(it, of))
+        return CL_INVALID_DEVICE;
+    return tsl_program_build_info(it, of, param_name, &info);
+}

@@ -1,0 +1,333 @@
+/*
+ * Kernel arguments: checked when they are set, immutable once a launch took them.
+ *
+ * One allocation holds the arguments and a small slot for each one's value; larger values have heap of their own. While
+ * nobody but the kernel holds them they are changed in place, else copied first. The serial is given when they are
+ * taken, so setting ten arguments costs no atomic operation.
+ */
+#include "core/args.h"
+#include "core/buffer.h"
+#include "core/sampler.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of a value that is kept beside the arguments: scalars, pointers, vectors of four floats, samplers. */
+#define SLOT_SIZE 16
+
+static atomic_uint_fast64_t last_serial;
+
+/* What clSetKernelArg was given, understood. */
+struct setting {
+    enum tsl_arg_kind kind;
+    size_t size;
+    const void *value;
+    struct tsl_buffer *buffer;
+    struct tsl_sampler_desc sampler; /* where value points for SAMPLER */
+};
+
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
+
+static void *slot_of(struct tsl_args *args, cl_uint index)
+{
+    return (char *)&args->args[args->n] + (size_t)index * SLOT_SIZE;
+}
+
+struct tsl_args *tsl_args_create(cl_uint n)
+{
+    struct tsl_args *args = calloc(1, sizeof(*args) + n * (sizeof(args->args[0]) + SLOT_SIZE));
+
+    if (!args)
+        return NULL;
+    atomic_init(&args->refs, 1);
+    args->n = args->n_unset = n;
+    return args;
+}
+
+/* Takes back what one argument holds; its buffer is the caller's to let go. */
+static void free_value(struct tsl_args *args, cl_uint index)
+{
+    if (args->args[index].value != slot_of(args, index))
+        free(args->args[index].value);
+    args->args[index].value = NULL;
+}
+
+/* Gives an argument a copy of size bytes; false, and nothing changed, without memory. */
+static bool keep_value(struct tsl_args *args, cl_uint index, const void *value, size_t size)
+{
+    void *place = size <= SLOT_SIZE ? slot_of(args, index) : malloc(size);
+
+    if (!place)
+        return false;
+    if (args->args[index].value != place)
+        free_value(args, index);
+    memcpy(place, value, size);
+    args->args[index].value = place;
+    return true;
+}
+
+void tsl_args_unref(struct tsl_args *args)
+{
+    /* Release orders this holder's uses before the free, acquire orders the others' before ours. */
+    if (!args || atomic_fetch_sub_explicit(&args->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    for (cl_uint i = 0; i < args->n; i++) {
+        if (args->args[i].buffer)
+            tsl_object_unref(&args->args[i].buffer->object);
+        free_value(args, i);
+    }
+    free(args);
+}
+
+/* Equal arguments that nobody else holds. NULL without memory. */
+static struct tsl_args *copy_of(const struct tsl_args *from)
+{
+    struct tsl_args *args = tsl_args_create(from->n);
+
+    if (!args)
+        return NULL;
+    args->n_unset = from->n_unset;
+    for (cl_uint i = 0; i < from->n; i++) {
+        args->args[i].kind = from->args[i].kind;
+        args->args[i].size = from->args[i].size;
+        if (from->args[i].value && !keep_value(args, i, from->args[i].value, from->args[i].size))
+            goto failed;
+        args->args[i].buffer = from->args[i].buffer;
+        if (args->args[i].buffer)
+            tsl_object_ref(&args->args[i].buffer->object);
+    }
+    return args;
+failed:
+    tsl_args_unref(args);
+    return NULL;
+}
+
+/* ---- Understanding clSetKernelArg ------------------------------------------------------------------------------- */
+
+/* The handle in a value, whatever its alignment. */
+static void *handle_in(const void *value)
+{
+    void *handle;
+
+    memcpy(&handle, value, sizeof(handle));
+    return handle;
+}
+
+static cl_int read_buffer(const struct tsl_kernel *kernel, size_t size, const void *value, struct setting *setting)
+{
+    struct tsl_buffer *buffer = NULL;
+
+    if (size != sizeof(cl_mem))
+        return CL_INVALID_ARG_SIZE;
+    if (value)
+        buffer = handle_in(value);
+    if (buffer && (!tsl_object_is(buffer, TSL_BUFFER) || buffer->context != kernel->program->context))
+        return CL_INVALID_MEM_OBJECT;
+    *setting = (struct setting){.kind = TSL_ARG_MEM, .size = size, .buffer = buffer};
+    return CL_SUCCESS;
+}
+
+static cl_int read_image(const struct tsl_kernel *kernel, const struct tsl_arg_fact *fact, size_t size,
+                         const void *value, struct setting *setting)
+{
+    cl_int error = read_buffer(kernel, size, value, setting);
+
+    if (error != CL_SUCCESS)
+        return error;
+    if (!setting->buffer || setting->buffer->type == CL_MEM_OBJECT_BUFFER)
+        return CL_INVALID_MEM_OBJECT;
+    if ((fact->access == CL_KERNEL_ARG_ACCESS_READ_ONLY && setting->buffer->flags & CL_MEM_WRITE_ONLY) ||
+        (fact->access == CL_KERNEL_ARG_ACCESS_WRITE_ONLY && setting->buffer->flags & CL_MEM_READ_ONLY))
+        return CL_INVALID_ARG_VALUE;
+    return CL_SUCCESS;
+}
+
+static cl_int read_global(const struct tsl_kernel *kernel, size_t size, const void *value, struct setting *setting)
+{
+    cl_int error = read_buffer(kernel, size, value, setting);
+
+    if (error == CL_SUCCESS && setting->buffer && setting->buffer->type != CL_MEM_OBJECT_BUFFER)
+        return CL_INVALID_MEM_OBJECT;
+    return error;
+}
+
+static cl_int read_sampler(const struct tsl_kernel *kernel, size_t size, const void *value, struct setting *setting)
+{
+    struct tsl_sampler *sampler = value ? handle_in(value) : NULL;
+
+    if (size != sizeof(cl_sampler))
+        return CL_INVALID_ARG_SIZE;
+    if (!tsl_object_is(sampler, TSL_SAMPLER) || sampler->context != kernel->program->context)
+        return CL_INVALID_SAMPLER;
+    *setting = (struct setting){.kind = TSL_ARG_SAMPLER, .size = sizeof(sampler->desc), .sampler = sampler->desc};
+    return CL_SUCCESS;
+}
+
+static cl_int read_local(size_t size, const void *value, struct setting *setting)
+{
+    if (value)
+        return CL_INVALID_ARG_VALUE;
+    if (size == 0)
+        return CL_INVALID_ARG_SIZE;
+    *setting = (struct setting){.kind = TSL_ARG_LOCAL, .size = size};
+    return CL_SUCCESS;
+}
+
+static cl_int read_value(const struct tsl_arg_fact *fact, size_t size, const void *value, struct setting *setting)
+{
+    if (!value)
+        return CL_INVALID_ARG_VALUE;
+    if (size == 0 || (fact->size && size != fact->size))
+        return CL_INVALID_ARG_SIZE;
+    *setting = (struct setting){.kind = TSL_ARG_VALUE, .size = size, .value = value};
+    return CL_SUCCESS;
+}
+
+/* Nobody knows the argument's type, so what is given tells it. NULL with the size of a handle may mean a null pointer
+ * or as many bytes of local memory; vendors are told both in the same way. */
+static cl_int read_unknown(const struct tsl_kernel *kernel, const struct tsl_arg_fact *fact, size_t size,
+                           const void *value, struct setting *setting)
+{
+    if (!value)
+        return read_local(size, value, setting);
+    if (size == sizeof(cl_mem) && tsl_object_is_address(handle_in(value), TSL_BUFFER))
+        return read_buffer(kernel, size, value, setting);
+    if (size == sizeof(cl_sampler) && tsl_object_is_address(handle_in(value), TSL_SAMPLER))
+        return read_sampler(kernel, size, value, setting);
+    return read_value(fact, size, value, setting);
+}
+
+static cl_int read_setting(const struct tsl_kernel *kernel, const struct tsl_arg_fact *fact, size_t size,
+                           const void *value, struct setting *setting)
+{
+    switch (fact->kind) {
+    case TSL_FACT_VALUE:
+        return read_value(fact, size, value, setting);
+    case TSL_FACT_GLOBAL:
+    case TSL_FACT_CONSTANT:
+        return read_global(kernel, size, value, setting);
+    case TSL_FACT_LOCAL:
+        return read_local(size, value, setting);
+    case TSL_FACT_IMAGE:
+    case TSL_FACT_PIPE:
+        return read_image(kernel, fact, size, value, setting);
+    case TSL_FACT_SAMPLER:
+        return read_sampler(kernel, size, value, setting);
+    case TSL_FACT_UNKNOWN:
+        break;
+    }
+    return read_unknown(kernel, fact, size, value, setting);
+}
+
+/* ---- Setting ----------------------------------------------------------------------------------------------------- */
+
+static bool is_same(const struct tsl_arg *arg, const struct setting *setting)
+{
+    if (arg->kind != setting->kind || arg->size != setting->size || arg->buffer != setting->buffer)
+        return false;
+    return !setting->value || memcmp(arg->value, setting->value, arg->size) == 0;
+}
+
+/* Puts the setting in; *old_buffer is what the caller has to let go. */
+static bool put_setting(struct tsl_args *args, cl_uint index, const struct setting *setting,
+                        struct tsl_buffer **old_buffer)
+{
+    struct tsl_arg *arg = &args->args[index];
+
+    if (setting->value && !keep_value(args, index, setting->value, setting->size))
+        return false;
+    if (!setting->value)
+        free_value(args, index);
+    if (arg->kind == TSL_ARG_UNSET)
+        args->n_unset--;
+    *old_buffer = arg->buffer;
+    arg->kind = setting->kind;
+    arg->size = setting->size;
+    arg->buffer = setting->buffer;
+    if (setting->buffer)
+        tsl_object_ref(&setting->buffer->object);
+    args->serial = 0;
+    return true;
+}
+
+/* *old_args and *old_buffer are let go by the caller, without the lock. */
+static cl_int set_locked(struct tsl_kernel *kernel, cl_uint index, const struct setting *setting,
+                         struct tsl_args **old_args, struct tsl_buffer **old_buffer) TSL_REQUIRES(kernel->lock)
+{
+    struct tsl_args *args = kernel->args;
+
+    if (is_same(&args->args[index], setting))
+        return CL_SUCCESS;
+    /* Acquire: when the last launch has let go, its reads are over before we write. Nobody can take a new reference
+     * but under our lock. */
+    if (atomic_load_explicit(&args->refs, memory_order_acquire) > 1) {
+        struct tsl_args *copy = copy_of(args);
+
+        if (!copy)
+            return CL_OUT_OF_HOST_MEMORY;
+        *old_args = args;
+        args = kernel->args = copy;
+    }
+    return put_setting(args, index, setting, old_buffer) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+}
+
+cl_int tsl_kernel_set_arg(struct tsl_kernel *kernel, cl_uint index, size_t size, const void *value)
+{
+    struct setting setting;
+    struct tsl_args *old_args = NULL;
+    struct tsl_buffer *old_buffer = NULL;
+    cl_int error;
+
+    if (index >= kernel->facts->n_args)
+        return CL_INVALID_ARG_INDEX;
+    error = read_setting(kernel, &kernel->facts->args[index], size, value, &setting);
+    if (error != CL_SUCCESS)
+        return error;
+    if (setting.kind == TSL_ARG_SAMPLER)
+        setting.value = &setting.sampler;
+    tsl_lock_take(&kernel->lock);
+    error = set_locked(kernel, index, &setting, &old_args, &old_buffer);
+    tsl_lock_give(&kernel->lock);
+    if (old_buffer)
+        tsl_object_unref(&old_buffer->object);
+    tsl_args_unref(old_args);
+    return error;
+}
+
+/* ---- Taking ------------------------------------------------------------------------------------------------------ */
+
+struct tsl_args *tsl_args_share(struct tsl_kernel *kernel)
+{
+    struct tsl_args *args;
+
+    tsl_lock_take(&kernel->lock);
+    args = kernel->args;
+    if (!args->serial)
+        args->serial = atomic_fetch_add_explicit(&last_serial, 1, memory_order_relaxed) + 1;
+    /* Relaxed: we hold the kernel's reference while we take ours. */
+    atomic_fetch_add_explicit(&args->refs, 1, memory_order_relaxed);
+    tsl_lock_give(&kernel->lock);
+    return args;
+}
+
+cl_int tsl_kernel_args(struct tsl_kernel *kernel, struct tsl_args **args)
+{
+    struct tsl_args *taken = tsl_args_share(kernel);
+
+    if (taken->n_unset) {
+        tsl_args_unref(taken);
+        return CL_INVALID_KERNEL_ARGS;
+    }
+    *args = taken;
+    return CL_SUCCESS;
+}
+
+size_t tsl_args_local_size(const struct tsl_args *args)
+{
+    size_t size = 0;
+
+    for (cl_uint i = 0; i < args->n; i++)
+        if (args->args[i].kind == TSL_ARG_LOCAL)
+            size += args->args[i].size;
+    return size;
+}

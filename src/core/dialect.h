@@ -1,0 +1,28 @@
+/*
+ * The OpenCL C that a program is written for is the virtual device's; each member's compiler speaks its own. What is
+ * done about it: -cl-std is lowered for older members, and a prelude before the source takes away the macros that the
+ * virtual device doesn't promise, so that every member compiles the same branches of the same program.
+ */
+#ifndef TSL_CORE_DIALECT_H
+#define TSL_CORE_DIALECT_H
+
+#include "core/build_options.h"
+#include "core/device.h"
+
+struct tsl_dialect {
+    unsigned std;     /* the version that this member compiles, as in tsl_build_options; 0: the option was not given */
+    bool translated;  /* it is older than the one asked for */
+    bool non_uniform; /* launches may have remainders */
+};
+
+/* How this member is to compile. Calls the driver (info). */
+void tsl_dialect_choose(struct tsl_device *device, const struct tsl_path *path, const struct tsl_build_options *options,
+                        struct tsl_dialect *dialect);
+
+/* The source with its prelude (heap, *size bytes; NULL without memory). Line numbers in messages stay those of the
+ * source. Calls the driver (info). */
+char *tsl_dialect_source(struct tsl_device *device, const struct tsl_path *path,
+                         const struct tsl_build_options *options, const struct tsl_dialect *dialect, const char *source,
+                         size_t *size);
+
+#endif

@@ -1,0 +1,212 @@
+/*
+ * Kernels: one handle, and behind it a kernel on each member that can run it.
+ */
+#include "core/args.h"
+#include "core/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
+
+static void clear_part(struct tsl_kernel_part *part, struct tsl_member *member)
+{
+    if (part->kernel)
+        member->driver->kernel_free(part->kernel);
+    tsl_kernel_facts_finish(&part->facts);
+    part->kernel = NULL;
+}
+
+/* Programs with kernels aren't built again. False: there is nothing built to make a kernel of. */
+static bool attach(struct tsl_program *program)
+{
+    bool built;
+
+    tsl_lock_take(&program->lock);
+    built = program->status == CL_BUILD_SUCCESS;
+    if (built)
+        program->n_kernels++;
+    tsl_lock_give(&program->lock);
+    return built;
+}
+
+static void detach(struct tsl_program *program)
+{
+    tsl_lock_take(&program->lock);
+    program->n_kernels--;
+    tsl_lock_give(&program->lock);
+}
+
+static void destroy_kernel(struct tsl_object *object)
+{
+    struct tsl_kernel *kernel = (struct tsl_kernel *)object;
+    struct tsl_program *program = kernel->program;
+
+    tsl_args_unref(kernel->args);
+    for (unsigned i = 0; kernel->parts && i < program->context->n_members; i++)
+        clear_part(&kernel->parts[i], program->context->members[i]);
+    free(kernel->parts);
+    free(kernel->name);
+    tsl_lock_finish(&kernel->lock);
+    detach(program);
+    tsl_object_hide(&program->object);
+}
+
+/* A kernel without parts or arguments. */
+static cl_int create_empty(struct tsl_program *program, const char *name, struct tsl_kernel **result)
+{
+    struct tsl_kernel *kernel;
+
+    if (!attach(program))
+        return CL_INVALID_PROGRAM_EXECUTABLE;
+    kernel = tsl_object_create(TSL_KERNEL, sizeof(*kernel), &program->object, destroy_kernel);
+    if (!kernel) {
+        detach(program);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    tsl_object_show(&program->object);
+    kernel->program = program;
+    tsl_lock_init(&kernel->lock);
+    kernel->name = strdup(name);
+    kernel->parts = calloc(program->context->n_members, sizeof(kernel->parts[0]));
+    if (kernel->name && kernel->parts) {
+        *result = kernel;
+        return CL_SUCCESS;
+    }
+    tsl_object_release(&kernel->object);
+    return CL_OUT_OF_HOST_MEMORY;
+}
+
+/* ---- Members ----------------------------------------------------------------------------------------------------- */
+
+static void read_limits(struct tsl_launch_limits *limits, const struct tsl_path *path, bool non_uniform)
+{
+    size_t items[16];
+    size_t size = 0;
+
+    *limits = (struct tsl_launch_limits){
+        .max_items = {SIZE_MAX, SIZE_MAX, SIZE_MAX}, .local_mem_size = UINT64_MAX, .non_uniform = non_uniform};
+    if (path->driver->info(path, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof(items), items, &size) == CL_SUCCESS &&
+        size >= 3 * sizeof(items[0]))
+        memcpy(limits->max_items, items, sizeof(limits->max_items));
+    if (path->driver->info(path, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(limits->local_mem_size), &limits->local_mem_size,
+                           NULL) != CL_SUCCESS)
+        limits->local_mem_size = UINT64_MAX;
+}
+
+/* Makes one member's share; leaves the member out when its kernel has another signature. */
+static cl_int add_member(struct tsl_kernel *kernel, unsigned i)
+{
+    const struct tsl_program_part *built = &kernel->program->parts[i];
+    struct tsl_member *member = kernel->program->context->members[i];
+    struct tsl_kernel_part *part = &kernel->parts[i];
+    cl_int error;
+
+    if (!built->program)
+        return CL_INVALID_KERNEL_NAME;
+    error = member->driver->kernel_create(built->program, kernel->name, &part->kernel, &part->facts);
+    if (error != CL_SUCCESS) {
+        part->kernel = NULL;
+        return error;
+    }
+    if (kernel->facts && !tsl_kernel_facts_same_signature(kernel->facts, &part->facts)) {
+        tsl_log(TSL_ROOM_CORE, TSL_LOG_WARN, "kernel %s has other arguments on %s and won't run there", kernel->name,
+                member->path->id);
+        clear_part(part, member);
+        return CL_SUCCESS;
+    }
+    if (!kernel->facts || (part->facts.has_arg_info && !kernel->facts->has_arg_info))
+        kernel->facts = &part->facts;
+    read_limits(&part->limits, member->path, built->non_uniform);
+    kernel->eligible |= 1u << i;
+    return CL_SUCCESS;
+}
+
+/* A kernel that no member knows has a wrong name; any other error says more. */
+static cl_int add_members(struct tsl_kernel *kernel)
+{
+    cl_int result = CL_INVALID_KERNEL_NAME;
+
+    for (unsigned i = 0; i < kernel->program->context->n_members; i++) {
+        cl_int error = add_member(kernel, i);
+
+        if (error != CL_SUCCESS && result == CL_INVALID_KERNEL_NAME)
+            result = error;
+    }
+    return kernel->eligible ? CL_SUCCESS : result;
+}
+
+cl_int tsl_kernel_create(struct tsl_program *program, const char *name, struct tsl_kernel **result)
+{
+    struct tsl_kernel *kernel;
+    cl_int error = create_empty(program, name, &kernel);
+
+    if (error != CL_SUCCESS)
+        return error;
+    error = add_members(kernel);
+    if (error == CL_SUCCESS) {
+        kernel->args = tsl_args_create(kernel->facts->n_args);
+        if (kernel->args) {
+            *result = kernel;
+            return CL_SUCCESS;
+        }
+        error = CL_OUT_OF_HOST_MEMORY;
+    }
+    tsl_object_release(&kernel->object);
+    return error;
+}
+
+cl_int tsl_kernel_clone(struct tsl_kernel *source, struct tsl_kernel **result)
+{
+    struct tsl_kernel *kernel;
+    cl_int error = tsl_kernel_create(source->program, source->name, &kernel);
+
+    if (error != CL_SUCCESS)
+        return error;
+    /* Shared until one of the two is set. */
+    tsl_args_unref(kernel->args);
+    kernel->args = tsl_args_share(source);
+    *result = kernel;
+    return CL_SUCCESS;
+}
+
+/* ---- All kernels of a program ------------------------------------------------------------------------------------ */
+
+/* Makes the kernels of a list of names (which is cut up); all of them or none. */
+static cl_int create_named(struct tsl_program *program, char *names, cl_kernel *kernels)
+{
+    char *rest = NULL;
+    cl_uint made = 0;
+    cl_int error = CL_SUCCESS;
+
+    for (char *name = strtok_r(names, ";", &rest); name; name = strtok_r(NULL, ";", &rest)) {
+        struct tsl_kernel *kernel;
+
+        error = tsl_kernel_create(program, name, &kernel);
+        if (error != CL_SUCCESS)
+            break;
+        kernels[made++] = (cl_kernel)kernel;
+    }
+    if (error != CL_SUCCESS)
+        while (made > 0)
+            tsl_object_release((struct tsl_object *)kernels[--made]);
+    return error;
+}
+
+cl_int tsl_kernel_create_all(struct tsl_program *program, cl_uint n, cl_kernel *kernels, cl_uint *n_ret)
+{
+    char *names;
+    cl_int error = CL_SUCCESS;
+
+    if (!tsl_program_begin_read(program))
+        return CL_INVALID_PROGRAM_EXECUTABLE;
+    names = strdup(program->kernel_names ? program->kernel_names : "");
+    tsl_program_end_read(program);
+    if (!names)
+        return CL_OUT_OF_HOST_MEMORY;
+    *n_ret = tsl_program_count_kernels(names);
+    if (kernels)
+        error = n < *n_ret ? CL_INVALID_VALUE : create_named(program, names, kernels);
+    free(names);
+    return error;
+}

@@ -1,0 +1,144 @@
+/*
+ * Which members can take a launch.
+ */
+#include "core/launch.h"
+#include "core/buffer.h"
+#include "core/kernel_info.h"
+
+#include <string.h>
+
+static const struct tsl_kernel_facts *facts_of(const struct tsl_kernel *kernel, unsigned i)
+{
+    return &kernel->parts[i].facts;
+}
+
+/* ---- Sizes ------------------------------------------------------------------------------------------------------- */
+
+static cl_int check_required(const struct tsl_kernel_facts *facts, const struct tsl_window *window)
+{
+    if (!facts->reqd_size[0])
+        return CL_SUCCESS;
+    for (unsigned d = 0; d < 3; d++)
+        if (window->local_size[d] != facts->reqd_size[d])
+            return CL_INVALID_WORK_GROUP_SIZE;
+    return CL_SUCCESS;
+}
+
+/* The work-group size against one member. A window that leaves the choice suits every member. */
+static cl_int check_sizes(const struct tsl_kernel_part *part, const struct tsl_window *window)
+{
+    size_t group_size = 1;
+
+    if (!window->local_size[0])
+        return CL_SUCCESS;
+    for (unsigned d = 0; d < window->work_dim; d++) {
+        if (window->local_size[d] > part->limits.max_items[d])
+            return CL_INVALID_WORK_ITEM_SIZE;
+        if (window->global_size[d] % window->local_size[d] && !part->limits.non_uniform)
+            return CL_INVALID_WORK_GROUP_SIZE;
+        if (__builtin_mul_overflow(group_size, window->local_size[d], &group_size))
+            return CL_INVALID_WORK_GROUP_SIZE;
+    }
+    if (part->facts.work_group_size && group_size > part->facts.work_group_size)
+        return CL_INVALID_WORK_GROUP_SIZE;
+    return check_required(&part->facts, window);
+}
+
+/* A required size is the size of launches that give none. */
+static void fill_required(const struct tsl_kernel *kernel, struct tsl_window *window)
+{
+    if (window->local_size[0])
+        return;
+    for (unsigned i = 0; kernel->eligible >> i; i++)
+        if (kernel->eligible >> i & 1 && facts_of(kernel, i)->reqd_size[0]) {
+            memcpy(window->local_size, facts_of(kernel, i)->reqd_size, sizeof(window->local_size));
+            return;
+        }
+}
+
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
+
+/* Vendors take a sub-buffer as a kernel's argument only where it begins at a multiple of their alignment. */
+static cl_int check_alignment(const struct tsl_args *args, size_t align)
+{
+    if (align <= 1)
+        return CL_SUCCESS;
+    for (cl_uint i = 0; i < args->n; i++)
+        if (args->args[i].buffer && args->args[i].buffer->offset % align)
+            return CL_MISALIGNED_SUB_BUFFER_OFFSET;
+    return CL_SUCCESS;
+}
+
+static cl_int check_member(const struct tsl_kernel *kernel, unsigned i, const struct tsl_window *window,
+                           const struct tsl_args *args, size_t local_mem_size)
+{
+    const struct tsl_kernel_part *part = &kernel->parts[i];
+    cl_int error = check_sizes(part, window);
+
+    if (error != CL_SUCCESS)
+        return error;
+    if (part->facts.local_mem_size + local_mem_size > part->limits.local_mem_size)
+        return CL_OUT_OF_RESOURCES;
+    return check_alignment(args, kernel->program->context->members[i]->caps.base_align);
+}
+
+cl_int tsl_launch_check(struct tsl_kernel *kernel, struct tsl_window *window, unsigned *members)
+{
+    unsigned left = *members & kernel->eligible;
+    cl_int result = left ? CL_SUCCESS : CL_INVALID_PROGRAM_EXECUTABLE;
+    struct tsl_args *args;
+    size_t local_mem_size;
+    cl_int error = tsl_kernel_args(kernel, &args);
+
+    if (error != CL_SUCCESS)
+        return error;
+    fill_required(kernel, window);
+    local_mem_size = tsl_args_local_size(args);
+    for (unsigned i = 0; left >> i; i++) {
+        if (!(left >> i & 1))
+            continue;
+        error = check_member(kernel, i, window, args, local_mem_size);
+        if (error == CL_SUCCESS)
+            continue;
+        left &= ~(1u << i);
+        result = result == CL_SUCCESS ? error : result;
+    }
+    tsl_args_unref(args);
+    *members = left;
+    return left ? CL_SUCCESS : result;
+}
+
+/* ---- Suggestion -------------------------------------------------------------------------------------------------- */
+
+/* The largest divisor of size up to limit, a multiple of `multiple` if there is such. */
+static size_t best_divisor(size_t size, size_t limit, size_t multiple)
+{
+    size_t best = 1;
+
+    for (size_t divisor = limit < size ? limit : size; divisor > 0; divisor--) {
+        if (size % divisor)
+            continue;
+        if (divisor % multiple == 0)
+            return divisor;
+        if (best == 1)
+            best = divisor;
+    }
+    return best;
+}
+
+void tsl_launch_suggest(const struct tsl_kernel *kernel, unsigned members, struct tsl_window *window)
+{
+    size_t limit = tsl_kernel_work_group_size(kernel, members);
+    size_t multiple = tsl_kernel_preferred_multiple(kernel, members);
+
+    for (unsigned d = 0; d < 3; d++) {
+        size_t most = limit ? limit : 1;
+
+        for (unsigned i = 0; members >> i; i++)
+            if (members >> i & 1 && kernel->parts[i].limits.max_items[d] < most)
+                most = kernel->parts[i].limits.max_items[d];
+        window->local_size[d] = d < window->work_dim ? best_divisor(window->global_size[d], most, multiple) : 1;
+        limit /= window->local_size[d];
+        multiple = 1;
+    }
+}

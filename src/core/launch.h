@@ -1,0 +1,21 @@
+/*
+ * Checks of a launch: what clEnqueueNDRangeKernel must say at once (OpenCL 3.0, 5.10), and which members can take it.
+ */
+#ifndef TSL_CORE_LAUNCH_H
+#define TSL_CORE_LAUNCH_H
+
+#include "core/program.h"
+
+/*
+ * Takes from *members (bits of the context's members) those that can't run this kernel, with its arguments, in this
+ * window. Where none is left the first one's error is returned: CL_INVALID_KERNEL_ARGS, CL_INVALID_WORK_GROUP_SIZE,
+ * CL_INVALID_WORK_ITEM_SIZE, CL_OUT_OF_RESOURCES (local memory), CL_MISALIGNED_SUB_BUFFER_OFFSET.
+ * A required work-group size is put into a window that leaves the choice (local_size[0] is 0).
+ */
+cl_int tsl_launch_check(struct tsl_kernel *kernel, struct tsl_window *window, unsigned *members);
+
+/* Puts a work-group size for those members into a checked window that leaves the choice: it divides the global size,
+ * and is a multiple of the preferred size where it can be. */
+void tsl_launch_suggest(const struct tsl_kernel *kernel, unsigned members, struct tsl_window *window);
+
+#endif

@@ -1,0 +1,373 @@
+/*
+ * Programs: their lives, and what is asked of them. Building is in build.c.
+ */
+#include "core/build.h"
+#include "core/container.h"
+#include "core/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
+
+void tsl_program_part_clear(struct tsl_program_part *part, struct tsl_member *member)
+{
+    if (part->program)
+        member->driver->program_free(part->program);
+    free(part->log);
+    part->program = NULL;
+    part->log = NULL;
+}
+
+static void destroy_program(struct tsl_object *object)
+{
+    struct tsl_program *program = (struct tsl_program *)object;
+
+    for (unsigned i = 0; program->parts && i < program->context->n_members; i++) {
+        tsl_program_part_clear(&program->parts[i], program->context->members[i]);
+        free(program->parts[i].binary);
+    }
+    free(program->parts);
+    for (cl_uint i = 0; program->told && i < program->n_devices; i++)
+        free(program->told[i].data);
+    free(program->told);
+    free(program->devices);
+    free(program->source);
+    free(program->options);
+    free(program->kernel_names);
+    pthread_cond_destroy(&program->no_readers);
+    tsl_lock_finish(&program->lock);
+    tsl_object_hide(&program->context->object);
+}
+
+/* A program without a source, not built, with room for n_devices. */
+static struct tsl_program *create_program(struct tsl_context *context, cl_uint n_devices)
+{
+    struct tsl_program *program = tsl_object_create(TSL_PROGRAM, sizeof(*program), &context->object, destroy_program);
+
+    if (!program)
+        return NULL;
+    tsl_object_show(&context->object);
+    program->context = context;
+    tsl_lock_init(&program->lock);
+    pthread_cond_init(&program->no_readers, NULL);
+    program->status = CL_BUILD_NONE;
+    program->binary_type = CL_PROGRAM_BINARY_TYPE_NONE;
+    program->parts = calloc(context->n_members, sizeof(program->parts[0]));
+    program->devices = calloc(n_devices, sizeof(program->devices[0]));
+    program->told = calloc(n_devices, sizeof(program->told[0]));
+    program->n_devices = n_devices;
+    if (program->parts && program->devices && program->told)
+        return program;
+    tsl_object_release(&program->object);
+    return NULL;
+}
+
+static bool join_strings(struct tsl_program *program, cl_uint n, const char *const *strings, const size_t *lengths)
+{
+    size_t size = 0;
+    char *to;
+
+    for (cl_uint i = 0; i < n; i++)
+        size += lengths && lengths[i] ? lengths[i] : strlen(strings[i]);
+    to = program->source = malloc(size + 1);
+    if (!to)
+        return false;
+    for (cl_uint i = 0; i < n; i++) {
+        size_t length = lengths && lengths[i] ? lengths[i] : strlen(strings[i]);
+
+        memcpy(to, strings[i], length);
+        to += length;
+    }
+    *to = 0;
+    /* A 0 within a counted string ends the program for every compiler: what is behind it was never meant. */
+    program->source_size = strlen(program->source);
+    return true;
+}
+
+cl_int tsl_program_create_source(struct tsl_context *context, cl_uint n, const char *const *strings,
+                                 const size_t *lengths, struct tsl_program **result)
+{
+    struct tsl_program *program = create_program(context, context->n_devices);
+
+    if (!program)
+        return CL_OUT_OF_HOST_MEMORY;
+    memcpy(program->devices, context->devices, context->n_devices * sizeof(program->devices[0]));
+    if (!join_strings(program, n, strings, lengths)) {
+        tsl_object_release(&program->object);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    *result = program;
+    return CL_SUCCESS;
+}
+
+/* Copies what a container has for the members behind one device. */
+static cl_int load(struct tsl_program *program, const struct tsl_program_load *load)
+{
+    unsigned members = tsl_context_members_of(program->context, load->device);
+    cl_int status = CL_INVALID_BINARY;
+
+    for (unsigned i = 0; members >> i; i++) {
+        struct tsl_program_part *part = &program->parts[i];
+        struct tsl_container_entry entry;
+        bool damaged;
+
+        if (!(members >> i & 1) ||
+            !tsl_container_find(load->binary, load->size, program->context->members[i]->path, &entry, &damaged))
+            continue;
+        free(part->binary);
+        part->binary = malloc(entry.size + 1);
+        if (!part->binary)
+            return CL_OUT_OF_HOST_MEMORY;
+        memcpy(part->binary, entry.binary, entry.size);
+        part->binary_size = entry.size;
+        program->binary_type = entry.type;
+        status = CL_SUCCESS;
+    }
+    return status;
+}
+
+cl_int tsl_program_create_binary(struct tsl_context *context, cl_uint n, struct tsl_program_load *loads,
+                                 struct tsl_program **result)
+{
+    struct tsl_program *program = create_program(context, n);
+    cl_int error = CL_SUCCESS;
+
+    if (!program)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (cl_uint i = 0; i < n; i++) {
+        program->devices[i] = loads[i].device;
+        loads[i].status = load(program, &loads[i]);
+        if (error == CL_SUCCESS)
+            error = loads[i].status;
+    }
+    if (error == CL_SUCCESS)
+        *result = program;
+    else
+        tsl_object_release(&program->object);
+    return error;
+}
+
+/* ---- Devices and members ----------------------------------------------------------------------------------------- */
+
+bool tsl_program_has_device(const struct tsl_program *program, const struct tsl_device *device)
+{
+    for (cl_uint i = 0; i < program->n_devices; i++)
+        if (program->devices[i] == device)
+            return true;
+    return false;
+}
+
+unsigned tsl_context_members_of(const struct tsl_context *context, struct tsl_device *device)
+{
+    struct tsl_member *const *members;
+    unsigned n, set = 0;
+
+    if (!device->parent)
+        return (1u << context->n_members) - 1;
+    members = tsl_device_members(device, &n);
+    for (unsigned i = 0; i < context->n_members; i++)
+        for (unsigned j = 0; j < n; j++)
+            if (context->members[i] == members[j])
+                set |= 1u << i;
+    return set;
+}
+
+/* ---- Readers ----------------------------------------------------------------------------------------------------- */
+
+bool tsl_program_begin_read(struct tsl_program *program)
+{
+    bool built;
+
+    tsl_lock_take(&program->lock);
+    built = program->status == CL_BUILD_SUCCESS;
+    if (built)
+        program->n_readers++;
+    tsl_lock_give(&program->lock);
+    return built;
+}
+
+void tsl_program_end_read(struct tsl_program *program)
+{
+    tsl_lock_take(&program->lock);
+    if (--program->n_readers == 0)
+        pthread_cond_broadcast(&program->no_readers);
+    tsl_lock_give(&program->lock);
+}
+
+cl_uint tsl_program_count_kernels(const char *names)
+{
+    cl_uint n = names[0] != 0;
+
+    for (; *names; names++)
+        n += *names == ';';
+    return n;
+}
+
+/* ---- The log ----------------------------------------------------------------------------------------------------- */
+
+static void put(struct tsl_writer *log, const char *text)
+{
+    tsl_write_raw(log, text, strlen(text));
+}
+
+/* "[opencl:0.1 pthread-…] failed, error -11\n", then what its compiler said. */
+static void put_section(struct tsl_writer *log, const struct tsl_path *path, const struct tsl_program_part *part)
+{
+    const char *text = part->log ? part->log : "";
+    char error[40];
+
+    if (part->error == CL_SUCCESS && !text[strspn(text, " \t\r\n")])
+        return;
+    put(log, "[");
+    put(log, path->id);
+    put(log, " ");
+    put(log, path->device_name ? path->device_name : "");
+    snprintf(error, sizeof(error), "] failed, error %d\n", (int)part->error);
+    put(log, part->error == CL_SUCCESS ? "] built\n" : error);
+    put(log, text);
+    if (text[0] && text[strlen(text) - 1] != '\n')
+        put(log, "\n");
+}
+
+char *tsl_program_log(struct tsl_program *program, unsigned members)
+{
+    bool several = members & (members - 1);
+    struct tsl_writer log = {0};
+
+    tsl_lock_take(&program->lock);
+    for (unsigned i = 0; members >> i && program->status != CL_BUILD_IN_PROGRESS; i++) {
+        const struct tsl_program_part *part = &program->parts[i];
+
+        if (!(members >> i & 1))
+            continue;
+        if (several)
+            put_section(&log, program->context->members[i]->path, part);
+        else
+            put(&log, part->log ? part->log : "");
+    }
+    tsl_lock_give(&program->lock);
+    tsl_write_u8(&log, 0);
+    if (!log.failed)
+        return (char *)log.data;
+    free(log.data);
+    return NULL;
+}
+
+/* ---- Binaries ---------------------------------------------------------------------------------------------------- */
+
+/* Adds one member's binary: what was built, else what was loaded. An error is the driver's, which can't give it. */
+static cl_int add_binary(struct tsl_writer *writer, const struct tsl_program_part *part, struct tsl_member *member,
+                         cl_program_binary_type type)
+{
+    struct tsl_container_entry entry = {.type = type, .binary = part->binary, .size = part->binary_size};
+    void *built = NULL;
+
+    if (part->program) {
+        cl_int error = member->driver->program_binary(part->program, &built, &entry.size);
+
+        if (error != CL_SUCCESS)
+            return error;
+        entry.binary = built;
+    }
+    if (entry.binary)
+        tsl_container_add(writer, member->path, &entry);
+    free(built);
+    return CL_SUCCESS;
+}
+
+/* Keeps builds away also from a program that isn't built; false while a build is running. */
+static bool begin_any_read(struct tsl_program *program, cl_program_binary_type *type)
+{
+    bool idle;
+
+    tsl_lock_take(&program->lock);
+    idle = program->status != CL_BUILD_IN_PROGRESS;
+    *type = program->binary_type;
+    if (idle)
+        program->n_readers++;
+    tsl_lock_give(&program->lock);
+    return idle;
+}
+
+/* The container of the members in the set. */
+static cl_int make_binary(struct tsl_program *program, unsigned members, cl_program_binary_type type,
+                          struct tsl_told_binary *binary)
+{
+    struct tsl_writer writer = {0};
+    cl_int error = CL_SUCCESS;
+    bool some = false;
+
+    tsl_container_begin(&writer);
+    for (unsigned i = 0; members >> i; i++) {
+        if (!(members >> i & 1))
+            continue;
+        error = add_binary(&writer, &program->parts[i], program->context->members[i], type);
+        some |= error == CL_SUCCESS;
+    }
+    tsl_container_end(&writer);
+    /* A member that can't give its binary is left out, as one that can't build is. */
+    if (some)
+        error = writer.failed ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    if (error != CL_SUCCESS) {
+        free(writer.data);
+        return error;
+    }
+    *binary = (struct tsl_told_binary){.data = writer.data, .size = writer.size};
+    return CL_SUCCESS;
+}
+
+void tsl_program_forget_binaries_locked(struct tsl_program *program)
+{
+    for (cl_uint i = 0; i < program->n_devices; i++) {
+        free(program->told[i].data);
+        program->told[i] = (struct tsl_told_binary){.data = NULL};
+    }
+}
+
+/* A copy of what was told, or of what now is (which goes with it, for others to find). */
+static cl_int tell_locked(struct tsl_program *program, cl_uint i, struct tsl_told_binary *made,
+                          struct tsl_told_binary *copy) TSL_REQUIRES(program->lock)
+{
+    struct tsl_told_binary *told = &program->told[i];
+
+    if (!told->data) {
+        *told = *made;
+        made->data = NULL;
+    }
+    copy->size = told->size;
+    copy->data = malloc(told->size);
+    if (!copy->data)
+        return CL_OUT_OF_HOST_MEMORY;
+    memcpy(copy->data, told->data, told->size);
+    return CL_SUCCESS;
+}
+
+cl_int tsl_program_binary(struct tsl_program *program, cl_uint i, void **data, size_t *size)
+{
+    struct tsl_told_binary made = {.data = NULL}, copy = {.data = NULL};
+    cl_program_binary_type type;
+    cl_int error = CL_SUCCESS;
+    bool is_told;
+
+    *data = NULL;
+    *size = 0;
+    if (!begin_any_read(program, &type))
+        return CL_SUCCESS;
+    tsl_lock_take(&program->lock);
+    is_told = program->told[i].data;
+    tsl_lock_give(&program->lock);
+    if (!is_told && type != CL_PROGRAM_BINARY_TYPE_NONE)
+        error = make_binary(program, tsl_context_members_of(program->context, program->devices[i]), type, &made);
+    if (error == CL_SUCCESS && (is_told || made.data)) {
+        tsl_lock_take(&program->lock);
+        error = tell_locked(program, i, &made, &copy);
+        tsl_lock_give(&program->lock);
+    }
+    tsl_program_end_read(program);
+    free(made.data);
+    *data = copy.data;
+    *size = copy.data ? copy.size : 0;
+    return error;
+}
