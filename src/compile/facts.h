@@ -50,13 +50,18 @@ struct tsl_kernel_facts {
     cl_ulong local_mem_size;   /* bytes of static local memory */
     cl_ulong private_mem_size; /* bytes per work-item */
 
-    /* True also when unknown: the safe side. */
+    /* True also when unknown: the safe side. Programs from source are not opaque, even if nothing else is known: the
+     * virtual device has no program-scope variables. */
     bool whole_launch; /* asks for group ids, numbers of groups, global sizes or offsets, linear ids */
     bool prints;       /* may call printf */
     bool opaque;       /* has effects beyond its arguments (program-scope variables …): a barrier both ways */
     bool atomics;      /* global atomics: windows of one launch may not be split over members */
     bool proven;       /* the flags above and the roles come from the compiler, not from signatures */
 };
+
+/* For those who have only the program's text: may a kernel of it print? True if `printf` may stand in it, or come in by
+ * an included file or a pasted name. options: the build options. */
+bool tsl_text_may_print(const char *source, size_t size, const char *options);
 
 /* Frees what the facts own; the structure itself is the caller's. NULL members are fine. */
 void tsl_kernel_facts_finish(struct tsl_kernel_facts *facts);
