@@ -52,8 +52,9 @@ struct tsl_path {
     char *driver_version; /* CL_DRIVER_VERSION */
     cl_device_type type;
     struct tsl_identity identity;
-    char *why_not; /* NULL: usable; else a sentence: why this path can't be used (e.g. 32-bit addresses) */
-    void *priv;    /* the driver's own, e.g. cl_device_id */
+    int preference; /* of several paths to one device the one with the highest serves by default; 0: nothing known */
+    char *why_not;  /* NULL: usable; else a sentence: why this path can't be used (e.g. 32-bit addresses) */
+    void *priv;     /* the driver's own, e.g. cl_device_id */
 };
 
 /* Called by probe() once for each path found, in the driver's stable order. Takes ownership of the heap strings. */
@@ -270,7 +271,7 @@ struct tsl_driver {
     cl_int (*build)(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
                     char **log);
     cl_int (*program_binary)(struct tsl_dprogram *program, void **data, size_t *size);
-    void (*program_free)(struct tsl_dprogram *program);
+    void (*program_free)(struct tsl_dprogram *program); /* its kernels were freed before */
     /* Names of the kernels, separated by ';' (heap, the caller frees). */
     cl_int (*program_kernels)(struct tsl_dprogram *program, char **names);
     /* One kernel and the facts about it on this member (facts: filled, then the caller's to give to

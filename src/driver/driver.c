@@ -1,0 +1,52 @@
+#include "driver/driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Takes the operation as a truth value, so that operations of any type fit. */
+static void require(const struct tsl_driver *driver, bool there, const char *operation)
+{
+    if (there)
+        return;
+    fprintf(stderr, "tesela: driver %s lacks the operation %s\n", driver->name ? driver->name : "without a name",
+            operation);
+    abort();
+}
+
+#define REQUIRE(operation) require(driver, driver->operation, #operation)
+
+void tsl_driver_check(const struct tsl_driver *driver)
+{
+    REQUIRE(name);
+    REQUIRE(probe);
+    REQUIRE(open);
+    REQUIRE(close);
+    REQUIRE(info);
+    REQUIRE(lane_create);
+    REQUIRE(lane_free);
+    REQUIRE(flush);
+    REQUIRE(finish);
+    REQUIRE(mem_alloc);
+    REQUIRE(mem_sub);
+    REQUIRE(mem_free);
+    REQUIRE(can_copy_peer);
+    REQUIRE(copy);
+    REQUIRE(fill);
+    REQUIRE(launch);
+    REQUIRE(mark);
+    REQUIRE(fence_status);
+    REQUIRE(fence_wait);
+    REQUIRE(fence_notify);
+    REQUIRE(fence_times);
+    REQUIRE(fence_free);
+    REQUIRE(can_wait);
+    REQUIRE(gate_create);
+    REQUIRE(gate_open);
+    REQUIRE(build);
+    REQUIRE(program_binary);
+    REQUIRE(program_free);
+    REQUIRE(program_kernels);
+    REQUIRE(kernel_create);
+    REQUIRE(kernel_free);
+    REQUIRE(windows_ok);
+}
