@@ -22,13 +22,19 @@ struct tsl_found_list {
     unsigned n_problems;
 };
 
-/* Probes all drivers, once per process, thread-safe; later calls return the same list. Never NULL. May block. After
- * fork() in the child it returns an empty list with a sentence in problems. */
+/* Probes all drivers, once per process, thread-safe; later calls return the same list. Never NULL. May block.
+ * An empty list with a sentence in problems is returned, and must not be kept, to the child of a fork() that came after
+ * the first call, and to a driver or vendor that comes back here from inside its own probe or open (hwloc's OpenCL
+ * plug-in, which PoCL loads, does). */
 const struct tsl_found_list *tsl_members_probe(void);
 
 /* Opens (once) all members in use and returns them in order of index. *n may be 0. A member that fails to open is left
- * out, with the reason in its row. May block. The array lives until the process ends. */
+ * out: its row isn't used any more and has the reason. May block. The array lives until the process ends. *n is 0 also
+ * where tsl_members_probe returns an empty list; such an answer must not be kept. */
 struct tsl_member *const *tsl_members_open(unsigned *n);
+
+/* For drivers, inside probe(): adds a sentence to the list's problems. Elsewhere it only logs. */
+void tsl_members_problem(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Registers a driver before the first probe (tests register the fake one). */
 void tsl_members_register(const struct tsl_driver *driver);

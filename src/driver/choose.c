@@ -1,0 +1,108 @@
+#include "driver/choose.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void leave_out(struct tsl_found *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void leave_out(struct tsl_found *row, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    row->used = false;
+    if (vasprintf(&row->why_not, format, args) < 0)
+        row->why_not = NULL; /* Left out all the same; only the sentence is lost. */
+    va_end(args);
+}
+
+static bool same_platform(const struct tsl_path *a, const struct tsl_path *b)
+{
+    return a->driver == b->driver && !strcmp(a->platform_name, b->platform_name);
+}
+
+static bool same_pci(const struct tsl_identity *a, const struct tsl_identity *b)
+{
+    return a->pci_domain == b->pci_domain && a->pci_bus == b->pci_bus && a->pci_device == b->pci_device &&
+           a->pci_function == b->pci_function;
+}
+
+bool tsl_same_device(const struct tsl_path *a, const struct tsl_path *b)
+{
+    const struct tsl_identity *x = &a->identity, *y = &b->identity;
+
+    if (x->is_host_cpu || y->is_host_cpu)
+        return x->is_host_cpu && y->is_host_cpu;
+    if (x->has_uuid && y->has_uuid) {
+        if (!memcmp(x->uuid, y->uuid, sizeof(x->uuid)))
+            return true;
+        /* Slices of one GPU have one address and different UUIDs; but two vendors may make up UUIDs differently. */
+        if (same_platform(a, b))
+            return false;
+    }
+    return x->has_pci && y->has_pci && same_pci(x, y);
+}
+
+static bool fits(const struct tsl_path *path, const char *item)
+{
+    return !strncasecmp(path->id, item, strlen(item)) || strcasestr(path->platform_name, item) ||
+           strcasestr(path->device_name, item);
+}
+
+static bool named(const struct tsl_path *path, char *const *items, size_t n_items, bool *matched)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < n_items; i++)
+        if (fits(path, items[i]))
+            matched[i] = any = true;
+    return any;
+}
+
+/* The path by which the row's device serves: the most preferred, of equals the first. */
+static const struct tsl_found *best_for(const struct tsl_found *rows, unsigned n, const struct tsl_found *row)
+{
+    const struct tsl_found *best = NULL;
+
+    for (unsigned i = 0; i < n; i++) {
+        if (rows[i].path.why_not || (&rows[i] != row && !tsl_same_device(&rows[i].path, &row->path)))
+            continue;
+        if (!best || rows[i].path.preference > best->path.preference)
+            best = &rows[i];
+    }
+    return best;
+}
+
+static void choose_best(struct tsl_found *rows, unsigned n, struct tsl_found *row)
+{
+    const struct tsl_found *best = best_for(rows, n, row);
+
+    if (best == row)
+        row->used = true;
+    else
+        leave_out(row, "the same device is used as %s (%s); TESELA_MEMBERS can name both", best->path.id,
+                  best->path.device_name);
+}
+
+void tsl_choose(struct tsl_found *rows, unsigned n, char *const *items, size_t n_items, bool *matched)
+{
+    unsigned n_used = 0;
+
+    for (unsigned i = 0; i < n; i++) {
+        struct tsl_found *row = &rows[i];
+        bool wanted = !n_items || named(&row->path, items, n_items, matched);
+
+        row->used = false;
+        if (row->path.why_not)
+            leave_out(row, "%s", row->path.why_not);
+        else if (!wanted)
+            leave_out(row, "TESELA_MEMBERS does not name it");
+        else if (n_items)
+            row->used = true;
+        else
+            choose_best(rows, n, row);
+        if (row->used && ++n_used > TSL_MAX_MEMBERS)
+            leave_out(row, "there are %d members already, no more are possible", TSL_MAX_MEMBERS);
+    }
+}

@@ -1,0 +1,197 @@
+/*
+ * Gates: user events of the vendor, and what they forbid.
+ *
+ * While a command waits for a user event that isn't set, releasing any object of the vendor's except events is
+ * undefined (OpenCL 3.0, clSetUserEventStatus), so releases wait in a list of the member.
+ *
+ * Where the vendor never completes commands that are enqueued behind an event which has failed already, a gate's
+ * failure must not come between a submission's look at its waits and the vendor's enqueue. Both take failing_lock; but
+ * opening a gate must not block, so who finds the lock taken leaves the gate in a list, and who held it sets the gate.
+ */
+#include "vendor/internal.h"
+
+#include "core/log.h"
+
+#include <stdlib.h>
+
+struct tsl_vendor_garbage {
+    enum tsl_vendor_kind kind;
+    void *object;
+    struct tsl_vendor_garbage *next;
+};
+
+/* ---- Releases -----------------------------------------------------------------------------------------------------
+ */
+
+static void release_locked(struct tsl_vendor_member *member, enum tsl_vendor_kind kind, void *object)
+{
+    const struct tsl_vendor_cl *cl = member->cl;
+
+    tsl_vendor_enter(member->device);
+    switch (kind) {
+    case TSL_VENDOR_QUEUE:
+        cl->clReleaseCommandQueue(object);
+        break;
+    case TSL_VENDOR_MEM:
+        cl->clReleaseMemObject(object);
+        break;
+    case TSL_VENDOR_PROGRAM:
+        cl->clReleaseProgram(object);
+        break;
+    case TSL_VENDOR_KERNEL:
+        cl->clReleaseKernel(object);
+        break;
+    }
+    tsl_vendor_leave(member->device);
+}
+
+static void keep_locked(struct tsl_vendor_member *member, enum tsl_vendor_kind kind, void *object)
+{
+    struct tsl_vendor_garbage *garbage = malloc(sizeof(*garbage));
+
+    if (!garbage) {
+        /* Better lost than released at a time when that is undefined. */
+        tsl_log(TSL_ROOM_VENDOR, TSL_LOG_ERROR, "memory ran out: an object of %s is never released",
+                member->base.path->id);
+        return;
+    }
+    *garbage = (struct tsl_vendor_garbage){.kind = kind, .object = object, .next = member->garbage};
+    member->garbage = garbage;
+    atomic_store(&member->has_garbage, true);
+}
+
+void tsl_vendor_release(struct tsl_vendor_member *member, enum tsl_vendor_kind kind, void *object)
+{
+    pthread_mutex_lock(&member->gates_lock);
+    if (atomic_load(&member->n_gates))
+        keep_locked(member, kind, object);
+    else
+        release_locked(member, kind, object);
+    pthread_mutex_unlock(&member->gates_lock);
+}
+
+void tsl_vendor_collect(struct tsl_vendor_member *member)
+{
+    if (!atomic_load_explicit(&member->has_garbage, memory_order_relaxed))
+        return;
+    pthread_mutex_lock(&member->gates_lock);
+    while (!atomic_load(&member->n_gates) && member->garbage) {
+        struct tsl_vendor_garbage *garbage = member->garbage;
+
+        member->garbage = garbage->next;
+        release_locked(member, garbage->kind, garbage->object);
+        free(garbage);
+    }
+    if (!member->garbage)
+        atomic_store(&member->has_garbage, false);
+    pthread_mutex_unlock(&member->gates_lock);
+}
+
+/* ---- Gates --------------------------------------------------------------------------------------------------------
+ */
+
+cl_int tsl_vendor_gate_create(struct tsl_member *member, struct tsl_fence **gate)
+{
+    struct tsl_vendor_member *m = tsl_vendor_member(member);
+    struct tsl_vendor_fence *f;
+    cl_int error;
+
+    if (!member->caps.gates)
+        return CL_INVALID_OPERATION;
+    f = tsl_vendor_fence_new(m, NULL);
+    if (!f)
+        return CL_OUT_OF_HOST_MEMORY;
+    f->is_gate = true;
+    pthread_mutex_lock(&m->gates_lock);
+    f->event = m->cl->clCreateUserEvent(m->context, &error);
+    if (f->event)
+        atomic_fetch_add(&m->n_gates, 1);
+    pthread_mutex_unlock(&m->gates_lock);
+    if (!f->event) {
+        atomic_store(&f->opened, true);
+        tsl_fence_unref(&f->base);
+        return error ? error : CL_OUT_OF_RESOURCES;
+    }
+    *gate = &f->base;
+    return CL_SUCCESS;
+}
+
+static cl_int set(struct tsl_vendor_member *member, struct tsl_vendor_fence *gate, cl_int status)
+{
+    cl_int error = member->cl->clSetUserEventStatus(gate->event, status);
+
+    if (error)
+        tsl_log(TSL_ROOM_VENDOR, TSL_LOG_ERROR, "%s: a user event could not be set (error %d)", member->base.path->id,
+                error);
+    pthread_mutex_lock(&member->gates_lock);
+    atomic_fetch_sub(&member->n_gates, 1);
+    pthread_mutex_unlock(&member->gates_lock);
+    return error;
+}
+
+static struct tsl_vendor_fence *next_failing(struct tsl_vendor_member *member)
+{
+    struct tsl_vendor_fence *gate;
+
+    pthread_mutex_lock(&member->failing_list_lock);
+    gate = member->failing;
+    if (gate)
+        member->failing = gate->next;
+    pthread_mutex_unlock(&member->failing_list_lock);
+    return gate;
+}
+
+static bool has_failing(struct tsl_vendor_member *member)
+{
+    bool has;
+
+    pthread_mutex_lock(&member->failing_list_lock);
+    has = member->failing != NULL;
+    pthread_mutex_unlock(&member->failing_list_lock);
+    return has;
+}
+
+void tsl_vendor_fail_gates(struct tsl_vendor_member *member)
+{
+    /* Again: one may have come between the end of the list and the unlocking, by somebody who found the lock taken. */
+    while (has_failing(member) && !pthread_mutex_trylock(&member->failing_lock)) {
+        struct tsl_vendor_fence *gate;
+
+        while ((gate = next_failing(member))) {
+            set(member, gate, gate->status);
+            tsl_vendor_notice_failures(member);
+            tsl_fence_unref(&gate->base);
+        }
+        pthread_mutex_unlock(&member->failing_lock);
+    }
+}
+
+static cl_int fail(struct tsl_vendor_member *member, struct tsl_vendor_fence *gate, cl_int status)
+{
+    gate->status = status;
+    tsl_fence_ref(&gate->base);
+    pthread_mutex_lock(&member->failing_list_lock);
+    gate->next = member->failing;
+    member->failing = gate;
+    pthread_mutex_unlock(&member->failing_list_lock);
+    tsl_vendor_fail_gates(member);
+    return CL_SUCCESS;
+}
+
+cl_int tsl_vendor_gate_open(struct tsl_fence *gate, cl_int status)
+{
+    struct tsl_vendor_fence *f = tsl_vendor_fence(gate);
+    struct tsl_vendor_member *member = tsl_vendor_member(gate->member);
+    cl_int error;
+
+    if (!f->is_gate || status > 0)
+        return CL_INVALID_VALUE;
+    if (atomic_exchange(&f->opened, true))
+        return CL_INVALID_OPERATION;
+    if (status < 0 && member->device->quirks.failed_wait_hangs)
+        return fail(member, f, status);
+    error = set(member, f, status);
+    if (status < 0)
+        tsl_vendor_notice_failures(member);
+    return error;
+}

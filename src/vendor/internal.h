@@ -1,0 +1,261 @@
+/*
+ * Inside the vendor driver: what its files share.
+ *
+ * Lock order: device->lock (synchronous devices only) or member->failing_lock, then kernel->lock; member->gates_lock,
+ * notices_lock, pool_lock and samplers_lock are leaves among ours. Vendors are called under the first three and under
+ * gates_lock and samplers_lock, never under notices_lock or pool_lock, which callbacks from vendors take.
+ */
+#ifndef TSL_VENDOR_INTERNAL_H
+#define TSL_VENDOR_INTERNAL_H
+
+#include "compile/facts.h"
+#include "core/clock.h"
+#include "vendor/icd.h"
+#include "vendor/vendor.h"
+
+#include <assert.h>
+
+/* clCreateSampler's arguments are few, so each sampler is made once for a member and kept. */
+#define TSL_VENDOR_ADDRESSINGS 5
+#define TSL_VENDOR_FILTERS     2
+
+struct tsl_vendor_garbage;
+struct tsl_vendor_notice;
+struct tsl_vendor_fence;
+
+struct tsl_vendor_member {
+    struct tsl_member base;
+    struct tsl_vendor_device *device;
+    const struct tsl_vendor_cl *cl; /* &device->cl */
+    cl_context context;             /* of this one device; from open to close */
+    struct tsl_clock_map clock;
+
+    /* gate.c: while a gate is unset, nothing but events may be released (OpenCL 3.0, clSetUserEventStatus). */
+    pthread_mutex_t gates_lock; /* guards the three below; releases happen under it */
+    atomic_uint n_gates;        /* unset gates; also read without the lock */
+    struct tsl_vendor_garbage *garbage;
+    atomic_bool has_garbage; /* read without the lock, to spare it */
+
+    /* gate.c: gates that are opened with an error, where a submission must not come in between. */
+    pthread_mutex_t failing_lock; /* held by submissions that may depend on a gate, and by who sets failed gates */
+    pthread_mutex_t failing_list_lock;
+    struct tsl_vendor_fence *failing; /* guarded by failing_list_lock */
+
+    /* fence.c */
+    pthread_mutex_t notices_lock;
+    struct tsl_vendor_notice *notices; /* those that the vendor still owes a call for */
+    unsigned n_searches;               /* for failures among them */
+    pthread_mutex_t pool_lock;
+    struct tsl_vendor_fence *pool; /* fences to use again */
+
+    /* kernel.c */
+    pthread_mutex_t samplers_lock;
+    cl_sampler samplers[2][TSL_VENDOR_ADDRESSINGS][TSL_VENDOR_FILTERS];
+};
+
+struct tsl_vendor_lane {
+    struct tsl_lane base;
+    cl_command_queue queue;
+    bool profile;
+    atomic_uint refs;  /* its owner's, and one for each fence of it */
+    atomic_bool dirty; /* something was submitted since the last flush */
+};
+
+struct tsl_vendor_mem {
+    struct tsl_mem base;
+    cl_mem buffer;
+    struct tsl_vendor_mem *root; /* whose part it is; itself if it is no part */
+    size_t offset;               /* in the root */
+};
+
+struct tsl_vendor_fence {
+    struct tsl_fence base;
+    /* NULL: complete, and status and times are final. Only on synchronous devices and for work that was refused
+     * because one of its waits had failed. */
+    cl_event event;
+    cl_int status;
+    struct tsl_vendor_lane *lane; /* a reference; NULL for gates */
+    bool is_gate;
+    bool times_known;
+    atomic_bool opened;            /* gates only */
+    uint64_t before_ns, after_ns;  /* our clock around the vendor's clEnqueue; 0 on lanes without profiling */
+    struct tsl_times times;        /* if times_known */
+    struct tsl_vendor_fence *next; /* in the pool, or in the list of failing gates */
+};
+
+struct tsl_vendor_program {
+    struct tsl_dprogram base;
+    cl_program program;
+    bool prints, opaque; /* for the facts of its kernels */
+};
+
+struct tsl_vendor_kernel {
+    struct tsl_dkernel base;
+    cl_kernel kernel;
+    size_t reqd_size[3];
+    /* Set once windows_ok saw proven facts that allow windows. */
+    atomic_bool windows;
+    pthread_mutex_t lock; /* over setting the arguments and enqueuing */
+    uint64_t serial;      /* of the arguments that are set; 0: unknown */
+};
+
+static inline struct tsl_vendor_member *tsl_vendor_member(struct tsl_member *member)
+{
+    assert(member->driver == &tsl_vendor_driver);
+    return (struct tsl_vendor_member *)member;
+}
+
+static inline struct tsl_vendor_lane *tsl_vendor_lane(struct tsl_lane *lane)
+{
+    assert(lane->member->driver == &tsl_vendor_driver);
+    return (struct tsl_vendor_lane *)lane;
+}
+
+static inline struct tsl_vendor_mem *tsl_vendor_mem(struct tsl_mem *mem)
+{
+    assert(mem->member->driver == &tsl_vendor_driver);
+    return (struct tsl_vendor_mem *)mem;
+}
+
+static inline struct tsl_vendor_fence *tsl_vendor_fence(struct tsl_fence *fence)
+{
+    assert(fence->driver == &tsl_vendor_driver);
+    return (struct tsl_vendor_fence *)fence;
+}
+
+static inline struct tsl_vendor_program *tsl_vendor_program(struct tsl_dprogram *program)
+{
+    assert(program->member->driver == &tsl_vendor_driver);
+    return (struct tsl_vendor_program *)program;
+}
+
+static inline struct tsl_vendor_kernel *tsl_vendor_kernel(struct tsl_dkernel *kernel)
+{
+    assert(kernel->program->member->driver == &tsl_vendor_driver);
+    return (struct tsl_vendor_kernel *)kernel;
+}
+
+/* One call at a time for devices that need it; nothing for the others. */
+static inline void tsl_vendor_enter(struct tsl_vendor_device *device)
+{
+    if (device->quirks.synchronous)
+        pthread_mutex_lock(&device->lock);
+}
+
+static inline void tsl_vendor_leave(struct tsl_vendor_device *device)
+{
+    if (device->quirks.synchronous)
+        pthread_mutex_unlock(&device->lock);
+}
+
+/* ---- submit.c: what copies, fills, launches and marks have in common --------------------------------------------- */
+
+#define TSL_VENDOR_FEW_WAITS 16
+
+/* One submission, between begin and end. */
+struct tsl_vendor_submit {
+    struct tsl_vendor_lane *lane;
+    struct tsl_vendor_member *member;
+    cl_command_queue queue;
+    cl_uint n;                      /* events to wait for */
+    const cl_event *events;         /* NULL if n is 0 */
+    cl_event *event_out;            /* for the vendor's last argument: NULL if nobody asks for a fence */
+    bool refused;                   /* a wait failed already: enqueue nothing */
+    struct tsl_vendor_fence *fence; /* what end() will give out; NULL: none was asked for */
+    bool serialised;                /* failing_lock is held */
+    cl_event event;
+    cl_event few[TSL_VENDOR_FEW_WAITS];
+    cl_event *many;
+};
+
+/* Prepares *s, taking the locks that the vendor needs. On error nothing is held. If s->refused nothing may be enqueued.
+ * Either way end() follows a begin() that succeeded, with the result of the enqueue; it gives the fence out. */
+cl_int tsl_vendor_begin(struct tsl_vendor_submit *s, struct tsl_lane *lane, const struct tsl_waits *waits,
+                        struct tsl_fence **fence);
+cl_int tsl_vendor_end(struct tsl_vendor_submit *s, cl_int error, struct tsl_fence **fence);
+
+/* ---- gate.c -------------------------------------------------------------------------------------------------------
+ */
+
+enum tsl_vendor_kind {
+    TSL_VENDOR_QUEUE,
+    TSL_VENDOR_MEM,
+    TSL_VENDOR_PROGRAM,
+    TSL_VENDOR_KERNEL,
+};
+
+/* Releases the object, now or as soon as no gate of the member is unset any more. */
+void tsl_vendor_release(struct tsl_vendor_member *member, enum tsl_vendor_kind kind, void *object);
+/* Releases what had to wait, if it need not wait any longer. Not from a vendor's callback. */
+void tsl_vendor_collect(struct tsl_vendor_member *member);
+/* Sets the gates that were opened with an error, unless somebody else is at it. */
+void tsl_vendor_fail_gates(struct tsl_vendor_member *member);
+
+/* ---- fence.c ------------------------------------------------------------------------------------------------------
+ */
+
+/* A fence with one reference, without event; NULL if memory ran out. */
+struct tsl_vendor_fence *tsl_vendor_fence_new(struct tsl_vendor_member *member, struct tsl_vendor_lane *lane);
+/* Reads the final status, and on profiling lanes the times, lets the event go. The event is complete. */
+void tsl_vendor_fence_settle(struct tsl_vendor_fence *fence);
+/* Calls those who wait for fences that have failed, where the vendor doesn't. May be called from callbacks. */
+void tsl_vendor_notice_failures(struct tsl_vendor_member *member);
+/* At close: frees pool and notices. */
+void tsl_vendor_fences_finish(struct tsl_vendor_member *member);
+
+/* ---- lane.c -------------------------------------------------------------------------------------------------------
+ */
+
+void tsl_vendor_lane_unref(struct tsl_vendor_lane *lane);
+/* Sends what was submitted since the last flush. */
+cl_int tsl_vendor_lane_flush(struct tsl_vendor_lane *lane);
+
+/* ---- The operations of the table (driver.c) -----------------------------------------------------------------------
+ */
+
+cl_int tsl_vendor_probe(tsl_found_fn *found, void *arg);
+cl_int tsl_vendor_open(const struct tsl_path *path, struct tsl_member **member);
+void tsl_vendor_close(struct tsl_member *member);
+cl_int tsl_vendor_info(const struct tsl_path *path, cl_device_info param, size_t size, void *value, size_t *size_ret);
+
+cl_int tsl_vendor_lane_create(struct tsl_member *member, bool profile, struct tsl_lane **lane);
+void tsl_vendor_lane_free(struct tsl_lane *lane);
+cl_int tsl_vendor_flush(struct tsl_lane *lane);
+cl_int tsl_vendor_finish(struct tsl_lane *lane);
+
+cl_int tsl_vendor_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host,
+                            struct tsl_mem **mem);
+cl_int tsl_vendor_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub);
+void tsl_vendor_mem_free(struct tsl_mem *mem);
+
+cl_int tsl_vendor_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
+                       struct tsl_fence **fence);
+cl_int tsl_vendor_fill(struct tsl_lane *lane, const struct tsl_place *dst, size_t size, const void *pattern,
+                       size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence);
+cl_int tsl_vendor_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,
+                         const struct tsl_window *window, const struct tsl_waits *waits, struct tsl_fence **fence);
+cl_int tsl_vendor_mark(struct tsl_lane *lane, const struct tsl_waits *waits, struct tsl_fence **fence);
+
+cl_int tsl_vendor_fence_status(struct tsl_fence *fence);
+cl_int tsl_vendor_fence_wait(struct tsl_fence *fence);
+cl_int tsl_vendor_fence_notify(struct tsl_fence *fence, tsl_notify_fn *fn, void *arg);
+cl_int tsl_vendor_fence_times(struct tsl_fence *fence, struct tsl_times *times);
+void tsl_vendor_fence_free(struct tsl_fence *fence);
+bool tsl_vendor_can_wait(struct tsl_member *member, const struct tsl_fence *fence);
+cl_int tsl_vendor_gate_create(struct tsl_member *member, struct tsl_fence **gate);
+cl_int tsl_vendor_gate_open(struct tsl_fence *gate, cl_int status);
+
+cl_int tsl_vendor_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
+                        char **log);
+cl_int tsl_vendor_program_binary(struct tsl_dprogram *program, void **data, size_t *size);
+void tsl_vendor_program_free(struct tsl_dprogram *program);
+cl_int tsl_vendor_program_kernels(struct tsl_dprogram *program, char **names);
+cl_int tsl_vendor_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
+                                struct tsl_kernel_facts *facts);
+void tsl_vendor_kernel_free(struct tsl_dkernel *kernel);
+bool tsl_vendor_windows_ok(struct tsl_dkernel *kernel, const struct tsl_kernel_facts *facts);
+
+/* arguments.c: what the vendor tells of a kernel. On error *facts is empty. */
+cl_int tsl_vendor_facts(struct tsl_vendor_program *program, cl_kernel kernel, struct tsl_kernel_facts *facts);
+
+#endif

@@ -1,0 +1,84 @@
+/* Lanes: in-order queues of the vendor. */
+#include "vendor/internal.h"
+
+#include <stdlib.h>
+
+cl_int tsl_vendor_lane_create(struct tsl_member *member, bool profile, struct tsl_lane **lane)
+{
+    struct tsl_vendor_member *m = tsl_vendor_member(member);
+    struct tsl_vendor_lane *l = calloc(1, sizeof(*l));
+    cl_int error;
+
+    if (!l)
+        return CL_OUT_OF_HOST_MEMORY;
+    profile = profile && member->caps.profiles;
+    tsl_vendor_collect(m);
+    tsl_vendor_enter(m->device);
+    l->queue = m->cl->clCreateCommandQueue(m->context, m->device->id, profile ? CL_QUEUE_PROFILING_ENABLE : 0, &error);
+    tsl_vendor_leave(m->device);
+    if (!l->queue) {
+        free(l);
+        return error ? error : CL_OUT_OF_RESOURCES;
+    }
+    l->base.member = member;
+    l->profile = profile;
+    atomic_init(&l->refs, 1);
+    *lane = &l->base;
+    return CL_SUCCESS;
+}
+
+void tsl_vendor_lane_unref(struct tsl_vendor_lane *lane)
+{
+    struct tsl_vendor_member *member;
+
+    /* As in tsl_fence_unref(). */
+    if (atomic_fetch_sub_explicit(&lane->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    member = tsl_vendor_member(lane->base.member);
+    tsl_vendor_release(member, TSL_VENDOR_QUEUE, lane->queue);
+    free(lane);
+}
+
+cl_int tsl_vendor_lane_flush(struct tsl_vendor_lane *lane)
+{
+    struct tsl_vendor_member *member = tsl_vendor_member(lane->base.member);
+    cl_int error;
+
+    /* Acquire: whoever sees the mark gone knows that the flush which took it covered what it waits for. */
+    if (!atomic_exchange_explicit(&lane->dirty, false, memory_order_acq_rel))
+        return CL_SUCCESS;
+    tsl_vendor_enter(member->device);
+    error = member->cl->clFlush(lane->queue);
+    tsl_vendor_leave(member->device);
+    return error;
+}
+
+/* Fences keep the queue; what was submitted must not depend on when the last of them goes. */
+void tsl_vendor_lane_free(struct tsl_lane *lane)
+{
+    struct tsl_vendor_lane *l = tsl_vendor_lane(lane);
+
+    tsl_vendor_lane_flush(l);
+    tsl_vendor_lane_unref(l);
+}
+
+cl_int tsl_vendor_flush(struct tsl_lane *lane)
+{
+    tsl_vendor_collect(tsl_vendor_member(lane->member));
+    return tsl_vendor_lane_flush(tsl_vendor_lane(lane));
+}
+
+cl_int tsl_vendor_finish(struct tsl_lane *lane)
+{
+    struct tsl_vendor_member *member = tsl_vendor_member(lane->member);
+    struct tsl_vendor_lane *l = tsl_vendor_lane(lane);
+    cl_int error;
+
+    atomic_store_explicit(&l->dirty, false, memory_order_relaxed);
+    tsl_vendor_enter(member->device);
+    error = member->cl->clFinish(l->queue);
+    tsl_vendor_leave(member->device);
+    tsl_vendor_notice_failures(member);
+    tsl_vendor_collect(member);
+    return error;
+}

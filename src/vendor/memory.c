@@ -1,0 +1,81 @@
+/* Memory: buffers of the vendor's context. */
+#include "vendor/internal.h"
+
+#include <stdlib.h>
+
+/* What kernels may do; what the application does from the host is ours to do, by copies. */
+#define KERNEL_ACCESS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
+
+static struct tsl_vendor_mem *new_mem(struct tsl_member *member, size_t size)
+{
+    struct tsl_vendor_mem *m = calloc(1, sizeof(*m));
+
+    if (m)
+        m->base = (struct tsl_mem){.member = member, .size = size};
+    return m;
+}
+
+cl_int tsl_vendor_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host,
+                            struct tsl_mem **mem)
+{
+    struct tsl_vendor_member *v = tsl_vendor_member(member);
+    struct tsl_vendor_mem *m;
+    cl_int error;
+
+    (void)host;
+    /* Not every vendor refuses what it can't hold. */
+    if (size > member->caps.max_alloc_size)
+        return CL_INVALID_BUFFER_SIZE;
+    m = new_mem(member, size);
+    if (!m)
+        return CL_OUT_OF_HOST_MEMORY;
+    tsl_vendor_collect(v);
+    tsl_vendor_enter(v->device);
+    m->buffer = v->cl->clCreateBuffer(v->context, flags & KERNEL_ACCESS, size, NULL, &error);
+    tsl_vendor_leave(v->device);
+    if (!m->buffer) {
+        free(m);
+        return error ? error : CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    }
+    m->root = m;
+    *mem = &m->base;
+    return CL_SUCCESS;
+}
+
+/* Vendors take no part of a part, so a part is always one of the root. */
+cl_int tsl_vendor_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub)
+{
+    struct tsl_vendor_mem *of = tsl_vendor_mem(mem), *m;
+    struct tsl_vendor_member *v = tsl_vendor_member(mem->member);
+    cl_buffer_region region = {.origin = of->offset + offset, .size = size};
+    cl_int error;
+
+    if (!size || offset > mem->size || size > mem->size - offset)
+        return CL_INVALID_VALUE;
+    if (region.origin % mem->member->caps.base_align)
+        return CL_MISALIGNED_SUB_BUFFER_OFFSET;
+    m = new_mem(mem->member, size);
+    if (!m)
+        return CL_OUT_OF_HOST_MEMORY;
+    m->root = of->root;
+    m->offset = region.origin;
+    tsl_vendor_enter(v->device);
+    m->buffer = v->cl->clCreateSubBuffer(m->root->buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+    tsl_vendor_leave(v->device);
+    if (!m->buffer) {
+        free(m);
+        return error ? error : CL_OUT_OF_RESOURCES;
+    }
+    *sub = &m->base;
+    return CL_SUCCESS;
+}
+
+void tsl_vendor_mem_free(struct tsl_mem *mem)
+{
+    struct tsl_vendor_mem *m = tsl_vendor_mem(mem);
+    struct tsl_vendor_member *v = tsl_vendor_member(mem->member);
+
+    tsl_vendor_release(v, TSL_VENDOR_MEM, m->buffer);
+    tsl_vendor_collect(v);
+    free(m);
+}

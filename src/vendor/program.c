@@ -1,0 +1,256 @@
+/* Programs: the vendor's compiler. */
+#include "vendor/internal.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* clGetKernelArgInfo answers only if this was asked for; OpenCL 1.1 doesn't know it. */
+#define ARG_INFO " -cl-kernel-arg-info"
+
+static cl_program create_binary(struct tsl_vendor_member *m, const struct tsl_program_input *input, cl_int *error)
+{
+    const unsigned char *data = input->data;
+    cl_int status = CL_SUCCESS;
+    cl_program program =
+        m->cl->clCreateProgramWithBinary(m->context, 1, &m->device->id, &input->size, &data, &status, error);
+
+    if (program && status) {
+        m->cl->clReleaseProgram(program);
+        *error = status;
+        return NULL;
+    }
+    return program;
+}
+
+static cl_program create_builtin(struct tsl_vendor_member *m, const struct tsl_program_input *input, cl_int *error)
+{
+    char *names = strndup(input->data, input->size);
+    cl_program program = NULL;
+
+    *error = CL_OUT_OF_HOST_MEMORY;
+    if (names)
+        program = m->cl->clCreateProgramWithBuiltInKernels(m->context, 1, &m->device->id, names, error);
+    free(names);
+    return program;
+}
+
+static cl_program create(struct tsl_vendor_member *m, const struct tsl_program_input *input, cl_int *error)
+{
+    const char *text = input->data;
+
+    *error = CL_INVALID_OPERATION;
+    switch (input->kind) {
+    case TSL_PROGRAM_SOURCE:
+        return m->cl->clCreateProgramWithSource(m->context, 1, &text, &input->size, error);
+    case TSL_PROGRAM_BINARY:
+        return create_binary(m, input, error);
+    case TSL_PROGRAM_IL:
+        return m->cl->clCreateProgramWithIL ? m->cl->clCreateProgramWithIL(m->context, input->data, input->size, error)
+                                            : NULL;
+    case TSL_PROGRAM_BUILTIN:
+        return m->cl->clCreateProgramWithBuiltInKernels ? create_builtin(m, input, error) : NULL;
+    }
+    return NULL;
+}
+
+/* Never NULL unless memory ran out. Trailing blanks and NULs go: an empty log is empty. */
+static char *build_log(struct tsl_vendor_member *m, cl_program program)
+{
+    size_t size = 0;
+    char *log;
+
+    if (m->cl->clGetProgramBuildInfo(program, m->device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) || size > INT_MAX)
+        size = 0;
+    log = calloc(1, size + 1);
+    if (!log || !size)
+        return log;
+    if (m->cl->clGetProgramBuildInfo(program, m->device->id, CL_PROGRAM_BUILD_LOG, size, log, NULL))
+        *log = '\0';
+    size = strlen(log);
+    while (size && strchr(" \t\r\n", log[size - 1]))
+        log[--size] = '\0';
+    return log;
+}
+
+static cl_int build(struct tsl_vendor_member *m, const struct tsl_program_input *input, cl_program *program, char **log)
+{
+    bool ask_args = input->kind == TSL_PROGRAM_SOURCE && m->device->version >= 120;
+    char *options;
+    cl_int error;
+
+    if (asprintf(&options, "%s%s", input->options, ask_args ? ARG_INFO : "") < 0)
+        return CL_OUT_OF_HOST_MEMORY;
+    *program = create(m, input, &error);
+    if (*program) {
+        error = m->cl->clBuildProgram(*program, 1, &m->device->id, options, NULL, NULL);
+        *log = build_log(m, *program);
+    }
+    free(options);
+    if (*program && error) {
+        m->cl->clReleaseProgram(*program);
+        *program = NULL;
+    }
+    return *program || error ? error : CL_OUT_OF_RESOURCES;
+}
+
+/* Does a blank stand between quotes? */
+static bool has_quoted_blank(const char *options)
+{
+    char quote = 0;
+
+    for (; *options; options++) {
+        if (*options == quote)
+            quote = 0;
+        else if (!quote && (*options == '"' || *options == '\''))
+            quote = *options;
+        else if (quote && *options == ' ')
+            return true;
+    }
+    return false;
+}
+
+static cl_int checked_build(struct tsl_vendor_member *m, const struct tsl_program_input *input, cl_program *program,
+                            char **log)
+{
+    if (m->device->quirks.no_quotes && has_quoted_blank(input->options)) {
+        *log = strdup("the compiler of this device takes no options with blanks inside quotes");
+        return CL_INVALID_BUILD_OPTIONS;
+    }
+    return build(m, input, program, log);
+}
+
+cl_int tsl_vendor_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
+                        char **log)
+{
+    struct tsl_vendor_member *m = tsl_vendor_member(member);
+    struct tsl_vendor_program *p = calloc(1, sizeof(*p));
+    cl_int error = CL_OUT_OF_HOST_MEMORY;
+
+    *log = NULL;
+    tsl_vendor_collect(m);
+    if (p) {
+        tsl_vendor_enter(m->device);
+        error = checked_build(m, input, &p->program, log);
+        tsl_vendor_leave(m->device);
+    }
+    if (!*log)
+        *log = strdup("");
+    if (error) {
+        free(p);
+        return error;
+    }
+    p->base.member = member;
+    p->opaque = input->kind != TSL_PROGRAM_SOURCE;
+    p->prints = p->opaque || tsl_text_may_print(input->data, input->size, input->options);
+    *program = &p->base;
+    return CL_SUCCESS;
+}
+
+static cl_int get_binary(struct tsl_vendor_program *p, void **data, size_t *size)
+{
+    const struct tsl_vendor_cl *cl = tsl_vendor_member(p->base.member)->cl;
+    cl_int error = cl->clGetProgramInfo(p->program, CL_PROGRAM_BINARY_SIZES, sizeof(*size), size, NULL);
+
+    if (error || !*size)
+        return error ? error : CL_INVALID_PROGRAM_EXECUTABLE;
+    *data = malloc(*size);
+    if (!*data)
+        return CL_OUT_OF_HOST_MEMORY;
+    error = cl->clGetProgramInfo(p->program, CL_PROGRAM_BINARIES, sizeof(*data), data, NULL);
+    if (error)
+        free(*data);
+    return error;
+}
+
+cl_int tsl_vendor_program_binary(struct tsl_dprogram *program, void **data, size_t *size)
+{
+    struct tsl_vendor_device *device = tsl_vendor_member(program->member)->device;
+    cl_int error;
+
+    tsl_vendor_enter(device);
+    error = get_binary(tsl_vendor_program(program), data, size);
+    tsl_vendor_leave(device);
+    return error;
+}
+
+void tsl_vendor_program_free(struct tsl_dprogram *program)
+{
+    struct tsl_vendor_program *p = tsl_vendor_program(program);
+    struct tsl_vendor_member *member = tsl_vendor_member(program->member);
+
+    tsl_vendor_release(member, TSL_VENDOR_PROGRAM, p->program);
+    tsl_vendor_collect(member);
+    free(p);
+}
+
+static cl_int get_names(struct tsl_vendor_program *p, char **names)
+{
+    const struct tsl_vendor_cl *cl = tsl_vendor_member(p->base.member)->cl;
+    size_t size = 0;
+    cl_int error = cl->clGetProgramInfo(p->program, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);
+
+    if (error)
+        return error;
+    *names = calloc(1, size + 1);
+    if (!*names)
+        return CL_OUT_OF_HOST_MEMORY;
+    error = size ? cl->clGetProgramInfo(p->program, CL_PROGRAM_KERNEL_NAMES, size, *names, NULL) : CL_SUCCESS;
+    if (error)
+        free(*names);
+    return error;
+}
+
+/* Adds the kernel's name to the list, behind a ';' unless it is the first. */
+static cl_int add_name(const struct tsl_vendor_cl *cl, cl_kernel kernel, char **names)
+{
+    char name[1024] = "", *longer;
+    cl_int error = cl->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(name) - 1, name, NULL);
+
+    if (error)
+        return error;
+    if (asprintf(&longer, "%s%s%s", *names, **names ? ";" : "", name) < 0)
+        return CL_OUT_OF_HOST_MEMORY;
+    free(*names);
+    *names = longer;
+    return CL_SUCCESS;
+}
+
+/* OpenCL 1.1 tells the names only by kernel objects. */
+static cl_int get_names_11(struct tsl_vendor_program *p, char **names)
+{
+    const struct tsl_vendor_cl *cl = tsl_vendor_member(p->base.member)->cl;
+    cl_uint n = 0;
+    cl_int error = cl->clCreateKernelsInProgram(p->program, 0, NULL, &n);
+    cl_kernel *kernels = error ? NULL : calloc(n + 1, sizeof(cl_kernel));
+
+    if (!kernels)
+        return error ? error : CL_OUT_OF_HOST_MEMORY;
+    error = cl->clCreateKernelsInProgram(p->program, n, kernels, NULL);
+    if (error)
+        goto no_kernels;
+    *names = strdup("");
+    error = *names ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    for (cl_uint i = 0; i < n && !error; i++)
+        error = add_name(cl, kernels[i], names);
+    for (cl_uint i = 0; i < n; i++)
+        cl->clReleaseKernel(kernels[i]);
+    if (error)
+        free(*names);
+no_kernels:
+    free(kernels);
+    return error;
+}
+
+cl_int tsl_vendor_program_kernels(struct tsl_dprogram *program, char **names)
+{
+    struct tsl_vendor_device *device = tsl_vendor_member(program->member)->device;
+    struct tsl_vendor_program *p = tsl_vendor_program(program);
+    cl_int error;
+
+    tsl_vendor_enter(device);
+    error = device->version >= 120 ? get_names(p, names) : get_names_11(p, names);
+    tsl_vendor_leave(device);
+    return error;
+}

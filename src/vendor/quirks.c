@@ -1,0 +1,58 @@
+#include "vendor/quirks.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* The preference of a vendor of whom nothing is known: above the general-purpose stacks, which serve many devices and
+ * know none of them as well as its maker. */
+#define UNKNOWN 20
+
+static const struct row {
+    const char *platform; /* beginning of the platform's name; "" fits all */
+    const char *device;   /* beginning of the device's name */
+    struct tsl_vendor_quirks quirks;
+} rows[] = {
+    /* PoCL up to 7.1 at least. "basic" (since 4.0 "cpu-minimal") computes inside clEnqueue..., in the caller. */
+    {"Portable Computing Language",
+     "basic",
+     {.synchronous = true, .failed_wait_hangs = true, .silent_failures = true, .preference = 15, .speed = 1.0}},
+    {"Portable Computing Language",
+     "cpu-minimal",
+     {.synchronous = true, .failed_wait_hangs = true, .silent_failures = true, .preference = 15, .speed = 1.0}},
+    {"Portable Computing Language",
+     "pthread",
+     {.failed_wait_hangs = true, .silent_failures = true, .preference = 30, .speed = 1.0}},
+    {"Portable Computing Language",
+     "cpu",
+     {.failed_wait_hangs = true, .silent_failures = true, .preference = 30, .speed = 1.0}},
+    {"Portable Computing Language",
+     "",
+     {.failed_wait_hangs = true, .silent_failures = true, .preference = 15, .speed = 1.0}},
+    /* A simulator: computes inside clFlush and clFinish, has no locks, and is some thousand times slower. */
+    {"Oclgrind", "", {.synchronous = true, .no_attributes = true, .preference = 1, .speed = 1e-4}},
+    /* Up to Mesa 22.3 at least. Work fails on a thread of its own, and nobody is told. */
+    {"rusticl",
+     "",
+     {.silent_failures = true,
+      .no_gates = true,
+      .no_times = true,
+      .small_groups = true,
+      .no_quotes = true,
+      .preference = 10,
+      .speed = 0.5}},
+    {"", "", {.preference = UNKNOWN, .speed = 1.0}},
+};
+
+static bool begins(const char *text, const char *beginning)
+{
+    return !strncmp(text, beginning, strlen(beginning));
+}
+
+struct tsl_vendor_quirks tsl_vendor_quirks(const char *platform_name, const char *device_name)
+{
+    const struct row *row = rows;
+
+    while (!begins(platform_name, row->platform) || !begins(device_name, row->device))
+        row++;
+    return row->quirks;
+}

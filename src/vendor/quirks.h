@@ -1,0 +1,35 @@
+/*
+ * What is known about single vendors, in one table: how they differ from what the specification promises, and which of
+ * several paths to one device is the best. docs/vendors.md tells where each row was seen.
+ */
+#ifndef TSL_VENDOR_QUIRKS_H
+#define TSL_VENDOR_QUIRKS_H
+
+#include <stdbool.h>
+
+struct tsl_vendor_quirks {
+    /* The work is done inside the submitting or flushing call, or the vendor can't take two calls at once. The driver
+     * then makes one call at a time and finishes each submission before it returns; there are no gates. */
+    bool synchronous;
+    /* A command that is enqueued when an event of its wait list has failed already never completes. */
+    bool failed_wait_hangs;
+    /* Event callbacks don't come for commands that fail. */
+    bool silent_failures;
+    /* No gates: it can't be told when work behind a gate that was opened with an error has failed. */
+    bool no_gates;
+    /* The times of events are no times. */
+    bool no_times;
+    /* CL_KERNEL_WORK_GROUP_SIZE is less than what launches take, which is the device's maximum. */
+    bool small_groups;
+    /* The compiler dies of build options with a blank inside quotes. */
+    bool no_quotes;
+    /* What CL_KERNEL_ATTRIBUTES answers isn't a string. */
+    bool no_attributes;
+    int preference; /* struct tsl_path.preference */
+    double speed;   /* factor on the rough speed estimate */
+};
+
+/* By the names of platform and device. */
+struct tsl_vendor_quirks tsl_vendor_quirks(const char *platform_name, const char *device_name);
+
+#endif
