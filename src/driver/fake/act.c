@@ -1,0 +1,78 @@
+/* What the fake driver's operations do to memory. Called without the lock: operations of several members overlap. */
+#include "driver/fake/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned char *address(const struct tsl_place *place)
+{
+    struct fake_mem *mem = (struct fake_mem *)place->mem;
+
+    return (mem ? mem->bytes : (unsigned char *)place->host) + place->offset;
+}
+
+static void act_copy(const struct tsl_copy *copy)
+{
+    unsigned char *dst = address(&copy->dst);
+    const unsigned char *src = address(&copy->src);
+
+    for (size_t slice = 0; slice < copy->region[2]; slice++)
+        for (size_t row = 0; row < copy->region[1]; row++)
+            memcpy(dst + slice * copy->dst.slice_pitch + row * copy->dst.row_pitch,
+                   src + slice * copy->src.slice_pitch + row * copy->src.row_pitch, copy->region[0]);
+}
+
+static void act_fill(const struct fake_fill *fill)
+{
+    unsigned char *dst = address(&fill->dst);
+
+    for (size_t i = 0; i < fill->size; i += fill->pattern_size)
+        memcpy(dst + i, fill->pattern, fill->pattern_size);
+}
+
+static void act_launch(const struct fake_op *op)
+{
+    const struct fake_launch *launch = &op->launch;
+    struct tsl_fake_arg args[launch->n_args + 1];
+    struct tsl_fake_run run;
+
+    tsl_fake_run_set_up(&run, args, op);
+    for (cl_uint i = 0; i < launch->n_args; i++) {
+        if (launch->args[i].bound.kind != TSL_ARG_LOCAL)
+            continue;
+        args[i].ptr = malloc(args[i].size);
+        if (!args[i].ptr)
+            abort();
+        tsl_fake_poison(args[i].ptr, args[i].size, i);
+    }
+    launch->kernel->body->run(&run);
+    for (cl_uint i = 0; i < launch->n_args; i++)
+        if (launch->args[i].bound.kind == TSL_ARG_LOCAL)
+            free(args[i].ptr);
+}
+
+/* Work that fails may have written anything where it was to write. */
+static void scribble(struct fake_op *op)
+{
+    pthread_mutex_lock(&tsl_fake.lock);
+    tsl_fake_gather_locked(op);
+    for (size_t i = 0; i < tsl_fake.gathered.n; i++) {
+        const struct fake_access *access = &tsl_fake.gathered.items[i];
+
+        if (access->write)
+            tsl_fake_poison((void *)access->lo, access->hi - access->lo, op->id);
+    }
+    pthread_mutex_unlock(&tsl_fake.lock);
+}
+
+void tsl_fake_act(struct fake_op *op)
+{
+    if (op->failure)
+        scribble(op);
+    else if (op->kind == TSL_FAKE_DID_LAUNCH)
+        act_launch(op);
+    else if (op->kind == TSL_FAKE_DID_FILL)
+        act_fill(&op->fill);
+    else if (op->kind != TSL_FAKE_DID_MARK)
+        act_copy(&op->copy);
+}
