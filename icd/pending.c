@@ -170,15 +170,3 @@ __attribute__((weak)) cl_int tsl_queue_create(struct tsl_context *context, struc
 {
     return CL_OUT_OF_RESOURCES;
 }
-
-#include "compile/facts.h"
-
-__attribute__((weak)) void tsl_kernel_facts_finish(struct tsl_kernel_facts *facts)
-{
-}
-
-__attribute__((weak)) bool tsl_kernel_facts_same_signature(const struct tsl_kernel_facts *a,
-                                                           const struct tsl_kernel_facts *b)
-{
-    return true;
-}
