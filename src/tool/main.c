@@ -13,6 +13,7 @@ struct command {
 };
 
 static const struct command commands[] = {
+    {"info", "tesela info", tsl_tool_info},
     {"run", "tesela run", tsl_tool_run},
 };
 
@@ -40,6 +41,7 @@ static const struct argp argp = {
     .doc = "Tesela: one virtual OpenCL device over all real ones."
            "\v"
            "Commands:\n"
+           "  info                 Show the devices that Tesela uses or leaves out, and its settings\n"
            "  run -- PROGRAM       Run an OpenCL program on Tesela\n"
            "\n"
            "`tesela COMMAND --help' tells more about one, the manual page tesela(1) about all.",

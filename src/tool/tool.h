@@ -6,6 +6,7 @@
 #define TSL_TOOL_TOOL_H
 
 /* argv[0] is the command as messages name it ("tesela run"). */
+int tsl_tool_info(int argc, char **argv);
 int tsl_tool_run(int argc, char **argv);
 
 #endif

@@ -1,4 +1,5 @@
 /* The tool `tesela`: what it hands to the program it runs, and how it ends. */
+#include <cjson/cJSON.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -113,6 +114,90 @@ static void stale_icd(void **state)
     says("/no/such/lib.so, which can't be read");
 }
 
+/* ---- tesela info ---- */
+
+#define INFO "TESELA_VENDORS=$TESELA_BUILD/vendors-pocl POCL_DEVICES='basic pthread' "
+
+static const cJSON *item(const cJSON *object, const char *key)
+{
+    const cJSON *found = cJSON_GetObjectItemCaseSensitive(object, key);
+
+    if (!found)
+        fail_msg("\"%s\" is missing in: %s", key, said);
+    return found;
+}
+
+static const char *text(const cJSON *object, const char *key)
+{
+    return cJSON_GetStringValue(item(object, key));
+}
+
+/* Two devices of one host: one serves, and the other's row says why it doesn't and what would change that. */
+static void info_shows_what_is_left_out(void **state)
+{
+    const cJSON *member, *left_out;
+    cJSON *info;
+
+    (void)state;
+    assert_int_equal(shell(INFO "$T info --json"), 0);
+    info = cJSON_Parse(said);
+    assert_string_equal(text(info, "version"), TESELA_VERSION);
+    assert_int_equal(cJSON_GetArraySize(item(info, "members")), 1);
+    assert_int_equal(cJSON_GetArraySize(item(info, "left_out")), 1);
+    member = cJSON_GetArrayItem(item(info, "members"), 0);
+    left_out = cJSON_GetArrayItem(item(info, "left_out"), 0);
+    assert_int_equal(item(member, "index")->valueint, 0);
+    assert_string_equal(text(member, "type"), "CPU");
+    assert_true(item(member, "compute_units")->valueint >= 1);
+    assert_true(item(member, "memory_size")->valuedouble >= 1 << 20);
+    assert_non_null(strstr(text(left_out, "why"), text(member, "path")));
+    assert_non_null(strstr(text(left_out, "why"), "TESELA_MEMBERS"));
+    cJSON_Delete(info);
+}
+
+/* TESELA_MEMBERS wins: it names both, and both serve. The settings tell where a value came from. */
+static void info_follows_the_settings(void **state)
+{
+    const cJSON *settings;
+    cJSON *info;
+
+    (void)state;
+    assert_int_equal(shell(INFO "TESELA_MEMBERS=basic,pthread $T info --json"), 0);
+    info = cJSON_Parse(said);
+    assert_int_equal(cJSON_GetArraySize(item(info, "members")), 2);
+    assert_int_equal(cJSON_GetArraySize(item(info, "left_out")), 0);
+    settings = item(info, "settings");
+    assert_string_equal(text(item(settings, "TESELA_MEMBERS"), "value"), "basic,pthread");
+    assert_true(cJSON_IsTrue(item(item(settings, "TESELA_MEMBERS"), "set")));
+    assert_string_equal(text(item(settings, "TESELA_POLICY"), "value"), "auto");
+    assert_true(cJSON_IsFalse(item(item(settings, "TESELA_POLICY"), "set")));
+    cJSON_Delete(info);
+}
+
+/* The text for people has the same in it. */
+static void info_as_text(void **state)
+{
+    (void)state;
+    assert_int_equal(shell(INFO "$T info"), 0);
+    says("Tesela " TESELA_VERSION "\n");
+    says("  0 opencl:0.");
+    says("Left out\n");
+    says("because: ");
+    says("* TESELA_VENDORS ");
+    says("  TESELA_POLICY        auto\n");
+}
+
+/* Without a member the status says so, and the text says what to do. */
+static void info_without_members(void **state)
+{
+    (void)state;
+    assert_int_equal(shell("TESELA_VENDORS=/no/such/folder $T info"), 1);
+    says("There is no member");
+    says("/no/such/folder");
+    assert_int_equal(shell(INFO "TESELA_MEMBERS=cuda:7 $T info"), 1);
+    says("cuda:7");
+}
+
 static void version_and_help(void **state)
 {
     (void)state;
@@ -120,6 +205,8 @@ static void version_and_help(void **state)
     assert_string_equal(said, "tesela " TESELA_VERSION "\n");
     assert_int_equal(shell("$T --help"), 0);
     says("run -- PROGRAM");
+    assert_int_equal(shell("$T info --help"), 0);
+    says("--json");
     assert_int_equal(shell("$T run --help"), 0);
     says("--members");
     assert_int_equal(shell("$T"), 2);
@@ -136,6 +223,10 @@ int main(void)
         cmocka_unit_test(run_fails_clearly),
         cmocka_unit_test(missing_interpreter),
         cmocka_unit_test(stale_icd),
+        cmocka_unit_test(info_shows_what_is_left_out),
+        cmocka_unit_test(info_follows_the_settings),
+        cmocka_unit_test(info_as_text),
+        cmocka_unit_test(info_without_members),
         cmocka_unit_test(version_and_help),
     };
 

@@ -1,0 +1,155 @@
+/* `tesela info`: asks the library's own registry, so what it shows is what a program would get. */
+#include "tool/info_data.h"
+#include "tool/tool.h"
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+enum { EXIT_NO_MEMBER = 1, EXIT_USAGE = 2, EXIT_NO_MEMORY = 3 };
+
+static const struct argp_option options[] = {
+    {"json", 'j', NULL, 0, "Print JSON", 0},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    bool *json = state->input;
+
+    (void)arg;
+    if (key != 'j')
+        return ARGP_ERR_UNKNOWN;
+    *json = true;
+    return 0;
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .doc = "Show the members (the devices behind the virtual one) in their order, what was left out and why, and the "
+           "settings in force."
+           "\v"
+           "The exit status is 0 if there is a member, 1 if there is none.",
+};
+
+static const char *text(const cJSON *object, const char *key)
+{
+    const char *value = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
+
+    return value ? value : "";
+}
+
+static double number(const cJSON *object, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+
+    return item ? item->valuedouble : 0;
+}
+
+static void print_path(const cJSON *path)
+{
+    printf("%-12s %s\n", text(path, "path"), text(path, "device"));
+    printf("%16s%s, %s, driver %s", "", text(path, "type"), text(path, "platform"), text(path, "driver_version"));
+    if (number(path, "compute_units") > 0)
+        printf(", %.0f compute unit%s", number(path, "compute_units"), number(path, "compute_units") > 1 ? "s" : "");
+    if (number(path, "memory_size") > 0)
+        printf(", %.1f GiB", number(path, "memory_size") / (1 << 30));
+    putchar('\n');
+}
+
+static void print_members(const cJSON *members)
+{
+    const cJSON *member;
+
+    if (cJSON_GetArraySize(members) == 0) {
+        puts("There is no member, so programs can't create a context on Tesela. Install an OpenCL implementation");
+        puts("(on Debian: apt install pocl-opencl-icd), or see below what was left out.");
+        return;
+    }
+    puts("Members: the devices behind the virtual one");
+    cJSON_ArrayForEach(member, members)
+    {
+        printf("  %u ", (unsigned)number(member, "index"));
+        print_path(member);
+    }
+}
+
+static void print_left_out(const cJSON *left_out, const cJSON *problems)
+{
+    const cJSON *row;
+
+    if (cJSON_GetArraySize(left_out) > 0)
+        puts("\nLeft out");
+    cJSON_ArrayForEach(row, left_out)
+    {
+        printf("    ");
+        print_path(row);
+        printf("%16sbecause: %s\n", "", text(row, "why"));
+    }
+    if (cJSON_GetArraySize(problems) > 0)
+        puts("\nProblems");
+    cJSON_ArrayForEach(row, problems)
+    {
+        printf("    %s\n", cJSON_GetStringValue(row));
+    }
+}
+
+static void print_settings(const cJSON *settings)
+{
+    const cJSON *setting;
+
+    puts("\nSettings (* from the environment)");
+    cJSON_ArrayForEach(setting, settings)
+    {
+        const char *value = text(setting, "value");
+
+        printf("  %c %-20s %s\n", cJSON_IsTrue(cJSON_GetObjectItem(setting, "set")) ? '*' : ' ', setting->string,
+               value[0] ? value : "-");
+    }
+}
+
+static void print_text(const cJSON *info)
+{
+    printf("Tesela %s\n\n", text(info, "version"));
+    print_members(cJSON_GetObjectItem(info, "members"));
+    print_left_out(cJSON_GetObjectItem(info, "left_out"), cJSON_GetObjectItem(info, "problems"));
+    print_settings(cJSON_GetObjectItem(info, "settings"));
+}
+
+static bool print_json(const cJSON *info)
+{
+    char *printed = cJSON_Print(info);
+
+    if (!printed)
+        return false;
+    puts(printed);
+    free(printed);
+    return true;
+}
+
+int tsl_tool_info(int argc, char **argv)
+{
+    bool json = false, printed = true;
+    int status;
+    cJSON *info;
+
+    if (argp_parse(&argp, argc, argv, 0, NULL, &json) != 0)
+        return EXIT_USAGE;
+    info = tsl_info_gather();
+    if (!info) {
+        fputs("tesela info: out of memory\n", stderr);
+        return EXIT_NO_MEMORY;
+    }
+    if (json)
+        printed = print_json(info);
+    else
+        print_text(info);
+    status = cJSON_GetArraySize(cJSON_GetObjectItem(info, "members")) > 0 ? 0 : EXIT_NO_MEMBER;
+    cJSON_Delete(info);
+    return printed ? status : EXIT_NO_MEMORY;
+}

@@ -1,0 +1,106 @@
+#include "tool/info_data.h"
+
+#include "core/settings.h"
+#include "driver/members.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+static const char *type_name(cl_device_type type)
+{
+    if (type & CL_DEVICE_TYPE_GPU)
+        return "GPU";
+    if (type & CL_DEVICE_TYPE_CPU)
+        return "CPU";
+    return type & CL_DEVICE_TYPE_ACCELERATOR ? "accelerator" : "custom";
+}
+
+static void add_text(cJSON *object, const char *key, const char *value)
+{
+    cJSON_AddStringToObject(object, key, value ? value : "");
+}
+
+/* Leaves the key out if the device doesn't answer. */
+static void add_ulong(cJSON *object, const char *key, const struct tsl_path *path, cl_device_info param)
+{
+    cl_ulong value;
+
+    if (path->driver->info(path, param, sizeof value, &value, NULL) == CL_SUCCESS)
+        cJSON_AddNumberToObject(object, key, (double)value);
+}
+
+static cJSON *describe_path(const struct tsl_path *path)
+{
+    cJSON *object = cJSON_CreateObject();
+    cl_uint units;
+
+    add_text(object, "path", path->id);
+    add_text(object, "device", path->device_name);
+    add_text(object, "platform", path->platform_name);
+    add_text(object, "driver_version", path->driver_version);
+    add_text(object, "type", type_name(path->type));
+    add_ulong(object, "memory_size", path, CL_DEVICE_GLOBAL_MEM_SIZE);
+    add_ulong(object, "max_alloc_size", path, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    if (path->driver->info(path, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL) == CL_SUCCESS)
+        cJSON_AddNumberToObject(object, "compute_units", units);
+    return object;
+}
+
+static void add_members(cJSON *info)
+{
+    cJSON *array = cJSON_AddArrayToObject(info, "members");
+    unsigned n = 0;
+    struct tsl_member *const *members = tsl_members_open(&n);
+
+    for (unsigned i = 0; i < n; i++) {
+        cJSON *object = describe_path(members[i]->path);
+
+        cJSON_AddNumberToObject(object, "index", members[i]->index);
+        cJSON_AddBoolToObject(object, "zero_copy", members[i]->caps.zero_copy);
+        cJSON_AddNumberToObject(object, "speed", members[i]->caps.speed);
+        cJSON_AddItemToArray(array, object);
+    }
+}
+
+/* What is used but has no member failed to open: its row says why since tsl_members_open. */
+static void add_left_out(cJSON *info)
+{
+    const struct tsl_found_list *found = tsl_members_probe();
+    cJSON *left_out = cJSON_AddArrayToObject(info, "left_out");
+    cJSON *problems = cJSON_AddArrayToObject(info, "problems");
+
+    for (unsigned i = 0; i < found->n; i++) {
+        const struct tsl_found *row = &found->rows[i];
+        cJSON *object;
+
+        if (row->member)
+            continue;
+        object = describe_path(&row->path);
+        add_text(object, "why", row->why_not ? row->why_not : row->path.why_not);
+        cJSON_AddItemToArray(left_out, object);
+    }
+    for (unsigned i = 0; i < found->n_problems; i++)
+        cJSON_AddItemToArray(problems, cJSON_CreateString(found->problems[i]));
+}
+
+static void add_setting(const char *name, const char *value, void *data)
+{
+    cJSON *object = cJSON_AddObjectToObject(data, name);
+    const char *set = secure_getenv(name);
+
+    add_text(object, "value", value);
+    cJSON_AddBoolToObject(object, "set", set && set[0]);
+}
+
+cJSON *tsl_info_gather(void)
+{
+    cJSON *info = cJSON_CreateObject();
+
+    if (!info)
+        return NULL;
+    add_text(info, "version", TESELA_VERSION);
+    add_members(info);
+    add_left_out(info);
+    tsl_settings_each(tsl_settings(), add_setting, cJSON_AddObjectToObject(info, "settings"));
+    return info;
+}

@@ -1,0 +1,19 @@
+/*
+ * What `tesela info` knows, as JSON; the form that --json prints:
+ *
+ *   version    text
+ *   members    array in member order: index; path (the id that TESELA_MEMBERS takes), device, platform, driver_version,
+ *              type ("CPU", "GPU", "accelerator", "custom"), memory_size (bytes), max_alloc_size (bytes),
+ * compute_units; zero_copy, speed left_out   array: path ... compute_units as above, and why (a sentence) problems
+ * array of sentences about vendors that can't be loaded settings   object: a variable's name -> value (text, "" for
+ * none), set (true: by the environment)
+ */
+#ifndef TSL_TOOL_INFO_DATA_H
+#define TSL_TOOL_INFO_DATA_H
+
+#include <cjson/cJSON.h>
+
+/* Probes and opens all members, as a context would. The caller deletes the object; NULL: no memory. */
+cJSON *tsl_info_gather(void);
+
+#endif
