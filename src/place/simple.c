@@ -1,0 +1,91 @@
+/*
+ * The policies that learn nothing: eager, fastest, round-robin and weights.
+ */
+#include "core/log.h"
+#include "place/internal.h"
+
+#include <limits.h>
+
+#define NONE UINT_MAX
+
+unsigned tsl_place_eager(struct tsl_placer *placer, const struct tsl_choice *choice)
+{
+    const struct tsl_candidate *candidates = choice->candidates;
+    unsigned best = NONE;
+
+    for (unsigned i = 0; i < placer->n; i++) {
+        if (!candidates[i].eligible)
+            continue;
+        if (best == NONE || candidates[i].pending < candidates[best].pending ||
+            (candidates[i].pending == candidates[best].pending && tsl_placer_faster(placer, i, best)))
+            best = i;
+    }
+    return best;
+}
+
+unsigned tsl_place_fastest(struct tsl_placer *placer, const struct tsl_choice *choice)
+{
+    unsigned best = NONE;
+
+    for (unsigned i = 0; i < placer->n; i++)
+        if (choice->candidates[i].eligible && (best == NONE || tsl_placer_faster(placer, i, best)))
+            best = i;
+    return best;
+}
+
+/* The next eligible one after the last that was chosen: consecutive commands go to different members where they can. */
+unsigned tsl_place_round_robin(struct tsl_placer *placer, const struct tsl_choice *choice)
+{
+    for (unsigned step = 1; step <= placer->n; step++) {
+        unsigned i = (placer->last + step) % placer->n;
+
+        if (choice->candidates[i].eligible) {
+            placer->last = i;
+            return i;
+        }
+    }
+    return NONE;
+}
+
+/* ---- Weights ---- */
+
+void tsl_place_weights_init(struct tsl_placer *placer, const double *weights, size_t n_weights)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < placer->n && i < n_weights; i++)
+        sum += placer->weight[i] = weights[i];
+    if (n_weights != placer->n)
+        tsl_log_once(TSL_ROOM_PLACE, TSL_LOG_WARN, "TESELA_POLICY names %zu weights for %u members: %s", n_weights,
+                     placer->n,
+                     n_weights < placer->n ? "members without one get nothing" : "those left over say nothing");
+    if (sum > 0)
+        return;
+    tsl_log_once(TSL_ROOM_PLACE, TSL_LOG_WARN, "no member of this context has a weight: all get the same");
+    for (unsigned i = 0; i < placer->n; i++)
+        placer->weight[i] = 1;
+}
+
+/*
+ * Smooth weighted round robin: each choice gives every eligible member its weight in credit and takes the sum from the
+ * one with the most. So after any number of choices among the same candidates no member is further than one choice
+ * from its share, and the heavy ones are spread, not bunched.
+ */
+unsigned tsl_place_weights(struct tsl_placer *placer, const struct tsl_choice *choice)
+{
+    unsigned best = NONE;
+    double sum = 0;
+
+    for (unsigned i = 0; i < placer->n; i++) {
+        if (!choice->candidates[i].eligible || placer->weight[i] <= 0)
+            continue;
+        placer->credit[i] += placer->weight[i];
+        sum += placer->weight[i];
+        if (best == NONE || placer->credit[i] > placer->credit[best])
+            best = i;
+    }
+    if (best == NONE) /* only members with a share of nothing can take it: it must go somewhere */
+        return tsl_place_eager(placer, choice);
+    placer->credit[best] -= sum;
+    return best;
+}
