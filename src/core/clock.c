@@ -48,12 +48,12 @@ void tsl_command_times_fit(struct tsl_command_times *times, uint64_t start_ns, u
 void tsl_clock_map_init(struct tsl_clock_map *map)
 {
     *map = (struct tsl_clock_map){.fed = false};
-    pthread_mutex_init(&map->lock, NULL);
+    tsl_lock_init(&map->lock);
 }
 
 void tsl_clock_map_finish(struct tsl_clock_map *map)
 {
-    pthread_mutex_destroy(&map->lock);
+    tsl_lock_finish(&map->lock);
 }
 
 /* How far the bounds grow while the device's clock goes from one time to the other. */
@@ -65,6 +65,7 @@ static int64_t drift(uint64_t from, uint64_t to)
 }
 
 static void feed_locked(struct tsl_clock_map *map, uint64_t device_ns, int64_t low, int64_t high)
+    TSL_REQUIRES(map->lock)
 {
     if (map->fed) {
         int64_t grown = drift(map->device_ns, device_ns);
@@ -85,19 +86,19 @@ void tsl_clock_map_feed(struct tsl_clock_map *map, uint64_t device_ns, uint64_t 
 {
     if (host_after_ns < host_before_ns)
         return;
-    pthread_mutex_lock(&map->lock);
+    tsl_lock_take(&map->lock);
     feed_locked(map, device_ns, (int64_t)(host_before_ns - device_ns), (int64_t)(host_after_ns - device_ns));
-    pthread_mutex_unlock(&map->lock);
+    tsl_lock_give(&map->lock);
 }
 
 static int64_t offset_of(struct tsl_clock_map *map)
 {
     int64_t offset = 0;
 
-    pthread_mutex_lock(&map->lock);
+    tsl_lock_take(&map->lock);
     if (map->fed)
         offset = map->low + (map->high - map->low) / 2;
-    pthread_mutex_unlock(&map->lock);
+    tsl_lock_give(&map->lock);
     return offset;
 }
 

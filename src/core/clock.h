@@ -6,7 +6,8 @@
 #ifndef TSL_CORE_CLOCK_H
 #define TSL_CORE_CLOCK_H
 
-#include <pthread.h>
+#include "core/lock.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -45,7 +46,7 @@ void tsl_command_times_fit(struct tsl_command_times *times, uint64_t start_ns, u
  * All functions are thread-safe; the lock is a leaf and is held for nanoseconds.
  */
 struct tsl_clock_map {
-    pthread_mutex_t lock;
+    struct tsl_lock lock;
     bool fed;           /* false: offsets are unknown, the clocks are taken as one */
     int64_t low;        /* the offset (ours - device's) lies in [low, high] ... */
     int64_t high;       /* ... */

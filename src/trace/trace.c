@@ -1,5 +1,6 @@
 #include "trace/trace.h"
 
+#include "core/lock.h"
 #include "core/log.h"
 #include "core/settings.h"
 #include "trace/flow.h"
@@ -18,24 +19,24 @@ _Atomic int tsl_trace_state = TSL_TRACE_UNKNOWN;
 
 static _Atomic uint64_t last_id;
 
-/* A leaf: nothing else is locked and nobody is called while it is held. Guards everything below. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* A leaf: nothing else is locked and nobody is called while it is held. */
+static struct tsl_lock lock = {PTHREAD_MUTEX_INITIALIZER};
 
-static struct tsl_sink sink = {.fd = -1};
-static struct tsl_lanes lanes;
-static struct tsl_flow flow;
-static struct tsl_text text; /* the event that is being written */
-static bool first_event;     /* no comma before it */
-static pid_t writer;         /* the process whose file it is */
-static uint64_t n_arrows;
-static char *pattern; /* the file's name with its %p; heap */
+static struct tsl_sink sink TSL_GUARDED_BY(lock) = {.fd = -1};
+static struct tsl_lanes lanes TSL_GUARDED_BY(lock);
+static struct tsl_flow flow TSL_GUARDED_BY(lock);
+static struct tsl_text text TSL_GUARDED_BY(lock); /* the event that is being written */
+static bool first_event TSL_GUARDED_BY(lock);     /* no comma before it */
+static _Atomic pid_t writer;                      /* the process whose file it is */
+static uint64_t n_arrows TSL_GUARDED_BY(lock);
+static char *pattern TSL_GUARDED_BY(lock); /* the file's name with its %p; heap */
 
-static void set_state_locked(enum tsl_trace_state state)
+static void set_state_locked(enum tsl_trace_state state) TSL_REQUIRES(lock)
 {
     atomic_store_explicit(&tsl_trace_state, (int)state, memory_order_relaxed);
 }
 
-static bool is_on_locked(void)
+static bool is_on_locked(void) TSL_REQUIRES(lock)
 {
     return sink.fd >= 0;
 }
@@ -43,7 +44,7 @@ static bool is_on_locked(void)
 /* ---- Events ---- */
 
 /* {"ph":"X","name":"...","pid":1,"tid":2 */
-static void begin_event_locked(const char *phase, const char *name, uint32_t tid)
+static void begin_event_locked(const char *phase, const char *name, uint32_t tid) TSL_REQUIRES(lock)
 {
     tsl_text_clear(&text);
     tsl_text_add(&text, first_event ? "{\"ph\":\"" : ",\n{\"ph\":\"");
@@ -56,7 +57,7 @@ static void begin_event_locked(const char *phase, const char *name, uint32_t tid
     tsl_text_u64(&text, tid);
 }
 
-static void stop_locked(int error)
+static void stop_locked(int error) TSL_REQUIRES(lock)
 {
     tsl_log(TSL_ROOM_TRACE, TSL_LOG_ERROR, "the timeline can't be written any further, and ends here: %s",
             strerror(error));
@@ -64,7 +65,7 @@ static void stop_locked(int error)
     set_state_locked(TSL_TRACE_OFF);
 }
 
-static void end_event_locked(void)
+static void end_event_locked(void) TSL_REQUIRES(lock)
 {
     int error;
 
@@ -78,7 +79,7 @@ static void end_event_locked(void)
     first_event = false;
 }
 
-static void add_string_field_locked(const char *key, const char *value)
+static void add_string_field_locked(const char *key, const char *value) TSL_REQUIRES(lock)
 {
     tsl_text_add(&text, ",");
     tsl_text_string(&text, key);
@@ -86,7 +87,7 @@ static void add_string_field_locked(const char *key, const char *value)
     tsl_text_string(&text, value);
 }
 
-static void add_time_field_locked(const char *key, uint64_t ns)
+static void add_time_field_locked(const char *key, uint64_t ns) TSL_REQUIRES(lock)
 {
     tsl_text_add(&text, ",");
     tsl_text_string(&text, key);
@@ -94,7 +95,7 @@ static void add_time_field_locked(const char *key, uint64_t ns)
     tsl_text_us(&text, ns);
 }
 
-static void add_args_locked(const struct tsl_trace_arg *args)
+static void add_args_locked(const struct tsl_trace_arg *args) TSL_REQUIRES(lock)
 {
     tsl_text_add(&text, ",\"args\":{");
     for (const struct tsl_trace_arg *arg = args; arg && arg->key; arg++) {
@@ -111,14 +112,14 @@ static void add_args_locked(const struct tsl_trace_arg *args)
 }
 
 /* Metadata: what the process is called, what a row is called, where it stands. */
-static void put_name_locked(const char *what, uint32_t tid, const char *name)
+static void put_name_locked(const char *what, uint32_t tid, const char *name) TSL_REQUIRES(lock)
 {
     begin_event_locked("M", what, tid);
     add_args_locked(tsl_trace_args(tsl_trace_text("name", name)));
     end_event_locked();
 }
 
-static void announce_row_locked(uint32_t lane, unsigned row)
+static void announce_row_locked(uint32_t lane, unsigned row) TSL_REQUIRES(lock)
 {
     uint32_t tid = tsl_lanes_tid(lane, row);
 
@@ -129,7 +130,7 @@ static void announce_row_locked(uint32_t lane, unsigned row)
 }
 
 /* One end of an arrow; it belongs to the span that is open in that row at that time. */
-static void put_arrow_end_locked(const char *phase, uint32_t tid, uint64_t ns)
+static void put_arrow_end_locked(const char *phase, uint32_t tid, uint64_t ns) TSL_REQUIRES(lock)
 {
     begin_event_locked(phase, "dependence", tid);
     add_string_field_locked("cat", "dependence");
@@ -144,6 +145,7 @@ static void put_arrow_end_locked(const char *phase, uint32_t tid, uint64_t ns)
 /* An arrow leaves the end of a span and arrives at the start of another; where the spans' times overlap (two devices'
  * clocks), it must still go forward in time and touch both. */
 static void draw_arrow_locked(const struct tsl_flow_place *from, const struct tsl_flow_place *to, void *data)
+    TSL_REQUIRES(lock)
 {
     uint64_t leave = from->end_ns > from->start_ns ? from->end_ns - 1 : from->end_ns;
     uint64_t arrive = to->start_ns;
@@ -182,7 +184,7 @@ static char *expand_path(const char *with_p)
     return NULL;
 }
 
-static void close_locked(void)
+static void close_locked(void) TSL_REQUIRES(lock)
 {
     if (is_on_locked()) {
         /* Nothing can be done about an error: the file reads well without its last line. */
@@ -195,25 +197,25 @@ static void close_locked(void)
     set_state_locked(TSL_TRACE_OFF);
 }
 
-static void before_fork(void)
+static void before_fork(void) TSL_ACQUIRES(lock)
 {
-    pthread_mutex_lock(&lock);
+    tsl_lock_take(&lock);
 }
 
-static void after_fork_in_parent(void)
+static void after_fork_in_parent(void) TSL_RELEASES(lock)
 {
-    pthread_mutex_unlock(&lock);
+    tsl_lock_give(&lock);
 }
 
 /* The file is the parent's. The child begins one of its own at its first event if that would have another name. */
-static void after_fork_in_child(void)
+static void after_fork_in_child(void) TSL_RELEASES(lock)
 {
     if (is_on_locked()) {
         tsl_sink_drop(&sink);
         close_locked();
         set_state_locked(strstr(pattern, "%p") ? TSL_TRACE_UNKNOWN : TSL_TRACE_OFF);
     }
-    pthread_mutex_unlock(&lock);
+    tsl_lock_give(&lock);
 }
 
 static void watch_forks(void)
@@ -221,7 +223,7 @@ static void watch_forks(void)
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-static int begin_file_locked(const char *path)
+static int begin_file_locked(const char *path) TSL_REQUIRES(lock)
 {
     int error = tsl_sink_open(&sink, path);
 
@@ -235,7 +237,7 @@ static int begin_file_locked(const char *path)
 }
 
 /* Opens the file that `pattern` names, or logs why not and leaves the trace off. */
-static void open_locked(void)
+static void open_locked(void) TSL_REQUIRES(lock)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     char *path = expand_path(pattern);
@@ -256,7 +258,7 @@ static void open_locked(void)
     free(path);
 }
 
-static void set_pattern_locked(const char *path)
+static void set_pattern_locked(const char *path) TSL_REQUIRES(lock)
 {
     free(pattern);
     pattern = strdup(path);
@@ -267,7 +269,7 @@ bool tsl_trace_open(void)
     const char *path = tsl_settings()->trace;
     bool on;
 
-    pthread_mutex_lock(&lock);
+    tsl_lock_take(&lock);
     if (atomic_load_explicit(&tsl_trace_state, memory_order_relaxed) == TSL_TRACE_UNKNOWN) {
         if (!pattern && path)
             set_pattern_locked(path);
@@ -277,7 +279,7 @@ bool tsl_trace_open(void)
             set_state_locked(TSL_TRACE_OFF);
     }
     on = is_on_locked();
-    pthread_mutex_unlock(&lock);
+    tsl_lock_give(&lock);
     return on;
 }
 
@@ -285,13 +287,13 @@ bool tsl_trace_open_file(const char *path)
 {
     bool on;
 
-    pthread_mutex_lock(&lock);
+    tsl_lock_take(&lock);
     close_locked();
     set_pattern_locked(path);
     if (pattern)
         open_locked();
     on = is_on_locked();
-    pthread_mutex_unlock(&lock);
+    tsl_lock_give(&lock);
     return on;
 }
 
@@ -300,9 +302,9 @@ void tsl_trace_close(void)
     /* A child that was made behind pthread_atfork's back neither has a file nor can trust the lock. */
     if (writer != getpid())
         return;
-    pthread_mutex_lock(&lock);
+    tsl_lock_take(&lock);
     close_locked();
-    pthread_mutex_unlock(&lock);
+    tsl_lock_give(&lock);
 }
 
 /* Runs when the process ends or the library is unloaded; calls nobody but the C library. */
@@ -313,7 +315,7 @@ __attribute__((destructor)) static void finish(void)
 
 /* ---- What others call ---- */
 
-static uint32_t lane_locked(const char *name, enum tsl_trace_kind kind)
+static uint32_t lane_locked(const char *name, enum tsl_trace_kind kind) TSL_REQUIRES(lock)
 {
     bool made;
     uint32_t lane = tsl_lanes_find(&lanes, name, kind, &made);
@@ -334,14 +336,14 @@ uint32_t tsl_trace_lane(const char *name, enum tsl_trace_kind kind)
 
     if (!tsl_trace_on())
         return 0;
-    pthread_mutex_lock(&lock);
+    tsl_lock_take(&lock);
     if (is_on_locked())
         lane = lane_locked(name, kind);
-    pthread_mutex_unlock(&lock);
+    tsl_lock_give(&lock);
     return lane;
 }
 
-static void put_span_locked(const struct tsl_trace_span *span)
+static void put_span_locked(const struct tsl_trace_span *span) TSL_REQUIRES(lock)
 {
     uint64_t end_ns = span->end_ns > span->start_ns ? span->end_ns : span->start_ns;
     bool made;
@@ -364,10 +366,10 @@ void tsl_trace_span(const struct tsl_trace_span *span)
 {
     if (span->lane == 0 || !tsl_trace_on())
         return;
-    pthread_mutex_lock(&lock);
+    tsl_lock_take(&lock);
     if (is_on_locked() && span->lane <= lanes.n)
         put_span_locked(span);
-    pthread_mutex_unlock(&lock);
+    tsl_lock_give(&lock);
 }
 
 uint64_t tsl_trace_id(void)
@@ -379,8 +381,8 @@ void tsl_trace_flow(uint64_t from, uint64_t to)
 {
     if (from == 0 || to == 0 || !tsl_trace_on())
         return;
-    pthread_mutex_lock(&lock);
+    tsl_lock_take(&lock);
     if (is_on_locked())
         tsl_flow_want(&flow, from, to);
-    pthread_mutex_unlock(&lock);
+    tsl_lock_give(&lock);
 }
