@@ -351,7 +351,7 @@ static const struct variable variables[] = {
 
 /* Whoever adds such a part takes its row out here and the remark out of docs/settings.md. */
 static const struct absent absents[] = {
-    {asked_model, "TESELA_POLICY=model: this version has no performance models; it goes on with auto."},
+    {asked_model, "TESELA_POLICY=model: this version keeps no performance models between runs; it goes on with auto."},
     {asked_sync, "TESELA_ORDER=sync: this version knows async only, and goes on with it."},
     {asked_config, "TESELA_CONFIG: this version reads no configuration file; choose devices with TESELA_MEMBERS."},
     {asked_reproducible, "TESELA_REPRODUCIBLE: this version can't tie kernels to one kind of member; to get the same "
