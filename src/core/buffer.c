@@ -1,0 +1,144 @@
+/* Memory objects: their lives. Their data is the graph's. */
+#include "core/buffer.h"
+
+#include "graph/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void run_destructors(struct tsl_buffer *buffer)
+{
+    struct tsl_destructor *d;
+    while ((d = buffer->destructors)) {
+        buffer->destructors = d->next;
+        d->fn((cl_mem)buffer, d->arg);
+        free(d);
+    }
+}
+
+static void free_mappings(struct tsl_buffer *buffer)
+{
+    struct tsl_mapping *m;
+    while ((m = buffer->mappings)) {
+        buffer->mappings = m->next;
+        free(m);
+    }
+}
+
+/* Destructor callbacks come first: they may still free what CL_MEM_USE_HOST_PTR points to only after this returns to
+ * the application, so the data goes before them (OpenCL 3.0, 5.5.1: called "after the resources are freed" in effect).
+ */
+static void destroy(struct tsl_object *object)
+{
+    struct tsl_buffer *buffer = (struct tsl_buffer *)object;
+    struct tsl_context *context = buffer->context;
+    if (tsl_forked())
+        return;
+    tsl_sub_mems_destroy(buffer->sub_mems);
+    if (buffer->data)
+        tsl_data_destroy(buffer->data);
+    run_destructors(buffer);
+    free_mappings(buffer);
+    free(buffer->properties);
+    pthread_mutex_destroy(&buffer->lock);
+    if (buffer->parent)
+        tsl_object_hide(&buffer->parent->object);
+    tsl_object_hide(&context->object);
+}
+
+static struct tsl_buffer *create(struct tsl_context *context, cl_mem_flags flags, size_t offset, size_t size)
+{
+    struct tsl_buffer *buffer = tsl_object_create(TSL_BUFFER, sizeof(*buffer), &context->object, destroy);
+    if (!buffer)
+        return NULL;
+    buffer->context = context;
+    buffer->type = CL_MEM_OBJECT_BUFFER;
+    buffer->flags = flags;
+    buffer->offset = offset;
+    buffer->size = size;
+    pthread_mutex_init(&buffer->lock, NULL);
+    tsl_object_show(&context->object);
+    return buffer;
+}
+
+/* CL_MEM_COPY_HOST_PTR: the application's memory is consumed now, into the host's copy. */
+static bool copy_in(struct tsl_data *data, const void *host_ptr)
+{
+    char *host = tsl_data_host(data);
+    if (host)
+        memcpy(host, host_ptr, data->size);
+    return host != NULL;
+}
+
+static bool keep_properties(struct tsl_buffer *buffer, const cl_mem_properties *properties)
+{
+    if (!properties)
+        return true;
+    size_t n = 1;
+    while (properties[n - 1])
+        n += 2;
+    buffer->properties = malloc(n * sizeof(*properties));
+    if (!buffer->properties)
+        return false;
+    memcpy(buffer->properties, properties, n * sizeof(*properties));
+    buffer->n_properties = n;
+    return true;
+}
+
+cl_int tsl_buffer_create(struct tsl_context *context, cl_mem_flags flags, size_t size, void *host_ptr,
+                         const cl_mem_properties *properties, struct tsl_buffer **result)
+{
+    struct tsl_buffer *buffer = create(context, flags, 0, size);
+    if (!buffer)
+        return CL_OUT_OF_HOST_MEMORY;
+    buffer->data = tsl_data_create(context, size, flags, host_ptr);
+    if (!buffer->data || !keep_properties(buffer, properties) ||
+        ((flags & CL_MEM_COPY_HOST_PTR) && !copy_in(buffer->data, host_ptr))) {
+        tsl_object_release(&buffer->object);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    if (flags & CL_MEM_USE_HOST_PTR)
+        buffer->host_ptr = host_ptr;
+    *result = buffer;
+    return CL_SUCCESS;
+}
+
+cl_int tsl_buffer_create_sub(struct tsl_buffer *root, cl_mem_flags flags, size_t offset, size_t size,
+                             struct tsl_buffer **result)
+{
+    struct tsl_buffer *sub = create(root->context, flags, offset, size);
+    if (!sub)
+        return CL_OUT_OF_HOST_MEMORY;
+    sub->parent = root;
+    tsl_object_show(&root->object);
+    sub->sub_mems = calloc(1, sizeof(*sub->sub_mems));
+    if (!sub->sub_mems) {
+        tsl_object_release(&sub->object);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    if (root->host_ptr)
+        sub->host_ptr = (char *)root->host_ptr + offset;
+    *result = sub;
+    return CL_SUCCESS;
+}
+
+cl_int tsl_buffer_on_destroy(struct tsl_buffer *buffer, tsl_buffer_destructor_fn *fn, void *arg)
+{
+    struct tsl_destructor *d = malloc(sizeof(*d));
+    if (!d)
+        return CL_OUT_OF_HOST_MEMORY;
+    pthread_mutex_lock(&buffer->lock);
+    *d = (struct tsl_destructor){.next = buffer->destructors, .fn = fn, .arg = arg};
+    buffer->destructors = d;
+    pthread_mutex_unlock(&buffer->lock);
+    return CL_SUCCESS;
+}
+
+cl_uint tsl_buffer_map_count(struct tsl_buffer *buffer)
+{
+    struct tsl_graph *graph = buffer->context->graph;
+    tsl_lock_take(&graph->lock);
+    cl_uint n = buffer->n_mappings;
+    tsl_lock_give(&graph->lock);
+    return n;
+}

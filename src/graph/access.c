@@ -1,0 +1,246 @@
+/* Fetching and claiming ranges: which bytes must move first, and which operations must be waited for. */
+#include "core/log.h"
+#include "graph/internal.h"
+
+static uint64_t address(const void *host)
+{
+    return (uint64_t)(uintptr_t)host;
+}
+
+/* ---- Conflicts -------------------------------------------------------------------------------------------------- */
+
+/* Who touches a range, for edges: an operation, or a command that has none for it. */
+struct toucher {
+    struct tsl_op *op;
+    struct tsl_command *command;
+};
+
+static void depend(const struct toucher *t, struct tsl_op *before, bool strict)
+{
+    if (t->op)
+        tsl_op_depend(t->op, before, strict);
+    else
+        tsl_command_depend(t->command, before, strict);
+}
+
+/* Edges from the uses of a tile that conflict: same copy, one of the two writes. Who reads fails with the writer. */
+static void conflicts(const struct toucher *t, struct tsl_tile *tile, unsigned space, unsigned role)
+{
+    for (unsigned i = 0; i < tile->uses.n; i++) {
+        const struct tsl_use *use = &tile->uses.list[i];
+        if (use->space == space && (use->write || (role & TSL_ROLE_WRITE)))
+            depend(t, (struct tsl_op *)use->user, use->write && (role & TSL_ROLE_READ));
+    }
+}
+
+/* Touches [begin, end) of a map: edges, and the new use. A command without operation leaves no use. */
+static cl_int touch(struct tsl_tiles *tiles, const struct toucher *t, uint64_t begin, uint64_t end, unsigned space,
+                    unsigned role)
+{
+    struct tsl_tile *tile = t->op ? tsl_tiles_cut(tiles, begin, end) : tsl_tiles_meeting(tiles, begin, end);
+    if (!tile && t->op)
+        return CL_OUT_OF_HOST_MEMORY;
+    while (tile) {
+        tsl_tile_prune(tile);
+        conflicts(t, tile, space, role);
+        if (t->op && !tsl_tile_use(tile, &t->op->user, space, role & TSL_ROLE_WRITE))
+            return CL_OUT_OF_HOST_MEMORY;
+        tile = t->op ? tsl_tiles_next(tile, end) : tsl_tiles_next_meeting(tile, end);
+    }
+    if (t->op)
+        tsl_tiles_join(tiles, begin, end);
+    return CL_SUCCESS;
+}
+
+/* The host's copy lies in the host map, by its addresses; a member's in the directory. */
+static cl_int touch_copy(struct tsl_graph *graph, const struct toucher *t, struct tsl_data *data, uint64_t begin,
+                         uint64_t end, unsigned space, unsigned role)
+{
+    if (space != TSL_SPACE_HOST)
+        return touch(&data->tiles, t, begin, end, space, role);
+    if (!tsl_data_host(data))
+        return CL_OUT_OF_HOST_MEMORY;
+    uint64_t base = address(data->host);
+    return touch(&graph->host_map, t, base + begin, base + end, space, role);
+}
+
+/* ---- Validity --------------------------------------------------------------------------------------------------- */
+
+static cl_int set_valid(struct tsl_data *data, uint64_t begin, uint64_t end, uint32_t keep, uint32_t add)
+{
+    struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end);
+    if (!tile)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (; tile; tile = tsl_tiles_next(tile, end))
+        tile->valid = (tile->valid & keep) | add;
+    tsl_tiles_join(&data->tiles, begin, end);
+    return CL_SUCCESS;
+}
+
+uint64_t tsl_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+{
+    uint64_t missing = 0;
+    for (struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, begin, end); tile;
+         tile = tsl_tiles_next_meeting(tile, end)) {
+        if (tile->valid == 0 || (tile->valid & TSL_SPACE_BIT(space)))
+            continue;
+        uint64_t from = tile->begin > begin ? tile->begin : begin;
+        uint64_t to = tile->end < end ? tile->end : end;
+        missing += to - from;
+    }
+    return missing;
+}
+
+void tsl_move_failed(struct tsl_op *op)
+{
+    struct tsl_data *data = op->dst.data;
+    uint32_t bit = TSL_SPACE_BIT(op->dst.space);
+    uint64_t begin = op->dst.offset, end = begin + op->region[0];
+    struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end);
+    for (; tile; tile = tsl_tiles_next(tile, end))
+        if (tile->valid & ~bit)
+            tile->valid &= ~bit;
+    tsl_tiles_join(&data->tiles, begin, end);
+}
+
+/* ---- Moves ------------------------------------------------------------------------------------------------------ */
+
+static struct tsl_member *member_of(struct tsl_graph *graph, unsigned space)
+{
+    return space == TSL_SPACE_HOST ? NULL : graph->ports[space - 1].member;
+}
+
+static bool peers(struct tsl_graph *graph, unsigned from, unsigned to)
+{
+    struct tsl_member *a = member_of(graph, from), *b = member_of(graph, to);
+    return a && b && a->driver == b->driver && a->driver->can_copy_peer(a, b);
+}
+
+/* Where to take a tile from: a peer of the target, else the host, else any member (by way of the host). */
+static unsigned best_source(struct tsl_graph *graph, uint32_t valid, unsigned to)
+{
+    for (unsigned s = 1; s <= graph->n_ports; s++)
+        if ((valid & TSL_SPACE_BIT(s)) && peers(graph, s, to))
+            return s;
+    return (unsigned)__builtin_ctz(valid); /* The host is bit 0. */
+}
+
+static cl_int move(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned from,
+                   unsigned to)
+{
+    struct tsl_op *op = tsl_plan_move(command, data, begin, end, from, to);
+    if (!op)
+        return CL_OUT_OF_HOST_MEMORY;
+    struct toucher t = {.op = op};
+    cl_int error = touch_copy(command->graph, &t, data, begin, end, from, TSL_ROLE_READ);
+    if (!error)
+        error = touch_copy(command->graph, &t, data, begin, end, to, TSL_ROLE_WRITE);
+    if (!error)
+        error = set_valid(data, begin, end, ~0u, TSL_SPACE_BIT(to));
+    if (error)
+        op->poison = error;
+    tsl_op_go(op);
+    tsl_op_unref(op);
+    return error;
+}
+
+void tsl_warn_unwritten(struct tsl_data *data, uint64_t begin, uint64_t end)
+{
+    struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, begin, end);
+    while (tile && tile->valid)
+        tile = tsl_tiles_next_meeting(tile, end);
+    if (!tile)
+        return;
+    if (!data->warned)
+        tsl_log(TSL_ROOM_TILE, TSL_LOG_WARN, "a buffer of %zu bytes is read before anything was written to it",
+                data->size);
+    data->warned = true;
+}
+
+/* The first run of tiles in [*begin, end) that lack the space and have one source. False: nothing is lacking. */
+static bool lacking(struct tsl_graph *graph, struct tsl_data *data, uint64_t *begin, uint64_t *end, unsigned space,
+                    unsigned *from)
+{
+    struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, *begin, *end);
+    while (tile && (tile->valid & TSL_SPACE_BIT(space)))
+        tile = tsl_tiles_next_meeting(tile, *end);
+    if (!tile)
+        return false;
+    uint64_t limit = *end;
+    *begin = tile->begin > *begin ? tile->begin : *begin;
+    *from = tile->valid ? best_source(graph, tile->valid, space) : space;
+    do {
+        *end = tile->end < limit ? tile->end : limit;
+        tile = tsl_tiles_next_meeting(tile, limit);
+    } while (tile && !(tile->valid & TSL_SPACE_BIT(space)) &&
+             (tile->valid ? best_source(graph, tile->valid, space) : space) == *from);
+    return true;
+}
+
+/* One run, in one or two moves. */
+static cl_int fetch_run(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned from,
+                        unsigned to)
+{
+    if (from == to) /* Nothing was ever written: whatever is there will do. */
+        return set_valid(data, begin, end, ~0u, TSL_SPACE_BIT(to));
+    bool direct = from == TSL_SPACE_HOST || to == TSL_SPACE_HOST || peers(command->graph, from, to);
+    cl_int error = direct ? CL_SUCCESS : move(command, data, begin, end, from, TSL_SPACE_HOST);
+    return error ? error : move(command, data, begin, end, direct ? from : TSL_SPACE_HOST, to);
+}
+
+cl_int tsl_fetch(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+{
+    uint64_t run_begin = begin, run_end = end;
+    unsigned from = 0;
+    cl_int error = CL_SUCCESS;
+    while (!error && run_begin < end && lacking(command->graph, data, &run_begin, &run_end, space, &from)) {
+        error = fetch_run(command, data, run_begin, run_end, from, space);
+        run_begin = run_end;
+        run_end = end;
+    }
+    return error;
+}
+
+/* ---- Claims ----------------------------------------------------------------------------------------------------- */
+
+cl_int tsl_claim(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space, unsigned role)
+{
+    struct toucher t = {.op = op};
+    cl_int error = touch_copy(op->port->graph, &t, data, begin, end, space, role);
+    if (!error && (role & TSL_ROLE_WRITE))
+        error = set_valid(data, begin, end, 0, TSL_SPACE_BIT(space));
+    return error;
+}
+
+cl_int tsl_claim_host(struct tsl_op *op, const void *host, size_t size, bool write)
+{
+    struct toucher t = {.op = op};
+    return touch(&op->port->graph->host_map, &t, address(host), address(host) + size, TSL_SPACE_HOST,
+                 write ? TSL_ROLE_WRITE : TSL_ROLE_READ);
+}
+
+static void forget_side(struct tsl_op *op, const struct tsl_side *side)
+{
+    if (side->data || !side->host)
+        return;
+    uint64_t begin = address(side->host) + side->offset;
+    tsl_tiles_join(&op->port->graph->host_map, begin, begin + tsl_hull(op->region, side->row_pitch, side->slice_pitch));
+}
+
+void tsl_forget_host(struct tsl_op *op)
+{
+    if (op->kind != TSL_OP_COPY)
+        return;
+    forget_side(op, &op->dst);
+    forget_side(op, &op->src);
+}
+
+cl_int tsl_claim_for_command(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end,
+                             unsigned role, bool exclusive)
+{
+    struct toucher t = {.command = command};
+    cl_int error = touch_copy(command->graph, &t, data, begin, end, TSL_SPACE_HOST, role);
+    if (!error && exclusive)
+        error = set_valid(data, begin, end, 0, TSL_SPACE_BIT(TSL_SPACE_HOST));
+    return error;
+}

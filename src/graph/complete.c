@@ -1,0 +1,161 @@
+/* Fences → finished operations → complete commands → reported commands. */
+#include "core/clock.h"
+#include "core/log.h"
+#include "graph/internal.h"
+
+/* ---- Commands --------------------------------------------------------------------------------------------------- */
+
+/* Visible from now on. What the command holds is dropped later, without the lock. */
+static void report(struct tsl_command *c)
+{
+    struct tsl_stream *stream = c->stream;
+    c->state = TSL_REPORTED;
+    TAILQ_REMOVE(&stream->commands, c, link); /* The list's reference goes to the garbage. */
+    if (c->status < 0 && !c->has_event && !stream->pending_error)
+        stream->pending_error = c->status;
+    tsl_record_command(c);
+    tsl_command_callbacks(c, c->status);
+    c->next = c->graph->garbage;
+    c->graph->garbage = c;
+    tsl_graph_changed(c->graph);
+}
+
+static void report_in_order(struct tsl_stream *stream)
+{
+    struct tsl_command *c;
+    while ((c = TAILQ_FIRST(&stream->commands)) && c->state == TSL_COMPLETE)
+        report(c);
+}
+
+static void complete(struct tsl_command *c)
+{
+    struct tsl_stream *stream = c->stream;
+    c->state = TSL_COMPLETE;
+    c->complete_ns = tsl_clock_ns();
+    if (stream->barrier == c) {
+        stream->barrier = NULL;
+        tsl_command_unref(c);
+    }
+    if (c->in_order)
+        report_in_order(stream);
+    else
+        report(c);
+}
+
+void tsl_command_step(struct tsl_command *c)
+{
+    if (--c->n_undone > 0)
+        return;
+    complete(c);
+    tsl_command_unref(c); /* The reference that schedule() took. */
+}
+
+/* ---- Fences ----------------------------------------------------------------------------------------------------- */
+
+/* What the fence of an operation says that is known to be complete because a later one of its track is. */
+static cl_int final_status(struct tsl_op *op)
+{
+    struct tsl_graph *graph = op->port->graph;
+    if (!op->fence)
+        return CL_COMPLETE;
+    struct tsl_fence *fence = tsl_fence_ref(op->fence);
+    tsl_lock_give(&graph->lock);
+    cl_int status = fence->driver->fence_status(fence);
+    tsl_lock_take(&graph->lock);
+    tsl_fence_unref(fence); /* Not the last one: the operation has its own, and we have the operation. */
+    return status < 0 ? status : CL_COMPLETE;
+}
+
+void tsl_retire(struct tsl_op *op, cl_int status)
+{
+    struct tsl_op *first;
+    op->user.refs++;
+    while (op->state == TSL_OP_SUBMITTED && (first = TAILQ_FIRST(&op->track->flight))) {
+        first->user.refs++;
+        cl_int s = first == op ? status : final_status(first);
+        /* Another thread may have come first while the lock was given. */
+        if (first->state == TSL_OP_SUBMITTED)
+            tsl_op_finish(first, s < 0 ? s : CL_COMPLETE);
+        tsl_op_unref(first);
+    }
+    tsl_op_unref(op);
+}
+
+/* Any thread, maybe inside a driver call: only notes it. The reference to the operation, and that to the context which
+ * keeps the graph alive until here, are dropped by whoever handles the note. */
+static void on_fence(void *arg, cl_int status)
+{
+    struct tsl_op *op = arg;
+    struct tsl_graph *graph = op->port->graph;
+    tsl_lock_take(&graph->lock);
+    op->signal_status = status;
+    STAILQ_INSERT_TAIL(&graph->signalled, op, ready);
+    tsl_graph_post(graph);
+    tsl_lock_give(&graph->lock);
+}
+
+void tsl_handle_signalled(struct tsl_graph *graph)
+{
+    struct tsl_op *op;
+    while ((op = STAILQ_FIRST(&graph->signalled))) {
+        STAILQ_REMOVE_HEAD(&graph->signalled, ready);
+        if (op->state == TSL_OP_SUBMITTED)
+            tsl_retire(op, op->signal_status);
+        tsl_op_unref(op);
+        graph->surplus_refs++;
+    }
+}
+
+/* The operation's fence; late ones are made by a mark: what was submitted after it is then waited for too. */
+struct tsl_fence *tsl_op_fence(struct tsl_op *op)
+{
+    struct tsl_graph *graph = op->port->graph;
+    if (op->fence)
+        return op->fence;
+    struct tsl_fence *fence = NULL;
+    tsl_lock_give(&graph->lock);
+    op->port->member->driver->mark(op->track->lane, NULL, &fence);
+    tsl_lock_take(&graph->lock);
+    op->track->dirty = true;
+    if (op->fence && fence) { /* Another thread was faster. */
+        tsl_lock_give(&graph->lock);
+        tsl_fence_unref(fence);
+        tsl_lock_take(&graph->lock);
+    } else if (fence) {
+        op->fence = fence;
+    }
+    return op->fence;
+}
+
+static void watch(struct tsl_op *op)
+{
+    struct tsl_graph *graph = op->port->graph;
+    struct tsl_fence *fence = tsl_op_fence(op);
+    const struct tsl_driver *driver = op->port->member->driver;
+    tsl_track_flush(op->track);
+    if (op->state != TSL_OP_SUBMITTED || op->notified)
+        return;
+    op->notified = true;
+    op->user.refs++;
+    tsl_object_ref(&graph->context->object);
+    if (fence)
+        tsl_fence_ref(fence);
+    tsl_lock_give(&graph->lock);
+    if (!fence)
+        on_fence(op, driver->finish(op->track->lane));
+    else if (driver->fence_notify(fence, on_fence, op) != CL_SUCCESS)
+        on_fence(op, driver->fence_wait(fence)); /* No notification to be had: this thread waits itself. */
+    tsl_fence_unref(fence);
+    tsl_lock_take(&graph->lock);
+}
+
+void tsl_watch_pending(struct tsl_graph *graph)
+{
+    struct tsl_op *op;
+    while ((op = STAILQ_FIRST(&graph->to_watch))) {
+        STAILQ_REMOVE_HEAD(&graph->to_watch, ready);
+        if (op->state == TSL_OP_SUBMITTED)
+            watch(op);
+        tsl_op_unref(op);
+    }
+}

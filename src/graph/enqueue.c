@@ -1,0 +1,287 @@
+/* The door for the API: one command per call, filled in and put into its stream. */
+#include "graph/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct tsl_command *begin(const struct tsl_enqueue *e)
+{
+    return tsl_command_create(e->queue->context->graph, e->queue->stream, e->type);
+}
+
+/* Gives up a command that was never committed. */
+static cl_int abandon(struct tsl_command *c, cl_int error)
+{
+    struct tsl_graph *graph = c->graph;
+    if (tsl_forked())
+        return error; /* The lock may be held by a thread that this process does not have. */
+    tsl_lock_take(&graph->lock);
+    c->next = graph->garbage;
+    graph->garbage = c;
+    tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+    return error;
+}
+
+static struct tsl_buffer *keep(struct tsl_buffer *buffer)
+{
+    tsl_object_ref(&buffer->object);
+    return buffer;
+}
+
+static void add_wait(struct tsl_command *c, struct tsl_command *before)
+{
+    if (TSL_FEW_PUSH(&c->waits, before))
+        before->refs++;
+    else
+        c->status = CL_OUT_OF_HOST_MEMORY;
+}
+
+static void commit(const struct tsl_enqueue *e, struct tsl_command *c)
+{
+    c->has_event = e->event != NULL;
+    for (cl_uint i = 0; i < e->n_wait; i++)
+        add_wait(c, e->wait[i]->command);
+    tsl_command_commit(c);
+}
+
+/* A blocking call's error is its command's. An event, where asked for, holds the command. */
+static cl_int finish(const struct tsl_enqueue *e, struct tsl_command *c)
+{
+    struct tsl_graph *graph = c->graph;
+    struct tsl_event *event = NULL;
+    cl_int error = CL_SUCCESS;
+    if (tsl_forked())
+        return abandon(c, CL_OUT_OF_RESOURCES);
+    if (e->event && !(event = tsl_event_create(e->queue->context, e->queue)))
+        return abandon(c, CL_OUT_OF_HOST_MEMORY);
+    tsl_lock_take(&graph->lock);
+    if (event) {
+        event->command = c;
+        c->refs++;
+    }
+    commit(e, c);
+    if (e->blocking)
+        error = tsl_command_wait(c);
+    if (error < 0 && e->queue->stream->pending_error == error)
+        e->queue->stream->pending_error = CL_SUCCESS; /* Told now. */
+    tsl_command_unref(c);
+    tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+    if (e->event)
+        *e->event = event;
+    return error;
+}
+
+cl_int tsl_enqueue_read(const struct tsl_enqueue *e, struct tsl_buffer *src, void *dst, const struct tsl_box_copy *box)
+{
+    struct tsl_command *c = begin(e);
+    if (!c)
+        return CL_OUT_OF_HOST_MEMORY;
+    c->src = keep(src);
+    c->host = dst;
+    c->box = *box;
+    return finish(e, c);
+}
+
+cl_int tsl_enqueue_write(const struct tsl_enqueue *e, struct tsl_buffer *dst, const void *src,
+                         const struct tsl_box_copy *box)
+{
+    struct tsl_command *c = begin(e);
+    if (!c)
+        return CL_OUT_OF_HOST_MEMORY;
+    c->dst = keep(dst);
+    c->host = (char *)(uintptr_t)src; /* Only read: one field serves reads and writes. */
+    c->box = *box;
+    return finish(e, c);
+}
+
+cl_int tsl_enqueue_copy(const struct tsl_enqueue *e, struct tsl_buffer *src, struct tsl_buffer *dst,
+                        const struct tsl_box_copy *box)
+{
+    struct tsl_command *c = begin(e);
+    if (!c)
+        return CL_OUT_OF_HOST_MEMORY;
+    c->src = keep(src);
+    c->dst = keep(dst);
+    c->box = *box;
+    return finish(e, c);
+}
+
+static struct tsl_box_copy linear_box(size_t offset, size_t size)
+{
+    return (struct tsl_box_copy){.region = {size, 1, 1}, .dst_offset = offset};
+}
+
+cl_int tsl_enqueue_fill(const struct tsl_enqueue *e, struct tsl_buffer *dst, const void *pattern, size_t pattern_size,
+                        size_t offset, size_t size)
+{
+    struct tsl_command *c = begin(e);
+    if (!c)
+        return CL_OUT_OF_HOST_MEMORY;
+    c->dst = keep(dst);
+    c->box = linear_box(offset, size);
+    c->pattern_size = pattern_size;
+    c->pattern = malloc(pattern_size);
+    if (!c->pattern)
+        return abandon(c, CL_OUT_OF_HOST_MEMORY);
+    memcpy(c->pattern, pattern, pattern_size);
+    return finish(e, c);
+}
+
+/* ---- Maps: the pointer is fixed at the call ------------------------------------------------------------------------
+ */
+
+static cl_int add_mapping(struct tsl_buffer *buffer, cl_map_flags flags, size_t offset, size_t size, void **ptr)
+{
+    struct tsl_graph *graph = buffer->context->graph;
+    struct tsl_data *data = tsl_buffer_root(buffer)->data;
+    struct tsl_mapping *mapping = malloc(sizeof(*mapping));
+    tsl_lock_take(&graph->lock);
+    char *host = mapping ? tsl_data_host(data) : NULL;
+    if (host) {
+        *mapping = (struct tsl_mapping){.next = buffer->mappings,
+                                        .ptr = host + buffer->offset + offset,
+                                        .offset = buffer->offset + offset,
+                                        .size = size,
+                                        .flags = flags ? flags : CL_MAP_READ | CL_MAP_WRITE};
+        buffer->mappings = mapping;
+        buffer->n_mappings++;
+        *ptr = mapping->ptr;
+    }
+    tsl_lock_give(&graph->lock);
+    if (!host)
+        free(mapping);
+    return host ? CL_SUCCESS : CL_MAP_FAILURE;
+}
+
+/* Takes the newest mapping at that pointer out. */
+static bool take_mapping(struct tsl_buffer *buffer, const void *ptr, struct tsl_mapping *taken)
+{
+    struct tsl_graph *graph = buffer->context->graph;
+    tsl_lock_take(&graph->lock);
+    struct tsl_mapping **link = &buffer->mappings;
+    while (*link && (*link)->ptr != ptr)
+        link = &(*link)->next;
+    struct tsl_mapping *mapping = *link;
+    if (mapping) {
+        *link = mapping->next;
+        buffer->n_mappings--;
+        *taken = *mapping;
+    }
+    tsl_lock_give(&graph->lock);
+    free(mapping);
+    return mapping != NULL;
+}
+
+cl_int tsl_enqueue_map(const struct tsl_enqueue *e, struct tsl_buffer *buffer, cl_map_flags flags, size_t offset,
+                       size_t size, void **ptr)
+{
+    struct tsl_command *c = begin(e);
+    struct tsl_mapping taken;
+    if (!c)
+        return CL_OUT_OF_HOST_MEMORY;
+    cl_int error = add_mapping(buffer, flags, offset, size, ptr);
+    if (error)
+        return abandon(c, error);
+    c->dst = keep(buffer);
+    c->map_flags = flags ? flags : CL_MAP_READ | CL_MAP_WRITE;
+    c->box = linear_box(buffer->offset + offset, size);
+    error = finish(e, c);
+    if (error)
+        take_mapping(buffer, *ptr, &taken);
+    return error;
+}
+
+cl_int tsl_enqueue_unmap(const struct tsl_enqueue *e, struct tsl_buffer *buffer, void *ptr)
+{
+    struct tsl_mapping mapping;
+    struct tsl_command *c = begin(e);
+    if (!c)
+        return CL_OUT_OF_HOST_MEMORY;
+    if (!take_mapping(buffer, ptr, &mapping))
+        return abandon(c, CL_INVALID_VALUE);
+    c->dst = keep(buffer);
+    c->map_flags = mapping.flags;
+    c->box = linear_box(mapping.offset, mapping.size);
+    return finish(e, c);
+}
+
+/* ---- Kernels, tasks, markers --------------------------------------------------------------------------------------
+ */
+
+static bool empty(const struct tsl_window *window)
+{
+    for (cl_uint d = 0; d < window->work_dim; d++)
+        if (window->global_size[d] == 0)
+            return true;
+    return false;
+}
+
+cl_int tsl_enqueue_kernel(const struct tsl_enqueue *e, struct tsl_kernel *kernel, const struct tsl_window *window,
+                          unsigned members)
+{
+    struct tsl_command *c = begin(e);
+    if (!c)
+        return CL_OUT_OF_HOST_MEMORY;
+    cl_int error = tsl_kernel_args(kernel, &c->args);
+    if (error)
+        return abandon(c, error);
+    c->window = *window;
+    c->members = members;
+    if (!empty(window)) {
+        c->kernel = kernel;
+        tsl_object_ref(&kernel->object);
+    }
+    return finish(e, c);
+}
+
+cl_int tsl_enqueue_marker(const struct tsl_enqueue *e, bool barrier)
+{
+    struct tsl_command *c = begin(e);
+    if (!c)
+        return CL_OUT_OF_HOST_MEMORY;
+    c->barrier = barrier;
+    return finish(e, c);
+}
+
+/* The buffers of a migration or host task. */
+static bool keep_all(struct tsl_command *c, cl_uint n, struct tsl_buffer *const *buffers)
+{
+    if (n == 0)
+        return true;
+    c->buffers = calloc(n, sizeof(*c->buffers));
+    if (!c->buffers)
+        return false;
+    for (cl_uint i = 0; i < n; i++)
+        c->buffers[i] = keep(buffers[i]);
+    c->n_buffers = n;
+    return true;
+}
+
+cl_int tsl_enqueue_migrate(const struct tsl_enqueue *e, cl_uint n, struct tsl_buffer *const *buffers,
+                           cl_mem_migration_flags flags)
+{
+    struct tsl_command *c = begin(e);
+    if (!c)
+        return CL_OUT_OF_HOST_MEMORY;
+    if (!keep_all(c, n, buffers))
+        return abandon(c, CL_OUT_OF_HOST_MEMORY);
+    c->map_flags = flags;
+    return finish(e, c);
+}
+
+cl_int tsl_enqueue_native(const struct tsl_enqueue *e, void(CL_CALLBACK *fn)(void *), void *args, cl_uint n,
+                          struct tsl_buffer *const *buffers, void **const *slots)
+{
+    struct tsl_command *c = begin(e);
+    if (!c)
+        return CL_OUT_OF_HOST_MEMORY;
+    c->native_args = args;
+    if (!keep_all(c, n, buffers))
+        return abandon(c, CL_OUT_OF_HOST_MEMORY);
+    if (n > 0 && !(c->slots = malloc(n * sizeof(*c->slots))))
+        return abandon(c, CL_OUT_OF_HOST_MEMORY);
+    for (cl_uint i = 0; i < n; i++)
+        c->slots[i] = slots[i];
+    c->native_fn = fn;
+    return finish(e, c);
+}

@@ -1,0 +1,270 @@
+/* Events: the application's handles on commands. User events are commands without a stream, held until they are set. */
+#include "graph/internal.h"
+
+#include "core/clock.h"
+
+#include <stdlib.h>
+
+/* ---- Life ------------------------------------------------------------------------------------------------------- */
+
+static void destroy(struct tsl_object *object)
+{
+    struct tsl_event *event = (struct tsl_event *)object;
+    struct tsl_context *context = event->context;
+    if (tsl_forked())
+        return;
+    if (event->command) {
+        tsl_lock_take(&context->graph->lock);
+        tsl_command_unref(event->command);
+        tsl_graph_leave(context->graph, TSL_WHO_WORKER);
+    }
+    if (event->queue)
+        tsl_object_hide(&event->queue->object);
+    tsl_object_hide(&context->object);
+}
+
+/* An event without a command yet. */
+struct tsl_event *tsl_event_create(struct tsl_context *context, struct tsl_queue *queue)
+{
+    struct tsl_event *event = tsl_object_create(TSL_EVENT, sizeof(*event), &context->object, destroy);
+    if (!event)
+        return NULL;
+    event->context = context;
+    event->queue = queue;
+    tsl_object_show(&context->object);
+    if (queue)
+        tsl_object_show(&queue->object);
+    return event;
+}
+
+cl_int tsl_event_create_user(struct tsl_context *context, struct tsl_event **result)
+{
+    struct tsl_event *event = tsl_event_create(context, NULL);
+    struct tsl_command *command = tsl_command_create(context->graph, NULL, CL_COMMAND_USER);
+    if (!event || !command) {
+        free(command);
+        if (event)
+            tsl_object_release(&event->object);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    command->has_event = true;
+    event->command = command;
+    *result = event;
+    return CL_SUCCESS;
+}
+
+cl_int tsl_event_set_user(struct tsl_event *event, cl_int status)
+{
+    struct tsl_graph *graph = event->context->graph;
+    struct tsl_command *c = event->command;
+    cl_int error = CL_INVALID_OPERATION;
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES;
+    tsl_lock_take(&graph->lock);
+    if (c->type == CL_COMMAND_USER && c->state == TSL_HELD) {
+        error = CL_SUCCESS;
+        c->state = TSL_REPORTED;
+        c->status = status < 0 ? status : CL_COMPLETE;
+        tsl_command_callbacks(c, c->status);
+        tsl_command_let_go(c);
+        tsl_graph_changed(graph);
+    }
+    tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+    return error;
+}
+
+/* ---- Status ----------------------------------------------------------------------------------------------------- */
+
+/* Is there anything before it in its in-order queue that is not reported? Then it is SUBMITTED at most. */
+static bool behind_others(const struct tsl_command *c)
+{
+    return c->in_order && TAILQ_FIRST(&c->stream->commands) != c;
+}
+
+/* QUEUED, SUBMITTED or RUNNING. The lock is given meanwhile. */
+static cl_int unfinished_status(struct tsl_command *c)
+{
+    if (c->state == TSL_HELD || !c->flushed)
+        return c->type == CL_COMMAND_USER ? CL_SUBMITTED : CL_QUEUED;
+    struct tsl_op *op = c->main;
+    if (behind_others(c) || !op || op->state != TSL_OP_SUBMITTED || !op->fence)
+        return CL_SUBMITTED;
+    struct tsl_fence *fence = tsl_fence_ref(op->fence);
+    tsl_lock_give(&c->graph->lock);
+    cl_int status = fence->driver->fence_status(fence);
+    tsl_fence_unref(fence);
+    tsl_lock_take(&c->graph->lock);
+    return status == CL_RUNNING || status <= CL_COMPLETE ? CL_RUNNING : CL_SUBMITTED;
+}
+
+/* Looks whether submitted operations have finished, without waiting. The lock is given meanwhile. */
+static void poll(struct tsl_command *c)
+{
+    for (unsigned i = 0; c->state < TSL_COMPLETE && i < c->frontier.n; i++) {
+        struct tsl_op *op = TSL_FEW_AT(&c->frontier, i)->op;
+        if (op->state != TSL_OP_SUBMITTED || op->port->sync)
+            continue;
+        op->user.refs++;
+        struct tsl_fence *fence = tsl_op_fence(op);
+        if (fence) {
+            tsl_fence_ref(fence);
+            tsl_lock_give(&c->graph->lock);
+            cl_int status = fence->driver->fence_status(fence);
+            tsl_fence_unref(fence);
+            tsl_lock_take(&c->graph->lock);
+            if (status <= CL_COMPLETE && op->state == TSL_OP_SUBMITTED)
+                tsl_retire(op, status);
+        }
+        tsl_op_unref(op);
+    }
+}
+
+cl_int tsl_event_status(struct tsl_event *event)
+{
+    struct tsl_graph *graph = event->context->graph;
+    struct tsl_command *c = event->command;
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES;
+    tsl_lock_take(&graph->lock);
+    if (c->stream && c->state != TSL_REPORTED)
+        tsl_stream_flush(c->stream); /* Who asks again and again means to see it end, flushed or not. */
+    poll(c);
+    tsl_graph_work(graph, TSL_WHO_APPLICATION);
+    cl_int status = c->state == TSL_REPORTED ? c->status : unfinished_status(c);
+    tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+    return status;
+}
+
+cl_command_type tsl_event_type(struct tsl_event *event)
+{
+    return event->command->type;
+}
+
+/* ---- Callbacks -------------------------------------------------------------------------------------------------- */
+
+static void make_due(struct tsl_command *c, struct tsl_callback *callback, cl_int status)
+{
+    struct tsl_graph *graph = c->graph;
+    callback->status = status;
+    callback->next = NULL;
+    *graph->callbacks_end = callback;
+    graph->callbacks_end = &callback->next;
+}
+
+void tsl_command_callbacks(struct tsl_command *c, cl_int status)
+{
+    struct tsl_callback *list = c->callbacks, *callback;
+    c->callbacks = NULL;
+    while ((callback = list)) {
+        list = callback->next;
+        make_due(c, callback, status < 0 ? status : callback->when);
+    }
+}
+
+static void drop(struct tsl_callback *callback)
+{
+    tsl_object_unref(&callback->event->object);
+    free(callback);
+}
+
+/* On the callback thread: the application's functions, in the order in which they became due, under no lock of ours. */
+void tsl_run_callbacks(struct tsl_job *job)
+{
+    struct tsl_graph *graph = (struct tsl_graph *)((char *)job - offsetof(struct tsl_graph, callback_job));
+    struct tsl_context *context = graph->context;
+    tsl_lock_take(&graph->lock);
+    struct tsl_callback *list = graph->callbacks, *callback;
+    graph->callbacks = NULL;
+    graph->callbacks_end = &graph->callbacks;
+    graph->callbacks_posted = false;
+    tsl_lock_give(&graph->lock);
+    while ((callback = list)) {
+        list = callback->next;
+        callback->fn((cl_event)callback->event, callback->status, callback->arg);
+        drop(callback);
+    }
+    tsl_object_unref(&context->object);
+}
+
+void tsl_command_watch(struct tsl_command *c)
+{
+    c->watched = true;
+    if (c->state == TSL_HELD)
+        return; /* Scheduling looks at the mark. */
+    for (unsigned i = 0; i < c->frontier.n; i++)
+        tsl_op_watch(TSL_FEW_AT(&c->frontier, i)->op);
+}
+
+cl_int tsl_event_callback(struct tsl_event *event, cl_int when, tsl_event_fn *fn, void *arg)
+{
+    struct tsl_graph *graph = event->context->graph;
+    struct tsl_command *c = event->command;
+    struct tsl_callback *callback = calloc(1, sizeof(*callback));
+    if (!callback)
+        return CL_OUT_OF_HOST_MEMORY;
+    if (tsl_forked()) {
+        free(callback);
+        return CL_OUT_OF_RESOURCES;
+    }
+    *callback = (struct tsl_callback){.fn = fn, .arg = arg, .when = when, .event = event};
+    tsl_object_ref(&event->object);
+    tsl_lock_take(&graph->lock);
+    if (c->state == TSL_REPORTED) {
+        make_due(c, callback, c->status < 0 ? c->status : when);
+    } else {
+        callback->next = c->callbacks;
+        c->callbacks = callback;
+        tsl_command_watch(c);
+    }
+    tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+    return CL_SUCCESS;
+}
+
+/* ---- Profiling -------------------------------------------------------------------------------------------------- */
+
+/* Start and end as the member tells; our own where it can't, or where the command had no operation. */
+static void device_times(struct tsl_command *c, struct tsl_command_times *times)
+{
+    struct tsl_times device = {c->complete_ns, c->complete_ns};
+    const struct tsl_op *op = c->main;
+    if (op && op->port->sync)
+        device = (struct tsl_times){op->start_ns, op->end_ns};
+    if (op && op->fence)
+        op->fence->driver->fence_times(op->fence, &device);
+    tsl_command_times_fit(times, device.start_ns, device.end_ns);
+}
+
+/* The command is reported: nothing of it changes any more, so no lock is needed to read it. */
+cl_int tsl_event_profile(struct tsl_event *event, cl_profiling_info param, cl_ulong *ns)
+{
+    struct tsl_graph *graph = event->context->graph;
+    struct tsl_command *c = event->command;
+    if (!event->queue || !(event->queue->flags & CL_QUEUE_PROFILING_ENABLE))
+        return CL_PROFILING_INFO_NOT_AVAILABLE;
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES;
+    tsl_lock_take(&graph->lock);
+    bool complete = c->state == TSL_REPORTED;
+    tsl_lock_give(&graph->lock);
+    if (!complete || c->status < 0)
+        return CL_PROFILING_INFO_NOT_AVAILABLE;
+    struct tsl_command_times times = {.queued = c->queued_ns, .submit = c->submit_ns, .end = c->complete_ns};
+    device_times(c, &times);
+    switch (param) {
+    case CL_PROFILING_COMMAND_QUEUED:
+        *ns = times.queued;
+        return CL_SUCCESS;
+    case CL_PROFILING_COMMAND_SUBMIT:
+        *ns = times.submit;
+        return CL_SUCCESS;
+    case CL_PROFILING_COMMAND_START:
+        *ns = times.start;
+        return CL_SUCCESS;
+    case CL_PROFILING_COMMAND_END:
+    case CL_PROFILING_COMMAND_COMPLETE:
+        *ns = times.end;
+        return CL_SUCCESS;
+    default:
+        return CL_INVALID_VALUE;
+    }
+}

@@ -1,0 +1,316 @@
+/* A context's graph as a whole: its making and end, and the work that every entry leaves to be done without the lock.
+ */
+#include "graph/internal.h"
+
+#include "core/clock.h"
+#include "core/settings.h"
+#include "driver/host.h"
+#include "trace/trace.h"
+
+#include <stdlib.h>
+
+/* ---- fork ------------------------------------------------------------------------------------------------------- */
+
+static atomic_bool forked;
+static pthread_once_t graph_once = PTHREAD_ONCE_INIT;
+
+static void in_child(void)
+{
+    atomic_store(&forked, true);
+}
+
+static void first_graph(void)
+{
+    tsl_user_free = tsl_op_free;
+    pthread_atfork(NULL, NULL, in_child);
+}
+
+bool tsl_forked(void)
+{
+    return atomic_load_explicit(&forked, memory_order_relaxed);
+}
+
+/* ---- Life ------------------------------------------------------------------------------------------------------- */
+
+static struct tsl_worker bridge = TSL_WORKER("tesela-bridge");
+static struct tsl_worker callback_worker = TSL_WORKER("tesela-call");
+
+static void bridge_job(struct tsl_job *job)
+{
+    struct tsl_graph *graph = (struct tsl_graph *)((char *)job - offsetof(struct tsl_graph, bridge_job));
+    struct tsl_context *context = graph->context;
+    tsl_lock_take(&graph->lock);
+    graph->bridge_posted = false;
+    tsl_graph_leave(graph, TSL_WHO_WORKER);
+    tsl_object_unref(&context->object);
+}
+
+static void init(struct tsl_graph *graph, struct tsl_context *context)
+{
+    tsl_lock_init(&graph->lock);
+    pthread_cond_init(&graph->changed, NULL);
+    graph->context = context;
+    LIST_INIT(&graph->streams);
+    STAILQ_INIT(&graph->ports_ready);
+    STAILQ_INIT(&graph->to_watch);
+    STAILQ_INIT(&graph->signalled);
+    STAILQ_INIT(&graph->dead_ops);
+    graph->callbacks_end = &graph->callbacks;
+    graph->bridge_job.run = bridge_job;
+    graph->callback_job.run = tsl_run_callbacks;
+    tsl_tiles_init(&graph->host_map, 0, 0, false);
+}
+
+cl_int tsl_graph_create(struct tsl_context *context, struct tsl_graph **result)
+{
+    pthread_once(&graph_once, first_graph);
+    struct tsl_graph *graph = calloc(1, sizeof(*graph));
+    if (!graph)
+        return CL_OUT_OF_HOST_MEMORY;
+    init(graph, context);
+    graph->ports = calloc(context->n_members, sizeof(*graph->ports));
+    graph->placer = tsl_placer_create(tsl_settings(), context->members, context->n_members);
+    if (!graph->ports || !graph->placer) {
+        tsl_graph_destroy(graph);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    for (unsigned i = 0; i < context->n_members; i++)
+        tsl_port_init(&graph->ports[i], graph, context->members[i], i);
+    graph->n_ports = context->n_members;
+    tsl_port_init(&graph->host, graph, tsl_host_member(), TSL_HOST_INDEX);
+    *result = graph;
+    return CL_SUCCESS;
+}
+
+void tsl_graph_destroy(struct tsl_graph *graph)
+{
+    if (!graph || tsl_forked())
+        return;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        tsl_port_finish(&graph->ports[i]);
+    if (graph->host.member)
+        tsl_port_finish(&graph->host);
+    tsl_placer_destroy(graph->placer);
+    tsl_tiles_finish(&graph->host_map);
+    pthread_cond_destroy(&graph->changed);
+    tsl_lock_finish(&graph->lock);
+    free(graph->ports);
+    free(graph);
+}
+
+cl_int tsl_stream_create(struct tsl_queue *queue, struct tsl_stream **result)
+{
+    struct tsl_graph *graph = queue->context->graph;
+    struct tsl_stream *stream = calloc(1, sizeof(*stream));
+    struct tsl_track *tracks = calloc(graph->n_ports, sizeof(*tracks));
+    if (!stream || !tracks) {
+        free(stream);
+        free(tracks);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    stream->graph = graph;
+    stream->queue = queue;
+    stream->in_order = !(queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    stream->profile = queue->flags & CL_QUEUE_PROFILING_ENABLE;
+    stream->tracks = tracks;
+    TAILQ_INIT(&stream->commands);
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        tsl_track_init(&tracks[i], &graph->ports[i], stream->profile || tsl_trace_on());
+    tsl_lock_take(&graph->lock);
+    LIST_INSERT_HEAD(&graph->streams, stream, link);
+    stream->id = ++graph->n_streams;
+    tsl_lock_give(&graph->lock);
+    *result = stream;
+    return CL_SUCCESS;
+}
+
+/* Operations keep a pointer to their track until they are finished, and all are. */
+void tsl_stream_destroy(struct tsl_stream *stream)
+{
+    if (!stream || tsl_forked())
+        return;
+    struct tsl_graph *graph = stream->graph;
+    tsl_lock_take(&graph->lock);
+    LIST_REMOVE(stream, link);
+    tsl_dependences_finish(&stream->frontier);
+    if (stream->barrier)
+        tsl_command_unref(stream->barrier);
+    tsl_graph_leave(graph, TSL_WHO_WORKER);
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        tsl_track_finish(&stream->tracks[i]);
+    free(stream->tracks);
+    free(stream);
+}
+
+/* ---- Work left ----------------------------------------------------------------------------------------------------
+ */
+
+bool tsl_graph_has_work(const struct tsl_graph *graph)
+{
+    return !STAILQ_EMPTY(&graph->ports_ready) || !STAILQ_EMPTY(&graph->signalled) || !STAILQ_EMPTY(&graph->to_watch) ||
+           !STAILQ_EMPTY(&graph->dead_ops) || graph->garbage || graph->records ||
+           (graph->callbacks && !graph->callbacks_posted);
+}
+
+void tsl_graph_changed(struct tsl_graph *graph)
+{
+    if (graph->n_waiting)
+        pthread_cond_broadcast(&graph->changed);
+}
+
+void tsl_graph_post(struct tsl_graph *graph)
+{
+    if (graph->bridge_posted)
+        return;
+    tsl_object_ref(&graph->context->object);
+    graph->bridge_posted = true;
+    if (!tsl_worker_post(&bridge, &graph->bridge_job)) {
+        graph->bridge_posted = false;
+        graph->surplus_refs++;
+    }
+}
+
+/* If no thread can be had, the callbacks stay due until the next entry tries again. */
+static void post_callbacks(struct tsl_graph *graph)
+{
+    tsl_object_ref(&graph->context->object);
+    graph->callbacks_posted = true;
+    if (!tsl_worker_post(&callback_worker, &graph->callback_job))
+        graph->surplus_refs++;
+}
+
+/* Work that executes in the submitting call goes to a thread that may be long; the host's own, to the application's
+ * thread if that is what we are in (it asked for it, and no hop between threads is faster). */
+static void serve_port(struct tsl_port *port, enum tsl_who who)
+{
+    bool host = tsl_is_host(port);
+    if (!port->sync || (host && who == TSL_WHO_APPLICATION)) {
+        tsl_port_drain(port);
+        return;
+    }
+    if (port->posted || port->draining)
+        return;
+    tsl_object_ref(&port->graph->context->object);
+    port->posted = tsl_worker_post(port->worker, &port->job);
+    if (!port->posted) { /* No thread to be had: this one does it. */
+        port->graph->surplus_refs++;
+        tsl_port_drain(port);
+    }
+}
+
+static void serve_ports(struct tsl_graph *graph, enum tsl_who who)
+{
+    struct tsl_port *port;
+    while ((port = STAILQ_FIRST(&graph->ports_ready))) {
+        STAILQ_REMOVE_HEAD(&graph->ports_ready, link);
+        port->listed = false;
+        serve_port(port, who);
+    }
+}
+
+static void free_op(struct tsl_op *op)
+{
+    tsl_fence_unref(op->fence);
+    TSL_FEW_FINISH(&op->natives);
+    TSL_FEW_FINISH(&op->gates);
+    TSL_FEW_FINISH(&op->out);
+    free(op);
+}
+
+static void bury(struct tsl_graph *graph)
+{
+    struct tsl_op_queue dead = STAILQ_HEAD_INITIALIZER(dead);
+    struct tsl_op *op;
+    while ((op = STAILQ_FIRST(&graph->dead_ops))) {
+        STAILQ_REMOVE_HEAD(&graph->dead_ops, ready);
+        tsl_op_forget_befores(op); /* May make more dead ones. */
+        STAILQ_INSERT_TAIL(&dead, op, ready);
+    }
+    tsl_lock_give(&graph->lock);
+    while ((op = STAILQ_FIRST(&dead))) {
+        STAILQ_REMOVE_HEAD(&dead, ready);
+        free_op(op);
+    }
+    tsl_lock_take(&graph->lock);
+}
+
+/* What a reported command holds. Without the lock: objects may be destroyed. */
+static void release_payload(struct tsl_command *c)
+{
+    struct tsl_buffer *buffers[] = {c->src, c->dst};
+    for (int i = 0; i < 2; i++)
+        if (buffers[i])
+            tsl_object_unref(&buffers[i]->object);
+    for (cl_uint i = 0; i < c->n_buffers; i++)
+        tsl_object_unref(&c->buffers[i]->object);
+    free(c->buffers);
+    free(c->slots);
+    free(c->native_args);
+    free(c->pattern);
+    if (c->kernel)
+        tsl_object_unref(&c->kernel->object);
+    tsl_args_unref(c->args);
+    tsl_object_unref(&c->stream->queue->object);
+}
+
+static void collect_garbage(struct tsl_graph *graph)
+{
+    struct tsl_command *garbage = graph->garbage, *c;
+    graph->garbage = NULL;
+    for (c = garbage; c; c = c->next) {
+        tsl_dependences_finish(&c->own);
+        tsl_dependences_finish(&c->frontier);
+    }
+    tsl_lock_give(&graph->lock);
+    for (c = garbage; c; c = c->next)
+        release_payload(c);
+    tsl_lock_take(&graph->lock);
+    while ((c = garbage)) {
+        garbage = c->next;
+        c->src = c->dst = NULL;
+        c->stream = NULL;
+        tsl_command_unref(c);
+    }
+}
+
+static void write_records(struct tsl_graph *graph)
+{
+    struct tsl_op_record *records = graph->records;
+    graph->records = NULL;
+    tsl_lock_give(&graph->lock);
+    tsl_records_write(records);
+    tsl_lock_take(&graph->lock);
+}
+
+void tsl_graph_work(struct tsl_graph *graph, enum tsl_who who)
+{
+    while (tsl_graph_has_work(graph)) {
+        if (!STAILQ_EMPTY(&graph->signalled))
+            tsl_handle_signalled(graph);
+        else if (!STAILQ_EMPTY(&graph->ports_ready))
+            serve_ports(graph, who);
+        else if (!STAILQ_EMPTY(&graph->to_watch))
+            tsl_watch_pending(graph);
+        else if (graph->records)
+            write_records(graph);
+        else if (graph->garbage)
+            collect_garbage(graph);
+        else if (!STAILQ_EMPTY(&graph->dead_ops))
+            bury(graph);
+        else
+            post_callbacks(graph);
+    }
+}
+
+void tsl_graph_leave(struct tsl_graph *graph, enum tsl_who who)
+{
+    struct tsl_context *context = graph->context;
+    tsl_object_ref(&context->object); /* What is dropped below may be the last but this. */
+    tsl_graph_work(graph, who);
+    unsigned surplus = graph->surplus_refs;
+    graph->surplus_refs = 0;
+    tsl_lock_give(&graph->lock);
+    for (; surplus > 0; surplus--)
+        tsl_object_unref(&context->object);
+    tsl_object_unref(&context->object);
+}

@@ -1,0 +1,428 @@
+/*
+ * The inside of the graph. graph.h is its door; docs/architecture.md walks one call through these files:
+ *
+ *   enqueue.c   makes commands of calls and puts them into their stream
+ *   schedule.c  held → scheduled: order (streams, wait lists, barriers), then a plan per kind of command
+ *   plan.c      where a command runs; its operations
+ *   access.c    fetching and claiming ranges: moves between spaces, edges from the uses on tiles
+ *   op.c        operations and their edges
+ *   submit.c    ready operations → drivers; the ports
+ *   complete.c  fences → finished operations → complete and reported commands
+ *   wait.c      blocking, flush, finish
+ *   event.c     events, callbacks, profiling
+ *   worker.c    threads
+ *
+ * Words: an *operation* is one submission to one driver (a copy, fill, launch, native call or mark); a command has
+ * none, one or several (its moves too). A *port* is a context's access to one member, or to the host; a *track* is the
+ * graph's side of a driver's lane. Everything here is guarded by the graph's lock, which is never held while a driver
+ * is called: ports are drained by one thread at a time, which gives the lock for each submission.
+ *
+ * An edge from operation P to D (always from an earlier scheduled to a later one) is met
+ *   TSL_EDGE_LANE    when P is ready: the same track, or the same synchronous port, keeps the order
+ *   TSL_EDGE_NATIVE  when P is ready: same member, other track; D is submitted after P and waits for P's fence natively
+ *   TSL_EDGE_GATE    when P is submitted: other member; D waits for a gate that P's completion opens
+ *   TSL_EDGE_DONE    when P is finished: the host waits
+ * A *strict* edge carries failure: if P fails, D fails without running.
+ */
+#ifndef TSL_GRAPH_INTERNAL_H
+#define TSL_GRAPH_INTERNAL_H
+
+#include "core/lock.h"
+#include "graph/graph.h"
+#include "graph/worker.h"
+#include "place/place.h"
+#include "tile/tile.h"
+
+#include <limits.h>
+#include <sys/queue.h>
+
+/* ---- Data: a root memory object's copies --------------------------------------------------------------------------
+ */
+
+struct tsl_data {
+    struct tsl_context *context; /* not owned: the buffer's */
+    size_t size;
+    cl_mem_flags flags;     /* access flags, handed to drivers as hints */
+    struct tsl_tiles tiles; /* the directory */
+    char *host;             /* the host's copy; NULL until needed */
+    bool host_owned;        /* ours (else the application's CL_MEM_USE_HOST_PTR) */
+    bool warned;            /* "read before anything was written" was said */
+    int home;               /* member whose kernel used it last; -1: none yet */
+    struct tsl_mem **mems;  /* by member; made and read only by that port's drainer, freed at the end */
+};
+
+/* A sub-buffer's memory on a member, made on demand by that port's drainer; hangs on the sub-buffer. */
+struct tsl_sub_mems {
+    struct tsl_mem *mems[TSL_MAX_MEMBERS];
+};
+
+struct tsl_data *tsl_data_create(struct tsl_context *context, size_t size, cl_mem_flags flags, void *host_ptr);
+/* Calls drivers: not under a lock. No command uses it any more. */
+void tsl_data_destroy(struct tsl_data *data);
+/* The host's copy, allocated at first need (64-byte aligned, whole pages); NULL without memory. */
+char *tsl_data_host(struct tsl_data *data);
+
+void tsl_sub_mems_destroy(struct tsl_sub_mems *subs); /* as tsl_data_destroy; NULL allowed */
+
+/* ---- Operations ---------------------------------------------------------------------------------------------------
+ */
+
+enum tsl_op_kind { TSL_OP_COPY, TSL_OP_FILL, TSL_OP_LAUNCH, TSL_OP_NATIVE, TSL_OP_MARK };
+enum tsl_op_state { TSL_OP_PLANNED, TSL_OP_READY, TSL_OP_SUBMITTED, TSL_OP_DONE };
+enum tsl_edge_kind { TSL_EDGE_LANE, TSL_EDGE_NATIVE, TSL_EDGE_GATE, TSL_EDGE_DONE };
+
+struct tsl_op;
+struct tsl_command;
+
+struct tsl_edge {
+    struct tsl_op *to;              /* owned reference; NULL: the edge goes to a command */
+    struct tsl_command *to_command; /* owned reference */
+    uint8_t kind;
+    bool unmet; /* counted in to->n_unmet (or to_command->n_undone) */
+    bool strict;
+};
+
+/* A growing array with room for a few. T: its element type; used for edges and references to operations. */
+#define TSL_FEW(T, N)                                    \
+    struct {                                             \
+        unsigned n, capacity; /* capacity 0: in place */ \
+        T *heap;                                         \
+        T in_place[N];                                   \
+    }
+#define TSL_FEW_AT(few, i) ((few)->capacity ? &(few)->heap[i] : &(few)->in_place[i])
+
+/* A side of a copy or fill, before memory is bound: data (at a member's copy or the host's), or the application's
+ * memory. */
+struct tsl_side {
+    struct tsl_data *data; /* NULL: host */
+    unsigned space;
+    char *host;
+    size_t offset, row_pitch, slice_pitch;
+};
+
+struct tsl_op {
+    struct tsl_user user;        /* first: references, done, track and order */
+    STAILQ_ENTRY(tsl_op) ready;  /* in the port's list, then in to_watch, signalled or dead_ops */
+    TAILQ_ENTRY(tsl_op) flight;  /* in the track's list */
+    struct tsl_command *command; /* whose work it is; valid until done */
+    struct tsl_port *port;
+    struct tsl_track *track; /* NULL on synchronous ports */
+    enum tsl_op_kind kind;
+    enum tsl_op_state state;
+    cl_int status; /* CL_COMPLETE or an error, once done */
+    cl_int poison; /* an error: a strict predecessor failed, so this fails without running */
+    unsigned n_unmet;
+    bool want_fence; /* somebody will need it */
+    bool watched;    /* its completion must be noticed without anybody pulling (notify) */
+    bool notified;   /* notify was asked for */
+    bool move;       /* transfers a tile because a command needs it (not a command of the application) */
+    struct tsl_fence *fence;
+    cl_int signal_status; /* what the fence told */
+    uint64_t submit_ns;
+    uint64_t trace_id;
+    uint64_t start_ns, end_ns; /* of synchronous ports, by our clock */
+    TSL_FEW(struct tsl_edge, 2) out;
+    TSL_FEW(struct tsl_op *, 2) natives; /* submitted before; their fences are waited for (owned references) */
+    TSL_FEW(struct tsl_op *, 1) gates;   /* submitted before on other members; gates wait for them (owned references) */
+    struct tsl_side dst, src;            /* COPY, FILL (dst) */
+    size_t region[3];                    /* COPY; FILL: region[0] bytes */
+};
+
+/* Bytes from the first to behind the last byte of a box. */
+static inline size_t tsl_hull(const size_t region[3], size_t row_pitch, size_t slice_pitch)
+{
+    return (region[2] - 1) * slice_pitch + (region[1] - 1) * row_pitch + region[0];
+}
+
+STAILQ_HEAD(tsl_op_queue, tsl_op);
+TAILQ_HEAD(tsl_op_list, tsl_op);
+
+/* The graph's side of a lane: what is on its way there. */
+struct tsl_track {
+    struct tsl_port *port;
+    struct tsl_lane *lane; /* made by the drainer at first use */
+    bool profile;
+    bool dirty; /* something was submitted since the last flush */
+    uint64_t order;
+    unsigned n_unfenced;       /* submitted since the last fence */
+    unsigned n_submitted;      /* ever */
+    struct tsl_op_list flight; /* submitted, not known finished, oldest first */
+};
+
+#define TSL_HOST_INDEX UINT_MAX
+
+/* A context's access to one member or to the host. */
+struct tsl_port {
+    struct tsl_graph *graph;
+    struct tsl_member *member;
+    unsigned space;
+    const char *name; /* the member's path id, or "host" */
+    unsigned index;   /* of the member in the context; TSL_HOST_INDEX: the host */
+    bool sync;        /* submissions complete before they return */
+    bool draining;    /* a thread is in submit */
+    bool listed;      /* in graph->ports_ready */
+    bool posted;      /* its worker's job holds a reference to the context */
+    unsigned n_pending;
+    struct tsl_op_queue ready;
+    struct tsl_track up, down; /* moves to and from the member */
+    struct tsl_worker *worker; /* synchronous ports */
+    struct tsl_job job;
+    STAILQ_ENTRY(tsl_port) link;
+};
+
+static inline bool tsl_is_host(const struct tsl_port *port)
+{
+    return port->index == TSL_HOST_INDEX;
+}
+
+/* ---- Commands ------------------------------------------------------------------------------------------------------
+ */
+
+enum tsl_command_state { TSL_HELD, TSL_SCHEDULED, TSL_COMPLETE, TSL_REPORTED };
+
+struct tsl_dependence {
+    struct tsl_op *op; /* owned reference */
+    bool strict;
+};
+
+typedef TSL_FEW(struct tsl_dependence, 2) tsl_dependences;
+
+struct tsl_callback {
+    struct tsl_callback *next;
+    tsl_event_fn *fn;
+    void *arg;
+    cl_int when;
+    struct tsl_event *event; /* owned reference */
+    cl_int status;           /* what fn is told */
+};
+
+struct tsl_command {
+    unsigned refs;
+    struct tsl_graph *graph;
+    struct tsl_stream *stream;     /* NULL for user events */
+    TAILQ_ENTRY(tsl_command) link; /* in the stream, until reported */
+    struct tsl_command *next;      /* in lists of work to do */
+    uint64_t id;                   /* in order of enqueue, from 1 */
+    cl_command_type type;
+    enum tsl_command_state state;
+    cl_int status; /* CL_COMPLETE until something failed; valid once complete */
+    bool has_event, barrier, in_order;
+    bool flushed, watched;
+    unsigned n_hold;   /* predecessors not yet scheduled, +1 while it is being made */
+    unsigned n_undone; /* operations (its own, and those it waits for) not finished, +1 while being scheduled */
+    TSL_FEW(struct tsl_command *, 1) held;  /* commands that wait for this one to be scheduled (owned references) */
+    TSL_FEW(struct tsl_command *, 2) waits; /* wait list and barriers: complete before this runs (owned references) */
+    tsl_dependences own;                    /* what decides its status: its operations, and strict dependences */
+    tsl_dependences frontier;               /* when these are finished, all of its (in-order) queue up to it is */
+    struct tsl_op *main;                    /* the operation whose times it reports; owned reference */
+    struct tsl_callback *callbacks;
+    uint64_t queued_ns, submit_ns, complete_ns;
+
+    /* What to do. Which are set depends on the type; references are released when it is complete. */
+    struct tsl_buffer *src, *dst; /* owned internal references */
+    char *host;                   /* the application's memory */
+    struct tsl_box_copy box;      /* read, write, copy; fill and map: dst_offset and region[0] */
+    cl_map_flags map_flags;
+    void *pattern; /* heap */
+    size_t pattern_size;
+    struct tsl_kernel *kernel; /* owned internal reference */
+    struct tsl_args *args;     /* owned reference */
+    struct tsl_window window;
+    unsigned members;
+    int member; /* where it was placed; -1: nowhere or the host */
+    void(CL_CALLBACK *native_fn)(void *);
+    void *native_args;
+    cl_uint n_buffers;
+    struct tsl_buffer **buffers; /* heap array of owned internal references: native, migrate */
+    void ***slots;
+};
+
+TAILQ_HEAD(tsl_command_list, tsl_command);
+
+struct tsl_stream {
+    LIST_ENTRY(tsl_stream) link;
+    struct tsl_graph *graph;
+    struct tsl_queue *queue;
+    unsigned id; /* in order of making, from 1 */
+    bool in_order, profile;
+    struct tsl_command_list commands; /* not reported, oldest first */
+    struct tsl_command *unscheduled;  /* in-order: the first held one (all after it are held too); else NULL */
+    struct tsl_command *barrier;      /* out-of-order: the last barrier, while not complete (owned reference) */
+    tsl_dependences frontier;         /* in-order: of the last scheduled command */
+    struct tsl_track *tracks;         /* by member */
+    cl_int pending_error;             /* of a command without event: told by the next blocking call, then forgotten */
+};
+
+struct tsl_graph {
+    struct tsl_lock lock;
+    struct tsl_context *context; /* not owned: the graph is the context's */
+    pthread_cond_t changed;      /* something became reported or submitted; signalled only when n_waiting */
+    unsigned n_waiting;
+    uint64_t n_commands; /* ever */
+    unsigned n_streams;  /* ever */
+    unsigned n_ports;
+    struct tsl_port *ports; /* by member */
+    struct tsl_port host;
+    struct tsl_tiles host_map;
+    LIST_HEAD(, tsl_stream) streams;
+    struct tsl_placer *placer;
+    struct tsl_op *opaque; /* the last operation with effects unknown, while unfinished (owned reference) */
+
+    /* Work left by what happened under the lock, done by tsl_graph_leave without it. */
+    STAILQ_HEAD(, tsl_port) ports_ready;
+    struct tsl_op_queue to_watch;   /* submitted operations whose completion must be notified (owned references) */
+    struct tsl_op_queue signalled;  /* operations whose fence told of completion (owned references) */
+    struct tsl_op_queue dead_ops;   /* unreferenced: fences and gates are to be dropped, then the memory */
+    struct tsl_command *garbage;    /* reported: what they hold is to be dropped (owned references) */
+    struct tsl_callback *callbacks; /* due, oldest first */
+    struct tsl_callback **callbacks_end;
+    struct tsl_op_record *records; /* finished operations for the trace, newest first */
+    struct tsl_job bridge_job, callback_job;
+    bool bridge_posted, callbacks_posted; /* the job holds a reference to the context */
+    unsigned surplus_refs;                /* references to the context to be dropped when the lock is given */
+};
+
+/* ---- few.c: arrays with room for a few in place ---------------------------------------------------------------------
+ */
+
+bool tsl_few_room(unsigned *capacity, void **heap, const void *in_place, unsigned n, unsigned n_in_place, size_t size);
+#define TSL_FEW_PUSH(few, value)                                                                    \
+    (tsl_few_room(&(few)->capacity, (void **)&(few)->heap, (few)->in_place, (few)->n,               \
+                  sizeof((few)->in_place) / sizeof((few)->in_place[0]), sizeof((few)->in_place[0])) \
+         ? (*TSL_FEW_AT(few, (few)->n) = (value), (few)->n++, true)                                 \
+         : false)
+#define TSL_FEW_FINISH(few) (free((few)->heap), (few)->heap = NULL, (few)->capacity = 0, (few)->n = 0)
+
+/* ---- op.c
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* A new operation of the command, counted in its n_undone, with one unmet count of its own (tsl_op_go takes that away).
+ * The caller owns the reference. NULL without memory. */
+struct tsl_op *tsl_op_create(struct tsl_command *command, struct tsl_port *port, struct tsl_track *track,
+                             enum tsl_op_kind kind);
+void tsl_op_unref(struct tsl_op *op);    /* NULL allowed */
+void tsl_op_free(struct tsl_user *user); /* what tsl_user_free does */
+/* Makes op run after `before`. strict: it fails if `before` fails. */
+void tsl_op_depend(struct tsl_op *op, struct tsl_op *before, bool strict);
+/* Makes the command complete after `before`; part of its frontier, and, when strict, of its status. */
+void tsl_command_depend(struct tsl_command *command, struct tsl_op *before, bool strict);
+/* The operation is planned: it becomes ready when its edges are met. */
+void tsl_op_go(struct tsl_op *op);
+/* It was handed to the driver. */
+void tsl_op_submitted(struct tsl_op *op);
+/* The operations that it had to wait for are not needed any more: the driver knows. */
+void tsl_op_forget_befores(struct tsl_op *op);
+/* It finished (or never will): tells who waits. */
+void tsl_op_finish(struct tsl_op *op, cl_int status);
+/* Its completion must be noticed without anybody waiting for it. */
+void tsl_op_watch(struct tsl_op *op);
+/* Adds an operation to a list of dependences, leaving out what it makes superfluous. False without memory. */
+bool tsl_dependences_add(tsl_dependences *list, struct tsl_op *op, bool strict);
+void tsl_dependences_finish(tsl_dependences *list);
+
+/* ---- access.c
+ * -------------------------------------------------------------------------------------------------------- */
+
+/* Makes the current bytes of [begin, end) available in a space: plans the moves that are missing. */
+cl_int tsl_fetch(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
+/* The operation will touch [begin, end) of that space's copy: edges from whoever conflicts there. A write makes this
+ * the only valid copy. Fetch first, unless all of the range is overwritten. */
+cl_int tsl_claim(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space, unsigned role);
+/* The operation will touch the application's memory. */
+cl_int tsl_claim_host(struct tsl_op *op, const void *host, size_t size, bool write);
+/* The command (a map, an unmap) touches the host's copy without an operation of its own. exclusive: that becomes the
+ * only valid one. */
+cl_int tsl_claim_for_command(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end,
+                             unsigned role, bool exclusive);
+/* The papers' warning, once per object: some of [begin, end) is read before anything was written to it. */
+void tsl_warn_unwritten(struct tsl_data *data, uint64_t begin, uint64_t end);
+/* Bytes of [begin, end) that are not valid in a space. */
+uint64_t tsl_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
+/* The operation is finished: the host map need not know of the application's memory that it touched any longer. */
+void tsl_forget_host(struct tsl_op *op);
+/* A move failed: its target's copy is not valid after all, where another one is. */
+void tsl_move_failed(struct tsl_op *op);
+
+/* ---- plan.c
+ * ---------------------------------------------------------------------------------------------------------- */
+
+/* Plans the operations of a scheduled command. `order`: what its own operations run after. */
+cl_int tsl_plan(struct tsl_command *command, const tsl_dependences *order);
+/* A move operation of the command (see access.c), without edges. */
+struct tsl_op *tsl_plan_move(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end,
+                             unsigned from, unsigned to);
+
+/* ---- schedule.c
+ * ------------------------------------------------------------------------------------------------------ */
+
+/* A new command for a queue (NULL: a user event), state held, reference owned by the caller. Takes no lock. */
+struct tsl_command *tsl_command_create(struct tsl_graph *graph, struct tsl_stream *stream, cl_command_type type);
+void tsl_command_unref(struct tsl_command *command);
+/* Puts it into its stream; schedules it if nothing holds it. */
+void tsl_command_commit(struct tsl_command *command);
+/* Its completion must be noticed without anybody waiting for it; also when it is still held. */
+void tsl_command_watch(struct tsl_command *command);
+/* Everything that was held by the command may be scheduled now. */
+void tsl_command_let_go(struct tsl_command *command);
+
+/* ---- submit.c
+ * -------------------------------------------------------------------------------------------------------- */
+
+void tsl_port_init(struct tsl_port *port, struct tsl_graph *graph, struct tsl_member *member, unsigned index);
+void tsl_port_finish(struct tsl_port *port);
+void tsl_track_init(struct tsl_track *track, struct tsl_port *port, bool profile);
+void tsl_track_finish(struct tsl_track *track);
+/* Submits what is ready, unless another thread does already. The lock is held at entry and exit, not in between. */
+void tsl_port_drain(struct tsl_port *port);
+/* Sends what was submitted to the device. The lock is given meanwhile. */
+void tsl_track_flush(struct tsl_track *track);
+
+/* ---- complete.c
+ * ------------------------------------------------------------------------------------------------------ */
+
+/* op is known to be complete with that status, and so is all before it on its track. The lock is given meanwhile. */
+void tsl_retire(struct tsl_op *op, cl_int status);
+/* One of the command's operations or dependences finished. */
+void tsl_command_step(struct tsl_command *command);
+/* The operation's fence, made late if need be; NULL if that fails. The lock may be given meanwhile. */
+struct tsl_fence *tsl_op_fence(struct tsl_op *op);
+/* Handles fences that told of completion. The lock is given meanwhile. */
+void tsl_handle_signalled(struct tsl_graph *graph);
+/* Asks for notification of the operations in to_watch. The lock is given meanwhile. */
+void tsl_watch_pending(struct tsl_graph *graph);
+
+/* ---- graph.c
+ * --------------------------------------------------------------------------------------------------------- */
+
+/* Which thread it is: our bridge must not run long host work; a waiter takes what it finds. */
+enum tsl_who { TSL_WHO_APPLICATION, TSL_WHO_WORKER };
+/* Does the work that was left (submitting, dropping references …). The lock is held at entry and exit, not in between.
+ */
+void tsl_graph_work(struct tsl_graph *graph, enum tsl_who who);
+bool tsl_graph_has_work(const struct tsl_graph *graph);
+/* tsl_graph_work, then gives the lock. */
+void tsl_graph_leave(struct tsl_graph *graph, enum tsl_who who);
+/* Lets the bridge thread do the work that was left. The lock is held. */
+void tsl_graph_post(struct tsl_graph *graph);
+/* Wakes waiters. */
+void tsl_graph_changed(struct tsl_graph *graph);
+
+/* ---- wait.c, event.c, record.c
+ * --------------------------------------------------------------------------------------- */
+
+/* An event without a command (the caller sets it, with a reference), users = 1; NULL without memory. */
+struct tsl_event *tsl_event_create(struct tsl_context *context, struct tsl_queue *queue);
+/* Until the command is reported. The lock is held at entry and exit. Returns its status (CL_COMPLETE or an error). */
+cl_int tsl_command_wait(struct tsl_command *command);
+/* The command's queue up to it goes to the devices. The lock is given meanwhile. */
+void tsl_stream_flush(struct tsl_stream *stream);
+/* Its callbacks are due. */
+void tsl_command_callbacks(struct tsl_command *command, cl_int status);
+void tsl_run_callbacks(struct tsl_job *job);
+/* Keeps what the trace wants of a finished operation; writes what was kept (without the lock). */
+void tsl_record_op(struct tsl_op *op);
+void tsl_record_command(struct tsl_command *command);
+const char *tsl_command_name(cl_command_type type);
+void tsl_records_write(struct tsl_op_record *records);
+
+#endif

@@ -1,0 +1,318 @@
+/* Operations and the edges between them. */
+#include "graph/internal.h"
+#include "trace/trace.h"
+
+#include <stdlib.h>
+
+void tsl_op_free(struct tsl_user *user)
+{
+    struct tsl_op *op = (struct tsl_op *)user;
+    /* Fences and gates are the driver's: dropped where no lock is held. */
+    STAILQ_INSERT_TAIL(&op->port->graph->dead_ops, op, ready);
+}
+
+void tsl_op_unref(struct tsl_op *op)
+{
+    if (op)
+        tsl_user_unref(&op->user);
+}
+
+static struct tsl_op *op_ref(struct tsl_op *op)
+{
+    op->user.refs++;
+    return op;
+}
+
+struct tsl_op *tsl_op_create(struct tsl_command *command, struct tsl_port *port, struct tsl_track *track,
+                             enum tsl_op_kind kind)
+{
+    struct tsl_op *op = calloc(1, sizeof(*op));
+    if (!op)
+        return NULL;
+    op->user.refs = 1;
+    op->user.track = track;
+    op->command = command;
+    op->port = port;
+    op->track = track;
+    op->kind = kind;
+    op->n_unmet = 1;
+    op->trace_id = tsl_trace_on() ? tsl_trace_id() : 0;
+    command->n_undone++;
+    command->refs++;
+    return op;
+}
+
+/* ---- Edges ------------------------------------------------------------------------------------------------------ */
+
+/* Everything that `before` needs happens by itself, without the application, a thread of ours or another technology. */
+static bool gate_possible(const struct tsl_op *op, const struct tsl_op *before)
+{
+    return op->port->member->caps.gates && !op->port->sync && !before->port->sync;
+}
+
+static enum tsl_edge_kind edge_kind(const struct tsl_op *op, const struct tsl_op *before)
+{
+    if (op->port == before->port)
+        return op->port->sync || op->track == before->track ? TSL_EDGE_LANE : TSL_EDGE_NATIVE;
+    return gate_possible(op, before) ? TSL_EDGE_GATE : TSL_EDGE_DONE;
+}
+
+static bool edge_met(enum tsl_edge_kind kind, enum tsl_op_state state)
+{
+    switch (kind) {
+    case TSL_EDGE_LANE:
+    case TSL_EDGE_NATIVE:
+        return state >= TSL_OP_READY;
+    case TSL_EDGE_GATE:
+        return state >= TSL_OP_SUBMITTED;
+    default:
+        return state >= TSL_OP_DONE;
+    }
+}
+
+/* Is there an edge to op already? Only the newest is looked at: the arguments of one launch come one after the other.
+ */
+static struct tsl_edge *edge_to(struct tsl_op *before, const struct tsl_op *op)
+{
+    if (before->out.n == 0)
+        return NULL;
+    struct tsl_edge *last = TSL_FEW_AT(&before->out, before->out.n - 1);
+    return last->to == op ? last : NULL;
+}
+
+static void out_of_memory(struct tsl_op *op)
+{
+    if (!op->poison)
+        op->poison = CL_OUT_OF_HOST_MEMORY;
+}
+
+void tsl_op_depend(struct tsl_op *op, struct tsl_op *before, bool strict)
+{
+    if (before == op)
+        return;
+    if (before->user.done) {
+        if (strict && before->status < 0 && !op->poison)
+            op->poison = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+        return;
+    }
+    struct tsl_edge *known = edge_to(before, op);
+    if (known) {
+        known->strict |= strict;
+        return;
+    }
+    tsl_trace_flow(before->trace_id, op->trace_id);
+    enum tsl_edge_kind kind = edge_kind(op, before);
+    struct tsl_edge edge = {.to = op, .kind = kind, .unmet = !edge_met(kind, before->state), .strict = strict};
+    bool room = kind != TSL_EDGE_NATIVE || TSL_FEW_PUSH(&op->natives, before);
+    room = room && (kind != TSL_EDGE_GATE || TSL_FEW_PUSH(&op->gates, before));
+    if (room && kind != TSL_EDGE_LANE && kind != TSL_EDGE_DONE)
+        op_ref(before);
+    if (!room || !TSL_FEW_PUSH(&before->out, edge)) {
+        out_of_memory(op);
+        return;
+    }
+    op_ref(op);
+    op->n_unmet += edge.unmet;
+    if (kind == TSL_EDGE_NATIVE || kind == TSL_EDGE_GATE)
+        before->want_fence = true;
+    if (kind == TSL_EDGE_DONE)
+        tsl_op_watch(before);
+}
+
+void tsl_command_depend(struct tsl_command *command, struct tsl_op *before, bool strict)
+{
+    if (before->user.done) {
+        if (strict && before->status < 0 && command->status == CL_COMPLETE)
+            command->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+        return;
+    }
+    struct tsl_edge edge = {.to_command = command, .kind = TSL_EDGE_DONE, .unmet = true, .strict = strict};
+    if (!tsl_dependences_add(&command->frontier, before, false) ||
+        (strict && !tsl_dependences_add(&command->own, before, true)) || !TSL_FEW_PUSH(&before->out, edge)) {
+        if (command->status == CL_COMPLETE)
+            command->status = CL_OUT_OF_HOST_MEMORY;
+        return;
+    }
+    command->refs++;
+    command->n_undone++;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------------------------- */
+
+static void make_ready(struct tsl_op *op, struct tsl_op_list *settling)
+{
+    op->state = TSL_OP_READY;
+    op_ref(op); /* Until it is finished. */
+    if (op->track)
+        op->user.order = ++op->track->order;
+    TAILQ_INSERT_TAIL(settling, op, flight);
+}
+
+static void put_into_port(struct tsl_op *op)
+{
+    struct tsl_port *port = op->port;
+    STAILQ_INSERT_TAIL(&port->ready, op, ready);
+    port->n_pending++;
+    if (!port->listed && !port->draining) {
+        port->listed = true;
+        STAILQ_INSERT_TAIL(&port->graph->ports_ready, port, link);
+    }
+}
+
+/* Edges that the new state meets; operations that become ready are put into settling. */
+static void meet_edges(struct tsl_op *op, struct tsl_op_list *settling)
+{
+    for (unsigned i = 0; i < op->out.n; i++) {
+        struct tsl_edge *edge = TSL_FEW_AT(&op->out, i);
+        if (!edge->to || !edge->unmet || !edge_met(edge->kind, op->state))
+            continue;
+        edge->unmet = false;
+        if (--edge->to->n_unmet == 0)
+            make_ready(edge->to, settling);
+    }
+}
+
+/* A list instead of recursion: chains may be long. */
+static void settle(struct tsl_op_list *settling)
+{
+    struct tsl_op *op;
+    while ((op = TAILQ_FIRST(settling))) {
+        TAILQ_REMOVE(settling, op, flight);
+        put_into_port(op);
+        meet_edges(op, settling);
+    }
+}
+
+void tsl_op_go(struct tsl_op *op)
+{
+    if (--op->n_unmet > 0)
+        return;
+    struct tsl_op_list settling = TAILQ_HEAD_INITIALIZER(settling);
+    make_ready(op, &settling);
+    settle(&settling);
+}
+
+void tsl_op_submitted(struct tsl_op *op)
+{
+    struct tsl_op_list settling = TAILQ_HEAD_INITIALIZER(settling);
+    op->state = TSL_OP_SUBMITTED;
+    meet_edges(op, &settling);
+    settle(&settling);
+}
+
+/* Failure travels along strict edges; edges to commands count down. */
+static void leave_edges(struct tsl_op *op)
+{
+    for (unsigned i = 0; i < op->out.n; i++) {
+        struct tsl_edge *edge = TSL_FEW_AT(&op->out, i);
+        bool fails = edge->strict && op->status < 0;
+        if (edge->to) {
+            if (fails && !edge->to->poison)
+                edge->to->poison = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+            tsl_op_unref(edge->to);
+            continue;
+        }
+        if (fails && edge->to_command->status == CL_COMPLETE)
+            edge->to_command->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+        tsl_command_step(edge->to_command);
+        tsl_command_unref(edge->to_command);
+    }
+    TSL_FEW_FINISH(&op->out);
+}
+
+void tsl_op_finish(struct tsl_op *op, cl_int status)
+{
+    struct tsl_op_list settling = TAILQ_HEAD_INITIALIZER(settling);
+    struct tsl_command *command = op->command;
+    if (op->state == TSL_OP_SUBMITTED && op->track && !op->port->sync)
+        TAILQ_REMOVE(&op->track->flight, op, flight);
+    op->state = TSL_OP_DONE;
+    op->user.done = true;
+    op->status = op->poison ? op->poison : status < 0 ? status : CL_COMPLETE;
+    op->port->n_pending--;
+    if (op->status < 0 && op->move)
+        tsl_move_failed(op);
+    tsl_forget_host(op);
+    tsl_record_op(op);
+    meet_edges(op, &settling);
+    if (op->status < 0 && command->status == CL_COMPLETE)
+        command->status = op->status;
+    leave_edges(op);
+    settle(&settling);
+    tsl_command_step(command);
+    tsl_command_unref(command);
+    op->command = NULL;
+    tsl_op_unref(op);
+}
+
+void tsl_op_forget_befores(struct tsl_op *op)
+{
+    for (unsigned i = 0; i < op->natives.n; i++)
+        tsl_op_unref(*TSL_FEW_AT(&op->natives, i));
+    for (unsigned i = 0; i < op->gates.n; i++)
+        tsl_op_unref(*TSL_FEW_AT(&op->gates, i));
+    op->natives.n = op->gates.n = 0;
+}
+
+void tsl_op_watch(struct tsl_op *op)
+{
+    if (op->watched || op->user.done || op->port->sync)
+        return;
+    op->watched = true;
+    op->want_fence = true;
+    if (op->state == TSL_OP_SUBMITTED)
+        STAILQ_INSERT_TAIL(&op->port->graph->to_watch, op_ref(op), ready);
+}
+
+/* ---- Dependences ------------------------------------------------------------------------------------------------ */
+
+/* An entry that says nothing any more: finished (its failure was noted where it counts) or overtaken on its track. */
+static bool superfluous(const struct tsl_dependence *d, const struct tsl_op *op, bool strict)
+{
+    if (d->op == op)
+        return !d->strict || strict;
+    if (d->op->user.done)
+        return !d->strict || d->op->status >= 0;
+    return !d->strict && tsl_user_after(&op->user, &d->op->user);
+}
+
+/* Does the list say it already? */
+static bool covered(const tsl_dependences *list, const struct tsl_op *op, bool strict)
+{
+    for (unsigned i = 0; i < list->n; i++) {
+        const struct tsl_dependence *d = TSL_FEW_AT(list, i);
+        if (d->op == op && d->strict >= strict)
+            return true;
+        if (!strict && tsl_user_after(&d->op->user, &op->user))
+            return true;
+    }
+    return false;
+}
+
+bool tsl_dependences_add(tsl_dependences *list, struct tsl_op *op, bool strict)
+{
+    if (covered(list, op, strict))
+        return true;
+    op_ref(op);
+    for (unsigned i = list->n; i-- > 0;) {
+        struct tsl_dependence *d = TSL_FEW_AT(list, i);
+        if (!superfluous(d, op, strict))
+            continue;
+        struct tsl_op *gone = d->op;
+        *d = *TSL_FEW_AT(list, list->n - 1);
+        list->n--;
+        tsl_op_unref(gone);
+    }
+    struct tsl_dependence new = {.op = op, .strict = strict};
+    if (TSL_FEW_PUSH(list, new))
+        return true;
+    tsl_op_unref(op);
+    return false;
+}
+
+void tsl_dependences_finish(tsl_dependences *list)
+{
+    for (unsigned i = 0; i < list->n; i++)
+        tsl_op_unref(TSL_FEW_AT(list, i)->op);
+    TSL_FEW_FINISH(list);
+}

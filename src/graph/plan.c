@@ -1,0 +1,474 @@
+/* A plan per kind of command: where it runs, which moves and operations that takes. Under the graph's lock. */
+#include "graph/internal.h"
+
+/* ---- Parts that plans share ------------------------------------------------------------------------------------- */
+
+static struct tsl_port *port_of(struct tsl_graph *graph, unsigned space)
+{
+    return space == TSL_SPACE_HOST ? &graph->host : &graph->ports[space - 1];
+}
+
+static void after_opaque(struct tsl_op *op)
+{
+    struct tsl_op *opaque = op->port->graph->opaque;
+    if (opaque)
+        tsl_op_depend(op, opaque, false);
+}
+
+/* An operation that does (part of) what the application asked for: it runs after `order`, and its fate is the
+ * command's. */
+static struct tsl_op *main_op(struct tsl_command *c, const tsl_dependences *order, struct tsl_port *port,
+                              enum tsl_op_kind kind)
+{
+    bool host = tsl_is_host(port);
+    struct tsl_op *op = tsl_op_create(c, port, host ? NULL : &c->stream->tracks[port->index], kind);
+    if (!op)
+        return NULL;
+    if (!tsl_dependences_add(&c->own, op, true))
+        op->poison = CL_OUT_OF_HOST_MEMORY;
+    for (unsigned i = 0; i < order->n; i++) {
+        const struct tsl_dependence *d = TSL_FEW_AT(order, i);
+        tsl_op_depend(op, d->op, d->strict);
+    }
+    after_opaque(op);
+    op->want_fence = c->has_event || c->stream->profile || c->graph->n_ports > 1;
+    if (!c->main) {
+        c->main = op;
+        op->user.refs++;
+    }
+    return op;
+}
+
+/* The plan of this operation is made: it may go, or, if that failed, takes its place in the order without running. */
+static cl_int go(struct tsl_op *op, cl_int error)
+{
+    if (error && !op->poison)
+        op->poison = error;
+    tsl_op_go(op);
+    tsl_op_unref(op);
+    return error;
+}
+
+struct tsl_op *tsl_plan_move(struct tsl_command *c, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned from,
+                             unsigned to)
+{
+    struct tsl_port *port = port_of(c->graph, to == TSL_SPACE_HOST ? from : to);
+    struct tsl_op *op = tsl_op_create(c, port, to == TSL_SPACE_HOST ? &port->down : &port->up, TSL_OP_COPY);
+    if (!op)
+        return NULL;
+    op->move = true;
+    op->want_fence = true;
+    op->dst = (struct tsl_side){.data = data, .space = to, .offset = begin};
+    op->src = (struct tsl_side){.data = data, .space = from, .offset = begin};
+    op->region[0] = end - begin;
+    op->region[1] = op->region[2] = 1;
+    if (!tsl_dependences_add(&c->own, op, true))
+        op->poison = CL_OUT_OF_HOST_MEMORY;
+    after_opaque(op);
+    return op;
+}
+
+static struct tsl_data *data_of(struct tsl_buffer *buffer)
+{
+    return tsl_buffer_root(buffer)->data;
+}
+
+static bool linear(const size_t region[3], size_t row_pitch, size_t slice_pitch)
+{
+    return (region[1] == 1 || row_pitch == region[0]) && (region[2] == 1 || slice_pitch == region[0] * region[1]);
+}
+
+/* A context with one member: everything is there, as in the vendor's own implementation. */
+static bool one_member(const struct tsl_graph *graph)
+{
+    return graph->n_ports == 1;
+}
+
+/* The space of a member where most of the range is; the host's if only that has it all. */
+static unsigned richest_space(struct tsl_graph *graph, struct tsl_data *data, uint64_t begin, uint64_t end)
+{
+    unsigned best = TSL_SPACE_HOST;
+    uint64_t least = tsl_missing(data, begin, end, TSL_SPACE_HOST);
+    if (one_member(graph))
+        return graph->ports[0].space;
+    for (unsigned i = 0; i < graph->n_ports; i++) {
+        unsigned space = graph->ports[i].space;
+        uint64_t missing = tsl_missing(data, begin, end, space);
+        if (missing < least || (missing == least && (int)i == data->home)) {
+            least = missing;
+            best = space;
+        }
+    }
+    return best;
+}
+
+static void copy_region(struct tsl_op *op, const struct tsl_box_copy *box)
+{
+    for (int d = 0; d < 3; d++)
+        op->region[d] = box->region[d];
+}
+
+/* ---- Read ------------------------------------------------------------------------------------------------------- */
+
+/* One operation that reads [offset …) of src's copy in a space into the application's memory. */
+static cl_int read_box(struct tsl_command *c, const tsl_dependences *order, unsigned space,
+                       const struct tsl_box_copy *box)
+{
+    struct tsl_data *data = data_of(c->src);
+    struct tsl_op *op = main_op(c, order, port_of(c->graph, space), TSL_OP_COPY);
+    if (!op)
+        return CL_OUT_OF_HOST_MEMORY;
+    op->src = (struct tsl_side){.data = data,
+                                .space = space,
+                                .offset = box->src_offset,
+                                .row_pitch = box->src_row_pitch,
+                                .slice_pitch = box->src_slice_pitch};
+    op->dst = (struct tsl_side){.host = c->host,
+                                .offset = box->dst_offset,
+                                .row_pitch = box->dst_row_pitch,
+                                .slice_pitch = box->dst_slice_pitch};
+    copy_region(op, box);
+    size_t src_size = tsl_hull(box->region, box->src_row_pitch, box->src_slice_pitch);
+    size_t dst_size = tsl_hull(box->region, box->dst_row_pitch, box->dst_slice_pitch);
+    cl_int error = tsl_claim(op, data, box->src_offset, box->src_offset + src_size, space, TSL_ROLE_READ);
+    if (!error)
+        error = tsl_claim_host(op, c->host + box->dst_offset, dst_size, true);
+    return go(op, error);
+}
+
+/* The space to read a tile from: the host's copy if it is current, else where it was used last, else any. */
+static unsigned read_space(struct tsl_graph *graph, const struct tsl_data *data, uint32_t valid)
+{
+    if (one_member(graph) && (valid == 0 || (valid & TSL_SPACE_BIT(graph->ports[0].space))))
+        return graph->ports[0].space;
+    if (valid == 0 || (valid & TSL_SPACE_BIT(TSL_SPACE_HOST)))
+        return TSL_SPACE_HOST;
+    if (data->home >= 0 && (valid & TSL_SPACE_BIT(graph->ports[data->home].space)))
+        return graph->ports[data->home].space;
+    return (unsigned)__builtin_ctz(valid);
+}
+
+/* A linear read takes each run of tiles from where it is. */
+static cl_int read_linear(struct tsl_command *c, const tsl_dependences *order, uint64_t begin, uint64_t end)
+{
+    struct tsl_data *data = data_of(c->src);
+    size_t into = c->box.dst_offset;
+    while (begin < end) {
+        struct tsl_tile *tile = tsl_tiles_at(&data->tiles, begin);
+        unsigned space = read_space(c->graph, data, tile->valid);
+        uint64_t run_end = tile->end;
+        while (run_end < end) {
+            tile = tsl_tiles_at(&data->tiles, run_end);
+            if (read_space(c->graph, data, tile->valid) != space)
+                break;
+            run_end = tile->end;
+        }
+        run_end = run_end < end ? run_end : end;
+        struct tsl_box_copy box = {.region = {run_end - begin, 1, 1}, .src_offset = begin, .dst_offset = into};
+        cl_int error = read_box(c, order, space, &box);
+        if (error)
+            return error;
+        into += run_end - begin;
+        begin = run_end;
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int plan_read(struct tsl_command *c, const tsl_dependences *order)
+{
+    struct tsl_data *data = data_of(c->src);
+    struct tsl_box_copy box = c->box;
+    box.src_offset += c->src->offset;
+    size_t size = tsl_hull(box.region, box.src_row_pitch, box.src_slice_pitch);
+    tsl_warn_unwritten(data, box.src_offset, box.src_offset + size);
+    if (linear(box.region, box.src_row_pitch, box.src_slice_pitch) &&
+        linear(box.region, box.dst_row_pitch, box.dst_slice_pitch))
+        return read_linear(c, order, box.src_offset, box.src_offset + size);
+    unsigned space = richest_space(c->graph, data, box.src_offset, box.src_offset + size);
+    cl_int error = tsl_fetch(c, data, box.src_offset, box.src_offset + size, space);
+    return error ? error : read_box(c, order, space, &box);
+}
+
+/* ---- Write, copy, fill ------------------------------------------------------------------------------------------ */
+
+/* Claims the box's range of dst. All of it is overwritten when the box has no gaps; else the old bytes must be there.
+ */
+static cl_int overwrite(struct tsl_command *c, struct tsl_op *op, const struct tsl_box_copy *box, unsigned space)
+{
+    size_t size = tsl_hull(box->region, box->dst_row_pitch, box->dst_slice_pitch);
+    bool gaps = !linear(box->region, box->dst_row_pitch, box->dst_slice_pitch);
+    uint64_t begin = box->dst_offset, end = begin + size;
+    cl_int error = gaps ? tsl_fetch(c, data_of(c->dst), begin, end, space) : CL_SUCCESS;
+    return error ? error
+                 : tsl_claim(op, data_of(c->dst), begin, end, space, TSL_ROLE_WRITE | (gaps ? TSL_ROLE_READ : 0));
+}
+
+/* Where a write goes while the reader's place is unknown: to the host, unless there is only one place. */
+static unsigned write_space(struct tsl_graph *graph)
+{
+    return one_member(graph) ? graph->ports[0].space : TSL_SPACE_HOST;
+}
+
+static void set_dst(struct tsl_op *op, struct tsl_data *data, unsigned space, const struct tsl_box_copy *box)
+{
+    op->dst = (struct tsl_side){.data = data,
+                                .space = space,
+                                .offset = box->dst_offset,
+                                .row_pitch = box->dst_row_pitch,
+                                .slice_pitch = box->dst_slice_pitch};
+    copy_region(op, box);
+}
+
+static cl_int plan_write(struct tsl_command *c, const tsl_dependences *order)
+{
+    unsigned space = write_space(c->graph);
+    struct tsl_box_copy box = c->box;
+    box.dst_offset += c->dst->offset;
+    struct tsl_op *op = main_op(c, order, port_of(c->graph, space), TSL_OP_COPY);
+    if (!op)
+        return CL_OUT_OF_HOST_MEMORY;
+    set_dst(op, data_of(c->dst), space, &box);
+    op->src = (struct tsl_side){
+        .host = c->host, .offset = box.src_offset, .row_pitch = box.src_row_pitch, .slice_pitch = box.src_slice_pitch};
+    size_t size = tsl_hull(box.region, box.src_row_pitch, box.src_slice_pitch);
+    cl_int error = tsl_claim_host(op, c->host + box.src_offset, size, false);
+    return go(op, error ? error : overwrite(c, op, &box, space));
+}
+
+static cl_int plan_copy(struct tsl_command *c, const tsl_dependences *order)
+{
+    struct tsl_data *src = data_of(c->src);
+    struct tsl_box_copy box = c->box;
+    box.src_offset += c->src->offset;
+    box.dst_offset += c->dst->offset;
+    uint64_t begin = box.src_offset, end = begin + tsl_hull(box.region, box.src_row_pitch, box.src_slice_pitch);
+    unsigned space = richest_space(c->graph, src, begin, end);
+    cl_int error = tsl_fetch(c, src, begin, end, space);
+    if (error)
+        return error;
+    struct tsl_op *op = main_op(c, order, port_of(c->graph, space), TSL_OP_COPY);
+    if (!op)
+        return CL_OUT_OF_HOST_MEMORY;
+    set_dst(op, data_of(c->dst), space, &box);
+    op->src = (struct tsl_side){.data = src,
+                                .space = space,
+                                .offset = box.src_offset,
+                                .row_pitch = box.src_row_pitch,
+                                .slice_pitch = box.src_slice_pitch};
+    error = tsl_claim(op, src, begin, end, space, TSL_ROLE_READ);
+    return go(op, error ? error : overwrite(c, op, &box, space));
+}
+
+static cl_int plan_fill(struct tsl_command *c, const tsl_dependences *order)
+{
+    struct tsl_data *data = data_of(c->dst);
+    struct tsl_box_copy box = c->box;
+    box.dst_offset += c->dst->offset;
+    unsigned space = richest_space(c->graph, data, box.dst_offset, box.dst_offset + box.region[0]);
+    struct tsl_op *op = main_op(c, order, port_of(c->graph, space), TSL_OP_FILL);
+    if (!op)
+        return CL_OUT_OF_HOST_MEMORY;
+    set_dst(op, data, space, &box);
+    return go(op, overwrite(c, op, &box, space));
+}
+
+/* ---- Map, unmap, migrate, native -------------------------------------------------------------------------------- */
+
+static cl_int plan_map(struct tsl_command *c)
+{
+    struct tsl_data *data = data_of(c->dst);
+    uint64_t begin = c->box.dst_offset, end = begin + c->box.region[0];
+    bool discard = c->map_flags & CL_MAP_WRITE_INVALIDATE_REGION;
+    unsigned role = c->map_flags == CL_MAP_READ ? TSL_ROLE_READ : TSL_ROLE_READ | TSL_ROLE_WRITE;
+    if (c->map_flags == CL_MAP_READ)
+        tsl_warn_unwritten(data, begin, end);
+    cl_int error = discard ? CL_SUCCESS : tsl_fetch(c, data, begin, end, TSL_SPACE_HOST);
+    return error ? error : tsl_claim_for_command(c, data, begin, end, role, discard);
+}
+
+static cl_int plan_unmap(struct tsl_command *c)
+{
+    if (c->map_flags == CL_MAP_READ)
+        return CL_SUCCESS;
+    uint64_t begin = c->box.dst_offset, end = begin + c->box.region[0];
+    return tsl_claim_for_command(c, data_of(c->dst), begin, end, TSL_ROLE_WRITE, true);
+}
+
+static cl_int plan_migrate(struct tsl_command *c)
+{
+    bool host = c->map_flags & CL_MIGRATE_MEM_OBJECT_HOST;
+    if (c->map_flags & CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED)
+        return CL_SUCCESS;
+    for (cl_uint i = 0; i < c->n_buffers; i++) {
+        struct tsl_buffer *b = c->buffers[i];
+        struct tsl_data *data = data_of(b);
+        unsigned space = host ? TSL_SPACE_HOST : write_space(c->graph);
+        if (!host && data->home >= 0)
+            space = c->graph->ports[data->home].space;
+        cl_int error = tsl_fetch(c, data, b->offset, b->offset + b->size, space);
+        if (error)
+            return error;
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int plan_native(struct tsl_command *c, const tsl_dependences *order)
+{
+    cl_int error = CL_SUCCESS;
+    for (cl_uint i = 0; i < c->n_buffers && !error; i++) {
+        struct tsl_buffer *b = c->buffers[i];
+        error = tsl_fetch(c, data_of(b), b->offset, b->offset + b->size, TSL_SPACE_HOST);
+    }
+    struct tsl_op *op = main_op(c, order, &c->graph->host, TSL_OP_NATIVE);
+    if (!op)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (cl_uint i = 0; i < c->n_buffers && !error; i++) {
+        struct tsl_buffer *b = c->buffers[i];
+        unsigned role = b->flags & CL_MEM_HOST_READ_ONLY ? TSL_ROLE_READ : TSL_ROLE_READ | TSL_ROLE_WRITE;
+        error = tsl_claim(op, data_of(b), b->offset, b->offset + b->size, TSL_SPACE_HOST, role);
+    }
+    return go(op, error);
+}
+
+/* ---- Kernels ---------------------------------------------------------------------------------------------------- */
+
+/* What a kernel may do to the memory behind an argument: the facts' word, narrowed by the buffer's flags. */
+static unsigned arg_role(const struct tsl_kernel_facts *facts, cl_uint i, const struct tsl_buffer *buffer)
+{
+    unsigned role = i < facts->n_args ? facts->args[i].role : TSL_ROLE_READ | TSL_ROLE_WRITE;
+    if (buffer->flags & CL_MEM_READ_ONLY)
+        role &= TSL_ROLE_READ;
+    return role;
+}
+
+static uint64_t missing_size(struct tsl_command *c, unsigned member)
+{
+    uint64_t missing = 0;
+    for (cl_uint i = 0; i < c->args->n; i++) {
+        struct tsl_buffer *b = c->args->args[i].buffer;
+        if (b)
+            missing += tsl_missing(data_of(b), b->offset, b->offset + b->size, c->graph->ports[member].space);
+    }
+    return missing;
+}
+
+static unsigned choose_member(struct tsl_command *c)
+{
+    struct tsl_graph *g = c->graph;
+    struct tsl_candidate candidates[TSL_MAX_MEMBERS];
+    if ((c->members & (c->members - 1)) == 0)
+        return (unsigned)__builtin_ctz(c->members);
+    for (unsigned i = 0; i < g->n_ports; i++) {
+        bool eligible = c->members & (1u << i);
+        candidates[i] = (struct tsl_candidate){
+            .eligible = eligible, .missing_size = eligible ? missing_size(c, i) : 0, .pending = g->ports[i].n_pending};
+    }
+    uint64_t size = 1;
+    for (unsigned d = 0; d < c->window.work_dim; d++)
+        size *= c->window.global_size[d];
+    return tsl_placer_choose(g->placer, candidates, c->kernel->program, size);
+}
+
+static cl_int fetch_args(struct tsl_command *c, const struct tsl_kernel_facts *facts, struct tsl_port *port)
+{
+    for (cl_uint i = 0; i < c->args->n; i++) {
+        struct tsl_buffer *b = c->args->args[i].buffer;
+        if (!b || !arg_role(facts, i, b))
+            continue;
+        if (!(arg_role(facts, i, b) & TSL_ROLE_WRITE))
+            tsl_warn_unwritten(data_of(b), b->offset, b->offset + b->size);
+        /* May-write is not must-write: the old bytes are fetched for a written argument too. */
+        cl_int error = tsl_fetch(c, data_of(b), b->offset, b->offset + b->size, port->space);
+        if (error)
+            return error;
+        data_of(b)->home = (int)port->index;
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int claim_args(struct tsl_command *c, const struct tsl_kernel_facts *facts, struct tsl_op *op)
+{
+    for (cl_uint i = 0; i < c->args->n; i++) {
+        struct tsl_buffer *b = c->args->args[i].buffer;
+        unsigned role = b ? arg_role(facts, i, b) : 0;
+        /* A written range stays partly as it was: whoever wrote it before must have succeeded. */
+        if (role & TSL_ROLE_WRITE)
+            role |= TSL_ROLE_READ;
+        cl_int error = role ? tsl_claim(op, data_of(b), b->offset, b->offset + b->size, op->port->space, role) : 0;
+        if (error)
+            return error;
+    }
+    return CL_SUCCESS;
+}
+
+/* Effects that no argument shows: after everything, and everything after it. */
+static void make_opaque(struct tsl_op *op)
+{
+    struct tsl_graph *g = op->port->graph;
+    struct tsl_stream *stream;
+    struct tsl_command *c;
+    LIST_FOREACH(stream, &g->streams, link)
+    TAILQ_FOREACH(c, &stream->commands, link)
+    for (unsigned i = 0; i < c->own.n; i++)
+        tsl_op_depend(op, TSL_FEW_AT(&c->own, i)->op, false);
+    tsl_op_unref(g->opaque);
+    g->opaque = op;
+    op->user.refs++;
+}
+
+/* Kernels that print share the standard output: address 0 of the host map stands for it. */
+static cl_int claim_effects(struct tsl_op *op, const struct tsl_kernel_facts *facts)
+{
+    if (facts->opaque)
+        make_opaque(op);
+    return facts->prints && op->port->graph->n_ports > 1 ? tsl_claim_host(op, NULL, 1, true) : CL_SUCCESS;
+}
+
+static cl_int plan_kernel(struct tsl_command *c, const tsl_dependences *order)
+{
+    unsigned member = choose_member(c);
+    struct tsl_port *port = &c->graph->ports[member];
+    const struct tsl_kernel_facts *facts = &c->kernel->parts[member].facts;
+    c->member = (int)member;
+    cl_int error = fetch_args(c, facts, port);
+    struct tsl_op *op = main_op(c, order, port, TSL_OP_LAUNCH);
+    if (!op)
+        return CL_OUT_OF_HOST_MEMORY;
+    if (!error)
+        error = claim_args(c, facts, op);
+    if (!error)
+        error = claim_effects(op, facts);
+    return go(op, error);
+}
+
+/* ---- All -------------------------------------------------------------------------------------------------------- */
+
+cl_int tsl_plan(struct tsl_command *c, const tsl_dependences *order)
+{
+    switch (c->type) {
+    case CL_COMMAND_READ_BUFFER:
+    case CL_COMMAND_READ_BUFFER_RECT:
+        return plan_read(c, order);
+    case CL_COMMAND_WRITE_BUFFER:
+    case CL_COMMAND_WRITE_BUFFER_RECT:
+        return plan_write(c, order);
+    case CL_COMMAND_COPY_BUFFER:
+    case CL_COMMAND_COPY_BUFFER_RECT:
+        return plan_copy(c, order);
+    case CL_COMMAND_FILL_BUFFER:
+        return plan_fill(c, order);
+    case CL_COMMAND_MAP_BUFFER:
+        return plan_map(c);
+    case CL_COMMAND_UNMAP_MEM_OBJECT:
+        return plan_unmap(c);
+    case CL_COMMAND_MIGRATE_MEM_OBJECTS:
+        return plan_migrate(c);
+    case CL_COMMAND_NATIVE_KERNEL:
+        return plan_native(c, order);
+    case CL_COMMAND_NDRANGE_KERNEL:
+    case CL_COMMAND_TASK:
+        return c->kernel ? plan_kernel(c, order) : CL_SUCCESS; /* An empty range has no work. */
+    default:
+        return CL_SUCCESS; /* Markers and barriers only wait. */
+    }
+}

@@ -1,0 +1,192 @@
+/* What the trace wants: noted under the lock when something finishes, written without it. Only while a trace is on. */
+#include "core/clock.h"
+#include "graph/internal.h"
+#include "trace/trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tsl_op_record {
+    struct tsl_op_record *next;
+    char name[64];
+    char lane[112];
+    enum tsl_trace_kind kind;
+    const char *category;
+    const char *from, *to; /* names of ports: the members' own, or "host" */
+    const char *member;
+    uint64_t trace_id, command, buffer, offset, bytes, queue;
+    struct tsl_fence *fence; /* owned reference: times are asked when it is written */
+    struct tsl_command_times times;
+};
+
+static struct tsl_op_record *record_new(struct tsl_graph *graph)
+{
+    struct tsl_op_record *r = calloc(1, sizeof(*r));
+    if (!r)
+        return NULL;
+    r->next = graph->records;
+    graph->records = r;
+    return r;
+}
+
+static const char *device_name(const struct tsl_port *port)
+{
+    return tsl_is_host(port) ? "" : port->member->path->device_name;
+}
+
+static const char *side_name(const struct tsl_op *op, const struct tsl_side *side)
+{
+    struct tsl_graph *graph = op->port->graph;
+    return !side->data || side->space == TSL_SPACE_HOST ? "host" : graph->ports[side->space - 1].name;
+}
+
+static void set_lane(struct tsl_op_record *r, const char *direction, const struct tsl_port *port,
+                     enum tsl_trace_kind kind)
+{
+    bool host = tsl_is_host(port);
+    snprintf(r->lane, sizeof(r->lane), "%s%s%s%s", direction, port->name, host ? "" : " ", device_name(port));
+    r->kind = host ? TSL_TRACE_HOST : kind;
+}
+
+/* A copy between the host and a member, or two members, is a transfer; a copy within one memory is work. */
+static void describe_copy(struct tsl_op_record *r, const struct tsl_op *op)
+{
+    const struct tsl_side *data = op->dst.data ? &op->dst : &op->src;
+    bool up = op->dst.data && op->dst.space != TSL_SPACE_HOST;
+    bool within = side_name(op, &op->dst) == side_name(op, &op->src);
+    r->from = side_name(op, &op->src);
+    r->to = side_name(op, &op->dst);
+    r->category = tsl_is_host(op->port) ? TSL_TRACE_CAT_HOST : TSL_TRACE_CAT_TRANSFER;
+    r->bytes = op->region[0] * op->region[1] * op->region[2];
+    r->buffer = (uint64_t)(uintptr_t)data->data;
+    r->offset = data->offset;
+    snprintf(r->name, sizeof(r->name), "%s", op->move ? "move" : within ? "copy" : up ? "write" : "read");
+    set_lane(r, within ? "" : up ? "to " : "from ", op->port, within ? TSL_TRACE_KERNELS : TSL_TRACE_TRANSFERS);
+    if (within && !tsl_is_host(op->port))
+        r->category = TSL_TRACE_CAT_KERNEL;
+}
+
+static void describe_work(struct tsl_op_record *r, const struct tsl_op *op)
+{
+    const struct tsl_command *c = op->command;
+    const char *name = op->kind == TSL_OP_FILL ? "fill" : op->kind == TSL_OP_NATIVE ? "native kernel" : "mark";
+    if (op->kind == TSL_OP_LAUNCH)
+        name = c->kernel->name;
+    r->category = op->kind == TSL_OP_LAUNCH ? TSL_TRACE_CAT_KERNEL : TSL_TRACE_CAT_HOST;
+    r->bytes = op->kind == TSL_OP_FILL ? op->region[0] : 0;
+    snprintf(r->name, sizeof(r->name), "%s", name);
+    set_lane(r, "", op->port, TSL_TRACE_KERNELS);
+}
+
+void tsl_record_op(struct tsl_op *op)
+{
+    if (!tsl_trace_on())
+        return;
+    struct tsl_op_record *r = record_new(op->port->graph);
+    if (!r)
+        return;
+    if (op->kind == TSL_OP_COPY)
+        describe_copy(r, op);
+    else
+        describe_work(r, op);
+    r->member = op->port->name;
+    r->trace_id = op->trace_id;
+    r->command = op->command->id;
+    r->queue = op->command->stream->id;
+    r->fence = op->fence ? tsl_fence_ref(op->fence) : NULL;
+    r->times = (struct tsl_command_times){
+        .queued = op->command->queued_ns, .submit = op->submit_ns, .start = op->start_ns, .end = tsl_clock_ns()};
+}
+
+void tsl_record_command(struct tsl_command *c)
+{
+    if (!tsl_trace_on())
+        return;
+    struct tsl_op_record *r = record_new(c->graph);
+    if (!r)
+        return;
+    snprintf(r->name, sizeof(r->name), "%s", c->kernel ? c->kernel->name : tsl_command_name(c->type));
+    snprintf(r->lane, sizeof(r->lane), "queue %u", c->stream->id);
+    r->kind = TSL_TRACE_QUEUE;
+    r->category = TSL_TRACE_CAT_COMMAND;
+    r->member = c->main ? c->main->port->name : "";
+    r->command = c->id;
+    r->queue = c->stream->id;
+    r->times = (struct tsl_command_times){.queued = c->queued_ns, .submit = c->submit_ns, .end = tsl_clock_ns()};
+    r->times.start = c->submit_ns;
+}
+
+const char *tsl_command_name(cl_command_type type)
+{
+    static const struct {
+        cl_command_type type;
+        const char *name;
+    } names[] = {
+        {CL_COMMAND_NDRANGE_KERNEL, "kernel"},
+        {CL_COMMAND_TASK, "task"},
+        {CL_COMMAND_NATIVE_KERNEL, "native kernel"},
+        {CL_COMMAND_READ_BUFFER, "read"},
+        {CL_COMMAND_WRITE_BUFFER, "write"},
+        {CL_COMMAND_COPY_BUFFER, "copy"},
+        {CL_COMMAND_READ_BUFFER_RECT, "read rect"},
+        {CL_COMMAND_WRITE_BUFFER_RECT, "write rect"},
+        {CL_COMMAND_COPY_BUFFER_RECT, "copy rect"},
+        {CL_COMMAND_FILL_BUFFER, "fill"},
+        {CL_COMMAND_MAP_BUFFER, "map"},
+        {CL_COMMAND_UNMAP_MEM_OBJECT, "unmap"},
+        {CL_COMMAND_MIGRATE_MEM_OBJECTS, "migrate"},
+        {CL_COMMAND_MARKER, "marker"},
+        {CL_COMMAND_BARRIER, "barrier"},
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (names[i].type == type)
+            return names[i].name;
+    return "command";
+}
+
+static void write_record(struct tsl_op_record *r)
+{
+    struct tsl_times device = {r->times.start, r->times.end};
+    if (r->fence && r->fence->driver->fence_times(r->fence, &device) != CL_SUCCESS && !device.start_ns)
+        device.start_ns = r->times.submit;
+    if (!device.start_ns) /* Nobody tells when it began. */
+        device.start_ns = r->times.submit;
+    tsl_command_times_fit(&r->times, device.start_ns, device.end_ns);
+    tsl_trace_span(&(struct tsl_trace_span){
+        .lane = tsl_trace_lane(r->lane, r->kind),
+        .category = r->category,
+        .name = r->name,
+        .start_ns = r->times.start,
+        .end_ns = r->times.end,
+        .id = r->trace_id,
+        .args = tsl_trace_args(tsl_trace_u64("command", r->command), tsl_trace_text("member", r->member),
+                               tsl_trace_u64("bytes", r->bytes), tsl_trace_text("from", r->from),
+                               tsl_trace_text("to", r->to), tsl_trace_u64("buffer", r->buffer),
+                               tsl_trace_u64("offset", r->offset), tsl_trace_u64("queue", r->queue))});
+}
+
+/* They were put in front of each other: the oldest is last. */
+static struct tsl_op_record *oldest_first(struct tsl_op_record *records)
+{
+    struct tsl_op_record *turned = NULL;
+    while (records) {
+        struct tsl_op_record *r = records;
+        records = r->next;
+        r->next = turned;
+        turned = r;
+    }
+    return turned;
+}
+
+void tsl_records_write(struct tsl_op_record *records)
+{
+    records = oldest_first(records);
+    while (records) {
+        struct tsl_op_record *r = records;
+        records = r->next;
+        write_record(r);
+        tsl_fence_unref(r->fence);
+        free(r);
+    }
+}

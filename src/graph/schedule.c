@@ -1,0 +1,245 @@
+/*
+ * held → scheduled. A command may be scheduled when nothing that must come before it is held: its wait list, the last
+ * barrier, and in an in-order queue the command before it. Scheduling fixes all its edges, backwards only.
+ */
+#include "core/clock.h"
+#include "graph/internal.h"
+
+#include <stdlib.h>
+
+/* ---- Life ------------------------------------------------------------------------------------------------------- */
+
+struct tsl_command *tsl_command_create(struct tsl_graph *graph, struct tsl_stream *stream, cl_command_type type)
+{
+    struct tsl_command *c = calloc(1, sizeof(*c));
+    if (!c)
+        return NULL;
+    c->refs = 1;
+    c->graph = graph;
+    c->stream = stream;
+    c->type = type;
+    c->n_hold = 1;
+    c->member = -1;
+    c->in_order = stream && stream->in_order;
+    c->queued_ns = tsl_clock_ns();
+    if (stream)
+        tsl_object_ref(&stream->queue->object); /* Until it is reported. */
+    return c;
+}
+
+static void forget_waits(struct tsl_command *c)
+{
+    for (unsigned i = 0; i < c->waits.n; i++)
+        tsl_command_unref(*TSL_FEW_AT(&c->waits, i));
+    TSL_FEW_FINISH(&c->waits);
+}
+
+void tsl_command_unref(struct tsl_command *c)
+{
+    if (--c->refs > 0)
+        return;
+    tsl_dependences_finish(&c->own);
+    tsl_dependences_finish(&c->frontier);
+    forget_waits(c);
+    TSL_FEW_FINISH(&c->held);
+    tsl_op_unref(c->main);
+    free(c);
+}
+
+/* ---- Order ------------------------------------------------------------------------------------------------------ */
+
+static void fail(struct tsl_command *c, cl_int error)
+{
+    if (c->status == CL_COMPLETE)
+        c->status = error;
+}
+
+static void add(struct tsl_command *c, tsl_dependences *order, struct tsl_op *op, bool strict)
+{
+    if (op->user.done) {
+        if (strict && op->status < 0)
+            fail(c, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        return;
+    }
+    if (!tsl_dependences_add(order, op, strict))
+        fail(c, CL_OUT_OF_HOST_MEMORY);
+}
+
+static void add_all(struct tsl_command *c, tsl_dependences *order, const tsl_dependences *from, bool strict)
+{
+    for (unsigned i = 0; i < from->n; i++) {
+        const struct tsl_dependence *d = TSL_FEW_AT(from, i);
+        add(c, order, d->op, strict && d->strict);
+    }
+}
+
+/* What a command's wait list, and the barrier before it, make its own operations wait for. */
+static void collect_order(struct tsl_command *c, tsl_dependences *order)
+{
+    for (unsigned i = 0; i < c->waits.n; i++) {
+        struct tsl_command *before = *TSL_FEW_AT(&c->waits, i);
+        bool strict = before != c->stream->barrier;
+        if (strict && before->status < 0)
+            fail(c, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        add_all(c, order, &before->own, strict);
+        add_all(c, order, &before->frontier, false);
+    }
+    if (c->in_order && c->stream->barrier)
+        add_all(c, order, &c->stream->barrier->frontier, false);
+    if (c->in_order && (c->stream->profile || c->barrier))
+        add_all(c, order, &c->stream->frontier, false);
+}
+
+/* Its frontier: its operations and, in an in-order queue, what was before. The stream's is the same then. */
+static void extend_frontier(struct tsl_command *c)
+{
+    add_all(c, &c->frontier, &c->own, false);
+    if (!c->in_order)
+        return;
+    struct tsl_stream *stream = c->stream;
+    add_all(c, &c->frontier, &stream->frontier, false);
+    tsl_dependences_finish(&stream->frontier);
+    add_all(c, &stream->frontier, &c->frontier, false);
+}
+
+static void schedule(struct tsl_command *c)
+{
+    tsl_dependences order = {0};
+    c->state = TSL_SCHEDULED;
+    c->submit_ns = tsl_clock_ns();
+    c->n_undone++;
+    c->refs++;
+    collect_order(c, &order);
+    if (c->status == CL_COMPLETE) {
+        cl_int error = tsl_plan(c, &order);
+        if (error)
+            fail(c, error);
+    }
+    if (!c->main)
+        for (unsigned i = 0; i < order.n; i++)
+            tsl_command_depend(c, TSL_FEW_AT(&order, i)->op, TSL_FEW_AT(&order, i)->strict);
+    tsl_dependences_finish(&order);
+    forget_waits(c); /* Else a chain of events would keep all its commands. */
+    extend_frontier(c);
+    if (c->watched)
+        tsl_command_watch(c);
+    tsl_command_step(c);
+}
+
+/* ---- Holding ---------------------------------------------------------------------------------------------------- */
+
+/* Commands that may be scheduled now: a list instead of recursion. */
+struct due {
+    struct tsl_command *first, **end;
+};
+
+static void consider(struct due *due, struct tsl_command *c)
+{
+    if (c->state != TSL_HELD || c->n_hold > 0 || (c->in_order && c->stream->unscheduled != c))
+        return;
+    c->next = NULL;
+    *due->end = c;
+    due->end = &c->next;
+}
+
+static void release_held(struct due *due, struct tsl_command *c)
+{
+    for (unsigned i = 0; i < c->held.n; i++) {
+        struct tsl_command *h = *TSL_FEW_AT(&c->held, i);
+        h->n_hold--;
+        consider(due, h);
+        tsl_command_unref(h); /* Its stream keeps it. */
+    }
+    TSL_FEW_FINISH(&c->held);
+}
+
+static void run(struct due *due)
+{
+    while (due->first) {
+        struct tsl_command *c = due->first;
+        due->first = c->next;
+        if (!due->first)
+            due->end = &due->first;
+        c->refs++;
+        struct tsl_command *next = TAILQ_NEXT(c, link); /* Before it may be reported and leave the list. */
+        struct tsl_stream *stream = c->stream;
+        schedule(c);
+        if (c->in_order) {
+            stream->unscheduled = next;
+            if (next)
+                consider(due, next);
+        }
+        release_held(due, c);
+        tsl_command_unref(c);
+    }
+}
+
+void tsl_command_let_go(struct tsl_command *command)
+{
+    struct due due = {.end = &due.first};
+    release_held(&due, command);
+    run(&due);
+}
+
+static void hold_by(struct tsl_command *c, struct tsl_command *before)
+{
+    if (before->state != TSL_HELD)
+        return;
+    if (!TSL_FEW_PUSH(&before->held, c)) {
+        fail(c, CL_OUT_OF_HOST_MEMORY);
+        return;
+    }
+    c->refs++;
+    c->n_hold++;
+}
+
+static void wait_for(struct tsl_command *c, struct tsl_command *before)
+{
+    if (!TSL_FEW_PUSH(&c->waits, before))
+        fail(c, CL_OUT_OF_HOST_MEMORY);
+    else
+        before->refs++;
+}
+
+static bool waits_for_all(const struct tsl_command *c)
+{
+    return (c->type == CL_COMMAND_MARKER || c->type == CL_COMMAND_BARRIER) && c->waits.n == 0;
+}
+
+/* Out-of-order queues: barriers hold back what follows; a marker or barrier without a list waits for all before it. */
+static void order_in_stream(struct tsl_command *c)
+{
+    struct tsl_stream *stream = c->stream;
+    struct tsl_command *before;
+    if (waits_for_all(c) && !c->in_order)
+        TAILQ_FOREACH(before, &stream->commands, link)
+    wait_for(c, before);
+    else if (stream->barrier && !c->in_order) wait_for(c, stream->barrier);
+}
+
+static void set_barrier(struct tsl_command *c)
+{
+    if (c->stream->barrier)
+        tsl_command_unref(c->stream->barrier);
+    c->stream->barrier = c;
+    c->refs++;
+}
+
+void tsl_command_commit(struct tsl_command *c)
+{
+    struct tsl_stream *stream = c->stream;
+    struct due due = {.end = &due.first};
+    c->id = ++c->graph->n_commands;
+    order_in_stream(c);
+    for (unsigned i = 0; i < c->waits.n; i++)
+        hold_by(c, *TSL_FEW_AT(&c->waits, i));
+    TAILQ_INSERT_TAIL(&stream->commands, c, link);
+    c->refs++;
+    if (c->in_order && !stream->unscheduled)
+        stream->unscheduled = c;
+    c->n_hold--;
+    consider(&due, c);
+    run(&due);
+    if (c->barrier && c->state < TSL_COMPLETE)
+        set_barrier(c);
+}

@@ -1,0 +1,430 @@
+/*
+ * Ready operations → drivers. A port is drained by one thread at a time, in the order in which operations became ready,
+ * so that same-member edges hold: whoever is waited for natively was submitted before. The graph's lock is given for
+ * each driver call.
+ */
+#include "core/clock.h"
+#include "core/log.h"
+#include "driver/host.h"
+#include "graph/internal.h"
+
+#include <stdlib.h>
+
+/* How many submissions of a track may go without a fence before one is asked for, so that finished ones are noticed. */
+#define FENCE_EVERY 64
+
+void tsl_track_init(struct tsl_track *track, struct tsl_port *port, bool profile)
+{
+    *track = (struct tsl_track){.port = port, .profile = profile};
+    TAILQ_INIT(&track->flight);
+}
+
+void tsl_track_finish(struct tsl_track *track)
+{
+    if (track->lane)
+        track->port->member->driver->lane_free(track->lane);
+    track->lane = NULL;
+}
+
+void tsl_track_flush(struct tsl_track *track)
+{
+    struct tsl_graph *graph = track->port->graph;
+    if (!track->dirty || !track->lane)
+        return;
+    track->dirty = false;
+    tsl_lock_give(&graph->lock);
+    track->port->member->driver->flush(track->lane);
+    tsl_lock_take(&graph->lock);
+}
+
+/* ---- Binding: what an operation's sides and arguments are on this member (no lock; the drainer alone) -------------
+ */
+
+static cl_int data_mem(struct tsl_port *port, struct tsl_data *data, struct tsl_mem **mem)
+{
+    struct tsl_mem **slot = &data->mems[port->index];
+    cl_int error = CL_SUCCESS;
+    if (!*slot)
+        error = port->member->driver->mem_alloc(port->member, data->size, data->flags,
+                                                port->member->caps.zero_copy ? data->host : NULL, slot);
+    *mem = *slot;
+    return error;
+}
+
+static cl_int buffer_mem(struct tsl_port *port, struct tsl_buffer *buffer, struct tsl_mem **mem)
+{
+    struct tsl_data *data = tsl_buffer_root(buffer)->data;
+    cl_int error = data_mem(port, data, mem);
+    if (error || (buffer->offset == 0 && buffer->size == data->size))
+        return error;
+    struct tsl_mem **slot = &buffer->sub_mems->mems[port->index];
+    if (!*slot)
+        error = port->member->driver->mem_sub(*mem, buffer->offset, buffer->size, slot);
+    *mem = *slot;
+    return error;
+}
+
+static cl_int bind_side(struct tsl_graph *graph, const struct tsl_side *side, struct tsl_place *place)
+{
+    *place = (struct tsl_place){.offset = side->offset, .row_pitch = side->row_pitch, .slice_pitch = side->slice_pitch};
+    if (side->data && side->space != TSL_SPACE_HOST)
+        return data_mem(&graph->ports[side->space - 1], side->data, &place->mem);
+    place->host = side->data ? side->data->host : side->host;
+    return CL_SUCCESS;
+}
+
+static cl_int bind_arg(struct tsl_port *port, const struct tsl_arg *arg, struct tsl_bound_arg *bound)
+{
+    *bound = (struct tsl_bound_arg){.kind = arg->kind, .size = arg->size, .value = arg->value};
+    return arg->buffer ? buffer_mem(port, arg->buffer, &bound->mem) : CL_SUCCESS;
+}
+
+/* ---- Submissions, one per kind (no lock) --------------------------------------------------------------------------
+ */
+
+static cl_int submit_copy(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_waits *waits,
+                          struct tsl_fence **fence)
+{
+    struct tsl_copy copy = {.region = {op->region[0], op->region[1], op->region[2]}};
+    cl_int error = bind_side(op->port->graph, &op->dst, &copy.dst);
+    if (!error)
+        error = bind_side(op->port->graph, &op->src, &copy.src);
+    return error ? error : lane->member->driver->copy(lane, &copy, waits, fence);
+}
+
+static cl_int submit_fill(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_waits *waits,
+                          struct tsl_fence **fence)
+{
+    struct tsl_place dst;
+    const struct tsl_command *c = op->command;
+    cl_int error = bind_side(op->port->graph, &op->dst, &dst);
+    return error ? error
+                 : lane->member->driver->fill(lane, &dst, op->region[0], c->pattern, c->pattern_size, waits, fence);
+}
+
+static cl_int submit_launch(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_waits *waits,
+                            struct tsl_fence **fence)
+{
+    const struct tsl_command *c = op->command;
+    struct tsl_bound_arg few[16];
+    struct tsl_bound_arg *bound = c->args->n <= 16 ? few : malloc(c->args->n * sizeof(*bound));
+    cl_int error = bound ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    for (cl_uint i = 0; i < c->args->n && !error; i++)
+        error = bind_arg(op->port, &c->args->args[i], &bound[i]);
+    /* The memory of a buffer on a member never changes while the buffer lives, so the serial of the arguments serves.
+     */
+    struct tsl_bound_args args = {.serial = c->args->serial, .n = c->args->n, .args = bound};
+    if (!error)
+        error = lane->member->driver->launch(lane, c->kernel->parts[op->port->index].kernel, &args, &c->window, waits,
+                                             fence);
+    if (bound != few)
+        free(bound);
+    return error;
+}
+
+/* A host task: the buffers' host addresses go where the application wants them, then its function is called. */
+static cl_int run_native(struct tsl_op *op)
+{
+    const struct tsl_command *c = op->command;
+    for (cl_uint i = 0; i < c->n_buffers; i++)
+        *c->slots[i] = tsl_buffer_root(c->buffers[i])->data->host + c->buffers[i]->offset;
+    c->native_fn(c->native_args);
+    return CL_SUCCESS;
+}
+
+static cl_int submit(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_waits *waits, struct tsl_fence **fence)
+{
+    switch (op->kind) {
+    case TSL_OP_COPY:
+        return submit_copy(op, lane, waits, fence);
+    case TSL_OP_FILL:
+        return submit_fill(op, lane, waits, fence);
+    case TSL_OP_LAUNCH:
+        return submit_launch(op, lane, waits, fence);
+    case TSL_OP_NATIVE:
+        return run_native(op);
+    default:
+        return lane->member->driver->mark(lane, waits, fence);
+    }
+}
+
+/* ---- What is waited for (lock held, given meanwhile) --------------------------------------------------------------
+ */
+
+typedef TSL_FEW(struct tsl_fence *, 8) fences;
+
+/* Same member, other track: its fence, flushed, as a wait between queues needs. */
+static void wait_natively(struct tsl_op *before, fences *waits)
+{
+    struct tsl_fence *fence = before->user.done ? NULL : tsl_op_fence(before);
+    if (!fence || before->user.done)
+        return;
+    if (TSL_FEW_PUSH(waits, fence))
+        tsl_fence_ref(fence);
+    tsl_track_flush(before->track);
+}
+
+/* Opens a gate when the operation before it, on another member, is complete. Runs in a driver's callback. */
+struct opening {
+    struct tsl_fence *gate;
+};
+
+static void open_gate(void *arg, cl_int status)
+{
+    struct opening *opening = arg;
+    const struct tsl_driver *driver = opening->gate->driver;
+    driver->gate_open(opening->gate, status < 0 ? status : CL_COMPLETE);
+    tsl_fence_unref(opening->gate);
+    free(opening);
+}
+
+/* Without the lock: a gate on the member that `fence` of another member opens. NULL: none could be had. */
+static struct tsl_fence *gate_for(struct tsl_member *member, struct tsl_fence *fence)
+{
+    struct opening *opening = malloc(sizeof(*opening));
+    struct tsl_fence *gate = NULL;
+    if (!opening || member->driver->gate_create(member, &gate) != CL_SUCCESS) {
+        free(opening);
+        return NULL;
+    }
+    opening->gate = tsl_fence_ref(gate);
+    if (fence->driver->fence_notify(fence, open_gate, opening) != CL_SUCCESS)
+        open_gate(opening, fence->driver->fence_wait(fence));
+    return gate;
+}
+
+static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, fences *waits)
+{
+    struct tsl_graph *graph = op->port->graph;
+    struct tsl_fence *fence = before->user.done ? NULL : tsl_op_fence(before);
+    if (!fence || before->user.done)
+        return;
+    tsl_fence_ref(fence);
+    tsl_track_flush(before->track);
+    tsl_lock_give(&graph->lock);
+    struct tsl_fence *gate = gate_for(op->port->member, fence);
+    if (!gate)
+        fence->driver->fence_wait(fence); /* No gate to be had: this thread waits. */
+    tsl_fence_unref(fence);
+    tsl_lock_take(&graph->lock);
+    if (gate && !TSL_FEW_PUSH(waits, gate)) {
+        tsl_log(TSL_ROOM_GRAPH, TSL_LOG_ERROR, "out of memory while ordering commands of two members");
+        op->poison = CL_OUT_OF_HOST_MEMORY;
+    }
+}
+
+static void collect_waits(struct tsl_op *op, fences *waits)
+{
+    for (unsigned i = 0; i < op->natives.n; i++)
+        wait_natively(*TSL_FEW_AT(&op->natives, i), waits);
+    for (unsigned i = 0; i < op->gates.n; i++)
+        wait_by_gate(op, *TSL_FEW_AT(&op->gates, i), waits);
+}
+
+/* ---- One operation ------------------------------------------------------------------------------------------------
+ */
+
+static struct tsl_track *track_of(struct tsl_op *op)
+{
+    return op->track ? op->track : &op->port->up;
+}
+
+static cl_int make_lane(struct tsl_track *track)
+{
+    if (track->lane)
+        return CL_SUCCESS;
+    return track->port->member->driver->lane_create(track->port->member, track->profile, &track->lane);
+}
+
+/* Submits it, or, if it is poisoned or that fails, a mark in its place: what comes after it may count on all before it.
+ */
+struct submission {
+    struct tsl_op *op;
+    struct tsl_waits waits;
+    bool wants_fence;
+    cl_int poison;             /* in: the operation's; out: or why it was refused */
+    struct tsl_fence *fence;   /* out */
+    uint64_t start_ns, end_ns; /* out, of synchronous ports */
+};
+
+static cl_int submit_or_mark(struct submission *s)
+{
+    struct tsl_track *track = track_of(s->op);
+    struct tsl_fence **fence = s->wants_fence || s->poison ? &s->fence : NULL;
+    cl_int error = make_lane(track);
+    if (error)
+        return error;
+    if (!s->poison) {
+        error = submit(s->op, track->lane, &s->waits, fence);
+        if (!error)
+            return CL_SUCCESS;
+        tsl_log(TSL_ROOM_GRAPH, TSL_LOG_INFO, "%s refused a submission with error %d", track->port->name, error);
+        s->poison = error;
+    }
+    return track->lane->member->driver->mark(track->lane, &s->waits, &s->fence);
+}
+
+static bool wants_fence(const struct tsl_op *op)
+{
+    return op->want_fence || op->watched || op->poison || op->track->n_unfenced + 1 >= FENCE_EVERY ||
+           op->track->profile;
+}
+
+/* Synchronous ports: the work is done when this returns. */
+static cl_int run_sync(struct submission *s)
+{
+    const struct tsl_driver *driver = s->op->port->member->driver;
+    s->start_ns = tsl_clock_ns();
+    cl_int status = submit_or_mark(s);
+    if (s->fence) {
+        driver->flush(track_of(s->op)->lane);
+        status = driver->fence_wait(s->fence);
+    }
+    s->end_ns = tsl_clock_ns();
+    return status;
+}
+
+static void after_submission(struct tsl_op *op, cl_int error)
+{
+    struct tsl_track *track = op->track;
+    if (error) { /* Not even a mark could be submitted. */
+        if (!op->poison)
+            op->poison = error;
+        tsl_op_finish(op, error);
+        return;
+    }
+    TAILQ_INSERT_TAIL(&track->flight, op, flight);
+    track->dirty = true;
+    track->n_unfenced = op->fence ? 0 : track->n_unfenced + 1;
+    tsl_op_submitted(op);
+    if (op->watched) {
+        op->user.refs++;
+        STAILQ_INSERT_TAIL(&op->port->graph->to_watch, op, ready);
+    }
+    tsl_graph_changed(op->port->graph);
+    if (op->command->flushed)
+        tsl_track_flush(track);
+}
+
+/* Notices what has finished, so that long runs without any wait don't pile up. */
+static void retire_old(struct tsl_track *track)
+{
+    struct tsl_graph *graph = track->port->graph;
+    struct tsl_op *op = TAILQ_FIRST(&track->flight);
+    while (op && !op->fence)
+        op = TAILQ_NEXT(op, flight);
+    if (!op)
+        return;
+    struct tsl_fence *fence = tsl_fence_ref(op->fence);
+    op->user.refs++;
+    tsl_lock_give(&graph->lock);
+    cl_int status = fence->driver->fence_status(fence);
+    tsl_fence_unref(fence);
+    tsl_lock_take(&graph->lock);
+    if (status <= CL_COMPLETE && op->state == TSL_OP_SUBMITTED)
+        tsl_retire(op, status);
+    tsl_op_unref(op);
+}
+
+static void drop_waits(fences *waits)
+{
+    for (unsigned i = 0; i < waits->n; i++)
+        tsl_fence_unref(*TSL_FEW_AT(waits, i));
+    TSL_FEW_FINISH(waits);
+}
+
+static void note(struct tsl_op *op, const struct submission *s, cl_int status)
+{
+    op->fence = s->fence;
+    op->start_ns = s->start_ns;
+    op->end_ns = s->end_ns;
+    if (!op->poison)
+        op->poison = s->poison;
+    tsl_op_forget_befores(op);
+    if (op->port->sync)
+        tsl_op_finish(op, status);
+    else
+        after_submission(op, status);
+}
+
+static void submit_op(struct tsl_op *op)
+{
+    struct tsl_graph *graph = op->port->graph;
+    fences waits = {0};
+    bool sync = op->port->sync;
+    op->user.refs++;
+    collect_waits(op, &waits);
+    struct submission s = {.op = op,
+                           .waits = {.n = waits.n, .fences = TSL_FEW_AT(&waits, 0)},
+                           .wants_fence = sync ? !tsl_is_host(op->port) : wants_fence(op),
+                           .poison = op->poison};
+    op->submit_ns = tsl_clock_ns();
+    tsl_lock_give(&graph->lock);
+    cl_int status = sync ? run_sync(&s) : submit_or_mark(&s);
+    drop_waits(&waits);
+    tsl_lock_take(&graph->lock);
+    note(op, &s, status);
+    if (!sync && ++op->track->n_submitted % FENCE_EVERY == 0)
+        retire_old(op->track);
+    tsl_op_unref(op);
+}
+
+/* ---- Ports ----------------------------------------------------------------------------------------------------------
+ */
+
+void tsl_port_drain(struct tsl_port *port)
+{
+    struct tsl_op *op;
+    if (port->draining)
+        return; /* The other thread sees what was added. */
+    port->draining = true;
+    while ((op = STAILQ_FIRST(&port->ready))) {
+        STAILQ_REMOVE_HEAD(&port->ready, ready);
+        submit_op(op);
+    }
+    port->draining = false;
+}
+
+/* Threads of ours for work that executes inside the submitting call: one for the host's copies and tasks, one for each
+ * member that works so. They are never joined, so they belong to the process. */
+static struct tsl_worker host_worker = TSL_WORKER("tesela-host");
+static struct tsl_worker member_workers[TSL_MAX_MEMBERS];
+static pthread_once_t workers_once = PTHREAD_ONCE_INIT;
+
+static void init_workers(void)
+{
+    for (unsigned i = 0; i < TSL_MAX_MEMBERS; i++)
+        member_workers[i] = (struct tsl_worker)TSL_WORKER("tesela-member");
+}
+
+static void drain_job(struct tsl_job *job)
+{
+    struct tsl_port *port = (struct tsl_port *)((char *)job - offsetof(struct tsl_port, job));
+    struct tsl_graph *graph = port->graph;
+    struct tsl_context *context = graph->context;
+    tsl_lock_take(&graph->lock);
+    port->posted = false;
+    tsl_port_drain(port);
+    tsl_graph_leave(graph, TSL_WHO_WORKER);
+    tsl_object_unref(&context->object);
+}
+
+void tsl_port_init(struct tsl_port *port, struct tsl_graph *graph, struct tsl_member *member, unsigned index)
+{
+    bool host = index == TSL_HOST_INDEX;
+    pthread_once(&workers_once, init_workers);
+    *port = (struct tsl_port){.graph = graph, .member = member, .index = index, .job.run = drain_job};
+    port->space = host || member->caps.zero_copy ? TSL_SPACE_HOST : TSL_SPACE_MEMBER(index);
+    port->sync = host || member->caps.submits_block;
+    port->name = host ? "host" : member->path->id;
+    port->worker = host ? &host_worker : &member_workers[member->index];
+    STAILQ_INIT(&port->ready);
+    tsl_track_init(&port->up, port, false);
+    tsl_track_init(&port->down, port, false);
+}
+
+void tsl_port_finish(struct tsl_port *port)
+{
+    tsl_track_finish(&port->up);
+    tsl_track_finish(&port->down);
+}

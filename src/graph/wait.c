@@ -1,0 +1,154 @@
+/* Blocking: whoever waits pulls completion from the driver itself, so that no other thread need wake. */
+#include "graph/internal.h"
+
+/* An operation that the command (with its in-order queue) waits for and that the driver has. */
+static struct tsl_op *pullable(struct tsl_command *c)
+{
+    if (c->state == TSL_HELD)
+        return NULL;
+    for (unsigned i = c->frontier.n; i-- > 0;) {
+        struct tsl_op *op = TSL_FEW_AT(&c->frontier, i)->op;
+        if (op->state == TSL_OP_SUBMITTED && !op->port->sync)
+            return op;
+    }
+    return NULL;
+}
+
+/* Waits for one operation in this thread. The lock is given meanwhile. */
+static void pull(struct tsl_op *op)
+{
+    struct tsl_graph *graph = op->port->graph;
+    const struct tsl_driver *driver = op->port->member->driver;
+    struct tsl_fence *fence = op->fence ? tsl_fence_ref(op->fence) : NULL;
+    op->user.refs++;
+    if (fence)
+        tsl_track_flush(op->track);
+    tsl_lock_give(&graph->lock);
+    cl_int status = fence ? driver->fence_wait(fence) : driver->finish(op->track->lane);
+    tsl_fence_unref(fence);
+    tsl_lock_take(&graph->lock);
+    if (op->state == TSL_OP_SUBMITTED)
+        tsl_retire(op, status);
+    tsl_op_unref(op);
+}
+
+static void wait_for_change(struct tsl_graph *graph)
+{
+    graph->n_waiting++;
+    tsl_lock_wait(&graph->lock, &graph->changed);
+    graph->n_waiting--;
+}
+
+cl_int tsl_command_wait(struct tsl_command *c)
+{
+    struct tsl_graph *graph = c->graph;
+    struct tsl_op *op;
+    c->refs++;
+    if (c->stream)
+        tsl_stream_flush(c->stream);
+    while (c->state != TSL_REPORTED) {
+        if (tsl_graph_has_work(graph))
+            tsl_graph_work(graph, TSL_WHO_APPLICATION);
+        else if ((op = pullable(c)))
+            pull(op);
+        else
+            wait_for_change(graph);
+    }
+    cl_int status = c->status;
+    tsl_command_unref(c);
+    return status;
+}
+
+void tsl_stream_flush(struct tsl_stream *stream)
+{
+    struct tsl_graph *graph = stream->graph;
+    struct tsl_command *c;
+    TAILQ_FOREACH_REVERSE(c, &stream->commands, tsl_command_list, link)
+    {
+        if (c->flushed)
+            break; /* All before it are. */
+        c->flushed = true;
+    }
+    for (unsigned i = 0; i < graph->n_ports; i++) {
+        tsl_track_flush(&stream->tracks[i]);
+        tsl_track_flush(&graph->ports[i].up);
+        tsl_track_flush(&graph->ports[i].down);
+    }
+}
+
+static struct tsl_graph *graph_of(struct tsl_queue *queue)
+{
+    return queue->context->graph;
+}
+
+cl_int tsl_queue_flush(struct tsl_queue *queue)
+{
+    struct tsl_graph *graph = graph_of(queue);
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES;
+    tsl_lock_take(&graph->lock);
+    tsl_stream_flush(queue->stream);
+    tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+    return CL_SUCCESS;
+}
+
+/* All that is in the stream now; what is enqueued meanwhile is not waited for. */
+static void wait_for_all(struct tsl_stream *stream)
+{
+    struct tsl_command *last = TAILQ_LAST(&stream->commands, tsl_command_list);
+    if (!last)
+        return;
+    last->refs++;
+    if (!stream->in_order) {
+        struct tsl_command *c;
+        while (last->state != TSL_REPORTED && (c = TAILQ_FIRST(&stream->commands)) && c != last)
+            tsl_command_wait(c);
+    }
+    tsl_command_wait(last);
+    tsl_command_unref(last);
+}
+
+cl_int tsl_queue_finish(struct tsl_queue *queue)
+{
+    struct tsl_graph *graph = graph_of(queue);
+    struct tsl_stream *stream = queue->stream;
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES;
+    tsl_lock_take(&graph->lock);
+    wait_for_all(stream);
+    cl_int error = stream->pending_error;
+    stream->pending_error = CL_SUCCESS;
+    tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+    return error;
+}
+
+/* Nobody may ever wait for what is on its way: its end must be noticed nevertheless. */
+void tsl_queue_let_go(struct tsl_queue *queue)
+{
+    struct tsl_graph *graph = graph_of(queue);
+    struct tsl_command *c;
+    if (tsl_forked())
+        return;
+    tsl_lock_take(&graph->lock);
+    TAILQ_FOREACH(c, &queue->stream->commands, link)
+    tsl_command_watch(c);
+    tsl_stream_flush(queue->stream);
+    tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+}
+
+cl_int tsl_events_wait(cl_uint n, struct tsl_event *const *events)
+{
+    struct tsl_graph *graph = events[0]->context->graph;
+    cl_int error = CL_SUCCESS;
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES;
+    tsl_lock_take(&graph->lock);
+    for (cl_uint i = 0; i < n; i++) /* Flush all before the first wait: one may depend on another. */
+        if (events[i]->command->stream)
+            tsl_stream_flush(events[i]->command->stream);
+    for (cl_uint i = 0; i < n; i++)
+        if (tsl_command_wait(events[i]->command) < 0)
+            error = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+    return error;
+}

@@ -1,0 +1,78 @@
+/* Threads of ours: a list of jobs and one thread that runs them in order. */
+#include "graph/worker.h"
+
+#include "graph/graph.h"
+
+#include <signal.h>
+
+atomic_ulong tsl_worker_wakes;
+
+static struct tsl_job *take_job(struct tsl_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    while (!worker->first) {
+        worker->asleep = true;
+        pthread_cond_wait(&worker->wake, &worker->lock);
+    }
+    worker->asleep = false;
+    struct tsl_job *job = worker->first;
+    worker->first = job->next;
+    if (!worker->first)
+        worker->last = &worker->first;
+    job->posted = false; /* From here a post queues it anew: what comes now may be missed by this run. */
+    pthread_mutex_unlock(&worker->lock);
+    return job;
+}
+
+static void *worker_main(void *arg)
+{
+    struct tsl_worker *worker = arg;
+    pthread_setname_np(pthread_self(), worker->name);
+    for (;;) {
+        struct tsl_job *job = take_job(worker);
+        job->run(job);
+    }
+    return NULL;
+}
+
+/* The application's signals are for its own threads. */
+static bool start_locked(struct tsl_worker *worker)
+{
+    sigset_t all, before;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    worker->started = pthread_create(&thread, &attributes, worker_main, worker) == 0;
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return worker->started;
+}
+
+bool tsl_worker_post(struct tsl_worker *worker, struct tsl_job *job)
+{
+    if (tsl_forked())
+        return false;
+    pthread_mutex_lock(&worker->lock);
+    if (!worker->last)
+        worker->last = &worker->first;
+    if (!worker->started && !start_locked(worker)) {
+        pthread_mutex_unlock(&worker->lock);
+        return false;
+    }
+    if (!job->posted) {
+        job->posted = true;
+        job->next = NULL;
+        *worker->last = job;
+        worker->last = &job->next;
+    }
+    if (worker->asleep) {
+        worker->asleep = false; /* One wake for one sleep, however many posts come meanwhile. */
+        atomic_fetch_add_explicit(&tsl_worker_wakes, 1, memory_order_relaxed);
+        pthread_cond_signal(&worker->wake);
+    }
+    pthread_mutex_unlock(&worker->lock);
+    return true;
+}

@@ -1,0 +1,38 @@
+/*
+ * Threads of ours. Each is started when its first job arrives, blocks all signals, is named "tesela-…", and is never
+ * joined: at exit it calls nothing. After fork() the child has none, and posting does nothing.
+ */
+#ifndef TSL_GRAPH_WORKER_H
+#define TSL_GRAPH_WORKER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct tsl_job {
+    struct tsl_job *next;
+    void (*run)(struct tsl_job *job); /* may post the job again, may free it */
+    bool posted;                      /* under the worker's lock */
+};
+
+struct tsl_worker {
+    const char *name; /* at most 15 characters */
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    struct tsl_job *first, **last;
+    bool started, asleep;
+};
+
+#define TSL_WORKER(thread_name)                                                                    \
+    {                                                                                              \
+        .name = (thread_name), .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER \
+    }
+
+/* Puts the job at the end of the worker's list unless it is there already. It runs once for all posts that come before
+ * it begins to run. False: the thread can't be started (out of resources, or a forked child). Never blocks for long. */
+bool tsl_worker_post(struct tsl_worker *worker, struct tsl_job *job);
+
+/* How often a sleeping thread of ours was woken since the process began (tests: same-member chains wake none). */
+extern atomic_ulong tsl_worker_wakes;
+
+#endif
