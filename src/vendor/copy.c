@@ -110,7 +110,7 @@ static cl_int copy_rows(const struct tsl_vendor_submit *s, const struct tsl_copy
         error = copy_linear(&step, copy, i % n_rows, i / n_rows, copy->region[0]);
         /* Nothing may be owed after an error, so what is under way has to end. */
         if (error && i)
-            s->member->cl->clFinish(s->queue);
+            tsl_vendor_lane_drain(s->lane);
     }
     return error;
 }
@@ -193,7 +193,7 @@ static cl_int write_piece(const struct tsl_vendor_submit *s, cl_mem buffer, size
         return error;
     }
     if (cl->clSetEventCallback(event, CL_COMPLETE, free_piece, piece)) {
-        cl->clFinish(s->queue);
+        tsl_vendor_lane_drain(s->lane);
         free(piece);
     }
     cl->clReleaseEvent(event);

@@ -217,8 +217,8 @@ static void CL_CALLBACK completed(cl_event event, cl_int status, void *data)
 {
     struct tsl_vendor_notice *notice = data;
 
-    /* Some vendors say CL_COMPLETE for work that has failed. */
-    if (status == CL_COMPLETE && notice->member->device->quirks.silent_failures)
+    /* The event is asked only where it must be: some vendors hold its lock during the callback. */
+    if (status == CL_COMPLETE && notice->member->device->quirks.late_success)
         status = event_status(notice->member->cl, event);
     tell(notice, status > 0 ? CL_COMPLETE : status);
     unref_notice(notice);

@@ -209,6 +209,8 @@ void tsl_vendor_fences_finish(struct tsl_vendor_member *member);
 void tsl_vendor_lane_unref(struct tsl_vendor_lane *lane);
 /* Sends what was submitted since the last flush. */
 cl_int tsl_vendor_lane_flush(struct tsl_vendor_lane *lane);
+/* Waits for all of it; the caller entered the device. */
+cl_int tsl_vendor_lane_drain(struct tsl_vendor_lane *lane);
 
 /* ---- The operations of the table (driver.c) -----------------------------------------------------------------------
  */

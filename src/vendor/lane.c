@@ -68,6 +68,30 @@ cl_int tsl_vendor_flush(struct tsl_lane *lane)
     return tsl_vendor_lane_flush(tsl_vendor_lane(lane));
 }
 
+/* By the event of a last command. */
+static cl_int wait_for_marker(const struct tsl_vendor_cl *cl, cl_command_queue queue)
+{
+    cl_event event;
+    cl_int error = cl->clEnqueueMarkerWithWaitList(queue, 0, NULL, &event);
+
+    if (error)
+        return error;
+    error = cl->clFlush(queue);
+    if (!error)
+        error = cl->clWaitForEvents(1, &event);
+    cl->clReleaseEvent(event);
+    return error;
+}
+
+cl_int tsl_vendor_lane_drain(struct tsl_vendor_lane *lane)
+{
+    struct tsl_vendor_member *member = tsl_vendor_member(lane->base.member);
+
+    if (member->device->quirks.finish_forgets)
+        return wait_for_marker(member->cl, lane->queue);
+    return member->cl->clFinish(lane->queue);
+}
+
 cl_int tsl_vendor_finish(struct tsl_lane *lane)
 {
     struct tsl_vendor_member *member = tsl_vendor_member(lane->member);
@@ -76,7 +100,7 @@ cl_int tsl_vendor_finish(struct tsl_lane *lane)
 
     atomic_store_explicit(&l->dirty, false, memory_order_relaxed);
     tsl_vendor_enter(member->device);
-    error = member->cl->clFinish(l->queue);
+    error = tsl_vendor_lane_drain(l);
     tsl_vendor_leave(member->device);
     tsl_vendor_notice_failures(member);
     tsl_vendor_collect(member);

@@ -15,8 +15,12 @@ struct tsl_vendor_quirks {
     bool failed_wait_hangs;
     /* Event callbacks don't come for commands that fail. */
     bool silent_failures;
+    /* A callback that is set when the command has failed already is told of success. */
+    bool late_success;
     /* No gates: it can't be told when work behind a gate that was opened with an error has failed. */
     bool no_gates;
+    /* clFinish doesn't wait for what was flushed before. */
+    bool finish_forgets;
     /* The times of events are no times. */
     bool no_times;
     /* CL_KERNEL_WORK_GROUP_SIZE is less than what launches take, which is the device's maximum. */

@@ -114,7 +114,7 @@ no_waits:
 /* On a synchronous device the work is over when the submission is. */
 static cl_int finish_now(struct tsl_vendor_submit *s)
 {
-    cl_int error = s->member->cl->clFinish(s->queue);
+    cl_int error = tsl_vendor_lane_drain(s->lane);
 
     if (s->fence)
         tsl_vendor_fence_settle(s->fence);
