@@ -59,9 +59,9 @@ static cl_int final_status(struct tsl_op *op)
     if (!op->fence)
         return CL_COMPLETE;
     struct tsl_fence *fence = tsl_fence_ref(op->fence);
-    tsl_lock_give(&graph->lock);
+    tsl_graph_open(graph);
     cl_int status = fence->driver->fence_status(fence);
-    tsl_lock_take(&graph->lock);
+    tsl_graph_close(graph);
     tsl_fence_unref(fence); /* Not the last one: the operation has its own, and we have the operation. */
     return status < 0 ? status : CL_COMPLETE;
 }
@@ -113,14 +113,14 @@ struct tsl_fence *tsl_op_fence(struct tsl_op *op)
     if (op->fence)
         return op->fence;
     struct tsl_fence *fence = NULL;
-    tsl_lock_give(&graph->lock);
+    tsl_graph_open(graph);
     op->port->member->driver->mark(op->track->lane, NULL, &fence);
-    tsl_lock_take(&graph->lock);
+    tsl_graph_close(graph);
     op->track->dirty = true;
     if (op->fence && fence) { /* Another thread was faster. */
-        tsl_lock_give(&graph->lock);
+        tsl_graph_open(graph);
         tsl_fence_unref(fence);
-        tsl_lock_take(&graph->lock);
+        tsl_graph_close(graph);
     } else if (fence) {
         op->fence = fence;
     }
@@ -140,13 +140,13 @@ static void watch(struct tsl_op *op)
     tsl_object_ref(&graph->context->object);
     if (fence)
         tsl_fence_ref(fence);
-    tsl_lock_give(&graph->lock);
+    tsl_graph_open(graph);
     if (!fence)
         on_fence(op, driver->finish(op->track->lane));
     else if (driver->fence_notify(fence, on_fence, op) != CL_SUCCESS)
         on_fence(op, driver->fence_wait(fence)); /* No notification to be had: this thread waits itself. */
     tsl_fence_unref(fence);
-    tsl_lock_take(&graph->lock);
+    tsl_graph_close(graph);
 }
 
 void tsl_watch_pending(struct tsl_graph *graph)

@@ -90,10 +90,10 @@ static cl_int unfinished_status(struct tsl_command *c)
     if (behind_others(c) || !op || op->state != TSL_OP_SUBMITTED || !op->fence)
         return CL_SUBMITTED;
     struct tsl_fence *fence = tsl_fence_ref(op->fence);
-    tsl_lock_give(&c->graph->lock);
+    tsl_graph_open(c->graph);
     cl_int status = fence->driver->fence_status(fence);
     tsl_fence_unref(fence);
-    tsl_lock_take(&c->graph->lock);
+    tsl_graph_close(c->graph);
     return status == CL_RUNNING || status <= CL_COMPLETE ? CL_RUNNING : CL_SUBMITTED;
 }
 
@@ -108,10 +108,10 @@ static void poll(struct tsl_command *c)
         struct tsl_fence *fence = tsl_op_fence(op);
         if (fence) {
             tsl_fence_ref(fence);
-            tsl_lock_give(&c->graph->lock);
+            tsl_graph_open(c->graph);
             cl_int status = fence->driver->fence_status(fence);
             tsl_fence_unref(fence);
-            tsl_lock_take(&c->graph->lock);
+            tsl_graph_close(c->graph);
             if (status <= CL_COMPLETE && op->state == TSL_OP_SUBMITTED)
                 tsl_retire(op, status);
         }

@@ -226,12 +226,12 @@ static void bury(struct tsl_graph *graph)
         tsl_op_forget_befores(op); /* May make more dead ones. */
         STAILQ_INSERT_TAIL(&dead, op, ready);
     }
-    tsl_lock_give(&graph->lock);
+    tsl_graph_open(graph);
     while ((op = STAILQ_FIRST(&dead))) {
         STAILQ_REMOVE_HEAD(&dead, ready);
         free_op(op);
     }
-    tsl_lock_take(&graph->lock);
+    tsl_graph_close(graph);
 }
 
 /* What a reported command holds. Without the lock: objects may be destroyed. */
@@ -261,10 +261,10 @@ static void collect_garbage(struct tsl_graph *graph)
         tsl_dependences_finish(&c->own);
         tsl_dependences_finish(&c->frontier);
     }
-    tsl_lock_give(&graph->lock);
+    tsl_graph_open(graph);
     for (c = garbage; c; c = c->next)
         release_payload(c);
-    tsl_lock_take(&graph->lock);
+    tsl_graph_close(graph);
     while ((c = garbage)) {
         garbage = c->next;
         c->src = c->dst = NULL;
@@ -277,9 +277,9 @@ static void write_records(struct tsl_graph *graph)
 {
     struct tsl_op_record *records = graph->records;
     graph->records = NULL;
-    tsl_lock_give(&graph->lock);
+    tsl_graph_open(graph);
     tsl_records_write(records);
-    tsl_lock_take(&graph->lock);
+    tsl_graph_close(graph);
 }
 
 void tsl_graph_work(struct tsl_graph *graph, enum tsl_who who)

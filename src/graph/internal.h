@@ -282,6 +282,18 @@ struct tsl_graph {
     unsigned surplus_refs;                /* references to the context to be dropped when the lock is given */
 };
 
+/* The lock is given for a call into a driver or an object's end, and taken again before the function returns: to its
+ * caller, and so to Clang's analysis, it is held throughout. What was read before may have changed. */
+static inline void tsl_graph_open(struct tsl_graph *graph) TSL_UNCHECKED
+{
+    tsl_lock_give(&graph->lock);
+}
+
+static inline void tsl_graph_close(struct tsl_graph *graph) TSL_UNCHECKED
+{
+    tsl_lock_take(&graph->lock);
+}
+
 /* ---- few.c: arrays with room for a few in place ---------------------------------------------------------------------
  */
 
@@ -387,9 +399,9 @@ void tsl_command_step(struct tsl_command *command);
 /* The operation's fence, made late if need be; NULL if that fails. The lock may be given meanwhile. */
 struct tsl_fence *tsl_op_fence(struct tsl_op *op);
 /* Handles fences that told of completion. The lock is given meanwhile. */
-void tsl_handle_signalled(struct tsl_graph *graph);
+void tsl_handle_signalled(struct tsl_graph *graph) TSL_REQUIRES(graph->lock);
 /* Asks for notification of the operations in to_watch. The lock is given meanwhile. */
-void tsl_watch_pending(struct tsl_graph *graph);
+void tsl_watch_pending(struct tsl_graph *graph) TSL_REQUIRES(graph->lock);
 
 /* ---- graph.c
  * --------------------------------------------------------------------------------------------------------- */
@@ -398,12 +410,12 @@ void tsl_watch_pending(struct tsl_graph *graph);
 enum tsl_who { TSL_WHO_APPLICATION, TSL_WHO_WORKER };
 /* Does the work that was left (submitting, dropping references …). The lock is held at entry and exit, not in between.
  */
-void tsl_graph_work(struct tsl_graph *graph, enum tsl_who who);
+void tsl_graph_work(struct tsl_graph *graph, enum tsl_who who) TSL_REQUIRES(graph->lock);
 bool tsl_graph_has_work(const struct tsl_graph *graph);
 /* tsl_graph_work, then gives the lock. */
-void tsl_graph_leave(struct tsl_graph *graph, enum tsl_who who);
+void tsl_graph_leave(struct tsl_graph *graph, enum tsl_who who) TSL_RELEASES(graph->lock);
 /* Lets the bridge thread do the work that was left. The lock is held. */
-void tsl_graph_post(struct tsl_graph *graph);
+void tsl_graph_post(struct tsl_graph *graph) TSL_REQUIRES(graph->lock);
 /* Wakes waiters. */
 void tsl_graph_changed(struct tsl_graph *graph);
 
@@ -413,7 +425,7 @@ void tsl_graph_changed(struct tsl_graph *graph);
 /* An event without a command (the caller sets it, with a reference), users = 1; NULL without memory. */
 struct tsl_event *tsl_event_create(struct tsl_context *context, struct tsl_queue *queue);
 /* Until the command is reported. The lock is held at entry and exit. Returns its status (CL_COMPLETE or an error). */
-cl_int tsl_command_wait(struct tsl_command *command);
+cl_int tsl_command_wait(struct tsl_command *command) TSL_UNCHECKED;
 /* The command's queue up to it goes to the devices. The lock is given meanwhile. */
 void tsl_stream_flush(struct tsl_stream *stream);
 /* Its callbacks are due. */

@@ -32,9 +32,9 @@ void tsl_track_flush(struct tsl_track *track)
     if (!track->dirty || !track->lane)
         return;
     track->dirty = false;
-    tsl_lock_give(&graph->lock);
+    tsl_graph_open(graph);
     track->port->member->driver->flush(track->lane);
-    tsl_lock_take(&graph->lock);
+    tsl_graph_close(graph);
 }
 
 /* ---- Binding: what an operation's sides and arguments are on this member (no lock; the drainer alone) -------------
@@ -201,12 +201,12 @@ static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, fences *waits
         return;
     tsl_fence_ref(fence);
     tsl_track_flush(before->track);
-    tsl_lock_give(&graph->lock);
+    tsl_graph_open(graph);
     struct tsl_fence *gate = gate_for(op->port->member, fence);
     if (!gate)
         fence->driver->fence_wait(fence); /* No gate to be had: this thread waits. */
     tsl_fence_unref(fence);
-    tsl_lock_take(&graph->lock);
+    tsl_graph_close(graph);
     if (gate && !TSL_FEW_PUSH(waits, gate)) {
         tsl_log(TSL_ROOM_GRAPH, TSL_LOG_ERROR, "out of memory while ordering commands of two members");
         op->poison = CL_OUT_OF_HOST_MEMORY;
@@ -317,10 +317,10 @@ static void retire_old(struct tsl_track *track)
         return;
     struct tsl_fence *fence = tsl_fence_ref(op->fence);
     op->user.refs++;
-    tsl_lock_give(&graph->lock);
+    tsl_graph_open(graph);
     cl_int status = fence->driver->fence_status(fence);
     tsl_fence_unref(fence);
-    tsl_lock_take(&graph->lock);
+    tsl_graph_close(graph);
     if (status <= CL_COMPLETE && op->state == TSL_OP_SUBMITTED)
         tsl_retire(op, status);
     tsl_op_unref(op);
@@ -359,10 +359,10 @@ static void submit_op(struct tsl_op *op)
                            .wants_fence = sync ? !tsl_is_host(op->port) : wants_fence(op),
                            .poison = op->poison};
     op->submit_ns = tsl_clock_ns();
-    tsl_lock_give(&graph->lock);
+    tsl_graph_open(graph);
     cl_int status = sync ? run_sync(&s) : submit_or_mark(&s);
     drop_waits(&waits);
-    tsl_lock_take(&graph->lock);
+    tsl_graph_close(graph);
     note(op, &s, status);
     if (!sync && ++op->track->n_submitted % FENCE_EVERY == 0)
         retire_old(op->track);

@@ -23,16 +23,16 @@ static void pull(struct tsl_op *op)
     op->user.refs++;
     if (fence)
         tsl_track_flush(op->track);
-    tsl_lock_give(&graph->lock);
+    tsl_graph_open(graph);
     cl_int status = fence ? driver->fence_wait(fence) : driver->finish(op->track->lane);
     tsl_fence_unref(fence);
-    tsl_lock_take(&graph->lock);
+    tsl_graph_close(graph);
     if (op->state == TSL_OP_SUBMITTED)
         tsl_retire(op, status);
     tsl_op_unref(op);
 }
 
-static void wait_for_change(struct tsl_graph *graph)
+TSL_UNCHECKED static void wait_for_change(struct tsl_graph *graph)
 {
     graph->n_waiting++;
     tsl_lock_wait(&graph->lock, &graph->changed);
