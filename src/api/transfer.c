@@ -30,12 +30,6 @@ static struct tsl_box_copy box_copy(const struct tsl_side *dst, const struct tsl
     };
 }
 
-/* Moving no bytes is allowed; the core's commands move some, so what is left is a point in the queue. */
-static cl_int enqueue_nothing(const struct tsl_enqueue *e)
-{
-    return tsl_enqueue_marker(e, false);
-}
-
 /* ---- Reads and writes ---- */
 
 static cl_int check_linear(const struct tsl_enqueue *e, cl_mem handle, size_t offset, size_t size,
@@ -64,9 +58,7 @@ cl_int CL_API_CALL tsl_api_clEnqueueReadBuffer(cl_command_queue command_queue, c
         error = tsl_check_tail(&e, &tail);
     if (!error)
         error = check_host_access(src, HOST_READS);
-    if (error)
-        return error;
-    return size ? tsl_enqueue_read(&e, src, ptr, &copy) : enqueue_nothing(&e);
+    return error ? error : tsl_enqueue_read(&e, src, ptr, &copy);
 }
 
 cl_int CL_API_CALL tsl_api_clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_write,
@@ -88,9 +80,7 @@ cl_int CL_API_CALL tsl_api_clEnqueueWriteBuffer(cl_command_queue command_queue, 
         error = tsl_check_tail(&e, &tail);
     if (!error)
         error = check_host_access(dst, HOST_WRITES);
-    if (error)
-        return error;
-    return size ? tsl_enqueue_write(&e, dst, ptr, &copy) : enqueue_nothing(&e);
+    return error ? error : tsl_enqueue_write(&e, dst, ptr, &copy);
 }
 
 /* Both sides of a rectangle between a buffer and the application's memory. */
@@ -203,9 +193,7 @@ cl_int CL_API_CALL tsl_api_clEnqueueCopyBuffer(cl_command_queue command_queue, c
         error = tsl_check_tail(&e, &tail);
     if (!error && size > 0)
         error = check_copy_overlap(src, src_offset, dst, dst_offset, size);
-    if (error)
-        return error;
-    return size ? tsl_enqueue_copy(&e, src, dst, &copy) : enqueue_nothing(&e);
+    return error ? error : tsl_enqueue_copy(&e, src, dst, &copy);
 }
 
 static cl_int check_rect_overlap(struct tsl_buffer *src, const struct tsl_side *from, struct tsl_buffer *dst,
@@ -274,9 +262,7 @@ cl_int CL_API_CALL tsl_api_clEnqueueFillBuffer(cl_command_queue command_queue, c
         error = CL_INVALID_VALUE;
     if (!error)
         error = tsl_check_tail(&e, &tail);
-    if (error)
-        return error;
-    return size ? tsl_enqueue_fill(&e, dst, pattern, pattern_size, offset, size) : enqueue_nothing(&e);
+    return error ? error : tsl_enqueue_fill(&e, dst, pattern, pattern_size, offset, size);
 }
 
 static cl_int check_buffers(const struct tsl_enqueue *e, cl_uint n, const cl_mem *handles)
