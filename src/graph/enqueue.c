@@ -273,8 +273,10 @@ cl_int tsl_enqueue_native(const struct tsl_enqueue *e, void(CL_CALLBACK *fn)(voi
                           struct tsl_buffer *const *buffers, void **const *slots)
 {
     struct tsl_command *c = begin(e);
-    if (!c)
+    if (!c) {
+        free(args);
         return CL_OUT_OF_HOST_MEMORY;
+    }
     c->native_args = args;
     if (!keep_all(c, n, buffers))
         return abandon(c, CL_OUT_OF_HOST_MEMORY);

@@ -43,7 +43,8 @@ struct tsl_enqueue {
     struct tsl_event **event;
 };
 
-/* A box of bytes: 1D when region[1] and region[2] are 1. Offsets are in the buffer (sub-buffer) resp. from host. */
+/* A box of bytes: 1D when region[1] and region[2] are 1. Offsets are in the buffer (sub-buffer) resp. from host. A 1D
+ * region may be empty. */
 struct tsl_box_copy {
     size_t region[3];
     size_t dst_offset, dst_row_pitch, dst_slice_pitch; /* offset already includes the origin */
@@ -68,8 +69,8 @@ cl_int tsl_enqueue_kernel(const struct tsl_enqueue *e, struct tsl_kernel *kernel
 cl_int tsl_enqueue_marker(const struct tsl_enqueue *e, bool barrier);
 cl_int tsl_enqueue_migrate(const struct tsl_enqueue *e, cl_uint n, struct tsl_buffer *const *buffers,
                            cl_mem_migration_flags flags);
-/* A host task: fn runs on a thread of ours once the buffers are on the host. args: heap, freed after the run; the graph
- * stores the host address of buffers[i] at slots[i] (pointers into args) before. */
+/* A host task: fn runs on a thread of ours once the buffers are on the host. args: heap, freed after the run or
+ * failure; the graph stores the host address of buffers[i] at slots[i] (pointers into args) before. */
 cl_int tsl_enqueue_native(const struct tsl_enqueue *e, void(CL_CALLBACK *fn)(void *), void *args, cl_uint n,
                           struct tsl_buffer *const *buffers, void **const *slots);
 

@@ -443,8 +443,16 @@ static cl_int plan_kernel(struct tsl_command *c, const tsl_dependences *order)
 
 /* ---- All -------------------------------------------------------------------------------------------------------- */
 
+/* A transfer or fill of no bytes: it only takes its turn. */
+static bool moves_nothing(const struct tsl_command *c)
+{
+    return (c->src || c->dst) && c->box.region[0] == 0;
+}
+
 cl_int tsl_plan(struct tsl_command *c, const tsl_dependences *order)
 {
+    if (moves_nothing(c))
+        return CL_SUCCESS;
     switch (c->type) {
     case CL_COMMAND_READ_BUFFER:
     case CL_COMMAND_READ_BUFFER_RECT:

@@ -1,0 +1,231 @@
+/* Command queues: properties, what they say, counts, and the commands that only order others. */
+/* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
+
+#include "begin.h"
+
+static cl_context context;
+
+static int setup(void **state)
+{
+    (void)state;
+    context = make_context();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return clReleaseContext(context);
+}
+
+static cl_command_queue_properties flags_of(cl_command_queue queue)
+{
+    cl_command_queue_properties flags;
+
+    assert_int_equal(clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof flags, &flags, NULL), CL_SUCCESS);
+    return flags;
+}
+
+static void says_what_it_was_made_with(void **state)
+{
+    const cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES,
+                                              CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE, 0};
+    cl_command_queue queue, default_queue = (cl_command_queue)1;
+    cl_queue_properties kept[8];
+    cl_context in;
+    cl_device_id on;
+    cl_uint n;
+    size_t size;
+    cl_int error;
+    (void)state;
+
+    queue = clCreateCommandQueueWithProperties(context, our_device(), properties, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    assert_int_equal(clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof in, &in, NULL), CL_SUCCESS);
+    assert_ptr_equal(in, context);
+    assert_int_equal(clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof on, &on, NULL), CL_SUCCESS);
+    assert_ptr_equal(on, our_device());
+    assert_int_equal(clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof n, &n, NULL), CL_SUCCESS);
+    assert_int_equal(n, 1);
+    assert_int_equal(flags_of(queue), properties[1]);
+    assert_int_equal(clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES_ARRAY, sizeof kept, kept, &size), CL_SUCCESS);
+    assert_int_equal(size, sizeof properties);
+    assert_memory_equal(kept, properties, size);
+    assert_int_equal(clGetCommandQueueInfo(queue, CL_QUEUE_SIZE, sizeof n, &n, NULL), CL_INVALID_COMMAND_QUEUE);
+    assert_int_equal(clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE_DEFAULT, sizeof default_queue, &default_queue, NULL),
+                     CL_SUCCESS);
+    assert_null(default_queue);
+    assert_int_equal(clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof in - 1, &in, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clGetCommandQueueInfo(queue, 0x7777, sizeof kept, kept, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
+}
+
+static void defaults_are_in_order_without_profiling(void **state)
+{
+    const cl_queue_properties empty[] = {0};
+    cl_command_queue queues[3];
+    size_t size;
+    cl_int error;
+    (void)state;
+
+    queues[0] = clCreateCommandQueueWithProperties(context, our_device(), NULL, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    queues[1] = clCreateCommandQueueWithProperties(context, our_device(), empty, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    queues[2] = clCreateCommandQueue(context, our_device(), 0, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(flags_of(queues[i]), 0);
+        assert_int_equal(clGetCommandQueueInfo(queues[i], CL_QUEUE_PROPERTIES_ARRAY, 0, NULL, &size), CL_SUCCESS);
+        assert_int_equal(size, i == 1 ? sizeof empty : 0);
+        assert_int_equal(clReleaseCommandQueue(queues[i]), CL_SUCCESS);
+    }
+}
+
+static void wrong_properties_are_refused(void **state)
+{
+    static const struct {
+        cl_queue_properties list[5];
+        cl_int error;
+    } wrong[] = {
+        {{CL_QUEUE_PROPERTIES, 1 << 10, 0}, CL_INVALID_VALUE},
+        {{0x7777, 1, 0}, CL_INVALID_VALUE},
+        {{CL_QUEUE_PROPERTIES, 0, CL_QUEUE_PROPERTIES, 0, 0}, CL_INVALID_VALUE},
+        {{CL_QUEUE_SIZE, 1024, 0}, CL_INVALID_VALUE},
+        {{CL_QUEUE_PROPERTIES, CL_QUEUE_ON_DEVICE, 0}, CL_INVALID_VALUE},
+        {{CL_QUEUE_PROPERTIES, CL_QUEUE_ON_DEVICE_DEFAULT | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0},
+         CL_INVALID_VALUE},
+        {{CL_QUEUE_PROPERTIES, CL_QUEUE_ON_DEVICE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0},
+         CL_INVALID_QUEUE_PROPERTIES},
+        {{CL_QUEUE_PROPERTIES, CL_QUEUE_ON_DEVICE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_SIZE, 1024, 0},
+         CL_INVALID_QUEUE_PROPERTIES},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < LENGTH(wrong); i++)
+        assert_refused(wrong[i].error, clCreateCommandQueueWithProperties(context, our_device(), wrong[i].list, err));
+    assert_refused(CL_INVALID_VALUE, clCreateCommandQueue(context, our_device(), CL_QUEUE_ON_DEVICE, err));
+    assert_refused(CL_INVALID_VALUE, clCreateCommandQueue(context, our_device(), 1 << 10, err));
+}
+
+static void wrong_places_are_refused(void **state)
+{
+    cl_device_id no_device = (cl_device_id)our_platform();
+    cl_context no_context = (cl_context)our_platform();
+    (void)state;
+
+    assert_refused(CL_INVALID_DEVICE, clCreateCommandQueue(context, no_device, 0, err));
+    assert_refused(CL_INVALID_DEVICE, clCreateCommandQueueWithProperties(context, no_device, NULL, err));
+    assert_refused(CL_INVALID_CONTEXT, clCreateCommandQueue(no_context, our_device(), 0, err));
+    assert_int_equal(clSetDefaultDeviceCommandQueue(context, our_device(), NULL), CL_INVALID_OPERATION);
+    assert_int_equal(clSetDefaultDeviceCommandQueue(context, no_device, NULL), CL_INVALID_DEVICE);
+}
+
+static void properties_stay(void **state)
+{
+    cl_command_queue queue = make_queue(context, 0);
+    (void)state;
+
+    assert_int_equal(clSetCommandQueueProperty(queue, CL_QUEUE_PROFILING_ENABLE, CL_TRUE, NULL), CL_INVALID_OPERATION);
+    assert_int_equal(flags_of(queue), 0);
+    assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
+}
+
+static void is_counted(void **state)
+{
+    cl_command_queue queue = make_queue(context, 0);
+    cl_uint n;
+    (void)state;
+
+    assert_int_equal(clRetainCommandQueue(queue), CL_SUCCESS);
+    assert_int_equal(clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof n, &n, NULL), CL_SUCCESS);
+    assert_int_equal(n, 2);
+    assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
+    assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
+    assert_int_equal(clReleaseCommandQueue(queue), CL_INVALID_COMMAND_QUEUE);
+    assert_int_equal(clFinish(queue), CL_INVALID_COMMAND_QUEUE);
+    assert_int_equal(clFlush(queue), CL_INVALID_COMMAND_QUEUE);
+}
+
+/* ---- Markers and barriers ---- */
+
+static cl_command_type type_of(cl_event event)
+{
+    cl_command_type type;
+
+    assert_int_equal(clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL), CL_SUCCESS);
+    return type;
+}
+
+static void order_commands_complete(void **state)
+{
+    cl_command_queue queue = make_queue(context, 0);
+    cl_event events[3];
+    (void)state;
+
+    assert_int_equal(clEnqueueMarkerWithWaitList(queue, 0, NULL, &events[0]), CL_SUCCESS);
+    assert_int_equal(clEnqueueBarrierWithWaitList(queue, 1, &events[0], &events[1]), CL_SUCCESS);
+    assert_int_equal(clEnqueueMarker(queue, &events[2]), CL_SUCCESS);
+    assert_int_equal(clEnqueueBarrier(queue), CL_SUCCESS);
+    assert_int_equal(clEnqueueWaitForEvents(queue, 3, events), CL_SUCCESS);
+    assert_int_equal(type_of(events[0]), CL_COMMAND_MARKER);
+    assert_int_equal(type_of(events[1]), CL_COMMAND_BARRIER);
+    assert_int_equal(type_of(events[2]), CL_COMMAND_MARKER);
+    assert_int_equal(clFlush(queue), CL_SUCCESS);
+    assert_int_equal(clFinish(queue), CL_SUCCESS);
+    for (int i = 0; i < 3; i++) {
+        cl_int status;
+
+        assert_int_equal(clGetEventInfo(events[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL),
+                         CL_SUCCESS);
+        assert_int_equal(status, CL_COMPLETE);
+        assert_int_equal(clReleaseEvent(events[i]), CL_SUCCESS);
+    }
+    assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
+}
+
+static void wrong_order_commands_are_refused(void **state)
+{
+    cl_command_queue queue = make_queue(context, 0), no_queue = (cl_command_queue)context;
+    cl_context other_context = make_context();
+    cl_event here = make_user_event(context), there = make_user_event(other_context);
+    cl_event mixed[2] = {here, there}, wrong = (cl_event)context;
+    (void)state;
+
+    assert_int_equal(clEnqueueMarkerWithWaitList(no_queue, 0, NULL, NULL), CL_INVALID_COMMAND_QUEUE);
+    assert_int_equal(clEnqueueMarkerWithWaitList(queue, 0, &here, NULL), CL_INVALID_EVENT_WAIT_LIST);
+    assert_int_equal(clEnqueueMarkerWithWaitList(queue, 1, NULL, NULL), CL_INVALID_EVENT_WAIT_LIST);
+    assert_int_equal(clEnqueueBarrierWithWaitList(queue, 1, &wrong, NULL), CL_INVALID_EVENT_WAIT_LIST);
+    assert_int_equal(clEnqueueBarrierWithWaitList(queue, 2, mixed, NULL), CL_INVALID_CONTEXT);
+    assert_int_equal(clEnqueueMarker(queue, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clEnqueueMarker(no_queue, &wrong), CL_INVALID_COMMAND_QUEUE);
+    assert_int_equal(clEnqueueBarrier(no_queue), CL_INVALID_COMMAND_QUEUE);
+    assert_int_equal(clEnqueueWaitForEvents(queue, 0, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clEnqueueWaitForEvents(queue, 1, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clEnqueueWaitForEvents(queue, 1, &wrong), CL_INVALID_EVENT);
+    assert_int_equal(clEnqueueWaitForEvents(queue, 2, mixed), CL_INVALID_CONTEXT);
+    /* Nothing of that is left in the queue, or this would wait for ever. */
+    assert_int_equal(clFinish(queue), CL_SUCCESS);
+    clSetUserEventStatus(here, CL_COMPLETE);
+    clSetUserEventStatus(there, CL_COMPLETE);
+    clReleaseEvent(here);
+    clReleaseEvent(there);
+    clReleaseContext(other_context);
+    clReleaseCommandQueue(queue);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(says_what_it_was_made_with, setup, teardown),
+        cmocka_unit_test_setup_teardown(defaults_are_in_order_without_profiling, setup, teardown),
+        cmocka_unit_test_setup_teardown(wrong_properties_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(wrong_places_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(properties_stay, setup, teardown),
+        cmocka_unit_test_setup_teardown(is_counted, setup, teardown),
+        cmocka_unit_test_setup_teardown(order_commands_complete, setup, teardown),
+        cmocka_unit_test_setup_teardown(wrong_order_commands_are_refused, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
