@@ -108,6 +108,8 @@ static void *run_job(void *arg)
         build_source(job);
     else
         build_binary(job);
+    if (job->part.program && path->driver->program_kernels(job->part.program, &job->part.kernel_names) != CL_SUCCESS)
+        job->part.kernel_names = NULL;
     tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "program built for %s (%s): %d", path->id, path->device_name, job->part.error);
     return NULL;
 }
@@ -147,31 +149,22 @@ static cl_int result_of(const struct build *build)
     return result;
 }
 
-static bool names_have(const char *names, const char *name)
+/* Adds the names of a list that *names lacks. Without memory the rest is left out. */
+static void add_names(char **names, const char *more)
 {
-    size_t n = strlen(name);
+    while (more && *more) {
+        int length = (int)strcspn(more, ";");
+        char *name = strndup(more, (size_t)length), *joined = NULL;
 
-    while (names) {
-        if (strncmp(names, name, n) == 0 && (names[n] == ';' || names[n] == 0))
-            return true;
-        names = strchr(names, ';');
-        names = names ? names + 1 : NULL;
-    }
-    return false;
-}
-
-/* Adds the names of a ';' list (which is cut up) that *names lacks. Without memory the rest is left out. */
-static void add_names(char **names, char *more)
-{
-    char *rest = NULL, *joined;
-
-    for (char *name = strtok_r(more, ";", &rest); name; name = strtok_r(NULL, ";", &rest)) {
-        if (names_have(*names, name))
-            continue;
-        if (asprintf(&joined, "%s%s%s", *names ? *names : "", *names ? ";" : "", name) < 0)
+        if (!name)
             return;
-        free(*names);
-        *names = joined;
+        if (!tsl_program_names_have(*names, name) &&
+            asprintf(&joined, "%s%s%s", *names ? *names : "", *names ? ";" : "", name) >= 0) {
+            free(*names);
+            *names = joined;
+        }
+        free(name);
+        more += length + (more[length] == ';');
     }
 }
 
@@ -180,14 +173,8 @@ static char *kernel_names(const struct build *build)
 {
     char *names = NULL;
 
-    for (unsigned i = 0; i < build->n_jobs; i++) {
-        const struct job *job = &build->jobs[i];
-        char *more = NULL;
-
-        if (job->part.program && member_of(job)->driver->program_kernels(job->part.program, &more) == CL_SUCCESS)
-            add_names(&names, more);
-        free(more);
-    }
+    for (unsigned i = 0; i < build->n_jobs; i++)
+        add_names(&names, build->jobs[i].part.kernel_names);
     return names ? names : strdup("");
 }
 

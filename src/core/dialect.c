@@ -8,8 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Macros that compilers define whether or not their device reports the extension (Clang for SPIR does). */
-static const char *const known_extensions[] = {
+/* Macros that compilers define whether or not their device reports them (Clang for SPIR does). */
+static const char *const known_macros[] = {
+    "__opencl_c_3d_image_writes",
+    "__opencl_c_atomic_order_acq_rel",
+    "__opencl_c_atomic_order_seq_cst",
+    "__opencl_c_atomic_scope_all_devices",
+    "__opencl_c_atomic_scope_device",
+    "__opencl_c_device_enqueue",
+    "__opencl_c_fp64",
+    "__opencl_c_generic_address_space",
+    "__opencl_c_images",
+    "__opencl_c_int64",
+    "__opencl_c_integer_dot_product_input_4x8bit",
+    "__opencl_c_integer_dot_product_input_4x8bit_packed",
+    "__opencl_c_pipes",
+    "__opencl_c_program_scope_global_variables",
+    "__opencl_c_read_write_images",
+    "__opencl_c_subgroups",
+    "__opencl_c_work_group_collective_functions",
     "cl_khr_3d_image_writes",
     "cl_khr_byte_addressable_store",
     "cl_khr_depth_images",
@@ -49,6 +66,8 @@ static const char *const known_extensions[] = {
     "cl_intel_subgroups",
     "cl_intel_subgroups_short",
 };
+
+#define N_KNOWN (sizeof(known_macros) / sizeof(known_macros[0]))
 
 /* ---- Asking devices ---------------------------------------------------------------------------------------------- */
 
@@ -212,22 +231,37 @@ static void put_define(struct prelude *prelude, const char *name, const char *va
     put(prelude, "\n");
 }
 
-/* Takes away what is in the member's list but not in the virtual device's. */
+static bool is_feature(const char *name)
+{
+    return strncmp(name, "__opencl_c_", 11) == 0;
+}
+
+/* Takes a macro away unless the virtual device promises it. Features came with OpenCL C 3.0: in older versions nobody
+ * sees them, whatever compilers define. */
+static void put_undef_unless(struct prelude *prelude, const char *name, const char *promised)
+{
+    if (!list_has(promised, name) || (is_feature(name) && prelude->options->std < 300))
+        put_undef(prelude, name);
+}
+
+static bool is_known(const char *name)
+{
+    for (size_t i = 0; i < N_KNOWN; i++)
+        if (strcmp(known_macros[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* All that the member's compiler may define and the virtual device doesn't promise. macros is cut up. */
 static void put_undefs(struct prelude *prelude, char *macros, const char *promised)
 {
     char *rest = NULL;
 
-    for (size_t i = 0; i < sizeof(known_extensions) / sizeof(known_extensions[0]); i++)
-        if (!list_has(promised, known_extensions[i]))
-            put_undef(prelude, known_extensions[i]);
-    for (char *name = strtok_r(macros, " ", &rest); name; name = strtok_r(NULL, " ", &rest)) {
-        bool known = false;
-
-        for (size_t i = 0; i < sizeof(known_extensions) / sizeof(known_extensions[0]) && !known; i++)
-            known = strcmp(known_extensions[i], name) == 0;
-        if (!known && !list_has(promised, name))
-            put_undef(prelude, name);
-    }
+    for (size_t i = 0; i < N_KNOWN; i++)
+        put_undef_unless(prelude, known_macros[i], promised);
+    for (char *name = strtok_r(macros, " ", &rest); name; name = strtok_r(NULL, " ", &rest))
+        if (!is_known(name))
+            put_undef_unless(prelude, name, promised);
 }
 
 /* A member that compiles an older version says the version that was asked for, with the features that are promised:
@@ -243,7 +277,7 @@ static void put_version(struct prelude *prelude, unsigned std, char *promised)
         return;
     put_define(prelude, "CL_VERSION_3_0", "300");
     for (char *name = strtok_r(promised, " ", &rest); name; name = strtok_r(NULL, " ", &rest))
-        if (strncmp(name, "__opencl_c_", 11) == 0)
+        if (is_feature(name))
             put_define(prelude, name, "1");
 }
 
@@ -300,13 +334,21 @@ static bool has_remainders(const struct asked *asked)
     return version >= 200;
 }
 
+/* Without -cl-std the newest OpenCL C 1 is meant (OpenCL 3.0, 5.8.6.5); some compilers take a newer one. */
+static unsigned default_std(const struct tsl_build_options *options, unsigned newest)
+{
+    if (options->std_begin != options->std_end)
+        return 0; /* C++ for OpenCL */
+    return newest && newest < 120 ? newest : 120;
+}
+
 void tsl_dialect_choose(struct tsl_device *device, const struct tsl_path *path, const struct tsl_build_options *options,
                         struct tsl_dialect *dialect)
 {
     const struct asked virtual = {.device = device}, member = {.path = path};
-    unsigned newest = options->std ? ask_newest_std(&member) : 0;
+    unsigned newest = ask_newest_std(&member);
 
-    *dialect = (struct tsl_dialect){.std = options->std};
+    *dialect = (struct tsl_dialect){.std = options->std ? options->std : default_std(options, newest)};
     if (newest && options->std > newest) {
         dialect->std = newest;
         dialect->translated = true;

@@ -10,7 +10,7 @@
 #include "core/device.h"
 
 struct tsl_dialect {
-    unsigned std;     /* the version that this member compiles, as in tsl_build_options; 0: the option was not given */
+    unsigned std;     /* the version that this member compiles, as in tsl_build_options; 0: as the options say */
     bool translated;  /* it is older than the one asked for */
     bool non_uniform; /* launches may have remainders */
 };

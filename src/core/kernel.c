@@ -102,7 +102,8 @@ static cl_int add_member(struct tsl_kernel *kernel, unsigned i)
     struct tsl_kernel_part *part = &kernel->parts[i];
     cl_int error;
 
-    if (!built->program)
+    /* Vendors that complain aloud aren't asked for what they don't have. */
+    if (!built->program || (built->kernel_names && !tsl_program_names_have(built->kernel_names, kernel->name)))
         return CL_INVALID_KERNEL_NAME;
     error = member->driver->kernel_create(built->program, kernel->name, &part->kernel, &part->facts);
     if (error != CL_SUCCESS) {

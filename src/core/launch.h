@@ -18,4 +18,12 @@ cl_int tsl_launch_check(struct tsl_kernel *kernel, struct tsl_window *window, un
  * and is a multiple of the preferred size where it can be. */
 void tsl_launch_suggest(const struct tsl_kernel *kernel, unsigned members, struct tsl_window *window);
 
+/* The same for a launch: the choice is left to the driver unless a size was suggested for this kernel before, which a
+ * launch with the same sizes must then have (cl_khr_suggested_local_work_size). */
+static inline void tsl_launch_keep_suggestion(struct tsl_kernel *kernel, unsigned members, struct tsl_window *window)
+{
+    if (!window->local_size[0] && atomic_load_explicit(&kernel->suggested, memory_order_relaxed))
+        tsl_launch_suggest(kernel, members, window);
+}
+
 #endif

@@ -16,8 +16,9 @@ void tsl_program_part_clear(struct tsl_program_part *part, struct tsl_member *me
     if (part->program)
         member->driver->program_free(part->program);
     free(part->log);
+    free(part->kernel_names);
     part->program = NULL;
-    part->log = NULL;
+    part->log = part->kernel_names = NULL;
 }
 
 static void destroy_program(struct tsl_object *object)
@@ -203,6 +204,19 @@ cl_uint tsl_program_count_kernels(const char *names)
     for (; *names; names++)
         n += *names == ';';
     return n;
+}
+
+bool tsl_program_names_have(const char *names, const char *name)
+{
+    size_t n = strlen(name);
+
+    while (names) {
+        if (strncmp(names, name, n) == 0 && (names[n] == ';' || names[n] == 0))
+            return true;
+        names = strchr(names, ';');
+        names = names ? names + 1 : NULL;
+    }
+    return false;
 }
 
 /* ---- The log ----------------------------------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@ struct tsl_program_part {
     struct tsl_dprogram *program; /* NULL: not built, or failed */
     cl_int error;                 /* of the last build on this member */
     char *log;                    /* heap, NULL before a build */
+    char *kernel_names;           /* ';'-separated, heap; NULL: not built, or the driver can't tell */
     bool non_uniform;             /* its launches may have remainders: the language version and the device allow it */
     void *binary;                 /* what the application loaded for this member; owned, constant; NULL: nothing */
     size_t binary_size;
@@ -83,8 +84,9 @@ cl_int tsl_program_build(struct tsl_program *program, unsigned members, const ch
 bool tsl_program_begin_read(struct tsl_program *program);
 void tsl_program_end_read(struct tsl_program *program);
 
-/* Names in a ';' list. */
+/* Lists of names with ';' between them: how many, and is one among them (names NULL: no)? */
 cl_uint tsl_program_count_kernels(const char *names);
+bool tsl_program_names_have(const char *names, const char *name);
 
 /* The program's build log for a device (heap; NULL without memory): the vendor's own where there is one member, else
  * one section for each member that failed or said something. */
@@ -127,11 +129,11 @@ struct tsl_kernel {
     struct tsl_object object;
     struct tsl_program *program; /* shown */
     char *name;
-    unsigned eligible;             /* bit i: member i of the context can run it */
-    struct tsl_kernel_part *parts; /* context->n_members */
-    const struct tsl_kernel_facts
-        *facts;           /* what argument queries answer from: the first eligible member's that knows */
-    struct tsl_lock lock; /* leaf; guards args */
+    unsigned eligible;                    /* bit i: member i of the context can run it */
+    struct tsl_kernel_part *parts;        /* context->n_members */
+    const struct tsl_kernel_facts *facts; /* for argument queries: of the first eligible member that knows */
+    atomic_bool suggested;                /* a work-group size was suggested: launches that give none must use it */
+    struct tsl_lock lock;                 /* leaf; guards args */
     struct tsl_args *args;
 };
 
