@@ -42,7 +42,8 @@ cl_int tsl_event_create_user(struct tsl_context *context, struct tsl_event **res
     struct tsl_event *event = tsl_event_create(context, NULL);
     struct tsl_command *command = tsl_command_create(context->graph, NULL, CL_COMMAND_USER);
     if (!event || !command) {
-        free(command);
+        if (command)
+            tsl_pool_put(&context->graph->command_pool, command);
         if (event)
             tsl_object_release(&event->object);
         return CL_OUT_OF_HOST_MEMORY;

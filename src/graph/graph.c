@@ -59,6 +59,8 @@ static void init(struct tsl_graph *graph, struct tsl_context *context)
     graph->bridge_job.run = bridge_job;
     graph->callback_job.run = tsl_run_callbacks;
     tsl_tiles_init(&graph->host_map, 0, 0, false);
+    tsl_pool_init(&graph->op_pool, sizeof(struct tsl_op));
+    tsl_pool_init(&graph->command_pool, sizeof(struct tsl_command));
 }
 
 cl_int tsl_graph_create(struct tsl_context *context, struct tsl_graph **result)
@@ -92,6 +94,8 @@ void tsl_graph_destroy(struct tsl_graph *graph)
         tsl_port_finish(&graph->host);
     tsl_placer_destroy(graph->placer);
     tsl_tiles_finish(&graph->host_map);
+    tsl_pool_finish(&graph->op_pool);
+    tsl_pool_finish(&graph->command_pool);
     pthread_cond_destroy(&graph->changed);
     tsl_lock_finish(&graph->lock);
     free(graph->ports);
@@ -208,13 +212,13 @@ static void serve_ports(struct tsl_graph *graph, enum tsl_who who)
     }
 }
 
-static void free_op(struct tsl_op *op)
+static void free_op(struct tsl_graph *graph, struct tsl_op *op)
 {
     tsl_fence_unref(op->fence);
     TSL_FEW_FINISH(&op->natives);
     TSL_FEW_FINISH(&op->gates);
     TSL_FEW_FINISH(&op->out);
-    free(op);
+    tsl_pool_put(&graph->op_pool, op);
 }
 
 static void bury(struct tsl_graph *graph)
@@ -229,7 +233,7 @@ static void bury(struct tsl_graph *graph)
     tsl_graph_open(graph);
     while ((op = STAILQ_FIRST(&dead))) {
         STAILQ_REMOVE_HEAD(&dead, ready);
-        free_op(op);
+        free_op(graph, op);
     }
     tsl_graph_close(graph);
 }

@@ -29,6 +29,7 @@
 
 #include "core/lock.h"
 #include "graph/graph.h"
+#include "graph/pool.h"
 #include "graph/worker.h"
 #include "place/place.h"
 #include "tile/tile.h"
@@ -264,6 +265,7 @@ struct tsl_graph {
     struct tsl_port *ports; /* by member */
     struct tsl_port host;
     struct tsl_tiles host_map;
+    struct tsl_pool op_pool, command_pool;
     LIST_HEAD(, tsl_stream) streams;
     struct tsl_placer *placer;
     struct tsl_op *opaque; /* the last operation with effects unknown, while unfinished (owned reference) */

@@ -26,7 +26,7 @@ static struct tsl_op *op_ref(struct tsl_op *op)
 struct tsl_op *tsl_op_create(struct tsl_command *command, struct tsl_port *port, struct tsl_track *track,
                              enum tsl_op_kind kind)
 {
-    struct tsl_op *op = calloc(1, sizeof(*op));
+    struct tsl_op *op = tsl_pool_take(&command->graph->op_pool);
     if (!op)
         return NULL;
     op->user.refs = 1;

@@ -11,7 +11,7 @@
 
 struct tsl_command *tsl_command_create(struct tsl_graph *graph, struct tsl_stream *stream, cl_command_type type)
 {
-    struct tsl_command *c = calloc(1, sizeof(*c));
+    struct tsl_command *c = tsl_pool_take(&graph->command_pool);
     if (!c)
         return NULL;
     c->refs = 1;
@@ -43,7 +43,7 @@ void tsl_command_unref(struct tsl_command *c)
     forget_waits(c);
     TSL_FEW_FINISH(&c->held);
     tsl_op_unref(c->main);
-    free(c);
+    tsl_pool_put(&c->graph->command_pool, c);
 }
 
 /* ---- Order ------------------------------------------------------------------------------------------------------ */
