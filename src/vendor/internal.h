@@ -161,7 +161,7 @@ struct tsl_vendor_submit {
     const cl_event *events;         /* NULL if n is 0 */
     cl_event *event_out;            /* for the vendor's last argument: NULL if nobody asks for a fence */
     bool refused;                   /* a wait failed already: enqueue nothing */
-    struct tsl_vendor_fence *fence; /* what end() will give out; NULL: none was asked for */
+    struct tsl_vendor_fence *fence; /* what end() will give out, or keep; NULL: none is needed */
     bool serialised;                /* failing_lock is held */
     cl_event event;
     cl_event few[TSL_VENDOR_FEW_WAITS];

@@ -88,11 +88,12 @@ cl_int tsl_vendor_begin(struct tsl_vendor_submit *s, struct tsl_lane *lane, cons
     s->refused = false;
     s->fence = NULL;
     s->many = NULL;
-    if (fence)
+    s->serialised = may_meet_failure(s->member, waits);
+    /* Such a vendor also needs the event of what fails to be there, even if nobody asked for it. */
+    if (fence || s->serialised)
         error = want_fence(s);
     if (error)
         return error;
-    s->serialised = may_meet_failure(s->member, waits);
     lock_failures(s);
     if (waits && waits->n)
         error = add_waits(s, waits);
@@ -140,6 +141,19 @@ static cl_int take_event(struct tsl_vendor_submit *s)
     return CL_SUCCESS;
 }
 
+static void forget(void *arg, cl_int status)
+{
+    (void)arg;
+    (void)status;
+}
+
+/* Until it is complete. If that can't be had, never mind: it is for the case of a failure only. */
+static void keep(struct tsl_vendor_fence *fence)
+{
+    tsl_vendor_fence_notify(&fence->base, forget, NULL);
+    tsl_fence_unref(&fence->base);
+}
+
 cl_int tsl_vendor_end(struct tsl_vendor_submit *s, cl_int error, struct tsl_fence **fence)
 {
     if (!error)
@@ -151,6 +165,8 @@ cl_int tsl_vendor_end(struct tsl_vendor_submit *s, cl_int error, struct tsl_fenc
         tsl_fence_unref(&s->fence->base);
     else if (!error && fence)
         *fence = &s->fence->base;
+    else if (s->fence)
+        keep(s->fence);
     return error;
 }
 

@@ -311,6 +311,47 @@ static void gates_fail_while_work_is_submitted(void **state)
         run_races(CL_OUT_OF_RESOURCES);
 }
 
+static struct tsl_fence *gate_to_fail;
+
+/* The vendor's enqueue, with a gate failing at the last moment before it. */
+static cl_int CL_API_CALL fail_then_fill(cl_command_queue queue, cl_mem mem, const void *pattern, size_t pattern_size,
+                                         size_t offset, size_t size, cl_uint n, const cl_event *events, cl_event *event)
+{
+    if (gate_to_fail)
+        assert_int_equal(driver->gate_open(gate_to_fail, CL_OUT_OF_RESOURCES), CL_SUCCESS);
+    gate_to_fail = NULL;
+    return real.clEnqueueFillBuffer(queue, mem, pattern, pattern_size, offset, size, n, events, event);
+}
+
+static void a_gate_may_fail_between_check_and_enqueue(void **state)
+{
+    struct tsl_mem *mem = new_mem(4096);
+    struct tsl_fence *gate, *fence;
+    struct tsl_waits waits = {.n = 1, .fences = &gate};
+    struct told told = {0};
+
+    (void)state;
+    real = *table();
+    table()->clEnqueueFillBuffer = fail_then_fill;
+    for (int i = 0; has_gates() && i < 2; i++) {
+        gate = new_gate();
+        /* The second time what fails is not in the wait list, but in front of it in the lane. */
+        if (i)
+            assert_int_equal(driver->mark(lane, &waits, NULL), CL_SUCCESS);
+        gate_to_fail = gate;
+        assert_int_equal(fill_ints(lane, mem, 1, 16, i ? NULL : &waits, &fence), CL_SUCCESS);
+        told = (struct told){0};
+        assert_int_equal(driver->fence_notify(fence, tell_test, &told), CL_SUCCESS);
+        wait_until_told(&told);
+        assert_true(atomic_load(&told.status) < 0 || i);
+        tsl_fence_unref(fence);
+        tsl_fence_unref(gate);
+    }
+    *table() = real;
+    finish(lane);
+    driver->mem_free(mem);
+}
+
 /* ---- A chain over members -----------------------------------------------------------------------------------------
  */
 
@@ -359,6 +400,7 @@ int main(void)
         cmocka_unit_test(nothing_is_released_while_a_gate_is_unset),
         cmocka_unit_test(gates_open_while_work_is_submitted),
         cmocka_unit_test(gates_fail_while_work_is_submitted),
+        cmocka_unit_test(a_gate_may_fail_between_check_and_enqueue),
         cmocka_unit_test(completion_opens_the_next_gate),
     };
 
