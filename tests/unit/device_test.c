@@ -1,0 +1,269 @@
+/* The rules by which the virtual device's answers come from its members: docs/limits.md. */
+/* variant: all */
+/* variant: fastest TESELA_LIMITS=fastest */
+#include "core/device_facts.h"
+
+#include "core/settings.h"
+#include "test.h"
+
+#include <string.h>
+
+/* ---- Members that answer from a list ---- */
+
+struct answer {
+    cl_device_info param; /* 0 ends the list */
+    cl_ulong number;
+    const char *text; /* if not NULL: the answer */
+    const cl_name_version *names;
+    size_t n_names;
+    const size_t *sizes; /* three of them */
+};
+
+static cl_int give(const void *data, size_t data_size, size_t size, void *value, size_t *size_ret)
+{
+    const struct tsl_info info = {size, value, size_ret};
+
+    return tsl_info_bytes(&info, data, data_size);
+}
+
+static cl_int answer(const struct tsl_path *path, cl_device_info param, size_t size, void *value, size_t *size_ret)
+{
+    for (const struct answer *a = path->priv; a->param; a++) {
+        if (a->param != param)
+            continue;
+        if (a->text)
+            return give(a->text, strlen(a->text) + 1, size, value, size_ret);
+        if (a->names)
+            return give(a->names, a->n_names * sizeof *a->names, size, value, size_ret);
+        if (a->sizes)
+            return give(a->sizes, 3 * sizeof *a->sizes, size, value, size_ret);
+        return give(&a->number, size < sizeof a->number ? size : sizeof a->number, size, value, size_ret);
+    }
+    return CL_INVALID_VALUE;
+}
+
+static const struct tsl_driver driver = {.name = "list", .info = answer};
+
+static const cl_name_version features[] = {
+    {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_int64"},
+    {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_images"},
+    {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_fp64"},
+};
+static const cl_name_version c_versions[] = {
+    {CL_MAKE_VERSION(1, 0, 0), "OpenCL C"}, {CL_MAKE_VERSION(1, 1, 0), "OpenCL C"},
+    {CL_MAKE_VERSION(1, 2, 0), "OpenCL C"}, {CL_MAKE_VERSION(2, 0, 0), "OpenCL C"},
+    {CL_MAKE_VERSION(3, 0, 5), "OpenCL C"},
+};
+
+static const struct answer big_answers[] = {
+    {CL_DEVICE_MAX_COMPUTE_UNITS, 100, 0, 0, 0, 0},
+    {CL_DEVICE_MAX_WORK_GROUP_SIZE, 1024, 0, 0, 0, 0},
+    {CL_DEVICE_MAX_WORK_ITEM_SIZES, 0, 0, 0, 0, (const size_t[]){1024, 64, 1024}},
+    {CL_DEVICE_LOCAL_MEM_SIZE, 48 << 10, 0, 0, 0, 0},
+    {CL_DEVICE_LOCAL_MEM_TYPE, CL_LOCAL, 0, 0, 0, 0},
+    {CL_DEVICE_SINGLE_FP_CONFIG, CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN | CL_FP_FMA, 0, 0, 0, 0},
+    {CL_DEVICE_DOUBLE_FP_CONFIG, CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN | CL_FP_FMA, 0, 0, 0, 0},
+    {CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, 32, 0, 0, 0, 0},
+    {CL_DEVICE_HOST_UNIFIED_MEMORY, CL_FALSE, 0, 0, 0, 0},
+    {CL_DEVICE_AVAILABLE, CL_TRUE, 0, 0, 0, 0},
+    {CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, 0x7f, 0, 0, 0, 0},
+    {CL_DEVICE_VERSION, 0, "OpenCL 3.0 big", 0, 0, 0},
+    {CL_DEVICE_OPENCL_C_VERSION, 0, "OpenCL C 2.0 big", 0, 0, 0},
+    {CL_DEVICE_EXTENSIONS, 0, "cl_khr_fp64 cl_big_secret cl_khr_fp16 cl_khr_byte_addressable_store", 0, 0, 0},
+    {CL_DEVICE_OPENCL_C_FEATURES, 0, 0, features, 3, 0},
+    {CL_DEVICE_OPENCL_C_ALL_VERSIONS, 0, 0, c_versions, 5, 0},
+    {0, 0, 0, 0, 0, 0},
+};
+static const struct answer small_answers[] = {
+    {CL_DEVICE_MAX_COMPUTE_UNITS, 4, 0, 0, 0, 0},
+    {CL_DEVICE_MAX_WORK_GROUP_SIZE, 4096, 0, 0, 0, 0},
+    {CL_DEVICE_MAX_WORK_ITEM_SIZES, 0, 0, 0, 0, (const size_t[]){512, 4096, 4096}},
+    {CL_DEVICE_LOCAL_MEM_SIZE, 512 << 10, 0, 0, 0, 0},
+    {CL_DEVICE_LOCAL_MEM_TYPE, CL_GLOBAL, 0, 0, 0, 0},
+    {CL_DEVICE_SINGLE_FP_CONFIG, CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN | CL_FP_DENORM, 0, 0, 0, 0},
+    {CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, 8, 0, 0, 0, 0},
+    {CL_DEVICE_HOST_UNIFIED_MEMORY, CL_TRUE, 0, 0, 0, 0},
+    {CL_DEVICE_AVAILABLE, CL_TRUE, 0, 0, 0, 0},
+    /* An OpenCL 1.2 device, which knows neither features nor lists of versions. The second extension has a known one's
+     * name at its beginning. */
+    {CL_DEVICE_VERSION, 0, "OpenCL 1.2 small", 0, 0, 0},
+    {CL_DEVICE_OPENCL_C_VERSION, 0, "OpenCL C 1.2 ", 0, 0, 0},
+    {CL_DEVICE_EXTENSIONS, 0, " cl_khr_byte_addressable_store  cl_khr_fp16_extras cl_big_secret ", 0, 0, 0},
+    {0, 0, 0, 0, 0, 0},
+};
+static const struct answer old_answers[] = {
+    {CL_DEVICE_VERSION, 0, "OpenCL 1.1 old", 0, 0, 0},
+    {CL_DEVICE_OPENCL_C_VERSION, 0, "OpenCL C 1.1 ", 0, 0, 0},
+    {0, 0, 0, 0, 0, 0},
+};
+
+static const struct tsl_path big_path = {.priv = (void *)big_answers};
+static const struct tsl_path small_path = {.priv = (void *)small_answers};
+static const struct tsl_path old_path = {.priv = (void *)old_answers};
+static struct tsl_member big = {
+    .driver = &driver,
+    .path = &big_path,
+    .caps = {.memory_size = 80ull << 30, .max_alloc_size = 20ull << 30, .base_align = 512, .speed = 10}};
+static struct tsl_member small = {
+    .driver = &driver,
+    .path = &small_path,
+    .caps = {.memory_size = 16ull << 30, .max_alloc_size = 8ull << 30, .base_align = 128, .speed = 1}};
+static struct tsl_member old = {.driver = &driver, .path = &old_path, .caps = {.speed = 1}};
+
+static struct tsl_device_facts *facts_of(struct tsl_member *a, struct tsl_member *b)
+{
+    struct tsl_member *const members[] = {a, b};
+    struct tsl_device_facts *facts = tsl_device_facts_create(members, b ? 2 : a ? 1 : 0);
+
+    assert_non_null(facts);
+    return facts;
+}
+
+static cl_ulong number(const struct tsl_device_facts *facts, cl_device_info param)
+{
+    const struct tsl_number_row *row = tsl_number_row(param);
+
+    assert_non_null(row);
+    return tsl_number_value(row, facts);
+}
+
+static void assert_names(const struct tsl_names *names, const char *expected)
+{
+    const struct tsl_info size_only = {0, NULL, &(size_t){0}};
+    char text[1000];
+    const struct tsl_info info = {sizeof text, text, NULL};
+
+    assert_int_equal(tsl_names_answer_text(names, &size_only), CL_SUCCESS);
+    assert_int_equal(*size_only.size_ret, strlen(expected) + 1);
+    assert_int_equal(tsl_names_answer_text(names, &info), CL_SUCCESS);
+    assert_string_equal(text, expected);
+}
+
+#define OWN "cl_khr_icd cl_khr_extended_versioning cl_khr_suggested_local_work_size"
+
+/* ---- Tests ---- */
+
+static void numbers_follow_their_rules(void **state)
+{
+    struct tsl_device_facts *facts = facts_of(&big, &small);
+    (void)state;
+
+    assert_int_equal(number(facts, CL_DEVICE_MAX_COMPUTE_UNITS), 104);
+    assert_int_equal(number(facts, CL_DEVICE_MAX_WORK_GROUP_SIZE), 1024);
+    assert_int_equal(facts->work_item_sizes[0], 512);
+    assert_int_equal(facts->work_item_sizes[1], 64);
+    assert_int_equal(facts->work_item_sizes[2], 1024);
+    assert_int_equal(number(facts, CL_DEVICE_LOCAL_MEM_SIZE), 48 << 10);
+    assert_int_equal(number(facts, CL_DEVICE_LOCAL_MEM_TYPE), CL_GLOBAL);
+    assert_int_equal(number(facts, CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE), 32);
+    assert_int_equal(number(facts, CL_DEVICE_HOST_UNIFIED_MEMORY), CL_FALSE);
+    assert_int_equal(number(facts, CL_DEVICE_AVAILABLE), CL_TRUE);
+    assert_int_equal(number(facts, CL_DEVICE_SINGLE_FP_CONFIG), CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN);
+    tsl_device_facts_destroy(facts);
+}
+
+static void memory_is_what_the_drivers_allocate_by(void **state)
+{
+    struct tsl_device_facts *facts = facts_of(&big, &small);
+    (void)state;
+
+    assert_int_equal(number(facts, CL_DEVICE_GLOBAL_MEM_SIZE), 16ull << 30);
+    assert_int_equal(number(facts, CL_DEVICE_MAX_MEM_ALLOC_SIZE), 8ull << 30);
+    assert_int_equal(number(facts, CL_DEVICE_MEM_BASE_ADDR_ALIGN), 512 * 8);
+    tsl_device_facts_destroy(facts);
+}
+
+/* Who can't tell has no double, the least atomics, and the constant memory that every device must have. */
+static void silence_counts_as_the_least(void **state)
+{
+    struct tsl_device_facts *facts = facts_of(&big, &small);
+    (void)state;
+
+    assert_int_equal(number(facts, CL_DEVICE_DOUBLE_FP_CONFIG), 0);
+    assert_int_equal(number(facts, CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES),
+                     CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP);
+    assert_int_equal(number(facts, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE), 64 << 10);
+    tsl_device_facts_destroy(facts);
+}
+
+static void names_are_what_all_have(void **state)
+{
+    struct tsl_device_facts *facts = facts_of(&big, &small);
+    (void)state;
+
+    assert_names(facts->extensions, OWN " cl_khr_byte_addressable_store");
+    assert_names(facts->c_features, "");
+    assert_int_equal(facts->c_versions->n, 3);
+    assert_int_equal(facts->c_version, CL_MAKE_VERSION(1, 2, 0));
+    assert_int_equal(facts->version, CL_MAKE_VERSION(3, 0, 0));
+    tsl_device_facts_destroy(facts);
+}
+
+/* Not even alone may a member bring what Tesela doesn't know to work through it. */
+static void only_known_names_pass(void **state)
+{
+    struct tsl_device_facts *facts = facts_of(&big, NULL);
+    (void)state;
+
+    assert_names(facts->extensions, OWN " cl_khr_byte_addressable_store cl_khr_fp64 cl_khr_fp16");
+    assert_names(facts->c_features, "__opencl_c_int64 __opencl_c_fp64");
+    assert_int_equal(facts->c_versions->n, 4);
+    assert_int_equal(facts->c_versions->items[3].version, CL_MAKE_VERSION(3, 0, 0));
+    assert_int_equal(facts->c_version, CL_MAKE_VERSION(1, 2, 0));
+    assert_int_equal(number(facts, CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES), 0x3f);
+    tsl_device_facts_destroy(facts);
+}
+
+static void an_old_member_lowers_the_version(void **state)
+{
+    struct tsl_device_facts *facts = facts_of(&big, &old);
+    (void)state;
+
+    assert_int_equal(facts->version, CL_MAKE_VERSION(1, 1, 0));
+    assert_int_equal(facts->c_version, CL_MAKE_VERSION(1, 1, 0));
+    tsl_device_facts_destroy(facts);
+}
+
+static void no_member_leaves_a_device_that_is_not_available(void **state)
+{
+    struct tsl_device_facts *facts = facts_of(NULL, NULL);
+    (void)state;
+
+    assert_int_equal(number(facts, CL_DEVICE_AVAILABLE), CL_FALSE);
+    assert_int_equal(number(facts, CL_DEVICE_GLOBAL_MEM_SIZE), 0);
+    assert_int_equal(facts->work_item_sizes[0], 1);
+    assert_names(facts->extensions, OWN);
+    tsl_device_facts_destroy(facts);
+}
+
+static void the_fastest_alone_counts(void **state)
+{
+    struct tsl_device_facts *facts = facts_of(&small, &big);
+    (void)state;
+
+    assert_int_equal(number(facts, CL_DEVICE_MAX_COMPUTE_UNITS), 100);
+    assert_int_equal(number(facts, CL_DEVICE_GLOBAL_MEM_SIZE), 80ull << 30);
+    assert_names(facts->c_features, "__opencl_c_int64 __opencl_c_fp64");
+    tsl_device_facts_destroy(facts);
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test(numbers_follow_their_rules),
+        cmocka_unit_test(memory_is_what_the_drivers_allocate_by),
+        cmocka_unit_test(silence_counts_as_the_least),
+        cmocka_unit_test(names_are_what_all_have),
+        cmocka_unit_test(only_known_names_pass),
+        cmocka_unit_test(an_old_member_lowers_the_version),
+        cmocka_unit_test(no_member_leaves_a_device_that_is_not_available),
+    };
+    const struct CMUnitTest fastest[] = {
+        cmocka_unit_test(the_fastest_alone_counts),
+        cmocka_unit_test(no_member_leaves_a_device_that_is_not_available),
+    };
+
+    if (tsl_settings()->limits == TSL_LIMITS_FASTEST)
+        return cmocka_run_group_tests(fastest, NULL, NULL);
+    return cmocka_run_group_tests(all, NULL, NULL);
+}
