@@ -52,18 +52,26 @@ void tsl_command_step(struct tsl_command *c)
 
 /* ---- Fences ----------------------------------------------------------------------------------------------------- */
 
-/* What the fence of an operation says that is known to be complete because a later one of its track is. */
-static cl_int final_status(struct tsl_op *op)
+/* Asks the driver about an operation that is known to be complete, because a later one of its track is: its status, if
+ * that is not known yet, and its times, if somebody wants them. The lock is given meanwhile. */
+static cl_int final_status(struct tsl_op *op, bool known, cl_int status)
 {
     struct tsl_graph *graph = op->port->graph;
-    if (!op->fence)
-        return CL_COMPLETE;
+    struct tsl_times times = {0, 0};
+    if (!op->fence || (known && !op->timed))
+        return known ? status : CL_COMPLETE;
     struct tsl_fence *fence = tsl_fence_ref(op->fence);
+    bool timed = op->timed;
     tsl_graph_open(graph);
-    cl_int status = fence->driver->fence_status(fence);
+    if (!known)
+        status = fence->driver->fence_status(fence);
+    if (timed && status >= 0 && fence->driver->fence_times(fence, &times) != CL_SUCCESS)
+        times = (struct tsl_times){0, 0};
     tsl_graph_close(graph);
     tsl_fence_unref(fence); /* Not the last one: the operation has its own, and we have the operation. */
-    return status < 0 ? status : CL_COMPLETE;
+    op->start_ns = times.start_ns;
+    op->end_ns = times.end_ns;
+    return status;
 }
 
 void tsl_retire(struct tsl_op *op, cl_int status)
@@ -72,7 +80,7 @@ void tsl_retire(struct tsl_op *op, cl_int status)
     op->user.refs++;
     while (op->state == TSL_OP_SUBMITTED && (first = TAILQ_FIRST(&op->track->flight))) {
         first->user.refs++;
-        cl_int s = first == op ? status : final_status(first);
+        cl_int s = final_status(first, first == op, status);
         /* Another thread may have come first while the lock was given. */
         if (first->state == TSL_OP_SUBMITTED)
             tsl_op_finish(first, s < 0 ? s : CL_COMPLETE);

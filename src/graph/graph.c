@@ -119,7 +119,7 @@ cl_int tsl_stream_create(struct tsl_queue *queue, struct tsl_stream **result)
     stream->tracks = tracks;
     TAILQ_INIT(&stream->commands);
     for (unsigned i = 0; i < graph->n_ports; i++)
-        tsl_track_init(&tracks[i], &graph->ports[i], stream->profile || tsl_trace_on());
+        tsl_track_init(&tracks[i], &graph->ports[i], stream->profile || graph->n_ports > 1 || tsl_trace_on());
     tsl_lock_take(&graph->lock);
     LIST_INSERT_HEAD(&graph->streams, stream, link);
     stream->id = ++graph->n_streams;

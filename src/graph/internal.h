@@ -116,6 +116,7 @@ struct tsl_op {
     bool want_fence; /* somebody will need it */
     bool watched;    /* its completion must be noticed without anybody pulling (notify) */
     bool notified;   /* notify was asked for */
+    bool timed;      /* the placer is to learn how long it took */
     bool move;       /* transfers a tile because a command needs it (not a command of the application) */
     struct tsl_fence *fence;
     cl_int signal_status; /* what the fence told */
@@ -164,6 +165,7 @@ struct tsl_port {
     bool listed;      /* in graph->ports_ready */
     bool posted;      /* its worker's job holds a reference to the context */
     unsigned n_pending;
+    unsigned n_launches; /* ever */
     struct tsl_op_queue ready;
     struct tsl_track up, down; /* moves to and from the member */
     struct tsl_worker *worker; /* synchronous ports */
@@ -362,6 +364,9 @@ void tsl_move_failed(struct tsl_op *op);
 
 /* Plans the operations of a scheduled command. `order`: what its own operations run after. */
 cl_int tsl_plan(struct tsl_command *command, const tsl_dependences *order);
+/* What the placer knows a kernel by. */
+const void *tsl_place_key(const struct tsl_kernel *kernel);
+uint64_t tsl_work_items(const struct tsl_window *window);
 /* A move operation of the command (see access.c), without edges. */
 struct tsl_op *tsl_plan_move(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end,
                              unsigned from, unsigned to);

@@ -220,6 +220,15 @@ static void leave_edges(struct tsl_op *op)
     TSL_FEW_FINISH(&op->out);
 }
 
+static void tell_placer(const struct tsl_op *op)
+{
+    const struct tsl_command *c = op->command;
+    if (op->kind != TSL_OP_LAUNCH || op->status < 0 || op->end_ns <= op->start_ns || op->port->graph->n_ports < 2)
+        return;
+    tsl_placer_ran(op->port->graph->placer, op->port->index, tsl_place_key(c->kernel), tsl_work_items(&c->window),
+                   op->end_ns - op->start_ns);
+}
+
 void tsl_op_finish(struct tsl_op *op, cl_int status)
 {
     struct tsl_op_list settling = TAILQ_HEAD_INITIALIZER(settling);
@@ -233,6 +242,7 @@ void tsl_op_finish(struct tsl_op *op, cl_int status)
     if (op->status < 0 && op->move)
         tsl_move_failed(op);
     tsl_forget_host(op);
+    tell_placer(op);
     tsl_record_op(op);
     meet_edges(op, &settling);
     if (op->status < 0 && command->status == CL_COMPLETE)

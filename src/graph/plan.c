@@ -31,7 +31,7 @@ static struct tsl_op *main_op(struct tsl_command *c, const tsl_dependences *orde
         tsl_op_depend(op, d->op, d->strict);
     }
     after_opaque(op);
-    op->want_fence = c->has_event || c->stream->profile || c->graph->n_ports > 1;
+    op->want_fence = c->has_event;
     if (!c->main) {
         c->main = op;
         op->user.refs++;
@@ -352,6 +352,23 @@ static uint64_t missing_size(struct tsl_command *c, unsigned member)
     return missing;
 }
 
+/* Kernel objects come and go, often one for each launch: what they run is their program's kernel of that name. */
+const void *tsl_place_key(const struct tsl_kernel *kernel)
+{
+    uint64_t key = (uint64_t)(uintptr_t)kernel->program;
+    for (const char *name = kernel->name; *name; name++)
+        key = (key ^ (unsigned char)*name) * 0x100000001b3; /* FNV-1a */
+    return (const void *)(uintptr_t)key;
+}
+
+uint64_t tsl_work_items(const struct tsl_window *window)
+{
+    uint64_t n = 1;
+    for (unsigned d = 0; d < window->work_dim; d++)
+        n *= window->global_size[d];
+    return n;
+}
+
 static unsigned choose_member(struct tsl_command *c)
 {
     struct tsl_graph *g = c->graph;
@@ -363,10 +380,15 @@ static unsigned choose_member(struct tsl_command *c)
         candidates[i] = (struct tsl_candidate){
             .eligible = eligible, .missing_size = eligible ? missing_size(c, i) : 0, .pending = g->ports[i].n_pending};
     }
-    uint64_t size = 1;
-    for (unsigned d = 0; d < c->window.work_dim; d++)
-        size *= c->window.global_size[d];
-    return tsl_placer_choose(g->placer, candidates, c->kernel->program, size);
+    uint64_t size = tsl_work_items(&c->window);
+    return tsl_placer_choose(g->placer, candidates, tsl_place_key(c->kernel), size);
+}
+
+/* History needs the times of some launches, not of all: of the first ones, then of every 16th. */
+static bool wants_time(struct tsl_port *port)
+{
+    unsigned n = port->n_launches++;
+    return port->graph->n_ports > 1 && (n < 8 || n % 16 == 0);
 }
 
 static cl_int fetch_args(struct tsl_command *c, const struct tsl_kernel_facts *facts, struct tsl_port *port)
@@ -434,6 +456,8 @@ static cl_int plan_kernel(struct tsl_command *c, const tsl_dependences *order)
     struct tsl_op *op = main_op(c, order, port, TSL_OP_LAUNCH);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
+    op->timed = wants_time(port);
+    op->want_fence |= op->timed;
     if (!error)
         error = claim_args(c, facts, op);
     if (!error)

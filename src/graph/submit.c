@@ -7,6 +7,7 @@
 #include "core/log.h"
 #include "driver/host.h"
 #include "graph/internal.h"
+#include "trace/trace.h"
 
 #include <stdlib.h>
 
@@ -267,7 +268,7 @@ static cl_int submit_or_mark(struct submission *s)
 static bool wants_fence(const struct tsl_op *op)
 {
     return op->want_fence || op->watched || op->poison || op->track->n_unfenced + 1 >= FENCE_EVERY ||
-           op->track->profile;
+           op->command->stream->profile || tsl_trace_on();
 }
 
 /* Synchronous ports: the work is done when this returns. */
@@ -306,15 +307,15 @@ static void after_submission(struct tsl_op *op, cl_int error)
         tsl_track_flush(track);
 }
 
-/* Notices what has finished, so that long runs without any wait don't pile up. */
-static void retire_old(struct tsl_track *track)
+/* The oldest operation on its way that has a fence: retires up to it if it is complete. */
+static bool retire_oldest(struct tsl_track *track)
 {
     struct tsl_graph *graph = track->port->graph;
     struct tsl_op *op = TAILQ_FIRST(&track->flight);
     while (op && !op->fence)
         op = TAILQ_NEXT(op, flight);
     if (!op)
-        return;
+        return false;
     struct tsl_fence *fence = tsl_fence_ref(op->fence);
     op->user.refs++;
     tsl_graph_open(graph);
@@ -324,6 +325,14 @@ static void retire_old(struct tsl_track *track)
     if (status <= CL_COMPLETE && op->state == TSL_OP_SUBMITTED)
         tsl_retire(op, status);
     tsl_op_unref(op);
+    return status <= CL_COMPLETE;
+}
+
+/* Notices what has finished, so that long runs without any wait don't pile up. */
+static void retire_old(struct tsl_track *track)
+{
+    while (retire_oldest(track))
+        ;
 }
 
 static void drop_waits(fences *waits)

@@ -20,7 +20,8 @@
 
 #define BANDWIDTH  5e9  /* bytes per second between two spaces */
 #define LATENCY_NS 2e4  /* of a move, whatever its size */
-#define LAUNCH_NS  1e4  /* of a launch: also what an operation waits behind another at least */
+#define LAUNCH_NS  1e4  /* of a launch */
+#define WAIT_NS    2e3  /* what an operation waits behind another at least */
 #define ITEM_NS    2.0  /* of a work-item on the fastest member, when nothing is known of the kernel */
 #define TRY_PART   20.0 /* tries may cost a twentieth */
 
@@ -59,7 +60,7 @@ static double queue_ns(const struct tsl_placer *placer, const struct tsl_candida
 {
     double usual = tsl_history_usual_ns(placer->history, i);
 
-    return candidate->pending * (usual > 0 ? fmax(usual, LAUNCH_NS) : kernel_ns);
+    return candidate->pending * (usual > 0 ? fmax(usual, WAIT_NS) : kernel_ns);
 }
 
 /* May this member, which isn't the best by estimate, be tried at that price? */
