@@ -285,9 +285,9 @@ cl_int tsl_kernel_set_arg(struct tsl_kernel *kernel, cl_uint index, size_t size,
         return error;
     if (setting.kind == TSL_ARG_SAMPLER)
         setting.value = &setting.sampler;
-    tsl_lock_take(&kernel->lock);
+    tsl_spin_take(&kernel->lock);
     error = set_locked(kernel, index, &setting, &old_args, &old_buffer);
-    tsl_lock_give(&kernel->lock);
+    tsl_spin_give(&kernel->lock);
     if (old_buffer)
         tsl_object_unref(&old_buffer->object);
     tsl_args_unref(old_args);
@@ -300,13 +300,13 @@ struct tsl_args *tsl_args_share(struct tsl_kernel *kernel)
 {
     struct tsl_args *args;
 
-    tsl_lock_take(&kernel->lock);
+    tsl_spin_take(&kernel->lock);
     args = kernel->args;
     if (!args->serial)
         args->serial = atomic_fetch_add_explicit(&last_serial, 1, memory_order_relaxed) + 1;
     /* Relaxed: we hold the kernel's reference while we take ours. */
     atomic_fetch_add_explicit(&args->refs, 1, memory_order_relaxed);
-    tsl_lock_give(&kernel->lock);
+    tsl_spin_give(&kernel->lock);
     return args;
 }
 

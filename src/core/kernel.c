@@ -47,7 +47,6 @@ static void destroy_kernel(struct tsl_object *object)
         clear_part(&kernel->parts[i], program->context->members[i]);
     free(kernel->parts);
     free(kernel->name);
-    tsl_lock_finish(&kernel->lock);
     detach(program);
     tsl_object_hide(&program->object);
 }
@@ -66,7 +65,6 @@ static cl_int create_empty(struct tsl_program *program, const char *name, struct
     }
     tsl_object_show(&program->object);
     kernel->program = program;
-    tsl_lock_init(&kernel->lock);
     kernel->name = strdup(name);
     kernel->parts = calloc(program->context->n_members, sizeof(kernel->parts[0]));
     if (kernel->name && kernel->parts) {

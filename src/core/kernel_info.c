@@ -115,9 +115,9 @@ static cl_ulong memory_size(struct tsl_kernel *kernel, unsigned members, bool lo
             size = own;
     }
     if (local) {
-        tsl_lock_take(&kernel->lock);
+        tsl_spin_take(&kernel->lock);
         size += tsl_args_local_size(kernel->args);
-        tsl_lock_give(&kernel->lock);
+        tsl_spin_give(&kernel->lock);
     }
     return size;
 }

@@ -9,6 +9,7 @@
 #include "core/context.h"
 #include "core/lock.h"
 #include "core/object.h"
+#include "core/spin.h"
 
 #include <pthread.h>
 
@@ -133,7 +134,7 @@ struct tsl_kernel {
     struct tsl_kernel_part *parts;        /* context->n_members */
     const struct tsl_kernel_facts *facts; /* for argument queries: of the first eligible member that knows */
     atomic_bool suggested;                /* a work-group size was suggested: launches that give none must use it */
-    struct tsl_lock lock;                 /* leaf; guards args */
+    struct tsl_spin lock;                 /* leaf; guards args */
     struct tsl_args *args;
 };
 

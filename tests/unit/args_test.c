@@ -50,7 +50,6 @@ static int setup(void **state)
     (void)state;
     n_destroyed = 0;
     kernel = (struct tsl_kernel){.program = &program, .facts = &facts, .args = tsl_args_create(N_ARGS)};
-    tsl_lock_init(&kernel.lock);
     return kernel.args ? 0 : -1;
 }
 
@@ -58,7 +57,6 @@ static int teardown(void **state)
 {
     (void)state;
     tsl_args_unref(kernel.args);
-    tsl_lock_finish(&kernel.lock);
     return 0;
 }
 
@@ -375,13 +373,11 @@ static void clones_change_apart(void **state)
     int five = 5;
 
     (void)state;
-    tsl_lock_init(&clone.lock);
     clone.args = tsl_args_share(&kernel);
     assert_int_equal(tsl_kernel_set_arg(&clone, VALUE4, 4, &five), CL_SUCCESS);
     assert_int_equal(*(int *)kernel.args->args[VALUE4].value, 4);
     assert_int_equal(*(int *)clone.args->args[VALUE4].value, 5);
     tsl_args_unref(clone.args);
-    tsl_lock_finish(&clone.lock);
     end(&things);
 }
 
