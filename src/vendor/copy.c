@@ -178,6 +178,7 @@ static void CL_CALLBACK free_piece(cl_event event, cl_int status, void *piece)
 {
     (void)event;
     (void)status;
+    tsl_vendor_take();
     free(piece);
 }
 
@@ -192,6 +193,7 @@ static cl_int write_piece(const struct tsl_vendor_submit *s, cl_mem buffer, size
         free(piece);
         return error;
     }
+    tsl_vendor_give();
     if (cl->clSetEventCallback(event, CL_COMPLETE, free_piece, piece)) {
         tsl_vendor_lane_drain(s->lane);
         free(piece);

@@ -17,6 +17,8 @@ struct tsl_vendor_notice {
     struct tsl_vendor_notice *next, **at; /* in member->notices */
 };
 
+atomic_uint tsl_vendor_given;
+
 /* ---- Life ---------------------------------------------------------------------------------------------------------
  */
 
@@ -217,6 +219,7 @@ static void CL_CALLBACK completed(cl_event event, cl_int status, void *data)
 {
     struct tsl_vendor_notice *notice = data;
 
+    tsl_vendor_take();
     /* The event is asked only where it must be: some vendors hold its lock during the callback. */
     if (status == CL_COMPLETE && notice->member->device->quirks.late_success)
         status = event_status(notice->member->cl, event);
@@ -268,6 +271,7 @@ cl_int tsl_vendor_fence_notify(struct tsl_fence *fence, tsl_notify_fn *fn, void 
     notice = add_notice(f, fn, arg);
     if (!notice)
         return CL_OUT_OF_HOST_MEMORY;
+    tsl_vendor_give();
     error = notice->member->cl->clSetEventCallback(f->event, CL_COMPLETE, completed, notice);
     if (error) {
         error = take_back(notice, error);

@@ -148,6 +148,23 @@ static inline void tsl_vendor_leave(struct tsl_vendor_device *device)
         pthread_mutex_unlock(&device->lock);
 }
 
+/*
+ * What a callback of the vendor is given was written by another thread. Vendors order the two, but with means that
+ * ThreadSanitizer doesn't see in libraries that aren't instrumented; so we order them once more, for nanoseconds:
+ * give before the callback is set, take first of all in the callback.
+ */
+extern atomic_uint tsl_vendor_given;
+
+static inline void tsl_vendor_give(void)
+{
+    atomic_fetch_add_explicit(&tsl_vendor_given, 1, memory_order_release);
+}
+
+static inline void tsl_vendor_take(void)
+{
+    atomic_load_explicit(&tsl_vendor_given, memory_order_acquire);
+}
+
 /* ---- submit.c: what copies, fills, launches and marks have in common --------------------------------------------- */
 
 #define TSL_VENDOR_FEW_WAITS 16

@@ -142,6 +142,7 @@ static void CL_CALLBACK context_error(const char *text, const void *data, size_t
 {
     (void)data;
     (void)size;
+    tsl_vendor_take();
     tsl_log(TSL_ROOM_VENDOR, TSL_LOG_WARN, "%s: %s", (const char *)arg, text ? text : "an error without words");
 }
 
@@ -151,6 +152,7 @@ static cl_int create_context(struct tsl_vendor_member *m)
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)device->platform->id, 0};
     cl_int error = CL_SUCCESS;
 
+    tsl_vendor_give();
     m->context = m->cl->clCreateContext(properties, 1, &device->id, context_error, (void *)m->base.path->id, &error);
     /* Some vendors give both an error and something that isn't to be touched. */
     if (error)
