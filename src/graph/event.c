@@ -98,10 +98,11 @@ static cl_int unfinished_status(struct tsl_command *c)
     return status == CL_RUNNING || status <= CL_COMPLETE ? CL_RUNNING : CL_SUBMITTED;
 }
 
-/* Looks whether submitted operations have finished, without waiting. The lock is given meanwhile. */
+/* Looks whether submitted operations have finished, without waiting: its own, and, for it is reported after them, those
+ * of the commands before it in an in-order queue. The lock is given meanwhile. */
 static void poll(struct tsl_command *c)
 {
-    for (unsigned i = 0; c->state < TSL_COMPLETE && i < c->frontier.n; i++) {
+    for (unsigned i = 0; c->state != TSL_REPORTED && i < c->frontier.n; i++) {
         struct tsl_op *op = TSL_FEW_AT(&c->frontier, i)->op;
         if (op->state != TSL_OP_SUBMITTED || op->port->sync)
             continue;

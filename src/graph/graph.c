@@ -84,6 +84,8 @@ cl_int tsl_graph_create(struct tsl_context *context, struct tsl_graph **result)
     return CL_SUCCESS;
 }
 
+static void bury(struct tsl_graph *graph) TSL_REQUIRES(graph->lock);
+
 void tsl_graph_destroy(struct tsl_graph *graph)
 {
     if (!graph || tsl_forked())
@@ -93,7 +95,11 @@ void tsl_graph_destroy(struct tsl_graph *graph)
     if (graph->host.member)
         tsl_port_finish(&graph->host);
     tsl_placer_destroy(graph->placer);
-    tsl_tiles_finish(&graph->host_map);
+    tsl_lock_take(&graph->lock);
+    tsl_tiles_finish(&graph->host_map); /* Its uses may be the last that hold their operations. */
+    tsl_op_unref(graph->opaque);
+    bury(graph);
+    tsl_lock_give(&graph->lock);
     tsl_pool_finish(&graph->op_pool);
     tsl_pool_finish(&graph->command_pool);
     pthread_cond_destroy(&graph->changed);

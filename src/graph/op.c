@@ -270,8 +270,10 @@ void tsl_op_watch(struct tsl_op *op)
         return;
     op->watched = true;
     op->want_fence = true;
-    if (op->state == TSL_OP_SUBMITTED)
-        STAILQ_INSERT_TAIL(&op->port->graph->to_watch, op_ref(op), ready);
+    if (op->state != TSL_OP_SUBMITTED)
+        return;
+    op_ref(op); /* Not inside the macro, which names its argument three times. */
+    STAILQ_INSERT_TAIL(&op->port->graph->to_watch, op, ready);
 }
 
 /* ---- Dependences ------------------------------------------------------------------------------------------------ */

@@ -34,6 +34,12 @@ static void pull(struct tsl_op *op)
 
 TSL_UNCHECKED static void wait_for_change(struct tsl_graph *graph)
 {
+    if (tsl_simulation) {
+        tsl_lock_give(&graph->lock);
+        tsl_simulation->block();
+        tsl_lock_take(&graph->lock);
+        return;
+    }
     graph->n_waiting++;
     tsl_lock_wait(&graph->lock, &graph->changed);
     graph->n_waiting--;
@@ -92,20 +98,16 @@ cl_int tsl_queue_flush(struct tsl_queue *queue)
     return CL_SUCCESS;
 }
 
-/* All that is in the stream now; what is enqueued meanwhile is not waited for. */
-static void wait_for_all(struct tsl_stream *stream)
+/* All that is in the stream now; what is enqueued meanwhile is not waited for. Out of order, the last may be reported
+ * long before others. */
+TSL_UNCHECKED static void wait_for_all(struct tsl_stream *stream)
 {
-    struct tsl_command *last = TAILQ_LAST(&stream->commands, tsl_command_list);
-    if (!last)
-        return;
-    last->refs++;
-    if (!stream->in_order) {
-        struct tsl_command *c;
-        while (last->state != TSL_REPORTED && (c = TAILQ_FIRST(&stream->commands)) && c != last)
-            tsl_command_wait(c);
-    }
-    tsl_command_wait(last);
-    tsl_command_unref(last);
+    struct tsl_command *c = TAILQ_LAST(&stream->commands, tsl_command_list);
+    uint64_t last = c ? c->id : 0;
+    if (c && stream->in_order)
+        tsl_command_wait(c);
+    while ((c = TAILQ_FIRST(&stream->commands)) && c->id <= last)
+        tsl_command_wait(c);
 }
 
 cl_int tsl_queue_finish(struct tsl_queue *queue)

@@ -6,6 +6,7 @@
 #include <signal.h>
 
 atomic_ulong tsl_worker_wakes;
+const struct tsl_simulation *tsl_simulation;
 
 static struct tsl_job *take_job(struct tsl_worker *worker)
 {
@@ -24,14 +25,18 @@ static struct tsl_job *take_job(struct tsl_worker *worker)
     return job;
 }
 
+void tsl_worker_step(struct tsl_worker *worker)
+{
+    struct tsl_job *job = take_job(worker);
+    job->run(job);
+}
+
 static void *worker_main(void *arg)
 {
     struct tsl_worker *worker = arg;
     pthread_setname_np(pthread_self(), worker->name);
-    for (;;) {
-        struct tsl_job *job = take_job(worker);
-        job->run(job);
-    }
+    for (;;)
+        tsl_worker_step(worker);
     return NULL;
 }
 
@@ -58,11 +63,12 @@ bool tsl_worker_post(struct tsl_worker *worker, struct tsl_job *job)
     pthread_mutex_lock(&worker->lock);
     if (!worker->last)
         worker->last = &worker->first;
-    if (!worker->started && !start_locked(worker)) {
+    if (!worker->started && !tsl_simulation && !start_locked(worker)) {
         pthread_mutex_unlock(&worker->lock);
         return false;
     }
-    if (!job->posted) {
+    bool new = !job->posted;
+    if (new) {
         job->posted = true;
         job->next = NULL;
         *worker->last = job;
@@ -74,5 +80,7 @@ bool tsl_worker_post(struct tsl_worker *worker, struct tsl_job *job)
         pthread_cond_signal(&worker->wake);
     }
     pthread_mutex_unlock(&worker->lock);
+    if (new &&tsl_simulation)
+        tsl_simulation->posted(worker);
     return true;
 }

@@ -32,6 +32,19 @@ struct tsl_worker {
  * it begins to run. False: the thread can't be started (out of resources, or a forked child). Never blocks for long. */
 bool tsl_worker_post(struct tsl_worker *worker, struct tsl_job *job);
 
+/*
+ * Simulations (tests) take threads from outside: while one is set no thread of ours is started. A post is told, and
+ * tsl_worker_step runs one job of that worker in the caller's thread; where a call would block until something changes,
+ * block() is asked to change something, under no lock of ours.
+ */
+struct tsl_simulation {
+    void (*posted)(struct tsl_worker *worker);
+    void (*block)(void);
+};
+
+extern const struct tsl_simulation *tsl_simulation; /* NULL; set while nothing runs */
+void tsl_worker_step(struct tsl_worker *worker);
+
 /* How often a sleeping thread of ours was woken since the process began (tests: same-member chains wake none). */
 extern atomic_ulong tsl_worker_wakes;
 
