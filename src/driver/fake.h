@@ -63,6 +63,10 @@ struct tsl_fake_setup {
      * it to check that the caller holds no lock. */
     void (*on_call)(void *arg, const char *operation);
     void *on_call_arg;
+    /* Manual mode: called, under no lock of the driver's, while a call blocks: other threads of the program may do
+     * something now. Returns whether they did. NULL: there are none. */
+    bool (*on_block)(void *arg);
+    void *on_block_arg;
 };
 
 /* Makes the members that probe() will report, ids "fake:0", "fake:1", … In manual mode the virtual clock goes in. */
@@ -224,6 +228,8 @@ struct tsl_fake_live {
 };
 
 struct tsl_fake_live tsl_fake_live(void);
+/* The fences, gates and memories among them, a line for each. Heap. */
+char *tsl_fake_leaks(void);
 
 /* ---- Violations -------------------------------------------------------------------------------------------------- */
 

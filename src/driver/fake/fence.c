@@ -9,6 +9,8 @@ struct fake_fence *tsl_fake_fence_new_locked(struct fake_op *op, struct tsl_memb
     if (op) {
         tsl_fake.live.fences++;
         fake_member(member)->counts.fences++;
+        fence->next_fence = tsl_fake.fences;
+        tsl_fake.fences = fence;
     } else {
         tsl_fake.live.gates++;
         fence->next_gate = tsl_fake.gates;

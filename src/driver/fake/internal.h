@@ -58,7 +58,8 @@ struct fake_fence {
     uint64_t epoch;  /* of an opened gate: what the host knew when it opened it */
     uint64_t end_ns; /* of an opened gate */
     struct fake_notify *notify;
-    struct fake_fence *next_gate; /* of all gates */
+    struct fake_fence *next_gate;  /* of all gates */
+    struct fake_fence *next_fence; /* of all fences that aren't gates */
 };
 
 struct fake_body {
@@ -192,7 +193,7 @@ struct fake {
     uint64_t stamp;
     unsigned n_busy; /* operations not DONE */
     struct fake_mem *mems;
-    struct fake_fence *gates;
+    struct fake_fence *gates, *fences;
     struct fake_notify *due; /* notifications to deliver, oldest first */
     unsigned n_delivering;
     struct fake_accesses host; /* history of host memory */

@@ -202,6 +202,31 @@ struct tsl_fake_live tsl_fake_live(void)
     return live;
 }
 
+char *tsl_fake_leaks(void)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    if (!out)
+        abort();
+    pthread_mutex_lock(&tsl_fake.lock);
+    for (struct fake_fence *fence = tsl_fake.fences; fence; fence = fence->next_fence)
+        if (!fence->freed)
+            fprintf(out, "the fence of %s (%u references)\n", tsl_fake_op_name(fence->op), fence->base.refs);
+    for (struct fake_fence *gate = tsl_fake.gates; gate; gate = gate->next_gate)
+        if (!gate->freed)
+            fprintf(out, "a gate of fake:%u (%u references, %sopened)\n", fake_member(gate->base.member)->number,
+                    gate->base.refs, gate->opened ? "" : "not ");
+    for (struct fake_mem *mem = tsl_fake.mems; mem; mem = mem->next)
+        if (!mem->freed)
+            fprintf(out, "%zu bytes of fake:%u%s\n", mem->base.size, fake_member(mem->base.member)->number,
+                    mem->root == mem ? "" : " (a sub)");
+    pthread_mutex_unlock(&tsl_fake.lock);
+    fclose(out);
+    return text;
+}
+
 /* ---- Failures ---- */
 
 static void order_failure(struct fake_failure *failures, unsigned k, cl_int code)

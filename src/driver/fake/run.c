@@ -300,6 +300,18 @@ bool tsl_fake_busy(void)
 
 /* ---- Blocking calls ---- */
 
+/* Something happens: in the driver, or, now and then and when nothing is left here, in the rest of the program. */
+static bool something(void)
+{
+    const struct tsl_fake_setup *setup = &tsl_fake.setup;
+    bool others_first = setup->on_block && (own_choice(false) & 3) == 0;
+
+    if (others_first && setup->on_block(setup->on_block_arg))
+        return true;
+    return tsl_fake_step(own_choice(setup->in_time)) ||
+           (setup->on_block && !others_first && setup->on_block(setup->on_block_arg));
+}
+
 bool tsl_fake_block_locked(bool (*done)(void *arg), void *arg, const char *what)
 {
     while (!done(arg)) {
@@ -312,7 +324,7 @@ bool tsl_fake_block_locked(bool (*done)(void *arg), void *arg, const char *what)
             continue;
         }
         pthread_mutex_unlock(&tsl_fake.lock);
-        stepped = tsl_fake_step(own_choice(tsl_fake.setup.in_time));
+        stepped = something();
         pthread_mutex_lock(&tsl_fake.lock);
         if (!stepped && !done(arg)) {
             tsl_fake_violate_locked(TSL_FAKE_STUCK, "%s will never return", what);
