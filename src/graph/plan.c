@@ -312,20 +312,30 @@ static cl_int plan_migrate(struct tsl_command *c)
     return CL_SUCCESS;
 }
 
+/* What a host task may do to a buffer. */
+static unsigned host_role(const struct tsl_buffer *buffer)
+{
+    return buffer->flags & CL_MEM_HOST_READ_ONLY ? TSL_ROLE_READ : TSL_ROLE_READ | TSL_ROLE_WRITE;
+}
+
+static cl_int fetch_for_host(struct tsl_command *c, struct tsl_buffer *b)
+{
+    if (host_role(b) == TSL_ROLE_READ)
+        tsl_warn_unwritten(data_of(b), b->offset, b->offset + b->size);
+    return tsl_fetch(c, data_of(b), b->offset, b->offset + b->size, TSL_SPACE_HOST);
+}
+
 static cl_int plan_native(struct tsl_command *c, const tsl_dependences *order)
 {
     cl_int error = CL_SUCCESS;
-    for (cl_uint i = 0; i < c->n_buffers && !error; i++) {
-        struct tsl_buffer *b = c->buffers[i];
-        error = tsl_fetch(c, data_of(b), b->offset, b->offset + b->size, TSL_SPACE_HOST);
-    }
+    for (cl_uint i = 0; i < c->n_buffers && !error; i++)
+        error = fetch_for_host(c, c->buffers[i]);
     struct tsl_op *op = main_op(c, order, &c->graph->host, TSL_OP_NATIVE);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
     for (cl_uint i = 0; i < c->n_buffers && !error; i++) {
         struct tsl_buffer *b = c->buffers[i];
-        unsigned role = b->flags & CL_MEM_HOST_READ_ONLY ? TSL_ROLE_READ : TSL_ROLE_READ | TSL_ROLE_WRITE;
-        error = tsl_claim(op, data_of(b), b->offset, b->offset + b->size, TSL_SPACE_HOST, role);
+        error = tsl_claim(op, data_of(b), b->offset, b->offset + b->size, TSL_SPACE_HOST, host_role(b));
     }
     return go(op, error);
 }

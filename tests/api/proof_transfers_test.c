@@ -1,0 +1,443 @@
+/*
+ * Implicit transfers, row by row: what moves when a kernel (K) or the host (H) reads or writes x, by whether the host's
+ * (sh) and the device's (sd) copy are current, and which are current afterwards (Alonso, table 2.2; CtrlEvents, table
+ * 1). Read from the timeline; the data are checked too.
+ *
+ * All kernels go to one of two members, so "the device" is that one; with two, a write by the host stays on the host.
+ */
+/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl
+ * TESELA_POLICY=fastest TESELA_LOG=tile:warn */
+/* variant: basic TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl
+ * TESELA_POLICY=weights=1,0 TESELA_LOG=tile:warn */
+/* variant: oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl
+ * TESELA_POLICY=weights=1,0 TESELA_LOG=tile:warn */
+#include "proof.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { n_ints = 3072, x_size = n_ints * sizeof(cl_int), big_size = 64 << 20, part_size = 4096 };
+
+static const char *const source =
+    "kernel void reads_constant(global int *y, constant int *x) { y[get_global_id(0)] = x[get_global_id(0)]; }\n"
+    "kernel void reads(global int *y, global const int *x) { y[get_global_id(0)] = x[get_global_id(0)]; }\n"
+    "kernel void writes(global int *x, uint value) { x[get_global_id(0)] = value + get_global_id(0); }\n";
+
+/* How the table's commands are spelled in OpenCL: each has two ways. */
+enum command { k_reads, k_writes, h_reads, h_writes };
+enum { n_ways = 2 };
+
+struct x {
+    cl_mem root, read_only, write_only, host_read_only, y;
+    cl_int value; /* element i is value + i, once something was written */
+};
+
+static struct proof proof;
+static cl_kernel reads_constant, reads, writes;
+
+static struct x make_x(size_t size)
+{
+    struct x x = {.root = proof_buffer(&proof, CL_MEM_READ_WRITE, size, NULL)};
+
+    x.read_only = proof_sub_buffer(x.root, CL_MEM_READ_ONLY, 0, size);
+    x.write_only = proof_sub_buffer(x.root, CL_MEM_WRITE_ONLY, 0, size);
+    x.host_read_only = proof_sub_buffer(x.root, CL_MEM_HOST_READ_ONLY, 0, size);
+    x.y = proof_buffer(&proof, CL_MEM_READ_WRITE, x_size, NULL);
+    return x;
+}
+
+static void release_x(const struct x *x)
+{
+    cl_mem all[] = {x->read_only, x->write_only, x->host_read_only, x->root, x->y};
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        proof_ok(clReleaseMemObject(all[i]));
+}
+
+/* ---- Commands: each returns its number --------------------------------------------------------------------------- */
+
+static uint64_t launch(cl_kernel kernel)
+{
+    size_t n = n_ints;
+
+    return proof_did(&proof, clEnqueueNDRangeKernel(proof.queue, kernel, 1, NULL, &n, NULL, 0, NULL, NULL));
+}
+
+static uint64_t do_k_reads(struct x *x, unsigned way)
+{
+    cl_mem buffers[] = {x->y, way ? x->read_only : x->root};
+
+    proof_set(way ? reads : reads_constant, 2, buffers, 0, NULL);
+    return launch(way ? reads : reads_constant);
+}
+
+static uint64_t do_k_writes(struct x *x, unsigned way)
+{
+    cl_uint value = (cl_uint)++x->value;
+
+    proof_set(writes, 1, way ? &x->write_only : &x->root, 1, &value);
+    return launch(writes);
+}
+
+struct task {
+    cl_int *x;
+    cl_int *saw;  /* where the first element read is kept, or NULL */
+    cl_int value; /* to write */
+};
+
+static void CL_CALLBACK task(void *args)
+{
+    struct task *t = args;
+
+    if (t->saw)
+        *t->saw = t->x[n_ints - 1];
+    for (cl_int i = 0; !t->saw && i < n_ints; i++)
+        t->x[i] = t->value + i;
+}
+
+static uint64_t run_task(struct task t, cl_mem buffer)
+{
+    const void *slot = &t.x;
+
+    t.x = NULL;
+    return proof_did(&proof, clEnqueueNativeKernel(proof.queue, task, &t, sizeof(t), 1, &buffer, &slot, 0, NULL, NULL));
+}
+
+static void run_mapped(struct task t, struct x *x, cl_map_flags flags)
+{
+    cl_int error;
+
+    t.x = clEnqueueMapBuffer(proof.queue, x->root, CL_TRUE, flags, 0, x_size, 0, NULL, NULL, &error);
+    proof_did(&proof, error);
+    task(&t);
+    proof_did(&proof, clEnqueueUnmapMemObject(proof.queue, x->root, t.x, 0, NULL, NULL));
+}
+
+static void do_h_reads(struct x *x, unsigned way)
+{
+    static cl_int saw;
+    struct task t = {.saw = &saw};
+
+    saw = -1;
+    if (way)
+        run_mapped(t, x, CL_MAP_READ);
+    else
+        run_task(t, x->host_read_only);
+    proof_ok(clFinish(proof.queue));
+    if (x->value)
+        assert_int_equal(saw, x->value + n_ints - 1);
+}
+
+static void do_h_writes(struct x *x, unsigned way)
+{
+    struct task t = {.value = ++x->value};
+
+    if (way)
+        run_mapped(t, x, CL_MAP_WRITE);
+    else
+        run_task(t, x->root);
+}
+
+/* Runs it and says what moved for it. */
+static struct proof_moved do_command(enum command command, struct x *x, unsigned way)
+{
+    uint64_t before = proof.n_commands;
+
+    if (command == k_reads)
+        do_k_reads(x, way);
+    else if (command == k_writes)
+        do_k_writes(x, way);
+    else if (command == h_reads)
+        do_h_reads(x, way);
+    else
+        do_h_writes(x, way);
+    proof_ok(clFinish(proof.queue));
+    return proof_moved(proof_trace(&proof), before + 1, proof.n_commands);
+}
+
+/* ---- States ------------------------------------------------------------------------------------------------------ */
+
+/* A write by the host makes its copy the current one, a kernel's the device's; a kernel that reads makes both. */
+static void bring_into(struct x *x, bool sh, bool sd)
+{
+    cl_int data[n_ints];
+
+    if (!sh && sd)
+        do_k_writes(x, 0);
+    if (sh) {
+        x->value += 100;
+        for (cl_int i = 0; i < n_ints; i++)
+            data[i] = x->value + i;
+        proof_did(&proof, clEnqueueWriteBuffer(proof.queue, x->root, CL_TRUE, 0, x_size, data, 0, NULL, NULL));
+    }
+    if (sh && sd)
+        do_k_reads(x, 0);
+    proof_ok(clFinish(proof.queue));
+}
+
+static void check_data(struct x *x)
+{
+    cl_int data[n_ints];
+
+    proof_did(&proof, clEnqueueReadBuffer(proof.queue, x->root, CL_TRUE, 0, x_size, data, 0, NULL, NULL));
+    for (cl_int i = 0; i < n_ints; i++)
+        assert_int_equal(data[i], x->value + i);
+}
+
+/* ---- Rows -------------------------------------------------------------------------------------------------------- */
+
+struct row {
+    enum command command;
+    bool sh, sd;   /* before */
+    bool to, from; /* does x move to the device, to the host? */
+    bool sh_after, sd_after;
+    bool warns; /* read before anything was written: then what is where afterwards does not matter */
+};
+
+static int saved_error = -1;
+
+/* Standard error goes into a file meanwhile. */
+static FILE *catch_log(void)
+{
+    FILE *file = tmpfile();
+
+    assert_non_null(file);
+    saved_error = dup(STDERR_FILENO);
+    dup2(fileno(file), STDERR_FILENO);
+    return file;
+}
+
+static bool log_warned(FILE *file)
+{
+    char text[4096] = "";
+
+    dup2(saved_error, STDERR_FILENO);
+    close(saved_error);
+    rewind(file);
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    return strstr(text, "read before anything was written") != NULL;
+}
+
+/* Is that copy current? Then a reader there moves nothing. */
+static void check_after(const struct row *row, unsigned way, bool host)
+{
+    struct x x = make_x(x_size);
+
+    bring_into(&x, row->sh, row->sd);
+    do_command(row->command, &x, way);
+    struct proof_moved probe = do_command(host ? h_reads : k_reads, &x, 0);
+    assert_int_equal(probe.to_members, host || row->sd_after ? 0 : x_size);
+    assert_int_equal(probe.from_members, !host || row->sh_after ? 0 : x_size);
+    check_data(&x);
+    release_x(&x);
+}
+
+static void check_way(const struct row *row, unsigned way)
+{
+    struct x x = make_x(x_size);
+
+    bring_into(&x, row->sh, row->sd);
+    FILE *log = catch_log();
+    struct proof_moved moved = do_command(row->command, &x, way);
+    bool warned = log_warned(log);
+    assert_int_equal(moved.to_members, row->to ? x_size : 0);
+    assert_int_equal(moved.from_members, row->from ? x_size : 0);
+    assert_int_equal(warned, row->warns);
+    if (!row->warns)
+        check_data(&x);
+    release_x(&x);
+}
+
+static void check_row(void **state)
+{
+    const struct row *row = *state;
+
+    for (unsigned way = 0; way < n_ways; way++) {
+        check_way(row, way);
+        if (!row->warns) {
+            check_after(row, way, true);
+            check_after(row, way, false);
+        }
+    }
+}
+
+static int open_proof(void **state)
+{
+    (void)state;
+    proof_open(&proof, source);
+    reads_constant = proof_kernel(&proof, "reads_constant");
+    reads = proof_kernel(&proof, "reads");
+    writes = proof_kernel(&proof, "writes");
+    return 0;
+}
+
+static int close_proof(void **state)
+{
+    (void)state;
+    proof_ok(clReleaseKernel(reads_constant));
+    proof_ok(clReleaseKernel(reads));
+    proof_ok(clReleaseKernel(writes));
+    proof_close(&proof);
+    return 0;
+}
+
+/* ---- Beyond the table ---------------------------------------------------------------------------------------------
+ */
+
+/* The thesis fetches old bytes even when all are overwritten. Where that is proven, Tesela does not. */
+static void full_overwrites_move_nothing(void **state)
+{
+    struct x x = make_x(x_size);
+    struct task t;
+    cl_int error;
+
+    (void)state;
+    bring_into(&x, false, true);
+    uint64_t before = proof.n_commands;
+    bring_into(&x, true, false); /* a write of all of it, over the device's current copy */
+    t = (struct task){.value = ++x.value};
+    do_k_writes(&x, 0);
+    uint64_t kernel = proof.n_commands;
+    t.value = ++x.value;
+    t.x = clEnqueueMapBuffer(proof.queue, x.root, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, x_size, 0, NULL, NULL,
+                             &error);
+    proof_did(&proof, error);
+    task(&t);
+    proof_did(&proof, clEnqueueUnmapMemObject(proof.queue, x.root, t.x, 0, NULL, NULL));
+    cl_int pattern = 7;
+    proof_did(&proof, clEnqueueFillBuffer(proof.queue, x.y, &pattern, sizeof(pattern), 0, x_size, 0, NULL, NULL));
+    proof_ok(clFinish(proof.queue));
+    const struct proof_trace *trace = proof_trace(&proof);
+    struct proof_moved write = proof_moved(trace, before + 1, kernel - 1);
+    struct proof_moved rest = proof_moved(trace, kernel + 1, proof.n_commands);
+    assert_int_equal(write.from_members + write.to_members, 0);
+    assert_int_equal(rest.from_members + rest.to_members, 0);
+    check_data(&x);
+    release_x(&x);
+}
+
+static cl_int *ints(size_t size)
+{
+    cl_int *data = malloc(size);
+
+    assert_non_null(data);
+    for (size_t i = 0; i < size / sizeof(*data); i++)
+        data[i] = (cl_int)i;
+    return data;
+}
+
+/* Only what changed moves to the device, and nothing when nothing did. */
+static void four_kib_of_64_mib_to_the_device(void **state)
+{
+    struct x x = make_x(big_size);
+    cl_int *data = ints(big_size);
+    const size_t offset = 10 * 1000 * part_size;
+
+    (void)state;
+    proof_did(&proof, clEnqueueWriteBuffer(proof.queue, x.root, CL_TRUE, 0, big_size, data, 0, NULL, NULL));
+    uint64_t first = do_k_reads(&x, 1);
+    proof_did(&proof, clEnqueueWriteBuffer(proof.queue, x.root, CL_TRUE, offset, part_size, data, 0, NULL, NULL));
+    uint64_t second = do_k_reads(&x, 1);
+    uint64_t third = do_k_reads(&x, 1);
+    proof_ok(clFinish(proof.queue));
+    const struct proof_trace *trace = proof_trace(&proof);
+    assert_int_equal(proof_moved(trace, first, first).to_members, big_size);
+    assert_int_equal(proof_moved(trace, second, second).to_members, part_size);
+    assert_int_equal(proof_move(trace, second, true)->offset, offset);
+    assert_int_equal(proof_moved(trace, third, third).to_members, 0);
+    assert_int_equal(proof_moved(trace, first, third).from_members, 0);
+    free(data);
+    release_x(&x);
+}
+
+/* The same from the device: a kernel writes 4 KiB of it, the host maps all of it. */
+static void four_kib_of_64_mib_to_the_host(void **state)
+{
+    struct x x = make_x(big_size);
+    cl_int *data = ints(big_size);
+    const size_t offset = 10 * 1000 * part_size, n = part_size / sizeof(cl_int);
+    cl_mem part = proof_sub_buffer(x.root, 0, offset, part_size);
+    cl_uint value = 123;
+    cl_int error;
+
+    (void)state;
+    proof_did(&proof, clEnqueueWriteBuffer(proof.queue, x.root, CL_TRUE, 0, big_size, data, 0, NULL, NULL));
+    do_k_reads(&x, 1);
+    proof_set(writes, 1, &part, 1, &value);
+    proof_did(&proof, clEnqueueNDRangeKernel(proof.queue, writes, 1, NULL, &n, NULL, 0, NULL, NULL));
+    uint64_t before = proof.n_commands;
+    for (int round = 0; round < 2; round++) {
+        cl_int *mapped =
+            clEnqueueMapBuffer(proof.queue, x.root, CL_TRUE, CL_MAP_READ, 0, big_size, 0, NULL, NULL, &error);
+        proof_did(&proof, error);
+        assert_int_equal(mapped[offset / sizeof(cl_int) - 1], offset / sizeof(cl_int) - 1);
+        assert_int_equal(mapped[offset / sizeof(cl_int)], 123);
+        assert_int_equal(mapped[offset / sizeof(cl_int) + n - 1], 123 + n - 1);
+        assert_int_equal(mapped[offset / sizeof(cl_int) + n], offset / sizeof(cl_int) + n);
+        proof_did(&proof, clEnqueueUnmapMemObject(proof.queue, x.root, mapped, 0, NULL, NULL));
+    }
+    proof_ok(clFinish(proof.queue));
+    const struct proof_trace *trace = proof_trace(&proof);
+    assert_int_equal(proof_moved(trace, before + 1, before + 2).from_members, part_size);
+    assert_int_equal(proof_moved(trace, before + 3, before + 4).from_members, 0);
+    proof_ok(clReleaseMemObject(part));
+    free(data);
+    release_x(&x);
+}
+
+/* ---- The table ----------------------------------------------------------------------------------------------------
+ */
+
+static struct row rows[] = {
+    {k_reads, 0, 0, .warns = true},
+    {k_reads, 0, 1, .to = false, .from = false, .sh_after = 0, .sd_after = 1},
+    {k_reads, 1, 0, .to = true, .from = false, .sh_after = 1, .sd_after = 1},
+    {k_reads, 1, 1, .to = false, .from = false, .sh_after = 1, .sd_after = 1},
+    {k_writes, 0, 0, .to = false, .from = false, .sh_after = 0, .sd_after = 1},
+    {k_writes, 0, 1, .to = false, .from = false, .sh_after = 0, .sd_after = 1},
+    {k_writes, 1, 0, .to = true, .from = false, .sh_after = 0, .sd_after = 1},
+    {k_writes, 1, 1, .to = false, .from = false, .sh_after = 0, .sd_after = 1},
+    {h_reads, 0, 0, .warns = true},
+    {h_reads, 0, 1, .to = false, .from = true, .sh_after = 1, .sd_after = 1},
+    {h_reads, 1, 0, .to = false, .from = false, .sh_after = 1, .sd_after = 0},
+    {h_reads, 1, 1, .to = false, .from = false, .sh_after = 1, .sd_after = 1},
+    {h_writes, 0, 0, .to = false, .from = false, .sh_after = 1, .sd_after = 0},
+    {h_writes, 0, 1, .to = false, .from = true, .sh_after = 1, .sd_after = 0},
+    {h_writes, 1, 0, .to = false, .from = false, .sh_after = 1, .sd_after = 0},
+    {h_writes, 1, 1, .to = false, .from = false, .sh_after = 1, .sd_after = 0},
+};
+
+#define ROW(name, i)                            \
+    {                                           \
+        (name), check_row, NULL, NULL, &rows[i] \
+    }
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ROW("K reads x, sh 0 sd 0: warn", 0),
+        ROW("K reads x, sh 0 sd 1: nothing", 1),
+        ROW("K reads x, sh 1 sd 0: transfer to the device, sd = 1", 2),
+        ROW("K reads x, sh 1 sd 1: nothing", 3),
+        ROW("K writes x, sh 0 sd 0: sd = 1", 4),
+        ROW("K writes x, sh 0 sd 1: nothing", 5),
+        ROW("K writes x, sh 1 sd 0: transfer to the device, sd = 1, sh = 0", 6),
+        ROW("K writes x, sh 1 sd 1: sh = 0", 7),
+        ROW("H reads x, sh 0 sd 0: warn", 8),
+        ROW("H reads x, sh 0 sd 1: transfer to the host, sh = 1", 9),
+        ROW("H reads x, sh 1 sd 0: nothing", 10),
+        ROW("H reads x, sh 1 sd 1: nothing", 11),
+        ROW("H writes x, sh 0 sd 0: sh = 1", 12),
+        ROW("H writes x, sh 0 sd 1: transfer to the host, sh = 1, sd = 0", 13),
+        ROW("H writes x, sh 1 sd 0: nothing", 14),
+        ROW("H writes x, sh 1 sd 1: sd = 0", 15),
+        cmocka_unit_test(full_overwrites_move_nothing),
+        cmocka_unit_test(four_kib_of_64_mib_to_the_device),
+        cmocka_unit_test(four_kib_of_64_mib_to_the_host),
+    };
+
+    return cmocka_run_group_tests(tests, open_proof, close_proof);
+}
