@@ -428,8 +428,8 @@ void tsl_port_init(struct tsl_port *port, struct tsl_graph *graph, struct tsl_me
     port->name = host ? "host" : member->path->id;
     port->worker = host ? &host_worker : &member_workers[member->index];
     STAILQ_INIT(&port->ready);
-    tsl_track_init(&port->up, port, false);
-    tsl_track_init(&port->down, port, false);
+    tsl_track_init(&port->up, port, tsl_trace_on()); /* Nobody else asks for the times of moves. */
+    tsl_track_init(&port->down, port, tsl_trace_on());
 }
 
 void tsl_port_finish(struct tsl_port *port)

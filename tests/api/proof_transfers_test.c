@@ -5,12 +5,9 @@
  *
  * All kernels go to one of two members, so "the device" is that one; with two, a write by the host stays on the host.
  */
-/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl
- * TESELA_POLICY=fastest TESELA_LOG=tile:warn */
-/* variant: basic TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl
- * TESELA_POLICY=weights=1,0 TESELA_LOG=tile:warn */
-/* variant: oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl
- * TESELA_POLICY=weights=1,0 TESELA_LOG=tile:warn */
+/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=fastest TESELA_LOG=tile:warn */
+/* variant: basic TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=weights=1,0 TESELA_LOG=tile:warn */
+/* variant: oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=weights=1,0 TESELA_LOG=tile:warn */
 #include "proof.h"
 
 #include <stdio.h>
