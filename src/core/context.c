@@ -28,7 +28,7 @@ static void destroy(struct tsl_object *object)
     free(context->devices);
     free(context->properties);
     run_destructors(context);
-    pthread_mutex_destroy(&context->lock);
+    tsl_lock_finish(&context->lock);
 }
 
 static bool keep_properties(struct tsl_context *context, const cl_context_properties *properties, size_t n)
@@ -73,7 +73,7 @@ cl_int tsl_context_create(const cl_context_properties *properties, size_t n_prop
     context = tsl_object_create(TSL_CONTEXT, sizeof *context, &devices[0]->object, destroy);
     if (!context)
         return CL_OUT_OF_HOST_MEMORY;
-    pthread_mutex_init(&context->lock, NULL);
+    tsl_lock_init(&context->lock);
     context->n_members = n_members;
     context->members = members;
     if (keep_properties(context, properties, n_properties) && keep_devices(context, devices, n_devices))
@@ -102,9 +102,9 @@ cl_int tsl_context_on_destroy(struct tsl_context *context, tsl_context_destructo
         return CL_OUT_OF_HOST_MEMORY;
     destructor->fn = fn;
     destructor->arg = arg;
-    pthread_mutex_lock(&context->lock);
+    tsl_lock_take(&context->lock);
     destructor->next = context->destructors;
     context->destructors = destructor;
-    pthread_mutex_unlock(&context->lock);
+    tsl_lock_give(&context->lock);
     return CL_SUCCESS;
 }

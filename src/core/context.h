@@ -5,9 +5,8 @@
 #define TSL_CORE_CONTEXT_H
 
 #include "core/device.h"
+#include "core/lock.h"
 #include "core/object.h"
-
-#include <pthread.h>
 
 struct tsl_graph;
 
@@ -29,7 +28,7 @@ struct tsl_context {
     tsl_context_error_fn *error_fn;
     void *error_arg;
     struct tsl_context_destructor *destructors; /* newest first; under lock */
-    pthread_mutex_t lock;                       /* leaf */
+    struct tsl_lock lock;                       /* leaf */
     unsigned n_members;
     struct tsl_member *const *members; /* not owned */
     struct tsl_graph *graph;           /* graph/graph.h: owned */

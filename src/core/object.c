@@ -1,5 +1,6 @@
 #include "core/object.h"
 
+#include "core/lock.h"
 #include "dispatch.h"
 
 #include <pthread.h>
@@ -23,20 +24,24 @@ struct slot {
     struct tsl_object object; /* the beginning of the object; the rest follows */
 };
 
+struct slab {
+    char *begin;
+    size_t n_slots;
+};
+
 struct pool {
-    pthread_mutex_t lock; /* a leaf; guards all of this */
-    size_t stride;        /* bytes from one slot to the next; 0 before the first slab */
-    struct {
-        char *begin;
-        size_t n_slots;
-    } slabs[MAX_SLABS];
+    struct tsl_lock lock; /* a leaf; guards all that follows */
+
+    size_t stride; /* bytes from one slot to the next; 0 before the first slab */
+    struct slab slabs[MAX_SLABS];
     unsigned n_slabs;
-    struct slot *first_free, *last_free; /* undefined while n_free is 0 */
+    struct slot *first_free; /* undefined while n_free is 0 */
+    struct slot *last_free;
     size_t n_free;
     size_t n_live;
 };
 
-static struct pool pools[TSL_N_KINDS] = {[0 ... TSL_N_KINDS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+static struct pool pools[TSL_N_KINDS] = {[0 ... TSL_N_KINDS - 1] = {.lock = {PTHREAD_MUTEX_INITIALIZER}}};
 
 static struct pool *pool_of(enum tsl_kind kind)
 {
@@ -46,6 +51,25 @@ static struct pool *pool_of(enum tsl_kind kind)
 static struct slot *slot_of(struct tsl_object *object)
 {
     return (struct slot *)((char *)object - offsetof(struct slot, object));
+}
+
+/* A forked child may still release what it got from its parent, so no lock may be held by a thread that it doesn't
+ * have. */
+static void before_fork(void) TSL_UNCHECKED
+{
+    for (int i = 0; i < TSL_N_KINDS; i++)
+        tsl_lock_take(&pools[i].lock);
+}
+
+static void after_fork(void) TSL_UNCHECKED
+{
+    for (int i = 0; i < TSL_N_KINDS; i++)
+        tsl_lock_give(&pools[i].lock);
+}
+
+static void prepare_for_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork);
 }
 
 /* ---- Words that stale handles are asked by: read at any time, by any thread, also in free slots. ---- */
@@ -65,7 +89,7 @@ static void dispatch_store(struct tsl_object *object, const struct tsl_dispatch 
 
 /* ---- Slots ---- */
 
-static void put_free_locked(struct pool *pool, struct slot *slot)
+static void put_free_locked(struct pool *pool, struct slot *slot) TSL_REQUIRES(pool->lock)
 {
     slot->next = NULL;
     if (pool->n_free++ == 0)
@@ -75,7 +99,7 @@ static void put_free_locked(struct pool *pool, struct slot *slot)
     pool->last_free = slot;
 }
 
-static struct slot *take_free_locked(struct pool *pool)
+static struct slot *take_free_locked(struct pool *pool) TSL_REQUIRES(pool->lock)
 {
     struct slot *slot = pool->first_free;
 
@@ -84,7 +108,7 @@ static struct slot *take_free_locked(struct pool *pool)
     return slot;
 }
 
-static bool grow_locked(struct pool *pool)
+static bool grow_locked(struct pool *pool) TSL_REQUIRES(pool->lock)
 {
     size_t n_slots = (size_t)FIRST_SLAB << pool->n_slabs;
     char *begin;
@@ -109,9 +133,11 @@ static bool grow_locked(struct pool *pool)
 
 static struct slot *take_slot(struct pool *pool, size_t size)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct slot *slot = NULL;
 
-    pthread_mutex_lock(&pool->lock);
+    pthread_once(&once, prepare_for_forks);
+    tsl_lock_take(&pool->lock);
     if (pool->stride == 0)
         pool->stride = (offsetof(struct slot, object) + size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     /* When memory lacks, a slot that was freed lately is better than none. */
@@ -119,7 +145,7 @@ static struct slot *take_slot(struct pool *pool, size_t size)
         slot = take_free_locked(pool);
         pool->n_live++;
     }
-    pthread_mutex_unlock(&pool->lock);
+    tsl_lock_give(&pool->lock);
     return slot;
 }
 
@@ -127,10 +153,10 @@ static void give_slot(struct slot *slot)
 {
     struct pool *pool = slot->pool;
 
-    pthread_mutex_lock(&pool->lock);
+    tsl_lock_take(&pool->lock);
     put_free_locked(pool, slot);
     pool->n_live--;
-    pthread_mutex_unlock(&pool->lock);
+    tsl_lock_give(&pool->lock);
 }
 
 /* ---- Lives ---- */
@@ -161,7 +187,7 @@ bool tsl_object_is(const void *handle, enum tsl_kind kind)
            kind_load(object) == (uint32_t)kind;
 }
 
-static bool is_object_locked(const struct pool *pool, uintptr_t address)
+static bool is_object_locked(const struct pool *pool, uintptr_t address) TSL_REQUIRES(pool->lock)
 {
     for (unsigned i = 0; i < pool->n_slabs; i++) {
         size_t offset = address - (uintptr_t)pool->slabs[i].begin;
@@ -177,9 +203,9 @@ bool tsl_object_is_address(const void *address, enum tsl_kind kind)
     struct pool *pool = pool_of(kind);
     bool ours;
 
-    pthread_mutex_lock(&pool->lock);
+    tsl_lock_take(&pool->lock);
     ours = is_object_locked(pool, (uintptr_t)address);
-    pthread_mutex_unlock(&pool->lock);
+    tsl_lock_give(&pool->lock);
     return ours && kind_load(address) == (uint32_t)kind;
 }
 
@@ -188,9 +214,9 @@ size_t tsl_object_live(enum tsl_kind kind)
     struct pool *pool = pool_of(kind);
     size_t n;
 
-    pthread_mutex_lock(&pool->lock);
+    tsl_lock_take(&pool->lock);
     n = pool->n_live;
-    pthread_mutex_unlock(&pool->lock);
+    tsl_lock_give(&pool->lock);
     return n;
 }
 
