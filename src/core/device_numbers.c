@@ -31,6 +31,11 @@ struct tsl_number_row {
 #define ATOMIC_SCOPES \
     (CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP | CL_DEVICE_ATOMIC_SCOPE_DEVICE)
 
+/* Of double and half; PoCL 3.1 says of double what has a meaning for float only. */
+#define FP_BITS                                                                                                     \
+    (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_FMA | \
+     CL_FP_SOFT_FLOAT)
+
 /* In the order of CL/cl.h. Images, pipes, sub-groups, shared virtual memory, queues on the device and program-scope
  * variables are not offered: what describes them is 0. */
 static const struct tsl_number_row rows[] = {
@@ -73,8 +78,8 @@ static const struct tsl_number_row rows[] = {
     {CL_DEVICE_MEM_BASE_ADDR_ALIGN, UINT, MAX, 1024, 0}, /* bits */
     {CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE, UINT, MAX, 128, 0},
     {CL_DEVICE_SINGLE_FP_CONFIG, ULONG, ALL, CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN, 0},
-    {CL_DEVICE_DOUBLE_FP_CONFIG, ULONG, ALL, 0, 0},
-    {CL_DEVICE_HALF_FP_CONFIG, ULONG, ALL, 0, 0},
+    {CL_DEVICE_DOUBLE_FP_CONFIG, ULONG, ALL, 0, FP_BITS},
+    {CL_DEVICE_HALF_FP_CONFIG, ULONG, ALL, 0, FP_BITS},
     {CL_DEVICE_GLOBAL_MEM_CACHE_TYPE, UINT, MIN, CL_NONE, 0}, /* none, read only, read and write */
     {CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE, UINT, MAX, 0, 0},
     {CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, ULONG, MIN, 0, 0},
