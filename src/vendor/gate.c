@@ -23,11 +23,19 @@ struct tsl_vendor_garbage {
 /* ---- Releases -----------------------------------------------------------------------------------------------------
  */
 
-static void release_locked(struct tsl_vendor_member *member, enum tsl_vendor_kind kind, void *object)
+/* Is now a bad time? Besides gates, a device that takes one call at a time may be at work in another thread for long,
+ * and a release must not wait for it. False: the caller has entered the device, and leaves it. */
+static bool must_wait_locked(struct tsl_vendor_member *member)
+{
+    if (atomic_load(&member->n_gates))
+        return true;
+    return member->device->quirks.synchronous && pthread_mutex_trylock(&member->device->lock);
+}
+
+static void release(struct tsl_vendor_member *member, enum tsl_vendor_kind kind, void *object)
 {
     const struct tsl_vendor_cl *cl = member->cl;
 
-    tsl_vendor_enter(member->device);
     switch (kind) {
     case TSL_VENDOR_QUEUE:
         cl->clReleaseCommandQueue(object);
@@ -42,7 +50,6 @@ static void release_locked(struct tsl_vendor_member *member, enum tsl_vendor_kin
         cl->clReleaseKernel(object);
         break;
     }
-    tsl_vendor_leave(member->device);
 }
 
 static void keep_locked(struct tsl_vendor_member *member, enum tsl_vendor_kind kind, void *object)
@@ -63,11 +70,26 @@ static void keep_locked(struct tsl_vendor_member *member, enum tsl_vendor_kind k
 void tsl_vendor_release(struct tsl_vendor_member *member, enum tsl_vendor_kind kind, void *object)
 {
     pthread_mutex_lock(&member->gates_lock);
-    if (atomic_load(&member->n_gates))
+    if (must_wait_locked(member)) {
         keep_locked(member, kind, object);
-    else
-        release_locked(member, kind, object);
+    } else {
+        release(member, kind, object);
+        tsl_vendor_leave(member->device);
+    }
     pthread_mutex_unlock(&member->gates_lock);
+}
+
+/* The caller has entered the device. */
+static void release_all_locked(struct tsl_vendor_member *member)
+{
+    while (member->garbage) {
+        struct tsl_vendor_garbage *garbage = member->garbage;
+
+        member->garbage = garbage->next;
+        release(member, garbage->kind, garbage->object);
+        free(garbage);
+    }
+    atomic_store(&member->has_garbage, false);
 }
 
 void tsl_vendor_collect(struct tsl_vendor_member *member)
@@ -75,20 +97,23 @@ void tsl_vendor_collect(struct tsl_vendor_member *member)
     if (!atomic_load_explicit(&member->has_garbage, memory_order_relaxed))
         return;
     pthread_mutex_lock(&member->gates_lock);
-    while (!atomic_load(&member->n_gates) && member->garbage) {
-        struct tsl_vendor_garbage *garbage = member->garbage;
-
-        member->garbage = garbage->next;
-        release_locked(member, garbage->kind, garbage->object);
-        free(garbage);
+    if (!must_wait_locked(member)) {
+        release_all_locked(member);
+        tsl_vendor_leave(member->device);
     }
-    if (!member->garbage)
-        atomic_store(&member->has_garbage, false);
     pthread_mutex_unlock(&member->gates_lock);
 }
 
 /* ---- Gates --------------------------------------------------------------------------------------------------------
  */
+
+/* Under the lock, so that a release that found none is over before there is one. */
+static void count_gate(struct tsl_vendor_member *member, int change)
+{
+    pthread_mutex_lock(&member->gates_lock);
+    atomic_fetch_add(&member->n_gates, (unsigned)change);
+    pthread_mutex_unlock(&member->gates_lock);
+}
 
 cl_int tsl_vendor_gate_create(struct tsl_member *member, struct tsl_fence **gate)
 {
@@ -102,12 +127,10 @@ cl_int tsl_vendor_gate_create(struct tsl_member *member, struct tsl_fence **gate
     if (!f)
         return CL_OUT_OF_HOST_MEMORY;
     f->is_gate = true;
-    pthread_mutex_lock(&m->gates_lock);
+    count_gate(m, 1);
     f->event = m->cl->clCreateUserEvent(m->context, &error);
-    if (f->event)
-        atomic_fetch_add(&m->n_gates, 1);
-    pthread_mutex_unlock(&m->gates_lock);
     if (!f->event) {
+        count_gate(m, -1);
         atomic_store(&f->opened, true);
         tsl_fence_unref(&f->base);
         return error ? error : CL_OUT_OF_RESOURCES;
@@ -123,9 +146,7 @@ static cl_int set(struct tsl_vendor_member *member, struct tsl_vendor_fence *gat
     if (error)
         tsl_log(TSL_ROOM_VENDOR, TSL_LOG_ERROR, "%s: a user event could not be set (error %d)", member->base.path->id,
                 error);
-    pthread_mutex_lock(&member->gates_lock);
-    atomic_fetch_sub(&member->n_gates, 1);
-    pthread_mutex_unlock(&member->gates_lock);
+    count_gate(member, -1);
     return error;
 }
 

@@ -1,9 +1,10 @@
 /*
  * Inside the vendor driver: what its files share.
  *
- * Lock order: device->lock (synchronous devices only) or member->failing_lock, then kernel->lock; member->gates_lock,
- * notices_lock, pool_lock and samplers_lock are leaves among ours. Vendors are called under the first three and under
- * gates_lock and samplers_lock, never under notices_lock or pool_lock, which callbacks from vendors take.
+ * Lock order: device->lock (synchronous devices only) or member->failing_lock, then kernel->lock, then samplers_lock.
+ * Under gates_lock device->lock is only tried. notices_lock, pool_lock and failing_list_lock are leaves, and no vendor
+ * is called under them, because callbacks from vendors take them; so they do gates_lock (gate_open), under which
+ * vendors are only called while no gate is unset, when no callback opens one.
  */
 #ifndef TSL_VENDOR_INTERNAL_H
 #define TSL_VENDOR_INTERNAL_H
@@ -201,9 +202,9 @@ enum tsl_vendor_kind {
     TSL_VENDOR_KERNEL,
 };
 
-/* Releases the object, now or as soon as no gate of the member is unset any more. */
+/* Releases the object, now or, if that would be wrong or would block, by a later tsl_vendor_collect(). */
 void tsl_vendor_release(struct tsl_vendor_member *member, enum tsl_vendor_kind kind, void *object);
-/* Releases what had to wait, if it need not wait any longer. Not from a vendor's callback. */
+/* Releases what had to wait, if it need not wait any longer. Doesn't block. Not from a vendor's callback. */
 void tsl_vendor_collect(struct tsl_vendor_member *member);
 /* Sets the gates that were opened with an error, unless somebody else is at it. */
 void tsl_vendor_fail_gates(struct tsl_vendor_member *member);

@@ -98,10 +98,13 @@ cl_int tsl_vendor_finish(struct tsl_lane *lane)
     struct tsl_vendor_lane *l = tsl_vendor_lane(lane);
     cl_int error;
 
+    if (member->device->quirks.synchronous) {
+        /* Each submission was finished before it returned. */
+        tsl_vendor_collect(member);
+        return CL_SUCCESS;
+    }
     atomic_store_explicit(&l->dirty, false, memory_order_relaxed);
-    tsl_vendor_enter(member->device);
     error = tsl_vendor_lane_drain(l);
-    tsl_vendor_leave(member->device);
     tsl_vendor_notice_failures(member);
     tsl_vendor_collect(member);
     return error;

@@ -229,6 +229,24 @@ static void nothing_is_released_while_a_gate_is_unset(void **state)
     *table() = real;
 }
 
+static void a_release_does_not_wait_for_work_in_another_thread(void **state)
+{
+    struct tsl_vendor_device *device = tsl_vendor_member(member)->device;
+    struct tsl_mem *mem = new_mem(4096);
+
+    (void)state;
+    count_releases();
+    if (member->caps.submits_block)
+        pthread_mutex_lock(&device->lock); /* as such work does */
+    driver->mem_free(mem);
+    assert_int_equal(atomic_load(&n_released), member->caps.submits_block ? 0 : 1);
+    if (member->caps.submits_block)
+        pthread_mutex_unlock(&device->lock);
+    assert_int_equal(driver->flush(lane), CL_SUCCESS);
+    assert_int_equal(atomic_load(&n_released), 1);
+    *table() = real;
+}
+
 /* ---- Races --------------------------------------------------------------------------------------------------------
  */
 
@@ -398,6 +416,7 @@ int main(void)
         cmocka_unit_test(what_waits_for_a_failure_fails_and_the_lane_goes_on),
         cmocka_unit_test(a_gate_that_is_dropped_fails_what_waits),
         cmocka_unit_test(nothing_is_released_while_a_gate_is_unset),
+        cmocka_unit_test(a_release_does_not_wait_for_work_in_another_thread),
         cmocka_unit_test(gates_open_while_work_is_submitted),
         cmocka_unit_test(gates_fail_while_work_is_submitted),
         cmocka_unit_test(a_gate_may_fail_between_check_and_enqueue),
