@@ -44,7 +44,7 @@ struct tsl_args *tsl_args_create(cl_uint n)
     return args;
 }
 
-/* Takes back what one argument holds; its buffer is the caller's to let go. */
+/* Takes back what one argument holds. */
 static void free_value(struct tsl_args *args, cl_uint index)
 {
     if (args->args[index].value != slot_of(args, index))
@@ -71,11 +71,8 @@ void tsl_args_unref(struct tsl_args *args)
     /* Release orders this holder's uses before the free, acquire orders the others' before ours. */
     if (!args || atomic_fetch_sub_explicit(&args->refs, 1, memory_order_acq_rel) != 1)
         return;
-    for (cl_uint i = 0; i < args->n; i++) {
-        if (args->args[i].buffer)
-            tsl_object_unref(&args->args[i].buffer->object);
+    for (cl_uint i = 0; i < args->n; i++)
         free_value(args, i);
-    }
     free(args);
 }
 
@@ -93,8 +90,7 @@ static struct tsl_args *copy_of(const struct tsl_args *from)
         if (from->args[i].value && !keep_value(args, i, from->args[i].value, from->args[i].size))
             goto failed;
         args->args[i].buffer = from->args[i].buffer;
-        if (args->args[i].buffer)
-            tsl_object_ref(&args->args[i].buffer->object);
+        args->args[i].buffer_id = from->args[i].buffer_id;
     }
     return args;
 failed:
@@ -225,12 +221,12 @@ static bool is_same(const struct tsl_arg *arg, const struct setting *setting)
 {
     if (arg->kind != setting->kind || arg->size != setting->size || arg->buffer != setting->buffer)
         return false;
+    if (setting->buffer && arg->buffer_id != setting->buffer->id)
+        return false;
     return !setting->value || memcmp(arg->value, setting->value, arg->size) == 0;
 }
 
-/* Puts the setting in; *old_buffer is what the caller has to let go. */
-static bool put_setting(struct tsl_args *args, cl_uint index, const struct setting *setting,
-                        struct tsl_buffer **old_buffer)
+static bool put_setting(struct tsl_args *args, cl_uint index, const struct setting *setting)
 {
     struct tsl_arg *arg = &args->args[index];
 
@@ -240,19 +236,17 @@ static bool put_setting(struct tsl_args *args, cl_uint index, const struct setti
         free_value(args, index);
     if (arg->kind == TSL_ARG_UNSET)
         args->n_unset--;
-    *old_buffer = arg->buffer;
     arg->kind = setting->kind;
     arg->size = setting->size;
     arg->buffer = setting->buffer;
-    if (setting->buffer)
-        tsl_object_ref(&setting->buffer->object);
+    arg->buffer_id = setting->buffer ? setting->buffer->id : 0;
     args->serial = 0;
     return true;
 }
 
-/* *old_args and *old_buffer are let go by the caller, without the lock. */
+/* *old_args are let go by the caller, without the lock. */
 static cl_int set_locked(struct tsl_kernel *kernel, cl_uint index, const struct setting *setting,
-                         struct tsl_args **old_args, struct tsl_buffer **old_buffer) TSL_REQUIRES(kernel->lock)
+                         struct tsl_args **old_args) TSL_REQUIRES(kernel->lock)
 {
     struct tsl_args *args = kernel->args;
 
@@ -268,14 +262,13 @@ static cl_int set_locked(struct tsl_kernel *kernel, cl_uint index, const struct 
         *old_args = args;
         args = kernel->args = copy;
     }
-    return put_setting(args, index, setting, old_buffer) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    return put_setting(args, index, setting) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
 
 cl_int tsl_kernel_set_arg(struct tsl_kernel *kernel, cl_uint index, size_t size, const void *value)
 {
     struct setting setting;
     struct tsl_args *old_args = NULL;
-    struct tsl_buffer *old_buffer = NULL;
     cl_int error;
 
     if (index >= kernel->facts->n_args)
@@ -286,10 +279,8 @@ cl_int tsl_kernel_set_arg(struct tsl_kernel *kernel, cl_uint index, size_t size,
     if (setting.kind == TSL_ARG_SAMPLER)
         setting.value = &setting.sampler;
     tsl_spin_take(&kernel->lock);
-    error = set_locked(kernel, index, &setting, &old_args, &old_buffer);
+    error = set_locked(kernel, index, &setting, &old_args);
     tsl_spin_give(&kernel->lock);
-    if (old_buffer)
-        tsl_object_unref(&old_buffer->object);
     tsl_args_unref(old_args);
     return error;
 }
@@ -310,11 +301,49 @@ struct tsl_args *tsl_args_share(struct tsl_kernel *kernel)
     return args;
 }
 
+static void drop_buffers(struct tsl_args *args, cl_uint n)
+{
+    for (cl_uint i = 0; i < n; i++)
+        if (args->args[i].buffer)
+            tsl_object_unref(&args->args[i].buffer->object);
+}
+
+static bool keep_buffer(const struct tsl_arg *arg)
+{
+    if (!arg->buffer)
+        return true;
+    if (!tsl_object_is(arg->buffer, TSL_BUFFER) || arg->buffer->id != arg->buffer_id)
+        return false;
+    return tsl_object_try_ref(&arg->buffer->object);
+}
+
+/* The first of the launches in flight takes references for all of them. */
+static bool hold(struct tsl_args *args)
+{
+    if (atomic_fetch_add_explicit(&args->held, 1, memory_order_acquire) > 0)
+        return true;
+    for (cl_uint i = 0; i < args->n; i++) {
+        if (keep_buffer(&args->args[i]))
+            continue;
+        drop_buffers(args, i);
+        atomic_fetch_sub_explicit(&args->held, 1, memory_order_relaxed);
+        return false;
+    }
+    return true;
+}
+
+void tsl_args_let_go(struct tsl_args *args)
+{
+    if (args && atomic_fetch_sub_explicit(&args->held, 1, memory_order_acq_rel) == 1)
+        drop_buffers(args, args->n);
+    tsl_args_unref(args);
+}
+
 cl_int tsl_kernel_args(struct tsl_kernel *kernel, struct tsl_args **args)
 {
     struct tsl_args *taken = tsl_args_share(kernel);
 
-    if (taken->n_unset) {
+    if (taken->n_unset || !hold(taken)) {
         tsl_args_unref(taken);
         return CL_INVALID_KERNEL_ARGS;
     }

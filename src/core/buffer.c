@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static atomic_uint_fast64_t last_id;
+
 static void run_destructors(struct tsl_buffer *buffer)
 {
     struct tsl_destructor *d;
@@ -52,6 +54,7 @@ static struct tsl_buffer *create(struct tsl_context *context, cl_mem_flags flags
     if (!buffer)
         return NULL;
     buffer->context = context;
+    buffer->id = atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
     buffer->type = CL_MEM_OBJECT_BUFFER;
     buffer->flags = flags;
     buffer->offset = offset;

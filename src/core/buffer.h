@@ -29,6 +29,7 @@ struct tsl_buffer {
     struct tsl_object object;
     struct tsl_context *context; /* shown */
     struct tsl_buffer *parent;   /* NULL for a root; else shown. Sub-buffers have no sub-buffers, so it is the root */
+    uint64_t id;                 /* unique in the process: a handle's memory is used again, its id is not */
     cl_mem_object_type type;
     cl_mem_flags flags; /* as reported (inherited where the specification says so) */
     size_t offset;      /* in the root, bytes */

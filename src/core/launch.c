@@ -103,7 +103,7 @@ cl_int tsl_launch_check(struct tsl_kernel *kernel, struct tsl_window *window, un
         left &= ~(1u << i);
         result = result == CL_SUCCESS ? error : result;
     }
-    tsl_args_unref(args);
+    tsl_args_let_go(args);
     *members = left;
     return left ? CL_SUCCESS : result;
 }

@@ -281,6 +281,11 @@ void tsl_object_hide(struct tsl_object *object)
     }
 }
 
+bool tsl_object_try_ref(struct tsl_object *object)
+{
+    return count_up(&object->refs) > 0;
+}
+
 void tsl_object_ref(struct tsl_object *object)
 {
     count_up(&object->refs);

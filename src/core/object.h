@@ -69,6 +69,7 @@ void tsl_object_hide(struct tsl_object *object);
 /* Internal holders. NULL is allowed in unref. unref may destroy: not under a core lock unless the object's destroy says
  * that it may. */
 void tsl_object_ref(struct tsl_object *object);
+bool tsl_object_try_ref(struct tsl_object *object); /* false: it is being destroyed, or was */
 void tsl_object_unref(struct tsl_object *object);
 
 /* Numbers of live objects of a kind (tests count leaks with it). */

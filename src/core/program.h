@@ -115,14 +115,17 @@ struct tsl_kernel_part {
 /* A kernel's arguments at one time. Immutable once an enqueue has taken a reference (clSetKernelArg then copies it). */
 struct tsl_args {
     atomic_uint refs;
-    uint64_t serial; /* unique in the process, never 0 in arguments that were taken; a changed copy gets a new one */
+    atomic_uint held; /* by launches: while it is not 0, every buffer has one internal reference for all of them */
+    uint64_t serial;  /* unique in the process, never 0 in arguments that were taken; a changed copy gets a new one */
     cl_uint n;
     cl_uint n_unset;
     struct tsl_arg {
         enum tsl_arg_kind kind;    /* TSL_ARG_UNSET until set */
         size_t size;               /* bytes of the value or of local memory */
         void *value;               /* VALUE and SAMPLER: points into this allocation or to heap owned by the args */
-        struct tsl_buffer *buffer; /* MEM: NULL is a null pointer; holds an internal reference (tsl_object_ref) */
+        struct tsl_buffer *buffer; /* MEM: NULL is a null pointer; may be gone while nothing holds (kernels don't keep
+                                    * their arguments' objects alive: OpenCL 3.0, 5.9.2) */
+        uint64_t buffer_id;        /* tells a gone one from another in the same memory */
     } args[];
 };
 
@@ -149,9 +152,11 @@ cl_int tsl_kernel_clone(struct tsl_kernel *source, struct tsl_kernel **kernel);
 /* clSetKernelArg: every error of it but CL_INVALID_KERNEL. Safe beside anything but itself on the same kernel. */
 cl_int tsl_kernel_set_arg(struct tsl_kernel *kernel, cl_uint index, size_t size, const void *value);
 
-/* The arguments as they are now, with a reference for the caller; CL_INVALID_KERNEL_ARGS if one is unset. */
+/* The arguments as they are now, for a launch, with a reference and all their buffers kept alive until tsl_args_let_go;
+ * CL_INVALID_KERNEL_ARGS if one is unset or its buffer was released. */
 cl_int tsl_kernel_args(struct tsl_kernel *kernel, struct tsl_args **args);
-void tsl_args_unref(struct tsl_args *args); /* NULL allowed; may destroy buffers: not under the graph's lock */
+void tsl_args_let_go(struct tsl_args *args); /* NULL allowed; may destroy buffers: not under the graph's lock */
+void tsl_args_unref(struct tsl_args *args);  /* NULL allowed */
 
 /* Bytes of local memory that the arguments ask for. */
 size_t tsl_args_local_size(const struct tsl_args *args);

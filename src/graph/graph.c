@@ -259,7 +259,7 @@ static void release_payload(struct tsl_command *c)
     free(c->pattern);
     if (c->kernel)
         tsl_object_unref(&c->kernel->object);
-    tsl_args_unref(c->args);
+    tsl_args_let_go(c->args);
     tsl_object_unref(&c->stream->queue->object);
 }
 

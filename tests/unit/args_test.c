@@ -244,7 +244,7 @@ static void a_launch_needs_all_arguments(void **state)
         }
     }
     assert_int_equal(tsl_kernel_args(&kernel, &args), CL_SUCCESS);
-    tsl_args_unref(args);
+    tsl_args_let_go(args);
     tsl_object_release(&sampler->object);
 }
 
@@ -289,8 +289,8 @@ static void what_was_taken_never_changes(void **state)
     assert_int_equal(*(int *)second->args[VALUE4].value, 5);
     assert_memory_equal(second->args[VALUE_ANY].value, big, sizeof(big));
     assert_null(second->args[BUFFER].buffer);
-    tsl_args_unref(first);
-    tsl_args_unref(second);
+    tsl_args_let_go(first);
+    tsl_args_let_go(second);
     end(&things);
 }
 
@@ -302,23 +302,23 @@ static void serials_tell_changes_and_only_changes(void **state)
     int four = 4, five = 5;
 
     (void)state;
-    tsl_args_unref(args);
+    tsl_args_let_go(args);
     assert_int_not_equal(first, 0);
     set_all(things.buffer, things.image, things.sampler);
     args = take();
     assert_int_equal(args->serial, first);
     assert_int_equal(set(VALUE4, 4, &five), CL_SUCCESS); /* while it is taken */
-    tsl_args_unref(args);
+    tsl_args_let_go(args);
     args = take();
     second = args->serial;
     assert_int_not_equal(second, first);
-    tsl_args_unref(args);
+    tsl_args_let_go(args);
     /* Back to the first values, in place: still a new serial, as drivers remember only the last. */
     assert_int_equal(set(VALUE4, 4, &four), CL_SUCCESS);
     args = take();
     assert_int_not_equal(args->serial, first);
     assert_int_not_equal(args->serial, second);
-    tsl_args_unref(args);
+    tsl_args_let_go(args);
     end(&things);
 }
 
@@ -330,25 +330,40 @@ static void the_same_value_again_copies_nothing(void **state)
     (void)state;
     set_all(things.buffer, things.image, things.sampler);
     assert_ptr_equal(kernel.args, args);
-    tsl_args_unref(args);
+    tsl_args_let_go(args);
     end(&things);
 }
 
-static void buffers_live_as_long_as_they_are_named(void **state)
+/* A kernel keeps no buffer alive, a launch does (OpenCL 3.0, 5.9.2). */
+static void buffers_live_as_long_as_launches_need_them(void **state)
 {
     struct things things = begin();
-    struct tsl_args *args = take();
+    struct tsl_args *args = take(), *refused;
 
     (void)state;
     tsl_object_release(&things.buffer->object);
-    assert_int_equal(n_destroyed, 0);
-    assert_int_equal(set(BUFFER, sizeof(cl_mem), NULL), CL_SUCCESS);
     assert_int_equal(n_destroyed, 0); /* the launch still has it */
-    tsl_args_unref(args);
+    assert_int_equal(set(VALUE4, 4, &(int){6}), CL_SUCCESS);
+    tsl_args_let_go(args);
     assert_int_equal(n_destroyed, 1);
+    assert_int_equal(tsl_kernel_args(&kernel, &refused), CL_INVALID_KERNEL_ARGS);
     tsl_object_release(&things.image->object);
     tsl_object_release(&things.sampler->object);
-    assert_int_equal(n_destroyed, 2); /* samplers are copied, the image is still set */
+    assert_int_equal(n_destroyed, 2);
+}
+
+/* Another buffer in the same memory is not the one that was set. */
+static void the_memory_of_a_gone_buffer_is_not_the_buffer(void **state)
+{
+    struct things things = begin();
+    uint64_t id = things.buffer->id;
+
+    (void)state;
+    things.buffer->id = id + 1;
+    assert_int_equal(tsl_kernel_args(&kernel, &(struct tsl_args *){NULL}), CL_INVALID_KERNEL_ARGS);
+    assert_int_equal(set(BUFFER, sizeof(cl_mem), &things.buffer), CL_SUCCESS);
+    tsl_args_let_go(take());
+    end(&things);
 }
 
 static void large_values_are_kept_and_shrink_again(void **state)
@@ -396,7 +411,8 @@ int main(void)
         TEST(what_was_taken_never_changes),
         TEST(serials_tell_changes_and_only_changes),
         TEST(the_same_value_again_copies_nothing),
-        TEST(buffers_live_as_long_as_they_are_named),
+        TEST(buffers_live_as_long_as_launches_need_them),
+        TEST(the_memory_of_a_gone_buffer_is_not_the_buffer),
         TEST(large_values_are_kept_and_shrink_again),
         TEST(clones_change_apart),
     };
