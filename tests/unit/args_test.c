@@ -349,7 +349,7 @@ static void buffers_live_as_long_as_launches_need_them(void **state)
     assert_int_equal(tsl_kernel_args(&kernel, &refused), CL_INVALID_KERNEL_ARGS);
     tsl_object_release(&things.image->object);
     tsl_object_release(&things.sampler->object);
-    assert_int_equal(n_destroyed, 2);
+    assert_int_equal(n_destroyed, 3);
 }
 
 /* Another buffer in the same memory is not the one that was set. */
