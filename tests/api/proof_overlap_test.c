@@ -1,0 +1,213 @@
+/*
+ * One in-order queue, 32 blocks of the Mandelbrot set in buffers of their own, two members taken in turns: kernels run
+ * at the same time on both, yet the program sees its events complete in the order of the queue. It sees so by
+ * callbacks, by wait, and from another thread that asks all the time.
+ */
+/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
+/* alone */
+#include "proof.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum {
+    n_blocks = 32,
+    width = 512,
+    block_rows = 8,
+    height = n_blocks * block_rows,
+    limit = 4000,
+    size = width * block_rows * 4
+};
+
+static const char *const source = "#pragma OPENCL FP_CONTRACT OFF\n"
+                                  "kernel void mandelbrot(global uint *out, uint first_row, uint limit)\n"
+                                  "{\n"
+                                  "    uint x = get_global_id(0), y = get_global_id(1);\n"
+                                  "    float cx = -2.1f + 2.8f / 512 * x, cy = -1.2f + 2.4f / 256 * (first_row + y);\n"
+                                  "    float zx = 0, zy = 0;\n"
+                                  "    uint n = 0;\n"
+                                  "    while (n < limit && zx * zx + zy * zy <= 4) {\n"
+                                  "        float t = zx * zx - zy * zy + cx;\n"
+                                  "        zy = 2 * zx * zy + cy;\n"
+                                  "        zx = t;\n"
+                                  "        n++;\n"
+                                  "    }\n"
+                                  "    out[y * get_global_size(0) + x] = n;\n"
+                                  "}\n";
+
+static struct proof proof;
+static cl_kernel kernel;
+static cl_mem blocks[n_blocks];
+static cl_event events[n_blocks];
+static uint64_t commands[n_blocks];
+
+/* ---- Who watches --------------------------------------------------------------------------------------------------
+ */
+
+static atomic_uint n_called, n_called_late;
+
+static void CL_CALLBACK called(cl_event event, cl_int status, void *data)
+{
+    cl_event *slot = data;
+
+    proof_must(status == CL_COMPLETE && event == *slot);
+    if (atomic_fetch_add(&n_called, 1) != (unsigned)(slot - events))
+        atomic_fetch_add(&n_called_late, 1);
+}
+
+static cl_int status_of(cl_event event)
+{
+    cl_int status;
+
+    proof_ok(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL));
+    proof_must(status >= CL_COMPLETE);
+    return status;
+}
+
+/* Never sees event i + 1 complete and event i incomplete afterwards. Ends when all are complete. */
+static void *watch(void *arg)
+{
+    unsigned *n_looks = arg, n_complete = 0;
+
+    while (n_complete < n_blocks) {
+        unsigned last = n_blocks;
+
+        while (last > n_complete && status_of(events[last - 1]) != CL_COMPLETE)
+            last--;
+        for (unsigned i = n_complete; i < last; i++)
+            proof_must(status_of(events[i]) == CL_COMPLETE);
+        n_complete = last;
+        (*n_looks)++;
+    }
+    return NULL;
+}
+
+/* ---- The program --------------------------------------------------------------------------------------------------
+ */
+
+/* The blocks begin when the watchers are there: not before `start` is set. */
+static void enqueue_blocks(cl_event start)
+{
+    const size_t global_size[2] = {width, block_rows};
+
+    for (cl_uint i = 0; i < n_blocks; i++) {
+        cl_uint values[] = {i * block_rows, limit};
+
+        blocks[i] = proof_buffer(&proof, CL_MEM_WRITE_ONLY, size, NULL);
+        proof_set(kernel, 1, &blocks[i], 2, values);
+        commands[i] = proof_did(&proof, clEnqueueNDRangeKernel(proof.queue, kernel, 2, NULL, global_size, NULL, i == 0,
+                                                               i == 0 ? &start : NULL, &events[i]));
+        proof_ok(clSetEventCallback(events[i], CL_COMPLETE, called, &events[i]));
+    }
+}
+
+static cl_uint iterations_at(unsigned x, unsigned y)
+{
+    float cx = -2.1f + 2.8f / 512 * (float)x, cy = -1.2f + 2.4f / 256 * (float)y;
+    float zx = 0, zy = 0;
+    cl_uint n = 0;
+
+    while (n < limit && zx * zx + zy * zy <= 4) {
+        float t = zx * zx - zy * zy + cx;
+
+        zy = 2 * zx * zy + cy;
+        zx = t;
+        n++;
+    }
+    return n;
+}
+
+/* Where a compiler rounds otherwise, a pixel at the boundary may differ. */
+static void check_picture(void)
+{
+    static cl_uint pixels[n_blocks][width * block_rows];
+    unsigned differing = 0, checked = 0;
+
+    for (unsigned i = 0; i < n_blocks; i++)
+        proof_did(&proof, clEnqueueReadBuffer(proof.queue, blocks[i], CL_FALSE, 0, size, pixels[i], 0, NULL, NULL));
+    proof_ok(clFinish(proof.queue));
+    for (unsigned i = 0; i < width * height; i += 13, checked++)
+        differing += pixels[i / (width * block_rows)][i % (width * block_rows)] != iterations_at(i % width, i / width);
+    assert_true(differing * 100 <= checked);
+}
+
+/* How long both members were at work, and how long one at least, in microseconds. */
+static void measure(const struct proof_trace *trace, double *both, double *any)
+{
+    *both = *any = 0;
+    for (unsigned i = 0; i < n_blocks; i++) {
+        const struct proof_span *a = proof_work(trace, commands[i]);
+
+        *any += a->end - a->start;
+        for (unsigned j = 0; j < i; j++) {
+            const struct proof_span *b = proof_work(trace, commands[j]);
+
+            if (strcmp(a->member, b->member) && proof_overlap(a, b))
+                *both += (a->end < b->end ? a->end : b->end) - (a->start > b->start ? a->start : b->start);
+        }
+    }
+    *any -= *both;
+}
+
+static void kernels_overlap_and_events_complete_in_order(void **state)
+{
+    pthread_t watcher;
+    unsigned n_looks = 0;
+    double both, any;
+    cl_int error;
+
+    (void)state;
+    cl_event start = clCreateUserEvent(proof.context, &error);
+    proof_ok(error);
+    enqueue_blocks(start);
+    assert_int_equal(pthread_create(&watcher, NULL, watch, &n_looks), 0);
+    proof_ok(clFlush(proof.queue));
+    proof_ok(clSetUserEventStatus(start, CL_COMPLETE));
+    for (unsigned i = 0; i < n_blocks; i++) {
+        proof_ok(clWaitForEvents(1, &events[i]));
+        for (unsigned j = 0; j <= i; j++)
+            assert_int_equal(status_of(events[j]), CL_COMPLETE);
+    }
+    pthread_join(watcher, NULL);
+    check_picture();
+    const struct proof_trace *trace = proof_trace(&proof);
+    for (unsigned i = 0; i + 1 < n_blocks; i++)
+        assert_string_not_equal(proof_work(trace, commands[i])->member, proof_work(trace, commands[i + 1])->member);
+    measure(trace, &both, &any);
+    print_message("both members at work %.1f ms of %.1f ms; %u looks at the events\n", both / 1e3, any / 1e3, n_looks);
+    assert_true(both > any / 5);
+    while (atomic_load(&n_called) < n_blocks) /* Callbacks have their own thread. */
+        sched_yield();
+    assert_int_equal(atomic_load(&n_called_late), 0);
+    proof_ok(clReleaseEvent(start));
+}
+
+static int open_proof(void **state)
+{
+    (void)state;
+    proof_open(&proof, source);
+    kernel = proof_kernel(&proof, "mandelbrot");
+    return 0;
+}
+
+static int close_proof(void **state)
+{
+    (void)state;
+    for (int i = 0; i < n_blocks; i++) {
+        proof_ok(clReleaseEvent(events[i]));
+        proof_ok(clReleaseMemObject(blocks[i]));
+    }
+    proof_ok(clReleaseKernel(kernel));
+    proof_close(&proof);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_overlap_and_events_complete_in_order),
+    };
+
+    return cmocka_run_group_tests(tests, open_proof, close_proof);
+}
