@@ -180,38 +180,128 @@ cl_int CL_API_CALL tsl_api_clBuildProgram(cl_program program, cl_uint num_device
     return error == CL_SUCCESS ? tsl_program_build(it, members, options, pfn_notify, user_data) : error;
 }
 
+/* Programs from handles, in an array on the heap. */
+static cl_int programs_of(cl_uint n, const cl_program *handles, struct tsl_program ***programs)
+{
+    *programs = calloc(n + 1, sizeof(**programs));
+    if (!*programs)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (cl_uint i = 0; i < n; i++) {
+        (*programs)[i] = tsl_program_from(handles[i]);
+        if (!(*programs)[i])
+            return CL_INVALID_PROGRAM;
+    }
+    return CL_SUCCESS;
+}
+
+/* Headers are programs with a source and a name. */
+static cl_int headers_of(cl_uint n, const cl_program *handles, const char *const *names, struct tsl_program ***programs)
+{
+    cl_int error = programs_of(n, handles, programs);
+
+    for (cl_uint i = 0; i < n && error == CL_SUCCESS; i++) {
+        if (!(*programs)[i]->source)
+            error = CL_INVALID_PROGRAM;
+        if (!names[i])
+            error = CL_INVALID_VALUE;
+    }
+    return error;
+}
+
 cl_int CL_API_CALL tsl_api_clCompileProgram(cl_program program, cl_uint num_devices, const cl_device_id *device_list,
                                             const char *options, cl_uint num_input_headers,
                                             const cl_program *input_headers, const char **header_include_names,
                                             void(CL_CALLBACK *pfn_notify)(cl_program program, void *user_data),
                                             void *user_data)
 {
-    struct tsl_program *it = tsl_program_from(program);
+    const struct tsl_program_notify notify = {pfn_notify, user_data};
+    struct tsl_program *it = tsl_program_from(program), **headers = NULL;
     unsigned members;
     cl_int error;
 
-    (void)options;
     if (!it)
         return CL_INVALID_PROGRAM;
     if ((!pfn_notify && user_data) || !num_input_headers != !input_headers ||
         !num_input_headers != !header_include_names)
         return CL_INVALID_VALUE;
     error = members_of(it, num_devices, device_list, &members);
-    return error == CL_SUCCESS ? CL_COMPILER_NOT_AVAILABLE : error;
+    if (error == CL_SUCCESS)
+        error = headers_of(num_input_headers, input_headers, header_include_names, &headers);
+    if (error == CL_SUCCESS) {
+        const struct tsl_program_includes includes = {num_input_headers, headers, header_include_names};
+
+        error = tsl_program_compile(it, members, options, &includes, &notify);
+    }
+    free(headers);
+    return error;
 }
 
+/* The program that a link is to fill, for the devices given, or for all of the context. */
+static cl_int create_linked(struct tsl_context *context, cl_uint n, const cl_device_id *list,
+                            struct tsl_program **program)
+{
+    struct tsl_device **devices = calloc(n + 1, sizeof(*devices));
+    cl_int error = devices ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+
+    for (cl_uint i = 0; i < n && error == CL_SUCCESS; i++) {
+        devices[i] = tsl_device_from(list[i]);
+        if (!devices[i] || !tsl_context_has_device(context, devices[i]))
+            error = CL_INVALID_DEVICE;
+    }
+    if (error == CL_SUCCESS)
+        error = tsl_program_create_empty(context, n ? n : context->n_devices, n ? devices : context->devices, program);
+    free(devices);
+    return error;
+}
+
+static cl_int link_inputs(struct tsl_program *program, const char *options, cl_uint n, const cl_program *handles,
+                          const struct tsl_program_notify *notify, bool *began)
+{
+    struct tsl_program **inputs = NULL;
+    unsigned members = 0;
+    cl_int error = programs_of(n, handles, &inputs);
+
+    for (cl_uint i = 0; i < n && error == CL_SUCCESS; i++)
+        if (inputs[i]->context != program->context)
+            error = CL_INVALID_OPERATION;
+    if (error == CL_SUCCESS)
+        error = members_of(program, 0, NULL, &members);
+    if (error == CL_SUCCESS) {
+        const struct tsl_program_includes includes = {.n = n, .programs = inputs};
+
+        error = tsl_program_link(program, members, options, &includes, notify, began);
+    }
+    free(inputs);
+    return error;
+}
+
+/* A link that began gives a program even if it failed: its log says why (OpenCL 3.0, 5.8.5). */
 cl_program CL_API_CALL tsl_api_clLinkProgram(cl_context context, cl_uint num_devices, const cl_device_id *device_list,
                                              const char *options, cl_uint num_input_programs,
                                              const cl_program *input_programs,
                                              void(CL_CALLBACK *pfn_notify)(cl_program program, void *user_data),
                                              void *user_data, cl_int *errcode_ret)
 {
-    (void)options;
-    if (!tsl_context_from(context))
+    const struct tsl_program_notify notify = {pfn_notify, user_data};
+    struct tsl_context *owner = tsl_context_from(context);
+    struct tsl_program *program = NULL;
+    bool began = false;
+    cl_int error;
+
+    if (!owner)
         return tsl_created(NULL, CL_INVALID_CONTEXT, errcode_ret);
     if ((!pfn_notify && user_data) || !num_devices != !device_list || num_input_programs == 0 || !input_programs)
         return tsl_created(NULL, CL_INVALID_VALUE, errcode_ret);
-    return tsl_created(NULL, CL_LINKER_NOT_AVAILABLE, errcode_ret);
+    error = create_linked(owner, num_devices, device_list, &program);
+    if (error != CL_SUCCESS)
+        return tsl_created(NULL, error, errcode_ret);
+    error = link_inputs(program, options, num_input_programs, input_programs, &notify, &began);
+    if (errcode_ret)
+        *errcode_ret = error;
+    if (began)
+        return (cl_program)program;
+    tsl_object_release(&program->object);
+    return NULL;
 }
 
 /* ---- Queries ----------------------------------------------------------------------------------------------------- */

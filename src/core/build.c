@@ -5,7 +5,6 @@
  * program's status is CL_BUILD_IN_PROGRESS, which keeps every other build and reader away, so nobody sees half of it.
  */
 #include "core/build.h"
-#include "core/dialect.h"
 #include "core/log.h"
 #include "graph/graph.h"
 
@@ -13,27 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct build;
-
-/* One member's share of a build; touched by its thread alone until that has ended. */
-struct job {
-    struct build *build;
-    unsigned index; /* of the member in the context */
-    struct tsl_program_part part;
-    pthread_t thread;
-    bool threaded;
-};
-
-struct build {
-    struct tsl_program *program; /* internal reference */
-    char *text;                  /* the options as given; becomes the program's */
-    struct tsl_build_options options;
-    tsl_program_fn *fn;
-    void *arg;
-    unsigned n_jobs;
-    struct job jobs[];
-};
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
@@ -55,72 +33,45 @@ static bool start_thread(pthread_t *thread, bool detached, void *(*run)(void *),
     return started;
 }
 
-/* ---- One member -------------------------------------------------------------------------------------------------- */
+/* ---- The members ------------------------------------------------------------------------------------------------ */
 
-static struct tsl_member *member_of(const struct job *job)
+/* Vendors mix up which of the three they were asked for. */
+static cl_int named_error(const struct tsl_make *make, cl_int error)
 {
-    return job->build->program->context->members[job->index];
-}
-
-static void build_binary(struct job *job)
-{
-    struct tsl_member *member = member_of(job);
-    const struct tsl_program_part *loaded = &job->build->program->parts[job->index];
-    struct tsl_program_input input = {
-        .kind = TSL_PROGRAM_BINARY, .data = loaded->binary, .size = loaded->binary_size, .options = job->build->text};
-
-    if (loaded->binary)
-        job->part.error = member->driver->build(member, &input, &job->part.program, &job->part.log);
-    else
-        job->part.error = CL_INVALID_BINARY;
-}
-
-static void build_source(struct job *job)
-{
-    const struct tsl_build_options *options = &job->build->options;
-    const struct tsl_program *program = job->build->program;
-    struct tsl_device *device = program->devices[0];
-    struct tsl_member *member = member_of(job);
-    struct tsl_dialect dialect;
-    char *source, *text;
-    size_t size = program->source_size;
-
-    tsl_dialect_choose(device, member->path, options, &dialect);
-    source = tsl_dialect_source(device, member->path, options, &dialect, program->source, &size);
-    text = tsl_build_options_with_std(options, dialect.std);
-    job->part.error = CL_OUT_OF_HOST_MEMORY;
-    if (source && text) {
-        struct tsl_program_input input = {.kind = TSL_PROGRAM_SOURCE, .data = source, .size = size, .options = text};
-
-        job->part.error = member->driver->build(member, &input, &job->part.program, &job->part.log);
-        job->part.non_uniform = dialect.non_uniform;
+    switch (error) {
+    case CL_BUILD_PROGRAM_FAILURE:
+    case CL_COMPILE_PROGRAM_FAILURE:
+    case CL_LINK_PROGRAM_FAILURE:
+        return make->failure;
+    case CL_INVALID_BUILD_OPTIONS:
+    case CL_INVALID_COMPILER_OPTIONS:
+    case CL_INVALID_LINKER_OPTIONS:
+        return make->bad_options;
+    default:
+        return error;
     }
-    free(source);
-    free(text);
 }
 
 static void *run_job(void *arg)
 {
-    struct job *job = arg;
-    const struct tsl_path *path = member_of(job)->path;
+    struct tsl_build_job *job = arg;
+    const struct tsl_path *path = tsl_build_member(job)->path;
 
-    if (job->build->program->source)
-        build_source(job);
-    else
-        build_binary(job);
-    if (job->part.program && path->driver->program_kernels(job->part.program, &job->part.kernel_names) != CL_SUCCESS)
+    job->build->make->run(job);
+    job->part.error = named_error(job->build->make, job->part.error);
+    if (job->part.program && job->build->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE &&
+        path->driver->program_kernels(job->part.program, &job->part.kernel_names) != CL_SUCCESS)
         job->part.kernel_names = NULL;
-    tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "program built for %s (%s): %d", path->id, path->device_name, job->part.error);
+    tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "program %s for %s (%s): %d", job->build->make->verb, path->id,
+            path->device_name, job->part.error);
     return NULL;
 }
 
-/* ---- All of them ------------------------------------------------------------------------------------------------- */
-
 /* The last job runs in the calling thread, as do those for which there is no thread. */
-static void run_jobs(struct build *build)
+static void run_jobs(struct tsl_build *build)
 {
     for (unsigned i = 0; i + 1 < build->n_jobs; i++) {
-        struct job *job = &build->jobs[i];
+        struct tsl_build_job *job = &build->jobs[i];
 
         job->threaded = start_thread(&job->thread, false, run_job, job);
     }
@@ -134,7 +85,7 @@ static void run_jobs(struct build *build)
 
 /* The build's result: success if a member is left, else the error that says most. A compiler's "no" says more than a
  * member that could not even try; bad options are the answer only if nobody understood them. */
-static cl_int result_of(const struct build *build)
+static cl_int result_of(const struct tsl_build *build)
 {
     cl_int result = CL_SUCCESS;
 
@@ -143,7 +94,7 @@ static cl_int result_of(const struct build *build)
 
         if (error == CL_SUCCESS)
             return CL_SUCCESS;
-        if (result == CL_SUCCESS || error == CL_BUILD_PROGRAM_FAILURE)
+        if (result == CL_SUCCESS || error == build->make->failure)
             result = error;
     }
     return result;
@@ -169,7 +120,7 @@ static void add_names(char **names, const char *more)
 }
 
 /* The kernels that some member has, in the order of the first that has them. NULL without memory. */
-static char *kernel_names(const struct build *build)
+static char *kernel_names(const struct tsl_build *build)
 {
     char *names = NULL;
 
@@ -179,7 +130,7 @@ static char *kernel_names(const struct build *build)
 }
 
 /* Puts the results in place of the old ones, which come back in the jobs. */
-static void exchange_locked(struct tsl_program *program, struct build *build, char **names, cl_int result)
+static void exchange_locked(struct tsl_program *program, struct tsl_build *build, char **names, cl_int result)
     TSL_REQUIRES(program->lock)
 {
     char *old = program->options;
@@ -200,19 +151,33 @@ static void exchange_locked(struct tsl_program *program, struct build *build, ch
     *names = old;
     tsl_program_forget_binaries_locked(program);
     program->status = result == CL_SUCCESS ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
-    program->binary_type = result == CL_SUCCESS ? CL_PROGRAM_BINARY_TYPE_EXECUTABLE : CL_PROGRAM_BINARY_TYPE_NONE;
+    program->binary_type = result == CL_SUCCESS ? build->type : CL_PROGRAM_BINARY_TYPE_NONE;
 }
 
-static void destroy_build(struct build *build)
+static void free_inputs(struct tsl_build *build)
+{
+    for (cl_uint i = 0; i < build->n_inputs; i++) {
+        if (!build->names)
+            tsl_program_end_read(build->inputs[i]);
+        else
+            free(build->names[i]);
+        tsl_object_unref(&build->inputs[i]->object);
+    }
+    free(build->names);
+    free(build->inputs);
+}
+
+void tsl_build_destroy(struct tsl_build *build)
 {
     for (unsigned i = 0; i < build->n_jobs; i++)
-        tsl_program_part_clear(&build->jobs[i].part, member_of(&build->jobs[i]));
+        tsl_program_part_clear(&build->jobs[i].part, tsl_build_member(&build->jobs[i]));
+    free_inputs(build);
     tsl_object_unref(&build->program->object);
     free(build->text);
     free(build);
 }
 
-static cl_int run_build(struct build *build)
+static cl_int run_build(struct tsl_build *build)
 {
     struct tsl_program *program = build->program;
     tsl_program_fn *fn = build->fn;
@@ -230,7 +195,7 @@ static cl_int run_build(struct build *build)
     /* The application may release the program in its callback, so ours comes after. */
     if (fn)
         fn((cl_program)program, arg);
-    destroy_build(build);
+    tsl_build_destroy(build);
     return result;
 }
 
@@ -257,48 +222,138 @@ static cl_int begin_build(struct tsl_program *program)
     return error;
 }
 
-static struct build *create_build(struct tsl_program *program, unsigned members, const char *options)
+cl_int tsl_build_run(struct tsl_build *build, bool *began)
+{
+    pthread_t thread;
+    cl_int error = tsl_forked() ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+
+    if (error == CL_SUCCESS && tsl_build_options_read(build->text, &build->options) != CL_SUCCESS)
+        error = build->make->bad_options;
+    if (error == CL_SUCCESS)
+        error = begin_build(build->program);
+    if (began)
+        *began = error == CL_SUCCESS;
+    if (error != CL_SUCCESS) {
+        tsl_build_destroy(build);
+        return error;
+    }
+    if (build->fn && start_thread(&thread, true, run_detached, build))
+        return CL_SUCCESS;
+    return run_build(build);
+}
+
+/* ---- Making builds ----------------------------------------------------------------------------------------------- */
+
+struct tsl_build *tsl_build_create(const struct tsl_make *make, struct tsl_program *program, unsigned members,
+                                   const char *options)
 {
     unsigned n = (unsigned)__builtin_popcount(members);
-    struct build *build = calloc(1, sizeof(*build) + n * sizeof(build->jobs[0]));
+    struct tsl_build *build = calloc(1, sizeof(*build) + n * sizeof(build->jobs[0]));
 
     if (!build)
         return NULL;
-    build->text = strdup(options);
+    build->text = strdup(options ? options : "");
     if (!build->text) {
         free(build);
         return NULL;
     }
+    build->make = make;
+    build->type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
     build->program = program;
     tsl_object_ref(&program->object);
     for (unsigned i = 0; members >> i; i++)
         if (members >> i & 1)
-            build->jobs[build->n_jobs++] = (struct job){.build = build, .index = i};
+            build->jobs[build->n_jobs++] = (struct tsl_build_job){.build = build, .index = i};
     return build;
 }
+
+/* One more header, or one more to link: CL_INVALID_OPERATION unless that is a compiled object or a library. */
+static cl_int add_input(struct tsl_build *build, struct tsl_program *input, const char *name)
+{
+    cl_program_binary_type type;
+
+    if (name) {
+        build->names[build->n_inputs] = strdup(name);
+        if (!build->names[build->n_inputs])
+            return CL_OUT_OF_HOST_MEMORY;
+    } else {
+        if (!tsl_program_begin_any_read(input, &type))
+            return CL_INVALID_OPERATION;
+        if (type != CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT && type != CL_PROGRAM_BINARY_TYPE_LIBRARY) {
+            tsl_program_end_read(input);
+            return CL_INVALID_OPERATION;
+        }
+    }
+    tsl_object_ref(&input->object);
+    build->inputs[build->n_inputs++] = input;
+    return CL_SUCCESS;
+}
+
+cl_int tsl_build_add_inputs(struct tsl_build *build, cl_uint n, struct tsl_program *const *inputs,
+                            const char *const *names)
+{
+    cl_int error = CL_SUCCESS;
+
+    build->inputs = calloc(n + 1, sizeof(build->inputs[0]));
+    build->names = names ? calloc(n + 1, sizeof(build->names[0])) : NULL;
+    if (!build->inputs || (names && !build->names))
+        return CL_OUT_OF_HOST_MEMORY;
+    for (cl_uint i = 0; i < n && error == CL_SUCCESS; i++)
+        error = add_input(build, inputs[i], names ? names[i] : NULL);
+    return error;
+}
+
+/* ---- What the API calls ------------------------------------------------------------------------------------------ */
 
 cl_int tsl_program_build(struct tsl_program *program, unsigned members, const char *options, tsl_program_fn *fn,
                          void *arg)
 {
-    struct build *build;
-    pthread_t thread;
-    cl_int error;
+    struct tsl_build *build = tsl_build_create(&tsl_make_build, program, members, options);
 
-    if (tsl_forked())
-        return CL_OUT_OF_RESOURCES;
-    build = create_build(program, members, options ? options : "");
     if (!build)
         return CL_OUT_OF_HOST_MEMORY;
     build->fn = fn;
     build->arg = arg;
-    error = tsl_build_options_read(build->text, &build->options);
+    return tsl_build_run(build, NULL);
+}
+
+cl_int tsl_program_compile(struct tsl_program *program, unsigned members, const char *options,
+                           const struct tsl_program_includes *headers, const struct tsl_program_notify *notify)
+{
+    struct tsl_build *build;
+    cl_int error;
+
+    if (!program->source)
+        return CL_INVALID_OPERATION;
+    build = tsl_build_create(&tsl_make_compile, program, members, options);
+    if (!build)
+        return CL_OUT_OF_HOST_MEMORY;
+    build->type = CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
+    build->fn = notify->fn;
+    build->arg = notify->arg;
+    error = tsl_build_add_inputs(build, headers->n, headers->programs, headers->names);
     if (error == CL_SUCCESS)
-        error = begin_build(program);
-    if (error != CL_SUCCESS) {
-        destroy_build(build);
-        return error;
-    }
-    if (fn && start_thread(&thread, true, run_detached, build))
-        return CL_SUCCESS;
-    return run_build(build);
+        return tsl_build_run(build, NULL);
+    tsl_build_destroy(build);
+    return error;
+}
+
+cl_int tsl_program_link(struct tsl_program *program, unsigned members, const char *options,
+                        const struct tsl_program_includes *inputs, const struct tsl_program_notify *notify, bool *began)
+{
+    struct tsl_build *build = tsl_build_create(&tsl_make_link, program, members, options);
+    cl_int error;
+
+    *began = false;
+    if (!build)
+        return CL_OUT_OF_HOST_MEMORY;
+    if (tsl_build_options_have(build->text, "-create-library"))
+        build->type = CL_PROGRAM_BINARY_TYPE_LIBRARY;
+    build->fn = notify->fn;
+    build->arg = notify->arg;
+    error = tsl_build_add_inputs(build, inputs->n, inputs->programs, NULL);
+    if (error == CL_SUCCESS)
+        return tsl_build_run(build, began);
+    tsl_build_destroy(build);
+    return error;
 }

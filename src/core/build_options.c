@@ -127,3 +127,13 @@ bool tsl_build_options_name_macro(const struct tsl_build_options *options, const
     }
     return false;
 }
+
+bool tsl_build_options_have(const char *text, const char *wanted)
+{
+    struct word word;
+
+    for (const char *at = text; next_word(at, &word); at = word.end)
+        if (word_is(&word, wanted))
+            return true;
+    return false;
+}

@@ -25,4 +25,7 @@ char *tsl_build_options_with_std(const struct tsl_build_options *options, unsign
 /* Does the text define or undefine that macro (-D NAME, -DNAME=…, -U NAME)? */
 bool tsl_build_options_name_macro(const struct tsl_build_options *options, const char *name);
 
+/* Is this one of the text's words? */
+bool tsl_build_options_have(const char *text, const char *wanted);
+
 #endif

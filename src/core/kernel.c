@@ -23,7 +23,7 @@ static bool attach(struct tsl_program *program)
     bool built;
 
     tsl_lock_take(&program->lock);
-    built = program->status == CL_BUILD_SUCCESS;
+    built = tsl_program_is_executable_locked(program);
     if (built)
         program->n_kernels++;
     tsl_lock_give(&program->lock);

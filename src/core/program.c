@@ -65,6 +65,16 @@ static struct tsl_program *create_program(struct tsl_context *context, cl_uint n
     return NULL;
 }
 
+cl_int tsl_program_create_empty(struct tsl_context *context, cl_uint n_devices, struct tsl_device *const *devices,
+                                struct tsl_program **result)
+{
+    *result = create_program(context, n_devices);
+    if (!*result)
+        return CL_OUT_OF_HOST_MEMORY;
+    memcpy((*result)->devices, devices, n_devices * sizeof(devices[0]));
+    return CL_SUCCESS;
+}
+
 static bool join_strings(struct tsl_program *program, cl_uint n, const char *const *strings, const size_t *lengths)
 {
     size_t size = 0;
@@ -90,11 +100,11 @@ static bool join_strings(struct tsl_program *program, cl_uint n, const char *con
 cl_int tsl_program_create_source(struct tsl_context *context, cl_uint n, const char *const *strings,
                                  const size_t *lengths, struct tsl_program **result)
 {
-    struct tsl_program *program = create_program(context, context->n_devices);
+    struct tsl_program *program;
+    cl_int error = tsl_program_create_empty(context, context->n_devices, context->devices, &program);
 
-    if (!program)
-        return CL_OUT_OF_HOST_MEMORY;
-    memcpy(program->devices, context->devices, context->n_devices * sizeof(program->devices[0]));
+    if (error != CL_SUCCESS)
+        return error;
     if (!join_strings(program, n, strings, lengths)) {
         tsl_object_release(&program->object);
         return CL_OUT_OF_HOST_MEMORY;
@@ -177,16 +187,34 @@ unsigned tsl_context_members_of(const struct tsl_context *context, struct tsl_de
 
 /* ---- Readers ----------------------------------------------------------------------------------------------------- */
 
+bool tsl_program_is_executable_locked(const struct tsl_program *program)
+{
+    return program->status == CL_BUILD_SUCCESS && program->binary_type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+}
+
 bool tsl_program_begin_read(struct tsl_program *program)
 {
     bool built;
 
     tsl_lock_take(&program->lock);
-    built = program->status == CL_BUILD_SUCCESS;
+    built = tsl_program_is_executable_locked(program);
     if (built)
         program->n_readers++;
     tsl_lock_give(&program->lock);
     return built;
+}
+
+bool tsl_program_begin_any_read(struct tsl_program *program, cl_program_binary_type *type)
+{
+    bool idle;
+
+    tsl_lock_take(&program->lock);
+    idle = program->status != CL_BUILD_IN_PROGRESS;
+    *type = program->binary_type;
+    if (idle)
+        program->n_readers++;
+    tsl_lock_give(&program->lock);
+    return idle;
 }
 
 void tsl_program_end_read(struct tsl_program *program)
@@ -226,13 +254,18 @@ static void put(struct tsl_writer *log, const char *text)
     tsl_write_raw(log, text, strlen(text));
 }
 
+static bool is_blank(const char *text)
+{
+    return !text || !text[strspn(text, " \t\r\n")];
+}
+
 /* "[opencl:0.1 pthread-…] failed, error -11\n", then what its compiler said. */
 static void put_section(struct tsl_writer *log, const struct tsl_path *path, const struct tsl_program_part *part)
 {
     const char *text = part->log ? part->log : "";
     char error[40];
 
-    if (part->error == CL_SUCCESS && !text[strspn(text, " \t\r\n")])
+    if (part->error == CL_SUCCESS && is_blank(text))
         return;
     put(log, "[");
     put(log, path->id);
@@ -256,10 +289,10 @@ char *tsl_program_log(struct tsl_program *program, unsigned members)
 
         if (!(members >> i & 1))
             continue;
-        if (several)
+        if (several || (part->error != CL_SUCCESS && is_blank(part->log)))
             put_section(&log, program->context->members[i]->path, part);
-        else
-            put(&log, part->log ? part->log : "");
+        else if (part->log)
+            put(&log, part->log);
     }
     tsl_lock_give(&program->lock);
     tsl_write_u8(&log, 0);
@@ -289,20 +322,6 @@ static cl_int add_binary(struct tsl_writer *writer, const struct tsl_program_par
         tsl_container_add(writer, member->path, &entry);
     free(built);
     return CL_SUCCESS;
-}
-
-/* Keeps builds away also from a program that isn't built; false while a build is running. */
-static bool begin_any_read(struct tsl_program *program, cl_program_binary_type *type)
-{
-    bool idle;
-
-    tsl_lock_take(&program->lock);
-    idle = program->status != CL_BUILD_IN_PROGRESS;
-    *type = program->binary_type;
-    if (idle)
-        program->n_readers++;
-    tsl_lock_give(&program->lock);
-    return idle;
 }
 
 /* The container of the members in the set. */
@@ -367,7 +386,7 @@ cl_int tsl_program_binary(struct tsl_program *program, cl_uint i, void **data, s
 
     *data = NULL;
     *size = 0;
-    if (!begin_any_read(program, &type))
+    if (!tsl_program_begin_any_read(program, &type))
         return CL_SUCCESS;
     tsl_lock_take(&program->lock);
     is_told = program->told[i].data;

@@ -76,12 +76,42 @@ unsigned tsl_context_members_of(const struct tsl_context *context, struct tsl_de
 typedef void(CL_CALLBACK tsl_program_fn)(cl_program, void *);
 
 /* Builds for the members in the set, all at once. With fn: returns when the build has begun; a thread of ours ends it
- * and calls fn. CL_INVALID_OPERATION while kernels are attached or a build is running. Blocks; calls drivers. */
+ * and calls fn. CL_INVALID_OPERATION while kernels are attached or a build is running. options may be NULL. Blocks;
+ * calls drivers. */
 cl_int tsl_program_build(struct tsl_program *program, unsigned members, const char *options, tsl_program_fn *fn,
                          void *arg);
 
-/* The parts stay as they are, and without a lock, from a begin that returned true (the last build is over and left an
- * executable) to its end. */
+/* Who hears of the end of a compilation or a link, as fn and arg above. */
+struct tsl_program_notify {
+    tsl_program_fn *fn;
+    void *arg;
+};
+
+/* Other programs that have a part in one: headers with their names, or what is linked (names NULL). */
+struct tsl_program_includes {
+    cl_uint n;
+    struct tsl_program *const *programs;
+    const char *const *names;
+};
+
+/* The same for clCompileProgram: the program becomes one that can be linked. CL_INVALID_OPERATION also without a
+ * source. */
+cl_int tsl_program_compile(struct tsl_program *program, unsigned members, const char *options,
+                           const struct tsl_program_includes *headers, const struct tsl_program_notify *notify);
+
+/* For clLinkProgram: an empty program, and the link that fills it. *began false: nothing was done, the error is one of
+ * the arguments (CL_INVALID_OPERATION: an input isn't compiled, or a build of it is running); else it is the link's. */
+cl_int tsl_program_create_empty(struct tsl_context *context, cl_uint n_devices, struct tsl_device *const *devices,
+                                struct tsl_program **program);
+cl_int tsl_program_link(struct tsl_program *program, unsigned members, const char *options,
+                        const struct tsl_program_includes *inputs, const struct tsl_program_notify *notify,
+                        bool *began);
+
+/* Did the last build leave something that kernels can be made of? */
+bool tsl_program_is_executable_locked(const struct tsl_program *program) TSL_REQUIRES(program->lock);
+
+/* The parts stay as they are, and without a lock, from a begin that returned true (the program is executable) to its
+ * end. */
 bool tsl_program_begin_read(struct tsl_program *program);
 void tsl_program_end_read(struct tsl_program *program);
 
@@ -89,8 +119,8 @@ void tsl_program_end_read(struct tsl_program *program);
 cl_uint tsl_program_count_kernels(const char *names);
 bool tsl_program_names_have(const char *names, const char *name);
 
-/* The program's build log for a device (heap; NULL without memory): the vendor's own where there is one member, else
- * one section for each member that failed or said something. */
+/* The program's build log for a device (heap; NULL without memory): the vendor's own where there is one member that
+ * says anything, else one section for each member that failed or said something. */
 char *tsl_program_log(struct tsl_program *program, unsigned members);
 
 /* What the members behind the program's device i have built (or were given), as a binary of ours: heap, the caller

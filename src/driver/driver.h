@@ -205,6 +205,18 @@ struct tsl_program_input {
     const char *options; /* never NULL; as the application gave them */
 };
 
+/* What #include finds in a separate compilation. The caller's, for the call. */
+struct tsl_program_header {
+    const char *name;
+    const char *text;
+    size_t size; /* bytes, without a terminating NUL */
+};
+
+struct tsl_program_headers {
+    unsigned n;
+    const struct tsl_program_header *headers;
+};
+
 /* ---- The table -------------------------------------------------------------------------------------------------- */
 
 struct tsl_driver {
@@ -270,6 +282,14 @@ struct tsl_driver {
      * frees). */
     cl_int (*build)(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
                     char **log);
+    /* Separate compilation; both NULL: the member has no part in such programs. compile makes what can be linked: of
+     * SOURCE, or by loading a BINARY that program_binary gave of such a program or of a library. link makes of those a
+     * program with kernels or, when the options say -create-library, a library; its inputs may be freed afterwards.
+     * Otherwise as build; programs that have no kernels yet are only linked, asked for their binary, and freed. */
+    cl_int (*compile)(struct tsl_member *member, const struct tsl_program_input *input,
+                      const struct tsl_program_headers *headers, struct tsl_dprogram **program, char **log);
+    cl_int (*link)(struct tsl_member *member, const char *options, unsigned n, struct tsl_dprogram *const *programs,
+                   struct tsl_dprogram **program, char **log);
     cl_int (*program_binary)(struct tsl_dprogram *program, void **data, size_t *size);
     void (*program_free)(struct tsl_dprogram *program); /* its kernels were freed before */
     /* Names of the kernels, separated by ';' (heap, the caller frees). */

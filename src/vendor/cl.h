@@ -69,6 +69,8 @@
     X(110, clEnqueueWriteBufferRect, true)            \
     X(110, clEnqueueCopyBufferRect, true)             \
     X(120, clCreateProgramWithBuiltInKernels, false)  \
+    X(120, clCompileProgram, false)                   \
+    X(120, clLinkProgram, false)                      \
     X(120, clGetKernelArgInfo, false)                 \
     X(120, clEnqueueFillBuffer, false)                \
     X(120, clEnqueueMarkerWithWaitList, false)        \

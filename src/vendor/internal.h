@@ -267,6 +267,10 @@ cl_int tsl_vendor_gate_open(struct tsl_fence *gate, cl_int status);
 
 cl_int tsl_vendor_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
                         char **log);
+cl_int tsl_vendor_compile(struct tsl_member *member, const struct tsl_program_input *input,
+                          const struct tsl_program_headers *headers, struct tsl_dprogram **program, char **log);
+cl_int tsl_vendor_link(struct tsl_member *member, const char *options, unsigned n, struct tsl_dprogram *const *programs,
+                       struct tsl_dprogram **program, char **log);
 cl_int tsl_vendor_program_binary(struct tsl_dprogram *program, void **data, size_t *size);
 void tsl_vendor_program_free(struct tsl_dprogram *program);
 cl_int tsl_vendor_program_kernels(struct tsl_dprogram *program, char **names);
@@ -274,6 +278,12 @@ cl_int tsl_vendor_kernel_create(struct tsl_dprogram *program, const char *name, 
                                 struct tsl_kernel_facts *facts);
 void tsl_vendor_kernel_free(struct tsl_dkernel *kernel);
 bool tsl_vendor_windows_ok(struct tsl_dkernel *kernel, const struct tsl_kernel_facts *facts);
+
+/* program.c, for compile.c: a program not built yet, NULL with *error; what the vendor says of its last build (NULL
+ * without memory); can the vendor's compiler stand these options (false: *log says why not)? */
+cl_program tsl_vendor_create_program(struct tsl_vendor_member *m, const struct tsl_program_input *input, cl_int *error);
+char *tsl_vendor_build_log(struct tsl_vendor_member *m, cl_program program);
+bool tsl_vendor_takes_options(const struct tsl_vendor_member *m, const char *options, char **log);
 
 /* arguments.c: what the vendor tells of a kernel. On error *facts is empty. */
 cl_int tsl_vendor_facts(struct tsl_vendor_program *program, cl_kernel kernel, struct tsl_kernel_facts *facts);

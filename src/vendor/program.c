@@ -36,7 +36,7 @@ static cl_program create_builtin(struct tsl_vendor_member *m, const struct tsl_p
     return program;
 }
 
-static cl_program create(struct tsl_vendor_member *m, const struct tsl_program_input *input, cl_int *error)
+cl_program tsl_vendor_create_program(struct tsl_vendor_member *m, const struct tsl_program_input *input, cl_int *error)
 {
     const char *text = input->data;
 
@@ -56,7 +56,7 @@ static cl_program create(struct tsl_vendor_member *m, const struct tsl_program_i
 }
 
 /* Never NULL unless memory ran out. Trailing blanks and NULs go: an empty log is empty. */
-static char *build_log(struct tsl_vendor_member *m, cl_program program)
+char *tsl_vendor_build_log(struct tsl_vendor_member *m, cl_program program)
 {
     size_t size = 0;
     char *log;
@@ -82,10 +82,10 @@ static cl_int build(struct tsl_vendor_member *m, const struct tsl_program_input 
 
     if (asprintf(&options, "%s%s", input->options, ask_args ? ARG_INFO : "") < 0)
         return CL_OUT_OF_HOST_MEMORY;
-    *program = create(m, input, &error);
+    *program = tsl_vendor_create_program(m, input, &error);
     if (*program) {
         error = m->cl->clBuildProgram(*program, 1, &m->device->id, options, NULL, NULL);
-        *log = build_log(m, *program);
+        *log = tsl_vendor_build_log(m, *program);
     }
     free(options);
     if (*program && error) {
@@ -111,14 +111,12 @@ static bool has_quoted_blank(const char *options)
     return false;
 }
 
-static cl_int checked_build(struct tsl_vendor_member *m, const struct tsl_program_input *input, cl_program *program,
-                            char **log)
+bool tsl_vendor_takes_options(const struct tsl_vendor_member *m, const char *options, char **log)
 {
-    if (m->device->quirks.no_quotes && has_quoted_blank(input->options)) {
-        *log = strdup("the compiler of this device takes no options with blanks inside quotes");
-        return CL_INVALID_BUILD_OPTIONS;
-    }
-    return build(m, input, program, log);
+    if (!m->device->quirks.no_quotes || !has_quoted_blank(options))
+        return true;
+    *log = strdup("the compiler of this device takes no options with blanks inside quotes");
+    return false;
 }
 
 cl_int tsl_vendor_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
@@ -132,7 +130,8 @@ cl_int tsl_vendor_build(struct tsl_member *member, const struct tsl_program_inpu
     tsl_vendor_collect(m);
     if (p) {
         tsl_vendor_enter(m->device);
-        error = checked_build(m, input, &p->program, log);
+        error = tsl_vendor_takes_options(m, input->options, log) ? build(m, input, &p->program, log)
+                                                                 : CL_INVALID_BUILD_OPTIONS;
         tsl_vendor_leave(m->device);
     }
     if (!*log)

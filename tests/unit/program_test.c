@@ -21,6 +21,7 @@
 
 static struct tsl_context *context;
 static struct tsl_device *devices[1];
+static const struct tsl_program_notify nobody;
 
 static void no_destroy(struct tsl_object *object)
 {
@@ -200,6 +201,21 @@ static void bad_options_are_told_if_nobody_takes_them(void **state)
     assert_int_equal(tsl_program_build(program, all(), "-cl-std=CL7.0", NULL, NULL), CL_INVALID_BUILD_OPTIONS);
     /* What is refused at once leaves the build before as it was. */
     assert_int_equal(program->status, CL_BUILD_SUCCESS);
+    tsl_object_release(&program->object);
+}
+
+/* The fake driver compiles nothing separately, as devices of OpenCL 1.1 don't. */
+static void members_without_a_linker_are_left_out(void **state)
+{
+    const struct tsl_program_includes none = {.n = 0};
+    struct tsl_program *program;
+
+    (void)state;
+    begin_members(2);
+    program = make("kernel one a\n");
+    assert_int_equal(tsl_program_compile(program, all(), NULL, &none, &nobody), CL_COMPILER_NOT_AVAILABLE);
+    assert_int_equal(program->status, CL_BUILD_ERROR);
+    log_is(program, "[fake:0 fake 0] failed, error -3\n[fake:1 fake 1] failed, error -3\n");
     tsl_object_release(&program->object);
 }
 
@@ -635,6 +651,7 @@ int main(void)
         TEST(a_build_fails_when_no_member_is_left),
         TEST(one_member_s_log_is_the_program_s),
         TEST(bad_options_are_told_if_nobody_takes_them),
+        TEST(members_without_a_linker_are_left_out),
         TEST(a_failed_rebuild_takes_the_old_program_away),
         TEST(no_rebuild_while_there_are_kernels),
         TEST(members_build_at_once),

@@ -1,0 +1,189 @@
+/* Separate compilation and linking: the vendor's own. */
+#include "vendor/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As for builds: kernels are asked for their arguments. */
+#define ARG_INFO " -cl-kernel-arg-info"
+
+/* ---- Headers ----------------------------------------------------------------------------------------------------- */
+
+/* The vendor's programs and names of the headers. */
+struct headers {
+    cl_uint n;
+    cl_program *programs;
+    const char **names;
+};
+
+static void free_headers(struct tsl_vendor_member *m, struct headers *headers)
+{
+    for (cl_uint i = 0; i < headers->n; i++)
+        m->cl->clReleaseProgram(headers->programs[i]);
+    free(headers->programs);
+    free(headers->names);
+}
+
+/* On error what was made is still there to free. */
+static cl_int make_headers(struct tsl_vendor_member *m, const struct tsl_program_headers *list, struct headers *headers)
+{
+    cl_int error = CL_SUCCESS;
+
+    *headers = (struct headers){.n = 0};
+    headers->programs = calloc(list->n + 1, sizeof(*headers->programs));
+    headers->names = calloc(list->n + 1, sizeof(*headers->names));
+    if (!headers->programs || !headers->names)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (unsigned i = 0; i < list->n; i++) {
+        const struct tsl_program_header *header = &list->headers[i];
+        /* A vendor takes a length of 0 for "up to the closing 0", which a header of ours has. */
+        cl_program program =
+            m->cl->clCreateProgramWithSource(m->context, 1, (const char **)&header->text, &header->size, &error);
+
+        if (!program)
+            return error ? error : CL_OUT_OF_RESOURCES;
+        headers->names[headers->n] = header->name;
+        headers->programs[headers->n++] = program;
+    }
+    return CL_SUCCESS;
+}
+
+/* ---- Compiling --------------------------------------------------------------------------------------------------- */
+
+static cl_int compile_source(struct tsl_vendor_member *m, cl_program program, const char *options,
+                             const struct tsl_program_headers *list, char **log)
+{
+    struct headers headers;
+    char *with_info = NULL;
+    cl_int error = make_headers(m, list, &headers);
+
+    if (!error && asprintf(&with_info, "%s" ARG_INFO, options) < 0)
+        error = CL_OUT_OF_HOST_MEMORY;
+    if (!error) {
+        error =
+            m->cl->clCompileProgram(program, 1, &m->device->id, with_info, headers.n,
+                                    headers.n ? headers.programs : NULL, headers.n ? headers.names : NULL, NULL, NULL);
+        *log = tsl_vendor_build_log(m, program);
+        free(with_info);
+    }
+    free_headers(m, &headers);
+    return error;
+}
+
+static cl_int compile(struct tsl_vendor_member *m, const struct tsl_program_input *input,
+                      const struct tsl_program_headers *headers, cl_program *program, char **log)
+{
+    cl_int error;
+
+    if (!m->cl->clCompileProgram || !m->cl->clLinkProgram)
+        return CL_COMPILER_NOT_AVAILABLE;
+    if (!tsl_vendor_takes_options(m, input->options, log))
+        return CL_INVALID_COMPILER_OPTIONS;
+    *program = tsl_vendor_create_program(m, input, &error);
+    if (!*program)
+        return error ? error : CL_OUT_OF_RESOURCES;
+    if (input->kind != TSL_PROGRAM_SOURCE)
+        return CL_SUCCESS; /* a binary is only loaded */
+    error = compile_source(m, *program, input->options, headers, log);
+    if (error)
+        m->cl->clReleaseProgram(*program);
+    return error;
+}
+
+/* Anything that may print in a header may be in a kernel. */
+static bool may_print(const struct tsl_program_input *input, const struct tsl_program_headers *headers)
+{
+    if (tsl_text_may_print(input->data, input->size, input->options))
+        return true;
+    for (unsigned i = 0; i < headers->n; i++)
+        if (tsl_text_may_print(headers->headers[i].text, headers->headers[i].size, input->options))
+            return true;
+    return false;
+}
+
+static cl_int give(struct tsl_member *member, struct tsl_vendor_program *p, cl_int error, struct tsl_dprogram **program,
+                   char **log)
+{
+    if (!*log)
+        *log = strdup("");
+    if (error) {
+        free(p);
+        return error;
+    }
+    p->base.member = member;
+    *program = &p->base;
+    return CL_SUCCESS;
+}
+
+cl_int tsl_vendor_compile(struct tsl_member *member, const struct tsl_program_input *input,
+                          const struct tsl_program_headers *headers, struct tsl_dprogram **program, char **log)
+{
+    struct tsl_vendor_member *m = tsl_vendor_member(member);
+    struct tsl_vendor_program *p = calloc(1, sizeof(*p));
+    cl_int error = CL_OUT_OF_HOST_MEMORY;
+
+    *log = NULL;
+    tsl_vendor_collect(m);
+    if (p) {
+        tsl_vendor_enter(m->device);
+        error = compile(m, input, headers, &p->program, log);
+        tsl_vendor_leave(m->device);
+        p->opaque = input->kind != TSL_PROGRAM_SOURCE;
+        p->prints = p->opaque || may_print(input, headers);
+    }
+    return give(member, p, error, program, log);
+}
+
+/* ---- Linking ----------------------------------------------------------------------------------------------------- */
+
+/* A failed link may leave a program that has the log. */
+static cl_int link_programs(struct tsl_vendor_member *m, const char *options, unsigned n, const cl_program *programs,
+                            cl_program *linked, char **log)
+{
+    cl_int error = CL_SUCCESS;
+
+    *linked = m->cl->clLinkProgram(m->context, 1, &m->device->id, options, n, programs, NULL, NULL, &error);
+    if (*linked)
+        *log = tsl_vendor_build_log(m, *linked);
+    else if (!error)
+        error = CL_OUT_OF_RESOURCES;
+    if (error && *linked)
+        m->cl->clReleaseProgram(*linked);
+    return error;
+}
+
+static cl_int link_inputs(struct tsl_vendor_member *m, const char *options, unsigned n,
+                          struct tsl_dprogram *const *programs, struct tsl_vendor_program *p, char **log)
+{
+    cl_program *inputs = calloc(n + 1, sizeof(*inputs));
+    cl_int error = CL_LINKER_NOT_AVAILABLE;
+
+    if (!inputs)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (unsigned i = 0; i < n; i++) {
+        struct tsl_vendor_program *input = tsl_vendor_program(programs[i]);
+
+        inputs[i] = input->program;
+        p->prints |= input->prints;
+        p->opaque |= input->opaque;
+    }
+    tsl_vendor_enter(m->device);
+    if (m->cl->clLinkProgram)
+        error = link_programs(m, options, n, inputs, &p->program, log);
+    tsl_vendor_leave(m->device);
+    free(inputs);
+    return error;
+}
+
+cl_int tsl_vendor_link(struct tsl_member *member, const char *options, unsigned n, struct tsl_dprogram *const *programs,
+                       struct tsl_dprogram **program, char **log)
+{
+    struct tsl_vendor_program *p = calloc(1, sizeof(*p));
+    cl_int error = CL_OUT_OF_HOST_MEMORY;
+
+    *log = NULL;
+    if (p)
+        error = link_inputs(tsl_vendor_member(member), options, n, programs, p, log);
+    return give(member, p, error, program, log);
+}
