@@ -74,9 +74,9 @@ char *tsl_vendor_build_log(struct tsl_vendor_member *m, cl_program program)
     return log;
 }
 
-static cl_int build(struct tsl_vendor_member *m, const struct tsl_program_input *input, cl_program *program, char **log)
+static cl_int build_with(struct tsl_vendor_member *m, const struct tsl_program_input *input, bool ask_args,
+                         cl_program *program, char **log)
 {
-    bool ask_args = input->kind == TSL_PROGRAM_SOURCE && m->device->version >= 120;
     char *options;
     cl_int error;
 
@@ -93,6 +93,19 @@ static cl_int build(struct tsl_vendor_member *m, const struct tsl_program_input 
         *program = NULL;
     }
     return *program || error ? error : CL_OUT_OF_RESOURCES;
+}
+
+static cl_int build(struct tsl_vendor_member *m, const struct tsl_program_input *input, cl_program *program, char **log)
+{
+    bool ask_args = input->kind == TSL_PROGRAM_SOURCE && m->device->version >= 120;
+    cl_int error = build_with(m, input, ask_args, program, log);
+
+    if (error == CL_BUILD_PROGRAM_FAILURE && ask_args && m->device->quirks.arg_info_fails) {
+        free(*log);
+        *log = NULL;
+        error = build_with(m, input, false, program, log);
+    }
+    return error;
 }
 
 /* Does a blank stand between quotes? */

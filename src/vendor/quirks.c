@@ -51,6 +51,8 @@ static const struct row {
       .no_quotes = true,
       .preference = 10,
       .speed = 0.5}},
+    /* Driver 580: a kernel without arguments becomes code that its own assembler refuses. */
+    {"NVIDIA CUDA", "", {.arg_info_fails = true, .preference = UNKNOWN, .speed = 1.0}},
     {"", "", {.preference = UNKNOWN, .speed = 1.0}},
 };
 

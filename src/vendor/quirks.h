@@ -27,6 +27,8 @@ struct tsl_vendor_quirks {
     bool small_groups;
     /* The compiler dies of build options with a blank inside quotes. */
     bool no_quotes;
+    /* -cl-kernel-arg-info makes the compiler fail on some kernels that it takes without. */
+    bool arg_info_fails;
     /* What CL_KERNEL_ATTRIBUTES answers isn't a string. */
     bool no_attributes;
     int preference; /* struct tsl_path.preference */
