@@ -70,7 +70,7 @@ static void keep_locked(struct tsl_vendor_member *member, enum tsl_vendor_kind k
 void tsl_vendor_release(struct tsl_vendor_member *member, enum tsl_vendor_kind kind, void *object)
 {
     pthread_mutex_lock(&member->gates_lock);
-    if (must_wait_locked(member)) {
+    if (member->device->quirks.no_late_calls || must_wait_locked(member)) {
         keep_locked(member, kind, object);
     } else {
         release(member, kind, object);

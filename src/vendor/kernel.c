@@ -43,7 +43,6 @@ void tsl_vendor_kernel_free(struct tsl_dkernel *kernel)
     struct tsl_vendor_member *member = tsl_vendor_member(kernel->program->member);
 
     tsl_vendor_release(member, TSL_VENDOR_KERNEL, k->kernel);
-    tsl_vendor_collect(member);
     pthread_mutex_destroy(&k->lock);
     free(k);
 }

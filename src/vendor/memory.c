@@ -76,6 +76,5 @@ void tsl_vendor_mem_free(struct tsl_mem *mem)
     struct tsl_vendor_member *v = tsl_vendor_member(mem->member);
 
     tsl_vendor_release(v, TSL_VENDOR_MEM, m->buffer);
-    tsl_vendor_collect(v);
     free(m);
 }

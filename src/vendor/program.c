@@ -193,7 +193,6 @@ void tsl_vendor_program_free(struct tsl_dprogram *program)
     struct tsl_vendor_member *member = tsl_vendor_member(program->member);
 
     tsl_vendor_release(member, TSL_VENDOR_PROGRAM, p->program);
-    tsl_vendor_collect(member);
     free(p);
 }
 

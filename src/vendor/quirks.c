@@ -39,7 +39,9 @@ static const struct row {
      "",
      {.failed_wait_hangs = true, .silent_failures = true, .late_success = true, .preference = 15, .speed = 1.0}},
     /* A simulator: computes inside clFlush and clFinish, has no locks, and is some thousand times slower. */
-    {"Oclgrind", "", {.synchronous = true, .no_attributes = true, .preference = 1, .speed = 1e-4}},
+    {"Oclgrind",
+     "",
+     {.synchronous = true, .no_late_calls = true, .no_attributes = true, .preference = 1, .speed = 1e-4}},
     /* Up to Mesa 22.3 at least. Work fails on a thread of its own, and nobody is told. */
     {"rusticl",
      "",

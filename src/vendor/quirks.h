@@ -27,6 +27,10 @@ struct tsl_vendor_quirks {
     bool small_groups;
     /* The compiler dies of build options with a blank inside quotes. */
     bool no_quotes;
+    /* It keeps thread-local records of the calls it is in, which are gone when a thread ends, the main one's before the
+     * application's static objects release theirs. So nothing is released but from a call that makes or runs something.
+     */
+    bool no_late_calls;
     /* -cl-kernel-arg-info makes the compiler fail on some kernels that it takes without. */
     bool arg_info_fails;
     /* What CL_KERNEL_ATTRIBUTES answers isn't a string. */
