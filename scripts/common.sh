@@ -114,3 +114,11 @@ clean_environment() {
         esac
     done
 }
+
+# For programs run outside of CTest, which says the same to its own.
+set_sanitizer_options() {
+    local suppressions=$source_dir/tests/suppressions
+    export LSAN_OPTIONS=suppressions=$suppressions/lsan.txt:print_suppressions=0
+    export TSAN_OPTIONS=suppressions=$suppressions/tsan.txt:halt_on_error=1:second_deadlock_stack=1
+    export UBSAN_OPTIONS=print_stacktrace=1
+}
