@@ -308,33 +308,56 @@ static void drop_buffers(struct tsl_args *args, cl_uint n)
             tsl_object_unref(&args->args[i].buffer->object);
 }
 
+/* The reference comes before the look at the id, as the memory of a handle that was just released may become another
+ * buffer at any time. */
 static bool keep_buffer(const struct tsl_arg *arg)
 {
     if (!arg->buffer)
         return true;
-    if (!tsl_object_is(arg->buffer, TSL_BUFFER) || arg->buffer->id != arg->buffer_id)
+    if (!tsl_object_is(arg->buffer, TSL_BUFFER) || !tsl_object_try_ref(&arg->buffer->object))
         return false;
-    return tsl_object_try_ref(&arg->buffer->object);
+    if (arg->buffer->id == arg->buffer_id)
+        return true;
+    tsl_object_unref(&arg->buffer->object);
+    return false;
 }
 
-/* The first of the launches in flight takes references for all of them. */
+/* References for all launches; if one can't be had, *kept says how many were. */
+static bool keep_buffers_locked(struct tsl_args *args, cl_uint *kept) TSL_REQUIRES(args->lock)
+{
+    if (args->n_held == 0)
+        for (*kept = 0; *kept < args->n; ++*kept)
+            if (!keep_buffer(&args->args[*kept]))
+                return false;
+    args->n_held++;
+    return true;
+}
+
+/* The first of the launches in flight takes references for all of them; the next wait until it has. */
 static bool hold(struct tsl_args *args)
 {
-    if (atomic_fetch_add_explicit(&args->held, 1, memory_order_acquire) > 0)
-        return true;
-    for (cl_uint i = 0; i < args->n; i++) {
-        if (keep_buffer(&args->args[i]))
-            continue;
-        drop_buffers(args, i);
-        atomic_fetch_sub_explicit(&args->held, 1, memory_order_relaxed);
-        return false;
-    }
-    return true;
+    cl_uint kept = 0;
+    bool held;
+
+    tsl_spin_take(&args->lock);
+    held = keep_buffers_locked(args, &kept);
+    tsl_spin_give(&args->lock);
+    if (!held)
+        drop_buffers(args, kept);
+    return held;
 }
 
 void tsl_args_let_go(struct tsl_args *args)
 {
-    if (args && atomic_fetch_sub_explicit(&args->held, 1, memory_order_acq_rel) == 1)
+    bool last;
+
+    if (!args)
+        return;
+    tsl_spin_take(&args->lock);
+    last = --args->n_held == 0;
+    tsl_spin_give(&args->lock);
+    /* Whoever holds from now on takes references of its own. */
+    if (last)
         drop_buffers(args, args->n);
     tsl_args_unref(args);
 }

@@ -145,8 +145,9 @@ struct tsl_kernel_part {
 /* A kernel's arguments at one time. Immutable once an enqueue has taken a reference (clSetKernelArg then copies it). */
 struct tsl_args {
     atomic_uint refs;
-    atomic_uint held; /* by launches: while it is not 0, every buffer has one internal reference for all of them */
-    uint64_t serial;  /* unique in the process, never 0 in arguments that were taken; a changed copy gets a new one */
+    struct tsl_spin lock; /* leaf; guards n_held */
+    unsigned n_held;      /* by launches: while it is not 0, every buffer has one internal reference for all of them */
+    uint64_t serial; /* unique in the process, never 0 in arguments that were taken; a changed copy gets a new one */
     cl_uint n;
     cl_uint n_unset;
     struct tsl_arg {

@@ -8,7 +8,9 @@
 
 #include "test.h"
 
+#include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { VALUE4, BUFFER, LOCAL, UNKNOWN, SAMPLER, IMAGE, VALUE_ANY, N_ARGS };
 
@@ -353,6 +355,36 @@ static void buffers_live_as_long_as_launches_need_them(void **state)
 }
 
 /* Another buffer in the same memory is not the one that was set. */
+static void *take_often(void *arg)
+{
+    for (unsigned i = 0; i < 20000; i++) {
+        struct tsl_args *args;
+
+        if (tsl_kernel_args(&kernel, &args) != CL_SUCCESS)
+            break; /* the buffer is gone, and stays so */
+        tsl_args_let_go(args);
+    }
+    return arg;
+}
+
+/* Launches come and go on two threads; halfway the application lets its buffer go, which then dies exactly once. */
+static void launches_of_two_threads_share_references(void **state)
+{
+    struct things things = begin();
+    pthread_t threads[2];
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, take_often, NULL), 0);
+    usleep(500);
+    tsl_object_release(&things.buffer->object);
+    for (unsigned i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(n_destroyed, 1);
+    tsl_object_release(&things.image->object);
+    tsl_object_release(&things.sampler->object);
+}
+
 static void the_memory_of_a_gone_buffer_is_not_the_buffer(void **state)
 {
     struct things things = begin();
@@ -412,6 +444,7 @@ int main(void)
         TEST(serials_tell_changes_and_only_changes),
         TEST(the_same_value_again_copies_nothing),
         TEST(buffers_live_as_long_as_launches_need_them),
+        TEST(launches_of_two_threads_share_references),
         TEST(the_memory_of_a_gone_buffer_is_not_the_buffer),
         TEST(large_values_are_kept_and_shrink_again),
         TEST(clones_change_apart),
