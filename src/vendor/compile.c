@@ -20,7 +20,7 @@ struct headers {
 static void free_headers(struct tsl_vendor_member *m, struct headers *headers)
 {
     for (cl_uint i = 0; i < headers->n; i++)
-        m->cl->clReleaseProgram(headers->programs[i]);
+        tsl_vendor_release(m, TSL_VENDOR_PROGRAM, headers->programs[i]);
     free(headers->programs);
     free(headers->names);
 }
@@ -87,7 +87,7 @@ static cl_int compile(struct tsl_vendor_member *m, const struct tsl_program_inpu
         return CL_SUCCESS; /* a binary is only loaded */
     error = compile_source(m, *program, input->options, headers, log);
     if (error)
-        m->cl->clReleaseProgram(*program);
+        tsl_vendor_release(m, TSL_VENDOR_PROGRAM, *program);
     return error;
 }
 
@@ -149,7 +149,7 @@ static cl_int link_programs(struct tsl_vendor_member *m, const char *options, un
     else if (!error)
         error = CL_OUT_OF_RESOURCES;
     if (error && *linked)
-        m->cl->clReleaseProgram(*linked);
+        tsl_vendor_release(m, TSL_VENDOR_PROGRAM, *linked);
     return error;
 }
 

@@ -84,7 +84,7 @@ bool tsl_vendor_can_wait(struct tsl_member *member, const struct tsl_fence *fenc
 /* ---- Status and times ---------------------------------------------------------------------------------------------
  */
 
-static cl_int event_status(const struct tsl_vendor_cl *cl, cl_event event)
+cl_int tsl_vendor_event_status(const struct tsl_vendor_cl *cl, cl_event event)
 {
     cl_int status = CL_QUEUED;
     cl_int error = cl->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL);
@@ -96,7 +96,7 @@ cl_int tsl_vendor_fence_status(struct tsl_fence *fence)
 {
     struct tsl_vendor_fence *f = tsl_vendor_fence(fence);
 
-    return f->event ? event_status(tsl_vendor_member(fence->member)->cl, f->event) : f->status;
+    return f->event ? tsl_vendor_event_status(tsl_vendor_member(fence->member)->cl, f->event) : f->status;
 }
 
 cl_int tsl_vendor_fence_wait(struct tsl_fence *fence)
@@ -146,7 +146,7 @@ void tsl_vendor_fence_settle(struct tsl_vendor_fence *f)
 {
     struct tsl_vendor_member *member = tsl_vendor_member(f->base.member);
 
-    f->status = event_status(member->cl, f->event);
+    f->status = tsl_vendor_event_status(member->cl, f->event);
     if (f->status > 0)
         f->status = CL_OUT_OF_RESOURCES; /* clFinish failed, and nothing will ever move it. */
     if (f->lane->profile)
@@ -221,8 +221,8 @@ static void CL_CALLBACK completed(cl_event event, cl_int status, void *data)
 
     tsl_vendor_take();
     /* The event is asked only where it must be: some vendors hold its lock during the callback. */
-    if (status == CL_COMPLETE && notice->member->device->quirks.late_success)
-        status = event_status(notice->member->cl, event);
+    if (status == CL_COMPLETE && notice->member->device->quirks.lying_callbacks)
+        status = tsl_vendor_event_status(notice->member->cl, event);
     tell(notice, status > 0 ? CL_COMPLETE : status);
     unref_notice(notice);
 }

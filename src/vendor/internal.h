@@ -214,6 +214,8 @@ void tsl_vendor_fail_gates(struct tsl_vendor_member *member);
 
 /* A fence with one reference, without event; NULL if memory ran out. */
 struct tsl_vendor_fence *tsl_vendor_fence_new(struct tsl_vendor_member *member, struct tsl_vendor_lane *lane);
+/* As clGetEventInfo tells; an error of the call is a failure too. */
+cl_int tsl_vendor_event_status(const struct tsl_vendor_cl *cl, cl_event event);
 /* Reads the final status, and on profiling lanes the times, lets the event go. The event is complete. */
 void tsl_vendor_fence_settle(struct tsl_vendor_fence *fence);
 /* Calls those who wait for fences that have failed, where the vendor doesn't. May be called from callbacks. */

@@ -17,7 +17,7 @@ static cl_program create_binary(struct tsl_vendor_member *m, const struct tsl_pr
         m->cl->clCreateProgramWithBinary(m->context, 1, &m->device->id, &input->size, &data, &status, error);
 
     if (program && status) {
-        m->cl->clReleaseProgram(program);
+        tsl_vendor_release(m, TSL_VENDOR_PROGRAM, program);
         *error = status;
         return NULL;
     }
@@ -74,37 +74,37 @@ char *tsl_vendor_build_log(struct tsl_vendor_member *m, cl_program program)
     return log;
 }
 
-static cl_int build_with(struct tsl_vendor_member *m, const struct tsl_program_input *input, bool ask_args,
-                         cl_program *program, char **log)
+/* One attempt. *log is replaced; the program is NULL after an error. */
+static cl_int build(struct tsl_vendor_member *m, const struct tsl_program_input *input, const char *more_options,
+                    cl_program *program, char **log)
 {
     char *options;
     cl_int error;
 
-    if (asprintf(&options, "%s%s", input->options, ask_args ? ARG_INFO : "") < 0)
+    if (asprintf(&options, "%s%s", input->options, more_options) < 0)
         return CL_OUT_OF_HOST_MEMORY;
     *program = tsl_vendor_create_program(m, input, &error);
     if (*program) {
         error = m->cl->clBuildProgram(*program, 1, &m->device->id, options, NULL, NULL);
+        free(*log);
         *log = tsl_vendor_build_log(m, *program);
     }
     free(options);
     if (*program && error) {
-        m->cl->clReleaseProgram(*program);
+        tsl_vendor_release(m, TSL_VENDOR_PROGRAM, *program);
         *program = NULL;
     }
     return *program || error ? error : CL_OUT_OF_RESOURCES;
 }
 
-static cl_int build(struct tsl_vendor_member *m, const struct tsl_program_input *input, cl_program *program, char **log)
+static cl_int build_with_arg_info(struct tsl_vendor_member *m, const struct tsl_program_input *input,
+                                  cl_program *program, char **log)
 {
-    bool ask_args = input->kind == TSL_PROGRAM_SOURCE && m->device->version >= 120;
-    cl_int error = build_with(m, input, ask_args, program, log);
+    bool ask = input->kind == TSL_PROGRAM_SOURCE && m->device->version >= 120;
+    cl_int error = build(m, input, ask ? ARG_INFO : "", program, log);
 
-    if (error == CL_BUILD_PROGRAM_FAILURE && ask_args && m->device->quirks.arg_info_fails) {
-        free(*log);
-        *log = NULL;
-        error = build_with(m, input, false, program, log);
-    }
+    if (error && ask && m->device->quirks.arg_info_fails && *log && strstr(*log, "ptxas"))
+        error = build(m, input, "", program, log);
     return error;
 }
 
@@ -143,7 +143,7 @@ cl_int tsl_vendor_build(struct tsl_member *member, const struct tsl_program_inpu
     tsl_vendor_collect(m);
     if (p) {
         tsl_vendor_enter(m->device);
-        error = tsl_vendor_takes_options(m, input->options, log) ? build(m, input, &p->program, log)
+        error = tsl_vendor_takes_options(m, input->options, log) ? build_with_arg_info(m, input, &p->program, log)
                                                                  : CL_INVALID_BUILD_OPTIONS;
         tsl_vendor_leave(m->device);
     }
@@ -231,7 +231,8 @@ static cl_int add_name(const struct tsl_vendor_cl *cl, cl_kernel kernel, char **
 /* OpenCL 1.1 tells the names only by kernel objects. */
 static cl_int get_names_11(struct tsl_vendor_program *p, char **names)
 {
-    const struct tsl_vendor_cl *cl = tsl_vendor_member(p->base.member)->cl;
+    struct tsl_vendor_member *m = tsl_vendor_member(p->base.member);
+    const struct tsl_vendor_cl *cl = m->cl;
     cl_uint n = 0;
     cl_int error = cl->clCreateKernelsInProgram(p->program, 0, NULL, &n);
     cl_kernel *kernels = error ? NULL : calloc(n + 1, sizeof(cl_kernel));
@@ -246,7 +247,7 @@ static cl_int get_names_11(struct tsl_vendor_program *p, char **names)
     for (cl_uint i = 0; i < n && !error; i++)
         error = add_name(cl, kernels[i], names);
     for (cl_uint i = 0; i < n; i++)
-        cl->clReleaseKernel(kernels[i]);
+        tsl_vendor_release(m, TSL_VENDOR_KERNEL, kernels[i]);
     if (error)
         free(*names);
 no_kernels:

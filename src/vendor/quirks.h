@@ -15,8 +15,10 @@ struct tsl_vendor_quirks {
     bool failed_wait_hangs;
     /* Event callbacks don't come for commands that fail. */
     bool silent_failures;
-    /* A callback that is set when the command has failed already is told of success. */
-    bool late_success;
+    /* Callbacks are told of success also when the command has failed. */
+    bool lying_callbacks;
+    /* With -cl-kernel-arg-info its own assembler refuses kernels without arguments. */
+    bool arg_info_fails;
     /* No gates: it can't be told when work behind a gate that was opened with an error has failed. */
     bool no_gates;
     /* clFinish doesn't wait for what was flushed before. */
@@ -31,8 +33,6 @@ struct tsl_vendor_quirks {
      * application's static objects release theirs. So nothing is released but from a call that makes or runs something.
      */
     bool no_late_calls;
-    /* -cl-kernel-arg-info makes the compiler fail on some kernels that it takes without. */
-    bool arg_info_fails;
     /* What CL_KERNEL_ATTRIBUTES answers isn't a string. */
     bool no_attributes;
     int preference; /* struct tsl_path.preference */

@@ -154,8 +154,21 @@ static void keep(struct tsl_vendor_fence *fence)
     tsl_fence_unref(&fence->base);
 }
 
+/* Some vendors refuse the enqueue itself when an event of the list has failed already. */
+static bool is_for_failed_wait(const struct tsl_vendor_submit *s)
+{
+    for (cl_uint i = 0; i < s->n; i++)
+        if (tsl_vendor_event_status(s->member->cl, s->events[i]) < 0)
+            return true;
+    return false;
+}
+
 cl_int tsl_vendor_end(struct tsl_vendor_submit *s, cl_int error, struct tsl_fence **fence)
 {
+    if (error && is_for_failed_wait(s)) {
+        s->refused = true;
+        error = CL_SUCCESS;
+    }
     if (!error)
         error = take_event(s);
     tsl_vendor_leave(s->member->device);

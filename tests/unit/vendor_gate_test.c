@@ -20,12 +20,19 @@ static bool has_gates(void)
 {
     struct tsl_fence *gate = NULL;
 
-    assert_int_equal(member->caps.gates, strstr(member->path->device_name, "pthread") != NULL);
+    assert_int_equal(member->caps.gates, !member->caps.submits_block && !is_platform("rusticl"));
     if (member->caps.gates)
         return true;
     assert_int_equal(driver->gate_create(member, &gate), CL_INVALID_OPERATION);
     assert_null(gate);
     return false;
+}
+
+/* Like finish(), after failures, which the vendor may report there too. */
+static void drain(struct tsl_lane *l)
+{
+    assert_int_equal(driver->flush(l), CL_SUCCESS);
+    driver->finish(l);
 }
 
 static void work_behind_a_gate_waits_for_it(void **state)
@@ -93,8 +100,8 @@ static void a_gate_that_fails_fails_what_waits(void **state)
         assert_true(driver->fence_wait(gate) < 0);
         assert_int_equal(driver->fence_notify(gated, tell_test, &late), CL_SUCCESS);
         assert_true(late.n == 1 && late.status < 0);
-        finish(lane);
-        finish(other);
+        drain(lane);
+        drain(other);
         /* Nothing of it ran, and the lanes still work. */
         assert_int_equal(get_int(mem, 1023), 1);
         assert_int_equal(fill_ints(other, mem, 4, 1024, NULL, NULL), CL_SUCCESS);
@@ -148,7 +155,7 @@ static void a_gate_that_is_dropped_fails_what_waits(void **state)
     tsl_fence_unref(gate);
     assert_true(driver->fence_wait(gated) < 0);
     tsl_fence_unref(gated);
-    finish(lane);
+    drain(lane);
 }
 
 /* ---- Releases -----------------------------------------------------------------------------------------------------
@@ -194,7 +201,7 @@ static void count_releases(void)
 
 static void free_one_of_each(void)
 {
-    struct tsl_dprogram *program = build("kernel void k(void) {}");
+    struct tsl_dprogram *program = build("kernel void k(global int *p) { p[0] = 1; }");
     struct tsl_dkernel *kernel = new_kernel(program, "k");
     struct tsl_mem *mem = new_mem(4096);
     struct tsl_lane *other = new_lane(false);
@@ -314,8 +321,8 @@ static void run_races(cl_int status)
         race_once(&race, other, mem);
     assert_int_equal(pthread_join(opener, NULL), 0);
     pthread_barrier_destroy(&race.start);
-    finish(lane);
-    finish(other);
+    drain(lane);
+    drain(other);
     driver->lane_free(other);
     driver->mem_free(mem);
 }
@@ -371,7 +378,7 @@ static void a_gate_may_fail_between_check_and_enqueue(void **state)
         tsl_fence_unref(gate);
     }
     *table() = real;
-    finish(lane);
+    drain(lane);
     driver->mem_free(mem);
 }
 
