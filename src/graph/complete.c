@@ -121,10 +121,12 @@ struct tsl_fence *tsl_op_fence(struct tsl_op *op)
     if (op->fence)
         return op->fence;
     struct tsl_fence *fence = NULL;
+    tsl_track_pin(op->track);
     tsl_graph_open(graph);
     op->port->member->driver->mark(op->track->lane, NULL, &fence);
     tsl_graph_close(graph);
     op->track->dirty = true;
+    tsl_track_unpin(op->track);
     if (op->fence && fence) { /* Another thread was faster. */
         tsl_graph_open(graph);
         tsl_fence_unref(fence);
@@ -135,7 +137,7 @@ struct tsl_fence *tsl_op_fence(struct tsl_op *op)
     return op->fence;
 }
 
-static void watch(struct tsl_op *op)
+static void notify(struct tsl_op *op)
 {
     struct tsl_graph *graph = op->port->graph;
     struct tsl_fence *fence = tsl_op_fence(op);
@@ -155,6 +157,13 @@ static void watch(struct tsl_op *op)
         on_fence(op, driver->fence_wait(fence)); /* No notification to be had: this thread waits itself. */
     tsl_fence_unref(fence);
     tsl_graph_close(graph);
+}
+
+static void watch(struct tsl_op *op)
+{
+    tsl_track_pin(op->track);
+    notify(op);
+    tsl_track_unpin(op->track);
 }
 
 void tsl_watch_pending(struct tsl_graph *graph)

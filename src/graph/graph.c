@@ -51,6 +51,7 @@ static void init(struct tsl_graph *graph, struct tsl_context *context)
     pthread_cond_init(&graph->changed, NULL);
     graph->context = context;
     LIST_INIT(&graph->streams);
+    LIST_INIT(&graph->dead_streams);
     STAILQ_INIT(&graph->ports_ready);
     STAILQ_INIT(&graph->to_watch);
     STAILQ_INIT(&graph->signalled);
@@ -118,6 +119,7 @@ cl_int tsl_stream_create(struct tsl_queue *queue, struct tsl_stream **result)
         free(tracks);
         return CL_OUT_OF_HOST_MEMORY;
     }
+    stream->refs = 1;
     stream->graph = graph;
     stream->queue = queue;
     stream->in_order = !(queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
@@ -125,7 +127,7 @@ cl_int tsl_stream_create(struct tsl_queue *queue, struct tsl_stream **result)
     stream->tracks = tracks;
     TAILQ_INIT(&stream->commands);
     for (unsigned i = 0; i < graph->n_ports; i++)
-        tsl_track_init(&tracks[i], &graph->ports[i], stream->profile || graph->n_ports > 1 || tsl_trace_on());
+        tsl_track_init(&tracks[i], &graph->ports[i], stream, stream->profile || graph->n_ports > 1 || tsl_trace_on());
     tsl_lock_take(&graph->lock);
     LIST_INSERT_HEAD(&graph->streams, stream, link);
     stream->id = ++graph->n_streams;
@@ -145,11 +147,14 @@ void tsl_stream_destroy(struct tsl_stream *stream)
     tsl_dependences_finish(&stream->frontier);
     if (stream->barrier)
         tsl_command_unref(stream->barrier);
+    tsl_stream_unref(stream);
     tsl_graph_leave(graph, TSL_WHO_WORKER);
-    for (unsigned i = 0; i < graph->n_ports; i++)
-        tsl_track_finish(&stream->tracks[i]);
-    free(stream->tracks);
-    free(stream);
+}
+
+void tsl_stream_unref(struct tsl_stream *stream)
+{
+    if (--stream->refs == 0)
+        LIST_INSERT_HEAD(&stream->graph->dead_streams, stream, link);
 }
 
 /* ---- Work left ----------------------------------------------------------------------------------------------------
@@ -158,7 +163,7 @@ void tsl_stream_destroy(struct tsl_stream *stream)
 bool tsl_graph_has_work(const struct tsl_graph *graph)
 {
     return !STAILQ_EMPTY(&graph->ports_ready) || !STAILQ_EMPTY(&graph->signalled) || !STAILQ_EMPTY(&graph->to_watch) ||
-           !STAILQ_EMPTY(&graph->dead_ops) || graph->garbage || graph->records ||
+           !STAILQ_EMPTY(&graph->dead_ops) || !LIST_EMPTY(&graph->dead_streams) || graph->garbage || graph->records ||
            (graph->callbacks && !graph->callbacks_posted);
 }
 
@@ -225,6 +230,20 @@ static void free_op(struct tsl_graph *graph, struct tsl_op *op)
     TSL_FEW_FINISH(&op->gates);
     TSL_FEW_FINISH(&op->out);
     tsl_pool_put(&graph->op_pool, op);
+}
+
+static void bury_streams(struct tsl_graph *graph)
+{
+    struct tsl_stream *stream;
+    while ((stream = LIST_FIRST(&graph->dead_streams))) {
+        LIST_REMOVE(stream, link);
+        tsl_graph_open(graph);
+        for (unsigned i = 0; i < graph->n_ports; i++)
+            tsl_track_finish(&stream->tracks[i]);
+        free(stream->tracks);
+        free(stream);
+        tsl_graph_close(graph);
+    }
 }
 
 static void bury(struct tsl_graph *graph)
@@ -307,6 +326,8 @@ void tsl_graph_work(struct tsl_graph *graph, enum tsl_who who)
             collect_garbage(graph);
         else if (!STAILQ_EMPTY(&graph->dead_ops))
             bury(graph);
+        else if (!LIST_EMPTY(&graph->dead_streams))
+            bury_streams(graph);
         else
             post_callbacks(graph);
     }

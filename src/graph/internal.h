@@ -142,7 +142,8 @@ TAILQ_HEAD(tsl_op_list, tsl_op);
 /* The graph's side of a lane: what is on its way there. */
 struct tsl_track {
     struct tsl_port *port;
-    struct tsl_lane *lane; /* made by the drainer at first use */
+    struct tsl_stream *stream; /* whose part it is; NULL: the port's */
+    struct tsl_lane *lane;     /* made by the drainer at first use */
     bool profile;
     bool dirty; /* something was submitted since the last flush */
     uint64_t order;
@@ -243,10 +244,12 @@ struct tsl_command {
 TAILQ_HEAD(tsl_command_list, tsl_command);
 
 struct tsl_stream {
-    LIST_ENTRY(tsl_stream) link;
+    LIST_ENTRY(tsl_stream) link; /* in streams, then in dead_streams */
     struct tsl_graph *graph;
-    struct tsl_queue *queue;
-    unsigned id; /* in order of making, from 1 */
+    struct tsl_queue *queue; /* valid while a command is not reported */
+    unsigned refs;           /* the queue's, and one for each thread that uses a track without the lock: when the last
+                                command is reported meanwhile, the queue may go */
+    unsigned id;             /* in order of making, from 1 */
     bool in_order, profile;
     struct tsl_command_list commands; /* not reported, oldest first */
     struct tsl_command *unscheduled;  /* in-order: the first held one (all after it are held too); else NULL */
@@ -274,11 +277,12 @@ struct tsl_graph {
 
     /* Work left by what happened under the lock, done by tsl_graph_leave without it. */
     STAILQ_HEAD(, tsl_port) ports_ready;
-    struct tsl_op_queue to_watch;   /* submitted operations whose completion must be notified (owned references) */
-    struct tsl_op_queue signalled;  /* operations whose fence told of completion (owned references) */
-    struct tsl_op_queue dead_ops;   /* unreferenced: fences and gates are to be dropped, then the memory */
-    struct tsl_command *garbage;    /* reported: what they hold is to be dropped (owned references) */
-    struct tsl_callback *callbacks; /* due, oldest first */
+    struct tsl_op_queue to_watch;  /* submitted operations whose completion must be notified (owned references) */
+    struct tsl_op_queue signalled; /* operations whose fence told of completion (owned references) */
+    struct tsl_op_queue dead_ops;  /* unreferenced: fences and gates are to be dropped, then the memory */
+    LIST_HEAD(, tsl_stream) dead_streams; /* unreferenced: lanes are to be dropped, then the memory */
+    struct tsl_command *garbage;          /* reported: what they hold is to be dropped (owned references) */
+    struct tsl_callback *callbacks;       /* due, oldest first */
     struct tsl_callback **callbacks_end;
     struct tsl_op_record *records; /* finished operations for the trace, newest first */
     struct tsl_job bridge_job, callback_job;
@@ -389,8 +393,12 @@ void tsl_command_let_go(struct tsl_command *command);
 
 void tsl_port_init(struct tsl_port *port, struct tsl_graph *graph, struct tsl_member *member, unsigned index);
 void tsl_port_finish(struct tsl_port *port);
-void tsl_track_init(struct tsl_track *track, struct tsl_port *port, bool profile);
+void tsl_track_init(struct tsl_track *track, struct tsl_port *port, struct tsl_stream *stream, bool profile);
 void tsl_track_finish(struct tsl_track *track);
+/* Around the use of a track or its lane while the lock is given: it stays. The operation that led there is not finished
+ * when pin is called. */
+void tsl_track_pin(struct tsl_track *track);
+void tsl_track_unpin(struct tsl_track *track);
 /* Submits what is ready, unless another thread does already. The lock is held at entry and exit, not in between. */
 void tsl_port_drain(struct tsl_port *port);
 /* Sends what was submitted to the device. The lock is given meanwhile. */
@@ -423,6 +431,8 @@ bool tsl_graph_has_work(const struct tsl_graph *graph);
 void tsl_graph_leave(struct tsl_graph *graph, enum tsl_who who) TSL_RELEASES(graph->lock);
 /* Lets the bridge thread do the work that was left. The lock is held. */
 void tsl_graph_post(struct tsl_graph *graph) TSL_REQUIRES(graph->lock);
+/* The last reference makes it a dead stream. */
+void tsl_stream_unref(struct tsl_stream *stream);
 /* Wakes waiters. */
 void tsl_graph_changed(struct tsl_graph *graph);
 

@@ -14,9 +14,9 @@
 /* How many submissions of a track may go without a fence before one is asked for, so that finished ones are noticed. */
 #define FENCE_EVERY 64
 
-void tsl_track_init(struct tsl_track *track, struct tsl_port *port, bool profile)
+void tsl_track_init(struct tsl_track *track, struct tsl_port *port, struct tsl_stream *stream, bool profile)
 {
-    *track = (struct tsl_track){.port = port, .profile = profile};
+    *track = (struct tsl_track){.port = port, .stream = stream, .profile = profile};
     TAILQ_INIT(&track->flight);
 }
 
@@ -27,15 +27,29 @@ void tsl_track_finish(struct tsl_track *track)
     track->lane = NULL;
 }
 
+void tsl_track_pin(struct tsl_track *track)
+{
+    if (track->stream)
+        track->stream->refs++;
+}
+
+void tsl_track_unpin(struct tsl_track *track)
+{
+    if (track->stream)
+        tsl_stream_unref(track->stream);
+}
+
 void tsl_track_flush(struct tsl_track *track)
 {
     struct tsl_graph *graph = track->port->graph;
     if (!track->dirty || !track->lane)
         return;
     track->dirty = false;
+    tsl_track_pin(track);
     tsl_graph_open(graph);
     track->port->member->driver->flush(track->lane);
     tsl_graph_close(graph);
+    tsl_track_unpin(track);
 }
 
 /* ---- Binding: what an operation's sides and arguments are on this member (no lock; the drainer alone) -------------
@@ -362,6 +376,7 @@ static void submit_op(struct tsl_op *op)
     fences waits = {0};
     bool sync = op->port->sync;
     op->user.refs++;
+    tsl_track_pin(track_of(op)); /* Another thread may notice the end before this one is through. */
     collect_waits(op, &waits);
     struct submission s = {.op = op,
                            .waits = {.n = waits.n, .fences = TSL_FEW_AT(&waits, 0)},
@@ -375,6 +390,7 @@ static void submit_op(struct tsl_op *op)
     note(op, &s, status);
     if (!sync && ++op->track->n_submitted % FENCE_EVERY == 0)
         retire_old(op->track);
+    tsl_track_unpin(track_of(op));
     tsl_op_unref(op);
 }
 
@@ -428,8 +444,8 @@ void tsl_port_init(struct tsl_port *port, struct tsl_graph *graph, struct tsl_me
     port->name = host ? "host" : member->path->id;
     port->worker = host ? &host_worker : &member_workers[member->index];
     STAILQ_INIT(&port->ready);
-    tsl_track_init(&port->up, port, tsl_trace_on()); /* Nobody else asks for the times of moves. */
-    tsl_track_init(&port->down, port, tsl_trace_on());
+    tsl_track_init(&port->up, port, NULL, tsl_trace_on()); /* Nobody else asks for the times of moves. */
+    tsl_track_init(&port->down, port, NULL, tsl_trace_on());
 }
 
 void tsl_port_finish(struct tsl_port *port)

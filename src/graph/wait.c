@@ -21,12 +21,14 @@ static void pull(struct tsl_op *op)
     const struct tsl_driver *driver = op->port->member->driver;
     struct tsl_fence *fence = op->fence ? tsl_fence_ref(op->fence) : NULL;
     op->user.refs++;
+    tsl_track_pin(op->track);
     if (fence)
         tsl_track_flush(op->track);
     tsl_graph_open(graph);
     cl_int status = fence ? driver->fence_wait(fence) : driver->finish(op->track->lane);
     tsl_fence_unref(fence);
     tsl_graph_close(graph);
+    tsl_track_unpin(op->track);
     if (op->state == TSL_OP_SUBMITTED)
         tsl_retire(op, status);
     tsl_op_unref(op);
@@ -50,7 +52,7 @@ cl_int tsl_command_wait(struct tsl_command *c)
     struct tsl_graph *graph = c->graph;
     struct tsl_op *op;
     c->refs++;
-    if (c->stream)
+    if (c->stream && c->state != TSL_REPORTED)
         tsl_stream_flush(c->stream);
     while (c->state != TSL_REPORTED) {
         if (tsl_graph_has_work(graph))
@@ -69,6 +71,7 @@ void tsl_stream_flush(struct tsl_stream *stream)
 {
     struct tsl_graph *graph = stream->graph;
     struct tsl_command *c;
+    stream->refs++;
     TAILQ_FOREACH_REVERSE(c, &stream->commands, tsl_command_list, link)
     {
         if (c->flushed)
@@ -80,6 +83,7 @@ void tsl_stream_flush(struct tsl_stream *stream)
         tsl_track_flush(&graph->ports[i].up);
         tsl_track_flush(&graph->ports[i].down);
     }
+    tsl_stream_unref(stream);
 }
 
 static struct tsl_graph *graph_of(struct tsl_queue *queue)
@@ -146,7 +150,7 @@ cl_int tsl_events_wait(cl_uint n, struct tsl_event *const *events)
         return CL_OUT_OF_RESOURCES;
     tsl_lock_take(&graph->lock);
     for (cl_uint i = 0; i < n; i++) /* Flush all before the first wait: one may depend on another. */
-        if (events[i]->command->stream)
+        if (events[i]->command->stream && events[i]->command->state != TSL_REPORTED)
             tsl_stream_flush(events[i]->command->stream);
     for (cl_uint i = 0; i < n; i++)
         if (tsl_command_wait(events[i]->command) < 0)

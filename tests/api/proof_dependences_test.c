@@ -371,9 +371,6 @@ static void free_x_and_wait_x(void **state)
     all[3] = h_writes(task_ms);
     all[4] = htd();
     all[5] = k_reads(1, proof_spin());
-    cl_mem none = NULL; /* The commands shall keep x, not what is set for the kernels' next ones. */
-    proof_ok(clSetKernelArg(reads, 1, sizeof(none), &none));
-    proof_ok(clSetKernelArg(writes, 0, sizeof(none), &none));
     for (int i = 2; i >= 0; i--)
         proof_ok(clReleaseMemObject(kept[i]));
     assert_int_equal(freed, 0);
