@@ -308,27 +308,20 @@ static void drop_buffers(struct tsl_args *args, cl_uint n)
             tsl_object_unref(&args->args[i].buffer->object);
 }
 
-/* The reference comes before the look at the id, as the memory of a handle that was just released may become another
- * buffer at any time. */
-static bool keep_buffer(const struct tsl_arg *arg)
-{
-    if (!arg->buffer)
-        return true;
-    if (!tsl_object_is(arg->buffer, TSL_BUFFER) || !tsl_object_try_ref(&arg->buffer->object))
-        return false;
-    if (arg->buffer->id == arg->buffer_id)
-        return true;
-    tsl_object_unref(&arg->buffer->object);
-    return false;
-}
-
-/* References for all launches; if one can't be had, *kept says how many were. */
+/* References for all launches. False: one can't be had, and the first *kept are to be dropped, without the lock. A
+ * reference comes before the look at the id, as the memory of a handle that was just released may become another buffer
+ * at any time. */
 static bool keep_buffers_locked(struct tsl_args *args, cl_uint *kept) TSL_REQUIRES(args->lock)
 {
-    if (args->n_held == 0)
-        for (*kept = 0; *kept < args->n; ++*kept)
-            if (!keep_buffer(&args->args[*kept]))
-                return false;
+    while (args->n_held == 0 && *kept < args->n) {
+        const struct tsl_arg *arg = &args->args[*kept];
+
+        if (arg->buffer && (!tsl_object_is(arg->buffer, TSL_BUFFER) || !tsl_object_try_ref(&arg->buffer->object)))
+            return false;
+        ++*kept;
+        if (arg->buffer && arg->buffer->id != arg->buffer_id)
+            return false;
+    }
     args->n_held++;
     return true;
 }
