@@ -109,25 +109,49 @@ void tsl_graph_destroy(struct tsl_graph *graph)
     free(graph);
 }
 
-cl_int tsl_stream_create(struct tsl_queue *queue, struct tsl_stream **result)
+static struct tsl_track *create_tracks(struct tsl_stream *stream, bool profile)
+{
+    struct tsl_graph *graph = stream->graph;
+    struct tsl_track *tracks = calloc(graph->n_ports, sizeof(*tracks));
+    for (unsigned i = 0; tracks && i < graph->n_ports; i++)
+        tsl_track_init(&tracks[i], &graph->ports[i], stream, profile);
+    return tracks;
+}
+
+/* Operations keep a pointer to their track until they are finished, and all are. */
+static void destroy_tracks(struct tsl_graph *graph, struct tsl_track *tracks)
+{
+    for (unsigned i = 0; tracks && i < graph->n_ports; i++)
+        tsl_track_finish(&tracks[i]);
+    free(tracks);
+}
+
+static bool init_stream(struct tsl_stream *stream, struct tsl_queue *queue)
 {
     struct tsl_graph *graph = queue->context->graph;
-    struct tsl_stream *stream = calloc(1, sizeof(*stream));
-    struct tsl_track *tracks = calloc(graph->n_ports, sizeof(*tracks));
-    if (!stream || !tracks) {
-        free(stream);
-        free(tracks);
-        return CL_OUT_OF_HOST_MEMORY;
-    }
     stream->refs = 1;
     stream->graph = graph;
     stream->queue = queue;
     stream->in_order = !(queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     stream->profile = queue->flags & CL_QUEUE_PROFILING_ENABLE;
-    stream->tracks = tracks;
     TAILQ_INIT(&stream->commands);
-    for (unsigned i = 0; i < graph->n_ports; i++)
-        tsl_track_init(&tracks[i], &graph->ports[i], stream, stream->profile || graph->n_ports > 1 || tsl_trace_on());
+    stream->tracks = create_tracks(stream, stream->profile || tsl_trace_on());
+    stream->timed_tracks = create_tracks(stream, true);
+    return stream->tracks && stream->timed_tracks;
+}
+
+cl_int tsl_stream_create(struct tsl_queue *queue, struct tsl_stream **result)
+{
+    struct tsl_graph *graph = queue->context->graph;
+    struct tsl_stream *stream = calloc(1, sizeof(*stream));
+    if (!stream || !init_stream(stream, queue)) {
+        if (stream) {
+            destroy_tracks(graph, stream->tracks);
+            destroy_tracks(graph, stream->timed_tracks);
+        }
+        free(stream);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
     tsl_lock_take(&graph->lock);
     LIST_INSERT_HEAD(&graph->streams, stream, link);
     stream->id = ++graph->n_streams;
@@ -136,7 +160,6 @@ cl_int tsl_stream_create(struct tsl_queue *queue, struct tsl_stream **result)
     return CL_SUCCESS;
 }
 
-/* Operations keep a pointer to their track until they are finished, and all are. */
 void tsl_stream_destroy(struct tsl_stream *stream)
 {
     if (!stream || tsl_forked())
@@ -238,9 +261,8 @@ static void bury_streams(struct tsl_graph *graph)
     while ((stream = LIST_FIRST(&graph->dead_streams))) {
         LIST_REMOVE(stream, link);
         tsl_graph_open(graph);
-        for (unsigned i = 0; i < graph->n_ports; i++)
-            tsl_track_finish(&stream->tracks[i]);
-        free(stream->tracks);
+        destroy_tracks(graph, stream->tracks);
+        destroy_tracks(graph, stream->timed_tracks);
         free(stream);
         tsl_graph_close(graph);
     }

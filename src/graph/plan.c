@@ -15,13 +15,28 @@ static void after_opaque(struct tsl_op *op)
         tsl_op_depend(op, opaque, false);
 }
 
+/* History needs the times of some launches, not of all: of the first ones, then of every 64th. Measuring costs: some
+ * drivers' lanes are slower while they profile. */
+static bool wants_time(struct tsl_port *port)
+{
+    unsigned n = port->n_launches++;
+    return port->graph->n_ports > 1 && (n < 8 || n % 64 == 0);
+}
+
+static struct tsl_track *track_for(struct tsl_stream *stream, struct tsl_port *port, bool timed)
+{
+    if (tsl_is_host(port))
+        return NULL;
+    return timed ? &stream->timed_tracks[port->index] : &stream->tracks[port->index];
+}
+
 /* An operation that does (part of) what the application asked for: it runs after `order`, and its fate is the
  * command's. */
 static struct tsl_op *main_op(struct tsl_command *c, const tsl_dependences *order, struct tsl_port *port,
                               enum tsl_op_kind kind)
 {
-    bool host = tsl_is_host(port);
-    struct tsl_op *op = tsl_op_create(c, port, host ? NULL : &c->stream->tracks[port->index], kind);
+    bool timed = kind == TSL_OP_LAUNCH && wants_time(port);
+    struct tsl_op *op = tsl_op_create(c, port, track_for(c->stream, port, timed), kind);
     if (!op)
         return NULL;
     if (!tsl_dependences_add(&c->own, op, true))
@@ -31,7 +46,8 @@ static struct tsl_op *main_op(struct tsl_command *c, const tsl_dependences *orde
         tsl_op_depend(op, d->op, d->strict);
     }
     after_opaque(op);
-    op->want_fence = c->has_event;
+    op->timed = timed;
+    op->want_fence = c->has_event || timed;
     if (!c->main) {
         c->main = op;
         op->user.refs++;
@@ -394,13 +410,6 @@ static unsigned choose_member(struct tsl_command *c)
     return tsl_placer_choose(g->placer, candidates, tsl_place_key(c->kernel), size);
 }
 
-/* History needs the times of some launches, not of all: of the first ones, then of every 16th. */
-static bool wants_time(struct tsl_port *port)
-{
-    unsigned n = port->n_launches++;
-    return port->graph->n_ports > 1 && (n < 8 || n % 16 == 0);
-}
-
 static cl_int fetch_args(struct tsl_command *c, const struct tsl_kernel_facts *facts, struct tsl_port *port)
 {
     for (cl_uint i = 0; i < c->args->n; i++) {
@@ -466,8 +475,6 @@ static cl_int plan_kernel(struct tsl_command *c, const tsl_dependences *order)
     struct tsl_op *op = main_op(c, order, port, TSL_OP_LAUNCH);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
-    op->timed = wants_time(port);
-    op->want_fence |= op->timed;
     if (!error)
         error = claim_args(c, facts, op);
     if (!error)

@@ -80,6 +80,7 @@ void tsl_stream_flush(struct tsl_stream *stream)
     }
     for (unsigned i = 0; i < graph->n_ports; i++) {
         tsl_track_flush(&stream->tracks[i]);
+        tsl_track_flush(&stream->timed_tracks[i]);
         tsl_track_flush(&graph->ports[i].up);
         tsl_track_flush(&graph->ports[i].down);
     }
