@@ -201,6 +201,39 @@ cl_int tsl_fetch(struct tsl_command *command, struct tsl_data *data, uint64_t be
     return error;
 }
 
+/* ---- Mapped ranges ---------------------------------------------------------------------------------------------- */
+
+cl_int tsl_map_range(struct tsl_data *data, uint64_t begin, uint64_t end)
+{
+    struct tsl_range range = {begin, end};
+    return TSL_FEW_PUSH(&data->mapped, range) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+}
+
+void tsl_unmap_range(struct tsl_data *data, uint64_t begin, uint64_t end)
+{
+    for (unsigned i = 0; i < data->mapped.n; i++) {
+        struct tsl_range *range = TSL_FEW_AT(&data->mapped, i);
+        if (range->begin != begin || range->end != end)
+            continue;
+        *range = *TSL_FEW_AT(&data->mapped, data->mapped.n - 1);
+        data->mapped.n--;
+        return;
+    }
+}
+
+static cl_int keep_mapped(struct tsl_data *data, uint64_t begin, uint64_t end)
+{
+    cl_int error = CL_SUCCESS;
+    for (unsigned i = 0; i < data->mapped.n && !error; i++) {
+        const struct tsl_range *range = TSL_FEW_AT(&data->mapped, i);
+        uint64_t from = range->begin > begin ? range->begin : begin;
+        uint64_t to = range->end < end ? range->end : end;
+        if (from < to)
+            error = set_valid(data, from, to, ~0u, TSL_SPACE_BIT(TSL_SPACE_HOST));
+    }
+    return error;
+}
+
 /* ---- Claims ----------------------------------------------------------------------------------------------------- */
 
 cl_int tsl_claim(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space, unsigned role)
@@ -209,7 +242,7 @@ cl_int tsl_claim(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint6
     cl_int error = touch_copy(op->port->graph, &t, data, begin, end, space, role);
     if (!error && (role & TSL_ROLE_WRITE))
         error = set_valid(data, begin, end, 0, TSL_SPACE_BIT(space));
-    return error;
+    return error || !(role & TSL_ROLE_WRITE) ? error : keep_mapped(data, begin, end);
 }
 
 cl_int tsl_claim_host(struct tsl_op *op, const void *host, size_t size, bool write)

@@ -49,6 +49,7 @@ void tsl_data_destroy(struct tsl_data *data)
     if (data->host_owned)
         munmap(data->host, pages(data->size));
     free(data->mems);
+    TSL_FEW_FINISH(&data->mapped);
     free(data);
 }
 

@@ -37,11 +37,27 @@
 #include <limits.h>
 #include <sys/queue.h>
 
+/* A growing array with room for a few. T: its element type; used for edges and references to operations. */
+#define TSL_FEW(T, N)                                    \
+    struct {                                             \
+        unsigned n, capacity; /* capacity 0: in place */ \
+        T *heap;                                         \
+        T in_place[N];                                   \
+    }
+#define TSL_FEW_AT(few, i) ((few)->capacity ? &(few)->heap[i] : &(few)->in_place[i])
+
 /* ---- Data: a root memory object's copies --------------------------------------------------------------------------
  */
 
+struct tsl_range {
+    uint64_t begin, end;
+};
+
 struct tsl_data {
     struct tsl_context *context; /* not owned: the buffer's */
+    /* Mapped for writing: the application may be at it, so the host's copy stays a valid one there and no move goes
+     * into it, whatever kernels that may touch all of the object (but don't: OpenCL 3.0, 5.4.2) claim meanwhile. */
+    TSL_FEW(struct tsl_range, 1) mapped;
     size_t size;
     cl_mem_flags flags;     /* access flags, handed to drivers as hints */
     struct tsl_tiles tiles; /* the directory */
@@ -82,15 +98,6 @@ struct tsl_edge {
     bool unmet; /* counted in to->n_unmet (or to_command->n_undone) */
     bool strict;
 };
-
-/* A growing array with room for a few. T: its element type; used for edges and references to operations. */
-#define TSL_FEW(T, N)                                    \
-    struct {                                             \
-        unsigned n, capacity; /* capacity 0: in place */ \
-        T *heap;                                         \
-        T in_place[N];                                   \
-    }
-#define TSL_FEW_AT(few, i) ((few)->capacity ? &(few)->heap[i] : &(few)->in_place[i])
 
 /* A side of a copy or fill, before memory is bound: data (at a member's copy or the host's), or the application's
  * memory. */
@@ -361,6 +368,9 @@ void tsl_warn_unwritten(struct tsl_data *data, uint64_t begin, uint64_t end);
 uint64_t tsl_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
 /* The operation is finished: the host map need not know of the application's memory that it touched any longer. */
 void tsl_forget_host(struct tsl_op *op);
+/* [begin, end) is mapped for writing, is so no longer. */
+cl_int tsl_map_range(struct tsl_data *data, uint64_t begin, uint64_t end);
+void tsl_unmap_range(struct tsl_data *data, uint64_t begin, uint64_t end);
 /* A move failed: its target's copy is not valid after all, where another one is. */
 void tsl_move_failed(struct tsl_op *op);
 

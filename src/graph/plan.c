@@ -299,6 +299,8 @@ static cl_int plan_map(struct tsl_command *c)
     if (c->map_flags == CL_MAP_READ)
         tsl_warn_unwritten(data, begin, end);
     cl_int error = discard ? CL_SUCCESS : tsl_fetch(c, data, begin, end, TSL_SPACE_HOST);
+    if (!error && (role & TSL_ROLE_WRITE))
+        error = tsl_map_range(data, begin, end);
     return error ? error : tsl_claim_for_command(c, data, begin, end, role, discard);
 }
 
@@ -307,6 +309,7 @@ static cl_int plan_unmap(struct tsl_command *c)
     if (c->map_flags == CL_MAP_READ)
         return CL_SUCCESS;
     uint64_t begin = c->box.dst_offset, end = begin + c->box.region[0];
+    tsl_unmap_range(data_of(c->dst), begin, end);
     return tsl_claim_for_command(c, data_of(c->dst), begin, end, TSL_ROLE_WRITE, true);
 }
 
