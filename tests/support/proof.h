@@ -49,7 +49,8 @@ void proof_holds(bool holds, const char *what, const char *file, int line);
 /* One more command of the context: its number. */
 #define proof_did(p, call) (proof_check((call), #call, __FILE__, __LINE__), ++(p)->n_commands)
 
-/* For proof_open: chooses the file, before anybody asks; where its written part ends. */
+/* For proof_open: chooses the file, before anybody asks (PROOF_TRACE=off: none, and no questions about it then); where
+ * its written part ends. */
 void proof_trace_start(void);
 long proof_trace_end(void);
 
