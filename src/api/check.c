@@ -17,7 +17,9 @@ cl_int tsl_check_device_type(cl_device_type type)
 cl_int tsl_check_queue(struct tsl_enqueue *e, cl_command_queue queue, cl_command_type type, bool blocking)
 {
     *e = (struct tsl_enqueue){.queue = tsl_queue_from(queue), .type = type, .blocking = blocking};
-    return e->queue ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
+    if (!e->queue)
+        return CL_INVALID_COMMAND_QUEUE;
+    return tsl_forked() ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
 }
 
 cl_int tsl_check_buffer(const struct tsl_enqueue *e, cl_mem handle, struct tsl_buffer **buffer)

@@ -19,7 +19,8 @@ struct tsl_tail {
     cl_event *event;
 };
 
-/* Begins *e: CL_INVALID_COMMAND_QUEUE. */
+/* Begins *e: CL_INVALID_COMMAND_QUEUE; CL_OUT_OF_RESOURCES in a forked child, which has neither our threads nor theirs,
+ * who may hold any lock. */
 cl_int tsl_check_queue(struct tsl_enqueue *e, cl_command_queue queue, cl_command_type type, bool blocking);
 
 /* CL_INVALID_MEM_OBJECT, or CL_INVALID_CONTEXT if it isn't of the queue's context. */

@@ -140,6 +140,8 @@ cl_int tsl_buffer_on_destroy(struct tsl_buffer *buffer, tsl_buffer_destructor_fn
 cl_uint tsl_buffer_map_count(struct tsl_buffer *buffer)
 {
     struct tsl_graph *graph = buffer->context->graph;
+    if (tsl_forked())
+        return 0; /* A thread of the parent's may have held the lock. */
     tsl_lock_take(&graph->lock);
     cl_uint n = buffer->n_mappings;
     tsl_lock_give(&graph->lock);

@@ -32,6 +32,8 @@ static bool keep_properties(struct tsl_queue *queue, const cl_queue_properties *
 cl_int tsl_queue_create(struct tsl_context *context, struct tsl_device *device, cl_command_queue_properties flags,
                         const cl_queue_properties *properties, size_t n_properties, struct tsl_queue **result)
 {
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES;
     struct tsl_queue *queue = tsl_object_create(TSL_QUEUE, sizeof(*queue), &context->object, destroy);
     if (!queue)
         return CL_OUT_OF_HOST_MEMORY;

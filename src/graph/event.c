@@ -39,6 +39,8 @@ struct tsl_event *tsl_event_create(struct tsl_context *context, struct tsl_queue
 
 cl_int tsl_event_create_user(struct tsl_context *context, struct tsl_event **result)
 {
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES;
     struct tsl_event *event = tsl_event_create(context, NULL);
     struct tsl_command *command = tsl_command_create(context->graph, NULL, CL_COMMAND_USER);
     if (!event || !command) {

@@ -112,6 +112,26 @@ static void errors_spread(void **state)
     clReleaseEvent(after);
 }
 
+static void failed_events_fail_blocking_calls(void **state)
+{
+    cl_event event = make_user_event(context);
+    cl_mem buffer = make_buffer(context, CL_MEM_READ_WRITE, 16);
+    char byte = 7;
+    (void)state;
+
+    assert_int_equal(clSetUserEventStatus(event, -77), CL_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, 1, &byte, 1, &event, NULL),
+                     CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    assert_int_equal(byte, 7);
+    assert_refused(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+                   clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, 16, 1, &event, NULL, err));
+    assert_int_equal(clWaitForEvents(1, &event), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    /* What does not wait for it goes on. */
+    assert_int_equal(clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, 1, &byte, 0, NULL, NULL), CL_SUCCESS);
+    clReleaseEvent(event);
+    clReleaseMemObject(buffer);
+}
+
 /* ---- Waiting ---- */
 
 static void wrong_lists_are_refused(void **state)
@@ -246,6 +266,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(user_events_are_set_once, setup, teardown),
         cmocka_unit_test_setup_teardown(only_user_events_can_be_set, setup, teardown),
         cmocka_unit_test_setup_teardown(errors_spread, setup, teardown),
+        cmocka_unit_test_setup_teardown(failed_events_fail_blocking_calls, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_lists_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(callbacks_tell_the_end, setup, teardown),
         cmocka_unit_test_setup_teardown(times_are_in_order, setup, teardown),

@@ -1,0 +1,150 @@
+/* A forked child: everything that needs a thread or a vendor fails there, nothing hangs, and the parent goes on. */
+/* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
+
+#include "begin.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static cl_context context;
+static cl_command_queue queue;
+static cl_mem buffer;
+
+static int setup(void **state)
+{
+    char byte = 1;
+
+    (void)state;
+    context = make_context();
+    queue = make_queue(context, 0);
+    buffer = make_buffer(context, CL_MEM_READ_WRITE, 4096);
+    return clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, 1, &byte, 0, NULL, NULL);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return clReleaseMemObject(buffer) || clReleaseCommandQueue(queue) || clReleaseContext(context);
+}
+
+/* Runs `child` in a forked process; what it returns, or 1000 and the signal: SIGALRM if it hung. */
+static int forked(int (*child)(void))
+{
+    int status;
+    pid_t pid;
+
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+        alarm(30);
+        _exit(child());
+    }
+    assert_true(pid > 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+/* The number of the first call that did not fail; 0 if all did. */
+static int use_everything(void)
+{
+    cl_device_id device = our_device();
+    cl_event event;
+    cl_uint n;
+    char byte;
+
+    if (clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, 1, &byte, 0, NULL, NULL) == CL_SUCCESS)
+        return 1;
+    if (clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, 1, &byte, 0, NULL, &event) == CL_SUCCESS)
+        return 2;
+    if (clEnqueueMarkerWithWaitList(queue, 0, NULL, &event) == CL_SUCCESS)
+        return 3;
+    if (clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, 1, 0, NULL, NULL, NULL))
+        return 4;
+    if (clFinish(queue) == CL_SUCCESS)
+        return 5;
+    if (clCreateUserEvent(context, NULL))
+        return 6;
+    if (clCreateCommandQueue(context, device, 0, NULL))
+        return 7;
+    if (clCreateContext(NULL, 1, &device, NULL, NULL, NULL))
+        return 8;
+    /* What needs neither may work, but must not wait for the parent's threads. */
+    clReleaseMemObject(clCreateBuffer(context, CL_MEM_READ_WRITE, 64, NULL, NULL));
+    clGetMemObjectInfo(buffer, CL_MEM_MAP_COUNT, sizeof n, &n, NULL);
+    return 0;
+}
+
+static void the_child_gets_errors(void **state)
+{
+    char byte = 0;
+    (void)state;
+
+    assert_int_equal(forked(use_everything), 0);
+    assert_int_equal(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, 1, &byte, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(byte, 1);
+}
+
+/* As the destructors of a C++ program do at its end. */
+static int release_everything(void)
+{
+    return clReleaseMemObject(buffer) || clReleaseCommandQueue(queue) || clReleaseContext(context);
+}
+
+static void the_child_may_release_what_it_got(void **state)
+{
+    (void)state;
+    assert_int_equal(forked(release_everything), 0);
+}
+
+static bool _Atomic stop;
+
+static void *work(void *arg)
+{
+    (void)arg;
+    while (!stop) {
+        cl_event event = clCreateUserEvent(context, NULL);
+        cl_mem mine = clCreateBuffer(context, CL_MEM_READ_WRITE, 64, NULL, NULL);
+
+        clSetUserEventStatus(event, CL_COMPLETE);
+        clReleaseEvent(event);
+        clEnqueueFillBuffer(queue, mine, "x", 1, 0, 64, 0, NULL, NULL);
+        clFinish(queue);
+        clReleaseMemObject(mine);
+    }
+    return NULL;
+}
+
+/* Whatever lock a thread holds at that moment, the child doesn't wait for it. */
+static void the_child_never_hangs_while_the_parent_works(void **state)
+{
+    pthread_t thread;
+    (void)state;
+
+    stop = false;
+    assert_int_equal(pthread_create(&thread, NULL, work, NULL), 0);
+    for (int i = 0; i < 50; i++) {
+        int result = forked(i % 2 ? use_everything : release_everything);
+
+        if (result) {
+            stop = true;
+            pthread_join(thread, NULL);
+            fail_msg("round %d: %d", i, result);
+        }
+    }
+    stop = true;
+    pthread_join(thread, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_child_gets_errors, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_child_may_release_what_it_got, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_child_never_hangs_while_the_parent_works, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
