@@ -2,6 +2,9 @@
 #include "vendor/internal.h"
 
 #include <stdlib.h>
+#include <unistd.h>
+
+#define CALLBACK_PATIENCE_MS 1000
 
 /* Who wants to know that a fence is complete. It lives until the vendor made the call that it owes, since nobody can
  * take back a callback; some vendors never call for work that failed, so the last ones go at close. */
@@ -12,6 +15,7 @@ struct tsl_vendor_notice {
     void *arg;
     /* Guarded by notices_lock: */
     bool told;
+    bool abandoned;                       /* told by us: the vendor's call may never come */
     unsigned refs;                        /* the vendor's, and those of functions below */
     unsigned searched;                    /* number of the last search for failures that saw it */
     struct tsl_vendor_notice *next, **at; /* in member->notices */
@@ -207,6 +211,13 @@ static bool claim(struct tsl_vendor_notice *notice)
     return first;
 }
 
+static void abandon(struct tsl_vendor_notice *notice)
+{
+    pthread_mutex_lock(&notice->member->notices_lock);
+    notice->abandoned = true;
+    pthread_mutex_unlock(&notice->member->notices_lock);
+}
+
 static void tell(struct tsl_vendor_notice *notice, cl_int status)
 {
     if (!claim(notice))
@@ -278,8 +289,10 @@ cl_int tsl_vendor_fence_notify(struct tsl_fence *fence, tsl_notify_fn *fn, void 
     } else if (notice->member->device->quirks.silent_failures) {
         /* It may have failed before the vendor knew of the callback, and after the last search. */
         status = tsl_vendor_fence_status(fence);
-        if (status < 0)
+        if (status < 0) {
+            abandon(notice);
             tell(notice, status);
+        }
     }
     unref_notice(notice);
     return error;
@@ -316,16 +329,31 @@ void tsl_vendor_notice_failures(struct tsl_vendor_member *member)
         struct tsl_fence *fence = &notice->fence->base;
         cl_int status = tsl_vendor_fence_status(fence);
 
-        if (status < 0)
+        if (status < 0) {
+            abandon(notice);
             tell(notice, status);
+        }
         tsl_fence_unref(fence);
         unref_notice(notice);
     }
 }
 
+static bool is_in_callback(struct tsl_vendor_member *member)
+{
+    bool found = false;
+
+    pthread_mutex_lock(&member->notices_lock);
+    for (struct tsl_vendor_notice *notice = member->notices; notice && !found; notice = notice->next)
+        found = !notice->abandoned;
+    pthread_mutex_unlock(&member->notices_lock);
+    return found;
+}
+
 void tsl_vendor_fences_finish(struct tsl_vendor_member *member)
 {
-    /* Only those that the vendor never called for are left. */
+    /* All work is complete, but a thread of the vendor may still be on its way out of the callback. */
+    for (int i = 0; i < CALLBACK_PATIENCE_MS && is_in_callback(member); i++)
+        usleep(1000);
     while (member->notices) {
         struct tsl_vendor_notice *notice = member->notices;
 

@@ -30,6 +30,7 @@ struct tsl_vendor_member {
     const struct tsl_vendor_cl *cl; /* &device->cl */
     cl_context context;             /* of this one device; from open to close */
     struct tsl_clock_map clock;
+    atomic_bool clock_seen; /* by a lane with profiling */
 
     /* gate.c: while a gate is unset, nothing but events may be released (OpenCL 3.0, clSetUserEventStatus). */
     pthread_mutex_t gates_lock; /* guards the three below; releases happen under it */

@@ -3,6 +3,26 @@
 
 #include <stdlib.h>
 
+#define CLOCK_SIGHTINGS 8
+
+/* The more often the device's clock was seen, the closer the bounds on it; without this the first commands would pay
+ * for what the others learn. Once for a member, with the first lane that asks for times. */
+static void see_clock(struct tsl_vendor_member *member, struct tsl_lane *lane)
+{
+    if (atomic_exchange(&member->clock_seen, true))
+        return;
+    for (int i = 0; i < CLOCK_SIGHTINGS; i++) {
+        struct tsl_fence *fence;
+        struct tsl_times times;
+
+        if (tsl_vendor_mark(lane, NULL, &fence))
+            return;
+        tsl_vendor_fence_wait(fence);
+        tsl_vendor_fence_times(fence, &times);
+        tsl_fence_unref(fence);
+    }
+}
+
 cl_int tsl_vendor_lane_create(struct tsl_member *member, bool profile, struct tsl_lane **lane)
 {
     struct tsl_vendor_member *m = tsl_vendor_member(member);
@@ -23,6 +43,8 @@ cl_int tsl_vendor_lane_create(struct tsl_member *member, bool profile, struct ts
     l->base.member = member;
     l->profile = profile;
     atomic_init(&l->refs, 1);
+    if (profile)
+        see_clock(m, &l->base);
     *lane = &l->base;
     return CL_SUCCESS;
 }

@@ -259,12 +259,12 @@ void tsl_vendor_close(struct tsl_member *member)
 {
     struct tsl_vendor_member *m = tsl_vendor_member(member);
 
+    tsl_vendor_fences_finish(m);
     tsl_vendor_collect(m);
     tsl_vendor_enter(m->device);
     release_samplers(m);
     m->cl->clReleaseContext(m->context);
     tsl_vendor_leave(m->device);
-    tsl_vendor_fences_finish(m);
     tsl_clock_map_finish(&m->clock);
     destroy_locks(m);
     free(m);
