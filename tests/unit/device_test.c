@@ -1,6 +1,7 @@
 /* The rules by which the virtual device's answers come from its members: docs/limits.md. */
 /* variant: all */
-/* variant: fastest TESELA_LIMITS=fastest */
+/* variant: fastest TESELA_LIMITS=fastest TESELA_DEVICE_TYPE=accelerator */
+#include "core/device.h"
 #include "core/device_facts.h"
 
 #include "core/settings.h"
@@ -247,6 +248,26 @@ static void the_fastest_alone_counts(void **state)
     tsl_device_facts_destroy(facts);
 }
 
+static void check_type(cl_device_type expected)
+{
+    cl_device_type type;
+
+    assert_int_equal(tsl_device_info(tsl_device_root(), CL_DEVICE_TYPE, sizeof type, &type, NULL), CL_SUCCESS);
+    assert_int_equal(type, expected | CL_DEVICE_TYPE_DEFAULT);
+}
+
+static void the_type_is_gpu(void **state)
+{
+    (void)state;
+    check_type(CL_DEVICE_TYPE_GPU);
+}
+
+static void the_type_is_the_settings(void **state)
+{
+    (void)state;
+    check_type(CL_DEVICE_TYPE_ACCELERATOR);
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
@@ -257,9 +278,11 @@ int main(void)
         cmocka_unit_test(only_known_names_pass),
         cmocka_unit_test(an_old_member_lowers_the_version),
         cmocka_unit_test(no_member_leaves_a_device_that_is_not_available),
+        cmocka_unit_test(the_type_is_gpu),
     };
     const struct CMUnitTest fastest[] = {
         cmocka_unit_test(the_fastest_alone_counts),
+        cmocka_unit_test(the_type_is_the_settings),
         cmocka_unit_test(no_member_leaves_a_device_that_is_not_available),
     };
 
