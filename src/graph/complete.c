@@ -74,11 +74,37 @@ static cl_int final_status(struct tsl_op *op, bool known, cl_int status)
     return status;
 }
 
+static struct tsl_op *submitted_before(const struct tsl_op *op)
+{
+    for (unsigned i = 0; i < op->natives.n; i++)
+        if ((*TSL_FEW_AT(&op->natives, i))->state == TSL_OP_SUBMITTED)
+            return *TSL_FEW_AT(&op->natives, i);
+    for (unsigned i = 0; i < op->gates.n; i++)
+        if ((*TSL_FEW_AT(&op->gates, i))->state == TSL_OP_SUBMITTED)
+            return *TSL_FEW_AT(&op->gates, i);
+    return NULL;
+}
+
+/* An operation is complete: so is what it waited for, on its track and natively. Their ends are noticed first, for how
+ * they ended decides how it did: a driver knows nothing of an operation that never got to it, or that only came before
+ * another in a lane. */
+static struct tsl_op *earliest(struct tsl_op *op)
+{
+    for (;;) {
+        struct tsl_op *before = TAILQ_FIRST(&op->track->flight);
+        if (before == op)
+            before = submitted_before(op);
+        if (!before)
+            return op;
+        op = before;
+    }
+}
+
 void tsl_retire(struct tsl_op *op, cl_int status)
 {
-    struct tsl_op *first;
     op->user.refs++;
-    while (op->state == TSL_OP_SUBMITTED && (first = TAILQ_FIRST(&op->track->flight))) {
+    while (op->state == TSL_OP_SUBMITTED) {
+        struct tsl_op *first = earliest(op);
         first->user.refs++;
         cl_int s = final_status(first, first == op, status);
         /* Another thread may have come first while the lock was given. */

@@ -223,6 +223,7 @@ struct tsl_command {
     unsigned n_undone; /* operations (its own, and those it waits for) not finished, +1 while being scheduled */
     TSL_FEW(struct tsl_command *, 1) held;  /* commands that wait for this one to be scheduled (owned references) */
     TSL_FEW(struct tsl_command *, 2) waits; /* wait list and barriers: complete before this runs (owned references) */
+    unsigned n_listed;                      /* the first of waits are its wait list: it fails if one of them did */
     tsl_dependences own;                    /* what decides its status: its operations, and strict dependences */
     tsl_dependences frontier;               /* when these are finished, all of its (in-order) queue up to it is */
     struct tsl_op *main;                    /* the operation whose times it reports; owned reference */

@@ -237,6 +237,7 @@ void tsl_op_finish(struct tsl_op *op, cl_int status)
         TAILQ_REMOVE(&op->track->flight, op, flight);
     op->state = TSL_OP_DONE;
     op->user.done = true;
+    tsl_op_forget_befores(op);
     op->status = op->poison ? op->poison : status < 0 ? status : CL_COMPLETE;
     op->port->n_pending--;
     if (op->status < 0 && op->move)

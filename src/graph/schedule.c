@@ -78,7 +78,7 @@ static void collect_order(struct tsl_command *c, tsl_dependences *order)
 {
     for (unsigned i = 0; i < c->waits.n; i++) {
         struct tsl_command *before = *TSL_FEW_AT(&c->waits, i);
-        bool strict = before != c->stream->barrier;
+        bool strict = i < c->n_listed;
         if (strict && before->status < 0)
             fail(c, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
         add_all(c, order, &before->own, strict);
@@ -230,6 +230,7 @@ void tsl_command_commit(struct tsl_command *c)
     struct tsl_stream *stream = c->stream;
     struct due due = {.end = &due.first};
     c->id = ++c->graph->n_commands;
+    c->n_listed = c->waits.n;
     order_in_stream(c);
     for (unsigned i = 0; i < c->waits.n; i++)
         hold_by(c, *TSL_FEW_AT(&c->waits, i));

@@ -262,13 +262,26 @@ struct submission {
     uint64_t start_ns, end_ns; /* out, of synchronous ports */
 };
 
+/* Nothing could be submitted, not even a mark: what comes next counts on all before it, so that is waited for here. It
+ * is all with the drivers, and needs no thread of ours. */
+static void wait_for_befores(const struct submission *s)
+{
+    struct tsl_lane *lane = track_of(s->op)->lane;
+    for (unsigned i = 0; i < s->waits.n; i++)
+        s->waits.fences[i]->driver->fence_wait(s->waits.fences[i]);
+    if (lane)
+        lane->member->driver->finish(lane);
+}
+
 static cl_int submit_or_mark(struct submission *s)
 {
     struct tsl_track *track = track_of(s->op);
     struct tsl_fence **fence = s->wants_fence || s->poison ? &s->fence : NULL;
     cl_int error = make_lane(track);
-    if (error)
+    if (error) {
+        wait_for_befores(s);
         return error;
+    }
     if (!s->poison) {
         error = submit(s->op, track->lane, &s->waits, fence);
         if (!error)
@@ -276,7 +289,10 @@ static cl_int submit_or_mark(struct submission *s)
         tsl_log(TSL_ROOM_GRAPH, TSL_LOG_INFO, "%s refused a submission with error %d", track->port->name, error);
         s->poison = error;
     }
-    return track->lane->member->driver->mark(track->lane, &s->waits, &s->fence);
+    error = track->lane->member->driver->mark(track->lane, &s->waits, &s->fence);
+    if (error)
+        wait_for_befores(s);
+    return error;
 }
 
 static bool wants_fence(const struct tsl_op *op)
@@ -363,7 +379,6 @@ static void note(struct tsl_op *op, const struct submission *s, cl_int status)
     op->end_ns = s->end_ns;
     if (!op->poison)
         op->poison = s->poison;
-    tsl_op_forget_befores(op);
     if (op->port->sync)
         tsl_op_finish(op, status);
     else
