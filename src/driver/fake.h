@@ -163,6 +163,18 @@ void tsl_fake_fail_work(unsigned member, enum tsl_fake_call call, unsigned k, cl
  * it, its memory is garbage. */
 void tsl_fake_lose(unsigned member, uint64_t at_ns);
 
+/* Faults of the driver itself, to see whether a test would find such: the k-th piece of work for which it makes sense,
+ * from now on, on any member. No violation is told of them. */
+enum tsl_fake_sabotage {
+    TSL_FAKE_DROP_WAITS,  /* doesn't wait for its waits (an edge is lost) */
+    TSL_FAKE_STALE_COPY,  /* a copy does nothing */
+    TSL_FAKE_EARLY_FENCE, /* its fence says complete as soon as it is flushed */
+    TSL_FAKE_N_SABOTAGES,
+};
+void tsl_fake_sabotage(enum tsl_fake_sabotage what, unsigned k);
+/* Did it happen? */
+bool tsl_fake_sabotaged(void);
+
 /* ---- Manual mode ------------------------------------------------------------------------------------------------- */
 
 /* As a choice: what would happen first by the members' speeds and delays. A test of times uses nothing else. */

@@ -10,7 +10,7 @@ struct byte {
 };
 
 struct model {
-    struct byte areas[SIM_MAX_BUFFERS + 1][SIM_ARENA_SIZE];
+    struct byte areas[SIM_N_AREAS][SIM_ARENA_SIZE];
 };
 
 void sim_add_bytes(unsigned char *dst, const unsigned char *src, size_t size, unsigned char value)
@@ -39,6 +39,8 @@ static size_t n_bytes(const struct sim_access *access)
 
 static void forget(struct model *model, const struct sim_access *access)
 {
+    if (!access->size)
+        return;
     for (size_t i = 0; i < n_bytes(access); i++)
         at(model, access, i)->known = false;
 }
@@ -60,31 +62,36 @@ static void copy(struct model *model, const struct sim_node *node)
         *at(model, &node->dst, i) = *at(model, &node->src, i);
 }
 
-static void put(struct model *model, const struct sim_node *node)
+static void put_bytes(struct model *model, const struct sim_access *access, unsigned char value)
 {
-    size_t size = n_bytes(&node->dst);
     unsigned char bytes[SIM_ARENA_SIZE];
 
-    if (node->kind == SIM_FILL)
-        for (size_t i = 0; i < size; i++)
-            bytes[i] = (unsigned char)(node->value + i % node->pattern_size);
-    else
-        sim_set_bytes(bytes, size, node->value);
-    for (size_t i = 0; i < size; i++)
-        *at(model, &node->dst, i) = (struct byte){.value = bytes[i], .known = true};
+    sim_set_bytes(bytes, n_bytes(access), value);
+    for (size_t i = 0; i < n_bytes(access); i++)
+        *at(model, access, i) = (struct byte){.value = bytes[i], .known = true};
+}
+
+static void fill(struct model *model, const struct sim_node *node)
+{
+    for (size_t i = 0; i < n_bytes(&node->dst); i++)
+        *at(model, &node->dst, i) =
+            (struct byte){.value = (unsigned char)(node->value + i % node->pattern_size), .known = true};
 }
 
 static void compare(struct sim *sim, struct model *model, const struct sim_node *node, const struct sim_access *access)
 {
+    size_t n_wrong = 0, first = 0;
+
     for (size_t i = 0; node->seen && i < n_bytes(access); i++) {
         const struct byte *right = at(model, access, i);
 
-        if (right->known && right->value != node->seen[i]) {
-            sim_fail(sim, "node %u saw %u in byte %zu of %zu, which should be %u", (unsigned)(node - sim->nodes),
-                     node->seen[i], i, n_bytes(access), right->value);
-            return;
-        }
+        if (right->known && right->value != node->seen[i] && !n_wrong++)
+            first = i;
     }
+    if (n_wrong)
+        sim_fail(sim, "node %u saw %zu wrong bytes of %zu, the first at %zu: %u, which should be %u",
+                 (unsigned)(node - sim->nodes), n_wrong, n_bytes(access), first, node->seen[first],
+                 at(model, access, first)->value);
 }
 
 static void execute(struct model *model, const struct sim_node *node)
@@ -97,13 +104,18 @@ static void execute(struct model *model, const struct sim_node *node)
         break;
     case SIM_ADD:
     case SIM_MIX:
+    case SIM_HIDE:
+    case SIM_SHOW:
     case SIM_NATIVE:
         add(model, node);
         break;
     case SIM_FILL:
+        fill(model, node);
+        break;
     case SIM_SET:
+    case SIM_PART:
     case SIM_POKE:
-        put(model, node);
+        put_bytes(model, &node->dst, node->value);
         break;
     case SIM_MAP:
         if (node->map_flags & CL_MAP_WRITE_INVALIDATE_REGION)
@@ -114,13 +126,50 @@ static void execute(struct model *model, const struct sim_node *node)
     }
 }
 
+static struct sim_access hull_of(const struct sim_access *access)
+{
+    struct sim_access hull = *access;
+
+    hull.size += (hull.n_rows - 1) * hull.pitch;
+    hull.n_rows = hull.size != 0;
+    return hull;
+}
+
+static bool inside(const struct sim_access *range, unsigned area, size_t offset)
+{
+    return range->size && range->area == area && offset >= range->offset && offset < range->offset + range->size;
+}
+
+/* A command that fails takes with it what its arguments allow it to write: also what others, in no order with it, have
+ * written there. */
+static void forget_beside(struct model *model, const struct sim_node *node, const struct sim_node *failed)
+{
+    struct sim_access hull = hull_of(&failed->dst);
+
+    for (size_t i = 0; i < n_bytes(&node->dst); i++) {
+        struct byte *byte = at(model, &node->dst, i);
+        size_t offset = (size_t)(byte - model->areas[node->dst.area]);
+
+        if (inside(&hull, node->dst.area, offset) || inside(&failed->may_dst, node->dst.area, offset) ||
+            inside(&failed->may_src, node->dst.area, offset))
+            byte->known = false;
+    }
+}
+
 static void judge_node(struct sim *sim, struct model *model, const struct sim_node *node)
 {
     if (node->status < 0) {
-        forget(model, &node->dst);
+        struct sim_access hull = hull_of(&node->dst);
+
+        forget(model, &hull);
+        forget(model, &node->may_dst);
+        forget(model, &node->may_src);
         return;
     }
     execute(model, node);
+    for (unsigned i = 0; i < sim->n_nodes; i++)
+        if (sim->nodes[i].status < 0 && !sim_set_has(&node->before, i))
+            forget_beside(model, node, &sim->nodes[i]);
     compare(sim, model, node, node->kind == SIM_READ ? &node->dst : &node->src);
 }
 
@@ -133,6 +182,16 @@ static unsigned count(const struct sim_set *set)
     return n;
 }
 
+/* Output comes in the order of the commands, as far as they have one. */
+static void judge_prints(struct sim *sim)
+{
+    for (unsigned i = 0; i < sim->n_printed; i++)
+        for (unsigned j = i + 1; j < sim->n_printed; j++)
+            if (sim_set_has(&sim->nodes[sim->printed[i]].before, sim->printed[j]))
+                sim_fail(sim, "node %u printed before node %u, which comes before it", sim->printed[i],
+                         sim->printed[j]);
+}
+
 /* What comes before a node's predecessors comes before the node: so the number of nodes before is an order. */
 void sim_judge(struct sim *sim)
 {
@@ -140,7 +199,11 @@ void sim_judge(struct sim *sim)
 
     sim_order_settle(sim);
     for (unsigned i = 0; i < SIM_ARENA_SIZE; i++)
-        model->areas[SIM_ARENA][i].known = true;
+        model->areas[SIM_ARENA][i].known = model->areas[SIM_HIDDEN][i].known = true;
+    for (unsigned i = 0; i < sim->n_buffers; i++)
+        if (sim->buffers[i].filled)
+            put_bytes(model, &(struct sim_access){i, 0, sim->buffers[i].size, 1, 0, true}, (unsigned char)i);
+    judge_prints(sim);
     for (unsigned rank = 0; rank < sim->n_nodes && !sim->failure; rank++)
         for (unsigned i = 0; i < sim->n_nodes && !sim->failure; i++)
             if (count(&sim->nodes[i].before) == rank)

@@ -10,6 +10,7 @@
 struct argument {
     uint32_t dst, src, size;
     unsigned char value;
+    uint16_t node;
 };
 
 /* A buffer or its sub-buffer, as a command names it. */
@@ -80,19 +81,21 @@ static void fill_call(struct sim *sim, struct call *call, struct sim_node *node,
 
 /* ---- Stories ---- */
 
-static const char *const names[] = {"write", "read",  "copy",   "fill",    "add",     "mix",  "set",  "native",
-                                    "map",   "unmap", "marker", "barrier", "migrate", "user", "poke", "peek"};
+static const char *const names[] = {"write",   "read",    "copy", "fill",   "add", "mix",   "set",
+                                    "part",    "hide",    "show", "native", "map", "unmap", "marker",
+                                    "barrier", "migrate", "user", "poke",   "peek"};
 
 static void tell_access(char *text, size_t room, const char *before, const struct sim_access *access)
 {
+    static const char letters[SIM_N_AREAS] = {'A', 'B', 'C', 'D', 'h', '?'};
+
     if (!access->size)
         *text = 0;
     else if (access->n_rows > 1)
-        snprintf(text, room, " %s %c[%zu+%zux%zu/%zu]", before, access->area == SIM_ARENA ? 'h' : 'A' + access->area,
-                 access->offset, access->size, access->n_rows, access->pitch);
+        snprintf(text, room, " %s %c[%zu+%zux%zu/%zu]", before, letters[access->area], access->offset, access->size,
+                 access->n_rows, access->pitch);
     else
-        snprintf(text, room, " %s %c[%zu+%zu]", before, access->area == SIM_ARENA ? 'h' : 'A' + access->area,
-                 access->offset, access->size);
+        snprintf(text, room, " %s %c[%zu+%zu]", before, letters[access->area], access->offset, access->size);
 }
 
 static void tell_node(struct sim *sim, const struct sim_node *node, const char *more)
@@ -117,10 +120,24 @@ static void learn(struct sim *sim, unsigned i)
     sim_set_add(&sim->known, i);
 }
 
+/* Whose wait list names a failed command fails (OpenCL 3.0, 5.11). */
+static void check_waits(struct sim *sim, const struct sim_node *node)
+{
+    for (unsigned i = 0; i < node->n_waits; i++)
+        if (sim->nodes[node->waits[i]].status < 0 && node->status == CL_COMPLETE && node->event)
+            sim_fail(sim, "node %u succeeded, but node %u in its wait list failed", index_of(sim, node),
+                     node->waits[i]);
+}
+
 static void note_status(struct sim *sim, struct sim_node *node, cl_int status)
 {
+    if (status < 0 && node->status != status)
+        sim_tell(sim, "%u has failed: %d", index_of(sim, node), status);
     node->status = status < 0 ? status : CL_COMPLETE;
-    if (status < 0 && !sim->options.failures)
+    if (status < 0 && status != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST &&
+        (status >= -1000 || status < -1000 - (cl_int)sim->n_injected))
+        sim_fail(sim, "node %u failed with %d, which nobody ordered", index_of(sim, node), status);
+    if (status < 0 && !sim->n_injected)
         sim_fail(sim, "node %u failed with %d", index_of(sim, node), status);
 }
 
@@ -258,14 +275,25 @@ static cl_int do_fill(struct sim *sim, struct sim_node *node, const struct handl
                             node->dst.size);
 }
 
+static const struct handle hidden = {NULL, SIM_HIDDEN, 0, 64};
+
 static bool plan_add(struct sim *sim, struct sim_node *node, struct handle *dst, struct handle *src)
 {
-    *dst = random_handle(sim);
-    *src = random_handle(sim);
+    *dst = node->kind == SIM_HIDE ? hidden : random_handle(sim);
+    *src = node->kind == SIM_SHOW ? hidden : random_handle(sim);
     node->dst = some_of(sim, dst, src->size, true);
     node->src = access_of(src->area, src->offset + sim_pick(sim, (unsigned)(src->size - node->dst.size + 1)),
                           node->dst.size, false);
     return true;
+}
+
+/* A kernel's arguments say which memory it may write, not which bytes; a failed one leaves nothing sure of it. */
+static void note_doubts(struct sim_node *node, const struct handle *dst, const struct handle *src)
+{
+    if (dst->buffer)
+        node->may_dst = access_of(dst->area, dst->offset, dst->size, true);
+    if (src->buffer && node->kind == SIM_MIX)
+        node->may_src = access_of(src->area, src->offset, src->size, true);
 }
 
 static cl_int launch(struct sim *sim, struct sim_node *node, const char *name, unsigned n,
@@ -292,28 +320,40 @@ static cl_int launch(struct sim *sim, struct sim_node *node, const char *name, u
     return error;
 }
 
-static cl_int do_add(struct sim *sim, struct sim_node *node, const struct handle *dst, const struct handle *src)
+static struct argument argument_of(const struct sim *sim, const struct sim_node *node, size_t dst_base, size_t src_base)
 {
-    static const char *const plain[] = {"add", "add", "add", "add", "add", "print", "opaque"};
-    const struct tsl_buffer *const buffers[] = {dst->buffer, src->buffer};
     struct argument value;
 
     memset(&value, 0, sizeof value);
-    value.dst = (uint32_t)(node->dst.offset - dst->offset);
-    value.src = (uint32_t)(node->src.offset - src->offset);
+    value.dst = (uint32_t)(node->dst.offset - dst_base);
+    value.src = (uint32_t)(node->src.offset - src_base);
     value.size = (uint32_t)node->dst.size;
     value.value = node->value;
-    return launch(sim, node, node->kind == SIM_MIX ? "mix" : plain[sim_pick(sim, 7)], 2, buffers, &value);
+    value.node = (uint16_t)index_of(sim, node);
+    return value;
 }
 
-static cl_int do_set(struct sim *sim, struct sim_node *node, const struct handle *dst)
+static cl_int do_add(struct sim *sim, struct sim_node *node, const struct handle *dst, const struct handle *src)
 {
-    const struct tsl_buffer *const buffers[] = {dst->buffer};
-    struct argument value;
+    const struct tsl_buffer *const buffers[] = {dst->buffer, src->buffer};
+    struct argument value = argument_of(sim, node, dst->offset, src->offset);
 
-    memset(&value, 0, sizeof value);
-    value.value = node->value;
-    return launch(sim, node, "set", 1, buffers, &value);
+    note_doubts(node, dst, src);
+    if (node->may_dst.size)
+        sim_tell(sim, "# may write %zu+%zu", node->may_dst.offset, node->may_dst.size);
+    return launch(sim, node, node->kind == SIM_MIX ? "mix" : sim_once_in(sim, 5) ? "print" : "add", 2, buffers, &value);
+}
+
+/* Kernels with one buffer. */
+static cl_int do_one(struct sim *sim, struct sim_node *node, const struct handle *dst, const struct handle *src)
+{
+    const struct tsl_buffer *const buffers[] = {dst->buffer ? dst->buffer : src->buffer};
+    struct argument value = argument_of(sim, node, dst->offset, src->offset);
+
+    note_doubts(node, dst, src);
+    if (node->may_dst.size)
+        sim_tell(sim, "# may write %zu+%zu", node->may_dst.offset, node->may_dst.size);
+    return launch(sim, node, names[node->kind], 1, buffers, &value);
 }
 
 struct native_args {
@@ -389,7 +429,13 @@ static bool plan(struct sim *sim, struct sim_node *node, struct handle *dst, str
         return plan_fill(sim, node, dst);
     case SIM_ADD:
     case SIM_MIX:
+    case SIM_HIDE:
+    case SIM_SHOW:
         return plan_add(sim, node, dst, src);
+    case SIM_PART:
+        *dst = random_handle(sim);
+        node->dst = some_of(sim, dst, dst->size, true);
+        return true;
     case SIM_SET:
         *dst = random_handle(sim);
         node->dst = access_of(dst->area, dst->offset, dst->size, true);
@@ -426,7 +472,10 @@ static cl_int enqueue(struct sim *sim, struct sim_node *node, struct handle *dst
     case SIM_MIX:
         return do_add(sim, node, dst, src);
     case SIM_SET:
-        return do_set(sim, node, dst);
+    case SIM_PART:
+    case SIM_HIDE:
+    case SIM_SHOW:
+        return do_one(sim, node, dst, src);
     case SIM_NATIVE:
         return do_native(sim, node, dst);
     case SIM_MAP:
@@ -597,14 +646,24 @@ static void ask_status(struct sim *sim)
     }
 }
 
+/* A map that failed gave the application nothing. */
+static void check_map(struct sim *sim, struct sim_node *node)
+{
+    if (node->event)
+        note_status(sim, node, tsl_event_status(node->event));
+    node->mapped = node->status == CL_COMPLETE;
+}
+
 /* A mapping that the host knows to be there; -1: none. */
 static int some_mapping(struct sim *sim)
 {
     for (unsigned tries = 0; sim->n_nodes && tries < 8; tries++) {
         unsigned i = sim_pick(sim, sim->n_nodes);
 
-        if (sim->nodes[i].kind == SIM_MAP && sim->nodes[i].mapped && sim_set_has(&sim->known, i) &&
-            sim->nodes[i].status == CL_COMPLETE)
+        if (sim->nodes[i].kind != SIM_MAP || !sim->nodes[i].mapped || !sim_set_has(&sim->known, i))
+            continue;
+        check_map(sim, &sim->nodes[i]);
+        if (sim->nodes[i].mapped)
             return (int)i;
     }
     return -1;
@@ -710,9 +769,10 @@ static void inject(struct sim *sim)
 
 static void one_step(struct sim *sim)
 {
-    static const enum sim_kind common[] = {SIM_WRITE, SIM_READ,   SIM_COPY, SIM_FILL,    SIM_ADD,    SIM_ADD,
-                                           SIM_MIX,   SIM_SET,    SIM_ADD,  SIM_MIX,     SIM_MAP,    SIM_MARKER,
-                                           SIM_WRITE, SIM_NATIVE, SIM_READ, SIM_BARRIER, SIM_MIGRATE};
+    static const enum sim_kind common[] = {SIM_WRITE, SIM_READ,   SIM_COPY, SIM_FILL,    SIM_ADD,     SIM_ADD,
+                                           SIM_MIX,   SIM_SET,    SIM_ADD,  SIM_MIX,     SIM_MAP,     SIM_MARKER,
+                                           SIM_WRITE, SIM_NATIVE, SIM_READ, SIM_BARRIER, SIM_MIGRATE, SIM_PART,
+                                           SIM_PART,  SIM_HIDE,   SIM_SHOW};
 
     switch (sim_pick(sim, 24)) {
     case 0:
@@ -745,7 +805,7 @@ static void one_step(struct sim *sim)
             inject(sim);
         break;
     default:
-        command(sim, common[sim_pick(sim, 17)]);
+        command(sim, common[sim_pick(sim, sizeof common / sizeof common[0])]);
         break;
     }
 }
@@ -760,7 +820,9 @@ static void set_and_unmap_all(struct sim *sim)
             continue;
         if (!sim_set_has(&sim->known, i))
             wait_for_node(sim, i);
-        unmap(sim, i);
+        check_map(sim, &sim->nodes[i]);
+        if (sim->nodes[i].mapped)
+            unmap(sim, i);
     }
 }
 
@@ -793,6 +855,8 @@ void sim_program_run(struct sim *sim)
     for (unsigned i = 0; i < sim->n_nodes && !sim->failure; i++)
         if (sim->nodes[i].event && sim->nodes[i].queue >= 0)
             note_status(sim, &sim->nodes[i], tsl_event_status(sim->nodes[i].event));
+    for (unsigned i = 0; i < sim->n_nodes; i++)
+        check_waits(sim, &sim->nodes[i]);
     if (!sim->failure)
         read_all(sim);
 }

@@ -40,6 +40,9 @@ struct sim_options {
     bool failures;     /* calls and work fail now and then */
     bool small_memory; /* members can't hold all buffers at once */
     bool verbose;      /* the program is printed as it runs */
+    unsigned sabotage; /* not 0: the driver itself does enum tsl_fake_sabotage + 1 wrong once, at piece sabotage_at */
+    unsigned sabotage_at;
+    bool *sabotaged; /* out, where not NULL: it came to that */
 };
 
 /* ---- The machine (world.c) ---- */
@@ -49,6 +52,7 @@ struct sim_buffer {
     struct tsl_buffer *sub; /* NULL: none */
     size_t size, sub_offset, sub_size;
     bool host_ptr;
+    bool filled; /* it begins with the bytes of sim_set_bytes for its number */
 };
 
 struct sim {
@@ -69,9 +73,11 @@ struct sim {
     int last_of_queue[SIM_MAX_QUEUES]; /* in order: the last command; else the last barrier; -1 */
     struct sim_set all_of_queue[SIM_MAX_QUEUES];
     struct sim_set known; /* nodes that the host knows to be complete */
-    unsigned n_injected;  /* failures ordered */
-    char *failure;        /* heap: the first thing that went wrong; NULL: nothing */
-    char *story;          /* heap: the program so far, a line for each step */
+    unsigned n_printed;
+    unsigned printed[SIM_MAX_NODES]; /* nodes whose kernels printed, in the order in which they did */
+    unsigned n_injected;             /* failures ordered */
+    char *failure;                   /* heap: the first thing that went wrong; NULL: nothing */
+    char *story;                     /* heap: the program so far, a line for each step */
     size_t story_size;
 };
 
@@ -95,9 +101,12 @@ enum sim_kind {
     SIM_READ,
     SIM_COPY,
     SIM_FILL,
-    SIM_ADD, /* kernel: dst[…] = src[…] + i + value; says READ_WRITE and READ */
-    SIM_MIX, /* the same without proof: both are READ_WRITE */
-    SIM_SET, /* kernel: writes all of its argument (role WRITE) */
+    SIM_ADD,  /* kernel: dst[…] = src[…] + i + value; says READ_WRITE and READ */
+    SIM_MIX,  /* the same without proof: both are READ_WRITE */
+    SIM_SET,  /* kernel: writes all of its argument (role WRITE) */
+    SIM_PART, /* kernel: writes part of its argument (role WRITE: may write is not must write) */
+    SIM_HIDE, /* opaque kernel: puts bytes where no argument leads */
+    SIM_SHOW, /* opaque kernel: takes them from there */
     SIM_NATIVE,
     SIM_MAP,
     SIM_UNMAP,
@@ -109,7 +118,10 @@ enum sim_kind {
     SIM_PEEK, /* the host reads there */
 };
 
-#define SIM_ARENA SIM_MAX_BUFFERS /* as an area; lower numbers are buffers */
+/* Areas: buffers have the lower numbers. */
+#define SIM_ARENA   SIM_MAX_BUFFERS
+#define SIM_HIDDEN  (SIM_MAX_BUFFERS + 1) /* a program-scope variable, say */
+#define SIM_N_AREAS (SIM_MAX_BUFFERS + 2)
 
 /* Bytes of an area that a node touches; rows of `size` bytes at a distance of `pitch`. */
 struct sim_access {
@@ -134,7 +146,8 @@ struct sim_node {
     struct sim_set before; /* all that comes before it: order.c */
     struct sim_set oblige; /* a user event: the host must know these before it sets it */
 
-    struct sim_access dst, src; /* size 0: none */
+    struct sim_access dst, src;         /* size 0: none */
+    struct sim_access may_dst, may_src; /* what the core must take it to write, as far as it can know; size 0: as dst */
     unsigned char value;
     unsigned char pattern_size;
     cl_map_flags map_flags;

@@ -70,6 +70,18 @@ void sim_tell(struct sim *sim, const char *format, ...)
     free(text);
 }
 
+/* What the members did, for a reader of a failure. */
+static void tell_records(struct sim *sim)
+{
+    static const char *const kinds[TSL_FAKE_N_KINDS] = {"write", "read", "copy", "peer", "fill", "launch", "mark"};
+    struct tsl_fake_record record;
+
+    for (size_t i = 0; tsl_fake_record(i, &record); i++)
+        sim_tell(sim, "# %llu: member %u (from %u) lane %u: %s %s %zu: %d", (unsigned long long)record.id,
+                 record.member, record.from, record.lane, kinds[record.kind], record.kernel ? record.kernel : "",
+                 record.size, record.status);
+}
+
 /* A program that hangs can't be unwound. */
 static void give_up(struct sim *sim, const char *why)
 {
@@ -159,6 +171,8 @@ void sim_world_move(struct sim *sim)
             nanosleep(&moment, NULL);
         return;
     }
+    if (sim->options.sabotage) /* So that what comes too early does so at the worst time: when somebody waits. */
+        return;
     for (unsigned n = sim_pick(sim, 6); n > 0; n--)
         step();
 }
@@ -168,6 +182,7 @@ void sim_world_move(struct sim *sim)
 struct sim_argument {
     uint32_t dst, src, size;
     unsigned char value;
+    uint16_t node;
 };
 
 static struct sim_argument argument(const struct tsl_fake_run *run, unsigned i)
@@ -184,6 +199,51 @@ static void add_body(const struct tsl_fake_run *run)
 
     sim_add_bytes((unsigned char *)run->args[0].ptr + a.dst, (unsigned char *)run->args[1].ptr + a.src, a.size,
                   a.value);
+}
+
+static void print_body(const struct tsl_fake_run *run)
+{
+    unsigned i = __atomic_fetch_add(&running->n_printed, 1, __ATOMIC_RELAXED);
+
+    add_body(run);
+    running->printed[i] = argument(run, 2).node;
+}
+
+static unsigned char hidden[SIM_ARENA_SIZE];
+
+static void hide_body(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = argument(run, 1);
+
+    sim_add_bytes(hidden + a.dst, (unsigned char *)run->args[0].ptr + a.src, a.size, a.value);
+}
+
+static void show_body(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = argument(run, 1);
+
+    sim_add_bytes((unsigned char *)run->args[0].ptr + a.dst, hidden + a.src, a.size, a.value);
+}
+
+static void hide_touch(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = argument(run, 1);
+
+    tsl_fake_touch(run, 0, a.src, a.size, false);
+}
+
+static void show_touch(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = argument(run, 1);
+
+    tsl_fake_touch(run, 0, a.dst, a.size, true);
+}
+
+static void part_body(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = argument(run, 1);
+
+    sim_set_bytes((unsigned char *)run->args[0].ptr + a.dst, a.size, a.value);
 }
 
 static void add_touch(const struct tsl_fake_run *run)
@@ -206,17 +266,22 @@ static void register_kernels(void)
     static const enum tsl_fact_kind add_kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL, TSL_FACT_VALUE};
     static const unsigned add_roles[] = {TSL_ROLE_READ | TSL_ROLE_WRITE, TSL_ROLE_READ, 0};
     static const enum tsl_fact_kind set_kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_VALUE};
-    static const unsigned set_roles[] = {TSL_ROLE_WRITE, 0};
+    static const unsigned set_roles[] = {TSL_ROLE_WRITE, 0}, hide_roles[] = {TSL_ROLE_READ, 0};
+    static const unsigned show_roles[] = {TSL_ROLE_READ | TSL_ROLE_WRITE, 0};
 
     tsl_fake_kernel("add", add_body, 3, add_kinds, add_roles);
     tsl_fake_kernel_traits("add", &(struct tsl_fake_traits){.touch = add_touch});
     tsl_fake_kernel("mix", add_body, 3, add_kinds, add_roles);
     tsl_fake_kernel_traits("mix", &(struct tsl_fake_traits){.touch = add_touch, .unproven = true});
-    tsl_fake_kernel("opaque", add_body, 3, add_kinds, add_roles);
-    tsl_fake_kernel_traits("opaque", &(struct tsl_fake_traits){.touch = add_touch, .opaque = true});
-    tsl_fake_kernel("print", add_body, 3, add_kinds, add_roles);
+    tsl_fake_kernel("print", print_body, 3, add_kinds, add_roles);
     tsl_fake_kernel_traits("print", &(struct tsl_fake_traits){.touch = add_touch, .prints = true});
     tsl_fake_kernel("set", set_body, 2, set_kinds, set_roles);
+    tsl_fake_kernel("part", part_body, 2, set_kinds, set_roles);
+    tsl_fake_kernel_traits("part", &(struct tsl_fake_traits){.touch = show_touch});
+    tsl_fake_kernel("hide", hide_body, 2, set_kinds, hide_roles);
+    tsl_fake_kernel_traits("hide", &(struct tsl_fake_traits){.touch = hide_touch, .opaque = true});
+    tsl_fake_kernel("show", show_body, 2, set_kinds, show_roles);
+    tsl_fake_kernel_traits("show", &(struct tsl_fake_traits){.touch = show_touch, .opaque = true});
 }
 
 /* ---- Members ---- */
@@ -255,6 +320,8 @@ static void make_members(struct sim *sim)
     for (unsigned i = 0; i < setup->n_members; i++)
         setup->members[i] = random_member(sim);
     tsl_fake_begin(setup);
+    if (sim->options.sabotage)
+        tsl_fake_sabotage((enum tsl_fake_sabotage)(sim->options.sabotage - 1), sim->options.sabotage_at);
     for (unsigned i = 0; i < setup->n_members; i++) {
         const struct tsl_fake_member *is = &setup->members[i];
 
@@ -277,8 +344,9 @@ static void must(struct sim *sim, cl_int error, const char *what)
 
 static void make_program(struct sim *sim)
 {
-    static const char *const text = "kernel add dst,src,value\nkernel mix dst,src,value\nkernel opaque dst,src,value\n"
-                                    "kernel print dst,src,value\nkernel set dst,value\n";
+    static const char *const text = "kernel add dst,src,value\nkernel mix dst,src,value\nkernel print dst,src,value\n"
+                                    "kernel set dst,value\nkernel part dst,value\nkernel hide src,value\n"
+                                    "kernel show dst,value\n";
 
     must(sim, tsl_program_create_source(sim->context, 1, &text, NULL, &sim->program), "program");
     must(sim, tsl_program_build(sim->program, (1u << sim->setup.n_members) - 1, "", NULL, NULL), "build");
@@ -310,7 +378,13 @@ static void make_buffer(struct sim *sim, unsigned i)
     if (sim_once_in(sim, 3)) {
         b->host_ptr = true;
         flags |= CL_MEM_USE_HOST_PTR;
+    } else if (!sim_once_in(sim, 4)) {
+        flags |= CL_MEM_COPY_HOST_PTR;
+    }
+    b->filled = flags != CL_MEM_READ_WRITE;
+    if (b->filled) {
         host = sim->host_ptrs[i];
+        sim_set_bytes(host, b->size, (unsigned char)i);
     }
     must(sim, tsl_buffer_create(sim->context, flags, b->size, host, NULL, &b->root), "buffer");
     if (sim_once_in(sim, 2)) {
@@ -318,7 +392,10 @@ static void make_buffer(struct sim *sim, unsigned i)
         b->sub_size = 1 + sim_pick(sim, (unsigned)(b->size - b->sub_offset));
         must(sim, tsl_buffer_create_sub(b->root, CL_MEM_READ_WRITE, b->sub_offset, b->sub_size, &b->sub), "sub");
     }
-    sim_tell(sim, "# buffer %u: %zu bytes%s, sub of %zu at %zu", i, b->size, b->host_ptr ? " of the host" : "",
+    sim_tell(sim, "# buffer %u: %zu bytes%s, sub of %zu at %zu", i, b->size,
+             b->host_ptr ? " of the host"
+             : b->filled ? " filled"
+                         : "",
              b->sub_size, b->sub_offset);
 }
 
@@ -329,6 +406,7 @@ void sim_world_begin(struct sim *sim)
     running = sim;
     n_workers = 0;
     memset(workers, 0, sizeof workers);
+    memset(hidden, 0, sizeof hidden);
     if (!sim->options.threads)
         tsl_simulation = &simulation;
     register_kernels();
@@ -398,6 +476,8 @@ static void check_leaks(struct sim *sim)
 
 void sim_world_end(struct sim *sim)
 {
+    if (sim->failure && getenv("SIM_RECORDS"))
+        tell_records(sim);
     release_all(sim);
     drain(sim);
     tsl_fake_check_end();
@@ -406,6 +486,8 @@ void sim_world_end(struct sim *sim)
     check_leaks(sim);
     if (sim->failure && tsl_object_live(TSL_CONTEXT))
         give_up(sim, sim->failure); /* what is left would spoil the next run */
+    if (sim->options.sabotaged)
+        *sim->options.sabotaged = tsl_fake_sabotaged();
     tsl_members_reset();
     tsl_device_forget();
     tsl_fake_end();

@@ -73,6 +73,6 @@ void tsl_fake_act(struct fake_op *op)
         act_launch(op);
     else if (op->kind == TSL_FAKE_DID_FILL)
         act_fill(&op->fill);
-    else if (op->kind != TSL_FAKE_DID_MARK)
+    else if (op->kind != TSL_FAKE_DID_MARK && !op->stale)
         act_copy(&op->copy);
 }

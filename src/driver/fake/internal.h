@@ -130,10 +130,11 @@ struct fake_op {
     struct fake_launch launch;
     size_t size; /* bytes or work-items, as in the record */
 
-    cl_int failure; /* 0, or what the work will fail with */
-    cl_int status;  /* of a DONE one */
-    bool acted;     /* its effects have come */
-    bool busy;      /* a worker is at it */
+    bool drops_waits, stale, early; /* sabotage */
+    cl_int failure;                 /* 0, or what the work will fail with */
+    cl_int status;                  /* of a DONE one */
+    bool acted;                     /* its effects have come */
+    bool busy;                      /* a worker is at it */
     uint64_t submit_ns, start_ns, end_ns;
 
     /* Order, see order.c. */
@@ -191,7 +192,9 @@ struct fake {
     unsigned n_lanes;
     uint64_t epoch; /* the host's looks so far */
     uint64_t stamp;
-    unsigned n_busy; /* operations not DONE */
+    unsigned n_busy;                            /* operations not DONE */
+    unsigned sabotage_in[TSL_FAKE_N_SABOTAGES]; /* pieces of work to go; 0: none */
+    bool sabotaged;
     struct fake_mem *mems;
     struct fake_fence *gates, *fences;
     struct fake_notify *due; /* notifications to deliver, oldest first */
@@ -243,6 +246,8 @@ void tsl_fake_leave_locked(void);
 bool tsl_fake_lost_locked(struct fake_member *member);
 /* The code that this piece of work is to fail with, 0 for none. */
 cl_int tsl_fake_work_failure_locked(struct fake_member *member, enum tsl_fake_call call);
+/* Is it this one's turn? */
+bool tsl_fake_sabotage_locked(enum tsl_fake_sabotage what);
 void tsl_fake_in_notify(int enter_or_leave);
 
 /* memory.c */

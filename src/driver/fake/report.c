@@ -271,6 +271,31 @@ cl_int tsl_fake_work_failure_locked(struct fake_member *member, enum tsl_fake_ca
     return due_failure(member->fail_work[call]);
 }
 
+void tsl_fake_sabotage(enum tsl_fake_sabotage what, unsigned k)
+{
+    pthread_mutex_lock(&tsl_fake.lock);
+    tsl_fake.sabotage_in[what] = k;
+    pthread_mutex_unlock(&tsl_fake.lock);
+}
+
+bool tsl_fake_sabotage_locked(enum tsl_fake_sabotage what)
+{
+    if (!tsl_fake.sabotage_in[what] || --tsl_fake.sabotage_in[what])
+        return false;
+    tsl_fake.sabotaged = true;
+    return true;
+}
+
+bool tsl_fake_sabotaged(void)
+{
+    bool done;
+
+    pthread_mutex_lock(&tsl_fake.lock);
+    done = tsl_fake.sabotaged;
+    pthread_mutex_unlock(&tsl_fake.lock);
+    return done;
+}
+
 void tsl_fake_lose(unsigned member, uint64_t at_ns)
 {
     pthread_mutex_lock(&tsl_fake.lock);

@@ -22,6 +22,8 @@ bool tsl_fake_ready_locked(const struct fake_op *op)
         return !op->lane->ordered || op == op->lane->first; /* to fail, whatever it waits for */
     if (op->id > op->lane->flushed)
         return false;
+    if (op->drops_waits)
+        return !op->lane->ordered || op == op->lane->first;
     for (unsigned i = 0; i < op->n_waits; i++)
         if (!tsl_fake_fence_complete_locked(op->waits[i]))
             return false;
@@ -141,7 +143,7 @@ static cl_int fate(struct fake_op *op)
         return CL_DEVICE_NOT_AVAILABLE;
     }
     for (unsigned i = 0; i < op->n_waits; i++) {
-        if (tsl_fake_fence_status_locked(op->waits[i]) < 0) {
+        if (tsl_fake_fence_status_locked(op->waits[i]) < 0 && !op->drops_waits) {
             op->acted = true;
             return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
         }
@@ -155,7 +157,7 @@ static void begin_locked(struct fake_op *op)
 
     op->state = FAKE_RUNNING;
     op->status = fate(op);
-    if (!op->acted)
+    if (!op->acted && !op->drops_waits)
         tsl_fake_order_locked(op);
     op->start_ns = tsl_fake.setup.threads ? tsl_fake_now_locked() : start_time(op);
     op->end_ns = op->start_ns + duration(op);
@@ -252,6 +254,17 @@ static void happen(const struct choice *choice)
     }
 }
 
+/* Sabotage at its worst: what lost its waits goes first, what said too early that it is done goes last. */
+static struct choice worst(const struct choices *all, struct choice choice, uint64_t number)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (all->items[i].op && all->items[i].op->drops_waits)
+            return all->items[i];
+    for (size_t i = 0; choice.op && choice.op->early && i < all->n; i++)
+        choice = all->items[(number + i) % all->n];
+    return choice;
+}
+
 bool tsl_fake_step(uint64_t number)
 {
     struct choices all;
@@ -262,6 +275,8 @@ bool tsl_fake_step(uint64_t number)
     if (all.n) {
         struct choice choice = number == TSL_FAKE_EARLIEST ? earliest(&all) : all.items[number % all.n];
 
+        if (tsl_fake.sabotaged)
+            choice = worst(&all, choice, number);
         happen(&choice);
     }
     pthread_mutex_unlock(&tsl_fake.lock);

@@ -88,6 +88,9 @@ cl_int tsl_fake_submit_end_locked(struct fake_op *op, cl_int rc, struct tsl_fenc
 {
     if (rc == CL_SUCCESS) {
         append_locked(op);
+        op->drops_waits = op->n_waits && tsl_fake_sabotage_locked(TSL_FAKE_DROP_WAITS);
+        op->stale = op->copy.region[0] && tsl_fake_sabotage_locked(TSL_FAKE_STALE_COPY);
+        op->early = fence && tsl_fake_sabotage_locked(TSL_FAKE_EARLY_FENCE);
         if (fence) {
             op->fence = tsl_fake_fence_new_locked(op, op->lane->base.member);
             *fence = &op->fence->base;
