@@ -235,6 +235,7 @@ struct tsl_command {
     char *host;                   /* the application's memory */
     struct tsl_box_copy box;      /* read, write, copy; fill and map: dst_offset and region[0] */
     cl_map_flags map_flags;
+    bool ranged;   /* map, unmap: the mapped range was added, removed */
     void *pattern; /* heap */
     size_t pattern_size;
     struct tsl_kernel *kernel; /* owned internal reference */
@@ -383,6 +384,8 @@ cl_int tsl_plan(struct tsl_command *command, const tsl_dependences *order);
 /* What the placer knows a kernel by. */
 const void *tsl_place_key(const struct tsl_kernel *kernel);
 uint64_t tsl_work_items(const struct tsl_window *window);
+/* The command failed: what its plan left behind goes. */
+void tsl_plan_failed(struct tsl_command *command);
 /* A move operation of the command (see access.c), without edges. */
 struct tsl_op *tsl_plan_move(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end,
                              unsigned from, unsigned to);

@@ -299,8 +299,10 @@ static cl_int plan_map(struct tsl_command *c)
     if (c->map_flags == CL_MAP_READ)
         tsl_warn_unwritten(data, begin, end);
     cl_int error = discard ? CL_SUCCESS : tsl_fetch(c, data, begin, end, TSL_SPACE_HOST);
-    if (!error && (role & TSL_ROLE_WRITE))
+    if (!error && (role & TSL_ROLE_WRITE)) {
         error = tsl_map_range(data, begin, end);
+        c->ranged = !error;
+    }
     return error ? error : tsl_claim_for_command(c, data, begin, end, role, discard);
 }
 
@@ -310,7 +312,16 @@ static cl_int plan_unmap(struct tsl_command *c)
         return CL_SUCCESS;
     uint64_t begin = c->box.dst_offset, end = begin + c->box.region[0];
     tsl_unmap_range(data_of(c->dst), begin, end);
+    c->ranged = true;
     return tsl_claim_for_command(c, data_of(c->dst), begin, end, TSL_ROLE_WRITE, true);
+}
+
+/* A map that failed maps nothing, and what an unmap that failed would have unmapped isn't mapped either. */
+void tsl_plan_failed(struct tsl_command *c)
+{
+    bool map = c->type == CL_COMMAND_MAP_BUFFER, unmap = c->type == CL_COMMAND_UNMAP_MEM_OBJECT;
+    if ((map && c->ranged) || (unmap && !c->ranged && c->map_flags != CL_MAP_READ))
+        tsl_unmap_range(data_of(c->dst), c->box.dst_offset, c->box.dst_offset + c->box.region[0]);
 }
 
 static cl_int plan_migrate(struct tsl_command *c)
