@@ -133,16 +133,16 @@ static bool vendor_times(const struct tsl_vendor_cl *cl, cl_event event, cl_ulon
 }
 
 /* QUEUED was read from the device's clock while the enqueuing call ran: that pins the device's clock to ours. */
-static bool read_times(struct tsl_vendor_fence *f)
+static bool read_times(const struct tsl_vendor_fence *f, struct tsl_times *times)
 {
     struct tsl_vendor_member *member = tsl_vendor_member(f->base.member);
     cl_ulong queued;
 
-    if (!vendor_times(member->cl, f->event, &queued, &f->times))
+    if (!vendor_times(member->cl, f->event, &queued, times))
         return false;
     if (queued)
         tsl_clock_map_feed(&member->clock, queued, f->before_ns, f->after_ns);
-    tsl_clock_map_span(&member->clock, &f->times.start_ns, &f->times.end_ns);
+    tsl_clock_map_span(&member->clock, &times->start_ns, &times->end_ns);
     return true;
 }
 
@@ -154,7 +154,7 @@ void tsl_vendor_fence_settle(struct tsl_vendor_fence *f)
     if (f->status > 0)
         f->status = CL_OUT_OF_RESOURCES; /* clFinish failed, and nothing will ever move it. */
     if (f->lane->profile)
-        f->times_known = read_times(f);
+        f->times_known = read_times(f, &f->times);
     member->cl->clReleaseEvent(f->event);
     f->event = NULL;
 }
@@ -165,14 +165,9 @@ cl_int tsl_vendor_fence_times(struct tsl_fence *fence, struct tsl_times *times)
 
     if (!f->lane || !f->lane->profile)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
-    if (f->event && tsl_vendor_fence_status(fence) == CL_COMPLETE) {
-        struct tsl_vendor_fence copy = *f; /* Fences have no lock, and several may ask. */
-
-        if (!read_times(&copy))
-            return CL_PROFILING_INFO_NOT_AVAILABLE;
-        *times = copy.times;
-        return CL_SUCCESS;
-    }
+    /* Nothing is kept: fences have no lock, and several may ask. */
+    if (f->event && tsl_vendor_fence_status(fence) == CL_COMPLETE)
+        return read_times(f, times) ? CL_SUCCESS : CL_PROFILING_INFO_NOT_AVAILABLE;
     if (!f->times_known)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
     *times = f->times;
