@@ -106,24 +106,62 @@ static bool is_listed(const cl_name_version *items, size_t size, const cl_name_v
     return false;
 }
 
+static bool knows_3(const struct tsl_member *member)
+{
+    return ask_version(member, CL_DEVICE_VERSION, "OpenCL ") >= CL_MAKE_VERSION(3, 0, 0);
+}
+
+/* Features have names since 3.0; two of them are older than that. Programs meet them under those names on older
+ * members, too (core/dialect.h). */
+static bool older_has_feature(const struct tsl_member *member, const char *name)
+{
+    static const cl_name_version fp64 = {0, "cl_khr_fp64"};
+    size_t size;
+    char *profile;
+    bool full;
+
+    if (strcmp(name, "__opencl_c_fp64") == 0)
+        return has_extension(member, &fp64);
+    profile = ask(member, CL_DEVICE_PROFILE, &size);
+    full = profile && strcmp(profile, "FULL_PROFILE") == 0;
+    free(profile);
+    return full && strcmp(name, "__opencl_c_int64") == 0;
+}
+
 static bool has_feature(const struct tsl_member *member, const cl_name_version *wanted)
 {
     size_t size;
-    cl_name_version *items = ask(member, CL_DEVICE_OPENCL_C_FEATURES, &size);
-    bool found = items && is_listed(items, size, wanted, false);
+    cl_name_version *items;
+    bool found;
 
+    if (!knows_3(member))
+        return older_has_feature(member, wanted->name);
+    items = ask(member, CL_DEVICE_OPENCL_C_FEATURES, &size);
+    found = items && is_listed(items, size, wanted, false);
     free(items);
     return found;
 }
 
-/* Devices before OpenCL 3.0 name the newest version only, and have all before. */
+/* Devices before OpenCL 3.0 name the newest version only, and have all before. They take programs in OpenCL C 3.0 as
+ * such in 1.2 (core/dialect.h), and are left out of those that they can't compile. */
+static bool older_has_c_version(const struct tsl_member *member, const cl_name_version *wanted)
+{
+    cl_version newest = ask_version(member, CL_DEVICE_OPENCL_C_VERSION, "OpenCL C ");
+
+    return newest >= wanted->version ||
+           (wanted->version == CL_MAKE_VERSION(3, 0, 0) && newest >= CL_MAKE_VERSION(1, 2, 0));
+}
+
 static bool has_c_version(const struct tsl_member *member, const cl_name_version *wanted)
 {
     size_t size;
-    cl_name_version *items = ask(member, CL_DEVICE_OPENCL_C_ALL_VERSIONS, &size);
-    bool found = items ? is_listed(items, size, wanted, true)
-                       : ask_version(member, CL_DEVICE_OPENCL_C_VERSION, "OpenCL C ") >= wanted->version;
+    cl_name_version *items;
+    bool found;
 
+    if (!knows_3(member))
+        return older_has_c_version(member, wanted);
+    items = ask(member, CL_DEVICE_OPENCL_C_ALL_VERSIONS, &size);
+    found = items && is_listed(items, size, wanted, true);
     free(items);
     return found;
 }
@@ -155,6 +193,19 @@ static struct tsl_names *collect(const cl_name_version *own, size_t n_own, const
         if (all_have(members, n, has, &known[i]))
             names->items[names->n++] = known[i];
     return names;
+}
+
+/* Without a member that really compiles it there is no OpenCL C 3.0, which stands last, and there are no features. */
+static void forget_3(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n)
+{
+    struct tsl_names *versions = facts->c_versions;
+
+    for (unsigned i = 0; i < n; i++)
+        if (knows_3(members[i]))
+            return;
+    if (versions->n > 0 && versions->items[versions->n - 1].version == CL_MAKE_VERSION(3, 0, 0))
+        versions->n--;
+    facts->c_features->n = 0;
 }
 
 /* OpenCL 3.0 asks for nothing that OpenCL 1.2 hasn't; older members keep us at what they have. */
@@ -190,6 +241,7 @@ bool tsl_names_fill(struct tsl_device_facts *facts, struct tsl_member *const *me
     facts->c_versions = collect(NULL, 0, known_c_versions, LENGTH(known_c_versions), has_c_version, members, n);
     if (!facts->extensions || !facts->c_features || !facts->c_versions)
         return false;
+    forget_3(facts, members, n);
     facts->version = common_version(members, n);
     facts->c_version = backwards_compatible(facts->c_versions);
     return true;

@@ -88,6 +88,7 @@ static const struct answer small_answers[] = {
     /* An OpenCL 1.2 device, which knows neither features nor lists of versions. The second extension has a known one's
      * name at its beginning. */
     {CL_DEVICE_VERSION, 0, "OpenCL 1.2 small", 0, 0, 0},
+    {CL_DEVICE_PROFILE, 0, "FULL_PROFILE", 0, 0, 0},
     {CL_DEVICE_OPENCL_C_VERSION, 0, "OpenCL C 1.2 ", 0, 0, 0},
     {CL_DEVICE_EXTENSIONS, 0, " cl_khr_byte_addressable_store  cl_khr_fp16_extras cl_big_secret ", 0, 0, 0},
     {0, 0, 0, 0, 0, 0},
@@ -193,10 +194,22 @@ static void names_are_what_all_have(void **state)
     (void)state;
 
     assert_names(facts->extensions, OWN " cl_khr_byte_addressable_store");
-    assert_names(facts->c_features, "");
-    assert_int_equal(facts->c_versions->n, 3);
+    /* The small one is older than features' names, and compiles OpenCL C 3.0 as 1.2. */
+    assert_names(facts->c_features, "__opencl_c_int64");
+    assert_int_equal(facts->c_versions->n, 4);
+    assert_int_equal(facts->c_versions->items[3].version, CL_MAKE_VERSION(3, 0, 0));
     assert_int_equal(facts->c_version, CL_MAKE_VERSION(1, 2, 0));
     assert_int_equal(facts->version, CL_MAKE_VERSION(3, 0, 0));
+    tsl_device_facts_destroy(facts);
+}
+
+static void opencl_c_3_needs_a_member_that_has_it(void **state)
+{
+    struct tsl_device_facts *facts = facts_of(&small, NULL);
+    (void)state;
+
+    assert_names(facts->c_features, "");
+    assert_int_equal(facts->c_versions->n, 3);
     tsl_device_facts_destroy(facts);
 }
 
@@ -275,6 +288,7 @@ int main(void)
         cmocka_unit_test(memory_is_what_the_drivers_allocate_by),
         cmocka_unit_test(silence_counts_as_the_least),
         cmocka_unit_test(names_are_what_all_have),
+        cmocka_unit_test(opencl_c_3_needs_a_member_that_has_it),
         cmocka_unit_test(only_known_names_pass),
         cmocka_unit_test(an_old_member_lowers_the_version),
         cmocka_unit_test(no_member_leaves_a_device_that_is_not_available),
