@@ -4,17 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* NULL: see not_begun. In a forked child any lock may be held by a thread that it does not have: none is taken. */
 static struct tsl_command *begin(const struct tsl_enqueue *e)
 {
-    return tsl_command_create(e->queue->context->graph, e->queue->stream, e->type);
+    return tsl_forked() ? NULL : tsl_command_create(e->queue->context->graph, e->queue->stream, e->type);
+}
+
+static cl_int not_begun(void)
+{
+    return tsl_forked() ? CL_OUT_OF_RESOURCES : CL_OUT_OF_HOST_MEMORY;
 }
 
 /* Gives up a command that was never committed. */
 static cl_int abandon(struct tsl_command *c, cl_int error)
 {
     struct tsl_graph *graph = c->graph;
-    if (tsl_forked())
-        return error; /* The lock may be held by a thread that this process does not have. */
     tsl_lock_take(&graph->lock);
     c->next = graph->garbage;
     graph->garbage = c;
@@ -50,8 +54,6 @@ static cl_int finish(const struct tsl_enqueue *e, struct tsl_command *c)
     struct tsl_graph *graph = c->graph;
     struct tsl_event *event = NULL;
     cl_int error = CL_SUCCESS;
-    if (tsl_forked())
-        return abandon(c, CL_OUT_OF_RESOURCES);
     if (e->event && !(event = tsl_event_create(e->queue->context, e->queue)))
         return abandon(c, CL_OUT_OF_HOST_MEMORY);
     tsl_lock_take(&graph->lock);
@@ -75,7 +77,7 @@ cl_int tsl_enqueue_read(const struct tsl_enqueue *e, struct tsl_buffer *src, voi
 {
     struct tsl_command *c = begin(e);
     if (!c)
-        return CL_OUT_OF_HOST_MEMORY;
+        return not_begun();
     c->src = keep(src);
     c->host = dst;
     c->box = *box;
@@ -87,7 +89,7 @@ cl_int tsl_enqueue_write(const struct tsl_enqueue *e, struct tsl_buffer *dst, co
 {
     struct tsl_command *c = begin(e);
     if (!c)
-        return CL_OUT_OF_HOST_MEMORY;
+        return not_begun();
     c->dst = keep(dst);
     c->host = (char *)(uintptr_t)src; /* Only read: one field serves reads and writes. */
     c->box = *box;
@@ -99,7 +101,7 @@ cl_int tsl_enqueue_copy(const struct tsl_enqueue *e, struct tsl_buffer *src, str
 {
     struct tsl_command *c = begin(e);
     if (!c)
-        return CL_OUT_OF_HOST_MEMORY;
+        return not_begun();
     c->src = keep(src);
     c->dst = keep(dst);
     c->box = *box;
@@ -116,7 +118,7 @@ cl_int tsl_enqueue_fill(const struct tsl_enqueue *e, struct tsl_buffer *dst, con
 {
     struct tsl_command *c = begin(e);
     if (!c)
-        return CL_OUT_OF_HOST_MEMORY;
+        return not_begun();
     c->dst = keep(dst);
     c->box = linear_box(offset, size);
     c->pattern_size = pattern_size;
@@ -178,7 +180,7 @@ cl_int tsl_enqueue_map(const struct tsl_enqueue *e, struct tsl_buffer *buffer, c
     struct tsl_command *c = begin(e);
     struct tsl_mapping taken;
     if (!c)
-        return CL_OUT_OF_HOST_MEMORY;
+        return not_begun();
     cl_int error = add_mapping(buffer, flags, offset, size, ptr);
     if (error)
         return abandon(c, error);
@@ -196,7 +198,7 @@ cl_int tsl_enqueue_unmap(const struct tsl_enqueue *e, struct tsl_buffer *buffer,
     struct tsl_mapping mapping;
     struct tsl_command *c = begin(e);
     if (!c)
-        return CL_OUT_OF_HOST_MEMORY;
+        return not_begun();
     if (!take_mapping(buffer, ptr, &mapping))
         return abandon(c, CL_INVALID_VALUE);
     c->dst = keep(buffer);
@@ -221,7 +223,7 @@ cl_int tsl_enqueue_kernel(const struct tsl_enqueue *e, struct tsl_kernel *kernel
 {
     struct tsl_command *c = begin(e);
     if (!c)
-        return CL_OUT_OF_HOST_MEMORY;
+        return not_begun();
     cl_int error = tsl_kernel_args(kernel, &c->args);
     if (error)
         return abandon(c, error);
@@ -238,7 +240,7 @@ cl_int tsl_enqueue_marker(const struct tsl_enqueue *e, bool barrier)
 {
     struct tsl_command *c = begin(e);
     if (!c)
-        return CL_OUT_OF_HOST_MEMORY;
+        return not_begun();
     c->barrier = barrier;
     return finish(e, c);
 }
@@ -262,7 +264,7 @@ cl_int tsl_enqueue_migrate(const struct tsl_enqueue *e, cl_uint n, struct tsl_bu
 {
     struct tsl_command *c = begin(e);
     if (!c)
-        return CL_OUT_OF_HOST_MEMORY;
+        return not_begun();
     if (!keep_all(c, n, buffers))
         return abandon(c, CL_OUT_OF_HOST_MEMORY);
     c->map_flags = flags;
