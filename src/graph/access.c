@@ -91,16 +91,42 @@ uint64_t tsl_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsign
     return missing;
 }
 
-void tsl_move_failed(struct tsl_op *op)
+static void clear_valid(struct tsl_data *data, uint64_t begin, uint64_t end, uint32_t bit)
 {
-    struct tsl_data *data = op->dst.data;
-    uint32_t bit = TSL_SPACE_BIT(op->dst.space);
-    uint64_t begin = op->dst.offset, end = begin + op->region[0];
-    struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end);
-    for (; tile; tile = tsl_tiles_next(tile, end))
+    for (struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end); tile; tile = tsl_tiles_next(tile, end))
         if (tile->valid & ~bit)
             tile->valid &= ~bit;
     tsl_tiles_join(&data->tiles, begin, end);
+}
+
+/* Does an operation after this one write there? Then the space's bytes are that one's business. */
+static bool written_later(const struct tsl_tile *tile, const struct tsl_op *op, unsigned space)
+{
+    for (unsigned i = 0; i < tile->uses.n; i++) {
+        const struct tsl_use *use = &tile->uses.list[i];
+        if (use->write && use->space == space && use->user != &op->user)
+            return true;
+    }
+    return false;
+}
+
+void tsl_move_failed(struct tsl_op *op)
+{
+    struct tsl_data *data = op->dst.data;
+    unsigned space = op->dst.space;
+    bool host = space == TSL_SPACE_HOST;
+    struct tsl_tiles *tiles = host ? &op->port->graph->host_map : &data->tiles;
+    uint64_t base = host ? address(data->host) : 0;
+    uint64_t begin = op->dst.offset, end = begin + op->region[0];
+    while (begin < end) {
+        struct tsl_tile *tile = tsl_tiles_meeting(tiles, base + begin, base + end);
+        uint64_t next = !tile ? end : (tile->begin > base + begin ? tile->begin : tile->end) - base;
+        bool clear = !tile || tile->begin > base + begin || !written_later(tile, op, space);
+        next = next < end ? next : end;
+        if (clear)
+            clear_valid(data, begin, next, TSL_SPACE_BIT(space));
+        begin = next;
+    }
 }
 
 /* ---- Moves ------------------------------------------------------------------------------------------------------ */

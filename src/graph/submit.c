@@ -318,13 +318,14 @@ static cl_int run_sync(struct submission *s)
 static void after_submission(struct tsl_op *op, cl_int error)
 {
     struct tsl_track *track = op->track;
-    if (error) { /* Not even a mark could be submitted. */
+    TAILQ_INSERT_TAIL(&track->flight, op, flight);
+    if (error) { /* Not even a mark could be submitted: it is over, and so is all that it came after. */
         if (!op->poison)
             op->poison = error;
-        tsl_op_finish(op, error);
+        tsl_op_submitted(op);
+        tsl_retire(op, error);
         return;
     }
-    TAILQ_INSERT_TAIL(&track->flight, op, flight);
     track->dirty = true;
     track->n_unfenced = op->fence ? 0 : track->n_unfenced + 1;
     tsl_op_submitted(op);
