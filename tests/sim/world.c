@@ -448,7 +448,7 @@ static void drain(struct sim *sim)
     if (!sim->options.threads)
         while (step())
             continue;
-    for (unsigned n = 0; sim->options.threads && tsl_object_live(TSL_CONTEXT) && n < 5000; n++)
+    for (unsigned n = 0; sim->options.threads && (tsl_object_live(TSL_CONTEXT) || tsl_fake_busy()) && n < 5000; n++)
         nanosleep(&moment, NULL);
 }
 
@@ -476,7 +476,7 @@ static void check_leaks(struct sim *sim)
 
 void sim_world_end(struct sim *sim)
 {
-    if (sim->failure && getenv("SIM_RECORDS"))
+    if ((sim->failure || tsl_fake_violation(0)) && getenv("SIM_RECORDS"))
         tell_records(sim);
     release_all(sim);
     drain(sim);

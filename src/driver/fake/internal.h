@@ -294,7 +294,9 @@ cl_int tsl_fake_use_locked(struct fake_op *op, struct fake_mem *mem);
 void tsl_fake_accesses_add(struct fake_accesses *list, struct fake_access access);
 /* Puts what op touches in tsl_fake.gathered. */
 void tsl_fake_gather_locked(struct fake_op *op);
-/* op begins: settles what it knows, and checks what it touches against the past. */
+/* op begins, or fails without: all that it waited for has happened, so what it knows is settled. */
+void tsl_fake_settle_locked(struct fake_op *op);
+/* Checks what op, which begins, touches against the past. */
 void tsl_fake_order_locked(struct fake_op *op);
 /* The host has seen that op is complete. */
 void tsl_fake_observe_locked(struct fake_op *op);

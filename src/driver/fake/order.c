@@ -129,7 +129,7 @@ static bool latest_epoch(void *arg, struct fake_op *before)
     return true;
 }
 
-static void settle_epoch_locked(struct fake_op *op)
+void tsl_fake_settle_locked(struct fake_op *op)
 {
     tsl_fake_each_before(op, latest_epoch, &op->epoch);
     for (unsigned i = 0; i < op->n_waits; i++)
@@ -304,7 +304,6 @@ static void check_access_locked(struct fake_accesses *history, const struct fake
 
 void tsl_fake_order_locked(struct fake_op *op)
 {
-    settle_epoch_locked(op);
     tsl_fake_gather_locked(op);
     for (size_t i = 0; i < tsl_fake.gathered.n; i++) {
         struct fake_access access = tsl_fake.gathered.items[i];

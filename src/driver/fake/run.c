@@ -157,6 +157,7 @@ static void begin_locked(struct fake_op *op)
 
     op->state = FAKE_RUNNING;
     op->status = fate(op);
+    tsl_fake_settle_locked(op);
     if (!op->acted && !op->drops_waits)
         tsl_fake_order_locked(op);
     op->start_ns = tsl_fake.setup.threads ? tsl_fake_now_locked() : start_time(op);
