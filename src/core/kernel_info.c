@@ -5,6 +5,26 @@
 
 #include <string.h>
 
+/* The next eligible member in the set at or after *i. */
+static const struct tsl_kernel_facts *next_facts(const struct tsl_kernel *kernel, unsigned members, unsigned *i)
+{
+    for (members &= kernel->eligible; members >> *i; ++*i)
+        if (members >> *i & 1)
+            return &kernel->parts[*i].facts;
+    return NULL;
+}
+
+/* Not every vendor tells them. */
+static const char *attributes_of(const struct tsl_kernel *kernel)
+{
+    const struct tsl_kernel_facts *facts;
+
+    for (unsigned i = 0; (facts = next_facts(kernel, kernel->eligible, &i)); i++)
+        if (facts->attributes && facts->attributes[0])
+            return facts->attributes;
+    return "";
+}
+
 cl_int tsl_kernel_info(struct tsl_kernel *kernel, cl_kernel_info param, const struct tsl_info *info)
 {
     switch (param) {
@@ -19,7 +39,7 @@ cl_int tsl_kernel_info(struct tsl_kernel *kernel, cl_kernel_info param, const st
     case CL_KERNEL_PROGRAM:
         return tsl_info_pointer(info, kernel->program);
     case CL_KERNEL_ATTRIBUTES:
-        return tsl_info_string(info, kernel->facts->attributes);
+        return tsl_info_string(info, attributes_of(kernel));
     default:
         return CL_INVALID_VALUE;
     }
@@ -53,15 +73,6 @@ cl_int tsl_kernel_arg_info(struct tsl_kernel *kernel, cl_uint index, cl_kernel_a
 }
 
 /* ---- Over members ------------------------------------------------------------------------------------------------ */
-
-/* The next eligible member in the set at or after *i. */
-static const struct tsl_kernel_facts *next_facts(const struct tsl_kernel *kernel, unsigned members, unsigned *i)
-{
-    for (members &= kernel->eligible; members >> *i; ++*i)
-        if (members >> *i & 1)
-            return &kernel->parts[*i].facts;
-    return NULL;
-}
 
 size_t tsl_kernel_work_group_size(const struct tsl_kernel *kernel, unsigned members)
 {
@@ -102,6 +113,17 @@ size_t tsl_kernel_preferred_multiple(const struct tsl_kernel *kernel, unsigned m
     return common <= limit ? common : largest;
 }
 
+/* The required size; 0 0 0 where no member knows of one. */
+static const size_t *required_size(const struct tsl_kernel *kernel, unsigned members)
+{
+    const struct tsl_kernel_facts *facts;
+
+    for (unsigned i = 0; (facts = next_facts(kernel, members, &i)); i++)
+        if (facts->reqd_size[0])
+            return facts->reqd_size;
+    return kernel->facts->reqd_size;
+}
+
 /* Local memory counts what the arguments ask for, as far as they are set. */
 static cl_ulong memory_size(struct tsl_kernel *kernel, unsigned members, bool local)
 {
@@ -129,7 +151,7 @@ cl_int tsl_kernel_work_group_info(struct tsl_kernel *kernel, unsigned members, c
     case CL_KERNEL_WORK_GROUP_SIZE:
         return tsl_info_size(info, tsl_kernel_work_group_size(kernel, members));
     case CL_KERNEL_COMPILE_WORK_GROUP_SIZE:
-        return tsl_info_bytes(info, kernel->facts->reqd_size, sizeof(kernel->facts->reqd_size));
+        return tsl_info_bytes(info, required_size(kernel, members), sizeof(kernel->facts->reqd_size));
     case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
         return tsl_info_size(info, tsl_kernel_preferred_multiple(kernel, members));
     case CL_KERNEL_LOCAL_MEM_SIZE:
