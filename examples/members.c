@@ -28,8 +28,8 @@ struct span {
 
 struct member {
     char name[256];
-    unsigned n_kernels, n_transfers;
-    double busy; /* microseconds in kernels */
+    unsigned n_kernels;
+    double busy; /* microseconds in which a kernel ran */
 };
 
 static struct lane lanes[max_lanes];
@@ -124,7 +124,6 @@ static void take_kernel(const char *line)
     span->start = number_of(line, "ts");
     span->end = span->start + number_of(line, "dur");
     members[span->member].n_kernels++;
-    members[span->member].busy += span->end - span->start;
     n_spans++;
 }
 
@@ -157,20 +156,45 @@ static int by_command(const void *a, const void *b)
     return (one->command > other->command) - (one->command < other->command);
 }
 
-/* Microseconds in which kernels of different members ran at the same time, each pair counted. */
-static double overlap(void)
+static int by_time(const void *a, const void *b)
 {
-    double sum = 0;
+    double one = *(const double *)a, other = *(const double *)b;
+
+    return (one > other) - (one < other);
+}
+
+/* The members at work between two neighbouring times, one bit each. */
+static unsigned working(double from, double to)
+{
+    unsigned set = 0;
 
     for (unsigned i = 0; i < n_spans; i++)
-        for (unsigned j = 0; j < i; j++) {
-            double start = spans[i].start > spans[j].start ? spans[i].start : spans[j].start;
-            double end = spans[i].end < spans[j].end ? spans[i].end : spans[j].end;
+        if (spans[i].start <= from && spans[i].end >= to)
+            set |= 1u << spans[i].member;
+    return set;
+}
 
-            if (spans[i].member != spans[j].member && end > start)
-                sum += end - start;
-        }
-    return sum;
+/* Adds up how long each member was busy; returns for how long several were at once, in microseconds. */
+static double measure(void)
+{
+    static double times[2 * max_spans];
+    double shared = 0;
+
+    for (unsigned i = 0; i < n_spans; i++) {
+        times[2 * i] = spans[i].start;
+        times[2 * i + 1] = spans[i].end;
+    }
+    qsort(times, 2 * n_spans, sizeof *times, by_time);
+    for (unsigned i = 1; i < 2 * n_spans; i++) {
+        unsigned set = working(times[i - 1], times[i]);
+
+        for (unsigned m = 0; m < n_members; m++)
+            if (set & 1u << m)
+                members[m].busy += times[i] - times[i - 1];
+        if (set & (set - 1))
+            shared += times[i] - times[i - 1];
+    }
+    return shared;
 }
 
 static void tint(png_byte *rgb, size_t n_pixels, const png_byte *with)
@@ -201,7 +225,7 @@ static void colour_blocks(const char *from, const char *to)
     free(rgb);
 }
 
-static void print_members(void)
+static void print_members(double shared)
 {
     for (unsigned i = 0; i < n_members; i++) {
         printf("%-60.60s %3u blocks, %6.0f ms:", members[i].name, members[i].n_kernels, members[i].busy / 1000);
@@ -211,19 +235,22 @@ static void print_members(void)
         printf("\n");
     }
     printf("%u transfers, %.1f MB; different members computed at the same time for %.0f ms\n", n_transfers, moved / 1e6,
-           overlap() / 1000);
+           shared / 1000);
 }
 
 int main(int argc, char **argv)
 {
+    double shared;
+
     if (argc != 2 && argc != 4)
         die("usage", "members TRACE.json [PICTURE.png COLOURED.png]");
     read_timeline(argv[1]);
     qsort(spans, n_spans, sizeof *spans, by_command);
-    print_members();
+    shared = measure();
+    print_members(shared);
     if (argc == 4 && n_spans)
         colour_blocks(argv[2], argv[3]);
-    if (n_members < 2 || overlap() <= 0) {
+    if (n_members < 2 || shared <= 0) {
         fprintf(stderr, "members: %s\n", n_members < 2 ? "fewer than two members computed" : "one after the other");
         return 1;
     }
