@@ -476,7 +476,7 @@ static cl_int claim_effects(struct tsl_op *op, const struct tsl_kernel_facts *fa
 {
     if (facts->opaque)
         make_opaque(op);
-    return facts->prints && op->port->graph->n_ports > 1 ? tsl_claim_host(op, NULL, 1, true) : CL_SUCCESS;
+    return facts->prints ? tsl_claim_host(op, NULL, 1, true) : CL_SUCCESS;
 }
 
 static cl_int plan_kernel(struct tsl_command *c, const tsl_dependences *order)
