@@ -192,6 +192,25 @@ static void judge_prints(struct sim *sim)
                          sim->printed[j]);
 }
 
+/* All is over: the application's memory is what the program made of it, and each callback was called once. */
+static void judge_end(struct sim *sim, const struct model *model)
+{
+    for (unsigned i = 0; i < SIM_ARENA_SIZE; i++)
+        if (model->areas[SIM_ARENA][i].known && model->areas[SIM_ARENA][i].value != sim->arena[i]) {
+            sim_fail(sim, "byte %u of the host's memory is %u, which should be %u", i, sim->arena[i],
+                     model->areas[SIM_ARENA][i].value);
+            return;
+        }
+    for (unsigned i = 0; i < sim->n_nodes; i++) {
+        const struct sim_node *node = &sim->nodes[i];
+
+        if (node->n_called != node->n_callbacks)
+            sim_fail(sim, "node %u: %u callbacks came for %u", i, node->n_called, node->n_callbacks);
+        if (node->n_callbacks && node->told != node->status)
+            sim_fail(sim, "node %u: a callback was told %d, the status was %d", i, node->told, node->status);
+    }
+}
+
 /* What comes before a node's predecessors comes before the node: so the number of nodes before is an order. */
 void sim_judge(struct sim *sim)
 {
@@ -208,5 +227,7 @@ void sim_judge(struct sim *sim)
         for (unsigned i = 0; i < sim->n_nodes && !sim->failure; i++)
             if (count(&sim->nodes[i].before) == rank)
                 judge_node(sim, model, &sim->nodes[i]);
+    if (!sim->failure)
+        judge_end(sim, model);
     free(model);
 }

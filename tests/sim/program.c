@@ -7,12 +7,6 @@
 
 #define MAX_TRIES 12 /* for a command that fits */
 
-struct argument {
-    uint32_t dst, src, size;
-    unsigned char value;
-    uint16_t node;
-};
-
 /* A buffer or its sub-buffer, as a command names it. */
 struct handle {
     struct tsl_buffer *buffer;
@@ -297,7 +291,7 @@ static void note_doubts(struct sim_node *node, const struct handle *dst, const s
 }
 
 static cl_int launch(struct sim *sim, struct sim_node *node, const char *name, unsigned n,
-                     const struct tsl_buffer *const *buffers, const struct argument *value)
+                     const struct tsl_buffer *const *buffers, const struct sim_argument *value)
 {
     struct tsl_window window = {
         .work_dim = 1, .global_size = {16, 1, 1}, .local_size = {sim_once_in(sim, 2) ? 4 : 0}, .whole = true};
@@ -320,9 +314,9 @@ static cl_int launch(struct sim *sim, struct sim_node *node, const char *name, u
     return error;
 }
 
-static struct argument argument_of(const struct sim *sim, const struct sim_node *node, size_t dst_base, size_t src_base)
+static struct sim_argument argument_of(struct sim *sim, const struct sim_node *node, size_t dst_base, size_t src_base)
 {
-    struct argument value;
+    struct sim_argument value;
 
     memset(&value, 0, sizeof value);
     value.dst = (uint32_t)(node->dst.offset - dst_base);
@@ -330,13 +324,14 @@ static struct argument argument_of(const struct sim *sim, const struct sim_node 
     value.size = (uint32_t)node->dst.size;
     value.value = node->value;
     value.node = (uint16_t)index_of(sim, node);
+    value.sim = sim;
     return value;
 }
 
 static cl_int do_add(struct sim *sim, struct sim_node *node, const struct handle *dst, const struct handle *src)
 {
     const struct tsl_buffer *const buffers[] = {dst->buffer, src->buffer};
-    struct argument value = argument_of(sim, node, dst->offset, src->offset);
+    struct sim_argument value = argument_of(sim, node, dst->offset, src->offset);
 
     note_doubts(node, dst, src);
     if (node->may_dst.size)
@@ -348,7 +343,7 @@ static cl_int do_add(struct sim *sim, struct sim_node *node, const struct handle
 static cl_int do_one(struct sim *sim, struct sim_node *node, const struct handle *dst, const struct handle *src)
 {
     const struct tsl_buffer *const buffers[] = {dst->buffer ? dst->buffer : src->buffer};
-    struct argument value = argument_of(sim, node, dst->offset, src->offset);
+    struct sim_argument value = argument_of(sim, node, dst->offset, src->offset);
 
     note_doubts(node, dst, src);
     if (node->may_dst.size)
@@ -586,11 +581,13 @@ static void set_user_event(struct sim *sim, unsigned i)
     for (unsigned k = 0; k < sim->n_nodes; k++)
         if (sim_set_has(&node->oblige, k) && !sim_set_has(&sim->known, k))
             wait_for_node(sim, k);
-    sim_tell(sim, "set %u", i);
+    if (sim->options.failures && sim_once_in(sim, 6))
+        node->status = -1000 - (cl_int)++sim->n_injected;
+    sim_tell(sim, "set %u: %d", i, node->status);
     node->unset = false;
     node->base = sim->known;
     sim_set_add(&sim->known, i);
-    if (tsl_event_set_user(node->event, CL_COMPLETE))
+    if (tsl_event_set_user(node->event, node->status))
         sim_fail(sim, "user event %u can't be set", i);
     sim_order_settle(sim);
 }
@@ -738,6 +735,41 @@ static void unmap_some(struct sim *sim)
         unmap(sim, (unsigned)map);
 }
 
+static void CL_CALLBACK called(cl_event event, cl_int status, void *arg)
+{
+    struct sim_node *node = arg;
+
+    (void)event;
+    node->told = status;
+    node->n_called++;
+}
+
+static void ask_callback(struct sim *sim)
+{
+    unsigned i = sim->n_nodes ? sim_pick(sim, sim->n_nodes) : 0;
+    struct sim_node *node = &sim->nodes[i];
+
+    if (!sim->n_nodes || !node->event)
+        return;
+    sim_tell(sim, "callback of %u", i);
+    node->n_callbacks++;
+    if (tsl_event_callback(node->event, CL_COMPLETE, called, node))
+        sim_fail(sim, "a callback was refused");
+}
+
+/* The command goes on without its event. */
+static void forget_event(struct sim *sim)
+{
+    unsigned i = sim->n_nodes ? sim_pick(sim, sim->n_nodes) : 0;
+    struct sim_node *node = &sim->nodes[i];
+
+    if (!sim->n_nodes || !node->event || node->unset || node->needs_event || sim->options.failures)
+        return;
+    sim_tell(sim, "release event %u", i);
+    tsl_object_release(&node->event->object);
+    node->event = NULL;
+}
+
 static void flush_some(struct sim *sim)
 {
     unsigned queue = sim_pick(sim, sim->n_queues);
@@ -803,6 +835,10 @@ static void one_step(struct sim *sim)
     case 8:
         if (sim->options.failures)
             inject(sim);
+        else if (sim_once_in(sim, 2))
+            forget_event(sim);
+        else
+            ask_callback(sim);
         break;
     default:
         command(sim, common[sim_pick(sim, sizeof common / sizeof common[0])]);
@@ -850,6 +886,10 @@ void sim_program_run(struct sim *sim)
     }
     if (!sim->failure)
         set_and_unmap_all(sim);
+    if (!sim->options.failures && sim_once_in(sim, 4)) {
+        sim_tell(sim, "# everything is released while it runs");
+        return;
+    }
     for (unsigned i = 0; i < sim->n_queues && !sim->failure; i++)
         finish_queue(sim, i);
     for (unsigned i = 0; i < sim->n_nodes && !sim->failure; i++)

@@ -35,12 +35,12 @@ struct sim_set {
 /* What a run is like. */
 struct sim_options {
     uint64_t seed;
-    unsigned n_steps;  /* of the program */
-    bool threads;      /* real threads and delays; else one thread, virtual time */
-    bool failures;     /* calls and work fail now and then */
-    bool small_memory; /* members can't hold all buffers at once */
-    bool verbose;      /* the program is printed as it runs */
-    unsigned sabotage; /* not 0: the driver itself does enum tsl_fake_sabotage + 1 wrong once, at piece sabotage_at */
+    unsigned n_steps;    /* of the program */
+    bool threads;        /* real threads and delays; else one thread, virtual time */
+    unsigned n_programs; /* with threads: as many run at once, each in a thread, in one context; 0 is 1 */
+    bool failures;       /* calls and work fail now and then */
+    bool verbose;        /* the program is printed as it runs */
+    unsigned sabotage;   /* not 0: the driver itself does enum tsl_fake_sabotage + 1 wrong once, at piece sabotage_at */
     unsigned sabotage_at;
     bool *sabotaged; /* out, where not NULL: it came to that */
 };
@@ -72,7 +72,8 @@ struct sim {
     struct sim_node *nodes;
     int last_of_queue[SIM_MAX_QUEUES]; /* in order: the last command; else the last barrier; -1 */
     struct sim_set all_of_queue[SIM_MAX_QUEUES];
-    struct sim_set known; /* nodes that the host knows to be complete */
+    struct sim_set known;                 /* nodes that the host knows to be complete */
+    unsigned char hidden[SIM_ARENA_SIZE]; /* what SIM_HIDE and SIM_SHOW share */
     unsigned n_printed;
     unsigned printed[SIM_MAX_NODES]; /* nodes whose kernels printed, in the order in which they did */
     unsigned n_injected;             /* failures ordered */
@@ -89,8 +90,12 @@ bool sim_once_in(struct sim *sim, unsigned n);
 void sim_fail(struct sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void sim_tell(struct sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The machine, for all programs of a run: members, context, and the OpenCL program. */
 void sim_world_begin(struct sim *sim);
 void sim_world_end(struct sim *sim);
+/* What a program has for itself: queues and buffers. */
+void sim_things_begin(struct sim *sim);
+void sim_things_end(struct sim *sim);
 /* The machine goes on a little. */
 void sim_world_move(struct sim *sim);
 
@@ -151,11 +156,22 @@ struct sim_node {
     unsigned char value;
     unsigned char pattern_size;
     cl_map_flags map_flags;
-    unsigned char *ptr;  /* of a mapping */
-    int map;             /* UNMAP, POKE, PEEK: the mapping's node; -1: the arena */
-    bool mapped;         /* MAP: not yet unmapped */
-    bool via_sub;        /* MAP: of the sub-buffer */
-    unsigned char *seen; /* PEEK, blocking READ: what was there, src.size or dst.size bytes */
+    unsigned char *ptr;   /* of a mapping */
+    int map;              /* UNMAP, POKE, PEEK: the mapping's node; -1: the arena */
+    bool mapped;          /* MAP: not yet unmapped */
+    bool via_sub;         /* MAP: of the sub-buffer */
+    unsigned n_callbacks; /* asked for */
+    _Atomic(unsigned) n_called;
+    _Atomic(cl_int) told; /* what a callback was told */
+    unsigned char *seen;  /* PEEK, blocking READ: what was there, src.size or dst.size bytes */
+};
+
+/* The last argument of every kernel; offsets in the arguments' memory. */
+struct sim_argument {
+    struct sim *sim;
+    uint32_t dst, src, size;
+    uint16_t node;
+    unsigned char value;
 };
 
 /* ---- order.c ---- */

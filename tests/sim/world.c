@@ -179,12 +179,6 @@ void sim_world_move(struct sim *sim)
 
 /* ---- Kernels ---- */
 
-struct sim_argument {
-    uint32_t dst, src, size;
-    unsigned char value;
-    uint16_t node;
-};
-
 static struct sim_argument argument(const struct tsl_fake_run *run, unsigned i)
 {
     struct sim_argument a;
@@ -203,26 +197,25 @@ static void add_body(const struct tsl_fake_run *run)
 
 static void print_body(const struct tsl_fake_run *run)
 {
-    unsigned i = __atomic_fetch_add(&running->n_printed, 1, __ATOMIC_RELAXED);
+    struct sim_argument a = argument(run, 2);
+    unsigned i = __atomic_fetch_add(&a.sim->n_printed, 1, __ATOMIC_RELAXED);
 
     add_body(run);
-    running->printed[i] = argument(run, 2).node;
+    a.sim->printed[i] = a.node;
 }
-
-static unsigned char hidden[SIM_ARENA_SIZE];
 
 static void hide_body(const struct tsl_fake_run *run)
 {
     struct sim_argument a = argument(run, 1);
 
-    sim_add_bytes(hidden + a.dst, (unsigned char *)run->args[0].ptr + a.src, a.size, a.value);
+    sim_add_bytes(a.sim->hidden + a.dst, (unsigned char *)run->args[0].ptr + a.src, a.size, a.value);
 }
 
 static void show_body(const struct tsl_fake_run *run)
 {
     struct sim_argument a = argument(run, 1);
 
-    sim_add_bytes((unsigned char *)run->args[0].ptr + a.dst, hidden + a.src, a.size, a.value);
+    sim_add_bytes((unsigned char *)run->args[0].ptr + a.dst, a.sim->hidden + a.src, a.size, a.value);
 }
 
 static void hide_touch(const struct tsl_fake_run *run)
@@ -288,7 +281,7 @@ static void register_kernels(void)
 
 static struct tsl_fake_member random_member(struct sim *sim)
 {
-    struct tsl_fake_member is = {
+    return (struct tsl_fake_member){
         .gates = !sim_once_in(sim, 4),
         .peer = sim_once_in(sim, 2),
         .submits_block = sim_once_in(sim, 4),
@@ -300,10 +293,6 @@ static struct tsl_fake_member random_member(struct sim *sim)
         .delay_ns = sim_once_in(sim, 3) ? 0 : 1000 * sim_pick(sim, 50),
         .bandwidth = sim_once_in(sim, 2) ? 0 : 10000000,
     };
-
-    if (sim->options.small_memory)
-        is.memory_size = SIM_MAX_SIZE + sim_pick(sim, 2 * SIM_MAX_SIZE);
-    return is;
 }
 
 static void make_members(struct sim *sim)
@@ -406,7 +395,6 @@ void sim_world_begin(struct sim *sim)
     running = sim;
     n_workers = 0;
     memset(workers, 0, sizeof workers);
-    memset(hidden, 0, sizeof hidden);
     if (!sim->options.threads)
         tsl_simulation = &simulation;
     register_kernels();
@@ -414,6 +402,10 @@ void sim_world_begin(struct sim *sim)
     tsl_members_register(&tsl_fake_driver);
     must(sim, tsl_context_create(NULL, 0, &device, 1, &sim->context), "context");
     make_program(sim);
+}
+
+void sim_things_begin(struct sim *sim)
+{
     make_queues(sim);
     sim->n_buffers = 1 + sim_pick(sim, SIM_MAX_BUFFERS);
     for (unsigned i = 0; i < sim->n_buffers; i++)
@@ -422,22 +414,36 @@ void sim_world_begin(struct sim *sim)
 
 /* ---- The end ---- */
 
-static void release_all(struct sim *sim)
+static void release_buffers(struct sim *sim)
 {
-    for (unsigned i = 0; i < sim->n_nodes; i++)
-        if (sim->nodes[i].event)
-            tsl_object_release(&sim->nodes[i].event->object);
     for (unsigned i = 0; i < sim->n_buffers; i++) {
         if (sim->buffers[i].sub)
             tsl_object_release(&sim->buffers[i].sub->object);
         tsl_object_release(&sim->buffers[i].root->object);
     }
+}
+
+static void release_queues(struct sim *sim)
+{
     for (unsigned i = 0; i < sim->n_queues; i++) {
         tsl_queue_let_go(sim->queues[i]);
         tsl_object_release(&sim->queues[i]->object);
     }
-    tsl_object_release(&sim->program->object);
-    tsl_object_release(&sim->context->object);
+}
+
+/* In any order, and while commands may still run. */
+void sim_things_end(struct sim *sim)
+{
+    bool queues_first = sim_once_in(sim, 2);
+
+    if (queues_first)
+        release_queues(sim);
+    release_buffers(sim);
+    for (unsigned i = 0; i < sim->n_nodes; i++)
+        if (sim->nodes[i].event)
+            tsl_object_release(&sim->nodes[i].event->object);
+    if (!queues_first)
+        release_queues(sim);
 }
 
 /* Until the last thread has let go of the context. */
@@ -478,7 +484,8 @@ void sim_world_end(struct sim *sim)
 {
     if ((sim->failure || tsl_fake_violation(0)) && getenv("SIM_RECORDS"))
         tell_records(sim);
-    release_all(sim);
+    tsl_object_release(&sim->program->object);
+    tsl_object_release(&sim->context->object);
     drain(sim);
     tsl_fake_check_end();
     if (tsl_fake_violation(0))

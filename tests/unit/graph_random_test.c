@@ -80,13 +80,6 @@ static void test_failures(void **state)
     run_seeds((struct sim_options){.n_steps = 60, .failures = true}, 300);
 }
 
-/* Members that can't hold all buffers at once. */
-__attribute__((unused)) static void test_small_memory(void **state)
-{
-    (void)state;
-    run_seeds((struct sim_options){.n_steps = 61, .small_memory = true}, 200);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

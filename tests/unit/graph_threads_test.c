@@ -43,11 +43,19 @@ static void test_failures(void **state)
     run_seeds((struct sim_options){.n_steps = 70, .failures = true}, 30);
 }
 
+/* Several threads, each with a program, in one context: queues and buffers are their own, the rest they share. */
+static void test_many_programs(void **state)
+{
+    (void)state;
+    run_seeds((struct sim_options){.n_steps = 60, .n_programs = 4}, 15);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_programs),
         cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_many_programs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
