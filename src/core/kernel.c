@@ -3,6 +3,7 @@
  */
 #include "core/args.h"
 #include "core/log.h"
+#include "graph/graph.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 
 static void clear_part(struct tsl_kernel_part *part, struct tsl_member *member)
 {
-    if (part->kernel)
+    /* A forked child calls nothing of a driver. */
+    if (part->kernel && !tsl_forked())
         member->driver->kernel_free(part->kernel);
     tsl_kernel_facts_finish(&part->facts);
     part->kernel = NULL;
@@ -138,7 +140,7 @@ static cl_int add_members(struct tsl_kernel *kernel)
 cl_int tsl_kernel_create(struct tsl_program *program, const char *name, struct tsl_kernel **result)
 {
     struct tsl_kernel *kernel;
-    cl_int error = create_empty(program, name, &kernel);
+    cl_int error = tsl_forked() ? CL_OUT_OF_RESOURCES : create_empty(program, name, &kernel);
 
     if (error != CL_SUCCESS)
         return error;

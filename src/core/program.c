@@ -3,7 +3,7 @@
  */
 #include "core/build.h"
 #include "core/container.h"
-#include "core/log.h"
+#include "graph/graph.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,8 @@
 
 void tsl_program_part_clear(struct tsl_program_part *part, struct tsl_member *member)
 {
-    if (part->program)
+    /* A forked child calls nothing of a driver. */
+    if (part->program && !tsl_forked())
         member->driver->program_free(part->program);
     free(part->log);
     free(part->kernel_names);
@@ -312,7 +313,8 @@ static cl_int add_binary(struct tsl_writer *writer, const struct tsl_program_par
     void *built = NULL;
 
     if (part->program) {
-        cl_int error = member->driver->program_binary(part->program, &built, &entry.size);
+        cl_int error =
+            tsl_forked() ? CL_OUT_OF_RESOURCES : member->driver->program_binary(part->program, &built, &entry.size);
 
         if (error != CL_SUCCESS)
             return error;

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static cl_context context;
 
@@ -246,6 +248,40 @@ static void a_callback_hears_of_success_and_failure(void **state)
     }
 }
 
+/* A forked child gets errors, calls no vendor, and may let go of what it inherited. */
+static void a_forked_child_gets_errors(void **state)
+{
+    cl_program program = make_built("kernel void f() {}", NULL);
+    cl_kernel kernel = clCreateKernel(program, "f", NULL);
+    int status = -1;
+    pid_t child;
+    (void)state;
+
+    assert_non_null(kernel);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        size_t size = 0;
+        cl_int error = 0;
+
+        alarm(20); /* better dead than hung */
+        if (clReleaseKernel(kernel) != CL_SUCCESS)
+            _exit(1);
+        if (build(program, NULL) != CL_OUT_OF_RESOURCES)
+            _exit(2);
+        if (clCreateKernel(program, "f", &error) || error != CL_OUT_OF_RESOURCES)
+            _exit(3);
+        if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) != CL_OUT_OF_RESOURCES)
+            _exit(4);
+        _exit(clReleaseProgram(program) == CL_SUCCESS ? 0 : 5);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    clReleaseKernel(kernel);
+    clReleaseProgram(program);
+}
+
 /* ---- Macros ---- */
 
 static bool has_kernel(cl_program program, const char *name)
@@ -452,6 +488,7 @@ int main(void)
         cmocka_unit_test(wrong_arguments_of_a_build_are_refused),
         cmocka_unit_test(no_rebuild_under_a_kernel),
         cmocka_unit_test(a_callback_hears_of_success_and_failure),
+        cmocka_unit_test(a_forked_child_gets_errors),
         cmocka_unit_test(extension_macros_are_those_of_the_device),
         cmocka_unit_test(versions_are_those_of_the_device),
         cmocka_unit_test(what_the_application_defines_stays),
