@@ -168,33 +168,49 @@ static cl_int submit(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_
 
 typedef TSL_FEW(struct tsl_fence *, 8) fences;
 
+/* It can't be waited for (a refused mark, no memory): this thread waits for all of its lane. */
+TSL_UNCHECKED static void wait_for_lane(struct tsl_op *before)
+{
+    struct tsl_graph *graph = before->port->graph;
+    struct tsl_track *track = before->track;
+    tsl_track_pin(track);
+    tsl_graph_open(graph);
+    track->port->member->driver->finish(track->lane);
+    tsl_graph_close(graph);
+    tsl_track_unpin(track);
+}
+
 /* Same member, other track: its fence, flushed, as a wait between queues needs. */
 static void wait_natively(struct tsl_op *before, fences *waits)
 {
     struct tsl_fence *fence = before->user.done ? NULL : tsl_op_fence(before);
-    if (!fence || before->user.done)
+    if (before->user.done)
         return;
-    if (TSL_FEW_PUSH(waits, fence))
-        tsl_fence_ref(fence);
+    if (!fence || !TSL_FEW_PUSH(waits, fence)) {
+        wait_for_lane(before);
+        return;
+    }
+    tsl_fence_ref(fence);
     tsl_track_flush(before->track);
 }
 
 /* Opens a gate when the operation before it, on another member, is complete. Runs in a driver's callback. */
 struct opening {
     struct tsl_fence *gate;
+    bool strict; /* a failure goes on; else what comes after runs nevertheless */
 };
 
 static void open_gate(void *arg, cl_int status)
 {
     struct opening *opening = arg;
     const struct tsl_driver *driver = opening->gate->driver;
-    driver->gate_open(opening->gate, status < 0 ? status : CL_COMPLETE);
+    driver->gate_open(opening->gate, status < 0 && opening->strict ? status : CL_COMPLETE);
     tsl_fence_unref(opening->gate);
     free(opening);
 }
 
 /* Without the lock: a gate on the member that `fence` of another member opens. NULL: none could be had. */
-static struct tsl_fence *gate_for(struct tsl_member *member, struct tsl_fence *fence)
+static struct tsl_fence *gate_for(struct tsl_member *member, struct tsl_fence *fence, bool strict)
 {
     struct opening *opening = malloc(sizeof(*opening));
     struct tsl_fence *gate = NULL;
@@ -202,22 +218,35 @@ static struct tsl_fence *gate_for(struct tsl_member *member, struct tsl_fence *f
         free(opening);
         return NULL;
     }
-    opening->gate = tsl_fence_ref(gate);
+    *opening = (struct opening){.gate = tsl_fence_ref(gate), .strict = strict};
     if (fence->driver->fence_notify(fence, open_gate, opening) != CL_SUCCESS)
         open_gate(opening, fence->driver->fence_wait(fence));
     return gate;
+}
+
+static bool strictly_after(const struct tsl_op *op, const struct tsl_op *before)
+{
+    for (unsigned i = 0; i < before->out.n; i++)
+        if (TSL_FEW_AT(&before->out, i)->to == op && TSL_FEW_AT(&before->out, i)->strict)
+            return true;
+    return false;
 }
 
 static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, fences *waits)
 {
     struct tsl_graph *graph = op->port->graph;
     struct tsl_fence *fence = before->user.done ? NULL : tsl_op_fence(before);
-    if (!fence || before->user.done)
+    bool strict = strictly_after(op, before);
+    if (before->user.done)
         return;
+    if (!fence) {
+        wait_for_lane(before);
+        return;
+    }
     tsl_fence_ref(fence);
     tsl_track_flush(before->track);
     tsl_graph_open(graph);
-    struct tsl_fence *gate = gate_for(op->port->member, fence);
+    struct tsl_fence *gate = gate_for(op->port->member, fence, strict);
     if (!gate)
         fence->driver->fence_wait(fence); /* No gate to be had: this thread waits. */
     tsl_fence_unref(fence);
