@@ -2,7 +2,7 @@
 #include "sim.h"
 
 #include "driver/members.h"
-#include "graph/worker.h"
+#include "graph/internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -160,6 +160,21 @@ static bool meanwhile(void *arg)
     return run_job();
 }
 
+/* No driver is called under the graph's lock: nobody else than the one thread can hold it (programs are built by
+ * threads of their own, at the beginning). */
+static struct tsl_graph *watched; /* NULL: not now */
+
+static void check_lock(void *arg, const char *operation)
+{
+    (void)arg;
+    if (!watched)
+        return;
+    if (pthread_mutex_trylock(&watched->lock.mutex))
+        sim_fail(running, "%s was called under the graph's lock", operation);
+    else
+        pthread_mutex_unlock(&watched->lock.mutex);
+}
+
 static const struct tsl_simulation simulation = {.posted = posted, .block = block};
 
 void sim_world_move(struct sim *sim)
@@ -304,6 +319,7 @@ static void make_members(struct sim *sim)
         .threads = sim->options.threads,
         .seed = sim_random(sim),
         .on_block = sim->options.threads ? NULL : meanwhile,
+        .on_call = sim->options.threads ? NULL : check_lock,
         .abort_on_violation = getenv("SIM_ABORT") != NULL,
     };
     for (unsigned i = 0; i < setup->n_members; i++)
@@ -402,6 +418,7 @@ void sim_world_begin(struct sim *sim)
     tsl_members_register(&tsl_fake_driver);
     must(sim, tsl_context_create(NULL, 0, &device, 1, &sim->context), "context");
     make_program(sim);
+    watched = sim->options.threads ? NULL : sim->context->graph;
 }
 
 void sim_things_begin(struct sim *sim)
@@ -487,6 +504,7 @@ void sim_world_end(struct sim *sim)
     tsl_object_release(&sim->program->object);
     tsl_object_release(&sim->context->object);
     drain(sim);
+    watched = NULL;
     tsl_fake_check_end();
     if (tsl_fake_violation(0))
         sim_fail(sim, "%s", tsl_fake_violation(0));

@@ -1,0 +1,293 @@
+/* What moves between memories, and what doesn't: bytes are counted by the fake driver, whose members take turns. */
+/* variant: round-robin TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin */
+#include "core/buffer.h"
+#include "core/context.h"
+#include "core/program.h"
+#include "core/queue.h"
+#include "driver/fake.h"
+#include "driver/members.h"
+#include "graph/graph.h"
+#include "graph/worker.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZE (64u * 1024)
+
+static struct tsl_context *context;
+static struct tsl_queue *queue;
+static struct tsl_program *program;
+static struct tsl_buffer *a, *b;
+static unsigned char bytes[SIZE], back[SIZE];
+
+/* ---- Kernels: one argument each ---- */
+
+static void read_body(const struct tsl_fake_run *run)
+{
+    (void)run;
+}
+
+/* Adds 1 to the first byte, whatever it says that it may do. */
+static void touch_body(const struct tsl_fake_run *run)
+{
+    ((unsigned char *)run->args[0].ptr)[0]++;
+}
+
+static void first_byte(const struct tsl_fake_run *run)
+{
+    tsl_fake_touch(run, 0, 0, 1, true);
+}
+
+static void register_kernels(void)
+{
+    static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL};
+
+    tsl_fake_kernel("look", read_body, 1, kinds, (const unsigned[]){TSL_ROLE_READ});
+    tsl_fake_kernel("touch", touch_body, 1, kinds, (const unsigned[]){TSL_ROLE_WRITE});
+    tsl_fake_kernel_traits("touch", &(struct tsl_fake_traits){.touch = first_byte});
+}
+
+static void run(const char *name, struct tsl_buffer *buffer)
+{
+    struct tsl_window window = {.work_dim = 1, .global_size = {1, 1, 1}, .whole = true};
+    struct tsl_enqueue e = {.queue = queue, .type = CL_COMMAND_NDRANGE_KERNEL};
+    struct tsl_kernel *kernel;
+
+    assert_int_equal(tsl_kernel_create(program, name, &kernel), CL_SUCCESS);
+    assert_int_equal(tsl_kernel_set_arg(kernel, 0, sizeof(cl_mem), &buffer), CL_SUCCESS);
+    assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, kernel->eligible), CL_SUCCESS);
+    tsl_object_release(&kernel->object);
+}
+
+/* The same offset on both sides. */
+static struct tsl_box_copy box(size_t offset, size_t size)
+{
+    return (struct tsl_box_copy){.region = {size, 1, 1}, .dst_offset = offset, .src_offset = offset};
+}
+
+static void put(struct tsl_buffer *buffer, size_t offset, size_t size)
+{
+    struct tsl_enqueue e = {.queue = queue, .type = CL_COMMAND_WRITE_BUFFER, .blocking = true};
+    struct tsl_box_copy where = box(offset, size);
+
+    assert_int_equal(tsl_enqueue_write(&e, buffer, bytes, &where), CL_SUCCESS);
+}
+
+static void get(struct tsl_buffer *buffer, size_t offset, size_t size)
+{
+    struct tsl_enqueue e = {.queue = queue, .type = CL_COMMAND_READ_BUFFER, .blocking = true};
+    struct tsl_box_copy where = box(offset, size);
+
+    assert_int_equal(tsl_enqueue_read(&e, buffer, back, &where), CL_SUCCESS);
+}
+
+static void finish(void)
+{
+    assert_int_equal(tsl_queue_finish(queue), CL_SUCCESS);
+}
+
+/* ---- The machine ---- */
+
+static void begin(unsigned n, bool peer)
+{
+    static const char *const text = "kernel look a\nkernel touch a\n";
+    struct tsl_fake_setup setup = {.n_members = n, .threads = true};
+    struct tsl_device *device = tsl_device_root();
+
+    for (unsigned i = 0; i < n; i++)
+        setup.members[i] = (struct tsl_fake_member){.gates = true, .peer = peer};
+    register_kernels();
+    tsl_fake_begin(&setup);
+    tsl_members_register(&tsl_fake_driver);
+    assert_int_equal(tsl_context_create(NULL, 0, &device, 1, &context), CL_SUCCESS);
+    assert_int_equal(tsl_queue_create(context, device, 0, NULL, 0, &queue), CL_SUCCESS);
+    assert_int_equal(tsl_program_create_source(context, 1, &text, NULL, &program), CL_SUCCESS);
+    assert_int_equal(tsl_program_build(program, (1u << n) - 1, "", NULL, NULL), CL_SUCCESS);
+    for (size_t i = 0; i < SIZE; i++)
+        bytes[i] = (unsigned char)(i * 7);
+    assert_int_equal(tsl_buffer_create(context, CL_MEM_COPY_HOST_PTR, SIZE, bytes, NULL, &a), CL_SUCCESS);
+    assert_int_equal(tsl_buffer_create(context, CL_MEM_COPY_HOST_PTR, SIZE, bytes, NULL, &b), CL_SUCCESS);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    tsl_object_release(&a->object);
+    tsl_object_release(&b->object);
+    tsl_object_release(&program->object);
+    tsl_queue_let_go(queue);
+    tsl_object_release(&queue->object);
+    tsl_object_release(&context->object);
+    while (tsl_object_live(TSL_CONTEXT) || tsl_fake_busy())
+        continue;
+    if (tsl_fake_violation(0))
+        print_error("%s\n", tsl_fake_violation(0));
+    assert_int_equal(tsl_fake_violations(TSL_FAKE_N_FAULTS), 0);
+    tsl_members_reset();
+    tsl_device_forget();
+    tsl_fake_end();
+    return 0;
+}
+
+/* Bytes that went each way since the last call, over all members. */
+static void assert_moved(uint64_t up, uint64_t down, uint64_t across)
+{
+    uint64_t sums[TSL_FAKE_N_KINDS] = {0};
+
+    finish();
+    for (unsigned i = 0; i < TSL_FAKE_MAX_MEMBERS; i++)
+        for (unsigned kind = 0; kind < TSL_FAKE_N_KINDS; kind++)
+            sums[kind] += tsl_fake_counts(i).did_size[kind];
+    assert_int_equal(sums[TSL_FAKE_DID_WRITE], up);
+    assert_int_equal(sums[TSL_FAKE_DID_READ], down);
+    assert_int_equal(sums[TSL_FAKE_DID_PEER], across);
+    tsl_fake_reset_counts();
+}
+
+/* ---- Tests ---- */
+
+/* A chain of kernels on one member: its data goes there once, and no thread of ours is woken. */
+static void test_chain(void **state)
+{
+    unsigned long wakes;
+
+    (void)state;
+    begin(1, false);
+    run("touch", a);
+    assert_moved(SIZE, 0, 0);
+    wakes = tsl_worker_wakes;
+    for (unsigned i = 0; i < 1000; i++)
+        run("touch", a);
+    assert_moved(0, 0, 0);
+    assert_int_equal(tsl_worker_wakes, wakes);
+    get(a, 0, 1);
+    assert_int_equal(back[0], (unsigned char)1001);
+    assert_moved(0, 1, 0);
+}
+
+/* Of a buffer that is there already only what the host changed goes there again. */
+static void test_part(void **state)
+{
+    (void)state;
+    begin(2, false);
+    run("look", a);
+    run("look", a);
+    assert_moved(2 * SIZE, 0, 0);
+    put(a, 8192, 4096);
+    run("look", a);
+    assert_moved(4096, 0, 0);
+    run("look", a);
+    assert_moved(4096, 0, 0);
+    for (unsigned i = 0; i < 10; i++)
+        run("look", a);
+    assert_moved(0, 0, 0);
+}
+
+/* Readers share: what one member fetched the other keeps; a writer takes it away from the others. */
+static void test_readers_and_writers(void **state)
+{
+    (void)state;
+    begin(2, false);
+    run("look", a);
+    run("look", a);
+    run("look", a);
+    assert_moved(2 * SIZE, 0, 0);
+    run("touch", a); /* member 1 has all of it: nothing to fetch */
+    assert_moved(0, 0, 0);
+    run("look", a); /* member 0's copy is stale now */
+    assert_moved(SIZE, SIZE, 0);
+    run("look", a);
+    assert_moved(0, 0, 0);
+}
+
+/* May write is not must write: a kernel that says WRITE gets the old bytes. A fill and a whole write say must. */
+static void test_overwrites(void **state)
+{
+    struct tsl_enqueue e = {.type = CL_COMMAND_FILL_BUFFER};
+    unsigned char zero = 0;
+
+    (void)state;
+    begin(2, false);
+    run("touch", a);
+    assert_moved(SIZE, 0, 0);
+    get(a, 1, SIZE - 1);
+    assert_memory_equal(back + 1, bytes + 1, SIZE - 1);
+    assert_moved(0, SIZE - 1, 0);
+    e.queue = queue;
+    assert_int_equal(tsl_enqueue_fill(&e, a, &zero, 1, 0, SIZE), CL_SUCCESS);
+    assert_moved(0, 0, 0);
+    put(a, 0, SIZE);
+    assert_moved(0, 0, 0); /* the reader's place isn't known: it waits on the host */
+    run("look", a);
+    assert_moved(SIZE, 0, 0);
+}
+
+/* Between members with a way to each other bytes don't touch the host. */
+static void test_peers(void **state)
+{
+    (void)state;
+    begin(2, true);
+    run("touch", a);
+    assert_moved(SIZE, 0, 0);
+    run("touch", a);
+    assert_moved(0, 0, SIZE);
+    get(a, 0, 1);
+    assert_int_equal(back[0], 2);
+}
+
+/* Buffers of which nobody speaks don't move. */
+static void test_others_stay(void **state)
+{
+    (void)state;
+    begin(2, false);
+    run("touch", a);
+    run("look", a);
+    assert_moved(2 * SIZE, SIZE, 0);
+    run("touch", b);
+    assert_moved(SIZE, 0, 0);
+    get(a, 100, 50);
+    assert_memory_equal(back + 100, bytes + 100, 50);
+    assert_moved(0, 0, 0); /* the host has a copy of it since it went through there */
+}
+
+/* A fully mapped write is fetched, an invalidating one isn't; an unmapped range goes where it is read. */
+static void test_maps(void **state)
+{
+    struct tsl_enqueue e = {.type = CL_COMMAND_MAP_BUFFER, .blocking = true};
+    void *ptr;
+
+    (void)state;
+    begin(1, false);
+    e.queue = queue;
+    run("touch", a);
+    assert_moved(SIZE, 0, 0);
+    assert_int_equal(tsl_enqueue_map(&e, a, CL_MAP_WRITE_INVALIDATE_REGION, 0, 4096, &ptr), CL_SUCCESS);
+    assert_moved(0, 0, 0);
+    memset(ptr, 3, 4096);
+    e.type = CL_COMMAND_UNMAP_MEM_OBJECT;
+    assert_int_equal(tsl_enqueue_unmap(&e, a, ptr), CL_SUCCESS);
+    run("touch", a);
+    assert_moved(4096, 0, 0);
+    e.type = CL_COMMAND_MAP_BUFFER;
+    assert_int_equal(tsl_enqueue_map(&e, a, CL_MAP_READ, 0, 8192, &ptr), CL_SUCCESS);
+    assert_moved(0, 8192, 0);
+    assert_int_equal(*(unsigned char *)ptr, 4);
+    assert_memory_equal((unsigned char *)ptr + 4096, bytes + 4096, 4096);
+    assert_int_equal(tsl_enqueue_unmap(&e, a, ptr), CL_SUCCESS);
+    run("look", a); /* a map for reading leaves the member's copy valid */
+    assert_moved(0, 0, 0);
+}
+
+#define TEST(test) cmocka_unit_test_teardown(test, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_chain),      TEST(test_part),  TEST(test_readers_and_writers),
+        TEST(test_overwrites), TEST(test_peers), TEST(test_others_stay),
+        TEST(test_maps),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
