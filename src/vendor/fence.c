@@ -177,13 +177,15 @@ cl_int tsl_vendor_fence_times(struct tsl_fence *fence, struct tsl_times *times)
 /* ---- Notices ------------------------------------------------------------------------------------------------------
  */
 
-static void unref_notice(struct tsl_vendor_notice *notice)
+/* Gives back some of the caller's references. */
+static void unref_notice(struct tsl_vendor_notice *notice, unsigned n_refs)
 {
     struct tsl_vendor_member *member = notice->member;
     bool last;
 
     pthread_mutex_lock(&member->notices_lock);
-    last = --notice->refs == 0;
+    notice->refs -= n_refs;
+    last = notice->refs == 0;
     if (last) {
         *notice->at = notice->next;
         if (notice->next)
@@ -230,7 +232,7 @@ static void CL_CALLBACK completed(cl_event event, cl_int status, void *data)
     if (status == CL_COMPLETE && notice->member->device->quirks.lying_callbacks)
         status = tsl_vendor_event_status(notice->member->cl, event);
     tell(notice, status > 0 ? CL_COMPLETE : status);
-    unref_notice(notice);
+    unref_notice(notice, 1);
 }
 
 /* With two references: the vendor's and the caller's. */
@@ -253,14 +255,15 @@ static struct tsl_vendor_notice *add_notice(struct tsl_vendor_fence *fence, tsl_
     return notice;
 }
 
-/* The vendor took no callback. If somebody found the failure meanwhile and told, all is well nevertheless. */
+/* The vendor took no callback: both references are given back. If somebody found the failure meanwhile and told, all is
+ * well nevertheless. */
 static cl_int take_back(struct tsl_vendor_notice *notice, cl_int error)
 {
     if (claim(notice))
         tsl_fence_unref(&notice->fence->base);
     else
         error = CL_SUCCESS;
-    unref_notice(notice);
+    unref_notice(notice, 2);
     return error;
 }
 
@@ -279,9 +282,9 @@ cl_int tsl_vendor_fence_notify(struct tsl_fence *fence, tsl_notify_fn *fn, void 
         return CL_OUT_OF_HOST_MEMORY;
     tsl_vendor_give();
     error = notice->member->cl->clSetEventCallback(f->event, CL_COMPLETE, completed, notice);
-    if (error) {
-        error = take_back(notice, error);
-    } else if (notice->member->device->quirks.silent_failures) {
+    if (error)
+        return take_back(notice, error);
+    if (notice->member->device->quirks.silent_failures) {
         /* It may have failed before the vendor knew of the callback, and after the last search. */
         status = tsl_vendor_fence_status(fence);
         if (status < 0) {
@@ -289,8 +292,8 @@ cl_int tsl_vendor_fence_notify(struct tsl_fence *fence, tsl_notify_fn *fn, void 
             tell(notice, status);
         }
     }
-    unref_notice(notice);
-    return error;
+    unref_notice(notice, 1);
+    return CL_SUCCESS;
 }
 
 /* The next notice that nobody was told of and that this search hasn't seen, with a reference, and one to its fence. */
@@ -329,7 +332,7 @@ void tsl_vendor_notice_failures(struct tsl_vendor_member *member)
             tell(notice, status);
         }
         tsl_fence_unref(fence);
-        unref_notice(notice);
+        unref_notice(notice, 1);
     }
 }
 
