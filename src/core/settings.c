@@ -229,11 +229,6 @@ static bool read_path(struct tsl_settings *settings, const struct variable *vari
     return value[0] == '/' && read_text(settings, variable, value);
 }
 
-static bool asked_sync(const struct tsl_settings *settings)
-{
-    return settings->order == TSL_ORDER_SYNC;
-}
-
 static bool asked_config(const struct tsl_settings *settings)
 {
     return settings->config != NULL;
@@ -243,16 +238,6 @@ static bool asked_config(const struct tsl_settings *settings)
 static bool asked_cache(const struct tsl_settings *settings)
 {
     return settings->cache != NULL;
-}
-
-static bool asked_reproducible(const struct tsl_settings *settings)
-{
-    return settings->reproducible == TSL_REPRODUCIBLE_YES;
-}
-
-static bool asked_overlap(const struct tsl_settings *settings)
-{
-    return settings->profiling == TSL_PROFILING_OVERLAP;
 }
 
 /* ---- TESELA_CHECK ---- */
@@ -331,14 +316,14 @@ static const struct variable variables[] = {
     {"TESELA_VENDORS", read_text, show_text, FIELD(vendors), NULL, "a folder of .icd files", TSL_VENDORS_DEFAULT},
     {"TESELA_POLICY", read_policy, show_policy, 0, NULL,
      "auto, eager, fastest, round-robin or weights=1,3,... with a number for each member", "auto"},
-    {"TESELA_ORDER", read_word, show_word, FIELD(order), order_words, "async", "async"},
+    {"TESELA_ORDER", read_word, show_word, FIELD(order), order_words, "async or sync", "async"},
     {"TESELA_CONFIG", read_text, show_text, FIELD(config), NULL, "a file", "no file"},
     {"TESELA_TRACE", read_text, show_text, FIELD(trace), NULL, "a file", "no timeline"},
     {"TESELA_LIMITS", read_word, show_word, FIELD(limits), limits_words, "all or fastest", "all"},
     {"TESELA_DEVICE_TYPE", read_word, show_word, FIELD(device_type), device_type_words, "gpu, cpu or accelerator",
      "gpu"},
     {"TESELA_REPRODUCIBLE", read_word, show_word, FIELD(reproducible), reproducible_words, "yes or no", "no"},
-    {"TESELA_PROFILING", read_word, show_word, FIELD(profiling), profiling_words, "serial", "serial"},
+    {"TESELA_PROFILING", read_word, show_word, FIELD(profiling), profiling_words, "serial or overlap", "serial"},
     {"TESELA_CHECK", read_check, show_check, 0, NULL, "access, coherence or both with a comma between", "no checks"},
     {"TESELA_CACHE", read_path, show_text, FIELD(cache), NULL, "a folder's whole path, beginning with /",
      "the user's cache folder"},
@@ -352,11 +337,7 @@ static const struct variable variables[] = {
 /* Whoever adds such a part takes its row out here and the remark out of docs/settings.md. */
 static const struct absent absents[] = {
     {asked_model, "TESELA_POLICY=model: this version keeps no performance models between runs; it goes on with auto."},
-    {asked_sync, "TESELA_ORDER=sync: this version knows async only, and goes on with it."},
     {asked_config, "TESELA_CONFIG: this version reads no configuration file; choose devices with TESELA_MEMBERS."},
-    {asked_reproducible, "TESELA_REPRODUCIBLE: this version can't tie kernels to one kind of member; to get the same "
-                         "results in each run, name one member in TESELA_MEMBERS."},
-    {asked_overlap, "TESELA_PROFILING=overlap: in this version commands of profiling queues don't overlap."},
     {asked_cache, "TESELA_CACHE: this version keeps no compiled kernels and no models, and leaves the folder alone."},
     {asked_check, "TESELA_CHECK: this version has no such checks, and goes on without."},
 };

@@ -29,7 +29,7 @@ enum tsl_policy {
 /* The papers' two execution policies (TESELA_ORDER). */
 enum tsl_order {
     TSL_ORDER_ASYNC, /* "async", the default: independent commands of a queue overlap */
-    TSL_ORDER_SYNC,  /* "sync": one command of a queue after the other; not there yet */
+    TSL_ORDER_SYNC,  /* "sync": an enqueue returns when its command is complete */
 };
 
 /* What the virtual device's limits are made of (TESELA_LIMITS). */
@@ -48,13 +48,13 @@ enum tsl_device_type {
 /* What happens to in-order commands on queues with profiling (TESELA_PROFILING). */
 enum tsl_profiling {
     TSL_PROFILING_SERIAL,  /* "serial", the default: they do not overlap, as their times would show it */
-    TSL_PROFILING_OVERLAP, /* "overlap": they may overlap as on any other queue; not there yet */
+    TSL_PROFILING_OVERLAP, /* "overlap": they may overlap as on any other queue */
 };
 
 /* Is each kernel pinned to one kind of member, so that its results don't depend on placement (TESELA_REPRODUCIBLE)? */
 enum tsl_reproducible {
     TSL_REPRODUCIBLE_NO,  /* "no", the default */
-    TSL_REPRODUCIBLE_YES, /* "yes"; not there yet */
+    TSL_REPRODUCIBLE_YES, /* "yes" */
 };
 
 /* Bits of tsl_settings.check (TESELA_CHECK). */

@@ -1,4 +1,5 @@
 /* The door for the API: one command per call, filled in and put into its stream. */
+#include "core/settings.h"
 #include "graph/internal.h"
 
 #include <stdlib.h>
@@ -48,6 +49,13 @@ static void commit(const struct tsl_enqueue *e, struct tsl_command *c)
     tsl_command_commit(c);
 }
 
+/* TESELA_ORDER=sync: the papers' synchronous policy. What depends on an unset user event can't be waited for: only the
+ * application can set that, after this call. */
+static bool waits_at_once(const struct tsl_command *c)
+{
+    return tsl_settings()->order == TSL_ORDER_SYNC && c->state != TSL_HELD;
+}
+
 /* A blocking call's error is its command's. An event, where asked for, holds the command. */
 static cl_int finish(const struct tsl_enqueue *e, struct tsl_command *c)
 {
@@ -64,6 +72,8 @@ static cl_int finish(const struct tsl_enqueue *e, struct tsl_command *c)
     commit(e, c);
     if (e->blocking)
         error = tsl_command_wait(c);
+    else if (waits_at_once(c))
+        tsl_command_wait(c);
     if (error < 0 && e->queue->stream->pending_error == error)
         e->queue->stream->pending_error = CL_SUCCESS; /* Told now. */
     tsl_command_unref(c);

@@ -134,6 +134,8 @@ static bool init_stream(struct tsl_stream *stream, struct tsl_queue *queue)
     stream->queue = queue;
     stream->in_order = !(queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     stream->profile = queue->flags & CL_QUEUE_PROFILING_ENABLE;
+    stream->serial = (stream->profile && tsl_settings()->profiling == TSL_PROFILING_SERIAL) ||
+                     tsl_settings()->order == TSL_ORDER_SYNC;
     TAILQ_INIT(&stream->commands);
     stream->tracks = create_tracks(stream, stream->profile || tsl_trace_on());
     stream->timed_tracks = create_tracks(stream, true);

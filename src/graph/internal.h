@@ -260,6 +260,7 @@ struct tsl_stream {
                                 command is reported meanwhile, the queue may go */
     unsigned id;             /* in order of making, from 1 */
     bool in_order, profile;
+    bool serial; /* commands do not overlap: a profiling queue's times would show it, or TESELA_ORDER=sync */
     struct tsl_command_list commands; /* not reported, oldest first */
     struct tsl_command *unscheduled;  /* in-order: the first held one (all after it are held too); else NULL */
     struct tsl_command *barrier;      /* out-of-order: the last barrier, while not complete (owned reference) */

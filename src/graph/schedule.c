@@ -86,7 +86,7 @@ static void collect_order(struct tsl_command *c, tsl_dependences *order)
     }
     if (c->in_order && c->stream->barrier)
         add_all(c, order, &c->stream->barrier->frontier, false);
-    if (c->in_order && (c->stream->profile || c->barrier))
+    if (c->in_order && (c->stream->serial || c->barrier))
         add_all(c, order, &c->stream->frontier, false);
 }
 

@@ -20,12 +20,18 @@ struct tsl_choice {
 struct tsl_placer {
     unsigned (*choose)(struct tsl_placer *placer, const struct tsl_choice *choice);
     unsigned n;
+    bool one_kind;                  /* TESELA_REPRODUCIBLE */
     double speed[TSL_MAX_MEMBERS];  /* caps.speed */
+    uint64_t kind[TSL_MAX_MEMBERS]; /* tsl_kind_of */
     double weight[TSL_MAX_MEMBERS]; /* weights: shares, at least one > 0 */
     double credit[TSL_MAX_MEMBERS]; /* weights: what each has earned and not had */
     unsigned last;                  /* round-robin: the member that was chosen last */
     struct tsl_history *history;    /* auto; NULL for the other policies */
 };
+
+/* What tells members apart that differ in kind: equal ones take the same time for the same work. Stable from run to
+ * run; i: stands for a member without a path (tests). Never 0 or 1. */
+uint64_t tsl_kind_of(const struct tsl_member *member, unsigned i);
 
 /* Is this the better of two otherwise equal candidates? The faster one is; then the one that comes first. */
 static inline bool tsl_placer_faster(const struct tsl_placer *placer, unsigned i, unsigned than)

@@ -5,6 +5,7 @@
 /* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto */
 /* variant: round-robin TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin */
 /* variant: eager TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=eager */
+/* variant: sync TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto TESELA_ORDER=sync */
 #include "sim.h"
 #include "test.h"
 

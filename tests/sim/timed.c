@@ -1,0 +1,142 @@
+#include "timed.h"
+
+#include "core/clock.h"
+#include "driver/members.h"
+#include "graph/internal.h"
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_WORKERS 64
+
+static struct {
+    struct tsl_worker *worker;
+    unsigned n_posts;
+    bool busy; /* its job is below on the stack */
+} workers[MAX_WORKERS];
+static unsigned n_workers;
+
+static void posted(struct tsl_worker *worker)
+{
+    unsigned i = 0;
+
+    while (i < n_workers && workers[i].worker != worker)
+        i++;
+    if (i == MAX_WORKERS)
+        abort();
+    if (i == n_workers)
+        workers[n_workers++].worker = worker;
+    workers[i].n_posts++;
+}
+
+static bool run_job(void)
+{
+    for (unsigned i = 0; i < n_workers; i++) {
+        if (!workers[i].n_posts || workers[i].busy)
+            continue;
+        workers[i].n_posts--;
+        workers[i].busy = true;
+        tsl_worker_step(workers[i].worker);
+        workers[i].busy = false;
+        return true;
+    }
+    return false;
+}
+
+static bool step(void)
+{
+    return run_job() || tsl_fake_step(TSL_FAKE_EARLIEST);
+}
+
+static void block(void)
+{
+    if (!step()) {
+        fprintf(stderr, "the program hangs\n%s", tsl_fake_stuck());
+        abort();
+    }
+}
+
+static bool meanwhile(void *arg)
+{
+    (void)arg;
+    return run_job();
+}
+
+static const struct tsl_simulation simulation = {.posted = posted, .block = block};
+
+void timed_begin(struct timed *t, const struct tsl_fake_member *members, unsigned n, const char *source,
+                 cl_command_queue_properties properties)
+{
+    struct tsl_fake_setup setup = {.n_members = n, .in_time = true, .seed = 1, .on_block = meanwhile};
+    struct tsl_device *device = tsl_device_root();
+
+    for (unsigned i = 0; i < n; i++)
+        setup.members[i] = members[i];
+    n_workers = 0;
+    memset(workers, 0, sizeof workers);
+    tsl_simulation = &simulation;
+    tsl_fake_begin(&setup);
+    tsl_members_register(&tsl_fake_driver);
+    t->n_members = n;
+    assert_int_equal(tsl_context_create(NULL, 0, &device, 1, &t->context), CL_SUCCESS);
+    assert_int_equal(tsl_queue_create(t->context, device, properties, NULL, 0, &t->queue), CL_SUCCESS);
+    assert_int_equal(tsl_program_create_source(t->context, 1, &source, NULL, &t->program), CL_SUCCESS);
+    assert_int_equal(tsl_program_build(t->program, (1u << n) - 1, "", NULL, NULL), CL_SUCCESS);
+}
+
+void timed_end(struct timed *t)
+{
+    tsl_object_release(&t->program->object);
+    tsl_queue_let_go(t->queue);
+    tsl_object_release(&t->queue->object);
+    tsl_object_release(&t->context->object);
+    while (step())
+        continue;
+    tsl_fake_check_end();
+    if (tsl_fake_violation(0))
+        fail_msg("%s", tsl_fake_violation(0));
+    tsl_members_reset();
+    tsl_device_forget();
+    tsl_fake_end();
+    tsl_simulation = NULL;
+}
+
+struct tsl_buffer *timed_buffer(struct timed *t, size_t size)
+{
+    void *bytes = calloc(1, size);
+    struct tsl_buffer *buffer;
+
+    assert_int_equal(tsl_buffer_create(t->context, CL_MEM_COPY_HOST_PTR, size, bytes, NULL, &buffer), CL_SUCCESS);
+    free(bytes);
+    return buffer;
+}
+
+void timed_launch(struct timed *t, const char *name, size_t n_items, unsigned n_buffers,
+                  struct tsl_buffer *const *buffers, struct tsl_event **event)
+{
+    struct tsl_window window = {.work_dim = 1, .global_size = {n_items, 1, 1}, .whole = true};
+    struct tsl_enqueue e = {.queue = t->queue, .type = CL_COMMAND_NDRANGE_KERNEL, .event = event};
+    struct tsl_kernel *kernel;
+
+    assert_int_equal(tsl_kernel_create(t->program, name, &kernel), CL_SUCCESS);
+    for (unsigned i = 0; i < n_buffers; i++)
+        assert_int_equal(tsl_kernel_set_arg(kernel, i, sizeof(cl_mem), &buffers[i]), CL_SUCCESS);
+    assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, kernel->eligible), CL_SUCCESS);
+    tsl_object_release(&kernel->object);
+}
+
+uint64_t timed_finish(struct timed *t)
+{
+    assert_int_equal(tsl_queue_finish(t->queue), CL_SUCCESS);
+    return tsl_clock_ns();
+}
+
+bool timed_run(unsigned i, struct tsl_fake_record *record)
+{
+    for (size_t k = 0; tsl_fake_record(k, record); k++)
+        if (record->kind == TSL_FAKE_DID_LAUNCH && i-- == 0)
+            return true;
+    return false;
+}

@@ -1,0 +1,37 @@
+/*
+ * A fake machine in virtual time for tests of when things happen: everything happens as soon as it can, in the order of
+ * time, and what threads of ours do takes none. One at a time, in one thread.
+ */
+#ifndef TSL_TESTS_TIMED_H
+#define TSL_TESTS_TIMED_H
+
+#include "core/buffer.h"
+#include "core/context.h"
+#include "core/program.h"
+#include "core/queue.h"
+#include "driver/fake.h"
+#include "graph/graph.h"
+
+struct timed {
+    struct tsl_context *context;
+    struct tsl_queue *queue;
+    struct tsl_program *program;
+    unsigned n_members;
+};
+
+/* Kernels of the source are registered before. */
+void timed_begin(struct timed *t, const struct tsl_fake_member *members, unsigned n, const char *source,
+                 cl_command_queue_properties properties);
+/* Everything is finished and released; fails the test if the driver saw its contract broken. */
+void timed_end(struct timed *t);
+
+struct tsl_buffer *timed_buffer(struct timed *t, size_t size);
+/* One kernel over n_items; its arguments are the buffers. Returns its event where one is asked for. */
+void timed_launch(struct timed *t, const char *kernel, size_t n_items, unsigned n_buffers,
+                  struct tsl_buffer *const *buffers, struct tsl_event **event);
+/* Waits for all; returns the virtual time. */
+uint64_t timed_finish(struct timed *t);
+/* The i-th launch that was recorded, in the order of ends; false past the last. */
+bool timed_run(unsigned i, struct tsl_fake_record *record);
+
+#endif
