@@ -41,23 +41,37 @@ cl_int CL_API_CALL tsl_api_clGetDeviceInfo(cl_device_id device, cl_device_info p
 /* Root devices live as long as the platform; only sub-devices are counted (OpenCL 3.0, 4.3). */
 cl_int CL_API_CALL tsl_api_clRetainDevice(cl_device_id device)
 {
-    return tsl_device_from(device) ? CL_SUCCESS : CL_INVALID_DEVICE;
+    struct tsl_device *d = tsl_device_from(device);
+
+    if (!d)
+        return CL_INVALID_DEVICE;
+    if (d->parent)
+        tsl_object_retain(&d->object);
+    return CL_SUCCESS;
 }
 
 cl_int CL_API_CALL tsl_api_clReleaseDevice(cl_device_id device)
 {
-    return tsl_device_from(device) ? CL_SUCCESS : CL_INVALID_DEVICE;
+    struct tsl_device *d = tsl_device_from(device);
+
+    if (!d)
+        return CL_INVALID_DEVICE;
+    return !d->parent || tsl_object_release(&d->object) ? CL_SUCCESS : CL_INVALID_DEVICE;
 }
 
-/* The device says that it has no way to be partitioned, so any way that is asked for is an invalid value. */
 cl_int CL_API_CALL tsl_api_clCreateSubDevices(cl_device_id in_device, const cl_device_partition_property *properties,
                                               cl_uint num_devices, cl_device_id *out_devices, cl_uint *num_devices_ret)
 {
-    (void)properties;
-    (void)num_devices;
-    (void)out_devices;
-    (void)num_devices_ret;
-    return tsl_device_from(in_device) ? CL_INVALID_VALUE : CL_INVALID_DEVICE;
+    struct tsl_device *device = tsl_device_from(in_device);
+    cl_uint n = 0;
+    cl_int error;
+
+    if (!device)
+        return CL_INVALID_DEVICE;
+    error = tsl_device_partition(device, properties, num_devices, (struct tsl_device **)out_devices, &n);
+    if (!error && num_devices_ret)
+        *num_devices_ret = n;
+    return error;
 }
 
 /* cl_ext_device_fission, which we don't report. */

@@ -145,21 +145,20 @@ cl_int CL_API_CALL tsl_api_clReleaseProgram(cl_program program)
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-/* The members behind a list of devices, which all must be the program's; no list means all of those. */
-static cl_int members_of(struct tsl_program *program, cl_uint n, const cl_device_id *list, unsigned *members)
+/* A list of devices, which all must be the program's; no list means all of those. */
+static cl_int check_targets(const struct tsl_program *program, cl_uint n, const cl_device_id *list,
+                            struct tsl_targets *targets)
 {
-    *members = 0;
     if (!list != !n)
         return CL_INVALID_VALUE;
     for (cl_uint i = 0; i < n; i++) {
-        struct tsl_device *device = tsl_device_from(list[i]);
+        const struct tsl_device *device = tsl_device_from(list[i]);
 
         if (!device || !tsl_program_has_device(program, device))
             return CL_INVALID_DEVICE;
-        *members |= tsl_context_members_of(program->context, device);
     }
-    for (cl_uint i = 0; !list && i < program->n_devices; i++)
-        *members |= tsl_context_members_of(program->context, program->devices[i]);
+    *targets = n ? (struct tsl_targets){n, (struct tsl_device *const *)list}
+                 : (struct tsl_targets){program->n_devices, program->devices};
     return CL_SUCCESS;
 }
 
@@ -169,15 +168,15 @@ cl_int CL_API_CALL tsl_api_clBuildProgram(cl_program program, cl_uint num_device
                                           void *user_data)
 {
     struct tsl_program *it = tsl_program_from(program);
-    unsigned members;
+    struct tsl_targets targets;
     cl_int error;
 
     if (!it)
         return CL_INVALID_PROGRAM;
     if (!pfn_notify && user_data)
         return CL_INVALID_VALUE;
-    error = members_of(it, num_devices, device_list, &members);
-    return error == CL_SUCCESS ? tsl_program_build(it, members, options, pfn_notify, user_data) : error;
+    error = check_targets(it, num_devices, device_list, &targets);
+    return error == CL_SUCCESS ? tsl_program_build(it, &targets, options, pfn_notify, user_data) : error;
 }
 
 /* Programs from handles, in an array on the heap. */
@@ -216,7 +215,7 @@ cl_int CL_API_CALL tsl_api_clCompileProgram(cl_program program, cl_uint num_devi
 {
     const struct tsl_program_notify notify = {pfn_notify, user_data};
     struct tsl_program *it = tsl_program_from(program), **headers = NULL;
-    unsigned members;
+    struct tsl_targets targets;
     cl_int error;
 
     if (!it)
@@ -224,13 +223,13 @@ cl_int CL_API_CALL tsl_api_clCompileProgram(cl_program program, cl_uint num_devi
     if ((!pfn_notify && user_data) || !num_input_headers != !input_headers ||
         !num_input_headers != !header_include_names)
         return CL_INVALID_VALUE;
-    error = members_of(it, num_devices, device_list, &members);
+    error = check_targets(it, num_devices, device_list, &targets);
     if (error == CL_SUCCESS)
         error = headers_of(num_input_headers, input_headers, header_include_names, &headers);
     if (error == CL_SUCCESS) {
         const struct tsl_program_includes includes = {num_input_headers, headers, header_include_names};
 
-        error = tsl_program_compile(it, members, options, &includes, &notify);
+        error = tsl_program_compile(it, &targets, options, &includes, &notify);
     }
     free(headers);
     return error;
@@ -258,18 +257,15 @@ static cl_int link_inputs(struct tsl_program *program, const char *options, cl_u
                           const struct tsl_program_notify *notify, bool *began)
 {
     struct tsl_program **inputs = NULL;
-    unsigned members = 0;
     cl_int error = programs_of(n, handles, &inputs);
 
     for (cl_uint i = 0; i < n && error == CL_SUCCESS; i++)
         if (inputs[i]->context != program->context)
             error = CL_INVALID_OPERATION;
-    if (error == CL_SUCCESS)
-        error = members_of(program, 0, NULL, &members);
     if (error == CL_SUCCESS) {
         const struct tsl_program_includes includes = {.n = n, .programs = inputs};
 
-        error = tsl_program_link(program, members, options, &includes, notify, began);
+        error = tsl_program_link(program, options, &includes, notify, began);
     }
     free(inputs);
     return error;

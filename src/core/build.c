@@ -83,20 +83,33 @@ static void run_jobs(struct tsl_build *build)
             pthread_join(build->jobs[i].thread, NULL);
 }
 
-/* The build's result: success if a member is left, else the error that says most. A compiler's "no" says more than a
- * member that could not even try; bad options are the answer only if nobody understood them. */
-static cl_int result_of(const struct tsl_build *build)
+/* What came of it for one device: success if a member is left, else the error that says most. A compiler's "no" says
+ * more than a member that could not even try; bad options are the answer only if nobody understood them. */
+static cl_int result_for(const struct tsl_build *build, const struct tsl_device *device)
 {
+    unsigned members = tsl_context_members_of(build->program->context, device);
     cl_int result = CL_SUCCESS;
 
     for (unsigned i = 0; i < build->n_jobs; i++) {
         cl_int error = build->jobs[i].part.error;
 
+        if (!(members >> build->jobs[i].index & 1))
+            continue;
         if (error == CL_SUCCESS)
             return CL_SUCCESS;
         if (result == CL_SUCCESS || error == build->make->failure)
             result = error;
     }
+    return result;
+}
+
+/* Every device that was asked for must have succeeded. */
+static cl_int result_of(const struct tsl_build *build)
+{
+    cl_int result = CL_SUCCESS;
+
+    for (cl_uint i = 0; i < build->n_devices && result == CL_SUCCESS; i++)
+        result = result_for(build, build->devices[i]);
     return result;
 }
 
@@ -120,21 +133,29 @@ static void add_names(char **names, const char *more)
 }
 
 /* The kernels that some member has, in the order of the first that has them. NULL without memory. */
-static char *kernel_names(const struct tsl_build *build)
+static char *kernel_names_locked(const struct tsl_program *program) TSL_REQUIRES(program->lock)
 {
     char *names = NULL;
 
-    for (unsigned i = 0; i < build->n_jobs; i++)
-        add_names(&names, build->jobs[i].part.kernel_names);
+    for (unsigned i = 0; i < program->context->n_members; i++)
+        add_names(&names, program->parts[i].kernel_names);
     return names ? names : strdup("");
 }
 
-/* Puts the results in place of the old ones, which come back in the jobs. */
-static void exchange_locked(struct tsl_program *program, struct tsl_build *build, char **names, cl_int result)
-    TSL_REQUIRES(program->lock)
+/* What is told of the member's share. */
+static void conclude(struct tsl_build_job *job)
 {
-    char *old = program->options;
+    const struct tsl_build *build = job->build;
+    bool ok = job->part.error == CL_SUCCESS;
 
+    job->part.status = ok ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
+    job->part.type = ok ? build->type : CL_PROGRAM_BINARY_TYPE_NONE;
+    job->part.options = strdup(build->text);
+}
+
+/* Puts the results in place of the old ones, which come back in the jobs. */
+static void exchange_locked(struct tsl_program *program, struct tsl_build *build) TSL_REQUIRES(program->lock)
+{
     for (unsigned i = 0; i < build->n_jobs; i++) {
         struct tsl_program_part *mine = &build->jobs[i].part, *part = &program->parts[build->jobs[i].index], swap;
 
@@ -144,14 +165,10 @@ static void exchange_locked(struct tsl_program *program, struct tsl_build *build
         *part = *mine;
         *mine = swap;
     }
-    program->options = build->text;
-    build->text = old;
-    old = program->kernel_names;
-    program->kernel_names = *names;
-    *names = old;
+    free(program->kernel_names);
+    program->kernel_names = kernel_names_locked(program);
     tsl_program_forget_binaries_locked(program);
-    program->status = result == CL_SUCCESS ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
-    program->binary_type = result == CL_SUCCESS ? build->type : CL_PROGRAM_BINARY_TYPE_NONE;
+    program->building = 0;
 }
 
 static void free_inputs(struct tsl_build *build)
@@ -173,6 +190,7 @@ void tsl_build_destroy(struct tsl_build *build)
         tsl_program_part_clear(&build->jobs[i].part, tsl_build_member(&build->jobs[i]));
     free_inputs(build);
     tsl_object_unref(&build->program->object);
+    free(build->devices);
     free(build->text);
     free(build);
 }
@@ -182,16 +200,15 @@ static cl_int run_build(struct tsl_build *build)
     struct tsl_program *program = build->program;
     tsl_program_fn *fn = build->fn;
     void *arg = build->arg;
-    char *names;
     cl_int result;
 
     run_jobs(build);
     result = result_of(build);
-    names = kernel_names(build);
+    for (unsigned i = 0; i < build->n_jobs; i++)
+        conclude(&build->jobs[i]);
     tsl_lock_take(&program->lock);
-    exchange_locked(program, build, &names, result);
+    exchange_locked(program, build);
     tsl_lock_give(&program->lock);
-    free(names);
     /* The application may release the program in its callback, so ours comes after. */
     if (fn)
         fn((cl_program)program, arg);
@@ -206,15 +223,17 @@ static void *run_detached(void *arg)
 }
 
 /* Claims the program for this build. */
-static cl_int begin_build(struct tsl_program *program)
+static cl_int begin_build(const struct tsl_build *build)
 {
+    struct tsl_program *program = build->program;
     cl_int error = CL_SUCCESS;
 
     tsl_lock_take(&program->lock);
-    if (program->n_kernels || program->status == CL_BUILD_IN_PROGRESS) {
+    if (program->n_kernels || program->building) {
         error = CL_INVALID_OPERATION;
     } else {
-        program->status = CL_BUILD_IN_PROGRESS;
+        for (unsigned i = 0; i < build->n_jobs; i++)
+            program->building |= 1u << build->jobs[i].index;
         while (program->n_readers)
             tsl_lock_wait(&program->lock, &program->no_readers);
     }
@@ -230,7 +249,7 @@ cl_int tsl_build_run(struct tsl_build *build, bool *began)
     if (error == CL_SUCCESS && tsl_build_options_read(build->text, &build->options) != CL_SUCCESS)
         error = build->make->bad_options;
     if (error == CL_SUCCESS)
-        error = begin_build(build->program);
+        error = begin_build(build);
     if (began)
         *began = error == CL_SUCCESS;
     if (error != CL_SUCCESS) {
@@ -244,16 +263,48 @@ cl_int tsl_build_run(struct tsl_build *build, bool *began)
 
 /* ---- Making builds ----------------------------------------------------------------------------------------------- */
 
-struct tsl_build *tsl_build_create(const struct tsl_make *make, struct tsl_program *program, unsigned members,
-                                   const char *options)
+struct tsl_device *tsl_build_view(const struct tsl_build_job *job)
 {
-    unsigned n = (unsigned)__builtin_popcount(members);
-    struct tsl_build *build = calloc(1, sizeof(*build) + n * sizeof(build->jobs[0]));
+    const struct tsl_build *build = job->build;
+    struct tsl_device *view = NULL;
+
+    for (cl_uint i = 0; i < build->n_devices; i++)
+        if (!build->devices[i]->member || (!view && build->devices[i]->member == tsl_build_member(job)))
+            view = build->devices[i];
+    return view;
+}
+
+static bool keep_devices(struct tsl_build *build, const struct tsl_targets *targets)
+{
+    build->devices = calloc(targets->n + 1, sizeof(build->devices[0]));
+    if (!build->devices)
+        return false;
+    memcpy(build->devices, targets->devices, targets->n * sizeof(build->devices[0]));
+    build->n_devices = targets->n;
+    return true;
+}
+
+static unsigned members_of(const struct tsl_context *context, const struct tsl_targets *targets)
+{
+    unsigned members = 0;
+
+    for (cl_uint i = 0; i < targets->n; i++)
+        members |= tsl_context_members_of(context, targets->devices[i]);
+    return members;
+}
+
+struct tsl_build *tsl_build_create(const struct tsl_make *make, struct tsl_program *program,
+                                   const struct tsl_targets *targets, const char *options)
+{
+    const struct tsl_targets all = {program->n_devices, program->devices};
+    unsigned members = members_of(program->context, targets = targets ? targets : &all);
+    struct tsl_build *build = calloc(1, sizeof(*build) + (size_t)__builtin_popcount(members) * sizeof(build->jobs[0]));
 
     if (!build)
         return NULL;
     build->text = strdup(options ? options : "");
-    if (!build->text) {
+    if (!build->text || !keep_devices(build, targets)) {
+        free(build->text);
         free(build);
         return NULL;
     }
@@ -305,10 +356,10 @@ cl_int tsl_build_add_inputs(struct tsl_build *build, cl_uint n, struct tsl_progr
 
 /* ---- What the API calls ------------------------------------------------------------------------------------------ */
 
-cl_int tsl_program_build(struct tsl_program *program, unsigned members, const char *options, tsl_program_fn *fn,
-                         void *arg)
+cl_int tsl_program_build(struct tsl_program *program, const struct tsl_targets *targets, const char *options,
+                         tsl_program_fn *fn, void *arg)
 {
-    struct tsl_build *build = tsl_build_create(&tsl_make_build, program, members, options);
+    struct tsl_build *build = tsl_build_create(&tsl_make_build, program, targets, options);
 
     if (!build)
         return CL_OUT_OF_HOST_MEMORY;
@@ -317,7 +368,7 @@ cl_int tsl_program_build(struct tsl_program *program, unsigned members, const ch
     return tsl_build_run(build, NULL);
 }
 
-cl_int tsl_program_compile(struct tsl_program *program, unsigned members, const char *options,
+cl_int tsl_program_compile(struct tsl_program *program, const struct tsl_targets *targets, const char *options,
                            const struct tsl_program_includes *headers, const struct tsl_program_notify *notify)
 {
     struct tsl_build *build;
@@ -325,7 +376,7 @@ cl_int tsl_program_compile(struct tsl_program *program, unsigned members, const 
 
     if (!program->source)
         return CL_INVALID_OPERATION;
-    build = tsl_build_create(&tsl_make_compile, program, members, options);
+    build = tsl_build_create(&tsl_make_compile, program, targets, options);
     if (!build)
         return CL_OUT_OF_HOST_MEMORY;
     build->type = CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
@@ -338,10 +389,10 @@ cl_int tsl_program_compile(struct tsl_program *program, unsigned members, const 
     return error;
 }
 
-cl_int tsl_program_link(struct tsl_program *program, unsigned members, const char *options,
-                        const struct tsl_program_includes *inputs, const struct tsl_program_notify *notify, bool *began)
+cl_int tsl_program_link(struct tsl_program *program, const char *options, const struct tsl_program_includes *inputs,
+                        const struct tsl_program_notify *notify, bool *began)
 {
-    struct tsl_build *build = tsl_build_create(&tsl_make_link, program, members, options);
+    struct tsl_build *build = tsl_build_create(&tsl_make_link, program, NULL, options);
     cl_int error;
 
     *began = false;

@@ -33,7 +33,9 @@ struct tsl_build_job {
 struct tsl_build {
     const struct tsl_make *make;
     struct tsl_program *program; /* internal reference */
-    char *text;                  /* the options as given; becomes the program's */
+    char *text;                  /* the options as given */
+    struct tsl_device **devices; /* n_devices: what was asked for; the array is owned */
+    cl_uint n_devices;
     struct tsl_build_options options;
     cl_program_binary_type type; /* of the result */
     tsl_program_fn *fn;
@@ -51,9 +53,12 @@ static inline struct tsl_member *tsl_build_member(const struct tsl_build_job *jo
     return job->build->program->context->members[job->index];
 }
 
-/* For all members in the set, with copies of the options. NULL without memory. */
-struct tsl_build *tsl_build_create(const struct tsl_make *make, struct tsl_program *program, unsigned members,
-                                   const char *options);
+/* The device whose promises the program is to see on this member: the virtual one's if it was asked for. */
+struct tsl_device *tsl_build_view(const struct tsl_build_job *job);
+
+/* For all members behind the targets, with copies of the options. NULL without memory. */
+struct tsl_build *tsl_build_create(const struct tsl_make *make, struct tsl_program *program,
+                                   const struct tsl_targets *targets, const char *options);
 /* Adds headers (with names) or what is to be linked. Links keep builds of their inputs away. */
 cl_int tsl_build_add_inputs(struct tsl_build *build, cl_uint n, struct tsl_program *const *inputs,
                             const char *const *names);

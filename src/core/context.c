@@ -1,5 +1,6 @@
 #include "core/context.h"
 
+#include "driver/members.h"
 #include "graph/graph.h"
 
 #include <stdlib.h>
@@ -26,6 +27,7 @@ static void destroy(struct tsl_object *object)
     for (cl_uint i = 0; i < context->n_devices; i++)
         tsl_object_hide(&context->devices[i]->object);
     free(context->devices);
+    free(context->members);
     free(context->properties);
     run_destructors(context);
     tsl_lock_finish(&context->lock);
@@ -58,11 +60,29 @@ static bool keep_devices(struct tsl_context *context, struct tsl_device *const *
     return true;
 }
 
+static bool is_behind(const struct tsl_member *member, struct tsl_device *const *devices, cl_uint n)
+{
+    for (cl_uint i = 0; i < n; i++)
+        if (!devices[i]->member || devices[i]->member == member)
+            return true;
+    return false;
+}
+
+/* Those of all members that stand behind the context's devices. */
+static bool keep_members(struct tsl_context *context, struct tsl_member *const *members, unsigned n)
+{
+    context->members = calloc(n, sizeof(struct tsl_member *));
+    for (unsigned i = 0; context->members && i < n; i++)
+        if (is_behind(members[i], context->devices, context->n_devices))
+            context->members[context->n_members++] = members[i];
+    return context->members;
+}
+
 cl_int tsl_context_create(const cl_context_properties *properties, size_t n_properties,
                           struct tsl_device *const *devices, cl_uint n_devices, struct tsl_context **result)
 {
     unsigned n_members;
-    struct tsl_member *const *members = tsl_device_members(devices[0], &n_members);
+    struct tsl_member *const *members = tsl_members_open(&n_members);
     struct tsl_context *context;
     cl_int error = CL_OUT_OF_HOST_MEMORY;
 
@@ -74,9 +94,8 @@ cl_int tsl_context_create(const cl_context_properties *properties, size_t n_prop
     if (!context)
         return CL_OUT_OF_HOST_MEMORY;
     tsl_lock_init(&context->lock);
-    context->n_members = n_members;
-    context->members = members;
-    if (keep_properties(context, properties, n_properties) && keep_devices(context, devices, n_devices))
+    if (keep_properties(context, properties, n_properties) && keep_devices(context, devices, n_devices) &&
+        keep_members(context, members, n_members))
         error = tsl_graph_create(context, &context->graph);
     if (error) {
         tsl_object_release(&context->object);
@@ -92,6 +111,16 @@ bool tsl_context_has_device(const struct tsl_context *context, const struct tsl_
         if (context->devices[i] == device)
             return true;
     return false;
+}
+
+unsigned tsl_context_members_of(const struct tsl_context *context, const struct tsl_device *device)
+{
+    unsigned set = 0;
+
+    for (unsigned i = 0; i < context->n_members; i++)
+        if (!device->member || context->members[i] == device->member)
+            set |= 1u << i;
+    return set;
 }
 
 cl_int tsl_context_on_destroy(struct tsl_context *context, tsl_context_destructor_fn *fn, void *arg)

@@ -30,8 +30,8 @@ struct tsl_context {
     struct tsl_context_destructor *destructors; /* newest first; under lock */
     struct tsl_lock lock;                       /* leaf */
     unsigned n_members;
-    struct tsl_member *const *members; /* not owned */
-    struct tsl_graph *graph;           /* graph/graph.h: owned */
+    struct tsl_member **members; /* those behind the devices, in order of index; the array is owned */
+    struct tsl_graph *graph;     /* graph/graph.h: owned */
 };
 
 /* The arguments were checked. CL_DEVICE_NOT_AVAILABLE when there is no member. May block (opens members). */
@@ -43,5 +43,8 @@ cl_int tsl_context_on_destroy(struct tsl_context *context, tsl_context_destructo
 
 /* Is this one of the context's devices? */
 bool tsl_context_has_device(const struct tsl_context *context, const struct tsl_device *device);
+
+/* Bits of the context's members that stand behind one of its devices (all of them behind the virtual one). */
+unsigned tsl_context_members_of(const struct tsl_context *context, const struct tsl_device *device);
 
 #endif

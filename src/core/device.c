@@ -8,7 +8,9 @@
 #include "driver/members.h"
 
 #include <CL/cl_ext.h>
+#include <CL/cl_tesela.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static struct tsl_device root = {
     .object = {.dispatch = &tsl_dispatch_table, .kind = TSL_DEVICE, .users = 1, .visible = 1, .refs = 1}};
@@ -20,8 +22,10 @@ struct tsl_device *tsl_device_root(void)
 
 struct tsl_member *const *tsl_device_members(struct tsl_device *device, unsigned *n)
 {
-    (void)device; /* No sub-devices yet. */
-    return tsl_members_open(n);
+    if (!device->member)
+        return tsl_members_open(n);
+    *n = 1;
+    return &device->member;
 }
 
 void tsl_device_log_no_member(void)
@@ -32,14 +36,12 @@ void tsl_device_log_no_member(void)
 }
 
 /*
- * Made at the first question that needs the members. No lock is held while the members are asked, as vendors may come
- * back to us through a loader; two threads that come first both ask, and one result is kept.
+ * No lock is held while the members are asked, as vendors may come back to us through a loader; two threads that come
+ * first both ask, and one result is kept.
  */
-static struct tsl_device_facts *_Atomic root_facts;
-
 static const struct tsl_device_facts *facts_of(struct tsl_device *device)
 {
-    struct tsl_device_facts *facts = atomic_load_explicit(&root_facts, memory_order_acquire);
+    struct tsl_device_facts *facts = atomic_load_explicit(&device->facts, memory_order_acquire);
     struct tsl_device_facts *made;
     struct tsl_member *const *members;
     unsigned n;
@@ -48,7 +50,7 @@ static const struct tsl_device_facts *facts_of(struct tsl_device *device)
         return facts;
     members = tsl_device_members(device, &n);
     made = tsl_device_facts_create(members, n);
-    if (made && !atomic_compare_exchange_strong(&root_facts, &facts, made)) {
+    if (made && !atomic_compare_exchange_strong(&device->facts, &facts, made)) {
         tsl_device_facts_destroy(made);
         return facts;
     }
@@ -57,8 +59,131 @@ static const struct tsl_device_facts *facts_of(struct tsl_device *device)
 
 void tsl_device_forget(void)
 {
-    tsl_device_facts_destroy(atomic_exchange(&root_facts, NULL));
+    tsl_device_facts_destroy(atomic_exchange(&root.facts, NULL));
 }
+
+/* ---- Sub-devices ------------------------------------------------------------------------------------------------- */
+
+static void destroy_sub_device(struct tsl_object *object)
+{
+    struct tsl_device *device = (struct tsl_device *)object;
+
+    tsl_device_facts_destroy(atomic_load(&device->facts));
+}
+
+static struct tsl_device *create_sub_device(struct tsl_device *parent, struct tsl_member *member)
+{
+    struct tsl_device *device = tsl_object_create(TSL_DEVICE, sizeof *device, &parent->object, destroy_sub_device);
+
+    if (!device)
+        return NULL;
+    device->parent = parent;
+    device->member = member;
+    return device;
+}
+
+static cl_int create_sub_devices(struct tsl_device *parent, struct tsl_member *const *members, unsigned n,
+                                 struct tsl_device **out)
+{
+    for (unsigned i = 0; i < n; i++) {
+        out[i] = create_sub_device(parent, members[i]);
+        if (out[i])
+            continue;
+        while (i > 0)
+            tsl_object_release(&out[--i]->object);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    return CL_SUCCESS;
+}
+
+cl_int tsl_device_partition(struct tsl_device *device, const cl_device_partition_property *properties, cl_uint n,
+                            struct tsl_device **out, cl_uint *n_ret)
+{
+    struct tsl_member *const *members;
+    unsigned n_members;
+
+    if (device->member || !properties || properties[0] != CL_DEVICE_PARTITION_BY_MEMBER_TESELA || properties[1] != 0)
+        return CL_INVALID_VALUE;
+    members = tsl_device_members(device, &n_members);
+    if (n_members == 0)
+        return CL_DEVICE_PARTITION_FAILED;
+    *n_ret = n_members;
+    if (!out)
+        return CL_SUCCESS;
+    return n < n_members ? CL_INVALID_VALUE : create_sub_devices(device, members, n_members, out);
+}
+
+/* How a device can be partitioned. */
+static cl_int partition_info(struct tsl_device *device, cl_device_info param, const struct tsl_info *info)
+{
+    static const cl_device_partition_property by_member = CL_DEVICE_PARTITION_BY_MEMBER_TESELA, none = 0;
+    static const cl_device_partition_property type[] = {CL_DEVICE_PARTITION_BY_MEMBER_TESELA, 0};
+    unsigned n = 0;
+
+    if (param == CL_DEVICE_PARTITION_TYPE)
+        return device->member ? tsl_info_bytes(info, type, sizeof type) : tsl_info_bytes(info, &none, sizeof none);
+    if (!device->member)
+        tsl_device_members(device, &n);
+    if (param == CL_DEVICE_PARTITION_MAX_SUB_DEVICES)
+        return tsl_info_uint(info, n);
+    return n ? tsl_info_bytes(info, &by_member, sizeof by_member) : tsl_info_bytes(info, &none, sizeof none);
+}
+
+/* "pthread-haswell (opencl:0.1)" */
+static cl_int sub_device_name(const struct tsl_path *path, const struct tsl_info *info)
+{
+    char *name;
+    cl_int error;
+
+    if (asprintf(&name, "%s (%s)", path->device_name, path->id) < 0)
+        return CL_OUT_OF_HOST_MEMORY;
+    error = tsl_info_string(info, name);
+    free(name);
+    return error;
+}
+
+/* Does a sub-device answer this as its member, and not by the virtual device's rules? */
+static bool is_members_own(const struct tsl_member *member, cl_device_info param)
+{
+    size_t size;
+
+    switch (param) {
+    case CL_DEVICE_TYPE:
+    case CL_DEVICE_NAME:
+    case CL_DRIVER_VERSION:
+    case CL_DEVICE_MEMBER_TESELA:
+    case CL_DEVICE_REFERENCE_COUNT:
+        return true;
+    case CL_DEVICE_VENDOR:
+    case CL_DEVICE_VENDOR_ID:
+    case CL_DEVICE_PROFILE:
+        return member->driver->info(member->path, param, 0, NULL, &size) == CL_SUCCESS;
+    default:
+        return false;
+    }
+}
+
+static cl_int sub_device_info(const struct tsl_device *device, cl_device_info param, const struct tsl_info *info)
+{
+    const struct tsl_path *path = device->member->path;
+
+    switch (param) {
+    case CL_DEVICE_TYPE:
+        return tsl_info_ulong(info, path->type & ~(cl_device_type)CL_DEVICE_TYPE_DEFAULT);
+    case CL_DEVICE_NAME:
+        return sub_device_name(path, info);
+    case CL_DRIVER_VERSION:
+        return tsl_info_string(info, path->driver_version);
+    case CL_DEVICE_MEMBER_TESELA:
+        return tsl_info_string(info, path->id);
+    case CL_DEVICE_REFERENCE_COUNT:
+        return tsl_info_uint(info, tsl_object_users(&device->object));
+    default:
+        return path->driver->info(path, param, info->size, info->value, info->size_ret);
+    }
+}
+
+/* ---- Answers ----------------------------------------------------------------------------------------------------- */
 
 /* GPU unless by setting: many programs take nothing else, and a CPU makes others take slow paths. */
 static cl_device_type reported_type(void)
@@ -87,8 +212,6 @@ static cl_int answer_version(const char *words, cl_version version, const struct
 /* What doesn't depend on the members, and isn't a number; CL_INVALID_VALUE for the rest. */
 static cl_int constant_info(struct tsl_device *device, cl_device_info param, const struct tsl_info *info)
 {
-    static const cl_device_partition_property no_partition = 0;
-
     switch (param) {
     case CL_DEVICE_TYPE:
         return tsl_info_ulong(info, reported_type());
@@ -112,7 +235,12 @@ static cl_int constant_info(struct tsl_device *device, cl_device_info param, con
         return tsl_info_bytes(info, NULL, 0);
     case CL_DEVICE_PARTITION_PROPERTIES:
     case CL_DEVICE_PARTITION_TYPE:
-        return tsl_info_bytes(info, &no_partition, sizeof no_partition);
+    case CL_DEVICE_PARTITION_MAX_SUB_DEVICES:
+        return partition_info(device, param, info);
+    case CL_DEVICE_MEMBER_TESELA:
+        return tsl_info_string(info, "");
+    case CL_DEVICE_REFERENCE_COUNT:
+        return tsl_info_uint(info, 1); /* always, for devices that are no sub-devices */
     case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED:
         return tsl_info_string(info, "v0000-01-01-00"); /* the specification's way to say: none */
     default:
@@ -158,6 +286,8 @@ cl_int tsl_device_info(struct tsl_device *device, cl_device_info param, size_t s
     cl_ulong number;
     cl_int error;
 
+    if (device->member && is_members_own(device->member, param))
+        return sub_device_info(device, param, &info);
     if (row && tsl_number_fixed(row, &number))
         return tsl_number_answer(row, number, &info);
     error = constant_info(device, param, &info);

@@ -4,6 +4,7 @@
  */
 #include "core/device_facts.h"
 
+#include <CL/cl_tesela.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ static const cl_name_version own_extensions[] = {
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_icd"},
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_extended_versioning"},
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_suggested_local_work_size"},
+    {CL_MAKE_VERSION(0, 1, 0), CL_TESELA_MEMBERS_EXTENSION_NAME},
 };
 static const cl_name_version known_features[] = {
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_int64"},

@@ -31,7 +31,7 @@ static void make_source(struct tsl_build_job *job, make_fn *make)
     const struct tsl_build_options *options = &job->build->options;
     const struct tsl_program *program = job->build->program;
     const struct tsl_path *path = tsl_build_member(job)->path;
-    struct tsl_device *device = program->devices[0];
+    struct tsl_device *device = tsl_build_view(job);
     struct tsl_dialect dialect;
     char *source, *text;
     size_t size = program->source_size;

@@ -18,8 +18,9 @@ void tsl_program_part_clear(struct tsl_program_part *part, struct tsl_member *me
         member->driver->program_free(part->program);
     free(part->log);
     free(part->kernel_names);
+    free(part->options);
     part->program = NULL;
-    part->log = part->kernel_names = NULL;
+    part->log = part->kernel_names = part->options = NULL;
 }
 
 static void destroy_program(struct tsl_object *object)
@@ -36,7 +37,6 @@ static void destroy_program(struct tsl_object *object)
     free(program->told);
     free(program->devices);
     free(program->source);
-    free(program->options);
     free(program->kernel_names);
     pthread_cond_destroy(&program->no_readers);
     tsl_lock_finish(&program->lock);
@@ -54,12 +54,12 @@ static struct tsl_program *create_program(struct tsl_context *context, cl_uint n
     program->context = context;
     tsl_lock_init(&program->lock);
     pthread_cond_init(&program->no_readers, NULL);
-    program->status = CL_BUILD_NONE;
-    program->binary_type = CL_PROGRAM_BINARY_TYPE_NONE;
     program->parts = calloc(context->n_members, sizeof(program->parts[0]));
     program->devices = calloc(n_devices, sizeof(program->devices[0]));
     program->told = calloc(n_devices, sizeof(program->told[0]));
     program->n_devices = n_devices;
+    for (unsigned i = 0; program->parts && i < context->n_members; i++)
+        program->parts[i].status = CL_BUILD_NONE;
     if (program->parts && program->devices && program->told)
         return program;
     tsl_object_release(&program->object);
@@ -134,7 +134,7 @@ static cl_int load(struct tsl_program *program, const struct tsl_program_load *l
             return CL_OUT_OF_HOST_MEMORY;
         memcpy(part->binary, entry.binary, entry.size);
         part->binary_size = entry.size;
-        program->binary_type = entry.type;
+        part->type = entry.type;
         status = CL_SUCCESS;
     }
     return status;
@@ -171,26 +171,39 @@ bool tsl_program_has_device(const struct tsl_program *program, const struct tsl_
     return false;
 }
 
-unsigned tsl_context_members_of(const struct tsl_context *context, struct tsl_device *device)
-{
-    struct tsl_member *const *members;
-    unsigned n, set = 0;
+/* ---- Readers ----------------------------------------------------------------------------------------------------- */
 
-    if (!device->parent)
-        return (1u << context->n_members) - 1;
-    members = tsl_device_members(device, &n);
-    for (unsigned i = 0; i < context->n_members; i++)
-        for (unsigned j = 0; j < n; j++)
-            if (context->members[i] == members[j])
-                set |= 1u << i;
-    return set;
+cl_build_status tsl_program_status_locked(const struct tsl_program *program, unsigned members)
+{
+    cl_build_status status = CL_BUILD_NONE;
+
+    if (program->building & members)
+        return CL_BUILD_IN_PROGRESS;
+    for (unsigned i = 0; members >> i; i++) {
+        if (!(members >> i & 1))
+            continue;
+        if (program->parts[i].status == CL_BUILD_SUCCESS)
+            return CL_BUILD_SUCCESS;
+        if (program->parts[i].status == CL_BUILD_ERROR)
+            status = CL_BUILD_ERROR;
+    }
+    return status;
 }
 
-/* ---- Readers ----------------------------------------------------------------------------------------------------- */
+cl_program_binary_type tsl_program_type_locked(const struct tsl_program *program, unsigned members)
+{
+    for (unsigned i = 0; members >> i; i++)
+        if (members >> i & 1 && program->parts[i].type != CL_PROGRAM_BINARY_TYPE_NONE)
+            return program->parts[i].type;
+    return CL_PROGRAM_BINARY_TYPE_NONE;
+}
 
 bool tsl_program_is_executable_locked(const struct tsl_program *program)
 {
-    return program->status == CL_BUILD_SUCCESS && program->binary_type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+    for (unsigned i = 0; !program->building && i < program->context->n_members; i++)
+        if (program->parts[i].status == CL_BUILD_SUCCESS && program->parts[i].type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
+            return true;
+    return false;
 }
 
 bool tsl_program_begin_read(struct tsl_program *program)
@@ -210,8 +223,8 @@ bool tsl_program_begin_any_read(struct tsl_program *program, cl_program_binary_t
     bool idle;
 
     tsl_lock_take(&program->lock);
-    idle = program->status != CL_BUILD_IN_PROGRESS;
-    *type = program->binary_type;
+    idle = !program->building;
+    *type = tsl_program_type_locked(program, (1u << program->context->n_members) - 1);
     if (idle)
         program->n_readers++;
     tsl_lock_give(&program->lock);
@@ -285,7 +298,7 @@ char *tsl_program_log(struct tsl_program *program, unsigned members)
     struct tsl_writer log = {0};
 
     tsl_lock_take(&program->lock);
-    for (unsigned i = 0; members >> i && program->status != CL_BUILD_IN_PROGRESS; i++) {
+    for (unsigned i = 0; members >> i && !(program->building & members); i++) {
         const struct tsl_program_part *part = &program->parts[i];
 
         if (!(members >> i & 1))
@@ -306,10 +319,9 @@ char *tsl_program_log(struct tsl_program *program, unsigned members)
 /* ---- Binaries ---------------------------------------------------------------------------------------------------- */
 
 /* Adds one member's binary: what was built, else what was loaded. An error is the driver's, which can't give it. */
-static cl_int add_binary(struct tsl_writer *writer, const struct tsl_program_part *part, struct tsl_member *member,
-                         cl_program_binary_type type)
+static cl_int add_binary(struct tsl_writer *writer, const struct tsl_program_part *part, struct tsl_member *member)
 {
-    struct tsl_container_entry entry = {.type = type, .binary = part->binary, .size = part->binary_size};
+    struct tsl_container_entry entry = {.type = part->type, .binary = part->binary, .size = part->binary_size};
     void *built = NULL;
 
     if (part->program) {
@@ -327,8 +339,7 @@ static cl_int add_binary(struct tsl_writer *writer, const struct tsl_program_par
 }
 
 /* The container of the members in the set. */
-static cl_int make_binary(struct tsl_program *program, unsigned members, cl_program_binary_type type,
-                          struct tsl_told_binary *binary)
+static cl_int make_binary(struct tsl_program *program, unsigned members, struct tsl_told_binary *binary)
 {
     struct tsl_writer writer = {0};
     cl_int error = CL_SUCCESS;
@@ -338,7 +349,7 @@ static cl_int make_binary(struct tsl_program *program, unsigned members, cl_prog
     for (unsigned i = 0; members >> i; i++) {
         if (!(members >> i & 1))
             continue;
-        error = add_binary(&writer, &program->parts[i], program->context->members[i], type);
+        error = add_binary(&writer, &program->parts[i], program->context->members[i]);
         some |= error == CL_SUCCESS;
     }
     tsl_container_end(&writer);
@@ -382,6 +393,7 @@ static cl_int tell_locked(struct tsl_program *program, cl_uint i, struct tsl_tol
 cl_int tsl_program_binary(struct tsl_program *program, cl_uint i, void **data, size_t *size)
 {
     struct tsl_told_binary made = {.data = NULL}, copy = {.data = NULL};
+    unsigned members = tsl_context_members_of(program->context, program->devices[i]);
     cl_program_binary_type type;
     cl_int error = CL_SUCCESS;
     bool is_told;
@@ -392,9 +404,10 @@ cl_int tsl_program_binary(struct tsl_program *program, cl_uint i, void **data, s
         return CL_SUCCESS;
     tsl_lock_take(&program->lock);
     is_told = program->told[i].data;
+    type = tsl_program_type_locked(program, members);
     tsl_lock_give(&program->lock);
     if (!is_told && type != CL_PROGRAM_BINARY_TYPE_NONE)
-        error = make_binary(program, tsl_context_members_of(program->context, program->devices[i]), type, &made);
+        error = make_binary(program, members, &made);
     if (error == CL_SUCCESS && (is_told || made.data)) {
         tsl_lock_take(&program->lock);
         error = tell_locked(program, i, &made, &copy);

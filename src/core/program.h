@@ -22,6 +22,9 @@ struct tsl_program_part {
     char *log;                    /* heap, NULL before a build */
     char *kernel_names;           /* ';'-separated, heap; NULL: not built, or the driver can't tell */
     bool non_uniform;             /* its launches may have remainders: the language version and the device allow it */
+    cl_build_status status;       /* of the last build on this member; never CL_BUILD_IN_PROGRESS */
+    cl_program_binary_type type;  /* of what was built, or was loaded */
+    char *options;                /* of the last build, heap; NULL before */
     void *binary;                 /* what the application loaded for this member; owned, constant; NULL: nothing */
     size_t binary_size;
 };
@@ -40,10 +43,8 @@ struct tsl_program {
     char *source;                /* concatenated; NULL for binaries */
     size_t source_size;          /* bytes without the closing 0 */
 
-    struct tsl_lock lock;   /* guards all that follows; leaf: no other lock is taken under it */
-    char *options;          /* of the last build; NULL before */
-    cl_build_status status; /* of the last build; CL_BUILD_IN_PROGRESS keeps others from building */
-    cl_program_binary_type binary_type;
+    struct tsl_lock lock; /* guards all that follows; leaf: no other lock is taken under it */
+    unsigned building;    /* the members that a running build is for, which keeps others from building; 0: none runs */
     struct tsl_program_part *parts; /* context->n_members; read without the lock between begin_read and end_read */
     char *kernel_names;             /* ';'-separated, those that some member has; NULL before a build */
     struct tsl_told_binary *told;   /* n_devices; data NULL: not asked for since the last build */
@@ -70,16 +71,20 @@ cl_int tsl_program_create_binary(struct tsl_context *context, cl_uint n, struct 
 
 bool tsl_program_has_device(const struct tsl_program *program, const struct tsl_device *device);
 
-/* Bits of the context's members that stand behind a device (all of them behind the virtual one). */
-unsigned tsl_context_members_of(const struct tsl_context *context, struct tsl_device *device);
-
 typedef void(CL_CALLBACK tsl_program_fn)(cl_program, void *);
 
-/* Builds for the members in the set, all at once. With fn: returns when the build has begun; a thread of ours ends it
- * and calls fn. CL_INVALID_OPERATION while kernels are attached or a build is running. options may be NULL. Blocks;
- * calls drivers. */
-cl_int tsl_program_build(struct tsl_program *program, unsigned members, const char *options, tsl_program_fn *fn,
-                         void *arg);
+/* For which of the program's devices something is to be built. */
+struct tsl_targets {
+    cl_uint n;
+    struct tsl_device *const *devices;
+};
+
+/* Builds for the members behind the targets (NULL: all of the program's devices), all at once. A device has succeeded
+ * when one of its members has; the result is that of the devices, and the first failure among them. With fn: returns
+ * when the build has begun; a thread of ours ends it and calls fn. CL_INVALID_OPERATION while kernels are attached or a
+ * build is running. options may be NULL. Blocks; calls drivers. */
+cl_int tsl_program_build(struct tsl_program *program, const struct tsl_targets *targets, const char *options,
+                         tsl_program_fn *fn, void *arg);
 
 /* Who hears of the end of a compilation or a link, as fn and arg above. */
 struct tsl_program_notify {
@@ -96,19 +101,25 @@ struct tsl_program_includes {
 
 /* The same for clCompileProgram: the program becomes one that can be linked. CL_INVALID_OPERATION also without a
  * source. */
-cl_int tsl_program_compile(struct tsl_program *program, unsigned members, const char *options,
+cl_int tsl_program_compile(struct tsl_program *program, const struct tsl_targets *targets, const char *options,
                            const struct tsl_program_includes *headers, const struct tsl_program_notify *notify);
 
-/* For clLinkProgram: an empty program, and the link that fills it. *began false: nothing was done, the error is one of
- * the arguments (CL_INVALID_OPERATION: an input isn't compiled, or a build of it is running); else it is the link's. */
+/* For clLinkProgram: an empty program, and the link that fills it for all of its devices. *began false: nothing was
+ * done, the error is one of the arguments (CL_INVALID_OPERATION: an input isn't compiled, or a build of it is running);
+ * else it is the link's. */
 cl_int tsl_program_create_empty(struct tsl_context *context, cl_uint n_devices, struct tsl_device *const *devices,
                                 struct tsl_program **program);
-cl_int tsl_program_link(struct tsl_program *program, unsigned members, const char *options,
-                        const struct tsl_program_includes *inputs, const struct tsl_program_notify *notify,
-                        bool *began);
+cl_int tsl_program_link(struct tsl_program *program, const char *options, const struct tsl_program_includes *inputs,
+                        const struct tsl_program_notify *notify, bool *began);
 
-/* Did the last build leave something that kernels can be made of? */
+/* Did the last builds leave something that kernels can be made of, on one member at least? */
 bool tsl_program_is_executable_locked(const struct tsl_program *program) TSL_REQUIRES(program->lock);
+
+/* What the members in the set have come to together: the best that one of them has. */
+cl_build_status tsl_program_status_locked(const struct tsl_program *program, unsigned members)
+    TSL_REQUIRES(program->lock);
+cl_program_binary_type tsl_program_type_locked(const struct tsl_program *program, unsigned members)
+    TSL_REQUIRES(program->lock);
 
 /* The parts stay as they are, and without a lock, from a begin that returned true (the program is executable) to its
  * end. */

@@ -94,19 +94,23 @@ cl_int tsl_program_info(struct tsl_program *program, cl_program_info param, cons
     }
 }
 
-static cl_int build_options(struct tsl_program *program, const struct tsl_info *info)
+static cl_int build_options(struct tsl_program *program, unsigned members, const struct tsl_info *info)
 {
+    const char *options = NULL;
     cl_int error;
 
     tsl_lock_take(&program->lock);
-    error = tsl_info_string(info, program->options);
+    for (unsigned i = 0; members >> i && !options; i++)
+        if (members >> i & 1)
+            options = program->parts[i].options;
+    error = tsl_info_string(info, options);
     tsl_lock_give(&program->lock);
     return error;
 }
 
-static cl_int build_log(struct tsl_program *program, struct tsl_device *device, const struct tsl_info *info)
+static cl_int build_log(struct tsl_program *program, unsigned members, const struct tsl_info *info)
 {
-    char *log = tsl_program_log(program, tsl_context_members_of(program->context, device));
+    char *log = tsl_program_log(program, members);
     cl_int error = log ? tsl_info_string(info, log) : CL_OUT_OF_HOST_MEMORY;
 
     free(log);
@@ -116,20 +120,21 @@ static cl_int build_log(struct tsl_program *program, struct tsl_device *device, 
 cl_int tsl_program_build_info(struct tsl_program *program, struct tsl_device *device, cl_program_build_info param,
                               const struct tsl_info *info)
 {
+    unsigned members = tsl_context_members_of(program->context, device);
     cl_program_binary_type type;
     cl_build_status status;
 
     tsl_lock_take(&program->lock);
-    status = program->status;
-    type = program->binary_type;
+    status = tsl_program_status_locked(program, members);
+    type = tsl_program_type_locked(program, members);
     tsl_lock_give(&program->lock);
     switch (param) {
     case CL_PROGRAM_BUILD_STATUS:
         return tsl_info_bytes(info, &status, sizeof(status));
     case CL_PROGRAM_BUILD_OPTIONS:
-        return build_options(program, info);
+        return build_options(program, members, info);
     case CL_PROGRAM_BUILD_LOG:
-        return build_log(program, device, info);
+        return build_log(program, members, info);
     case CL_PROGRAM_BINARY_TYPE:
         return tsl_info_bytes(info, &type, sizeof(type));
     case CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE:

@@ -126,6 +126,11 @@ static void destroy_tracks(struct tsl_graph *graph, struct tsl_track *tracks)
     free(tracks);
 }
 
+static int pinned_member(const struct tsl_queue *queue)
+{
+    return queue->device->member ? __builtin_ctz(tsl_context_members_of(queue->context, queue->device)) : -1;
+}
+
 static bool init_stream(struct tsl_stream *stream, struct tsl_queue *queue)
 {
     struct tsl_graph *graph = queue->context->graph;
@@ -136,6 +141,7 @@ static bool init_stream(struct tsl_stream *stream, struct tsl_queue *queue)
     stream->profile = queue->flags & CL_QUEUE_PROFILING_ENABLE;
     stream->serial = (stream->profile && tsl_settings()->profiling == TSL_PROFILING_SERIAL) ||
                      tsl_settings()->order == TSL_ORDER_SYNC;
+    stream->pinned = pinned_member(queue);
     TAILQ_INIT(&stream->commands);
     stream->tracks = create_tracks(stream, stream->profile || tsl_trace_on());
     stream->timed_tracks = create_tracks(stream, true);

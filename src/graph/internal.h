@@ -266,6 +266,7 @@ struct tsl_stream {
     struct tsl_command *barrier;      /* out-of-order: the last barrier, while not complete (owned reference) */
     tsl_dependences frontier;         /* in-order: of the last scheduled command */
     struct tsl_track *tracks;         /* by member */
+    int pinned; /* the one member that a sub-device's queue is for: what it moves goes there; -1: no such */
     struct tsl_track *timed_tracks; /* by member: lanes that profile, for launches whose time the placer is to learn */
     cl_int pending_error;           /* of a command without event: told by the next blocking call, then forgotten */
 };

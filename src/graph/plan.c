@@ -219,10 +219,20 @@ static cl_int overwrite(struct tsl_command *c, struct tsl_op *op, const struct t
                  : tsl_claim(op, data_of(c->dst), begin, end, space, TSL_ROLE_WRITE | (gaps ? TSL_ROLE_READ : 0));
 }
 
-/* Where a write goes while the reader's place is unknown: to the host, unless there is only one place. */
-static unsigned write_space(struct tsl_graph *graph)
+/* Where a write goes while the reader's place is unknown: to the host, unless there is only one place. A sub-device's
+ * queue says what the place is. */
+static unsigned write_space(const struct tsl_command *c)
 {
+    const struct tsl_graph *graph = c->graph;
+    if (c->stream->pinned >= 0)
+        return graph->ports[c->stream->pinned].space;
     return one_member(graph) ? graph->ports[0].space : TSL_SPACE_HOST;
+}
+
+/* Where a copy or fill is done: at home with its source, or where a sub-device's queue wants it. */
+static unsigned work_space(const struct tsl_command *c, struct tsl_data *data, uint64_t begin, uint64_t end)
+{
+    return c->stream->pinned >= 0 ? write_space(c) : richest_space(c->graph, data, begin, end);
 }
 
 static void set_dst(struct tsl_op *op, struct tsl_data *data, unsigned space, const struct tsl_box_copy *box)
@@ -237,7 +247,7 @@ static void set_dst(struct tsl_op *op, struct tsl_data *data, unsigned space, co
 
 static cl_int plan_write(struct tsl_command *c, const tsl_dependences *order)
 {
-    unsigned space = write_space(c->graph);
+    unsigned space = write_space(c);
     struct tsl_box_copy box = c->box;
     box.dst_offset += c->dst->offset;
     struct tsl_op *op = main_op(c, order, port_of(c->graph, space), TSL_OP_COPY);
@@ -258,7 +268,7 @@ static cl_int plan_copy(struct tsl_command *c, const tsl_dependences *order)
     box.src_offset += c->src->offset;
     box.dst_offset += c->dst->offset;
     uint64_t begin = box.src_offset, end = begin + tsl_hull(box.region, box.src_row_pitch, box.src_slice_pitch);
-    unsigned space = richest_space(c->graph, src, begin, end);
+    unsigned space = work_space(c, src, begin, end);
     cl_int error = tsl_fetch(c, src, begin, end, space);
     if (error)
         return error;
@@ -280,7 +290,7 @@ static cl_int plan_fill(struct tsl_command *c, const tsl_dependences *order)
     struct tsl_data *data = data_of(c->dst);
     struct tsl_box_copy box = c->box;
     box.dst_offset += c->dst->offset;
-    unsigned space = richest_space(c->graph, data, box.dst_offset, box.dst_offset + box.region[0]);
+    unsigned space = work_space(c, data, box.dst_offset, box.dst_offset + box.region[0]);
     struct tsl_op *op = main_op(c, order, port_of(c->graph, space), TSL_OP_FILL);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
@@ -332,8 +342,8 @@ static cl_int plan_migrate(struct tsl_command *c)
     for (cl_uint i = 0; i < c->n_buffers; i++) {
         struct tsl_buffer *b = c->buffers[i];
         struct tsl_data *data = data_of(b);
-        unsigned space = host ? TSL_SPACE_HOST : write_space(c->graph);
-        if (!host && data->home >= 0)
+        unsigned space = host ? TSL_SPACE_HOST : write_space(c);
+        if (!host && data->home >= 0 && c->stream->pinned < 0)
             space = c->graph->ports[data->home].space;
         cl_int error = tsl_fetch(c, data, b->offset, b->offset + b->size, space);
         if (error)

@@ -64,7 +64,7 @@ static cl_program build(const struct proof *p, const char *source)
     cl_program program = clCreateProgramWithSource(p->context, 1, &source, NULL, &error);
 
     proof_ok(error);
-    error = clBuildProgram(program, 1, &p->device, "", NULL, NULL);
+    error = clBuildProgram(program, 0, NULL, "", NULL, NULL);
     if (error) {
         proof_ok(clGetProgramBuildInfo(program, p->device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL));
         print_error("%s\n", log);
@@ -73,13 +73,25 @@ static cl_program build(const struct proof *p, const char *source)
     return program;
 }
 
+cl_device_id proof_root(void)
+{
+    pthread_once(&started, start);
+    return find_device();
+}
+
 void proof_open(struct proof *p, const char *source)
+{
+    cl_device_id root = proof_root();
+
+    proof_open_on(p, source, 1, &root);
+}
+
+void proof_open_on(struct proof *p, const char *source, cl_uint n, const cl_device_id *devices)
 {
     cl_int error;
 
-    pthread_once(&started, start);
-    *p = (struct proof){.device = find_device(), .trace.position = proof_trace_end()};
-    p->context = clCreateContext(NULL, 1, &p->device, NULL, NULL, &error);
+    *p = (struct proof){.device = devices[0], .trace.position = proof_trace_end()};
+    p->context = clCreateContext(NULL, n, devices, NULL, NULL, &error);
     proof_ok(error);
     p->queue = proof_queue(p, 0);
     p->program = source ? build(p, source) : NULL;

@@ -57,6 +57,9 @@ long proof_trace_end(void);
 /* Makes all of it; the first time it starts the timeline too, so it must come before any OpenCL call. source: NULL for
  * no program. */
 void proof_open(struct proof *p, const char *source);
+/* The same on these devices, with a queue of the first. Tesela's one, from which they come, is proof_root(). */
+void proof_open_on(struct proof *p, const char *source, cl_uint n, const cl_device_id *devices);
+cl_device_id proof_root(void);
 /* Releases all of it. Everything that was enqueued must be finished. */
 void proof_close(struct proof *p);
 

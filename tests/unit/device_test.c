@@ -141,7 +141,7 @@ static void assert_names(const struct tsl_names *names, const char *expected)
     assert_string_equal(text, expected);
 }
 
-#define OWN "cl_khr_icd cl_khr_extended_versioning cl_khr_suggested_local_work_size"
+#define OWN "cl_khr_icd cl_khr_extended_versioning cl_khr_suggested_local_work_size cl_tesela_members"
 
 /* ---- Tests ---- */
 
