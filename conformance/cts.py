@@ -1,0 +1,110 @@
+"""The Khronos test suite: which sub-tests there are, how one is run, how its result is read.
+
+Harnesses of 2023 and of today are understood: both list their sub-tests, and write a JSON file with the result.
+"""
+import fnmatch
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+import results
+from platforms import Problem
+
+# Suites whose program isn't SUITE/test_SUITE, and arguments that the suite's own quick list gives.
+PROGRAMS = {
+    'math_brute_force': 'math_brute_force/test_bruteforce',
+    'half': 'half/test_half',
+    'svm': 'SVM/test_svm',
+    'images_info': 'images/clGetInfo/test_cl_get_info',
+    'images_fill': 'images/clFillImage/test_cl_fill_images',
+    'images_copy': 'images/clCopyImage/test_cl_copy_images',
+    'images_read_write': 'images/clReadWriteImage/test_cl_read_write_images',
+    'images_kernel': 'images/kernel_read_write/test_image_streams',
+    'images_methods': 'images/kernel_image_methods/test_kernel_image_methods',
+    'images_samplerless': 'images/samplerlessReads/test_samplerless_reads',
+}
+ARGUMENTS = {'images_kernel': ['CL_FILTER_NEAREST']}
+WIMPY = ('math_brute_force', 'half', 'conversions', 'select')  # what old harnesses take -w for
+ORDER = ['api', 'basic', 'buffers', 'events', 'allocations', 'compiler', 'computeinfo', 'commonfns', 'geometrics',
+         'integer_ops', 'relationals', 'select', 'conversions', 'math_brute_force', 'vectors', 'thread_dimensions',
+         'printf', 'profiling', 'atomics', 'c11_atomics', 'multiple_device_context', 'mem_host_flags',
+         'device_partition', 'half', 'workgroups', 'contractions', 'device_timer', 'generic_address_space',
+         'non_uniform_work_group', 'spirv_new', 'images_info', 'images_fill', 'images_copy', 'images_read_write',
+         'images_kernel', 'images_methods', 'images_samplerless']
+STATES = {'pass': results.PASS, 'skip': results.SKIP, 'fail': results.FAIL}
+
+
+class Test:
+    """One sub-test. Comparable by its key; run by the runner, in a process of its own."""
+
+    def __init__(self, suite, name, program, arguments):
+        self.suite, self.name, self.program, self.arguments = suite, name, program, arguments
+        self.key = (suite, name)
+        self.alone = False
+
+    def run(self, column, seconds):
+        with tempfile.TemporaryDirectory(prefix='tesela-cts-') as scratch:
+            answer = pathlib.Path(scratch) / 'result.json'
+            environment = column.environ() | {'CL_CONFORMANCE_RESULTS_FILENAME': str(answer)}
+            # Suites look for their files in the folder of the program, and leave some in the current one.
+            done = results.call([self.program, self.name, *self.arguments], environment, seconds,
+                                cwd=self.program.parent)
+            if done.state in (results.PASS, results.FAIL):
+                done.state = self.answer(answer, done.state)
+            return done
+
+    def answer(self, path, state):
+        """What the harness wrote of itself, where it did; a failed process never counts as a pass."""
+        try:
+            told = json.loads(path.read_text())['results']
+        except (OSError, ValueError, KeyError):
+            return state
+        states = {STATES.get(v, results.FAIL) for v in told.values()}
+        if state == results.FAIL and states <= {results.PASS}:
+            return results.FAIL
+        for worst in (results.FAIL, results.PASS, results.SKIP):
+            if worst in states:
+                return worst
+        return state
+
+
+def find_program(root, suite):
+    path = root / PROGRAMS.get(suite, f'{suite}/test_{suite}')
+    return path.resolve() if os.access(path, os.X_OK) else None
+
+
+def names(program, column):
+    """Of its sub-tests, and whether the harness is a new one: those list with another word, and all take -w."""
+    for word in ('--list', '-list'):
+        try:
+            text = subprocess.run([program, word], env=column.environ(), cwd=program.parent, timeout=60, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout
+        except (OSError, subprocess.TimeoutExpired):
+            continue
+        lines = text.splitlines()
+        starts = [i for i, line in enumerate(lines) if line.strip().lower().startswith('test names')]
+        if starts:
+            found = [line.strip() for line in lines[starts[0] + 1:] if line.startswith('\t') and line.strip()]
+            return [n for n in found if ' ' not in n], word == '--list'
+    return [], False
+
+
+def tests(options, columns):
+    root = options.cts
+    chosen = options.suites.split(',') if options.suites else [s for s in ORDER if find_program(root, s)]
+    if not chosen:
+        raise Problem(f'no suite of an OpenCL-CTS was found in {root}: name the folder that holds api/test_api')
+    found = []
+    for suite in chosen:
+        program = find_program(root, suite)
+        if not program:
+            raise Problem(f"{root / PROGRAMS.get(suite, f'{suite}/test_{suite}')} is missing: build that suite, or leave it out of --suites")
+        listed, new = names(program, columns[0])
+        quick = not options.full and (new or suite in WIMPY)
+        arguments = ARGUMENTS.get(suite, []) + (['-w'] if quick else [])
+        if not listed:
+            raise Problem(f'{program} lists no sub-tests: is it a program of OpenCL-CTS, and are its libraries here?')
+        found += [Test(suite, n, program, arguments) for n in listed if fnmatch.fnmatch(n, options.tests)]
+    return found

@@ -1,0 +1,49 @@
+"""Debian's piglit: its OpenCL tests, one process each, images excepted."""
+import fnmatch
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import results
+from platforms import Problem
+
+
+class Test:
+    """A program of piglit, or one of its .cl files, which cl-program-tester runs. piglit prints its result as JSON."""
+
+    def __init__(self, suite, name, command):
+        self.suite, self.name, self.command = suite, name, command
+        self.key = (suite, name)
+
+    def run(self, column, seconds):
+        done = results.call(self.command, column.environ() | {'PIGLIT_NO_WINDOW': '1'}, seconds)
+        told = re.findall(r'PIGLIT: *\{.*?"result" *: *"(\w+)"', done.tail)
+        if told and done.state in (results.PASS, results.FAIL):
+            done.state = {'pass': results.PASS, 'skip': results.SKIP}.get(told[-1], results.FAIL)
+        return done
+
+
+def absolute(program, command):
+    """piglit names its files as seen from where it is installed."""
+    folder = pathlib.Path(program).resolve().parent
+    return [str((folder / word).resolve()) if word.startswith('../') else word for word in command]
+
+
+def tests(options):
+    program = shutil.which('piglit')
+    if not program:
+        raise Problem('piglit is missing: install the Debian package piglit')
+    environment = os.environ | {'PIGLIT_NO_WINDOW': '1'}
+    listed = subprocess.run([program, 'print-cmd', 'cl'], env=environment, text=True, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, check=False)
+    if listed.returncode:
+        raise Problem(f'piglit print-cmd cl failed: {listed.stderr[-500:]}')
+    found = []
+    for line in listed.stdout.splitlines():
+        name, _, command = line.partition(' ::: ')
+        images = any(word in name.lower() for word in ('image', 'sampler'))
+        if command and not images and fnmatch.fnmatch(name, options.tests):
+            found.append(Test('piglit', name, absolute(program, command.split())))
+    return found

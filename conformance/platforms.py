@@ -1,0 +1,62 @@
+"""The columns of the table: a vendor's own OpenCL, Tesela over it, and Tesela over several vendors at once."""
+import os
+import pathlib
+import tempfile
+
+
+class Problem(Exception):
+    """A sentence for the user."""
+
+
+class Column:
+    """A platform to run on: its name, and what the environment must say so that programs see it alone."""
+
+    def __init__(self, name, environment):
+        self.name = name
+        self.environment = environment
+
+    def environ(self):
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(('OCL_ICD', 'OPENCL_LAYERS'))}
+        return clean | self.environment
+
+
+def vendor_folder(build, vendor):
+    """A folder with the .icd files of one vendor, or of several joined by +."""
+    if pathlib.Path(vendor).is_dir():
+        return pathlib.Path(vendor).resolve()
+    for name in ('-'.join(['vendors', *vendor.split('+')]), f'vendors-{vendor}'):
+        if (build / name).is_dir() and any((build / name).iterdir()):
+            return (build / name).resolve()
+    return joined_folder(build, vendor.split('+'))
+
+
+def joined_folder(build, vendors):
+    folder = pathlib.Path(tempfile.mkdtemp(prefix='tesela-vendors-'))
+    for vendor in vendors:
+        icds = list((build / f'vendors-{vendor}').glob('*.icd'))
+        if not icds:
+            raise Problem(f"no .icd file of '{vendor}' in {build}: install the vendor and build Tesela again, "
+                          'or name a folder with its .icd file')
+        for icd in icds:
+            (folder / icd.name).write_text(icd.read_text())
+    return folder
+
+
+def tesela_environment(build, folder):
+    icd = build / 'icd'
+    if not (icd / 'tesela.icd').exists():
+        raise Problem(f'{icd}/tesela.icd is missing: build Tesela first, or name its build with --build')
+    return {'OCL_ICD_VENDORS': str(icd.resolve()), 'TESELA_VENDORS': str(folder)}
+
+
+def columns(options):
+    folder = vendor_folder(options.build, options.native)
+    label = pathlib.Path(options.native).name
+    found = [Column(f'native {label}', {'OCL_ICD_VENDORS': str(folder)}),
+             Column(f'Tesela on {label}', tesela_environment(options.build, folder))]
+    if options.mixed:
+        mixed = tesela_environment(options.build, vendor_folder(options.build, options.mixed))
+        mixed['TESELA_POLICY'] = 'round-robin'
+        mixed.setdefault('POCL_DEVICES', os.environ.get('POCL_DEVICES', 'basic pthread'))
+        found.append(Column(f'Tesela on {pathlib.Path(options.mixed).name}, in turns', mixed))
+    return found

@@ -1,0 +1,127 @@
+"""Results: one run of a sub-test, the book of all of them, the table that compares, and what is expected of it."""
+import collections
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+PASS, FAIL, SKIP, CRASH, TIMEOUT = 'pass', 'fail', 'skip', 'crash', 'timeout'
+
+
+class Result:
+    """state: one of the above; seconds: how long it took; tail: the last that it said, where it didn't pass."""
+
+    def __init__(self, state, seconds=0.0, tail=''):
+        self.state, self.seconds, self.tail = state, seconds, tail
+
+
+def call(command, environment, seconds, cwd=None):
+    """Runs a program, and ends it with all that it started when the time is up. The exit status says pass or fail."""
+    start = time.monotonic()
+    with subprocess.Popen(command, env=environment, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, start_new_session=True) as process:
+        try:
+            output, _ = process.communicate(timeout=seconds)
+            late = False
+        except subprocess.TimeoutExpired:
+            late = True
+            os.killpg(process.pid, signal.SIGKILL)
+            output, _ = process.communicate()
+    took = time.monotonic() - start
+    tail = output.decode(errors='replace')[-2000:]
+    if late:
+        return Result(TIMEOUT, took, tail)
+    if process.returncode < 0 or process.returncode > 128:
+        return Result(CRASH, took, f'{tail}\n[status {process.returncode}]')
+    return Result(PASS if process.returncode == 0 else FAIL, took, tail)
+
+
+class Book:
+    """All results so far, by (column, suite, test). Each is added to the file as it comes; the last one counts."""
+
+    def __init__(self, path, columns):
+        self.path = path
+        self.columns = [c.name for c in columns]
+        self.entries = {}
+        if path.exists():
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                self.read(number, line)
+
+    def read(self, number, line):
+        try:
+            e = json.loads(line)
+            self.entries[e['on'], e['suite'], e['test']] = Result(e['state'], e['seconds'], e.get('tail', ''))
+        except (ValueError, KeyError, TypeError):
+            print(f'{self.path}:{number}: not a result, left out (an earlier run was cut off here?)')
+
+    def get(self, column, key):
+        return self.entries.get((column, *key))
+
+    def add(self, column, key, result):
+        self.entries[(column, *key)] = result
+        entry = {'on': column, 'suite': key[0], 'test': key[1], 'state': result.state, 'seconds': round(result.seconds, 2)}
+        if result.state != PASS:
+            entry['tail'] = result.tail
+        with self.path.open('a') as file:
+            file.write(json.dumps(entry) + '\n')
+
+    def keys(self):
+        return list(dict.fromkeys((s, t) for _, s, t in self.entries))
+
+    def forget(self, what):
+        wanted = set(filter(None, what.split(',')))
+        for column, suite, test in list(self.entries):
+            result = self.entries[column, suite, test]
+            native = self.get(self.columns[0], (suite, test))
+            lost = column != self.columns[0] and native and native.state == PASS and result.state != PASS
+            if 'all' in wanted or result.state in wanted or (lost and 'lost' in wanted):
+                del self.entries[column, suite, test]
+
+
+class Expected:
+    """Known differences: expected/*.json, lists of {"on", "suite", "test", "reason"}; "*" stands for every one."""
+
+    def __init__(self, folder):
+        self.entries = []
+        for path in sorted(pathlib.Path(folder).glob('*.json')):
+            for entry in json.loads(path.read_text()):
+                if not entry.get('reason'):
+                    raise ValueError(f'{path}: {entry} gives no reason')
+                self.entries.append(entry)
+
+    def reason(self, column, key):
+        for e in self.entries:
+            if e['on'] in ('*', column) and e['suite'] in ('*', key[0]) and e['test'] in ('*', key[1]):
+                return e['reason']
+        return None
+
+
+Row = collections.namedtuple('Row', 'suite test native on state kind reason tail')
+
+
+class Table:
+    """Each sub-test on each column beside the native one. kind: same; lost (passes natively: never excused); gained;
+    expected (differs otherwise, with a reason); differs (without one)."""
+
+    def __init__(self, book, expected):
+        self.book, self.expected = book, expected
+        self.native, *self.others = book.columns
+        self.rows = [self.row(c, k) for k in book.keys() for c in self.others if book.get(c, k) and book.get(self.native, k)]
+
+    def row(self, column, key):
+        native, ours = self.book.get(self.native, key), self.book.get(column, key)
+        reason = self.expected.reason(column, key)
+        if native.state == ours.state:
+            kind = 'same'
+        elif native.state == PASS:
+            kind = 'lost'
+        elif ours.state == PASS:
+            kind = 'gained'
+        else:
+            kind = 'expected' if reason else 'differs'
+        return Row(*key, native.state, column, ours.state, kind, reason if kind == 'expected' else None, ours.tail)
+
+    def bad(self):
+        return [r for r in self.rows if r.kind in ('lost', 'differs')]
