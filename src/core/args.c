@@ -285,6 +285,11 @@ cl_int tsl_kernel_set_arg(struct tsl_kernel *kernel, cl_uint index, size_t size,
     return error;
 }
 
+uint64_t tsl_args_new_serial(void)
+{
+    return atomic_fetch_add_explicit(&last_serial, 1, memory_order_relaxed) + 1;
+}
+
 /* ---- Taking ------------------------------------------------------------------------------------------------------ */
 
 struct tsl_args *tsl_args_share(struct tsl_kernel *kernel)
@@ -294,7 +299,7 @@ struct tsl_args *tsl_args_share(struct tsl_kernel *kernel)
     tsl_spin_take(&kernel->lock);
     args = kernel->args;
     if (!args->serial)
-        args->serial = atomic_fetch_add_explicit(&last_serial, 1, memory_order_relaxed) + 1;
+        args->serial = tsl_args_new_serial();
     /* Relaxed: we hold the kernel's reference while we take ours. */
     atomic_fetch_add_explicit(&args->refs, 1, memory_order_relaxed);
     tsl_spin_give(&kernel->lock);

@@ -94,7 +94,7 @@ cl_int tsl_buffer_create(struct tsl_context *context, cl_mem_flags flags, size_t
     struct tsl_buffer *buffer = create(context, flags, 0, size);
     if (!buffer)
         return CL_OUT_OF_HOST_MEMORY;
-    buffer->data = tsl_data_create(context, size, flags, host_ptr);
+    buffer->data = tsl_data_create(context, &buffer->object, size, flags, host_ptr);
     if (!buffer->data || !keep_properties(buffer, properties) ||
         ((flags & CL_MEM_COPY_HOST_PTR) && !copy_in(buffer->data, host_ptr))) {
         tsl_object_release(&buffer->object);
@@ -114,7 +114,7 @@ cl_int tsl_buffer_create_sub(struct tsl_buffer *root, cl_mem_flags flags, size_t
         return CL_OUT_OF_HOST_MEMORY;
     sub->parent = root;
     tsl_object_show(&root->object);
-    sub->sub_mems = calloc(1, sizeof(*sub->sub_mems));
+    sub->sub_mems = tsl_sub_mems_create(root->data);
     if (!sub->sub_mems) {
         tsl_object_release(&sub->object);
         return CL_OUT_OF_HOST_MEMORY;

@@ -200,6 +200,9 @@ cl_int tsl_kernel_args(struct tsl_kernel *kernel, struct tsl_args **args);
 void tsl_args_let_go(struct tsl_args *args); /* NULL allowed; may destroy buffers: not under the graph's lock */
 void tsl_args_unref(struct tsl_args *args);  /* NULL allowed */
 
+/* A serial that no arguments have. */
+uint64_t tsl_args_new_serial(void);
+
 /* Bytes of local memory that the arguments ask for. */
 size_t tsl_args_local_size(const struct tsl_args *args);
 

@@ -75,12 +75,21 @@ struct tsl_member_caps {
     double speed; /* rough relative compute speed, > 0: only for the order of members before any measurement */
 };
 
+/* The core's books of a member's memory, in bytes, over all contexts (graph/room.c). Drivers leave it zero. */
+struct tsl_member_books {
+    atomic_uint_fast64_t planned_size; /* of the objects that have a place there, as planned */
+    atomic_uint_fast64_t held_size;    /* allocated now */
+    atomic_uint_fast64_t found_size;   /* what was allocated when there turned out to be no more; 0: not so yet */
+    atomic_uint_fast64_t found_ns;     /* when that was */
+};
+
 /* Base of a driver's own member structure (embed it first). Made by open(), lives until close(). */
 struct tsl_member {
     const struct tsl_driver *driver;
     const struct tsl_path *path;
     struct tsl_member_caps caps;
     unsigned index; /* position in the registry's list of members in use, 0 … TSL_MAX_MEMBERS-1; set by the registry */
+    struct tsl_member_books books;
 };
 
 /* ---- Things a member holds (each is the base of a driver's own structure, embedded first) ------------------------ */

@@ -38,6 +38,7 @@ struct tsl_fake_member {
     uint64_t bandwidth;      /* bytes per second of copies and fills; 0: they take no time beyond delay_ns */
     uint64_t memory_size;    /* bytes; 0: 1 GiB. Allocation fails beyond */
     uint64_t max_alloc_size; /* bytes; 0: memory_size */
+    uint64_t told_size;      /* bytes of memory that the member tells of; 0: memory_size. More: others have the rest */
     size_t base_align;       /* bytes; 0: 64 */
     size_t work_group_size;  /* 0: 256 */
     unsigned context;        /* members with the same number > 0 wait natively for each other's fences */

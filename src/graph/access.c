@@ -110,23 +110,120 @@ static bool written_later(const struct tsl_tile *tile, const struct tsl_op *op, 
     return false;
 }
 
-void tsl_move_failed(struct tsl_op *op)
+/* Was the space's copy of the bytes from begin on written by nobody after the operation? *end: as far as the answer
+ * holds. */
+static bool last_written_by(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t *end, unsigned space)
 {
-    struct tsl_data *data = op->dst.data;
-    unsigned space = op->dst.space;
     bool host = space == TSL_SPACE_HOST;
     struct tsl_tiles *tiles = host ? &op->port->graph->host_map : &data->tiles;
     uint64_t base = host ? address(data->host) : 0;
-    uint64_t begin = op->dst.offset, end = begin + op->region[0];
-    while (begin < end) {
-        struct tsl_tile *tile = tsl_tiles_meeting(tiles, base + begin, base + end);
-        uint64_t next = !tile ? end : (tile->begin > base + begin ? tile->begin : tile->end) - base;
-        bool clear = !tile || tile->begin > base + begin || !written_later(tile, op, space);
-        next = next < end ? next : end;
-        if (clear)
-            clear_valid(data, begin, next, TSL_SPACE_BIT(space));
-        begin = next;
+    struct tsl_tile *tile = tsl_tiles_meeting(tiles, base + begin, base + *end);
+    if (!tile)
+        return true;
+    bool gap = tile->begin > base + begin;
+    uint64_t next = (gap ? tile->begin : tile->end) - base;
+    if (next < *end)
+        *end = next;
+    return gap || !written_later(tile, op, space);
+}
+
+void tsl_move_failed(struct tsl_op *op)
+{
+    struct tsl_data *data = op->dst.data;
+    uint64_t begin = op->dst.offset, end = begin + op->region[0], next = end;
+    for (; begin < end; begin = next, next = end)
+        if (last_written_by(op, data, begin, &next, op->dst.space))
+            clear_valid(data, begin, next, TSL_SPACE_BIT(op->dst.space));
+}
+
+/* ---- Evictions -------------------------------------------------------------------------------------------------- */
+
+bool tsl_only_there(struct tsl_data *data, unsigned space, uint64_t *begin, uint64_t *end)
+{
+    struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, *begin, data->size);
+    while (tile && tile->valid != TSL_SPACE_BIT(space))
+        tile = tsl_tiles_next_meeting(tile, data->size);
+    if (!tile)
+        return false;
+    *begin = tile->begin;
+    do {
+        *end = tile->end;
+        tile = tsl_tiles_next_meeting(tile, data->size);
+    } while (tile && tile->valid == TSL_SPACE_BIT(space));
+    return true;
+}
+
+void tsl_leave_space(struct tsl_data *data, unsigned space)
+{
+    set_valid(data, 0, data->size, ~TSL_SPACE_BIT(space), 0);
+}
+
+/* Where the host's copy still is what it was to be, the member's is valid instead. */
+static bool stay_valid(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+{
+    bool any = false;
+    struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end);
+    for (; tile; tile = tsl_tiles_next(tile, end)) {
+        if (!(tile->valid & TSL_SPACE_BIT(TSL_SPACE_HOST)))
+            continue;
+        tile->valid = (tile->valid & ~TSL_SPACE_BIT(TSL_SPACE_HOST)) | TSL_SPACE_BIT(space);
+        any = true;
     }
+    tsl_tiles_join(&data->tiles, begin, end);
+    return any;
+}
+
+bool tsl_spill_failed(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+{
+    bool any = false;
+    for (uint64_t next = end; begin < end; begin = next, next = end)
+        if (last_written_by(op, data, begin, &next, TSL_SPACE_HOST))
+            any |= stay_valid(data, begin, next, space);
+    return any;
+}
+
+cl_int tsl_claim_place(struct tsl_op *op, struct tsl_data *data, unsigned space)
+{
+    struct toucher t = {.op = op};
+    return touch(&data->tiles, &t, 0, data->size, space, TSL_ROLE_WRITE);
+}
+
+void tsl_follow_place(struct tsl_op *op, struct tsl_data *data, unsigned space)
+{
+    struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, 0, data->size);
+    for (; tile; tile = tsl_tiles_next_meeting(tile, data->size))
+        tsl_tile_use(tile, &op->user, space, true);
+    tsl_tiles_join(&data->tiles, 0, data->size);
+}
+
+cl_int tsl_claim_spill(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end)
+{
+    struct toucher t = {.op = op};
+    cl_int error = touch_copy(op->port->graph, &t, data, begin, end, TSL_SPACE_HOST, TSL_ROLE_WRITE);
+    return error ? error : set_valid(data, begin, end, ~0u, TSL_SPACE_BIT(TSL_SPACE_HOST));
+}
+
+static bool unused(struct tsl_tiles *tiles, uint64_t begin, uint64_t end, unsigned space)
+{
+    struct tsl_tile *tile = tsl_tiles_meeting(tiles, begin, end);
+    for (; tile; tile = tsl_tiles_next_meeting(tile, end)) {
+        tsl_tile_prune(tile);
+        for (unsigned i = 0; i < tile->uses.n; i++)
+            if (tile->uses.list[i].space == space)
+                return false;
+    }
+    return true;
+}
+
+bool tsl_space_idle(struct tsl_data *data, unsigned space)
+{
+    return unused(&data->tiles, 0, data->size, space);
+}
+
+bool tsl_host_idle(struct tsl_data *data, uint64_t begin, uint64_t end)
+{
+    uint64_t base = address(data->host);
+    return unused(&data->context->graph->host_map, base + begin, base + end, TSL_SPACE_HOST);
 }
 
 /* ---- Moves ------------------------------------------------------------------------------------------------------ */
@@ -152,9 +249,9 @@ static unsigned best_source(struct tsl_graph *graph, uint32_t valid, unsigned to
 }
 
 static cl_int move(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned from,
-                   unsigned to)
+                   unsigned to, bool aside)
 {
-    struct tsl_op *op = tsl_plan_move(command, data, begin, end, from, to);
+    struct tsl_op *op = tsl_plan_move(command, data, begin, end, from, to, aside);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
     struct toucher t = {.op = op};
@@ -168,6 +265,11 @@ static cl_int move(struct tsl_command *command, struct tsl_data *data, uint64_t 
     tsl_op_go(op);
     tsl_op_unref(op);
     return error;
+}
+
+cl_int tsl_spill(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+{
+    return move(command, data, begin, end, space, TSL_SPACE_HOST, true);
 }
 
 void tsl_warn_unwritten(struct tsl_data *data, uint64_t begin, uint64_t end)
@@ -207,11 +309,11 @@ static bool lacking(struct tsl_graph *graph, struct tsl_data *data, uint64_t *be
 static cl_int fetch_run(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned from,
                         unsigned to)
 {
-    if (from == to) /* Nothing was ever written: whatever is there will do. */
-        return set_valid(data, begin, end, ~0u, TSL_SPACE_BIT(to));
+    if (from == to) /* Nothing was ever written: whatever is there will do, and isn't worth moving from there. */
+        return CL_SUCCESS;
     bool direct = from == TSL_SPACE_HOST || to == TSL_SPACE_HOST || peers(command->graph, from, to);
-    cl_int error = direct ? CL_SUCCESS : move(command, data, begin, end, from, TSL_SPACE_HOST);
-    return error ? error : move(command, data, begin, end, direct ? from : TSL_SPACE_HOST, to);
+    cl_int error = direct ? CL_SUCCESS : move(command, data, begin, end, from, TSL_SPACE_HOST, false);
+    return error ? error : move(command, data, begin, end, direct ? from : TSL_SPACE_HOST, to, false);
 }
 
 cl_int tsl_fetch(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
@@ -219,6 +321,8 @@ cl_int tsl_fetch(struct tsl_command *command, struct tsl_data *data, uint64_t be
     uint64_t run_begin = begin, run_end = end;
     unsigned from = 0;
     cl_int error = CL_SUCCESS;
+    if (space != TSL_SPACE_HOST)
+        tsl_seat(command, data, &command->graph->ports[space - 1]);
     while (!error && run_begin < end && lacking(command->graph, data, &run_begin, &run_end, space, &from)) {
         error = fetch_run(command, data, run_begin, run_end, from, space);
         run_begin = run_end;
@@ -265,6 +369,8 @@ static cl_int keep_mapped(struct tsl_data *data, uint64_t begin, uint64_t end)
 cl_int tsl_claim(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space, unsigned role)
 {
     struct toucher t = {.op = op};
+    if (space != TSL_SPACE_HOST)
+        tsl_seat(op->command, data, &op->port->graph->ports[space - 1]);
     cl_int error = touch_copy(op->port->graph, &t, data, begin, end, space, role);
     if (!error && (role & TSL_ROLE_WRITE))
         error = set_valid(data, begin, end, 0, TSL_SPACE_BIT(space));

@@ -9,22 +9,33 @@
 /* Flags that a member's driver may know: how kernels access the memory. What the host does to it is our own affair. */
 #define ACCESS_FLAGS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
 
-struct tsl_data *tsl_data_create(struct tsl_context *context, size_t size, cl_mem_flags flags, void *host_ptr)
+static struct tsl_seat *create_seats(struct tsl_data *data, unsigned n)
+{
+    struct tsl_seat *seats = calloc(n, sizeof(*seats));
+    for (unsigned i = 0; seats && i < n; i++)
+        seats[i].data = data;
+    return seats;
+}
+
+struct tsl_data *tsl_data_create(struct tsl_context *context, struct tsl_object *owner, size_t size, cl_mem_flags flags,
+                                 void *host_ptr)
 {
     struct tsl_data *data = calloc(1, sizeof(*data));
     uint32_t valid = host_ptr ? TSL_SPACE_BIT(TSL_SPACE_HOST) : 0;
     if (!data)
         return NULL;
     data->context = context;
+    data->owner = owner;
     data->size = size;
     data->flags = flags & ACCESS_FLAGS;
     data->home = -1;
-    data->mems = calloc(context->n_members, sizeof(*data->mems));
+    LIST_INIT(&data->sub_mems);
+    data->seats = create_seats(data, context->n_members);
     if (flags & CL_MEM_USE_HOST_PTR)
         data->host = host_ptr;
-    if (data->mems && tsl_tiles_init(&data->tiles, size, valid, true))
+    if (data->seats && tsl_tiles_init(&data->tiles, size, valid, true))
         return data;
-    free(data->mems);
+    free(data->seats);
     free(data);
     return NULL;
 }
@@ -39,16 +50,17 @@ void tsl_data_destroy(struct tsl_data *data)
 {
     struct tsl_context *context = data->context;
     for (unsigned i = 0; i < context->n_members; i++)
-        if (data->mems[i])
-            data->mems[i]->member->driver->mem_free(data->mems[i]);
+        if (data->seats[i].mem)
+            tsl_room_free(data->seats[i].mem);
     tsl_lock_take(&context->graph->lock); /* Uses hold operations. */
+    tsl_unseat_all(data);
     tsl_tiles_finish(&data->tiles);
     if (data->host)
         tsl_tiles_join(&context->graph->host_map, (uintptr_t)data->host, (uintptr_t)data->host + data->size);
     tsl_graph_leave(context->graph, TSL_WHO_WORKER);
     if (data->host_owned)
         munmap(data->host, pages(data->size));
-    free(data->mems);
+    free(data->seats);
     TSL_FEW_FINISH(&data->mapped);
     free(data);
 }
@@ -66,10 +78,56 @@ char *tsl_data_host(struct tsl_data *data)
     return data->host;
 }
 
+/* ---- Parts ------------------------------------------------------------------------------------------------------ */
+
+struct tsl_sub_mems *tsl_sub_mems_create(struct tsl_data *data)
+{
+    struct tsl_sub_mems *subs = calloc(1, sizeof(*subs));
+    if (!subs)
+        return NULL;
+    subs->data = data;
+    tsl_lock_take(&data->context->graph->lock);
+    LIST_INSERT_HEAD(&data->sub_mems, subs, link);
+    tsl_lock_give(&data->context->graph->lock);
+    return subs;
+}
+
+/* From here no eviction finds them; one that comes meanwhile leaves the root's memory to us. */
+static bool take_subs(struct tsl_sub_mems *subs)
+{
+    struct tsl_data *data = subs->data;
+    bool any = false;
+    tsl_lock_take(&data->context->graph->lock);
+    LIST_REMOVE(subs, link);
+    for (unsigned i = 0; i < data->context->n_members; i++)
+        if (subs->mems[i]) {
+            data->seats[i].n_freeing++;
+            any = true;
+        }
+    tsl_lock_give(&data->context->graph->lock);
+    return any;
+}
+
+static void free_orphan(struct tsl_data *data, struct tsl_seat *seat)
+{
+    struct tsl_mem *orphan = NULL;
+    tsl_lock_take(&data->context->graph->lock);
+    if (--seat->n_freeing == 0) {
+        orphan = seat->orphan;
+        seat->orphan = NULL;
+    }
+    tsl_lock_give(&data->context->graph->lock);
+    if (orphan)
+        tsl_room_free(orphan);
+}
+
 void tsl_sub_mems_destroy(struct tsl_sub_mems *subs)
 {
-    for (unsigned i = 0; subs && i < TSL_MAX_MEMBERS; i++)
-        if (subs->mems[i])
-            subs->mems[i]->member->driver->mem_free(subs->mems[i]);
+    if (subs && take_subs(subs))
+        for (unsigned i = 0; i < subs->data->context->n_members; i++)
+            if (subs->mems[i]) {
+                subs->mems[i]->member->driver->mem_free(subs->mems[i]);
+                free_orphan(subs->data, &subs->data->seats[i]);
+            }
     free(subs);
 }

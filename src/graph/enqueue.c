@@ -238,7 +238,9 @@ cl_int tsl_enqueue_kernel(const struct tsl_enqueue *e, struct tsl_kernel *kernel
     if (error)
         return abandon(c, error);
     c->window = *window;
-    c->members = members;
+    c->members = tsl_room_members(c->graph, members, c->args);
+    if (!c->members && members)
+        return abandon(c, CL_MEM_OBJECT_ALLOCATION_FAILURE);
     if (!empty(window)) {
         c->kernel = kernel;
         tsl_object_ref(&kernel->object);

@@ -81,6 +81,7 @@ cl_int tsl_graph_create(struct tsl_context *context, struct tsl_graph **result)
         tsl_port_init(&graph->ports[i], graph, context->members[i], i);
     graph->n_ports = context->n_members;
     tsl_port_init(&graph->host, graph, tsl_host_member(), TSL_HOST_INDEX);
+    tsl_room_add_graph(graph);
     *result = graph;
     return CL_SUCCESS;
 }
@@ -93,12 +94,16 @@ void tsl_graph_destroy(struct tsl_graph *graph)
         return;
     for (unsigned i = 0; i < graph->n_ports; i++)
         tsl_port_finish(&graph->ports[i]);
-    if (graph->host.member)
+    if (graph->host.member) { /* It was made as a whole. */
+        tsl_room_remove_graph(graph);
         tsl_port_finish(&graph->host);
+    }
     tsl_placer_destroy(graph->placer);
     tsl_lock_take(&graph->lock);
     tsl_tiles_finish(&graph->host_map); /* Its uses may be the last that hold their operations. */
     tsl_op_unref(graph->opaque);
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        tsl_op_unref(graph->ports[i].evicting);
     bury(graph);
     tsl_lock_give(&graph->lock);
     tsl_pool_finish(&graph->op_pool);

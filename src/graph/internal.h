@@ -5,6 +5,7 @@
  *   schedule.c  held → scheduled: order (streams, wait lists, barriers), then a plan per kind of command
  *   plan.c      where a command runs; its operations
  *   access.c    fetching and claiming ranges: moves between spaces, edges from the uses on tiles
+ *   room.c      members' memory: who has a place there, and who gives it up for another
  *   op.c        operations and their edges
  *   submit.c    ready operations → drivers; the ports
  *   complete.c  fences → finished operations → complete and reported commands
@@ -59,32 +60,61 @@ struct tsl_data {
      * into it, whatever kernels that may touch all of the object (but don't: OpenCL 3.0, 5.4.2) claim meanwhile. */
     TSL_FEW(struct tsl_range, 1) mapped;
     size_t size;
-    cl_mem_flags flags;     /* access flags, handed to drivers as hints */
-    struct tsl_tiles tiles; /* the directory */
-    char *host;             /* the host's copy; NULL until needed */
-    bool host_owned;        /* ours (else the application's CL_MEM_USE_HOST_PTR) */
-    bool warned;            /* "read before anything was written" was said */
-    int home;               /* member whose kernel used it last; -1: none yet */
-    struct tsl_mem **mems;  /* by member; made and read only by that port's drainer, freed at the end */
+    cl_mem_flags flags;                 /* access flags, handed to drivers as hints */
+    struct tsl_tiles tiles;             /* the directory */
+    char *host;                         /* the host's copy; NULL until needed */
+    bool host_owned;                    /* ours (else the application's CL_MEM_USE_HOST_PTR) */
+    bool warned;                        /* "read before anything was written" was said */
+    int home;                           /* member whose kernel used it last; -1: none yet */
+    struct tsl_object *owner;           /* the root buffer, whose this is */
+    struct tsl_seat *seats;             /* by member */
+    LIST_HEAD(, tsl_sub_mems) sub_mems; /* of its sub-buffers */
 };
 
-/* A sub-buffer's memory on a member, made on demand by that port's drainer; hangs on the sub-buffer. */
+/*
+ * A memory object's place in a member's memory. Two views of it: `seated` is the schedule's, ahead of what happens;
+ * `mem` is what there is now. mem is made by the port's drainer while an operation uses it, taken away by an eviction
+ * when none does (room.c), and freed at the end.
+ */
+struct tsl_seat {
+    TAILQ_ENTRY(tsl_seat) link; /* in the port's list while seated, coldest first */
+    struct tsl_data *data;
+    struct tsl_mem *mem;
+    bool seated;
+    bool changed;           /* another memory was there before: arguments bound then are others now */
+    uint64_t pin;           /* the id of the last command that needs it */
+    unsigned n_evictions;   /* planned so far */
+    unsigned n_void;        /* so many of these don't take place: what they should have saved is still needed here */
+    unsigned n_freeing;     /* parts of it that other threads are freeing: they go before it */
+    struct tsl_mem *orphan; /* evicted meanwhile: whoever frees the last part frees this too */
+};
+
+TAILQ_HEAD(tsl_seat_list, tsl_seat);
+
+/* A sub-buffer's memory on the members, made on demand by the port's drainer, taken away with the root's; hangs on the
+ * sub-buffer. */
 struct tsl_sub_mems {
+    LIST_ENTRY(tsl_sub_mems) link;
+    struct tsl_data *data;
     struct tsl_mem *mems[TSL_MAX_MEMBERS];
 };
 
-struct tsl_data *tsl_data_create(struct tsl_context *context, size_t size, cl_mem_flags flags, void *host_ptr);
+/* owner: the root buffer. */
+struct tsl_data *tsl_data_create(struct tsl_context *context, struct tsl_object *owner, size_t size, cl_mem_flags flags,
+                                 void *host_ptr);
 /* Calls drivers: not under a lock. No command uses it any more. */
 void tsl_data_destroy(struct tsl_data *data);
 /* The host's copy, allocated at first need (64-byte aligned, whole pages); NULL without memory. */
 char *tsl_data_host(struct tsl_data *data);
 
-void tsl_sub_mems_destroy(struct tsl_sub_mems *subs); /* as tsl_data_destroy; NULL allowed */
+struct tsl_sub_mems *tsl_sub_mems_create(struct tsl_data *data); /* NULL without memory */
+void tsl_sub_mems_destroy(struct tsl_sub_mems *subs);            /* as tsl_data_destroy; NULL allowed */
 
 /* ---- Operations ---------------------------------------------------------------------------------------------------
  */
 
-enum tsl_op_kind { TSL_OP_COPY, TSL_OP_FILL, TSL_OP_LAUNCH, TSL_OP_NATIVE, TSL_OP_MARK };
+/* ROOM: takes a memory object's place on a member away (room.c). */
+enum tsl_op_kind { TSL_OP_COPY, TSL_OP_FILL, TSL_OP_LAUNCH, TSL_OP_NATIVE, TSL_OP_MARK, TSL_OP_ROOM };
 enum tsl_op_state { TSL_OP_PLANNED, TSL_OP_READY, TSL_OP_SUBMITTED, TSL_OP_DONE };
 enum tsl_edge_kind { TSL_EDGE_LANE, TSL_EDGE_NATIVE, TSL_EDGE_GATE, TSL_EDGE_DONE };
 
@@ -125,6 +155,7 @@ struct tsl_op {
     bool notified;   /* notify was asked for */
     bool timed;      /* the placer is to learn how long it took */
     bool move;       /* transfers a tile because a command needs it (not a command of the application) */
+    bool aside;      /* makes room for the command: its fate is not the command's */
     struct tsl_fence *fence;
     cl_int signal_status; /* what the fence told */
     uint64_t submit_ns;
@@ -135,6 +166,8 @@ struct tsl_op {
     TSL_FEW(struct tsl_op *, 1) gates;   /* submitted before on other members; gates wait for them (owned references) */
     struct tsl_side dst, src;            /* COPY, FILL (dst) */
     size_t region[3];                    /* COPY; FILL: region[0] bytes */
+    struct tsl_seat *victim;             /* ROOM: it has a reference to the data's owner */
+    unsigned eviction;                   /* ROOM: its number among the victim's, from 0 */
 };
 
 /* Bytes from the first to behind the last byte of a box. */
@@ -175,8 +208,11 @@ struct tsl_port {
     unsigned n_pending;
     unsigned n_launches; /* ever */
     struct tsl_op_queue ready;
-    struct tsl_track up, down; /* moves to and from the member */
-    struct tsl_worker *worker; /* synchronous ports */
+    struct tsl_seat_list seats; /* who has a place in the member's memory, coldest first */
+    struct tsl_op *evicting;    /* the last eviction that was planned, while unfinished (owned reference) */
+    size_t fresh_size;          /* allocated by the drainer since a submission succeeded: maybe not yet there really */
+    struct tsl_track up, down;  /* moves to and from the member */
+    struct tsl_worker *worker;  /* synchronous ports */
     struct tsl_job job;
     STAILQ_ENTRY(tsl_port) link;
 };
@@ -272,6 +308,7 @@ struct tsl_stream {
 };
 
 struct tsl_graph {
+    LIST_ENTRY(tsl_graph) link; /* in the list of all (room.c) */
     struct tsl_lock lock;
     struct tsl_context *context; /* not owned: the graph is the context's */
     pthread_cond_t changed;      /* something became reported or submitted; signalled only when n_waiting */
@@ -377,6 +414,64 @@ cl_int tsl_map_range(struct tsl_data *data, uint64_t begin, uint64_t end);
 void tsl_unmap_range(struct tsl_data *data, uint64_t begin, uint64_t end);
 /* A move failed: its target's copy is not valid after all, where another one is. */
 void tsl_move_failed(struct tsl_op *op);
+/* The same of a copy that an eviction should have saved on the host: where nobody wrote since, the member's is the one
+ * that holds. True if that is so anywhere. */
+bool tsl_spill_failed(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
+/* For an eviction: all of the object's copy in that space belongs to the operation, when those that use it are done. */
+cl_int tsl_claim_place(struct tsl_op *op, struct tsl_data *data, unsigned space);
+/* All who will use the object's copy in that space come after the operation. Nobody does before, but such as the
+ * operation comes after. */
+void tsl_follow_place(struct tsl_op *op, struct tsl_data *data, unsigned space);
+/* The first range at or behind *begin of which that space has the only copy; false: there is none. */
+bool tsl_only_there(struct tsl_data *data, unsigned space, uint64_t *begin, uint64_t *end);
+/* Plans to save it on the host, aside of the command. */
+cl_int tsl_spill(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
+/* The operation, which makes the copy itself, claims that range of the host's copy. */
+cl_int tsl_claim_spill(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end);
+/* Is no unfinished operation using that space's copy of the object? Of [begin, end) of the host's? */
+bool tsl_space_idle(struct tsl_data *data, unsigned space);
+bool tsl_host_idle(struct tsl_data *data, uint64_t begin, uint64_t end);
+/* The space's copy is none any more. */
+void tsl_leave_space(struct tsl_data *data, unsigned space);
+
+/* ---- room.c
+ * --------------------------------------------------------------------------------------------------------
+ *
+ * A member's memory is finite. Room is made when a plan needs it: whoever was used longest ago gives up its place. What
+ * only that member has is moved to the host, then an operation of the kind ROOM frees the memory. It claims the whole
+ * copy of the object that goes, so it runs when nobody uses that. A member's evictions come one after the other, and
+ * who takes a place there comes after the last of them: it leaves its use on the tiles of the newcomer. All edges point
+ * backwards, so nothing can block.
+ *
+ * What a plan reckons with may be wrong: others use the member too. So where a driver refuses an allocation, or the
+ * first submission that needs it, the thread that drains the port evicts objects that nobody uses, of its own context
+ * and of others, waits for what is on its way, and tries again.
+ */
+
+/* The command needs a place for the data on that member: keeps it, or finds one. */
+void tsl_seat(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port);
+/* The command will need the places that this data has: none of them is taken for its other arguments. */
+void tsl_pin(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port);
+/* The end of the data: it gives up all its places. */
+void tsl_unseat_all(struct tsl_data *data);
+/* A move that should have saved a victim's bytes failed: it stays where it is. */
+void tsl_victim_stays(struct tsl_op *op);
+/* Runs an operation of the kind ROOM; the port's drainer. The lock is given meanwhile. */
+void tsl_room_run(struct tsl_op *op);
+/* Allocates (the drainer) and frees, without the lock; the member's books are kept. */
+cl_int tsl_room_alloc(struct tsl_port *port, struct tsl_data *data);
+void tsl_room_free(struct tsl_mem *mem);
+/* The drainer, without the lock: the driver had no memory for a submission. True: something changed, try again. first:
+ * it is the first time with this submission. */
+bool tsl_make_room(struct tsl_port *port, bool first);
+/* Is that what the error of a submission says? */
+bool tsl_lacks_room(const struct tsl_port *port, cl_int error);
+/* Which of the members could hold all that these arguments name, if they held nothing else? Takes no lock. */
+unsigned tsl_room_members(struct tsl_graph *graph, unsigned members, const struct tsl_args *args);
+/* Could this one hold the two? They may be the same. */
+bool tsl_room_for_two(const struct tsl_port *port, const struct tsl_data *a, const struct tsl_data *b);
+void tsl_room_add_graph(struct tsl_graph *graph);
+void tsl_room_remove_graph(struct tsl_graph *graph);
 
 /* ---- plan.c
  * ---------------------------------------------------------------------------------------------------------- */
@@ -388,9 +483,9 @@ const void *tsl_place_key(const struct tsl_kernel *kernel);
 uint64_t tsl_work_items(const struct tsl_window *window);
 /* The command failed: what its plan left behind goes. */
 void tsl_plan_failed(struct tsl_command *command);
-/* A move operation of the command (see access.c), without edges. */
+/* A move operation of the command (see access.c), without edges. aside: it makes room for the command. */
 struct tsl_op *tsl_plan_move(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end,
-                             unsigned from, unsigned to);
+                             unsigned from, unsigned to, bool aside);
 
 /* ---- schedule.c
  * ------------------------------------------------------------------------------------------------------ */
@@ -410,6 +505,8 @@ void tsl_command_let_go(struct tsl_command *command);
 
 void tsl_port_init(struct tsl_port *port, struct tsl_graph *graph, struct tsl_member *member, unsigned index);
 void tsl_port_finish(struct tsl_port *port);
+/* The track's lane, made if need be; the drainer, without the lock. */
+cl_int tsl_track_lane(struct tsl_track *track, struct tsl_lane **lane);
 void tsl_track_init(struct tsl_track *track, struct tsl_port *port, struct tsl_stream *stream, bool profile);
 void tsl_track_finish(struct tsl_track *track);
 /* Around the use of a track or its lane while the lock is given: it stays. The operation that led there is not finished
@@ -460,6 +557,8 @@ void tsl_graph_changed(struct tsl_graph *graph);
 struct tsl_event *tsl_event_create(struct tsl_context *context, struct tsl_queue *queue);
 /* Until the command is reported. The lock is held at entry and exit. Returns its status (CL_COMPLETE or an error). */
 cl_int tsl_command_wait(struct tsl_command *command) TSL_UNCHECKED;
+/* Waits for an operation that the driver has, in this thread. The lock is given meanwhile. */
+void tsl_op_pull(struct tsl_op *op);
 /* The command's queue up to it goes to the devices. The lock is given meanwhile. */
 void tsl_stream_flush(struct tsl_stream *stream);
 /* Its callbacks are due. */

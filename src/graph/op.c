@@ -52,6 +52,8 @@ static bool gate_possible(const struct tsl_op *op, const struct tsl_op *before)
 
 static enum tsl_edge_kind edge_kind(const struct tsl_op *op, const struct tsl_op *before)
 {
+    if (op->kind == TSL_OP_ROOM || before->kind == TSL_OP_ROOM)
+        return TSL_EDGE_DONE; /* Memory is freed by the host: no work may be left on it. */
     if (op->port == before->port)
         return op->port->sync || op->track == before->track ? TSL_EDGE_LANE : TSL_EDGE_NATIVE;
     return gate_possible(op, before) ? TSL_EDGE_GATE : TSL_EDGE_DONE;
@@ -240,13 +242,15 @@ void tsl_op_finish(struct tsl_op *op, cl_int status)
     tsl_op_forget_befores(op);
     op->status = op->poison ? op->poison : status < 0 ? status : CL_COMPLETE;
     op->port->n_pending--;
-    if (op->status < 0 && op->move)
+    if (op->status < 0 && op->move && op->aside)
+        tsl_victim_stays(op);
+    else if (op->status < 0 && op->move)
         tsl_move_failed(op);
     tsl_forget_host(op);
     tell_placer(op);
     tsl_record_op(op);
     meet_edges(op, &settling);
-    if (op->status < 0 && command->status == CL_COMPLETE)
+    if (op->status < 0 && !op->aside && command->status == CL_COMPLETE)
         command->status = op->status;
     leave_edges(op);
     settle(&settling);

@@ -66,19 +66,20 @@ static cl_int go(struct tsl_op *op, cl_int error)
 }
 
 struct tsl_op *tsl_plan_move(struct tsl_command *c, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned from,
-                             unsigned to)
+                             unsigned to, bool aside)
 {
     struct tsl_port *port = port_of(c->graph, to == TSL_SPACE_HOST ? from : to);
     struct tsl_op *op = tsl_op_create(c, port, to == TSL_SPACE_HOST ? &port->down : &port->up, TSL_OP_COPY);
     if (!op)
         return NULL;
     op->move = true;
+    op->aside = aside;
     op->want_fence = true;
     op->dst = (struct tsl_side){.data = data, .space = to, .offset = begin};
     op->src = (struct tsl_side){.data = data, .space = from, .offset = begin};
     op->region[0] = end - begin;
     op->region[1] = op->region[2] = 1;
-    if (!tsl_dependences_add(&c->own, op, true))
+    if (!aside && !tsl_dependences_add(&c->own, op, true))
         op->poison = CL_OUT_OF_HOST_MEMORY;
     after_opaque(op);
     return op;
@@ -219,20 +220,34 @@ static cl_int overwrite(struct tsl_command *c, struct tsl_op *op, const struct t
                  : tsl_claim(op, data_of(c->dst), begin, end, space, TSL_ROLE_WRITE | (gaps ? TSL_ROLE_READ : 0));
 }
 
-/* Where a write goes while the reader's place is unknown: to the host, unless there is only one place. A sub-device's
- * queue says what the place is. */
-static unsigned write_space(const struct tsl_command *c)
+/* A space that could hold both objects (which may be one): this, or else the host's. */
+static unsigned with_room(const struct tsl_graph *graph, unsigned space, const struct tsl_data *a,
+                          const struct tsl_data *b)
 {
-    const struct tsl_graph *graph = c->graph;
-    if (c->stream->pinned >= 0)
-        return graph->ports[c->stream->pinned].space;
-    return one_member(graph) ? graph->ports[0].space : TSL_SPACE_HOST;
+    return space == TSL_SPACE_HOST || tsl_room_for_two(&graph->ports[space - 1], a, b) ? space : TSL_SPACE_HOST;
 }
 
-/* Where a copy or fill is done: at home with its source, or where a sub-device's queue wants it. */
-static unsigned work_space(const struct tsl_command *c, struct tsl_data *data, uint64_t begin, uint64_t end)
+/* Where a write goes while the reader's place is unknown: to the host, unless there is only one place. A sub-device's
+ * queue says what the place is. */
+static unsigned write_space(const struct tsl_command *c, const struct tsl_data *data)
 {
-    return c->stream->pinned >= 0 ? write_space(c) : richest_space(c->graph, data, begin, end);
+    const struct tsl_graph *graph = c->graph;
+    unsigned space = TSL_SPACE_HOST;
+    if (c->stream->pinned >= 0)
+        space = graph->ports[c->stream->pinned].space;
+    else if (one_member(graph))
+        space = graph->ports[0].space;
+    return with_room(graph, space, data, data);
+}
+
+/* Where a copy to dst or (data and dst are one) a fill is done: at home with its source, or where a sub-device's queue
+ * wants it. */
+static unsigned work_space(const struct tsl_command *c, struct tsl_data *data, uint64_t begin, uint64_t end,
+                           const struct tsl_data *dst)
+{
+    unsigned space =
+        c->stream->pinned >= 0 ? c->graph->ports[c->stream->pinned].space : richest_space(c->graph, data, begin, end);
+    return with_room(c->graph, space, data, dst);
 }
 
 static void set_dst(struct tsl_op *op, struct tsl_data *data, unsigned space, const struct tsl_box_copy *box)
@@ -247,7 +262,7 @@ static void set_dst(struct tsl_op *op, struct tsl_data *data, unsigned space, co
 
 static cl_int plan_write(struct tsl_command *c, const tsl_dependences *order)
 {
-    unsigned space = write_space(c);
+    unsigned space = write_space(c, data_of(c->dst));
     struct tsl_box_copy box = c->box;
     box.dst_offset += c->dst->offset;
     struct tsl_op *op = main_op(c, order, port_of(c->graph, space), TSL_OP_COPY);
@@ -268,7 +283,9 @@ static cl_int plan_copy(struct tsl_command *c, const tsl_dependences *order)
     box.src_offset += c->src->offset;
     box.dst_offset += c->dst->offset;
     uint64_t begin = box.src_offset, end = begin + tsl_hull(box.region, box.src_row_pitch, box.src_slice_pitch);
-    unsigned space = work_space(c, src, begin, end);
+    unsigned space = work_space(c, src, begin, end, data_of(c->dst));
+    if (space != TSL_SPACE_HOST)
+        tsl_pin(c, data_of(c->dst), &c->graph->ports[space - 1]);
     cl_int error = tsl_fetch(c, src, begin, end, space);
     if (error)
         return error;
@@ -290,7 +307,7 @@ static cl_int plan_fill(struct tsl_command *c, const tsl_dependences *order)
     struct tsl_data *data = data_of(c->dst);
     struct tsl_box_copy box = c->box;
     box.dst_offset += c->dst->offset;
-    unsigned space = work_space(c, data, box.dst_offset, box.dst_offset + box.region[0]);
+    unsigned space = work_space(c, data, box.dst_offset, box.dst_offset + box.region[0], data);
     struct tsl_op *op = main_op(c, order, port_of(c->graph, space), TSL_OP_FILL);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
@@ -342,9 +359,9 @@ static cl_int plan_migrate(struct tsl_command *c)
     for (cl_uint i = 0; i < c->n_buffers; i++) {
         struct tsl_buffer *b = c->buffers[i];
         struct tsl_data *data = data_of(b);
-        unsigned space = host ? TSL_SPACE_HOST : write_space(c);
+        unsigned space = host ? TSL_SPACE_HOST : write_space(c, data);
         if (!host && data->home >= 0 && c->stream->pinned < 0)
-            space = c->graph->ports[data->home].space;
+            space = with_room(c->graph, c->graph->ports[data->home].space, data, data);
         cl_int error = tsl_fetch(c, data, b->offset, b->offset + b->size, space);
         if (error)
             return error;
@@ -434,8 +451,16 @@ static unsigned choose_member(struct tsl_command *c)
     return tsl_placer_choose(g->placer, candidates, tsl_place_key(c->kernel), size);
 }
 
+static void pin_args(struct tsl_command *c, struct tsl_port *port)
+{
+    for (cl_uint i = 0; i < c->args->n; i++)
+        if (c->args->args[i].buffer)
+            tsl_pin(c, data_of(c->args->args[i].buffer), port);
+}
+
 static cl_int fetch_args(struct tsl_command *c, const struct tsl_kernel_facts *facts, struct tsl_port *port)
 {
+    pin_args(c, port);
     for (cl_uint i = 0; i < c->args->n; i++) {
         struct tsl_buffer *b = c->args->args[i].buffer;
         if (!b || !arg_role(facts, i, b))

@@ -81,7 +81,7 @@ static void describe_work(struct tsl_op_record *r, const struct tsl_op *op)
 
 void tsl_record_op(struct tsl_op *op)
 {
-    if (!tsl_trace_on())
+    if (!tsl_trace_on() || op->kind == TSL_OP_ROOM)
         return;
     struct tsl_op_record *r = record_new(op->port->graph);
     if (!r)

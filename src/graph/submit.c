@@ -57,12 +57,9 @@ void tsl_track_flush(struct tsl_track *track)
 
 static cl_int data_mem(struct tsl_port *port, struct tsl_data *data, struct tsl_mem **mem)
 {
-    struct tsl_mem **slot = &data->mems[port->index];
-    cl_int error = CL_SUCCESS;
-    if (!*slot)
-        error = port->member->driver->mem_alloc(port->member, data->size, data->flags,
-                                                port->member->caps.zero_copy ? data->host : NULL, slot);
-    *mem = *slot;
+    struct tsl_seat *seat = &data->seats[port->index];
+    cl_int error = seat->mem ? CL_SUCCESS : tsl_room_alloc(port, data);
+    *mem = seat->mem;
     return error;
 }
 
@@ -88,10 +85,13 @@ static cl_int bind_side(struct tsl_graph *graph, const struct tsl_side *side, st
     return CL_SUCCESS;
 }
 
-static cl_int bind_arg(struct tsl_port *port, const struct tsl_arg *arg, struct tsl_bound_arg *bound)
+static cl_int bind_arg(struct tsl_port *port, const struct tsl_arg *arg, struct tsl_bound_arg *bound, bool *changed)
 {
     *bound = (struct tsl_bound_arg){.kind = arg->kind, .size = arg->size, .value = arg->value};
-    return arg->buffer ? buffer_mem(port, arg->buffer, &bound->mem) : CL_SUCCESS;
+    if (!arg->buffer)
+        return CL_SUCCESS;
+    *changed |= tsl_buffer_root(arg->buffer)->data->seats[port->index].changed;
+    return buffer_mem(port, arg->buffer, &bound->mem);
 }
 
 /* ---- Submissions, one per kind (no lock) --------------------------------------------------------------------------
@@ -124,11 +124,12 @@ static cl_int submit_launch(struct tsl_op *op, struct tsl_lane *lane, const stru
     struct tsl_bound_arg few[16];
     struct tsl_bound_arg *bound = c->args->n <= 16 ? few : malloc(c->args->n * sizeof(*bound));
     cl_int error = bound ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    bool changed = false;
     for (cl_uint i = 0; i < c->args->n && !error; i++)
-        error = bind_arg(op->port, &c->args->args[i], &bound[i]);
-    /* The memory of a buffer on a member never changes while the buffer lives, so the serial of the arguments serves.
-     */
-    struct tsl_bound_args args = {.serial = c->args->serial, .n = c->args->n, .args = bound};
+        error = bind_arg(op->port, &c->args->args[i], &bound[i], &changed);
+    /* The memory of a buffer on a member stays the same until it is evicted: so long the arguments' serial serves. */
+    uint64_t serial = changed ? tsl_args_new_serial() : c->args->serial;
+    struct tsl_bound_args args = {.serial = serial, .n = c->args->n, .args = bound};
     if (!error)
         error = lane->member->driver->launch(lane, c->kernel->parts[op->port->index].kernel, &args, &c->window, waits,
                                              fence);
@@ -273,15 +274,7 @@ static struct tsl_track *track_of(struct tsl_op *op)
     return op->track ? op->track : &op->port->up;
 }
 
-static cl_int make_lane(struct tsl_track *track)
-{
-    if (track->lane)
-        return CL_SUCCESS;
-    return track->port->member->driver->lane_create(track->port->member, track->profile, &track->lane);
-}
-
-/* Submits it, or, if it is poisoned or that fails, a mark in its place: what comes after it may count on all before it.
- */
+/* One submission, while it is under way. */
 struct submission {
     struct tsl_op *op;
     struct tsl_waits waits;
@@ -290,6 +283,35 @@ struct submission {
     struct tsl_fence *fence;   /* out */
     uint64_t start_ns, end_ns; /* out, of synchronous ports */
 };
+
+static cl_int make_lane(struct tsl_track *track)
+{
+    if (track->lane)
+        return CL_SUCCESS;
+    return track->port->member->driver->lane_create(track->port->member, track->profile, &track->lane);
+}
+
+cl_int tsl_track_lane(struct tsl_track *track, struct tsl_lane **lane)
+{
+    cl_int error = make_lane(track);
+    *lane = track->lane;
+    return error;
+}
+
+/* Where the driver had no memory for it, room is made. */
+static cl_int submit_in_room(struct submission *s, struct tsl_lane *lane, struct tsl_fence **fence)
+{
+    struct tsl_port *port = s->op->port;
+    cl_int error = submit(s->op, lane, &s->waits, fence);
+    for (bool first = true; tsl_lacks_room(port, error) && tsl_make_room(port, first); first = false)
+        error = submit(s->op, lane, &s->waits, fence);
+    if (!error)
+        port->fresh_size = 0;
+    return error;
+}
+
+/* Submits it, or, if it is poisoned or that fails, a mark in its place: what comes after it may count on all before it.
+ */
 
 /* Nothing could be submitted, not even a mark: what comes next counts on all before it, so that is waited for here. It
  * is all with the drivers, and needs no thread of ours. */
@@ -312,7 +334,7 @@ static cl_int submit_or_mark(struct submission *s)
         return error;
     }
     if (!s->poison) {
-        error = submit(s->op, track->lane, &s->waits, fence);
+        error = submit_in_room(s, track->lane, fence);
         if (!error)
             return CL_SUCCESS;
         tsl_log(TSL_ROOM_GRAPH, TSL_LOG_INFO, "%s refused a submission with error %d", track->port->name, error);
@@ -417,6 +439,10 @@ static void note(struct tsl_op *op, const struct submission *s, cl_int status)
 
 static void submit_op(struct tsl_op *op)
 {
+    if (op->kind == TSL_OP_ROOM) {
+        tsl_room_run(op);
+        return;
+    }
     struct tsl_graph *graph = op->port->graph;
     fences waits = {0};
     bool sync = op->port->sync;
@@ -489,6 +515,7 @@ void tsl_port_init(struct tsl_port *port, struct tsl_graph *graph, struct tsl_me
     port->name = host ? "host" : member->path->id;
     port->worker = host ? &host_worker : &member_workers[member->index];
     STAILQ_INIT(&port->ready);
+    TAILQ_INIT(&port->seats);
     tsl_track_init(&port->up, port, NULL, tsl_trace_on()); /* Nobody else asks for the times of moves. */
     tsl_track_init(&port->down, port, NULL, tsl_trace_on());
 }

@@ -14,8 +14,7 @@ static struct tsl_op *pullable(struct tsl_command *c)
     return NULL;
 }
 
-/* Waits for one operation in this thread. The lock is given meanwhile. */
-static void pull(struct tsl_op *op)
+void tsl_op_pull(struct tsl_op *op)
 {
     struct tsl_graph *graph = op->port->graph;
     const struct tsl_driver *driver = op->port->member->driver;
@@ -58,7 +57,7 @@ cl_int tsl_command_wait(struct tsl_command *c)
         if (tsl_graph_has_work(graph))
             tsl_graph_work(graph, TSL_WHO_APPLICATION);
         else if ((op = pullable(c)))
-            pull(op);
+            tsl_op_pull(op);
         else
             wait_for_change(graph);
     }

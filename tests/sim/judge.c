@@ -141,23 +141,25 @@ static bool inside(const struct sim_access *range, unsigned area, size_t offset)
 }
 
 /* A command that fails takes with it what its arguments allow it to write: also what others, in no order with it, have
- * written there. */
-static void forget_beside(struct model *model, const struct sim_node *node, const struct sim_node *failed)
+ * written there, or read. */
+static void forget_beside(struct model *model, const struct sim_access *access, const struct sim_node *failed)
 {
     struct sim_access hull = hull_of(&failed->dst);
 
-    for (size_t i = 0; i < n_bytes(&node->dst); i++) {
-        struct byte *byte = at(model, &node->dst, i);
-        size_t offset = (size_t)(byte - model->areas[node->dst.area]);
+    for (size_t i = 0; i < n_bytes(access); i++) {
+        struct byte *byte = at(model, access, i);
+        size_t offset = (size_t)(byte - model->areas[access->area]);
 
-        if (inside(&hull, node->dst.area, offset) || inside(&failed->may_dst, node->dst.area, offset) ||
-            inside(&failed->may_src, node->dst.area, offset))
+        if (inside(&hull, access->area, offset) || inside(&failed->may_dst, access->area, offset) ||
+            inside(&failed->may_src, access->area, offset))
             byte->known = false;
     }
 }
 
 static void judge_node(struct sim *sim, struct model *model, const struct sim_node *node)
 {
+    unsigned index = (unsigned)(node - sim->nodes);
+
     if (node->status < 0) {
         struct sim_access hull = hull_of(&node->dst);
 
@@ -166,11 +168,16 @@ static void judge_node(struct sim *sim, struct model *model, const struct sim_no
         forget(model, &node->may_src);
         return;
     }
+    const struct sim_access *seen = node->kind == SIM_READ ? &node->dst : &node->src;
+
+    for (unsigned i = 0; i < sim->n_nodes; i++)
+        if (sim->nodes[i].status < 0 && !sim_set_has(&node->before, i) && !sim_set_has(&sim->nodes[i].before, index))
+            forget_beside(model, &node->src, &sim->nodes[i]);
     execute(model, node);
     for (unsigned i = 0; i < sim->n_nodes; i++)
         if (sim->nodes[i].status < 0 && !sim_set_has(&node->before, i))
-            forget_beside(model, node, &sim->nodes[i]);
-    compare(sim, model, node, node->kind == SIM_READ ? &node->dst : &node->src);
+            forget_beside(model, &node->dst, &sim->nodes[i]);
+    compare(sim, model, node, seen);
 }
 
 static unsigned count(const struct sim_set *set)

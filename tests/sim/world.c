@@ -294,6 +294,9 @@ static void register_kernels(void)
 
 /* ---- Members ---- */
 
+/* What any kernel needs: its arguments name two buffers at most. */
+#define SMALL_MEMORY (2 * SIM_MAX_SIZE)
+
 static struct tsl_fake_member random_member(struct sim *sim)
 {
     return (struct tsl_fake_member){
@@ -302,6 +305,7 @@ static struct tsl_fake_member random_member(struct sim *sim)
         .submits_block = sim_once_in(sim, 4),
         .zero_copy = sim_once_in(sim, 6),
         .lazy_memory = sim_once_in(sim, 3),
+        .memory_size = sim_once_in(sim, 3) ? SMALL_MEMORY + 64 * sim_pick(sim, 8) : 0,
         .context = sim_once_in(sim, 3) ? 1 : 0,
         .no_profile = sim_once_in(sim, 4),
         .speed = 1 + sim_pick(sim, 8),
@@ -324,6 +328,9 @@ static void make_members(struct sim *sim)
     };
     for (unsigned i = 0; i < setup->n_members; i++)
         setup->members[i] = random_member(sim);
+    for (unsigned i = 0; i < setup->n_members; i++)
+        if (sim->options.failures && setup->members[i].memory_size && sim_once_in(sim, 2))
+            setup->members[i].told_size = UINT64_C(1) << 30;
     tsl_fake_begin(setup);
     if (sim->options.sabotage)
         tsl_fake_sabotage((enum tsl_fake_sabotage)(sim->options.sabotage - 1), sim->options.sabotage_at);
@@ -334,6 +341,8 @@ static void make_members(struct sim *sim)
                  is->peer ? " peer" : "", is->submits_block ? " submits_block" : "", is->zero_copy ? " zero_copy" : "",
                  is->lazy_memory ? " lazy" : "", is->context, (unsigned long long)is->delay_ns,
                  (unsigned long long)is->memory_size);
+        if (is->told_size)
+            sim_tell(sim, "# member %u says that it has more", i);
     }
 }
 

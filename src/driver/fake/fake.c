@@ -78,6 +78,8 @@ static void init_member(unsigned i)
         is->memory_size = UINT64_C(1) << 30;
     if (!is->max_alloc_size)
         is->max_alloc_size = is->memory_size;
+    if (!is->told_size)
+        is->told_size = is->memory_size;
     if (!is->base_align)
         is->base_align = 64;
     if (!is->work_group_size)
@@ -180,7 +182,7 @@ static struct tsl_member_caps caps_of(const struct tsl_fake_member *is)
         .gates = is->gates,
         .ordered_lanes = !is->unordered_lanes,
         .profiles = !is->no_profile,
-        .memory_size = is->memory_size,
+        .memory_size = is->told_size,
         .max_alloc_size = is->max_alloc_size,
         .base_align = is->base_align,
         .speed = is->speed,

@@ -88,7 +88,7 @@ static bool own_number(const struct tsl_fake_member *is, cl_device_info param, s
         {CL_DEVICE_TYPE, 8, is->type},
         {CL_DEVICE_MAX_WORK_GROUP_SIZE, 8, is->work_group_size},
         {CL_DEVICE_MEM_BASE_ADDR_ALIGN, 4, is->base_align * 8},
-        {CL_DEVICE_GLOBAL_MEM_SIZE, 8, is->memory_size},
+        {CL_DEVICE_GLOBAL_MEM_SIZE, 8, is->told_size},
         {CL_DEVICE_MAX_MEM_ALLOC_SIZE, 8, is->max_alloc_size},
     };
 

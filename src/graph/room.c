@@ -1,0 +1,613 @@
+/* Members' memory: who has a place there, and who gives it up for another. internal.h has the rules. */
+#include "core/clock.h"
+#include "core/log.h"
+#include "graph/internal.h"
+
+#include <stdlib.h>
+
+/* ---- Books ------------------------------------------------------------------------------------------------------ */
+
+/* After so long a limit that was found is doubted: who else took the memory may be gone. */
+#define DOUBT_NS UINT64_C(5000000000)
+
+static void add(atomic_uint_fast64_t *number, uint64_t size)
+{
+    atomic_fetch_add_explicit(number, size, memory_order_relaxed);
+}
+
+static void take(atomic_uint_fast64_t *number, uint64_t size)
+{
+    atomic_fetch_sub_explicit(number, size, memory_order_relaxed);
+}
+
+static uint64_t nominal_size(const struct tsl_member *member)
+{
+    return member->caps.memory_size ? member->caps.memory_size : UINT64_MAX;
+}
+
+/* What a plan may reckon with. */
+static uint64_t room_size(struct tsl_member *member)
+{
+    uint64_t found = atomic_load_explicit(&member->books.found_size, memory_order_relaxed);
+    if (!found)
+        return nominal_size(member);
+    if (tsl_clock_ns() - atomic_load_explicit(&member->books.found_ns, memory_order_relaxed) < DOUBT_NS)
+        return found;
+    atomic_store_explicit(&member->books.found_size, 0, memory_order_relaxed);
+    return nominal_size(member);
+}
+
+static void learn(struct tsl_port *port)
+{
+    struct tsl_member_books *books = &port->member->books;
+    uint64_t held = atomic_load_explicit(&books->held_size, memory_order_relaxed);
+    if (held <= port->fresh_size)
+        return;
+    atomic_store_explicit(&books->found_ns, tsl_clock_ns(), memory_order_relaxed);
+    atomic_store_explicit(&books->found_size, held - port->fresh_size, memory_order_relaxed);
+    tsl_log(TSL_ROOM_TILE, TSL_LOG_INFO, "%s has no memory for more than %llu bytes of buffers", port->name,
+            (unsigned long long)(held - port->fresh_size));
+}
+
+cl_int tsl_room_alloc(struct tsl_port *port, struct tsl_data *data)
+{
+    struct tsl_member *member = port->member;
+    struct tsl_seat *seat = &data->seats[port->index];
+    bool own = !member->caps.zero_copy;
+    cl_int error = member->driver->mem_alloc(member, data->size, data->flags, own ? NULL : data->host, &seat->mem);
+    if (error) /* In what an enqueue may say of it. */
+        return error == CL_OUT_OF_RESOURCES ? CL_MEM_OBJECT_ALLOCATION_FAILURE : error;
+    add(&member->books.held_size, data->size);
+    if (own)
+        port->fresh_size += data->size;
+    return CL_SUCCESS;
+}
+
+void tsl_room_free(struct tsl_mem *mem)
+{
+    struct tsl_member *member = mem->member;
+    uint64_t size = mem->size;
+    member->driver->mem_free(mem);
+    take(&member->books.held_size, size);
+}
+
+/* ---- Who could hold it ------------------------------------------------------------------------------------------ */
+
+struct need {
+    uint64_t total, largest;
+};
+
+static bool holds(const struct tsl_member *member, const struct need *need)
+{
+    if (member->caps.max_alloc_size && need->largest > member->caps.max_alloc_size)
+        return false;
+    return member->caps.zero_copy || need->total <= nominal_size(member);
+}
+
+static const struct tsl_data *data_of_arg(const struct tsl_args *args, cl_uint i)
+{
+    return args->args[i].buffer ? tsl_buffer_root(args->args[i].buffer)->data : NULL;
+}
+
+static bool named_before(const struct tsl_args *args, cl_uint i)
+{
+    for (cl_uint j = 0; j < i; j++)
+        if (data_of_arg(args, j) == data_of_arg(args, i))
+            return true;
+    return false;
+}
+
+/* exact: what is named twice counts once. */
+static struct need need_of(const struct tsl_args *args, bool exact)
+{
+    struct need need = {0, 0};
+    for (cl_uint i = 0; i < args->n; i++) {
+        const struct tsl_data *data = data_of_arg(args, i);
+        if (!data || (exact && named_before(args, i)))
+            continue;
+        need.total += data->size;
+        if (data->size > need.largest)
+            need.largest = data->size;
+    }
+    return need;
+}
+
+static unsigned holders(const struct tsl_graph *graph, unsigned members, const struct need *need)
+{
+    unsigned can = members;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if ((members & (1u << i)) && !holds(graph->ports[i].member, need))
+            can &= ~(1u << i);
+    return can;
+}
+
+unsigned tsl_room_members(struct tsl_graph *graph, unsigned members, const struct tsl_args *args)
+{
+    struct need need = need_of(args, false);
+    unsigned can = holders(graph, members, &need);
+    if (can == members)
+        return can;
+    need = need_of(args, true);
+    can = holders(graph, members, &need);
+    if (!can)
+        tsl_log(TSL_ROOM_TILE, TSL_LOG_ERROR,
+                "no member that can run this kernel has %llu bytes of memory for its buffers (the largest has %llu): "
+                "use smaller ones, or cut the work up",
+                (unsigned long long)need.total, (unsigned long long)need.largest);
+    return can;
+}
+
+bool tsl_room_for_two(const struct tsl_port *port, const struct tsl_data *a, const struct tsl_data *b)
+{
+    struct need need = {.total = a->size, .largest = a->size > b->size ? a->size : b->size};
+    if (a != b)
+        need.total += b->size;
+    return holds(port->member, &need);
+}
+
+/* ---- Places, as planned ----------------------------------------------------------------------------------------- */
+
+static void sit(struct tsl_seat *seat, struct tsl_port *port)
+{
+    if (seat->seated)
+        return;
+    seat->seated = true;
+    TAILQ_INSERT_TAIL(&port->seats, seat, link);
+    add(&port->member->books.planned_size, seat->data->size);
+}
+
+static void rise(struct tsl_seat *seat, struct tsl_port *port)
+{
+    if (!seat->seated)
+        return;
+    seat->seated = false;
+    TAILQ_REMOVE(&port->seats, seat, link);
+    take(&port->member->books.planned_size, seat->data->size);
+}
+
+static void warm(struct tsl_seat *seat, struct tsl_port *port)
+{
+    if (!TAILQ_NEXT(seat, link))
+        return;
+    TAILQ_REMOVE(&port->seats, seat, link);
+    TAILQ_INSERT_TAIL(&port->seats, seat, link);
+}
+
+void tsl_unseat_all(struct tsl_data *data)
+{
+    struct tsl_graph *graph = data->context->graph;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        rise(&data->seats[i], &graph->ports[i]);
+}
+
+void tsl_pin(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port)
+{
+    data->seats[port->index].pin = command->id;
+}
+
+/* ---- Planned evictions ------------------------------------------------------------------------------------------ */
+
+static cl_int spill_all(struct tsl_command *command, struct tsl_data *data, unsigned space)
+{
+    uint64_t begin = 0, end;
+    cl_int error = CL_SUCCESS;
+    for (; !error && tsl_only_there(data, space, &begin, &end); begin = end)
+        error = tsl_spill(command, data, begin, end, space);
+    return error;
+}
+
+static cl_int plan_eviction(struct tsl_op *op)
+{
+    struct tsl_data *data = op->victim->data;
+    unsigned space = op->port->space;
+    cl_int error = spill_all(op->command, data, space);
+    if (!error)
+        error = tsl_claim_place(op, data, space);
+    if (!error)
+        tsl_leave_space(data, space);
+    return error;
+}
+
+/* The last eviction of the port that is planned and not done; NULL: none. */
+static struct tsl_op *last_eviction(struct tsl_port *port)
+{
+    if (port->evicting && port->evicting->user.done) {
+        tsl_op_unref(port->evicting);
+        port->evicting = NULL;
+    }
+    return port->evicting;
+}
+
+/* One comes after the other: who waits for the last has all the room that was made. */
+static void chain(struct tsl_op *op)
+{
+    struct tsl_port *port = op->port;
+    struct tsl_op *last = last_eviction(port);
+    if (last)
+        tsl_op_depend(op, last, false);
+    tsl_op_unref(last);
+    op->user.refs++;
+    port->evicting = op;
+}
+
+/* False: it couldn't be planned. What is planned of it does no harm. */
+static bool evict(struct tsl_command *command, struct tsl_seat *victim, struct tsl_port *port)
+{
+    struct tsl_op *op = tsl_op_create(command, port, NULL, TSL_OP_ROOM);
+    if (!op)
+        return false;
+    op->aside = true;
+    bool lives = tsl_object_try_ref(victim->data->owner);
+    if (lives) {
+        op->victim = victim;
+        op->eviction = victim->n_evictions++;
+        op->poison = plan_eviction(op);
+    }
+    bool planned = lives && !op->poison;
+    if (planned) {
+        rise(victim, port);
+        chain(op);
+    }
+    tsl_op_go(op);
+    tsl_op_unref(op);
+    return planned;
+}
+
+static bool full(const struct tsl_port *port, uint64_t size)
+{
+    struct tsl_member *member = port->member;
+    uint64_t planned = atomic_load_explicit(&member->books.planned_size, memory_order_relaxed);
+    if (planned + size <= nominal_size(member) &&
+        !atomic_load_explicit(&member->books.found_size, memory_order_relaxed))
+        return false;
+    return planned + size > room_size(member);
+}
+
+void tsl_seat(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port)
+{
+    struct tsl_seat *seat = &data->seats[port->index], *victim = TAILQ_FIRST(&port->seats), *next;
+    seat->pin = command->id;
+    if (seat->seated) {
+        warm(seat, port);
+        return;
+    }
+    for (; victim && full(port, data->size); victim = next) {
+        next = TAILQ_NEXT(victim, link);
+        if (victim->pin != command->id)
+            evict(command, victim, port);
+    }
+    sit(seat, port);
+    if (last_eviction(port))
+        tsl_follow_place(port->evicting, data, port->space);
+}
+
+void tsl_victim_stays(struct tsl_op *op)
+{
+    struct tsl_port *port = op->port;
+    struct tsl_data *data = op->src.data;
+    struct tsl_seat *seat = &data->seats[port->index];
+    if (!tsl_spill_failed(op, data, op->dst.offset, op->dst.offset + op->region[0], port->space))
+        return;
+    seat->n_void = seat->n_evictions;
+    sit(seat, port);
+}
+
+/* ---- Freeing ---------------------------------------------------------------------------------------------------- */
+
+#define FEW_SUBS 32
+
+static unsigned take_subs(struct tsl_data *data, unsigned index, struct tsl_mem **mems)
+{
+    struct tsl_sub_mems *subs;
+    unsigned n = 0;
+    LIST_FOREACH(subs, &data->sub_mems, link)
+    if (subs->mems[index] && n < FEW_SUBS) {
+        mems[n++] = subs->mems[index];
+        subs->mems[index] = NULL;
+    }
+    return n;
+}
+
+/* Nobody uses it, and whoever will comes after. The lock is given meanwhile. */
+static void empty(struct tsl_seat *seat, struct tsl_port *port)
+{
+    struct tsl_graph *graph = port->graph;
+    struct tsl_mem *mems[FEW_SUBS], *mem;
+    unsigned n;
+    while ((n = take_subs(seat->data, port->index, mems)) > 0) {
+        tsl_graph_open(graph);
+        for (unsigned i = 0; i < n; i++)
+            mems[i]->member->driver->mem_free(mems[i]);
+        tsl_graph_close(graph);
+    }
+    mem = seat->mem;
+    seat->mem = NULL;
+    seat->changed = true;
+    if (mem && seat->n_freeing > 0) {
+        seat->orphan = mem;
+    } else if (mem) {
+        tsl_graph_open(graph);
+        tsl_room_free(mem);
+        tsl_graph_close(graph);
+    }
+}
+
+void tsl_room_run(struct tsl_op *op)
+{
+    struct tsl_graph *graph = op->port->graph;
+    struct tsl_seat *seat = op->victim;
+    op->user.refs++;
+    if (seat && !op->poison && op->eviction >= seat->n_void)
+        empty(seat, op->port);
+    tsl_op_finish(op, CL_COMPLETE);
+    tsl_op_unref(op);
+    if (!seat)
+        return;
+    tsl_graph_open(graph);
+    tsl_object_unref(seat->data->owner);
+    tsl_graph_close(graph);
+}
+
+/* ---- Evictions at once: the driver has no memory ---------------------------------------------------------------- */
+
+/* An eviction that this thread does itself, of an object that no operation uses. Who plans to use it meanwhile waits
+ * for the operation, which never was in a port. */
+struct eviction {
+    struct tsl_port *port; /* the victim's */
+    struct tsl_seat *seat;
+    struct tsl_command *command;
+    struct tsl_op *op;
+    unsigned n; /* ranges to be saved on the host */
+    struct tsl_range *ranges;
+};
+
+static bool idle(const struct tsl_seat *seat, unsigned space)
+{
+    struct tsl_data *data = seat->data;
+    uint64_t begin = 0, end;
+    if (!tsl_space_idle(data, space) || !seat->mem)
+        return false;
+    for (; tsl_only_there(data, space, &begin, &end); begin = end)
+        if (!tsl_data_host(data) || !tsl_host_idle(data, begin, end))
+            return false;
+    return true;
+}
+
+static bool list_ranges(struct eviction *e)
+{
+    uint64_t begin = 0, end;
+    unsigned n = 0;
+    for (; tsl_only_there(e->seat->data, e->port->space, &begin, &end); begin = end)
+        n++;
+    e->ranges = n ? malloc(n * sizeof(*e->ranges)) : NULL;
+    if (n && !e->ranges)
+        return false;
+    for (begin = 0; e->n < n && tsl_only_there(e->seat->data, e->port->space, &begin, &end); begin = end)
+        e->ranges[e->n++] = (struct tsl_range){begin, end};
+    return true;
+}
+
+/* The lock is held. Afterwards the object is the operation's alone. */
+static bool begin_eviction(struct eviction *e)
+{
+    struct tsl_data *data = e->seat->data;
+    cl_int error = tsl_claim_place(e->op, data, e->port->space);
+    for (unsigned i = 0; i < e->n && !error; i++)
+        error = tsl_claim_spill(e->op, data, e->ranges[i].begin, e->ranges[i].end);
+    if (error)
+        return false;
+    tsl_leave_space(data, e->port->space);
+    rise(e->seat, e->port);
+    return true;
+}
+
+static cl_int save(const struct tsl_range *range, struct tsl_seat *seat, struct tsl_lane *lane)
+{
+    const struct tsl_driver *driver = lane->member->driver;
+    struct tsl_copy copy = {.dst = {.host = seat->data->host, .offset = range->begin},
+                            .src = {.mem = seat->mem, .offset = range->begin},
+                            .region = {range->end - range->begin, 1, 1}};
+    struct tsl_fence *fence = NULL;
+    cl_int status = driver->copy(lane, &copy, NULL, &fence);
+    if (status)
+        return status;
+    driver->flush(lane);
+    status = driver->fence_wait(fence);
+    tsl_fence_unref(fence);
+    return status < 0 ? status : CL_SUCCESS;
+}
+
+/* Without the lock, by the lane of the port that lacks room: that is this thread's. */
+static cl_int save_all(const struct eviction *e, struct tsl_port *port)
+{
+    struct tsl_lane *lane;
+    cl_int error = e->n ? tsl_track_lane(&port->down, &lane) : CL_SUCCESS;
+    for (unsigned i = 0; i < e->n && !error; i++)
+        error = save(&e->ranges[i], e->seat, lane);
+    return error;
+}
+
+/* The lock is held, and given meanwhile. */
+static void end_eviction(struct eviction *e, cl_int error)
+{
+    struct tsl_op *op = e->op;
+    if (!error) {
+        empty(e->seat, e->port);
+    } else {
+        for (unsigned i = 0; i < e->n; i++)
+            tsl_spill_failed(op, e->seat->data, e->ranges[i].begin, e->ranges[i].end, e->port->space);
+        sit(e->seat, e->port);
+    }
+    tsl_op_finish(op, error ? error : CL_COMPLETE);
+}
+
+/* An operation that is in no port, of a command that is in no stream. */
+static bool make_op(struct eviction *e)
+{
+    e->command = tsl_command_create(e->port->graph, NULL, CL_COMMAND_USER);
+    if (!e->command)
+        return false;
+    e->command->n_undone = 1; /* It is never complete: it only is the operation's. */
+    e->op = tsl_op_create(e->command, e->port, NULL, TSL_OP_ROOM);
+    if (!e->op)
+        return false;
+    e->op->aside = true;
+    e->op->user.refs++; /* As if it were ready. */
+    e->port->n_pending++;
+    return true;
+}
+
+/* The lock is held, and given meanwhile. */
+static bool evict_now(struct eviction *e, struct tsl_port *port)
+{
+    struct tsl_graph *graph = e->port->graph;
+    bool done = false;
+    if (make_op(e)) {
+        bool begun = list_ranges(e) && begin_eviction(e);
+        cl_int error = CL_OUT_OF_HOST_MEMORY;
+        if (begun) {
+            tsl_graph_open(graph);
+            error = save_all(e, port);
+            tsl_graph_close(graph);
+            end_eviction(e, error);
+        } else {
+            tsl_op_finish(e->op, error);
+        }
+        done = begun && !error;
+        tsl_op_unref(e->op);
+    }
+    if (e->command)
+        tsl_command_unref(e->command);
+    free(e->ranges);
+    return done;
+}
+
+static bool evict_seat(struct tsl_seat *seat, struct tsl_port *its, struct tsl_port *port)
+{
+    struct eviction e = {.port = its, .seat = seat};
+    struct tsl_object *owner = seat->data->owner;
+    if (!tsl_object_try_ref(owner))
+        return false;
+    bool done = evict_now(&e, port);
+    tsl_graph_open(its->graph);
+    tsl_object_unref(owner);
+    tsl_graph_close(its->graph);
+    return done;
+}
+
+/* The coldest object that nobody uses, of a graph that has the member, goes. Its lock is held, and given meanwhile. */
+static bool evict_idle(struct tsl_graph *graph, struct tsl_port *port)
+{
+    for (unsigned i = 0; i < graph->n_ports; i++) {
+        struct tsl_port *its = &graph->ports[i];
+        struct tsl_seat *seat;
+        if (its->member != port->member)
+            continue;
+        TAILQ_FOREACH(seat, &its->seats, link)
+        if (idle(seat, its->space))
+            return evict_seat(seat, its, port);
+    }
+    return false;
+}
+
+/* ---- Other contexts --------------------------------------------------------------------------------------------- */
+
+static struct tsl_lock graphs_lock = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+static LIST_HEAD(, tsl_graph) graphs = LIST_HEAD_INITIALIZER(graphs);
+
+void tsl_room_add_graph(struct tsl_graph *graph)
+{
+    tsl_lock_take(&graphs_lock);
+    LIST_INSERT_HEAD(&graphs, graph, link);
+    tsl_lock_give(&graphs_lock);
+}
+
+void tsl_room_remove_graph(struct tsl_graph *graph)
+{
+    tsl_lock_take(&graphs_lock);
+    LIST_REMOVE(graph, link);
+    tsl_lock_give(&graphs_lock);
+}
+
+/* The next graph after this one (NULL: the first), whose context then has a reference more. */
+static struct tsl_graph *next_graph(struct tsl_graph *graph)
+{
+    tsl_lock_take(&graphs_lock);
+    graph = graph ? LIST_NEXT(graph, link) : LIST_FIRST(&graphs);
+    while (graph && !tsl_object_try_ref(&graph->context->object))
+        graph = LIST_NEXT(graph, link);
+    tsl_lock_give(&graphs_lock);
+    return graph;
+}
+
+static bool evict_elsewhere(struct tsl_port *port)
+{
+    struct tsl_graph *graph = next_graph(NULL);
+    bool done = false;
+    while (graph && !done) {
+        struct tsl_graph *this = graph;
+        if (graph != port->graph) {
+            tsl_lock_take(&graph->lock);
+            done = evict_idle(graph, port);
+            tsl_graph_post(graph); /* Somebody may have been waiting for the operation. */
+            tsl_lock_give(&graph->lock);
+        }
+        graph = done ? NULL : next_graph(this);
+        tsl_object_unref(&this->context->object);
+    }
+    return done;
+}
+
+/* ---- The drainer ------------------------------------------------------------------------------------------------ */
+
+bool tsl_lacks_room(const struct tsl_port *port, cl_int error)
+{
+    return error == CL_MEM_OBJECT_ALLOCATION_FAILURE || (error == CL_OUT_OF_RESOURCES && port->fresh_size > 0);
+}
+
+static struct tsl_op *oldest(struct tsl_port *port)
+{
+    struct tsl_op *op = TAILQ_FIRST(&port->down.flight);
+    struct tsl_stream *stream;
+    if (!op)
+        op = TAILQ_FIRST(&port->up.flight);
+    for (stream = LIST_FIRST(&port->graph->streams); stream && !op; stream = LIST_NEXT(stream, link)) {
+        op = TAILQ_FIRST(&stream->tracks[port->index].flight);
+        if (!op)
+            op = TAILQ_FIRST(&stream->timed_tracks[port->index].flight);
+    }
+    return op;
+}
+
+/* What the member's driver has ends by itself. */
+static bool wait_for_one(struct tsl_port *port)
+{
+    struct tsl_op *op = oldest(port);
+    if (!op)
+        return false;
+    op->user.refs++;
+    tsl_op_pull(op);
+    tsl_op_unref(op);
+    return true;
+}
+
+bool tsl_make_room(struct tsl_port *port, bool first)
+{
+    struct tsl_graph *graph = port->graph;
+    if (first)
+        learn(port);
+    tsl_lock_take(&graph->lock);
+    bool changed = evict_idle(graph, port);
+    tsl_lock_give(&graph->lock);
+    if (changed || evict_elsewhere(port))
+        return true;
+    tsl_lock_take(&graph->lock);
+    changed = wait_for_one(port);
+    tsl_lock_give(&graph->lock);
+    if (!changed)
+        tsl_log(TSL_ROOM_TILE, TSL_LOG_ERROR,
+                "%s has no memory left, and nothing there can go back to the host: use fewer or smaller buffers, "
+                "or leave the device out (TESELA_MEMBERS)",
+                port->name);
+    return changed;
+}
