@@ -22,6 +22,8 @@ __typeof__(clGetExtensionFunctionAddressForPlatform) tsl_api_clGetExtensionFunct
 __typeof__(clUnloadCompiler) tsl_api_clUnloadCompiler;
 __typeof__(clUnloadPlatformCompiler) tsl_api_clUnloadPlatformCompiler;
 __typeof__(clGetHostTimer) tsl_api_clGetHostTimer;
+void *CL_API_CALL tsl_api_clIcdGetFunctionAddressForPlatformKHR(cl_platform_id platform, const char *func_name);
+cl_int CL_API_CALL tsl_api_clIcdSetPlatformDispatchDataKHR(cl_platform_id platform, void *dispatch_data);
 
 /* src/api/device.c */
 __typeof__(clGetDeviceIDs) tsl_api_clGetDeviceIDs;

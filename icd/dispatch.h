@@ -10,7 +10,8 @@
 
 /*
  * Slots as in struct _cl_icd_dispatch, in its order, with what the headers of OpenCL 3.0 don't have yet at the end.
- * Loaders know only a beginning of it (ocl-icd 2.3.1: 149 slots) and call any slot without looking, so none is NULL.
+ * Loaders of ICD 1 know only a beginning of it (ocl-icd 2.3.1: 149 slots) and call any slot without looking, so none is
+ * NULL. They never call the two that hold the mark of ICD 2 (icd2.h).
  */
 struct tsl_dispatch {
     /* OpenCL 1.0 */
@@ -199,5 +200,8 @@ struct tsl_dispatch {
 #define TSL_N_SLOTS 150
 
 extern const struct tsl_dispatch tsl_dispatch_table;
+
+/* The entry point that the table has under this name, also the two whose slots hold the mark; NULL: there is none. */
+void *tsl_dispatch_function(const char *name);
 
 #endif

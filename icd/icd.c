@@ -8,6 +8,10 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
+/* Debian's headers don't declare these. */
+void *CL_API_CALL clIcdGetFunctionAddressForPlatformKHR(cl_platform_id platform, const char *func_name);
+cl_int CL_API_CALL clIcdSetPlatformDispatchDataKHR(cl_platform_id platform, void *dispatch_data);
+
 EXPORT void *CL_API_CALL clGetExtensionFunctionAddress(const char *func_name)
 {
     return tsl_api_clGetExtensionFunctionAddress(func_name);
@@ -23,4 +27,15 @@ EXPORT cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform
                                             size_t param_value_size, void *param_value, size_t *param_value_size_ret)
 {
     return tsl_api_clGetPlatformInfo(platform, param_name, param_value_size, param_value, param_value_size_ret);
+}
+
+/* ICD 2: loaders fill a table of their own with these, and tell us where it is. */
+EXPORT void *CL_API_CALL clIcdGetFunctionAddressForPlatformKHR(cl_platform_id platform, const char *func_name)
+{
+    return tsl_api_clIcdGetFunctionAddressForPlatformKHR(platform, func_name);
+}
+
+EXPORT cl_int CL_API_CALL clIcdSetPlatformDispatchDataKHR(cl_platform_id platform, void *dispatch_data)
+{
+    return tsl_api_clIcdSetPlatformDispatchDataKHR(platform, dispatch_data);
 }

@@ -3,6 +3,7 @@
 #include "api.h"
 #include "api/handles.h"
 #include "core/clock.h"
+#include "dispatch.h"
 
 #include <string.h>
 
@@ -36,6 +37,8 @@ void *CL_API_CALL tsl_api_clGetExtensionFunctionAddress(const char *func_name)
         void *function;
     } functions[] = {
         {"clIcdGetPlatformIDsKHR", (void *)tsl_api_clGetPlatformIDs},
+        {"clIcdGetFunctionAddressForPlatformKHR", (void *)tsl_api_clIcdGetFunctionAddressForPlatformKHR},
+        {"clIcdSetPlatformDispatchDataKHR", (void *)tsl_api_clIcdSetPlatformDispatchDataKHR},
         {"clGetPlatformInfo", (void *)tsl_api_clGetPlatformInfo},
         {"clGetKernelSuggestedLocalWorkSizeKHR", (void *)tsl_api_clGetKernelSuggestedLocalWorkSize},
     };
@@ -49,6 +52,24 @@ void *CL_API_CALL tsl_api_clGetExtensionFunctionAddress(const char *func_name)
 void *CL_API_CALL tsl_api_clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char *func_name)
 {
     return tsl_platform_from(platform) ? tsl_api_clGetExtensionFunctionAddress(func_name) : NULL;
+}
+
+void *CL_API_CALL tsl_api_clIcdGetFunctionAddressForPlatformKHR(cl_platform_id platform, const char *func_name)
+{
+    void *function;
+
+    if (!tsl_platform_from(platform) || !func_name)
+        return NULL;
+    function = tsl_dispatch_function(func_name);
+    return function ? function : tsl_api_clGetExtensionFunctionAddress(func_name);
+}
+
+cl_int CL_API_CALL tsl_api_clIcdSetPlatformDispatchDataKHR(cl_platform_id platform, void *dispatch_data)
+{
+    if (!tsl_platform_from(platform))
+        return CL_INVALID_PLATFORM;
+    tsl_platform_set_dispatch_data(dispatch_data);
+    return CL_SUCCESS;
 }
 
 /* Hints: there is nothing to unload, as compilers are the vendors'. */

@@ -87,6 +87,11 @@ static void dispatch_store(struct tsl_object *object, const struct tsl_dispatch 
     __atomic_store_n(&object->dispatch_data, data, __ATOMIC_RELAXED);
 }
 
+void tsl_object_set_dispatch_data(struct tsl_object *object, void *data)
+{
+    __atomic_store_n(&object->dispatch_data, data, __ATOMIC_RELAXED);
+}
+
 /* ---- Slots ---- */
 
 static void put_free_locked(struct pool *pool, struct slot *slot) TSL_REQUIRES(pool->lock)
@@ -171,7 +176,8 @@ void *tsl_object_create(enum tsl_kind kind, size_t size, const struct tsl_object
     object = &slot->object;
     slot->destroy = destroy;
     memset(object + 1, 0, size - sizeof *object);
-    dispatch_store(object, parent ? parent->dispatch : &tsl_dispatch_table, parent ? parent->dispatch_data : NULL);
+    dispatch_store(object, parent ? parent->dispatch : &tsl_dispatch_table,
+                   parent ? __atomic_load_n(&parent->dispatch_data, __ATOMIC_RELAXED) : NULL);
     atomic_store_explicit(&object->users, 1, memory_order_relaxed);
     atomic_store_explicit(&object->visible, 1, memory_order_relaxed);
     atomic_store_explicit(&object->refs, 1, memory_order_relaxed);

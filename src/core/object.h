@@ -37,7 +37,7 @@ enum tsl_kind { /* values are odd on purpose: unlikely as the third word of a fo
 
 struct tsl_object {
     const struct tsl_dispatch *dispatch; /* first word: cl_khr_icd */
-    void *dispatch_data;                 /* second word: reserved for cl_khr_icd 2 and layers; children inherit it */
+    void *dispatch_data;                 /* second word: the loader's, since cl_khr_icd 2; children inherit it */
     _Atomic(uint32_t) kind;              /* enum tsl_kind; TSL_DEAD once the application can't reach it any more */
     atomic_uint users, visible, refs;
 };
@@ -48,6 +48,9 @@ struct tsl_object {
  */
 typedef void tsl_destroy_fn(struct tsl_object *object);
 void *tsl_object_create(enum tsl_kind kind, size_t size, const struct tsl_object *parent, tsl_destroy_fn *destroy);
+
+/* For the objects without a parent: what all that come from them inherit. */
+void tsl_object_set_dispatch_data(struct tsl_object *object, void *data);
 
 /* Is this handle a live one of ours of that kind? Reads the first word of a non-NULL foreign handle, no more. */
 bool tsl_object_is(const void *handle, enum tsl_kind kind);

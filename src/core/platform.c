@@ -1,5 +1,6 @@
 #include "core/platform.h"
 
+#include "core/device.h"
 #include "dispatch.h"
 
 #include <CL/cl_ext.h>
@@ -12,9 +13,16 @@ struct tsl_platform *tsl_platform_get(void)
     return &platform;
 }
 
+void tsl_platform_set_dispatch_data(void *data)
+{
+    /* Everything else is made from these two, and inherits it. */
+    tsl_object_set_dispatch_data(&platform.object, data);
+    tsl_object_set_dispatch_data(&tsl_device_root()->object, data);
+}
+
 /* Those of the platform itself. What the device has beside them is known only when its members are. */
 static const cl_name_version extensions[] = {
-    {CL_MAKE_VERSION(1, 0, 0), "cl_khr_icd"},
+    {CL_MAKE_VERSION(2, 0, 0), "cl_khr_icd"},
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_extended_versioning"},
 };
 #define EXTENSIONS "cl_khr_icd cl_khr_extended_versioning"

@@ -10,6 +10,9 @@
 #define TSL_NAME   "Tesela" /* also the vendor's */
 #define TSL_SUFFIX "TSL"    /* ends the names of functions that only Tesela has */
 
+/* clIcdSetPlatformDispatchDataKHR: the second word of the platform, its devices, and all that is made from now on. */
+void tsl_platform_set_dispatch_data(void *data);
+
 cl_int tsl_platform_info(cl_platform_info param, const struct tsl_info *info);
 
 #endif

@@ -9,19 +9,11 @@
 #ifndef TSL_VENDOR_CL_H
 #define TSL_VENDOR_CL_H
 
+#include "icd2.h"
+
 #include <CL/cl_icd.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-/* What an ICD 2 vendor has in the slots clGetPlatformIDs and clUnloadCompiler (cl_khr_icd 2.0.0); Debian's headers are
- * older than that. */
-#ifndef CL_ICD2_TAG_KHR
-#if INTPTR_MAX == INT32_MAX
-#define CL_ICD2_TAG_KHR ((intptr_t)0x434C3331)
-#else
-#define CL_ICD2_TAG_KHR ((intptr_t)0x4F50454E434C3331)
-#endif
-#endif
 
 /* Each function that we call: the OpenCL version (major * 100 + minor * 10) that brought it, and whether there is no
  * way without it. */
