@@ -170,7 +170,8 @@ struct fake_member {
 };
 
 struct fake_serial {
-    uint64_t serial, hash;
+    uint64_t serial; /* and the member, in one number */
+    uint64_t hash;
     UT_hash_handle hh;
 };
 

@@ -42,14 +42,16 @@ static uint64_t hash_args(const struct tsl_bound_args *args)
 static void check_serial_locked(const struct fake_op *op, const struct tsl_bound_args *args)
 {
     uint64_t hash = hash_args(args);
+    /* The same arguments have other memory on other members. */
+    uint64_t key = args->serial * TSL_MAX_MEMBERS + op->lane->base.member->index;
     struct fake_serial *serial;
 
     if (!args->serial)
         tsl_fake_violate_locked(TSL_FAKE_SERIAL, "%s: the serial of the arguments is 0", tsl_fake_op_name(op));
-    HASH_FIND(hh, tsl_fake.serials, &args->serial, sizeof args->serial, serial);
+    HASH_FIND(hh, tsl_fake.serials, &key, sizeof key, serial);
     if (!serial) {
         serial = tsl_fake_new_locked(sizeof *serial);
-        *serial = (struct fake_serial){.serial = args->serial, .hash = hash};
+        *serial = (struct fake_serial){.serial = key, .hash = hash};
         HASH_ADD(hh, tsl_fake.serials, serial, sizeof serial->serial, serial);
     } else if (serial->hash != hash) {
         tsl_fake_violate_locked(TSL_FAKE_SERIAL, "%s: serial %llu carried other arguments before", tsl_fake_op_name(op),

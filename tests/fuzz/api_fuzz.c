@@ -1,0 +1,697 @@
+/*
+ * Sequences of API calls, chosen by bytes, on the fake driver in virtual time: live handles, freed ones, handles of the
+ * wrong kind and NULL; sizes that fit and absurd ones. What a correct program must not do stays out (host memory that
+ * isn't there, user events that are never set while somebody waits); everything else may be asked, and must end in an
+ * error or in a result. At the end all is released: nothing may be left, and the driver was used as its contract says.
+ */
+#include "api.h"
+#include "core/device.h"
+#include "core/object.h"
+#include "driver/fake.h"
+#include "driver/members.h"
+#include "fuzz.h"
+#include "graph/worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N_HANDLES 96
+#define POOL_SIZE ((size_t)512 << 10)
+
+/* In the order in which they are released at the end. */
+enum kind { EVENT, KERNEL, PROGRAM, MEM, QUEUE, CONTEXT, DEVICE, PLATFORM, N_KINDS };
+
+static struct {
+    enum kind kind;
+    void *handle;
+    bool user; /* a user event */
+} handles[N_HANDLES];
+static unsigned n_handles;
+
+static struct {
+    cl_mem mem;
+    void *at;
+} mapped[16];
+static unsigned n_mapped;
+
+static unsigned char pool[POOL_SIZE];
+static struct fuzz_input *in;
+
+/* ---- The machine: one thread, virtual time -------------------------------------------------------------------------
+ */
+
+#define MAX_WORKERS 16
+
+static struct {
+    struct tsl_worker *worker;
+    unsigned n_posts;
+    bool busy;
+} workers[MAX_WORKERS];
+static unsigned n_workers;
+
+static void posted(struct tsl_worker *worker)
+{
+    unsigned i = 0;
+    while (i < n_workers && workers[i].worker != worker)
+        i++;
+    if (i == MAX_WORKERS)
+        abort();
+    if (i == n_workers)
+        workers[n_workers++].worker = worker;
+    workers[i].n_posts++;
+}
+
+static bool run_job(void)
+{
+    for (unsigned i = 0; i < n_workers; i++)
+        if (workers[i].n_posts && !workers[i].busy) {
+            workers[i].n_posts--;
+            workers[i].busy = true;
+            tsl_worker_step(workers[i].worker);
+            workers[i].busy = false;
+            return true;
+        }
+    return false;
+}
+
+static bool step(void)
+{
+    return run_job() || tsl_fake_step(fuzz_byte(in));
+}
+
+static void finding(const char *what, const char *more)
+{
+    fprintf(stderr, "%s: %s\n", what, more ? more : "");
+    abort();
+}
+
+static void block(void)
+{
+    if (!step())
+        finding("a call hangs", tsl_fake_stuck());
+}
+
+static bool meanwhile(void *arg)
+{
+    (void)arg;
+    return run_job();
+}
+
+static const struct tsl_simulation simulation = {.posted = posted, .block = block};
+
+static void add_body(const struct tsl_fake_run *run)
+{
+    unsigned char *bytes = run->args[0].ptr;
+    for (size_t i = 0; bytes && i < run->args[0].size; i++)
+        bytes[i]++;
+}
+
+static void mix_body(const struct tsl_fake_run *run)
+{
+    const unsigned char *from = run->args[0].ptr;
+    unsigned char *to = run->args[1].ptr;
+    for (size_t i = 0; from && to && i < run->args[0].size && i < run->args[1].size; i++)
+        to[i] = (unsigned char)(to[i] ^ from[i]);
+}
+
+static void machine_begin(void)
+{
+    struct tsl_fake_setup setup = {.n_members = 3, .in_time = true, .on_block = meanwhile};
+    setup.members[0] = (struct tsl_fake_member){.gates = true, .memory_size = 64 << 10, .delay_ns = 10};
+    setup.members[1] = (struct tsl_fake_member){.submits_block = true, .memory_size = 32 << 10};
+    setup.members[2] = (struct tsl_fake_member){.gates = true, .memory_size = 48 << 10, .zero_copy = true};
+    n_workers = 0;
+    memset(workers, 0, sizeof(workers));
+    tsl_simulation = &simulation;
+    static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL, TSL_FACT_VALUE, TSL_FACT_LOCAL};
+    tsl_fake_kernel("add", add_body, 1, kinds, (const unsigned[]){TSL_ROLE_READ | TSL_ROLE_WRITE});
+    tsl_fake_kernel("mix", mix_body, 4, kinds, (const unsigned[]){TSL_ROLE_READ, TSL_ROLE_WRITE, 0, 0});
+    tsl_fake_begin(&setup);
+    tsl_members_register(&tsl_fake_driver);
+}
+
+static void machine_end(void)
+{
+    while (step())
+        continue;
+    if (tsl_fake_busy())
+        finding("work is left that can't run", tsl_fake_stuck());
+    if (tsl_object_live(TSL_CONTEXT))
+        finding("a context is left", NULL);
+    tsl_fake_check_end();
+    if (tsl_fake_violation(0))
+        finding("the driver's contract was broken", tsl_fake_violation(0));
+    tsl_members_reset();
+    tsl_device_forget();
+    tsl_fake_end();
+    tsl_simulation = NULL;
+}
+
+/* ---- What calls are given -----------------------------------------------------------------------------------------
+ */
+
+static void keep(enum kind kind, void *handle)
+{
+    if (!handle)
+        return;
+    if (n_handles == N_HANDLES)
+        finding("too many handles", NULL);
+    handles[n_handles].kind = kind;
+    handles[n_handles].user = false;
+    handles[n_handles++].handle = handle;
+}
+
+/* Of that kind mostly, the newest first; now and then any other, or NULL. */
+static void *some(enum kind kind)
+{
+    unsigned choice = fuzz_byte(in);
+    if (choice >= 250)
+        return NULL;
+    if (choice >= 240)
+        return handles[choice % n_handles].handle;
+    for (unsigned i = n_handles, back = choice % 8; i-- > 0;)
+        if (handles[i].kind == kind && back-- == 0)
+            return handles[i].handle;
+    for (unsigned i = 0; i < n_handles; i++)
+        if (handles[i].kind == kind)
+            return handles[i].handle;
+    return NULL;
+}
+
+static size_t some_size(void)
+{
+    static const size_t sizes[] = {0,
+                                   1,
+                                   4,
+                                   16,
+                                   64,
+                                   100,
+                                   128,
+                                   256,
+                                   1000,
+                                   4096,
+                                   16 << 10,
+                                   32 << 10,
+                                   1 << 20,
+                                   SIZE_MAX,
+                                   SIZE_MAX / 2 + 1,
+                                   SIZE_MAX - 3,
+                                   (size_t)1 << 33};
+    unsigned choice = fuzz_byte(in);
+    return choice < 128 ? choice : sizes[choice % (sizeof(sizes) / sizeof(sizes[0]))];
+}
+
+/* Of 64 KiB at most: no buffer is larger, so no call with a size that passes the checks goes past the pool's end. */
+static void *some_host(void)
+{
+    unsigned choice = fuzz_byte(in);
+    return choice == 255 ? NULL : pool + choice * 1024;
+}
+
+/* Kernels write, so no buffer is CL_MEM_READ_ONLY alone: a correct program keeps its word. */
+static cl_mem_flags some_flags(void)
+{
+    static const cl_mem_flags flags[] = {
+        CL_MEM_READ_WRITE,      CL_MEM_WRITE_ONLY,     CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
+        CL_MEM_USE_HOST_PTR,    CL_MEM_ALLOC_HOST_PTR, CL_MEM_COPY_HOST_PTR,
+        CL_MEM_HOST_WRITE_ONLY, CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_NO_ACCESS,
+        (cl_mem_flags)1 << 40};
+    cl_mem_flags set = 0;
+    for (unsigned n = fuzz_pick(in, 4); n-- > 0;)
+        set |= flags[fuzz_pick(in, sizeof(flags) / sizeof(flags[0]))];
+    return set;
+}
+
+/* A wait list and a place for an event, as every enqueue takes them. */
+struct around {
+    cl_uint n;
+    bool no_list;
+    cl_event list[3], event;
+};
+
+static struct around some_around(void)
+{
+    struct around a = {.n = 0};
+    unsigned choice = fuzz_byte(in);
+    a.n = choice & 3;
+    for (unsigned i = 0; i < a.n; i++)
+        a.list[i] = some(EVENT);
+    /* Also a list without entries, and none where n says some. */
+    a.no_list = a.n == 0 ? choice & 0x80 : choice >= 0xf8;
+    return a;
+}
+
+#define AROUND(a) (a).n, (a).no_list ? NULL : (a).list, &(a).event
+
+static void keep_event(struct around *a)
+{
+    if (fuzz_pick(in, 2))
+        keep(EVENT, a->event);
+    else if (a->event)
+        tsl_api_clReleaseEvent(a->event);
+}
+
+/* Whoever blocks waits for user events too, and nobody else is here to set them. */
+static void open_gates(cl_int status)
+{
+    for (unsigned i = 0; i < n_handles; i++)
+        if (handles[i].kind == EVENT && handles[i].user)
+            tsl_api_clSetUserEventStatus(handles[i].handle, status);
+}
+
+static cl_bool some_blocking(void)
+{
+    cl_bool blocking = fuzz_pick(in, 4) == 0;
+    if (blocking)
+        open_gates(CL_COMPLETE);
+    return blocking;
+}
+
+/* ---- Calls ---------------------------------------------------------------------------------------------------------
+ */
+
+static void CL_CALLBACK on_event(cl_event event, cl_int status, void *arg)
+{
+    (void)event, (void)status, (void)arg;
+}
+
+static void CL_CALLBACK on_mem(cl_mem mem, void *arg)
+{
+    (void)mem, (void)arg;
+}
+
+static void CL_CALLBACK on_context(cl_context context, void *arg)
+{
+    (void)context, (void)arg;
+}
+
+static void CL_CALLBACK native(void *arg)
+{
+    (void)arg;
+}
+
+static void create_context(void)
+{
+    cl_device_id devices[2] = {some(DEVICE), some(DEVICE)};
+    cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)some(PLATFORM), 0};
+    keep(CONTEXT,
+         tsl_api_clCreateContext(fuzz_pick(in, 2) ? properties : NULL, fuzz_pick(in, 3), devices, NULL, NULL, NULL));
+}
+
+static void create_queue(void)
+{
+    cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES, fuzz_pick(in, 8), 0};
+    keep(QUEUE, tsl_api_clCreateCommandQueueWithProperties(some(CONTEXT), some(DEVICE), properties, NULL));
+}
+
+static void create_buffer(void)
+{
+    cl_mem_flags flags = some_flags();
+    void *host = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) ? some_host() : NULL;
+    keep(MEM, tsl_api_clCreateBuffer(some(CONTEXT), flags, some_size(), host, NULL));
+}
+
+static void create_sub_buffer(void)
+{
+    cl_buffer_region region = {some_size(), some_size()};
+    keep(MEM, tsl_api_clCreateSubBuffer(some(MEM), some_flags(), CL_BUFFER_CREATE_TYPE_REGION,
+                                        fuzz_pick(in, 8) ? &region : NULL, NULL));
+}
+
+static void create_program(void)
+{
+    static const char *const texts[] = {"kernel add x\nkernel mix a,b,c,d\n", "error no\n", "kernel add x\n", "",
+                                        "error 1 no\nkernel add x\n"};
+    const char *text = texts[fuzz_pick(in, 5)];
+    keep(PROGRAM, tsl_api_clCreateProgramWithSource(some(CONTEXT), 1, &text, NULL, NULL));
+}
+
+static void build_program(void)
+{
+    static const char *const options[] = {"", "-w", "-DX=1", "-unknown", "-cl-std=CL1.2 -cl-kernel-arg-info"};
+    tsl_api_clBuildProgram(some(PROGRAM), 0, NULL, options[fuzz_pick(in, 5)], NULL, NULL);
+}
+
+static void binaries(void)
+{
+    unsigned char bytes[3][512], *pointers[3] = {bytes[0], bytes[1], bytes[2]};
+    size_t sizes[3] = {0};
+    cl_device_id device = some(DEVICE);
+    if (tsl_api_clGetProgramInfo(some(PROGRAM), CL_PROGRAM_BINARY_SIZES, sizeof(sizes), sizes, NULL))
+        return;
+    if (sizes[0] > sizeof(bytes[0]) || sizes[1] || sizes[2] || sizes[0] == 0 ||
+        tsl_api_clGetProgramInfo(some(PROGRAM), CL_PROGRAM_BINARIES, sizeof(pointers), pointers, NULL))
+        return;
+    for (unsigned n = fuzz_pick(in, 3); n-- > 0;)
+        bytes[0][fuzz_byte(in) % sizes[0]] = (unsigned char)fuzz_byte(in);
+    const unsigned char *one = bytes[0];
+    keep(PROGRAM, tsl_api_clCreateProgramWithBinary(some(CONTEXT), 1, &device, sizes, &one, NULL, NULL));
+}
+
+static void create_kernel(void)
+{
+    static const char *const names[] = {"add", "mix", "none", ""};
+    keep(KERNEL, tsl_api_clCreateKernel(some(PROGRAM), names[fuzz_pick(in, 4)], NULL));
+}
+
+static void set_arg(void)
+{
+    cl_kernel kernel = some(KERNEL);
+    cl_uint index = fuzz_pick(in, 6);
+    cl_mem mem = some(MEM);
+    cl_uint value = fuzz_byte(in);
+    switch (fuzz_pick(in, 4)) {
+    case 0:
+        tsl_api_clSetKernelArg(kernel, index, sizeof(value), &value);
+        break;
+    case 1:
+        tsl_api_clSetKernelArg(kernel, index, some_size() % 4096, NULL);
+        break;
+    default:
+        tsl_api_clSetKernelArg(kernel, index, sizeof(mem), &mem);
+    }
+}
+
+static void launch(void)
+{
+    size_t offset[3] = {some_size(), 0, 0}, global[3] = {some_size(), fuzz_byte(in), 1};
+    size_t local[3] = {fuzz_byte(in), 1, fuzz_pick(in, 2)};
+    struct around a = some_around();
+    cl_uint dim = fuzz_pick(in, 5);
+    bool large = global[0] > 65536; /* Legal, but the fake members run each. */
+    tsl_api_clEnqueueNDRangeKernel(some(QUEUE), some(KERNEL), dim, fuzz_pick(in, 2) ? offset : NULL,
+                                   large && fuzz_pick(in, 8) ? NULL : global, fuzz_pick(in, 2) ? local : NULL,
+                                   AROUND(a));
+    keep_event(&a);
+}
+
+static void transfer(void)
+{
+    cl_command_queue queue = some(QUEUE);
+    cl_mem mem = some(MEM), other = some(MEM);
+    size_t offset = some_size(), size = some_size(), to = some_size();
+    unsigned char pattern[128] = {(unsigned char)size};
+    void *host = some_host();
+    struct around a = some_around();
+    switch (fuzz_pick(in, 4)) {
+    case 0:
+        tsl_api_clEnqueueReadBuffer(queue, mem, some_blocking(), offset, size, host, AROUND(a));
+        break;
+    case 1:
+        tsl_api_clEnqueueWriteBuffer(queue, mem, some_blocking(), offset, size, host, AROUND(a));
+        break;
+    case 2:
+        tsl_api_clEnqueueCopyBuffer(queue, mem, other, offset, to, size, AROUND(a));
+        break;
+    default:
+        tsl_api_clEnqueueFillBuffer(queue, mem, pattern, fuzz_byte(in), offset, size, AROUND(a));
+    }
+    keep_event(&a);
+}
+
+/* The application's side always lies within 64 KiB: its pitches and origin are its own affair. */
+static void rectangle(void)
+{
+    cl_command_queue queue = some(QUEUE);
+    cl_mem mem = some(MEM), other = some(MEM);
+    size_t origin[3] = {some_size(), some_size(), some_size()};
+    size_t host_origin[3] = {fuzz_pick(in, 16), fuzz_pick(in, 4), fuzz_pick(in, 4)};
+    size_t region[3] = {fuzz_pick(in, 16), fuzz_pick(in, 6), fuzz_pick(in, 4)};
+    size_t row = fuzz_byte(in), slice = row * fuzz_pick(in, 8), row2 = some_size(), slice2 = some_size();
+    void *host = some_host();
+    struct around a = some_around();
+    switch (fuzz_pick(in, 3)) {
+    case 0:
+        tsl_api_clEnqueueReadBufferRect(queue, mem, some_blocking(), origin, host_origin, region, row2, slice2, row,
+                                        slice, host, AROUND(a));
+        break;
+    case 1:
+        tsl_api_clEnqueueWriteBufferRect(queue, mem, some_blocking(), origin, host_origin, region, row2, slice2, row,
+                                         slice, host, AROUND(a));
+        break;
+    default:
+        tsl_api_clEnqueueCopyBufferRect(queue, mem, other, origin, host_origin, region, row2, slice2, row, slice,
+                                        AROUND(a));
+    }
+    keep_event(&a);
+}
+
+static void map(void)
+{
+    cl_mem mem = some(MEM);
+    struct around a = some_around();
+    cl_map_flags flags[] = {CL_MAP_READ, CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION, CL_MAP_READ | CL_MAP_WRITE, 0,
+                            99};
+    size_t offset = some_size(), size = some_size();
+    void *at = tsl_api_clEnqueueMapBuffer(some(QUEUE), mem, some_blocking(), flags[fuzz_pick(in, 6)], offset, size,
+                                          AROUND(a), NULL);
+    if (at && n_mapped < sizeof(mapped) / sizeof(mapped[0])) {
+        mapped[n_mapped].mem = mem;
+        mapped[n_mapped++].at = at;
+    }
+    keep_event(&a);
+}
+
+static void unmap(void)
+{
+    struct around a = some_around();
+    unsigned i = fuzz_pick(in, 16);
+    cl_mem mem = i < n_mapped ? mapped[i].mem : some(MEM);
+    tsl_api_clEnqueueUnmapMemObject(some(QUEUE), mem, i < n_mapped ? mapped[i].at : some_host(), AROUND(a));
+    keep_event(&a);
+}
+
+static void sync_call(void)
+{
+    cl_command_queue queue = some(QUEUE);
+    struct around a = some_around();
+    switch (fuzz_pick(in, 6)) {
+    case 0:
+        tsl_api_clEnqueueMarkerWithWaitList(queue, AROUND(a));
+        break;
+    case 1:
+        tsl_api_clEnqueueBarrierWithWaitList(queue, AROUND(a));
+        break;
+    case 2:
+        tsl_api_clEnqueueMarker(queue, &a.event);
+        break;
+    case 3:
+        tsl_api_clEnqueueBarrier(queue);
+        break;
+    case 4:
+        tsl_api_clEnqueueWaitForEvents(queue, a.n, a.list);
+        break;
+    default:
+        tsl_api_clFlush(queue);
+    }
+    keep_event(&a);
+}
+
+static void wait_call(void)
+{
+    cl_event events[2] = {some(EVENT), some(EVENT)};
+    open_gates(fuzz_pick(in, 8) ? CL_COMPLETE : -5);
+    if (fuzz_pick(in, 2))
+        tsl_api_clWaitForEvents(fuzz_pick(in, 3), events);
+    else
+        tsl_api_clFinish(some(QUEUE));
+}
+
+static void user_event(void)
+{
+    cl_event event = fuzz_pick(in, 3) ? tsl_api_clCreateUserEvent(some(CONTEXT), NULL) : NULL;
+    if (event) {
+        keep(EVENT, event);
+        handles[n_handles - 1].user = true;
+    } else {
+        tsl_api_clSetUserEventStatus(some(EVENT), (cl_int)fuzz_pick(in, 4) - 2);
+    }
+}
+
+static void callback(void)
+{
+    switch (fuzz_pick(in, 3)) {
+    case 0:
+        tsl_api_clSetEventCallback(some(EVENT), (cl_int)fuzz_pick(in, 5) - 1, on_event, NULL);
+        break;
+    case 1:
+        tsl_api_clSetMemObjectDestructorCallback(some(MEM), on_mem, NULL);
+        break;
+    default:
+        tsl_api_clSetContextDestructorCallback(some(CONTEXT), on_context, NULL);
+    }
+}
+
+static void migrate(void)
+{
+    cl_mem mems[2] = {some(MEM), some(MEM)};
+    struct around a = some_around();
+    tsl_api_clEnqueueMigrateMemObjects(some(QUEUE), fuzz_pick(in, 3), mems, fuzz_pick(in, 5), AROUND(a));
+    keep_event(&a);
+}
+
+static void native_kernel(void)
+{
+    struct {
+        void *slot[2];
+    } args = {{0}};
+    cl_mem mems[2] = {some(MEM), some(MEM)};
+    const void *slots[2] = {&args.slot[0], &args.slot[1]};
+    struct around a = some_around();
+    tsl_api_clEnqueueNativeKernel(some(QUEUE), fuzz_pick(in, 8) ? native : NULL, &args, sizeof(args), fuzz_pick(in, 3),
+                                  mems, slots, AROUND(a));
+    keep_event(&a);
+}
+
+static void query(void)
+{
+    unsigned char answer[1024];
+    size_t size = fuzz_pick(in, 4) ? sizeof(answer) : fuzz_byte(in), got;
+    cl_uint name = 0x1000u + (fuzz_byte(in) | fuzz_byte(in) << 8) % 0x400;
+    void *value = fuzz_pick(in, 4) ? answer : NULL;
+    switch (fuzz_pick(in, 9)) {
+    case 0:
+        tsl_api_clGetDeviceInfo(some(DEVICE), name, size, value, &got);
+        break;
+    case 1:
+        tsl_api_clGetContextInfo(some(CONTEXT), 0x1080u + name % 8, size, value, &got);
+        break;
+    case 2:
+        tsl_api_clGetCommandQueueInfo(some(QUEUE), 0x1090u + name % 12, size, value, &got);
+        break;
+    case 3:
+        tsl_api_clGetMemObjectInfo(some(MEM), 0x1100u + name % 16, size, value, &got);
+        break;
+    case 4:
+        tsl_api_clGetProgramInfo(some(PROGRAM), 0x1160u + name % 5, size, value, &got); /* binaries have a call above */
+        break;
+    case 5:
+        tsl_api_clGetProgramBuildInfo(some(PROGRAM), some(DEVICE), 0x1181u + name % 6, size, value, &got);
+        break;
+    case 6:
+        tsl_api_clGetKernelInfo(some(KERNEL), 0x1190u + name % 8, size, value, &got);
+        break;
+    case 7:
+        tsl_api_clGetEventInfo(some(EVENT), 0x11D0u + name % 6, size, value, &got);
+        break;
+    default:
+        tsl_api_clGetEventProfilingInfo(some(EVENT), 0x1280u + name % 6, size, value, &got);
+    }
+}
+
+static cl_int release(enum kind kind, void *handle)
+{
+    switch (kind) {
+    case EVENT:
+        return tsl_api_clReleaseEvent(handle);
+    case KERNEL:
+        return tsl_api_clReleaseKernel(handle);
+    case PROGRAM:
+        return tsl_api_clReleaseProgram(handle);
+    case MEM:
+        return tsl_api_clReleaseMemObject(handle);
+    case QUEUE:
+        return tsl_api_clReleaseCommandQueue(handle);
+    case CONTEXT:
+        return tsl_api_clReleaseContext(handle);
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+/* A user event must be set by whoever still can. */
+static void release_some(void)
+{
+    enum kind kind = fuzz_pick(in, DEVICE);
+    void *handle = some(kind);
+    for (unsigned i = 0; i < n_handles; i++)
+        if (handles[i].handle == handle && handles[i].user)
+            tsl_api_clSetUserEventStatus(handle, CL_COMPLETE);
+    release(kind, handle);
+}
+
+static void retain_some(void)
+{
+    switch (fuzz_pick(in, 6)) {
+    case 0:
+        tsl_api_clRetainEvent(some(EVENT));
+        break;
+    case 1:
+        tsl_api_clRetainKernel(some(KERNEL));
+        break;
+    case 2:
+        tsl_api_clRetainProgram(some(PROGRAM));
+        break;
+    case 3:
+        tsl_api_clRetainMemObject(some(MEM));
+        break;
+    case 4:
+        tsl_api_clRetainCommandQueue(some(QUEUE));
+        break;
+    default:
+        tsl_api_clRetainContext(some(CONTEXT));
+    }
+}
+
+static void let_time_pass(void)
+{
+    for (unsigned n = fuzz_pick(in, 8); n-- > 0 && step();)
+        continue;
+}
+
+static void (*const calls[])(void) = {
+    create_context, create_queue,  create_buffer, create_buffer, create_sub_buffer,
+    create_program, build_program, create_kernel, set_arg,       set_arg,
+    launch,         launch,        transfer,      transfer,      transfer,
+    rectangle,      map,           unmap,         sync_call,     wait_call,
+    user_event,     callback,      migrate,       native_kernel, query,
+    release_some,   retain_some,   let_time_pass, binaries,
+};
+
+/* What most programs begin with, so that not every input must find it. */
+static void begin_program(void)
+{
+    const char *text = "kernel add x\nkernel mix a,b,c,d\n";
+    cl_platform_id platform = NULL;
+    cl_device_id device = NULL;
+    tsl_api_clGetPlatformIDs(1, &platform, NULL);
+    tsl_api_clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL);
+    keep(PLATFORM, platform);
+    keep(DEVICE, device);
+    cl_context context = tsl_api_clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+    keep(CONTEXT, context);
+    keep(QUEUE, tsl_api_clCreateCommandQueue(context, device, 0, NULL));
+    keep(QUEUE, tsl_api_clCreateCommandQueue(context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, NULL));
+    keep(MEM, tsl_api_clCreateBuffer(context, CL_MEM_READ_WRITE, 1024, NULL, NULL));
+    cl_program program = tsl_api_clCreateProgramWithSource(context, 1, &text, NULL, NULL);
+    keep(PROGRAM, program);
+    tsl_api_clBuildProgram(program, 0, NULL, "", NULL, NULL);
+    keep(KERNEL, tsl_api_clCreateKernel(program, "add", NULL));
+}
+
+static void end_program(void)
+{
+    open_gates(CL_COMPLETE);
+    for (unsigned i = 0; i < n_handles; i++)
+        if (handles[i].kind == QUEUE)
+            tsl_api_clFinish(handles[i].handle);
+    for (unsigned kind = 0; kind < DEVICE; kind++)
+        for (unsigned i = 0; i < n_handles; i++)
+            while (handles[i].kind == kind && release(kind, handles[i].handle) == CL_SUCCESS)
+                continue;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_input input = {data, size};
+    in = &input;
+    n_handles = n_mapped = 0;
+    machine_begin();
+    begin_program();
+    while (fuzz_more(in) && n_handles < N_HANDLES - 2)
+        calls[fuzz_pick(in, sizeof(calls) / sizeof(calls[0]))]();
+    end_program();
+    machine_end();
+    return 0;
+}
