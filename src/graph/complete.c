@@ -55,13 +55,14 @@ void tsl_command_step(struct tsl_command *c)
 /* ---- Fences ----------------------------------------------------------------------------------------------------- */
 
 /* Asks the driver about an operation that is known to be complete, because a later one of its track is: its status, if
- * that is not known yet, and its times, if somebody wants them. The lock is given meanwhile. */
-static cl_int final_status(struct tsl_op *op, bool known, cl_int status)
+ * that is not known yet (otherwise: where the driver can't tell), and its times, if somebody wants them. The lock is
+ * given meanwhile. */
+static cl_int final_status(struct tsl_op *op, bool known, cl_int status, cl_int otherwise)
 {
     struct tsl_graph *graph = op->port->graph;
     struct tsl_times times = {0, 0};
     if (!op->fence || (known && !op->timed))
-        return known ? status : CL_COMPLETE;
+        return known ? status : otherwise;
     struct tsl_fence *fence = tsl_fence_ref(op->fence);
     bool timed = op->timed;
     tsl_graph_open(graph);
@@ -69,6 +70,8 @@ static cl_int final_status(struct tsl_op *op, bool known, cl_int status)
         status = fence->driver->fence_status(fence);
     if (timed && status >= 0 && fence->driver->fence_times(fence, &times) != CL_SUCCESS)
         times = (struct tsl_times){0, 0};
+    if (status > CL_COMPLETE) /* Its lane's marks may come before it. */
+        status = otherwise < 0 ? otherwise : fence->driver->fence_wait(fence);
     tsl_graph_close(graph);
     tsl_fence_unref(fence); /* Not the last one: the operation has its own, and we have the operation. */
     op->start_ns = times.start_ns;
@@ -108,7 +111,8 @@ void tsl_retire(struct tsl_op *op, cl_int status)
     while (op->state == TSL_OP_SUBMITTED) {
         struct tsl_op *first = earliest(op);
         first->user.refs++;
-        cl_int s = final_status(first, first == op, status);
+        bool lost = op->lost && first->port == op->port;
+        cl_int s = final_status(first, first == op, status, lost ? status : CL_COMPLETE);
         /* Another thread may have come first while the lock was given. */
         if (first->state == TSL_OP_SUBMITTED)
             tsl_op_finish(first, s < 0 ? s : CL_COMPLETE);
@@ -170,7 +174,7 @@ static void notify(struct tsl_op *op)
     struct tsl_graph *graph = op->port->graph;
     struct tsl_fence *fence = tsl_op_fence(op);
     const struct tsl_driver *driver = op->port->member->driver;
-    tsl_track_flush(op->track);
+    bool sent = tsl_track_flush(op->track);
     if (op->state != TSL_OP_SUBMITTED || op->notified)
         return;
     op->notified = true;
@@ -179,8 +183,8 @@ static void notify(struct tsl_op *op)
     if (fence)
         tsl_fence_ref(fence);
     tsl_graph_open(graph);
-    if (!fence)
-        on_fence(op, driver->finish(op->track->lane));
+    if (!fence || !sent)
+        on_fence(op, tsl_lane_wait(op, fence));
     else if (driver->fence_notify(fence, on_fence, op) != CL_SUCCESS)
         on_fence(op, driver->fence_wait(fence)); /* No notification to be had: this thread waits itself. */
     tsl_fence_unref(fence);

@@ -150,12 +150,13 @@ struct tsl_op {
     cl_int status; /* CL_COMPLETE or an error, once done */
     cl_int poison; /* an error: a strict predecessor failed, so this fails without running */
     unsigned n_unmet;
-    bool want_fence; /* somebody will need it */
-    bool watched;    /* its completion must be noticed without anybody pulling (notify) */
-    bool notified;   /* notify was asked for */
-    bool timed;      /* the placer is to learn how long it took */
-    bool move;       /* transfers a tile because a command needs it (not a command of the application) */
-    bool aside;      /* makes room for the command: its fate is not the command's */
+    bool want_fence;  /* somebody will need it */
+    bool watched;     /* its completion must be noticed without anybody pulling (notify) */
+    bool notified;    /* notify was asked for */
+    bool timed;       /* the placer is to learn how long it took */
+    atomic_bool lost; /* its lane failed as a whole: how those before it ended can't be known either */
+    bool move;        /* transfers a tile because a command needs it (not a command of the application) */
+    bool aside;       /* makes room for the command: its fate is not the command's */
     struct tsl_fence *fence;
     cl_int signal_status; /* what the fence told */
     uint64_t submit_ns;
@@ -515,8 +516,12 @@ void tsl_track_pin(struct tsl_track *track);
 void tsl_track_unpin(struct tsl_track *track);
 /* Submits what is ready, unless another thread does already. The lock is held at entry and exit, not in between. */
 void tsl_port_drain(struct tsl_port *port);
-/* Sends what was submitted to the device. The lock is given meanwhile. */
-void tsl_track_flush(struct tsl_track *track);
+/* Sends what was submitted to the device; false: the driver refused, and none of it need ever begin. The lock is given
+ * meanwhile. */
+bool tsl_track_flush(struct tsl_track *track);
+/* Where that can't be had, or the operation has no fence: waits until all of its lane is done, and returns how it
+ * ended, as far as the driver tells. Without the lock. */
+cl_int tsl_lane_wait(struct tsl_op *op, struct tsl_fence *fence);
 
 /* ---- complete.c
  * ------------------------------------------------------------------------------------------------------ */

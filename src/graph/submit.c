@@ -39,17 +39,28 @@ void tsl_track_unpin(struct tsl_track *track)
         tsl_stream_unref(track->stream);
 }
 
-void tsl_track_flush(struct tsl_track *track)
+bool tsl_track_flush(struct tsl_track *track)
 {
     struct tsl_graph *graph = track->port->graph;
     if (!track->dirty || !track->lane)
-        return;
+        return true;
     track->dirty = false;
     tsl_track_pin(track);
     tsl_graph_open(graph);
-    track->port->member->driver->flush(track->lane);
+    cl_int error = track->port->member->driver->flush(track->lane);
     tsl_graph_close(graph);
+    track->dirty |= error != CL_SUCCESS; /* Whoever comes next tries again. */
     tsl_track_unpin(track);
+    return error == CL_SUCCESS;
+}
+
+cl_int tsl_lane_wait(struct tsl_op *op, struct tsl_fence *fence)
+{
+    const struct tsl_driver *driver = op->port->member->driver;
+    cl_int status = driver->finish(op->track ? op->track->lane : op->port->up.lane);
+    if (status < 0)
+        op->lost = true;
+    return fence && status == CL_SUCCESS ? driver->fence_wait(fence) : status;
 }
 
 /* ---- Binding: what an operation's sides and arguments are on this member (no lock; the drainer alone) -------------
@@ -169,7 +180,7 @@ static cl_int submit(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_
 
 typedef TSL_FEW(struct tsl_fence *, 8) fences;
 
-/* It can't be waited for (a refused mark, no memory): this thread waits for all of its lane. */
+/* It can't be waited for (a refused mark or flush, no memory): this thread waits for all of its lane. */
 TSL_UNCHECKED static void wait_for_lane(struct tsl_op *before)
 {
     struct tsl_graph *graph = before->port->graph;
@@ -181,18 +192,53 @@ TSL_UNCHECKED static void wait_for_lane(struct tsl_op *before)
     tsl_track_unpin(track);
 }
 
-/* Same member, other track: its fence, flushed, as a wait between queues needs. */
-static void wait_natively(struct tsl_op *before, fences *waits)
+static bool strictly_after(const struct tsl_op *op, const struct tsl_op *before)
 {
-    struct tsl_fence *fence = before->user.done ? NULL : tsl_op_fence(before);
+    for (unsigned i = 0; i < before->out.n; i++)
+        if (TSL_FEW_AT(&before->out, i)->to == op && TSL_FEW_AT(&before->out, i)->strict)
+            return true;
+    return false;
+}
+
+/* A fence that completes well when `before` is done, however that ended: drivers fail what waits for a failed fence. */
+static struct tsl_fence *mark_behind(struct tsl_op *before)
+{
+    struct tsl_graph *graph = before->port->graph;
+    struct tsl_track *track = before->track;
+    struct tsl_fence *fence = NULL;
+    tsl_track_pin(track);
+    tsl_graph_open(graph);
+    track->port->member->driver->mark(track->lane, NULL, &fence);
+    tsl_graph_close(graph);
+    track->dirty = true;
+    tsl_track_unpin(track);
+    return fence;
+}
+
+/* An owned reference to what the driver is to wait for; NULL: there is nothing to be had. */
+static struct tsl_fence *native_fence(struct tsl_op *op, struct tsl_op *before)
+{
+    if (!strictly_after(op, before))
+        return mark_behind(before);
+    struct tsl_fence *fence = tsl_op_fence(before);
+    return fence ? tsl_fence_ref(fence) : NULL;
+}
+
+/* Same member, other track: a fence, flushed, as a wait between queues needs. */
+static void wait_natively(struct tsl_op *op, struct tsl_op *before, fences *waits)
+{
     if (before->user.done)
         return;
+    struct tsl_fence *fence = native_fence(op, before);
     if (!fence || !TSL_FEW_PUSH(waits, fence)) {
         wait_for_lane(before);
+        tsl_graph_open(op->port->graph);
+        tsl_fence_unref(fence);
+        tsl_graph_close(op->port->graph);
         return;
     }
-    tsl_fence_ref(fence);
-    tsl_track_flush(before->track);
+    if (!tsl_track_flush(before->track))
+        wait_for_lane(before);
 }
 
 /* Opens a gate when the operation before it, on another member, is complete. Runs in a driver's callback. */
@@ -225,14 +271,6 @@ static struct tsl_fence *gate_for(struct tsl_member *member, struct tsl_fence *f
     return gate;
 }
 
-static bool strictly_after(const struct tsl_op *op, const struct tsl_op *before)
-{
-    for (unsigned i = 0; i < before->out.n; i++)
-        if (TSL_FEW_AT(&before->out, i)->to == op && TSL_FEW_AT(&before->out, i)->strict)
-            return true;
-    return false;
-}
-
 static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, fences *waits)
 {
     struct tsl_graph *graph = op->port->graph;
@@ -245,7 +283,8 @@ static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, fences *waits
         return;
     }
     tsl_fence_ref(fence);
-    tsl_track_flush(before->track);
+    if (!tsl_track_flush(before->track))
+        wait_for_lane(before);
     tsl_graph_open(graph);
     struct tsl_fence *gate = gate_for(op->port->member, fence, strict);
     if (!gate)
@@ -261,7 +300,7 @@ static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, fences *waits
 static void collect_waits(struct tsl_op *op, fences *waits)
 {
     for (unsigned i = 0; i < op->natives.n; i++)
-        wait_natively(*TSL_FEW_AT(&op->natives, i), waits);
+        wait_natively(op, *TSL_FEW_AT(&op->natives, i), waits);
     for (unsigned i = 0; i < op->gates.n; i++)
         wait_by_gate(op, *TSL_FEW_AT(&op->gates, i), waits);
 }
@@ -317,11 +356,10 @@ static cl_int submit_in_room(struct submission *s, struct tsl_lane *lane, struct
  * is all with the drivers, and needs no thread of ours. */
 static void wait_for_befores(const struct submission *s)
 {
-    struct tsl_lane *lane = track_of(s->op)->lane;
     for (unsigned i = 0; i < s->waits.n; i++)
         s->waits.fences[i]->driver->fence_wait(s->waits.fences[i]);
-    if (lane)
-        lane->member->driver->finish(lane);
+    if (track_of(s->op)->lane)
+        tsl_lane_wait(s->op, NULL);
 }
 
 static cl_int submit_or_mark(struct submission *s)
@@ -359,8 +397,8 @@ static cl_int run_sync(struct submission *s)
     s->start_ns = tsl_clock_ns();
     cl_int status = submit_or_mark(s);
     if (s->fence) {
-        driver->flush(track_of(s->op)->lane);
-        status = driver->fence_wait(s->fence);
+        struct tsl_lane *lane = track_of(s->op)->lane;
+        status = driver->flush(lane) ? tsl_lane_wait(s->op, s->fence) : driver->fence_wait(s->fence);
     }
     s->end_ns = tsl_clock_ns();
     return status;

@@ -21,10 +21,9 @@ void tsl_op_pull(struct tsl_op *op)
     struct tsl_fence *fence = op->fence ? tsl_fence_ref(op->fence) : NULL;
     op->user.refs++;
     tsl_track_pin(op->track);
-    if (fence)
-        tsl_track_flush(op->track);
+    bool sent = !fence || tsl_track_flush(op->track);
     tsl_graph_open(graph);
-    cl_int status = fence ? driver->fence_wait(fence) : driver->finish(op->track->lane);
+    cl_int status = fence && sent ? driver->fence_wait(fence) : tsl_lane_wait(op, fence);
     tsl_fence_unref(fence);
     tsl_graph_close(graph);
     tsl_track_unpin(op->track);

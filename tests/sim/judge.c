@@ -25,22 +25,20 @@ void sim_set_bytes(unsigned char *dst, size_t size, unsigned char value)
         dst[i] = (unsigned char)(value ^ (i * 5));
 }
 
-static struct byte *at(struct model *model, const struct sim_access *access, size_t i)
-{
-    size_t row = i / access->size;
-
-    return &model->areas[access->area][access->offset + row * access->pitch + i % access->size];
-}
+/* ---- Bytes ---- */
 
 static size_t n_bytes(const struct sim_access *access)
 {
-    return access->size * access->n_rows;
+    return access->size * sim_n_rows(access);
+}
+
+static struct byte *at(struct model *model, const struct sim_access *access, size_t i)
+{
+    return &model->areas[access->area][sim_row(access, i / access->size) + i % access->size];
 }
 
 static void forget(struct model *model, const struct sim_access *access)
 {
-    if (!access->size)
-        return;
     for (size_t i = 0; i < n_bytes(access); i++)
         at(model, access, i)->known = false;
 }
@@ -78,22 +76,6 @@ static void fill(struct model *model, const struct sim_node *node)
             (struct byte){.value = (unsigned char)(node->value + i % node->pattern_size), .known = true};
 }
 
-static void compare(struct sim *sim, struct model *model, const struct sim_node *node, const struct sim_access *access)
-{
-    size_t n_wrong = 0, first = 0;
-
-    for (size_t i = 0; node->seen && i < n_bytes(access); i++) {
-        const struct byte *right = at(model, access, i);
-
-        if (right->known && right->value != node->seen[i] && !n_wrong++)
-            first = i;
-    }
-    if (n_wrong)
-        sim_fail(sim, "node %u saw %zu wrong bytes of %zu, the first at %zu: %u, which should be %u",
-                 (unsigned)(node - sim->nodes), n_wrong, n_bytes(access), first, node->seen[first],
-                 at(model, access, first)->value);
-}
-
 static void execute(struct model *model, const struct sim_node *node)
 {
     switch (node->kind) {
@@ -104,6 +86,7 @@ static void execute(struct model *model, const struct sim_node *node)
         break;
     case SIM_ADD:
     case SIM_MIX:
+    case SIM_PRINT:
     case SIM_HIDE:
     case SIM_SHOW:
     case SIM_NATIVE:
@@ -117,6 +100,9 @@ static void execute(struct model *model, const struct sim_node *node)
     case SIM_POKE:
         put_bytes(model, &node->dst, node->value);
         break;
+    case SIM_MIGRATE:
+        forget(model, &node->dst);
+        break;
     case SIM_MAP:
         if (node->map_flags & CL_MAP_WRITE_INVALIDATE_REGION)
             forget(model, &node->dst);
@@ -126,13 +112,29 @@ static void execute(struct model *model, const struct sim_node *node)
     }
 }
 
+/* What the host saw. */
+static void compare(struct sim *sim, struct model *model, const struct sim_node *node)
+{
+    const struct sim_access *access = node->kind == SIM_READ ? &node->dst : &node->src;
+    size_t n_wrong = 0, first = 0;
+
+    for (size_t i = 0; node->seen && i < n_bytes(access); i++) {
+        const struct byte *right = at(model, access, i);
+
+        if (right->known && right->value != node->seen[i] && !n_wrong++)
+            first = i;
+    }
+    if (n_wrong)
+        sim_fail(sim, "node %u saw %zu wrong bytes of %zu, the first at %zu: %u, which should be %u",
+                 sim_index(sim, node), n_wrong, n_bytes(access), first, node->seen[first],
+                 at(model, access, first)->value);
+}
+
+/* ---- Failures ---- */
+
 static struct sim_access hull_of(const struct sim_access *access)
 {
-    struct sim_access hull = *access;
-
-    hull.size += (hull.n_rows - 1) * hull.pitch;
-    hull.n_rows = hull.size != 0;
-    return hull;
+    return access->size ? sim_range(access->area, access->offset, sim_hull(access), true) : *access;
 }
 
 static bool inside(const struct sim_access *range, unsigned area, size_t offset)
@@ -156,10 +158,17 @@ static void forget_beside(struct model *model, const struct sim_access *access, 
     }
 }
 
+static bool has_failed(const struct sim_node *node)
+{
+    return node->status < 0 && !node->refused;
+}
+
 static void judge_node(struct sim *sim, struct model *model, const struct sim_node *node)
 {
-    unsigned index = (unsigned)(node - sim->nodes);
+    unsigned own = sim_index(sim, node);
 
+    if (node->refused)
+        return;
     if (node->status < 0) {
         struct sim_access hull = hull_of(&node->dst);
 
@@ -168,17 +177,57 @@ static void judge_node(struct sim *sim, struct model *model, const struct sim_no
         forget(model, &node->may_src);
         return;
     }
-    const struct sim_access *seen = node->kind == SIM_READ ? &node->dst : &node->src;
-
     for (unsigned i = 0; i < sim->n_nodes; i++)
-        if (sim->nodes[i].status < 0 && !sim_set_has(&node->before, i) && !sim_set_has(&sim->nodes[i].before, index))
+        if (has_failed(&sim->nodes[i]) && !sim_set_has(&node->before, i) && !sim_set_has(&sim->nodes[i].before, own))
             forget_beside(model, &node->src, &sim->nodes[i]);
     execute(model, node);
     for (unsigned i = 0; i < sim->n_nodes; i++)
-        if (sim->nodes[i].status < 0 && !sim_set_has(&node->before, i))
+        if (has_failed(&sim->nodes[i]) && !sim_set_has(&node->before, i))
             forget_beside(model, &node->dst, &sim->nodes[i]);
-    compare(sim, model, node, seen);
+    compare(sim, model, node);
 }
+
+static bool share_area(const struct sim_node *a, const struct sim_node *b)
+{
+    const struct sim_access *of_a[] = {&a->dst, &a->src}, *of_b[] = {&b->dst, &b->src};
+
+    for (unsigned i = 0; i < 2; i++)
+        for (unsigned j = 0; j < 2; j++)
+            if (of_a[i]->size && of_b[j]->size && of_a[i]->area == of_b[j]->area)
+                return true;
+    return false;
+}
+
+/* Who failed for another's sake has such another: before it, or at the same memory in no order with it. */
+static bool has_cause(const struct sim *sim, const struct sim_node *node)
+{
+    unsigned own = sim_index(sim, node);
+
+    for (unsigned i = 0; i < sim->n_nodes; i++) {
+        const struct sim_node *other = &sim->nodes[i];
+
+        if (i == own || other->status >= 0 || other->refused || sim_set_has(&other->before, own))
+            continue;
+        if (sim_set_has(&node->before, i) || share_area(node, other))
+            return true;
+    }
+    return false;
+}
+
+static void judge_failures(struct sim *sim)
+{
+    for (unsigned i = 0; i < sim->n_nodes; i++) {
+        const struct sim_node *node = &sim->nodes[i];
+
+        if (node->status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST && !has_cause(sim, node))
+            sim_fail(sim, "node %u failed for another's sake, but none could be to blame", i);
+        for (unsigned k = 0; k < i; k++)
+            if (node->status < -1000 && sim->nodes[k].status == node->status)
+                sim_fail(sim, "nodes %u and %u failed with the code of one failure: %d", k, i, node->status);
+    }
+}
+
+/* ---- Order ---- */
 
 static unsigned count(const struct sim_set *set)
 {
@@ -199,6 +248,20 @@ static void judge_prints(struct sim *sim)
                          sim->printed[j]);
 }
 
+/* ---- All ---- */
+
+static void judge_callback(struct sim *sim, const struct sim_callback *callback)
+{
+    cl_int status = sim->nodes[callback->node].status;
+
+    if (callback->n_called != 1)
+        sim_fail(sim, "node %u: a callback came %u times", callback->node, callback->n_called);
+    else if (callback->told != (status < 0 ? status : callback->when) &&
+             !(callback->when != CL_COMPLETE && callback->told == callback->when))
+        sim_fail(sim, "node %u: a callback for %d was told %d, the status is %d", callback->node, callback->when,
+                 callback->told, status);
+}
+
 /* All is over: the application's memory is what the program made of it, and each callback was called once. */
 static void judge_end(struct sim *sim, const struct model *model)
 {
@@ -208,13 +271,22 @@ static void judge_end(struct sim *sim, const struct model *model)
                      model->areas[SIM_ARENA][i].value);
             return;
         }
-    for (unsigned i = 0; i < sim->n_nodes; i++) {
-        const struct sim_node *node = &sim->nodes[i];
+    for (unsigned i = 0; i < sim->n_callbacks; i++)
+        judge_callback(sim, &sim->callbacks[i]);
+    for (unsigned i = 0; i < sim->n_buffers; i++)
+        if (sim->buffers[i].n_destroyed != 1)
+            sim_fail(sim, "the destructor of buffer %c was called %u times", 'A' + (int)i, sim->buffers[i].n_destroyed);
+}
 
-        if (node->n_called != node->n_callbacks)
-            sim_fail(sim, "node %u: %u callbacks came for %u", i, node->n_called, node->n_callbacks);
-        if (node->n_callbacks && node->told != node->status)
-            sim_fail(sim, "node %u: a callback was told %d, the status was %d", i, node->told, node->status);
+static void begin(const struct sim *sim, struct model *model)
+{
+    for (unsigned i = 0; i < SIM_ARENA_SIZE; i++)
+        model->areas[SIM_ARENA][i].known = model->areas[SIM_HIDDEN][i].known = true;
+    for (unsigned i = 0; i < sim->n_buffers; i++) {
+        struct sim_access all = sim_range(i, 0, sim->buffers[i].size, true);
+
+        if (sim->buffers[i].filled)
+            put_bytes(model, &all, (unsigned char)i);
     }
 }
 
@@ -223,13 +295,12 @@ void sim_judge(struct sim *sim)
 {
     struct model *model = calloc(1, sizeof *model);
 
+    if (!model)
+        abort();
     sim_order_settle(sim);
-    for (unsigned i = 0; i < SIM_ARENA_SIZE; i++)
-        model->areas[SIM_ARENA][i].known = model->areas[SIM_HIDDEN][i].known = true;
-    for (unsigned i = 0; i < sim->n_buffers; i++)
-        if (sim->buffers[i].filled)
-            put_bytes(model, &(struct sim_access){i, 0, sim->buffers[i].size, 1, 0, true}, (unsigned char)i);
+    begin(sim, model);
     judge_prints(sim);
+    judge_failures(sim);
     for (unsigned rank = 0; rank < sim->n_nodes && !sim->failure; rank++)
         for (unsigned i = 0; i < sim->n_nodes && !sim->failure; i++)
             if (count(&sim->nodes[i].before) == rank)

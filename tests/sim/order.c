@@ -46,28 +46,40 @@ void sim_order_settle(struct sim *sim)
     }
 }
 
+static bool behind(const struct sim *sim, const struct sim_node *node, bool also_later)
+{
+    for (unsigned i = 0; i < sim->n_nodes; i++) {
+        const struct sim_node *other = &sim->nodes[i];
+
+        if (other->unset && (also_later || !other->later) && (other == node || sim_set_has(&node->before, i)))
+            return true;
+    }
+    return false;
+}
+
 bool sim_order_blocked(const struct sim *sim, const struct sim_node *node)
 {
-    for (unsigned i = 0; i < sim->n_nodes; i++)
-        if (sim->nodes[i].unset && (&sim->nodes[i] == node || sim_set_has(&node->before, i)))
-            return true;
-    return false;
+    return behind(sim, node, false);
+}
+
+/* With real threads one that another thread sets may be set already. */
+bool sim_order_held(const struct sim *sim, const struct sim_node *node)
+{
+    return behind(sim, node, !sim_world_has_threads());
 }
 
 /* ---- Conflicts ---- */
 
 bool sim_accesses_meet(const struct sim_access *a, const struct sim_access *b)
 {
-    if (a->area != b->area || !a->size || !b->size || !(a->write || b->write))
-        return false;
-    for (size_t i = 0; i < a->n_rows; i++) {
-        for (size_t j = 0; j < b->n_rows; j++) {
-            size_t from = a->offset + i * a->pitch, other = b->offset + j * b->pitch;
+    size_t a_rows = sim_n_rows(a), b_rows = sim_n_rows(b);
 
-            if (from < other + b->size && other < from + a->size)
+    if (a->area != b->area || !(a->write || b->write))
+        return false;
+    for (size_t i = 0; i < a_rows; i++)
+        for (size_t j = 0; j < b_rows; j++)
+            if (sim_row(a, i) < sim_row(b, j) + b->size && sim_row(b, j) < sim_row(a, i) + a->size)
                 return true;
-        }
-    }
     return false;
 }
 
@@ -80,24 +92,18 @@ static bool by_host(const struct sim_node *node)
  * the object, not the bytes (OpenCL 3.0, 5.4.2). */
 static struct sim_access widened(const struct sim_node *node, const struct sim_access *access, bool wide)
 {
-    struct sim_access all = *access;
-
-    if (wide && all.size && (node->kind == SIM_MAP || node->kind == SIM_UNMAP)) {
-        all.offset = 0;
-        all.size = SIM_ARENA_SIZE;
-    }
-    return all;
+    if (wide && access->size && (node->kind == SIM_MAP || node->kind == SIM_UNMAP))
+        return sim_range(access->area, 0, SIM_ARENA_SIZE, access->write);
+    return *access;
 }
 
 static bool conflict(const struct sim_node *x, const struct sim_node *y)
 {
     bool wide = by_host(x) != by_host(y);
-    struct sim_node copies[] = {{.dst = widened(x, &x->dst, wide), .src = widened(x, &x->src, wide)},
-                                {.dst = widened(y, &y->dst, wide), .src = widened(y, &y->src, wide)}};
-    const struct sim_node *a = &copies[0], *b = &copies[1];
+    struct sim_access x_dst = widened(x, &x->dst, wide), x_src = widened(x, &x->src, wide);
+    struct sim_access y_dst = widened(y, &y->dst, wide), y_src = widened(y, &y->src, wide);
 
-    return sim_accesses_meet(&a->dst, &b->dst) || sim_accesses_meet(&a->dst, &b->src) ||
-           sim_accesses_meet(&a->src, &b->dst);
+    return sim_accesses_meet(&x_dst, &y_dst) || sim_accesses_meet(&x_dst, &y_src) || sim_accesses_meet(&x_src, &y_dst);
 }
 
 /* x waits for a user event that node doesn't wait for, and node can be done before that is set. */
@@ -107,7 +113,7 @@ static bool oblige(struct sim *sim, unsigned x, const struct sim_node *node, str
     if (node->kind == SIM_MAP || sim->nodes[x].kind == SIM_UNMAP || sim_order_blocked(sim, node))
         return false;
     for (unsigned i = 0; i < sim->n_nodes; i++) {
-        if (sim->nodes[i].unset && sim_set_has(&sim->nodes[x].before, i)) {
+        if (sim->nodes[i].unset && !sim->nodes[i].later && sim_set_has(&sim->nodes[x].before, i)) {
             sim_set_add(obliged, i);
             return true;
         }
@@ -160,7 +166,7 @@ bool sim_order_fits(struct sim *sim, struct sim_node *node, bool may_wait)
             return false;
         node->needs_event = true;
         if (node->queue >= 0)
-            sim_set_add(&sim->nodes[i].oblige, (unsigned)(node - sim->nodes));
+            sim_set_add(&sim->nodes[i].oblige, sim_index(sim, node));
     }
     return true;
 }

@@ -1,70 +1,154 @@
 /*
- * Simulation of whole programs on fake members: a seed makes a random OpenCL program and a random machine, runs the
- * one on the other through the core, and judges every byte.
+ * Simulation of whole programs: a seed makes a random OpenCL program and a random machine, runs the one on the other,
+ * and judges every byte, every status and every time. A program is an ordinary caller of the OpenCL API.
  *
- *   world.c    the machine: members, context, threads (as a list of jobs that chance runs, or real ones)
- *   program.c  the program: commands, events and host actions, each enqueued as it is thought of; kept as nodes
+ *   fake.c     a machine: fake members in this process, threads as a list of jobs that chance runs, or real ones
+ *   real.c     another: whatever members the environment chooses, reached through the OpenCL loader
+ *   things.c   what a program has: contexts, queues, buffers
+ *   program.c  its steps, each thought of, checked against the order of the specification, and done at once
+ *   command.c  commands: their ranges, and the calls that enqueue them; kept as nodes
+ *   host.c     what the host does beside: waits, maps, user events, callbacks, other threads
  *   order.c    what the OpenCL specification orders before what; the generator asks it, so that programs have one
- * answer judge.c    that answer: the nodes one after the other, on plain memory
+ *              answer
+ *   judge.c    that answer: the nodes one after the other, on plain memory; and whose fault a failure may be
+ *   hunt.c     many seeds, in processes of their own, and what fails made small; main.c is its command line
  *
  * A program has no data race by the specification, so whatever order the core finds, the bytes are known. What it may
  * have, and has: commands of two queues that touch different bytes of one buffer with arguments that say all of it;
  * commands that are ordered only because of what the host knew when it set a user event.
+ *
+ * Each step draws from a random source of its own and names what it uses by the steps that made it, so that a program
+ * from which steps were taken out does nearly the same with those that are left.
  */
 #ifndef TSL_TESTS_SIM_H
 #define TSL_TESTS_SIM_H
 
-#include "core/buffer.h"
-#include "core/context.h"
-#include "core/program.h"
-#include "core/queue.h"
-#include "driver/fake.h"
-#include "graph/graph.h"
+#include "dispatch.h"
 
-#define SIM_MAX_NODES   160
-#define SIM_WORDS       ((SIM_MAX_NODES + 63) / 64)
-#define SIM_MAX_BUFFERS 4
-#define SIM_MAX_QUEUES  3
-#define SIM_MAX_SIZE    512
-#define SIM_ARENA_SIZE  1024 /* the application's own memory */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SIM_MAX_STEPS     128
+#define SIM_MAX_NODES     192
+#define SIM_WORDS         ((SIM_MAX_NODES + 63) / 64)
+#define SIM_MAX_BUFFERS   8 /* ever, in one program */
+#define SIM_MAX_SUBS      3
+#define SIM_MAX_QUEUES    3
+#define SIM_MAX_SIZE      512
+#define SIM_ARENA_SIZE    1024 /* the application's own memory */
+#define SIM_MAX_CALLBACKS 24
+#define SIM_MAX_LATERS    12
+#define SIM_MAX_PROGRAMS  4
 
 struct sim_set {
     uint64_t words[SIM_WORDS];
 };
 
+/* Parts of a program or machine that are made plain, to see whether a failure needs them. */
+enum sim_plain {
+    SIM_PLAIN_MEMBERS = 1,  /* with gates, and otherwise quick and quiet */
+    SIM_PLAIN_ONE = 2,      /* one member */
+    SIM_PLAIN_QUEUES = 4,   /* in order, no profiling */
+    SIM_PLAIN_BUFFERS = 8,  /* no flags, no sub-buffers */
+    SIM_PLAIN_PROGRAMS = 16 /* one program */
+};
+
 /* What a run is like. */
 struct sim_options {
     uint64_t seed;
-    unsigned n_steps;    /* of the program */
-    bool threads;        /* real threads and delays; else one thread, virtual time */
-    unsigned n_programs; /* with threads: as many run at once, each in a thread, in one context; 0 is 1 */
-    bool failures;       /* calls and work fail now and then */
-    bool verbose;        /* the program is printed as it runs */
-    unsigned sabotage;   /* not 0: the driver itself does enum tsl_fake_sabotage + 1 wrong once, at piece sabotage_at */
-    unsigned sabotage_at;
-    bool *sabotaged; /* out, where not NULL: it came to that */
+    unsigned n_steps;
+    uint64_t without[SIM_MAX_STEPS / 64]; /* steps that are left out */
+    unsigned plain;                       /* enum sim_plain */
+    unsigned n_programs;                  /* at once, in one context or several */
+    bool threads;                         /* real threads and delays; else one thread, virtual time */
+    bool failures;                        /* calls and work fail, and members are lost, now and then */
+    bool small_memory;                    /* members that hold only a part of the buffers */
+    bool verbose;                         /* the program is printed as it runs */
+    bool records;                         /* a failure's story ends with what the members did */
+    bool abort_at_violation;              /* for a debugger */
+    unsigned sabotage;                    /* not 0: the driver does enum tsl_fake_sabotage + 1 wrong once ... */
+    unsigned sabotage_at;                 /* ... at this piece of work */
+    unsigned out_of_memory;               /* not 0: this allocation of the core fails (faults/ only) */
+    bool *sabotaged;                      /* out, where not NULL: it came to that */
 };
 
-/* ---- The machine (world.c) ---- */
+/* Everything but the last four follows from the seed. */
+struct sim_options sim_options_of(uint64_t seed);
+
+/* ---- The machine: shared by all programs of a run ---- */
+
+#define SIM_MAX_CONTEXTS 2
+
+struct sim_world {
+    struct sim_options options;
+    const struct tsl_dispatch *cl;
+    cl_device_id device;
+    unsigned n_contexts;
+    cl_context contexts[SIM_MAX_CONTEXTS];
+    cl_program programs[SIM_MAX_CONTEXTS];
+    unsigned n_members;    /* 0: not known */
+    size_t align;          /* of sub-buffers, bytes */
+    bool tight;            /* room in a member's memory may be lacking */
+    bool all_profile;      /* all members tell when work began and ended */
+    bool callbacks_wait;   /* an enqueue may block, so none is done in callbacks where there is but one thread */
+    bool has_effects;      /* kernels that print, and opaque ones */
+    atomic_uint n_failing; /* failures ordered, each with the code -1000 - number */
+    atomic_bool lost;      /* a member was lost, so CL_DEVICE_NOT_AVAILABLE is an answer */
+    unsigned n_sims;
+    struct sim *sims[SIM_MAX_PROGRAMS];
+};
 
 struct sim_buffer {
-    struct tsl_buffer *root;
-    struct tsl_buffer *sub; /* NULL: none */
-    size_t size, sub_offset, sub_size;
-    bool host_ptr;
+    cl_mem root;
+    unsigned n_subs;
+    cl_mem subs[SIM_MAX_SUBS]; /* they may overlap */
+    size_t sub_offsets[SIM_MAX_SUBS], sub_sizes[SIM_MAX_SUBS];
+    size_t size;
+    cl_mem_flags flags;
+    bool alive;  /* the program may name it */
     bool filled; /* it begins with the bytes of sim_set_bytes for its number */
+    atomic_uint n_destroyed;
+};
+
+struct sim_callback {
+    struct sim *sim;
+    unsigned node, number;
+    cl_int when;
+    bool enqueues; /* it goes on with a command of its own */
+    atomic_uint n_called;
+    _Atomic(cl_int) told;
+};
+
+/* A user event that another thread sets. */
+struct sim_later {
+    struct sim *sim;
+    unsigned node;
+    cl_event event;
+    cl_int status;
+    unsigned delay_us;
+    enum { SIM_LATER_WAITS, SIM_LATER_SETS, SIM_LATER_DONE } _Atomic state;
+    pthread_t thread;
 };
 
 struct sim {
+    struct sim_world *world;
+    const struct tsl_dispatch *cl;
     struct sim_options options;
+    unsigned number; /* among the run's programs */
+    cl_context context;
+    cl_program program;
     uint64_t random;
-    struct tsl_fake_setup setup;
-    struct tsl_context *context;
-    struct tsl_program *program;
+    unsigned step;
+    pthread_mutex_t lock; /* recursive: steps, and callbacks that enqueue */
+    bool closing;         /* callbacks enqueue no more */
     unsigned n_buffers, n_queues;
     struct sim_buffer buffers[SIM_MAX_BUFFERS];
-    struct tsl_queue *queues[SIM_MAX_QUEUES];
-    bool in_order[SIM_MAX_QUEUES];
+    cl_command_queue queues[SIM_MAX_QUEUES];
+    bool in_order[SIM_MAX_QUEUES], profiles[SIM_MAX_QUEUES];
+    cl_kernel kernels[8]; /* by enum sim_kind, kept for further launches */
     unsigned char arena[SIM_ARENA_SIZE];
     unsigned char host_ptrs[SIM_MAX_BUFFERS][SIM_MAX_SIZE];
 
@@ -76,12 +160,20 @@ struct sim {
     unsigned char hidden[SIM_ARENA_SIZE]; /* what SIM_HIDE and SIM_SHOW share */
     unsigned n_printed;
     unsigned printed[SIM_MAX_NODES]; /* nodes whose kernels printed, in the order in which they did */
-    unsigned n_injected;             /* failures ordered */
-    char *failure;                   /* heap: the first thing that went wrong; NULL: nothing */
-    char *story;                     /* heap: the program so far, a line for each step */
+    unsigned n_callbacks;
+    struct sim_callback callbacks[SIM_MAX_CALLBACKS];
+    unsigned n_laters;
+    struct sim_later laters[SIM_MAX_LATERS];
+    char *failure; /* heap: the first thing that went wrong; NULL: nothing */
+    char *story;   /* heap: the program so far, a line for each step */
     size_t story_size;
 };
 
+/* ---- Chance and words (story.c) ---- */
+
+/* From now on all chance comes from the seed and these two numbers. */
+void sim_chance(struct sim *sim, unsigned purpose, unsigned number);
+uint64_t sim_mix(uint64_t number);
 uint64_t sim_random(struct sim *sim);
 /* 0 … n-1. */
 unsigned sim_pick(struct sim *sim, unsigned n);
@@ -90,34 +182,44 @@ bool sim_once_in(struct sim *sim, unsigned n);
 void sim_fail(struct sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void sim_tell(struct sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The machine, for all programs of a run: members, context, and the OpenCL program. */
-void sim_world_begin(struct sim *sim);
-void sim_world_end(struct sim *sim);
-/* What a program has for itself: queues and buffers. */
-void sim_things_begin(struct sim *sim);
-void sim_things_end(struct sim *sim);
+/* ---- What the machine does (fake.c, real.c) ---- */
+
+/* Makes the members; fills world->cl and what describes the machine. */
+void sim_world_begin(struct sim_world *world);
+/* Everything was released: waits until nothing runs, and fails the first program for what is left. */
+void sim_world_end(struct sim_world *world);
 /* The machine goes on a little. */
 void sim_world_move(struct sim *sim);
+/* Source of the kernels add, mix, set, part, and, where it has_effects, print, hide, show. */
+const char *sim_world_source(void);
+/* The host itself reads or writes memory now. */
+void sim_world_host_access(const void *ptr, size_t size, bool write);
+/* Orders one failure with that code, somewhere. */
+void sim_world_inject(struct sim *sim, cl_int code);
+/* Does somebody else than the calling thread set user events (SIM_LATER)? */
+bool sim_world_has_threads(void);
 
 /* ---- Nodes ---- */
 
 enum sim_kind {
-    SIM_WRITE,
+    SIM_ADD,   /* kernel: dst[…] = src[…] + i + value; says READ_WRITE and READ */
+    SIM_MIX,   /* the same without proof: both are READ_WRITE */
+    SIM_SET,   /* kernel: writes all of its argument (role WRITE) */
+    SIM_PART,  /* kernel: writes part of its argument (role WRITE: may write is not must write) */
+    SIM_PRINT, /* as ADD; its output has an order, too */
+    SIM_HIDE,  /* opaque kernel: puts bytes where no argument leads */
+    SIM_SHOW,  /* opaque kernel: takes them from there */
+    SIM_N_KERNELS,
+    SIM_WRITE = SIM_N_KERNELS,
     SIM_READ,
     SIM_COPY,
     SIM_FILL,
-    SIM_ADD,  /* kernel: dst[…] = src[…] + i + value; says READ_WRITE and READ */
-    SIM_MIX,  /* the same without proof: both are READ_WRITE */
-    SIM_SET,  /* kernel: writes all of its argument (role WRITE) */
-    SIM_PART, /* kernel: writes part of its argument (role WRITE: may write is not must write) */
-    SIM_HIDE, /* opaque kernel: puts bytes where no argument leads */
-    SIM_SHOW, /* opaque kernel: takes them from there */
-    SIM_NATIVE,
-    SIM_MAP,
-    SIM_UNMAP,
+    SIM_NATIVE, /* host task: as ADD */
+    SIM_MIGRATE,
     SIM_MARKER,
     SIM_BARRIER,
-    SIM_MIGRATE,
+    SIM_MAP,
+    SIM_UNMAP,
     SIM_USER, /* a user event, as it is set */
     SIM_POKE, /* the host writes to the arena or to mapped memory */
     SIM_PEEK, /* the host reads there */
@@ -128,19 +230,46 @@ enum sim_kind {
 #define SIM_HIDDEN  (SIM_MAX_BUFFERS + 1) /* a program-scope variable, say */
 #define SIM_N_AREAS (SIM_MAX_BUFFERS + 2)
 
-/* Bytes of an area that a node touches; rows of `size` bytes at a distance of `pitch`. */
+/* Bytes of an area that a node touches: slices of rows of `size` bytes. */
 struct sim_access {
     unsigned area;
-    size_t offset, size, n_rows, pitch;
+    size_t offset, size;
+    size_t n_rows, pitch;         /* rows of a slice; pitch: 0 where there is one */
+    size_t n_slices, slice_pitch; /* a multiple of pitch, 0 where there is one */
     bool write;
 };
 
+static inline size_t sim_n_rows(const struct sim_access *access)
+{
+    return access->size ? access->n_rows * access->n_slices : 0;
+}
+
+/* Where a row of all slices begins in the area. */
+static inline size_t sim_row(const struct sim_access *access, size_t row)
+{
+    return access->offset + row / access->n_rows * access->slice_pitch + row % access->n_rows * access->pitch;
+}
+
+/* From the first to behind the last byte. */
+static inline size_t sim_hull(const struct sim_access *access)
+{
+    return (access->n_slices - 1) * access->slice_pitch + (access->n_rows - 1) * access->pitch + access->size;
+}
+
+struct sim_access sim_range(unsigned area, size_t offset, size_t size, bool write);
+
 struct sim_node {
     enum sim_kind kind;
+    unsigned step;
     int queue; /* -1: the host's */
-    struct tsl_event *event;
+    cl_command_queue of;
+    bool profiled;
+    cl_event event;
     cl_int status;
-    bool unset; /* a user event not yet set */
+    cl_int seen_status; /* what was last seen of its event */
+    bool unset;         /* a user event not yet set */
+    bool later;         /* … but another thread will */
+    bool refused;       /* the call failed: there is no such command */
     bool blocking;
     bool needs_event; /* the host will have to wait for it alone */
     unsigned n_preds;
@@ -156,23 +285,33 @@ struct sim_node {
     unsigned char value;
     unsigned char pattern_size;
     cl_map_flags map_flags;
-    unsigned char *ptr;   /* of a mapping */
-    int map;              /* UNMAP, POKE, PEEK: the mapping's node; -1: the arena */
-    bool mapped;          /* MAP: not yet unmapped */
-    bool via_sub;         /* MAP: of the sub-buffer */
-    unsigned n_callbacks; /* asked for */
-    _Atomic(unsigned) n_called;
-    _Atomic(cl_int) told; /* what a callback was told */
-    unsigned char *seen;  /* PEEK, blocking READ: what was there, src.size or dst.size bytes */
+    bool undefined;      /* MIGRATE: the content may go */
+    unsigned char *ptr;  /* of a mapping */
+    int map;             /* UNMAP, POKE, PEEK: the mapping's node; -1: the arena */
+    bool mapped;         /* MAP: not yet unmapped */
+    cl_mem mem;          /* MAP: what was mapped */
+    unsigned char *seen; /* PEEK, blocking READ: what was there */
+    uint64_t start_ns, end_ns;
 };
 
-/* The last argument of every kernel; offsets in the arguments' memory. */
+/* The last argument of every kernel, as in the source; offsets in the arguments' memory. */
 struct sim_argument {
-    struct sim *sim;
-    uint32_t dst, src, size;
-    uint16_t node;
-    unsigned char value;
+    cl_ulong sim;
+    cl_uint dst, src, size;
+    cl_ushort node;
+    cl_uchar value, unused;
 };
+
+/* Commands may fail, so each must tell how it ended. */
+static inline bool sim_may_fail(const struct sim *sim)
+{
+    return sim->options.failures || sim->options.out_of_memory || sim->world->tight;
+}
+
+static inline unsigned sim_index(const struct sim *sim, const struct sim_node *node)
+{
+    return (unsigned)(node - sim->nodes);
+}
 
 /* ---- order.c ---- */
 
@@ -184,22 +323,111 @@ void sim_order_settle(struct sim *sim);
 /* Does the node, as planned, conflict with one that nothing orders? Adds what it takes to the preds (nodes to wait
  * for) where that is allowed, or obliges user events; false if it can't be had. */
 bool sim_order_fits(struct sim *sim, struct sim_node *node, bool may_wait);
-/* Is it behind a user event that isn't set? */
+/* Is it behind a user event that nobody is going to set? */
 bool sim_order_blocked(const struct sim *sim, const struct sim_node *node);
+/* Is it behind a user event that certainly isn't set? */
+bool sim_order_held(const struct sim *sim, const struct sim_node *node);
 /* Puts node i into the node's wait list. */
 void sim_order_wait(struct sim_node *node, unsigned i);
 bool sim_accesses_meet(const struct sim_access *a, const struct sim_access *b);
 
+/* ---- things.c ---- */
+
+/* Contexts, and the program in each. False: an allocation failed, as ordered. */
+bool sim_contexts_create(struct sim_world *world);
+void sim_contexts_release(struct sim_world *world);
+/* What a program has for itself: queues and buffers. False as above. */
+bool sim_things_create(struct sim *sim);
+void sim_things_release(struct sim *sim);
+bool sim_queue_create(struct sim *sim, unsigned i);
+bool sim_buffer_create(struct sim *sim);
+void sim_buffer_release(struct sim *sim, unsigned i);
+/* Is that what a call may return, seen what was ordered to fail? Fails the program if not; true if error is 0. */
+bool sim_went_well(struct sim *sim, cl_int error, const char *what);
+
+/* ---- command.c, host.c ---- */
+
+extern const char *const sim_names[];
+
+/* A buffer or sub-buffer, as a command names it, or host memory. */
+struct sim_handle {
+    cl_mem mem;
+    unsigned area;
+    size_t offset, size; /* in the root */
+};
+
+extern const struct sim_handle sim_arena;
+
+struct sim_node *sim_new_node(struct sim *sim, enum sim_kind kind, int queue);
+/* A node by the step that made it; -1: none. */
+int sim_some_node(struct sim *sim);
+/* Some bytes of a range, often all of it. */
+struct sim_access sim_some_of(struct sim *sim, const struct sim_handle *handle, size_t at_most, bool write);
+void sim_tell_node(struct sim *sim, const struct sim_node *node, const char *more);
+/* Plans a command of that kind and enqueues it; what the caller's thread knows is in base. */
+void sim_command(struct sim *sim, enum sim_kind kind, const struct sim_set *base, bool may_block);
+void sim_random_command(struct sim *sim, const struct sim_set *base, bool may_block);
+void sim_unmap(struct sim *sim, unsigned map);
+/* Every byte of every buffer. */
+void sim_read_all(struct sim *sim);
+
+/* The host knows now that node i is complete, and what that says. */
+void sim_learn(struct sim *sim, unsigned i);
+void sim_note_status(struct sim *sim, struct sim_node *node, cl_int status);
+cl_int sim_ask(struct sim *sim, struct sim_node *node);
+/* Other threads' sets are noticed. */
+void sim_laters_collect(struct sim *sim);
+/* One of them is done now; false: there is none. */
+bool sim_later_run(struct sim *sim, unsigned chance);
+void sim_laters_finish(struct sim *sim);
+void sim_wait_for_node(struct sim *sim, unsigned i);
+void sim_check_map(struct sim *sim, struct sim_node *node);
+void sim_finish_queue(struct sim *sim, unsigned queue);
+void sim_set_user_event(struct sim *sim, unsigned i);
+bool sim_host_step(struct sim *sim, unsigned which);
+#define SIM_N_HOST_STEPS 14
+
 /* ---- program.c, judge.c ---- */
 
-void sim_program_run(struct sim *sim);
+/* One step; false: it was the last. */
+bool sim_program_step(struct sim *sim);
+void sim_program_end(struct sim *sim);
 void sim_judge(struct sim *sim);
 /* What kernels, fills and pokes do, shared by the members' bodies and the judge. */
 void sim_add_bytes(unsigned char *dst, const unsigned char *src, size_t size, unsigned char value);
 void sim_set_bytes(unsigned char *dst, size_t size, unsigned char value);
 
-/* Registers the kernels, runs one seed, and returns what went wrong with the program's story (heap), NULL if nothing.
- */
+/* ---- run.c, hunt.c ---- */
+
+/* Runs one seed, and returns what went wrong with the program's story (heap), NULL if nothing. */
 char *sim_run(const struct sim_options *options);
+
+struct sim_hunt {
+    uint64_t seed;           /* the first */
+    unsigned long n;         /* how many */
+    unsigned n_jobs;         /* processes at once; 0: 1 */
+    bool shrink;             /* make what fails small */
+    bool progress;           /* tell of it on standard output */
+    bool first_only;         /* stop at the first failure */
+    unsigned seconds;        /* for one program; 0: 20 */
+    const char *command;     /* what a user types before the options that run a program again */
+    struct sim_options like; /* what `set` names is as here, whatever the seed says */
+    unsigned set;            /* enum sim_choice */
+};
+
+enum sim_choice {
+    SIM_CHOOSE_STEPS = 1,
+    SIM_CHOOSE_PROGRAMS = 2,
+    SIM_CHOOSE_FAILURES = 4,
+    SIM_CHOOSE_MEMORY = 8,
+};
+
+/* Runs n seeds. Returns how many failed; *text (heap): what the first one that failed tells, made small. */
+unsigned long sim_hunt(const struct sim_hunt *hunt, char **text, uint64_t *failing_seed);
+/* The options of one seed in a hunt. */
+struct sim_options sim_hunted(const struct sim_hunt *hunt, uint64_t seed);
+/* TESELA_POLICY for a seed, where the environment has none: blocks of SIM_POLICY_BLOCK seeds share one. */
+#define SIM_POLICY_BLOCK 64
+const char *sim_policy_of(uint64_t seed);
 
 #endif

@@ -2,6 +2,7 @@
  * found out by the bytes alone, in a good part of the programs in which it does. */
 /* timeout: 120 */
 /* variant: round-robin TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin */
+#include "driver/fake.h"
 #include "sim.h"
 #include "test.h"
 

@@ -1,91 +1,57 @@
 /* Random programs on random fake members, one thread and virtual time: whatever the core makes of a program, the bytes
- * are those of the specification, the driver contract is kept, and nothing is left over. A failure prints the program
- * and its seed; SIM_SEED=n SIM_STEPS=n runs that one, printing as it goes. */
+ * are those of the specification, the driver contract is kept, and nothing is left over. A failure prints the program,
+ * made small, and the command that runs it again. build/tests/sim runs as many as one likes. */
 /* timeout: 200 */
-/* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto */
-/* variant: round-robin TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin */
-/* variant: eager TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=eager */
-/* variant: sync TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto TESELA_ORDER=sync */
+/* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto SIM_SEED=10000 */
+/* variant: round-robin TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin SIM_SEED=20000 */
+/* variant: eager TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=eager SIM_SEED=31000 */
+/* variant: sync TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto TESELA_ORDER=sync SIM_SEED=40000 */
 #include "sim.h"
 #include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static unsigned long number(const char *name, unsigned long otherwise)
+/* cmocka cuts long messages. */
+static void fail_text(const char *text)
 {
-    const char *text = getenv(name);
-
-    return text ? strtoul(text, NULL, 10) : otherwise;
+    fprintf(stderr, "%s\n", text);
+    fail();
 }
 
-/* The shortest beginning of the program that still fails: long stories tell little. */
-static void run(struct sim_options options)
+static void run(unsigned long n, const struct sim_options *like, unsigned set)
 {
-    char *wrong = sim_run(&options), *shorter;
+    struct sim_hunt hunt = {.seed = strtoull(getenv("SIM_SEED"), NULL, 10),
+                            .n = n,
+                            .n_jobs = 2,
+                            .shrink = true,
+                            .first_only = true,
+                            .command = "build/tests/sim",
+                            .like = *like,
+                            .set = set};
+    char *text;
 
-    while (wrong && options.n_steps > 1) {
-        struct sim_options less = options;
-
-        less.n_steps -= (options.n_steps + 15) / 16;
-        shorter = sim_run(&less);
-        if (!shorter)
-            break;
-        free(wrong);
-        wrong = shorter;
-        options = less;
-    }
-    if (wrong) {
-        fprintf(stderr, "%s\n", wrong);
-        free(wrong);
-        fail();
-    }
+    if (sim_hunt(&hunt, &text, NULL))
+        fail_text(text);
 }
 
-static void run_seeds(struct sim_options options, unsigned n)
-{
-    unsigned long seed = number("SIM_SEED", 0);
-
-    options.n_steps = (unsigned)number("SIM_STEPS", options.n_steps);
-    options.seed = seed;
-    options.verbose = seed;
-    if (seed && (options.failures != (getenv("SIM_FAILURES") != NULL)))
-        return;
-    if (seed) {
-        run(options);
-        return;
-    }
-    n = (unsigned)number("SIM_COUNT", n);
-    for (unsigned i = 0; i < n; i++) {
-        options.seed = 1000 * options.n_steps + i;
-        run(options);
-    }
-}
-
-static void test_short_programs(void **state)
+static void test_programs(void **state)
 {
     (void)state;
-    run_seeds((struct sim_options){.n_steps = 12}, 400);
+    run(700, &(struct sim_options){.failures = false}, SIM_CHOOSE_FAILURES);
 }
 
-static void test_long_programs(void **state)
-{
-    (void)state;
-    run_seeds((struct sim_options){.n_steps = 100}, 300);
-}
-
-/* Calls and work fail: what failed says so, what succeeded is right, and nothing hangs or leaks. */
+/* Calls and work fail, members are lost: what failed says so, what succeeded is right, and nothing hangs or leaks. */
 static void test_failures(void **state)
 {
     (void)state;
-    run_seeds((struct sim_options){.n_steps = 60, .failures = true}, 300);
+    run(400, &(struct sim_options){.failures = true}, SIM_CHOOSE_FAILURES);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_short_programs),
-        cmocka_unit_test(test_long_programs),
+        cmocka_unit_test(test_programs),
         cmocka_unit_test(test_failures),
     };
 

@@ -1,5 +1,5 @@
 /* The random programs of graph_random_test with real threads: a worker for each fake member, ours, and the program's
- * own. What is judged is the same; under ThreadSanitizer also the core's locking. SIM_SEED=n runs one seed. */
+ * own. What is judged is the same; under ThreadSanitizer also the core's locking. */
 /* timeout: 300 */
 /* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto */
 /* variant: round-robin TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin */
@@ -7,47 +7,48 @@
 #include "test.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-static void run_seeds(struct sim_options options, unsigned n)
+/* cmocka cuts long messages. */
+static void fail_text(const char *text)
 {
-    const char *only = getenv("SIM_SEED");
+    fprintf(stderr, "%s\n", text);
+    fail();
+}
 
-    options.threads = true;
-    options.verbose = only;
-    for (unsigned i = 0; i < n; i++) {
-        char *wrong;
+static void run(uint64_t seed, unsigned long n, const struct sim_options *like, unsigned set)
+{
+    struct sim_hunt hunt = {.seed = seed,
+                            .n = n,
+                            .first_only = true,
+                            .seconds = 60,
+                            .command = "build/tests/sim",
+                            .like = *like,
+                            .set = set};
+    char *text;
 
-        options.seed = only ? strtoul(only, NULL, 10) : 1000 * options.n_steps + i;
-        alarm(60); /* A program that hangs. */
-        wrong = sim_run(&options);
-        alarm(0);
-        if (wrong) {
-            fprintf(stderr, "%s\n", wrong);
-            free(wrong);
-            fail();
-        }
-    }
+    hunt.like.threads = true;
+    if (sim_hunt(&hunt, &text, NULL))
+        fail_text(text);
 }
 
 static void test_programs(void **state)
 {
     (void)state;
-    run_seeds((struct sim_options){.n_steps = 90}, 40);
+    run(50000, 100, &(struct sim_options){.failures = false}, SIM_CHOOSE_FAILURES);
 }
 
 static void test_failures(void **state)
 {
     (void)state;
-    run_seeds((struct sim_options){.n_steps = 70, .failures = true}, 30);
+    run(51000, 60, &(struct sim_options){.failures = true}, SIM_CHOOSE_FAILURES);
 }
 
-/* Several threads, each with a program, in one context: queues and buffers are their own, the rest they share. */
+/* Several threads, each with a program, in one context or two: queues and buffers are their own, the rest they share.
+ */
 static void test_many_programs(void **state)
 {
     (void)state;
-    run_seeds((struct sim_options){.n_steps = 60, .n_programs = 4}, 15);
+    run(52000, 30, &(struct sim_options){.n_programs = 4}, SIM_CHOOSE_PROGRAMS);
 }
 
 int main(void)

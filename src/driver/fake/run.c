@@ -18,9 +18,8 @@ bool tsl_fake_ready_locked(const struct fake_op *op)
 {
     if (op->state != FAKE_QUEUED)
         return false;
-    if (tsl_fake_lost_locked(fake_lane_member(op->lane)))
-        return !op->lane->ordered || op == op->lane->first; /* to fail, whatever it waits for */
-    if (op->id > op->lane->flushed)
+    /* What is lost fails unflushed, but after its waits. */
+    if (op->id > op->lane->flushed && !tsl_fake_lost_locked(fake_lane_member(op->lane)))
         return false;
     if (op->drops_waits)
         return !op->lane->ordered || op == op->lane->first;

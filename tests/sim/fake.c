@@ -1,0 +1,449 @@
+/* A machine of fake members, and what runs its threads. */
+#include "sim.h"
+
+#include "core/clock.h"
+#include "driver/fake.h"
+#include "driver/members.h"
+#include "graph/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static struct sim_world *running; /* the simulation in force in this process */
+static struct tsl_fake_setup setup;
+
+bool sim_world_has_threads(void)
+{
+    return running->options.threads;
+}
+
+/* What the members did, for a reader of a failure. */
+static void tell_records(struct sim *sim)
+{
+    static const char *const kinds[TSL_FAKE_N_KINDS] = {"write", "read", "copy", "peer", "fill", "launch", "mark"};
+    struct tsl_fake_record record;
+
+    for (size_t i = 0; tsl_fake_record(i, &record); i++)
+        sim_tell(sim, "# %llu: member %u (from %u) lane %u: %s %s %zu: %d", (unsigned long long)record.id,
+                 record.member, record.from, record.lane, kinds[record.kind], record.kernel ? record.kernel : "",
+                 record.size, record.status);
+}
+
+/* A program that hangs can't be unwound. */
+static void give_up(const char *why)
+{
+    for (unsigned i = 0; i < running->n_sims; i++)
+        fprintf(stderr, "%s", running->sims[i]->story);
+    fprintf(stderr, "%s\n%s", why, tsl_fake_stuck());
+    abort();
+}
+
+/* ---- Threads as jobs that chance runs ---- */
+
+#define MAX_WORKERS 64
+
+static uint64_t chance; /* of what runs next; not the programs', which are to stay what they are */
+static struct {
+    struct tsl_worker *worker;
+    unsigned n_posts;
+    bool busy; /* one of its jobs is below on the stack */
+} workers[MAX_WORKERS];
+static unsigned n_workers;
+
+static uint64_t next_chance(void)
+{
+    chance += UINT64_C(0x9e3779b97f4a7c15);
+    return sim_mix(chance);
+}
+
+static void posted(struct tsl_worker *worker)
+{
+    unsigned i = 0;
+
+    while (i < n_workers && workers[i].worker != worker)
+        i++;
+    if (i == MAX_WORKERS)
+        abort();
+    if (i == n_workers) {
+        workers[i].worker = worker;
+        n_workers++;
+    }
+    workers[i].n_posts++;
+}
+
+static bool run_job(void)
+{
+    unsigned first = n_workers ? (unsigned)(next_chance() % n_workers) : 0;
+
+    for (unsigned k = 0; k < n_workers; k++) {
+        unsigned i = (first + k) % n_workers;
+
+        if (!workers[i].n_posts || workers[i].busy)
+            continue;
+        workers[i].n_posts--;
+        workers[i].busy = true;
+        tsl_worker_step(workers[i].worker);
+        workers[i].busy = false;
+        return true;
+    }
+    return false;
+}
+
+/* The application's other threads. */
+static bool run_other(void)
+{
+    unsigned first = (unsigned)(next_chance() % running->n_sims);
+
+    for (unsigned k = 0; k < running->n_sims; k++)
+        if (sim_later_run(running->sims[(first + k) % running->n_sims], first))
+            return true;
+    return false;
+}
+
+static bool run_thread(void)
+{
+    if (next_chance() % 4 == 0)
+        return run_other() || run_job();
+    return run_job() || run_other();
+}
+
+static bool step(void)
+{
+    uint64_t number = next_chance() >> 1;
+
+    if (next_chance() % 2)
+        return run_thread() || tsl_fake_step(number);
+    return tsl_fake_step(number) || run_thread();
+}
+
+/* A call of the core blocks until something changes. */
+static void block(void)
+{
+    if (!step())
+        give_up("the program hangs: nothing is left that could run");
+}
+
+/* A call of the driver blocks: other threads go on meanwhile. */
+static bool meanwhile(void *arg)
+{
+    (void)arg;
+    return run_thread();
+}
+
+/* No driver is called under the graph's lock: nobody else than the one thread can hold it (programs are built by
+ * threads of their own, before there are queues). */
+static void check_lock(void *arg, const char *operation)
+{
+    (void)arg;
+    for (unsigned i = 0; running->sims[0]->queues[0] && i < running->n_contexts; i++) {
+        struct tsl_context *context = (struct tsl_context *)running->contexts[i];
+
+        if (!context)
+            continue;
+        if (pthread_mutex_trylock(&context->graph->lock.mutex))
+            sim_fail(running->sims[0], "%s was called under the graph's lock", operation);
+        else
+            pthread_mutex_unlock(&context->graph->lock.mutex);
+    }
+}
+
+static const struct tsl_simulation simulation = {.posted = posted, .block = block};
+
+void sim_world_move(struct sim *sim)
+{
+    struct timespec moment = {.tv_nsec = 20000};
+
+    if (sim->options.threads) {
+        if (sim_once_in(sim, 8))
+            nanosleep(&moment, NULL);
+        return;
+    }
+    chance = sim_mix(sim_mix(sim->options.seed) + 1000 + sim->step);
+    if (sim->options.sabotage) /* So that what comes too early does so at the worst time: when somebody waits. */
+        return;
+    for (uint64_t n = next_chance() % 6; n > 0; n--)
+        step();
+}
+
+/* ---- Kernels ---- */
+
+static const char *const source = "kernel add dst,src,value\nkernel mix dst,src,value\nkernel print dst,src,value\n"
+                                  "kernel set dst,value\nkernel part dst,value\nkernel hide src,value\n"
+                                  "kernel show dst,value\n";
+
+const char *sim_world_source(void)
+{
+    return source;
+}
+
+static struct sim_argument argument(const struct tsl_fake_run *run)
+{
+    struct sim_argument a;
+
+    memcpy(&a, run->args[run->n_args - 1].value, sizeof a);
+    return a;
+}
+
+static struct sim *sim_of(const struct sim_argument *a)
+{
+    return (struct sim *)(uintptr_t)a->sim;
+}
+
+static void add_body(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = argument(run);
+
+    sim_add_bytes((unsigned char *)run->args[0].ptr + a.dst, (unsigned char *)run->args[1].ptr + a.src, a.size,
+                  a.value);
+}
+
+static void print_body(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = argument(run);
+    unsigned i = __atomic_fetch_add(&sim_of(&a)->n_printed, 1, __ATOMIC_RELAXED);
+
+    add_body(run);
+    sim_of(&a)->printed[i] = a.node;
+}
+
+static void hide_body(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = argument(run);
+
+    sim_add_bytes(sim_of(&a)->hidden + a.dst, (unsigned char *)run->args[0].ptr + a.src, a.size, a.value);
+}
+
+static void show_body(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = argument(run);
+
+    sim_add_bytes((unsigned char *)run->args[0].ptr + a.dst, sim_of(&a)->hidden + a.src, a.size, a.value);
+}
+
+static void hide_touch(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = argument(run);
+
+    tsl_fake_touch(run, 0, a.src, a.size, false);
+}
+
+static void write_touch(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = argument(run);
+
+    tsl_fake_touch(run, 0, a.dst, a.size, true);
+}
+
+static void add_touch(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = argument(run);
+
+    tsl_fake_touch(run, 1, a.src, a.size, false);
+    tsl_fake_touch(run, 0, a.dst, a.size, true);
+}
+
+static void set_body(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = argument(run);
+
+    sim_set_bytes((unsigned char *)run->args[0].ptr + a.dst, a.size, a.value);
+}
+
+static void register_kernels(void)
+{
+    static const enum tsl_fact_kind add_kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL, TSL_FACT_VALUE};
+    static const unsigned add_roles[] = {TSL_ROLE_READ | TSL_ROLE_WRITE, TSL_ROLE_READ, 0};
+    static const enum tsl_fact_kind set_kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_VALUE};
+    static const unsigned set_roles[] = {TSL_ROLE_WRITE, 0}, hide_roles[] = {TSL_ROLE_READ, 0};
+    static const unsigned show_roles[] = {TSL_ROLE_READ | TSL_ROLE_WRITE, 0};
+
+    tsl_fake_kernel("add", add_body, 3, add_kinds, add_roles);
+    tsl_fake_kernel_traits("add", &(struct tsl_fake_traits){.touch = add_touch});
+    tsl_fake_kernel("mix", add_body, 3, add_kinds, add_roles);
+    tsl_fake_kernel_traits("mix", &(struct tsl_fake_traits){.touch = add_touch, .unproven = true});
+    tsl_fake_kernel("print", print_body, 3, add_kinds, add_roles);
+    tsl_fake_kernel_traits("print", &(struct tsl_fake_traits){.touch = add_touch, .prints = true});
+    tsl_fake_kernel("set", set_body, 2, set_kinds, set_roles);
+    tsl_fake_kernel("part", set_body, 2, set_kinds, set_roles);
+    tsl_fake_kernel_traits("part", &(struct tsl_fake_traits){.touch = write_touch});
+    tsl_fake_kernel("hide", hide_body, 2, set_kinds, hide_roles);
+    tsl_fake_kernel_traits("hide", &(struct tsl_fake_traits){.touch = hide_touch, .opaque = true});
+    tsl_fake_kernel("show", show_body, 2, set_kinds, show_roles);
+    tsl_fake_kernel_traits("show", &(struct tsl_fake_traits){.touch = write_touch, .opaque = true});
+}
+
+/* ---- Members ---- */
+
+static struct tsl_fake_member random_member(struct sim *sim)
+{
+    struct tsl_fake_member member = {
+        .gates = !sim_once_in(sim, 4),
+        .peer = sim_once_in(sim, 2),
+        .submits_block = sim_once_in(sim, 4),
+        .zero_copy = sim_once_in(sim, 6),
+        .lazy_memory = sim_once_in(sim, 3),
+        .context = sim_once_in(sim, 3) ? 1 : 0,
+        .no_profile = sim_once_in(sim, 4),
+        .speed = 1 + sim_pick(sim, 8),
+        .delay_ns = sim_once_in(sim, 3) ? 0 : 1000 * sim_pick(sim, 50),
+        .bandwidth = sim_once_in(sim, 2) ? 0 : 10000000,
+    };
+
+    /* Any one command finds room. */
+    if (sim->options.small_memory)
+        member.memory_size = 2 * SIM_MAX_SIZE + 64 * sim_pick(sim, 16);
+    if (sim->options.plain & SIM_PLAIN_MEMBERS)
+        member = (struct tsl_fake_member){.gates = true, .memory_size = member.memory_size};
+    return member;
+}
+
+static void make_members(struct sim_world *world)
+{
+    struct sim *sim = world->sims[0];
+
+    setup = (struct tsl_fake_setup){
+        .n_members = 1 + sim_pick(sim, 3),
+        .threads = world->options.threads,
+        .seed = sim_random(sim),
+        .on_block = world->options.threads ? NULL : meanwhile,
+        .on_call = world->options.threads ? NULL : check_lock,
+        .abort_on_violation = world->options.abort_at_violation,
+    };
+    if (world->options.plain & SIM_PLAIN_ONE)
+        setup.n_members = 1;
+    for (unsigned i = 0; i < setup.n_members; i++)
+        setup.members[i] = random_member(sim);
+    for (unsigned i = 0; i < setup.n_members; i++)
+        if (world->options.failures && world->options.small_memory && sim_once_in(sim, 2))
+            setup.members[i].told_size = UINT64_C(1) << 30;
+    tsl_fake_begin(&setup);
+    for (unsigned i = 0; i < setup.n_members; i++) {
+        const struct tsl_fake_member *is = &setup.members[i];
+
+        sim_tell(sim, "# member %u:%s%s%s%s%s context %u, delay %llu ns, memory %llu", i, is->gates ? " gates" : "",
+                 is->peer ? " peer" : "", is->submits_block ? " submits_block" : "", is->zero_copy ? " zero_copy" : "",
+                 is->lazy_memory ? " lazy" : "", is->context, (unsigned long long)is->delay_ns,
+                 (unsigned long long)is->memory_size);
+        if (is->told_size)
+            sim_tell(sim, "# member %u says that it has more", i);
+    }
+}
+
+void sim_world_begin(struct sim_world *world)
+{
+    cl_platform_id platform;
+
+    running = world;
+    n_workers = 0;
+    memset(workers, 0, sizeof workers);
+    chance = sim_mix(world->options.seed);
+    if (!world->options.threads)
+        tsl_simulation = &simulation;
+    register_kernels();
+    make_members(world);
+    if (world->options.sabotage)
+        tsl_fake_sabotage((enum tsl_fake_sabotage)(world->options.sabotage - 1), world->options.sabotage_at);
+    tsl_members_register(&tsl_fake_driver);
+    world->cl = &tsl_dispatch_table;
+    world->n_members = setup.n_members;
+    /* A context knows nothing of what another holds, nor of what a member says wrongly of itself; and what should make
+     * room may fail. */
+    world->tight = world->options.small_memory && (world->options.failures || world->n_contexts > 1);
+    world->has_effects = true;
+    world->callbacks_wait =
+        !world->options.threads && getenv("TESELA_ORDER") && !strcmp(getenv("TESELA_ORDER"), "sync");
+    world->all_profile = true;
+    for (unsigned i = 0; i < setup.n_members; i++)
+        world->all_profile &= !setup.members[i].no_profile;
+    if (tsl_api_clGetPlatformIDs(1, &platform, NULL) ||
+        world->cl->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &world->device, NULL))
+        abort();
+}
+
+void sim_world_host_access(const void *ptr, size_t size, bool write)
+{
+    tsl_fake_host_access(ptr, size, write);
+}
+
+void sim_world_inject(struct sim *sim, cl_int code)
+{
+    static const enum tsl_fake_call calls[] = {TSL_FAKE_COPY,  TSL_FAKE_FILL, TSL_FAKE_LAUNCH, TSL_FAKE_MARK,
+                                               TSL_FAKE_ALLOC, TSL_FAKE_GATE, TSL_FAKE_NOTIFY, TSL_FAKE_SUB,
+                                               TSL_FAKE_LANE,  TSL_FAKE_FLUSH};
+    const unsigned n_calls = sizeof calls / sizeof *calls;
+    unsigned member = sim_pick(sim, setup.n_members), i = sim_pick(sim, n_calls + 1), k = 1 + sim_pick(sim, 3);
+    bool work = i < 3 && sim_once_in(sim, 2);
+
+    if (i == n_calls) {
+        uint64_t when = tsl_clock_ns() + 1000 * sim_pick(sim, 100);
+
+        sim->world->lost = true;
+        sim_tell(sim, "# member %u is lost at %llu ns", member, (unsigned long long)when);
+        tsl_fake_lose(member, when);
+        return;
+    }
+    sim_tell(sim, "# %s %u of member %u will fail: %d", work ? "work" : "call", calls[i], member, code);
+    if (work)
+        tsl_fake_fail_work(member, calls[i], k, code);
+    else
+        tsl_fake_fail_call(member, calls[i], k, code);
+}
+
+/* ---- The end ---- */
+
+/* Until the last thread has let go of the contexts. */
+static void drain(void)
+{
+    struct timespec moment = {.tv_nsec = 1000000};
+
+    chance = sim_mix(running->options.seed);
+    if (!running->options.threads)
+        while (step())
+            continue;
+    for (unsigned n = 0; running->options.threads && (tsl_object_live(TSL_CONTEXT) || tsl_fake_busy()) && n < 5000; n++)
+        nanosleep(&moment, NULL);
+}
+
+static void check_leaks(struct sim *sim)
+{
+    static const enum tsl_kind kinds[] = {TSL_CONTEXT, TSL_QUEUE, TSL_BUFFER, TSL_PROGRAM, TSL_KERNEL, TSL_EVENT};
+    static const char *const names[] = {"contexts", "queues", "buffers", "programs", "kernels", "events"};
+    struct tsl_fake_live live = tsl_fake_live();
+    char text[160] = "";
+
+    for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (tsl_object_live(kinds[i]))
+            snprintf(text + strlen(text), sizeof text - strlen(text), " %zu %s", tsl_object_live(kinds[i]), names[i]);
+    if (*text)
+        sim_fail(sim, "left:%s", text);
+    if (live.lanes + live.mems + live.subs + live.fences + live.gates + live.programs + live.kernels) {
+        char *leaks = tsl_fake_leaks();
+
+        sim_fail(sim, "left in the driver: %u lanes, %u programs, %u kernels\n%s", live.lanes, live.programs,
+                 live.kernels, leaks);
+        free(leaks);
+    }
+}
+
+void sim_world_end(struct sim_world *world)
+{
+    struct sim *sim = world->sims[0];
+
+    drain();
+    if (world->options.records)
+        tell_records(sim);
+    tsl_fake_check_end();
+    if (tsl_fake_violation(0))
+        sim_fail(sim, "%s", tsl_fake_violation(0));
+    check_leaks(sim);
+    if (sim->failure && tsl_object_live(TSL_CONTEXT))
+        give_up(sim->failure); /* what is left would spoil the next run */
+    if (world->options.sabotaged)
+        *world->options.sabotaged = tsl_fake_sabotaged();
+    tsl_members_reset();
+    tsl_device_forget();
+    tsl_fake_end();
+    tsl_simulation = NULL;
+}
