@@ -42,7 +42,8 @@ static cl_int check_native_buffers(const struct tsl_enqueue *e, const struct nat
 /* The application may use its block again at once, so the function gets a copy. */
 static cl_int enqueue(const struct tsl_enqueue *e, void(CL_CALLBACK *fn)(void *), const struct native *native)
 {
-    char *args = malloc(native->args_size + 1);
+    /* One byte more, so that there is a block even for nothing. */
+    char *args = native->args_size < SIZE_MAX ? malloc(native->args_size + 1) : NULL;
     void ***slots = malloc((native->n + 1) * sizeof *slots);
     cl_int error = CL_OUT_OF_HOST_MEMORY;
 

@@ -169,11 +169,13 @@ static cl_int read_local(size_t size, const void *value, struct setting *setting
     return CL_SUCCESS;
 }
 
-static cl_int read_value(const struct tsl_arg_fact *fact, size_t size, const void *value, struct setting *setting)
+/* Where the type's size isn't known (structures), the members' limit on parameters is one still. */
+static cl_int read_value(const struct tsl_kernel *kernel, const struct tsl_arg_fact *fact, size_t size,
+                         const void *value, struct setting *setting)
 {
     if (!value)
         return CL_INVALID_ARG_VALUE;
-    if (size == 0 || (fact->size && size != fact->size))
+    if (size == 0 || size > kernel->parameter_size || (fact->size && size != fact->size))
         return CL_INVALID_ARG_SIZE;
     *setting = (struct setting){.kind = TSL_ARG_VALUE, .size = size, .value = value};
     return CL_SUCCESS;
@@ -190,7 +192,7 @@ static cl_int read_unknown(const struct tsl_kernel *kernel, const struct tsl_arg
         return read_buffer(kernel, size, value, setting);
     if (size == sizeof(cl_sampler) && tsl_object_is_address(handle_in(value), TSL_SAMPLER))
         return read_sampler(kernel, size, value, setting);
-    return read_value(fact, size, value, setting);
+    return read_value(kernel, fact, size, value, setting);
 }
 
 static cl_int read_setting(const struct tsl_kernel *kernel, const struct tsl_arg_fact *fact, size_t size,
@@ -198,7 +200,7 @@ static cl_int read_setting(const struct tsl_kernel *kernel, const struct tsl_arg
 {
     switch (fact->kind) {
     case TSL_FACT_VALUE:
-        return read_value(fact, size, value, setting);
+        return read_value(kernel, fact, size, value, setting);
     case TSL_FACT_GLOBAL:
     case TSL_FACT_CONSTANT:
         return read_global(kernel, size, value, setting);

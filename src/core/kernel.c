@@ -92,6 +92,9 @@ static void read_limits(struct tsl_launch_limits *limits, const struct tsl_path 
     if (path->driver->info(path, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(limits->local_mem_size), &limits->local_mem_size,
                            NULL) != CL_SUCCESS)
         limits->local_mem_size = UINT64_MAX;
+    if (path->driver->info(path, CL_DEVICE_MAX_PARAMETER_SIZE, sizeof(limits->parameter_size), &limits->parameter_size,
+                           NULL) != CL_SUCCESS)
+        limits->parameter_size = 1024; /* the least that there is */
 }
 
 /* Makes one member's share; leaves the member out when its kernel has another signature. */
@@ -119,6 +122,9 @@ static cl_int add_member(struct tsl_kernel *kernel, unsigned i)
     if (!kernel->facts || (part->facts.has_arg_info && !kernel->facts->has_arg_info))
         kernel->facts = &part->facts;
     read_limits(&part->limits, member->path, built->non_uniform);
+    kernel->no_arg_info |= built->no_arg_info;
+    if (part->limits.parameter_size > kernel->parameter_size)
+        kernel->parameter_size = part->limits.parameter_size;
     kernel->eligible |= 1u << i;
     return CL_SUCCESS;
 }

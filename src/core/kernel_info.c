@@ -53,7 +53,7 @@ cl_int tsl_kernel_arg_info(struct tsl_kernel *kernel, cl_uint index, cl_kernel_a
 
     if (index >= facts->n_args)
         return CL_INVALID_ARG_INDEX;
-    if (!facts->has_arg_info)
+    if (!facts->has_arg_info || kernel->no_arg_info)
         return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
     arg = &facts->args[index];
     switch (param) {

@@ -45,6 +45,7 @@ static void make_source(struct tsl_build_job *job, make_fn *make)
 
         job->part.error = make(job, &input);
         job->part.non_uniform = dialect.non_uniform;
+        job->part.no_arg_info = !tsl_build_options_have(job->build->text, "-cl-kernel-arg-info");
     }
     free(source);
     free(text);
@@ -141,6 +142,7 @@ static void link_inputs(struct tsl_build_job *job, struct tsl_dprogram **program
     job->part.non_uniform = true;
     for (cl_uint i = 0; i < build->n_inputs; i++) {
         job->part.non_uniform &= build->inputs[i]->parts[job->index].non_uniform;
+        job->part.no_arg_info |= build->inputs[i]->parts[job->index].no_arg_info;
         job->part.error = get_input(job, i, &programs[i], &own[i]);
         if (job->part.error != CL_SUCCESS) {
             job->part.log = strdup("a program to be linked isn't there for this device\n");

@@ -25,6 +25,7 @@ struct tsl_program_part {
     cl_build_status status;       /* of the last build on this member; never CL_BUILD_IN_PROGRESS */
     cl_program_binary_type type;  /* of what was built, or was loaded */
     char *options;                /* of the last build, heap; NULL before */
+    bool no_arg_info;             /* built from source, and nobody asked for the arguments of its kernels */
     void *binary;                 /* what the application loaded for this member; owned, constant; NULL: nothing */
     size_t binary_size;
 };
@@ -143,6 +144,7 @@ cl_int tsl_program_binary(struct tsl_program *program, cl_uint i, void **data, s
 struct tsl_launch_limits {
     size_t max_items[3];     /* CL_DEVICE_MAX_WORK_ITEM_SIZES */
     cl_ulong local_mem_size; /* CL_DEVICE_LOCAL_MEM_SIZE */
+    size_t parameter_size;   /* CL_DEVICE_MAX_PARAMETER_SIZE */
     bool non_uniform;        /* a launch may have remainders */
 };
 
@@ -178,6 +180,8 @@ struct tsl_kernel {
     unsigned eligible;                    /* bit i: member i of the context can run it */
     struct tsl_kernel_part *parts;        /* context->n_members */
     const struct tsl_kernel_facts *facts; /* for argument queries: of the first eligible member that knows */
+    bool no_arg_info;                     /* nobody asked for them (-cl-kernel-arg-info): we know, but don't tell */
+    size_t parameter_size;                /* the most that a value may have: the largest of the eligible members' */
     atomic_bool suggested;                /* a work-group size was suggested: launches that give none must use it */
     struct tsl_spin lock;                 /* leaf; guards args */
     struct tsl_args *args;

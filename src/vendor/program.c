@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* clGetKernelArgInfo answers only if this was asked for; OpenCL 1.1 doesn't know it. */
-#define ARG_INFO " -cl-kernel-arg-info"
+#define ASK_INFO "-cl-kernel-arg-info"
+#define ARG_INFO " " ASK_INFO
 
 static cl_program create_binary(struct tsl_vendor_member *m, const struct tsl_program_input *input, cl_int *error)
 {
@@ -97,6 +98,32 @@ static cl_int build(struct tsl_vendor_member *m, const struct tsl_program_input 
     return *program || error ? error : CL_OUT_OF_RESOURCES;
 }
 
+/* Blanks in place of the option, where the application itself gave it. NULL without memory. */
+static char *without_arg_info(const char *options)
+{
+    char *copy = strdup(options);
+
+    for (char *at = copy; copy && (at = strstr(at, ASK_INFO)); at += strlen(ASK_INFO))
+        if ((at == copy || at[-1] == ' ') && (!at[strlen(ASK_INFO)] || at[strlen(ASK_INFO)] == ' '))
+            memset(at, ' ', strlen(ASK_INFO));
+    return copy;
+}
+
+static cl_int build_without_arg_info(struct tsl_vendor_member *m, const struct tsl_program_input *input,
+                                     cl_program *program, char **log)
+{
+    struct tsl_program_input plain = *input;
+    char *options = without_arg_info(input->options);
+    cl_int error;
+
+    if (!options)
+        return CL_OUT_OF_HOST_MEMORY;
+    plain.options = options;
+    error = build(m, &plain, "", program, log);
+    free(options);
+    return error;
+}
+
 static cl_int build_with_arg_info(struct tsl_vendor_member *m, const struct tsl_program_input *input,
                                   cl_program *program, char **log)
 {
@@ -104,7 +131,7 @@ static cl_int build_with_arg_info(struct tsl_vendor_member *m, const struct tsl_
     cl_int error = build(m, input, ask ? ARG_INFO : "", program, log);
 
     if (error && ask && m->device->quirks.arg_info_fails && *log && strstr(*log, "ptxas"))
-        error = build(m, input, "", program, log);
+        error = build_without_arg_info(m, input, program, log);
     return error;
 }
 

@@ -169,6 +169,27 @@ static void wrong_arguments_are_refused(void **state)
     clReleaseKernel(kernel);
 }
 
+static void a_structure_is_no_larger_than_parameters_may_be(void **state)
+{
+    static char bytes[1 << 17];
+    const char *text = "struct s { int a[4]; }; kernel void k(global int *x, struct s y) { *x = y.a[3]; }";
+    cl_int error;
+    cl_program of = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+    cl_kernel kernel;
+
+    (void)state;
+    assert_int_equal(clBuildProgram(of, 0, NULL, "", NULL, NULL), CL_SUCCESS);
+    kernel = clCreateKernel(of, "k", &error);
+    assert_int_equal(error, CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 1, 16, bytes), CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 1, 0, bytes), CL_INVALID_ARG_SIZE);
+    assert_int_equal(clSetKernelArg(kernel, 1, sizeof bytes, bytes), CL_INVALID_ARG_SIZE);
+    assert_int_equal(clSetKernelArg(kernel, 1, SIZE_MAX, bytes), CL_INVALID_ARG_SIZE);
+    assert_int_equal(clSetKernelArg(kernel, 1, 16, NULL), CL_INVALID_ARG_VALUE);
+    clReleaseKernel(kernel);
+    clReleaseProgram(of);
+}
+
 static void all_kinds_of_arguments_arrive(void **state)
 {
     struct {
@@ -339,6 +360,40 @@ static size_t work_group_number(cl_kernel kernel, cl_kernel_work_group_info para
     return value;
 }
 
+/* OpenCL 3.0, 5.9.4: only programs that were built for it tell. */
+static void arguments_are_told_only_if_asked_for(void **state)
+{
+    const char *text = "kernel void k(global int *x, const int n) { *x = n; }";
+    static const char *const options[] = {"", "-cl-kernel-arg-info", "-w", "-w  -cl-kernel-arg-info"};
+    cl_kernel_arg_address_qualifier address;
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(options); i++) {
+        cl_int error;
+        cl_program of = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+        cl_program linked;
+        cl_kernel kernels[2];
+
+        assert_int_equal(clCompileProgram(of, 0, NULL, options[i], 0, NULL, NULL, NULL, NULL), CL_SUCCESS);
+        linked = clLinkProgram(context, 0, NULL, "", 1, &of, NULL, NULL, &error);
+        assert_int_equal(error, CL_SUCCESS);
+        assert_int_equal(clBuildProgram(of, 0, NULL, options[i], NULL, NULL), CL_SUCCESS);
+        kernels[0] = clCreateKernel(of, "k", &error);
+        kernels[1] = clCreateKernel(linked, "k", &error);
+        for (int k = 0; k < 2; k++) {
+            error = clGetKernelArgInfo(kernels[k], 0, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof address, &address, NULL);
+            /* PoCL forgets what it knew when it links. */
+            if (i % 2 == 0)
+                assert_int_equal(error, CL_KERNEL_ARG_INFO_NOT_AVAILABLE);
+            else if (k == 0)
+                assert_int_equal(error, CL_SUCCESS);
+            clReleaseKernel(kernels[k]);
+        }
+        clReleaseProgram(linked);
+        clReleaseProgram(of);
+    }
+}
+
 static void work_groups_fit_the_device(void **state)
 {
     cl_kernel add = make_kernel("add"), shaped = make_kernel("shaped");
@@ -388,11 +443,13 @@ int main(void)
         cmocka_unit_test(handles_are_checked),
         cmocka_unit_test(a_kernel_keeps_its_program),
         cmocka_unit_test(wrong_arguments_are_refused),
+        cmocka_unit_test(a_structure_is_no_larger_than_parameters_may_be),
         cmocka_unit_test(all_kinds_of_arguments_arrive),
         cmocka_unit_test(a_launch_has_the_arguments_of_its_moment),
         cmocka_unit_test(a_clone_has_the_arguments_and_its_own_life),
         cmocka_unit_test(a_kernel_tells_what_it_is),
         cmocka_unit_test(arguments_tell_what_they_are),
+        cmocka_unit_test(arguments_are_told_only_if_asked_for),
         cmocka_unit_test(work_groups_fit_the_device),
         cmocka_unit_test(what_the_device_has_not_is_refused),
     };

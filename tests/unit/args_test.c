@@ -51,7 +51,8 @@ static int setup(void **state)
 {
     (void)state;
     n_destroyed = 0;
-    kernel = (struct tsl_kernel){.program = &program, .facts = &facts, .args = tsl_args_create(N_ARGS)};
+    kernel = (struct tsl_kernel){
+        .program = &program, .facts = &facts, .parameter_size = 5000, .args = tsl_args_create(N_ARGS)};
     return kernel.args ? 0 : -1;
 }
 
@@ -410,6 +411,8 @@ static void large_values_are_kept_and_shrink_again(void **state)
     assert_memory_equal(kernel.args->args[VALUE_ANY].value, small, sizeof(small));
     assert_int_equal(set(VALUE_ANY, sizeof(big), big), CL_SUCCESS);
     assert_int_equal(set(VALUE_ANY, 40, NULL), CL_INVALID_ARG_VALUE);
+    /* More than a member's parameters may have. */
+    assert_int_equal(set(VALUE_ANY, sizeof(big) + 1, big), CL_INVALID_ARG_SIZE);
 }
 
 /* A clone shares its source's arguments until one of the two is set. */
