@@ -57,6 +57,12 @@ enum tsl_reproducible {
     TSL_REPRODUCIBLE_YES, /* "yes" */
 };
 
+/* May members work on the host's memory itself (TESELA_ZERO_COPY)? */
+enum tsl_zero_copy {
+    TSL_ZERO_COPY_ON,  /* "on", the default: those that can do */
+    TSL_ZERO_COPY_OFF, /* "off": each has memory of its own */
+};
+
 /* Bits of tsl_settings.check (TESELA_CHECK). */
 #define TSL_CHECK_ACCESS    1u /* "access": compare real writes with the compiler's facts; not there yet */
 #define TSL_CHECK_COHERENCE 2u /* "coherence": verify that copies said to be equal are; not there yet */
@@ -75,6 +81,7 @@ struct tsl_settings {
     enum tsl_device_type device_type;
     enum tsl_profiling profiling;
     enum tsl_reproducible reproducible;
+    enum tsl_zero_copy zero_copy;
     unsigned check; /* TSL_CHECK_ bits */
 
     char *config; /* TESELA_CONFIG: file in the Controller's form, or NULL; not there yet */

@@ -251,9 +251,11 @@ struct tsl_driver {
     cl_int (*finish)(struct tsl_lane *lane);
 
     /* Device memory of size > 0 bytes. flags: the application's access flags (CL_MEM_READ_ONLY …), a hint. host: NULL,
-     * or host memory of that size that the member may use itself as the storage (zero_copy members do). mem_sub gives a
-     * part of mem (offset a multiple of caps.base_align) that may be bound as an argument; mem outlives it. mem_free is
-     * called when no work on it is left. */
+     * or host memory of that size that the member may use itself as the storage (zero_copy members do), valid until
+     * mem_free, though the technology may hear of that later. It is aligned to caps.base_align, unless it is the
+     * application's own (CL_MEM_USE_HOST_PTR): that is aligned as its kernels need it (OpenCL C 3.0, C.3), no more.
+     * mem_sub gives a part of mem (offset a multiple of caps.base_align) that may be bound as an argument; mem outlives
+     * it. mem_free is called when no work on it is left. */
     cl_int (*mem_alloc)(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host, struct tsl_mem **mem);
     cl_int (*mem_sub)(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub);
     void (*mem_free)(struct tsl_mem *mem);

@@ -40,10 +40,44 @@ struct tsl_data *tsl_data_create(struct tsl_context *context, struct tsl_object 
     return NULL;
 }
 
+static size_t round_up(size_t size, size_t unit)
+{
+    return (size + unit - 1) / unit * unit;
+}
+
 static size_t pages(size_t size)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    return (size + page - 1) / page * page;
+    return round_up(size, (size_t)sysconf(_SC_PAGESIZE));
+}
+
+/* From here on the host's copy has pages of its own. A process has only so many mappings. */
+#define OWN_PAGES ((size_t)128 << 10)
+
+/* What members ask of memory on which they work themselves, and at least a cache line. */
+static size_t alignment(const struct tsl_context *context)
+{
+    size_t align = 64;
+    for (unsigned i = 0; i < context->n_members; i++)
+        if (context->members[i]->caps.base_align > align)
+            align = context->members[i]->caps.base_align;
+    return align;
+}
+
+static char *allocate_host(const struct tsl_data *data)
+{
+    size_t align = alignment(data->context);
+    if (data->size < OWN_PAGES)
+        return aligned_alloc(align, round_up(data->size, align));
+    void *host = mmap(NULL, pages(data->size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return host == MAP_FAILED ? NULL : host;
+}
+
+static void free_host(struct tsl_data *data)
+{
+    if (data->size < OWN_PAGES)
+        free(data->host);
+    else
+        munmap(data->host, pages(data->size));
 }
 
 void tsl_data_destroy(struct tsl_data *data)
@@ -59,22 +93,19 @@ void tsl_data_destroy(struct tsl_data *data)
         tsl_tiles_join(&context->graph->host_map, (uintptr_t)data->host, (uintptr_t)data->host + data->size);
     tsl_graph_leave(context->graph, TSL_WHO_WORKER);
     if (data->host_owned)
-        munmap(data->host, pages(data->size));
+        free_host(data);
     free(data->seats);
     TSL_FEW_FINISH(&data->mapped);
     free(data);
 }
 
-/* Whole pages: aligned for every device's DMA, zero until written, and taken from the system only when touched. */
+/* If it is large, whole pages: aligned for every device's DMA, and taken from the system only when touched. */
 char *tsl_data_host(struct tsl_data *data)
 {
     if (data->host)
         return data->host;
-    void *host = mmap(NULL, pages(data->size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (host == MAP_FAILED)
-        return NULL;
-    data->host = host;
-    data->host_owned = true;
+    data->host = allocate_host(data);
+    data->host_owned = data->host != NULL;
     return data->host;
 }
 

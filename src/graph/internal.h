@@ -104,7 +104,7 @@ struct tsl_data *tsl_data_create(struct tsl_context *context, struct tsl_object 
                                  void *host_ptr);
 /* Calls drivers: not under a lock. No command uses it any more. */
 void tsl_data_destroy(struct tsl_data *data);
-/* The host's copy, allocated at first need (64-byte aligned, whole pages); NULL without memory. */
+/* The host's copy, allocated at first need (aligned as every member wants it); NULL without memory. */
 char *tsl_data_host(struct tsl_data *data);
 
 struct tsl_sub_mems *tsl_sub_mems_create(struct tsl_data *data); /* NULL without memory */

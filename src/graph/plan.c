@@ -8,6 +8,20 @@ static struct tsl_port *port_of(struct tsl_graph *graph, unsigned space)
     return space == TSL_SPACE_HOST ? &graph->host : &graph->ports[space - 1];
 }
 
+/* Who works on the data's copy in a space. What lies on the host is the business of the member that works on it there
+ * itself, so that its lanes keep the order; but not if that member computes inside the call: the host can do that too.
+ */
+static struct tsl_port *worker_of(struct tsl_command *c, unsigned space, const struct tsl_data *data)
+{
+    struct tsl_graph *graph = c->graph;
+    int member = c->stream->pinned >= 0 ? c->stream->pinned : graph->n_ports == 1 ? 0 : data->home;
+    if (space == TSL_SPACE_HOST && member >= 0) {
+        struct tsl_port *port = &graph->ports[member];
+        return port->space == TSL_SPACE_HOST && !port->sync ? port : &graph->host;
+    }
+    return port_of(graph, space);
+}
+
 static void after_opaque(struct tsl_op *op)
 {
     struct tsl_op *opaque = op->port->graph->opaque;
@@ -132,7 +146,7 @@ static cl_int read_box(struct tsl_command *c, const tsl_dependences *order, unsi
                        const struct tsl_box_copy *box)
 {
     struct tsl_data *data = data_of(c->src);
-    struct tsl_op *op = main_op(c, order, port_of(c->graph, space), TSL_OP_COPY);
+    struct tsl_op *op = main_op(c, order, worker_of(c, space, data), TSL_OP_COPY);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
     op->src = (struct tsl_side){.data = data,
@@ -191,6 +205,22 @@ static cl_int read_linear(struct tsl_command *c, const tsl_dependences *order, u
     return CL_SUCCESS;
 }
 
+/* Does the application name the host's copy itself, as it may with CL_MEM_USE_HOST_PTR (OpenCL 3.0, 5.2.2)? Then the
+ * bytes need only be right there. */
+static bool names_host_copy(const struct tsl_command *c, const struct tsl_data *data, size_t offset, size_t host_offset)
+{
+    const size_t *region = c->box.region;
+    bool same = (region[1] == 1 || c->box.src_row_pitch == c->box.dst_row_pitch) &&
+                (region[2] == 1 || c->box.src_slice_pitch == c->box.dst_slice_pitch);
+    return data->host && same && c->host + host_offset == data->host + offset;
+}
+
+static cl_int read_in_place(struct tsl_command *c, struct tsl_data *data, uint64_t begin, uint64_t end)
+{
+    cl_int error = tsl_fetch(c, data, begin, end, TSL_SPACE_HOST);
+    return error ? error : tsl_claim_for_command(c, data, begin, end, TSL_ROLE_READ, false);
+}
+
 static cl_int plan_read(struct tsl_command *c, const tsl_dependences *order)
 {
     struct tsl_data *data = data_of(c->src);
@@ -198,6 +228,8 @@ static cl_int plan_read(struct tsl_command *c, const tsl_dependences *order)
     box.src_offset += c->src->offset;
     size_t size = tsl_hull(box.region, box.src_row_pitch, box.src_slice_pitch);
     tsl_warn_unwritten(data, box.src_offset, box.src_offset + size);
+    if (names_host_copy(c, data, box.src_offset, box.dst_offset))
+        return read_in_place(c, data, box.src_offset, box.src_offset + size);
     if (linear(box.region, box.src_row_pitch, box.src_slice_pitch) &&
         linear(box.region, box.dst_row_pitch, box.dst_slice_pitch))
         return read_linear(c, order, box.src_offset, box.src_offset + size);
@@ -260,12 +292,27 @@ static void set_dst(struct tsl_op *op, struct tsl_data *data, unsigned space, co
     copy_region(op, box);
 }
 
+/* The application has written there before the call. */
+static cl_int write_in_place(struct tsl_command *c, const struct tsl_box_copy *box)
+{
+    struct tsl_data *data = data_of(c->dst);
+    cl_int error = CL_SUCCESS;
+    for (size_t i = 0; i < box->region[1] * box->region[2] && !error; i++) {
+        size_t row = i % box->region[1], slice = i / box->region[1];
+        uint64_t from = box->dst_offset + slice * box->dst_slice_pitch + row * box->dst_row_pitch;
+        error = tsl_claim_for_command(c, data, from, from + box->region[0], TSL_ROLE_WRITE, true);
+    }
+    return error;
+}
+
 static cl_int plan_write(struct tsl_command *c, const tsl_dependences *order)
 {
     unsigned space = write_space(c, data_of(c->dst));
     struct tsl_box_copy box = c->box;
     box.dst_offset += c->dst->offset;
-    struct tsl_op *op = main_op(c, order, port_of(c->graph, space), TSL_OP_COPY);
+    if (names_host_copy(c, data_of(c->dst), box.dst_offset, box.src_offset))
+        return write_in_place(c, &box);
+    struct tsl_op *op = main_op(c, order, worker_of(c, space, data_of(c->dst)), TSL_OP_COPY);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
     set_dst(op, data_of(c->dst), space, &box);
@@ -289,7 +336,7 @@ static cl_int plan_copy(struct tsl_command *c, const tsl_dependences *order)
     cl_int error = tsl_fetch(c, src, begin, end, space);
     if (error)
         return error;
-    struct tsl_op *op = main_op(c, order, port_of(c->graph, space), TSL_OP_COPY);
+    struct tsl_op *op = main_op(c, order, worker_of(c, space, src), TSL_OP_COPY);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
     set_dst(op, data_of(c->dst), space, &box);
@@ -308,7 +355,7 @@ static cl_int plan_fill(struct tsl_command *c, const tsl_dependences *order)
     struct tsl_box_copy box = c->box;
     box.dst_offset += c->dst->offset;
     unsigned space = work_space(c, data, box.dst_offset, box.dst_offset + box.region[0], data);
-    struct tsl_op *op = main_op(c, order, port_of(c->graph, space), TSL_OP_FILL);
+    struct tsl_op *op = main_op(c, order, worker_of(c, space, data), TSL_OP_FILL);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
     set_dst(op, data, space, &box);

@@ -63,8 +63,12 @@ static void describe_copy(struct tsl_op_record *r, const struct tsl_op *op)
     r->offset = data->offset;
     snprintf(r->name, sizeof(r->name), "%s", op->move ? "move" : within ? "copy" : up ? "write" : "read");
     set_lane(r, within ? "" : up ? "to " : "from ", op->port, within ? TSL_TRACE_KERNELS : TSL_TRACE_TRANSFERS);
-    if (within && !tsl_is_host(op->port))
+    bool on_host =
+        op->port->space == TSL_SPACE_HOST; /* A member's own copies are work; of the host's memory, the host's */
+    if (within && !on_host)
         r->category = TSL_TRACE_CAT_KERNEL;
+    else if (within)
+        r->category = TSL_TRACE_CAT_HOST;
 }
 
 static void describe_work(struct tsl_op_record *r, const struct tsl_op *op)

@@ -87,11 +87,15 @@ static cl_int buffer_mem(struct tsl_port *port, struct tsl_buffer *buffer, struc
     return error;
 }
 
-static cl_int bind_side(struct tsl_graph *graph, const struct tsl_side *side, struct tsl_place *place)
+/* A member that works on the host's copy knows it as memory of its own. */
+static cl_int bind_side(struct tsl_port *port, const struct tsl_side *side, struct tsl_place *place)
 {
+    struct tsl_graph *graph = port->graph;
     *place = (struct tsl_place){.offset = side->offset, .row_pitch = side->row_pitch, .slice_pitch = side->slice_pitch};
     if (side->data && side->space != TSL_SPACE_HOST)
         return data_mem(&graph->ports[side->space - 1], side->data, &place->mem);
+    if (side->data && port->space == TSL_SPACE_HOST && !tsl_is_host(port))
+        return data_mem(port, side->data, &place->mem);
     place->host = side->data ? side->data->host : side->host;
     return CL_SUCCESS;
 }
@@ -112,9 +116,9 @@ static cl_int submit_copy(struct tsl_op *op, struct tsl_lane *lane, const struct
                           struct tsl_fence **fence)
 {
     struct tsl_copy copy = {.region = {op->region[0], op->region[1], op->region[2]}};
-    cl_int error = bind_side(op->port->graph, &op->dst, &copy.dst);
+    cl_int error = bind_side(op->port, &op->dst, &copy.dst);
     if (!error)
-        error = bind_side(op->port->graph, &op->src, &copy.src);
+        error = bind_side(op->port, &op->src, &copy.src);
     return error ? error : lane->member->driver->copy(lane, &copy, waits, fence);
 }
 
@@ -123,7 +127,7 @@ static cl_int submit_fill(struct tsl_op *op, struct tsl_lane *lane, const struct
 {
     struct tsl_place dst;
     const struct tsl_command *c = op->command;
-    cl_int error = bind_side(op->port->graph, &op->dst, &dst);
+    cl_int error = bind_side(op->port, &op->dst, &dst);
     return error ? error
                  : lane->member->driver->fill(lane, &dst, op->region[0], c->pattern, c->pattern_size, waits, fence);
 }

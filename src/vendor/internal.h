@@ -288,6 +288,9 @@ cl_program tsl_vendor_create_program(struct tsl_vendor_member *m, const struct t
 char *tsl_vendor_build_log(struct tsl_vendor_member *m, cl_program program);
 bool tsl_vendor_takes_options(const struct tsl_vendor_member *m, const char *options, char **log);
 
+/* shared.c: does the device work on the host's memory itself? The caller entered the device. */
+bool tsl_vendor_shares_memory(const struct tsl_vendor_member *m);
+
 /* arguments.c: what the vendor tells of a kernel. On error *facts is empty. */
 cl_int tsl_vendor_facts(struct tsl_vendor_program *program, cl_kernel kernel, struct tsl_kernel_facts *facts);
 

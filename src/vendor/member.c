@@ -234,6 +234,8 @@ cl_int tsl_vendor_open(const struct tsl_path *path, struct tsl_member **member)
     tsl_vendor_enter(device);
     fill_caps(device, path->type, &m->base.caps);
     error = create_context(m);
+    if (!error && tsl_settings()->zero_copy == TSL_ZERO_COPY_ON)
+        m->base.caps.zero_copy = tsl_vendor_shares_memory(m);
     tsl_vendor_leave(device);
     if (error) {
         free(m);

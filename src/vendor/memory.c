@@ -22,7 +22,8 @@ cl_int tsl_vendor_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags
     struct tsl_vendor_mem *m;
     cl_int error;
 
-    (void)host;
+    if (!member->caps.zero_copy)
+        host = NULL;
     /* Not every vendor refuses what it can't hold. */
     if (size > member->caps.max_alloc_size)
         return CL_INVALID_BUFFER_SIZE;
@@ -31,7 +32,8 @@ cl_int tsl_vendor_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags
         return CL_OUT_OF_HOST_MEMORY;
     tsl_vendor_collect(v);
     tsl_vendor_enter(v->device);
-    m->buffer = v->cl->clCreateBuffer(v->context, flags & KERNEL_ACCESS, size, NULL, &error);
+    m->buffer = v->cl->clCreateBuffer(v->context, (flags & KERNEL_ACCESS) | (host ? CL_MEM_USE_HOST_PTR : 0), size,
+                                      host, &error);
     tsl_vendor_leave(v->device);
     if (!m->buffer) {
         free(m);

@@ -35,6 +35,9 @@ struct tsl_vendor_quirks {
     bool no_late_calls;
     /* What CL_KERNEL_ATTRIBUTES answers isn't a string. */
     bool no_attributes;
+    /* Its memory is the host's, and it works in place on what CL_MEM_USE_HOST_PTR names. Tried before it is believed.
+     */
+    bool shares_memory;
     int preference; /* struct tsl_path.preference */
     double speed;   /* factor on the rough speed estimate */
 };

@@ -89,14 +89,14 @@ static void finish(void)
 
 /* ---- The machine ---- */
 
-static void begin(unsigned n, bool peer)
+static void begin_like(unsigned n, struct tsl_fake_member member)
 {
     static const char *const text = "kernel look a\nkernel touch a\n";
     struct tsl_fake_setup setup = {.n_members = n, .threads = true};
     struct tsl_device *device = tsl_device_root();
 
     for (unsigned i = 0; i < n; i++)
-        setup.members[i] = (struct tsl_fake_member){.gates = true, .peer = peer};
+        setup.members[i] = member;
     register_kernels();
     tsl_fake_begin(&setup);
     tsl_members_register(&tsl_fake_driver);
@@ -108,6 +108,11 @@ static void begin(unsigned n, bool peer)
         bytes[i] = (unsigned char)(i * 7);
     assert_int_equal(tsl_buffer_create(context, CL_MEM_COPY_HOST_PTR, SIZE, bytes, NULL, &a), CL_SUCCESS);
     assert_int_equal(tsl_buffer_create(context, CL_MEM_COPY_HOST_PTR, SIZE, bytes, NULL, &b), CL_SUCCESS);
+}
+
+static void begin(unsigned n, bool peer)
+{
+    begin_like(n, (struct tsl_fake_member){.gates = true, .peer = peer});
 }
 
 static int end(void **state)
@@ -279,14 +284,71 @@ static void test_maps(void **state)
     assert_moved(0, 0, 0);
 }
 
+/* Members that work on the host's memory: nothing moves, whoever takes turns. */
+static void test_zero_copy(void **state)
+{
+    struct tsl_enqueue e = {.type = CL_COMMAND_MAP_BUFFER, .blocking = true};
+    unsigned char *ptr;
+
+    (void)state;
+    begin_like(2, (struct tsl_fake_member){.gates = true, .zero_copy = true});
+    e.queue = queue;
+    for (unsigned i = 0; i < 4; i++)
+        run("touch", a);
+    assert_int_equal(tsl_enqueue_map(&e, a, CL_MAP_READ | CL_MAP_WRITE, 0, SIZE, (void **)&ptr), CL_SUCCESS);
+    assert_int_equal(ptr[0], 4);
+    ptr[0] = 100;
+    e.type = CL_COMMAND_UNMAP_MEM_OBJECT;
+    assert_int_equal(tsl_enqueue_unmap(&e, a, ptr), CL_SUCCESS);
+    run("touch", a);
+    run("touch", a);
+    finish();
+    assert_int_equal(ptr[0], 102);
+    assert_moved(0, 0, 0);
+    assert_int_equal(tsl_fake_live().mem_size, 0);
+    get(a, 0, 1); /* by the lane of the member that was there last: no other order is needed */
+    assert_int_equal(back[0], 102);
+    assert_moved(0, 1, 0);
+}
+
+/* A read or write that names the buffer's own host memory moves no more than what lacks there. */
+static void test_in_place(void **state)
+{
+    static unsigned char own[SIZE];
+    struct tsl_enqueue e = {.type = CL_COMMAND_READ_BUFFER, .blocking = true};
+    struct tsl_box_copy all = box(0, SIZE);
+    struct tsl_buffer *buffer;
+
+    (void)state;
+    begin(1, false);
+    e.queue = queue;
+    memcpy(own, bytes, SIZE);
+    assert_int_equal(tsl_buffer_create(context, CL_MEM_USE_HOST_PTR, SIZE, own, NULL, &buffer), CL_SUCCESS);
+    run("touch", buffer);
+    assert_moved(SIZE, 0, 0);
+    assert_int_equal(tsl_enqueue_read(&e, buffer, own, &all), CL_SUCCESS);
+    assert_int_equal(own[0], 1);
+    assert_moved(0, SIZE, 0);
+    assert_int_equal(tsl_enqueue_read(&e, buffer, own, &all), CL_SUCCESS);
+    assert_moved(0, 0, 0);
+    own[0] = 9;
+    e.type = CL_COMMAND_WRITE_BUFFER;
+    assert_int_equal(tsl_enqueue_write(&e, buffer, own, &all), CL_SUCCESS);
+    run("touch", buffer);
+    assert_moved(SIZE, 0, 0);
+    get(buffer, 0, 1);
+    assert_int_equal(back[0], 10);
+    tsl_object_release(&buffer->object);
+}
+
 #define TEST(test) cmocka_unit_test_teardown(test, end)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_chain),      TEST(test_part),  TEST(test_readers_and_writers),
-        TEST(test_overwrites), TEST(test_peers), TEST(test_others_stay),
-        TEST(test_maps),
+        TEST(test_chain),      TEST(test_part),      TEST(test_readers_and_writers),
+        TEST(test_overwrites), TEST(test_peers),     TEST(test_others_stay),
+        TEST(test_maps),       TEST(test_zero_copy), TEST(test_in_place),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,7 @@ static void defaults(void **state)
     assert_int_equal(settings.device_type, TSL_DEVICE_TYPE_GPU);
     assert_int_equal(settings.profiling, TSL_PROFILING_SERIAL);
     assert_int_equal(settings.reproducible, TSL_REPRODUCIBLE_NO);
+    assert_int_equal(settings.zero_copy, TSL_ZERO_COPY_ON);
     assert_int_equal(settings.check, 0);
     assert_null(settings.config);
     assert_null(settings.cache);
@@ -134,6 +135,8 @@ static void words_and_files(void **state)
                            "fastest",
                            "TESELA_CACHE",
                            "/c",
+                           "TESELA_ZERO_COPY",
+                           "off",
                            "TESELA_LOG",
                            "info",
                            NULL};
@@ -146,6 +149,7 @@ static void words_and_files(void **state)
     assert_string_equal(settings.trace, "/tmp/%p.json");
     assert_string_equal(settings.vendors, "/v");
     assert_string_equal(settings.cache, "/c");
+    assert_int_equal(settings.zero_copy, TSL_ZERO_COPY_OFF);
     assert_true(settings.log & tsl_log_bit(TSL_ROOM_TILE, TSL_LOG_INFO));
     tsl_settings_finish(&settings);
 }
@@ -162,7 +166,7 @@ static void nonsense(void **state)
         {"TESELA_LIMITS", "none"},          {"TESELA_DEVICE_TYPE", "fpga"},
         {"TESELA_REPRODUCIBLE", "perhaps"}, {"TESELA_PROFILING", "on"},
         {"TESELA_CHECK", "access,speed"},   {"TESELA_CACHE", "relative/folder"},
-        {"TESELA_LOG", "graph:loud"},
+        {"TESELA_LOG", "graph:loud"},       {"TESELA_ZERO_COPY", "sometimes"},
     };
 
     (void)state;
@@ -244,11 +248,12 @@ static void each_shows_what_is_in_force(void **state)
     (void)state;
     tsl_settings_parse(&settings, get, pairs);
     tsl_settings_each(&settings, append, &shown);
-    assert_string_equal(shown.text, "TESELA_MEMBERS=a,b\nTESELA_VENDORS=/etc/OpenCL/vendors\n"
-                                    "TESELA_POLICY=weights=1,2.5\nTESELA_ORDER=async\nTESELA_CONFIG=\nTESELA_TRACE=\n"
-                                    "TESELA_LIMITS=all\nTESELA_DEVICE_TYPE=gpu\nTESELA_REPRODUCIBLE=no\n"
-                                    "TESELA_PROFILING=serial\nTESELA_CHECK=access,coherence\nTESELA_CACHE=\n"
-                                    "TESELA_LOG=warn,tile:debug\n");
+    assert_string_equal(shown.text,
+                        "TESELA_MEMBERS=a,b\nTESELA_VENDORS=/etc/OpenCL/vendors\n"
+                        "TESELA_POLICY=weights=1,2.5\nTESELA_ORDER=async\nTESELA_CONFIG=\nTESELA_TRACE=\n"
+                        "TESELA_LIMITS=all\nTESELA_DEVICE_TYPE=gpu\nTESELA_REPRODUCIBLE=no\n"
+                        "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_CHECK=access,coherence\nTESELA_CACHE=\n"
+                        "TESELA_LOG=warn,tile:debug\n");
     tsl_settings_finish(&settings);
 }
 

@@ -501,6 +501,78 @@ static void one_kernel_in_several_threads(void **state)
     driver->kernel_free(kernel);
 }
 
+/* ---- The host's memory ---- */
+
+enum { n_shared = 1024 };
+
+/* No map, no copy: only fences between what the kernel and the host do to it. */
+static void work_in_place(int *host)
+{
+    struct tsl_dkernel *kernel = new_kernel(program, "add");
+    size_t size = n_shared * sizeof(*host);
+    struct tsl_mem *shared, *part, *own = new_mem(size);
+
+    assert_int_equal(driver->mem_alloc(member, size, CL_MEM_READ_WRITE, host, &shared), CL_SUCCESS);
+    assert_int_equal(driver->mem_sub(shared, size / 2, size / 2, &part), CL_SUCCESS);
+    for (int round = 0; round < 5; round++) {
+        struct tsl_bound_arg args[] = {mem_arg(shared), mem_arg(NULL), mem_arg(shared)};
+        struct tsl_bound_arg half[] = {mem_arg(part), mem_arg(own), mem_arg(part)};
+        struct tsl_bound_args bound = bind(3, args), bound_half = bind(3, half);
+        struct tsl_window all = whole(n_shared, 0), part_window = whole(n_shared / 2, 0);
+
+        for (int i = 0; i < n_shared; i++)
+            host[i] = i + round;
+        assert_int_equal(fill_ints(lane, own, 5, n_shared, NULL, NULL), CL_SUCCESS);
+        assert_int_equal(driver->launch(lane, kernel, &bound, &all, NULL, NULL), CL_SUCCESS);
+        assert_int_equal(driver->launch(lane, kernel, &bound_half, &part_window, NULL, NULL), CL_SUCCESS);
+        finish(lane);
+        for (int i = 0; i < n_shared; i++)
+            assert_int_equal(host[i], i + round + 1000 + (i < n_shared / 2 ? 0 : 5));
+    }
+    driver->kernel_free(kernel);
+    driver->mem_free(part);
+    driver->mem_free(shared);
+    driver->mem_free(own);
+}
+
+static void the_host_s_memory_is_worked_on(void **state)
+{
+    char *page = aligned_alloc(4096, 8192);
+
+    (void)state;
+    assert_non_null(page);
+    assert_true(member->caps.zero_copy);
+    work_in_place((int *)page);
+    work_in_place((int *)(page + 16)); /* as malloc() gives it to an application */
+    free(page);
+}
+
+static cl_mem(CL_API_CALL *real_create)(cl_context, cl_mem_flags, size_t, void *, cl_int *);
+
+/* A vendor that copies, as most may. */
+static cl_mem CL_API_CALL create_copy(cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *error)
+{
+    if (flags & CL_MEM_USE_HOST_PTR)
+        flags ^= CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR;
+    return real_create(context, flags, size, host, error);
+}
+
+/* The quirks say what to try, the trial says what is. */
+static void a_vendor_that_copies_is_found_out(void **state)
+{
+    struct tsl_vendor_member *m = tsl_vendor_member(member);
+
+    (void)state;
+    assert_true(tsl_vendor_shares_memory(m));
+    real_create = table()->clCreateBuffer;
+    table()->clCreateBuffer = create_copy;
+    assert_false(tsl_vendor_shares_memory(m));
+    table()->clCreateBuffer = real_create;
+    m->device->quirks.shares_memory = false;
+    assert_false(tsl_vendor_shares_memory(m));
+    m->device->quirks.shares_memory = true;
+}
+
 static void *build_and_free(void *arg)
 {
     for (int i = 0; i < 3; i++)
@@ -538,6 +610,8 @@ int main(void)
         cmocka_unit_test(a_required_size_need_not_be_named),
         cmocka_unit_test(launch_errors_come_from_the_launch),
         cmocka_unit_test(offsets_and_windows),
+        cmocka_unit_test(the_host_s_memory_is_worked_on),
+        cmocka_unit_test(a_vendor_that_copies_is_found_out),
         cmocka_unit_test(one_kernel_in_several_threads),
         cmocka_unit_test(builds_in_several_threads),
     };
