@@ -238,6 +238,19 @@ static void device_times(struct tsl_command *c, struct tsl_command_times *times)
     tsl_command_times_fit(times, device.start_ns, device.end_ns);
 }
 
+/* The device's clock may be known better at the next question, but the answers must fit each other: the first stays. */
+static void keep_times(struct tsl_command *c, struct tsl_command_times *times)
+{
+    tsl_lock_take(&c->graph->lock);
+    if (!c->end_ns) {
+        c->start_ns = times->start;
+        c->end_ns = times->end;
+    }
+    times->start = c->start_ns;
+    times->end = c->end_ns;
+    tsl_lock_give(&c->graph->lock);
+}
+
 /* The command is reported: nothing of it changes any more, so no lock is needed to read it. */
 cl_int tsl_event_profile(struct tsl_event *event, cl_profiling_info param, cl_ulong *ns)
 {
@@ -254,6 +267,7 @@ cl_int tsl_event_profile(struct tsl_event *event, cl_profiling_info param, cl_ul
         return CL_PROFILING_INFO_NOT_AVAILABLE;
     struct tsl_command_times times = {.queued = c->queued_ns, .submit = c->submit_ns, .end = c->complete_ns};
     device_times(c, &times);
+    keep_times(c, &times);
     switch (param) {
     case CL_PROFILING_COMMAND_QUEUED:
         *ns = times.queued;

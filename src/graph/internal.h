@@ -266,6 +266,7 @@ struct tsl_command {
     struct tsl_op *main;                    /* the operation whose times it reports; owned reference */
     struct tsl_callback *callbacks;
     uint64_t queued_ns, submit_ns, complete_ns;
+    uint64_t start_ns, end_ns; /* as told to the application first; 0: not yet */
 
     /* What to do. Which are set depends on the type; references are released when it is complete. */
     struct tsl_buffer *src, *dst; /* owned internal references */
