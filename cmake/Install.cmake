@@ -11,6 +11,11 @@ include(GNUInstallDirs)
 function(tesela_install)
     install(TARGETS tesela_icd LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(TARGETS tesela RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    # The library finds its compiler beside itself.
+    if(TESELA_KC)
+        install(TARGETS tesela_kc RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/tesela)
+        install(FILES ${CMAKE_BINARY_DIR}/kc/builtins.bc DESTINATION ${CMAKE_INSTALL_LIBDIR}/tesela)
+    endif()
     # `tesela run` points the loader to a folder that holds our .icd alone; in a build tree that is icd/.
     file(RELATIVE_PATH icd_from_tool ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/tesela/icd)
     target_compile_definitions(tesela PRIVATE TESELA_ICD_FROM_TOOL="${icd_from_tool}")

@@ -10,7 +10,9 @@
 
 /* The least that a header file and a kernel take in a message. */
 #define MIN_TEXT_SIZE   8
+#define MIN_INPUT_SIZE  4
 #define MIN_KERNEL_SIZE 80
+#define MIN_FILE_SIZE   20
 
 /* ---- Framing ----------------------------------------------------------------------------------------------------- */
 
@@ -28,6 +30,11 @@ static uint32_t limit_of(uint32_t type)
     default:
         return 0;
     }
+}
+
+static uint32_t version_of(uint32_t type)
+{
+    return type == TSL_WIRE_HELLO ? TSL_WIRE_HELLO_VERSION : TSL_WIRE_VERSION;
 }
 
 enum tsl_wire_frame tsl_wire_look(const void *data, size_t size, struct tsl_wire_header *header)
@@ -48,7 +55,7 @@ enum tsl_wire_frame tsl_wire_look(const void *data, size_t size, struct tsl_wire
         return TSL_WIRE_PARTIAL;
     }
     /* No message has an empty body. */
-    if (header->version != TSL_WIRE_VERSION || header->body_size == 0 || header->body_size > limit_of(type))
+    if (header->version != version_of(type) || header->body_size == 0 || header->body_size > limit_of(type))
         return TSL_WIRE_BROKEN;
     header->type = (enum tsl_wire_type)type;
     return size - reader.at < header->body_size ? TSL_WIRE_PARTIAL : TSL_WIRE_WHOLE;
@@ -58,7 +65,7 @@ void tsl_wire_begin(struct tsl_writer *writer, enum tsl_wire_type type, uint64_t
 {
     writer->message = writer->size;
     tsl_write_u32(writer, TSL_WIRE_MAGIC);
-    tsl_write_u32(writer, TSL_WIRE_VERSION);
+    tsl_write_u32(writer, version_of(type));
     tsl_write_u32(writer, type);
     tsl_write_u32(writer, 0);
     tsl_write_u64(writer, request);
@@ -112,9 +119,11 @@ void tsl_wire_hello_finish(struct tsl_wire_hello *hello)
 void tsl_wire_encode_build(struct tsl_writer *writer, uint64_t request, const struct tsl_wire_build *build)
 {
     tsl_wire_begin(writer, TSL_WIRE_BUILD, request);
+    tsl_write_u32(writer, build->action);
     tsl_write_u32(writer, build->target);
     tsl_write_text(writer, build->processor);
     tsl_write_text(writer, build->options);
+    tsl_write_text(writer, build->folder);
     tsl_write_text(writer, build->source);
     tsl_write_text(writer, build->kernel);
     for (unsigned d = 0; d < 3; d++)
@@ -124,6 +133,9 @@ void tsl_wire_encode_build(struct tsl_writer *writer, uint64_t request, const st
         tsl_write_text(writer, build->headers[i].name);
         tsl_write_text(writer, build->headers[i].text);
     }
+    tsl_write_u32(writer, build->n_inputs);
+    for (uint32_t i = 0; i < build->n_inputs; i++)
+        tsl_write_blob(writer, build->inputs[i].data, build->inputs[i].size);
     tsl_wire_end(writer);
 }
 
@@ -144,18 +156,32 @@ static void get_headers(struct tsl_reader *reader, struct tsl_wire_build *build)
     }
 }
 
+static void get_inputs(struct tsl_reader *reader, struct tsl_wire_build *build)
+{
+    uint32_t n = tsl_read_count(reader, MIN_INPUT_SIZE);
+
+    build->inputs = n && n <= TSL_WIRE_MAX_INPUTS ? calloc(n, sizeof(build->inputs[0])) : NULL;
+    if (n && !build->inputs)
+        reader->failed = true;
+    for (; build->n_inputs < n && !reader->failed; build->n_inputs++)
+        build->inputs[build->n_inputs].data = tsl_read_blob(reader, &build->inputs[build->n_inputs].size);
+}
+
 bool tsl_wire_decode_build(const void *body, size_t size, struct tsl_wire_build *build)
 {
     struct tsl_reader reader = tsl_reader_of(body, size);
 
-    *build = (struct tsl_wire_build){.target = tsl_read_u32_max(&reader, TSL_WIRE_LAST_TARGET)};
+    *build = (struct tsl_wire_build){.action = tsl_read_u32_max(&reader, TSL_WIRE_LAST_ACTION)};
+    build->target = tsl_read_u32_max(&reader, TSL_WIRE_LAST_TARGET);
     build->processor = tsl_read_text(&reader);
     build->options = tsl_read_text(&reader);
+    build->folder = tsl_read_text(&reader);
     build->source = tsl_read_text(&reader);
     build->kernel = tsl_read_text(&reader);
     for (unsigned d = 0; d < 3; d++)
         build->local_size[d] = tsl_read_u64(&reader);
     get_headers(&reader, build);
+    get_inputs(&reader, build);
     if (tsl_read_end(&reader) && build->options && build->source)
         return true;
     tsl_wire_build_finish(build);
@@ -169,8 +195,10 @@ void tsl_wire_build_finish(struct tsl_wire_build *build)
         free(build->headers[i].text);
     }
     free(build->headers);
+    free(build->inputs);
     free(build->processor);
     free(build->options);
+    free(build->folder);
     free(build->source);
     free(build->kernel);
     *build = (struct tsl_wire_build){.n_headers = 0};
@@ -189,6 +217,12 @@ void tsl_wire_encode_built(struct tsl_writer *writer, uint64_t request, const st
         tsl_wire_put_facts(writer, &built->kernels[i].facts);
         tsl_write_u32(writer, built->kernels[i].intervals_format);
         tsl_write_blob(writer, built->kernels[i].intervals, built->kernels[i].intervals_size);
+    }
+    tsl_write_u32(writer, built->n_files);
+    for (uint32_t i = 0; i < built->n_files; i++) {
+        tsl_write_text(writer, built->files[i].path);
+        tsl_write_u64(writer, built->files[i].size);
+        tsl_write_u64(writer, built->files[i].sum);
     }
     tsl_wire_end(writer);
 }
@@ -210,6 +244,24 @@ static void get_kernels(struct tsl_reader *reader, struct tsl_wire_built *built)
     }
 }
 
+static void get_files(struct tsl_reader *reader, struct tsl_wire_built *built)
+{
+    uint32_t n = tsl_read_count(reader, MIN_FILE_SIZE);
+
+    built->files = n && n <= TSL_WIRE_MAX_FILES ? calloc(n, sizeof(built->files[0])) : NULL;
+    if (n && !built->files)
+        reader->failed = true;
+    for (; built->n_files < n && !reader->failed; built->n_files++) {
+        struct tsl_wire_file *file = &built->files[built->n_files];
+
+        file->path = tsl_read_text(reader);
+        file->size = tsl_read_u64(reader);
+        file->sum = tsl_read_u64(reader);
+        if (!file->path)
+            reader->failed = true;
+    }
+}
+
 bool tsl_wire_decode_built(const void *body, size_t size, struct tsl_wire_built *built)
 {
     struct tsl_reader reader = tsl_reader_of(body, size);
@@ -218,6 +270,7 @@ bool tsl_wire_decode_built(const void *body, size_t size, struct tsl_wire_built 
     built->log = tsl_read_text(&reader);
     built->artefact = tsl_read_blob(&reader, &built->artefact_size);
     get_kernels(&reader, built);
+    get_files(&reader, built);
     if (tsl_read_end(&reader) && built->log && built->result <= CL_SUCCESS)
         return true;
     tsl_wire_built_finish(built);
@@ -228,6 +281,9 @@ void tsl_wire_built_finish(struct tsl_wire_built *built)
 {
     for (uint32_t i = 0; i < built->n_kernels; i++)
         tsl_kernel_facts_finish(&built->kernels[i].facts);
+    for (uint32_t i = 0; i < built->n_files; i++)
+        free(built->files[i].path);
+    free(built->files);
     free(built->kernels);
     free(built->log);
     *built = (struct tsl_wire_built){.n_kernels = 0};

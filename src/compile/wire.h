@@ -4,7 +4,8 @@
  * One stream socket, messages one after the other in both directions. A message is a header of 24 bytes and a body:
  *   u32 magic "TSLK"   u32 version   u32 type   u32 body size (bytes)   u64 request
  * All numbers are little-endian; texts and blobs as in core/bytes.h. The version is that of the whole format: each side
- * begins with HELLO, in version 1 for ever, and from then on both speak the highest version that both know. A reply has
+ * begins with HELLO, in version 1 for ever, and from then on both speak the highest version that both know. Version 2
+ * is the first that two programs have spoken, and the only one that this library knows beside that HELLO. A reply has
  * the request number of what it answers; replies may come in any order. A body may not be longer than its type's limit,
  * and is read to its last byte: trailing bytes are an error, as what is new comes with a new version.
  *
@@ -18,16 +19,19 @@
 #include "compile/facts.h"
 #include "core/bytes.h"
 
-#define TSL_WIRE_MAGIC       0x4b4c5354u /* "TSLK" */
-#define TSL_WIRE_VERSION     1u
-#define TSL_WIRE_HEADER_SIZE 24u
+#define TSL_WIRE_MAGIC         0x4b4c5354u /* "TSLK" */
+#define TSL_WIRE_VERSION       2u
+#define TSL_WIRE_HELLO_VERSION 1u
+#define TSL_WIRE_HEADER_SIZE   24u
 
 /* Limits: of bytes, and of things that the receiver makes tables of. */
 #define TSL_WIRE_MAX_HELLO   4096u
-#define TSL_WIRE_MAX_BUILD   (64u << 20)
+#define TSL_WIRE_MAX_BUILD   (256u << 20)
 #define TSL_WIRE_MAX_BUILT   (256u << 20)
 #define TSL_WIRE_MAX_ERROR   (1u << 20)
 #define TSL_WIRE_MAX_HEADERS 4096u
+#define TSL_WIRE_MAX_INPUTS  4096u
+#define TSL_WIRE_MAX_FILES   65536u
 #define TSL_WIRE_MAX_KERNELS 65536u
 #define TSL_WIRE_MAX_ARGS    4096u
 
@@ -75,20 +79,42 @@ enum tsl_wire_target {
     TSL_WIRE_LAST_TARGET = TSL_WIRE_PTX,
 };
 
+enum tsl_wire_action {
+    TSL_WIRE_WHOLE_BUILD, /* of source: the artefact is the target's */
+    TSL_WIRE_COMPILE,     /* of source, with headers: the artefact can be linked */
+    TSL_WIRE_LINK,        /* of inputs: the target's; with -create-library in the options, one that can be linked */
+    TSL_WIRE_LAST_ACTION = TSL_WIRE_LINK,
+};
+
 struct tsl_wire_text {
     char *name; /* of the header, as #include names it */
     char *text;
 };
 
+struct tsl_wire_input {
+    const void *data; /* an artefact that can be linked; borrowed from the message when decoded */
+    size_t size;
+};
+
 struct tsl_wire_build {
+    enum tsl_wire_action action;
     enum tsl_wire_target target;
     char *processor;        /* "sm_90", "x86-64-v3"; NULL: any */
     char *options;          /* as the application gave them */
-    char *source;           /* OpenCL C, with its prelude */
+    char *folder;           /* where relative paths of the options and of #include begin; NULL: nothing is relative */
+    char *source;           /* OpenCL C, with its prelude; "" for a link */
     char *kernel;           /* only this one; NULL: all */
     uint64_t local_size[3]; /* specialised on; 0 0 0: for any */
     uint32_t n_headers;
     struct tsl_wire_text *headers;
+    uint32_t n_inputs;
+    struct tsl_wire_input *inputs;
+};
+
+/* A file that was included: with other contents the result might be another. */
+struct tsl_wire_file {
+    char *path;
+    uint64_t size, sum; /* tsl_bytes_sum of its contents */
 };
 
 /* One kernel of a program. */
@@ -109,6 +135,8 @@ struct tsl_wire_built {
     size_t artefact_size;
     uint32_t n_kernels;
     struct tsl_wire_kernel *kernels;
+    uint32_t n_files;
+    struct tsl_wire_file *files;
 };
 
 struct tsl_wire_error {

@@ -85,6 +85,7 @@ struct tsl_wg_arg {
 #define TSL_WG_PRINTS     1u /* calls launch->print */
 #define TSL_WG_BARRIERS   2u /* has barriers: a hint, groups cost more than their work-items */
 #define TSL_WG_REMAINDERS 4u /* launches may have smaller last groups */
+#define TSL_WG_FLAT       8u /* nothing depends on the local size: the driver may launch with one of its own */
 
 struct tsl_wg_kernel {
     const char *name; /* as the source has it. The function itself is called "tsl_wg." and this, for debuggers */

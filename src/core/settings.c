@@ -235,12 +235,6 @@ static bool asked_config(const struct tsl_settings *settings)
     return settings->config != NULL;
 }
 
-/* Asked before the default is filled in. */
-static bool asked_cache(const struct tsl_settings *settings)
-{
-    return settings->cache != NULL;
-}
-
 /* ---- TESELA_CHECK ---- */
 
 static bool read_check(struct tsl_settings *settings, const struct variable *variable, const char *value)
@@ -340,7 +334,6 @@ static const struct variable variables[] = {
 static const struct absent absents[] = {
     {asked_model, "TESELA_POLICY=model: this version keeps no performance models between runs; it goes on with auto."},
     {asked_config, "TESELA_CONFIG: this version reads no configuration file; choose devices with TESELA_MEMBERS."},
-    {asked_cache, "TESELA_CACHE: this version keeps no compiled kernels and no models, and leaves the folder alone."},
     {asked_check, "TESELA_CHECK: this version has no such checks, and goes on without."},
 };
 

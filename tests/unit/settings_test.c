@@ -192,9 +192,10 @@ static void nonsense(void **state)
 static void absent_parts(void **state)
 {
     static const char *const rows[][2] = {
-        {"TESELA_POLICY", "model"}, {"TESELA_CONFIG", "/etc/controller.conf"},
-        {"TESELA_CHECK", "access"}, {"TESELA_CHECK", "coherence"},
-        {"TESELA_CACHE", "/c"},
+        {"TESELA_POLICY", "model"},
+        {"TESELA_CONFIG", "/etc/controller.conf"},
+        {"TESELA_CHECK", "access"},
+        {"TESELA_CHECK", "coherence"},
     };
 
     (void)state;

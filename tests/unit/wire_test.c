@@ -43,23 +43,33 @@ static struct tsl_wire_kernel kernels[] = {
     {.facts = {.name = "empty", .attributes = "", .prints = true, .opaque = true}},
 };
 
+static struct tsl_wire_file files[] = {{"/usr/include/a.h", 12, UINT64_C(0x123456789abcdef0)}, {"/b", 0, 0}};
+
 static const struct tsl_wire_built built_sample = {.result = CL_SUCCESS,
                                                    .log = "warning: no",
                                                    .artefact = "\x7f"
                                                                "ELF\0\1",
                                                    .artefact_size = 6,
                                                    .n_kernels = 2,
-                                                   .kernels = kernels};
+                                                   .kernels = kernels,
+                                                   .n_files = 2,
+                                                   .files = files};
 
 static struct tsl_wire_text headers[] = {{"a.h", "#define A 1\n"}, {"empty.h", ""}};
 
-static const struct tsl_wire_build build_sample = {.target = TSL_WIRE_PTX,
+static struct tsl_wire_input inputs[] = {{"BC\0\1", 4}, {"", 0}};
+
+static const struct tsl_wire_build build_sample = {.action = TSL_WIRE_COMPILE,
+                                                   .target = TSL_WIRE_PTX,
                                                    .processor = "sm_90",
                                                    .options = "-cl-mad-enable",
+                                                   .folder = "/home/u",
                                                    .source = "kernel void f() {}",
                                                    .local_size = {64, 2, 1},
                                                    .n_headers = 2,
-                                                   .headers = headers};
+                                                   .headers = headers,
+                                                   .n_inputs = 2,
+                                                   .inputs = inputs};
 
 static const struct tsl_wire_hello hello_sample = {.lowest = 1, .highest = 3, .name = "tesela-kc 1.0"};
 static const struct tsl_wire_error error_sample = {.error = CL_OUT_OF_HOST_MEMORY, .text = "too big"};
@@ -152,7 +162,7 @@ static void foreign_and_endless_messages_are_broken(void **state)
 {
     (void)state;
     assert_int_equal(look_with(0, 0x20544547), TSL_WIRE_BROKEN); /* "GET " */
-    assert_int_equal(look_with(4, 2), TSL_WIRE_BROKEN);          /* another version */
+    assert_int_equal(look_with(4, 2), TSL_WIRE_BROKEN);          /* another version than HELLO's for ever */
     assert_int_equal(look_with(8, 0), TSL_WIRE_BROKEN);          /* no such type */
     assert_int_equal(look_with(8, 5), TSL_WIRE_BROKEN);
     assert_int_equal(look_with(12, 0), TSL_WIRE_BROKEN); /* no body */
@@ -205,9 +215,11 @@ static void a_build_request_comes_through(void **state)
 
     (void)state;
     assert_true(tsl_wire_decode_build(writer.data + TSL_WIRE_HEADER_SIZE, writer.size - TSL_WIRE_HEADER_SIZE, &build));
+    assert_int_equal(build.action, TSL_WIRE_COMPILE);
     assert_int_equal(build.target, TSL_WIRE_PTX);
     assert_string_equal(build.processor, "sm_90");
     assert_string_equal(build.options, "-cl-mad-enable");
+    assert_string_equal(build.folder, "/home/u");
     assert_string_equal(build.source, "kernel void f() {}");
     assert_null(build.kernel);
     assert_int_equal(build.local_size[0], 64);
@@ -215,6 +227,10 @@ static void a_build_request_comes_through(void **state)
     assert_int_equal(build.n_headers, 2);
     assert_string_equal(build.headers[0].name, "a.h");
     assert_string_equal(build.headers[1].text, "");
+    assert_int_equal(build.n_inputs, 2);
+    assert_int_equal(build.inputs[0].size, 4);
+    assert_memory_equal(build.inputs[0].data, "BC\0\1", 4);
+    assert_int_equal(build.inputs[1].size, 0);
     tsl_wire_build_finish(&build);
     free(writer.data);
 }
@@ -258,6 +274,10 @@ static void a_reply_comes_through_with_its_facts(void **state)
     assert_memory_equal(built.kernels[0].intervals, "later", 5);
     assert_true(built.kernels[1].facts.prints && built.kernels[1].facts.opaque);
     assert_int_equal(built.kernels[1].intervals_size, 0);
+    assert_int_equal(built.n_files, 2);
+    assert_string_equal(built.files[0].path, "/usr/include/a.h");
+    assert_int_equal(built.files[0].size, 12);
+    assert_true(built.files[0].sum == files[0].sum);
     tsl_wire_built_finish(&built);
     free(writer.data);
 }

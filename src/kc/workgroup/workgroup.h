@@ -54,7 +54,7 @@ struct kc_wg_output {
     uint64_t local_size; /* of static local memory; a multiple of TSL_WG_ALIGN */
     uint64_t scratch_size;
     uint64_t scratch_item_size;
-    bool barriers;
+    uint32_t flags; /* TSL_WG_BARRIERS, TSL_WG_FLAT where it holds */
 };
 
 /*

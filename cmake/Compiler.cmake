@@ -1,0 +1,83 @@
+# tesela-kc, the kernel compiler: the one part that needs LLVM and Clang (as libraries, 16 to 19) and a C++ compiler. Where
+# they are missing all else is built, and programs find out that there is no compiler of ours.
+#
+#   build/kc/tesela-kc     the process
+#   build/kc/builtins.bc   OpenCL C's built-in functions: libclc's and ours
+#
+# Sets TESELA_KC to what is built, empty if nothing is.
+set(TESELA_KC "")
+option(TESELA_COMPILER "Build the kernel compiler, if LLVM is there" ON)
+
+function(find_llvm)
+    foreach(version 19 18 17 16)
+        find_program(LLVM_CONFIG_${version} llvm-config-${version} PATHS /usr/lib/llvm-${version}/bin)
+        if(LLVM_CONFIG_${version})
+            foreach(what includedir libdir)
+                execute_process(COMMAND ${LLVM_CONFIG_${version}} --${what} OUTPUT_VARIABLE ${what}
+                    OUTPUT_STRIP_TRAILING_WHITESPACE)
+            endforeach()
+            execute_process(COMMAND ${LLVM_CONFIG_${version}} --has-rtti OUTPUT_VARIABLE rtti OUTPUT_STRIP_TRAILING_WHITESPACE)
+            if(EXISTS ${includedir}/clang/Frontend/CompilerInstance.h AND EXISTS ${libdir}/libclang-cpp.so)
+                set(LLVM_MAJOR ${version} PARENT_SCOPE)
+                set(LLVM_INCLUDES ${includedir} PARENT_SCOPE)
+                set(LLVM_LIBRARIES ${libdir} PARENT_SCOPE)
+                set(LLVM_RTTI ${rtti} PARENT_SCOPE)
+                return()
+            endif()
+        endif()
+    endforeach()
+endfunction()
+
+if(TESELA_COMPILER)
+    find_llvm()
+    # libclc's versions keep one name, and newer LLVMs read older bitcode. Mesa's OpenCL brings one along.
+    find_file(LIBCLC nvptx64--.bc PATHS /usr/lib/clc /usr/share/clc /usr/lib/llvm-${LLVM_MAJOR}/share/clc)
+    find_program(LD ld)
+    include(CheckLanguage)
+    check_language(CXX)
+endif()
+# The library knows which LLVM its compiler uses: results of another are not taken from the cache.
+set(llvm_library "")
+if(LLVM_MAJOR)
+    set(llvm_library ${LLVM_LIBRARIES}/libLLVM-${LLVM_MAJOR}.so)
+endif()
+target_compile_definitions(tesela_core PRIVATE TESELA_LLVM_LIBRARY="${llvm_library}")
+if(NOT TESELA_COMPILER)
+    return()
+elseif(NOT LLVM_MAJOR OR NOT LIBCLC OR NOT LD OR NOT CMAKE_CXX_COMPILER)
+    message(STATUS "No kernel compiler is built: it needs LLVM, Clang (libllvm, libclang-cpp with their headers) and libclc; "
+        "the Debian packages are llvm-19-dev libclang-19-dev libclang-cpp19-dev libclc-15 g++ binutils")
+    return()
+endif()
+enable_language(CXX)
+message(STATUS "The kernel compiler is built with LLVM ${LLVM_MAJOR} in ${LLVM_LIBRARIES}")
+
+# The one file in C++, which can't share the flags for C.
+add_library(tesela_kc_front OBJECT src/kc/front.cpp)
+set_target_properties(tesela_kc_front PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
+target_include_directories(tesela_kc_front PRIVATE src)
+target_include_directories(tesela_kc_front SYSTEM PRIVATE ${LLVM_INCLUDES})
+target_compile_definitions(tesela_kc_front PRIVATE _GNU_SOURCE TESELA_VERSION="${PROJECT_VERSION}")
+target_compile_options(tesela_kc_front PRIVATE -Wall -Wextra -Wshadow -Werror -fno-exceptions ${sanitize})
+if(LLVM_RTTI STREQUAL NO)
+    target_compile_options(tesela_kc_front PRIVATE -fno-rtti)
+endif()
+
+file(GLOB_RECURSE kc_sources CONFIGURE_DEPENDS src/kc/*.c)
+# What both sides of the wire use.
+add_executable(tesela_kc ${kc_sources} src/core/bytes.c src/compile/wire.c src/compile/wire_facts.c src/compile/facts.c)
+set_target_properties(tesela_kc PROPERTIES OUTPUT_NAME tesela-kc RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/kc)
+target_include_directories(tesela_kc PRIVATE src)
+target_include_directories(tesela_kc SYSTEM PRIVATE ${LLVM_INCLUDES})
+target_compile_definitions(tesela_kc PRIVATE
+    TESELA_CLANG_RESOURCES="${LLVM_LIBRARIES}/clang/${LLVM_MAJOR}" TESELA_LD="${LD}")
+target_link_libraries(tesela_kc PRIVATE tesela_kc_front tesela_flags
+    ${LLVM_LIBRARIES}/libclang-cpp.so ${llvm_library})
+
+file(GLOB builtins CONFIGURE_DEPENDS src/kc/builtins/*.cl)
+file(GLOB builtins_headers CONFIGURE_DEPENDS src/kc/builtins/*.h)
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/kc/builtins.bc
+    COMMAND tesela_kc --make-builtins ${CMAKE_BINARY_DIR}/kc/builtins.bc ${LIBCLC} ${builtins}
+    DEPENDS ${builtins} ${builtins_headers} tesela_kc VERBATIM)
+add_custom_target(tesela_builtins ALL DEPENDS ${CMAKE_BINARY_DIR}/kc/builtins.bc)
+set(TESELA_KC tesela_kc tesela_builtins)

@@ -1,0 +1,253 @@
+#include "kc/build.h"
+
+#include "kc/builtins.h"
+#include "kc/facts.h"
+#include "kc/front.h"
+#include "kc/link.h"
+#include "kc/ptx.h"
+
+#include <fcntl.h>
+#include <llvm-c/BitReader.h>
+#include <llvm-c/BitWriter.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
+
+static bool fail(struct kc_build *build)
+{
+    static const cl_int failures[] = {CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_LINK_PROGRAM_FAILURE};
+
+    build->result = failures[build->request->action];
+    return false;
+}
+
+static bool refuse_options(struct kc_build *build, char *why)
+{
+    static const cl_int failures[] = {CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS, CL_INVALID_LINKER_OPTIONS};
+
+    fprintf(build->log, "error: %s\n", why ? why : "out of memory");
+    free(why);
+    build->result = failures[build->request->action];
+    return false;
+}
+
+/* Takes the text. */
+static bool fail_with(struct kc_build *build, char *why)
+{
+    fprintf(build->log, "error: %s\n", why ? why : "out of memory");
+    free(why);
+    return fail(build);
+}
+
+/* ---- The module -------------------------------------------------------------------------------------------------- */
+
+static bool compile(struct kc_build *build)
+{
+    const struct tsl_wire_build *request = build->request;
+    struct kc_front_output output;
+    struct kc_front_input input = {.source = request->source,
+                                   .n_args = build->options.n_args,
+                                   .args = build->options.args,
+                                   .n_headers = request->n_headers,
+                                   .folder = request->folder};
+    struct kc_text *headers = calloc(request->n_headers + 1, sizeof(*headers));
+
+    for (uint32_t i = 0; i < request->n_headers; i++)
+        headers[i] = (struct kc_text){request->headers[i].name, request->headers[i].text};
+    input.headers = headers;
+    kc_front(build->context, &input, &output);
+    free(headers);
+    fputs(output.log, build->log);
+    free(output.log);
+    build->files = output.files;
+    build->module = output.module;
+    return build->module || fail(build);
+}
+
+/* One that was compiled before. */
+static LLVMModuleRef parse(struct kc_build *build, const struct tsl_wire_input *input)
+{
+    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(input->data, input->size, "input");
+    LLVMModuleRef module = NULL;
+
+    if (LLVMParseBitcodeInContext2(build->context, buffer, &module)) {
+        fprintf(build->log, "error: one of the programs to link is damaged, or was compiled by a newer Tesela\n");
+        module = NULL;
+    }
+    LLVMDisposeMemoryBuffer(buffer);
+    return module;
+}
+
+static bool link_inputs(struct kc_build *build)
+{
+    for (uint32_t i = 0; i < build->request->n_inputs; i++) {
+        LLVMModuleRef module = parse(build, &build->request->inputs[i]);
+
+        if (!module)
+            return fail(build);
+        if (!build->module)
+            build->module = module;
+        else if (!kc_link_add(build->module, module, build->log))
+            return fail(build);
+    }
+    return build->module || fail_with(build, strdup("there is nothing to link"));
+}
+
+bool kc_build_module(struct kc_build *build)
+{
+    bool linking = build->request->action == TSL_WIRE_LINK;
+    char *why;
+
+    if (!kc_options_read(build->request->options, linking, &build->options, &why))
+        return refuse_options(build, why);
+    return linking ? link_inputs(build) : compile(build);
+}
+
+/* ---- What is made of it ------------------------------------------------------------------------------------------ */
+
+static bool open_target(struct kc_build *build, char **why)
+{
+    if (build->request->target == TSL_WIRE_PTX)
+        return kc_target_nvptx(build->request->processor ? build->request->processor : "sm_75", &build->target, why);
+    return kc_target_host(build->request->processor, &build->target, why);
+}
+
+bool kc_build_link(struct kc_build *build)
+{
+    LLVMModuleRef library = build->library;
+    char *why = NULL;
+
+    build->library = NULL;
+    if (!library)
+        return fail_with(build, strdup("the built-in functions are missing: install Tesela again"));
+    if (!open_target(build, &why))
+        return fail_with(build, why);
+    kc_target_set(&build->target, library);
+    if (!kc_link_builtins(build->module, library, build->log) ||
+        !kc_link_finish(build->module, build->target.machine, build->log))
+        return fail(build);
+    return true;
+}
+
+bool kc_build_kernels(struct kc_build *build)
+{
+    uint32_t n = 0;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(build->module); f; f = LLVMGetNextFunction(f))
+        n += kc_is_marked(f);
+    build->kernels = calloc(n + 1, sizeof(build->kernels[0]));
+    for (LLVMValueRef f = LLVMGetFirstFunction(build->module); f; f = LLVMGetNextFunction(f))
+        if (kc_is_marked(f))
+            kc_facts(f, &build->kernels[build->n_kernels++].facts);
+    return true;
+}
+
+bool kc_build_target(struct kc_build *build)
+{
+    struct kc_cpu_request request = {.module = build->module,
+                                     .target = &build->target,
+                                     .build = build->request,
+                                     .optimise = build->options.optimise};
+    bool done = true;
+
+    if (build->request->target == TSL_WIRE_CPU)
+        done = kc_cpu(&request, build->n_kernels, build->kernels, &build->artefact, build->log);
+    else if (build->request->target == TSL_WIRE_PTX)
+        done = kc_ptx(&request, build->n_kernels, build->kernels, &build->artefact, build->log);
+    return done || fail(build);
+}
+
+/* What can be linked later is bitcode as the front end made it. */
+static bool keep_module(struct kc_build *build)
+{
+    LLVMMemoryBufferRef code = LLVMWriteBitcodeToMemoryBuffer(build->module);
+    size_t size = LLVMGetBufferSize(code);
+
+    build->artefact = (struct kc_bytes){malloc(size), size};
+    memcpy(build->artefact.data, LLVMGetBufferStart(code), size);
+    LLVMDisposeMemoryBuffer(code);
+    return true;
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
+
+void kc_build_begin(struct kc_build *build, const struct tsl_wire_build *request, LLVMContextRef context,
+                    LLVMModuleRef library)
+{
+    *build = (struct kc_build){.request = request, .context = context, .library = library};
+    build->log = open_memstream(&build->text, &build->text_size);
+}
+
+void kc_build_run(struct kc_build *build)
+{
+    if (!kc_build_module(build))
+        return;
+    if (build->request->action == TSL_WIRE_COMPILE || build->options.create_library)
+        keep_module(build);
+    else if (kc_build_link(build) && kc_build_kernels(build))
+        kc_build_target(build);
+}
+
+/* False: it can't be read any more, and so nothing can be said of it. */
+static bool sum_file(const char *path, struct tsl_wire_file *file)
+{
+    struct stat about;
+    int opened = open(path, O_RDONLY | O_CLOEXEC);
+    void *data = MAP_FAILED;
+
+    if (opened >= 0 && fstat(opened, &about) == 0 && about.st_size > 0)
+        data = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, opened, 0);
+    if (opened >= 0)
+        close(opened);
+    if (data == MAP_FAILED)
+        return false;
+    *file = (struct tsl_wire_file){strdup(path), (uint64_t)about.st_size, tsl_bytes_sum(data, (size_t)about.st_size)};
+    munmap(data, (size_t)about.st_size);
+    return true;
+}
+
+static void add_files(const char *list, struct tsl_wire_built *built)
+{
+    char *copy = strdup(list ? list : ""), *rest = NULL;
+
+    built->files = calloc(strlen(copy) / 2 + 1, sizeof(built->files[0]));
+    for (char *path = strtok_r(copy, "\n", &rest); path; path = strtok_r(NULL, "\n", &rest))
+        if (built->n_files < TSL_WIRE_MAX_FILES && sum_file(path, &built->files[built->n_files]))
+            built->n_files++;
+    free(copy);
+}
+
+void kc_build_encode(struct kc_build *build, uint64_t request, struct tsl_writer *writer)
+{
+    struct tsl_wire_built built = {.result = build->result};
+
+    fflush(build->log);
+    built.log = build->text;
+    if (build->result == CL_SUCCESS) {
+        built.artefact = build->artefact.data;
+        built.artefact_size = build->artefact.size;
+        built.n_kernels = build->n_kernels;
+        built.kernels = build->kernels;
+    }
+    add_files(build->files, &built);
+    tsl_wire_encode_built(writer, request, &built);
+    for (uint32_t i = 0; i < built.n_files; i++)
+        free(built.files[i].path);
+    free(built.files);
+}
+
+void kc_build_finish(struct kc_build *build)
+{
+    fclose(build->log);
+    free(build->text);
+    free(build->files);
+    free(build->artefact.data);
+    for (uint32_t i = 0; i < build->n_kernels; i++)
+        tsl_kernel_facts_finish(&build->kernels[i].facts);
+    free(build->kernels);
+    kc_options_finish(&build->options);
+}

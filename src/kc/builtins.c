@@ -1,0 +1,189 @@
+#include "kc/builtins.h"
+
+#include "kc/front.h"
+#include "kc/llvm.h"
+#include "kc/options.h"
+
+#include <llvm-c/BitReader.h>
+#include <llvm-c/BitWriter.h>
+#include <llvm-c/Linker.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Neutral functions ------------------------------------------------------------------------------------------- */
+
+/* The kernels' own convention is kept: kc/link.c looks for it. */
+static void neutralise(LLVMValueRef function)
+{
+    static const char *const texts[] = {"target-features", "target-cpu",       "no-builtins",
+                                        "frame-pointer",   "no-trapping-math", "stack-protector-buffer-size"};
+    static const char *const kinds[] = {"noinline", "optnone", "nobuiltin"};
+
+    if (!kc_is_kernel(function))
+        LLVMSetFunctionCallConv(function, LLVMCCallConv);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        LLVMRemoveStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, texts[i], (unsigned)strlen(texts[i]));
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        kc_remove_attribute(function, kinds[i]);
+}
+
+/* Calls have conventions and attributes of their own. */
+static void neutralise_calls(LLVMValueRef function)
+{
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
+            if (LLVMIsACallInst(at)) {
+                LLVMSetInstructionCallConv(at, LLVMCCallConv);
+                LLVMRemoveCallSiteEnumAttribute(at, LLVMAttributeFunctionIndex, kc_attribute_kind("nobuiltin"));
+            }
+}
+
+void kc_builtins_neutralise(LLVMModuleRef module)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+        neutralise(f);
+        neutralise_calls(f);
+    }
+}
+
+/* ---- Making ------------------------------------------------------------------------------------------------------ */
+
+static char *read_file(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char *text = NULL;
+    size_t capacity = 0;
+
+    if (!file || getdelim(&text, &capacity, 0, file) < 0)
+        fprintf(stderr, "tesela-kc: %s can't be read\n", path);
+    if (file)
+        fclose(file);
+    return text;
+}
+
+/* One of our sources; NULL after a message. */
+static LLVMModuleRef compile(LLVMContextRef context, const char *path)
+{
+    struct kc_options options;
+    struct kc_front_input input = {.source = read_file(path)};
+    struct kc_front_output output = {.module = NULL};
+    char *why, *folder = strdup(path), *text = NULL;
+
+    if (strrchr(folder, '/'))
+        *strrchr(folder, '/') = 0;
+    if (input.source && asprintf(&text, "-cl-std=CL3.0 -I \"%s\"", folder) > 0 &&
+        kc_options_read(text, false, &options, &why)) {
+        input.n_args = options.n_args;
+        input.args = options.args;
+        kc_front(context, &input, &output);
+        if (output.log[0])
+            fprintf(stderr, "%s:\n%s", path, output.log);
+        free(output.log);
+        free(output.files);
+        kc_options_finish(&options);
+    }
+    free(text);
+    free(folder);
+    free((char *)input.source);
+    return output.module;
+}
+
+/* Puts a declaration in the place of a definition. */
+static void undefine(LLVMModuleRef library, const char *name)
+{
+    LLVMValueRef theirs = LLVMGetNamedFunction(library, name), declared;
+
+    if (!theirs || LLVMIsDeclaration(theirs))
+        return;
+    declared = LLVMAddFunction(library, "", LLVMGlobalGetValueType(theirs));
+    LLVMReplaceAllUsesWith(theirs, declared);
+    LLVMDeleteFunction(theirs);
+    LLVMSetValueName2(declared, name, strlen(name));
+}
+
+/* What `ours` defines too is taken from ours. */
+static void give_way(LLVMModuleRef library, LLVMModuleRef ours)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(ours); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f))
+            undefine(library, kc_name(f));
+}
+
+static bool add_source(LLVMModuleRef library, LLVMContextRef context, const char *path)
+{
+    LLVMModuleRef ours = compile(context, path);
+    char *why = NULL;
+
+    if (!ours)
+        return false;
+    LLVMSetTarget(ours, LLVMGetTarget(library));
+    LLVMSetDataLayout(ours, LLVMGetDataLayoutStr(library));
+    if (!kc_run_passes(ours, NULL, "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>)", &why)) {
+        fprintf(stderr, "tesela-kc: %s: %s\n", path, why);
+        return false;
+    }
+    give_way(library, ours);
+    return !LLVMLinkModules2(library, ours);
+}
+
+/* Only what is needed shall be linked, and be gone where it was inlined. */
+static void loosen(LLVMModuleRef library)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && LLVMGetLinkage(f) != LLVMInternalLinkage)
+            LLVMSetLinkage(f, LLVMLinkOnceODRLinkage);
+    for (LLVMValueRef g = LLVMGetFirstGlobal(library); g; g = LLVMGetNextGlobal(g))
+        if (!LLVMIsDeclaration(g) && LLVMGetLinkage(g) == LLVMExternalLinkage)
+            LLVMSetLinkage(g, LLVMLinkOnceODRLinkage);
+}
+
+int kc_builtins_make(const char *out, const char *libclc, unsigned n_sources, char *const *sources)
+{
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMMemoryBufferRef buffer;
+    LLVMModuleRef library;
+    char *why = NULL;
+
+    if (LLVMCreateMemoryBufferWithContentsOfFile(libclc, &buffer, &why) ||
+        LLVMParseBitcodeInContext2(context, buffer, &library)) {
+        fprintf(stderr, "tesela-kc: %s: %s\n", libclc, why ? why : "no bitcode that this LLVM reads");
+        return 1;
+    }
+    kc_builtins_neutralise(library);
+    /* libclc makes these two of others; the pass for work-groups knows better. */
+    undefine(library, "_Z13get_global_idj");
+    undefine(library, "_Z15get_global_sizej");
+    for (unsigned i = 0; i < n_sources; i++)
+        if (!add_source(library, context, sources[i]))
+            return 1;
+    kc_builtins_neutralise(library);
+    loosen(library);
+    if (LLVMWriteBitcodeToFile(library, out)) {
+        fprintf(stderr, "tesela-kc: %s can't be written\n", out);
+        return 1;
+    }
+    return 0;
+}
+
+/* ---- Use --------------------------------------------------------------------------------------------------------- */
+
+LLVMModuleRef kc_builtins_open(LLVMContextRef context, const char *path, char **why)
+{
+    LLVMMemoryBufferRef buffer;
+    LLVMModuleRef library;
+    char *message = NULL;
+
+    if (LLVMCreateMemoryBufferWithContentsOfFile(path, &buffer, &message)) {
+        if (asprintf(why, "the built-in functions can't be read: %s: %s", path, message) < 0)
+            *why = NULL;
+        LLVMDisposeMessage(message);
+        return NULL;
+    }
+    if (!LLVMGetBitcodeModuleInContext2(context, buffer, &library))
+        return library;
+    LLVMDisposeMemoryBuffer(buffer);
+    if (asprintf(why, "%s is damaged: install Tesela again", path) < 0)
+        *why = NULL;
+    return NULL;
+}

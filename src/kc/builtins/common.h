@@ -1,0 +1,16 @@
+/*
+ * Our part of OpenCL C's built-in functions: what libclc lacks. Compiled when Tesela is built (OpenCL C 3.0), linked
+ * with libclc's bitcode over its functions of the same name, kept beside tesela-kc.
+ */
+#define OVERLOADABLE __attribute__((overloadable))
+
+/* DO(name) for each vector size, each integer type … */
+#define EACH_SIZE(DO, T) DO(T##2, 2) DO(T##3, 3) DO(T##4, 4) DO(T##8, 8) DO(T##16, 16)
+#define EACH_INTEGER(DO) DO(char) DO(uchar) DO(short) DO(ushort) DO(int) DO(uint) DO(long) DO(ulong)
+
+/* A function of vectors by that of their components. */
+#define COMPONENTS_2(F)  F(0), F(1)
+#define COMPONENTS_3(F)  F(0), F(1), F(2)
+#define COMPONENTS_4(F)  F(0), F(1), F(2), F(3)
+#define COMPONENTS_8(F)  COMPONENTS_4(F), F(4), F(5), F(6), F(7)
+#define COMPONENTS_16(F) COMPONENTS_8(F), F(8), F(9), F(a), F(b), F(c), F(d), F(e), F(f)

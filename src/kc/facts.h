@@ -1,0 +1,20 @@
+/*
+ * Facts about a kernel, from its metadata and its simplified code (every call inlined).
+ */
+#ifndef KC_FACTS_H
+#define KC_FACTS_H
+
+#include "compile/facts.h"
+#include "kc/llvm.h"
+
+/* Fills all but local_mem_size, private_mem_size, work_group_size and preferred_multiple, which the back end knows. The
+ * strings are the facts' own; tsl_kernel_facts_finish frees them. */
+void kc_facts(LLVMValueRef kernel, struct tsl_kernel_facts *facts);
+
+/*
+ * What the kernel may do to the memory behind each pointer argument (kc/roles.c): TSL_ROLE_ bits into roles[], one for
+ * each parameter; *atomics: something atomic is done to it; *opaque: variables of the program are touched.
+ */
+void kc_roles(LLVMValueRef kernel, unsigned *roles, bool *atomics, bool *opaque);
+
+#endif

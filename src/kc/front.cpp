@@ -1,0 +1,108 @@
+/*
+ * Clang as a library. It works on files in memory laid over the real ones: the embedded headers of a separate
+ * compilation are files of a folder that exists nowhere else.
+ */
+#include "kc/front.h"
+
+#include <clang/Basic/Diagnostic.h>
+#include <clang/CodeGen/CodeGenAction.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/CompilerInvocation.h>
+#include <clang/Frontend/TextDiagnosticPrinter.h>
+#include <clang/Frontend/Utils.h>
+#include <llvm/Config/llvm-config.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/VirtualFileSystem.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <cstring>
+
+namespace {
+
+const char header_folder[] = "/<headers>/";
+
+/* The real files with the embedded headers over them. */
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system(const kc_front_input *input)
+{
+    llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> headers(new llvm::vfs::InMemoryFileSystem);
+    llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> all(
+        new llvm::vfs::OverlayFileSystem(llvm::vfs::getRealFileSystem()));
+
+    for (unsigned i = 0; i < input->n_headers; i++)
+        headers->addFile(header_folder + std::string(input->headers[i].name), 0,
+                         llvm::MemoryBuffer::getMemBuffer(input->headers[i].text));
+    all->pushOverlay(headers);
+    all->setCurrentWorkingDirectory(input->folder ? input->folder : "/");
+    return all;
+}
+
+std::vector<const char *> arguments(const kc_front_input *input)
+{
+    std::vector<const char *> args(input->args, input->args + input->n_args);
+
+    args.insert(args.begin(), {"-I", header_folder});
+    if (input->folder)
+        args.insert(args.end(), {"-iquote", input->folder});
+    return args;
+}
+
+/* Messages name embedded headers as the program does. */
+std::string without_folder(std::string log)
+{
+    for (size_t at; (at = log.find(header_folder)) != std::string::npos;)
+        log.erase(at, sizeof(header_folder) - 1);
+    return log;
+}
+
+/* Paths of what was read, but for the headers in memory. */
+std::string absolute(clang::DependencyCollector &files, llvm::vfs::FileSystem &system)
+{
+    std::string list;
+
+    for (const std::string &name : files.getDependencies()) {
+        llvm::SmallString<256> path(name);
+
+        if (name.rfind(header_folder, 0) == 0 || name == "<kernel>" || system.makeAbsolute(path))
+            continue;
+        list += std::string(path) + "\n";
+    }
+    return list;
+}
+
+} // namespace
+
+void kc_front(LLVMContextRef context, const kc_front_input *input, kc_front_output *output)
+{
+    std::string log;
+    llvm::raw_string_ostream out(log);
+    auto system = file_system(input);
+    auto files = std::make_shared<clang::DependencyCollector>();
+    auto args = arguments(input);
+    llvm::MemoryBufferRef source(input->source, "<kernel>");
+    clang::CompilerInstance compiler;
+    clang::EmitLLVMOnlyAction action(llvm::unwrap(context));
+    clang::TextDiagnosticPrinter printer(out, new clang::DiagnosticOptions);
+    clang::DiagnosticsEngine early(new clang::DiagnosticIDs, new clang::DiagnosticOptions, &printer, false);
+
+    *output = {nullptr, nullptr, nullptr};
+    if (clang::CompilerInvocation::CreateFromArgs(compiler.getInvocation(), args, early)) {
+        compiler.createDiagnostics(new clang::TextDiagnosticPrinter(out, &compiler.getDiagnosticOpts()), true);
+        compiler.setVerboseOutputStream(out);
+        compiler.createFileManager(system);
+        compiler.getFrontendOpts().Inputs = {
+            clang::FrontendInputFile(source, clang::InputKind(clang::Language::OpenCL))};
+        compiler.addDependencyCollector(files);
+        if (compiler.ExecuteAction(action) && !compiler.getDiagnostics().hasErrorOccurred())
+            output->module = llvm::wrap(action.takeModule().release());
+    }
+    out.flush();
+    output->log = strdup(without_folder(log).c_str());
+    output->files = strdup(absolute(*files, *system).c_str());
+}
+
+const char *kc_version(void)
+{
+    return "tesela-kc " TESELA_VERSION " (LLVM " LLVM_VERSION_STRING ")";
+}

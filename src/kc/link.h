@@ -1,0 +1,21 @@
+/*
+ * From what the front end made to what the back ends are given: programs linked with each other and with the built-in
+ * functions, kernels marked, calls inlined, simplified. kc/workgroup/workgroup.h says what holds afterwards.
+ */
+#ifndef KC_LINK_H
+#define KC_LINK_H
+
+#include "kc/target.h"
+
+#include <stdio.h>
+
+/* Adds a program to another; `other` is used up. False: the log says which names clash. */
+bool kc_link_add(LLVMModuleRef module, LLVMModuleRef other, FILE *log);
+
+/* Adds the built-in functions that are called; `library` is used up. False: the log names what is defined nowhere. */
+bool kc_link_builtins(LLVMModuleRef module, LLVMModuleRef library, FILE *log);
+
+/* Marks kernels, makes all else internal, inlines, simplifies. */
+bool kc_link_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *log);
+
+#endif

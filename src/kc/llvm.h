@@ -1,0 +1,41 @@
+/*
+ * What LLVM's C interface says in too many words.
+ */
+#ifndef KC_LLVM_H
+#define KC_LLVM_H
+
+#include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
+#include <stdbool.h>
+
+static inline unsigned kc_attribute_kind(const char *name)
+{
+    unsigned length = 0;
+
+    while (name[length])
+        length++;
+    return LLVMGetEnumAttributeKindForName(name, length);
+}
+
+static inline void kc_remove_attribute(LLVMValueRef function, const char *name)
+{
+    LLVMRemoveEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kc_attribute_kind(name));
+}
+
+void kc_add_attribute(LLVMValueRef function, const char *name);
+const char *kc_name(LLVMValueRef value);
+bool kc_is_named(LLVMValueRef value, const char *name);
+
+/* As the front end leaves it: by its calling convention. */
+bool kc_is_kernel(LLVMValueRef function);
+
+/* Later: by the attribute of ours (kc/workgroup/workgroup.h). */
+bool kc_is_marked(LLVMValueRef function);
+
+/* The function that a call calls; NULL: not known, or `value` is no call. */
+LLVMValueRef kc_callee(LLVMValueRef value);
+
+/* A pipeline in opt's words. machine may be NULL. False: *why (heap). */
+bool kc_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char **why);
+
+#endif

@@ -1,0 +1,182 @@
+/*
+ * Which arguments' memory a kernel reads and writes: from every load, store and call back to what its address is made
+ * of. An address is followed through arithmetic on pointers, choices (phi, select) and private variables that hold
+ * pointers. Whatever can't be followed may be any argument's memory, read and written.
+ */
+#include "kc/facts.h"
+
+#include "kc/workgroup/workgroup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum space { PRIVATE, GLOBAL, LOCAL = 3, CONSTANT };
+
+struct roles {
+    LLVMValueRef kernel;
+    unsigned n;
+    unsigned *roles;
+    bool atomics, opaque;
+    LLVMValueRef *seen; /* of the address that is being followed */
+    size_t n_seen, capacity;
+};
+
+static bool is_new(struct roles *roles, LLVMValueRef value)
+{
+    for (size_t i = 0; i < roles->n_seen; i++)
+        if (roles->seen[i] == value)
+            return false;
+    if (roles->n_seen == roles->capacity) {
+        roles->capacity = roles->capacity ? 2 * roles->capacity : 64;
+        roles->seen = realloc(roles->seen, roles->capacity * sizeof(roles->seen[0]));
+    }
+    roles->seen[roles->n_seen++] = value;
+    return true;
+}
+
+/* An address that nobody knows: it came out of memory or a number, so it may be any argument's. No other memory is to
+ * be had that way, as pointers may not be kept from one launch to the next (OpenCL C 3.0, 6.11.a). */
+static void touch_any(struct roles *roles, unsigned role)
+{
+    for (unsigned i = 0; i < roles->n; i++)
+        roles->roles[i] |= role;
+}
+
+/* What printf is made of points at no argument's memory. */
+static bool is_launch(LLVMValueRef value)
+{
+    LLVMValueRef callee = kc_callee(value);
+
+    return callee && (kc_is_named(callee, KC_LAUNCH_FUNCTION) || kc_is_named(callee, KC_THREAD_FUNCTION));
+}
+
+static void touch(struct roles *roles, LLVMValueRef address, unsigned role);
+
+static void touch_operands(struct roles *roles, LLVMValueRef user, unsigned first, unsigned n, unsigned role)
+{
+    for (unsigned i = 0; i < n; i++)
+        touch(roles, LLVMGetOperand(user, first + i), role);
+}
+
+static void touch_instruction(struct roles *roles, LLVMValueRef address, unsigned role)
+{
+    switch (LLVMGetInstructionOpcode(address)) {
+    case LLVMAlloca:
+        return;
+    case LLVMGetElementPtr:
+    case LLVMAddrSpaceCast:
+    case LLVMBitCast:
+    case LLVMFreeze:
+        touch(roles, LLVMGetOperand(address, 0), role);
+        return;
+    case LLVMSelect:
+        touch_operands(roles, address, 1, 2, role);
+        return;
+    case LLVMPHI:
+        for (unsigned i = 0; i < LLVMCountIncoming(address); i++)
+            touch(roles, LLVMGetIncomingValue(address, i), role);
+        return;
+    default:
+        if (!is_launch(address))
+            touch_any(roles, role);
+    }
+}
+
+/* role: what is done to the memory there. */
+static void touch(struct roles *roles, LLVMValueRef address, unsigned role)
+{
+    unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(address));
+
+    if (space == LOCAL || !is_new(roles, address))
+        return;
+    if (LLVMIsAArgument(address)) {
+        for (unsigned i = 0; i < roles->n; i++)
+            if (LLVMGetParam(roles->kernel, i) == address)
+                roles->roles[i] |= role;
+    } else if (LLVMIsAInstruction(address))
+        touch_instruction(roles, address, role);
+    else if (LLVMIsAConstantExpr(address))
+        touch(roles, LLVMGetOperand(address, 0), role);
+    else if (LLVMIsAGlobalVariable(address)) {
+        if (space == GLOBAL)
+            roles->opaque = true;
+    } else if (!LLVMIsAConstantPointerNull(address) && !LLVMIsUndef(address))
+        touch_any(roles, role);
+}
+
+static void access_memory(struct roles *roles, LLVMValueRef address, unsigned role)
+{
+    roles->n_seen = 0;
+    touch(roles, address, role);
+}
+
+/* A pointer that is put somewhere may be used from there by what isn't followed. Numbers made of pointers too. */
+static void escape(struct roles *roles, LLVMValueRef value)
+{
+    if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind)
+        access_memory(roles, value, TSL_ROLE_READ | TSL_ROLE_WRITE);
+}
+
+static bool begins(LLVMValueRef function, const char *prefix)
+{
+    return strncmp(kc_name(function), prefix, strlen(prefix)) == 0;
+}
+
+static void visit_call(struct roles *roles, LLVMValueRef call)
+{
+    LLVMValueRef callee = kc_callee(call);
+    unsigned n = LLVMGetNumArgOperands(call);
+
+    if (callee && (begins(callee, "llvm.lifetime") || begins(callee, "llvm.dbg") || begins(callee, "llvm.assume") ||
+                   begins(callee, "llvm.prefetch") || begins(callee, "_Z7barrierj")))
+        return;
+    if (callee && begins(callee, "llvm.memset"))
+        access_memory(roles, LLVMGetOperand(call, 0), TSL_ROLE_WRITE);
+    else if (callee && (begins(callee, "llvm.memcpy") || begins(callee, "llvm.memmove"))) {
+        access_memory(roles, LLVMGetOperand(call, 0), TSL_ROLE_WRITE);
+        access_memory(roles, LLVMGetOperand(call, 1), TSL_ROLE_READ);
+    } else if (callee && (begins(callee, "llvm.masked.load") || begins(callee, "llvm.masked.gather")))
+        touch_any(roles, TSL_ROLE_READ);
+    else
+        for (unsigned i = 0; i < n; i++)
+            escape(roles, LLVMGetOperand(call, i));
+}
+
+static void visit(struct roles *roles, LLVMValueRef at)
+{
+    switch (LLVMGetInstructionOpcode(at)) {
+    case LLVMLoad:
+        access_memory(roles, LLVMGetOperand(at, 0), TSL_ROLE_READ);
+        break;
+    case LLVMStore:
+        access_memory(roles, LLVMGetOperand(at, 1), TSL_ROLE_WRITE);
+        escape(roles, LLVMGetOperand(at, 0));
+        break;
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg:
+        access_memory(roles, LLVMGetOperand(at, 0), TSL_ROLE_READ | TSL_ROLE_WRITE);
+        roles->atomics |= LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(at, 0))) != LOCAL;
+        break;
+    case LLVMPtrToInt:
+        escape(roles, LLVMGetOperand(at, 0));
+        break;
+    case LLVMCall:
+        visit_call(roles, at);
+        break;
+    default:
+        break;
+    }
+}
+
+void kc_roles(LLVMValueRef kernel, unsigned *result, bool *atomics, bool *opaque)
+{
+    struct roles roles = {.kernel = kernel, .n = LLVMCountParams(kernel), .roles = result};
+
+    memset(result, 0, roles.n * sizeof(result[0]));
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(kernel); block; block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
+            visit(&roles, at);
+    free(roles.seen);
+    *atomics = roles.atomics;
+    *opaque = roles.opaque;
+}

@@ -1,0 +1,82 @@
+/*
+ * From an object file to a shared object: by `ld`, as a child, over files in memory.
+ */
+#include "kc/cpu.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A file in memory with these contents, or -1. It has a name that children can open: no close-on-exec. */
+static int memory_file(const void *data, size_t size)
+{
+    int file = memfd_create("tesela-kc", 0);
+
+    while (size && file >= 0) {
+        ssize_t n = write(file, data, size);
+
+        if (n < 0 && errno != EINTR) {
+            close(file);
+            return -1;
+        }
+        if (n > 0) {
+            data = (const char *)data + n;
+            size -= (size_t)n;
+        }
+    }
+    return file;
+}
+
+static bool run(char *const *arguments)
+{
+    char *environment[] = {NULL};
+    pid_t child;
+    int status;
+
+    if (posix_spawn(&child, arguments[0], NULL, NULL, arguments, environment) != 0)
+        return false;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return false;
+    return status == 0;
+}
+
+static bool read_whole(int file, struct kc_bytes *bytes)
+{
+    struct stat about;
+
+    if (fstat(file, &about) || about.st_size == 0)
+        return false;
+    *bytes = (struct kc_bytes){malloc((size_t)about.st_size), (size_t)about.st_size};
+    if (bytes->data && pread(file, bytes->data, bytes->size, 0) == (ssize_t)bytes->size)
+        return true;
+    free(bytes->data);
+    return false;
+}
+
+bool kc_share(const void *object, size_t size, struct kc_bytes *shared, FILE *log)
+{
+    int in = memory_file(object, size), out = memory_file(NULL, 0);
+    char in_path[32], out_path[32];
+    bool done = false;
+
+    snprintf(in_path, sizeof(in_path), "/dev/fd/%d", in);
+    snprintf(out_path, sizeof(out_path), "/dev/fd/%d", out);
+    if (in >= 0 && out >= 0) {
+        char *const arguments[] = {TESELA_LD,     "-shared",          "-s", "-z",     "now",   "-z",
+                                   "noexecstack", "--hash-style=gnu", "-o", out_path, in_path, NULL};
+
+        done = run(arguments) && read_whole(out, shared);
+    }
+    if (!done)
+        fprintf(log, "error: the linker " TESELA_LD " failed; it belongs to the Debian package binutils\n");
+    close(in);
+    close(out);
+    return done;
+}

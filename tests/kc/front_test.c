@@ -1,0 +1,389 @@
+/*
+ * The kernel compiler's front end: the language's versions, options, headers, messages, separate compilation, and what
+ * it tells about kernels.
+ */
+#include "kc_env.h"
+
+#include <unistd.h>
+
+/* ---- Messages ---------------------------------------------------------------------------------------------------- */
+
+static void messages_have_line_column_and_caret(void **state)
+{
+    struct tsl_compiled compiled;
+
+    (void)state;
+    assert_int_equal(
+        kc_build("#undef cl_khr_fp16\n#line 1\nkernel void f(global int *x) {\n  x[0] = y;\n}\n", "", &compiled),
+        CL_BUILD_PROGRAM_FAILURE);
+    kc_assert_log(&compiled, "<kernel>:2:10: error: use of undeclared identifier 'y'");
+    kc_assert_log(&compiled, "x[0] = y;\n");
+    kc_assert_log(&compiled, "         ^");
+    kc_assert_log(&compiled, "1 error generated");
+    tsl_compiled_finish(&compiled);
+}
+
+static void warnings_do_not_fail_unless_they_shall(void **state)
+{
+    static const char source[] = "#warning beware\nkernel void f(void) {}";
+    struct tsl_compiled compiled;
+
+    (void)state;
+    assert_int_equal(kc_build(source, "", &compiled), CL_SUCCESS);
+    kc_assert_log(&compiled, "<kernel>:1:2: warning: beware");
+    tsl_compiled_finish(&compiled);
+    assert_int_equal(kc_result(source, "-Werror"), CL_BUILD_PROGRAM_FAILURE);
+    assert_int_equal(kc_build(source, "-w", &compiled), CL_SUCCESS);
+    assert_string_equal(compiled.built.log, "");
+    tsl_compiled_finish(&compiled);
+}
+
+static void functions_that_are_nowhere_are_named(void **state)
+{
+    struct tsl_compiled compiled;
+
+    (void)state;
+    assert_int_equal(kc_build("int foo(int);\nkernel void f(global int *x) { x[0] = foo(1); }", "", &compiled),
+                     CL_BUILD_PROGRAM_FAILURE);
+    kc_assert_log(&compiled, "foo");
+    tsl_compiled_finish(&compiled);
+}
+
+static void recursion_is_refused(void **state)
+{
+    struct tsl_compiled compiled;
+
+    (void)state;
+    assert_int_equal(kc_build("int r(int n) { return n < 2 ? 1 : r(n - 1) + r(n - 2); }\n"
+                              "kernel void f(global int *x) { x[0] = r(x[1]); }",
+                              "", &compiled),
+                     CL_BUILD_PROGRAM_FAILURE);
+    kc_assert_log(&compiled, "calls itself");
+    tsl_compiled_finish(&compiled);
+}
+
+/* ---- Options ----------------------------------------------------------------------------------------------------- */
+
+static void all_options_of_the_specification_are_taken(void **state)
+{
+    static const char *const options[] = {"-D A",
+                                          "-DA=1",
+                                          "-D A=1",
+                                          "-I /tmp",
+                                          "-I/tmp",
+                                          "-cl-single-precision-constant",
+                                          "-cl-denorms-are-zero",
+                                          "-cl-fp32-correctly-rounded-divide-sqrt",
+                                          "-cl-opt-disable",
+                                          "-cl-mad-enable",
+                                          "-cl-no-signed-zeros",
+                                          "-cl-unsafe-math-optimizations",
+                                          "-cl-finite-math-only",
+                                          "-cl-fast-relaxed-math",
+                                          "-cl-uniform-work-group-size",
+                                          "-cl-no-subgroup-ifp",
+                                          "-w",
+                                          "-Werror",
+                                          "-cl-std=CL1.0",
+                                          "-cl-std=CL1.1",
+                                          "-cl-std=CL1.2",
+                                          "-cl-std=CL2.0",
+                                          "-cl-std=CL3.0",
+                                          "-cl-kernel-arg-info",
+                                          "-g",
+                                          "  -cl-mad-enable   -D X=\"a b\" -D 'Y=c d'  -cl-std=CL1.1  "};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+        if (kc_result("kernel void f(global float *x) { x[get_global_id(0)] *= 0.1f; }", options[i]) != CL_SUCCESS)
+            fail_msg("%s", options[i]);
+}
+
+static void unknown_options_are_refused_by_name(void **state)
+{
+    static const char *const options[] = {"-cl-nonsense", "-cl-std=CL4.0", "-D", "-I", "file.cl", "-fplugin=x"};
+    struct tsl_compiled compiled;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        assert_int_equal(kc_build("kernel void f(void) {}", options[i], &compiled), CL_INVALID_BUILD_OPTIONS);
+        kc_assert_log(&compiled, options[i]);
+        tsl_compiled_finish(&compiled);
+    }
+}
+
+/* Is the condition of the preprocessor true? */
+static bool holds(const char *condition, const char *options)
+{
+    char source[512];
+
+    snprintf(source, sizeof(source), "#if !(%s)\n#error no\n#endif\nkernel void f(void) {}", condition);
+    return kc_result(source, options) == CL_SUCCESS;
+}
+
+static void macros_say_what_is_there(void **state)
+{
+    (void)state;
+    assert_true(holds("__OPENCL_C_VERSION__ == 120", ""));
+    assert_true(holds("__OPENCL_C_VERSION__ == 100", "-cl-std=CL1.0"));
+    assert_true(holds("__OPENCL_C_VERSION__ == 110", "-cl-std=CL1.1"));
+    assert_true(holds("__OPENCL_C_VERSION__ == 300", "-cl-std=CL3.0"));
+    assert_true(holds("__OPENCL_VERSION__ == 300 && __ENDIAN_LITTLE__ == 1", ""));
+    assert_true(holds("!defined(__IMAGE_SUPPORT__) && !defined(cl_khr_fp16)", ""));
+    assert_true(holds("defined(cl_khr_fp64) && defined(cl_khr_int64_base_atomics)", ""));
+    assert_true(holds("__opencl_c_fp64 && __opencl_c_int64 && __opencl_c_generic_address_space", "-cl-std=CL3.0"));
+    assert_true(holds("__opencl_c_atomic_order_seq_cst && __opencl_c_atomic_scope_device", "-cl-std=CL3.0"));
+    assert_true(holds("!defined(__opencl_c_images) && !defined(__opencl_c_subgroups)", "-cl-std=CL3.0"));
+    assert_true(holds("__FAST_RELAXED_MATH__", "-cl-fast-relaxed-math"));
+    assert_true(holds("!defined(__FAST_RELAXED_MATH__)", ""));
+    assert_true(holds("A == 3 && B == 1", "-D A=3 -D B"));
+}
+
+/* ---- Headers ----------------------------------------------------------------------------------------------------- */
+
+static void headers_are_found_in_folders(void **state)
+{
+    char folder[] = "/tmp/tesela-kc-XXXXXX", path[64], options[64];
+    FILE *file;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/value.h", folder);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("#define VALUE 7\n", file);
+    fclose(file);
+    snprintf(options, sizeof(options), "-I %s", folder);
+    assert_int_equal(kc_result("#include <value.h>\n#if VALUE != 7\n#error\n#endif\nkernel void f(void) {}", options),
+                     CL_SUCCESS);
+    assert_int_equal(kc_result("#include <value.h>\nkernel void f(void) {}", ""), CL_BUILD_PROGRAM_FAILURE);
+    /* Relative to where the program is. */
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(kc_result("#include \"value.h\"\nkernel void f(int x[VALUE]) {}\n", ""),
+                     CL_BUILD_PROGRAM_FAILURE); /* an array parameter: the header was found, this is the error */
+    assert_int_equal(kc_result("#include \"value.h\"\nkernel void f(void) { int x[VALUE]; }\n", ""), CL_SUCCESS);
+    assert_int_equal(chdir("/"), 0);
+    unlink(path);
+    rmdir(folder);
+}
+
+static void embedded_headers_come_first(void **state)
+{
+    struct tsl_wire_text headers[] = {{"a.h", "#include \"sub/b.h\"\n"}, {"sub/b.h", "#define B 1\nint wrong = ;\n"}};
+    struct tsl_wire_build request = kc_request("#include \"a.h\"\nkernel void f(void) {}", "");
+    struct tsl_compiled compiled;
+
+    (void)state;
+    request.action = TSL_WIRE_COMPILE;
+    request.n_headers = 2;
+    request.headers = headers;
+    assert_int_equal(tsl_compile(&request, &compiled), CL_COMPILE_PROGRAM_FAILURE);
+    kc_assert_log(&compiled, "sub/b.h:2:");
+    assert_null(strstr(compiled.built.log, "<headers>"));
+    tsl_compiled_finish(&compiled);
+    headers[1].text = "#define B 1\n";
+    assert_int_equal(tsl_compile(&request, &compiled), CL_SUCCESS);
+    assert_true(compiled.built.artefact_size > 0);
+    tsl_compiled_finish(&compiled);
+}
+
+/* ---- Separate compilation ---------------------------------------------------------------------------------------- */
+
+static struct tsl_compiled compile_one(const char *source)
+{
+    struct tsl_wire_build request = kc_request(source, "");
+    struct tsl_compiled compiled;
+
+    request.action = TSL_WIRE_COMPILE;
+    assert_int_equal(tsl_compile(&request, &compiled), CL_SUCCESS);
+    return compiled;
+}
+
+static cl_int link_two(const struct tsl_compiled *a, const struct tsl_compiled *b, const char *options,
+                       struct tsl_compiled *linked)
+{
+    struct tsl_wire_input inputs[] = {{a->built.artefact, a->built.artefact_size},
+                                      {b ? b->built.artefact : NULL, b ? b->built.artefact_size : 0}};
+    struct tsl_wire_build request = kc_request("", options);
+
+    request.action = TSL_WIRE_LINK;
+    request.n_inputs = b ? 2 : 1;
+    request.inputs = inputs;
+    return tsl_compile(&request, linked);
+}
+
+static void programs_are_linked(void **state)
+{
+    struct tsl_compiled f = compile_one("int twice(int);\nkernel void f(global int *x) { x[0] = twice(x[1]); }");
+    struct tsl_compiled twice = compile_one("int twice(int x) { return 2 * x; }");
+    struct tsl_compiled linked, library;
+
+    (void)state;
+    assert_int_equal(link_two(&f, &twice, "", &linked), CL_SUCCESS);
+    assert_int_equal(linked.built.n_kernels, 1);
+    assert_string_equal(linked.built.kernels[0].facts.name, "f");
+    tsl_compiled_finish(&linked);
+
+    assert_int_equal(link_two(&f, NULL, "", &linked), CL_LINK_PROGRAM_FAILURE);
+    kc_assert_log(&linked, "twice");
+    tsl_compiled_finish(&linked);
+
+    assert_int_equal(link_two(&twice, NULL, "-create-library", &library), CL_SUCCESS);
+    assert_int_equal(link_two(&f, &library, "-cl-fast-relaxed-math", &linked), CL_SUCCESS);
+    tsl_compiled_finish(&linked);
+    tsl_compiled_finish(&library);
+
+    assert_int_equal(link_two(&twice, &twice, "", &linked), CL_LINK_PROGRAM_FAILURE);
+    kc_assert_log(&linked, "twice");
+    tsl_compiled_finish(&linked);
+    assert_int_equal(link_two(&f, &twice, "-D A", &linked), CL_INVALID_LINKER_OPTIONS);
+    tsl_compiled_finish(&linked);
+
+    twice.built.artefact_size /= 2;
+    assert_int_equal(link_two(&f, &twice, "", &linked), CL_LINK_PROGRAM_FAILURE);
+    tsl_compiled_finish(&linked);
+    tsl_compiled_finish(&f);
+    tsl_compiled_finish(&twice);
+}
+
+/* ---- Facts ------------------------------------------------------------------------------------------------------- */
+
+static void kernels_are_described(void **state)
+{
+    struct tsl_compiled compiled;
+    const struct tsl_kernel_facts *facts;
+
+    (void)state;
+    assert_int_equal(
+        kc_build("typedef struct { float4 a; int b; } S;\n"
+                 "kernel __attribute__((reqd_work_group_size(8, 2, 1)))\n"
+                 "__attribute__((vec_type_hint(uint4)))\n"
+                 "void f(global const float *restrict in, constant int *c, local float4 *l, float3 v, S s)\n"
+                 "{ }\n"
+                 "kernel void g(global int *x) { if (get_group_id(0)) f(0, 0, 0, 0, (S){0}); }",
+                 "", &compiled),
+        CL_SUCCESS);
+    assert_int_equal(compiled.built.n_kernels, 2);
+    facts = &compiled.built.kernels[0].facts;
+    if (strcmp(facts->name, "f"))
+        facts = &compiled.built.kernels[1].facts;
+    assert_string_equal(facts->attributes, "reqd_work_group_size(8,2,1) vec_type_hint(uint4)");
+    assert_int_equal(facts->reqd_size[0], 8);
+    assert_int_equal(facts->reqd_size[2], 1);
+    assert_true(facts->has_arg_info && facts->proven);
+    assert_int_equal(facts->n_args, 5);
+    assert_int_equal(facts->args[0].kind, TSL_FACT_GLOBAL);
+    assert_string_equal(facts->args[0].name, "in");
+    assert_string_equal(facts->args[0].type_name, "float*");
+    assert_int_equal(facts->args[0].type_qualifier, CL_KERNEL_ARG_TYPE_CONST | CL_KERNEL_ARG_TYPE_RESTRICT);
+    assert_int_equal(facts->args[0].address, CL_KERNEL_ARG_ADDRESS_GLOBAL);
+    assert_int_equal(facts->args[0].access, CL_KERNEL_ARG_ACCESS_NONE);
+    assert_int_equal(facts->args[1].kind, TSL_FACT_CONSTANT);
+    assert_int_equal(facts->args[1].address, CL_KERNEL_ARG_ADDRESS_CONSTANT);
+    assert_int_equal(facts->args[2].kind, TSL_FACT_LOCAL);
+    assert_int_equal(facts->args[3].kind, TSL_FACT_VALUE);
+    assert_int_equal(facts->args[3].size, 16);
+    assert_int_equal(facts->args[4].kind, TSL_FACT_VALUE);
+    assert_int_equal(facts->args[4].size, 32);
+    tsl_compiled_finish(&compiled);
+}
+
+/* The role of argument x of the only kernel. */
+static unsigned role_of(const char *body, const char *options)
+{
+    char source[1024];
+    struct tsl_compiled compiled;
+    unsigned role;
+
+    snprintf(source, sizeof(source),
+             "void store(global int *p, int v) { *p = v; }\n"
+             "kernel void f(global int *x, global int *y, int n) { size_t i = get_global_id(0); %s }",
+             body);
+    assert_int_equal(kc_build(source, options, &compiled), CL_SUCCESS);
+    assert_true(compiled.built.kernels[0].facts.proven);
+    role = compiled.built.kernels[0].facts.args[0].role;
+    tsl_compiled_finish(&compiled);
+    return role;
+}
+
+static void roles_are_proven(void **state)
+{
+    const unsigned r = TSL_ROLE_READ, w = TSL_ROLE_WRITE;
+
+    (void)state;
+    assert_int_equal(role_of("y[i] = x[i];", ""), r);
+    assert_int_equal(role_of("x[i] = y[i];", ""), w);
+    assert_int_equal(role_of("x[i] += y[i];", ""), r | w);
+    assert_int_equal(role_of("y[i] = n;", ""), 0);
+    /* const doesn't matter, what is done does. */
+    assert_int_equal(role_of("*(global int *)(global const int *)(x + 1) = 1;", ""), w);
+    assert_int_equal(role_of("store(x + i, 1);", ""), w);
+    assert_int_equal(role_of("global int *p = n ? x : y; p[i] = 1;", ""), w);
+    assert_int_equal(role_of("for (global int *p = x; p < x + n; p++) y[i] += *p;", ""), r);
+    assert_int_equal(role_of("vstore4((int4)(1), i, x);", ""), w);
+    assert_int_equal(role_of("y[i] = vload4(i, x).s1;", ""), r);
+    assert_int_equal(role_of("atomic_inc(x);", ""), r | w);
+    assert_int_equal(role_of("global int *p[2] = {x, y}; p[n & 1][i] = 1;", ""), r | w);
+    assert_int_equal(role_of("int *p = x; *p = 1;", "-cl-std=CL3.0"), w);
+    assert_int_equal(role_of("y[i] = (int)(size_t)x;", "") & ~(r | w), 0);
+    assert_int_equal(role_of("((global int *)((size_t)x + 4))[0] = 1;", ""), r | w);
+    assert_int_equal(role_of("printf(\"%d\\n\", x[i]);", ""), r);
+}
+
+static struct tsl_kernel_facts flags_of(const char *body)
+{
+    char source[1024];
+    struct tsl_compiled compiled;
+    struct tsl_kernel_facts flags;
+
+    snprintf(source, sizeof(source), "kernel void f(global int *x, local int *l) { %s }", body);
+    assert_int_equal(kc_build(source, "", &compiled), CL_SUCCESS);
+    flags = compiled.built.kernels[0].facts;
+    tsl_compiled_finish(&compiled);
+    return flags;
+}
+
+static void effects_are_seen(void **state)
+{
+    (void)state;
+    assert_false(flags_of("x[get_global_id(0)] = get_local_id(0);").whole_launch);
+    assert_true(flags_of("x[0] = get_group_id(0);").whole_launch);
+    assert_true(flags_of("x[0] = get_num_groups(0);").whole_launch);
+    assert_true(flags_of("x[0] = get_global_size(1);").whole_launch);
+    assert_true(flags_of("x[0] = get_global_offset(2);").whole_launch);
+    assert_false(flags_of("x[0] = 1;").prints);
+    assert_true(flags_of("if (x[0]) printf(\"hello\");").prints);
+    assert_false(flags_of("x[0] = 1;").atomics);
+    assert_true(flags_of("atomic_add(x, 1);").atomics);
+    assert_false(flags_of("atomic_add(l, 1);").atomics);
+    assert_false(flags_of("x[0] = l[0];").opaque);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    kc_use(NULL);
+    kc_use_no_cache();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_have_line_column_and_caret),
+        cmocka_unit_test(warnings_do_not_fail_unless_they_shall),
+        cmocka_unit_test(functions_that_are_nowhere_are_named),
+        cmocka_unit_test(recursion_is_refused),
+        cmocka_unit_test(all_options_of_the_specification_are_taken),
+        cmocka_unit_test(unknown_options_are_refused_by_name),
+        cmocka_unit_test(macros_say_what_is_there),
+        cmocka_unit_test(headers_are_found_in_folders),
+        cmocka_unit_test(embedded_headers_come_first),
+        cmocka_unit_test(programs_are_linked),
+        cmocka_unit_test(kernels_are_described),
+        cmocka_unit_test(roles_are_proven),
+        cmocka_unit_test(effects_are_seen),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}

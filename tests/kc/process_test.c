@@ -1,0 +1,475 @@
+/*
+ * The kernel compiler's process as a child of a stranger: it is started when needed and again when it died, it does no
+ * harm whatever is compiled, and the program around it notices nothing.
+ */
+#include "kc_env.h"
+
+#include "compile/spawn.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char good[] = "kernel void f(global int *x) { x[get_global_id(0)] = 1; }";
+
+static void pause_ms(long ms)
+{
+    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+}
+
+/* Does the process run? Who takes orphans may leave zombies. */
+static bool runs(int process)
+{
+    char path[64], state = 'Z';
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", process);
+    file = fopen(path, "r");
+    if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+        state = 'Z';
+    if (file)
+        fclose(file);
+    return state != 'Z';
+}
+
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
+
+static void it_is_started_when_needed_and_kept(void **state)
+{
+    int process;
+
+    (void)state;
+    assert_int_equal(tsl_client_process(), 0);
+    assert_int_equal(kc_result(good, ""), CL_SUCCESS);
+    process = tsl_client_process();
+    assert_true(process > 0);
+    assert_int_equal(kc_result(good, "-D A"), CL_SUCCESS);
+    assert_int_equal(tsl_client_process(), process);
+}
+
+static void it_is_started_again_when_it_died(void **state)
+{
+    int process;
+
+    (void)state;
+    assert_int_equal(kc_result(good, ""), CL_SUCCESS);
+    process = tsl_client_process();
+    assert_int_equal(kill(process, SIGKILL), 0);
+    assert_int_equal(kc_result(good, ""), CL_SUCCESS);
+    assert_int_not_equal(tsl_client_process(), process);
+    assert_false(runs(process));
+}
+
+static void *kill_it(void *unused)
+{
+    (void)unused;
+    pause_ms(300);
+    kill(tsl_client_process(), SIGKILL);
+    return NULL;
+}
+
+/* Preprocessing that doubles 40 times: neither time nor memory is enough. */
+static const char endless[] =
+    "#define A(x) x x\n#define B(x) A(A(A(A(A(x)))))\n#define C(x) B(B(B(B(x))))\n#define D(x) C(C(x))\n"
+    "kernel void f(global int *x) { x[0] = 0 D(+ 1); }";
+
+static void who_waits_learns_of_its_death(void **state)
+{
+    pthread_t killer;
+    struct tsl_compiled compiled;
+
+    (void)state;
+    assert_int_equal(kc_result(good, ""), CL_SUCCESS);
+    assert_int_equal(pthread_create(&killer, NULL, kill_it, NULL), 0);
+    /* Lost and sent again; the time limit ends it then. */
+    assert_int_equal(kc_build(endless, "", &compiled), CL_BUILD_PROGRAM_FAILURE);
+    tsl_compiled_finish(&compiled);
+    pthread_join(killer, NULL);
+    assert_int_equal(kc_result(good, ""), CL_SUCCESS);
+}
+
+static void *build_many(void *failures)
+{
+    for (unsigned i = 0; i < 10; i++) {
+        char source[128];
+
+        snprintf(source, sizeof(source), "kernel void k%u(global float *x) { x[get_global_id(0)] = sin(x[0]) + %u; }",
+                 i, i);
+        if (kc_result(source, "") != CL_SUCCESS)
+            ++*(unsigned *)failures;
+    }
+    return NULL;
+}
+
+static void builds_of_several_threads_go_side_by_side(void **state)
+{
+    pthread_t threads[8];
+    unsigned failures[8] = {0};
+
+    (void)state;
+    for (unsigned i = 0; i < 8; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, build_many, &failures[i]), 0);
+    for (unsigned i = 0; i < 8; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(failures[i], 0);
+    }
+}
+
+/* A program that uses the compiler and ends without a word: the compiler ends too. */
+static void it_ends_with_the_program(void **state)
+{
+    int ends[2], process = 0;
+    pid_t child;
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    if (child == 0) { /* starts a process of its own, as its parent's is left alone */
+        char number[16];
+        char *const arguments[] = {"process_test", "--use", number, NULL};
+
+        snprintf(number, sizeof(number), "%d", ends[1]);
+        execv("/proc/self/exe", arguments);
+        _exit(1);
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &process, sizeof(process)), sizeof(process));
+    close(ends[0]);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    for (unsigned i = 0; i < 500 && runs(process); i++)
+        pause_ms(10);
+    assert_false(runs(process));
+}
+
+static int use_and_end(const char *pipe)
+{
+    int process;
+
+    kc_result(good, "");
+    process = tsl_client_process();
+    return write(atoi(pipe), &process, sizeof(process)) == sizeof(process) ? 0 : 1;
+}
+
+/* ---- What is compiled does no harm ------------------------------------------------------------------------------- */
+
+static void check_failure(const char *source, const char *part)
+{
+    struct tsl_compiled compiled;
+    int process;
+
+    assert_int_equal(kc_result(good, ""), CL_SUCCESS);
+    process = tsl_client_process();
+    assert_int_equal(kc_build(source, "", &compiled), CL_BUILD_PROGRAM_FAILURE);
+    kc_assert_log(&compiled, part);
+    tsl_compiled_finish(&compiled);
+    assert_int_equal(kc_result(good, ""), CL_SUCCESS);
+    assert_int_equal(tsl_client_process(), process);
+}
+
+static void a_compiler_that_dies_is_a_build_failure(void **state)
+{
+    (void)state;
+    check_failure("#pragma clang __debug llvm_fatal_error\n", "the kernel compiler died of this program");
+    check_failure("#pragma clang __debug crash\n", "the kernel compiler died of this program");
+}
+
+static void a_compiler_without_end_is_a_build_failure(void **state)
+{
+    (void)state;
+    check_failure(endless, "the kernel compiler was stopped: this build ");
+}
+
+/* ---- The program notices nothing --------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t signals;
+
+static void on_child(int signal)
+{
+    (void)signal;
+    signals++;
+}
+
+static void no_signal_and_no_child_is_seen(void **state)
+{
+    struct sigaction action = {.sa_handler = on_child}, before;
+
+    (void)state;
+    assert_int_equal(sigaction(SIGCHLD, &action, &before), 0);
+    assert_int_equal(kc_result(good, ""), CL_SUCCESS);
+    kill(tsl_client_process(), SIGKILL);
+    pause_ms(100);
+    errno = 0;
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+    assert_int_equal(kc_result(good, ""), CL_SUCCESS);
+    assert_int_equal(signals, 0);
+    assert_int_equal(sigaction(SIGCHLD, &before, NULL), 0);
+}
+
+/* The target of a link of the process in /proc; "" if there is none. */
+static void link_of(int process, const char *name, char target[256])
+{
+    char path[512];
+    ssize_t size;
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", process, name);
+    size = readlink(path, target, 255);
+    target[size < 0 ? 0 : size] = 0;
+}
+
+/* The line of /proc/…/status that begins so. */
+static void status_of(int process, const char *name, char value[256])
+{
+    char path[64], line[256];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/status", process);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    value[0] = 0;
+    while (fgets(line, sizeof(line), file))
+        if (strncmp(line, name, strlen(name)) == 0)
+            strcpy(value, line + strlen(name));
+    fclose(file);
+}
+
+static void it_inherits_nothing(void **state)
+{
+    int file = open("/dev/zero", O_RDONLY), process;
+    char path[64], text[256];
+    struct dirent *entry;
+    sigset_t blocked, before;
+    DIR *files;
+    FILE *environment;
+
+    (void)state;
+    /* A new one, from a thread with descriptors without close-on-exec, blocked and ignored signals. */
+    assert_int_equal(kc_result(good, ""), CL_SUCCESS);
+    kill(tsl_client_process(), SIGKILL);
+    sigfillset(&blocked);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    signal(SIGUSR1, SIG_IGN);
+    setenv("LD_BIND_NOW", "1", 1);
+    setenv("MALLOC_PERTURB_", "1", 1);
+    assert_int_equal(kc_result(good, ""), CL_SUCCESS);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    process = tsl_client_process();
+
+    for (int stream = 0; stream < 3; stream++) {
+        snprintf(path, sizeof(path), "fd/%d", stream);
+        link_of(process, path, text);
+        assert_string_equal(text, "/dev/null");
+    }
+    link_of(process, "fd/3", text);
+    assert_memory_equal(text, "socket:", 7);
+    snprintf(path, sizeof(path), "/proc/%d/fd", process);
+    files = opendir(path);
+    assert_non_null(files);
+    while ((entry = readdir(files))) {
+        char name[300];
+
+        if (atoi(entry->d_name) <= 3)
+            continue;
+        snprintf(name, sizeof(name), "fd/%s", entry->d_name);
+        link_of(process, name, text);
+        assert_null(strstr(text, "/dev/zero"));
+    }
+    closedir(files);
+
+    snprintf(path, sizeof(path), "/proc/%d/environ", process);
+    environment = fopen(path, "r");
+    assert_non_null(environment);
+    assert_int_equal(fgetc(environment), EOF);
+    fclose(environment);
+    link_of(process, "cwd", text);
+    assert_string_equal(text, "/");
+    status_of(process, "SigBlk:", text);
+    assert_int_equal(strtoull(text, NULL, 16), 0);
+    status_of(process, "SigIgn:", text);
+    assert_int_equal(strtoull(text, NULL, 16) & ~(UINT64_C(1) << (SIGPIPE - 1)), 0);
+    assert_int_not_equal(getsid(process), getsid(0));
+    close(file);
+}
+
+/* Whoever reads the program's output sees its end when the program ends, not when the compiler does. */
+static void outputs_are_not_kept_open(void **state)
+{
+    int ends[2];
+    char byte;
+    struct pollfd polled;
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(kc_result(good, ""), CL_SUCCESS);
+    kill(tsl_client_process(), SIGKILL);
+    assert_int_equal(kc_result(good, ""), CL_SUCCESS);
+    close(ends[1]);
+    polled = (struct pollfd){.fd = ends[0], .events = POLLIN};
+    assert_int_equal(poll(&polled, 1, 2000), 1);
+    assert_int_equal(read(ends[0], &byte, 1), 0);
+    close(ends[0]);
+}
+
+/* A program may have closed what others expect to be open. */
+static void closed_streams_do_not_matter(void **state)
+{
+    int process, status;
+    pid_t child;
+
+    (void)state;
+    assert_int_equal(kc_result(good, ""), CL_SUCCESS);
+    process = tsl_client_process();
+    child = fork();
+    if (child == 0) {
+        char *const arguments[] = {"process_test", "--closed", NULL};
+
+        execv("/proc/self/exe", arguments);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(tsl_client_process(), process);
+}
+
+static int use_closed(void)
+{
+    struct tsl_compiled compiled;
+
+    close(0);
+    close(1);
+    close(2);
+    return kc_build(good, "", &compiled) == CL_SUCCESS ? 0 : 1;
+}
+
+static void a_forked_child_is_told(void **state)
+{
+    int status;
+    pid_t child;
+
+    (void)state;
+    assert_int_equal(kc_result(good, ""), CL_SUCCESS);
+    child = fork();
+    if (child == 0)
+        _exit(kc_result(good, "") == CL_OUT_OF_RESOURCES ? 0 : 1);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(kc_result(good, ""), CL_SUCCESS);
+}
+
+/* ---- Where it can't be started ----------------------------------------------------------------------------------- */
+
+/* From now on execve fails with EPERM, in this process and those that it starts. */
+static bool forbid_programs(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execve, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static int use_forbidden(void)
+{
+    struct tsl_compiled compiled;
+    bool said;
+
+    if (!forbid_programs() || kc_build(good, "", &compiled) != CL_COMPILER_NOT_AVAILABLE)
+        return 1;
+    said = strstr(compiled.built.log, "can't be started here: Operation not permitted");
+    tsl_compiled_finish(&compiled);
+    /* And nobody is left behind. */
+    return said && waitpid(-1, NULL, __WALL | WNOHANG) == -1 && errno == ECHILD ? 0 : 2;
+}
+
+static void where_programs_are_forbidden_it_says_so(void **state)
+{
+    int status;
+    pid_t child = fork();
+
+    (void)state;
+    if (child == 0) {
+        char *const arguments[] = {"process_test", "--forbidden", NULL};
+
+        execv("/proc/self/exe", arguments);
+        _exit(3);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static int use_missing(void)
+{
+    struct tsl_compiled compiled;
+
+    tsl_client_set_program("/nowhere/tesela-kc", NULL);
+    if (kc_build(good, "", &compiled) != CL_COMPILER_NOT_AVAILABLE ||
+        !strstr(compiled.built.log, "No such file or directory"))
+        return 1;
+    tsl_client_set_program("/bin/true", NULL); /* it ends before it says a word */
+    return kc_build(good, "", &compiled) == CL_COMPILER_NOT_AVAILABLE && strstr(compiled.built.log, "as soon as") ? 0
+                                                                                                                  : 2;
+}
+
+static void where_it_is_missing_it_says_so(void **state)
+{
+    int status;
+    pid_t child = fork();
+
+    (void)state;
+    if (child == 0) {
+        char *const arguments[] = {"process_test", "--missing", NULL};
+
+        execv("/proc/self/exe", arguments);
+        _exit(3);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+int main(int n, char **args)
+{
+    static char time_limit[] = "--time-limit", seconds[] = "3", memory_limit[] = "--memory-limit", mib[] = "512";
+    static char *const limits[] = {time_limit, seconds, memory_limit, mib, NULL};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_is_started_when_needed_and_kept),
+        cmocka_unit_test(it_is_started_again_when_it_died),
+        cmocka_unit_test(who_waits_learns_of_its_death),
+        cmocka_unit_test(builds_of_several_threads_go_side_by_side),
+        cmocka_unit_test(it_ends_with_the_program),
+        cmocka_unit_test(a_compiler_that_dies_is_a_build_failure),
+        cmocka_unit_test(a_compiler_without_end_is_a_build_failure),
+        cmocka_unit_test(no_signal_and_no_child_is_seen),
+        cmocka_unit_test(it_inherits_nothing),
+        cmocka_unit_test(outputs_are_not_kept_open),
+        cmocka_unit_test(closed_streams_do_not_matter),
+        cmocka_unit_test(a_forked_child_is_told),
+        cmocka_unit_test(where_programs_are_forbidden_it_says_so),
+        cmocka_unit_test(where_it_is_missing_it_says_so),
+    };
+
+    kc_use(limits);
+    kc_use_no_cache();
+    if (n > 2 && strcmp(args[1], "--use") == 0)
+        return use_and_end(args[2]);
+    if (n > 1)
+        return strcmp(args[1], "--closed") == 0    ? use_closed()
+               : strcmp(args[1], "--missing") == 0 ? use_missing()
+                                                   : use_forbidden();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
