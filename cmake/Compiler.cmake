@@ -74,10 +74,19 @@ target_compile_definitions(tesela_kc PRIVATE
 target_link_libraries(tesela_kc PRIVATE tesela_kc_front tesela_flags
     ${LLVM_LIBRARIES}/libclang-cpp.so ${llvm_library})
 
+# The built-in functions, each library compiled by tesela-kc itself.
 file(GLOB builtins CONFIGURE_DEPENDS src/kc/builtins/*.cl)
 file(GLOB builtins_headers CONFIGURE_DEPENDS src/kc/builtins/*.h)
-add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/kc/builtins.bc
-    COMMAND tesela_kc --make-builtins ${CMAKE_BINARY_DIR}/kc/builtins.bc ${LIBCLC} ${builtins}
-    DEPENDS ${builtins} ${builtins_headers} tesela_kc VERBATIM)
-add_custom_target(tesela_builtins ALL DEPENDS ${CMAKE_BINARY_DIR}/kc/builtins.bc)
+set(builtins_files "")
+function(make_builtins name libclc)
+    add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/kc/${name}.bc
+        COMMAND tesela_kc --make-builtins ${CMAKE_BINARY_DIR}/kc/${name}.bc ${libclc} ${ARGN}
+        DEPENDS ${ARGN} ${builtins_headers} tesela_kc VERBATIM)
+    set(builtins_files ${builtins_files} ${CMAKE_BINARY_DIR}/kc/${name}.bc PARENT_SCOPE)
+endfunction()
+set(nvptx ${PROJECT_SOURCE_DIR}/src/kc/builtins/nvptx)
+make_builtins(builtins ${LIBCLC} ${builtins})
+make_builtins(builtins-nvptx ${LIBCLC} ${builtins} ${nvptx}/native.cl)
+make_builtins(work-items-nvptx - ${nvptx}/work_item.cl)
+add_custom_target(tesela_builtins ALL DEPENDS ${builtins_files})
 set(TESELA_KC tesela_kc tesela_builtins)

@@ -14,7 +14,7 @@ function(tesela_install)
     # The library finds its compiler beside itself.
     if(TESELA_KC)
         install(TARGETS tesela_kc RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/tesela)
-        install(FILES ${CMAKE_BINARY_DIR}/kc/builtins.bc DESTINATION ${CMAKE_INSTALL_LIBDIR}/tesela)
+        install(FILES ${builtins_files} DESTINATION ${CMAKE_INSTALL_LIBDIR}/tesela)
     endif()
     # `tesela run` points the loader to a folder that holds our .icd alone; in a build tree that is icd/.
     file(RELATIVE_PATH icd_from_tool ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/tesela/icd)

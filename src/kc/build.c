@@ -4,6 +4,7 @@
 #include "kc/facts.h"
 #include "kc/front.h"
 #include "kc/link.h"
+#include "kc/print.h"
 #include "kc/ptx.h"
 
 #include <fcntl.h>
@@ -112,21 +113,29 @@ bool kc_build_module(struct kc_build *build)
 static bool open_target(struct kc_build *build, char **why)
 {
     if (build->request->target == TSL_WIRE_PTX)
-        return kc_target_nvptx(build->request->processor ? build->request->processor : "sm_75", &build->target, why);
+        return kc_target_nvptx(build->request->processor, &build->target, why);
     return kc_target_host(build->request->processor, &build->target, why);
+}
+
+static LLVMModuleRef open_library(struct kc_build *build, char **why)
+{
+    LLVMModuleRef library = build->library;
+
+    build->library = NULL;
+    if (build->request->target == TSL_WIRE_PTX)
+        return kc_builtins_open(build->context, KC_BUILTINS_NVPTX, why);
+    return library ? library : kc_builtins_open(build->context, KC_BUILTINS_CPU, why);
 }
 
 bool kc_build_link(struct kc_build *build)
 {
-    LLVMModuleRef library = build->library;
+    LLVMModuleRef library;
     char *why = NULL;
 
-    build->library = NULL;
-    if (!library)
-        return fail_with(build, strdup("the built-in functions are missing: install Tesela again"));
-    if (!open_target(build, &why))
+    if (!open_target(build, &why) || !(library = open_library(build, &why)))
         return fail_with(build, why);
     kc_target_set(&build->target, library);
+    kc_print_lower(build->module, build->request->target == TSL_WIRE_PTX);
     if (!kc_link_builtins(build->module, library, build->log) ||
         !kc_link_finish(build->module, build->target.machine, build->log))
         return fail(build);

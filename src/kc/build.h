@@ -11,7 +11,7 @@
 struct kc_build {
     const struct tsl_wire_build *request;
     LLVMContextRef context;
-    LLVMModuleRef library; /* of built-in functions; used up by kc_build_link */
+    LLVMModuleRef library; /* of built-in functions for the CPU, if it is open already; used up by kc_build_link */
     LLVMModuleRef module;
     struct kc_options options;
     struct kc_target target;
@@ -25,7 +25,7 @@ struct kc_build {
     cl_int result;
 };
 
-/* What a build begins with; `library` may be NULL for what isn't linked. */
+/* What a build begins with; `library` may be NULL. */
 void kc_build_begin(struct kc_build *build, const struct tsl_wire_build *request, LLVMContextRef context,
                     LLVMModuleRef library);
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- Neutral functions ------------------------------------------------------------------------------------------- */
 
@@ -72,7 +73,7 @@ static LLVMModuleRef compile(LLVMContextRef context, const char *path)
 
     if (strrchr(folder, '/'))
         *strrchr(folder, '/') = 0;
-    if (input.source && asprintf(&text, "-cl-std=CL3.0 -I \"%s\"", folder) > 0 &&
+    if (input.source && asprintf(&text, "-cl-std=CL3.0 -I \"%s\" -I \"%s/..\"", folder, folder) > 0 &&
         kc_options_read(text, false, &options, &why)) {
         input.n_args = options.n_args;
         input.args = options.args;
@@ -138,18 +139,28 @@ static void loosen(LLVMModuleRef library)
             LLVMSetLinkage(g, LLVMLinkOnceODRLinkage);
 }
 
-int kc_builtins_make(const char *out, const char *libclc, unsigned n_sources, char *const *sources)
+/* NULL after a message. */
+static LLVMModuleRef read_libclc(LLVMContextRef context, const char *path)
 {
-    LLVMContextRef context = LLVMContextCreate();
     LLVMMemoryBufferRef buffer;
     LLVMModuleRef library;
     char *why = NULL;
 
-    if (LLVMCreateMemoryBufferWithContentsOfFile(libclc, &buffer, &why) ||
-        LLVMParseBitcodeInContext2(context, buffer, &library)) {
-        fprintf(stderr, "tesela-kc: %s: %s\n", libclc, why ? why : "no bitcode that this LLVM reads");
+    if (!LLVMCreateMemoryBufferWithContentsOfFile(path, &buffer, &why) &&
+        !LLVMParseBitcodeInContext2(context, buffer, &library))
+        return library;
+    fprintf(stderr, "tesela-kc: %s: %s\n", path, why ? why : "no bitcode that this LLVM reads");
+    return NULL;
+}
+
+int kc_builtins_make(const char *out, const char *libclc, unsigned n_sources, char *const *sources)
+{
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef library =
+        strcmp(libclc, "-") ? read_libclc(context, libclc) : LLVMModuleCreateWithNameInContext("builtins", context);
+
+    if (!library)
         return 1;
-    }
     kc_builtins_neutralise(library);
     /* libclc makes these two of others; the pass for work-groups knows better. */
     undefine(library, "_Z13get_global_idj");
@@ -168,14 +179,18 @@ int kc_builtins_make(const char *out, const char *libclc, unsigned n_sources, ch
 
 /* ---- Use --------------------------------------------------------------------------------------------------------- */
 
-LLVMModuleRef kc_builtins_open(LLVMContextRef context, const char *path, char **why)
+LLVMModuleRef kc_builtins_open(LLVMContextRef context, const char *name, char **why)
 {
+    char path[4096];
+    ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 64);
     LLVMMemoryBufferRef buffer;
     LLVMModuleRef library;
     char *message = NULL;
 
+    path[size < 0 ? 0 : size] = 0;
+    strcpy(strrchr(path, '/') ? strrchr(path, '/') + 1 : path, name);
     if (LLVMCreateMemoryBufferWithContentsOfFile(path, &buffer, &message)) {
-        if (asprintf(why, "the built-in functions can't be read: %s: %s", path, message) < 0)
+        if (asprintf(why, "the built-in functions are missing (%s): install Tesela again", message) < 0)
             *why = NULL;
         LLVMDisposeMessage(message);
         return NULL;

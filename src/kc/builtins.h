@@ -7,12 +7,16 @@
 
 #include "kc/target.h"
 
-/* `tesela-kc --make-builtins OUT LIBCLC SOURCE…`. Returns the exit status. */
+/* Their files, beside the program. */
+#define KC_BUILTINS_CPU     "builtins.bc"
+#define KC_BUILTINS_NVPTX   "builtins-nvptx.bc"
+#define KC_WORK_ITEMS_NVPTX "work-items-nvptx.bc"
+
+/* `tesela-kc --make-builtins OUT LIBCLC SOURCE…`; LIBCLC "-": the sources alone. Returns the exit status. */
 int kc_builtins_make(const char *out, const char *libclc, unsigned n_sources, char *const *sources);
 
-/* Opens the library for the host; functions are read when they are linked. Its file: "builtins.bc" beside the program.
- */
-LLVMModuleRef kc_builtins_open(LLVMContextRef context, const char *path, char **why);
+/* Opens one of these files; functions are read when they are linked. NULL: *why (heap). */
+LLVMModuleRef kc_builtins_open(LLVMContextRef context, const char *name, char **why);
 
 /* Makes a function of the front end's target one of any: no calling convention, no attributes of a target. */
 void kc_builtins_neutralise(LLVMModuleRef module);

@@ -2,7 +2,6 @@
 
 #include "kc/builtins.h"
 #include "kc/llvm.h"
-#include "kc/print.h"
 #include "kc/workgroup/workgroup.h"
 
 #include <llvm-c/Analysis.h>
@@ -61,7 +60,7 @@ static bool is_defined(LLVMValueRef function, FILE *log)
     const char *name = kc_name(function);
 
     if (!LLVMIsDeclaration(function) || LLVMGetIntrinsicID(function) || is_primitive(function) ||
-        strcmp(name, BARRIER) == 0 || !LLVMGetFirstUse(function))
+        strcmp(name, BARRIER) == 0 || strcmp(name, "vprintf") == 0 || !LLVMGetFirstUse(function))
         return true;
     fprintf(log, "error: the function %s is called and defined nowhere\n", name);
     return false;
@@ -73,7 +72,6 @@ bool kc_link_builtins(LLVMModuleRef module, LLVMModuleRef library, FILE *log)
 
     LLVMSetTarget(module, LLVMGetTarget(library));
     LLVMSetDataLayout(module, LLVMGetDataLayoutStr(library));
-    kc_print_lower(module);
     if (!kc_link_add(module, library, log))
         return false;
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))

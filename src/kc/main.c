@@ -5,6 +5,7 @@
 #include "kc/build.h"
 #include "kc/builtins.h"
 #include "kc/front.h"
+#include "kc/llvm.h"
 #include "kc/server.h"
 
 #include <getopt.h>
@@ -31,28 +32,8 @@ static const char usage[] =
     "For the library:\n"
     "  --serve SOCKET [--time-limit SECONDS] [--memory-limit MIB] [--idle-limit SECONDS] [--jobs N]\n"
     "For the build of Tesela:\n"
-    "  --make-builtins OUT LIBCLC.bc FILE.cl...\n";
-
-/* ---- Beginning --------------------------------------------------------------------------------------------------- */
-
-/* The library of built-in functions lies beside the program. NULL with a message on standard error. */
-static LLVMModuleRef open_builtins(LLVMContextRef context)
-{
-    char path[4096];
-    ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 16);
-    char *why = NULL;
-    LLVMModuleRef library;
-
-    if (size < 0)
-        return NULL;
-    path[size] = 0;
-    strcpy(strrchr(path, '/') + 1, "builtins.bc");
-    library = kc_builtins_open(context, path, &why);
-    if (!library)
-        fprintf(stderr, "tesela-kc: %s\n", why ? why : path);
-    free(why);
-    return library;
-}
+    "  --make-builtins OUT LIBCLC.bc FILE.cl...\n"
+    "  --list-builtins     names of the functions that programs are linked with\n";
 
 /* ---- For people -------------------------------------------------------------------------------------------------- */
 
@@ -131,7 +112,7 @@ static int run(struct command *command, const char *path)
         command->request.target = TSL_WIRE_CPU;
     else if (strcmp(command->emit, "ptx") == 0)
         command->request.target = TSL_WIRE_PTX;
-    kc_build_begin(&build, &command->request, context, open_builtins(context));
+    kc_build_begin(&build, &command->request, context, NULL);
     done = show(command, &build, out);
     fflush(build.log);
     fputs(build.text, stderr);
@@ -140,6 +121,19 @@ static int run(struct command *command, const char *path)
     if (fclose(out))
         done = false;
     return done ? 0 : 1;
+}
+
+static int list_builtins(void)
+{
+    char *why = NULL;
+    LLVMModuleRef library = kc_builtins_open(LLVMContextCreate(), KC_BUILTINS_CPU, &why);
+
+    if (!library)
+        return fprintf(stderr, "tesela-kc: %s\n", why), 1;
+    for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f))
+            puts(kc_name(f));
+    return 0;
 }
 
 /* ---- For the library --------------------------------------------------------------------------------------------- */
@@ -157,12 +151,14 @@ static void warm_up(struct kc_warm *warm)
     char nothing[] = "kernel void f(global float *x) { x[get_global_id(0)] += 1.0f; }", empty[] = "";
     struct tsl_wire_build request = {.source = nothing, .options = empty};
     struct kc_build build;
+    char *why = NULL;
 
     kc_build_begin(&build, &request, LLVMContextCreate(), NULL);
     kc_build_module(&build);
     kc_build_finish(&build);
     warm->context = LLVMContextCreate();
-    warm->library = open_builtins(warm->context);
+    warm->library = kc_builtins_open(warm->context, KC_BUILTINS_CPU, &why); /* else the build says why */
+    free(why);
 }
 
 static int serve(int socket, struct kc_limits *limits)
@@ -180,15 +176,14 @@ static int serve(int socket, struct kc_limits *limits)
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 
-enum { EMIT = 256, OPTIONS, PROCESSOR, KERNEL, LOCAL, SERVE, TIME, MEMORY, IDLE, JOBS, MAKE, VERSION, HELP };
+enum { EMIT = 256, OPTIONS, PROCESSOR, KERNEL, LOCAL, SERVE, TIME, MEMORY, IDLE, JOBS, MAKE, LIST, VERSION, HELP };
 
-static const struct option options[] = {{"emit", 1, NULL, EMIT},           {"options", 1, NULL, OPTIONS},
-                                        {"processor", 1, NULL, PROCESSOR}, {"kernel", 1, NULL, KERNEL},
-                                        {"local", 1, NULL, LOCAL},         {"serve", 1, NULL, SERVE},
-                                        {"time-limit", 1, NULL, TIME},     {"memory-limit", 1, NULL, MEMORY},
-                                        {"idle-limit", 1, NULL, IDLE},     {"jobs", 1, NULL, JOBS},
-                                        {"make-builtins", 0, NULL, MAKE},  {"version", 0, NULL, VERSION},
-                                        {"help", 0, NULL, HELP},           {NULL, 0, NULL, 0}};
+static const struct option options[] = {
+    {"emit", 1, NULL, EMIT},       {"options", 1, NULL, OPTIONS},     {"processor", 1, NULL, PROCESSOR},
+    {"kernel", 1, NULL, KERNEL},   {"local", 1, NULL, LOCAL},         {"serve", 1, NULL, SERVE},
+    {"time-limit", 1, NULL, TIME}, {"memory-limit", 1, NULL, MEMORY}, {"idle-limit", 1, NULL, IDLE},
+    {"jobs", 1, NULL, JOBS},       {"make-builtins", 0, NULL, MAKE},  {"list-builtins", 0, NULL, LIST},
+    {"version", 0, NULL, VERSION}, {"help", 0, NULL, HELP},           {NULL, 0, NULL, 0}};
 
 struct line {
     struct command command;
@@ -278,6 +273,8 @@ int main(int n, char **args)
     while ((option = getopt_long(n, args, "o:", options, NULL)) >= 0) {
         if (option == VERSION || option == HELP)
             return puts(option == HELP ? usage : kc_version()) < 0;
+        if (option == LIST)
+            return list_builtins();
         if (!take(&line, option))
             return bad_usage();
     }

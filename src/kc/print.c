@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of launch->print: launch, thread, format. */
+#define FIXED_ARGS 3
+
 /* A call on its way: the format as far as it is written, and the arguments for it. */
 struct print {
     LLVMContextRef context;
@@ -168,10 +171,34 @@ static LLVMValueRef build_call(struct print *print, LLVMModuleRef module, const 
     return LLVMBuildCall2(print->builder, type, function, print->args, print->n_args, "");
 }
 
-static void lower(LLVMModuleRef module, LLVMValueRef call)
+/* vprintf(format, arguments): a structure of the promoted arguments, in private memory (CUDA C++ Programming Guide,
+ * "Formatted Output"). */
+static LLVMValueRef build_vprintf(struct print *print, LLVMModuleRef module, const char *format)
+{
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(print->context, 0), two[2] = {pointer, pointer};
+    LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(print->context), two, 2, false), fields;
+    LLVMTypeRef *types = malloc((print->n_args + 1) * sizeof(*types));
+    LLVMValueRef function = LLVMGetNamedFunction(module, "vprintf"), memory;
+    unsigned n = print->n_args - FIXED_ARGS;
+
+    for (unsigned i = 0; i < n; i++)
+        types[i] = LLVMTypeOf(print->args[FIXED_ARGS + i]);
+    fields = LLVMStructTypeInContext(print->context, types, n, false);
+    free(types);
+    memory = LLVMBuildAlloca(print->builder, fields, "");
+    for (unsigned i = 0; i < n; i++)
+        LLVMBuildStore(print->builder, print->args[FIXED_ARGS + i],
+                       LLVMBuildStructGEP2(print->builder, fields, memory, i, ""));
+    if (!function)
+        function = LLVMAddFunction(module, "vprintf", type);
+    return LLVMBuildCall2(print->builder, type, function,
+                          (LLVMValueRef[]){LLVMBuildGlobalStringPtr(print->builder, format, "format"), memory}, 2, "");
+}
+
+static void lower(LLVMModuleRef module, LLVMValueRef call, bool gpu)
 {
     const char *text = constant_text(LLVMGetOperand(call, 0));
-    struct print print = {.context = LLVMGetModuleContext(module), .call = call, .next = 1, .n_args = 3};
+    struct print print = {.context = LLVMGetModuleContext(module), .call = call, .next = 1, .n_args = FIXED_ARGS};
     char *format = NULL;
     size_t size;
 
@@ -180,18 +207,18 @@ static void lower(LLVMModuleRef module, LLVMValueRef call)
     print.n_given = LLVMGetNumArgOperands(call);
     print.builder = LLVMCreateBuilderInContext(print.context);
     print.format = open_memstream(&format, &size);
-    print.args = malloc((3 + 16 * (strlen(text) / 2 + 1)) * sizeof(print.args[0]));
+    print.args = malloc((FIXED_ARGS + 16 * (strlen(text) / 2 + 1)) * sizeof(print.args[0]));
     LLVMPositionBuilderBefore(print.builder, call);
     put_format(&print, text);
     fclose(print.format);
-    LLVMReplaceAllUsesWith(call, build_call(&print, module, format));
+    LLVMReplaceAllUsesWith(call, gpu ? build_vprintf(&print, module, format) : build_call(&print, module, format));
     LLVMInstructionEraseFromParent(call);
     LLVMDisposeBuilder(print.builder);
     free(print.args);
     free(format);
 }
 
-void kc_print_lower(LLVMModuleRef module)
+void kc_print_lower(LLVMModuleRef module, bool gpu)
 {
     LLVMValueRef function = LLVMGetNamedFunction(module, "printf");
     LLVMUseRef next;
@@ -199,6 +226,6 @@ void kc_print_lower(LLVMModuleRef module)
     for (LLVMUseRef use = function ? LLVMGetFirstUse(function) : NULL; use; use = next) {
         next = LLVMGetNextUse(use);
         if (kc_callee(LLVMGetUser(use)) == function)
-            lower(module, LLVMGetUser(use));
+            lower(module, LLVMGetUser(use), gpu);
     }
 }

@@ -46,13 +46,28 @@ bool kc_target_host(const char *processor, struct kc_target *target, char **why)
     return done;
 }
 
+/* LLVM wants a version of PTX that knows the processor; what drivers know of it grows with it. LLVM 16 to 19 know none
+ * after sm_90, whose code newer ones run. */
+static const struct {
+    unsigned processor;
+    const char *name, *features;
+} generations[] = {{90, "sm_90", "+ptx78"}, {89, "sm_89", "+ptx78"}, {87, "sm_87", "+ptx74"}, {86, "sm_86", "+ptx71"},
+                   {80, "sm_80", "+ptx70"}, {75, "sm_75", "+ptx63"}, {72, "sm_72", "+ptx61"}, {70, "sm_70", "+ptx60"},
+                   {60, "sm_60", "+ptx60"}, {0, "sm_50", "+ptx60"}};
+
 bool kc_target_nvptx(const char *processor, struct kc_target *target, char **why)
 {
+    unsigned wanted = 75, i = 0;
+
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
-    return create("nvptx64-nvidia-cuda", processor, "+ptx63", target, why);
+    if (processor)
+        sscanf(processor, "sm_%u", &wanted);
+    while (generations[i].processor > wanted)
+        i++;
+    return create("nvptx64-nvidia-cuda", generations[i].name, generations[i].features, target, why);
 }
 
 void kc_target_finish(struct kc_target *target)

@@ -16,7 +16,7 @@ struct kc_target {
 
 /* The host. processor: a name that LLVM knows; NULL: the one it runs on, with all its features. False: *why (heap). */
 bool kc_target_host(const char *processor, struct kc_target *target, char **why);
-/* NVIDIA GPUs; processor: "sm_75". */
+/* NVIDIA GPUs; processor: "sm_90"; NULL: sm_75. */
 bool kc_target_nvptx(const char *processor, struct kc_target *target, char **why);
 void kc_target_finish(struct kc_target *target);
 

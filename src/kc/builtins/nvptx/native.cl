@@ -1,0 +1,131 @@
+/*
+ * On NVIDIA GPUs libclc's native functions end in LLVM operations for which that back end has no instructions; these use
+ * the hardware's approximations, which is what native_… is for.
+ */
+#include "common.h"
+
+float OVERLOADABLE native_sin(float x)
+{
+    return __nvvm_sin_approx_f(x);
+}
+
+float OVERLOADABLE native_cos(float x)
+{
+    return __nvvm_cos_approx_f(x);
+}
+
+float OVERLOADABLE native_tan(float x)
+{
+    return __nvvm_div_approx_f(__nvvm_sin_approx_f(x), __nvvm_cos_approx_f(x));
+}
+
+float OVERLOADABLE native_exp2(float x)
+{
+    return __nvvm_ex2_approx_f(x);
+}
+
+float OVERLOADABLE native_exp(float x)
+{
+    return __nvvm_ex2_approx_f(x * M_LOG2E_F);
+}
+
+float OVERLOADABLE native_exp10(float x)
+{
+    return __nvvm_ex2_approx_f(x * 3.32192809488736235f);
+}
+
+float OVERLOADABLE native_log2(float x)
+{
+    return __nvvm_lg2_approx_f(x);
+}
+
+float OVERLOADABLE native_log(float x)
+{
+    return __nvvm_lg2_approx_f(x) * M_LN2_F;
+}
+
+float OVERLOADABLE native_log10(float x)
+{
+    return __nvvm_lg2_approx_f(x) * 0.301029995663981195f;
+}
+
+float OVERLOADABLE native_powr(float x, float y)
+{
+    return __nvvm_ex2_approx_f(y * __nvvm_lg2_approx_f(x));
+}
+
+float OVERLOADABLE native_sqrt(float x)
+{
+    return __nvvm_sqrt_approx_f(x);
+}
+
+float OVERLOADABLE native_rsqrt(float x)
+{
+    return __nvvm_rsqrt_approx_f(x);
+}
+
+float OVERLOADABLE native_recip(float x)
+{
+    return __nvvm_rcp_approx_ftz_f(x);
+}
+
+float OVERLOADABLE native_divide(float x, float y)
+{
+    return __nvvm_div_approx_f(x, y);
+}
+
+#define X1(I) CALL(x.s##I)
+#define X2(I) CALL(x.s##I, y.s##I)
+#define SIZE_1(T, N)                     \
+    T OVERLOADABLE NAME(T x)             \
+    {                                    \
+        return (T)(COMPONENTS_##N(X1));  \
+    }
+#define SIZE_2(T, N)                     \
+    T OVERLOADABLE NAME(T x, T y)        \
+    {                                    \
+        return (T)(COMPONENTS_##N(X2));  \
+    }
+#define CALL NAME
+
+#define NAME native_sin
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_cos
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_tan
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_exp2
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_exp
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_exp10
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_log2
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_log
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_log10
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_sqrt
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_rsqrt
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_recip
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_powr
+EACH_SIZE(SIZE_2, float)
+#undef NAME
+#define NAME native_divide
+EACH_SIZE(SIZE_2, float)

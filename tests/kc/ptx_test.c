@@ -1,0 +1,176 @@
+/*
+ * PTX: its kernels have the parameters that compile/ptx.h promises, and ptxas, where there is one, takes it for three
+ * generations of processors.
+ */
+#include "kc_env.h"
+
+#include <unistd.h>
+
+static const char *const processors[] = {"sm_75", "sm_80", "sm_90"};
+
+static const char source[] =
+    "typedef struct { float4 a; int b; } S;\n"
+    "kernel void values(global const float *x, constant int *c, S s, int n, float3 v, long l, char k) {\n"
+    "  ((global float *)x)[get_global_id(0)] = s.a.x + s.b + n + v.y + l + k + c[0];\n"
+    "}\n"
+    "kernel __attribute__((reqd_work_group_size(64, 1, 1))) void locals(global int *x, local int *l, local float3 *m) "
+    "{\n"
+    "  local int own[64];\n"
+    "  int i = get_local_id(0);\n"
+    "  l[i] = x[get_global_id(0)]; own[i] = i; m[i] = i;\n"
+    "  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "  x[get_global_id(0)] = l[63 - i] + own[63 - i] + (int)m[63 - i].y;\n"
+    "}\n"
+    "kernel void ids(global ulong *x, uint d) {\n"
+    "  *x++ = get_work_dim(); *x++ = get_global_id(d); *x++ = get_local_id(d); *x++ = get_group_id(d);\n"
+    "  *x++ = get_global_size(d); *x++ = get_local_size(d); *x++ = get_num_groups(d); *x++ = get_global_offset(d);\n"
+    "  *x++ = get_enqueued_local_size(d); *x++ = get_global_linear_id(); *x++ = get_local_linear_id();\n"
+    "}\n"
+    "kernel void prints(global int *x) {\n"
+    "  printf(\"%d %v4d %s %5.2f %%\\n\", x[0], (int4)(x[1]), \"text\", 1.5f * x[2]);\n"
+    "}\n"
+    "kernel void atomics(global atomic_int *p, local atomic_uint *l, global long *q, global int *r) {\n"
+    "  atomic_fetch_add(p, 1); atom_add(q, 2L); atomic_store_explicit(p, 3, memory_order_release);\n"
+    "  r[0] = atomic_load_explicit(p, memory_order_acquire); int e = 3;\n"
+    "  atomic_compare_exchange_strong(p, &e, 4); atomic_fetch_max(l, 2u); "
+    "atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE,\n"
+    "  memory_order_seq_cst, memory_scope_device); mem_fence(CLK_LOCAL_MEM_FENCE); atomic_cmpxchg(r, 1, 2);\n"
+    "}\n"
+    "kernel void mathematics(global float4 *x, global double *y) {\n"
+    "  float4 v = *x;\n"
+    "  v = native_sin(v) + native_cos(v) + native_tan(v) + native_exp(v) + native_exp2(v) + native_exp10(v);\n"
+    "  v += native_log(v) + native_log2(v) + native_log10(v) + native_powr(v, v) + native_sqrt(v) + native_rsqrt(v);\n"
+    "  v += native_recip(v) + native_divide(v, v) + sin(v) + cos(v) + tan(v) + exp(v) + log(v) + pow(v, v) + sqrt(v);\n"
+    "  v += fmod(v, v) + fma(v, v, v) + tgamma(v) + lgamma(v) + erf(v) + erfc(v) + atan2(v, v) + sinh(v) + cbrt(v);\n"
+    "  *x = v + convert_float4_rte(convert_int4_sat(v)) + half_sin(v);\n"
+    "  *y = sin(*y) + exp(*y) + pow(*y, 2.5) + fmod(*y, 3.0) + sqrt(*y) + log(*y);\n"
+    "}\n";
+
+static struct tsl_compiled compile(const char *processor)
+{
+    struct tsl_wire_build request = kc_request(source, "-cl-std=CL3.0");
+    struct tsl_compiled compiled;
+
+    request.target = TSL_WIRE_PTX;
+    request.processor = (char *)processor;
+    if (tsl_compile(&request, &compiled) != CL_SUCCESS)
+        fail_msg("%s: %s", processor, compiled.built.log);
+    return compiled;
+}
+
+/* The parameters of a kernel, up to its closing bracket; heap. */
+static char *parameters(const char *text, const char *kernel)
+{
+    char entry[64];
+    const char *at;
+
+    snprintf(entry, sizeof(entry), ".visible .entry %s(", kernel);
+    at = strstr(text, entry);
+    if (!at)
+        fail_msg("no kernel %s", kernel);
+    return strndup(at, (size_t)(strchr(at, ')') - at));
+}
+
+static void check_parameters(const char *text, const char *kernel, const char *const *wanted)
+{
+    char *all = parameters(text, kernel), *at = all;
+
+    for (; *wanted; wanted++) {
+        char *found = strstr(at, *wanted);
+
+        if (!found)
+            fail_msg("%s: no %s in its place: %s", kernel, *wanted, all);
+        at = found + 1;
+    }
+    assert_null(strstr(at, ".param"));
+    free(all);
+}
+
+static void parameters_are_as_promised(void **state)
+{
+    struct tsl_compiled compiled = compile("sm_75");
+    char *text = strndup(compiled.built.artefact, compiled.built.artefact_size);
+
+    (void)state;
+    assert_int_equal(strlen(text), compiled.built.artefact_size);
+    check_parameters(text, "values",
+                     (const char *[]){".param .u64", ".param .u64", ".param .align 16 .b8 values_param_2[32]",
+                                      ".param .u32", ".param .align 16 .b8 values_param_4[16]", ".param .u64",
+                                      ".param .u8", ".param .align 8 .b8 values_param_7[136]", NULL});
+    check_parameters(text, "locals",
+                     (const char *[]){".param .u64", ".param .u32 locals_param_1", ".param .u32 locals_param_2",
+                                      ".param .align 8 .b8 locals_param_3[136]", NULL});
+    check_parameters(text, "ids",
+                     (const char *[]){".param .u64", ".param .u32", ".param .align 8 .b8 ids_param_2[136]", NULL});
+    assert_non_null(strstr(text, ".reqntid 64, 1, 1"));
+    assert_non_null(strstr(text, "bar.sync"));
+    assert_non_null(strstr(text, "vprintf"));
+    assert_non_null(strstr(text, "membar.gl"));
+    assert_int_equal(compiled.built.n_kernels, 6);
+    free(text);
+    tsl_compiled_finish(&compiled);
+}
+
+static const char *find_ptxas(void)
+{
+    static const char *const places[] = {"/usr/local/cuda/bin/ptxas", "/usr/bin/ptxas"};
+
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+        if (access(places[i], X_OK) == 0)
+            return places[i];
+    return NULL;
+}
+
+static void assemblers_take_it(void **state)
+{
+    const char *ptxas = find_ptxas();
+    char file[] = "/tmp/tesela-ptx-XXXXXX", command[256];
+    int descriptor = mkstemp(file);
+
+    (void)state;
+    assert_true(descriptor >= 0);
+    for (size_t i = 0; i < sizeof(processors) / sizeof(processors[0]); i++) {
+        struct tsl_compiled compiled = compile(processors[i]);
+
+        assert_non_null(memmem(compiled.built.artefact, compiled.built.artefact_size, processors[i], 5));
+        assert_int_equal(ftruncate(descriptor, 0), 0);
+        assert_int_equal(pwrite(descriptor, compiled.built.artefact, compiled.built.artefact_size, 0),
+                         compiled.built.artefact_size);
+        tsl_compiled_finish(&compiled);
+        snprintf(command, sizeof(command), "%s -arch %s -o /dev/null %s", ptxas, processors[i], file);
+        if (!ptxas)
+            print_message("no ptxas here: %s is looked at as text only\n", processors[i]);
+        else
+            assert_int_equal(system(command), 0);
+    }
+    close(descriptor);
+    unlink(file);
+}
+
+static void newer_processors_get_code_that_they_can_run(void **state)
+{
+    struct tsl_compiled compiled = compile("sm_120");
+
+    (void)state;
+    assert_non_null(memmem(compiled.built.artefact, compiled.built.artefact_size, ".target sm_90", 13));
+    tsl_compiled_finish(&compiled);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    kc_use(NULL);
+    kc_use_no_cache();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parameters_are_as_promised),
+        cmocka_unit_test(assemblers_take_it),
+        cmocka_unit_test(newer_processors_get_code_that_they_can_run),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
