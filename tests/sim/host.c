@@ -43,7 +43,7 @@ static bool explained(const struct sim *sim, cl_int status)
         return true;
     if (status == CL_MEM_OBJECT_ALLOCATION_FAILURE && world->tight)
         return true;
-    if (status == CL_OUT_OF_HOST_MEMORY && sim->options.out_of_memory)
+    if ((status == CL_OUT_OF_HOST_MEMORY || status == CL_MAP_FAILURE) && sim->options.out_of_memory)
         return true;
     if (status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
         return n > 0 || world->lost || world->tight || sim->options.out_of_memory;

@@ -1,0 +1,136 @@
+# Makes the copy of the core in which each fault of the list below can be switched on: cmake -DSOURCE=src -DOUT=folder -P …
+#
+# fault(NAME FILE [[what is there]] [[what there is instead]] "what it means") replaces one place of one file, in which
+# BROKEN stands for "this fault is on". A place that isn't found once any more doesn't break the build: the test tells of
+# it. Then look what became of it in src/, and write it here anew.
+set(number 0)
+set(table "")
+file(GLOB files RELATIVE ${SOURCE} ${SOURCE}/graph/*.c ${SOURCE}/tile/*.c ${SOURCE}/core/*.c)
+foreach(file IN LISTS files)
+    file(READ ${SOURCE}/${file} text_${file})
+endforeach()
+
+function(fault name file old new meaning)
+    math(EXPR number "${number} + 1")
+    set(found 0)
+    string(FIND "${text_${file}}" "${old}" first)
+    string(FIND "${text_${file}}" "${old}" last REVERSE)
+    if(first GREATER -1 AND first EQUAL last)
+        set(found 1)
+        string(REPLACE BROKEN "(sim_fault == ${number})" new "${new}")
+        string(REPLACE "${old}" "${new}" text "${text_${file}}")
+        set(text_${file} "${text}" PARENT_SCOPE)
+    endif()
+    set(number ${number} PARENT_SCOPE)
+    set(table "${table}{\"${name}\", \"${file}\", \"${meaning}\", ${found}},\n" PARENT_SCOPE)
+endfunction()
+
+fault(dropped_edge graph/access.c
+    [[(use->write || (role & TSL_ROLE_WRITE)))]]
+    [[(use->write || ((role & TSL_ROLE_WRITE) && !BROKEN)))]]
+    "who writes doesn't wait for who reads")
+fault(stale_copy graph/access.c
+    [[error = set_valid(data, begin, end, 0, TSL_SPACE_BIT(space));]]
+    [[error = set_valid(data, begin, end, BROKEN ? TSL_SPACE_BIT(TSL_SPACE_HOST) : 0, TSL_SPACE_BIT(space));]]
+    "the host's copy stays valid when a member writes")
+fault(short_fetch graph/access.c
+    [[    *begin = tile->begin > *begin ? tile->begin : *begin;]]
+    [[    *begin = tile->begin > *begin ? tile->begin : BROKEN && *end - *begin > 64 ? *begin + 1 : *begin;]]
+    "the first byte of a move is left out")
+fault(early_end graph/event.c
+    [[            if (status <= CL_COMPLETE && op->state == TSL_OP_SUBMITTED)]]
+    [[            if (status <= (BROKEN ? CL_RUNNING : CL_COMPLETE) && op->state == TSL_OP_SUBMITTED)]]
+    "who asks for a status takes a running operation for a complete one")
+fault(early_gate graph/submit.c
+    [[        wait_by_gate(op, *TSL_FEW_AT(&op->gates, i), waits);]]
+    [[        if (!BROKEN)
+            wait_by_gate(op, *TSL_FEW_AT(&op->gates, i), waits);]]
+    "another member isn't waited for")
+fault(native_wait graph/submit.c
+    [[        wait_natively(op, *TSL_FEW_AT(&op->natives, i), waits);]]
+    [[        if (!BROKEN)
+            wait_natively(op, *TSL_FEW_AT(&op->natives, i), waits);]]
+    "another lane of the member isn't waited for")
+fault(merged_states tile/tile.c
+    [[left->valid == right->valid && uses_equal]]
+    [[(left->valid == right->valid || BROKEN) && uses_equal]]
+    "tiles whose copies are valid in different places merge")
+fault(merged_uses tile/tile.c
+    [[&& uses_equal(&left->uses, &right->uses);]]
+    [[&& (uses_equal(&left->uses, &right->uses) || BROKEN);]]
+    "tiles that different operations use merge: a range is lost")
+fault(covered_use tile/tile.c
+    [[    return !old->write && tsl_user_after(new->user, old->user);]]
+    [[    return !old->write && (BROKEN || tsl_user_after(new->user, old->user));]]
+    "a reader hides the readers of other lanes")
+fault(weak_edge graph/op.c
+    [[bool fails = edge->strict && op->status < 0;]]
+    [[bool fails = edge->strict && op->status < 0 && !BROKEN;]]
+    "failure doesn't reach who depends")
+fault(strong_edge graph/op.c
+    [[            if (fails && !edge->to->poison)]]
+    [[            if ((fails || (BROKEN && op->status < 0)) && !edge->to->poison)]]
+    "failure reaches who only comes after")
+fault(unfetched_output graph/plan.c
+    [[        if (!b || !arg_role(facts, i, b))]]
+    [[        if (!b || !arg_role(facts, i, b) || (BROKEN && !(arg_role(facts, i, b) & TSL_ROLE_READ)))]]
+    "what may be written is taken for what must be: its old bytes aren't fetched")
+fault(wrong_pitch graph/plan.c
+    [[                                .row_pitch = box->dst_row_pitch,
+                                .slice_pitch = box->dst_slice_pitch};
+    copy_region(op, box);
+}]]
+    [[                                .row_pitch = BROKEN && box->region[1] > 1 ? box->src_row_pitch : box->dst_row_pitch,
+                                .slice_pitch = box->dst_slice_pitch};
+    copy_region(op, box);
+}]]
+    "a box is written with the pitch of what is read")
+fault(kept_after_unmap graph/plan.c
+    [[    return tsl_claim_for_command(c, data_of(c->dst), begin, end, TSL_ROLE_WRITE, true);]]
+    [[    return tsl_claim_for_command(c, data_of(c->dst), begin, end, TSL_ROLE_WRITE, !BROKEN);]]
+    "what was written to a mapping isn't seen elsewhere")
+fault(lost_output graph/plan.c
+    [[    return facts->prints ? tsl_claim_host]]
+    [[    return facts->prints && !BROKEN ? tsl_claim_host]]
+    "printing kernels print in any order")
+fault(transparent graph/plan.c
+    [[    if (facts->opaque)
+        make_opaque(op);]]
+    [[    if (facts->opaque && !BROKEN)
+        make_opaque(op);]]
+    "a kernel with unknown effects is no barrier")
+fault(unordered_report graph/complete.c
+    [[    if (c->in_order)
+        report_in_order(stream);]]
+    [[    if (c->in_order && !BROKEN)
+        report_in_order(stream);]]
+    "commands of an in-order queue are reported as they end")
+fault(ignored_wait graph/enqueue.c
+    [[    for (cl_uint i = 0; i < e->n_wait; i++)]]
+    [[    for (cl_uint i = BROKEN; i < e->n_wait; i++)]]
+    "the first entry of a wait list is ignored")
+fault(forgotten_barrier graph/schedule.c
+    [[    if (c->barrier && c->state < TSL_COMPLETE)]]
+    [[    if (c->barrier && c->state < TSL_COMPLETE && !BROKEN)]]
+    "a barrier holds back nothing")
+fault(overtaken graph/schedule.c
+    [[    if (before->state != TSL_HELD)]]
+    [[    if (before->state != TSL_HELD || BROKEN)]]
+    "a command is scheduled before what it waits for")
+fault(missed_release graph/graph.c
+    [[    for (int i = 0; i < 2; i++)
+        if (buffers[i])]]
+    [[    for (int i = BROKEN; i < 2; i++)
+        if (buffers[i])]]
+    "a command keeps its source")
+fault(lost_bytes graph/room.c
+    [[    for (; !error && tsl_only_there(data, space, &begin, &end); begin = end)]]
+    [[    for (; !error && !BROKEN && tsl_only_there(data, space, &begin, &end); begin = end)]]
+    "what leaves a full member isn't written back")
+
+foreach(file IN LISTS files)
+    get_filename_component(folder ${OUT}/${file} DIRECTORY)
+    file(MAKE_DIRECTORY ${folder})
+    file(WRITE ${OUT}/${file} "${text_${file}}")
+endforeach()
+file(WRITE ${OUT}/faults.inc "${table}")
