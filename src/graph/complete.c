@@ -150,14 +150,14 @@ void tsl_handle_signalled(struct tsl_graph *graph)
 struct tsl_fence *tsl_op_fence(struct tsl_op *op)
 {
     struct tsl_graph *graph = op->port->graph;
-    if (op->fence)
+    if (op->fence || !op->track->lane)
         return op->fence;
     struct tsl_fence *fence = NULL;
     tsl_track_pin(op->track);
     tsl_graph_open(graph);
     op->port->member->driver->mark(op->track->lane, NULL, &fence);
     tsl_graph_close(graph);
-    op->track->dirty = true;
+    op->track->n_dirty++;
     tsl_track_unpin(op->track);
     if (op->fence && fence) { /* Another thread was faster. */
         tsl_graph_open(graph);

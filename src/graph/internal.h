@@ -186,7 +186,7 @@ struct tsl_track {
     struct tsl_stream *stream; /* whose part it is; NULL: the port's */
     struct tsl_lane *lane;     /* made by the drainer at first use */
     bool profile;
-    bool dirty; /* something was submitted since the last flush */
+    unsigned n_dirty, n_sent; /* how often something was submitted, and how much of that is known to be sent */
     uint64_t order;
     unsigned n_unfenced;       /* submitted since the last fence */
     unsigned n_submitted;      /* ever */

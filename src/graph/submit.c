@@ -42,14 +42,15 @@ void tsl_track_unpin(struct tsl_track *track)
 bool tsl_track_flush(struct tsl_track *track)
 {
     struct tsl_graph *graph = track->port->graph;
-    if (!track->dirty || !track->lane)
+    unsigned n = track->n_dirty;
+    if (n == track->n_sent || !track->lane)
         return true;
-    track->dirty = false;
     tsl_track_pin(track);
     tsl_graph_open(graph);
     cl_int error = track->port->member->driver->flush(track->lane);
     tsl_graph_close(graph);
-    track->dirty |= error != CL_SUCCESS; /* Whoever comes next tries again. */
+    if (error == CL_SUCCESS && (int)(n - track->n_sent) > 0) /* Until then others send it, too. */
+        track->n_sent = n;
     tsl_track_unpin(track);
     return error == CL_SUCCESS;
 }
@@ -57,7 +58,10 @@ bool tsl_track_flush(struct tsl_track *track)
 cl_int tsl_lane_wait(struct tsl_op *op, struct tsl_fence *fence)
 {
     const struct tsl_driver *driver = op->port->member->driver;
-    cl_int status = driver->finish(op->track ? op->track->lane : op->port->up.lane);
+    struct tsl_lane *lane = op->track ? op->track->lane : op->port->up.lane;
+    if (!lane) /* None could be made: who tried has waited for all before it. */
+        return CL_SUCCESS;
+    cl_int status = driver->finish(lane);
     if (status < 0)
         op->lost = true;
     return fence && status == CL_SUCCESS ? driver->fence_wait(fence) : status;
@@ -191,7 +195,8 @@ TSL_UNCHECKED static void wait_for_lane(struct tsl_op *before)
     struct tsl_track *track = before->track;
     tsl_track_pin(track);
     tsl_graph_open(graph);
-    track->port->member->driver->finish(track->lane);
+    if (track->lane)
+        track->port->member->driver->finish(track->lane);
     tsl_graph_close(graph);
     tsl_track_unpin(track);
 }
@@ -210,11 +215,13 @@ static struct tsl_fence *mark_behind(struct tsl_op *before)
     struct tsl_graph *graph = before->port->graph;
     struct tsl_track *track = before->track;
     struct tsl_fence *fence = NULL;
+    if (!track->lane)
+        return NULL;
     tsl_track_pin(track);
     tsl_graph_open(graph);
     track->port->member->driver->mark(track->lane, NULL, &fence);
     tsl_graph_close(graph);
-    track->dirty = true;
+    track->n_dirty++;
     tsl_track_unpin(track);
     return fence;
 }
@@ -228,11 +235,9 @@ static struct tsl_fence *native_fence(struct tsl_op *op, struct tsl_op *before)
     return fence ? tsl_fence_ref(fence) : NULL;
 }
 
-/* Same member, other track: a fence, flushed, as a wait between queues needs. */
+/* Same member, other track: a fence, flushed, as a wait between queues needs. The track is pinned. */
 static void wait_natively(struct tsl_op *op, struct tsl_op *before, fences *waits)
 {
-    if (before->user.done)
-        return;
     struct tsl_fence *fence = native_fence(op, before);
     if (!fence || !TSL_FEW_PUSH(waits, fence)) {
         wait_for_lane(before);
@@ -275,13 +280,12 @@ static struct tsl_fence *gate_for(struct tsl_member *member, struct tsl_fence *f
     return gate;
 }
 
+/* The track is pinned. */
 static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, fences *waits)
 {
     struct tsl_graph *graph = op->port->graph;
-    struct tsl_fence *fence = before->user.done ? NULL : tsl_op_fence(before);
     bool strict = strictly_after(op, before);
-    if (before->user.done)
-        return;
+    struct tsl_fence *fence = tsl_op_fence(before);
     if (!fence) {
         wait_for_lane(before);
         return;
@@ -301,12 +305,22 @@ static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, fences *waits
     }
 }
 
+/* The lock is given meanwhile: what is waited for may end, and its stream with it. */
 static void collect_waits(struct tsl_op *op, fences *waits)
 {
-    for (unsigned i = 0; i < op->natives.n; i++)
-        wait_natively(op, *TSL_FEW_AT(&op->natives, i), waits);
-    for (unsigned i = 0; i < op->gates.n; i++)
-        wait_by_gate(op, *TSL_FEW_AT(&op->gates, i), waits);
+    unsigned n = op->natives.n + op->gates.n;
+    for (unsigned i = 0; i < n; i++) {
+        bool native = i < op->natives.n;
+        struct tsl_op *before = native ? *TSL_FEW_AT(&op->natives, i) : *TSL_FEW_AT(&op->gates, i - op->natives.n);
+        if (before->user.done)
+            continue;
+        tsl_track_pin(before->track);
+        if (native)
+            wait_natively(op, before, waits);
+        else
+            wait_by_gate(op, before, waits);
+        tsl_track_unpin(before->track);
+    }
 }
 
 /* ---- One operation ------------------------------------------------------------------------------------------------
@@ -362,8 +376,7 @@ static void wait_for_befores(const struct submission *s)
 {
     for (unsigned i = 0; i < s->waits.n; i++)
         s->waits.fences[i]->driver->fence_wait(s->waits.fences[i]);
-    if (track_of(s->op)->lane)
-        tsl_lane_wait(s->op, NULL);
+    tsl_lane_wait(s->op, NULL);
 }
 
 static cl_int submit_or_mark(struct submission *s)
@@ -419,7 +432,7 @@ static void after_submission(struct tsl_op *op, cl_int error)
         tsl_retire(op, error);
         return;
     }
-    track->dirty = true;
+    track->n_dirty++;
     track->n_unfenced = op->fence ? 0 : track->n_unfenced + 1;
     tsl_op_submitted(op);
     if (op->watched) {

@@ -42,14 +42,18 @@ fault(early_end graph/event.c
     [[            if (status <= (BROKEN ? CL_RUNNING : CL_COMPLETE) && op->state == TSL_OP_SUBMITTED)]]
     "who asks for a status takes a running operation for a complete one")
 fault(early_gate graph/submit.c
-    [[        wait_by_gate(op, *TSL_FEW_AT(&op->gates, i), waits);]]
-    [[        if (!BROKEN)
-            wait_by_gate(op, *TSL_FEW_AT(&op->gates, i), waits);]]
+    [[        else
+            wait_by_gate(op, before, waits);]]
+    [[        else if (!BROKEN)
+            wait_by_gate(op, before, waits);]]
     "another member isn't waited for")
 fault(native_wait graph/submit.c
-    [[        wait_natively(op, *TSL_FEW_AT(&op->natives, i), waits);]]
-    [[        if (!BROKEN)
-            wait_natively(op, *TSL_FEW_AT(&op->natives, i), waits);]]
+    [[        if (native)
+            wait_natively(op, before, waits);]]
+    [[        if (native && BROKEN)
+            (void)0;
+        else if (native)
+            wait_natively(op, before, waits);]]
     "another lane of the member isn't waited for")
 fault(merged_states tile/tile.c
     [[left->valid == right->valid && uses_equal]]

@@ -2,6 +2,7 @@
 #include "sim.h"
 
 #include <errno.h>
+#include <execinfo.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +87,16 @@ static unsigned seconds_of(const struct sim_hunt *hunt)
     return hunt->seconds ? hunt->seconds : 20;
 }
 
+/* Where, for addr2line. */
+static void crashed(int number)
+{
+    void *frames[32];
+
+    backtrace_symbols_fd(frames, backtrace(frames, 32), STDERR_FILENO);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
 /* Exits by exit(), so that LeakSanitizer looks around. */
 static void start(struct shared *shared, const struct sim_hunt *hunt, const struct sim_options *only)
 {
@@ -106,6 +117,8 @@ static void start(struct shared *shared, const struct sim_hunt *hunt, const stru
     }
     if (!only || !only->verbose)
         dup2(fileno(shared->errors), STDERR_FILENO);
+    signal(SIGABRT, SIG_DFL); /* cmocka's handlers would go on with the parent's tests. */
+    signal(SIGSEGV, crashed);
     setenv("TESELA_POLICY", sim_policy_of(shared->first), 0);
     if (only)
         run_one(shared, only, seconds_of(hunt));
@@ -275,6 +288,8 @@ static void write_command(const struct sim_hunt *hunt, const struct sim_options 
         used += (size_t)snprintf(text + used, size - used, " --failures %s", options->failures ? "yes" : "no");
     if (hunt->set & SIM_CHOOSE_MEMORY)
         used += (size_t)snprintf(text + used, size - used, " --small-memory %s", options->small_memory ? "yes" : "no");
+    if (options->n_contexts)
+        used += (size_t)snprintf(text + used, size - used, " --contexts %u", options->n_contexts);
     if (options->threads)
         used += (size_t)snprintf(text + used, size - used, " --threads");
     if (*steps)

@@ -31,6 +31,7 @@ static void usage(const char *program)
         "  --at-once N         so many programs at once, at most %u\n"
         "  --failures yes|no   calls and work fail, members are lost\n"
         "  --small-memory yes|no  members hold only a part of the buffers\n"
+        "  --contexts N        of the programs at once (otherwise by chance, but one with small memory)\n"
         "  --without LIST      leave out these steps (3-7,9)\n"
         "  --plain BITS        make plain: 1 the members, 2 their number, 4 queues, 8 buffers, 16 programs\n"
         "\n"
@@ -74,6 +75,7 @@ enum {
     AT_ONCE,
     FAILURES,
     MEMORY,
+    CONTEXTS,
     WITHOUT,
     PLAIN,
     HELP
@@ -93,6 +95,7 @@ static const struct option names[] = {
     {"at-once", required_argument, NULL, AT_ONCE},
     {"failures", required_argument, NULL, FAILURES},
     {"small-memory", required_argument, NULL, MEMORY},
+    {"contexts", required_argument, NULL, CONTEXTS},
     {"without", required_argument, NULL, WITHOUT},
     {"plain", required_argument, NULL, PLAIN},
     {"help", no_argument, NULL, HELP},
@@ -115,10 +118,13 @@ static bool read_yes(const char *text, bool *yes)
 
 static bool read_number_option(int which, struct sim_hunt *hunt)
 {
-    static const unsigned long most[] = {[STEPS] = SIM_MAX_STEPS, [AT_ONCE] = SIM_MAX_PROGRAMS, [PLAIN] = 31};
+    static const unsigned long most[] = {
+        [STEPS] = SIM_MAX_STEPS, [AT_ONCE] = SIM_MAX_PROGRAMS, [CONTEXTS] = SIM_MAX_CONTEXTS, [PLAIN] = 31};
     unsigned long number;
 
-    if (!read_number(optarg, which == STEPS || which == AT_ONCE || which == PLAIN ? most[which] : -1ul, &number))
+    if (!read_number(optarg,
+                     which == STEPS || which == AT_ONCE || which == CONTEXTS || which == PLAIN ? most[which] : -1ul,
+                     &number))
         return false;
     switch (which) {
     case PROGRAMS:
@@ -137,6 +143,9 @@ static bool read_number_option(int which, struct sim_hunt *hunt)
     case AT_ONCE:
         hunt->like.n_programs = (unsigned)number;
         hunt->set |= SIM_CHOOSE_PROGRAMS;
+        break;
+    case CONTEXTS:
+        hunt->like.n_contexts = (unsigned)number;
         break;
     default:
         hunt->like.plain = (unsigned)number;

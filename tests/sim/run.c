@@ -141,8 +141,10 @@ char *sim_run(const struct sim_options *options)
         world.sims[i] = create(&world, i);
     sim_tell(world.sims[0], "# seed %llu, %u steps%s%s", (unsigned long long)options->seed, options->n_steps,
              options->failures ? ", failures" : "", options->small_memory ? ", small memory" : "");
-    if (world.n_sims > 1 && sim_once_in(world.sims[0], 2))
+    if (world.n_sims > 1 && sim_once_in(world.sims[0], 2) && !options->small_memory)
         world.n_contexts = 2;
+    if (options->n_contexts && options->n_contexts <= world.n_sims)
+        world.n_contexts = options->n_contexts;
     sim_world_begin(&world);
     if (sim_contexts_create(&world)) {
         if (options->threads)

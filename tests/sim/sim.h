@@ -62,7 +62,8 @@ struct sim_options {
     unsigned n_steps;
     uint64_t without[SIM_MAX_STEPS / 64]; /* steps that are left out */
     unsigned plain;                       /* enum sim_plain */
-    unsigned n_programs;                  /* at once, in one context or several */
+    unsigned n_programs;                  /* at once */
+    unsigned n_contexts;                  /* of all of them; 0: by chance, one with small memory */
     bool threads;                         /* real threads and delays; else one thread, virtual time */
     bool failures;                        /* calls and work fail, and members are lost, now and then */
     bool small_memory;                    /* members that hold only a part of the buffers */
@@ -75,7 +76,7 @@ struct sim_options {
     bool *sabotaged;                      /* out, where not NULL: it came to that */
 };
 
-/* Everything but the last four follows from the seed. */
+/* Lengths, programs, failures and memory follow from the seed. */
 struct sim_options sim_options_of(uint64_t seed);
 
 /* ---- The machine: shared by all programs of a run ---- */

@@ -40,7 +40,7 @@ static void test_programs(void **state)
 static void test_failures(void **state)
 {
     (void)state;
-    run(51000, 60, &(struct sim_options){.failures = true}, SIM_CHOOSE_FAILURES);
+    run(51000, 60, &(struct sim_options){.failures = true}, SIM_CHOOSE_FAILURES | SIM_CHOOSE_MEMORY);
 }
 
 /* Several threads, each with a program, in one context or two: queues and buffers are their own, the rest they share.
@@ -48,7 +48,7 @@ static void test_failures(void **state)
 static void test_many_programs(void **state)
 {
     (void)state;
-    run(52000, 30, &(struct sim_options){.n_programs = 4}, SIM_CHOOSE_PROGRAMS);
+    run(52000, 30, &(struct sim_options){.n_programs = 4}, SIM_CHOOSE_PROGRAMS | SIM_CHOOSE_MEMORY);
 }
 
 int main(void)
