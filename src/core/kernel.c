@@ -2,6 +2,7 @@
  * Kernels: one handle, and behind it a kernel on each member that can run it.
  */
 #include "core/args.h"
+#include "core/bytes.h"
 #include "core/log.h"
 #include "graph/graph.h"
 
@@ -53,6 +54,38 @@ static void destroy_kernel(struct tsl_object *object)
     tsl_object_hide(&program->object);
 }
 
+/* Linked programs have neither source nor loaded binaries: all of their kernels of one name are taken as one. */
+static uint64_t program_digest(struct tsl_program *program)
+{
+    uint64_t digest = atomic_load_explicit(&program->digest, memory_order_relaxed);
+
+    if (digest)
+        return digest;
+    if (program->source)
+        digest = tsl_bytes_sum(program->source, program->source_size);
+    for (unsigned i = 0; i < program->context->n_members && !digest; i++)
+        if (program->parts[i].binary)
+            digest = tsl_bytes_sum(program->parts[i].binary, program->parts[i].binary_size);
+    digest += !digest;
+    atomic_store_explicit(&program->digest, digest, memory_order_relaxed);
+    return digest;
+}
+
+/* A sum against accidents is enough: a wrong estimate costs time, no more. The options stay as they are while kernels
+ * are attached. */
+static uint64_t place_key(const struct tsl_kernel *kernel)
+{
+    const char *options = "";
+
+    for (unsigned i = 0; i < kernel->program->context->n_members && !*options; i++)
+        if (kernel->program->parts[i].options)
+            options = kernel->program->parts[i].options;
+    uint64_t sums[] = {program_digest(kernel->program), tsl_bytes_sum(options, strlen(options)),
+                       tsl_bytes_sum(kernel->name, strlen(kernel->name))};
+
+    return tsl_bytes_sum(sums, sizeof(sums));
+}
+
 /* A kernel without parts or arguments. */
 static cl_int create_empty(struct tsl_program *program, const char *name, struct tsl_kernel **result)
 {
@@ -70,6 +103,7 @@ static cl_int create_empty(struct tsl_program *program, const char *name, struct
     kernel->name = strdup(name);
     kernel->parts = calloc(program->context->n_members, sizeof(kernel->parts[0]));
     if (kernel->name && kernel->parts) {
+        kernel->place_key = place_key(kernel);
         *result = kernel;
         return CL_SUCCESS;
     }

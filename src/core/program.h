@@ -43,6 +43,7 @@ struct tsl_program {
     struct tsl_device **devices; /* the context's; those that a binary was given for; the array is owned */
     char *source;                /* concatenated; NULL for binaries */
     size_t source_size;          /* bytes without the closing 0 */
+    _Atomic(uint64_t) digest;    /* of the source, or of what was loaded; 0: not yet asked for */
 
     struct tsl_lock lock; /* guards all that follows; leaf: no other lock is taken under it */
     unsigned building;    /* the members that a running build is for, which keeps others from building; 0: none runs */
@@ -177,6 +178,7 @@ struct tsl_kernel {
     struct tsl_object object;
     struct tsl_program *program; /* shown */
     char *name;
+    uint64_t place_key;                   /* what placement knows it by: the same for equal kernels, from run to run */
     unsigned eligible;                    /* bit i: member i of the context can run it */
     struct tsl_kernel_part *parts;        /* context->n_members */
     const struct tsl_kernel_facts *facts; /* for argument queries: of the first eligible member that knows */

@@ -172,11 +172,6 @@ static void show_policy(const struct tsl_settings *settings, const struct variab
         fprintf(out, "%c%g", i ? ',' : '=', settings->weights[i]);
 }
 
-static bool asked_model(const struct tsl_settings *settings)
-{
-    return settings->policy == TSL_POLICY_MODEL;
-}
-
 /* ---- Settings of one word, of one text ---- */
 
 static const char *const order_words[] = {"async", "sync", NULL};
@@ -310,7 +305,7 @@ static const struct variable variables[] = {
      "a comma list such as cpu,opencl:0.1,pocl (see `tesela info`)", "all members"},
     {"TESELA_VENDORS", read_text, show_text, FIELD(vendors), NULL, "a folder of .icd files", TSL_VENDORS_DEFAULT},
     {"TESELA_POLICY", read_policy, show_policy, 0, NULL,
-     "auto, eager, fastest, round-robin or weights=1,3,... with a number for each member", "auto"},
+     "auto, eager, model, fastest, round-robin or weights=1,3,... with a number for each member", "auto"},
     {"TESELA_ORDER", read_word, show_word, FIELD(order), order_words, "async or sync", "async"},
     {"TESELA_CONFIG", read_text, show_text, FIELD(config), NULL, "a file", "no file"},
     {"TESELA_TRACE", read_text, show_text, FIELD(trace), NULL, "a file", "no timeline"},
@@ -332,7 +327,6 @@ static const struct variable variables[] = {
 
 /* Whoever adds such a part takes its row out here and the remark out of docs/settings.md. */
 static const struct absent absents[] = {
-    {asked_model, "TESELA_POLICY=model: this version keeps no performance models between runs; it goes on with auto."},
     {asked_config, "TESELA_CONFIG: this version reads no configuration file; choose devices with TESELA_MEMBERS."},
     {asked_check, "TESELA_CHECK: this version has no such checks, and goes on without."},
 };

@@ -18,9 +18,9 @@
 
 /* Which member a command goes to (TESELA_POLICY). */
 enum tsl_policy {
-    TSL_POLICY_AUTO,        /* "auto", the default: earliest finish, estimated from this run */
+    TSL_POLICY_AUTO,        /* "auto", the default: earliest finish, estimated from what was measured */
     TSL_POLICY_EAGER,       /* "eager": the member with the least waiting */
-    TSL_POLICY_MODEL,       /* "model": models kept between runs; not there yet, acts as auto */
+    TSL_POLICY_MODEL,       /* "model": another name of auto */
     TSL_POLICY_FASTEST,     /* "fastest": everything on the fastest member */
     TSL_POLICY_ROUND_ROBIN, /* "round-robin": one member after the other */
     TSL_POLICY_WEIGHTS,     /* "weights=1,3,...": static shares, see weights and n_weights */

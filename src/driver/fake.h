@@ -106,6 +106,7 @@ struct tsl_fake_traits {
      * read the arguments' memory. */
     tsl_fake_body_fn *touch;
     uint64_t item_ns;  /* 0: the member's */
+    cl_uint cost_arg;  /* n > 0: argument n - 1 is a value, a uint32_t, times which it takes as long */
     bool atomics;      /* touches memory by atomics only: two such kernels don't race */
     bool whole_launch; /* facts: asks for group ids and the like, so it runs in no windows */
     bool prints, opaque;

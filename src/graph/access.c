@@ -239,8 +239,13 @@ static bool peers(struct tsl_graph *graph, unsigned from, unsigned to)
     return a && b && a->driver == b->driver && a->driver->can_copy_peer(a, b);
 }
 
+bool tsl_moves_directly(struct tsl_graph *graph, unsigned from, unsigned to)
+{
+    return from == TSL_SPACE_HOST || to == TSL_SPACE_HOST || peers(graph, from, to);
+}
+
 /* Where to take a tile from: a peer of the target, else the host, else any member (by way of the host). */
-static unsigned best_source(struct tsl_graph *graph, uint32_t valid, unsigned to)
+unsigned tsl_best_source(struct tsl_graph *graph, uint32_t valid, unsigned to)
 {
     for (unsigned s = 1; s <= graph->n_ports; s++)
         if ((valid & TSL_SPACE_BIT(s)) && peers(graph, s, to))
@@ -296,12 +301,12 @@ static bool lacking(struct tsl_graph *graph, struct tsl_data *data, uint64_t *be
         return false;
     uint64_t limit = *end;
     *begin = tile->begin > *begin ? tile->begin : *begin;
-    *from = tile->valid ? best_source(graph, tile->valid, space) : space;
+    *from = tile->valid ? tsl_best_source(graph, tile->valid, space) : space;
     do {
         *end = tile->end < limit ? tile->end : limit;
         tile = tsl_tiles_next_meeting(tile, limit);
     } while (tile && !(tile->valid & TSL_SPACE_BIT(space)) &&
-             (tile->valid ? best_source(graph, tile->valid, space) : space) == *from);
+             (tile->valid ? tsl_best_source(graph, tile->valid, space) : space) == *from);
     return true;
 }
 
@@ -311,7 +316,7 @@ static cl_int fetch_run(struct tsl_command *command, struct tsl_data *data, uint
 {
     if (from == to) /* Nothing was ever written: whatever is there will do, and isn't worth moving from there. */
         return CL_SUCCESS;
-    bool direct = from == TSL_SPACE_HOST || to == TSL_SPACE_HOST || peers(command->graph, from, to);
+    bool direct = tsl_moves_directly(command->graph, from, to);
     cl_int error = direct ? CL_SUCCESS : move(command, data, begin, end, from, TSL_SPACE_HOST, false);
     return error ? error : move(command, data, begin, end, direct ? from : TSL_SPACE_HOST, to, false);
 }

@@ -56,6 +56,7 @@ static void init(struct tsl_graph *graph, struct tsl_context *context)
     STAILQ_INIT(&graph->to_watch);
     STAILQ_INIT(&graph->signalled);
     STAILQ_INIT(&graph->dead_ops);
+    STAILQ_INIT(&graph->later);
     graph->callbacks_end = &graph->callbacks;
     graph->bridge_job.run = bridge_job;
     graph->callback_job.run = tsl_run_callbacks;
@@ -200,7 +201,7 @@ bool tsl_graph_has_work(const struct tsl_graph *graph)
 {
     return !STAILQ_EMPTY(&graph->ports_ready) || !STAILQ_EMPTY(&graph->signalled) || !STAILQ_EMPTY(&graph->to_watch) ||
            !STAILQ_EMPTY(&graph->dead_ops) || !LIST_EMPTY(&graph->dead_streams) || graph->garbage || graph->records ||
-           (graph->callbacks && !graph->callbacks_posted);
+           (graph->callbacks && !graph->callbacks_posted) || (graph->ask_again && !STAILQ_EMPTY(&graph->later));
 }
 
 void tsl_graph_changed(struct tsl_graph *graph)
@@ -351,6 +352,8 @@ void tsl_graph_work(struct tsl_graph *graph, enum tsl_who who)
     while (tsl_graph_has_work(graph)) {
         if (!STAILQ_EMPTY(&graph->signalled))
             tsl_handle_signalled(graph);
+        else if (graph->ask_again && !STAILQ_EMPTY(&graph->later))
+            tsl_place_held(graph);
         else if (!STAILQ_EMPTY(&graph->ports_ready))
             serve_ports(graph, who);
         else if (!STAILQ_EMPTY(&graph->to_watch))

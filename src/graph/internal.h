@@ -142,6 +142,8 @@ struct tsl_op {
     struct tsl_user user;        /* first: references, done, track and order */
     STAILQ_ENTRY(tsl_op) ready;  /* in the port's list, then in to_watch, signalled or dead_ops */
     TAILQ_ENTRY(tsl_op) flight;  /* in the track's list */
+    TAILQ_ENTRY(tsl_op) launch;  /* in the port's launches */
+    bool listed;                 /* there */
     struct tsl_command *command; /* whose work it is; valid until done */
     struct tsl_port *port;
     struct tsl_track *track; /* NULL on synchronous ports */
@@ -153,13 +155,14 @@ struct tsl_op {
     bool want_fence;  /* somebody will need it */
     bool watched;     /* its completion must be noticed without anybody pulling (notify) */
     bool notified;    /* notify was asked for */
-    bool timed;       /* the placer is to learn how long it took */
+    bool timed;       /* the placer is to learn how long it takes */
     atomic_bool lost; /* its lane failed as a whole: how those before it ended can't be known either */
     bool move;        /* transfers a tile because a command needs it (not a command of the application) */
     bool aside;       /* makes room for the command: its fate is not the command's */
     struct tsl_fence *fence;
     cl_int signal_status; /* what the fence told */
     uint64_t submit_ns;
+    uint64_t end_estimate_ns; /* of launches: when it will have ended; 0: unknown */
     uint64_t trace_id;
     uint64_t start_ns, end_ns; /* of synchronous ports, by our clock */
     TSL_FEW(struct tsl_edge, 2) out;
@@ -207,13 +210,15 @@ struct tsl_port {
     bool listed;      /* in graph->ports_ready */
     bool posted;      /* its worker's job holds a reference to the context */
     unsigned n_pending;
-    unsigned n_launches; /* ever */
+    struct tsl_op_list launches; /* what the placer placed there and is not finished, oldest first (owned references) */
+    uint64_t ended_ns;           /* when the end of a launch was noticed last */
     struct tsl_op_queue ready;
     struct tsl_seat_list seats; /* who has a place in the member's memory, coldest first */
     struct tsl_op *evicting;    /* the last eviction that was planned, while unfinished (owned reference) */
     size_t fresh_size;          /* allocated by the drainer since a submission succeeded: maybe not yet there really */
     struct tsl_track up, down;  /* moves to and from the member */
-    struct tsl_worker *worker;  /* synchronous ports */
+    struct tsl_track timed_up, timed_down; /* lanes that profile, for moves whose time the placer is to learn */
+    struct tsl_worker *worker;             /* synchronous ports */
     struct tsl_job job;
     STAILQ_ENTRY(tsl_port) link;
 };
@@ -281,6 +286,8 @@ struct tsl_command {
     struct tsl_window window;
     unsigned members;
     int member; /* where it was placed; -1: nowhere or the host */
+    struct tsl_placement placement;
+    STAILQ_ENTRY(tsl_command) later;
     void(CL_CALLBACK *native_fn)(void *);
     void *native_args;
     cl_uint n_buffers;
@@ -324,7 +331,9 @@ struct tsl_graph {
     struct tsl_pool op_pool, command_pool;
     LIST_HEAD(, tsl_stream) streams;
     struct tsl_placer *placer;
-    struct tsl_op *opaque; /* the last operation with effects unknown, while unfinished (owned reference) */
+    STAILQ_HEAD(, tsl_command) later; /* held until a launch has ended and the placer finds them a member */
+    bool ask_again;                   /* one has ended */
+    struct tsl_op *opaque;            /* the last operation with effects unknown, while unfinished (owned reference) */
 
     /* Work left by what happened under the lock, done by tsl_graph_leave without it. */
     STAILQ_HEAD(, tsl_port) ports_ready;
@@ -407,6 +416,10 @@ cl_int tsl_claim_for_command(struct tsl_command *command, struct tsl_data *data,
                              unsigned role, bool exclusive);
 /* The papers' warning, once per object: some of [begin, end) is read before anything was written to it. */
 void tsl_warn_unwritten(struct tsl_data *data, uint64_t begin, uint64_t end);
+/* Where a fetch takes a tile from whose valid set this is, and whether that takes one move (else two: by way of the
+ * host). */
+unsigned tsl_best_source(struct tsl_graph *graph, uint32_t valid, unsigned to);
+bool tsl_moves_directly(struct tsl_graph *graph, unsigned from, unsigned to);
 /* Bytes of [begin, end) that are not valid in a space. */
 uint64_t tsl_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
 /* The operation is finished: the host map need not know of the application's memory that it touched any longer. */
@@ -480,14 +493,25 @@ void tsl_room_remove_graph(struct tsl_graph *graph);
 
 /* Plans the operations of a scheduled command. `order`: what its own operations run after. */
 cl_int tsl_plan(struct tsl_command *command, const tsl_dependences *order);
-/* What the placer knows a kernel by. */
-const void *tsl_place_key(const struct tsl_kernel *kernel);
-uint64_t tsl_work_items(const struct tsl_window *window);
 /* The command failed: what its plan left behind goes. */
 void tsl_plan_failed(struct tsl_command *command);
 /* A move operation of the command (see access.c), without edges. aside: it makes room for the command. */
 struct tsl_op *tsl_plan_move(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end,
                              unsigned from, unsigned to, bool aside);
+
+/* ---- choose.c
+ * -------------------------------------------------------------------------------------------------------- */
+
+/* Asks the placer where the kernel goes: into command->placement. False: nowhere now. */
+bool tsl_choose_member(struct tsl_command *command);
+/* The same for a command that is about to be scheduled. True: it is held (n_hold) until a launch has ended. */
+bool tsl_place_later(struct tsl_command *command);
+/* Its launch has ended or will never run; 0: unknown times. Nothing if it wasn't placed. */
+void tsl_placement_ended(struct tsl_command *command, uint64_t start_ns, uint64_t end_ns);
+/* Into port->launches, and out of it. */
+void tsl_port_launches(struct tsl_port *port, struct tsl_op *op);
+void tsl_port_launched(struct tsl_op *op);
+uint64_t tsl_work_items(const struct tsl_window *window);
 
 /* ---- schedule.c
  * ------------------------------------------------------------------------------------------------------ */
@@ -499,6 +523,8 @@ void tsl_command_unref(struct tsl_command *command);
 void tsl_command_commit(struct tsl_command *command);
 /* Its completion must be noticed without anybody waiting for it; also when it is still held. */
 void tsl_command_watch(struct tsl_command *command);
+/* Asks again where those go that found no place. */
+void tsl_place_held(struct tsl_graph *graph);
 /* Everything that was held by the command may be scheduled now. */
 void tsl_command_let_go(struct tsl_command *command);
 

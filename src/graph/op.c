@@ -1,4 +1,5 @@
 /* Operations and the edges between them. */
+#include "core/clock.h"
 #include "graph/internal.h"
 #include "trace/trace.h"
 
@@ -222,13 +223,30 @@ static void leave_edges(struct tsl_op *op)
     TSL_FEW_FINISH(&op->out);
 }
 
-static void tell_placer(const struct tsl_op *op)
+/* When it ran, as far as anybody knows: what its lane told, or, of a launch that was watched, what we saw. */
+static void times_of(const struct tsl_op *op, uint64_t *start_ns, uint64_t *end_ns)
 {
-    const struct tsl_command *c = op->command;
-    if (op->kind != TSL_OP_LAUNCH || op->status < 0 || op->end_ns <= op->start_ns || op->port->graph->n_ports < 2)
+    *start_ns = op->start_ns;
+    *end_ns = op->end_ns;
+    if (*end_ns > *start_ns || !op->timed || !op->command->placement.watch)
         return;
-    tsl_placer_ran(op->port->graph->placer, op->port->index, tsl_place_key(c->kernel), tsl_work_items(&c->window),
-                   op->end_ns - op->start_ns);
+    *start_ns = op->submit_ns > op->port->ended_ns ? op->submit_ns : op->port->ended_ns;
+    *end_ns = tsl_clock_ns();
+}
+
+static void tell_placer(struct tsl_op *op)
+{
+    uint64_t start_ns = 0, end_ns = 0;
+    if (op->move && op->status >= 0 && op->end_ns > op->start_ns)
+        tsl_placer_moved(op->port->graph->placer, op->src.space, op->dst.space, op->region[0],
+                         op->end_ns - op->start_ns);
+    if (op->kind != TSL_OP_LAUNCH || !op->command->placement.placed)
+        return;
+    if (op->status >= 0)
+        times_of(op, &start_ns, &end_ns);
+    tsl_placement_ended(op->command, start_ns, end_ns);
+    tsl_port_launched(op);
+    op->port->ended_ns = tsl_clock_ns();
 }
 
 void tsl_op_finish(struct tsl_op *op, cl_int status)

@@ -29,14 +29,6 @@ static void after_opaque(struct tsl_op *op)
         tsl_op_depend(op, opaque, false);
 }
 
-/* History needs the times of some launches, not of all: of the first ones, then of every 64th. Measuring costs: some
- * drivers' lanes are slower while they profile. */
-static bool wants_time(struct tsl_port *port)
-{
-    unsigned n = port->n_launches++;
-    return port->graph->n_ports > 1 && (n < 8 || n % 64 == 0);
-}
-
 static struct tsl_track *track_for(struct tsl_stream *stream, struct tsl_port *port, bool timed)
 {
     if (tsl_is_host(port))
@@ -49,7 +41,8 @@ static struct tsl_track *track_for(struct tsl_stream *stream, struct tsl_port *p
 static struct tsl_op *main_op(struct tsl_command *c, const tsl_dependences *order, struct tsl_port *port,
                               enum tsl_op_kind kind)
 {
-    bool timed = kind == TSL_OP_LAUNCH && wants_time(port);
+    /* The placer wants the times of some launches, not of all: some drivers' lanes are slower while they profile. */
+    bool timed = kind == TSL_OP_LAUNCH && c->placement.timed;
     struct tsl_op *op = tsl_op_create(c, port, track_for(c->stream, port, timed), kind);
     if (!op)
         return NULL;
@@ -83,11 +76,16 @@ struct tsl_op *tsl_plan_move(struct tsl_command *c, struct tsl_data *data, uint6
                              unsigned to, bool aside)
 {
     struct tsl_port *port = port_of(c->graph, to == TSL_SPACE_HOST ? from : to);
-    struct tsl_op *op = tsl_op_create(c, port, to == TSL_SPACE_HOST ? &port->down : &port->up, TSL_OP_COPY);
+    bool timed = tsl_placer_wants_move(c->graph->placer, from, to, end - begin);
+    struct tsl_track *track = to == TSL_SPACE_HOST ? timed ? &port->timed_down : &port->down
+                              : timed              ? &port->timed_up
+                                                   : &port->up;
+    struct tsl_op *op = tsl_op_create(c, port, track, TSL_OP_COPY);
     if (!op)
         return NULL;
     op->move = true;
     op->aside = aside;
+    op->timed = timed;
     op->want_fence = true;
     op->dst = (struct tsl_side){.data = data, .space = to, .offset = begin};
     op->src = (struct tsl_side){.data = data, .space = from, .offset = begin};
@@ -455,49 +453,6 @@ static unsigned arg_role(const struct tsl_kernel_facts *facts, cl_uint i, const 
     return role;
 }
 
-static uint64_t missing_size(struct tsl_command *c, unsigned member)
-{
-    uint64_t missing = 0;
-    for (cl_uint i = 0; i < c->args->n; i++) {
-        struct tsl_buffer *b = c->args->args[i].buffer;
-        if (b)
-            missing += tsl_missing(data_of(b), b->offset, b->offset + b->size, c->graph->ports[member].space);
-    }
-    return missing;
-}
-
-/* Kernel objects come and go, often one for each launch: what they run is their program's kernel of that name. */
-const void *tsl_place_key(const struct tsl_kernel *kernel)
-{
-    uint64_t key = (uint64_t)(uintptr_t)kernel->program;
-    for (const char *name = kernel->name; *name; name++)
-        key = (key ^ (unsigned char)*name) * 0x100000001b3; /* FNV-1a */
-    return (const void *)(uintptr_t)key;
-}
-
-uint64_t tsl_work_items(const struct tsl_window *window)
-{
-    uint64_t n = 1;
-    for (unsigned d = 0; d < window->work_dim; d++)
-        n *= window->global_size[d];
-    return n;
-}
-
-static unsigned choose_member(struct tsl_command *c)
-{
-    struct tsl_graph *g = c->graph;
-    struct tsl_candidate candidates[TSL_MAX_MEMBERS];
-    if ((c->members & (c->members - 1)) == 0)
-        return (unsigned)__builtin_ctz(c->members);
-    for (unsigned i = 0; i < g->n_ports; i++) {
-        bool eligible = c->members & (1u << i);
-        candidates[i] = (struct tsl_candidate){
-            .eligible = eligible, .missing_size = eligible ? missing_size(c, i) : 0, .pending = g->ports[i].n_pending};
-    }
-    uint64_t size = tsl_work_items(&c->window);
-    return tsl_placer_choose(g->placer, candidates, tsl_place_key(c->kernel), size);
-}
-
 static void pin_args(struct tsl_command *c, struct tsl_port *port)
 {
     for (cl_uint i = 0; i < c->args->n; i++)
@@ -563,14 +518,20 @@ static cl_int claim_effects(struct tsl_op *op, const struct tsl_kernel_facts *fa
 
 static cl_int plan_kernel(struct tsl_command *c, const tsl_dependences *order)
 {
-    unsigned member = choose_member(c);
+    unsigned member = c->placement.member;
     struct tsl_port *port = &c->graph->ports[member];
     const struct tsl_kernel_facts *facts = &c->kernel->parts[member].facts;
     c->member = (int)member;
     cl_int error = fetch_args(c, facts, port);
     struct tsl_op *op = main_op(c, order, port, TSL_OP_LAUNCH);
-    if (!op)
+    if (!op) {
+        tsl_placement_ended(c, 0, 0);
         return CL_OUT_OF_HOST_MEMORY;
+    }
+    op->end_estimate_ns = c->placement.end_ns;
+    tsl_port_launches(port, op);
+    if (c->placement.watch)
+        tsl_op_watch(op);
     if (!error)
         error = claim_args(c, facts, op);
     if (!error)

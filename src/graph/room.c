@@ -567,10 +567,11 @@ bool tsl_lacks_room(const struct tsl_port *port, cl_int error)
 
 static struct tsl_op *oldest(struct tsl_port *port)
 {
-    struct tsl_op *op = TAILQ_FIRST(&port->down.flight);
+    const struct tsl_track *const tracks[] = {&port->down, &port->timed_down, &port->up, &port->timed_up};
+    struct tsl_op *op = NULL;
     struct tsl_stream *stream;
-    if (!op)
-        op = TAILQ_FIRST(&port->up.flight);
+    for (unsigned i = 0; i < 4 && !op; i++)
+        op = TAILQ_FIRST(&tracks[i]->flight);
     for (stream = LIST_FIRST(&port->graph->streams); stream && !op; stream = LIST_NEXT(stream, link)) {
         op = TAILQ_FIRST(&stream->tracks[port->index].flight);
         if (!op)

@@ -114,6 +114,8 @@ static void schedule(struct tsl_command *c)
         cl_int error = tsl_plan(c, &order);
         if (error)
             fail(c, error);
+    } else if (c->kernel) {
+        tsl_placement_ended(c, 0, 0);
     }
     if (!c->main)
         for (unsigned i = 0; i < order.n; i++)
@@ -160,6 +162,10 @@ static void run(struct due *due)
         due->first = c->next;
         if (!due->first)
             due->end = &due->first;
+        if (tsl_place_later(c)) {
+            STAILQ_INSERT_TAIL(&c->graph->later, c, later);
+            continue;
+        }
         c->refs++;
         struct tsl_command *next = TAILQ_NEXT(c, link); /* Before it may be reported and leave the list. */
         struct tsl_stream *stream = c->stream;
@@ -179,6 +185,27 @@ void tsl_command_let_go(struct tsl_command *command)
     struct due due = {.end = &due.first};
     release_held(&due, command);
     run(&due);
+}
+
+/* How many may find no place before the rest of the list isn't asked. */
+#define ASK_FEW 8
+
+void tsl_place_held(struct tsl_graph *graph)
+{
+    STAILQ_HEAD(, tsl_command) asked = STAILQ_HEAD_INITIALIZER(asked);
+    struct tsl_command *c;
+    unsigned n_kept = 0;
+    graph->ask_again = false;
+    STAILQ_CONCAT(&asked, &graph->later); /* What finds no place, and what comes new, goes to the graph's list. */
+    while (n_kept < ASK_FEW && (c = STAILQ_FIRST(&asked))) {
+        struct due due = {.end = &due.first};
+        STAILQ_REMOVE_HEAD(&asked, later);
+        c->n_hold--;
+        consider(&due, c);
+        run(&due);
+        n_kept += c->state == TSL_HELD;
+    }
+    STAILQ_CONCAT(&graph->later, &asked);
 }
 
 static void hold_by(struct tsl_command *c, struct tsl_command *before)

@@ -81,6 +81,8 @@ void tsl_stream_flush(struct tsl_stream *stream)
         tsl_track_flush(&stream->timed_tracks[i]);
         tsl_track_flush(&graph->ports[i].up);
         tsl_track_flush(&graph->ports[i].down);
+        tsl_track_flush(&graph->ports[i].timed_up);
+        tsl_track_flush(&graph->ports[i].timed_down);
     }
     tsl_stream_unref(stream);
 }

@@ -1,102 +1,334 @@
 /*
- * The policy auto: the member on which the command is estimated to finish first.
+ * The policies auto and model, which are one: the member on which the command is estimated to end first.
  *
- *     finish = what waits there already + moving the bytes that lack + the kernel itself
+ *     start = the latest of: what was placed there has ended, what the command needs is there
+ *     end   = start + the kernel itself
  *
- * The kernel itself: from this member's history of the kernel at this size class; where it has none, from that of the
- * member that has, scaled by the members' speeds; where nobody has any, from a guess per work-item. What waits: the
- * number of operations times what operations of that member usually take. Moving: over a bandwidth and a latency that
- * are taken as the same everywhere (learning them is the policy model's business, which is not there yet).
+ * What the kernel takes is known (place/model.h) from its runs at this size or another on that kind of member; else
+ * from its runs on another kind, and from how much slower this kind was with other kernels; else it is guessed.
  *
- * Speeds before any measurement are rough, so an estimate from them must not rule a member out for ever; and a slow
- * member must not cost the program more than noise ("no harm"). So a member that isn't the best by estimate is tried
- * all the same when the kernel's runs of this class since its last try took TRY_PART times as long as the try is
- * estimated to take: all tries of one member together cost about 1 / TRY_PART of the time, whatever its speed. After
- * the try there is history, and the next one waits for TRY_PART times the time really taken.
+ * *Late.* Who could only start long from now isn't placed yet, if its member has something to do meanwhile: when that
+ * ends, more is known. So work whose times nobody can know (the rows of a Mandelbrot set) goes to who is free, and what
+ * the first runs of a new kernel show still serves the others. What is placed has its data moved while it waits; that,
+ * and the time to notice an end, is what HORIZON_NS is for.
+ *
+ * *No harm.* A member that is much slower than the best, whatever it says of itself, must not cost the program more
+ * than noise. Of a kind that was never compared with the others nothing is expected: it counts as FEAR times slower, if
+ * it doesn't say to be slower still. And it is tried only out of a purse, which gets TRY_PART of what the others'
+ * launches take, and pays what the try is feared to take; the difference to what it took is settled afterwards. So all
+ * tries of a run together cost no more than that part of its time (and a try that took longer than feared is paid off
+ * before the next). Tries that tell nothing
+ * new come ever more rarely. The first try of a kernel is free where so many launches of it wait behind that the others
+ * are busy for longer than it is feared to take, and nobody needs it before.
  */
 #include "place/internal.h"
 
 #include <math.h>
 
-#define BANDWIDTH  5e9  /* bytes per second between two spaces */
-#define LATENCY_NS 2e4  /* of a move, whatever its size */
-#define LAUNCH_NS  1e4  /* of a launch */
-#define WAIT_NS    2e3  /* what an operation waits behind another at least */
-#define ITEM_NS    2.0  /* of a work-item on the fastest member, when nothing is known of the kernel */
-#define TRY_PART   20.0 /* tries may cost a twentieth */
+#define HORIZON_NS  5e6
+#define SOON_NS     2e5
+#define WATCH_NS    1e6  /* in a queue that grows, ends are noticed about this often */
+#define LAUNCH_NS   2e3  /* of a launch, beside the kernel's own time */
+#define ITEM_NS     2.0  /* of a work-item on the fastest member, when nothing is known of the kernel */
+#define UNKNOWN_NS  3e6  /* ... and what such a kernel takes at least: a few of them fill the horizon */
+#define FEAR        50.0 /* times slower: what nobody ever compared */
+#define UNSURE      2.0  /* times slower: what was compared with other kernels only */
+#define VARIES      1.25 /* times that differ more than so vary */
+#define CARE        0.6  /* how much of what seems to wait behind is counted on */
+#define TRY_PART    0.02
+#define FREE_TRIES  3 /* of a class on a kind, before they become rare */
+#define KNOWN_TRIES 6 /* where there are samples enough: as if so many had been made */
+#define ENOUGH      3 /* samples of a class: from then on only some runs are timed */
+#define TIMED_IN    16
 
-static double fastest_speed(const struct tsl_placer *placer)
+/* One candidate, as far as it is known. */
+struct option {
+    bool known; /* by runs on its kind; n_samples are of this very size class */
+    unsigned n_samples, n_tries;
+    double spread;                   /* of its runs */
+    double risk_ns;                  /* it may take so much longer */
+    double run_ns, start_ns, end_ns; /* absolute but for run_ns */
+};
+
+static const struct tsl_candidate *candidate_of(const struct tsl_ask *ask, unsigned i)
 {
-    double speed = 0;
+    return &ask->candidates[i];
+}
+
+/* ---- The kernel itself ---- */
+
+/* How many times longer a kernel takes on b than on a, by what can be known without having run it on b. */
+static double feared_ratio(const struct tsl_placer *placer, unsigned a, unsigned b)
+{
+    double measured = tsl_model_ratio(placer->model, placer->kind[a], placer->kind[b]);
+    double claimed = placer->speed[a] / placer->speed[b];
+
+    if (placer->kind[a] == placer->kind[b])
+        return 1;
+    if (measured > 0)
+        return measured * UNSURE;
+    return claimed <= 0.5 ? 1 : fmax(claimed, FEAR);
+}
+
+static void ask_model(struct tsl_placer *placer, const struct tsl_ask *ask, struct option *options)
+{
+    for (unsigned i = 0; i < placer->n; i++) {
+        struct tsl_guess guess = {0};
+
+        if (candidate_of(ask, i)->eligible)
+            guess = tsl_model_run(placer->model, placer->kind[i], ask->kernel, ask->size);
+        options[i] = (struct option){.known = guess.ns > 0,
+                                     .n_samples = guess.n_samples,
+                                     .n_tries = guess.n_tries,
+                                     .spread = guess.spread,
+                                     .run_ns = guess.ns};
+    }
+}
+
+static unsigned fastest(const struct tsl_placer *placer, const struct tsl_ask *ask)
+{
+    unsigned best = placer->n;
 
     for (unsigned i = 0; i < placer->n; i++)
-        speed = fmax(speed, placer->speed[i]);
-    return speed;
+        if (candidate_of(ask, i)->eligible && (best == placer->n || tsl_placer_faster(placer, i, best)))
+            best = i;
+    return best;
 }
 
-/* The kernel's own time on member i. past may be NULL. */
-static double run_ns(const struct tsl_placer *placer, const struct tsl_past *past, unsigned i, uint64_t size)
+static double from_others(const struct tsl_placer *placer, const struct option *options, unsigned i)
 {
-    double known = INFINITY;
+    double ns = INFINITY;
 
-    if (past && past->n_runs[i])
-        return past->item_ns[i] * (double)size;
-    for (unsigned j = 0; past && j < placer->n; j++)
-        if (past->n_runs[j])
-            known = fmin(known, past->item_ns[j] * placer->speed[j] / placer->speed[i]);
-    if (isinf(known))
-        known = ITEM_NS * fastest_speed(placer) / placer->speed[i];
-    return LAUNCH_NS + known * (double)size;
+    for (unsigned j = 0; j < placer->n; j++)
+        if (options[j].known)
+            ns = fmin(ns, options[j].run_ns * feared_ratio(placer, j, i));
+    return ns;
 }
 
-static double move_ns(const struct tsl_candidate *candidate)
+static void estimate_runs(struct tsl_placer *placer, const struct tsl_ask *ask, struct option *options)
 {
-    return candidate->missing_size ? LATENCY_NS + (double)candidate->missing_size * 1e9 / BANDWIDTH : 0;
+    unsigned first = fastest(placer, ask);
+
+    ask_model(placer, ask, options);
+    for (unsigned i = 0; i < placer->n; i++) {
+        if (!candidate_of(ask, i)->eligible || options[i].known)
+            continue;
+        options[i].run_ns = from_others(placer, options, i);
+        if (isinf(options[i].run_ns))
+            options[i].run_ns = fmax(ITEM_NS * (double)ask->size, UNKNOWN_NS) * feared_ratio(placer, first, i);
+    }
 }
 
-/* What waits on a member is taken as no shorter than the kernel to place: often it is the same kernel. */
-static double queue_ns(const struct tsl_placer *placer, const struct tsl_candidate *candidate, unsigned i,
-                       double kernel_ns)
+/* Where times vary, what is slow takes the risk of the longest: a wrong guess costs more there than it gains. */
+static void mind_risks(const struct tsl_placer *placer, const struct tsl_ask *ask, struct option *options)
 {
-    double usual = tsl_history_usual_ns(placer->history, i);
+    double least = INFINITY, spread = 1;
 
-    return candidate->pending * (usual > 0 ? fmax(usual, WAIT_NS) : kernel_ns);
+    for (unsigned i = 0; i < placer->n; i++)
+        if (candidate_of(ask, i)->eligible && options[i].known) {
+            least = fmin(least, options[i].run_ns);
+            spread = fmax(spread, options[i].spread);
+        }
+    for (unsigned i = 0; spread > VARIES && i < placer->n; i++)
+        options[i].risk_ns = options[i].run_ns > VARIES * least ? options[i].run_ns * (spread - 1) : 0;
 }
 
-/* May this member, which isn't the best by estimate, be tried at that price? */
-static bool may_try(const struct tsl_past *past, unsigned i, double price_ns)
-{
-    return past->spent_ns - (past->tried[i] ? past->tried_ns[i] : 0) >= TRY_PART * price_ns;
-}
+/* ---- When it could start ---- */
 
-unsigned tsl_place_auto(struct tsl_placer *placer, const struct tsl_choice *choice)
+static void estimate_ends(struct tsl_placer *placer, const struct tsl_ask *ask, struct option *options)
 {
-    struct tsl_past *past = tsl_history_get(placer->history, choice->kernel, choice->size);
-    double kernel_ns[TSL_MAX_MEMBERS], best_ns = INFINITY;
-    unsigned best = 0, chosen;
+    double now = (double)ask->now_ns, ready = fmax((double)ask->ready_ns, now);
 
     for (unsigned i = 0; i < placer->n; i++) {
-        const struct tsl_candidate *candidate = &choice->candidates[i];
-        double finish_ns;
+        double move_ns = candidate_of(ask, i)->move_ns, there = ready;
 
-        if (!candidate->eligible)
+        if (!candidate_of(ask, i)->eligible)
             continue;
-        kernel_ns[i] = run_ns(placer, past, i, choice->size);
-        finish_ns = queue_ns(placer, candidate, i, kernel_ns[i]) + move_ns(candidate) + kernel_ns[i];
-        if (finish_ns < best_ns || (finish_ns == best_ns && tsl_placer_faster(placer, i, best))) {
-            best = i;
-            best_ns = finish_ns;
-        }
+        if (move_ns > 0)
+            there = fmax(ready, placer->load[i].link_free_ns) + move_ns;
+        options[i].start_ns = fmax(there, now + tsl_load_left_ns(&placer->load[i], ask->now_ns));
+        options[i].end_ns = options[i].start_ns + options[i].run_ns + options[i].risk_ns + LAUNCH_NS;
     }
-    chosen = best;
-    for (unsigned i = 0; past && i < placer->n && chosen == best; i++)
-        if (i != best && choice->candidates[i].eligible && !choice->candidates[i].pending &&
-            may_try(past, i, kernel_ns[i] + move_ns(&choice->candidates[i])))
+}
+
+static unsigned earliest_end(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *options)
+{
+    unsigned best = placer->n;
+
+    for (unsigned i = 0; i < placer->n; i++)
+        if (candidate_of(ask, i)->eligible &&
+            (best == placer->n || options[i].end_ns < options[best].end_ns ||
+             (options[i].end_ns == options[best].end_ns && tsl_placer_faster(placer, i, best))))
+            best = i;
+    return best;
+}
+
+/* Data hold commands where they are: for one kernel it doesn't pay to move them to a faster member, for many it may.
+ * What each loses by staying is added up, and when it would have paid for the move, the next one goes (so it costs
+ * twice the best at most, however long the program is). */
+static unsigned or_move(struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *options,
+                        unsigned best)
+{
+    unsigned chosen = best;
+
+    placer->regret_ns[best] = 0;
+    for (unsigned i = 0; i < placer->n; i++) {
+        double move_ns = candidate_of(ask, i)->move_ns, loss = options[best].run_ns - options[i].run_ns;
+
+        if (i == best || !candidate_of(ask, i)->eligible || !options[i].n_samples || loss <= 0 ||
+            options[i].start_ns - move_ns > options[best].start_ns)
+            continue;
+        placer->regret_ns[i] += loss;
+        if (placer->regret_ns[i] >= move_ns)
             chosen = i;
-    if (past) {
-        past->spent_ns += kernel_ns[chosen];
-        past->tried[chosen] = true;
-        past->tried_ns[chosen] = past->spent_ns;
+    }
+    if (chosen != best)
+        placer->regret_ns[chosen] = 0;
+    return chosen;
+}
+
+/* ---- What waits behind ---- */
+
+/* How long the members whose times are known will be busy with what waits behind the command and doesn't need it, with
+ * some care: it may be less work than it seems. Found out at most once for a question. */
+static double slack_ns(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *options,
+                       unsigned best, double *slack)
+{
+    double parallel = 0;
+
+    if (*slack >= 0)
+        return *slack;
+    for (unsigned i = 0; i < placer->n; i++)
+        if (options[i].known)
+            parallel += options[best].run_ns / options[i].run_ns;
+    *slack = ask->n_behind ? CARE * ask->n_behind(ask->arg) * options[best].run_ns / fmax(parallel, 1) : 0;
+    return *slack;
+}
+
+/* One that runs and one that waits at least; more while they surely end soon. */
+static bool enough_to_do(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *option,
+                         unsigned i)
+{
+    double wait_ns = option->start_ns - (double)ask->now_ns;
+
+    return placer->load[i].n >= 2 && (option->n_samples < ENOUGH || wait_ns * option->spread > HORIZON_NS);
+}
+
+/* The best member has enough to do. One on which the command ends later is worth as much, as long as the best one will
+ * be busy until then with what waits behind. Returns best if there is none. */
+static unsigned as_good(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *options,
+                        unsigned best, double *slack)
+{
+    unsigned chosen = best;
+
+    for (unsigned i = 0; i < placer->n; i++) {
+        if (i == best || !candidate_of(ask, i)->eligible || options[i].n_samples < ENOUGH ||
+            enough_to_do(placer, ask, &options[i], i))
+            continue;
+        if (options[i].end_ns > options[best].start_ns + slack_ns(placer, ask, options, best, slack))
+            continue;
+        if (chosen == best || options[i].end_ns < options[chosen].end_ns)
+            chosen = i;
     }
     return chosen;
+}
+
+/* ---- Tries ---- */
+
+/* What trying a member is feared to cost, or INFINITY: it has something to do, or its times are known well enough. */
+static double price_ns(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *options,
+                       unsigned i)
+{
+    unsigned n_tries = options[i].n_tries + (options[i].n_samples < ENOUGH ? 0 : KNOWN_TRIES);
+    double rarer = ldexp(1, n_tries < FREE_TRIES ? 0 : (int)(n_tries - FREE_TRIES + 1));
+
+    if (!candidate_of(ask, i)->eligible || placer->load[i].n_watched > 0 ||
+        tsl_load_left_ns(&placer->load[i], ask->now_ns) > 0)
+        return INFINITY;
+    return (options[i].run_ns + options[i].risk_ns + 2 * candidate_of(ask, i)->move_ns) * rarer; /* there and back */
+}
+
+/* A member to try instead of the best one, which must be known: what nobody knows isn't worth anything yet. */
+static unsigned to_try(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *options,
+                       unsigned best, double *slack)
+{
+    for (unsigned i = 0; i < placer->n && options[best].n_samples; i++) {
+        double price = i == best ? INFINITY : price_ns(placer, ask, options, i);
+
+        if (isinf(price) || placer->kind[i] == placer->kind[best])
+            continue;
+        if (price <= placer->purse_ns)
+            return i;
+        if (options[i].n_samples || options[i].n_tries || options[best].n_samples < TSL_N_SAMPLES)
+            continue;
+        if (price <= slack_ns(placer, ask, options, best, slack))
+            return i;
+    }
+    return best;
+}
+
+void tsl_auto_done(struct tsl_placer *placer, const struct tsl_placement *placement, const struct tsl_ended *ended)
+{
+    if (!placement->try)
+        placer->purse_ns += TRY_PART * (ended->ran_ns ? (double)ended->ran_ns : placement->run_ns);
+    else if (ended->ran_ns)
+        placer->purse_ns += placement->run_ns - (double)ended->ran_ns;
+}
+
+/* ---- The choice ---- */
+
+static void decide_flags(struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *option,
+                         struct tsl_placement *placement)
+{
+    struct tsl_load *load = &placer->load[placement->member];
+    double wait_ns = (option->start_ns - (double)ask->now_ns + option->run_ns) * option->spread;
+
+    /* A queue that grows is watched: now and then, and one of it at least. */
+    placement->watch = option->n_samples == 0;
+    if (load->n > 0 && wait_ns >= SOON_NS)
+        placement->watch |= load->n_watched == 0 || load->unwatched_ns + option->run_ns >= WATCH_NS;
+    placement->timed =
+        option->n_samples < ENOUGH || option->run_ns >= WATCH_NS || placement->watch || ++load->n_untimed >= TIMED_IN;
+    placement->watch |= placement->timed && !placer->profiles[placement->member];
+    if (placement->timed)
+        load->n_untimed = 0;
+}
+
+static void place(struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *option,
+                  struct tsl_placement *placement)
+{
+    struct tsl_load *load = &placer->load[placement->member];
+    const struct tsl_candidate *candidate = candidate_of(ask, placement->member);
+
+    placement->run_ns = option->run_ns;
+    placement->end_ns = (uint64_t)option->end_ns;
+    decide_flags(placer, ask, option, placement);
+    if (candidate->move_ns > 0)
+        load->link_free_ns =
+            fmax(fmax((double)ask->ready_ns, load->link_free_ns), (double)ask->now_ns) + candidate->move_ns;
+    tsl_load_add(load, placement, ask->now_ns);
+}
+
+void tsl_place_auto(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement)
+{
+    struct option options[TSL_MAX_MEMBERS];
+    double slack = -1;
+    unsigned best;
+
+    estimate_runs(placer, ask, options);
+    mind_risks(placer, ask, options);
+    estimate_ends(placer, ask, options);
+    best = or_move(placer, ask, options, earliest_end(placer, ask, options));
+    placement->member = to_try(placer, ask, options, best, &slack);
+    placement->try = placement->member != best;
+    if (placement->try) {
+        placer->purse_ns -= options[placement->member].run_ns;
+        tsl_model_tried(placer->model, placer->kind[placement->member], ask->kernel, ask->size);
+    } else if (enough_to_do(placer, ask, &options[best], best)) {
+        placement->member = as_good(placer, ask, options, best, &slack);
+        placement->later = placement->member == best;
+        if (placement->later)
+            return;
+    }
+    place(placer, ask, &options[placement->member], placement);
 }

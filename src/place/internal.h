@@ -6,31 +6,42 @@
 
 #include "core/settings.h"
 #include "driver/driver.h"
+#include "place/model.h"
 #include "place/place.h"
 
-struct tsl_history;
-
-/* The question: these candidates, for this kernel over so many work-items. */
-struct tsl_choice {
-    const struct tsl_candidate *candidates;
-    const void *kernel;
-    uint64_t size;
+/* What was placed on a member and isn't known to have ended. */
+struct tsl_load {
+    unsigned epoch;
+    unsigned n;          /* launches of this epoch */
+    unsigned n_watched;  /* launches whose end will be noticed soon after it */
+    double ns;           /* what those of this epoch take together, estimated */
+    double late_ns;      /* how much longer, as it is late */
+    uint64_t since_ns;   /* when the one that is running now began: when the last one ended */
+    double unwatched_ns; /* placed since the last watched one */
+    double link_free_ns; /* when moves to the member that are planned will have ended */
+    unsigned n_untimed;  /* since the last timed one */
 };
 
 struct tsl_placer {
-    unsigned (*choose)(struct tsl_placer *placer, const struct tsl_choice *choice);
+    void (*choose)(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
     unsigned n;
-    bool one_kind;                  /* TESELA_REPRODUCIBLE */
-    double speed[TSL_MAX_MEMBERS];  /* caps.speed */
-    uint64_t kind[TSL_MAX_MEMBERS]; /* tsl_kind_of */
-    double weight[TSL_MAX_MEMBERS]; /* weights: shares, at least one > 0 */
-    double credit[TSL_MAX_MEMBERS]; /* weights: what each has earned and not had */
-    unsigned last;                  /* round-robin: the member that was chosen last */
-    struct tsl_history *history;    /* auto; NULL for the other policies */
+    bool one_kind;                         /* TESELA_REPRODUCIBLE */
+    double speed[TSL_MAX_MEMBERS];         /* caps.speed */
+    uint64_t kind[TSL_MAX_MEMBERS];        /* tsl_kind_of */
+    bool profiles[TSL_MAX_MEMBERS];        /* caps.profiles */
+    double weight[TSL_MAX_MEMBERS];        /* weights: shares, at least one > 0 */
+    double credit[TSL_MAX_MEMBERS];        /* weights: what each has earned and not had */
+    unsigned last;                         /* round-robin: the member that was chosen last */
+    struct tsl_load load[TSL_MAX_MEMBERS]; /* eager, auto */
+    struct tsl_model *model;               /* auto; NULL for the other policies */
+    double purse_ns;                       /* auto: what tries may cost */
+    double regret_ns[TSL_MAX_MEMBERS];     /* auto: what was lost by leaving data where they are instead of moving them
+                                              there */
+    unsigned n_moves;                      /* auto: planned */
 };
 
 /* What tells members apart that differ in kind: equal ones take the same time for the same work. Stable from run to
- * run; i: stands for a member without a path (tests). Never 0 or 1. */
+ * run; i: stands for a member without a path (tests). Never 0 or TSL_KIND_HOST. */
 uint64_t tsl_kind_of(const struct tsl_member *member, unsigned i);
 
 /* Is this the better of two otherwise equal candidates? The faster one is; then the one that comes first. */
@@ -40,38 +51,23 @@ static inline bool tsl_placer_faster(const struct tsl_placer *placer, unsigned i
 }
 
 /* simple.c */
-unsigned tsl_place_eager(struct tsl_placer *placer, const struct tsl_choice *choice);
-unsigned tsl_place_fastest(struct tsl_placer *placer, const struct tsl_choice *choice);
-unsigned tsl_place_round_robin(struct tsl_placer *placer, const struct tsl_choice *choice);
-unsigned tsl_place_weights(struct tsl_placer *placer, const struct tsl_choice *choice);
+void tsl_place_eager(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
+void tsl_place_fastest(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
+void tsl_place_round_robin(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
+void tsl_place_weights(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
 /* Takes the shares from the settings: members without one have none; if nothing is left, all have the same. */
 void tsl_place_weights_init(struct tsl_placer *placer, const double *weights, size_t n_weights);
 
 /* auto.c */
-unsigned tsl_place_auto(struct tsl_placer *placer, const struct tsl_choice *choice);
+void tsl_place_auto(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
+/* A try has ended, or another launch: what was spent, what may be. */
+void tsl_auto_done(struct tsl_placer *placer, const struct tsl_placement *placement, const struct tsl_ended *ended);
 
-/*
- * history.c: what kernels took, per kernel and size class (the power of two below the number of work-items). At most
- * TSL_MAX_HISTORY classes are kept; the one used longest ago goes.
- */
-#define TSL_MAX_HISTORY 4096
+/* load.c: what waits on each member. */
 
-struct tsl_past {
-    unsigned n_runs[TSL_MAX_MEMBERS];
-    double item_ns[TSL_MAX_MEMBERS];  /* nanoseconds per work-item, recent runs count more; where n_runs > 0 */
-    double spent_ns;                  /* what all runs of the class together took, as estimated when placed */
-    double tried_ns[TSL_MAX_MEMBERS]; /* spent_ns when the member was last chosen */
-    bool tried[TSL_MAX_MEMBERS];
-};
-
-struct tsl_history *tsl_history_create(void);
-void tsl_history_destroy(struct tsl_history *history); /* NULL allowed */
-/* The class of a kernel at a size; made when it lacks, NULL without memory. */
-struct tsl_past *tsl_history_get(struct tsl_history *history, const void *kernel, uint64_t size);
-void tsl_history_add(struct tsl_history *history, unsigned member, const void *kernel, uint64_t size, uint64_t ns);
-/* What an operation of a member usually takes, 0 if none was seen. */
-double tsl_history_usual_ns(const struct tsl_history *history, unsigned member);
-/* How many classes are kept (tests). */
-size_t tsl_history_classes(const struct tsl_history *history);
+/* How long until all that was placed there has ended. */
+double tsl_load_left_ns(const struct tsl_load *load, uint64_t now_ns);
+void tsl_load_add(struct tsl_load *load, struct tsl_placement *placement, uint64_t now_ns);
+void tsl_load_remove(struct tsl_load *load, const struct tsl_placement *placement, const struct tsl_ended *ended);
 
 #endif

@@ -20,7 +20,7 @@ static void choose_policy(struct tsl_placer *placer, const struct tsl_settings *
         placer->choose = tsl_place_weights;
         tsl_place_weights_init(placer, settings->weights, settings->n_weights);
         break;
-    case TSL_POLICY_MODEL: /* learns nothing beyond auto yet; the settings say so to the user */
+    case TSL_POLICY_MODEL: /* another name of auto */
     case TSL_POLICY_AUTO:
         placer->choose = tsl_place_auto;
         break;
@@ -58,12 +58,13 @@ struct tsl_placer *tsl_placer_create(const struct tsl_settings *settings, struct
     placer->one_kind = settings->reproducible == TSL_REPRODUCIBLE_YES;
     for (unsigned i = 0; i < n; i++) {
         placer->speed[i] = members[i]->caps.speed > 0 ? members[i]->caps.speed : 1;
+        placer->profiles[i] = members[i]->caps.profiles;
         placer->kind[i] = tsl_kind_of(members[i], i);
     }
     choose_policy(placer, settings);
     if (placer->choose == tsl_place_auto) {
-        placer->history = tsl_history_create();
-        if (!placer->history) {
+        placer->model = tsl_model_create();
+        if (!placer->model) {
             free(placer);
             return NULL;
         }
@@ -75,7 +76,7 @@ void tsl_placer_destroy(struct tsl_placer *placer)
 {
     if (!placer)
         return;
-    tsl_history_destroy(placer->history);
+    tsl_model_unref(placer->model);
     free(placer);
 }
 
@@ -92,22 +93,62 @@ static void keep_one_kind(const struct tsl_placer *placer, struct tsl_candidate 
         candidates[i].eligible = candidates[i].eligible && placer->kind[i] == placer->kind[best];
 }
 
-unsigned tsl_placer_choose(struct tsl_placer *placer, const struct tsl_candidate *candidates, const void *kernel,
-                           uint64_t size)
+bool tsl_placer_learns(const struct tsl_placer *placer)
 {
-    struct tsl_candidate kept[TSL_MAX_MEMBERS];
-    struct tsl_choice choice = {.candidates = candidates, .kernel = kernel, .size = size ? size : 1};
-
-    if (placer->one_kind) {
-        memcpy(kept, candidates, placer->n * sizeof(*kept));
-        keep_one_kind(placer, kept);
-        choice.candidates = kept;
-    }
-    return placer->choose(placer, &choice);
+    return placer->model != NULL;
 }
 
-void tsl_placer_ran(struct tsl_placer *placer, unsigned member, const void *kernel, uint64_t size, uint64_t ns)
+void tsl_placer_choose(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement)
 {
-    if (placer->history)
-        tsl_history_add(placer->history, member, kernel, size ? size : 1, ns);
+    struct tsl_candidate kept[TSL_MAX_MEMBERS];
+    struct tsl_ask narrowed = *ask;
+
+    *placement = (struct tsl_placement){.later = false};
+    if (placer->one_kind) {
+        memcpy(kept, ask->candidates, placer->n * sizeof(*kept));
+        keep_one_kind(placer, kept);
+        narrowed.candidates = kept;
+    }
+    placer->choose(placer, &narrowed, placement);
+}
+
+void tsl_placer_done(struct tsl_placer *placer, struct tsl_placement *placement, const struct tsl_ended *ended)
+{
+    if (!placement->placed)
+        return;
+    tsl_load_remove(&placer->load[placement->member], placement, ended);
+    placement->placed = false;
+    if (!placer->model)
+        return;
+    tsl_auto_done(placer, placement, ended);
+    if (ended->ran_ns)
+        tsl_model_ran(placer->model, placer->kind[placement->member], ended->kernel, ended->size,
+                      (double)ended->ran_ns);
+}
+
+static uint64_t kind_of_space(const struct tsl_placer *placer, unsigned space)
+{
+    return space ? placer->kind[space - 1] : TSL_KIND_HOST;
+}
+
+double tsl_placer_move_ns(struct tsl_placer *placer, unsigned from, unsigned to, uint64_t size)
+{
+    return tsl_model_move_ns(placer->model, kind_of_space(placer, from), kind_of_space(placer, to), size);
+}
+
+#define ENOUGH_MOVES 3 /* samples of a class: from then on only some moves are timed */
+#define TIMED_IN     32
+
+bool tsl_placer_wants_move(struct tsl_placer *placer, unsigned from, unsigned to, uint64_t size)
+{
+    if (!placer->model)
+        return false;
+    return ++placer->n_moves % TIMED_IN == 0 || tsl_model_n_moves(placer->model, kind_of_space(placer, from),
+                                                                  kind_of_space(placer, to), size) < ENOUGH_MOVES;
+}
+
+void tsl_placer_moved(struct tsl_placer *placer, unsigned from, unsigned to, uint64_t size, uint64_t ns)
+{
+    if (placer->model)
+        tsl_model_moved(placer->model, kind_of_space(placer, from), kind_of_space(placer, to), size, (double)ns);
 }

@@ -1,6 +1,7 @@
 /*
- * Placement: which member runs a kernel. Pure: no locks, no driver calls, no clock of its own; called under the graph's
- * lock. State is one struct per context.
+ * Placement: which member runs a kernel, and whether that should be decided now. Pure: calls no driver, has no clock of
+ * its own. A placer is one context's and is called under its graph's lock; what it has learned is in a model
+ * (place/model.h) that all contexts of the process share.
  */
 #ifndef TSL_PLACE_PLACE_H
 #define TSL_PLACE_PLACE_H
@@ -16,18 +17,56 @@ struct tsl_member;
 struct tsl_candidate {
     bool eligible;
     uint64_t missing_size; /* bytes that would have to move to it first */
-    unsigned pending;      /* operations on their way on that member, not yet known complete */
+    double move_ns;        /* how long that takes, by tsl_placer_move_ns; only looked at by policies that learn */
+};
+
+/* The question. All times are in nanoseconds of the one clock. */
+struct tsl_ask {
+    const struct tsl_candidate *candidates; /* one for each member of the context; at least one is eligible */
+    uint64_t kernel;                        /* what the kernel is known by, the same from run to run (tsl_place_key) */
+    uint64_t size;                          /* work-items */
+    uint64_t now_ns;
+    uint64_t ready_ns; /* when what the command must wait for is estimated to have ended; 0: now */
+    /* How many launches of the same kernel at the same size wait behind it before the first that needs what it does;
+     * may be 0 when nobody knows. Asked only where it matters; NULL: 0. */
+    unsigned (*n_behind)(void *arg);
+    void *arg;
+};
+
+/* The answer. Kept with the command, and given back to tsl_placer_done when its launch has ended. */
+struct tsl_placement {
+    unsigned member;
+    bool later;  /* not now: that member has enough to do. Nothing is placed; ask again when a launch has ended */
+    bool placed; /* tsl_placer_done is owed */
+    bool timed;  /* tell tsl_placer_done how long it took */
+    bool watch;  /* its end should be noticed soon, whoever waits for what */
+    bool try;    /* not the best place by estimate: to learn how long it takes there */
+    unsigned epoch;
+    double run_ns;   /* estimated */
+    uint64_t end_ns; /* when it will have ended, estimated; 0: not estimated by this policy */
 };
 
 struct tsl_placer *tsl_placer_create(const struct tsl_settings *settings, struct tsl_member *const *members,
                                      unsigned n);
-void tsl_placer_destroy(struct tsl_placer *placer);
+void tsl_placer_destroy(struct tsl_placer *placer); /* NULL allowed */
 
-/* The index of the chosen candidate; at least one is eligible. `kernel` identifies the kernel (for history), `size` is
- * the number of work-items. */
-unsigned tsl_placer_choose(struct tsl_placer *placer, const struct tsl_candidate *candidates, const void *kernel,
-                           uint64_t size);
-/* A kernel ran on member i for so long (history; `auto` uses it to estimate). */
-void tsl_placer_ran(struct tsl_placer *placer, unsigned member, const void *kernel, uint64_t size, uint64_t ns);
+/* Does it look at times (move_ns, ready_ns)? Else they need not be found out. */
+bool tsl_placer_learns(const struct tsl_placer *placer);
+
+void tsl_placer_choose(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
+
+/* A placed launch has ended, or will never run. ran_ns: how long it ran; 0 is unknown or failed. end_ns: when it ended,
+ * 0 is unknown. Does nothing for a placement that is not placed, and makes it so. */
+struct tsl_ended {
+    uint64_t kernel, size; /* as asked */
+    uint64_t ran_ns, end_ns, now_ns;
+};
+void tsl_placer_done(struct tsl_placer *placer, struct tsl_placement *placement, const struct tsl_ended *ended);
+
+/* Spaces as in tile/tile.h: 0 is the host, 1 + i member i. */
+double tsl_placer_move_ns(struct tsl_placer *placer, unsigned from, unsigned to, uint64_t size);
+/* Should this move's time be measured? */
+bool tsl_placer_wants_move(struct tsl_placer *placer, unsigned from, unsigned to, uint64_t size);
+void tsl_placer_moved(struct tsl_placer *placer, unsigned from, unsigned to, uint64_t size, uint64_t ns);
 
 #endif

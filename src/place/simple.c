@@ -8,43 +8,50 @@
 
 #define NONE UINT_MAX
 
-unsigned tsl_place_eager(struct tsl_placer *placer, const struct tsl_choice *choice)
+/* How many launches a member is given ahead: one runs, one waits. Who comes next is placed when one of them has ended,
+ * so that a faster member gets more of them. */
+#define EAGER_DEPTH 2
+
+void tsl_place_eager(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement)
 {
-    const struct tsl_candidate *candidates = choice->candidates;
     unsigned best = NONE;
 
     for (unsigned i = 0; i < placer->n; i++) {
-        if (!candidates[i].eligible)
+        if (!ask->candidates[i].eligible)
             continue;
-        if (best == NONE || candidates[i].pending < candidates[best].pending ||
-            (candidates[i].pending == candidates[best].pending && tsl_placer_faster(placer, i, best)))
+        if (best == NONE || placer->load[i].n < placer->load[best].n ||
+            (placer->load[i].n == placer->load[best].n && tsl_placer_faster(placer, i, best)))
             best = i;
     }
-    return best;
+    placement->member = best;
+    placement->later = placer->load[best].n >= EAGER_DEPTH;
+    if (placement->later)
+        return;
+    placement->watch = true; /* Else what it waits for would be unknown. */
+    tsl_load_add(&placer->load[best], placement, ask->now_ns);
 }
 
-unsigned tsl_place_fastest(struct tsl_placer *placer, const struct tsl_choice *choice)
+void tsl_place_fastest(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement)
 {
     unsigned best = NONE;
 
     for (unsigned i = 0; i < placer->n; i++)
-        if (choice->candidates[i].eligible && (best == NONE || tsl_placer_faster(placer, i, best)))
+        if (ask->candidates[i].eligible && (best == NONE || tsl_placer_faster(placer, i, best)))
             best = i;
-    return best;
+    placement->member = best;
 }
 
 /* The next eligible one after the last that was chosen: consecutive commands go to different members where they can. */
-unsigned tsl_place_round_robin(struct tsl_placer *placer, const struct tsl_choice *choice)
+void tsl_place_round_robin(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement)
 {
     for (unsigned step = 1; step <= placer->n; step++) {
         unsigned i = (placer->last + step) % placer->n;
 
-        if (choice->candidates[i].eligible) {
-            placer->last = i;
-            return i;
+        if (ask->candidates[i].eligible) {
+            placement->member = placer->last = i;
+            return;
         }
     }
-    return NONE;
 }
 
 /* ---- Weights ---- */
@@ -71,21 +78,23 @@ void tsl_place_weights_init(struct tsl_placer *placer, const double *weights, si
  * one with the most. So after any number of choices among the same candidates no member is further than one choice
  * from its share, and the heavy ones are spread, not bunched.
  */
-unsigned tsl_place_weights(struct tsl_placer *placer, const struct tsl_choice *choice)
+void tsl_place_weights(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement)
 {
     unsigned best = NONE;
     double sum = 0;
 
     for (unsigned i = 0; i < placer->n; i++) {
-        if (!choice->candidates[i].eligible || placer->weight[i] <= 0)
+        if (!ask->candidates[i].eligible || placer->weight[i] <= 0)
             continue;
         placer->credit[i] += placer->weight[i];
         sum += placer->weight[i];
         if (best == NONE || placer->credit[i] > placer->credit[best])
             best = i;
     }
-    if (best == NONE) /* only members with a share of nothing can take it: it must go somewhere */
-        return tsl_place_eager(placer, choice);
+    if (best == NONE) { /* only members with a share of nothing can take it: it must go somewhere */
+        tsl_place_fastest(placer, ask, placement);
+        return;
+    }
     placer->credit[best] -= sum;
-    return best;
+    placement->member = best;
 }

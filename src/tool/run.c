@@ -33,7 +33,7 @@ static const struct setting_option {
 static const struct argp_option options[] = {
     {"members", 'm', "LIST", 0, "Use these devices only (TESELA_MEMBERS)", 0},
     {"policy", 'p', "POLICY", 0,
-     "How commands are placed: auto, eager, fastest, round-robin, weights=1,3,... "
+     "How commands are placed: auto, eager, model, fastest, round-robin, weights=1,3,... "
      "(TESELA_POLICY)",
      0},
     {"trace", 't', "FILE", 0, "Write a timeline for ui.perfetto.dev (TESELA_TRACE)", 0},

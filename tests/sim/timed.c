@@ -80,6 +80,7 @@ void timed_begin(struct timed *t, const struct tsl_fake_member *members, unsigne
     tsl_fake_begin(&setup);
     tsl_members_register(&tsl_fake_driver);
     t->n_members = n;
+    t->members = ~0u;
     assert_int_equal(tsl_context_create(NULL, 0, &device, 1, &t->context), CL_SUCCESS);
     assert_int_equal(tsl_queue_create(t->context, device, properties, NULL, 0, &t->queue), CL_SUCCESS);
     assert_int_equal(tsl_program_create_source(t->context, 1, &source, NULL, &t->program), CL_SUCCESS);
@@ -114,7 +115,7 @@ struct tsl_buffer *timed_buffer(struct timed *t, size_t size)
 }
 
 void timed_launch(struct timed *t, const char *name, size_t n_items, unsigned n_buffers,
-                  struct tsl_buffer *const *buffers, struct tsl_event **event)
+                  struct tsl_buffer *const *buffers, uint32_t value, struct tsl_event **event)
 {
     struct tsl_window window = {.work_dim = 1, .global_size = {n_items, 1, 1}, .whole = true};
     struct tsl_enqueue e = {.queue = t->queue, .type = CL_COMMAND_NDRANGE_KERNEL, .event = event};
@@ -123,7 +124,9 @@ void timed_launch(struct timed *t, const char *name, size_t n_items, unsigned n_
     assert_int_equal(tsl_kernel_create(t->program, name, &kernel), CL_SUCCESS);
     for (unsigned i = 0; i < n_buffers; i++)
         assert_int_equal(tsl_kernel_set_arg(kernel, i, sizeof(cl_mem), &buffers[i]), CL_SUCCESS);
-    assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, kernel->eligible), CL_SUCCESS);
+    if (value)
+        assert_int_equal(tsl_kernel_set_arg(kernel, n_buffers, sizeof value, &value), CL_SUCCESS);
+    assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, kernel->eligible & t->members), CL_SUCCESS);
     tsl_object_release(&kernel->object);
 }
 

@@ -16,7 +16,7 @@ struct timed {
     struct tsl_context *context;
     struct tsl_queue *queue;
     struct tsl_program *program;
-    unsigned n_members;
+    unsigned n_members, members; /* members: which may take the launches, a bit each */
 };
 
 /* Kernels of the source are registered before. */
@@ -26,9 +26,10 @@ void timed_begin(struct timed *t, const struct tsl_fake_member *members, unsigne
 void timed_end(struct timed *t);
 
 struct tsl_buffer *timed_buffer(struct timed *t, size_t size);
-/* One kernel over n_items; its arguments are the buffers. Returns its event where one is asked for. */
+/* One kernel over n_items; its arguments are the buffers, then, if not 0, a uint32_t. Returns its event where one is
+ * asked for. */
 void timed_launch(struct timed *t, const char *kernel, size_t n_items, unsigned n_buffers,
-                  struct tsl_buffer *const *buffers, struct tsl_event **event);
+                  struct tsl_buffer *const *buffers, uint32_t value, struct tsl_event **event);
 /* Waits for all; returns the virtual time. */
 uint64_t timed_finish(struct timed *t);
 /* The i-th launch that was recorded, in the order of ends; false past the last. */

@@ -54,7 +54,7 @@ static unsigned run(cl_command_queue_properties properties, unsigned *n_on_slow)
         struct tsl_event *event;
 
         buffers[i] = timed_buffer(&t, 64);
-        timed_launch(&t, "work", 100, 1, &buffers[i], &event);
+        timed_launch(&t, "work", 100, 1, &buffers[i], 0, &event);
         if (tsl_settings()->order == TSL_ORDER_SYNC)
             assert_int_equal(tsl_event_status(event), CL_COMPLETE);
         tsl_object_release(&event->object);
@@ -100,7 +100,7 @@ static void test_held(void **state)
     assert_int_equal(tsl_enqueue_marker(&wait, true), CL_SUCCESS);
     for (unsigned i = 0; i < N_RUNS; i++) {
         buffers[i] = timed_buffer(&t, 64);
-        timed_launch(&t, "work", 100, 1, &buffers[i], NULL);
+        timed_launch(&t, "work", 100, 1, &buffers[i], 0, NULL);
     }
     assert_int_equal(tsl_event_set_user(user, CL_COMPLETE), CL_SUCCESS);
     timed_finish(&t);

@@ -91,8 +91,11 @@ static void policies(void **state)
         const char *value;
         enum tsl_policy policy;
     } rows[] = {
-        {"auto", TSL_POLICY_AUTO},       {"eager", TSL_POLICY_EAGER},
-        {"fastest", TSL_POLICY_FASTEST}, {"round-robin", TSL_POLICY_ROUND_ROBIN},
+        {"auto", TSL_POLICY_AUTO},
+        {"eager", TSL_POLICY_EAGER},
+        {"model", TSL_POLICY_MODEL},
+        {"fastest", TSL_POLICY_FASTEST},
+        {"round-robin", TSL_POLICY_ROUND_ROBIN},
         {"Eager", TSL_POLICY_EAGER},
     };
 
@@ -192,7 +195,6 @@ static void nonsense(void **state)
 static void absent_parts(void **state)
 {
     static const char *const rows[][2] = {
-        {"TESELA_POLICY", "model"},
         {"TESELA_CONFIG", "/etc/controller.conf"},
         {"TESELA_CHECK", "access"},
         {"TESELA_CHECK", "coherence"},
@@ -292,8 +294,8 @@ static void environment_is_read_once(void **state)
     setenv("TESELA_POLICY", "quickest", 1);
     read_twice_in_child(said, sizeof said);
     unsetenv("TESELA_POLICY");
-    assert_string_equal(said, "tesela: TESELA_POLICY=quickest is not understood: use auto, eager, fastest, round-robin "
-                              "or weights=1,3,... with a number for each member. It goes on with auto.\n");
+    assert_string_equal(said, "tesela: TESELA_POLICY=quickest is not understood: use auto, eager, model, fastest, "
+                              "round-robin or weights=1,3,... with a number for each member. It goes on with auto.\n");
 }
 
 int main(void)

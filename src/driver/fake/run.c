@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* ---- What may happen next ---- */
@@ -114,6 +115,16 @@ static struct choices collect_all(void)
 
 /* ---- An operation begins and ends ---- */
 
+static double cost_of(const struct fake_op *op)
+{
+    cl_uint arg = op->launch.kernel->body->traits.cost_arg;
+    uint32_t times = 1;
+
+    if (arg)
+        memcpy(&times, op->launch.args[arg - 1].bound.value, sizeof times);
+    return times;
+}
+
 static uint64_t duration(const struct fake_op *op)
 {
     const struct tsl_fake_member *is = &fake_lane_member(op->lane)->is;
@@ -126,7 +137,7 @@ static uint64_t duration(const struct fake_op *op)
     item_ns = op->launch.kernel->body->traits.item_ns;
     if (!item_ns)
         item_ns = is->item_ns;
-    return is->delay_ns + (uint64_t)((double)item_ns * (double)op->size / is->speed);
+    return is->delay_ns + (uint64_t)((double)item_ns * cost_of(op) * (double)op->size / is->speed);
 }
 
 static bool is_lost(const struct fake_op *op)

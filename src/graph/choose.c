@@ -1,0 +1,221 @@
+/* Which member runs a kernel, and when that is decided: what the placer must know, and the commands that wait for it.
+ */
+#include "core/clock.h"
+#include "graph/internal.h"
+
+/* ---- What the kernel needs ----------------------------------------------------------------------------------------
+ */
+
+/* How a run of tiles with one source gets to a candidate. */
+struct run_of_tiles {
+    unsigned from;
+    uint64_t end, size;
+};
+
+struct survey {
+    struct tsl_command *command;
+    unsigned members;
+    uint64_t ready_ns;
+    struct tsl_candidate *candidates;
+    struct run_of_tiles runs[TSL_MAX_MEMBERS]; /* not yet counted; size 0: none */
+};
+
+static struct tsl_port *port_at(const struct survey *s, unsigned i)
+{
+    return &s->command->graph->ports[i];
+}
+
+/* The run's moves are known now: one, or two by way of the host. */
+static void count_run(struct survey *s, unsigned i)
+{
+    struct tsl_graph *g = s->command->graph;
+    struct run_of_tiles *run = &s->runs[i];
+    unsigned to = port_at(s, i)->space;
+    if (run->size == 0)
+        return;
+    s->candidates[i].missing_size += run->size;
+    if (tsl_placer_learns(g->placer)) {
+        bool direct = tsl_moves_directly(g, run->from, to);
+        if (!direct)
+            s->candidates[i].move_ns += tsl_placer_move_ns(g->placer, run->from, TSL_SPACE_HOST, run->size);
+        s->candidates[i].move_ns += tsl_placer_move_ns(g->placer, direct ? run->from : TSL_SPACE_HOST, to, run->size);
+    }
+    run->size = 0;
+}
+
+static void count_tile(struct survey *s, const struct tsl_tile *tile, uint64_t begin, uint64_t end)
+{
+    for (unsigned i = 0; i < s->command->graph->n_ports; i++) {
+        struct run_of_tiles *run = &s->runs[i];
+        unsigned to = port_at(s, i)->space;
+        if (!(s->members & (1u << i)) || tile->valid == 0 || (tile->valid & TSL_SPACE_BIT(to)))
+            continue;
+        unsigned from = tsl_best_source(s->command->graph, tile->valid, to);
+        if (run->size && (run->from != from || run->end != begin))
+            count_run(s, i);
+        run->from = from;
+        run->end = end;
+        run->size += end - begin;
+    }
+}
+
+static void wait_for_op(struct survey *s, const struct tsl_op *op)
+{
+    if (!op->user.done && op->end_estimate_ns > s->ready_ns)
+        s->ready_ns = op->end_estimate_ns;
+}
+
+/* Whoever writes it must have ended, wherever. */
+static void wait_for_writers(struct survey *s, const struct tsl_tile *tile)
+{
+    for (unsigned i = 0; i < tile->uses.n; i++)
+        if (tile->uses.list[i].write)
+            wait_for_op(s, (const struct tsl_op *)tile->uses.list[i].user);
+}
+
+static void survey_buffer(struct survey *s, const struct tsl_buffer *buffer)
+{
+    struct tsl_data *data = tsl_buffer_root((struct tsl_buffer *)(uintptr_t)buffer)->data;
+    uint64_t begin = buffer->offset, end = begin + buffer->size;
+    for (struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, begin, end); tile;
+         tile = tsl_tiles_next_meeting(tile, end)) {
+        count_tile(s, tile, tile->begin > begin ? tile->begin : begin, tile->end < end ? tile->end : end);
+        wait_for_writers(s, tile);
+    }
+    for (unsigned i = 0; i < s->command->graph->n_ports; i++)
+        count_run(s, i);
+}
+
+/* Its wait list. */
+static void survey_order(struct survey *s)
+{
+    for (unsigned i = 0; i < s->command->waits.n; i++) {
+        const struct tsl_command *before = *TSL_FEW_AT(&s->command->waits, i);
+        for (unsigned k = 0; k < before->own.n; k++)
+            wait_for_op(s, TSL_FEW_AT(&before->own, k)->op);
+    }
+}
+
+/* How many commands behind a kernel are looked at. */
+#define LOOK_AHEAD 256
+
+static bool same_data(const struct tsl_buffer *a, const struct tsl_buffer *b)
+{
+    return a && b && (a->parent ? a->parent : a) == (b->parent ? b->parent : b);
+}
+
+/* May the later command need what the kernel does, or touch what it touches? By whole objects; whoever isn't a kernel
+ * does. */
+static bool may_need(const struct tsl_command *later, const struct tsl_command *kernel)
+{
+    if (!later->kernel || !later->args)
+        return true;
+    for (cl_uint i = 0; i < later->args->n; i++)
+        for (cl_uint k = 0; k < kernel->args->n; k++)
+            if (same_data(later->args->args[i].buffer, kernel->args->args[k].buffer))
+                return true;
+    return false;
+}
+
+/* Whoever has the kernel's event may need it at any time. */
+static unsigned n_behind(void *arg)
+{
+    struct tsl_command *c = arg, *later = c;
+    unsigned n = 0;
+    if (!c->in_order || c->has_event)
+        return 0;
+    for (unsigned i = 0; i < LOOK_AHEAD && (later = TAILQ_NEXT(later, link)) && !may_need(later, c); i++)
+        n += later->kernel->place_key == c->kernel->place_key &&
+             tsl_work_items(&later->window) == tsl_work_items(&c->window);
+    return n;
+}
+
+/* ---- The choice ---------------------------------------------------------------------------------------------------
+ */
+
+uint64_t tsl_work_items(const struct tsl_window *window)
+{
+    uint64_t n = 1;
+    for (unsigned d = 0; d < window->work_dim; d++)
+        n *= window->global_size[d];
+    return n;
+}
+
+bool tsl_choose_member(struct tsl_command *c)
+{
+    struct tsl_graph *g = c->graph;
+    struct tsl_candidate candidates[TSL_MAX_MEMBERS];
+    struct survey s = {.command = c, .members = c->members, .candidates = candidates};
+    if (g->n_ports == 1) {
+        c->placement = (struct tsl_placement){.member = 0};
+        return true;
+    }
+    for (unsigned i = 0; i < g->n_ports; i++)
+        candidates[i] = (struct tsl_candidate){.eligible = c->members & (1u << i)};
+    for (cl_uint i = 0; tsl_placer_learns(g->placer) && i < c->args->n; i++)
+        if (c->args->args[i].buffer)
+            survey_buffer(&s, c->args->args[i].buffer);
+    survey_order(&s);
+    struct tsl_ask ask = {.candidates = candidates,
+                          .kernel = c->kernel->place_key,
+                          .size = tsl_work_items(&c->window),
+                          .now_ns = tsl_clock_ns(),
+                          .ready_ns = s.ready_ns,
+                          .n_behind = n_behind,
+                          .arg = c};
+    tsl_placer_choose(g->placer, &ask, &c->placement);
+    return !c->placement.later;
+}
+
+void tsl_placement_ended(struct tsl_command *c, uint64_t start_ns, uint64_t end_ns)
+{
+    if (!c->placement.placed)
+        return;
+    struct tsl_ended ended = {.kernel = c->kernel->place_key,
+                              .size = tsl_work_items(&c->window),
+                              .ran_ns = end_ns > start_ns ? end_ns - start_ns : 0,
+                              .end_ns = end_ns,
+                              .now_ns = tsl_clock_ns()};
+    tsl_placer_done(c->graph->placer, &c->placement, &ended);
+    c->graph->ask_again = true;
+}
+
+/* ---- Later --------------------------------------------------------------------------------------------------------
+ */
+
+bool tsl_place_later(struct tsl_command *c)
+{
+    struct tsl_port *port;
+    if (!c->kernel || c->placement.placed || c->status != CL_COMPLETE || tsl_choose_member(c))
+        return false;
+    port = &c->graph->ports[c->placement.member];
+    if (TAILQ_EMPTY(&port->launches)) { /* Nothing's end would ask again. */
+        c->placement.later = false;
+        return false;
+    }
+    tsl_op_watch(TAILQ_FIRST(&port->launches));
+    c->n_hold++;
+    return true;
+}
+
+void tsl_port_launches(struct tsl_port *port, struct tsl_op *op)
+{
+    struct tsl_op *last = TAILQ_LAST(&port->launches, tsl_op_list);
+    if (!op->command->placement.placed)
+        return;
+    /* Of two lanes the later work might run first, and its end would say nothing of the rest. */
+    if (last && last->track != op->track && last->command->stream == op->command->stream)
+        tsl_op_depend(op, last, false);
+    TAILQ_INSERT_TAIL(&port->launches, op, launch);
+    op->listed = true;
+    op->user.refs++;
+}
+
+void tsl_port_launched(struct tsl_op *op)
+{
+    if (!op->listed)
+        return;
+    TAILQ_REMOVE(&op->port->launches, op, launch);
+    op->listed = false;
+    tsl_op_unref(op);
+}

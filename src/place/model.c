@@ -1,0 +1,481 @@
+#include "place/model.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#define HASH_NONFATAL_OOM 1 /* else uthash ends the process when memory is short */
+#include <uthash.h>
+
+#define N_CLASSES  48 /* of moves: up to 2^48 bytes */
+#define MAX_PAIRS  128
+#define MAX_RATIOS 4  /* a class's first runs on a kind tell its ratio to others */
+#define N_FIRST    3  /* samples of a slowness whose median counts; then each further one counts ... */
+#define N_LATER    16 /* ... a sixteenth */
+#define FAR        3
+#define NEAR       12 /* how many classes away another size still tells something */
+
+/* From here on a move's time is its bandwidth's; below, its latency's. */
+#define LARGE_CLASS 18
+
+#define DEFAULT_BANDWIDTH  5e9 /* bytes per second, where nothing was measured */
+#define DEFAULT_LATENCY_NS 2e4
+
+/* A kernel at a size class; class ANY: seen at all. */
+#define ANY UINT64_MAX
+struct run_key {
+    uint64_t kernel, class;
+};
+
+/* How a kind does with a kernel: so many times the work (struct run) is what it takes. */
+struct slowness {
+    uint64_t kind;
+    struct tsl_samples first; /* the first few */
+    double later;             /* of all after them, each counting a little */
+    unsigned n, n_tries;
+};
+
+#define MAX_KINDS_OF_RUN 8
+
+/*
+ * What a work-item takes is the kernel's work, which may change from launch to launch, times the kind's slowness, which
+ * doesn't. The last samples of all kinds tell the work, so that no kind's are out of date; all samples of a kind tell
+ * its slowness. That of the first kind is 1.
+ */
+struct run {
+    struct run_key key;
+    struct tsl_samples work; /* nanoseconds per work-item */
+    unsigned n_kinds;
+    struct slowness kinds[MAX_KINDS_OF_RUN];
+    uint64_t used; /* tick of the last use */
+    UT_hash_handle hh;
+};
+
+struct pair {
+    uint64_t from, to;
+    struct tsl_samples ns[N_CLASSES]; /* of large classes: as for the class's smallest size */
+};
+
+struct ratio {
+    uint64_t a, b;
+    struct tsl_samples times; /* slower is b */
+};
+
+struct tsl_model {
+    pthread_mutex_t lock;
+    unsigned refs;
+    uint64_t tick;
+    struct run *runs;
+    unsigned n_pairs, n_ratios;
+    struct pair *pairs[MAX_PAIRS];
+    struct ratio ratios[MAX_PAIRS];
+};
+
+/* ---- Samples ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+
+    return (x > y) - (x < y);
+}
+
+void tsl_samples_add(struct tsl_samples *samples, double value)
+{
+    float sorted[TSL_N_SAMPLES];
+
+    if (!(value > 0) || !isfinite((float)value))
+        return;
+    samples->value[samples->next] = (float)value;
+    samples->next = (uint8_t)((samples->next + 1) % TSL_N_SAMPLES);
+    if (samples->n < TSL_N_SAMPLES)
+        samples->n++;
+    memcpy(sorted, samples->value, sizeof sorted);
+    qsort(sorted, samples->n, sizeof *sorted, by_value);
+    samples->typical = sorted[(samples->n - 1) / 2];
+    samples->spread = samples->n > 2 ? sorted[samples->n - 1] / samples->typical : 1;
+}
+
+/* ---- Life ---- */
+
+struct tsl_model *tsl_model_create(void)
+{
+    struct tsl_model *model = calloc(1, sizeof *model);
+
+    if (!model)
+        return NULL;
+    pthread_mutex_init(&model->lock, NULL);
+    model->refs = 1;
+    return model;
+}
+
+struct tsl_model *tsl_model_ref(struct tsl_model *model)
+{
+    pthread_mutex_lock(&model->lock);
+    model->refs++;
+    pthread_mutex_unlock(&model->lock);
+    return model;
+}
+
+static void destroy(struct tsl_model *model)
+{
+    struct run *run, *next;
+
+    HASH_ITER(hh, model->runs, run, next)
+    {
+        HASH_DEL(model->runs, run);
+        free(run);
+    }
+    for (unsigned i = 0; i < model->n_pairs; i++)
+        free(model->pairs[i]);
+    pthread_mutex_destroy(&model->lock);
+    free(model);
+}
+
+void tsl_model_unref(struct tsl_model *model)
+{
+    unsigned left;
+
+    if (!model)
+        return;
+    pthread_mutex_lock(&model->lock);
+    left = --model->refs;
+    pthread_mutex_unlock(&model->lock);
+    if (left == 0)
+        destroy(model);
+}
+
+size_t tsl_model_n_runs(struct tsl_model *model)
+{
+    size_t n;
+
+    pthread_mutex_lock(&model->lock);
+    n = HASH_COUNT(model->runs);
+    pthread_mutex_unlock(&model->lock);
+    return n;
+}
+
+/* ---- Kernels ---- */
+
+static uint64_t class_of(uint64_t size)
+{
+    return size ? 63 - (uint64_t)__builtin_clzll(size) : 0;
+}
+
+static struct run *find_locked(struct tsl_model *model, uint64_t kernel, uint64_t class)
+{
+    struct run_key key = {.kernel = kernel, .class = class};
+    struct run *run;
+
+    HASH_FIND(hh, model->runs, &key, sizeof key, run);
+    if (run)
+        run->used = ++model->tick;
+    return run;
+}
+
+/* A walk over all, but only where programs make new classes without end. */
+static void drop_oldest_locked(struct tsl_model *model)
+{
+    struct run *oldest = model->runs;
+
+    for (struct run *run = oldest; run; run = run->hh.next)
+        if (run->used < oldest->used)
+            oldest = run;
+    HASH_DEL(model->runs, oldest);
+    free(oldest);
+}
+
+static struct run *make_locked(struct tsl_model *model, uint64_t kernel, uint64_t class)
+{
+    struct run *run = find_locked(model, kernel, class), *added;
+
+    if (run)
+        return run;
+    if (HASH_COUNT(model->runs) >= TSL_MODEL_MAX_RUNS)
+        drop_oldest_locked(model);
+    run = calloc(1, sizeof *run);
+    if (!run)
+        return NULL;
+    run->key = (struct run_key){.kernel = kernel, .class = class};
+    run->used = ++model->tick;
+    HASH_ADD(hh, model->runs, key, sizeof run->key, run);
+    HASH_FIND(hh, model->runs, &run->key, sizeof run->key, added);
+    if (!added) /* uthash had no memory for its table */
+        free(run);
+    return added;
+}
+
+static struct slowness *slowness_of(struct run *run, uint64_t kind)
+{
+    for (unsigned i = 0; i < run->n_kinds; i++)
+        if (run->kinds[i].kind == kind)
+            return &run->kinds[i];
+    return NULL;
+}
+
+/* The first kind stays: the others are told by it. */
+static struct slowness *make_slowness(struct run *run, uint64_t kind)
+{
+    struct slowness *slowness = slowness_of(run, kind);
+
+    if (slowness)
+        return slowness;
+    if (run->n_kinds == MAX_KINDS_OF_RUN)
+        memmove(&run->kinds[1], &run->kinds[2], (--run->n_kinds - 1) * sizeof *slowness);
+    slowness = &run->kinds[run->n_kinds++];
+    *slowness = (struct slowness){.kind = kind};
+    return slowness;
+}
+
+static double value_of(const struct slowness *slowness)
+{
+    return slowness->n > N_FIRST ? slowness->later : (double)slowness->first.typical;
+}
+
+/* Where the work varies (spread) a sample says little.  One sample far from the others (a disturbed run, an unusual
+ * amount of work) counts as one not so far. */
+static void add_slowness(struct slowness *slowness, double value, double spread)
+{
+    double before = value_of(slowness), part = 1.0 / (slowness->n < N_LATER ? slowness->n + 1 : N_LATER) / spread;
+
+    if (slowness->n < N_FIRST)
+        tsl_samples_add(&slowness->first, value);
+    else
+        slowness->later = before + (fmin(fmax(value, before / FAR), before * FAR) - before) * part;
+    slowness->n++;
+}
+
+static struct ratio *ratio_locked(struct tsl_model *model, uint64_t a, uint64_t b, bool make)
+{
+    for (unsigned i = 0; i < model->n_ratios; i++)
+        if (model->ratios[i].a == a && model->ratios[i].b == b)
+            return &model->ratios[i];
+    if (!make || model->n_ratios == MAX_PAIRS)
+        return NULL;
+    model->ratios[model->n_ratios] = (struct ratio){.a = a, .b = b};
+    return &model->ratios[model->n_ratios++];
+}
+
+static void note_ratio_locked(struct tsl_model *model, uint64_t a, uint64_t b, double times)
+{
+    struct ratio *there = ratio_locked(model, a, b, true), *back = ratio_locked(model, b, a, true);
+
+    if (there)
+        tsl_samples_add(&there->times, times);
+    if (back)
+        tsl_samples_add(&back->times, 1 / times);
+}
+
+/* The same kernel at the same size on other kinds. */
+static void compare_locked(struct tsl_model *model, const struct run *run, const struct slowness *mine)
+{
+    for (unsigned i = 0; i < run->n_kinds; i++)
+        if (run->kinds[i].n && &run->kinds[i] != mine)
+            note_ratio_locked(model, run->kinds[i].kind, mine->kind, value_of(mine) / value_of(&run->kinds[i]));
+}
+
+static void add_run_locked(struct tsl_model *model, struct run *run, uint64_t kind, double item_ns)
+{
+    struct slowness *slowness = make_slowness(run, kind);
+
+    if (slowness == run->kinds)
+        add_slowness(slowness, 1, 1);
+    else
+        add_slowness(slowness, item_ns / (double)run->work.typical, (double)run->work.spread);
+    tsl_samples_add(&run->work, item_ns / value_of(slowness));
+    if (slowness->n <= MAX_RATIOS)
+        compare_locked(model, run, slowness);
+}
+
+void tsl_model_ran(struct tsl_model *model, uint64_t kind, uint64_t kernel, uint64_t size, double ns)
+{
+    struct run *run;
+
+    if (!(ns > 0) || !isfinite((float)ns))
+        return;
+    size = size ? size : 1;
+    pthread_mutex_lock(&model->lock);
+    run = make_locked(model, kernel, ANY) ? make_locked(model, kernel, class_of(size)) : NULL;
+    if (run)
+        add_run_locked(model, run, kind, ns / (double)size);
+    pthread_mutex_unlock(&model->lock);
+}
+
+/* The nearest size at which the kernel was seen on that kind. */
+static struct run *nearest_locked(struct tsl_model *model, uint64_t kind, uint64_t kernel, uint64_t class)
+{
+    for (uint64_t d = 1; d <= NEAR; d++)
+        for (unsigned up = 0; up < 2; up++) {
+            struct run *run = up          ? find_locked(model, kernel, class + d)
+                              : class < d ? NULL
+                                          : find_locked(model, kernel, class - d);
+            struct slowness *slowness = run ? slowness_of(run, kind) : NULL;
+
+            if (slowness && slowness->n)
+                return run;
+        }
+    return NULL;
+}
+
+/* Of a kind that ran it at another size only: by what others took at this size, where they ran both. */
+static double from_other_size(struct run *run, struct run *other, uint64_t kind)
+{
+    double there = (double)other->work.typical * value_of(slowness_of(other, kind));
+
+    for (unsigned i = 0; run && i < run->n_kinds; i++) {
+        struct slowness *both = slowness_of(other, run->kinds[i].kind);
+
+        if (run->kinds[i].n && both && both->n)
+            return there * (double)run->work.typical * value_of(&run->kinds[i]) /
+                   ((double)other->work.typical * value_of(both));
+    }
+    return there;
+}
+
+static struct tsl_guess guess_locked(struct tsl_model *model, uint64_t kind, uint64_t kernel, uint64_t size)
+{
+    struct run *run = find_locked(model, kernel, class_of(size)), *other;
+    struct slowness *slowness = run ? slowness_of(run, kind) : NULL;
+    struct tsl_guess guess = {.n_tries = slowness ? slowness->n_tries : 0, .spread = 1};
+
+    if (run && run->work.n)
+        guess.spread = (double)run->work.spread;
+    if (slowness && slowness->n) {
+        guess.n_samples = slowness->n;
+        guess.ns = (double)run->work.typical * value_of(slowness) * (double)size;
+        return guess;
+    }
+    other = find_locked(model, kernel, ANY) ? nearest_locked(model, kind, kernel, class_of(size)) : NULL;
+    if (other)
+        guess.ns = from_other_size(run, other, kind) * (double)size;
+    return guess;
+}
+
+struct tsl_guess tsl_model_run(struct tsl_model *model, uint64_t kind, uint64_t kernel, uint64_t size)
+{
+    struct tsl_guess guess;
+
+    pthread_mutex_lock(&model->lock);
+    guess = guess_locked(model, kind, kernel, size ? size : 1);
+    pthread_mutex_unlock(&model->lock);
+    return guess;
+}
+
+void tsl_model_tried(struct tsl_model *model, uint64_t kind, uint64_t kernel, uint64_t size)
+{
+    struct run *run;
+
+    pthread_mutex_lock(&model->lock);
+    run = find_locked(model, kernel, class_of(size));
+    if (run)
+        make_slowness(run, kind)->n_tries++;
+    pthread_mutex_unlock(&model->lock);
+}
+
+double tsl_model_ratio(struct tsl_model *model, uint64_t a, uint64_t b)
+{
+    struct ratio *ratio;
+    double times;
+
+    if (a == b)
+        return 1;
+    pthread_mutex_lock(&model->lock);
+    ratio = ratio_locked(model, a, b, false);
+    times = ratio ? (double)ratio->times.typical : 0;
+    pthread_mutex_unlock(&model->lock);
+    return times;
+}
+
+/* ---- Moves ---- */
+
+static struct pair *pair_locked(struct tsl_model *model, uint64_t from, uint64_t to, bool make)
+{
+    struct pair *pair;
+
+    for (unsigned i = 0; i < model->n_pairs; i++)
+        if (model->pairs[i]->from == from && model->pairs[i]->to == to)
+            return model->pairs[i];
+    pair = make && model->n_pairs < MAX_PAIRS ? calloc(1, sizeof *pair) : NULL;
+    if (!pair)
+        return NULL;
+    pair->from = from;
+    pair->to = to;
+    return model->pairs[model->n_pairs++] = pair;
+}
+
+static unsigned move_class(uint64_t size)
+{
+    uint64_t class = class_of(size);
+
+    return class < N_CLASSES ? (unsigned)class : N_CLASSES - 1;
+}
+
+static double class_size(unsigned class)
+{
+    return ldexp(1, (int)class);
+}
+
+void tsl_model_moved(struct tsl_model *model, uint64_t from, uint64_t to, uint64_t size, double ns)
+{
+    unsigned class = move_class(size);
+    struct pair *pair;
+
+    if (size == 0)
+        return;
+    pthread_mutex_lock(&model->lock);
+    pair = pair_locked(model, from, to, true);
+    if (pair)
+        tsl_samples_add(&pair->ns[class], class < LARGE_CLASS ? ns : ns * class_size(class) / (double)size);
+    pthread_mutex_unlock(&model->lock);
+}
+
+/* By the class, else between its neighbours; above all that is known by the largest's bandwidth, below by the
+ * smallest's latency. 0: nothing is known. */
+static double pair_ns(const struct pair *pair, uint64_t size)
+{
+    unsigned class = move_class(size), low = class, high = class;
+
+    while (low > 0 && !pair->ns[low].n)
+        low--;
+    while (high < N_CLASSES - 1 && !pair->ns[high].n)
+        high++;
+    double below = (double)pair->ns[low].typical, above = (double)pair->ns[high].typical;
+    if (low == high)
+        return below > 0 && class >= LARGE_CLASS ? below * (double)size / class_size(class) : below;
+    if (below > 0 && above > 0) {
+        double part = ((double)size - class_size(low)) / (class_size(high) - class_size(low));
+        return below + (above - below) * part;
+    }
+    if (below > 0)
+        return low < LARGE_CLASS ? below + (double)size * 1e9 / DEFAULT_BANDWIDTH
+                                 : below * (double)size / class_size(low);
+    return fmin(above, DEFAULT_LATENCY_NS + above * (double)size / class_size(high));
+}
+
+double tsl_model_move_ns(struct tsl_model *model, uint64_t from, uint64_t to, uint64_t size)
+{
+    struct pair *pair;
+    double ns;
+
+    pthread_mutex_lock(&model->lock);
+    pair = pair_locked(model, from, to, false);
+    ns = pair ? pair_ns(pair, size) : 0;
+    if (ns <= 0) {
+        pair = pair_locked(model, to, from, false);
+        ns = pair ? pair_ns(pair, size) : 0;
+    }
+    pthread_mutex_unlock(&model->lock);
+    return ns > 0 ? ns : DEFAULT_LATENCY_NS + (double)size * 1e9 / DEFAULT_BANDWIDTH;
+}
+
+unsigned tsl_model_n_moves(struct tsl_model *model, uint64_t from, uint64_t to, uint64_t size)
+{
+    struct pair *pair;
+    unsigned n;
+
+    pthread_mutex_lock(&model->lock);
+    pair = pair_locked(model, from, to, false);
+    n = pair ? pair->ns[move_class(size)].n : 0;
+    pthread_mutex_unlock(&model->lock);
+    return n;
+}
