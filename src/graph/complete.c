@@ -31,7 +31,7 @@ static void complete(struct tsl_command *c)
 {
     struct tsl_stream *stream = c->stream;
     c->state = TSL_COMPLETE;
-    c->complete_ns = tsl_clock_ns();
+    c->complete_ns = tsl_stamp(c);
     if (c->status < 0)
         tsl_plan_failed(c);
     if (stream->barrier == c) {

@@ -28,12 +28,14 @@
 #ifndef TSL_GRAPH_INTERNAL_H
 #define TSL_GRAPH_INTERNAL_H
 
+#include "core/clock.h"
 #include "core/lock.h"
 #include "graph/graph.h"
 #include "graph/pool.h"
 #include "graph/worker.h"
 #include "place/place.h"
 #include "tile/tile.h"
+#include "trace/trace.h"
 
 #include <limits.h>
 #include <sys/queue.h>
@@ -349,6 +351,14 @@ struct tsl_graph {
     bool bridge_posted, callbacks_posted; /* the job holds a reference to the context */
     unsigned surplus_refs;                /* references to the context to be dropped when the lock is given */
 };
+
+/* Now, where somebody may ask for the command's times: a look at the clock is a good part of what a small command
+ * costs. Else 0. */
+static inline uint64_t tsl_stamp(const struct tsl_command *c)
+{
+    bool wanted = (c->stream && c->stream->profile) || c->graph->n_ports > 1 || tsl_trace_on();
+    return wanted ? tsl_clock_ns() : 0;
+}
 
 /* The lock is given for a call into a driver or an object's end, and taken again before the function returns: to its
  * caller, and so to Clang's analysis, it is held throughout. What was read before may have changed. */

@@ -21,7 +21,7 @@ struct tsl_command *tsl_command_create(struct tsl_graph *graph, struct tsl_strea
     c->n_hold = 1;
     c->member = -1;
     c->in_order = stream && stream->in_order;
-    c->queued_ns = tsl_clock_ns();
+    c->queued_ns = tsl_stamp(c);
     if (stream)
         tsl_object_ref(&stream->queue->object); /* Until it is reported. */
     return c;
@@ -106,7 +106,7 @@ static void schedule(struct tsl_command *c)
 {
     tsl_dependences order = {0};
     c->state = TSL_SCHEDULED;
-    c->submit_ns = tsl_clock_ns();
+    c->submit_ns = tsl_stamp(c);
     c->n_undone++;
     c->refs++;
     collect_order(c, &order);

@@ -508,7 +508,7 @@ static void submit_op(struct tsl_op *op)
                            .waits = {.n = waits.n, .fences = TSL_FEW_AT(&waits, 0)},
                            .wants_fence = sync ? !tsl_is_host(op->port) : wants_fence(op),
                            .poison = op->poison};
-    op->submit_ns = tsl_clock_ns();
+    op->submit_ns = tsl_stamp(op->command);
     tsl_graph_open(graph);
     cl_int status = sync ? run_sync(&s) : submit_or_mark(&s);
     drop_waits(&waits);
