@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void leave_out(struct tsl_found *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -74,6 +75,25 @@ static const struct tsl_found *best_for(const struct tsl_found *rows, unsigned n
     return best;
 }
 
+/* The row that keeps this one, though it was named, from serving: of those for one device of which one stands no other
+ * beside it, the most preferred serves; of equals the first. */
+static const struct tsl_found *excluded_by(const struct tsl_found *rows, const bool *wanted, unsigned n,
+                                           const struct tsl_found *row)
+{
+    const struct tsl_found *best = row;
+    bool exclusive = row->path.exclusive;
+
+    for (unsigned i = 0; i < n; i++) {
+        if (&rows[i] == row || !wanted[i] || rows[i].path.why_not || !tsl_same_device(&rows[i].path, &row->path))
+            continue;
+        exclusive |= rows[i].path.exclusive;
+        if (rows[i].path.preference > best->path.preference ||
+            (rows[i].path.preference == best->path.preference && &rows[i] < best))
+            best = &rows[i];
+    }
+    return exclusive && best != row ? best : NULL;
+}
+
 static void choose_best(struct tsl_found *rows, unsigned n, struct tsl_found *row)
 {
     const struct tsl_found *best = best_for(rows, n, row);
@@ -85,24 +105,48 @@ static void choose_best(struct tsl_found *rows, unsigned n, struct tsl_found *ro
                   best->path.device_name);
 }
 
+static void choose_named(struct tsl_found *rows, const bool *wanted, unsigned n, struct tsl_found *row)
+{
+    const struct tsl_found *other = excluded_by(rows, wanted, n, row);
+
+    if (other)
+        leave_out(row,
+                  "the same device is used as %s (%s), and the two can't serve at once; TESELA_MEMBERS can name "
+                  "this one alone",
+                  other->path.id, other->path.device_name);
+    else
+        row->used = true;
+}
+
+static void choose_one(struct tsl_found *rows, const bool *wanted, unsigned n, bool by_name, struct tsl_found *row)
+{
+    row->used = false;
+    if (row->path.why_not)
+        leave_out(row, "%s", row->path.why_not);
+    else if (!wanted[row - rows])
+        leave_out(row, "TESELA_MEMBERS does not name it");
+    else if (by_name)
+        choose_named(rows, wanted, n, row);
+    else
+        choose_best(rows, n, row);
+}
+
 void tsl_choose(struct tsl_found *rows, unsigned n, char *const *items, size_t n_items, bool *matched)
 {
+    bool *wanted = calloc(n + 1, sizeof(*wanted));
     unsigned n_used = 0;
 
+    for (unsigned i = 0; wanted && i < n; i++)
+        wanted[i] = !n_items || named(&rows[i].path, items, n_items, matched);
     for (unsigned i = 0; i < n; i++) {
         struct tsl_found *row = &rows[i];
-        bool wanted = !n_items || named(&row->path, items, n_items, matched);
 
-        row->used = false;
-        if (row->path.why_not)
-            leave_out(row, "%s", row->path.why_not);
-        else if (!wanted)
-            leave_out(row, "TESELA_MEMBERS does not name it");
-        else if (n_items)
-            row->used = true;
+        if (wanted)
+            choose_one(rows, wanted, n, n_items, row);
         else
-            choose_best(rows, n, row);
+            leave_out(row, "memory ran out while members were chosen");
         if (row->used && ++n_used > TSL_MAX_MEMBERS)
             leave_out(row, "there are %d members already, no more are possible", TSL_MAX_MEMBERS);
     }
+    free(wanted);
 }

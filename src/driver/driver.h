@@ -53,6 +53,7 @@ struct tsl_path {
     cl_device_type type;
     struct tsl_identity identity;
     int preference; /* of several paths to one device the one with the highest serves by default; 0: nothing known */
+    bool exclusive; /* no other path to the same device may serve beside this one, whatever TESELA_MEMBERS names */
     char *why_not;  /* NULL: usable; else a sentence: why this path can't be used (e.g. 32-bit addresses) */
     void *priv;     /* the driver's own, e.g. cl_device_id */
 };

@@ -66,6 +66,29 @@ static void each_device_serves_once_by_its_best_path(void **state)
     forget(rows, 6);
 }
 
+/* Also where TESELA_MEMBERS names both: the two must never be active on one GPU. */
+static void paths_that_stand_no_other_serve_alone(void **state)
+{
+    struct tsl_found rows[] = {row("opencl:0.0", "NVIDIA CUDA", "H200", 20), row("opencl:1.0", "sim", "cpu", 1),
+                               row("cuda:0", "CUDA", "H200", 40), row("opencl:1.1", "sim", "other cpu", 2)};
+    bool matched = false;
+
+    (void)state;
+    rows[0].path.identity = rows[2].path.identity = (struct tsl_identity){.has_pci = true, .pci_bus = 3};
+    rows[1].path.identity.is_host_cpu = rows[3].path.identity.is_host_cpu = true;
+    rows[2].path.exclusive = true;
+    for (int turned = 0; turned < 2; turned++) {
+        rows[2].path.preference = turned ? 5 : 40;
+        choose(rows, 4, "H200", &matched);
+        assert_true(rows[turned ? 0 : 2].used && !rows[turned ? 2 : 0].used);
+        assert_non_null(strstr(rows[turned ? 2 : 0].why_not, turned ? "opencl:0.0" : "cuda:0"));
+        forget(rows, 4);
+        choose(rows, 4, "opencl", &matched);
+        assert_true(rows[0].used && rows[1].used && !rows[2].used && rows[3].used);
+        forget(rows, 4);
+    }
+}
+
 static void unusable_paths_do_not_stand_in_the_way(void **state)
 {
     struct tsl_found rows[] = {row("opencl:0.0", "A", "best", 30), row("opencl:1.0", "B", "good", 10)};
@@ -371,6 +394,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_device_serves_once_by_its_best_path),
+        cmocka_unit_test(paths_that_stand_no_other_serve_alone),
         cmocka_unit_test(unusable_paths_do_not_stand_in_the_way),
         cmocka_unit_test(identities_are_compared_as_far_as_they_are_known),
         cmocka_unit_test(names_choose_by_id_and_by_part_of_a_name),
