@@ -63,6 +63,12 @@ enum tsl_zero_copy {
     TSL_ZERO_COPY_OFF, /* "off": each has memory of its own */
 };
 
+/* By which way NVIDIA's GPUs are reached that both reach (TESELA_NVIDIA). */
+enum tsl_nvidia {
+    TSL_NVIDIA_CUDA,   /* "cuda", the default */
+    TSL_NVIDIA_OPENCL, /* "opencl" */
+};
+
 /* Bits of tsl_settings.check (TESELA_CHECK). */
 #define TSL_CHECK_ACCESS    1u /* "access": compare real writes with the compiler's facts; not there yet */
 #define TSL_CHECK_COHERENCE 2u /* "coherence": verify that copies said to be equal are; not there yet */
@@ -71,6 +77,9 @@ struct tsl_settings {
     char **members; /* TESELA_MEMBERS: its items, blanks around them dropped, none empty; NULL if n_members is 0 */
     size_t n_members;
     char *vendors; /* TESELA_VENDORS: folder of .icd files; never NULL, default TSL_VENDORS_DEFAULT */
+
+    enum tsl_nvidia nvidia;
+    char *cuda_library; /* TESELA_CUDA_LIBRARY: what to load in place of libcuda.so.1, or NULL; for tests */
 
     enum tsl_policy policy;
     double *weights; /* one per member in member order, each >= 0, at least one > 0; NULL unless TSL_POLICY_WEIGHTS */

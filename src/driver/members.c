@@ -2,6 +2,7 @@
 
 #include "core/log.h"
 #include "core/settings.h"
+#include "cuda_bridge/cuda_bridge.h"
 #include "driver/choose.h"
 #include "vendor/vendor.h"
 
@@ -15,7 +16,7 @@
 #define MAX_DRIVERS 8
 
 /* The drivers that this library is built with, in the order of their members. */
-static const struct tsl_driver *const built_in[] = {&tsl_vendor_driver};
+static const struct tsl_driver *const built_in[] = {&tsl_vendor_driver, &tsl_cuda_driver};
 
 #define N_BUILT_IN (sizeof(built_in) / sizeof(built_in[0]))
 

@@ -1,5 +1,6 @@
 /* Events: what they say, what is refused, user events, callbacks, and which events have times. */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
+/* variant: cuda_standin TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none */
 
 #include "begin.h"
 

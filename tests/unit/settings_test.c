@@ -161,15 +161,26 @@ static void words_and_files(void **state)
 static void nonsense(void **state)
 {
     static const char *const rows[][2] = {
-        {"TESELA_MEMBERS", " , "},          {"TESELA_POLICY", "fastes"},
-        {"TESELA_POLICY", "weights"},       {"TESELA_POLICY", "weights="},
-        {"TESELA_POLICY", "weights=1,,2"},  {"TESELA_POLICY", "weights=1,-2"},
-        {"TESELA_POLICY", "weights=0,0"},   {"TESELA_POLICY", "weights=1.2.3"},
-        {"TESELA_POLICY", "weights=nan"},   {"TESELA_ORDER", "fifo"},
-        {"TESELA_LIMITS", "none"},          {"TESELA_DEVICE_TYPE", "fpga"},
-        {"TESELA_REPRODUCIBLE", "perhaps"}, {"TESELA_PROFILING", "on"},
-        {"TESELA_CHECK", "access,speed"},   {"TESELA_CACHE", "relative/folder"},
-        {"TESELA_LOG", "graph:loud"},       {"TESELA_ZERO_COPY", "sometimes"},
+        {"TESELA_MEMBERS", " , "},
+        {"TESELA_POLICY", "fastes"},
+        {"TESELA_POLICY", "weights"},
+        {"TESELA_POLICY", "weights="},
+        {"TESELA_POLICY", "weights=1,,2"},
+        {"TESELA_POLICY", "weights=1,-2"},
+        {"TESELA_POLICY", "weights=0,0"},
+        {"TESELA_POLICY", "weights=1.2.3"},
+        {"TESELA_POLICY", "weights=nan"},
+        {"TESELA_ORDER", "fifo"},
+        {"TESELA_LIMITS", "none"},
+        {"TESELA_DEVICE_TYPE", "fpga"},
+        {"TESELA_REPRODUCIBLE", "perhaps"},
+        {"TESELA_PROFILING", "on"},
+        {"TESELA_CHECK", "access,speed"},
+        {"TESELA_CACHE", "relative/folder"},
+        {"TESELA_LOG", "graph:loud"},
+        {"TESELA_NVIDIA", "rocm"},
+        {"TESELA_CUDA_LIBRARY", "relative.so"},
+        {"TESELA_ZERO_COPY", "sometimes"},
     };
 
     (void)state;
@@ -253,6 +264,7 @@ static void each_shows_what_is_in_force(void **state)
     tsl_settings_each(&settings, append, &shown);
     assert_string_equal(shown.text,
                         "TESELA_MEMBERS=a,b\nTESELA_VENDORS=/etc/OpenCL/vendors\n"
+                        "TESELA_NVIDIA=cuda\nTESELA_CUDA_LIBRARY=\n"
                         "TESELA_POLICY=weights=1,2.5\nTESELA_ORDER=async\nTESELA_CONFIG=\nTESELA_TRACE=\n"
                         "TESELA_LIMITS=all\nTESELA_DEVICE_TYPE=gpu\nTESELA_REPRODUCIBLE=no\n"
                         "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_CHECK=access,coherence\nTESELA_CACHE=\n"

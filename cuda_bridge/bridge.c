@@ -1,0 +1,278 @@
+/*
+ * The bridge thread of a member: tells of fences that are complete, and passes on work that is held on the host. It
+ * looks at the device instead of being called by it: CUDA's own callbacks (cuLaunchHostFunc) share one thread, stop
+ * their stream meanwhile, and may call nothing of CUDA.
+ */
+#include "cuda_bridge/internal.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* How long it looks without a pause after something happened, and how its pauses grow: by a part of the time that
+ * nothing has happened, so that what is noticed is at most that part late. */
+#define SPIN_NS      UINT64_C(100000)
+#define PAUSE_PART   16
+#define PAUSE_MAX_NS UINT64_C(1000000)
+
+struct tsl_cuda_watch {
+    struct tsl_cuda_fence *fence; /* a reference */
+    tsl_notify_fn *fn;
+    void *arg;
+    struct tsl_cuda_watch *next;
+};
+
+unsigned tsl_cuda_changes(struct tsl_cuda_member *member)
+{
+    return atomic_load(&member->n_changes);
+}
+
+void tsl_cuda_await_change(struct tsl_cuda_member *member, unsigned seen)
+{
+    pthread_mutex_lock(&member->lock);
+    while (atomic_load(&member->n_changes) == seen)
+        pthread_cond_wait(&member->changed, &member->lock);
+    pthread_mutex_unlock(&member->lock);
+}
+
+static void kick_locked(struct tsl_cuda_member *member)
+{
+    atomic_fetch_add(&member->n_changes, 1);
+    pthread_cond_broadcast(&member->changed);
+    pthread_cond_signal(&member->kicked);
+}
+
+void tsl_cuda_bridge_kick(struct tsl_cuda_member *member)
+{
+    pthread_mutex_lock(&member->lock);
+    kick_locked(member);
+    pthread_mutex_unlock(&member->lock);
+}
+
+/* ---- The thread's work --------------------------------------------------------------------------------------------
+ */
+
+/* What the thread has for itself. */
+struct bridge {
+    struct tsl_cuda_member *member;
+    struct tsl_cuda_watch *watches;
+    bool progress; /* in this round */
+    bool polls;    /* something waits for the device, which calls nobody */
+};
+
+static void take_watches(struct bridge *b)
+{
+    struct tsl_cuda_watch **last = &b->watches;
+
+    while (*last)
+        last = &(*last)->next;
+    pthread_mutex_lock(&b->member->lock);
+    *last = b->member->watches;
+    b->member->watches = NULL;
+    pthread_mutex_unlock(&b->member->lock);
+}
+
+static void tell(struct tsl_cuda_watch *watch, cl_int status)
+{
+    watch->fn(watch->arg, status);
+    tsl_fence_unref(&watch->fence->base);
+    free(watch);
+}
+
+static void look_at_watches(struct bridge *b)
+{
+    struct tsl_cuda_watch **at = &b->watches;
+
+    while (*at) {
+        struct tsl_cuda_watch *watch = *at;
+        cl_int status = tsl_cuda_fence_status(&watch->fence->base);
+
+        if (status > CL_COMPLETE) {
+            b->polls |= status == CL_SUBMITTED;
+            at = &watch->next;
+            continue;
+        }
+        *at = watch->next;
+        b->progress = true;
+        tell(watch, status);
+    }
+}
+
+/* The lane after this one; the first for NULL. Lanes leave the list in this thread only. */
+static struct tsl_cuda_lane *next_lane(struct tsl_cuda_member *member, struct tsl_cuda_lane *lane)
+{
+    pthread_mutex_lock(&member->lock);
+    lane = lane ? TAILQ_NEXT(lane, link) : TAILQ_FIRST(&member->held);
+    pthread_mutex_unlock(&member->lock);
+    return lane;
+}
+
+static void advance_lanes(struct bridge *b)
+{
+    struct tsl_cuda_lane *lane = next_lane(b->member, NULL), *next;
+
+    for (; lane; lane = next) {
+        next = next_lane(b->member, lane);
+        if (tsl_cuda_lane_advance(lane, &b->progress, &b->polls))
+            continue;
+        tsl_cuda_lane_unref(lane);
+    }
+}
+
+static void wait_until(struct tsl_cuda_member *member, unsigned seen, uint64_t ns)
+{
+    struct timespec until = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+
+    pthread_mutex_lock(&member->lock);
+    if (atomic_load(&member->n_changes) == seen && !member->closing) {
+        if (ns)
+            pthread_cond_timedwait(&member->kicked, &member->lock, &until);
+        else
+            pthread_cond_wait(&member->kicked, &member->lock);
+    }
+    pthread_mutex_unlock(&member->lock);
+}
+
+/* Real time: a simulation's clock doesn't go on while this thread waits. */
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static void rest(const struct bridge *b, unsigned seen, uint64_t last_ns)
+{
+    uint64_t now = now_ns(), quiet = now - last_ns, pause = quiet / PAUSE_PART;
+
+    if (quiet < SPIN_NS)
+        sched_yield();
+    else if (b->polls)
+        wait_until(b->member, seen, now + (pause < PAUSE_MAX_NS ? pause : PAUSE_MAX_NS));
+    else
+        wait_until(b->member, seen, 0);
+}
+
+static bool is_closing(struct tsl_cuda_member *member)
+{
+    bool closing;
+
+    pthread_mutex_lock(&member->lock);
+    closing = member->closing;
+    pthread_mutex_unlock(&member->lock);
+    return closing;
+}
+
+static void *run(void *arg)
+{
+    struct bridge b = {.member = arg};
+    uint64_t last_ns = now_ns();
+
+    while (!is_closing(b.member)) {
+        unsigned seen = tsl_cuda_changes(b.member);
+
+        b.progress = b.polls = false;
+        take_watches(&b);
+        look_at_watches(&b);
+        advance_lanes(&b);
+        if (b.progress)
+            last_ns = now_ns();
+        else
+            rest(&b, seen, last_ns);
+        if (tsl_cuda_changes(b.member) != seen)
+            last_ns = now_ns();
+    }
+    while (b.watches) {
+        struct tsl_cuda_watch *watch = b.watches;
+
+        b.watches = watch->next;
+        tell(watch, tsl_cuda_fence_wait(&watch->fence->base));
+    }
+    return NULL;
+}
+
+/* ---- From outside -------------------------------------------------------------------------------------------------
+ */
+
+static cl_int start_locked(struct tsl_cuda_member *member)
+{
+    sigset_t all, old;
+
+    if (member->has_bridge)
+        return CL_SUCCESS;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    member->has_bridge = pthread_create(&member->bridge, NULL, run, member) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (!member->has_bridge)
+        return CL_OUT_OF_RESOURCES;
+    pthread_setname_np(member->bridge, "tesela-cuda");
+    return CL_SUCCESS;
+}
+
+cl_int tsl_cuda_watch(struct tsl_cuda_fence *fence, tsl_notify_fn *fn, void *arg)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(fence->base.member);
+    struct tsl_cuda_watch *watch = malloc(sizeof(*watch));
+    cl_int error;
+
+    if (!watch)
+        return CL_OUT_OF_HOST_MEMORY;
+    *watch = (struct tsl_cuda_watch){.fence = fence, .fn = fn, .arg = arg};
+    tsl_fence_ref(&fence->base);
+    pthread_mutex_lock(&member->lock);
+    error = start_locked(member);
+    if (!error) {
+        watch->next = member->watches;
+        member->watches = watch;
+        kick_locked(member);
+    }
+    pthread_mutex_unlock(&member->lock);
+    if (error) {
+        tsl_fence_unref(&fence->base);
+        free(watch);
+    }
+    return error;
+}
+
+cl_int tsl_cuda_bridge_hold(struct tsl_cuda_lane *lane)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(lane->base.member);
+    cl_int error;
+
+    pthread_mutex_lock(&member->lock);
+    error = start_locked(member);
+    if (!error && !lane->listed) {
+        lane->listed = true;
+        atomic_fetch_add_explicit(&lane->refs, 1, memory_order_relaxed);
+        TAILQ_INSERT_TAIL(&member->held, lane, link);
+    }
+    if (!error)
+        kick_locked(member);
+    pthread_mutex_unlock(&member->lock);
+    return error;
+}
+
+void tsl_cuda_bridge_release(struct tsl_cuda_lane *lane)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(lane->base.member);
+
+    pthread_mutex_lock(&member->lock);
+    lane->listed = false;
+    TAILQ_REMOVE(&member->held, lane, link);
+    pthread_mutex_unlock(&member->lock);
+}
+
+void tsl_cuda_bridge_stop(struct tsl_cuda_member *member)
+{
+    bool started;
+
+    pthread_mutex_lock(&member->lock);
+    started = member->has_bridge;
+    member->closing = true;
+    kick_locked(member);
+    pthread_mutex_unlock(&member->lock);
+    if (started)
+        pthread_join(member->bridge, NULL);
+}

@@ -1,0 +1,312 @@
+/* Copies and fills. */
+#include "cuda_bridge/internal.h"
+
+#include "driver/box.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* CUDA's own limit of a pitch (CU_DEVICE_ATTRIBUTE_MAX_PITCH of all devices). */
+#define MAX_PITCH 2147483647u
+
+/* Rows of one strided set; CUDA names no limit, so it stays far from any. */
+#define SET_ROWS ((size_t)1 << 24)
+
+/* ---- One box, asynchronously --------------------------------------------------------------------------------------
+ */
+
+static CUdeviceptr address_of(const struct tsl_place *place)
+{
+    return tsl_cuda_mem(place->mem)->address + place->offset;
+}
+
+static char *host_of(const struct tsl_place *place)
+{
+    return (char *)place->host + place->offset;
+}
+
+static struct tsl_cuda_member *owner(const struct tsl_place *place)
+{
+    return tsl_cuda_member(place->mem->member);
+}
+
+static CUresult copy_linear(const struct tsl_place *dst, const struct tsl_place *src, size_t size, CUstream stream)
+{
+    if (!src->mem)
+        return tsl_cu.cuMemcpyHtoDAsync_v2(address_of(dst), host_of(src), size, stream);
+    if (!dst->mem)
+        return tsl_cu.cuMemcpyDtoHAsync_v2(host_of(dst), address_of(src), size, stream);
+    if (src->mem->member == dst->mem->member)
+        return tsl_cu.cuMemcpyDtoDAsync_v2(address_of(dst), address_of(src), size, stream);
+    return tsl_cu.cuMemcpyPeerAsync(address_of(dst), owner(dst)->context, address_of(src), owner(src)->context, size,
+                                    stream);
+}
+
+/* A box whose slices are whole rows apart. */
+static CUresult copy_3d(const struct tsl_place *dst, const struct tsl_place *src, const size_t region[3],
+                        CUstream stream)
+{
+    CUDA_MEMCPY3D c = {
+        .srcMemoryType = src->mem ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_HOST,
+        .srcDevice = src->mem ? address_of(src) : 0,
+        .srcHost = src->mem ? NULL : host_of(src),
+        .srcPitch = src->row_pitch,
+        .srcHeight = region[2] > 1 ? src->slice_pitch / src->row_pitch : region[1],
+        .dstMemoryType = dst->mem ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_HOST,
+        .dstDevice = dst->mem ? address_of(dst) : 0,
+        .dstHost = dst->mem ? NULL : host_of(dst),
+        .dstPitch = dst->row_pitch,
+        .dstHeight = region[2] > 1 ? dst->slice_pitch / dst->row_pitch : region[1],
+        .WidthInBytes = region[0],
+        .Height = region[1],
+        .Depth = region[2],
+    };
+
+    return tsl_cu.cuMemcpy3DAsync_v2(&c, stream);
+}
+
+/* Can CUDA say the distance of this side's slices? */
+static bool is_3d(const struct tsl_place *place, const size_t region[3])
+{
+    return place->slice_pitch % place->row_pitch == 0 && place->slice_pitch / place->row_pitch >= region[1];
+}
+
+static bool has_pitch(const struct tsl_place *place, const size_t region[3])
+{
+    return place->row_pitch >= region[0] && place->row_pitch <= MAX_PITCH;
+}
+
+static CUresult copy_rows(const struct tsl_place *dst, const struct tsl_place *src, const size_t region[3],
+                          CUstream stream)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    for (size_t row = 0; row < region[1] && !result; row++) {
+        struct tsl_place to = *dst, from = *src;
+
+        to.offset += row * dst->row_pitch;
+        from.offset += row * src->row_pitch;
+        result = copy_linear(&to, &from, region[0], stream);
+    }
+    return result;
+}
+
+static CUresult copy_slices(const struct tsl_place *dst, const struct tsl_place *src, const size_t region[3],
+                            CUstream stream)
+{
+    const size_t slice_region[3] = {region[0], region[1], 1};
+    CUresult result = CUDA_SUCCESS;
+
+    for (size_t slice = 0; slice < region[2] && !result; slice++) {
+        struct tsl_place to = *dst, from = *src;
+
+        to.offset += slice * dst->slice_pitch;
+        from.offset += slice * src->slice_pitch;
+        result = has_pitch(dst, region) && has_pitch(src, region) ? copy_3d(&to, &from, slice_region, stream)
+                                                                  : copy_rows(&to, &from, slice_region, stream);
+    }
+    return result;
+}
+
+CUresult tsl_cuda_copy_box(const struct tsl_place *dst, const struct tsl_place *src, const size_t region[3],
+                           CUstream stream)
+{
+    struct tsl_place to = *dst, from = *src;
+    size_t box[3] = {region[0], region[1], region[2]};
+
+    if (tsl_place_is_linear(dst, region) && tsl_place_is_linear(src, region))
+        return copy_linear(dst, src, region[0] * region[1] * region[2], stream);
+    if (box[1] == 1) { /* Slices of one row are rows. */
+        to.row_pitch = dst->slice_pitch;
+        from.row_pitch = src->slice_pitch;
+        box[1] = box[2];
+        box[2] = 1;
+    }
+    if (box[2] > 1 && has_pitch(&to, box) && has_pitch(&from, box) && is_3d(&to, box) && is_3d(&from, box))
+        return copy_3d(&to, &from, box, stream);
+    return copy_slices(&to, &from, box, stream);
+}
+
+/* ---- Between host and device --------------------------------------------------------------------------------------
+ */
+
+static bool is_pinned_at(const char *at)
+{
+    CUmemorytype type = 0;
+
+    return tsl_cu.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)(uintptr_t)at) ==
+               CUDA_SUCCESS &&
+           type == CU_MEMORYTYPE_HOST;
+}
+
+/* Is the application's memory pinned already, by itself or by us? Ranges are pinned as one, so both ends tell. */
+static bool is_pinned(const struct tsl_place *place, const size_t region[3])
+{
+    const char *begin = host_of(place);
+    size_t row = region[1] > 1 ? (region[1] - 1) * place->row_pitch : 0;
+    size_t slice = region[2] > 1 ? (region[2] - 1) * place->slice_pitch : 0;
+
+    return is_pinned_at(begin) && is_pinned_at(begin + row + slice + region[0] - 1);
+}
+
+static size_t bytes_of(const size_t region[3])
+{
+    return region[0] * region[1] * region[2];
+}
+
+/* The box as it lies packed in a piece. */
+static struct tsl_place packed(void *host, const size_t region[3])
+{
+    return (struct tsl_place){.host = host, .row_pitch = region[0], .slice_pitch = region[0] * region[1]};
+}
+
+static struct tsl_cuda_due *new_due(struct tsl_cuda_member *member, const struct tsl_copy *copy)
+{
+    struct tsl_cuda_due *due = calloc(1, sizeof(*due));
+
+    if (!due)
+        return NULL;
+    due->piece = tsl_cuda_piece_get(member, bytes_of(copy->region));
+    if (!due->piece) {
+        free(due);
+        return NULL;
+    }
+    due->to_host = !copy->dst.mem;
+    due->place = due->to_host ? copy->dst : copy->src;
+    memcpy(due->region, copy->region, sizeof(due->region));
+    return due;
+}
+
+/* Through a piece. CL_OUT_OF_HOST_MEMORY: there is none. */
+static cl_int copy_small(struct tsl_cuda_lane *lane, const struct tsl_copy *copy)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(lane->base.member);
+    struct tsl_cuda_due *due = new_due(member, copy);
+    struct tsl_place side;
+    CUresult result;
+    cl_int error;
+
+    if (!due)
+        return CL_OUT_OF_HOST_MEMORY;
+    side = packed(due->piece->host, copy->region);
+    if (due->to_host) {
+        result = tsl_cuda_copy_box(&side, &copy->src, copy->region, lane->stream);
+    } else {
+        tsl_cuda_pack(due->piece->host, &copy->src, copy->region);
+        result = tsl_cuda_copy_box(&copy->dst, &side, copy->region, lane->stream);
+    }
+    error = tsl_cuda_error(member, result);
+    if (!error)
+        error = tsl_cuda_due_add(member, lane->stream, due);
+    if (error) {
+        tsl_cu.cuStreamSynchronize(lane->stream); /* Until then a part of it may use the piece. */
+        tsl_cuda_piece_put(member, due->piece);
+        free(due);
+    }
+    return error;
+}
+
+bool tsl_cuda_copy_ready(struct tsl_cuda_member *member, const struct tsl_copy *copy)
+{
+    return !tsl_cuda_dues_meet(member, copy->src.mem ? &copy->dst : &copy->src, copy->region);
+}
+
+cl_int tsl_cuda_run_copy(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
+{
+    const struct tsl_copy *copy = &work->copy;
+    struct tsl_cuda_member *member = tsl_cuda_member(lane->base.member);
+    cl_int error = CL_OUT_OF_HOST_MEMORY;
+
+    if ((copy->dst.mem && copy->src.mem) || is_pinned(copy->src.mem ? &copy->dst : &copy->src, copy->region))
+        return tsl_cuda_error(member, tsl_cuda_copy_box(&copy->dst, &copy->src, copy->region, lane->stream));
+    if (bytes_of(copy->region) <= TSL_CUDA_PIECE_MAX)
+        error = copy_small(lane, copy);
+    return error == CL_OUT_OF_HOST_MEMORY ? tsl_cuda_pipe(lane, copy) : error;
+}
+
+static bool is_reachable(struct tsl_lane *lane, const struct tsl_place *place)
+{
+    return !place->mem ||
+           (place->mem->member->driver == &tsl_cuda_driver && tsl_cuda_can_copy_peer(place->mem->member, lane->member));
+}
+
+cl_int tsl_cuda_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
+                     struct tsl_fence **fence)
+{
+    struct tsl_cuda_work work = {.kind = TSL_CUDA_COPY, .copy = *copy};
+
+    if (!is_reachable(lane, &copy->dst) || !is_reachable(lane, &copy->src) || (!copy->dst.mem && !copy->src.mem))
+        return CL_INVALID_MEM_OBJECT;
+    return tsl_cuda_submit(lane, &work, waits, fence);
+}
+
+/* ---- Fills --------------------------------------------------------------------------------------------------------
+ */
+
+static uint32_t word_of(const struct tsl_cuda_work *work, size_t index)
+{
+    uint32_t word;
+
+    memcpy(&word, work->fill.pattern + 4 * index, sizeof(word));
+    return word;
+}
+
+/* Each word of the pattern by itself: a column of the memory seen as rows of one pattern. */
+static CUresult set_columns(const struct tsl_cuda_work *work, CUstream stream)
+{
+    size_t n_rows = work->fill.size / work->fill.pattern_size, n_words = work->fill.pattern_size / 4;
+    CUresult result = CUDA_SUCCESS;
+
+    for (size_t row = 0; row < n_rows; row += SET_ROWS)
+        for (size_t word = 0; word < n_words && !result; word++)
+            result = tsl_cu.cuMemsetD2D32Async(work->fill.address + row * work->fill.pattern_size + 4 * word,
+                                               work->fill.pattern_size, word_of(work, word), 1,
+                                               n_rows - row < SET_ROWS ? n_rows - row : SET_ROWS, stream);
+    return result;
+}
+
+/* The pattern as a shorter one that it repeats, where it does. */
+static size_t shortest(const struct tsl_cuda_work *work)
+{
+    size_t size = work->fill.pattern_size;
+
+    while (size > 1 && !memcmp(work->fill.pattern, work->fill.pattern + size / 2, size / 2))
+        size /= 2;
+    return size;
+}
+
+cl_int tsl_cuda_run_fill(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(lane->base.member);
+    CUdeviceptr address = work->fill.address;
+    size_t n = work->fill.size;
+    uint16_t half;
+
+    switch (shortest(work)) {
+    case 1:
+        return tsl_cuda_error(member, tsl_cu.cuMemsetD8Async(address, work->fill.pattern[0], n, lane->stream));
+    case 2:
+        memcpy(&half, work->fill.pattern, sizeof(half));
+        return tsl_cuda_error(member, tsl_cu.cuMemsetD16Async(address, half, n / 2, lane->stream));
+    case 4:
+        return tsl_cuda_error(member, tsl_cu.cuMemsetD32Async(address, word_of(work, 0), n / 4, lane->stream));
+    default:
+        return tsl_cuda_error(member, set_columns(work, lane->stream));
+    }
+}
+
+cl_int tsl_cuda_fill(struct tsl_lane *lane, const struct tsl_place *dst, size_t size, const void *pattern,
+                     size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence)
+{
+    struct tsl_cuda_work work = {.kind = TSL_CUDA_FILL};
+
+    if (!dst->mem || dst->mem->member != lane->member)
+        return CL_INVALID_MEM_OBJECT;
+    if (pattern_size == 0 || pattern_size > sizeof(work.fill.pattern) || size % pattern_size)
+        return CL_INVALID_VALUE;
+    work.fill.address = address_of(dst);
+    work.fill.size = size;
+    work.fill.pattern_size = pattern_size;
+    memcpy(work.fill.pattern, pattern, pattern_size);
+    return tsl_cuda_submit(lane, &work, waits, fence);
+}

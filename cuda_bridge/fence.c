@@ -1,0 +1,285 @@
+/* Fences: events of CUDA, and what the host ends itself. */
+#include "cuda_bridge/internal.h"
+
+#include <stdlib.h>
+
+/* ---- Life ---------------------------------------------------------------------------------------------------------
+ */
+
+struct tsl_cuda_fence *tsl_cuda_fence_new(struct tsl_cuda_member *member, struct tsl_cuda_lane *lane)
+{
+    struct tsl_cuda_fence *fence;
+
+    tsl_spin_take(&member->pool_lock);
+    fence = member->free_fences;
+    if (fence)
+        member->free_fences = fence->next;
+    tsl_spin_give(&member->pool_lock);
+    if (!fence)
+        fence = malloc(sizeof(*fence));
+    if (!fence)
+        return NULL;
+    *fence = (struct tsl_cuda_fence){
+        .base = {.driver = &tsl_cuda_driver, .member = &member->base},
+        .lane = lane,
+        .is_gate = !lane,
+    };
+    atomic_init(&fence->base.refs, 1);
+    atomic_init(&fence->state, TSL_CUDA_HELD);
+    if (lane)
+        atomic_fetch_add_explicit(&lane->refs, 1, memory_order_relaxed);
+    return fence;
+}
+
+void tsl_cuda_fence_free(struct tsl_fence *fence)
+{
+    struct tsl_cuda_fence *f = tsl_cuda_fence(fence);
+    struct tsl_cuda_member *member = tsl_cuda_member(fence->member);
+    struct tsl_cuda_lane *lane = f->lane;
+
+    tsl_cuda_event_put(member, lane && lane->profile, f->start);
+    tsl_cuda_event_put(member, lane && lane->profile, f->end);
+    tsl_cuda_epoch_put(member, f->epoch);
+    tsl_spin_take(&member->pool_lock);
+    f->next = member->free_fences;
+    member->free_fences = f;
+    tsl_spin_give(&member->pool_lock);
+    if (lane)
+        tsl_cuda_lane_unref(lane);
+}
+
+void tsl_cuda_fences_finish(struct tsl_cuda_member *member)
+{
+    struct tsl_cuda_fence *fence;
+
+    while ((fence = member->free_fences)) {
+        member->free_fences = fence->next;
+        free(fence);
+    }
+}
+
+/* ---- States -------------------------------------------------------------------------------------------------------
+ */
+
+static enum tsl_cuda_state state_of(const struct tsl_cuda_fence *fence)
+{
+    /* Acquire: whoever sees the state sees what was written before it, events and status. */
+    return (enum tsl_cuda_state)atomic_load_explicit(&fence->state, memory_order_acquire);
+}
+
+static void set_state(struct tsl_cuda_fence *fence, enum tsl_cuda_state state)
+{
+    atomic_store_explicit(&fence->state, (int)state, memory_order_release);
+}
+
+cl_int tsl_cuda_fence_send(struct tsl_cuda_fence *fence)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(fence->base.member);
+    CUresult result;
+
+    fence->end = tsl_cuda_event_get(member, fence->lane->profile, &result);
+    if (!result)
+        result = tsl_cu.cuEventRecord(fence->end, fence->lane->stream);
+    if (result)
+        return tsl_cuda_error(member, result);
+    if (fence->lane->profile)
+        fence->epoch = tsl_cuda_epoch_get(member);
+    fence->due_number = tsl_cuda_dues_now(member);
+    set_state(fence, TSL_CUDA_SENT);
+    return CL_SUCCESS;
+}
+
+void tsl_cuda_fence_end(struct tsl_cuda_fence *fence, cl_int status)
+{
+    fence->status = status;
+    set_state(fence, TSL_CUDA_OVER);
+    tsl_cuda_bridge_kick(tsl_cuda_member(fence->base.member));
+}
+
+/* The device is through with it, or lost: SENT → OVER. What is due with it is done first, by whoever comes first. */
+static void settle(struct tsl_cuda_fence *fence, cl_int status)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(fence->base.member);
+    int sent = TSL_CUDA_SENT;
+
+    if (status == CL_COMPLETE && fence->due_number)
+        tsl_cuda_dues_run(member, fence->due_number);
+    if (atomic_compare_exchange_strong(&fence->state, &sent, TSL_CUDA_SETTLING)) {
+        fence->status = status;
+        set_state(fence, TSL_CUDA_OVER);
+    }
+    while (state_of(fence) != TSL_CUDA_OVER)
+        sched_yield();
+}
+
+enum tsl_cuda_state tsl_cuda_fence_look(struct tsl_cuda_fence *fence)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(fence->base.member);
+    enum tsl_cuda_state state = state_of(fence);
+    CUresult result;
+
+    if (state == TSL_CUDA_HELD || state == TSL_CUDA_OVER)
+        return state;
+    result = tsl_cu.cuEventQuery(fence->end);
+    if (result == CUDA_ERROR_NOT_READY)
+        return TSL_CUDA_SENT;
+    settle(fence, tsl_cuda_error(member, result));
+    return TSL_CUDA_OVER;
+}
+
+/* As look(), from outside: enters the member. A lost one's work has failed. */
+static enum tsl_cuda_state look_from_outside(struct tsl_cuda_fence *fence)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(fence->base.member);
+    enum tsl_cuda_state state = state_of(fence);
+    cl_int error;
+
+    if (state == TSL_CUDA_HELD || state == TSL_CUDA_OVER)
+        return state;
+    error = tsl_cuda_enter(member);
+    if (error) {
+        settle(fence, error);
+        return TSL_CUDA_OVER;
+    }
+    state = tsl_cuda_fence_look(fence);
+    tsl_cuda_leave(member);
+    return state;
+}
+
+/* ---- The contract's operations ------------------------------------------------------------------------------------
+ */
+
+cl_int tsl_cuda_fence_status(struct tsl_fence *fence)
+{
+    struct tsl_cuda_fence *f = tsl_cuda_fence(fence);
+
+    switch (look_from_outside(f)) {
+    case TSL_CUDA_OVER:
+        return f->status;
+    case TSL_CUDA_HELD:
+        return CL_QUEUED;
+    default:
+        return CL_SUBMITTED;
+    }
+}
+
+static void wait_for_device(struct tsl_cuda_fence *fence)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(fence->base.member);
+    cl_int error = tsl_cuda_enter(member);
+
+    if (!error) {
+        error = tsl_cuda_error(member, tsl_cu.cuEventSynchronize(fence->end));
+        if (!error)
+            tsl_cuda_fence_look(fence);
+        tsl_cuda_leave(member);
+    }
+    if (error)
+        settle(fence, error);
+}
+
+cl_int tsl_cuda_fence_wait(struct tsl_fence *fence)
+{
+    struct tsl_cuda_fence *f = tsl_cuda_fence(fence);
+    struct tsl_cuda_member *member = tsl_cuda_member(fence->member);
+
+    for (;;) {
+        unsigned seen = tsl_cuda_changes(member);
+
+        switch (look_from_outside(f)) {
+        case TSL_CUDA_OVER:
+            return f->status;
+        case TSL_CUDA_HELD:
+            tsl_cuda_await_change(member, seen);
+            break;
+        default:
+            wait_for_device(f);
+        }
+    }
+}
+
+cl_int tsl_cuda_fence_notify(struct tsl_fence *fence, tsl_notify_fn *fn, void *arg)
+{
+    struct tsl_cuda_fence *f = tsl_cuda_fence(fence);
+
+    if (look_from_outside(f) != TSL_CUDA_OVER)
+        return tsl_cuda_watch(f, fn, arg);
+    fn(arg, f->status);
+    return CL_SUCCESS;
+}
+
+/* In our count of the device's time. */
+static bool device_ns(const struct tsl_cuda_fence *fence, CUevent event, uint64_t *ns)
+{
+    float milliseconds;
+
+    if (tsl_cu.cuEventElapsedTime(&milliseconds, fence->epoch->event, event))
+        return false;
+    *ns = fence->epoch->device_ns + (uint64_t)(int64_t)((double)milliseconds * 1e6);
+    return true;
+}
+
+static bool ask_times(struct tsl_cuda_fence *fence, struct tsl_times *times)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(fence->base.member);
+    float milliseconds = 0;
+
+    if (!fence->epoch || !fence->start || !device_ns(fence, fence->end, &times->end_ns))
+        return false;
+    /* The length by itself: it is short, so a float tells it exactly. */
+    if (tsl_cu.cuEventElapsedTime(&milliseconds, fence->start, fence->end) || milliseconds < 0)
+        return false;
+    times->start_ns = times->end_ns - (uint64_t)((double)milliseconds * 1e6);
+    tsl_clock_map_span(&member->clock, &times->start_ns, &times->end_ns);
+    return true;
+}
+
+cl_int tsl_cuda_fence_times(struct tsl_fence *fence, struct tsl_times *times)
+{
+    struct tsl_cuda_fence *f = tsl_cuda_fence(fence);
+    struct tsl_cuda_member *member = tsl_cuda_member(fence->member);
+    bool told;
+
+    if (!f->lane || !f->lane->profile || look_from_outside(f) != TSL_CUDA_OVER || f->status < 0)
+        return CL_PROFILING_INFO_NOT_AVAILABLE;
+    if (!f->end) {
+        *times = f->times;
+        return times->end_ns ? CL_SUCCESS : CL_PROFILING_INFO_NOT_AVAILABLE;
+    }
+    if (tsl_cuda_enter(member))
+        return CL_PROFILING_INFO_NOT_AVAILABLE;
+    told = ask_times(f, times);
+    tsl_cuda_leave(member);
+    return told ? CL_SUCCESS : CL_PROFILING_INFO_NOT_AVAILABLE;
+}
+
+/* Also a fence of another member of this driver: CUDA's events work across devices. */
+bool tsl_cuda_can_wait(struct tsl_member *member, const struct tsl_fence *fence)
+{
+    return fence->driver == member->driver;
+}
+
+/* ---- Gates: what waits for one is held on the host ----------------------------------------------------------------
+ */
+
+cl_int tsl_cuda_gate_create(struct tsl_member *member, struct tsl_fence **gate)
+{
+    struct tsl_cuda_fence *made = tsl_cuda_fence_new(tsl_cuda_member(member), NULL);
+
+    if (!made)
+        return CL_OUT_OF_HOST_MEMORY;
+    *gate = &made->base;
+    return CL_SUCCESS;
+}
+
+cl_int tsl_cuda_gate_open(struct tsl_fence *gate, cl_int status)
+{
+    struct tsl_cuda_fence *f = tsl_cuda_fence(gate);
+
+    if (!f->is_gate || status > 0)
+        return CL_INVALID_VALUE;
+    if (atomic_exchange(&f->opened, true))
+        return CL_INVALID_OPERATION;
+    tsl_cuda_fence_end(f, status);
+    return CL_SUCCESS;
+}

@@ -1,0 +1,441 @@
+/*
+ * Inside the CUDA bridge: what its files share. How it works: docs/cuda.md.
+ *
+ * Locks, outermost first: lane->lock, member->dues_lock, then the leaves member->lock, member->pool_lock and
+ * pipeline->lock. CUDA may be called under any but the leaves; the function of a fence_notify is called under none.
+ */
+#ifndef CUDA_BRIDGE_INTERNAL_H
+#define CUDA_BRIDGE_INTERNAL_H
+
+#include "compile/facts.h"
+#include "core/clock.h"
+#include "core/lock.h"
+#include "core/spin.h"
+#include "cuda_bridge/cuda_bridge.h"
+#include "cuda_bridge/image.h"
+#include "cuda_bridge/load.h"
+
+#include <assert.h>
+#include <sys/queue.h>
+
+struct tsl_cuda_fence;
+struct tsl_cuda_lane;
+struct tsl_cuda_pipeline;
+
+/* What probe() learns of a GPU; path->priv. Lives as long as the process. */
+struct tsl_cuda_gpu {
+    CUdevice device;
+    int capability; /* 90: 9.0 */
+    int n_units, clock_khz, warp;
+    int max_threads, max_dim[3]; /* of a work-group */
+    int local_size;              /* bytes of shared memory of a work-group */
+    int constant_size, l2_size;
+    int integrated, ecc;
+    size_t memory_size;
+};
+
+/* ---- Small pinned pieces, and what is due when work that uses one has ended (piece.c) -----------------------------
+ */
+
+#define TSL_CUDA_PIECE_MAX ((size_t)256 << 10) /* bytes; what is larger goes through the pipeline */
+
+struct tsl_cuda_piece {
+    void *host;
+    unsigned class; /* its size is TSL_CUDA_PIECE_MAX >> class */
+    struct tsl_cuda_piece *next;
+};
+
+#define TSL_CUDA_PIECE_CLASSES 7 /* 256 KiB … 4 KiB */
+
+/* Pinned memory that pieces are cut from. */
+struct tsl_cuda_block {
+    void *host;
+    struct tsl_cuda_block *next;
+    struct tsl_cuda_piece pieces[];
+};
+
+/* A box of the application's memory, and its bytes packed in a piece. */
+struct tsl_cuda_due {
+    CUevent event; /* recorded behind the copy between device and piece */
+    uint64_t number;
+    struct tsl_cuda_piece *piece;
+    bool to_host;           /* copy the piece to place when the event is there; else only give the piece back */
+    struct tsl_place place; /* host memory */
+    size_t region[3];
+    uintptr_t begin, end; /* of all of it */
+    TAILQ_ENTRY(tsl_cuda_due) link;
+};
+
+/* ---- Members ------------------------------------------------------------------------------------------------------
+ */
+
+/* Device times are counted from an event that was seen on the host; it is renewed so that CUDA's float of
+ * milliseconds stays exact enough. */
+struct tsl_cuda_epoch {
+    CUevent event;
+    uint64_t device_ns; /* of our count */
+    uint64_t host_ns;
+    unsigned refs; /* fences, and the member's for the newest; guarded by pool_lock */
+};
+
+struct tsl_cuda_member {
+    struct tsl_member base;
+    const struct tsl_cuda_gpu *gpu;
+    CUcontext context; /* the primary one, retained from open to close */
+    CUmemoryPool pool;
+    CUstream memory_stream;      /* of allocations alone, so it is idle between calls */
+    pthread_mutex_t memory_lock; /* one allocation at a time */
+    atomic_int lost;             /* the CUresult after which nothing works any more; 0: it works */
+    unsigned slot;               /* among the open members of this driver */
+    atomic_uint peers;           /* bits of slots: those that reach our memory, and whose we reach */
+
+    /* Profiling. */
+    struct tsl_clock_map clock;
+    CUstream clock_stream;
+    pthread_mutex_t clock_lock; /* guards epoch; held for one sighting */
+    struct tsl_cuda_epoch *epoch;
+
+    struct tsl_spin pool_lock; /* free lists, epochs' references */
+    struct tsl_cuda_events {
+        CUevent *events;
+        unsigned n, room;
+    } free_events[2]; /* without and with times */
+    struct tsl_cuda_fence *free_fences;
+    struct tsl_cuda_piece *free_pieces[TSL_CUDA_PIECE_CLASSES];
+    struct tsl_cuda_block *blocks;
+    unsigned n_blocks;
+
+    pthread_mutex_t dues_lock; /* guards dues; memory is copied under it */
+    TAILQ_HEAD(, tsl_cuda_due) dues;
+    uint64_t due_number;
+    atomic_uint n_dues;
+
+    /* bridge.c: the thread, and all who wait for something that the host does. */
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* a fence got on, a lane got empty: for waiters */
+    pthread_cond_t kicked;  /* for the bridge thread */
+    pthread_t bridge;
+    bool has_bridge, closing;
+    atomic_uint n_changes; /* written under lock */
+    struct tsl_cuda_watch *watches;
+    TAILQ_HEAD(, tsl_cuda_lane) held; /* lanes with work that is held on the host */
+
+    pthread_mutex_t pipeline_lock; /* guards the making of it */
+    struct tsl_cuda_pipeline *pipeline;
+};
+
+/* ---- Lanes --------------------------------------------------------------------------------------------------------
+ *
+ * Work goes straight to the lane's stream while it can. What has to wait for something that only the host knows (a
+ * gate, work that is itself held, memory that isn't written yet, the pipeline) is held on the host, and so is all that
+ * comes after it in the lane; the bridge thread passes it on.
+ */
+
+struct tsl_cuda_work;
+
+struct tsl_cuda_lane {
+    struct tsl_lane base;
+    CUstream stream;
+    bool profile;
+    atomic_uint refs;     /* its owner's, one for each fence and one while it is held or piped */
+    pthread_mutex_t lock; /* over a submission, so that marks of other threads come in between whole ones */
+    STAILQ_HEAD(, tsl_cuda_work) works; /* held, oldest first */
+    bool piping;                        /* the pipeline has the lane's newest work; what follows is held */
+    struct tsl_cuda_fence *piped;       /* that work's fence, a reference, or NULL */
+    uint64_t piped_ns;                  /* when it began */
+    cl_int error;                       /* of work that was held, failed and had no fence: for finish() */
+    bool listed;                        /* in member->held, with a reference; guarded by member->lock */
+    TAILQ_ENTRY(tsl_cuda_lane) link;
+};
+
+struct tsl_cuda_mem {
+    struct tsl_mem base;
+    CUdeviceptr address;
+    bool is_part;
+};
+
+/* ---- Fences (fence.c) ---------------------------------------------------------------------------------------------
+ */
+
+enum tsl_cuda_state {
+    TSL_CUDA_HELD,     /* the host still has it: held, piped, or an unopened gate */
+    TSL_CUDA_SENT,     /* the device has it: event tells */
+    TSL_CUDA_SETTLING, /* a thread is at it */
+    TSL_CUDA_OVER,     /* status is final */
+};
+
+struct tsl_cuda_fence {
+    struct tsl_fence base;
+    struct tsl_cuda_lane *lane; /* a reference; NULL for gates */
+    atomic_int state;           /* enum tsl_cuda_state; written with release, read with acquire */
+    cl_int status;
+    CUevent start, end; /* start only on profiling lanes */
+    struct tsl_cuda_epoch *epoch;
+    uint64_t due_number;    /* dues up to this one are part of what the fence tells */
+    struct tsl_times times; /* of piped work, whose ends the host sees */
+    bool is_gate;
+    atomic_bool opened;
+    struct tsl_cuda_fence *next; /* in the pool */
+};
+
+/* ---- Work ---------------------------------------------------------------------------------------------------------
+ */
+
+enum tsl_cuda_kind {
+    TSL_CUDA_MARK,
+    TSL_CUDA_COPY,
+    TSL_CUDA_FILL,
+    TSL_CUDA_LAUNCH,
+};
+
+struct tsl_cuda_kernel;
+
+/* How a launch's groups are cut into grids: in each dimension the groups of full size and, maybe, a smaller last one.
+ */
+struct tsl_cuda_launch {
+    struct tsl_cuda_kernel *kernel;
+    struct tsl_window window; /* with a local size, and not "whole" */
+    unsigned shared_size;     /* bytes of __local arguments */
+    cl_uint n_args;
+    void **args;   /* n_args pointers to values, and room for one to the hidden argument */
+    size_t *sizes; /* bytes of values; 0 for pointers and offsets, whose values are words */
+};
+
+struct tsl_cuda_work {
+    enum tsl_cuda_kind kind;
+    struct tsl_waits waits;       /* references only if held */
+    struct tsl_cuda_fence *fence; /* a reference, or NULL */
+    union {
+        struct tsl_copy copy;
+        struct {
+            CUdeviceptr address;
+            size_t size, pattern_size;
+            unsigned char pattern[128];
+        } fill;
+        struct tsl_cuda_launch launch;
+    };
+    void *storage; /* of held work, heap: a launch's arguments */
+    STAILQ_ENTRY(tsl_cuda_work) next;
+};
+
+struct tsl_cuda_program {
+    struct tsl_dprogram base;
+    CUmodule module;
+    void *binary; /* what program_binary gives */
+    size_t binary_size;
+    struct tsl_cuda_image image;
+};
+
+struct tsl_cuda_kernel {
+    struct tsl_dkernel base;
+    CUfunction function;
+    const struct tsl_kernel_facts *facts; /* the program's */
+    unsigned max_threads;                 /* of a work-group, for this kernel */
+    unsigned static_shared;               /* bytes */
+};
+
+/* ---- Casts --------------------------------------------------------------------------------------------------------
+ */
+
+static inline struct tsl_cuda_member *tsl_cuda_member(struct tsl_member *member)
+{
+    assert(member->driver == &tsl_cuda_driver);
+    return (struct tsl_cuda_member *)member;
+}
+
+static inline struct tsl_cuda_lane *tsl_cuda_lane(struct tsl_lane *lane)
+{
+    assert(lane->member->driver == &tsl_cuda_driver);
+    return (struct tsl_cuda_lane *)lane;
+}
+
+static inline struct tsl_cuda_mem *tsl_cuda_mem(struct tsl_mem *mem)
+{
+    assert(mem->member->driver == &tsl_cuda_driver);
+    return (struct tsl_cuda_mem *)mem;
+}
+
+static inline struct tsl_cuda_fence *tsl_cuda_fence(struct tsl_fence *fence)
+{
+    assert(fence->driver == &tsl_cuda_driver);
+    return (struct tsl_cuda_fence *)fence;
+}
+
+static inline struct tsl_cuda_program *tsl_cuda_program(struct tsl_dprogram *program)
+{
+    assert(program->member->driver == &tsl_cuda_driver);
+    return (struct tsl_cuda_program *)program;
+}
+
+static inline struct tsl_cuda_kernel *tsl_cuda_kernel(struct tsl_dkernel *kernel)
+{
+    assert(kernel->program->member->driver == &tsl_cuda_driver);
+    return (struct tsl_cuda_kernel *)kernel;
+}
+
+/* ---- member.c -----------------------------------------------------------------------------------------------------
+ */
+
+/* Makes the member's context the calling thread's, on top of what the application made current; leave() puts that back.
+ * Every call of CUDA stands between the two. CL_OUT_OF_RESOURCES: the member is lost; nothing to leave. */
+cl_int tsl_cuda_enter(struct tsl_cuda_member *member);
+void tsl_cuda_leave(struct tsl_cuda_member *member);
+
+/* CUDA's result as OpenCL's error. One after which the context is dead marks the member as lost, and is logged. */
+cl_int tsl_cuda_error(struct tsl_cuda_member *member, CUresult result);
+
+/* The newest epoch with a reference, renewed if it is old; NULL: none could be had. The context is entered. */
+struct tsl_cuda_epoch *tsl_cuda_epoch_get(struct tsl_cuda_member *member);
+void tsl_cuda_epoch_put(struct tsl_cuda_member *member, struct tsl_cuda_epoch *epoch);
+
+/* Events from the pool, entered. NULL: CUDA has none, *result says why. */
+CUevent tsl_cuda_event_get(struct tsl_cuda_member *member, bool times, CUresult *result);
+void tsl_cuda_event_put(struct tsl_cuda_member *member, bool times, CUevent event);
+
+/* ---- memory.c -----------------------------------------------------------------------------------------------------
+ */
+
+/* Opens the ways between this member's memory and that of the others that are open. */
+void tsl_cuda_peers_join(struct tsl_cuda_member *member);
+void tsl_cuda_peers_leave(struct tsl_cuda_member *member);
+
+/* ---- piece.c ------------------------------------------------------------------------------------------------------
+ */
+
+/* A pinned piece of at least size bytes (at most TSL_CUDA_PIECE_MAX); entered. NULL: no memory. */
+struct tsl_cuda_piece *tsl_cuda_piece_get(struct tsl_cuda_member *member, size_t size);
+void tsl_cuda_piece_put(struct tsl_cuda_member *member, struct tsl_cuda_piece *piece);
+void tsl_cuda_pieces_finish(struct tsl_cuda_member *member);
+
+/* Records the due behind what was submitted to the stream; takes it over. On error nothing was recorded, and the due
+ * is still the caller's. Entered. */
+cl_int tsl_cuda_due_add(struct tsl_cuda_member *member, CUstream stream, struct tsl_cuda_due *due);
+/* Does all dues up to the number whose work has ended. Entered. */
+void tsl_cuda_dues_run(struct tsl_cuda_member *member, uint64_t up_to);
+/* Does the oldest dues as far as their work has ended: keeps the list short. Entered. */
+void tsl_cuda_dues_collect(struct tsl_cuda_member *member);
+/* Is a due left that will write there? Does those that can be done first. Entered. */
+bool tsl_cuda_dues_meet(struct tsl_cuda_member *member, const struct tsl_place *place, const size_t region[3]);
+/* The newest due's number. */
+uint64_t tsl_cuda_dues_now(struct tsl_cuda_member *member);
+
+/* The box of place from or to the packed bytes. */
+void tsl_cuda_pack(void *packed, const struct tsl_place *place, const size_t region[3]);
+void tsl_cuda_unpack(const struct tsl_place *place, const void *packed, const size_t region[3]);
+
+/* ---- fence.c ------------------------------------------------------------------------------------------------------
+ */
+
+/* In state HELD, with one reference. NULL without memory. lane: NULL for a gate. */
+struct tsl_cuda_fence *tsl_cuda_fence_new(struct tsl_cuda_member *member, struct tsl_cuda_lane *lane);
+/* Records the fence behind what was submitted: SENT. Entered. */
+cl_int tsl_cuda_fence_send(struct tsl_cuda_fence *fence);
+/* HELD → OVER, by the host. */
+void tsl_cuda_fence_end(struct tsl_cuda_fence *fence, cl_int status);
+/* Without waiting: its state after a look at the device. Entered. */
+enum tsl_cuda_state tsl_cuda_fence_look(struct tsl_cuda_fence *fence);
+void tsl_cuda_fences_finish(struct tsl_cuda_member *member);
+
+/* ---- lane.c, work.c -----------------------------------------------------------------------------------------------
+ */
+
+void tsl_cuda_lane_unref(struct tsl_cuda_lane *lane);
+/* Passes on what the lane can pass on. In the bridge thread. False: nothing is held any more. *progress: something went
+ * on; *polls: something waits for the device. */
+bool tsl_cuda_lane_advance(struct tsl_cuda_lane *lane, bool *progress, bool *polls);
+/* The pipeline is through with what it got of the lane. Drops the pipeline's reference. */
+void tsl_cuda_lane_piped(struct tsl_cuda_lane *lane, cl_int status);
+
+/* Submits the work, or holds a copy of it. waits, and for launches args, are borrowed. Consumes nothing of *work;
+ * *fence as in the contract. */
+cl_int tsl_cuda_submit(struct tsl_lane *lane, struct tsl_cuda_work *work, const struct tsl_waits *waits,
+                       struct tsl_fence **fence);
+
+/* Each submits one kind to the stream. Entered, lane->lock held. TSL_CUDA_PIPED (positive): the pipeline has it. */
+#define TSL_CUDA_PIPED 1
+cl_int tsl_cuda_run_copy(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work);
+cl_int tsl_cuda_run_fill(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work);
+cl_int tsl_cuda_run_launch(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work);
+/* Copies the values of a launch's arguments into kept->storage. False: no memory. */
+bool tsl_cuda_keep_args(struct tsl_cuda_work *kept, const struct tsl_cuda_work *work);
+/* May the copy begin, as far as the host's memory goes? Entered. */
+bool tsl_cuda_copy_ready(struct tsl_cuda_member *member, const struct tsl_copy *copy);
+
+/* ---- pipeline.c ---------------------------------------------------------------------------------------------------
+ */
+
+/* Starts moving the box between the application's memory and the device's, behind the stream's work so far. Ends in
+ * tsl_cuda_lane_piped(), for which it keeps a reference to the lane. Entered, lane->lock held. */
+cl_int tsl_cuda_pipe(struct tsl_cuda_lane *lane, const struct tsl_copy *copy);
+/* NULL is fine. Entered. */
+void tsl_cuda_pipeline_destroy(struct tsl_cuda_pipeline *pipeline);
+/* One asynchronous copy of a box between device memory and host memory that is pinned, or within device memory. */
+CUresult tsl_cuda_copy_box(const struct tsl_place *dst, const struct tsl_place *src, const size_t region[3],
+                           CUstream stream);
+
+/* ---- bridge.c -----------------------------------------------------------------------------------------------------
+ */
+
+/* The thread will pass on what the lane holds, and keeps a reference to it until it holds nothing. lane->lock held. */
+cl_int tsl_cuda_bridge_hold(struct tsl_cuda_lane *lane);
+/* The lane holds nothing any more; the caller, in the bridge thread, drops the reference. lane->lock held. */
+void tsl_cuda_bridge_release(struct tsl_cuda_lane *lane);
+/* As fence_notify, for a fence that isn't complete. */
+cl_int tsl_cuda_watch(struct tsl_cuda_fence *fence, tsl_notify_fn *fn, void *arg);
+/* Something changed for which the bridge thread or waiters may wait. Any thread; doesn't block. */
+void tsl_cuda_bridge_kick(struct tsl_cuda_member *member);
+void tsl_cuda_bridge_stop(struct tsl_cuda_member *member);
+/* The number of changes so far, and waiting until there is another; for loops that look in between. */
+unsigned tsl_cuda_changes(struct tsl_cuda_member *member);
+void tsl_cuda_await_change(struct tsl_cuda_member *member, unsigned seen);
+
+/* ---- compile.c ----------------------------------------------------------------------------------------------------
+ */
+
+/* Is there a compiler that makes PTX of OpenCL C? */
+bool tsl_cuda_compiles(void);
+/* An image (image.h; heap, the caller's) of the source. *log: heap, or NULL for nothing to say. */
+cl_int tsl_cuda_compile_source(struct tsl_cuda_member *member, const struct tsl_program_input *input, void **image,
+                               size_t *size, char **log);
+
+/* ---- The operations of the table ----------------------------------------------------------------------------------
+ */
+
+cl_int tsl_cuda_probe(tsl_found_fn *found, void *arg);
+cl_int tsl_cuda_info(const struct tsl_path *path, cl_device_info param, size_t size, void *value, size_t *size_ret);
+cl_int tsl_cuda_open(const struct tsl_path *path, struct tsl_member **member);
+void tsl_cuda_close(struct tsl_member *member);
+cl_int tsl_cuda_lane_create(struct tsl_member *member, bool profile, struct tsl_lane **lane);
+void tsl_cuda_lane_free(struct tsl_lane *lane);
+cl_int tsl_cuda_flush(struct tsl_lane *lane);
+cl_int tsl_cuda_finish(struct tsl_lane *lane);
+cl_int tsl_cuda_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host, struct tsl_mem **mem);
+cl_int tsl_cuda_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub);
+void tsl_cuda_mem_free(struct tsl_mem *mem);
+bool tsl_cuda_can_copy_peer(struct tsl_member *from, struct tsl_member *to);
+cl_int tsl_cuda_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
+                     struct tsl_fence **fence);
+cl_int tsl_cuda_fill(struct tsl_lane *lane, const struct tsl_place *dst, size_t size, const void *pattern,
+                     size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence);
+cl_int tsl_cuda_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,
+                       const struct tsl_window *window, const struct tsl_waits *waits, struct tsl_fence **fence);
+cl_int tsl_cuda_mark(struct tsl_lane *lane, const struct tsl_waits *waits, struct tsl_fence **fence);
+cl_int tsl_cuda_fence_status(struct tsl_fence *fence);
+cl_int tsl_cuda_fence_wait(struct tsl_fence *fence);
+cl_int tsl_cuda_fence_notify(struct tsl_fence *fence, tsl_notify_fn *fn, void *arg);
+cl_int tsl_cuda_fence_times(struct tsl_fence *fence, struct tsl_times *times);
+void tsl_cuda_fence_free(struct tsl_fence *fence);
+bool tsl_cuda_can_wait(struct tsl_member *member, const struct tsl_fence *fence);
+cl_int tsl_cuda_gate_create(struct tsl_member *member, struct tsl_fence **gate);
+cl_int tsl_cuda_gate_open(struct tsl_fence *gate, cl_int status);
+cl_int tsl_cuda_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
+                      char **log);
+cl_int tsl_cuda_program_binary(struct tsl_dprogram *program, void **data, size_t *size);
+void tsl_cuda_program_free(struct tsl_dprogram *program);
+cl_int tsl_cuda_program_kernels(struct tsl_dprogram *program, char **names);
+cl_int tsl_cuda_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
+                              struct tsl_kernel_facts *facts);
+void tsl_cuda_kernel_free(struct tsl_dkernel *kernel);
+bool tsl_cuda_windows_ok(struct tsl_dkernel *kernel, const struct tsl_kernel_facts *facts);
+
+#endif

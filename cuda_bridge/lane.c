@@ -1,0 +1,402 @@
+/* Lanes: streams, and the order of what is sent and what is held. */
+#include "cuda_bridge/internal.h"
+
+#include "core/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+cl_int tsl_cuda_lane_create(struct tsl_member *member, bool profile, struct tsl_lane **lane)
+{
+    struct tsl_cuda_member *m = tsl_cuda_member(member);
+    struct tsl_cuda_lane *made = calloc(1, sizeof(*made));
+    cl_int error;
+
+    if (!made)
+        return CL_OUT_OF_HOST_MEMORY;
+    error = tsl_cuda_enter(m);
+    if (!error) {
+        /* The application's own work on CUDA's default stream must not hold up ours. */
+        error = tsl_cuda_error(m, tsl_cu.cuStreamCreate(&made->stream, CU_STREAM_NON_BLOCKING));
+        tsl_cuda_leave(m);
+    }
+    if (error) {
+        free(made);
+        return error;
+    }
+    made->base.member = member;
+    made->profile = profile;
+    atomic_init(&made->refs, 1);
+    pthread_mutex_init(&made->lock, NULL);
+    STAILQ_INIT(&made->works);
+    *lane = &made->base;
+    return CL_SUCCESS;
+}
+
+void tsl_cuda_lane_unref(struct tsl_cuda_lane *lane)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(lane->base.member);
+
+    /* As in tsl_fence_unref(). */
+    if (atomic_fetch_sub_explicit(&lane->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    if (!tsl_cuda_enter(member)) {
+        /* Doesn't wait: CUDA keeps the stream until its work is done. */
+        tsl_cu.cuStreamDestroy_v2(lane->stream);
+        tsl_cuda_leave(member);
+    }
+    pthread_mutex_destroy(&lane->lock);
+    free(lane);
+}
+
+void tsl_cuda_lane_free(struct tsl_lane *lane)
+{
+    tsl_cuda_lane_unref(tsl_cuda_lane(lane));
+}
+
+/* CUDA sends everything at once. */
+cl_int tsl_cuda_flush(struct tsl_lane *lane)
+{
+    (void)lane;
+    return CL_SUCCESS;
+}
+
+/* Is anything of the lane still the host's? Takes the error that nobody was told. */
+static bool is_held(struct tsl_cuda_lane *lane, cl_int *error)
+{
+    bool held;
+
+    pthread_mutex_lock(&lane->lock);
+    held = lane->piping || !STAILQ_EMPTY(&lane->works);
+    if (!held) {
+        *error = lane->error;
+        lane->error = CL_SUCCESS;
+    }
+    pthread_mutex_unlock(&lane->lock);
+    return held;
+}
+
+cl_int tsl_cuda_finish(struct tsl_lane *lane)
+{
+    struct tsl_cuda_lane *l = tsl_cuda_lane(lane);
+    struct tsl_cuda_member *member = tsl_cuda_member(lane->member);
+    unsigned seen = tsl_cuda_changes(member);
+    cl_int held_error, error;
+
+    while (is_held(l, &held_error)) {
+        tsl_cuda_await_change(member, seen);
+        seen = tsl_cuda_changes(member);
+    }
+    error = tsl_cuda_enter(member);
+    if (!error) {
+        error = tsl_cuda_error(member, tsl_cu.cuStreamSynchronize(l->stream));
+        if (!error)
+            tsl_cuda_dues_run(member, UINT64_MAX);
+        tsl_cuda_leave(member);
+    }
+    return error ? error : held_error;
+}
+
+/* ---- Sending ------------------------------------------------------------------------------------------------------
+ */
+
+static enum tsl_cuda_state state_of(struct tsl_fence *fence)
+{
+    return (enum tsl_cuda_state)atomic_load_explicit(&tsl_cuda_fence(fence)->state, memory_order_acquire);
+}
+
+static bool touches_host(const struct tsl_cuda_work *work)
+{
+    return work->kind == TSL_CUDA_COPY && (!work->copy.dst.mem || !work->copy.src.mem);
+}
+
+/* What the host must know before the stream may wait for the rest. What is due on another member is the host's, too. */
+static bool wait_is_ready(struct tsl_cuda_lane *lane, const struct tsl_cuda_work *work, struct tsl_fence *wait,
+                          bool *polls)
+{
+    enum tsl_cuda_state state = state_of(wait);
+
+    if (state == TSL_CUDA_OVER)
+        return true;
+    if (state == TSL_CUDA_HELD)
+        return false;
+    if (wait->member == lane->base.member || !touches_host(work))
+        return true;
+    *polls = true;
+    return tsl_cuda_fence_status(wait) <= CL_COMPLETE;
+}
+
+static bool is_ready(struct tsl_cuda_lane *lane, const struct tsl_cuda_work *work, bool *polls)
+{
+    for (unsigned i = 0; i < work->waits.n; i++)
+        if (!wait_is_ready(lane, work, work->waits.fences[i], polls))
+            return false;
+    if (!touches_host(work) || tsl_cuda_copy_ready(tsl_cuda_member(lane->base.member), &work->copy))
+        return true;
+    *polls = true;
+    return false;
+}
+
+/* The error with which one of the waits has ended already: then nothing of the work is done. */
+static cl_int failed_wait(const struct tsl_cuda_work *work)
+{
+    for (unsigned i = 0; i < work->waits.n; i++)
+        if (state_of(work->waits.fences[i]) == TSL_CUDA_OVER && tsl_cuda_fence(work->waits.fences[i])->status < 0)
+            return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    return CL_SUCCESS;
+}
+
+static cl_int make_stream_wait(struct tsl_cuda_lane *lane, const struct tsl_cuda_work *work)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    for (unsigned i = 0; i < work->waits.n && !result; i++) {
+        const struct tsl_cuda_fence *fence = tsl_cuda_fence(work->waits.fences[i]);
+
+        if (fence->lane != lane && state_of(work->waits.fences[i]) != TSL_CUDA_OVER)
+            result = tsl_cu.cuStreamWaitEvent(lane->stream, fence->end, 0);
+    }
+    return tsl_cuda_error(tsl_cuda_member(lane->base.member), result);
+}
+
+static cl_int record_start(struct tsl_cuda_lane *lane, struct tsl_cuda_fence *fence)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(lane->base.member);
+    CUresult result;
+
+    if (!fence || !lane->profile)
+        return CL_SUCCESS;
+    fence->start = tsl_cuda_event_get(member, true, &result);
+    if (!result)
+        result = tsl_cu.cuEventRecord(fence->start, lane->stream);
+    return tsl_cuda_error(member, result);
+}
+
+static cl_int run_kind(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
+{
+    switch (work->kind) {
+    case TSL_CUDA_COPY:
+        return tsl_cuda_run_copy(lane, work);
+    case TSL_CUDA_FILL:
+        return tsl_cuda_run_fill(lane, work);
+    case TSL_CUDA_LAUNCH:
+        return tsl_cuda_run_launch(lane, work);
+    default:
+        return CL_SUCCESS;
+    }
+}
+
+/* Sends one work to the stream. Entered, lane->lock held. */
+static cl_int run(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
+{
+    cl_int error = make_stream_wait(lane, work);
+
+    if (!error)
+        error = record_start(lane, work->fence);
+    if (!error)
+        error = run_kind(lane, work);
+    if (error == TSL_CUDA_PIPED) {
+        lane->piping = true;
+        lane->piped = work->fence;
+        if (work->fence)
+            tsl_fence_ref(&work->fence->base);
+        lane->piped_ns = tsl_clock_ns();
+        return CL_SUCCESS;
+    }
+    if (!error && work->fence) {
+        error = tsl_cuda_fence_send(work->fence);
+        if (error) /* What was sent must not go on using memory that its owner takes back. */
+            tsl_cu.cuStreamSynchronize(lane->stream);
+    }
+    return error;
+}
+
+void tsl_cuda_lane_piped(struct tsl_cuda_lane *lane, cl_int status)
+{
+    struct tsl_cuda_fence *fence;
+
+    pthread_mutex_lock(&lane->lock);
+    lane->piping = false;
+    fence = lane->piped;
+    lane->piped = NULL;
+    if (!fence && status && !lane->error)
+        lane->error = status;
+    if (fence)
+        fence->times = (struct tsl_times){.start_ns = lane->piped_ns, .end_ns = tsl_clock_ns()};
+    pthread_mutex_unlock(&lane->lock);
+    if (fence) {
+        tsl_cuda_fence_end(fence, status);
+        tsl_fence_unref(&fence->base);
+    } else {
+        tsl_cuda_bridge_kick(tsl_cuda_member(lane->base.member));
+    }
+    tsl_cuda_lane_unref(lane);
+}
+
+/* ---- Holding ------------------------------------------------------------------------------------------------------
+ */
+
+static void free_work(struct tsl_cuda_work *work)
+{
+    for (unsigned i = 0; i < work->waits.n; i++)
+        tsl_fence_unref(work->waits.fences[i]);
+    free((void *)work->waits.fences);
+    if (work->fence)
+        tsl_fence_unref(&work->fence->base);
+    free(work->storage);
+    free(work);
+}
+
+static bool keep_waits(struct tsl_cuda_work *work, const struct tsl_waits *waits)
+{
+    struct tsl_fence **fences = malloc((waits->n + 1) * sizeof(*fences));
+
+    if (!fences)
+        return false;
+    for (unsigned i = 0; i < waits->n; i++)
+        fences[i] = tsl_fence_ref(waits->fences[i]);
+    work->waits = (struct tsl_waits){.n = waits->n, .fences = fences};
+    return true;
+}
+
+/* A copy that keeps what it names. NULL without memory. */
+static struct tsl_cuda_work *keep(const struct tsl_cuda_work *work)
+{
+    struct tsl_cuda_work *kept = malloc(sizeof(*kept));
+
+    if (!kept)
+        return NULL;
+    *kept = *work;
+    kept->waits = (struct tsl_waits){.n = 0};
+    kept->fence = NULL;
+    kept->storage = NULL;
+    if (!keep_waits(kept, &work->waits) || (work->kind == TSL_CUDA_LAUNCH && !tsl_cuda_keep_args(kept, work))) {
+        free_work(kept);
+        return NULL;
+    }
+    kept->fence = work->fence;
+    if (kept->fence)
+        tsl_fence_ref(&kept->fence->base);
+    return kept;
+}
+
+static cl_int hold(struct tsl_cuda_lane *lane, const struct tsl_cuda_work *work)
+{
+    struct tsl_cuda_work *kept = keep(work);
+    cl_int error;
+
+    if (!kept)
+        return CL_OUT_OF_HOST_MEMORY;
+    STAILQ_INSERT_TAIL(&lane->works, kept, next);
+    error = tsl_cuda_bridge_hold(lane);
+    if (error) {
+        STAILQ_REMOVE(&lane->works, kept, tsl_cuda_work, next);
+        free_work(kept);
+    }
+    return error;
+}
+
+/* Its fence ends so, or, without one, finish() tells. Nobody else was told that it would be done. */
+static void fail_work(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work, cl_int error)
+{
+    if (work->fence)
+        tsl_cuda_fence_end(work->fence, error);
+    else if (error != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST && !lane->error)
+        lane->error = error;
+}
+
+/* The oldest held work goes on. */
+static void pass_on(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work, cl_int entered)
+{
+    cl_int error = entered ? entered : failed_wait(work);
+
+    if (!error)
+        error = run(lane, work);
+    if (error && error != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
+        tsl_log(TSL_ROOM_DRIVER, TSL_LOG_ERROR, "%s: work that had to wait failed when its turn came (error %d)",
+                lane->base.member->path->id, error);
+    if (error)
+        fail_work(lane, work, error);
+    STAILQ_REMOVE_HEAD(&lane->works, next);
+    free_work(work);
+}
+
+bool tsl_cuda_lane_advance(struct tsl_cuda_lane *lane, bool *progress, bool *polls)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(lane->base.member);
+    struct tsl_cuda_work *work;
+    bool passed = false, any;
+    cl_int entered;
+
+    pthread_mutex_lock(&lane->lock);
+    entered = tsl_cuda_enter(member);
+    while (!lane->piping && (work = STAILQ_FIRST(&lane->works)) && (entered || is_ready(lane, work, polls))) {
+        pass_on(lane, work, entered);
+        passed = true;
+    }
+    if (!entered)
+        tsl_cuda_leave(member);
+    any = !STAILQ_EMPTY(&lane->works);
+    if (!any)
+        tsl_cuda_bridge_release(lane);
+    pthread_mutex_unlock(&lane->lock);
+    if (passed) {
+        *progress = true;
+        tsl_cuda_bridge_kick(member);
+    }
+    return any;
+}
+
+/* ---- Submitting ---------------------------------------------------------------------------------------------------
+ */
+
+static cl_int send_or_hold(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
+{
+    bool polls;
+    cl_int error;
+
+    if (lane->piping || !STAILQ_EMPTY(&lane->works) || !is_ready(lane, work, &polls))
+        return hold(lane, work);
+    error = failed_wait(work);
+    if (!error)
+        return run(lane, work);
+    if (work->fence)
+        tsl_cuda_fence_end(work->fence, error);
+    return CL_SUCCESS;
+}
+
+cl_int tsl_cuda_submit(struct tsl_lane *lane, struct tsl_cuda_work *work, const struct tsl_waits *waits,
+                       struct tsl_fence **fence)
+{
+    struct tsl_cuda_lane *l = tsl_cuda_lane(lane);
+    struct tsl_cuda_member *member = tsl_cuda_member(lane->member);
+    cl_int error;
+
+    work->waits = waits ? *waits : (struct tsl_waits){.n = 0};
+    for (unsigned i = 0; i < work->waits.n; i++)
+        if (!tsl_cuda_can_wait(lane->member, work->waits.fences[i]))
+            return CL_INVALID_EVENT_WAIT_LIST;
+    work->fence = fence ? tsl_cuda_fence_new(member, l) : NULL;
+    if (fence && !work->fence)
+        return CL_OUT_OF_HOST_MEMORY;
+    error = tsl_cuda_enter(member);
+    if (error)
+        goto done;
+    pthread_mutex_lock(&l->lock);
+    error = send_or_hold(l, work);
+    pthread_mutex_unlock(&l->lock);
+    tsl_cuda_leave(member);
+done:
+    if (!error && fence)
+        *fence = &work->fence->base;
+    else if (work->fence)
+        tsl_fence_unref(&work->fence->base);
+    return error;
+}
+
+cl_int tsl_cuda_mark(struct tsl_lane *lane, const struct tsl_waits *waits, struct tsl_fence **fence)
+{
+    struct tsl_cuda_work work = {.kind = TSL_CUDA_MARK};
+
+    return tsl_cuda_submit(lane, &work, waits, fence);
+}

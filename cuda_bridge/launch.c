@@ -1,0 +1,265 @@
+/* Kernels and launches. */
+#include "cuda_bridge/internal.h"
+
+#include "compile/ptx.h"
+#include "core/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_GRID_X  2147483647u
+#define MAX_GRID_YZ 65535u
+
+/* Arguments of most kernels fit on the stack. */
+#define FEW_ARGS 32
+
+/* ---- Arguments ----------------------------------------------------------------------------------------------------
+ */
+
+/* One argument as CUDA takes it: the address of its value. Pointers and offsets get their value in *word. */
+static cl_int bind_arg(const struct tsl_bound_arg *arg, void **at, uint64_t *word, size_t *shared_size)
+{
+    *at = word;
+    switch (arg->kind) {
+    case TSL_ARG_VALUE:
+        *at = (void *)arg->value;
+        return CL_SUCCESS;
+    case TSL_ARG_MEM:
+        *word = arg->mem ? tsl_cuda_mem(arg->mem)->address : 0;
+        return CL_SUCCESS;
+    case TSL_ARG_LOCAL:
+        *word = *shared_size;
+        *shared_size += (arg->size + TSL_PTX_LOCAL_ALIGN - 1) / TSL_PTX_LOCAL_ALIGN * TSL_PTX_LOCAL_ALIGN;
+        return CL_SUCCESS;
+    case TSL_ARG_SAMPLER:
+        return CL_INVALID_ARG_VALUE;
+    case TSL_ARG_UNSET:
+        break;
+    }
+    return CL_INVALID_KERNEL_ARGS;
+}
+
+/* Sizes of the values that a held launch has to keep. */
+static size_t value_size(const struct tsl_cuda_launch *launch, cl_uint i)
+{
+    return launch->sizes[i] ? launch->sizes[i] : sizeof(uint64_t);
+}
+
+bool tsl_cuda_keep_args(struct tsl_cuda_work *kept, const struct tsl_cuda_work *work)
+{
+    const struct tsl_cuda_launch *launch = &work->launch;
+    size_t n = launch->n_args, size = (n + 1) * sizeof(void *) + n * sizeof(size_t);
+    char *values;
+
+    for (cl_uint i = 0; i < n; i++)
+        size += (value_size(launch, i) + 15) / 16 * 16 + 16;
+    kept->storage = malloc(size + 16);
+    if (!kept->storage)
+        return false;
+    kept->launch.args = kept->storage;
+    kept->launch.sizes = (size_t *)(kept->launch.args + n + 1);
+    values = (char *)(kept->launch.sizes + n);
+    for (cl_uint i = 0; i < n; i++) {
+        values = (char *)(((uintptr_t)values + 15) / 16 * 16);
+        memcpy(values, launch->args[i], value_size(launch, i));
+        kept->launch.args[i] = values;
+        kept->launch.sizes[i] = launch->sizes[i];
+        values += value_size(launch, i);
+    }
+    return true;
+}
+
+/* ---- Sizes --------------------------------------------------------------------------------------------------------
+ */
+
+/* The largest divisor of n that is at most max, if possible a multiple of `unit`. */
+static size_t divisor(size_t n, size_t max, size_t unit)
+{
+    size_t best = 1;
+
+    for (size_t d = max < n ? max : n; d > 1; d--) {
+        if (n % d)
+            continue;
+        if (d % unit == 0)
+            return d;
+        if (best == 1)
+            best = d;
+    }
+    return best;
+}
+
+/* A local size where the application leaves it to us: a divisor, so that all groups are equal. */
+static void choose_local(const struct tsl_cuda_kernel *kernel, const struct tsl_cuda_gpu *gpu,
+                         struct tsl_window *window)
+{
+    size_t room = kernel->max_threads < 256 ? kernel->max_threads : 256;
+    size_t first = window->work_dim > 1 && window->global_size[1] > 1 && room > 32 ? 32 : room;
+
+    window->local_size[0] = divisor(window->global_size[0], first, (size_t)gpu->warp);
+    room /= window->local_size[0];
+    window->local_size[1] = window->work_dim > 1 ? divisor(window->global_size[1], room ? room : 1, 1) : 1;
+    window->local_size[2] = 1;
+}
+
+static bool has_reqd(const struct tsl_kernel_facts *facts)
+{
+    return facts->reqd_size[0] != 0;
+}
+
+/* Checks and completes the window: afterwards it has a local size, and group_begin and group_count are set. */
+static cl_int complete_window(const struct tsl_cuda_kernel *kernel, struct tsl_window *w)
+{
+    const struct tsl_cuda_gpu *gpu = tsl_cuda_member(kernel->base.program->member)->gpu;
+
+    if (!w->local_size[0] && !w->whole)
+        return CL_INVALID_OPERATION;
+    if (!w->local_size[0] && has_reqd(kernel->facts))
+        memcpy(w->local_size, kernel->facts->reqd_size, sizeof(w->local_size));
+    else if (!w->local_size[0])
+        choose_local(kernel, gpu, w);
+    for (int d = 0; d < 3; d++) {
+        size_t n_groups;
+
+        if (!w->local_size[d])
+            w->local_size[d] = 1;
+        if (w->local_size[d] > (size_t)gpu->max_dim[d])
+            return CL_INVALID_WORK_ITEM_SIZE;
+        n_groups = (w->global_size[d] + w->local_size[d] - 1) / w->local_size[d];
+        if (w->whole) {
+            w->group_begin[d] = 0;
+            w->group_count[d] = n_groups;
+        }
+    }
+    w->whole = false;
+    if (w->local_size[0] * w->local_size[1] * w->local_size[2] > kernel->max_threads)
+        return CL_INVALID_WORK_GROUP_SIZE;
+    return CL_SUCCESS;
+}
+
+/* ---- Grids --------------------------------------------------------------------------------------------------------
+ */
+
+/* In one dimension: groups from begin on, of `local` work-items each. */
+struct range {
+    size_t begin, count, local;
+};
+
+/* The dimension's groups: those of full size, and maybe the smaller last one. Returns how many ranges that are. */
+static unsigned ranges_of(const struct tsl_window *w, int d, struct range ranges[2])
+{
+    size_t begin = w->group_begin[d], end = begin + w->group_count[d];
+    size_t rest = w->global_size[d] % w->local_size[d], n_full = w->global_size[d] / w->local_size[d];
+    size_t full_end = end < n_full ? end : n_full;
+    unsigned n = 0;
+
+    if (full_end > begin)
+        ranges[n++] = (struct range){begin, full_end - begin, w->local_size[d]};
+    if (rest && end > n_full)
+        ranges[n++] = (struct range){n_full, 1, rest};
+    return n;
+}
+
+struct grids {
+    struct tsl_cuda_lane *lane;
+    const struct tsl_cuda_launch *launch;
+    struct tsl_ptx_launch hidden;
+};
+
+static CUresult launch_grid(struct grids *g, const struct range r[3])
+{
+    const struct tsl_window *w = &g->launch->window;
+
+    for (int d = 0; d < 3; d++) {
+        g->hidden.group_begin[d] = r[d].begin;
+        g->hidden.first_id[d] = w->global_offset[d] + r[d].begin * w->local_size[d];
+    }
+    return tsl_cu.cuLaunchKernel(g->launch->kernel->function, (unsigned)r[0].count, (unsigned)r[1].count,
+                                 (unsigned)r[2].count, (unsigned)r[0].local, (unsigned)r[1].local, (unsigned)r[2].local,
+                                 g->launch->shared_size, g->lane->stream, g->launch->args, NULL);
+}
+
+/* Grids have fewer blocks in a dimension than OpenCL has groups. */
+static CUresult launch_cut(struct grids *g, const struct range r[3])
+{
+    static const size_t most[3] = {MAX_GRID_X, MAX_GRID_YZ, MAX_GRID_YZ};
+    CUresult result = CUDA_SUCCESS;
+
+    for (int d = 0; d < 3; d++) {
+        struct range part[3] = {r[0], r[1], r[2]};
+
+        if (r[d].count <= most[d])
+            continue;
+        for (size_t done = 0; done < r[d].count && !result; done += part[d].count) {
+            part[d].begin = r[d].begin + done;
+            part[d].count = r[d].count - done < most[d] ? r[d].count - done : most[d];
+            result = launch_cut(g, part);
+        }
+        return result;
+    }
+    return launch_grid(g, r);
+}
+
+static void fill_hidden(const struct tsl_window *w, struct tsl_ptx_launch *hidden)
+{
+    hidden->work_dim = w->work_dim;
+    for (int d = 0; d < 3; d++) {
+        hidden->global_size[d] = w->global_size[d];
+        hidden->global_offset[d] = w->global_offset[d];
+        hidden->local_size[d] = (uint32_t)w->local_size[d];
+        hidden->num_groups[d] = (w->global_size[d] + w->local_size[d] - 1) / w->local_size[d];
+    }
+}
+
+cl_int tsl_cuda_run_launch(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
+{
+    struct grids g = {.lane = lane, .launch = &work->launch};
+    struct range ranges[3][2];
+    unsigned n[3];
+    CUresult result = CUDA_SUCCESS;
+
+    fill_hidden(&work->launch.window, &g.hidden);
+    work->launch.args[work->launch.n_args] = &g.hidden;
+    for (int d = 0; d < 3; d++)
+        n[d] = ranges_of(&work->launch.window, d, ranges[d]);
+    for (unsigned i = 0; i < n[0] * n[1] * n[2] && !result; i++) {
+        const struct range r[3] = {ranges[0][i % n[0]], ranges[1][i / n[0] % n[1]], ranges[2][i / n[0] / n[1]]};
+
+        result = launch_cut(&g, r);
+        if (result && i)
+            tsl_cu.cuStreamSynchronize(lane->stream); /* Of a launch that failed nothing goes on. */
+    }
+    return tsl_cuda_error(tsl_cuda_member(lane->base.member), result);
+}
+
+cl_int tsl_cuda_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,
+                       const struct tsl_window *window, const struct tsl_waits *waits, struct tsl_fence **fence)
+{
+    struct tsl_cuda_kernel *k = tsl_cuda_kernel(kernel);
+    struct tsl_cuda_work work = {.kind = TSL_CUDA_LAUNCH};
+    bool few = args->n <= FEW_ARGS;
+    void *few_args[FEW_ARGS + 1], **at = few ? few_args : malloc((args->n + 1) * sizeof(*at));
+    uint64_t few_words[FEW_ARGS], *words = few ? few_words : malloc(args->n * sizeof(*words));
+    size_t few_sizes[FEW_ARGS], *sizes = few ? few_sizes : malloc(args->n * sizeof(*sizes));
+    size_t shared_size = 0;
+    cl_int error = at && words && sizes ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+
+    work.launch =
+        (struct tsl_cuda_launch){.kernel = k, .window = *window, .n_args = args->n, .args = at, .sizes = sizes};
+    if (!error)
+        error = args->n == k->facts->n_args ? complete_window(k, &work.launch.window) : CL_INVALID_KERNEL_ARGS;
+    for (cl_uint i = 0; i < args->n && !error; i++) {
+        sizes[i] = args->args[i].kind == TSL_ARG_VALUE ? args->args[i].size : 0;
+        error = bind_arg(&args->args[i], &at[i], &words[i], &shared_size);
+    }
+    if (!error && shared_size + k->static_shared > (size_t)tsl_cuda_member(lane->member)->gpu->local_size)
+        error = CL_OUT_OF_RESOURCES;
+    work.launch.shared_size = (unsigned)shared_size;
+    if (!error)
+        error = tsl_cuda_submit(lane, &work, waits, fence);
+    if (!few) {
+        free(at);
+        free(words);
+        free(sizes);
+    }
+    return error;
+}

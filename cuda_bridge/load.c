@@ -1,0 +1,63 @@
+#include "cuda_bridge/load.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIBRARY "libcuda.so.1"
+
+struct tsl_cuda_functions tsl_cu;
+
+static const struct {
+    const char *name;
+    size_t field;
+} symbols[] = {
+#define ROW(name, parameters) {#name, offsetof(struct tsl_cuda_functions, name)},
+    TSL_CUDA_SYMBOLS(ROW)
+#undef ROW
+};
+
+/* The name of the first function that the library lacks; NULL: it has all. */
+static const char *look_up(void *library)
+{
+    for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
+        void *address = dlsym(library, symbols[i].name);
+
+        if (!address)
+            return symbols[i].name;
+        memcpy((char *)&tsl_cu + symbols[i].field, &address, sizeof(address));
+    }
+    return NULL;
+}
+
+/* dlerror() has no codes. A library that isn't there is told from one that can't be loaded (a dependence of it is
+ * missing, it is for another machine) by who is named as missing. */
+static bool is_absent(const char *name, const char *error)
+{
+    return !strncmp(error, name, strlen(name)) && strstr(error, "No such file or directory");
+}
+
+enum tsl_cuda_load tsl_cuda_load(const char *name, char **why)
+{
+    const char *wanted = name ? name : LIBRARY, *error, *missing;
+    void *library = dlopen(wanted, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    bool absent;
+
+    *why = NULL;
+    if (!library) {
+        error = dlerror();
+        absent = error && is_absent(wanted, error);
+        if (absent ? asprintf(why, "CUDA: there is no %s, so no NVIDIA driver is installed", wanted) < 0
+                   : asprintf(why, "CUDA: %s could not be loaded: %s", wanted, error ? error : "no reason given") < 0)
+            *why = NULL;
+        return absent ? TSL_CUDA_ABSENT : TSL_CUDA_BROKEN;
+    }
+    missing = look_up(library);
+    if (!missing)
+        return TSL_CUDA_THERE;
+    if (asprintf(why, "CUDA: %s has no %s; Tesela needs the driver of CUDA 11.4 (470) or newer", wanted, missing) < 0)
+        *why = NULL;
+    return TSL_CUDA_BROKEN;
+}

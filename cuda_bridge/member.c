@@ -1,0 +1,381 @@
+/* Members: their context, errors, events, the clock. */
+#include "cuda_bridge/internal.h"
+
+#include "core/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How old the newest epoch may get: a float has 24 bits, so one second is told to 60 ns. */
+#define EPOCH_AGE_NS UINT64_C(1000000000)
+
+/* What stays in the pool of memory for the next allocation, at most, as a part of the whole. */
+#define POOL_KEEPS 8
+
+/* ---- Contexts and errors ------------------------------------------------------------------------------------------
+ */
+
+cl_int tsl_cuda_enter(struct tsl_cuda_member *member)
+{
+    if (atomic_load_explicit(&member->lost, memory_order_relaxed))
+        return CL_OUT_OF_RESOURCES;
+    return tsl_cuda_error(member, tsl_cu.cuCtxPushCurrent_v2(member->context));
+}
+
+void tsl_cuda_leave(struct tsl_cuda_member *member)
+{
+    CUcontext context;
+
+    (void)member;
+    tsl_cu.cuCtxPopCurrent_v2(&context);
+}
+
+/* After these the context answers every call with the same error (CUDA Driver API, "Data types used by CUDA driver").
+ */
+static bool is_final(CUresult result)
+{
+    switch (result) {
+    case CUDA_ERROR_DEINITIALIZED:
+    case CUDA_ERROR_DEVICE_UNAVAILABLE:
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_UNKNOWN:
+        return true;
+    default:
+        return result >= CUDA_ERROR_HARDWARE_STACK_ERROR && result <= CUDA_ERROR_LAUNCH_FAILED;
+    }
+}
+
+static const char *words(CUresult result)
+{
+    const char *text = NULL;
+
+    if (tsl_cu.cuGetErrorString(result, &text) || !text)
+        return "no words for it";
+    return text;
+}
+
+static void lose(struct tsl_cuda_member *member, CUresult result)
+{
+    int none = 0;
+
+    /* CUDA is gone before us when the process ends: no news for anybody. */
+    if (atomic_compare_exchange_strong(&member->lost, &none, (int)result) && result != CUDA_ERROR_DEINITIALIZED)
+        tsl_log(TSL_ROOM_DRIVER, TSL_LOG_ERROR,
+                "%s (%s) is lost: CUDA error %u, %s. What was on it fails; other members go on", member->base.path->id,
+                member->base.path->device_name, result, words(result));
+}
+
+cl_int tsl_cuda_error(struct tsl_cuda_member *member, CUresult result)
+{
+    if (result == CUDA_SUCCESS)
+        return CL_SUCCESS;
+    if (is_final(result))
+        lose(member, result);
+    else
+        tsl_log(TSL_ROOM_DRIVER, TSL_LOG_INFO, "%s: CUDA error %u, %s", member->base.path->id, result, words(result));
+    switch (result) {
+    case CUDA_ERROR_INVALID_VALUE:
+        return CL_INVALID_VALUE;
+    default:
+        return CL_OUT_OF_RESOURCES;
+    }
+}
+
+/* ---- Events -------------------------------------------------------------------------------------------------------
+ */
+
+CUevent tsl_cuda_event_get(struct tsl_cuda_member *member, bool times, CUresult *result)
+{
+    struct tsl_cuda_events *free_ones = &member->free_events[times];
+    CUevent event = NULL;
+
+    *result = CUDA_SUCCESS;
+    tsl_spin_take(&member->pool_lock);
+    if (free_ones->n)
+        event = free_ones->events[--free_ones->n];
+    tsl_spin_give(&member->pool_lock);
+    if (!event)
+        *result = tsl_cu.cuEventCreate(&event, times ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING);
+    return *result ? NULL : event;
+}
+
+static bool make_room_locked(struct tsl_cuda_events *list)
+{
+    unsigned room = list->room ? 2 * list->room : 64;
+    CUevent *events;
+
+    if (list->n < list->room)
+        return true;
+    events = realloc(list->events, room * sizeof(*events));
+    if (!events)
+        return false;
+    list->events = events;
+    list->room = room;
+    return true;
+}
+
+void tsl_cuda_event_put(struct tsl_cuda_member *member, bool times, CUevent event)
+{
+    struct tsl_cuda_events *list = &member->free_events[times];
+    bool kept;
+
+    if (!event)
+        return;
+    tsl_spin_take(&member->pool_lock);
+    kept = make_room_locked(list);
+    if (kept)
+        list->events[list->n++] = event;
+    tsl_spin_give(&member->pool_lock);
+    if (!kept && !tsl_cuda_enter(member)) {
+        tsl_cu.cuEventDestroy_v2(event);
+        tsl_cuda_leave(member);
+    }
+}
+
+static void destroy_events(struct tsl_cuda_member *member)
+{
+    for (int times = 0; times < 2; times++) {
+        struct tsl_cuda_events *list = &member->free_events[times];
+
+        for (unsigned i = 0; i < list->n; i++)
+            tsl_cu.cuEventDestroy_v2(list->events[i]);
+        free(list->events);
+    }
+}
+
+/* ---- The clock ----------------------------------------------------------------------------------------------------
+ */
+
+static void drop_epoch(struct tsl_cuda_member *member, struct tsl_cuda_epoch *epoch)
+{
+    bool last;
+
+    tsl_spin_take(&member->pool_lock);
+    last = --epoch->refs == 0;
+    tsl_spin_give(&member->pool_lock);
+    if (!last)
+        return;
+    tsl_cuda_event_put(member, true, epoch->event);
+    free(epoch);
+}
+
+void tsl_cuda_epoch_put(struct tsl_cuda_member *member, struct tsl_cuda_epoch *epoch)
+{
+    if (epoch)
+        drop_epoch(member, epoch);
+}
+
+/* Records an event on the idle stream and looks until it is there: the device's clock showed that moment in between. */
+static CUresult see(struct tsl_cuda_member *member, struct tsl_cuda_epoch *epoch, uint64_t *before, uint64_t *after)
+{
+    CUresult result;
+
+    *before = tsl_clock_ns();
+    result = tsl_cu.cuEventRecord(epoch->event, member->clock_stream);
+    while (!result && (result = tsl_cu.cuEventQuery(epoch->event)) == CUDA_ERROR_NOT_READY)
+        result = CUDA_SUCCESS, sched_yield();
+    *after = tsl_clock_ns();
+    return result;
+}
+
+static struct tsl_cuda_epoch *new_epoch(struct tsl_cuda_member *member)
+{
+    struct tsl_cuda_epoch *epoch = calloc(1, sizeof(*epoch)), *old = member->epoch;
+    float milliseconds = 0;
+    uint64_t before, after;
+    CUresult result;
+
+    if (!epoch)
+        return NULL;
+    epoch->event = tsl_cuda_event_get(member, true, &result);
+    if (!result)
+        result = see(member, epoch, &before, &after);
+    if (!result && old)
+        result = tsl_cu.cuEventElapsedTime(&milliseconds, old->event, epoch->event);
+    if (result) {
+        tsl_cuda_error(member, result);
+        tsl_cuda_event_put(member, true, epoch->event);
+        free(epoch);
+        return NULL;
+    }
+    epoch->device_ns = (old ? old->device_ns : before) + (uint64_t)((double)milliseconds * 1e6);
+    epoch->host_ns = after;
+    epoch->refs = 1;
+    tsl_clock_map_feed(&member->clock, epoch->device_ns, before, after);
+    return epoch;
+}
+
+struct tsl_cuda_epoch *tsl_cuda_epoch_get(struct tsl_cuda_member *member)
+{
+    struct tsl_cuda_epoch *epoch, *old = NULL;
+
+    pthread_mutex_lock(&member->clock_lock);
+    epoch = member->epoch;
+    if (!epoch || tsl_clock_ns() - epoch->host_ns > EPOCH_AGE_NS) {
+        epoch = new_epoch(member);
+        if (epoch) {
+            old = member->epoch;
+            member->epoch = epoch;
+        }
+    }
+    if (epoch) {
+        tsl_spin_take(&member->pool_lock);
+        epoch->refs++;
+        tsl_spin_give(&member->pool_lock);
+    }
+    pthread_mutex_unlock(&member->clock_lock);
+    tsl_cuda_epoch_put(member, old);
+    return epoch;
+}
+
+/* ---- Opening and closing ------------------------------------------------------------------------------------------
+ */
+
+static void fill_caps(const struct tsl_cuda_gpu *gpu, struct tsl_member_caps *caps)
+{
+    *caps = (struct tsl_member_caps){
+        .gates = true,
+        .ordered_lanes = true,
+        .profiles = true,
+        .memory_size = gpu->memory_size,
+        /* Nothing in CUDA limits one allocation; a sixteenth is left for contexts, modules and tables. */
+        .max_alloc_size = gpu->memory_size / 16 * 15,
+        .base_align = 128,
+        /* As the vendor driver guesses for GPUs: units times megahertz times lanes. */
+        .speed = (double)gpu->n_units * gpu->clock_khz / 1000.0 * 64.0,
+    };
+}
+
+static void init_locks(struct tsl_cuda_member *m)
+{
+    pthread_condattr_t attr;
+
+    pthread_mutex_init(&m->memory_lock, NULL);
+    pthread_mutex_init(&m->clock_lock, NULL);
+    pthread_mutex_init(&m->dues_lock, NULL);
+    pthread_mutex_init(&m->lock, NULL);
+    pthread_mutex_init(&m->pipeline_lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&m->changed, &attr);
+    pthread_cond_init(&m->kicked, &attr);
+    pthread_condattr_destroy(&attr);
+    TAILQ_INIT(&m->dues);
+    TAILQ_INIT(&m->held);
+    tsl_clock_map_init(&m->clock);
+}
+
+static void finish_locks(struct tsl_cuda_member *m)
+{
+    tsl_clock_map_finish(&m->clock);
+    pthread_cond_destroy(&m->kicked);
+    pthread_cond_destroy(&m->changed);
+    pthread_mutex_destroy(&m->pipeline_lock);
+    pthread_mutex_destroy(&m->lock);
+    pthread_mutex_destroy(&m->dues_lock);
+    pthread_mutex_destroy(&m->clock_lock);
+    pthread_mutex_destroy(&m->memory_lock);
+}
+
+static CUresult create_pool(struct tsl_cuda_member *m)
+{
+    const CUmemPoolProps props = {
+        .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = m->gpu->device},
+    };
+    uint64_t keeps = m->gpu->memory_size / POOL_KEEPS;
+    CUresult result = tsl_cu.cuMemPoolCreate(&m->pool, &props);
+
+    if (result)
+        m->pool = NULL;
+    else
+        result = tsl_cu.cuMemPoolSetAttribute(m->pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keeps);
+    return result;
+}
+
+static void destroy_things(struct tsl_cuda_member *m)
+{
+    if (m->memory_stream)
+        tsl_cu.cuStreamDestroy_v2(m->memory_stream);
+    if (m->clock_stream)
+        tsl_cu.cuStreamDestroy_v2(m->clock_stream);
+    if (m->pool)
+        tsl_cu.cuMemPoolDestroy(m->pool);
+}
+
+static cl_int make_things(struct tsl_cuda_member *m)
+{
+    CUresult result;
+    cl_int error = tsl_cuda_enter(m);
+
+    if (error)
+        return error;
+    result = create_pool(m);
+    if (!result)
+        result = tsl_cu.cuStreamCreate(&m->memory_stream, CU_STREAM_NON_BLOCKING);
+    if (!result)
+        result = tsl_cu.cuStreamCreate(&m->clock_stream, CU_STREAM_NON_BLOCKING);
+    if (result)
+        destroy_things(m);
+    tsl_cuda_leave(m);
+    return tsl_cuda_error(m, result);
+}
+
+cl_int tsl_cuda_open(const struct tsl_path *path, struct tsl_member **member)
+{
+    struct tsl_cuda_member *m = calloc(1, sizeof(*m));
+    CUresult result;
+    cl_int error;
+
+    if (!m)
+        return CL_OUT_OF_HOST_MEMORY;
+    m->base.driver = &tsl_cuda_driver;
+    m->base.path = path;
+    m->gpu = path->priv;
+    fill_caps(m->gpu, &m->base.caps);
+    result = tsl_cu.cuDevicePrimaryCtxRetain(&m->context, m->gpu->device);
+    if (result) {
+        error = tsl_cuda_error(m, result);
+        free(m);
+        return error;
+    }
+    init_locks(m);
+    error = make_things(m);
+    if (error)
+        goto no_things;
+    tsl_cuda_peers_join(m);
+    *member = &m->base;
+    return CL_SUCCESS;
+
+no_things:
+    finish_locks(m);
+    tsl_cu.cuDevicePrimaryCtxRelease_v2(m->gpu->device);
+    free(m);
+    return error;
+}
+
+void tsl_cuda_close(struct tsl_member *member)
+{
+    struct tsl_cuda_member *m = tsl_cuda_member(member);
+
+    tsl_cuda_bridge_stop(m);
+    /* Also if the member is lost: then CUDA answers with errors, and our own memory is freed all the same. */
+    tsl_cu.cuCtxPushCurrent_v2(m->context);
+    tsl_cuda_pipeline_destroy(m->pipeline);
+    tsl_cuda_peers_leave(m);
+    tsl_cuda_dues_run(m, UINT64_MAX);
+    tsl_cuda_fences_finish(m);
+    tsl_cuda_epoch_put(m, m->epoch);
+    tsl_cuda_pieces_finish(m);
+    destroy_events(m);
+    destroy_things(m);
+    tsl_cuda_leave(m);
+    tsl_cu.cuDevicePrimaryCtxRelease_v2(m->gpu->device);
+    finish_locks(m);
+    free(m);
+}

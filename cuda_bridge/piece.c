@@ -1,0 +1,251 @@
+/* Small transfers: the application's bytes go through pieces of pinned memory, so that no submission waits. */
+#include "cuda_bridge/internal.h"
+
+#include "driver/box.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_SIZE ((size_t)1 << 20)
+#define MAX_BLOCKS 64
+
+/* How many dues may pile up before somebody looks which are done. */
+#define COLLECT_AT 16
+
+/* ---- Boxes --------------------------------------------------------------------------------------------------------
+ */
+
+void tsl_cuda_pack(void *packed, const struct tsl_place *place, const size_t region[3])
+{
+    char *to = packed;
+
+    if (tsl_place_is_linear(place, region)) {
+        memcpy(to, (const char *)place->host + place->offset, region[0] * region[1] * region[2]);
+        return;
+    }
+    for (size_t slice = 0; slice < region[2]; slice++)
+        for (size_t row = 0; row < region[1]; row++, to += region[0])
+            memcpy(to, (const char *)place->host + tsl_place_row(place, row, slice), region[0]);
+}
+
+void tsl_cuda_unpack(const struct tsl_place *place, const void *packed, const size_t region[3])
+{
+    const char *from = packed;
+
+    if (tsl_place_is_linear(place, region)) {
+        memcpy((char *)place->host + place->offset, from, region[0] * region[1] * region[2]);
+        return;
+    }
+    for (size_t slice = 0; slice < region[2]; slice++)
+        for (size_t row = 0; row < region[1]; row++, from += region[0])
+            memcpy((char *)place->host + tsl_place_row(place, row, slice), from, region[0]);
+}
+
+/* From the box's first to behind its last byte. */
+static void extent(const struct tsl_place *place, const size_t region[3], uintptr_t *begin, uintptr_t *end)
+{
+    size_t row = region[1] > 1 ? (region[1] - 1) * place->row_pitch : 0;
+    size_t slice = region[2] > 1 ? (region[2] - 1) * place->slice_pitch : 0;
+
+    *begin = (uintptr_t)place->host + place->offset;
+    *end = *begin + row + slice + region[0];
+}
+
+/* ---- Pieces -------------------------------------------------------------------------------------------------------
+ */
+
+static unsigned class_of(size_t size)
+{
+    unsigned class = 0;
+
+    while (class + 1 < TSL_CUDA_PIECE_CLASSES && size <= TSL_CUDA_PIECE_MAX >> (class + 1))
+        class ++;
+    return class;
+}
+
+static struct tsl_cuda_piece *take(struct tsl_cuda_member *member, unsigned class)
+{
+    struct tsl_cuda_piece *piece;
+
+    tsl_spin_take(&member->pool_lock);
+    piece = member->free_pieces[class];
+    if (piece)
+        member->free_pieces[class] = piece->next;
+    tsl_spin_give(&member->pool_lock);
+    return piece;
+}
+
+static bool keep_block(struct tsl_cuda_member *member, struct tsl_cuda_block *block)
+{
+    bool room;
+
+    tsl_spin_take(&member->pool_lock);
+    room = member->n_blocks < MAX_BLOCKS;
+    if (room) {
+        block->next = member->blocks;
+        member->blocks = block;
+        member->n_blocks++;
+    }
+    tsl_spin_give(&member->pool_lock);
+    return room;
+}
+
+/* Cuts a new block into pieces of one class. */
+static bool add_block(struct tsl_cuda_member *member, unsigned class)
+{
+    size_t size = TSL_CUDA_PIECE_MAX >> class, n = BLOCK_SIZE / size;
+    struct tsl_cuda_block *block = calloc(1, sizeof(*block) + n * sizeof(block->pieces[0]));
+
+    if (!block)
+        return false;
+    if (tsl_cu.cuMemHostAlloc(&block->host, BLOCK_SIZE, CU_MEMHOSTALLOC_PORTABLE)) {
+        free(block);
+        return false;
+    }
+    if (!keep_block(member, block)) {
+        tsl_cu.cuMemFreeHost(block->host);
+        free(block);
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        block->pieces[i].host = (char *)block->host + i * size;
+        block->pieces[i].class = class;
+        tsl_cuda_piece_put(member, &block->pieces[i]);
+    }
+    return true;
+}
+
+struct tsl_cuda_piece *tsl_cuda_piece_get(struct tsl_cuda_member *member, size_t size)
+{
+    unsigned class = class_of(size);
+    struct tsl_cuda_piece *piece = take(member, class);
+
+    if (!piece) {
+        tsl_cuda_dues_collect(member);
+        piece = take(member, class);
+    }
+    if (!piece && add_block(member, class))
+        piece = take(member, class);
+    return piece;
+}
+
+void tsl_cuda_piece_put(struct tsl_cuda_member *member, struct tsl_cuda_piece *piece)
+{
+    tsl_spin_take(&member->pool_lock);
+    piece->next = member->free_pieces[piece->class];
+    member->free_pieces[piece->class] = piece;
+    tsl_spin_give(&member->pool_lock);
+}
+
+void tsl_cuda_pieces_finish(struct tsl_cuda_member *member)
+{
+    struct tsl_cuda_block *block;
+
+    while ((block = member->blocks)) {
+        member->blocks = block->next;
+        tsl_cu.cuMemFreeHost(block->host);
+        free(block);
+    }
+}
+
+/* ---- Dues ---------------------------------------------------------------------------------------------------------
+ */
+
+cl_int tsl_cuda_due_add(struct tsl_cuda_member *member, CUstream stream, struct tsl_cuda_due *due)
+{
+    CUresult result;
+
+    due->event = tsl_cuda_event_get(member, false, &result);
+    if (!result)
+        result = tsl_cu.cuEventRecord(due->event, stream);
+    if (result) {
+        tsl_cuda_event_put(member, false, due->event);
+        return tsl_cuda_error(member, result);
+    }
+    if (due->to_host)
+        extent(&due->place, due->region, &due->begin, &due->end);
+    pthread_mutex_lock(&member->dues_lock);
+    due->number = ++member->due_number;
+    TAILQ_INSERT_TAIL(&member->dues, due, link);
+    pthread_mutex_unlock(&member->dues_lock);
+    if (atomic_fetch_add(&member->n_dues, 1) >= COLLECT_AT)
+        tsl_cuda_dues_collect(member);
+    return CL_SUCCESS;
+}
+
+/* False: its work has not ended. A due whose work failed copies nothing. */
+static bool do_locked(struct tsl_cuda_member *member, struct tsl_cuda_due *due)
+{
+    CUresult result = tsl_cu.cuEventQuery(due->event);
+
+    if (result == CUDA_ERROR_NOT_READY)
+        return false;
+    if (result)
+        tsl_cuda_error(member, result);
+    else if (due->to_host)
+        tsl_cuda_unpack(&due->place, due->piece->host, due->region);
+    TAILQ_REMOVE(&member->dues, due, link);
+    atomic_fetch_sub(&member->n_dues, 1);
+    tsl_cuda_event_put(member, false, due->event);
+    tsl_cuda_piece_put(member, due->piece);
+    free(due);
+    return true;
+}
+
+/* The list is in the order of submission, so where two dues write the same bytes the later one comes later. */
+void tsl_cuda_dues_run(struct tsl_cuda_member *member, uint64_t up_to)
+{
+    struct tsl_cuda_due *due, *next;
+
+    if (!atomic_load(&member->n_dues))
+        return;
+    pthread_mutex_lock(&member->dues_lock);
+    for (due = TAILQ_FIRST(&member->dues); due && due->number <= up_to; due = next) {
+        next = TAILQ_NEXT(due, link);
+        do_locked(member, due);
+    }
+    pthread_mutex_unlock(&member->dues_lock);
+}
+
+void tsl_cuda_dues_collect(struct tsl_cuda_member *member)
+{
+    struct tsl_cuda_due *due;
+
+    if (!atomic_load(&member->n_dues))
+        return;
+    pthread_mutex_lock(&member->dues_lock);
+    while ((due = TAILQ_FIRST(&member->dues)) && do_locked(member, due))
+        ;
+    pthread_mutex_unlock(&member->dues_lock);
+}
+
+bool tsl_cuda_dues_meet(struct tsl_cuda_member *member, const struct tsl_place *place, const size_t region[3])
+{
+    struct tsl_cuda_due *due, *next;
+    uintptr_t begin, end;
+    bool meets = false;
+
+    if (!atomic_load(&member->n_dues))
+        return false;
+    extent(place, region, &begin, &end);
+    pthread_mutex_lock(&member->dues_lock);
+    for (due = TAILQ_FIRST(&member->dues); due; due = next) {
+        next = TAILQ_NEXT(due, link);
+        if (due->to_host && due->begin < end && begin < due->end && !do_locked(member, due))
+            meets = true;
+    }
+    pthread_mutex_unlock(&member->dues_lock);
+    return meets;
+}
+
+uint64_t tsl_cuda_dues_now(struct tsl_cuda_member *member)
+{
+    uint64_t number;
+
+    if (!atomic_load(&member->n_dues))
+        return 0;
+    pthread_mutex_lock(&member->dues_lock);
+    number = member->due_number;
+    pthread_mutex_unlock(&member->dues_lock);
+    return number;
+}

@@ -1,0 +1,400 @@
+/*
+ * Big transfers between the application's pageable memory and a device: cut into chunks, which several threads copy
+ * through pinned slots of their own, two each, so that copying on the host and on the bus overlap. CUDA's own way
+ * for such memory uses one thread and reaches a fifth (writes) and two fifths (reads) of the bus.
+ *
+ * Started on demand and kept. Threads ask CUDA and wait for it; they take no lock but the pipeline's and, at a
+ * transfer's end, the lane's and the member's. They run where the system puts them (no node is preferred).
+ */
+#include "cuda_bridge/internal.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_THREADS 8
+#define SLOT_SIZE   ((size_t)4 << 20)
+#define CHUNK_MIN   ((size_t)256 << 10)
+
+/* How often idle threads look whether a transfer can begin. */
+#define LOOK_NS 100000
+
+struct job {
+    struct tsl_cuda_lane *lane; /* a reference, which tsl_cuda_lane_piped() drops */
+    struct tsl_copy copy;
+    CUevent after;                /* behind what the lane's stream had before: nothing begins until it is there */
+    bool begun;                   /* it is there */
+    size_t width, rows;           /* of a chunk, at most */
+    size_t n_columns, n_row_sets; /* chunks of a slice are n_columns * n_row_sets */
+    size_t n_chunks, n_taken, n_left;
+    cl_int error;
+    TAILQ_ENTRY(job) link; /* while chunks are left to take */
+};
+
+struct slot {
+    void *host;
+    CUevent event;
+    struct job *job; /* NULL: free */
+    size_t chunk;
+};
+
+struct worker {
+    struct tsl_cuda_pipeline *pipeline;
+    pthread_t thread;
+    CUstream stream;
+    struct slot slots[2];
+    unsigned next; /* slot to use next: the older one */
+};
+
+struct tsl_cuda_pipeline {
+    struct tsl_cuda_member *member;
+    struct tsl_lock lock; /* guards the jobs and their counts */
+    pthread_cond_t wake;
+    TAILQ_HEAD(, job) jobs;
+    bool closing;
+    unsigned n_workers;
+    struct worker workers[MAX_THREADS];
+};
+
+/* ---- Chunks -------------------------------------------------------------------------------------------------------
+ */
+
+static size_t ceil_div(size_t a, size_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* Small enough that every thread gets two, large enough to be worth it. */
+static size_t chunk_size(size_t size, unsigned n_workers)
+{
+    size_t chunk = size / (2 * n_workers) / 65536 * 65536;
+
+    return chunk < CHUNK_MIN ? CHUNK_MIN : chunk > SLOT_SIZE ? SLOT_SIZE : chunk;
+}
+
+static void cut(struct job *job, unsigned n_workers)
+{
+    const size_t *region = job->copy.region;
+    size_t chunk = chunk_size(region[0] * region[1] * region[2], n_workers);
+
+    job->width = region[0] < chunk ? region[0] : chunk;
+    job->rows = chunk / job->width < region[1] ? chunk / job->width : region[1];
+    job->n_columns = ceil_div(region[0], job->width);
+    job->n_row_sets = ceil_div(region[1], job->rows);
+    job->n_chunks = job->n_left = job->n_columns * job->n_row_sets * region[2];
+}
+
+/* A chunk as a copy of its own, of rows in one slice. */
+static struct tsl_copy chunk_of(const struct job *job, size_t chunk)
+{
+    size_t column = chunk % job->n_columns, set = chunk / job->n_columns % job->n_row_sets;
+    size_t slice = chunk / job->n_columns / job->n_row_sets;
+    size_t x = column * job->width, y = set * job->rows;
+    struct tsl_copy part = job->copy;
+
+    part.region[0] = job->copy.region[0] - x < job->width ? job->copy.region[0] - x : job->width;
+    part.region[1] = job->copy.region[1] - y < job->rows ? job->copy.region[1] - y : job->rows;
+    part.region[2] = 1;
+    part.dst.offset += x + y * part.dst.row_pitch + slice * part.dst.slice_pitch;
+    part.src.offset += x + y * part.src.row_pitch + slice * part.src.slice_pitch;
+    return part;
+}
+
+static struct tsl_place packed(void *host, const struct tsl_copy *part)
+{
+    return (struct tsl_place){.host = host, .row_pitch = part->region[0]};
+}
+
+/* ---- A worker -----------------------------------------------------------------------------------------------------
+ */
+
+static CUresult begin_chunk(struct worker *w, struct slot *slot)
+{
+    struct tsl_copy part = chunk_of(slot->job, slot->chunk);
+    struct tsl_place side = packed(slot->host, &part);
+    CUresult result;
+
+    if (!part.src.mem)
+        tsl_cuda_pack(slot->host, &part.src, part.region);
+    result = part.src.mem ? tsl_cuda_copy_box(&side, &part.src, part.region, w->stream)
+                          : tsl_cuda_copy_box(&part.dst, &side, part.region, w->stream);
+    return result ? result : tsl_cu.cuEventRecord(slot->event, w->stream);
+}
+
+static void finish_job(struct tsl_cuda_pipeline *p, struct job *job)
+{
+    tsl_cuda_event_put(p->member, false, job->after);
+    tsl_cuda_lane_piped(job->lane, job->error);
+    free(job);
+}
+
+/* One chunk less; the last one ends the job. */
+static void count_down(struct tsl_cuda_pipeline *p, struct job *job, CUresult result)
+{
+    cl_int error = tsl_cuda_error(p->member, result);
+    bool last;
+
+    tsl_lock_take(&p->lock);
+    if (error && !job->error)
+        job->error = error;
+    last = --job->n_left == 0;
+    tsl_lock_give(&p->lock);
+    if (last)
+        finish_job(p, job);
+}
+
+static void end_chunk(struct worker *w, struct slot *slot)
+{
+    struct tsl_copy part = chunk_of(slot->job, slot->chunk);
+    CUresult result = tsl_cu.cuEventSynchronize(slot->event);
+    struct job *job = slot->job;
+
+    if (!result && part.src.mem)
+        tsl_cuda_unpack(&part.dst, slot->host, part.region);
+    slot->job = NULL;
+    count_down(w->pipeline, job, result);
+}
+
+/* Has all that came before it in its lane ended? A worker's stream never waits: transfers of other lanes would stand
+ * behind. */
+static bool has_begun(struct job *job)
+{
+    if (!job->begun)
+        job->begun = tsl_cu.cuEventQuery(job->after) != CUDA_ERROR_NOT_READY;
+    return job->begun;
+}
+
+/* The next chunk that nobody has. *waiting: there are jobs that can't begin yet. */
+static struct job *take_chunk_locked(struct tsl_cuda_pipeline *p, size_t *chunk, bool *waiting) TSL_REQUIRES(p->lock)
+{
+    struct job *job = TAILQ_FIRST(&p->jobs);
+
+    *waiting = job != NULL;
+    while (job && !has_begun(job))
+        job = TAILQ_NEXT(job, link);
+    if (!job)
+        return NULL;
+    *chunk = job->n_taken++;
+    if (job->n_taken == job->n_chunks)
+        TAILQ_REMOVE(&p->jobs, job, link);
+    return job;
+}
+
+static void pause_locked(struct tsl_cuda_pipeline *p, bool waiting) TSL_REQUIRES(p->lock) TSL_UNCHECKED
+{
+    struct timespec until;
+
+    if (!waiting) {
+        tsl_lock_wait(&p->lock, &p->wake);
+        return;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += LOOK_NS;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    pthread_cond_timedwait(&p->wake, &p->lock.mutex, &until);
+}
+
+/* What to do next: a chunk; else, if `busy`, NULL at once; else it waits. False: it is to end. */
+static bool next_chunk(struct tsl_cuda_pipeline *p, bool busy, struct job **job, size_t *chunk)
+{
+    bool go, waiting;
+
+    tsl_lock_take(&p->lock);
+    while (!(*job = take_chunk_locked(p, chunk, &waiting)) && !busy && !p->closing)
+        pause_locked(p, waiting);
+    go = *job || busy;
+    tsl_lock_give(&p->lock);
+    return go;
+}
+
+static void work_on(struct worker *w, struct job *job, size_t chunk)
+{
+    struct slot *slot = &w->slots[w->next];
+    CUresult result;
+
+    if (slot->job)
+        end_chunk(w, slot);
+    slot->job = job;
+    slot->chunk = chunk;
+    result = begin_chunk(w, slot);
+    if (result) {
+        tsl_cu.cuStreamSynchronize(w->stream);
+        slot->job = NULL;
+        count_down(w->pipeline, job, result);
+        return;
+    }
+    w->next ^= 1;
+}
+
+static void *run(void *arg)
+{
+    struct worker *w = arg;
+    struct tsl_cuda_pipeline *p = w->pipeline;
+    struct job *job;
+    size_t chunk;
+
+    tsl_cu.cuCtxPushCurrent_v2(p->member->context);
+    while (next_chunk(p, w->slots[0].job || w->slots[1].job, &job, &chunk)) {
+        struct slot *older = &w->slots[w->next];
+
+        if (job)
+            work_on(w, job, chunk);
+        else if (older->job)
+            end_chunk(w, older);
+        else
+            end_chunk(w, &w->slots[w->next ^ 1]);
+    }
+    return NULL;
+}
+
+/* ---- Making it ----------------------------------------------------------------------------------------------------
+ */
+
+static void finish_worker(struct worker *w)
+{
+    for (int i = 0; i < 2; i++) {
+        if (w->slots[i].host)
+            tsl_cu.cuMemFreeHost(w->slots[i].host);
+        if (w->slots[i].event)
+            tsl_cu.cuEventDestroy_v2(w->slots[i].event);
+    }
+    if (w->stream)
+        tsl_cu.cuStreamDestroy_v2(w->stream);
+}
+
+static CUresult init_worker(struct tsl_cuda_pipeline *p, struct worker *w)
+{
+    CUresult result = tsl_cu.cuStreamCreate(&w->stream, CU_STREAM_NON_BLOCKING);
+
+    w->pipeline = p;
+    for (int i = 0; i < 2 && !result; i++) {
+        result = tsl_cu.cuMemHostAlloc(&w->slots[i].host, SLOT_SIZE, CU_MEMHOSTALLOC_PORTABLE);
+        if (!result)
+            result = tsl_cu.cuEventCreate(&w->slots[i].event, CU_EVENT_DISABLE_TIMING);
+    }
+    return result;
+}
+
+static bool start_worker(struct tsl_cuda_pipeline *p)
+{
+    struct worker *w = &p->workers[p->n_workers];
+    sigset_t all, old;
+    bool started = false;
+
+    if (!init_worker(p, w)) {
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &old);
+        started = pthread_create(&w->thread, NULL, run, w) == 0;
+        pthread_sigmask(SIG_SETMASK, &old, NULL);
+    }
+    if (!started) {
+        finish_worker(w);
+        return false;
+    }
+    pthread_setname_np(w->thread, "tesela-copy");
+    p->n_workers++;
+    return true;
+}
+
+/* Half of the processors: the application has work of its own. */
+static unsigned wanted_threads(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN) / 2;
+
+    return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : (unsigned)n;
+}
+
+static struct tsl_cuda_pipeline *create(struct tsl_cuda_member *member)
+{
+    struct tsl_cuda_pipeline *p = calloc(1, sizeof(*p));
+    unsigned n = wanted_threads();
+    pthread_condattr_t attr;
+
+    if (!p)
+        return NULL;
+    p->member = member;
+    tsl_lock_init(&p->lock);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&p->wake, &attr);
+    pthread_condattr_destroy(&attr);
+    TAILQ_INIT(&p->jobs);
+    /* With fewer threads than wanted it is only slower. */
+    while (p->n_workers < n && start_worker(p))
+        ;
+    if (p->n_workers)
+        return p;
+    pthread_cond_destroy(&p->wake);
+    tsl_lock_finish(&p->lock);
+    free(p);
+    return NULL;
+}
+
+void tsl_cuda_pipeline_destroy(struct tsl_cuda_pipeline *pipeline)
+{
+    if (!pipeline)
+        return;
+    tsl_lock_take(&pipeline->lock);
+    pipeline->closing = true;
+    pthread_cond_broadcast(&pipeline->wake);
+    tsl_lock_give(&pipeline->lock);
+    for (unsigned i = 0; i < pipeline->n_workers; i++)
+        pthread_join(pipeline->workers[i].thread, NULL);
+    for (unsigned i = 0; i < pipeline->n_workers; i++)
+        finish_worker(&pipeline->workers[i]);
+    pthread_cond_destroy(&pipeline->wake);
+    tsl_lock_finish(&pipeline->lock);
+    free(pipeline);
+}
+
+static struct tsl_cuda_pipeline *pipeline_of(struct tsl_cuda_member *member)
+{
+    struct tsl_cuda_pipeline *pipeline;
+
+    pthread_mutex_lock(&member->pipeline_lock);
+    if (!member->pipeline)
+        member->pipeline = create(member);
+    pipeline = member->pipeline;
+    pthread_mutex_unlock(&member->pipeline_lock);
+    return pipeline;
+}
+
+/* ---- Transfers ----------------------------------------------------------------------------------------------------
+ */
+
+static void add(struct tsl_cuda_pipeline *p, struct job *job)
+{
+    tsl_lock_take(&p->lock);
+    TAILQ_INSERT_TAIL(&p->jobs, job, link);
+    pthread_cond_broadcast(&p->wake);
+    tsl_lock_give(&p->lock);
+}
+
+cl_int tsl_cuda_pipe(struct tsl_cuda_lane *lane, const struct tsl_copy *copy)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(lane->base.member);
+    struct tsl_cuda_pipeline *p = pipeline_of(member);
+    struct job *job = p ? calloc(1, sizeof(*job)) : NULL;
+    CUresult result;
+
+    if (!job)
+        return CL_OUT_OF_HOST_MEMORY;
+    job->lane = lane;
+    job->copy = *copy;
+    cut(job, p->n_workers);
+    job->after = tsl_cuda_event_get(member, false, &result);
+    if (!result)
+        result = tsl_cu.cuEventRecord(job->after, lane->stream);
+    if (result) {
+        tsl_cuda_event_put(member, false, job->after);
+        free(job);
+        return tsl_cuda_error(member, result);
+    }
+    atomic_fetch_add_explicit(&lane->refs, 1, memory_order_relaxed);
+    add(p, job);
+    return TSL_CUDA_PIPED;
+}

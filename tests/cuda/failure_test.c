@@ -1,0 +1,177 @@
+/* The CUDA bridge when CUDA fails: nothing hangs, nothing is told as done that wasn't, the others go on. */
+/* variant: standin TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none STANDIN_DEVICES=2 */
+#include "cuda_env.h"
+
+#define INVALID_HANDLE 400
+
+static void refusals_are_errors_and_leave_nothing_behind(void **state)
+{
+    static const char *const calls[] = {"cuMemcpyHtoDAsync_v2", "cuEventRecord", "cuEventCreate"};
+    struct tsl_mem *mem = new_mem(4096);
+    unsigned char bytes[4096] = {1};
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        for (unsigned n = 1; n < 4; n++) {
+            struct tsl_fence *fence = NULL;
+            cl_int error;
+
+            standin.refuse(calls[i], n, INVALID_HANDLE);
+            error = put_later(lane, mem, bytes, sizeof(bytes), NULL, &fence);
+            standin.refuse(calls[i], 0, 0);
+            if (error) {
+                assert_null(fence);
+                continue;
+            }
+            assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
+            tsl_fence_unref(fence);
+        }
+    get(mem, bytes, sizeof(bytes));
+    driver->mem_free(mem);
+}
+
+static void memory_runs_out_with_the_right_error(void **state)
+{
+    struct tsl_mem *mem = NULL;
+    struct tsl_lane *none = NULL;
+
+    (void)state;
+    standin.refuse("cuMemAllocFromPoolAsync", 1, CUDA_ERROR_OUT_OF_MEMORY);
+    assert_int_equal(driver->mem_alloc(member, 4096, 0, NULL, &mem), CL_SUCCESS); /* trimmed, tried again */
+    driver->mem_free(mem);
+    standin.refuse("cuStreamCreate", 1, CUDA_ERROR_OUT_OF_MEMORY);
+    assert_int_equal(driver->lane_create(member, false, &none), CL_OUT_OF_RESOURCES);
+    assert_null(none);
+}
+
+/* A transfer by the pipeline of which one chunk fails ends with an error; the next one works. */
+static void a_piped_transfer_fails_as_a_whole(void **state)
+{
+    size_t size = 8 << 20;
+    struct tsl_mem *mem = new_mem(size);
+    unsigned char *bytes = calloc(1, size);
+
+    (void)state;
+    for (unsigned n = 1; n < 3; n++) { /* There are at least two chunks. */
+        struct tsl_fence *fence, *after;
+
+        standin.refuse("cuMemcpyHtoDAsync_v2", n, INVALID_HANDLE);
+        assert_int_equal(put_later(lane, mem, bytes, size, NULL, &fence), CL_SUCCESS);
+        assert_int_equal(fill_ints(lane, mem, 1, 4, NULL, &after), CL_SUCCESS);
+        assert_true(driver->fence_wait(fence) < 0);
+        assert_int_equal(driver->fence_wait(after), CL_COMPLETE);
+        tsl_fence_unref(fence);
+        tsl_fence_unref(after);
+    }
+    standin.refuse("cuMemcpyHtoDAsync_v2", 0, 0);
+    put(mem, bytes, size);
+    driver->mem_free(mem);
+    free(bytes);
+}
+
+/* Held work that CUDA refuses when its turn comes. */
+static void held_work_that_is_refused_fails_its_fence(void **state)
+{
+    struct tsl_mem *mem = new_mem(4096);
+    struct tsl_fence *gate = new_gate(), *fence, *after;
+    struct tsl_waits waits = {.n = 1, .fences = &gate};
+
+    (void)state;
+    assert_int_equal(fill_ints(lane, mem, 2, 16, &waits, &fence), CL_SUCCESS);
+    assert_int_equal(fill_ints(lane, mem, 3, 16, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->mark(lane, NULL, &after), CL_SUCCESS);
+    standin.refuse("cuMemsetD32Async", 1, INVALID_HANDLE);
+    assert_int_equal(driver->gate_open(gate, CL_COMPLETE), CL_SUCCESS);
+    assert_true(driver->fence_wait(fence) < 0);
+    assert_int_equal(driver->fence_wait(after), CL_COMPLETE);
+    assert_int_equal(get_int(mem, 15), 3);
+    tsl_fence_unref(gate);
+    tsl_fence_unref(fence);
+    tsl_fence_unref(after);
+    driver->mem_free(mem);
+}
+
+static struct tsl_fence *launch_wild(struct tsl_dkernel *kernel)
+{
+    struct tsl_bound_arg arg = VALUE_ARG(uint64_t, 64);
+    struct tsl_bound_args args = bind(1, &arg);
+    struct tsl_window window = whole(1, 1);
+    struct tsl_fence *fence;
+
+    /* It must not be through, and the member lost, before the launch is. */
+    standin.stop(true);
+    assert_int_equal(driver->launch(lane, kernel, &args, &window, NULL, &fence), CL_SUCCESS);
+    standin.stop(false);
+    return fence;
+}
+
+/* Last: the member is lost afterwards. */
+static void a_wild_kernel_costs_its_member_and_no_other(void **state)
+{
+    struct tsl_dprogram *program = build_kernels(member);
+    struct tsl_dkernel *kernel = new_kernel(program, "wild");
+    struct tsl_mem *mem = new_mem(1 << 20), *theirs = NULL;
+    struct tsl_fence *gate = new_gate(), *fence, *held, *copied;
+    struct tsl_waits waits = {.n = 1, .fences = &gate};
+    struct tsl_lane *other = new_lane(false), *their_lane;
+    struct told told = {0}, told_held = {0};
+    unsigned char *bytes = calloc(1, 1 << 20);
+    int value = 0;
+
+    (void)state;
+    assert_int_equal(fill_ints(other, mem, 2, 16, &waits, &held), CL_SUCCESS);
+    assert_int_equal(driver->fence_notify(held, tell_test, &told_held), CL_SUCCESS);
+    fence = launch_wild(kernel);
+    assert_int_equal(driver->fence_notify(fence, tell_test, &told), CL_SUCCESS);
+    assert_true(driver->fence_wait(fence) < 0);
+    wait_until_told(&told);
+    assert_true(atomic_load(&told.status) < 0);
+    assert_int_equal(driver->gate_open(gate, CL_COMPLETE), CL_SUCCESS);
+    wait_until_told(&told_held);
+    assert_true(atomic_load(&told_held.status) < 0);
+    /* Every call is an error from now on, and none hangs. */
+    assert_true(put_later(lane, mem, bytes, 1 << 20, NULL, &copied) < 0);
+    assert_true(driver->mem_alloc(member, 4096, 0, NULL, &theirs) < 0);
+    assert_true(driver->mark(lane, NULL, &copied) < 0);
+    assert_true(driver->finish(lane) < 0 && driver->finish(other) < 0);
+    /* The other member works. */
+    assert_int_equal(driver->lane_create(members[1], false, &their_lane), CL_SUCCESS);
+    assert_int_equal(driver->mem_alloc(members[1], 64, 0, NULL, &theirs), CL_SUCCESS);
+    assert_int_equal(fill_ints(their_lane, theirs, 9, 16, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(get_later(their_lane, theirs, &value, 4, NULL, NULL), CL_SUCCESS);
+    finish(their_lane);
+    assert_int_equal(value, 9);
+    driver->mem_free(theirs);
+    driver->lane_free(their_lane);
+    tsl_fence_unref(gate);
+    tsl_fence_unref(fence);
+    tsl_fence_unref(held);
+    driver->lane_free(other);
+    driver->kernel_free(kernel);
+    driver->program_free(program);
+    driver->mem_free(mem);
+    free(bytes);
+}
+
+/* What a lost member had can't be given back; only rules must not be broken. */
+static int close_lost(void **state)
+{
+    (void)state;
+    driver->lane_free(lane);
+    tsl_members_reset();
+    assert_int_equal(standin.violations(), 0);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refusals_are_errors_and_leave_nothing_behind),
+        cmocka_unit_test(memory_runs_out_with_the_right_error),
+        cmocka_unit_test(a_piped_transfer_fails_as_a_whole),
+        cmocka_unit_test(held_work_that_is_refused_fails_its_fence),
+        cmocka_unit_test(a_wild_kernel_costs_its_member_and_no_other),
+    };
+
+    return cmocka_run_group_tests_name("cuda failures", tests, open_member, close_lost);
+}

@@ -1,0 +1,22 @@
+/*
+ * What tests ask the stand-in for libcuda, beside CUDA's own functions: by dlsym() in the library that
+ * TESELA_CUDA_LIBRARY names.
+ */
+#ifndef TSL_TESTS_STANDIN_H
+#define TSL_TESTS_STANDIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How many rules of CUDA's were broken so far; each was also written to standard error. */
+typedef unsigned standin_violations_fn(void);
+/* How often a function was called, by its versioned name. */
+typedef unsigned standin_calls_fn(const char *name);
+/* The function returns `result` from its n-th call from now on (1: the next), once; nothing is done in that call. */
+typedef void standin_fail_fn(const char *name, unsigned n, unsigned result);
+/* While true no stream of any device goes on. */
+typedef void standin_stop_fn(bool stop);
+/* Things that are alive: allocations, pinned blocks, streams, events, modules. */
+typedef unsigned standin_alive_fn(void);
+
+#endif
