@@ -78,12 +78,14 @@ cl_program CL_API_CALL tsl_api_clCreateProgramWithBinary(cl_context context, cl_
     return tsl_created(program, error, errcode_ret);
 }
 
-/* No device of ours has built-in kernels, so every name is an unknown one. */
 cl_program CL_API_CALL tsl_api_clCreateProgramWithBuiltInKernels(cl_context context, cl_uint num_devices,
                                                                  const cl_device_id *device_list,
                                                                  const char *kernel_names, cl_int *errcode_ret)
 {
+    const struct tsl_targets targets = {num_devices, (struct tsl_device *const *)device_list};
     struct tsl_context *owner = tsl_context_from(context);
+    struct tsl_program *program = NULL;
+    cl_int error;
 
     if (!owner)
         return tsl_created(NULL, CL_INVALID_CONTEXT, errcode_ret);
@@ -95,7 +97,8 @@ cl_program CL_API_CALL tsl_api_clCreateProgramWithBuiltInKernels(cl_context cont
         if (!device || !tsl_context_has_device(owner, device))
             return tsl_created(NULL, CL_INVALID_DEVICE, errcode_ret);
     }
-    return tsl_created(NULL, CL_INVALID_VALUE, errcode_ret);
+    error = tsl_program_create_built_in(owner, &targets, kernel_names, &program);
+    return tsl_created(program, error, errcode_ret);
 }
 
 /* CL_DEVICE_IL_VERSION is empty (OpenCL 3.0, appendix on optional features: Intermediate Language Programs). */

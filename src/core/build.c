@@ -359,8 +359,11 @@ cl_int tsl_build_add_inputs(struct tsl_build *build, cl_uint n, struct tsl_progr
 cl_int tsl_program_build(struct tsl_program *program, const struct tsl_targets *targets, const char *options,
                          tsl_program_fn *fn, void *arg)
 {
-    struct tsl_build *build = tsl_build_create(&tsl_make_build, program, targets, options);
+    struct tsl_build *build;
 
+    if (program->built_in)
+        return CL_INVALID_OPERATION;
+    build = tsl_build_create(&tsl_make_build, program, targets, options);
     if (!build)
         return CL_OUT_OF_HOST_MEMORY;
     build->fn = fn;

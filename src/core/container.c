@@ -108,6 +108,11 @@ static bool read_head(struct tsl_reader *reader, uint32_t *count)
     return !reader->failed && sum == tsl_bytes_sum(reader->data + reader->at, reader->size - reader->at);
 }
 
+bool tsl_container_is(const void *data, size_t size)
+{
+    return size >= sizeof(magic) && memcmp(data, magic, sizeof(magic)) == 0;
+}
+
 bool tsl_container_find(const void *data, size_t size, const struct tsl_path *path, struct tsl_container_entry *entry,
                         bool *damaged)
 {

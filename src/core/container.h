@@ -30,6 +30,9 @@ void tsl_container_begin(struct tsl_writer *writer);
 void tsl_container_add(struct tsl_writer *writer, const struct tsl_path *path, const struct tsl_container_entry *entry);
 void tsl_container_end(struct tsl_writer *writer);
 
+/* Does it begin as one of ours, whole or not? What doesn't may be a vendor's own binary. */
+bool tsl_container_is(const void *data, size_t size);
+
 /* Looks for the binary that this path's driver made, in the same version, for the same device. False: there is none, or
  * this is no container, or it is damaged (*damaged). Safe on any bytes. */
 bool tsl_container_find(const void *data, size_t size, const struct tsl_path *path, struct tsl_container_entry *entry,

@@ -228,10 +228,8 @@ static cl_int constant_info(struct tsl_device *device, cl_device_info param, con
     case CL_DEVICE_PROFILE:
         return tsl_info_string(info, "FULL_PROFILE");
     case CL_DEVICE_IL_VERSION:
-    case CL_DEVICE_BUILT_IN_KERNELS:
         return tsl_info_string(info, "");
     case CL_DEVICE_ILS_WITH_VERSION:
-    case CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION:
         return tsl_info_bytes(info, NULL, 0);
     case CL_DEVICE_PARTITION_PROPERTIES:
     case CL_DEVICE_PARTITION_TYPE:
@@ -270,7 +268,11 @@ static cl_int member_info(const struct tsl_device_facts *facts, cl_device_info p
     case CL_DEVICE_OPENCL_C_FEATURES:
         return tsl_names_answer_versions(facts->c_features, info);
     case CL_DEVICE_EXTENSIONS:
-        return tsl_names_answer_text(facts->extensions, info);
+        return tsl_names_answer_text(facts->extensions, ' ', info);
+    case CL_DEVICE_BUILT_IN_KERNELS:
+        return tsl_names_answer_text(facts->built_ins, ';', info);
+    case CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION:
+        return tsl_names_answer_versions(facts->built_ins, info);
     case CL_DEVICE_EXTENSIONS_WITH_VERSION:
         return tsl_names_answer_versions(facts->extensions, info);
     default:

@@ -41,5 +41,6 @@ void tsl_device_facts_destroy(struct tsl_device_facts *facts)
     free(facts->extensions);
     free(facts->c_versions);
     free(facts->c_features);
+    free(facts->built_ins);
     free(facts);
 }

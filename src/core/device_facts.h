@@ -18,6 +18,7 @@ struct tsl_device_facts {
     cl_version version;                       /* of OpenCL */
     cl_version c_version;                     /* the newest fully backwards compatible OpenCL C */
     struct tsl_names *extensions, *c_versions, *c_features;
+    struct tsl_names *built_ins; /* kernels that one member has at least */
 };
 
 /* Names with versions, in a stable order. */
@@ -40,8 +41,10 @@ void tsl_numbers_fill(struct tsl_device_facts *facts, struct tsl_member *const *
 
 /* device_names.c: versions, extensions and features. Returns false when out of memory. */
 bool tsl_names_fill(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n);
-/* The names separated by blanks, or the array of cl_name_version. */
-cl_int tsl_names_answer_text(const struct tsl_names *names, const struct tsl_info *info);
+/* A member's built-in kernels, separated by ';' (heap); NULL: it has none, or can't tell. Calls the driver. */
+char *tsl_names_built_ins(const struct tsl_member *member);
+/* The names separated by blanks (or another character), or the array of cl_name_version. */
+cl_int tsl_names_answer_text(const struct tsl_names *names, char separator, const struct tsl_info *info);
 cl_int tsl_names_answer_versions(const struct tsl_names *names, const struct tsl_info *info);
 
 #endif

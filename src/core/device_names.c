@@ -197,6 +197,73 @@ static struct tsl_names *collect(const cl_name_version *own, size_t n_own, const
     return names;
 }
 
+/* ---- Built-in kernels: what one has is enough, as its programs run there ---- */
+
+char *tsl_names_built_ins(const struct tsl_member *member)
+{
+    size_t size;
+
+    return ask(member, CL_DEVICE_BUILT_IN_KERNELS, &size);
+}
+
+static bool has_name(const struct tsl_names *names, const char *name)
+{
+    for (unsigned i = 0; i < names->n; i++)
+        if (strcmp(names->items[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The version that the member gives a kernel; 0 where it gives none. */
+static cl_version built_in_version(const struct tsl_member *member, const char *name)
+{
+    size_t size = 0;
+    cl_name_version *items = knows_3(member) ? ask(member, CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION, &size) : NULL;
+    cl_version version = 0;
+
+    for (size_t i = 0; items && i < size / sizeof *items; i++)
+        if (strncmp(items[i].name, name, CL_NAME_VERSION_MAX_NAME_SIZE) == 0)
+            version = items[i].version;
+    free(items);
+    return version;
+}
+
+/* False when out of memory. The names of *list are cut up. */
+static bool add_built_ins(struct tsl_names **names, const struct tsl_member *member, char *list)
+{
+    char *rest = NULL;
+
+    for (char *name = strtok_r(list, ";", &rest); name; name = strtok_r(NULL, ";", &rest)) {
+        struct tsl_names *more;
+
+        if (strlen(name) >= CL_NAME_VERSION_MAX_NAME_SIZE || has_name(*names, name))
+            continue;
+        more = realloc(*names, sizeof *more + ((*names)->n + 1) * sizeof *more->items);
+        if (!more)
+            return false;
+        *names = more;
+        more->items[more->n].version = built_in_version(member, name);
+        strcpy(more->items[more->n++].name, name);
+    }
+    return true;
+}
+
+static struct tsl_names *collect_built_ins(struct tsl_member *const *members, unsigned n)
+{
+    struct tsl_names *names = calloc(1, sizeof *names);
+
+    for (unsigned i = 0; names && i < n; i++) {
+        char *list = tsl_names_built_ins(members[i]);
+
+        if (list && !add_built_ins(&names, members[i], list)) {
+            free(names);
+            names = NULL;
+        }
+        free(list);
+    }
+    return names;
+}
+
 /* Without a member that really compiles it there is no OpenCL C 3.0, which stands last, and there are no features. */
 static void forget_3(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n)
 {
@@ -241,7 +308,8 @@ bool tsl_names_fill(struct tsl_device_facts *facts, struct tsl_member *const *me
                                 has_extension, members, n);
     facts->c_features = collect(NULL, 0, known_features, LENGTH(known_features), has_feature, members, n);
     facts->c_versions = collect(NULL, 0, known_c_versions, LENGTH(known_c_versions), has_c_version, members, n);
-    if (!facts->extensions || !facts->c_features || !facts->c_versions)
+    facts->built_ins = collect_built_ins(members, n);
+    if (!facts->extensions || !facts->c_features || !facts->c_versions || !facts->built_ins)
         return false;
     forget_3(facts, members, n);
     facts->version = common_version(members, n);
@@ -251,7 +319,7 @@ bool tsl_names_fill(struct tsl_device_facts *facts, struct tsl_member *const *me
 
 /* ---- Answers ---- */
 
-cl_int tsl_names_answer_text(const struct tsl_names *names, const struct tsl_info *info)
+cl_int tsl_names_answer_text(const struct tsl_names *names, char separator, const struct tsl_info *info)
 {
     char *text = malloc(names->n * CL_NAME_VERSION_MAX_NAME_SIZE + 1);
     char *end = text;
@@ -260,8 +328,11 @@ cl_int tsl_names_answer_text(const struct tsl_names *names, const struct tsl_inf
     if (!text)
         return CL_OUT_OF_HOST_MEMORY;
     *text = '\0';
-    for (unsigned i = 0; i < names->n; i++)
-        end += sprintf(end, "%s%s", i ? " " : "", names->items[i].name);
+    for (unsigned i = 0; i < names->n; i++) {
+        if (i)
+            *end++ = separator;
+        end += sprintf(end, "%s", names->items[i].name);
+    }
     error = tsl_info_string(info, text);
     free(text);
     return error;

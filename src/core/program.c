@@ -3,6 +3,7 @@
  */
 #include "core/build.h"
 #include "core/container.h"
+#include "core/log.h"
 #include "graph/graph.h"
 
 #include <stdio.h>
@@ -114,28 +115,81 @@ cl_int tsl_program_create_source(struct tsl_context *context, cl_uint n, const c
     return CL_SUCCESS;
 }
 
-/* Copies what a container has for the members behind one device. */
+static cl_int keep_binary(struct tsl_program_part *part, cl_program_binary_type type, const void *binary, size_t size)
+{
+    void *copy = malloc(size + 1);
+
+    if (!copy)
+        return CL_OUT_OF_HOST_MEMORY;
+    memcpy(copy, binary, size);
+    free(part->binary);
+    part->binary = copy;
+    part->binary_size = size;
+    part->type = type;
+    return CL_SUCCESS;
+}
+
+/* What a container has for one member. */
+static cl_int load_contained(struct tsl_program *program, unsigned i, const struct tsl_program_load *load)
+{
+    struct tsl_container_entry entry;
+    bool damaged;
+
+    if (!tsl_container_find(load->binary, load->size, program->context->members[i]->path, &entry, &damaged))
+        return CL_INVALID_BINARY;
+    return keep_binary(&program->parts[i], entry.type, entry.binary, entry.size);
+}
+
+/* Does the member take these bytes? Loading is enough to know, where the driver can do that without building. */
+static cl_int try_binary(struct tsl_member *member, const struct tsl_program_load *load)
+{
+    const struct tsl_program_input input = {
+        .kind = TSL_PROGRAM_BINARY, .data = load->binary, .size = load->size, .options = "", .foreign = true};
+    const struct tsl_program_headers none = {.n = 0};
+    struct tsl_dprogram *loaded = NULL;
+    char *log = NULL;
+    cl_int error = CL_COMPILER_NOT_AVAILABLE;
+
+    if (member->driver->compile)
+        error = member->driver->compile(member, &input, &none, &loaded, &log);
+    free(log);
+    log = NULL;
+    if (error == CL_COMPILER_NOT_AVAILABLE)
+        error = member->driver->build(member, &input, &loaded, &log);
+    free(log);
+    if (error == CL_SUCCESS)
+        member->driver->program_free(loaded);
+    return error;
+}
+
+/* Bytes that are not ours: some vendor's own, for whoever takes them. */
+static cl_int load_bare(struct tsl_program *program, unsigned i, const struct tsl_program_load *load)
+{
+    struct tsl_member *member = program->context->members[i];
+    cl_int error = try_binary(member, load);
+
+    tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "a binary of %zu bytes offered to %s: %d", load->size, member->path->id,
+            error);
+    return error == CL_SUCCESS
+               ? keep_binary(&program->parts[i], CL_PROGRAM_BINARY_TYPE_EXECUTABLE, load->binary, load->size)
+               : CL_INVALID_BINARY;
+}
+
+/* For the members behind one device: enough that one of them has something. */
 static cl_int load(struct tsl_program *program, const struct tsl_program_load *load)
 {
     unsigned members = tsl_context_members_of(program->context, load->device);
+    bool ours = tsl_container_is(load->binary, load->size);
     cl_int status = CL_INVALID_BINARY;
 
     for (unsigned i = 0; members >> i; i++) {
-        struct tsl_program_part *part = &program->parts[i];
-        struct tsl_container_entry entry;
-        bool damaged;
+        cl_int error;
 
-        if (!(members >> i & 1) ||
-            !tsl_container_find(load->binary, load->size, program->context->members[i]->path, &entry, &damaged))
+        if (!(members >> i & 1))
             continue;
-        free(part->binary);
-        part->binary = malloc(entry.size + 1);
-        if (!part->binary)
-            return CL_OUT_OF_HOST_MEMORY;
-        memcpy(part->binary, entry.binary, entry.size);
-        part->binary_size = entry.size;
-        part->type = entry.type;
-        status = CL_SUCCESS;
+        error = ours ? load_contained(program, i, load) : load_bare(program, i, load);
+        if (error == CL_SUCCESS || (error != CL_INVALID_BINARY && status != CL_SUCCESS))
+            status = error;
     }
     return status;
 }
@@ -143,11 +197,11 @@ static cl_int load(struct tsl_program *program, const struct tsl_program_load *l
 cl_int tsl_program_create_binary(struct tsl_context *context, cl_uint n, struct tsl_program_load *loads,
                                  struct tsl_program **result)
 {
-    struct tsl_program *program = create_program(context, n);
+    struct tsl_program *program = tsl_forked() ? NULL : create_program(context, n);
     cl_int error = CL_SUCCESS;
 
     if (!program)
-        return CL_OUT_OF_HOST_MEMORY;
+        return tsl_forked() ? CL_OUT_OF_RESOURCES : CL_OUT_OF_HOST_MEMORY;
     for (cl_uint i = 0; i < n; i++) {
         program->devices[i] = loads[i].device;
         loads[i].status = load(program, &loads[i]);
@@ -406,7 +460,7 @@ cl_int tsl_program_binary(struct tsl_program *program, cl_uint i, void **data, s
     is_told = program->told[i].data;
     type = tsl_program_type_locked(program, members);
     tsl_lock_give(&program->lock);
-    if (!is_told && type != CL_PROGRAM_BINARY_TYPE_NONE)
+    if (!is_told && type != CL_PROGRAM_BINARY_TYPE_NONE && !program->built_in)
         error = make_binary(program, members, &made);
     if (error == CL_SUCCESS && (is_told || made.data)) {
         tsl_lock_take(&program->lock);

@@ -44,6 +44,7 @@ struct tsl_program {
     char *source;                /* concatenated; NULL for binaries */
     size_t source_size;          /* bytes without the closing 0 */
     _Atomic(uint64_t) digest;    /* of the source, or of what was loaded; 0: not yet asked for */
+    bool built_in;               /* of built-in kernels: ready from the beginning, never built */
 
     struct tsl_lock lock; /* guards all that follows; leaf: no other lock is taken under it */
     unsigned building;    /* the members that a running build is for, which keeps others from building; 0: none runs */
@@ -59,15 +60,16 @@ struct tsl_program {
 cl_int tsl_program_create_source(struct tsl_context *context, cl_uint n, const char *const *strings,
                                  const size_t *lengths, struct tsl_program **program);
 
-/* A program binary of ours (core/container.h). */
+/* A program binary of ours (core/container.h), or bytes that some vendor's compiler made: each member is asked whether
+ * it takes those. */
 struct tsl_program_load {
     struct tsl_device *device;
     const void *binary;
     size_t size;
-    cl_int status; /* out: CL_INVALID_BINARY: not one of ours, damaged, or for no member behind this device */
+    cl_int status; /* out: CL_INVALID_BINARY: damaged, or for no member behind this device */
 };
 
-/* The first error among the loads' is returned, and then there is no program. */
+/* The first error among the loads' is returned, and then there is no program. May block; calls drivers. */
 cl_int tsl_program_create_binary(struct tsl_context *context, cl_uint n, struct tsl_program_load *loads,
                                  struct tsl_program **program);
 
@@ -87,6 +89,11 @@ struct tsl_targets {
  * build is running. options may be NULL. Blocks; calls drivers. */
 cl_int tsl_program_build(struct tsl_program *program, const struct tsl_targets *targets, const char *options,
                          tsl_program_fn *fn, void *arg);
+
+/* A program of built-in kernels, named in a list with ';' between them: each member has those of them that it has.
+ * CL_INVALID_VALUE: no member behind one of the devices has one of them. Blocks; calls drivers. */
+cl_int tsl_program_create_built_in(struct tsl_context *context, const struct tsl_targets *targets, const char *names,
+                                   struct tsl_program **program);
 
 /* Who hears of the end of a compilation or a link, as fn and arg above. */
 struct tsl_program_notify {

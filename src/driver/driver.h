@@ -213,6 +213,7 @@ struct tsl_program_input {
     const void *data;    /* source text, binary, IL, or the names of built-in kernels */
     size_t size;         /* bytes, without a terminating NUL */
     const char *options; /* never NULL; as the application gave them */
+    bool foreign;        /* BINARY: anybody's bytes, not what program_binary gave; who can't stand such refuses them */
 };
 
 /* What #include finds in a separate compilation. The caller's, for the call. */

@@ -128,6 +128,9 @@ cl_int tsl_vendor_info(const struct tsl_path *path, cl_device_info param, size_t
     struct tsl_vendor_device *device = path->priv;
     cl_int error;
 
+    if (device->quirks.no_builtins &&
+        (param == CL_DEVICE_BUILT_IN_KERNELS || param == CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION))
+        return CL_INVALID_VALUE;
     tsl_vendor_enter(device);
     error = device->cl.clGetDeviceInfo(device->id, param, size, value, size_ret);
     tsl_vendor_leave(device);

@@ -14,9 +14,13 @@ static cl_program create_binary(struct tsl_vendor_member *m, const struct tsl_pr
 {
     const unsigned char *data = input->data;
     cl_int status = CL_SUCCESS;
-    cl_program program =
-        m->cl->clCreateProgramWithBinary(m->context, 1, &m->device->id, &input->size, &data, &status, error);
+    cl_program program;
 
+    if (input->foreign && m->device->quirks.own_binaries) {
+        *error = CL_INVALID_BINARY;
+        return NULL;
+    }
+    program = m->cl->clCreateProgramWithBinary(m->context, 1, &m->device->id, &input->size, &data, &status, error);
     if (program && status) {
         tsl_vendor_release(m, TSL_VENDOR_PROGRAM, program);
         *error = status;

@@ -33,6 +33,10 @@ struct tsl_vendor_quirks {
      * application's static objects release theirs. So nothing is released but from a call that makes or runs something.
      */
     bool no_late_calls;
+    /* Its loader of program binaries ends the process over bytes that aren't its own. */
+    bool own_binaries;
+    /* It names built-in kernels that it can't build. */
+    bool no_builtins;
     /* What CL_KERNEL_ATTRIBUTES answers isn't a string. */
     bool no_attributes;
     /* Its memory is the host's, and it works in place on what CL_MEM_USE_HOST_PTR names. Tried before it is believed.

@@ -135,9 +135,9 @@ static void assert_names(const struct tsl_names *names, const char *expected)
     char text[1000];
     const struct tsl_info info = {sizeof text, text, NULL};
 
-    assert_int_equal(tsl_names_answer_text(names, &size_only), CL_SUCCESS);
+    assert_int_equal(tsl_names_answer_text(names, ' ', &size_only), CL_SUCCESS);
     assert_int_equal(*size_only.size_ret, strlen(expected) + 1);
-    assert_int_equal(tsl_names_answer_text(names, &info), CL_SUCCESS);
+    assert_int_equal(tsl_names_answer_text(names, ' ', &info), CL_SUCCESS);
     assert_string_equal(text, expected);
 }
 

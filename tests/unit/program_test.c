@@ -303,6 +303,57 @@ static void CL_CALLBACK note(cl_program program, void *arg)
     sem_post(&notice->done);
 }
 
+/* ---- Built-in kernels -------------------------------------------------------------------------------------------- */
+
+/* Each member has its share of them, ready without a build. */
+static void built_in_kernels_run_where_they_are(void **state)
+{
+    const struct tsl_fake_setup setup = {.n_members = 3, .members = {{.built_ins = "one;two"}, {.built_ins = "two"}}};
+    char names[64];
+    const struct tsl_info info = {sizeof(names), names, NULL};
+    const struct tsl_targets targets = {1, devices};
+    struct tsl_program *program;
+    struct tsl_kernel *kernel;
+
+    (void)state;
+    begin(&setup);
+    assert_int_equal(tsl_device_info(devices[0], CL_DEVICE_BUILT_IN_KERNELS, sizeof(names), names, NULL), CL_SUCCESS);
+    assert_string_equal(names, "one;two");
+    assert_int_equal(tsl_program_create_built_in(context, &targets, "one;none", &program), CL_INVALID_VALUE);
+    assert_int_equal(tsl_program_create_built_in(context, &targets, "three", &program), CL_INVALID_VALUE);
+    assert_int_equal(tsl_program_create_built_in(context, &targets, "", &program), CL_INVALID_VALUE);
+    assert_int_equal(tsl_program_create_built_in(context, &targets, "two;one", &program), CL_SUCCESS);
+    assert_int_equal(tsl_program_info(program, CL_PROGRAM_KERNEL_NAMES, &info), CL_SUCCESS);
+    assert_string_equal(names, "two;one");
+    assert_int_equal(tsl_program_build(program, NULL, "", NULL, NULL), CL_INVALID_OPERATION);
+    kernel = make_kernel(program, "two");
+    assert_int_equal(kernel->eligible, 3);
+    tsl_object_release(&kernel->object);
+    kernel = make_kernel(program, "one");
+    assert_int_equal(kernel->eligible, 1);
+    tsl_object_release(&kernel->object);
+    tsl_object_release(&program->object);
+}
+
+/* A member that can't make what it names is no reason to fail while another can. */
+static void a_member_that_fails_its_built_ins(void **state)
+{
+    const struct tsl_fake_setup setup = {.n_members = 2, .members = {{.built_ins = "one;ghost"}, {.built_ins = "one"}}};
+    const struct tsl_targets targets = {1, devices};
+    struct tsl_program *program;
+    struct tsl_kernel *kernel;
+
+    (void)state;
+    begin(&setup);
+    assert_int_equal(tsl_program_create_built_in(context, &targets, "ghost", &program), CL_OUT_OF_RESOURCES);
+    tsl_fake_fail_call(0, TSL_FAKE_BUILD, 1, CL_OUT_OF_RESOURCES);
+    assert_int_equal(tsl_program_create_built_in(context, &targets, "one", &program), CL_SUCCESS);
+    kernel = make_kernel(program, "one");
+    assert_int_equal(kernel->eligible, 2);
+    tsl_object_release(&kernel->object);
+    tsl_object_release(&program->object);
+}
+
 /* With a callback the call returns at once; until the build is over nobody else may build. */
 static void a_build_in_the_background(void **state)
 {
@@ -658,6 +709,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(every_member_builds),
         TEST(a_member_that_fails_is_left_out_and_named),
+        TEST(built_in_kernels_run_where_they_are),
+        TEST(a_member_that_fails_its_built_ins),
         TEST(a_build_fails_when_no_member_is_left),
         TEST(one_member_s_log_is_the_program_s),
         TEST(bad_options_are_told_if_nobody_takes_them),

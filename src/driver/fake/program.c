@@ -187,6 +187,19 @@ static void build_text_locked(struct building *b, const char *text, size_t size)
     each_line(b, text, size, build_line_locked);
 }
 
+static void build_names_locked(struct building *b, const char *names, size_t size)
+{
+    char *list = strndup(names, size), *rest = NULL;
+
+    for (char *name = strtok_r(list, ";", &rest); name; name = strtok_r(NULL, ";", &rest)) {
+        if (find_body_locked(name))
+            fprintf(b->names, "%s%s", ftell(b->names) ? ";" : "", name);
+        else
+            fail(b, "no body is registered for the kernel ", name);
+    }
+    free(list);
+}
+
 static const char binary_mark[] = "FAKE BINARY\n";
 
 cl_int tsl_fake_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **built,
@@ -211,6 +224,8 @@ cl_int tsl_fake_build(struct tsl_member *member, const struct tsl_program_input 
         build_text_locked(&b, text + mark, size - mark);
     else if (input->kind == TSL_PROGRAM_SOURCE)
         build_text_locked(&b, text, size);
+    else if (input->kind == TSL_PROGRAM_BUILTIN)
+        build_names_locked(&b, text, size);
     else
         rc = input->kind == TSL_PROGRAM_BINARY ? CL_INVALID_BINARY : CL_INVALID_OPERATION;
     fclose(b.log);
