@@ -82,6 +82,7 @@ cl_int tsl_graph_create(struct tsl_context *context, struct tsl_graph **result)
         tsl_port_init(&graph->ports[i], graph, context->members[i], i);
     graph->n_ports = context->n_members;
     tsl_port_init(&graph->host, graph, tsl_host_member(), TSL_HOST_INDEX);
+    tsl_port_init(&graph->tasks, graph, tsl_host_member(), TSL_HOST_INDEX);
     tsl_room_add_graph(graph);
     *result = graph;
     return CL_SUCCESS;
@@ -98,6 +99,7 @@ void tsl_graph_destroy(struct tsl_graph *graph)
     if (graph->host.member) { /* It was made as a whole. */
         tsl_room_remove_graph(graph);
         tsl_port_finish(&graph->host);
+        tsl_port_finish(&graph->tasks);
     }
     tsl_placer_destroy(graph->placer);
     tsl_lock_take(&graph->lock);
@@ -231,11 +233,11 @@ static void post_callbacks(struct tsl_graph *graph)
         graph->surplus_refs++;
 }
 
-/* Work that executes in the submitting call goes to a thread that may be long; the host's own, to the application's
- * thread if that is what we are in (it asked for it, and no hop between threads is faster). */
+/* Work that executes in the submitting call goes to a thread that may be long; the host's own copies, to the
+ * application's thread if that is what we are in (it asked for it, and no hop between threads is faster). */
 static void serve_port(struct tsl_port *port, enum tsl_who who)
 {
-    bool host = tsl_is_host(port);
+    bool host = port == &port->graph->host;
     if (!port->sync || (host && who == TSL_WHO_APPLICATION)) {
         tsl_port_drain(port);
         return;

@@ -328,7 +328,8 @@ struct tsl_graph {
     unsigned n_streams;  /* ever */
     unsigned n_ports;
     struct tsl_port *ports; /* by member */
-    struct tsl_port host;
+    struct tsl_port host;   /* the host's own copies */
+    struct tsl_port tasks;  /* the application's host tasks, which may take long or wait for the application */
     struct tsl_tiles host_map;
     struct tsl_pool op_pool, command_pool;
     LIST_HEAD(, tsl_stream) streams;

@@ -432,7 +432,7 @@ static cl_int plan_native(struct tsl_command *c, const tsl_dependences *order)
     cl_int error = CL_SUCCESS;
     for (cl_uint i = 0; i < c->n_buffers && !error; i++)
         error = fetch_for_host(c, c->buffers[i]);
-    struct tsl_op *op = main_op(c, order, &c->graph->host, TSL_OP_NATIVE);
+    struct tsl_op *op = main_op(c, order, &c->graph->tasks, TSL_OP_NATIVE);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
     for (cl_uint i = 0; i < c->n_buffers && !error; i++) {

@@ -536,9 +536,10 @@ void tsl_port_drain(struct tsl_port *port)
     port->draining = false;
 }
 
-/* Threads of ours for work that executes inside the submitting call: one for the host's copies and tasks, one for each
- * member that works so. They are never joined, so they belong to the process. */
+/* Threads of ours for work that executes inside the submitting call: one for the host's copies, one for the
+ * application's host tasks, one for each member that works so. They are never joined, so they belong to the process. */
 static struct tsl_worker host_worker = TSL_WORKER("tesela-host");
+static struct tsl_worker task_worker = TSL_WORKER("tesela-task");
 static struct tsl_worker member_workers[TSL_MAX_MEMBERS];
 static pthread_once_t workers_once = PTHREAD_ONCE_INIT;
 
@@ -568,7 +569,9 @@ void tsl_port_init(struct tsl_port *port, struct tsl_graph *graph, struct tsl_me
     port->space = host || member->caps.zero_copy ? TSL_SPACE_HOST : TSL_SPACE_MEMBER(index);
     port->sync = host || member->caps.submits_block;
     port->name = host ? "host" : member->path->id;
-    port->worker = host ? &host_worker : &member_workers[member->index];
+    port->worker = port == &graph->tasks  ? &task_worker
+                   : port == &graph->host ? &host_worker
+                                          : &member_workers[member->index];
     STAILQ_INIT(&port->ready);
     TAILQ_INIT(&port->seats);
     TAILQ_INIT(&port->launches);

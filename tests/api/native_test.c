@@ -1,0 +1,180 @@
+/*
+ * Native kernels are asynchronous host tasks: the call returns before they run, and while one of them takes its time
+ * all that it has no part in goes on, the host's own copies too.
+ */
+/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
+/* variant: pthread TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread */
+#include "begin.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+
+enum { n_ints = 256, size = n_ints * sizeof(cl_int) };
+
+static cl_context context;
+static cl_command_queue queue, other;
+
+static int setup(void **state)
+{
+    (void)state;
+    context = make_context();
+    queue = make_queue(context, 0);
+    other = make_queue(context, 0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return clReleaseCommandQueue(queue) || clReleaseCommandQueue(other) || clReleaseContext(context);
+}
+
+/* ---- Tasks ------------------------------------------------------------------------------------------------------- */
+
+static sem_t begun, may_end;
+static pthread_t caller;
+static atomic_int n_ends;
+
+struct task {
+    cl_int *buffer; /* put there by Tesela */
+    cl_int add;
+};
+
+static void CL_CALLBACK long_task(void *args)
+{
+    const struct task *task = args;
+
+    sem_post(&begun);
+    sem_wait(&may_end);
+    for (int i = 0; i < n_ints; i++)
+        task->buffer[i] += task->add;
+    atomic_fetch_add(&n_ends, 1);
+}
+
+static void CL_CALLBACK other_thread(void *args)
+{
+    const struct task *task = args;
+
+    *task->buffer = !pthread_equal(pthread_self(), caller);
+}
+
+static cl_int enqueue(cl_command_queue in, void(CL_CALLBACK *fn)(void *), cl_mem buffer, cl_int add, cl_event *event)
+{
+    struct task task = {NULL, add};
+    const void *location = &task.buffer;
+
+    return clEnqueueNativeKernel(in, fn, &task, sizeof task, 1, &buffer, &location, 0, NULL, event);
+}
+
+static cl_kernel make_kernel(cl_program *program)
+{
+    const char *source = "kernel void twice(global int *x) { x[get_global_id(0)] *= 2; }";
+    cl_kernel kernel;
+    cl_int error;
+
+    *program = clCreateProgramWithSource(context, 1, &source, NULL, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    assert_int_equal(clBuildProgram(*program, 0, NULL, "", NULL, NULL), CL_SUCCESS);
+    kernel = clCreateKernel(*program, "twice", &error);
+    assert_int_equal(error, CL_SUCCESS);
+    return kernel;
+}
+
+static void twice(cl_command_queue in, cl_kernel kernel, cl_mem buffer)
+{
+    const size_t n = n_ints;
+
+    assert_int_equal(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
+    assert_int_equal(clEnqueueNDRangeKernel(in, kernel, 1, NULL, &n, NULL, 0, NULL, NULL), CL_SUCCESS);
+}
+
+static void assert_all(cl_command_queue in, cl_mem buffer, cl_int expected)
+{
+    cl_int values[n_ints];
+
+    assert_int_equal(clEnqueueReadBuffer(in, buffer, CL_TRUE, 0, size, values, 0, NULL, NULL), CL_SUCCESS);
+    for (int i = 0; i < n_ints; i++)
+        assert_int_equal(values[i], expected);
+}
+
+static cl_mem make_filled(cl_int value)
+{
+    cl_mem buffer = make_buffer(context, CL_MEM_READ_WRITE, size);
+
+    assert_int_equal(clEnqueueFillBuffer(queue, buffer, &value, sizeof value, 0, size, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clFinish(queue), CL_SUCCESS);
+    return buffer;
+}
+
+/* ---- Tests ------------------------------------------------------------------------------------------------------- */
+
+/* If the call, or what follows, waited for the task, this would never end. */
+static void others_go_on_beside_a_task(void **state)
+{
+    cl_int value = 5, values[n_ints], status;
+    cl_mem mine = make_filled(1), free_one = make_filled(3);
+    cl_program program;
+    cl_kernel kernel = make_kernel(&program);
+    cl_event event;
+
+    (void)state;
+    sem_init(&begun, 0, 0);
+    sem_init(&may_end, 0, 0);
+    assert_int_equal(enqueue(queue, long_task, mine, 10, &event), CL_SUCCESS);
+    assert_int_equal(clFlush(queue), CL_SUCCESS);
+    sem_wait(&begun);
+    assert_int_equal(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL),
+                     CL_SUCCESS);
+    assert_true(status > CL_COMPLETE);
+    /* In the same queue, behind the task, what doesn't touch its buffer; and in another. */
+    twice(queue, kernel, free_one);
+    twice(other, kernel, free_one);
+    for (int i = 0; i < n_ints; i++)
+        values[i] = value;
+    assert_int_equal(clEnqueueWriteBuffer(other, free_one, CL_TRUE, 0, size, values, 0, NULL, NULL), CL_SUCCESS);
+    assert_all(other, free_one, 5);
+    twice(other, kernel, free_one);
+    assert_int_equal(clFinish(other), CL_SUCCESS);
+    assert_all(other, free_one, 10);
+    assert_int_equal(atomic_load(&n_ends), 0);
+    /* What does touch it waits, in order. */
+    twice(queue, kernel, mine);
+    sem_post(&may_end);
+    assert_all(queue, mine, 22);
+    assert_int_equal(clFinish(queue), CL_SUCCESS);
+    clReleaseEvent(event);
+    clReleaseKernel(kernel);
+    clReleaseProgram(program);
+    clReleaseMemObject(mine);
+    clReleaseMemObject(free_one);
+}
+
+static void a_task_is_no_work_of_the_caller(void **state)
+{
+    cl_mem buffer = make_filled(0);
+
+    (void)state;
+    caller = pthread_self();
+    for (int i = 0; i < 50; i++) {
+        cl_int found = 0;
+
+        assert_int_equal(enqueue(queue, other_thread, buffer, 0, NULL), CL_SUCCESS);
+        if (i % 2)
+            assert_int_equal(clFinish(queue), CL_SUCCESS);
+        assert_int_equal(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof found, &found, 0, NULL, NULL),
+                         CL_SUCCESS);
+        assert_int_equal(found, 1);
+    }
+    clReleaseMemObject(buffer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(others_go_on_beside_a_task),
+        cmocka_unit_test(a_task_is_no_work_of_the_caller),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
