@@ -9,18 +9,20 @@
 #define MAGIC   0x474c5354u /* "TSLG" */
 #define VERSION 1u
 
-void *tsl_cuda_image_encode(unsigned capability, unsigned n_kernels, const struct tsl_kernel_facts *const *facts,
-                            const char *ptx, size_t ptx_size, size_t *size)
+void *tsl_cuda_image_encode(enum tsl_cuda_image_kind kind, unsigned capability, unsigned n_kernels,
+                            const struct tsl_kernel_facts *const *facts, const void *data, size_t data_size,
+                            size_t *size)
 {
     struct tsl_writer writer = {.data = NULL};
 
     tsl_write_u32(&writer, MAGIC);
     tsl_write_u32(&writer, VERSION);
+    tsl_write_u32(&writer, kind);
     tsl_write_u32(&writer, capability);
     tsl_write_u32(&writer, n_kernels);
     for (unsigned i = 0; i < n_kernels; i++)
         tsl_wire_put_facts(&writer, facts[i]);
-    tsl_write_blob(&writer, ptx, ptx_size);
+    tsl_write_blob(&writer, data, data_size);
     *size = writer.size;
     if (!writer.failed)
         return writer.data;
@@ -41,15 +43,18 @@ static bool read_kernels(struct tsl_reader *reader, struct tsl_cuda_image *image
     return true;
 }
 
-static bool read_ptx(struct tsl_reader *reader, struct tsl_cuda_image *image)
+static bool read_data(struct tsl_reader *reader, struct tsl_cuda_image *image)
 {
-    size_t size;
-    const void *ptx = tsl_read_blob(reader, &size);
+    const void *data = tsl_read_blob(reader, &image->size);
 
-    if (!tsl_read_end(reader) || !ptx || memchr(ptx, 0, size))
+    if (!tsl_read_end(reader) || !data || (image->kind == TSL_CUDA_IMAGE_PTX && memchr(data, 0, image->size)))
         return false;
-    image->ptx = strndup(ptx, size);
-    return image->ptx != NULL;
+    image->data = malloc(image->size + 1);
+    if (!image->data)
+        return false;
+    memcpy(image->data, data, image->size);
+    image->data[image->size] = '\0';
+    return true;
 }
 
 bool tsl_cuda_image_decode(const void *data, size_t size, struct tsl_cuda_image *image)
@@ -57,8 +62,10 @@ bool tsl_cuda_image_decode(const void *data, size_t size, struct tsl_cuda_image 
     struct tsl_reader reader = tsl_reader_of(data, size);
     bool ours = tsl_read_u32(&reader) == MAGIC && tsl_read_u32(&reader) == VERSION;
 
-    *image = (struct tsl_cuda_image){.capability = tsl_read_u32(&reader)};
-    if (ours && read_kernels(&reader, image, tsl_read_count(&reader, 16)) && read_ptx(&reader, image))
+    *image = (struct tsl_cuda_image){.n_kernels = 0};
+    image->kind = (enum tsl_cuda_image_kind)tsl_read_u32_max(&reader, TSL_CUDA_IMAGE_OBJECT);
+    image->capability = tsl_read_u32(&reader);
+    if (ours && read_kernels(&reader, image, tsl_read_count(&reader, 16)) && read_data(&reader, image))
         return true;
     tsl_cuda_image_finish(image);
     return false;
@@ -69,6 +76,6 @@ void tsl_cuda_image_finish(struct tsl_cuda_image *image)
     for (unsigned i = 0; i < image->n_kernels; i++)
         tsl_kernel_facts_finish(&image->facts[i]);
     free(image->facts);
-    free(image->ptx);
+    free(image->data);
     *image = (struct tsl_cuda_image){.n_kernels = 0};
 }

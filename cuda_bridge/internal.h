@@ -394,9 +394,22 @@ void tsl_cuda_await_change(struct tsl_cuda_member *member, unsigned seen);
 
 /* Is there a compiler that makes PTX of OpenCL C? */
 bool tsl_cuda_compiles(void);
-/* An image (image.h; heap, the caller's) of the source. *log: heap, or NULL for nothing to say. */
-cl_int tsl_cuda_compile_source(struct tsl_cuda_member *member, const struct tsl_program_input *input, void **image,
-                               size_t *size, char **log);
+
+/* What the compiler made. */
+struct tsl_cuda_made {
+    void *image; /* image.h; heap; NULL after an error */
+    size_t size;
+    char *log; /* heap, may be NULL */
+};
+
+/* Source to PTX; source and headers to an object; objects to PTX or a library. *made starts as zeroes. */
+cl_int tsl_cuda_make_build(struct tsl_cuda_member *member, const struct tsl_program_input *input,
+                           struct tsl_cuda_made *made);
+cl_int tsl_cuda_make_compile(struct tsl_cuda_member *member, const struct tsl_program_input *input,
+                             const struct tsl_program_headers *headers, struct tsl_cuda_made *made);
+cl_int tsl_cuda_make_link(struct tsl_cuda_member *member, const char *options, unsigned n,
+                          struct tsl_dprogram *const *programs, enum tsl_cuda_image_kind kind,
+                          struct tsl_cuda_made *made);
 
 /* ---- The operations of the table ----------------------------------------------------------------------------------
  */
@@ -430,6 +443,10 @@ cl_int tsl_cuda_gate_create(struct tsl_member *member, struct tsl_fence **gate);
 cl_int tsl_cuda_gate_open(struct tsl_fence *gate, cl_int status);
 cl_int tsl_cuda_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
                       char **log);
+cl_int tsl_cuda_compile(struct tsl_member *member, const struct tsl_program_input *input,
+                        const struct tsl_program_headers *headers, struct tsl_dprogram **program, char **log);
+cl_int tsl_cuda_link(struct tsl_member *member, const char *options, unsigned n, struct tsl_dprogram *const *programs,
+                     struct tsl_dprogram **program, char **log);
 cl_int tsl_cuda_program_binary(struct tsl_dprogram *program, void **data, size_t *size);
 void tsl_cuda_program_free(struct tsl_dprogram *program);
 cl_int tsl_cuda_program_kernels(struct tsl_dprogram *program, char **names);

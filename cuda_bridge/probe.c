@@ -1,6 +1,7 @@
 /* Finding GPUs, and what clGetDeviceInfo says of one. */
 #include "cuda_bridge/internal.h"
 
+#include "compile/compile.h"
 #include "core/log.h"
 #include "core/settings.h"
 #include "driver/members.h"
@@ -194,11 +195,6 @@ static cl_int give_text(const struct answer *a, const char *text)
     return give(a, text, strlen(text) + 1);
 }
 
-static const char extensions[] =
-    "cl_khr_byte_addressable_store cl_khr_global_int32_base_atomics cl_khr_global_int32_extended_atomics "
-    "cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics cl_khr_int64_base_atomics "
-    "cl_khr_int64_extended_atomics cl_khr_fp64";
-
 static cl_int give_features(const struct answer *a)
 {
     static const cl_name_version features[] = {
@@ -241,7 +237,7 @@ static cl_int tell_texts(const struct tsl_path *path, cl_device_info param, cons
     case CL_DEVICE_PROFILE:
         return give_text(a, "FULL_PROFILE");
     case CL_DEVICE_EXTENSIONS:
-        return give_text(a, extensions);
+        return give_text(a, TSL_COMPILE_EXTENSIONS);
     case CL_DEVICE_OPENCL_C_FEATURES:
         return give_features(a);
     case CL_DEVICE_OPENCL_C_ALL_VERSIONS:

@@ -33,7 +33,7 @@ static cl_int load(struct tsl_cuda_member *member, const struct tsl_cuda_image *
     cl_int error = said ? tsl_cuda_enter(member) : CL_OUT_OF_HOST_MEMORY;
 
     if (!error) {
-        result = load_module(module, image->ptx, said);
+        result = load_module(module, image->data, said);
         tsl_cuda_leave(member);
         error = tsl_cuda_error(member, result);
         tsl_cu.cuGetErrorName(result, &name);
@@ -55,8 +55,9 @@ static void unload(struct tsl_cuda_member *member, CUmodule module)
     tsl_cuda_leave(member);
 }
 
-static cl_int load_image(struct tsl_cuda_member *member, const void *data, size_t size, struct tsl_dprogram **program,
-                         char **log)
+/* A program of an image, loaded unless it is only to be linked. `executable`: only that will do. */
+static cl_int load_image(struct tsl_cuda_member *member, const void *data, size_t size, bool executable,
+                         struct tsl_dprogram **program, char **log)
 {
     struct tsl_cuda_program *p = calloc(1, sizeof(*p));
     cl_int error = CL_OUT_OF_HOST_MEMORY;
@@ -68,12 +69,17 @@ static cl_int load_image(struct tsl_cuda_member *member, const void *data, size_
         error = CL_INVALID_BINARY;
         goto no_image;
     }
+    if (executable && p->image.kind != TSL_CUDA_IMAGE_PTX) {
+        *log = strdup("this program was compiled, but not linked");
+        error = CL_INVALID_BINARY;
+        goto no_binary;
+    }
     p->binary = malloc(size);
     if (!p->binary)
         goto no_binary;
     memcpy(p->binary, data, size);
     p->binary_size = size;
-    error = load(member, &p->image, &p->module, log);
+    error = p->image.kind == TSL_CUDA_IMAGE_PTX ? load(member, &p->image, &p->module, log) : CL_SUCCESS;
     if (error)
         goto no_binary;
     p->base.member = &member->base;
@@ -88,33 +94,80 @@ no_image:
     return error;
 }
 
+/* Loads what the compiler made; its log, and CUDA's where that says more, becomes the caller's. */
+static cl_int load_made(struct tsl_cuda_member *member, cl_int error, struct tsl_cuda_made *made,
+                        struct tsl_dprogram **program, char **log)
+{
+    char *said = NULL;
+
+    if (!error)
+        error = load_image(member, made->image, made->size, false, program, &said);
+    free(made->image);
+    *log = said ? said : made->log ? made->log : strdup("");
+    if (said)
+        free(made->log);
+    return error;
+}
+
 cl_int tsl_cuda_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
                       char **log)
 {
     struct tsl_cuda_member *m = tsl_cuda_member(member);
-    void *image;
-    size_t size;
-    cl_int error;
+    struct tsl_cuda_made made = {.image = NULL};
+    cl_int error = CL_INVALID_OPERATION;
 
     *log = NULL;
-    switch (input->kind) {
-    case TSL_PROGRAM_BINARY:
-        error = load_image(m, input->data, input->size, program, log);
-        break;
-    case TSL_PROGRAM_SOURCE:
-        error = tsl_cuda_compile_source(m, input, &image, &size, log);
-        if (!error) {
-            error = load_image(m, image, size, program, log);
-            free(image);
-        }
-        break;
-    default:
-        error = CL_INVALID_OPERATION;
-        break;
-    }
+    if (input->kind == TSL_PROGRAM_SOURCE)
+        return load_made(m, tsl_cuda_make_build(m, input, &made), &made, program, log);
+    if (input->kind == TSL_PROGRAM_BINARY)
+        error = load_image(m, input->data, input->size, true, program, log);
     if (!*log)
         *log = strdup("");
-    return *log || error ? error : CL_OUT_OF_HOST_MEMORY;
+    return error;
+}
+
+cl_int tsl_cuda_compile(struct tsl_member *member, const struct tsl_program_input *input,
+                        const struct tsl_program_headers *headers, struct tsl_dprogram **program, char **log)
+{
+    struct tsl_cuda_member *m = tsl_cuda_member(member);
+    struct tsl_cuda_made made = {.image = NULL};
+    cl_int error = CL_INVALID_OPERATION;
+
+    *log = NULL;
+    if (input->kind == TSL_PROGRAM_SOURCE)
+        return load_made(m, tsl_cuda_make_compile(m, input, headers, &made), &made, program, log);
+    if (input->kind == TSL_PROGRAM_BINARY)
+        error = load_image(m, input->data, input->size, false, program, log);
+    if (!*log)
+        *log = strdup("");
+    return error;
+}
+
+/* Does the list of options ask for a library? Whole words only. */
+static bool wants_library(const char *options)
+{
+    static const char word[] = "-create-library";
+    const char *at = options;
+
+    while ((at = strstr(at, word))) {
+        char before = at == options ? ' ' : at[-1], after = at[strlen(word)];
+
+        if (before == ' ' && (after == ' ' || after == '\0'))
+            return true;
+        at += strlen(word);
+    }
+    return false;
+}
+
+cl_int tsl_cuda_link(struct tsl_member *member, const char *options, unsigned n, struct tsl_dprogram *const *programs,
+                     struct tsl_dprogram **program, char **log)
+{
+    struct tsl_cuda_member *m = tsl_cuda_member(member);
+    enum tsl_cuda_image_kind kind = wants_library(options) ? TSL_CUDA_IMAGE_OBJECT : TSL_CUDA_IMAGE_PTX;
+    struct tsl_cuda_made made = {.image = NULL};
+
+    *log = NULL;
+    return load_made(m, tsl_cuda_make_link(m, options, n, programs, kind, &made), &made, program, log);
 }
 
 cl_int tsl_cuda_program_binary(struct tsl_dprogram *program, void **data, size_t *size)
@@ -133,7 +186,8 @@ void tsl_cuda_program_free(struct tsl_dprogram *program)
 {
     struct tsl_cuda_program *p = tsl_cuda_program(program);
 
-    unload(tsl_cuda_member(program->member), p->module);
+    if (p->module)
+        unload(tsl_cuda_member(program->member), p->module);
     tsl_cuda_image_finish(&p->image);
     free(p->binary);
     free(p);

@@ -191,7 +191,8 @@ static inline void *kernels_image(size_t *size)
 
     for (int i = 0; i < 6; i++)
         list[i] = &facts[i];
-    return tsl_cuda_image_encode(75, 6, list, cuda_kernels_ptx, (size_t)(cuda_kernels_end - cuda_kernels_ptx), size);
+    return tsl_cuda_image_encode(TSL_CUDA_IMAGE_PTX, 75, 6, list, cuda_kernels_ptx,
+                                 (size_t)(cuda_kernels_end - cuda_kernels_ptx), size);
 }
 
 static inline struct tsl_dprogram *build_kernels(struct tsl_member *m)

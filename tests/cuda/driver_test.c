@@ -943,7 +943,7 @@ static void ptx_that_is_none_is_told_of(void **state)
     struct tsl_dprogram *program;
     char *log;
     size_t size;
-    void *image = tsl_cuda_image_encode(75, 0, NULL, "nonsense", 8, &size);
+    void *image = tsl_cuda_image_encode(TSL_CUDA_IMAGE_PTX, 75, 0, NULL, "nonsense", 8, &size);
 
     (void)state;
     assert_int_equal(build_bytes(image, size, TSL_PROGRAM_BINARY, &program, &log), CL_BUILD_PROGRAM_FAILURE);
