@@ -55,14 +55,14 @@ void tsl_command_step(struct tsl_command *c)
 /* ---- Fences ----------------------------------------------------------------------------------------------------- */
 
 /* Asks the driver about an operation that is known to be complete, because a later one of its track is: its status, if
- * that is not known yet (otherwise: where the driver can't tell), and its times, if somebody wants them. The lock is
- * given meanwhile. */
+ * that is not known yet (otherwise: where the driver can't tell; CL_QUEUED: then it must be waited for, as the later
+ * one is a lost member's), and its times, if somebody wants them. The lock is given meanwhile. */
 static cl_int final_status(struct tsl_op *op, bool known, cl_int status, cl_int otherwise)
 {
     struct tsl_graph *graph = op->port->graph;
     struct tsl_times times = {0, 0};
     if (!op->fence || (known && !op->timed))
-        return known ? status : otherwise;
+        return known ? status : otherwise < 0 ? otherwise : CL_COMPLETE;
     struct tsl_fence *fence = tsl_fence_ref(op->fence);
     bool timed = op->timed;
     tsl_graph_open(graph);
@@ -70,8 +70,8 @@ static cl_int final_status(struct tsl_op *op, bool known, cl_int status, cl_int 
         status = fence->driver->fence_status(fence);
     if (timed && status >= 0 && fence->driver->fence_times(fence, &times) != CL_SUCCESS)
         times = (struct tsl_times){0, 0};
-    if (status > CL_COMPLETE) /* Its lane's marks may come before it. */
-        status = otherwise < 0 ? otherwise : fence->driver->fence_wait(fence);
+    if (status > CL_COMPLETE) /* Of a fence that was made late: a mark behind it. Or it isn't complete. */
+        status = otherwise > CL_COMPLETE ? fence->driver->fence_wait(fence) : otherwise;
     tsl_graph_close(graph);
     tsl_fence_unref(fence); /* Not the last one: the operation has its own, and we have the operation. */
     op->start_ns = times.start_ns;
@@ -111,8 +111,8 @@ void tsl_retire(struct tsl_op *op, cl_int status)
     while (op->state == TSL_OP_SUBMITTED) {
         struct tsl_op *first = earliest(op);
         first->user.refs++;
-        bool lost = op->lost && first->port == op->port;
-        cl_int s = final_status(first, first == op, status, lost ? status : CL_COMPLETE);
+        cl_int otherwise = !op->lost ? CL_COMPLETE : first->port == op->port ? status : CL_QUEUED;
+        cl_int s = final_status(first, first == op, status, otherwise);
         /* Another thread may have come first while the lock was given. */
         if (first->state == TSL_OP_SUBMITTED)
             tsl_op_finish(first, s < 0 ? s : CL_COMPLETE);

@@ -411,8 +411,8 @@ static cl_int save(const struct tsl_range *range, struct tsl_seat *seat, struct 
     cl_int status = driver->copy(lane, &copy, NULL, &fence);
     if (status)
         return status;
-    driver->flush(lane);
-    status = driver->fence_wait(fence);
+    status = driver->flush(lane) ? driver->finish(lane) : CL_SUCCESS;
+    status = status < 0 ? status : driver->fence_wait(fence);
     tsl_fence_unref(fence);
     return status < 0 ? status : CL_SUCCESS;
 }

@@ -514,7 +514,7 @@ static unsigned char *look(const unsigned char *base, const struct sim_access *a
 static void commit(struct sim *sim, struct sim_node *node, struct sim_handle *dst, struct sim_handle *src)
 {
     unsigned own = sim_index(sim, node);
-    int queue = node->queue;
+    int queue = node->queue, last = sim->last_of_queue[queue];
     cl_int error;
 
     sim_tell_node(sim, node, "");
@@ -523,13 +523,23 @@ static void commit(struct sim *sim, struct sim_node *node, struct sim_handle *ds
     if (sim->in_order[queue] || node->kind == SIM_BARRIER)
         sim->last_of_queue[queue] = (int)own;
     sim_order_settle(sim);
+    if (node->blocking && node->kind == SIM_READ)
+        sim->reading = node;
     error = enqueue(sim, node, dst, src);
     node->refused = error && !node->event;
+    if (node->refused) { /* There is no such command: it keeps nobody. */
+        node->n_preds = node->n_waits = 0;
+        if (sim->last_of_queue[queue] == (int)own)
+            sim->last_of_queue[queue] = last;
+        sim_order_settle(sim);
+    }
     if (error)
         sim_tell(sim, "%u %s: %d", own, node->refused ? "is refused" : "fails", error);
     sim_note_status(sim, node, error);
     if (node->blocking && node->kind == SIM_READ && !error)
         node->seen = look(sim->arena, &node->dst);
+    if (sim->reading == node)
+        sim->reading = NULL;
     if (node->blocking && !node->refused)
         sim_learn(sim, own);
 }
@@ -547,6 +557,8 @@ void sim_command(struct sim *sim, enum sim_kind kind, const struct sim_set *base
         if (!plan(sim, node, &dst, &src))
             continue;
         node->blocking &= may_block;
+        if (sim->reading && sim_accesses_meet(&sim->reading->dst, &node->dst))
+            continue;
         add_preds(sim, node);
         if (!sim_order_fits(sim, node, !fence) || (node->blocking && sim_order_blocked(sim, node)))
             continue;

@@ -143,8 +143,9 @@ struct sim {
     cl_program program;
     uint64_t random;
     unsigned step;
-    pthread_mutex_t lock; /* recursive: steps, and callbacks that enqueue */
-    bool closing;         /* callbacks enqueue no more */
+    pthread_mutex_t lock;           /* recursive: steps, and callbacks that enqueue */
+    bool closing;                   /* callbacks enqueue no more */
+    const struct sim_node *reading; /* the blocking read that the host is in: what it got is looked at afterwards */
     unsigned n_buffers, n_queues;
     struct sim_buffer buffers[SIM_MAX_BUFFERS];
     cl_command_queue queues[SIM_MAX_QUEUES];

@@ -149,7 +149,8 @@ static void free_locked(struct fake_mem *mem)
         tsl_fake_violate_locked(TSL_FAKE_USE_FREED, "mem_free of %s a second time", name(mem));
         return;
     }
-    if (mem->n_unknown && !tsl_fake_lost_locked(fake_member(mem->base.member))) /* Else nothing of it runs any more. */
+    tsl_fake_lost_locked(fake_member(mem->base.member)); /* Notices it. */
+    if (mem->n_unknown)
         tsl_fake_violate_locked(TSL_FAKE_FREE_BUSY, "mem_free of %s while %u operations on it may be running",
                                 name(mem), mem->n_unknown);
     mem->freed = true;

@@ -304,11 +304,31 @@ void tsl_fake_lose(unsigned member, uint64_t at_ns)
     pthread_mutex_unlock(&tsl_fake.lock);
 }
 
+static void forget_uses(struct fake_op *op)
+{
+    if (op->observed || op->busy)
+        return;
+    for (unsigned i = 0; i < op->n_uses; i++)
+        op->uses[i]->n_unknown--;
+    op->n_uses = 0;
+}
+
+/* Nothing that was submitted there, or between there and here, uses any memory any more. */
+static void let_go_locked(const struct fake_member *lost)
+{
+    for (unsigned i = 0; i < tsl_fake.setup.n_members; i++)
+        for (struct fake_lane *lane = tsl_fake.members[i].lanes; lane; lane = lane->next)
+            for (struct fake_op *op = lane->last; op; op = op->lane_prev)
+                if (&tsl_fake.members[i] == lost || op->peer == lost)
+                    forget_uses(op);
+}
+
 bool tsl_fake_lost_locked(struct fake_member *member)
 {
     if (member->lost || !member->lose_ns || tsl_fake_now_locked() < member->lose_ns)
         return member->lost;
     member->lost = true;
+    let_go_locked(member);
     for (struct fake_mem *mem = tsl_fake.mems; mem; mem = mem->next)
         if (mem->base.member == &member->base && mem->root == mem && mem->bytes && !mem->hosts)
             tsl_fake_poison(mem->bytes, mem->base.size, 0x105e);
