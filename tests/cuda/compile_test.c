@@ -37,7 +37,8 @@ static const char source[] =
 
 static struct tsl_program_input input_of(const char *text, const char *options)
 {
-    return (struct tsl_program_input){TSL_PROGRAM_SOURCE, text, strlen(text), options};
+    return (struct tsl_program_input){
+        .kind = TSL_PROGRAM_SOURCE, .data = text, .size = strlen(text), .options = options};
 }
 
 /* Without a compiler (it was built without LLVM) that is what is told. */
