@@ -92,7 +92,7 @@ static bool link_inputs(struct kc_build *build)
             return fail(build);
         if (!build->module)
             build->module = module;
-        else if (!kc_link_add(build->module, module, build->log))
+        else if (!kc_link_add(build->module, module))
             return fail(build);
     }
     return build->module || fail_with(build, strdup("there is nothing to link"));
@@ -184,11 +184,22 @@ static bool keep_module(struct kc_build *build)
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
+/* LLVM's errors belong into the log; what it remarks on loops is of no use to who wrote a kernel. */
+static void on_diagnostic(LLVMDiagnosticInfoRef info, void *log)
+{
+    char *text = LLVMGetDiagInfoDescription(info);
+
+    if (LLVMGetDiagInfoSeverity(info) == LLVMDSError)
+        fprintf(log, "error: %s\n", text);
+    LLVMDisposeMessage(text);
+}
+
 void kc_build_begin(struct kc_build *build, const struct tsl_wire_build *request, LLVMContextRef context,
                     LLVMModuleRef library)
 {
     *build = (struct kc_build){.request = request, .context = context, .library = library};
     build->log = open_memstream(&build->text, &build->text_size);
+    LLVMContextSetDiagnosticHandler(context, on_diagnostic, build->log);
 }
 
 void kc_build_run(struct kc_build *build)

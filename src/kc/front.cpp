@@ -97,6 +97,8 @@ void kc_front(LLVMContextRef context, const kc_front_input *input, kc_front_outp
         if (compiler.ExecuteAction(action) && !compiler.getDiagnostics().hasErrorOccurred())
             output->module = llvm::wrap(action.takeModule().release());
     }
+    /* -discard-value-names stays with the context, which then would read no LLVM IR as text. */
+    llvm::unwrap(context)->setDiscardValueNames(false);
     out.flush();
     output->log = strdup(without_folder(log).c_str());
     output->files = strdup(absolute(*files, *system).c_str());

@@ -35,24 +35,9 @@ static bool is_primitive(LLVMValueRef function)
 
 /* ---- Linking ----------------------------------------------------------------------------------------------------- */
 
-static void on_diagnostic(LLVMDiagnosticInfoRef info, void *log)
+bool kc_link_add(LLVMModuleRef module, LLVMModuleRef other)
 {
-    char *text = LLVMGetDiagInfoDescription(info);
-
-    if (LLVMGetDiagInfoSeverity(info) == LLVMDSError)
-        fprintf(log, "error: %s\n", text);
-    LLVMDisposeMessage(text);
-}
-
-bool kc_link_add(LLVMModuleRef module, LLVMModuleRef other, FILE *log)
-{
-    LLVMContextRef context = LLVMGetModuleContext(module);
-    bool failed;
-
-    LLVMContextSetDiagnosticHandler(context, on_diagnostic, log);
-    failed = LLVMLinkModules2(module, other);
-    LLVMContextSetDiagnosticHandler(context, NULL, NULL);
-    return !failed;
+    return !LLVMLinkModules2(module, other);
 }
 
 static bool is_defined(LLVMValueRef function, FILE *log)
@@ -72,7 +57,7 @@ bool kc_link_builtins(LLVMModuleRef module, LLVMModuleRef library, FILE *log)
 
     LLVMSetTarget(module, LLVMGetTarget(library));
     LLVMSetDataLayout(module, LLVMGetDataLayoutStr(library));
-    if (!kc_link_add(module, library, log))
+    if (!kc_link_add(module, library))
         return false;
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         whole &= is_defined(f, log);

@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-/* Adds a program to another; `other` is used up. False: the log says which names clash. */
-bool kc_link_add(LLVMModuleRef module, LLVMModuleRef other, FILE *log);
+/* Adds a program to another; `other` is used up. False: the context's diagnostic handler was told which names clash. */
+bool kc_link_add(LLVMModuleRef module, LLVMModuleRef other);
 
 /* Adds the built-in functions that are called; `library` is used up. False: the log names what is defined nowhere. */
 bool kc_link_builtins(LLVMModuleRef module, LLVMModuleRef library, FILE *log);

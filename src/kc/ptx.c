@@ -246,7 +246,7 @@ static bool add_work_items(const struct kc_cpu_request *request, FILE *log)
         return false;
     }
     kc_target_set(request->target, library);
-    return kc_link_add(request->module, library, log);
+    return kc_link_add(request->module, library);
 }
 
 static bool optimise(const struct kc_cpu_request *request, FILE *log)
