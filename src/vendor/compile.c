@@ -80,6 +80,10 @@ static cl_int compile(struct tsl_vendor_member *m, const struct tsl_program_inpu
         return CL_COMPILER_NOT_AVAILABLE;
     if (!tsl_vendor_takes_options(m, input->options, log))
         return CL_INVALID_COMPILER_OPTIONS;
+    if (m->device->quirks.extern_kills && input->kind == TSL_PROGRAM_SOURCE && tsl_vendor_uses_extern(input, headers)) {
+        *log = strdup("the compiler of this device can't share variables between programs (extern)");
+        return CL_COMPILE_PROGRAM_FAILURE;
+    }
     *program = tsl_vendor_create_program(m, input, &error);
     if (!*program)
         return error ? error : CL_OUT_OF_RESOURCES;

@@ -291,6 +291,9 @@ bool tsl_vendor_takes_options(const struct tsl_vendor_member *m, const char *opt
 /* shared.c: does the device work on the host's memory itself? The caller entered the device. */
 bool tsl_vendor_shares_memory(const struct tsl_vendor_member *m);
 
+/* extern.c: does the source, with these headers, seem to use a variable that another program defines? */
+bool tsl_vendor_uses_extern(const struct tsl_program_input *input, const struct tsl_program_headers *headers);
+
 /* arguments.c: what the vendor tells of a kernel. On error *facts is empty. */
 cl_int tsl_vendor_facts(struct tsl_vendor_program *program, cl_kernel kernel, struct tsl_kernel_facts *facts);
 

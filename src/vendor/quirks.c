@@ -67,6 +67,7 @@ static const struct row {
       .no_attributes = true,
       .shares_memory = true,
       .own_binaries = true,
+      .extern_kills = true,
       .preference = 1,
       .speed = 1e-4}},
     /* Up to Mesa 22.3 at least. Work fails on a thread of its own, and nobody is told. */

@@ -181,6 +181,33 @@ static void an_object_survives_as_a_binary(void **state)
     clReleaseProgram(parts[1]);
 }
 
+/* oclgrind can't, and would end the process: it is left out. */
+static void a_variable_is_shared(void **state)
+{
+    cl_program objects[2] = {make_program("extern constant int shared;\n"
+                                          "kernel void answer(global int *out) { *out = shared; }\n"),
+                             make_program("constant int shared = 44;\n")};
+    cl_program program;
+    (void)state;
+
+    if (strstr(getenv("TESELA_VENDORS"), "vendors-oclgrind")) {
+        char log[200] = "";
+
+        assert_int_equal(compile(objects[0], NULL), CL_COMPILE_PROGRAM_FAILURE);
+        assert_int_equal(clGetProgramBuildInfo(objects[0], our_device(), CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL),
+                         CL_SUCCESS);
+        assert_non_null(strstr(log, "extern"));
+    } else {
+        assert_int_equal(compile(objects[0], NULL), CL_SUCCESS);
+        assert_int_equal(compile(objects[1], NULL), CL_SUCCESS);
+        program = link_all(2, objects, NULL);
+        answers(program, 44);
+        clReleaseProgram(program);
+    }
+    clReleaseProgram(objects[0]);
+    clReleaseProgram(objects[1]);
+}
+
 struct done {
     sem_t posted;
     cl_program program;
@@ -281,6 +308,7 @@ int main(void)
         cmocka_unit_test(headers_are_found_by_name),
         cmocka_unit_test(a_library_is_linked_later),
         cmocka_unit_test(an_object_survives_as_a_binary),
+        cmocka_unit_test(a_variable_is_shared),
         cmocka_unit_test(callbacks_hear_of_the_end),
         cmocka_unit_test(a_wrong_source_fails_and_says_why),
         cmocka_unit_test(only_objects_and_libraries_are_linked),

@@ -1,0 +1,63 @@
+/* Finding programs that use other programs' variables, in their text. */
+#include "test.h"
+#include "vendor/internal.h"
+
+#include <string.h>
+
+static bool uses(const char *source, const char *header)
+{
+    struct tsl_program_header one = {"h", header ? header : "", header ? strlen(header) : 0};
+    struct tsl_program_headers headers = {header ? 1 : 0, &one};
+    struct tsl_program_input input = {.kind = TSL_PROGRAM_SOURCE, .data = source, .size = strlen(source)};
+
+    return tsl_vendor_uses_extern(&input, &headers);
+}
+
+#define USE "kernel void k(global float *p) { *p = a[0]; }"
+
+static void variables_that_are_used_are_found(void **state)
+{
+    (void)state;
+    assert_true(uses("extern constant float a; kernel void k(global float *p) { *p = a; }", NULL));
+    assert_true(uses("extern constant float a[4];" USE, NULL));
+    assert_true(uses("extern constant float b, a[SIZE(4)];" USE, NULL));
+    assert_true(uses("extern __attribute__((aligned(16))) constant float a[];" USE, NULL));
+    assert_true(uses("extern constant struct bar { float x, y; } a;" USE, NULL));
+    assert_true(uses("#define EXT extern\nEXT constant float a[4];" USE, NULL));
+    assert_true(uses("extern int f(int);\nextern constant float *a;" USE, NULL));
+}
+
+static void headers_count(void **state)
+{
+    (void)state;
+    assert_true(uses("#include \"h\"\n" USE, "extern constant float a[4];\n"));
+    assert_false(uses("#include \"h\"\n" USE, "extern constant float b[4];\n"));
+    assert_true(uses("extern constant float a[4];\n#include \"h\"\n", USE));
+}
+
+static void everything_else_is_left_alone(void **state)
+{
+    (void)state;
+    assert_false(uses(USE, NULL));
+    assert_false(uses("extern constant float a;", NULL));
+    assert_false(uses("extern constant float a; kernel void k(global float *aa) { *aa = 1; }", NULL));
+    assert_false(uses("extern int a(int); kernel void k(global int *p) { *p = a(1); }", NULL));
+    assert_false(uses("extern kernel void a(global int *p); kernel void k(global int *p) { a(p); }", NULL));
+    assert_false(uses("constant float externals[4]; kernel void k(global float *p) { *p = externals[0]; }", NULL));
+    assert_false(uses("extern constant float a = 1; kernel void k(global float *p) { *p = a; }", NULL));
+    assert_false(uses("", NULL));
+    assert_false(uses("extern", NULL));
+    assert_false(uses("extern constant float a[", NULL));
+    assert_false(uses("extern constant float a", NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(variables_that_are_used_are_found),
+        cmocka_unit_test(headers_count),
+        cmocka_unit_test(everything_else_is_left_alone),
+    };
+
+    return cmocka_run_group_tests_name("vendor_extern", tests, NULL, NULL);
+}
