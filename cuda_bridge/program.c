@@ -94,6 +94,16 @@ no_image:
     return error;
 }
 
+/* Facts that lie about a kernel's parameters would make CUDA read what isn't there, so only our own images will do. */
+static cl_int load_binary(struct tsl_cuda_member *member, const struct tsl_program_input *input, bool executable,
+                          struct tsl_dprogram **program, char **log)
+{
+    if (!input->foreign)
+        return load_image(member, input->data, input->size, executable, program, log);
+    *log = strdup("only binaries that Tesela gave can be loaded on this member");
+    return CL_INVALID_BINARY;
+}
+
 /* Loads what the compiler made; its log, and CUDA's where that says more, becomes the caller's. */
 static cl_int load_made(struct tsl_cuda_member *member, cl_int error, struct tsl_cuda_made *made,
                         struct tsl_dprogram **program, char **log)
@@ -120,7 +130,7 @@ cl_int tsl_cuda_build(struct tsl_member *member, const struct tsl_program_input 
     if (input->kind == TSL_PROGRAM_SOURCE)
         return load_made(m, tsl_cuda_make_build(m, input, &made), &made, program, log);
     if (input->kind == TSL_PROGRAM_BINARY)
-        error = load_image(m, input->data, input->size, true, program, log);
+        error = load_binary(m, input, true, program, log);
     if (!*log)
         *log = strdup("");
     return error;
@@ -137,7 +147,7 @@ cl_int tsl_cuda_compile(struct tsl_member *member, const struct tsl_program_inpu
     if (input->kind == TSL_PROGRAM_SOURCE)
         return load_made(m, tsl_cuda_make_compile(m, input, headers, &made), &made, program, log);
     if (input->kind == TSL_PROGRAM_BINARY)
-        error = load_image(m, input->data, input->size, false, program, log);
+        error = load_binary(m, input, false, program, log);
     if (!*log)
         *log = strdup("");
     return error;

@@ -934,6 +934,13 @@ static void binaries_come_back_and_damaged_ones_are_refused(void **state)
         assert_non_null(log);
         free(log);
     }
+    assert_int_equal(
+        driver->build(member,
+                      &(struct tsl_program_input){
+                          .kind = TSL_PROGRAM_BINARY, .data = data, .size = size, .options = "", .foreign = true},
+                      &again, &log),
+        CL_INVALID_BINARY);
+    free(log);
     free(data);
     driver->program_free(program);
 }
