@@ -226,11 +226,6 @@ static bool read_path(struct tsl_settings *settings, const struct variable *vari
     return value[0] == '/' && read_text(settings, variable, value);
 }
 
-static bool asked_config(const struct tsl_settings *settings)
-{
-    return settings->config != NULL;
-}
-
 /* ---- TESELA_CHECK ---- */
 
 static bool read_check(struct tsl_settings *settings, const struct variable *variable, const char *value)
@@ -331,7 +326,6 @@ static const struct variable variables[] = {
 
 /* Whoever adds such a part takes its row out here and the remark out of docs/settings.md. */
 static const struct absent absents[] = {
-    {asked_config, "TESELA_CONFIG: this version reads no configuration file; choose devices with TESELA_MEMBERS."},
     {asked_check, "TESELA_CHECK: this version has no such checks, and goes on without."},
 };
 

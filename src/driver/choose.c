@@ -1,5 +1,7 @@
 #include "driver/choose.h"
 
+#include "driver/config.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,4 +151,31 @@ void tsl_choose(struct tsl_found *rows, unsigned n, char *const *items, size_t n
             leave_out(row, "there are %d members already, no more are possible", TSL_MAX_MEMBERS);
     }
     free(wanted);
+}
+
+static bool in_config(const struct tsl_path *path, const struct tsl_config *config, bool *matched)
+{
+    for (size_t i = 0; i < config->n; i++)
+        if (!strcmp(path->id, config->devices[i].id))
+            return matched[i] = true;
+    return false;
+}
+
+void tsl_choose_by_config(struct tsl_found *rows, unsigned n, const struct tsl_config *config, bool *matched)
+{
+    unsigned n_used = 0;
+
+    memset(matched, 0, config->n * sizeof(*matched));
+    for (unsigned i = 0; i < n; i++) {
+        struct tsl_found *row = &rows[i];
+        bool wanted = in_config(&row->path, config, matched);
+
+        row->used = wanted && !row->path.why_not;
+        if (row->path.why_not)
+            leave_out(row, "%s", row->path.why_not);
+        else if (!wanted)
+            leave_out(row, "TESELA_CONFIG does not name it");
+        if (row->used && ++n_used > TSL_MAX_MEMBERS)
+            leave_out(row, "there are %d members already, no more are possible", TSL_MAX_MEMBERS);
+    }
 }

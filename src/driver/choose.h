@@ -14,6 +14,10 @@
  */
 void tsl_choose(struct tsl_found *rows, unsigned n, char *const *items, size_t n_items, bool *matched);
 
+/* The same by TESELA_CONFIG: exactly the paths that it names. matched: config->n truth values, all set. */
+struct tsl_config;
+void tsl_choose_by_config(struct tsl_found *rows, unsigned n, const struct tsl_config *config, bool *matched);
+
 /* Do the paths lead to one physical device, as far as their identities tell? */
 bool tsl_same_device(const struct tsl_path *a, const struct tsl_path *b);
 

@@ -231,6 +231,7 @@ struct tsl_program_headers {
 /* ---- The table -------------------------------------------------------------------------------------------------- */
 
 struct tsl_driver {
+    bool passing;     /* its members mean nothing to later runs (tests): what is learned about them isn't kept */
     const char *name; /* "opencl", "cuda", "cpu", "fake", "host": the part of a path's id before the colon */
 
     /* Finds this driver's paths and reports each. Loads libraries; makes no contexts. May block. Called once. */

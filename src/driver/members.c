@@ -1,9 +1,11 @@
 #include "driver/members.h"
 
 #include "core/log.h"
+#include "core/numa.h"
 #include "core/settings.h"
 #include "cuda_bridge/cuda_bridge.h"
 #include "driver/choose.h"
+#include "driver/config.h"
 #include "vendor/vendor.h"
 
 #include <pthread.h>
@@ -115,11 +117,44 @@ static void probe_driver_locked(const struct tsl_driver *driver)
         tsl_members_problem("driver %s could not look for devices (error %d)", driver->name, error);
 }
 
+static void say_problem(void *arg, const char *sentence)
+{
+    (void)arg;
+    tsl_members_problem("%s", sentence);
+    tsl_log(TSL_ROOM_DRIVER, TSL_LOG_ERROR, "%s", sentence);
+}
+
+/* What isn't there is told with its line, and the rest serves. */
+static void choose_by_config_locked(const struct tsl_config *config)
+{
+    bool *matched = calloc(config->n + 1, sizeof(*matched));
+    struct tsl_found_list *list = &registry.list;
+
+    if (!matched) {
+        add_problem_locked(strdup("memory ran out while members were chosen"));
+        return;
+    }
+    tsl_choose_by_config(list->rows, list->n, config, matched);
+    for (size_t i = 0; i < config->n; i++)
+        if (!matched[i])
+            tsl_members_problem("%s:%u: there is no %s here: `tesela info` shows what there is", tsl_settings()->config,
+                                config->devices[i].line, config->devices[i].id);
+    free(matched);
+}
+
 static void choose_locked(void)
 {
     const struct tsl_settings *settings = tsl_settings();
+    const struct tsl_config *config = tsl_config_get(say_problem, NULL);
     struct tsl_found_list *list = &registry.list;
-    bool *matched = calloc(settings->n_members + 1, sizeof(*matched));
+    bool *matched;
+
+    tsl_numa_set(config->host_numa);
+    if (config->found && !settings->n_members) {
+        choose_by_config_locked(config);
+        return;
+    }
+    matched = calloc(settings->n_members + 1, sizeof(*matched));
 
     if (!matched) {
         add_problem_locked(strdup("memory ran out while members were chosen"));

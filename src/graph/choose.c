@@ -2,6 +2,7 @@
  */
 #include "core/clock.h"
 #include "graph/internal.h"
+#include "place/model_file.h"
 
 /* ---- What the kernel needs ----------------------------------------------------------------------------------------
  */
@@ -167,6 +168,30 @@ bool tsl_choose_member(struct tsl_command *c)
     return !c->placement.later;
 }
 
+/* What was learned is written by a thread of ours, once in a while. */
+static struct tsl_worker keeper = TSL_WORKER("tesela-model");
+static _Atomic(struct tsl_model *) to_keep; /* a reference of its own; NULL: none */
+
+static void keep(struct tsl_job *job)
+{
+    struct tsl_model *model = atomic_exchange(&to_keep, NULL);
+    (void)job;
+    if (model)
+        tsl_model_keep(model, tsl_clock_ns());
+    tsl_model_unref(model);
+}
+
+static struct tsl_job keep_job = {.run = keep};
+
+static void keep_what_was_learned(struct tsl_graph *g)
+{
+    struct tsl_model *model = tsl_placer_unkept(g->placer, tsl_clock_ns());
+    if (!model || atomic_load(&to_keep))
+        return;
+    tsl_model_unref(atomic_exchange(&to_keep, tsl_model_ref(model)));
+    tsl_worker_post(&keeper, &keep_job);
+}
+
 void tsl_placement_ended(struct tsl_command *c, uint64_t start_ns, uint64_t end_ns)
 {
     if (!c->placement.placed)
@@ -178,6 +203,7 @@ void tsl_placement_ended(struct tsl_command *c, uint64_t start_ns, uint64_t end_
                               .now_ns = tsl_clock_ns()};
     tsl_placer_done(c->graph->placer, &c->placement, &ended);
     c->graph->ask_again = true;
+    keep_what_was_learned(c->graph);
 }
 
 /* ---- Later --------------------------------------------------------------------------------------------------------

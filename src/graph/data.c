@@ -1,4 +1,5 @@
 /* The data of a root memory object: its directory, its host copy, its memory on the members. */
+#include "core/numa.h"
 #include "graph/internal.h"
 
 #include <stdlib.h>
@@ -69,7 +70,10 @@ static char *allocate_host(const struct tsl_data *data)
     if (data->size < OWN_PAGES)
         return aligned_alloc(align, round_up(data->size, align));
     void *host = mmap(NULL, pages(data->size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return host == MAP_FAILED ? NULL : host;
+    if (host == MAP_FAILED)
+        return NULL;
+    tsl_numa_memory(host, pages(data->size));
+    return host;
 }
 
 static void free_host(struct tsl_data *data)

@@ -1,6 +1,8 @@
 /* Threads of ours: a list of jobs and one thread that runs them in order. */
 #include "graph/worker.h"
 
+#include "core/numa.h"
+
 #include "graph/graph.h"
 
 #include <signal.h>
@@ -49,6 +51,7 @@ static bool start_locked(struct tsl_worker *worker)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_attr_init(&attributes);
+    tsl_numa_thread(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     worker->started = pthread_create(&thread, &attributes, worker_main, worker) == 0;
     pthread_attr_destroy(&attributes);

@@ -55,8 +55,10 @@ void tsl_place_eager(struct tsl_placer *placer, const struct tsl_ask *ask, struc
 void tsl_place_fastest(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
 void tsl_place_round_robin(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
 void tsl_place_weights(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
-/* Takes the shares from the settings: members without one have none; if nothing is left, all have the same. */
-void tsl_place_weights_init(struct tsl_placer *placer, const double *weights, size_t n_weights);
+/* Takes the shares from the settings, which name them in the order of all members: those without one have none; if
+ * nothing is left, all have the same. */
+void tsl_place_weights_init(struct tsl_placer *placer, struct tsl_member *const *members, const double *weights,
+                            size_t n_weights);
 
 /* auto.c */
 void tsl_place_auto(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);

@@ -1,17 +1,13 @@
 #include "place/model.h"
 
+#include "place/model_inside.h"
+
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#define HASH_NONFATAL_OOM 1 /* else uthash ends the process when memory is short */
-#include <uthash.h>
 
-#define N_CLASSES  48 /* of moves: up to 2^48 bytes */
-#define MAX_PAIRS  128
 #define MAX_RATIOS 4  /* a class's first runs on a kind tell its ratio to others */
-#define N_FIRST    3  /* samples of a slowness whose median counts; then each further one counts ... */
-#define N_LATER    16 /* ... a sixteenth */
+#define N_LATER    16 /* further samples of a slowness: each counts at least a sixteenth */
 #define FAR        3
 #define NEAR       12 /* how many classes away another size still tells something */
 
@@ -20,56 +16,6 @@
 
 #define DEFAULT_BANDWIDTH  5e9 /* bytes per second, where nothing was measured */
 #define DEFAULT_LATENCY_NS 2e4
-
-/* A kernel at a size class; class ANY: seen at all. */
-#define ANY UINT64_MAX
-struct run_key {
-    uint64_t kernel, class;
-};
-
-/* How a kind does with a kernel: so many times the work (struct run) is what it takes. */
-struct slowness {
-    uint64_t kind;
-    struct tsl_samples first; /* the first few */
-    double later;             /* of all after them, each counting a little */
-    unsigned n, n_tries;
-};
-
-#define MAX_KINDS_OF_RUN 8
-
-/*
- * What a work-item takes is the kernel's work, which may change from launch to launch, times the kind's slowness, which
- * doesn't. The last samples of all kinds tell the work, so that no kind's are out of date; all samples of a kind tell
- * its slowness. That of the first kind is 1.
- */
-struct run {
-    struct run_key key;
-    struct tsl_samples work; /* nanoseconds per work-item */
-    unsigned n_kinds;
-    struct slowness kinds[MAX_KINDS_OF_RUN];
-    uint64_t used; /* tick of the last use */
-    UT_hash_handle hh;
-};
-
-struct pair {
-    uint64_t from, to;
-    struct tsl_samples ns[N_CLASSES]; /* of large classes: as for the class's smallest size */
-};
-
-struct ratio {
-    uint64_t a, b;
-    struct tsl_samples times; /* slower is b */
-};
-
-struct tsl_model {
-    pthread_mutex_t lock;
-    unsigned refs;
-    uint64_t tick;
-    struct run *runs;
-    unsigned n_pairs, n_ratios;
-    struct pair *pairs[MAX_PAIRS];
-    struct ratio ratios[MAX_PAIRS];
-};
 
 /* ---- Samples ---- */
 
@@ -119,7 +65,7 @@ struct tsl_model *tsl_model_ref(struct tsl_model *model)
 
 static void destroy(struct tsl_model *model)
 {
-    struct run *run, *next;
+    struct tsl_model_run *run, *next;
 
     HASH_ITER(hh, model->runs, run, next)
     {
@@ -129,6 +75,7 @@ static void destroy(struct tsl_model *model)
     for (unsigned i = 0; i < model->n_pairs; i++)
         free(model->pairs[i]);
     pthread_mutex_destroy(&model->lock);
+    free(model->folder);
     free(model);
 }
 
@@ -162,10 +109,10 @@ static uint64_t class_of(uint64_t size)
     return size ? 63 - (uint64_t)__builtin_clzll(size) : 0;
 }
 
-static struct run *find_locked(struct tsl_model *model, uint64_t kernel, uint64_t class)
+struct tsl_model_run *tsl_model_find_locked(struct tsl_model *model, uint64_t kernel, uint64_t class)
 {
-    struct run_key key = {.kernel = kernel, .class = class};
-    struct run *run;
+    struct tsl_model_key key = {.kernel = kernel, .class = class};
+    struct tsl_model_run *run;
 
     HASH_FIND(hh, model->runs, &key, sizeof key, run);
     if (run)
@@ -176,18 +123,18 @@ static struct run *find_locked(struct tsl_model *model, uint64_t kernel, uint64_
 /* A walk over all, but only where programs make new classes without end. */
 static void drop_oldest_locked(struct tsl_model *model)
 {
-    struct run *oldest = model->runs;
+    struct tsl_model_run *oldest = model->runs;
 
-    for (struct run *run = oldest; run; run = run->hh.next)
+    for (struct tsl_model_run *run = oldest; run; run = run->hh.next)
         if (run->used < oldest->used)
             oldest = run;
     HASH_DEL(model->runs, oldest);
     free(oldest);
 }
 
-static struct run *make_locked(struct tsl_model *model, uint64_t kernel, uint64_t class)
+struct tsl_model_run *tsl_model_make_locked(struct tsl_model *model, uint64_t kernel, uint64_t class)
 {
-    struct run *run = find_locked(model, kernel, class), *added;
+    struct tsl_model_run *run = tsl_model_find_locked(model, kernel, class), *added;
 
     if (run)
         return run;
@@ -196,7 +143,7 @@ static struct run *make_locked(struct tsl_model *model, uint64_t kernel, uint64_
     run = calloc(1, sizeof *run);
     if (!run)
         return NULL;
-    run->key = (struct run_key){.kernel = kernel, .class = class};
+    run->key = (struct tsl_model_key){.kernel = kernel, .class = class};
     run->used = ++model->tick;
     HASH_ADD(hh, model->runs, key, sizeof run->key, run);
     HASH_FIND(hh, model->runs, &run->key, sizeof run->key, added);
@@ -205,7 +152,7 @@ static struct run *make_locked(struct tsl_model *model, uint64_t kernel, uint64_
     return added;
 }
 
-static struct slowness *slowness_of(struct run *run, uint64_t kind)
+static struct tsl_slowness *slowness_of(struct tsl_model_run *run, uint64_t kind)
 {
     for (unsigned i = 0; i < run->n_kinds; i++)
         if (run->kinds[i].kind == kind)
@@ -214,51 +161,52 @@ static struct slowness *slowness_of(struct run *run, uint64_t kind)
 }
 
 /* The first kind stays: the others are told by it. */
-static struct slowness *make_slowness(struct run *run, uint64_t kind)
+static struct tsl_slowness *make_slowness(struct tsl_model_run *run, uint64_t kind)
 {
-    struct slowness *slowness = slowness_of(run, kind);
+    struct tsl_slowness *slowness = slowness_of(run, kind);
 
     if (slowness)
         return slowness;
-    if (run->n_kinds == MAX_KINDS_OF_RUN)
+    if (run->n_kinds == TSL_MODEL_KINDS)
         memmove(&run->kinds[1], &run->kinds[2], (--run->n_kinds - 1) * sizeof *slowness);
     slowness = &run->kinds[run->n_kinds++];
-    *slowness = (struct slowness){.kind = kind};
+    *slowness = (struct tsl_slowness){.kind = kind};
     return slowness;
 }
 
-static double value_of(const struct slowness *slowness)
+static double value_of(const struct tsl_slowness *slowness)
 {
-    return slowness->n > N_FIRST ? slowness->later : (double)slowness->first.typical;
+    return slowness->n > TSL_MODEL_FIRST ? slowness->later : (double)slowness->first.typical;
 }
 
 /* Where the work varies (spread) a sample says little.  One sample far from the others (a disturbed run, an unusual
  * amount of work) counts as one not so far. */
-static void add_slowness(struct slowness *slowness, double value, double spread)
+static void add_slowness(struct tsl_slowness *slowness, double value, double spread)
 {
     double before = value_of(slowness), part = 1.0 / (slowness->n < N_LATER ? slowness->n + 1 : N_LATER) / spread;
 
-    if (slowness->n < N_FIRST)
+    if (slowness->n < TSL_MODEL_FIRST)
         tsl_samples_add(&slowness->first, value);
     else
         slowness->later = before + (fmin(fmax(value, before / FAR), before * FAR) - before) * part;
     slowness->n++;
 }
 
-static struct ratio *ratio_locked(struct tsl_model *model, uint64_t a, uint64_t b, bool make)
+struct tsl_model_ratio *tsl_model_ratio_locked(struct tsl_model *model, uint64_t a, uint64_t b, bool make)
 {
     for (unsigned i = 0; i < model->n_ratios; i++)
         if (model->ratios[i].a == a && model->ratios[i].b == b)
             return &model->ratios[i];
-    if (!make || model->n_ratios == MAX_PAIRS)
+    if (!make || model->n_ratios == TSL_MODEL_PAIRS)
         return NULL;
-    model->ratios[model->n_ratios] = (struct ratio){.a = a, .b = b};
+    model->ratios[model->n_ratios] = (struct tsl_model_ratio){.a = a, .b = b};
     return &model->ratios[model->n_ratios++];
 }
 
 static void note_ratio_locked(struct tsl_model *model, uint64_t a, uint64_t b, double times)
 {
-    struct ratio *there = ratio_locked(model, a, b, true), *back = ratio_locked(model, b, a, true);
+    struct tsl_model_ratio *there = tsl_model_ratio_locked(model, a, b, true),
+                           *back = tsl_model_ratio_locked(model, b, a, true);
 
     if (there)
         tsl_samples_add(&there->times, times);
@@ -267,16 +215,16 @@ static void note_ratio_locked(struct tsl_model *model, uint64_t a, uint64_t b, d
 }
 
 /* The same kernel at the same size on other kinds. */
-static void compare_locked(struct tsl_model *model, const struct run *run, const struct slowness *mine)
+static void compare_locked(struct tsl_model *model, const struct tsl_model_run *run, const struct tsl_slowness *mine)
 {
     for (unsigned i = 0; i < run->n_kinds; i++)
         if (run->kinds[i].n && &run->kinds[i] != mine)
             note_ratio_locked(model, run->kinds[i].kind, mine->kind, value_of(mine) / value_of(&run->kinds[i]));
 }
 
-static void add_run_locked(struct tsl_model *model, struct run *run, uint64_t kind, double item_ns)
+static void add_run_locked(struct tsl_model *model, struct tsl_model_run *run, uint64_t kind, double item_ns)
 {
-    struct slowness *slowness = make_slowness(run, kind);
+    struct tsl_slowness *slowness = make_slowness(run, kind);
 
     if (slowness == run->kinds)
         add_slowness(slowness, 1, 1);
@@ -289,27 +237,29 @@ static void add_run_locked(struct tsl_model *model, struct run *run, uint64_t ki
 
 void tsl_model_ran(struct tsl_model *model, uint64_t kind, uint64_t kernel, uint64_t size, double ns)
 {
-    struct run *run;
+    struct tsl_model_run *run;
 
     if (!(ns > 0) || !isfinite((float)ns))
         return;
     size = size ? size : 1;
     pthread_mutex_lock(&model->lock);
-    run = make_locked(model, kernel, ANY) ? make_locked(model, kernel, class_of(size)) : NULL;
+    run = tsl_model_make_locked(model, kernel, TSL_MODEL_ANY) ? tsl_model_make_locked(model, kernel, class_of(size))
+                                                              : NULL;
     if (run)
         add_run_locked(model, run, kind, ns / (double)size);
+    model->n_new++;
     pthread_mutex_unlock(&model->lock);
 }
 
 /* The nearest size at which the kernel was seen on that kind. */
-static struct run *nearest_locked(struct tsl_model *model, uint64_t kind, uint64_t kernel, uint64_t class)
+static struct tsl_model_run *nearest_locked(struct tsl_model *model, uint64_t kind, uint64_t kernel, uint64_t class)
 {
     for (uint64_t d = 1; d <= NEAR; d++)
         for (unsigned up = 0; up < 2; up++) {
-            struct run *run = up          ? find_locked(model, kernel, class + d)
-                              : class < d ? NULL
-                                          : find_locked(model, kernel, class - d);
-            struct slowness *slowness = run ? slowness_of(run, kind) : NULL;
+            struct tsl_model_run *run = up          ? tsl_model_find_locked(model, kernel, class + d)
+                                        : class < d ? NULL
+                                                    : tsl_model_find_locked(model, kernel, class - d);
+            struct tsl_slowness *slowness = run ? slowness_of(run, kind) : NULL;
 
             if (slowness && slowness->n)
                 return run;
@@ -318,12 +268,12 @@ static struct run *nearest_locked(struct tsl_model *model, uint64_t kind, uint64
 }
 
 /* Of a kind that ran it at another size only: by what others took at this size, where they ran both. */
-static double from_other_size(struct run *run, struct run *other, uint64_t kind)
+static double from_other_size(struct tsl_model_run *run, struct tsl_model_run *other, uint64_t kind)
 {
     double there = (double)other->work.typical * value_of(slowness_of(other, kind));
 
     for (unsigned i = 0; run && i < run->n_kinds; i++) {
-        struct slowness *both = slowness_of(other, run->kinds[i].kind);
+        struct tsl_slowness *both = slowness_of(other, run->kinds[i].kind);
 
         if (run->kinds[i].n && both && both->n)
             return there * (double)run->work.typical * value_of(&run->kinds[i]) /
@@ -334,8 +284,8 @@ static double from_other_size(struct run *run, struct run *other, uint64_t kind)
 
 static struct tsl_guess guess_locked(struct tsl_model *model, uint64_t kind, uint64_t kernel, uint64_t size)
 {
-    struct run *run = find_locked(model, kernel, class_of(size)), *other;
-    struct slowness *slowness = run ? slowness_of(run, kind) : NULL;
+    struct tsl_model_run *run = tsl_model_find_locked(model, kernel, class_of(size)), *other;
+    struct tsl_slowness *slowness = run ? slowness_of(run, kind) : NULL;
     struct tsl_guess guess = {.n_tries = slowness ? slowness->n_tries : 0, .spread = 1};
 
     if (run && run->work.n)
@@ -345,7 +295,8 @@ static struct tsl_guess guess_locked(struct tsl_model *model, uint64_t kind, uin
         guess.ns = (double)run->work.typical * value_of(slowness) * (double)size;
         return guess;
     }
-    other = find_locked(model, kernel, ANY) ? nearest_locked(model, kind, kernel, class_of(size)) : NULL;
+    other = tsl_model_find_locked(model, kernel, TSL_MODEL_ANY) ? nearest_locked(model, kind, kernel, class_of(size))
+                                                                : NULL;
     if (other)
         guess.ns = from_other_size(run, other, kind) * (double)size;
     return guess;
@@ -363,10 +314,10 @@ struct tsl_guess tsl_model_run(struct tsl_model *model, uint64_t kind, uint64_t 
 
 void tsl_model_tried(struct tsl_model *model, uint64_t kind, uint64_t kernel, uint64_t size)
 {
-    struct run *run;
+    struct tsl_model_run *run;
 
     pthread_mutex_lock(&model->lock);
-    run = find_locked(model, kernel, class_of(size));
+    run = tsl_model_find_locked(model, kernel, class_of(size));
     if (run)
         make_slowness(run, kind)->n_tries++;
     pthread_mutex_unlock(&model->lock);
@@ -374,13 +325,13 @@ void tsl_model_tried(struct tsl_model *model, uint64_t kind, uint64_t kernel, ui
 
 double tsl_model_ratio(struct tsl_model *model, uint64_t a, uint64_t b)
 {
-    struct ratio *ratio;
+    struct tsl_model_ratio *ratio;
     double times;
 
     if (a == b)
         return 1;
     pthread_mutex_lock(&model->lock);
-    ratio = ratio_locked(model, a, b, false);
+    ratio = tsl_model_ratio_locked(model, a, b, false);
     times = ratio ? (double)ratio->times.typical : 0;
     pthread_mutex_unlock(&model->lock);
     return times;
@@ -388,14 +339,14 @@ double tsl_model_ratio(struct tsl_model *model, uint64_t a, uint64_t b)
 
 /* ---- Moves ---- */
 
-static struct pair *pair_locked(struct tsl_model *model, uint64_t from, uint64_t to, bool make)
+struct tsl_model_pair *tsl_model_pair_locked(struct tsl_model *model, uint64_t from, uint64_t to, bool make)
 {
-    struct pair *pair;
+    struct tsl_model_pair *pair;
 
     for (unsigned i = 0; i < model->n_pairs; i++)
         if (model->pairs[i]->from == from && model->pairs[i]->to == to)
             return model->pairs[i];
-    pair = make && model->n_pairs < MAX_PAIRS ? calloc(1, sizeof *pair) : NULL;
+    pair = make && model->n_pairs < TSL_MODEL_PAIRS ? calloc(1, sizeof *pair) : NULL;
     if (!pair)
         return NULL;
     pair->from = from;
@@ -407,7 +358,7 @@ static unsigned move_class(uint64_t size)
 {
     uint64_t class = class_of(size);
 
-    return class < N_CLASSES ? (unsigned)class : N_CLASSES - 1;
+    return class < TSL_MODEL_CLASSES ? (unsigned)class : TSL_MODEL_CLASSES - 1;
 }
 
 static double class_size(unsigned class)
@@ -418,12 +369,13 @@ static double class_size(unsigned class)
 void tsl_model_moved(struct tsl_model *model, uint64_t from, uint64_t to, uint64_t size, double ns)
 {
     unsigned class = move_class(size);
-    struct pair *pair;
+    struct tsl_model_pair *pair;
 
     if (size == 0)
         return;
     pthread_mutex_lock(&model->lock);
-    pair = pair_locked(model, from, to, true);
+    pair = tsl_model_pair_locked(model, from, to, true);
+    model->n_new++;
     if (pair)
         tsl_samples_add(&pair->ns[class], class < LARGE_CLASS ? ns : ns * class_size(class) / (double)size);
     pthread_mutex_unlock(&model->lock);
@@ -431,13 +383,13 @@ void tsl_model_moved(struct tsl_model *model, uint64_t from, uint64_t to, uint64
 
 /* By the class, else between its neighbours; above all that is known by the largest's bandwidth, below by the
  * smallest's latency. 0: nothing is known. */
-static double pair_ns(const struct pair *pair, uint64_t size)
+static double pair_ns(const struct tsl_model_pair *pair, uint64_t size)
 {
     unsigned class = move_class(size), low = class, high = class;
 
     while (low > 0 && !pair->ns[low].n)
         low--;
-    while (high < N_CLASSES - 1 && !pair->ns[high].n)
+    while (high < TSL_MODEL_CLASSES - 1 && !pair->ns[high].n)
         high++;
     double below = (double)pair->ns[low].typical, above = (double)pair->ns[high].typical;
     if (low == high)
@@ -454,14 +406,14 @@ static double pair_ns(const struct pair *pair, uint64_t size)
 
 double tsl_model_move_ns(struct tsl_model *model, uint64_t from, uint64_t to, uint64_t size)
 {
-    struct pair *pair;
+    struct tsl_model_pair *pair;
     double ns;
 
     pthread_mutex_lock(&model->lock);
-    pair = pair_locked(model, from, to, false);
+    pair = tsl_model_pair_locked(model, from, to, false);
     ns = pair ? pair_ns(pair, size) : 0;
     if (ns <= 0) {
-        pair = pair_locked(model, to, from, false);
+        pair = tsl_model_pair_locked(model, to, from, false);
         ns = pair ? pair_ns(pair, size) : 0;
     }
     pthread_mutex_unlock(&model->lock);
@@ -470,11 +422,11 @@ double tsl_model_move_ns(struct tsl_model *model, uint64_t from, uint64_t to, ui
 
 unsigned tsl_model_n_moves(struct tsl_model *model, uint64_t from, uint64_t to, uint64_t size)
 {
-    struct pair *pair;
+    struct tsl_model_pair *pair;
     unsigned n;
 
     pthread_mutex_lock(&model->lock);
-    pair = pair_locked(model, from, to, false);
+    pair = tsl_model_pair_locked(model, from, to, false);
     n = pair ? pair->ns[move_class(size)].n : 0;
     pthread_mutex_unlock(&model->lock);
     return n;

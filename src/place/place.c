@@ -1,10 +1,14 @@
 /* The placer: the policy of the settings, with what it remembers. */
 #include "place/internal.h"
 
+#include "core/clock.h"
+#include "place/model_file.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-static void choose_policy(struct tsl_placer *placer, const struct tsl_settings *settings)
+static void choose_policy(struct tsl_placer *placer, struct tsl_member *const *members,
+                          const struct tsl_settings *settings)
 {
     switch (settings->policy) {
     case TSL_POLICY_EAGER:
@@ -18,7 +22,7 @@ static void choose_policy(struct tsl_placer *placer, const struct tsl_settings *
         break;
     case TSL_POLICY_WEIGHTS:
         placer->choose = tsl_place_weights;
-        tsl_place_weights_init(placer, settings->weights, settings->n_weights);
+        tsl_place_weights_init(placer, members, settings->weights, settings->n_weights);
         break;
     case TSL_POLICY_MODEL: /* another name of auto */
     case TSL_POLICY_AUTO:
@@ -47,6 +51,14 @@ uint64_t tsl_kind_of(const struct tsl_member *member, unsigned i)
     return mix(hash, path->driver_version) | 1u << 8; /* never one of the small numbers */
 }
 
+static bool lasting(struct tsl_member *const *members, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (!members[i]->driver || members[i]->driver->passing)
+            return false;
+    return true;
+}
+
 struct tsl_placer *tsl_placer_create(const struct tsl_settings *settings, struct tsl_member *const *members, unsigned n)
 {
     struct tsl_placer *placer = calloc(1, sizeof *placer);
@@ -61,9 +73,9 @@ struct tsl_placer *tsl_placer_create(const struct tsl_settings *settings, struct
         placer->profiles[i] = members[i]->caps.profiles;
         placer->kind[i] = tsl_kind_of(members[i], i);
     }
-    choose_policy(placer, settings);
+    choose_policy(placer, members, settings);
     if (placer->choose == tsl_place_auto) {
-        placer->model = tsl_model_create();
+        placer->model = tsl_model_kept(lasting(members, n) ? settings->cache : NULL);
         if (!placer->model) {
             free(placer);
             return NULL;
@@ -76,6 +88,8 @@ void tsl_placer_destroy(struct tsl_placer *placer)
 {
     if (!placer)
         return;
+    if (placer->model)
+        tsl_model_keep(placer->model, tsl_clock_ns());
     tsl_model_unref(placer->model);
     free(placer);
 }
@@ -151,4 +165,9 @@ void tsl_placer_moved(struct tsl_placer *placer, unsigned from, unsigned to, uin
 {
     if (placer->model)
         tsl_model_moved(placer->model, kind_of_space(placer, from), kind_of_space(placer, to), size, (double)ns);
+}
+
+struct tsl_model *tsl_placer_unkept(struct tsl_placer *placer, uint64_t now_ns)
+{
+    return placer->model && tsl_model_is_due(placer->model, now_ns) ? placer->model : NULL;
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct tsl_model;
 struct tsl_placer;
 struct tsl_settings;
 struct tsl_member;
@@ -62,6 +63,9 @@ struct tsl_ended {
     uint64_t ran_ns, end_ns, now_ns;
 };
 void tsl_placer_done(struct tsl_placer *placer, struct tsl_placement *placement, const struct tsl_ended *ended);
+
+/* What it has learned, where that is kept and is to be written now (tsl_model_keep, under no lock); else NULL. */
+struct tsl_model *tsl_placer_unkept(struct tsl_placer *placer, uint64_t now_ns);
 
 /* Spaces as in tile/tile.h: 0 is the host, 1 + i member i. */
 double tsl_placer_move_ns(struct tsl_placer *placer, unsigned from, unsigned to, uint64_t size);

@@ -56,16 +56,20 @@ void tsl_place_round_robin(struct tsl_placer *placer, const struct tsl_ask *ask,
 
 /* ---- Weights ---- */
 
-void tsl_place_weights_init(struct tsl_placer *placer, const double *weights, size_t n_weights)
+void tsl_place_weights_init(struct tsl_placer *placer, struct tsl_member *const *members, const double *weights,
+                            size_t n_weights)
 {
     double sum = 0;
+    unsigned n_members = 0;
 
-    for (unsigned i = 0; i < placer->n && i < n_weights; i++)
-        sum += placer->weight[i] = weights[i];
-    if (n_weights != placer->n)
+    for (unsigned i = 0; i < placer->n; i++) {
+        n_members = members[i]->index >= n_members ? members[i]->index + 1 : n_members;
+        sum += placer->weight[i] = members[i]->index < n_weights ? weights[members[i]->index] : 0;
+    }
+    if (n_weights < n_members || (n_weights > n_members && n_members == placer->n)) /* not a few of many members */
         tsl_log_once(TSL_ROOM_PLACE, TSL_LOG_WARN, "TESELA_POLICY names %zu weights for %u members: %s", n_weights,
-                     placer->n,
-                     n_weights < placer->n ? "members without one get nothing" : "those left over say nothing");
+                     n_members,
+                     n_weights < n_members ? "members without one get nothing" : "those left over say nothing");
     if (sum > 0)
         return;
     tsl_log_once(TSL_ROOM_PLACE, TSL_LOG_WARN, "no member of this context has a weight: all get the same");

@@ -21,6 +21,7 @@ static struct tsl_placer *make(enum tsl_policy policy, const double *speeds, dou
 
     for (unsigned i = 0; i < N; i++) {
         members[i].caps.speed = speeds ? speeds[i] : 1;
+        members[i].index = i;
         all[i] = (struct tsl_candidate){.eligible = true};
     }
     placer = tsl_placer_create(&settings, pointers, N);
@@ -184,6 +185,21 @@ static void test_weights_that_do_not_fit(void **state)
         counts[choose(placer)]++;
     for (unsigned i = 0; i < N; i++)
         assert_int_equal(counts[i], 2);
+    tsl_placer_destroy(placer);
+}
+
+/* Weights are of all members, in their order; a context of some takes theirs. */
+static void test_weights_of_some_members(void **state)
+{
+    double weights[N] = {9, 1, 0, 3};
+    struct tsl_settings settings = {.policy = TSL_POLICY_WEIGHTS, .weights = weights, .n_weights = N};
+    struct tsl_member *const some[] = {&members[1], &members[3]};
+    struct tsl_placer *placer;
+
+    (void)state;
+    tsl_placer_destroy(make(TSL_POLICY_FASTEST, NULL, NULL, 0));
+    placer = tsl_placer_create(&settings, some, 2);
+    assert_true(placer->weight[0] == 1 && placer->weight[1] == 3);
     tsl_placer_destroy(placer);
 }
 
@@ -417,6 +433,7 @@ int main(void)
         cmocka_unit_test(test_round_robin),
         cmocka_unit_test(test_weights),
         cmocka_unit_test(test_weights_that_do_not_fit),
+        cmocka_unit_test(test_weights_of_some_members),
         cmocka_unit_test(test_auto_without_history),
         cmocka_unit_test(test_auto_counts_moves),
         cmocka_unit_test(test_auto_learns),

@@ -1,0 +1,393 @@
+#include "place/model_file.h"
+
+#include "core/bytes.h"
+#include "core/log.h"
+#include "place/model_inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_NAME "models-1"
+#define MAGIC     0x4d4c5354u /* "TSLM" */
+#define VERSION   1u
+#define MAX_SIZE  (4u << 20)
+#define FIRST_NS \
+    UINT64_C(500000000) /* from the first new sample to the first writing; later ones are written less often */
+#define LATER_NS UINT64_C(10000000000)
+
+/* ---- The form ------------------------------------------------------------------------------------------------------
+ * u32 magic, u32 version, u64 sum of all that follows; then the runs, pairs and ratios, each list with its length
+ * first. Samples are a u8 count and as many floats, oldest first. All little-endian. */
+
+static void put_float(struct tsl_writer *w, double value)
+{
+    float narrow = (float)value;
+    uint32_t bits;
+
+    memcpy(&bits, &narrow, sizeof bits);
+    tsl_write_u32(w, bits);
+}
+
+/* Only what can have been measured. */
+static double get_float(struct tsl_reader *r)
+{
+    uint32_t bits = tsl_read_u32(r);
+    float value;
+
+    memcpy(&value, &bits, sizeof value);
+    if (!isfinite(value) || !(value > 0))
+        r->failed = true;
+    return (double)value;
+}
+
+static void put_samples(struct tsl_writer *w, const struct tsl_samples *samples)
+{
+    unsigned oldest = samples->n < TSL_N_SAMPLES ? 0 : samples->next;
+
+    tsl_write_u8(w, samples->n);
+    for (unsigned i = 0; i < samples->n; i++)
+        put_float(w, (double)samples->value[(oldest + i) % TSL_N_SAMPLES]);
+}
+
+static struct tsl_samples get_samples(struct tsl_reader *r)
+{
+    struct tsl_samples samples = {0};
+    unsigned n = tsl_read_u8(r);
+
+    if (n > TSL_N_SAMPLES)
+        r->failed = true;
+    for (unsigned i = 0; i < n && !r->failed; i++)
+        tsl_samples_add(&samples, get_float(r));
+    return samples;
+}
+
+static void put_run(struct tsl_writer *w, const struct tsl_model_run *run)
+{
+    tsl_write_u64(w, run->key.kernel);
+    tsl_write_u64(w, run->key.class);
+    put_samples(w, &run->work);
+    tsl_write_u8(w, (uint8_t)run->n_kinds);
+    for (unsigned i = 0; i < run->n_kinds; i++) {
+        const struct tsl_slowness *slowness = &run->kinds[i];
+
+        tsl_write_u64(w, slowness->kind);
+        tsl_write_u32(w, slowness->n);
+        tsl_write_u32(w, slowness->n_tries);
+        put_samples(w, &slowness->first);
+        put_float(w, slowness->n > TSL_MODEL_FIRST ? slowness->later : 1);
+    }
+}
+
+static bool get_run(struct tsl_reader *r, struct tsl_model_run *run)
+{
+    run->key.kernel = tsl_read_u64(r);
+    run->key.class = tsl_read_u64(r);
+    run->work = get_samples(r);
+    run->n_kinds = tsl_read_u8(r);
+    if (run->n_kinds > TSL_MODEL_KINDS)
+        return false;
+    for (unsigned i = 0; i < run->n_kinds; i++) {
+        struct tsl_slowness *slowness = &run->kinds[i];
+
+        slowness->kind = tsl_read_u64(r);
+        slowness->n = tsl_read_u32(r);
+        slowness->n_tries = tsl_read_u32_max(r, 1u << 20);
+        slowness->first = get_samples(r);
+        slowness->later = get_float(r);
+        if ((slowness->n > 0) != (slowness->first.n > 0))
+            return false;
+    }
+    /* Where there are kinds, the first one's times are the work. */
+    return !r->failed && (run->n_kinds == 0 || (run->work.n > 0 && run->kinds[0].n > 0));
+}
+
+static void put_model_locked(struct tsl_writer *w, const struct tsl_model *model)
+{
+    tsl_write_u32(w, (uint32_t)HASH_COUNT(model->runs));
+    for (const struct tsl_model_run *run = model->runs; run; run = run->hh.next)
+        put_run(w, run);
+    tsl_write_u32(w, model->n_pairs);
+    for (unsigned i = 0; i < model->n_pairs; i++) {
+        tsl_write_u64(w, model->pairs[i]->from);
+        tsl_write_u64(w, model->pairs[i]->to);
+        for (unsigned class = 0; class < TSL_MODEL_CLASSES; class ++)
+            put_samples(w, &model->pairs[i]->ns[class]);
+    }
+    tsl_write_u32(w, model->n_ratios);
+    for (unsigned i = 0; i < model->n_ratios; i++) {
+        tsl_write_u64(w, model->ratios[i].a);
+        tsl_write_u64(w, model->ratios[i].b);
+        put_samples(w, &model->ratios[i].times);
+    }
+}
+
+/* What this process knows itself stays. */
+static void take_run_locked(struct tsl_model *model, const struct tsl_model_run *read)
+{
+    struct tsl_model_run *run;
+
+    if (tsl_model_find_locked(model, read->key.kernel, read->key.class))
+        return;
+    run = tsl_model_make_locked(model, read->key.kernel, read->key.class);
+    if (!run)
+        return;
+    run->work = read->work;
+    run->n_kinds = read->n_kinds;
+    memcpy(run->kinds, read->kinds, sizeof run->kinds);
+}
+
+static void get_pair_locked(struct tsl_reader *r, struct tsl_model *model)
+{
+    uint64_t from = tsl_read_u64(r), to = tsl_read_u64(r);
+    struct tsl_model_pair *pair = r->failed ? NULL : tsl_model_pair_locked(model, from, to, true);
+
+    for (unsigned class = 0; class < TSL_MODEL_CLASSES; class ++) {
+        struct tsl_samples samples = get_samples(r);
+
+        if (pair && !pair->ns[class].n && !r->failed)
+            pair->ns[class] = samples;
+    }
+}
+
+static void get_ratio_locked(struct tsl_reader *r, struct tsl_model *model)
+{
+    uint64_t a = tsl_read_u64(r), b = tsl_read_u64(r);
+    struct tsl_samples times = get_samples(r);
+    struct tsl_model_ratio *ratio = r->failed ? NULL : tsl_model_ratio_locked(model, a, b, true);
+
+    if (ratio && !ratio->times.n)
+        ratio->times = times;
+}
+
+/* The sum is right, so what is wrong is of another version of ours: what was read until then is as good as any. */
+static bool get_model_locked(struct tsl_reader *r, struct tsl_model *model)
+{
+    uint32_t n = tsl_read_count(r, 18);
+
+    for (uint32_t i = 0; i < n && !r->failed; i++) {
+        struct tsl_model_run run = {0};
+
+        if (!get_run(r, &run))
+            return false;
+        take_run_locked(model, &run);
+    }
+    n = tsl_read_count(r, 16);
+    for (uint32_t i = 0; i < n && !r->failed; i++)
+        get_pair_locked(r, model);
+    n = tsl_read_count(r, 17);
+    for (uint32_t i = 0; i < n && !r->failed; i++)
+        get_ratio_locked(r, model);
+    return tsl_read_end(r);
+}
+
+/* ---- The file ------------------------------------------------------------------------------------------------------
+ */
+
+/* Only ours, and nobody else may write there: others could steer what this user's programs do. */
+static bool is_trusted(int file, mode_t type)
+{
+    struct stat about;
+
+    return fstat(file, &about) == 0 && (about.st_mode & S_IFMT) == type && about.st_uid == geteuid() &&
+           (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+static void make_folders(const char *path)
+{
+    char *copy = strdup(path);
+
+    for (char *at = copy ? strchr(copy + 1, '/') : NULL; at; at = strchr(at + 1, '/')) {
+        *at = 0;
+        mkdir(copy, 0700);
+        *at = '/';
+    }
+    if (copy)
+        mkdir(copy, 0700);
+    free(copy);
+}
+
+static int open_folder(const char *path, bool make)
+{
+    int folder;
+
+    if (make)
+        make_folders(path);
+    folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder >= 0 && !is_trusted(folder, S_IFDIR)) {
+        tsl_log_once(TSL_ROOM_PLACE, TSL_LOG_WARN,
+                     "%s is left alone, because it isn't this user's own or others may write there", path);
+        close(folder);
+        folder = -1;
+    }
+    return folder;
+}
+
+static bool transfer(int file, void *data, size_t size, bool out)
+{
+    for (char *at = data; size;) {
+        ssize_t n = out ? write(file, at, size) : read(file, at, size);
+
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return false;
+        if (n > 0) {
+            at += n;
+            size -= (size_t)n;
+        }
+    }
+    return true;
+}
+
+/* Its contents (heap); NULL: none, or not to be trusted. */
+static void *read_file(const char *path, size_t *size)
+{
+    int folder = open_folder(path, false);
+    int file = folder < 0 ? -1 : openat(folder, FILE_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat about;
+    void *data = NULL;
+
+    if (file >= 0 && is_trusted(file, S_IFREG) && fstat(file, &about) == 0 && about.st_size <= (off_t)MAX_SIZE) {
+        *size = (size_t)about.st_size;
+        data = malloc(*size + 1);
+    }
+    if (data && !transfer(file, data, *size, false)) {
+        free(data);
+        data = NULL;
+    }
+    if (file >= 0)
+        close(file);
+    if (folder >= 0)
+        close(folder);
+    return data;
+}
+
+bool tsl_model_read(struct tsl_model *model, const char *path)
+{
+    size_t size = 0;
+    void *data = read_file(path, &size);
+    struct tsl_reader r = tsl_reader_of(data, size);
+    bool good = data && tsl_read_u32(&r) == MAGIC && tsl_read_u32(&r) == VERSION;
+    uint64_t sum = good ? tsl_read_u64(&r) : 0;
+
+    good = good && !r.failed && sum == tsl_bytes_sum(r.data + r.at, r.size - r.at);
+    if (good) {
+        pthread_mutex_lock(&model->lock);
+        good = get_model_locked(&r, model);
+        pthread_mutex_unlock(&model->lock);
+    }
+    if (data && !good)
+        tsl_log(TSL_ROOM_PLACE, TSL_LOG_INFO, "%s/" FILE_NAME " can't be read and is made anew", path);
+    free(data);
+    return good;
+}
+
+static bool write_aside(int folder, void *data, size_t size)
+{
+    char aside[64];
+    int file;
+    bool done;
+
+    snprintf(aside, sizeof aside, "new-models-%d", (int)getpid());
+    unlinkat(folder, aside, 0); /* of a process of that number that died */
+    file = openat(folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0)
+        return false;
+    done = transfer(file, data, size, true);
+    done &= close(file) == 0;
+    if (done && renameat(folder, aside, folder, FILE_NAME) == 0)
+        return true;
+    unlinkat(folder, aside, 0);
+    return false;
+}
+
+bool tsl_model_write(struct tsl_model *model, const char *path)
+{
+    struct tsl_writer body = {0}, whole = {0};
+    int folder = open_folder(path, true);
+    bool done = false;
+
+    if (folder < 0)
+        return false;
+    pthread_mutex_lock(&model->lock);
+    put_model_locked(&body, model);
+    pthread_mutex_unlock(&model->lock);
+    tsl_write_u32(&whole, MAGIC);
+    tsl_write_u32(&whole, VERSION);
+    tsl_write_u64(&whole, tsl_bytes_sum(body.data, body.size));
+    tsl_write_raw(&whole, body.data, body.size);
+    if (!body.failed && !whole.failed && whole.size <= MAX_SIZE)
+        done = write_aside(folder, whole.data, whole.size);
+    free(body.data);
+    free(whole.data);
+    close(folder);
+    return done;
+}
+
+/* ---- The process's model ---- */
+
+static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER; /* above the model's; also: one writes at a time */
+static struct tsl_model *kept;                                /* NULL: not yet asked for */
+
+struct tsl_model *tsl_model_kept(const char *folder)
+{
+    struct tsl_model *model;
+
+    if (!folder)
+        return tsl_model_create();
+    pthread_mutex_lock(&kept_lock);
+    if (!kept) {
+        kept = tsl_model_create();
+        if (kept && (kept->folder = strdup(folder)))
+            tsl_model_read(kept, folder);
+    }
+    model = kept ? tsl_model_ref(kept) : NULL;
+    pthread_mutex_unlock(&kept_lock);
+    return model;
+}
+
+bool tsl_model_is_due(struct tsl_model *model, uint64_t now_ns)
+{
+    bool due = false;
+
+    if (!model->folder)
+        return false;
+    pthread_mutex_lock(&model->lock);
+    if (model->n_new && !model->due_ns)
+        model->due_ns = now_ns + FIRST_NS;
+    due = model->n_new && now_ns >= model->due_ns;
+    pthread_mutex_unlock(&model->lock);
+    return due;
+}
+
+void tsl_model_keep(struct tsl_model *model, uint64_t now_ns)
+{
+    bool news;
+
+    if (!model->folder)
+        return;
+    pthread_mutex_lock(&kept_lock);
+    pthread_mutex_lock(&model->lock);
+    news = model->n_new;
+    model->n_new = 0;
+    model->due_ns = now_ns + LATER_NS;
+    pthread_mutex_unlock(&model->lock);
+    if (news) {
+        tsl_model_read(model, model->folder);
+        if (!tsl_model_write(model, model->folder))
+            tsl_log_once(TSL_ROOM_PLACE, TSL_LOG_INFO, "what was learned can't be kept in %s", model->folder);
+    }
+    pthread_mutex_unlock(&kept_lock);
+}
+
+void tsl_model_forget(void)
+{
+    pthread_mutex_lock(&kept_lock);
+    tsl_model_unref(kept);
+    kept = NULL;
+    pthread_mutex_unlock(&kept_lock);
+}

@@ -1,0 +1,73 @@
+/* The inside of a model: shared by model.c and model_file.c. */
+#ifndef TSL_PLACE_MODEL_INSIDE_H
+#define TSL_PLACE_MODEL_INSIDE_H
+
+#include "place/model.h"
+
+#include <pthread.h>
+#define HASH_NONFATAL_OOM 1 /* else uthash ends the process when memory is short */
+#include <uthash.h>
+
+#define TSL_MODEL_CLASSES 48 /* of moves: up to 2^48 bytes */
+#define TSL_MODEL_PAIRS   128
+#define TSL_MODEL_KINDS   8 /* of which a kernel's times are kept */
+#define TSL_MODEL_FIRST   3 /* samples of a slowness whose median counts; then each further one counts a little */
+
+/* A kernel at a size class; class TSL_MODEL_ANY: seen at all. */
+#define TSL_MODEL_ANY UINT64_MAX
+struct tsl_model_key {
+    uint64_t kernel, class;
+};
+
+/* How a kind does with a kernel: so many times the work (struct tsl_model_run) is what it takes. */
+struct tsl_slowness {
+    uint64_t kind;
+    struct tsl_samples first; /* the first few */
+    double later;             /* of all after them, each counting a little */
+    unsigned n, n_tries;
+};
+
+/*
+ * What a work-item takes is the kernel's work, which may change from launch to launch, times the kind's slowness, which
+ * doesn't. The last samples of all kinds tell the work, so that no kind's are out of date; all samples of a kind tell
+ * its slowness. That of the first kind is 1.
+ */
+struct tsl_model_run {
+    struct tsl_model_key key;
+    struct tsl_samples work; /* nanoseconds per work-item */
+    unsigned n_kinds;
+    struct tsl_slowness kinds[TSL_MODEL_KINDS];
+    uint64_t used; /* tick of the last use */
+    UT_hash_handle hh;
+};
+
+struct tsl_model_pair {
+    uint64_t from, to;
+    struct tsl_samples ns[TSL_MODEL_CLASSES]; /* of large classes: as for the class's smallest size */
+};
+
+struct tsl_model_ratio {
+    uint64_t a, b;
+    struct tsl_samples times; /* slower is b */
+};
+
+struct tsl_model {
+    pthread_mutex_t lock;
+    unsigned refs;
+    uint64_t tick;
+    struct tsl_model_run *runs;
+    unsigned n_pairs, n_ratios;
+    struct tsl_model_pair *pairs[TSL_MODEL_PAIRS];
+    struct tsl_model_ratio ratios[TSL_MODEL_PAIRS];
+    char *folder;    /* where it is kept; NULL: nowhere. Set once */
+    unsigned n_new;  /* samples since it was written */
+    uint64_t due_ns; /* when it is to be written; 0: not known yet */
+};
+
+/* Without making: NULL. */
+struct tsl_model_run *tsl_model_find_locked(struct tsl_model *model, uint64_t kernel, uint64_t class);
+struct tsl_model_run *tsl_model_make_locked(struct tsl_model *model, uint64_t kernel, uint64_t class);
+struct tsl_model_pair *tsl_model_pair_locked(struct tsl_model *model, uint64_t from, uint64_t to, bool make);
+struct tsl_model_ratio *tsl_model_ratio_locked(struct tsl_model *model, uint64_t a, uint64_t b, bool make);
+
+#endif

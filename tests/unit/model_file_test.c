@@ -1,0 +1,182 @@
+/* Models on disk: what was learned is there in the next process; a file that is damaged, strange or not to be trusted
+ * is as none; two processes' knowledge comes together. */
+#include "place/model_file.h"
+#include "test.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[256], file[300];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/tesela-models-%d-XXXXXX", (int)getpid());
+    assert_non_null(mkdtemp(folder));
+    snprintf(file, sizeof file, "%s/models-1", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(file);
+    assert_int_equal(rmdir(folder), 0);
+    return 0;
+}
+
+static struct tsl_model *learned(uint64_t kernel)
+{
+    struct tsl_model *model = tsl_model_create();
+
+    for (unsigned i = 0; i < 9; i++) {
+        tsl_model_ran(model, 5, kernel, 1024, 1e6);
+        tsl_model_ran(model, 6, kernel, 1024, 4e6);
+        tsl_model_moved(model, TSL_KIND_HOST, 5, 1 << 20, 1e5);
+    }
+    tsl_model_tried(model, 6, kernel, 1024);
+    return model;
+}
+
+static void assert_knows(struct tsl_model *model, uint64_t kernel)
+{
+    struct tsl_guess guess = tsl_model_run(model, 6, kernel, 1024);
+
+    assert_int_equal(guess.n_samples, 9);
+    assert_int_equal(guess.n_tries, 1);
+    assert_true(guess.ns > 3.9e6 && guess.ns < 4.1e6);
+    assert_true(tsl_model_ratio(model, 5, 6) > 3.9);
+    assert_int_equal(tsl_model_n_moves(model, TSL_KIND_HOST, 5, 1 << 20), TSL_N_SAMPLES);
+    assert_true(tsl_model_move_ns(model, TSL_KIND_HOST, 5, 1 << 20) < 1.1e5);
+}
+
+static void test_comes_back(void **state)
+{
+    struct tsl_model *model = learned(1), *next = tsl_model_create();
+    struct stat about;
+
+    (void)state;
+    assert_false(tsl_model_read(next, folder));
+    assert_true(tsl_model_write(model, folder));
+    assert_true(tsl_model_read(next, folder));
+    assert_knows(next, 1);
+    assert_int_equal(stat(file, &about), 0);
+    assert_int_equal(about.st_mode & 0777, 0600);
+    tsl_model_ran(next, 6, 1, 1024, 4e6); /* goes on where it was */
+    assert_int_equal(tsl_model_run(next, 6, 1, 1024).n_samples, 10);
+    tsl_model_unref(model);
+    tsl_model_unref(next);
+}
+
+/* Another process wrote meanwhile: both are kept. */
+static void test_processes_share(void **state)
+{
+    struct tsl_model *other = learned(2), *ours, *third = tsl_model_create();
+
+    (void)state;
+    ours = tsl_model_kept(folder);
+    assert_true(tsl_model_write(other, folder));
+    for (unsigned i = 0; i < 9; i++) {
+        tsl_model_ran(ours, 5, 1, 1024, 1e6);
+        tsl_model_ran(ours, 6, 1, 1024, 4e6);
+    }
+    tsl_model_tried(ours, 6, 1, 1024);
+    assert_false(tsl_model_is_due(ours, 1000));
+    assert_true(tsl_model_is_due(ours, 60000000000));
+    tsl_model_keep(ours, 60000000000);
+    assert_false(tsl_model_is_due(ours, 60000000001));
+    assert_true(tsl_model_read(third, folder));
+    assert_knows(third, 1);
+    assert_knows(third, 2);
+    tsl_model_unref(ours);
+    tsl_model_forget();
+    tsl_model_unref(other);
+    tsl_model_unref(third);
+}
+
+static void flip(long at)
+{
+    FILE *f = fopen(file, "r+");
+    int byte;
+
+    fseek(f, at, SEEK_SET);
+    byte = fgetc(f);
+    fseek(f, at, SEEK_SET);
+    fputc(byte ^ 0x41, f);
+    fclose(f);
+}
+
+/* Every byte, and every length: never believed, never a crash. */
+static void test_damage(void **state)
+{
+    struct tsl_model *model = learned(1);
+    struct stat about;
+
+    (void)state;
+    assert_true(tsl_model_write(model, folder));
+    assert_int_equal(stat(file, &about), 0);
+    for (long at = 0; at < about.st_size; at++) {
+        struct tsl_model *next = tsl_model_create();
+
+        flip(at);
+        assert_false(tsl_model_read(next, folder));
+        assert_int_equal(tsl_model_n_runs(next), 0);
+        flip(at);
+        tsl_model_unref(next);
+    }
+    for (long size = about.st_size - 1; size >= 0; size -= 7) {
+        struct tsl_model *next = tsl_model_create();
+
+        assert_int_equal(truncate(file, size), 0);
+        assert_false(tsl_model_read(next, folder));
+        tsl_model_unref(next);
+    }
+    assert_true(tsl_model_write(model, folder)); /* and it is made anew */
+    tsl_model_unref(model);
+}
+
+/* Links are not followed; what others may write to isn't read, nor written. */
+static void test_trust(void **state)
+{
+    struct tsl_model *model = learned(1), *next = tsl_model_create();
+    char elsewhere[320], link[320];
+
+    (void)state;
+    assert_true(tsl_model_write(model, folder));
+    assert_int_equal(chmod(file, 0622), 0);
+    assert_false(tsl_model_read(next, folder));
+    assert_int_equal(chmod(file, 0600), 0);
+    snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", folder);
+    assert_int_equal(rename(file, elsewhere), 0);
+    assert_int_equal(symlink(elsewhere, file), 0);
+    assert_false(tsl_model_read(next, folder));
+    assert_true(tsl_model_write(model, folder)); /* takes the link's place, and leaves what it led to alone */
+    assert_true(tsl_model_read(next, folder));
+    assert_int_equal(unlink(elsewhere), 0);
+    assert_int_equal(chmod(folder, 0777), 0);
+    assert_false(tsl_model_write(model, folder));
+    assert_false(tsl_model_read(next, folder));
+    assert_int_equal(chmod(folder, 0700), 0);
+    snprintf(link, sizeof link, "%s-link", folder);
+    assert_int_equal(symlink(folder, link), 0);
+    assert_false(tsl_model_write(model, link));
+    assert_int_equal(unlink(link), 0);
+    tsl_model_unref(model);
+    tsl_model_unref(next);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_comes_back, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_processes_share, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_damage, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_trust, make_folder, remove_folder),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
