@@ -19,6 +19,13 @@
 
 #define STACK_SIZE (64u << 10) /* of each of the two */
 
+/* ThreadSanitizer takes what they do in our memory for this thread's doing: for it they get a copy. */
+#if defined(__SANITIZE_THREAD__)
+#define SHARING CLONE_VFORK
+#else
+#define SHARING (CLONE_VM | CLONE_VFORK)
+#endif
+
 /* What they are told, and tell. */
 struct start {
     const char *path;
@@ -76,7 +83,7 @@ static int second(void *argument)
 static int first(void *argument)
 {
     struct start *start = argument;
-    pid_t process = clone(second, start->stack, CLONE_VM | CLONE_VFORK | SIGCHLD, start);
+    pid_t process = clone(second, start->stack, SHARING | SIGCHLD, start);
 
     if (process < 0)
         start->error = errno;
@@ -104,7 +111,7 @@ static void run(struct start *start, char *stack)
     sigfillset(&all);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    child = clone(first, stack, CLONE_VM | CLONE_VFORK, start);
+    child = clone(first, stack, SHARING, start);
     if (child < 0)
         start->error = errno;
     else
@@ -115,18 +122,21 @@ static void run(struct start *start, char *stack)
 
 bool tsl_spawn(const char *path, char *const *arguments, int socket, struct tsl_spawned *spawned)
 {
-    struct start start = {.path = path, .arguments = arguments, .socket = socket};
-    char *stacks = mmap(NULL, 2 * STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    /* Both stacks, and what is told and tells behind them: seen by all, copy or not. */
+    size_t size = 2 * STACK_SIZE + sizeof(struct start);
+    char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct start *start = (struct start *)(memory + 2 * STACK_SIZE), told;
 
-    if (stacks == MAP_FAILED)
+    if (memory == MAP_FAILED)
         return false;
-    start.stack = stacks + STACK_SIZE;
-    run(&start, stacks + 2 * STACK_SIZE);
-    munmap(stacks, 2 * STACK_SIZE);
-    errno = start.error;
-    if (start.error)
+    *start = (struct start){.path = path, .arguments = arguments, .socket = socket, .stack = memory + STACK_SIZE};
+    run(start, memory + 2 * STACK_SIZE);
+    told = *start;
+    munmap(memory, size);
+    errno = told.error;
+    if (told.error)
         return false;
-    *spawned = (struct tsl_spawned){start.process, (int)syscall(SYS_pidfd_open, start.process, 0)};
+    *spawned = (struct tsl_spawned){told.process, (int)syscall(SYS_pidfd_open, told.process, 0)};
     return true;
 }
 

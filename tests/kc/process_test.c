@@ -345,12 +345,10 @@ static void closed_streams_do_not_matter(void **state)
 
 static int use_closed(void)
 {
-    struct tsl_compiled compiled;
-
     close(0);
     close(1);
     close(2);
-    return kc_build(good, "", &compiled) == CL_SUCCESS ? 0 : 1;
+    return kc_result(good, "") == CL_SUCCESS ? 0 : 1;
 }
 
 static void a_forked_child_is_told(void **state)
@@ -413,17 +411,23 @@ static void where_programs_are_forbidden_it_says_so(void **state)
     assert_int_equal(status, 0);
 }
 
-static int use_missing(void)
+/* Is there no compiler, and does the log say why? */
+static bool is_missing(const char *why)
 {
     struct tsl_compiled compiled;
+    bool missing = kc_build(good, "", &compiled) == CL_COMPILER_NOT_AVAILABLE && strstr(compiled.built.log, why);
 
+    tsl_compiled_finish(&compiled);
+    return missing;
+}
+
+static int use_missing(void)
+{
     tsl_client_set_program("/nowhere/tesela-kc", NULL);
-    if (kc_build(good, "", &compiled) != CL_COMPILER_NOT_AVAILABLE ||
-        !strstr(compiled.built.log, "No such file or directory"))
+    if (!is_missing("No such file or directory"))
         return 1;
     tsl_client_set_program("/bin/true", NULL); /* it ends before it says a word */
-    return kc_build(good, "", &compiled) == CL_COMPILER_NOT_AVAILABLE && strstr(compiled.built.log, "as soon as") ? 0
-                                                                                                                  : 2;
+    return is_missing("as soon as") ? 0 : 2;
 }
 
 static void where_it_is_missing_it_says_so(void **state)
