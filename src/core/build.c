@@ -361,7 +361,7 @@ cl_int tsl_program_build(struct tsl_program *program, const struct tsl_targets *
 {
     struct tsl_build *build;
 
-    if (program->built_in)
+    if (program->built_in || program->linked)
         return CL_INVALID_OPERATION;
     build = tsl_build_create(&tsl_make_build, program, targets, options);
     if (!build)
@@ -399,6 +399,7 @@ cl_int tsl_program_link(struct tsl_program *program, const char *options, const 
     cl_int error;
 
     *began = false;
+    program->linked = true;
     if (!build)
         return CL_OUT_OF_HOST_MEMORY;
     if (tsl_build_options_have(build->text, "-create-library"))

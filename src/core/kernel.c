@@ -131,6 +131,15 @@ static void read_limits(struct tsl_launch_limits *limits, const struct tsl_path 
         limits->parameter_size = 1024; /* the least that there is */
 }
 
+/* Is the member a device of the program by itself? Then its kernels must be the others' (OpenCL 3.0, 5.9.1). */
+static bool is_own_device(const struct tsl_program *program, const struct tsl_member *member)
+{
+    for (cl_uint i = 0; i < program->n_devices; i++)
+        if (program->devices[i]->member == member)
+            return true;
+    return false;
+}
+
 /* Makes one member's share; leaves the member out when its kernel has another signature. */
 static cl_int add_member(struct tsl_kernel *kernel, unsigned i)
 {
@@ -151,7 +160,7 @@ static cl_int add_member(struct tsl_kernel *kernel, unsigned i)
         tsl_log(TSL_ROOM_CORE, TSL_LOG_WARN, "kernel %s has other arguments on %s and won't run there", kernel->name,
                 member->path->id);
         clear_part(part, member);
-        return CL_SUCCESS;
+        return is_own_device(kernel->program, member) ? CL_INVALID_KERNEL_DEFINITION : CL_SUCCESS;
     }
     if (!kernel->facts || (part->facts.has_arg_info && !kernel->facts->has_arg_info))
         kernel->facts = &part->facts;
@@ -171,6 +180,8 @@ static cl_int add_members(struct tsl_kernel *kernel)
     for (unsigned i = 0; i < kernel->program->context->n_members; i++) {
         cl_int error = add_member(kernel, i);
 
+        if (error == CL_INVALID_KERNEL_DEFINITION)
+            return error;
         if (error != CL_SUCCESS && result == CL_INVALID_KERNEL_NAME)
             result = error;
     }

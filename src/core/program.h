@@ -45,6 +45,7 @@ struct tsl_program {
     size_t source_size;          /* bytes without the closing 0 */
     _Atomic(uint64_t) digest;    /* of the source, or of what was loaded; 0: not yet asked for */
     bool built_in;               /* of built-in kernels: ready from the beginning, never built */
+    bool linked;                 /* made by clLinkProgram, and so not to be built */
 
     struct tsl_lock lock; /* guards all that follows; leaf: no other lock is taken under it */
     unsigned building;    /* the members that a running build is for, which keeps others from building; 0: none runs */

@@ -263,12 +263,16 @@ static void a_wrong_source_fails_and_says_why(void **state)
 static void only_objects_and_libraries_are_linked(void **state)
 {
     cl_program parts[2] = {make_program(helper), make_object(helper, NULL)};
-    cl_program built = make_program("kernel void answer(global int *out) { *out = 1; }");
+    cl_program built = make_program("kernel void answer(global int *out) { *out = 1; }"), linked;
     (void)state;
 
     assert_refused(CL_INVALID_OPERATION, clLinkProgram(context, 0, NULL, NULL, 2, parts, NULL, NULL, err));
     assert_int_equal(clBuildProgram(built, 0, NULL, NULL, NULL, NULL), CL_SUCCESS);
     assert_refused(CL_INVALID_OPERATION, clLinkProgram(context, 0, NULL, NULL, 1, &built, NULL, NULL, err));
+    /* What a link made isn't built. */
+    linked = link_all(1, &parts[1], "-create-library");
+    assert_int_equal(clBuildProgram(linked, 0, NULL, NULL, NULL, NULL), CL_INVALID_OPERATION);
+    clReleaseProgram(linked);
     /* What is built may be compiled afterwards, and is no executable then. */
     assert_int_equal(compile(built, NULL), CL_SUCCESS);
     assert_refused(CL_INVALID_PROGRAM_EXECUTABLE, clCreateKernel(built, "answer", err));

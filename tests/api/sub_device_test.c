@@ -465,6 +465,35 @@ static void a_device_that_fails_is_told(void **state)
     proof_close(&p);
 }
 
+/* One kernel must be the same on every device; the virtual device leaves out the member where it isn't. */
+static void kernels_must_be_alike(void **state)
+{
+    const char *strings[] = {"#ifdef __SPIR__\n#define MORE , int y\n#else\n#define MORE\n#endif\n"
+                             "kernel void k(global int *x MORE) { *x = 1; }\n"};
+    cl_device_id devices[max_devices] = {root};
+
+    (void)state;
+    if (n_subs < 3)
+        return;
+    for (int whole = 0; whole < 2; whole++) {
+        struct proof p;
+        cl_program program;
+        cl_kernel kernel;
+        cl_int error;
+
+        proof_open_on(&p, NULL, whole ? 1 : n_subs, whole ? devices : subs);
+        program = clCreateProgramWithSource(p.context, 1, strings, NULL, &error);
+        proof_ok(error);
+        proof_ok(clBuildProgram(program, 0, NULL, "", NULL, NULL));
+        kernel = clCreateKernel(program, "k", &error);
+        assert_int_equal(error, whole ? CL_SUCCESS : CL_INVALID_KERNEL_DEFINITION);
+        if (kernel)
+            proof_ok(clReleaseKernel(kernel));
+        proof_ok(clReleaseProgram(program));
+        proof_close(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -480,6 +509,7 @@ int main(void)
         cmocka_unit_test(programs_are_built_for_the_devices_given),
         cmocka_unit_test(binaries_are_those_of_each_device),
         cmocka_unit_test(a_device_that_fails_is_told),
+        cmocka_unit_test(kernels_must_be_alike),
     };
 
     return cmocka_run_group_tests(tests, partition, release);
