@@ -127,13 +127,44 @@ static bool last_written_by(struct tsl_op *op, struct tsl_data *data, uint64_t b
     return gap || !written_later(tile, op, space);
 }
 
+/* The bytes are not where a move should have brought them; where they came from they still are. True: they were to be
+ * given up there. */
+static bool come_back(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to, unsigned from)
+{
+    bool given_up = false;
+    struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end);
+    for (; tile; tile = tsl_tiles_next(tile, end)) {
+        if (!(tile->valid & TSL_SPACE_BIT(to)))
+            continue;
+        given_up |= !(tile->valid & TSL_SPACE_BIT(from));
+        tile->valid = (tile->valid & ~TSL_SPACE_BIT(to)) | TSL_SPACE_BIT(from);
+    }
+    tsl_tiles_join(&data->tiles, begin, end);
+    return given_up;
+}
+
+bool tsl_not_moved(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to, unsigned from)
+{
+    bool given_up = false;
+    for (uint64_t next = end; begin < end; begin = next, next = end)
+        if (last_written_by(op, data, begin, &next, to))
+            given_up |= come_back(data, begin, next, to, from);
+    return given_up;
+}
+
 void tsl_move_failed(struct tsl_op *op)
 {
     struct tsl_data *data = op->dst.data;
+    unsigned to = op->dst.space, from = op->src.space;
     uint64_t begin = op->dst.offset, end = begin + op->region[0], next = end;
+    if (from != TSL_SPACE_HOST) {
+        if (tsl_not_moved(op, data, begin, end, to, from))
+            tsl_stay_seated(data, &op->port->graph->ports[from - 1]);
+        return;
+    }
     for (; begin < end; begin = next, next = end)
-        if (last_written_by(op, data, begin, &next, op->dst.space))
-            clear_valid(data, begin, next, TSL_SPACE_BIT(op->dst.space));
+        if (last_written_by(op, data, begin, &next, to))
+            clear_valid(data, begin, next, TSL_SPACE_BIT(to));
 }
 
 /* ---- Evictions -------------------------------------------------------------------------------------------------- */
@@ -158,30 +189,6 @@ void tsl_leave_space(struct tsl_data *data, unsigned space)
     set_valid(data, 0, data->size, ~TSL_SPACE_BIT(space), 0);
 }
 
-/* Where the host's copy still is what it was to be, the member's is valid instead. */
-static bool stay_valid(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
-{
-    bool any = false;
-    struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end);
-    for (; tile; tile = tsl_tiles_next(tile, end)) {
-        if (!(tile->valid & TSL_SPACE_BIT(TSL_SPACE_HOST)))
-            continue;
-        tile->valid = (tile->valid & ~TSL_SPACE_BIT(TSL_SPACE_HOST)) | TSL_SPACE_BIT(space);
-        any = true;
-    }
-    tsl_tiles_join(&data->tiles, begin, end);
-    return any;
-}
-
-bool tsl_spill_failed(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
-{
-    bool any = false;
-    for (uint64_t next = end; begin < end; begin = next, next = end)
-        if (last_written_by(op, data, begin, &next, TSL_SPACE_HOST))
-            any |= stay_valid(data, begin, next, space);
-    return any;
-}
-
 cl_int tsl_claim_place(struct tsl_op *op, struct tsl_data *data, unsigned space)
 {
     struct toucher t = {.op = op};
@@ -192,7 +199,7 @@ void tsl_follow_place(struct tsl_op *op, struct tsl_data *data, unsigned space)
 {
     struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, 0, data->size);
     for (; tile; tile = tsl_tiles_next_meeting(tile, data->size))
-        tsl_tile_use(tile, &op->user, space, true);
+        tsl_tile_use_too(tile, &op->user, space);
     tsl_tiles_join(&data->tiles, 0, data->size);
 }
 

@@ -209,6 +209,7 @@ struct tsl_port {
     unsigned index;   /* of the member in the context; TSL_HOST_INDEX: the host */
     bool sync;        /* submissions complete before they return */
     bool draining;    /* a thread is in submit */
+    bool ahead;       /* it submits what need not wait for the one that can't be submitted */
     bool listed;      /* in graph->ports_ready */
     bool posted;      /* its worker's job holds a reference to the context */
     unsigned n_pending;
@@ -440,13 +441,12 @@ cl_int tsl_map_range(struct tsl_data *data, uint64_t begin, uint64_t end);
 void tsl_unmap_range(struct tsl_data *data, uint64_t begin, uint64_t end);
 /* A move failed: its target's copy is not valid after all, where another one is. */
 void tsl_move_failed(struct tsl_op *op);
-/* The same of a copy that an eviction should have saved on the host: where nobody wrote since, the member's is the one
- * that holds. True if that is so anywhere. */
-bool tsl_spill_failed(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
+/* The operation has not moved these bytes: where nobody has written them since, they are where they were. True: they
+ * were to be given up there meanwhile, by an eviction. */
+bool tsl_not_moved(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to, unsigned from);
 /* For an eviction: all of the object's copy in that space belongs to the operation, when those that use it are done. */
 cl_int tsl_claim_place(struct tsl_op *op, struct tsl_data *data, unsigned space);
-/* All who will use the object's copy in that space come after the operation. Nobody does before, but such as the
- * operation comes after. */
+/* All who will use the object's copy in that space come after the operation, which itself comes after nobody there. */
 void tsl_follow_place(struct tsl_op *op, struct tsl_data *data, unsigned space);
 /* The first range at or behind *begin of which that space has the only copy; false: there is none. */
 bool tsl_only_there(struct tsl_data *data, unsigned space, uint64_t *begin, uint64_t *end);
@@ -480,8 +480,8 @@ void tsl_seat(struct tsl_command *command, struct tsl_data *data, struct tsl_por
 void tsl_pin(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port);
 /* The end of the data: it gives up all its places. */
 void tsl_unseat_all(struct tsl_data *data);
-/* A move that should have saved a victim's bytes failed: it stays where it is. */
-void tsl_victim_stays(struct tsl_op *op);
+/* Bytes that only are there because a move failed: the evictions that are planned don't take place. */
+void tsl_stay_seated(struct tsl_data *data, struct tsl_port *port);
 /* Runs an operation of the kind ROOM; the port's drainer. The lock is given meanwhile. */
 void tsl_room_run(struct tsl_op *op);
 /* Allocates (the drainer) and frees, without the lock; the member's books are kept. */
@@ -489,7 +489,10 @@ cl_int tsl_room_alloc(struct tsl_port *port, struct tsl_data *data);
 void tsl_room_free(struct tsl_mem *mem);
 /* The drainer, without the lock: the driver had no memory for a submission. True: something changed, try again. first:
  * it is the first time with this submission. */
-bool tsl_make_room(struct tsl_port *port, bool first);
+bool tsl_make_room(struct tsl_op *op, bool first);
+/* The drainer, while `op` can't be submitted: submits what is ready behind it and doesn't need it, as that may end and
+ * give up its place. False: there is nothing such. The lock is given meanwhile. */
+bool tsl_submit_ahead(struct tsl_op *op);
 /* Is that what the error of a submission says? */
 bool tsl_lacks_room(const struct tsl_port *port, cl_int error);
 /* Which of the members could hold all that these arguments name, if they held nothing else? Takes no lock. */

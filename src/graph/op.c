@@ -260,9 +260,7 @@ void tsl_op_finish(struct tsl_op *op, cl_int status)
     tsl_op_forget_befores(op);
     op->status = op->poison ? op->poison : status < 0 ? status : CL_COMPLETE;
     op->port->n_pending--;
-    if (op->status < 0 && op->move && op->aside)
-        tsl_victim_stays(op);
-    else if (op->status < 0 && op->move)
+    if (op->status < 0 && op->move)
         tsl_move_failed(op);
     tsl_forget_host(op);
     tell_placer(op);

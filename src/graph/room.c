@@ -281,13 +281,9 @@ void tsl_seat(struct tsl_command *command, struct tsl_data *data, struct tsl_por
         tsl_follow_place(port->evicting, data, port->space);
 }
 
-void tsl_victim_stays(struct tsl_op *op)
+void tsl_stay_seated(struct tsl_data *data, struct tsl_port *port)
 {
-    struct tsl_port *port = op->port;
-    struct tsl_data *data = op->src.data;
     struct tsl_seat *seat = &data->seats[port->index];
-    if (!tsl_spill_failed(op, data, op->dst.offset, op->dst.offset + op->region[0], port->space))
-        return;
     seat->n_void = seat->n_evictions;
     sit(seat, port);
 }
@@ -323,7 +319,7 @@ static void empty(struct tsl_seat *seat, struct tsl_port *port)
     mem = seat->mem;
     seat->mem = NULL;
     seat->changed = true;
-    if (mem && seat->n_freeing > 0) {
+    if (mem && seat->n_freeing > 0 && !seat->orphan) {
         seat->orphan = mem;
     } else if (mem) {
         tsl_graph_open(graph);
@@ -435,7 +431,7 @@ static void end_eviction(struct eviction *e, cl_int error)
         empty(e->seat, e->port);
     } else {
         for (unsigned i = 0; i < e->n; i++)
-            tsl_spill_failed(op, e->seat->data, e->ranges[i].begin, e->ranges[i].end, e->port->space);
+            tsl_not_moved(op, e->seat->data, e->ranges[i].begin, e->ranges[i].end, TSL_SPACE_HOST, e->port->space);
         sit(e->seat, e->port);
     }
     tsl_op_finish(op, error ? error : CL_COMPLETE);
@@ -592,8 +588,9 @@ static bool wait_for_one(struct tsl_port *port)
     return true;
 }
 
-bool tsl_make_room(struct tsl_port *port, bool first)
+bool tsl_make_room(struct tsl_op *op, bool first)
 {
+    struct tsl_port *port = op->port;
     struct tsl_graph *graph = port->graph;
     if (first)
         learn(port);
@@ -602,8 +599,8 @@ bool tsl_make_room(struct tsl_port *port, bool first)
     tsl_lock_give(&graph->lock);
     if (changed || evict_elsewhere(port))
         return true;
-    tsl_lock_take(&graph->lock);
-    changed = wait_for_one(port);
+    tsl_lock_take(&graph->lock); /* Meanwhile another thread may have noticed an end. */
+    changed = evict_idle(graph, port) || wait_for_one(port) || tsl_submit_ahead(op);
     tsl_lock_give(&graph->lock);
     if (!changed)
         tsl_log(TSL_ROOM_TILE, TSL_LOG_ERROR,

@@ -360,7 +360,7 @@ static cl_int submit_in_room(struct submission *s, struct tsl_lane *lane, struct
 {
     struct tsl_port *port = s->op->port;
     cl_int error = submit(s->op, lane, &s->waits, fence);
-    for (bool first = true; tsl_lacks_room(port, error) && tsl_make_room(port, first); first = false)
+    for (bool first = true; tsl_lacks_room(port, error) && tsl_make_room(s->op, first); first = false)
         error = submit(s->op, lane, &s->waits, fence);
     if (!error)
         port->fresh_size = 0;
@@ -518,6 +518,45 @@ static void submit_op(struct tsl_op *op)
         retire_old(op->track);
     tsl_track_unpin(track_of(op));
     tsl_op_unref(op);
+}
+
+/* Is one of these on the track, between `from` and `to` in the port's list? */
+static bool track_waits(const struct tsl_op *from, const struct tsl_op *to)
+{
+    for (; from != to; from = STAILQ_NEXT(from, ready))
+        if (from->track == to->track)
+            return true;
+    return false;
+}
+
+/* Everything that it waits for is with the driver: its lane's order, and other lanes' fences. */
+static bool can_go_ahead(struct tsl_op *op, const struct tsl_op *of)
+{
+    if (op->kind == TSL_OP_ROOM)
+        return true; /* All that it waits for is done. */
+    if (op->kind != TSL_OP_LAUNCH || op->track == of->track || track_waits(STAILQ_FIRST(&op->port->ready), op))
+        return false;
+    for (unsigned i = 0; i < op->natives.n; i++)
+        if ((*TSL_FEW_AT(&op->natives, i))->state < TSL_OP_SUBMITTED)
+            return false;
+    return true;
+}
+
+bool tsl_submit_ahead(struct tsl_op *of)
+{
+    struct tsl_port *port = of->port;
+    struct tsl_op *op;
+    if (port->sync || port->ahead) /* There the list is the order; and one that can't be submitted is enough. */
+        return false;
+    STAILQ_FOREACH(op, &port->ready, ready)
+    if (can_go_ahead(op, of)) {
+        STAILQ_REMOVE(&port->ready, op, tsl_op, ready);
+        port->ahead = true;
+        submit_op(op);
+        port->ahead = false;
+        return true;
+    }
+    return false;
 }
 
 /* ---- Ports ----------------------------------------------------------------------------------------------------------

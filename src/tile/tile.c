@@ -138,6 +138,18 @@ bool tsl_tile_use(struct tsl_tile *tile, struct tsl_user *user, unsigned space, 
     return true;
 }
 
+bool tsl_tile_use_too(struct tsl_tile *tile, struct tsl_user *user, unsigned space)
+{
+    struct tsl_use use = {user, (uint8_t)space, true};
+    if (user->done || uses_have(&tile->uses, &use))
+        return true;
+    if (!uses_reserve(&tile->uses, tile->uses.n + 1))
+        return false;
+    user->refs++;
+    tile->uses.list[tile->uses.n++] = use;
+    return true;
+}
+
 /* ---- Tiles ------------------------------------------------------------------------------------------------------ */
 
 static struct tsl_tile *tile_insert(struct tsl_tiles *tiles, uint64_t begin, uint64_t end, uint32_t valid)

@@ -93,6 +93,8 @@ void tsl_tile_prune(struct tsl_tile *tile);
 /* Adds a use. What it makes redundant goes: an earlier use of the same track and space that says no more than this,
  * and, for a write, every use of that space (whoever conflicts later waits for this writer, which waits for them). */
 bool tsl_tile_use(struct tsl_tile *tile, struct tsl_user *user, unsigned space, bool write);
+/* Adds a write that comes after nobody: the earlier uses stay. */
+bool tsl_tile_use_too(struct tsl_tile *tile, struct tsl_user *user, unsigned space);
 
 /* Checks the invariants; aborts if one is broken (tests, TESELA_CHECK=coherence). */
 void tsl_tiles_check(const struct tsl_tiles *tiles, uint64_t size);
