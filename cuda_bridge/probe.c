@@ -109,7 +109,8 @@ static void show(tsl_found_fn *found, void *arg, int ordinal, CUdevice device, i
     path.exclusive = true;
     path.preference = tsl_cuda_compiles() && tsl_settings()->nvidia == TSL_NVIDIA_CUDA ? PREFERRED : NOT_PREFERRED;
     identify(device, &path.identity);
-    reason = asked_for() ? why_not(gpu) : "CUDA serves only where it is asked for: TESELA_NVIDIA=cuda, or TESELA_MEMBERS";
+    reason =
+        asked_for() ? why_not(gpu) : "CUDA serves only where it is asked for: TESELA_NVIDIA=cuda, or TESELA_MEMBERS";
     path.why_not = reason ? strdup(reason) : NULL;
     path.priv = gpu;
     found(arg, &path);

@@ -14,6 +14,13 @@ static struct tsl_op *pullable(struct tsl_command *c)
     return NULL;
 }
 
+/* The command's, or, where it is complete and only not reported yet, that of the command which holds the reports up. */
+static struct tsl_op *next_to_pull(struct tsl_command *c)
+{
+    struct tsl_op *op = pullable(c);
+    return op || !c->in_order ? op : pullable(TAILQ_FIRST(&c->stream->commands));
+}
+
 void tsl_op_pull(struct tsl_op *op)
 {
     struct tsl_graph *graph = op->port->graph;
@@ -55,7 +62,7 @@ cl_int tsl_command_wait(struct tsl_command *c)
     while (c->state != TSL_REPORTED) {
         if (tsl_graph_has_work(graph))
             tsl_graph_work(graph, TSL_WHO_APPLICATION);
-        else if ((op = pullable(c)))
+        else if ((op = next_to_pull(c)))
             tsl_op_pull(op);
         else
             wait_for_change(graph);
