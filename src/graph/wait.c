@@ -14,11 +14,13 @@ static struct tsl_op *pullable(struct tsl_command *c)
     return NULL;
 }
 
-/* The command's, or, where it is complete and only not reported yet, that of the command which holds the reports up. */
+/* The command's, or that of the command which holds the reports up. In a simulation, which has one thread, that is
+ * asked only where nothing else is left to do: a held command may find its place meanwhile. */
 static struct tsl_op *next_to_pull(struct tsl_command *c)
 {
     struct tsl_op *op = pullable(c);
-    return op || !c->in_order ? op : pullable(TAILQ_FIRST(&c->stream->commands));
+    bool look = c->in_order && (!tsl_simulation || c->state == TSL_COMPLETE);
+    return op || !look ? op : pullable(TAILQ_FIRST(&c->stream->commands));
 }
 
 void tsl_op_pull(struct tsl_op *op)
