@@ -52,8 +52,8 @@ struct tsl_wg_launch {
 struct tsl_wg_thread {
     void *local;   /* local memory: first the kernel's static variables (local_size bytes), then the __local arguments,
                       at the offsets that the argument block gives. NULL if there is none */
-    void *scratch; /* values of work-items that live across barriers: scratch_size + scratch_item_size * the product
-                      of the launch's local_size, rounded up to TSL_WG_ALIGN. NULL if that is 0 */
+    void *scratch; /* values of work-items that live across barriers: scratch_size + scratch_item_size * n bytes, n: the
+                      product of the launch's local_size, rounded up to a multiple of 64. NULL if that is 0 */
     void *user;    /* the driver's own; generated code leaves it alone */
 };
 

@@ -1,0 +1,143 @@
+#include "compile/work_group.h"
+#include "kc/workgroup/emit.h"
+
+/* Private variables up to this many bytes for all lanes live on the thread's stack, larger ones in scratch. */
+#define MAX_ON_STACK 16384
+
+static uint64_t round_up(uint64_t value, uint64_t to)
+{
+    return (value + to - 1) / to * to;
+}
+
+/* ---- Local memory -------------------------------------------------------------------------------------------------
+ */
+
+static void find_in_constant(struct kc_emit *emit, LLVMValueRef constant)
+{
+    LLVMTypeRef type;
+    uint64_t align;
+
+    if (LLVMIsAConstantExpr(constant))
+        for (unsigned k = 0; k < (unsigned)LLVMGetNumOperands(constant); k++)
+            find_in_constant(emit, LLVMGetOperand(constant, k));
+    if (!LLVMIsAGlobalVariable(constant) || LLVMGetPointerAddressSpace(LLVMTypeOf(constant)) != 3 ||
+        kc_map_get(&emit->local_variables, constant))
+        return;
+    type = LLVMGlobalGetValueType(constant);
+    align = LLVMGetAlignment(constant) ? LLVMGetAlignment(constant) : LLVMABIAlignmentOfType(emit->wg->layout, type);
+    emit->local_size = round_up(emit->local_size, align);
+    kc_map_set_pointer(
+        &emit->local_variables, constant,
+        LLVMBuildAddrSpaceCast(emit->wg->builder,
+                               kc_byte_offset(emit->wg, emit->local, kc_i64(emit->wg, emit->local_size), ""),
+                               LLVMTypeOf(constant), ""));
+    emit->local_size += LLVMABISizeOfType(emit->wg->layout, type);
+}
+
+void kc_find_local_variables(struct kc_emit *emit)
+{
+    const struct kc_flow *flow = &emit->wg->flow;
+
+    for (unsigned b = 0; b < flow->n_blocks; b++)
+        for (KC_EACH_INSTRUCTION(i, flow->blocks[b].block))
+            for (unsigned k = 0; k < (unsigned)LLVMGetNumOperands(i); k++)
+                find_in_constant(emit, LLVMGetOperand(i, k));
+    emit->local_size = round_up(emit->local_size, TSL_WG_ALIGN);
+}
+
+/* ---- Slots --------------------------------------------------------------------------------------------------------
+ */
+
+/* items × offset is a multiple of 64 × offset: that suffices for alignments up to 64; for 128 the offset must be even.
+ */
+static void to_scratch(struct kc_emit *emit, unsigned slot)
+{
+    uint64_t align = emit->slots->slots[slot].align / 64;
+
+    emit->homes[slot].scratch = true;
+    emit->scratch_item_size = round_up(emit->scratch_item_size, align > 1 ? align : 1);
+    emit->homes[slot].offset = emit->scratch_item_size;
+    emit->scratch_item_size += emit->slots->slots[slot].size;
+}
+
+static void to_fixed_scratch(struct kc_emit *emit, unsigned slot)
+{
+    emit->homes[slot].fixed = true;
+    emit->scratch_size = round_up(emit->scratch_size, TSL_WG_ALIGN);
+    emit->homes[slot].offset = emit->scratch_size;
+    emit->scratch_size += emit->slots->slots[slot].size * emit->lanes;
+}
+
+static bool lives_across(const struct kc_emit *emit, unsigned slot)
+{
+    bool lives = false;
+
+    for (unsigned p = 1; p < emit->narrow->n_phases; p++) {
+        const struct kc_phase *phase = &emit->narrow->phases[p];
+
+        lives |= emit->slots->slots[slot].array ? kc_bits_get(&emit->slots->touched[phase->start], slot)
+                                                : kc_bits_get(&phase->in, slot);
+    }
+    return lives;
+}
+
+static void find_array_home(struct kc_emit *emit, unsigned slot)
+{
+    const struct kc_slot *s = &emit->slots->slots[slot];
+
+    if (lives_across(emit, slot))
+        to_scratch(emit, slot);
+    else if (s->size * emit->lanes > MAX_ON_STACK)
+        to_fixed_scratch(emit, slot);
+    else {
+        emit->homes[slot].lanes = kc_variable(emit, emit->wg->i8, s->size * emit->lanes, "private");
+        LLVMSetAlignment(emit->homes[slot].lanes, s->align < 64 ? 64 : (unsigned)s->align);
+    }
+}
+
+void kc_find_homes(struct kc_emit *emit)
+{
+    emit->homes = kc_alloc(emit->slots->n, sizeof(*emit->homes));
+    for (unsigned s = 0; s < emit->slots->n; s++) {
+        const struct kc_slot *slot = &emit->slots->slots[s];
+
+        if (slot->array) {
+            find_array_home(emit, s);
+            continue;
+        }
+        emit->homes[s].work = kc_variable(emit, slot->type, 1, "");
+        if (!lives_across(emit, s))
+            continue;
+        if (slot->group_uniform)
+            emit->homes[s].group = kc_variable(emit, slot->type, 1, "uniform");
+        else
+            to_scratch(emit, s);
+    }
+    for (unsigned p = 1; p < emit->narrow->n_phases; p++)
+        emit->returns |= emit->narrow->phases[p].after_returns;
+    emit->returned_offset = emit->scratch_item_size;
+    emit->scratch_item_size += emit->returns;
+}
+
+LLVMValueRef kc_scratch_place(struct kc_emit *emit, unsigned slot, LLVMValueRef item, LLVMValueRef lane)
+{
+    const struct kc_home *home = &emit->homes[slot];
+    struct kc_wg *wg = emit->wg;
+    LLVMValueRef offset = kc_i64(wg, home->offset), size = kc_i64(wg, emit->slots->slots[slot].size);
+    LLVMValueRef base, index = home->fixed ? LLVMBuildZExt(wg->builder, lane, wg->i64, "") : item;
+
+    if (!home->fixed)
+        offset = LLVMBuildAdd(wg->builder, LLVMBuildMul(wg->builder, offset, emit->items, ""),
+                              kc_i64(wg, emit->scratch_size), "");
+    base = kc_byte_offset(wg, emit->scratch, offset, "");
+    return kc_byte_offset(wg, base, LLVMBuildMul(wg->builder, index, size, ""), "");
+}
+
+LLVMValueRef kc_returned_place(struct kc_emit *emit, LLVMValueRef item)
+{
+    struct kc_wg *wg = emit->wg;
+    LLVMValueRef offset = LLVMBuildMul(wg->builder, kc_i64(wg, emit->returned_offset), emit->items, "");
+
+    offset = LLVMBuildAdd(wg->builder, offset, kc_i64(wg, emit->scratch_size), "");
+    return kc_byte_offset(wg, kc_byte_offset(wg, emit->scratch, offset, ""), item, "");
+}

@@ -1,0 +1,20 @@
+/*
+ * What LLVM's loop vectoriser is told by metadata.
+ */
+#ifndef KC_WORKGROUP_METADATA_H
+#define KC_WORKGROUP_METADATA_H
+
+#include "kc/workgroup/ir.h"
+
+/* A group of memory accesses that loops may do in any order of iterations. */
+LLVMMetadataRef kc_access_group(struct kc_wg *wg);
+void kc_mark_parallel(struct kc_wg *wg, LLVMValueRef access, LLVMMetadataRef group);
+
+/* The back edge of a loop of n iterations: accesses of the group are parallel, and it is to become one vector
+ * iteration. It must not be unrolled before. */
+void kc_mark_lane_loop(struct kc_wg *wg, LLVMValueRef branch, LLVMMetadataRef group, unsigned n);
+
+/* Forgets what an instruction says of scopes without aliases, and of its loop: true for one work-item's loop alone. */
+void kc_forget_scopes(struct kc_wg *wg, LLVMValueRef instruction);
+
+#endif

@@ -1,0 +1,55 @@
+#include "kc/workgroup/passes.h"
+
+#include <llvm-c/Error.h>
+#include <llvm-c/Support.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <pthread.h>
+
+#define SHAPE_BEGIN                                                                                                   \
+    "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"                                    \
+    "loop-mssa(loop-rotate,licm),simplifycfg,instcombine<no-verify-fixpoint>,loop(indvars,loop-deletion,loop-unroll-" \
+    "full),"                                                                                                          \
+    "sroa,early-cse<memssa>,gvn,simplifycfg,"
+#define SHAPE_END                                                                                \
+    "instcombine<no-verify-fixpoint>,simplifycfg,adce,lower-switch,fix-irreducible,mergereturn," \
+    "loop-simplify,lcssa)"
+
+const char KC_PASSES_SHAPE[] = SHAPE_BEGIN "scalarizer,sroa,early-cse<memssa>," SHAPE_END;
+const char KC_PASSES_SHAPE_PLAIN[] =
+    "function(sroa,simplifycfg,lower-switch,fix-irreducible,mergereturn,loop-simplify,lcssa)";
+
+/* The vectoriser before all that unrolls: what it leaves of a loop over lanes has one iteration. */
+const char KC_PASSES_VECTORISE[] =
+    "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg,"
+    "early-cse<memssa>,loop-vectorize,"
+    "simplifycfg,instcombine<no-verify-fixpoint>,sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
+const char KC_PASSES_FINISH[] = "default<O3>";
+const char KC_PASSES_FINISH_PLAIN[] = "function(sroa,simplifycfg)";
+
+/* In a loop that is marked parallel the vectoriser asks no more what depends on what, not even within an iteration,
+ * when it gathers strided accesses into one (LLVM 14 to 19): a load would pass the store before it. So it must not. */
+static void set_options(void)
+{
+    static const char *const options[] = {"tesela-kc", "-enable-interleaved-mem-accesses=false"};
+
+    LLVMParseCommandLineOptions(sizeof(options) / sizeof(options[0]), options, NULL);
+}
+
+bool kc_wg_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char **why)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    LLVMErrorRef error;
+
+    pthread_once(&once, set_options);
+    LLVMPassBuilderOptionsSetLoopVectorization(options, 1);
+    LLVMPassBuilderOptionsSetLoopInterleaving(options, 1);
+    LLVMPassBuilderOptionsSetSLPVectorization(options, 1);
+    LLVMPassBuilderOptionsSetLoopUnrolling(options, 1);
+    error = LLVMRunPasses(module, passes, machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (!error)
+        return true;
+    *why = LLVMGetErrorMessage(error);
+    return false;
+}

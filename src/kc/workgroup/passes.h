@@ -1,0 +1,18 @@
+/*
+ * LLVM's optimisation passes around the work-group pass.
+ */
+#ifndef KC_WORKGROUP_PASSES_H
+#define KC_WORKGROUP_PASSES_H
+
+#include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
+#include <stdbool.h>
+
+/* A kernel into the form of shape.h: with operations on vectors taken apart, so that lanes can be vectors; or not. */
+extern const char KC_PASSES_SHAPE[], KC_PASSES_SHAPE_PLAIN[];
+/* Work-group functions: variables into registers, loops over lanes into vector code, then everything that O3 has. */
+extern const char KC_PASSES_VECTORISE[], KC_PASSES_FINISH[], KC_PASSES_FINISH_PLAIN[];
+
+bool kc_wg_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char **why);
+
+#endif

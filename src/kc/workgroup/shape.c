@@ -1,0 +1,202 @@
+#include "kc/workgroup/shape.h"
+
+#include "kc/workgroup/clone.h"
+#include "kc/workgroup/passes.h"
+
+#include <stdio.h>
+
+/* Code that is never reached may end as the kernel does. */
+static void return_where_unreachable(struct kc_wg *wg)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(wg->function); b; b = LLVMGetNextBasicBlock(b)) {
+        LLVMValueRef terminator = LLVMGetBasicBlockTerminator(b);
+
+        if (!LLVMIsAUnreachableInst(terminator))
+            continue;
+        LLVMPositionBuilderBefore(wg->builder, terminator);
+        LLVMBuildRetVoid(wg->builder);
+        LLVMInstructionEraseFromParent(terminator);
+    }
+}
+
+/* Structures by value belong to each work-item alone: those that may be written become private variables. Passing the
+ * pointer on, or comparing it, is enough to count as written. */
+static bool only_read(LLVMValueRef pointer)
+{
+    for (LLVMUseRef use = LLVMGetFirstUse(pointer); use; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+
+        if (LLVMIsALoadInst(user))
+            continue;
+        if ((LLVMIsAGetElementPtrInst(user) || LLVMIsAAddrSpaceCastInst(user)) && only_read(user))
+            continue;
+        return false;
+    }
+    return true;
+}
+
+static void copy_parameter(struct kc_wg *wg, unsigned p, LLVMAttributeRef byval)
+{
+    LLVMValueRef parameter = LLVMGetParam(wg->function, p), variable, first;
+    LLVMTypeRef type = LLVMGetTypeAttributeValue(byval);
+    unsigned align = LLVMABIAlignmentOfType(wg->layout, type);
+
+    if (only_read(parameter))
+        return;
+    first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(wg->function));
+    LLVMPositionBuilderBefore(wg->builder, first);
+    variable = LLVMBuildAlloca(wg->builder, type, "");
+    LLVMReplaceAllUsesWith(parameter, variable);
+    LLVMBuildMemCpy(wg->builder, variable, align, parameter, align, kc_i64(wg, LLVMABISizeOfType(wg->layout, type)));
+}
+
+static void copy_parameters(struct kc_wg *wg)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName("byval", 5);
+
+    for (unsigned p = 0; p < LLVMCountParams(wg->function); p++) {
+        LLVMAttributeRef byval = LLVMGetEnumAttributeAtIndex(wg->function, p + 1, kind);
+
+        if (byval)
+            copy_parameter(wg, p, byval);
+    }
+}
+
+static LLVMValueRef find_barrier_inside(LLVMBasicBlockRef block)
+{
+    bool first = block != LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(block));
+
+    for (KC_EACH_INSTRUCTION(i, block)) {
+        if (kc_call_of(i) == KC_CALL_BARRIER && !first)
+            return i;
+        first = false;
+    }
+    return NULL;
+}
+
+static void split_at_barriers(struct kc_wg *wg)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(wg->function); b; b = LLVMGetNextBasicBlock(b)) {
+        LLVMValueRef barrier = find_barrier_inside(b);
+
+        if (barrier)
+            kc_split_before(wg, barrier);
+    }
+}
+
+/* ---- Vectors in memory --------------------------------------------------------------------------------------------
+ */
+
+/* Elements of whole bytes, as they lie in memory one after the other. */
+static bool is_plain_vector(struct kc_wg *wg, LLVMTypeRef type)
+{
+    unsigned long long bits;
+
+    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind)
+        return false;
+    bits = LLVMSizeOfTypeInBits(wg->layout, LLVMGetElementType(type));
+    return bits >= 8 && (bits & (bits - 1)) == 0;
+}
+
+static LLVMValueRef element_place(struct kc_wg *wg, LLVMValueRef base, LLVMTypeRef element, unsigned k)
+{
+    LLVMValueRef index = kc_i64(wg, k);
+
+    return LLVMBuildGEP2(wg->builder, element, base, &index, 1, "");
+}
+
+static unsigned element_align(struct kc_wg *wg, LLVMValueRef access, LLVMTypeRef element)
+{
+    unsigned align = LLVMGetAlignment(access), size = (unsigned)LLVMStoreSizeOfType(wg->layout, element);
+
+    return align < size ? align : size;
+}
+
+static void split_load(struct kc_wg *wg, LLVMValueRef load)
+{
+    LLVMTypeRef type = LLVMTypeOf(load), element = LLVMGetElementType(type);
+    LLVMValueRef base = LLVMGetOperand(load, 0), vector = LLVMGetPoison(type);
+
+    LLVMPositionBuilderBefore(wg->builder, load);
+    for (unsigned k = 0; k < LLVMGetVectorSize(type); k++) {
+        LLVMValueRef part = LLVMBuildLoad2(wg->builder, element, element_place(wg, base, element, k), "");
+
+        LLVMSetAlignment(part, element_align(wg, load, element));
+        vector = LLVMBuildInsertElement(wg->builder, vector, part, kc_i32(wg, k), "");
+    }
+    LLVMReplaceAllUsesWith(load, vector);
+    LLVMInstructionEraseFromParent(load);
+}
+
+static void split_store(struct kc_wg *wg, LLVMValueRef store)
+{
+    LLVMValueRef vector = LLVMGetOperand(store, 0), base = LLVMGetOperand(store, 1);
+    LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(vector));
+
+    LLVMPositionBuilderBefore(wg->builder, store);
+    for (unsigned k = 0; k < LLVMGetVectorSize(LLVMTypeOf(vector)); k++) {
+        LLVMValueRef part = LLVMBuildExtractElement(wg->builder, vector, kc_i32(wg, k), "");
+        LLVMValueRef to = LLVMBuildStore(wg->builder, part, element_place(wg, base, element, k));
+
+        LLVMSetAlignment(to, element_align(wg, store, element));
+    }
+    LLVMInstructionEraseFromParent(store);
+}
+
+/* The scalarizer pass takes apart what is computed with vectors; loads and stores it leaves. */
+static void split_vectors_in_memory(struct kc_wg *wg)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(wg->function); b; b = LLVMGetNextBasicBlock(b)) {
+        LLVMValueRef next;
+
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = next) {
+            next = LLVMGetNextInstruction(i);
+            if (LLVMIsALoadInst(i) && !kc_is_volatile_or_atomic(i) && is_plain_vector(wg, LLVMTypeOf(i)))
+                split_load(wg, i);
+            else if (LLVMIsAStoreInst(i) && !kc_is_volatile_or_atomic(i) &&
+                     is_plain_vector(wg, LLVMTypeOf(LLVMGetOperand(i, 0))))
+                split_store(wg, i);
+        }
+    }
+}
+
+/* ---- Passes -------------------------------------------------------------------------------------------------------
+ */
+
+/* With optnone the passes leave alone all functions but ours. */
+static void freeze_others(struct kc_wg *wg, bool freeze)
+{
+    static const char *const names[] = {"optnone", "noinline"};
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(wg->module); f; f = LLVMGetNextFunction(f)) {
+        if (f == wg->function || LLVMIsDeclaration(f))
+            continue;
+        for (size_t k = 0; k < 2; k++) {
+            if (freeze)
+                kc_wg_add_attribute(wg, f, (unsigned)LLVMAttributeFunctionIndex, names[k]);
+            else
+                LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex,
+                                               LLVMGetEnumAttributeKindForName(names[k], strlen(names[k])));
+        }
+    }
+}
+
+bool kc_shape(struct kc_wg *wg, LLVMTargetMachineRef machine, bool vectorise, char **why)
+{
+    bool done;
+
+    wg->function = kc_clone_function(wg, wg->kernel, "tsl_wg_shape");
+    return_where_unreachable(wg);
+    copy_parameters(wg);
+    if (vectorise)
+        split_vectors_in_memory(wg);
+    freeze_others(wg, true);
+    done = kc_wg_run_passes(wg->module, machine, vectorise ? KC_PASSES_SHAPE : KC_PASSES_SHAPE_PLAIN, why);
+    freeze_others(wg, false);
+    if (!done)
+        return false;
+    return_where_unreachable(wg);
+    split_at_barriers(wg);
+    kc_flow_create(&wg->flow, wg->function);
+    return true;
+}
