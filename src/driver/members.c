@@ -3,6 +3,7 @@
 #include "core/log.h"
 #include "core/numa.h"
 #include "core/settings.h"
+#include "cpu_device/cpu.h"
 #include "cuda_bridge/cuda_bridge.h"
 #include "driver/choose.h"
 #include "driver/config.h"
@@ -18,7 +19,7 @@
 #define MAX_DRIVERS 8
 
 /* The drivers that this library is built with, in the order of their members. */
-static const struct tsl_driver *const built_in[] = {&tsl_vendor_driver, &tsl_cuda_driver};
+static const struct tsl_driver *const built_in[] = {&tsl_vendor_driver, &tsl_cuda_driver, &tsl_cpu_driver};
 
 #define N_BUILT_IN (sizeof(built_in) / sizeof(built_in[0]))
 

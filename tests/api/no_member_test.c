@@ -1,5 +1,5 @@
 /* A machine without any device to run on: Tesela's device is there, says that it can't be used, and why. */
-/* variant: none TESELA_VENDORS={build}/vendors-none */
+/* variant: none TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=opencl */
 
 #include "device_queries.h"
 

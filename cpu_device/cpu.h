@@ -1,0 +1,9 @@
+/* The driver of the host's own processors. One path, "cpu". docs/kernels.md says how it works. */
+#ifndef TSL_CPU_DEVICE_CPU_H
+#define TSL_CPU_DEVICE_CPU_H
+
+#include "driver/driver.h"
+
+extern const struct tsl_driver tsl_cpu_driver;
+
+#endif

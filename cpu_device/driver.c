@@ -1,0 +1,223 @@
+/* The table, and the life of a member and its lanes. */
+#include "core/log.h"
+#include "cpu_device/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Whoever else has the host's processors serves: the built-in CPU has not been measured beside all of them yet. */
+#define PREFERENCE 0
+
+/* As /proc/cpuinfo has it. */
+static char *processor_name(void)
+{
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    char line[256], *name = NULL;
+
+    while (file && !name && fgets(line, sizeof(line), file)) {
+        char *colon = strchr(line, ':');
+
+        if (strncmp(line, "model name", 10) || !colon)
+            continue;
+        colon[1 + strcspn(colon + 1, "\n")] = 0;
+        name = strdup(colon + 1 + strspn(colon + 1, " "));
+    }
+    if (file)
+        fclose(file);
+    return name ? name : strdup("CPU");
+}
+
+static cl_int probe(tsl_found_fn *found, void *arg)
+{
+    struct tsl_path path = {.driver = &tsl_cpu_driver, .id = "cpu", .type = CL_DEVICE_TYPE_CPU};
+    const char *why;
+
+    if (!tsl_compile_available(&why)) {
+        tsl_log(TSL_ROOM_DRIVER, TSL_LOG_INFO, "no built-in CPU: %s", why);
+        return CL_SUCCESS;
+    }
+    path.platform_name = strdup("Tesela CPU");
+    path.device_name = processor_name();
+    path.driver_version = strdup(TESELA_VERSION);
+    path.identity.is_host_cpu = true;
+    path.preference = PREFERENCE;
+    found(arg, &path);
+    return CL_SUCCESS;
+}
+
+static cl_int open_member(const struct tsl_path *path, struct tsl_member **member)
+{
+    struct cpu_member *m = calloc(1, sizeof(*m));
+    cl_int error;
+
+    if (!m)
+        return CL_OUT_OF_HOST_MEMORY;
+    m->base.driver = &tsl_cpu_driver;
+    m->base.path = path;
+    m->base.caps = (struct tsl_member_caps){.zero_copy = true,
+                                            .gates = true,
+                                            .ordered_lanes = true,
+                                            .profiles = true,
+                                            .base_align = TSL_WG_ALIGN,
+                                            .speed = 0.1};
+    m->base.caps.memory_size = (cl_ulong)sysconf(_SC_PHYS_PAGES) * (cl_ulong)sysconf(_SC_PAGESIZE);
+    m->base.caps.max_alloc_size = m->base.caps.memory_size / 2;
+    m->n_threads = cpu_count();
+    m->ready_end = &m->ready;
+    pthread_mutex_init(&m->lock, NULL);
+    pthread_cond_init(&m->work, NULL);
+    pthread_cond_init(&m->done, NULL);
+    cpu_fault_install();
+    error = cpu_team_start(m);
+    if (error) {
+        free(m);
+        return error;
+    }
+    *member = &m->base;
+    return CL_SUCCESS;
+}
+
+static void close_member(struct tsl_member *member)
+{
+    struct cpu_member *m = cpu_member_of(member);
+
+    cpu_team_stop(m);
+    while (m->helpers) {
+        struct cpu_worker *next = m->helpers->next;
+
+        cpu_worker_finish(m->helpers);
+        free(m->helpers);
+        m->helpers = next;
+    }
+    pthread_cond_destroy(&m->work);
+    pthread_cond_destroy(&m->done);
+    pthread_mutex_destroy(&m->lock);
+    free(m);
+}
+
+/* ---- Lanes --------------------------------------------------------------------------------------------------------
+ */
+
+static cl_int lane_create(struct tsl_member *member, bool profile, struct tsl_lane **lane)
+{
+    struct cpu_lane *l = calloc(1, sizeof(*l));
+
+    if (!l)
+        return CL_OUT_OF_HOST_MEMORY;
+    l->base.member = member;
+    l->profile = profile;
+    atomic_init(&l->refs, 1);
+    *lane = &l->base;
+    return CL_SUCCESS;
+}
+
+void cpu_lane_unref(struct cpu_lane *lane)
+{
+    if (atomic_fetch_sub(&lane->refs, 1) == 1)
+        free(lane);
+}
+
+static void lane_free(struct tsl_lane *lane)
+{
+    struct cpu_lane *l = (struct cpu_lane *)lane;
+    struct cpu_member *member = cpu_member_of(lane->member);
+    struct cpu_task *last;
+
+    pthread_mutex_lock(&member->lock);
+    last = l->last;
+    l->last = NULL;
+    pthread_mutex_unlock(&member->lock);
+    cpu_wake(member);
+    if (last)
+        tsl_fence_unref(&last->fence);
+    cpu_lane_unref(l);
+}
+
+static cl_int flush(struct tsl_lane *lane)
+{
+    cpu_wake(cpu_member_of(lane->member));
+    return CL_SUCCESS;
+}
+
+static cl_int finish(struct tsl_lane *lane)
+{
+    struct cpu_lane *l = (struct cpu_lane *)lane;
+    struct cpu_member *member = cpu_member_of(lane->member);
+    struct cpu_task *last;
+    cl_int error;
+
+    pthread_mutex_lock(&member->lock);
+    last = l->last;
+    if (last)
+        tsl_fence_ref(&last->fence);
+    pthread_mutex_unlock(&member->lock);
+    if (last) {
+        cpu_wait_task(last);
+        tsl_fence_unref(&last->fence);
+    }
+    pthread_mutex_lock(&member->lock);
+    error = l->error;
+    l->error = CL_SUCCESS;
+    pthread_mutex_unlock(&member->lock);
+    return error;
+}
+
+static cl_int mark(struct tsl_lane *lane, const struct tsl_waits *waits, struct tsl_fence **fence)
+{
+    struct cpu_task *task = cpu_task_create(cpu_member_of(lane->member), CPU_MARK);
+
+    if (!task)
+        return CL_OUT_OF_HOST_MEMORY;
+    cpu_submit(lane, task, waits, fence);
+    return CL_SUCCESS;
+}
+
+static bool can_copy_peer(struct tsl_member *from, struct tsl_member *to)
+{
+    (void)from, (void)to;
+    return false;
+}
+
+static bool can_wait(struct tsl_member *member, const struct tsl_fence *fence)
+{
+    return fence->driver == &tsl_cpu_driver && fence->member == member;
+}
+
+const struct tsl_driver tsl_cpu_driver = {
+    .name = "cpu",
+    .probe = probe,
+    .open = open_member,
+    .close = close_member,
+    .info = cpu_info,
+    .lane_create = lane_create,
+    .lane_free = lane_free,
+    .flush = flush,
+    .finish = finish,
+    .mem_alloc = cpu_mem_alloc,
+    .mem_sub = cpu_mem_sub,
+    .mem_free = cpu_mem_free,
+    .can_copy_peer = can_copy_peer,
+    .copy = cpu_copy,
+    .fill = cpu_fill,
+    .launch = cpu_launch,
+    .mark = mark,
+    .fence_status = cpu_fence_status,
+    .fence_wait = cpu_fence_wait,
+    .fence_notify = cpu_fence_notify,
+    .fence_times = cpu_fence_times,
+    .fence_free = cpu_fence_free,
+    .can_wait = can_wait,
+    .gate_create = cpu_gate_create,
+    .gate_open = cpu_gate_open,
+    .build = cpu_build,
+    .compile = cpu_compile,
+    .link = cpu_link,
+    .program_binary = cpu_program_binary,
+    .program_free = cpu_program_free,
+    .program_kernels = cpu_program_kernels,
+    .kernel_create = cpu_kernel_create,
+    .kernel_free = cpu_kernel_free,
+    .windows_ok = cpu_windows_ok,
+};

@@ -1,0 +1,108 @@
+/*
+ * Faults in kernels: a null pointer, a division by zero. The handler acts only if the thread is inside generated code
+ * of ours (the address says so); it leaves the kernel by a jump back to who called it, and the launch fails. All else
+ * goes to whoever handled the signal before us.
+ */
+#include "core/log.h"
+#include "cpu_device/internal.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <string.h>
+#include <ucontext.h>
+
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+
+#define N_SIGNALS (sizeof(signals) / sizeof(signals[0]))
+
+struct running {
+    sigjmp_buf back;
+    uintptr_t begin, end; /* of the program's code */
+    int signal;
+    void *address;
+};
+
+/* Initial-exec: reading it in a signal handler must not allocate. */
+static _Thread_local struct running *volatile running __attribute__((tls_model("initial-exec")));
+static struct sigaction before[N_SIGNALS];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static uintptr_t program_counter(const void *context)
+{
+    const ucontext_t *c = context;
+
+#if defined(__x86_64__)
+    return (uintptr_t)c->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    return (uintptr_t)c->uc_mcontext.pc;
+#else
+    (void)c;
+    return 0;
+#endif
+}
+
+static void pass_on(size_t i, int signal, siginfo_t *info, void *context)
+{
+    if (before[i].sa_flags & SA_SIGINFO) {
+        before[i].sa_sigaction(signal, info, context);
+    } else if (before[i].sa_handler != SIG_DFL && before[i].sa_handler != SIG_IGN) {
+        before[i].sa_handler(signal);
+    } else {
+        /* The instruction is tried again, and ends the program as it would have without us. */
+        sigaction(signal, &before[i], NULL);
+    }
+}
+
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+    struct running *r = running;
+    uintptr_t at = program_counter(context);
+
+    if (r && at >= r->begin && at < r->end) {
+        r->signal = signal;
+        r->address = info->si_addr;
+        running = NULL;
+        siglongjmp(r->back, 1);
+    }
+    for (size_t i = 0; i < N_SIGNALS; i++)
+        if (signals[i] == signal)
+            pass_on(i, signal, info, context);
+}
+
+static void install(void)
+{
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < N_SIGNALS; i++)
+        sigaction(signals[i], &action, &before[i]);
+}
+
+void cpu_fault_install(void)
+{
+    pthread_once(&once, install);
+}
+
+static const char *describe(int signal)
+{
+    return signal == SIGFPE   ? "divided by zero"
+           : signal == SIGILL ? "ran an instruction that this processor lacks"
+                              : "used memory that isn't there";
+}
+
+cl_int cpu_fault_run(const struct cpu_launch *launch, const struct tsl_wg_thread *thread, uint64_t x, uint64_t n,
+                     uint64_t y, uint64_t z)
+{
+    const struct cpu_program *program = (struct cpu_program *)launch->kernel->base.program;
+    struct running here = {.begin = program->code_begin, .end = program->code_end};
+
+    if (sigsetjmp(here.back, 0)) {
+        tsl_log(TSL_ROOM_DRIVER, TSL_LOG_ERROR, "kernel %s %s (address %p) in a work-group of row %llu %llu: it failed",
+                launch->code->name, describe(here.signal), here.address, (unsigned long long)y, (unsigned long long)z);
+        return CL_OUT_OF_RESOURCES;
+    }
+    running = &here;
+    launch->code->run(&launch->wg, thread, x, n, y, z);
+    running = NULL;
+    return CL_SUCCESS;
+}

@@ -1,0 +1,212 @@
+/*
+ * What the files of the CPU driver share.
+ *
+ * A submission is a task. A task is also its own fence. It waits for the one before it in its lane and for the fences
+ * that were named; then it is ready, and the team's threads take pieces of it: a copy or a mark is one piece, a launch
+ * many (rows of work-groups). Whoever finishes the last piece completes the task and makes ready what waited for it:
+ * a dependent task begins in the same thread, with no sleep between. A thread that waits for a fence helps with what
+ * leads to it (work.c).
+ *
+ * Lock: one mutex for each member guards tasks' edges, lanes and the list of ready tasks. It is never held while work
+ * is done or anybody is called.
+ */
+#ifndef TSL_CPU_DEVICE_INTERNAL_H
+#define TSL_CPU_DEVICE_INTERNAL_H
+
+#include "compile/compile.h"
+#include "compile/work_group.h"
+#include "cpu_device/cpu.h"
+
+#include <pthread.h>
+
+struct cpu_member {
+    struct tsl_member base;
+    unsigned n_threads;        /* of the team, with its master */
+    pthread_mutex_t lock;      /* guards what follows, and what struct cpu_task says */
+    pthread_cond_t work, done; /* a ready task for sleeping threads; a task that sleeping waiters may wait for */
+    struct cpu_task *ready, **ready_end;
+    atomic_uint n_ready; /* tasks in the list with pieces left to take; read by spinning threads */
+    unsigned n_sleeping; /* threads of the team */
+    unsigned n_waiting;  /* threads of others that sleep for a task */
+    bool closing;
+    struct cpu_worker *helpers; /* free ones */
+    pthread_t master;
+};
+
+/* A thread that does pieces of work, and its memory. */
+struct cpu_worker {
+    struct cpu_member *member;
+    struct tsl_wg_thread thread;
+    size_t local_size, scratch_size; /* bytes of what thread points to */
+    struct cpu_worker *next;
+};
+
+struct cpu_lane {
+    struct tsl_lane base;
+    atomic_uint refs; /* the core's, and one for each task that isn't complete */
+    bool profile;
+    struct cpu_task *last; /* holds a reference; NULL: nothing was submitted yet */
+    cl_int error;          /* the first of work without a fence; finish tells it once */
+};
+
+struct cpu_mem {
+    struct tsl_mem base;
+    char *data;
+    bool owned;
+};
+
+enum cpu_kind { CPU_MARK, CPU_COPY, CPU_FILL, CPU_LAUNCH, CPU_GATE };
+
+struct cpu_note {
+    tsl_notify_fn *fn;
+    void *arg;
+};
+
+struct cpu_fill {
+    char *to;
+    size_t size, pattern_size;
+    unsigned char pattern[128];
+};
+
+/* A launch as the threads see it. args follow in memory of their own. */
+struct cpu_launch {
+    struct tsl_wg_launch wg; /* user: this */
+    struct cpu_kernel *kernel;
+    const struct tsl_wg_kernel *code;
+    uint64_t begin[3], count[3]; /* of groups */
+    uint64_t chunk, n_chunks;    /* groups of dimension 0 that make a piece; such in a row */
+    uint64_t local_size;         /* bytes of local memory, with the arguments' */
+    uint64_t scratch_size;
+    char *args; /* aligned to TSL_WG_ALIGN */
+    pthread_mutex_t print_lock;
+    char *text; /* printed, not yet shown; under print_lock */
+    size_t text_size, text_room;
+};
+
+struct cpu_task {
+    struct tsl_fence fence; /* a reference of its own while it isn't complete */
+    enum cpu_kind kind;
+    atomic_int status;     /* CL_SUBMITTED … CL_COMPLETE or an error; written under the lock */
+    struct cpu_lane *lane; /* with a reference; NULL: a gate, or complete */
+    bool wanted;           /* somebody has the fence: its error is told */
+    bool profile;
+    unsigned n_waits;  /* not complete yet, and one while it is being submitted */
+    cl_int wait_error; /* of those that have failed */
+    struct cpu_task **dependents;
+    bool *strict; /* by dependent: it waits for us by name: our failure is its */
+    unsigned n_dependents;
+    struct cpu_note *notes;
+    unsigned n_notes;
+    struct cpu_task *next;      /* in the list of ready tasks */
+    uint64_t n_pieces, n_taken; /* under the lock … */
+    unsigned n_working, max_working;
+    atomic_int error;
+    struct tsl_times times;
+    union {
+        struct tsl_copy copy; /* places by address: mem is NULL */
+        struct cpu_fill fill;
+        struct cpu_launch *launch;
+    };
+};
+
+struct cpu_program {
+    struct tsl_dprogram base;
+    void *handle;                       /* of the shared object; NULL: a library, or compiled only */
+    const struct tsl_wg_module *module; /* in it */
+    struct tsl_compiled compiled;       /* facts, and the artefact for program_binary */
+    uintptr_t code_begin, code_end;     /* addresses of its machine code */
+};
+
+struct cpu_kernel {
+    struct tsl_dkernel base;
+    const struct tsl_wg_kernel *code;
+    _Atomic uint64_t group_ps; /* picoseconds that a group takes, as measured; 0: unknown */
+};
+
+static inline struct cpu_member *cpu_member_of(struct tsl_member *member)
+{
+    return (struct cpu_member *)member; /* base stands first */
+}
+
+static inline struct cpu_task *cpu_task_of(const struct tsl_fence *fence)
+{
+    return (struct cpu_task *)fence;
+}
+
+/* info.c */
+cl_int cpu_info(const struct tsl_path *path, cl_device_info param, size_t size, void *value, size_t *size_ret);
+unsigned cpu_count(void); /* processors that this process may use */
+
+/* driver.c */
+void cpu_lane_unref(struct cpu_lane *lane);
+
+/* team.c: the threads. */
+cl_int cpu_team_start(struct cpu_member *member);
+void cpu_team_stop(struct cpu_member *member); /* waits for the threads */
+
+/* queue.c */
+/* A task with one reference, the caller's, and n_waits 1. NULL: no memory. */
+struct cpu_task *cpu_task_create(struct cpu_member *member, enum cpu_kind kind);
+/* Into the lane, after the waits. Takes the caller's reference, or gives it back in *fence. */
+void cpu_submit(struct tsl_lane *lane, struct cpu_task *task, const struct tsl_waits *waits, struct tsl_fence **fence);
+/* Complete, whatever it was: dependents become ready, waiters are told. Without the lock. */
+void cpu_complete(struct cpu_task *task, cl_int status);
+void cpu_wake(struct cpu_member *member); /* somebody for what is ready */
+/* Takes a piece of the first ready task (of a lane, unless NULL); NULL: nothing there. The lock is held. */
+struct cpu_task *cpu_take_locked(struct cpu_member *member, const struct cpu_lane *lane, uint64_t *piece);
+void cpu_wait_task(struct cpu_task *task); /* blocks until it is complete */
+
+/* work.c: does pieces until none is left; returns having done any. lane: only its tasks; NULL: all. */
+bool cpu_work(struct cpu_worker *worker, const struct cpu_lane *lane);
+struct cpu_worker *cpu_helper(struct cpu_member *member);
+void cpu_helper_back(struct cpu_worker *worker);
+void cpu_worker_finish(struct cpu_worker *worker);
+
+/* launch.c */
+cl_int cpu_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,
+                  const struct tsl_window *window, const struct tsl_waits *waits, struct tsl_fence **fence);
+/* One piece of it. An error: the kernel faulted, or there is no memory for the worker. */
+cl_int cpu_launch_run(struct cpu_worker *worker, struct cpu_launch *launch, uint64_t piece);
+void cpu_launch_free(struct cpu_launch *launch);
+
+/* print.c */
+tsl_wg_print_fn cpu_print;
+void cpu_print_flush(struct cpu_launch *launch);
+
+/* fault.c: runs generated code; a fault in it (its addresses are the program's) comes back as an error. */
+void cpu_fault_install(void);
+cl_int cpu_fault_run(const struct cpu_launch *launch, const struct tsl_wg_thread *thread, uint64_t x, uint64_t n,
+                     uint64_t y, uint64_t z);
+
+/* memory.c, fence.c, program.c: operations of the driver's table. */
+cl_int cpu_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host, struct tsl_mem **mem);
+cl_int cpu_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub);
+void cpu_mem_free(struct tsl_mem *mem);
+cl_int cpu_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
+                struct tsl_fence **fence);
+cl_int cpu_fill(struct tsl_lane *lane, const struct tsl_place *dst, size_t size, const void *pattern,
+                size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence);
+void cpu_copy_run(const struct tsl_copy *copy);
+void cpu_fill_run(const struct cpu_fill *fill);
+cl_int cpu_fence_status(struct tsl_fence *fence);
+cl_int cpu_fence_wait(struct tsl_fence *fence);
+cl_int cpu_fence_notify(struct tsl_fence *fence, tsl_notify_fn *fn, void *arg);
+cl_int cpu_fence_times(struct tsl_fence *fence, struct tsl_times *times);
+void cpu_fence_free(struct tsl_fence *fence);
+cl_int cpu_gate_create(struct tsl_member *member, struct tsl_fence **gate);
+cl_int cpu_gate_open(struct tsl_fence *gate, cl_int status);
+cl_int cpu_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
+                 char **log);
+cl_int cpu_compile(struct tsl_member *member, const struct tsl_program_input *input,
+                   const struct tsl_program_headers *headers, struct tsl_dprogram **program, char **log);
+cl_int cpu_link(struct tsl_member *member, const char *options, unsigned n, struct tsl_dprogram *const *programs,
+                struct tsl_dprogram **program, char **log);
+cl_int cpu_program_binary(struct tsl_dprogram *program, void **data, size_t *size);
+void cpu_program_free(struct tsl_dprogram *program);
+cl_int cpu_program_kernels(struct tsl_dprogram *program, char **names);
+cl_int cpu_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
+                         struct tsl_kernel_facts *facts);
+void cpu_kernel_free(struct tsl_dkernel *kernel);
+bool cpu_windows_ok(struct tsl_dkernel *kernel, const struct tsl_kernel_facts *facts);
+
+#endif

@@ -1,0 +1,262 @@
+/* Launches: what a kernel gets, and in which pieces its work-groups run. */
+#include "core/clock.h"
+#include "core/log.h"
+#include "cpu_device/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Work-items of a group where the choice is ours. */
+#define OWN_GROUP 256u
+
+/* A piece shall take about so long, in picoseconds: small against the launch, large against taking it (0.2 us). */
+#define PIECE_PS UINT64_C(40000000)
+
+/* A launch shorter than this stays on one thread: waking another takes as long. */
+#define ALONE_PS UINT64_C(20000000)
+
+/* ---- Groups -------------------------------------------------------------------------------------------------------
+ */
+
+/* The largest number up to `most` that divides n, preferably a multiple of 16. */
+static uint64_t divisor(uint64_t n, uint64_t most)
+{
+    uint64_t best = 1;
+
+    for (uint64_t d = most < n ? most : n; d > 1; d--) {
+        if (n % d)
+            continue;
+        if (d % 16 == 0)
+            return d;
+        if (best == 1)
+            best = d;
+    }
+    return best;
+}
+
+/* The size of groups: the one that was asked for, or required, or one of ours along dimension 0. */
+static cl_int choose_local_size(const struct tsl_wg_kernel *code, const struct tsl_window *window, uint64_t local[3])
+{
+    bool ours = !window->local_size[0] || (code->flags & TSL_WG_FLAT && window->whole);
+
+    for (unsigned d = 0; d < 3; d++)
+        local[d] = window->local_size[0] ? window->local_size[d] : 1;
+    if (code->only_local[0]) {
+        for (unsigned d = 0; window->local_size[0] && d < 3; d++)
+            if (local[d] != code->only_local[d])
+                return CL_INVALID_WORK_GROUP_SIZE;
+        memcpy(local, code->only_local, 3 * sizeof(*local));
+    } else if (ours) {
+        local[0] = code->flags & TSL_WG_REMAINDERS && window->global_size[0] > OWN_GROUP
+                       ? OWN_GROUP
+                       : divisor(window->global_size[0], OWN_GROUP);
+        local[1] = local[2] = 1;
+    }
+    for (unsigned d = 0; d < 3; d++)
+        if (window->global_size[d] % local[d] && !(code->flags & TSL_WG_REMAINDERS))
+            return CL_INVALID_WORK_GROUP_SIZE;
+    return CL_SUCCESS;
+}
+
+static uint64_t size_of(const struct tsl_window *window, unsigned d)
+{
+    return d < window->work_dim ? window->global_size[d] : 1;
+}
+
+static cl_int set_groups(struct cpu_launch *launch, const struct tsl_window *window)
+{
+    struct tsl_window full = *window;
+    cl_int error;
+
+    for (unsigned d = 0; d < 3; d++) {
+        full.global_size[d] = size_of(window, d);
+        if (d >= window->work_dim && full.local_size[0])
+            full.local_size[d] = 1;
+    }
+    error = choose_local_size(launch->code, &full, launch->wg.local_size);
+    if (error)
+        return error;
+    launch->wg.abi = TSL_WG_ABI;
+    launch->wg.work_dim = window->work_dim;
+    for (unsigned d = 0; d < 3; d++) {
+        launch->wg.global_size[d] = full.global_size[d];
+        launch->wg.global_offset[d] = d < window->work_dim ? window->global_offset[d] : 0;
+        launch->wg.num_groups[d] = (full.global_size[d] + launch->wg.local_size[d] - 1) / launch->wg.local_size[d];
+        launch->begin[d] = window->whole || d >= window->work_dim ? 0 : window->group_begin[d];
+        launch->count[d] = window->whole || d >= window->work_dim ? launch->wg.num_groups[d] : window->group_count[d];
+    }
+    return CL_SUCCESS;
+}
+
+/* ---- Arguments ----------------------------------------------------------------------------------------------------
+ */
+
+static cl_int set_arg(struct cpu_launch *launch, const struct tsl_wg_arg *arg, const struct tsl_bound_arg *bound)
+{
+    char *place = launch->args + arg->offset, *pointer = NULL;
+
+    switch (arg->kind) {
+    case TSL_WG_VALUE:
+        if (bound->kind != TSL_ARG_VALUE || bound->size != arg->size)
+            return CL_INVALID_KERNEL_ARGS;
+        memcpy(place, bound->value, bound->size);
+        return CL_SUCCESS;
+    case TSL_WG_POINTER:
+        if (bound->kind != TSL_ARG_MEM)
+            return CL_INVALID_KERNEL_ARGS;
+        if (bound->mem)
+            pointer = ((struct cpu_mem *)bound->mem)->data;
+        memcpy(place, &pointer, sizeof(pointer));
+        return CL_SUCCESS;
+    case TSL_WG_LOCAL:
+        if (bound->kind != TSL_ARG_LOCAL)
+            return CL_INVALID_KERNEL_ARGS;
+        memcpy(place, &launch->local_size, sizeof(launch->local_size));
+        launch->local_size += (bound->size + TSL_WG_ALIGN - 1) & ~(uint64_t)(TSL_WG_ALIGN - 1);
+        return CL_SUCCESS;
+    default:
+        return CL_INVALID_KERNEL_ARGS;
+    }
+}
+
+static cl_int set_args(struct cpu_launch *launch, const struct tsl_bound_args *args)
+{
+    void *block;
+
+    if (args->n != launch->code->n_args)
+        return CL_INVALID_KERNEL_ARGS;
+    if (posix_memalign(&block, TSL_WG_ALIGN, launch->code->args_size + TSL_WG_ALIGN))
+        return CL_OUT_OF_HOST_MEMORY;
+    launch->args = block;
+    launch->wg.args = block;
+    launch->local_size = launch->code->local_size;
+    for (cl_uint i = 0; i < args->n; i++) {
+        cl_int error = set_arg(launch, &launch->code->args[i], &args->args[i]);
+
+        if (error)
+            return error;
+    }
+    return CL_SUCCESS;
+}
+
+/* ---- Pieces -------------------------------------------------------------------------------------------------------
+ */
+
+static uint64_t min(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* By how long a group takes, as measured; unknown: a few pieces for each thread. */
+static void cut(struct cpu_launch *launch, struct cpu_task *task, unsigned n_threads)
+{
+    uint64_t groups = launch->count[0] * launch->count[1] * launch->count[2];
+    uint64_t group_ps = atomic_load_explicit(&launch->kernel->group_ps, memory_order_relaxed);
+
+    task->max_working = n_threads;
+    if (group_ps) {
+        launch->chunk = PIECE_PS / group_ps;
+        if (groups < ALONE_PS / group_ps)
+            task->max_working = 1;
+        else
+            launch->chunk = min(launch->chunk, groups / (4 * n_threads));
+    } else {
+        launch->chunk = groups / (8 * n_threads);
+    }
+    launch->chunk = min(launch->chunk ? launch->chunk : 1, launch->count[0]);
+    launch->n_chunks = (launch->count[0] + launch->chunk - 1) / launch->chunk;
+    task->n_pieces = launch->n_chunks * launch->count[1] * launch->count[2];
+}
+
+static bool make_room(void **memory, size_t *size, uint64_t need)
+{
+    void *more;
+
+    if (*size >= need)
+        return true;
+    if (posix_memalign(&more, TSL_WG_ALIGN, need))
+        return false;
+    free(*memory);
+    *memory = more;
+    *size = need;
+    return true;
+}
+
+/* Half old, half new: kernels change their minds with their arguments. */
+static void learn(struct cpu_kernel *kernel, uint64_t ns, uint64_t groups)
+{
+    uint64_t now = ns * 1000 / groups + 1, old = atomic_load_explicit(&kernel->group_ps, memory_order_relaxed);
+
+    atomic_store_explicit(&kernel->group_ps, old ? (old + now) / 2 : now, memory_order_relaxed);
+}
+
+cl_int cpu_launch_run(struct cpu_worker *worker, struct cpu_launch *launch, uint64_t piece)
+{
+    uint64_t row = piece / launch->n_chunks, first = piece % launch->n_chunks * launch->chunk;
+    uint64_t n = min(launch->chunk, launch->count[0] - first), begin;
+    cl_int error;
+
+    if (!make_room(&worker->thread.local, &worker->local_size, launch->local_size) ||
+        !make_room(&worker->thread.scratch, &worker->scratch_size, launch->scratch_size))
+        return CL_OUT_OF_HOST_MEMORY;
+    begin = tsl_clock_ns();
+    error = cpu_fault_run(launch, &worker->thread, launch->begin[0] + first, n,
+                          launch->begin[1] + row % launch->count[1], launch->begin[2] + row / launch->count[1]);
+    learn(launch->kernel, tsl_clock_ns() - begin, n);
+    return error;
+}
+
+/* ---- The operation ------------------------------------------------------------------------------------------------
+ */
+
+void cpu_launch_free(struct cpu_launch *launch)
+{
+    pthread_mutex_destroy(&launch->print_lock);
+    free(launch->text);
+    free(launch->args);
+    free(launch);
+}
+
+static cl_int fill_in(struct cpu_launch *launch, struct cpu_kernel *kernel, const struct tsl_bound_args *args,
+                      const struct tsl_window *window)
+{
+    uint64_t items;
+    cl_int error;
+
+    launch->kernel = kernel;
+    launch->code = kernel->code;
+    launch->wg.print = cpu_print;
+    launch->wg.user = launch;
+    pthread_mutex_init(&launch->print_lock, NULL);
+    error = set_groups(launch, window);
+    if (!error)
+        error = set_args(launch, args);
+    items = (launch->wg.local_size[0] * launch->wg.local_size[1] * launch->wg.local_size[2] + 63) & ~UINT64_C(63);
+    launch->scratch_size = launch->code->scratch_size + launch->code->scratch_item_size * items;
+    return error;
+}
+
+cl_int cpu_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,
+                  const struct tsl_window *window, const struct tsl_waits *waits, struct tsl_fence **fence)
+{
+    struct cpu_member *member = cpu_member_of(lane->member);
+    struct cpu_task *task = cpu_task_create(member, CPU_LAUNCH);
+    cl_int error;
+
+    if (!task)
+        return CL_OUT_OF_HOST_MEMORY;
+    task->launch = calloc(1, sizeof(*task->launch));
+    if (!task->launch) {
+        free(task);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    error = fill_in(task->launch, (struct cpu_kernel *)kernel, args, window);
+    if (error) {
+        cpu_launch_free(task->launch);
+        free(task);
+        return error;
+    }
+    cut(task->launch, task, member->n_threads);
+    cpu_submit(lane, task, waits, fence);
+    return CL_SUCCESS;
+}

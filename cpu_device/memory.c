@@ -1,0 +1,121 @@
+/* Memory: the host's own, wherever the core has a copy there. */
+#include "cpu_device/internal.h"
+#include "driver/box.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Whole cache lines; also enough for every OpenCL type. */
+#define ALIGN 4096u
+
+static cl_int make(struct tsl_member *member, size_t size, char *data, bool owned, struct tsl_mem **mem)
+{
+    struct cpu_mem *m = calloc(1, sizeof(*m));
+
+    if (!m)
+        return CL_OUT_OF_HOST_MEMORY;
+    m->base = (struct tsl_mem){member, size};
+    m->data = data;
+    m->owned = owned;
+    *mem = &m->base;
+    return CL_SUCCESS;
+}
+
+cl_int cpu_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host, struct tsl_mem **mem)
+{
+    void *data = host;
+    cl_int error;
+
+    (void)flags;
+    if (!host && posix_memalign(&data, ALIGN, size))
+        return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    error = make(member, size, data, !host, mem);
+    if (error && !host)
+        free(data);
+    return error;
+}
+
+cl_int cpu_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub)
+{
+    return make(mem->member, size, ((struct cpu_mem *)mem)->data + offset, false, sub);
+}
+
+void cpu_mem_free(struct tsl_mem *mem)
+{
+    struct cpu_mem *m = (struct cpu_mem *)mem;
+
+    if (m->owned)
+        free(m->data);
+    free(m);
+}
+
+/* ---- Copies and fills ---------------------------------------------------------------------------------------------
+ */
+
+static struct tsl_place by_address(const struct tsl_place *place)
+{
+    struct tsl_place plain = *place;
+
+    if (place->mem) {
+        plain.mem = NULL;
+        plain.host = ((struct cpu_mem *)place->mem)->data;
+    }
+    return plain;
+}
+
+cl_int cpu_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
+                struct tsl_fence **fence)
+{
+    struct cpu_task *task = cpu_task_create(cpu_member_of(lane->member), CPU_COPY);
+
+    if (!task)
+        return CL_OUT_OF_HOST_MEMORY;
+    task->copy = *copy;
+    task->copy.src = by_address(&copy->src);
+    task->copy.dst = by_address(&copy->dst);
+    cpu_submit(lane, task, waits, fence);
+    return CL_SUCCESS;
+}
+
+void cpu_copy_run(const struct tsl_copy *copy)
+{
+    char *to = copy->dst.host;
+    const char *from = copy->src.host;
+
+    if (tsl_copy_is_linear(copy)) {
+        memmove(to + copy->dst.offset, from + copy->src.offset, copy->region[0] * copy->region[1] * copy->region[2]);
+        return;
+    }
+    for (size_t slice = 0; slice < copy->region[2]; slice++)
+        for (size_t row = 0; row < copy->region[1]; row++)
+            memmove(to + tsl_place_row(&copy->dst, row, slice), from + tsl_place_row(&copy->src, row, slice),
+                    copy->region[0]);
+}
+
+cl_int cpu_fill(struct tsl_lane *lane, const struct tsl_place *dst, size_t size, const void *pattern,
+                size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence)
+{
+    struct cpu_task *task = cpu_task_create(cpu_member_of(lane->member), CPU_FILL);
+    struct tsl_place place = by_address(dst);
+
+    if (!task)
+        return CL_OUT_OF_HOST_MEMORY;
+    task->fill = (struct cpu_fill){(char *)place.host + place.offset, size, pattern_size, {0}};
+    memcpy(task->fill.pattern, pattern, pattern_size);
+    cpu_submit(lane, task, waits, fence);
+    return CL_SUCCESS;
+}
+
+/* What is filled already is copied, twice as much each time. */
+void cpu_fill_run(const struct cpu_fill *fill)
+{
+    size_t done = fill->pattern_size;
+
+    memcpy(fill->to, fill->pattern, done);
+    while (done < fill->size) {
+        size_t more = done < fill->size - done ? done : fill->size - done;
+
+        memcpy(fill->to + done, fill->to, more);
+        done += more;
+    }
+}

@@ -1,0 +1,311 @@
+/* Programs: shared objects that the kernel compiler makes, and their kernels. */
+#include "core/bytes.h"
+#include "core/log.h"
+#include "cpu_device/internal.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* ---- Loading ------------------------------------------------------------------------------------------------------
+ */
+
+/* From memory: a file of no name. */
+static void *load(const void *data, size_t size, const char **why)
+{
+    int file = memfd_create("tesela-kernels", MFD_CLOEXEC);
+    size_t written = 0;
+    void *handle;
+    char path[64];
+
+    if (file < 0)
+        return NULL;
+    while (written < size) {
+        ssize_t n = write(file, (const char *)data + written, size - written);
+
+        if (n <= 0)
+            break;
+        written += (size_t)n;
+    }
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+    handle = written == size ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    *why = handle ? NULL : dlerror();
+    close(file);
+    return handle;
+}
+
+struct search {
+    uintptr_t inside, begin, end;
+};
+
+static int look_at_object(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct search *search = arg;
+
+    (void)size;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        uintptr_t begin = info->dlpi_addr + header->p_vaddr;
+
+        if (header->p_type != PT_LOAD || !(header->p_flags & PF_X) || search->inside < begin ||
+            search->inside >= begin + header->p_memsz)
+            continue;
+        search->begin = begin;
+        search->end = begin + header->p_memsz;
+        return 1;
+    }
+    return 0;
+}
+
+static void find_code(struct cpu_program *program)
+{
+    struct search search = {.inside = (uintptr_t)program->module->kernels[0].run};
+
+    dl_iterate_phdr(look_at_object, &search);
+    program->code_begin = search.begin;
+    program->code_end = search.end;
+}
+
+static cl_int load_program(struct cpu_program *program)
+{
+    const char *why = NULL;
+
+    program->handle = load(program->compiled.built.artefact, program->compiled.built.artefact_size, &why);
+    if (program->handle)
+        program->module = dlsym(program->handle, TSL_WG_SYMBOL);
+    if (!program->module || program->module->magic != TSL_WG_MAGIC || program->module->abi != TSL_WG_ABI) {
+        tsl_log(TSL_ROOM_DRIVER, TSL_LOG_ERROR, "the kernel compiler's result can't be loaded: %s",
+                why ? why : "it is no shared object of ours");
+        return CL_BUILD_PROGRAM_FAILURE;
+    }
+    if (program->module->n_kernels)
+        find_code(program);
+    return CL_SUCCESS;
+}
+
+/* ---- Building -----------------------------------------------------------------------------------------------------
+ */
+
+static cl_int build(struct tsl_member *member, const struct tsl_wire_build *build, bool loadable,
+                    struct tsl_dprogram **program, char **log)
+{
+    struct cpu_program *p = calloc(1, sizeof(*p));
+    cl_int error;
+
+    if (!p) {
+        *log = strdup("");
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    p->base.member = member;
+    error = tsl_compile(build, &p->compiled);
+    *log = strdup(p->compiled.built.log ? p->compiled.built.log : "");
+    if (!error && loadable)
+        error = load_program(p);
+    if (error) {
+        cpu_program_free(&p->base);
+        return error;
+    }
+    *program = &p->base;
+    return CL_SUCCESS;
+}
+
+static char *text_of(const struct tsl_program_input *input)
+{
+    return strndup(input->data, input->size);
+}
+
+/* A binary is the compiler's own message: facts and artefact. */
+static cl_int open_binary(struct tsl_member *member, const struct tsl_program_input *input, bool loadable,
+                          struct tsl_dprogram **program, char **log)
+{
+    struct cpu_program *p = calloc(1, sizeof(*p));
+    struct tsl_wire_header header;
+    cl_int error = CL_INVALID_BINARY;
+
+    *log = strdup("");
+    if (!p)
+        return CL_OUT_OF_HOST_MEMORY;
+    p->base.member = member;
+    p->compiled.message = malloc(input->size ? input->size : 1);
+    if (!p->compiled.message) {
+        free(p);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    memcpy(p->compiled.message, input->data, input->size);
+    if (tsl_wire_look(p->compiled.message, input->size, &header) == TSL_WIRE_WHOLE && header.type == TSL_WIRE_BUILT &&
+        tsl_wire_decode_built((char *)p->compiled.message + TSL_WIRE_HEADER_SIZE, header.body_size, &p->compiled.built))
+        error = loadable ? load_program(p) : CL_SUCCESS;
+    else
+        p->compiled.built = (struct tsl_wire_built){.n_kernels = 0};
+    if (error) {
+        cpu_program_free(&p->base);
+        return error;
+    }
+    *program = &p->base;
+    return CL_SUCCESS;
+}
+
+cl_int cpu_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
+                 char **log)
+{
+    struct tsl_wire_build request = {.action = TSL_WIRE_WHOLE_BUILD, .target = TSL_WIRE_CPU};
+    cl_int error;
+
+    if (input->kind == TSL_PROGRAM_BINARY)
+        return open_binary(member, input, true, program, log);
+    if (input->kind != TSL_PROGRAM_SOURCE) {
+        *log = strdup("the built-in CPU builds programs of source alone");
+        return CL_INVALID_OPERATION;
+    }
+    request.options = (char *)input->options;
+    request.source = text_of(input);
+    error = build(member, &request, true, program, log);
+    free(request.source);
+    return error;
+}
+
+cl_int cpu_compile(struct tsl_member *member, const struct tsl_program_input *input,
+                   const struct tsl_program_headers *headers, struct tsl_dprogram **program, char **log)
+{
+    struct tsl_wire_build request = {.action = TSL_WIRE_COMPILE, .target = TSL_WIRE_CPU};
+    cl_int error;
+
+    if (input->kind == TSL_PROGRAM_BINARY)
+        return open_binary(member, input, false, program, log);
+    request.options = (char *)input->options;
+    request.source = text_of(input);
+    request.n_headers = headers ? headers->n : 0;
+    request.headers = calloc(request.n_headers + 1, sizeof(*request.headers));
+    for (uint32_t i = 0; i < request.n_headers; i++)
+        request.headers[i] = (struct tsl_wire_text){(char *)headers->headers[i].name,
+                                                    strndup(headers->headers[i].text, headers->headers[i].size)};
+    error = build(member, &request, false, program, log);
+    for (uint32_t i = 0; i < request.n_headers; i++)
+        free(request.headers[i].text);
+    free(request.headers);
+    free(request.source);
+    return error;
+}
+
+cl_int cpu_link(struct tsl_member *member, const char *options, unsigned n, struct tsl_dprogram *const *programs,
+                struct tsl_dprogram **program, char **log)
+{
+    struct tsl_wire_build request = {.action = TSL_WIRE_LINK, .target = TSL_WIRE_CPU, .options = (char *)options};
+    cl_int error;
+
+    request.source = (char *)"";
+    request.n_inputs = n;
+    request.inputs = calloc(n + 1, sizeof(*request.inputs));
+    for (unsigned i = 0; i < n; i++) {
+        const struct tsl_wire_built *built = &((struct cpu_program *)programs[i])->compiled.built;
+
+        request.inputs[i] = (struct tsl_wire_input){built->artefact, built->artefact_size};
+    }
+    error = build(member, &request, !strstr(options, "-create-library"), program, log);
+    free(request.inputs);
+    return error;
+}
+
+cl_int cpu_program_binary(struct tsl_dprogram *program, void **data, size_t *size)
+{
+    const struct cpu_program *p = (struct cpu_program *)program;
+    struct tsl_writer writer = {0};
+
+    tsl_wire_encode_built(&writer, 0, &p->compiled.built);
+    if (writer.failed) {
+        free(writer.data);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    *data = writer.data;
+    *size = writer.size;
+    return CL_SUCCESS;
+}
+
+void cpu_program_free(struct tsl_dprogram *program)
+{
+    struct cpu_program *p = (struct cpu_program *)program;
+
+    if (p->handle)
+        dlclose(p->handle);
+    tsl_compiled_finish(&p->compiled);
+    free(p);
+}
+
+cl_int cpu_program_kernels(struct tsl_dprogram *program, char **names)
+{
+    const struct cpu_program *p = (struct cpu_program *)program;
+    size_t size = 1;
+
+    for (uint32_t i = 0; i < p->compiled.built.n_kernels; i++)
+        size += strlen(p->compiled.built.kernels[i].facts.name) + 1;
+    *names = calloc(1, size);
+    if (!*names)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < p->compiled.built.n_kernels; i++) {
+        if (i)
+            strcat(*names, ";");
+        strcat(*names, p->compiled.built.kernels[i].facts.name);
+    }
+    return CL_SUCCESS;
+}
+
+/* ---- Kernels ------------------------------------------------------------------------------------------------------
+ */
+
+/* By way of the bytes that they are kept in: there every part is copied and every failure seen. */
+static bool copy_facts(const struct tsl_kernel_facts *from, struct tsl_kernel_facts *to)
+{
+    struct tsl_writer writer = {0};
+    struct tsl_reader reader;
+    bool done;
+
+    tsl_wire_put_facts(&writer, from);
+    reader = tsl_reader_of(writer.data, writer.size);
+    done = !writer.failed && tsl_wire_get_facts(&reader, to);
+    free(writer.data);
+    return done;
+}
+
+cl_int cpu_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
+                         struct tsl_kernel_facts *facts)
+{
+    struct cpu_program *p = (struct cpu_program *)program;
+    const struct tsl_kernel_facts *known = NULL;
+    struct cpu_kernel *k;
+
+    for (uint32_t i = 0; i < p->compiled.built.n_kernels; i++)
+        if (!strcmp(p->compiled.built.kernels[i].facts.name, name))
+            known = &p->compiled.built.kernels[i].facts;
+    k = known ? calloc(1, sizeof(*k)) : NULL;
+    if (!k)
+        return known ? CL_OUT_OF_HOST_MEMORY : CL_INVALID_KERNEL_NAME;
+    k->base.program = program;
+    for (uint32_t i = 0; p->module && i < p->module->n_kernels; i++)
+        if (!strcmp(p->module->kernels[i].name, name))
+            k->code = &p->module->kernels[i];
+    if (!k->code || !copy_facts(known, facts)) {
+        cl_int error = k->code ? CL_OUT_OF_HOST_MEMORY : CL_INVALID_KERNEL_NAME;
+
+        free(k);
+        return error;
+    }
+    *kernel = &k->base;
+    return CL_SUCCESS;
+}
+
+void cpu_kernel_free(struct tsl_dkernel *kernel)
+{
+    free(kernel);
+}
+
+/* Ids answer as for the whole launch, whatever the kernel asks. */
+bool cpu_windows_ok(struct tsl_dkernel *kernel, const struct tsl_kernel_facts *facts)
+{
+    (void)kernel, (void)facts;
+    return true;
+}

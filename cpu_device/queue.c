@@ -1,0 +1,252 @@
+/* Tasks and their order. */
+#include "core/clock.h"
+#include "cpu_device/internal.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+/* How often a waiter looks, giving the processor away between, before it sleeps. */
+#define LOOKS 200
+
+struct cpu_task *cpu_task_create(struct cpu_member *member, enum cpu_kind kind)
+{
+    struct cpu_task *task = calloc(1, sizeof(*task));
+
+    if (!task)
+        return NULL;
+    task->fence.driver = &tsl_cpu_driver;
+    task->fence.member = &member->base;
+    atomic_init(&task->fence.refs, 1);
+    atomic_init(&task->status, CL_SUBMITTED);
+    task->kind = kind;
+    task->n_waits = 1;
+    task->n_pieces = 1;
+    task->max_working = 1;
+    return task;
+}
+
+static bool is_complete(const struct cpu_task *task)
+{
+    /* Acquire: what the work wrote is seen by whoever sees it complete. */
+    return atomic_load_explicit(&task->status, memory_order_acquire) <= CL_COMPLETE;
+}
+
+/* ---- Edges --------------------------------------------------------------------------------------------------------
+ */
+
+static void append_ready_locked(struct cpu_member *member, struct cpu_task *task)
+{
+    task->next = NULL;
+    *member->ready_end = task;
+    member->ready_end = &task->next;
+    atomic_fetch_add_explicit(&member->n_ready, 1, memory_order_relaxed);
+}
+
+/* False: no memory for the edge. */
+static bool depend_locked(struct cpu_task *task, struct cpu_task *on, bool strict)
+{
+    cl_int status = atomic_load_explicit(&on->status, memory_order_relaxed);
+    struct cpu_task **dependents;
+    bool *stricts;
+
+    if (status <= CL_COMPLETE) {
+        if (strict && status < 0 && !task->wait_error)
+            task->wait_error = status;
+        return true;
+    }
+    dependents = realloc(on->dependents, (on->n_dependents + 1) * sizeof(*dependents));
+    if (dependents)
+        on->dependents = dependents;
+    stricts = realloc(on->strict, (on->n_dependents + 1) * sizeof(*stricts));
+    if (stricts)
+        on->strict = stricts;
+    if (!dependents || !stricts)
+        return false;
+    on->strict[on->n_dependents] = strict;
+    on->dependents[on->n_dependents++] = task;
+    task->n_waits++;
+    return true;
+}
+
+/* Nothing stands before it any more: it is ready. A failed wait leaves it in order, as a piece of no work. */
+static void release_locked(struct cpu_member *member, struct cpu_task *task)
+{
+    if (--task->n_waits == 0)
+        append_ready_locked(member, task);
+}
+
+void cpu_submit(struct tsl_lane *lane, struct cpu_task *task, const struct tsl_waits *waits, struct tsl_fence **fence)
+{
+    struct cpu_lane *l = (struct cpu_lane *)lane;
+    struct cpu_member *member = cpu_member_of(lane->member);
+    struct cpu_task *before;
+
+    atomic_fetch_add(&l->refs, 1);
+    task->lane = l;
+    task->profile = l->profile;
+    task->wanted = fence != NULL;
+    if (fence)
+        *fence = tsl_fence_ref(&task->fence);
+    tsl_fence_ref(&task->fence); /* the lane's, as its last */
+    pthread_mutex_lock(&member->lock);
+    before = l->last;
+    l->last = task;
+    if (before && !depend_locked(task, before, false))
+        task->wait_error = CL_OUT_OF_HOST_MEMORY;
+    for (unsigned i = 0; waits && i < waits->n; i++)
+        if (!depend_locked(task, cpu_task_of(waits->fences[i]), true))
+            task->wait_error = CL_OUT_OF_HOST_MEMORY;
+    release_locked(member, task);
+    pthread_mutex_unlock(&member->lock);
+    if (before)
+        tsl_fence_unref(&before->fence);
+}
+
+/* ---- Completion ---------------------------------------------------------------------------------------------------
+ */
+
+static void release_dependents_locked(struct cpu_member *member, struct cpu_task *task, cl_int status)
+{
+    for (unsigned i = 0; i < task->n_dependents; i++) {
+        struct cpu_task *to = task->dependents[i];
+
+        if (task->strict[i] && status < 0 && !to->wait_error)
+            to->wait_error = status;
+        release_locked(member, to);
+    }
+    free(task->dependents);
+    free(task->strict);
+    task->dependents = NULL;
+    task->strict = NULL;
+    task->n_dependents = 0;
+}
+
+void cpu_complete(struct cpu_task *task, cl_int status)
+{
+    struct cpu_member *member = cpu_member_of(task->fence.member);
+    struct cpu_note *notes;
+    struct cpu_lane *lane;
+    unsigned n_notes, n_dependents;
+
+    if (task->kind == CPU_LAUNCH && task->launch)
+        cpu_print_flush(task->launch);
+    pthread_mutex_lock(&member->lock);
+    if (task->profile)
+        task->times.end_ns = tsl_clock_ns();
+    if (status < 0 && task->lane && !task->wanted && !task->lane->error)
+        task->lane->error = status;
+    lane = task->lane;
+    task->lane = NULL;
+    /* Release: see is_complete. */
+    atomic_store_explicit(&task->status, status, memory_order_release);
+    n_dependents = task->n_dependents;
+    release_dependents_locked(member, task, status);
+    notes = task->notes;
+    n_notes = task->n_notes;
+    task->notes = NULL;
+    task->n_notes = 0;
+    if (member->n_waiting)
+        pthread_cond_broadcast(&member->done);
+    pthread_mutex_unlock(&member->lock);
+    for (unsigned i = 0; i < n_notes; i++)
+        notes[i].fn(notes[i].arg, status);
+    free(notes);
+    if (lane)
+        cpu_lane_unref(lane);
+    /* This thread goes on with one of them. */
+    if (n_dependents > 1 || task->kind == CPU_GATE)
+        cpu_wake(member);
+    tsl_fence_unref(&task->fence);
+}
+
+/* ---- Taking work --------------------------------------------------------------------------------------------------
+ */
+
+static bool may_take(const struct cpu_task *task, const struct cpu_lane *lane)
+{
+    return task->n_taken < task->n_pieces && task->n_working < task->max_working && (!lane || task->lane == lane);
+}
+
+static void unlink_locked(struct cpu_member *member, struct cpu_task **link)
+{
+    struct cpu_task *task = *link;
+
+    *link = task->next;
+    if (member->ready_end == &task->next)
+        member->ready_end = link;
+    atomic_fetch_sub_explicit(&member->n_ready, 1, memory_order_relaxed);
+}
+
+struct cpu_task *cpu_take_locked(struct cpu_member *member, const struct cpu_lane *lane, uint64_t *piece)
+{
+    for (struct cpu_task **link = &member->ready; *link; link = &(*link)->next) {
+        struct cpu_task *task = *link;
+
+        if (!may_take(task, lane))
+            continue;
+        if (task->n_taken == 0 && task->profile)
+            task->times.start_ns = tsl_clock_ns();
+        if (task->wait_error || atomic_load(&task->error))
+            task->n_taken = task->n_pieces - 1; /* nothing of it is done any more */
+        *piece = task->n_taken++;
+        task->n_working++;
+        if (task->n_taken == task->n_pieces)
+            unlink_locked(member, link);
+        return task;
+    }
+    return NULL;
+}
+
+void cpu_wake(struct cpu_member *member)
+{
+    if (!atomic_load_explicit(&member->n_ready, memory_order_relaxed))
+        return;
+    pthread_mutex_lock(&member->lock);
+    if (member->n_sleeping && member->ready) {
+        if (member->ready->max_working > 1 || member->ready->next)
+            pthread_cond_broadcast(&member->work);
+        else
+            pthread_cond_signal(&member->work);
+    }
+    pthread_mutex_unlock(&member->lock);
+}
+
+/* ---- Waiting ------------------------------------------------------------------------------------------------------
+ */
+
+/* Helps with the task's own lane, which leads to it, as long as something is there. */
+static void help(struct cpu_task *task, const struct cpu_lane *lane)
+{
+    struct cpu_member *member = cpu_member_of(task->fence.member);
+    struct cpu_worker *worker = lane ? cpu_helper(member) : NULL;
+
+    if (!worker)
+        return;
+    while (!is_complete(task) && cpu_work(worker, lane)) {
+    }
+    cpu_helper_back(worker);
+}
+
+void cpu_wait_task(struct cpu_task *task)
+{
+    struct cpu_member *member = cpu_member_of(task->fence.member);
+    struct cpu_lane *lane;
+
+    pthread_mutex_lock(&member->lock);
+    lane = task->lane;
+    if (lane)
+        atomic_fetch_add(&lane->refs, 1);
+    pthread_mutex_unlock(&member->lock);
+    help(task, lane);
+    if (lane)
+        cpu_lane_unref(lane);
+    cpu_wake(member);
+    for (unsigned i = 0; i < LOOKS && !is_complete(task); i++)
+        sched_yield();
+    pthread_mutex_lock(&member->lock);
+    member->n_waiting++;
+    while (!is_complete(task))
+        pthread_cond_wait(&member->done, &member->lock);
+    member->n_waiting--;
+    pthread_mutex_unlock(&member->lock);
+}

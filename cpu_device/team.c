@@ -1,0 +1,132 @@
+/* The threads: one master, which runs one parallel region for as long as the member is open. */
+#include "cpu_device/team/team.h"
+#include "core/log.h"
+#include "cpu_device/internal.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How often a thread without work looks again, giving the processor away between, before it sleeps: a launch that
+ * follows soon finds it awake. */
+#define LOOKS 100
+
+/* Faults in kernels must reach the handler (fault.c); all other signals are for the application's threads. */
+static void block_signals(sigset_t *before)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    sigset_t all;
+
+    sigfillset(&all);
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+        sigdelset(&all, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+/* False: it is time to go. */
+static bool sleep_for_work(struct cpu_member *member)
+{
+    bool closing;
+
+    for (unsigned i = 0; i < LOOKS; i++) {
+        if (atomic_load_explicit(&member->n_ready, memory_order_relaxed))
+            return true;
+        sched_yield();
+    }
+    pthread_mutex_lock(&member->lock);
+    member->n_sleeping++;
+    if (!member->ready && !member->closing)
+        pthread_cond_wait(&member->work, &member->lock);
+    member->n_sleeping--;
+    closing = member->closing;
+    pthread_mutex_unlock(&member->lock);
+    return !closing;
+}
+
+/* Ready tasks whose threads are enough aren't ours: don't look for them without end. */
+static bool wait_for_change(struct cpu_member *member)
+{
+    bool closing;
+
+    sched_yield();
+    pthread_mutex_lock(&member->lock);
+    closing = member->closing;
+    pthread_mutex_unlock(&member->lock);
+    return !closing;
+}
+
+static void work(void *arg)
+{
+    struct cpu_worker worker = {.member = arg};
+    bool go_on = true;
+
+    while (go_on) {
+        if (cpu_work(&worker, NULL))
+            continue;
+        if (atomic_load_explicit(&worker.member->n_ready, memory_order_relaxed))
+            go_on = wait_for_change(worker.member);
+        else
+            go_on = sleep_for_work(worker.member);
+    }
+    cpu_worker_finish(&worker);
+}
+
+/* It lies where our own library does; tests, which are programs, lie in a folder below. */
+static tsl_team_fn *find_team(void)
+{
+    static const char *const places[] = {"/", "/../", "/tesela/"};
+    char path[4096];
+    Dl_info here;
+
+    if (!dladdr((void *)find_team, &here) || !here.dli_fname || !strrchr(here.dli_fname, '/'))
+        return NULL;
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        int folder = (int)(strrchr(here.dli_fname, '/') - here.dli_fname);
+        void *library;
+
+        snprintf(path, sizeof(path), "%.*s%s%s", folder, here.dli_fname, places[i], TSL_TEAM_LIBRARY);
+        library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+        if (library)
+            return (tsl_team_fn *)dlsym(library, TSL_TEAM_SYMBOL);
+    }
+    return NULL;
+}
+
+static void *master(void *arg)
+{
+    struct cpu_member *member = arg;
+    tsl_team_fn *team = find_team();
+
+    if (!team) {
+        tsl_log(TSL_ROOM_DRIVER, TSL_LOG_WARN, "%s is not beside the library: the CPU runs with one thread",
+                TSL_TEAM_LIBRARY);
+        work(member);
+        return NULL;
+    }
+    if (team(member->n_threads, work, member) < member->n_threads)
+        tsl_log(TSL_ROOM_DRIVER, TSL_LOG_WARN, "OpenMP gave the CPU fewer threads than %u", member->n_threads);
+    return NULL;
+}
+
+cl_int cpu_team_start(struct cpu_member *member)
+{
+    sigset_t before;
+    int error;
+
+    block_signals(&before);
+    error = pthread_create(&member->master, NULL, master, member);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+}
+
+void cpu_team_stop(struct cpu_member *member)
+{
+    pthread_mutex_lock(&member->lock);
+    member->closing = true;
+    pthread_cond_broadcast(&member->work);
+    pthread_mutex_unlock(&member->lock);
+    pthread_join(member->master, NULL);
+}

@@ -1,0 +1,228 @@
+/* The built-in CPU alone: nobody else's OpenCL is there. */
+/* variant: alone TESELA_VENDORS={build}/tests TESELA_CACHE={build}/cache/tesela */
+#include "test.h"
+
+#include <CL/cl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N 10000
+
+static const char source[] =
+    "kernel void add(global const int *a, global const int *b, global int *c) {\n"
+    "    size_t i = get_global_id(0); c[i] = a[i] + b[i]; }\n"
+    "kernel void sum(global const int *in, global int *out, local int *t) {\n"
+    "    int l = get_local_id(0); t[l] = in[get_global_id(0)]; barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    for (int s = get_local_size(0) / 2; s > 0; s >>= 1) {\n"
+    "        if (l < s) t[l] += t[l + s];\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE); }\n"
+    "    if (l == 0) out[get_group_id(0)] = t[0]; }\n"
+    "kernel void ids(global ulong *out) {\n"
+    "    size_t i = get_global_id(1) * get_global_size(0) + get_global_id(0) - get_global_offset(0);\n"
+    "    out[i] = get_group_id(0) + 100 * get_local_id(0) + 10000 * get_num_groups(1) + 1000000 * get_local_size(1); "
+    "}\n"
+    "kernel void collatz(global int *out) {\n"
+    "    int x = get_global_id(0) + 1, n = 0; while (x != 1 && n < 500) { x = x & 1 ? 3 * x + 1 : x >> 1; n++; }\n"
+    "    out[get_global_id(0)] = n; }\n"
+    "kernel void fault(global int *a) { global int *p = (global int *)(size_t)a[0]; a[1] = *p; }\n";
+
+struct world {
+    cl_device_id device;
+    cl_context context;
+    cl_command_queue queue;
+    cl_program program;
+};
+
+/* cmocka takes the signal for each test: as any program may, which then has it. */
+static struct sigaction ours;
+
+static int setup(void **state)
+{
+    struct world *w = calloc(1, sizeof(*w));
+    const char *text = source;
+    cl_platform_id platform;
+    cl_int error;
+
+    assert_int_equal(clGetPlatformIDs(1, &platform, NULL), CL_SUCCESS);
+    assert_int_equal(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &w->device, NULL), CL_SUCCESS);
+    w->context = clCreateContext(NULL, 1, &w->device, NULL, NULL, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    w->queue = clCreateCommandQueue(w->context, w->device, 0, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    w->program = clCreateProgramWithSource(w->context, 1, &text, NULL, &error);
+    assert_int_equal(clBuildProgram(w->program, 0, NULL, "", NULL, NULL), CL_SUCCESS);
+    sigaction(SIGSEGV, NULL, &ours);
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+
+    clReleaseProgram(w->program);
+    clReleaseCommandQueue(w->queue);
+    clReleaseContext(w->context);
+    free(w);
+    return 0;
+}
+
+static cl_mem buffer(struct world *w, size_t size, void *data)
+{
+    cl_int error;
+    cl_mem mem = clCreateBuffer(w->context, data ? CL_MEM_COPY_HOST_PTR : 0, size, data, &error);
+
+    assert_int_equal(error, CL_SUCCESS);
+    return mem;
+}
+
+static cl_kernel kernel(struct world *w, const char *name)
+{
+    cl_int error;
+    cl_kernel k = clCreateKernel(w->program, name, &error);
+
+    assert_int_equal(error, CL_SUCCESS);
+    return k;
+}
+
+static void adds_at_any_local_size(void **state)
+{
+    static const size_t locals[] = {0, 1, 8, 16, 250};
+    struct world *w = *state;
+    int *a = malloc(N * sizeof(int)), *b = malloc(N * sizeof(int)), *c = malloc(N * sizeof(int));
+    cl_kernel k = kernel(w, "add");
+    size_t global = N;
+    cl_mem ma, mb;
+
+    for (int i = 0; i < N; i++) {
+        a[i] = i * 3;
+        b[i] = 7 - i;
+    }
+    ma = buffer(w, N * sizeof(int), a);
+    mb = buffer(w, N * sizeof(int), b);
+    for (size_t l = 0; l < sizeof(locals) / sizeof(locals[0]); l++) {
+        cl_mem mc = buffer(w, N * sizeof(int), NULL);
+
+        clSetKernelArg(k, 0, sizeof(ma), &ma);
+        clSetKernelArg(k, 1, sizeof(mb), &mb);
+        clSetKernelArg(k, 2, sizeof(mc), &mc);
+        assert_int_equal(
+            clEnqueueNDRangeKernel(w->queue, k, 1, NULL, &global, locals[l] ? &locals[l] : NULL, 0, NULL, NULL),
+            CL_SUCCESS);
+        assert_int_equal(clEnqueueReadBuffer(w->queue, mc, CL_TRUE, 0, N * sizeof(int), c, 0, NULL, NULL), CL_SUCCESS);
+        for (int i = 0; i < N; i++)
+            assert_int_equal(c[i], a[i] + b[i]);
+        clReleaseMemObject(mc);
+    }
+    clReleaseMemObject(ma);
+    clReleaseMemObject(mb);
+    clReleaseKernel(k);
+    free(a);
+    free(b);
+    free(c);
+}
+
+static void sums_with_barriers(void **state)
+{
+    struct world *w = *state;
+    int in[1024], out[16];
+    cl_kernel k = kernel(w, "sum");
+    size_t global = 1024, local = 64;
+    cl_mem mi, mo;
+
+    for (int i = 0; i < 1024; i++)
+        in[i] = i;
+    mi = buffer(w, sizeof(in), in);
+    mo = buffer(w, sizeof(out), NULL);
+    clSetKernelArg(k, 0, sizeof(mi), &mi);
+    clSetKernelArg(k, 1, sizeof(mo), &mo);
+    clSetKernelArg(k, 2, local * sizeof(int), NULL);
+    assert_int_equal(clEnqueueNDRangeKernel(w->queue, k, 1, NULL, &global, &local, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(w->queue, mo, CL_TRUE, 0, sizeof(out), out, 0, NULL, NULL), CL_SUCCESS);
+    for (int g = 0; g < 16; g++)
+        assert_int_equal(out[g], 64 * 64 * g + 63 * 32);
+    clReleaseMemObject(mi);
+    clReleaseMemObject(mo);
+    clReleaseKernel(k);
+}
+
+static void answers_ids_in_two_dimensions(void **state)
+{
+    struct world *w = *state;
+    size_t offset[2] = {5, 0}, global[2] = {12, 6}, local[2] = {4, 3};
+    cl_ulong out[72];
+    cl_kernel k = kernel(w, "ids");
+    cl_mem mem = buffer(w, sizeof(out), NULL);
+
+    clSetKernelArg(k, 0, sizeof(mem), &mem);
+    assert_int_equal(clEnqueueNDRangeKernel(w->queue, k, 2, offset, global, local, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(w->queue, mem, CL_TRUE, 0, sizeof(out), out, 0, NULL, NULL), CL_SUCCESS);
+    for (unsigned i = 0; i < 72; i++)
+        assert_int_equal(out[i], i % 12 / 4 + 100 * (i % 12 % 4) + 10000 * 2 + 1000000 * 3);
+    clReleaseMemObject(mem);
+    clReleaseKernel(k);
+}
+
+static int steps(int x)
+{
+    int n = 0;
+
+    while (x != 1 && n < 500) {
+        x = x & 1 ? 3 * x + 1 : x >> 1;
+        n++;
+    }
+    return n;
+}
+
+static void loops_that_end_differently(void **state)
+{
+    struct world *w = *state;
+    int out[1000];
+    size_t global = 1000;
+    cl_kernel k = kernel(w, "collatz");
+    cl_mem mem = buffer(w, sizeof(out), NULL);
+
+    clSetKernelArg(k, 0, sizeof(mem), &mem);
+    assert_int_equal(clEnqueueNDRangeKernel(w->queue, k, 1, NULL, &global, NULL, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(w->queue, mem, CL_TRUE, 0, sizeof(out), out, 0, NULL, NULL), CL_SUCCESS);
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(out[i], steps(i + 1));
+    clReleaseMemObject(mem);
+    clReleaseKernel(k);
+}
+
+/* The event says so, and the program lives on. */
+static void fault_fails_the_event(void **state)
+{
+    struct world *w = *state;
+    int data[2] = {0, 0};
+    size_t global = 1;
+    cl_kernel k = kernel(w, "fault");
+    cl_mem mem = buffer(w, sizeof(data), data);
+    cl_event event;
+    cl_int status;
+
+    sigaction(SIGSEGV, &ours, NULL);
+    clSetKernelArg(k, 0, sizeof(mem), &mem);
+    assert_int_equal(clEnqueueNDRangeKernel(w->queue, k, 1, NULL, &global, NULL, 0, NULL, &event), CL_SUCCESS);
+    assert_int_equal(clWaitForEvents(1, &event), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    assert_int_equal(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL),
+                     CL_SUCCESS);
+    assert_int_equal(status, CL_OUT_OF_RESOURCES);
+    clReleaseEvent(event);
+    clReleaseMemObject(mem);
+    clReleaseKernel(k);
+    adds_at_any_local_size(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(adds_at_any_local_size),        cmocka_unit_test(sums_with_barriers),
+        cmocka_unit_test(answers_ids_in_two_dimensions), cmocka_unit_test(loops_that_end_differently),
+        cmocka_unit_test(fault_fails_the_event),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
