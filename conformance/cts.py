@@ -2,7 +2,6 @@
 
 Harnesses of 2023 and of today are understood: both list their sub-tests, and write a JSON file with the result.
 """
-import fnmatch
 import json
 import os
 import pathlib
@@ -106,5 +105,5 @@ def tests(options, columns):
         arguments = ARGUMENTS.get(suite, []) + (['-w'] if quick else [])
         if not listed:
             raise Problem(f'{program} lists no sub-tests: is it a program of OpenCL-CTS, and are its libraries here?')
-        found += [Test(suite, n, program, arguments) for n in listed if fnmatch.fnmatch(n, options.tests)]
+        found += [Test(suite, n, program, arguments) for n in listed if results.chosen(options, n)]
     return found

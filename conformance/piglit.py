@@ -1,5 +1,4 @@
 """Debian's piglit: its OpenCL tests, one process each, images excepted."""
-import fnmatch
 import os
 import pathlib
 import re
@@ -44,6 +43,6 @@ def tests(options):
     for line in listed.stdout.splitlines():
         name, _, command = line.partition(' ::: ')
         images = any(word in name.lower() for word in ('image', 'sampler'))
-        if command and not images and fnmatch.fnmatch(name, options.tests):
+        if command and not images and results.chosen(options, name):
             found.append(Test('piglit', name, absolute(program, command.split())))
     return found

@@ -1,6 +1,8 @@
 """The columns of the table: a vendor's own OpenCL, Tesela over it, and Tesela over several vendors at once."""
+import json
 import os
 import pathlib
+import subprocess
 import tempfile
 
 
@@ -49,6 +51,18 @@ def tesela_environment(build, folder):
     return {'OCL_ICD_VENDORS': str(icd.resolve()), 'TESELA_VENDORS': str(folder)}
 
 
+def require_several(options, environment):
+    """In turns on one member would be a column that says nothing."""
+    told = subprocess.run([options.build / 'tesela', 'info', '--json'], env=os.environ | environment, text=True,
+                          stdout=subprocess.PIPE, check=False).stdout
+    try:
+        members = [m['path'] for m in json.loads(told)['members']]
+    except (ValueError, KeyError):
+        members = []
+    if len(members) < 2:
+        raise Problem(f'--mixed {options.mixed} has {len(members)} member(s), and needs two: see {options.build}/tesela info')
+
+
 def columns(options):
     folder = vendor_folder(options.build, options.native)
     label = pathlib.Path(options.native).name
@@ -57,6 +71,9 @@ def columns(options):
     if options.mixed:
         mixed = tesela_environment(options.build, vendor_folder(options.build, options.mixed))
         mixed['TESELA_POLICY'] = 'round-robin'
-        mixed.setdefault('POCL_DEVICES', os.environ.get('POCL_DEVICES', 'basic pthread'))
+        # Named, as else several paths to one processor would be one member.
+        mixed['TESELA_MEMBERS'] = os.environ.get('TESELA_MEMBERS', 'opencl')
+        mixed['POCL_DEVICES'] = os.environ.get('POCL_DEVICES', 'basic pthread')
+        require_several(options, mixed)
         found.append(Column(f'Tesela on {pathlib.Path(options.mixed).name}, in turns', mixed))
     return found

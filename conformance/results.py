@@ -1,5 +1,6 @@
 """Results: one run of a sub-test, the book of all of them, the table that compares, and what is expected of it."""
 import collections
+import fnmatch
 import json
 import os
 import pathlib
@@ -8,6 +9,12 @@ import subprocess
 import time
 
 PASS, FAIL, SKIP, CRASH, TIMEOUT = 'pass', 'fail', 'skip', 'crash', 'timeout'
+
+
+def chosen(options, name):
+    """Is a sub-test of this name to be run, by --tests and --without?"""
+    left_out = filter(None, options.without.split(','))
+    return fnmatch.fnmatch(name, options.tests) and not any(fnmatch.fnmatch(name, glob) for glob in left_out)
 
 
 class Result:
