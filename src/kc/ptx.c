@@ -5,6 +5,7 @@
 #include "kc/llvm.h"
 #include "kc/workgroup/workgroup.h"
 
+#include <llvm-c/IRReader.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #define LAUNCH_SIZE 136u /* struct tsl_ptx_launch (compile/ptx.h) */
 #define PTX_KERNEL  71u  /* llvm::CallingConv::PTX_Kernel */
 #define LOCAL_SPACE 3u
+#define CONST_SPACE 4u
 
 /* A kernel's outside, whose parameters are CUDA's, and its inside, which has OpenCL's. */
 struct shell {
@@ -23,9 +25,14 @@ struct shell {
 
 /* ---- Parameters -------------------------------------------------------------------------------------------------- */
 
+static bool points_to(LLVMTypeRef type, unsigned space)
+{
+    return LLVMGetTypeKind(type) == LLVMPointerTypeKind && LLVMGetPointerAddressSpace(type) == space;
+}
+
 static bool is_local(LLVMTypeRef type)
 {
-    return LLVMGetTypeKind(type) == LLVMPointerTypeKind && LLVMGetPointerAddressSpace(type) == LOCAL_SPACE;
+    return points_to(type, LOCAL_SPACE);
 }
 
 static LLVMTypeRef launch_type(LLVMContextRef context)
@@ -265,12 +272,68 @@ static bool optimise(const struct kc_cpu_request *request, FILE *log)
     return done;
 }
 
-static bool emit(const struct kc_cpu_request *request, struct kc_bytes *text, FILE *log)
+/* ---- Constants ---------------------------------------------------------------------------------------------------
+ *
+ * What a __constant argument points to is an ordinary buffer: global memory. PTX's .const space is another memory,
+ * which only a module's own variables are in, and ld.const of a buffer's address reads something else. LLVM has one
+ * address space for both, so where a kernel has such a parameter all of them become global. That comes after the
+ * optimiser: to it constants stay constant. LLVM's C interface can't change types, but its text can.
+ */
+
+static bool takes_constants(LLVMModuleRef module)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMGetFunctionCallConv(f) != PTX_KERNEL)
+            continue;
+        for (LLVMValueRef p = LLVMGetFirstParam(f); p; p = LLVMGetNextParam(p))
+            if (points_to(LLVMTypeOf(p), CONST_SPACE))
+                return true;
+    }
+    return false;
+}
+
+/* In LLVM's text, but for what stands in quotes (where a quote is written in another way). */
+static void make_global(char *text)
+{
+    static const char constant[] = "addrspace(4)";
+    bool quoted = false;
+
+    for (; *text; text++) {
+        quoted ^= *text == '"';
+        if (!quoted && !strncmp(text, constant, sizeof(constant) - 1))
+            text[sizeof(constant) - 3] = '1';
+    }
+}
+
+/* The module with constants in global memory. NULL: the log says why. */
+static LLVMModuleRef without_constants(LLVMModuleRef module, FILE *log)
+{
+    LLVMContextRef context = LLVMGetModuleContext(module);
+    LLVMBool discards = LLVMContextShouldDiscardValueNames(context);
+    char *text = LLVMPrintModuleToString(module), *why = NULL;
+    LLVMModuleRef changed = NULL;
+
+    make_global(text);
+    LLVMContextSetDiscardValueNames(context, 0); /* else it reads no text */
+    if (LLVMParseIRInContext(context, LLVMCreateMemoryBufferWithMemoryRangeCopy(text, strlen(text), ""), &changed,
+                             &why)) {
+        fprintf(log, "error: %s\n", why);
+        changed = NULL;
+    }
+    LLVMContextSetDiscardValueNames(context, discards);
+    LLVMDisposeMessage(why);
+    LLVMDisposeMessage(text);
+    return changed;
+}
+
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
+
+static bool emit_module(const struct kc_cpu_request *request, LLVMModuleRef module, struct kc_bytes *text, FILE *log)
 {
     LLVMMemoryBufferRef code;
     char *why;
 
-    if (LLVMTargetMachineEmitToMemoryBuffer(request->target->machine, request->module, LLVMAssemblyFile, &why, &code)) {
+    if (LLVMTargetMachineEmitToMemoryBuffer(request->target->machine, module, LLVMAssemblyFile, &why, &code)) {
         fprintf(log, "error: %s\n", why);
         LLVMDisposeMessage(why);
         return false;
@@ -280,6 +343,20 @@ static bool emit(const struct kc_cpu_request *request, struct kc_bytes *text, FI
     memcpy(text->data, LLVMGetBufferStart(code), text->size);
     LLVMDisposeMemoryBuffer(code);
     return true;
+}
+
+static bool emit(const struct kc_cpu_request *request, struct kc_bytes *text, FILE *log)
+{
+    LLVMModuleRef changed;
+    bool done;
+
+    if (!takes_constants(request->module))
+        return emit_module(request, request->module, text, log);
+    changed = without_constants(request->module, log);
+    done = changed && emit_module(request, changed, text, log);
+    if (changed)
+        LLVMDisposeModule(changed);
+    return done;
 }
 
 bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl_wire_kernel *kernels,

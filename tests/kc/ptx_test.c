@@ -113,6 +113,36 @@ static void parameters_are_as_promised(void **state)
     tsl_compiled_finish(&compiled);
 }
 
+/* A table, an argument and one or the other, by helpers that take any; and a copy, whose function's name has address
+ * spaces in it. */
+static const char constants[] = "constant int table[4] = {1, 2, 3, 4};\n"
+                                "typedef struct { int n[16]; } S;\n"
+                                "int get(constant int *c, int i) { return c[i]; }\n"
+                                "kernel void both(global int *x, constant int *c, constant S *s, int i) {\n"
+                                "  S copy = s[i];\n"
+                                "  x[0] = get(table, i) + get(c, i) + get(i > 1 ? table : c, i & 3) + copy.n[i];\n"
+                                "  printf(\"addrspace(4) %d\\n\", x[0]);\n"
+                                "}\n";
+
+static void arguments_in_constant_memory_are_read_as_buffers(void **state)
+{
+    struct tsl_compiled compiled = compile(constants, "sm_75");
+    char *text = strndup(compiled.built.artefact, compiled.built.artefact_size);
+
+    (void)state;
+    assert_null(strstr(text, "ld.const"));
+    assert_null(strstr(text, "cvta.const"));
+    assert_non_null(strstr(text, "ld.global"));
+    assert_non_null(strstr(text, ".global .align 4 .b8 table[16]"));
+    assert_non_null(strstr(text, "97, 100, 100, 114, 115, 112, 97, 99, 101, 40, 52, 41")); /* the text: addrspace(4) */
+    free(text);
+    tsl_compiled_finish(&compiled);
+    compiled =
+        compile("constant int table[2] = {1, 2};\nkernel void f(global int *x, int i) { *x = table[i]; }", "sm_75");
+    assert_non_null(memmem(compiled.built.artefact, compiled.built.artefact_size, "ld.const", 8));
+    tsl_compiled_finish(&compiled);
+}
+
 static const char *find_ptxas(void)
 {
     static const char *const places[] = {"/usr/local/cuda/bin/ptxas", "/usr/bin/ptxas"};
@@ -170,6 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_are_as_promised),
+        cmocka_unit_test(arguments_in_constant_memory_are_read_as_buffers),
         cmocka_unit_test(assemblers_take_it),
         cmocka_unit_test(newer_processors_get_code_that_they_can_run),
     };
