@@ -7,9 +7,9 @@
 
 #define MAX_TRIES 12 /* for a command that fits */
 
-const char *const sim_names[] = {"add",     "mix",  "set",   "part", "print",  "hide",    "show",
-                                 "write",   "read", "copy",  "fill", "native", "migrate", "marker",
-                                 "barrier", "map",  "unmap", "user", "poke",   "peek"};
+const char *const sim_names[] = {"add",     "blend", "set",   "part", "print",  "hide",    "show",
+                                 "write",   "read",  "copy",  "fill", "native", "migrate", "marker",
+                                 "barrier", "map",   "unmap", "user", "poke",   "peek"};
 
 const struct sim_handle sim_arena = {NULL, SIM_ARENA, 0, SIM_ARENA_SIZE};
 static const struct sim_handle hidden = {NULL, SIM_HIDDEN, 0, 64};

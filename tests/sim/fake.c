@@ -169,7 +169,7 @@ void sim_world_move(struct sim *sim)
 
 /* ---- Kernels ---- */
 
-static const char *const source = "kernel add dst,src,value\nkernel mix dst,src,value\nkernel print dst,src,value\n"
+static const char *const source = "kernel add dst,src,value\nkernel blend dst,src,value\nkernel print dst,src,value\n"
                                   "kernel set dst,value\nkernel part dst,value\nkernel hide src,value\n"
                                   "kernel show dst,value\n";
 
@@ -261,8 +261,8 @@ static void register_kernels(void)
 
     tsl_fake_kernel("add", add_body, 3, add_kinds, add_roles);
     tsl_fake_kernel_traits("add", &(struct tsl_fake_traits){.touch = add_touch});
-    tsl_fake_kernel("mix", add_body, 3, add_kinds, add_roles);
-    tsl_fake_kernel_traits("mix", &(struct tsl_fake_traits){.touch = add_touch, .unproven = true});
+    tsl_fake_kernel("blend", add_body, 3, add_kinds, add_roles);
+    tsl_fake_kernel_traits("blend", &(struct tsl_fake_traits){.touch = add_touch, .unproven = true});
     tsl_fake_kernel("print", print_body, 3, add_kinds, add_roles);
     tsl_fake_kernel_traits("print", &(struct tsl_fake_traits){.touch = add_touch, .prints = true});
     tsl_fake_kernel("set", set_body, 2, set_kinds, set_roles);

@@ -442,12 +442,13 @@ static void CL_CALLBACK called(cl_event event, cl_int status, void *arg)
     (void)event;
     callback->told = status;
     callback->n_called++;
-    if (!callback->enqueues || status != CL_COMPLETE)
-        return;
-    pthread_mutex_lock(&sim->lock);
-    if (!sim->closing && !sim->failure && sim->n_nodes < SIM_MAX_NODES - 48)
-        go_on(callback);
-    pthread_mutex_unlock(&sim->lock);
+    if (callback->enqueues && status == CL_COMPLETE) {
+        pthread_mutex_lock(&sim->lock);
+        if (!sim->closing && !sim->failure && sim->n_nodes < SIM_MAX_NODES - 48)
+            go_on(callback);
+        pthread_mutex_unlock(&sim->lock);
+    }
+    callback->n_left++; /* From here on the program may be gone. */
 }
 
 static void ask_callback(struct sim *sim)
@@ -523,10 +524,8 @@ static void change_queue(struct sim *sim)
         if (sim_set_has(&sim->all_of_queue[queue], i) && !sim->nodes[i].event && !sim->nodes[i].refused &&
             !sim_set_has(&sim->known, i))
             return;
-    if (!sim_queue_create(sim, queue)) {
-        sim->queues[queue] = old;
+    if (!sim_queue_create(sim, queue))
         return;
-    }
     sim_tell(sim, "release queue %u, which the new one replaces", queue);
     sim->cl->clReleaseCommandQueue(old);
 }

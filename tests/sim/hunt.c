@@ -270,14 +270,15 @@ static void write_steps(const struct sim_options *options, char *text, size_t si
 /* The words that run it again. */
 static void write_command(const struct sim_hunt *hunt, const struct sim_options *options, char *text, size_t size)
 {
-    static const char *const variables[] = {"TESELA_MEMBERS", "TESELA_POLICY", "TESELA_ORDER", "TESELA_PROFILING"};
+    static const char *const variables[] = {"OCL_ICD_VENDORS", "TESELA_VENDORS", "POCL_DEVICES",    "TESELA_MEMBERS",
+                                            "TESELA_POLICY",   "TESELA_ORDER",   "TESELA_PROFILING"};
     char steps[512];
     size_t used = 0;
 
     write_steps(options, steps, sizeof steps);
     for (unsigned i = 0; i < sizeof variables / sizeof *variables; i++)
         if (getenv(variables[i]))
-            used += (size_t)snprintf(text + used, size - used, "%s=%s ", variables[i], getenv(variables[i]));
+            used += (size_t)snprintf(text + used, size - used, "%s='%s' ", variables[i], getenv(variables[i]));
     used +=
         (size_t)snprintf(text + used, size - used, "%s --seed %llu", hunt->command, (unsigned long long)options->seed);
     if (hunt->set & SIM_CHOOSE_STEPS)

@@ -119,7 +119,7 @@ struct sim_callback {
     unsigned node, number;
     cl_int when;
     bool enqueues; /* it goes on with a command of its own */
-    atomic_uint n_called;
+    atomic_uint n_called, n_left;
     _Atomic(cl_int) told;
 };
 

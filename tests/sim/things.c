@@ -56,21 +56,21 @@ void sim_contexts_release(struct sim_world *world)
 bool sim_queue_create(struct sim *sim, unsigned i)
 {
     bool plain = sim->options.plain & SIM_PLAIN_QUEUES;
-    bool profiles = sim_once_in(sim, 3), in_order = !sim_once_in(sim, 3);
+    bool profiles = sim_once_in(sim, 3) && !plain, in_order = !sim_once_in(sim, 3) || plain;
+    cl_command_queue queue;
     cl_int error;
 
-    sim->profiles[i] = profiles && !plain;
-    sim->in_order[i] = in_order || plain;
-    sim->last_of_queue[i] = -1;
-    memset(&sim->all_of_queue[i], 0, sizeof sim->all_of_queue[i]);
-    sim->queues[i] = sim->cl->clCreateCommandQueue(sim->context, sim->world->device,
-                                                   (sim->profiles[i] ? CL_QUEUE_PROFILING_ENABLE : 0) |
-                                                       (sim->in_order[i] ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE),
-                                                   &error);
+    queue = sim->cl->clCreateCommandQueue(
+        sim->context, sim->world->device,
+        (profiles ? CL_QUEUE_PROFILING_ENABLE : 0) | (in_order ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE), &error);
     if (!sim_went_well(sim, error, "clCreateCommandQueue"))
         return false;
-    sim_tell(sim, "# queue %u: %s%s", i, sim->in_order[i] ? "in order" : "out of order",
-             sim->profiles[i] ? ", profiling" : "");
+    sim->queues[i] = queue;
+    sim->profiles[i] = profiles;
+    sim->in_order[i] = in_order;
+    sim->last_of_queue[i] = -1;
+    memset(&sim->all_of_queue[i], 0, sizeof sim->all_of_queue[i]);
+    sim_tell(sim, "# queue %u: %s%s", i, in_order ? "in order" : "out of order", profiles ? ", profiling" : "");
     return true;
 }
 

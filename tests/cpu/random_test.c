@@ -1,0 +1,5 @@
+/* The random programs of tests/sim on the built-in CPU, alone and beside PoCL. */
+/* timeout: 300 */
+/* variant: alone TESELA_MEMBERS=cpu SIM_PROGRAMS=300 */
+/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread TESELA_MEMBERS=cpu,opencl TESELA_POLICY=round-robin SIM_PROGRAMS=60 */
+#include "../real/random_test.c"

@@ -1,0 +1,117 @@
+/* A machine of whatever members the environment chooses, reached through the OpenCL loader as any program does. */
+#include "sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+bool sim_world_has_threads(void)
+{
+    return true;
+}
+
+/* What programs call, by the loader's functions. */
+static const struct tsl_dispatch loader = {
+    .clCreateContext = clCreateContext,
+    .clReleaseContext = clReleaseContext,
+    .clCreateCommandQueue = clCreateCommandQueue,
+    .clReleaseCommandQueue = clReleaseCommandQueue,
+    .clCreateBuffer = clCreateBuffer,
+    .clCreateSubBuffer = clCreateSubBuffer,
+    .clReleaseMemObject = clReleaseMemObject,
+    .clSetMemObjectDestructorCallback = clSetMemObjectDestructorCallback,
+    .clCreateProgramWithSource = clCreateProgramWithSource,
+    .clBuildProgram = clBuildProgram,
+    .clReleaseProgram = clReleaseProgram,
+    .clCreateKernel = clCreateKernel,
+    .clReleaseKernel = clReleaseKernel,
+    .clSetKernelArg = clSetKernelArg,
+    .clCreateUserEvent = clCreateUserEvent,
+    .clSetUserEventStatus = clSetUserEventStatus,
+    .clSetEventCallback = clSetEventCallback,
+    .clRetainEvent = clRetainEvent,
+    .clReleaseEvent = clReleaseEvent,
+    .clGetEventInfo = clGetEventInfo,
+    .clGetEventProfilingInfo = clGetEventProfilingInfo,
+    .clWaitForEvents = clWaitForEvents,
+    .clFlush = clFlush,
+    .clFinish = clFinish,
+    .clEnqueueReadBuffer = clEnqueueReadBuffer,
+    .clEnqueueReadBufferRect = clEnqueueReadBufferRect,
+    .clEnqueueWriteBuffer = clEnqueueWriteBuffer,
+    .clEnqueueWriteBufferRect = clEnqueueWriteBufferRect,
+    .clEnqueueCopyBuffer = clEnqueueCopyBuffer,
+    .clEnqueueCopyBufferRect = clEnqueueCopyBufferRect,
+    .clEnqueueFillBuffer = clEnqueueFillBuffer,
+    .clEnqueueMapBuffer = clEnqueueMapBuffer,
+    .clEnqueueUnmapMemObject = clEnqueueUnmapMemObject,
+    .clEnqueueMigrateMemObjects = clEnqueueMigrateMemObjects,
+    .clEnqueueNDRangeKernel = clEnqueueNDRangeKernel,
+    .clEnqueueNativeKernel = clEnqueueNativeKernel,
+    .clEnqueueMarkerWithWaitList = clEnqueueMarkerWithWaitList,
+    .clEnqueueBarrierWithWaitList = clEnqueueBarrierWithWaitList,
+};
+
+static const char *const source =
+    "struct argument { ulong sim; uint dst, src, size; ushort node; uchar value, unused; };\n"
+    "kernel void add(global uchar *dst, global const uchar *src, struct argument a)\n"
+    "{ for (uint i = 0; get_global_id(0) == 0 && i < a.size; i++) dst[a.dst + i] = src[a.src + i] + i + a.value; }\n"
+    "kernel void blend(global uchar *dst, global uchar *src, struct argument a)\n"
+    "{ for (uint i = 0; get_global_id(0) == 0 && i < a.size; i++) dst[a.dst + i] = src[a.src + i] + i + a.value; }\n"
+    "kernel void set(global uchar *dst, struct argument a)\n"
+    "{ for (uint i = get_global_id(0); i < a.size; i += get_global_size(0)) dst[a.dst + i] = a.value ^ (i * 5); }\n"
+    "kernel void part(global uchar *dst, struct argument a)\n"
+    "{ for (uint i = get_global_id(0); i < a.size; i += get_global_size(0)) dst[a.dst + i] = a.value ^ (i * 5); }\n";
+
+const char *sim_world_source(void)
+{
+    return source;
+}
+
+void sim_world_begin(struct sim_world *world)
+{
+    cl_platform_id platform;
+    cl_uint bits;
+
+    world->cl = &loader;
+    if (clGetPlatformIDs(1, &platform, NULL) || clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &world->device, NULL) ||
+        clGetDeviceInfo(world->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL)) {
+        fprintf(stderr, "no OpenCL device\n");
+        exit(1);
+    }
+    world->align = bits / 8 > 64 ? bits / 8 : 64;
+}
+
+/* Callbacks may come a little after the last wait, and take their time. */
+void sim_world_end(struct sim_world *world)
+{
+    for (unsigned i = 0; i < world->n_sims; i++) {
+        struct sim *sim = world->sims[i];
+
+        for (unsigned n = 0; n < sim->n_callbacks; n++)
+            for (unsigned ms = 0; ms < 5000 && !sim->callbacks[n].n_left; ms++)
+                nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        for (unsigned n = 0; n < sim->n_buffers; n++)
+            for (unsigned ms = 0; ms < 5000 && !sim->buffers[n].n_destroyed; ms++)
+                nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+}
+
+void sim_world_move(struct sim *sim)
+{
+    if (sim_once_in(sim, 8))
+        nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+}
+
+void sim_world_host_access(const void *ptr, size_t size, bool write)
+{
+    (void)ptr;
+    (void)size;
+    (void)write;
+}
+
+void sim_world_inject(struct sim *sim, cl_int code)
+{
+    (void)code;
+    sim_fail(sim, "nothing can be made to fail here");
+}
