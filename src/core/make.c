@@ -41,7 +41,13 @@ static void make_source(struct tsl_build_job *job, make_fn *make)
     text = tsl_build_options_with_std(options, dialect.std);
     job->part.error = CL_OUT_OF_HOST_MEMORY;
     if (source && text) {
-        struct tsl_program_input input = {.kind = TSL_PROGRAM_SOURCE, .data = source, .size = size, .options = text};
+        struct tsl_program_input input = {.kind = TSL_PROGRAM_SOURCE,
+                                          .data = source,
+                                          .size = size,
+                                          .options = text,
+                                          .text = program->source,
+                                          .text_size = program->source_size,
+                                          .text_options = job->build->text};
 
         job->part.error = make(job, &input);
         job->part.non_uniform = dialect.non_uniform;

@@ -93,10 +93,11 @@ struct tsl_settings {
     enum tsl_zero_copy zero_copy;
     unsigned check; /* TSL_CHECK_ bits */
 
-    char *config; /* TESELA_CONFIG: file in the Controller's form (driver/config.h), or NULL */
-    char *cache;  /* TESELA_CACHE: folder, perhaps not made yet; NULL: nothing may be kept */
-    char *trace;  /* TESELA_TRACE: file, with %p not yet replaced, or NULL: no timeline */
-    uint64_t log; /* TESELA_LOG: bits of log.h */
+    char *config;   /* TESELA_CONFIG: file in the Controller's form (driver/config.h), or NULL */
+    char *binaries; /* TESELA_BINARIES: folder of binaries made before (docs/fpga.md), or NULL */
+    char *cache;    /* TESELA_CACHE: folder, perhaps not made yet; NULL: nothing may be kept */
+    char *trace;    /* TESELA_TRACE: file, with %p not yet replaced, or NULL: no timeline */
+    uint64_t log;   /* TESELA_LOG: bits of log.h */
 
     char *complaints; /* what to tell the user: sentences, each with its newline; NULL if there is nothing to say */
 };

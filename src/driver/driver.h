@@ -73,6 +73,7 @@ struct tsl_member_caps {
     cl_ulong memory_size;    /* bytes of device memory */
     cl_ulong max_alloc_size; /* bytes of the largest single allocation */
     size_t base_align;       /* bytes; CL_DEVICE_MEM_BASE_ADDR_ALIGN / 8 */
+    size_t dma_align;        /* bytes; transfers from and to other host addresses are slow. 0: all are alike */
     double speed; /* rough relative compute speed, > 0: only for the order of members before any measurement */
 };
 
@@ -213,7 +214,12 @@ struct tsl_program_input {
     const void *data;    /* source text, binary, IL, or the names of built-in kernels */
     size_t size;         /* bytes, without a terminating NUL */
     const char *options; /* never NULL; as the application gave them */
-    bool foreign;        /* BINARY: anybody's bytes, not what program_binary gave; who can't stand such refuses them */
+    /* SOURCE: as the application gave it and its options, before what the core changes for this member; a driver may
+     * know the program by them. NULL: data and options are that. */
+    const char *text;
+    size_t text_size;
+    const char *text_options;
+    bool foreign; /* BINARY: anybody's bytes, not what program_binary gave; who can't stand such refuses them */
 };
 
 /* What #include finds in a separate compilation. The caller's, for the call. */

@@ -177,6 +177,15 @@ static unsigned read_space(struct tsl_graph *graph, const struct tsl_data *data,
     return (unsigned)__builtin_ctz(valid);
 }
 
+/* Is a transfer between the application's memory and a member's copy slow, where one of the host's copy, whose begin is
+ * aligned, wouldn't be? */
+static bool better_by_host(const struct tsl_command *c, unsigned space, const struct tsl_data *data, uint64_t offset,
+                           const char *host)
+{
+    size_t align = space == TSL_SPACE_HOST ? 0 : c->graph->ports[space - 1].member->caps.dma_align;
+    return align && (uintptr_t)host % align && offset % align == 0 && (data->host_owned || !data->host);
+}
+
 /* A linear read takes each run of tiles from where it is. */
 static cl_int read_linear(struct tsl_command *c, const tsl_dependences *order, uint64_t begin, uint64_t end)
 {
@@ -193,8 +202,14 @@ static cl_int read_linear(struct tsl_command *c, const tsl_dependences *order, u
             run_end = tile->end;
         }
         run_end = run_end < end ? run_end : end;
+        cl_int error = CL_SUCCESS;
+        if (better_by_host(c, space, data, begin, c->host + into)) {
+            space = TSL_SPACE_HOST;
+            error = tsl_fetch(c, data, begin, run_end, space);
+        }
         struct tsl_box_copy box = {.region = {run_end - begin, 1, 1}, .src_offset = begin, .dst_offset = into};
-        cl_int error = read_box(c, order, space, &box);
+        if (!error)
+            error = read_box(c, order, space, &box);
         if (error)
             return error;
         into += run_end - begin;
@@ -308,6 +323,8 @@ static cl_int plan_write(struct tsl_command *c, const tsl_dependences *order)
     unsigned space = write_space(c, data_of(c->dst));
     struct tsl_box_copy box = c->box;
     box.dst_offset += c->dst->offset;
+    if (better_by_host(c, space, data_of(c->dst), box.dst_offset, c->host + box.src_offset))
+        space = TSL_SPACE_HOST;
     if (names_host_copy(c, data_of(c->dst), box.dst_offset, box.src_offset))
         return write_in_place(c, &box);
     struct tsl_op *op = main_op(c, order, worker_of(c, space, data_of(c->dst)), TSL_OP_COPY);

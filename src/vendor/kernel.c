@@ -4,6 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of the first program that has it. */
+static cl_kernel create(const struct tsl_vendor_member *m, const struct tsl_vendor_program *p, const char *name,
+                        cl_int *error)
+{
+    cl_kernel kernel = m->cl->clCreateKernel(p->program, name, error);
+
+    for (unsigned i = 0; i < p->n_more && !kernel; i++)
+        kernel = m->cl->clCreateKernel(p->more[i], name, error);
+    return kernel;
+}
+
 cl_int tsl_vendor_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
                                 struct tsl_kernel_facts *facts)
 {
@@ -16,7 +27,7 @@ cl_int tsl_vendor_kernel_create(struct tsl_dprogram *program, const char *name, 
         return CL_OUT_OF_HOST_MEMORY;
     tsl_vendor_collect(m);
     tsl_vendor_enter(m->device);
-    k->kernel = m->cl->clCreateKernel(p->program, name, &error);
+    k->kernel = create(m, p, name, &error);
     if (!k->kernel && !error)
         error = CL_OUT_OF_RESOURCES;
     if (k->kernel)

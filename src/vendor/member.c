@@ -173,6 +173,9 @@ static double rough_speed(const struct tsl_vendor_device *device, cl_device_type
     return (units > 0 ? units : 1.0) * (clock > 0 ? clock : 1000.0) * width * device->quirks.speed;
 }
 
+/* What FPGAs' direct memory access takes (Alonso 2023, 4.2.4). */
+#define DMA_ALIGN 64u
+
 static void fill_caps(const struct tsl_vendor_device *device, cl_device_type type, struct tsl_member_caps *caps)
 {
     cl_command_queue_properties queue = number(device, CL_DEVICE_QUEUE_PROPERTIES);
@@ -186,6 +189,7 @@ static void fill_caps(const struct tsl_vendor_device *device, cl_device_type typ
         .memory_size = number(device, CL_DEVICE_GLOBAL_MEM_SIZE),
         .max_alloc_size = number(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE),
         .base_align = align ? align : 1,
+        .dma_align = type & CL_DEVICE_TYPE_ACCELERATOR ? DMA_ALIGN : 0,
         .speed = rough_speed(device, type),
     };
 }

@@ -79,9 +79,8 @@ char *tsl_vendor_build_log(struct tsl_vendor_member *m, cl_program program)
     return log;
 }
 
-/* One attempt. *log is replaced; the program is NULL after an error. */
-static cl_int build(struct tsl_vendor_member *m, const struct tsl_program_input *input, const char *more_options,
-                    cl_program *program, char **log)
+cl_int tsl_vendor_build_one(struct tsl_vendor_member *m, const struct tsl_program_input *input,
+                            const char *more_options, cl_program *program, char **log)
 {
     char *options;
     cl_int error;
@@ -123,7 +122,7 @@ static cl_int build_without_arg_info(struct tsl_vendor_member *m, const struct t
     if (!options)
         return CL_OUT_OF_HOST_MEMORY;
     plain.options = options;
-    error = build(m, &plain, "", program, log);
+    error = tsl_vendor_build_one(m, &plain, "", program, log);
     free(options);
     return error;
 }
@@ -132,7 +131,7 @@ static cl_int build_with_arg_info(struct tsl_vendor_member *m, const struct tsl_
                                   cl_program *program, char **log)
 {
     bool ask = input->kind == TSL_PROGRAM_SOURCE && m->device->version >= 120;
-    cl_int error = build(m, input, ask ? ARG_INFO : "", program, log);
+    cl_int error = tsl_vendor_build_one(m, input, ask ? ARG_INFO : "", program, log);
 
     if (error && ask && m->device->quirks.arg_info_fails && *log && strstr(*log, "ptxas"))
         error = build_without_arg_info(m, input, program, log);
@@ -163,6 +162,34 @@ bool tsl_vendor_takes_options(const struct tsl_vendor_member *m, const char *opt
     return false;
 }
 
+static void release_programs(struct tsl_vendor_member *m, struct tsl_vendor_program *p)
+{
+    if (p->program)
+        tsl_vendor_release(m, TSL_VENDOR_PROGRAM, p->program);
+    for (unsigned i = 0; i < p->n_more; i++)
+        tsl_vendor_release(m, TSL_VENDOR_PROGRAM, p->more[i]);
+    free(p->more);
+    p->program = NULL;
+    p->more = NULL;
+    p->n_more = 0;
+}
+
+static cl_int build(struct tsl_vendor_member *m, const struct tsl_program_input *input, struct tsl_vendor_program *p,
+                    char **log)
+{
+    cl_int error = CL_COMPILER_NOT_AVAILABLE;
+
+    if (!tsl_vendor_takes_options(m, input->options, log))
+        return CL_INVALID_BUILD_OPTIONS;
+    if (input->kind == TSL_PROGRAM_SOURCE && tsl_vendor_takes_prebuilt(m)) {
+        error = tsl_vendor_load_prebuilt(m, input, p, log);
+        /* Only a device that has a compiler goes on. */
+        if (error != CL_COMPILER_NOT_AVAILABLE || !tsl_vendor_has_compiler(m))
+            return error;
+    }
+    return build_with_arg_info(m, input, &p->program, log);
+}
+
 cl_int tsl_vendor_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
                         char **log)
 {
@@ -174,13 +201,14 @@ cl_int tsl_vendor_build(struct tsl_member *member, const struct tsl_program_inpu
     tsl_vendor_collect(m);
     if (p) {
         tsl_vendor_enter(m->device);
-        error = tsl_vendor_takes_options(m, input->options, log) ? build_with_arg_info(m, input, &p->program, log)
-                                                                 : CL_INVALID_BUILD_OPTIONS;
+        error = build(m, input, p, log);
         tsl_vendor_leave(m->device);
     }
     if (!*log)
         *log = strdup("");
     if (error) {
+        if (p)
+            release_programs(m, p);
         free(p);
         return error;
     }
@@ -194,7 +222,12 @@ cl_int tsl_vendor_build(struct tsl_member *member, const struct tsl_program_inpu
 static cl_int get_binary(struct tsl_vendor_program *p, void **data, size_t *size)
 {
     const struct tsl_vendor_cl *cl = tsl_vendor_member(p->base.member)->cl;
-    cl_int error = cl->clGetProgramInfo(p->program, CL_PROGRAM_BINARY_SIZES, sizeof(*size), size, NULL);
+    cl_int error;
+
+    /* Several can't be one; they are found again by the rule that found them. */
+    if (p->n_more)
+        return CL_INVALID_PROGRAM_EXECUTABLE;
+    error = cl->clGetProgramInfo(p->program, CL_PROGRAM_BINARY_SIZES, sizeof(*size), size, NULL);
 
     if (error || !*size)
         return error ? error : CL_INVALID_PROGRAM_EXECUTABLE;
@@ -223,24 +256,42 @@ void tsl_vendor_program_free(struct tsl_dprogram *program)
     struct tsl_vendor_program *p = tsl_vendor_program(program);
     struct tsl_vendor_member *member = tsl_vendor_member(program->member);
 
-    tsl_vendor_release(member, TSL_VENDOR_PROGRAM, p->program);
+    release_programs(member, p);
     free(p);
 }
 
-static cl_int get_names(struct tsl_vendor_program *p, char **names)
+static cl_int names_of(const struct tsl_vendor_cl *cl, cl_program program, char **names)
 {
-    const struct tsl_vendor_cl *cl = tsl_vendor_member(p->base.member)->cl;
     size_t size = 0;
-    cl_int error = cl->clGetProgramInfo(p->program, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);
+    cl_int error = cl->clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);
 
     if (error)
         return error;
     *names = calloc(1, size + 1);
     if (!*names)
         return CL_OUT_OF_HOST_MEMORY;
-    error = size ? cl->clGetProgramInfo(p->program, CL_PROGRAM_KERNEL_NAMES, size, *names, NULL) : CL_SUCCESS;
+    error = size ? cl->clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, size, *names, NULL) : CL_SUCCESS;
     if (error)
         free(*names);
+    return error;
+}
+
+static cl_int get_names(struct tsl_vendor_program *p, char **names)
+{
+    const struct tsl_vendor_cl *cl = tsl_vendor_member(p->base.member)->cl;
+    cl_int error = names_of(cl, p->program, names);
+
+    for (unsigned i = 0; i < p->n_more && !error; i++) {
+        char *more, *both = NULL;
+
+        error = names_of(cl, p->more[i], &more);
+        if (!error && asprintf(&both, "%s;%s", *names, more) < 0)
+            error = CL_OUT_OF_HOST_MEMORY;
+        if (!error)
+            free(more);
+        free(*names);
+        *names = both;
+    }
     return error;
 }
 

@@ -164,7 +164,7 @@ static inline void register_kernels(void)
 
 static inline struct tsl_dprogram *build(unsigned i, const char *text)
 {
-    struct tsl_program_input input = {TSL_PROGRAM_SOURCE, text, strlen(text), "", false};
+    struct tsl_program_input input = {.kind = TSL_PROGRAM_SOURCE, .data = text, .size = strlen(text), .options = ""};
     struct tsl_dprogram *program = NULL;
     char *log = NULL;
 

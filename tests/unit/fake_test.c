@@ -316,7 +316,7 @@ static void test_memory_runs_out(void **state)
 static void try_programs(void)
 {
     static const char text[] = "kernel add a,b,c\nkernel stamp a,b\nwithout 1 add\nlog hello\n";
-    struct tsl_program_input input = {TSL_PROGRAM_SOURCE, text, sizeof text - 1, "", false};
+    struct tsl_program_input input = {.kind = TSL_PROGRAM_SOURCE, .data = text, .size = sizeof text - 1, .options = ""};
     struct tsl_dprogram *program = build(0, text), *again = NULL;
     struct tsl_dkernel *kernel = NULL;
     struct tsl_kernel_facts facts;
@@ -329,14 +329,15 @@ static void try_programs(void)
     free(names);
     assert_int_equal(d->program_binary(program, &binary, &size), CL_SUCCESS);
     d->program_free(program);
-    input = (struct tsl_program_input){TSL_PROGRAM_BINARY, binary, size, "", false};
+    input = (struct tsl_program_input){.kind = TSL_PROGRAM_BINARY, .data = binary, .size = size, .options = ""};
     assert_int_equal(d->build(member[1], &input, &again, &log), CL_SUCCESS);
     assert_string_equal(log, "hello\n");
     free(log);
     free(binary);
     assert_int_equal(d->kernel_create(again, "add", &kernel, &facts), CL_INVALID_KERNEL_NAME);
     d->program_free(again);
-    input = (struct tsl_program_input){TSL_PROGRAM_SOURCE, "error 1 no luck\n", 16, "", false};
+    input =
+        (struct tsl_program_input){.kind = TSL_PROGRAM_SOURCE, .data = "error 1 no luck\n", .size = 16, .options = ""};
     assert_int_equal(d->build(member[1], &input, &again, &log), CL_BUILD_PROGRAM_FAILURE);
     assert_string_equal(log, "error: no luck\n");
     free(log);

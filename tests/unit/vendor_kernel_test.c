@@ -46,7 +46,8 @@ static int free_program(void **state)
 
 static cl_int build_text(const char *text, const char *options, struct tsl_dprogram **built, char **log)
 {
-    struct tsl_program_input input = {TSL_PROGRAM_SOURCE, text, strlen(text), options, false};
+    struct tsl_program_input input = {
+        .kind = TSL_PROGRAM_SOURCE, .data = text, .size = strlen(text), .options = options};
 
     *built = NULL;
     *log = NULL;
@@ -156,7 +157,7 @@ static void a_binary_builds_again(void **state)
 
 static void what_is_no_program_is_an_error(void **state)
 {
-    struct tsl_program_input input = {TSL_PROGRAM_BINARY, "no binary", 9, "", false};
+    struct tsl_program_input input = {.kind = TSL_PROGRAM_BINARY, .data = "no binary", .size = 9, .options = ""};
     struct tsl_dprogram *built = NULL;
     struct tsl_kernel_facts facts;
     struct tsl_dkernel *kernel = NULL;

@@ -1,0 +1,609 @@
+/*
+ * Devices without a compiler, over a test vendor (tests/vendor/fpga.h): an unmodified program of source runs on them by
+ * binaries that were made before and are found by the rule of docs/fpga.md, beside a CPU that compiles; data go to and
+ * fro from aligned memory; what is missing or wrong is told.
+ *
+ * Members: 0 the board, 1 the emulator, 2 PoCL.
+ */
+/* variant: pocl TESELA_VENDORS={build}/vendors-pocl-fpga POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
+/* variant: copying TESELA_VENDORS={build}/vendors-pocl-fpga POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin TESELA_ZERO_COPY=off */
+#include "begin.h"
+
+#include "../vendor/fpga.h"
+
+#include <CL/cl_tesela.h>
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define N 1024
+
+enum { BOARD, EMULATOR, POCL, N_MEMBERS };
+
+static const char *const source = "/* kernel void triple(global int *x) stands elsewhere */\n"
+                                  "__kernel void set_all(__global int *x, int value)\n"
+                                  "{ x[get_global_id(0)] = value; }\n"
+                                  "kernel __attribute__((vec_type_hint(int))) void\n"
+                                  "vector_add(global const int *a, global const int *b, global int *c)\n"
+                                  "{ size_t i = get_global_id(0); c[i] = a[i] + b[i]; }\n"
+                                  "kernel void only_compiled(global int *x) { x[get_global_id(0)] = 7; }\n";
+
+static char folder[] = "/tmp/tesela-fpga-XXXXXX";
+static cl_device_id members[N_MEMBERS];
+static fpga_transfers_fn *transfers;
+static fpga_runs_fn *runs;
+static fpga_alive_fn *alive;
+
+/* ---- Things -------------------------------------------------------------------------------------------------------
+ */
+
+static void write_file(const char *name, const char *content)
+{
+    char path[256];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(content, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void remove_file(const char *name)
+{
+    char path[256];
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    assert_int_equal(unlink(path), 0);
+}
+
+#define BINARY(mode, kernels) "TESELA TEST FPGA 1\nmode " mode "\n" kernels
+
+static const char *const hardware = BINARY("hardware", "kernel set_all\nkernel vector_add\n");
+static const char *const emulation = BINARY("emulation", "kernel set_all\nkernel vector_add\n");
+
+static cl_context context_of(cl_uint n, const cl_device_id *devices)
+{
+    cl_int error = 1;
+    cl_context context = clCreateContext(NULL, n, devices, NULL, NULL, &error);
+
+    assert_int_equal(error, CL_SUCCESS);
+    return context;
+}
+
+static cl_command_queue queue_of(cl_context context, cl_device_id device)
+{
+    cl_int error = 1;
+    cl_command_queue queue = clCreateCommandQueue(context, device, 0, &error);
+
+    assert_int_equal(error, CL_SUCCESS);
+    return queue;
+}
+
+static cl_program program_of(cl_context context, const char *text)
+{
+    cl_int error = 1;
+    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+
+    assert_int_equal(error, CL_SUCCESS);
+    return program;
+}
+
+static cl_kernel kernel_of(cl_program program, const char *name)
+{
+    cl_int error = 1;
+    cl_kernel kernel = clCreateKernel(program, name, &error);
+
+    assert_int_equal(error, CL_SUCCESS);
+    return kernel;
+}
+
+static void run(cl_command_queue queue, cl_kernel kernel)
+{
+    const size_t n = N;
+
+    assert_int_equal(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &n, NULL, 0, NULL, NULL), CL_SUCCESS);
+}
+
+static void set_args(cl_kernel kernel, cl_uint n, const cl_mem *buffers)
+{
+    for (cl_uint i = 0; i < n; i++)
+        assert_int_equal(clSetKernelArg(kernel, i, sizeof buffers[i], &buffers[i]), CL_SUCCESS);
+}
+
+static void must_hold(cl_command_queue queue, cl_mem buffer, int value)
+{
+    int *found = aligned_alloc(64, N * sizeof(int));
+
+    assert_int_equal(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, N * sizeof(int), found, 0, NULL, NULL), CL_SUCCESS);
+    for (int i = 0; i < N; i++)
+        assert_int_equal(found[i], value);
+    free(found);
+}
+
+/* What the build log of the device says has this in it. */
+static void log_says(cl_program program, cl_device_id device, const char *text)
+{
+    char log[8192] = "";
+
+    assert_int_equal(clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL), CL_SUCCESS);
+    if (!strstr(log, text))
+        fail_msg("\"%s\" is missing in: %s", text, log);
+}
+
+static int prepare(void **state)
+{
+    static const cl_device_partition_property by_member[] = {CL_DEVICE_PARTITION_BY_MEMBER_TESELA, 0};
+    char path[512], config[512], host[256] = "";
+    void *library;
+    cl_uint n;
+
+    (void)state;
+    alarm(50);
+    assert_non_null(mkdtemp(folder));
+    gethostname(host, sizeof host - 1);
+    /* The emulator's line; the board has none: its binaries have no mode in their names. */
+    snprintf(config, sizeof config, "NODE %s\nOpenCL_GPU 0 0\nFPGA 0 1 emulation\nOpenCL_GPU 1 0\n", host);
+    write_file("config", config);
+    snprintf(path, sizeof path, "%s/config", folder);
+    setenv("TESELA_CONFIG", path, 1);
+    setenv("TESELA_BINARIES", folder, 1);
+    assert_int_equal(clCreateSubDevices(our_device(), by_member, N_MEMBERS, members, &n), CL_SUCCESS);
+    assert_int_equal(n, N_MEMBERS);
+    snprintf(path, sizeof path, "%s/tests/fpga-icd.so", getenv("TESELA_BUILD"));
+    library = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+    assert_non_null(library);
+    transfers = (fpga_transfers_fn *)dlsym(library, "fpga_transfers");
+    runs = (fpga_runs_fn *)dlsym(library, "fpga_runs");
+    alive = (fpga_alive_fn *)dlsym(library, "fpga_alive");
+    return transfers && runs && alive ? 0 : 1;
+}
+
+static int clean(void **state)
+{
+    char command[64];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+/* ---- Tests --------------------------------------------------------------------------------------------------------
+ */
+
+/* One context over all; each launch goes to the next member, and each finds what the one before left. */
+static void a_program_of_source_runs_everywhere(void **state)
+{
+    unsigned before[2] = {runs("vector_add", "hardware"), runs("vector_add", "emulation")};
+    cl_device_id device = our_device();
+    cl_context context;
+    cl_command_queue queue;
+    cl_program program;
+    cl_kernel set, add;
+    cl_mem a, b;
+    int one = 1;
+
+    (void)state;
+    write_file("set_all.bin", hardware);
+    write_file("set_all.emulation.aocx", emulation);
+    context = make_context();
+    queue = queue_of(context, device);
+    program = program_of(context, source);
+    assert_int_equal(clBuildProgram(program, 0, NULL, NULL, NULL, NULL), CL_SUCCESS);
+    set = kernel_of(program, "set_all");
+    add = kernel_of(program, "vector_add");
+    a = make_buffer(context, CL_MEM_READ_WRITE, N * sizeof(int));
+    b = make_buffer(context, CL_MEM_READ_WRITE, N * sizeof(int));
+    assert_int_equal(clSetKernelArg(set, 1, sizeof one, &one), CL_SUCCESS);
+    set_args(set, 1, &a);
+    run(queue, set);
+    set_args(set, 1, &b);
+    run(queue, set);
+    set_args(add, 3, (cl_mem[]){a, b, a});
+    for (int i = 0; i < 12; i++)
+        run(queue, add);
+    must_hold(queue, a, 13);
+    assert_true(runs("vector_add", "hardware") - before[0] >= 4);
+    assert_true(runs("vector_add", "emulation") - before[1] >= 4);
+    assert_true(runs("vector_add", "hardware") - before[0] + runs("vector_add", "emulation") - before[1] <= 8);
+    /* A kernel that no binary has runs where there is a compiler. */
+    log_says(program, device, "there is no binary by this kernel's name: looked for ");
+    log_says(program, device, "only_compiled.emulation.aocx");
+    clReleaseMemObject(a);
+    clReleaseMemObject(b);
+    clReleaseKernel(set);
+    clReleaseKernel(add);
+    add = kernel_of(program, "only_compiled");
+    a = make_buffer(context, CL_MEM_READ_WRITE, N * sizeof(int));
+    set_args(add, 1, &a);
+    for (int i = 0; i < 4; i++)
+        run(queue, add);
+    must_hold(queue, a, 7);
+    clReleaseKernel(add);
+    clReleaseMemObject(a);
+    clReleaseProgram(program);
+    clReleaseCommandQueue(queue);
+    clReleaseContext(context);
+    remove_file("set_all.bin");
+    remove_file("set_all.emulation.aocx");
+}
+
+/* Runs set_all and reads, on one member by its own device. */
+static void runs_on(cl_device_id device, const char *options)
+{
+    cl_context context = context_of(1, &device);
+    cl_command_queue queue = queue_of(context, device);
+    cl_program program = program_of(context, source);
+    cl_mem a = make_buffer(context, CL_MEM_READ_WRITE, N * sizeof(int));
+    cl_kernel set;
+    int five = 5;
+
+    assert_int_equal(clBuildProgram(program, 0, NULL, options, NULL, NULL), CL_SUCCESS);
+    set = kernel_of(program, "set_all");
+    set_args(set, 1, &a);
+    assert_int_equal(clSetKernelArg(set, 1, sizeof five, &five), CL_SUCCESS);
+    run(queue, set);
+    must_hold(queue, a, 5);
+    clReleaseKernel(set);
+    clReleaseMemObject(a);
+    clReleaseProgram(program);
+    clReleaseCommandQueue(queue);
+    clReleaseContext(context);
+}
+
+/* Builds for one member, where that must fail; what the log must say. */
+static void fails_on(cl_device_id device, const char *options, cl_int expected, const char *says)
+{
+    cl_context context = context_of(1, &device);
+    cl_program program = program_of(context, source);
+
+    assert_int_equal(clBuildProgram(program, 0, NULL, options, NULL, NULL), expected);
+    log_says(program, device, says);
+    clReleaseProgram(program);
+    clReleaseContext(context);
+}
+
+/* Names with the mode are for the member whose line has it, and for no other. */
+static void the_mode_names_the_variant(void **state)
+{
+    unsigned before = runs("set_all", "emulation");
+
+    (void)state;
+    write_file("set_all.emulation.bin", emulation);
+    runs_on(members[EMULATOR], NULL);
+    assert_int_equal(runs("set_all", "emulation"), before + 1);
+    fails_on(members[BOARD], NULL, CL_COMPILER_NOT_AVAILABLE, "/set_all.aocx, .xclbin and .bin");
+    remove_file("set_all.emulation.bin");
+    write_file("set_all.xclbin", hardware);
+    before = runs("set_all", "hardware");
+    runs_on(members[BOARD], NULL);
+    assert_int_equal(runs("set_all", "hardware"), before + 1);
+    fails_on(members[EMULATOR], NULL, CL_COMPILER_NOT_AVAILABLE, "/set_all.emulation.aocx, .xclbin and .bin");
+    remove_file("set_all.xclbin");
+}
+
+/* The first 16 hexadecimal digits of the text's SHA-256, as sha256sum would say, options behind a 0. */
+static void name_of_text(const char *options, char name[64])
+{
+    FILE *pipe;
+
+    write_file("text", source);
+    if (options) {
+        char command[256];
+
+        snprintf(command, sizeof command, "printf '\\0%s' >>%s/text", options, folder);
+        assert_int_equal(system(command), 0);
+    }
+    {
+        char command[256];
+
+        snprintf(command, sizeof command, "sha256sum <%s/text", folder);
+        pipe = popen(command, "r");
+    }
+    assert_non_null(pipe);
+    assert_non_null(fgets(name, 17, pipe));
+    pclose(pipe);
+    strcat(name, ".bin");
+    remove_file("text");
+}
+
+/* A binary of exactly this text and options comes before those by kernels' names. */
+static void the_text_names_the_program(void **state)
+{
+    char name[64], with_options[64];
+
+    (void)state;
+    name_of_text(NULL, name);
+    name_of_text("-DX=1", with_options);
+    write_file("set_all.bin", "rubbish");
+    write_file(name, hardware);
+    runs_on(members[BOARD], NULL);
+    runs_on(members[BOARD], " \t");
+    fails_on(members[BOARD], "-DX=1", CL_BUILD_PROGRAM_FAILURE, "/set_all.bin is not taken by the device");
+    write_file(with_options, hardware);
+    runs_on(members[BOARD], "-DX=1");
+    remove_file(name);
+    fails_on(members[BOARD], NULL, CL_BUILD_PROGRAM_FAILURE, "/set_all.bin is not taken by the device");
+    remove_file(with_options);
+    remove_file("set_all.bin");
+}
+
+/* A file for each kernel: a program that is several. */
+static void each_kernel_may_have_its_own(void **state)
+{
+    unsigned before = runs("vector_add", "hardware");
+    cl_device_id board = members[BOARD];
+    cl_context context = context_of(1, &board);
+    cl_command_queue queue = queue_of(context, board);
+    cl_program program = program_of(context, source);
+    char names[256];
+    cl_kernel set, add;
+    cl_mem a;
+    int value = 21;
+
+    (void)state;
+    write_file("set_all.bin", BINARY("hardware", "kernel set_all\n"));
+    write_file("vector_add.aocx", BINARY("hardware", "kernel vector_add\n"));
+    assert_int_equal(clBuildProgram(program, 0, NULL, NULL, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, sizeof names, names, NULL), CL_SUCCESS);
+    assert_string_equal(names, "set_all;vector_add");
+    set = kernel_of(program, "set_all");
+    add = kernel_of(program, "vector_add");
+    a = make_buffer(context, CL_MEM_READ_WRITE, N * sizeof(int));
+    set_args(set, 1, &a);
+    assert_int_equal(clSetKernelArg(set, 1, sizeof value, &value), CL_SUCCESS);
+    run(queue, set);
+    set_args(add, 3, (cl_mem[]){a, a, a});
+    run(queue, add);
+    must_hold(queue, a, 42);
+    assert_int_equal(runs("vector_add", "hardware"), before + 1);
+    clReleaseKernel(set);
+    clReleaseKernel(add);
+    clReleaseMemObject(a);
+    clReleaseProgram(program);
+    clReleaseCommandQueue(queue);
+    clReleaseContext(context);
+    remove_file("set_all.bin");
+    remove_file("vector_add.aocx");
+}
+
+/* Where nothing is found the program runs on the members that compile; with none of these the build fails. */
+static void a_missing_binary_is_told(void **state)
+{
+    cl_context context = make_context();
+    cl_device_id device = our_device();
+    cl_program program = program_of(context, source);
+    char looked[512];
+
+    (void)state;
+    assert_int_equal(clBuildProgram(program, 0, NULL, NULL, NULL, NULL), CL_SUCCESS);
+    snprintf(looked, sizeof looked, "looked for %s/set_all.aocx, .xclbin and .bin", folder);
+    log_says(program, device, looked);
+    snprintf(looked, sizeof looked, "looked for %s/vector_add.emulation.aocx", folder);
+    log_says(program, device, looked);
+    clReleaseProgram(program);
+    clReleaseContext(context);
+    fails_on(members[BOARD], NULL, CL_COMPILER_NOT_AVAILABLE, "there is no binary by the program's text: looked for ");
+}
+
+/* For the other board, cut, of nobody: the device's own word counts, and the log has it. */
+static void a_wrong_binary_is_told(void **state)
+{
+    (void)state;
+    write_file("set_all.bin", emulation);
+    fails_on(members[BOARD], NULL, CL_BUILD_PROGRAM_FAILURE, "/set_all.bin is not taken by the device (error -42)");
+    write_file("set_all.bin", "");
+    fails_on(members[BOARD], NULL, CL_BUILD_PROGRAM_FAILURE, "/set_all.bin is not taken by the device");
+    remove_file("set_all.bin");
+    write_file("set_all.emulation.bin", hardware);
+    fails_on(members[EMULATOR], NULL, CL_BUILD_PROGRAM_FAILURE, "is it for this board, made for emulation?");
+    remove_file("set_all.emulation.bin");
+}
+
+/* A program of a vendor's own bytes runs on those that take them, and is a binary of ours afterwards. */
+static void bare_bytes_go_to_those_that_take_them(void **state)
+{
+    const unsigned char *bytes = (const unsigned char *)hardware;
+    size_t size = strlen(hardware);
+    cl_device_id device = our_device(), emulator = members[EMULATOR];
+    cl_context context = make_context();
+    cl_command_queue queue = queue_of(context, device);
+    unsigned before = runs("set_all", "hardware");
+    cl_int error, status = 1;
+    cl_program program = clCreateProgramWithBinary(context, 1, &device, &size, &bytes, &status, &error);
+    cl_mem a = make_buffer(context, CL_MEM_READ_WRITE, N * sizeof(int));
+    cl_kernel set;
+    int value = 9;
+
+    (void)state;
+    assert_int_equal(error, CL_SUCCESS);
+    assert_int_equal(status, CL_SUCCESS);
+    assert_int_equal(clBuildProgram(program, 1, &device, NULL, NULL, NULL), CL_SUCCESS);
+    set = kernel_of(program, "set_all");
+    set_args(set, 1, &a);
+    assert_int_equal(clSetKernelArg(set, 1, sizeof value, &value), CL_SUCCESS);
+    for (int i = 0; i < 3; i++)
+        run(queue, set);
+    must_hold(queue, a, 9);
+    assert_int_equal(runs("set_all", "hardware"), before + 3);
+    clReleaseKernel(set);
+    clReleaseProgram(program);
+    clReleaseMemObject(a);
+    clReleaseCommandQueue(queue);
+    clReleaseContext(context);
+    context = context_of(1, &emulator);
+    assert_refused(CL_INVALID_BINARY, clCreateProgramWithBinary(context, 1, &emulator, &size, &bytes, &status, err));
+    clReleaseContext(context);
+}
+
+/* Between members and the host, and between a board and memory of the application that is not aligned: by addresses
+ * that the DMA takes. */
+static void transfers_are_aligned(void **state)
+{
+    unsigned unaligned = transfers(false), aligned = transfers(true);
+    char *memory = aligned_alloc(64, N * sizeof(int) + 64);
+    cl_context both;
+    cl_command_queue queues[2];
+    cl_program program;
+    cl_kernel add;
+    cl_mem a, sub;
+    cl_buffer_region region = {.origin = N, .size = N};
+    cl_int error;
+
+    (void)state;
+    write_file("vector_add.bin", hardware);
+    both = context_of(2, (cl_device_id[]){members[BOARD], members[POCL]});
+    queues[0] = queue_of(both, members[BOARD]);
+    queues[1] = queue_of(both, members[POCL]);
+    program = program_of(both, source);
+    assert_int_equal(clBuildProgram(program, 0, NULL, NULL, NULL, NULL), CL_SUCCESS);
+    add = kernel_of(program, "vector_add");
+    a = make_buffer(both, CL_MEM_READ_WRITE, N * sizeof(int));
+    set_args(add, 3, (cl_mem[]){a, a, a});
+    for (int i = 0; i < N; i++)
+        memcpy(memory + 4 + 4 * i, &(int){1}, 4);
+    assert_int_equal(clEnqueueWriteBuffer(queues[0], a, CL_FALSE, 0, N * sizeof(int), memory + 4, 0, NULL, NULL),
+                     CL_SUCCESS);
+    for (int i = 0; i < 4; i++) {
+        run(queues[0], add);
+        clFinish(queues[0]);
+        run(queues[1], add);
+        clFinish(queues[1]);
+    }
+    run(queues[0], add);
+    memset(memory, 0, N * sizeof(int) + 64);
+    assert_int_equal(clEnqueueReadBuffer(queues[0], a, CL_TRUE, 0, N * sizeof(int), memory + 4, 0, NULL, NULL),
+                     CL_SUCCESS);
+    for (int i = 0; i < N; i++)
+        assert_memory_equal(memory + 4 + 4 * i, &(int){512}, 4);
+    sub = clCreateSubBuffer(a, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    run(queues[0], add);
+    assert_int_equal(clEnqueueReadBuffer(queues[0], sub, CL_TRUE, 0, N, memory + 8, 0, NULL, NULL), CL_SUCCESS);
+    for (size_t i = 0; i < N / sizeof(int); i++)
+        assert_memory_equal(memory + 8 + 4 * i, &(int){1024}, 4);
+    assert_int_equal(transfers(false), unaligned);
+    assert_true(transfers(true) >= aligned + 10);
+    clReleaseMemObject(sub);
+    clReleaseMemObject(a);
+    clReleaseKernel(add);
+    clReleaseProgram(program);
+    clReleaseCommandQueue(queues[0]);
+    clReleaseCommandQueue(queues[1]);
+    clReleaseContext(both);
+    free(memory);
+    remove_file("vector_add.bin");
+}
+
+/* Also the only device of its context: the host's copy stands between. */
+static void transfers_of_a_board_alone_are_aligned(void **state)
+{
+    unsigned unaligned = transfers(false);
+    char *memory = aligned_alloc(64, 2 * N + 64);
+    cl_context context = context_of(1, &members[BOARD]);
+    cl_command_queue queue = queue_of(context, members[BOARD]);
+    cl_mem a = make_buffer(context, CL_MEM_READ_WRITE, N), b = make_buffer(context, CL_MEM_READ_WRITE, N);
+
+    (void)state;
+    for (int i = 0; i < N; i++)
+        memory[i + 1] = (char)i;
+    assert_int_equal(clEnqueueWriteBuffer(queue, a, CL_FALSE, 0, N, memory + 1, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueCopyBuffer(queue, a, b, 0, 0, N, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(queue, b, CL_TRUE, 0, N, memory + N + 3, 0, NULL, NULL), CL_SUCCESS);
+    assert_memory_equal(memory + 1, memory + N + 3, N);
+    assert_int_equal(transfers(false), unaligned);
+    clReleaseMemObject(a);
+    clReleaseMemObject(b);
+    clReleaseCommandQueue(queue);
+    clReleaseContext(context);
+    free(memory);
+}
+
+/* User events, wait lists over vendors, an out-of-order queue, callbacks, times. */
+static void events_go_over_both(void **state)
+{
+    const cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES,
+                                              CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE, 0};
+    cl_context both;
+    cl_command_queue queues[2];
+    cl_event gate, chain[9];
+    cl_program program;
+    cl_kernel add;
+    cl_mem a;
+    cl_int error;
+    cl_ulong start, end, last = 0;
+    const size_t n = N;
+
+    (void)state;
+    write_file("vector_add.bin", hardware);
+    both = context_of(2, (cl_device_id[]){members[BOARD], members[POCL]});
+    for (int i = 0; i < 2; i++) {
+        queues[i] = clCreateCommandQueueWithProperties(both, members[i ? POCL : BOARD], properties, &error);
+        assert_int_equal(error, CL_SUCCESS);
+    }
+    program = program_of(both, source);
+    assert_int_equal(clBuildProgram(program, 0, NULL, NULL, NULL, NULL), CL_SUCCESS);
+    add = kernel_of(program, "vector_add");
+    a = make_buffer(both, CL_MEM_READ_WRITE, N * sizeof(int));
+    gate = make_user_event(both);
+    assert_int_equal(clEnqueueFillBuffer(queues[0], a, &(int){1}, sizeof(int), 0, N * sizeof(int), 1, &gate, &chain[0]),
+                     CL_SUCCESS);
+    set_args(add, 3, (cl_mem[]){a, a, a});
+    for (int i = 1; i < 9; i++)
+        assert_int_equal(clEnqueueNDRangeKernel(queues[i % 2], add, 1, NULL, &n, NULL, 1, &chain[i - 1], &chain[i]),
+                         CL_SUCCESS);
+    clFlush(queues[0]);
+    clFlush(queues[1]);
+    assert_int_equal(clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
+    assert_int_equal(clWaitForEvents(1, &chain[8]), CL_SUCCESS);
+    must_hold(queues[0], a, 256);
+    for (int i = 0; i < 9; i++) {
+        assert_int_equal(clWaitForEvents(1, &chain[i]), CL_SUCCESS);
+        assert_int_equal(clGetEventProfilingInfo(chain[i], CL_PROFILING_COMMAND_START, sizeof start, &start, NULL), 0);
+        assert_int_equal(clGetEventProfilingInfo(chain[i], CL_PROFILING_COMMAND_END, sizeof end, &end, NULL), 0);
+        /* On one clock, though the board has another. */
+        assert_true(start <= end);
+        assert_true(i == 0 || (start + 1000000000u > last && start < last + 20000000000u));
+        last = end;
+        clReleaseEvent(chain[i]);
+    }
+    clReleaseEvent(gate);
+    clReleaseMemObject(a);
+    clReleaseKernel(add);
+    clReleaseProgram(program);
+    clReleaseCommandQueue(queues[0]);
+    clReleaseCommandQueue(queues[1]);
+    clReleaseContext(both);
+    remove_file("vector_add.bin");
+}
+
+/* What is left is each member's context, and the lanes and fences that are kept for later are none of the vendor's. */
+static void nothing_is_left(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2000 && alive() > 2; i++)
+        usleep(1000);
+    assert_int_equal(alive(), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_program_of_source_runs_everywhere),
+        cmocka_unit_test(the_mode_names_the_variant),
+        cmocka_unit_test(the_text_names_the_program),
+        cmocka_unit_test(each_kernel_may_have_its_own),
+        cmocka_unit_test(a_missing_binary_is_told),
+        cmocka_unit_test(a_wrong_binary_is_told),
+        cmocka_unit_test(bare_bytes_go_to_those_that_take_them),
+        cmocka_unit_test(transfers_are_aligned),
+        cmocka_unit_test(transfers_of_a_board_alone_are_aligned),
+        cmocka_unit_test(events_go_over_both),
+        cmocka_unit_test(nothing_is_left),
+    };
+
+    return cmocka_run_group_tests_name("fpga", tests, prepare, clean);
+}
