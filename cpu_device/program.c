@@ -15,13 +15,25 @@
 /* ---- Loading ------------------------------------------------------------------------------------------------------
  */
 
+/* The dynamic linker takes files of one path for one library, and numbers of files come again. So each load has a path
+ * of its own: the bits of its serial number stand in it as dots that lead nowhere. path: 128 bytes. */
+static void unique_path(int file, char *path)
+{
+    static atomic_uint serials;
+    char *at = path + sprintf(path, "/proc/self/fd");
+
+    for (unsigned serial = atomic_fetch_add(&serials, 1); serial; serial >>= 1)
+        at += sprintf(at, serial & 1 ? "/." : "/");
+    sprintf(at, "/%d", file);
+}
+
 /* From memory: a file of no name. */
 static void *load(const void *data, size_t size, const char **why)
 {
     int file = memfd_create("tesela-kernels", MFD_CLOEXEC);
     size_t written = 0;
     void *handle;
-    char path[64];
+    char path[128];
 
     if (file < 0)
         return NULL;
@@ -32,7 +44,7 @@ static void *load(const void *data, size_t size, const char **why)
             break;
         written += (size_t)n;
     }
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+    unique_path(file, path);
     handle = written == size ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     *why = handle ? NULL : dlerror();
     close(file);

@@ -4,6 +4,7 @@
 
 #include <CL/cl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -192,6 +193,46 @@ static void loops_that_end_differently(void **state)
     clReleaseKernel(k);
 }
 
+static int run_once(struct world *w, cl_program program)
+{
+    cl_int error, out = 0;
+    cl_kernel k = clCreateKernel(program, "number", &error);
+    cl_mem mem = buffer(w, sizeof(out), NULL);
+    size_t global = 1;
+
+    assert_int_equal(error, CL_SUCCESS);
+    clSetKernelArg(k, 0, sizeof(mem), &mem);
+    assert_int_equal(clEnqueueNDRangeKernel(w->queue, k, 1, NULL, &global, NULL, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(w->queue, mem, CL_TRUE, 0, sizeof(out), &out, 0, NULL, NULL), CL_SUCCESS);
+    clReleaseMemObject(mem);
+    clReleaseKernel(k);
+    return out;
+}
+
+/* Each keeps its own code, whatever was loaded before it, and goes on being there, with kernels of the same name. */
+static void many_programs_at_once(void **state)
+{
+    struct world *w = *state;
+    cl_program programs[9];
+    cl_int error;
+
+    for (int p = 0; p < 9; p++) {
+        char text[128];
+        const char *one = text;
+
+        snprintf(text, sizeof(text), "kernel void number(global int *out) { *out = %d; }", p);
+        programs[p] = clCreateProgramWithSource(w->context, 1, &one, NULL, &error);
+        assert_int_equal(clBuildProgram(programs[p], 0, NULL, "", NULL, NULL), CL_SUCCESS);
+        assert_int_equal(run_once(w, programs[p]), p);
+    }
+    for (int p = 0; p < 9; p += 2)
+        clReleaseProgram(programs[p]);
+    for (int p = 1; p < 9; p += 2) {
+        assert_int_equal(run_once(w, programs[p]), p);
+        clReleaseProgram(programs[p]);
+    }
+}
+
 /* The event says so, and the program lives on. */
 static void fault_fails_the_event(void **state)
 {
@@ -221,7 +262,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adds_at_any_local_size),        cmocka_unit_test(sums_with_barriers),
         cmocka_unit_test(answers_ids_in_two_dimensions), cmocka_unit_test(loops_that_end_differently),
-        cmocka_unit_test(fault_fails_the_event),
+        cmocka_unit_test(many_programs_at_once),         cmocka_unit_test(fault_fails_the_event),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
