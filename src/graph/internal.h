@@ -264,6 +264,7 @@ struct tsl_command {
     cl_int status; /* CL_COMPLETE until something failed; valid once complete */
     bool has_event, barrier, in_order;
     bool flushed, watched;
+    bool awaited;      /* a thread waits for it, or did */
     unsigned n_hold;   /* predecessors not yet scheduled, +1 while it is being made */
     unsigned n_undone; /* operations (its own, and those it waits for) not finished, +1 while being scheduled */
     TSL_FEW(struct tsl_command *, 1) held;  /* commands that wait for this one to be scheduled (owned references) */

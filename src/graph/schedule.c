@@ -125,6 +125,8 @@ static void schedule(struct tsl_command *c)
     extend_frontier(c);
     if (c->watched)
         tsl_command_watch(c);
+    if (c->awaited)
+        tsl_graph_changed(c->graph); /* Who waits for it can pull what it comes after. */
     tsl_command_step(c);
 }
 

@@ -14,13 +14,12 @@ static struct tsl_op *pullable(struct tsl_command *c)
     return NULL;
 }
 
-/* The command's, or that of the command which holds the reports up. In a simulation, which has one thread, that is
- * asked only where nothing else is left to do: a held command may find its place meanwhile. */
+/* A held command of an in-order queue is reported after the oldest one there. A simulation, which has one thread, needs
+ * that for finding held commands their places, as other threads of ours do else. */
 static struct tsl_op *next_to_pull(struct tsl_command *c)
 {
-    struct tsl_op *op = pullable(c);
-    bool look = c->in_order && (!tsl_simulation || c->state == TSL_COMPLETE);
-    return op || !look ? op : pullable(TAILQ_FIRST(&c->stream->commands));
+    bool oldest = c->state == TSL_HELD && c->in_order && !tsl_simulation;
+    return pullable(oldest ? TAILQ_FIRST(&c->stream->commands) : c);
 }
 
 void tsl_op_pull(struct tsl_op *op)
@@ -59,6 +58,7 @@ cl_int tsl_command_wait(struct tsl_command *c)
     struct tsl_graph *graph = c->graph;
     struct tsl_op *op;
     c->refs++;
+    c->awaited = true;
     if (c->stream && c->state != TSL_REPORTED)
         tsl_stream_flush(c->stream);
     while (c->state != TSL_REPORTED) {
