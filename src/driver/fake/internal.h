@@ -134,7 +134,8 @@ struct fake_op {
     cl_int failure;                 /* 0, or what the work will fail with */
     cl_int status;                  /* of a DONE one */
     bool acted;                     /* its effects have come */
-    bool busy;                      /* a worker is at it */
+    bool busy;                      /* a worker is at it, or was */
+    bool acting;                    /* its bytes are being touched, without the lock */
     uint64_t submit_ns, start_ns, end_ns;
 
     /* Order, see order.c. */

@@ -306,7 +306,9 @@ void tsl_fake_lose(unsigned member, uint64_t at_ns)
 
 static void forget_uses(struct fake_op *op)
 {
-    if (op->observed || op->busy)
+    while (op->acting) /* It goes on for a moment; with threads, as nobody else takes the lock meanwhile. */
+        pthread_cond_wait(&tsl_fake.changed, &tsl_fake.lock);
+    if (op->observed)
         return;
     for (unsigned i = 0; i < op->n_uses; i++)
         op->uses[i]->n_unknown--;
@@ -327,8 +329,10 @@ bool tsl_fake_lost_locked(struct fake_member *member)
 {
     if (member->lost || !member->lose_ns || tsl_fake_now_locked() < member->lose_ns)
         return member->lost;
-    member->lost = true;
     let_go_locked(member);
+    if (member->lost) /* Another thread was faster. */
+        return true;
+    member->lost = true;
     for (struct fake_mem *mem = tsl_fake.mems; mem; mem = mem->next)
         if (mem->base.member == &member->base && mem->root == mem && mem->bytes && !mem->hosts)
             tsl_fake_poison(mem->bytes, mem->base.size, 0x105e);

@@ -179,9 +179,12 @@ static void begin_locked(struct fake_op *op)
 static void act_unlocked(struct fake_op *op)
 {
     op->acted = true;
+    op->acting = true;
     pthread_mutex_unlock(&tsl_fake.lock);
     tsl_fake_act(op);
     pthread_mutex_lock(&tsl_fake.lock);
+    op->acting = false;
+    pthread_cond_broadcast(&tsl_fake.changed);
 }
 
 static void end_locked(struct fake_op *op)
