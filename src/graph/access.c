@@ -91,14 +91,6 @@ uint64_t tsl_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsign
     return missing;
 }
 
-static void clear_valid(struct tsl_data *data, uint64_t begin, uint64_t end, uint32_t bit)
-{
-    for (struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end); tile; tile = tsl_tiles_next(tile, end))
-        if (tile->valid & ~bit)
-            tile->valid &= ~bit;
-    tsl_tiles_join(&data->tiles, begin, end);
-}
-
 /* Does an operation after this one write there? Then the space's bytes are that one's business. */
 static bool written_later(const struct tsl_tile *tile, const struct tsl_op *op, unsigned space)
 {
@@ -143,28 +135,40 @@ static bool come_back(struct tsl_data *data, uint64_t begin, uint64_t end, unsig
     return given_up;
 }
 
+/* A move that takes bytes from where this operation should have brought them: it fails with it. NULL: the edge is none
+ * to such. */
+static struct tsl_op *next_move(const struct tsl_edge *edge, const struct tsl_data *data, unsigned space)
+{
+    struct tsl_op *op = edge->to;
+    return op && edge->strict && op->move && op->src.data == data && op->src.space == space ? op : NULL;
+}
+
+/* What comes after is told at once: until it fails itself, somebody might take its copy for a valid one, and when it
+ * does, its source is none to come back to. No space is met twice: it was valid already. */
 bool tsl_not_moved(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to, unsigned from)
 {
     bool given_up = false;
-    for (uint64_t next = end; begin < end; begin = next, next = end)
-        if (last_written_by(op, data, begin, &next, to))
-            given_up |= come_back(data, begin, next, to, from);
+    for (uint64_t at = begin, next = end; at < end; at = next, next = end)
+        if (last_written_by(op, data, at, &next, to))
+            given_up |= come_back(data, at, next, to, from);
+    for (unsigned i = 0; i < op->out.n; i++) {
+        struct tsl_op *after = next_move(TSL_FEW_AT(&op->out, i), data, to);
+        uint64_t first = after ? after->src.offset : 0, last = after ? first + after->region[0] : 0;
+        first = first > begin ? first : begin;
+        last = last < end ? last : end;
+        if (first < last)
+            given_up |= tsl_not_moved(after, data, first, last, after->dst.space, from);
+    }
     return given_up;
 }
 
 void tsl_move_failed(struct tsl_op *op)
 {
     struct tsl_data *data = op->dst.data;
-    unsigned to = op->dst.space, from = op->src.space;
-    uint64_t begin = op->dst.offset, end = begin + op->region[0], next = end;
-    if (from != TSL_SPACE_HOST) {
-        if (tsl_not_moved(op, data, begin, end, to, from))
-            tsl_stay_seated(data, &op->port->graph->ports[from - 1]);
-        return;
-    }
-    for (; begin < end; begin = next, next = end)
-        if (last_written_by(op, data, begin, &next, to))
-            clear_valid(data, begin, next, TSL_SPACE_BIT(to));
+    unsigned from = op->src.space;
+    uint64_t begin = op->dst.offset, end = begin + op->region[0];
+    if (tsl_not_moved(op, data, begin, end, op->dst.space, from) && from != TSL_SPACE_HOST)
+        tsl_stay_seated(data, &op->port->graph->ports[from - 1]);
 }
 
 /* ---- Evictions -------------------------------------------------------------------------------------------------- */
