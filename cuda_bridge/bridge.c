@@ -19,7 +19,7 @@ struct tsl_cuda_watch {
     struct tsl_cuda_fence *fence; /* a reference */
     tsl_notify_fn *fn;
     void *arg;
-    struct tsl_cuda_watch *next;
+    STAILQ_ENTRY(tsl_cuda_watch) link;
 };
 
 unsigned tsl_cuda_changes(struct tsl_cuda_member *member)
@@ -55,20 +55,15 @@ void tsl_cuda_bridge_kick(struct tsl_cuda_member *member)
 /* What the thread has for itself. */
 struct bridge {
     struct tsl_cuda_member *member;
-    struct tsl_cuda_watch *watches;
-    bool progress; /* in this round */
-    bool polls;    /* something waits for the device, which calls nobody */
+    struct tsl_cuda_watches watches; /* of one lane in the order of its work, mostly */
+    bool progress;                   /* in this round */
+    bool polls;                      /* something waits for the device, which calls nobody */
 };
 
 static void take_watches(struct bridge *b)
 {
-    struct tsl_cuda_watch **last = &b->watches;
-
-    while (*last)
-        last = &(*last)->next;
     pthread_mutex_lock(&b->member->lock);
-    *last = b->member->watches;
-    b->member->watches = NULL;
+    STAILQ_CONCAT(&b->watches, &b->member->watches);
     pthread_mutex_unlock(&b->member->lock);
 }
 
@@ -79,23 +74,30 @@ static void tell(struct tsl_cuda_watch *watch, cl_int status)
     free(watch);
 }
 
+/* What comes behind a fence of its lane that isn't there yet isn't asked for. */
 static void look_at_watches(struct bridge *b)
 {
-    struct tsl_cuda_watch **at = &b->watches;
+    struct tsl_cuda_watches left = STAILQ_HEAD_INITIALIZER(left);
+    const struct tsl_cuda_fence *behind = NULL;
+    struct tsl_cuda_watch *watch;
 
-    while (*at) {
-        struct tsl_cuda_watch *watch = *at;
-        cl_int status = tsl_cuda_fence_status(&watch->fence->base);
+    while ((watch = STAILQ_FIRST(&b->watches))) {
+        struct tsl_cuda_fence *fence = watch->fence;
+        bool hopeless = behind && tsl_cuda_fence_is_behind(fence, behind);
+        cl_int status = hopeless ? CL_SUBMITTED : tsl_cuda_fence_status(&fence->base);
 
-        if (status > CL_COMPLETE) {
-            b->polls |= status == CL_SUBMITTED;
-            at = &watch->next;
+        STAILQ_REMOVE_HEAD(&b->watches, link);
+        if (status <= CL_COMPLETE) {
+            b->progress = true;
+            tell(watch, status);
             continue;
         }
-        *at = watch->next;
-        b->progress = true;
-        tell(watch, status);
+        STAILQ_INSERT_TAIL(&left, watch, link);
+        b->polls |= status == CL_SUBMITTED;
+        if (status == CL_SUBMITTED && !hopeless)
+            behind = fence;
     }
+    STAILQ_CONCAT(&b->watches, &left);
 }
 
 /* The lane after this one; the first for NULL. Lanes leave the list in this thread only. */
@@ -166,7 +168,8 @@ static bool is_closing(struct tsl_cuda_member *member)
 
 static void *run(void *arg)
 {
-    struct bridge b = {.member = arg};
+    struct bridge b = {.member = arg, .watches = STAILQ_HEAD_INITIALIZER(b.watches)};
+    struct tsl_cuda_watch *watch;
     uint64_t last_ns = now_ns();
 
     while (!is_closing(b.member)) {
@@ -183,10 +186,8 @@ static void *run(void *arg)
         if (tsl_cuda_changes(b.member) != seen)
             last_ns = now_ns();
     }
-    while (b.watches) {
-        struct tsl_cuda_watch *watch = b.watches;
-
-        b.watches = watch->next;
+    while ((watch = STAILQ_FIRST(&b.watches))) {
+        STAILQ_REMOVE_HEAD(&b.watches, link);
         tell(watch, tsl_cuda_fence_wait(&watch->fence->base));
     }
     return NULL;
@@ -224,8 +225,7 @@ cl_int tsl_cuda_watch(struct tsl_cuda_fence *fence, tsl_notify_fn *fn, void *arg
     pthread_mutex_lock(&member->lock);
     error = start_locked(member);
     if (!error) {
-        watch->next = member->watches;
-        member->watches = watch;
+        STAILQ_INSERT_TAIL(&member->watches, watch, link);
         kick_locked(member);
     }
     pthread_mutex_unlock(&member->lock);

@@ -197,7 +197,7 @@ static cl_int copy_small(struct tsl_cuda_lane *lane, const struct tsl_copy *copy
     }
     error = tsl_cuda_error(member, result);
     if (!error)
-        error = tsl_cuda_due_add(member, lane->stream, due);
+        error = tsl_cuda_due_add(lane, due);
     if (error) {
         tsl_cu.cuStreamSynchronize(lane->stream); /* Until then a part of it may use the piece. */
         tsl_cuda_piece_put(member, due->piece);

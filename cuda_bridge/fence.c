@@ -1,6 +1,7 @@
 /* Fences: events of CUDA, and what the host ends itself. */
 #include "cuda_bridge/internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* ---- Life ---------------------------------------------------------------------------------------------------------
@@ -72,6 +73,11 @@ static void set_state(struct tsl_cuda_fence *fence, enum tsl_cuda_state state)
     atomic_store_explicit(&fence->state, (int)state, memory_order_release);
 }
 
+bool tsl_cuda_fence_is_behind(const struct tsl_cuda_fence *fence, const struct tsl_cuda_fence *other)
+{
+    return fence->lane == other->lane && state_of(fence) == TSL_CUDA_SENT && fence->sent > other->sent;
+}
+
 cl_int tsl_cuda_fence_send(struct tsl_cuda_fence *fence)
 {
     struct tsl_cuda_member *member = tsl_cuda_member(fence->base.member);
@@ -84,6 +90,7 @@ cl_int tsl_cuda_fence_send(struct tsl_cuda_fence *fence)
         return tsl_cuda_error(member, result);
     if (fence->lane->profile)
         fence->epoch = tsl_cuda_epoch_get(member);
+    fence->sent = ++fence->lane->sent;
     fence->due_number = tsl_cuda_dues_now(member);
     set_state(fence, TSL_CUDA_SENT);
     return CL_SUCCESS;
@@ -120,9 +127,11 @@ enum tsl_cuda_state tsl_cuda_fence_look(struct tsl_cuda_fence *fence)
 
     if (state == TSL_CUDA_HELD || state == TSL_CUDA_OVER)
         return state;
-    result = tsl_cu.cuEventQuery(fence->end);
+    result = tsl_cuda_lane_has_seen(fence->lane, fence->sent) ? CUDA_SUCCESS : tsl_cu.cuEventQuery(fence->end);
     if (result == CUDA_ERROR_NOT_READY)
         return TSL_CUDA_SENT;
+    if (result == CUDA_SUCCESS)
+        tsl_cuda_lane_saw(fence->lane, fence->sent);
     settle(fence, tsl_cuda_error(member, result));
     return TSL_CUDA_OVER;
 }
@@ -136,6 +145,10 @@ static enum tsl_cuda_state look_from_outside(struct tsl_cuda_fence *fence)
 
     if (state == TSL_CUDA_HELD || state == TSL_CUDA_OVER)
         return state;
+    if (!fence->due_number && tsl_cuda_lane_has_seen(fence->lane, fence->sent)) {
+        settle(fence, CL_COMPLETE);
+        return TSL_CUDA_OVER;
+    }
     error = tsl_cuda_enter(member);
     if (error) {
         settle(fence, error);
@@ -170,8 +183,10 @@ static void wait_for_device(struct tsl_cuda_fence *fence)
 
     if (!error) {
         error = tsl_cuda_error(member, tsl_cu.cuEventSynchronize(fence->end));
-        if (!error)
+        if (!error) {
+            tsl_cuda_lane_saw(fence->lane, fence->sent);
             tsl_cuda_fence_look(fence);
+        }
         tsl_cuda_leave(member);
     }
     if (error)
@@ -223,13 +238,17 @@ static bool ask_times(struct tsl_cuda_fence *fence, struct tsl_times *times)
 {
     struct tsl_cuda_member *member = tsl_cuda_member(fence->base.member);
     float milliseconds = 0;
+    double length;
 
     if (!fence->epoch || !fence->start || !device_ns(fence, fence->end, &times->end_ns))
         return false;
     /* The length by itself: it is short, so a float tells it exactly. */
     if (tsl_cu.cuEventElapsedTime(&milliseconds, fence->start, fence->end) || milliseconds < 0)
         return false;
-    times->start_ns = times->end_ns - (uint64_t)((double)milliseconds * 1e6);
+    length = (double)milliseconds * 1e6;
+    /* Recording takes its time, too: more than a small kernel, of which something must be left. */
+    length = fmax(length - member->between_ns, length / 4);
+    times->start_ns = times->end_ns - (uint64_t)length;
     tsl_clock_map_span(&member->clock, &times->start_ns, &times->end_ns);
     return true;
 }

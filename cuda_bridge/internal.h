@@ -56,7 +56,9 @@ struct tsl_cuda_block {
 
 /* A box of the application's memory, and its bytes packed in a piece. */
 struct tsl_cuda_due {
-    CUevent event; /* recorded behind the copy between device and piece */
+    struct tsl_cuda_lane *lane; /* a reference */
+    CUevent event;              /* recorded behind the copy between device and piece */
+    uint64_t sent;              /* its number in the lane */
     uint64_t number;
     struct tsl_cuda_piece *piece;
     bool to_host;           /* copy the piece to place when the event is there; else only give the piece back */
@@ -94,6 +96,7 @@ struct tsl_cuda_member {
     CUstream clock_stream;
     pthread_mutex_t clock_lock; /* guards epoch; held for one sighting */
     struct tsl_cuda_epoch *epoch;
+    double between_ns; /* what two events with nothing between them are apart; set with the first epoch */
 
     struct tsl_spin pool_lock; /* free lists, epochs' references */
     struct tsl_cuda_events {
@@ -117,7 +120,7 @@ struct tsl_cuda_member {
     pthread_t bridge;
     bool has_bridge, closing;
     atomic_uint n_changes; /* written under lock */
-    struct tsl_cuda_watch *watches;
+    STAILQ_HEAD(tsl_cuda_watches, tsl_cuda_watch) watches;
     TAILQ_HEAD(, tsl_cuda_lane) held; /* lanes with work that is held on the host */
 
     pthread_mutex_t pipeline_lock; /* guards the making of it */
@@ -137,8 +140,10 @@ struct tsl_cuda_lane {
     struct tsl_lane base;
     CUstream stream;
     bool profile;
-    atomic_uint refs;     /* its owner's, one for each fence and one while it is held or piped */
-    pthread_mutex_t lock; /* over a submission, so that marks of other threads come in between whole ones */
+    atomic_uint refs;          /* its owner's, one for each fence and one while it is held or piped */
+    pthread_mutex_t lock;      /* over a submission, so that marks of other threads come in between whole ones */
+    uint64_t sent;             /* events recorded so far; guarded by lock */
+    atomic_uint_fast64_t seen; /* all up to this one are known to be over: asking CUDA costs more than most kernels */
     STAILQ_HEAD(, tsl_cuda_work) works; /* held, oldest first */
     bool piping;                        /* the pipeline has the lane's newest work; what follows is held */
     struct tsl_cuda_fence *piped;       /* that work's fence, a reference, or NULL */
@@ -170,6 +175,7 @@ struct tsl_cuda_fence {
     atomic_int state;           /* enum tsl_cuda_state; written with release, read with acquire */
     cl_int status;
     CUevent start, end; /* start only on profiling lanes */
+    uint64_t sent;      /* end's number in the lane */
     struct tsl_cuda_epoch *epoch;
     uint64_t due_number;    /* dues up to this one are part of what the fence tells */
     struct tsl_times times; /* of piped work, whose ends the host sees */
@@ -307,9 +313,9 @@ struct tsl_cuda_piece *tsl_cuda_piece_get(struct tsl_cuda_member *member, size_t
 void tsl_cuda_piece_put(struct tsl_cuda_member *member, struct tsl_cuda_piece *piece);
 void tsl_cuda_pieces_finish(struct tsl_cuda_member *member);
 
-/* Records the due behind what was submitted to the stream; takes it over. On error nothing was recorded, and the due
- * is still the caller's. Entered. */
-cl_int tsl_cuda_due_add(struct tsl_cuda_member *member, CUstream stream, struct tsl_cuda_due *due);
+/* Records the due behind what was submitted to the lane; takes it over. On error nothing was recorded, and the due
+ * is still the caller's. Entered, lane->lock held. */
+cl_int tsl_cuda_due_add(struct tsl_cuda_lane *lane, struct tsl_cuda_due *due);
 /* Does all dues up to the number whose work has ended. Entered. */
 void tsl_cuda_dues_run(struct tsl_cuda_member *member, uint64_t up_to);
 /* Does the oldest dues as far as their work has ended: keeps the list short. Entered. */
@@ -334,12 +340,21 @@ cl_int tsl_cuda_fence_send(struct tsl_cuda_fence *fence);
 void tsl_cuda_fence_end(struct tsl_cuda_fence *fence, cl_int status);
 /* Without waiting: its state after a look at the device. Entered. */
 enum tsl_cuda_state tsl_cuda_fence_look(struct tsl_cuda_fence *fence);
+/* Was it sent, in the same lane, after `other`, which was sent? */
+bool tsl_cuda_fence_is_behind(const struct tsl_cuda_fence *fence, const struct tsl_cuda_fence *other);
 void tsl_cuda_fences_finish(struct tsl_cuda_member *member);
 
 /* ---- lane.c, work.c -----------------------------------------------------------------------------------------------
  */
 
 void tsl_cuda_lane_unref(struct tsl_cuda_lane *lane);
+/* The lane's events up to this number are over. */
+void tsl_cuda_lane_saw(struct tsl_cuda_lane *lane, uint64_t sent);
+static inline bool tsl_cuda_lane_has_seen(struct tsl_cuda_lane *lane, uint64_t sent)
+{
+    /* Acquire: what the device wrote before was there when the number was stored. */
+    return atomic_load_explicit(&lane->seen, memory_order_acquire) >= sent;
+}
 /* Passes on what the lane can pass on. In the bridge thread. False: nothing is held any more. *progress: something went
  * on; *polls: something waits for the device. */
 bool tsl_cuda_lane_advance(struct tsl_cuda_lane *lane, bool *progress, bool *polls);

@@ -54,6 +54,15 @@ void tsl_cuda_lane_free(struct tsl_lane *lane)
     tsl_cuda_lane_unref(tsl_cuda_lane(lane));
 }
 
+void tsl_cuda_lane_saw(struct tsl_cuda_lane *lane, uint64_t sent)
+{
+    uint_fast64_t seen = atomic_load_explicit(&lane->seen, memory_order_relaxed);
+
+    while (seen < sent &&
+           !atomic_compare_exchange_weak_explicit(&lane->seen, &seen, sent, memory_order_release, memory_order_relaxed))
+        ;
+}
+
 /* CUDA sends everything at once. */
 cl_int tsl_cuda_flush(struct tsl_lane *lane)
 {
@@ -61,8 +70,8 @@ cl_int tsl_cuda_flush(struct tsl_lane *lane)
     return CL_SUCCESS;
 }
 
-/* Is anything of the lane still the host's? Takes the error that nobody was told. */
-static bool is_held(struct tsl_cuda_lane *lane, cl_int *error)
+/* Is anything of the lane still the host's? Takes the error that nobody was told. *sent: its events so far. */
+static bool is_held(struct tsl_cuda_lane *lane, cl_int *error, uint64_t *sent)
 {
     bool held;
 
@@ -71,6 +80,7 @@ static bool is_held(struct tsl_cuda_lane *lane, cl_int *error)
     if (!held) {
         *error = lane->error;
         lane->error = CL_SUCCESS;
+        *sent = lane->sent;
     }
     pthread_mutex_unlock(&lane->lock);
     return held;
@@ -82,16 +92,19 @@ cl_int tsl_cuda_finish(struct tsl_lane *lane)
     struct tsl_cuda_member *member = tsl_cuda_member(lane->member);
     unsigned seen = tsl_cuda_changes(member);
     cl_int held_error, error;
+    uint64_t sent;
 
-    while (is_held(l, &held_error)) {
+    while (is_held(l, &held_error, &sent)) {
         tsl_cuda_await_change(member, seen);
         seen = tsl_cuda_changes(member);
     }
     error = tsl_cuda_enter(member);
     if (!error) {
         error = tsl_cuda_error(member, tsl_cu.cuStreamSynchronize(l->stream));
-        if (!error)
+        if (!error) {
+            tsl_cuda_lane_saw(l, sent);
             tsl_cuda_dues_run(member, UINT64_MAX);
+        }
         tsl_cuda_leave(member);
     }
     return error ? error : held_error;

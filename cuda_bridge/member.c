@@ -9,6 +9,8 @@
 /* How old the newest epoch may get: a float has 24 bits, so one second is told to 60 ns. */
 #define EPOCH_AGE_NS UINT64_C(1000000000)
 
+#define BETWEEN_TRIES 4
+
 /* What stays in the pool of memory for the next allocation, at most, as a part of the whole. */
 #define POOL_KEEPS 8
 
@@ -183,6 +185,30 @@ static CUresult see(struct tsl_cuda_member *member, struct tsl_cuda_epoch *epoch
     return result;
 }
 
+/* How far apart two events are with nothing between them: the least of some tries. */
+static double look_between(struct tsl_cuda_member *member, CUevent first)
+{
+    double least = 0;
+    CUresult result;
+    CUevent second = tsl_cuda_event_get(member, true, &result);
+
+    for (int i = 0; i < BETWEEN_TRIES && !result; i++) {
+        float milliseconds = 0;
+
+        result = tsl_cu.cuEventRecord(first, member->clock_stream);
+        if (!result)
+            result = tsl_cu.cuEventRecord(second, member->clock_stream);
+        if (!result)
+            result = tsl_cu.cuStreamSynchronize(member->clock_stream);
+        if (!result)
+            result = tsl_cu.cuEventElapsedTime(&milliseconds, first, second);
+        if (!i || (double)milliseconds * 1e6 < least)
+            least = (double)milliseconds * 1e6;
+    }
+    tsl_cuda_event_put(member, true, second);
+    return result ? 0 : least;
+}
+
 static struct tsl_cuda_epoch *new_epoch(struct tsl_cuda_member *member)
 {
     struct tsl_cuda_epoch *epoch = calloc(1, sizeof(*epoch)), *old = member->epoch;
@@ -193,6 +219,8 @@ static struct tsl_cuda_epoch *new_epoch(struct tsl_cuda_member *member)
     if (!epoch)
         return NULL;
     epoch->event = tsl_cuda_event_get(member, true, &result);
+    if (!result && !old)
+        member->between_ns = look_between(member, epoch->event);
     if (!result)
         result = see(member, epoch, &before, &after);
     if (!result && old)
@@ -267,6 +295,7 @@ static void init_locks(struct tsl_cuda_member *m)
     pthread_condattr_destroy(&attr);
     TAILQ_INIT(&m->dues);
     TAILQ_INIT(&m->held);
+    STAILQ_INIT(&m->watches);
     tsl_clock_map_init(&m->clock);
 }
 

@@ -151,17 +151,21 @@ void tsl_cuda_pieces_finish(struct tsl_cuda_member *member)
 /* ---- Dues ---------------------------------------------------------------------------------------------------------
  */
 
-cl_int tsl_cuda_due_add(struct tsl_cuda_member *member, CUstream stream, struct tsl_cuda_due *due)
+cl_int tsl_cuda_due_add(struct tsl_cuda_lane *lane, struct tsl_cuda_due *due)
 {
+    struct tsl_cuda_member *member = tsl_cuda_member(lane->base.member);
     CUresult result;
 
     due->event = tsl_cuda_event_get(member, false, &result);
     if (!result)
-        result = tsl_cu.cuEventRecord(due->event, stream);
+        result = tsl_cu.cuEventRecord(due->event, lane->stream);
     if (result) {
         tsl_cuda_event_put(member, false, due->event);
         return tsl_cuda_error(member, result);
     }
+    due->sent = ++lane->sent;
+    due->lane = lane;
+    atomic_fetch_add_explicit(&lane->refs, 1, memory_order_relaxed);
     if (due->to_host)
         extent(&due->place, due->region, &due->begin, &due->end);
     pthread_mutex_lock(&member->dues_lock);
@@ -173,10 +177,22 @@ cl_int tsl_cuda_due_add(struct tsl_cuda_member *member, CUstream stream, struct 
     return CL_SUCCESS;
 }
 
+static CUresult ask(const struct tsl_cuda_due *due)
+{
+    CUresult result;
+
+    if (tsl_cuda_lane_has_seen(due->lane, due->sent))
+        return CUDA_SUCCESS;
+    result = tsl_cu.cuEventQuery(due->event);
+    if (result == CUDA_SUCCESS)
+        tsl_cuda_lane_saw(due->lane, due->sent);
+    return result;
+}
+
 /* False: its work has not ended. A due whose work failed copies nothing. */
 static bool do_locked(struct tsl_cuda_member *member, struct tsl_cuda_due *due)
 {
-    CUresult result = tsl_cu.cuEventQuery(due->event);
+    CUresult result = ask(due);
 
     if (result == CUDA_ERROR_NOT_READY)
         return false;
@@ -188,6 +204,7 @@ static bool do_locked(struct tsl_cuda_member *member, struct tsl_cuda_due *due)
     atomic_fetch_sub(&member->n_dues, 1);
     tsl_cuda_event_put(member, false, due->event);
     tsl_cuda_piece_put(member, due->piece);
+    tsl_cuda_lane_unref(due->lane);
     free(due);
     return true;
 }

@@ -40,6 +40,7 @@
 #define KNOWN_TRIES 6 /* where there are samples enough: as if so many had been made */
 #define ENOUGH      3 /* samples of a class: from then on only some runs are timed */
 #define TIMED_IN    16
+#define TIMED_NS    5e5 /* ... and those of one in so much work at most: timing may cost as much as some small kernels */
 
 /* One candidate, as far as it is known. */
 struct option {
@@ -287,11 +288,13 @@ static void decide_flags(struct tsl_placer *placer, const struct tsl_ask *ask, c
     placement->watch = option->n_samples == 0;
     if (load->n > 0 && wait_ns >= SOON_NS)
         placement->watch |= load->n_watched == 0 || load->unwatched_ns + option->run_ns >= WATCH_NS;
-    placement->timed =
-        option->n_samples < ENOUGH || option->run_ns >= WATCH_NS || placement->watch || ++load->n_untimed >= TIMED_IN;
+    load->n_untimed++;
+    load->untimed_ns += option->run_ns;
+    placement->timed = option->n_samples < ENOUGH || option->run_ns >= WATCH_NS || placement->watch ||
+                       (load->n_untimed >= TIMED_IN && load->untimed_ns >= TIMED_NS);
     placement->watch |= placement->timed && !placer->profiles[placement->member];
     if (placement->timed)
-        load->n_untimed = 0;
+        load->n_untimed = 0, load->untimed_ns = 0;
 }
 
 static void place(struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *option,

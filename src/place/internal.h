@@ -19,7 +19,8 @@ struct tsl_load {
     uint64_t since_ns;   /* when the one that is running now began: when the last one ended */
     double unwatched_ns; /* placed since the last watched one */
     double link_free_ns; /* when moves to the member that are planned will have ended */
-    unsigned n_untimed;  /* since the last timed one */
+    unsigned n_untimed;  /* since the last timed one ... */
+    double untimed_ns;   /* ... and what they take */
 };
 
 struct tsl_placer {
