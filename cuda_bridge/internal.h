@@ -8,6 +8,7 @@
 #define CUDA_BRIDGE_INTERNAL_H
 
 #include "compile/facts.h"
+#include "compile/ptx.h"
 #include "core/clock.h"
 #include "core/lock.h"
 #include "core/spin.h"
@@ -135,6 +136,7 @@ struct tsl_cuda_member {
  */
 
 struct tsl_cuda_work;
+struct tsl_cuda_batch;
 
 struct tsl_cuda_lane {
     struct tsl_lane base;
@@ -145,6 +147,7 @@ struct tsl_cuda_lane {
     uint64_t sent;             /* events recorded so far; guarded by lock */
     atomic_uint_fast64_t seen; /* all up to this one are known to be over: asking CUDA costs more than most kernels */
     STAILQ_HEAD(, tsl_cuda_work) works; /* held, oldest first */
+    struct tsl_cuda_batch *batch;       /* launches that go on their way together; NULL: none were quick yet */
     bool piping;                        /* the pipeline has the lane's newest work; what follows is held */
     struct tsl_cuda_fence *piped;       /* that work's fence, a reference, or NULL */
     uint64_t piped_ns;                  /* when it began */
@@ -205,6 +208,12 @@ struct tsl_cuda_launch {
     cl_uint n_args;
     void **args;   /* n_args pointers to values, and room for one to the hidden argument */
     size_t *sizes; /* bytes of values; 0 for pointers and offsets, whose values are words */
+};
+
+/* One grid of a launch. */
+struct tsl_cuda_grid {
+    unsigned count[3], block[3];
+    struct tsl_ptx_launch hidden;
 };
 
 struct tsl_cuda_work {
@@ -373,8 +382,33 @@ cl_int tsl_cuda_run_fill(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
 cl_int tsl_cuda_run_launch(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work);
 /* Copies the values of a launch's arguments into kept->storage. False: no memory. */
 bool tsl_cuda_keep_args(struct tsl_cuda_work *kept, const struct tsl_cuda_work *work);
+/* The launch as one grid. False: it takes several. */
+bool tsl_cuda_one_grid(const struct tsl_cuda_launch *launch, struct tsl_cuda_grid *grid);
 /* May the copy begin, as far as the host's memory goes? Entered. */
 bool tsl_cuda_copy_ready(struct tsl_cuda_member *member, const struct tsl_copy *copy);
+
+/* ---- batch.c: all with lane->lock held ----------------------------------------------------------------------------
+ */
+
+extern uint64_t tsl_cuda_quick_ns; /* launches that follow each other faster are quick; only tests change it */
+
+/* Keeps the launch for later, if it is one of many quick ones. Its fence, which it may only have where others are kept
+ * already, is the caller's affair. Neither enters nor blocks. */
+bool tsl_cuda_batch_save(struct tsl_cuda_lane *lane, const struct tsl_cuda_work *work);
+bool tsl_cuda_batch_is_full(const struct tsl_cuda_lane *lane);
+bool tsl_cuda_batch_has(const struct tsl_cuda_lane *lane);
+/* Sends what was kept. Entered. */
+void tsl_cuda_batch_send(struct tsl_cuda_lane *lane);
+/* Instead, where the member is lost. */
+void tsl_cuda_batch_drop(struct tsl_cuda_lane *lane, cl_int error);
+/* The error with which something kept could not be sent: told once. */
+cl_int tsl_cuda_batch_error(struct tsl_cuda_lane *lane);
+/* A launch of one grid went the ordinary way. Entered. */
+void tsl_cuda_batch_saw(struct tsl_cuda_lane *lane, const struct tsl_cuda_work *work, const struct tsl_cuda_grid *grid);
+/* The host waits for the lane: what comes next goes at once. */
+void tsl_cuda_batch_pause(struct tsl_cuda_lane *lane);
+/* With the lane; nothing is kept any more. Entered. */
+void tsl_cuda_batch_free(struct tsl_cuda_lane *lane);
 
 /* ---- pipeline.c ---------------------------------------------------------------------------------------------------
  */

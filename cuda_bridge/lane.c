@@ -41,9 +41,12 @@ void tsl_cuda_lane_unref(struct tsl_cuda_lane *lane)
     if (atomic_fetch_sub_explicit(&lane->refs, 1, memory_order_acq_rel) != 1)
         return;
     if (!tsl_cuda_enter(member)) {
+        tsl_cuda_batch_free(lane);
         /* Doesn't wait: CUDA keeps the stream until its work is done. */
         tsl_cu.cuStreamDestroy_v2(lane->stream);
         tsl_cuda_leave(member);
+    } else {
+        free(lane->batch);
     }
     pthread_mutex_destroy(&lane->lock);
     free(lane);
@@ -51,6 +54,7 @@ void tsl_cuda_lane_unref(struct tsl_cuda_lane *lane)
 
 void tsl_cuda_lane_free(struct tsl_lane *lane)
 {
+    tsl_cuda_flush(lane);
     tsl_cuda_lane_unref(tsl_cuda_lane(lane));
 }
 
@@ -63,11 +67,25 @@ void tsl_cuda_lane_saw(struct tsl_cuda_lane *lane, uint64_t sent)
         ;
 }
 
-/* CUDA sends everything at once. */
+/* CUDA sends at once what it gets; only batches wait. */
 cl_int tsl_cuda_flush(struct tsl_lane *lane)
 {
-    (void)lane;
-    return CL_SUCCESS;
+    struct tsl_cuda_lane *l = tsl_cuda_lane(lane);
+    struct tsl_cuda_member *member = tsl_cuda_member(lane->member);
+    cl_int error = CL_SUCCESS;
+
+    pthread_mutex_lock(&l->lock);
+    if (tsl_cuda_batch_has(l)) {
+        error = tsl_cuda_enter(member);
+        if (error) {
+            tsl_cuda_batch_drop(l, error);
+        } else {
+            tsl_cuda_batch_send(l);
+            tsl_cuda_leave(member);
+        }
+    }
+    pthread_mutex_unlock(&l->lock);
+    return error;
 }
 
 /* Is anything of the lane still the host's? Takes the error that nobody was told. *sent: its events so far. */
@@ -78,8 +96,12 @@ static bool is_held(struct tsl_cuda_lane *lane, cl_int *error, uint64_t *sent)
     pthread_mutex_lock(&lane->lock);
     held = lane->piping || !STAILQ_EMPTY(&lane->works);
     if (!held) {
-        *error = lane->error;
-        lane->error = CL_SUCCESS;
+        *error = tsl_cuda_batch_error(lane);
+        if (!*error) {
+            *error = lane->error;
+            lane->error = CL_SUCCESS;
+        }
+        tsl_cuda_batch_pause(lane);
         *sent = lane->sent;
     }
     pthread_mutex_unlock(&lane->lock);
@@ -94,6 +116,7 @@ cl_int tsl_cuda_finish(struct tsl_lane *lane)
     cl_int held_error, error;
     uint64_t sent;
 
+    tsl_cuda_flush(lane);
     while (is_held(l, &held_error, &sent)) {
         tsl_cuda_await_change(member, seen);
         seen = tsl_cuda_changes(member);
@@ -199,6 +222,18 @@ static cl_int run_kind(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
     }
 }
 
+/* Behind all that was sent. Whoever asks about a batch that failed asks the next fence of its lane. */
+static cl_int send_fence(struct tsl_cuda_lane *lane, struct tsl_cuda_fence *fence)
+{
+    cl_int failed = tsl_cuda_batch_error(lane), error = failed ? CL_SUCCESS : tsl_cuda_fence_send(fence);
+
+    if (failed || error) /* What was sent must not go on using memory that its owner takes back. */
+        tsl_cu.cuStreamSynchronize(lane->stream);
+    if (failed)
+        tsl_cuda_fence_end(fence, failed);
+    return error;
+}
+
 /* Sends one work to the stream. Entered, lane->lock held. */
 static cl_int run(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
 {
@@ -216,12 +251,7 @@ static cl_int run(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
         lane->piped_ns = tsl_clock_ns();
         return CL_SUCCESS;
     }
-    if (!error && work->fence) {
-        error = tsl_cuda_fence_send(work->fence);
-        if (error) /* What was sent must not go on using memory that its owner takes back. */
-            tsl_cu.cuStreamSynchronize(lane->stream);
-    }
-    return error;
+    return error || !work->fence ? error : send_fence(lane, work->fence);
 }
 
 void tsl_cuda_lane_piped(struct tsl_cuda_lane *lane, cl_int status)
@@ -378,12 +408,32 @@ static cl_int send_or_hold(struct tsl_cuda_lane *lane, struct tsl_cuda_work *wor
     return CL_SUCCESS;
 }
 
+/* Calls CUDA: with what was saved before and, if it wasn't saved itself, the work. */
+static cl_int submit_now(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work, bool saved)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(lane->base.member);
+    cl_int error = tsl_cuda_enter(member);
+
+    if (error) {
+        tsl_cuda_batch_drop(lane, error);
+        return error;
+    }
+    tsl_cuda_batch_send(lane);
+    if (!saved)
+        error = send_or_hold(lane, work);
+    else if (work->fence)
+        error = send_fence(lane, work->fence);
+    tsl_cuda_leave(member);
+    return error;
+}
+
 cl_int tsl_cuda_submit(struct tsl_lane *lane, struct tsl_cuda_work *work, const struct tsl_waits *waits,
                        struct tsl_fence **fence)
 {
     struct tsl_cuda_lane *l = tsl_cuda_lane(lane);
     struct tsl_cuda_member *member = tsl_cuda_member(lane->member);
     cl_int error;
+    bool saved;
 
     work->waits = waits ? *waits : (struct tsl_waits){.n = 0};
     for (unsigned i = 0; i < work->waits.n; i++)
@@ -392,14 +442,10 @@ cl_int tsl_cuda_submit(struct tsl_lane *lane, struct tsl_cuda_work *work, const 
     work->fence = fence ? tsl_cuda_fence_new(member, l) : NULL;
     if (fence && !work->fence)
         return CL_OUT_OF_HOST_MEMORY;
-    error = tsl_cuda_enter(member);
-    if (error)
-        goto done;
     pthread_mutex_lock(&l->lock);
-    error = send_or_hold(l, work);
+    saved = tsl_cuda_batch_save(l, work);
+    error = saved && !work->fence && !tsl_cuda_batch_is_full(l) ? CL_SUCCESS : submit_now(l, work, saved);
     pthread_mutex_unlock(&l->lock);
-    tsl_cuda_leave(member);
-done:
     if (!error && fence)
         *fence = &work->fence->base;
     else if (work->fence)

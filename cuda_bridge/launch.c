@@ -162,26 +162,32 @@ static unsigned ranges_of(const struct tsl_window *w, int d, struct range ranges
 struct grids {
     struct tsl_cuda_lane *lane;
     const struct tsl_cuda_launch *launch;
-    struct tsl_ptx_launch hidden;
+    struct tsl_cuda_grid grid; /* the one at hand */
 };
 
-static CUresult launch_grid(struct grids *g, const struct range r[3])
+static void set_grid(const struct tsl_window *w, const struct range r[3], struct tsl_cuda_grid *grid)
 {
-    const struct tsl_window *w = &g->launch->window;
-
     for (int d = 0; d < 3; d++) {
-        g->hidden.group_begin[d] = r[d].begin;
-        g->hidden.first_id[d] = w->global_offset[d] + r[d].begin * w->local_size[d];
+        grid->hidden.group_begin[d] = r[d].begin;
+        grid->hidden.first_id[d] = w->global_offset[d] + r[d].begin * w->local_size[d];
+        grid->count[d] = (unsigned)r[d].count;
+        grid->block[d] = (unsigned)r[d].local;
     }
-    return tsl_cu.cuLaunchKernel(g->launch->kernel->function, (unsigned)r[0].count, (unsigned)r[1].count,
-                                 (unsigned)r[2].count, (unsigned)r[0].local, (unsigned)r[1].local, (unsigned)r[2].local,
-                                 g->launch->shared_size, g->lane->stream, g->launch->args, NULL);
+}
+
+static CUresult launch_grid(struct grids *g)
+{
+    const unsigned *count = g->grid.count, *block = g->grid.block;
+
+    return tsl_cu.cuLaunchKernel(g->launch->kernel->function, count[0], count[1], count[2], block[0], block[1],
+                                 block[2], g->launch->shared_size, g->lane->stream, g->launch->args, NULL);
 }
 
 /* Grids have fewer blocks in a dimension than OpenCL has groups. */
+static const size_t most[3] = {MAX_GRID_X, MAX_GRID_YZ, MAX_GRID_YZ};
+
 static CUresult launch_cut(struct grids *g, const struct range r[3])
 {
-    static const size_t most[3] = {MAX_GRID_X, MAX_GRID_YZ, MAX_GRID_YZ};
     CUresult result = CUDA_SUCCESS;
 
     for (int d = 0; d < 3; d++) {
@@ -196,7 +202,8 @@ static CUresult launch_cut(struct grids *g, const struct range r[3])
         }
         return result;
     }
-    return launch_grid(g, r);
+    set_grid(&g->launch->window, r, &g->grid);
+    return launch_grid(g);
 }
 
 static void fill_hidden(const struct tsl_window *w, struct tsl_ptx_launch *hidden)
@@ -210,6 +217,20 @@ static void fill_hidden(const struct tsl_window *w, struct tsl_ptx_launch *hidde
     }
 }
 
+bool tsl_cuda_one_grid(const struct tsl_cuda_launch *launch, struct tsl_cuda_grid *grid)
+{
+    struct range r[3], both[2];
+
+    for (int d = 0; d < 3; d++) {
+        if (ranges_of(&launch->window, d, both) != 1 || both[0].count > most[d])
+            return false;
+        r[d] = both[0];
+    }
+    fill_hidden(&launch->window, &grid->hidden);
+    set_grid(&launch->window, r, grid);
+    return true;
+}
+
 cl_int tsl_cuda_run_launch(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
 {
     struct grids g = {.lane = lane, .launch = &work->launch};
@@ -217,8 +238,14 @@ cl_int tsl_cuda_run_launch(struct tsl_cuda_lane *lane, struct tsl_cuda_work *wor
     unsigned n[3];
     CUresult result = CUDA_SUCCESS;
 
-    fill_hidden(&work->launch.window, &g.hidden);
-    work->launch.args[work->launch.n_args] = &g.hidden;
+    work->launch.args[work->launch.n_args] = &g.grid.hidden;
+    if (tsl_cuda_one_grid(&work->launch, &g.grid)) {
+        result = launch_grid(&g);
+        if (!result)
+            tsl_cuda_batch_saw(lane, work, &g.grid);
+        return tsl_cuda_error(tsl_cuda_member(lane->base.member), result);
+    }
+    fill_hidden(&work->launch.window, &g.grid.hidden);
     for (int d = 0; d < 3; d++)
         n[d] = ranges_of(&work->launch.window, d, ranges[d]);
     for (unsigned i = 0; i < n[0] * n[1] * n[2] && !result; i++) {

@@ -9,25 +9,26 @@
 #define LIBRARY "libcuda.so.1"
 
 struct tsl_cuda_functions tsl_cu;
+bool tsl_cu_graphs;
 
-static const struct {
+struct symbol {
     const char *name;
     size_t field;
-} symbols[] = {
-#define ROW(name, parameters) {#name, offsetof(struct tsl_cuda_functions, name)},
-    TSL_CUDA_SYMBOLS(ROW)
-#undef ROW
 };
 
+#define ROW(name, parameters) {#name, offsetof(struct tsl_cuda_functions, name)},
+static const struct symbol symbols[] = {TSL_CUDA_SYMBOLS(ROW)}, graphs[] = {TSL_CUDA_GRAPH_SYMBOLS(ROW)};
+#undef ROW
+
 /* The name of the first function that the library lacks; NULL: it has all. */
-static const char *look_up(void *library)
+static const char *look_up(void *library, const struct symbol *list, size_t n)
 {
-    for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
-        void *address = dlsym(library, symbols[i].name);
+    for (size_t i = 0; i < n; i++) {
+        void *address = dlsym(library, list[i].name);
 
         if (!address)
-            return symbols[i].name;
-        memcpy((char *)&tsl_cu + symbols[i].field, &address, sizeof(address));
+            return list[i].name;
+        memcpy((char *)&tsl_cu + list[i].field, &address, sizeof(address));
     }
     return NULL;
 }
@@ -54,7 +55,8 @@ enum tsl_cuda_load tsl_cuda_load(const char *name, char **why)
             *why = NULL;
         return absent ? TSL_CUDA_ABSENT : TSL_CUDA_BROKEN;
     }
-    missing = look_up(library);
+    missing = look_up(library, symbols, sizeof(symbols) / sizeof(symbols[0]));
+    tsl_cu_graphs = !missing && !look_up(library, graphs, sizeof(graphs) / sizeof(graphs[0]));
     if (!missing)
         return TSL_CUDA_THERE;
     if (asprintf(why, "CUDA: %s has no %s; Tesela needs the driver of CUDA 11.4 (470) or newer", wanted, missing) < 0)

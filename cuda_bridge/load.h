@@ -5,14 +5,17 @@
 #include "cuda_bridge/symbols.h"
 #include "cuda_bridge/types.h"
 
+#include <stdbool.h>
+
 struct tsl_cuda_functions {
 #define TSL_CUDA_FIELD(name, parameters) CUresult(*name) parameters;
-    TSL_CUDA_SYMBOLS(TSL_CUDA_FIELD)
+    TSL_CUDA_SYMBOLS(TSL_CUDA_FIELD) TSL_CUDA_GRAPH_SYMBOLS(TSL_CUDA_FIELD)
 #undef TSL_CUDA_FIELD
 };
 
 /* Valid after a tsl_cuda_load() that returned TSL_CUDA_THERE; never changed afterwards, never unloaded. */
 extern struct tsl_cuda_functions tsl_cu;
+extern bool tsl_cu_graphs; /* those of graphs are there as well */
 
 enum tsl_cuda_load {
     TSL_CUDA_THERE,

@@ -62,6 +62,18 @@
     X(cuLaunchKernel, (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, \
                        unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, \
                        CUstream stream, void **parameters, void **extra))
+
+/* Those of graphs, which the driver of CUDA 12.0 (525) was the first to have so: launches go without them, too. */
+#define TSL_CUDA_GRAPH_SYMBOLS(X) \
+    X(cuGraphCreate, (CUgraph *graph, unsigned int flags)) \
+    X(cuGraphDestroy, (CUgraph graph)) \
+    X(cuGraphAddKernelNode_v2, (CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n_before, \
+                                const CUDA_KERNEL_NODE_PARAMS *parameters)) \
+    X(cuGraphInstantiateWithFlags, (CUgraphExec *exec, CUgraph graph, unsigned long long flags)) \
+    X(cuGraphExecKernelNodeSetParams_v2, (CUgraphExec exec, CUgraphNode node, \
+                                          const CUDA_KERNEL_NODE_PARAMS *parameters)) \
+    X(cuGraphLaunch, (CUgraphExec exec, CUstream stream)) \
+    X(cuGraphExecDestroy, (CUgraphExec exec))
 /* clang-format on */
 
 #endif

@@ -11,6 +11,9 @@
 #define SAME_FUNCTION(name, parameters) \
     _Static_assert(__builtin_types_compatible_p(__typeof__(&name), CUresult(*) parameters), #name);
 TSL_CUDA_SYMBOLS(SAME_FUNCTION)
+#if CUDA_VERSION >= 12000
+TSL_CUDA_GRAPH_SYMBOLS(SAME_FUNCTION)
+#endif
 #define TABLE header_of_cuda
 #else
 #include "cuda_bridge/types.h"

@@ -30,7 +30,7 @@
 /* ---- What there is; everything is guarded by `lock` ---------------------------------------------------------------
  */
 
-enum thing_kind { MEMORY, PINNED, STREAM, EVENT, MODULE, POOL };
+enum thing_kind { MEMORY, PINNED, STREAM, EVENT, MODULE, POOL, GRAPH, CHAIN };
 
 /* Anything with a handle. Never freed, so that a dead handle is known as such. */
 struct thing {
@@ -68,6 +68,27 @@ struct CUfunc_st {
 struct CUmemPoolHandle_st {
     struct thing thing;
     unsigned reached_by;
+};
+
+#define MAX_NODES 64
+
+/* Graphs here are chains of kernels. */
+struct CUgraphNode_st {
+    CUgraph graph;
+    unsigned i;
+};
+
+struct CUgraph_st {
+    struct thing thing;
+    unsigned n;
+    struct op *ops[MAX_NODES];
+};
+
+struct CUgraphExec_st {
+    struct thing thing;
+    CUgraph of;
+    unsigned n;
+    struct op *ops[MAX_NODES];
 };
 
 enum op_kind { COPY, SET, LAUNCH, RECORD, WAIT_EVENT, WAIT_VALUE };
@@ -1280,6 +1301,25 @@ static void read_args(struct op *op, void **parameters)
     memcpy(&op->hidden, parameters[kernel->n_args], sizeof(op->hidden));
 }
 
+/* NULL: it is refused. */
+static struct op *new_launch(const CUDA_KERNEL_NODE_PARAMS *p, const char *function)
+{
+    struct op *op;
+
+    if (p->extra || !check(&p->func->module->thing, MODULE, function))
+        return NULL;
+    if (!p->gridDimX || !p->gridDimY || !p->gridDimZ || p->gridDimY > 65535 || p->gridDimZ > 65535 || !p->blockDimX ||
+        !p->blockDimY || !p->blockDimZ || p->blockDimX * p->blockDimY * p->blockDimZ > 512 || p->sharedMemBytes > 49152)
+        return NULL;
+    op = new_op(LAUNCH);
+    op->function = p->func;
+    op->grid[0] = p->gridDimX, op->grid[1] = p->gridDimY, op->grid[2] = p->gridDimZ;
+    op->block[0] = p->blockDimX, op->block[1] = p->blockDimY, op->block[2] = p->blockDimZ;
+    op->shared = p->sharedMemBytes;
+    read_args(op, p->kernelParams);
+    return op;
+}
+
 EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
                                unsigned int block_x, unsigned int block_y, unsigned int block_z,
                                unsigned int shared_bytes, CUstream stream, void **parameters, void **extra);
@@ -1287,19 +1327,124 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int g
                         unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes,
                         CUstream stream, void **parameters, void **extra)
 {
+    const CUDA_KERNEL_NODE_PARAMS p = {function, grid_x,       grid_y,     grid_z, block_x, block_y,
+                                       block_z,  shared_bytes, parameters, extra,  NULL,    NULL};
     struct op *op;
 
     ENTER_CONTEXT
-    if (extra || !check(&function->module->thing, MODULE, __func__))
+    op = new_launch(&p, __func__);
+    LEAVE(op ? push(stream, op, __func__) : CUDA_ERROR_INVALID_VALUE);
+}
+
+EXPORT CUresult cuGraphCreate(CUgraph *graph, unsigned int flags);
+CUresult cuGraphCreate(CUgraph *graph, unsigned int flags)
+{
+    ENTER_CONTEXT
+    if (flags || !(*graph = calloc(1, sizeof(**graph))))
         LEAVE(CUDA_ERROR_INVALID_VALUE);
-    if (!grid_x || !grid_y || !grid_z || grid_y > 65535 || grid_z > 65535 || !block_x || !block_y || !block_z ||
-        block_x * block_y * block_z > 512 || shared_bytes > 49152)
+    init_thing(&(*graph)->thing, GRAPH, context->device);
+    LEAVE(CUDA_SUCCESS);
+}
+
+static void free_ops(struct op **ops, unsigned n)
+{
+    while (n-- > 0)
+        free(ops[n]);
+}
+
+EXPORT CUresult cuGraphDestroy(CUgraph graph);
+CUresult cuGraphDestroy(CUgraph graph)
+{
+    ENTER_CONTEXT
+    if (!check(&graph->thing, GRAPH, __func__))
+        LEAVE(400);
+    free_ops(graph->ops, graph->n);
+    end_thing(&graph->thing);
+    LEAVE(CUDA_SUCCESS);
+}
+
+EXPORT CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n_before,
+                                        const CUDA_KERNEL_NODE_PARAMS *parameters);
+CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t n_before,
+                                 const CUDA_KERNEL_NODE_PARAMS *parameters)
+{
+    struct op *op;
+
+    ENTER_CONTEXT
+    if (!check(&graph->thing, GRAPH, __func__) || graph->n == MAX_NODES)
+        LEAVE(400);
+    if (n_before != (graph->n ? 1 : 0) || (n_before && (before[0]->graph != graph || before[0]->i != graph->n - 1)))
+        violation("this stand-in knows graphs that are chains, and no others");
+    op = new_launch(parameters, __func__);
+    if (!op || !(*node = calloc(1, sizeof(**node))))
         LEAVE(CUDA_ERROR_INVALID_VALUE);
-    op = new_op(LAUNCH);
-    op->function = function;
-    op->grid[0] = grid_x, op->grid[1] = grid_y, op->grid[2] = grid_z;
-    op->block[0] = block_x, op->block[1] = block_y, op->block[2] = block_z;
-    op->shared = shared_bytes;
-    read_args(op, parameters);
-    LEAVE(push(stream, op, __func__));
+    **node = (struct CUgraphNode_st){graph, graph->n};
+    graph->ops[graph->n++] = op;
+    LEAVE(CUDA_SUCCESS);
+}
+
+static struct op *copy_op(const struct op *op)
+{
+    struct op *copy = new_op(op->kind);
+
+    *copy = *op;
+    return copy;
+}
+
+EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags);
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
+{
+    ENTER_CONTEXT
+    if (flags || !check(&graph->thing, GRAPH, __func__) || !(*exec = calloc(1, sizeof(**exec))))
+        LEAVE(CUDA_ERROR_INVALID_VALUE);
+    init_thing(&(*exec)->thing, CHAIN, context->device);
+    (*exec)->of = graph;
+    (*exec)->n = graph->n;
+    for (unsigned i = 0; i < graph->n; i++)
+        (*exec)->ops[i] = copy_op(graph->ops[i]);
+    LEAVE(CUDA_SUCCESS);
+}
+
+EXPORT CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
+                                                  const CUDA_KERNEL_NODE_PARAMS *parameters);
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
+                                           const CUDA_KERNEL_NODE_PARAMS *parameters)
+{
+    struct op *op;
+
+    ENTER_CONTEXT
+    if (!check(&exec->thing, CHAIN, __func__) || node->graph != exec->of || node->i >= exec->n)
+        LEAVE(400);
+    op = new_launch(parameters, __func__);
+    if (!op)
+        LEAVE(CUDA_ERROR_INVALID_VALUE);
+    free(exec->ops[node->i]);
+    exec->ops[node->i] = op;
+    LEAVE(CUDA_SUCCESS);
+}
+
+/* What is launched are copies: what is set later is for later launches. */
+EXPORT CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream);
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
+{
+    ENTER_CONTEXT
+    if (!check(&exec->thing, CHAIN, __func__) || !check(&stream->thing, STREAM, __func__))
+        LEAVE(400);
+    for (unsigned i = 0; i < exec->n; i++) {
+        if (!check(&exec->ops[i]->function->module->thing, MODULE, __func__))
+            LEAVE(400);
+        push(stream, copy_op(exec->ops[i]), __func__);
+    }
+    LEAVE(CUDA_SUCCESS);
+}
+
+EXPORT CUresult cuGraphExecDestroy(CUgraphExec exec);
+CUresult cuGraphExecDestroy(CUgraphExec exec)
+{
+    ENTER_CONTEXT
+    if (!check(&exec->thing, CHAIN, __func__))
+        LEAVE(400);
+    free_ops(exec->ops, exec->n);
+    end_thing(&exec->thing);
+    LEAVE(CUDA_SUCCESS);
 }

@@ -1,0 +1,273 @@
+/* Launches that follow each other quickly go together: none is lost, none overtakes another, and failures are told. */
+/* variant: standin TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none */
+#include "cuda_env.h"
+
+#define N              64
+#define INVALID_HANDLE 400
+
+static struct tsl_dprogram *program;
+static struct tsl_dkernel *kernel;
+static struct tsl_lane *quick; /* without times */
+
+/* Three buffers: each launch adds two into the third, then they change places. No two launches may be exchanged. */
+static struct sums {
+    struct tsl_mem *mems[3];
+    unsigned values[3];
+    unsigned turn;
+} sums;
+
+static void launch_next(struct tsl_fence **fence)
+{
+    unsigned a = sums.turn % 3, b = (sums.turn + 1) % 3, sum = (sums.turn + 2) % 3;
+    struct tsl_bound_arg args[] = {mem_arg(sums.mems[a]), mem_arg(sums.mems[b]), mem_arg(sums.mems[sum])};
+    struct tsl_bound_args bound = bind(3, args);
+    struct tsl_window window = whole(N, N);
+
+    assert_int_equal(driver->launch(quick, kernel, &bound, &window, NULL, fence), CL_SUCCESS);
+    sums.values[sum] = sums.values[a] + sums.values[b];
+    sums.turn++;
+}
+
+static void launch_more(unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        launch_next(NULL);
+}
+
+static void wait_for(struct tsl_fence *fence, cl_int status)
+{
+    assert_int_equal(driver->fence_wait(fence), status);
+    tsl_fence_unref(fence);
+}
+
+static void check_sums(void)
+{
+    finish(quick);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(get_int(sums.mems[i], 0), (int)sums.values[i]);
+        assert_int_equal(get_int(sums.mems[i], N - 1), (int)sums.values[i]);
+    }
+}
+
+static void begin(void)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        int bytes[N];
+
+        sums.values[i] = i + 1;
+        for (unsigned k = 0; k < N; k++)
+            bytes[k] = (int)i + 1;
+        put(sums.mems[i], bytes, sizeof(bytes));
+    }
+    sums.turn = 0;
+}
+
+/* So that the lane finds its first launches done, and saves the next ones. */
+static void warm_up(void)
+{
+    struct tsl_fence *fence;
+
+    finish(quick);
+    launch_more(12);
+    assert_int_equal(driver->mark(quick, NULL, &fence), CL_SUCCESS);
+    wait_for(fence, CL_COMPLETE);
+    launch_more(4);
+}
+
+static unsigned calls(const char *name)
+{
+    return is_standin() ? standin.calls(name) : 0;
+}
+
+static void quick_launches_go_together_and_in_order(void **state)
+{
+    unsigned n_launches, n_chains;
+
+    (void)state;
+    begin();
+    warm_up();
+    n_launches = calls("cuLaunchKernel");
+    n_chains = calls("cuGraphLaunch");
+    launch_more(31);
+    assert_int_equal(calls("cuLaunchKernel"), n_launches);
+    assert_int_equal(calls("cuGraphLaunch"), n_chains);
+    launch_more(1);
+    assert_int_equal(calls("cuGraphLaunch"), n_chains + is_standin());
+    launch_more(18);
+    assert_int_equal(driver->flush(quick), CL_SUCCESS);
+    assert_int_equal(calls("cuLaunchKernel"), n_launches + 2 * is_standin());
+    assert_int_equal(calls("cuGraphLaunch"), n_chains + 3 * is_standin());
+    check_sums();
+}
+
+/* Whatever else comes to the lane comes after them. */
+static void others_do_not_overtake(void **state)
+{
+    unsigned n_chains = calls("cuGraphLaunch");
+
+    (void)state;
+    begin();
+    warm_up();
+    for (unsigned round = 0; round < 60; round++) {
+        struct tsl_fence *fence = NULL, *gate;
+        struct tsl_waits waits = {.n = 1, .fences = &gate};
+
+        launch_more(round);
+        switch (round % 5) {
+        case 0:
+            launch_next(&fence);
+            wait_for(fence, CL_COMPLETE);
+            break;
+        case 1:
+            assert_int_equal(fill_ints(quick, sums.mems[0], (int)round, N, NULL, NULL), CL_SUCCESS);
+            sums.values[0] = round;
+            break;
+        case 2:
+            gate = new_gate();
+            assert_int_equal(fill_ints(quick, sums.mems[1], (int)round, N, &waits, NULL), CL_SUCCESS);
+            sums.values[1] = round;
+            launch_more(40); /* Behind the gate. */
+            assert_int_equal(driver->gate_open(gate, CL_COMPLETE), CL_SUCCESS);
+            tsl_fence_unref(gate);
+            break;
+        case 3:
+            assert_int_equal(driver->mark(quick, NULL, &fence), CL_SUCCESS);
+            wait_for(fence, CL_COMPLETE);
+            break;
+        default:
+            check_sums();
+            warm_up();
+        }
+    }
+    check_sums();
+    if (is_standin())
+        assert_true(calls("cuGraphLaunch") > n_chains + 20);
+}
+
+/* What a lane still has when it goes is done all the same. */
+static void a_lane_that_goes_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    begin();
+    warm_up();
+    launch_more(5);
+    driver->lane_free(quick);
+    quick = new_lane(false);
+    for (int i = 0; i < 10000 && get_int(sums.mems[(sums.turn + 1) % 3], 0) != (int)sums.values[(sums.turn + 1) % 3];
+         i++)
+        usleep(1000);
+    check_sums();
+}
+
+/* A GPU that has enough to do needs no chains; nor does a host that takes its time. */
+static void only_quick_launches_on_an_idle_gpu_wait(void **state)
+{
+    uint64_t quick_ns = tsl_cuda_quick_ns;
+    unsigned n_launches;
+
+    (void)state;
+    if (!is_standin())
+        return;
+    begin();
+    finish(quick);
+    n_launches = calls("cuLaunchKernel");
+    standin.stop(true);
+    launch_more(100);
+    assert_int_equal(calls("cuLaunchKernel"), n_launches + 100);
+    standin.stop(false);
+    warm_up();
+    n_launches = calls("cuLaunchKernel");
+    tsl_cuda_quick_ns = 0;
+    launch_more(100);
+    assert_int_equal(calls("cuLaunchKernel"), n_launches + 100);
+    tsl_cuda_quick_ns = quick_ns;
+    check_sums();
+}
+
+static void chains_that_cannot_be_had_are_done_without(void **state)
+{
+    static const char *const refused[] = {"cuGraphLaunch", "cuGraphExecKernelNodeSetParams_v2",
+                                          "cuGraphInstantiateWithFlags", "cuGraphCreate"};
+
+    (void)state;
+    if (!is_standin())
+        return;
+    for (unsigned i = 0; i < 4; i++) {
+        driver->lane_free(quick);
+        quick = new_lane(false);
+        begin();
+        warm_up();
+        if (i == 1)
+            launch_more(64);
+        standin.refuse(refused[i], 1, INVALID_HANDLE);
+        launch_more(80);
+        check_sums();
+        standin.refuse(refused[i], 0, 0);
+    }
+}
+
+static void a_launch_that_fails_late_is_told(void **state)
+{
+    struct tsl_fence *fence;
+
+    (void)state;
+    if (!is_standin())
+        return;
+    begin();
+    warm_up();
+    launch_more(3);
+    standin.refuse("cuLaunchKernel", 2, INVALID_HANDLE);
+    assert_int_equal(driver->mark(quick, NULL, &fence), CL_SUCCESS);
+    assert_int_equal(driver->fence_wait(fence), CL_OUT_OF_RESOURCES);
+    tsl_fence_unref(fence);
+    assert_int_equal(driver->mark(quick, NULL, &fence), CL_SUCCESS);
+    wait_for(fence, CL_COMPLETE);
+    begin();
+    warm_up();
+    launch_more(3);
+    standin.refuse("cuLaunchKernel", 2, INVALID_HANDLE);
+    assert_int_equal(driver->flush(quick), CL_SUCCESS);
+    assert_int_equal(driver->finish(quick), CL_OUT_OF_RESOURCES);
+    assert_int_equal(driver->finish(quick), CL_SUCCESS);
+    begin();
+    launch_more(100);
+    check_sums();
+}
+
+static int set_up(void **state)
+{
+    int error = open_member(state);
+
+    tsl_cuda_quick_ns = UINT64_C(10000000000); /* However slow this machine is. */
+    program = build_kernels(member);
+    kernel = new_kernel(program, "vector_add");
+    quick = new_lane(false);
+    for (unsigned i = 0; i < 3; i++)
+        sums.mems[i] = new_mem(N * sizeof(int));
+    return error;
+}
+
+static int tear_down(void **state)
+{
+    finish(quick);
+    for (unsigned i = 0; i < 3; i++)
+        driver->mem_free(sums.mems[i]);
+    driver->lane_free(quick);
+    driver->kernel_free(kernel);
+    driver->program_free(program);
+    return close_member(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quick_launches_go_together_and_in_order),
+        cmocka_unit_test(others_do_not_overtake),
+        cmocka_unit_test(a_lane_that_goes_leaves_nothing_behind),
+        cmocka_unit_test(only_quick_launches_on_an_idle_gpu_wait),
+        cmocka_unit_test(chains_that_cannot_be_had_are_done_without),
+        cmocka_unit_test(a_launch_that_fails_late_is_told),
+    };
+
+    return cmocka_run_group_tests_name("cuda batches", tests, set_up, tear_down);
+}
