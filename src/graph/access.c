@@ -120,16 +120,21 @@ static bool last_written_by(struct tsl_op *op, struct tsl_data *data, uint64_t b
 }
 
 /* The bytes are not where a move should have brought them; where they came from they still are. True: they were to be
- * given up there. */
+ * given up there. Without memory for a border nobody could tell which bytes of a tile these are, once they are nowhere
+ * else. */
 static bool come_back(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to, unsigned from)
 {
-    bool given_up = false;
-    struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end);
-    for (; tile; tile = tsl_tiles_next(tile, end)) {
+    bool given_up = false, cut = tsl_tiles_cut(&data->tiles, begin, end);
+    struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, begin, end);
+    for (; tile; tile = tsl_tiles_next_meeting(tile, end)) {
         if (!(tile->valid & TSL_SPACE_BIT(to)))
             continue;
-        given_up |= !(tile->valid & TSL_SPACE_BIT(from));
-        tile->valid = (tile->valid & ~TSL_SPACE_BIT(to)) | TSL_SPACE_BIT(from);
+        if (!cut && tile->valid == TSL_SPACE_BIT(to)) {
+            data->lost = true;
+            continue;
+        }
+        given_up |= cut && !(tile->valid & TSL_SPACE_BIT(from));
+        tile->valid = (tile->valid & ~TSL_SPACE_BIT(to)) | (cut ? TSL_SPACE_BIT(from) : 0);
     }
     tsl_tiles_join(&data->tiles, begin, end);
     return given_up;
@@ -336,7 +341,7 @@ cl_int tsl_fetch(struct tsl_command *command, struct tsl_data *data, uint64_t be
 {
     uint64_t run_begin = begin, run_end = end;
     unsigned from = 0;
-    cl_int error = CL_SUCCESS;
+    cl_int error = data->lost ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     if (space != TSL_SPACE_HOST)
         tsl_seat(command, data, &command->graph->ports[space - 1]);
     while (!error && run_begin < end && lacking(command->graph, data, &run_begin, &run_end, space, &from)) {
@@ -388,6 +393,8 @@ cl_int tsl_claim(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint6
     if (space != TSL_SPACE_HOST)
         tsl_seat(op->command, data, &op->port->graph->ports[space - 1]);
     cl_int error = touch_copy(op->port->graph, &t, data, begin, end, space, role);
+    if (!error && data->lost && (role & TSL_ROLE_READ))
+        error = CL_OUT_OF_HOST_MEMORY;
     if (!error && (role & TSL_ROLE_WRITE))
         error = set_valid(data, begin, end, 0, TSL_SPACE_BIT(space));
     return error || !(role & TSL_ROLE_WRITE) ? error : keep_mapped(data, begin, end);

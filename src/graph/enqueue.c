@@ -17,12 +17,17 @@ static cl_int not_begun(void)
 }
 
 /* Gives up a command that was never committed. */
+static void drop(struct tsl_command *c)
+{
+    c->next = c->graph->garbage;
+    c->graph->garbage = c;
+}
+
 static cl_int abandon(struct tsl_command *c, cl_int error)
 {
     struct tsl_graph *graph = c->graph;
     tsl_lock_take(&graph->lock);
-    c->next = graph->garbage;
-    graph->garbage = c;
+    drop(c);
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
     return error;
 }
@@ -33,20 +38,21 @@ static struct tsl_buffer *keep(struct tsl_buffer *buffer)
     return buffer;
 }
 
-static void add_wait(struct tsl_command *c, struct tsl_command *before)
+static bool add_wait(struct tsl_command *c, struct tsl_command *before)
 {
-    if (TSL_FEW_PUSH(&c->waits, before))
-        before->refs++;
-    else
-        c->status = CL_OUT_OF_HOST_MEMORY;
+    if (!TSL_FEW_PUSH(&c->waits, before))
+        return false;
+    before->refs++;
+    return true;
 }
 
-static void commit(const struct tsl_enqueue *e, struct tsl_command *c)
+static cl_int commit(const struct tsl_enqueue *e, struct tsl_command *c)
 {
     c->has_event = e->event != NULL;
     for (cl_uint i = 0; i < e->n_wait; i++)
-        add_wait(c, e->wait[i]->command);
-    tsl_command_commit(c);
+        if (!add_wait(c, e->wait[i]->command))
+            return CL_OUT_OF_HOST_MEMORY;
+    return tsl_command_commit(c);
 }
 
 /* TESELA_ORDER=sync: the papers' synchronous policy. What depends on an unset user event can't be waited for: only the
@@ -69,7 +75,14 @@ static cl_int finish(const struct tsl_enqueue *e, struct tsl_command *c)
         event->command = c;
         c->refs++;
     }
-    commit(e, c);
+    error = commit(e, c);
+    if (error) {
+        drop(c);
+        tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+        if (event)
+            tsl_object_release(&event->object);
+        return error;
+    }
     if (e->blocking)
         error = tsl_command_wait(c);
     else if (waits_at_once(c))
@@ -165,8 +178,8 @@ static cl_int add_mapping(struct tsl_buffer *buffer, cl_map_flags flags, size_t 
     return host ? CL_SUCCESS : CL_MAP_FAILURE;
 }
 
-/* Takes the newest mapping at that pointer out. */
-static bool take_mapping(struct tsl_buffer *buffer, const void *ptr, struct tsl_mapping *taken)
+/* Takes the newest mapping at that pointer out; NULL: there is none. */
+static struct tsl_mapping *take_mapping(struct tsl_buffer *buffer, const void *ptr)
 {
     struct tsl_graph *graph = buffer->context->graph;
     tsl_lock_take(&graph->lock);
@@ -177,18 +190,25 @@ static bool take_mapping(struct tsl_buffer *buffer, const void *ptr, struct tsl_
     if (mapping) {
         *link = mapping->next;
         buffer->n_mappings--;
-        *taken = *mapping;
     }
     tsl_lock_give(&graph->lock);
-    free(mapping);
-    return mapping != NULL;
+    return mapping;
+}
+
+static void put_mapping_back(struct tsl_buffer *buffer, struct tsl_mapping *mapping)
+{
+    struct tsl_graph *graph = buffer->context->graph;
+    tsl_lock_take(&graph->lock);
+    mapping->next = buffer->mappings;
+    buffer->mappings = mapping;
+    buffer->n_mappings++;
+    tsl_lock_give(&graph->lock);
 }
 
 cl_int tsl_enqueue_map(const struct tsl_enqueue *e, struct tsl_buffer *buffer, cl_map_flags flags, size_t offset,
                        size_t size, void **ptr)
 {
     struct tsl_command *c = begin(e);
-    struct tsl_mapping taken;
     if (!c)
         return not_begun();
     cl_int error = add_mapping(buffer, flags, offset, size, ptr);
@@ -199,22 +219,27 @@ cl_int tsl_enqueue_map(const struct tsl_enqueue *e, struct tsl_buffer *buffer, c
     c->box = linear_box(buffer->offset + offset, size);
     error = finish(e, c);
     if (error)
-        take_mapping(buffer, *ptr, &taken);
+        free(take_mapping(buffer, *ptr));
     return error;
 }
 
 cl_int tsl_enqueue_unmap(const struct tsl_enqueue *e, struct tsl_buffer *buffer, void *ptr)
 {
-    struct tsl_mapping mapping;
     struct tsl_command *c = begin(e);
     if (!c)
         return not_begun();
-    if (!take_mapping(buffer, ptr, &mapping))
+    struct tsl_mapping *mapping = take_mapping(buffer, ptr);
+    if (!mapping)
         return abandon(c, CL_INVALID_VALUE);
     c->dst = keep(buffer);
-    c->map_flags = mapping.flags;
-    c->box = linear_box(mapping.offset, mapping.size);
-    return finish(e, c);
+    c->map_flags = mapping->flags;
+    c->box = linear_box(mapping->offset, mapping->size);
+    cl_int error = finish(e, c);
+    if (error)
+        put_mapping_back(buffer, mapping);
+    else
+        free(mapping);
+    return error;
 }
 
 /* ---- Kernels, tasks, markers --------------------------------------------------------------------------------------

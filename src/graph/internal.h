@@ -7,6 +7,7 @@
  *   access.c    fetching and claiming ranges: moves between spaces, edges from the uses on tiles
  *   room.c      members' memory: who has a place there, and who gives it up for another
  *   op.c        operations and their edges
+ *   starve.c    the order where there is no memory for an edge
  *   submit.c    ready operations → drivers; the ports
  *   complete.c  fences → finished operations → complete and reported commands
  *   wait.c      blocking, flush, finish
@@ -66,6 +67,7 @@ struct tsl_data {
     struct tsl_tiles tiles;             /* the directory */
     char *host;                         /* the host's copy; NULL until needed */
     bool host_owned;                    /* ours (else the application's CL_MEM_USE_HOST_PTR) */
+    bool lost;                          /* for want of memory: what is read of it fails */
     bool warned;                        /* "read before anything was written" was said */
     int home;                           /* member whose kernel used it last; -1: none yet */
     struct tsl_object *owner;           /* the root buffer, whose this is */
@@ -142,7 +144,7 @@ struct tsl_side {
 
 struct tsl_op {
     struct tsl_user user;        /* first: references, done, track and order */
-    STAILQ_ENTRY(tsl_op) ready;  /* in the port's list, then in to_watch, signalled or dead_ops */
+    STAILQ_ENTRY(tsl_op) ready;  /* in parked, the port's list, then in to_watch, signalled or dead_ops */
     TAILQ_ENTRY(tsl_op) flight;  /* in the track's list */
     TAILQ_ENTRY(tsl_op) launch;  /* in the port's launches */
     bool listed;                 /* there */
@@ -339,6 +341,9 @@ struct tsl_graph {
     STAILQ_HEAD(, tsl_command) later; /* held until a launch has ended and the placer finds them a member */
     bool ask_again;                   /* one has ended */
     struct tsl_op *opaque;            /* the last operation with effects unknown, while unfinished (owned reference) */
+    unsigned n_under_way;             /* operations that went and aren't finished */
+    struct tsl_command *starving;     /* being scheduled when memory for an edge was lacking (starve.c); NULL: none */
+    struct tsl_op_queue parked;       /* meanwhile: operations that will go one by one (owned references) */
 
     /* Work left by what happened under the lock, done by tsl_graph_leave without it. */
     STAILQ_HEAD(, tsl_port) ports_ready;
@@ -399,8 +404,11 @@ void tsl_op_free(struct tsl_user *user); /* what tsl_user_free does */
 void tsl_op_depend(struct tsl_op *op, struct tsl_op *before, bool strict);
 /* Makes the command complete after `before`; part of its frontier, and, when strict, of its status. */
 void tsl_command_depend(struct tsl_command *command, struct tsl_op *before, bool strict);
-/* The operation is planned: it becomes ready when its edges are met. */
+/* The operation is planned: it becomes ready when its edges are met. All operations that it has edges to went before.
+ */
 void tsl_op_go(struct tsl_op *op);
+/* The same where the graph starves, when its turn has come. */
+void tsl_op_set_out(struct tsl_op *op);
 /* It was handed to the driver. */
 void tsl_op_submitted(struct tsl_op *op);
 /* The operations that it had to wait for are not needed any more: the driver knows. */
@@ -412,6 +420,17 @@ void tsl_op_watch(struct tsl_op *op);
 /* Adds an operation to a list of dependences, leaving out what it makes superfluous. False without memory. */
 bool tsl_dependences_add(tsl_dependences *list, struct tsl_op *op, bool strict);
 void tsl_dependences_finish(tsl_dependences *list);
+
+/* ---- starve.c
+ * -------------------------------------------------------------------------------------------------------- */
+
+/* There was no memory for what the command, or one of its operations, comes after: all is done in turn for a while. The
+ * command is being scheduled. */
+void tsl_starve(struct tsl_command *command);
+/* The operation, planned meanwhile, waits until all that went before it is finished. */
+void tsl_park(struct tsl_op *op);
+/* Something finished, or a command was scheduled: if the graph starves, the next one's turn may have come. */
+void tsl_feed(struct tsl_graph *graph);
 
 /* ---- access.c
  * -------------------------------------------------------------------------------------------------------- */
@@ -534,8 +553,8 @@ uint64_t tsl_work_items(const struct tsl_window *window);
 /* A new command for a queue (NULL: a user event), state held, reference owned by the caller. Takes no lock. */
 struct tsl_command *tsl_command_create(struct tsl_graph *graph, struct tsl_stream *stream, cl_command_type type);
 void tsl_command_unref(struct tsl_command *command);
-/* Puts it into its stream; schedules it if nothing holds it. */
-void tsl_command_commit(struct tsl_command *command);
+/* Puts it into its stream; schedules it if nothing holds it. CL_OUT_OF_HOST_MEMORY: nothing was done. */
+cl_int tsl_command_commit(struct tsl_command *command);
 /* Its completion must be noticed without anybody waiting for it; also when it is still held. */
 void tsl_command_watch(struct tsl_command *command);
 /* Asks again where those go that found no place. */

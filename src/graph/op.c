@@ -83,10 +83,14 @@ static struct tsl_edge *edge_to(struct tsl_op *before, const struct tsl_op *op)
     return last->to == op ? last : NULL;
 }
 
-static void out_of_memory(struct tsl_op *op)
+/* The order is kept nevertheless; whether the other fails would not be known. (Evictions at once have no command that
+ * is scheduled, and come after nobody.) */
+static void no_edge(struct tsl_op *op, bool strict)
 {
-    if (!op->poison)
+    if ((strict || !op->command->stream) && !op->poison)
         op->poison = CL_OUT_OF_HOST_MEMORY;
+    if (op->command->stream)
+        tsl_starve(op->command);
 }
 
 void tsl_op_depend(struct tsl_op *op, struct tsl_op *before, bool strict)
@@ -111,7 +115,7 @@ void tsl_op_depend(struct tsl_op *op, struct tsl_op *before, bool strict)
     if (room && kind != TSL_EDGE_LANE && kind != TSL_EDGE_DONE)
         op_ref(before);
     if (!room || !TSL_FEW_PUSH(&before->out, edge)) {
-        out_of_memory(op);
+        no_edge(op, strict);
         return;
     }
     op_ref(op);
@@ -131,9 +135,12 @@ void tsl_command_depend(struct tsl_command *command, struct tsl_op *before, bool
     }
     struct tsl_edge edge = {.to_command = command, .kind = TSL_EDGE_DONE, .unmet = true, .strict = strict};
     if (!tsl_dependences_add(&command->frontier, before, false) ||
-        (strict && !tsl_dependences_add(&command->own, before, true)) || !TSL_FEW_PUSH(&before->out, edge)) {
-        if (command->status == CL_COMPLETE)
+        (strict && !tsl_dependences_add(&command->own, before, true)))
+        tsl_starve(command);
+    if (!TSL_FEW_PUSH(&before->out, edge)) {
+        if (strict && command->status == CL_COMPLETE)
             command->status = CL_OUT_OF_HOST_MEMORY;
+        tsl_starve(command);
         return;
     }
     command->refs++;
@@ -188,6 +195,15 @@ static void settle(struct tsl_op_list *settling)
 
 void tsl_op_go(struct tsl_op *op)
 {
+    if (op->port->graph->starving)
+        tsl_park(op);
+    else
+        tsl_op_set_out(op);
+}
+
+void tsl_op_set_out(struct tsl_op *op)
+{
+    op->port->graph->n_under_way++;
     if (--op->n_unmet > 0)
         return;
     struct tsl_op_list settling = TAILQ_HEAD_INITIALIZER(settling);
@@ -253,6 +269,7 @@ void tsl_op_finish(struct tsl_op *op, cl_int status)
 {
     struct tsl_op_list settling = TAILQ_HEAD_INITIALIZER(settling);
     struct tsl_command *command = op->command;
+    struct tsl_graph *graph = op->port->graph;
     if (op->state == TSL_OP_SUBMITTED && op->track && !op->port->sync)
         TAILQ_REMOVE(&op->track->flight, op, flight);
     op->state = TSL_OP_DONE;
@@ -260,6 +277,7 @@ void tsl_op_finish(struct tsl_op *op, cl_int status)
     tsl_op_forget_befores(op);
     op->status = op->poison ? op->poison : status < 0 ? status : CL_COMPLETE;
     op->port->n_pending--;
+    graph->n_under_way--;
     if (op->status < 0 && op->move)
         tsl_move_failed(op);
     tsl_forget_host(op);
@@ -274,6 +292,7 @@ void tsl_op_finish(struct tsl_op *op, cl_int status)
     tsl_command_unref(command);
     op->command = NULL;
     tsl_op_unref(op);
+    tsl_feed(graph);
 }
 
 void tsl_op_forget_befores(struct tsl_op *op)

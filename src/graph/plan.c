@@ -47,7 +47,7 @@ static struct tsl_op *main_op(struct tsl_command *c, const tsl_dependences *orde
     if (!op)
         return NULL;
     if (!tsl_dependences_add(&c->own, op, true))
-        op->poison = CL_OUT_OF_HOST_MEMORY;
+        tsl_starve(c);
     for (unsigned i = 0; i < order->n; i++) {
         const struct tsl_dependence *d = TSL_FEW_AT(order, i);
         tsl_op_depend(op, d->op, d->strict);
@@ -92,7 +92,7 @@ struct tsl_op *tsl_plan_move(struct tsl_command *c, struct tsl_data *data, uint6
     op->region[0] = end - begin;
     op->region[1] = op->region[2] = 1;
     if (!aside && !tsl_dependences_add(&c->own, op, true))
-        op->poison = CL_OUT_OF_HOST_MEMORY;
+        tsl_starve(c);
     after_opaque(op);
     return op;
 }

@@ -450,6 +450,7 @@ static bool make_op(struct eviction *e)
     e->op->aside = true;
     e->op->user.refs++; /* As if it were ready. */
     e->port->n_pending++;
+    e->port->graph->n_under_way++;
     return true;
 }
 

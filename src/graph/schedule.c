@@ -61,8 +61,11 @@ static void add(struct tsl_command *c, tsl_dependences *order, struct tsl_op *op
             fail(c, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
         return;
     }
-    if (!tsl_dependences_add(order, op, strict))
+    if (tsl_dependences_add(order, op, strict))
+        return;
+    if (strict) /* Whether that fails will not be known. */
         fail(c, CL_OUT_OF_HOST_MEMORY);
+    tsl_starve(c);
 }
 
 static void add_all(struct tsl_command *c, tsl_dependences *order, const tsl_dependences *from, bool strict)
@@ -127,7 +130,9 @@ static void schedule(struct tsl_command *c)
         tsl_command_watch(c);
     if (c->awaited)
         tsl_graph_changed(c->graph); /* Who waits for it can pull what it comes after. */
+    struct tsl_graph *graph = c->graph;
     tsl_command_step(c);
+    tsl_feed(graph);
 }
 
 /* ---- Holding ---------------------------------------------------------------------------------------------------- */
@@ -157,6 +162,15 @@ static void release_held(struct due *due, struct tsl_command *c)
     TSL_FEW_FINISH(&c->held);
 }
 
+/* True: it is held. */
+static bool not_now(struct tsl_command *c)
+{
+    if (!c->graph->starving)
+        return tsl_place_later(c);
+    c->n_hold++;
+    return true;
+}
+
 static void run(struct due *due)
 {
     while (due->first) {
@@ -164,7 +178,7 @@ static void run(struct due *due)
         due->first = c->next;
         if (!due->first)
             due->end = &due->first;
-        if (tsl_place_later(c)) {
+        if (not_now(c)) {
             STAILQ_INSERT_TAIL(&c->graph->later, c, later);
             continue;
         }
@@ -210,24 +224,46 @@ void tsl_place_held(struct tsl_graph *graph)
     STAILQ_CONCAT(&graph->later, &asked);
 }
 
-static void hold_by(struct tsl_command *c, struct tsl_command *before)
+static bool hold_by(struct tsl_command *c, struct tsl_command *before)
+{
+    if (before->state != TSL_HELD)
+        return true;
+    if (!TSL_FEW_PUSH(&before->held, c))
+        return false;
+    c->refs++;
+    c->n_hold++;
+    return true;
+}
+
+/* It is the last that was held by that one. */
+static void unhold_by(struct tsl_command *c, struct tsl_command *before)
 {
     if (before->state != TSL_HELD)
         return;
-    if (!TSL_FEW_PUSH(&before->held, c)) {
-        fail(c, CL_OUT_OF_HOST_MEMORY);
-        return;
-    }
-    c->refs++;
-    c->n_hold++;
+    before->held.n--;
+    c->refs--;
+    c->n_hold--;
 }
 
-static void wait_for(struct tsl_command *c, struct tsl_command *before)
+/* By all or none. */
+static bool hold(struct tsl_command *c)
+{
+    unsigned i = 0;
+    while (i < c->waits.n && hold_by(c, *TSL_FEW_AT(&c->waits, i)))
+        i++;
+    if (i == c->waits.n)
+        return true;
+    while (i-- > 0)
+        unhold_by(c, *TSL_FEW_AT(&c->waits, i));
+    return false;
+}
+
+static bool wait_for(struct tsl_command *c, struct tsl_command *before)
 {
     if (!TSL_FEW_PUSH(&c->waits, before))
-        fail(c, CL_OUT_OF_HOST_MEMORY);
-    else
-        before->refs++;
+        return false;
+    before->refs++;
+    return true;
 }
 
 static bool waits_for_all(const struct tsl_command *c)
@@ -236,14 +272,18 @@ static bool waits_for_all(const struct tsl_command *c)
 }
 
 /* Out-of-order queues: barriers hold back what follows; a marker or barrier without a list waits for all before it. */
-static void order_in_stream(struct tsl_command *c)
+static bool order_in_stream(struct tsl_command *c)
 {
     struct tsl_stream *stream = c->stream;
     struct tsl_command *before;
-    if (waits_for_all(c) && !c->in_order)
-        TAILQ_FOREACH(before, &stream->commands, link)
-    wait_for(c, before);
-    else if (stream->barrier && !c->in_order) wait_for(c, stream->barrier);
+    if (c->in_order)
+        return true;
+    if (!waits_for_all(c))
+        return !stream->barrier || wait_for(c, stream->barrier);
+    TAILQ_FOREACH(before, &stream->commands, link)
+    if (!wait_for(c, before))
+        return false;
+    return true;
 }
 
 static void set_barrier(struct tsl_command *c)
@@ -254,15 +294,14 @@ static void set_barrier(struct tsl_command *c)
     c->refs++;
 }
 
-void tsl_command_commit(struct tsl_command *c)
+cl_int tsl_command_commit(struct tsl_command *c)
 {
     struct tsl_stream *stream = c->stream;
     struct due due = {.end = &due.first};
     c->id = ++c->graph->n_commands;
     c->n_listed = c->waits.n;
-    order_in_stream(c);
-    for (unsigned i = 0; i < c->waits.n; i++)
-        hold_by(c, *TSL_FEW_AT(&c->waits, i));
+    if (!order_in_stream(c) || !hold(c))
+        return CL_OUT_OF_HOST_MEMORY;
     TAILQ_INSERT_TAIL(&stream->commands, c, link);
     c->refs++;
     if (c->in_order && !stream->unscheduled)
@@ -272,4 +311,5 @@ void tsl_command_commit(struct tsl_command *c)
     run(&due);
     if (c->barrier && c->state < TSL_COMPLETE)
         set_barrier(c);
+    return CL_SUCCESS;
 }

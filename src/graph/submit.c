@@ -295,14 +295,12 @@ static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, fences *waits
         wait_for_lane(before);
     tsl_graph_open(graph);
     struct tsl_fence *gate = gate_for(op->port->member, fence, strict);
-    if (!gate)
-        fence->driver->fence_wait(fence); /* No gate to be had: this thread waits. */
+    if (!gate || !TSL_FEW_PUSH(waits, gate)) { /* No gate to be had, or to be noted: this thread waits. */
+        fence->driver->fence_wait(fence);
+        tsl_fence_unref(gate);
+    }
     tsl_fence_unref(fence);
     tsl_graph_close(graph);
-    if (gate && !TSL_FEW_PUSH(waits, gate)) {
-        tsl_log(TSL_ROOM_GRAPH, TSL_LOG_ERROR, "out of memory while ordering commands of two members");
-        op->poison = CL_OUT_OF_HOST_MEMORY;
-    }
 }
 
 /* The lock is given meanwhile: what is waited for may end, and its stream with it. */
@@ -404,7 +402,7 @@ static cl_int submit_or_mark(struct submission *s)
 static bool wants_fence(const struct tsl_op *op)
 {
     return op->want_fence || op->watched || op->poison || op->track->n_unfenced + 1 >= FENCE_EVERY ||
-           op->command->stream->profile || tsl_trace_on();
+           op->command->stream->profile || tsl_trace_on() || op->port->graph->starving;
 }
 
 /* Synchronous ports: the work is done when this returns. */
@@ -435,7 +433,8 @@ static void after_submission(struct tsl_op *op, cl_int error)
     track->n_dirty++;
     track->n_unfenced = op->fence ? 0 : track->n_unfenced + 1;
     tsl_op_submitted(op);
-    if (op->watched) {
+    if (op->watched || op->port->graph->starving) {
+        op->watched = true;
         op->user.refs++;
         STAILQ_INSERT_TAIL(&op->port->graph->to_watch, op, ready);
     }

@@ -2,16 +2,28 @@
 #include "broken.h"
 
 #include <errno.h>
+#include <execinfo.h>
+#include <unistd.h>
 
-unsigned sim_fault, sim_failing_allocation, sim_n_allocations;
+unsigned sim_fault, sim_failing_allocation, sim_failing_more, sim_n_allocations;
+
+/* For addr2line, should the program go wrong. */
+static void tell_where(void)
+{
+    void *frames[12];
+
+    backtrace_symbols_fd(frames, backtrace(frames, 12), STDERR_FILENO);
+}
 
 /* Programs are built by several threads. */
 static int fails(void)
 {
     unsigned n = __atomic_add_fetch(&sim_n_allocations, 1, __ATOMIC_RELAXED);
 
-    if (n != sim_failing_allocation)
+    if (!sim_failing_allocation || n < sim_failing_allocation || n > sim_failing_allocation + sim_failing_more)
         return 0;
+    if (n == sim_failing_allocation)
+        tell_where();
     errno = ENOMEM;
     return 1;
 }

@@ -17,6 +17,8 @@ extern unsigned sim_fault;
 
 /* The allocation of the core that fails, from 1, counted from when this was set; 0: none. */
 extern unsigned sim_failing_allocation;
+/* So many that follow fail, too. */
+extern unsigned sim_failing_more;
 /* How many there were since. */
 extern unsigned sim_n_allocations;
 

@@ -118,8 +118,10 @@ fault(forgotten_barrier graph/schedule.c
     [[    if (c->barrier && c->state < TSL_COMPLETE && !BROKEN)]]
     "a barrier holds back nothing")
 fault(overtaken graph/schedule.c
-    [[    if (before->state != TSL_HELD)]]
-    [[    if (before->state != TSL_HELD || BROKEN)]]
+    [[    if (before->state != TSL_HELD)
+        return true;]]
+    [[    if (before->state != TSL_HELD || BROKEN)
+        return true;]]
     "a command is scheduled before what it waits for")
 fault(missed_release graph/graph.c
     [[    for (int i = 0; i < 2; i++)

@@ -408,6 +408,17 @@ static void plan_migrate(struct sim *sim, struct sim_node *node, struct sim_hand
     *(node->undefined ? &node->dst : &node->src) = whole(handle, node->undefined);
 }
 
+/* What couldn't be unmapped still is mapped, and is unmapped then. */
+static cl_int unmap(struct sim *sim, const struct sim_node *node, const struct sim_handle *dst, const struct call *c)
+{
+    void *ptr = sim->nodes[node->map].ptr;
+    cl_int error = CL_OUT_OF_HOST_MEMORY;
+
+    for (unsigned i = 0; i < 10 && error == CL_OUT_OF_HOST_MEMORY && !node->event; i++)
+        error = sim->cl->clEnqueueUnmapMemObject(c->queue, dst->mem, ptr, c->n, c->list, c->event);
+    return error;
+}
+
 static cl_int migrate(struct sim *sim, struct sim_node *node, const struct sim_handle *handle, const struct call *c)
 {
     cl_mem_migration_flags flags = sim_once_in(sim, 2) ? CL_MIGRATE_MEM_OBJECT_HOST : 0;
@@ -467,7 +478,7 @@ static cl_int enqueue(struct sim *sim, struct sim_node *node, struct sim_handle 
     case SIM_MAP:
         return map(sim, node, dst, &c);
     case SIM_UNMAP:
-        return sim->cl->clEnqueueUnmapMemObject(c.queue, dst->mem, sim->nodes[node->map].ptr, c.n, c.list, c.event);
+        return unmap(sim, node, dst, &c);
     case SIM_MIGRATE:
         return migrate(sim, node, dst, &c);
     case SIM_MARKER:

@@ -469,9 +469,7 @@ static void ask_callback(struct sim *sim)
     sim_tell(sim, "callback of %d at %d", i, callback->when);
     error = sim->cl->clSetEventCallback(sim->nodes[i].event, callback->when, called, callback);
     if (!sim_went_well(sim, error, "clSetEventCallback"))
-        callback->n_called++;
-    if (error)
-        callback->told = callback->when;
+        sim->n_callbacks--; /* There is no such callback. */
 }
 
 /* ---- Lives ---- */
