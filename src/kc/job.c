@@ -26,6 +26,13 @@ uint64_t kc_now(void)
 
 /* ---- The child --------------------------------------------------------------------------------------------------- */
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+/* The sanitizers map terabytes. */
+static void limit_memory(uint64_t more)
+{
+    (void)more;
+}
+#else
 /* Bytes of address space that this process has. */
 static uint64_t address_space(void)
 {
@@ -39,17 +46,21 @@ static uint64_t address_space(void)
     return strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+static void limit_memory(uint64_t more)
+{
+    rlim_t size = address_space() + more;
+
+    setrlimit(RLIMIT_AS, &(struct rlimit){size, size});
+}
+#endif
+
 static void limit(const struct kc_limits *limits)
 {
     struct rlimit core = {0, 0}, seconds = {limits->seconds + 1, limits->seconds + 2};
 
     setrlimit(RLIMIT_CORE, &core);
     setrlimit(RLIMIT_CPU, &seconds);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* These map terabytes. */
-    struct rlimit memory = {address_space() + limits->memory, address_space() + limits->memory};
-
-    setrlimit(RLIMIT_AS, &memory);
-#endif
+    limit_memory(limits->memory);
 }
 
 static void write_all(int file, const void *data, size_t size)
