@@ -77,6 +77,11 @@ static cl_int set_valid(struct tsl_data *data, uint64_t begin, uint64_t end, uin
     return CL_SUCCESS;
 }
 
+cl_int tsl_await_on_host(struct tsl_data *data, uint64_t begin, uint64_t end)
+{
+    return set_valid(data, begin, end, 0, TSL_SPACE_BIT(TSL_SPACE_HOST));
+}
+
 uint64_t tsl_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
 {
     uint64_t missing = 0;

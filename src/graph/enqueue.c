@@ -116,6 +116,7 @@ cl_int tsl_enqueue_write(const struct tsl_enqueue *e, struct tsl_buffer *dst, co
     c->dst = keep(dst);
     c->host = (char *)(uintptr_t)src; /* Only read: one field serves reads and writes. */
     c->box = *box;
+    c->may_wait = !e->blocking;
     return finish(e, c);
 }
 

@@ -195,6 +195,7 @@ void tsl_command_watch(struct tsl_command *c)
     c->watched = true;
     if (c->state == TSL_HELD)
         return; /* Scheduling looks at the mark. */
+    tsl_settle_all(c->graph);
     for (unsigned i = 0; i < c->frontier.n; i++)
         tsl_op_watch(TSL_FEW_AT(&c->frontier, i)->op);
 }

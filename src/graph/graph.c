@@ -58,6 +58,7 @@ static void init(struct tsl_graph *graph, struct tsl_context *context)
     STAILQ_INIT(&graph->dead_ops);
     STAILQ_INIT(&graph->later);
     STAILQ_INIT(&graph->parked);
+    TAILQ_INIT(&graph->lazy);
     graph->callbacks_end = &graph->callbacks;
     graph->bridge_job.run = bridge_job;
     graph->callback_job.run = tsl_run_callbacks;

@@ -5,6 +5,7 @@
  *   schedule.c  held → scheduled: order (streams, wait lists, barriers), then a plan per kind of command
  *   plan.c      where a command runs; its operations
  *   access.c    fetching and claiming ranges: moves between spaces, edges from the uses on tiles
+ *   lazy.c      writes that wait for their reader's place
  *   room.c      members' memory: who has a place there, and who gives it up for another
  *   op.c        operations and their edges
  *   starve.c    the order where there is no memory for an edge
@@ -291,6 +292,10 @@ struct tsl_command {
     struct tsl_args *args;     /* owned reference */
     struct tsl_window window;
     unsigned members;
+    bool may_wait;         /* a write: the application keeps its memory as it is until it is told of the end */
+    bool waits_for_place;  /* in the graph's lazy writes */
+    tsl_dependences order; /* then: what it runs after */
+    TAILQ_ENTRY(tsl_command) lazy;
     int member; /* where it was placed; -1: nowhere or the host */
     struct tsl_placement placement;
     STAILQ_ENTRY(tsl_command) later;
@@ -340,6 +345,7 @@ struct tsl_graph {
     struct tsl_placer *placer;
     STAILQ_HEAD(, tsl_command) later; /* held until a launch has ended and the placer finds them a member */
     bool ask_again;                   /* one has ended */
+    TAILQ_HEAD(, tsl_command) lazy;   /* scheduled writes whose place is not known yet (lazy.c), oldest first */
     struct tsl_op *opaque;            /* the last operation with effects unknown, while unfinished (owned reference) */
     unsigned n_under_way;             /* operations that went and aren't finished */
     struct tsl_command *starving;     /* being scheduled when memory for an edge was lacking (starve.c); NULL: none */
@@ -452,6 +458,8 @@ void tsl_warn_unwritten(struct tsl_data *data, uint64_t begin, uint64_t end);
  * host). */
 unsigned tsl_best_source(struct tsl_graph *graph, uint32_t valid, unsigned to);
 bool tsl_moves_directly(struct tsl_graph *graph, unsigned from, unsigned to);
+/* The newest bytes of [begin, end) count as the host's: a write is to bring them. */
+cl_int tsl_await_on_host(struct tsl_data *data, uint64_t begin, uint64_t end);
 /* Bytes of [begin, end) that are not valid in a space. */
 uint64_t tsl_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
 /* The operation is finished: the host map need not know of the application's memory that it touched any longer. */
@@ -532,6 +540,28 @@ void tsl_plan_failed(struct tsl_command *command);
 /* A move operation of the command (see access.c), without edges. aside: it makes room for the command. */
 struct tsl_op *tsl_plan_move(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end,
                              unsigned from, unsigned to, bool aside);
+
+/* Plans the operation of a write into that space's copy. */
+cl_int tsl_plan_write_to(struct tsl_command *command, const tsl_dependences *order, unsigned space);
+
+/* ---- lazy.c
+ * ----------------------------------------------------------------------------------------------------------
+ *
+ * A write that needn't be done at once is scheduled without an operation: until somebody reads what it writes, nobody
+ * knows where that is wanted. If a kernel comes for it, it goes from the application's memory straight to the kernel's
+ * member. Everything else that is scheduled, waited for, flushed or asked about makes it go to the host's copy first.
+ * So nothing but kernels that don't touch its bytes is ever scheduled between the write and its operation, and the
+ * operation's edges are those that it would have had at once.
+ */
+
+/* May its place be left open? */
+bool tsl_may_be_lazy(const struct tsl_command *write);
+/* Leaves it open. */
+cl_int tsl_wait_for_place(struct tsl_command *write, const tsl_dependences *order);
+/* What was left open and the command, which is about to be scheduled (a kernel: placed), might come after. */
+void tsl_settle_before(struct tsl_command *command);
+/* All goes to the host. */
+void tsl_settle_all(struct tsl_graph *graph);
 
 /* ---- choose.c
  * -------------------------------------------------------------------------------------------------------- */

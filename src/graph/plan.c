@@ -318,15 +318,10 @@ static cl_int write_in_place(struct tsl_command *c, const struct tsl_box_copy *b
     return error;
 }
 
-static cl_int plan_write(struct tsl_command *c, const tsl_dependences *order)
+cl_int tsl_plan_write_to(struct tsl_command *c, const tsl_dependences *order, unsigned space)
 {
-    unsigned space = write_space(c, data_of(c->dst));
     struct tsl_box_copy box = c->box;
     box.dst_offset += c->dst->offset;
-    if (better_by_host(c, space, data_of(c->dst), box.dst_offset, c->host + box.src_offset))
-        space = TSL_SPACE_HOST;
-    if (names_host_copy(c, data_of(c->dst), box.dst_offset, box.src_offset))
-        return write_in_place(c, &box);
     struct tsl_op *op = main_op(c, order, worker_of(c, space, data_of(c->dst)), TSL_OP_COPY);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
@@ -336,6 +331,16 @@ static cl_int plan_write(struct tsl_command *c, const tsl_dependences *order)
     size_t size = tsl_hull(box.region, box.src_row_pitch, box.src_slice_pitch);
     cl_int error = tsl_claim_host(op, c->host + box.src_offset, size, false);
     return go(op, error ? error : overwrite(c, op, &box, space));
+}
+
+static cl_int plan_write(struct tsl_command *c, const tsl_dependences *order)
+{
+    unsigned space = write_space(c, data_of(c->dst));
+    struct tsl_box_copy box = c->box;
+    box.dst_offset += c->dst->offset;
+    if (names_host_copy(c, data_of(c->dst), box.dst_offset, box.src_offset))
+        return write_in_place(c, &box);
+    return tsl_may_be_lazy(c) ? tsl_wait_for_place(c, order) : tsl_plan_write_to(c, order, space);
 }
 
 static cl_int plan_copy(struct tsl_command *c, const tsl_dependences *order)

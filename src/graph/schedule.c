@@ -40,6 +40,7 @@ void tsl_command_unref(struct tsl_command *c)
         return;
     tsl_dependences_finish(&c->own);
     tsl_dependences_finish(&c->frontier);
+    tsl_dependences_finish(&c->order);
     forget_waits(c);
     TSL_FEW_FINISH(&c->held);
     tsl_op_unref(c->main);
@@ -112,6 +113,7 @@ static void schedule(struct tsl_command *c)
     c->submit_ns = tsl_stamp(c);
     c->n_undone++;
     c->refs++;
+    tsl_settle_before(c);
     collect_order(c, &order);
     if (c->status == CL_COMPLETE) {
         cl_int error = tsl_plan(c, &order);
@@ -120,7 +122,7 @@ static void schedule(struct tsl_command *c)
     } else if (c->kernel) {
         tsl_placement_ended(c, 0, 0);
     }
-    if (!c->main)
+    if (!c->main && !c->waits_for_place)
         for (unsigned i = 0; i < order.n; i++)
             tsl_command_depend(c, TSL_FEW_AT(&order, i)->op, TSL_FEW_AT(&order, i)->strict);
     tsl_dependences_finish(&order);

@@ -79,6 +79,7 @@ void tsl_stream_flush(struct tsl_stream *stream)
     struct tsl_graph *graph = stream->graph;
     struct tsl_command *c;
     stream->refs++;
+    tsl_settle_all(graph);
     TAILQ_FOREACH_REVERSE(c, &stream->commands, tsl_command_list, link)
     {
         if (c->flushed)
@@ -146,6 +147,7 @@ void tsl_queue_let_go(struct tsl_queue *queue)
     if (tsl_forked())
         return;
     tsl_lock_take(&graph->lock);
+    tsl_settle_all(graph);
     TAILQ_FOREACH(c, &queue->stream->commands, link)
     tsl_command_watch(c);
     tsl_stream_flush(queue->stream);

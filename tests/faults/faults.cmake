@@ -123,6 +123,10 @@ fault(overtaken graph/schedule.c
     [[    if (before->state != TSL_HELD || BROKEN)
         return true;]]
     "a command is scheduled before what it waits for")
+fault(overtaken_write graph/lazy.c
+    [[if (!kernel || c->waits.n > 0]]
+    [[if ((!kernel && !BROKEN) || c->waits.n > 0]]
+    "only kernels mind a write that waits for its reader")
 fault(missed_release graph/graph.c
     [[    for (int i = 0; i < 2; i++)
         if (buffers[i])]]

@@ -6,7 +6,7 @@
 #include "core/queue.h"
 #include "driver/fake.h"
 #include "driver/members.h"
-#include "graph/graph.h"
+#include "graph/internal.h"
 #include "graph/worker.h"
 #include "test.h"
 
@@ -341,14 +341,102 @@ static void test_in_place(void **state)
     tsl_object_release(&buffer->object);
 }
 
+/* ---- Writes that wait for their reader ---- */
+
+static void put_later(struct tsl_buffer *buffer, size_t offset, size_t size)
+{
+    struct tsl_enqueue e = {.queue = queue, .type = CL_COMMAND_WRITE_BUFFER};
+    struct tsl_box_copy where = box(offset, size);
+
+    assert_int_equal(tsl_enqueue_write(&e, buffer, bytes, &where), CL_SUCCESS);
+}
+
+static struct tsl_buffer *fresh(void)
+{
+    struct tsl_buffer *buffer;
+
+    assert_int_equal(tsl_buffer_create(context, 0, SIZE, NULL, NULL, &buffer), CL_SUCCESS);
+    return buffer;
+}
+
+static bool has_host_copy(const struct tsl_buffer *buffer)
+{
+    return buffer->data->host != NULL;
+}
+
+/* From the application's memory to where the kernel is; the host has no copy, not even memory for one. */
+static void test_write_to_reader(void **state)
+{
+    struct tsl_buffer *x, *y;
+
+    (void)state;
+    begin(2, false);
+    x = fresh();
+    y = fresh();
+    put_later(x, 0, SIZE / 2);
+    put_later(x, SIZE / 2, SIZE / 2);
+    put_later(y, 0, SIZE);
+    assert_moved(0, 0, 0); /* That finishes: these had nobody to go to. */
+    assert_true(has_host_copy(x) && has_host_copy(y));
+    tsl_object_release(&x->object);
+    x = fresh();
+    put_later(x, 0, SIZE / 2);
+    put_later(x, SIZE / 2, SIZE / 2);
+    run("touch", x);
+    run("look", a); /* Of no interest to who was written. */
+    assert_moved(2 * SIZE, 0, 0);
+    assert_false(has_host_copy(x));
+    get(x, 0, SIZE);
+    assert_int_equal(back[0], bytes[0] + 1);
+    assert_memory_equal(back + 1, bytes + 1, SIZE - 1);
+    tsl_object_release(&x->object);
+    tsl_object_release(&y->object);
+}
+
+/* What a kernel needs only a part of goes by way of the host; what overwrites it comes after it everywhere. */
+static void test_write_to_other_readers(void **state)
+{
+    struct tsl_enqueue e = {.type = CL_COMMAND_WRITE_BUFFER};
+    struct tsl_box_copy where = box(0, 1);
+    struct tsl_buffer *x, *part;
+    unsigned char last = 77;
+
+    (void)state;
+    begin(2, false);
+    x = fresh();
+    assert_int_equal(tsl_buffer_create_sub(x, 0, 0, SIZE / 2, &part), CL_SUCCESS);
+    put_later(x, 0, SIZE);
+    run("look", part);
+    assert_moved(SIZE / 2, 0, 0);
+    assert_true(has_host_copy(x));
+    put_later(x, 0, SIZE);
+    e.queue = queue;
+    assert_int_equal(tsl_enqueue_write(&e, x, &last, &where), CL_SUCCESS);
+    run("look", x);
+    assert_moved(SIZE + 1, 0, 0);
+    get(x, 0, SIZE);
+    assert_int_equal(back[0], 77);
+    assert_memory_equal(back + 1, bytes + 1, SIZE - 1);
+    tsl_object_release(&part->object);
+    tsl_object_release(&x->object);
+}
+
 #define TEST(test) cmocka_unit_test_teardown(test, end)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_chain),      TEST(test_part),      TEST(test_readers_and_writers),
-        TEST(test_overwrites), TEST(test_peers),     TEST(test_others_stay),
-        TEST(test_maps),       TEST(test_zero_copy), TEST(test_in_place),
+        TEST(test_chain),
+        TEST(test_part),
+        TEST(test_readers_and_writers),
+        TEST(test_overwrites),
+        TEST(test_peers),
+        TEST(test_others_stay),
+        TEST(test_maps),
+        TEST(test_zero_copy),
+        TEST(test_in_place),
+        TEST(test_write_to_reader),
+        TEST(test_write_to_other_readers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,144 @@
+/* Writes that wait for their reader's place. Under the graph's lock. */
+#include "graph/internal.h"
+
+static struct tsl_data *data_of(const struct tsl_buffer *buffer)
+{
+    return tsl_buffer_root((struct tsl_buffer *)(uintptr_t)buffer)->data;
+}
+
+static uint64_t begin_of(const struct tsl_command *write)
+{
+    return write->dst->offset + write->box.dst_offset;
+}
+
+static uint64_t end_of(const struct tsl_command *write)
+{
+    return begin_of(write) + write->box.region[0];
+}
+
+/* Where all work on the host's copy there is nothing to win. */
+static bool has_places(const struct tsl_graph *graph)
+{
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (graph->ports[i].space != TSL_SPACE_HOST)
+            return graph->n_ports > 1;
+    return false;
+}
+
+bool tsl_may_be_lazy(const struct tsl_command *c)
+{
+    const struct tsl_data *data = data_of(c->dst);
+    const struct tsl_stream *stream = c->stream;
+    bool linear = c->box.region[1] == 1 && c->box.region[2] == 1;
+    return c->may_wait && linear && !c->watched && !c->flushed && !stream->serial && stream->pinned < 0 &&
+           has_places(c->graph) && !(data->flags & CL_MEM_USE_HOST_PTR) && data->mapped.n == 0;
+}
+
+cl_int tsl_wait_for_place(struct tsl_command *c, const tsl_dependences *order)
+{
+    for (unsigned i = 0; i < order->n; i++) {
+        const struct tsl_dependence *d = TSL_FEW_AT(order, i);
+        if (!tsl_dependences_add(&c->order, d->op, d->strict)) {
+            tsl_dependences_finish(&c->order);
+            return tsl_plan_write_to(c, order, TSL_SPACE_HOST);
+        }
+    }
+    cl_int error = tsl_await_on_host(data_of(c->dst), begin_of(c), end_of(c));
+    if (error)
+        return error;
+    TAILQ_INSERT_TAIL(&c->graph->lazy, c, lazy);
+    c->waits_for_place = true;
+    c->n_undone++;
+    return CL_SUCCESS;
+}
+
+/* Who was scheduled after it in its in-order queue is reported after it. Without memory for that, nobody need ask. */
+static void join_frontiers(struct tsl_command *c)
+{
+    struct tsl_op *op = c->main;
+    bool all = tsl_dependences_add(&c->frontier, op, false);
+    if (c->in_order) {
+        for (struct tsl_command *after = TAILQ_NEXT(c, link); after; after = TAILQ_NEXT(after, link))
+            if (after->state != TSL_HELD)
+                all &= tsl_dependences_add(&after->frontier, op, false);
+        all &= tsl_dependences_add(&c->stream->frontier, op, false);
+    }
+    if (!all)
+        tsl_op_watch(op);
+}
+
+static void settle(struct tsl_command *c, unsigned space)
+{
+    struct tsl_graph *graph = c->graph;
+    TAILQ_REMOVE(&graph->lazy, c, lazy);
+    c->waits_for_place = false;
+    cl_int error = tsl_plan_write_to(c, &c->order, space);
+    if (error && c->status == CL_COMPLETE)
+        c->status = error;
+    tsl_dependences_finish(&c->order);
+    if (c->main)
+        join_frontiers(c);
+    tsl_command_step(c);
+    tsl_feed(graph);
+}
+
+void tsl_settle_all(struct tsl_graph *graph)
+{
+    while (!TAILQ_EMPTY(&graph->lazy))
+        settle(TAILQ_FIRST(&graph->lazy), TSL_SPACE_HOST);
+}
+
+/* Is the application's memory that it reads this object's host copy? Then it is no longer what it was when that
+ * changes. */
+static bool reads_copy_of(const struct tsl_command *write, const struct tsl_data *data)
+{
+    const char *from = write->host + write->box.src_offset;
+    return data->host && from < data->host + data->size && data->host < from + write->box.region[0];
+}
+
+static void settle_before_arg(struct tsl_command *kernel, const struct tsl_buffer *buffer, struct tsl_port *port)
+{
+    struct tsl_data *data = data_of(buffer);
+    struct tsl_command *c, *next;
+    for (c = TAILQ_FIRST(&kernel->graph->lazy); c; c = next) {
+        next = TAILQ_NEXT(c, lazy);
+        bool same = data_of(c->dst) == data;
+        bool within = buffer->offset <= begin_of(c) && end_of(c) <= buffer->offset + buffer->size;
+        if (reads_copy_of(c, data) || (same && (!within || port->space == TSL_SPACE_HOST))) {
+            settle(c, TSL_SPACE_HOST);
+        } else if (same) {
+            tsl_seat(kernel, data, port);
+            settle(c, port->space);
+            tsl_pin(kernel, data, port);
+        }
+    }
+}
+
+static void settle_before_kernel(struct tsl_command *c)
+{
+    struct tsl_port *port = &c->graph->ports[c->placement.member];
+    for (cl_uint i = 0; i < c->args->n; i++)
+        if (c->args->args[i].buffer)
+            tsl_pin(c, data_of(c->args->args[i].buffer), port);
+    for (cl_uint i = 0; i < c->args->n; i++)
+        if (c->args->args[i].buffer)
+            settle_before_arg(c, c->args->args[i].buffer, port);
+}
+
+/* Those of one object stay in their order: all are settled when one is, the oldest first. */
+static bool lets_others_wait(const struct tsl_command *c)
+{
+    bool write = c->type == CL_COMMAND_WRITE_BUFFER && c->box.region[0] > 0;
+    return write && c->waits.n == 0 && tsl_may_be_lazy(c);
+}
+
+void tsl_settle_before(struct tsl_command *c)
+{
+    if (TAILQ_EMPTY(&c->graph->lazy) || lets_others_wait(c))
+        return;
+    bool kernel = c->kernel && c->status == CL_COMPLETE;
+    if (kernel)
+        settle_before_kernel(c);
+    if (!kernel || c->waits.n > 0 || c->stream->serial || c->kernel->parts[c->placement.member].facts.opaque)
+        tsl_settle_all(c->graph);
+}
