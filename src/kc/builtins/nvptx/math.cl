@@ -1,0 +1,323 @@
+/*
+ * Functions of floats for NVIDIA GPUs: libclc's were made for hardware without approximations of its own, and take up to
+ * six times as long. Errors, of all floats, in ulps (OpenCL 3.0 C, 7.4, asks for 3; 4 for sin and cos, 5 for tan, 16 for
+ * pow): docs/cuda.md. The methods are the usual ones: a range is taken off (W. J. Cody, W. Waite: Software Manual for
+ * the Elementary Functions, 1980), and what is left goes to the hardware or into a polynomial (Chebyshev's, fitted).
+ */
+#include "common.h"
+
+#define LOG2_10  3.32192809488736235f
+#define LN2      0.693147182f
+#define LN2_REST -1.90465421e-09f
+
+/* x * 2^n, of which the last step alone may be inexact; |n| <= 252. */
+static float scale(float x, int n)
+{
+    int half_n = n / 2;
+
+    return x * as_float((half_n + 127) << 23) * as_float((n - half_n + 127) << 23);
+}
+
+/* ---- Powers --------------------------------------------------------------------------------------------------------
+ *
+ * What is outside of the range goes to infinity or zero on the way, as 2^n does.
+ */
+
+float OVERLOADABLE exp2(float x)
+{
+    float n = rint(clamp(x, -160.0f, 140.0f));
+
+    return isnan(x) ? x : fabs(x) > 160 ? scale(1, (int)n) : scale(__nvvm_ex2_approx_f(x - n), (int)n);
+}
+
+float OVERLOADABLE exp(float x)
+{
+    float y = clamp(x, -110.0f, 100.0f), n = rint(y * M_LOG2E_F);
+    float rest = fma(n, -LN2_REST, fma(n, -LN2, y));
+
+    return isnan(x) ? x : scale(__nvvm_ex2_approx_f(rest * M_LOG2E_F), (int)n);
+}
+
+float OVERLOADABLE exp10(float x)
+{
+    float y = clamp(x, -48.0f, 40.0f), n = rint(y * LOG2_10);
+    float rest = fma(n, 1.43209888e-08f, fma(n, -0.30103001f, y));
+
+    return isnan(x) ? x : scale(__nvvm_ex2_approx_f(rest * LOG2_10), (int)n);
+}
+
+/* ---- Logarithms ----------------------------------------------------------------------------------------------------
+ */
+
+/* x > 0 and finite is (1 + *f) * 2^e with 1 + *f between 2/3 and 4/3. */
+static float split(float x, float *f)
+{
+    bool small = x < 1.17549435e-38f;
+    int bits = as_int(small ? x * 8388608.0f : x), e = (bits - 0x3f2aaaab) & 0xff800000;
+
+    *f = as_float(bits - e) - 1;
+    return (float)(e >> 23) - (small ? 23.0f : 0.0f);
+}
+
+/* log(1 + f) */
+static float log_near_one(float f)
+{
+    float p = fma(0.116133496f, f, -0.12727569f);
+
+    p = fma(p, f, 0.108530581f);
+    p = fma(p, f, -0.122211114f);
+    p = fma(p, f, 0.142961919f);
+    p = fma(p, f, -0.166779891f);
+    p = fma(p, f, 0.199998528f);
+    p = fma(p, f, -0.249998406f);
+    p = fma(p, f, 0.333333343f);
+    p = fma(p, f, -0.5f);
+    return fma(f * f, p, f);
+}
+
+/* Of those that have no logarithm, or none that is a number. */
+static float no_log(float x)
+{
+    return x == 0 ? -INFINITY : x > 0 ? x : NAN;
+}
+
+static bool has_log(float x)
+{
+    return x > 0 && x < INFINITY;
+}
+
+float OVERLOADABLE log(float x)
+{
+    float f, e = split(x, &f), l = log_near_one(f);
+
+    return has_log(x) ? fma(e, LN2, fma(e, LN2_REST, l)) : no_log(x);
+}
+
+float OVERLOADABLE log2(float x)
+{
+    float f, e = split(x, &f);
+
+    return has_log(x) ? fma(log_near_one(f), M_LOG2E_F, e) : no_log(x);
+}
+
+float OVERLOADABLE log10(float x)
+{
+    float f, e = split(x, &f), l = log_near_one(f);
+
+    return has_log(x) ? fma(e, 0.30103001f, fma(l, M_LOG10E_F, e * -1.43209888e-08f)) : no_log(x);
+}
+
+/* ---- Powers of any base --------------------------------------------------------------------------------------------
+ */
+
+/* x^y for x > 0, both finite: the logarithm is a sum of two floats, as y may be large. */
+static float positive_power(float x, float y)
+{
+    float f, e = split(x, &f), d = f + 2, d_rest = f - (d - 2), r = __nvvm_rcp_approx_ftz_f(d);
+    float q = f * r, q_rest = (fma(-q, d, f) - q * d_rest) * r, u = q * q;
+    float tail = fma(fma(fma(0.118836701f, u, 0.142658696f), u, 0.200001612f), u, 0.333333343f) * u * q;
+    /* log2(1 + f) is 2 / ln 2 times the area tangent of f / (2 + f). Clang makes fma of no two statements. */
+    float l = 2.88539004f * q;
+    float more = fma(2.88539004f, q_rest + tail, 3.85192607e-08f * q);
+    float log2_f = l + more;
+    float log2_rest = more - (log2_f - l) + fma(2.88539004f, q, -l);
+    float sum = e + log2_f;
+    float rest = (e != 0 ? log2_f - (sum - e) : 0) + log2_rest;
+    float t = y * sum;
+    float t_rest = fma(y, sum, -t) + y * rest, n = rint(clamp(t, -160.0f, 140.0f));
+
+    return fabs(t) > 160 ? scale(1, (int)n) : scale(__nvvm_ex2_approx_f((t - n) + t_rest), (int)n);
+}
+
+/* 0: y is no integer; 1: an odd one; 2: an even one. */
+static int parity(float y)
+{
+    if (rint(y) != y)
+        return 0;
+    return rint(y * 0.5f) == y * 0.5f ? 2 : 1;
+}
+
+/* Where one of them is a zero or infinite, or x < 0 (OpenCL 3.0 C, 7.5.1, and C99, F.9.4.4). */
+static float special_power(float x, float y)
+{
+    int kind = parity(y);
+    float size = fabs(x), result;
+
+    if (isnan(x) || isnan(y))
+        return x + y;
+    if (isinf(y))
+        return size == 1 ? 1 : (size > 1) == (y > 0) ? INFINITY : 0;
+    if (size == 0 || isinf(size))
+        result = (size == 0) == (y > 0) ? 0 : INFINITY;
+    else if (x < 0 && kind == 0)
+        return NAN;
+    else
+        result = positive_power(size, y);
+    return kind == 1 ? copysign(result, x) : result;
+}
+
+float OVERLOADABLE pow(float x, float y)
+{
+    if (x == 1 || y == 0)
+        return 1;
+    return x > 0 && x < INFINITY && fabs(y) < INFINITY ? positive_power(x, y) : special_power(x, y);
+}
+
+float OVERLOADABLE powr(float x, float y)
+{
+    if (x > 0 && x < INFINITY && fabs(y) < INFINITY)
+        return positive_power(x, y);
+    if (x < 0 || isnan(x) || isnan(y) || (x == 1 && isinf(y)) || (y == 0 && (x == 0 || isinf(x))))
+        return NAN;
+    return special_power(fabs(x), y);
+}
+
+/* ---- Angles --------------------------------------------------------------------------------------------------------
+ */
+
+/* 2 / pi, behind 32 zeros. */
+static constant uint two_over_pi[] = {0,           0xa2f9836eu, 0x4e441529u, 0xfc2757d1u,
+                                      0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu};
+
+static uint bits_at(int i)
+{
+    return i % 32 ? two_over_pi[i / 32] << i % 32 | two_over_pi[i / 32 + 1] >> (32 - i % 32) : two_over_pi[i / 32];
+}
+
+/* Of x >= 2^16, an integer times a power of two: only those bits of 2 / pi count that make neither multiples of four
+ * nor too little to matter (M. Payne, R. Hanek: Radian reduction for trigonometric functions, 1983). */
+static float reduce_far(float x, int *quarter)
+{
+    uint bits = as_uint(x);
+    int i = (int)(bits >> 23 & 0xff) - 150 + 30; /* where the bit of weight 4 would be */
+    ulong m = (bits & 0x7fffff) | 0x800000;
+    ulong low = m * bits_at(i + 64), middle = m * bits_at(i + 32) + (low >> 32);
+    ulong high = ((m * bits_at(i)) << 32) + middle; /* in quarters of turns, times 2^62 */
+    long rest = (long)(high << 2) >> 2;
+    float r;
+
+    *quarter = (int)(high >> 62) + (int)((high >> 61) & 1);
+    r = (float)rest * (1.57079637f / 4611686018427387904.0f);
+    if (bits >> 31) {
+        r = -r;
+        *quarter = -*quarter;
+    }
+    return r;
+}
+
+/* x is *quarter quarters of a turn and what is returned. */
+static float reduce(float x, int *quarter)
+{
+    float n = rint(x * M_2_PI_F);
+
+    if (fabs(x) >= 65536)
+        return reduce_far(x, quarter);
+    *quarter = (int)n;
+    return fma(n, 1.71512451e-15f, fma(n, 4.37113883e-08f, fma(n, -1.57079637f, x)));
+}
+
+static float near_sin(float r)
+{
+    float u = r * r, p = fma(fma(fma(2.72496027e-06f, u, -0.000198400841f), u, 0.00833333191f), u, -0.166666672f);
+
+    return fma(p * u, r, r);
+}
+
+static float near_cos(float r)
+{
+    float u = r * r, p = fma(fma(fma(-2.73006918e-07f, u, 2.48005981e-05f), u, -0.00138888881f), u, 0.0416666679f);
+
+    return fma(fma(p, u, -0.5f), u, 1.0f);
+}
+
+float OVERLOADABLE sin(float x)
+{
+    int quarter;
+    float r = reduce(x, &quarter), s = quarter & 1 ? near_cos(r) : near_sin(r);
+
+    if (x == 0 || isinf(x))
+        return x == 0 ? x : NAN;
+    return quarter & 2 ? -s : s;
+}
+
+float OVERLOADABLE cos(float x)
+{
+    int quarter;
+    float r = reduce(x, &quarter), c = quarter & 1 ? near_sin(r) : near_cos(r);
+
+    return isinf(x) ? NAN : (quarter + 1) & 2 ? -c : c;
+}
+
+float OVERLOADABLE tan(float x)
+{
+    int quarter;
+    float r = reduce(x, &quarter), s = near_sin(r), c = near_cos(r);
+
+    if (x == 0 || isinf(x))
+        return x == 0 ? x : NAN;
+    return quarter & 1 ? -c / s : s / c;
+}
+
+/* ---- One of doubles ------------------------------------------------------------------------------------------------
+ */
+
+/* The hardware knows some twenty bits of it; one step of third order makes them sixty. */
+double OVERLOADABLE rsqrt(double x)
+{
+    double y = __nvvm_rsqrt_approx_d(x), e = fma(-x, y * y, 1.0);
+
+    return x > 1e-290 && x < 1e290 ? fma(y, e * fma(0.375, e, 0.5), y) : 1 / sqrt(x);
+}
+
+/* ---- Of vectors ----------------------------------------------------------------------------------------------------
+ */
+
+#define X1(I) NAME(x.s##I)
+#define X2(I) NAME(x.s##I, y.s##I)
+#define SIZE_1(T, N)                    \
+    T OVERLOADABLE NAME(T x)            \
+    {                                   \
+        return (T)(COMPONENTS_##N(X1)); \
+    }
+#define SIZE_2(T, N)                    \
+    T OVERLOADABLE NAME(T x, T y)       \
+    {                                   \
+        return (T)(COMPONENTS_##N(X2)); \
+    }
+
+#define NAME exp
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME exp2
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME exp10
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME log
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME log2
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME log10
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME sin
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME cos
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME tan
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME rsqrt
+EACH_SIZE(SIZE_1, double)
+#undef NAME
+#define NAME pow
+EACH_SIZE(SIZE_2, float)
+#undef NAME
+#define NAME powr
+EACH_SIZE(SIZE_2, float)
+#undef NAME
