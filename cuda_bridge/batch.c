@@ -15,11 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STREAK  16 /* quick launches before any is saved ... */
-#define LOOK_AT 8  /* ... when the first so many must be done */
-#define AHEAD   8  /* whole chains that may be on their way: more, and the GPU is what is slow */
-#define WHOLE   32
-#define PART    8 /* kernels of a chain, if there aren't enough for a whole one */
+#define STREAK   16 /* quick launches before any is saved ... */
+#define LOOK_AT  8  /* ... when the first so many must be done */
+#define PATIENCE 4  /* launches in a row that may come late before no more are saved */
+#define AHEAD    8  /* whole chains that may be on their way: more, and the GPU is what is slow */
+#define WHOLE    32
+#define PART     8 /* kernels of a chain, if there aren't enough for a whole one */
 
 uint64_t tsl_cuda_quick_ns = 20000;
 
@@ -53,7 +54,7 @@ struct chain {
 
 struct tsl_cuda_batch {
     bool saves;
-    unsigned streak;
+    unsigned streak, n_late;
     uint64_t last_ns; /* of the last launch */
     CUevent looked;   /* behind the streak's launch LOOK_AT */
     struct shape shapes[SHAPES];
@@ -158,7 +159,7 @@ static CUresult send_one(struct tsl_cuda_lane *lane, struct saved *s)
 static void stop_saving(struct tsl_cuda_batch *b)
 {
     b->saves = false;
-    b->streak = 0;
+    b->streak = b->n_late = 0;
 }
 
 /* Notes a whole chain; if one of long ago isn't through, the GPU is what is slow, and nothing is won by saving. */
@@ -299,9 +300,11 @@ bool tsl_cuda_batch_save(struct tsl_cuda_lane *lane, const struct tsl_cuda_work 
         !STAILQ_EMPTY(&lane->works))
         return false;
     if (!is_quick(b)) {
-        stop_saving(b);
+        if (++b->n_late == PATIENCE)
+            stop_saving(b);
         return false;
     }
+    b->n_late = 0;
     s = &b->saved[b->n];
     if (!tsl_cuda_one_grid(&work->launch, &s->grid))
         return false;

@@ -56,14 +56,6 @@ static struct tsl_cuda_gpu *look_at(int ordinal, CUdevice device)
     return gpu;
 }
 
-/* Kernels compiled by us were tried too little on real GPUs to take NVIDIA's OpenCL's place unasked. */
-static bool asked_for(void)
-{
-    const struct tsl_settings *settings = tsl_settings();
-
-    return settings->nvidia == TSL_NVIDIA_CUDA || settings->n_members > 0;
-}
-
 /* As a constant sentence; NULL: it can serve. */
 static const char *why_not(const struct tsl_cuda_gpu *gpu)
 {
@@ -109,8 +101,7 @@ static void show(tsl_found_fn *found, void *arg, int ordinal, CUdevice device, i
     path.exclusive = true;
     path.preference = tsl_cuda_compiles() && tsl_settings()->nvidia == TSL_NVIDIA_CUDA ? PREFERRED : NOT_PREFERRED;
     identify(device, &path.identity);
-    reason =
-        asked_for() ? why_not(gpu) : "CUDA serves only where it is asked for: TESELA_NVIDIA=cuda, or TESELA_MEMBERS";
+    reason = why_not(gpu);
     path.why_not = reason ? strdup(reason) : NULL;
     path.priv = gpu;
     found(arg, &path);

@@ -178,7 +178,7 @@ static const char *const order_words[] = {"async", "sync", NULL};
 static const char *const limits_words[] = {"all", "fastest", NULL};
 static const char *const device_type_words[] = {"gpu", "cpu", "accelerator", NULL};
 static const char *const profiling_words[] = {"serial", "overlap", NULL};
-static const char *const nvidia_words[] = {"opencl", "cuda", NULL};
+static const char *const nvidia_words[] = {"cuda", "opencl", NULL};
 static const char *const reproducible_words[] = {"no", "yes", NULL};
 static const char *const zero_copy_words[] = {"on", "off", NULL};
 
@@ -300,7 +300,7 @@ static const struct variable variables[] = {
     {"TESELA_MEMBERS", read_members, show_members, 0, NULL,
      "a comma list such as cpu,opencl:0.1,pocl (see `tesela info`)", "all members"},
     {"TESELA_VENDORS", read_text, show_text, FIELD(vendors), NULL, "a folder of .icd files", TSL_VENDORS_DEFAULT},
-    {"TESELA_NVIDIA", read_word, show_word, FIELD(nvidia), nvidia_words, "cuda or opencl", "opencl"},
+    {"TESELA_NVIDIA", read_word, show_word, FIELD(nvidia), nvidia_words, "cuda or opencl", "cuda"},
     {"TESELA_CUDA_LIBRARY", read_path, show_text, FIELD(cuda_library), NULL, "a library's whole path, beginning with /",
      "libcuda.so.1"},
     {"TESELA_POLICY", read_policy, show_policy, 0, NULL,

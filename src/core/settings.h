@@ -65,8 +65,8 @@ enum tsl_zero_copy {
 
 /* By which way NVIDIA's GPUs are reached that both reach (TESELA_NVIDIA). */
 enum tsl_nvidia {
-    TSL_NVIDIA_OPENCL, /* "opencl", the default */
-    TSL_NVIDIA_CUDA,   /* "cuda" */
+    TSL_NVIDIA_CUDA,   /* "cuda", the default */
+    TSL_NVIDIA_OPENCL, /* "opencl" */
 };
 
 /* Bits of tsl_settings.check (TESELA_CHECK). */

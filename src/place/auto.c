@@ -287,7 +287,7 @@ static void decide_flags(struct tsl_placer *placer, const struct tsl_ask *ask, c
     /* A queue that grows is watched: now and then, and one of it at least. */
     placement->watch = option->n_samples == 0;
     if (load->n > 0 && wait_ns >= SOON_NS)
-        placement->watch |= load->n_watched == 0 || load->unwatched_ns + option->run_ns >= WATCH_NS;
+        placement->watch |= load->unwatched_ns + option->run_ns >= (load->n_watched == 0 ? SOON_NS : WATCH_NS);
     load->n_untimed++;
     load->untimed_ns += option->run_ns;
     placement->timed = option->n_samples < ENOUGH || option->run_ns >= WATCH_NS || placement->watch ||
