@@ -13,6 +13,7 @@ from platforms import Problem
 
 # Suites whose program isn't SUITE/test_SUITE, and arguments that the suite's own quick list gives.
 PROGRAMS = {
+    'multiple_device_context': 'multiple_device_context/test_multiples',
     'math_brute_force': 'math_brute_force/test_bruteforce',
     'half': 'half/test_half',
     'svm': 'SVM/test_svm',
