@@ -274,7 +274,8 @@ static cl_int link_inputs(struct tsl_program *program, const char *options, cl_u
     return error;
 }
 
-/* A link that began gives a program even if it failed: its log says why (OpenCL 3.0, 5.8.5). */
+/* A link that began gives a program even if it failed: its log says why. With invalid options it can't begin
+ * (OpenCL 3.0, 5.8.5), which only the members know; a callback has got the program by then. */
 cl_program CL_API_CALL tsl_api_clLinkProgram(cl_context context, cl_uint num_devices, const cl_device_id *device_list,
                                              const char *options, cl_uint num_input_programs,
                                              const cl_program *input_programs,
@@ -297,7 +298,7 @@ cl_program CL_API_CALL tsl_api_clLinkProgram(cl_context context, cl_uint num_dev
     error = link_inputs(program, options, num_input_programs, input_programs, &notify, &began);
     if (errcode_ret)
         *errcode_ret = error;
-    if (began)
+    if (began && (error != CL_INVALID_LINKER_OPTIONS || pfn_notify))
         return (cl_program)program;
     tsl_object_release(&program->object);
     return NULL;

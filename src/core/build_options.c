@@ -128,6 +128,32 @@ bool tsl_build_options_name_macro(const struct tsl_build_options *options, const
     return false;
 }
 
+/* Options that take the next word, among them some that only compilers know. */
+static bool needs_value(const struct word *word)
+{
+    static const char *const names[] = {"-D", "-U", "-I", "-x", "-include", "-idirafter", "-iquote", "-isystem"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (word_is(word, names[i]))
+            return true;
+    return false;
+}
+
+bool tsl_build_options_name_file(const char *text)
+{
+    bool value = false;
+    struct word word;
+
+    for (const char *at = text; next_word(at, &word); at = word.end) {
+        bool option = begins_with(&word, "-") || begins_with(&word, "\"-");
+
+        if (!value && (!option || word_is(&word, "-")))
+            return true;
+        value = !value && needs_value(&word);
+    }
+    return false;
+}
+
 bool tsl_build_options_have(const char *text, const char *wanted)
 {
     struct word word;

@@ -25,6 +25,10 @@ char *tsl_build_options_with_std(const struct tsl_build_options *options, unsign
 /* Does the text define or undefine that macro (-D NAME, -DNAME=…, -U NAME)? */
 bool tsl_build_options_name_macro(const struct tsl_build_options *options, const char *name);
 
+/* Is there a word that is neither an option nor the value of one (of -D, -U, -I, -include, -x and the like)? Compilers
+ * take it for the name of a file. */
+bool tsl_build_options_name_file(const char *text);
+
 /* Is this one of the text's words? */
 bool tsl_build_options_have(const char *text, const char *wanted);
 

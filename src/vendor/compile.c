@@ -187,7 +187,9 @@ cl_int tsl_vendor_link(struct tsl_member *member, const char *options, unsigned 
     cl_int error = CL_OUT_OF_HOST_MEMORY;
 
     *log = NULL;
-    if (p)
+    if (p && !tsl_vendor_takes_options(tsl_vendor_member(member), options, log))
+        error = CL_INVALID_LINKER_OPTIONS;
+    else if (p)
         error = link_inputs(tsl_vendor_member(member), options, n, programs, p, log);
     return give(member, p, error, program, log);
 }

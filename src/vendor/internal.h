@@ -285,7 +285,7 @@ void tsl_vendor_kernel_free(struct tsl_dkernel *kernel);
 bool tsl_vendor_windows_ok(struct tsl_dkernel *kernel, const struct tsl_kernel_facts *facts);
 
 /* program.c, for compile.c: a program not built yet, NULL with *error; what the vendor says of its last build (NULL
- * without memory); can the vendor's compiler stand these options (false: *log says why not)? */
+ * without memory); can the vendor's compiler and linker stand these options (false: *log says why not)? */
 cl_program tsl_vendor_create_program(struct tsl_vendor_member *m, const struct tsl_program_input *input, cl_int *error);
 char *tsl_vendor_build_log(struct tsl_vendor_member *m, cl_program program);
 /* One build by the vendor. *log is replaced; the program is NULL after an error. */

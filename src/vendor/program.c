@@ -1,4 +1,5 @@
 /* Programs: the vendor's compiler. */
+#include "core/build_options.h"
 #include "vendor/internal.h"
 
 #include <limits.h>
@@ -156,9 +157,13 @@ static bool has_quoted_blank(const char *options)
 
 bool tsl_vendor_takes_options(const struct tsl_vendor_member *m, const char *options, char **log)
 {
-    if (!m->device->quirks.no_quotes || !has_quoted_blank(options))
+    if (m->device->quirks.no_quotes && has_quoted_blank(options))
+        *log = strdup("the compiler of this device takes no options with blanks inside quotes");
+    else if (m->device->quirks.files_kill && tsl_build_options_name_file(options))
+        *log = strdup("the options hold a word that doesn't begin with '-' and isn't the value of an option: "
+                      "the compiler of this device would take it for a file");
+    else
         return true;
-    *log = strdup("the compiler of this device takes no options with blanks inside quotes");
     return false;
 }
 

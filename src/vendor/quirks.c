@@ -67,6 +67,7 @@ static const struct row {
       .no_attributes = true,
       .shares_memory = true,
       .own_binaries = true,
+      .files_kill = true,
       .extern_kills = true,
       .preference = 1,
       .speed = 1e-4}},

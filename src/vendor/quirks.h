@@ -29,6 +29,8 @@ struct tsl_vendor_quirks {
     bool small_groups;
     /* The compiler dies of build options with a blank inside quotes. */
     bool no_quotes;
+    /* The compiler takes a word that is no option for a file, and dies when there is none. */
+    bool files_kill;
     /* Compiling a program that uses another program's variable stops the process. */
     bool extern_kills;
     /* It keeps thread-local records of the calls it is in, which are gone when a thread ends, the main one's before the

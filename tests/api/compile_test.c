@@ -260,6 +260,20 @@ static void a_wrong_source_fails_and_says_why(void **state)
     clReleaseProgram(program);
 }
 
+/* Some compilers would look for a file of that name, and die. */
+static void words_that_are_no_options_are_refused(void **state)
+{
+    static const char options[] = "-w --no-- option";
+    cl_program program = make_program(helper), object = make_object(helper, NULL);
+    (void)state;
+
+    assert_int_equal(clBuildProgram(program, 0, NULL, options, NULL, NULL), CL_INVALID_BUILD_OPTIONS);
+    assert_int_equal(compile(program, options), CL_INVALID_COMPILER_OPTIONS);
+    assert_refused(CL_INVALID_LINKER_OPTIONS, clLinkProgram(context, 0, NULL, options, 1, &object, NULL, NULL, err));
+    clReleaseProgram(object);
+    clReleaseProgram(program);
+}
+
 static void only_objects_and_libraries_are_linked(void **state)
 {
     cl_program parts[2] = {make_program(helper), make_object(helper, NULL)};
@@ -315,6 +329,7 @@ int main(void)
         cmocka_unit_test(a_variable_is_shared),
         cmocka_unit_test(callbacks_hear_of_the_end),
         cmocka_unit_test(a_wrong_source_fails_and_says_why),
+        cmocka_unit_test(words_that_are_no_options_are_refused),
         cmocka_unit_test(only_objects_and_libraries_are_linked),
         cmocka_unit_test(wrong_arguments_are_refused),
     };

@@ -105,6 +105,32 @@ static void macros_are_found_in_every_spelling(void **state)
     assert_false(tsl_build_options_name_macro(&options, "w"));
 }
 
+static void words_that_compilers_take_for_files_are_found(void **state)
+{
+    static const char *const files[] = {"a.cl",
+                                        "-",
+                                        "-g a.cl",
+                                        "-D A B",
+                                        "-DA B",
+                                        "-invalid- --build-- options",
+                                        "-cl-nv-maxrregcount 32",
+                                        "@options",
+                                        "'-DA=b c'",
+                                        "\"a b\"",
+                                        "-D A -include b c"};
+    static const char *const none[] = {"",         "  -g ",        "-D A",        "-D A=\"b c\" -w",
+                                       "-I a -Ib", "-D -",         "-x cl -U A",  "\"-DA=b c\"",
+                                       "-D\tA",    "-include a.h", "-I \"/a b\"", "-D -D -g"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+        if (!tsl_build_options_name_file(files[i]))
+            fail_msg("a file in: %s", files[i]);
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+        if (tsl_build_options_name_file(none[i]))
+            fail_msg("no file in: %s", none[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -116,6 +142,7 @@ int main(void)
         cmocka_unit_test(uniform_work_groups_are_seen),
         cmocka_unit_test(std_is_replaced_in_place),
         cmocka_unit_test(macros_are_found_in_every_spelling),
+        cmocka_unit_test(words_that_compilers_take_for_files_are_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
