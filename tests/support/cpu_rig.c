@@ -1,0 +1,83 @@
+#include "cpu_rig.h"
+
+#include "test.h"
+
+#include <stdlib.h>
+
+int cpu_rig_setup(void **state)
+{
+    struct cpu_rig *rig = calloc(1, sizeof(*rig));
+    cl_platform_id platform;
+    cl_int error;
+
+    assert_int_equal(clGetPlatformIDs(1, &platform, NULL), CL_SUCCESS);
+    assert_int_equal(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &rig->device, NULL), CL_SUCCESS);
+    rig->context = clCreateContext(NULL, 1, &rig->device, NULL, NULL, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    rig->queue = clCreateCommandQueue(rig->context, rig->device, 0, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    *state = rig;
+    return 0;
+}
+
+int cpu_rig_teardown(void **state)
+{
+    struct cpu_rig *rig = *state;
+
+    clReleaseCommandQueue(rig->queue);
+    clReleaseContext(rig->context);
+    free(rig);
+    return 0;
+}
+
+unsigned cpu_rig_count(const char *variable, unsigned otherwise)
+{
+    const char *text = getenv(variable);
+
+    return text ? (unsigned)strtoul(text, NULL, 10) : otherwise;
+}
+
+cl_program cpu_rig_program(struct cpu_rig *rig, const char *source, const char *options)
+{
+    cl_int error;
+    cl_program program = clCreateProgramWithSource(rig->context, 1, &source, NULL, &error);
+
+    assert_int_equal(error, CL_SUCCESS);
+    if (clBuildProgram(program, 0, NULL, options, NULL, NULL)) {
+        char log[4000] = "";
+
+        clGetProgramBuildInfo(program, rig->device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL);
+        fail_msg("the program doesn't build: %s", log);
+    }
+    return program;
+}
+
+cl_mem cpu_rig_buffer(struct cpu_rig *rig, size_t size, void *data)
+{
+    cl_int error;
+    cl_mem mem = clCreateBuffer(rig->context, data ? CL_MEM_COPY_HOST_PTR : 0, size, data, &error);
+
+    assert_int_equal(error, CL_SUCCESS);
+    return mem;
+}
+
+void cpu_rig_run(struct cpu_rig *rig, cl_program program, const char *kernel, unsigned n_buffers, const cl_mem *buffers,
+                 size_t value_size, const void *value, size_t global_size)
+{
+    cl_int error;
+    cl_kernel k = clCreateKernel(program, kernel, &error);
+
+    assert_int_equal(error, CL_SUCCESS);
+    for (unsigned i = 0; i < n_buffers; i++)
+        assert_int_equal(clSetKernelArg(k, i, sizeof(buffers[i]), &buffers[i]), CL_SUCCESS);
+    if (value_size)
+        assert_int_equal(clSetKernelArg(k, n_buffers, value_size, value), CL_SUCCESS);
+    assert_int_equal(clEnqueueNDRangeKernel(rig->queue, k, 1, NULL, &global_size, NULL, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clFinish(rig->queue), CL_SUCCESS);
+    clReleaseKernel(k);
+}
+
+void cpu_rig_read(struct cpu_rig *rig, cl_mem buffer, size_t size, void *data)
+{
+    assert_int_equal(clEnqueueReadBuffer(rig->queue, buffer, CL_TRUE, 0, size, data, 0, NULL, NULL), CL_SUCCESS);
+}

@@ -1,0 +1,30 @@
+/*
+ * A device, a queue, and short ways to run kernels on it: for tests that compare what kernels compute with what is right.
+ */
+#ifndef TEST_CPU_RIG_H
+#define TEST_CPU_RIG_H
+
+#include <CL/cl.h>
+
+struct cpu_rig {
+    cl_device_id device;
+    cl_context context;
+    cl_command_queue queue;
+};
+
+/* cmocka's: *state is a struct cpu_rig of the first device. */
+int cpu_rig_setup(void **state);
+int cpu_rig_teardown(void **state);
+
+/* What an environment variable says, so that a test can be run with more. */
+unsigned cpu_rig_count(const char *variable, unsigned otherwise);
+
+/* Each fails the test where OpenCL does. The caller releases what it gets. */
+cl_program cpu_rig_program(struct cpu_rig *rig, const char *source, const char *options);
+cl_mem cpu_rig_buffer(struct cpu_rig *rig, size_t size, void *data); /* data: copied; NULL: none */
+/* The kernel with the buffers as its first arguments and, unless value_size is 0, a value as the next. */
+void cpu_rig_run(struct cpu_rig *rig, cl_program program, const char *kernel, unsigned n_buffers, const cl_mem *buffers,
+                 size_t value_size, const void *value, size_t global_size);
+void cpu_rig_read(struct cpu_rig *rig, cl_mem buffer, size_t size, void *data);
+
+#endif
