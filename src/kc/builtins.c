@@ -90,8 +90,8 @@ static LLVMModuleRef compile(LLVMContextRef context, const char *path)
     return output.module;
 }
 
-/* Puts a declaration in the place of a definition. */
-static void undefine(LLVMModuleRef library, const char *name)
+/* Puts a declaration in the place of a definition, which stays under another name, unless that is NULL. */
+static void undefine(LLVMModuleRef library, const char *name, const char *other)
 {
     LLVMValueRef theirs = LLVMGetNamedFunction(library, name), declared;
 
@@ -99,16 +99,25 @@ static void undefine(LLVMModuleRef library, const char *name)
         return;
     declared = LLVMAddFunction(library, "", LLVMGlobalGetValueType(theirs));
     LLVMReplaceAllUsesWith(theirs, declared);
-    LLVMDeleteFunction(theirs);
+    if (other)
+        LLVMSetValueName2(theirs, other, strlen(other));
+    else
+        LLVMDeleteFunction(theirs);
     LLVMSetValueName2(declared, name, strlen(name));
 }
 
-/* What `ours` defines too is taken from ours. */
+/* What `ours` defines too is taken from ours; it may call theirs by its name with "clc." before. */
 static void give_way(LLVMModuleRef library, LLVMModuleRef ours)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(ours); f; f = LLVMGetNextFunction(f))
-        if (!LLVMIsDeclaration(f))
-            undefine(library, kc_name(f));
+        if (!LLVMIsDeclaration(f)) {
+            char *other = NULL;
+
+            if (asprintf(&other, "clc.%s", kc_name(f)) < 0)
+                abort();
+            undefine(library, kc_name(f), LLVMGetNamedFunction(ours, other) ? other : NULL);
+            free(other);
+        }
 }
 
 static bool add_source(LLVMModuleRef library, LLVMContextRef context, const char *path)
@@ -139,6 +148,52 @@ static void loosen(LLVMModuleRef library)
             LLVMSetLinkage(g, LLVMLinkOnceODRLinkage);
 }
 
+/* ---- Conversions ------------------------------------------------------------------------------------------------- */
+
+static bool reads_table(LLVMValueRef function)
+{
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
+            if (LLVMIsALoadInst(at) && LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(at, 0))) == 4)
+                return true;
+    return false;
+}
+
+static void saturate(LLVMModuleRef library, LLVMBuilderRef builder, LLVMValueRef conversion)
+{
+    const char *name = LLVMGetInstructionOpcode(conversion) == LLVMFPToSI ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
+    LLVMValueRef operand = LLVMGetOperand(conversion, 0), function, to;
+    LLVMTypeRef types[2] = {LLVMTypeOf(conversion), LLVMTypeOf(operand)};
+
+    function = LLVMGetIntrinsicDeclaration(library, LLVMLookupIntrinsicID(name, strlen(name)), types, 2);
+    LLVMPositionBuilderBefore(builder, conversion);
+    to = LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function, &operand, 1, "");
+    LLVMReplaceAllUsesWith(conversion, to);
+    LLVMInstructionEraseFromParent(conversion);
+}
+
+/* libclc counts on conversions to integers that end at the limits, as on GPUs: what is too large for a table ends at
+ * its end. The host's go to the other end. */
+static void saturate_indices(LLVMModuleRef library, LLVMContextRef context)
+{
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f)) {
+        if (!reads_table(f))
+            continue;
+        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) {
+            LLVMValueRef next;
+
+            for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = next) {
+                next = LLVMGetNextInstruction(at);
+                if (LLVMIsAFPToSIInst(at) || LLVMIsAFPToUIInst(at))
+                    saturate(library, builder, at);
+            }
+        }
+    }
+    LLVMDisposeBuilder(builder);
+}
+
 /* NULL after a message. */
 static LLVMModuleRef read_libclc(LLVMContextRef context, const char *path)
 {
@@ -162,9 +217,10 @@ int kc_builtins_make(const char *out, const char *libclc, unsigned n_sources, ch
     if (!library)
         return 1;
     kc_builtins_neutralise(library);
+    saturate_indices(library, context);
     /* libclc makes these two of others; the pass for work-groups knows better. */
-    undefine(library, "_Z13get_global_idj");
-    undefine(library, "_Z15get_global_sizej");
+    undefine(library, "_Z13get_global_idj", NULL);
+    undefine(library, "_Z15get_global_sizej", NULL);
     for (unsigned i = 0; i < n_sources; i++)
         if (!add_source(library, context, sources[i]))
             return 1;

@@ -38,9 +38,8 @@ static const struct mode {
     const char *suffix;
     int integer, floating; /* fesetround's, by destination */
 } modes[] = {
-    {"", FE_TOWARDZERO, FE_TONEAREST},      {"_rte", FE_TONEAREST, FE_TONEAREST},
-    {"_rtz", FE_TOWARDZERO, FE_TOWARDZERO}, {"_rtp", FE_UPWARD, FE_UPWARD},
-    {"_rtn", FE_DOWNWARD, FE_DOWNWARD},
+    {"", FE_TOWARDZERO, FE_TONEAREST}, {"_rte", FE_TONEAREST, FE_TONEAREST}, {"_rtz", FE_TOWARDZERO, FE_TOWARDZERO},
+    {"_rtp", FE_UPWARD, FE_UPWARD},    {"_rtn", FE_DOWNWARD, FE_DOWNWARD},
 };
 
 #define N_MODES (sizeof(modes) / sizeof(modes[0]))
@@ -53,8 +52,8 @@ static bool is_integer(unsigned type)
 /* ---- Kernels ------------------------------------------------------------------------------------------------------
  */
 
-/* kernel void FROM_TO(global const FROM *in, global TO *out, uint n): the results of all modes one after the other. With
- * vectors the last elements are left out where n isn't a multiple of width. */
+/* kernel void FROM_TO(global const FROM *in, global TO *out, uint n): the results of all modes one after the other.
+ * With vectors the last elements are left out where n isn't a multiple of width. */
 static void print_kernel(FILE *to, unsigned from, unsigned dest, unsigned width)
 {
     const char *f = types[from].name, *t = types[dest].name;
@@ -122,8 +121,8 @@ static long double edge(unsigned i)
     return (i / n & 1 ? type->most : type->least) + steps[i % n];
 }
 
-static const float special[] = {0.0f,    -0.0f,     INFINITY, -INFINITY, NAN,     1e-45f, -1e-45f,
-                                1e-38f,  -1.5e-38f, 3.4e38f,  -3.4e38f,  0.4999f, 1e10f,  -1e20f,
+static const float special[] = {0.0f,    -0.0f,     INFINITY, -INFINITY, NAN,     1e-45f,       -1e-45f,
+                                1e-38f,  -1.5e-38f, 3.4e38f,  -3.4e38f,  0.4999f, 1e10f,        -1e20f,
                                 1.9e19f, 9.3e18f,   -9.3e18f, 16777215,  8388609, 4294967040.0f};
 
 #define N_EDGES (2 * 12 * FLOAT)
@@ -253,8 +252,9 @@ static unsigned judge(unsigned from, unsigned dest, unsigned width, const char *
 
             if (!wanted(dest, mode, v >= N_MODES, x, &want) || equal(plain(dest, want), got) || wrong++ >= 3)
                 continue;
-            print_error("convert_%s%.0u%s%s(%s %.21Lg) is %.21Lg, not %.21Lg\n", types[dest].name, width > 1 ? width : 0,
-                        v >= N_MODES ? "_sat" : "", mode->suffix, types[from].name, x, got, want);
+            print_error("convert_%s%.0u%s%s(%s %.21Lg) is %.21Lg, not %.21Lg\n", types[dest].name,
+                        width > 1 ? width : 0, v >= N_MODES ? "_sat" : "", mode->suffix, types[from].name, x, got,
+                        want);
         }
         bad += wrong > 0;
     }
@@ -266,7 +266,10 @@ static unsigned judge(unsigned from, unsigned dest, unsigned width, const char *
 
 static unsigned convert(struct cpu_rig *rig, cl_program program, unsigned from, unsigned dest, unsigned width)
 {
-    unsigned n = types[from].size == 1 ? 256 : types[from].size == 2 ? 65536 : cpu_rig_count("CONVERT_COUNT", 20000), bad;
+    unsigned n = types[from].size == 1   ? 256
+                 : types[from].size == 2 ? 65536
+                                         : cpu_rig_count("CONVERT_COUNT", 20000),
+             bad;
     size_t in_size = n * types[from].size, out_size = n * types[dest].size * 2 * N_MODES, global = n / width;
     char *in = malloc(in_size), *out = calloc(1, out_size), name[32];
     cl_uint stride = n / width;

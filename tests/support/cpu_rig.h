@@ -1,5 +1,6 @@
 /*
- * A device, a queue, and short ways to run kernels on it: for tests that compare what kernels compute with what is right.
+ * A device, a queue, and short ways to run kernels on it: for tests that compare what kernels compute with what is
+ * right.
  */
 #ifndef TEST_CPU_RIG_H
 #define TEST_CPU_RIG_H

@@ -1,0 +1,346 @@
+/*
+ * Where libclc, as it is built for GPUs, differs from OpenCL C 3.0, 7.4 and 7.5: floats that are subnormal are zero to it,
+ * and zeros lose their signs. Theirs are called by their names with "clc." before.
+ */
+#include "common.h"
+
+#define LIST_2(F, X)  F((X).s0), F((X).s1)
+#define LIST_3(F, X)  LIST_2(F, X), F((X).s2)
+#define LIST_4(F, X)  LIST_3(F, X), F((X).s3)
+#define LIST_8(F, X)  LIST_4(F, X), F((X).s4), F((X).s5), F((X).s6), F((X).s7)
+#define LIST_16(F, X) LIST_8(F, X), F((X).s8), F((X).s9), F((X).sa), F((X).sb), F((X).sc), F((X).sd), F((X).se), F((X).sf)
+
+#define VECTOR_1(T, N, NAME)                     \
+    T##N OVERLOADABLE NAME(T##N x)               \
+    {                                            \
+        return (T##N)(LIST_##N(NAME, x));        \
+    }
+#define VECTORS_1(T, NAME) \
+    VECTOR_1(T, 2, NAME) VECTOR_1(T, 3, NAME) VECTOR_1(T, 4, NAME) VECTOR_1(T, 8, NAME) VECTOR_1(T, 16, NAME)
+
+#define EACH_2(F, X, Y)  F((X).s0, (Y).s0), F((X).s1, (Y).s1)
+#define EACH_3(F, X, Y)  EACH_2(F, X, Y), F((X).s2, (Y).s2)
+#define EACH_4(F, X, Y)  EACH_3(F, X, Y), F((X).s3, (Y).s3)
+#define EACH_8(F, X, Y)  EACH_4(F, X, Y), F((X).s4, (Y).s4), F((X).s5, (Y).s5), F((X).s6, (Y).s6), F((X).s7, (Y).s7)
+#define EACH_16(F, X, Y)                                                                                            \
+    EACH_8(F, X, Y), F((X).s8, (Y).s8), F((X).s9, (Y).s9), F((X).sa, (Y).sa), F((X).sb, (Y).sb), F((X).sc, (Y).sc), \
+        F((X).sd, (Y).sd), F((X).se, (Y).se), F((X).sf, (Y).sf)
+
+#define VECTOR_2(T, U, N, NAME)                  \
+    T##N OVERLOADABLE NAME(T##N x, U##N y)       \
+    {                                            \
+        return (T##N)(EACH_##N(NAME, x, y));     \
+    }
+#define VECTORS_2(T, U, NAME) \
+    VECTOR_2(T, U, 2, NAME) VECTOR_2(T, U, 3, NAME) VECTOR_2(T, U, 4, NAME) VECTOR_2(T, U, 8, NAME) VECTOR_2(T, U, 16, NAME)
+
+/* ---- Signs of zeros ----------------------------------------------------------------------------------------------- */
+
+#define KEEP_ZERO(NAME, MANGLED)              \
+    double clc_##NAME(double x) __asm(MANGLED); \
+    double OVERLOADABLE NAME(double x)        \
+    {                                         \
+        return x == 0 ? x : clc_##NAME(x);    \
+    }                                         \
+    VECTORS_1(double, NAME)
+KEEP_ZERO(atan, "clc._Z4atand")
+KEEP_ZERO(atanpi, "clc._Z6atanpid")
+KEEP_ZERO(erf, "clc._Z3erfd")
+KEEP_ZERO(expm1, "clc._Z5expm1d")
+KEEP_ZERO(sin, "clc._Z3sind")
+KEEP_ZERO(tan, "clc._Z3tand")
+
+/* sinpi of whole numbers has their sign, cospi of halves none, tanpi of odd numbers the other one. */
+#define HALF_TURNS(T, LETTER)                                                        \
+    T clc_sinpi_##T(T x) __asm("clc._Z5sinpi" LETTER);                               \
+    T clc_cospi_##T(T x) __asm("clc._Z5cospi" LETTER);                               \
+    T clc_tanpi_##T(T x) __asm("clc._Z5tanpi" LETTER);                               \
+    T OVERLOADABLE sinpi(T x)                                                        \
+    {                                                                                \
+        T s = clc_sinpi_##T(x);                                                      \
+                                                                                     \
+        return s == 0 ? copysign(s, x) : s;                                          \
+    }                                                                                \
+    T OVERLOADABLE cospi(T x)                                                        \
+    {                                                                                \
+        return clc_cospi_##T(x) + (T)0;                                              \
+    }                                                                                \
+    T OVERLOADABLE tanpi(T x)                                                        \
+    {                                                                                \
+        T t = clc_tanpi_##T(x);                                                      \
+        bool odd = x * (T)0.5 != floor(x * (T)0.5);                                  \
+                                                                                     \
+        return t == 0 ? copysign(t, odd ? -x : x) : t;                               \
+    }                                                                                \
+    VECTORS_1(T, sinpi) VECTORS_1(T, cospi) VECTORS_1(T, tanpi)
+HALF_TURNS(float, "f")
+HALF_TURNS(double, "d")
+
+#define BELOW_ONE_float  0x1.fffffep-1f
+#define BELOW_ONE_double 0x1.fffffffffffffp-1
+
+#define FRACT_PART(T)                                                                           \
+    static inline T fraction_##T(T x)                                                           \
+    {                                                                                           \
+        T f = fmin(x - floor(x), BELOW_ONE_##T);                                                \
+                                                                                                \
+        return isnan(x) ? x : isinf(x) || x == 0 ? copysign((T)0, x) : f;                       \
+    }
+FRACT_PART(float)
+FRACT_PART(double)
+
+#define FRACT(T, AS)                                        \
+    T OVERLOADABLE fract(T x, AS T *whole)                  \
+    {                                                       \
+        *whole = floor(x);                                  \
+        return fraction_##T(x);                             \
+    }
+#define FRACT_VECTOR(T, N, AS)                              \
+    T##N OVERLOADABLE fract(T##N x, AS T##N *whole)         \
+    {                                                       \
+        *whole = floor(x);                                  \
+        return (T##N)(LIST_##N(fraction_##T, x));           \
+    }
+#define FRACTS(T, AS)                                                                                   \
+    FRACT(T, AS) FRACT_VECTOR(T, 2, AS) FRACT_VECTOR(T, 3, AS) FRACT_VECTOR(T, 4, AS) FRACT_VECTOR(T, 8, AS) \
+    FRACT_VECTOR(T, 16, AS)
+FRACTS(float, __global)
+FRACTS(float, __local)
+FRACTS(float, )
+FRACTS(double, __global)
+FRACTS(double, __local)
+FRACTS(double, )
+
+#define SINCOS(AS)                                          \
+    double OVERLOADABLE sincos(double x, AS double *c)      \
+    {                                                       \
+        *c = cos(x);                                        \
+        return sin(x);                                      \
+    }
+#define SINCOS_VECTOR(N, AS)                                \
+    double##N OVERLOADABLE sincos(double##N x, AS double##N *c) \
+    {                                                       \
+        *c = cos(x);                                        \
+        return sin(x);                                      \
+    }
+#define SINCOSES(AS) \
+    SINCOS(AS) SINCOS_VECTOR(2, AS) SINCOS_VECTOR(3, AS) SINCOS_VECTOR(4, AS) SINCOS_VECTOR(8, AS) SINCOS_VECTOR(16, AS)
+SINCOSES(__global)
+SINCOSES(__local)
+SINCOSES()
+
+/* ---- Powers of two ------------------------------------------------------------------------------------------------ */
+
+static inline double power(int n)
+{
+    return as_double((long)(n + 1023) << 52);
+}
+
+/* Exact in double, and so rounded once. */
+float OVERLOADABLE ldexp(float x, int n)
+{
+    return (float)((double)x * power(clamp(n, -400, 400)));
+}
+
+/* In steps; what is lost below is lost in the last one alone. */
+double OVERLOADABLE ldexp(double x, int n)
+{
+    n = clamp(n, -2200, 2200);
+    for (int i = 0; i < 2; i++) {
+        int step = n > 1023 ? min(n - 1023, 1023) : n < -1022 ? max(n + 1022, -969) : 0;
+
+        x *= power(step);
+        n -= step;
+    }
+    return x * power(clamp(n, -1022, 1023));
+}
+
+VECTORS_2(float, int, ldexp)
+VECTORS_2(double, int, ldexp)
+
+#define LDEXP_SCALAR(T, N)                       \
+    T##N OVERLOADABLE ldexp(T##N x, int n)       \
+    {                                            \
+        return ldexp(x, (int##N)n);              \
+    }
+#define LDEXP_SCALARS(T) LDEXP_SCALAR(T, 2) LDEXP_SCALAR(T, 3) LDEXP_SCALAR(T, 4) LDEXP_SCALAR(T, 8) LDEXP_SCALAR(T, 16)
+LDEXP_SCALARS(float)
+LDEXP_SCALARS(double)
+
+/* ---- Exponentials ------------------------------------------------------------------------------------------------- */
+
+/* e^r 2^n for |r| <= ln(2) / 2: 1 + r + r^2 p(r), the whole fitted to 8e-9. The power comes in two parts: where the result
+ * is subnormal it is rounded at the second. */
+static inline float exponential(float r, float whole)
+{
+    float p = fma(r, 0.00139262508315f, 0.00836323288368f);
+    int n = (int)whole, first = n >> 1;
+    float e;
+
+    p = fma(fma(fma(p, r, 0.041666554213f), r, 0.166665766661f), r, 0.5f);
+    e = fma(r * r, p, r) + 1.0f;
+    return e * as_float((first + 127) << 23) * as_float((n - first + 127) << 23);
+}
+
+float OVERLOADABLE exp(float x)
+{
+    float y = clamp(x, -104.0f, 89.0f); /* beyond, results are zero and infinity too */
+    float n = rint(y * 1.44269504088896341f);
+    float r = fma(n, -1.42860682e-06f, fma(n, -0.693145752f, y));
+
+    return isnan(x) ? x : exponential(r, n);
+}
+
+float OVERLOADABLE exp2(float x)
+{
+    float y = clamp(x, -151.0f, 129.0f), n = rint(y);
+
+    return isnan(x) ? x : exponential((y - n) * 0.693147180559945309f, n);
+}
+
+VECTORS_1(float, exp)
+VECTORS_1(float, exp2)
+
+/* ---- Neighbours --------------------------------------------------------------------------------------------------- */
+
+float OVERLOADABLE nextafter(float x, float y)
+{
+    int bits = as_int(x);
+
+    if (isnan(x) || isnan(y))
+        return x + y;
+    if (x == y)
+        return y;
+    if (x == 0)
+        return copysign(as_float(1), y);
+    return as_float(bits + ((x < y) == (bits > 0) ? 1 : -1));
+}
+
+VECTORS_2(float, float, nextafter)
+
+/* ---- Remainders --------------------------------------------------------------------------------------------------- */
+
+/* A positive number is mantissa * 2^exponent, with 24 bits. */
+static inline ulong mantissa_of(float x, int *exponent)
+{
+    uint bits = as_uint(x);
+    uint mantissa = bits & 0x7fffff;
+    int shift;
+
+    *exponent = (int)(bits >> 23) - 150;
+    if (*exponent > -150)
+        return mantissa | 0x800000;
+    shift = (int)clz(mantissa) - 8;
+    *exponent = -149 - shift;
+    return mantissa << shift;
+}
+
+/* x modulo y, both positive and finite, exactly; *quotient: its lowest bits. Forty bits of the quotient at a time. */
+static inline float modulo(float x, float y, uint *quotient)
+{
+    int ex, ey, shift;
+    ulong mx = mantissa_of(x, &ex), my = mantissa_of(y, &ey);
+    uint q = 0;
+
+    if (x < y) {
+        *quotient = 0;
+        return x;
+    }
+    q = (uint)(mx / my);
+    mx %= my;
+    for (int left = ex - ey; left > 0; left -= shift) {
+        shift = min(left, 40);
+        mx <<= shift;
+        q = (shift < 32 ? q << shift : 0) + (uint)(mx / my);
+        mx %= my;
+    }
+    *quotient = q;
+    return ldexp((float)mx, ey);
+}
+
+/* The remainder of x / y that is nearest to zero, the even quotient's of two; *bits: the quotient's last seven, signed. */
+static inline float nearest_remainder(float x, float y, int *bits)
+{
+    float ay = fabs(y), r;
+    uint quotient;
+
+    *bits = 0;
+    if (isnan(x) || isnan(y) || isinf(x) || y == 0)
+        return NAN;
+    if (x == 0 || isinf(y))
+        return x;
+    r = modulo(fabs(x), ay, &quotient);
+    if (r > ay - r || (r == ay - r && quotient & 1)) {
+        r -= ay;
+        quotient++;
+    }
+    *bits = (int)(quotient & 0x7f);
+    if (signbit(x) != signbit(y))
+        *bits = -*bits;
+    r = r == 0 ? 0 : r;
+    return signbit(x) ? -r : r;
+}
+
+float OVERLOADABLE fmod(float x, float y)
+{
+    uint quotient;
+
+    if (isnan(x) || isnan(y) || isinf(x) || y == 0)
+        return NAN;
+    if (x == 0 || isinf(y))
+        return x;
+    return copysign(modulo(fabs(x), fabs(y), &quotient), x);
+}
+
+float OVERLOADABLE remainder(float x, float y)
+{
+    int bits;
+
+    return nearest_remainder(x, y, &bits);
+}
+
+VECTORS_2(float, float, fmod)
+VECTORS_2(float, float, remainder)
+
+#define REMQUO(AS)                                            \
+    float OVERLOADABLE remquo(float x, float y, AS int *q)    \
+    {                                                         \
+        int bits;                                             \
+        float r = nearest_remainder(x, y, &bits);             \
+                                                              \
+        *q = bits;                                            \
+        return r;                                             \
+    }
+#define REMQUO_VECTOR(N, AS)                                               \
+    float##N OVERLOADABLE remquo(float##N x, float##N y, AS int##N *q)     \
+    {                                                                      \
+        float rs[N];                                                       \
+        int bits[N];                                                       \
+        float xs[16], ys[16];                                              \
+                                                                           \
+        vstore##N(x, 0, xs);                                               \
+        vstore##N(y, 0, ys);                                               \
+        for (int i = 0; i < N; i++)                                        \
+            rs[i] = nearest_remainder(xs[i], ys[i], &bits[i]);             \
+        *q = vload##N(0, bits);                                            \
+        return vload##N(0, rs);                                            \
+    }
+#define REMQUOS(AS) REMQUO(AS) REMQUO_VECTOR(2, AS) REMQUO_VECTOR(3, AS) REMQUO_VECTOR(4, AS) REMQUO_VECTOR(8, AS) REMQUO_VECTOR(16, AS)
+REMQUOS(__global)
+REMQUOS(__local)
+REMQUOS()
+
+/* ---- Roots -------------------------------------------------------------------------------------------------------- */
+
+double OVERLOADABLE exp2(double x); /* hidden by ours otherwise */
+
+float OVERLOADABLE rootn(float x, int n)
+{
+    float root = (float)exp2(log2(fabs((double)x)) / n);
+
+    if (n == 0 || isnan(x) || (x < 0 && !(n & 1)))
+        return NAN;
+    return n & 1 ? copysign(root, x) : root;
+}
+
+VECTORS_2(float, int, rootn)
