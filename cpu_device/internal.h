@@ -77,7 +77,7 @@ struct cpu_launch {
     uint64_t chunk, n_chunks;    /* groups of dimension 0 that make a piece; such in a row */
     uint64_t local_size;         /* bytes of local memory, with the arguments' */
     uint64_t scratch_size;
-    char *args; /* aligned to TSL_WG_ALIGN */
+    char *args; /* behind the structure, aligned to TSL_WG_ALIGN */
     pthread_mutex_t print_lock;
     char *text; /* printed, not yet shown; under print_lock */
     size_t text_size, text_room;

@@ -88,6 +88,22 @@ static cl_int set_groups(struct cpu_launch *launch, const struct tsl_window *win
     return CL_SUCCESS;
 }
 
+/* ---- Memory -------------------------------------------------------------------------------------------------------
+ */
+
+/* One block for a launch and its arguments: allocations are half of what an empty launch costs. */
+static struct cpu_launch *create_launch(const struct cpu_kernel *kernel)
+{
+    return calloc(1, sizeof(struct cpu_launch) + kernel->code->args_size + TSL_WG_ALIGN);
+}
+
+static char *launch_args(struct cpu_launch *launch)
+{
+    uintptr_t end = (uintptr_t)(launch + 1), rest = -end & (TSL_WG_ALIGN - 1);
+
+    return (char *)(launch + 1) + rest;
+}
+
 /* ---- Arguments ----------------------------------------------------------------------------------------------------
  */
 
@@ -121,14 +137,10 @@ static cl_int set_arg(struct cpu_launch *launch, const struct tsl_wg_arg *arg, c
 
 static cl_int set_args(struct cpu_launch *launch, const struct tsl_bound_args *args)
 {
-    void *block;
-
     if (args->n != launch->code->n_args)
         return CL_INVALID_KERNEL_ARGS;
-    if (posix_memalign(&block, TSL_WG_ALIGN, launch->code->args_size + TSL_WG_ALIGN))
-        return CL_OUT_OF_HOST_MEMORY;
-    launch->args = block;
-    launch->wg.args = block;
+    launch->args = launch_args(launch);
+    launch->wg.args = launch->args;
     launch->local_size = launch->code->local_size;
     for (cl_uint i = 0; i < args->n; i++) {
         cl_int error = set_arg(launch, &launch->code->args[i], &args->args[i]);
@@ -213,7 +225,6 @@ void cpu_launch_free(struct cpu_launch *launch)
 {
     pthread_mutex_destroy(&launch->print_lock);
     free(launch->text);
-    free(launch->args);
     free(launch);
 }
 
@@ -245,7 +256,7 @@ cl_int cpu_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struc
 
     if (!task)
         return CL_OUT_OF_HOST_MEMORY;
-    task->launch = calloc(1, sizeof(*task->launch));
+    task->launch = create_launch((struct cpu_kernel *)kernel);
     if (!task->launch) {
         free(task);
         return CL_OUT_OF_HOST_MEMORY;
