@@ -26,6 +26,13 @@ static const char source[] =
     "kernel void collatz(global int *out) {\n"
     "    int x = get_global_id(0) + 1, n = 0; while (x != 1 && n < 500) { x = x & 1 ? 3 * x + 1 : x >> 1; n++; }\n"
     "    out[get_global_id(0)] = n; }\n"
+    "kernel void count(global int *out, local int *t) {\n"
+    "    int l = get_local_id(0), old; if (l < 12) t[l] = l < 6 ? 0 : 1000; barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    old = atomic_inc(&t[0]); atomic_add(&t[1], old); atomic_sub(&t[2], l); atomic_or(&t[3], 1 << l % 30);\n"
+    "    atomic_xor(&t[4], l); atomic_max(&t[5], l); atomic_min(&t[6], l - 5); atomic_and(&t[7], l | 96);\n"
+    "    atomic_max((local uint *)&t[8], (uint)-l); atomic_min((local uint *)&t[9], 2000u - l);\n"
+    "    atomic_xchg(&t[10], 7); atomic_cmpxchg(&t[11], l + 1000, l + 1001); barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    if (l < 12) out[l] = t[l]; }\n"
     "kernel void fault(global int *a) { global int *p = (global int *)(size_t)a[0]; a[1] = *p; }\n";
 
 struct world {
@@ -165,6 +172,27 @@ static void answers_ids_in_two_dimensions(void **state)
     clReleaseKernel(k);
 }
 
+/* What 50 work-items do to local variables, in whatever order. */
+static void atomics_on_local_memory(void **state)
+{
+    static const int right[12] = {50, 49 * 25, -49 * 25, (1 << 30) - 1, 1, 49, -5, 96, -1, 1000, 7, 0};
+    struct world *w = *state;
+    size_t size = 50;
+    int out[12];
+    cl_kernel k = kernel(w, "count");
+    cl_mem mem = buffer(w, sizeof(out), NULL);
+
+    clSetKernelArg(k, 0, sizeof(mem), &mem);
+    clSetKernelArg(k, 1, sizeof(out), NULL);
+    assert_int_equal(clEnqueueNDRangeKernel(w->queue, k, 1, NULL, &size, &size, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(w->queue, mem, CL_TRUE, 0, sizeof(out), out, 0, NULL, NULL), CL_SUCCESS);
+    for (int i = 0; i < 11; i++)
+        assert_int_equal(out[i], right[i]);
+    assert_in_range(out[11], 1001, 1050); /* as far as the order lets it come */
+    clReleaseMemObject(mem);
+    clReleaseKernel(k);
+}
+
 static int steps(int x)
 {
     int n = 0;
@@ -262,7 +290,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adds_at_any_local_size),        cmocka_unit_test(sums_with_barriers),
         cmocka_unit_test(answers_ids_in_two_dimensions), cmocka_unit_test(loops_that_end_differently),
-        cmocka_unit_test(many_programs_at_once),         cmocka_unit_test(fault_fails_the_event),
+        cmocka_unit_test(atomics_on_local_memory),       cmocka_unit_test(many_programs_at_once),
+        cmocka_unit_test(fault_fails_the_event),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

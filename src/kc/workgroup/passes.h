@@ -15,4 +15,8 @@ extern const char KC_PASSES_VECTORISE[], KC_PASSES_FINISH[], KC_PASSES_FINISH_PL
 
 bool kc_wg_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char **why);
 
+/* Only one thread runs a group, so no other sees its local memory: atomics there become plain accesses. After lanes
+ * were vectorised, which plain accesses would let happen. */
+void kc_wg_relax_local_atomics(LLVMModuleRef module);
+
 #endif

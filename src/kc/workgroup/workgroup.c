@@ -159,6 +159,8 @@ bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optim
     delete_kernels(module);
     if (!optimise)
         return kc_wg_run_passes(module, machine, KC_PASSES_FINISH_PLAIN, why);
-    return kc_wg_run_passes(module, machine, KC_PASSES_VECTORISE, why) &&
-           kc_wg_run_passes(module, machine, KC_PASSES_FINISH, why);
+    if (!kc_wg_run_passes(module, machine, KC_PASSES_VECTORISE, why))
+        return false;
+    kc_wg_relax_local_atomics(module);
+    return kc_wg_run_passes(module, machine, KC_PASSES_FINISH, why);
 }
