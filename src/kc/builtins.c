@@ -208,14 +208,14 @@ static LLVMModuleRef read_libclc(LLVMContextRef context, const char *path)
     return NULL;
 }
 
-int kc_builtins_make(const char *out, const char *libclc, unsigned n_sources, char *const *sources)
+/* What is in the library when all sources are in; NULL: why was told. */
+static LLVMModuleRef make(LLVMContextRef context, const char *libclc, unsigned n_sources, char *const *sources)
 {
-    LLVMContextRef context = LLVMContextCreate();
     LLVMModuleRef library =
         strcmp(libclc, "-") ? read_libclc(context, libclc) : LLVMModuleCreateWithNameInContext("builtins", context);
 
     if (!library)
-        return 1;
+        return NULL;
     kc_builtins_neutralise(library);
     saturate_indices(library, context);
     /* libclc makes these two of others; the pass for work-groups knows better. */
@@ -223,14 +223,24 @@ int kc_builtins_make(const char *out, const char *libclc, unsigned n_sources, ch
     undefine(library, "_Z15get_global_sizej", NULL);
     for (unsigned i = 0; i < n_sources; i++)
         if (!add_source(library, context, sources[i]))
-            return 1;
+            return NULL;
     kc_builtins_neutralise(library);
     loosen(library);
-    if (LLVMWriteBitcodeToFile(library, out)) {
+    return library;
+}
+
+int kc_builtins_make(const char *out, const char *libclc, unsigned n_sources, char *const *sources)
+{
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef library = make(context, libclc, n_sources, sources);
+    bool made = library && !LLVMWriteBitcodeToFile(library, out);
+
+    if (library && !made)
         fprintf(stderr, "tesela-kc: %s can't be written\n", out);
-        return 1;
-    }
-    return 0;
+    if (library)
+        LLVMDisposeModule(library);
+    LLVMContextDispose(context);
+    return !made;
 }
 
 /* ---- Use --------------------------------------------------------------------------------------------------------- */
