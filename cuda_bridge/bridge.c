@@ -15,6 +15,10 @@
 #define PAUSE_PART   16
 #define PAUSE_MAX_NS UINT64_C(1000000)
 
+/* Lanes' flags are looked at instead of asking CUDA, which would be in the way of those who submit. But they tell of no
+ * failure. */
+#define ASK_NS UINT64_C(100000)
+
 struct tsl_cuda_watch {
     struct tsl_cuda_fence *fence; /* a reference */
     tsl_notify_fn *fn;
@@ -58,6 +62,8 @@ struct bridge {
     struct tsl_cuda_watches watches; /* of one lane in the order of its work, mostly */
     bool progress;                   /* in this round */
     bool polls;                      /* something waits for the device, which calls nobody */
+    bool asks;                       /* CUDA is asked in this round, too */
+    uint64_t asked_ns;
 };
 
 static void take_watches(struct bridge *b)
@@ -84,7 +90,8 @@ static void look_at_watches(struct bridge *b)
     while ((watch = STAILQ_FIRST(&b->watches))) {
         struct tsl_cuda_fence *fence = watch->fence;
         bool hopeless = behind && tsl_cuda_fence_is_behind(fence, behind);
-        cl_int status = hopeless ? CL_SUBMITTED : tsl_cuda_fence_status(&fence->base);
+        bool waits = hopeless || (tsl_cuda_fence_unflagged(fence) && !b->asks);
+        cl_int status = waits ? CL_SUBMITTED : tsl_cuda_fence_status(&fence->base);
 
         STAILQ_REMOVE_HEAD(&b->watches, link);
         if (status <= CL_COMPLETE) {
@@ -176,6 +183,9 @@ static void *run(void *arg)
         unsigned seen = tsl_cuda_changes(b.member);
 
         b.progress = b.polls = false;
+        b.asks = now_ns() - b.asked_ns >= ASK_NS;
+        if (b.asks)
+            b.asked_ns = now_ns();
         take_watches(&b);
         look_at_watches(&b);
         advance_lanes(&b);
@@ -222,6 +232,7 @@ cl_int tsl_cuda_watch(struct tsl_cuda_fence *fence, tsl_notify_fn *fn, void *arg
         return CL_OUT_OF_HOST_MEMORY;
     *watch = (struct tsl_cuda_watch){.fence = fence, .fn = fn, .arg = arg};
     tsl_fence_ref(&fence->base);
+    tsl_cuda_fence_flag(fence);
     pthread_mutex_lock(&member->lock);
     error = start_locked(member);
     if (!error) {

@@ -73,6 +73,37 @@ static void set_state(struct tsl_cuda_fence *fence, enum tsl_cuda_state state)
     atomic_store_explicit(&fence->state, (int)state, memory_order_release);
 }
 
+/* Whoever comes second, of the one who watches and the one who sends, has the flag written. */
+void tsl_cuda_fence_flag(struct tsl_cuda_fence *fence)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(fence->base.member);
+
+    if (!fence->lane || atomic_exchange(&fence->watched, true))
+        return;
+    atomic_thread_fence(memory_order_seq_cst);
+    if (state_of(fence) != TSL_CUDA_SENT || tsl_cuda_enter(member))
+        return;
+    pthread_mutex_lock(&fence->lane->lock);
+    tsl_cuda_lane_flag(fence->lane);
+    pthread_mutex_unlock(&fence->lane->lock);
+    tsl_cuda_leave(member);
+}
+
+bool tsl_cuda_fence_unflagged(struct tsl_cuda_fence *fence)
+{
+    struct tsl_cuda_piece *flag;
+    uint32_t told;
+
+    if (state_of(fence) != TSL_CUDA_SENT || !(flag = atomic_load(&fence->lane->flag)))
+        return false;
+    told = atomic_load_explicit((_Atomic uint32_t *)flag->host, memory_order_acquire);
+    /* By their distance, which stays small: the numbers themselves come round. */
+    if ((int32_t)(told - (uint32_t)fence->sent) < 0)
+        return true;
+    tsl_cuda_lane_saw(fence->lane, fence->sent);
+    return false;
+}
+
 bool tsl_cuda_fence_is_behind(const struct tsl_cuda_fence *fence, const struct tsl_cuda_fence *other)
 {
     return fence->lane == other->lane && state_of(fence) == TSL_CUDA_SENT && fence->sent > other->sent;
@@ -93,6 +124,9 @@ cl_int tsl_cuda_fence_send(struct tsl_cuda_fence *fence)
     fence->sent = ++fence->lane->sent;
     fence->due_number = tsl_cuda_dues_now(member);
     set_state(fence, TSL_CUDA_SENT);
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load(&fence->watched))
+        tsl_cuda_lane_flag(fence->lane);
     return CL_SUCCESS;
 }
 

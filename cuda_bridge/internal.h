@@ -146,13 +146,15 @@ struct tsl_cuda_lane {
     pthread_mutex_t lock;      /* over a submission, so that marks of other threads come in between whole ones */
     uint64_t sent;             /* events recorded so far; guarded by lock */
     atomic_uint_fast64_t seen; /* all up to this one are known to be over: asking CUDA costs more than most kernels */
-    STAILQ_HEAD(, tsl_cuda_work) works; /* held, oldest first */
-    struct tsl_cuda_batch *batch;       /* launches that go on their way together; NULL: none were quick yet */
-    bool piping;                        /* the pipeline has the lane's newest work; what follows is held */
-    struct tsl_cuda_fence *piped;       /* that work's fence, a reference, or NULL */
-    uint64_t piped_ns;                  /* when it began */
-    cl_int error;                       /* of work that was held, failed and had no fence: for finish() */
-    bool listed;                        /* in member->held, with a reference; guarded by member->lock */
+    STAILQ_HEAD(, tsl_cuda_work) works;    /* held, oldest first */
+    _Atomic(struct tsl_cuda_piece *) flag; /* the stream writes there what `sent` was; NULL: nobody watched yet */
+    uint32_t flagged;                      /* what it will have written last; guarded by lock */
+    struct tsl_cuda_batch *batch;          /* launches that go on their way together; NULL: none were quick yet */
+    bool piping;                           /* the pipeline has the lane's newest work; what follows is held */
+    struct tsl_cuda_fence *piped;          /* that work's fence, a reference, or NULL */
+    uint64_t piped_ns;                     /* when it began */
+    cl_int error;                          /* of work that was held, failed and had no fence: for finish() */
+    bool listed;                           /* in member->held, with a reference; guarded by member->lock */
     TAILQ_ENTRY(tsl_cuda_lane) link;
 };
 
@@ -184,6 +186,7 @@ struct tsl_cuda_fence {
     struct tsl_times times; /* of piped work, whose ends the host sees */
     bool is_gate;
     atomic_bool opened;
+    atomic_bool watched;         /* the lane's flag is to tell of it */
     struct tsl_cuda_fence *next; /* in the pool */
 };
 
@@ -349,6 +352,10 @@ cl_int tsl_cuda_fence_send(struct tsl_cuda_fence *fence);
 void tsl_cuda_fence_end(struct tsl_cuda_fence *fence, cl_int status);
 /* Without waiting: its state after a look at the device. Entered. */
 enum tsl_cuda_state tsl_cuda_fence_look(struct tsl_cuda_fence *fence);
+/* From now on the lane's flag will tell of it, if it can. */
+void tsl_cuda_fence_flag(struct tsl_cuda_fence *fence);
+/* Is it with the device, and is there no sign yet that it is through? False: look. */
+bool tsl_cuda_fence_unflagged(struct tsl_cuda_fence *fence);
 /* Was it sent, in the same lane, after `other`, which was sent? */
 bool tsl_cuda_fence_is_behind(const struct tsl_cuda_fence *fence, const struct tsl_cuda_fence *other);
 void tsl_cuda_fences_finish(struct tsl_cuda_member *member);
@@ -359,6 +366,9 @@ void tsl_cuda_fences_finish(struct tsl_cuda_member *member);
 void tsl_cuda_lane_unref(struct tsl_cuda_lane *lane);
 /* The lane's events up to this number are over. */
 void tsl_cuda_lane_saw(struct tsl_cuda_lane *lane, uint64_t sent);
+/* Has the stream write to the lane's flag when it is through with what it was sent so far. For want of something it
+ * isn't done: then only CUDA can be asked. Entered, lane->lock held. */
+void tsl_cuda_lane_flag(struct tsl_cuda_lane *lane);
 static inline bool tsl_cuda_lane_has_seen(struct tsl_cuda_lane *lane, uint64_t sent)
 {
     /* Acquire: what the device wrote before was there when the number was stored. */

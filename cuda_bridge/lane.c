@@ -33,6 +33,15 @@ cl_int tsl_cuda_lane_create(struct tsl_member *member, bool profile, struct tsl_
     return CL_SUCCESS;
 }
 
+/* What is still to be written there must not meet another use of the piece: then it stays until the member closes. */
+static void put_flag(struct tsl_cuda_lane *lane)
+{
+    struct tsl_cuda_piece *flag = atomic_load(&lane->flag);
+
+    if (flag && atomic_load((_Atomic uint32_t *)flag->host) == lane->flagged)
+        tsl_cuda_piece_put(tsl_cuda_member(lane->base.member), flag);
+}
+
 void tsl_cuda_lane_unref(struct tsl_cuda_lane *lane)
 {
     struct tsl_cuda_member *member = tsl_cuda_member(lane->base.member);
@@ -40,6 +49,7 @@ void tsl_cuda_lane_unref(struct tsl_cuda_lane *lane)
     /* As in tsl_fence_unref(). */
     if (atomic_fetch_sub_explicit(&lane->refs, 1, memory_order_acq_rel) != 1)
         return;
+    put_flag(lane);
     if (!tsl_cuda_enter(member)) {
         tsl_cuda_batch_free(lane);
         /* Doesn't wait: CUDA keeps the stream until its work is done. */
@@ -65,6 +75,24 @@ void tsl_cuda_lane_saw(struct tsl_cuda_lane *lane, uint64_t sent)
     while (seen < sent &&
            !atomic_compare_exchange_weak_explicit(&lane->seen, &seen, sent, memory_order_release, memory_order_relaxed))
         ;
+}
+
+void tsl_cuda_lane_flag(struct tsl_cuda_lane *lane)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(lane->base.member);
+    struct tsl_cuda_piece *flag = atomic_load(&lane->flag);
+
+    if (!flag) {
+        flag = tsl_cuda_piece_get(member, sizeof(uint32_t));
+        if (!flag)
+            return;
+        /* What was sent before may still be on its way. */
+        lane->flagged = (uint32_t)atomic_load(&lane->seen);
+        atomic_store((_Atomic uint32_t *)flag->host, lane->flagged);
+        atomic_store(&lane->flag, flag);
+    }
+    if (!tsl_cu.cuStreamWriteValue32_v2(lane->stream, (CUdeviceptr)(uintptr_t)flag->host, (uint32_t)lane->sent, 0))
+        lane->flagged = (uint32_t)lane->sent;
 }
 
 /* CUDA sends at once what it gets; only batches wait. */

@@ -61,9 +61,24 @@ static const char *words(CUresult result)
     return text;
 }
 
+/* Calls that have to do with two members tell of the other's death, too: is it this context that is dead? */
+static bool is_dead(struct tsl_cuda_member *member, CUresult result)
+{
+    CUcontext context;
+
+    if (result == CUDA_ERROR_DEINITIALIZED || !member->memory_stream ||
+        tsl_cu.cuCtxPushCurrent_v2(member->context) != CUDA_SUCCESS)
+        return true;
+    result = tsl_cu.cuStreamSynchronize(member->memory_stream); /* It is idle between calls. */
+    tsl_cu.cuCtxPopCurrent_v2(&context);
+    return result != CUDA_SUCCESS;
+}
+
 static void lose(struct tsl_cuda_member *member, CUresult result)
 {
     int none = 0;
+
+    atomic_store(&member->base.lost, true);
 
     /* CUDA is gone before us when the process ends: no news for anybody. */
     if (atomic_compare_exchange_strong(&member->lost, &none, (int)result) && result != CUDA_ERROR_DEINITIALIZED)
@@ -76,7 +91,7 @@ cl_int tsl_cuda_error(struct tsl_cuda_member *member, CUresult result)
 {
     if (result == CUDA_SUCCESS)
         return CL_SUCCESS;
-    if (is_final(result))
+    if (is_final(result) && is_dead(member, result))
         lose(member, result);
     else
         tsl_log(TSL_ROOM_DRIVER, TSL_LOG_INFO, "%s: CUDA error %u, %s", member->base.path->id, result, words(result));

@@ -27,6 +27,7 @@
     X(cuStreamSynchronize, (CUstream stream)) \
     X(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned int flags)) \
     X(cuStreamWaitValue32_v2, (CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned int flags)) \
+    X(cuStreamWriteValue32_v2, (CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned int flags)) \
     X(cuEventCreate, (CUevent *event, unsigned int flags)) \
     X(cuEventDestroy_v2, (CUevent event)) \
     X(cuEventRecord, (CUevent event, CUstream stream)) \

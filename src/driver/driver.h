@@ -92,6 +92,7 @@ struct tsl_member {
     struct tsl_member_caps caps;
     unsigned index; /* position in the registry's list of members in use, 0 … TSL_MAX_MEMBERS-1; set by the registry */
     struct tsl_member_books books;
+    atomic_bool lost; /* set by the driver, for good: all that it is given fails, so it gets no more kernels */
 };
 
 /* ---- Things a member holds (each is the base of a driver's own structure, embedded first) ------------------------ */

@@ -142,17 +142,27 @@ uint64_t tsl_work_items(const struct tsl_window *window)
     return n;
 }
 
+/* Those of the command's members that aren't lost; where all are, all. */
+static unsigned living(const struct tsl_command *c)
+{
+    unsigned members = 0;
+    for (unsigned i = 0; i < c->graph->n_ports; i++)
+        if (c->members & (1u << i) && !atomic_load_explicit(&c->graph->ports[i].member->lost, memory_order_relaxed))
+            members |= 1u << i;
+    return members ? members : c->members;
+}
+
 bool tsl_choose_member(struct tsl_command *c)
 {
     struct tsl_graph *g = c->graph;
     struct tsl_candidate candidates[TSL_MAX_MEMBERS];
-    struct survey s = {.command = c, .members = c->members, .candidates = candidates};
+    struct survey s = {.command = c, .members = living(c), .candidates = candidates};
     if (g->n_ports == 1) {
         c->placement = (struct tsl_placement){.member = 0};
         return true;
     }
     for (unsigned i = 0; i < g->n_ports; i++)
-        candidates[i] = (struct tsl_candidate){.eligible = c->members & (1u << i)};
+        candidates[i] = (struct tsl_candidate){.eligible = s.members & (1u << i)};
     for (cl_uint i = 0; tsl_placer_learns(g->placer) && i < c->args->n; i++)
         if (c->args->args[i].buffer)
             survey_buffer(&s, c->args->args[i].buffer);

@@ -559,6 +559,8 @@ static bool evict_elsewhere(struct tsl_port *port)
 
 bool tsl_lacks_room(const struct tsl_port *port, cl_int error)
 {
+    if (port->member && atomic_load_explicit(&port->member->lost, memory_order_relaxed))
+        return false;
     return error == CL_MEM_OBJECT_ALLOCATION_FAILURE || (error == CL_OUT_OF_RESOURCES && port->fresh_size > 0);
 }
 

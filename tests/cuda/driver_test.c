@@ -474,6 +474,38 @@ static void completion_is_told_once(void **state)
     driver->mem_free(mem);
 }
 
+/* A watch, wherever it stands, tells of its own fence and of no other. */
+static void nothing_is_told_before_it_is_there(void **state)
+{
+    enum { N = 6 };
+    static const int order[N] = {4, 1, 5, 0, 3, 2};
+    struct tsl_lane *other = new_lane(false);
+    struct tsl_mem *mem = new_mem(4096);
+    struct told told[N] = {0};
+    struct tsl_fence *fences[N];
+
+    (void)state;
+    if (is_standin())
+        standin.stop(true);
+    for (int i = 0; i < N; i++)
+        assert_int_equal(fill_ints(other, mem, i, 16, NULL, &fences[i]), CL_SUCCESS);
+    for (int i = 0; i < N; i++)
+        assert_int_equal(driver->fence_notify(fences[order[i]], tell_test, &told[order[i]]), CL_SUCCESS);
+    if (is_standin()) {
+        usleep(20000);
+        for (int i = 0; i < N; i++)
+            assert_int_equal(atomic_load(&told[i].n), 0);
+        standin.stop(false);
+    }
+    for (int i = 0; i < N; i++) {
+        wait_until_told(&told[i]);
+        assert_int_equal(atomic_load(&told[i].status), CL_COMPLETE);
+        tsl_fence_unref(fences[i]);
+    }
+    driver->lane_free(other);
+    driver->mem_free(mem);
+}
+
 static void a_fence_may_go_before_it_is_told(void **state)
 {
     struct tsl_mem *mem = new_mem(1 << 16);
@@ -998,6 +1030,7 @@ int main(void)
         cmocka_unit_test(only_fences_of_the_driver_can_be_waited_for),
         cmocka_unit_test(a_fence_outlives_its_lane),
         cmocka_unit_test(completion_is_told_once),
+        cmocka_unit_test(nothing_is_told_before_it_is_there),
         cmocka_unit_test(a_fence_may_go_before_it_is_told),
         cmocka_unit_test(times_are_in_order_and_of_our_clock),
         cmocka_unit_test(lanes_without_profiling_have_no_times),

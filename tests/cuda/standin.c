@@ -91,7 +91,7 @@ struct CUgraphExec_st {
     struct op *ops[MAX_NODES];
 };
 
-enum op_kind { COPY, SET, LAUNCH, RECORD, WAIT_EVENT, WAIT_VALUE };
+enum op_kind { COPY, SET, LAUNCH, RECORD, WAIT_EVENT, WAIT_VALUE, WRITE_VALUE };
 
 struct op {
     enum op_kind kind;
@@ -420,6 +420,9 @@ static void run_op(const struct op *op)
             op->event->done = op->ticket;
         op->event->time_ns = now_ns();
         break;
+    case WRITE_VALUE:
+        __atomic_store_n((uint32_t *)op->dst, op->value, __ATOMIC_RELEASE);
+        break;
     default:
         break;
     }
@@ -505,7 +508,7 @@ static bool touches(const struct op *op, const char *begin, size_t size)
 
     if (op->kind == COPY)
         return (dst >= begin && dst < end) || (src >= begin && src < end);
-    if (op->kind == SET || op->kind == WAIT_VALUE)
+    if (op->kind == SET || op->kind == WAIT_VALUE || op->kind == WRITE_VALUE)
         return op->dst >= begin && op->dst < end;
     for (unsigned i = 0; op->kind == LAUNCH && i < op->function->kernel->n_args; i++)
         if (op->function->kernel->memories >> i & 1 && (char *)op->args[i] >= begin && (char *)op->args[i] < end)
@@ -834,6 +837,20 @@ CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t
     if (flags != CU_STREAM_WAIT_VALUE_GEQ || !find_range(PINNED, (char *)address, 4))
         violation("%s waits in another way, or not on pinned memory", __func__);
     op = new_op(WAIT_VALUE);
+    op->dst = (char *)address;
+    op->value = value;
+    LEAVE(push(stream, op, __func__));
+}
+
+EXPORT CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned int flags);
+CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned int flags)
+{
+    struct op *op;
+
+    ENTER_CONTEXT
+    if (flags || !find_range(PINNED, (char *)address, 4))
+        violation("%s writes in another way, or not to pinned memory", __func__);
+    op = new_op(WRITE_VALUE);
     op->dst = (char *)address;
     op->value = value;
     LEAVE(push(stream, op, __func__));
