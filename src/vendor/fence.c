@@ -51,8 +51,20 @@ struct tsl_vendor_fence *tsl_vendor_fence_new(struct tsl_vendor_member *member, 
     return fence;
 }
 
+/* May a gate, unset or just being set, fail the event or be failing it? Vendors that forget commands behind a failure
+ * also forget to hold an event while they fail it, so it is kept until the gates are set. */
+static bool may_be_failing(struct tsl_vendor_member *member, cl_event event)
+{
+    return member->device->quirks.failed_wait_hangs && atomic_load(&member->n_gates) &&
+           tsl_vendor_event_status(member->cl, event) != CL_COMPLETE;
+}
+
 static void release_event(struct tsl_vendor_member *member, cl_event event)
 {
+    if (may_be_failing(member, event)) {
+        tsl_vendor_release(member, TSL_VENDOR_EVENT, event);
+        return;
+    }
     tsl_vendor_enter(member->device);
     member->cl->clReleaseEvent(event);
     tsl_vendor_leave(member->device);
@@ -90,9 +102,12 @@ bool tsl_vendor_can_wait(struct tsl_member *member, const struct tsl_fence *fenc
 
 cl_int tsl_vendor_event_status(const struct tsl_vendor_cl *cl, cl_event event)
 {
-    cl_int status = CL_QUEUED;
-    cl_int error = cl->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL);
+    cl_int status = CL_QUEUED, error = CL_OUT_OF_RESOURCES;
 
+    /* A call that fails says nothing of the work, which may still be on its way. If it fails again, nothing more will
+     * ever be heard. */
+    for (int i = 0; i < 2 && error; i++)
+        error = cl->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL);
     return error ? error : status;
 }
 
@@ -107,13 +122,18 @@ cl_int tsl_vendor_fence_wait(struct tsl_fence *fence)
 {
     struct tsl_vendor_fence *f = tsl_vendor_fence(fence);
     struct tsl_vendor_member *member = tsl_vendor_member(fence->member);
-    cl_int status, error = CL_SUCCESS;
+    cl_int status = CL_QUEUED, error = CL_SUCCESS;
 
     if (f->lane)
         error = tsl_vendor_lane_flush(f->lane);
-    if (!error && f->event)
-        error = member->cl->clWaitForEvents(1, &f->event);
-    status = tsl_vendor_fence_status(fence);
+    /* A wait that fails says nothing of the work: whoever took it to be over would come too early. */
+    for (int i = 0; i < 2 && status > 0; i++) {
+        if (!error && f->event)
+            error = member->cl->clWaitForEvents(1, &f->event);
+        status = tsl_vendor_fence_status(fence);
+        if (status > 0 && i == 0)
+            error = CL_SUCCESS;
+    }
     /* The event's own error says more than that one was waited for. */
     return status > 0 && error ? error : status;
 }

@@ -37,6 +37,9 @@ static void release(struct tsl_vendor_member *member, enum tsl_vendor_kind kind,
     const struct tsl_vendor_cl *cl = member->cl;
 
     switch (kind) {
+    case TSL_VENDOR_EVENT:
+        cl->clReleaseEvent(object);
+        break;
     case TSL_VENDOR_QUEUE:
         cl->clReleaseCommandQueue(object);
         break;
@@ -141,8 +144,11 @@ cl_int tsl_vendor_gate_create(struct tsl_member *member, struct tsl_fence **gate
 
 static cl_int set(struct tsl_vendor_member *member, struct tsl_vendor_fence *gate, cl_int status)
 {
-    cl_int error = member->cl->clSetUserEventStatus(gate->event, status);
+    cl_int error = CL_OUT_OF_RESOURCES;
 
+    /* What waits for it would wait for ever, so it is worth a second try. */
+    for (int i = 0; i < 2 && error; i++)
+        error = member->cl->clSetUserEventStatus(gate->event, status);
     if (error)
         tsl_log(TSL_ROOM_VENDOR, TSL_LOG_ERROR, "%s: a user event could not be set (error %d)", member->base.path->id,
                 error);

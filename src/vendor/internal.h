@@ -199,6 +199,7 @@ cl_int tsl_vendor_end(struct tsl_vendor_submit *s, cl_int error, struct tsl_fenc
  */
 
 enum tsl_vendor_kind {
+    TSL_VENDOR_EVENT, /* only of what may fail yet, see fence.c */
     TSL_VENDOR_QUEUE,
     TSL_VENDOR_MEM,
     TSL_VENDOR_PROGRAM,
@@ -217,7 +218,7 @@ void tsl_vendor_fail_gates(struct tsl_vendor_member *member);
 
 /* A fence with one reference, without event; NULL if memory ran out. */
 struct tsl_vendor_fence *tsl_vendor_fence_new(struct tsl_vendor_member *member, struct tsl_vendor_lane *lane);
-/* As clGetEventInfo tells; an error of the call is a failure too. */
+/* As clGetEventInfo tells; an error of the call that stays is a failure too. */
 cl_int tsl_vendor_event_status(const struct tsl_vendor_cl *cl, cl_event event);
 /* Reads the final status, and on profiling lanes the times, lets the event go. The event is complete. */
 void tsl_vendor_fence_settle(struct tsl_vendor_fence *fence);

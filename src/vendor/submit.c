@@ -88,6 +88,7 @@ cl_int tsl_vendor_begin(struct tsl_vendor_submit *s, struct tsl_lane *lane, cons
     s->refused = false;
     s->fence = NULL;
     s->many = NULL;
+    tsl_vendor_collect(s->member);
     s->serialised = may_meet_failure(s->member, waits);
     /* Such a vendor also needs the event of what fails to be there, even if nobody asked for it. */
     if (fence || s->serialised)

@@ -1,0 +1,898 @@
+/* The vendor that fails. See sabotage.h. */
+#include "sabotage.h"
+
+#include "vendor/cl.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+static struct tsl_vendor_cl real; /* the wrapped vendor's functions */
+static cl_platform_id real_platform;
+static char platform_name[256];
+
+static cl_icd_dispatch table;
+
+struct _cl_platform_id {
+    const cl_icd_dispatch *dispatch;
+};
+
+static struct _cl_platform_id platform = {&table};
+
+/* ---- What is asked for --------------------------------------------------------------------------------------------
+ */
+
+static const char *const names[] = {
+#define NAME(version, name, required) #name,
+    TSL_VENDOR_FUNCTIONS(NAME)
+#undef NAME
+};
+
+#define N_NAMES (sizeof names / sizeof names[0])
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* over what follows; nobody is called under it */
+static unsigned calls[N_NAMES], run_calls[N_NAMES];
+static struct {
+    char function[64];
+    unsigned left; /* calls; 0: nothing is to happen */
+    cl_int error;
+    bool lose, happened;
+} plan;
+static bool lost;
+static cl_int finish_error;
+static cl_event stalled; /* launches wait for it; NULL: none do */
+static int n_objects, n_events;
+
+/* What the vendor was told of an event's end. Never freed: the vendor may still call. */
+struct note {
+    cl_event event;
+    void(CL_CALLBACK *fn)(cl_event event, cl_int status, void *arg);
+    void *arg;
+    bool told;
+    struct note *next;
+};
+
+static struct note *notes;
+
+/* An event that is to fail in its turn, and the work that does it, which may fail itself. */
+#define MAX_FAILURES 1024
+static struct failure {
+    cl_event event, work; /* NULL once the caller released the event */
+    cl_event target;      /* the event, with a reference until it has failed */
+    cl_int error;
+} failures[MAX_FAILURES];
+static unsigned n_failures; /* by one thread at a time: a plan is carried out once */
+
+/* Queues and unset user events, to end what is under way when the device is lost. */
+#define MAX_KNOWN 4096
+static cl_command_queue queues[MAX_KNOWN];
+static cl_event gates[MAX_KNOWN];
+
+static void known_locked(void **list, void *object, bool add)
+{
+    void *from = add ? NULL : object;
+
+    for (unsigned i = 0; i < MAX_KNOWN; i++)
+        if (list[i] == from) {
+            list[i] = add ? object : NULL;
+            return;
+        }
+}
+
+static unsigned index_of(const char *function)
+{
+    unsigned i = 0;
+
+    while (i < N_NAMES && strcmp(names[i], function) != 0)
+        i++;
+    return i;
+}
+
+/* ---- Losing the device --------------------------------------------------------------------------------------------
+ */
+
+static bool is_lost(void)
+{
+    bool is;
+
+    pthread_mutex_lock(&lock);
+    is = lost;
+    pthread_mutex_unlock(&lock);
+    return is;
+}
+
+static struct note *next_untold(void)
+{
+    struct note *note;
+
+    pthread_mutex_lock(&lock);
+    for (note = notes; note && note->told; note = note->next)
+        ;
+    if (note)
+        note->told = true;
+    pthread_mutex_unlock(&lock);
+    return note;
+}
+
+/* Ends what is under way, so that nothing of it touches memory any more, and tells. */
+static void lose(void)
+{
+    struct note *note;
+
+    pthread_mutex_lock(&lock);
+    lost = true;
+    pthread_mutex_unlock(&lock);
+    for (unsigned i = 0; i < MAX_KNOWN; i++)
+        if (gates[i])
+            real.clSetUserEventStatus(gates[i], CL_DEVICE_NOT_AVAILABLE);
+    for (unsigned i = 0; i < MAX_KNOWN; i++)
+        if (queues[i])
+            real.clFinish(queues[i]);
+    while ((note = next_untold()))
+        note->fn(note->event, CL_DEVICE_NOT_AVAILABLE, note->arg);
+}
+
+/* ---- Before and after a call --------------------------------------------------------------------------------------
+ */
+
+/* Counts the call. The error that it is to fail with, or 0. */
+static cl_int before(const char *function, unsigned *count)
+{
+    bool now, loses;
+    cl_int error;
+
+    pthread_mutex_lock(&lock);
+    ++*count;
+    now = plan.left && !strcmp(plan.function, function) && --plan.left == 0;
+    loses = now && plan.lose;
+    plan.happened |= now;
+    error = lost ? CL_DEVICE_NOT_AVAILABLE : now ? plan.error : CL_SUCCESS;
+    pthread_mutex_unlock(&lock);
+    if (loses) {
+        lose();
+        error = CL_DEVICE_NOT_AVAILABLE;
+    }
+    return error;
+}
+
+#define BEFORE(name) before(#name, &calls[index_of(#name)])
+
+static cl_int after(cl_int error)
+{
+    return is_lost() ? CL_DEVICE_NOT_AVAILABLE : error;
+}
+
+static void count(int objects, int events)
+{
+    pthread_mutex_lock(&lock);
+    n_objects += objects + events;
+    n_events += events;
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- Calls that are only passed on --------------------------------------------------------------------------------
+ */
+
+#define ASK(name, params, ...)                \
+    static cl_int CL_API_CALL name##_w params \
+    {                                         \
+        cl_int failed = BEFORE(name);         \
+                                              \
+        if (failed)                           \
+            return failed;                    \
+        return after(real.name(__VA_ARGS__)); \
+    }
+
+#define INFO size_t size, void *value, size_t *size_ret
+
+ASK(clGetProgramInfo, (cl_program p, cl_program_info i, INFO), p, i, size, value, size_ret)
+ASK(clGetProgramBuildInfo, (cl_program p, cl_device_id d, cl_program_build_info i, INFO), p, d, i, size, value,
+    size_ret)
+ASK(clGetKernelInfo, (cl_kernel k, cl_kernel_info i, INFO), k, i, size, value, size_ret)
+ASK(clGetKernelWorkGroupInfo, (cl_kernel k, cl_device_id d, cl_kernel_work_group_info i, INFO), k, d, i, size, value,
+    size_ret)
+ASK(clGetKernelArgInfo, (cl_kernel k, cl_uint n, cl_kernel_arg_info i, INFO), k, n, i, size, value, size_ret)
+ASK(clGetEventProfilingInfo, (cl_event e, cl_profiling_info i, INFO), e, i, size, value, size_ret)
+ASK(clGetDeviceAndHostTimer, (cl_device_id d, cl_ulong *a, cl_ulong *b), d, a, b)
+ASK(clSetKernelArg, (cl_kernel k, cl_uint i, size_t size, const void *value), k, i, size, value)
+ASK(clFlush, (cl_command_queue q), q)
+ASK(clBuildProgram,
+    (cl_program p, cl_uint n, const cl_device_id *d, const char *o, void(CL_CALLBACK *f)(cl_program, void *), void *a),
+    p, n, d, o, f, a)
+ASK(clCompileProgram,
+    (cl_program p, cl_uint n, const cl_device_id *d, const char *o, cl_uint nh, const cl_program *h, const char **hn,
+     void(CL_CALLBACK *f)(cl_program, void *), void *a),
+    p, n, d, o, nh, h, hn, f, a)
+
+static cl_int CL_API_CALL clFinish_w(cl_command_queue queue)
+{
+    cl_int failed = BEFORE(clFinish), error;
+
+    if (failed)
+        return failed;
+    error = real.clFinish(queue);
+    pthread_mutex_lock(&lock);
+    if (!error) {
+        error = finish_error;
+        finish_error = CL_SUCCESS;
+    }
+    pthread_mutex_unlock(&lock);
+    return after(error);
+}
+
+/* ---- Objects ------------------------------------------------------------------------------------------------------
+ */
+
+#define MAKE(type, name, params, ...)                         \
+    static type CL_API_CALL name##_w params                   \
+    {                                                         \
+        cl_int failed = BEFORE(name), here = CL_SUCCESS;      \
+        type object = failed ? NULL : real.name(__VA_ARGS__); \
+                                                              \
+        if (error)                                            \
+            *error = failed ? failed : here;                  \
+        count(object != NULL, 0);                             \
+        return object;                                        \
+    }
+
+/* With the error in &here. */
+MAKE(cl_mem, clCreateBuffer, (cl_context c, cl_mem_flags f, size_t size, void *host, cl_int *error), c, f, size, host,
+     &here)
+MAKE(cl_mem, clCreateSubBuffer, (cl_mem m, cl_mem_flags f, cl_buffer_create_type t, const void *i, cl_int *error), m, f,
+     t, i, &here)
+MAKE(cl_sampler, clCreateSampler, (cl_context c, cl_bool n, cl_addressing_mode a, cl_filter_mode f, cl_int *error), c,
+     n, a, f, &here)
+MAKE(cl_program, clCreateProgramWithSource, (cl_context c, cl_uint n, const char **s, const size_t *l, cl_int *error),
+     c, n, s, l, &here)
+MAKE(cl_program, clCreateProgramWithBinary,
+     (cl_context c, cl_uint n, const cl_device_id *d, const size_t *l, const unsigned char **b, cl_int *s,
+      cl_int *error),
+     c, n, d, l, b, s, &here)
+MAKE(cl_program, clLinkProgram,
+     (cl_context c, cl_uint n, const cl_device_id *d, const char *o, cl_uint np, const cl_program *p,
+      void(CL_CALLBACK *f)(cl_program, void *), void *a, cl_int *error),
+     c, n, d, o, np, p, f, a, &here)
+MAKE(cl_kernel, clCreateKernel, (cl_program p, const char *n, cl_int *error), p, n, &here)
+
+#define DROP(name, params, object)            \
+    static cl_int CL_API_CALL name##_w params \
+    {                                         \
+        cl_int failed = BEFORE(name);         \
+        cl_int error = real.name(object);     \
+                                              \
+        if (!error)                           \
+            count(-1, 0);                     \
+        return failed ? failed : error;       \
+    }
+
+DROP(clReleaseContext, (cl_context c), c)
+DROP(clReleaseMemObject, (cl_mem m), m)
+DROP(clReleaseSampler, (cl_sampler s), s)
+DROP(clReleaseProgram, (cl_program p), p)
+DROP(clReleaseKernel, (cl_kernel k), k)
+
+static cl_context CL_API_CALL clCreateContext_w(const cl_context_properties *properties, cl_uint n,
+                                                const cl_device_id *devices,
+                                                void(CL_CALLBACK *fn)(const char *, const void *, size_t, void *),
+                                                void *arg, cl_int *error)
+{
+    const cl_context_properties own[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)real_platform, 0};
+    cl_int failed = BEFORE(clCreateContext), here = CL_SUCCESS;
+    cl_context context = failed ? NULL : real.clCreateContext(own, n, devices, fn, arg, &here);
+
+    (void)properties;
+    if (error)
+        *error = failed ? failed : here;
+    count(context != NULL, 0);
+    return context;
+}
+
+static cl_command_queue CL_API_CALL clCreateCommandQueue_w(cl_context context, cl_device_id device,
+                                                           cl_command_queue_properties properties, cl_int *error)
+{
+    cl_int failed = BEFORE(clCreateCommandQueue), here = CL_SUCCESS;
+    cl_command_queue queue = failed ? NULL : real.clCreateCommandQueue(context, device, properties, &here);
+
+    if (error)
+        *error = failed ? failed : here;
+    count(queue != NULL, 0);
+    pthread_mutex_lock(&lock);
+    if (queue)
+        known_locked((void **)queues, queue, true);
+    pthread_mutex_unlock(&lock);
+    return queue;
+}
+
+static cl_int CL_API_CALL clReleaseCommandQueue_w(cl_command_queue queue)
+{
+    cl_int failed = BEFORE(clReleaseCommandQueue), error;
+
+    pthread_mutex_lock(&lock);
+    known_locked((void **)queues, queue, false);
+    pthread_mutex_unlock(&lock);
+    error = real.clReleaseCommandQueue(queue);
+    if (!error)
+        count(-1, 0);
+    return failed ? failed : error;
+}
+
+/* ---- Events -------------------------------------------------------------------------------------------------------
+ */
+
+static cl_event CL_API_CALL clCreateUserEvent_w(cl_context context, cl_int *error)
+{
+    cl_int failed = BEFORE(clCreateUserEvent), here = CL_SUCCESS;
+    cl_event event = failed ? NULL : real.clCreateUserEvent(context, &here);
+
+    if (error)
+        *error = failed ? failed : here;
+    count(0, event != NULL);
+    pthread_mutex_lock(&lock);
+    if (event)
+        known_locked((void **)gates, event, true);
+    pthread_mutex_unlock(&lock);
+    return event;
+}
+
+static cl_int CL_API_CALL clSetUserEventStatus_w(cl_event event, cl_int status)
+{
+    cl_int failed = BEFORE(clSetUserEventStatus);
+
+    if (failed)
+        return failed;
+    pthread_mutex_lock(&lock);
+    known_locked((void **)gates, event, false);
+    pthread_mutex_unlock(&lock);
+    return after(real.clSetUserEventStatus(event, status));
+}
+
+static cl_int CL_API_CALL clReleaseEvent_w(cl_event event)
+{
+    cl_int failed = BEFORE(clReleaseEvent), error;
+    cl_event work = NULL;
+
+    pthread_mutex_lock(&lock);
+    known_locked((void **)gates, event, false);
+    for (unsigned i = 0; i < n_failures; i++)
+        if (failures[i].event == event) {
+            work = failures[i].work;
+            failures[i].event = failures[i].work = NULL;
+        }
+    pthread_mutex_unlock(&lock);
+    if (work)
+        real.clReleaseEvent(work);
+    error = real.clReleaseEvent(event);
+    if (!error)
+        count(0, -1);
+    return failed ? failed : error;
+}
+
+/* What was to fail the event has failed: then so has the event. */
+static void settle(cl_event event, bool wait)
+{
+    for (unsigned i = 0; i < n_failures; i++) {
+        struct failure *failure = &failures[i];
+        cl_int status = CL_COMPLETE;
+
+        if (failure->event != event || !failure->work)
+            continue;
+        if (wait)
+            real.clWaitForEvents(1, &failure->work);
+        real.clGetEventInfo(failure->work, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+        if (status < 0)
+            real.clSetUserEventStatus(event, status);
+    }
+}
+
+static cl_int CL_API_CALL clGetEventInfo_w(cl_event event, cl_event_info param, INFO)
+{
+    cl_int failed = BEFORE(clGetEventInfo);
+
+    settle(event, false);
+    return failed ? failed : after(real.clGetEventInfo(event, param, size, value, size_ret));
+}
+
+static cl_int CL_API_CALL clWaitForEvents_w(cl_uint n, const cl_event *events)
+{
+    cl_int failed = BEFORE(clWaitForEvents);
+
+    for (cl_uint i = 0; i < n; i++)
+        settle(events[i], true);
+    return failed ? failed : after(real.clWaitForEvents(n, events));
+}
+
+/* The wrapped vendor need not. */
+static void tell_failure(cl_event event, cl_int error)
+{
+    struct note *note;
+
+    do {
+        pthread_mutex_lock(&lock);
+        for (note = notes; note && (note->told || note->event != event); note = note->next)
+            ;
+        if (note)
+            note->told = true;
+        pthread_mutex_unlock(&lock);
+        if (note)
+            note->fn(event, error, note->arg);
+    } while (note);
+}
+
+static void CL_CALLBACK tell(cl_event event, cl_int status, void *data)
+{
+    struct note *note = data;
+    bool first;
+
+    pthread_mutex_lock(&lock);
+    first = !note->told;
+    note->told = true;
+    if (lost)
+        status = CL_DEVICE_NOT_AVAILABLE;
+    pthread_mutex_unlock(&lock);
+    if (first)
+        note->fn(event, status, note->arg);
+}
+
+/* One that was made to fail, and has. */
+static bool has_failed(cl_event event)
+{
+    cl_int status = CL_QUEUED;
+
+    for (unsigned i = 0; i < n_failures && status > 0; i++)
+        if (failures[i].event == event)
+            real.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    return status < 0;
+}
+
+static cl_int CL_API_CALL clSetEventCallback_w(cl_event event, cl_int at,
+                                               void(CL_CALLBACK *fn)(cl_event, cl_int, void *), void *arg)
+{
+    cl_int failed = BEFORE(clSetEventCallback), error;
+    struct note *note = failed ? NULL : malloc(sizeof *note);
+
+    if (failed)
+        return failed;
+    *note = (struct note){event, fn, arg, false, NULL};
+    pthread_mutex_lock(&lock);
+    note->next = notes;
+    notes = note;
+    pthread_mutex_unlock(&lock);
+    error = real.clSetEventCallback(event, at, tell, note);
+    pthread_mutex_lock(&lock);
+    if (!error && lost && !note->told)
+        error = CL_DEVICE_NOT_AVAILABLE;
+    if (error)
+        note->told = true;
+    pthread_mutex_unlock(&lock);
+    if (!error && has_failed(event))
+        tell_failure(event, CL_OUT_OF_RESOURCES);
+    return error;
+}
+
+/* ---- Commands -----------------------------------------------------------------------------------------------------
+ */
+
+static cl_context context_of(cl_command_queue queue)
+{
+    cl_context context = NULL;
+    const cl_icd_dispatch *dispatch = *(const cl_icd_dispatch *const *)queue;
+
+    dispatch->clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL);
+    return context;
+}
+
+static void CL_CALLBACK fail_now(void *arg)
+{
+    struct failure *failure = *(struct failure **)arg;
+
+    real.clSetUserEventStatus(failure->target, failure->error);
+    tell_failure(failure->target, failure->error);
+    real.clReleaseEvent(failure->target);
+}
+
+static struct failure *failure_of(cl_event event)
+{
+    for (unsigned i = 0; i < n_failures; i++)
+        if (failures[i].event == event)
+            return &failures[i];
+    return NULL;
+}
+
+static bool are_complete(cl_uint n, const cl_event *events)
+{
+    cl_int status = CL_COMPLETE;
+
+    for (cl_uint i = 0; i < n && status == CL_COMPLETE; i++)
+        real.clGetEventInfo(events[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    return status == CL_COMPLETE;
+}
+
+/* In place of a command whose work is to fail, in its turn: work that fails the event. */
+static cl_int fail_work(cl_command_queue queue, cl_int error, cl_event *event)
+{
+    const cl_icd_dispatch *theirs = *(const cl_icd_dispatch *const *)queue;
+    struct failure *failure = &failures[n_failures];
+
+    if (!event) {
+        pthread_mutex_lock(&lock);
+        finish_error = error;
+        pthread_mutex_unlock(&lock);
+        return CL_SUCCESS;
+    }
+    failure->event = failure->target = real.clCreateUserEvent(context_of(queue), NULL);
+    failure->error = error;
+    n_failures++;
+    theirs->clRetainEvent(failure->target);
+    theirs->clEnqueueNativeKernel(queue, fail_now, &failure, sizeof failure, 0, NULL, NULL, 0, NULL, &failure->work);
+    *event = failure->event;
+    count(0, 1);
+    return CL_SUCCESS;
+}
+
+/* Is this command's work to fail? Not one that may fail by itself: then the next is taken. */
+static cl_int failure_for(const char *run_name, unsigned *run_count, cl_uint n, const cl_event *waits)
+{
+    cl_int error = before(run_name, run_count);
+
+    if (!error || is_lost() || (are_complete(n, waits) && n_failures < MAX_FAILURES))
+        return error;
+    pthread_mutex_lock(&lock);
+    plan.left = 1;
+    plan.happened = false;
+    pthread_mutex_unlock(&lock);
+    return CL_SUCCESS;
+}
+
+/* Some vendors never complete what waits for an event that has failed; others refuse to enqueue it, as is done here. */
+static cl_int refused(cl_uint n, const cl_event *waits)
+{
+    for (cl_uint i = 0; i < n; i++)
+        if (failure_of(waits[i]))
+            return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    return CL_SUCCESS;
+}
+
+#define WAITS cl_uint n, const cl_event *w, cl_event *event
+
+#define ENQUEUE(name, params, ...)                                             \
+    static cl_int CL_API_CALL name##_w params                                  \
+    {                                                                          \
+        cl_int failed = BEFORE(name), error = refused(n, w);                   \
+                                                                               \
+        if (failed || error)                                                   \
+            return failed ? failed : error;                                    \
+        failed = failure_for("run:" #name, &run_calls[index_of(#name)], n, w); \
+        if (failed)                                                            \
+            return is_lost() ? failed : fail_work(q, failed, event);           \
+        error = real.name(__VA_ARGS__);                                        \
+        if (!error && event)                                                   \
+            count(0, 1);                                                       \
+        return after(error);                                                   \
+    }
+
+ENQUEUE(clEnqueueReadBuffer, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t size, void *host, WAITS), q, m,
+        b, o, size, host, n, w, event)
+ENQUEUE(clEnqueueWriteBuffer, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t size, const void *host, WAITS),
+        q, m, b, o, size, host, n, w, event)
+ENQUEUE(clEnqueueCopyBuffer, (cl_command_queue q, cl_mem from, cl_mem to, size_t of, size_t ot, size_t size, WAITS), q,
+        from, to, of, ot, size, n, w, event)
+ENQUEUE(clEnqueueReadBufferRect,
+        (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *ho, const size_t *r, size_t rp,
+         size_t sp, size_t hrp, size_t hsp, void *host, WAITS),
+        q, m, b, o, ho, r, rp, sp, hrp, hsp, host, n, w, event)
+ENQUEUE(clEnqueueWriteBufferRect,
+        (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *ho, const size_t *r, size_t rp,
+         size_t sp, size_t hrp, size_t hsp, const void *host, WAITS),
+        q, m, b, o, ho, r, rp, sp, hrp, hsp, host, n, w, event)
+ENQUEUE(clEnqueueCopyBufferRect,
+        (cl_command_queue q, cl_mem from, cl_mem to, const size_t *of, const size_t *ot, const size_t *r, size_t rf,
+         size_t sf, size_t rt, size_t st, WAITS),
+        q, from, to, of, ot, r, rf, sf, rt, st, n, w, event)
+ENQUEUE(clEnqueueFillBuffer, (cl_command_queue q, cl_mem m, const void *p, size_t ps, size_t o, size_t size, WAITS), q,
+        m, p, ps, o, size, n, w, event)
+ENQUEUE(clEnqueueMarkerWithWaitList, (cl_command_queue q, WAITS), q, n, w, event)
+
+static cl_int enqueue_kernel(cl_command_queue q, cl_kernel k, cl_uint d, const size_t *o, const size_t *g,
+                             const size_t *l, WAITS)
+{
+    cl_event list[64], gate;
+    cl_int error;
+
+    pthread_mutex_lock(&lock);
+    gate = stalled;
+    pthread_mutex_unlock(&lock);
+    if (!gate || n >= 64)
+        return real.clEnqueueNDRangeKernel(q, k, d, o, g, l, n, w, event);
+    memcpy(list, w, n * sizeof *w);
+    list[n] = gate;
+    error = real.clEnqueueNDRangeKernel(q, k, d, o, g, l, n + 1, list, event);
+    pthread_mutex_lock(&lock);
+    plan.happened = true;
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+static cl_int CL_API_CALL clEnqueueNDRangeKernel_w(cl_command_queue q, cl_kernel k, cl_uint d, const size_t *o,
+                                                   const size_t *g, const size_t *l, WAITS)
+{
+    cl_int failed = BEFORE(clEnqueueNDRangeKernel), error = refused(n, w);
+
+    if (failed || error)
+        return failed ? failed : error;
+    failed = failure_for("run:clEnqueueNDRangeKernel", &run_calls[index_of("clEnqueueNDRangeKernel")], n, w);
+    if (failed)
+        return is_lost() ? failed : fail_work(q, failed, event);
+    error = enqueue_kernel(q, k, d, o, g, l, n, w, event);
+    if (!error && event)
+        count(0, 1);
+    return after(error);
+}
+
+/* ---- Platform and devices -----------------------------------------------------------------------------------------
+ */
+
+static cl_int CL_API_CALL clGetPlatformIDs_w(cl_uint n, cl_platform_id *ids, cl_uint *n_ret)
+{
+    if (ids && n)
+        ids[0] = &platform;
+    if (n_ret)
+        *n_ret = 1;
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL clGetPlatformInfo_w(cl_platform_id id, cl_platform_info param, INFO)
+{
+    cl_int failed = BEFORE(clGetPlatformInfo);
+
+    (void)id;
+    if (failed || param != CL_PLATFORM_NAME)
+        return failed ? failed : real.clGetPlatformInfo(real_platform, param, size, value, size_ret);
+    if (size_ret)
+        *size_ret = strlen(platform_name) + 1;
+    if (value && size <= strlen(platform_name))
+        return CL_INVALID_VALUE;
+    if (value)
+        strcpy(value, platform_name);
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL clGetDeviceIDs_w(cl_platform_id id, cl_device_type type, cl_uint n, cl_device_id *ids,
+                                           cl_uint *n_ret)
+{
+    cl_int failed = BEFORE(clGetDeviceIDs);
+
+    (void)id;
+    return failed ? failed : real.clGetDeviceIDs(real_platform, type, n, ids, n_ret);
+}
+
+static cl_int CL_API_CALL clGetDeviceInfo_w(cl_device_id id, cl_device_info param, INFO)
+{
+    cl_int failed = BEFORE(clGetDeviceInfo);
+
+    return failed ? failed : after(real.clGetDeviceInfo(id, param, size, value, size_ret));
+}
+
+/* What isn't wrapped isn't there: clEnqueueMarker and clEnqueueWaitForEvents (OpenCL 1.1), built-in kernels, IL. */
+static cl_icd_dispatch table = {
+    .clGetPlatformIDs = clGetPlatformIDs_w,
+    .clGetPlatformInfo = clGetPlatformInfo_w,
+    .clGetDeviceIDs = clGetDeviceIDs_w,
+    .clGetDeviceInfo = clGetDeviceInfo_w,
+    .clCreateContext = clCreateContext_w,
+    .clReleaseContext = clReleaseContext_w,
+    .clCreateCommandQueue = clCreateCommandQueue_w,
+    .clReleaseCommandQueue = clReleaseCommandQueue_w,
+    .clCreateBuffer = clCreateBuffer_w,
+    .clCreateSubBuffer = clCreateSubBuffer_w,
+    .clReleaseMemObject = clReleaseMemObject_w,
+    .clCreateSampler = clCreateSampler_w,
+    .clReleaseSampler = clReleaseSampler_w,
+    .clCreateProgramWithSource = clCreateProgramWithSource_w,
+    .clCreateProgramWithBinary = clCreateProgramWithBinary_w,
+    .clReleaseProgram = clReleaseProgram_w,
+    .clBuildProgram = clBuildProgram_w,
+    .clCompileProgram = clCompileProgram_w,
+    .clLinkProgram = clLinkProgram_w,
+    .clGetProgramInfo = clGetProgramInfo_w,
+    .clGetProgramBuildInfo = clGetProgramBuildInfo_w,
+    .clCreateKernel = clCreateKernel_w,
+    .clReleaseKernel = clReleaseKernel_w,
+    .clSetKernelArg = clSetKernelArg_w,
+    .clGetKernelInfo = clGetKernelInfo_w,
+    .clGetKernelArgInfo = clGetKernelArgInfo_w,
+    .clGetKernelWorkGroupInfo = clGetKernelWorkGroupInfo_w,
+    .clWaitForEvents = clWaitForEvents_w,
+    .clGetEventInfo = clGetEventInfo_w,
+    .clReleaseEvent = clReleaseEvent_w,
+    .clSetEventCallback = clSetEventCallback_w,
+    .clCreateUserEvent = clCreateUserEvent_w,
+    .clSetUserEventStatus = clSetUserEventStatus_w,
+    .clGetEventProfilingInfo = clGetEventProfilingInfo_w,
+    .clGetDeviceAndHostTimer = clGetDeviceAndHostTimer_w,
+    .clFlush = clFlush_w,
+    .clFinish = clFinish_w,
+    .clEnqueueReadBuffer = clEnqueueReadBuffer_w,
+    .clEnqueueWriteBuffer = clEnqueueWriteBuffer_w,
+    .clEnqueueCopyBuffer = clEnqueueCopyBuffer_w,
+    .clEnqueueReadBufferRect = clEnqueueReadBufferRect_w,
+    .clEnqueueWriteBufferRect = clEnqueueWriteBufferRect_w,
+    .clEnqueueCopyBufferRect = clEnqueueCopyBufferRect_w,
+    .clEnqueueFillBuffer = clEnqueueFillBuffer_w,
+    .clEnqueueMarkerWithWaitList = clEnqueueMarkerWithWaitList_w,
+    .clEnqueueNDRangeKernel = clEnqueueNDRangeKernel_w,
+};
+
+/* ---- The way in ---------------------------------------------------------------------------------------------------
+ */
+
+typedef void *(CL_API_CALL *extension_address_fn)(const char *name);
+typedef cl_int(CL_API_CALL *platform_ids_fn)(cl_uint n, cl_platform_id *platforms, cl_uint *n_platforms);
+
+/* A pointer to a function out of one to data, and the other way, as POSIX promises that it works. */
+#define TO_FUNCTION(function, address) (*(void **)&(function) = (address))
+#define ADDRESS(function)              (*(void **)&(function))
+
+/* All functions of the version that it says; the others aren't ours to have, either. */
+static void fill_real(unsigned version)
+{
+    const cl_icd_dispatch *theirs = *(const cl_icd_dispatch *const *)real_platform;
+
+#define TAKE(since, name, required) \
+    if (since <= version)           \
+        real.name = theirs->name;   \
+    if (!real.name)                 \
+        table.name = NULL;
+    TSL_VENDOR_FUNCTIONS(TAKE)
+#undef TAKE
+}
+
+static unsigned version_of(void)
+{
+    char text[1024] = "";
+    unsigned major = 1, minor = 1;
+    const cl_icd_dispatch *theirs = *(const cl_icd_dispatch *const *)real_platform;
+
+    theirs->clGetPlatformInfo(real_platform, CL_PLATFORM_VERSION, sizeof text, text, NULL);
+    sscanf(text, "OpenCL %u.%u", &major, &minor);
+    return 100 * major + 10 * minor;
+}
+
+static void find_real(void)
+{
+    const char *icd = getenv("SABOTAGE_ICD");
+    FILE *file = icd ? fopen(icd, "r") : NULL;
+    char line[4096] = "", name[200] = "";
+    extension_address_fn address;
+    platform_ids_fn ids;
+    void *library;
+
+    if (!file || !fgets(line, sizeof line, file))
+        return;
+    fclose(file);
+    line[strcspn(line, "\r\n")] = 0;
+    library = dlopen(line, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!library)
+        return;
+    TO_FUNCTION(address, dlsym(library, "clGetExtensionFunctionAddress"));
+    TO_FUNCTION(ids, address("clIcdGetPlatformIDsKHR"));
+    if (ids(1, &real_platform, NULL) || !real_platform)
+        return;
+    fill_real(version_of());
+    real.clGetPlatformInfo(real_platform, CL_PLATFORM_NAME, sizeof name, name, NULL);
+    snprintf(platform_name, sizeof platform_name, "%s (sabotaged)", name);
+}
+
+/* Without a vendor to wrap there is no platform. */
+static cl_int CL_API_CALL platform_ids(cl_uint n, cl_platform_id *ids, cl_uint *n_ret)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, find_real);
+    return real_platform ? clGetPlatformIDs_w(n, ids, n_ret) : CL_PLATFORM_NOT_FOUND_KHR;
+}
+
+EXPORT void *CL_API_CALL clGetExtensionFunctionAddress(const char *name)
+{
+    static platform_ids_fn ids = platform_ids;
+    static cl_int(CL_API_CALL * info)(cl_platform_id, cl_platform_info, INFO) = clGetPlatformInfo_w;
+
+    if (!strcmp(name, "clIcdGetPlatformIDsKHR"))
+        return ADDRESS(ids);
+    return strcmp(name, "clGetPlatformInfo") ? NULL : ADDRESS(info);
+}
+
+/* ---- Control ------------------------------------------------------------------------------------------------------
+ */
+
+static void set_plan(const char *function, unsigned n, cl_int error, bool loses)
+{
+    pthread_mutex_lock(&lock);
+    snprintf(plan.function, sizeof plan.function, "%s", function ? function : "");
+    plan.left = function ? n : 0;
+    plan.error = error;
+    plan.lose = loses;
+    plan.happened = false;
+    pthread_mutex_unlock(&lock);
+}
+
+EXPORT sabotage_fail_fn sabotage_fail;
+EXPORT sabotage_lose_fn sabotage_lose;
+EXPORT sabotage_stall_fn sabotage_stall;
+EXPORT sabotage_happened_fn sabotage_happened;
+EXPORT sabotage_calls_fn sabotage_calls;
+EXPORT sabotage_name_fn sabotage_name;
+EXPORT sabotage_alive_fn sabotage_alive;
+
+void sabotage_fail(const char *function, unsigned n, cl_int error)
+{
+    set_plan(function, n, error, false);
+}
+
+void sabotage_lose(const char *function, unsigned n)
+{
+    set_plan(function, n, CL_DEVICE_NOT_AVAILABLE, true);
+}
+
+/* In a context of its queues: there is one, as Tesela makes them. */
+void sabotage_stall(bool stall)
+{
+    cl_event gate = NULL;
+
+    if (stall)
+        for (unsigned i = 0; i < MAX_KNOWN && !gate; i++)
+            if (queues[i])
+                gate = real.clCreateUserEvent(context_of(queues[i]), NULL);
+    pthread_mutex_lock(&lock);
+    if (stall) {
+        stalled = gate;
+        plan.happened = false;
+    } else {
+        gate = stalled;
+        stalled = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!stall && gate) {
+        real.clSetUserEventStatus(gate, CL_COMPLETE);
+        real.clReleaseEvent(gate);
+    }
+}
+
+bool sabotage_happened(void)
+{
+    bool happened;
+
+    pthread_mutex_lock(&lock);
+    happened = plan.happened;
+    pthread_mutex_unlock(&lock);
+    return happened;
+}
+
+unsigned sabotage_calls(const char *function)
+{
+    unsigned i = index_of(function), n;
+
+    pthread_mutex_lock(&lock);
+    n = i < N_NAMES ? calls[i] : 0;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+const char *sabotage_name(unsigned i)
+{
+    return i < N_NAMES ? names[i] : NULL;
+}
+
+int sabotage_alive(int *events)
+{
+    int n;
+
+    pthread_mutex_lock(&lock);
+    n = n_objects;
+    *events = n_events;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
