@@ -226,6 +226,22 @@ static bool read_path(struct tsl_settings *settings, const struct variable *vari
     return value[0] == '/' && read_text(settings, variable, value);
 }
 
+/* ---- TESELA_CACHE ---- */
+
+static bool read_cache(struct tsl_settings *settings, const struct variable *variable, const char *value)
+{
+    settings->cache_off = strcasecmp(value, "off") == 0;
+    return settings->cache_off || read_path(settings, variable, value);
+}
+
+static void show_cache(const struct tsl_settings *settings, const struct variable *variable, FILE *out)
+{
+    if (settings->cache_off)
+        fputs("off", out);
+    else
+        show_text(settings, variable, out);
+}
+
 /* ---- TESELA_CHECK ---- */
 
 static bool read_check(struct tsl_settings *settings, const struct variable *variable, const char *value)
@@ -316,7 +332,7 @@ static const struct variable variables[] = {
     {"TESELA_PROFILING", read_word, show_word, FIELD(profiling), profiling_words, "serial or overlap", "serial"},
     {"TESELA_ZERO_COPY", read_word, show_word, FIELD(zero_copy), zero_copy_words, "on or off", "on"},
     {"TESELA_CHECK", read_check, show_check, 0, NULL, "access, coherence or both with a comma between", "no checks"},
-    {"TESELA_CACHE", read_path, show_text, FIELD(cache), NULL, "a folder's whole path, beginning with /",
+    {"TESELA_CACHE", read_cache, show_cache, FIELD(cache), NULL, "off, or a folder's whole path, beginning with /",
      "the user's cache folder"},
     {"TESELA_LOG", read_log, show_log, 0, NULL,
      "off, error, warn, info or debug, or ROOM:LEVEL with the rooms icd, api, core, tile, graph, place, driver, "
@@ -362,7 +378,7 @@ static void default_cache(struct tsl_settings *settings, const char *(*get)(cons
     const char *home = get_value(get, "HOME", data);
     int written = 0;
 
-    if (settings->cache)
+    if (settings->cache || settings->cache_off)
         return;
     if (xdg && xdg[0] == '/')
         written = asprintf(&settings->cache, "%s/tesela", xdg);

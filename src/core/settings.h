@@ -13,6 +13,7 @@
 #ifndef TSL_CORE_SETTINGS_H
 #define TSL_CORE_SETTINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -96,6 +97,7 @@ struct tsl_settings {
     char *config;   /* TESELA_CONFIG: file in the Controller's form (driver/config.h), or NULL */
     char *binaries; /* TESELA_BINARIES: folder of binaries made before (docs/fpga.md), or NULL */
     char *cache;    /* TESELA_CACHE: folder, perhaps not made yet; NULL: nothing may be kept */
+    bool cache_off; /* TESELA_CACHE=off, by which it is NULL */
     char *trace;    /* TESELA_TRACE: file, with %p not yet replaced, or NULL: no timeline */
     uint64_t log;   /* TESELA_LOG: bits of log.h */
 

@@ -84,6 +84,27 @@ void tsl_members_problem(const char *format, ...)
         free(sentence);
 }
 
+static void add_empty_locked(struct tsl_empty empty)
+{
+    struct tsl_found_list *list = &registry.list;
+    struct tsl_empty *more = empty.name && empty.why ? realloc(list->empty, (list->n_empty + 1) * sizeof(*more)) : NULL;
+
+    if (!more) {
+        free(empty.name);
+        free(empty.why);
+        return;
+    }
+    list->empty = more;
+    list->empty[list->n_empty++] = empty;
+}
+
+void tsl_members_empty(const char *name, const char *why)
+{
+    tsl_log(TSL_ROOM_DRIVER, TSL_LOG_INFO, "%s: %s", name, why);
+    if (inside)
+        add_empty_locked((struct tsl_empty){strdup(name), strdup(why)});
+}
+
 static void finish_row(struct tsl_found *row)
 {
     free(row->path.platform_name);
@@ -276,8 +297,13 @@ void tsl_members_reset(void)
         finish_row(&list->rows[i]);
     for (unsigned i = 0; i < list->n_problems; i++)
         free(list->problems[i]);
+    for (unsigned i = 0; i < list->n_empty; i++) {
+        free(list->empty[i].name);
+        free(list->empty[i].why);
+    }
     free(list->rows);
     free(list->problems);
+    free(list->empty);
     *list = (struct tsl_found_list){.n = 0};
     registry.probed = registry.opened = false;
     registry.n_members = registry.n_registered = 0;

@@ -15,11 +15,18 @@ struct tsl_found {
     struct tsl_member *member; /* opened on demand by tsl_members_open; NULL before or when it failed */
 };
 
+/* A platform, or a library, that was found and gave no device, and why (heap). */
+struct tsl_empty {
+    char *name, *why;
+};
+
 struct tsl_found_list {
     unsigned n;
     struct tsl_found *rows; /* in the order of drivers, then of their probe */
     char **problems;        /* sentences about vendors that could not be loaded at all */
     unsigned n_problems;
+    struct tsl_empty *empty; /* no problems: a vendor whose hardware isn't there, say */
+    unsigned n_empty;
 };
 
 /* Probes all drivers, once per process, thread-safe; later calls return the same list. Never NULL. May block.
@@ -35,6 +42,9 @@ struct tsl_member *const *tsl_members_open(unsigned *n);
 
 /* For drivers, inside probe(): adds a sentence to the list's problems. Elsewhere it only logs. */
 void tsl_members_problem(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same for a platform or library without a device; what it is called, and why. */
+void tsl_members_empty(const char *name, const char *why);
 
 /* Registers a driver before the first probe (tests register the fake one). */
 void tsl_members_register(const struct tsl_driver *driver);

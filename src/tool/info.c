@@ -99,6 +99,18 @@ static void print_left_out(const cJSON *left_out, const cJSON *problems)
     }
 }
 
+static void print_empty(const cJSON *empty)
+{
+    const cJSON *row;
+
+    if (cJSON_GetArraySize(empty) > 0)
+        puts("\nPlatforms without devices");
+    cJSON_ArrayForEach(row, empty)
+    {
+        printf("    %s: %s\n", text(row, "name"), text(row, "why"));
+    }
+}
+
 static void print_settings(const cJSON *settings)
 {
     const cJSON *setting;
@@ -118,6 +130,7 @@ static void print_text(const cJSON *info)
     printf("Tesela %s\n\n", text(info, "version"));
     print_members(cJSON_GetObjectItem(info, "members"));
     print_left_out(cJSON_GetObjectItem(info, "left_out"), cJSON_GetObjectItem(info, "problems"));
+    print_empty(cJSON_GetObjectItem(info, "without_devices"));
     print_settings(cJSON_GetObjectItem(info, "settings"));
 }
 

@@ -62,6 +62,17 @@ static void add_members(cJSON *info)
     }
 }
 
+static void add_empty(cJSON *array, const struct tsl_found_list *found)
+{
+    for (unsigned i = 0; i < found->n_empty; i++) {
+        cJSON *object = cJSON_CreateObject();
+
+        add_text(object, "name", found->empty[i].name);
+        add_text(object, "why", found->empty[i].why);
+        cJSON_AddItemToArray(array, object);
+    }
+}
+
 /* What is used but has no member failed to open: its row says why since tsl_members_open. */
 static void add_left_out(cJSON *info)
 {
@@ -81,6 +92,7 @@ static void add_left_out(cJSON *info)
     }
     for (unsigned i = 0; i < found->n_problems; i++)
         cJSON_AddItemToArray(problems, cJSON_CreateString(found->problems[i]));
+    add_empty(cJSON_AddArrayToObject(info, "without_devices"), found);
 }
 
 static void add_setting(const char *name, const char *value, void *data)

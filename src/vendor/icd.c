@@ -197,7 +197,8 @@ static void show_platforms(const struct library *library, tsl_vendor_platform_fn
 
     /* No platform is how a vendor says that its hardware isn't there: nothing is wrong. */
     if (error == CL_PLATFORM_NOT_FOUND_KHR || (!error && !n)) {
-        tsl_log(TSL_ROOM_VENDOR, TSL_LOG_INFO, "%s: %s has no platform", library->icd, library->name);
+        tsl_members_empty(library->icd,
+                          "its library shows no platform: its hardware isn't there, or isn't for this user");
         return;
     }
     if (!error)

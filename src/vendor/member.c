@@ -105,7 +105,7 @@ static void show_platform(void *arg, struct tsl_vendor_platform *platform)
             ids ? platform->cl.clGetDeviceIDs(platform->id, CL_DEVICE_TYPE_ALL, n, ids, NULL) : CL_OUT_OF_HOST_MEMORY;
     }
     if (error == CL_DEVICE_NOT_FOUND || (!error && !n))
-        tsl_log(TSL_ROOM_VENDOR, TSL_LOG_INFO, "platform %s has no device", platform->name);
+        tsl_members_empty(platform->name, "it shows no device: its hardware isn't there, or isn't for this user");
     else if (error)
         tsl_members_problem("platform %s could not list its devices (error %d)", platform->name, error);
     for (cl_uint i = 0; !error && i < n; i++)

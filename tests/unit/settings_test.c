@@ -271,6 +271,21 @@ static void each_shows_what_is_in_force(void **state)
     tsl_settings_finish(&settings);
 }
 
+static void cache_may_be_off(void **state)
+{
+    const char *pairs[] = {"TESELA_CACHE", "Off", "HOME", "/home/a", "XDG_CACHE_HOME", "/x", NULL};
+    struct tsl_settings settings;
+    struct shown shown = {""};
+
+    (void)state;
+    tsl_settings_parse(&settings, get, pairs);
+    assert_null(settings.complaints);
+    assert_null(settings.cache);
+    tsl_settings_each(&settings, append, &shown);
+    assert_non_null(strstr(shown.text, "TESELA_CACHE=off\n"));
+    tsl_settings_finish(&settings);
+}
+
 /* What a child process says on standard error while it reads its environment twice. */
 static size_t read_twice_in_child(char *said, size_t size)
 {
@@ -321,6 +336,7 @@ int main(void)
         cmocka_unit_test(nonsense),
         cmocka_unit_test(absent_parts),
         cmocka_unit_test(cache_follows_xdg),
+        cmocka_unit_test(cache_may_be_off),
         cmocka_unit_test(each_shows_what_is_in_force),
         cmocka_unit_test(environment_is_read_once),
     };

@@ -174,6 +174,24 @@ static void info_follows_the_settings(void **state)
     cJSON_Delete(info);
 }
 
+static void info_tells_of_platforms_without_devices(void **state)
+{
+    const cJSON *row;
+    cJSON *info;
+
+    (void)state;
+    assert_int_equal(shell("FPGA_WITHOUT_DEVICES=1 TESELA_VENDORS=$TESELA_BUILD/vendors-pocl-fpga $T info --json"), 0);
+    info = cJSON_Parse(said);
+    assert_int_equal(cJSON_GetArraySize(item(info, "without_devices")), 1);
+    row = cJSON_GetArrayItem(item(info, "without_devices"), 0);
+    assert_string_equal(text(row, "name"), "Tesela test FPGA");
+    assert_non_null(strstr(text(row, "why"), "no device"));
+    cJSON_Delete(info);
+    /* A library that wraps nothing has no platform. */
+    assert_int_equal(shell("unset SABOTAGE_ICD; TESELA_VENDORS=$TESELA_BUILD/vendors-pocl-sabotage $T info"), 0);
+    says("Platforms without devices\n    sabotage.icd: its library shows no platform");
+}
+
 /* The text for people has the same in it. */
 static void info_as_text(void **state)
 {
@@ -225,6 +243,7 @@ int main(void)
         cmocka_unit_test(stale_icd),
         cmocka_unit_test(info_shows_what_is_left_out),
         cmocka_unit_test(info_follows_the_settings),
+        cmocka_unit_test(info_tells_of_platforms_without_devices),
         cmocka_unit_test(info_as_text),
         cmocka_unit_test(info_without_members),
         cmocka_unit_test(version_and_help),

@@ -10,6 +10,8 @@
  * what its DMA would take; transfers from and to other addresses are counted apart. Commands begin only when their
  * queue was flushed, work is done by a thread for each device.
  *
+ * FPGA_WITHOUT_DEVICES in the environment: the boards are not there.
+ *
  * What tests ask it beside OpenCL, by dlsym() in its library:
  */
 #ifndef TSL_TESTS_FPGA_H
