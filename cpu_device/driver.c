@@ -1,5 +1,6 @@
 /* The table, and the life of a member and its lanes. */
 #include "core/log.h"
+#include "core/settings.h"
 #include "cpu_device/internal.h"
 
 #include <stdio.h>
@@ -32,12 +33,15 @@ static char *processor_name(void)
 static cl_int probe(tsl_found_fn *found, void *arg)
 {
     struct tsl_path path = {.driver = &tsl_cpu_driver, .id = "cpu", .type = CL_DEVICE_TYPE_CPU};
+    struct cpu_place place;
     const char *why;
 
     if (!tsl_compile_available(&why)) {
         tsl_log(TSL_ROOM_DRIVER, TSL_LOG_INFO, "no built-in CPU: %s", why);
         return CL_SUCCESS;
     }
+    cpu_place_get(&place);
+    cpu_place_complain(&place);
     path.platform_name = strdup("Tesela CPU");
     path.device_name = processor_name();
     path.driver_version = strdup(TESELA_VERSION);
@@ -56,15 +60,17 @@ static cl_int open_member(const struct tsl_path *path, struct tsl_member **membe
         return CL_OUT_OF_HOST_MEMORY;
     m->base.driver = &tsl_cpu_driver;
     m->base.path = path;
-    m->base.caps = (struct tsl_member_caps){.zero_copy = true,
-                                            .gates = true,
-                                            .ordered_lanes = true,
-                                            .profiles = true,
-                                            .base_align = TSL_WG_ALIGN,
-                                            .speed = 0.1};
+    cpu_place_get(&m->place);
+    m->base.caps =
+        (struct tsl_member_caps){.zero_copy = tsl_settings()->zero_copy == TSL_ZERO_COPY_ON && !m->place.transfers,
+                                 .gates = true,
+                                 .ordered_lanes = true,
+                                 .profiles = true,
+                                 .base_align = TSL_WG_ALIGN,
+                                 .speed = 0.1};
     m->base.caps.memory_size = (cl_ulong)sysconf(_SC_PHYS_PAGES) * (cl_ulong)sysconf(_SC_PAGESIZE);
     m->base.caps.max_alloc_size = m->base.caps.memory_size / 2;
-    m->n_threads = cpu_count();
+    m->n_threads = m->place.n_threads;
     m->ready_end = &m->ready;
     pthread_mutex_init(&m->lock, NULL);
     pthread_cond_init(&m->work, NULL);

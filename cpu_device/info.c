@@ -12,13 +12,12 @@
 #define FP_CONFIG \
     (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_FMA)
 
-unsigned cpu_count(void)
+static unsigned n_units(void)
 {
-    cpu_set_t set;
+    struct cpu_place place;
 
-    if (sched_getaffinity(0, sizeof(set), &set))
-        return 1;
-    return (unsigned)CPU_COUNT(&set);
+    cpu_place_get(&place);
+    return place.n_threads;
 }
 
 static cl_ulong memory_size(void)
@@ -201,7 +200,7 @@ cl_int cpu_info(const struct tsl_path *path, cl_device_info param, size_t size, 
     const char *text = text_of(path, param);
     cl_name_version list[32] = {{0}};
     cl_ulong number = memory_size();
-    cl_uint units = cpu_count();
+    cl_uint units = n_units();
     unsigned n;
 
     if (text)

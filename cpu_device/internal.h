@@ -18,9 +18,24 @@
 #include "cpu_device/cpu.h"
 
 #include <pthread.h>
+#include <sched.h>
+
+/* place.c: the line CPU of TESELA_CONFIG, as far as this machine has it; without one all that the process may use. */
+struct cpu_place {
+    unsigned n_threads;
+    bool bound;           /* there is such a line: threads stay on the processors, and nobody else helps them */
+    bool transfers;       /* memory of its own */
+    cpu_set_t processors; /* allowed, of those nodes */
+    unsigned n_missing;   /* nodes that aren't there */
+};
+
+void cpu_place_get(struct cpu_place *place);
+/* Tells what the line asks for and this machine hasn't; inside probe. */
+void cpu_place_complain(const struct cpu_place *place);
 
 struct cpu_member {
     struct tsl_member base;
+    struct cpu_place place;
     unsigned n_threads;        /* of the team, with its master */
     pthread_mutex_t lock;      /* guards what follows, and what struct cpu_task says */
     pthread_cond_t work, done; /* a ready task for sleeping threads; a task that sleeping waiters may wait for */
@@ -135,7 +150,6 @@ static inline struct cpu_task *cpu_task_of(const struct tsl_fence *fence)
 
 /* info.c */
 cl_int cpu_info(const struct tsl_path *path, cl_device_info param, size_t size, void *value, size_t *size_ret);
-unsigned cpu_count(void); /* processors that this process may use */
 
 /* driver.c */
 void cpu_lane_unref(struct cpu_lane *lane);

@@ -218,7 +218,7 @@ void cpu_wake(struct cpu_member *member)
 static void help(struct cpu_task *task, const struct cpu_lane *lane)
 {
     struct cpu_member *member = cpu_member_of(task->fence.member);
-    struct cpu_worker *worker = lane ? cpu_helper(member) : NULL;
+    struct cpu_worker *worker = lane && !member->place.bound ? cpu_helper(member) : NULL;
 
     if (!worker)
         return;

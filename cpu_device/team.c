@@ -113,12 +113,19 @@ static void *master(void *arg)
 
 cl_int cpu_team_start(struct cpu_member *member)
 {
+    pthread_attr_t attributes;
     sigset_t before;
     int error;
 
+    if (pthread_attr_init(&attributes))
+        return CL_OUT_OF_RESOURCES;
+    /* The team inherits it. */
+    if (member->place.bound)
+        pthread_attr_setaffinity_np(&attributes, sizeof(member->place.processors), &member->place.processors);
     block_signals(&before);
-    error = pthread_create(&member->master, NULL, master, member);
+    error = pthread_create(&member->master, &attributes, master, member);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
     return error ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
 }
 

@@ -44,17 +44,24 @@ bool tsl_numa_read_list(const char *text, cpu_set_t *set)
     return CPU_COUNT(set) > 0;
 }
 
-static bool processors_of(int number, cpu_set_t *set)
+bool tsl_numa_processors(unsigned number, cpu_set_t *set)
 {
     char path[80], text[4096] = "";
     FILE *file;
     bool good;
 
-    snprintf(path, sizeof path, "/sys/devices/system/node/node%d/cpulist", number);
+    snprintf(path, sizeof path, "/sys/devices/system/node/node%u/cpulist", number);
     file = fopen(path, "re");
     good = file && fgets(text, sizeof text, file) && tsl_numa_read_list(text, set);
     if (file)
         fclose(file);
+    return good;
+}
+
+static bool processors_of(int number, cpu_set_t *set)
+{
+    bool good = tsl_numa_processors((unsigned)number, set);
+
     if (!good)
         tsl_log_once(TSL_ROOM_CORE, TSL_LOG_WARN,
                      "TESELA_CONFIG names NUMA node %d for the host, which this system doesn't have: its threads and "

@@ -19,6 +19,9 @@ void tsl_numa_thread(pthread_attr_t *attributes);
 /* Pages of [memory, memory + size) that aren't there yet come from the node, as far as it has room. */
 void tsl_numa_memory(void *memory, size_t size);
 
+/* Those of a node; false: the system has no such node. */
+bool tsl_numa_processors(unsigned node, cpu_set_t *set);
+
 /* A list of processors as the kernel writes it ("0-3,8"): into set; false if it can't be understood. */
 bool tsl_numa_read_list(const char *text, cpu_set_t *set);
 
