@@ -322,6 +322,8 @@ cl_int tsl_plan_write_to(struct tsl_command *c, const tsl_dependences *order, un
 {
     struct tsl_box_copy box = c->box;
     box.dst_offset += c->dst->offset;
+    if (better_by_host(c, space, data_of(c->dst), box.dst_offset, c->host + box.src_offset))
+        space = TSL_SPACE_HOST;
     struct tsl_op *op = main_op(c, order, worker_of(c, space, data_of(c->dst)), TSL_OP_COPY);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
