@@ -279,7 +279,7 @@ static void vector_add(const struct item *i)
     const int *a = (const int *)i->op->args[0], *b = (const int *)i->op->args[1];
     int *out = (int *)i->op->args[2];
 
-    out[i->id[0]] = a[i->id[0]] + b[i->id[0]];
+    out[i->id[0]] = (int)((unsigned)a[i->id[0]] + (unsigned)b[i->id[0]]); /* It wraps, as on a GPU. */
 }
 
 static void tell_ids(const struct item *i)
