@@ -1,5 +1,5 @@
 /*
- * Faults in kernels: a null pointer, a division by zero. The handler acts only if the thread is inside generated code
+ * Faults in kernels: a null pointer, say. The handler acts only if the thread is inside generated code
  * of ours (the address says so); it leaves the kernel by a jump back to who called it, and the launch fails. All else
  * goes to whoever handled the signal before us.
  */

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <CL/cl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ struct world {
 };
 
 /* cmocka takes the signal for each test: as any program may, which then has it. */
-static struct sigaction ours;
+static struct sigaction ours, ours_fpe;
 
 static int setup(void **state)
 {
@@ -61,6 +62,7 @@ static int setup(void **state)
     w->program = clCreateProgramWithSource(w->context, 1, &text, NULL, &error);
     assert_int_equal(clBuildProgram(w->program, 0, NULL, "", NULL, NULL), CL_SUCCESS);
     sigaction(SIGSEGV, NULL, &ours);
+    sigaction(SIGFPE, NULL, &ours_fpe);
     *state = w;
     return 0;
 }
@@ -193,6 +195,58 @@ static void atomics_on_local_memory(void **state)
     clReleaseKernel(k);
 }
 
+static int divided(int a, int b)
+{
+    return b == 0 || (b == -1 && a == INT_MIN) ? 0 : a / b + a % b;
+}
+
+/* Some value comes of it, and no exception (OpenCL C 3.0, 6.4). */
+static void division_by_zero_has_a_value(void **state)
+{
+    static const char text[] =
+        "kernel void divide(global int4 *x, global int4 *y, global uchar *c, global ulong *u) {\n"
+        "    size_t i = get_global_id(0); int4 a = x[i], b = y[i]; x[i] = a / b + a % b;\n"
+        "    c[i] = c[i] / c[0]; u[i] = u[i] % u[0]; }\n";
+    static const int odd[] = {0, -1, 1, 7, INT_MIN, 3};
+    const char *all = text, *options[] = {"", "-cl-opt-disable"};
+    struct world *w = *state;
+    int a[256], b[256], out[256];
+    size_t global = 64;
+    cl_int error;
+
+    for (int i = 0; i < 256; i++) {
+        a[i] = i % 5 ? i * 77 : INT_MIN;
+        b[i] = odd[i % 6];
+    }
+    for (int o = 0; o < 2; o++) {
+        cl_mem memory[4] = {buffer(w, sizeof(a), a), buffer(w, sizeof(b), b), buffer(w, sizeof(a), NULL),
+                            buffer(w, 4 * sizeof(a), NULL)};
+        cl_program program = clCreateProgramWithSource(w->context, 1, &all, NULL, &error);
+        cl_kernel k;
+
+        sigaction(SIGFPE, &ours_fpe, NULL);
+        assert_int_equal(clBuildProgram(program, 0, NULL, options[o], NULL, NULL), CL_SUCCESS);
+        k = clCreateKernel(program, "divide", &error);
+        for (cl_uint m = 0; m < 4; m++) {
+            cl_uint zero = 0;
+
+            if (m >= 2)
+                clEnqueueFillBuffer(w->queue, memory[m], &zero, 4, 0, sizeof(a), 0, NULL, NULL);
+            clSetKernelArg(k, m, sizeof(memory[m]), &memory[m]);
+        }
+        assert_int_equal(clEnqueueNDRangeKernel(w->queue, k, 1, NULL, &global, NULL, 0, NULL, NULL), CL_SUCCESS);
+        assert_int_equal(clEnqueueReadBuffer(w->queue, memory[0], CL_TRUE, 0, sizeof(out), out, 0, NULL, NULL),
+                         CL_SUCCESS);
+        for (int i = 0; i < 256; i++)
+            if (b[i] != 0 && (b[i] != -1 || a[i] != INT_MIN))
+                assert_int_equal(out[i], divided(a[i], b[i]));
+        for (int m = 0; m < 4; m++)
+            clReleaseMemObject(memory[m]);
+        clReleaseKernel(k);
+        clReleaseProgram(program);
+    }
+}
+
 static int steps(int x)
 {
     int n = 0;
@@ -290,8 +344,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adds_at_any_local_size),        cmocka_unit_test(sums_with_barriers),
         cmocka_unit_test(answers_ids_in_two_dimensions), cmocka_unit_test(loops_that_end_differently),
-        cmocka_unit_test(atomics_on_local_memory),       cmocka_unit_test(many_programs_at_once),
-        cmocka_unit_test(fault_fails_the_event),
+        cmocka_unit_test(atomics_on_local_memory),       cmocka_unit_test(division_by_zero_has_a_value),
+        cmocka_unit_test(many_programs_at_once),         cmocka_unit_test(fault_fails_the_event),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

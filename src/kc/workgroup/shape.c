@@ -62,6 +62,70 @@ static void copy_parameters(struct kc_wg *wg)
     }
 }
 
+/* ---- Division -----------------------------------------------------------------------------------------------------
+ */
+
+/* A constant of an integer type, or of a vector of them. */
+static LLVMValueRef number(LLVMTypeRef type, uint64_t value)
+{
+    LLVMValueRef parts[64], one;
+    unsigned n;
+
+    if (LLVMGetTypeKind(type) == LLVMIntegerTypeKind)
+        return LLVMConstInt(type, value, false);
+    n = LLVMGetVectorSize(type);
+    one = LLVMConstInt(LLVMGetElementType(type), value, false);
+    for (unsigned k = 0; k < n; k++)
+        parts[k] = one;
+    return LLVMConstVector(parts, n);
+}
+
+/* Would the processor fault? */
+static LLVMValueRef faults(struct kc_wg *wg, LLVMValueRef division, bool is_signed, unsigned bits)
+{
+    LLVMValueRef dividend = LLVMGetOperand(division, 0), divisor = LLVMGetOperand(division, 1), zero, overflow;
+    LLVMTypeRef type = LLVMTypeOf(divisor);
+
+    zero = LLVMBuildICmp(wg->builder, LLVMIntEQ, divisor, LLVMConstNull(type), "");
+    if (!is_signed)
+        return zero;
+    overflow =
+        LLVMBuildAnd(wg->builder, LLVMBuildICmp(wg->builder, LLVMIntEQ, divisor, LLVMConstAllOnes(type), ""),
+                     LLVMBuildICmp(wg->builder, LLVMIntEQ, dividend, number(type, UINT64_C(1) << (bits - 1)), ""), "");
+    return LLVMBuildOr(wg->builder, zero, overflow, "");
+}
+
+static void guard_division(struct kc_wg *wg, LLVMValueRef i)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+    LLVMTypeRef type = LLVMTypeOf(i);
+    bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+    unsigned bits = LLVMGetIntTypeWidth(vector ? LLVMGetElementType(type) : type);
+    LLVMValueRef bad;
+
+    if (LLVMIsAConstantInt(LLVMGetOperand(i, 1)) || bits > 64 || (vector && LLVMGetVectorSize(type) > 64))
+        return;
+    LLVMPositionBuilderBefore(wg->builder, i);
+    bad = faults(wg, i, opcode == LLVMSDiv || opcode == LLVMSRem, bits);
+    LLVMSetOperand(i, 1, LLVMBuildSelect(wg->builder, bad, number(type, 1), LLVMGetOperand(i, 1), ""));
+}
+
+static bool is_division(LLVMValueRef i)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+
+    return opcode == LLVMSDiv || opcode == LLVMSRem || opcode == LLVMUDiv || opcode == LLVMURem;
+}
+
+/* Integer division by zero, and of the least number by -1, has some value and no exception (OpenCL C 3.0, 6.4.a). */
+static void guard_divisions(struct kc_wg *wg)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(wg->function); b; b = LLVMGetNextBasicBlock(b))
+        for (KC_EACH_INSTRUCTION(i, b))
+            if (is_division(i))
+                guard_division(wg, i);
+}
+
 static LLVMValueRef find_barrier_inside(LLVMBasicBlockRef block)
 {
     bool first = block != LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(block));
@@ -195,6 +259,7 @@ bool kc_shape(struct kc_wg *wg, LLVMTargetMachineRef machine, bool vectorise, ch
     freeze_others(wg, false);
     if (!done)
         return false;
+    guard_divisions(wg);
     return_where_unreachable(wg);
     split_at_barriers(wg);
     kc_flow_create(&wg->flow, wg->function);
