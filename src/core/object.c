@@ -292,6 +292,11 @@ bool tsl_object_try_ref(struct tsl_object *object)
     return count_up(&object->refs) > 0;
 }
 
+bool tsl_object_dying(struct tsl_object *object)
+{
+    return atomic_load(&object->refs) == 0;
+}
+
 void tsl_object_ref(struct tsl_object *object)
 {
     count_up(&object->refs);

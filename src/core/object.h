@@ -73,6 +73,7 @@ void tsl_object_hide(struct tsl_object *object);
  * that it may. */
 void tsl_object_ref(struct tsl_object *object);
 bool tsl_object_try_ref(struct tsl_object *object); /* false: it is being destroyed, or was */
+bool tsl_object_dying(struct tsl_object *object);   /* it is being destroyed; its memory is there */
 void tsl_object_unref(struct tsl_object *object);
 
 /* Numbers of live objects of a kind (tests count leaks with it). */

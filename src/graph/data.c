@@ -92,6 +92,7 @@ void tsl_data_destroy(struct tsl_data *data)
             tsl_room_free(data->seats[i].mem);
     tsl_lock_take(&context->graph->lock); /* Uses hold operations. */
     tsl_unseat_all(data);
+    tsl_graph_changed(context->graph); /* Somebody may be waiting for the room. */
     tsl_tiles_finish(&data->tiles);
     if (data->host)
         tsl_tiles_join(&context->graph->host_map, (uintptr_t)data->host, (uintptr_t)data->host + data->size);
@@ -152,8 +153,13 @@ static void free_orphan(struct tsl_data *data, struct tsl_seat *seat)
         seat->orphan = NULL;
     }
     tsl_lock_give(&data->context->graph->lock);
-    if (orphan)
-        tsl_room_free(orphan);
+    if (!orphan)
+        return;
+    tsl_room_free(orphan);
+    tsl_lock_take(&data->context->graph->lock);
+    data->context->graph->ports[seat - data->seats].n_leaving--;
+    tsl_graph_changed(data->context->graph);
+    tsl_lock_give(&data->context->graph->lock);
 }
 
 void tsl_sub_mems_destroy(struct tsl_sub_mems *subs)

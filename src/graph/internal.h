@@ -220,6 +220,7 @@ struct tsl_port {
     uint64_t ended_ns;           /* when the end of a launch was noticed last */
     struct tsl_op_queue ready;
     struct tsl_seat_list seats; /* who has a place in the member's memory, coldest first */
+    unsigned n_leaving;         /* memories there that a thread is about to free: evictions at once, orphans of seats */
     struct tsl_op *evicting;    /* the last eviction that was planned, while unfinished (owned reference) */
     size_t fresh_size;          /* allocated by the drainer since a submission succeeded: maybe not yet there really */
     struct tsl_track up, down;  /* moves to and from the member */
@@ -645,6 +646,8 @@ void tsl_graph_post(struct tsl_graph *graph) TSL_REQUIRES(graph->lock);
 void tsl_stream_unref(struct tsl_stream *stream);
 /* Wakes waiters. */
 void tsl_graph_changed(struct tsl_graph *graph);
+/* Waits for that; the lock is given meanwhile. */
+void tsl_graph_wait(struct tsl_graph *graph);
 
 /* ---- wait.c, event.c, record.c
  * --------------------------------------------------------------------------------------- */

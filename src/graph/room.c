@@ -321,6 +321,7 @@ static void empty(struct tsl_seat *seat, struct tsl_port *port)
     seat->changed = true;
     if (mem && seat->n_freeing > 0 && !seat->orphan) {
         seat->orphan = mem;
+        port->n_leaving++;
     } else if (mem) {
         tsl_graph_open(graph);
         tsl_room_free(mem);
@@ -463,10 +464,13 @@ static bool evict_now(struct eviction *e, struct tsl_port *port)
         bool begun = list_ranges(e) && begin_eviction(e);
         cl_int error = CL_OUT_OF_HOST_MEMORY;
         if (begun) {
+            e->port->n_leaving++;
             tsl_graph_open(graph);
             error = save_all(e, port);
             tsl_graph_close(graph);
             end_eviction(e, error);
+            e->port->n_leaving--;
+            tsl_graph_changed(graph);
         } else {
             tsl_op_finish(e->op, error);
         }
@@ -555,6 +559,50 @@ static bool evict_elsewhere(struct tsl_port *port)
     return done;
 }
 
+/* ---- What other threads are about to free ------------------------------------------------------------------------ */
+
+/* Plans reckon with the room at once, and an object that is being destroyed can't be evicted. */
+static bool is_leaving(const struct tsl_port *port)
+{
+    struct tsl_seat *seat;
+    if (port->n_leaving > 0)
+        return true;
+    TAILQ_FOREACH(seat, &port->seats, link)
+    if (tsl_object_dying(seat->data->owner))
+        return true;
+    return false;
+}
+
+/* The graph's lock is held, and given meanwhile. Between the end of an object's last reference and that of its place
+ * nothing of the application is called. */
+static bool wait_for_leaving(struct tsl_graph *graph, const struct tsl_member *member)
+{
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (graph->ports[i].member == member && is_leaving(&graph->ports[i])) {
+            tsl_graph_wait(graph);
+            return true;
+        }
+    return false;
+}
+
+static bool wait_for_leaving_anywhere(const struct tsl_member *member)
+{
+    struct tsl_graph *graph =
+        tsl_simulation ? NULL : next_graph(NULL); /* There other threads are below on the stack. */
+    bool waited = false;
+    while (graph) {
+        struct tsl_graph *this = graph;
+        if (!waited) {
+            tsl_lock_take(&graph->lock);
+            waited = wait_for_leaving(graph, member);
+            tsl_lock_give(&graph->lock);
+        }
+        graph = waited ? NULL : next_graph(this);
+        tsl_object_unref(&this->context->object);
+    }
+    return waited;
+}
+
 /* ---- The drainer ------------------------------------------------------------------------------------------------ */
 
 bool tsl_lacks_room(const struct tsl_port *port, cl_int error)
@@ -605,6 +653,7 @@ bool tsl_make_room(struct tsl_op *op, bool first)
     tsl_lock_take(&graph->lock); /* Meanwhile another thread may have noticed an end. */
     changed = evict_idle(graph, port) || wait_for_one(port) || tsl_submit_ahead(op);
     tsl_lock_give(&graph->lock);
+    changed = changed || wait_for_leaving_anywhere(port->member);
     if (!changed)
         tsl_log(TSL_ROOM_TILE, TSL_LOG_ERROR,
                 "%s has no memory left, and nothing there can go back to the host: use fewer or smaller buffers, "

@@ -40,7 +40,7 @@ void tsl_op_pull(struct tsl_op *op)
     tsl_op_unref(op);
 }
 
-TSL_UNCHECKED static void wait_for_change(struct tsl_graph *graph)
+TSL_UNCHECKED void tsl_graph_wait(struct tsl_graph *graph)
 {
     if (tsl_simulation) {
         tsl_lock_give(&graph->lock);
@@ -67,7 +67,7 @@ cl_int tsl_command_wait(struct tsl_command *c)
         else if ((op = next_to_pull(c)))
             tsl_op_pull(op);
         else
-            wait_for_change(graph);
+            tsl_graph_wait(graph);
     }
     cl_int status = c->status;
     tsl_command_unref(c);

@@ -153,11 +153,8 @@ static const struct tsl_simulation simulation = {.posted = posted, .block = bloc
 
 void sim_world_move(struct sim *sim)
 {
-    struct timespec moment = {.tv_nsec = 20000};
-
     if (sim->options.threads) {
-        if (sim_once_in(sim, 8))
-            nanosleep(&moment, NULL);
+        sim_rest();
         return;
     }
     chance = sim_mix(sim_mix(sim->options.seed) + 1000 + sim->step);

@@ -17,19 +17,22 @@ static void one_step(struct sim *sim)
 
 bool sim_program_step(struct sim *sim)
 {
-    unsigned step = sim->step;
+    bool on, with;
 
-    if (step >= sim->options.n_steps || sim->n_nodes >= MAX_NODES_BEFORE_END || sim->failure)
-        return false;
-    if (!(sim->options.without[step / 64] >> (step % 64) & 1)) {
-        pthread_mutex_lock(&sim->lock);
-        sim_chance(sim, 1, step);
+    pthread_mutex_lock(&sim->lock);
+    on = sim->step < sim->options.n_steps && sim->n_nodes < MAX_NODES_BEFORE_END && !sim->failure;
+    with = on && !(sim->options.without[sim->step / 64] >> (sim->step % 64) & 1);
+    if (with) {
+        sim_chance(sim, 1, sim->step);
         one_step(sim);
-        pthread_mutex_unlock(&sim->lock);
-        sim_world_move(sim);
     }
-    sim->step++;
-    return true;
+    pthread_mutex_unlock(&sim->lock);
+    if (with)
+        sim_world_move(sim);
+    pthread_mutex_lock(&sim->lock);
+    sim->step += on;
+    pthread_mutex_unlock(&sim->lock);
+    return on;
 }
 
 /* ---- The end ---- */

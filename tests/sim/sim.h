@@ -181,6 +181,8 @@ uint64_t sim_random(struct sim *sim);
 unsigned sim_pick(struct sim *sim, unsigned n);
 /* True once in n. */
 bool sim_once_in(struct sim *sim, unsigned n);
+/* A little sleep, now and then. */
+void sim_rest(void);
 void sim_fail(struct sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void sim_tell(struct sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -190,7 +192,7 @@ void sim_tell(struct sim *sim, const char *format, ...) __attribute__((format(pr
 void sim_world_begin(struct sim_world *world);
 /* Everything was released: waits until nothing runs, and fails the first program for what is left. */
 void sim_world_end(struct sim_world *world);
-/* The machine goes on a little. */
+/* The machine goes on a little. The program's own chance isn't asked: callbacks may be at it. */
 void sim_world_move(struct sim *sim);
 /* Source of the kernels add, mix, set, part, and, where it has_effects, print, hide, show. */
 const char *sim_world_source(void);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 uint64_t sim_mix(uint64_t z)
 {
@@ -42,6 +43,14 @@ static char *format_text(const char *format, va_list arguments)
     if (vasprintf(&text, format, arguments) < 0)
         abort();
     return text;
+}
+
+void sim_rest(void)
+{
+    static _Thread_local uint64_t n;
+
+    if (sim_mix(++n) % 8 == 0)
+        nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
 }
 
 void sim_fail(struct sim *sim, const char *format, ...)

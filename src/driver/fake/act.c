@@ -11,6 +11,14 @@ static unsigned char *address(const struct tsl_place *place)
     return (mem ? mem->bytes : (unsigned char *)place->host) + place->offset;
 }
 
+/* What is there already isn't written: bytes that the application has mapped for reading may come again, and it may be
+ * reading them. */
+static void copy_row(unsigned char *dst, const unsigned char *src, size_t size)
+{
+    if (memcmp(dst, src, size) != 0)
+        memcpy(dst, src, size);
+}
+
 static void act_copy(const struct tsl_copy *copy)
 {
     unsigned char *dst = address(&copy->dst);
@@ -18,8 +26,8 @@ static void act_copy(const struct tsl_copy *copy)
 
     for (size_t slice = 0; slice < copy->region[2]; slice++)
         for (size_t row = 0; row < copy->region[1]; row++)
-            memcpy(dst + slice * copy->dst.slice_pitch + row * copy->dst.row_pitch,
-                   src + slice * copy->src.slice_pitch + row * copy->src.row_pitch, copy->region[0]);
+            copy_row(dst + slice * copy->dst.slice_pitch + row * copy->dst.row_pitch,
+                     src + slice * copy->src.slice_pitch + row * copy->src.row_pitch, copy->region[0]);
 }
 
 static void act_fill(const struct fake_fill *fill)
