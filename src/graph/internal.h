@@ -268,6 +268,7 @@ struct tsl_command {
     cl_int status; /* CL_COMPLETE until something failed; valid once complete */
     bool has_event, barrier, in_order;
     bool flushed, watched;
+    bool starves;      /* in the graph's list of such */
     bool awaited;      /* a thread waits for it, or did */
     unsigned n_hold;   /* predecessors not yet scheduled, +1 while it is being made */
     unsigned n_undone; /* operations (its own, and those it waits for) not finished, +1 while being scheduled */
@@ -349,7 +350,8 @@ struct tsl_graph {
     TAILQ_HEAD(, tsl_command) lazy;   /* scheduled writes whose place is not known yet (lazy.c), oldest first */
     struct tsl_op *opaque;            /* the last operation with effects unknown, while unfinished (owned reference) */
     unsigned n_under_way;             /* operations that went and aren't finished */
-    struct tsl_command *starving;     /* being scheduled when memory for an edge was lacking (starve.c); NULL: none */
+    struct tsl_command *starving;     /* those for which memory for an edge was lacking (starve.c); NULL: none */
+    bool scheduling;                  /* a command is being scheduled */
     struct tsl_op_queue parked;       /* meanwhile: operations that will go one by one (owned references) */
 
     /* Work left by what happened under the lock, done by tsl_graph_leave without it. */

@@ -52,7 +52,7 @@ cl_int tsl_wait_for_place(struct tsl_command *c, const tsl_dependences *order)
     return CL_SUCCESS;
 }
 
-/* Who was scheduled after it in its in-order queue is reported after it. Without memory for that, nobody need ask. */
+/* Who was scheduled after it in its in-order queue is reported after it. */
 static void join_frontiers(struct tsl_command *c)
 {
     struct tsl_op *op = c->main;
@@ -64,7 +64,7 @@ static void join_frontiers(struct tsl_command *c)
         all &= tsl_dependences_add(&c->stream->frontier, op, false);
     }
     if (!all)
-        tsl_op_watch(op);
+        tsl_starve(c);
 }
 
 static void settle(struct tsl_command *c, unsigned space)

@@ -416,8 +416,10 @@ static cl_int plan_unmap(struct tsl_command *c)
 void tsl_plan_failed(struct tsl_command *c)
 {
     bool map = c->type == CL_COMMAND_MAP_BUFFER, unmap = c->type == CL_COMMAND_UNMAP_MEM_OBJECT;
-    if ((map && c->ranged) || (unmap && !c->ranged && c->map_flags != CL_MAP_READ))
-        tsl_unmap_range(data_of(c->dst), c->box.dst_offset, c->box.dst_offset + c->box.region[0]);
+    if ((!map || !c->ranged) && (!unmap || c->ranged || c->map_flags == CL_MAP_READ))
+        return;
+    tsl_unmap_range(data_of(c->dst), c->box.dst_offset, c->box.dst_offset + c->box.region[0]);
+    c->ranged = unmap;
 }
 
 static cl_int plan_migrate(struct tsl_command *c)

@@ -113,14 +113,17 @@ static void schedule(struct tsl_command *c)
     c->submit_ns = tsl_stamp(c);
     c->n_undone++;
     c->refs++;
+    c->graph->scheduling = true;
     tsl_settle_before(c);
     collect_order(c, &order);
     if (c->status == CL_COMPLETE) {
         cl_int error = tsl_plan(c, &order);
         if (error)
             fail(c, error);
-    } else if (c->kernel) {
-        tsl_placement_ended(c, 0, 0);
+    } else {
+        tsl_plan_failed(c); /* What is scheduled before it is complete must know, too. */
+        if (c->kernel)
+            tsl_placement_ended(c, 0, 0);
     }
     if (!c->main && !c->waits_for_place)
         for (unsigned i = 0; i < order.n; i++)
@@ -133,6 +136,7 @@ static void schedule(struct tsl_command *c)
     if (c->awaited)
         tsl_graph_changed(c->graph); /* Who waits for it can pull what it comes after. */
     struct tsl_graph *graph = c->graph;
+    graph->scheduling = false;
     tsl_command_step(c);
     tsl_feed(graph);
 }

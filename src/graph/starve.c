@@ -5,7 +5,7 @@
  *   - No further command is scheduled. Those that could be wait in graph->later.
  *   - Operations that go are parked. Each becomes ready when nothing that went before it is under way, and so has no
  *     need of an edge: those it comes after went before it.
- *   - The command that was being scheduled is complete after all this.
+ *   - The command that was being scheduled, and a write that it settled, are complete after all this.
  *   - Every end is noticed without anybody pulling: the lists of what to pull may lack an entry.
  *
  * When nothing is under way, whatever the edges and entries would have said is over, and all goes on as usual.
@@ -41,11 +41,15 @@ static void watch_all(struct tsl_graph *graph)
 void tsl_starve(struct tsl_command *c)
 {
     struct tsl_graph *graph = c->graph;
-    if (graph->starving)
+    if (c->starves)
+        return;
+    c->starves = true;
+    c->n_undone++;
+    c->next = graph->starving;
+    graph->starving = c;
+    if (c->next)
         return;
     tsl_log(TSL_ROOM_GRAPH, TSL_LOG_WARN, "out of memory while ordering commands: they run one after the other");
-    graph->starving = c;
-    c->n_undone++;
     watch_all(graph);
 }
 
@@ -57,9 +61,9 @@ void tsl_park(struct tsl_op *op)
 
 void tsl_feed(struct tsl_graph *graph)
 {
-    struct tsl_command *c = graph->starving;
+    struct tsl_command *all = graph->starving, *c;
     struct tsl_op *op = STAILQ_FIRST(&graph->parked);
-    if (!c || graph->n_under_way > 0)
+    if (!all || graph->n_under_way > 0 || graph->scheduling)
         return;
     if (op) {
         STAILQ_REMOVE_HEAD(&graph->parked, ready);
@@ -69,5 +73,9 @@ void tsl_feed(struct tsl_graph *graph)
     }
     graph->starving = NULL;
     graph->ask_again = true;
-    tsl_command_step(c);
+    while ((c = all)) {
+        all = c->next;
+        c->starves = false;
+        tsl_command_step(c);
+    }
 }

@@ -421,6 +421,34 @@ static void test_write_to_other_readers(void **state)
     tsl_object_release(&x->object);
 }
 
+/* An unmap that is sure to fail, but must wait for its turn to say so: from its place in the queue on nothing is
+ * mapped, and the host's copy is none that stays valid. */
+static void test_failed_unmap(void **state)
+{
+    struct tsl_enqueue e = {.blocking = true, .type = CL_COMMAND_MAP_BUFFER};
+    struct tsl_event *event, *wait;
+    void *ptr;
+
+    (void)state;
+    begin_like(2, (struct tsl_fake_member){.gates = true, .delay_ns = 20000000});
+    e.queue = queue;
+    assert_int_equal(tsl_enqueue_map(&e, a, CL_MAP_READ | CL_MAP_WRITE, 0, SIZE, &ptr), CL_SUCCESS);
+    run("touch", b);
+    assert_int_equal(tsl_event_create_user(context, &event), CL_SUCCESS);
+    e = (struct tsl_enqueue){.queue = queue, .type = CL_COMMAND_BARRIER};
+    assert_int_equal(tsl_enqueue_marker(&e, true), CL_SUCCESS);
+    e = (struct tsl_enqueue){
+        .queue = queue, .type = CL_COMMAND_UNMAP_MEM_OBJECT, .n_wait = 1, .wait = &event, .event = &wait};
+    assert_int_equal(tsl_enqueue_unmap(&e, a, ptr), CL_SUCCESS);
+    run("touch", a);
+    assert_int_equal(tsl_event_set_user(event, -1), CL_SUCCESS);
+    get(a, 0, 1);
+    assert_int_equal(back[0], (unsigned char)(bytes[0] + 1));
+    assert_int_equal(tsl_event_status(wait), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    tsl_object_release(&event->object);
+    tsl_object_release(&wait->object);
+}
+
 #define TEST(test) cmocka_unit_test_teardown(test, end)
 
 int main(void)
@@ -434,6 +462,7 @@ int main(void)
         TEST(test_others_stay),
         TEST(test_maps),
         TEST(test_zero_copy),
+        TEST(test_failed_unmap),
         TEST(test_in_place),
         TEST(test_write_to_reader),
         TEST(test_write_to_other_readers),
