@@ -270,4 +270,5 @@ void kc_build_finish(struct kc_build *build)
         tsl_kernel_facts_finish(&build->kernels[i].facts);
     free(build->kernels);
     kc_options_finish(&build->options);
+    kc_target_finish(&build->target);
 }

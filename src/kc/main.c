@@ -117,6 +117,7 @@ static int run(struct command *command, const char *path)
     fflush(build.log);
     fputs(build.text, stderr);
     kc_build_finish(&build);
+    LLVMContextDispose(context);
     free(command->request.source);
     if (fclose(out))
         done = false;

@@ -169,7 +169,7 @@ static long double get(unsigned type, const void *at)
     double d;
 
     memcpy(&bits, at, types[type].size);
-    memcpy(&f, at, sizeof(f));
+    memcpy(&f, &bits, sizeof(f)); /* The host is little-endian. */
     switch (type) {
     case CHAR:
         return (int8_t)bits;
@@ -182,7 +182,7 @@ static long double get(unsigned type, const void *at)
     case FLOAT:
         return f;
     case DOUBLE:
-        memcpy(&d, at, sizeof(d));
+        memcpy(&d, &bits, sizeof(d));
         return d;
     default:
         return bits;
