@@ -82,6 +82,7 @@ struct CUgraph_st {
     struct thing thing;
     unsigned n;
     struct op *ops[MAX_NODES];
+    struct CUgraphNode_st nodes[MAX_NODES];
 };
 
 struct CUgraphExec_st {
@@ -1393,9 +1394,10 @@ CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraph
     if (n_before != (graph->n ? 1 : 0) || (n_before && (before[0]->graph != graph || before[0]->i != graph->n - 1)))
         violation("this stand-in knows graphs that are chains, and no others");
     op = new_launch(parameters, __func__);
-    if (!op || !(*node = calloc(1, sizeof(**node))))
+    if (!op)
         LEAVE(CUDA_ERROR_INVALID_VALUE);
-    **node = (struct CUgraphNode_st){graph, graph->n};
+    graph->nodes[graph->n] = (struct CUgraphNode_st){graph, graph->n};
+    *node = &graph->nodes[graph->n];
     graph->ops[graph->n++] = op;
     LEAVE(CUDA_SUCCESS);
 }
