@@ -487,11 +487,17 @@ static cl_context context_of(cl_command_queue queue)
 
 static void CL_CALLBACK fail_now(void *arg)
 {
-    struct failure *failure = *(struct failure **)arg;
+    const struct failure *failure = *(struct failure **)arg;
+    cl_event target;
+    cl_int error;
 
-    real.clSetUserEventStatus(failure->target, failure->error);
-    tell_failure(failure->target, failure->error);
-    real.clReleaseEvent(failure->target);
+    pthread_mutex_lock(&lock);
+    target = failure->target;
+    error = failure->error;
+    pthread_mutex_unlock(&lock);
+    real.clSetUserEventStatus(target, error);
+    tell_failure(target, error);
+    real.clReleaseEvent(target);
 }
 
 static struct failure *failure_of(cl_event event)
@@ -523,9 +529,11 @@ static cl_int fail_work(cl_command_queue queue, cl_int error, cl_event *event)
         pthread_mutex_unlock(&lock);
         return CL_SUCCESS;
     }
+    pthread_mutex_lock(&lock);
     failure->event = failure->target = real.clCreateUserEvent(context_of(queue), NULL);
     failure->error = error;
     n_failures++;
+    pthread_mutex_unlock(&lock);
     theirs->clRetainEvent(failure->target);
     theirs->clEnqueueNativeKernel(queue, fail_now, &failure, sizeof failure, 0, NULL, NULL, 0, NULL, &failure->work);
     *event = failure->event;
@@ -607,7 +615,8 @@ static cl_int enqueue_kernel(cl_command_queue q, cl_kernel k, cl_uint d, const s
     pthread_mutex_unlock(&lock);
     if (!gate || n >= 64)
         return real.clEnqueueNDRangeKernel(q, k, d, o, g, l, n, w, event);
-    memcpy(list, w, n * sizeof *w);
+    for (cl_uint i = 0; i < n; i++)
+        list[i] = w[i];
     list[n] = gate;
     error = real.clEnqueueNDRangeKernel(q, k, d, o, g, l, n + 1, list, event);
     pthread_mutex_lock(&lock);
