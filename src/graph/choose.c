@@ -76,7 +76,7 @@ static void wait_for_writers(struct survey *s, const struct tsl_tile *tile)
 
 static void survey_buffer(struct survey *s, const struct tsl_buffer *buffer)
 {
-    struct tsl_data *data = tsl_buffer_root((struct tsl_buffer *)(uintptr_t)buffer)->data;
+    struct tsl_data *data = tsl_data_of(buffer);
     uint64_t begin = buffer->offset, end = begin + buffer->size;
     for (struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, begin, end); tile;
          tile = tsl_tiles_next_meeting(tile, end)) {

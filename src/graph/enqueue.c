@@ -16,13 +16,14 @@ static cl_int not_begun(void)
     return tsl_forked() ? CL_OUT_OF_RESOURCES : CL_OUT_OF_HOST_MEMORY;
 }
 
-/* Gives up a command that was never committed. */
+/* A command that was never committed. The lock is held. */
 static void drop(struct tsl_command *c)
 {
     c->next = c->graph->garbage;
     c->graph->garbage = c;
 }
 
+/* The same without the lock. */
 static cl_int abandon(struct tsl_command *c, cl_int error)
 {
     struct tsl_graph *graph = c->graph;

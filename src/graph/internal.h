@@ -30,6 +30,7 @@
 #ifndef TSL_GRAPH_INTERNAL_H
 #define TSL_GRAPH_INTERNAL_H
 
+#include "core/buffer.h"
 #include "core/clock.h"
 #include "core/lock.h"
 #include "graph/graph.h"
@@ -103,6 +104,12 @@ struct tsl_sub_mems {
     struct tsl_data *data;
     struct tsl_mem *mems[TSL_MAX_MEMBERS];
 };
+
+/* The root's, also of a sub-buffer. */
+static inline struct tsl_data *tsl_data_of(const struct tsl_buffer *buffer)
+{
+    return tsl_buffer_root((struct tsl_buffer *)(uintptr_t)buffer)->data;
+}
 
 /* owner: the root buffer. */
 struct tsl_data *tsl_data_create(struct tsl_context *context, struct tsl_object *owner, size_t size, cl_mem_flags flags,
@@ -509,6 +516,8 @@ void tsl_leave_space(struct tsl_data *data, unsigned space);
 void tsl_seat(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port);
 /* The command will need the places that this data has: none of them is taken for its other arguments. */
 void tsl_pin(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port);
+/* A kernel's: those of all its arguments. */
+void tsl_pin_args(struct tsl_command *command, struct tsl_port *port);
 /* The end of the data: it gives up all its places. */
 void tsl_unseat_all(struct tsl_data *data);
 /* Bytes that only are there because a move failed: the evictions that are planned don't take place. */

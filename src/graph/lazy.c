@@ -1,11 +1,6 @@
 /* Writes that wait for their reader's place. Under the graph's lock. */
 #include "graph/internal.h"
 
-static struct tsl_data *data_of(const struct tsl_buffer *buffer)
-{
-    return tsl_buffer_root((struct tsl_buffer *)(uintptr_t)buffer)->data;
-}
-
 static uint64_t begin_of(const struct tsl_command *write)
 {
     return write->dst->offset + write->box.dst_offset;
@@ -27,7 +22,7 @@ static bool has_places(const struct tsl_graph *graph)
 
 bool tsl_may_be_lazy(const struct tsl_command *c)
 {
-    const struct tsl_data *data = data_of(c->dst);
+    const struct tsl_data *data = tsl_data_of(c->dst);
     const struct tsl_stream *stream = c->stream;
     bool linear = c->box.region[1] == 1 && c->box.region[2] == 1;
     return c->may_wait && linear && !c->watched && !c->flushed && !stream->serial && stream->pinned < 0 &&
@@ -43,7 +38,7 @@ cl_int tsl_wait_for_place(struct tsl_command *c, const tsl_dependences *order)
             return tsl_plan_write_to(c, order, TSL_SPACE_HOST);
         }
     }
-    cl_int error = tsl_await_on_host(data_of(c->dst), begin_of(c), end_of(c));
+    cl_int error = tsl_await_on_host(tsl_data_of(c->dst), begin_of(c), end_of(c));
     if (error)
         return error;
     TAILQ_INSERT_TAIL(&c->graph->lazy, c, lazy);
@@ -98,11 +93,11 @@ static bool reads_copy_of(const struct tsl_command *write, const struct tsl_data
 
 static void settle_before_arg(struct tsl_command *kernel, const struct tsl_buffer *buffer, struct tsl_port *port)
 {
-    struct tsl_data *data = data_of(buffer);
+    struct tsl_data *data = tsl_data_of(buffer);
     struct tsl_command *c, *next;
     for (c = TAILQ_FIRST(&kernel->graph->lazy); c; c = next) {
         next = TAILQ_NEXT(c, lazy);
-        bool same = data_of(c->dst) == data;
+        bool same = tsl_data_of(c->dst) == data;
         bool within = buffer->offset <= begin_of(c) && end_of(c) <= buffer->offset + buffer->size;
         if (reads_copy_of(c, data) || (same && (!within || port->space == TSL_SPACE_HOST))) {
             settle(c, TSL_SPACE_HOST);
@@ -117,9 +112,7 @@ static void settle_before_arg(struct tsl_command *kernel, const struct tsl_buffe
 static void settle_before_kernel(struct tsl_command *c)
 {
     struct tsl_port *port = &c->graph->ports[c->placement.member];
-    for (cl_uint i = 0; i < c->args->n; i++)
-        if (c->args->args[i].buffer)
-            tsl_pin(c, data_of(c->args->args[i].buffer), port);
+    tsl_pin_args(c, port);
     for (cl_uint i = 0; i < c->args->n; i++)
         if (c->args->args[i].buffer)
             settle_before_arg(c, c->args->args[i].buffer, port);

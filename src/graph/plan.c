@@ -97,11 +97,6 @@ struct tsl_op *tsl_plan_move(struct tsl_command *c, struct tsl_data *data, uint6
     return op;
 }
 
-static struct tsl_data *data_of(struct tsl_buffer *buffer)
-{
-    return tsl_buffer_root(buffer)->data;
-}
-
 static bool linear(const size_t region[3], size_t row_pitch, size_t slice_pitch)
 {
     return (region[1] == 1 || row_pitch == region[0]) && (region[2] == 1 || slice_pitch == region[0] * region[1]);
@@ -143,7 +138,7 @@ static void copy_region(struct tsl_op *op, const struct tsl_box_copy *box)
 static cl_int read_box(struct tsl_command *c, const tsl_dependences *order, unsigned space,
                        const struct tsl_box_copy *box)
 {
-    struct tsl_data *data = data_of(c->src);
+    struct tsl_data *data = tsl_data_of(c->src);
     struct tsl_op *op = main_op(c, order, worker_of(c, space, data), TSL_OP_COPY);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
@@ -189,7 +184,7 @@ static bool better_by_host(const struct tsl_command *c, unsigned space, const st
 /* A linear read takes each run of tiles from where it is. */
 static cl_int read_linear(struct tsl_command *c, const tsl_dependences *order, uint64_t begin, uint64_t end)
 {
-    struct tsl_data *data = data_of(c->src);
+    struct tsl_data *data = tsl_data_of(c->src);
     size_t into = c->box.dst_offset;
     while (begin < end) {
         struct tsl_tile *tile = tsl_tiles_at(&data->tiles, begin);
@@ -236,7 +231,7 @@ static cl_int read_in_place(struct tsl_command *c, struct tsl_data *data, uint64
 
 static cl_int plan_read(struct tsl_command *c, const tsl_dependences *order)
 {
-    struct tsl_data *data = data_of(c->src);
+    struct tsl_data *data = tsl_data_of(c->src);
     struct tsl_box_copy box = c->box;
     box.src_offset += c->src->offset;
     size_t size = tsl_hull(box.region, box.src_row_pitch, box.src_slice_pitch);
@@ -260,9 +255,9 @@ static cl_int overwrite(struct tsl_command *c, struct tsl_op *op, const struct t
     size_t size = tsl_hull(box->region, box->dst_row_pitch, box->dst_slice_pitch);
     bool gaps = !linear(box->region, box->dst_row_pitch, box->dst_slice_pitch);
     uint64_t begin = box->dst_offset, end = begin + size;
-    cl_int error = gaps ? tsl_fetch(c, data_of(c->dst), begin, end, space) : CL_SUCCESS;
+    cl_int error = gaps ? tsl_fetch(c, tsl_data_of(c->dst), begin, end, space) : CL_SUCCESS;
     return error ? error
-                 : tsl_claim(op, data_of(c->dst), begin, end, space, TSL_ROLE_WRITE | (gaps ? TSL_ROLE_READ : 0));
+                 : tsl_claim(op, tsl_data_of(c->dst), begin, end, space, TSL_ROLE_WRITE | (gaps ? TSL_ROLE_READ : 0));
 }
 
 /* A space that could hold both objects (which may be one): this, or else the host's. */
@@ -308,7 +303,7 @@ static void set_dst(struct tsl_op *op, struct tsl_data *data, unsigned space, co
 /* The application has written there before the call. */
 static cl_int write_in_place(struct tsl_command *c, const struct tsl_box_copy *box)
 {
-    struct tsl_data *data = data_of(c->dst);
+    struct tsl_data *data = tsl_data_of(c->dst);
     cl_int error = CL_SUCCESS;
     for (size_t i = 0; i < box->region[1] * box->region[2] && !error; i++) {
         size_t row = i % box->region[1], slice = i / box->region[1];
@@ -322,12 +317,12 @@ cl_int tsl_plan_write_to(struct tsl_command *c, const tsl_dependences *order, un
 {
     struct tsl_box_copy box = c->box;
     box.dst_offset += c->dst->offset;
-    if (better_by_host(c, space, data_of(c->dst), box.dst_offset, c->host + box.src_offset))
+    if (better_by_host(c, space, tsl_data_of(c->dst), box.dst_offset, c->host + box.src_offset))
         space = TSL_SPACE_HOST;
-    struct tsl_op *op = main_op(c, order, worker_of(c, space, data_of(c->dst)), TSL_OP_COPY);
+    struct tsl_op *op = main_op(c, order, worker_of(c, space, tsl_data_of(c->dst)), TSL_OP_COPY);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
-    set_dst(op, data_of(c->dst), space, &box);
+    set_dst(op, tsl_data_of(c->dst), space, &box);
     op->src = (struct tsl_side){
         .host = c->host, .offset = box.src_offset, .row_pitch = box.src_row_pitch, .slice_pitch = box.src_slice_pitch};
     size_t size = tsl_hull(box.region, box.src_row_pitch, box.src_slice_pitch);
@@ -337,31 +332,31 @@ cl_int tsl_plan_write_to(struct tsl_command *c, const tsl_dependences *order, un
 
 static cl_int plan_write(struct tsl_command *c, const tsl_dependences *order)
 {
-    unsigned space = write_space(c, data_of(c->dst));
+    unsigned space = write_space(c, tsl_data_of(c->dst));
     struct tsl_box_copy box = c->box;
     box.dst_offset += c->dst->offset;
-    if (names_host_copy(c, data_of(c->dst), box.dst_offset, box.src_offset))
+    if (names_host_copy(c, tsl_data_of(c->dst), box.dst_offset, box.src_offset))
         return write_in_place(c, &box);
     return tsl_may_be_lazy(c) ? tsl_wait_for_place(c, order) : tsl_plan_write_to(c, order, space);
 }
 
 static cl_int plan_copy(struct tsl_command *c, const tsl_dependences *order)
 {
-    struct tsl_data *src = data_of(c->src);
+    struct tsl_data *src = tsl_data_of(c->src);
     struct tsl_box_copy box = c->box;
     box.src_offset += c->src->offset;
     box.dst_offset += c->dst->offset;
     uint64_t begin = box.src_offset, end = begin + tsl_hull(box.region, box.src_row_pitch, box.src_slice_pitch);
-    unsigned space = work_space(c, src, begin, end, data_of(c->dst));
+    unsigned space = work_space(c, src, begin, end, tsl_data_of(c->dst));
     if (space != TSL_SPACE_HOST)
-        tsl_pin(c, data_of(c->dst), &c->graph->ports[space - 1]);
+        tsl_pin(c, tsl_data_of(c->dst), &c->graph->ports[space - 1]);
     cl_int error = tsl_fetch(c, src, begin, end, space);
     if (error)
         return error;
     struct tsl_op *op = main_op(c, order, worker_of(c, space, src), TSL_OP_COPY);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
-    set_dst(op, data_of(c->dst), space, &box);
+    set_dst(op, tsl_data_of(c->dst), space, &box);
     op->src = (struct tsl_side){.data = src,
                                 .space = space,
                                 .offset = box.src_offset,
@@ -373,7 +368,7 @@ static cl_int plan_copy(struct tsl_command *c, const tsl_dependences *order)
 
 static cl_int plan_fill(struct tsl_command *c, const tsl_dependences *order)
 {
-    struct tsl_data *data = data_of(c->dst);
+    struct tsl_data *data = tsl_data_of(c->dst);
     struct tsl_box_copy box = c->box;
     box.dst_offset += c->dst->offset;
     unsigned space = work_space(c, data, box.dst_offset, box.dst_offset + box.region[0], data);
@@ -388,7 +383,7 @@ static cl_int plan_fill(struct tsl_command *c, const tsl_dependences *order)
 
 static cl_int plan_map(struct tsl_command *c)
 {
-    struct tsl_data *data = data_of(c->dst);
+    struct tsl_data *data = tsl_data_of(c->dst);
     uint64_t begin = c->box.dst_offset, end = begin + c->box.region[0];
     bool discard = c->map_flags & CL_MAP_WRITE_INVALIDATE_REGION;
     unsigned role = c->map_flags == CL_MAP_READ ? TSL_ROLE_READ : TSL_ROLE_READ | TSL_ROLE_WRITE;
@@ -407,9 +402,9 @@ static cl_int plan_unmap(struct tsl_command *c)
     if (c->map_flags == CL_MAP_READ)
         return CL_SUCCESS;
     uint64_t begin = c->box.dst_offset, end = begin + c->box.region[0];
-    tsl_unmap_range(data_of(c->dst), begin, end);
+    tsl_unmap_range(tsl_data_of(c->dst), begin, end);
     c->ranged = true;
-    return tsl_claim_for_command(c, data_of(c->dst), begin, end, TSL_ROLE_WRITE, true);
+    return tsl_claim_for_command(c, tsl_data_of(c->dst), begin, end, TSL_ROLE_WRITE, true);
 }
 
 /* A map that failed maps nothing, and what an unmap that failed would have unmapped isn't mapped either. */
@@ -418,7 +413,7 @@ void tsl_plan_failed(struct tsl_command *c)
     bool map = c->type == CL_COMMAND_MAP_BUFFER, unmap = c->type == CL_COMMAND_UNMAP_MEM_OBJECT;
     if ((!map || !c->ranged) && (!unmap || c->ranged || c->map_flags == CL_MAP_READ))
         return;
-    tsl_unmap_range(data_of(c->dst), c->box.dst_offset, c->box.dst_offset + c->box.region[0]);
+    tsl_unmap_range(tsl_data_of(c->dst), c->box.dst_offset, c->box.dst_offset + c->box.region[0]);
     c->ranged = unmap;
 }
 
@@ -429,7 +424,7 @@ static cl_int plan_migrate(struct tsl_command *c)
         return CL_SUCCESS;
     for (cl_uint i = 0; i < c->n_buffers; i++) {
         struct tsl_buffer *b = c->buffers[i];
-        struct tsl_data *data = data_of(b);
+        struct tsl_data *data = tsl_data_of(b);
         unsigned space = host ? TSL_SPACE_HOST : write_space(c, data);
         if (!host && data->home >= 0 && c->stream->pinned < 0)
             space = with_room(c->graph, c->graph->ports[data->home].space, data, data);
@@ -449,8 +444,8 @@ static unsigned host_role(const struct tsl_buffer *buffer)
 static cl_int fetch_for_host(struct tsl_command *c, struct tsl_buffer *b)
 {
     if (host_role(b) == TSL_ROLE_READ)
-        tsl_warn_unwritten(data_of(b), b->offset, b->offset + b->size);
-    return tsl_fetch(c, data_of(b), b->offset, b->offset + b->size, TSL_SPACE_HOST);
+        tsl_warn_unwritten(tsl_data_of(b), b->offset, b->offset + b->size);
+    return tsl_fetch(c, tsl_data_of(b), b->offset, b->offset + b->size, TSL_SPACE_HOST);
 }
 
 static cl_int plan_native(struct tsl_command *c, const tsl_dependences *order)
@@ -463,7 +458,7 @@ static cl_int plan_native(struct tsl_command *c, const tsl_dependences *order)
         return CL_OUT_OF_HOST_MEMORY;
     for (cl_uint i = 0; i < c->n_buffers && !error; i++) {
         struct tsl_buffer *b = c->buffers[i];
-        error = tsl_claim(op, data_of(b), b->offset, b->offset + b->size, TSL_SPACE_HOST, host_role(b));
+        error = tsl_claim(op, tsl_data_of(b), b->offset, b->offset + b->size, TSL_SPACE_HOST, host_role(b));
     }
     return go(op, error);
 }
@@ -479,27 +474,20 @@ static unsigned arg_role(const struct tsl_kernel_facts *facts, cl_uint i, const 
     return role;
 }
 
-static void pin_args(struct tsl_command *c, struct tsl_port *port)
-{
-    for (cl_uint i = 0; i < c->args->n; i++)
-        if (c->args->args[i].buffer)
-            tsl_pin(c, data_of(c->args->args[i].buffer), port);
-}
-
 static cl_int fetch_args(struct tsl_command *c, const struct tsl_kernel_facts *facts, struct tsl_port *port)
 {
-    pin_args(c, port);
+    tsl_pin_args(c, port);
     for (cl_uint i = 0; i < c->args->n; i++) {
         struct tsl_buffer *b = c->args->args[i].buffer;
         if (!b || !arg_role(facts, i, b))
             continue;
         if (!(arg_role(facts, i, b) & TSL_ROLE_WRITE))
-            tsl_warn_unwritten(data_of(b), b->offset, b->offset + b->size);
+            tsl_warn_unwritten(tsl_data_of(b), b->offset, b->offset + b->size);
         /* May-write is not must-write: the old bytes are fetched for a written argument too. */
-        cl_int error = tsl_fetch(c, data_of(b), b->offset, b->offset + b->size, port->space);
+        cl_int error = tsl_fetch(c, tsl_data_of(b), b->offset, b->offset + b->size, port->space);
         if (error)
             return error;
-        data_of(b)->home = (int)port->index;
+        tsl_data_of(b)->home = (int)port->index;
     }
     return CL_SUCCESS;
 }
@@ -512,7 +500,7 @@ static cl_int claim_args(struct tsl_command *c, const struct tsl_kernel_facts *f
         /* A written range stays partly as it was: whoever wrote it before must have succeeded. */
         if (role & TSL_ROLE_WRITE)
             role |= TSL_ROLE_READ;
-        cl_int error = role ? tsl_claim(op, data_of(b), b->offset, b->offset + b->size, op->port->space, role) : 0;
+        cl_int error = role ? tsl_claim(op, tsl_data_of(b), b->offset, b->offset + b->size, op->port->space, role) : 0;
         if (error)
             return error;
     }

@@ -86,7 +86,7 @@ static bool holds(const struct tsl_member *member, const struct need *need)
 
 static const struct tsl_data *data_of_arg(const struct tsl_args *args, cl_uint i)
 {
-    return args->args[i].buffer ? tsl_buffer_root(args->args[i].buffer)->data : NULL;
+    return args->args[i].buffer ? tsl_data_of(args->args[i].buffer) : NULL;
 }
 
 static bool named_before(const struct tsl_args *args, cl_uint i)
@@ -183,6 +183,13 @@ void tsl_unseat_all(struct tsl_data *data)
 void tsl_pin(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port)
 {
     data->seats[port->index].pin = command->id;
+}
+
+void tsl_pin_args(struct tsl_command *command, struct tsl_port *port)
+{
+    for (cl_uint i = 0; i < command->args->n; i++)
+        if (command->args->args[i].buffer)
+            tsl_pin(command, tsl_data_of(command->args->args[i].buffer), port);
 }
 
 /* ---- Planned evictions ------------------------------------------------------------------------------------------ */

@@ -90,8 +90,8 @@ fault(wrong_pitch graph/plan.c
 }]]
     "a box is written with the pitch of what is read")
 fault(kept_after_unmap graph/plan.c
-    [[    return tsl_claim_for_command(c, data_of(c->dst), begin, end, TSL_ROLE_WRITE, true);]]
-    [[    return tsl_claim_for_command(c, data_of(c->dst), begin, end, TSL_ROLE_WRITE, !BROKEN);]]
+    [[    return tsl_claim_for_command(c, tsl_data_of(c->dst), begin, end, TSL_ROLE_WRITE, true);]]
+    [[    return tsl_claim_for_command(c, tsl_data_of(c->dst), begin, end, TSL_ROLE_WRITE, !BROKEN);]]
     "what was written to a mapping isn't seen elsewhere")
 fault(lost_output graph/plan.c
     [[    return facts->prints ? tsl_claim_host]]
