@@ -19,6 +19,8 @@
 #ifndef TSL_DRIVER_DRIVER_H
 #define TSL_DRIVER_DRIVER_H
 
+#include "driver/image.h"
+
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 #include <stdatomic.h>
@@ -66,6 +68,7 @@ typedef void tsl_found_fn(void *arg, const struct tsl_path *path);
 /* What a member is like. Filled by open(), constant afterwards. */
 struct tsl_member_caps {
     bool zero_copy;          /* kernels work on the host's copy itself; the member has no space of its own */
+    bool zero_copy_images;   /* with zero_copy: also on that of images; else these have a space of their own */
     bool submits_block;      /* submissions (or flush) may execute the work in the calling thread */
     bool gates;              /* gate_create works: a submission may wait for something that the host opens later */
     bool ordered_lanes;      /* work of one lane completes in submission order (always true for OpenCL and CUDA) */
@@ -75,6 +78,7 @@ struct tsl_member_caps {
     size_t base_align;       /* bytes; CL_DEVICE_MEM_BASE_ADDR_ALIGN / 8 */
     size_t dma_align;        /* bytes; transfers from and to other host addresses are slow. 0: all are alike */
     double speed; /* rough relative compute speed, > 0: only for the order of members before any measurement */
+    struct tsl_image_limits images; /* filled by the registry, which asks info */
 };
 
 /* The core's books of a member's memory, in bytes, over all contexts (graph/room.c). Drivers leave it zero. */
@@ -101,9 +105,9 @@ struct tsl_lane { /* an ordered stream of submissions on one member: an in-order
     struct tsl_member *member;
 };
 
-struct tsl_mem { /* device memory, or a range of such (mem_sub) */
+struct tsl_mem { /* device memory, a range of such (mem_sub), or an image */
     struct tsl_member *member;
-    size_t size; /* bytes */
+    size_t size; /* bytes; of an image its span in the canonical layout (driver/image.h) */
 };
 
 struct tsl_dprogram { /* a program built for one member */
@@ -137,7 +141,10 @@ struct tsl_waits {
     struct tsl_fence *const *fences; /* borrowed for the call */
 };
 
-/* One side of a copy: device memory, or host memory where mem is NULL. */
+/* One side of a copy: device memory, or host memory where mem is NULL. Of an image whose memory is its own
+ * (image_alloc) the places are those of the canonical layout, whatever the technology's own is: a box has the image's
+ * own row step and slice pitch (driver/image.h) and whole pixels; a range (one row, however long) begins and ends at
+ * pixels and goes on from row to row, unless the image has padding. */
 struct tsl_place {
     struct tsl_mem *mem;
     void *host;         /* used when mem is NULL */
@@ -158,7 +165,7 @@ struct tsl_copy {
 enum tsl_arg_kind {
     TSL_ARG_UNSET,
     TSL_ARG_VALUE,   /* size bytes at value */
-    TSL_ARG_MEM,     /* mem; NULL is a null pointer */
+    TSL_ARG_MEM,     /* mem, also an image; NULL is a null pointer */
     TSL_ARG_LOCAL,   /* size bytes of local memory */
     TSL_ARG_SAMPLER, /* value points to a struct tsl_sampler_desc */
 };
@@ -270,12 +277,31 @@ struct tsl_driver {
     cl_int (*mem_sub)(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub);
     void (*mem_free)(struct tsl_mem *mem);
 
+    /* Images; all three NULL: the member has none.
+     *
+     * image_formats: clGetSupportedImageFormats of the member, same conventions; may block. Only formats are told whose
+     * pixels have 1, 2, 4, 8 or 16 bytes.
+     *
+     * image_alloc makes an image with memory of its own, mem_free frees it. flags and host as in mem_alloc, with
+     * zero_copy_images in the place of zero_copy: host then has the layout that desc says. desc is the caller's, for
+     * the call. The format is one of image_formats, the sizes are within the limits.
+     *
+     * image_of makes an image of the bytes that mem (from mem_alloc or mem_sub) begins with, by desc's pitches: a 1D
+     * image from a buffer, or, within caps.images.pitch_align and base_align, a 2D one. It is only bound as an
+     * argument: copies and fills go to mem, which outlives it. */
+    cl_int (*image_formats)(struct tsl_member *member, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
+                            cl_image_format *formats, cl_uint *n_formats);
+    cl_int (*image_alloc)(struct tsl_member *member, const struct tsl_image_desc *desc, cl_mem_flags flags, void *host,
+                          struct tsl_mem **mem);
+    cl_int (*image_of)(struct tsl_mem *mem, const struct tsl_image_desc *desc, struct tsl_mem **image);
+
     /* Submissions. All return at once (see submits_block). *fence: NULL asks for none; else the caller gets one
      * reference to the fence of this piece of work. waits may be NULL. */
     bool (*can_copy_peer)(struct tsl_member *from, struct tsl_member *to);
     cl_int (*copy)(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                    struct tsl_fence **fence);
-    /* Fills size bytes from offset with the pattern (pattern_size divides both; 1 … 128, a power of two). */
+    /* Fills size bytes from offset with the pattern (pattern_size divides both; 1 … 128, a power of two). Of an image
+     * the pattern is one pixel, as its bytes are. */
     cl_int (*fill)(struct tsl_lane *lane, const struct tsl_place *dst, size_t size, const void *pattern,
                    size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence);
     cl_int (*launch)(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,
