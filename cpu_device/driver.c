@@ -176,14 +176,12 @@ static cl_int mark(struct tsl_lane *lane, const struct tsl_waits *waits, struct 
 
     if (!task)
         return CL_OUT_OF_HOST_MEMORY;
-    cpu_submit(lane, task, waits, fence);
-    return CL_SUCCESS;
+    return cpu_submit(lane, task, waits, fence);
 }
 
 static bool can_copy_peer(struct tsl_member *from, struct tsl_member *to)
 {
-    (void)from, (void)to;
-    return false;
+    return from == to;
 }
 
 static bool can_wait(struct tsl_member *member, const struct tsl_fence *fence)

@@ -78,6 +78,10 @@ cl_int cpu_gate_create(struct tsl_member *member, struct tsl_fence **gate)
 
 cl_int cpu_gate_open(struct tsl_fence *gate, cl_int status)
 {
+    if (cpu_task_of(gate)->kind != CPU_GATE)
+        return CL_INVALID_VALUE;
+    if (cpu_fence_status(gate) <= CL_COMPLETE)
+        return CL_INVALID_OPERATION;
     cpu_complete(cpu_task_of(gate), status);
     return CL_SUCCESS;
 }

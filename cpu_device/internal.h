@@ -161,8 +161,9 @@ void cpu_team_stop(struct cpu_member *member); /* waits for the threads */
 /* queue.c */
 /* A task with one reference, the caller's, and n_waits 1. NULL: no memory. */
 struct cpu_task *cpu_task_create(struct cpu_member *member, enum cpu_kind kind);
-/* Into the lane, after the waits. Takes the caller's reference, or gives it back in *fence. */
-void cpu_submit(struct tsl_lane *lane, struct cpu_task *task, const struct tsl_waits *waits, struct tsl_fence **fence);
+/* Into the lane, after the waits. Takes the caller's reference, also on error. */
+cl_int cpu_submit(struct tsl_lane *lane, struct cpu_task *task, const struct tsl_waits *waits,
+                  struct tsl_fence **fence);
 /* Complete, whatever it was: dependents become ready, waiters are told. Without the lock. */
 void cpu_complete(struct cpu_task *task, cl_int status);
 void cpu_wake(struct cpu_member *member); /* somebody for what is ready */

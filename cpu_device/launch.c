@@ -268,6 +268,5 @@ cl_int cpu_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struc
         return error;
     }
     cut(task->launch, task, member->n_threads);
-    cpu_submit(lane, task, waits, fence);
-    return CL_SUCCESS;
+    return cpu_submit(lane, task, waits, fence);
 }

@@ -27,6 +27,8 @@ cl_int cpu_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags,
     cl_int error;
 
     (void)flags;
+    if (size > member->caps.max_alloc_size)
+        return CL_INVALID_BUFFER_SIZE;
     if (!host && posix_memalign(&data, ALIGN, size))
         return CL_MEM_OBJECT_ALLOCATION_FAILURE;
     error = make(member, size, data, !host, mem);
@@ -37,6 +39,10 @@ cl_int cpu_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags,
 
 cl_int cpu_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub)
 {
+    if (offset % mem->member->caps.base_align)
+        return CL_MISALIGNED_SUB_BUFFER_OFFSET;
+    if (size == 0 || offset > mem->size || size > mem->size - offset)
+        return CL_INVALID_VALUE;
     return make(mem->member, size, ((struct cpu_mem *)mem)->data + offset, false, sub);
 }
 
@@ -52,6 +58,12 @@ void cpu_mem_free(struct tsl_mem *mem)
 /* ---- Copies and fills ---------------------------------------------------------------------------------------------
  */
 
+/* Memory of this member, or of the host. */
+static bool is_reachable(const struct tsl_lane *lane, const struct tsl_place *place)
+{
+    return !place->mem || place->mem->member == lane->member;
+}
+
 static struct tsl_place by_address(const struct tsl_place *place)
 {
     struct tsl_place plain = *place;
@@ -66,15 +78,17 @@ static struct tsl_place by_address(const struct tsl_place *place)
 cl_int cpu_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                 struct tsl_fence **fence)
 {
-    struct cpu_task *task = cpu_task_create(cpu_member_of(lane->member), CPU_COPY);
+    struct cpu_task *task;
 
+    if (!is_reachable(lane, &copy->dst) || !is_reachable(lane, &copy->src) || (!copy->dst.mem && !copy->src.mem))
+        return CL_INVALID_MEM_OBJECT;
+    task = cpu_task_create(cpu_member_of(lane->member), CPU_COPY);
     if (!task)
         return CL_OUT_OF_HOST_MEMORY;
     task->copy = *copy;
     task->copy.src = by_address(&copy->src);
     task->copy.dst = by_address(&copy->dst);
-    cpu_submit(lane, task, waits, fence);
-    return CL_SUCCESS;
+    return cpu_submit(lane, task, waits, fence);
 }
 
 void cpu_copy_run(const struct tsl_copy *copy)
@@ -95,15 +109,17 @@ void cpu_copy_run(const struct tsl_copy *copy)
 cl_int cpu_fill(struct tsl_lane *lane, const struct tsl_place *dst, size_t size, const void *pattern,
                 size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence)
 {
-    struct cpu_task *task = cpu_task_create(cpu_member_of(lane->member), CPU_FILL);
     struct tsl_place place = by_address(dst);
+    struct cpu_task *task;
 
+    if (!dst->mem || !is_reachable(lane, dst))
+        return CL_INVALID_MEM_OBJECT;
+    task = cpu_task_create(cpu_member_of(lane->member), CPU_FILL);
     if (!task)
         return CL_OUT_OF_HOST_MEMORY;
     task->fill = (struct cpu_fill){(char *)place.host + place.offset, size, pattern_size, {0}};
     memcpy(task->fill.pattern, pattern, pattern_size);
-    cpu_submit(lane, task, waits, fence);
-    return CL_SUCCESS;
+    return cpu_submit(lane, task, waits, fence);
 }
 
 /* What is filled already is copied, twice as much each time. */

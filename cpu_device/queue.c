@@ -75,12 +75,26 @@ static void release_locked(struct cpu_member *member, struct cpu_task *task)
         append_ready_locked(member, task);
 }
 
-void cpu_submit(struct tsl_lane *lane, struct cpu_task *task, const struct tsl_waits *waits, struct tsl_fence **fence)
+/* CL_INVALID_EVENT_WAIT_LIST: one of them is another's. */
+static cl_int check_waits(struct tsl_member *member, const struct tsl_waits *waits)
 {
+    for (unsigned i = 0; waits && i < waits->n; i++)
+        if (!tsl_cpu_driver.can_wait(member, waits->fences[i]))
+            return CL_INVALID_EVENT_WAIT_LIST;
+    return CL_SUCCESS;
+}
+
+cl_int cpu_submit(struct tsl_lane *lane, struct cpu_task *task, const struct tsl_waits *waits, struct tsl_fence **fence)
+{
+    cl_int error = check_waits(lane->member, waits);
     struct cpu_lane *l = (struct cpu_lane *)lane;
     struct cpu_member *member = cpu_member_of(lane->member);
     struct cpu_task *before;
 
+    if (error) {
+        tsl_fence_unref(&task->fence);
+        return error;
+    }
     atomic_fetch_add(&l->refs, 1);
     task->lane = l;
     task->profile = l->profile;
@@ -100,6 +114,7 @@ void cpu_submit(struct tsl_lane *lane, struct cpu_task *task, const struct tsl_w
     pthread_mutex_unlock(&member->lock);
     if (before)
         tsl_fence_unref(&before->fence);
+    return CL_SUCCESS;
 }
 
 /* ---- Completion ---------------------------------------------------------------------------------------------------

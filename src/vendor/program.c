@@ -290,10 +290,13 @@ static cl_int get_names(struct tsl_vendor_program *p, char **names)
         char *more, *both = NULL;
 
         error = names_of(cl, p->more[i], &more);
-        if (!error && asprintf(&both, "%s;%s", *names, more) < 0)
+        if (error)
+            more = NULL;
+        else if (asprintf(&both, "%s;%s", *names, more) < 0) {
+            both = NULL;
             error = CL_OUT_OF_HOST_MEMORY;
-        if (!error)
-            free(more);
+        }
+        free(more);
         free(*names);
         *names = both;
     }

@@ -3,114 +3,22 @@
 #ifndef TSL_TESTS_VENDOR_ENV_H
 #define TSL_TESTS_VENDOR_ENV_H
 
-#include "driver/members.h"
 #include "vendor/internal.h"
 
-#include "test.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-static struct tsl_member *member;
-static const struct tsl_driver *driver;
-static struct tsl_lane *lane;
+#include "driver_env.h"
 
 static inline int open_member(void **state)
 {
-    struct tsl_member *const *members;
-    unsigned n;
+    int error = open_members(state);
 
-    (void)state;
-    alarm(50); /* A lost completion shows as a wait that doesn't end. */
-    members = tsl_members_open(&n);
-    assert_int_equal(n, 1);
-    member = members[0];
-    driver = member->driver;
+    assert_int_equal(n_members, 1);
     assert_string_equal(driver->name, "opencl");
-    return driver->lane_create(member, true, &lane);
-}
-
-static inline int close_member(void **state)
-{
-    (void)state;
-    driver->lane_free(lane);
-    tsl_members_reset();
-    return 0;
+    return error;
 }
 
 static inline bool is_platform(const char *name)
 {
     return strstr(member->path->platform_name, name) != NULL;
-}
-
-static inline struct tsl_lane *new_lane(bool profile)
-{
-    struct tsl_lane *l;
-
-    assert_int_equal(driver->lane_create(member, profile, &l), CL_SUCCESS);
-    return l;
-}
-
-static inline struct tsl_mem *new_mem(size_t size)
-{
-    struct tsl_mem *mem;
-
-    assert_int_equal(driver->mem_alloc(member, size, CL_MEM_READ_WRITE, NULL, &mem), CL_SUCCESS);
-    assert_int_equal(mem->size, size);
-    return mem;
-}
-
-static inline struct tsl_copy linear(struct tsl_mem *dst, void *dst_host, size_t dst_offset, struct tsl_mem *src,
-                                     const void *src_host, size_t src_offset, size_t size)
-{
-    return (struct tsl_copy){
-        .dst = {.mem = dst, .host = dst_host, .offset = dst_offset},
-        .src = {.mem = src, .host = (void *)src_host, .offset = src_offset},
-        .region = {size, 1, 1},
-    };
-}
-
-static inline void finish(struct tsl_lane *l)
-{
-    assert_int_equal(driver->flush(l), CL_SUCCESS);
-    assert_int_equal(driver->finish(l), CL_SUCCESS);
-}
-
-static inline void put(struct tsl_mem *mem, const void *data, size_t size)
-{
-    struct tsl_copy copy = linear(mem, NULL, 0, NULL, data, 0, size);
-
-    assert_int_equal(driver->copy(lane, &copy, NULL, NULL), CL_SUCCESS);
-    finish(lane);
-}
-
-static inline void get(struct tsl_mem *mem, void *data, size_t size)
-{
-    struct tsl_copy copy = linear(NULL, data, 0, mem, NULL, 0, size);
-
-    assert_int_equal(driver->copy(lane, &copy, NULL, NULL), CL_SUCCESS);
-    finish(lane);
-}
-
-static inline int get_int(struct tsl_mem *mem, size_t index)
-{
-    struct tsl_copy copy;
-    int value = -1;
-
-    copy = linear(NULL, &value, 0, mem, NULL, index * sizeof(value), sizeof(value));
-    assert_int_equal(driver->copy(lane, &copy, NULL, NULL), CL_SUCCESS);
-    finish(lane);
-    return value;
-}
-
-/* Fills the first `n` ints. */
-static inline cl_int fill_ints(struct tsl_lane *l, struct tsl_mem *mem, int value, size_t n,
-                               const struct tsl_waits *waits, struct tsl_fence **fence)
-{
-    struct tsl_place place = {.mem = mem};
-
-    return driver->fill(l, &place, n * sizeof(value), &value, sizeof(value), waits, fence);
 }
 
 static inline struct tsl_dprogram *build(const char *source)
@@ -129,72 +37,10 @@ static inline struct tsl_dprogram *build(const char *source)
     return program;
 }
 
-static inline struct tsl_dkernel *new_kernel(struct tsl_dprogram *program, const char *name)
-{
-    struct tsl_kernel_facts facts;
-    struct tsl_dkernel *kernel;
-
-    assert_int_equal(driver->kernel_create(program, name, &kernel, &facts), CL_SUCCESS);
-    assert_string_equal(facts.name, name);
-    tsl_kernel_facts_finish(&facts);
-    return kernel;
-}
-
-static inline uint64_t next_serial(void)
-{
-    static _Atomic uint64_t serial;
-
-    return ++serial;
-}
-
-static inline struct tsl_bound_arg mem_arg(struct tsl_mem *mem)
-{
-    return (struct tsl_bound_arg){.kind = TSL_ARG_MEM, .mem = mem};
-}
-
-/* A literal's address lives as long as its block. */
-#define VALUE_ARG(type, ...) ((struct tsl_bound_arg){TSL_ARG_VALUE, sizeof(type), &(type){__VA_ARGS__}, NULL})
-
-static inline struct tsl_bound_args bind(cl_uint n, const struct tsl_bound_arg *args)
-{
-    return (struct tsl_bound_args){.serial = next_serial(), .n = n, .args = args};
-}
-
-static inline struct tsl_window whole(size_t global, size_t local)
-{
-    return (struct tsl_window){
-        .work_dim = 1,
-        .global_size = {global, 1, 1},
-        .local_size = {local, local ? 1 : 0, local ? 1 : 0},
-        .whole = true,
-    };
-}
-
 /* Calls made through one function pointer of the driver's copy of the vendor's table, for the length of a test. */
 static inline struct tsl_vendor_cl *table(void)
 {
     return &tsl_vendor_member(member)->device->cl;
-}
-
-/* How often a fence's completion was told, and what was told last. */
-struct told {
-    atomic_int n, status;
-};
-
-static inline void tell_test(void *arg, cl_int status)
-{
-    struct told *told = arg;
-
-    atomic_store(&told->status, status);
-    atomic_fetch_add(&told->n, 1);
-}
-
-/* Polls, for at most ten seconds. */
-static inline void wait_until_told(struct told *told)
-{
-    for (int i = 0; i < 10000 && !atomic_load(&told->n); i++)
-        usleep(1000);
-    assert_int_equal(atomic_load(&told->n), 1);
 }
 
 #endif

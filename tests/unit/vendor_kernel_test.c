@@ -38,7 +38,7 @@ static int build_program(void **state)
 static int free_program(void **state)
 {
     driver->program_free(program);
-    return close_member(state);
+    return close_members(state);
 }
 
 /* ---- Programs -----------------------------------------------------------------------------------------------------
