@@ -76,7 +76,7 @@ target_link_libraries(tesela_kc PRIVATE tesela_kc_front tesela_flags
 
 # The built-in functions, each library compiled by tesela-kc itself.
 file(GLOB builtins CONFIGURE_DEPENDS src/kc/builtins/*.cl)
-file(GLOB builtins_headers CONFIGURE_DEPENDS src/kc/builtins/*.h)
+file(GLOB builtins_headers CONFIGURE_DEPENDS src/kc/builtins/*.h src/compile/image.h)
 set(builtins_files "")
 function(make_builtins name libclc)
     # Clang leaves its memory to the end of the process, which a sanitizer would call leaks.

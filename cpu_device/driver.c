@@ -63,6 +63,7 @@ static cl_int open_member(const struct tsl_path *path, struct tsl_member **membe
     cpu_place_get(&m->place);
     m->base.caps =
         (struct tsl_member_caps){.zero_copy = tsl_settings()->zero_copy == TSL_ZERO_COPY_ON && !m->place.transfers,
+                                 .zero_copy_images = true,
                                  .gates = true,
                                  .ordered_lanes = true,
                                  .profiles = true,
@@ -202,6 +203,9 @@ const struct tsl_driver tsl_cpu_driver = {
     .mem_alloc = cpu_mem_alloc,
     .mem_sub = cpu_mem_sub,
     .mem_free = cpu_mem_free,
+    .image_formats = cpu_image_formats,
+    .image_alloc = cpu_image_alloc,
+    .image_of = cpu_image_of,
     .can_copy_peer = can_copy_peer,
     .copy = cpu_copy,
     .fill = cpu_fill,

@@ -14,6 +14,7 @@
 #define TSL_CPU_DEVICE_INTERNAL_H
 
 #include "compile/compile.h"
+#include "compile/image.h"
 #include "compile/work_group.h"
 #include "cpu_device/cpu.h"
 
@@ -68,6 +69,7 @@ struct cpu_mem {
     struct tsl_mem base;
     char *data;
     bool owned;
+    struct tsl_kc_image image; /* of an image: what kernels are given; element_size 0: none */
 };
 
 enum cpu_kind { CPU_MARK, CPU_COPY, CPU_FILL, CPU_LAUNCH, CPU_GATE };
@@ -197,6 +199,11 @@ cl_int cpu_fault_run(const struct cpu_launch *launch, const struct tsl_wg_thread
 cl_int cpu_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host, struct tsl_mem **mem);
 cl_int cpu_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub);
 void cpu_mem_free(struct tsl_mem *mem);
+cl_int cpu_image_formats(struct tsl_member *member, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
+                         cl_image_format *formats, cl_uint *n_formats);
+cl_int cpu_image_alloc(struct tsl_member *member, const struct tsl_image_desc *desc, cl_mem_flags flags, void *host,
+                       struct tsl_mem **mem);
+cl_int cpu_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc, struct tsl_mem **image);
 cl_int cpu_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                 struct tsl_fence **fence);
 cl_int cpu_fill(struct tsl_lane *lane, const struct tsl_place *dst, size_t size, const void *pattern,

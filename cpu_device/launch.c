@@ -110,6 +110,8 @@ static char *launch_args(struct cpu_launch *launch)
 static cl_int set_arg(struct cpu_launch *launch, const struct tsl_wg_arg *arg, const struct tsl_bound_arg *bound)
 {
     char *place = launch->args + arg->offset, *pointer = NULL;
+    const struct tsl_kc_image *image;
+    uint64_t sampler;
 
     switch (arg->kind) {
     case TSL_WG_VALUE:
@@ -129,6 +131,18 @@ static cl_int set_arg(struct cpu_launch *launch, const struct tsl_wg_arg *arg, c
             return CL_INVALID_KERNEL_ARGS;
         memcpy(place, &launch->local_size, sizeof(launch->local_size));
         launch->local_size += (bound->size + TSL_WG_ALIGN - 1) & ~(uint64_t)(TSL_WG_ALIGN - 1);
+        return CL_SUCCESS;
+    case TSL_WG_IMAGE:
+        if (bound->kind != TSL_ARG_MEM || !bound->mem || !((struct cpu_mem *)bound->mem)->image.element_size)
+            return CL_INVALID_KERNEL_ARGS;
+        image = &((struct cpu_mem *)bound->mem)->image;
+        memcpy(place, &image, sizeof(image));
+        return CL_SUCCESS;
+    case TSL_WG_SAMPLER:
+        if (bound->kind != TSL_ARG_SAMPLER)
+            return CL_INVALID_KERNEL_ARGS;
+        sampler = tsl_kc_sampler(bound->value);
+        memcpy(place, &sampler, sizeof(sampler));
         return CL_SUCCESS;
     default:
         return CL_INVALID_KERNEL_ARGS;

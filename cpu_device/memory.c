@@ -55,6 +55,50 @@ void cpu_mem_free(struct tsl_mem *mem)
     free(m);
 }
 
+/* ---- Images: memory with a description -----------------------------------------------------------------------------
+ */
+
+cl_int cpu_image_formats(struct tsl_member *member, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
+                         cl_image_format *formats, cl_uint *n_formats)
+{
+    cl_uint found = tsl_kc_formats(flags, type, n, formats);
+
+    (void)member;
+    if (n_formats)
+        *n_formats = found;
+    return CL_SUCCESS;
+}
+
+static void describe(struct tsl_mem *mem, const struct tsl_image_desc *desc)
+{
+    struct cpu_mem *m = (struct cpu_mem *)mem;
+
+    m->image = tsl_kc_image_of(desc, (uintptr_t)m->data);
+}
+
+cl_int cpu_image_alloc(struct tsl_member *member, const struct tsl_image_desc *desc, cl_mem_flags flags, void *host,
+                       struct tsl_mem **mem)
+{
+    cl_int error = cpu_mem_alloc(member, tsl_image_span(desc), flags, host, mem);
+
+    if (error)
+        return error == CL_INVALID_BUFFER_SIZE ? CL_INVALID_IMAGE_SIZE : error;
+    describe(*mem, desc);
+    return CL_SUCCESS;
+}
+
+cl_int cpu_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc, struct tsl_mem **image)
+{
+    cl_int error;
+
+    if (tsl_image_span(desc) > mem->size)
+        return CL_INVALID_IMAGE_SIZE;
+    error = make(mem->member, tsl_image_span(desc), ((struct cpu_mem *)mem)->data, false, image);
+    if (!error)
+        describe(*image, desc);
+    return error;
+}
+
 /* ---- Copies and fills ---------------------------------------------------------------------------------------------
  */
 

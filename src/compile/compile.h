@@ -39,4 +39,8 @@ bool tsl_compile_available(const char **why);
     "__opencl_c_int64 __opencl_c_fp64 __opencl_c_generic_address_space __opencl_c_atomic_order_acq_rel " \
     "__opencl_c_atomic_order_seq_cst __opencl_c_atomic_scope_device"
 
+/* Where the member has images, too. */
+#define TSL_COMPILE_IMAGE_EXTENSIONS "cl_khr_3d_image_writes cl_khr_depth_images"
+#define TSL_COMPILE_IMAGE_FEATURES   "__opencl_c_images __opencl_c_3d_image_writes __opencl_c_read_write_images"
+
 #endif

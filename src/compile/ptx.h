@@ -5,7 +5,9 @@
  * Each kernel is `.visible .entry NAME(its parameters, hidden)`.
  * - Its parameters in order: __global and __constant pointers as .u64 addresses; values as their bytes with their
  *   natural alignment; __local pointers as .u32, the offset in bytes from the start of dynamic shared memory, a
- *   multiple of TSL_PTX_LOCAL_ALIGN. Static local memory is static shared memory, of which the compiler sees to it.
+ *   multiple of TSL_PTX_LOCAL_ALIGN; images as .u64, the address of a struct tsl_kc_image (compile/image.h) in global
+ *   memory; samplers as .u64, their bits. Static local memory is static shared memory, of which the compiler sees to
+ * it.
  * - Then always, also where nothing of it is used, struct tsl_ptx_launch by value, with an alignment of 8.
  * Nothing is passed by variables of the module, so that several launches may be on their way at once.
  *

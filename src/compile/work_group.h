@@ -70,8 +70,8 @@ enum tsl_wg_arg_kind {
     TSL_WG_POINTER, /* 8 bytes, the address (__global and __constant); may be NULL */
     TSL_WG_LOCAL,   /* 8 bytes, where the argument's memory begins: offset from thread->local, multiple of TSL_WG_ALIGN,
                        at least the kernel's local_size */
-    TSL_WG_IMAGE,   /* 8 bytes, address of a description; its form comes with a later ABI */
-    TSL_WG_SAMPLER, /* 8 bytes, likewise */
+    TSL_WG_IMAGE,   /* 8 bytes, address of a struct tsl_kc_image (compile/image.h) */
+    TSL_WG_SAMPLER, /* 8 bytes, a sampler's bits (there, too) */
 };
 
 struct tsl_wg_arg {

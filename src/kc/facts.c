@@ -161,6 +161,23 @@ static cl_kernel_arg_type_qualifier qualifiers_of(const char *text)
            (strstr(text, "pipe") ? CL_KERNEL_ARG_TYPE_PIPE : 0);
 }
 
+/* An image's is what its qualifier allows. */
+static unsigned role_of(const struct tsl_arg_fact *arg, unsigned role)
+{
+    switch (arg->kind) {
+    case TSL_FACT_CONSTANT:
+        return TSL_ROLE_READ;
+    case TSL_FACT_GLOBAL:
+        return role;
+    case TSL_FACT_IMAGE:
+        return arg->access == CL_KERNEL_ARG_ACCESS_READ_ONLY    ? TSL_ROLE_READ
+               : arg->access == CL_KERNEL_ARG_ACCESS_WRITE_ONLY ? TSL_ROLE_WRITE
+                                                                : TSL_ROLE_READ | TSL_ROLE_WRITE;
+    default:
+        return 0;
+    }
+}
+
 static void fill_arg(LLVMValueRef kernel, unsigned i, unsigned role, struct tsl_arg_fact *arg)
 {
     unsigned space = node_number(kernel, "kernel_arg_addr_space", i);
@@ -170,11 +187,9 @@ static void fill_arg(LLVMValueRef kernel, unsigned i, unsigned role, struct tsl_
 
     arg->kind = strcmp(base, "sampler_t") == 0 ? TSL_FACT_SAMPLER : kind_of(LLVMGetParam(kernel, i), space, base);
     arg->size = arg->kind == TSL_FACT_VALUE ? size_of(kernel, i) : 0;
-    arg->role = arg->kind == TSL_FACT_CONSTANT                                ? TSL_ROLE_READ
-                : arg->kind == TSL_FACT_GLOBAL || arg->kind == TSL_FACT_IMAGE ? role
-                                                                              : 0;
     arg->address = address_of(space);
     arg->access = access_of(access);
+    arg->role = role_of(arg, role);
     arg->type_qualifier = qualifiers_of(qualifiers);
     arg->type_name = node_text(kernel, "kernel_arg_type", i);
     arg->name = node_text(kernel, "kernel_arg_name", i);

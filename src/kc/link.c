@@ -180,7 +180,7 @@ static void prepare_functions(LLVMModuleRef module)
             add_none(f);
         else if (!LLVMIsDeclaration(f)) {
             LLVMSetLinkage(f, LLVMInternalLinkage);
-            kc_add_attribute(f, "alwaysinline");
+            kc_add_attribute(f, kc_is_called(f) ? "noinline" : "alwaysinline");
         }
     }
     for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g))
@@ -188,13 +188,14 @@ static void prepare_functions(LLVMModuleRef module)
             LLVMSetLinkage(g, LLVMInternalLinkage);
 }
 
-/* The inliner leaves nothing but what calls itself, which OpenCL C forbids (OpenCL C 3.0, 6.11.i). */
+/* The inliner leaves nothing but what shall be called, and what calls itself, which OpenCL C forbids (OpenCL C 3.0,
+ * 6.11.i). */
 static bool all_inlined(LLVMModuleRef module, FILE *log)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block))
             for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
-                if (kc_callee(at) && !LLVMIsDeclaration(kc_callee(at))) {
+                if (kc_callee(at) && !LLVMIsDeclaration(kc_callee(at)) && !kc_is_called(kc_callee(at))) {
                     fprintf(log, "error: the function %s calls itself, which OpenCL C doesn't allow\n",
                             kc_name(kc_callee(at)));
                     return false;

@@ -42,6 +42,13 @@ bool kc_is_marked(LLVMValueRef function)
                                          sizeof(KC_KERNEL_ATTRIBUTE) - 1);
 }
 
+bool kc_is_called(LLVMValueRef function)
+{
+    static const char prefix[] = "__tsl_called_";
+
+    return strncmp(kc_name(function), prefix, sizeof(prefix) - 1) == 0;
+}
+
 LLVMValueRef kc_callee(LLVMValueRef value)
 {
     return LLVMIsACallInst(value) ? LLVMIsAFunction(LLVMGetCalledValue(value)) : NULL;

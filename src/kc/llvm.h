@@ -32,6 +32,9 @@ bool kc_is_kernel(LLVMValueRef function);
 /* Later: by the attribute of ours (kc/workgroup/workgroup.h). */
 bool kc_is_marked(LLVMValueRef function);
 
+/* A built-in function that is called, not inlined: it is large, and has no barriers and asks for no ids. */
+bool kc_is_called(LLVMValueRef function);
+
 /* The function that a call calls; NULL: not known, or `value` is no call. */
 LLVMValueRef kc_callee(LLVMValueRef value);
 

@@ -16,7 +16,7 @@ static const char *const fixed[] = {"-triple", "nvptx64-unknown-unknown",
     "-fno-threadsafe-statics", "-ffp-contract=on", "-cl-kernel-arg-info",
     "-resource-dir", TESELA_CLANG_RESOURCES,
                                     /* clang-format on */
-                                    "-D__OPENCL_VERSION__=300"};
+                                    "-D__OPENCL_VERSION__=300", "-D__IMAGE_SUPPORT__=1"};
 
 #define N_FIXED (sizeof(fixed) / sizeof(fixed[0]))
 
@@ -163,11 +163,14 @@ static bool take_linkers(struct kc_options *options, const char *word, char **wh
     return true;
 }
 
+#define PROMISED \
+    TSL_COMPILE_EXTENSIONS " " TSL_COMPILE_IMAGE_EXTENSIONS " " TSL_COMPILE_FEATURES " " TSL_COMPILE_IMAGE_FEATURES
+
 /* "a b c" as "-cl-ext=-all,+a,+b,+c". */
 static char *extension_argument(void)
 {
-    static char text[sizeof("-cl-ext=-all") + 2 * sizeof(TSL_COMPILE_EXTENSIONS " " TSL_COMPILE_FEATURES)];
-    const char *from = TSL_COMPILE_EXTENSIONS " " TSL_COMPILE_FEATURES;
+    static char text[sizeof("-cl-ext=-all") + 2 * sizeof(PROMISED)];
+    const char *from = PROMISED;
     char *to = stpcpy(text, "-cl-ext=-all,+");
 
     for (; *from; from++) {

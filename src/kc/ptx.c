@@ -20,6 +20,7 @@ struct shell {
     LLVMModuleRef module;
     LLVMContextRef context;
     LLVMValueRef inside, outside;
+    const struct tsl_kernel_facts *facts;
     LLVMValueRef shared; /* where dynamic shared memory begins */
 };
 
@@ -40,7 +41,12 @@ static LLVMTypeRef launch_type(LLVMContextRef context)
     return LLVMArrayType2(LLVMInt64TypeInContext(context), LAUNCH_SIZE / 8);
 }
 
-/* The type of the outside: offsets for __local pointers, the launch behind all. */
+static bool is_sampler(const struct shell *shell, unsigned i)
+{
+    return shell->facts->args[i].kind == TSL_FACT_SAMPLER;
+}
+
+/* The type of the outside: offsets for __local pointers, bits for samplers, the launch behind all. */
 static LLVMTypeRef outside_type(const struct shell *shell)
 {
     LLVMTypeRef inside = LLVMGlobalGetValueType(shell->inside), type;
@@ -51,6 +57,8 @@ static LLVMTypeRef outside_type(const struct shell *shell)
     for (unsigned i = 0; i < n; i++)
         if (is_local(params[i]))
             params[i] = LLVMInt32TypeInContext(shell->context);
+        else if (is_sampler(shell, i))
+            params[i] = LLVMInt64TypeInContext(shell->context);
     params[n] = LLVMPointerTypeInContext(shell->context, 0);
     type = LLVMFunctionType(LLVMVoidTypeInContext(shell->context), params, n + 1, false);
     free(params);
@@ -74,7 +82,7 @@ static void set_attributes(const struct shell *shell)
     for (unsigned i = 0; i < n; i++) {
         copy_attribute(shell, i, "byval");
         copy_attribute(shell, i, "noalias");
-        if (!is_local(LLVMTypeOf(LLVMGetParam(shell->inside, i))))
+        if (!is_local(LLVMTypeOf(LLVMGetParam(shell->inside, i))) && !is_sampler(shell, i))
             copy_attribute(shell, i, "align");
     }
     LLVMAddAttributeAtIndex(shell->outside, n + 1, byval);
@@ -91,6 +99,8 @@ static LLVMValueRef inner_argument(const struct shell *shell, LLVMBuilderRef bui
 
     if (is_local(type))
         value = LLVMBuildGEP2(builder, LLVMInt8TypeInContext(shell->context), shell->shared, &value, 1, "");
+    else if (is_sampler(shell, i))
+        value = LLVMBuildIntToPtr(builder, value, type, "");
     return value;
 }
 
@@ -130,6 +140,7 @@ static void wrap(struct shell *shell, const struct tsl_kernel_facts *facts)
 {
     static const char *const required[] = {"reqntidx", "reqntidy", "reqntidz"};
 
+    shell->facts = facts;
     shell->inside = LLVMGetNamedFunction(shell->module, facts->name);
     LLVMSetValueName2(shell->inside, "", 0);
     shell->outside = LLVMAddFunction(shell->module, facts->name, outside_type(shell));
@@ -165,7 +176,7 @@ static void hide(LLVMModuleRef module)
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f) && LLVMGetFunctionCallConv(f) != PTX_KERNEL) {
             LLVMSetLinkage(f, LLVMInternalLinkage);
-            kc_add_attribute(f, "alwaysinline");
+            kc_add_attribute(f, kc_is_called(f) ? "noinline" : "alwaysinline");
         }
 }
 

@@ -85,8 +85,13 @@ static void touch_instruction(struct roles *roles, LLVMValueRef address, unsigne
 /* role: what is done to the memory there. */
 static void touch(struct roles *roles, LLVMValueRef address, unsigned role)
 {
-    unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(address));
+    unsigned space;
 
+    if (LLVMGetTypeKind(LLVMTypeOf(address)) != LLVMPointerTypeKind) { /* what it was made of: a number */
+        touch_any(roles, role);
+        return;
+    }
+    space = LLVMGetPointerAddressSpace(LLVMTypeOf(address));
     if (space == LOCAL || !is_new(roles, address))
         return;
     if (LLVMIsAArgument(address)) {

@@ -129,11 +129,12 @@ static void macros_say_what_is_there(void **state)
     assert_true(holds("__OPENCL_C_VERSION__ == 110", "-cl-std=CL1.1"));
     assert_true(holds("__OPENCL_C_VERSION__ == 300", "-cl-std=CL3.0"));
     assert_true(holds("__OPENCL_VERSION__ == 300 && __ENDIAN_LITTLE__ == 1", ""));
-    assert_true(holds("!defined(__IMAGE_SUPPORT__) && !defined(cl_khr_fp16)", ""));
+    assert_true(holds("__IMAGE_SUPPORT__ == 1 && defined(cl_khr_3d_image_writes) && !defined(cl_khr_fp16)", ""));
     assert_true(holds("defined(cl_khr_fp64) && defined(cl_khr_int64_base_atomics)", ""));
     assert_true(holds("__opencl_c_fp64 && __opencl_c_int64 && __opencl_c_generic_address_space", "-cl-std=CL3.0"));
     assert_true(holds("__opencl_c_atomic_order_seq_cst && __opencl_c_atomic_scope_device", "-cl-std=CL3.0"));
-    assert_true(holds("!defined(__opencl_c_images) && !defined(__opencl_c_subgroups)", "-cl-std=CL3.0"));
+    assert_true(
+        holds("__opencl_c_images && __opencl_c_3d_image_writes && !defined(__opencl_c_subgroups)", "-cl-std=CL3.0"));
     assert_true(holds("__FAST_RELAXED_MATH__", "-cl-fast-relaxed-math"));
     assert_true(holds("!defined(__FAST_RELAXED_MATH__)", ""));
     assert_true(holds("A == 3 && B == 1", "-D A=3 -D B"));

@@ -37,6 +37,12 @@ static const char source[] =
     "atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE,\n"
     "  memory_order_seq_cst, memory_scope_device); mem_fence(CLK_LOCAL_MEM_FENCE); atomic_cmpxchg(r, 1, 2);\n"
     "}\n"
+    "kernel void images(read_only image2d_t i, write_only image3d_t o, sampler_t s, global float4 *x, read_write "
+    "image1d_array_t w) {\n"
+    "  const sampler_t t = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_REPEAT | CLK_FILTER_LINEAR;\n"
+    "  x[0] = read_imagef(i, s, x[1].xy) + read_imagef(i, t, x[2].xy) + get_image_width(i);\n"
+    "  write_imagef(o, (int4)(1, 2, 3, 0), x[0]); write_imagef(w, (int2)(0), read_imagef(w, (int2)(1)));\n"
+    "}\n"
     "kernel void mathematics(global float4 *x, global double *y) {\n"
     "  float4 v = *x;\n"
     "  v = native_sin(v) + native_cos(v) + native_tan(v) + native_exp(v) + native_exp2(v) + native_exp10(v);\n"
@@ -104,11 +110,14 @@ static void parameters_are_as_promised(void **state)
                                       ".param .align 8 .b8 locals_param_3[136]", NULL});
     check_parameters(text, "ids",
                      (const char *[]){".param .u64", ".param .u32", ".param .align 8 .b8 ids_param_2[136]", NULL});
+    check_parameters(text, "images",
+                     (const char *[]){".param .u64", ".param .u64", ".param .u64", ".param .u64", ".param .u64",
+                                      ".param .align 8 .b8 images_param_5[136]", NULL});
     assert_non_null(strstr(text, ".reqntid 64, 1, 1"));
     assert_non_null(strstr(text, "bar.sync"));
     assert_non_null(strstr(text, "vprintf"));
     assert_non_null(strstr(text, "membar.gl"));
-    assert_int_equal(compiled.built.n_kernels, 6);
+    assert_int_equal(compiled.built.n_kernels, 7);
     free(text);
     tsl_compiled_finish(&compiled);
 }

@@ -1,6 +1,7 @@
 #include "kc/workgroup/workgroup.h"
 
 #include "compile/work_group.h"
+#include "kc/llvm.h"
 #include "kc/workgroup/emit.h"
 #include "kc/workgroup/metadata.h"
 #include "kc/workgroup/passes.h"
@@ -53,7 +54,7 @@ static bool is_flat(const struct kc_wg *wg, const struct kc_wg_input *input, uin
     return local_size == 0;
 }
 
-static void set_machine(struct kc_wg *wg, LLVMValueRef function, LLVMTargetMachineRef machine)
+static void set_machine(LLVMValueRef function, LLVMTargetMachineRef machine)
 {
     char *cpu = LLVMGetTargetMachineCPU(machine), *features = LLVMGetTargetMachineFeatureString(machine);
 
@@ -63,7 +64,6 @@ static void set_machine(struct kc_wg *wg, LLVMValueRef function, LLVMTargetMachi
         LLVMAddTargetDependentFunctionAttr(function, "prefer-vector-width", "512");
     LLVMDisposeMessage(cpu);
     LLVMDisposeMessage(features);
-    (void)wg;
 }
 
 static bool emit(struct kc_emit *e, struct kc_wg_output *output, char **why)
@@ -72,7 +72,7 @@ static bool emit(struct kc_emit *e, struct kc_wg_output *output, char **why)
 
     e->access_group = kc_access_group(wg);
     kc_emit_group_function(e);
-    set_machine(wg, e->run, e->input->machine);
+    set_machine(e->run, e->input->machine);
     *output = (struct kc_wg_output){.run = e->run,
                                     .local_size = e->local_size,
                                     .scratch_size = e->scratch_size,
@@ -157,6 +157,9 @@ static void delete_kernels(LLVMModuleRef module)
 bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optimise, char **why)
 {
     delete_kernels(module);
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        if (kc_is_called(f))
+            set_machine(f, machine);
     if (!optimise)
         return kc_wg_run_passes(module, machine, KC_PASSES_FINISH_PLAIN, why);
     if (!kc_wg_run_passes(module, machine, KC_PASSES_VECTORISE, why))
