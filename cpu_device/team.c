@@ -136,4 +136,7 @@ void cpu_team_stop(struct cpu_member *member)
     pthread_cond_broadcast(&member->work);
     pthread_mutex_unlock(&member->lock);
     pthread_join(member->master, NULL);
+    /* The team ended before its master did, by means of OpenMP's that ThreadSanitizer doesn't see; this it does. */
+    pthread_mutex_lock(&member->lock);
+    pthread_mutex_unlock(&member->lock);
 }

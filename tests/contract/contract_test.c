@@ -778,7 +778,7 @@ static void *open_gates(void *arg)
 }
 
 /* Submits work behind the gate, in two lanes, while another thread opens it. */
-static void race_once(struct race *race, struct tsl_lane *other, struct tsl_mem *mem)
+static void race_once(struct race *race, struct tsl_lane *const *lanes, struct tsl_mem *const *mems)
 {
     struct tsl_waits waits = {.n = 1, .fences = &race->gate};
     struct tsl_fence *fences[8];
@@ -787,11 +787,11 @@ static void race_once(struct race *race, struct tsl_lane *other, struct tsl_mem 
     race->gate = new_gate();
     pthread_barrier_wait(&race->start);
     for (int i = 0; i < 8; i++) {
-        assert_int_equal(fill_ints(i & 1 ? lane : other, mem, i, 16, i % 3 ? &waits : NULL, &fences[i]), CL_SUCCESS);
+        assert_int_equal(fill_ints(lanes[i & 1], mems[i & 1], i, 16, i % 3 ? &waits : NULL, &fences[i]), CL_SUCCESS);
         assert_int_equal(driver->fence_notify(fences[i], tell_test, &told[i]), CL_SUCCESS);
     }
-    assert_int_equal(driver->flush(lane), CL_SUCCESS);
-    assert_int_equal(driver->flush(other), CL_SUCCESS);
+    assert_int_equal(driver->flush(lanes[0]), CL_SUCCESS);
+    assert_int_equal(driver->flush(lanes[1]), CL_SUCCESS);
     for (int i = 0; i < 8; i++) {
         wait_until_told(&told[i]);
         assert_int_equal(driver->fence_wait(fences[i]) < 0, atomic_load(&told[i].status) < 0);
@@ -806,20 +806,21 @@ static void race_once(struct race *race, struct tsl_lane *other, struct tsl_mem 
 static void run_races(cl_int status)
 {
     struct race race = {.status = status};
-    struct tsl_lane *other = new_lane(false);
-    struct tsl_mem *mem = new_mem(4096);
+    struct tsl_lane *lanes[2] = {new_lane(false), new_lane(false)};
+    struct tsl_mem *mems[2] = {new_mem(4096), new_mem(4096)};
     pthread_t opener;
 
     assert_int_equal(pthread_barrier_init(&race.start, NULL, 2), 0);
     assert_int_equal(pthread_create(&opener, NULL, open_gates, &race), 0);
     for (int i = 0; i < ROUNDS; i++)
-        race_once(&race, other, mem);
+        race_once(&race, lanes, mems);
     assert_int_equal(pthread_join(opener, NULL), 0);
     pthread_barrier_destroy(&race.start);
-    drain(lane);
-    drain(other);
-    driver->lane_free(other);
-    driver->mem_free(mem);
+    for (int i = 0; i < 2; i++) {
+        drain(lanes[i]);
+        driver->lane_free(lanes[i]);
+        driver->mem_free(mems[i]);
+    }
 }
 
 static void gates_open_while_work_is_submitted(void **state)
