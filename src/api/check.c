@@ -22,12 +22,54 @@ cl_int tsl_check_queue(struct tsl_enqueue *e, cl_command_queue queue, cl_command
     return tsl_forked() ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
 }
 
+cl_int tsl_check_mem(const struct tsl_enqueue *e, cl_mem handle, struct tsl_buffer **mem)
+{
+    *mem = tsl_buffer_from(handle);
+    if (!*mem)
+        return CL_INVALID_MEM_OBJECT;
+    return (*mem)->context == e->queue->context ? CL_SUCCESS : CL_INVALID_CONTEXT;
+}
+
 cl_int tsl_check_buffer(const struct tsl_enqueue *e, cl_mem handle, struct tsl_buffer **buffer)
 {
-    *buffer = tsl_buffer_from(handle);
-    if (!*buffer)
-        return CL_INVALID_MEM_OBJECT;
-    return (*buffer)->context == e->queue->context ? CL_SUCCESS : CL_INVALID_CONTEXT;
+    cl_int error = tsl_check_mem(e, handle, buffer);
+
+    return !error && (*buffer)->image ? CL_INVALID_MEM_OBJECT : error;
+}
+
+cl_int tsl_check_image(const struct tsl_enqueue *e, cl_mem handle, struct tsl_buffer **image)
+{
+    cl_int error = tsl_check_mem(e, handle, image);
+
+    return !error && !(*image)->image ? CL_INVALID_MEM_OBJECT : error;
+}
+
+cl_int tsl_check_host_access(const struct tsl_buffer *mem, enum tsl_host_use use)
+{
+    cl_mem_flags forbidden = use == TSL_HOST_READS ? CL_MEM_HOST_WRITE_ONLY : CL_MEM_HOST_READ_ONLY;
+
+    return mem->flags & (forbidden | CL_MEM_HOST_NO_ACCESS) ? CL_INVALID_OPERATION : CL_SUCCESS;
+}
+
+#define MAP_WRITES (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)
+
+cl_int tsl_check_map_flags(cl_map_flags flags)
+{
+    if (flags & ~(cl_map_flags)(CL_MAP_READ | MAP_WRITES))
+        return CL_INVALID_VALUE;
+    /* What is invalidated can't be read, nor kept where it isn't written. */
+    if (flags & CL_MAP_WRITE_INVALIDATE_REGION && flags != CL_MAP_WRITE_INVALIDATE_REGION)
+        return CL_INVALID_VALUE;
+    return CL_SUCCESS;
+}
+
+cl_int tsl_check_map_access(const struct tsl_buffer *mem, cl_map_flags flags)
+{
+    if (flags & CL_MAP_READ && mem->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS))
+        return CL_INVALID_OPERATION;
+    if (flags & MAP_WRITES && mem->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS))
+        return CL_INVALID_OPERATION;
+    return CL_SUCCESS;
 }
 
 cl_int tsl_check_tail(struct tsl_enqueue *e, const struct tsl_tail *tail)
@@ -46,6 +88,77 @@ cl_int tsl_check_tail(struct tsl_enqueue *e, const struct tsl_tail *tail)
     e->wait = (struct tsl_event *const *)tail->wait;
     e->event = (struct tsl_event **)tail->event;
     return CL_SUCCESS;
+}
+
+/* ---- Memory objects ---- */
+
+#define DEVICE_ACCESS (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY)
+#define HOST_ACCESS   (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)
+#define HOST_PTR      (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)
+
+static bool at_most_one(cl_mem_flags flags)
+{
+    return (flags & (flags - 1)) == 0;
+}
+
+cl_int tsl_check_mem_flags(cl_mem_flags flags)
+{
+    if (flags & ~(cl_mem_flags)(DEVICE_ACCESS | HOST_ACCESS | HOST_PTR))
+        return CL_INVALID_VALUE;
+    if (!at_most_one(flags & DEVICE_ACCESS) || !at_most_one(flags & HOST_ACCESS))
+        return CL_INVALID_VALUE;
+    if (flags & CL_MEM_USE_HOST_PTR && flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR))
+        return CL_INVALID_VALUE;
+    return CL_SUCCESS;
+}
+
+cl_int tsl_check_host_ptr(cl_mem_flags flags, const void *host_ptr)
+{
+    bool wanted = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
+
+    return wanted == (host_ptr != NULL) ? CL_SUCCESS : CL_INVALID_HOST_PTR;
+}
+
+/* OpenCL 3.0, 5.2.1. */
+cl_int tsl_check_part_flags(cl_mem_flags whole, cl_mem_flags flags)
+{
+    const struct {
+        cl_mem_flags whole, forbidden;
+    } rules[] = {
+        {CL_MEM_WRITE_ONLY, CL_MEM_READ_WRITE | CL_MEM_READ_ONLY},
+        {CL_MEM_READ_ONLY, CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY},
+        {CL_MEM_HOST_WRITE_ONLY, CL_MEM_HOST_READ_ONLY},
+        {CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY},
+        {CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY},
+    };
+
+    if (tsl_check_mem_flags(flags) || flags & HOST_PTR)
+        return CL_INVALID_VALUE;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (whole & rules[i].whole && flags & rules[i].forbidden)
+            return CL_INVALID_VALUE;
+    return CL_SUCCESS;
+}
+
+cl_mem_flags tsl_inherit_mem_flags(cl_mem_flags whole, cl_mem_flags flags)
+{
+    if (!(flags & DEVICE_ACCESS))
+        flags |= whole & DEVICE_ACCESS;
+    if (!(flags & HOST_ACCESS))
+        flags |= whole & HOST_ACCESS;
+    return flags | (whole & HOST_PTR);
+}
+
+cl_int tsl_check_images(const struct tsl_context *context)
+{
+    if (!context)
+        return CL_INVALID_CONTEXT;
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES;
+    for (cl_uint i = 0; i < context->n_devices; i++)
+        if (tsl_device_number(context->devices[i], CL_DEVICE_IMAGE_SUPPORT))
+            return CL_SUCCESS;
+    return CL_INVALID_OPERATION;
 }
 
 /* ---- Ranges and boxes ---- */

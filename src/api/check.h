@@ -23,11 +23,33 @@ struct tsl_tail {
  * who may hold any lock. */
 cl_int tsl_check_queue(struct tsl_enqueue *e, cl_command_queue queue, cl_command_type type, bool blocking);
 
-/* CL_INVALID_MEM_OBJECT, or CL_INVALID_CONTEXT if it isn't of the queue's context. */
+/* Any memory object, a buffer, an image: CL_INVALID_MEM_OBJECT, or CL_INVALID_CONTEXT if it isn't of the queue's
+ * context. */
+cl_int tsl_check_mem(const struct tsl_enqueue *e, cl_mem handle, struct tsl_buffer **mem);
 cl_int tsl_check_buffer(const struct tsl_enqueue *e, cl_mem handle, struct tsl_buffer **buffer);
+cl_int tsl_check_image(const struct tsl_enqueue *e, cl_mem handle, struct tsl_buffer **image);
+
+/* CL_INVALID_OPERATION: the flags don't let the host read, or write, that. */
+enum tsl_host_use { TSL_HOST_READS, TSL_HOST_WRITES };
+cl_int tsl_check_host_access(const struct tsl_buffer *mem, enum tsl_host_use use);
+cl_int tsl_check_map_access(const struct tsl_buffer *mem, cl_map_flags flags);
+cl_int tsl_check_map_flags(cl_map_flags flags);
 
 /* Completes *e: CL_INVALID_EVENT_WAIT_LIST, or CL_INVALID_CONTEXT if an event isn't of the queue's context. */
 cl_int tsl_check_tail(struct tsl_enqueue *e, const struct tsl_tail *tail);
+
+/* ---- Memory objects --------------------------------------------------------------------------------------------- */
+
+/* Flags of a memory object: CL_INVALID_VALUE if they don't go together; of a part of one: it may allow less than the
+ * whole, never more (OpenCL 3.0, 5.2.1), and inherits what isn't said. */
+cl_int tsl_check_mem_flags(cl_mem_flags flags);
+cl_int tsl_check_part_flags(cl_mem_flags whole, cl_mem_flags flags);
+cl_mem_flags tsl_inherit_mem_flags(cl_mem_flags whole, cl_mem_flags flags);
+/* CL_INVALID_HOST_PTR unless there is one where the flags want one. */
+cl_int tsl_check_host_ptr(cl_mem_flags flags, const void *host_ptr);
+
+/* CL_INVALID_CONTEXT, or CL_INVALID_OPERATION if none of its devices has images. May block (opens members). */
+cl_int tsl_check_images(const struct tsl_context *context);
 
 /* ---- Ranges and boxes ------------------------------------------------------------------------------------------- */
 

@@ -32,6 +32,11 @@ static inline struct tsl_buffer *tsl_buffer_from(cl_mem handle)
     return tsl_object_is(handle, TSL_BUFFER) ? (struct tsl_buffer *)handle : NULL;
 }
 
+static inline struct tsl_sampler *tsl_sampler_from(cl_sampler handle)
+{
+    return tsl_object_is(handle, TSL_SAMPLER) ? (struct tsl_sampler *)handle : NULL;
+}
+
 static inline struct tsl_program *tsl_program_from(cl_program handle)
 {
     return tsl_object_is(handle, TSL_PROGRAM) ? (struct tsl_program *)handle : NULL;

@@ -1,27 +1,6 @@
 #include "api.h"
 #include "api/check.h"
 
-#define MAP_WRITES (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)
-
-static cl_int check_map_flags(cl_map_flags flags)
-{
-    if (flags & ~(cl_map_flags)(CL_MAP_READ | MAP_WRITES))
-        return CL_INVALID_VALUE;
-    /* What is invalidated can't be read, nor kept where it isn't written. */
-    if (flags & CL_MAP_WRITE_INVALIDATE_REGION && flags != CL_MAP_WRITE_INVALIDATE_REGION)
-        return CL_INVALID_VALUE;
-    return CL_SUCCESS;
-}
-
-static cl_int check_map_access(const struct tsl_buffer *buffer, cl_map_flags flags)
-{
-    if (flags & CL_MAP_READ && buffer->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS))
-        return CL_INVALID_OPERATION;
-    if (flags & MAP_WRITES && buffer->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS))
-        return CL_INVALID_OPERATION;
-    return CL_SUCCESS;
-}
-
 void *CL_API_CALL tsl_api_clEnqueueMapBuffer(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_map,
                                              cl_map_flags map_flags, size_t offset, size_t size,
                                              cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
@@ -38,11 +17,11 @@ void *CL_API_CALL tsl_api_clEnqueueMapBuffer(cl_command_queue command_queue, cl_
     if (!error)
         error = size == 0 ? CL_INVALID_VALUE : tsl_check_range(b, offset, size);
     if (!error)
-        error = check_map_flags(map_flags);
+        error = tsl_check_map_flags(map_flags);
     if (!error)
         error = tsl_check_tail(&e, &tail);
     if (!error)
-        error = check_map_access(b, map_flags);
+        error = tsl_check_map_access(b, map_flags);
     if (!error)
         error = tsl_enqueue_map(&e, b, map_flags, offset, size, &ptr);
     return tsl_created(ptr, error, errcode_ret);
@@ -58,7 +37,7 @@ cl_int CL_API_CALL tsl_api_clEnqueueUnmapMemObject(cl_command_queue command_queu
     cl_int error = tsl_check_queue(&e, command_queue, CL_COMMAND_UNMAP_MEM_OBJECT, false);
 
     if (!error)
-        error = tsl_check_buffer(&e, memobj, &buffer);
+        error = tsl_check_mem(&e, memobj, &buffer);
     if (!error && !mapped_ptr)
         error = CL_INVALID_VALUE;
     if (!error)

@@ -2,39 +2,13 @@
 
 #include "api.h"
 #include "api/check.h"
+#include "core/image.h"
 #include "core/info.h"
 
 #include <CL/cl_ext.h>
 #include <stdlib.h>
 
-#define DEVICE_ACCESS (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY)
-#define HOST_ACCESS   (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)
-#define HOST_PTR      (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)
-
-static bool at_most_one(cl_mem_flags flags)
-{
-    return (flags & (flags - 1)) == 0;
-}
-
 /* ---- Buffers ---- */
-
-static cl_int check_flags(cl_mem_flags flags)
-{
-    if (flags & ~(cl_mem_flags)(DEVICE_ACCESS | HOST_ACCESS | HOST_PTR))
-        return CL_INVALID_VALUE;
-    if (!at_most_one(flags & DEVICE_ACCESS) || !at_most_one(flags & HOST_ACCESS))
-        return CL_INVALID_VALUE;
-    if (flags & CL_MEM_USE_HOST_PTR && flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR))
-        return CL_INVALID_VALUE;
-    return CL_SUCCESS;
-}
-
-static cl_int check_host_ptr(cl_mem_flags flags, const void *host_ptr)
-{
-    bool wanted = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
-
-    return wanted == (host_ptr != NULL) ? CL_SUCCESS : CL_INVALID_HOST_PTR;
-}
 
 static cl_int check_size(const struct tsl_context *context, size_t size)
 {
@@ -56,10 +30,10 @@ static cl_int check_buffer_arguments(const struct tsl_context *context, const cl
         return CL_INVALID_CONTEXT;
     if (properties && properties[0] != 0)
         return CL_INVALID_PROPERTY;
-    error = check_flags(flags);
+    error = tsl_check_mem_flags(flags);
     if (!error)
         error = check_size(context, size);
-    return error ? error : check_host_ptr(flags, host_ptr);
+    return error ? error : tsl_check_host_ptr(flags, host_ptr);
 }
 
 cl_mem CL_API_CALL tsl_api_clCreateBufferWithProperties(cl_context context, const cl_mem_properties *properties,
@@ -70,7 +44,7 @@ cl_mem CL_API_CALL tsl_api_clCreateBufferWithProperties(cl_context context, cons
     struct tsl_buffer *buffer = NULL;
     cl_int error = check_buffer_arguments(c, properties, flags, size, host_ptr);
 
-    if (!(flags & DEVICE_ACCESS))
+    if (!(flags & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY)))
         flags |= CL_MEM_READ_WRITE;
     if (!error)
         error = tsl_buffer_create(c, flags, size, host_ptr, properties, &buffer);
@@ -84,36 +58,6 @@ cl_mem CL_API_CALL tsl_api_clCreateBuffer(cl_context context, cl_mem_flags flags
 }
 
 /* ---- Sub-buffers ---- */
-
-/* A part may allow less than the whole, never more (OpenCL 3.0, 5.2.1). */
-static cl_int check_sub_flags(cl_mem_flags root, cl_mem_flags flags)
-{
-    const struct {
-        cl_mem_flags root, forbidden;
-    } rules[] = {
-        {CL_MEM_WRITE_ONLY, CL_MEM_READ_WRITE | CL_MEM_READ_ONLY},
-        {CL_MEM_READ_ONLY, CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY},
-        {CL_MEM_HOST_WRITE_ONLY, CL_MEM_HOST_READ_ONLY},
-        {CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY},
-        {CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY},
-    };
-
-    if (check_flags(flags) || flags & HOST_PTR)
-        return CL_INVALID_VALUE;
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (root & rules[i].root && flags & rules[i].forbidden)
-            return CL_INVALID_VALUE;
-    return CL_SUCCESS;
-}
-
-static cl_mem_flags inherit(cl_mem_flags root, cl_mem_flags flags)
-{
-    if (!(flags & DEVICE_ACCESS))
-        flags |= root & DEVICE_ACCESS;
-    if (!(flags & HOST_ACCESS))
-        flags |= root & HOST_ACCESS;
-    return flags | (root & HOST_PTR);
-}
 
 /* Some device of the context must be able to begin a buffer there. */
 static cl_int check_sub_alignment(const struct tsl_context *context, size_t origin)
@@ -145,15 +89,16 @@ cl_mem CL_API_CALL tsl_api_clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags,
     struct tsl_buffer *sub = NULL;
     cl_int error;
 
-    if (!root || root->parent)
+    if (!root || root->parent || root->image)
         return tsl_created(NULL, CL_INVALID_MEM_OBJECT, errcode_ret);
-    error = check_sub_flags(root->flags, flags);
+    error = tsl_check_part_flags(root->flags, flags);
     if (!error && (buffer_create_type != CL_BUFFER_CREATE_TYPE_REGION || !region))
         error = CL_INVALID_VALUE;
     if (!error)
         error = check_region(root, region);
     if (!error)
-        error = tsl_buffer_create_sub(root, inherit(root->flags, flags), region->origin, region->size, &sub);
+        error =
+            tsl_buffer_create_sub(root, tsl_inherit_mem_flags(root->flags, flags), region->origin, region->size, &sub);
     return tsl_created(sub, error, errcode_ret);
 }
 
@@ -190,7 +135,7 @@ cl_int CL_API_CALL tsl_api_clGetMemObjectInfo(cl_mem memobj, cl_mem_info param_n
     case CL_MEM_FLAGS:
         return tsl_info_ulong(&info, buffer->flags);
     case CL_MEM_SIZE:
-        return tsl_info_size(&info, buffer->size);
+        return tsl_info_size(&info, buffer->image ? tsl_image_told_size(&buffer->image->desc) : buffer->size);
     case CL_MEM_HOST_PTR:
         return tsl_info_pointer(&info, buffer->host_ptr);
     case CL_MEM_MAP_COUNT:
@@ -202,7 +147,7 @@ cl_int CL_API_CALL tsl_api_clGetMemObjectInfo(cl_mem memobj, cl_mem_info param_n
     case CL_MEM_ASSOCIATED_MEMOBJECT:
         return tsl_info_pointer(&info, buffer->parent);
     case CL_MEM_OFFSET:
-        return tsl_info_size(&info, buffer->offset);
+        return tsl_info_size(&info, buffer->image ? 0 : buffer->offset); /* It is a sub-buffer's. */
     case CL_MEM_USES_SVM_POINTER:
         return tsl_info_uint(&info, CL_FALSE);
     case CL_MEM_PROPERTIES:

@@ -29,7 +29,7 @@ static cl_int check_native_buffers(const struct tsl_enqueue *e, const struct nat
     for (cl_uint i = 0; i < native->n; i++) {
         size_t offset = (uintptr_t)native->locations[i] - (uintptr_t)native->args;
         struct tsl_buffer *buffer;
-        cl_int error = tsl_check_buffer(e, native->buffers[i], &buffer);
+        cl_int error = tsl_check_mem(e, native->buffers[i], &buffer);
 
         if (error)
             return error;

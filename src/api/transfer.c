@@ -2,16 +2,6 @@
 #include "api.h"
 #include "api/check.h"
 
-/* The application's memory, seen from a command. */
-enum host_use { HOST_READS, HOST_WRITES };
-
-static cl_int check_host_access(const struct tsl_buffer *buffer, enum host_use use)
-{
-    cl_mem_flags forbidden = use == HOST_READS ? CL_MEM_HOST_WRITE_ONLY : CL_MEM_HOST_READ_ONLY;
-
-    return buffer->flags & (forbidden | CL_MEM_HOST_NO_ACCESS) ? CL_INVALID_OPERATION : CL_SUCCESS;
-}
-
 static struct tsl_box_copy linear_copy(size_t dst_offset, size_t src_offset, size_t size)
 {
     return (struct tsl_box_copy){.region = {size, 1, 1}, .dst_offset = dst_offset, .src_offset = src_offset};
@@ -57,7 +47,7 @@ cl_int CL_API_CALL tsl_api_clEnqueueReadBuffer(cl_command_queue command_queue, c
     if (!error)
         error = tsl_check_tail(&e, &tail);
     if (!error)
-        error = check_host_access(src, HOST_READS);
+        error = tsl_check_host_access(src, TSL_HOST_READS);
     return error ? error : tsl_enqueue_read(&e, src, ptr, &copy);
 }
 
@@ -79,7 +69,7 @@ cl_int CL_API_CALL tsl_api_clEnqueueWriteBuffer(cl_command_queue command_queue, 
     if (!error)
         error = tsl_check_tail(&e, &tail);
     if (!error)
-        error = check_host_access(dst, HOST_WRITES);
+        error = tsl_check_host_access(dst, TSL_HOST_WRITES);
     return error ? error : tsl_enqueue_write(&e, dst, ptr, &copy);
 }
 
@@ -119,7 +109,7 @@ cl_int CL_API_CALL tsl_api_clEnqueueReadBufferRect(cl_command_queue command_queu
     if (!error)
         error = tsl_check_tail(&e, &tail);
     if (!error)
-        error = check_host_access(src, HOST_READS);
+        error = tsl_check_host_access(src, TSL_HOST_READS);
     if (error)
         return error;
     copy = box_copy(&in_host, &in_buffer, region);
@@ -147,7 +137,7 @@ cl_int CL_API_CALL tsl_api_clEnqueueWriteBufferRect(cl_command_queue command_que
     if (!error)
         error = tsl_check_tail(&e, &tail);
     if (!error)
-        error = check_host_access(dst, HOST_WRITES);
+        error = tsl_check_host_access(dst, TSL_HOST_WRITES);
     if (error)
         return error;
     copy = box_copy(&in_buffer, &in_host, region);
@@ -274,7 +264,7 @@ static cl_int check_buffers(const struct tsl_enqueue *e, cl_uint n, const cl_mem
     cl_int error = CL_SUCCESS;
 
     for (cl_uint i = 0; !error && i < n; i++)
-        error = tsl_check_buffer(e, handles[i], &buffer);
+        error = tsl_check_mem(e, handles[i], &buffer);
     return error;
 }
 

@@ -6,7 +6,7 @@
  * taken, so setting ten arguments costs no atomic operation.
  */
 #include "core/args.h"
-#include "core/buffer.h"
+#include "core/image.h"
 #include "core/sampler.h"
 
 #include <stdlib.h>
@@ -130,8 +130,10 @@ static cl_int read_image(const struct tsl_kernel *kernel, const struct tsl_arg_f
 
     if (error != CL_SUCCESS)
         return error;
-    if (!setting->buffer || setting->buffer->type == CL_MEM_OBJECT_BUFFER)
+    if (!setting->buffer || !setting->buffer->image)
         return CL_INVALID_MEM_OBJECT;
+    if (!tsl_image_fits_type(&setting->buffer->image->desc, fact->type_name))
+        return CL_INVALID_ARG_VALUE;
     if ((fact->access == CL_KERNEL_ARG_ACCESS_READ_ONLY && setting->buffer->flags & CL_MEM_WRITE_ONLY) ||
         (fact->access == CL_KERNEL_ARG_ACCESS_WRITE_ONLY && setting->buffer->flags & CL_MEM_READ_ONLY))
         return CL_INVALID_ARG_VALUE;
@@ -142,7 +144,7 @@ static cl_int read_global(const struct tsl_kernel *kernel, size_t size, const vo
 {
     cl_int error = read_buffer(kernel, size, value, setting);
 
-    if (error == CL_SUCCESS && setting->buffer && setting->buffer->type != CL_MEM_OBJECT_BUFFER)
+    if (error == CL_SUCCESS && setting->buffer && setting->buffer->image)
         return CL_INVALID_MEM_OBJECT;
     return error;
 }

@@ -42,13 +42,14 @@ static void destroy(struct tsl_object *object)
     run_destructors(buffer);
     free_mappings(buffer);
     free(buffer->properties);
+    free(buffer->image);
     pthread_mutex_destroy(&buffer->lock);
     if (buffer->parent)
         tsl_object_hide(&buffer->parent->object);
     tsl_object_hide(&context->object);
 }
 
-static struct tsl_buffer *create(struct tsl_context *context, cl_mem_flags flags, size_t offset, size_t size)
+struct tsl_buffer *tsl_buffer_new(struct tsl_context *context, cl_mem_flags flags, size_t offset, size_t size)
 {
     struct tsl_buffer *buffer = tsl_object_create(TSL_BUFFER, sizeof(*buffer), &context->object, destroy);
     if (!buffer)
@@ -73,7 +74,7 @@ static bool copy_in(struct tsl_data *data, const void *host_ptr)
     return host != NULL;
 }
 
-static bool keep_properties(struct tsl_buffer *buffer, const cl_mem_properties *properties)
+bool tsl_buffer_keep_properties(struct tsl_buffer *buffer, const cl_mem_properties *properties)
 {
     if (!properties)
         return true;
@@ -91,11 +92,11 @@ static bool keep_properties(struct tsl_buffer *buffer, const cl_mem_properties *
 cl_int tsl_buffer_create(struct tsl_context *context, cl_mem_flags flags, size_t size, void *host_ptr,
                          const cl_mem_properties *properties, struct tsl_buffer **result)
 {
-    struct tsl_buffer *buffer = create(context, flags, 0, size);
+    struct tsl_buffer *buffer = tsl_buffer_new(context, flags, 0, size);
     if (!buffer)
         return CL_OUT_OF_HOST_MEMORY;
-    buffer->data = tsl_data_create(context, &buffer->object, size, flags, host_ptr);
-    if (!buffer->data || !keep_properties(buffer, properties) ||
+    buffer->data = tsl_data_create(buffer, host_ptr);
+    if (!buffer->data || !tsl_buffer_keep_properties(buffer, properties) ||
         ((flags & CL_MEM_COPY_HOST_PTR) && !copy_in(buffer->data, host_ptr))) {
         tsl_object_release(&buffer->object);
         return CL_OUT_OF_HOST_MEMORY;
@@ -106,21 +107,25 @@ cl_int tsl_buffer_create(struct tsl_context *context, cl_mem_flags flags, size_t
     return CL_SUCCESS;
 }
 
+bool tsl_buffer_make_part(struct tsl_buffer *part, struct tsl_buffer *of)
+{
+    part->parent = of;
+    tsl_object_show(&of->object);
+    part->sub_mems = tsl_sub_mems_create(tsl_data_of(of));
+    part->host_ptr = of->host_ptr ? (char *)of->host_ptr + (part->offset - of->offset) : NULL;
+    return part->sub_mems;
+}
+
 cl_int tsl_buffer_create_sub(struct tsl_buffer *root, cl_mem_flags flags, size_t offset, size_t size,
                              struct tsl_buffer **result)
 {
-    struct tsl_buffer *sub = create(root->context, flags, offset, size);
+    struct tsl_buffer *sub = tsl_buffer_new(root->context, flags, offset, size);
     if (!sub)
         return CL_OUT_OF_HOST_MEMORY;
-    sub->parent = root;
-    tsl_object_show(&root->object);
-    sub->sub_mems = tsl_sub_mems_create(root->data);
-    if (!sub->sub_mems) {
+    if (!tsl_buffer_make_part(sub, root)) {
         tsl_object_release(&sub->object);
         return CL_OUT_OF_HOST_MEMORY;
     }
-    if (root->host_ptr)
-        sub->host_ptr = (char *)root->host_ptr + offset;
     *result = sub;
     return CL_SUCCESS;
 }

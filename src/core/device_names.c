@@ -43,6 +43,17 @@ static const cl_name_version known_features[] = {
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_generic_address_space"},
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_work_group_collective_functions"},
 };
+/* The same of images: what those members have that have images. */
+static const cl_name_version image_extensions[] = {
+    {CL_MAKE_VERSION(1, 0, 0), "cl_khr_3d_image_writes"},
+    {CL_MAKE_VERSION(1, 0, 0), "cl_khr_depth_images"},
+    {CL_MAKE_VERSION(1, 0, 0), "cl_khr_image2d_from_buffer"},
+};
+static const cl_name_version image_features[] = {
+    {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_images"},
+    {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_3d_image_writes"},
+    {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_read_write_images"},
+};
 static const cl_name_version known_c_versions[] = {
     {CL_MAKE_VERSION(1, 0, 0), "OpenCL C"},
     {CL_MAKE_VERSION(1, 1, 0), "OpenCL C"},
@@ -113,17 +124,26 @@ static bool knows_3(const struct tsl_member *member)
     return ask_version(member, CL_DEVICE_VERSION, "OpenCL ") >= CL_MAKE_VERSION(3, 0, 0);
 }
 
-/* Features have names since 3.0; two of them are older than that. Programs meet them under those names on older
+static bool has_images(const struct tsl_member *member)
+{
+    return member->caps.images.n_read_args > 0;
+}
+
+/* Features have names since 3.0; some of them are older than that. Programs meet them under those names on older
  * members, too (core/dialect.h). */
 static bool older_has_feature(const struct tsl_member *member, const char *name)
 {
-    static const cl_name_version fp64 = {0, "cl_khr_fp64"};
+    static const cl_name_version fp64 = {0, "cl_khr_fp64"}, writes_3d = {0, "cl_khr_3d_image_writes"};
     size_t size;
     char *profile;
     bool full;
 
     if (strcmp(name, "__opencl_c_fp64") == 0)
         return has_extension(member, &fp64);
+    if (strcmp(name, "__opencl_c_3d_image_writes") == 0)
+        return has_extension(member, &writes_3d);
+    if (strcmp(name, "__opencl_c_images") == 0)
+        return has_images(member);
     profile = ask(member, CL_DEVICE_PROFILE, &size);
     full = profile && strcmp(profile, "FULL_PROFILE") == 0;
     free(profile);
@@ -172,6 +192,11 @@ static bool has_c_version(const struct tsl_member *member, const cl_name_version
 
 typedef bool has_fn(const struct tsl_member *member, const cl_name_version *wanted);
 
+struct group {
+    struct tsl_member *const *members;
+    unsigned n;
+};
+
 static bool all_have(struct tsl_member *const *members, unsigned n, has_fn *has, const cl_name_version *wanted)
 {
     for (unsigned i = 0; i < n; i++)
@@ -180,21 +205,23 @@ static bool all_have(struct tsl_member *const *members, unsigned n, has_fn *has,
     return n > 0;
 }
 
-/* Those of the n_known that all members have, behind the n_own. NULL when out of memory. */
-static struct tsl_names *collect(const cl_name_version *own, size_t n_own, const cl_name_version *known, size_t n_known,
-                                 has_fn *has, struct tsl_member *const *members, unsigned n)
+/* Names with room for so many; NULL when out of memory. */
+static struct tsl_names *make_names(size_t n)
 {
-    struct tsl_names *names = malloc(sizeof *names + (n_own + n_known) * sizeof *names->items);
+    struct tsl_names *names = malloc(sizeof *names + n * sizeof *names->items);
 
-    if (!names)
-        return NULL;
-    names->n = 0;
-    for (size_t i = 0; i < n_own; i++)
-        names->items[names->n++] = own[i];
-    for (size_t i = 0; i < n_known; i++)
-        if (all_have(members, n, has, &known[i]))
-            names->items[names->n++] = known[i];
+    if (names)
+        names->n = 0;
     return names;
+}
+
+/* Adds those of the n_known that all members have. */
+static void add_common(struct tsl_names *names, const cl_name_version *known, size_t n_known, has_fn *has,
+                       const struct group *members)
+{
+    for (size_t i = 0; names && i < n_known; i++)
+        if (all_have(members->members, members->n, has, &known[i]))
+            names->items[names->n++] = known[i];
 }
 
 /* ---- Built-in kernels: what one has is enough, as its programs run there ---- */
@@ -302,12 +329,32 @@ static cl_version backwards_compatible(const struct tsl_names *c_versions)
     return version;
 }
 
+/* Those that have images; how many. */
+static unsigned find_images(struct tsl_member *const *members, unsigned n, struct tsl_member **some)
+{
+    unsigned n_some = 0;
+
+    for (unsigned i = 0; i < n; i++)
+        if (has_images(members[i]))
+            some[n_some++] = members[i];
+    return n_some;
+}
+
 bool tsl_names_fill(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n)
 {
-    facts->extensions = collect(own_extensions, LENGTH(own_extensions), known_extensions, LENGTH(known_extensions),
-                                has_extension, members, n);
-    facts->c_features = collect(NULL, 0, known_features, LENGTH(known_features), has_feature, members, n);
-    facts->c_versions = collect(NULL, 0, known_c_versions, LENGTH(known_c_versions), has_c_version, members, n);
+    struct tsl_member *some[TSL_MAX_MEMBERS];
+    const struct group all = {members, n}, with_images = {some, find_images(members, n, some)};
+
+    facts->extensions = make_names(LENGTH(own_extensions) + LENGTH(known_extensions) + LENGTH(image_extensions));
+    facts->c_features = make_names(LENGTH(known_features) + LENGTH(image_features));
+    facts->c_versions = make_names(LENGTH(known_c_versions));
+    for (size_t i = 0; facts->extensions && i < LENGTH(own_extensions); i++)
+        facts->extensions->items[facts->extensions->n++] = own_extensions[i];
+    add_common(facts->extensions, known_extensions, LENGTH(known_extensions), has_extension, &all);
+    add_common(facts->extensions, image_extensions, LENGTH(image_extensions), has_extension, &with_images);
+    add_common(facts->c_features, known_features, LENGTH(known_features), has_feature, &all);
+    add_common(facts->c_features, image_features, LENGTH(image_features), has_feature, &with_images);
+    add_common(facts->c_versions, known_c_versions, LENGTH(known_c_versions), has_c_version, &all);
     facts->built_ins = collect_built_ins(members, n);
     if (!facts->extensions || !facts->c_features || !facts->c_versions || !facts->built_ins)
         return false;

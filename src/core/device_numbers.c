@@ -11,6 +11,9 @@ enum rule {
     MAX,   /* the largest: what suits it suits all (alignments), or a hint */
     SUM,   /* all work at once */
     ALL,   /* the bits that all have */
+    /* Of those that have images alone, as kernels that use them go there. Without any: value. */
+    LEAST_IMAGE,
+    COMMON_IMAGE, /* an alignment that suits all; 0 if it is 0 on one */
 };
 
 struct tsl_number_row {
@@ -36,7 +39,7 @@ struct tsl_number_row {
     (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_FMA | \
      CL_FP_SOFT_FLOAT)
 
-/* In the order of CL/cl.h. Images, pipes, sub-groups, shared virtual memory, queues on the device and program-scope
+/* In the order of CL/cl.h. Pipes, sub-groups, shared virtual memory, queues on the device and program-scope
  * variables are not offered: what describes them is 0. */
 static const struct tsl_number_row rows[] = {
     {CL_DEVICE_VENDOR_ID, UINT, FIXED, 0x54534c, 0}, /* "TSL": nobody's PCI vendor id */
@@ -60,20 +63,20 @@ static const struct tsl_number_row rows[] = {
     {CL_DEVICE_MAX_CLOCK_FREQUENCY, UINT, MAX, 0, 0},
     {CL_DEVICE_ADDRESS_BITS, UINT, FIXED, 8 * sizeof(void *), 0}, /* members with others don't count */
     {CL_DEVICE_MAX_MEM_ALLOC_SIZE, ULONG, MIN, 0, 0},
-    {CL_DEVICE_IMAGE_SUPPORT, UINT, FIXED, CL_FALSE, 0},
-    {CL_DEVICE_MAX_READ_IMAGE_ARGS, UINT, FIXED, 0, 0},
-    {CL_DEVICE_MAX_WRITE_IMAGE_ARGS, UINT, FIXED, 0, 0},
-    {CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, UINT, FIXED, 0, 0},
-    {CL_DEVICE_IMAGE2D_MAX_WIDTH, SIZE, FIXED, 0, 0},
-    {CL_DEVICE_IMAGE2D_MAX_HEIGHT, SIZE, FIXED, 0, 0},
-    {CL_DEVICE_IMAGE3D_MAX_WIDTH, SIZE, FIXED, 0, 0},
-    {CL_DEVICE_IMAGE3D_MAX_HEIGHT, SIZE, FIXED, 0, 0},
-    {CL_DEVICE_IMAGE3D_MAX_DEPTH, SIZE, FIXED, 0, 0},
-    {CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, SIZE, FIXED, 0, 0},
-    {CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, SIZE, FIXED, 0, 0},
-    {CL_DEVICE_IMAGE_PITCH_ALIGNMENT, UINT, FIXED, 0, 0},
-    {CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, UINT, FIXED, 0, 0},
-    {CL_DEVICE_MAX_SAMPLERS, UINT, FIXED, 0, 0},
+    {CL_DEVICE_IMAGE_SUPPORT, UINT, MAX, CL_FALSE, 0},
+    {CL_DEVICE_MAX_READ_IMAGE_ARGS, UINT, LEAST_IMAGE, 0, 0},
+    {CL_DEVICE_MAX_WRITE_IMAGE_ARGS, UINT, LEAST_IMAGE, 0, 0},
+    {CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, UINT, LEAST_IMAGE, 0, 0},
+    {CL_DEVICE_IMAGE2D_MAX_WIDTH, SIZE, LEAST_IMAGE, 0, 0},
+    {CL_DEVICE_IMAGE2D_MAX_HEIGHT, SIZE, LEAST_IMAGE, 0, 0},
+    {CL_DEVICE_IMAGE3D_MAX_WIDTH, SIZE, LEAST_IMAGE, 0, 0},
+    {CL_DEVICE_IMAGE3D_MAX_HEIGHT, SIZE, LEAST_IMAGE, 0, 0},
+    {CL_DEVICE_IMAGE3D_MAX_DEPTH, SIZE, LEAST_IMAGE, 0, 0},
+    {CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, SIZE, LEAST_IMAGE, 0, 0},
+    {CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, SIZE, LEAST_IMAGE, 0, 0},
+    {CL_DEVICE_IMAGE_PITCH_ALIGNMENT, UINT, COMMON_IMAGE, 0, 0},
+    {CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, UINT, COMMON_IMAGE, 0, 0},
+    {CL_DEVICE_MAX_SAMPLERS, UINT, LEAST_IMAGE, 0, 0},
     {CL_DEVICE_MAX_PARAMETER_SIZE, SIZE, MIN, 1024, 0},
     {CL_DEVICE_MEM_BASE_ADDR_ALIGN, UINT, MAX, 1024, 0}, /* bits */
     {CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE, UINT, MAX, 128, 0},
@@ -159,6 +162,11 @@ cl_int tsl_number_answer(const struct tsl_number_row *row, cl_ulong value, const
 
 /* ---- Asking ---- */
 
+static bool has_images(const struct tsl_member *member)
+{
+    return member->caps.images.n_read_args > 0;
+}
+
 /* What one member says; row->value if it doesn't. Sizes and alignments that the core allocates by are the driver's. */
 static cl_ulong ask(const struct tsl_number_row *row, const struct tsl_member *member)
 {
@@ -173,6 +181,8 @@ static cl_ulong ask(const struct tsl_number_row *row, const struct tsl_member *m
         return member->caps.memory_size;
     case CL_DEVICE_MEM_BASE_ADDR_ALIGN:
         return member->caps.base_align * 8;
+    case CL_DEVICE_IMAGE_SUPPORT:
+        return has_images(member);
     }
     if (member->driver->info(member->path, row->param, row->size, is_narrow ? (void *)&narrow : (void *)&wide, NULL))
         return row->value;
@@ -183,6 +193,7 @@ static cl_ulong combine(const struct tsl_number_row *row, cl_ulong a, cl_ulong b
 {
     switch (row->rule) {
     case MIN:
+    case LEAST_IMAGE:
         return a < b ? a : b;
     case MAX:
         return a > b ? a : b;
@@ -190,6 +201,8 @@ static cl_ulong combine(const struct tsl_number_row *row, cl_ulong a, cl_ulong b
         return a + b;
     case ALL:
         return a & b;
+    case COMMON_IMAGE:
+        return a == 0 || b == 0 ? 0 : a > b ? a : b; /* powers of two */
     case FIXED:
         break;
     }
@@ -198,14 +211,18 @@ static cl_ulong combine(const struct tsl_number_row *row, cl_ulong a, cl_ulong b
 
 static cl_ulong evaluate(const struct tsl_number_row *row, struct tsl_member *const *members, unsigned n)
 {
-    cl_ulong value;
+    bool images_only = row->rule == LEAST_IMAGE || row->rule == COMMON_IMAGE, any = false;
+    cl_ulong value = row->value;
 
-    if (n == 0 || row->rule == FIXED)
+    if (row->rule == FIXED)
         return row->value;
-    value = ask(row, members[0]);
-    for (unsigned i = 1; i < n; i++)
-        value = combine(row, value, ask(row, members[i]));
-    return row->only_bits ? value & row->only_bits : value;
+    for (unsigned i = 0; i < n; i++) {
+        if (images_only && !has_images(members[i]))
+            continue;
+        value = any ? combine(row, value, ask(row, members[i])) : ask(row, members[i]);
+        any = true;
+    }
+    return any && row->only_bits ? value & row->only_bits : value;
 }
 
 /* Devices may have more dimensions than we show. */

@@ -2,7 +2,7 @@
  * Which members can take a launch.
  */
 #include "core/launch.h"
-#include "core/buffer.h"
+#include "core/image.h"
 #include "core/kernel_info.h"
 
 #include <string.h>
@@ -64,8 +64,20 @@ static cl_int check_alignment(const struct tsl_args *args, size_t align)
     if (align <= 1)
         return CL_SUCCESS;
     for (cl_uint i = 0; i < args->n; i++)
-        if (args->args[i].buffer && args->args[i].buffer->offset % align)
+        if (args->args[i].buffer && !args->args[i].buffer->image && args->args[i].buffer->offset % align)
             return CL_MISALIGNED_SUB_BUFFER_OFFSET;
+    return CL_SUCCESS;
+}
+
+static cl_int check_images(const struct tsl_kernel_facts *facts, const struct tsl_args *args, unsigned member)
+{
+    for (cl_uint i = 0; i < args->n; i++) {
+        const struct tsl_image *image = args->args[i].buffer ? args->args[i].buffer->image : NULL;
+        bool both = i < facts->n_args && facts->args[i].access == CL_KERNEL_ARG_ACCESS_READ_WRITE;
+
+        if (image && !((both ? image->read_write_members : image->members) >> member & 1))
+            return CL_IMAGE_FORMAT_NOT_SUPPORTED;
+    }
     return CL_SUCCESS;
 }
 
@@ -79,7 +91,8 @@ static cl_int check_member(const struct tsl_kernel *kernel, unsigned i, const st
         return error;
     if (part->facts.local_mem_size + local_mem_size > part->limits.local_mem_size)
         return CL_OUT_OF_RESOURCES;
-    return check_alignment(args, kernel->program->context->members[i]->caps.base_align);
+    error = check_images(&part->facts, args, i);
+    return error ? error : check_alignment(args, kernel->program->context->members[i]->caps.base_align);
 }
 
 cl_int tsl_launch_check(struct tsl_kernel *kernel, struct tsl_window *window, unsigned *members)

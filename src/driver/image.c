@@ -37,6 +37,14 @@ static struct position position_of(const struct tsl_image_desc *image, size_t of
     return p;
 }
 
+void tsl_image_origin(const struct tsl_image_desc *image, size_t offset, size_t origin[3])
+{
+    struct position p = position_of(image, offset);
+    origin[0] = p.x / image->element_size;
+    origin[1] = p.row;
+    origin[2] = p.slice;
+}
+
 static void add_box(const struct tsl_image_desc *image, struct tsl_image_box *box, const struct position *at,
                     const size_t region[3])
 {

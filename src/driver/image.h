@@ -69,6 +69,9 @@ struct tsl_image_box {
 unsigned tsl_image_cut(const struct tsl_image_desc *image, size_t begin, size_t end,
                        struct tsl_image_box boxes[TSL_IMAGE_MAX_BOXES]);
 
+/* In pixels, rows and slices: where the pixel at or behind that offset is. */
+void tsl_image_origin(const struct tsl_image_desc *image, size_t offset, size_t origin[3]);
+
 /* Bytes of a pixel; 0 for a format that the specification doesn't have (OpenCL 3.0, 5.3.1.1). */
 size_t tsl_image_element_size(const cl_image_format *format);
 cl_uint tsl_image_channels(cl_channel_order order);

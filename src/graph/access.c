@@ -153,6 +153,11 @@ static struct tsl_op *next_move(const struct tsl_edge *edge, const struct tsl_da
     return op && edge->strict && op->move && op->src.data == data && op->src.space == space ? op : NULL;
 }
 
+static size_t hull_of(const struct tsl_op *op, const struct tsl_side *side)
+{
+    return tsl_hull(op->region, side->row_pitch, side->slice_pitch);
+}
+
 /* What comes after is told at once: until it fails itself, somebody might take its copy for a valid one, and when it
  * does, its source is none to come back to. No space is met twice: it was valid already. */
 bool tsl_not_moved(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to, unsigned from)
@@ -163,7 +168,7 @@ bool tsl_not_moved(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uin
             given_up |= come_back(data, at, next, to, from);
     for (unsigned i = 0; i < op->out.n; i++) {
         struct tsl_op *after = next_move(TSL_FEW_AT(&op->out, i), data, to);
-        uint64_t first = after ? after->src.offset : 0, last = after ? first + after->region[0] : 0;
+        uint64_t first = after ? after->src.offset : 0, last = after ? first + hull_of(after, &after->src) : 0;
         first = first > begin ? first : begin;
         last = last < end ? last : end;
         if (first < last)
@@ -176,7 +181,7 @@ void tsl_move_failed(struct tsl_op *op)
 {
     struct tsl_data *data = op->dst.data;
     unsigned from = op->src.space;
-    uint64_t begin = op->dst.offset, end = begin + op->region[0];
+    uint64_t begin = op->dst.offset, end = begin + hull_of(op, &op->dst);
     if (tsl_not_moved(op, data, begin, end, op->dst.space, from) && from != TSL_SPACE_HOST)
         tsl_stay_seated(data, &op->port->graph->ports[from - 1]);
 }
@@ -274,18 +279,27 @@ unsigned tsl_best_source(struct tsl_graph *graph, uint32_t valid, unsigned to)
     return (unsigned)__builtin_ctz(valid); /* The host is bit 0. */
 }
 
-static cl_int move(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned from,
-                   unsigned to, bool aside)
+unsigned tsl_boxes_of(const struct tsl_data *data, uint64_t begin, uint64_t end,
+                      struct tsl_image_box boxes[TSL_IMAGE_MAX_BOXES])
 {
-    struct tsl_op *op = tsl_plan_move(command, data, begin, end, from, to, aside);
+    if (data->padded)
+        return tsl_image_cut(data->image, begin, end, boxes);
+    boxes[0] = (struct tsl_image_box){.offset = begin, .region = {end - begin, 1, 1}};
+    return 1;
+}
+
+static cl_int move_box(struct tsl_command *command, const struct tsl_move *move, const struct tsl_image_box *box)
+{
+    struct tsl_op *op = tsl_plan_move(command, move, box);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
     struct toucher t = {.op = op};
-    cl_int error = touch_copy(command->graph, &t, data, begin, end, from, TSL_ROLE_READ);
+    uint64_t begin = box->offset, end = begin + hull_of(op, &op->dst);
+    cl_int error = touch_copy(command->graph, &t, move->data, begin, end, move->from, TSL_ROLE_READ);
     if (!error)
-        error = touch_copy(command->graph, &t, data, begin, end, to, TSL_ROLE_WRITE);
+        error = touch_copy(command->graph, &t, move->data, begin, end, move->to, TSL_ROLE_WRITE);
     if (!error)
-        error = set_valid(data, begin, end, ~0u, TSL_SPACE_BIT(to));
+        error = set_valid(move->data, begin, end, ~0u, TSL_SPACE_BIT(move->to));
     if (error)
         op->poison = error;
     tsl_op_go(op);
@@ -293,9 +307,21 @@ static cl_int move(struct tsl_command *command, struct tsl_data *data, uint64_t 
     return error;
 }
 
+static cl_int move(struct tsl_command *command, const struct tsl_move *move)
+{
+    struct tsl_image_box boxes[TSL_IMAGE_MAX_BOXES];
+    unsigned n = tsl_boxes_of(move->data, move->begin, move->end, boxes);
+    cl_int error = CL_SUCCESS;
+    for (unsigned i = 0; i < n && !error; i++)
+        error = move_box(command, move, &boxes[i]);
+    /* What is no pixel is nowhere, and so it is everywhere. */
+    return error ? error : set_valid(move->data, move->begin, move->end, ~0u, TSL_SPACE_BIT(move->to));
+}
+
 cl_int tsl_spill(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
 {
-    return move(command, data, begin, end, space, TSL_SPACE_HOST, true);
+    const struct tsl_move spill = {data, begin, end, space, TSL_SPACE_HOST, true};
+    return move(command, &spill);
 }
 
 void tsl_warn_unwritten(struct tsl_data *data, uint64_t begin, uint64_t end)
@@ -337,9 +363,16 @@ static cl_int fetch_run(struct tsl_command *command, struct tsl_data *data, uint
 {
     if (from == to) /* Nothing was ever written: whatever is there will do, and isn't worth moving from there. */
         return CL_SUCCESS;
-    bool direct = tsl_moves_directly(command->graph, from, to);
-    cl_int error = direct ? CL_SUCCESS : move(command, data, begin, end, from, TSL_SPACE_HOST, false);
-    return error ? error : move(command, data, begin, end, direct ? from : TSL_SPACE_HOST, to, false);
+    struct tsl_move way = {data, begin, end, from, to, false};
+    if (!tsl_moves_directly(command->graph, from, to)) {
+        way.to = TSL_SPACE_HOST;
+        cl_int error = move(command, &way);
+        if (error)
+            return error;
+        way.from = TSL_SPACE_HOST;
+        way.to = to;
+    }
+    return move(command, &way);
 }
 
 cl_int tsl_fetch(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
@@ -367,7 +400,7 @@ cl_int tsl_map_range(struct tsl_data *data, uint64_t begin, uint64_t end)
 
 void tsl_unmap_range(struct tsl_data *data, uint64_t begin, uint64_t end)
 {
-    for (unsigned i = 0; i < data->mapped.n; i++) {
+    for (unsigned i = data->mapped.n; i-- > 0;) { /* Most often it is the newest. */
         struct tsl_range *range = TSL_FEW_AT(&data->mapped, i);
         if (range->begin != begin || range->end != end)
             continue;

@@ -15,15 +15,16 @@ struct run_of_tiles {
 
 struct survey {
     struct tsl_command *command;
+    struct tsl_data *data; /* whose tiles are being counted */
     unsigned members;
     uint64_t ready_ns;
     struct tsl_candidate *candidates;
     struct run_of_tiles runs[TSL_MAX_MEMBERS]; /* not yet counted; size 0: none */
 };
 
-static struct tsl_port *port_at(const struct survey *s, unsigned i)
+static unsigned space_at(const struct survey *s, unsigned i)
 {
-    return &s->command->graph->ports[i];
+    return tsl_space_of(&s->command->graph->ports[i], s->data);
 }
 
 /* The run's moves are known now: one, or two by way of the host. */
@@ -31,7 +32,7 @@ static void count_run(struct survey *s, unsigned i)
 {
     struct tsl_graph *g = s->command->graph;
     struct run_of_tiles *run = &s->runs[i];
-    unsigned to = port_at(s, i)->space;
+    unsigned to = space_at(s, i);
     if (run->size == 0)
         return;
     s->candidates[i].missing_size += run->size;
@@ -48,7 +49,7 @@ static void count_tile(struct survey *s, const struct tsl_tile *tile, uint64_t b
 {
     for (unsigned i = 0; i < s->command->graph->n_ports; i++) {
         struct run_of_tiles *run = &s->runs[i];
-        unsigned to = port_at(s, i)->space;
+        unsigned to = space_at(s, i);
         if (!(s->members & (1u << i)) || tile->valid == 0 || (tile->valid & TSL_SPACE_BIT(to)))
             continue;
         unsigned from = tsl_best_source(s->command->graph, tile->valid, to);
@@ -78,6 +79,7 @@ static void survey_buffer(struct survey *s, const struct tsl_buffer *buffer)
 {
     struct tsl_data *data = tsl_data_of(buffer);
     uint64_t begin = buffer->offset, end = begin + buffer->size;
+    s->data = data;
     for (struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, begin, end); tile;
          tile = tsl_tiles_next_meeting(tile, end)) {
         count_tile(s, tile, tile->begin > begin ? tile->begin : begin, tile->end < end ? tile->end : end);
@@ -102,7 +104,7 @@ static void survey_order(struct survey *s)
 
 static bool same_data(const struct tsl_buffer *a, const struct tsl_buffer *b)
 {
-    return a && b && (a->parent ? a->parent : a) == (b->parent ? b->parent : b);
+    return a && b && tsl_data_of(a) == tsl_data_of(b);
 }
 
 /* May the later command need what the kernel does, or touch what it touches? By whole objects; whoever isn't a kernel

@@ -1,4 +1,5 @@
 /* The data of a root memory object: its directory, its host copy, its memory on the members. */
+#include "core/image.h"
 #include "core/numa.h"
 #include "graph/internal.h"
 
@@ -18,23 +19,26 @@ static struct tsl_seat *create_seats(struct tsl_data *data, unsigned n)
     return seats;
 }
 
-struct tsl_data *tsl_data_create(struct tsl_context *context, struct tsl_object *owner, size_t size, cl_mem_flags flags,
-                                 void *host_ptr)
+struct tsl_data *tsl_data_create(struct tsl_buffer *owner, void *host_ptr)
 {
+    struct tsl_context *context = owner->context;
     struct tsl_data *data = calloc(1, sizeof(*data));
     uint32_t valid = host_ptr ? TSL_SPACE_BIT(TSL_SPACE_HOST) : 0;
     if (!data)
         return NULL;
     data->context = context;
-    data->owner = owner;
-    data->size = size;
-    data->flags = flags & ACCESS_FLAGS;
+    data->owner = &owner->object;
+    data->size = owner->size;
+    data->image = owner->image ? &owner->image->desc : NULL;
+    data->padded = data->image && tsl_image_has_padding(data->image);
+    data->members = owner->image ? owner->image->members : ~0u;
+    data->flags = owner->flags & ACCESS_FLAGS;
     data->home = -1;
     LIST_INIT(&data->sub_mems);
     data->seats = create_seats(data, context->n_members);
-    if (flags & CL_MEM_USE_HOST_PTR)
+    if (owner->flags & CL_MEM_USE_HOST_PTR)
         data->host = host_ptr;
-    if (data->seats && tsl_tiles_init(&data->tiles, size, valid, true))
+    if (data->seats && tsl_tiles_init(&data->tiles, owner->size, valid, true))
         return data;
     free(data->seats);
     free(data);

@@ -117,7 +117,7 @@ cl_int tsl_enqueue_write(const struct tsl_enqueue *e, struct tsl_buffer *dst, co
     c->dst = keep(dst);
     c->host = (char *)(uintptr_t)src; /* Only read: one field serves reads and writes. */
     c->box = *box;
-    c->may_wait = !e->blocking;
+    c->may_wait = !e->blocking && !dst->image;
     return finish(e, c);
 }
 
@@ -141,11 +141,18 @@ static struct tsl_box_copy linear_box(size_t offset, size_t size)
 cl_int tsl_enqueue_fill(const struct tsl_enqueue *e, struct tsl_buffer *dst, const void *pattern, size_t pattern_size,
                         size_t offset, size_t size)
 {
+    const struct tsl_box_copy box = linear_box(offset, size);
+    return tsl_enqueue_fill_box(e, dst, pattern, pattern_size, &box);
+}
+
+cl_int tsl_enqueue_fill_box(const struct tsl_enqueue *e, struct tsl_buffer *dst, const void *pattern,
+                            size_t pattern_size, const struct tsl_box_copy *box)
+{
     struct tsl_command *c = begin(e);
     if (!c)
         return not_begun();
     c->dst = keep(dst);
-    c->box = linear_box(offset, size);
+    c->box = *box;
     c->pattern_size = pattern_size;
     c->pattern = malloc(pattern_size);
     if (!c->pattern)
@@ -157,7 +164,8 @@ cl_int tsl_enqueue_fill(const struct tsl_enqueue *e, struct tsl_buffer *dst, con
 /* ---- Maps: the pointer is fixed at the call ------------------------------------------------------------------------
  */
 
-static cl_int add_mapping(struct tsl_buffer *buffer, cl_map_flags flags, size_t offset, size_t size, void **ptr)
+/* box: in the root. */
+static cl_int add_mapping(struct tsl_buffer *buffer, cl_map_flags flags, const struct tsl_box_copy *box, void **ptr)
 {
     struct tsl_graph *graph = buffer->context->graph;
     struct tsl_data *data = tsl_buffer_root(buffer)->data;
@@ -166,9 +174,8 @@ static cl_int add_mapping(struct tsl_buffer *buffer, cl_map_flags flags, size_t 
     char *host = mapping ? tsl_data_host(data) : NULL;
     if (host) {
         *mapping = (struct tsl_mapping){.next = buffer->mappings,
-                                        .ptr = host + buffer->offset + offset,
-                                        .offset = buffer->offset + offset,
-                                        .size = size,
+                                        .ptr = host + box->dst_offset,
+                                        .box = *box,
                                         .flags = flags ? flags : CL_MAP_READ | CL_MAP_WRITE};
         buffer->mappings = mapping;
         buffer->n_mappings++;
@@ -210,15 +217,23 @@ static void put_mapping_back(struct tsl_buffer *buffer, struct tsl_mapping *mapp
 cl_int tsl_enqueue_map(const struct tsl_enqueue *e, struct tsl_buffer *buffer, cl_map_flags flags, size_t offset,
                        size_t size, void **ptr)
 {
+    const struct tsl_box_copy box = linear_box(offset, size);
+    return tsl_enqueue_map_box(e, buffer, flags, &box, ptr);
+}
+
+cl_int tsl_enqueue_map_box(const struct tsl_enqueue *e, struct tsl_buffer *buffer, cl_map_flags flags,
+                           const struct tsl_box_copy *box, void **ptr)
+{
     struct tsl_command *c = begin(e);
     if (!c)
         return not_begun();
-    cl_int error = add_mapping(buffer, flags, offset, size, ptr);
+    c->box = *box;
+    c->box.dst_offset += buffer->offset;
+    cl_int error = add_mapping(buffer, flags, &c->box, ptr);
     if (error)
         return abandon(c, error);
     c->dst = keep(buffer);
     c->map_flags = flags ? flags : CL_MAP_READ | CL_MAP_WRITE;
-    c->box = linear_box(buffer->offset + offset, size);
     error = finish(e, c);
     if (error)
         free(take_mapping(buffer, *ptr));
@@ -235,7 +250,7 @@ cl_int tsl_enqueue_unmap(const struct tsl_enqueue *e, struct tsl_buffer *buffer,
         return abandon(c, CL_INVALID_VALUE);
     c->dst = keep(buffer);
     c->map_flags = mapping->flags;
-    c->box = linear_box(mapping->offset, mapping->size);
+    c->box = mapping->box;
     cl_int error = finish(e, c);
     if (error)
         put_mapping_back(buffer, mapping);

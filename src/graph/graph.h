@@ -43,14 +43,6 @@ struct tsl_enqueue {
     struct tsl_event **event;
 };
 
-/* A box of bytes: 1D when region[1] and region[2] are 1. Offsets are in the buffer (sub-buffer) resp. from host. A 1D
- * region may be empty. */
-struct tsl_box_copy {
-    size_t region[3];
-    size_t dst_offset, dst_row_pitch, dst_slice_pitch; /* offset already includes the origin */
-    size_t src_offset, src_row_pitch, src_slice_pitch;
-};
-
 cl_int tsl_enqueue_read(const struct tsl_enqueue *e, struct tsl_buffer *src, void *dst, const struct tsl_box_copy *box);
 cl_int tsl_enqueue_write(const struct tsl_enqueue *e, struct tsl_buffer *dst, const void *src,
                          const struct tsl_box_copy *box);
@@ -58,9 +50,15 @@ cl_int tsl_enqueue_copy(const struct tsl_enqueue *e, struct tsl_buffer *src, str
                         const struct tsl_box_copy *box);
 cl_int tsl_enqueue_fill(const struct tsl_enqueue *e, struct tsl_buffer *dst, const void *pattern, size_t pattern_size,
                         size_t offset, size_t size);
+/* The box's dst_… are filled; the pattern's size divides its rows. */
+cl_int tsl_enqueue_fill_box(const struct tsl_enqueue *e, struct tsl_buffer *dst, const void *pattern,
+                            size_t pattern_size, const struct tsl_box_copy *box);
 /* *ptr is set at the call; valid when the command is complete. */
 cl_int tsl_enqueue_map(const struct tsl_enqueue *e, struct tsl_buffer *buffer, cl_map_flags flags, size_t offset,
                        size_t size, void **ptr);
+/* The box's dst_… are mapped, and *ptr is the address of its first byte: the rest lies as the pitches say. */
+cl_int tsl_enqueue_map_box(const struct tsl_enqueue *e, struct tsl_buffer *buffer, cl_map_flags flags,
+                           const struct tsl_box_copy *box, void **ptr);
 cl_int tsl_enqueue_unmap(const struct tsl_enqueue *e, struct tsl_buffer *buffer, void *ptr);
 /* The API checked sizes against the facts of every eligible member; `members` are those that can take this launch. */
 cl_int tsl_enqueue_kernel(const struct tsl_enqueue *e, struct tsl_kernel *kernel, const struct tsl_window *window,

@@ -65,6 +65,9 @@ struct tsl_data {
      * into it, whatever kernels that may touch all of the object (but don't: OpenCL 3.0, 5.4.2) claim meanwhile. */
     TSL_FEW(struct tsl_range, 1) mapped;
     size_t size;
+    const struct tsl_image_desc *image; /* the owner's, if that is an image; NULL: it is a buffer */
+    bool padded;                        /* of an image with bytes that are no pixels: they are never moved */
+    unsigned members;                   /* those that can hold it; of a buffer all */
     cl_mem_flags flags;                 /* access flags, handed to drivers as hints */
     struct tsl_tiles tiles;             /* the directory */
     char *host;                         /* the host's copy; NULL until needed */
@@ -111,9 +114,9 @@ static inline struct tsl_data *tsl_data_of(const struct tsl_buffer *buffer)
     return tsl_buffer_root((struct tsl_buffer *)(uintptr_t)buffer)->data;
 }
 
-/* owner: the root buffer. */
-struct tsl_data *tsl_data_create(struct tsl_context *context, struct tsl_object *owner, size_t size, cl_mem_flags flags,
-                                 void *host_ptr);
+/* owner: a root, whose size and flags are set, and whose image is, if it is one. host_ptr: NULL, or the application's
+ * memory. */
+struct tsl_data *tsl_data_create(struct tsl_buffer *owner, void *host_ptr);
 /* Calls drivers: not under a lock. No command uses it any more. */
 void tsl_data_destroy(struct tsl_data *data);
 /* The host's copy, allocated at first need (aligned as every member wants it); NULL without memory. */
@@ -242,6 +245,14 @@ static inline bool tsl_is_host(const struct tsl_port *port)
     return port->index == TSL_HOST_INDEX;
 }
 
+/* The space in which the port works on this data. A member that works on the host's memory may have its own of images
+ * (zero_copy_images). */
+static inline unsigned tsl_space_of(const struct tsl_port *port, const struct tsl_data *data)
+{
+    bool apart = data->image && port->space == TSL_SPACE_HOST && !tsl_is_host(port);
+    return apart && !port->member->caps.zero_copy_images ? TSL_SPACE_MEMBER(port->index) : port->space;
+}
+
 /* ---- Commands ------------------------------------------------------------------------------------------------------
  */
 
@@ -292,10 +303,10 @@ struct tsl_command {
     /* What to do. Which are set depends on the type; references are released when it is complete. */
     struct tsl_buffer *src, *dst; /* owned internal references */
     char *host;                   /* the application's memory */
-    struct tsl_box_copy box;      /* read, write, copy; fill and map: dst_offset and region[0] */
+    struct tsl_box_copy box;      /* read, write, copy; fill, map (in the root): dst_… */
     cl_map_flags map_flags;
-    bool ranged;   /* map, unmap: the mapped range was added, removed */
-    void *pattern; /* heap */
+    size_t n_ranged; /* map, unmap: of the mapped ranges, so many were added, removed */
+    void *pattern;   /* heap */
     size_t pattern_size;
     struct tsl_kernel *kernel; /* owned internal reference */
     struct tsl_args *args;     /* owned reference */
@@ -542,6 +553,28 @@ bool tsl_room_for_two(const struct tsl_port *port, const struct tsl_data *a, con
 void tsl_room_add_graph(struct tsl_graph *graph);
 void tsl_room_remove_graph(struct tsl_graph *graph);
 
+/* Bytes of one object that are to go from one space to another. */
+struct tsl_move {
+    struct tsl_data *data;
+    uint64_t begin, end;
+    unsigned from, to;
+    bool aside; /* it makes room for the command, whose fate isn't that of the move */
+};
+
+/* What copies of [begin, end) between two spaces there are: one, or, where there is padding, some boxes; in ascending
+ * order. */
+unsigned tsl_boxes_of(const struct tsl_data *data, uint64_t begin, uint64_t end,
+                      struct tsl_image_box boxes[TSL_IMAGE_MAX_BOXES]);
+
+/* Where such a box lies in any copy; memory and host address are left open. */
+static inline struct tsl_place tsl_place_of(const struct tsl_data *data, const struct tsl_image_box *box)
+{
+    const struct tsl_image_desc *image = data->image;
+    return (struct tsl_place){.offset = box->offset,
+                              .row_pitch = image ? tsl_image_row_step(image) : 0,
+                              .slice_pitch = image ? image->slice_pitch : 0};
+}
+
 /* ---- plan.c
  * ---------------------------------------------------------------------------------------------------------- */
 
@@ -549,9 +582,8 @@ void tsl_room_remove_graph(struct tsl_graph *graph);
 cl_int tsl_plan(struct tsl_command *command, const tsl_dependences *order);
 /* The command failed: what its plan left behind goes. */
 void tsl_plan_failed(struct tsl_command *command);
-/* A move operation of the command (see access.c), without edges. aside: it makes room for the command. */
-struct tsl_op *tsl_plan_move(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end,
-                             unsigned from, unsigned to, bool aside);
+/* A move operation of the command (see access.c), without edges: a range, or (of images with padding) a box. */
+struct tsl_op *tsl_plan_move(struct tsl_command *command, const struct tsl_move *move, const struct tsl_image_box *box);
 
 /* Plans the operation of a write into that space's copy. */
 cl_int tsl_plan_write_to(struct tsl_command *command, const tsl_dependences *order, unsigned space);

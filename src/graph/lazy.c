@@ -25,8 +25,8 @@ bool tsl_may_be_lazy(const struct tsl_command *c)
     const struct tsl_data *data = tsl_data_of(c->dst);
     const struct tsl_stream *stream = c->stream;
     bool linear = c->box.region[1] == 1 && c->box.region[2] == 1;
-    return c->may_wait && linear && !c->watched && !c->flushed && !stream->serial && stream->pinned < 0 &&
-           has_places(c->graph) && !(data->flags & CL_MEM_USE_HOST_PTR) && data->mapped.n == 0;
+    return c->may_wait && linear && !data->image && !c->watched && !c->flushed && !stream->serial &&
+           stream->pinned < 0 && has_places(c->graph) && !(data->flags & CL_MEM_USE_HOST_PTR) && data->mapped.n == 0;
 }
 
 cl_int tsl_wait_for_place(struct tsl_command *c, const tsl_dependences *order)

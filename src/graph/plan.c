@@ -17,7 +17,7 @@ static struct tsl_port *worker_of(struct tsl_command *c, unsigned space, const s
     int member = c->stream->pinned >= 0 ? c->stream->pinned : graph->n_ports == 1 ? 0 : data->home;
     if (space == TSL_SPACE_HOST && member >= 0) {
         struct tsl_port *port = &graph->ports[member];
-        return port->space == TSL_SPACE_HOST && !port->sync ? port : &graph->host;
+        return tsl_space_of(port, data) == TSL_SPACE_HOST && !port->sync ? port : &graph->host;
     }
     return port_of(graph, space);
 }
@@ -72,11 +72,13 @@ static cl_int go(struct tsl_op *op, cl_int error)
     return error;
 }
 
-struct tsl_op *tsl_plan_move(struct tsl_command *c, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned from,
-                             unsigned to, bool aside)
+struct tsl_op *tsl_plan_move(struct tsl_command *c, const struct tsl_move *move, const struct tsl_image_box *box)
 {
+    unsigned from = move->from, to = move->to;
     struct tsl_port *port = port_of(c->graph, to == TSL_SPACE_HOST ? from : to);
-    bool timed = tsl_placer_wants_move(c->graph->placer, from, to, end - begin);
+    const struct tsl_place place = tsl_place_of(move->data, box);
+    size_t size = box->region[0] * box->region[1] * box->region[2];
+    bool timed = tsl_placer_wants_move(c->graph->placer, from, to, size);
     struct tsl_track *track = to == TSL_SPACE_HOST ? timed ? &port->timed_down : &port->down
                               : timed              ? &port->timed_up
                                                    : &port->up;
@@ -84,14 +86,19 @@ struct tsl_op *tsl_plan_move(struct tsl_command *c, struct tsl_data *data, uint6
     if (!op)
         return NULL;
     op->move = true;
-    op->aside = aside;
+    op->aside = move->aside;
     op->timed = timed;
     op->want_fence = true;
-    op->dst = (struct tsl_side){.data = data, .space = to, .offset = begin};
-    op->src = (struct tsl_side){.data = data, .space = from, .offset = begin};
-    op->region[0] = end - begin;
-    op->region[1] = op->region[2] = 1;
-    if (!aside && !tsl_dependences_add(&c->own, op, true))
+    op->dst = (struct tsl_side){.data = move->data,
+                                .space = to,
+                                .offset = place.offset,
+                                .row_pitch = place.row_pitch,
+                                .slice_pitch = place.slice_pitch};
+    op->src = op->dst;
+    op->src.space = from;
+    for (int d = 0; d < 3; d++)
+        op->region[d] = box->region[d];
+    if (!move->aside && !tsl_dependences_add(&c->own, op, true))
         tsl_starve(c);
     after_opaque(op);
     return op;
@@ -100,6 +107,24 @@ struct tsl_op *tsl_plan_move(struct tsl_command *c, struct tsl_data *data, uint6
 static bool linear(const size_t region[3], size_t row_pitch, size_t slice_pitch)
 {
     return (region[1] == 1 || row_pitch == region[0]) && (region[2] == 1 || slice_pitch == region[0] * region[1]);
+}
+
+static size_t dst_hull(const struct tsl_box_copy *box)
+{
+    return tsl_hull(box->region, box->dst_row_pitch, box->dst_slice_pitch);
+}
+
+/* The ranges of which a box of dst is made: one, or its rows; in ascending order. */
+static size_t n_runs(const struct tsl_box_copy *box)
+{
+    return linear(box->region, box->dst_row_pitch, box->dst_slice_pitch) ? 1 : box->region[1] * box->region[2];
+}
+
+static struct tsl_range run_at(const struct tsl_box_copy *box, size_t i)
+{
+    size_t row = i % box->region[1], slice = i / box->region[1];
+    uint64_t begin = box->dst_offset + slice * box->dst_slice_pitch + row * box->dst_row_pitch;
+    return (struct tsl_range){begin, n_runs(box) == 1 ? begin + dst_hull(box) : begin + box->region[0]};
 }
 
 /* A context with one member: everything is there, as in the vendor's own implementation. */
@@ -114,9 +139,9 @@ static unsigned richest_space(struct tsl_graph *graph, struct tsl_data *data, ui
     unsigned best = TSL_SPACE_HOST;
     uint64_t least = tsl_missing(data, begin, end, TSL_SPACE_HOST);
     if (one_member(graph))
-        return graph->ports[0].space;
+        return tsl_space_of(&graph->ports[0], data);
     for (unsigned i = 0; i < graph->n_ports; i++) {
-        unsigned space = graph->ports[i].space;
+        unsigned space = tsl_space_of(&graph->ports[i], data);
         uint64_t missing = tsl_missing(data, begin, end, space);
         if (missing < least || (missing == least && (int)i == data->home)) {
             least = missing;
@@ -163,12 +188,14 @@ static cl_int read_box(struct tsl_command *c, const tsl_dependences *order, unsi
 /* The space to read a tile from: the host's copy if it is current, else where it was used last, else any. */
 static unsigned read_space(struct tsl_graph *graph, const struct tsl_data *data, uint32_t valid)
 {
-    if (one_member(graph) && (valid == 0 || (valid & TSL_SPACE_BIT(graph->ports[0].space))))
-        return graph->ports[0].space;
+    unsigned only = one_member(graph) ? tsl_space_of(&graph->ports[0], data) : TSL_SPACE_HOST;
+    unsigned home = data->home >= 0 ? tsl_space_of(&graph->ports[data->home], data) : TSL_SPACE_HOST;
+    if (one_member(graph) && (valid == 0 || (valid & TSL_SPACE_BIT(only))))
+        return only;
     if (valid == 0 || (valid & TSL_SPACE_BIT(TSL_SPACE_HOST)))
         return TSL_SPACE_HOST;
-    if (data->home >= 0 && (valid & TSL_SPACE_BIT(graph->ports[data->home].space)))
-        return graph->ports[data->home].space;
+    if (valid & TSL_SPACE_BIT(home))
+        return home;
     return (unsigned)__builtin_ctz(valid);
 }
 
@@ -252,7 +279,7 @@ static cl_int plan_read(struct tsl_command *c, const tsl_dependences *order)
  */
 static cl_int overwrite(struct tsl_command *c, struct tsl_op *op, const struct tsl_box_copy *box, unsigned space)
 {
-    size_t size = tsl_hull(box->region, box->dst_row_pitch, box->dst_slice_pitch);
+    size_t size = dst_hull(box);
     bool gaps = !linear(box->region, box->dst_row_pitch, box->dst_slice_pitch);
     uint64_t begin = box->dst_offset, end = begin + size;
     cl_int error = gaps ? tsl_fetch(c, tsl_data_of(c->dst), begin, end, space) : CL_SUCCESS;
@@ -274,9 +301,9 @@ static unsigned write_space(const struct tsl_command *c, const struct tsl_data *
     const struct tsl_graph *graph = c->graph;
     unsigned space = TSL_SPACE_HOST;
     if (c->stream->pinned >= 0)
-        space = graph->ports[c->stream->pinned].space;
+        space = tsl_space_of(&graph->ports[c->stream->pinned], data);
     else if (one_member(graph))
-        space = graph->ports[0].space;
+        space = tsl_space_of(&graph->ports[0], data);
     return with_room(graph, space, data, data);
 }
 
@@ -285,8 +312,8 @@ static unsigned write_space(const struct tsl_command *c, const struct tsl_data *
 static unsigned work_space(const struct tsl_command *c, struct tsl_data *data, uint64_t begin, uint64_t end,
                            const struct tsl_data *dst)
 {
-    unsigned space =
-        c->stream->pinned >= 0 ? c->graph->ports[c->stream->pinned].space : richest_space(c->graph, data, begin, end);
+    unsigned space = c->stream->pinned >= 0 ? tsl_space_of(&c->graph->ports[c->stream->pinned], data)
+                                            : richest_space(c->graph, data, begin, end);
     return with_room(c->graph, space, data, dst);
 }
 
@@ -305,10 +332,9 @@ static cl_int write_in_place(struct tsl_command *c, const struct tsl_box_copy *b
 {
     struct tsl_data *data = tsl_data_of(c->dst);
     cl_int error = CL_SUCCESS;
-    for (size_t i = 0; i < box->region[1] * box->region[2] && !error; i++) {
-        size_t row = i % box->region[1], slice = i / box->region[1];
-        uint64_t from = box->dst_offset + slice * box->dst_slice_pitch + row * box->dst_row_pitch;
-        error = tsl_claim_for_command(c, data, from, from + box->region[0], TSL_ROLE_WRITE, true);
+    for (size_t i = 0; i < n_runs(box) && !error; i++) {
+        struct tsl_range run = run_at(box, i);
+        error = tsl_claim_for_command(c, data, run.begin, run.end, TSL_ROLE_WRITE, true);
     }
     return error;
 }
@@ -371,7 +397,7 @@ static cl_int plan_fill(struct tsl_command *c, const tsl_dependences *order)
     struct tsl_data *data = tsl_data_of(c->dst);
     struct tsl_box_copy box = c->box;
     box.dst_offset += c->dst->offset;
-    unsigned space = work_space(c, data, box.dst_offset, box.dst_offset + box.region[0], data);
+    unsigned space = work_space(c, data, box.dst_offset, box.dst_offset + dst_hull(&box), data);
     struct tsl_op *op = main_op(c, order, worker_of(c, space, data), TSL_OP_FILL);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
@@ -381,10 +407,9 @@ static cl_int plan_fill(struct tsl_command *c, const tsl_dependences *order)
 
 /* ---- Map, unmap, migrate, native -------------------------------------------------------------------------------- */
 
-static cl_int plan_map(struct tsl_command *c)
+static cl_int map_run(struct tsl_command *c, uint64_t begin, uint64_t end)
 {
     struct tsl_data *data = tsl_data_of(c->dst);
-    uint64_t begin = c->box.dst_offset, end = begin + c->box.region[0];
     bool discard = c->map_flags & CL_MAP_WRITE_INVALIDATE_REGION;
     unsigned role = c->map_flags == CL_MAP_READ ? TSL_ROLE_READ : TSL_ROLE_READ | TSL_ROLE_WRITE;
     if (c->map_flags == CL_MAP_READ)
@@ -392,29 +417,55 @@ static cl_int plan_map(struct tsl_command *c)
     cl_int error = discard ? CL_SUCCESS : tsl_fetch(c, data, begin, end, TSL_SPACE_HOST);
     if (!error && (role & TSL_ROLE_WRITE)) {
         error = tsl_map_range(data, begin, end);
-        c->ranged = !error;
+        c->n_ranged += !error;
     }
     return error ? error : tsl_claim_for_command(c, data, begin, end, role, discard);
 }
 
+/* Row by row, as what lies between the rows isn't mapped. */
+static cl_int plan_map(struct tsl_command *c)
+{
+    cl_int error = CL_SUCCESS;
+    size_t n = n_runs(&c->box);
+    if (n > 1 && !(c->map_flags & CL_MAP_WRITE_INVALIDATE_REGION)) /* In few moves. */
+        error =
+            tsl_fetch(c, tsl_data_of(c->dst), c->box.dst_offset, c->box.dst_offset + dst_hull(&c->box), TSL_SPACE_HOST);
+    for (size_t i = 0; i < n && !error; i++) {
+        struct tsl_range run = run_at(&c->box, i);
+        error = map_run(c, run.begin, run.end);
+    }
+    return error;
+}
+
+static cl_int unmap_run(struct tsl_command *c, uint64_t begin, uint64_t end)
+{
+    tsl_unmap_range(tsl_data_of(c->dst), begin, end);
+    return tsl_claim_for_command(c, tsl_data_of(c->dst), begin, end, TSL_ROLE_WRITE, true);
+}
+
 static cl_int plan_unmap(struct tsl_command *c)
 {
+    cl_int error = CL_SUCCESS;
     if (c->map_flags == CL_MAP_READ)
         return CL_SUCCESS;
-    uint64_t begin = c->box.dst_offset, end = begin + c->box.region[0];
-    tsl_unmap_range(tsl_data_of(c->dst), begin, end);
-    c->ranged = true;
-    return tsl_claim_for_command(c, tsl_data_of(c->dst), begin, end, TSL_ROLE_WRITE, true);
+    for (size_t n = n_runs(&c->box); c->n_ranged < n && !error; c->n_ranged++) {
+        struct tsl_range run = run_at(&c->box, n - 1 - c->n_ranged); /* As they were added last. */
+        error = unmap_run(c, run.begin, run.end);
+    }
+    return error;
 }
 
 /* A map that failed maps nothing, and what an unmap that failed would have unmapped isn't mapped either. */
 void tsl_plan_failed(struct tsl_command *c)
 {
-    bool map = c->type == CL_COMMAND_MAP_BUFFER, unmap = c->type == CL_COMMAND_UNMAP_MEM_OBJECT;
-    if ((!map || !c->ranged) && (!unmap || c->ranged || c->map_flags == CL_MAP_READ))
-        return;
-    tsl_unmap_range(tsl_data_of(c->dst), c->box.dst_offset, c->box.dst_offset + c->box.region[0]);
-    c->ranged = unmap;
+    bool map = c->type == CL_COMMAND_MAP_BUFFER || c->type == CL_COMMAND_MAP_IMAGE;
+    bool unmap = c->type == CL_COMMAND_UNMAP_MEM_OBJECT && c->map_flags != CL_MAP_READ;
+    size_t n = map ? c->n_ranged : unmap ? n_runs(&c->box) - c->n_ranged : 0;
+    while (n-- > 0) {
+        struct tsl_range run = run_at(&c->box, n);
+        tsl_unmap_range(tsl_data_of(c->dst), run.begin, run.end);
+    }
+    c->n_ranged = unmap ? n_runs(&c->box) : 0;
 }
 
 static cl_int plan_migrate(struct tsl_command *c)
@@ -427,7 +478,7 @@ static cl_int plan_migrate(struct tsl_command *c)
         struct tsl_data *data = tsl_data_of(b);
         unsigned space = host ? TSL_SPACE_HOST : write_space(c, data);
         if (!host && data->home >= 0 && c->stream->pinned < 0)
-            space = with_room(c->graph, c->graph->ports[data->home].space, data, data);
+            space = with_room(c->graph, tsl_space_of(&c->graph->ports[data->home], data), data, data);
         cl_int error = tsl_fetch(c, data, b->offset, b->offset + b->size, space);
         if (error)
             return error;
@@ -484,7 +535,7 @@ static cl_int fetch_args(struct tsl_command *c, const struct tsl_kernel_facts *f
         if (!(arg_role(facts, i, b) & TSL_ROLE_WRITE))
             tsl_warn_unwritten(tsl_data_of(b), b->offset, b->offset + b->size);
         /* May-write is not must-write: the old bytes are fetched for a written argument too. */
-        cl_int error = tsl_fetch(c, tsl_data_of(b), b->offset, b->offset + b->size, port->space);
+        cl_int error = tsl_fetch(c, tsl_data_of(b), b->offset, b->offset + b->size, tsl_space_of(port, tsl_data_of(b)));
         if (error)
             return error;
         tsl_data_of(b)->home = (int)port->index;
@@ -500,7 +551,8 @@ static cl_int claim_args(struct tsl_command *c, const struct tsl_kernel_facts *f
         /* A written range stays partly as it was: whoever wrote it before must have succeeded. */
         if (role & TSL_ROLE_WRITE)
             role |= TSL_ROLE_READ;
-        cl_int error = role ? tsl_claim(op, tsl_data_of(b), b->offset, b->offset + b->size, op->port->space, role) : 0;
+        unsigned space = b ? tsl_space_of(op->port, tsl_data_of(b)) : TSL_SPACE_HOST;
+        cl_int error = role ? tsl_claim(op, tsl_data_of(b), b->offset, b->offset + b->size, space, role) : 0;
         if (error)
             return error;
     }
@@ -568,16 +620,23 @@ cl_int tsl_plan(struct tsl_command *c, const tsl_dependences *order)
     switch (c->type) {
     case CL_COMMAND_READ_BUFFER:
     case CL_COMMAND_READ_BUFFER_RECT:
+    case CL_COMMAND_READ_IMAGE:
         return plan_read(c, order);
     case CL_COMMAND_WRITE_BUFFER:
     case CL_COMMAND_WRITE_BUFFER_RECT:
+    case CL_COMMAND_WRITE_IMAGE:
         return plan_write(c, order);
     case CL_COMMAND_COPY_BUFFER:
     case CL_COMMAND_COPY_BUFFER_RECT:
+    case CL_COMMAND_COPY_IMAGE:
+    case CL_COMMAND_COPY_IMAGE_TO_BUFFER:
+    case CL_COMMAND_COPY_BUFFER_TO_IMAGE:
         return plan_copy(c, order);
     case CL_COMMAND_FILL_BUFFER:
+    case CL_COMMAND_FILL_IMAGE:
         return plan_fill(c, order);
     case CL_COMMAND_MAP_BUFFER:
+    case CL_COMMAND_MAP_IMAGE:
         return plan_map(c);
     case CL_COMMAND_UNMAP_MEM_OBJECT:
         return plan_unmap(c);

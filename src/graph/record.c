@@ -78,7 +78,7 @@ static void describe_work(struct tsl_op_record *r, const struct tsl_op *op)
     if (op->kind == TSL_OP_LAUNCH)
         name = c->kernel->name;
     r->category = op->kind == TSL_OP_LAUNCH ? TSL_TRACE_CAT_KERNEL : TSL_TRACE_CAT_HOST;
-    r->bytes = op->kind == TSL_OP_FILL ? op->region[0] : 0;
+    r->bytes = op->kind == TSL_OP_FILL ? op->region[0] * op->region[1] * op->region[2] : 0;
     snprintf(r->name, sizeof(r->name), "%s", name);
     set_lane(r, "", op->port, TSL_TRACE_KERNELS);
 }
@@ -138,6 +138,13 @@ const char *tsl_command_name(cl_command_type type)
         {CL_COMMAND_COPY_BUFFER_RECT, "copy rect"},
         {CL_COMMAND_FILL_BUFFER, "fill"},
         {CL_COMMAND_MAP_BUFFER, "map"},
+        {CL_COMMAND_READ_IMAGE, "read image"},
+        {CL_COMMAND_WRITE_IMAGE, "write image"},
+        {CL_COMMAND_COPY_IMAGE, "copy image"},
+        {CL_COMMAND_COPY_IMAGE_TO_BUFFER, "copy image to buffer"},
+        {CL_COMMAND_COPY_BUFFER_TO_IMAGE, "copy buffer to image"},
+        {CL_COMMAND_FILL_IMAGE, "fill image"},
+        {CL_COMMAND_MAP_IMAGE, "map image"},
         {CL_COMMAND_UNMAP_MEM_OBJECT, "unmap"},
         {CL_COMMAND_MIGRATE_MEM_OBJECTS, "migrate"},
         {CL_COMMAND_MARKER, "marker"},

@@ -4,6 +4,7 @@
 #include "graph/internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- Books ------------------------------------------------------------------------------------------------------ */
 
@@ -53,8 +54,10 @@ cl_int tsl_room_alloc(struct tsl_port *port, struct tsl_data *data)
 {
     struct tsl_member *member = port->member;
     struct tsl_seat *seat = &data->seats[port->index];
-    bool own = !member->caps.zero_copy;
-    cl_int error = member->driver->mem_alloc(member, data->size, data->flags, own ? NULL : data->host, &seat->mem);
+    bool own = tsl_space_of(port, data) != TSL_SPACE_HOST;
+    void *host = own ? NULL : data->host;
+    cl_int error = data->image ? member->driver->image_alloc(member, data->image, data->flags, host, &seat->mem)
+                               : member->driver->mem_alloc(member, data->size, data->flags, host, &seat->mem);
     if (error) /* In what an enqueue may say of it. */
         return error == CL_OUT_OF_RESOURCES ? CL_MEM_OBJECT_ALLOCATION_FAILURE : error;
     add(&member->books.held_size, data->size);
@@ -142,6 +145,8 @@ bool tsl_room_for_two(const struct tsl_port *port, const struct tsl_data *a, con
     struct need need = {.total = a->size, .largest = a->size > b->size ? a->size : b->size};
     if (a != b)
         need.total += b->size;
+    if (!(a->members & b->members & (1u << port->index)) || tsl_space_of(port, a) != tsl_space_of(port, b))
+        return false;
     return holds(port->member, &need);
 }
 
@@ -206,7 +211,7 @@ static cl_int spill_all(struct tsl_command *command, struct tsl_data *data, unsi
 static cl_int plan_eviction(struct tsl_op *op)
 {
     struct tsl_data *data = op->victim->data;
-    unsigned space = op->port->space;
+    unsigned space = tsl_space_of(op->port, data);
     cl_int error = spill_all(op->command, data, space);
     if (!error)
         error = tsl_claim_place(op, data, space);
@@ -285,7 +290,7 @@ void tsl_seat(struct tsl_command *command, struct tsl_data *data, struct tsl_por
     }
     sit(seat, port);
     if (last_eviction(port))
-        tsl_follow_place(port->evicting, data, port->space);
+        tsl_follow_place(port->evicting, data, tsl_space_of(port, data));
 }
 
 void tsl_stay_seated(struct tsl_data *data, struct tsl_port *port)
@@ -377,16 +382,21 @@ static bool idle(const struct tsl_seat *seat, unsigned space)
     return true;
 }
 
+static unsigned space_of(const struct eviction *e)
+{
+    return tsl_space_of(e->port, e->seat->data);
+}
+
 static bool list_ranges(struct eviction *e)
 {
     uint64_t begin = 0, end;
     unsigned n = 0;
-    for (; tsl_only_there(e->seat->data, e->port->space, &begin, &end); begin = end)
+    for (; tsl_only_there(e->seat->data, space_of(e), &begin, &end); begin = end)
         n++;
     e->ranges = n ? malloc(n * sizeof(*e->ranges)) : NULL;
     if (n && !e->ranges)
         return false;
-    for (begin = 0; e->n < n && tsl_only_there(e->seat->data, e->port->space, &begin, &end); begin = end)
+    for (begin = 0; e->n < n && tsl_only_there(e->seat->data, space_of(e), &begin, &end); begin = end)
         e->ranges[e->n++] = (struct tsl_range){begin, end};
     return true;
 }
@@ -395,22 +405,24 @@ static bool list_ranges(struct eviction *e)
 static bool begin_eviction(struct eviction *e)
 {
     struct tsl_data *data = e->seat->data;
-    cl_int error = tsl_claim_place(e->op, data, e->port->space);
+    cl_int error = tsl_claim_place(e->op, data, space_of(e));
     for (unsigned i = 0; i < e->n && !error; i++)
         error = tsl_claim_spill(e->op, data, e->ranges[i].begin, e->ranges[i].end);
     if (error)
         return false;
-    tsl_leave_space(data, e->port->space);
+    tsl_leave_space(data, space_of(e));
     rise(e->seat, e->port);
     return true;
 }
 
-static cl_int save(const struct tsl_range *range, struct tsl_seat *seat, struct tsl_lane *lane)
+static cl_int save_box(const struct tsl_image_box *box, struct tsl_seat *seat, struct tsl_lane *lane)
 {
     const struct tsl_driver *driver = lane->member->driver;
-    struct tsl_copy copy = {.dst = {.host = seat->data->host, .offset = range->begin},
-                            .src = {.mem = seat->mem, .offset = range->begin},
-                            .region = {range->end - range->begin, 1, 1}};
+    struct tsl_place place = tsl_place_of(seat->data, box);
+    struct tsl_copy copy = {.dst = place, .src = place};
+    memcpy(copy.region, box->region, sizeof(copy.region));
+    copy.dst.host = seat->data->host;
+    copy.src.mem = seat->mem;
     struct tsl_fence *fence = NULL;
     cl_int status = driver->copy(lane, &copy, NULL, &fence);
     if (status)
@@ -419,6 +431,16 @@ static cl_int save(const struct tsl_range *range, struct tsl_seat *seat, struct 
     status = status < 0 ? status : driver->fence_wait(fence);
     tsl_fence_unref(fence);
     return status < 0 ? status : CL_SUCCESS;
+}
+
+static cl_int save(const struct tsl_range *range, struct tsl_seat *seat, struct tsl_lane *lane)
+{
+    struct tsl_image_box boxes[TSL_IMAGE_MAX_BOXES];
+    unsigned n = tsl_boxes_of(seat->data, range->begin, range->end, boxes);
+    cl_int error = CL_SUCCESS;
+    for (unsigned i = 0; i < n && !error; i++)
+        error = save_box(&boxes[i], seat, lane);
+    return error;
 }
 
 /* Without the lock, by the lane of the port that lacks room: that is this thread's. */
@@ -439,7 +461,7 @@ static void end_eviction(struct eviction *e, cl_int error)
         empty(e->seat, e->port);
     } else {
         for (unsigned i = 0; i < e->n; i++)
-            tsl_not_moved(op, e->seat->data, e->ranges[i].begin, e->ranges[i].end, TSL_SPACE_HOST, e->port->space);
+            tsl_not_moved(op, e->seat->data, e->ranges[i].begin, e->ranges[i].end, TSL_SPACE_HOST, space_of(e));
         sit(e->seat, e->port);
     }
     tsl_op_finish(op, error ? error : CL_COMPLETE);
@@ -512,7 +534,7 @@ static bool evict_idle(struct tsl_graph *graph, struct tsl_port *port)
         if (its->member != port->member)
             continue;
         TAILQ_FOREACH(seat, &its->seats, link)
-        if (idle(seat, its->space))
+        if (idle(seat, tsl_space_of(its, seat->data)))
             return evict_seat(seat, its, port);
     }
     return false;

@@ -4,7 +4,9 @@
  * each driver call.
  */
 #include "core/clock.h"
+#include "core/image.h"
 #include "core/log.h"
+#include "driver/box.h"
 #include "driver/host.h"
 #include "graph/internal.h"
 #include "trace/trace.h"
@@ -80,13 +82,15 @@ static cl_int data_mem(struct tsl_port *port, struct tsl_data *data, struct tsl_
 
 static cl_int buffer_mem(struct tsl_port *port, struct tsl_buffer *buffer, struct tsl_mem **mem)
 {
-    struct tsl_data *data = tsl_buffer_root(buffer)->data;
-    cl_int error = data_mem(port, data, mem);
-    if (error || (buffer->offset == 0 && buffer->size == data->size))
+    struct tsl_data *data = tsl_data_of(buffer);
+    bool whole = buffer->offset == 0 && buffer->size == data->size && (!buffer->image || !buffer->parent);
+    cl_int error = whole || !buffer->image ? data_mem(port, data, mem) : buffer_mem(port, buffer->parent, mem);
+    if (error || whole)
         return error;
     struct tsl_mem **slot = &buffer->sub_mems->mems[port->index];
     if (!*slot)
-        error = port->member->driver->mem_sub(*mem, buffer->offset, buffer->size, slot);
+        error = buffer->image ? port->member->driver->image_of(*mem, &buffer->image->desc, slot)
+                              : port->member->driver->mem_sub(*mem, buffer->offset, buffer->size, slot);
     *mem = *slot;
     return error;
 }
@@ -98,7 +102,7 @@ static cl_int bind_side(struct tsl_port *port, const struct tsl_side *side, stru
     *place = (struct tsl_place){.offset = side->offset, .row_pitch = side->row_pitch, .slice_pitch = side->slice_pitch};
     if (side->data && side->space != TSL_SPACE_HOST)
         return data_mem(&graph->ports[side->space - 1], side->data, &place->mem);
-    if (side->data && port->space == TSL_SPACE_HOST && !tsl_is_host(port))
+    if (side->data && !tsl_is_host(port) && tsl_space_of(port, side->data) == TSL_SPACE_HOST)
         return data_mem(port, side->data, &place->mem);
     place->host = side->data ? side->data->host : side->host;
     return CL_SUCCESS;
@@ -109,7 +113,7 @@ static cl_int bind_arg(struct tsl_port *port, const struct tsl_arg *arg, struct 
     *bound = (struct tsl_bound_arg){.kind = arg->kind, .size = arg->size, .value = arg->value};
     if (!arg->buffer)
         return CL_SUCCESS;
-    *changed |= tsl_buffer_root(arg->buffer)->data->seats[port->index].changed;
+    *changed |= tsl_data_of(arg->buffer)->seats[port->index].changed;
     return buffer_mem(port, arg->buffer, &bound->mem);
 }
 
@@ -126,14 +130,40 @@ static cl_int submit_copy(struct tsl_op *op, struct tsl_lane *lane, const struct
     return error ? error : lane->member->driver->copy(lane, &copy, waits, fence);
 }
 
+/* Drivers fill ranges. In a lane without order all wait, and a mark behind them gives the fence. */
+static cl_int fill_rows(const struct tsl_op *op, struct tsl_lane *lane, const struct tsl_place *box,
+                        const struct tsl_waits *waits, struct tsl_fence **fence)
+{
+    const struct tsl_driver *driver = lane->member->driver;
+    const struct tsl_command *c = op->command;
+    size_t n = op->region[1] * op->region[2];
+    bool ordered = lane->member->caps.ordered_lanes;
+    cl_int error = CL_SUCCESS;
+    for (size_t i = 0; i < n && !error; i++) {
+        struct tsl_place row = *box;
+        row.offset = tsl_place_row(box, i % op->region[1], i / op->region[1]);
+        error = driver->fill(lane, &row, op->region[0], c->pattern, c->pattern_size, i == 0 || !ordered ? waits : NULL,
+                             ordered && i == n - 1 ? fence : NULL);
+        if (error && i > 0) /* Nothing may be under way after an error. */
+            driver->finish(lane);
+    }
+    if (!error && !ordered && fence && (error = driver->mark(lane, NULL, fence)))
+        driver->finish(lane);
+    return error;
+}
+
 static cl_int submit_fill(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_waits *waits,
                           struct tsl_fence **fence)
 {
     struct tsl_place dst;
     const struct tsl_command *c = op->command;
     cl_int error = bind_side(op->port, &op->dst, &dst);
-    return error ? error
-                 : lane->member->driver->fill(lane, &dst, op->region[0], c->pattern, c->pattern_size, waits, fence);
+    if (error)
+        return error;
+    if (!tsl_place_is_linear(&dst, op->region))
+        return fill_rows(op, lane, &dst, waits, fence);
+    return lane->member->driver->fill(lane, &dst, op->region[0] * op->region[1] * op->region[2], c->pattern,
+                                      c->pattern_size, waits, fence);
 }
 
 static cl_int submit_launch(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_waits *waits,
@@ -162,7 +192,7 @@ static cl_int run_native(struct tsl_op *op)
 {
     const struct tsl_command *c = op->command;
     for (cl_uint i = 0; i < c->n_buffers; i++)
-        *c->slots[i] = tsl_buffer_root(c->buffers[i])->data->host + c->buffers[i]->offset;
+        *c->slots[i] = tsl_data_of(c->buffers[i])->host + c->buffers[i]->offset;
     c->native_fn(c->native_args);
     return CL_SUCCESS;
 }

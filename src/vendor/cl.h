@@ -53,6 +53,12 @@
     X(100, clEnqueueNDRangeKernel, true)              \
     X(100, clEnqueueMarker, false)                    \
     X(100, clEnqueueWaitForEvents, false)             \
+    X(100, clGetSupportedImageFormats, false)         \
+    X(100, clEnqueueReadImage, false)                 \
+    X(100, clEnqueueWriteImage, false)                \
+    X(100, clEnqueueCopyImage, false)                 \
+    X(100, clEnqueueCopyImageToBuffer, false)         \
+    X(100, clEnqueueCopyBufferToImage, false)         \
     X(110, clCreateSubBuffer, true)                   \
     X(110, clSetEventCallback, true)                  \
     X(110, clCreateUserEvent, true)                   \
@@ -60,6 +66,7 @@
     X(110, clEnqueueReadBufferRect, true)             \
     X(110, clEnqueueWriteBufferRect, true)            \
     X(110, clEnqueueCopyBufferRect, true)             \
+    X(120, clCreateImage, false)                      \
     X(120, clCreateProgramWithBuiltInKernels, false)  \
     X(120, clCompileProgram, false)                   \
     X(120, clLinkProgram, false)                      \

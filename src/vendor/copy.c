@@ -6,19 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A vendor's command of a copy that may take several: the first waits, the last gives the event. In between the lane's
- * order does. */
-struct step {
-    cl_command_queue queue;
-    const struct tsl_vendor_cl *cl;
-    cl_uint n;
-    const cl_event *events;
-    cl_event *event;
-};
-
-static struct step step_of(const struct tsl_vendor_submit *s, bool first, bool last)
+struct tsl_vendor_step tsl_vendor_step(const struct tsl_vendor_submit *s, bool first, bool last)
 {
-    return (struct step){
+    return (struct tsl_vendor_step){
         .queue = s->queue,
         .cl = s->member->cl,
         .n = first ? s->n : 0,
@@ -38,7 +28,8 @@ static char *host_of(const struct tsl_place *place)
 }
 
 /* Size bytes from the row and slice of the box on. */
-static cl_int copy_linear(const struct step *s, const struct tsl_copy *copy, size_t row, size_t slice, size_t size)
+static cl_int copy_linear(const struct tsl_vendor_step *s, const struct tsl_copy *copy, size_t row, size_t slice,
+                          size_t size)
 {
     size_t dst = tsl_place_row(&copy->dst, row, slice), src = tsl_place_row(&copy->src, row, slice);
 
@@ -79,7 +70,7 @@ static struct rect rect_of(const struct tsl_place *place, const size_t region[3]
     return r;
 }
 
-static cl_int copy_rect(const struct step *s, const struct tsl_copy *copy)
+static cl_int copy_rect(const struct tsl_vendor_step *s, const struct tsl_copy *copy)
 {
     struct rect dst = rect_of(&copy->dst, copy->region), src = rect_of(&copy->src, copy->region);
     static const size_t zero[3];
@@ -105,7 +96,7 @@ static cl_int copy_rows(const struct tsl_vendor_submit *s, const struct tsl_copy
     cl_int error = CL_SUCCESS;
 
     for (size_t i = 0; i < n && !error; i++) {
-        struct step step = step_of(s, i == 0, i == n - 1);
+        struct tsl_vendor_step step = tsl_vendor_step(s, i == 0, i == n - 1);
 
         error = copy_linear(&step, copy, i % n_rows, i / n_rows, copy->region[0]);
         /* Nothing may be owed after an error, so what is under way has to end. */
@@ -131,11 +122,18 @@ static bool rect_is_for_rows(const struct tsl_copy *copy)
             (copy->region[2] > 1 && copy->src.slice_pitch != copy->dst.slice_pitch));
 }
 
+static bool is_image(const struct tsl_place *place)
+{
+    return place->mem && tsl_vendor_mem(place->mem)->is_image;
+}
+
 static cl_int copy_box(const struct tsl_vendor_submit *s, const struct tsl_copy *copy)
 {
-    struct step step = step_of(s, true, true);
+    struct tsl_vendor_step step = tsl_vendor_step(s, true, true);
     cl_int error;
 
+    if (is_image(&copy->dst) || is_image(&copy->src))
+        return tsl_vendor_copy_image(s, copy);
     if (tsl_copy_is_linear(copy))
         return copy_linear(&step, copy, 0, 0, copy->region[0] * copy->region[1] * copy->region[2]);
     if (rect_is_for_rows(copy))
@@ -182,6 +180,15 @@ static void CL_CALLBACK free_piece(cl_event event, cl_int status, void *piece)
     free(piece);
 }
 
+void tsl_vendor_free_after(const struct tsl_vendor_submit *s, cl_event event, char *piece)
+{
+    tsl_vendor_give();
+    if (!s->member->cl->clSetEventCallback(event, CL_COMPLETE, free_piece, piece))
+        return;
+    tsl_vendor_lane_drain(s->lane);
+    free(piece);
+}
+
 /* Writes the piece and sees to it that it is freed when it was read. */
 static cl_int write_piece(const struct tsl_vendor_submit *s, cl_mem buffer, size_t offset, size_t size, char *piece)
 {
@@ -193,11 +200,7 @@ static cl_int write_piece(const struct tsl_vendor_submit *s, cl_mem buffer, size
         free(piece);
         return error;
     }
-    tsl_vendor_give();
-    if (cl->clSetEventCallback(event, CL_COMPLETE, free_piece, piece)) {
-        tsl_vendor_lane_drain(s->lane);
-        free(piece);
-    }
+    tsl_vendor_free_after(s, event, piece);
     cl->clReleaseEvent(event);
     return CL_SUCCESS;
 }
@@ -238,7 +241,9 @@ cl_int tsl_vendor_fill(struct tsl_lane *lane, const struct tsl_place *dst, size_
     error = tsl_vendor_begin(&s, lane, waits, fence);
     if (error)
         return error;
-    if (!s.refused && s.member->cl->clEnqueueFillBuffer)
+    if (!s.refused && is_image(dst))
+        error = tsl_vendor_fill_image(&s, dst, size, pattern, pattern_size);
+    else if (!s.refused && s.member->cl->clEnqueueFillBuffer)
         error = s.member->cl->clEnqueueFillBuffer(s.queue, buffer_of(dst), pattern, pattern_size, dst->offset, size,
                                                   s.n, s.events, s.event_out);
     else if (!s.refused)

@@ -65,9 +65,11 @@ struct tsl_vendor_lane {
 
 struct tsl_vendor_mem {
     struct tsl_mem base;
-    cl_mem buffer;
+    cl_mem buffer;               /* or image */
     struct tsl_vendor_mem *root; /* whose part it is; itself if it is no part */
     size_t offset;               /* in the root */
+    bool is_image;
+    struct tsl_image_desc desc; /* of an image */
 };
 
 struct tsl_vendor_fence {
@@ -194,6 +196,39 @@ struct tsl_vendor_submit {
 cl_int tsl_vendor_begin(struct tsl_vendor_submit *s, struct tsl_lane *lane, const struct tsl_waits *waits,
                         struct tsl_fence **fence);
 cl_int tsl_vendor_end(struct tsl_vendor_submit *s, cl_int error, struct tsl_fence **fence);
+
+/* A vendor's command of a submission that may take several: the first waits, the last gives the event. In between the
+ * lane's order does. */
+struct tsl_vendor_step {
+    cl_command_queue queue;
+    const struct tsl_vendor_cl *cl;
+    cl_uint n;
+    const cl_event *events;
+    cl_event *event;
+};
+
+struct tsl_vendor_step tsl_vendor_step(const struct tsl_vendor_submit *s, bool first, bool last);
+
+/* ---- image.c ----------------------------------------------------------------------------------------------------- */
+
+/* Without images the device is said to have none. */
+bool tsl_vendor_has_images(const struct tsl_vendor_device *device);
+/* A copy, one side of which at least is an image; a fill of one: between tsl_vendor_begin and end. */
+cl_int tsl_vendor_copy_image(const struct tsl_vendor_submit *s, const struct tsl_copy *copy);
+cl_int tsl_vendor_fill_image(const struct tsl_vendor_submit *s, const struct tsl_place *dst, size_t size,
+                             const void *pixel, size_t pixel_size);
+/* As in the table. */
+cl_int tsl_vendor_image_formats(struct tsl_member *member, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
+                                cl_image_format *formats, cl_uint *n_formats);
+cl_int tsl_vendor_image_alloc(struct tsl_member *member, const struct tsl_image_desc *desc, cl_mem_flags flags,
+                              void *host, struct tsl_mem **mem);
+cl_int tsl_vendor_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc, struct tsl_mem **image);
+
+/* memory.c: without anything of the vendor's yet; NULL without memory. */
+struct tsl_vendor_mem *tsl_vendor_new_mem(struct tsl_member *member, size_t size);
+
+/* copy.c: memory of a fill, which is freed when the event has come; the event stays the caller's. */
+void tsl_vendor_free_after(const struct tsl_vendor_submit *s, cl_event event, char *piece);
 
 /* ---- gate.c -------------------------------------------------------------------------------------------------------
  */

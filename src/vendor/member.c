@@ -1,6 +1,7 @@
 /* Paths and members: finding devices, opening one, asking it. */
 #include "vendor/internal.h"
 
+#include "core/info.h"
 #include "core/log.h"
 #include "core/settings.h"
 #include "driver/members.h"
@@ -131,6 +132,11 @@ cl_int tsl_vendor_info(const struct tsl_path *path, cl_device_info param, size_t
     if (device->quirks.no_builtins &&
         (param == CL_DEVICE_BUILT_IN_KERNELS || param == CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION))
         return CL_INVALID_VALUE;
+    if (param == CL_DEVICE_IMAGE_SUPPORT && !tsl_vendor_has_images(device)) {
+        const struct tsl_info info = {size, value, size_ret};
+
+        return tsl_info_uint(&info, CL_FALSE);
+    }
     tsl_vendor_enter(device);
     error = device->cl.clGetDeviceInfo(device->id, param, size, value, size_ret);
     tsl_vendor_leave(device);

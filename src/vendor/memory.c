@@ -6,7 +6,7 @@
 /* What kernels may do; what the application does from the host is ours to do, by copies. */
 #define KERNEL_ACCESS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
 
-static struct tsl_vendor_mem *new_mem(struct tsl_member *member, size_t size)
+struct tsl_vendor_mem *tsl_vendor_new_mem(struct tsl_member *member, size_t size)
 {
     struct tsl_vendor_mem *m = calloc(1, sizeof(*m));
 
@@ -27,7 +27,7 @@ cl_int tsl_vendor_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags
     /* Not every vendor refuses what it can't hold. */
     if (size > member->caps.max_alloc_size)
         return CL_INVALID_BUFFER_SIZE;
-    m = new_mem(member, size);
+    m = tsl_vendor_new_mem(member, size);
     if (!m)
         return CL_OUT_OF_HOST_MEMORY;
     tsl_vendor_collect(v);
@@ -56,7 +56,7 @@ cl_int tsl_vendor_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struc
         return CL_INVALID_VALUE;
     if (region.origin % mem->member->caps.base_align)
         return CL_MISALIGNED_SUB_BUFFER_OFFSET;
-    m = new_mem(mem->member, size);
+    m = tsl_vendor_new_mem(mem->member, size);
     if (!m)
         return CL_OUT_OF_HOST_MEMORY;
     m->root = of->root;

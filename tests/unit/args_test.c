@@ -3,7 +3,7 @@
  * buffers live as long as somebody's arguments name them.
  */
 #include "core/args.h"
-#include "core/buffer.h"
+#include "core/image.h"
 #include "core/sampler.h"
 
 #include "test.h"
@@ -28,6 +28,7 @@ static const struct tsl_kernel_facts facts = {.n_args = N_ARGS, .args = arg_fact
 static struct tsl_context context, other_context;
 static struct tsl_program program = {.context = &context};
 static struct tsl_kernel kernel;
+static struct tsl_image image_of_buffer = {.desc = {.type = CL_MEM_OBJECT_IMAGE2D}};
 static unsigned n_destroyed;
 
 static void count_destroy(struct tsl_object *object)
@@ -44,6 +45,8 @@ static struct tsl_buffer *make_buffer(cl_mem_object_type type, cl_mem_flags flag
     buffer->context = &context;
     buffer->type = type;
     buffer->flags = flags;
+    if (type != CL_MEM_OBJECT_BUFFER)
+        buffer->image = &image_of_buffer;
     return buffer;
 }
 

@@ -1,0 +1,271 @@
+#include "core/image.h"
+
+#include "graph/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Shape ------------------------------------------------------------------------------------------------------ */
+
+static bool has_height(cl_mem_object_type type)
+{
+    return type == CL_MEM_OBJECT_IMAGE2D || type == CL_MEM_OBJECT_IMAGE2D_ARRAY || type == CL_MEM_OBJECT_IMAGE3D;
+}
+
+static bool is_array(cl_mem_object_type type)
+{
+    return type == CL_MEM_OBJECT_IMAGE1D_ARRAY || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
+}
+
+cl_int tsl_image_complete(struct tsl_image_desc *desc)
+{
+    size_t size;
+    if (!has_height(desc->type))
+        desc->height = 1;
+    if (desc->type != CL_MEM_OBJECT_IMAGE3D)
+        desc->depth = 1;
+    if (!is_array(desc->type))
+        desc->array_size = 1;
+    desc->element_size = tsl_image_element_size(&desc->format);
+    if (__builtin_mul_overflow(desc->width, desc->element_size, &size))
+        return CL_INVALID_IMAGE_SIZE;
+    if (desc->row_pitch == 0)
+        desc->row_pitch = size;
+    if (__builtin_mul_overflow(desc->row_pitch, desc->height, &size))
+        return CL_INVALID_IMAGE_SIZE;
+    if (desc->slice_pitch == 0)
+        desc->slice_pitch = size;
+    if (__builtin_mul_overflow(desc->slice_pitch, desc->depth, &size) ||
+        __builtin_mul_overflow(size, desc->array_size, &size))
+        return CL_INVALID_IMAGE_SIZE;
+    return CL_SUCCESS;
+}
+
+size_t tsl_image_told_size(const struct tsl_image_desc *desc)
+{
+    return desc->slice_pitch * desc->depth * desc->array_size;
+}
+
+bool tsl_image_fits_type(const struct tsl_image_desc *desc, const char *type_name)
+{
+    static const struct {
+        const char *name;
+        cl_mem_object_type type;
+    } types[] = {
+        {"image1d_t", CL_MEM_OBJECT_IMAGE1D},
+        {"image1d_buffer_t", CL_MEM_OBJECT_IMAGE1D_BUFFER},
+        {"image1d_array_t", CL_MEM_OBJECT_IMAGE1D_ARRAY},
+        {"image2d_t", CL_MEM_OBJECT_IMAGE2D},
+        {"image2d_depth_t", CL_MEM_OBJECT_IMAGE2D},
+        {"image2d_array_t", CL_MEM_OBJECT_IMAGE2D_ARRAY},
+        {"image2d_array_depth_t", CL_MEM_OBJECT_IMAGE2D_ARRAY},
+        {"image3d_t", CL_MEM_OBJECT_IMAGE3D},
+    };
+    for (size_t i = 0; type_name && i < sizeof(types) / sizeof(*types); i++)
+        if (!strcmp(type_name, types[i].name))
+            return types[i].type == desc->type;
+    return true;
+}
+
+/* ---- Who has such ----------------------------------------------------------------------------------------------- */
+
+static bool has_images(const struct tsl_member *member)
+{
+    return member->caps.images.n_read_args > 0;
+}
+
+static bool fits(const struct tsl_member *member, const struct tsl_image_desc *desc)
+{
+    const struct tsl_image_limits *limits = &member->caps.images;
+    cl_ulong max_size = member->caps.max_alloc_size;
+    if (max_size && tsl_image_span(desc) > max_size)
+        return false;
+    switch (desc->type) {
+    case CL_MEM_OBJECT_IMAGE1D_BUFFER:
+        return desc->width <= limits->buffer_size;
+    case CL_MEM_OBJECT_IMAGE3D:
+        return desc->width <= limits->width_3d && desc->height <= limits->height_3d && desc->depth <= limits->depth_3d;
+    default:
+        return desc->width <= limits->width_2d && desc->height <= limits->height_2d &&
+               desc->array_size <= (is_array(desc->type) ? limits->array_size : 1);
+    }
+}
+
+/* A 2D image in a buffer: its rows and its place must be aligned. */
+static bool takes_place(const struct tsl_member *member, const struct tsl_image_desc *desc, const struct tsl_buffer *of)
+{
+    const struct tsl_image_limits *limits = &member->caps.images;
+    if (!of || desc->type != CL_MEM_OBJECT_IMAGE2D)
+        return true;
+    if (!limits->pitch_align || desc->row_pitch % (limits->pitch_align * desc->element_size))
+        return false;
+    return of->offset % ((limits->base_align ? limits->base_align : 1) * desc->element_size) == 0;
+}
+
+/* A member's formats; the caller frees. NULL, and *n 0: it has none, or can't tell. */
+static cl_image_format *formats_of(struct tsl_member *member, cl_mem_flags flags, cl_mem_object_type type, cl_uint *n)
+{
+    cl_image_format *formats = NULL;
+    *n = 0;
+    if (!has_images(member) || member->driver->image_formats(member, flags, type, 0, NULL, n) || *n == 0)
+        return NULL;
+    formats = calloc(*n, sizeof(*formats));
+    if (formats && !member->driver->image_formats(member, flags, type, *n, formats, NULL))
+        return formats;
+    free(formats);
+    *n = 0;
+    return NULL;
+}
+
+static bool same_format(const cl_image_format *a, const cl_image_format *b)
+{
+    return a->image_channel_order == b->image_channel_order && a->image_channel_data_type == b->image_channel_data_type;
+}
+
+static bool is_among(const cl_image_format *formats, cl_uint n, const cl_image_format *format)
+{
+    for (cl_uint i = 0; i < n; i++)
+        if (same_format(&formats[i], format))
+            return true;
+    return false;
+}
+
+static bool has_format(struct tsl_member *member, cl_mem_flags flags, const struct tsl_image_desc *desc)
+{
+    cl_uint n;
+    cl_image_format *formats = formats_of(member, flags, desc->type, &n);
+    bool has = is_among(formats, n, &desc->format);
+    free(formats);
+    return has;
+}
+
+#define KERNEL_ACCESS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
+
+/* Why this member can't have it; CL_SUCCESS: it can. */
+static cl_int refusal(struct tsl_member *member, cl_mem_flags flags, const struct tsl_buffer *of,
+                      const struct tsl_image_desc *desc)
+{
+    if (!has_images(member))
+        return CL_INVALID_OPERATION;
+    if (!fits(member, desc))
+        return CL_INVALID_IMAGE_SIZE;
+    if (!takes_place(member, desc, of))
+        return CL_INVALID_IMAGE_FORMAT_DESCRIPTOR;
+    return has_format(member, flags & KERNEL_ACCESS, desc) ? CL_SUCCESS : CL_IMAGE_FORMAT_NOT_SUPPORTED;
+}
+
+/* How near a member has come to having it. */
+static int rank(cl_int refused)
+{
+    return refused == CL_INVALID_OPERATION            ? 0
+           : refused == CL_INVALID_IMAGE_SIZE         ? 1
+           : refused == CL_IMAGE_FORMAT_NOT_SUPPORTED ? 3
+                                                      : 2;
+}
+
+cl_int tsl_image_find_members(const struct tsl_context *context, cl_mem_flags flags, const struct tsl_buffer *of,
+                              struct tsl_image *image)
+{
+    cl_int worst = CL_INVALID_OPERATION;
+    image->members = image->read_write_members = 0;
+    for (unsigned i = 0; i < context->n_members; i++) {
+        struct tsl_member *member = context->members[i];
+        cl_int refused = refusal(member, flags, of, &image->desc);
+        if (refused && rank(refused) > rank(worst))
+            worst = refused;
+        if (refused)
+            continue;
+        image->members |= 1u << i;
+        if (member->caps.images.n_read_write_args && has_format(member, CL_MEM_KERNEL_READ_AND_WRITE, &image->desc))
+            image->read_write_members |= 1u << i;
+    }
+    return image->members ? CL_SUCCESS : worst;
+}
+
+/* Adds what is new; false without memory. */
+static bool add_formats(cl_image_format **all, cl_uint *n_all, const cl_image_format *formats, cl_uint n)
+{
+    cl_image_format *more = realloc(*all, (*n_all + n) * sizeof(**all));
+    if (!more)
+        return false;
+    *all = more;
+    for (cl_uint i = 0; i < n; i++)
+        if (!is_among(more, *n_all, &formats[i]))
+            more[(*n_all)++] = formats[i];
+    return true;
+}
+
+cl_int tsl_image_formats(const struct tsl_context *context, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
+                         cl_image_format *formats, cl_uint *n_ret)
+{
+    cl_image_format *all = NULL;
+    cl_uint n_all = 0, n_own = 0;
+    bool added = true;
+    for (unsigned i = 0; i < context->n_members && added; i++) {
+        cl_image_format *own = formats_of(context->members[i], flags, type, &n_own);
+        added = !own || add_formats(&all, &n_all, own, n_own);
+        free(own);
+    }
+    for (cl_uint i = 0; formats && i < n && i < n_all; i++)
+        formats[i] = all[i];
+    free(all);
+    *n_ret = n_all;
+    return added ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+}
+
+/* ---- Making ----------------------------------------------------------------------------------------------------- */
+
+/* CL_MEM_COPY_HOST_PTR: into the host's copy. */
+static bool copy_in(struct tsl_data *data, const struct tsl_image_source *source)
+{
+    const struct tsl_image_desc *desc = data->image;
+    size_t step = desc->type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? source->slice_pitch : source->row_pitch;
+    char *host = tsl_data_host(data);
+    for (size_t z = 0; host && z < tsl_image_slices(desc); z++)
+        for (size_t y = 0; y < tsl_image_rows(desc); y++)
+            memcpy(host + z * desc->slice_pitch + y * tsl_image_row_step(desc),
+                   (const char *)source->host + z * source->slice_pitch + y * step, tsl_image_row_size(desc));
+    return host != NULL;
+}
+
+static bool keep_image(struct tsl_buffer *buffer, const struct tsl_image *image)
+{
+    buffer->type = image->desc.type;
+    buffer->image = malloc(sizeof(*image));
+    if (buffer->image)
+        *buffer->image = *image;
+    return buffer->image;
+}
+
+cl_int tsl_image_create(struct tsl_context *context, const cl_mem_properties *properties, cl_mem_flags flags,
+                        const struct tsl_image *image, void *host_ptr, const struct tsl_image_source *source,
+                        struct tsl_buffer **result)
+{
+    struct tsl_buffer *buffer = tsl_buffer_new(context, flags, 0, tsl_image_span(&image->desc));
+    if (!buffer)
+        return CL_OUT_OF_HOST_MEMORY;
+    if (keep_image(buffer, image) && tsl_buffer_keep_properties(buffer, properties))
+        buffer->data = tsl_data_create(buffer, source ? source->host : host_ptr);
+    if (!buffer->data || (source && !copy_in(buffer->data, source))) {
+        tsl_object_release(&buffer->object);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    buffer->host_ptr = host_ptr;
+    *result = buffer;
+    return CL_SUCCESS;
+}
+
+cl_int tsl_image_create_of(struct tsl_buffer *of, const cl_mem_properties *properties, cl_mem_flags flags,
+                           const struct tsl_image *image, struct tsl_buffer **result)
+{
+    struct tsl_buffer *buffer = tsl_buffer_new(of->context, flags, of->offset, tsl_image_span(&image->desc));
+    if (!buffer)
+        return CL_OUT_OF_HOST_MEMORY;
+    if (!keep_image(buffer, image) || !tsl_buffer_keep_properties(buffer, properties) ||
+        !tsl_buffer_make_part(buffer, of)) {
+        tsl_object_release(&buffer->object);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    *result = buffer;
+    return CL_SUCCESS;
+}

@@ -1,0 +1,315 @@
+/* Images of the vendor's context. Their memory is the vendor's own, in a layout that nobody else knows: what is
+ * canonical for us (driver/image.h) becomes origins and regions of pixels here. */
+#include "vendor/internal.h"
+
+#include "driver/box.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool tsl_vendor_has_images(const struct tsl_vendor_device *device)
+{
+    const struct tsl_vendor_cl *cl = &device->cl;
+
+    return cl->clGetSupportedImageFormats && cl->clCreateImage && cl->clEnqueueReadImage && cl->clEnqueueWriteImage &&
+           cl->clEnqueueCopyImage && cl->clEnqueueCopyImageToBuffer && cl->clEnqueueCopyBufferToImage;
+}
+
+/* ---- Formats ---------------------------------------------------------------------------------------------------- */
+
+/* As the vendor lists them; the caller frees. */
+static cl_int list_formats(const struct tsl_vendor_member *m, cl_mem_flags flags, cl_mem_object_type type, cl_uint *n,
+                           cl_image_format **formats)
+{
+    cl_int error = m->cl->clGetSupportedImageFormats(m->context, flags, type, 0, NULL, n);
+
+    if (error || *n == 0)
+        return error;
+    *formats = calloc(*n, sizeof(**formats));
+    if (!*formats)
+        return CL_OUT_OF_HOST_MEMORY;
+    return m->cl->clGetSupportedImageFormats(m->context, flags, type, *n, *formats, NULL);
+}
+
+static bool is_usual(const cl_image_format *format)
+{
+    size_t size = tsl_image_element_size(format);
+
+    return size && size <= 16 && (size & (size - 1)) == 0;
+}
+
+cl_int tsl_vendor_image_formats(struct tsl_member *member, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
+                                cl_image_format *formats, cl_uint *n_formats)
+{
+    struct tsl_vendor_member *m = tsl_vendor_member(member);
+    cl_image_format *all = NULL;
+    cl_uint n_all = 0, n_usual = 0;
+    cl_int error;
+
+    tsl_vendor_enter(m->device);
+    error = list_formats(m, flags, type, &n_all, &all);
+    tsl_vendor_leave(m->device);
+    for (cl_uint i = 0; !error && i < n_all; i++) {
+        if (!is_usual(&all[i]))
+            continue;
+        if (formats && n_usual < n)
+            formats[n_usual] = all[i];
+        n_usual++;
+    }
+    free(all);
+    if (!error && n_formats)
+        *n_formats = n_usual;
+    return error;
+}
+
+/* ---- Memory ----------------------------------------------------------------------------------------------------- */
+
+static cl_int create(struct tsl_vendor_mem *m, cl_mem_flags flags, cl_mem of)
+{
+    struct tsl_vendor_member *v = tsl_vendor_member(m->base.member);
+    const struct tsl_image_desc *from = &m->desc;
+    const cl_image_desc desc = {
+        .image_type = from->type,
+        .image_width = from->width,
+        .image_height = from->height,
+        .image_depth = from->depth,
+        .image_array_size = from->array_size,
+        .image_row_pitch = of && from->type == CL_MEM_OBJECT_IMAGE2D ? from->row_pitch : 0,
+        .mem_object = of,
+    };
+    cl_int error = CL_SUCCESS;
+
+    tsl_vendor_collect(v);
+    tsl_vendor_enter(v->device);
+    m->buffer = v->cl->clCreateImage(v->context, flags, &from->format, &desc, NULL, &error);
+    tsl_vendor_leave(v->device);
+    if (m->buffer)
+        return CL_SUCCESS;
+    return error ? error : CL_MEM_OBJECT_ALLOCATION_FAILURE;
+}
+
+static cl_int make(struct tsl_member *member, const struct tsl_image_desc *desc, cl_mem_flags flags,
+                   struct tsl_vendor_mem *of, struct tsl_mem **mem)
+{
+    struct tsl_vendor_mem *m = tsl_vendor_new_mem(member, tsl_image_span(desc));
+    cl_int error;
+
+    if (!m)
+        return CL_OUT_OF_HOST_MEMORY;
+    m->is_image = true;
+    m->desc = *desc;
+    m->root = of ? of->root : m;
+    error = create(m, flags, of ? of->buffer : NULL);
+    if (error) {
+        free(m);
+        return error;
+    }
+    *mem = &m->base;
+    return CL_SUCCESS;
+}
+
+#define KERNEL_ACCESS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
+
+cl_int tsl_vendor_image_alloc(struct tsl_member *member, const struct tsl_image_desc *desc, cl_mem_flags flags,
+                              void *host, struct tsl_mem **mem)
+{
+    (void)host;
+    if (tsl_image_span(desc) > member->caps.max_alloc_size)
+        return CL_INVALID_IMAGE_SIZE;
+    return make(member, desc, flags & KERNEL_ACCESS, NULL, mem);
+}
+
+cl_int tsl_vendor_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc, struct tsl_mem **image)
+{
+    return make(mem->member, desc, 0, tsl_vendor_mem(mem), image);
+}
+
+/* ---- Copies ----------------------------------------------------------------------------------------------------- */
+
+/* The image among the two sides; the destination if both are. */
+static const struct tsl_image_desc *image_of(const struct tsl_place *place)
+{
+    struct tsl_vendor_mem *m = place->mem ? tsl_vendor_mem(place->mem) : NULL;
+
+    return m && m->is_image ? &m->desc : NULL;
+}
+
+static cl_mem mem_of(const struct tsl_place *place)
+{
+    return tsl_vendor_mem(place->mem)->buffer;
+}
+
+/* Pitches of host memory as clEnqueueReadImage wants them: 0 where there is one row, one slice, or no such thing as a
+ * slice. The slices of a 1D array are its rows. */
+struct pitches {
+    size_t row, slice;
+};
+
+static struct pitches pitches_of(const struct tsl_image_desc *image, const struct tsl_place *host,
+                                 const size_t region[3])
+{
+    bool rows_are_slices = image->type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+    struct pitches p = {region[1] > 1 ? host->row_pitch : 0, region[2] > 1 ? host->slice_pitch : 0};
+
+    if (rows_are_slices)
+        p.slice = p.row;
+    else if (p.slice && !p.row)
+        p.row = region[0];
+    return p;
+}
+
+/* One box, in one command. */
+static cl_int copy_box(const struct tsl_vendor_step *s, const struct tsl_copy *copy)
+{
+    const struct tsl_image_desc *dst = image_of(&copy->dst), *src = image_of(&copy->src);
+    size_t element_size = dst ? dst->element_size : src->element_size;
+    const size_t pixels[3] = {copy->region[0] / element_size, copy->region[1], copy->region[2]};
+    size_t to[3], from[3];
+    struct pitches p;
+
+    if (dst)
+        tsl_image_origin(dst, copy->dst.offset, to);
+    if (src)
+        tsl_image_origin(src, copy->src.offset, from);
+    if (dst && src)
+        return s->cl->clEnqueueCopyImage(s->queue, mem_of(&copy->src), mem_of(&copy->dst), from, to, pixels, s->n,
+                                         s->events, s->event);
+    if (dst && copy->src.mem)
+        return s->cl->clEnqueueCopyBufferToImage(s->queue, mem_of(&copy->src), mem_of(&copy->dst), copy->src.offset, to,
+                                                 pixels, s->n, s->events, s->event);
+    if (src && copy->dst.mem)
+        return s->cl->clEnqueueCopyImageToBuffer(s->queue, mem_of(&copy->src), mem_of(&copy->dst), from, pixels,
+                                                 copy->dst.offset, s->n, s->events, s->event);
+    p = pitches_of(dst ? dst : src, dst ? &copy->src : &copy->dst, copy->region);
+    if (dst)
+        return s->cl->clEnqueueWriteImage(s->queue, mem_of(&copy->dst), CL_FALSE, to, pixels, p.row, p.slice,
+                                          (char *)copy->src.host + copy->src.offset, s->n, s->events, s->event);
+    return s->cl->clEnqueueReadImage(s->queue, mem_of(&copy->src), CL_FALSE, from, pixels, p.row, p.slice,
+                                     (char *)copy->dst.host + copy->dst.offset, s->n, s->events, s->event);
+}
+
+/* The boxes of one copy. Nothing may be owed after an error, so what is under way has to end. */
+static cl_int copy_boxes(const struct tsl_vendor_submit *s, const struct tsl_copy *copies, size_t n)
+{
+    cl_int error = CL_SUCCESS;
+
+    for (size_t i = 0; i < n && !error; i++) {
+        struct tsl_vendor_step step = tsl_vendor_step(s, i == 0, i == n - 1);
+
+        error = copy_box(&step, &copies[i]);
+        if (error && i)
+            tsl_vendor_lane_drain(s->lane);
+    }
+    return error;
+}
+
+/* A range that may go on from row to row: both sides lie as the image does. */
+static cl_int copy_range(const struct tsl_vendor_submit *s, const struct tsl_copy *copy)
+{
+    const struct tsl_image_desc *image = image_of(&copy->dst) ? image_of(&copy->dst) : image_of(&copy->src);
+    size_t begin = image == image_of(&copy->dst) ? copy->dst.offset : copy->src.offset;
+    struct tsl_image_box boxes[TSL_IMAGE_MAX_BOXES];
+    struct tsl_copy copies[TSL_IMAGE_MAX_BOXES];
+    unsigned n = tsl_image_cut(image, begin, begin + copy->region[0], boxes);
+
+    for (unsigned i = 0; i < n; i++) {
+        struct tsl_place *sides[] = {&copies[i].dst, &copies[i].src};
+
+        copies[i] = *copy;
+        memcpy(copies[i].region, boxes[i].region, sizeof(copies[i].region));
+        for (int side = 0; side < 2; side++) {
+            sides[side]->offset += boxes[i].offset - begin;
+            sides[side]->row_pitch = tsl_image_row_step(image);
+            sides[side]->slice_pitch = image->slice_pitch;
+        }
+    }
+    return copy_boxes(s, copies, n);
+}
+
+/* Between an image and a buffer whose rows don't lie one after the other. */
+static cl_int copy_rows(const struct tsl_vendor_submit *s, const struct tsl_copy *copy)
+{
+    size_t n = copy->region[1] * copy->region[2];
+    cl_int error = CL_SUCCESS;
+
+    for (size_t i = 0; i < n && !error; i++) {
+        struct tsl_vendor_step step = tsl_vendor_step(s, i == 0, i == n - 1);
+        struct tsl_copy row = *copy;
+
+        row.dst.offset = tsl_place_row(&copy->dst, i % copy->region[1], i / copy->region[1]);
+        row.src.offset = tsl_place_row(&copy->src, i % copy->region[1], i / copy->region[1]);
+        row.region[1] = row.region[2] = 1;
+        error = copy_box(&step, &row);
+        if (error && i)
+            tsl_vendor_lane_drain(s->lane);
+    }
+    return error;
+}
+
+cl_int tsl_vendor_copy_image(const struct tsl_vendor_submit *s, const struct tsl_copy *copy)
+{
+    const struct tsl_image_desc *dst = image_of(&copy->dst), *src = image_of(&copy->src);
+
+    if (!(dst && src) && copy->region[1] == 1 && copy->region[2] == 1)
+        return copy_range(s, copy);
+    if ((!dst && copy->dst.mem && !tsl_place_is_linear(&copy->dst, copy->region)) ||
+        (!src && copy->src.mem && !tsl_place_is_linear(&copy->src, copy->region)))
+        return copy_rows(s, copy);
+    return copy_boxes(s, copy, 1);
+}
+
+/* ---- Fills ------------------------------------------------------------------------------------------------------ */
+
+/* The largest piece that is written at once. The vendor's own fill wants a color, where we have a pixel. */
+#define PIECE_SIZE ((size_t)1 << 20)
+
+/* Writes the piece, which is all the same pixel, as often as it takes; *event is the last one's. */
+static cl_int write_pieces(const struct tsl_vendor_submit *s, const struct tsl_place *dst, size_t size, char *piece,
+                           cl_event *event)
+{
+    struct tsl_vendor_mem *m = tsl_vendor_mem(dst->mem);
+    const struct tsl_vendor_cl *cl = s->member->cl;
+    size_t piece_size = PIECE_SIZE / m->desc.element_size * m->desc.element_size, at = dst->offset, end = at + size;
+    bool first = true;
+    cl_int error = CL_SUCCESS;
+
+    for (size_t next; at < end && !error; at = next) {
+        struct tsl_image_box boxes[TSL_IMAGE_MAX_BOXES];
+        unsigned n;
+
+        next = end - at < piece_size ? end : at + piece_size;
+        n = tsl_image_cut(&m->desc, at, next, boxes);
+        for (unsigned i = 0; i < n && !error; i++, first = false)
+            error = cl->clEnqueueWriteImage(s->queue, m->buffer, CL_FALSE, boxes[i].origin, boxes[i].pixels, 0, 0,
+                                            piece, first ? s->n : 0, first ? s->events : NULL,
+                                            next == end && i == n - 1 ? event : NULL);
+    }
+    if (error && !first)
+        tsl_vendor_lane_drain(s->lane);
+    return error;
+}
+
+cl_int tsl_vendor_fill_image(const struct tsl_vendor_submit *s, const struct tsl_place *dst, size_t size,
+                             const void *pixel, size_t pixel_size)
+{
+    size_t piece_size = size < PIECE_SIZE ? size : PIECE_SIZE;
+    char *piece = malloc(piece_size);
+    cl_event event;
+    cl_int error;
+
+    if (!piece)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (size_t i = 0; i + pixel_size <= piece_size; i += pixel_size)
+        memcpy(piece + i, pixel, pixel_size);
+    error = write_pieces(s, dst, size, piece, &event);
+    if (error) {
+        free(piece);
+        return error;
+    }
+    tsl_vendor_free_after(s, event, piece);
+    if (s->event_out)
+        *s->event_out = event;
+    else
+        s->member->cl->clReleaseEvent(event);
+    return CL_SUCCESS;
+}
