@@ -48,6 +48,17 @@ void kc_builtins_neutralise(LLVMModuleRef module)
     }
 }
 
+/* What is made of several operations counts on each: none may be wrong by as much as a program's own (kc/loose.h). */
+static void demand_accuracy(LLVMModuleRef library)
+{
+    unsigned kind = LLVMGetMDKindIDInContext(LLVMGetModuleContext(library), "fpmath", 6);
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block))
+            for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
+                LLVMSetMetadata(at, kind, NULL);
+}
+
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
 static char *read_file(const char *path)
@@ -218,6 +229,7 @@ static LLVMModuleRef make(LLVMContextRef context, const char *libclc, unsigned n
     if (!library)
         return NULL;
     kc_builtins_neutralise(library);
+    demand_accuracy(library);
     saturate_indices(library, context);
     /* libclc makes these two of others; the pass for work-groups knows better. */
     undefine(library, "_Z13get_global_idj", NULL);
@@ -226,6 +238,7 @@ static LLVMModuleRef make(LLVMContextRef context, const char *libclc, unsigned n
         if (!add_source(library, context, sources[i]))
             return NULL;
     kc_builtins_neutralise(library);
+    demand_accuracy(library);
     loosen(library);
     return library;
 }

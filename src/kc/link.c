@@ -2,6 +2,7 @@
 
 #include "kc/builtins.h"
 #include "kc/llvm.h"
+#include "kc/loose.h"
 #include "kc/workgroup/workgroup.h"
 
 #include <llvm-c/Analysis.h>
@@ -217,6 +218,7 @@ bool kc_link_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *lo
     char *why = NULL;
 
     kc_builtins_neutralise(module);
+    kc_loose_roots(module);
     prepare_functions(module);
     if (LLVMVerifyModule(module, LLVMReturnStatusAction, &why)) {
         fprintf(log, "error: the compiler made something wrong: %s\n", why);

@@ -1,8 +1,10 @@
 #include "kc/ptx.h"
 
 #include "kc/builtins.h"
+#include "kc/carry.h"
 #include "kc/link.h"
 #include "kc/llvm.h"
+#include "kc/loose.h"
 #include "kc/workgroup/workgroup.h"
 
 #include <llvm-c/IRReader.h>
@@ -378,5 +380,9 @@ bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
         return false;
     hide(request->module);
     weaken_all(request->module);
-    return optimise(request, log) && emit(request, text, log);
+    if (!optimise(request, log))
+        return false;
+    kc_carry_products(request->module);
+    kc_loose(request->module);
+    return emit(request, text, log);
 }

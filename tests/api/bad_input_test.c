@@ -6,6 +6,7 @@
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 */
 /* variant: oclgrind TESELA_VENDORS={build}/vendors-oclgrind ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 */
+/* any: */
 /* timeout: 300 */
 #include "begin.h"
 

@@ -2,6 +2,7 @@
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
 /* variant: cuda_standin TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none */
+/* any: */
 
 #include "begin.h"
 

@@ -4,6 +4,7 @@
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
 /* variant: oclgrind TESELA_VENDORS={build}/vendors-oclgrind */
+/* any: */
 /* timeout: 200 */
 #include "proof.h"
 

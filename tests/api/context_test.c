@@ -1,5 +1,6 @@
 /* Contexts: what they are made of, what is refused, what they say, and when they end. */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
+/* any: */
 
 #include "begin.h"
 

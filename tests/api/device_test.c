@@ -1,6 +1,7 @@
 /* The device: how it is found, that it answers every query of OpenCL 3.0, and that the answers fit together. */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
 /* variant: pocl-oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind */
+/* any: */
 
 #include "device_queries.h"
 

@@ -1,5 +1,6 @@
 /* A forked child: everything that needs a thread or a vendor fails there, nothing hangs, and the parent goes on. */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
+/* any: */
 
 #include "begin.h"
 

@@ -1,5 +1,6 @@
 /* Handles through the loader: NULL, freed ones, and those of another kind are recognised by every call. */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
+/* any: */
 
 #include "begin.h"
 

@@ -1,6 +1,7 @@
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
 /* variant: oclgrind TESELA_VENDORS={build}/vendors-oclgrind */
 /* variant: both TESELA_VENDORS={build}/vendors-pocl-oclgrind TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
+/* any: */
 /* timeout: 300 */
 /*
  * Kernels as an application sees them: their lives, every error of clSetKernelArg, what they tell of themselves, and

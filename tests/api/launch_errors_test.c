@@ -1,6 +1,7 @@
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
 /* variant: oclgrind TESELA_VENDORS={build}/vendors-oclgrind */
 /* variant: both TESELA_VENDORS={build}/vendors-pocl-oclgrind TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
+/* any: */
 /* timeout: 300 */
 /*
  * Launches that can't be are refused by the call itself, with the error that the specification names; and what may look

@@ -1,6 +1,7 @@
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
 /* variant: oclgrind TESELA_VENDORS={build}/vendors-oclgrind */
 /* variant: both TESELA_VENDORS={build}/vendors-pocl-oclgrind TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
+/* any: */
 /* timeout: 300 */
 /*
  * Programs as an application sees them: sources and options, logs, binaries, callbacks, what may be built when, and

@@ -4,6 +4,7 @@
  * callbacks, by wait, and from another thread that asks all the time.
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
+/* two: TESELA_POLICY=round-robin */
 /* alone */
 #include "proof.h"
 

@@ -5,6 +5,7 @@
 /* variant: pthread TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread */
 /* variant: untraced TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread PROOF_TRACE=off */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=fastest */
+/* any: */
 /* alone */
 #include "proof.h"
 

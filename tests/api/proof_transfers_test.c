@@ -13,6 +13,7 @@
 /* variant: zero_copy TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=fastest TESELA_LOG=tile:warn */
 /* variant: zero_copy_round TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin TESELA_LOG=tile:warn */
 /* variant: zero_copy_oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin TESELA_LOG=tile:warn */
+/* two: TESELA_ZERO_COPY=off TESELA_POLICY=fastest TESELA_LOG=tile:warn */
 #include "proof.h"
 
 #include <stdio.h>

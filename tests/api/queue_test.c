@@ -1,5 +1,6 @@
 /* Command queues: properties, what they say, counts, and the commands that only order others. */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
+/* any: */
 
 #include "begin.h"
 

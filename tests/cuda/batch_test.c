@@ -1,5 +1,6 @@
 /* Launches that follow each other quickly go together: none is lost, none overtakes another, and failures are told. */
 /* variant: standin TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none */
+/* any: */
 #include "cuda_env.h"
 
 #define N              64

@@ -54,9 +54,9 @@ static const char source[] =
     "  *y = sin(*y) + exp(*y) + pow(*y, 2.5) + fmod(*y, 3.0) + sqrt(*y) + log(*y);\n"
     "}\n";
 
-static struct tsl_compiled compile(const char *text, const char *processor)
+static struct tsl_compiled compile_with(const char *text, const char *processor, const char *options)
 {
-    struct tsl_wire_build request = kc_request(text, "-cl-std=CL3.0");
+    struct tsl_wire_build request = kc_request(text, options);
     struct tsl_compiled compiled;
 
     request.target = TSL_WIRE_PTX;
@@ -64,6 +64,11 @@ static struct tsl_compiled compile(const char *text, const char *processor)
     if (tsl_compile(&request, &compiled) != CL_SUCCESS)
         fail_msg("%s: %s", processor, compiled.built.log);
     return compiled;
+}
+
+static struct tsl_compiled compile(const char *text, const char *processor)
+{
+    return compile_with(text, processor, "-cl-std=CL3.0");
 }
 
 /* The parameters of a kernel, up to its closing bracket; heap. */
@@ -152,6 +157,59 @@ static void arguments_in_constant_memory_are_read_as_buffers(void **state)
     tsl_compiled_finish(&compiled);
 }
 
+/* How often `part` is in what is made of the program. */
+static unsigned n_times(const char *text, const char *options, const char *part)
+{
+    struct tsl_compiled compiled = compile_with(text, "sm_75", options);
+    char *made = strndup(compiled.built.artefact, compiled.built.artefact_size);
+    unsigned n = 0;
+
+    for (const char *at = made; (at = strstr(at, part)); at++)
+        n++;
+    free(made);
+    tsl_compiled_finish(&compiled);
+    return n;
+}
+
+/* OpenCL C 3.0, 7.4: divisions and roots of a program may be wrong by some ulps, unless it says otherwise. Functions
+ * that are made of such count on right ones. */
+static void divisions_and_roots_are_as_exact_as_asked(void **state)
+{
+    static const char own[] = "kernel void f(global float *x, global float2 *y, global double *z) {\n"
+                              "  x[0] = x[1] / x[2]; x[3] = 1 / x[4]; x[5] = sqrt(x[6]); y[0] = sqrt(y[1]) / y[2];\n"
+                              "  z[0] = z[1] / z[2] + sqrt(z[3]);\n"
+                              "}\n";
+    static const char functions[] = "kernel void f(global float *x) { x[0] = asin(x[1]) + tan(x[2]) + cbrt(x[3]); }\n";
+    static const char exact[] = "-cl-fp32-correctly-rounded-divide-sqrt";
+
+    (void)state;
+    assert_int_equal(n_times(own, "", "div.full.f32"), 3);
+    assert_int_equal(n_times(own, "", "rcp.approx.f32"), 1);
+    assert_int_equal(n_times(own, "", "sqrt.approx.f32"), 3);
+    assert_int_equal(n_times(own, "", "div.rn.f32"), 0);
+    assert_int_equal(n_times(own, "", "div.rn.f64"), 1);
+    assert_int_equal(n_times(own, "", "sqrt.rn.f64"), 1);
+    assert_int_equal(n_times(own, exact, "div.rn.f32"), 3);
+    assert_int_equal(n_times(own, exact, "rcp.rn.f32"), 1);
+    assert_int_equal(n_times(own, exact, "sqrt.rn.f32"), 3);
+    assert_int_equal(n_times(own, exact, "approx") + n_times(own, exact, "full"), 0);
+    assert_int_equal(n_times(functions, "", "div.full") + n_times(functions, "", "sqrt.approx"), 0);
+}
+
+static void products_are_carried_round_loops(void **state)
+{
+    static const char text[] = "kernel void f(global float *x, float a, float b) {\n"
+                               "  float u = 0, v = 0; int i = 0;\n"
+                               "  for (; i < 99 && u * u + v * v < 4; i++) {\n"
+                               "    float t = u * u - v * v + a; v = 2 * u * v + b; u = t;\n"
+                               "  }\n"
+                               "  *x = i;\n"
+                               "}\n";
+
+    (void)state;
+    assert_int_equal(n_times(text, "", "mul.rn.f32"), 1); /* v * v, for both */
+}
+
 static const char *find_ptxas(void)
 {
     static const char *const places[] = {"/usr/local/cuda/bin/ptxas", "/usr/bin/ptxas"};
@@ -210,6 +268,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_are_as_promised),
         cmocka_unit_test(arguments_in_constant_memory_are_read_as_buffers),
+        cmocka_unit_test(divisions_and_roots_are_as_exact_as_asked),
+        cmocka_unit_test(products_are_carried_round_loops),
         cmocka_unit_test(assemblers_take_it),
         cmocka_unit_test(newer_processors_get_code_that_they_can_run),
     };

@@ -2,6 +2,7 @@
 /* timeout: 300 */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin SIM_PROGRAMS=60 */
 /* variant: oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin SIM_PROGRAMS=20 */
+/* any: SIM_PROGRAMS=100 */
 #include "sim.h"
 #include "test.h"
 

@@ -6,57 +6,65 @@
  */
 #include "common.h"
 
-#define LOG2_10  3.32192809488736235f
-#define LN2      0.693147182f
-#define LN2_REST -1.90465421e-09f
+#define LOG2_10 3.32192809488736235f
+#define LN2     0.693147182f
 
-/* x * 2^n, of which the last step alone may be inexact; |n| <= 252. */
-static float scale(float x, int n)
+/*
+ * 2^x for x = n + r: n is y, not far from x and within what a float's exponent can be, rounded to an integer, and
+ * MAGIC + y has it in its lowest bits, 127 more. What is outside of the range goes to infinity or zero by the rest, as
+ * 2^r does then.
+ */
+#define MAGIC 12583039.0f /* 1.5 * 2^23 + 127 */
+
+static float within(float y)
 {
-    int half_n = n / 2;
-
-    return x * as_float((half_n + 127) << 23) * as_float((n - half_n + 127) << 23);
+    return fmin(fmax(y, -126.0f), 127.0f);
 }
 
-/* ---- Powers --------------------------------------------------------------------------------------------------------
- *
- * What is outside of the range goes to infinity or zero on the way, as 2^n does.
- */
+static float power_of_two(float magic, float r)
+{
+    return __nvvm_ex2_approx_ftz_f(r) * as_float(as_int(magic) << 23);
+}
+
+/* ---- Powers -------------------------------------------------------------------------------------------------------- */
 
 float OVERLOADABLE exp2(float x)
 {
-    float n = rint(clamp(x, -160.0f, 140.0f));
+    float magic = within(x) + MAGIC, n = magic - MAGIC;
 
-    return isnan(x) ? x : fabs(x) > 160 ? scale(1, (int)n) : scale(__nvvm_ex2_approx_f(x - n), (int)n);
+    return power_of_two(magic, x - n);
 }
 
 float OVERLOADABLE exp(float x)
 {
-    float y = clamp(x, -110.0f, 100.0f), n = rint(y * M_LOG2E_F);
-    float rest = fma(n, -LN2_REST, fma(n, -LN2, y));
+    float magic = within(x * M_LOG2E_F) + MAGIC, n = magic - MAGIC;
 
-    return isnan(x) ? x : scale(__nvvm_ex2_approx_f(rest * M_LOG2E_F), (int)n);
+    return power_of_two(magic, fma(x, 1.925963033e-08f, fma(x, M_LOG2E_F, -n)));
 }
 
 float OVERLOADABLE exp10(float x)
 {
-    float y = clamp(x, -48.0f, 40.0f), n = rint(y * LOG2_10);
-    float rest = fma(n, 1.43209888e-08f, fma(n, -0.30103001f, y));
+    float magic = within(x * LOG2_10) + MAGIC, n = magic - MAGIC;
 
-    return isnan(x) ? x : scale(__nvvm_ex2_approx_f(rest * LOG2_10), (int)n);
+    return power_of_two(magic, fma(x, 7.05953642e-08f, fma(x, LOG2_10, -n)));
 }
 
 /* ---- Logarithms ----------------------------------------------------------------------------------------------------
  */
 
-/* x > 0 and finite is (1 + *f) * 2^e with 1 + *f between 2/3 and 4/3. */
-static float split(float x, float *f)
+/* As large as a normal number, by 2^23. */
+static float enlarge(float x)
 {
-    bool small = x < 1.17549435e-38f;
-    int bits = as_int(small ? x * 8388608.0f : x), e = (bits - 0x3f2aaaab) & 0xff800000;
+    return x < 1.17549435e-38f ? x * 8388608.0f : x;
+}
 
-    *f = as_float(bits - e) - 1;
-    return (float)(e >> 23) - (small ? 23.0f : 0.0f);
+/* x > 0 and finite, enlarged to y, is (1 + *f) * 2^e with 1 + *f between 2/3 and 4/3. */
+static float split(float x, float y, float *f)
+{
+    int e = (as_int(y) - 0x3f2aaaab) & 0xff800000;
+
+    *f = as_float(as_int(y) - e) - 1;
+    return fma((float)e, 1.1920929e-07f, x < 1.17549435e-38f ? -23.0f : 0.0f);
 }
 
 /* log(1 + f) */
@@ -75,36 +83,33 @@ static float log_near_one(float f)
     return fma(f * f, p, f);
 }
 
-/* Of those that have no logarithm, or none that is a number. */
-static float no_log(float x)
+/* The logarithm of a number that has one; of others what they have instead. y: x, enlarged. */
+static float or_none(float log_x, float y)
 {
-    return x == 0 ? -INFINITY : x > 0 ? x : NAN;
-}
-
-static bool has_log(float x)
-{
-    return x > 0 && x < INFINITY;
+    if (as_uint(y) >= 0x7f800000) /* no finite number, or less than zero */
+        log_x = y > 0 ? y : NAN;
+    return y == 0 ? -INFINITY : log_x;
 }
 
 float OVERLOADABLE log(float x)
 {
-    float f, e = split(x, &f), l = log_near_one(f);
+    float f, y = enlarge(x), e = split(x, y, &f);
 
-    return has_log(x) ? fma(e, LN2, fma(e, LN2_REST, l)) : no_log(x);
+    return or_none(fma(e, LN2, log_near_one(f)), y);
 }
 
 float OVERLOADABLE log2(float x)
 {
-    float f, e = split(x, &f);
+    float f, y = enlarge(x), e = split(x, y, &f);
 
-    return has_log(x) ? fma(log_near_one(f), M_LOG2E_F, e) : no_log(x);
+    return or_none(fma(log_near_one(f), M_LOG2E_F, e), y);
 }
 
 float OVERLOADABLE log10(float x)
 {
-    float f, e = split(x, &f), l = log_near_one(f);
+    float f, y = enlarge(x), e = split(x, y, &f);
 
-    return has_log(x) ? fma(e, 0.30103001f, fma(l, M_LOG10E_F, e * -1.43209888e-08f)) : no_log(x);
+    return or_none(fma(e, 0.30103001f, fma(log_near_one(f), M_LOG10E_F, e * -1.43209888e-08f)), y);
 }
 
 /* ---- Powers of any base --------------------------------------------------------------------------------------------
@@ -113,7 +118,7 @@ float OVERLOADABLE log10(float x)
 /* x^y for x > 0, both finite: the logarithm is a sum of two floats, as y may be large. */
 static float positive_power(float x, float y)
 {
-    float f, e = split(x, &f), d = f + 2, d_rest = f - (d - 2), r = __nvvm_rcp_approx_ftz_f(d);
+    float f, e = split(x, enlarge(x), &f), d = f + 2, d_rest = f - (d - 2), r = __nvvm_rcp_approx_ftz_f(d);
     float q = f * r, q_rest = (fma(-q, d, f) - q * d_rest) * r, u = q * q;
     float tail = fma(fma(fma(0.118836701f, u, 0.142658696f), u, 0.200001612f), u, 0.333333343f) * u * q;
     /* log2(1 + f) is 2 / ln 2 times the area tangent of f / (2 + f). Clang makes fma of no two statements. */
@@ -124,9 +129,10 @@ static float positive_power(float x, float y)
     float sum = e + log2_f;
     float rest = (e != 0 ? log2_f - (sum - e) : 0) + log2_rest;
     float t = y * sum;
-    float t_rest = fma(y, sum, -t) + y * rest, n = rint(clamp(t, -160.0f, 140.0f));
+    float t_rest = fma(y, sum, -t) + y * rest, magic = within(t) + MAGIC, n = magic - MAGIC;
 
-    return fabs(t) > 160 ? scale(1, (int)n) : scale(__nvvm_ex2_approx_f((t - n) + t_rest), (int)n);
+    /* There is no rest of infinity. */
+    return power_of_two(magic, fabs(t) > 160 ? t - n : (t - n) + t_rest);
 }
 
 /* 0: y is no integer; 1: an odd one; 2: an even one. */
@@ -261,12 +267,10 @@ float OVERLOADABLE tan(float x)
 /* ---- One of doubles ------------------------------------------------------------------------------------------------
  */
 
-/* The hardware knows some twenty bits of it; one step of third order makes them sixty. */
+/* ptxas makes this instruction a sequence that is exact to a bit. */
 double OVERLOADABLE rsqrt(double x)
 {
-    double y = __nvvm_rsqrt_approx_d(x), e = fma(-x, y * y, 1.0);
-
-    return x > 1e-290 && x < 1e290 ? fma(y, e * fma(0.375, e, 0.5), y) : 1 / sqrt(x);
+    return __nvvm_rsqrt_approx_d(x);
 }
 
 /* ---- Of vectors ----------------------------------------------------------------------------------------------------
