@@ -41,6 +41,9 @@
 #define ENOUGH      3 /* samples of a class: from then on only some runs are timed */
 #define TIMED_IN    16
 #define TIMED_NS    5e5 /* ... and those of one in so much work at most: timing may cost as much as some small kernels */
+#define NOISE_NS    5e4 /* runs that differ by no more than this, compared with what they take, don't vary */
+#define SMALL_NS    2e4 /* of a launch: smaller ones are timed and watched more rarely, as either costs about as much */
+#define SMALL_IN    8   /* ... so many times */
 
 /* One candidate, as far as it is known. */
 struct option {
@@ -71,6 +74,12 @@ static double feared_ratio(const struct tsl_placer *placer, unsigned a, unsigned
     return claimed <= 0.5 ? 1 : fmax(claimed, FEAR);
 }
 
+/* What a small kernel takes longer for once is the machine's doing, and says nothing of its work. */
+static double without_noise(double spread, double run_ns)
+{
+    return 1 + (spread - 1) * run_ns / (run_ns + NOISE_NS);
+}
+
 static void ask_model(struct tsl_placer *placer, const struct tsl_ask *ask, struct option *options)
 {
     for (unsigned i = 0; i < placer->n; i++) {
@@ -81,7 +90,7 @@ static void ask_model(struct tsl_placer *placer, const struct tsl_ask *ask, stru
         options[i] = (struct option){.known = guess.ns > 0,
                                      .n_samples = guess.n_samples,
                                      .n_tries = guess.n_tries,
-                                     .spread = guess.spread,
+                                     .spread = without_noise(guess.spread, guess.ns),
                                      .run_ns = guess.ns};
     }
 }
@@ -278,20 +287,35 @@ void tsl_auto_done(struct tsl_placer *placer, const struct tsl_placement *placem
 
 /* ---- The choice ---- */
 
+/* A queue that grows is watched: now and then, and one of it at least. */
+static bool decide_watch(const struct tsl_load *load, const struct tsl_ask *ask, const struct option *option)
+{
+    double wait_ns = (option->start_ns - (double)ask->now_ns + option->run_ns) * option->spread;
+    double often_ns = load->n_watched == 0 && option->run_ns >= SMALL_NS ? SOON_NS : WATCH_NS;
+
+    if (option->n_samples == 0)
+        return true;
+    return load->n > 0 && wait_ns >= SOON_NS && load->unwatched_ns + option->run_ns >= often_ns;
+}
+
+static bool decide_timed(const struct tsl_load *load, const struct option *option, bool watch)
+{
+    unsigned rarely = option->run_ns < SMALL_NS ? SMALL_IN : 1;
+
+    if (option->n_samples < ENOUGH || (watch && rarely == 1))
+        return true;
+    return load->n_untimed >= TIMED_IN * rarely && load->untimed_ns >= TIMED_NS * rarely;
+}
+
 static void decide_flags(struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *option,
                          struct tsl_placement *placement)
 {
     struct tsl_load *load = &placer->load[placement->member];
-    double wait_ns = (option->start_ns - (double)ask->now_ns + option->run_ns) * option->spread;
 
-    /* A queue that grows is watched: now and then, and one of it at least. */
-    placement->watch = option->n_samples == 0;
-    if (load->n > 0 && wait_ns >= SOON_NS)
-        placement->watch |= load->unwatched_ns + option->run_ns >= (load->n_watched == 0 ? SOON_NS : WATCH_NS);
+    placement->watch = decide_watch(load, ask, option);
     load->n_untimed++;
     load->untimed_ns += option->run_ns;
-    placement->timed = option->n_samples < ENOUGH || option->run_ns >= WATCH_NS || placement->watch ||
-                       (load->n_untimed >= TIMED_IN && load->untimed_ns >= TIMED_NS);
+    placement->timed = decide_timed(load, option, placement->watch) || option->run_ns >= WATCH_NS;
     placement->watch |= placement->timed && !placer->profiles[placement->member];
     if (placement->timed)
         load->n_untimed = 0, load->untimed_ns = 0;
