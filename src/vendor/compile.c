@@ -75,13 +75,15 @@ static cl_int compile(struct tsl_vendor_member *m, const struct tsl_program_inpu
                       const struct tsl_program_headers *headers, cl_program *program, char **log)
 {
     cl_int error;
+    const char *deadly;
 
     if (!m->cl->clCompileProgram || !m->cl->clLinkProgram)
         return CL_COMPILER_NOT_AVAILABLE;
     if (!tsl_vendor_takes_options(m, input->options, log))
         return CL_INVALID_COMPILER_OPTIONS;
-    if (m->device->quirks.extern_kills && input->kind == TSL_PROGRAM_SOURCE && tsl_vendor_uses_extern(input, headers)) {
-        *log = strdup("the compiler of this device can't share variables between programs (extern)");
+    deadly = tsl_vendor_deadly_text(&m->device->quirks, input, headers);
+    if (deadly) {
+        *log = strdup(deadly);
         return CL_COMPILE_PROGRAM_FAILURE;
     }
     *program = tsl_vendor_create_program(m, input, &error);

@@ -347,8 +347,10 @@ char *tsl_vendor_kernels_in(const char *text, size_t size);
 /* shared.c: does the device work on the host's memory itself? The caller entered the device. */
 bool tsl_vendor_shares_memory(const struct tsl_vendor_member *m);
 
-/* extern.c: does the source, with these headers, seem to use a variable that another program defines? */
-bool tsl_vendor_uses_extern(const struct tsl_program_input *input, const struct tsl_program_headers *headers);
+/* text.c: a sentence, if it seems that this vendor's compiler would end the process over the program; else NULL.
+ * headers: NULL for none. */
+const char *tsl_vendor_deadly_text(const struct tsl_vendor_quirks *quirks, const struct tsl_program_input *input,
+                                   const struct tsl_program_headers *headers);
 
 /* arguments.c: what the vendor tells of a kernel. On error *facts is empty. */
 cl_int tsl_vendor_facts(struct tsl_vendor_program *program, cl_kernel kernel, struct tsl_kernel_facts *facts);

@@ -183,6 +183,7 @@ static cl_int build(struct tsl_vendor_member *m, const struct tsl_program_input 
                     char **log)
 {
     cl_int error = CL_COMPILER_NOT_AVAILABLE;
+    const char *deadly;
 
     if (!tsl_vendor_takes_options(m, input->options, log))
         return CL_INVALID_BUILD_OPTIONS;
@@ -191,6 +192,11 @@ static cl_int build(struct tsl_vendor_member *m, const struct tsl_program_input 
         /* Only a device that has a compiler goes on. */
         if (error != CL_COMPILER_NOT_AVAILABLE || !tsl_vendor_has_compiler(m))
             return error;
+    }
+    deadly = tsl_vendor_deadly_text(&m->device->quirks, input, NULL);
+    if (deadly) {
+        *log = strdup(deadly);
+        return CL_BUILD_PROGRAM_FAILURE;
     }
     return build_with_arg_info(m, input, &p->program, log);
 }

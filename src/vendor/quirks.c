@@ -80,6 +80,7 @@ static const struct row {
       .no_times = true,
       .small_groups = true,
       .no_quotes = true,
+      .sampler_mix_kills = true,
       .shares_memory = true,
       .own_binaries = true,
       .preference = 10,

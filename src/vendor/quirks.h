@@ -33,6 +33,8 @@ struct tsl_vendor_quirks {
     bool files_kill;
     /* Compiling a program that uses another program's variable stops the process. */
     bool extern_kills;
+    /* Compiling a program with samplers of both kinds, constants and arguments, stops the process. */
+    bool sampler_mix_kills;
     /* It keeps thread-local records of the calls it is in, which are gone when a thread ends, the main one's before the
      * application's static objects release theirs. So nothing is released but from a call that makes or runs something.
      */

@@ -1,4 +1,4 @@
-/* Finding programs that use other programs' variables, in their text. */
+/* Finding in a program's text what some vendors' compilers die of. */
 #include "test.h"
 #include "vendor/internal.h"
 
@@ -10,7 +10,15 @@ static bool uses(const char *source, const char *header)
     struct tsl_program_headers headers = {header ? 1 : 0, &one};
     struct tsl_program_input input = {.kind = TSL_PROGRAM_SOURCE, .data = source, .size = strlen(source)};
 
-    return tsl_vendor_uses_extern(&input, &headers);
+    return tsl_vendor_deadly_text(&(struct tsl_vendor_quirks){.extern_kills = true}, &input, &headers) != NULL;
+}
+
+static bool mixes(const char *source)
+{
+    struct tsl_program_input input = {.kind = TSL_PROGRAM_SOURCE, .data = source, .size = strlen(source)};
+
+    assert_null(tsl_vendor_deadly_text(&(struct tsl_vendor_quirks){.extern_kills = true}, &input, NULL));
+    return tsl_vendor_deadly_text(&(struct tsl_vendor_quirks){.sampler_mix_kills = true}, &input, NULL) != NULL;
 }
 
 #define USE "kernel void k(global float *p) { *p = a[0]; }"
@@ -51,13 +59,31 @@ static void everything_else_is_left_alone(void **state)
     assert_false(uses("extern constant float a", NULL));
 }
 
+#define CONSTANT "constant sampler_t c = CLK_FILTER_NEAREST;"
+#define ARGUMENT \
+    "kernel void k(read_only image2d_t i, sampler_t s, global float4 *p) { *p = read_imagef(i, s, (int2)(0)); }"
+
+static void samplers_of_both_kinds_are_found(void **state)
+{
+    (void)state;
+    assert_true(mixes(CONSTANT ARGUMENT));
+    assert_true(mixes(ARGUMENT "kernel void b(global int *p) { const sampler_t c = CLK_FILTER_LINEAR; *p = 1; }"));
+    assert_true(mixes("float4 f(image2d_t i, sampler_t);" CONSTANT));
+    assert_false(mixes(CONSTANT CONSTANT));
+    assert_false(mixes(ARGUMENT ARGUMENT));
+    assert_false(mixes("const sampler_t"));
+    assert_false(mixes("int my_sampler_t = 1;" ARGUMENT));
+    assert_false(mixes(""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(samplers_of_both_kinds_are_found),
         cmocka_unit_test(variables_that_are_used_are_found),
         cmocka_unit_test(headers_count),
         cmocka_unit_test(everything_else_is_left_alone),
     };
 
-    return cmocka_run_group_tests_name("vendor_extern", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("vendor_text", tests, NULL, NULL);
 }

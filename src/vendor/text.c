@@ -1,5 +1,5 @@
-/* Variables of other programs, which some vendors' compilers die of (quirks.h, extern_kills). Reads the text as it
- * stands, without macros and comments: finding one too many leaves a member out, no more. */
+/* What some vendors' compilers die of (quirks.h, …_kill), found in a program's text. Reads it as it stands, without
+ * macros and comments: finding one too many leaves a member out, no more. */
 #include "vendor/internal.h"
 
 #include <ctype.h>
@@ -36,6 +36,8 @@ static struct text text_at(const struct tsl_program_input *input, const struct t
 
     return (struct text){start, start + (i ? headers->headers[i - 1].size : input->size)};
 }
+
+/* ---- Variables of other programs -------------------------------------------------------------------------------- */
 
 /* Does it stand anywhere but in its declaration? */
 static bool is_used(const struct tsl_program_input *input, const struct tsl_program_headers *headers, struct text name)
@@ -103,7 +105,7 @@ static bool declares_used(const struct tsl_program_input *input, const struct ts
     return false;
 }
 
-bool tsl_vendor_uses_extern(const struct tsl_program_input *input, const struct tsl_program_headers *headers)
+static bool uses_extern(const struct tsl_program_input *input, const struct tsl_program_headers *headers)
 {
     static const char word[] = "extern";
 
@@ -117,4 +119,52 @@ bool tsl_vendor_uses_extern(const struct tsl_program_input *input, const struct 
         }
     }
     return false;
+}
+
+/* ---- Samplers ---------------------------------------------------------------------------------------------------- */
+
+enum { SAMPLER_CONSTANT = 1, SAMPLER_ARGUMENT = 2 };
+
+/* What a declaration makes that begins behind `sampler_t`. */
+static unsigned kind_of_sampler(struct text text)
+{
+    for (const char *at = text.start; at < text.end; at++) {
+        if (*at == '=')
+            return SAMPLER_CONSTANT;
+        if (*at == ',' || *at == ')')
+            return SAMPLER_ARGUMENT;
+    }
+    return 0;
+}
+
+static bool mixes_samplers(const struct tsl_program_input *input, const struct tsl_program_headers *headers)
+{
+    static const char word[] = "sampler_t";
+    unsigned kinds = 0;
+
+    for (unsigned i = 0; i <= headers->n; i++) {
+        struct text text = text_at(input, headers, i);
+
+        while ((text.start = find_word(text, (struct text){word, word + strlen(word)}))) {
+            text.start += strlen(word);
+            kinds |= kind_of_sampler(text);
+        }
+    }
+    return kinds == (SAMPLER_CONSTANT | SAMPLER_ARGUMENT);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+const char *tsl_vendor_deadly_text(const struct tsl_vendor_quirks *quirks, const struct tsl_program_input *input,
+                                   const struct tsl_program_headers *headers)
+{
+    static const struct tsl_program_headers none;
+
+    if (input->kind != TSL_PROGRAM_SOURCE)
+        return NULL;
+    if (quirks->extern_kills && uses_extern(input, headers ? headers : &none))
+        return "the compiler of this device can't share variables between programs (extern)";
+    if (quirks->sampler_mix_kills && mixes_samplers(input, headers ? headers : &none))
+        return "the compiler of this device takes no program that has both constant samplers and samplers as arguments";
+    return NULL;
 }
