@@ -5,12 +5,7 @@
  * error or in a result. At the end all is released: nothing may be left, and the driver was used as its contract says.
  */
 #include "api.h"
-#include "core/device.h"
-#include "core/object.h"
-#include "driver/fake.h"
-#include "driver/members.h"
-#include "fuzz.h"
-#include "graph/worker.h"
+#include "machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,116 +33,6 @@ static unsigned n_mapped;
 static unsigned char pool[POOL_SIZE];
 static struct fuzz_input *in;
 
-/* ---- The machine: one thread, virtual time -------------------------------------------------------------------------
- */
-
-#define MAX_WORKERS 16
-
-static struct {
-    struct tsl_worker *worker;
-    unsigned n_posts;
-    bool busy;
-} workers[MAX_WORKERS];
-static unsigned n_workers;
-
-static void posted(struct tsl_worker *worker)
-{
-    unsigned i = 0;
-    while (i < n_workers && workers[i].worker != worker)
-        i++;
-    if (i == MAX_WORKERS)
-        abort();
-    if (i == n_workers)
-        workers[n_workers++].worker = worker;
-    workers[i].n_posts++;
-}
-
-static bool run_job(void)
-{
-    for (unsigned i = 0; i < n_workers; i++)
-        if (workers[i].n_posts && !workers[i].busy) {
-            workers[i].n_posts--;
-            workers[i].busy = true;
-            tsl_worker_step(workers[i].worker);
-            workers[i].busy = false;
-            return true;
-        }
-    return false;
-}
-
-static bool step(void)
-{
-    return run_job() || tsl_fake_step(fuzz_byte(in));
-}
-
-static void finding(const char *what, const char *more)
-{
-    fprintf(stderr, "%s: %s\n", what, more ? more : "");
-    abort();
-}
-
-static void block(void)
-{
-    if (!step())
-        finding("a call hangs", tsl_fake_stuck());
-}
-
-static bool meanwhile(void *arg)
-{
-    (void)arg;
-    return run_job();
-}
-
-static const struct tsl_simulation simulation = {.posted = posted, .block = block};
-
-static void add_body(const struct tsl_fake_run *run)
-{
-    unsigned char *bytes = run->args[0].ptr;
-    for (size_t i = 0; bytes && i < run->args[0].size; i++)
-        bytes[i]++;
-}
-
-static void mix_body(const struct tsl_fake_run *run)
-{
-    const unsigned char *from = run->args[0].ptr;
-    unsigned char *to = run->args[1].ptr;
-    for (size_t i = 0; from && to && i < run->args[0].size && i < run->args[1].size; i++)
-        to[i] = (unsigned char)(to[i] ^ from[i]);
-}
-
-static void machine_begin(void)
-{
-    struct tsl_fake_setup setup = {.n_members = 3, .in_time = true, .on_block = meanwhile};
-    setup.members[0] = (struct tsl_fake_member){.gates = true, .memory_size = 64 << 10, .delay_ns = 10};
-    setup.members[1] = (struct tsl_fake_member){.submits_block = true, .memory_size = 32 << 10};
-    setup.members[2] = (struct tsl_fake_member){.gates = true, .memory_size = 48 << 10, .zero_copy = true};
-    n_workers = 0;
-    memset(workers, 0, sizeof(workers));
-    tsl_simulation = &simulation;
-    static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL, TSL_FACT_VALUE, TSL_FACT_LOCAL};
-    tsl_fake_kernel("add", add_body, 1, kinds, (const unsigned[]){TSL_ROLE_READ | TSL_ROLE_WRITE});
-    tsl_fake_kernel("mix", mix_body, 4, kinds, (const unsigned[]){TSL_ROLE_READ, TSL_ROLE_WRITE, 0, 0});
-    tsl_fake_begin(&setup);
-    tsl_members_register(&tsl_fake_driver);
-}
-
-static void machine_end(void)
-{
-    while (step())
-        continue;
-    if (tsl_fake_busy())
-        finding("work is left that can't run", tsl_fake_stuck());
-    if (tsl_object_live(TSL_CONTEXT))
-        finding("a context is left", NULL);
-    tsl_fake_check_end();
-    if (tsl_fake_violation(0))
-        finding("the driver's contract was broken", tsl_fake_violation(0));
-    tsl_members_reset();
-    tsl_device_forget();
-    tsl_fake_end();
-    tsl_simulation = NULL;
-}
-
 /* ---- What calls are given -----------------------------------------------------------------------------------------
  */
 
@@ -156,7 +41,7 @@ static void keep(enum kind kind, void *handle)
     if (!handle)
         return;
     if (n_handles == N_HANDLES)
-        finding("too many handles", NULL);
+        fuzz_finding("too many handles", NULL);
     handles[n_handles].kind = kind;
     handles[n_handles].user = false;
     handles[n_handles++].handle = handle;
@@ -636,7 +521,7 @@ static void retain_some(void)
 
 static void let_time_pass(void)
 {
-    for (unsigned n = fuzz_pick(in, 8); n-- > 0 && step();)
+    for (unsigned n = fuzz_pick(in, 8); n-- > 0 && fuzz_step();)
         continue;
 }
 
@@ -687,11 +572,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fuzz_input input = {data, size};
     in = &input;
     n_handles = n_mapped = 0;
-    machine_begin();
+    fuzz_machine_begin(in);
     begin_program();
     while (fuzz_more(in) && n_handles < N_HANDLES - 2)
         calls[fuzz_pick(in, sizeof(calls) / sizeof(calls[0]))]();
     end_program();
-    machine_end();
+    fuzz_machine_end();
     return 0;
 }

@@ -1,0 +1,125 @@
+/*
+ * The machine that fuzzers of the API run on: three fake members, one thread, virtual time. What happens next is chosen
+ * by bytes of the input.
+ */
+#include "machine.h"
+
+#include "core/device.h"
+#include "core/object.h"
+#include "driver/fake.h"
+#include "driver/members.h"
+#include "graph/worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_WORKERS 16
+
+static struct fuzz_input *in;
+
+static struct {
+    struct tsl_worker *worker;
+    unsigned n_posts;
+    bool busy;
+} workers[MAX_WORKERS];
+static unsigned n_workers;
+
+static void posted(struct tsl_worker *worker)
+{
+    unsigned i = 0;
+    while (i < n_workers && workers[i].worker != worker)
+        i++;
+    if (i == MAX_WORKERS)
+        abort();
+    if (i == n_workers)
+        workers[n_workers++].worker = worker;
+    workers[i].n_posts++;
+}
+
+static bool run_job(void)
+{
+    for (unsigned i = 0; i < n_workers; i++)
+        if (workers[i].n_posts && !workers[i].busy) {
+            workers[i].n_posts--;
+            workers[i].busy = true;
+            tsl_worker_step(workers[i].worker);
+            workers[i].busy = false;
+            return true;
+        }
+    return false;
+}
+
+bool fuzz_step(void)
+{
+    return run_job() || tsl_fake_step(fuzz_byte(in));
+}
+
+_Noreturn void fuzz_finding(const char *what, const char *more)
+{
+    fprintf(stderr, "%s: %s\n", what, more ? more : "");
+    abort();
+}
+
+static void block(void)
+{
+    if (!fuzz_step())
+        fuzz_finding("a call hangs", tsl_fake_stuck());
+}
+
+static bool meanwhile(void *arg)
+{
+    (void)arg;
+    return run_job();
+}
+
+static const struct tsl_simulation simulation = {.posted = posted, .block = block};
+
+static void add_body(const struct tsl_fake_run *run)
+{
+    unsigned char *bytes = run->args[0].ptr;
+    for (size_t i = 0; bytes && i < run->args[0].size; i++)
+        bytes[i]++;
+}
+
+static void mix_body(const struct tsl_fake_run *run)
+{
+    const unsigned char *from = run->args[0].ptr;
+    unsigned char *to = run->args[1].ptr;
+    for (size_t i = 0; from && to && i < run->args[0].size && i < run->args[1].size; i++)
+        to[i] = (unsigned char)(to[i] ^ from[i]);
+}
+
+void fuzz_machine_begin(struct fuzz_input *input)
+{
+    in = input;
+    struct tsl_fake_setup setup = {.n_members = 3, .in_time = true, .on_block = meanwhile};
+    setup.members[0] = (struct tsl_fake_member){.gates = true, .memory_size = 64 << 10, .delay_ns = 10};
+    setup.members[1] = (struct tsl_fake_member){.submits_block = true, .memory_size = 32 << 10};
+    setup.members[2] = (struct tsl_fake_member){.gates = true, .memory_size = 48 << 10, .zero_copy = true};
+    n_workers = 0;
+    memset(workers, 0, sizeof(workers));
+    tsl_simulation = &simulation;
+    static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL, TSL_FACT_VALUE, TSL_FACT_LOCAL};
+    tsl_fake_kernel("add", add_body, 1, kinds, (const unsigned[]){TSL_ROLE_READ | TSL_ROLE_WRITE});
+    tsl_fake_kernel("mix", mix_body, 4, kinds, (const unsigned[]){TSL_ROLE_READ, TSL_ROLE_WRITE, 0, 0});
+    tsl_fake_begin(&setup);
+    tsl_members_register(&tsl_fake_driver);
+}
+
+void fuzz_machine_end(void)
+{
+    while (fuzz_step())
+        continue;
+    if (tsl_fake_busy())
+        fuzz_finding("work is left that can't run", tsl_fake_stuck());
+    if (tsl_object_live(TSL_CONTEXT))
+        fuzz_finding("a context is left", NULL);
+    tsl_fake_check_end();
+    if (tsl_fake_violation(0))
+        fuzz_finding("the driver's contract was broken", tsl_fake_violation(0));
+    tsl_members_reset();
+    tsl_device_forget();
+    tsl_fake_end();
+    tsl_simulation = NULL;
+}
