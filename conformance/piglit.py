@@ -1,4 +1,4 @@
-"""Debian's piglit: its OpenCL tests, one process each, images excepted."""
+"""Debian's piglit: its OpenCL tests, one process each."""
 import os
 import pathlib
 import re
@@ -42,7 +42,6 @@ def tests(options):
     found = []
     for line in listed.stdout.splitlines():
         name, _, command = line.partition(' ::: ')
-        images = any(word in name.lower() for word in ('image', 'sampler'))
-        if command and not images and results.chosen(options, name):
+        if command and results.chosen(options, name):
             found.append(Test('piglit', name, absolute(program, command.split())))
     return found
