@@ -31,7 +31,10 @@ def summary(table):
     for (suite, on), c in by_suite(table).items():
         lines.append(f"{suite:24} {on:36} {c['all']:5} sub-tests, {c['native']:5} pass natively, {c['ours']:5} here; "
                      f"lost {c['lost']}, gained {c['gained']}, differ {c['differs']}, expected {c['expected']}")
-    lines += [f'{row.kind}: {row.on}: {row.suite} {row.test}: {row.native} natively, {row.state} here' for row in table.bad()]
+    for row in table.bad():
+        lines.append(f'{row.kind}: {row.on}: {row.suite} {row.test}: {row.native} natively, {row.state} here')
+        if row.kind == 'lost' and row.reason:
+            lines[-1] += ' (take it out of expected/: what passes natively must pass)'
     return '\n'.join(lines) or 'no sub-test has a result on both yet'
 
 

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import time
 
+from platforms import Problem
+
 PASS, FAIL, SKIP, CRASH, TIMEOUT = 'pass', 'fail', 'skip', 'crash', 'timeout'
 
 
@@ -93,9 +95,13 @@ class Expected:
     def __init__(self, folder):
         self.entries = []
         for path in sorted(pathlib.Path(folder).glob('*.json')):
-            for entry in json.loads(path.read_text()):
+            try:
+                entries = json.loads(path.read_text())
+            except ValueError as error:
+                raise Problem(f'{path} is no JSON: {error}') from error
+            for entry in entries:
                 if not entry.get('reason'):
-                    raise ValueError(f'{path}: {entry} gives no reason')
+                    raise Problem(f'{path}: {entry} gives no reason')
                 self.entries.append(entry)
 
     def reason(self, column, key):
@@ -128,7 +134,7 @@ class Table:
             kind = 'gained'
         else:
             kind = 'expected' if reason else 'differs'
-        return Row(*key, native.state, column, ours.state, kind, reason if kind == 'expected' else None, ours.tail)
+        return Row(*key, native.state, column, ours.state, kind, reason if kind in ('expected', 'lost') else None, ours.tail)
 
     def bad(self):
         return [r for r in self.rows if r.kind in ('lost', 'differs')]
