@@ -102,19 +102,25 @@ static bool takes_place(const struct tsl_member *member, const struct tsl_image_
     return of->offset % ((limits->base_align ? limits->base_align : 1) * desc->element_size) == 0;
 }
 
-/* A member's formats; the caller frees. NULL, and *n 0: it has none, or can't tell. */
-static cl_image_format *formats_of(struct tsl_member *member, cl_mem_flags flags, cl_mem_object_type type, cl_uint *n)
+/* A member's formats: the caller frees. Without images, or where it can't tell, it has none. The only error is
+ * CL_OUT_OF_HOST_MEMORY. */
+static cl_int formats_of(struct tsl_member *member, cl_mem_flags flags, cl_mem_object_type type,
+                         cl_image_format **formats, cl_uint *n)
 {
-    cl_image_format *formats = NULL;
+    cl_int error;
+    *formats = NULL;
     *n = 0;
-    if (!has_images(member) || member->driver->image_formats(member, flags, type, 0, NULL, n) || *n == 0)
-        return NULL;
-    formats = calloc(*n, sizeof(*formats));
-    if (formats && !member->driver->image_formats(member, flags, type, *n, formats, NULL))
-        return formats;
-    free(formats);
-    *n = 0;
-    return NULL;
+    if (!has_images(member))
+        return CL_SUCCESS;
+    error = member->driver->image_formats(member, flags, type, 0, NULL, n);
+    if (!error && *n > 0) {
+        *formats = calloc(*n, sizeof(**formats));
+        error =
+            *formats ? member->driver->image_formats(member, flags, type, *n, *formats, NULL) : CL_OUT_OF_HOST_MEMORY;
+    }
+    if (error)
+        *n = 0;
+    return error == CL_OUT_OF_HOST_MEMORY ? error : CL_SUCCESS;
 }
 
 static bool same_format(const cl_image_format *a, const cl_image_format *b)
@@ -130,13 +136,15 @@ static bool is_among(const cl_image_format *formats, cl_uint n, const cl_image_f
     return false;
 }
 
-static bool has_format(struct tsl_member *member, cl_mem_flags flags, const struct tsl_image_desc *desc)
+static cl_int check_format(struct tsl_member *member, cl_mem_flags flags, const struct tsl_image_desc *desc)
 {
+    cl_image_format *formats;
     cl_uint n;
-    cl_image_format *formats = formats_of(member, flags, desc->type, &n);
-    bool has = is_among(formats, n, &desc->format);
+    cl_int error = formats_of(member, flags, desc->type, &formats, &n);
+    if (!error && !is_among(formats, n, &desc->format))
+        error = CL_IMAGE_FORMAT_NOT_SUPPORTED;
     free(formats);
-    return has;
+    return error;
 }
 
 #define KERNEL_ACCESS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
@@ -151,7 +159,7 @@ static cl_int refusal(struct tsl_member *member, cl_mem_flags flags, const struc
         return CL_INVALID_IMAGE_SIZE;
     if (!takes_place(member, desc, of))
         return CL_INVALID_IMAGE_FORMAT_DESCRIPTOR;
-    return has_format(member, flags & KERNEL_ACCESS, desc) ? CL_SUCCESS : CL_IMAGE_FORMAT_NOT_SUPPORTED;
+    return check_format(member, flags & KERNEL_ACCESS, desc);
 }
 
 /* How near a member has come to having it. */
@@ -171,13 +179,15 @@ cl_int tsl_image_find_members(const struct tsl_context *context, cl_mem_flags fl
     for (unsigned i = 0; i < context->n_members; i++) {
         struct tsl_member *member = context->members[i];
         cl_int refused = refusal(member, flags, of, &image->desc);
+        cl_int refused_both = refused || !member->caps.images.n_read_write_args
+                                  ? CL_IMAGE_FORMAT_NOT_SUPPORTED
+                                  : check_format(member, CL_MEM_KERNEL_READ_AND_WRITE, &image->desc);
+        if (refused == CL_OUT_OF_HOST_MEMORY || refused_both == CL_OUT_OF_HOST_MEMORY)
+            return CL_OUT_OF_HOST_MEMORY;
         if (refused && rank(refused) > rank(worst))
             worst = refused;
-        if (refused)
-            continue;
-        image->members |= 1u << i;
-        if (member->caps.images.n_read_write_args && has_format(member, CL_MEM_KERNEL_READ_AND_WRITE, &image->desc))
-            image->read_write_members |= 1u << i;
+        image->members |= refused ? 0 : 1u << i;
+        image->read_write_members |= refused_both ? 0 : 1u << i;
     }
     return image->members ? CL_SUCCESS : worst;
 }
@@ -198,19 +208,20 @@ static bool add_formats(cl_image_format **all, cl_uint *n_all, const cl_image_fo
 cl_int tsl_image_formats(const struct tsl_context *context, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
                          cl_image_format *formats, cl_uint *n_ret)
 {
-    cl_image_format *all = NULL;
-    cl_uint n_all = 0, n_own = 0;
-    bool added = true;
-    for (unsigned i = 0; i < context->n_members && added; i++) {
-        cl_image_format *own = formats_of(context->members[i], flags, type, &n_own);
-        added = !own || add_formats(&all, &n_all, own, n_own);
+    cl_image_format *all = NULL, *own;
+    cl_uint n_all = 0, n_own;
+    cl_int error = CL_SUCCESS;
+    for (unsigned i = 0; i < context->n_members && !error; i++) {
+        error = formats_of(context->members[i], flags, type, &own, &n_own);
+        if (!error && n_own > 0 && !add_formats(&all, &n_all, own, n_own))
+            error = CL_OUT_OF_HOST_MEMORY;
         free(own);
     }
     for (cl_uint i = 0; formats && i < n && i < n_all; i++)
         formats[i] = all[i];
     free(all);
     *n_ret = n_all;
-    return added ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    return error;
 }
 
 /* ---- Making ----------------------------------------------------------------------------------------------------- */

@@ -144,7 +144,7 @@ struct tsl_waits {
 /* One side of a copy: device memory, or host memory where mem is NULL. Of an image whose memory is its own
  * (image_alloc) the places are those of the canonical layout, whatever the technology's own is: a box has the image's
  * own row step and slice pitch (driver/image.h) and whole pixels; a range (one row, however long) begins and ends at
- * pixels and goes on from row to row, unless the image has padding. */
+ * pixels, goes on from row to row, and meets no padding. */
 struct tsl_place {
     struct tsl_mem *mem;
     void *host;         /* used when mem is NULL */

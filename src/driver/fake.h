@@ -44,8 +44,10 @@ struct tsl_fake_member {
     size_t work_group_size;  /* 0: 256 */
     unsigned context;        /* members with the same number > 0 wait natively for each other's fences */
     bool zero_copy;          /* works on the host's copy itself */
-    bool lazy_memory;        /* memory is taken, and found missing, by the first submission that uses it */
-    bool peer;               /* copies directly to and from other members that have it */
+    bool images; /* has images: every format, 1024 pixels and layers each way, of buffers in rows of 4 pixels */
+    bool zero_copy_images; /* with zero_copy: images are the host's copy, too */
+    bool lazy_memory;      /* memory is taken, and found missing, by the first submission that uses it */
+    bool peer;             /* copies directly to and from other members that have it */
     bool gates;
     bool submits_block;   /* flush returns only when the lane's work is done */
     bool unordered_lanes; /* work of one lane runs in any order that the waits allow */

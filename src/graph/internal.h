@@ -246,11 +246,13 @@ static inline bool tsl_is_host(const struct tsl_port *port)
 }
 
 /* The space in which the port works on this data. A member that works on the host's memory may have its own of images
- * (zero_copy_images). */
+ * (zero_copy_images), and knows nothing of those that it can't hold. */
 static inline unsigned tsl_space_of(const struct tsl_port *port, const struct tsl_data *data)
 {
-    bool apart = data->image && port->space == TSL_SPACE_HOST && !tsl_is_host(port);
-    return apart && !port->member->caps.zero_copy_images ? TSL_SPACE_MEMBER(port->index) : port->space;
+    if (!data->image || port->space != TSL_SPACE_HOST || tsl_is_host(port))
+        return port->space;
+    bool shared = port->member->caps.zero_copy_images && (data->members >> port->index & 1);
+    return shared ? TSL_SPACE_HOST : TSL_SPACE_MEMBER(port->index);
 }
 
 /* ---- Commands ------------------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@
 #include "core/clock.h"
 #include "core/image.h"
 #include "core/log.h"
-#include "driver/box.h"
 #include "driver/host.h"
 #include "graph/internal.h"
 #include "trace/trace.h"
@@ -130,40 +129,14 @@ static cl_int submit_copy(struct tsl_op *op, struct tsl_lane *lane, const struct
     return error ? error : lane->member->driver->copy(lane, &copy, waits, fence);
 }
 
-/* Drivers fill ranges. In a lane without order all wait, and a mark behind them gives the fence. */
-static cl_int fill_rows(const struct tsl_op *op, struct tsl_lane *lane, const struct tsl_place *box,
-                        const struct tsl_waits *waits, struct tsl_fence **fence)
-{
-    const struct tsl_driver *driver = lane->member->driver;
-    const struct tsl_command *c = op->command;
-    size_t n = op->region[1] * op->region[2];
-    bool ordered = lane->member->caps.ordered_lanes;
-    cl_int error = CL_SUCCESS;
-    for (size_t i = 0; i < n && !error; i++) {
-        struct tsl_place row = *box;
-        row.offset = tsl_place_row(box, i % op->region[1], i / op->region[1]);
-        error = driver->fill(lane, &row, op->region[0], c->pattern, c->pattern_size, i == 0 || !ordered ? waits : NULL,
-                             ordered && i == n - 1 ? fence : NULL);
-        if (error && i > 0) /* Nothing may be under way after an error. */
-            driver->finish(lane);
-    }
-    if (!error && !ordered && fence && (error = driver->mark(lane, NULL, fence)))
-        driver->finish(lane);
-    return error;
-}
-
 static cl_int submit_fill(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_waits *waits,
                           struct tsl_fence **fence)
 {
     struct tsl_place dst;
     const struct tsl_command *c = op->command;
     cl_int error = bind_side(op->port, &op->dst, &dst);
-    if (error)
-        return error;
-    if (!tsl_place_is_linear(&dst, op->region))
-        return fill_rows(op, lane, &dst, waits, fence);
-    return lane->member->driver->fill(lane, &dst, op->region[0] * op->region[1] * op->region[2], c->pattern,
-                                      c->pattern_size, waits, fence);
+    return error ? error
+                 : lane->member->driver->fill(lane, &dst, op->region[0], c->pattern, c->pattern_size, waits, fence);
 }
 
 static cl_int submit_launch(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_waits *waits,

@@ -6,7 +6,7 @@
 #include "sim.h"
 #include "test.h"
 
-#define MAX_PROGRAMS 1000
+#define MAX_PROGRAMS 3000
 #define FIRST_SEED   64000 /* blocks of seeds with different policies take turns */
 
 static const struct fault {

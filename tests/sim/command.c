@@ -11,8 +11,8 @@ const char *const sim_names[] = {"add",     "blend", "set",   "part", "print",  
                                  "write",   "read",  "copy",  "fill", "native", "migrate", "marker",
                                  "barrier", "map",   "unmap", "user", "poke",   "peek"};
 
-const struct sim_handle sim_arena = {NULL, SIM_ARENA, 0, SIM_ARENA_SIZE};
-static const struct sim_handle hidden = {NULL, SIM_HIDDEN, 0, 64};
+const struct sim_handle sim_arena = {NULL, SIM_ARENA, 0, SIM_ARENA_SIZE, NULL};
+static const struct sim_handle hidden = {NULL, SIM_HIDDEN, 0, 64, NULL};
 
 struct sim_node *sim_new_node(struct sim *sim, enum sim_kind kind, int queue)
 {
@@ -72,25 +72,18 @@ static struct sim_handle random_handle(struct sim *sim)
     b = &sim->buffers[i];
     sub = sim_pick(sim, SIM_MAX_SUBS + 2);
     if (sub < b->n_subs)
-        return (struct sim_handle){b->subs[sub], i, b->sub_offsets[sub], b->sub_sizes[sub]};
-    return (struct sim_handle){b->root, i, 0, b->size};
+        return (struct sim_handle){b->subs[sub], i, b->sub_offsets[sub], b->sub_sizes[sub],
+                                   b->sub_shapes[sub].pixel ? &b->sub_shapes[sub] : NULL};
+    return (struct sim_handle){b->root, i, 0, b->size, b->shape.pixel ? &b->shape : NULL};
 }
 
 /* ---- What a call is given ---- */
 
-struct call {
-    cl_command_queue queue;
-    cl_uint n;
-    const cl_event *list; /* NULL if there is none */
-    cl_event *event;
-    cl_event waits[8];
-};
-
-static void fill_call(struct sim *sim, struct call *call, struct sim_node *node)
+static void fill_call(struct sim *sim, struct sim_call *call, struct sim_node *node)
 {
     bool wants_event = node->needs_event || sim_may_fail(sim) || !sim_once_in(sim, 5);
 
-    *call = (struct call){.queue = sim->queues[node->queue], .event = wants_event ? &node->event : NULL};
+    *call = (struct sim_call){.queue = sim->queues[node->queue], .event = wants_event ? &node->event : NULL};
     for (unsigned i = 0; i < node->n_waits; i++)
         call->waits[call->n++] = sim->nodes[node->waits[i]].event;
     call->list = call->n ? call->waits : NULL;
@@ -164,6 +157,10 @@ static bool plan_transfer(struct sim *sim, struct sim_node *node, struct sim_han
 {
     *dst = node->kind == SIM_READ ? sim_arena : random_handle(sim);
     *src = node->kind == SIM_WRITE ? sim_arena : random_handle(sim);
+    if (dst->shape || src->shape) {
+        node->blocking = node->kind != SIM_COPY && sim_once_in(sim, 5);
+        return sim_image_plan(sim, node, dst, src) && !sim_accesses_meet(&node->dst, &node->src);
+    }
     node->dst = sim_some_of(sim, dst, src->size, true);
     node->src = sim_range(src->area, src->offset + sim_pick(sim, (unsigned)(src->size - node->dst.size + 1)),
                           node->dst.size, false);
@@ -194,7 +191,7 @@ static struct side side_of(struct sim *sim, const struct sim_access *access, con
 }
 
 static cl_int transfer_box(struct sim *sim, struct sim_node *node, const struct sim_handle *dst,
-                           const struct sim_handle *src, const struct call *c)
+                           const struct sim_handle *src, const struct sim_call *c)
 {
     struct side to = side_of(sim, &node->dst, dst), from = side_of(sim, &node->src, src);
     size_t region[3] = {node->dst.size, node->dst.n_rows, node->dst.n_slices};
@@ -213,10 +210,12 @@ static cl_int transfer_box(struct sim *sim, struct sim_node *node, const struct 
 }
 
 static cl_int transfer(struct sim *sim, struct sim_node *node, const struct sim_handle *dst,
-                       const struct sim_handle *src, const struct call *c)
+                       const struct sim_handle *src, const struct sim_call *c)
 {
     size_t to = node->dst.offset - dst->offset, from = node->src.offset - src->offset, size = node->dst.size;
 
+    if (dst->shape || src->shape)
+        return sim_image_transfer(sim, node, dst, src, c);
     if (sim_n_rows(&node->dst) > 1)
         return transfer_box(sim, node, dst, src, c);
     if (node->kind == SIM_WRITE)
@@ -233,6 +232,11 @@ static bool plan_fill(struct sim *sim, struct sim_node *node, struct sim_handle 
     size_t pattern = (size_t)1 << sim_pick(sim, 6);
 
     *dst = random_handle(sim);
+    if (dst->shape) {
+        node->pattern_size = (unsigned char)dst->shape->pixel;
+        node->dst = sim_image_box(sim, dst, true);
+        return true;
+    }
     if (dst->size < pattern)
         return false;
     node->pattern_size = (unsigned char)pattern;
@@ -242,10 +246,12 @@ static bool plan_fill(struct sim *sim, struct sim_node *node, struct sim_handle 
     return node->dst.offset + node->dst.size <= dst->offset + dst->size;
 }
 
-static cl_int fill(struct sim *sim, struct sim_node *node, const struct sim_handle *dst, const struct call *c)
+static cl_int fill(struct sim *sim, struct sim_node *node, const struct sim_handle *dst, const struct sim_call *c)
 {
     unsigned char pattern[128];
 
+    if (dst->shape)
+        return sim_image_fill(sim, node, dst, c);
     for (unsigned i = 0; i < node->pattern_size; i++)
         pattern[i] = (unsigned char)(node->value + i);
     return sim->cl->clEnqueueFillBuffer(c->queue, dst->mem, pattern, node->pattern_size, node->dst.offset - dst->offset,
@@ -261,10 +267,14 @@ static bool kernels_may_write(const struct sim *sim, const struct sim_handle *ha
 
 static bool plan_add(struct sim *sim, struct sim_node *node, struct sim_handle *dst, struct sim_handle *src)
 {
+    struct sim_handle to, from;
+
     *dst = node->kind == SIM_HIDE ? hidden : random_handle(sim);
     *src = node->kind == SIM_SHOW ? hidden : random_handle(sim);
-    node->dst = sim_some_of(sim, dst, src->size, true);
-    node->src = sim_range(src->area, src->offset + sim_pick(sim, (unsigned)(src->size - node->dst.size + 1)),
+    to = sim_linear_part(sim, dst);
+    from = sim_linear_part(sim, src);
+    node->dst = sim_some_of(sim, &to, from.size, true);
+    node->src = sim_range(src->area, from.offset + sim_pick(sim, (unsigned)(from.size - node->dst.size + 1)),
                           node->dst.size, false);
     /* A command's arguments say which memory it may write, not which bytes; a failed one leaves nothing sure of it. */
     if (dst->mem)
@@ -276,10 +286,13 @@ static bool plan_add(struct sim *sim, struct sim_node *node, struct sim_handle *
 
 static bool plan_one(struct sim *sim, struct sim_node *node, struct sim_handle *dst)
 {
+    struct sim_handle part;
+
     *dst = random_handle(sim);
-    node->dst = node->kind == SIM_SET ? whole(dst, true) : sim_some_of(sim, dst, dst->size, true);
+    part = sim_linear_part(sim, dst);
+    node->dst = node->kind == SIM_SET ? whole(dst, true) : sim_some_of(sim, &part, part.size, true);
     node->may_dst = whole(dst, true);
-    return kernels_may_write(sim, dst);
+    return kernels_may_write(sim, dst) && !(node->kind == SIM_SET && sim_is_padded(dst));
 }
 
 static struct sim_argument argument_of(struct sim *sim, const struct sim_node *node, const struct sim_handle *dst,
@@ -298,7 +311,7 @@ static struct sim_argument argument_of(struct sim *sim, const struct sim_node *n
 }
 
 static cl_int enqueue_kernel(struct sim *sim, struct sim_node *node, cl_kernel kernel, const struct sim_handle *dst,
-                             const struct sim_handle *src, const struct call *c)
+                             const struct sim_handle *src, const struct sim_call *c)
 {
     const struct sim_argument value = argument_of(sim, node, dst, src);
     const cl_mem mems[] = {dst->mem ? dst->mem : src->mem, src->mem};
@@ -318,7 +331,7 @@ static cl_int enqueue_kernel(struct sim *sim, struct sim_node *node, cl_kernel k
 
 /* Some kernels serve for many launches, others for one. */
 static cl_int launch(struct sim *sim, struct sim_node *node, const struct sim_handle *dst, const struct sim_handle *src,
-                     const struct call *c)
+                     const struct sim_call *c)
 {
     cl_kernel *kept = &sim->kernels[node->kind], kernel = *kept;
     bool new = !kernel || sim_once_in(sim, 2);
@@ -349,7 +362,7 @@ static void CL_CALLBACK native_body(void *arg)
 }
 
 static cl_int native(struct sim *sim, struct sim_node *node, const struct sim_handle *dst, const struct sim_handle *src,
-                     const struct call *c)
+                     const struct sim_call *c)
 {
     struct native_args args = {
         NULL, NULL, node->dst.offset - dst->offset, node->src.offset - src->offset, node->dst.size, node->value};
@@ -371,7 +384,8 @@ static void plan_map(struct sim *sim, struct sim_node *node, struct sim_handle *
     *handle = random_handle(sim);
     node->map_flags = flags[sim_pick(sim, 4)];
     node->blocking = sim_once_in(sim, 2);
-    access = sim_some_of(sim, handle, handle->size, node->map_flags != CL_MAP_READ);
+    access = handle->shape ? sim_image_box(sim, handle, node->map_flags != CL_MAP_READ)
+                           : sim_some_of(sim, handle, handle->size, node->map_flags != CL_MAP_READ);
     *(access.write ? &node->dst : &node->src) = access;
 }
 
@@ -385,16 +399,17 @@ static void check_pointer(struct sim *sim, const struct sim_node *node, const st
                  node->ptr - should);
 }
 
-static cl_int map(struct sim *sim, struct sim_node *node, const struct sim_handle *handle, const struct call *c)
+static cl_int map(struct sim *sim, struct sim_node *node, const struct sim_handle *handle, const struct sim_call *c)
 {
     const struct sim_access *access = node->dst.size ? &node->dst : &node->src;
     cl_int error;
 
     node->mem = handle->mem;
     node->mapped = true;
-    node->ptr =
-        sim->cl->clEnqueueMapBuffer(c->queue, handle->mem, node->blocking, node->map_flags,
-                                    access->offset - handle->offset, access->size, c->n, c->list, c->event, &error);
+    node->ptr = handle->shape ? sim_image_map(sim, node, handle, c, &error)
+                              : sim->cl->clEnqueueMapBuffer(c->queue, handle->mem, node->blocking, node->map_flags,
+                                                            access->offset - handle->offset, access->size, c->n,
+                                                            c->list, c->event, &error);
     node->mapped = !error;
     if (!error)
         check_pointer(sim, node, access);
@@ -409,7 +424,8 @@ static void plan_migrate(struct sim *sim, struct sim_node *node, struct sim_hand
 }
 
 /* What couldn't be unmapped still is mapped, and is unmapped then. */
-static cl_int unmap(struct sim *sim, const struct sim_node *node, const struct sim_handle *dst, const struct call *c)
+static cl_int unmap(struct sim *sim, const struct sim_node *node, const struct sim_handle *dst,
+                    const struct sim_call *c)
 {
     void *ptr = sim->nodes[node->map].ptr;
     cl_int error = CL_OUT_OF_HOST_MEMORY;
@@ -419,7 +435,7 @@ static cl_int unmap(struct sim *sim, const struct sim_node *node, const struct s
     return error;
 }
 
-static cl_int migrate(struct sim *sim, struct sim_node *node, const struct sim_handle *handle, const struct call *c)
+static cl_int migrate(struct sim *sim, struct sim_node *node, const struct sim_handle *handle, const struct sim_call *c)
 {
     cl_mem_migration_flags flags = sim_once_in(sim, 2) ? CL_MIGRATE_MEM_OBJECT_HOST : 0;
 
@@ -463,7 +479,7 @@ static bool plan(struct sim *sim, struct sim_node *node, struct sim_handle *dst,
 
 static cl_int enqueue(struct sim *sim, struct sim_node *node, struct sim_handle *dst, struct sim_handle *src)
 {
-    struct call c;
+    struct sim_call c;
 
     fill_call(sim, &c, node);
     switch (node->kind) {
@@ -612,7 +628,8 @@ void sim_unmap(struct sim *sim, unsigned map)
 void sim_read_all(struct sim *sim)
 {
     for (unsigned i = 0; i < sim->n_buffers && sim->n_nodes < SIM_MAX_NODES; i++) {
-        struct sim_handle src = {sim->buffers[i].root, i, 0, sim->buffers[i].size}, dst = sim_arena;
+        const struct sim_shape *shape = sim->buffers[i].shape.pixel ? &sim->buffers[i].shape : NULL;
+        struct sim_handle src = {sim->buffers[i].root, i, 0, sim->buffers[i].size, shape}, dst = sim_arena;
         struct sim_node *node;
 
         if (!sim->buffers[i].alive)
@@ -620,6 +637,8 @@ void sim_read_all(struct sim *sim)
         node = sim_new_node(sim, SIM_READ, (int)sim_pick(sim, sim->n_queues));
         node->dst = sim_range(SIM_ARENA, 0, src.size, true);
         node->src = whole(&src, false);
+        if (shape)
+            sim_image_all(&src, node);
         node->blocking = true;
         add_preds(sim, node);
         commit(sim, node, &dst, &src);

@@ -250,9 +250,10 @@ static void set_body(const struct tsl_fake_run *run)
 
 static void register_kernels(void)
 {
-    static const enum tsl_fact_kind add_kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL, TSL_FACT_VALUE};
+    /* Of unknown kinds: they take images in the place of buffers. */
+    static const enum tsl_fact_kind add_kinds[] = {TSL_FACT_UNKNOWN, TSL_FACT_UNKNOWN, TSL_FACT_VALUE};
     static const unsigned add_roles[] = {TSL_ROLE_READ | TSL_ROLE_WRITE, TSL_ROLE_READ, 0};
-    static const enum tsl_fact_kind set_kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_VALUE};
+    static const enum tsl_fact_kind set_kinds[] = {TSL_FACT_UNKNOWN, TSL_FACT_VALUE};
     static const unsigned set_roles[] = {TSL_ROLE_WRITE, 0}, hide_roles[] = {TSL_ROLE_READ, 0};
     static const unsigned show_roles[] = {TSL_ROLE_READ | TSL_ROLE_WRITE, 0};
 
@@ -280,6 +281,8 @@ static struct tsl_fake_member random_member(struct sim *sim)
         .peer = sim_once_in(sim, 2),
         .submits_block = sim_once_in(sim, 4),
         .zero_copy = sim_once_in(sim, 6),
+        .zero_copy_images = sim_once_in(sim, 2),
+        .images = !sim_once_in(sim, 4),
         .lazy_memory = sim_once_in(sim, 3),
         .context = sim_once_in(sim, 3) ? 1 : 0,
         .no_profile = sim_once_in(sim, 4),
@@ -292,7 +295,7 @@ static struct tsl_fake_member random_member(struct sim *sim)
     if (sim->options.small_memory)
         member.memory_size = 2 * SIM_MAX_SIZE + 64 * sim_pick(sim, 16);
     if (sim->options.plain & SIM_PLAIN_MEMBERS)
-        member = (struct tsl_fake_member){.gates = true, .memory_size = member.memory_size};
+        member = (struct tsl_fake_member){.gates = true, .images = member.images, .memory_size = member.memory_size};
     return member;
 }
 
@@ -319,8 +322,9 @@ static void make_members(struct sim_world *world)
     for (unsigned i = 0; i < setup.n_members; i++) {
         const struct tsl_fake_member *is = &setup.members[i];
 
-        sim_tell(sim, "# member %u:%s%s%s%s%s context %u, delay %llu ns, memory %llu", i, is->gates ? " gates" : "",
-                 is->peer ? " peer" : "", is->submits_block ? " submits_block" : "", is->zero_copy ? " zero_copy" : "",
+        sim_tell(sim, "# member %u:%s%s%s%s%s%s%s context %u, delay %llu ns, memory %llu", i, is->gates ? " gates" : "",
+                 is->images ? " images" : "", is->zero_copy_images ? " zero_copy_images" : "", is->peer ? " peer" : "",
+                 is->submits_block ? " submits_block" : "", is->zero_copy ? " zero_copy" : "",
                  is->lazy_memory ? " lazy" : "", is->context, (unsigned long long)is->delay_ns,
                  (unsigned long long)is->memory_size);
         if (is->told_size)
@@ -349,6 +353,8 @@ void sim_world_begin(struct sim_world *world)
      * room may fail. */
     world->tight = world->options.small_memory && (world->options.failures || world->n_contexts > 1);
     world->has_effects = true;
+    for (unsigned i = 0; i < setup.n_members; i++)
+        world->has_images |= setup.members[i].images;
     world->callbacks_wait =
         !world->options.threads && getenv("TESELA_ORDER") && !strcmp(getenv("TESELA_ORDER"), "sync");
     world->all_profile = true;

@@ -41,6 +41,9 @@ static bool explained(const struct sim *sim, cl_int status)
 
     if (status == CL_DEVICE_NOT_AVAILABLE && world->lost)
         return true;
+    /* No kernel could be made where the image can be. */
+    if (status == CL_IMAGE_FORMAT_NOT_SUPPORTED && (world->lost || sim->options.out_of_memory))
+        return true;
     if (status == CL_MEM_OBJECT_ALLOCATION_FAILURE && world->tight)
         return true;
     if ((status == CL_OUT_OF_HOST_MEMORY || status == CL_MAP_FAILURE) && sim->options.out_of_memory)
@@ -391,7 +394,8 @@ static void touch_host(struct sim *sim, bool write)
 
         if (write && !mapping->dst.size)
             return;
-        range = (struct sim_handle){NULL, mapped->area, mapped->offset, mapped->size};
+        range = (struct sim_handle){NULL, mapped->area, sim_row(mapped, sim_pick(sim, (unsigned)sim_n_rows(mapped))),
+                                    mapped->size, NULL};
         base = mapping->ptr - mapped->offset;
     }
     node->value = (unsigned char)sim_random(sim);

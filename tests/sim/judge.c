@@ -273,6 +273,7 @@ static void judge_end(struct sim *sim, const struct model *model)
                      model->areas[SIM_ARENA][i].value);
             return;
         }
+    sim_check_padding(sim);
     for (unsigned i = 0; i < sim->n_callbacks; i++)
         judge_callback(sim, &sim->callbacks[i]);
     for (unsigned i = 0; i < sim->n_buffers; i++)

@@ -7,6 +7,7 @@
  *   things.c   what a program has: contexts, queues, buffers
  *   program.c  its steps, each thought of, checked against the order of the specification, and done at once
  *   command.c  commands: their ranges, and the calls that enqueue them; kept as nodes
+ *   image.c    images, and the commands that only they have
  *   host.c     what the host does beside: waits, maps, user events, callbacks, other threads
  *   order.c    what the OpenCL specification orders before what; the generator asks it, so that programs have one
  *              answer
@@ -96,17 +97,28 @@ struct sim_world {
     bool all_profile;      /* all members tell when work began and ended */
     bool callbacks_wait;   /* an enqueue may block, so none is done in callbacks where there is but one thread */
     bool has_effects;      /* kernels that print, and opaque ones */
+    bool has_images;       /* kernels take them in the place of buffers */
     atomic_uint n_failing; /* failures ordered, each with the code -1000 - number */
     atomic_bool lost;      /* a member was lost, so CL_DEVICE_NOT_AVAILABLE is an answer */
     unsigned n_sims;
     struct sim *sims[SIM_MAX_PROGRAMS];
 };
 
+/* The box of an image's bytes (driver/image.h). */
+struct sim_shape {
+    cl_mem_object_type type;
+    size_t pixel;              /* bytes; 0: it is no image */
+    size_t size[3];            /* pixels, rows, slices; layers of a 1D array are rows */
+    size_t pitch, slice_pitch; /* bytes */
+};
+
 struct sim_buffer {
     cl_mem root;
+    struct sim_shape shape;
     unsigned n_subs;
     cl_mem subs[SIM_MAX_SUBS]; /* they may overlap */
     size_t sub_offsets[SIM_MAX_SUBS], sub_sizes[SIM_MAX_SUBS];
+    struct sim_shape sub_shapes[SIM_MAX_SUBS]; /* of images of the buffer */
     size_t size;
     cl_mem_flags flags;
     bool alive;  /* the program may name it */
@@ -357,7 +369,17 @@ extern const char *const sim_names[];
 struct sim_handle {
     cl_mem mem;
     unsigned area;
-    size_t offset, size; /* in the root */
+    size_t offset, size;           /* in the root */
+    const struct sim_shape *shape; /* NULL: no image */
+};
+
+/* What a call is given. */
+struct sim_call {
+    cl_command_queue queue;
+    cl_uint n;
+    const cl_event *list; /* NULL if there is none */
+    cl_event *event;
+    cl_event waits[8];
 };
 
 extern const struct sim_handle sim_arena;
@@ -374,6 +396,29 @@ void sim_random_command(struct sim *sim, const struct sim_set *base, bool may_bl
 void sim_unmap(struct sim *sim, unsigned map);
 /* Every byte of every buffer. */
 void sim_read_all(struct sim *sim);
+
+/* ---- image.c ---- */
+
+/* In the place of a buffer (flags are set; shape and size become known); of a buffer or sub-buffer of that size (NULL
+ * with *error untouched: it is too small). */
+cl_mem sim_image_create(struct sim *sim, struct sim_buffer *b, void *host_ptr, cl_int *error);
+cl_mem sim_image_create_of(struct sim *sim, cl_mem of, size_t size, struct sim_shape *shape, cl_int *error);
+size_t sim_shape_span(const struct sim_shape *shape);
+bool sim_is_padded(const struct sim_handle *handle);
+/* Bytes of it that lie one after the other, padding left out: all, or a row. */
+struct sim_handle sim_linear_part(struct sim *sim, const struct sim_handle *handle);
+/* Transfers one side of which at least is an image; false: try again. Maps and fills. */
+bool sim_image_plan(struct sim *sim, struct sim_node *node, const struct sim_handle *dst, const struct sim_handle *src);
+struct sim_access sim_image_box(struct sim *sim, const struct sim_handle *handle, bool write);
+/* All of it into the arena. */
+void sim_image_all(const struct sim_handle *src, struct sim_node *node);
+cl_int sim_image_transfer(struct sim *sim, struct sim_node *node, const struct sim_handle *dst,
+                          const struct sim_handle *src, const struct sim_call *c);
+cl_int sim_image_fill(struct sim *sim, const struct sim_node *node, const struct sim_handle *dst,
+                      const struct sim_call *c);
+void *sim_image_map(struct sim *sim, struct sim_node *node, const struct sim_handle *handle, const struct sim_call *c,
+                    cl_int *error);
+void sim_check_padding(struct sim *sim);
 
 /* The host knows now that node i is complete, and what that says. */
 void sim_learn(struct sim *sim, unsigned i);

@@ -94,6 +94,32 @@ static cl_mem_flags random_flags(struct sim *sim)
     return device[sim_pick(sim, 5)] | host[sim_pick(sim, 6)];
 }
 
+/* Of the buffer, or of its last sub-buffer. */
+static bool create_sub_image(struct sim *sim, struct sim_buffer *b)
+{
+    unsigned n = b->n_subs;
+    bool of_sub = n > 0 && !b->sub_shapes[n - 1].pixel && sim_once_in(sim, 2);
+    cl_int error = CL_SUCCESS;
+
+    b->sub_offsets[n] = of_sub ? b->sub_offsets[n - 1] : 0;
+    b->subs[n] = sim_image_create_of(sim, of_sub ? b->subs[n - 1] : b->root, of_sub ? b->sub_sizes[n - 1] : b->size,
+                                     &b->sub_shapes[n], &error);
+    if (!sim_went_well(sim, error, "clCreateImage")) {
+        b->sub_shapes[n].pixel = 0;
+        return false;
+    }
+    if (!b->subs[n]) { /* too small */
+        b->sub_shapes[n].pixel = 0;
+        return true;
+    }
+    b->sub_sizes[n] = sim_shape_span(&b->sub_shapes[n]);
+    b->n_subs++;
+    sim_tell(sim, "#   image %c%u: %zu bytes at %zu, rows of %zu pixels each %zu bytes",
+             (int)('A' + (b - sim->buffers)), n, b->sub_sizes[n], b->sub_offsets[n], b->sub_shapes[n].size[0],
+             b->sub_shapes[n].pitch);
+    return true;
+}
+
 /* Sub-buffers may meet each other, and often do. */
 static bool create_sub(struct sim *sim, struct sim_buffer *b)
 {
@@ -104,6 +130,8 @@ static bool create_sub(struct sim *sim, struct sim_buffer *b)
 
     region.origin = align * sim_pick(sim, (unsigned)n_places);
     region.size = 1 + sim_pick(sim, (unsigned)(b->size - region.origin));
+    if (sim->world->has_images && sim_once_in(sim, 3))
+        return create_sub_image(sim, b);
     b->subs[n] = sim->cl->clCreateSubBuffer(b->root, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
     if (!sim_went_well(sim, error, "clCreateSubBuffer"))
         return false;
@@ -119,7 +147,8 @@ bool sim_buffer_create(struct sim *sim)
 {
     unsigned i = sim->n_buffers, n_subs;
     struct sim_buffer *b = &sim->buffers[i];
-    bool wants_ptr;
+    bool wants_ptr, is_image;
+    void *host_ptr;
     cl_int error;
 
     b->size = 128 + 64 * sim_pick(sim, (SIM_MAX_SIZE - 128) / 64 + 1);
@@ -131,10 +160,22 @@ bool sim_buffer_create(struct sim *sim)
     }
     wants_ptr = b->flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
     b->filled = wants_ptr;
-    sim_set_bytes(sim->host_ptrs[i], b->size, (unsigned char)i);
-    b->root = sim->cl->clCreateBuffer(sim->context, b->flags, b->size, wants_ptr ? sim->host_ptrs[i] : NULL, &error);
-    if (!sim_went_well(sim, error, "clCreateBuffer"))
+    sim_set_bytes(sim->host_ptrs[i], SIM_MAX_SIZE, (unsigned char)i);
+    host_ptr = wants_ptr ? sim->host_ptrs[i] : NULL;
+    is_image = sim->world->has_images && !(sim->options.plain & SIM_PLAIN_BUFFERS) && sim_once_in(sim, 3);
+    if (is_image) {
+        n_subs = 0;
+        b->root = sim_image_create(sim, b, host_ptr, &error);
+    } else {
+        b->root = sim->cl->clCreateBuffer(sim->context, b->flags, b->size, host_ptr, &error);
+    }
+    if (!sim_went_well(sim, error, "clCreateBuffer")) {
+        b->shape.pixel = 0;
         return false;
+    }
+    if (is_image)
+        sim_tell(sim, "# image: %zu x %zu x %zu of %zu bytes, pitches %zu and %zu", b->shape.size[0], b->shape.size[1],
+                 b->shape.size[2], b->shape.pixel, b->shape.pitch, b->shape.slice_pitch);
     sim->n_buffers++;
     b->alive = true;
     sim_tell(sim, "# buffer %c: %zu bytes, flags %#llx", 'A' + (int)i, b->size, (unsigned long long)b->flags);

@@ -178,6 +178,7 @@ static struct tsl_member_caps caps_of(const struct tsl_fake_member *is)
 {
     return (struct tsl_member_caps){
         .zero_copy = is->zero_copy,
+        .zero_copy_images = is->zero_copy_images,
         .submits_block = is->submits_block,
         .gates = is->gates,
         .ordered_lanes = !is->unordered_lanes,
@@ -369,6 +370,9 @@ const struct tsl_driver tsl_fake_driver = {
     .finish = finish,
     .mem_alloc = tsl_fake_mem_alloc,
     .mem_sub = tsl_fake_mem_sub,
+    .image_formats = tsl_fake_image_formats,
+    .image_alloc = tsl_fake_image_alloc,
+    .image_of = tsl_fake_image_of,
     .mem_free = tsl_fake_mem_free,
     .can_copy_peer = tsl_fake_can_copy_peer,
     .copy = tsl_fake_copy,

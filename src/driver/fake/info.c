@@ -42,7 +42,6 @@ static const struct number numbers[] = {
     {CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, 4, 0},
     {CL_DEVICE_MAX_CLOCK_FREQUENCY, 4, 1000},
     {CL_DEVICE_ADDRESS_BITS, 4, 64},
-    {CL_DEVICE_IMAGE_SUPPORT, 4, CL_FALSE},
     {CL_DEVICE_MAX_PARAMETER_SIZE, 8, 1024},
     {CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE, 4, 128},
     {CL_DEVICE_SINGLE_FP_CONFIG, 8, CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN},
@@ -81,6 +80,8 @@ static const struct {
     {CL_DEVICE_BUILT_IN_KERNELS, ""},
 };
 
+#define IMAGE_SIZE 1024
+
 /* What the setup decides; false: not one of those. */
 static bool own_number(const struct tsl_fake_member *is, cl_device_info param, struct number *number)
 {
@@ -90,6 +91,20 @@ static bool own_number(const struct tsl_fake_member *is, cl_device_info param, s
         {CL_DEVICE_MEM_BASE_ADDR_ALIGN, 4, is->base_align * 8},
         {CL_DEVICE_GLOBAL_MEM_SIZE, 8, is->told_size},
         {CL_DEVICE_MAX_MEM_ALLOC_SIZE, 8, is->max_alloc_size},
+        {CL_DEVICE_IMAGE_SUPPORT, 4, is->images},
+        {CL_DEVICE_MAX_READ_IMAGE_ARGS, 4, is->images ? 128 : 0},
+        {CL_DEVICE_MAX_WRITE_IMAGE_ARGS, 4, is->images ? 64 : 0},
+        {CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, 4, is->images ? 64 : 0},
+        {CL_DEVICE_IMAGE2D_MAX_WIDTH, 8, is->images ? IMAGE_SIZE : 0},
+        {CL_DEVICE_IMAGE2D_MAX_HEIGHT, 8, is->images ? IMAGE_SIZE : 0},
+        {CL_DEVICE_IMAGE3D_MAX_WIDTH, 8, is->images ? IMAGE_SIZE : 0},
+        {CL_DEVICE_IMAGE3D_MAX_HEIGHT, 8, is->images ? IMAGE_SIZE : 0},
+        {CL_DEVICE_IMAGE3D_MAX_DEPTH, 8, is->images ? IMAGE_SIZE : 0},
+        {CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, 8, is->images ? IMAGE_SIZE : 0},
+        {CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, 8, is->images ? IMAGE_SIZE : 0},
+        {CL_DEVICE_MAX_SAMPLERS, 4, is->images ? 16 : 0},
+        {CL_DEVICE_IMAGE_PITCH_ALIGNMENT, 4, is->images ? 4 : 0},
+        {CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, 4, is->images ? 4 : 0},
     };
 
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {

@@ -35,7 +35,9 @@ struct fake_mem {
     struct fake_mem *root; /* itself for an allocation */
     unsigned char *bytes;  /* NULL once freed */
     bool freed;
-    bool hosts;                   /* bytes are the host's */
+    bool hosts;    /* bytes are the host's */
+    bool is_image; /* desc says what of; a view of root's bytes if that is another */
+    struct tsl_image_desc desc;
     bool taken;                   /* counted against the member's memory */
     unsigned n_subs;              /* live; roots only */
     unsigned n_unknown;           /* operations on it (roots: or its subs) that the host doesn't know to be complete */
@@ -255,6 +257,11 @@ void tsl_fake_in_notify(int enter_or_leave);
 /* memory.c */
 cl_int tsl_fake_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host, struct tsl_mem **mem);
 cl_int tsl_fake_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub);
+cl_int tsl_fake_image_formats(struct tsl_member *base, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
+                              cl_image_format *formats, cl_uint *n_formats);
+cl_int tsl_fake_image_alloc(struct tsl_member *base, const struct tsl_image_desc *desc, cl_mem_flags flags, void *host,
+                            struct tsl_mem **mem);
+cl_int tsl_fake_image_of(struct tsl_mem *base, const struct tsl_image_desc *desc, struct tsl_mem **image);
 void tsl_fake_mem_free(struct tsl_mem *mem);
 /* Takes a lazy allocation's memory; CL_MEM_OBJECT_ALLOCATION_FAILURE if there is none left. */
 cl_int tsl_fake_mem_take_locked(struct fake_mem *root);

@@ -37,6 +37,7 @@ static struct fake_mem *mem_new_locked(struct tsl_member *member, size_t size)
     return mem;
 }
 
+/* host: NULL, or what becomes the storage. */
 static cl_int alloc_locked(struct fake_member *member, size_t size, void *host, struct tsl_mem **created)
 {
     struct fake_mem *mem;
@@ -47,7 +48,7 @@ static cl_int alloc_locked(struct fake_member *member, size_t size, void *host, 
     if (!size || size > member->is.max_alloc_size)
         return CL_INVALID_BUFFER_SIZE;
     mem = mem_new_locked(&member->base, size);
-    mem->hosts = host && member->is.zero_copy;
+    mem->hosts = host;
     if (!member->is.lazy_memory)
         rc = tsl_fake_mem_take_locked(mem);
     if (rc == CL_SUCCESS) {
@@ -73,7 +74,7 @@ cl_int tsl_fake_mem_alloc(struct tsl_member *base, size_t size, cl_mem_flags fla
     (void)flags;
     if (rc)
         return rc;
-    rc = alloc_locked(fake_member(base), size, host, mem);
+    rc = alloc_locked(fake_member(base), size, fake_member(base)->is.zero_copy ? host : NULL, mem);
     tsl_fake_leave_locked();
     return rc;
 }
@@ -114,6 +115,97 @@ cl_int tsl_fake_mem_sub(struct tsl_mem *base, size_t offset, size_t size, struct
     tsl_fake_leave_locked();
     return rc;
 }
+
+/* ---- Images: plain memory of the canonical layout ---- */
+
+/* Every format that OpenCL has, with pixels of a usual size. */
+cl_int tsl_fake_image_formats(struct tsl_member *base, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
+                              cl_image_format *formats, cl_uint *n_formats)
+{
+    cl_uint found = 0;
+
+    (void)base;
+    (void)flags;
+    (void)type;
+    for (cl_channel_order order = CL_R; order <= CL_ABGR; order++)
+        for (cl_channel_type channels = CL_SNORM_INT8; channels <= CL_UNORM_INT_101010_2; channels++) {
+            const cl_image_format format = {order, channels};
+            size_t size = tsl_image_element_size(&format);
+
+            if (!size || size > 16 || size & (size - 1))
+                continue;
+            if (formats && found < n)
+                formats[found] = format;
+            found++;
+        }
+    if (n_formats)
+        *n_formats = found;
+    return CL_SUCCESS;
+}
+
+static void make_image(struct tsl_mem *base, const struct tsl_image_desc *desc)
+{
+    struct fake_mem *mem = (struct fake_mem *)base;
+
+    mem->is_image = true;
+    mem->desc = *desc;
+}
+
+cl_int tsl_fake_image_alloc(struct tsl_member *base, const struct tsl_image_desc *desc, cl_mem_flags flags, void *host,
+                            struct tsl_mem **mem)
+{
+    struct fake_member *member = fake_member(base);
+    bool own = !member->is.zero_copy || !member->is.zero_copy_images;
+    cl_int rc = tsl_fake_enter_locked(member, TSL_FAKE_ALLOC, "image_alloc");
+
+    (void)flags;
+    if (rc)
+        return rc;
+    if (!member->is.images || !desc->row_pitch || !desc->slice_pitch ||
+        tsl_image_element_size(&desc->format) != desc->element_size)
+        tsl_fake_violate_locked(TSL_FAKE_BAD_ARGUMENT, "image_alloc of what isn't offered, or isn't described");
+    rc = alloc_locked(member, tsl_image_span(desc), own ? NULL : host, mem);
+    if (rc == CL_SUCCESS)
+        make_image(*mem, desc);
+    tsl_fake_leave_locked();
+    return rc;
+}
+
+static cl_int image_of_locked(struct fake_mem *mem, const struct tsl_image_desc *desc, struct tsl_mem **created)
+{
+    struct fake_mem *image;
+
+    if (mem->freed || mem->root->freed) {
+        tsl_fake_violate_locked(TSL_FAKE_USE_FREED, "image_of of freed memory");
+        return CL_INVALID_MEM_OBJECT;
+    }
+    if (mem->is_image || tsl_image_span(desc) > mem->base.size) {
+        tsl_fake_violate_locked(TSL_FAKE_BAD_ARGUMENT, "image_of of %zu bytes, which are %s", mem->base.size,
+                                mem->is_image ? "an image" : "too few");
+        return CL_INVALID_VALUE;
+    }
+    image = mem_new_locked(mem->base.member, tsl_image_span(desc));
+    image->root = mem->root;
+    image->bytes = mem->bytes;
+    make_image(&image->base, desc);
+    mem->root->n_subs++;
+    tsl_fake.live.subs++;
+    *created = &image->base;
+    return CL_SUCCESS;
+}
+
+cl_int tsl_fake_image_of(struct tsl_mem *base, const struct tsl_image_desc *desc, struct tsl_mem **image)
+{
+    cl_int rc = tsl_fake_enter_locked(fake_member(base->member), TSL_FAKE_SUB, "image_of");
+
+    if (rc)
+        return rc;
+    rc = image_of_locked((struct fake_mem *)base, desc, image);
+    tsl_fake_leave_locked();
+    return rc;
+}
+
+/* ---- The end ---- */
 
 static const char *name(const struct fake_mem *mem)
 {

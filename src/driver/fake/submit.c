@@ -152,6 +152,45 @@ static size_t box_end(const struct tsl_place *place, const size_t region[3])
            (slices ? (region[2] - 1) * place->slice_pitch : 0);
 }
 
+static bool meets_padding(const struct tsl_image_desc *image, size_t offset, size_t size)
+{
+    struct tsl_image_box boxes[TSL_IMAGE_MAX_BOXES];
+    unsigned n = tsl_image_cut(image, offset, offset + size, boxes);
+
+    for (unsigned i = 0; i < n; i++)
+        size -= boxes[i].region[0] * boxes[i].region[1] * boxes[i].region[2];
+    return size > 0;
+}
+
+/* Within the image's rows and slices, and in whole pixels? */
+static bool fits_image(const struct tsl_image_desc *image, const struct tsl_place *place, const size_t region[3])
+{
+    size_t origin[3], pixel = image->element_size;
+    bool box = region[1] > 1 || region[2] > 1;
+
+    if (place->offset % pixel || region[0] % pixel)
+        return false;
+    if (!box)
+        return !meets_padding(image, place->offset, region[0]);
+    tsl_image_origin(image, place->offset, origin);
+    if ((region[1] > 1 && place->row_pitch != tsl_image_row_step(image)) ||
+        (region[2] > 1 && place->slice_pitch != image->slice_pitch))
+        return false;
+    return origin[0] + region[0] / pixel <= image->width && origin[1] + region[1] <= tsl_image_rows(image) &&
+           origin[2] + region[2] <= tsl_image_slices(image);
+}
+
+static cl_int check_image(struct fake_op *op, const struct tsl_place *place, const size_t region[3])
+{
+    const struct fake_mem *mem = (const struct fake_mem *)place->mem;
+
+    if (!mem->is_image)
+        return CL_SUCCESS;
+    if (mem->root != mem)
+        return refuse(op, "it names an image of a buffer, where the buffer is wanted");
+    return fits_image(&mem->desc, place, region) ? CL_SUCCESS : refuse(op, "it is no part of the image");
+}
+
 static cl_int check_place_locked(struct fake_op *op, const struct tsl_place *place, const size_t region[3])
 {
     size_t end = box_end(place, region);
@@ -162,6 +201,8 @@ static cl_int check_place_locked(struct fake_op *op, const struct tsl_place *pla
         return place->host ? CL_SUCCESS : refuse(op, "no memory, neither a member's nor the host's");
     if (end > place->mem->size)
         return refuse(op, "it leaves its memory");
+    if (check_image(op, place, region))
+        return CL_INVALID_VALUE;
     return tsl_fake_use_locked(op, (struct fake_mem *)place->mem);
 }
 
