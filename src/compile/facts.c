@@ -22,6 +22,14 @@ bool tsl_text_may_print(const char *source, size_t size, const char *options)
            strstr(options, "printf");
 }
 
+bool tsl_type_is_image(const char *type_name)
+{
+    size_t length = strlen(type_name);
+
+    return length > 8 && !strncmp(type_name, "image", 5) && isdigit((unsigned char)type_name[5]) &&
+           !strncmp(type_name + 6, "d_", 2) && !strcmp(type_name + length - 2, "_t");
+}
+
 /* If the word stands at *text, alone, moves *text behind it. */
 static bool skip_word(const char **text, const char *word)
 {

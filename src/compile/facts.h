@@ -63,6 +63,9 @@ struct tsl_kernel_facts {
  * an included file or a pasted name. options: the build options. */
 bool tsl_text_may_print(const char *source, size_t size, const char *options);
 
+/* Is it one of OpenCL C's image types ("image2d_array_t")? A pointer to a structure may be called "image_data*". */
+bool tsl_type_is_image(const char *type_name);
+
 /* Frees what the facts own; the structure itself is the caller's. NULL members are fine. */
 void tsl_kernel_facts_finish(struct tsl_kernel_facts *facts);
 

@@ -124,7 +124,7 @@ static enum tsl_fact_kind kind_of(LLVMValueRef param, unsigned space, const char
 {
     if (LLVMGetTypeKind(LLVMTypeOf(param)) != LLVMPointerTypeKind || space == 0)
         return TSL_FACT_VALUE;
-    if (strncmp(type, "image", 5) == 0)
+    if (tsl_type_is_image(type))
         return TSL_FACT_IMAGE;
     return space == 1 ? TSL_FACT_GLOBAL : space == 2 ? TSL_FACT_CONSTANT : TSL_FACT_LOCAL;
 }

@@ -54,9 +54,9 @@ static enum tsl_fact_kind kind_of(const struct tsl_arg_fact *arg)
 {
     if (arg->type_qualifier & CL_KERNEL_ARG_TYPE_PIPE)
         return TSL_FACT_PIPE;
-    if (begins(arg->type_name, "image"))
+    if (tsl_type_is_image(arg->type_name))
         return TSL_FACT_IMAGE;
-    if (begins(arg->type_name, "sampler_t"))
+    if (!strcmp(arg->type_name, "sampler_t"))
         return TSL_FACT_SAMPLER;
     switch (arg->address) {
     case CL_KERNEL_ARG_ADDRESS_GLOBAL:

@@ -191,6 +191,33 @@ static void a_structure_is_no_larger_than_parameters_may_be(void **state)
     clReleaseProgram(of);
 }
 
+/* Structures of the application's may be called nearly as what OpenCL C has. */
+static void names_of_structures_are_free(void **state)
+{
+    const char *text = "typedef struct { int a; } image_data; typedef struct { int a; } sampler_t_data;\n"
+                       "kernel void k(global image_data *x, global sampler_t_data *y) { x->a = 1; y->a = 2; }";
+    cl_mem x = make_buffer(context, CL_MEM_READ_WRITE, 4), y = make_buffer(context, CL_MEM_READ_WRITE, 4);
+    const size_t one = 1;
+    cl_int error, a = 0, b = 0;
+    cl_program of = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+    cl_kernel kernel;
+
+    (void)state;
+    assert_int_equal(clBuildProgram(of, 0, NULL, "", NULL, NULL), CL_SUCCESS);
+    kernel = clCreateKernel(of, "k", &error);
+    assert_int_equal(error, CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 0, sizeof x, &x), CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 1, sizeof y, &y), CL_SUCCESS);
+    assert_int_equal(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(queue, x, CL_TRUE, 0, 4, &a, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(queue, y, CL_TRUE, 0, 4, &b, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(a + 10 * b, 21);
+    clReleaseMemObject(x);
+    clReleaseMemObject(y);
+    clReleaseKernel(kernel);
+    clReleaseProgram(of);
+}
+
 static void all_kinds_of_arguments_arrive(void **state)
 {
     struct {
@@ -445,6 +472,7 @@ int main(void)
         cmocka_unit_test(a_kernel_keeps_its_program),
         cmocka_unit_test(wrong_arguments_are_refused),
         cmocka_unit_test(a_structure_is_no_larger_than_parameters_may_be),
+        cmocka_unit_test(names_of_structures_are_free),
         cmocka_unit_test(all_kinds_of_arguments_arrive),
         cmocka_unit_test(a_launch_has_the_arguments_of_its_moment),
         cmocka_unit_test(a_clone_has_the_arguments_and_its_own_life),

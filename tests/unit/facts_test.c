@@ -94,11 +94,25 @@ static void text_that_may_print_is_found(void **state)
     assert_false(tsl_text_may_print("int i; printf", 6, ""));
 }
 
+static void images_are_known_by_their_whole_type(void **state)
+{
+    static const char *const images[] = {"image1d_t", "image1d_buffer_t", "image2d_array_depth_t", "image3d_t"};
+    static const char *const others[] = {"",         "int",        "image",    "image_data*",
+                                         "image2d*", "image2d_t*", "imaged_t", "sampler_t"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof images / sizeof *images; i++)
+        assert_true(tsl_type_is_image(images[i]));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(tsl_type_is_image(others[i]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spelling_of_types_does_not_matter),
         cmocka_unit_test(kinds_and_numbers_matter),
+        cmocka_unit_test(images_are_known_by_their_whole_type),
         cmocka_unit_test(finished_facts_are_empty_and_may_be_finished_again),
         cmocka_unit_test(text_that_may_print_is_found),
     };
