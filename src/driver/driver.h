@@ -31,8 +31,8 @@
 struct tsl_driver;
 struct tsl_kernel_facts;
 
-/* Members of one process: their bits, and the host's, fit one 32-bit set of spaces (tile/tile.h). */
-#define TSL_MAX_MEMBERS 31
+/* Members of one process: their bits, the host's, and one for "nowhere" fit a 32-bit set of spaces (tile/tile.h). */
+#define TSL_MAX_MEMBERS 30
 
 /* ---- Paths: what a probe finds --------------------------------------------------------------------------------- */
 
@@ -259,8 +259,9 @@ struct tsl_driver {
      * so that listing does not open members. CL_INVALID_VALUE for queries that the device doesn't know. */
     cl_int (*info)(const struct tsl_path *path, cl_device_info param, size_t size, void *value, size_t *size_ret);
 
-    /* Lanes. profile: fence_times will be asked. flush sends everything to the device, finish waits for all of it and
-     * returns the first error of work without a fence, if the technology tells. flush may block only if the member's
+    /* Lanes. profile: fence_times will be asked. flush sends everything to the device, finish waits for all of it,
+     * also when the member is lost (nothing of it may write to the host's memory afterwards), and returns the first
+     * error of work without a fence, if the technology tells. flush may block only if the member's
      * caps say submits_block; finish blocks. lane_free waits for nothing: the work goes on. */
     cl_int (*lane_create)(struct tsl_member *member, bool profile, struct tsl_lane **lane);
     void (*lane_free)(struct tsl_lane *lane);

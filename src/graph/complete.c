@@ -55,8 +55,9 @@ void tsl_command_step(struct tsl_command *c)
 /* ---- Fences ----------------------------------------------------------------------------------------------------- */
 
 /* Asks the driver about an operation that is known to be complete, because a later one of its track is: its status, if
- * that is not known yet (otherwise: where the driver can't tell; CL_QUEUED: then it must be waited for, as the later
- * one is a lost member's), and its times, if somebody wants them. The lock is given meanwhile. */
+ * that is not known yet (otherwise: where the driver can't tell), and its times, if somebody wants them. Where the
+ * later one is a lost member's (otherwise isn't CL_COMPLETE) it must be waited for: what had begun may be writing to
+ * the host's memory yet. The lock is given meanwhile. */
 static cl_int final_status(struct tsl_op *op, bool known, cl_int status, cl_int otherwise)
 {
     struct tsl_graph *graph = op->port->graph;
@@ -71,7 +72,7 @@ static cl_int final_status(struct tsl_op *op, bool known, cl_int status, cl_int 
     if (timed && status >= 0 && fence->driver->fence_times(fence, &times) != CL_SUCCESS)
         times = (struct tsl_times){0, 0};
     if (status > CL_COMPLETE) /* Of a fence that was made late: a mark behind it. Or it isn't complete. */
-        status = otherwise > CL_COMPLETE ? fence->driver->fence_wait(fence) : otherwise;
+        status = otherwise != CL_COMPLETE ? fence->driver->fence_wait(fence) : otherwise;
     tsl_graph_close(graph);
     tsl_fence_unref(fence); /* Not the last one: the operation has its own, and we have the operation. */
     op->start_ns = times.start_ns;

@@ -333,11 +333,27 @@ static void observe_lane_locked(const struct fake_lane *lane, struct fake_op *la
             tsl_fake_observe_locked(op);
 }
 
+/* Nothing of it goes on behind the back of who has waited. */
+static void wait_for_lost(struct fake_lane *lane)
+{
+    pthread_mutex_lock(&tsl_fake.lock);
+    if (lane_alive_locked(lane, "finish")) {
+        struct fake_op *last = lane->last;
+
+        send_locked(lane);
+        tsl_fake_block_locked(lane_done, lane, "finish");
+        observe_lane_locked(lane, last);
+    }
+    pthread_mutex_unlock(&tsl_fake.lock);
+}
+
 static cl_int finish(struct tsl_lane *base)
 {
     struct fake_lane *lane = (struct fake_lane *)base;
     cl_int rc = tsl_fake_enter_locked(fake_lane_member(lane), TSL_FAKE_FINISH, "finish");
 
+    if (rc == CL_DEVICE_NOT_AVAILABLE)
+        wait_for_lost(lane);
     if (rc)
         return rc;
     if (!lane_alive_locked(lane, "finish")) {
