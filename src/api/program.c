@@ -196,14 +196,17 @@ static cl_int programs_of(cl_uint n, const cl_program *handles, struct tsl_progr
     return CL_SUCCESS;
 }
 
-/* Headers are programs with a source and a name. */
-static cl_int headers_of(cl_uint n, const cl_program *handles, const char *const *names, struct tsl_program ***programs)
+/* Headers are programs with a source and a name, of the context of what includes them. */
+static cl_int headers_of(const struct tsl_program *program, cl_uint n, const cl_program *handles,
+                         const char *const *names, struct tsl_program ***programs)
 {
     cl_int error = programs_of(n, handles, programs);
 
     for (cl_uint i = 0; i < n && error == CL_SUCCESS; i++) {
         if (!(*programs)[i]->source)
             error = CL_INVALID_PROGRAM;
+        if ((*programs)[i]->context != program->context)
+            error = CL_INVALID_CONTEXT;
         if (!names[i])
             error = CL_INVALID_VALUE;
     }
@@ -228,7 +231,7 @@ cl_int CL_API_CALL tsl_api_clCompileProgram(cl_program program, cl_uint num_devi
         return CL_INVALID_VALUE;
     error = check_targets(it, num_devices, device_list, &targets);
     if (error == CL_SUCCESS)
-        error = headers_of(num_input_headers, input_headers, header_include_names, &headers);
+        error = headers_of(it, num_input_headers, input_headers, header_include_names, &headers);
     if (error == CL_SUCCESS) {
         const struct tsl_program_includes includes = {num_input_headers, headers, header_include_names};
 
@@ -264,7 +267,7 @@ static cl_int link_inputs(struct tsl_program *program, const char *options, cl_u
 
     for (cl_uint i = 0; i < n && error == CL_SUCCESS; i++)
         if (inputs[i]->context != program->context)
-            error = CL_INVALID_OPERATION;
+            error = CL_INVALID_CONTEXT;
     if (error == CL_SUCCESS) {
         const struct tsl_program_includes includes = {.n = n, .programs = inputs};
 

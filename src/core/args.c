@@ -117,8 +117,10 @@ static cl_int read_buffer(const struct tsl_kernel *kernel, size_t size, const vo
         return CL_INVALID_ARG_SIZE;
     if (value)
         buffer = handle_in(value);
-    if (buffer && (!tsl_object_is(buffer, TSL_BUFFER) || buffer->context != kernel->program->context))
+    if (buffer && !tsl_object_is(buffer, TSL_BUFFER))
         return CL_INVALID_MEM_OBJECT;
+    if (buffer && buffer->context != kernel->program->context)
+        return CL_INVALID_CONTEXT;
     *setting = (struct setting){.kind = TSL_ARG_MEM, .size = size, .buffer = buffer};
     return CL_SUCCESS;
 }
@@ -155,8 +157,10 @@ static cl_int read_sampler(const struct tsl_kernel *kernel, size_t size, const v
 
     if (size != sizeof(cl_sampler))
         return CL_INVALID_ARG_SIZE;
-    if (!tsl_object_is(sampler, TSL_SAMPLER) || sampler->context != kernel->program->context)
+    if (!tsl_object_is(sampler, TSL_SAMPLER))
         return CL_INVALID_SAMPLER;
+    if (sampler->context != kernel->program->context)
+        return CL_INVALID_CONTEXT;
     *setting = (struct setting){.kind = TSL_ARG_SAMPLER, .size = sizeof(sampler->desc), .sampler = sampler->desc};
     return CL_SUCCESS;
 }

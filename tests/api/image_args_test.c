@@ -291,7 +291,7 @@ static void kernels_check_their_images(void **state)
     assert_int_equal(clSetKernelArg(kernel, 0, 1, &image), CL_INVALID_ARG_SIZE);
     assert_int_equal(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_INVALID_MEM_OBJECT);
     assert_int_equal(clSetKernelArg(kernel, 0, sizeof none, &none), CL_INVALID_MEM_OBJECT);
-    assert_int_equal(clSetKernelArg(kernel, 0, sizeof other_image, &other_image), CL_INVALID_MEM_OBJECT);
+    assert_int_equal(clSetKernelArg(kernel, 0, sizeof other_image, &other_image), CL_INVALID_CONTEXT);
     assert_int_equal(clSetKernelArg(kernel, 0, sizeof write_only, &write_only), CL_INVALID_ARG_VALUE);
     assert_int_equal(clSetKernelArg(kernel, 0, sizeof lines, &lines), CL_INVALID_ARG_VALUE); /* no image2d_t */
     assert_int_equal(clSetKernelArg(kernel, 2, sizeof image, &image), CL_INVALID_MEM_OBJECT);

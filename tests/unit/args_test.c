@@ -130,7 +130,7 @@ static void buffers_are_checked_by_handle(void **state)
     assert_int_equal(set(BUFFER, sizeof(cl_mem), &image), CL_INVALID_MEM_OBJECT);
     assert_int_equal(set(BUFFER, sizeof(cl_mem), &buffer), CL_SUCCESS);
     buffer->context = &other_context;
-    assert_int_equal(set(BUFFER, sizeof(cl_mem), &buffer), CL_INVALID_MEM_OBJECT);
+    assert_int_equal(set(BUFFER, sizeof(cl_mem), &buffer), CL_INVALID_CONTEXT);
     buffer->context = &context;
     tsl_object_release(&sampler->object);
     tsl_object_release(&image->object);
