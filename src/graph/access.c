@@ -77,9 +77,24 @@ static cl_int set_valid(struct tsl_data *data, uint64_t begin, uint64_t end, uin
     return CL_SUCCESS;
 }
 
+/* All of the range is written, whatever was there: only that space's copy counts. */
+static cl_int set_only(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+{
+    struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end);
+    if (!tile)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (; tile; tile = tsl_tiles_next(tile, end)) {
+        tsl_tile_unkeep(tile, NULL);
+        tile->restored = 0;
+        tile->valid = TSL_SPACE_BIT(space);
+    }
+    tsl_tiles_join(&data->tiles, begin, end);
+    return CL_SUCCESS;
+}
+
 cl_int tsl_await_on_host(struct tsl_data *data, uint64_t begin, uint64_t end)
 {
-    return set_valid(data, begin, end, 0, TSL_SPACE_BIT(TSL_SPACE_HOST));
+    return set_only(data, begin, end, TSL_SPACE_HOST);
 }
 
 uint64_t tsl_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
@@ -94,34 +109,6 @@ uint64_t tsl_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsign
         missing += to - from;
     }
     return missing;
-}
-
-/* Does an operation after this one write there? Then the space's bytes are that one's business. */
-static bool written_later(const struct tsl_tile *tile, const struct tsl_op *op, unsigned space)
-{
-    for (unsigned i = 0; i < tile->uses.n; i++) {
-        const struct tsl_use *use = &tile->uses.list[i];
-        if (use->write && use->space == space && use->user != &op->user)
-            return true;
-    }
-    return false;
-}
-
-/* Was the space's copy of the bytes from begin on written by nobody after the operation? *end: as far as the answer
- * holds. */
-static bool last_written_by(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t *end, unsigned space)
-{
-    bool host = space == TSL_SPACE_HOST;
-    struct tsl_tiles *tiles = host ? &op->port->graph->host_map : &data->tiles;
-    uint64_t base = host ? address(data->host) : 0;
-    struct tsl_tile *tile = tsl_tiles_meeting(tiles, base + begin, base + *end);
-    if (!tile)
-        return true;
-    bool gap = tile->begin > base + begin;
-    uint64_t next = (gap ? tile->begin : tile->end) - base;
-    if (next < *end)
-        *end = next;
-    return gap || !written_later(tile, op, space);
 }
 
 /* The bytes are not where a move should have brought them; where they came from they still are. True: they were to be
@@ -145,6 +132,18 @@ static bool come_back(struct tsl_data *data, uint64_t begin, uint64_t end, unsig
     return given_up;
 }
 
+/* What the operation is to bring to that space there, while nobody after it writes there and nobody was told that it
+ * won't; NULL: nothing. */
+static struct tsl_use *brings(struct tsl_tile *tile, const struct tsl_op *op, unsigned space)
+{
+    for (unsigned i = 0; i < tile->uses.n; i++) {
+        struct tsl_use *use = &tile->uses.list[i];
+        if (use->user == &op->user && use->space == space && use->write && !use->told)
+            return use;
+    }
+    return NULL;
+}
+
 /* A move that takes bytes from where this operation should have brought them: it fails with it. NULL: the edge is none
  * to such. */
 static struct tsl_op *next_move(const struct tsl_edge *edge, const struct tsl_data *data, unsigned space)
@@ -159,13 +158,11 @@ static size_t hull_of(const struct tsl_op *op, const struct tsl_side *side)
 }
 
 /* What comes after is told at once: until it fails itself, somebody might take its copy for a valid one, and when it
- * does, its source is none to come back to. No space is met twice: it was valid already. */
-bool tsl_not_moved(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to, unsigned from)
+ * does, its source is none to come back to. */
+static bool tell_next(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to,
+                      unsigned from)
 {
     bool given_up = false;
-    for (uint64_t at = begin, next = end; at < end; at = next, next = end)
-        if (last_written_by(op, data, at, &next, to))
-            given_up |= come_back(data, at, next, to, from);
     for (unsigned i = 0; i < op->out.n; i++) {
         struct tsl_op *after = next_move(TSL_FEW_AT(&op->out, i), data, to);
         uint64_t first = after ? after->src.offset : 0, last = after ? first + hull_of(after, &after->src) : 0;
@@ -177,6 +174,41 @@ bool tsl_not_moved(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uin
     return given_up;
 }
 
+/* From begin on nobody has written the space's copy since. *end: as far as there is one answer. */
+static bool not_brought(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t *end, unsigned to,
+                        unsigned from)
+{
+    struct tsl_tile *tile = tsl_tiles_at(&data->tiles, begin);
+    *end = tile->end < *end ? tile->end : *end;
+    if (op->number <= tile->restored)
+        return false; /* What it was to bring isn't missed: its source is no good, and others are. */
+    bool given_up = come_back(data, begin, *end, to, from);
+    return tell_next(op, data, begin, *end, to, from) || given_up;
+}
+
+/* Who is told once isn't told again, when the operation fails itself: meanwhile the bytes may have been brought there
+ * anew, or be known to have been there all the time. */
+bool tsl_not_moved(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to, unsigned from)
+{
+    bool host = to == TSL_SPACE_HOST, given_up = false;
+    struct tsl_tiles *tiles = host ? &op->port->graph->host_map : &data->tiles;
+    uint64_t base = host ? address(data->host) : 0;
+    bool cut = tsl_tiles_cut(tiles, base + begin, base + end);
+    for (uint64_t at = begin, next; at < end; at = next) {
+        struct tsl_tile *tile = tsl_tiles_meeting(tiles, base + at, base + end);
+        struct tsl_use *use = tile ? brings(tile, op, to) : NULL;
+        next = tile && tile->end - base < end ? tile->end - base : end;
+        if (!use)
+            continue;
+        use->told = cut;
+        at = tile->begin - base > at ? tile->begin - base : at;
+        for (uint64_t then = next; at < next; at = then, then = next)
+            given_up |= not_brought(op, data, at, &then, to, from);
+    }
+    tsl_tiles_join(tiles, base + begin, base + end);
+    return given_up;
+}
+
 void tsl_move_failed(struct tsl_op *op)
 {
     struct tsl_data *data = op->dst.data;
@@ -184,6 +216,112 @@ void tsl_move_failed(struct tsl_op *op)
     uint64_t begin = op->dst.offset, end = begin + hull_of(op, &op->dst);
     if (tsl_not_moved(op, data, begin, end, op->dst.space, from) && from != TSL_SPACE_HOST)
         tsl_stay_seated(data, &op->port->graph->ports[from - 1]);
+}
+
+/* ---- Claims that fail --------------------------------------------------------------------------------------------
+ *
+ * Who has the old bytes and may write some of them makes its own copy the only valid one when it is scheduled, long
+ * before it is known whether the bytes ever get there, and whether it runs. Until it has ended well its tiles keep what
+ * was good before: copies that no move on its way writes. Should it fail, these are what there is. Nobody has written
+ * them meanwhile: who would have, came strictly after it. (Or all was overwritten; then nothing was kept.) But a driver
+ * runs what only stands behind a failed operation in its lane, and, in turn, moves that wait for that: what these write
+ * is no good either. */
+
+static uint32_t moved_by(const struct tsl_tile *tile, bool host)
+{
+    uint32_t spaces = 0;
+    for (unsigned i = 0; i < tile->uses.n; i++) {
+        const struct tsl_use *use = &tile->uses.list[i];
+        const struct tsl_op *op = (const struct tsl_op *)use->user;
+        bool moves = op->move || (host && op->kind == TSL_OP_ROOM);
+        if (use->write && !use->user->done && moves)
+            spaces |= TSL_SPACE_BIT(use->space);
+    }
+    return spaces;
+}
+
+/* Where moves that haven't ended bring bytes of the tile. */
+static uint32_t moved_to(struct tsl_graph *graph, const struct tsl_data *data, const struct tsl_tile *tile)
+{
+    uint32_t spaces = moved_by(tile, false);
+    uint64_t base = address(data->host);
+    struct tsl_tile *host =
+        data->host ? tsl_tiles_meeting(&graph->host_map, base + tile->begin, base + tile->end) : NULL;
+    for (; host; host = tsl_tiles_next_meeting(host, base + tile->end))
+        spaces |= moved_by(host, true);
+    return spaces;
+}
+
+/* False: no memory. */
+static bool keep(struct tsl_op *op, struct tsl_data *data, struct tsl_tile *tile, unsigned space,
+                 struct tsl_prior **like)
+{
+    uint32_t here = TSL_SPACE_BIT(space);
+    if (!tile->valid || (tile->valid == here && !data->moved))
+        return true;
+    tsl_tile_prune(tile);
+    uint32_t good = tile->valid & ~moved_to(op->port->graph, data, tile);
+    if (good == here)
+        return true; /* What it doesn't write stays. */
+    op->keeps = true;
+    return tsl_tile_keep(tile, &op->user, good & ~here ? good & ~here : good, like);
+}
+
+/* The operation, which has the old bytes in that space, is to change some. */
+static cl_int change(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+{
+    struct tsl_prior *like = NULL;
+    struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end);
+    if (!tile)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (; tile; tile = tsl_tiles_next(tile, end)) {
+        if (!keep(op, data, tile, space, &like))
+            return CL_OUT_OF_HOST_MEMORY;
+        tile->restored = 0;
+        tile->valid = TSL_SPACE_BIT(space);
+    }
+    tsl_tiles_join(&data->tiles, begin, end);
+    return CL_SUCCESS;
+}
+
+/* The move may write there though it fails. */
+static void spoil(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+{
+    struct tsl_tile *tile = op->unsure ? tsl_tiles_meeting(&data->tiles, begin, end) : NULL;
+    for (; tile; tile = tsl_tiles_next_meeting(tile, end))
+        tsl_tile_spoil(tile, space);
+}
+
+static void go_back(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end)
+{
+    struct tsl_graph *graph = op->port->graph;
+    struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, begin, end);
+    for (; tile; tile = tsl_tiles_next_meeting(tile, end)) {
+        struct tsl_prior *prior = tsl_tile_kept(tile, &op->user);
+        if (!prior)
+            continue;
+        tile->valid = prior->valid ? prior->valid : TSL_SPACE_BIT(TSL_SPACE_LOST);
+        tile->restored = graph->n_ops;
+        tsl_tile_unkeep(tile, prior);
+    }
+    tsl_tiles_join(&data->tiles, begin, end);
+}
+
+static void go_back_in(struct tsl_op *op, const struct tsl_buffer *buffer)
+{
+    go_back(op, tsl_data_of(buffer), buffer->offset, buffer->offset + buffer->size);
+}
+
+void tsl_claims_failed(struct tsl_op *op)
+{
+    const struct tsl_command *c = op->command;
+    for (cl_uint i = 0; c->args && i < c->args->n; i++)
+        if (c->args->args[i].buffer)
+            go_back_in(op, c->args->args[i].buffer);
+    for (cl_uint i = 0; i < c->n_buffers; i++)
+        go_back_in(op, c->buffers[i]);
+    if (c->dst)
+        go_back_in(op, c->dst);
 }
 
 /* ---- Evictions -------------------------------------------------------------------------------------------------- */
@@ -205,6 +343,10 @@ bool tsl_only_there(struct tsl_data *data, unsigned space, uint64_t *begin, uint
 
 void tsl_leave_space(struct tsl_data *data, unsigned space)
 {
+    struct tsl_tile *tile = tsl_tiles_at(&data->tiles, 0);
+    for (; tile; tile = tsl_tiles_next_meeting(tile, data->size))
+        for (struct tsl_prior *prior = tile->prior; prior; prior = prior->older)
+            prior->valid &= ~TSL_SPACE_BIT(space);
     set_valid(data, 0, data->size, ~TSL_SPACE_BIT(space), 0);
 }
 
@@ -225,6 +367,7 @@ void tsl_follow_place(struct tsl_op *op, struct tsl_data *data, unsigned space)
 cl_int tsl_claim_spill(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end)
 {
     struct toucher t = {.op = op};
+    data->moved = true;
     cl_int error = touch_copy(op->port->graph, &t, data, begin, end, TSL_SPACE_HOST, TSL_ROLE_WRITE);
     return error ? error : set_valid(data, begin, end, ~0u, TSL_SPACE_BIT(TSL_SPACE_HOST));
 }
@@ -298,10 +441,12 @@ static cl_int move_box(struct tsl_command *command, const struct tsl_move *move,
     cl_int error = touch_copy(command->graph, &t, move->data, begin, end, move->from, TSL_ROLE_READ);
     if (!error)
         error = touch_copy(command->graph, &t, move->data, begin, end, move->to, TSL_ROLE_WRITE);
+    spoil(op, move->data, begin, end, move->to);
     if (!error)
         error = set_valid(move->data, begin, end, ~0u, TSL_SPACE_BIT(move->to));
     if (error)
         op->poison = error;
+    move->data->moved = true;
     tsl_op_go(op);
     tsl_op_unref(op);
     return error;
@@ -361,6 +506,8 @@ static bool lacking(struct tsl_graph *graph, struct tsl_data *data, uint64_t *be
 static cl_int fetch_run(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned from,
                         unsigned to)
 {
+    if (from == TSL_SPACE_LOST)
+        return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     if (from == to) /* Nothing was ever written: whatever is there will do, and isn't worth moving from there. */
         return CL_SUCCESS;
     struct tsl_move way = {data, begin, end, from, to, false};
@@ -428,13 +575,19 @@ static cl_int keep_mapped(struct tsl_data *data, uint64_t begin, uint64_t end)
 cl_int tsl_claim(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space, unsigned role)
 {
     struct toucher t = {.op = op};
+    cl_int error = CL_SUCCESS;
     if (space != TSL_SPACE_HOST)
         tsl_seat(op->command, data, &op->port->graph->ports[space - 1]);
-    cl_int error = touch_copy(op->port->graph, &t, data, begin, end, space, role);
+    if (role == (TSL_ROLE_READ | TSL_ROLE_WRITE)) /* First, while the uses tell what is being moved. */
+        error = change(op, data, begin, end, space);
+    if (!error)
+        error = touch_copy(op->port->graph, &t, data, begin, end, space, role);
     if (!error && data->lost && (role & TSL_ROLE_READ))
         error = CL_OUT_OF_HOST_MEMORY;
-    if (!error && (role & TSL_ROLE_WRITE))
-        error = set_valid(data, begin, end, 0, TSL_SPACE_BIT(space));
+    if (error && op->keeps) /* At once: who comes next may have nothing by which to fail with it. */
+        go_back(op, data, begin, end);
+    if (!error && role == TSL_ROLE_WRITE)
+        error = set_only(data, begin, end, space);
     return error || !(role & TSL_ROLE_WRITE) ? error : keep_mapped(data, begin, end);
 }
 
@@ -466,7 +619,5 @@ cl_int tsl_claim_for_command(struct tsl_command *command, struct tsl_data *data,
 {
     struct toucher t = {.command = command};
     cl_int error = touch_copy(command->graph, &t, data, begin, end, TSL_SPACE_HOST, role);
-    if (!error && exclusive)
-        error = set_valid(data, begin, end, 0, TSL_SPACE_BIT(TSL_SPACE_HOST));
-    return error;
+    return error || !exclusive ? error : set_only(data, begin, end, TSL_SPACE_HOST);
 }

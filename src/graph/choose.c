@@ -50,7 +50,8 @@ static void count_tile(struct survey *s, const struct tsl_tile *tile, uint64_t b
     for (unsigned i = 0; i < s->command->graph->n_ports; i++) {
         struct run_of_tiles *run = &s->runs[i];
         unsigned to = space_at(s, i);
-        if (!(s->members & (1u << i)) || tile->valid == 0 || (tile->valid & TSL_SPACE_BIT(to)))
+        if (!(s->members & (1u << i)) || tile->valid == 0 ||
+            (tile->valid & (TSL_SPACE_BIT(to) | TSL_SPACE_BIT(TSL_SPACE_LOST))))
             continue;
         unsigned from = tsl_best_source(s->command->graph, tile->valid, to);
         if (run->size && (run->from != from || run->end != begin))

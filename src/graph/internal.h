@@ -73,6 +73,7 @@ struct tsl_data {
     char *host;                         /* the host's copy; NULL until needed */
     bool host_owned;                    /* ours (else the application's CL_MEM_USE_HOST_PTR) */
     bool lost;                          /* for want of memory: what is read of it fails */
+    bool moved;                         /* ever, from one space to another */
     bool warned;                        /* "read before anything was written" was said */
     int home;                           /* member whose kernel used it last; -1: none yet */
     struct tsl_object *owner;           /* the root buffer, whose this is */
@@ -174,11 +175,15 @@ struct tsl_op {
     atomic_bool lost; /* its lane failed as a whole: how those before it ended can't be known either */
     bool move;        /* transfers a tile because a command needs it (not a command of the application) */
     bool aside;       /* makes room for the command: its fate is not the command's */
+    bool keeps;       /* its tiles keep what was good before it (access.c) */
+    bool unfenced;    /* was submitted without a fence: one that is made late tells of no failure */
+    bool unsure;      /* may run though what it strictly comes after has failed */
     struct tsl_fence *fence;
     cl_int signal_status; /* what the fence told */
     uint64_t submit_ns;
     uint64_t end_estimate_ns; /* of launches: when it will have ended; 0: unknown */
     uint64_t trace_id;
+    uint64_t number;           /* among all of the graph's, from 1 */
     uint64_t start_ns, end_ns; /* of synchronous ports, by our clock */
     TSL_FEW(struct tsl_edge, 2) out;
     TSL_FEW(struct tsl_op *, 2) natives; /* submitted before; their fences are waited for (owned references) */
@@ -356,6 +361,7 @@ struct tsl_graph {
     pthread_cond_t changed;      /* something became reported or submitted; signalled only when n_waiting */
     unsigned n_waiting;
     uint64_t n_commands; /* ever */
+    uint64_t n_ops;      /* ever */
     unsigned n_streams;  /* ever */
     unsigned n_ports;
     struct tsl_port *ports; /* by member */
@@ -490,10 +496,13 @@ void tsl_forget_host(struct tsl_op *op);
 /* [begin, end) is mapped for writing, is so no longer. */
 cl_int tsl_map_range(struct tsl_data *data, uint64_t begin, uint64_t end);
 void tsl_unmap_range(struct tsl_data *data, uint64_t begin, uint64_t end);
-/* A move failed: its target's copy is not valid after all, where another one is. */
+/* A move failed: its target's copy is not valid after all, where another one is. Before it counts as done. */
 void tsl_move_failed(struct tsl_op *op);
-/* The operation has not moved these bytes: where nobody has written them since, they are where they were. True: they
- * were to be given up there meanwhile, by an eviction. */
+/* An operation that claimed what it may change failed: what it was to change is what it was, wherever that still is;
+ * else who reads it fails. Before it counts as done. */
+void tsl_claims_failed(struct tsl_op *op);
+/* The operation, which isn't done, won't have moved these bytes: where nobody has written them since, they are where
+ * they were. True: they were to be given up there meanwhile, by an eviction. */
 bool tsl_not_moved(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to, unsigned from);
 /* For an eviction: all of the object's copy in that space belongs to the operation, when those that use it are done. */
 cl_int tsl_claim_place(struct tsl_op *op, struct tsl_data *data, unsigned space);

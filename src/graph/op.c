@@ -37,6 +37,7 @@ struct tsl_op *tsl_op_create(struct tsl_command *command, struct tsl_port *port,
     op->track = track;
     op->kind = kind;
     op->n_unmet = 1;
+    op->number = ++command->graph->n_ops;
     op->trace_id = tsl_trace_on() ? tsl_trace_id() : 0;
     command->n_undone++;
     command->refs++;
@@ -93,6 +94,15 @@ static void no_edge(struct tsl_op *op, bool strict)
         tsl_starve(op->command);
 }
 
+/* Its failure may come too late to keep op from running: a driver runs what only stands behind it in a lane, and a
+ * fence that is made late doesn't fail. */
+static bool may_run_all_the_same(const struct tsl_op *op, const struct tsl_op *before, enum tsl_edge_kind kind)
+{
+    if (kind == TSL_EDGE_DONE || op->port->sync)
+        return false; /* It is known by then. */
+    return kind == TSL_EDGE_LANE || before->unsure || before->unfenced;
+}
+
 void tsl_op_depend(struct tsl_op *op, struct tsl_op *before, bool strict)
 {
     if (before == op)
@@ -102,13 +112,14 @@ void tsl_op_depend(struct tsl_op *op, struct tsl_op *before, bool strict)
             op->poison = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
         return;
     }
+    enum tsl_edge_kind kind = edge_kind(op, before);
+    op->unsure |= strict && may_run_all_the_same(op, before, kind);
     struct tsl_edge *known = edge_to(before, op);
     if (known) {
         known->strict |= strict;
         return;
     }
     tsl_trace_flow(before->trace_id, op->trace_id);
-    enum tsl_edge_kind kind = edge_kind(op, before);
     struct tsl_edge edge = {.to = op, .kind = kind, .unmet = !edge_met(kind, before->state), .strict = strict};
     bool room = kind != TSL_EDGE_NATIVE || TSL_FEW_PUSH(&op->natives, before);
     room = room && (kind != TSL_EDGE_GATE || TSL_FEW_PUSH(&op->gates, before));
@@ -273,13 +284,15 @@ void tsl_op_finish(struct tsl_op *op, cl_int status)
     if (op->state == TSL_OP_SUBMITTED && op->track && !op->port->sync)
         TAILQ_REMOVE(&op->track->flight, op, flight);
     op->state = TSL_OP_DONE;
-    op->user.done = true;
-    tsl_op_forget_befores(op);
     op->status = op->poison ? op->poison : status < 0 ? status : CL_COMPLETE;
-    op->port->n_pending--;
-    graph->n_under_way--;
+    if (op->status < 0 && op->keeps)
+        tsl_claims_failed(op);
     if (op->status < 0 && op->move)
         tsl_move_failed(op);
+    op->user.done = true;
+    tsl_op_forget_befores(op);
+    op->port->n_pending--;
+    graph->n_under_way--;
     tsl_forget_host(op);
     tell_placer(op);
     tsl_record_op(op);

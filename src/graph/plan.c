@@ -224,8 +224,8 @@ static cl_int read_linear(struct tsl_command *c, const tsl_dependences *order, u
             run_end = tile->end;
         }
         run_end = run_end < end ? run_end : end;
-        cl_int error = CL_SUCCESS;
-        if (better_by_host(c, space, data, begin, c->host + into)) {
+        cl_int error = space == TSL_SPACE_LOST ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS;
+        if (!error && better_by_host(c, space, data, begin, c->host + into)) {
             space = TSL_SPACE_HOST;
             error = tsl_fetch(c, data, begin, run_end, space);
         }

@@ -212,6 +212,15 @@ static bool strictly_after(const struct tsl_op *op, const struct tsl_op *before)
     return false;
 }
 
+/* As above, and if `before` fails, so does op, if it is to: no driver will see to that. */
+static void wait_here(struct tsl_op *op, struct tsl_op *before)
+{
+    if (strictly_after(op, before) && before->state == TSL_OP_SUBMITTED)
+        tsl_op_pull(before);
+    else
+        wait_for_lane(before);
+}
+
 /* A fence that completes well when `before` is done, however that ended: drivers fail what waits for a failed fence. */
 static struct tsl_fence *mark_behind(struct tsl_op *before)
 {
@@ -243,7 +252,7 @@ static void wait_natively(struct tsl_op *op, struct tsl_op *before, fences *wait
 {
     struct tsl_fence *fence = native_fence(op, before);
     if (!fence || !TSL_FEW_PUSH(waits, fence)) {
-        wait_for_lane(before);
+        wait_here(op, before);
         tsl_graph_open(op->port->graph);
         tsl_fence_unref(fence);
         tsl_graph_close(op->port->graph);
@@ -287,10 +296,10 @@ static struct tsl_fence *gate_for(struct tsl_member *member, struct tsl_fence *f
 static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, fences *waits)
 {
     struct tsl_graph *graph = op->port->graph;
-    bool strict = strictly_after(op, before);
+    bool strict = strictly_after(op, before), failed = false;
     struct tsl_fence *fence = tsl_op_fence(before);
     if (!fence) {
-        wait_for_lane(before);
+        wait_here(op, before);
         return;
     }
     tsl_fence_ref(fence);
@@ -299,14 +308,18 @@ static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, fences *waits
     tsl_graph_open(graph);
     struct tsl_fence *gate = gate_for(op->port->member, fence, strict);
     if (!gate || !TSL_FEW_PUSH(waits, gate)) { /* No gate to be had, or to be noted: this thread waits. */
-        fence->driver->fence_wait(fence);
+        cl_int status = fence->driver->fence_wait(fence);
         tsl_fence_unref(gate);
+        failed = status < 0 && strict;
     }
     tsl_fence_unref(fence);
     tsl_graph_close(graph);
+    if (failed && !op->poison)
+        op->poison = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 }
 
-/* The lock is given meanwhile: what is waited for may end, and its stream with it. */
+/* The lock is given meanwhile: what is waited for may end, and its stream with it. What failed before it got to its
+ * driver left a mark there, which doesn't fail. */
 static void collect_waits(struct tsl_op *op, fences *waits)
 {
     unsigned n = op->natives.n + op->gates.n;
@@ -315,6 +328,8 @@ static void collect_waits(struct tsl_op *op, fences *waits)
         struct tsl_op *before = native ? *TSL_FEW_AT(&op->natives, i) : *TSL_FEW_AT(&op->gates, i - op->natives.n);
         if (before->user.done)
             continue;
+        if (before->poison && !op->poison && strictly_after(op, before))
+            op->poison = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
         tsl_track_pin(before->track);
         if (native)
             wait_natively(op, before, waits);
@@ -402,10 +417,13 @@ static cl_int submit_or_mark(struct submission *s)
     return error;
 }
 
+/* Also where it may turn out not to have run: who comes after it must not run either, and learns that from its fence.
+ */
 static bool wants_fence(const struct tsl_op *op)
 {
-    return op->want_fence || op->watched || op->poison || op->track->n_unfenced + 1 >= FENCE_EVERY ||
-           op->command->stream->profile || tsl_trace_on() || op->port->graph->starving;
+    return op->want_fence || op->natives.n > 0 || op->gates.n > 0 || op->watched || op->poison ||
+           op->track->n_unfenced + 1 >= FENCE_EVERY || op->command->stream->profile || tsl_trace_on() ||
+           op->port->graph->starving;
 }
 
 /* Synchronous ports: the work is done when this returns. */
@@ -510,6 +528,7 @@ static void submit_op(struct tsl_op *op)
                            .waits = {.n = waits.n, .fences = TSL_FEW_AT(&waits, 0)},
                            .wants_fence = sync ? !tsl_is_host(op->port) : wants_fence(op),
                            .poison = op->poison};
+    op->unfenced = !s.wants_fence && !sync;
     op->submit_ns = tsl_stamp(op->command);
     tsl_graph_open(graph);
     cl_int status = sync ? run_sync(&s) : submit_or_mark(&s);

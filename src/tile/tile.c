@@ -75,7 +75,7 @@ static bool uses_have(const struct tsl_uses *uses, const struct tsl_use *use)
 {
     for (unsigned i = 0; i < uses->n; i++) {
         const struct tsl_use *u = &uses->list[i];
-        if (u->user == use->user && u->space == use->space && u->write == use->write)
+        if (u->user == use->user && u->space == use->space && u->write == use->write && u->told == use->told)
             return true;
     }
     return false;
@@ -113,6 +113,8 @@ static void uses_remove(struct tsl_uses *uses, unsigned i)
 
 void tsl_tile_prune(struct tsl_tile *tile)
 {
+    if (tile->prior && tile->prior->user->done)
+        tsl_tile_unkeep(tile, NULL);
     for (unsigned i = tile->uses.n; i-- > 0;)
         if (tile->uses.list[i].user->done)
             uses_remove(&tile->uses, i);
@@ -120,7 +122,7 @@ void tsl_tile_prune(struct tsl_tile *tile)
 
 bool tsl_tile_use(struct tsl_tile *tile, struct tsl_user *user, unsigned space, bool write)
 {
-    struct tsl_use use = {user, (uint8_t)space, write};
+    struct tsl_use use = {user, (uint8_t)space, write, false};
     if (user->done)
         return true;
     for (unsigned i = 0; i < tile->uses.n; i++) {
@@ -140,7 +142,7 @@ bool tsl_tile_use(struct tsl_tile *tile, struct tsl_user *user, unsigned space, 
 
 bool tsl_tile_use_too(struct tsl_tile *tile, struct tsl_user *user, unsigned space)
 {
-    struct tsl_use use = {user, (uint8_t)space, true};
+    struct tsl_use use = {user, (uint8_t)space, true, false};
     if (user->done || uses_have(&tile->uses, &use))
         return true;
     if (!uses_reserve(&tile->uses, tile->uses.n + 1))
@@ -160,6 +162,8 @@ static struct tsl_tile *tile_insert(struct tsl_tiles *tiles, uint64_t begin, uin
     tile->begin = begin;
     tile->end = end;
     tile->valid = valid;
+    tile->prior = NULL;
+    tile->restored = 0;
     uses_init(&tile->uses);
     RB_INSERT(tsl_tile_tree, &tiles->tree, tile);
     tiles->n++;
@@ -172,6 +176,7 @@ static void tile_remove(struct tsl_tiles *tiles, struct tsl_tile *tile)
         tiles->last = NULL;
     RB_REMOVE(tsl_tile_tree, &tiles->tree, tile);
     tiles->n--;
+    tsl_tile_unkeep(tile, NULL);
     uses_finish(&tile->uses);
     free(tile);
 }
@@ -248,6 +253,8 @@ static bool split(struct tsl_tiles *tiles, uint64_t position)
         uses_finish(&uses);
         return false;
     }
+    right->prior = tsl_prior_ref(left->prior);
+    right->restored = left->restored;
     right->uses = uses;
     if (uses.list == uses.inline_list)
         right->uses.list = right->uses.inline_list;
@@ -281,7 +288,8 @@ struct tsl_tile *tsl_tiles_cut(struct tsl_tiles *tiles, uint64_t begin, uint64_t
 
 static bool joinable(const struct tsl_tile *left, const struct tsl_tile *right)
 {
-    return left->end == right->begin && left->valid == right->valid && uses_equal(&left->uses, &right->uses);
+    return left->end == right->begin && left->valid == right->valid && uses_equal(&left->uses, &right->uses) &&
+           left->restored == right->restored && tsl_prior_equal(left->prior, right->prior);
 }
 
 /* Joins the tile with what follows it; returns the tile after which to go on, NULL at the end. */

@@ -23,9 +23,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A space is a memory in which a copy can live: bit 0 is the host's, bit 1+i that of the context's member i. */
+/* A space is a memory in which a copy can live: bit 0 is the host's, bit 1+i that of the context's member i. The last
+ * stands for none: a failure has left the bytes nowhere, and who reads them fails. */
 #define TSL_SPACE_HOST      0u
 #define TSL_SPACE_MEMBER(i) (1u + (i))
+#define TSL_SPACE_LOST      31u
 #define TSL_SPACE_BIT(s)    (1u << (s))
 #define TSL_MAX_SPACES      32u
 
@@ -48,6 +50,7 @@ struct tsl_use {
     struct tsl_user *user; /* owned reference */
     uint8_t space;
     bool write;
+    bool told; /* the user won't write, and what would have been valid then isn't taken for it any more */
 };
 
 struct tsl_uses {
@@ -56,10 +59,26 @@ struct tsl_uses {
     struct tsl_use inline_list[3];
 };
 
+/*
+ * What was valid before an operation made its own copy the only valid one, having the old bytes there: should it fail,
+ * that is what there is (prior.c). Such form chains, the newest first, each behind an operation without which the newer
+ * ones fail; tiles share them. One says nothing any more when its operation has ended well, nor do those behind it.
+ */
+struct tsl_prior {
+    unsigned refs;           /* tiles', and newer ones' */
+    unsigned n;              /* as many are in the chain from here, or fewer */
+    struct tsl_user *user;   /* whose claim it was (owned reference) */
+    uint32_t valid;          /* TSL_SPACE_BITs; 0: nothing that is known to be good */
+    struct tsl_prior *older; /* owned reference; NULL: none */
+};
+
 struct tsl_tile {
     RB_ENTRY(tsl_tile) node;
-    uint64_t begin, end; /* bytes (directory) or addresses (host map); begin < end */
-    uint32_t valid;      /* TSL_SPACE_BITs */
+    uint64_t begin, end;     /* bytes (directory) or addresses (host map); begin < end */
+    uint32_t valid;          /* TSL_SPACE_BITs */
+    struct tsl_prior *prior; /* owned reference; NULL: none */
+    uint64_t restored;       /* when a prior was last gone back to, on the clock of who uses this; 0: since then all was
+                                claimed anew */
     struct tsl_uses uses;
 };
 
@@ -95,6 +114,19 @@ void tsl_tile_prune(struct tsl_tile *tile);
 bool tsl_tile_use(struct tsl_tile *tile, struct tsl_user *user, unsigned space, bool write);
 /* Adds a write that comes after nobody: the earlier uses stay. */
 bool tsl_tile_use_too(struct tsl_tile *tile, struct tsl_user *user, unsigned space);
+
+/* The user is about to be the only one with valid bytes of the tile; before, these spaces were good. *like: NULL, or
+ * the prior of a tile before, by the same user: serves again where it says the same. False: no memory. */
+bool tsl_tile_keep(struct tsl_tile *tile, struct tsl_user *user, uint32_t valid, struct tsl_prior **like);
+/* What the user kept, NULL: nothing, or what is there now doesn't come from its claim. */
+struct tsl_prior *tsl_tile_kept(struct tsl_tile *tile, const struct tsl_user *user);
+/* Forgets that prior of the tile's and all newer ones; NULL: all. */
+void tsl_tile_unkeep(struct tsl_tile *tile, struct tsl_prior *prior);
+/* That space is none to go back to, whatever was kept. */
+void tsl_tile_spoil(struct tsl_tile *tile, unsigned space);
+/* Do they say the same? */
+bool tsl_prior_equal(const struct tsl_prior *a, const struct tsl_prior *b);
+struct tsl_prior *tsl_prior_ref(struct tsl_prior *prior); /* NULL allowed */
 
 /* Checks the invariants; aborts if one is broken (tests, TESELA_CHECK=coherence). */
 void tsl_tiles_check(const struct tsl_tiles *tiles, uint64_t size);

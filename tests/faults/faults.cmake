@@ -30,9 +30,21 @@ fault(dropped_edge graph/access.c
     [[(use->write || ((role & TSL_ROLE_WRITE) && !BROKEN)))]]
     "who writes doesn't wait for who reads")
 fault(stale_copy graph/access.c
-    [[error = set_valid(data, begin, end, 0, TSL_SPACE_BIT(space));]]
-    [[error = set_valid(data, begin, end, BROKEN ? TSL_SPACE_BIT(TSL_SPACE_HOST) : 0, TSL_SPACE_BIT(space));]]
+    [[            return CL_OUT_OF_HOST_MEMORY;
+        tile->restored = 0;
+        tile->valid = TSL_SPACE_BIT(space);]]
+    [[            return CL_OUT_OF_HOST_MEMORY;
+        tile->restored = 0;
+        tile->valid = (BROKEN ? tile->valid & TSL_SPACE_BIT(TSL_SPACE_HOST) : 0) | TSL_SPACE_BIT(space);]]
     "the host's copy stays valid when a member writes")
+fault(forgotten_prior graph/op.c
+    [[if (op->status < 0 && op->keeps)]]
+    [[if (op->status < 0 && op->keeps && !BROKEN)]]
+    "what a launch that never ran was to change is gone")
+fault(prior_on_its_way graph/access.c
+    [[tile->valid & ~moved_to(op->port->graph, data, tile)]]
+    [[tile->valid & ~(BROKEN ? 0 : moved_to(op->port->graph, data, tile))]]
+    "what is on its way counts as good to go back to")
 fault(short_fetch graph/access.c
     [[    *begin = tile->begin > *begin ? tile->begin : *begin;]]
     [[    *begin = tile->begin > *begin ? tile->begin : BROKEN && *end - *begin > 64 ? *begin + 1 : *begin;]]
@@ -60,8 +72,8 @@ fault(merged_states tile/tile.c
     [[(left->valid == right->valid || BROKEN) && uses_equal]]
     "tiles whose copies are valid in different places merge")
 fault(merged_uses tile/tile.c
-    [[&& uses_equal(&left->uses, &right->uses);]]
-    [[&& (uses_equal(&left->uses, &right->uses) || BROKEN);]]
+    [[&& uses_equal(&left->uses, &right->uses) &&]]
+    [[&& (uses_equal(&left->uses, &right->uses) || BROKEN) &&]]
     "tiles that different operations use merge: a range is lost")
 fault(covered_use tile/tile.c
     [[    return !old->write && tsl_user_after(new->user, old->user);]]

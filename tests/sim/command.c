@@ -106,16 +106,14 @@ static void tell_access(char *text, size_t room, const char *before, const struc
 
 void sim_tell_node(struct sim *sim, const struct sim_node *node, const char *more)
 {
-    char dst[96], src[96], preds[96] = "", doubt[96];
+    char dst[96], src[96], preds[96] = "";
 
     tell_access(dst, sizeof dst, "to", &node->dst);
     tell_access(src, sizeof src, "from", &node->src);
-    tell_access(doubt, sizeof doubt, "maybe to all of", &node->may_dst);
     for (unsigned i = 0; i < node->n_waits; i++)
         snprintf(preds + strlen(preds), sizeof preds - strlen(preds), " %u", node->waits[i]);
-    sim_tell(sim, "%u: queue %d %s%s%s%s%s value %u%s%s%s", sim_index(sim, node), node->queue, sim_names[node->kind],
-             dst, src, doubt, node->blocking ? " blocking" : "", node->value, node->n_waits ? " waits for" : "", preds,
-             more);
+    sim_tell(sim, "%u: queue %d %s%s%s%s value %u%s%s%s", sim_index(sim, node), node->queue, sim_names[node->kind], dst,
+             src, node->blocking ? " blocking" : "", node->value, node->n_waits ? " waits for" : "", preds, more);
 }
 
 /* ---- Transfers ---- */
@@ -276,11 +274,6 @@ static bool plan_add(struct sim *sim, struct sim_node *node, struct sim_handle *
     node->dst = sim_some_of(sim, &to, from.size, true);
     node->src = sim_range(src->area, from.offset + sim_pick(sim, (unsigned)(from.size - node->dst.size + 1)),
                           node->dst.size, false);
-    /* A command's arguments say which memory it may write, not which bytes; a failed one leaves nothing sure of it. */
-    if (dst->mem)
-        node->may_dst = whole(dst, true);
-    if (src->mem && (node->kind == SIM_MIX || node->kind == SIM_NATIVE))
-        node->may_src = whole(src, true);
     return node->kind == SIM_NATIVE || kernels_may_write(sim, dst);
 }
 
@@ -291,7 +284,6 @@ static bool plan_one(struct sim *sim, struct sim_node *node, struct sim_handle *
     *dst = random_handle(sim);
     part = sim_linear_part(sim, dst);
     node->dst = node->kind == SIM_SET ? whole(dst, true) : sim_some_of(sim, &part, part.size, true);
-    node->may_dst = whole(dst, true);
     return kernels_may_write(sim, dst) && !(node->kind == SIM_SET && sim_is_padded(dst));
 }
 
@@ -352,12 +344,14 @@ struct native_args {
     void *dst, *src;
     size_t to, from, size;
     unsigned char value;
+    struct sim_node *node;
 };
 
 static void CL_CALLBACK native_body(void *arg)
 {
     const struct native_args *a = arg;
 
+    a->node->ran = true;
     sim_add_bytes((unsigned char *)a->dst + a->to, (unsigned char *)a->src + a->from, a->size, a->value);
 }
 
@@ -365,7 +359,7 @@ static cl_int native(struct sim *sim, struct sim_node *node, const struct sim_ha
                      const struct sim_call *c)
 {
     struct native_args args = {
-        NULL, NULL, node->dst.offset - dst->offset, node->src.offset - src->offset, node->dst.size, node->value};
+        NULL, NULL, node->dst.offset - dst->offset, node->src.offset - src->offset, node->dst.size, node->value, node};
     const void *slots[] = {&args.dst, &args.src};
     cl_mem mems[] = {dst->mem, src->mem};
 

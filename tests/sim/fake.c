@@ -219,23 +219,32 @@ static void show_body(const struct tsl_fake_run *run)
     sim_add_bytes((unsigned char *)run->args[0].ptr + a.dst, sim_of(&a)->hidden + a.src, a.size, a.value);
 }
 
-static void hide_touch(const struct tsl_fake_run *run)
+/* They are called when work begins, or fails and spoils what it was to write; never for what doesn't begin. */
+static struct sim_argument begun(const struct tsl_fake_run *run)
 {
     struct sim_argument a = argument(run);
+
+    sim_of(&a)->nodes[a.node].ran = true;
+    return a;
+}
+
+static void hide_touch(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = begun(run);
 
     tsl_fake_touch(run, 0, a.src, a.size, false);
 }
 
 static void write_touch(const struct tsl_fake_run *run)
 {
-    struct sim_argument a = argument(run);
+    struct sim_argument a = begun(run);
 
     tsl_fake_touch(run, 0, a.dst, a.size, true);
 }
 
 static void add_touch(const struct tsl_fake_run *run)
 {
-    struct sim_argument a = argument(run);
+    struct sim_argument a = begun(run);
 
     tsl_fake_touch(run, 1, a.src, a.size, false);
     tsl_fake_touch(run, 0, a.dst, a.size, true);
@@ -264,6 +273,7 @@ static void register_kernels(void)
     tsl_fake_kernel("print", print_body, 3, add_kinds, add_roles);
     tsl_fake_kernel_traits("print", &(struct tsl_fake_traits){.touch = add_touch, .prints = true});
     tsl_fake_kernel("set", set_body, 2, set_kinds, set_roles);
+    tsl_fake_kernel_traits("set", &(struct tsl_fake_traits){.touch = write_touch});
     tsl_fake_kernel("part", set_body, 2, set_kinds, set_roles);
     tsl_fake_kernel_traits("part", &(struct tsl_fake_traits){.touch = write_touch});
     tsl_fake_kernel("hide", hide_body, 2, set_kinds, hide_roles);
@@ -355,6 +365,7 @@ void sim_world_begin(struct sim_world *world)
     world->has_effects = true;
     for (unsigned i = 0; i < setup.n_members; i++)
         world->has_images |= setup.members[i].images;
+    world->notes_runs = true;
     world->callbacks_wait =
         !world->options.threads && getenv("TESELA_ORDER") && !strcmp(getenv("TESELA_ORDER"), "sync");
     world->all_profile = true;

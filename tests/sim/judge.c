@@ -142,8 +142,19 @@ static bool inside(const struct sim_access *range, unsigned area, size_t offset)
     return range->size && range->area == area && offset >= range->offset && offset < range->offset + range->size;
 }
 
-/* A command that fails takes with it what its arguments allow it to write: also what others, in no order with it, have
- * written there, or read. */
+static bool runs(const struct sim_node *node)
+{
+    return node->kind < SIM_N_KERNELS || node->kind == SIM_NATIVE;
+}
+
+/* A command that fails leaves what it writes undefined, and nothing else, whatever its arguments allow it. A kernel or
+ * host task that never ran has written nothing. */
+static bool spoils(const struct sim *sim, const struct sim_node *node)
+{
+    return node->status < 0 && !node->refused && !(runs(node) && sim->world->notes_runs && !node->ran);
+}
+
+/* What others, in no order with a command that spoils its box, have written there between its rows, or read. */
 static void forget_beside(struct model *model, const struct sim_access *access, const struct sim_node *failed)
 {
     struct sim_access hull = hull_of(&failed->dst);
@@ -152,15 +163,9 @@ static void forget_beside(struct model *model, const struct sim_access *access, 
         struct byte *byte = at(model, access, i);
         size_t offset = (size_t)(byte - model->areas[access->area]);
 
-        if (inside(&hull, access->area, offset) || inside(&failed->may_dst, access->area, offset) ||
-            inside(&failed->may_src, access->area, offset))
+        if (inside(&hull, access->area, offset))
             byte->known = false;
     }
-}
-
-static bool has_failed(const struct sim_node *node)
-{
-    return node->status < 0 && !node->refused;
 }
 
 static void judge_node(struct sim *sim, struct model *model, const struct sim_node *node)
@@ -172,17 +177,16 @@ static void judge_node(struct sim *sim, struct model *model, const struct sim_no
     if (node->status < 0) {
         struct sim_access hull = hull_of(&node->dst);
 
-        forget(model, &hull);
-        forget(model, &node->may_dst);
-        forget(model, &node->may_src);
+        if (spoils(sim, node))
+            forget(model, &hull);
         return;
     }
     for (unsigned i = 0; i < sim->n_nodes; i++)
-        if (has_failed(&sim->nodes[i]) && !sim_set_has(&node->before, i) && !sim_set_has(&sim->nodes[i].before, own))
+        if (spoils(sim, &sim->nodes[i]) && !sim_set_has(&node->before, i) && !sim_set_has(&sim->nodes[i].before, own))
             forget_beside(model, &node->src, &sim->nodes[i]);
     execute(model, node);
     for (unsigned i = 0; i < sim->n_nodes; i++)
-        if (has_failed(&sim->nodes[i]) && !sim_set_has(&node->before, i))
+        if (spoils(sim, &sim->nodes[i]) && !sim_set_has(&node->before, i))
             forget_beside(model, &node->dst, &sim->nodes[i]);
     compare(sim, model, node);
 }

@@ -98,6 +98,7 @@ struct sim_world {
     bool callbacks_wait;   /* an enqueue may block, so none is done in callbacks where there is but one thread */
     bool has_effects;      /* kernels that print, and opaque ones */
     bool has_images;       /* kernels take them in the place of buffers */
+    bool notes_runs;       /* what runs says so in its node */
     atomic_uint n_failing; /* failures ordered, each with the code -1000 - number */
     atomic_bool lost;      /* a member was lost, so CL_DEVICE_NOT_AVAILABLE is an answer */
     unsigned n_sims;
@@ -296,8 +297,8 @@ struct sim_node {
     struct sim_set before; /* all that comes before it: order.c */
     struct sim_set oblige; /* a user event: the host must know these before it sets it */
 
-    struct sim_access dst, src;         /* size 0: none */
-    struct sim_access may_dst, may_src; /* what the core must take it to write, as far as it can know; size 0: as dst */
+    struct sim_access dst, src; /* size 0: none */
+    atomic_bool ran;            /* a kernel, a host task: it began, and may have written what it is to write */
     unsigned char value;
     unsigned char pattern_size;
     cl_map_flags map_flags;

@@ -449,6 +449,26 @@ static void test_failed_unmap(void **state)
     tsl_object_release(&wait->object);
 }
 
+/* A kernel that might have written, but couldn't run, as its input didn't come: the bytes are what they were, and where
+ * they were. */
+static void test_failed_fetch(void **state)
+{
+    (void)state;
+    begin(2, false);
+    run("touch", a);
+    finish();
+    tsl_fake_fail_work(1, TSL_FAKE_COPY, 1, CL_OUT_OF_RESOURCES);
+    run("touch", a);
+    run("touch", a);
+    assert_true(tsl_queue_finish(queue) < 0);
+    get(a, 0, SIZE);
+    assert_int_equal(back[0], (unsigned char)(bytes[0] + 1));
+    assert_memory_equal(back + 1, bytes + 1, SIZE - 1);
+    run("touch", a);
+    get(a, 0, 1);
+    assert_int_equal(back[0], (unsigned char)(bytes[0] + 2));
+}
+
 #define TEST(test) cmocka_unit_test_teardown(test, end)
 
 int main(void)
@@ -463,6 +483,7 @@ int main(void)
         TEST(test_maps),
         TEST(test_zero_copy),
         TEST(test_failed_unmap),
+        TEST(test_failed_fetch),
         TEST(test_in_place),
         TEST(test_write_to_reader),
         TEST(test_write_to_other_readers),

@@ -48,11 +48,36 @@ static void test_failures(void **state)
     run(400, &(struct sim_options){.failures = true}, SIM_CHOOSE_FAILURES);
 }
 
+/* Programs that were wrong once, too rare to be met among those above. */
+static void test_found(void **state)
+{
+    static const uint64_t seeds[] = {120389,   /* a move behind a failed launch overwrote what was gone back to */
+                                     1012599,  /* a lost member's work was taken for over while it went on */
+                                     1027567,  /* a move failed twice: what was brought meanwhile went with it */
+                                     1054802}; /* the same, after an eviction */
+
+    (void)state;
+    unsetenv("TESELA_POLICY");
+    for (unsigned i = 0; i < sizeof seeds / sizeof *seeds; i++) {
+        struct sim_hunt hunt = {.seed = seeds[i],
+                                .n = 1,
+                                .shrink = true,
+                                .command = "build/tests/sim",
+                                .like = {.failures = true},
+                                .set = SIM_CHOOSE_FAILURES};
+        char *text;
+
+        if (sim_hunt(&hunt, &text, NULL))
+            fail_text(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_programs),
         cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -172,6 +172,69 @@ static void host_map_holds_only_what_is_used(void **state)
     tsl_tiles_finish(&map);
 }
 
+/* What was good before a claim stays known, on both sides of a border, until the claim has ended well or is undone. */
+static void keeps_what_was_good(void **state)
+{
+    (void)state;
+    struct tsl_tiles tiles;
+    struct tsl_user a = {.refs = 1}, b = {.refs = 1};
+    struct tsl_prior *like = NULL, *again = NULL;
+    tsl_tiles_init(&tiles, SIZE, 1, true);
+    struct tsl_tile *tile = tsl_tiles_at(&tiles, 0), *right;
+    assert_true(tsl_tile_keep(tile, &a, 1, &like));
+    right = tsl_tiles_cut(&tiles, 8, SIZE);
+    assert_true(tsl_tile_keep(right, &b, 2, &again));
+    assert_int_equal(tsl_tile_kept(tile, &a)->valid, 1);
+    assert_int_equal(tsl_tile_kept(right, &a)->valid, 1);
+    assert_int_equal(tsl_tile_kept(right, &b)->valid, 2);
+    assert_null(tsl_tile_kept(tile, &b));
+    tsl_tiles_join(&tiles, 0, SIZE);
+    assert_int_equal(tiles.n, 2);
+    tsl_tile_unkeep(right, tsl_tile_kept(right, &b));
+    tsl_tiles_join(&tiles, 0, SIZE);
+    assert_int_equal(tiles.n, 1);
+    assert_non_null(tsl_tile_kept(tile, &a));
+    assert_int_equal(b.refs, 1);
+    a.done = true;
+    tsl_tile_prune(tile);
+    assert_null(tile->prior);
+    assert_int_equal(a.refs, 1);
+    tsl_tiles_finish(&tiles);
+}
+
+/* However many claims follow each other, few are kept: those that have ended go, and where none has, nothing is known
+ * to be good any more. */
+static void keeps_short_chains(void **state)
+{
+    enum { N = 500 };
+    (void)state;
+    for (unsigned unfinished = 3; unfinished <= N; unfinished += N - 3) {
+        struct tsl_tiles tiles;
+        struct tsl_user users[N] = {0};
+        tsl_tiles_init(&tiles, SIZE, 1, true);
+        struct tsl_tile *tile = tsl_tiles_at(&tiles, 0);
+        for (unsigned i = 0; i < N; i++) {
+            struct tsl_prior *like = NULL;
+            users[i].refs = 1;
+            if (i >= unfinished)
+                users[i - unfinished].done = true;
+            tsl_tile_prune(tile);
+            assert_true(tsl_tile_keep(tile, &users[i], 1, &like));
+        }
+        unsigned n = 0;
+        bool good = true;
+        for (const struct tsl_prior *prior = tile->prior; prior; prior = prior->older) {
+            n++;
+            good &= prior->valid == 1;
+        }
+        assert_in_range(n, 1, 64);
+        assert_int_equal(good, unfinished == 3);
+        tsl_tiles_finish(&tiles);
+        for (unsigned i = 0; i < N; i++)
+            assert_int_equal(users[i].refs, 1);
+    }
+}
+
 int main(void)
 {
     tsl_user_free = count_free;
@@ -181,6 +244,8 @@ int main(void)
         cmocka_unit_test(later_operations_of_a_track_stand_for_earlier_ones),
         cmocka_unit_test(unfixed_places_are_kept),
         cmocka_unit_test(host_map_holds_only_what_is_used),
+        cmocka_unit_test(keeps_what_was_good),
+        cmocka_unit_test(keeps_short_chains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
