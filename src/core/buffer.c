@@ -66,8 +66,10 @@ struct tsl_buffer *tsl_buffer_new(struct tsl_context *context, cl_mem_flags flag
 }
 
 /* CL_MEM_COPY_HOST_PTR: the application's memory is consumed now, into the host's copy. */
-static bool copy_in(struct tsl_data *data, const void *host_ptr)
+static bool copy_in(struct tsl_data *data, cl_mem_flags flags, const void *host_ptr)
 {
+    if (flags & CL_MEM_ALLOC_HOST_PTR)
+        tsl_data_pin(data);
     char *host = tsl_data_host(data);
     if (host)
         memcpy(host, host_ptr, data->size);
@@ -97,7 +99,7 @@ cl_int tsl_buffer_create(struct tsl_context *context, cl_mem_flags flags, size_t
         return CL_OUT_OF_HOST_MEMORY;
     buffer->data = tsl_data_create(buffer, host_ptr);
     if (!buffer->data || !tsl_buffer_keep_properties(buffer, properties) ||
-        ((flags & CL_MEM_COPY_HOST_PTR) && !copy_in(buffer->data, host_ptr))) {
+        ((flags & CL_MEM_COPY_HOST_PTR) && !copy_in(buffer->data, flags, host_ptr))) {
         tsl_object_release(&buffer->object);
         return CL_OUT_OF_HOST_MEMORY;
     }

@@ -64,6 +64,13 @@ enum tsl_zero_copy {
     TSL_ZERO_COPY_OFF, /* "off": each has memory of its own */
 };
 
+/* Is the host's memory pinned for transfers of members that have fast ways to such (TESELA_PINNED)? */
+enum tsl_pinned {
+    TSL_PINNED_AUTO, /* "auto", the default: for GPUs */
+    TSL_PINNED_ON,   /* "on": for all */
+    TSL_PINNED_OFF,  /* "off" */
+};
+
 /* By which way NVIDIA's GPUs are reached that both reach (TESELA_NVIDIA). */
 enum tsl_nvidia {
     TSL_NVIDIA_CUDA,   /* "cuda", the default */
@@ -92,6 +99,7 @@ struct tsl_settings {
     enum tsl_profiling profiling;
     enum tsl_reproducible reproducible;
     enum tsl_zero_copy zero_copy;
+    enum tsl_pinned pinned;
     unsigned check; /* TSL_CHECK_ bits */
 
     char *config;   /* TESELA_CONFIG: file in the Controller's form (driver/config.h), or NULL */

@@ -76,6 +76,7 @@ struct tsl_member_caps {
     cl_ulong memory_size;    /* bytes of device memory */
     cl_ulong max_alloc_size; /* bytes of the largest single allocation */
     size_t base_align;       /* bytes; CL_DEVICE_MEM_BASE_ADDR_ALIGN / 8 */
+    bool pins_host;          /* transfers from and to memory of host_alloc are faster than others */
     size_t dma_align;        /* bytes; transfers from and to other host addresses are slow. 0: all are alike */
     double speed; /* rough relative compute speed, > 0: only for the order of members before any measurement */
     struct tsl_image_limits images; /* filled by the registry, which asks info */
@@ -275,6 +276,9 @@ struct tsl_driver {
      * mem_sub gives a part of mem (offset a multiple of caps.base_align) that may be bound as an argument; mem outlives
      * it. mem_free is called when no work on it is left. */
     cl_int (*mem_alloc)(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host, struct tsl_mem **mem);
+    /* Memory of the host's that stays where it is, for transfers by DMA: *host is its address, while the mem lives,
+     * which is good for nothing but mem_free. Blocks. NULL in drivers without; needed for caps.pins_host. */
+    cl_int (*host_alloc)(struct tsl_member *member, size_t size, void **host, struct tsl_mem **mem);
     cl_int (*mem_sub)(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub);
     void (*mem_free)(struct tsl_mem *mem);
 

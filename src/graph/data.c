@@ -82,6 +82,10 @@ static char *allocate_host(const struct tsl_data *data)
 
 static void free_host(struct tsl_data *data)
 {
+    if (data->pinned) {
+        data->pinned->member->driver->mem_free(data->pinned);
+        return;
+    }
     if (data->size < OWN_PAGES)
         free(data->host);
     else
@@ -116,6 +120,48 @@ char *tsl_data_host(struct tsl_data *data)
     data->host = allocate_host(data);
     data->host_owned = data->host != NULL;
     return data->host;
+}
+
+/* From here on a transfer's speed counts; less isn't worth a vendor's buffer. */
+#define PIN_FROM ((size_t)1 << 20)
+
+/* What others ask of the host's copy holds here, too. */
+static struct tsl_mem *pin(const struct tsl_context *context, size_t size, void **host)
+{
+    for (unsigned i = 0; i < context->n_members; i++) {
+        struct tsl_member *member = context->members[i];
+        struct tsl_mem *mem;
+        if (!member->caps.pins_host || member->driver->host_alloc(member, size, host, &mem))
+            continue;
+        if ((uintptr_t)*host % alignment(context) == 0)
+            return mem;
+        member->driver->mem_free(mem);
+    }
+    return NULL;
+}
+
+void tsl_data_pin(struct tsl_data *data)
+{
+    struct tsl_graph *graph = data->context->graph;
+    void *host;
+    if (data->size < PIN_FROM)
+        return;
+    tsl_lock_take(&graph->lock);
+    bool late = data->host;
+    tsl_lock_give(&graph->lock);
+    struct tsl_mem *mem = late ? NULL : pin(data->context, data->size, &host);
+    if (!mem)
+        return;
+    tsl_lock_take(&graph->lock);
+    late = data->host;
+    if (!late) {
+        data->host = host;
+        data->host_owned = true;
+        data->pinned = mem;
+    }
+    tsl_lock_give(&graph->lock);
+    if (late)
+        mem->member->driver->mem_free(mem);
 }
 
 /* ---- Parts ------------------------------------------------------------------------------------------------------ */

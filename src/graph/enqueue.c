@@ -170,6 +170,7 @@ static cl_int add_mapping(struct tsl_buffer *buffer, cl_map_flags flags, const s
     struct tsl_graph *graph = buffer->context->graph;
     struct tsl_data *data = tsl_buffer_root(buffer)->data;
     struct tsl_mapping *mapping = malloc(sizeof(*mapping));
+    tsl_data_pin(data);
     tsl_lock_take(&graph->lock);
     char *host = mapping ? tsl_data_host(data) : NULL;
     if (host) {

@@ -71,6 +71,7 @@ struct tsl_data {
     cl_mem_flags flags;                 /* access flags, handed to drivers as hints */
     struct tsl_tiles tiles;             /* the directory */
     char *host;                         /* the host's copy; NULL until needed */
+    struct tsl_mem *pinned;             /* the host's copy is this one's memory (host_alloc); NULL: it isn't */
     bool host_owned;                    /* ours (else the application's CL_MEM_USE_HOST_PTR) */
     bool lost;                          /* for want of memory: what is read of it fails */
     bool moved;                         /* ever, from one space to another */
@@ -122,6 +123,9 @@ struct tsl_data *tsl_data_create(struct tsl_buffer *owner, void *host_ptr);
 void tsl_data_destroy(struct tsl_data *data);
 /* The host's copy, allocated at first need (aligned as every member wants it); NULL without memory. */
 char *tsl_data_host(struct tsl_data *data);
+/* The application will see much of the host's copy: if it is to be made yet, it is made of memory that is pinned, where
+ * a member likes that. Calls drivers: not under a lock. */
+void tsl_data_pin(struct tsl_data *data);
 
 struct tsl_sub_mems *tsl_sub_mems_create(struct tsl_data *data); /* NULL without memory */
 void tsl_sub_mems_destroy(struct tsl_sub_mems *subs);            /* as tsl_data_destroy; NULL allowed */

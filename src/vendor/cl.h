@@ -50,6 +50,8 @@
     X(100, clEnqueueReadBuffer, true)                 \
     X(100, clEnqueueWriteBuffer, true)                \
     X(100, clEnqueueCopyBuffer, true)                 \
+    X(100, clEnqueueMapBuffer, false)                 \
+    X(100, clEnqueueUnmapMemObject, false)            \
     X(100, clEnqueueNDRangeKernel, true)              \
     X(100, clEnqueueMarker, false)                    \
     X(100, clEnqueueWaitForEvents, false)             \

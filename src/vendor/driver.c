@@ -18,6 +18,7 @@ const struct tsl_driver tsl_vendor_driver = {
     .flush = tsl_vendor_flush,
     .finish = tsl_vendor_finish,
     .mem_alloc = tsl_vendor_mem_alloc,
+    .host_alloc = tsl_vendor_host_alloc,
     .mem_sub = tsl_vendor_mem_sub,
     .mem_free = tsl_vendor_mem_free,
     .image_formats = tsl_vendor_image_formats,

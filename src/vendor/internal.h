@@ -70,6 +70,8 @@ struct tsl_vendor_mem {
     size_t offset;               /* in the root */
     bool is_image;
     struct tsl_image_desc desc; /* of an image */
+    void *mapped;               /* of host_alloc; else NULL */
+    cl_command_queue queue;     /* then: the one by which it was mapped */
 };
 
 struct tsl_vendor_fence {
@@ -286,6 +288,7 @@ cl_int tsl_vendor_finish(struct tsl_lane *lane);
 
 cl_int tsl_vendor_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host,
                             struct tsl_mem **mem);
+cl_int tsl_vendor_host_alloc(struct tsl_member *member, size_t size, void **host, struct tsl_mem **mem);
 cl_int tsl_vendor_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub);
 void tsl_vendor_mem_free(struct tsl_mem *mem);
 

@@ -232,6 +232,15 @@ static void see_clock(struct tsl_vendor_member *m)
         tsl_clock_map_feed(&m->clock, device_ns, before, tsl_clock_ns());
 }
 
+/* What isn't a GPU may have no DMA, or wants nothing but its alignment. */
+static bool pins_host(const struct tsl_vendor_member *m)
+{
+    enum tsl_pinned pinned = tsl_settings()->pinned;
+    bool wanted = pinned == TSL_PINNED_ON || (pinned == TSL_PINNED_AUTO && (m->base.path->type & CL_DEVICE_TYPE_GPU));
+
+    return wanted && !m->base.caps.zero_copy && m->cl->clEnqueueMapBuffer && m->cl->clEnqueueUnmapMemObject;
+}
+
 cl_int tsl_vendor_open(const struct tsl_path *path, struct tsl_member **member)
 {
     struct tsl_vendor_device *device = path->priv;
@@ -249,6 +258,7 @@ cl_int tsl_vendor_open(const struct tsl_path *path, struct tsl_member **member)
     error = create_context(m);
     if (!error && tsl_settings()->zero_copy == TSL_ZERO_COPY_ON)
         m->base.caps.zero_copy = tsl_vendor_shares_memory(m);
+    m->base.caps.pins_host = pins_host(m);
     tsl_vendor_leave(device);
     if (error) {
         free(m);

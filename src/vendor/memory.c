@@ -72,11 +72,66 @@ cl_int tsl_vendor_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struc
     return CL_SUCCESS;
 }
 
+/* Vendors pin what CL_MEM_ALLOC_HOST_PTR allocates, and map it where it is. */
+static cl_int map_pinned(struct tsl_vendor_member *v, struct tsl_vendor_mem *m)
+{
+    cl_int error;
+
+    m->queue = v->cl->clCreateCommandQueue(v->context, v->device->id, 0, &error);
+    if (!m->queue)
+        return error ? error : CL_OUT_OF_RESOURCES;
+    m->buffer =
+        v->cl->clCreateBuffer(v->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, m->base.size, NULL, &error);
+    if (!m->buffer)
+        return error ? error : CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    m->mapped = v->cl->clEnqueueMapBuffer(m->queue, m->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, m->base.size, 0,
+                                          NULL, NULL, &error);
+    return m->mapped ? CL_SUCCESS : error ? error : CL_MAP_FAILURE;
+}
+
+cl_int tsl_vendor_host_alloc(struct tsl_member *member, size_t size, void **host, struct tsl_mem **mem)
+{
+    struct tsl_vendor_member *v = tsl_vendor_member(member);
+    struct tsl_vendor_mem *m = tsl_vendor_new_mem(member, size);
+    cl_int error;
+
+    if (!m)
+        return CL_OUT_OF_HOST_MEMORY;
+    tsl_vendor_collect(v);
+    tsl_vendor_enter(v->device);
+    error = map_pinned(v, m);
+    tsl_vendor_leave(v->device);
+    if (error) {
+        tsl_vendor_mem_free(&m->base);
+        return error;
+    }
+    m->root = m;
+    *host = m->mapped;
+    *mem = &m->base;
+    return CL_SUCCESS;
+}
+
+/* An unmap that fails maps nothing any more either, as far as anybody can do something about it. */
+static void unmap_pinned(struct tsl_vendor_member *v, struct tsl_vendor_mem *m)
+{
+    tsl_vendor_enter(v->device);
+    if (m->mapped && !v->cl->clEnqueueUnmapMemObject(m->queue, m->buffer, m->mapped, 0, NULL, NULL))
+        v->cl->clFlush(m->queue);
+    tsl_vendor_leave(v->device);
+    tsl_vendor_release(v, TSL_VENDOR_QUEUE, m->queue);
+}
+
 void tsl_vendor_mem_free(struct tsl_mem *mem)
 {
     struct tsl_vendor_mem *m = tsl_vendor_mem(mem);
     struct tsl_vendor_member *v = tsl_vendor_member(mem->member);
 
+    if (m->queue)
+        unmap_pinned(v, m);
+    if (!m->buffer) {
+        free(m);
+        return;
+    }
     tsl_vendor_release(v, TSL_VENDOR_MEM, m->buffer);
     free(m);
 }
