@@ -464,13 +464,25 @@ static void after_submission(struct tsl_op *op, cl_int error)
         tsl_track_flush(track);
 }
 
-/* The oldest operation on its way that has a fence: retires up to it if it is complete. */
-static bool retire_oldest(struct tsl_track *track)
+/* The n-th oldest operation on its way that has a fence, or the newest such; NULL: there is none. */
+static struct tsl_op *nth_fenced(struct tsl_track *track, unsigned n)
+{
+    struct tsl_op *found = NULL, *op;
+    TAILQ_FOREACH(op, &track->flight, flight)
+    {
+        if (op->fence)
+            found = op;
+        if (op->fence && --n == 0)
+            break;
+    }
+    return found;
+}
+
+/* Retires up to that one if it is complete. */
+static bool retire_nth(struct tsl_track *track, unsigned n)
 {
     struct tsl_graph *graph = track->port->graph;
-    struct tsl_op *op = TAILQ_FIRST(&track->flight);
-    while (op && !op->fence)
-        op = TAILQ_NEXT(op, flight);
+    struct tsl_op *op = nth_fenced(track, n);
     if (!op)
         return false;
     struct tsl_fence *fence = tsl_fence_ref(op->fence);
@@ -485,10 +497,11 @@ static bool retire_oldest(struct tsl_track *track)
     return status <= CL_COMPLETE;
 }
 
-/* Notices what has finished, so that long runs without any wait don't pile up. */
+/* Notices what has finished, so that long runs without any wait don't pile up. To ask a driver may cost as much as to
+ * submit, so each question is about twice as many as the one before. */
 static void retire_old(struct tsl_track *track)
 {
-    while (retire_oldest(track))
+    for (unsigned n = 1; retire_nth(track, n); n *= 2)
         ;
 }
 

@@ -215,13 +215,16 @@ static double slack_ns(const struct tsl_placer *placer, const struct tsl_ask *as
     return *slack;
 }
 
-/* One that runs and one that waits at least; more while they surely end soon. */
+/* One that runs and one that waits at least; more while they surely end soon, or if they are small: to hold them back
+ * costs more than they do, and what the host takes to submit them is a part of what they seem to take. */
 static bool enough_to_do(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *option,
                          unsigned i)
 {
     double wait_ns = option->start_ns - (double)ask->now_ns;
 
-    return placer->load[i].n >= 2 && (option->n_samples < ENOUGH || wait_ns * option->spread > HORIZON_NS);
+    if (placer->load[i].n < 2 || option->n_samples < ENOUGH)
+        return placer->load[i].n >= 2;
+    return option->run_ns >= SMALL_NS && wait_ns * option->spread > HORIZON_NS;
 }
 
 /* The best member has enough to do. One on which the command ends later is worth as much, as long as the best one will
