@@ -8,6 +8,7 @@
 #define CUDA_BRIDGE_INTERNAL_H
 
 #include "compile/facts.h"
+#include "compile/image.h"
 #include "compile/ptx.h"
 #include "core/clock.h"
 #include "core/lock.h"
@@ -108,6 +109,8 @@ struct tsl_cuda_member {
     struct tsl_cuda_piece *free_pieces[TSL_CUDA_PIECE_CLASSES];
     struct tsl_cuda_block *blocks;
     unsigned n_blocks;
+    struct tsl_cuda_host *host_free; /* host.c */
+    size_t host_small, host_large;   /* bytes: in pieces that are in use, pinned by themselves */
 
     pthread_mutex_t dues_lock; /* guards dues; memory is copied under it */
     TAILQ_HEAD(, tsl_cuda_due) dues;
@@ -137,6 +140,7 @@ struct tsl_cuda_member {
 
 struct tsl_cuda_work;
 struct tsl_cuda_batch;
+struct tsl_cuda_host;
 
 struct tsl_cuda_lane {
     struct tsl_lane base;
@@ -161,7 +165,9 @@ struct tsl_cuda_lane {
 struct tsl_cuda_mem {
     struct tsl_mem base;
     CUdeviceptr address;
-    bool is_part;
+    CUdeviceptr image;          /* of an image: its description, in the GPU's memory; else 0 */
+    CUdeviceptr owned;          /* what mem_free gives back; 0: nothing */
+    struct tsl_cuda_host *host; /* of host_alloc: that memory, which is the host's; else NULL */
 };
 
 /* ---- Fences (fence.c) ---------------------------------------------------------------------------------------------
@@ -341,6 +347,14 @@ uint64_t tsl_cuda_dues_now(struct tsl_cuda_member *member);
 void tsl_cuda_pack(void *packed, const struct tsl_place *place, const size_t region[3]);
 void tsl_cuda_unpack(const struct tsl_place *place, const void *packed, const size_t region[3]);
 
+/* ---- host.c -------------------------------------------------------------------------------------------------------
+ */
+
+cl_int tsl_cuda_host_alloc(struct tsl_member *member, size_t size, void **host, struct tsl_mem **mem);
+void tsl_cuda_host_free(struct tsl_cuda_host *host);
+/* When nothing of it is used any more. Entered. */
+void tsl_cuda_hosts_finish(struct tsl_cuda_member *member);
+
 /* ---- fence.c ------------------------------------------------------------------------------------------------------
  */
 
@@ -484,6 +498,11 @@ cl_int tsl_cuda_finish(struct tsl_lane *lane);
 cl_int tsl_cuda_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host, struct tsl_mem **mem);
 cl_int tsl_cuda_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub);
 void tsl_cuda_mem_free(struct tsl_mem *mem);
+cl_int tsl_cuda_image_formats(struct tsl_member *member, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
+                              cl_image_format *formats, cl_uint *n_formats);
+cl_int tsl_cuda_image_alloc(struct tsl_member *member, const struct tsl_image_desc *desc, cl_mem_flags flags,
+                            void *host, struct tsl_mem **mem);
+cl_int tsl_cuda_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc, struct tsl_mem **image);
 bool tsl_cuda_can_copy_peer(struct tsl_member *from, struct tsl_member *to);
 cl_int tsl_cuda_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                      struct tsl_fence **fence);

@@ -16,10 +16,32 @@
 /* ---- Arguments ----------------------------------------------------------------------------------------------------
  */
 
+/* What a parameter gets that is an image or a sampler (compile/ptx.h). */
+static cl_int bind_image(const struct tsl_bound_arg *arg, uint64_t *word)
+{
+    if (arg->kind != TSL_ARG_MEM || !arg->mem || !tsl_cuda_mem(arg->mem)->image)
+        return CL_INVALID_KERNEL_ARGS;
+    *word = tsl_cuda_mem(arg->mem)->image;
+    return CL_SUCCESS;
+}
+
+static cl_int bind_sampler(const struct tsl_bound_arg *arg, uint64_t *word)
+{
+    if (arg->kind != TSL_ARG_SAMPLER)
+        return CL_INVALID_KERNEL_ARGS;
+    *word = tsl_kc_sampler(arg->value);
+    return CL_SUCCESS;
+}
+
 /* One argument as CUDA takes it: the address of its value. Pointers and offsets get their value in *word. */
-static cl_int bind_arg(const struct tsl_bound_arg *arg, void **at, uint64_t *word, size_t *shared_size)
+static cl_int bind_arg(const struct tsl_arg_fact *facts, const struct tsl_bound_arg *arg, void **at, uint64_t *word,
+                       size_t *shared_size)
 {
     *at = word;
+    if (facts->kind == TSL_FACT_IMAGE)
+        return bind_image(arg, word);
+    if (facts->kind == TSL_FACT_SAMPLER)
+        return bind_sampler(arg, word);
     switch (arg->kind) {
     case TSL_ARG_VALUE:
         *at = (void *)arg->value;
@@ -276,7 +298,7 @@ cl_int tsl_cuda_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const 
         error = args->n == k->facts->n_args ? complete_window(k, &work.launch.window) : CL_INVALID_KERNEL_ARGS;
     for (cl_uint i = 0; i < args->n && !error; i++) {
         sizes[i] = args->args[i].kind == TSL_ARG_VALUE ? args->args[i].size : 0;
-        error = bind_arg(&args->args[i], &at[i], &words[i], &shared_size);
+        error = bind_arg(&k->facts->args[i], &args->args[i], &at[i], &words[i], &shared_size);
     }
     if (!error && shared_size + k->static_shared > (size_t)tsl_cuda_member(lane->member)->gpu->local_size)
         error = CL_OUT_OF_RESOURCES;

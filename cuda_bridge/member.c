@@ -2,6 +2,7 @@
 #include "cuda_bridge/internal.h"
 
 #include "core/log.h"
+#include "core/settings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -283,6 +284,8 @@ static void fill_caps(const struct tsl_cuda_gpu *gpu, struct tsl_member_caps *ca
 {
     *caps = (struct tsl_member_caps){
         .gates = true,
+        .pins_host = tsl_settings()->pinned != TSL_PINNED_OFF,
+        .pins_at_once = true,
         .ordered_lanes = true,
         .profiles = true,
         .memory_size = gpu->memory_size,
@@ -415,6 +418,7 @@ void tsl_cuda_close(struct tsl_member *member)
     tsl_cuda_dues_run(m, UINT64_MAX);
     tsl_cuda_fences_finish(m);
     tsl_cuda_epoch_put(m, m->epoch);
+    tsl_cuda_hosts_finish(m);
     tsl_cuda_pieces_finish(m);
     destroy_events(m);
     destroy_things(m);

@@ -84,36 +84,55 @@ static CUresult allocate_locked(struct tsl_cuda_member *m, size_t size, CUdevice
     return result ? result : tsl_cu.cuStreamSynchronize(m->memory_stream);
 }
 
-cl_int tsl_cuda_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host, struct tsl_mem **mem)
+/* Memory of the GPU. */
+static cl_int allocate(struct tsl_cuda_member *m, size_t size, CUdeviceptr *address)
 {
-    struct tsl_cuda_member *m = tsl_cuda_member(member);
-    struct tsl_cuda_mem *made;
     CUresult result;
+    cl_int error = tsl_cuda_enter(m);
+
+    if (error)
+        return error;
+    pthread_mutex_lock(&m->memory_lock);
+    result = allocate_locked(m, size, address);
+    pthread_mutex_unlock(&m->memory_lock);
+    tsl_cuda_leave(m);
+    error = tsl_cuda_error(m, result);
+    return result == CUDA_ERROR_OUT_OF_MEMORY ? CL_MEM_OBJECT_ALLOCATION_FAILURE : error;
+}
+
+/* `extra` bytes of ours follow what the core knows of, which begins at a multiple of 256. */
+static cl_int make(struct tsl_member *member, size_t size, size_t extra, struct tsl_cuda_mem **mem)
+{
+    size_t at = (size + 255) / 256 * 256;
+    struct tsl_cuda_mem *made = calloc(1, sizeof(*made));
     cl_int error;
 
-    (void)flags, (void)host;
-    if (size == 0 || size > member->caps.max_alloc_size)
-        return CL_INVALID_BUFFER_SIZE;
-    made = calloc(1, sizeof(*made));
     if (!made)
         return CL_OUT_OF_HOST_MEMORY;
-    error = tsl_cuda_enter(m);
-    if (!error) {
-        pthread_mutex_lock(&m->memory_lock);
-        result = allocate_locked(m, size, &made->address);
-        pthread_mutex_unlock(&m->memory_lock);
-        tsl_cuda_leave(m);
-        error = tsl_cuda_error(m, result);
-        if (result == CUDA_ERROR_OUT_OF_MEMORY)
-            error = CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    }
+    error = allocate(tsl_cuda_member(member), extra ? at + extra : size, &made->address);
     if (error) {
         free(made);
         return error;
     }
     made->base = (struct tsl_mem){.member = member, .size = size};
-    *mem = &made->base;
+    made->owned = made->address;
+    made->image = extra ? made->address + at : 0;
+    *mem = made;
     return CL_SUCCESS;
+}
+
+cl_int tsl_cuda_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host, struct tsl_mem **mem)
+{
+    struct tsl_cuda_mem *made;
+    cl_int error;
+
+    (void)flags, (void)host;
+    if (size == 0 || size > member->caps.max_alloc_size)
+        return CL_INVALID_BUFFER_SIZE;
+    error = make(member, size, 0, &made);
+    if (!error)
+        *mem = &made->base;
+    return error;
 }
 
 cl_int tsl_cuda_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub)
@@ -129,7 +148,6 @@ cl_int tsl_cuda_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct 
         return CL_OUT_OF_HOST_MEMORY;
     part->base = (struct tsl_mem){.member = mem->member, .size = size};
     part->address = tsl_cuda_mem(mem)->address + offset;
-    part->is_part = true;
     *sub = &part->base;
     return CL_SUCCESS;
 }
@@ -139,9 +157,83 @@ void tsl_cuda_mem_free(struct tsl_mem *mem)
     struct tsl_cuda_mem *m = tsl_cuda_mem(mem);
     struct tsl_cuda_member *member = tsl_cuda_member(mem->member);
 
-    if (!m->is_part && !tsl_cuda_enter(member)) {
-        tsl_cuda_error(member, tsl_cu.cuMemFreeAsync(m->address, member->memory_stream));
+    if (m->host)
+        tsl_cuda_host_free(m->host);
+    if (m->owned && !tsl_cuda_enter(member)) {
+        tsl_cuda_error(member, tsl_cu.cuMemFreeAsync(m->owned, member->memory_stream));
         tsl_cuda_leave(member);
     }
     free(m);
+}
+
+/* ---- Images: memory in the canonical layout, and beside it the description that kernels get (compile/image.h) -------
+ */
+
+cl_int tsl_cuda_image_formats(struct tsl_member *member, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
+                              cl_image_format *formats, cl_uint *n_formats)
+{
+    cl_uint found = tsl_kc_formats(flags, type, n, formats);
+
+    (void)member;
+    if (n_formats)
+        *n_formats = found;
+    return CL_SUCCESS;
+}
+
+/* Writes the description; kernels that are launched later find it. On error the memory is freed. */
+static cl_int describe(struct tsl_cuda_mem *mem, const struct tsl_image_desc *desc)
+{
+    struct tsl_cuda_member *m = tsl_cuda_member(mem->base.member);
+    struct tsl_kc_image image = tsl_kc_image_of(desc, mem->address);
+    cl_int error = tsl_cuda_enter(m);
+    CUresult result;
+
+    if (!error) {
+        pthread_mutex_lock(&m->memory_lock);
+        result = tsl_cu.cuMemcpyHtoDAsync_v2(mem->image, &image, sizeof(image), m->memory_stream);
+        if (!result)
+            result = tsl_cu.cuStreamSynchronize(m->memory_stream);
+        pthread_mutex_unlock(&m->memory_lock);
+        tsl_cuda_leave(m);
+        error = tsl_cuda_error(m, result);
+    }
+    if (error)
+        tsl_cuda_mem_free(&mem->base);
+    return error;
+}
+
+cl_int tsl_cuda_image_alloc(struct tsl_member *member, const struct tsl_image_desc *desc, cl_mem_flags flags,
+                            void *host, struct tsl_mem **mem)
+{
+    struct tsl_cuda_mem *made;
+    cl_int error;
+
+    (void)flags, (void)host;
+    if (tsl_image_span(desc) > member->caps.max_alloc_size)
+        return CL_INVALID_IMAGE_SIZE;
+    error = make(member, tsl_image_span(desc), sizeof(struct tsl_kc_image), &made);
+    if (!error)
+        error = describe(made, desc);
+    if (!error)
+        *mem = &made->base;
+    return error;
+}
+
+cl_int tsl_cuda_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc, struct tsl_mem **image)
+{
+    struct tsl_cuda_mem *made;
+    cl_int error;
+
+    if (tsl_image_span(desc) > mem->size)
+        return CL_INVALID_IMAGE_SIZE;
+    error = make(mem->member, sizeof(struct tsl_kc_image), 0, &made);
+    if (error)
+        return error;
+    made->image = made->owned;
+    made->address = tsl_cuda_mem(mem)->address;
+    made->base.size = tsl_image_span(desc);
+    error = describe(made, desc);
+    if (!error)
+        *image = &made->base;
+    return error;
 }

@@ -204,9 +204,12 @@ static cl_int give_features(const struct answer *a)
         {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_order_seq_cst"},
         {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_scope_device"},
         {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_generic_address_space"},
+        {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_images"}, /* from here on those of images */
+        {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_3d_image_writes"},
+        {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_read_write_images"},
     };
 
-    return give(a, features, sizeof(features));
+    return give(a, features, sizeof(features) - (tsl_cuda_compiles() ? 0 : 3 * sizeof(features[0])));
 }
 
 static cl_int give_c_versions(const struct answer *a)
@@ -237,7 +240,8 @@ static cl_int tell_texts(const struct tsl_path *path, cl_device_info param, cons
     case CL_DEVICE_PROFILE:
         return give_text(a, "FULL_PROFILE");
     case CL_DEVICE_EXTENSIONS:
-        return give_text(a, TSL_COMPILE_EXTENSIONS);
+        return give_text(a, tsl_cuda_compiles() ? TSL_COMPILE_EXTENSIONS " " TSL_COMPILE_IMAGE_EXTENSIONS
+                                                : TSL_COMPILE_EXTENSIONS);
     case CL_DEVICE_OPENCL_C_FEATURES:
         return give_features(a);
     case CL_DEVICE_OPENCL_C_ALL_VERSIONS:
@@ -359,9 +363,41 @@ static cl_int tell_flags(const struct tsl_cuda_gpu *gpu, cl_device_info param, c
     case CL_DEVICE_LINKER_AVAILABLE:
         return give_uint(a, tsl_cuda_compiles() ? CL_TRUE : CL_FALSE);
     case CL_DEVICE_IMAGE_SUPPORT:
-    case CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT:
     case CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT:
+        return give_uint(a, tsl_cuda_compiles() ? CL_TRUE : CL_FALSE);
+    case CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT:
         return give_uint(a, CL_FALSE);
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+/* Images are plain memory to the kernels that our compiler makes; there are none without it. */
+static cl_int tell_images(cl_device_info param, const struct answer *a)
+{
+    bool images = tsl_cuda_compiles();
+
+    switch (param) {
+    case CL_DEVICE_MAX_READ_IMAGE_ARGS:
+    case CL_DEVICE_MAX_WRITE_IMAGE_ARGS:
+    case CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS:
+        return give_uint(a, images ? TSL_KC_MAX_IMAGES : 0);
+    case CL_DEVICE_MAX_SAMPLERS:
+        return give_uint(a, images ? TSL_KC_MAX_SAMPLERS : 0);
+    case CL_DEVICE_IMAGE2D_MAX_WIDTH:
+    case CL_DEVICE_IMAGE2D_MAX_HEIGHT:
+        return give_size(a, images ? TSL_KC_IMAGE_MAX_SIZE : 0);
+    case CL_DEVICE_IMAGE3D_MAX_WIDTH:
+    case CL_DEVICE_IMAGE3D_MAX_HEIGHT:
+    case CL_DEVICE_IMAGE3D_MAX_DEPTH:
+        return give_size(a, images ? TSL_KC_IMAGE_MAX_3D : 0);
+    case CL_DEVICE_IMAGE_MAX_BUFFER_SIZE:
+        return give_size(a, images ? TSL_KC_IMAGE_MAX_BUFFER : 0);
+    case CL_DEVICE_IMAGE_MAX_ARRAY_SIZE:
+        return give_size(a, images ? TSL_KC_IMAGE_MAX_LAYERS : 0);
+    case CL_DEVICE_IMAGE_PITCH_ALIGNMENT:
+    case CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT:
+        return give_uint(a, images ? 1 : 0);
     default:
         return CL_INVALID_VALUE;
     }
@@ -377,5 +413,7 @@ cl_int tsl_cuda_info(const struct tsl_path *path, cl_device_info param, size_t s
         error = tell_sizes(path->priv, param, &answer);
     if (error)
         error = tell_numbers(path->priv, param, &answer);
+    if (error)
+        error = tell_images(param, &answer);
     return error ? tell_flags(path->priv, param, &answer) : CL_SUCCESS;
 }

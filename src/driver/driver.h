@@ -77,6 +77,7 @@ struct tsl_member_caps {
     cl_ulong max_alloc_size; /* bytes of the largest single allocation */
     size_t base_align;       /* bytes; CL_DEVICE_MEM_BASE_ADDR_ALIGN / 8 */
     bool pins_host;          /* transfers from and to memory of host_alloc are faster than others */
+    bool pins_at_once;       /* host_alloc is quick and needs nobody: it may be called under the graph's lock */
     size_t dma_align;        /* bytes; transfers from and to other host addresses are slow. 0: all are alike */
     double speed; /* rough relative compute speed, > 0: only for the order of members before any measurement */
     struct tsl_image_limits images; /* filled by the registry, which asks info */

@@ -68,12 +68,34 @@ static size_t alignment(const struct tsl_context *context)
     return align;
 }
 
-static char *allocate_host(const struct tsl_data *data)
+/* What others ask of the host's copy holds here, too. at_once: of members that can always say, under the graph's lock,
+ * too. */
+static struct tsl_mem *pin(const struct tsl_context *context, size_t size, bool at_once, void **host)
+{
+    for (unsigned i = 0; i < context->n_members; i++) {
+        struct tsl_member *member = context->members[i];
+        struct tsl_mem *mem;
+        if (!member->caps.pins_host || (at_once && !member->caps.pins_at_once) ||
+            atomic_load_explicit(&member->lost, memory_order_relaxed) ||
+            member->driver->host_alloc(member, size, host, &mem))
+            continue;
+        if ((uintptr_t)*host % alignment(context) == 0)
+            return mem;
+        member->driver->mem_free(mem);
+    }
+    return NULL;
+}
+
+static char *allocate_host(struct tsl_data *data)
 {
     size_t align = alignment(data->context);
+    void *host;
+    data->pinned = pin(data->context, data->size, true, &host);
+    if (data->pinned)
+        return host;
     if (data->size < OWN_PAGES)
         return aligned_alloc(align, round_up(data->size, align));
-    void *host = mmap(NULL, pages(data->size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    host = mmap(NULL, pages(data->size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (host == MAP_FAILED)
         return NULL;
     tsl_numa_memory(host, pages(data->size));
@@ -125,21 +147,6 @@ char *tsl_data_host(struct tsl_data *data)
 /* From here on a transfer's speed counts; less isn't worth a vendor's buffer. */
 #define PIN_FROM ((size_t)1 << 20)
 
-/* What others ask of the host's copy holds here, too. */
-static struct tsl_mem *pin(const struct tsl_context *context, size_t size, void **host)
-{
-    for (unsigned i = 0; i < context->n_members; i++) {
-        struct tsl_member *member = context->members[i];
-        struct tsl_mem *mem;
-        if (!member->caps.pins_host || member->driver->host_alloc(member, size, host, &mem))
-            continue;
-        if ((uintptr_t)*host % alignment(context) == 0)
-            return mem;
-        member->driver->mem_free(mem);
-    }
-    return NULL;
-}
-
 void tsl_data_pin(struct tsl_data *data)
 {
     struct tsl_graph *graph = data->context->graph;
@@ -149,7 +156,7 @@ void tsl_data_pin(struct tsl_data *data)
     tsl_lock_take(&graph->lock);
     bool late = data->host;
     tsl_lock_give(&graph->lock);
-    struct tsl_mem *mem = late ? NULL : pin(data->context, data->size, &host);
+    struct tsl_mem *mem = late ? NULL : pin(data->context, data->size, false, &host);
     if (!mem)
         return;
     tsl_lock_take(&graph->lock);

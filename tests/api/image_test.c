@@ -8,6 +8,7 @@
 /* variant: copying TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_ZERO_COPY=off TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
 /* variant: both TESELA_VENDORS={build}/vendors-pocl-oclgrind TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
 /* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu */
+/* any: */
 /* timeout: 600 */
 #include "begin.h"
 

@@ -5,7 +5,7 @@
 /* variant: pthread TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread */
 /* variant: untraced TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread PROOF_TRACE=off */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=fastest */
-/* any: */
+/* any: TESELA_POLICY=fastest */
 /* alone */
 #include "proof.h"
 

@@ -7,6 +7,7 @@
 /* variant: rusticl TESELA_VENDORS={build}/vendors-rusticl */
 /* variant: standin TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none */
 /* variant: standin2 TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none STANDIN_SEED=7 STANDIN_DEVICES=2 */
+/* any: */
 #include "../cuda/standin_env.h"
 #include "compile/client.h"
 #include "core/clock.h"
@@ -394,6 +395,38 @@ static void parts_of_memory_are_the_same_memory(void **state)
     driver->mem_free(part_of_part);
     driver->mem_free(part);
     driver->mem_free(mem);
+}
+
+/* Where the driver has host memory of its own for host copies: bytes go there and back, and what was given back serves
+ * again. */
+static void host_memory_of_the_driver_is_memory(void **state)
+{
+    static const size_t n = sizeof(sizes) / sizeof(sizes[0]);
+    struct tsl_mem *mems[sizeof(sizes) / sizeof(sizes[0])];
+    void *host;
+
+    (void)state;
+    for (int round = 0; member->caps.pins_host && round < 3; round++) {
+        for (size_t i = 0; i < n; i++) {
+            struct tsl_mem *mem = new_mem(sizes[i]);
+            unsigned char *expected = malloc(sizes[i]);
+
+            assert_int_equal(driver->host_alloc(member, sizes[i], &host, &mems[i]), CL_SUCCESS);
+            assert_ptr_equal(mems[i]->member, member);
+            fill_pattern(expected, sizes[i]);
+            memcpy(host, expected, sizes[i]);
+            put(mem, host, sizes[i]);
+            memset(host, 0, sizes[i]);
+            get(mem, host, sizes[i]);
+            assert_memory_equal(host, expected, sizes[i]);
+            free(expected);
+            driver->mem_free(mem);
+        }
+        for (size_t i = 0; i < n; i++)
+            driver->mem_free(mems[i]);
+    }
+    if (member->caps.pins_host)
+        assert_int_not_equal(driver->host_alloc(member, (size_t)1 << 50, &host, &mems[0]), CL_SUCCESS);
 }
 
 static void memory_that_cannot_be_is_refused(void **state)
@@ -851,6 +884,7 @@ int main(void)
         cmocka_unit_test(a_later_mark_stands_for_earlier_reads),
         cmocka_unit_test(patterns_of_all_sizes_are_filled),
         cmocka_unit_test(parts_of_memory_are_the_same_memory),
+        cmocka_unit_test(host_memory_of_the_driver_is_memory),
         cmocka_unit_test(memory_that_cannot_be_is_refused),
         cmocka_unit_test(lanes_wait_for_each_other),
         cmocka_unit_test(more_waits_than_a_few),

@@ -194,6 +194,74 @@ static void ids_come_out_right(void **state)
     free(out);
 }
 
+/* The stand-in adds the bits of the sampler that it is given to what it reads, a GPU those of `linear`. */
+static const char image_source[] =
+    "kernel void image_add(read_only image2d_t from, write_only image2d_t to, sampler_t s) {\n"
+    "  int2 at = (int2)(get_global_id(0), get_global_id(1)); uint4 p = read_imageui(from, s, at);\n"
+    "  write_imageui(to, at, p + (uint4)(0x25, 0, 0, 0));\n"
+    "}\n";
+
+static struct tsl_image_desc image_desc(size_t row_pitch)
+{
+    return (struct tsl_image_desc){.format = {CL_R, CL_UNSIGNED_INT32},
+                                   .type = CL_MEM_OBJECT_IMAGE2D,
+                                   .width = 37,
+                                   .height = 11,
+                                   .depth = 1,
+                                   .array_size = 1,
+                                   .element_size = 4,
+                                   .row_pitch = row_pitch,
+                                   .slice_pitch = row_pitch * 11};
+}
+
+/* An image of its own memory, and one of a buffer's with wider rows. */
+static void images_and_samplers_are_passed(void **state)
+{
+    struct tsl_program_input input = input_of(image_source, "-cl-std=CL1.2");
+    struct tsl_image_desc tight = image_desc(37 * 4), wide = image_desc(64 * 4);
+    const struct tsl_sampler_desc linear = {CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_LINEAR}; /* 0x25 */
+    const struct tsl_sampler_desc nearest = {CL_FALSE, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_NEAREST};
+    struct tsl_bound_arg args[3] = {{0}, {0}, {.kind = TSL_ARG_SAMPLER, .size = sizeof(linear), .value = &linear}};
+    struct tsl_bound_args bound = bind(3, args);
+    const struct tsl_window window = {2, {0, 0, 0}, {37, 11, 1}, {37, 1, 1}, {0, 0, 0}, {0, 0, 0}, true};
+    struct tsl_mem *from, *buffer, *to;
+    struct tsl_dprogram *program;
+    struct tsl_dkernel *kernel;
+    uint32_t in[11][37], out[11][64];
+    char *log;
+
+    (void)state;
+    if (!compiles())
+        return;
+    if (!standin.calls) /* A GPU reads by it. */
+        args[2].value = &nearest;
+    assert_int_equal(driver->build(member, &input, &program, &log), CL_SUCCESS);
+    free(log);
+    kernel = new_kernel(program, "image_add");
+    assert_int_equal(driver->image_alloc(member, &tight, CL_MEM_READ_ONLY, NULL, &from), CL_SUCCESS);
+    assert_int_equal(from->size, sizeof(in));
+    buffer = new_mem(sizeof(out));
+    assert_int_equal(driver->image_of(buffer, &wide, &to), CL_SUCCESS);
+    for (unsigned i = 0; i < 37 * 11; i++)
+        in[i / 37][i % 37] = i * 1000;
+    put(from, in, sizeof(in));
+    assert_int_equal(fill_ints(lane, buffer, 7, sizeof(out) / 4, NULL, NULL), CL_SUCCESS);
+    args[0] = mem_arg(from);
+    args[1] = mem_arg(buffer); /* no image */
+    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_INVALID_KERNEL_ARGS);
+    args[1] = mem_arg(to);
+    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_SUCCESS);
+    get(buffer, out, sizeof(out));
+    for (unsigned y = 0; y < 11; y++)
+        for (unsigned x = 0; x < 64; x++)
+            assert_int_equal(out[y][x], x < 37 ? in[y][x] + 0x25 : 7);
+    driver->mem_free(to);
+    driver->mem_free(buffer);
+    driver->mem_free(from);
+    driver->kernel_free(kernel);
+    driver->program_free(program);
+}
+
 static void errors_are_told_as_the_compiler_says(void **state)
 {
     struct tsl_program_input input = input_of("kernel void k(void) { undefined_thing = 1; }", "");
@@ -269,6 +337,7 @@ int main(void)
         cmocka_unit_test(facts_come_from_the_compiler),
         cmocka_unit_test(local_memory_and_barriers_work),
         cmocka_unit_test(ids_come_out_right),
+        cmocka_unit_test(images_and_samplers_are_passed),
         cmocka_unit_test(errors_are_told_as_the_compiler_says),
         cmocka_unit_test(parts_are_compiled_and_linked),
     };

@@ -9,6 +9,7 @@
  * STANDIN_DEVICES: how many GPUs it shows (1). STANDIN_SEED: of the order of streams.
  */
 #include "standin.h"
+#include "compile/image.h"
 #include "compile/ptx.h"
 #include "cuda_bridge/types.h"
 
@@ -317,6 +318,18 @@ static void reverse(const struct item *i)
         data[i->id[0] - last + k] = local[last - k] + second[k];
 }
 
+/* Of images of 32-bit pixels: the description that each argument points to says where the pixels are. The sampler is
+ * what is added. */
+static void image_add(const struct item *i)
+{
+    const struct tsl_kc_image *from = (const struct tsl_kc_image *)i->op->args[0];
+    const struct tsl_kc_image *to = (const struct tsl_kc_image *)i->op->args[1];
+    uint64_t at = i->id[0] * from->element_size, row = i->id[1];
+
+    *(uint32_t *)(to->data + row * to->row_pitch + at) =
+        *(const uint32_t *)(from->data + row * from->row_pitch + at) + (uint32_t)i->op->args[2];
+}
+
 static void nothing(const struct item *i)
 {
     (void)i;
@@ -338,6 +351,7 @@ static const struct kernel {
     {"tell_ids", 1, {8}, 1, tell_ids},
     {"add_value", 2, {8, 4}, 1, add_value},
     {"reverse", 3, {8, 4, 4}, 1, reverse},
+    {"image_add", 3, {8, 8, 8}, 3, image_add},
     {"nothing", 0, {0}, 0, nothing},
     {"wild", 1, {8}, 0, wild},
 };

@@ -1,0 +1,166 @@
+/*
+ * Pinned host memory that the core puts its host copies into: what is there goes straight between the host and the GPU,
+ * at the bus's full speed, and GPUs' copies of it need no thread of ours. Small ones are pieces; others are kept for
+ * the next that fits: pinning takes as long as several transfers, and giving back waits for the device.
+ */
+#include "cuda_bridge/internal.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define UNIT      ((size_t)64 << 10) /* sizes are rounded up to this */
+#define SMALL_MAX ((size_t)16 << 20) /* bytes of pieces that may be in use so: transfers need some, too */
+#define LARGEST   ((size_t)512 << 20)
+#define PART      16 /* of the machine's memory may be pinned so ... */
+#define ALL_MAX   ((size_t)2 << 30)
+
+/* What the core has, or may have again. */
+struct tsl_cuda_host {
+    struct tsl_cuda_member *member;
+    void *at;
+    struct tsl_cuda_piece *piece; /* NULL: pinned by itself */
+    size_t size;
+    struct tsl_cuda_host *next; /* in host_free */
+};
+
+static size_t most(void)
+{
+    size_t part = (size_t)sysconf(_SC_PHYS_PAGES) / PART * (size_t)sysconf(_SC_PAGESIZE);
+
+    return part < ALL_MAX ? part : ALL_MAX;
+}
+
+/* One that was given back and isn't much too large. */
+static struct tsl_cuda_host *take(struct tsl_cuda_member *member, size_t size)
+{
+    struct tsl_cuda_host **at, *host;
+
+    tsl_spin_take(&member->pool_lock);
+    at = &member->host_free;
+    while (*at && ((*at)->size < size || (*at)->size > size + size / 4))
+        at = &(*at)->next;
+    host = *at;
+    if (host)
+        *at = host->next;
+    tsl_spin_give(&member->pool_lock);
+    return host;
+}
+
+/* Counts bytes as used, if they aren't too many then. */
+static bool count(struct tsl_cuda_member *member, size_t *sum, size_t size, size_t max)
+{
+    bool room;
+
+    tsl_spin_take(&member->pool_lock);
+    room = *sum <= max && size <= max - *sum;
+    if (room)
+        *sum += size;
+    tsl_spin_give(&member->pool_lock);
+    return room;
+}
+
+static void count_back(struct tsl_cuda_member *member, size_t *sum, size_t size)
+{
+    tsl_spin_take(&member->pool_lock);
+    *sum -= size;
+    tsl_spin_give(&member->pool_lock);
+}
+
+/* Sets host->at; false: none to be had. */
+static bool get_piece(struct tsl_cuda_member *member, struct tsl_cuda_host *host)
+{
+    if (!count(member, &member->host_small, host->size, SMALL_MAX))
+        return false;
+    host->piece = tsl_cuda_piece_get(member, host->size);
+    if (!host->piece) {
+        count_back(member, &member->host_small, host->size);
+        return false;
+    }
+    host->at = host->piece->host;
+    return true;
+}
+
+static bool pin(struct tsl_cuda_member *member, struct tsl_cuda_host *host)
+{
+    if (!count(member, &member->host_large, host->size, most()))
+        return false;
+    if (!tsl_cu.cuMemHostAlloc(&host->at, host->size, CU_MEMHOSTALLOC_PORTABLE))
+        return true;
+    count_back(member, &member->host_large, host->size);
+    return false;
+}
+
+static struct tsl_cuda_host *make(struct tsl_cuda_member *member, size_t size)
+{
+    struct tsl_cuda_host *host = calloc(1, sizeof(*host));
+    bool made = false;
+
+    if (!host)
+        return NULL;
+    host->member = member;
+    host->size = size;
+    if (!tsl_cuda_enter(member)) {
+        made = size <= TSL_CUDA_PIECE_MAX ? get_piece(member, host) : pin(member, host);
+        tsl_cuda_leave(member);
+    }
+    if (made)
+        return host;
+    free(host);
+    return NULL;
+}
+
+static struct tsl_cuda_host *find(struct tsl_cuda_member *member, size_t size)
+{
+    struct tsl_cuda_host *host;
+
+    if (size > LARGEST)
+        return NULL;
+    if (size <= TSL_CUDA_PIECE_MAX)
+        return make(member, size);
+    size = (size + UNIT - 1) / UNIT * UNIT;
+    host = take(member, size);
+    return host ? host : make(member, size);
+}
+
+cl_int tsl_cuda_host_alloc(struct tsl_member *member, size_t size, void **host, struct tsl_mem **mem)
+{
+    struct tsl_cuda_mem *made = calloc(1, sizeof(*made));
+
+    if (made)
+        made->host = find(tsl_cuda_member(member), size);
+    if (!made || !made->host) {
+        free(made);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    made->base = (struct tsl_mem){.member = member, .size = size};
+    *host = made->host->at;
+    *mem = &made->base;
+    return CL_SUCCESS;
+}
+
+void tsl_cuda_host_free(struct tsl_cuda_host *host)
+{
+    struct tsl_cuda_member *member = host->member;
+
+    if (host->piece) {
+        tsl_cuda_piece_put(member, host->piece);
+        count_back(member, &member->host_small, host->size);
+        free(host);
+        return;
+    }
+    tsl_spin_take(&member->pool_lock);
+    host->next = member->host_free;
+    member->host_free = host;
+    tsl_spin_give(&member->pool_lock);
+}
+
+void tsl_cuda_hosts_finish(struct tsl_cuda_member *member)
+{
+    struct tsl_cuda_host *host;
+
+    while ((host = member->host_free)) {
+        member->host_free = host->next;
+        tsl_cu.cuMemFreeHost(host->at);
+        free(host);
+    }
+}

@@ -1,0 +1,276 @@
+/*
+ * What several members of one kind are worth: independent kernels of one in-order queue, copies from member to member,
+ * and a chain of four matrix products, B[i] = A[i] C1 C2 C3 C4 and the norm of B[i] by a host task, once in one queue
+ * of the virtual device, once as a pipeline over queues of its sub-devices. Run it with one member and with several
+ * (TESELA_MEMBERS) and compare. Not a test.
+ */
+#include <CL/cl.h>
+#include <CL/cl_tesela.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define N_KERNELS   64
+#define N_ITEMS     ((size_t)1 << 18) /* of each of them */
+#define N_LOOPS     65536
+#define SIDE        2048 /* of matrices */
+#define MATRIX      ((size_t)SIDE * SIDE * sizeof(float))
+#define N_STAGES    4
+#define N_CHAINS    16
+#define COPY_SIZE   ((size_t)1 << 30)
+#define ROUNDS      5
+#define MAX_MEMBERS 8
+
+static const char source[] =
+    "kernel void busy(global float *x, int n) {\n"
+    "  size_t i = get_global_id(0); float a = x[i];\n"
+    "  for (int k = 0; k < n; k++) a = fma(a, 0.999f, 0.001f);\n"
+    "  x[i] = a;\n"
+    "}\n"
+    "kernel void touch(global float *x) { x[get_global_id(0)] += 1; }\n"
+    "kernel __attribute__((reqd_work_group_size(16, 16, 1)))\n"
+    "void product(global const float *a, global const float *b, global float *out, int n) {\n"
+    "  local float s[16][16], t[16][16];\n"
+    "  int x = get_global_id(0), y = get_global_id(1), i = get_local_id(0), j = get_local_id(1); float sum = 0;\n"
+    "  for (int k = 0; k < n; k += 16) {\n"
+    "    s[j][i] = a[y * n + k + i]; t[j][i] = b[(k + j) * n + x]; barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    for (int m = 0; m < 16; m++) sum += s[j][m] * t[m][i];\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "  }\n"
+    "  out[y * n + x] = sum;\n"
+    "}\n";
+
+static struct rig {
+    cl_device_id device, members[MAX_MEMBERS];
+    cl_uint n_members;
+    cl_context context;
+    cl_command_queue queue, queues[MAX_MEMBERS];
+    cl_program program;
+} rig;
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static void must(cl_int error, const char *what)
+{
+    if (error == CL_SUCCESS)
+        return;
+    fprintf(stderr, "several: %s failed with error %d\n", what, error);
+    exit(1);
+}
+
+static void set_up(void)
+{
+    const cl_device_partition_property by_member[] = {CL_DEVICE_PARTITION_BY_MEMBER_TESELA, 0};
+    cl_device_id all[MAX_MEMBERS + 1];
+    cl_platform_id platform;
+    const char *text = source;
+    cl_int error;
+    must(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
+    must(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &rig.device, NULL), "clGetDeviceIDs");
+    must(clCreateSubDevices(rig.device, by_member, MAX_MEMBERS, rig.members, &rig.n_members), "clCreateSubDevices");
+    all[0] = rig.device;
+    for (cl_uint i = 0; i < rig.n_members; i++)
+        all[i + 1] = rig.members[i];
+    rig.context = clCreateContext(NULL, rig.n_members + 1, all, NULL, NULL, &error);
+    must(error, "clCreateContext");
+    rig.queue = clCreateCommandQueueWithProperties(rig.context, rig.device, NULL, &error);
+    must(error, "a queue of the device");
+    for (cl_uint i = 0; i < rig.n_members; i++) {
+        rig.queues[i] = clCreateCommandQueueWithProperties(rig.context, rig.members[i], NULL, &error);
+        must(error, "a queue of a sub-device");
+    }
+    rig.program = clCreateProgramWithSource(rig.context, 1, &text, NULL, &error);
+    must(error, "clCreateProgramWithSource");
+    must(clBuildProgram(rig.program, 0, NULL, "", NULL, NULL), "clBuildProgram");
+}
+
+static cl_mem new_buffer(size_t size)
+{
+    cl_int error;
+    cl_mem mem = clCreateBuffer(rig.context, CL_MEM_READ_WRITE, size, NULL, &error);
+    must(error, "clCreateBuffer");
+    return mem;
+}
+
+static cl_kernel new_kernel(const char *name)
+{
+    cl_int error;
+    cl_kernel kernel = clCreateKernel(rig.program, name, &error);
+    must(error, name);
+    return kernel;
+}
+
+static void finish_all(void)
+{
+    must(clFinish(rig.queue), "clFinish");
+    for (cl_uint i = 0; i < rig.n_members; i++)
+        must(clFinish(rig.queues[i]), "clFinish");
+}
+
+/* ---- Independent kernels ---------------------------------------------------------------------------------------- */
+
+static void independent(void)
+{
+    cl_kernel kernel = new_kernel("busy");
+    cl_mem mems[N_KERNELS];
+    const cl_int loops = N_LOOPS;
+    const size_t n = N_ITEMS;
+    double best = INFINITY;
+    for (int i = 0; i < N_KERNELS; i++)
+        mems[i] = new_buffer(N_ITEMS * sizeof(float));
+    must(clSetKernelArg(kernel, 1, sizeof(loops), &loops), "clSetKernelArg");
+    for (int round = 0; round < ROUNDS; round++) {
+        double begin = now_ms();
+        for (int i = 0; i < N_KERNELS; i++) {
+            must(clSetKernelArg(kernel, 0, sizeof(cl_mem), &mems[i]), "clSetKernelArg");
+            must(clEnqueueNDRangeKernel(rig.queue, kernel, 1, NULL, &n, NULL, 0, NULL, NULL), "a launch");
+        }
+        must(clFinish(rig.queue), "clFinish");
+        best = fmin(best, now_ms() - begin);
+    }
+    printf("%d independent kernels, one in-order queue   %8.2f ms\n", N_KERNELS, best);
+    for (int i = 0; i < N_KERNELS; i++)
+        clReleaseMemObject(mems[i]);
+    clReleaseKernel(kernel);
+}
+
+/* ---- From member to member -------------------------------------------------------------------------------------- */
+
+static void touch(cl_kernel kernel, cl_uint member)
+{
+    const size_t n = COPY_SIZE / sizeof(float);
+    must(clEnqueueNDRangeKernel(rig.queues[member], kernel, 1, NULL, &n, NULL, 0, NULL, NULL), "a launch");
+    must(clFinish(rig.queues[member]), "clFinish");
+}
+
+static void copies(void)
+{
+    cl_kernel kernel = new_kernel("touch");
+    cl_mem mem = new_buffer(COPY_SIZE);
+    double best = INFINITY;
+    must(clSetKernelArg(kernel, 0, sizeof(mem), &mem), "clSetKernelArg");
+    for (int round = 0; round < 2 * ROUNDS; round++) {
+        cl_uint from = (cl_uint)round % 2, to = 1 - from;
+        double begin;
+        touch(kernel, from);
+        begin = now_ms();
+        must(clEnqueueMigrateMemObjects(rig.queues[to], 1, &mem, 0, 0, NULL, NULL), "a migration");
+        must(clFinish(rig.queues[to]), "clFinish");
+        best = fmin(best, now_ms() - begin);
+    }
+    printf("%zu MiB from member to member               %8.2f ms, %.1f GB/s\n", COPY_SIZE >> 20, best,
+           (double)COPY_SIZE / best / 1e6);
+    clReleaseMemObject(mem);
+    clReleaseKernel(kernel);
+}
+
+/* ---- The chain -------------------------------------------------------------------------------------------------- */
+
+static struct chain {
+    cl_mem factors[N_STAGES], steps[N_CHAINS][N_STAGES + 1]; /* C, A and what becomes of it */
+    double norms[N_CHAINS];
+    float *host;
+} chain;
+
+struct norm {
+    const float *matrix;
+    double *result;
+};
+
+static void CL_CALLBACK norm(void *arg)
+{
+    struct norm *task = arg;
+    double sum = 0;
+    for (size_t i = 0; i < (size_t)SIDE * SIDE; i++)
+        sum += (double)task->matrix[i] * (double)task->matrix[i];
+    *task->result = sqrt(sum);
+}
+
+static void make_chain(void)
+{
+    chain.host = malloc(MATRIX);
+    for (size_t i = 0; i < (size_t)SIDE * SIDE; i++)
+        chain.host[i] = (float)((i * 7919) % 1000) / 1000.0f / SIDE;
+    for (int s = 0; s < N_STAGES; s++) {
+        chain.factors[s] = new_buffer(MATRIX);
+        must(clEnqueueWriteBuffer(rig.queue, chain.factors[s], CL_TRUE, 0, MATRIX, chain.host, 0, NULL, NULL), "write");
+    }
+    for (int i = 0; i < N_CHAINS; i++)
+        for (int s = 0; s <= N_STAGES; s++)
+            chain.steps[i][s] = new_buffer(MATRIX);
+}
+
+static void enqueue_product(cl_kernel kernel, cl_command_queue queue, int i, int s, cl_event *event)
+{
+    const size_t global[2] = {SIDE, SIDE}, local[2] = {16, 16};
+    const cl_int n = SIDE;
+    must(clSetKernelArg(kernel, 0, sizeof(cl_mem), &chain.steps[i][s]), "clSetKernelArg");
+    must(clSetKernelArg(kernel, 1, sizeof(cl_mem), &chain.factors[s]), "clSetKernelArg");
+    must(clSetKernelArg(kernel, 2, sizeof(cl_mem), &chain.steps[i][s + 1]), "clSetKernelArg");
+    must(clSetKernelArg(kernel, 3, sizeof(n), &n), "clSetKernelArg");
+    must(clEnqueueNDRangeKernel(queue, kernel, 2, NULL, global, local, *event ? 1 : 0, *event ? event : NULL, event),
+         "a launch");
+    must(clFlush(queue), "clFlush");
+}
+
+/* queues: one for each stage. */
+static double run_chain(cl_kernel kernel, cl_command_queue *queues)
+{
+    double begin = now_ms();
+    for (int i = 0; i < N_CHAINS; i++) {
+        struct norm task = {.result = &chain.norms[i]};
+        const void *place = &task.matrix;
+        cl_event event = NULL;
+        must(clEnqueueWriteBuffer(queues[0], chain.steps[i][0], CL_FALSE, 0, MATRIX, chain.host, 0, NULL, NULL),
+             "a write");
+        for (int s = 0; s < N_STAGES; s++) {
+            cl_event before = event;
+            enqueue_product(kernel, queues[s], i, s, &event);
+            if (before)
+                clReleaseEvent(before);
+        }
+        must(clEnqueueNativeKernel(queues[N_STAGES - 1], norm, &task, sizeof(task), 1, &chain.steps[i][N_STAGES],
+                                   &place, 1, &event, NULL),
+             "a host task");
+        clReleaseEvent(event);
+    }
+    finish_all();
+    return now_ms() - begin;
+}
+
+static void chains(void)
+{
+    cl_kernel kernel = new_kernel("product");
+    cl_command_queue one[N_STAGES], spread[N_STAGES];
+    double best[2] = {INFINITY, INFINITY}, sum = 0;
+    make_chain();
+    for (cl_uint s = 0; s < N_STAGES; s++) {
+        one[s] = rig.queue;
+        spread[s] = rig.queues[s * rig.n_members / N_STAGES];
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        best[0] = fmin(best[0], run_chain(kernel, one));
+        best[1] = fmin(best[1], run_chain(kernel, spread));
+    }
+    for (int i = 0; i < N_CHAINS; i++)
+        sum += chain.norms[i];
+    printf("%d chains of four products, one queue        %8.2f ms\n", N_CHAINS, best[0]);
+    printf("the same as a pipeline over sub-devices      %8.2f ms (norms: %.9g)\n", best[1], sum);
+}
+
+int main(void)
+{
+    set_up();
+    printf("%u members\n", rig.n_members);
+    independent();
+    if (rig.n_members > 1)
+        copies();
+    chains();
+    return 0;
+}
