@@ -47,7 +47,8 @@ cl_int tsl_vendor_image_formats(struct tsl_member *member, cl_mem_flags flags, c
     cl_int error;
 
     tsl_vendor_enter(m->device);
-    error = list_formats(m, flags, type, &n_all, &all);
+    error =
+        type == CL_MEM_OBJECT_IMAGE1D_BUFFER && m->no_views ? CL_SUCCESS : list_formats(m, flags, type, &n_all, &all);
     tsl_vendor_leave(m->device);
     for (cl_uint i = 0; !error && i < n_all; i++) {
         if (!is_usual(&all[i]))
@@ -122,6 +123,42 @@ cl_int tsl_vendor_image_alloc(struct tsl_member *member, const struct tsl_image_
 cl_int tsl_vendor_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc, struct tsl_mem **image)
 {
     return make(mem->member, desc, 0, tsl_vendor_mem(mem), image);
+}
+
+#define TRIAL_SIZE 4096u
+
+static bool try_view(struct tsl_vendor_member *m, void *host)
+{
+    static const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT32};
+    cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER, .image_width = TRIAL_SIZE / 16};
+    cl_int error;
+    cl_mem image = NULL,
+           buffer = m->cl->clCreateBuffer(m->context, CL_MEM_READ_WRITE | (host ? CL_MEM_USE_HOST_PTR : 0), TRIAL_SIZE,
+                                          host, &error);
+
+    desc.mem_object = buffer;
+    if (buffer)
+        image = m->cl->clCreateImage(m->context, 0, &format, &desc, NULL, &error);
+    if (image)
+        m->cl->clReleaseMemObject(image);
+    if (buffer)
+        m->cl->clReleaseMemObject(buffer);
+    return image;
+}
+
+bool tsl_vendor_makes_views(struct tsl_vendor_member *m)
+{
+    cl_bool images = CL_FALSE;
+    void *host;
+    bool makes;
+
+    if (!tsl_vendor_has_images(m->device) ||
+        m->cl->clGetDeviceInfo(m->device->id, CL_DEVICE_IMAGE_SUPPORT, sizeof(images), &images, NULL) || !images)
+        return false;
+    host = m->base.caps.zero_copy ? aligned_alloc(TRIAL_SIZE, TRIAL_SIZE) : NULL;
+    makes = try_view(m, host);
+    free(host);
+    return makes;
 }
 
 /* ---- Copies ----------------------------------------------------------------------------------------------------- */

@@ -31,6 +31,7 @@ struct tsl_vendor_member {
     cl_context context;             /* of this one device; from open to close */
     struct tsl_clock_map clock;
     atomic_bool clock_seen; /* by a lane with profiling */
+    bool no_views;          /* no images of buffers: the vendor makes none of such as ours */
 
     /* gate.c: while a gate is unset, nothing but events may be released (OpenCL 3.0, clSetUserEventStatus). */
     pthread_mutex_t gates_lock; /* guards the three below; releases happen under it */
@@ -213,6 +214,9 @@ struct tsl_vendor_step tsl_vendor_step(const struct tsl_vendor_submit *s, bool f
 
 /* ---- image.c ----------------------------------------------------------------------------------------------------- */
 
+/* Tries whether the vendor makes an image of a buffer such as ours: rusticl (Mesa 22.3) makes none of the host's
+ * memory. The caller entered the device. */
+bool tsl_vendor_makes_views(struct tsl_vendor_member *m);
 /* Without images the device is said to have none. */
 bool tsl_vendor_has_images(const struct tsl_vendor_device *device);
 /* A copy, one side of which at least is an image; a fill of one: between tsl_vendor_begin and end. */

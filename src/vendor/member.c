@@ -259,6 +259,7 @@ cl_int tsl_vendor_open(const struct tsl_path *path, struct tsl_member **member)
     if (!error && tsl_settings()->zero_copy == TSL_ZERO_COPY_ON)
         m->base.caps.zero_copy = tsl_vendor_shares_memory(m);
     m->base.caps.pins_host = pins_host(m);
+    m->no_views = !error && !tsl_vendor_makes_views(m);
     tsl_vendor_leave(device);
     if (error) {
         free(m);
