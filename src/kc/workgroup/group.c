@@ -1,5 +1,6 @@
 #include "compile/work_group.h"
 #include "kc/workgroup/emit.h"
+#include "kc/workgroup/metadata.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -59,16 +60,18 @@ static void loop_begin(struct kc_emit *emit, struct loop *loop, LLVMValueRef beg
     LLVMPositionBuilderAtEnd(b, body);
 }
 
-static void loop_end(struct kc_emit *emit, struct loop *loop)
+/* Returns the branch back. */
+static LLVMValueRef loop_end(struct kc_emit *emit, struct loop *loop)
 {
     LLVMBuilderRef b = emit->wg->builder;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(b);
-    LLVMValueRef next = LLVMBuildAdd(b, loop->index, loop->step, "");
+    LLVMValueRef next = LLVMBuildAdd(b, loop->index, loop->step, ""), back;
 
     LLVMSetNUW(next, 1);
     LLVMAddIncoming(loop->index, &next, &here, 1);
-    LLVMBuildBr(b, loop->head);
+    back = LLVMBuildBr(b, loop->head);
     LLVMPositionBuilderAtEnd(b, loop->exit);
+    return back;
 }
 
 /* ---- The launch ---------------------------------------------------------------------------------------------------
@@ -163,7 +166,7 @@ static void emit_strips(struct kc_emit *emit, unsigned phase, bool wide, LLVMVal
     struct kc_wg *wg = emit->wg;
     LLVMBuilderRef b = wg->builder;
     struct kc_strip strip = {.emit = emit, .y = y, .z = z};
-    LLVMValueRef from = wide || !emit->wide ? kc_i64(wg, 0) : emit->wide_end, row;
+    LLVMValueRef from = wide || !emit->wide ? kc_i64(wg, 0) : emit->wide_end, row, back;
     struct loop loop;
 
     strip.phase = &emit->narrow->phases[phase];
@@ -175,7 +178,9 @@ static void emit_strips(struct kc_emit *emit, unsigned phase, bool wide, LLVMVal
     strip.x = loop.index;
     strip.item = LLVMBuildAdd(b, LLVMBuildMul(b, row, emit->enqueued[0], ""), strip.x, "item");
     kc_emit_strip(&strip);
-    loop_end(emit, &loop);
+    back = loop_end(emit, &loop);
+    if (!wide && emit->wide)
+        kc_mark_plain_loop(wg, back);
 }
 
 static void take_snapshots(struct kc_emit *emit, const struct kc_phase *phase)
@@ -199,8 +204,8 @@ static void emit_phase(struct kc_emit *emit, unsigned phase)
     if (emit->wide)
         emit_strips(emit, phase, true, y.index, z.index);
     emit_strips(emit, phase, false, y.index, z.index);
-    loop_end(emit, &y);
-    loop_end(emit, &z);
+    kc_mark_plain_loop(emit->wg, loop_end(emit, &y));
+    kc_mark_plain_loop(emit->wg, loop_end(emit, &z));
 }
 
 static void emit_group(struct kc_emit *emit)
@@ -280,7 +285,7 @@ void kc_emit_group_function(struct kc_emit *emit)
     emit->group[1] = LLVMGetParam(emit->run, 4);
     emit->group[2] = LLVMGetParam(emit->run, 5);
     emit_group(emit);
-    loop_end(emit, &loop);
+    kc_mark_plain_loop(emit->wg, loop_end(emit, &loop));
     LLVMBuildRetVoid(emit->wg->builder);
     free(emit->arguments);
     free(emit->homes);

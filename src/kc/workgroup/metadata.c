@@ -70,6 +70,16 @@ void kc_mark_lane_loop(struct kc_wg *wg, LLVMValueRef branch, LLVMMetadataRef gr
                     LLVMMetadataAsValue(wg->context, own_node(wg, operands, sizeof(operands) / sizeof(operands[0]))));
 }
 
+void kc_mark_plain_loop(struct kc_wg *wg, LLVMValueRef branch)
+{
+    LLVMMetadataRef operands[] = {
+        NULL, property(wg, "llvm.loop.unroll.disable", NULL),
+        property(wg, "llvm.loop.vectorize.enable", LLVMConstInt(LLVMInt1TypeInContext(wg->context), 0, 0))};
+
+    LLVMSetMetadata(branch, kind_of(wg, "llvm.loop"),
+                    LLVMMetadataAsValue(wg->context, own_node(wg, operands, sizeof(operands) / sizeof(operands[0]))));
+}
+
 void kc_forget_scopes(struct kc_wg *wg, LLVMValueRef instruction)
 {
     static const char *const names[] = {"alias.scope", "noalias", "llvm.loop"};

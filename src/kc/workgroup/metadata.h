@@ -14,6 +14,10 @@ void kc_mark_parallel(struct kc_wg *wg, LLVMValueRef access, LLVMMetadataRef gro
  * iteration. It must not be unrolled before. */
 void kc_mark_lane_loop(struct kc_wg *wg, LLVMValueRef branch, LLVMMetadataRef group, unsigned n);
 
+/* The back edge of a loop that stays as it is: it is around others or runs a few times, so copies of its body would
+ * cost more in the code generator than they save. */
+void kc_mark_plain_loop(struct kc_wg *wg, LLVMValueRef branch);
+
 /* Forgets what an instruction says of scopes without aliases, and of its loop: true for one work-item's loop alone. */
 void kc_forget_scopes(struct kc_wg *wg, LLVMValueRef instruction);
 

@@ -1,5 +1,6 @@
 #include "kc/workgroup/shape.h"
 
+#include "kc/llvm.h"
 #include "kc/workgroup/clone.h"
 #include "kc/workgroup/passes.h"
 
@@ -238,7 +239,7 @@ static void freeze_others(struct kc_wg *wg, bool freeze)
         for (size_t k = 0; k < 2; k++) {
             if (freeze)
                 kc_wg_add_attribute(wg, f, (unsigned)LLVMAttributeFunctionIndex, names[k]);
-            else
+            else if (k == 0 || !kc_is_called(f))
                 LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex,
                                                LLVMGetEnumAttributeKindForName(names[k], strlen(names[k])));
         }
