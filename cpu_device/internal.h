@@ -160,6 +160,20 @@ void cpu_lane_unref(struct cpu_lane *lane);
 cl_int cpu_team_start(struct cpu_member *member);
 void cpu_team_stop(struct cpu_member *member); /* waits for the threads */
 
+/* Looks for something that will be there soon, for as long as it takes to sleep and be woken, without giving the
+ * processor away: whoever else wants it would have it for milliseconds. */
+#define CPU_LOOK_NS 20000u
+#define CPU_LOOKS   16u /* between two looks at the clock */
+
+static inline void cpu_pause(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
 /* queue.c */
 /* A task with one reference, the caller's, and n_waits 1. NULL: no memory. */
 struct cpu_task *cpu_task_create(struct cpu_member *member, enum cpu_kind kind);

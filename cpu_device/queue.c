@@ -2,11 +2,7 @@
 #include "core/clock.h"
 #include "cpu_device/internal.h"
 
-#include <sched.h>
 #include <stdlib.h>
-
-/* How often a waiter looks, giving the processor away between, before it sleeps. */
-#define LOOKS 200
 
 struct cpu_task *cpu_task_create(struct cpu_member *member, enum cpu_kind kind)
 {
@@ -242,6 +238,16 @@ static void help(struct cpu_task *task, const struct cpu_lane *lane)
     cpu_helper_back(worker);
 }
 
+/* The last pieces are with other threads. */
+static void look_for_completion(const struct cpu_task *task)
+{
+    uint64_t end = tsl_clock_ns() + CPU_LOOK_NS;
+
+    while (!is_complete(task) && tsl_clock_ns() < end)
+        for (unsigned i = 0; i < CPU_LOOKS && !is_complete(task); i++)
+            cpu_pause();
+}
+
 void cpu_wait_task(struct cpu_task *task)
 {
     struct cpu_member *member = cpu_member_of(task->fence.member);
@@ -256,8 +262,9 @@ void cpu_wait_task(struct cpu_task *task)
     if (lane)
         cpu_lane_unref(lane);
     cpu_wake(member);
-    for (unsigned i = 0; i < LOOKS && !is_complete(task); i++)
-        sched_yield();
+    look_for_completion(task);
+    if (is_complete(task))
+        return;
     pthread_mutex_lock(&member->lock);
     member->n_waiting++;
     while (!is_complete(task))

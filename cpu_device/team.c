@@ -1,5 +1,6 @@
 /* The threads: one master, which runs one parallel region for as long as the member is open. */
 #include "cpu_device/team/team.h"
+#include "core/clock.h"
 #include "core/log.h"
 #include "cpu_device/internal.h"
 
@@ -9,10 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* How often a thread without work looks again, giving the processor away between, before it sleeps: a launch that
- * follows soon finds it awake. */
-#define LOOKS 100
 
 /* Faults in kernels must reach the handler (fault.c); all other signals are for the application's threads. */
 static void block_signals(sigset_t *before)
@@ -26,16 +23,29 @@ static void block_signals(sigset_t *before)
     pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
+static bool is_ready(struct cpu_member *member)
+{
+    return atomic_load_explicit(&member->n_ready, memory_order_relaxed) > 0;
+}
+
+/* A launch that follows soon finds the thread awake. */
+static bool look_for_work(struct cpu_member *member)
+{
+    uint64_t end = tsl_clock_ns() + CPU_LOOK_NS;
+
+    while (!is_ready(member) && tsl_clock_ns() < end)
+        for (unsigned i = 0; i < CPU_LOOKS && !is_ready(member); i++)
+            cpu_pause();
+    return is_ready(member);
+}
+
 /* False: it is time to go. */
 static bool sleep_for_work(struct cpu_member *member)
 {
     bool closing;
 
-    for (unsigned i = 0; i < LOOKS; i++) {
-        if (atomic_load_explicit(&member->n_ready, memory_order_relaxed))
-            return true;
-        sched_yield();
-    }
+    if (look_for_work(member))
+        return true;
     pthread_mutex_lock(&member->lock);
     member->n_sleeping++;
     if (!member->ready && !member->closing)

@@ -8,6 +8,7 @@
  *   flow.c     blocks, dominators, loops
  *   uniform.c  which values are the same for all work-items of a strip, or of the group; which blocks not all of them
  *              pass together
+ *   gather.c   is it worth while to run several work-items at once?
  *   bounds.c   where regions begin: after barriers ("real" bounds) and, for the vectoriser, at loops and uniform
  *              branches ("pseudo" bounds)
  *   slots.c    values that are used in another block become slots, or are computed again where they are used

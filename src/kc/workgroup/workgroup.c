@@ -3,6 +3,7 @@
 #include "compile/work_group.h"
 #include "kc/llvm.h"
 #include "kc/workgroup/emit.h"
+#include "kc/workgroup/gather.h"
 #include "kc/workgroup/metadata.h"
 #include "kc/workgroup/passes.h"
 #include "kc/workgroup/shape.h"
@@ -97,6 +98,8 @@ static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, struct 
     bool done;
 
     kc_uniform_create(&strip, wg, KC_STRIP);
+    if (kc_is_scalar(wg, &strip))
+        e.lanes = 1;
     kc_uniform_create(&group, wg, KC_GROUP);
     kc_bounds_create(&bounds, wg, &strip);
     kc_slots_create(&slots, wg, &strip, &group);
