@@ -76,6 +76,8 @@ static cl_int open_member(const struct tsl_path *path, struct tsl_member **membe
     pthread_mutex_init(&m->lock, NULL);
     pthread_cond_init(&m->work, NULL);
     pthread_cond_init(&m->done, NULL);
+    tsl_pool_init(&m->tasks, sizeof(struct cpu_task));
+    tsl_pool_init(&m->launches, cpu_launch_size());
     cpu_fault_install();
     error = cpu_team_start(m);
     if (error) {
@@ -98,6 +100,8 @@ static void close_member(struct tsl_member *member)
         free(m->helpers);
         m->helpers = next;
     }
+    tsl_pool_finish(&m->tasks);
+    tsl_pool_finish(&m->launches);
     pthread_cond_destroy(&m->work);
     pthread_cond_destroy(&m->done);
     pthread_mutex_destroy(&m->lock);

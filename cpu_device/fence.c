@@ -59,11 +59,7 @@ cl_int cpu_fence_times(struct tsl_fence *fence, struct tsl_times *times)
 
 void cpu_fence_free(struct tsl_fence *fence)
 {
-    struct cpu_task *task = cpu_task_of(fence);
-
-    if (task->kind == CPU_LAUNCH && task->launch)
-        cpu_launch_free(task->launch);
-    free(task);
+    cpu_task_free(cpu_task_of(fence));
 }
 
 cl_int cpu_gate_create(struct tsl_member *member, struct tsl_fence **gate)

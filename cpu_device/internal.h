@@ -17,6 +17,7 @@
 #include "compile/image.h"
 #include "compile/work_group.h"
 #include "cpu_device/cpu.h"
+#include "graph/pool.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -47,6 +48,7 @@ struct cpu_member {
     bool closing;
     struct cpu_worker *helpers; /* free ones */
     pthread_t master;
+    struct tsl_pool tasks, launches; /* a stream of small launches allocates nothing */
 };
 
 /* A thread that does pieces of work, and its memory. */
@@ -85,7 +87,7 @@ struct cpu_fill {
     unsigned char pattern[128];
 };
 
-/* A launch as the threads see it. args follow in memory of their own. */
+/* A launch as the threads see it, and its arguments. */
 struct cpu_launch {
     struct tsl_wg_launch wg; /* user: this */
     struct cpu_kernel *kernel;
@@ -94,10 +96,17 @@ struct cpu_launch {
     uint64_t chunk, n_chunks;    /* groups of dimension 0 that make a piece; such in a row */
     uint64_t local_size;         /* bytes of local memory, with the arguments' */
     uint64_t scratch_size;
-    char *args; /* behind the structure, aligned to TSL_WG_ALIGN */
+    char *args;  /* behind the structure, aligned to TSL_WG_ALIGN */
+    bool pooled; /* the memory is of member->launches */
     pthread_mutex_t print_lock;
     char *text; /* printed, not yet shown; under print_lock */
     size_t text_size, text_room;
+};
+
+/* Whoever comes after a task. */
+struct cpu_edge {
+    struct cpu_task *to;
+    bool strict; /* it waits for us by name: our failure is its */
 };
 
 struct cpu_task {
@@ -107,10 +116,9 @@ struct cpu_task {
     struct cpu_lane *lane; /* with a reference; NULL: a gate, or complete */
     bool wanted;           /* somebody has the fence: its error is told */
     bool profile;
-    unsigned n_waits;  /* not complete yet, and one while it is being submitted */
-    cl_int wait_error; /* of those that have failed */
-    struct cpu_task **dependents;
-    bool *strict; /* by dependent: it waits for us by name: our failure is its */
+    unsigned n_waits;             /* not complete yet, and one while it is being submitted */
+    cl_int wait_error;            /* of those that have failed */
+    struct cpu_edge *more, first; /* the first one needs no memory: mostly there is no other */
     unsigned n_dependents;
     struct cpu_note *notes;
     unsigned n_notes;
@@ -177,6 +185,7 @@ static inline void cpu_pause(void)
 /* queue.c */
 /* A task with one reference, the caller's, and n_waits 1. NULL: no memory. */
 struct cpu_task *cpu_task_create(struct cpu_member *member, enum cpu_kind kind);
+void cpu_task_free(struct cpu_task *task); /* with its launch; nothing else is left of it */
 /* Into the lane, after the waits. Takes the caller's reference, also on error. */
 cl_int cpu_submit(struct tsl_lane *lane, struct cpu_task *task, const struct tsl_waits *waits,
                   struct tsl_fence **fence);
@@ -198,7 +207,8 @@ cl_int cpu_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struc
                   const struct tsl_window *window, const struct tsl_waits *waits, struct tsl_fence **fence);
 /* One piece of it. An error: the kernel faulted, or there is no memory for the worker. */
 cl_int cpu_launch_run(struct cpu_worker *worker, struct cpu_launch *launch, uint64_t piece);
-void cpu_launch_free(struct cpu_launch *launch);
+void cpu_launch_free(struct cpu_member *member, struct cpu_launch *launch);
+size_t cpu_launch_size(void); /* bytes of one with few arguments */
 
 /* print.c */
 tsl_wg_print_fn cpu_print;

@@ -91,10 +91,24 @@ static cl_int set_groups(struct cpu_launch *launch, const struct tsl_window *win
 /* ---- Memory -------------------------------------------------------------------------------------------------------
  */
 
-/* One block for a launch and its arguments: allocations are half of what an empty launch costs. */
-static struct cpu_launch *create_launch(const struct cpu_kernel *kernel)
+/* Bytes of arguments that a launch from the pool has room for. */
+#define FEW_ARGS 128u
+
+size_t cpu_launch_size(void)
 {
-    return calloc(1, sizeof(struct cpu_launch) + kernel->code->args_size + TSL_WG_ALIGN);
+    return sizeof(struct cpu_launch) + FEW_ARGS + TSL_WG_ALIGN;
+}
+
+/* One block for a launch and its arguments: allocations are half of what an empty launch costs. */
+static struct cpu_launch *create_launch(struct cpu_member *member, const struct cpu_kernel *kernel)
+{
+    bool pooled = kernel->code->args_size <= FEW_ARGS;
+    struct cpu_launch *launch = pooled ? tsl_pool_take(&member->launches)
+                                       : calloc(1, sizeof(struct cpu_launch) + kernel->code->args_size + TSL_WG_ALIGN);
+
+    if (launch)
+        launch->pooled = pooled;
+    return launch;
 }
 
 static char *launch_args(struct cpu_launch *launch)
@@ -235,11 +249,14 @@ cl_int cpu_launch_run(struct cpu_worker *worker, struct cpu_launch *launch, uint
 /* ---- The operation ------------------------------------------------------------------------------------------------
  */
 
-void cpu_launch_free(struct cpu_launch *launch)
+void cpu_launch_free(struct cpu_member *member, struct cpu_launch *launch)
 {
     pthread_mutex_destroy(&launch->print_lock);
     free(launch->text);
-    free(launch);
+    if (launch->pooled)
+        tsl_pool_put(&member->launches, launch);
+    else
+        free(launch);
 }
 
 static cl_int fill_in(struct cpu_launch *launch, struct cpu_kernel *kernel, const struct tsl_bound_args *args,
@@ -270,15 +287,14 @@ cl_int cpu_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struc
 
     if (!task)
         return CL_OUT_OF_HOST_MEMORY;
-    task->launch = create_launch((struct cpu_kernel *)kernel);
+    task->launch = create_launch(member, (struct cpu_kernel *)kernel);
     if (!task->launch) {
-        free(task);
+        cpu_task_free(task);
         return CL_OUT_OF_HOST_MEMORY;
     }
     error = fill_in(task->launch, (struct cpu_kernel *)kernel, args, window);
     if (error) {
-        cpu_launch_free(task->launch);
-        free(task);
+        cpu_task_free(task);
         return error;
     }
     cut(task->launch, task, member->n_threads);

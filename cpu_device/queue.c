@@ -6,7 +6,7 @@
 
 struct cpu_task *cpu_task_create(struct cpu_member *member, enum cpu_kind kind)
 {
-    struct cpu_task *task = calloc(1, sizeof(*task));
+    struct cpu_task *task = tsl_pool_take(&member->tasks);
 
     if (!task)
         return NULL;
@@ -19,6 +19,15 @@ struct cpu_task *cpu_task_create(struct cpu_member *member, enum cpu_kind kind)
     task->n_pieces = 1;
     task->max_working = 1;
     return task;
+}
+
+void cpu_task_free(struct cpu_task *task)
+{
+    struct cpu_member *member = cpu_member_of(task->fence.member);
+
+    if (task->kind == CPU_LAUNCH && task->launch)
+        cpu_launch_free(member, task->launch);
+    tsl_pool_put(&member->tasks, task);
 }
 
 static bool is_complete(const struct cpu_task *task)
@@ -39,27 +48,35 @@ static void append_ready_locked(struct cpu_member *member, struct cpu_task *task
 }
 
 /* False: no memory for the edge. */
+static bool add_edge_locked(struct cpu_task *on, struct cpu_edge edge)
+{
+    struct cpu_edge *more;
+
+    if (on->n_dependents == 0) {
+        on->first = edge;
+    } else {
+        more = realloc(on->more, on->n_dependents * sizeof(*more));
+        if (!more)
+            return false;
+        on->more = more;
+        more[on->n_dependents - 1] = edge;
+    }
+    on->n_dependents++;
+    return true;
+}
+
+/* Likewise. */
 static bool depend_locked(struct cpu_task *task, struct cpu_task *on, bool strict)
 {
     cl_int status = atomic_load_explicit(&on->status, memory_order_relaxed);
-    struct cpu_task **dependents;
-    bool *stricts;
 
     if (status <= CL_COMPLETE) {
         if (strict && status < 0 && !task->wait_error)
             task->wait_error = status;
         return true;
     }
-    dependents = realloc(on->dependents, (on->n_dependents + 1) * sizeof(*dependents));
-    if (dependents)
-        on->dependents = dependents;
-    stricts = realloc(on->strict, (on->n_dependents + 1) * sizeof(*stricts));
-    if (stricts)
-        on->strict = stricts;
-    if (!dependents || !stricts)
+    if (!add_edge_locked(on, (struct cpu_edge){task, strict}))
         return false;
-    on->strict[on->n_dependents] = strict;
-    on->dependents[on->n_dependents++] = task;
     task->n_waits++;
     return true;
 }
@@ -119,16 +136,14 @@ cl_int cpu_submit(struct tsl_lane *lane, struct cpu_task *task, const struct tsl
 static void release_dependents_locked(struct cpu_member *member, struct cpu_task *task, cl_int status)
 {
     for (unsigned i = 0; i < task->n_dependents; i++) {
-        struct cpu_task *to = task->dependents[i];
+        struct cpu_edge edge = i ? task->more[i - 1] : task->first;
 
-        if (task->strict[i] && status < 0 && !to->wait_error)
-            to->wait_error = status;
-        release_locked(member, to);
+        if (edge.strict && status < 0 && !edge.to->wait_error)
+            edge.to->wait_error = status;
+        release_locked(member, edge.to);
     }
-    free(task->dependents);
-    free(task->strict);
-    task->dependents = NULL;
-    task->strict = NULL;
+    free(task->more);
+    task->more = NULL;
     task->n_dependents = 0;
 }
 
