@@ -94,6 +94,7 @@ struct cpu_launch {
     const struct tsl_wg_kernel *code;
     uint64_t begin[3], count[3]; /* of groups */
     uint64_t chunk, n_chunks;    /* groups of dimension 0 that make a piece; such in a row */
+    uint64_t rows, n_rows;       /* rows that make a piece, more than 1 only if they are whole; all there are */
     uint64_t local_size;         /* bytes of local memory, with the arguments' */
     uint64_t scratch_size;
     char *args;  /* behind the structure, aligned to TSL_WG_ALIGN */

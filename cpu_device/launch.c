@@ -203,9 +203,12 @@ static void cut(struct cpu_launch *launch, struct cpu_task *task, unsigned n_thr
     } else {
         launch->chunk = groups / (8 * n_threads);
     }
+    launch->n_rows = launch->count[1] * launch->count[2];
+    launch->rows = min(launch->chunk / launch->count[0], launch->n_rows);
+    launch->rows = launch->rows ? launch->rows : 1;
     launch->chunk = min(launch->chunk ? launch->chunk : 1, launch->count[0]);
     launch->n_chunks = (launch->count[0] + launch->chunk - 1) / launch->chunk;
-    task->n_pieces = launch->n_chunks * launch->count[1] * launch->count[2];
+    task->n_pieces = launch->n_chunks * ((launch->n_rows + launch->rows - 1) / launch->rows);
 }
 
 static bool make_room(void **memory, size_t *size, uint64_t need)
@@ -232,17 +235,19 @@ static void learn(struct cpu_kernel *kernel, uint64_t ns, uint64_t groups)
 
 cl_int cpu_launch_run(struct cpu_worker *worker, struct cpu_launch *launch, uint64_t piece)
 {
-    uint64_t row = piece / launch->n_chunks, first = piece % launch->n_chunks * launch->chunk;
-    uint64_t n = min(launch->chunk, launch->count[0] - first), begin;
-    cl_int error;
+    uint64_t row = piece / launch->n_chunks * launch->rows, end = min(row + launch->rows, launch->n_rows);
+    uint64_t first = piece % launch->n_chunks * launch->chunk, n = min(launch->chunk, launch->count[0] - first);
+    uint64_t n_groups = n * (end - row), begin;
+    cl_int error = CL_SUCCESS;
 
     if (!make_room(&worker->thread.local, &worker->local_size, launch->local_size) ||
         !make_room(&worker->thread.scratch, &worker->scratch_size, launch->scratch_size))
         return CL_OUT_OF_HOST_MEMORY;
     begin = tsl_clock_ns();
-    error = cpu_fault_run(launch, &worker->thread, launch->begin[0] + first, n,
-                          launch->begin[1] + row % launch->count[1], launch->begin[2] + row / launch->count[1]);
-    learn(launch->kernel, tsl_clock_ns() - begin, n);
+    for (; row < end && !error; row++)
+        error = cpu_fault_run(launch, &worker->thread, launch->begin[0] + first, n,
+                              launch->begin[1] + row % launch->count[1], launch->begin[2] + row / launch->count[1]);
+    learn(launch->kernel, tsl_clock_ns() - begin, n_groups);
     return error;
 }
 
