@@ -89,6 +89,8 @@ static char *source_of(void)
             "  const sampler_t inside = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_MIRRORED_REPEAT | "
             "CLK_FILTER_NEAREST;\n"
             "  v[i] = i & 1 ? read_imagef(image, outside, c[i].xy) : read_imagef(image, inside, c[i].xy); }\n"
+            "typedef struct { int n; } image_data; typedef struct { int n; } image2d_data;\n"
+            "kernel void names(global image_data *a, global image2d_data *b, read_only image2d_t c) { a->n = b->n; }\n"
             "kernel void ask(read_only image3d_t a, write_only image2d_array_t b, read_write image1d_t c, read_only "
             "image2d_depth_t d, global int *v) {\n"
             "  v[0] = get_image_width(a); v[1] = get_image_height(a); v[2] = get_image_depth(a);\n"
@@ -783,7 +785,8 @@ static const struct tsl_kernel_facts *facts_of(const char *name)
 
 static void facts_are_told(void **unused)
 {
-    const struct tsl_kernel_facts *read = facts_of("f_f_2"), *write = facts_of("w_f_2"), *ask = facts_of("ask");
+    const struct tsl_kernel_facts *read = facts_of("f_f_2"), *write = facts_of("w_f_2"), *ask = facts_of("ask"),
+                                  *names = facts_of("names");
 
     (void)unused;
     assert_int_equal(read->args[0].kind, TSL_FACT_IMAGE);
@@ -802,6 +805,9 @@ static void facts_are_told(void **unused)
     assert_int_equal(ask->args[2].access, CL_KERNEL_ARG_ACCESS_READ_WRITE);
     assert_int_equal(ask->args[3].kind, TSL_FACT_IMAGE);
     assert_int_equal(ask->args[4].role, TSL_ROLE_WRITE);
+    assert_int_equal(names->args[0].kind, TSL_FACT_GLOBAL);
+    assert_int_equal(names->args[1].kind, TSL_FACT_GLOBAL);
+    assert_int_equal(names->args[2].kind, TSL_FACT_IMAGE);
 }
 
 int main(void)

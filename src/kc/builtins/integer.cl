@@ -1,5 +1,5 @@
 /*
- * mad_hi, ctz, and the smoothsteps of scalar edges.
+ * mad_hi, ctz, abs_diff, and the smoothsteps of scalar edges.
  */
 #include "common.h"
 
@@ -44,3 +44,39 @@ EACH_INTEGER(CTZ_ALL)
         return t * t * (3 - 2 * t);                                  \
     }
 EACH_SIZE(SMOOTHSTEP, double)
+
+/* The difference of two signed numbers may be larger than any of their type. */
+#define ABS_DIFF(T, U)                                         \
+    U OVERLOADABLE abs_diff(T a, T b)                          \
+    {                                                          \
+        return a > b ? (U)((U)a - (U)b) : (U)((U)b - (U)a);    \
+    }
+ABS_DIFF(char, uchar)
+ABS_DIFF(uchar, uchar)
+ABS_DIFF(short, ushort)
+ABS_DIFF(ushort, ushort)
+ABS_DIFF(int, uint)
+ABS_DIFF(uint, uint)
+ABS_DIFF(long, ulong)
+ABS_DIFF(ulong, ulong)
+
+#define ABS_DIFF_OF(I) abs_diff(a.s##I, b.s##I)
+#define ABS_DIFF_SIZE(T, U, N)                                 \
+    U##N OVERLOADABLE abs_diff(T##N a, T##N b)                 \
+    {                                                          \
+        return (U##N)(COMPONENTS_##N(ABS_DIFF_OF));            \
+    }
+#define ABS_DIFF_ALL(T, U)   \
+    ABS_DIFF_SIZE(T, U, 2)   \
+    ABS_DIFF_SIZE(T, U, 3)   \
+    ABS_DIFF_SIZE(T, U, 4)   \
+    ABS_DIFF_SIZE(T, U, 8)   \
+    ABS_DIFF_SIZE(T, U, 16)
+ABS_DIFF_ALL(char, uchar)
+ABS_DIFF_ALL(uchar, uchar)
+ABS_DIFF_ALL(short, ushort)
+ABS_DIFF_ALL(ushort, ushort)
+ABS_DIFF_ALL(int, uint)
+ABS_DIFF_ALL(uint, uint)
+ABS_DIFF_ALL(long, ulong)
+ABS_DIFF_ALL(ulong, ulong)
