@@ -91,13 +91,19 @@ static bool fits(const struct tsl_member *member, const struct tsl_image_desc *d
     }
 }
 
+/* 2D images in buffers are an extension (OpenCL 3.0: optional). */
+static bool is_beyond(const struct tsl_member *member, const struct tsl_image_desc *desc, const struct tsl_buffer *of)
+{
+    return of && desc->type == CL_MEM_OBJECT_IMAGE2D && !member->caps.images.pitch_align;
+}
+
 /* A 2D image in a buffer: its rows and its place must be aligned. */
 static bool takes_place(const struct tsl_member *member, const struct tsl_image_desc *desc, const struct tsl_buffer *of)
 {
     const struct tsl_image_limits *limits = &member->caps.images;
     if (!of || desc->type != CL_MEM_OBJECT_IMAGE2D)
         return true;
-    if (!limits->pitch_align || desc->row_pitch % (limits->pitch_align * desc->element_size))
+    if (desc->row_pitch % (limits->pitch_align * desc->element_size))
         return false;
     return of->offset % ((limits->base_align ? limits->base_align : 1) * desc->element_size) == 0;
 }
@@ -153,7 +159,7 @@ static cl_int check_format(struct tsl_member *member, cl_mem_flags flags, const 
 static cl_int refusal(struct tsl_member *member, cl_mem_flags flags, const struct tsl_buffer *of,
                       const struct tsl_image_desc *desc)
 {
-    if (!has_images(member))
+    if (!has_images(member) || is_beyond(member, desc, of))
         return CL_INVALID_OPERATION;
     if (!fits(member, desc))
         return CL_INVALID_IMAGE_SIZE;

@@ -88,6 +88,7 @@ static void pitches_must_fit(void **state)
 static void images_of_buffers_must_fit(void **state)
 {
     cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER, .image_width = 16};
+    cl_uint pitch_align = 1;
 
     (void)state;
     assert_refused(CL_INVALID_IMAGE_DESCRIPTOR, clCreateImage(context, 0, &rgba, &desc, NULL, err));
@@ -98,6 +99,12 @@ static void images_of_buffers_must_fit(void **state)
     desc.image_type = CL_MEM_OBJECT_IMAGE3D;
     desc.image_height = desc.image_depth = 1;
     assert_refused(CL_INVALID_IMAGE_DESCRIPTOR, clCreateImage(context, 0, &rgba, &desc, NULL, err));
+    desc = (cl_image_desc){CL_MEM_OBJECT_IMAGE2D, .image_width = 4, .image_height = 4, .mem_object = buffer};
+    assert_int_equal(
+        clGetDeviceInfo(our_device(), CL_DEVICE_IMAGE_PITCH_ALIGNMENT, sizeof pitch_align, &pitch_align, NULL),
+        CL_SUCCESS);
+    if (pitch_align == 0) /* nobody has 2D images of buffers */
+        assert_refused(CL_INVALID_OPERATION, clCreateImage(context, 0, &rgba, &desc, NULL, err));
     desc = desc_2d();
     desc.mem_object = image;
     assert_refused(CL_IMAGE_FORMAT_NOT_SUPPORTED, clCreateImage(context, 0, &rgba, &desc, NULL, err));

@@ -662,7 +662,7 @@ static void a_2d_image_of_a_buffer(void **state)
     desc.mem_object = buffer;
     image = clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &error);
     made = error == CL_SUCCESS; /* Also where only some members take it, and so the device doesn't promise it. */
-    assert_true(made || (!align && error == CL_INVALID_IMAGE_FORMAT_DESCRIPTOR));
+    assert_true(made || (!align && error == CL_INVALID_OPERATION));
     desc.mem_object = NULL;
     desc.image_row_pitch = W;
     from = clCreateImage(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &format, &desc, values, &error);
