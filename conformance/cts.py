@@ -103,7 +103,7 @@ def tests(options, columns):
             raise Problem(f"{root / PROGRAMS.get(suite, f'{suite}/test_{suite}')} is missing: build that suite, or leave it out of --suites")
         listed, new = names(program, columns[0])
         quick = not options.full and (new or suite in WIMPY)
-        arguments = ARGUMENTS.get(suite, []) + (['-w'] if quick else [])
+        arguments = options.arguments.split() + ARGUMENTS.get(suite, []) + (['-w'] if quick else [])
         if not listed:
             raise Problem(f'{program} lists no sub-tests: is it a program of OpenCL-CTS, and are its libraries here?')
         found += [Test(suite, n, program, arguments) for n in listed if results.chosen(options, n)]

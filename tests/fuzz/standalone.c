@@ -130,12 +130,12 @@ int main(int argc, char **argv)
     static const struct argp_option table[] = {
         {"corpus", 'c', "DIR", 0, "inputs that were worth keeping (default: those beside the source)", 0},
         {"input", 'i', "FILE", 0, "run this input alone", 0},
-        {"seconds", 't', "N", 0, "how long (default: 20)", 0},
+        {"seconds", 't', "N", 0, "how long (default: 60)", 0},
         {"seed", 's', "N", 0, "of the random inputs (default: 1)", 0},
         {0},
     };
     static const struct argp argp = {.options = table, .parser = parse, .doc = "Feeds a fuzzer without libFuzzer."};
-    struct options options = {.corpus = FUZZ_CORPUS, .seconds = 20, .seed = 1};
+    struct options options = {.corpus = FUZZ_CORPUS, .seconds = 60, .seed = 1};
     uint64_t n_runs = 0;
     argp_parse(&argp, argc, argv, 0, NULL, &options);
     snprintf(crash_file, sizeof(crash_file), "crash-%d", (int)getpid());
