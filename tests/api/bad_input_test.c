@@ -5,7 +5,7 @@
  * look into handles. Meant for AddressSanitizer, too.
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 */
-/* variant: oclgrind TESELA_VENDORS={build}/vendors-oclgrind ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 */
+/* variant: oclgrind TESELA_VENDORS={build}/vendors-oclgrind ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:new_delete_type_mismatch=0 */
 /* any: */
 /* timeout: 300 */
 #include "begin.h"
@@ -201,7 +201,7 @@ typedef intptr_t any_fn(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr
 /* ---- Objects ------------------------------------------------------------------------------------------------------
  */
 
-static const char kinds[] = "PDCQMGKE"; /* There are no samplers. */
+static const char kinds[] = "PDCQMGKES";
 enum { n_kinds = sizeof kinds - 1 };
 
 static void *good[n_kinds], *freed[n_kinds];
@@ -238,6 +238,7 @@ static void release(char kind, void *handle)
         "clReleaseProgram",
         "clReleaseKernel",
         "clReleaseEvent",
+        "clReleaseSampler",
     };
     const char *name = handle ? names[index_of(kind)] : NULL;
 
@@ -268,6 +269,7 @@ static void make_objects(void **to)
     to[index_of('K')] = clCreateKernel(to[index_of('G')], "k", &error);
     to[index_of('E')] = make_user_event(to[index_of('C')]);
     assert_int_equal(clSetUserEventStatus(to[index_of('E')], CL_COMPLETE), CL_SUCCESS);
+    to[index_of('S')] = clCreateSampler(to[index_of('C')], CL_TRUE, CL_ADDRESS_REPEAT, CL_FILTER_LINEAR, &error);
     assert_int_equal(clSetKernelArg(to[index_of('K')], 0, sizeof(cl_mem), &to[index_of('M')]), CL_SUCCESS);
     assert_int_equal(clSetKernelArg(to[index_of('K')], 1, sizeof n, &n), CL_SUCCESS);
     assert_int_equal(clSetKernelArg(to[index_of('K')], 2, 16, NULL), CL_SUCCESS);
@@ -278,7 +280,7 @@ static void make_objects(void **to)
 /* What holds others goes last. */
 static void free_objects(void **objects)
 {
-    for (const char *kind = "EKGMQCD"; *kind; kind++)
+    for (const char *kind = "SEKGMQCD"; *kind; kind++)
         release(*kind, objects[index_of(*kind)]);
 }
 
@@ -296,6 +298,7 @@ static cl_uint count_of(int i)
         {"clGetProgramInfo", CL_PROGRAM_REFERENCE_COUNT},
         {"clGetKernelInfo", CL_KERNEL_REFERENCE_COUNT},
         {"clGetEventInfo", CL_EVENT_REFERENCE_COUNT},
+        {"clGetSamplerInfo", CL_SAMPLER_REFERENCE_COUNT},
     };
     cl_uint count = 1;
 

@@ -371,21 +371,35 @@ static cl_int CL_API_CALL clReleaseEvent_w(cl_event event)
     return failed ? failed : error;
 }
 
+/* What is to fail the event, with a reference; NULL: nothing. */
+static cl_event work_of(cl_event event)
+{
+    cl_event work = NULL;
+
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < n_failures && !work; i++)
+        if (failures[i].event == event)
+            work = failures[i].work;
+    if (work)
+        (*(const cl_icd_dispatch *const *)work)->clRetainEvent(work);
+    pthread_mutex_unlock(&lock);
+    return work;
+}
+
 /* What was to fail the event has failed: then so has the event. */
 static void settle(cl_event event, bool wait)
 {
-    for (unsigned i = 0; i < n_failures; i++) {
-        struct failure *failure = &failures[i];
-        cl_int status = CL_COMPLETE;
+    cl_event work = work_of(event);
+    cl_int status = CL_COMPLETE;
 
-        if (failure->event != event || !failure->work)
-            continue;
-        if (wait)
-            real.clWaitForEvents(1, &failure->work);
-        real.clGetEventInfo(failure->work, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-        if (status < 0)
-            real.clSetUserEventStatus(event, status);
-    }
+    if (!work)
+        return;
+    if (wait)
+        real.clWaitForEvents(1, &work);
+    real.clGetEventInfo(work, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    if (status < 0)
+        real.clSetUserEventStatus(event, status);
+    real.clReleaseEvent(work);
 }
 
 static cl_int CL_API_CALL clGetEventInfo_w(cl_event event, cl_event_info param, INFO)
@@ -437,14 +451,25 @@ static void CL_CALLBACK tell(cl_event event, cl_int status, void *data)
         note->fn(event, status, note->arg);
 }
 
-/* One that was made to fail, and has. */
+/* Was it made to fail? */
+static bool is_failing(cl_event event)
+{
+    bool found = false;
+
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < n_failures && !found; i++)
+        found = failures[i].event == event;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+/* And has it? */
 static bool has_failed(cl_event event)
 {
     cl_int status = CL_QUEUED;
 
-    for (unsigned i = 0; i < n_failures && status > 0; i++)
-        if (failures[i].event == event)
-            real.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    if (is_failing(event))
+        real.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
     return status < 0;
 }
 
@@ -500,14 +525,6 @@ static void CL_CALLBACK fail_now(void *arg)
     real.clReleaseEvent(target);
 }
 
-static struct failure *failure_of(cl_event event)
-{
-    for (unsigned i = 0; i < n_failures; i++)
-        if (failures[i].event == event)
-            return &failures[i];
-    return NULL;
-}
-
 static bool are_complete(cl_uint n, const cl_event *events)
 {
     cl_int status = CL_COMPLETE;
@@ -522,6 +539,7 @@ static cl_int fail_work(cl_command_queue queue, cl_int error, cl_event *event)
 {
     const cl_icd_dispatch *theirs = *(const cl_icd_dispatch *const *)queue;
     struct failure *failure = &failures[n_failures];
+    cl_event work = NULL;
 
     if (!event) {
         pthread_mutex_lock(&lock);
@@ -535,8 +553,11 @@ static cl_int fail_work(cl_command_queue queue, cl_int error, cl_event *event)
     n_failures++;
     pthread_mutex_unlock(&lock);
     theirs->clRetainEvent(failure->target);
-    theirs->clEnqueueNativeKernel(queue, fail_now, &failure, sizeof failure, 0, NULL, NULL, 0, NULL, &failure->work);
     *event = failure->event;
+    theirs->clEnqueueNativeKernel(queue, fail_now, &failure, sizeof failure, 0, NULL, NULL, 0, NULL, &work);
+    pthread_mutex_lock(&lock);
+    failure->work = work;
+    pthread_mutex_unlock(&lock);
     count(0, 1);
     return CL_SUCCESS;
 }
@@ -559,7 +580,7 @@ static cl_int failure_for(const char *run_name, unsigned *run_count, cl_uint n, 
 static cl_int refused(cl_uint n, const cl_event *waits)
 {
     for (cl_uint i = 0; i < n; i++)
-        if (failure_of(waits[i]))
+        if (is_failing(waits[i]))
             return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     return CL_SUCCESS;
 }
