@@ -5,6 +5,7 @@ Harnesses of 2023 and of today are understood: both list their sub-tests, and wr
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -75,20 +76,34 @@ def find_program(root, suite):
     return path.resolve() if os.access(path, os.X_OK) else None
 
 
+def listed_in(text):
+    """The names under the heading that all harnesses have in some form: indented lines of one word."""
+    lines = text.splitlines()
+    starts = [i for i, line in enumerate(lines) if re.search(r'(test ?|function )names\b', line, re.IGNORECASE)]
+    found = [line.strip() for line in lines[starts[-1] + 1:] if line.startswith('\t')] if starts else []
+    return [n for n in found if re.fullmatch(r'\w[\w-]*', n)]
+
+
 def names(program, column):
     """Of its sub-tests, and whether the harness is a new one: those list with another word, and all take -w."""
-    for word in ('--list', '-list'):
+    for word in ('--list', '-list', '-h', '-p'):
         try:
             text = subprocess.run([program, word], env=column.environ(), cwd=program.parent, timeout=60, text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout
         except (OSError, subprocess.TimeoutExpired):
             continue
-        lines = text.splitlines()
-        starts = [i for i, line in enumerate(lines) if line.strip().lower().startswith('test names')]
-        if starts:
-            found = [line.strip() for line in lines[starts[0] + 1:] if line.startswith('\t') and line.strip()]
-            return [n for n in found if ' ' not in n], word == '--list'
+        found = listed_in(text)
+        if found:
+            return found, word == '--list' and 'unknown flag' not in text
     return [], False
+
+
+def conversions():
+    """Of the suite that names none: every destination, saturated or not, in each rounding, from every source."""
+    integers = [sign + n for n in ('char', 'short', 'int', 'long') for sign in ('u', '')]
+    types = [*integers, 'float', 'double']
+    return [f'{to}{sat}{rounding}_{source}' for to in types for sat in ('', '_sat') for source in types
+            for rounding in ('', '_rte', '_rtp', '_rtn', '_rtz') if to in integers or not sat]
 
 
 def tests(options, columns):
@@ -101,7 +116,7 @@ def tests(options, columns):
         program = find_program(root, suite)
         if not program:
             raise Problem(f"{root / PROGRAMS.get(suite, f'{suite}/test_{suite}')} is missing: build that suite, or leave it out of --suites")
-        listed, new = names(program, columns[0])
+        listed, new = (conversions(), False) if suite == 'conversions' else names(program, columns[0])
         quick = not options.full and (new or suite in WIMPY)
         arguments = options.arguments.split() + ARGUMENTS.get(suite, []) + (['-w'] if quick else [])
         if not listed:

@@ -7,6 +7,7 @@
 #include "core/build.h"
 #include "core/log.h"
 #include "graph/graph.h"
+#include "graph/worker.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -15,14 +16,14 @@
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
-/* Starts a thread that no signal of the application reaches. */
+/* Starts a thread that no signal of the application reaches; none in simulations. */
 static bool start_thread(pthread_t *thread, bool detached, void *(*run)(void *), void *arg)
 {
     sigset_t all, old;
     pthread_attr_t attr;
     bool started;
 
-    if (pthread_attr_init(&attr) != 0)
+    if (tsl_simulation || pthread_attr_init(&attr) != 0)
         return false;
     pthread_attr_setdetachstate(&attr, detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
     sigfillset(&all);

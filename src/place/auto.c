@@ -44,6 +44,7 @@
 #define NOISE_NS    5e4 /* runs that differ by no more than this, compared with what they take, don't vary */
 #define SMALL_NS    2e4 /* of a launch: smaller ones are timed and watched more rarely, as either costs about as much */
 #define SMALL_IN    8   /* ... so many times */
+#define NEVER_NS    9e18 /* the latest end: some three hundred years */
 
 /* One candidate, as far as it is known. */
 struct option {
@@ -331,7 +332,7 @@ static void place(struct tsl_placer *placer, const struct tsl_ask *ask, const st
     const struct tsl_candidate *candidate = candidate_of(ask, placement->member);
 
     placement->run_ns = option->run_ns;
-    placement->end_ns = (uint64_t)option->end_ns;
+    placement->end_ns = (uint64_t)fmin(option->end_ns, NEVER_NS);
     decide_flags(placer, ask, option, placement);
     if (candidate->move_ns > 0)
         load->link_free_ns =

@@ -26,13 +26,18 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+double tsl_samples_sane(double value)
+{
+    return fmin(fmax(value, 1e-18), 1e18);
+}
+
 void tsl_samples_add(struct tsl_samples *samples, double value)
 {
     float sorted[TSL_N_SAMPLES];
 
-    if (!(value > 0) || !isfinite((float)value))
+    if (!(value > 0) || !isfinite(value))
         return;
-    samples->value[samples->next] = (float)value;
+    samples->value[samples->next] = (float)tsl_samples_sane(value);
     samples->next = (uint8_t)((samples->next + 1) % TSL_N_SAMPLES);
     if (samples->n < TSL_N_SAMPLES)
         samples->n++;
@@ -188,8 +193,9 @@ static void add_slowness(struct tsl_slowness *slowness, double value, double spr
     if (slowness->n < TSL_MODEL_FIRST)
         tsl_samples_add(&slowness->first, value);
     else
-        slowness->later = before + (fmin(fmax(value, before / FAR), before * FAR) - before) * part;
-    slowness->n++;
+        slowness->later = tsl_samples_sane(before + (fmin(fmax(value, before / FAR), before * FAR) - before) * part);
+    if (slowness->n < TSL_MODEL_MOST)
+        slowness->n++;
 }
 
 struct tsl_model_ratio *tsl_model_ratio_locked(struct tsl_model *model, uint64_t a, uint64_t b, bool make)
@@ -315,11 +321,13 @@ struct tsl_guess tsl_model_run(struct tsl_model *model, uint64_t kind, uint64_t 
 void tsl_model_tried(struct tsl_model *model, uint64_t kind, uint64_t kernel, uint64_t size)
 {
     struct tsl_model_run *run;
+    struct tsl_slowness *slowness;
 
     pthread_mutex_lock(&model->lock);
     run = tsl_model_find_locked(model, kernel, class_of(size));
-    if (run)
-        make_slowness(run, kind)->n_tries++;
+    slowness = run ? make_slowness(run, kind) : NULL;
+    if (slowness && slowness->n_tries < TSL_MODEL_MOST)
+        slowness->n_tries++;
     pthread_mutex_unlock(&model->lock);
 }
 

@@ -35,6 +35,9 @@ struct tsl_samples {
     float typical; /* 0 without samples; of two the smaller, as the first run is often slow; else the median */
 };
 
+/* Within bounds beyond which nothing is measured, and within which the squares of values, and quotients, are finite and
+ * not 0 as floats. For value > 0. */
+double tsl_samples_sane(double value);
 void tsl_samples_add(struct tsl_samples *samples, double value); /* ignored unless finite and > 0 */
 
 /* ---- The model ---- */

@@ -43,7 +43,7 @@ static double get_float(struct tsl_reader *r)
     memcpy(&value, &bits, sizeof value);
     if (!isfinite(value) || !(value > 0))
         r->failed = true;
-    return (double)value;
+    return tsl_samples_sane((double)value);
 }
 
 static void put_samples(struct tsl_writer *w, const struct tsl_samples *samples)
@@ -96,8 +96,8 @@ static bool get_run(struct tsl_reader *r, struct tsl_model_run *run)
         struct tsl_slowness *slowness = &run->kinds[i];
 
         slowness->kind = tsl_read_u64(r);
-        slowness->n = tsl_read_u32(r);
-        slowness->n_tries = tsl_read_u32_max(r, 1u << 20);
+        slowness->n = tsl_read_u32_max(r, TSL_MODEL_MOST);
+        slowness->n_tries = tsl_read_u32_max(r, TSL_MODEL_MOST);
         slowness->first = get_samples(r);
         slowness->later = get_float(r);
         if ((slowness->n > 0) != (slowness->first.n > 0))

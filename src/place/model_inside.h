@@ -10,7 +10,8 @@
 
 #define TSL_MODEL_CLASSES 48 /* of moves: up to 2^48 bytes */
 #define TSL_MODEL_PAIRS   128
-#define TSL_MODEL_KINDS   8 /* of which a kernel's times are kept */
+#define TSL_MODEL_KINDS   8          /* of which a kernel's times are kept */
+#define TSL_MODEL_MOST    (1u << 20) /* counts of samples and tries end here */
 #define TSL_MODEL_FIRST   3 /* samples of a slowness whose median counts; then each further one counts a little */
 
 /* A kernel at a size class; class TSL_MODEL_ANY: seen at all. */

@@ -139,6 +139,49 @@ static void test_damage(void **state)
     tsl_model_unref(model);
 }
 
+static void assert_comes_back(struct tsl_model *model)
+{
+    struct tsl_model *next = tsl_model_create();
+
+    assert_true(tsl_model_write(model, folder));
+    assert_true(tsl_model_read(next, folder));
+    assert_int_equal(tsl_model_n_runs(next), tsl_model_n_runs(model));
+    tsl_model_unref(next);
+}
+
+/* Times that nobody measures, of clocks that jump say, keep no model from coming back. */
+static void test_absurd_times(void **state)
+{
+    static const double times[] = {1e-300, 5e-45, 1e-38, 1e38, 1e300};
+    struct tsl_model *model = tsl_model_create();
+
+    (void)state;
+    for (unsigned i = 0; i < 5; i++)
+        for (unsigned j = 0; j < 40; j++) {
+            tsl_model_ran(model, 5, i, 1u << 30, times[(i + j) % 5]);
+            tsl_model_ran(model, 6, i, 1, times[(i + 2 * j) % 5]);
+            tsl_model_ran(model, 6, i, 1u << 30, times[i]);
+            tsl_model_moved(model, 5, 6, 1u << i, times[j % 5]);
+            assert_comes_back(model);
+        }
+    tsl_model_unref(model);
+}
+
+/* Counts end before they would begin anew. */
+static void test_many_tries(void **state)
+{
+    struct tsl_model *model = learned(1);
+
+    (void)state;
+    for (unsigned i = 0; i < (1u << 20) + 3; i++) {
+        tsl_model_tried(model, 6, 1, 1024);
+        if (i % 1024 == 0)
+            tsl_model_ran(model, 6, 1, 1024, 4e6);
+    }
+    assert_comes_back(model);
+    tsl_model_unref(model);
+}
+
 /* Links are not followed; what others may write to isn't read, nor written. */
 static void test_trust(void **state)
 {
@@ -174,6 +217,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_comes_back, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_processes_share, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_absurd_times, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_many_tries, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_damage, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_trust, make_folder, remove_folder),
     };
