@@ -45,6 +45,8 @@ static cl_int touch(struct tsl_tiles *tiles, const struct toucher *t, uint64_t b
         conflicts(t, tile, space, role);
         if (t->op && !tsl_tile_use(tile, &t->op->user, space, role & TSL_ROLE_WRITE))
             return CL_OUT_OF_HOST_MEMORY;
+        if (tile->uses.n > tsl_join_at)
+            tsl_fold_readers(tile, t->op ? t->op->port->graph : t->command->graph, space, t->op);
         tile = t->op ? tsl_tiles_next(tile, end) : tsl_tiles_next_meeting(tile, end);
     }
     if (t->op)

@@ -107,6 +107,7 @@ void tsl_graph_destroy(struct tsl_graph *graph)
     tsl_lock_take(&graph->lock);
     tsl_tiles_finish(&graph->host_map); /* Its uses may be the last that hold their operations. */
     tsl_op_unref(graph->opaque);
+    tsl_dependences_finish(&graph->since_opaque);
     for (unsigned i = 0; i < graph->n_ports; i++)
         tsl_op_unref(graph->ports[i].evicting);
     bury(graph);

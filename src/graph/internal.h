@@ -8,6 +8,7 @@
  *   lazy.c      writes that wait for their reader's place
  *   room.c      members' memory: who has a place there, and who gives it up for another
  *   op.c        operations and their edges
+ *   join.c      what keeps lists of operations short
  *   starve.c    the order where there is no memory for an edge
  *   submit.c    ready operations → drivers; the ports
  *   complete.c  fences → finished operations → complete and reported commands
@@ -133,8 +134,8 @@ void tsl_sub_mems_destroy(struct tsl_sub_mems *subs);            /* as tsl_data_
 /* ---- Operations ---------------------------------------------------------------------------------------------------
  */
 
-/* ROOM: takes a memory object's place on a member away (room.c). */
-enum tsl_op_kind { TSL_OP_COPY, TSL_OP_FILL, TSL_OP_LAUNCH, TSL_OP_NATIVE, TSL_OP_MARK, TSL_OP_ROOM };
+/* ROOM: takes a memory object's place on a member away (room.c). JOIN: stands for many (join.c). */
+enum tsl_op_kind { TSL_OP_COPY, TSL_OP_FILL, TSL_OP_LAUNCH, TSL_OP_NATIVE, TSL_OP_MARK, TSL_OP_ROOM, TSL_OP_JOIN };
 enum tsl_op_state { TSL_OP_PLANNED, TSL_OP_READY, TSL_OP_SUBMITTED, TSL_OP_DONE };
 enum tsl_edge_kind { TSL_EDGE_LANE, TSL_EDGE_NATIVE, TSL_EDGE_GATE, TSL_EDGE_DONE };
 
@@ -164,7 +165,7 @@ struct tsl_op {
     TAILQ_ENTRY(tsl_op) flight;  /* in the track's list */
     TAILQ_ENTRY(tsl_op) launch;  /* in the port's launches */
     bool listed;                 /* there */
-    struct tsl_command *command; /* whose work it is; valid until done */
+    struct tsl_command *command; /* whose work it is; valid until done; NULL: of a join */
     struct tsl_port *port;
     struct tsl_track *track; /* NULL on synchronous ports */
     enum tsl_op_kind kind;
@@ -235,6 +236,7 @@ struct tsl_port {
     bool listed;      /* in graph->ports_ready */
     bool posted;      /* its worker's job holds a reference to the context */
     unsigned n_pending;
+    uint64_t order;              /* synchronous: of all operations that became ready here */
     struct tsl_op_list launches; /* what the placer placed there and is not finished, oldest first (owned references) */
     uint64_t ended_ns;           /* when the end of a launch was noticed last */
     struct tsl_op_queue ready;
@@ -296,6 +298,7 @@ struct tsl_command {
     enum tsl_command_state state;
     cl_int status; /* CL_COMPLETE until something failed; valid once complete */
     bool has_event, barrier, in_order;
+    bool after_all; /* out-of-order: waits for all before it */
     bool flushed, watched;
     bool starves;      /* in the graph's list of such */
     bool awaited;      /* a thread waits for it, or did */
@@ -378,11 +381,13 @@ struct tsl_graph {
     STAILQ_HEAD(, tsl_command) later; /* held until a launch has ended and the placer finds them a member */
     bool ask_again;                   /* one has ended */
     TAILQ_HEAD(, tsl_command) lazy;   /* scheduled writes whose place is not known yet (lazy.c), oldest first */
-    struct tsl_op *opaque;            /* the last operation with effects unknown, while unfinished (owned reference) */
-    unsigned n_under_way;             /* operations that went and aren't finished */
-    struct tsl_command *starving;     /* those for which memory for an edge was lacking (starve.c); NULL: none */
-    bool scheduling;                  /* a command is being scheduled */
-    struct tsl_op_queue parked;       /* meanwhile: operations that will go one by one (owned references) */
+    unsigned n_lazy;
+    struct tsl_op *opaque;        /* the last operation with effects unknown (owned reference); NULL: none yet */
+    tsl_dependences since_opaque; /* then: what was planned after it */
+    unsigned n_under_way;         /* operations that went and aren't finished */
+    struct tsl_command *starving; /* those for which memory for an edge was lacking (starve.c); NULL: none */
+    bool scheduling;              /* a command is being scheduled */
+    struct tsl_op_queue parked;   /* meanwhile: operations that will go one by one (owned references) */
 
     /* Work left by what happened under the lock, done by tsl_graph_leave without it. */
     STAILQ_HEAD(, tsl_port) ports_ready;
@@ -456,9 +461,23 @@ void tsl_op_forget_befores(struct tsl_op *op);
 void tsl_op_finish(struct tsl_op *op, cl_int status);
 /* Its completion must be noticed without anybody waiting for it. */
 void tsl_op_watch(struct tsl_op *op);
+/* A join has all its edges: it is done when these are met. */
+void tsl_op_joined(struct tsl_op *join);
 /* Adds an operation to a list of dependences, leaving out what it makes superfluous. False without memory. */
 bool tsl_dependences_add(tsl_dependences *list, struct tsl_op *op, bool strict);
 void tsl_dependences_finish(tsl_dependences *list);
+
+/* ---- join.c
+ * ----------------------------------------------------------------------------------------------------------
+ */
+
+/* So many are side by side before they are joined; tests have less. */
+extern unsigned tsl_join_at;
+/* Puts joins in the place of all that the list has, if there is memory for that. */
+void tsl_dependences_fold(tsl_dependences *list, struct tsl_graph *graph);
+/* The same for those that read the tile's copy in that space, if they are many. Not for the one that is being planned:
+ * it may come after the join. */
+void tsl_fold_readers(struct tsl_tile *tile, struct tsl_graph *graph, unsigned space, const struct tsl_op *planned);
 
 /* ---- starve.c
  * -------------------------------------------------------------------------------------------------------- */

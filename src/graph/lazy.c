@@ -1,6 +1,9 @@
 /* Writes that wait for their reader's place. Under the graph's lock. */
 #include "graph/internal.h"
 
+/* More aren't left open: whoever is scheduled looks at all of them. */
+#define MAX_LAZY 32u
+
 static uint64_t begin_of(const struct tsl_command *write)
 {
     return write->dst->offset + write->box.dst_offset;
@@ -42,6 +45,7 @@ cl_int tsl_wait_for_place(struct tsl_command *c, const tsl_dependences *order)
     if (error)
         return error;
     TAILQ_INSERT_TAIL(&c->graph->lazy, c, lazy);
+    c->graph->n_lazy++;
     c->waits_for_place = true;
     c->n_undone++;
     return CL_SUCCESS;
@@ -66,6 +70,7 @@ static void settle(struct tsl_command *c, unsigned space)
 {
     struct tsl_graph *graph = c->graph;
     TAILQ_REMOVE(&graph->lazy, c, lazy);
+    graph->n_lazy--;
     c->waits_for_place = false;
     cl_int error = tsl_plan_write_to(c, &c->order, space);
     if (error && c->status == CL_COMPLETE)
@@ -127,11 +132,17 @@ static bool lets_others_wait(const struct tsl_command *c)
 
 void tsl_settle_before(struct tsl_command *c)
 {
-    if (TAILQ_EMPTY(&c->graph->lazy) || lets_others_wait(c))
+    struct tsl_graph *graph = c->graph;
+    if (TAILQ_EMPTY(&graph->lazy))
         return;
+    if (lets_others_wait(c)) {
+        while (graph->n_lazy >= MAX_LAZY)
+            settle(TAILQ_FIRST(&graph->lazy), TSL_SPACE_HOST);
+        return;
+    }
     bool kernel = c->kernel && c->status == CL_COMPLETE;
     if (kernel)
         settle_before_kernel(c);
     if (!kernel || c->waits.n > 0 || c->stream->serial || c->kernel->parts[c->placement.member].facts.opaque)
-        tsl_settle_all(c->graph);
+        tsl_settle_all(graph);
 }

@@ -31,7 +31,9 @@ struct tsl_op *tsl_op_create(struct tsl_command *command, struct tsl_port *port,
     if (!op)
         return NULL;
     op->user.refs = 1;
-    op->user.track = track;
+    /* A synchronous port runs one after the other, in the order in which they become ready; evictions at once (room.c)
+     * are in no port's list. */
+    op->user.track = port->sync && kind != TSL_OP_ROOM ? (const void *)port : track;
     op->command = command;
     op->port = port;
     op->track = track;
@@ -56,6 +58,8 @@ static enum tsl_edge_kind edge_kind(const struct tsl_op *op, const struct tsl_op
 {
     if (op->kind == TSL_OP_ROOM || before->kind == TSL_OP_ROOM)
         return TSL_EDGE_DONE; /* Memory is freed by the host: no work may be left on it. */
+    if (before->kind == TSL_OP_JOIN)
+        return TSL_EDGE_DONE;
     if (op->port == before->port)
         return op->port->sync || op->track == before->track ? TSL_EDGE_LANE : TSL_EDGE_NATIVE;
     return gate_possible(op, before) ? TSL_EDGE_GATE : TSL_EDGE_DONE;
@@ -164,8 +168,8 @@ static void make_ready(struct tsl_op *op, struct tsl_op_list *settling)
 {
     op->state = TSL_OP_READY;
     op_ref(op); /* Until it is finished. */
-    if (op->track)
-        op->user.order = ++op->track->order;
+    if (op->user.track)
+        op->user.order = op->port->sync ? ++op->port->order : ++op->track->order;
     TAILQ_INSERT_TAIL(settling, op, flight);
 }
 
@@ -193,20 +197,50 @@ static void meet_edges(struct tsl_op *op, struct tsl_op_list *settling)
     }
 }
 
+static void leave_edges(struct tsl_op *op);
+
+/* There is nothing to be done for a join. */
+static void end_join(struct tsl_op *op)
+{
+    op->state = TSL_OP_DONE;
+    op->status = op->poison ? op->poison : CL_COMPLETE;
+    op->user.done = true;
+}
+
 /* A list instead of recursion: chains may be long. */
 static void settle(struct tsl_op_list *settling)
 {
     struct tsl_op *op;
     while ((op = TAILQ_FIRST(settling))) {
+        bool join = op->kind == TSL_OP_JOIN;
         TAILQ_REMOVE(settling, op, flight);
-        put_into_port(op);
+        if (join)
+            end_join(op);
+        else
+            put_into_port(op);
         meet_edges(op, settling);
+        if (!join)
+            continue;
+        leave_edges(op);
+        tsl_op_unref(op);
     }
+}
+
+void tsl_op_joined(struct tsl_op *join)
+{
+    struct tsl_op_list settling = TAILQ_HEAD_INITIALIZER(settling);
+    if (--join->n_unmet > 0)
+        return;
+    make_ready(join, &settling);
+    settle(&settling);
 }
 
 void tsl_op_go(struct tsl_op *op)
 {
-    if (op->port->graph->starving)
+    struct tsl_graph *graph = op->port->graph;
+    if (graph->opaque && !op->aside && !tsl_dependences_add(&graph->since_opaque, op, false))
+        tsl_starve(op->command);
+    if (graph->starving)
         tsl_park(op);
     else
         tsl_op_set_out(op);
@@ -369,10 +403,13 @@ bool tsl_dependences_add(tsl_dependences *list, struct tsl_op *op, bool strict)
         tsl_op_unref(gone);
     }
     struct tsl_dependence new = {.op = op, .strict = strict};
-    if (TSL_FEW_PUSH(list, new))
-        return true;
-    tsl_op_unref(op);
-    return false;
+    if (!TSL_FEW_PUSH(list, new)) {
+        tsl_op_unref(op);
+        return false;
+    }
+    if (list->n > tsl_join_at)
+        tsl_dependences_fold(list, op->port->graph);
+    return true;
 }
 
 void tsl_dependences_finish(tsl_dependences *list)

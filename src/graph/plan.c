@@ -572,16 +572,28 @@ static cl_int claim_args(struct tsl_command *c, const struct tsl_kernel_facts *f
     return CL_SUCCESS;
 }
 
-/* Effects that no argument shows: after everything, and everything after it. */
+static void after_each(struct tsl_op *op, const tsl_dependences *list)
+{
+    for (unsigned i = 0; i < list->n; i++)
+        tsl_op_depend(op, TSL_FEW_AT(list, i)->op, false);
+}
+
+/* Effects that no argument shows: after everything, and everything after it. What its own command moves it comes after
+ * anyway. */
 static void make_opaque(struct tsl_op *op)
 {
     struct tsl_graph *g = op->port->graph;
     struct tsl_stream *stream;
     struct tsl_command *c;
-    LIST_FOREACH(stream, &g->streams, link)
-    TAILQ_FOREACH(c, &stream->commands, link)
-    for (unsigned i = 0; i < c->own.n; i++)
-        tsl_op_depend(op, TSL_FEW_AT(&c->own, i)->op, false);
+    if (g->opaque) {
+        after_each(op, &g->since_opaque);
+        tsl_dependences_finish(&g->since_opaque);
+    } else {
+        LIST_FOREACH(stream, &g->streams, link)
+        TAILQ_FOREACH(c, &stream->commands, link)
+        if (c != op->command)
+            after_each(op, &c->own);
+    }
     tsl_op_unref(g->opaque);
     g->opaque = op;
     op->user.refs++;

@@ -286,9 +286,14 @@ static bool order_in_stream(struct tsl_command *c)
         return true;
     if (!waits_for_all(c))
         return !stream->barrier || wait_for(c, stream->barrier);
-    TAILQ_FOREACH(before, &stream->commands, link)
-    if (!wait_for(c, before))
-        return false;
+    c->after_all = true;
+    TAILQ_FOREACH_REVERSE(before, &stream->commands, tsl_command_list, link)
+    {
+        if (!wait_for(c, before))
+            return false;
+        if (before->after_all)
+            break; /* It waits for the rest. */
+    }
     return true;
 }
 

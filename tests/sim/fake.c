@@ -328,6 +328,8 @@ static void make_members(struct sim_world *world)
     for (unsigned i = 0; i < setup.n_members; i++)
         if (world->options.failures && world->options.small_memory && sim_once_in(sim, 2))
             setup.members[i].told_size = UINT64_C(1) << 30;
+    /* So few that programs of this length have joins; not by chance, which would change the programs. */
+    tsl_join_at = 2 + (unsigned)(sim_mix(world->options.seed) % 4);
     tsl_fake_begin(&setup);
     for (unsigned i = 0; i < setup.n_members; i++) {
         const struct tsl_fake_member *is = &setup.members[i];

@@ -1,0 +1,126 @@
+/*
+ * Joins: what keeps lists of operations short, so that a command costs the same however many others are unfinished.
+ *
+ * Lists of dependences and the uses on a tile leave out what is superfluous: of operations that end in a known order
+ * (one track, one synchronous port) the last one says all. But many whose order isn't known yet, as they wait for the
+ * host, stay side by side; each command would look at all of them, and in an in-order queue take them over from the one
+ * before. So a list that has grown long gets an operation in their place that does nothing, has no command and goes to
+ * no port: it is done when all of them are. A strict one fails if one of them does. Edges from it are met by the host
+ * alone (TSL_EDGE_DONE).
+ */
+#include "graph/internal.h"
+
+unsigned tsl_join_at = 16;
+
+/* Edges will be pushed that must not fail half-way. */
+static bool has_edge_room(struct tsl_op *op)
+{
+    return op->user.done ||
+           tsl_few_room(&op->out.capacity, (void **)&op->out.heap, op->out.in_place, op->out.n,
+                        sizeof(op->out.in_place) / sizeof(op->out.in_place[0]), sizeof(struct tsl_edge));
+}
+
+static void join_edge(struct tsl_op *join, struct tsl_op *before, bool strict)
+{
+    struct tsl_edge edge = {.to = join, .kind = TSL_EDGE_DONE, .unmet = true, .strict = strict};
+    if (before->user.done) {
+        if (strict && before->status < 0)
+            join->poison = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+        return;
+    }
+    if (before->end_estimate_ns > join->end_estimate_ns)
+        join->end_estimate_ns = before->end_estimate_ns;
+    TSL_FEW_PUSH(&before->out, edge); /* There is room. */
+    join->user.refs++;
+    join->n_unmet++;
+    tsl_op_watch(before); /* Nobody pulls it. */
+}
+
+/* The caller has seen to the room for edges, adds them, and lets it go. NULL without memory. */
+static struct tsl_op *create(struct tsl_graph *graph)
+{
+    struct tsl_op *join = tsl_pool_take(&graph->op_pool);
+    if (!join)
+        return NULL;
+    join->user.refs = 1;
+    join->port = &graph->host;
+    join->kind = TSL_OP_JOIN;
+    join->n_unmet = 1;
+    join->number = ++graph->n_ops;
+    return join;
+}
+
+/* ---- Lists of dependences --------------------------------------------------------------------------------------- */
+
+static unsigned count(const tsl_dependences *list, bool strict)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < list->n; i++)
+        n += TSL_FEW_AT(list, i)->strict == strict;
+    return n;
+}
+
+static void fold(tsl_dependences *list, struct tsl_graph *graph, bool strict)
+{
+    struct tsl_op *join;
+    unsigned n = 0;
+    for (unsigned i = 0; i < list->n; i++)
+        if (TSL_FEW_AT(list, i)->strict == strict && !has_edge_room(TSL_FEW_AT(list, i)->op))
+            return; /* The list stays long. */
+    if (count(list, strict) < 2 || !(join = create(graph)))
+        return;
+    for (unsigned i = 0; i < list->n; i++) {
+        struct tsl_dependence *d = TSL_FEW_AT(list, i);
+        if (d->strict == strict) {
+            join_edge(join, d->op, strict);
+            tsl_op_unref(d->op);
+        } else {
+            *TSL_FEW_AT(list, n) = *d;
+            n++;
+        }
+    }
+    *TSL_FEW_AT(list, n) = (struct tsl_dependence){.op = join, .strict = strict};
+    list->n = n + 1;
+    join->user.refs++;
+    tsl_op_joined(join);
+    tsl_op_unref(join);
+}
+
+void tsl_dependences_fold(tsl_dependences *list, struct tsl_graph *graph)
+{
+    fold(list, graph, false);
+    fold(list, graph, true);
+}
+
+/* ---- Uses on a tile --------------------------------------------------------------------------------------------- */
+
+static bool reads(const struct tsl_use *use, unsigned space, const struct tsl_op *but)
+{
+    return use->space == space && !use->write && use->user != &but->user;
+}
+
+void tsl_fold_readers(struct tsl_tile *tile, struct tsl_graph *graph, unsigned space, const struct tsl_op *but)
+{
+    struct tsl_uses *uses = &tile->uses;
+    struct tsl_op *join;
+    unsigned n = 0;
+    for (unsigned i = 0; i < uses->n; i++)
+        if (reads(&uses->list[i], space, but)) {
+            n++;
+            if (!has_edge_room((struct tsl_op *)uses->list[i].user))
+                return;
+        }
+    if (n < tsl_join_at || !(join = create(graph)))
+        return;
+    for (unsigned i = uses->n; i-- > 0;) {
+        struct tsl_user *user = uses->list[i].user;
+        if (!reads(&uses->list[i], space, but))
+            continue;
+        join_edge(join, (struct tsl_op *)user, false);
+        uses->list[i] = uses->list[--uses->n];
+        tsl_user_unref(user);
+    }
+    tsl_tile_use(tile, &join->user, space, false); /* In the room of those that went. */
+    tsl_op_joined(join);
+    tsl_op_unref(join);
+}
