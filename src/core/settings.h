@@ -71,6 +71,13 @@ enum tsl_pinned {
     TSL_PINNED_OFF,  /* "off" */
 };
 
+/* Do big transfers of pageable memory go through pinned memory of ours, chunk by chunk (TESELA_STAGING)? */
+enum tsl_staging {
+    TSL_STAGING_AUTO, /* "auto", the default: of GPUs, where that is measured to be faster */
+    TSL_STAGING_ON,   /* "on": of all members that can */
+    TSL_STAGING_OFF,  /* "off" */
+};
+
 /* By which way NVIDIA's GPUs are reached that both reach (TESELA_NVIDIA). */
 enum tsl_nvidia {
     TSL_NVIDIA_CUDA,   /* "cuda", the default */
@@ -100,6 +107,7 @@ struct tsl_settings {
     enum tsl_reproducible reproducible;
     enum tsl_zero_copy zero_copy;
     enum tsl_pinned pinned;
+    enum tsl_staging staging;
     unsigned check; /* TSL_CHECK_ bits */
 
     char *config;   /* TESELA_CONFIG: file in the Controller's form (driver/config.h), or NULL */

@@ -158,6 +158,9 @@ cl_int tsl_vendor_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const
 
     if (!is_ours(lane, &copy->dst) || !is_ours(lane, &copy->src) || (!copy->dst.mem && !copy->src.mem))
         return CL_INVALID_MEM_OBJECT;
+    if (tsl_vendor_wants_stage(tsl_vendor_lane(lane), copy) && tsl_copy_is_linear(copy) &&
+        tsl_vendor_stage_copy(lane, copy, waits, fence))
+        return CL_SUCCESS;
     error = tsl_vendor_begin(&s, lane, waits, fence);
     if (error)
         return error;

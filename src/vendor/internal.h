@@ -15,6 +15,7 @@
 #include "vendor/vendor.h"
 
 #include <assert.h>
+#include <sys/queue.h>
 
 /* clCreateSampler's arguments are few, so each sampler is made once for a member and kept. */
 #define TSL_VENDOR_ADDRESSINGS 5
@@ -23,6 +24,7 @@
 struct tsl_vendor_garbage;
 struct tsl_vendor_notice;
 struct tsl_vendor_fence;
+struct tsl_vendor_stage;
 
 struct tsl_vendor_member {
     struct tsl_member base;
@@ -32,6 +34,14 @@ struct tsl_vendor_member {
     struct tsl_clock_map clock;
     atomic_bool clock_seen; /* by a lane with profiling */
     bool no_views;          /* no images of buffers: the vendor makes none of such as ours */
+
+    /* stage.c: big transfers through pinned memory */
+    size_t stage_size;                  /* from so many bytes on; 0: never */
+    pthread_mutex_t stage_lock;         /* guards the two below */
+    struct tsl_vendor_stage *stage;     /* NULL: not yet */
+    bool no_stage;                      /* it could not be made */
+    pthread_mutex_t pinned_lock;        /* guards the list; a leaf */
+    LIST_HEAD(, tsl_vendor_mem) pinned; /* memory of host_alloc */
 
     /* gate.c: while a gate is unset, nothing but events may be released (OpenCL 3.0, clSetUserEventStatus). */
     pthread_mutex_t gates_lock; /* guards the three below; releases happen under it */
@@ -70,9 +80,10 @@ struct tsl_vendor_mem {
     struct tsl_vendor_mem *root; /* whose part it is; itself if it is no part */
     size_t offset;               /* in the root */
     bool is_image;
-    struct tsl_image_desc desc; /* of an image */
-    void *mapped;               /* of host_alloc; else NULL */
-    cl_command_queue queue;     /* then: the one by which it was mapped */
+    struct tsl_image_desc desc;        /* of an image */
+    void *mapped;                      /* of host_alloc; else NULL */
+    cl_command_queue queue;            /* then: the one by which it was mapped */
+    LIST_ENTRY(tsl_vendor_mem) pinned; /* then: in the member's list */
 };
 
 struct tsl_vendor_fence {
@@ -235,6 +246,21 @@ struct tsl_vendor_mem *tsl_vendor_new_mem(struct tsl_member *member, size_t size
 
 /* copy.c: memory of a fill, which is freed when the event has come; the event stays the caller's. */
 void tsl_vendor_free_after(const struct tsl_vendor_submit *s, cl_event event, char *piece);
+
+/* ---- stage.c -----------------------------------------------------------------------------------------------------
+ */
+
+/* From what size on transfers are to go through pinned memory (TESELA_STAGING); 0: never. */
+size_t tsl_vendor_stage_size(const struct tsl_vendor_member *m);
+/* Is the copy one of those? */
+bool tsl_vendor_wants_stage(const struct tsl_vendor_lane *lane, const struct tsl_copy *copy);
+/* As tsl_vendor_copy. False: it can't be had, nothing was done. */
+bool tsl_vendor_stage_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
+                           struct tsl_fence **fence);
+/* At close, when all work is complete: ends the threads. */
+void tsl_vendor_stage_destroy(struct tsl_vendor_member *m);
+/* Memory of host_alloc comes or goes. */
+void tsl_vendor_note_pinned(struct tsl_vendor_member *m, struct tsl_vendor_mem *mem, bool pinned);
 
 /* ---- gate.c -------------------------------------------------------------------------------------------------------
  */

@@ -208,6 +208,9 @@ static void init_locks(struct tsl_vendor_member *m)
     pthread_mutex_init(&m->notices_lock, NULL);
     pthread_mutex_init(&m->pool_lock, NULL);
     pthread_mutex_init(&m->samplers_lock, NULL);
+    pthread_mutex_init(&m->stage_lock, NULL);
+    pthread_mutex_init(&m->pinned_lock, NULL);
+    LIST_INIT(&m->pinned);
 }
 
 static void destroy_locks(struct tsl_vendor_member *m)
@@ -218,6 +221,8 @@ static void destroy_locks(struct tsl_vendor_member *m)
     pthread_mutex_destroy(&m->notices_lock);
     pthread_mutex_destroy(&m->pool_lock);
     pthread_mutex_destroy(&m->samplers_lock);
+    pthread_mutex_destroy(&m->stage_lock);
+    pthread_mutex_destroy(&m->pinned_lock);
 }
 
 /* A first sighting, where the vendor gives one; otherwise each profiled event brings its own. */
@@ -259,6 +264,7 @@ cl_int tsl_vendor_open(const struct tsl_path *path, struct tsl_member **member)
     if (!error && tsl_settings()->zero_copy == TSL_ZERO_COPY_ON)
         m->base.caps.zero_copy = tsl_vendor_shares_memory(m);
     m->base.caps.pins_host = pins_host(m);
+    m->stage_size = tsl_vendor_stage_size(m);
     m->no_views = !error && !tsl_vendor_makes_views(m);
     tsl_vendor_leave(device);
     if (error) {
@@ -285,6 +291,7 @@ void tsl_vendor_close(struct tsl_member *member)
 {
     struct tsl_vendor_member *m = tsl_vendor_member(member);
 
+    tsl_vendor_stage_destroy(m);
     tsl_vendor_fences_finish(m);
     tsl_vendor_collect(m);
     tsl_vendor_enter(m->device);

@@ -106,6 +106,7 @@ cl_int tsl_vendor_host_alloc(struct tsl_member *member, size_t size, void **host
         return error;
     }
     m->root = m;
+    tsl_vendor_note_pinned(v, m, true);
     *host = m->mapped;
     *mem = &m->base;
     return CL_SUCCESS;
@@ -126,6 +127,8 @@ void tsl_vendor_mem_free(struct tsl_mem *mem)
     struct tsl_vendor_mem *m = tsl_vendor_mem(mem);
     struct tsl_vendor_member *v = tsl_vendor_member(mem->member);
 
+    if (m->queue && m->root) /* Not if it could not be made. */
+        tsl_vendor_note_pinned(v, m, false);
     if (m->queue)
         unmap_pinned(v, m);
     if (!m->buffer) {

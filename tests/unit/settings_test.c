@@ -182,6 +182,7 @@ static void nonsense(void **state)
         {"TESELA_CUDA_LIBRARY", "relative.so"},
         {"TESELA_ZERO_COPY", "sometimes"},
         {"TESELA_PINNED", "sometimes"},
+        {"TESELA_STAGING", "sometimes"},
     };
 
     (void)state;
@@ -263,13 +264,14 @@ static void each_shows_what_is_in_force(void **state)
     tsl_settings_parse(&settings, get, pairs);
     tsl_settings_each(&settings, append, &shown);
     assert_string_equal(
-        shown.text, "TESELA_MEMBERS=a,b\nTESELA_VENDORS=/etc/OpenCL/vendors\n"
-                    "TESELA_NVIDIA=cuda\nTESELA_CUDA_LIBRARY=\n"
-                    "TESELA_POLICY=weights=1,2.5\nTESELA_ORDER=async\nTESELA_CONFIG=\nTESELA_BINARIES=\nTESELA_TRACE=\n"
-                    "TESELA_LIMITS=all\nTESELA_DEVICE_TYPE=gpu\nTESELA_REPRODUCIBLE=no\n"
-                    "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_PINNED=auto\nTESELA_CHECK=access,"
-                    "coherence\nTESELA_CACHE=\n"
-                    "TESELA_LOG=warn,tile:debug\n");
+        shown.text,
+        "TESELA_MEMBERS=a,b\nTESELA_VENDORS=/etc/OpenCL/vendors\n"
+        "TESELA_NVIDIA=cuda\nTESELA_CUDA_LIBRARY=\n"
+        "TESELA_POLICY=weights=1,2.5\nTESELA_ORDER=async\nTESELA_CONFIG=\nTESELA_BINARIES=\nTESELA_TRACE=\n"
+        "TESELA_LIMITS=all\nTESELA_DEVICE_TYPE=gpu\nTESELA_REPRODUCIBLE=no\n"
+        "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_PINNED=auto\nTESELA_STAGING=auto\nTESELA_CHECK=access,"
+        "coherence\nTESELA_CACHE=\n"
+        "TESELA_LOG=warn,tile:debug\n");
     tsl_settings_finish(&settings);
 }
 
