@@ -40,6 +40,7 @@ void *CL_API_CALL tsl_api_clGetExtensionFunctionAddress(const char *func_name)
         {"clIcdGetFunctionAddressForPlatformKHR", (void *)tsl_api_clIcdGetFunctionAddressForPlatformKHR},
         {"clIcdSetPlatformDispatchDataKHR", (void *)tsl_api_clIcdSetPlatformDispatchDataKHR},
         {"clGetPlatformInfo", (void *)tsl_api_clGetPlatformInfo},
+        {"clCreateCommandQueueWithPropertiesKHR", (void *)tsl_api_clCreateCommandQueueWithProperties},
         {"clGetKernelSuggestedLocalWorkSizeKHR", (void *)tsl_api_clGetKernelSuggestedLocalWorkSize},
     };
 

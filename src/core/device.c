@@ -157,6 +157,11 @@ static bool is_members_own(const struct tsl_member *member, cl_device_info param
     case CL_DEVICE_VENDOR:
     case CL_DEVICE_VENDOR_ID:
     case CL_DEVICE_PROFILE:
+    case CL_DEVICE_UUID_KHR:
+    case CL_DRIVER_UUID_KHR:
+    case CL_DEVICE_LUID_VALID_KHR:
+    case CL_DEVICE_LUID_KHR:
+    case CL_DEVICE_NODE_MASK_KHR:
         return member->driver->info(member->path, param, 0, NULL, &size) == CL_SUCCESS;
     default:
         return false;
@@ -237,6 +242,8 @@ static cl_int constant_info(struct tsl_device *device, cl_device_info param, con
         return partition_info(device, param, info);
     case CL_DEVICE_MEMBER_TESELA:
         return tsl_info_string(info, "");
+    case CL_DEVICE_LUID_KHR:
+        return tsl_info_bytes(info, (const cl_uchar[CL_LUID_SIZE_KHR]){0}, CL_LUID_SIZE_KHR); /* not valid */
     case CL_DEVICE_REFERENCE_COUNT:
         return tsl_info_uint(info, 1); /* always, for devices that are no sub-devices */
     case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED:
@@ -275,6 +282,12 @@ static cl_int member_info(const struct tsl_device_facts *facts, cl_device_info p
         return tsl_names_answer_versions(facts->built_ins, info);
     case CL_DEVICE_EXTENSIONS_WITH_VERSION:
         return tsl_names_answer_versions(facts->extensions, info);
+    case CL_DEVICE_UUID_KHR:
+        return tsl_info_bytes(info, facts->uuid, sizeof facts->uuid);
+    case CL_DRIVER_UUID_KHR:
+        return tsl_info_bytes(info, facts->driver_uuid, sizeof facts->driver_uuid);
+    case CL_DEVICE_PCI_BUS_INFO_KHR:
+        return facts->has_pci ? tsl_info_bytes(info, &facts->pci, sizeof facts->pci) : CL_INVALID_VALUE;
     default:
         return CL_INVALID_VALUE;
     }

@@ -27,7 +27,7 @@ struct tsl_device_facts *tsl_device_facts_create(struct tsl_member *const *membe
     choose(&members, &n);
     facts->n_members = n;
     tsl_numbers_fill(facts, members, n);
-    if (!tsl_names_fill(facts, members, n)) {
+    if (!tsl_identity_fill(facts, members, n) || !tsl_names_fill(facts, members, n)) {
         tsl_device_facts_destroy(facts);
         return NULL;
     }

@@ -18,7 +18,10 @@ struct tsl_device_facts {
     cl_version version;                       /* of OpenCL */
     cl_version c_version;                     /* the newest fully backwards compatible OpenCL C */
     struct tsl_names *extensions, *c_versions, *c_features;
-    struct tsl_names *built_ins; /* kernels that one member has at least */
+    struct tsl_names *built_ins;                                    /* kernels that one member has at least */
+    cl_uchar uuid[CL_UUID_SIZE_KHR], driver_uuid[CL_UUID_SIZE_KHR]; /* made of the members', always the same */
+    bool has_pci;                                                   /* all members are at one PCI address */
+    cl_device_pci_bus_info_khr pci;
 };
 
 /* Names with versions, in a stable order. */
@@ -43,6 +46,8 @@ void tsl_numbers_fill(struct tsl_device_facts *facts, struct tsl_member *const *
 bool tsl_names_fill(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n);
 /* A member's built-in kernels, separated by ';' (heap); NULL: it has none, or can't tell. Calls the driver. */
 char *tsl_names_built_ins(const struct tsl_member *member);
+/* device_identity.c: UUIDs and PCI address. Before tsl_names_fill. Returns false when out of memory. */
+bool tsl_identity_fill(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n);
 /* The names separated by blanks (or another character), or the array of cl_name_version. */
 cl_int tsl_names_answer_text(const struct tsl_names *names, char separator, const struct tsl_info *info);
 cl_int tsl_names_answer_versions(const struct tsl_names *names, const struct tsl_info *info);

@@ -31,9 +31,12 @@ static const cl_name_version known_extensions[] = {
 static const cl_name_version own_extensions[] = {
     {CL_MAKE_VERSION(2, 0, 0), "cl_khr_icd"},
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_extended_versioning"},
+    {CL_MAKE_VERSION(1, 0, 0), "cl_khr_create_command_queue"},
+    {CL_MAKE_VERSION(1, 0, 0), "cl_khr_device_uuid"},
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_suggested_local_work_size"},
     {CL_MAKE_VERSION(0, 1, 0), CL_TESELA_MEMBERS_EXTENSION_NAME},
 };
+static const cl_name_version pci_extension = {CL_MAKE_VERSION(1, 0, 0), "cl_khr_pci_bus_info"};
 static const cl_name_version known_features[] = {
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_int64"},
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_fp64"},
@@ -345,11 +348,13 @@ bool tsl_names_fill(struct tsl_device_facts *facts, struct tsl_member *const *me
     struct tsl_member *some[TSL_MAX_MEMBERS];
     const struct group all = {members, n}, with_images = {some, find_images(members, n, some)};
 
-    facts->extensions = make_names(LENGTH(own_extensions) + LENGTH(known_extensions) + LENGTH(image_extensions));
+    facts->extensions = make_names(LENGTH(own_extensions) + LENGTH(known_extensions) + LENGTH(image_extensions) + 1);
     facts->c_features = make_names(LENGTH(known_features) + LENGTH(image_features));
     facts->c_versions = make_names(LENGTH(known_c_versions));
     for (size_t i = 0; facts->extensions && i < LENGTH(own_extensions); i++)
         facts->extensions->items[facts->extensions->n++] = own_extensions[i];
+    if (facts->extensions && facts->has_pci)
+        facts->extensions->items[facts->extensions->n++] = pci_extension;
     add_common(facts->extensions, known_extensions, LENGTH(known_extensions), has_extension, &all);
     add_common(facts->extensions, image_extensions, LENGTH(image_extensions), has_extension, &with_images);
     add_common(facts->c_features, known_features, LENGTH(known_features), has_feature, &all);

@@ -15,41 +15,12 @@ static const char source[] =
     "{ out[0] = read_imagef(i, s, (int2)(0, 0)); }\n";
 
 static cl_device_id device, member;
-static cl_context context, other;
-static cl_command_queue queue, other_queue;
+static cl_command_queue other_queue;
 static cl_program program, unbuilt, broken, foreign_program, object, plain;
 static cl_kernel set, shaped, locals, unset;
 static cl_mem buffer, foreign;
-static cl_event good, failed, abroad, pending;
+static cl_event pending;
 static char room[ROOM];
-
-static cl_uint n_list;
-static const cl_event *list;
-static bool queue_is_wrong;
-
-static cl_command_queue the_queue(void)
-{
-    return queue_is_wrong ? (cl_command_queue)context : queue;
-}
-
-#define WAIT_LISTS(call, result)                                                 \
-    do {                                                                         \
-        const cl_event null = NULL, no_event = (cl_event)queue;                  \
-        n_list = 1, list = NULL;                                                 \
-        E(call, CL_INVALID_EVENT_WAIT_LIST, "events without a list", result);    \
-        n_list = 0, list = &good;                                                \
-        E(call, CL_INVALID_EVENT_WAIT_LIST, "a list of none", result);           \
-        n_list = 1, list = &null;                                                \
-        E(call, CL_INVALID_EVENT_WAIT_LIST, "a list of NULL", result);           \
-        list = &no_event;                                                        \
-        E(call, CL_INVALID_EVENT_WAIT_LIST, "a list of something else", result); \
-        list = &abroad;                                                          \
-        E(call, CL_INVALID_CONTEXT, "an event of another context", result);      \
-        n_list = 0, list = NULL;                                                 \
-        queue_is_wrong = true;                                                   \
-        E(call, CL_INVALID_COMMAND_QUEUE, "another object for a queue", result); \
-        queue_is_wrong = false;                                                  \
-    } while (0)
 
 /* ---- Things ---- */
 
@@ -89,9 +60,7 @@ static int setup(void **state)
 
     (void)state;
     device = our_device();
-    context = make_context();
-    other = make_context();
-    queue = make_queue(context, CL_QUEUE_PROFILING_ENABLE);
+    begin_errors(CL_QUEUE_PROFILING_ENABLE);
     other_queue = make_queue(other, 0);
     make_programs();
     set = kernel_of("set");
@@ -104,13 +73,7 @@ static int setup(void **state)
     clSetKernelArg(set, 1, sizeof(cl_int), &(cl_int){1});
     clSetKernelArg(shaped, 0, sizeof buffer, &buffer);
     clSetKernelArg(locals, 0, sizeof buffer, &buffer);
-    good = make_user_event(context);
-    failed = make_user_event(context);
-    abroad = make_user_event(other);
     pending = make_user_event(context);
-    clSetUserEventStatus(good, CL_COMPLETE);
-    clSetUserEventStatus(failed, -5);
-    clSetUserEventStatus(abroad, CL_COMPLETE);
     return clCreateSubDevices(device, by_member, 1, &member, NULL);
 }
 
@@ -118,21 +81,17 @@ static int teardown(void **state)
 {
     const cl_program programs[] = {program, unbuilt, broken, foreign_program, object, plain};
     const cl_kernel kernels[] = {set, shaped, locals, unset};
-    const cl_event events[] = {good, failed, abroad, pending};
 
     (void)state;
     for (size_t i = 0; i < LENGTH(kernels); i++)
         clReleaseKernel(kernels[i]);
     for (size_t i = 0; i < LENGTH(programs); i++)
         clReleaseProgram(programs[i]);
-    for (size_t i = 0; i < LENGTH(events); i++)
-        clReleaseEvent(events[i]);
+    clReleaseEvent(pending);
     clReleaseMemObject(buffer);
     clReleaseMemObject(foreign);
-    clReleaseCommandQueue(queue);
     clReleaseCommandQueue(other_queue);
-    clReleaseContext(context);
-    clReleaseContext(other);
+    end_errors();
     return clReleaseDevice(member);
 }
 

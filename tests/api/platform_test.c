@@ -91,6 +91,24 @@ static void gives_extension_functions(void **state)
     assert_null(clGetExtensionFunctionAddressForPlatform(platform, "clCreateFromNowhereTSL"));
 }
 
+static void makes_queues_by_the_older_name(void **state)
+{
+    static const cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
+    cl_command_queue(CL_API_CALL * make)(cl_context, cl_device_id, const cl_queue_properties *, cl_int *);
+    void *function = clGetExtensionFunctionAddressForPlatform(our_platform(), "clCreateCommandQueueWithPropertiesKHR");
+    cl_context context = make_context();
+    cl_command_queue queue;
+    cl_int error;
+    (void)state;
+
+    assert_non_null(function);
+    memcpy(&make, &function, sizeof make);
+    queue = make(context, our_device(), properties, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
+    assert_int_equal(clReleaseContext(context), CL_SUCCESS);
+}
+
 static void has_a_clock(void **state)
 {
     cl_device_id device = our_device();
@@ -274,6 +292,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(says_who_it_is),
         cmocka_unit_test(refuses_nonsense),
         cmocka_unit_test(gives_extension_functions),
+        cmocka_unit_test(makes_queues_by_the_older_name),
         cmocka_unit_test(has_a_clock),
         cmocka_unit_test(enumeration_touches_no_vendor),
         cmocka_unit_test(threads_may_begin_at_once),

@@ -141,7 +141,9 @@ static void assert_names(const struct tsl_names *names, const char *expected)
     assert_string_equal(text, expected);
 }
 
-#define OWN "cl_khr_icd cl_khr_extended_versioning cl_khr_suggested_local_work_size cl_tesela_members"
+#define OWN                                                                                 \
+    "cl_khr_icd cl_khr_extended_versioning cl_khr_create_command_queue cl_khr_device_uuid " \
+    "cl_khr_suggested_local_work_size cl_tesela_members"
 
 /* ---- Tests ---- */
 
@@ -201,6 +203,59 @@ static void names_are_what_all_have(void **state)
     assert_int_equal(facts->c_version, CL_MAKE_VERSION(1, 2, 0));
     assert_int_equal(facts->version, CL_MAKE_VERSION(3, 0, 0));
     tsl_device_facts_destroy(facts);
+}
+
+/* The same of the same members, another of others; the driver's is another than the device's. */
+static void uuids_tell_devices_apart(void **state)
+{
+    struct tsl_device_facts *both = facts_of(&big, &small), *again = facts_of(&big, &small),
+                            *one = facts_of(&big, NULL);
+    (void)state;
+
+    assert_memory_equal(both->uuid, again->uuid, CL_UUID_SIZE_KHR);
+    assert_memory_not_equal(both->uuid, one->uuid, CL_UUID_SIZE_KHR);
+    assert_memory_not_equal(both->uuid, both->driver_uuid, CL_UUID_SIZE_KHR);
+    assert_memory_equal(both->driver_uuid, one->driver_uuid, CL_UUID_SIZE_KHR);
+    tsl_device_facts_destroy(both);
+    tsl_device_facts_destroy(again);
+    tsl_device_facts_destroy(one);
+}
+
+static bool reports_pci(const struct tsl_identity *a, const struct tsl_identity *b)
+{
+    struct tsl_path first = *big.path, second = *small.path;
+    struct tsl_member one = big, two = small;
+    struct tsl_device_facts *facts;
+    bool has;
+
+    first.identity = *a;
+    second.identity = *b;
+    one.path = &first;
+    two.path = &second;
+    facts = facts_of(&one, &two);
+    has = facts->has_pci;
+    for (unsigned i = 0, found = 0; i < facts->extensions->n; i++) {
+        found += !strcmp(facts->extensions->items[i].name, "cl_khr_pci_bus_info");
+        if (i + 1 == facts->extensions->n)
+            assert_int_equal(found, has);
+    }
+    if (has)
+        assert_int_equal(facts->pci.pci_bus, a->pci_bus);
+    tsl_device_facts_destroy(facts);
+    return has;
+}
+
+/* Only where all members are one and the same card. */
+static void one_card_has_an_address(void **state)
+{
+    const struct tsl_identity none = {0}, here = {.has_pci = true, .pci_bus = 3},
+                              there = {.has_pci = true, .pci_bus = 3, .pci_function = 1};
+
+    (void)state;
+    assert_true(reports_pci(&here, &here));
+    assert_false(reports_pci(&here, &there));
+    assert_false(reports_pci(&here, &none));
+    assert_false(reports_pci(&none, &none));
 }
 
 static void opencl_c_3_needs_a_member_that_has_it(void **state)
@@ -288,6 +343,8 @@ int main(void)
         cmocka_unit_test(memory_is_what_the_drivers_allocate_by),
         cmocka_unit_test(silence_counts_as_the_least),
         cmocka_unit_test(names_are_what_all_have),
+        cmocka_unit_test(uuids_tell_devices_apart),
+        cmocka_unit_test(one_card_has_an_address),
         cmocka_unit_test(opencl_c_3_needs_a_member_that_has_it),
         cmocka_unit_test(only_known_names_pass),
         cmocka_unit_test(an_old_member_lowers_the_version),
