@@ -27,6 +27,7 @@ PROGRAMS = {
     'images_samplerless': 'images/samplerlessReads/test_samplerless_reads',
 }
 ARGUMENTS = {'images_kernel': ['CL_FILTER_NEAREST']}
+ASKED = {'select': ['-h']}  # how, where an unknown word makes the program run its tests; else as names() does
 WIMPY = ('math_brute_force', 'half', 'conversions', 'select')  # what old harnesses take -w for
 ORDER = ['api', 'basic', 'buffers', 'events', 'allocations', 'compiler', 'computeinfo', 'commonfns', 'geometrics',
          'integer_ops', 'relationals', 'select', 'conversions', 'math_brute_force', 'vectors', 'thread_dimensions',
@@ -84,9 +85,9 @@ def listed_in(text):
     return [n for n in found if re.fullmatch(r'\w[\w-]*', n)]
 
 
-def names(program, column):
+def names(suite, program, column):
     """Of its sub-tests, and whether the harness is a new one: those list with another word, and all take -w."""
-    for word in ('--list', '-list', '-h', '-p'):
+    for word in ASKED.get(suite, ['--list', '-list', '-h', '-p']):
         try:
             text = subprocess.run([program, word], env=column.environ(), cwd=program.parent, timeout=60, text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout
@@ -116,7 +117,7 @@ def tests(options, columns):
         program = find_program(root, suite)
         if not program:
             raise Problem(f"{root / PROGRAMS.get(suite, f'{suite}/test_{suite}')} is missing: build that suite, or leave it out of --suites")
-        listed, new = (conversions(), False) if suite == 'conversions' else names(program, columns[0])
+        listed, new = (conversions(), False) if suite == 'conversions' else names(suite, program, columns[0])
         quick = not options.full and (new or suite in WIMPY)
         arguments = options.arguments.split() + ARGUMENTS.get(suite, []) + (['-w'] if quick else [])
         if not listed:
