@@ -64,6 +64,14 @@ enum tsl_zero_copy {
     TSL_ZERO_COPY_OFF, /* "off": each has memory of its own */
 };
 
+/* Do commands of one member wait for another's work by gates in their queue (TESELA_GATES), or are they submitted when
+ * that is done? */
+enum tsl_gates {
+    TSL_GATES_AUTO, /* "auto", the default: by gates where they are safe */
+    TSL_GATES_ON,   /* "on": also where a failure behind a gate breaks the vendor; to measure and to test */
+    TSL_GATES_OFF,  /* "off" */
+};
+
 /* Is the host's memory pinned for transfers of members that have fast ways to such (TESELA_PINNED)? */
 enum tsl_pinned {
     TSL_PINNED_AUTO, /* "auto", the default: for GPUs */
@@ -108,6 +116,7 @@ struct tsl_settings {
     enum tsl_zero_copy zero_copy;
     enum tsl_pinned pinned;
     enum tsl_staging staging;
+    enum tsl_gates gates;
     unsigned check; /* TSL_CHECK_ bits */
 
     char *config;   /* TESELA_CONFIG: file in the Controller's form (driver/config.h), or NULL */

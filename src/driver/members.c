@@ -237,6 +237,7 @@ static void open_row_locked(struct tsl_found *row)
     cl_int error = row->path.driver->open(&row->path, &row->member);
 
     if (!error) {
+        row->member->caps.gates = row->member->caps.gates && tsl_settings()->gates != TSL_GATES_OFF;
         tsl_image_ask_limits(row->member);
         row->member->index = registry.n_members;
         registry.members[registry.n_members++] = row->member;

@@ -51,20 +51,8 @@ struct tsl_vendor_fence *tsl_vendor_fence_new(struct tsl_vendor_member *member, 
     return fence;
 }
 
-/* May a gate, unset or just being set, fail the event or be failing it? Vendors that forget commands behind a failure
- * also forget to hold an event while they fail it, so it is kept until the gates are set. */
-static bool may_be_failing(struct tsl_vendor_member *member, cl_event event)
-{
-    return member->device->quirks.failed_wait_hangs && atomic_load(&member->n_gates) &&
-           tsl_vendor_event_status(member->cl, event) != CL_COMPLETE;
-}
-
 static void release_event(struct tsl_vendor_member *member, cl_event event)
 {
-    if (may_be_failing(member, event)) {
-        tsl_vendor_release(member, TSL_VENDOR_EVENT, event);
-        return;
-    }
     tsl_vendor_enter(member->device);
     member->cl->clReleaseEvent(event);
     tsl_vendor_leave(member->device);

@@ -3,10 +3,6 @@
  *
  * While a command waits for a user event that isn't set, releasing any object of the vendor's except events is
  * undefined (OpenCL 3.0, clSetUserEventStatus), so releases wait in a list of the member.
- *
- * Where the vendor never completes commands that are enqueued behind an event which has failed already, a gate's
- * failure must not come between a submission's look at its waits and the vendor's enqueue. Both take failing_lock; but
- * opening a gate must not block, so who finds the lock taken leaves the gate in a list, and who held it sets the gate.
  */
 #include "vendor/internal.h"
 
@@ -37,9 +33,6 @@ static void release(struct tsl_vendor_member *member, enum tsl_vendor_kind kind,
     const struct tsl_vendor_cl *cl = member->cl;
 
     switch (kind) {
-    case TSL_VENDOR_EVENT:
-        cl->clReleaseEvent(object);
-        break;
     case TSL_VENDOR_QUEUE:
         cl->clReleaseCommandQueue(object);
         break;
@@ -156,55 +149,6 @@ static cl_int set(struct tsl_vendor_member *member, struct tsl_vendor_fence *gat
     return error;
 }
 
-static struct tsl_vendor_fence *next_failing(struct tsl_vendor_member *member)
-{
-    struct tsl_vendor_fence *gate;
-
-    pthread_mutex_lock(&member->failing_list_lock);
-    gate = member->failing;
-    if (gate)
-        member->failing = gate->next;
-    pthread_mutex_unlock(&member->failing_list_lock);
-    return gate;
-}
-
-static bool has_failing(struct tsl_vendor_member *member)
-{
-    bool has;
-
-    pthread_mutex_lock(&member->failing_list_lock);
-    has = member->failing != NULL;
-    pthread_mutex_unlock(&member->failing_list_lock);
-    return has;
-}
-
-void tsl_vendor_fail_gates(struct tsl_vendor_member *member)
-{
-    /* Again: one may have come between the end of the list and the unlocking, by somebody who found the lock taken. */
-    while (has_failing(member) && !pthread_mutex_trylock(&member->failing_lock)) {
-        struct tsl_vendor_fence *gate;
-
-        while ((gate = next_failing(member))) {
-            set(member, gate, gate->status);
-            tsl_vendor_notice_failures(member);
-            tsl_fence_unref(&gate->base);
-        }
-        pthread_mutex_unlock(&member->failing_lock);
-    }
-}
-
-static cl_int fail(struct tsl_vendor_member *member, struct tsl_vendor_fence *gate, cl_int status)
-{
-    gate->status = status;
-    tsl_fence_ref(&gate->base);
-    pthread_mutex_lock(&member->failing_list_lock);
-    gate->next = member->failing;
-    member->failing = gate;
-    pthread_mutex_unlock(&member->failing_list_lock);
-    tsl_vendor_fail_gates(member);
-    return CL_SUCCESS;
-}
-
 cl_int tsl_vendor_gate_open(struct tsl_fence *gate, cl_int status)
 {
     struct tsl_vendor_fence *f = tsl_vendor_fence(gate);
@@ -215,8 +159,6 @@ cl_int tsl_vendor_gate_open(struct tsl_fence *gate, cl_int status)
         return CL_INVALID_VALUE;
     if (atomic_exchange(&f->opened, true))
         return CL_INVALID_OPERATION;
-    if (status < 0 && member->device->quirks.failed_wait_hangs)
-        return fail(member, f, status);
     error = set(member, f, status);
     if (status < 0)
         tsl_vendor_notice_failures(member);

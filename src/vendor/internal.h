@@ -1,10 +1,10 @@
 /*
  * Inside the vendor driver: what its files share.
  *
- * Lock order: device->lock (synchronous devices only) or member->failing_lock, then kernel->lock, then samplers_lock.
- * Under gates_lock device->lock is only tried. notices_lock, pool_lock and failing_list_lock are leaves, and no vendor
- * is called under them, because callbacks from vendors take them; so they do gates_lock (gate_open), under which
- * vendors are only called while no gate is unset, when no callback opens one.
+ * Lock order: device->lock (synchronous devices only), then kernel->lock, then samplers_lock. Under gates_lock
+ * device->lock is only tried. notices_lock and pool_lock are leaves, and no vendor is called under them, because
+ * callbacks from vendors take them; so they do gates_lock (gate_open), under which vendors are only called while no
+ * gate is unset, when no callback opens one.
  */
 #ifndef TSL_VENDOR_INTERNAL_H
 #define TSL_VENDOR_INTERNAL_H
@@ -48,11 +48,6 @@ struct tsl_vendor_member {
     atomic_uint n_gates;        /* unset gates; also read without the lock */
     struct tsl_vendor_garbage *garbage;
     atomic_bool has_garbage; /* read without the lock, to spare it */
-
-    /* gate.c: gates that are opened with an error, where a submission must not come in between. */
-    pthread_mutex_t failing_lock; /* held by submissions that may depend on a gate, and by who sets failed gates */
-    pthread_mutex_t failing_list_lock;
-    struct tsl_vendor_fence *failing; /* guarded by failing_list_lock */
 
     /* fence.c */
     pthread_mutex_t notices_lock;
@@ -98,7 +93,7 @@ struct tsl_vendor_fence {
     atomic_bool opened;            /* gates only */
     uint64_t before_ns, after_ns;  /* our clock around the vendor's clEnqueue; 0 on lanes without profiling */
     struct tsl_times times;        /* if times_known */
-    struct tsl_vendor_fence *next; /* in the pool, or in the list of failing gates */
+    struct tsl_vendor_fence *next; /* in the pool */
 };
 
 struct tsl_vendor_program {
@@ -198,8 +193,7 @@ struct tsl_vendor_submit {
     const cl_event *events;         /* NULL if n is 0 */
     cl_event *event_out;            /* for the vendor's last argument: NULL if nobody asks for a fence */
     bool refused;                   /* a wait failed already: enqueue nothing */
-    struct tsl_vendor_fence *fence; /* what end() will give out, or keep; NULL: none is needed */
-    bool serialised;                /* failing_lock is held */
+    struct tsl_vendor_fence *fence; /* what end() will give out; NULL: none is asked for */
     cl_event event;
     cl_event few[TSL_VENDOR_FEW_WAITS];
     cl_event *many;
@@ -266,7 +260,6 @@ void tsl_vendor_note_pinned(struct tsl_vendor_member *m, struct tsl_vendor_mem *
  */
 
 enum tsl_vendor_kind {
-    TSL_VENDOR_EVENT, /* only of what may fail yet, see fence.c */
     TSL_VENDOR_QUEUE,
     TSL_VENDOR_MEM,
     TSL_VENDOR_PROGRAM,
@@ -277,8 +270,6 @@ enum tsl_vendor_kind {
 void tsl_vendor_release(struct tsl_vendor_member *member, enum tsl_vendor_kind kind, void *object);
 /* Releases what had to wait, if it need not wait any longer. Doesn't block. Not from a vendor's callback. */
 void tsl_vendor_collect(struct tsl_vendor_member *member);
-/* Sets the gates that were opened with an error, unless somebody else is at it. */
-void tsl_vendor_fail_gates(struct tsl_vendor_member *member);
 
 /* ---- fence.c ------------------------------------------------------------------------------------------------------
  */

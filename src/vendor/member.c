@@ -182,6 +182,11 @@ static double rough_speed(const struct tsl_vendor_device *device, cl_device_type
 /* What FPGAs' direct memory access takes (Alonso 2023, 4.2.4). */
 #define DMA_ALIGN 64u
 
+static bool may_have_gates(const struct tsl_vendor_quirks *quirks)
+{
+    return !quirks->no_gates || tsl_settings()->gates == TSL_GATES_ON;
+}
+
 static void fill_caps(const struct tsl_vendor_device *device, cl_device_type type, struct tsl_member_caps *caps)
 {
     cl_command_queue_properties queue = number(device, CL_DEVICE_QUEUE_PROPERTIES);
@@ -189,7 +194,7 @@ static void fill_caps(const struct tsl_vendor_device *device, cl_device_type typ
 
     *caps = (struct tsl_member_caps){
         .submits_block = device->quirks.synchronous,
-        .gates = !device->quirks.synchronous && !device->quirks.no_gates,
+        .gates = !device->quirks.synchronous && may_have_gates(&device->quirks),
         .ordered_lanes = true,
         .profiles = (queue & CL_QUEUE_PROFILING_ENABLE) && !device->quirks.no_times,
         .memory_size = number(device, CL_DEVICE_GLOBAL_MEM_SIZE),
@@ -203,8 +208,6 @@ static void fill_caps(const struct tsl_vendor_device *device, cl_device_type typ
 static void init_locks(struct tsl_vendor_member *m)
 {
     pthread_mutex_init(&m->gates_lock, NULL);
-    pthread_mutex_init(&m->failing_lock, NULL);
-    pthread_mutex_init(&m->failing_list_lock, NULL);
     pthread_mutex_init(&m->notices_lock, NULL);
     pthread_mutex_init(&m->pool_lock, NULL);
     pthread_mutex_init(&m->samplers_lock, NULL);
@@ -216,8 +219,6 @@ static void init_locks(struct tsl_vendor_member *m)
 static void destroy_locks(struct tsl_vendor_member *m)
 {
     pthread_mutex_destroy(&m->gates_lock);
-    pthread_mutex_destroy(&m->failing_lock);
-    pthread_mutex_destroy(&m->failing_list_lock);
     pthread_mutex_destroy(&m->notices_lock);
     pthread_mutex_destroy(&m->pool_lock);
     pthread_mutex_destroy(&m->samplers_lock);

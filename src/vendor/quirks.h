@@ -19,7 +19,8 @@ struct tsl_vendor_quirks {
     bool lying_callbacks;
     /* With -cl-kernel-arg-info its own assembler refuses kernels without arguments. */
     bool arg_info_fails;
-    /* No gates: it can't be told when work behind a gate that was opened with an error has failed. */
+    /* No gates: it can't be told when work behind a gate that was opened with an error has failed, or that failure
+     * breaks the vendor itself. */
     bool no_gates;
     /* clFinish doesn't wait for what was flushed before. */
     bool finish_forgets;

@@ -45,27 +45,6 @@ static cl_int add_waits(struct tsl_vendor_submit *s, const struct tsl_waits *wai
     return error;
 }
 
-/* Could a failing gate come between our look at the waits and the vendor's enqueue, where that must not be? Without
- * waits the command still depends on the one before it in its lane, which may stand behind a gate. */
-static bool may_meet_failure(struct tsl_vendor_member *member, const struct tsl_waits *waits)
-{
-    return member->device->quirks.failed_wait_hangs && ((waits && waits->n) || atomic_load(&member->n_gates));
-}
-
-static void lock_failures(struct tsl_vendor_submit *s)
-{
-    if (s->serialised)
-        pthread_mutex_lock(&s->member->failing_lock);
-}
-
-static void unlock_failures(struct tsl_vendor_submit *s)
-{
-    if (!s->serialised)
-        return;
-    pthread_mutex_unlock(&s->member->failing_lock);
-    tsl_vendor_fail_gates(s->member);
-}
-
 static cl_int want_fence(struct tsl_vendor_submit *s)
 {
     s->fence = tsl_vendor_fence_new(s->member, s->lane);
@@ -89,13 +68,10 @@ cl_int tsl_vendor_begin(struct tsl_vendor_submit *s, struct tsl_lane *lane, cons
     s->fence = NULL;
     s->many = NULL;
     tsl_vendor_collect(s->member);
-    s->serialised = may_meet_failure(s->member, waits);
-    /* Such a vendor also needs the event of what fails to be there, even if nobody asked for it. */
-    if (fence || s->serialised)
+    if (fence)
         error = want_fence(s);
     if (error)
         return error;
-    lock_failures(s);
     if (waits && waits->n)
         error = add_waits(s, waits);
     if (error)
@@ -106,7 +82,6 @@ cl_int tsl_vendor_begin(struct tsl_vendor_submit *s, struct tsl_lane *lane, cons
     return CL_SUCCESS;
 
 no_waits:
-    unlock_failures(s);
     free(s->many);
     if (s->fence)
         tsl_fence_unref(&s->fence->base);
@@ -142,19 +117,6 @@ static cl_int take_event(struct tsl_vendor_submit *s)
     return CL_SUCCESS;
 }
 
-static void forget(void *arg, cl_int status)
-{
-    (void)arg;
-    (void)status;
-}
-
-/* Until it is complete. If that can't be had, never mind: it is for the case of a failure only. */
-static void keep(struct tsl_vendor_fence *fence)
-{
-    tsl_vendor_fence_notify(&fence->base, forget, NULL);
-    tsl_fence_unref(&fence->base);
-}
-
 /* Some vendors refuse the enqueue itself when an event of the list has failed already. */
 static bool is_for_failed_wait(const struct tsl_vendor_submit *s)
 {
@@ -173,14 +135,11 @@ cl_int tsl_vendor_end(struct tsl_vendor_submit *s, cl_int error, struct tsl_fenc
     if (!error)
         error = take_event(s);
     tsl_vendor_leave(s->member->device);
-    unlock_failures(s);
     free(s->many);
     if (error && s->fence)
         tsl_fence_unref(&s->fence->base);
     else if (!error && fence)
         *fence = &s->fence->base;
-    else if (s->fence)
-        keep(s->fence);
     return error;
 }
 

@@ -819,10 +819,6 @@ static void stand_still(unsigned arg)
 static void the_device_is_lost(void **state)
 {
     (void)state;
-    if (getenv("TESELA_ZERO_COPY")) {
-        print_message("not with copies: the heap is damaged there at times, see docs/testing.md\n");
-        return;
-    }
     for (unsigned i = 0; i < LENGTH(losses); i++)
         in_child(lose_device, i);
     in_child(lose_at_open, 0);

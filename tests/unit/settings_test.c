@@ -49,6 +49,7 @@ static void defaults(void **state)
     assert_int_equal(settings.profiling, TSL_PROFILING_SERIAL);
     assert_int_equal(settings.reproducible, TSL_REPRODUCIBLE_NO);
     assert_int_equal(settings.zero_copy, TSL_ZERO_COPY_ON);
+    assert_int_equal(settings.gates, TSL_GATES_AUTO);
     assert_int_equal(settings.check, 0);
     assert_null(settings.config);
     assert_null(settings.cache);
@@ -140,6 +141,8 @@ static void words_and_files(void **state)
                            "/c",
                            "TESELA_ZERO_COPY",
                            "off",
+                           "TESELA_GATES",
+                           "off",
                            "TESELA_LOG",
                            "info",
                            NULL};
@@ -147,6 +150,7 @@ static void words_and_files(void **state)
 
     (void)state;
     tsl_settings_parse(&settings, get, pairs);
+    assert_int_equal(settings.gates, TSL_GATES_OFF);
     assert_int_equal(settings.device_type, TSL_DEVICE_TYPE_CPU);
     assert_int_equal(settings.limits, TSL_LIMITS_FASTEST);
     assert_string_equal(settings.trace, "/tmp/%p.json");
@@ -183,6 +187,7 @@ static void nonsense(void **state)
         {"TESELA_ZERO_COPY", "sometimes"},
         {"TESELA_PINNED", "sometimes"},
         {"TESELA_STAGING", "sometimes"},
+        {"TESELA_GATES", "sometimes"},
     };
 
     (void)state;
@@ -264,14 +269,14 @@ static void each_shows_what_is_in_force(void **state)
     tsl_settings_parse(&settings, get, pairs);
     tsl_settings_each(&settings, append, &shown);
     assert_string_equal(
-        shown.text,
-        "TESELA_MEMBERS=a,b\nTESELA_VENDORS=/etc/OpenCL/vendors\n"
-        "TESELA_NVIDIA=cuda\nTESELA_CUDA_LIBRARY=\n"
-        "TESELA_POLICY=weights=1,2.5\nTESELA_ORDER=async\nTESELA_CONFIG=\nTESELA_BINARIES=\nTESELA_TRACE=\n"
-        "TESELA_LIMITS=all\nTESELA_DEVICE_TYPE=gpu\nTESELA_REPRODUCIBLE=no\n"
-        "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_PINNED=auto\nTESELA_STAGING=auto\nTESELA_CHECK=access,"
-        "coherence\nTESELA_CACHE=\n"
-        "TESELA_LOG=warn,tile:debug\n");
+        shown.text, "TESELA_MEMBERS=a,b\nTESELA_VENDORS=/etc/OpenCL/vendors\n"
+                    "TESELA_NVIDIA=cuda\nTESELA_CUDA_LIBRARY=\n"
+                    "TESELA_POLICY=weights=1,2.5\nTESELA_ORDER=async\nTESELA_CONFIG=\nTESELA_BINARIES=\nTESELA_TRACE=\n"
+                    "TESELA_LIMITS=all\nTESELA_DEVICE_TYPE=gpu\nTESELA_REPRODUCIBLE=no\n"
+                    "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_PINNED=auto\nTESELA_STAGING=auto\nTESELA_"
+                    "GATES=auto\nTESELA_CHECK=access,"
+                    "coherence\nTESELA_CACHE=\n"
+                    "TESELA_LOG=warn,tile:debug\n");
     tsl_settings_finish(&settings);
 }
 

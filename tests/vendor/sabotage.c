@@ -42,7 +42,13 @@ static struct {
     cl_int error;
     bool lose, happened;
 } plan;
-static bool lost;
+/* What begins work is refused from when the device is being lost; what asks hears the truth until it is, when nothing
+ * is under way any more: so no work that the caller takes for never begun or ended touches its memory. */
+static enum { WELL, LOSING, LOST } health;
+static unsigned n_beginning; /* calls that may begin work and passed the check of `health` */
+static pthread_cond_t none_begins = PTHREAD_COND_INITIALIZER;
+static _Thread_local unsigned beginning; /* of n_beginning, this thread's */
+static _Thread_local bool telling;       /* is this thread the wrapped vendor's, in a callback? */
 static cl_int finish_error;
 static cl_event stalled; /* launches wait for it; NULL: none do */
 static int n_objects, n_events;
@@ -67,18 +73,17 @@ static struct failure {
 } failures[MAX_FAILURES];
 static unsigned n_failures; /* by one thread at a time: a plan is carried out once */
 
-/* Queues and unset user events, to end what is under way when the device is lost. */
+/* The queues, to end what is under way when the device is lost. */
 #define MAX_KNOWN 4096
 static cl_command_queue queues[MAX_KNOWN];
-static cl_event gates[MAX_KNOWN];
 
-static void known_locked(void **list, void *object, bool add)
+static void known_locked(cl_command_queue queue, bool add)
 {
-    void *from = add ? NULL : object;
+    cl_command_queue from = add ? NULL : queue;
 
     for (unsigned i = 0; i < MAX_KNOWN; i++)
-        if (list[i] == from) {
-            list[i] = add ? object : NULL;
+        if (queues[i] == from) {
+            queues[i] = add ? queue : NULL;
             return;
         }
 }
@@ -100,9 +105,31 @@ static bool is_lost(void)
     bool is;
 
     pthread_mutex_lock(&lock);
-    is = lost;
+    is = health == LOST;
     pthread_mutex_unlock(&lock);
     return is;
+}
+
+/* May a call begin work? If so, end_beginning() when it has. */
+static bool may_begin(void)
+{
+    bool may;
+
+    pthread_mutex_lock(&lock);
+    may = health == WELL;
+    n_beginning += may;
+    beginning += may;
+    pthread_mutex_unlock(&lock);
+    return may;
+}
+
+static void end_beginning(void)
+{
+    pthread_mutex_lock(&lock);
+    n_beginning--;
+    beginning--;
+    pthread_cond_broadcast(&none_begins);
+    pthread_mutex_unlock(&lock);
 }
 
 static struct note *next_untold(void)
@@ -118,22 +145,59 @@ static struct note *next_untold(void)
     return note;
 }
 
-/* Ends what is under way, so that nothing of it touches memory any more, and tells. */
-static void lose(void)
+/* The queues that there are, each with a reference. The number of them. */
+static unsigned take(cl_command_queue *taken)
 {
-    struct note *note;
+    unsigned n = 0;
 
     pthread_mutex_lock(&lock);
-    lost = true;
+    for (unsigned i = 0; i < MAX_KNOWN; i++)
+        if (queues[i]) {
+            taken[n++] = queues[i];
+            (*(const cl_icd_dispatch *const *)queues[i])->clRetainCommandQueue(queues[i]);
+        }
     pthread_mutex_unlock(&lock);
-    for (unsigned i = 0; i < MAX_KNOWN; i++)
-        if (gates[i])
-            real.clSetUserEventStatus(gates[i], CL_DEVICE_NOT_AVAILABLE);
-    for (unsigned i = 0; i < MAX_KNOWN; i++)
-        if (queues[i])
-            real.clFinish(queues[i]);
+    return n;
+}
+
+static void wait_for_beginning(void)
+{
+    pthread_mutex_lock(&lock);
+    while (n_beginning > beginning)
+        pthread_cond_wait(&none_begins, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Ends what is under way, so that nothing of it touches memory any more, and tells. */
+static void *end_all(void *unused)
+{
+    static cl_command_queue busy[MAX_KNOWN];
+    struct note *note;
+    unsigned n;
+
+    wait_for_beginning();
+    n = take(busy);
+    for (unsigned i = 0; i < n; i++) {
+        real.clFinish(busy[i]);
+        real.clReleaseCommandQueue(busy[i]);
+    }
+    pthread_mutex_lock(&lock);
+    health = LOST;
+    pthread_mutex_unlock(&lock);
     while ((note = next_untold()))
         note->fn(note->event, CL_DEVICE_NOT_AVAILABLE, note->arg);
+    return unused;
+}
+
+/* Once `health` is LOSING. The wrapped vendor's queue doesn't end while one of its threads is in a callback. */
+static void lose(void)
+{
+    pthread_t thread;
+
+    if (!telling)
+        end_all(NULL);
+    else if (pthread_create(&thread, NULL, end_all, NULL) || pthread_detach(thread))
+        abort();
 }
 
 /* ---- Before and after a call --------------------------------------------------------------------------------------
@@ -150,13 +214,26 @@ static cl_int before(const char *function, unsigned *count)
     now = plan.left && !strcmp(plan.function, function) && --plan.left == 0;
     loses = now && plan.lose;
     plan.happened |= now;
-    error = lost ? CL_DEVICE_NOT_AVAILABLE : now ? plan.error : CL_SUCCESS;
+    if (loses)
+        health = LOSING;
+    error = health == LOST ? CL_DEVICE_NOT_AVAILABLE : now ? plan.error : CL_SUCCESS;
     pthread_mutex_unlock(&lock);
     if (loses) {
         lose();
         error = CL_DEVICE_NOT_AVAILABLE;
     }
     return error;
+}
+
+/* Of an event that failed: the device, when it is being lost, whatever the wrapped vendor calls it. */
+static cl_int because_lost(cl_int error)
+{
+    bool is;
+
+    pthread_mutex_lock(&lock);
+    is = health != WELL;
+    pthread_mutex_unlock(&lock);
+    return is ? CL_DEVICE_NOT_AVAILABLE : error;
 }
 
 #define BEFORE(name) before(#name, &calls[index_of(#name)])
@@ -199,6 +276,7 @@ ASK(clGetKernelArgInfo, (cl_kernel k, cl_uint n, cl_kernel_arg_info i, INFO), k,
 ASK(clGetEventProfilingInfo, (cl_event e, cl_profiling_info i, INFO), e, i, size, value, size_ret)
 ASK(clGetDeviceAndHostTimer, (cl_device_id d, cl_ulong *a, cl_ulong *b), d, a, b)
 ASK(clSetKernelArg, (cl_kernel k, cl_uint i, size_t size, const void *value), k, i, size, value)
+ASK(clSetUserEventStatus, (cl_event e, cl_int status), e, status)
 ASK(clFlush, (cl_command_queue q), q)
 ASK(clBuildProgram,
     (cl_program p, cl_uint n, const cl_device_id *d, const char *o, void(CL_CALLBACK *f)(cl_program, void *), void *a),
@@ -302,7 +380,7 @@ static cl_command_queue CL_API_CALL clCreateCommandQueue_w(cl_context context, c
     count(queue != NULL, 0);
     pthread_mutex_lock(&lock);
     if (queue)
-        known_locked((void **)queues, queue, true);
+        known_locked(queue, true);
     pthread_mutex_unlock(&lock);
     return queue;
 }
@@ -312,7 +390,7 @@ static cl_int CL_API_CALL clReleaseCommandQueue_w(cl_command_queue queue)
     cl_int failed = BEFORE(clReleaseCommandQueue), error;
 
     pthread_mutex_lock(&lock);
-    known_locked((void **)queues, queue, false);
+    known_locked(queue, false);
     pthread_mutex_unlock(&lock);
     error = real.clReleaseCommandQueue(queue);
     if (!error)
@@ -331,23 +409,7 @@ static cl_event CL_API_CALL clCreateUserEvent_w(cl_context context, cl_int *erro
     if (error)
         *error = failed ? failed : here;
     count(0, event != NULL);
-    pthread_mutex_lock(&lock);
-    if (event)
-        known_locked((void **)gates, event, true);
-    pthread_mutex_unlock(&lock);
     return event;
-}
-
-static cl_int CL_API_CALL clSetUserEventStatus_w(cl_event event, cl_int status)
-{
-    cl_int failed = BEFORE(clSetUserEventStatus);
-
-    if (failed)
-        return failed;
-    pthread_mutex_lock(&lock);
-    known_locked((void **)gates, event, false);
-    pthread_mutex_unlock(&lock);
-    return after(real.clSetUserEventStatus(event, status));
 }
 
 static cl_int CL_API_CALL clReleaseEvent_w(cl_event event)
@@ -356,7 +418,6 @@ static cl_int CL_API_CALL clReleaseEvent_w(cl_event event)
     cl_event work = NULL;
 
     pthread_mutex_lock(&lock);
-    known_locked((void **)gates, event, false);
     for (unsigned i = 0; i < n_failures; i++)
         if (failures[i].event == event) {
             work = failures[i].work;
@@ -404,10 +465,15 @@ static void settle(cl_event event, bool wait)
 
 static cl_int CL_API_CALL clGetEventInfo_w(cl_event event, cl_event_info param, INFO)
 {
-    cl_int failed = BEFORE(clGetEventInfo);
+    cl_int failed = BEFORE(clGetEventInfo), error;
 
     settle(event, false);
-    return failed ? failed : after(real.clGetEventInfo(event, param, size, value, size_ret));
+    if (failed)
+        return failed;
+    error = real.clGetEventInfo(event, param, size, value, size_ret);
+    if (!error && param == CL_EVENT_COMMAND_EXECUTION_STATUS && size >= sizeof(cl_int) && value && *(cl_int *)value < 0)
+        return because_lost(error);
+    return after(error);
 }
 
 static cl_int CL_API_CALL clWaitForEvents_w(cl_uint n, const cl_event *events)
@@ -444,11 +510,14 @@ static void CL_CALLBACK tell(cl_event event, cl_int status, void *data)
     pthread_mutex_lock(&lock);
     first = !note->told;
     note->told = true;
-    if (lost)
+    if (health == LOST || (health == LOSING && status < 0))
         status = CL_DEVICE_NOT_AVAILABLE;
     pthread_mutex_unlock(&lock);
-    if (first)
-        note->fn(event, status, note->arg);
+    if (!first)
+        return;
+    telling = true;
+    note->fn(event, status, note->arg);
+    telling = false;
 }
 
 /* Was it made to fail? */
@@ -488,7 +557,7 @@ static cl_int CL_API_CALL clSetEventCallback_w(cl_event event, cl_int at,
     pthread_mutex_unlock(&lock);
     error = real.clSetEventCallback(event, at, tell, note);
     pthread_mutex_lock(&lock);
-    if (!error && lost && !note->told)
+    if (!error && health == LOST && !note->told)
         error = CL_DEVICE_NOT_AVAILABLE;
     if (error)
         note->told = true;
@@ -595,12 +664,13 @@ static cl_int refused(cl_uint n, const cl_event *waits)
         if (failed || error)                                                   \
             return failed ? failed : error;                                    \
         failed = failure_for("run:" #name, &run_calls[index_of(#name)], n, w); \
-        if (failed)                                                            \
-            return is_lost() ? failed : fail_work(q, failed, event);           \
-        error = real.name(__VA_ARGS__);                                        \
-        if (!error && event)                                                   \
+        if (!may_begin())                                                      \
+            return CL_DEVICE_NOT_AVAILABLE;                                    \
+        error = failed ? fail_work(q, failed, event) : real.name(__VA_ARGS__); \
+        if (!failed && !error && event)                                        \
             count(0, 1);                                                       \
-        return after(error);                                                   \
+        end_beginning();                                                       \
+        return error;                                                          \
     }
 
 ENQUEUE(clEnqueueReadBuffer, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t size, void *host, WAITS), q, m,
@@ -654,12 +724,13 @@ static cl_int CL_API_CALL clEnqueueNDRangeKernel_w(cl_command_queue q, cl_kernel
     if (failed || error)
         return failed ? failed : error;
     failed = failure_for("run:clEnqueueNDRangeKernel", &run_calls[index_of("clEnqueueNDRangeKernel")], n, w);
-    if (failed)
-        return is_lost() ? failed : fail_work(q, failed, event);
-    error = enqueue_kernel(q, k, d, o, g, l, n, w, event);
-    if (!error && event)
+    if (!may_begin())
+        return CL_DEVICE_NOT_AVAILABLE;
+    error = failed ? fail_work(q, failed, event) : enqueue_kernel(q, k, d, o, g, l, n, w, event);
+    if (!failed && !error && event)
         count(0, 1);
-    return after(error);
+    end_beginning();
+    return error;
 }
 
 /* ---- Platform and devices -----------------------------------------------------------------------------------------
@@ -739,12 +810,12 @@ static cl_icd_dispatch table = {
     .clGetEventInfo = clGetEventInfo_w,
     .clReleaseEvent = clReleaseEvent_w,
     .clSetEventCallback = clSetEventCallback_w,
-    .clCreateUserEvent = clCreateUserEvent_w,
-    .clSetUserEventStatus = clSetUserEventStatus_w,
     .clGetEventProfilingInfo = clGetEventProfilingInfo_w,
     .clGetDeviceAndHostTimer = clGetDeviceAndHostTimer_w,
     .clFlush = clFlush_w,
     .clFinish = clFinish_w,
+    .clCreateUserEvent = clCreateUserEvent_w,
+    .clSetUserEventStatus = clSetUserEventStatus_w,
     .clEnqueueReadBuffer = clEnqueueReadBuffer_w,
     .clEnqueueWriteBuffer = clEnqueueWriteBuffer_w,
     .clEnqueueCopyBuffer = clEnqueueCopyBuffer_w,
