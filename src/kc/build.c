@@ -60,7 +60,7 @@ static bool compile(struct kc_build *build)
     for (uint32_t i = 0; i < request->n_headers; i++)
         headers[i] = (struct kc_text){request->headers[i].name, request->headers[i].text};
     input.headers = headers;
-    kc_front(build->context, &input, &output);
+    kc_front(build->warm->context, &input, &output);
     free(headers);
     fputs(output.log, build->log);
     free(output.log);
@@ -75,7 +75,7 @@ static LLVMModuleRef parse(struct kc_build *build, const struct tsl_wire_input *
     LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(input->data, input->size, "input");
     LLVMModuleRef module = NULL;
 
-    if (LLVMParseBitcodeInContext2(build->context, buffer, &module)) {
+    if (LLVMParseBitcodeInContext2(build->warm->context, buffer, &module)) {
         fprintf(build->log, "error: one of the programs to link is damaged, or was compiled by a newer Tesela\n");
         module = NULL;
     }
@@ -112,19 +112,15 @@ bool kc_build_module(struct kc_build *build)
 
 static bool open_target(struct kc_build *build, char **why)
 {
-    if (build->request->target == TSL_WIRE_PTX)
-        return kc_target_nvptx(build->request->processor, &build->target, why);
-    return kc_target_host(build->request->processor, &build->target, why);
-}
+    const struct tsl_wire_build *request = build->request;
 
-static LLVMModuleRef open_library(struct kc_build *build, char **why)
-{
-    LLVMModuleRef library = build->library;
-
-    build->library = NULL;
-    if (build->request->target == TSL_WIRE_PTX)
-        return kc_builtins_open(build->context, KC_BUILTINS_NVPTX, why);
-    return library ? library : kc_builtins_open(build->context, KC_BUILTINS_CPU, why);
+    build->own_target = request->target == TSL_WIRE_PTX || request->processor;
+    if (request->target == TSL_WIRE_PTX)
+        return kc_target_nvptx(request->processor, &build->target, why);
+    if (request->processor)
+        return kc_target_host(request->processor, &build->target, why);
+    build->target = build->warm->host;
+    return true;
 }
 
 bool kc_build_link(struct kc_build *build)
@@ -132,8 +128,9 @@ bool kc_build_link(struct kc_build *build)
     LLVMModuleRef library;
     char *why = NULL;
 
-    if (!open_target(build, &why) || !(library = open_library(build, &why)))
+    if (!kc_warm_open(build->warm, build->request->target, &why) || !open_target(build, &why))
         return fail_with(build, why);
+    library = *kc_warm_library(build->warm, build->request->target);
     kc_target_set(&build->target, library);
     kc_print_lower(build->module, build->request->target == TSL_WIRE_PTX);
     if (!kc_link_builtins(build->module, library, build->log) ||
@@ -194,12 +191,11 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *log)
     LLVMDisposeMessage(text);
 }
 
-void kc_build_begin(struct kc_build *build, const struct tsl_wire_build *request, LLVMContextRef context,
-                    LLVMModuleRef library)
+void kc_build_begin(struct kc_build *build, const struct tsl_wire_build *request, struct kc_warm *warm)
 {
-    *build = (struct kc_build){.request = request, .context = context, .library = library};
+    *build = (struct kc_build){.request = request, .warm = warm};
     build->log = open_memstream(&build->text, &build->text_size);
-    LLVMContextSetDiagnosticHandler(context, on_diagnostic, build->log);
+    LLVMContextSetDiagnosticHandler(warm->context, on_diagnostic, build->log);
 }
 
 void kc_build_run(struct kc_build *build)
@@ -270,5 +266,6 @@ void kc_build_finish(struct kc_build *build)
         tsl_kernel_facts_finish(&build->kernels[i].facts);
     free(build->kernels);
     kc_options_finish(&build->options);
-    kc_target_finish(&build->target);
+    if (build->own_target)
+        kc_target_finish(&build->target);
 }

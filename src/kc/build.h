@@ -7,14 +7,15 @@
 #include "compile/wire.h"
 #include "kc/cpu.h"
 #include "kc/options.h"
+#include "kc/warm.h"
 
 struct kc_build {
     const struct tsl_wire_build *request;
-    LLVMContextRef context;
-    LLVMModuleRef library; /* of built-in functions for the CPU, if it is open already; used up by kc_build_link */
+    struct kc_warm *warm;
     LLVMModuleRef module;
     struct kc_options options;
     struct kc_target target;
+    bool own_target;
     char *files; /* see kc_front_output */
     FILE *log;   /* what it is written to; text */
     char *text;
@@ -25,9 +26,7 @@ struct kc_build {
     cl_int result;
 };
 
-/* What a build begins with; `library` may be NULL. */
-void kc_build_begin(struct kc_build *build, const struct tsl_wire_build *request, LLVMContextRef context,
-                    LLVMModuleRef library);
+void kc_build_begin(struct kc_build *build, const struct tsl_wire_build *request, struct kc_warm *warm);
 
 /* The steps, each after the one before. False: it failed, result and log say why. */
 bool kc_build_module(struct kc_build *build);  /* options, and the module of source or inputs */
@@ -41,7 +40,7 @@ void kc_build_run(struct kc_build *build);
 /* The reply. */
 void kc_build_encode(struct kc_build *build, uint64_t request, struct tsl_writer *writer);
 
-/* The process ends afterwards: what LLVM holds is not given back. */
+/* Modules stay with the context. */
 void kc_build_finish(struct kc_build *build);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The front end: OpenCL C to LLVM IR, by Clang as a library. The one file of the compiler that is C++ (front.cpp), for
- * Clang's driver has no C interface; running the clang executable instead would cost 42 ms a build where this takes 5.
+ * The front end: OpenCL C to LLVM IR, by Clang as a library. In C++ (front.cpp, as take.cpp), for Clang's
+ * driver has no C interface; running the clang executable instead would cost 42 ms a build where this takes 5.
  */
 #ifndef KC_FRONT_H
 #define KC_FRONT_H

@@ -77,14 +77,14 @@ static void write_all(int file, const void *data, size_t size)
     }
 }
 
-static _Noreturn void work(const struct kc_warm *warm, uint64_t request, const void *body, size_t size, int pipe)
+static _Noreturn void work(struct kc_warm *warm, uint64_t request, const void *body, size_t size, int pipe)
 {
     struct tsl_wire_build message;
     struct tsl_writer reply = {0};
     struct kc_build build;
 
     if (tsl_wire_decode_build(body, size, &message)) {
-        kc_build_begin(&build, &message, warm->context, warm->library);
+        kc_build_begin(&build, &message, warm);
         kc_build_run(&build);
         kc_build_encode(&build, request, &reply);
     } else
@@ -102,14 +102,19 @@ static void close_others(int pipe)
     close_range((unsigned)pipe + 1, ~0u, 0);
 }
 
-bool kc_job_start(struct kc_job *job, const struct kc_warm *warm, const struct kc_limits *limits, uint64_t request,
+bool kc_job_start(struct kc_job *job, struct kc_warm *warm, const struct kc_limits *limits, uint64_t request,
                   const void *body, size_t size)
 {
-    struct tsl_reader action = tsl_reader_of(body, size);
+    struct tsl_reader reader = tsl_reader_of(body, size);
+    uint32_t action = tsl_read_u32_max(&reader, TSL_WIRE_LAST_ACTION);
+    char *why = NULL;
     int ends[2];
 
+    /* Once for all children. If it fails, the build says why. */
+    kc_warm_open(warm, tsl_read_u32_max(&reader, TSL_WIRE_LAST_TARGET), &why);
+    free(why);
     *job = (struct kc_job){.request = request,
-                           .action = tsl_read_u32_max(&action, TSL_WIRE_LAST_ACTION),
+                           .action = action,
                            .errors = memfd_create("errors", MFD_CLOEXEC),
                            .deadline = kc_now() + limits->seconds * 1000000000u};
     if (pipe2(ends, O_CLOEXEC) < 0) {

@@ -7,7 +7,6 @@
 
 #include "core/bytes.h"
 
-#include <llvm-c/Core.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -19,11 +18,7 @@ struct kc_limits {
     uint64_t idle;     /* seconds without any work after which the server goes; 0: never */
 };
 
-/* What children begin with. */
-struct kc_warm {
-    LLVMContextRef context;
-    LLVMModuleRef library; /* NULL: none, see why */
-};
+struct kc_warm;
 
 struct kc_job {
     pid_t child;
@@ -37,7 +32,7 @@ struct kc_job {
 };
 
 /* body: of a BUILD message. False: no child could be made. */
-bool kc_job_start(struct kc_job *job, const struct kc_warm *warm, const struct kc_limits *limits, uint64_t request,
+bool kc_job_start(struct kc_job *job, struct kc_warm *warm, const struct kc_limits *limits, uint64_t request,
                   const void *body, size_t size);
 
 /* Reads what is there; false once the child is done. */

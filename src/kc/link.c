@@ -3,6 +3,7 @@
 #include "kc/builtins.h"
 #include "kc/llvm.h"
 #include "kc/loose.h"
+#include "kc/take.h"
 #include "kc/workgroup/workgroup.h"
 
 #include <llvm-c/Analysis.h>
@@ -55,11 +56,15 @@ static bool is_defined(LLVMValueRef function, FILE *log)
 bool kc_link_builtins(LLVMModuleRef module, LLVMModuleRef library, FILE *log)
 {
     bool whole = true;
+    char *why;
 
     LLVMSetTarget(module, LLVMGetTarget(library));
     LLVMSetDataLayout(module, LLVMGetDataLayoutStr(library));
-    if (!kc_link_add(module, library))
+    if (!kc_take(module, library, &why)) {
+        fprintf(log, "error: the built-in functions are damaged (%s): install Tesela again\n", why);
+        free(why);
         return false;
+    }
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         whole &= is_defined(f, log);
     return whole;

@@ -12,7 +12,7 @@
 /* Adds a program to another; `other` is used up. False: the context's diagnostic handler was told which names clash. */
 bool kc_link_add(LLVMModuleRef module, LLVMModuleRef other);
 
-/* Adds the built-in functions that are called; `library` is used up. False: the log names what is defined nowhere. */
+/* Adds the built-in functions that are called, as kc_take (kc/take.h). False: the log names what is defined nowhere. */
 bool kc_link_builtins(LLVMModuleRef module, LLVMModuleRef library, FILE *log);
 
 /* Marks kernels, makes all else internal, inlines, simplifies. */

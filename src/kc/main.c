@@ -96,7 +96,7 @@ static bool show(const struct command *command, struct kc_build *build, FILE *ou
 
 static int run(struct command *command, const char *path)
 {
-    LLVMContextRef context = LLVMContextCreate();
+    struct kc_warm warm = {.context = LLVMContextCreate()};
     FILE *out = command->out ? fopen(command->out, "w") : stdout;
     struct kc_build build;
     char folder[4096];
@@ -112,12 +112,12 @@ static int run(struct command *command, const char *path)
         command->request.target = TSL_WIRE_CPU;
     else if (strcmp(command->emit, "ptx") == 0)
         command->request.target = TSL_WIRE_PTX;
-    kc_build_begin(&build, &command->request, context, NULL);
+    kc_build_begin(&build, &command->request, &warm);
     done = show(command, &build, out);
     fflush(build.log);
     fputs(build.text, stderr);
     kc_build_finish(&build);
-    LLVMContextDispose(context);
+    kc_warm_finish(&warm);
     free(command->request.source);
     if (fclose(out))
         done = false;
@@ -146,32 +146,18 @@ static unsigned n_processors(void)
     return sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 }
 
-/* A build before the first, so that children find loaded what every build needs. */
-static void warm_up(struct kc_warm *warm)
-{
-    char nothing[] = "kernel void f(global float *x) { x[get_global_id(0)] += 1.0f; }", empty[] = "";
-    struct tsl_wire_build request = {.source = nothing, .options = empty};
-    struct kc_build build;
-    char *why = NULL;
-
-    kc_build_begin(&build, &request, LLVMContextCreate(), NULL);
-    kc_build_module(&build);
-    kc_build_finish(&build);
-    warm->context = LLVMContextCreate();
-    warm->library = kc_builtins_open(warm->context, KC_BUILTINS_CPU, &why); /* else the build says why */
-    free(why);
-}
-
 static int serve(int socket, struct kc_limits *limits)
 {
-    struct kc_warm warm;
+    struct kc_warm warm = {.context = LLVMContextCreate()};
+    char *why = NULL;
 
     signal(SIGPIPE, SIG_IGN);
     if (!limits->parallel)
         limits->parallel = n_processors();
     if (limits->parallel > KC_MAX_PARALLEL)
         limits->parallel = KC_MAX_PARALLEL;
-    warm_up(&warm);
+    kc_warm_open(&warm, TSL_WIRE_CPU, &why); /* else the build says why */
+    free(why);
     return kc_serve(socket, &warm, limits);
 }
 

@@ -5,6 +5,7 @@
 
 #include "compile/wire.h"
 #include "kc/front.h"
+#include "kc/warm.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,7 @@ struct waiting {
 
 struct server {
     int socket;
-    const struct kc_warm *warm;
+    struct kc_warm *warm;
     const struct kc_limits *limits;
     struct tsl_writer in; /* received, from in_at on not yet looked at */
     size_t in_at;
@@ -34,7 +35,7 @@ struct server {
     struct kc_job jobs[KC_MAX_PARALLEL];
     unsigned n_jobs;
     uint64_t busy_at; /* when something was last done, ns */
-    bool greeted, over;
+    bool greeted, answered, warmed, over;
 };
 
 /* ---- Requests ---------------------------------------------------------------------------------------------------- */
@@ -121,6 +122,15 @@ static void take_messages(struct server *server)
         server->in.size = server->in_at = 0;
 }
 
+/* Once, after the first answer: a program that builds a single time waits for none of it. */
+static void warm_up(struct server *server)
+{
+    if (server->warmed || !server->answered || server->n_jobs || server->first || server->out.size)
+        return;
+    server->warmed = true;
+    kc_warm_up(server->warm);
+}
+
 /* ---- The socket -------------------------------------------------------------------------------------------------- */
 
 static void receive(struct server *server)
@@ -167,6 +177,7 @@ static void read_jobs(struct server *server)
             i++;
         else {
             kc_job_end(&server->jobs[i], &server->out);
+            server->answered = true;
             server->busy_at = now;
             server->jobs[i] = server->jobs[--server->n_jobs];
         }
@@ -210,7 +221,7 @@ static bool is_idle_too_long(struct server *server)
     return server->limits->idle && now >= server->busy_at + server->limits->idle * 1000000000u;
 }
 
-int kc_serve(int socket, const struct kc_warm *warm, const struct kc_limits *limits)
+int kc_serve(int socket, struct kc_warm *warm, const struct kc_limits *limits)
 {
     static struct server server;
 
@@ -225,6 +236,7 @@ int kc_serve(int socket, const struct kc_warm *warm, const struct kc_limits *lim
         read_jobs(&server);
         start_waiting(&server);
         send_some(&server);
+        warm_up(&server);
     }
     while (server.n_jobs)
         kc_job_kill(&server.jobs[--server.n_jobs]);

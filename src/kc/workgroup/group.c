@@ -161,12 +161,30 @@ static void begin_group(struct kc_emit *emit)
     emit->wide_end = LLVMBuildSelect(b, fits, emit->wide_end, kc_i64(wg, 0), "wide_end");
 }
 
+/* Loops in the blocks behind `last`, which a strip of a row's remaining work-items is made of. What takes a branch back
+ * for one is a hint alone. */
+static void mark_remainder(struct kc_emit *emit, LLVMBasicBlockRef last)
+{
+    struct kc_map seen = {.n = 0};
+
+    for (LLVMBasicBlockRef block = LLVMGetNextBasicBlock(last); block; block = LLVMGetNextBasicBlock(block)) {
+        LLVMValueRef branch = LLVMGetBasicBlockTerminator(block);
+
+        kc_map_set(&seen, block, 1);
+        for (unsigned s = 0; branch && s < LLVMGetNumSuccessors(branch); s++)
+            if (kc_map_get(&seen, LLVMGetSuccessor(branch, s)))
+                kc_mark_plain_loop(emit->wg, branch);
+    }
+    kc_map_clear(&seen);
+}
+
 static void emit_strips(struct kc_emit *emit, unsigned phase, bool wide, LLVMValueRef y, LLVMValueRef z)
 {
     struct kc_wg *wg = emit->wg;
     LLVMBuilderRef b = wg->builder;
     struct kc_strip strip = {.emit = emit, .y = y, .z = z};
     LLVMValueRef from = wide || !emit->wide ? kc_i64(wg, 0) : emit->wide_end, row, back;
+    LLVMBasicBlockRef last;
     struct loop loop;
 
     strip.phase = &emit->narrow->phases[phase];
@@ -177,9 +195,12 @@ static void emit_strips(struct kc_emit *emit, unsigned phase, bool wide, LLVMVal
     row = LLVMBuildAdd(b, LLVMBuildMul(b, z, emit->enqueued[1], ""), y, "");
     strip.x = loop.index;
     strip.item = LLVMBuildAdd(b, LLVMBuildMul(b, row, emit->enqueued[0], ""), strip.x, "item");
+    last = LLVMGetLastBasicBlock(emit->run);
     kc_emit_strip(&strip);
     back = loop_end(emit, &loop);
     if (!wide && emit->wide)
+        mark_remainder(emit, last);
+    if ((!wide && emit->wide) || (wg->flow.n_loops && emit->narrow->n_phases == 1))
         kc_mark_plain_loop(wg, back);
 }
 
@@ -224,6 +245,10 @@ static void emit_group(struct kc_emit *emit)
 
         LLVMPositionBuilderAtEnd(b, starts[p]);
         emit_phase(emit, p);
+        if (phase->n_exits == 1 && phase->exits[0] == KC_EXIT) {
+            LLVMBuildBr(b, starts[plan->n_phases]);
+            continue;
+        }
         way = LLVMBuildSwitch(b, LLVMBuildLoad2(b, emit->wg->i32, emit->next_phase, ""), starts[plan->n_phases],
                               phase->n_exits);
         for (unsigned e = 0; e < phase->n_exits; e++)

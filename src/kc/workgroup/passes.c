@@ -23,14 +23,29 @@ const char KC_PASSES_VECTORISE[] =
     "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg,"
     "early-cse<memssa>,loop-vectorize,"
     "simplifycfg,instcombine<no-verify-fixpoint>,sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
-const char KC_PASSES_FINISH[] = "default<O3>";
+
+/* After that what is left of O3, for functions that are inlined and simplified already. Loops are unswitched before
+ * they are rotated: what the vectoriser asks at run time leaves kernels' loops, while loops over groups and rows, which
+ * would have conditions of their own to unswitch then, aren't copied. */
+const char KC_PASSES_FINISH[] =
+    "function(simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm,simple-loop-unswitch<nontrivial;trivial>),"
+    "simplifycfg,sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
+    "loop-mssa(loop-instsimplify,loop-simplifycfg,loop-rotate,licm,simple-loop-unswitch<no-nontrivial;trivial>),"
+    "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),"
+    "sroa,early-cse<memssa>,gvn,sccp,bdce,instcombine<no-verify-fixpoint>,jump-threading,correlated-propagation,"
+    "reassociate,dse,loop-mssa(licm),adce,simplifycfg,"
+    "instcombine<no-verify-fixpoint>,loop-vectorize,loop-load-elim,simplifycfg,slp-vectorizer,vector-combine,"
+    "instcombine<no-verify-fixpoint>,loop-unroll,sroa,instcombine<no-verify-fixpoint>,loop-mssa(licm),"
+    "alignment-from-assumptions,loop-sink,instsimplify,div-rem-pairs,simplifycfg),globaldce";
 const char KC_PASSES_FINISH_PLAIN[] = "function(sroa,simplifycfg)";
 
 /* In a loop that is marked parallel the vectoriser asks no more what depends on what, not even within an iteration,
- * when it gathers strided accesses into one (LLVM 14 to 19): a load would pass the store before it. So it must not. */
+ * when it gathers strided accesses into one (LLVM 14 to 19): a load would pass the store before it. So it must not.
+ * Some processors' loop buffers would have every loop unrolled eightfold, which takes long and gains nothing. */
 static void set_options(void)
 {
-    static const char *const options[] = {"tesela-kc", "-enable-interleaved-mem-accesses=false"};
+    static const char *const options[] = {"tesela-kc", "-enable-interleaved-mem-accesses=false",
+                                          "-unroll-partial-threshold=128", "-unroll-max-count=4"};
 
     LLVMParseCommandLineOptions(sizeof(options) / sizeof(options[0]), options, NULL);
 }
