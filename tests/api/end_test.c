@@ -9,14 +9,12 @@
 /* variant: oclgrind TESELA_VENDORS={build}/vendors-oclgrind TESELA_MEMBERS=opencl END_SPIN=10 ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0:intercept_tls_get_addr=0:new_delete_type_mismatch=0 */
 /* timeout: 200 */
 #include "begin.h"
+#include "child.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { n_ints = 1024, size = n_ints * sizeof(cl_int), n_threads = 4 };
 
@@ -36,33 +34,6 @@ static const char *const source = "kernel void add(global int *x)\n"
                                   "    for (int j = 0; j < SPIN; j++)\n"
                                   "        x[i] = x[i] * 3 + j;\n"
                                   "}\n";
-
-/* In children, where no failure may jump out: the process ends at once, and the line is told. */
-#define must(condition)                                                             \
-    do {                                                                            \
-        if (!(condition)) {                                                         \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-            _exit(99);                                                              \
-        }                                                                           \
-    } while (0)
-
-/* What the child chose as its status; 1000 and the signal: SIGALRM if it didn't end. */
-static int ending(void (*child)(void))
-{
-    int status;
-    pid_t pid;
-
-    fflush(NULL);
-    pid = fork();
-    if (pid == 0) {
-        alarm(60);
-        child();
-        exit(7);
-    }
-    assert_true(pid > 0);
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-}
 
 static void CL_CALLBACK nothing(cl_event event, cl_int status, void *arg)
 {

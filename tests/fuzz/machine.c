@@ -8,51 +8,17 @@
 #include "core/object.h"
 #include "driver/fake.h"
 #include "driver/members.h"
-#include "graph/worker.h"
+#include "jobs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_WORKERS 16
-
 static struct fuzz_input *in;
-
-static struct {
-    struct tsl_worker *worker;
-    unsigned n_posts;
-    bool busy;
-} workers[MAX_WORKERS];
-static unsigned n_workers;
-
-static void posted(struct tsl_worker *worker)
-{
-    unsigned i = 0;
-    while (i < n_workers && workers[i].worker != worker)
-        i++;
-    if (i == MAX_WORKERS)
-        abort();
-    if (i == n_workers)
-        workers[n_workers++].worker = worker;
-    workers[i].n_posts++;
-}
-
-static bool run_job(void)
-{
-    for (unsigned i = 0; i < n_workers; i++)
-        if (workers[i].n_posts && !workers[i].busy) {
-            workers[i].n_posts--;
-            workers[i].busy = true;
-            tsl_worker_step(workers[i].worker);
-            workers[i].busy = false;
-            return true;
-        }
-    return false;
-}
 
 bool fuzz_step(void)
 {
-    return run_job() || tsl_fake_step(fuzz_byte(in));
+    return jobs_run(0) || tsl_fake_step(fuzz_byte(in));
 }
 
 _Noreturn void fuzz_finding(const char *what, const char *more)
@@ -70,10 +36,10 @@ static void block(void)
 static bool meanwhile(void *arg)
 {
     (void)arg;
-    return run_job();
+    return jobs_run(0);
 }
 
-static const struct tsl_simulation simulation = {.posted = posted, .block = block};
+static const struct tsl_simulation simulation = {.posted = jobs_posted, .block = block};
 
 static void add_body(const struct tsl_fake_run *run)
 {
@@ -97,8 +63,7 @@ void fuzz_machine_begin(struct fuzz_input *input)
     setup.members[0] = (struct tsl_fake_member){.gates = true, .memory_size = 64 << 10, .delay_ns = 10};
     setup.members[1] = (struct tsl_fake_member){.submits_block = true, .memory_size = 32 << 10};
     setup.members[2] = (struct tsl_fake_member){.gates = true, .memory_size = 48 << 10, .zero_copy = true};
-    n_workers = 0;
-    memset(workers, 0, sizeof(workers));
+    jobs_forget();
     tsl_simulation = &simulation;
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL, TSL_FACT_VALUE, TSL_FACT_LOCAL};
     tsl_fake_kernel("add", add_body, 1, kinds, (const unsigned[]){TSL_ROLE_READ | TSL_ROLE_WRITE});

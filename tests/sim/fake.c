@@ -5,6 +5,7 @@
 #include "driver/fake.h"
 #include "driver/members.h"
 #include "graph/internal.h"
+#include "jobs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,15 +43,7 @@ static void give_up(const char *why)
 
 /* ---- Threads as jobs that chance runs ---- */
 
-#define MAX_WORKERS 64
-
 static uint64_t chance; /* of what runs next; not the programs', which are to stay what they are */
-static struct {
-    struct tsl_worker *worker;
-    unsigned n_posts;
-    bool busy; /* one of its jobs is below on the stack */
-} workers[MAX_WORKERS];
-static unsigned n_workers;
 
 static uint64_t next_chance(void)
 {
@@ -58,37 +51,9 @@ static uint64_t next_chance(void)
     return sim_mix(chance);
 }
 
-static void posted(struct tsl_worker *worker)
-{
-    unsigned i = 0;
-
-    while (i < n_workers && workers[i].worker != worker)
-        i++;
-    if (i == MAX_WORKERS)
-        abort();
-    if (i == n_workers) {
-        workers[i].worker = worker;
-        n_workers++;
-    }
-    workers[i].n_posts++;
-}
-
 static bool run_job(void)
 {
-    unsigned first = n_workers ? (unsigned)(next_chance() % n_workers) : 0;
-
-    for (unsigned k = 0; k < n_workers; k++) {
-        unsigned i = (first + k) % n_workers;
-
-        if (!workers[i].n_posts || workers[i].busy)
-            continue;
-        workers[i].n_posts--;
-        workers[i].busy = true;
-        tsl_worker_step(workers[i].worker);
-        workers[i].busy = false;
-        return true;
-    }
-    return false;
+    return jobs_run(jobs_n_workers() ? next_chance() : 0);
 }
 
 /* The application's other threads. */
@@ -132,8 +97,7 @@ static bool meanwhile(void *arg)
     return run_thread();
 }
 
-/* No driver is called under the graph's lock: nobody else than the one thread can hold it (programs are built by
- * threads of their own, before there are queues). */
+/* No driver is called under the graph's lock: nobody else than the one thread can hold it. */
 static void check_lock(void *arg, const char *operation)
 {
     (void)arg;
@@ -149,7 +113,7 @@ static void check_lock(void *arg, const char *operation)
     }
 }
 
-static const struct tsl_simulation simulation = {.posted = posted, .block = block};
+static const struct tsl_simulation simulation = {.posted = jobs_posted, .block = block};
 
 void sim_world_move(struct sim *sim)
 {
@@ -349,8 +313,7 @@ void sim_world_begin(struct sim_world *world)
     cl_platform_id platform;
 
     running = world;
-    n_workers = 0;
-    memset(workers, 0, sizeof workers);
+    jobs_forget();
     chance = sim_mix(world->options.seed);
     if (!world->options.threads)
         tsl_simulation = &simulation;

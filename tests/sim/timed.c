@@ -3,51 +3,16 @@
 #include "core/clock.h"
 #include "driver/members.h"
 #include "graph/internal.h"
+#include "jobs.h"
 #include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_WORKERS 64
-
-static struct {
-    struct tsl_worker *worker;
-    unsigned n_posts;
-    bool busy; /* its job is below on the stack */
-} workers[MAX_WORKERS];
-static unsigned n_workers;
-
-static void posted(struct tsl_worker *worker)
-{
-    unsigned i = 0;
-
-    while (i < n_workers && workers[i].worker != worker)
-        i++;
-    if (i == MAX_WORKERS)
-        abort();
-    if (i == n_workers)
-        workers[n_workers++].worker = worker;
-    workers[i].n_posts++;
-}
-
-static bool run_job(void)
-{
-    for (unsigned i = 0; i < n_workers; i++) {
-        if (!workers[i].n_posts || workers[i].busy)
-            continue;
-        workers[i].n_posts--;
-        workers[i].busy = true;
-        tsl_worker_step(workers[i].worker);
-        workers[i].busy = false;
-        return true;
-    }
-    return false;
-}
-
 static bool step(void)
 {
-    return run_job() || tsl_fake_step(TSL_FAKE_EARLIEST);
+    return jobs_run(0) || tsl_fake_step(TSL_FAKE_EARLIEST);
 }
 
 static void block(void)
@@ -61,10 +26,10 @@ static void block(void)
 static bool meanwhile(void *arg)
 {
     (void)arg;
-    return run_job();
+    return jobs_run(0);
 }
 
-static const struct tsl_simulation simulation = {.posted = posted, .block = block};
+static const struct tsl_simulation simulation = {.posted = jobs_posted, .block = block};
 
 void timed_begin(struct timed *t, const struct tsl_fake_member *members, unsigned n, const char *source,
                  cl_command_queue_properties properties)
@@ -74,8 +39,7 @@ void timed_begin(struct timed *t, const struct tsl_fake_member *members, unsigne
 
     for (unsigned i = 0; i < n; i++)
         setup.members[i] = members[i];
-    n_workers = 0;
-    memset(workers, 0, sizeof workers);
+    jobs_forget();
     tsl_simulation = &simulation;
     tsl_fake_begin(&setup);
     tsl_members_register(&tsl_fake_driver);
