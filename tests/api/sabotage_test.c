@@ -537,7 +537,7 @@ static void nothing_is_left(int most)
 {
     int events = 1, left = 0;
 
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < 20000; i++) {
         left = alive(&events);
         if (!events && left <= most)
             break;
