@@ -106,19 +106,33 @@ static struct tsl_op *earliest(struct tsl_op *op)
     }
 }
 
+/* first: the earliest of the operation's, or it itself, which is complete with that status. The lock is given
+ * meanwhile. */
+static void retire_first(struct tsl_op *op, struct tsl_op *first, cl_int status)
+{
+    first->user.refs++;
+    cl_int otherwise = !op->lost ? CL_COMPLETE : first->port == op->port ? status : CL_QUEUED;
+    cl_int s = final_status(first, first == op, status, otherwise);
+    /* Another thread may have come first while the lock was given. */
+    if (first->state == TSL_OP_SUBMITTED)
+        tsl_op_finish(first, s < 0 ? s : CL_COMPLETE);
+    tsl_op_unref(first);
+}
+
 void tsl_retire(struct tsl_op *op, cl_int status)
 {
     op->user.refs++;
-    while (op->state == TSL_OP_SUBMITTED) {
-        struct tsl_op *first = earliest(op);
-        first->user.refs++;
-        cl_int otherwise = !op->lost ? CL_COMPLETE : first->port == op->port ? status : CL_QUEUED;
-        cl_int s = final_status(first, first == op, status, otherwise);
-        /* Another thread may have come first while the lock was given. */
-        if (first->state == TSL_OP_SUBMITTED)
-            tsl_op_finish(first, s < 0 ? s : CL_COMPLETE);
-        tsl_op_unref(first);
-    }
+    while (op->state == TSL_OP_SUBMITTED)
+        retire_first(op, earliest(op), status);
+    tsl_op_unref(op);
+}
+
+void tsl_retire_before(struct tsl_op *op)
+{
+    struct tsl_op *first;
+    op->user.refs++;
+    while (op->state == TSL_OP_SUBMITTED && (first = earliest(op)) != op)
+        retire_first(op, first, CL_COMPLETE);
     tsl_op_unref(op);
 }
 

@@ -97,7 +97,11 @@ static cl_int unfinished_status(struct tsl_command *c)
     cl_int status = fence->driver->fence_status(fence);
     tsl_fence_unref(fence);
     tsl_graph_close(c->graph);
-    return status == CL_RUNNING || status <= CL_COMPLETE ? CL_RUNNING : CL_SUBMITTED;
+    if (status > CL_RUNNING)
+        return CL_SUBMITTED;
+    if (op->state == TSL_OP_SUBMITTED) /* Who asks about what came before is to hear of its end. */
+        tsl_retire_before(op);
+    return CL_RUNNING;
 }
 
 /* Looks whether submitted operations have finished, without waiting: its own, and, for it is reported after them, those

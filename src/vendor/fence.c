@@ -103,7 +103,9 @@ cl_int tsl_vendor_fence_status(struct tsl_fence *fence)
 {
     struct tsl_vendor_fence *f = tsl_vendor_fence(fence);
 
-    return f->event ? tsl_vendor_event_status(tsl_vendor_member(fence->member)->cl, f->event) : f->status;
+    cl_int status = f->event ? tsl_vendor_event_status(tsl_vendor_member(fence->member)->cl, f->event) : f->status;
+    tsl_vendor_take();
+    return status;
 }
 
 cl_int tsl_vendor_fence_wait(struct tsl_fence *fence)

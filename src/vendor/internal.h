@@ -164,9 +164,10 @@ static inline void tsl_vendor_leave(struct tsl_vendor_device *device)
 }
 
 /*
- * What a callback of the vendor is given was written by another thread. Vendors order the two, but with means that
- * ThreadSanitizer doesn't see in libraries that aren't instrumented; so we order them once more, for nanoseconds:
- * give before the callback is set, take first of all in the callback.
+ * What a callback of the vendor is given, and what was copied before a gate was opened, was written by another thread.
+ * Vendors order the two, but with means that ThreadSanitizer doesn't see in libraries that aren't instrumented; so we
+ * order them once more, for nanoseconds: give before the callback is set or the gate opened, take first of all in the
+ * callback or after the wait.
  */
 extern atomic_uint tsl_vendor_given;
 

@@ -111,9 +111,11 @@ cl_int tsl_vendor_lane_drain(struct tsl_vendor_lane *lane)
 {
     struct tsl_vendor_member *member = tsl_vendor_member(lane->base.member);
 
-    if (member->device->quirks.finish_forgets)
-        return wait_for_marker(member->cl, lane->queue);
-    return member->cl->clFinish(lane->queue);
+    cl_int error = member->device->quirks.finish_forgets ? wait_for_marker(member->cl, lane->queue)
+                                                         : member->cl->clFinish(lane->queue);
+
+    tsl_vendor_take();
+    return error;
 }
 
 cl_int tsl_vendor_finish(struct tsl_lane *lane)

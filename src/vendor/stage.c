@@ -146,6 +146,7 @@ static void learn_locked(struct tsl_vendor_stage *s, const struct job *job)
 
 static void end_job(struct job *job)
 {
+    tsl_vendor_give(); /* What was copied, to who waits for the fence. */
     tsl_vendor_gate_open(job->gate, job->error);
     tsl_fence_unref(job->gate);
     tsl_fence_unref(job->after);
@@ -218,10 +219,20 @@ static void begin_chunk(struct worker *w, struct job *job, size_t chunk)
     w->next ^= 1;
 }
 
-static void work_on(struct worker *w, struct job *job, size_t chunk)
+/* A chunk that a worker took. */
+struct piece {
+    struct job *job;
+    size_t chunk;
+    cl_int error; /* of what it came after, or of another chunk */
+};
+
+static void work_on(struct worker *w, const struct piece *piece)
 {
-    if (job->error) /* What it came after failed, or a chunk did. */
-        count_down(w->stage, job, job->error);
+    struct job *job = piece->job;
+    size_t chunk = piece->chunk;
+
+    if (piece->error)
+        count_down(w->stage, job, piece->error);
     else if (job->way == WAY_VENDOR)
         count_down(w->stage, job, transfer(w, job, chunk, job->host, NULL));
     else
@@ -229,34 +240,37 @@ static void work_on(struct worker *w, struct job *job, size_t chunk)
 }
 
 /* The next chunk that nobody has; else, if `busy`, NULL at once; else it waits. False: the thread is to end. */
-static bool next_chunk(struct tsl_vendor_stage *s, bool busy, struct job **job, size_t *chunk)
+static bool next_chunk(struct tsl_vendor_stage *s, bool busy, struct piece *piece)
 {
+    struct job *job;
+
     pthread_mutex_lock(&s->lock);
-    while (!(*job = TAILQ_FIRST(&s->jobs)) && !busy && !s->closing)
+    while (!(job = TAILQ_FIRST(&s->jobs)) && !busy && !s->closing)
         pthread_cond_wait(&s->wake, &s->lock);
-    if (*job) {
-        if (!(*job)->begin_ns)
-            (*job)->begin_ns = tsl_clock_ns();
-        *chunk = (*job)->n_taken++;
-        if ((*job)->n_taken == n_chunks(*job))
-            TAILQ_REMOVE(&s->jobs, *job, link);
+    piece->job = job;
+    if (job) {
+        if (!job->begin_ns)
+            job->begin_ns = tsl_clock_ns();
+        piece->error = job->error;
+        piece->chunk = job->n_taken++;
+        if (job->n_taken == n_chunks(job))
+            TAILQ_REMOVE(&s->jobs, job, link);
     }
     pthread_mutex_unlock(&s->lock);
-    return *job || busy;
+    return job || busy;
 }
 
 static void *run(void *arg)
 {
     struct worker *w = arg;
-    struct job *job;
-    size_t chunk;
+    struct piece piece;
 
     pthread_setname_np(pthread_self(), "tesela-copy");
-    while (next_chunk(w->stage, w->slots[0].job || w->slots[1].job, &job, &chunk)) {
+    while (next_chunk(w->stage, w->slots[0].job || w->slots[1].job, &piece)) {
         struct slot *older = &w->slots[w->next];
 
-        if (job)
-            work_on(w, job, chunk);
+        if (piece.job)
+            work_on(w, &piece);
         else
             end_chunk(w, older->job ? older : &w->slots[w->next ^ 1]);
     }

@@ -139,6 +139,18 @@ fault(overtaken_write graph/lazy.c
     [[if (!kernel || c->waits.n > 0]]
     [[if ((!kernel && !BROKEN) || c->waits.n > 0]]
     "only kernels mind a write that waits for its reader")
+fault(hollow_join graph/join.c
+    [[    struct tsl_edge edge = {.to = join, .kind = TSL_EDGE_DONE, .unmet = true, .strict = strict};
+    if (before->user.done) {]]
+    [[    struct tsl_edge edge = {.to = join, .kind = TSL_EDGE_DONE, .unmet = true, .strict = strict};
+    if (BROKEN && before->number % 4 == 0)
+        return;
+    if (before->user.done) {]]
+    "some of what a join stands for isn't waited for")
+fault(short_look graph/schedule.c
+    [[        if (before->after_all)]]
+    [[        if (before->after_all || BROKEN)]]
+    "a barrier waits for the command before it alone")
 fault(missed_release graph/graph.c
     [[    for (int i = 0; i < 2; i++)
         if (buffers[i])]]

@@ -588,15 +588,26 @@ void sim_command(struct sim *sim, enum sim_kind kind, const struct sim_set *base
     }
 }
 
+/* What kernels do beside their arguments only shows where several follow each other closely. */
+static unsigned n_in_a_row(struct sim *sim, enum sim_kind kind)
+{
+    return kind == SIM_PRINT || kind == SIM_HIDE || kind == SIM_SHOW ? 1 + sim_pick(sim, 4) : 1;
+}
+
 void sim_random_command(struct sim *sim, const struct sim_set *base, bool may_block)
 {
     static const enum sim_kind common[] = {
-        SIM_WRITE, SIM_READ,    SIM_COPY,    SIM_FILL,   SIM_ADD,    SIM_ADD,  SIM_MIX,  SIM_SET,  SIM_ADD,
-        SIM_MIX,   SIM_MAP,     SIM_MARKER,  SIM_WRITE,  SIM_NATIVE, SIM_READ, SIM_COPY, SIM_PART, SIM_PART,
-        SIM_SET,   SIM_BARRIER, SIM_MIGRATE, SIM_NATIVE, SIM_PRINT,  SIM_HIDE, SIM_SHOW};
+        SIM_WRITE, SIM_READ,    SIM_COPY,    SIM_FILL,   SIM_ADD,     SIM_ADD,   SIM_MIX,  SIM_SET,  SIM_ADD,
+        SIM_MIX,   SIM_MAP,     SIM_MARKER,  SIM_WRITE,  SIM_NATIVE,  SIM_READ,  SIM_COPY, SIM_PART, SIM_PART,
+        SIM_SET,   SIM_BARRIER, SIM_MIGRATE, SIM_NATIVE, SIM_BARRIER, SIM_PRINT, SIM_HIDE, SIM_SHOW};
     unsigned n = sizeof common / sizeof common[0];
+    enum sim_kind kind = common[sim_pick(sim, sim->world->has_effects ? n : n - 3)];
 
-    sim_command(sim, common[sim_pick(sim, sim->world->has_effects ? n : n - 3)], base, may_block);
+    for (unsigned more = n_in_a_row(sim, kind); more > 0 && sim->n_nodes < SIM_MAX_NODES; more--) {
+        sim_command(sim, kind, base, may_block);
+        if (kind == SIM_HIDE || kind == SIM_SHOW)
+            kind = SIM_HIDE + SIM_SHOW - kind;
+    }
 }
 
 void sim_unmap(struct sim *sim, unsigned map)

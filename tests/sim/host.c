@@ -162,28 +162,95 @@ static void wait_for_some(struct sim *sim)
 }
 
 /* A command that runs or has run has behind it all that comes before it, in its queue and by its wait list. */
+static void ask_before(struct sim *sim, const struct sim_node *node)
+{
+    for (unsigned i = 0; i < sim->n_nodes && !sim->failure; i++) {
+        struct sim_node *before = &sim->nodes[i];
+
+        if (before->event && sim_set_has(&node->before, i) && !sim_set_has(&sim->known, i) &&
+            sim_ask(sim, before) > CL_COMPLETE)
+            sim_fail(sim, "node %u has the status %d, but node %u before it isn't complete", sim_index(sim, node),
+                     node->seen_status, i);
+    }
+}
+
+static void touch_memory(struct sim_node *node, unsigned char *base, const struct sim_access *access)
+{
+    /* A move may write the bytes that are there already into memory mapped for reading. */
+    if (node->map < 0 || access->write)
+        sim_world_host_access(base + access->offset, access->size, access->write);
+    if (access->write) {
+        sim_set_bytes(base + access->offset, access->size, node->value);
+        return;
+    }
+    node->seen = malloc(access->size);
+    if (!node->seen)
+        abort();
+    memcpy(node->seen, base + access->offset, access->size);
+}
+
+static void touch(struct sim *sim, struct sim_node *node, unsigned char *base, const struct sim_access *access)
+{
+    struct sim_access its = *access;
+
+    touch_memory(node, base, &its);
+    sim_tell_node(sim, node, node->map >= 0 ? " mapped" : "");
+    sim_set_add(&sim->known, sim->n_nodes);
+    sim->n_nodes++;
+    sim_order_settle(sim);
+}
+
+/* Who is told that a read is complete looks at what it brought. */
+static void look_at(struct sim *sim, const struct sim_node *read)
+{
+    struct sim_node *node;
+    struct sim_handle row = sim_arena;
+
+    if (read->kind != SIM_READ || read->status != CL_COMPLETE || sim->n_nodes >= SIM_MAX_NODES - 8)
+        return;
+    node = sim_new_node(sim, SIM_PEEK, -1);
+    node->map = -1;
+    row.offset = sim_row(&read->dst, sim_pick(sim, (unsigned)sim_n_rows(&read->dst)));
+    row.size = read->dst.size;
+    node->src = sim_some_of(sim, &row, row.size, false);
+    if (sim_order_fits(sim, node, false))
+        touch(sim, node, sim->arena, &node->src);
+}
+
+/* One that isn't known to be complete, where that can be had; -1: none. */
+static int some_to_ask(struct sim *sim)
+{
+    int i = sim_some_node(sim);
+
+    for (unsigned tries = 0; tries < 6; tries++) {
+        if (i >= 0 && sim->nodes[i].event && sim->nodes[i].queue >= 0 && !sim_set_has(&sim->known, (unsigned)i))
+            break;
+        i = sim_some_node(sim);
+    }
+    return i;
+}
+
 static void ask_status(struct sim *sim)
 {
-    int later = sim_some_node(sim), earlier = sim_some_node(sim);
-    struct sim_node *node, *before;
+    int later = some_to_ask(sim);
+    struct sim_node *node;
     cl_int status;
 
-    if (later < 0 || earlier < 0 || !sim->nodes[later].event || !sim->nodes[earlier].event ||
-        sim->nodes[later].queue < 0)
+    if (later < 0 || !sim->nodes[later].event || sim->nodes[later].queue < 0)
         return;
     node = &sim->nodes[later];
-    before = &sim->nodes[earlier];
     status = sim_ask(sim, node);
     sim_tell(sim, "status of %d: %d", later, status);
-    if (status >= 0 && status <= CL_RUNNING && sim_set_has(&node->before, (unsigned)earlier) &&
-        sim_ask(sim, before) > CL_COMPLETE)
-        sim_fail(sim, "node %d has the status %d, but node %d before it isn't complete", later, status, earlier);
+    if (status >= 0 && status <= CL_RUNNING)
+        ask_before(sim, node);
     if (status <= CL_RUNNING && status >= 0 && sim_order_held(sim, node))
         sim_fail(sim, "node %d has the status %d, but depends on a user event that isn't set", later, status);
     if (status <= CL_COMPLETE) {
         sim_note_status(sim, node, status);
-        if (status == CL_COMPLETE)
+        if (status == CL_COMPLETE) {
             sim_learn(sim, (unsigned)later);
+            look_at(sim, node);
+        }
     }
 }
 
@@ -364,21 +431,6 @@ static int some_mapping(struct sim *sim)
     return -1;
 }
 
-static void touch_memory(struct sim_node *node, unsigned char *base, const struct sim_access *access)
-{
-    /* A move may write the bytes that are there already into memory mapped for reading. */
-    if (node->map < 0 || access->write)
-        sim_world_host_access(base + access->offset, access->size, access->write);
-    if (access->write) {
-        sim_set_bytes(base + access->offset, access->size, node->value);
-        return;
-    }
-    node->seen = malloc(access->size);
-    if (!node->seen)
-        abort();
-    memcpy(node->seen, base + access->offset, access->size);
-}
-
 static void touch_host(struct sim *sim, bool write)
 {
     int map = some_mapping(sim);
@@ -403,11 +455,7 @@ static void touch_host(struct sim *sim, bool write)
     *(write ? &node->dst : &node->src) = access;
     if (!sim_order_fits(sim, node, false))
         return;
-    touch_memory(node, base, &access);
-    sim_tell_node(sim, node, map >= 0 ? " mapped" : "");
-    sim_set_add(&sim->known, sim->n_nodes);
-    sim->n_nodes++;
-    sim_order_settle(sim);
+    touch(sim, node, base, &access);
 }
 
 static void unmap_some(struct sim *sim)
@@ -550,7 +598,8 @@ bool sim_host_step(struct sim *sim, unsigned which)
         wait_for_some(sim);
         return true;
     case 4:
-        ask_status(sim);
+        for (unsigned n = 1 + sim_pick(sim, 3); n > 0; n--)
+            ask_status(sim);
         return true;
     case 5:
     case 6:
@@ -579,7 +628,7 @@ bool sim_host_step(struct sim *sim, unsigned which)
             change_queue(sim);
         return true;
     case 13:
-        if (sim->options.failures && sim->world->n_failing < 8 && sim_once_in(sim, 2)) {
+        if (sim->options.failures && sim->world->n_failing < 8) {
             cl_int code = -1000 - (cl_int)++sim->world->n_failing;
 
             sim_world_inject(sim, code);

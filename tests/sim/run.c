@@ -14,7 +14,7 @@ struct sim_options sim_options_of(uint64_t seed)
         .seed = seed,
         .n_steps = lengths[number % 4],
         .n_programs = number / 4 % 6 ? 1 : 2 + number / 24 % 2,
-        .failures = number / 64 % 3 == 0,
+        .failures = number / 64 % 2 == 0,
         .small_memory = number / 256 % 4 == 0,
     };
 }
