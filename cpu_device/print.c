@@ -1,6 +1,8 @@
 /* printf of kernels: text is gathered with its launch and shown when that completes. */
 #include "cpu_device/internal.h"
 
+#include <locale.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +37,29 @@ static void show_locked(struct cpu_launch *launch)
     launch->text_size = 0;
 }
 
+/* Kernels' numbers look the same whatever the application's language: no decimal commas. */
+static locale_t plain;
+
+static void make_plain(void)
+{
+    plain = newlocale(LC_ALL_MASK, "C", NULL); /* there always; NULL: no memory */
+}
+
+/* As vsnprintf. */
+static int format_plainly(char *to, size_t size, const char *format, va_list args)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    locale_t before;
+    int length;
+
+    pthread_once(&once, make_plain);
+    before = plain ? uselocale(plain) : NULL;
+    length = vsnprintf(to, size, format, args);
+    if (before)
+        uselocale(before);
+    return length;
+}
+
 int cpu_print(const struct tsl_wg_launch *wg, const struct tsl_wg_thread *thread, const char *format, ...)
 {
     struct cpu_launch *launch = wg->user;
@@ -43,7 +68,7 @@ int cpu_print(const struct tsl_wg_launch *wg, const struct tsl_wg_thread *thread
 
     (void)thread;
     va_start(args, format);
-    length = vsnprintf(NULL, 0, format, args);
+    length = format_plainly(NULL, 0, format, args);
     va_end(args);
     if (length < 0)
         return -1;
@@ -52,7 +77,7 @@ int cpu_print(const struct tsl_wg_launch *wg, const struct tsl_wg_thread *thread
         show_locked(launch);
     if (make_room_locked(launch, (size_t)length)) {
         va_start(args, format);
-        vsnprintf(launch->text + launch->text_size, (size_t)length + 1, format, args);
+        format_plainly(launch->text + launch->text_size, (size_t)length + 1, format, args);
         va_end(args);
         launch->text_size += (size_t)length;
         result = 0;

@@ -1,44 +1,14 @@
 /* What kernels print on the built-in CPU: every conversion, in the words of the host's own printf. */
 /* variant: alone TESELA_VENDORS={build}/tests TESELA_CACHE={build}/cache/tesela */
+#include "cpu_rig.h"
 #include "test.h"
 
 #include <CL/cl.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-struct world {
-    cl_device_id device;
-    cl_context context;
-    cl_command_queue queue;
-};
-
-static int setup(void **state)
-{
-    struct world *w = calloc(1, sizeof(*w));
-    cl_platform_id platform;
-    cl_int error;
-
-    assert_int_equal(clGetPlatformIDs(1, &platform, NULL), CL_SUCCESS);
-    assert_int_equal(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &w->device, NULL), CL_SUCCESS);
-    w->context = clCreateContext(NULL, 1, &w->device, NULL, NULL, &error);
-    assert_int_equal(error, CL_SUCCESS);
-    w->queue = clCreateCommandQueue(w->context, w->device, 0, &error);
-    assert_int_equal(error, CL_SUCCESS);
-    *state = w;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *w = *state;
-
-    clReleaseCommandQueue(w->queue);
-    clReleaseContext(w->context);
-    free(w);
-    return 0;
-}
 
 /* ---- Standard output ----------------------------------------------------------------------------------------------
  */
@@ -76,22 +46,7 @@ static char *caught_output(void)
 /* ---- Kernels ------------------------------------------------------------------------------------------------------
  */
 
-static cl_program build(struct world *w, const char *source)
-{
-    cl_int error;
-    cl_program program = clCreateProgramWithSource(w->context, 1, &source, NULL, &error);
-
-    assert_int_equal(error, CL_SUCCESS);
-    if (clBuildProgram(program, 0, NULL, "-cl-std=CL1.2", NULL, NULL)) {
-        char log[4096];
-
-        clGetProgramBuildInfo(program, w->device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL);
-        fail_msg("%s", log);
-    }
-    return program;
-}
-
-static void launch(struct world *w, cl_program program, const char *name, size_t n, int value)
+static void launch(struct cpu_rig *w, cl_program program, const char *name, size_t n, int value)
 {
     cl_int error;
     cl_kernel kernel = clCreateKernel(program, name, &error);
@@ -103,13 +58,13 @@ static void launch(struct world *w, cl_program program, const char *name, size_t
 }
 
 /* What one work-item prints with this statement; heap. */
-static char *printed(struct world *w, const char *statement)
+static char *printed(struct cpu_rig *w, const char *statement)
 {
     char source[2048], *text;
     cl_program program;
 
     snprintf(source, sizeof(source), "kernel void print(int x) { %s }\n", statement);
-    program = build(w, source);
+    program = cpu_rig_program(w, source, "");
     catch_output();
     launch(w, program, "print", 1, 42);
     clFinish(w->queue);
@@ -118,7 +73,7 @@ static char *printed(struct world *w, const char *statement)
     return text;
 }
 
-static void one(struct world *w, const char *statement, const char *right)
+static void one(struct cpu_rig *w, const char *statement, const char *right)
 {
     char *text = printed(w, statement);
 
@@ -135,9 +90,9 @@ static void one(struct world *w, const char *statement, const char *right)
         one(w, "printf(\"" format "|\", " #value ");", right); \
     } while (0)
 
-static void integers(void **state)
+static void scalars(void **state)
 {
-    struct world *w = *state;
+    struct cpu_rig *w = *state;
 
     CHECK_SAME(w, "%d", -7);
     CHECK_SAME(w, "%i", 2147483647);
@@ -163,12 +118,6 @@ static void integers(void **state)
     CHECK_SAME(w, "%lx", 0x123456789abcdefL);
     CHECK_SAME(w, "%c", 'q');
     CHECK_SAME(w, "%4c", 'q');
-}
-
-static void floating_point(void **state)
-{
-    struct world *w = *state;
-
     CHECK_SAME(w, "%f", 3.25f);
     CHECK_SAME(w, "%f", 1e10);
     CHECK_SAME(w, "%10.3f", -2.0625f);
@@ -192,7 +141,7 @@ static void floating_point(void **state)
 
 static void vectors(void **state)
 {
-    struct world *w = *state;
+    struct cpu_rig *w = *state;
 
     one(w, "printf(\"%v4hld|\", (int4)(1, -2, 3, -4));", "1,-2,3,-4|");
     one(w, "printf(\"%v4d|\", (int4)(1, -2, 3, -4));", "1,-2,3,-4|");
@@ -214,7 +163,7 @@ static void vectors(void **state)
 
 static void texts_and_the_rest(void **state)
 {
-    struct world *w = *state;
+    struct cpu_rig *w = *state;
 
     one(w, "printf(\"plain\");", "plain");
     one(w, "printf(\"\");", "");
@@ -238,9 +187,12 @@ static int by_number(const void *a, const void *b)
 static void lines_stay_whole(void **state)
 {
     enum { N = 5000 };
-    struct world *w = *state;
-    cl_program program = build(w, "kernel void print(int x) {\n"
-                                  "  printf(\"item %d of %v2hld end\\n\", (int)get_global_id(0), (int2)(x, -x)); }\n");
+    struct cpu_rig *w = *state;
+    cl_program program =
+        cpu_rig_program(w,
+                        "kernel void print(int x) {\n"
+                        "  printf(\"item %d of %v2hld end\\n\", (int)get_global_id(0), (int2)(x, -x)); }\n",
+                        "");
     char *text, *rest = NULL;
     int seen[N], n = 0;
 
@@ -268,8 +220,8 @@ static void lines_stay_whole(void **state)
  * what the program itself prints. */
 static void launches_print_in_order(void **state)
 {
-    struct world *w = *state;
-    cl_program program = build(w, "kernel void print(int x) { printf(\"%d\\n\", x); }\n");
+    struct cpu_rig *w = *state;
+    cl_program program = cpu_rig_program(w, "kernel void print(int x) { printf(\"%d\\n\", x); }\n", "");
     char *text, right[4096] = "", line[32];
 
     catch_output();
@@ -290,13 +242,65 @@ static void launches_print_in_order(void **state)
     clReleaseProgram(program);
 }
 
+static void write_file(const char *folder, const char *name, const char *text)
+{
+    char path[256];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* A language with decimal commas, made here, as none may be installed. */
+static void use_commas(char *folder)
+{
+    char command[512];
+
+    assert_non_null(mkdtemp(folder));
+    write_file(folder, "source",
+               "LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \".\"\ngrouping 3;3\nEND LC_NUMERIC\n");
+    write_file(folder, "charmap",
+               "<code_set_name> ANSI_X3.4-1968\n<comment_char> %\n<escape_char> /\nCHARMAP\n"
+               "<U002C> /x2c COMMA\n<U002E> /x2e FULL STOP\nEND CHARMAP\n");
+    /* It exits 1 for the categories that aren't there. */
+    snprintf(command, sizeof(command),
+             "cd %s && localedef -c -i ./source -f ./charmap --no-archive ./commas >messages 2>&1; test -d commas",
+             folder);
+    assert_int_equal(system(command), 0);
+    setenv("LOCPATH", folder, 1);
+    assert_non_null(setlocale(LC_ALL, "commas"));
+}
+
+/* Also while the application, and this thread of it, speak such a language; theirs stays as it is. */
+static void any_language_prints_points(void **state)
+{
+    char folder[] = "/tmp/tesela-printf-XXXXXX", command[64], number[16];
+
+    use_commas(folder);
+    snprintf(number, sizeof(number), "%.2f", 1.5);
+    assert_string_equal(number, "1,50");
+    one(*state, "printf(\"%.2f %v2hlf %g|\", 1.5, (float2)(0.25f, 2), 1e-3);", "1.50 0.250000,2.000000 0.001|");
+    snprintf(number, sizeof(number), "%.2f", 1.5);
+    assert_string_equal(number, "1,50");
+    setlocale(LC_ALL, "C");
+    unsetenv("LOCPATH");
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers),         cmocka_unit_test(floating_point),
-        cmocka_unit_test(vectors),          cmocka_unit_test(texts_and_the_rest),
-        cmocka_unit_test(lines_stay_whole), cmocka_unit_test(launches_print_in_order),
+        cmocka_unit_test(scalars),
+        cmocka_unit_test(vectors),
+        cmocka_unit_test(texts_and_the_rest),
+        cmocka_unit_test(lines_stay_whole),
+        cmocka_unit_test(launches_print_in_order),
+        cmocka_unit_test(any_language_prints_points),
     };
 
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, cpu_rig_setup, cpu_rig_teardown);
 }
