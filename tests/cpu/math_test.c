@@ -110,6 +110,12 @@ static real powr_of(real x, real y)
     return powl(fabsl(x), y);
 }
 
+/* Rounded once. */
+static real fdim_of(real x, real y, bool is_double)
+{
+    return is_double && x > y ? (real)((double)x - (double)y) : fdiml(x, y);
+}
+
 static real fract_of(real x, bool is_double)
 {
     real most = is_double ? (real)nextafter(1.0, 0) : (real)nextafterf(1.0f, 0);
@@ -227,7 +233,7 @@ ONE(exp2_, exp2l(x))
 ONE(exp10_, exp10l(x))
 ONE(expm1_, expm1l(x))
 ONE(fabs_, fabsl(x))
-ONE(fdim_, fdiml(x, y))
+ONE(fdim_, fdim_of(x, y, is_double))
 ONE(floor_, floorl(x))
 ONE(fmax_, fmaxl(x, y))
 ONE(fmin_, fminl(x, y))
@@ -263,7 +269,7 @@ ONE(sin_, sinl(x))
 ONE(sincos_cos_, cosl(x))
 ONE(sinh_, sinhl(x))
 ONE(sinpi_, sinpi_of(x))
-ONE(sqrt_, sqrtl(x))
+ONE(sqrt_, is_double ? sqrt((double)x) : sqrtl(x)) /* rounded once */
 ONE(tan_, tanl(x))
 ONE(tanh_, tanhl(x))
 ONE(tanpi_, tanpi_of(x))
@@ -523,6 +529,9 @@ static bool either_is_right(const struct function *f, const struct input *in, re
 {
     if (f->reference == fmax_ || f->reference == fmin_ || f->reference == maxmag_ || f->reference == minmag_)
         return got == 0 && want == 0;
+    /* "Support for denormal values is optional" (OpenCL C 3.0, 6.15.2). */
+    if (strncmp(f->name, "half_", 5) == 0 && fabsl(want) < FLT_MIN)
+        return got == 0;
     return f->reference == lgamma_sign_ && want == 0 && (isnan(in->x) || isinf(in->x) || in->x == floorl(in->x));
 }
 
