@@ -42,7 +42,7 @@ struct cpu_member {
     pthread_mutex_t lock;      /* guards what follows, and what struct cpu_task says */
     pthread_cond_t work, done; /* a ready task for sleeping threads; a task that sleeping waiters may wait for */
     struct cpu_task *ready, **ready_end;
-    atomic_uint n_ready; /* tasks in the list with pieces left to take; read by spinning threads */
+    atomic_uint n_ready; /* tasks in the list of which one more thread may take a piece; read by spinning threads */
     unsigned n_sleeping; /* threads of the team */
     unsigned n_waiting;  /* threads of others that sleep for a task */
     bool closing;
@@ -195,6 +195,8 @@ void cpu_complete(struct cpu_task *task, cl_int status);
 void cpu_wake(struct cpu_member *member); /* somebody for what is ready */
 /* Takes a piece of the first ready task (of a lane, unless NULL); NULL: nothing there. The lock is held. */
 struct cpu_task *cpu_take_locked(struct cpu_member *member, const struct cpu_lane *lane, uint64_t *piece);
+/* The piece is done; was it the task's last? The lock is held. */
+bool cpu_give_back_locked(struct cpu_member *member, struct cpu_task *task);
 void cpu_wait_task(struct cpu_task *task); /* blocks until it is complete */
 
 /* work.c: does pieces until none is left; returns having done any. lane: only its tasks; NULL: all. */

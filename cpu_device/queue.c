@@ -179,8 +179,9 @@ void cpu_complete(struct cpu_task *task, cl_int status)
     free(notes);
     if (lane)
         cpu_lane_unref(lane);
-    /* This thread goes on with one of them. */
-    if (n_dependents > 1 || task->kind == CPU_GATE)
+    /* This thread goes on with one of them, unless an earlier task has room for it. */
+    if (n_dependents > 1 || task->kind == CPU_GATE ||
+        (n_dependents && atomic_load_explicit(&member->n_ready, memory_order_relaxed) > 1))
         cpu_wake(member);
     tsl_fence_unref(&task->fence);
 }
@@ -200,7 +201,6 @@ static void unlink_locked(struct cpu_member *member, struct cpu_task **link)
     *link = task->next;
     if (member->ready_end == &task->next)
         member->ready_end = link;
-    atomic_fetch_sub_explicit(&member->n_ready, 1, memory_order_relaxed);
 }
 
 struct cpu_task *cpu_take_locked(struct cpu_member *member, const struct cpu_lane *lane, uint64_t *piece)
@@ -218,17 +218,30 @@ struct cpu_task *cpu_take_locked(struct cpu_member *member, const struct cpu_lan
         task->n_working++;
         if (task->n_taken == task->n_pieces)
             unlink_locked(member, link);
+        if (!may_take(task, NULL))
+            atomic_fetch_sub_explicit(&member->n_ready, 1, memory_order_relaxed);
         return task;
     }
     return NULL;
 }
 
+bool cpu_give_back_locked(struct cpu_member *member, struct cpu_task *task)
+{
+    bool open = may_take(task, NULL);
+
+    task->n_working--;
+    if (!open && may_take(task, NULL))
+        atomic_fetch_add_explicit(&member->n_ready, 1, memory_order_relaxed);
+    return task->n_working == 0 && task->n_taken == task->n_pieces;
+}
+
+/* Who calls this goes on with one of the ready tasks, or works for its own lane alone. */
 void cpu_wake(struct cpu_member *member)
 {
     if (!atomic_load_explicit(&member->n_ready, memory_order_relaxed))
         return;
     pthread_mutex_lock(&member->lock);
-    if (member->n_sleeping && member->ready) {
+    if (member->n_sleeping && member->ready) { /* not taken meanwhile */
         if (member->ready->max_working > 1 || member->ready->next)
             pthread_cond_broadcast(&member->work);
         else

@@ -5,7 +5,6 @@
 #include "cpu_device/internal.h"
 
 #include <dlfcn.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,21 +47,9 @@ static bool sleep_for_work(struct cpu_member *member)
         return true;
     pthread_mutex_lock(&member->lock);
     member->n_sleeping++;
-    if (!member->ready && !member->closing)
+    if (!is_ready(member) && !member->closing)
         pthread_cond_wait(&member->work, &member->lock);
     member->n_sleeping--;
-    closing = member->closing;
-    pthread_mutex_unlock(&member->lock);
-    return !closing;
-}
-
-/* Ready tasks whose threads are enough aren't ours: don't look for them without end. */
-static bool wait_for_change(struct cpu_member *member)
-{
-    bool closing;
-
-    sched_yield();
-    pthread_mutex_lock(&member->lock);
     closing = member->closing;
     pthread_mutex_unlock(&member->lock);
     return !closing;
@@ -71,15 +58,8 @@ static bool wait_for_change(struct cpu_member *member)
 static void work(void *arg)
 {
     struct cpu_worker worker = {.member = arg};
-    bool go_on = true;
 
-    while (go_on) {
-        if (cpu_work(&worker, NULL))
-            continue;
-        if (atomic_load_explicit(&worker.member->n_ready, memory_order_relaxed))
-            go_on = wait_for_change(worker.member);
-        else
-            go_on = sleep_for_work(worker.member);
+    while (cpu_work(&worker, NULL) || sleep_for_work(worker.member)) {
     }
     cpu_worker_finish(&worker);
 }

@@ -39,7 +39,7 @@ static bool piece_done(struct cpu_member *member, struct cpu_task *task)
     bool last;
 
     pthread_mutex_lock(&member->lock);
-    last = --task->n_working == 0 && task->n_taken == task->n_pieces;
+    last = cpu_give_back_locked(member, task);
     pthread_mutex_unlock(&member->lock);
     return last;
 }
