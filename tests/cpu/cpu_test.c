@@ -34,6 +34,9 @@ static const char source[] =
     "    atomic_max((local uint *)&t[8], (uint)-l); atomic_min((local uint *)&t[9], 2000u - l);\n"
     "    atomic_xchg(&t[10], 7); atomic_cmpxchg(&t[11], l + 1000, l + 1001); barrier(CLK_LOCAL_MEM_FENCE);\n"
     "    if (l < 12) out[l] = t[l]; }\n"
+    "kernel __attribute__((reqd_work_group_size(8, 4, 1))) void shared(global int *out) {\n"
+    "    local int t[300]; int l = get_local_id(0) + 8 * get_local_id(1); t[l] = l; barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    out[l] = t[31 - l]; }\n"
     "kernel void fault(global int *a) { global int *p = (global int *)(size_t)a[0]; a[1] = *p; }\n";
 
 struct world {
@@ -315,6 +318,49 @@ static void many_programs_at_once(void **state)
     }
 }
 
+static size_t group_info(struct world *w, cl_kernel k, cl_kernel_work_group_info what, void *value, size_t size)
+{
+    size_t given = 0;
+
+    assert_int_equal(clGetKernelWorkGroupInfo(k, w->device, what, size, value, &given), CL_SUCCESS);
+    return given;
+}
+
+/* What the compiler found out is what the application is told, and what launches are held to. */
+static void kernels_facts_are_told(void **state)
+{
+    struct world *w = *state;
+    cl_kernel shared = kernel(w, "shared"), sum = kernel(w, "sum");
+    size_t required[3], largest = 0, multiple = 0, global[2] = {8, 4}, wrong[2] = {4, 4};
+    cl_ulong local = 0;
+    cl_mem out = buffer(w, 32 * sizeof(int), NULL);
+
+    assert_int_equal(group_info(w, shared, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, required, sizeof(required)),
+                     sizeof(required));
+    assert_true(required[0] == 8 && required[1] == 4 && required[2] == 1);
+    group_info(w, shared, CL_KERNEL_WORK_GROUP_SIZE, &largest, sizeof(largest));
+    assert_int_equal(largest, 32);
+    group_info(w, shared, CL_KERNEL_LOCAL_MEM_SIZE, &local, sizeof(local));
+    assert_in_range(local, 1200, 1200 + 128);
+    group_info(w, sum, CL_KERNEL_WORK_GROUP_SIZE, &largest, sizeof(largest));
+    assert_int_equal(largest, 4096);
+    group_info(w, sum, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, &multiple, sizeof(multiple));
+    assert_true(multiple == 4 || multiple == 8 || multiple == 16);
+    group_info(w, sum, CL_KERNEL_LOCAL_MEM_SIZE, &local, sizeof(local));
+    assert_in_range(local, 0, 128);
+    assert_int_equal(clSetKernelArg(sum, 2, 4096, NULL), CL_SUCCESS);
+    group_info(w, sum, CL_KERNEL_LOCAL_MEM_SIZE, &local, sizeof(local));
+    assert_in_range(local, 4096, 4096 + 128);
+    clSetKernelArg(shared, 0, sizeof(out), &out);
+    assert_int_equal(clEnqueueNDRangeKernel(w->queue, shared, 2, NULL, global, wrong, 0, NULL, NULL),
+                     CL_INVALID_WORK_GROUP_SIZE);
+    assert_int_equal(clEnqueueNDRangeKernel(w->queue, shared, 2, NULL, global, NULL, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clFinish(w->queue), CL_SUCCESS);
+    clReleaseMemObject(out);
+    clReleaseKernel(shared);
+    clReleaseKernel(sum);
+}
+
 /* The event says so, and the program lives on. */
 static void fault_fails_the_event(void **state)
 {
@@ -345,7 +391,8 @@ int main(void)
         cmocka_unit_test(adds_at_any_local_size),        cmocka_unit_test(sums_with_barriers),
         cmocka_unit_test(answers_ids_in_two_dimensions), cmocka_unit_test(loops_that_end_differently),
         cmocka_unit_test(atomics_on_local_memory),       cmocka_unit_test(division_by_zero_has_a_value),
-        cmocka_unit_test(many_programs_at_once),         cmocka_unit_test(fault_fails_the_event),
+        cmocka_unit_test(many_programs_at_once),         cmocka_unit_test(kernels_facts_are_told),
+        cmocka_unit_test(fault_fails_the_event),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
