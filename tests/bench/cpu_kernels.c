@@ -96,6 +96,15 @@ static const char source[] =
     "kernel void search(global const uchar *a, global const uchar *b, global uint *o) {\n"
     "  size_t i = get_global_id(0); uint n = 0; for (int k = 0; k < 8 && a[i + k] == b[k]; k++) n++;\n"
     "  if (n >= 2) atomic_inc(&o[n]); }\n"
+    "kernel void fft(global const float *a, global const float *b, global float *o) {\n"
+    "  local float2 s[2][256]; int l = get_local_id(0), g = get_group_id(0) * 256, w = 0;\n"
+    "  s[0][l] = (float2)(a[g + l], b[g + l]); s[0][l + 128] = (float2)(a[g + l + 128], b[g + l + 128]);\n"
+    "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "  for (int n = 1; n < 256; n *= 2) {\n"
+    "    int k = l & (n - 1), j = 2 * l - k; float c, d = sincos(-M_PI_F * k / n, &c);\n"
+    "    float2 u = s[w][l], v = s[w][l + 128]; v = (float2)(v.x * c - v.y * d, v.x * d + v.y * c);\n"
+    "    s[1 - w][j] = u + v; s[1 - w][j + n] = u - v; w = 1 - w; barrier(CLK_LOCAL_MEM_FENCE); }\n"
+    "  o[g + l] = fabs(s[w][l].x) * a[g + l]; o[g + l + 128] = fabs(s[w][l + 128].y) * b[g + l]; }\n"
     "kernel void empty(global const float *a, global const float *b, global float *o) {}\n";
 
 static const struct bench {
@@ -127,6 +136,7 @@ static const struct bench {
     {"sparse", 1, {N / 32}, {64}, 4},
     {"bitonic", 1, {N / 4}, {256}, 1},
     {"search", 1, {N}, {64}, 2},
+    {"fft", 1, {N / 2}, {128}, 1},
     {"empty", 1, {1}, {0}, 10000},
 };
 
