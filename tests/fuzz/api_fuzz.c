@@ -15,7 +15,7 @@
 #define POOL_SIZE ((size_t)512 << 10)
 
 /* In the order in which they are released at the end. */
-enum kind { EVENT, KERNEL, PROGRAM, MEM, QUEUE, CONTEXT, DEVICE, PLATFORM, N_KINDS };
+enum kind { EVENT, KERNEL, PROGRAM, MEM, QUEUE, CONTEXT, DEVICE, PLATFORM, SAMPLER, N_KINDS };
 
 static struct {
     enum kind kind;
@@ -206,8 +206,8 @@ static void create_sub_buffer(void)
 
 static void create_program(void)
 {
-    static const char *const texts[] = {"kernel add x\nkernel mix a,b,c,d\n", "error no\n", "kernel add x\n", "",
-                                        "error 1 no\nkernel add x\n"};
+    static const char *const texts[] = {"kernel add x\nkernel mix a,b,c,d\n", "error no\n",
+                                        "kernel add x\nkernel blur a,b\n", "", "error 1 no\nkernel add x\n"};
     const char *text = texts[fuzz_pick(in, 5)];
     keep(PROGRAM, tsl_api_clCreateProgramWithSource(some(CONTEXT), 1, &text, NULL, NULL));
 }
@@ -525,6 +525,150 @@ static void let_time_pass(void)
         continue;
 }
 
+/* ---- Images --------------------------------------------------------------------------------------------------------
+ */
+
+static size_t some_length(void)
+{
+    unsigned choice = fuzz_byte(in);
+    return choice >= 250 ? some_size() : choice % 20;
+}
+
+/* Those with host memory are small enough for it, whatever their pitches. */
+static void create_image(void)
+{
+    static const cl_image_format formats[] = {{CL_RGBA, CL_UNSIGNED_INT8}, {CL_R, CL_FLOAT},   {CL_RGBA, CL_FLOAT},
+                                              {CL_R, CL_UNSIGNED_INT8},    {CL_INTENSITY, 99}, {CL_RG, CL_HALF_FLOAT}};
+    cl_context context = some(CONTEXT);
+    cl_mem_flags flags = some_flags();
+    bool has_host = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
+    cl_image_desc desc = {.image_type = CL_MEM_OBJECT_BUFFER + fuzz_pick(in, 8)};
+    desc.image_width = has_host ? fuzz_pick(in, 20) : some_length();
+    desc.image_height = has_host ? fuzz_pick(in, 8) : some_length();
+    desc.image_depth = has_host ? fuzz_pick(in, 4) : some_length();
+    desc.image_array_size = fuzz_pick(in, 5);
+    desc.image_row_pitch = fuzz_pick(in, 4) ? 0 : fuzz_byte(in) * 4;
+    desc.image_slice_pitch = fuzz_pick(in, 4) ? 0 : desc.image_row_pitch * fuzz_pick(in, 9);
+    desc.mem_object = fuzz_pick(in, 3) ? NULL : some(MEM);
+    const cl_image_format *format = fuzz_pick(in, 16) ? &formats[fuzz_pick(in, 6)] : NULL;
+    keep(MEM, tsl_api_clCreateImage(context, flags, format, fuzz_pick(in, 32) ? &desc : NULL,
+                                    has_host ? some_host() : NULL, NULL));
+}
+
+static void image_transfer(void)
+{
+    cl_command_queue queue = some(QUEUE);
+    cl_mem image = some(MEM), other = some(MEM);
+    size_t origin[3] = {some_length(), fuzz_pick(in, 6), fuzz_pick(in, 4)}, to[3] = {fuzz_pick(in, 8), 0, 0};
+    size_t region[3] = {fuzz_pick(in, 16), fuzz_pick(in, 6), fuzz_pick(in, 4)}, offset = some_size();
+    size_t row = fuzz_byte(in), slice = row * fuzz_pick(in, 8);
+    unsigned char color[16] = {(unsigned char)offset};
+    void *host = some_host();
+    struct around a = some_around();
+    switch (fuzz_pick(in, 6)) {
+    case 0:
+        tsl_api_clEnqueueReadImage(queue, image, some_blocking(), origin, region, row, slice, host, AROUND(a));
+        break;
+    case 1:
+        tsl_api_clEnqueueWriteImage(queue, image, some_blocking(), origin, region, row, slice, host, AROUND(a));
+        break;
+    case 2:
+        tsl_api_clEnqueueCopyImage(queue, image, other, origin, to, region, AROUND(a));
+        break;
+    case 3:
+        tsl_api_clEnqueueCopyImageToBuffer(queue, image, other, origin, region, offset, AROUND(a));
+        break;
+    case 4:
+        tsl_api_clEnqueueCopyBufferToImage(queue, other, image, offset, origin, region, AROUND(a));
+        break;
+    default:
+        tsl_api_clEnqueueFillImage(queue, image, color, origin, region, AROUND(a));
+    }
+    keep_event(&a);
+}
+
+static void map_image(void)
+{
+    static const cl_map_flags flags[] = {CL_MAP_READ, CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION, 0};
+    cl_command_queue queue = some(QUEUE);
+    cl_mem image = some(MEM);
+    size_t origin[3] = {some_length(), fuzz_pick(in, 4), 0}, region[3] = {fuzz_pick(in, 16), fuzz_pick(in, 6), 1},
+           pitches[2];
+    struct around a = some_around();
+    void *at = tsl_api_clEnqueueMapImage(queue, image, some_blocking(), flags[fuzz_pick(in, 4)], origin, region,
+                                         &pitches[0], fuzz_pick(in, 4) ? &pitches[1] : NULL, AROUND(a), NULL);
+    if (at && n_mapped < sizeof(mapped) / sizeof(mapped[0])) {
+        mapped[n_mapped].mem = image;
+        mapped[n_mapped++].at = at;
+    }
+    keep_event(&a);
+}
+
+static void sampler(void)
+{
+    cl_sampler made;
+    switch (fuzz_pick(in, 4)) {
+    case 0:
+        tsl_api_clReleaseSampler(some(SAMPLER));
+        break;
+    case 1:
+        made = some(SAMPLER);
+        tsl_api_clSetKernelArg(some(KERNEL), fuzz_pick(in, 4), sizeof(made), &made);
+        break;
+    default:
+        keep(SAMPLER, tsl_api_clCreateSampler(some(CONTEXT), fuzz_pick(in, 3), CL_ADDRESS_NONE + fuzz_pick(in, 6),
+                                              CL_FILTER_NEAREST + fuzz_pick(in, 3), NULL));
+    }
+}
+
+static void query_image(void)
+{
+    unsigned char answer[256];
+    cl_image_format formats[4];
+    size_t size = fuzz_byte(in);
+    cl_uint n;
+    switch (fuzz_pick(in, 4)) {
+    case 0:
+        tsl_api_clGetImageInfo(some(MEM), 0x1110u + fuzz_pick(in, 14), size, answer, NULL);
+        break;
+    case 1:
+        tsl_api_clGetSamplerInfo(some(SAMPLER), 0x1150u + fuzz_pick(in, 8), size, answer, NULL);
+        break;
+    case 2:
+        tsl_api_clGetSupportedImageFormats(some(CONTEXT), some_flags(), CL_MEM_OBJECT_BUFFER + fuzz_pick(in, 8),
+                                           fuzz_pick(in, 5), formats, &n);
+        break;
+    default:
+        keep(KERNEL, tsl_api_clCloneKernel(some(KERNEL), NULL));
+    }
+}
+
+static bool is_mem(cl_mem mem)
+{
+    return !tsl_api_clGetMemObjectInfo(mem, CL_MEM_TYPE, 0, NULL, NULL);
+}
+
+/* A kernel on images, whole: as single calls it is found too rarely, and nobody but the vendor can tell its arguments'
+ * kinds, so it must be given memory. */
+static void blur(void)
+{
+    cl_mem from = some(MEM), to = some(MEM);
+    size_t n = fuzz_pick(in, 16);
+    struct around a = some_around();
+    cl_kernel kernel = is_mem(from) && is_mem(to) ? tsl_api_clCreateKernel(some(PROGRAM), "blur", NULL) : NULL;
+    tsl_api_clSetKernelArg(kernel, 0, sizeof(from), &from);
+    tsl_api_clSetKernelArg(kernel, 1, sizeof(to), &to);
+    tsl_api_clEnqueueNDRangeKernel(some(QUEUE), kernel, 1, NULL, &n, NULL, AROUND(a));
+    tsl_api_clReleaseKernel(kernel);
+    keep_event(&a);
+}
+
+static void (*const image_calls[])(void) = {
+    create_image, create_image, image_transfer, image_transfer, image_transfer, map_image, sampler, query_image, blur};
+
+/* ---- All ----------------------------------------------------------------------------------------------------------
+ */
+
 static void (*const calls[])(void) = {
     create_context, create_queue,  create_buffer, create_buffer, create_sub_buffer,
     create_program, build_program, create_kernel, set_arg,       set_arg,
@@ -534,10 +678,20 @@ static void (*const calls[])(void) = {
     release_some,   retain_some,   let_time_pass, binaries,
 };
 
+/* The largest bytes are for what came last, so that the corpus keeps its meaning. */
+static void one_call(void)
+{
+    unsigned choice = fuzz_byte(in);
+    if (choice >= 232)
+        image_calls[choice % (sizeof(image_calls) / sizeof(image_calls[0]))]();
+    else
+        calls[choice % (sizeof(calls) / sizeof(calls[0]))]();
+}
+
 /* What most programs begin with, so that not every input must find it. */
 static void begin_program(void)
 {
-    const char *text = "kernel add x\nkernel mix a,b,c,d\n";
+    const char *text = "kernel add x\nkernel mix a,b,c,d\nkernel blur a,b\n";
     cl_platform_id platform = NULL;
     cl_device_id device = NULL;
     tsl_api_clGetPlatformIDs(1, &platform, NULL);
@@ -559,6 +713,9 @@ static void end_program(void)
 {
     open_gates(CL_COMPLETE);
     for (unsigned i = 0; i < n_handles; i++)
+        while (handles[i].kind == SAMPLER && tsl_api_clReleaseSampler(handles[i].handle) == CL_SUCCESS)
+            continue;
+    for (unsigned i = 0; i < n_handles; i++)
         if (handles[i].kind == QUEUE)
             tsl_api_clFinish(handles[i].handle);
     for (unsigned kind = 0; kind < DEVICE; kind++)
@@ -575,7 +732,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_machine_begin(in);
     begin_program();
     while (fuzz_more(in) && n_handles < N_HANDLES - 2)
-        calls[fuzz_pick(in, sizeof(calls) / sizeof(calls[0]))]();
+        one_call();
     end_program();
     fuzz_machine_end();
     return 0;

@@ -60,14 +60,17 @@ void fuzz_machine_begin(struct fuzz_input *input)
 {
     in = input;
     struct tsl_fake_setup setup = {.n_members = 3, .in_time = true, .on_block = meanwhile};
-    setup.members[0] = (struct tsl_fake_member){.gates = true, .memory_size = 64 << 10, .delay_ns = 10};
+    setup.members[0] = (struct tsl_fake_member){.gates = true, .images = true, .memory_size = 64 << 10, .delay_ns = 10};
     setup.members[1] = (struct tsl_fake_member){.submits_block = true, .memory_size = 32 << 10};
-    setup.members[2] = (struct tsl_fake_member){.gates = true, .memory_size = 48 << 10, .zero_copy = true};
+    setup.members[2] =
+        (struct tsl_fake_member){.gates = true, .images = true, .memory_size = 48 << 10, .zero_copy = true};
     jobs_forget();
     tsl_simulation = &simulation;
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL, TSL_FACT_VALUE, TSL_FACT_LOCAL};
     tsl_fake_kernel("add", add_body, 1, kinds, (const unsigned[]){TSL_ROLE_READ | TSL_ROLE_WRITE});
     tsl_fake_kernel("mix", mix_body, 4, kinds, (const unsigned[]){TSL_ROLE_READ, TSL_ROLE_WRITE, 0, 0});
+    static const enum tsl_fact_kind any[] = {TSL_FACT_UNKNOWN, TSL_FACT_UNKNOWN}; /* also images */
+    tsl_fake_kernel("blur", mix_body, 2, any, (const unsigned[]){TSL_ROLE_READ, TSL_ROLE_READ | TSL_ROLE_WRITE});
     tsl_fake_begin(&setup);
     tsl_members_register(&tsl_fake_driver);
 }

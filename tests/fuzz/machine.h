@@ -4,7 +4,8 @@
 
 #include "fuzz.h"
 
-/* Its programs' kernels: "add" with one argument, "mix" with four. What happens next is chosen by bytes of the input.
+/* Its programs' kernels: "add" with one argument, "mix" with four, "blur" with two that may be images (the second
+ * member has none). What happens next is chosen by bytes of the input.
  */
 void fuzz_machine_begin(struct fuzz_input *input);
 

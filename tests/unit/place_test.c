@@ -408,6 +408,20 @@ static void test_load(void **state)
     assert_int_equal(load.n, 0);
 }
 
+/* Of 2^64 work-items nobody sees the end; it still is a number, and later than that of smaller ones. */
+static void test_auto_absurd_sizes(void **state)
+{
+    struct tsl_placer *placer = make(TSL_POLICY_AUTO, NULL, NULL, 0);
+    struct tsl_placement small = ask(placer, 1, 1024), huge;
+
+    (void)state;
+    done(placer, &small, 1, 1024, 1000000);
+    huge = ask(placer, 1, UINT64_MAX);
+    assert_true(huge.end_ns > small.end_ns && huge.end_ns <= INT64_MAX);
+    done(placer, &huge, 1, UINT64_MAX, 0);
+    tsl_placer_destroy(placer);
+}
+
 /* Programs that make kernels without end don't fill the memory; what is in use is kept. */
 static void test_model_is_bounded(void **state)
 {
@@ -444,6 +458,7 @@ int main(void)
         cmocka_unit_test(test_auto_pays_off),
         cmocka_unit_test(test_auto_finds_the_best),
         cmocka_unit_test(test_load),
+        cmocka_unit_test(test_auto_absurd_sizes),
         cmocka_unit_test(test_model_is_bounded),
     };
 
