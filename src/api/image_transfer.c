@@ -118,33 +118,50 @@ static struct part part_of_buffer(struct tsl_buffer *buffer, size_t offset, cons
 
 /* ---- Reads and writes ------------------------------------------------------------------------------------------- */
 
+/* What the two calls have in common. */
+struct image_transfer {
+    cl_mem image;
+    const size_t *origin, *region;
+    struct host host;
+    bool read;
+    cl_bool blocking;
+};
+
+static cl_int check_transfer(struct image_transfer *t, const struct tsl_tail *tail, cl_command_queue queue,
+                             struct tsl_enqueue *e, struct part *part)
+{
+    cl_int error = tsl_check_queue(e, queue, t->read ? CL_COMMAND_READ_IMAGE : CL_COMMAND_WRITE_IMAGE, t->blocking);
+
+    if (!error)
+        error = check_part(e, t->image, t->origin, t->region, part);
+    if (!error)
+        error = check_host(part, &t->host);
+    if (!error)
+        error = tsl_check_tail(e, tail);
+    if (!error)
+        error = tsl_check_host_access(part->image, t->read ? TSL_HOST_READS : TSL_HOST_WRITES);
+    return error;
+}
+
 cl_int CL_API_CALL tsl_api_clEnqueueReadImage(cl_command_queue command_queue, cl_mem image, cl_bool blocking_read,
                                               const size_t *origin, const size_t *region, size_t row_pitch,
                                               size_t slice_pitch, void *ptr, cl_uint num_events_in_wait_list,
                                               const cl_event *event_wait_list, cl_event *event)
 {
     const struct tsl_tail tail = {num_events_in_wait_list, event_wait_list, event};
-    struct host host = {ptr, row_pitch, slice_pitch};
+    struct image_transfer t = {image, origin, region, {ptr, row_pitch, slice_pitch}, true, blocking_read};
     struct tsl_box_copy box;
     struct tsl_enqueue e;
     struct part part;
-    cl_int error = tsl_check_queue(&e, command_queue, CL_COMMAND_READ_IMAGE, blocking_read);
+    cl_int error = check_transfer(&t, &tail, command_queue, &e, &part);
 
-    if (!error)
-        error = check_part(&e, image, origin, region, &part);
-    if (!error)
-        error = check_host(&part, &host);
-    if (!error)
-        error = tsl_check_tail(&e, &tail);
-    if (!error)
-        error = tsl_check_host_access(part.image, TSL_HOST_READS);
     if (error)
         return error;
     box = box_to(&part);
     add_source(&box, &part);
     box.dst_offset = 0;
-    box.dst_row_pitch = host.row_pitch;
-    box.dst_slice_pitch = host.slice_pitch;
+    box.dst_row_pitch = t.host.row_pitch;
+    box.dst_slice_pitch = t.host.slice_pitch;
     return tsl_enqueue_read(&e, part.image, ptr, &box);
 }
 
@@ -155,25 +172,17 @@ cl_int CL_API_CALL tsl_api_clEnqueueWriteImage(cl_command_queue command_queue, c
                                                cl_event *event)
 {
     const struct tsl_tail tail = {num_events_in_wait_list, event_wait_list, event};
-    struct host host = {ptr, input_row_pitch, input_slice_pitch};
+    struct image_transfer t = {image, origin, region, {ptr, input_row_pitch, input_slice_pitch}, false, blocking_write};
     struct tsl_box_copy box;
     struct tsl_enqueue e;
     struct part part;
-    cl_int error = tsl_check_queue(&e, command_queue, CL_COMMAND_WRITE_IMAGE, blocking_write);
+    cl_int error = check_transfer(&t, &tail, command_queue, &e, &part);
 
-    if (!error)
-        error = check_part(&e, image, origin, region, &part);
-    if (!error)
-        error = check_host(&part, &host);
-    if (!error)
-        error = tsl_check_tail(&e, &tail);
-    if (!error)
-        error = tsl_check_host_access(part.image, TSL_HOST_WRITES);
     if (error)
         return error;
     box = box_to(&part);
-    box.src_row_pitch = host.row_pitch;
-    box.src_slice_pitch = host.slice_pitch;
+    box.src_row_pitch = t.host.row_pitch;
+    box.src_slice_pitch = t.host.slice_pitch;
     return tsl_enqueue_write(&e, part.image, ptr, &box);
 }
 
