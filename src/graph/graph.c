@@ -347,9 +347,12 @@ static void write_records(struct tsl_graph *graph)
 {
     struct tsl_op_record *records = graph->records;
     graph->records = NULL;
+    graph->n_writing++;
     tsl_graph_open(graph);
     tsl_records_write(records);
     tsl_graph_close(graph);
+    graph->n_writing--;
+    tsl_graph_changed(graph);
 }
 
 void tsl_graph_work(struct tsl_graph *graph, enum tsl_who who)

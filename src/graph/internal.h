@@ -399,6 +399,7 @@ struct tsl_graph {
     struct tsl_callback *callbacks;       /* due, oldest first */
     struct tsl_callback **callbacks_end;
     struct tsl_op_record *records; /* finished operations for the trace, newest first */
+    unsigned n_writing;            /* threads that write such */
     struct tsl_job bridge_job, callback_job;
     bool bridge_posted, callbacks_posted; /* the job holds a reference to the context */
     unsigned surplus_refs;                /* references to the context to be dropped when the lock is given */

@@ -71,6 +71,10 @@ cl_int tsl_command_wait(struct tsl_command *c)
     }
     cl_int status = c->status;
     tsl_command_unref(c);
+    if (graph->records) /* Who reads the timeline now finds the command there. */
+        tsl_graph_work(graph, TSL_WHO_APPLICATION);
+    while (graph->n_writing > 0)
+        tsl_graph_wait(graph);
     return status;
 }
 
