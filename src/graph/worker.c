@@ -6,6 +6,8 @@
 #include "graph/graph.h"
 
 #include <signal.h>
+#include <stdlib.h>
+#include <time.h>
 
 atomic_ulong tsl_worker_wakes;
 const struct tsl_simulation *tsl_simulation;
@@ -13,11 +15,15 @@ const struct tsl_simulation *tsl_simulation;
 static struct tsl_job *take_job(struct tsl_worker *worker)
 {
     pthread_mutex_lock(&worker->lock);
+    worker->busy = false;
+    if (!worker->first)
+        pthread_cond_broadcast(&worker->idle);
     while (!worker->first) {
         worker->asleep = true;
         pthread_cond_wait(&worker->wake, &worker->lock);
     }
     worker->asleep = false;
+    worker->busy = true;
     struct tsl_job *job = worker->first;
     worker->first = job->next;
     if (!worker->first)
@@ -42,20 +48,64 @@ static void *worker_main(void *arg)
     return NULL;
 }
 
+/* ---- The process's end ------------------------------------------------------------------------------------------
+ */
+
+static _Atomic(struct tsl_worker *) drained; /* the newest of those for which exit waits */
+
+/* The locks may be held by what exit interrupted. */
+static void drain(struct tsl_worker *worker, const struct timespec *until)
+{
+    if (pthread_equal(worker->thread, pthread_self()) || pthread_mutex_timedlock(&worker->lock, until))
+        return;
+    int error = 0;
+    while ((worker->busy || worker->first) && !error)
+        error = pthread_cond_timedwait(&worker->idle, &worker->lock, until);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+static void drain_all(void)
+{
+    struct timespec until;
+    if (tsl_forked())
+        return;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += TSL_WORKER_PATIENCE_MS / 1000;
+    for (struct tsl_worker *worker = atomic_load(&drained); worker; worker = worker->older)
+        drain(worker, &until);
+}
+
+static void drain_at_exit(void)
+{
+    atexit(drain_all); /* If there is no memory for that, exit is as it was. */
+}
+
+static void note_started(struct tsl_worker *worker)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (!worker->drains)
+        return;
+    pthread_once(&once, drain_at_exit);
+    worker->older = atomic_load(&drained);
+    while (!atomic_compare_exchange_weak(&drained, &worker->older, worker))
+        ;
+}
+
 /* The application's signals are for its own threads. */
 static bool start_locked(struct tsl_worker *worker)
 {
     sigset_t all, before;
     pthread_attr_t attributes;
-    pthread_t thread;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_attr_init(&attributes);
     tsl_numa_thread(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    worker->started = pthread_create(&thread, &attributes, worker_main, worker) == 0;
+    worker->started = pthread_create(&worker->thread, &attributes, worker_main, worker) == 0;
     pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (worker->started)
+        note_started(worker);
     return worker->started;
 }
 

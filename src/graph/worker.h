@@ -1,6 +1,11 @@
 /*
  * Threads of ours. Each is started when its first job arrives, blocks all signals, is named "tesela-…", and is never
- * joined: at exit it calls nothing. After fork() the child has none, and posting does nothing.
+ * joined. After fork() the child has none, and posting does nothing.
+ *
+ * A process that ends while a thread is inside a vendor's call (compiling, say) tears the vendor's library down under
+ * it. So exit waits for workers that call vendors, for TSL_WORKER_PATIENCE_MS in all: until they have nothing to do.
+ * The handler runs before those of libraries that were loaded before the thread began. Whatever the program still does
+ * in handlers of its own finds the threads as they were.
  */
 #ifndef TSL_GRAPH_WORKER_H
 #define TSL_GRAPH_WORKER_H
@@ -19,13 +24,20 @@ struct tsl_worker {
     const char *name; /* at most 15 characters */
     pthread_mutex_t lock;
     pthread_cond_t wake;
+    pthread_cond_t idle;
     struct tsl_job *first, **last;
-    bool started, asleep;
+    bool started, asleep, busy;
+    bool drains;              /* exit waits for it */
+    pthread_t thread;         /* if started */
+    struct tsl_worker *older; /* in the list of those for which exit waits */
 };
 
-#define TSL_WORKER(thread_name)                                                                    \
-    {                                                                                              \
-        .name = (thread_name), .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER \
+#define TSL_WORKER_PATIENCE_MS 2000
+
+#define TSL_WORKER(thread_name)                                                                     \
+    {                                                                                               \
+        .name = (thread_name), .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, \
+        .idle = PTHREAD_COND_INITIALIZER                                                            \
     }
 
 /* Puts the job at the end of the worker's list unless it is there already. It runs once for all posts that come before
