@@ -54,6 +54,7 @@ static cl_int probe(tsl_found_fn *found, void *arg)
 static cl_int open_member(const struct tsl_path *path, struct tsl_member **member)
 {
     struct cpu_member *m = calloc(1, sizeof(*m));
+    pthread_condattr_t monotonic;
     cl_int error;
 
     if (!m)
@@ -73,8 +74,12 @@ static cl_int open_member(const struct tsl_path *path, struct tsl_member **membe
     m->base.caps.max_alloc_size = m->base.caps.memory_size / 2;
     m->n_threads = m->place.n_threads;
     m->ready_end = &m->ready;
+    TAILQ_INIT(&m->gates);
     pthread_mutex_init(&m->lock, NULL);
-    pthread_cond_init(&m->work, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&m->work, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     pthread_cond_init(&m->done, NULL);
     tsl_pool_init(&m->tasks, sizeof(struct cpu_task));
     tsl_pool_init(&m->launches, cpu_launch_size());
@@ -223,6 +228,8 @@ const struct tsl_driver tsl_cpu_driver = {
     .can_wait = can_wait,
     .gate_create = cpu_gate_create,
     .gate_open = cpu_gate_open,
+    .gate_by = cpu_gate_by,
+    .fence_is_sure = cpu_fence_is_sure,
     .build = cpu_build,
     .compile = cpu_compile,
     .link = cpu_link,

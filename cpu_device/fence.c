@@ -72,12 +72,106 @@ cl_int cpu_gate_create(struct tsl_member *member, struct tsl_fence **gate)
     return CL_SUCCESS;
 }
 
+/* ---- Openers ------------------------------------------------------------------------------------------------------
+ */
+
+void cpu_gate_by(struct tsl_fence *gate, struct tsl_fence *opener)
+{
+    struct cpu_member *member = cpu_member_of(gate->member);
+    struct cpu_task *task = cpu_task_of(gate);
+
+    if (!opener->driver->fence_peek)
+        return;
+    tsl_fence_ref(opener);
+    pthread_mutex_lock(&member->lock);
+    task->opener = opener;
+    TAILQ_INSERT_TAIL(&member->gates, task, link);
+    atomic_fetch_add(&member->n_gates, 1);
+    if (member->n_sleeping && !member->resting && !atomic_load(&member->looking))
+        pthread_cond_signal(&member->work);
+    pthread_mutex_unlock(&member->lock);
+}
+
+static struct tsl_fence *forget_opener(struct cpu_member *member, struct cpu_task *gate)
+{
+    struct tsl_fence *opener;
+
+    pthread_mutex_lock(&member->lock);
+    opener = gate->opener;
+    gate->opener = NULL;
+    if (opener) {
+        TAILQ_REMOVE(&member->gates, gate, link);
+        atomic_fetch_sub(&member->n_gates, 1);
+    }
+    pthread_mutex_unlock(&member->lock);
+    return opener;
+}
+
+/* False: it was open. */
+static bool open_gate(struct cpu_task *gate, cl_int status)
+{
+    struct cpu_member *member = cpu_member_of(gate->fence.member);
+    struct tsl_fence *opener;
+
+    if (atomic_exchange(&gate->opened, true))
+        return false;
+    opener = forget_opener(member, gate);
+    cpu_complete(gate, status);
+    tsl_fence_unref(opener);
+    return true;
+}
+
 cl_int cpu_gate_open(struct tsl_fence *gate, cl_int status)
 {
+    struct cpu_member *member = cpu_member_of(gate->member);
+
     if (cpu_task_of(gate)->kind != CPU_GATE)
         return CL_INVALID_VALUE;
-    if (cpu_fence_status(gate) <= CL_COMPLETE)
+    if (!open_gate(cpu_task_of(gate), status))
         return CL_INVALID_OPERATION;
-    cpu_complete(cpu_task_of(gate), status);
+    cpu_wake(member);
     return CL_SUCCESS;
+}
+
+/* So many of the oldest are looked at: they open in their order, mostly. */
+#define LOOK_AT 4
+
+void cpu_look_at_gates(struct cpu_member *member)
+{
+    struct cpu_task *gate, *found = NULL;
+    unsigned n = 0;
+    bool more;
+
+    if (pthread_mutex_trylock(&member->lock))
+        return;
+    TAILQ_FOREACH(gate, &member->gates, link)
+    {
+        if (gate->opener->driver->fence_peek(gate->opener))
+            found = gate;
+        if (found || ++n == LOOK_AT)
+            break;
+    }
+    if (found)
+        tsl_fence_ref(&found->fence);
+    pthread_mutex_unlock(&member->lock);
+    if (!found)
+        return;
+    open_gate(found, CL_COMPLETE);
+    tsl_fence_unref(&found->fence);
+    pthread_mutex_lock(&member->lock);
+    more = member->ready && (member->ready->next || member->ready->max_working > 1);
+    pthread_mutex_unlock(&member->lock);
+    if (more)
+        cpu_wake(member);
+}
+
+bool cpu_fence_is_sure(struct tsl_fence *fence)
+{
+    struct cpu_member *member = cpu_member_of(fence->member);
+    bool sure;
+
+    pthread_mutex_lock(&member->lock);
+    sure = cpu_is_sure_locked(cpu_task_of(fence));
+    pthread_mutex_unlock(&member->lock);
+    return sure;
 }

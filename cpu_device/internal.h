@@ -21,6 +21,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/queue.h>
 
 /* place.c: the line CPU of TESELA_CONFIG, as far as this machine has it; without one all that the process may use. */
 struct cpu_place {
@@ -48,6 +49,10 @@ struct cpu_member {
     bool closing;
     struct cpu_worker *helpers; /* free ones */
     pthread_t master;
+    TAILQ_HEAD(, cpu_task) gates; /* not open, whose openers can be looked at, oldest first */
+    atomic_uint n_gates;
+    atomic_bool looking;             /* a thread of the team looks at them, without sleeping … */
+    bool resting;                    /* … or now and then */
     struct tsl_pool tasks, launches; /* a stream of small launches allocates nothing */
 };
 
@@ -73,6 +78,8 @@ struct cpu_mem {
     bool owned;
     struct tsl_kc_image image; /* of an image: what kernels are given; element_size 0: none */
 };
+
+#define CPU_MAX_UNSURE 3u
 
 enum cpu_kind { CPU_MARK, CPU_COPY, CPU_FILL, CPU_LAUNCH, CPU_GATE };
 
@@ -128,6 +135,12 @@ struct cpu_task {
     unsigned n_working, max_working;
     atomic_int error;
     struct tsl_times times;
+    bool sure;                               /* as fence_is_sure says, as far as was asked */
+    struct cpu_task *unsure[CPU_MAX_UNSURE]; /* what it waited for and wasn't sure when it came; references */
+    unsigned n_unsure;                       /* more than there is room for: nobody knows */
+    atomic_bool opened;                      /* gates */
+    struct tsl_fence *opener;                /* of a gate in member->gates: a reference */
+    TAILQ_ENTRY(cpu_task) link;              /* there */
     union {
         struct tsl_copy copy; /* places by address: mem is NULL */
         struct cpu_fill fill;
@@ -174,6 +187,11 @@ void cpu_team_stop(struct cpu_member *member); /* waits for the threads */
 #define CPU_LOOK_NS 20000u
 #define CPU_LOOKS   16u /* between two looks at the clock */
 
+/* As long as a gate isn't open, one thread looks for longer: other devices take longer than threads. Then it sleeps in
+ * steps. It goes on with what the gate held back, and so nobody need be woken, nor call the other technology. */
+#define CPU_GATE_LOOK_NS 200000u
+#define CPU_GATE_REST_NS 500000
+
 static inline void cpu_pause(void)
 {
 #if defined(__x86_64__)
@@ -192,7 +210,10 @@ cl_int cpu_submit(struct tsl_lane *lane, struct cpu_task *task, const struct tsl
                   struct tsl_fence **fence);
 /* Complete, whatever it was: dependents become ready, waiters are told. Without the lock. */
 void cpu_complete(struct cpu_task *task, cl_int status);
-void cpu_wake(struct cpu_member *member); /* somebody for what is ready */
+void cpu_wake(struct cpu_member *member);       /* somebody for what is ready */
+bool cpu_is_sure_locked(struct cpu_task *task); /* see fence_is_sure */
+/* fence.c: opens the oldest gates whose openers have ended, as far as can be seen. The caller goes on with the work. */
+void cpu_look_at_gates(struct cpu_member *member);
 /* Takes a piece of the first ready task (of a lane, unless NULL); NULL: nothing there. The lock is held. */
 struct cpu_task *cpu_take_locked(struct cpu_member *member, const struct cpu_lane *lane, uint64_t *piece);
 /* The piece is done; was it the task's last? The lock is held. */
@@ -244,6 +265,9 @@ cl_int cpu_fence_times(struct tsl_fence *fence, struct tsl_times *times);
 void cpu_fence_free(struct tsl_fence *fence);
 cl_int cpu_gate_create(struct tsl_member *member, struct tsl_fence **gate);
 cl_int cpu_gate_open(struct tsl_fence *gate, cl_int status);
+void cpu_gate_by(struct tsl_fence *gate, struct tsl_fence *opener);
+bool cpu_fence_is_sure(struct tsl_fence *fence);
+bool cpu_launch_is_short(const struct cpu_task *task); /* some microseconds of one thread, as far as was measured */
 cl_int cpu_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
                  char **log);
 cl_int cpu_compile(struct tsl_member *member, const struct tsl_program_input *input,

@@ -233,6 +233,16 @@ static void learn(struct cpu_kernel *kernel, uint64_t ns, uint64_t groups)
     atomic_store_explicit(&kernel->group_ps, old ? (old + now) / 2 : now, memory_order_relaxed);
 }
 
+#define SHORT_PS UINT64_C(5000000)
+
+bool cpu_launch_is_short(const struct cpu_task *task)
+{
+    const struct cpu_launch *launch = task->launch;
+    uint64_t group_ps = atomic_load_explicit(&launch->kernel->group_ps, memory_order_relaxed);
+
+    return group_ps && task->max_working == 1 && launch->count[0] * launch->n_rows < SHORT_PS / group_ps;
+}
+
 cl_int cpu_launch_run(struct cpu_worker *worker, struct cpu_launch *launch, uint64_t piece)
 {
     uint64_t row = piece / launch->n_chunks * launch->rows, end = min(row + launch->rows, launch->n_rows);

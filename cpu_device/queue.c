@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 
+/* What moves no more bytes than this is done soon. */
+#define SHORT_SIZE ((size_t)64 << 10)
+
 struct cpu_task *cpu_task_create(struct cpu_member *member, enum cpu_kind kind)
 {
     struct cpu_task *task = tsl_pool_take(&member->tasks);
@@ -78,7 +81,56 @@ static bool depend_locked(struct cpu_task *task, struct cpu_task *on, bool stric
     if (!add_edge_locked(on, (struct cpu_edge){task, strict}))
         return false;
     task->n_waits++;
+    if (!cpu_is_sure_locked(on)) {
+        if (task->n_unsure < CPU_MAX_UNSURE)
+            task->unsure[task->n_unsure] = cpu_task_of(tsl_fence_ref(&on->fence));
+        task->n_unsure++;
+    }
     return true;
+}
+
+static bool is_short(const struct cpu_task *task)
+{
+    switch (task->kind) {
+    case CPU_LAUNCH:
+        return cpu_launch_is_short(task);
+    case CPU_COPY:
+        return task->copy.region[0] * task->copy.region[1] * task->copy.region[2] <= SHORT_SIZE;
+    case CPU_FILL:
+        return task->fill.size <= SHORT_SIZE;
+    default:
+        return true;
+    }
+}
+
+static bool opener_is_sure(const struct cpu_task *gate)
+{
+    return gate->opener && gate->opener->driver->fence_is_sure && gate->opener->driver->fence_is_sure(gate->opener);
+}
+
+/* What it waits for is only asked what it knows itself: no walks along chains. */
+bool cpu_is_sure_locked(struct cpu_task *task)
+{
+    if (task->sure || is_complete(task))
+        return true;
+    if (task->kind == CPU_GATE)
+        return opener_is_sure(task);
+    if (!is_short(task) || (task->n_waits && task->n_unsure > CPU_MAX_UNSURE))
+        return false;
+    for (unsigned i = 0; i < task->n_unsure && task->n_waits; i++) {
+        struct cpu_task *on = task->unsure[i];
+
+        if (!on->sure && !is_complete(on) && (on->kind != CPU_GATE || !opener_is_sure(on)))
+            return false;
+    }
+    task->sure = true;
+    return true;
+}
+
+static void forget_unsure(struct cpu_task *task)
+{
+    for (unsigned i = 0; i < task->n_unsure && i < CPU_MAX_UNSURE; i++)
+        tsl_fence_unref(&task->unsure[i]->fence);
 }
 
 /* Nothing stands before it any more: it is ready. A failed wait leaves it in order, as a piece of no work. */
@@ -177,11 +229,13 @@ void cpu_complete(struct cpu_task *task, cl_int status)
     for (unsigned i = 0; i < n_notes; i++)
         notes[i].fn(notes[i].arg, status);
     free(notes);
+    forget_unsure(task);
     if (lane)
         cpu_lane_unref(lane);
-    /* This thread goes on with one of them, unless an earlier task has room for it. */
-    if (n_dependents > 1 || task->kind == CPU_GATE ||
-        (n_dependents && atomic_load_explicit(&member->n_ready, memory_order_relaxed) > 1))
+    /* This thread goes on with one of them, unless an earlier task has room for it; who opens a gate sees to that
+     * itself. */
+    if (task->kind != CPU_GATE &&
+        (n_dependents > 1 || (n_dependents && atomic_load_explicit(&member->n_ready, memory_order_relaxed) > 1)))
         cpu_wake(member);
     tsl_fence_unref(&task->fence);
 }

@@ -27,15 +27,51 @@ static bool is_ready(struct cpu_member *member)
     return atomic_load_explicit(&member->n_ready, memory_order_relaxed) > 0;
 }
 
-/* A launch that follows soon finds the thread awake. */
+static bool has_gates(struct cpu_member *member)
+{
+    return atomic_load_explicit(&member->n_gates, memory_order_relaxed) > 0;
+}
+
+/* A launch that follows soon finds the thread awake; one of the threads also looks who opens gates. */
 static bool look_for_work(struct cpu_member *member)
 {
-    uint64_t end = tsl_clock_ns() + CPU_LOOK_NS;
+    uint64_t begin = tsl_clock_ns(), span = CPU_LOOK_NS;
+    bool looks = false;
 
-    while (!is_ready(member) && tsl_clock_ns() < end)
+    while (!is_ready(member) && tsl_clock_ns() - begin < span) {
+        if (!looks && has_gates(member)) {
+            looks = !atomic_exchange(&member->looking, true);
+            span = looks ? CPU_GATE_LOOK_NS : span;
+        }
+        if (looks)
+            cpu_look_at_gates(member);
         for (unsigned i = 0; i < CPU_LOOKS && !is_ready(member); i++)
             cpu_pause();
+    }
+    if (looks)
+        atomic_store(&member->looking, false);
     return is_ready(member);
+}
+
+/* Wakes for a look at the gates now and then. */
+static void rest_locked(struct cpu_member *member)
+{
+    struct timespec until;
+
+    member->resting = true;
+    while (!is_ready(member) && !member->closing && has_gates(member)) {
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += CPU_GATE_REST_NS;
+        if (until.tv_nsec >= 1000000000) {
+            until.tv_nsec -= 1000000000;
+            until.tv_sec++;
+        }
+        pthread_cond_timedwait(&member->work, &member->lock, &until);
+        pthread_mutex_unlock(&member->lock);
+        cpu_look_at_gates(member);
+        pthread_mutex_lock(&member->lock);
+    }
+    member->resting = false;
 }
 
 /* False: it is time to go. */
@@ -47,7 +83,9 @@ static bool sleep_for_work(struct cpu_member *member)
         return true;
     pthread_mutex_lock(&member->lock);
     member->n_sleeping++;
-    if (!is_ready(member) && !member->closing)
+    if (has_gates(member) && !member->resting)
+        rest_locked(member);
+    else if (!is_ready(member) && !member->closing)
         pthread_cond_wait(&member->work, &member->lock);
     member->n_sleeping--;
     closing = member->closing;

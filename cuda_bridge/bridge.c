@@ -189,6 +189,7 @@ static void *run(void *arg)
         take_watches(&b);
         look_at_watches(&b);
         advance_lanes(&b);
+        tsl_cuda_hosts_trim(b.member);
         if (b.progress)
             last_ns = now_ns();
         else

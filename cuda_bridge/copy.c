@@ -206,6 +206,11 @@ static cl_int copy_small(struct tsl_cuda_lane *lane, const struct tsl_copy *copy
     return error;
 }
 
+bool tsl_cuda_copy_is_direct(const struct tsl_copy *copy)
+{
+    return (copy->dst.mem && copy->src.mem) || is_pinned(copy->src.mem ? &copy->dst : &copy->src, copy->region);
+}
+
 bool tsl_cuda_copy_ready(struct tsl_cuda_member *member, const struct tsl_copy *copy)
 {
     return !tsl_cuda_dues_meet(member, copy->src.mem ? &copy->dst : &copy->src, copy->region);
@@ -217,7 +222,7 @@ cl_int tsl_cuda_run_copy(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
     struct tsl_cuda_member *member = tsl_cuda_member(lane->base.member);
     cl_int error = CL_OUT_OF_HOST_MEMORY;
 
-    if ((copy->dst.mem && copy->src.mem) || is_pinned(copy->src.mem ? &copy->dst : &copy->src, copy->region))
+    if (tsl_cuda_copy_is_direct(copy))
         return tsl_cuda_error(member, tsl_cuda_copy_box(&copy->dst, &copy->src, copy->region, lane->stream));
     if (bytes_of(copy->region) <= TSL_CUDA_PIECE_MAX)
         error = copy_small(lane, copy);

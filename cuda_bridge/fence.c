@@ -41,6 +41,9 @@ void tsl_cuda_fence_free(struct tsl_fence *fence)
     tsl_cuda_event_put(member, lane && lane->profile, f->start);
     tsl_cuda_event_put(member, lane && lane->profile, f->end);
     tsl_cuda_epoch_put(member, f->epoch);
+    tsl_fence_unref(f->opener);
+    for (unsigned i = 0; i < f->n_doubts; i++)
+        tsl_fence_unref(&f->doubts[i]->base);
     tsl_spin_take(&member->pool_lock);
     f->next = member->free_fences;
     member->free_fences = f;
@@ -62,15 +65,19 @@ void tsl_cuda_fences_finish(struct tsl_cuda_member *member)
 /* ---- States -------------------------------------------------------------------------------------------------------
  */
 
-static enum tsl_cuda_state state_of(const struct tsl_cuda_fence *fence)
-{
-    /* Acquire: whoever sees the state sees what was written before it, events and status. */
-    return (enum tsl_cuda_state)atomic_load_explicit(&fence->state, memory_order_acquire);
-}
-
 static void set_state(struct tsl_cuda_fence *fence, enum tsl_cuda_state state)
 {
     atomic_store_explicit(&fence->state, (int)state, memory_order_release);
+}
+
+/* Entered. */
+static void flag_locked(struct tsl_cuda_fence *fence)
+{
+    struct tsl_cuda_lane *lane = fence->lane;
+
+    tsl_cuda_lane_flag(lane);
+    if (lane->flagged == (uint32_t)lane->sent && lane->doubtful <= fence->sent)
+        atomic_store(&fence->told, true);
 }
 
 /* Whoever comes second, of the one who watches and the one who sends, has the flag written. */
@@ -81,32 +88,63 @@ void tsl_cuda_fence_flag(struct tsl_cuda_fence *fence)
     if (!fence->lane || atomic_exchange(&fence->watched, true))
         return;
     atomic_thread_fence(memory_order_seq_cst);
-    if (state_of(fence) != TSL_CUDA_SENT || tsl_cuda_enter(member))
+    if (tsl_cuda_fence_state(fence) != TSL_CUDA_SENT || tsl_cuda_enter(member))
         return;
     pthread_mutex_lock(&fence->lane->lock);
-    tsl_cuda_lane_flag(fence->lane);
+    flag_locked(fence);
     pthread_mutex_unlock(&fence->lane->lock);
     tsl_cuda_leave(member);
+}
+
+/* By their distance, which stays small: the numbers themselves come round. */
+static bool reaches(uint32_t number, const struct tsl_cuda_fence *fence)
+{
+    return (int32_t)(number - (uint32_t)fence->sent) >= 0;
 }
 
 bool tsl_cuda_fence_unflagged(struct tsl_cuda_fence *fence)
 {
     struct tsl_cuda_piece *flag;
-    uint32_t told;
 
-    if (state_of(fence) != TSL_CUDA_SENT || !(flag = atomic_load(&fence->lane->flag)))
+    if (tsl_cuda_fence_state(fence) != TSL_CUDA_SENT || !(flag = atomic_load(&fence->lane->flag)))
         return false;
-    told = atomic_load_explicit((_Atomic uint32_t *)flag->host, memory_order_acquire);
-    /* By their distance, which stays small: the numbers themselves come round. */
-    if ((int32_t)(told - (uint32_t)fence->sent) < 0)
+    if (!reaches(atomic_load_explicit((_Atomic uint32_t *)flag->host, memory_order_acquire), fence))
         return true;
     tsl_cuda_lane_saw(fence->lane, fence->sent);
     return false;
 }
 
+/* Whoever sees the lane's flag needs nothing else, neither a piece to be copied nor a call of CUDA. */
+static bool has_flag(const struct tsl_cuda_fence *fence)
+{
+    return fence->lane && tsl_cuda_fence_state(fence) == TSL_CUDA_SENT && !fence->due_number &&
+           atomic_load(&fence->lane->flag);
+}
+
+bool tsl_cuda_fence_peek(const struct tsl_fence *fence)
+{
+    const struct tsl_cuda_fence *f = (const struct tsl_cuda_fence *)fence;
+    struct tsl_cuda_piece *flag;
+
+    if (tsl_cuda_fence_state(f) == TSL_CUDA_OVER)
+        return f->status == CL_COMPLETE;
+    if (!has_flag(f))
+        return false;
+    flag = atomic_load(&f->lane->flag);
+    return reaches(atomic_load_explicit((_Atomic uint32_t *)flag->host, memory_order_acquire), f) &&
+           tsl_cuda_is_certain(f);
+}
+
+bool tsl_cuda_fence_is_sure(struct tsl_fence *fence)
+{
+    const struct tsl_cuda_fence *f = tsl_cuda_fence(fence);
+
+    return tsl_cuda_fence_state(f) == TSL_CUDA_OVER || (has_flag(f) && atomic_load(&f->told));
+}
+
 bool tsl_cuda_fence_is_behind(const struct tsl_cuda_fence *fence, const struct tsl_cuda_fence *other)
 {
-    return fence->lane == other->lane && state_of(fence) == TSL_CUDA_SENT && fence->sent > other->sent;
+    return fence->lane == other->lane && tsl_cuda_fence_state(fence) == TSL_CUDA_SENT && fence->sent > other->sent;
 }
 
 cl_int tsl_cuda_fence_send(struct tsl_cuda_fence *fence)
@@ -126,7 +164,7 @@ cl_int tsl_cuda_fence_send(struct tsl_cuda_fence *fence)
     set_state(fence, TSL_CUDA_SENT);
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load(&fence->watched))
-        tsl_cuda_lane_flag(fence->lane);
+        flag_locked(fence);
     return CL_SUCCESS;
 }
 
@@ -143,20 +181,22 @@ static void settle(struct tsl_cuda_fence *fence, cl_int status)
     struct tsl_cuda_member *member = tsl_cuda_member(fence->base.member);
     int sent = TSL_CUDA_SENT;
 
+    if (status == CL_COMPLETE && tsl_cuda_has_failed(fence)) /* It was called off. */
+        status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     if (status == CL_COMPLETE && fence->due_number)
         tsl_cuda_dues_run(member, fence->due_number);
     if (atomic_compare_exchange_strong(&fence->state, &sent, TSL_CUDA_SETTLING)) {
         fence->status = status;
         set_state(fence, TSL_CUDA_OVER);
     }
-    while (state_of(fence) != TSL_CUDA_OVER)
+    while (tsl_cuda_fence_state(fence) != TSL_CUDA_OVER)
         sched_yield();
 }
 
 enum tsl_cuda_state tsl_cuda_fence_look(struct tsl_cuda_fence *fence)
 {
     struct tsl_cuda_member *member = tsl_cuda_member(fence->base.member);
-    enum tsl_cuda_state state = state_of(fence);
+    enum tsl_cuda_state state = tsl_cuda_fence_state(fence);
     CUresult result;
 
     if (state == TSL_CUDA_HELD || state == TSL_CUDA_OVER)
@@ -174,7 +214,7 @@ enum tsl_cuda_state tsl_cuda_fence_look(struct tsl_cuda_fence *fence)
 static enum tsl_cuda_state look_from_outside(struct tsl_cuda_fence *fence)
 {
     struct tsl_cuda_member *member = tsl_cuda_member(fence->base.member);
-    enum tsl_cuda_state state = state_of(fence);
+    enum tsl_cuda_state state = tsl_cuda_fence_state(fence);
     cl_int error;
 
     if (state == TSL_CUDA_HELD || state == TSL_CUDA_OVER)
@@ -312,7 +352,8 @@ bool tsl_cuda_can_wait(struct tsl_member *member, const struct tsl_fence *fence)
     return fence->driver == member->driver;
 }
 
-/* ---- Gates: what waits for one is held on the host ----------------------------------------------------------------
+/* ---- Gates: what waits for one is held on the host, or waits on the device (ahead.c)
+ * ----------------------------------------------------------------
  */
 
 cl_int tsl_cuda_gate_create(struct tsl_member *member, struct tsl_fence **gate)
@@ -328,11 +369,23 @@ cl_int tsl_cuda_gate_create(struct tsl_member *member, struct tsl_fence **gate)
 cl_int tsl_cuda_gate_open(struct tsl_fence *gate, cl_int status)
 {
     struct tsl_cuda_fence *f = tsl_cuda_fence(gate);
+    struct tsl_cuda_member *member = tsl_cuda_member(gate->member);
 
     if (!f->is_gate || status > 0)
         return CL_INVALID_VALUE;
     if (atomic_exchange(&f->opened, true))
         return CL_INVALID_OPERATION;
-    tsl_cuda_fence_end(f, status);
+    pthread_mutex_lock(&member->lock);
+    f->status = status;
+    set_state(f, TSL_CUDA_OVER);
+    pthread_mutex_unlock(&member->lock);
+    tsl_cuda_words_open(f);
+    tsl_cuda_bridge_kick(member);
     return CL_SUCCESS;
+}
+
+void tsl_cuda_gate_by(struct tsl_fence *gate, struct tsl_fence *opener)
+{
+    if (opener->driver != &tsl_cuda_driver && opener->driver->fence_is_sure)
+        tsl_cuda_fence(gate)->opener = tsl_fence_ref(opener);
 }

@@ -13,6 +13,7 @@
 #define LARGEST   ((size_t)512 << 20)
 #define PART      16 /* of the machine's memory may be pinned so ... */
 #define ALL_MAX   ((size_t)2 << 30)
+#define KEPT_PART 4 /* of that may be kept unused */
 
 /* What the core has, or may have again. */
 struct tsl_cuda_host {
@@ -23,11 +24,21 @@ struct tsl_cuda_host {
     struct tsl_cuda_host *next; /* in host_free */
 };
 
-static size_t most(void)
+static size_t most_once(void)
 {
     size_t part = (size_t)sysconf(_SC_PHYS_PAGES) / PART * (size_t)sysconf(_SC_PAGESIZE);
 
     return part < ALL_MAX ? part : ALL_MAX;
+}
+
+static size_t most(void)
+{
+    static _Atomic size_t known;
+    size_t size = atomic_load(&known);
+
+    if (!size)
+        atomic_store(&known, size = most_once());
+    return size;
 }
 
 /* One that was given back and isn't much too large. */
@@ -40,8 +51,10 @@ static struct tsl_cuda_host *take(struct tsl_cuda_member *member, size_t size)
     while (*at && ((*at)->size < size || (*at)->size > size + size / 4))
         at = &(*at)->next;
     host = *at;
-    if (host)
+    if (host) {
         *at = host->next;
+        member->host_kept -= host->size;
+    }
     tsl_spin_give(&member->pool_lock);
     return host;
 }
@@ -90,6 +103,17 @@ static bool pin(struct tsl_cuda_member *member, struct tsl_cuda_host *host)
     return false;
 }
 
+static bool get(struct tsl_cuda_member *member, struct tsl_cuda_host *host)
+{
+    bool got;
+
+    if (tsl_cuda_enter(member))
+        return false;
+    got = host->size <= TSL_CUDA_PIECE_MAX ? get_piece(member, host) : pin(member, host);
+    tsl_cuda_leave(member);
+    return got;
+}
+
 static struct tsl_cuda_host *make(struct tsl_cuda_member *member, size_t size)
 {
     struct tsl_cuda_host *host = calloc(1, sizeof(*host));
@@ -99,9 +123,10 @@ static struct tsl_cuda_host *make(struct tsl_cuda_member *member, size_t size)
         return NULL;
     host->member = member;
     host->size = size;
-    if (!tsl_cuda_enter(member)) {
-        made = size <= TSL_CUDA_PIECE_MAX ? get_piece(member, host) : pin(member, host);
-        tsl_cuda_leave(member);
+    /* The graph's lock may be held, which threads that open gates may want, too. */
+    if (tsl_cuda_pinning_begin(member)) {
+        made = get(member, host);
+        tsl_cuda_pinning_end(member);
     }
     if (made)
         return host;
@@ -138,6 +163,16 @@ cl_int tsl_cuda_host_alloc(struct tsl_member *member, size_t size, void **host, 
     return CL_SUCCESS;
 }
 
+static bool keeps_too_much(struct tsl_cuda_member *member)
+{
+    bool much;
+
+    tsl_spin_take(&member->pool_lock);
+    much = member->host_kept > most() / KEPT_PART;
+    tsl_spin_give(&member->pool_lock);
+    return much;
+}
+
 void tsl_cuda_host_free(struct tsl_cuda_host *host)
 {
     struct tsl_cuda_member *member = host->member;
@@ -151,7 +186,42 @@ void tsl_cuda_host_free(struct tsl_cuda_host *host)
     tsl_spin_take(&member->pool_lock);
     host->next = member->host_free;
     member->host_free = host;
+    member->host_kept += host->size;
     tsl_spin_give(&member->pool_lock);
+    if (keeps_too_much(member))
+        tsl_cuda_bridge_kick(member);
+}
+
+/* The longest unused of too much. */
+static struct tsl_cuda_host *take_last(struct tsl_cuda_member *member)
+{
+    struct tsl_cuda_host **at, *last = NULL;
+
+    tsl_spin_take(&member->pool_lock);
+    at = &member->host_free;
+    while (*at && (*at)->next)
+        at = &(*at)->next;
+    if (member->host_kept > most() / KEPT_PART && *at) {
+        last = *at;
+        *at = NULL;
+        member->host_kept -= last->size;
+        member->host_large -= last->size;
+    }
+    tsl_spin_give(&member->pool_lock);
+    return last;
+}
+
+void tsl_cuda_hosts_trim(struct tsl_cuda_member *member)
+{
+    struct tsl_cuda_host *host;
+
+    while (keeps_too_much(member) && !tsl_cuda_enter(member)) {
+        host = take_last(member);
+        if (host)
+            tsl_cu.cuMemFreeHost(host->at);
+        tsl_cuda_leave(member);
+        free(host);
+    }
 }
 
 void tsl_cuda_hosts_finish(struct tsl_cuda_member *member)

@@ -107,10 +107,16 @@ struct tsl_cuda_member {
     } free_events[2]; /* without and with times */
     struct tsl_cuda_fence *free_fences;
     struct tsl_cuda_piece *free_pieces[TSL_CUDA_PIECE_CLASSES];
+    struct tsl_cuda_words *free_words; /* ahead.c */
+    struct tsl_cuda_word_block *word_blocks;
+    atomic_uint_fast64_t gate_open_ns; /* when one with words opened last */
+    atomic_uint_fast64_t ahead_ns;     /* until then nothing goes ahead of gates … */
+    atomic_uint_fast64_t ahead_off_ns; /* … and for how long that is next time */
     struct tsl_cuda_block *blocks;
     unsigned n_blocks;
     struct tsl_cuda_host *host_free; /* host.c */
     size_t host_small, host_large;   /* bytes: in pieces that are in use, pinned by themselves */
+    size_t host_kept;                /* of the latter, in host_free */
 
     pthread_mutex_t dues_lock; /* guards dues; memory is copied under it */
     TAILQ_HEAD(, tsl_cuda_due) dues;
@@ -123,7 +129,9 @@ struct tsl_cuda_member {
     pthread_cond_t kicked;  /* for the bridge thread */
     pthread_t bridge;
     bool has_bridge, closing;
+    unsigned n_pinning;    /* threads that pin memory while others may wait for them */
     atomic_uint n_changes; /* written under lock */
+    atomic_uint n_ahead;   /* gates that aren't open and for which streams wait */
     STAILQ_HEAD(tsl_cuda_watches, tsl_cuda_watch) watches;
     TAILQ_HEAD(, tsl_cuda_lane) held; /* lanes with work that is held on the host */
 
@@ -153,6 +161,7 @@ struct tsl_cuda_lane {
     STAILQ_HEAD(, tsl_cuda_work) works;    /* held, oldest first */
     _Atomic(struct tsl_cuda_piece *) flag; /* the stream writes there what `sent` was; NULL: nobody watched yet */
     uint32_t flagged;                      /* what it will have written last; guarded by lock */
+    uint64_t doubtful;                     /* number of the newest work that waits for gates; guarded by lock */
     struct tsl_cuda_batch *batch;          /* launches that go on their way together; NULL: none were quick yet */
     bool piping;                           /* the pipeline has the lane's newest work; what follows is held */
     struct tsl_cuda_fence *piped;          /* that work's fence, a reference, or NULL */
@@ -173,6 +182,8 @@ struct tsl_cuda_mem {
 /* ---- Fences (fence.c) ---------------------------------------------------------------------------------------------
  */
 
+#define TSL_CUDA_MAX_DOUBTS 2
+
 enum tsl_cuda_state {
     TSL_CUDA_HELD,     /* the host still has it: held, piped, or an unopened gate */
     TSL_CUDA_SENT,     /* the device has it: event tells */
@@ -192,7 +203,15 @@ struct tsl_cuda_fence {
     struct tsl_times times; /* of piped work, whose ends the host sees */
     bool is_gate;
     atomic_bool opened;
+    struct tsl_fence *opener;     /* of a gate: whose end opens it, a reference; NULL: nobody said */
+    struct tsl_cuda_words *words; /* of a gate for which streams wait; guarded by member->lock */
+    uint32_t number;              /* what is written there */
+    uint64_t given_ns;            /* when it got them */
+    /* Of work that was sent before the gates on which it depends were open: references. Constant once it is SENT. */
+    struct tsl_cuda_fence *doubts[TSL_CUDA_MAX_DOUBTS];
+    unsigned n_doubts;
     atomic_bool watched;         /* the lane's flag is to tell of it */
+    atomic_bool told;            /* it will, without waiting for gates of later work */
     struct tsl_cuda_fence *next; /* in the pool */
 };
 
@@ -227,8 +246,10 @@ struct tsl_cuda_grid {
 
 struct tsl_cuda_work {
     enum tsl_cuda_kind kind;
-    struct tsl_waits waits;       /* references only if held */
-    struct tsl_cuda_fence *fence; /* a reference, or NULL */
+    struct tsl_waits waits;                             /* references only if held */
+    struct tsl_cuda_fence *fence;                       /* a reference, or NULL */
+    struct tsl_cuda_fence *doubts[TSL_CUDA_MAX_DOUBTS]; /* while it is being sent: as in its fence; borrowed */
+    unsigned n_doubts;
     union {
         struct tsl_copy copy;
         struct {
@@ -352,6 +373,8 @@ void tsl_cuda_unpack(const struct tsl_place *place, const void *packed, const si
 
 cl_int tsl_cuda_host_alloc(struct tsl_member *member, size_t size, void **host, struct tsl_mem **mem);
 void tsl_cuda_host_free(struct tsl_cuda_host *host);
+/* Gives back what is kept beyond what is worth it: the longest unused first. Not entered; in the bridge thread. */
+void tsl_cuda_hosts_trim(struct tsl_cuda_member *member);
 /* When nothing of it is used any more. Entered. */
 void tsl_cuda_hosts_finish(struct tsl_cuda_member *member);
 
@@ -362,6 +385,11 @@ void tsl_cuda_hosts_finish(struct tsl_cuda_member *member);
 struct tsl_cuda_fence *tsl_cuda_fence_new(struct tsl_cuda_member *member, struct tsl_cuda_lane *lane);
 /* Records the fence behind what was submitted: SENT. Entered. */
 cl_int tsl_cuda_fence_send(struct tsl_cuda_fence *fence);
+/* Another state than HELD, or HELD. With acquire: what was written before it is seen. */
+static inline enum tsl_cuda_state tsl_cuda_fence_state(const struct tsl_cuda_fence *fence)
+{
+    return (enum tsl_cuda_state)atomic_load_explicit(&fence->state, memory_order_acquire);
+}
 /* HELD → OVER, by the host. */
 void tsl_cuda_fence_end(struct tsl_cuda_fence *fence, cl_int status);
 /* Without waiting: its state after a look at the device. Entered. */
@@ -410,6 +438,43 @@ bool tsl_cuda_keep_args(struct tsl_cuda_work *kept, const struct tsl_cuda_work *
 bool tsl_cuda_one_grid(const struct tsl_cuda_launch *launch, struct tsl_cuda_grid *grid);
 /* May the copy begin, as far as the host's memory goes? Entered. */
 bool tsl_cuda_copy_ready(struct tsl_cuda_member *member, const struct tsl_copy *copy);
+
+/* ---- ahead.c: work that is sent before the gates for which it waits are open --------------------------------------
+ *
+ * A stream waits for a word of pinned memory, which opening the gate writes. Nothing can be called off then, should the
+ * gate's opener fail: so only marks go ahead and copies whose target holds nothing good ("loose"), with those that wait
+ * for such; their fences tell of the failure. A gate may be waited for on the device only if its opener is sure to end
+ * soon by itself, all work that it needs having been sent before (fence_is_sure): then no call of CUDA's that blocks,
+ * whoever makes it, keeps the gate from opening. Streams that wait for long slow the GPU down (half a millisecond for
+ * others' work was seen), so where that happens nothing goes ahead for a while.
+ */
+
+extern uint64_t tsl_cuda_long_ns; /* no stream should wait for longer; only tests change it */
+
+/* May this work be sent although this gate isn't open? Entered, lane->lock held. */
+bool tsl_cuda_may_go_ahead(const struct tsl_cuda_work *work, struct tsl_cuda_fence *gate);
+/* Around calls that may wait for the device while somebody waits who may have gates to open: not while streams wait for
+ * gates (false), and none begins to meanwhile. */
+bool tsl_cuda_pinning_begin(struct tsl_cuda_member *member);
+void tsl_cuda_pinning_end(struct tsl_cuda_member *member);
+/* May it be sent although one of the gates on which that fence's work depends isn't open? Likewise. */
+bool tsl_cuda_may_follow(const struct tsl_cuda_work *work, const struct tsl_cuda_fence *fence);
+/* Has one of those gates failed? */
+bool tsl_cuda_has_failed(const struct tsl_cuda_fence *fence);
+/* Are they all open, and none has failed? */
+bool tsl_cuda_is_certain(const struct tsl_cuda_fence *fence);
+/* Do more gates leave it in doubt than it can know of? */
+bool tsl_cuda_doubts_too_much(const struct tsl_cuda_work *work);
+/* Makes the stream wait for gates, and sets the work's doubts. CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST: one of
+ * them has failed. Entered, lane->lock held. */
+cl_int tsl_cuda_wait_for_gates(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work);
+/* The work's fence, which isn't SENT yet, takes its doubts over. */
+void tsl_cuda_keep_doubts(const struct tsl_cuda_work *work);
+/* The gate is over: streams go on. Its state was changed under member->lock. */
+void tsl_cuda_words_open(struct tsl_cuda_fence *gate);
+void tsl_cuda_words_finish(struct tsl_cuda_member *member);
+/* Does the copy go straight between the host's memory, if that takes part, and the device's? Entered. */
+bool tsl_cuda_copy_is_direct(const struct tsl_copy *copy);
 
 /* ---- batch.c: all with lane->lock held ----------------------------------------------------------------------------
  */
@@ -519,6 +584,9 @@ void tsl_cuda_fence_free(struct tsl_fence *fence);
 bool tsl_cuda_can_wait(struct tsl_member *member, const struct tsl_fence *fence);
 cl_int tsl_cuda_gate_create(struct tsl_member *member, struct tsl_fence **gate);
 cl_int tsl_cuda_gate_open(struct tsl_fence *gate, cl_int status);
+void tsl_cuda_gate_by(struct tsl_fence *gate, struct tsl_fence *opener);
+bool tsl_cuda_fence_peek(const struct tsl_fence *fence);
+bool tsl_cuda_fence_is_sure(struct tsl_fence *fence);
 cl_int tsl_cuda_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
                       char **log);
 cl_int tsl_cuda_compile(struct tsl_member *member, const struct tsl_program_input *input,

@@ -166,7 +166,7 @@ cl_int tsl_cuda_finish(struct tsl_lane *lane)
 
 static enum tsl_cuda_state state_of(struct tsl_fence *fence)
 {
-    return (enum tsl_cuda_state)atomic_load_explicit(&tsl_cuda_fence(fence)->state, memory_order_acquire);
+    return tsl_cuda_fence_state(tsl_cuda_fence(fence));
 }
 
 static bool touches_host(const struct tsl_cuda_work *work)
@@ -183,6 +183,8 @@ static bool wait_is_ready(struct tsl_cuda_lane *lane, const struct tsl_cuda_work
     if (state == TSL_CUDA_OVER)
         return true;
     if (state == TSL_CUDA_HELD)
+        return tsl_cuda_may_go_ahead(work, tsl_cuda_fence(wait));
+    if (!tsl_cuda_may_follow(work, tsl_cuda_fence(wait)))
         return false;
     if (wait->member == lane->base.member || !touches_host(work))
         return true;
@@ -192,6 +194,8 @@ static bool wait_is_ready(struct tsl_cuda_lane *lane, const struct tsl_cuda_work
 
 static bool is_ready(struct tsl_cuda_lane *lane, const struct tsl_cuda_work *work, bool *polls)
 {
+    if (tsl_cuda_doubts_too_much(work))
+        return false;
     for (unsigned i = 0; i < work->waits.n; i++)
         if (!wait_is_ready(lane, work, work->waits.fences[i], polls))
             return false;
@@ -204,9 +208,13 @@ static bool is_ready(struct tsl_cuda_lane *lane, const struct tsl_cuda_work *wor
 /* The error with which one of the waits has ended already: then nothing of the work is done. */
 static cl_int failed_wait(const struct tsl_cuda_work *work)
 {
-    for (unsigned i = 0; i < work->waits.n; i++)
-        if (state_of(work->waits.fences[i]) == TSL_CUDA_OVER && tsl_cuda_fence(work->waits.fences[i])->status < 0)
+    for (unsigned i = 0; i < work->waits.n; i++) {
+        const struct tsl_cuda_fence *fence = tsl_cuda_fence(work->waits.fences[i]);
+        enum tsl_cuda_state state = tsl_cuda_fence_state(fence);
+
+        if (state == TSL_CUDA_OVER ? fence->status < 0 : state != TSL_CUDA_HELD && tsl_cuda_has_failed(fence))
             return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    }
     return CL_SUCCESS;
 }
 
@@ -217,7 +225,7 @@ static cl_int make_stream_wait(struct tsl_cuda_lane *lane, const struct tsl_cuda
     for (unsigned i = 0; i < work->waits.n && !result; i++) {
         const struct tsl_cuda_fence *fence = tsl_cuda_fence(work->waits.fences[i]);
 
-        if (fence->lane != lane && state_of(work->waits.fences[i]) != TSL_CUDA_OVER)
+        if (fence->lane && fence->lane != lane && state_of(work->waits.fences[i]) != TSL_CUDA_OVER)
             result = tsl_cu.cuStreamWaitEvent(lane->stream, fence->end, 0);
     }
     return tsl_cuda_error(tsl_cuda_member(lane->base.member), result);
@@ -265,8 +273,12 @@ static cl_int send_fence(struct tsl_cuda_lane *lane, struct tsl_cuda_fence *fenc
 /* Sends one work to the stream. Entered, lane->lock held. */
 static cl_int run(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
 {
-    cl_int error = make_stream_wait(lane, work);
+    cl_int error = tsl_cuda_wait_for_gates(lane, work);
 
+    if (work->n_doubts)
+        lane->doubtful = lane->sent + 1;
+    if (!error)
+        error = make_stream_wait(lane, work);
     if (!error)
         error = record_start(lane, work->fence);
     if (!error)
@@ -279,7 +291,10 @@ static cl_int run(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
         lane->piped_ns = tsl_clock_ns();
         return CL_SUCCESS;
     }
-    return error || !work->fence ? error : send_fence(lane, work->fence);
+    if (error || !work->fence)
+        return error;
+    tsl_cuda_keep_doubts(work);
+    return send_fence(lane, work->fence);
 }
 
 void tsl_cuda_lane_piped(struct tsl_cuda_lane *lane, cl_int status)
@@ -430,7 +445,9 @@ static cl_int send_or_hold(struct tsl_cuda_lane *lane, struct tsl_cuda_work *wor
         return hold(lane, work);
     error = failed_wait(work);
     if (!error)
-        return run(lane, work);
+        error = run(lane, work);
+    if (error != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
+        return error;
     if (work->fence)
         tsl_cuda_fence_end(work->fence, error);
     return CL_SUCCESS;

@@ -284,6 +284,7 @@ static void fill_caps(const struct tsl_cuda_gpu *gpu, struct tsl_member_caps *ca
 {
     *caps = (struct tsl_member_caps){
         .gates = true,
+        .gates_ahead = true,
         .pins_host = tsl_settings()->pinned != TSL_PINNED_OFF,
         .pins_at_once = true,
         .ordered_lanes = true,
@@ -419,6 +420,7 @@ void tsl_cuda_close(struct tsl_member *member)
     tsl_cuda_fences_finish(m);
     tsl_cuda_epoch_put(m, m->epoch);
     tsl_cuda_hosts_finish(m);
+    tsl_cuda_words_finish(m);
     tsl_cuda_pieces_finish(m);
     destroy_events(m);
     destroy_things(m);

@@ -67,13 +67,14 @@ typedef void tsl_found_fn(void *arg, const struct tsl_path *path);
 
 /* What a member is like. Filled by open(), constant afterwards. */
 struct tsl_member_caps {
-    bool zero_copy;          /* kernels work on the host's copy itself; the member has no space of its own */
-    bool zero_copy_images;   /* with zero_copy: also on that of images; else these have a space of their own */
-    bool submits_block;      /* submissions (or flush) may execute the work in the calling thread */
-    bool gates;              /* gate_create works: a submission may wait for something that the host opens later */
-    bool ordered_lanes;      /* work of one lane completes in submission order (always true for OpenCL and CUDA) */
-    bool profiles;           /* fence_times gives the device's own times */
-    cl_ulong memory_size;    /* bytes of device memory */
+    bool zero_copy;        /* kernels work on the host's copy itself; the member has no space of its own */
+    bool zero_copy_images; /* with zero_copy: also on that of images; else these have a space of their own */
+    bool submits_block;    /* submissions (or flush) may execute the work in the calling thread */
+    bool gates;            /* gate_create works: a submission may wait for something that the host opens later */
+    bool gates_ahead;      /* … on the device: what is behind a gate that fails may move bytes nevertheless (loose) */
+    bool ordered_lanes;    /* work of one lane completes in submission order (always true for OpenCL and CUDA) */
+    bool profiles;         /* fence_times gives the device's own times */
+    cl_ulong memory_size;  /* bytes of device memory */
     cl_ulong max_alloc_size; /* bytes of the largest single allocation */
     size_t base_align;       /* bytes; CL_DEVICE_MEM_BASE_ADDR_ALIGN / 8 */
     bool pins_host;          /* transfers from and to memory of host_alloc are faster than others */
@@ -161,6 +162,7 @@ struct tsl_place {
 struct tsl_copy {
     struct tsl_place dst, src;
     size_t region[3];
+    bool loose; /* nothing good is in dst: it may be written though the copy fails for what it waits for */
 };
 
 /* What a kernel's argument is bound to on one member. */
@@ -329,6 +331,16 @@ struct tsl_driver {
     bool (*can_wait)(struct tsl_member *member, const struct tsl_fence *fence);
     cl_int (*gate_create)(struct tsl_member *member, struct tsl_fence **gate);
     cl_int (*gate_open)(struct tsl_fence *gate, cl_int status);
+
+    /* Fences of other technologies as gates see them; each may be NULL. gate_by, once and before anything waits for the
+     * gate, names the fence whose end will open it: then the driver may look for that end itself, and gate_open may
+     * find the gate open. fence_peek: has it ended well, as far as can be seen without a lock or a call of the
+     * technology? fence_is_sure: will it end soon (a millisecond or so) whatever else happens: is all that it needs
+     * with its device or running, so that neither the application, nor a call of a technology, nor a thread that may be
+     * inside one is needed? It takes no lock under which a technology is called. Once true it stays so. */
+    void (*gate_by)(struct tsl_fence *gate, struct tsl_fence *opener);
+    bool (*fence_peek)(const struct tsl_fence *fence);
+    bool (*fence_is_sure)(struct tsl_fence *fence);
 
     /* Programs. build blocks, is called from several threads at once for different members, and always sets *log
      * (heap, may be empty, the caller frees), whatever it returns. program_binary: the built binary (heap, the caller

@@ -98,12 +98,14 @@ static void no_edge(struct tsl_op *op, bool strict)
         tsl_starve(op->command);
 }
 
-/* Its failure may come too late to keep op from running: a driver runs what only stands behind it in a lane, and a
- * fence that is made late doesn't fail. */
+/* Its failure may come too late to keep op, or what comes after op, from running: a driver runs what only stands behind
+ * it in a lane, a fence that is made late doesn't fail, and bytes that wait on the device are moved. */
 static bool may_run_all_the_same(const struct tsl_op *op, const struct tsl_op *before, enum tsl_edge_kind kind)
 {
     if (kind == TSL_EDGE_DONE || op->port->sync)
         return false; /* It is known by then. */
+    if (kind == TSL_EDGE_GATE && op->port->member->caps.gates_ahead)
+        return true;
     return kind == TSL_EDGE_LANE || before->unsure || before->unfenced;
 }
 

@@ -122,7 +122,7 @@ static cl_int bind_arg(struct tsl_port *port, const struct tsl_arg *arg, struct 
 static cl_int submit_copy(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_waits *waits,
                           struct tsl_fence **fence)
 {
-    struct tsl_copy copy = {.region = {op->region[0], op->region[1], op->region[2]}};
+    struct tsl_copy copy = {.region = {op->region[0], op->region[1], op->region[2]}, .loose = op->move};
     cl_int error = bind_side(op->port, &op->dst, &copy.dst);
     if (!error)
         error = bind_side(op->port, &op->src, &copy.src);
@@ -286,6 +286,8 @@ static struct tsl_fence *gate_for(struct tsl_member *member, struct tsl_fence *f
         free(opening);
         return NULL;
     }
+    if (member->driver->gate_by)
+        member->driver->gate_by(gate, fence);
     *opening = (struct opening){.gate = tsl_fence_ref(gate), .strict = strict};
     if (fence->driver->fence_notify(fence, open_gate, opening) != CL_SUCCESS)
         open_gate(opening, fence->driver->fence_wait(fence));
@@ -306,7 +308,9 @@ static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, fences *waits
     if (!tsl_track_flush(before->track))
         wait_for_lane(before);
     tsl_graph_open(graph);
-    struct tsl_fence *gate = gate_for(op->port->member, fence, strict);
+    /* A technology may order the work of two members by itself. */
+    bool native = strict && op->port->member->driver->can_wait(op->port->member, fence);
+    struct tsl_fence *gate = native ? tsl_fence_ref(fence) : gate_for(op->port->member, fence, strict);
     if (!gate || !TSL_FEW_PUSH(waits, gate)) { /* No gate to be had, or to be noted: this thread waits. */
         cl_int status = fence->driver->fence_wait(fence);
         tsl_fence_unref(gate);
