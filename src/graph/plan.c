@@ -269,6 +269,8 @@ static cl_int plan_read(struct tsl_command *c, const tsl_dependences *order)
         linear(box.region, box.dst_row_pitch, box.dst_slice_pitch))
         return read_linear(c, order, box.src_offset, box.src_offset + size);
     unsigned space = richest_space(c->graph, data, box.src_offset, box.src_offset + size);
+    if (better_by_host(c, space, data, box.src_offset, c->host + box.dst_offset))
+        space = TSL_SPACE_HOST;
     cl_int error = tsl_fetch(c, data, box.src_offset, box.src_offset + size, space);
     return error ? error : read_box(c, order, space, &box);
 }

@@ -498,6 +498,23 @@ static void transfers_are_aligned(void **state)
     remove_file("vector_add.bin");
 }
 
+/* Every second half row of 32 bytes: written, copied, and read, from and to addresses that aren't aligned. */
+static void boxes_of_a_board(cl_command_queue queue, cl_mem a, cl_mem b, char *memory)
+{
+    static const size_t zero[3], region[3] = {16, N / 32, 1};
+
+    for (int i = 0; i < N / 2; i++)
+        memory[i + 1] = (char)(3 * i + 7);
+    assert_int_equal(
+        clEnqueueWriteBufferRect(queue, a, CL_FALSE, zero, zero, region, 32, 0, 16, 0, memory + 1, 0, NULL, NULL),
+        CL_SUCCESS);
+    assert_int_equal(clEnqueueCopyBufferRect(queue, a, b, zero, zero, region, 32, 0, 32, 0, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(
+        clEnqueueReadBufferRect(queue, b, CL_TRUE, zero, zero, region, 32, 0, 16, 0, memory + N + 3, 0, NULL, NULL),
+        CL_SUCCESS);
+    assert_memory_equal(memory + 1, memory + N + 3, N / 2);
+}
+
 /* Also the only device of its context: the host's copy stands between. */
 static void transfers_of_a_board_alone_are_aligned(void **state)
 {
@@ -514,6 +531,8 @@ static void transfers_of_a_board_alone_are_aligned(void **state)
     assert_int_equal(clEnqueueCopyBuffer(queue, a, b, 0, 0, N, 0, NULL, NULL), CL_SUCCESS);
     assert_int_equal(clEnqueueReadBuffer(queue, b, CL_TRUE, 0, N, memory + N + 3, 0, NULL, NULL), CL_SUCCESS);
     assert_memory_equal(memory + 1, memory + N + 3, N);
+    assert_int_equal(transfers(false), unaligned);
+    boxes_of_a_board(queue, a, b, memory);
     assert_int_equal(transfers(false), unaligned);
     clReleaseMemObject(a);
     clReleaseMemObject(b);
