@@ -81,9 +81,9 @@ enum tsl_pinned {
 
 /* Do big transfers of pageable memory go through pinned memory of ours, chunk by chunk (TESELA_STAGING)? */
 enum tsl_staging {
-    TSL_STAGING_AUTO, /* "auto", the default: of GPUs, where that is measured to be faster */
+    TSL_STAGING_OFF,  /* "off", the default while it was tried on no GPU */
+    TSL_STAGING_AUTO, /* "auto": of GPUs, where that is measured to be faster */
     TSL_STAGING_ON,   /* "on": of all members that can */
-    TSL_STAGING_OFF,  /* "off" */
 };
 
 /* By which way NVIDIA's GPUs are reached that both reach (TESELA_NVIDIA). */

@@ -273,7 +273,7 @@ static void each_shows_what_is_in_force(void **state)
                     "TESELA_NVIDIA=cuda\nTESELA_CUDA_LIBRARY=\n"
                     "TESELA_POLICY=weights=1,2.5\nTESELA_ORDER=async\nTESELA_CONFIG=\nTESELA_BINARIES=\nTESELA_TRACE=\n"
                     "TESELA_LIMITS=all\nTESELA_DEVICE_TYPE=gpu\nTESELA_REPRODUCIBLE=no\n"
-                    "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_PINNED=auto\nTESELA_STAGING=auto\nTESELA_"
+                    "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_PINNED=auto\nTESELA_STAGING=off\nTESELA_"
                     "GATES=auto\nTESELA_CHECK=access,"
                     "coherence\nTESELA_CACHE=\n"
                     "TESELA_LOG=warn,tile:debug\n");
