@@ -185,18 +185,23 @@ cl_int cpu_submit(struct tsl_lane *lane, struct cpu_task *task, const struct tsl
 /* ---- Completion ---------------------------------------------------------------------------------------------------
  */
 
-static void release_dependents_locked(struct cpu_member *member, struct cpu_task *task, cl_int status)
+/* True: one of them is ready and large enough for several threads, some of which may be asleep. */
+static bool release_dependents_locked(struct cpu_member *member, struct cpu_task *task, cl_int status)
 {
+    bool wide = false;
+
     for (unsigned i = 0; i < task->n_dependents; i++) {
         struct cpu_edge edge = i ? task->more[i - 1] : task->first;
 
         if (edge.strict && status < 0 && !edge.to->wait_error)
             edge.to->wait_error = status;
         release_locked(member, edge.to);
+        wide |= edge.to->n_waits == 0 && edge.to->max_working > 1;
     }
     free(task->more);
     task->more = NULL;
     task->n_dependents = 0;
+    return wide;
 }
 
 void cpu_complete(struct cpu_task *task, cl_int status)
@@ -205,6 +210,7 @@ void cpu_complete(struct cpu_task *task, cl_int status)
     struct cpu_note *notes;
     struct cpu_lane *lane;
     unsigned n_notes, n_dependents;
+    bool wide;
 
     if (task->kind == CPU_LAUNCH && task->launch)
         cpu_print_flush(task->launch);
@@ -218,7 +224,7 @@ void cpu_complete(struct cpu_task *task, cl_int status)
     /* Release: see is_complete. */
     atomic_store_explicit(&task->status, status, memory_order_release);
     n_dependents = task->n_dependents;
-    release_dependents_locked(member, task, status);
+    wide = release_dependents_locked(member, task, status);
     notes = task->notes;
     n_notes = task->n_notes;
     task->notes = NULL;
@@ -234,8 +240,8 @@ void cpu_complete(struct cpu_task *task, cl_int status)
         cpu_lane_unref(lane);
     /* This thread goes on with one of them, unless an earlier task has room for it; who opens a gate sees to that
      * itself. */
-    if (task->kind != CPU_GATE &&
-        (n_dependents > 1 || (n_dependents && atomic_load_explicit(&member->n_ready, memory_order_relaxed) > 1)))
+    if (task->kind != CPU_GATE && (wide || n_dependents > 1 ||
+                                   (n_dependents && atomic_load_explicit(&member->n_ready, memory_order_relaxed) > 1)))
         cpu_wake(member);
     tsl_fence_unref(&task->fence);
 }
