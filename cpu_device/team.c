@@ -2,6 +2,7 @@
 #include "cpu_device/team/team.h"
 #include "core/clock.h"
 #include "core/log.h"
+#include "core/signals.h"
 #include "cpu_device/internal.h"
 
 #include <dlfcn.h>
@@ -13,12 +14,9 @@
 /* Faults in kernels must reach the handler (fault.c); all other signals are for the application's threads. */
 static void block_signals(sigset_t *before)
 {
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
     sigset_t all;
 
-    sigfillset(&all);
-    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-        sigdelset(&all, faults[i]);
+    tsl_signals_of_others(&all);
     pthread_sigmask(SIG_SETMASK, &all, before);
 }
 

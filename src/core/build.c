@@ -6,6 +6,7 @@
  */
 #include "core/build.h"
 #include "core/log.h"
+#include "core/signals.h"
 #include "graph/graph.h"
 #include "graph/worker.h"
 
@@ -26,7 +27,7 @@ static bool start_thread(pthread_t *thread, bool detached, void *(*run)(void *),
     if (tsl_simulation || pthread_attr_init(&attr) != 0)
         return false;
     pthread_attr_setdetachstate(&attr, detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
-    sigfillset(&all);
+    tsl_signals_of_others(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     started = pthread_create(thread, &attr, run, arg) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);

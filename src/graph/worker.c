@@ -2,6 +2,7 @@
 #include "graph/worker.h"
 
 #include "core/numa.h"
+#include "core/signals.h"
 
 #include "graph/graph.h"
 
@@ -96,7 +97,7 @@ static bool start_locked(struct tsl_worker *worker)
 {
     sigset_t all, before;
     pthread_attr_t attributes;
-    sigfillset(&all);
+    tsl_signals_of_others(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_attr_init(&attributes);
     tsl_numa_thread(&attributes);

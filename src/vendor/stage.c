@@ -16,6 +16,7 @@
 #include "core/log.h"
 #include "core/numa.h"
 #include "core/settings.h"
+#include "core/signals.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -311,7 +312,7 @@ static bool start_worker(struct tsl_vendor_stage *s)
     pthread_attr_t attributes;
 
     if (init_worker(s, w)) {
-        sigfillset(&all);
+        tsl_signals_of_others(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
         pthread_attr_init(&attributes);
         tsl_numa_thread(&attributes);
