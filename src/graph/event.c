@@ -93,15 +93,16 @@ static cl_int unfinished_status(struct tsl_command *c)
     if (behind_others(c) || !op || op->state != TSL_OP_SUBMITTED || !op->fence)
         return CL_SUBMITTED;
     struct tsl_fence *fence = tsl_fence_ref(op->fence);
+    op->user.refs++;
     tsl_graph_open(c->graph);
     cl_int status = fence->driver->fence_status(fence);
     tsl_fence_unref(fence);
     tsl_graph_close(c->graph);
-    if (status > CL_RUNNING)
-        return CL_SUBMITTED;
-    if (op->state == TSL_OP_SUBMITTED) /* Who asks about what came before is to hear of its end. */
+    /* Who asks about what came before is to hear of its end. */
+    if (status <= CL_RUNNING && op->state == TSL_OP_SUBMITTED)
         tsl_retire_before(op);
-    return CL_RUNNING;
+    tsl_op_unref(op);
+    return status > CL_RUNNING ? CL_SUBMITTED : CL_RUNNING;
 }
 
 /* Looks whether submitted operations have finished, without waiting: its own, and, for it is reported after them, those

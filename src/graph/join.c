@@ -96,7 +96,7 @@ void tsl_dependences_fold(tsl_dependences *list, struct tsl_graph *graph)
 
 static bool reads(const struct tsl_use *use, unsigned space, const struct tsl_op *but)
 {
-    return use->space == space && !use->write && use->user != &but->user;
+    return use->space == space && !use->write && (!but || use->user != &but->user);
 }
 
 void tsl_fold_readers(struct tsl_tile *tile, struct tsl_graph *graph, unsigned space, const struct tsl_op *but)
