@@ -352,13 +352,13 @@ static void dth_x(void **state)
 static void CL_CALLBACK note_free(cl_mem buffer, void *data)
 {
     (void)buffer;
-    *(volatile uint64_t *)data = proof_now_ns();
+    *(_Atomic uint64_t *)data = proof_now_ns();
 }
 
 /* Free x, wait x: after all of them, on every device. */
 static void free_x_and_wait_x(void **state)
 {
-    static volatile uint64_t freed;
+    static _Atomic uint64_t freed;
     uint64_t all[6], waited;
 
     (void)state;
