@@ -2,6 +2,8 @@
  * The same small OpenCL program on a vendor's own OpenCL and on Tesela over that vendor, side by side in one run:
  * rounds alternate between the two, each in a process of its own; medians and their ratio are printed. Not a test.
  */
+#include "measure.h"
+
 #include <CL/cl.h>
 #include <argp.h>
 #include <stdbool.h>
@@ -60,17 +62,7 @@ struct rig {
 
 static double now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void must(cl_int error, const char *what)
-{
-    if (error == CL_SUCCESS)
-        return;
-    fprintf(stderr, "bench: %s failed with error %d\n", what, error);
-    exit(1);
+    return now_us() * 1e-6;
 }
 
 /* A number in the source keeps vendors' caches of binaries out of it. */

@@ -2,6 +2,8 @@
  * Kernels on the built-in CPU and on a vendor's own OpenCL (PoCL), side by side in one run: rounds alternate between
  * the two, each in a process of its own; medians and their ratio are printed. Results are compared. Not a test.
  */
+#include "measure.h"
+
 #include <CL/cl.h>
 #include <argp.h>
 #include <math.h>
@@ -168,18 +170,7 @@ struct rig {
 
 static double now(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void must(cl_int error, const char *what)
-{
-    if (error == CL_SUCCESS)
-        return;
-    fprintf(stderr, "cpu_kernels: %s failed with error %d\n", what, error);
-    exit(1);
+    return now_us() * 1e-6;
 }
 
 static double build(struct rig *rig)

@@ -2,6 +2,8 @@
  * A chain of kernels that alternates between the first two members, each kernel waiting for the one before by its
  * event: microseconds for each hop, all enqueued ahead and with a wait of the host after each. Not a test.
  */
+#include "measure.h"
+
 #include <CL/cl.h>
 #include <CL/cl_tesela.h>
 #include <math.h>
@@ -20,21 +22,6 @@ static struct rig {
     cl_command_queue queues[2];
     cl_program program;
 } rig;
-
-static double now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
-static void must(cl_int error, const char *what)
-{
-    if (error == CL_SUCCESS)
-        return;
-    fprintf(stderr, "hop: %s failed with error %d\n", what, error);
-    exit(1);
-}
 
 static void set_up(void)
 {

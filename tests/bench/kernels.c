@@ -3,6 +3,8 @@
  * they may have come from, in two processes of one run; times are the least of some rounds, results are compared. Not a
  * test.
  */
+#include "measure.h"
+
 #include <CL/cl.h>
 #include <argp.h>
 #include <math.h>
@@ -113,21 +115,6 @@ struct report {
     double us[N_KERNELS];
     float results[N_KERNELS][SAMPLE];
 };
-
-static double now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
-static void must(cl_int error, const char *what)
-{
-    if (error == CL_SUCCESS)
-        return;
-    fprintf(stderr, "kernels: %s failed with error %d\n", what, error);
-    exit(1);
-}
 
 /* ---- In the child
  * -----------------------------------------------------------------------------------------------------

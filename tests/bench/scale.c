@@ -3,6 +3,8 @@
  * finds: each row does n things at once, and says what one of them took. Not a test. Natively (OCL_ICD_VENDORS of a
  * vendor) it shows what of the growth is the vendor's.
  */
+#include "measure.h"
+
 #include <CL/cl.h>
 #include <argp.h>
 #include <stdio.h>
@@ -24,17 +26,7 @@ struct row {
 
 static double now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void must(cl_int error, const char *what)
-{
-    if (error == CL_SUCCESS)
-        return;
-    fprintf(stderr, "scale: %s failed with error %d\n", what, error);
-    exit(1);
+    return now_us() * 1e-6;
 }
 
 static cl_mem buffer_of(const struct rig *rig, size_t size)

@@ -4,6 +4,8 @@
  * of the virtual device, once as a pipeline over queues of its sub-devices. Run it with one member and with several
  * (TESELA_MEMBERS) and compare. Not a test.
  */
+#include "measure.h"
+
 #include <CL/cl.h>
 #include <CL/cl_tesela.h>
 #include <math.h>
@@ -51,17 +53,7 @@ static struct rig {
 
 static double now_ms(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
-static void must(cl_int error, const char *what)
-{
-    if (error == CL_SUCCESS)
-        return;
-    fprintf(stderr, "several: %s failed with error %d\n", what, error);
-    exit(1);
+    return now_us() / 1e3;
 }
 
 static void set_up(void)

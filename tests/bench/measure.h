@@ -1,0 +1,28 @@
+/* What programs that measure share: the clock, and ending with a sentence. */
+#ifndef TSL_BENCH_MEASURE_H
+#define TSL_BENCH_MEASURE_H
+
+#include <CL/cl.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* Microseconds of a clock that only goes forward. */
+static inline double now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+/* Ends the program if there is an error, saying what failed. */
+static inline void must(cl_int error, const char *what)
+{
+    if (error == CL_SUCCESS)
+        return;
+    fprintf(stderr, "%s: %s failed with error %d\n", program_invocation_short_name, what, error);
+    exit(1);
+}
+
+#endif
