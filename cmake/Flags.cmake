@@ -28,10 +28,12 @@ if(TESELA_SANITIZE STREQUAL asan)
     set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 elseif(TESELA_SANITIZE STREQUAL fuzz) # Clang: the fuzzers of tests/fuzz look for inputs themselves.
     set(sanitize -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+elseif(TESELA_SANITIZE STREQUAL fuzz-plain) # The same some ten times as fast: what it keeps goes through the one above.
+    set(sanitize -fsanitize=fuzzer-no-link -fno-omit-frame-pointer)
 elseif(TESELA_SANITIZE STREQUAL tsan)
     set(sanitize -fsanitize=thread -fno-omit-frame-pointer)
 elseif(TESELA_SANITIZE)
-    message(FATAL_ERROR "TESELA_SANITIZE is '${TESELA_SANITIZE}': it may be empty, asan, tsan or fuzz.")
+    message(FATAL_ERROR "TESELA_SANITIZE is '${TESELA_SANITIZE}': it may be empty, asan, tsan, fuzz or fuzz-plain.")
 endif()
 if(TESELA_SANITIZE)
     target_compile_options(tesela_flags INTERFACE ${sanitize})

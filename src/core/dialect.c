@@ -186,10 +186,11 @@ static bool list_has(const char *list, const char *name)
 /* May the name stand behind #undef? A device may report anything. */
 static bool is_identifier(const char *name)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-    size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+    const char *at = name;
 
-    return name[0] && strchr(letters, name[0]) && !name[n];
+    while ((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || *at == '_' || (*at >= '0' && *at <= '9'))
+        at++;
+    return name[0] && !(name[0] >= '0' && name[0] <= '9') && !*at;
 }
 
 /* ---- The prelude ------------------------------------------------------------------------------------------------- */

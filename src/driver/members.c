@@ -27,6 +27,7 @@ static struct {
     pthread_mutex_t lock; /* guards all that follows; held over probe and open, for which other threads wait */
     const struct tsl_driver *registered[MAX_DRIVERS];
     unsigned n_registered;
+    bool alone; /* nothing but what is registered is probed */
     struct tsl_found_list list;
     bool probed;
     struct tsl_member *members[TSL_MAX_MEMBERS];
@@ -209,7 +210,7 @@ static void probe_locked(void)
         return;
     registry.probed = true;
     inside = true;
-    for (size_t i = 0; i < N_BUILT_IN; i++) {
+    for (size_t i = 0; i < N_BUILT_IN && !registry.alone; i++) {
         tsl_driver_check(built_in[i]);
         probe_driver_locked(built_in[i]);
     }
@@ -288,6 +289,14 @@ void tsl_members_register(const struct tsl_driver *driver)
     pthread_mutex_unlock(&registry.lock);
 }
 
+void tsl_members_register_alone(const struct tsl_driver *driver)
+{
+    tsl_members_register(driver);
+    pthread_mutex_lock(&registry.lock);
+    registry.alone = true;
+    pthread_mutex_unlock(&registry.lock);
+}
+
 void tsl_members_reset(void)
 {
     struct tsl_found_list *list = &registry.list;
@@ -307,7 +316,7 @@ void tsl_members_reset(void)
     free(list->problems);
     free(list->empty);
     *list = (struct tsl_found_list){.n = 0};
-    registry.probed = registry.opened = false;
+    registry.probed = registry.opened = registry.alone = false;
     registry.n_members = registry.n_registered = 0;
     atomic_store(&owner, 0);
     pthread_mutex_unlock(&registry.lock);

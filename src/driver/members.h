@@ -49,6 +49,9 @@ void tsl_members_empty(const char *name, const char *why);
 /* Registers a driver before the first probe (tests register the fake one). */
 void tsl_members_register(const struct tsl_driver *driver);
 
+/* Tests only: and the drivers that are built in are not probed, which takes the time of loading their libraries. */
+void tsl_members_register_alone(const struct tsl_driver *driver);
+
 /* Tests only: forgets everything; the caller made sure that nothing is in use. */
 void tsl_members_reset(void);
 

@@ -186,6 +186,36 @@ static bool get_model_locked(struct tsl_reader *r, struct tsl_model *model)
     return tsl_read_end(r);
 }
 
+bool tsl_model_decode(struct tsl_model *model, const void *data, size_t size)
+{
+    struct tsl_reader r = tsl_reader_of(data, size);
+    bool good = tsl_read_u32(&r) == MAGIC && tsl_read_u32(&r) == VERSION;
+    uint64_t sum = good ? tsl_read_u64(&r) : 0;
+
+    good = good && !r.failed && sum == tsl_bytes_sum(r.data + r.at, r.size - r.at);
+    if (good) {
+        pthread_mutex_lock(&model->lock);
+        good = get_model_locked(&r, model);
+        pthread_mutex_unlock(&model->lock);
+    }
+    return good;
+}
+
+void tsl_model_encode(struct tsl_model *model, struct tsl_writer *writer)
+{
+    struct tsl_writer body = {0};
+
+    pthread_mutex_lock(&model->lock);
+    put_model_locked(&body, model);
+    pthread_mutex_unlock(&model->lock);
+    tsl_write_u32(writer, MAGIC);
+    tsl_write_u32(writer, VERSION);
+    tsl_write_u64(writer, tsl_bytes_sum(body.data, body.size));
+    tsl_write_raw(writer, body.data, body.size);
+    writer->failed |= body.failed;
+    free(body.data);
+}
+
 /* ---- The file ------------------------------------------------------------------------------------------------------
  */
 
@@ -270,16 +300,8 @@ bool tsl_model_read(struct tsl_model *model, const char *path)
 {
     size_t size = 0;
     void *data = read_file(path, &size);
-    struct tsl_reader r = tsl_reader_of(data, size);
-    bool good = data && tsl_read_u32(&r) == MAGIC && tsl_read_u32(&r) == VERSION;
-    uint64_t sum = good ? tsl_read_u64(&r) : 0;
+    bool good = data && tsl_model_decode(model, data, size);
 
-    good = good && !r.failed && sum == tsl_bytes_sum(r.data + r.at, r.size - r.at);
-    if (good) {
-        pthread_mutex_lock(&model->lock);
-        good = get_model_locked(&r, model);
-        pthread_mutex_unlock(&model->lock);
-    }
     if (data && !good)
         tsl_log(TSL_ROOM_PLACE, TSL_LOG_INFO, "%s/" FILE_NAME " can't be read and is made anew", path);
     free(data);
@@ -307,22 +329,15 @@ static bool write_aside(int folder, void *data, size_t size)
 
 bool tsl_model_write(struct tsl_model *model, const char *path)
 {
-    struct tsl_writer body = {0}, whole = {0};
+    struct tsl_writer whole = {0};
     int folder = open_folder(path, true);
     bool done = false;
 
     if (folder < 0)
         return false;
-    pthread_mutex_lock(&model->lock);
-    put_model_locked(&body, model);
-    pthread_mutex_unlock(&model->lock);
-    tsl_write_u32(&whole, MAGIC);
-    tsl_write_u32(&whole, VERSION);
-    tsl_write_u64(&whole, tsl_bytes_sum(body.data, body.size));
-    tsl_write_raw(&whole, body.data, body.size);
-    if (!body.failed && !whole.failed && whole.size <= MAX_SIZE)
+    tsl_model_encode(model, &whole);
+    if (!whole.failed && whole.size <= MAX_SIZE)
         done = write_aside(folder, whole.data, whole.size);
-    free(body.data);
     free(whole.data);
     close(folder);
     return done;

@@ -5,6 +5,7 @@
 #ifndef TSL_PLACE_MODEL_FILE_H
 #define TSL_PLACE_MODEL_FILE_H
 
+#include "core/bytes.h"
 #include "place/model.h"
 
 /* The model of this process that is kept in that folder (an absolute path), read at the first call; a new reference.
@@ -22,6 +23,11 @@ void tsl_model_keep(struct tsl_model *model, uint64_t now_ns);
  * trusted. Writes it. For tsl_model_keep and tests. */
 bool tsl_model_read(struct tsl_model *model, const char *folder);
 bool tsl_model_write(struct tsl_model *model, const char *folder);
+
+/* The file's bytes (also with what a fuzzer makes of them). Decoding as tsl_model_read; encoding appends to the writer,
+ * which says whether there was memory. */
+bool tsl_model_decode(struct tsl_model *model, const void *data, size_t size);
+void tsl_model_encode(struct tsl_model *model, struct tsl_writer *writer);
 
 /* Tests only: the process forgets its model; whoever has references keeps them. */
 void tsl_model_forget(void);

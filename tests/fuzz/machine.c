@@ -72,7 +72,7 @@ void fuzz_machine_begin(struct fuzz_input *input)
     static const enum tsl_fact_kind any[] = {TSL_FACT_UNKNOWN, TSL_FACT_UNKNOWN}; /* also images */
     tsl_fake_kernel("blur", mix_body, 2, any, (const unsigned[]){TSL_ROLE_READ, TSL_ROLE_READ | TSL_ROLE_WRITE});
     tsl_fake_begin(&setup);
-    tsl_members_register(&tsl_fake_driver);
+    tsl_members_register_alone(&tsl_fake_driver);
 }
 
 void fuzz_machine_end(void)

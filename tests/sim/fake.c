@@ -321,7 +321,7 @@ void sim_world_begin(struct sim_world *world)
     make_members(world);
     if (world->options.sabotage)
         tsl_fake_sabotage((enum tsl_fake_sabotage)(world->options.sabotage - 1), world->options.sabotage_at);
-    tsl_members_register(&tsl_fake_driver);
+    tsl_members_register_alone(&tsl_fake_driver);
     world->cl = &tsl_dispatch_table;
     world->n_members = setup.n_members;
     /* A context knows nothing of what another holds, nor of what a member says wrongly of itself; and what should make
