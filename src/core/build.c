@@ -224,12 +224,26 @@ static void *run_detached(void *arg)
     return NULL;
 }
 
+/* The application may have released its kernels and waited for their launches: then none is attached, though another
+ * thread of ours may be about to destroy them. */
+static void let_kernels_go(struct tsl_program *program)
+{
+    bool attached;
+
+    tsl_lock_take(&program->lock);
+    attached = program->n_kernels;
+    tsl_lock_give(&program->lock);
+    if (attached)
+        tsl_graph_clean_up(program->context);
+}
+
 /* Claims the program for this build. */
 static cl_int begin_build(const struct tsl_build *build)
 {
     struct tsl_program *program = build->program;
     cl_int error = CL_SUCCESS;
 
+    let_kernels_go(program);
     tsl_lock_take(&program->lock);
     if (program->n_kernels || program->building) {
         error = CL_INVALID_OPERATION;

@@ -331,10 +331,13 @@ static void collect_garbage(struct tsl_graph *graph)
         tsl_dependences_finish(&c->own);
         tsl_dependences_finish(&c->frontier);
     }
+    graph->n_collecting++;
     tsl_graph_open(graph);
     for (c = garbage; c; c = c->next)
         release_payload(c);
     tsl_graph_close(graph);
+    graph->n_collecting--;
+    tsl_graph_changed(graph);
     while ((c = garbage)) {
         garbage = c->next;
         c->src = c->dst = NULL;
@@ -377,6 +380,18 @@ void tsl_graph_work(struct tsl_graph *graph, enum tsl_who who)
         else
             post_callbacks(graph);
     }
+}
+
+void tsl_graph_clean_up(struct tsl_context *context)
+{
+    struct tsl_graph *graph = context->graph;
+    if (!graph || tsl_forked())
+        return;
+    tsl_lock_take(&graph->lock);
+    tsl_graph_work(graph, TSL_WHO_APPLICATION);
+    while (graph->n_collecting > 0)
+        tsl_graph_wait(graph);
+    tsl_graph_leave(graph, TSL_WHO_APPLICATION);
 }
 
 void tsl_graph_leave(struct tsl_graph *graph, enum tsl_who who)

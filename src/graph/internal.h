@@ -396,6 +396,7 @@ struct tsl_graph {
     struct tsl_op_queue dead_ops;  /* unreferenced: fences and gates are to be dropped, then the memory */
     LIST_HEAD(, tsl_stream) dead_streams; /* unreferenced: lanes are to be dropped, then the memory */
     struct tsl_command *garbage;          /* reported: what they hold is to be dropped (owned references) */
+    unsigned n_collecting;                /* threads that drop such */
     struct tsl_callback *callbacks;       /* due, oldest first */
     struct tsl_callback **callbacks_end;
     struct tsl_op_record *records; /* finished operations for the trace, newest first */

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static cl_context context;
@@ -215,6 +216,52 @@ static void no_rebuild_under_a_kernel(void **state)
     assert_int_equal(build(program, NULL), CL_INVALID_OPERATION);
     clReleaseKernel(kernel);
     assert_int_equal(build(program, "-DX"), CL_SUCCESS);
+    clReleaseProgram(program);
+}
+
+static void CL_CALLBACK linger(cl_mem memory, void *arg)
+{
+    const struct timespec while_another_builds = {.tv_nsec = 200000000};
+    (void)memory;
+    (void)arg;
+
+    nanosleep(&while_another_builds, NULL);
+}
+
+/* Who drops what both launches held comes to the buffer before it comes to the first one's kernel. */
+static void launch_and_release(cl_program program, cl_command_queue queue, cl_event start)
+{
+    const size_t one = 1;
+
+    for (int i = 0; i < 2; i++) {
+        cl_mem buffer = make_buffer(context, CL_MEM_READ_WRITE, sizeof(cl_uint));
+        cl_int error = 1;
+        cl_kernel kernel = clCreateKernel(program, "f", &error);
+
+        assert_int_equal(error, CL_SUCCESS);
+        assert_int_equal(clSetMemObjectDestructorCallback(buffer, linger, NULL), CL_SUCCESS);
+        assert_int_equal(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
+        assert_int_equal(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 1, &start, NULL), CL_SUCCESS);
+        clReleaseMemObject(buffer);
+        clReleaseKernel(kernel);
+    }
+}
+
+/* Launches hold their kernels, and a thread of ours may be dropping the last when the wait returns. */
+static void a_rebuild_after_the_last_launch(void **state)
+{
+    cl_program program = make_built("kernel void f(global uint *x) { *x = 1; }", NULL);
+    cl_command_queue queue = make_queue(context, 0);
+    cl_event start = make_user_event(context);
+    (void)state;
+
+    launch_and_release(program, queue, start);
+    assert_int_equal(build(program, NULL), CL_INVALID_OPERATION);
+    assert_int_equal(clSetUserEventStatus(start, CL_COMPLETE), CL_SUCCESS);
+    assert_int_equal(clFinish(queue), CL_SUCCESS);
+    assert_int_equal(build(program, "-DX"), CL_SUCCESS);
+    clReleaseEvent(start);
+    clReleaseCommandQueue(queue);
     clReleaseProgram(program);
 }
 
@@ -488,6 +535,7 @@ int main(void)
         cmocka_unit_test(a_wrong_program_fails_and_says_why),
         cmocka_unit_test(wrong_arguments_of_a_build_are_refused),
         cmocka_unit_test(no_rebuild_under_a_kernel),
+        cmocka_unit_test(a_rebuild_after_the_last_launch),
         cmocka_unit_test(a_callback_hears_of_success_and_failure),
         cmocka_unit_test(a_forked_child_gets_errors),
         cmocka_unit_test(extension_macros_are_those_of_the_device),
