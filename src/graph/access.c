@@ -114,8 +114,8 @@ uint64_t tsl_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsign
 }
 
 /* The bytes are not where a move should have brought them; where they came from they still are. True: they were to be
- * given up there. Without memory for a border nobody could tell which bytes of a tile these are, once they are nowhere
- * else. */
+ * given up there, as they also were if the move should have brought them back. Without memory for a border nobody could
+ * tell which bytes of a tile these are, once they are nowhere else. */
 static bool come_back(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to, unsigned from)
 {
     bool given_up = false, cut = tsl_tiles_cut(&data->tiles, begin, end);
@@ -127,7 +127,7 @@ static bool come_back(struct tsl_data *data, uint64_t begin, uint64_t end, unsig
             data->lost = true;
             continue;
         }
-        given_up |= cut && !(tile->valid & TSL_SPACE_BIT(from));
+        given_up |= cut && (to == from || !(tile->valid & TSL_SPACE_BIT(from)));
         tile->valid = (tile->valid & ~TSL_SPACE_BIT(to)) | (cut ? TSL_SPACE_BIT(from) : 0);
     }
     tsl_tiles_join(&data->tiles, begin, end);

@@ -90,7 +90,11 @@ static cl_int unfinished_status(struct tsl_command *c)
     if (c->state == TSL_HELD || !c->flushed)
         return c->type == CL_COMMAND_USER ? CL_SUBMITTED : CL_QUEUED;
     struct tsl_op *op = c->main;
-    if (behind_others(c) || !op || op->state != TSL_OP_SUBMITTED || !op->fence)
+    if (behind_others(c) || !op)
+        return CL_SUBMITTED;
+    if (op->state == TSL_OP_DONE)
+        return CL_RUNNING; /* Others of its operations aren't finished. */
+    if (op->state != TSL_OP_SUBMITTED || !op->fence)
         return CL_SUBMITTED;
     struct tsl_fence *fence = tsl_fence_ref(op->fence);
     op->user.refs++;

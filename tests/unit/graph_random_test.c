@@ -51,10 +51,14 @@ static void test_failures(void **state)
 /* Programs that were wrong once, too rare to be met among those above. */
 static void test_found(void **state)
 {
-    static const uint64_t seeds[] = {120389,   /* a move behind a failed launch overwrote what was gone back to */
-                                     1012599,  /* a lost member's work was taken for over while it went on */
-                                     1027567,  /* a move failed twice: what was brought meanwhile went with it */
-                                     1054802}; /* the same, after an eviction */
+    static const uint64_t seeds[] = {120389,    /* a move behind a failed launch overwrote what was gone back to */
+                                     1012599,   /* a lost member's work was taken for over while it went on */
+                                     1027567,   /* a move failed twice: what was brought meanwhile went with it */
+                                     1054802,   /* the same, after an eviction */
+                                     61017221,  /* an evicted copy was given up though what should have saved it, and
+                                                 * brought it back, failed */
+                                     61072323,  /* the same */
+                                     61055202}; /* a status went back when one of several operations had ended */
 
     (void)state;
     unsetenv("TESELA_POLICY");
