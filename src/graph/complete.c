@@ -127,13 +127,40 @@ void tsl_retire(struct tsl_op *op, cl_int status)
     tsl_op_unref(op);
 }
 
-void tsl_retire_before(struct tsl_op *op)
+cl_int tsl_op_ask(struct tsl_op *op)
 {
-    struct tsl_op *first;
+    struct tsl_graph *graph = op->port->graph;
+    struct tsl_fence *fence = tsl_fence_ref(op->fence);
     op->user.refs++;
-    while (op->state == TSL_OP_SUBMITTED && (first = earliest(op)) != op)
-        retire_first(op, first, CL_COMPLETE);
+    tsl_graph_open(graph);
+    cl_int status = fence->driver->fence_status(fence);
+    tsl_fence_unref(fence);
+    tsl_graph_close(graph);
+    if (status <= CL_COMPLETE && op->state == TSL_OP_SUBMITTED)
+        tsl_retire(op, status);
     tsl_op_unref(op);
+    return status;
+}
+
+/* The first, from that one on, whose driver can say how it ended; NULL: none that comes before op. */
+static struct tsl_op *next_fenced(struct tsl_op *first, const struct tsl_op *op)
+{
+    while (first && first != op && !first->fence)
+        first = TAILQ_NEXT(first, flight);
+    return first != op ? first : NULL;
+}
+
+bool tsl_retire_before(struct tsl_op *op)
+{
+    struct tsl_op *first, *asked;
+    cl_int status = CL_COMPLETE;
+    op->user.refs++;
+    while (status <= CL_COMPLETE && op->state == TSL_OP_SUBMITTED && (first = earliest(op)) != op) {
+        asked = next_fenced(first, op);
+        status = asked ? tsl_op_ask(asked) : CL_SUBMITTED;
+    }
+    tsl_op_unref(op);
+    return status <= CL_COMPLETE;
 }
 
 /* Any thread, maybe inside a driver call: only notes it. The reference to the operation, and that to the context which

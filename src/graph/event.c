@@ -84,7 +84,9 @@ static bool behind_others(const struct tsl_command *c)
     return c->in_order && TAILQ_FIRST(&c->stream->commands) != c;
 }
 
-/* QUEUED, SUBMITTED or RUNNING. The lock is given meanwhile. */
+/* QUEUED, SUBMITTED or RUNNING; or it turns out to be reported. A driver may say early that work runs, so that counts
+ * only when all before it is known to have ended: who asks about that next is to hear so. The lock is given meanwhile.
+ */
 static cl_int unfinished_status(struct tsl_command *c)
 {
     if (c->state == TSL_HELD || !c->flushed)
@@ -94,19 +96,9 @@ static cl_int unfinished_status(struct tsl_command *c)
         return CL_SUBMITTED;
     if (op->state == TSL_OP_DONE)
         return CL_RUNNING; /* Others of its operations aren't finished. */
-    if (op->state != TSL_OP_SUBMITTED || !op->fence)
+    if (op->state != TSL_OP_SUBMITTED || !op->fence || tsl_op_ask(op) > CL_RUNNING || !tsl_retire_before(op))
         return CL_SUBMITTED;
-    struct tsl_fence *fence = tsl_fence_ref(op->fence);
-    op->user.refs++;
-    tsl_graph_open(c->graph);
-    cl_int status = fence->driver->fence_status(fence);
-    tsl_fence_unref(fence);
-    tsl_graph_close(c->graph);
-    /* Who asks about what came before is to hear of its end. */
-    if (status <= CL_RUNNING && op->state == TSL_OP_SUBMITTED)
-        tsl_retire_before(op);
-    tsl_op_unref(op);
-    return status > CL_RUNNING ? CL_SUBMITTED : CL_RUNNING;
+    return c->state == TSL_REPORTED ? c->status : CL_RUNNING;
 }
 
 /* Looks whether submitted operations have finished, without waiting: its own, and, for it is reported after them, those
@@ -118,16 +110,8 @@ static void poll(struct tsl_command *c)
         if (op->state != TSL_OP_SUBMITTED || op->port->sync)
             continue;
         op->user.refs++;
-        struct tsl_fence *fence = tsl_op_fence(op);
-        if (fence) {
-            tsl_fence_ref(fence);
-            tsl_graph_open(c->graph);
-            cl_int status = fence->driver->fence_status(fence);
-            tsl_fence_unref(fence);
-            tsl_graph_close(c->graph);
-            if (status <= CL_COMPLETE && op->state == TSL_OP_SUBMITTED)
-                tsl_retire(op, status);
-        }
+        if (tsl_op_fence(op))
+            tsl_op_ask(op);
         tsl_op_unref(op);
     }
 }

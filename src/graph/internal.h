@@ -699,9 +699,12 @@ cl_int tsl_lane_wait(struct tsl_op *op, struct tsl_fence *fence);
 
 /* op is known to be complete with that status, and so is all before it on its track. The lock is given meanwhile. */
 void tsl_retire(struct tsl_op *op, cl_int status);
-/* op is known to run: so all before it on its track is complete, and what it waits for natively. The lock is given
- * meanwhile. */
-void tsl_retire_before(struct tsl_op *op);
+/* Asks the driver for the status of an operation that has a fence, and retires it if that is complete. The lock is
+ * given meanwhile. */
+cl_int tsl_op_ask(struct tsl_op *op);
+/* Notices what has ended of all that comes before a submitted operation on its track, and of what it waits for
+ * natively. False: not all has, as far as drivers tell. The lock is given meanwhile. */
+bool tsl_retire_before(struct tsl_op *op);
 /* One of the command's operations or dependences finished. */
 void tsl_command_step(struct tsl_command *command);
 /* The operation's fence, made late if need be; NULL if that fails. The lock may be given meanwhile. */

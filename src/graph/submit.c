@@ -485,20 +485,8 @@ static struct tsl_op *nth_fenced(struct tsl_track *track, unsigned n)
 /* Retires up to that one if it is complete. */
 static bool retire_nth(struct tsl_track *track, unsigned n)
 {
-    struct tsl_graph *graph = track->port->graph;
     struct tsl_op *op = nth_fenced(track, n);
-    if (!op)
-        return false;
-    struct tsl_fence *fence = tsl_fence_ref(op->fence);
-    op->user.refs++;
-    tsl_graph_open(graph);
-    cl_int status = fence->driver->fence_status(fence);
-    tsl_fence_unref(fence);
-    tsl_graph_close(graph);
-    if (status <= CL_COMPLETE && op->state == TSL_OP_SUBMITTED)
-        tsl_retire(op, status);
-    tsl_op_unref(op);
-    return status <= CL_COMPLETE;
+    return op && tsl_op_ask(op) <= CL_COMPLETE;
 }
 
 /* Notices what has finished, so that long runs without any wait don't pile up. To ask a driver may cost as much as to

@@ -49,9 +49,9 @@ fault(short_fetch graph/access.c
     [[    *begin = tile->begin > *begin ? tile->begin : *begin;]]
     [[    *begin = tile->begin > *begin ? tile->begin : BROKEN && *end - *begin > 64 ? *begin + 1 : *begin;]]
     "the first byte of a move is left out")
-fault(early_end graph/event.c
-    [[            if (status <= CL_COMPLETE && op->state == TSL_OP_SUBMITTED)]]
-    [[            if (status <= (BROKEN ? CL_RUNNING : CL_COMPLETE) && op->state == TSL_OP_SUBMITTED)]]
+fault(early_end graph/complete.c
+    [[    if (status <= CL_COMPLETE && op->state == TSL_OP_SUBMITTED)]]
+    [[    if (status <= (BROKEN ? CL_RUNNING : CL_COMPLETE) && op->state == TSL_OP_SUBMITTED)]]
     "who asks for a status takes a running operation for a complete one")
 fault(early_gate graph/submit.c
     [[        else
