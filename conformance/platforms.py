@@ -64,6 +64,10 @@ def require_several(options, environment):
 
 
 def columns(options):
+    if options.cpu:
+        nothing = tempfile.mkdtemp(prefix='tesela-vendors-')
+        alone = tesela_environment(options.build, nothing) | {'TESELA_MEMBERS': 'cpu'}
+        return [Column('the built-in CPU', alone)]
     folder = vendor_folder(options.build, options.native)
     label = pathlib.Path(options.native).name
     found = [Column(f'native {label}', {'OCL_ICD_VENDORS': str(folder)}),

@@ -116,12 +116,22 @@ Row = collections.namedtuple('Row', 'suite test native on state kind reason tail
 
 class Table:
     """Each sub-test on each column beside the native one. kind: same; lost (passes natively: never excused); gained;
-    expected (differs otherwise, with a reason); differs (without one)."""
+    expected (differs otherwise, with a reason); differs (without one). Where there is no other column, all of the one."""
 
     def __init__(self, book, expected):
         self.book, self.expected = book, expected
         self.native, *self.others = book.columns
+        if not self.others:
+            self.rows = [self.single(k) for k in book.keys() if book.get(self.native, k)]
+            return
         self.rows = [self.row(c, k) for k in book.keys() for c in self.others if book.get(c, k) and book.get(self.native, k)]
+
+    def single(self, key):
+        """Of the one column there is: what isn't passed or skipped is bad."""
+        ours = self.book.get(self.native, key)
+        reason = self.expected.reason(self.native, key)
+        kind = 'same' if ours.state in (PASS, SKIP) else 'expected' if reason else 'differs'
+        return Row(*key, '-', self.native, ours.state, kind, reason, ours.tail)
 
     def row(self, column, key):
         native, ours = self.book.get(self.native, key), self.book.get(column, key)
