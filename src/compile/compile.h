@@ -40,7 +40,7 @@ bool tsl_compile_available(const char **why);
     "__opencl_c_atomic_order_seq_cst __opencl_c_atomic_scope_device"
 
 /* Where the member has images, too. */
-#define TSL_COMPILE_IMAGE_EXTENSIONS "cl_khr_3d_image_writes cl_khr_depth_images"
+#define TSL_COMPILE_IMAGE_EXTENSIONS "cl_khr_3d_image_writes cl_khr_depth_images cl_khr_image2d_from_buffer"
 #define TSL_COMPILE_IMAGE_FEATURES   "__opencl_c_images __opencl_c_3d_image_writes __opencl_c_read_write_images"
 
 #endif

@@ -184,12 +184,14 @@ static char *extension_argument(void)
     return text;
 }
 
-/* Features whose macros Clang leaves to headers. */
-static void add_features(struct kc_options *options)
+/* Extensions that Clang doesn't know, as they add nothing to the language, and features whose macros it leaves to
+ * headers. */
+static void add_macros(struct kc_options *options)
 {
     static const char *const macros[] = {"-D__opencl_c_atomic_order_acq_rel=1", "-D__opencl_c_atomic_order_seq_cst=1",
                                          "-D__opencl_c_atomic_scope_device=1"};
 
+    add(options, "-Dcl_khr_image2d_from_buffer=1");
     for (size_t i = 0; options->std >= 300 && i < sizeof(macros) / sizeof(macros[0]); i++)
         add(options, macros[i]);
 }
@@ -215,7 +217,7 @@ bool kc_options_read(const char *text, bool linking, struct kc_options *options,
         if (linking ? !take_linkers(options, word, why) : !take(options, word, &words, why))
             goto failed;
     options->uniform |= options->std < 200;
-    add_features(options);
+    add_macros(options);
     return true;
 failed:
     kc_options_finish(options);

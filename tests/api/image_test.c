@@ -650,6 +650,7 @@ static void a_2d_image_of_a_buffer(void **state)
     cl_program program = build(plane_text);
     cl_kernel turn = make_kernel(program, "turn");
     cl_mem buffer = make_buffer(context, CL_MEM_READ_WRITE, SIZE), image, from;
+    char extensions[4096];
     cl_uint align = 0;
     cl_int error = 1;
     bool made;
@@ -659,6 +660,9 @@ static void a_2d_image_of_a_buffer(void **state)
     fill_random(values, SIZE);
     assert_int_equal(clGetDeviceInfo(our_device(), CL_DEVICE_IMAGE_PITCH_ALIGNMENT, sizeof align, &align, NULL),
                      CL_SUCCESS);
+    assert_int_equal(clGetDeviceInfo(our_device(), CL_DEVICE_EXTENSIONS, sizeof extensions, extensions, NULL),
+                     CL_SUCCESS);
+    assert_int_equal(strstr(extensions, "cl_khr_image2d_from_buffer") != NULL, align != 0);
     desc.mem_object = buffer;
     image = clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &error);
     made = error == CL_SUCCESS; /* Also where only some members take it, and so the device doesn't promise it. */
