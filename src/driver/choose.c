@@ -47,20 +47,39 @@ bool tsl_same_device(const struct tsl_path *a, const struct tsl_path *b)
     return x->has_pci && y->has_pci && same_pci(x, y);
 }
 
-static bool fits(const struct tsl_path *path, const char *item)
+/* By whole parts: opencl:1 is opencl:1.0's, not opencl:10.0's. */
+static bool id_begins_with(const struct tsl_path *path, const char *item)
 {
-    return !strncasecmp(path->id, item, strlen(item)) || strcasestr(path->platform_name, item) ||
-           strcasestr(path->device_name, item);
+    size_t n = strlen(item);
+
+    return !strncasecmp(path->id, item, n) && (n == 0 || strchr(":.", path->id[n - 1]) || strchr(":.", path->id[n]));
 }
 
-static bool named(const struct tsl_path *path, char *const *items, size_t n_items, bool *matched)
+static bool name_contains(const struct tsl_path *path, const char *item)
+{
+    return strcasestr(path->platform_name, item) || strcasestr(path->device_name, item);
+}
+
+typedef bool fits_fn(const struct tsl_path *path, const char *item);
+
+/* True if some path fits. */
+static bool want_those(const struct tsl_found *rows, unsigned n, fits_fn *fits, const char *item, bool *wanted)
 {
     bool any = false;
 
-    for (size_t i = 0; i < n_items; i++)
-        if (fits(path, items[i]))
-            matched[i] = any = true;
+    for (unsigned i = 0; i < n; i++)
+        if (fits(&rows[i].path, item))
+            wanted[i] = any = true;
     return any;
+}
+
+/* What begins an id is no name: cpu is the built-in CPU, not all that is called so, and cuda no "NVIDIA CUDA". */
+static void want_named(const struct tsl_found *rows, unsigned n, char *const *items, size_t n_items, bool *wanted,
+                       bool *matched)
+{
+    for (size_t i = 0; i < n_items; i++)
+        matched[i] = want_those(rows, n, id_begins_with, items[i], wanted) ||
+                     want_those(rows, n, name_contains, items[i], wanted);
 }
 
 /* The path by which the row's device serves: the most preferred, of equals the first. */
@@ -139,7 +158,9 @@ void tsl_choose(struct tsl_found *rows, unsigned n, char *const *items, size_t n
     unsigned n_used = 0;
 
     for (unsigned i = 0; wanted && i < n; i++)
-        wanted[i] = !n_items || named(&rows[i].path, items, n_items, matched);
+        wanted[i] = !n_items;
+    if (wanted)
+        want_named(rows, n, items, n_items, wanted, matched);
     for (unsigned i = 0; i < n; i++) {
         struct tsl_found *row = &rows[i];
 

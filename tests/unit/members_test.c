@@ -1,7 +1,7 @@
 /* The registry: which paths are found, which of them serve, and what it says about the others. */
 /* variant: best POCL_DEVICES="basic pthread" */
 /* variant: none TESELA_VENDORS={build}/vendors-none */
-/* variant: named POCL_DEVICES="basic pthread" TESELA_MEMBERS="opencl, no such thing" */
+/* variant: named POCL_DEVICES="basic pthread" TESELA_MEMBERS="opencl, mine, no such thing" */
 /* variant: one POCL_DEVICES="basic pthread" TESELA_MEMBERS=OCLGRIND */
 #include "driver/choose.h"
 #include "driver/host.h"
@@ -124,30 +124,33 @@ static void identities_are_compared_as_far_as_they_are_known(void **state)
 
 static void names_choose_by_id_and_by_part_of_a_name(void **state)
 {
-    struct tsl_found rows[] = {row("opencl:0.0", "Portable", "basic", 1), row("opencl:1.0", "rusticl", "pipe", 1),
-                               row("fake:0", "fake", "Oclgrind", 1)};
+    enum { N = 4 };
+    struct tsl_found rows[N] = {row("opencl:0.0", "Portable", "basic fake", 1), row("opencl:1.0", "rusticl", "pipe", 1),
+                                row("opencl:10.0", "fake", "Oclgrind", 1), row("fake:0", "Made", "up", 1)};
     static const struct {
         const char *item;
-        bool used[3], matched;
+        bool used[N], matched;
     } cases[] = {
-        {"opencl", {true, true, false}, true},    {"opencl:1", {false, true, false}, true},
-        {"PORTABLE", {true, false, false}, true}, {"oclgrind", {false, false, true}, true},
-        {"pencl", {false, false, false}, false},  {"i", {true, true, true}, true},
+        {"opencl", {true, true, true, false}, true},     {"opencl:1", {false, true, false, false}, true},
+        {"opencl:", {true, true, true, false}, true},    {"OPENCL:1.0", {false, true, false, false}, true},
+        {"PORTABLE", {true, false, false, false}, true}, {"oclgrind", {false, false, true, false}, true},
+        {"pencl", {false, false, false, false}, false},  {"i", {true, true, true, false}, true},
+        {"fake", {false, false, false, true}, true},     {"fak", {true, false, true, false}, true},
     };
 
     (void)state;
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < N; i++)
         rows[i].path.identity.is_host_cpu = true;
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
         bool matched = false;
 
-        choose(rows, 3, cases[c].item, &matched);
-        for (unsigned i = 0; i < 3; i++) {
+        choose(rows, N, cases[c].item, &matched);
+        for (unsigned i = 0; i < N; i++) {
             assert_int_equal(rows[i].used, cases[c].used[i]);
             assert_int_equal(rows[i].why_not == NULL, rows[i].used);
         }
         assert_int_equal(matched, cases[c].matched);
-        forget(rows, 3);
+        forget(rows, N);
     }
 }
 
@@ -380,7 +383,7 @@ static void real_vendors_serve_as_the_settings_say(void **state)
         assert_int_equal(n, 1);
         assert_true(of_device(list, "Portable", "pthread")->used);
         assert_non_null(strstr(of_device(list, "Oclgrind", "")->why_not, "opencl:1.1"));
-    } else if (settings->n_members == 2) {
+    } else if (settings->n_members == 3) {
         assert_int_equal(n, 4);
         assert_true(says(list, "\"no such thing\""));
         assert_false(says(list, "\"opencl\""));
