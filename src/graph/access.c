@@ -602,9 +602,10 @@ cl_int tsl_claim_host(struct tsl_op *op, const void *host, size_t size, bool wri
 
 static void forget_side(struct tsl_op *op, const struct tsl_side *side)
 {
-    if (side->data || !side->host)
+    const char *host = side->data ? side->data->host : side->host;
+    if (side->space != TSL_SPACE_HOST || !host)
         return;
-    uint64_t begin = address(side->host) + side->offset;
+    uint64_t begin = address(host) + side->offset;
     tsl_tiles_join(&op->port->graph->host_map, begin, begin + tsl_hull(op->region, side->row_pitch, side->slice_pitch));
 }
 

@@ -284,6 +284,26 @@ static void test_maps(void **state)
     assert_moved(0, 0, 0);
 }
 
+/* Operations that have ended, and the drivers' events with them, aren't kept for the host's copies that they moved. */
+static void test_host_forgets(void **state)
+{
+    struct tsl_enqueue e = {0};
+    void *ptr;
+
+    (void)state;
+    begin(2, false);
+    e = (struct tsl_enqueue){.queue = queue, .type = CL_COMMAND_MAP_BUFFER, .blocking = true};
+    run("touch", a);
+    run("touch", a);
+    assert_int_equal(tsl_enqueue_map(&e, a, CL_MAP_READ, 0, SIZE, &ptr), CL_SUCCESS);
+    assert_int_equal(tsl_enqueue_unmap(&e, a, ptr), CL_SUCCESS);
+    get(a, 0, SIZE);
+    finish();
+    tsl_lock_take(&context->graph->lock);
+    assert_int_equal(context->graph->host_map.n, 0);
+    tsl_lock_give(&context->graph->lock);
+}
+
 /* Members that work on the host's memory: nothing moves, whoever takes turns. */
 static void test_zero_copy(void **state)
 {
@@ -481,6 +501,7 @@ int main(void)
         TEST(test_peers),
         TEST(test_others_stay),
         TEST(test_maps),
+        TEST(test_host_forgets),
         TEST(test_zero_copy),
         TEST(test_failed_unmap),
         TEST(test_failed_fetch),
