@@ -3,8 +3,10 @@
  */
 #include "kc/cpu.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +62,16 @@ static bool read_whole(int file, struct kc_bytes *bytes)
     return false;
 }
 
+/* LLVM leaves some functions to the C library's mathematics, which a program need not have: the shared object must ask
+ * for it itself. The file of the one that this process has (static). */
+static char *mathematics(void)
+{
+    void *library = dlopen("libm.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    struct link_map *map;
+
+    return library && dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : NULL;
+}
+
 bool kc_share(const void *object, size_t size, struct kc_bytes *shared, FILE *log)
 {
     int in = memory_file(object, size), out = memory_file(NULL, 0);
@@ -69,8 +81,9 @@ bool kc_share(const void *object, size_t size, struct kc_bytes *shared, FILE *lo
     snprintf(in_path, sizeof(in_path), "/dev/fd/%d", in);
     snprintf(out_path, sizeof(out_path), "/dev/fd/%d", out);
     if (in >= 0 && out >= 0) {
-        char *const arguments[] = {TESELA_LD,     "-shared",          "-s", "-z",     "now",   "-z",
-                                   "noexecstack", "--hash-style=gnu", "-o", out_path, in_path, NULL};
+        char *const arguments[] = {
+            TESELA_LD,          "-shared", "-s",     "-z",    "now",         "-z",          "noexecstack",
+            "--hash-style=gnu", "-o",      out_path, in_path, "--as-needed", mathematics(), NULL};
 
         done = run(arguments) && read_whole(out, shared);
     }
