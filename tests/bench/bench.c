@@ -1,37 +1,33 @@
 /*
- * The same small OpenCL program on a vendor's own OpenCL and on Tesela over that vendor, side by side in one run:
- * rounds alternate between the two, each in a process of its own; medians and their ratio are printed. Not a test.
+ * The same small OpenCL program on a vendor's own OpenCL and on Tesela over that vendor, side by side in one run: a
+ * process each, which take turns sample by sample, so that what else the machine does meets both. Printed are medians
+ * and their ratio, that of the lower quartiles (what a quieter machine would show), and what disturbs less: the
+ * processor time of the process and how often its threads gave up a processor. Not a test.
  */
 #include "measure.h"
 
 #include <CL/cl.h>
 #include <argp.h>
+#include <fcntl.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_ROUNDS 99
+#define MAX_ROUNDS 999
 #define BIG        ((size_t)64 << 20)
+#define ANSWERS    STDOUT_FILENO /* of a child, to its parent */
 
 enum figure { EMPTY, MANY, SET, EVENTS, WRITE, READ, MAP, THERE_AND_BACK, BUILD, N_FIGURES };
 
-static const struct {
-    const char *name, *unit;
-    bool more_is_better;
-} figures[N_FIGURES] = {
-    {"empty kernel, enqueue + finish", "us", false},
-    {"10 000 kernels in order, each", "us", false},
-    {"the same, an argument set before", "us", false},
-    {"chain of 2 000 by events, each", "us", false},
-    {"write 64 MiB", "GB/s", true},
-    {"read 64 MiB", "GB/s", true},
-    {"map 64 MiB for reading", "us", false},
-    {"64 MiB: write, kernel, read", "ms", false},
-    {"build a two-kernel program", "ms", false},
+/* What one sample found: the figure, and for each of its operations microseconds of processor time and switches. */
+struct sample {
+    double value, processor_us, switches;
 };
 
 struct options {
@@ -41,12 +37,6 @@ struct options {
     bool child, counted;
 };
 
-/* What one process found. */
-struct report {
-    char device[200];
-    double value[N_FIGURES];
-};
-
 /* ---- What is measured, in the child --------------------------------------------------------------------------------
  */
 
@@ -54,10 +44,10 @@ struct rig {
     cl_context context;
     cl_device_id device;
     cl_command_queue queue;
-    cl_program program;
     cl_kernel kernel, set;
     cl_mem buffer;
     char *host;
+    void *mapped;
 };
 
 static double now(void)
@@ -66,20 +56,20 @@ static double now(void)
 }
 
 /* A number in the source keeps vendors' caches of binaries out of it. */
-static double build(struct rig *rig)
+static cl_program build(const struct rig *rig)
 {
+    static int n;
     char source[200];
     const char *text = source;
     cl_int error;
     snprintf(source, sizeof(source),
              "kernel void add(global int *x) { x[get_global_id(0)] += 1; }\n"
              "kernel void set(global int *x, int y) { x[get_global_id(0)] = y + %ld; }\n",
-             (long)getpid() * 1000 + (long)time(NULL) % 1000);
-    rig->program = clCreateProgramWithSource(rig->context, 1, &text, NULL, &error);
+             (long)getpid() * 1000 + (long)time(NULL) % 1000 + n++);
+    cl_program program = clCreateProgramWithSource(rig->context, 1, &text, NULL, &error);
     must(error, "clCreateProgramWithSource");
-    double start = now();
-    must(clBuildProgram(rig->program, 1, &rig->device, "", NULL, NULL), "clBuildProgram");
-    return (now() - start) * 1e3;
+    must(clBuildProgram(program, 1, &rig->device, "", NULL, NULL), "clBuildProgram");
+    return program;
 }
 
 static bool fits(const char *name, const char *part)
@@ -108,26 +98,25 @@ static cl_device_id find(const struct options *options, char *name, size_t size)
     exit(1);
 }
 
-static double set_up(struct rig *rig)
+static void set_up(struct rig *rig)
 {
     cl_int error;
     rig->context = clCreateContext(NULL, 1, &rig->device, NULL, NULL, &error);
     must(error, "clCreateContext");
     rig->queue = clCreateCommandQueue(rig->context, rig->device, 0, &error);
     must(error, "clCreateCommandQueue");
-    double build_ms = build(rig);
-    rig->kernel = clCreateKernel(rig->program, "add", &error);
+    cl_program program = build(rig);
+    rig->kernel = clCreateKernel(program, "add", &error);
     must(error, "clCreateKernel");
     rig->buffer = clCreateBuffer(rig->context, CL_MEM_READ_WRITE, BIG, NULL, &error);
     must(error, "clCreateBuffer");
     must(clSetKernelArg(rig->kernel, 0, sizeof(rig->buffer), &rig->buffer), "clSetKernelArg");
-    rig->set = clCreateKernel(rig->program, "set", &error);
+    rig->set = clCreateKernel(program, "set", &error);
     must(error, "clCreateKernel");
     must(clSetKernelArg(rig->set, 0, sizeof(rig->buffer), &rig->buffer), "clSetKernelArg");
     rig->host = malloc(BIG);
     must(rig->host ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY, "malloc");
     memset(rig->host, 1, BIG);
-    return build_ms;
 }
 
 static void launch(struct rig *rig, cl_event wait, cl_event *event)
@@ -137,51 +126,43 @@ static void launch(struct rig *rig, cl_event wait, cl_event *event)
          "clEnqueueNDRangeKernel");
 }
 
-static double empty_us(struct rig *rig)
+/* Each function does the operations of one sample. */
+static void empty(struct rig *rig)
 {
-    double start = now();
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < 500; i++) {
         launch(rig, NULL, NULL);
         must(clFinish(rig->queue), "clFinish");
     }
-    return (now() - start) / 2000 * 1e6;
 }
 
-void bench_counted(struct rig *rig);
-
-static double many_us(struct rig *rig)
+/* Without the wait: account.py counts what the thread does in here. */
+__attribute__((noinline)) void bench_counted(struct rig *rig);
+void bench_counted(struct rig *rig)
 {
-    double start = now();
     for (int i = 0; i < 10000; i++)
         launch(rig, NULL, NULL);
+}
+
+static void many(struct rig *rig)
+{
+    bench_counted(rig);
     must(clFinish(rig->queue), "clFinish");
-    return (now() - start) / 10000 * 1e6;
 }
 
-/* The same without the wait: account.py counts what the thread does in here. */
-__attribute__((noinline)) void bench_counted(struct rig *rig)
-{
-    for (int i = 0; i < 10000; i++)
-        launch(rig, NULL, NULL);
-}
-
-static double set_us(struct rig *rig)
+static void set(struct rig *rig)
 {
     size_t one = 1;
-    double start = now();
     for (cl_int i = 0; i < 10000; i++) {
         must(clSetKernelArg(rig->set, 1, sizeof(i), &i), "clSetKernelArg");
         must(clEnqueueNDRangeKernel(rig->queue, rig->set, 1, NULL, &one, &one, 0, NULL, NULL),
              "clEnqueueNDRangeKernel");
     }
     must(clFinish(rig->queue), "clFinish");
-    return (now() - start) / 10000 * 1e6;
 }
 
-static double events_us(struct rig *rig)
+static void events(struct rig *rig)
 {
     cl_event last = NULL, next;
-    double start = now();
     for (int i = 0; i < 2000; i++) {
         launch(rig, last, &next);
         if (last)
@@ -190,84 +171,133 @@ static double events_us(struct rig *rig)
     }
     must(clWaitForEvents(1, &last), "clWaitForEvents");
     clReleaseEvent(last);
-    return (now() - start) / 2000 * 1e6;
 }
 
-static double write_gbs(struct rig *rig)
+static void write_big(struct rig *rig)
 {
-    double start = now();
     must(clEnqueueWriteBuffer(rig->queue, rig->buffer, CL_TRUE, 0, BIG, rig->host, 0, NULL, NULL), "write");
-    return (double)BIG / (now() - start) / 1e9;
 }
 
-static double read_gbs(struct rig *rig)
+/* So that the device's copy is the newest: reads and maps must fetch it. */
+static void before_fetch(struct rig *rig)
 {
-    double start = now();
-    must(clEnqueueReadBuffer(rig->queue, rig->buffer, CL_TRUE, 0, BIG, rig->host, 0, NULL, NULL), "read");
-    return (double)BIG / (now() - start) / 1e9;
+    launch(rig, NULL, NULL);
 }
 
-static double map_us(struct rig *rig)
+static void read_big(struct rig *rig)
+{
+    must(clEnqueueReadBuffer(rig->queue, rig->buffer, CL_TRUE, 0, BIG, rig->host, 0, NULL, NULL), "read");
+}
+
+static void map(struct rig *rig)
 {
     cl_int error;
-    double start = now();
-    void *mapped = clEnqueueMapBuffer(rig->queue, rig->buffer, CL_TRUE, CL_MAP_READ, 0, BIG, 0, NULL, NULL, &error);
-    double us = (now() - start) * 1e6;
+    rig->mapped = clEnqueueMapBuffer(rig->queue, rig->buffer, CL_TRUE, CL_MAP_READ, 0, BIG, 0, NULL, NULL, &error);
     must(error, "clEnqueueMapBuffer");
-    must(clEnqueueUnmapMemObject(rig->queue, rig->buffer, mapped, 0, NULL, NULL), "clEnqueueUnmapMemObject");
+}
+
+static void unmap(struct rig *rig)
+{
+    must(clEnqueueUnmapMemObject(rig->queue, rig->buffer, rig->mapped, 0, NULL, NULL), "clEnqueueUnmapMemObject");
     must(clFinish(rig->queue), "clFinish");
-    return us;
 }
 
 /* Wherever a write waits for its reader, here all of the way is paid. */
-static double there_and_back_ms(struct rig *rig)
+static void there_and_back(struct rig *rig)
 {
-    double start = now();
     must(clEnqueueWriteBuffer(rig->queue, rig->buffer, CL_FALSE, 0, BIG, rig->host, 0, NULL, NULL), "write");
     launch(rig, NULL, NULL);
     must(clEnqueueReadBuffer(rig->queue, rig->buffer, CL_TRUE, 0, BIG, rig->host, 0, NULL, NULL), "read");
-    return (now() - start) * 1e3;
 }
 
-/* Each once to warm up, then for real. */
+static void build_anew(struct rig *rig)
+{
+    clReleaseProgram(build(rig));
+}
+
+static const struct {
+    const char *name, *unit;
+    double scale; /* from seconds for each operation; 0: GB/s of BIG bytes */
+    int n;        /* operations in a sample */
+    void (*before)(struct rig *), (*run)(struct rig *), (*after)(struct rig *); /* the first and last aren't timed */
+} figures[N_FIGURES] = {
+    {"empty kernel, enqueue + finish", "us", 1e6, 500, NULL, empty, NULL},
+    {"10 000 kernels in order, each", "us", 1e6, 10000, NULL, many, NULL},
+    {"the same, an argument set before", "us", 1e6, 10000, NULL, set, NULL},
+    {"chain of 2 000 by events, each", "us", 1e6, 2000, NULL, events, NULL},
+    {"write 64 MiB", "GB/s", 0, 1, NULL, write_big, NULL},
+    {"read 64 MiB", "GB/s", 0, 1, before_fetch, read_big, NULL},
+    {"map 64 MiB for reading", "us", 1e6, 1, before_fetch, map, unmap},
+    {"64 MiB: write, kernel, read", "ms", 1e3, 1, NULL, there_and_back, NULL},
+    {"build a two-kernel program", "ms", 1e3, 1, NULL, build_anew, NULL},
+};
+
+static double processor_us(const struct rusage *use)
+{
+    return (double)(use->ru_utime.tv_sec + use->ru_stime.tv_sec) * 1e6 +
+           (double)(use->ru_utime.tv_usec + use->ru_stime.tv_usec);
+}
+
+static struct sample take(struct rig *rig, enum figure f)
+{
+    struct rusage before, after;
+    if (figures[f].before)
+        figures[f].before(rig);
+    getrusage(RUSAGE_SELF, &before);
+    double start = now();
+    figures[f].run(rig);
+    double seconds = (now() - start) / figures[f].n;
+    getrusage(RUSAGE_SELF, &after);
+    if (figures[f].after)
+        figures[f].after(rig);
+    return (struct sample){
+        .value = figures[f].scale != 0 ? seconds * figures[f].scale : (double)BIG / seconds / 1e9,
+        .processor_us = (processor_us(&after) - processor_us(&before)) / figures[f].n,
+        .switches = (double)(after.ru_nvcsw - before.ru_nvcsw) / figures[f].n,
+    };
+}
+
+/* Serves the parent: a byte says which sample it wants. */
 static int child(const struct options *options)
 {
     struct rig rig;
-    char name[200];
-    double value[N_FIGURES];
+    char name[200] = "";
+    unsigned char figure;
     rig.device = find(options, name, sizeof(name));
-    value[BUILD] = set_up(&rig);
+    set_up(&rig);
     if (options->counted) {
-        many_us(&rig);
+        many(&rig);
         bench_counted(&rig);
         must(clFinish(rig.queue), "clFinish");
         return 0;
     }
-    for (int pass = 0; pass < 2; pass++) {
-        value[EMPTY] = empty_us(&rig);
-        value[MANY] = many_us(&rig);
-        value[SET] = set_us(&rig);
-        value[EVENTS] = events_us(&rig);
-        value[WRITE] = write_gbs(&rig);
-        launch(&rig, NULL, NULL); /* The device's copy is the newest: reads and maps must fetch it. */
-        value[READ] = read_gbs(&rig);
-        launch(&rig, NULL, NULL);
-        value[MAP] = map_us(&rig);
-        value[THERE_AND_BACK] = there_and_back_ms(&rig);
+    for (int f = 0; f < N_FIGURES; f++) /* To warm up. */
+        take(&rig, f);
+    if (write(ANSWERS, name, sizeof(name)) != sizeof(name))
+        return 1;
+    while (read(STDIN_FILENO, &figure, 1) == 1 && figure < N_FIGURES) {
+        struct sample sample = take(&rig, figure);
+        if (write(ANSWERS, &sample, sizeof(sample)) != sizeof(sample))
+            return 1;
     }
-    printf("%s\n", name);
-    for (int f = 0; f < N_FIGURES; f++)
-        printf("%.6g\n", value[f]);
     return 0;
 }
 
 /* ---- Rounds, in the parent ------------------------------------------------------------------------------------------
  */
 
-static void become(const struct options *options, bool tesela, int output)
+static struct side {
+    pid_t pid;
+    int wishes, answers; /* pipes to and from the child */
+    char device[200];
+    struct sample samples[N_FIGURES][MAX_ROUNDS];
+} sides[2]; /* the vendor's, ours */
+
+static void become(const struct options *options, bool tesela, int input, int output)
 {
     const char *none = "";
-    dup2(output, STDOUT_FILENO);
+    dup2(input, STDIN_FILENO);
+    dup2(output, ANSWERS);
     setenv("OCL_ICD_VENDORS", tesela ? options->icd : options->vendors, 1);
     if (tesela)
         setenv("TESELA_VENDORS", options->vendors, 1);
@@ -277,30 +307,43 @@ static void become(const struct options *options, bool tesela, int output)
     _exit(127);
 }
 
-static bool read_report(FILE *input, struct report *report)
+static bool receive(const struct side *side, void *bytes, size_t size)
 {
-    int n = 0;
-    if (!fgets(report->device, sizeof(report->device), input))
-        return false;
-    report->device[strcspn(report->device, "\n")] = '\0';
-    while (n < N_FIGURES && fscanf(input, "%lf", &report->value[n]) == 1)
-        n++;
-    return n == N_FIGURES;
+    for (size_t n = 0; n < size;) {
+        ssize_t got = read(side->answers, (char *)bytes + n, size - n);
+        if (got <= 0)
+            return false;
+        n += (size_t)got;
+    }
+    return true;
 }
 
-static bool measure(const struct options *options, bool tesela, struct report *report)
+static bool start(const struct options *options, struct side *side)
 {
-    int ends[2], status;
-    if (pipe(ends))
+    int wishes[2], answers[2];
+    if (pipe2(wishes, O_CLOEXEC) || pipe2(answers, O_CLOEXEC))
         return false;
-    pid_t pid = fork();
-    if (pid == 0)
-        become(options, tesela, ends[1]);
-    close(ends[1]);
-    FILE *input = fdopen(ends[0], "r");
-    bool whole = read_report(input, report);
-    fclose(input);
-    return waitpid(pid, &status, 0) == pid && status == 0 && whole;
+    side->pid = fork();
+    if (side->pid == 0)
+        become(options, side == &sides[1], wishes[0], answers[1]);
+    close(wishes[0]);
+    close(answers[1]);
+    side->wishes = wishes[1];
+    side->answers = answers[0];
+    return side->pid > 0 && receive(side, side->device, sizeof(side->device));
+}
+
+static bool ask(struct side *side, enum figure f, int round)
+{
+    unsigned char wish = (unsigned char)f;
+    return write(side->wishes, &wish, 1) == 1 && receive(side, &side->samples[f][round], sizeof(struct sample));
+}
+
+static bool finish(struct side *side)
+{
+    int status;
+    close(side->wishes);
+    return waitpid(side->pid, &status, 0) == side->pid && status == 0;
 }
 
 static int compare(const void *a, const void *b)
@@ -309,42 +352,68 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static double median(double *values, int n)
+/* The value below which so many of four lie; of one member of the samples. */
+static double quartile(const struct sample *samples, int n, size_t member, int which)
 {
+    double values[MAX_ROUNDS];
+    for (int i = 0; i < n; i++)
+        memcpy(&values[i], (const char *)&samples[i] + member, sizeof(double));
     qsort(values, (size_t)n, sizeof(*values), compare);
-    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+    return values[n * which / 4];
 }
 
-static double all[2][N_FIGURES][MAX_ROUNDS];
+/* Builds take long: a third of the rounds will do. */
+static int n_samples(const struct options *options, enum figure f)
+{
+    return f == BUILD ? (options->rounds + 2) / 3 : options->rounds;
+}
+
+static void print_figure(const struct options *options, enum figure f)
+{
+    int n = n_samples(options, f);
+    double of[2][4];
+    for (int side = 0; side < 2; side++) {
+        const struct sample *samples = sides[side].samples[f];
+        of[side][0] = quartile(samples, n, offsetof(struct sample, value), 2);
+        of[side][1] = quartile(samples, n, offsetof(struct sample, value), figures[f].scale != 0 ? 1 : 3);
+        of[side][2] = quartile(samples, n, offsetof(struct sample, processor_us), 2);
+        of[side][3] = quartile(samples, n, offsetof(struct sample, switches), 2);
+    }
+    bool rate = figures[f].scale == 0;
+    printf("%-33s %8.2f %8.2f %-4s  %5.2f %5.2f %10.2f %10.2f  %5.2f %8.3f %8.3f\n", figures[f].name, of[0][0],
+           of[1][0], figures[f].unit, rate ? of[0][0] / of[1][0] : of[1][0] / of[0][0],
+           rate ? of[0][1] / of[1][1] : of[1][1] / of[0][1], of[0][2], of[1][2], of[1][2] / of[0][2], of[0][3],
+           of[1][3]);
+}
 
 static void print_table(const struct options *options)
 {
-    printf("%-34s %12s %12s  %s\n", "medians", "native", "Tesela", "time ratio, Tesela / native");
-    for (int f = 0; f < N_FIGURES; f++) {
-        double native = median(all[0][f], options->rounds), ours = median(all[1][f], options->rounds);
-        printf("%-34s %12.2f %12.2f  %.2f   (%s)\n", figures[f].name, native, ours,
-               figures[f].more_is_better ? native / ours : ours / native, figures[f].unit);
-    }
+    printf("native: %s\nTesela: %s over %s, %d rounds\n", sides[0].device, sides[1].device, options->vendors,
+           options->rounds);
+    printf("%-33s %22s  %11s %28s %17s\n%-33s %8s %8s       %5s %5s %10s %10s %6s %8s %8s\n", "", "medians", "ratio",
+           "processor time, us", "switches", "", "native", "Tesela", "time", "quiet", "native", "Tesela", "ratio",
+           "native", "Tesela");
+    for (int f = 0; f < N_FIGURES; f++)
+        print_figure(options, f);
 }
 
 static int rounds(const struct options *options)
 {
-    static struct report report[2];
-    for (int round = 0; round < options->rounds; round++) {
-        for (int side = 0; side < 2; side++) {
-            if (!measure(options, side, &report[side])) {
+    for (int side = 0; side < 2; side++)
+        if (!start(options, &sides[side])) {
+            fprintf(stderr, "bench: the run on %s failed\n", side ? "Tesela" : "the vendor's OpenCL");
+            return 1;
+        }
+    for (int f = 0; f < N_FIGURES; f++)
+        for (int i = 0; i < 2 * n_samples(options, f); i++) { /* Each goes first in turn. */
+            int side = (i + i / 2) % 2;
+            if (!ask(&sides[side], f, i / 2)) {
                 fprintf(stderr, "bench: the run on %s failed\n", side ? "Tesela" : "the vendor's OpenCL");
                 return 1;
             }
-            for (int f = 0; f < N_FIGURES; f++)
-                all[side][f][round] = report[side].value[f];
         }
-        fprintf(stderr, "round %d of %d\n", round + 1, options->rounds);
-    }
-    printf("native: %s\nTesela: %s over %s, %d rounds\n", report[0].device, report[1].device, options->vendors,
-           options->rounds);
     print_table(options);
-    return 0;
+    return finish(&sides[0]) && finish(&sides[1]) ? 0 : 1;
 }
 
 /* ---- Arguments ------------------------------------------------------------------------------------------------------
@@ -389,7 +458,7 @@ int main(int argc, char **argv)
         {"icd", 'i', "DIR", 0, "folder with tesela.icd (default: this build's)", 0},
         {"platform", 'p', "NAME", 0, "part of the native platform's name (default: the first)", 0},
         {"device", 'd', "NAME", 0, "part of the native device's name (default: the first)", 0},
-        {"rounds", 'r', "N", 0, "alternating rounds (default: 5)", 0},
+        {"rounds", 'r', "N", 0, "samples of each figure (default: 25)", 0},
         {"child", 'c', NULL, OPTION_HIDDEN, NULL, 0},
         {"counted", 'n', NULL, OPTION_HIDDEN, NULL, 0},
         {0},
@@ -400,7 +469,7 @@ int main(int argc, char **argv)
         .doc = "A vendor's own OpenCL beside Tesela over it, in one run. Both sides see the environment: POCL_DEVICES, "
                "and for Tesela TESELA_MEMBERS, TESELA_POLICY and the others."};
     struct options options = {
-        .vendors = BENCH_BUILD "/vendors-pocl", .icd = BENCH_BUILD "/icd", .self = "/proc/self/exe", .rounds = 5};
+        .vendors = BENCH_BUILD "/vendors-pocl", .icd = BENCH_BUILD "/icd", .self = "/proc/self/exe", .rounds = 25};
     argp_parse(&argp, argc, argv, 0, NULL, &options);
     return options.child ? child(&options) : rounds(&options);
 }
