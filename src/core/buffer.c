@@ -18,12 +18,41 @@ static void run_destructors(struct tsl_buffer *buffer)
     }
 }
 
+static int compare(const struct tsl_mapping *a, const struct tsl_mapping *b)
+{
+    uintptr_t x = (uintptr_t)a->ptr, y = (uintptr_t)b->ptr;
+    if (x != y)
+        return x < y ? -1 : 1;
+    return a->number > b->number ? -1 : a->number < b->number;
+}
+
+RB_PROTOTYPE(tsl_mapping_tree, tsl_mapping, node, compare)
+RB_GENERATE(tsl_mapping_tree, tsl_mapping, node, compare)
+
+void tsl_buffer_add_mapping(struct tsl_buffer *buffer, struct tsl_mapping *mapping)
+{
+    mapping->number = ++buffer->n_mapped;
+    RB_INSERT(tsl_mapping_tree, &buffer->mappings, mapping);
+    buffer->n_mappings++;
+}
+
+struct tsl_mapping *tsl_buffer_take_mapping(struct tsl_buffer *buffer, const void *ptr)
+{
+    struct tsl_mapping newest = {.ptr = (void *)(uintptr_t)ptr, .number = UINT64_MAX};
+    struct tsl_mapping *mapping = RB_NFIND(tsl_mapping_tree, &buffer->mappings, &newest);
+    if (!mapping || mapping->ptr != ptr)
+        return NULL;
+    RB_REMOVE(tsl_mapping_tree, &buffer->mappings, mapping);
+    buffer->n_mappings--;
+    return mapping;
+}
+
 static void free_mappings(struct tsl_buffer *buffer)
 {
-    struct tsl_mapping *m;
-    while ((m = buffer->mappings)) {
-        buffer->mappings = m->next;
-        free(m);
+    struct tsl_mapping *mapping;
+    while ((mapping = RB_ROOT(&buffer->mappings))) {
+        RB_REMOVE(tsl_mapping_tree, &buffer->mappings, mapping);
+        free(mapping);
     }
 }
 

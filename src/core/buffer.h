@@ -27,11 +27,14 @@ struct tsl_box_copy {
 
 /* A mapping that the application holds. Under the graph's lock. */
 struct tsl_mapping {
-    struct tsl_mapping *next;
+    RB_ENTRY(tsl_mapping) node;
     void *ptr;               /* what clEnqueueMapBuffer or clEnqueueMapImage returned */
+    uint64_t number;         /* among the buffer's, from 1: of several at one pointer the newest comes first */
     struct tsl_box_copy box; /* dst_…: which bytes, in the root */
     cl_map_flags flags;
 };
+
+RB_HEAD(tsl_mapping_tree, tsl_mapping);
 
 struct tsl_buffer {
     struct tsl_object object;
@@ -53,8 +56,9 @@ struct tsl_buffer {
     struct tsl_data *data;         /* graph/internal.h; guarded by the graph's lock */
     struct tsl_sub_mems *sub_mems; /* graph/internal.h: a part's memory on the members; NULL for roots */
     /* Per buffer; guarded by the graph's lock. */
-    struct tsl_mapping *mappings;
+    struct tsl_mapping_tree mappings;
     cl_uint n_mappings;
+    uint64_t n_mapped; /* ever */
 };
 
 static inline struct tsl_buffer *tsl_buffer_root(struct tsl_buffer *buffer)
@@ -77,6 +81,11 @@ bool tsl_buffer_make_part(struct tsl_buffer *part, struct tsl_buffer *of);
 
 /* clSetMemObjectDestructorCallback: fn is called once, when the buffer's memory is given back. */
 cl_int tsl_buffer_on_destroy(struct tsl_buffer *buffer, tsl_buffer_destructor_fn *fn, void *arg);
+
+/* Under the graph's lock. The buffer owns the mapping until it is taken: the newest one at that pointer (NULL: there is
+ * none), which is then the caller's to free. */
+void tsl_buffer_add_mapping(struct tsl_buffer *buffer, struct tsl_mapping *mapping);
+struct tsl_mapping *tsl_buffer_take_mapping(struct tsl_buffer *buffer, const void *ptr);
 
 /* CL_MEM_MAP_COUNT: mappings of this very buffer that were not unmapped. Takes the graph's lock. */
 cl_uint tsl_buffer_map_count(struct tsl_buffer *buffer);

@@ -543,31 +543,22 @@ cl_int tsl_fetch(struct tsl_command *command, struct tsl_data *data, uint64_t be
 
 cl_int tsl_map_range(struct tsl_data *data, uint64_t begin, uint64_t end)
 {
-    struct tsl_range range = {begin, end};
-    return TSL_FEW_PUSH(&data->mapped, range) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    return tsl_ranges_add(&data->mapped, begin, end) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
 
 void tsl_unmap_range(struct tsl_data *data, uint64_t begin, uint64_t end)
 {
-    for (unsigned i = data->mapped.n; i-- > 0;) { /* Most often it is the newest. */
-        struct tsl_range *range = TSL_FEW_AT(&data->mapped, i);
-        if (range->begin != begin || range->end != end)
-            continue;
-        *range = *TSL_FEW_AT(&data->mapped, data->mapped.n - 1);
-        data->mapped.n--;
-        return;
-    }
+    tsl_ranges_remove(&data->mapped, begin, end);
 }
 
 static cl_int keep_mapped(struct tsl_data *data, uint64_t begin, uint64_t end)
 {
+    const struct tsl_ranged *range = tsl_ranges_meeting(&data->mapped, begin, end);
     cl_int error = CL_SUCCESS;
-    for (unsigned i = 0; i < data->mapped.n && !error; i++) {
-        const struct tsl_range *range = TSL_FEW_AT(&data->mapped, i);
+    for (; range && !error; range = tsl_ranges_next_meeting(range, begin, end)) {
         uint64_t from = range->begin > begin ? range->begin : begin;
         uint64_t to = range->end < end ? range->end : end;
-        if (from < to)
-            error = set_valid(data, from, to, ~0u, TSL_SPACE_BIT(TSL_SPACE_HOST));
+        error = set_valid(data, from, to, ~0u, TSL_SPACE_BIT(TSL_SPACE_HOST));
     }
     return error;
 }

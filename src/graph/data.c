@@ -130,7 +130,7 @@ void tsl_data_destroy(struct tsl_data *data)
     if (data->host_owned)
         free_host(data);
     free(data->seats);
-    TSL_FEW_FINISH(&data->mapped);
+    tsl_ranges_finish(&data->mapped);
     free(data);
 }
 

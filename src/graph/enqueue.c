@@ -174,12 +174,9 @@ static cl_int add_mapping(struct tsl_buffer *buffer, cl_map_flags flags, const s
     tsl_lock_take(&graph->lock);
     char *host = mapping ? tsl_data_host(data) : NULL;
     if (host) {
-        *mapping = (struct tsl_mapping){.next = buffer->mappings,
-                                        .ptr = host + box->dst_offset,
-                                        .box = *box,
-                                        .flags = flags ? flags : CL_MAP_READ | CL_MAP_WRITE};
-        buffer->mappings = mapping;
-        buffer->n_mappings++;
+        *mapping = (struct tsl_mapping){
+            .ptr = host + box->dst_offset, .box = *box, .flags = flags ? flags : CL_MAP_READ | CL_MAP_WRITE};
+        tsl_buffer_add_mapping(buffer, mapping);
         *ptr = mapping->ptr;
     }
     tsl_lock_give(&graph->lock);
@@ -188,19 +185,11 @@ static cl_int add_mapping(struct tsl_buffer *buffer, cl_map_flags flags, const s
     return host ? CL_SUCCESS : CL_MAP_FAILURE;
 }
 
-/* Takes the newest mapping at that pointer out; NULL: there is none. */
 static struct tsl_mapping *take_mapping(struct tsl_buffer *buffer, const void *ptr)
 {
     struct tsl_graph *graph = buffer->context->graph;
     tsl_lock_take(&graph->lock);
-    struct tsl_mapping **link = &buffer->mappings;
-    while (*link && (*link)->ptr != ptr)
-        link = &(*link)->next;
-    struct tsl_mapping *mapping = *link;
-    if (mapping) {
-        *link = mapping->next;
-        buffer->n_mappings--;
-    }
+    struct tsl_mapping *mapping = tsl_buffer_take_mapping(buffer, ptr);
     tsl_lock_give(&graph->lock);
     return mapping;
 }
@@ -209,9 +198,7 @@ static void put_mapping_back(struct tsl_buffer *buffer, struct tsl_mapping *mapp
 {
     struct tsl_graph *graph = buffer->context->graph;
     tsl_lock_take(&graph->lock);
-    mapping->next = buffer->mappings;
-    buffer->mappings = mapping;
-    buffer->n_mappings++;
+    tsl_buffer_add_mapping(buffer, mapping);
     tsl_lock_give(&graph->lock);
 }
 

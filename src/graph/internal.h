@@ -38,6 +38,7 @@
 #include "graph/pool.h"
 #include "graph/worker.h"
 #include "place/place.h"
+#include "tile/ranges.h"
 #include "tile/tile.h"
 #include "trace/trace.h"
 
@@ -64,7 +65,7 @@ struct tsl_data {
     struct tsl_context *context; /* not owned: the buffer's */
     /* Mapped for writing: the application may be at it, so the host's copy stays a valid one there and no move goes
      * into it, whatever kernels that may touch all of the object (but don't: OpenCL 3.0, 5.4.2) claim meanwhile. */
-    TSL_FEW(struct tsl_range, 1) mapped;
+    struct tsl_ranges mapped;
     size_t size;
     const struct tsl_image_desc *image; /* the owner's, if that is an image; NULL: it is a buffer */
     bool padded;                        /* of an image with bytes that are no pixels: they are never moved */

@@ -29,7 +29,8 @@ bool tsl_may_be_lazy(const struct tsl_command *c)
     const struct tsl_stream *stream = c->stream;
     bool linear = c->box.region[1] == 1 && c->box.region[2] == 1;
     return c->may_wait && linear && !data->image && !c->watched && !c->flushed && !stream->serial &&
-           stream->pinned < 0 && has_places(c->graph) && !(data->flags & CL_MEM_USE_HOST_PTR) && data->mapped.n == 0;
+           stream->pinned < 0 && has_places(c->graph) && !(data->flags & CL_MEM_USE_HOST_PTR) &&
+           tsl_ranges_empty(&data->mapped);
 }
 
 cl_int tsl_wait_for_place(struct tsl_command *c, const tsl_dependences *order)

@@ -288,20 +288,44 @@ static void many_moves(unsigned n)
     tsl_object_release(&all->object);
 }
 
-static void maps(unsigned n)
+/* Pieces of one buffer, mapped all at once; step: the order of the unmaps, a number that has no divisor in common
+ * with n. */
+static void map_pieces(unsigned n, cl_map_flags flags, unsigned step, bool between)
 {
     static void *ptrs[MOST];
     struct tsl_enqueue map = call(CL_COMMAND_MAP_BUFFER), unmap = call(CL_COMMAND_UNMAP_MEM_OBJECT);
     buffers[0] = buffer_of(2 * n * PIECE);
-    unsigned i;
     begin_count();
-    for (i = 0; i < n; i++)
-        must(tsl_enqueue_map(&map, buffers[0], CL_MAP_WRITE, 2 * i * PIECE, PIECE, &ptrs[i]));
-    while (i-- > 0) /* The newest first: the others are looked for. */
-        must(tsl_enqueue_unmap(&unmap, buffers[0], ptrs[i]));
+    for (unsigned i = 0; i < n; i++)
+        must(tsl_enqueue_map(&map, buffers[0], flags, 2 * i * PIECE, PIECE, &ptrs[i]));
+    for (unsigned i = 0; between && i < n; i++)
+        fill(buffers[0], (2 * i + 1) * PIECE);
+    for (unsigned i = 0; i < n; i++)
+        must(tsl_enqueue_unmap(&unmap, buffers[0], ptrs[(i + 1) * step % n]));
     timed_finish(&bed);
     end_count();
     drop_buffers(1);
+}
+
+static void maps(unsigned n)
+{
+    map_pieces(n, CL_MAP_WRITE, n - 1, false); /* The newest first: the others are looked for. */
+}
+
+static void maps_oldest_first(unsigned n)
+{
+    map_pieces(n, CL_MAP_WRITE, 1, false);
+}
+
+static void maps_to_read(unsigned n)
+{
+    map_pieces(n, CL_MAP_READ, 37, false);
+}
+
+/* What is written beside them must leave them alone. */
+static void work_between_maps(unsigned n)
+{
+    map_pieces(n, CL_MAP_WRITE, 37, true);
 }
 
 /* Each takes the place of another: the members hold eight. */
@@ -361,6 +385,9 @@ static const struct row {
     {"kernel with effects unknown", opaque, 0},
     {"move of one command", many_moves, 0},
     {"range mapped", maps, 0},
+    {"range mapped, the oldest unmapped first", maps_oldest_first, 0},
+    {"range mapped to read", maps_to_read, 0},
+    {"range filled beside mapped ones", work_between_maps, 0},
     {"eviction", evictions, 8 * PIECE},
     {"callback", callbacks, 0},
     {"buffer", objects, 0},
