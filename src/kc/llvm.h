@@ -4,6 +4,8 @@
 #ifndef KC_LLVM_H
 #define KC_LLVM_H
 
+#include "kc/older.h"
+
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
 #include <stdbool.h>

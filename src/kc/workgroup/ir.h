@@ -23,6 +23,7 @@
 #ifndef KC_WORKGROUP_IR_H
 #define KC_WORKGROUP_IR_H
 
+#include "kc/older.h"
 #include "kc/workgroup/flow.h"
 #include "kc/workgroup/map.h"
 #include "kc/workgroup/memory.h"

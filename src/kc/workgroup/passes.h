@@ -19,4 +19,8 @@ bool kc_wg_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const 
  * were vectorised, which plain accesses would let happen. */
 void kc_wg_relax_local_atomics(LLVMModuleRef module);
 
+/* Lanes that load or store at one address, if they come there ("if (get_local_id(0) == 0) *sum = …"): the vectoriser
+ * gathers and scatters, which takes as long for no lane as for all of them. Now it is one access, behind a branch. */
+void kc_wg_guard_splats(LLVMModuleRef module);
+
 #endif

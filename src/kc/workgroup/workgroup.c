@@ -168,5 +168,6 @@ bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optim
     if (!kc_wg_run_passes(module, machine, KC_PASSES_VECTORISE, why))
         return false;
     kc_wg_relax_local_atomics(module);
+    kc_wg_guard_splats(module);
     return kc_wg_run_passes(module, machine, KC_PASSES_FINISH, why);
 }
