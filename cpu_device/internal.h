@@ -159,6 +159,7 @@ struct cpu_program {
 struct cpu_kernel {
     struct tsl_dkernel base;
     const struct tsl_wg_kernel *code;
+    uint64_t own_size[3];      /* of groups, where the choice is ours: what the compiler recommends */
     _Atomic uint64_t group_ps; /* picoseconds that a group takes, as measured; 0: unknown */
 };
 

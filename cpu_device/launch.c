@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Work-items of a group where the choice is ours. */
+/* Work-items of a group of a kernel to which it is all the same. */
 #define OWN_GROUP 256u
 
 /* A piece shall take about so long, in picoseconds: small against the launch, large against taking it (0.2 us). */
@@ -34,9 +34,30 @@ static uint64_t divisor(uint64_t n, uint64_t most)
     return best;
 }
 
-/* The size of groups: the one that was asked for, or required, or one of ours along dimension 0. */
-static cl_int choose_local_size(const struct tsl_wg_kernel *code, const struct tsl_window *window, uint64_t local[3])
+/* What the compiler recommends, if that is a size of several dimensions which suits the launch; else as many
+ * work-items, along dimension 0. */
+static void own_local_size(const struct cpu_kernel *kernel, const struct tsl_window *window, uint64_t local[3])
 {
+    const uint64_t *own = kernel->own_size;
+    bool flat = kernel->code->flags & TSL_WG_FLAT, suits = own[1] * own[2] > 1 && !flat;
+    uint64_t most = flat || !own[0] ? OWN_GROUP : own[0] * own[1] * own[2];
+
+    for (unsigned d = 0; d < 3; d++)
+        suits &= own[d] && window->global_size[d] % own[d] == 0;
+    if (suits) {
+        memcpy(local, own, 3 * sizeof(*local));
+        return;
+    }
+    local[0] = kernel->code->flags & TSL_WG_REMAINDERS && window->global_size[0] > most
+                   ? most
+                   : divisor(window->global_size[0], most);
+    local[1] = local[2] = 1;
+}
+
+/* The size of groups: the one that was asked for, or required, or one of ours. */
+static cl_int choose_local_size(const struct cpu_kernel *kernel, const struct tsl_window *window, uint64_t local[3])
+{
+    const struct tsl_wg_kernel *code = kernel->code;
     bool ours = !window->local_size[0] || (code->flags & TSL_WG_FLAT && window->whole);
 
     for (unsigned d = 0; d < 3; d++)
@@ -47,10 +68,7 @@ static cl_int choose_local_size(const struct tsl_wg_kernel *code, const struct t
                 return CL_INVALID_WORK_GROUP_SIZE;
         memcpy(local, code->only_local, 3 * sizeof(*local));
     } else if (ours) {
-        local[0] = code->flags & TSL_WG_REMAINDERS && window->global_size[0] > OWN_GROUP
-                       ? OWN_GROUP
-                       : divisor(window->global_size[0], OWN_GROUP);
-        local[1] = local[2] = 1;
+        own_local_size(kernel, window, local);
     }
     for (unsigned d = 0; d < 3; d++)
         if (window->global_size[d] % local[d] && !(code->flags & TSL_WG_REMAINDERS))
@@ -73,7 +91,7 @@ static cl_int set_groups(struct cpu_launch *launch, const struct tsl_window *win
         if (d >= window->work_dim && full.local_size[0])
             full.local_size[d] = 1;
     }
-    error = choose_local_size(launch->code, &full, launch->wg.local_size);
+    error = choose_local_size(launch->kernel, &full, launch->wg.local_size);
     if (error)
         return error;
     launch->wg.abi = TSL_WG_ABI;

@@ -297,6 +297,8 @@ cl_int cpu_kernel_create(struct tsl_dprogram *program, const char *name, struct 
     if (!k)
         return known ? CL_OUT_OF_HOST_MEMORY : CL_INVALID_KERNEL_NAME;
     k->base.program = program;
+    for (unsigned d = 0; d < 3; d++)
+        k->own_size[d] = known->recommended_size[d];
     for (uint32_t i = 0; p->module && i < p->module->n_kernels; i++)
         if (!strcmp(p->module->kernels[i].name, name))
             k->code = &p->module->kernels[i];

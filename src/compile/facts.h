@@ -44,17 +44,20 @@ struct tsl_kernel_facts {
     struct tsl_arg_fact *args; /* n_args */
     bool has_arg_info;         /* address … name are known */
 
-    size_t work_group_size;    /* CL_KERNEL_WORK_GROUP_SIZE on this member */
-    size_t preferred_multiple; /* CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE */
-    size_t reqd_size[3];       /* reqd_work_group_size, 0 0 0 where none */
-    cl_ulong local_mem_size;   /* bytes of static local memory */
-    cl_ulong private_mem_size; /* bytes per work-item */
+    size_t work_group_size;     /* CL_KERNEL_WORK_GROUP_SIZE on this member */
+    size_t preferred_multiple;  /* CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE */
+    size_t reqd_size[3];        /* reqd_work_group_size, 0 0 0 where none */
+    size_t recommended_size[3]; /* the local size to take where the choice is free: the required or the hinted one, or
+                                   what suits the member; 0 0 0: no opinion. Its factors may have to be made smaller */
+    cl_ulong local_mem_size;    /* bytes of static local memory */
+    cl_ulong private_mem_size;  /* bytes per work-item */
 
     /* True also when unknown: the safe side. Programs from source are not opaque, even if nothing else is known: the
      * virtual device has no program-scope variables. */
     bool whole_launch; /* asks for group ids, numbers of groups, global sizes or offsets, linear ids */
     bool prints;       /* may call printf */
     bool opaque;       /* has effects beyond its arguments (program-scope variables …): a barrier both ways */
+    bool fp64;         /* has variables, arguments or memory of double precision. Not told by signatures */
     bool atomics;      /* global atomics: windows of one launch may not be split over members */
     bool proven;       /* the flags above and the roles come from the compiler, not from signatures */
 };

@@ -4,8 +4,8 @@
  * One stream socket, messages one after the other in both directions. A message is a header of 24 bytes and a body:
  *   u32 magic "TSLK"   u32 version   u32 type   u32 body size (bytes)   u64 request
  * All numbers are little-endian; texts and blobs as in core/bytes.h. The version is that of the whole format: each side
- * begins with HELLO, in version 1 for ever, and from then on both speak the highest version that both know. Version 2
- * is the first that two programs have spoken, and the only one that this library knows beside that HELLO. A reply has
+ * begins with HELLO, in version 1 for ever, and from then on both speak the highest version that both know. Version 3
+ * is the only one that this library knows beside that HELLO. A reply has
  * the request number of what it answers; replies may come in any order. A body may not be longer than its type's limit,
  * and is read to its last byte: trailing bytes are an error, as what is new comes with a new version.
  *
@@ -20,7 +20,7 @@
 #include "core/bytes.h"
 
 #define TSL_WIRE_MAGIC         0x4b4c5354u /* "TSLK" */
-#define TSL_WIRE_VERSION       2u
+#define TSL_WIRE_VERSION       3u
 #define TSL_WIRE_HELLO_VERSION 1u
 #define TSL_WIRE_HEADER_SIZE   24u
 

@@ -15,7 +15,8 @@ enum flag {
     OPAQUE = 8,
     ATOMICS = 16,
     PROVEN = 32,
-    ALL_FLAGS = 63,
+    FP64 = 64,
+    ALL_FLAGS = 127,
 };
 
 static void put_arg(struct tsl_writer *writer, const struct tsl_arg_fact *arg)
@@ -34,7 +35,7 @@ void tsl_wire_put_facts(struct tsl_writer *writer, const struct tsl_kernel_facts
 {
     unsigned flags = (facts->has_arg_info ? HAS_ARG_INFO : 0u) | (facts->whole_launch ? WHOLE_LAUNCH : 0u) |
                      (facts->prints ? PRINTS : 0u) | (facts->opaque ? OPAQUE : 0u) | (facts->atomics ? ATOMICS : 0u) |
-                     (facts->proven ? PROVEN : 0u);
+                     (facts->proven ? PROVEN : 0u) | (facts->fp64 ? FP64 : 0u);
 
     tsl_write_text(writer, facts->name);
     tsl_write_text(writer, facts->attributes);
@@ -43,6 +44,8 @@ void tsl_wire_put_facts(struct tsl_writer *writer, const struct tsl_kernel_facts
     tsl_write_u64(writer, facts->preferred_multiple);
     for (unsigned d = 0; d < 3; d++)
         tsl_write_u64(writer, facts->reqd_size[d]);
+    for (unsigned d = 0; d < 3; d++)
+        tsl_write_u64(writer, facts->recommended_size[d]);
     tsl_write_u64(writer, facts->local_mem_size);
     tsl_write_u64(writer, facts->private_mem_size);
     tsl_write_u32(writer, facts->n_args);
@@ -76,17 +79,18 @@ static void get_flags(struct tsl_reader *reader, struct tsl_kernel_facts *facts)
     facts->opaque = flags & OPAQUE;
     facts->atomics = flags & ATOMICS;
     facts->proven = flags & PROVEN;
+    facts->fp64 = flags & FP64;
 }
 
-/* A required size has three factors or none, and a product that is a size. */
-static bool is_size(const size_t *reqd)
+/* A size of groups has three factors or none, and a product that is a size. */
+static bool is_size(const size_t *local)
 {
     size_t product = 1;
 
-    if (!reqd[0] && !reqd[1] && !reqd[2])
+    if (!local[0] && !local[1] && !local[2])
         return true;
     for (unsigned d = 0; d < 3; d++)
-        if (!reqd[d] || __builtin_mul_overflow(product, reqd[d], &product))
+        if (!local[d] || __builtin_mul_overflow(product, local[d], &product))
             return false;
     return true;
 }
@@ -103,10 +107,13 @@ bool tsl_wire_get_facts(struct tsl_reader *reader, struct tsl_kernel_facts *fact
     facts->preferred_multiple = tsl_read_u64(reader);
     for (unsigned d = 0; d < 3; d++)
         facts->reqd_size[d] = tsl_read_u64(reader);
+    for (unsigned d = 0; d < 3; d++)
+        facts->recommended_size[d] = tsl_read_u64(reader);
     facts->local_mem_size = tsl_read_u64(reader);
     facts->private_mem_size = tsl_read_u64(reader);
     n = tsl_read_count(reader, MIN_ARG_SIZE);
-    if (!facts->name || !facts->attributes || !is_size(facts->reqd_size) || n > TSL_WIRE_MAX_ARGS)
+    if (!facts->name || !facts->attributes || !is_size(facts->reqd_size) || !is_size(facts->recommended_size) ||
+        n > TSL_WIRE_MAX_ARGS)
         reader->failed = true;
     if (n && !reader->failed)
         facts->args = calloc(n, sizeof(facts->args[0]));

@@ -172,6 +172,28 @@ static cl_int add_member(struct tsl_kernel *kernel, unsigned i)
     return CL_SUCCESS;
 }
 
+/* Where a compiler told that the kernel has double precision, members without it are left out: whatever they made of
+ * it, it isn't the same. */
+static void leave_out_without_fp64(struct tsl_kernel *kernel)
+{
+    bool fp64 = false;
+
+    for (unsigned i = 0; kernel->eligible >> i; i++)
+        fp64 |= kernel->eligible >> i & 1 && kernel->parts[i].facts.fp64;
+    for (unsigned i = 0; fp64 && kernel->eligible >> i; i++) {
+        const struct tsl_path *path = kernel->program->context->members[i]->path;
+        cl_device_fp_config config = 0;
+
+        if (!(kernel->eligible >> i & 1) ||
+            (path->driver->info(path, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(config), &config, NULL) == CL_SUCCESS &&
+             config))
+            continue;
+        tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "kernel %s has double precision and won't run on %s", kernel->name,
+                path->id);
+        kernel->eligible &= ~(1u << i);
+    }
+}
+
 /* A kernel that no member knows has a wrong name; any other error says more. */
 static cl_int add_members(struct tsl_kernel *kernel)
 {
@@ -185,7 +207,10 @@ static cl_int add_members(struct tsl_kernel *kernel)
         if (error != CL_SUCCESS && result == CL_INVALID_KERNEL_NAME)
             result = error;
     }
-    return kernel->eligible ? CL_SUCCESS : result;
+    if (!kernel->eligible)
+        return result;
+    leave_out_without_fp64(kernel);
+    return kernel->eligible ? CL_SUCCESS : CL_INVALID_PROGRAM_EXECUTABLE;
 }
 
 cl_int tsl_kernel_create(struct tsl_program *program, const char *name, struct tsl_kernel **result)

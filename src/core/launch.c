@@ -139,11 +139,52 @@ static size_t best_divisor(size_t size, size_t limit, size_t multiple)
     return best;
 }
 
+/* Can groups of this size be, in a launch of this window on all of these members? */
+static bool suits_all(const struct tsl_kernel *kernel, unsigned members, const struct tsl_window *window,
+                      const size_t *size)
+{
+    if (size[0] * size[1] * size[2] > tsl_kernel_work_group_size(kernel, members))
+        return false;
+    for (unsigned d = 0; d < 3; d++) {
+        if ((d < window->work_dim ? window->global_size[d] : 1) % size[d])
+            return false;
+        for (unsigned i = 0; members >> i; i++)
+            if (members >> i & 1 && kernel->parts[i].limits.max_items[d] < size[d])
+                return false;
+    }
+    return true;
+}
+
+/* What all members recommend that recommend anything; NULL: nothing, or they differ. *most becomes the least number of
+ * work-items that one of them recommends, if that is less. */
+static const size_t *recommended_size(const struct tsl_kernel *kernel, unsigned members, size_t *most)
+{
+    const size_t *common = NULL;
+    bool agreed = true;
+
+    for (unsigned i = 0; members >> i; i++) {
+        const size_t *size = facts_of(kernel, i)->recommended_size;
+
+        if (!(members >> i & 1) || !size[0])
+            continue;
+        agreed &= !common || memcmp(common, size, 3 * sizeof(*size)) == 0;
+        common = size;
+        if (size[0] * size[1] * size[2] < *most)
+            *most = size[0] * size[1] * size[2];
+    }
+    return agreed ? common : NULL;
+}
+
 void tsl_launch_suggest(const struct tsl_kernel *kernel, unsigned members, struct tsl_window *window)
 {
     size_t limit = tsl_kernel_work_group_size(kernel, members);
     size_t multiple = tsl_kernel_preferred_multiple(kernel, members);
+    const size_t *recommended = recommended_size(kernel, members & kernel->eligible, &limit);
 
+    if (recommended && suits_all(kernel, members & kernel->eligible, window, recommended)) {
+        memcpy(window->local_size, recommended, sizeof(window->local_size));
+        return;
+    }
     for (unsigned d = 0; d < 3; d++) {
         size_t most = limit ? limit : 1;
 

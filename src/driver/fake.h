@@ -44,6 +44,7 @@ struct tsl_fake_member {
     size_t work_group_size;  /* 0: 256 */
     unsigned context;        /* members with the same number > 0 wait natively for each other's fences */
     bool zero_copy;          /* works on the host's copy itself */
+    bool fp64;
     bool images; /* has images: every format, 1024 pixels and layers each way, of buffers in rows of 4 pixels */
     bool zero_copy_images; /* with zero_copy: images are the host's copy, too */
     bool lazy_memory;      /* memory is taken, and found missing, by the first submission that uses it */
@@ -114,7 +115,8 @@ struct tsl_fake_traits {
     bool whole_launch; /* facts: asks for group ids and the like, so it runs in no windows */
     bool prints, opaque;
     bool unproven; /* facts: the roles are told, but not proven */
-    size_t reqd_size[3];
+    bool fp64;
+    size_t reqd_size[3], recommended_size[3];
     cl_ulong local_mem_size;
 };
 

@@ -132,6 +132,7 @@ bool kc_build_link(struct kc_build *build)
         return fail_with(build, why);
     library = *kc_warm_library(build->warm, build->request->target);
     kc_target_set(&build->target, library);
+    kc_mark_fp64(build->module);
     kc_print_lower(build->module, build->request->target == TSL_WIRE_PTX);
     if (!kc_link_builtins(build->module, library, build->log) ||
         !kc_link_finish(build->module, build->target.machine, build->log))

@@ -11,6 +11,11 @@
 /* CL_KERNEL_WORK_GROUP_SIZE: a loop has no limit, memory for values across barriers has. */
 #define MAX_WORK_GROUP 4096u
 
+/* A group of ours: with more, what a group takes before its first launch would be paid by few; what lives across its
+ * barriers shall stay in the nearest cache. */
+#define OWN_GROUP       256u
+#define OWN_GROUP_BYTES 32768u
+
 /* One kernel on its way. */
 struct entry {
     LLVMValueRef kernel;
@@ -191,6 +196,20 @@ static size_t lanes(LLVMTargetMachineRef machine)
     return n;
 }
 
+/* Unless the source says more. */
+static void recommend(struct tsl_kernel_facts *facts, size_t lanes)
+{
+    size_t *size = facts->recommended_size, n = OWN_GROUP;
+
+    if (size[0] && size[0] <= MAX_WORK_GROUP && size[1] <= MAX_WORK_GROUP && size[2] <= MAX_WORK_GROUP &&
+        size[0] * size[1] * size[2] <= MAX_WORK_GROUP)
+        return;
+    while (n > lanes && n * facts->private_mem_size > OWN_GROUP_BYTES)
+        n /= 2;
+    size[0] = n;
+    size[1] = size[2] = 1;
+}
+
 static bool make_entry(const struct kc_cpu_request *request, struct tsl_wire_kernel *facts, struct entry *entry,
                        FILE *log)
 {
@@ -219,6 +238,8 @@ static bool make_entry(const struct kc_cpu_request *request, struct tsl_wire_ker
     if (required[0])
         facts->facts.work_group_size = required[0] * required[1] * required[2];
     facts->facts.preferred_multiple = lanes(request->target->machine);
+    if (!required[0])
+        recommend(&facts->facts, facts->facts.preferred_multiple);
     return true;
 }
 

@@ -224,6 +224,10 @@ void kc_facts(LLVMValueRef kernel, struct tsl_kernel_facts *facts)
         fill_arg(kernel, i, roles[i], &facts->args[i]);
     for (unsigned d = 0; d < 3; d++)
         facts->reqd_size[d] = node_number(kernel, "reqd_work_group_size", d);
+    for (unsigned d = 0; d < 3; d++)
+        facts->recommended_size[d] =
+            facts->reqd_size[0] ? facts->reqd_size[d] : node_number(kernel, "work_group_size_hint", d);
+    facts->fp64 = kc_has_fp64(kernel);
     facts->prints = calls(kernel, KC_THREAD_FUNCTION) || calls(kernel, "vprintf");
     facts->whole_launch = calls(kernel, "_Z12get_group_idj") || calls(kernel, "_Z14get_num_groupsj") ||
                           calls(kernel, "_Z15get_global_sizej") || calls(kernel, "_Z17get_global_offsetj");

@@ -7,8 +7,14 @@
 #include "compile/facts.h"
 #include "kc/llvm.h"
 
-/* Fills all but local_mem_size, private_mem_size, work_group_size and preferred_multiple, which the back end knows. The
- * strings are the facts' own; tsl_kernel_facts_finish frees them. */
+/* Marks kernels that have double precision in the program's own words (kc/fp64.c): before built-in functions are
+ * linked, which may compute with more precision than they are given. */
+void kc_mark_fp64(LLVMModuleRef module);
+bool kc_has_fp64(LLVMValueRef kernel);
+
+/* Fills all but local_mem_size, private_mem_size, work_group_size and preferred_multiple, which the back end knows, and
+ * recommends what the source requires or hints, if anything. The strings are the facts' own; tsl_kernel_facts_finish
+ * frees them. */
 void kc_facts(LLVMValueRef kernel, struct tsl_kernel_facts *facts);
 
 /*

@@ -88,6 +88,10 @@ void kc_front(LLVMContextRef context, const kc_front_input *input, kc_front_outp
 
     *output = {nullptr, nullptr, nullptr};
     if (clang::CompilerInvocation::CreateFromArgs(compiler.getInvocation(), args, early)) {
+#if LLVM_VERSION_MAJOR < 17
+        /* Otherwise Clang knows no size of atomics there. */
+        compiler.getTargetOpts().HostTriple = "x86_64-unknown-linux-gnu";
+#endif
         compiler.createDiagnostics(new clang::TextDiagnosticPrinter(out, &compiler.getDiagnosticOpts()), true);
         compiler.setVerboseOutputStream(out);
         compiler.createFileManager(system);

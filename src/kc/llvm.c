@@ -57,7 +57,7 @@ LLVMValueRef kc_callee(LLVMValueRef value)
 bool kc_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char **why)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef error = LLVMRunPasses(module, passes, machine, options);
+    LLVMErrorRef error = kc_run_named_passes(module, passes, machine, options);
     char *message;
 
     LLVMDisposePassBuilderOptions(options);

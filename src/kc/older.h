@@ -1,11 +1,20 @@
 /*
- * What LLVM's C interface has since 17, for LLVM 16.
+ * What LLVM has since 17 or 18, for those before.
  */
 #ifndef KC_OLDER_H
 #define KC_OLDER_H
 
 #include <llvm-c/Core.h>
+#include <llvm-c/Transforms/PassBuilder.h>
 #include <llvm/Config/llvm-config.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* LLVMRunPasses, with passes in the words of LLVM 18. */
+LLVMErrorRef kc_run_named_passes(LLVMModuleRef module, const char *passes, LLVMTargetMachineRef machine,
+                                 LLVMPassBuilderOptionsRef options);
 
 #if LLVM_VERSION_MAJOR < 17
 
@@ -19,17 +28,13 @@ static inline LLVMValueRef LLVMConstArray2(LLVMTypeRef element, LLVMValueRef *va
     return LLVMConstArray(element, values, (unsigned)n);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 void LLVMSetNUW(LLVMValueRef instruction, LLVMBool has);
 void LLVMSetNSW(LLVMValueRef instruction, LLVMBool has);
 
-#ifdef __cplusplus
-}
 #endif
 
+#ifdef __cplusplus
+}
 #endif
 
 #endif

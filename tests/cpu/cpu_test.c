@@ -361,6 +361,51 @@ static void kernels_facts_are_told(void **state)
     clReleaseKernel(sum);
 }
 
+/* Where the choice is ours, what the compiler recommends is what a launch has: a hint that suits it; few work-items of
+ * many bytes across a barrier. */
+static void launches_have_the_recommended_size(void **state)
+{
+    static const char text[] =
+        "kernel void plain(global uint2 *o) { if (!get_global_id(0)) *o = (uint2)(get_local_size(0), "
+        "get_local_size(1)); }\n"
+        "kernel __attribute__((work_group_size_hint(8, 4, 1))) void hint(global uint2 *o) {\n"
+        "    if (!get_global_id(0)) *o = (uint2)(get_local_size(0), get_local_size(1)); }\n"
+        "kernel void large(global uint2 *o) { int a[512]; for (int i = 0; i < 512; i++) a[i] = o[i % 7].x * i;\n"
+        "    barrier(CLK_LOCAL_MEM_FENCE); a[get_local_id(0) & 511]++; barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "    int s = 0; for (int i = 0; i < 512; i++) s += a[(i * 31 + get_local_id(0)) & 511]; if (s == 12345) o[1].x "
+        "= 0;\n"
+        "    if (!get_global_id(0)) *o = (uint2)(get_local_size(0), 1); }\n";
+    static const struct {
+        const char *name;
+        size_t global[2];
+        unsigned least, most, y;
+    } cases[] = {{"plain", {1024, 4}, 256, 256, 1},
+                 {"hint", {1024, 4}, 8, 8, 4},
+                 {"hint", {1024, 3}, 32, 32, 1},
+                 {"large", {1024, 1}, 4, 16, 1}};
+    struct world *w = *state;
+    const char *all = text;
+    cl_int error;
+    cl_program program = clCreateProgramWithSource(w->context, 1, &all, NULL, &error);
+    cl_mem out = buffer(w, 64, NULL);
+
+    assert_int_equal(clBuildProgram(program, 0, NULL, "", NULL, NULL), CL_SUCCESS);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        cl_kernel k = clCreateKernel(program, cases[i].name, &error);
+        unsigned got[2] = {0, 0};
+
+        clSetKernelArg(k, 0, sizeof(out), &out);
+        assert_int_equal(clEnqueueNDRangeKernel(w->queue, k, 2, NULL, cases[i].global, NULL, 0, NULL, NULL),
+                         CL_SUCCESS);
+        assert_int_equal(clEnqueueReadBuffer(w->queue, out, CL_TRUE, 0, sizeof(got), got, 0, NULL, NULL), CL_SUCCESS);
+        assert_in_range(got[0], cases[i].least, cases[i].most);
+        assert_int_equal(got[1], cases[i].y);
+        clReleaseKernel(k);
+    }
+    clReleaseMemObject(out);
+    clReleaseProgram(program);
+}
+
 /* The event says so, and the program lives on. */
 static void fault_fails_the_event(void **state)
 {
@@ -388,10 +433,15 @@ static void fault_fails_the_event(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(adds_at_any_local_size),        cmocka_unit_test(sums_with_barriers),
-        cmocka_unit_test(answers_ids_in_two_dimensions), cmocka_unit_test(loops_that_end_differently),
-        cmocka_unit_test(atomics_on_local_memory),       cmocka_unit_test(division_by_zero_has_a_value),
-        cmocka_unit_test(many_programs_at_once),         cmocka_unit_test(kernels_facts_are_told),
+        cmocka_unit_test(adds_at_any_local_size),
+        cmocka_unit_test(sums_with_barriers),
+        cmocka_unit_test(answers_ids_in_two_dimensions),
+        cmocka_unit_test(loops_that_end_differently),
+        cmocka_unit_test(atomics_on_local_memory),
+        cmocka_unit_test(division_by_zero_has_a_value),
+        cmocka_unit_test(many_programs_at_once),
+        cmocka_unit_test(kernels_facts_are_told),
+        cmocka_unit_test(launches_have_the_recommended_size),
         cmocka_unit_test(fault_fails_the_event),
     };
 

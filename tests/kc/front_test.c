@@ -361,6 +361,74 @@ static void effects_are_seen(void **state)
     assert_false(flags_of("x[0] = l[0];").opaque);
 }
 
+/* Double precision in the program's own words; not what printf or a constant makes of floats. */
+static void double_precision_is_seen(void **state)
+{
+    static const char helpers[] =
+        "double twice(double a) { return 2 * a; } int third(int a) { return (int)twice(a); }\n"
+        "typedef struct { int a; double4 b; } S; constant double table[2] = {1, 2};\n"
+        "kernel void f(global int *x, %s) { float v = as_float(x[0]); %s }";
+    static const struct {
+        const char *arg, *body;
+        bool fp64;
+    } cases[] = {
+        {"float y", "x[1] = (int)(v + y);", false},
+        {"float y", "x[1] = (int)(0.5 * v);", false},
+        {"float y", "printf(\"%f %v2f\", v, (float2)(v));", false},
+        {"float y", "x[1] = (int)sin(v);", false},
+        {"float y", "x[1] = (int)lgamma(v);", false},
+        {"float y", "double d = v; x[1] = (int)(d * d);", true},
+        {"float y", "x[1] = third(x[0]);", true},
+        {"float y", "x[1] = table[x[0] & 1];", true},
+        {"float y", "((global double *)x)[1] = v;", true},
+        {"double y", "x[1] = 0;", true},
+        {"global double2 *y", "x[1] = 0;", true},
+        {"S y", "x[1] = (int)y.b.x;", true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct tsl_compiled compiled;
+        char source[1024];
+
+        snprintf(source, sizeof(source), helpers, cases[i].arg, cases[i].body);
+        assert_int_equal(kc_build(source, "-w", &compiled), CL_SUCCESS);
+        if (compiled.built.kernels[0].facts.fp64 != cases[i].fp64)
+            fail_msg("%s, %s", cases[i].arg, cases[i].body);
+        tsl_compiled_finish(&compiled);
+    }
+}
+
+/* kc_build's target has no opinion but the source's. */
+static void sizes_are_recommended(void **state)
+{
+    static const struct {
+        const char *attribute;
+        size_t size[3], target_size[3];
+    } cases[] = {
+        {"", {0, 0, 0}, {256, 1, 1}},
+        {"__attribute__((reqd_work_group_size(4, 2, 3)))", {4, 2, 3}, {4, 2, 3}},
+        {"__attribute__((work_group_size_hint(16, 8, 1)))", {16, 8, 1}, {16, 8, 1}},
+        {"__attribute__((work_group_size_hint(100000, 8, 1)))", {100000, 8, 1}, {256, 1, 1}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char source[256];
+        struct tsl_wire_build build = {.target = TSL_WIRE_CPU, .options = (char *)"", .source = source};
+        struct tsl_compiled facts, cpu;
+
+        snprintf(source, sizeof(source), "kernel %s void f(global int *x) { x[0] = 1; }", cases[i].attribute);
+        assert_int_equal(tsl_compile(&build, &cpu), CL_SUCCESS);
+        build.target = TSL_WIRE_FACTS;
+        assert_int_equal(tsl_compile(&build, &facts), CL_SUCCESS);
+        assert_memory_equal(facts.built.kernels[0].facts.recommended_size, cases[i].size, sizeof(cases[i].size));
+        assert_memory_equal(cpu.built.kernels[0].facts.recommended_size, cases[i].target_size, sizeof(cases[i].size));
+        tsl_compiled_finish(&facts);
+        tsl_compiled_finish(&cpu);
+    }
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -385,6 +453,8 @@ int main(void)
         cmocka_unit_test(kernels_are_described),
         cmocka_unit_test(roles_are_proven),
         cmocka_unit_test(effects_are_seen),
+        cmocka_unit_test(double_precision_is_seen),
+        cmocka_unit_test(sizes_are_recommended),
     };
 
     return cmocka_run_group_tests(tests, set_up, NULL);

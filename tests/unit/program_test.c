@@ -703,6 +703,74 @@ static void a_suggested_size_divides_and_fits(void **state)
     tsl_object_release(&program->object);
 }
 
+/* Of members' recommendations the least counts; one that suits the launch is taken as it is. */
+static void a_suggested_size_is_a_recommended_one(void **state)
+{
+    struct tsl_fake_traits traits = {.recommended_size = {8, 4, 1}};
+    struct tsl_window window = {.work_dim = 2, .global_size = {64, 12, 1}, .whole = true};
+    struct tsl_program *program;
+    struct tsl_kernel *kernel;
+
+    (void)state;
+    begin(&(struct tsl_fake_setup){.n_members = 2, .members = {{.work_group_size = 64}, {.work_group_size = 256}}});
+    tsl_fake_kernel_traits("one", &traits);
+    program = make_built("kernel one a\n");
+    kernel = make_kernel(program, "one");
+    tsl_launch_suggest(kernel, 3, &window);
+    assert_int_equal(window.local_size[0], 8);
+    assert_int_equal(window.local_size[1], 4);
+    window = window_of(1024, 0);
+    tsl_launch_suggest(kernel, 3, &window);
+    assert_int_equal(window.local_size[0], 32);
+    kernel->parts[1].facts.recommended_size[1] = 2;
+    window = (struct tsl_window){.work_dim = 2, .global_size = {64, 12, 1}, .whole = true};
+    tsl_launch_suggest(kernel, 3, &window);
+    assert_int_equal(window.local_size[0], 16);
+    assert_int_equal(window.local_size[1], 1);
+    tsl_fake_kernel_traits("one", NULL);
+    tsl_object_release(&kernel->object);
+    tsl_object_release(&program->object);
+}
+
+static void double_precision_excludes_members_without_it(void **state)
+{
+    struct tsl_fake_traits traits = {.fp64 = true};
+    struct tsl_program *program;
+    struct tsl_kernel *one, *two;
+    int value = 0;
+
+    (void)state;
+    begin(&(struct tsl_fake_setup){.n_members = 3, .members = {{.fp64 = true}, {.fp64 = false}, {.fp64 = true}}});
+    tsl_fake_kernel_traits("one", &traits);
+    program = make_built("kernel one a\nkernel two a,b\n");
+    one = make_kernel(program, "one");
+    two = make_kernel(program, "two");
+    assert_int_equal(tsl_kernel_set_arg(one, 0, sizeof(cl_mem), NULL), CL_SUCCESS);
+    assert_int_equal(tsl_kernel_set_arg(two, 0, sizeof(cl_mem), NULL), CL_SUCCESS);
+    assert_int_equal(tsl_kernel_set_arg(two, 1, sizeof(value), &value), CL_SUCCESS);
+    launch_is(one, 64, 64, CL_SUCCESS, 5);
+    launch_is(two, 64, 64, CL_SUCCESS, 7);
+    tsl_fake_kernel_traits("one", NULL);
+    tsl_object_release(&one->object);
+    tsl_object_release(&two->object);
+    tsl_object_release(&program->object);
+}
+
+static void double_precision_that_nobody_has(void **state)
+{
+    struct tsl_fake_traits traits = {.fp64 = true};
+    struct tsl_program *program;
+    struct tsl_kernel *kernel;
+
+    (void)state;
+    begin_members(2);
+    tsl_fake_kernel_traits("one", &traits);
+    program = make_built("kernel one a\n");
+    assert_int_equal(tsl_kernel_create(program, "one", &kernel), CL_INVALID_PROGRAM_EXECUTABLE);
+    tsl_fake_kernel_traits("one", NULL);
+    tsl_object_release(&program->object);
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_teardown(function, end)
@@ -731,6 +799,9 @@ int main(void)
         TEST(local_memory_counts_static_and_dynamic),
         TEST(a_sub_buffer_runs_where_it_is_aligned),
         TEST(a_suggested_size_divides_and_fits),
+        TEST(a_suggested_size_is_a_recommended_one),
+        TEST(double_precision_excludes_members_without_it),
+        TEST(double_precision_that_nobody_has),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

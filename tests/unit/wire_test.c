@@ -32,10 +32,12 @@ static struct tsl_wire_kernel kernels[] = {
                .work_group_size = 256,
                .preferred_multiple = 32,
                .reqd_size = {8, 2, 1},
+               .recommended_size = {16, 4, 2},
                .local_mem_size = 1024,
                .private_mem_size = 16,
                .whole_launch = true,
                .atomics = true,
+               .fp64 = true,
                .proven = true},
      .intervals_format = 7,
      .intervals = "later",
@@ -251,9 +253,12 @@ static void check_facts(const struct tsl_kernel_facts *facts)
     assert_int_equal(facts->work_group_size, 256);
     assert_int_equal(facts->preferred_multiple, 32);
     assert_int_equal(facts->reqd_size[1], 2);
+    assert_int_equal(facts->recommended_size[0], 16);
+    assert_int_equal(facts->recommended_size[1], 4);
+    assert_int_equal(facts->recommended_size[2], 2);
     assert_int_equal(facts->local_mem_size, 1024);
     assert_int_equal(facts->private_mem_size, 16);
-    assert_true(facts->has_arg_info && facts->whole_launch && facts->atomics && facts->proven);
+    assert_true(facts->has_arg_info && facts->whole_launch && facts->atomics && facts->proven && facts->fp64);
     assert_false(facts->prints || facts->opaque);
 }
 
@@ -272,7 +277,7 @@ static void a_reply_comes_through_with_its_facts(void **state)
     check_facts(&built.kernels[0].facts);
     assert_int_equal(built.kernels[0].intervals_format, 7);
     assert_memory_equal(built.kernels[0].intervals, "later", 5);
-    assert_true(built.kernels[1].facts.prints && built.kernels[1].facts.opaque);
+    assert_true(built.kernels[1].facts.prints && built.kernels[1].facts.opaque && !built.kernels[1].facts.fp64);
     assert_int_equal(built.kernels[1].intervals_size, 0);
     assert_int_equal(built.n_files, 2);
     assert_string_equal(built.files[0].path, "/usr/include/a.h");

@@ -343,12 +343,14 @@ static void fill_facts(struct tsl_kernel_facts *facts, const struct fake_body *b
         .whole_launch = traits->whole_launch,
         .prints = traits->prints,
         .opaque = traits->opaque,
+        .fp64 = traits->fp64,
         .atomics = traits->atomics,
         .proven = !traits->unproven,
     };
     if (!facts->name || !facts->attributes || !facts->args)
         abort();
     memcpy(facts->reqd_size, traits->reqd_size, sizeof facts->reqd_size);
+    memcpy(facts->recommended_size, traits->recommended_size, sizeof facts->recommended_size);
     for (cl_uint i = 0; i < body->n_args; i++)
         fill_arg_fact(&facts->args[i], body, i);
 }

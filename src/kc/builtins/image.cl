@@ -16,6 +16,10 @@
 
 typedef const __global struct tsl_kc_image *Image;
 
+#ifndef CLK_UNORM_INT_101010_2 /* before Clang 17 */
+#define CLK_UNORM_INT_101010_2 0x10E0
+#endif
+
 #define CALLED __attribute__((noinline))
 #define BORDER (-1) /* an index of no pixel */
 

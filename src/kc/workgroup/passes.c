@@ -1,5 +1,7 @@
 #include "kc/workgroup/passes.h"
 
+#include "kc/older.h"
+
 #include <llvm-c/Error.h>
 #include <llvm-c/Support.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -61,7 +63,7 @@ bool kc_wg_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const 
     LLVMPassBuilderOptionsSetLoopInterleaving(options, 1);
     LLVMPassBuilderOptionsSetSLPVectorization(options, 1);
     LLVMPassBuilderOptionsSetLoopUnrolling(options, 1);
-    error = LLVMRunPasses(module, passes, machine, options);
+    error = kc_run_named_passes(module, passes, machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (!error)
         return true;
