@@ -90,11 +90,10 @@ static const char *describe(int signal)
                               : "used memory that isn't there";
 }
 
-cl_int cpu_fault_run(const struct cpu_launch *launch, const struct tsl_wg_thread *thread, uint64_t x, uint64_t n,
-                     uint64_t y, uint64_t z)
+cl_int cpu_fault_run(const struct cpu_launch *launch, const struct cpu_version *version,
+                     const struct tsl_wg_thread *thread, uint64_t x, uint64_t n, uint64_t y, uint64_t z)
 {
-    const struct cpu_program *program = (struct cpu_program *)launch->kernel->base.program;
-    struct running here = {.begin = program->code_begin, .end = program->code_end};
+    struct running here = {.begin = version->begin, .end = version->end};
 
     if (sigsetjmp(here.back, 0)) {
         tsl_log(TSL_ROOM_DRIVER, TSL_LOG_ERROR, "kernel %s %s (address %p) in a work-group of row %llu %llu: it failed",
@@ -102,7 +101,7 @@ cl_int cpu_fault_run(const struct cpu_launch *launch, const struct tsl_wg_thread
         return CL_OUT_OF_RESOURCES;
     }
     running = &here;
-    launch->code->run(&launch->wg, thread, x, n, y, z);
+    version->code->run(&launch->wg, thread, x, n, y, z);
     running = NULL;
     return CL_SUCCESS;
 }

@@ -98,14 +98,15 @@ struct cpu_fill {
 struct cpu_launch {
     struct tsl_wg_launch wg; /* user: this */
     struct cpu_kernel *kernel;
-    const struct tsl_wg_kernel *code;
-    uint64_t begin[3], count[3]; /* of groups */
-    uint64_t chunk, n_chunks;    /* groups of dimension 0 that make a piece; such in a row */
-    uint64_t rows, n_rows;       /* rows that make a piece, more than 1 only if they are whole; all there are */
-    uint64_t local_size;         /* bytes of local memory, with the arguments' */
-    uint64_t scratch_size;
-    char *args;  /* behind the structure, aligned to TSL_WG_ALIGN */
-    bool pooled; /* the memory is of member->launches */
+    const struct tsl_wg_kernel *code; /* the general one */
+    struct cpu_special *special;      /* NULL: there is no other. The program's; for pieces alone */
+    uint64_t begin[3], count[3];      /* of groups */
+    uint64_t chunk, n_chunks;         /* groups of dimension 0 that make a piece; such in a row */
+    uint64_t rows, n_rows;            /* rows that make a piece, more than 1 only if they are whole; all there are */
+    uint64_t local_size;              /* bytes of local memory, with the arguments' */
+    uint64_t items;                   /* of a group, as scratch counts them */
+    char *args;                       /* behind the structure, aligned to TSL_WG_ALIGN */
+    bool pooled;                      /* the memory is of member->launches */
     pthread_mutex_t print_lock;
     char *text; /* printed, not yet shown; under print_lock */
     size_t text_size, text_room;
@@ -148,12 +149,25 @@ struct cpu_task {
     };
 };
 
+/* A shared object of the compiler's. */
+struct cpu_code {
+    void *handle;                       /* NULL: not loaded */
+    const struct tsl_wg_module *module; /* in it */
+    uintptr_t begin, end;               /* addresses of its machine code */
+};
+
 struct cpu_program {
     struct tsl_dprogram base;
-    void *handle;                       /* of the shared object; NULL: a library, or compiled only */
-    const struct tsl_wg_module *module; /* in it */
-    struct tsl_compiled compiled;       /* facts, and the artefact for program_binary */
-    uintptr_t code_begin, code_end;     /* addresses of its machine code */
+    struct cpu_code code;          /* not loaded: a library, or compiled only */
+    struct tsl_compiled compiled;  /* facts, and the artefact for program_binary */
+    struct cpu_specials *specials; /* NULL: it can't be compiled again */
+};
+
+/* What a piece runs. */
+struct cpu_version {
+    const struct tsl_wg_kernel *code;
+    uintptr_t begin, end; /* addresses of the machine code */
+    bool trial;           /* two of them are compared: it is measured in the thread's own time */
 };
 
 struct cpu_kernel {
@@ -241,8 +255,36 @@ void cpu_print_flush(struct cpu_launch *launch);
 
 /* fault.c: runs generated code; a fault in it (its addresses are the program's) comes back as an error. */
 void cpu_fault_install(void);
-cl_int cpu_fault_run(const struct cpu_launch *launch, const struct tsl_wg_thread *thread, uint64_t x, uint64_t n,
-                     uint64_t y, uint64_t z);
+cl_int cpu_fault_run(const struct cpu_launch *launch, const struct cpu_version *version,
+                     const struct tsl_wg_thread *thread, uint64_t x, uint64_t n, uint64_t y, uint64_t z);
+
+/* program.c: from memory; false: it can't be, and nothing is loaded. */
+bool cpu_code_load(struct cpu_code *code, const void *data, size_t size);
+void cpu_code_unload(struct cpu_code *code);
+
+/* special.c: see there. */
+enum cpu_special_state {
+    CPU_COUNTING, /* the general code's time */
+    CPU_ASKED,    /* it is being compiled */
+    CPU_TRIAL,    /* both run, by chance */
+    CPU_USED,
+    CPU_LEFT, /* the general code is as good */
+    CPU_NONE, /* it could not be compiled, or enough were */
+};
+
+/* For a program that was just built of the request. NULL: for it there is no code for single sizes. */
+struct cpu_specials *cpu_specials_create(const struct tsl_wire_build *request, const struct tsl_wire_built *built,
+                                         const struct tsl_wg_module *module);
+void cpu_specials_free(struct cpu_specials *specials); /* NULL is fine; no launches are left */
+/* For launches of these sizes; NULL: only the general code runs them. */
+struct cpu_special *cpu_special_of(struct cpu_specials *specials, const struct tsl_wg_kernel *general,
+                                   const struct tsl_wg_launch *launch);
+/* Before and after each piece: what it runs, and how long that took. special: NULL is fine. */
+struct cpu_version cpu_special_choose(struct cpu_special *special, const struct cpu_version *general);
+void cpu_special_learn(struct cpu_special *special, const struct cpu_version *version, uint64_t ns, uint64_t groups);
+enum cpu_special_state cpu_special_state(const struct cpu_special *special);
+/* For tests: after how much of threads' time a size is compiled for, and how long each side is tried; nanoseconds. */
+void cpu_special_set_times(uint64_t ask, uint64_t trial);
 
 /* memory.c, fence.c, program.c: operations of the driver's table. */
 cl_int cpu_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host, struct tsl_mem **mem);

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Work-items of a group of a kernel to which it is all the same. */
 #define OWN_GROUP 256u
@@ -261,21 +262,38 @@ bool cpu_launch_is_short(const struct cpu_task *task)
     return group_ps && task->max_working == 1 && launch->count[0] * launch->n_rows < SHORT_PS / group_ps;
 }
 
+/* Without what other threads took of the processor. */
+static uint64_t thread_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 cl_int cpu_launch_run(struct cpu_worker *worker, struct cpu_launch *launch, uint64_t piece)
 {
     uint64_t row = piece / launch->n_chunks * launch->rows, end = min(row + launch->rows, launch->n_rows);
     uint64_t first = piece % launch->n_chunks * launch->chunk, n = min(launch->chunk, launch->count[0] - first);
-    uint64_t n_groups = n * (end - row), begin;
+    uint64_t n_groups = n * (end - row), begin, took, own = 0;
+    const struct cpu_code *loaded = &((struct cpu_program *)launch->kernel->base.program)->code;
+    struct cpu_version version = {launch->code, loaded->begin, loaded->end, false};
     cl_int error = CL_SUCCESS;
 
+    version = cpu_special_choose(launch->special, &version);
     if (!make_room(&worker->thread.local, &worker->local_size, launch->local_size) ||
-        !make_room(&worker->thread.scratch, &worker->scratch_size, launch->scratch_size))
+        !make_room(&worker->thread.scratch, &worker->scratch_size,
+                   version.code->scratch_size + version.code->scratch_item_size * launch->items))
         return CL_OUT_OF_HOST_MEMORY;
     begin = tsl_clock_ns();
+    if (version.trial)
+        own = thread_ns();
     for (; row < end && !error; row++)
-        error = cpu_fault_run(launch, &worker->thread, launch->begin[0] + first, n,
+        error = cpu_fault_run(launch, &version, &worker->thread, launch->begin[0] + first, n,
                               launch->begin[1] + row % launch->count[1], launch->begin[2] + row / launch->count[1]);
-    learn(launch->kernel, tsl_clock_ns() - begin, n_groups);
+    took = tsl_clock_ns() - begin;
+    learn(launch->kernel, took, n_groups);
+    cpu_special_learn(launch->special, &version, version.trial ? thread_ns() - own : took, n_groups);
     return error;
 }
 
@@ -295,7 +313,7 @@ void cpu_launch_free(struct cpu_member *member, struct cpu_launch *launch)
 static cl_int fill_in(struct cpu_launch *launch, struct cpu_kernel *kernel, const struct tsl_bound_args *args,
                       const struct tsl_window *window)
 {
-    uint64_t items;
+    const uint64_t *local = launch->wg.local_size;
     cl_int error;
 
     launch->kernel = kernel;
@@ -306,9 +324,11 @@ static cl_int fill_in(struct cpu_launch *launch, struct cpu_kernel *kernel, cons
     error = set_groups(launch, window);
     if (!error)
         error = set_args(launch, args);
-    items = (launch->wg.local_size[0] * launch->wg.local_size[1] * launch->wg.local_size[2] + 63) & ~UINT64_C(63);
-    launch->scratch_size = launch->code->scratch_size + launch->code->scratch_item_size * items;
-    return error;
+    if (error)
+        return error;
+    launch->items = (local[0] * local[1] * local[2] + 63) & ~UINT64_C(63);
+    launch->special = cpu_special_of(((struct cpu_program *)kernel->base.program)->specials, kernel->code, &launch->wg);
+    return CL_SUCCESS;
 }
 
 cl_int cpu_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,

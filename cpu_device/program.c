@@ -74,30 +74,45 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *arg)
     return 0;
 }
 
-static void find_code(struct cpu_program *program)
+static void find_code(struct cpu_code *code)
 {
-    struct search search = {.inside = (uintptr_t)program->module->kernels[0].run};
+    struct search search = {.inside = (uintptr_t)code->module->kernels[0].run};
 
     dl_iterate_phdr(look_at_object, &search);
-    program->code_begin = search.begin;
-    program->code_end = search.end;
+    code->begin = search.begin;
+    code->end = search.end;
 }
 
-static cl_int load_program(struct cpu_program *program)
+bool cpu_code_load(struct cpu_code *code, const void *data, size_t size)
 {
     const char *why = NULL;
 
-    program->handle = load(program->compiled.built.artefact, program->compiled.built.artefact_size, &why);
-    if (program->handle)
-        program->module = dlsym(program->handle, TSL_WG_SYMBOL);
-    if (!program->module || program->module->magic != TSL_WG_MAGIC || program->module->abi != TSL_WG_ABI) {
+    *code = (struct cpu_code){.handle = load(data, size, &why)};
+    if (code->handle)
+        code->module = dlsym(code->handle, TSL_WG_SYMBOL);
+    if (!code->module || code->module->magic != TSL_WG_MAGIC || code->module->abi != TSL_WG_ABI) {
         tsl_log(TSL_ROOM_DRIVER, TSL_LOG_ERROR, "the kernel compiler's result can't be loaded: %s",
                 why ? why : "it is no shared object of ours");
-        return CL_BUILD_PROGRAM_FAILURE;
+        cpu_code_unload(code);
+        return false;
     }
-    if (program->module->n_kernels)
-        find_code(program);
-    return CL_SUCCESS;
+    if (code->module->n_kernels)
+        find_code(code);
+    return true;
+}
+
+void cpu_code_unload(struct cpu_code *code)
+{
+    if (code->handle)
+        dlclose(code->handle);
+    *code = (struct cpu_code){.handle = NULL};
+}
+
+static cl_int load_program(struct cpu_program *p)
+{
+    const struct tsl_wire_built *built = &p->compiled.built;
+
+    return cpu_code_load(&p->code, built->artefact, built->artefact_size) ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
 }
 
 /* ---- Building -----------------------------------------------------------------------------------------------------
@@ -118,6 +133,8 @@ static cl_int build(struct tsl_member *member, const struct tsl_wire_build *buil
     *log = strdup(p->compiled.built.log ? p->compiled.built.log : "");
     if (!error && loadable)
         error = load_program(p);
+    if (!error && loadable)
+        p->specials = cpu_specials_create(build, &p->compiled.built, p->code.module);
     if (error) {
         cpu_program_free(&p->base);
         return error;
@@ -242,8 +259,8 @@ void cpu_program_free(struct tsl_dprogram *program)
 {
     struct cpu_program *p = (struct cpu_program *)program;
 
-    if (p->handle)
-        dlclose(p->handle);
+    cpu_specials_free(p->specials);
+    cpu_code_unload(&p->code);
     tsl_compiled_finish(&p->compiled);
     free(p);
 }
@@ -299,9 +316,9 @@ cl_int cpu_kernel_create(struct tsl_dprogram *program, const char *name, struct 
     k->base.program = program;
     for (unsigned d = 0; d < 3; d++)
         k->own_size[d] = known->recommended_size[d];
-    for (uint32_t i = 0; p->module && i < p->module->n_kernels; i++)
-        if (!strcmp(p->module->kernels[i].name, name))
-            k->code = &p->module->kernels[i];
+    for (uint32_t i = 0; p->code.module && i < p->code.module->n_kernels; i++)
+        if (!strcmp(p->code.module->kernels[i].name, name))
+            k->code = &p->code.module->kernels[i];
     if (!k->code || !copy_facts(known, facts)) {
         cl_int error = k->code ? CL_OUT_OF_HOST_MEMORY : CL_INVALID_KERNEL_NAME;
 

@@ -1,0 +1,367 @@
+/*
+ * Machine code for one local size. A kernel is compiled for any local size first. Where it asks for more than global
+ * ids, the general code of small groups, or of phases between barriers, may take much longer than code that knows the
+ * size (docs/performance.md). So once such a kernel has run for a while at some size, a thread of ours has it compiled
+ * for that one; the cache knows it from then on. No launch waits for that. When the code is there, pieces of launches
+ * run by chance the one or the other for a while, and what takes less time stays.
+ */
+#include "core/log.h"
+#include "core/settings.h"
+#include "cpu_device/internal.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sizes of one kernel that are watched, and that are compiled for. */
+#define MAX_WATCHED  16u
+#define MAX_COMPILED 4u
+
+/* Some code takes another time because other work comes between: it must be better by so much, in percent. */
+#define GAIN       3u
+#define MIN_PIECES 24u
+
+struct side {
+    atomic_uint_least64_t ns, groups, pieces;
+};
+
+struct cpu_special {
+    struct cpu_specials *all;
+    struct cpu_special *next, *next_job;
+    const struct tsl_wg_kernel *general; /* the program's; for launches, which it outlives */
+    struct tsl_wg_kernel like;           /* a copy, and of the name: for the thread that compiles */
+    uint64_t size[3];
+    atomic_int state;
+    atomic_uint turn;
+    struct side sides[2]; /* general, special */
+    /* Written before the state is CPU_TRIAL (release), read after that was seen (acquire). */
+    struct cpu_code loaded;
+    const struct tsl_wg_kernel *code;
+};
+
+struct cpu_specials {
+    atomic_uint refs; /* the program's, and one for each that is asked for */
+    struct tsl_wire_build request;
+    uint32_t n_kernels;
+    const struct tsl_wg_kernel *kernels;
+    struct watched {
+        _Atomic(struct cpu_special *) list; /* entries are put in front, and stay */
+        atomic_uint n_watched, n_compiled;
+    } watched[];
+};
+
+/* Of thread time, before it is worth a compiler's; and of each side, to compare them. */
+static uint64_t ask_ns = 200000000, trial_ns = 10000000;
+
+void cpu_special_set_times(uint64_t ask, uint64_t trial)
+{
+    ask_ns = ask;
+    trial_ns = trial;
+}
+
+/* ---- Life ---------------------------------------------------------------------------------------------------------
+ */
+
+static void free_request(struct tsl_wire_build *request)
+{
+    free(request->options);
+    free(request->source);
+    for (uint32_t i = 0; request->inputs && i < request->n_inputs; i++)
+        free((void *)(uintptr_t)request->inputs[i].data);
+    free(request->inputs);
+    for (uint32_t i = 0; request->headers && i < request->n_headers; i++) {
+        free(request->headers[i].name);
+        free(request->headers[i].text);
+    }
+    free(request->headers);
+}
+
+static bool copy_inputs(const struct tsl_wire_build *from, struct tsl_wire_build *to)
+{
+    to->inputs = calloc(from->n_inputs + 1, sizeof(*to->inputs));
+    if (!to->inputs)
+        return false;
+    for (; to->n_inputs < from->n_inputs; to->n_inputs++) {
+        const struct tsl_wire_input *input = &from->inputs[to->n_inputs];
+        void *data = malloc(input->size + 1);
+
+        if (!data)
+            return false;
+        to->inputs[to->n_inputs] = (struct tsl_wire_input){memcpy(data, input->data, input->size), input->size};
+    }
+    return true;
+}
+
+static bool copy_request(const struct tsl_wire_build *from, struct tsl_wire_build *to)
+{
+    *to = (struct tsl_wire_build){.action = from->action, .target = from->target};
+    to->options = strdup(from->options ? from->options : "");
+    to->source = strdup(from->source ? from->source : "");
+    return to->options && to->source && copy_inputs(from, to);
+}
+
+static void unref(struct cpu_specials *all)
+{
+    if (atomic_fetch_sub(&all->refs, 1) != 1)
+        return;
+    for (uint32_t i = 0; i < all->n_kernels; i++)
+        for (struct cpu_special *s = atomic_load(&all->watched[i].list), *next; s; s = next) {
+            next = s->next;
+            cpu_code_unload(&s->loaded);
+            free((void *)(uintptr_t)s->like.name);
+            free(s);
+        }
+    free_request(&all->request);
+    free(all);
+}
+
+struct cpu_specials *cpu_specials_create(const struct tsl_wire_build *request, const struct tsl_wire_built *built,
+                                         const struct tsl_wg_module *module)
+{
+    struct cpu_specials *all;
+
+    /* Files may be others by then. */
+    if (built->n_files || request->n_headers || tsl_settings()->reproducible)
+        return NULL;
+    all = calloc(1, sizeof(*all) + module->n_kernels * sizeof(all->watched[0]));
+    if (!all)
+        return NULL;
+    atomic_init(&all->refs, 1);
+    all->n_kernels = module->n_kernels;
+    all->kernels = module->kernels;
+    if (copy_request(request, &all->request))
+        return all;
+    unref(all);
+    return NULL;
+}
+
+void cpu_specials_free(struct cpu_specials *all)
+{
+    if (all)
+        unref(all);
+}
+
+/* ---- Compiling ----------------------------------------------------------------------------------------------------
+ */
+
+static struct {
+    pthread_mutex_t lock;
+    struct cpu_special *first, **end;
+    bool running; /* there is a thread, which goes when nothing is left */
+} jobs = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = &jobs.first};
+
+/* Made for the size, and otherwise the same? */
+static bool fits(const struct cpu_special *s, const struct tsl_wg_kernel *code)
+{
+    return memcmp(code->only_local, s->size, sizeof(s->size)) == 0 && code->n_args == s->like.n_args &&
+           code->args_size == s->like.args_size && code->local_size == s->like.local_size;
+}
+
+static bool compile(struct cpu_special *s)
+{
+    struct tsl_wire_build request = s->all->request;
+    struct tsl_compiled compiled;
+    bool done;
+
+    request.kernel = (char *)(uintptr_t)s->like.name;
+    memcpy(request.local_size, s->size, sizeof(s->size));
+    done = tsl_compile(&request, &compiled) == CL_SUCCESS &&
+           cpu_code_load(&s->loaded, compiled.built.artefact, compiled.built.artefact_size) &&
+           s->loaded.module->n_kernels == 1 && fits(s, &s->loaded.module->kernels[0]);
+    tsl_compiled_finish(&compiled);
+    if (done)
+        s->code = &s->loaded.module->kernels[0];
+    return done;
+}
+
+static struct cpu_special *next_job(void)
+{
+    struct cpu_special *s;
+
+    pthread_mutex_lock(&jobs.lock);
+    s = jobs.first;
+    if (s)
+        jobs.first = s->next_job;
+    else
+        jobs.running = false;
+    if (!jobs.first)
+        jobs.end = &jobs.first;
+    pthread_mutex_unlock(&jobs.lock);
+    return s;
+}
+
+static void *work(void *arg)
+{
+    struct cpu_special *s;
+
+    (void)arg;
+    pthread_setname_np(pthread_self(), "tesela-special");
+    while ((s = next_job())) {
+        bool done = compile(s);
+
+        if (!done)
+            tsl_log(TSL_ROOM_DRIVER, TSL_LOG_INFO, "kernel %s can't be compiled for one local size", s->like.name);
+        atomic_store_explicit(&s->state, done ? CPU_TRIAL : CPU_NONE, memory_order_release);
+        unref(s->all);
+    }
+    return NULL;
+}
+
+/* Signals are for the application's threads. */
+static bool start(void)
+{
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    pthread_t thread;
+    bool started;
+
+    if (pthread_attr_init(&attributes))
+        return false;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    started = pthread_create(&thread, &attributes, work, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return started;
+}
+
+/* The program outlives its launches, so it is there. */
+static void ask(struct cpu_special *s)
+{
+    atomic_fetch_add(&s->all->refs, 1);
+    pthread_mutex_lock(&jobs.lock);
+    *jobs.end = s;
+    jobs.end = &s->next_job;
+    if (!jobs.running)
+        jobs.running = start(); /* else the next one starts it */
+    pthread_mutex_unlock(&jobs.lock);
+}
+
+/* ---- Launches -----------------------------------------------------------------------------------------------------
+ */
+
+static struct cpu_special *find(struct watched *watched, const uint64_t size[3])
+{
+    struct cpu_special *s = atomic_load_explicit(&watched->list, memory_order_acquire);
+
+    while (s && memcmp(s->size, size, sizeof(s->size)) != 0)
+        s = s->next;
+    return s;
+}
+
+/* Two threads may add the same size: the one behind is of no use then. */
+static struct cpu_special *add(struct cpu_specials *all, struct watched *watched, const struct tsl_wg_kernel *general,
+                               const uint64_t size[3])
+{
+    struct cpu_special *s = NULL;
+
+    if (atomic_fetch_add(&watched->n_watched, 1) < MAX_WATCHED)
+        s = calloc(1, sizeof(*s));
+    if (!s)
+        return NULL;
+    s->all = all;
+    s->general = general;
+    s->like = *general;
+    s->like.name = strdup(general->name);
+    if (!s->like.name) {
+        free(s);
+        return NULL;
+    }
+    memcpy(s->size, size, sizeof(s->size));
+    s->next = atomic_load_explicit(&watched->list, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&watched->list, &s->next, s, memory_order_release,
+                                                  memory_order_relaxed)) {
+    }
+    return s;
+}
+
+struct cpu_special *cpu_special_of(struct cpu_specials *all, const struct tsl_wg_kernel *general,
+                                   const struct tsl_wg_launch *launch)
+{
+    struct watched *watched;
+    struct cpu_special *s;
+
+    if (!all || general->flags & TSL_WG_FLAT || general->only_local[0])
+        return NULL;
+    for (unsigned d = 0; d < 3; d++)
+        if (launch->global_size[d] % launch->local_size[d])
+            return NULL;
+    watched = &all->watched[general - all->kernels];
+    s = find(watched, launch->local_size);
+    if (!s && atomic_load_explicit(&watched->n_watched, memory_order_relaxed) < MAX_WATCHED)
+        s = add(all, watched, general, launch->local_size);
+    return s;
+}
+
+struct cpu_version cpu_special_choose(struct cpu_special *s, const struct cpu_version *general)
+{
+    int state = s ? atomic_load_explicit(&s->state, memory_order_acquire) : CPU_LEFT;
+    bool trial = state == CPU_TRIAL;
+    unsigned turn;
+
+    if (trial) {
+        /* By chance: launches that differ in turns are compared, too. */
+        turn = atomic_fetch_add_explicit(&s->turn, 1, memory_order_relaxed) * 2654435761u;
+        state = turn >> 31 ? CPU_USED : CPU_LEFT;
+    }
+    if (state != CPU_USED)
+        return (struct cpu_version){general->code, general->begin, general->end, trial};
+    return (struct cpu_version){s->code, s->loaded.begin, s->loaded.end, trial};
+}
+
+static void decide(struct cpu_special *s)
+{
+    uint64_t ps[2];
+    int trial = CPU_TRIAL;
+
+    for (int i = 0; i < 2; i++) {
+        uint64_t ns = atomic_load_explicit(&s->sides[i].ns, memory_order_relaxed);
+        uint64_t groups = atomic_load_explicit(&s->sides[i].groups, memory_order_relaxed);
+
+        if (ns < trial_ns || !groups || atomic_load_explicit(&s->sides[i].pieces, memory_order_relaxed) < MIN_PIECES)
+            return;
+        ps[i] = ns * 1000 / groups + 1;
+    }
+    if (atomic_compare_exchange_strong(&s->state, &trial, ps[1] * 100 <= ps[0] * (100 - GAIN) ? CPU_USED : CPU_LEFT))
+        tsl_log(TSL_ROOM_DRIVER, TSL_LOG_INFO,
+                "kernel %s for local size %u x %u x %u takes %u %% of the general one's time", s->general->name,
+                (unsigned)s->size[0], (unsigned)s->size[1], (unsigned)s->size[2], (unsigned)(ps[1] * 100 / ps[0]));
+}
+
+static void count(struct cpu_special *s, uint64_t ns)
+{
+    struct watched *watched = &s->all->watched[s->general - s->all->kernels];
+    int counting = CPU_COUNTING;
+
+    if (atomic_fetch_add_explicit(&s->sides[0].ns, ns, memory_order_relaxed) + ns < ask_ns ||
+        !atomic_compare_exchange_strong(&s->state, &counting, CPU_ASKED))
+        return;
+    /* Nobody adds to these between CPU_ASKED and CPU_TRIAL. */
+    atomic_store(&s->sides[0].ns, 0);
+    if (atomic_fetch_add(&watched->n_compiled, 1) < MAX_COMPILED)
+        ask(s);
+    else
+        atomic_store(&s->state, CPU_NONE);
+}
+
+void cpu_special_learn(struct cpu_special *s, const struct cpu_version *version, uint64_t ns, uint64_t groups)
+{
+    struct side *side;
+    int state = s ? atomic_load_explicit(&s->state, memory_order_relaxed) : CPU_LEFT;
+
+    if (state == CPU_COUNTING)
+        count(s, ns);
+    if (state != CPU_TRIAL || !version->trial)
+        return;
+    side = &s->sides[version->code != s->general];
+    atomic_fetch_add_explicit(&side->ns, ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&side->groups, groups, memory_order_relaxed);
+    atomic_fetch_add_explicit(&side->pieces, 1, memory_order_relaxed);
+    decide(s);
+}
+
+enum cpu_special_state cpu_special_state(const struct cpu_special *s)
+{
+    return (enum cpu_special_state)atomic_load(&s->state);
+}
