@@ -5,16 +5,16 @@
 LLVMErrorRef kc_run_named_passes(LLVMModuleRef module, const char *passes, LLVMTargetMachineRef machine,
                                  LLVMPassBuilderOptionsRef options)
 {
-    static const char newer[] = "<no-verify-fixpoint>";
-    std::string words(passes);
+    static const struct {
+        int until; /* the first LLVM that knows the newer word */
+        std::string newer, older;
+    } words[] = {{18, "<no-verify-fixpoint>", ""}, {17, "lower-switch", "lowerswitch"}};
+    std::string text(passes);
 
-#if LLVM_VERSION_MAJOR < 18
-    for (size_t at; (at = words.find(newer)) != std::string::npos;)
-        words.erase(at, sizeof(newer) - 1);
-#else
-    (void)newer;
-#endif
-    return LLVMRunPasses(module, words.c_str(), machine, options);
+    for (const auto &word : words)
+        for (size_t at; LLVM_VERSION_MAJOR < word.until && (at = text.find(word.newer)) != std::string::npos;)
+            text.replace(at, word.newer.size(), word.older);
+    return LLVMRunPasses(module, text.c_str(), machine, options);
 }
 
 #if LLVM_VERSION_MAJOR < 17
