@@ -74,6 +74,8 @@ cl_int tsl_vendor_lane_flush(struct tsl_vendor_lane *lane)
     tsl_vendor_enter(member->device);
     error = member->cl->clFlush(lane->queue);
     tsl_vendor_leave(member->device);
+    if (error) /* Who flushes next must not find it done. */
+        atomic_store_explicit(&lane->dirty, true, memory_order_release);
     return error;
 }
 
@@ -131,6 +133,8 @@ cl_int tsl_vendor_finish(struct tsl_lane *lane)
     }
     atomic_store_explicit(&l->dirty, false, memory_order_relaxed);
     error = tsl_vendor_lane_drain(l);
+    if (error)
+        atomic_store_explicit(&l->dirty, true, memory_order_release);
     tsl_vendor_notice_failures(member);
     tsl_vendor_collect(member);
     return error;

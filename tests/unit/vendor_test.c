@@ -113,12 +113,41 @@ static void a_vendor_that_takes_no_callback_is_an_error(void **state)
     table()->clSetEventCallback = saved.clSetEventCallback;
 }
 
+static cl_api_clFlush real_flush;
+static unsigned n_flushes;
+
+static cl_int CL_API_CALL refuse_first_flush(cl_command_queue queue)
+{
+    return n_flushes++ ? real_flush(queue) : CL_OUT_OF_RESOURCES;
+}
+
+/* What was refused isn't sent: some vendors never begin it, and who waits for it would wait for ever. */
+static void what_a_refused_flush_left_is_sent_by_the_next(void **state)
+{
+    bool blocks = member->caps.submits_block;
+    struct tsl_fence *fence;
+
+    (void)state;
+    finish(lane);
+    real_flush = table()->clFlush;
+    n_flushes = 0;
+    table()->clFlush = refuse_first_flush;
+    assert_int_equal(driver->mark(lane, NULL, &fence), CL_SUCCESS);
+    assert_int_equal(driver->flush(lane), blocks ? CL_SUCCESS : CL_OUT_OF_RESOURCES);
+    assert_int_equal(driver->flush(lane), CL_SUCCESS);
+    assert_int_equal(n_flushes, blocks ? 0 : 2);
+    table()->clFlush = real_flush;
+    assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
+    tsl_fence_unref(fence);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vendors_are_known_for_what_they_do),
         cmocka_unit_test(vendors_without_fill_and_marker_do_it_by_other_means),
         cmocka_unit_test(a_vendor_that_takes_no_callback_is_an_error),
+        cmocka_unit_test(what_a_refused_flush_left_is_sent_by_the_next),
     };
 
     return cmocka_run_group_tests_name("vendor", tests, open_member, close_members);
