@@ -40,7 +40,7 @@ static const char *why_not(const struct tsl_vendor_device *device, cl_device_typ
     const cl_bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 
     if (device->version < 110)
-        return "it speaks OpenCL 1.0 only";
+        return "it speaks OpenCL 1.0 only, and has no user events and callbacks of events (1.1), which Tesela needs";
     if (type & CL_DEVICE_TYPE_CUSTOM)
         return "it is a custom device, which can't be programmed in OpenCL C";
     if (number(device, CL_DEVICE_ADDRESS_BITS) != 8 * sizeof(void *))

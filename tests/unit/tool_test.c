@@ -192,6 +192,18 @@ static void info_tells_of_platforms_without_devices(void **state)
     says("Platforms without devices\n    sabotage.icd: its library shows no platform");
 }
 
+/* Whose boards' OpenCL is too old (Xilinx's XRT says 1.0) is to read it there; a newer one serves. */
+static void info_tells_of_devices_that_are_too_old(void **state)
+{
+    (void)state;
+    assert_int_equal(shell("FPGA_VERSION='OpenCL 1.0' TESELA_VENDORS=$TESELA_BUILD/vendors-fpga $T info"), 0);
+    says(
+        "because: it speaks OpenCL 1.0 only, and has no user events and callbacks of events (1.1), which Tesela needs");
+    assert_int_equal(shell("FPGA_VERSION='OpenCL 1.1' TESELA_VENDORS=$TESELA_BUILD/vendors-fpga $T info"), 0);
+    assert_null(strstr(said, "OpenCL 1.0 only"));
+    says("test board");
+}
+
 /* The text for people has the same in it. */
 static void info_as_text(void **state)
 {
@@ -244,6 +256,7 @@ int main(void)
         cmocka_unit_test(info_shows_what_is_left_out),
         cmocka_unit_test(info_follows_the_settings),
         cmocka_unit_test(info_tells_of_platforms_without_devices),
+        cmocka_unit_test(info_tells_of_devices_that_are_too_old),
         cmocka_unit_test(info_as_text),
         cmocka_unit_test(info_without_members),
         cmocka_unit_test(version_and_help),

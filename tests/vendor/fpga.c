@@ -216,8 +216,9 @@ static cl_int device_text(cl_device_id device, cl_device_info param, size_t size
         return give_text(device->name, size, value, size_ret);
     case CL_DEVICE_VENDOR:
         return give_text("Tesela's tests", size, value, size_ret);
-    case CL_DEVICE_VERSION:
-        return give_text("OpenCL 1.2 test FPGA", size, value, size_ret);
+    case CL_DEVICE_VERSION: /* FPGA_VERSION: what it says instead. */
+        return give_text(getenv("FPGA_VERSION") ? getenv("FPGA_VERSION") : "OpenCL 1.2 test FPGA", size, value,
+                         size_ret);
     case CL_DRIVER_VERSION:
         return give_text("1", size, value, size_ret);
     case CL_DEVICE_PROFILE:
