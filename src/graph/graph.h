@@ -31,8 +31,9 @@ struct tsl_event;
 cl_int tsl_graph_create(struct tsl_context *context, struct tsl_graph **graph);
 void tsl_graph_destroy(struct tsl_graph *graph); /* NULL allowed */
 /* A wait may return while another thread still drops what the command held (its kernel, its buffers). After this
- * call nothing of what was reported before is held any more. Takes the graph's lock and waits for destructors. A
- * context that is being made, without graph yet, holds nothing. */
+ * call nothing of what was reported before is held any more. Takes the graph's lock and waits for destructors,
+ * so it is not for their callbacks (OpenCL 3.0, clSetMemObjectDestructorCallback: nor are builds). A context that is
+ * being made, without graph yet, holds nothing. */
 void tsl_graph_clean_up(struct tsl_context *context);
 cl_int tsl_stream_create(struct tsl_queue *queue, struct tsl_stream **stream);
 void tsl_stream_destroy(struct tsl_stream *stream); /* NULL allowed */

@@ -292,7 +292,7 @@ void tsl_vendor_fences_finish(struct tsl_vendor_member *member);
 void tsl_vendor_lane_unref(struct tsl_vendor_lane *lane);
 /* Sends what was submitted since the last flush. */
 cl_int tsl_vendor_lane_flush(struct tsl_vendor_lane *lane);
-/* Waits for all of it; the caller entered the device. */
+/* Waits for all of it, twice if the vendor refuses, and returns the first error; the caller entered the device. */
 cl_int tsl_vendor_lane_drain(struct tsl_vendor_lane *lane);
 
 /* ---- The operations of the table (driver.c) -----------------------------------------------------------------------

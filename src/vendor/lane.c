@@ -109,13 +109,19 @@ static cl_int wait_for_marker(const struct tsl_vendor_cl *cl, cl_command_queue q
     return error;
 }
 
+static cl_int drain(const struct tsl_vendor_member *member, cl_command_queue queue)
+{
+    return member->device->quirks.finish_forgets ? wait_for_marker(member->cl, queue) : member->cl->clFinish(queue);
+}
+
 cl_int tsl_vendor_lane_drain(struct tsl_vendor_lane *lane)
 {
     struct tsl_vendor_member *member = tsl_vendor_member(lane->base.member);
+    cl_int error = drain(member, lane->queue);
 
-    cl_int error = member->device->quirks.finish_forgets ? wait_for_marker(member->cl, lane->queue)
-                                                         : member->cl->clFinish(lane->queue);
-
+    /* A call that fails says nothing of the work, whose memory will soon be another's. */
+    if (error)
+        drain(member, lane->queue);
     tsl_vendor_take();
     return error;
 }

@@ -93,9 +93,6 @@ static cl_int finish_now(struct tsl_vendor_submit *s)
 {
     cl_int error = tsl_vendor_lane_drain(s->lane);
 
-    /* A call that fails says nothing of the work, whose memory will soon be another's. */
-    if (error)
-        tsl_vendor_lane_drain(s->lane);
     if (s->fence)
         tsl_vendor_fence_settle(s->fence);
     else if (error)
