@@ -8,8 +8,9 @@
 #include "core/log.h"
 #include "core/settings.h"
 #include "cpu_device/internal.h"
+#include "graph/worker.h"
 
-#include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,8 @@ struct side {
 
 struct cpu_special {
     struct cpu_specials *all;
-    struct cpu_special *next, *next_job;
+    struct cpu_special *next;
+    struct tsl_job job;
     const struct tsl_wg_kernel *general; /* the program's; for launches, which it outlives */
     struct tsl_wg_kernel like;           /* a copy, and of the name: for the thread that compiles */
     uint64_t size[3];
@@ -64,16 +66,9 @@ void cpu_special_set_times(uint64_t ask, uint64_t trial)
 
 static void free_request(struct tsl_wire_build *request)
 {
-    free(request->options);
-    free(request->source);
-    for (uint32_t i = 0; request->inputs && i < request->n_inputs; i++)
+    for (uint32_t i = 0; i < request->n_inputs; i++)
         free((void *)(uintptr_t)request->inputs[i].data);
-    free(request->inputs);
-    for (uint32_t i = 0; request->headers && i < request->n_headers; i++) {
-        free(request->headers[i].name);
-        free(request->headers[i].text);
-    }
-    free(request->headers);
+    tsl_wire_build_finish(request);
 }
 
 static bool copy_inputs(const struct tsl_wire_build *from, struct tsl_wire_build *to)
@@ -144,12 +139,6 @@ void cpu_specials_free(struct cpu_specials *all)
 /* ---- Compiling ----------------------------------------------------------------------------------------------------
  */
 
-static struct {
-    pthread_mutex_t lock;
-    struct cpu_special *first, **end;
-    bool running; /* there is a thread, which goes when nothing is left */
-} jobs = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = &jobs.first};
-
 /* Made for the size, and otherwise the same? */
 static bool fits(const struct cpu_special *s, const struct tsl_wg_kernel *code)
 {
@@ -174,68 +163,28 @@ static bool compile(struct cpu_special *s)
     return done;
 }
 
-static struct cpu_special *next_job(void)
+static struct tsl_worker compiler = TSL_WORKER("tesela-special");
+
+static void run_job(struct tsl_job *job)
 {
-    struct cpu_special *s;
+    struct cpu_special *s = (struct cpu_special *)((char *)job - offsetof(struct cpu_special, job));
+    bool done = compile(s);
 
-    pthread_mutex_lock(&jobs.lock);
-    s = jobs.first;
-    if (s)
-        jobs.first = s->next_job;
-    else
-        jobs.running = false;
-    if (!jobs.first)
-        jobs.end = &jobs.first;
-    pthread_mutex_unlock(&jobs.lock);
-    return s;
-}
-
-static void *work(void *arg)
-{
-    struct cpu_special *s;
-
-    (void)arg;
-    pthread_setname_np(pthread_self(), "tesela-special");
-    while ((s = next_job())) {
-        bool done = compile(s);
-
-        if (!done)
-            tsl_log(TSL_ROOM_DRIVER, TSL_LOG_INFO, "kernel %s can't be compiled for one local size", s->like.name);
-        atomic_store_explicit(&s->state, done ? CPU_TRIAL : CPU_NONE, memory_order_release);
-        unref(s->all);
-    }
-    return NULL;
-}
-
-/* Signals are for the application's threads. */
-static bool start(void)
-{
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    pthread_t thread;
-    bool started;
-
-    if (pthread_attr_init(&attributes))
-        return false;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    started = pthread_create(&thread, &attributes, work, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return started;
+    if (!done)
+        tsl_log(TSL_ROOM_DRIVER, TSL_LOG_INFO, "kernel %s can't be compiled for one local size", s->like.name);
+    atomic_store_explicit(&s->state, done ? CPU_TRIAL : CPU_NONE, memory_order_release);
+    unref(s->all);
 }
 
 /* The program outlives its launches, so it is there. */
 static void ask(struct cpu_special *s)
 {
     atomic_fetch_add(&s->all->refs, 1);
-    pthread_mutex_lock(&jobs.lock);
-    *jobs.end = s;
-    jobs.end = &s->next_job;
-    if (!jobs.running)
-        jobs.running = start(); /* else the next one starts it */
-    pthread_mutex_unlock(&jobs.lock);
+    s->job.run = run_job;
+    if (tsl_worker_post(&compiler, &s->job))
+        return;
+    atomic_store(&s->state, CPU_NONE);
+    unref(s->all);
 }
 
 /* ---- Launches -----------------------------------------------------------------------------------------------------

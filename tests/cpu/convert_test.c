@@ -89,16 +89,6 @@ static cl_program program_to(struct cpu_rig *rig, unsigned dest, unsigned width)
 /* ---- Values -------------------------------------------------------------------------------------------------------
  */
 
-static uint64_t random_state = 88172645463325252u;
-
-static uint64_t random_bits(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state;
-}
-
 static void put(unsigned type, void *at, long double value)
 {
     float f = (float)value;
@@ -133,14 +123,14 @@ static void fill_floats(unsigned type, char *in, unsigned n)
     size_t size = types[type].size;
 
     for (unsigned i = 0; i < n; i++) {
-        uint64_t bits = random_bits();
+        uint64_t bits = cpu_rig_random();
 
         if (i < N_EDGES)
             put(type, in + i * size, edge(i));
         else if (i < N_EDGES + sizeof(special) / sizeof(special[0]))
             put(type, in + i * size, special[i - N_EDGES]);
         else if (i & 1) /* of a size that integers have */
-            put(type, in + i * size, ldexpl((long double)(int64_t)bits, -(int)(random_bits() % 66)));
+            put(type, in + i * size, ldexpl((long double)(int64_t)bits, -(int)(cpu_rig_random() % 66)));
         else
             memcpy(in + i * size, &bits, size);
     }
@@ -155,7 +145,7 @@ static void fill(unsigned type, char *in, unsigned n)
         return;
     }
     for (unsigned i = 0; i < n; i++) {
-        uint64_t bits = size <= 2 ? i : random_bits() >> random_bits() % 64;
+        uint64_t bits = size <= 2 ? i : cpu_rig_random() >> cpu_rig_random() % 64;
 
         if (size > 2 && i < 64)
             bits = (UINT64_C(1) << i) - (i & 1);

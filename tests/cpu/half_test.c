@@ -76,16 +76,6 @@ static bool equal(long double a, long double b)
 /* ---- Values and kernels -------------------------------------------------------------------------------------------
  */
 
-static uint64_t random_state = 88172645463325252u;
-
-static uint64_t random_bits(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state;
-}
-
 /* Halves and their neighbours, what lies between, what is too large or far too small. */
 static double some_value(unsigned i)
 {
@@ -93,7 +83,7 @@ static double some_value(unsigned i)
                                      -1e-45,  65504,   -65504,   65519.9,   65520,  -65519.9, -65520,  70000,
                                      -70000,  3.0e38,  -3e38,    6e-8,      -6e-8,  2.9e-8,   -2.9e-8, 0x1p-24,
                                      0x1p-25, 0x1p-26, 0x1p-14,  1.0005,    -1.0005};
-    uint64_t bits = random_bits();
+    uint64_t bits = cpu_rig_random();
     double half = (double)value_of((unsigned)bits & 0xffff);
 
     if (i < LENGTH(special))
@@ -102,7 +92,7 @@ static double some_value(unsigned i)
         return half;
     if (i % 3 == 1)
         return half * (1 + ldexp((double)(bits >> 40) - 0x1p23, -20 - (int)(bits >> 16) % 32));
-    return ldexp((double)(int64_t)bits, -(int)(random_bits() % 160));
+    return ldexp((double)(int64_t)bits, -(int)(cpu_rig_random() % 160));
 }
 
 static cl_program program_of(struct cpu_rig *rig, const char *type)

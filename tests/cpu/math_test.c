@@ -452,16 +452,6 @@ static const int integers[] = {
 #define N_EDGES    (sizeof(edges) / sizeof(edges[0]))
 #define N_INTEGERS (sizeof(integers) / sizeof(integers[0]))
 
-static uint64_t random_state = 88172645463325252u;
-
-static uint64_t random_bits(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state;
-}
-
 static double as_type(double value, bool is_double)
 {
     volatile float single = (float)value;
@@ -471,7 +461,7 @@ static double as_type(double value, bool is_double)
 
 static double random_number(const struct function *f, bool is_double)
 {
-    uint64_t bits = random_bits();
+    uint64_t bits = cpu_rig_random();
     uint32_t low = (uint32_t)bits;
     float single;
     double number;
@@ -489,7 +479,7 @@ static void make_input(const struct function *f, bool is_double, unsigned i, str
     bool edge = f->arguments == X ? i < N_EDGES : i < N_EDGES * n_second;
 
     *in = (struct input){random_number(f, is_double), random_number(f, is_double), random_number(f, is_double), 0};
-    in->n = (int)random_bits() >> random_bits() % 32;
+    in->n = (int)cpu_rig_random() >> cpu_rig_random() % 32;
     if (!edge)
         return;
     in->x = as_type(edges[i % N_EDGES], is_double);
@@ -498,7 +488,7 @@ static void make_input(const struct function *f, bool is_double, unsigned i, str
     else if (f->arguments != X)
         in->y = as_type(edges[i / N_EDGES], is_double);
     if (f->arguments == XYZ)
-        in->z = as_type(edges[random_bits() % N_EDGES], is_double);
+        in->z = as_type(edges[cpu_rig_random() % N_EDGES], is_double);
 }
 
 /* ---- The judge ----------------------------------------------------------------------------------------------------

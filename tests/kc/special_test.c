@@ -94,18 +94,27 @@ static void a_size_is_compiled_for_beside_the_launches(void **state)
     close_rig(&rig);
 }
 
+/* Opens the rig; the compiler's process is the caller's to continue. */
+static int ask_a_stopped_compiler(struct rig *rig)
+{
+    int compiler;
+
+    cpu_special_set_times(1000000, 2000000);
+    open_rig(rig, source, "turn");
+    compiler = tsl_client_process();
+    assert_true(compiler > 0);
+    assert_int_equal(kill(compiler, SIGSTOP), 0);
+    launch_until(rig, CPU_ASKED);
+    return compiler;
+}
+
 static void nobody_waits_for_the_compiler(void **state)
 {
     struct rig rig;
     int compiler;
 
     (void)state;
-    cpu_special_set_times(1000000, 2000000);
-    open_rig(&rig, source, "turn");
-    compiler = tsl_client_process();
-    assert_true(compiler > 0);
-    assert_int_equal(kill(compiler, SIGSTOP), 0);
-    launch_until(&rig, CPU_ASKED);
+    compiler = ask_a_stopped_compiler(&rig);
     for (int i = 0; i < 300; i++)
         launch_and_check(&rig);
     assert_int_equal(cpu_special_state(special(&rig, N, LOCAL)), CPU_ASKED);
@@ -121,11 +130,7 @@ static void a_program_may_go_meanwhile(void **state)
     int compiler;
 
     (void)state;
-    cpu_special_set_times(1000000, 2000000);
-    open_rig(&rig, source, "turn");
-    compiler = tsl_client_process();
-    assert_int_equal(kill(compiler, SIGSTOP), 0);
-    launch_until(&rig, CPU_ASKED);
+    compiler = ask_a_stopped_compiler(&rig);
     close_rig(&rig);
     assert_int_equal(kill(compiler, SIGCONT), 0);
     /* Jobs are done one after the other: when this one is, so is that. */

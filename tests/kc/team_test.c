@@ -195,17 +195,19 @@ static unsigned most_at_work(const struct cpu_lane *l)
 /* On a busy machine a thread may not get a processor in all the time that the work takes. */
 #define TRIES 5
 
-static void what_is_large_wakes_all(void **state)
+/* A launch of many groups, alone or behind one of one group, which takes one thread for long enough. */
+static void must_wake_all(bool behind_another)
 {
     struct tsl_dkernel *spin = bed_kernel(program, "spin");
     struct tsl_mem *mem = new_mem(65536 * sizeof(int));
     unsigned most = 0;
 
-    (void)state;
     for (int i = 0; i < TRIES && most < cpu()->n_threads; i++) {
         struct tsl_fence *fence;
 
         wait_until_all_sleep();
+        if (behind_another)
+            bed_launch(lane, spin, mem, 20000000, 1, 1, NULL, NULL);
         bed_launch(lane, spin, mem, 200000, 65536, 0, NULL, &fence);
         assert_int_equal(driver->flush(lane), CL_SUCCESS);
         most = most_at_work((struct cpu_lane *)lane);
@@ -216,27 +218,17 @@ static void what_is_large_wakes_all(void **state)
     driver->kernel_free(spin);
 }
 
+static void what_is_large_wakes_all(void **state)
+{
+    (void)state;
+    must_wake_all(false);
+}
+
 /* It is one thread that makes it ready, while the others sleep. */
 static void what_becomes_ready_wakes_all(void **state)
 {
-    struct tsl_dkernel *spin = bed_kernel(program, "spin");
-    struct tsl_mem *mem = new_mem(65536 * sizeof(int));
-    unsigned most = 0;
-
     (void)state;
-    for (int i = 0; i < TRIES && most < cpu()->n_threads; i++) {
-        struct tsl_fence *fence;
-
-        wait_until_all_sleep();
-        bed_launch(lane, spin, mem, 20000000, 1, 1, NULL, NULL); /* one group: one thread, for long enough */
-        bed_launch(lane, spin, mem, 200000, 65536, 0, NULL, &fence);
-        assert_int_equal(driver->flush(lane), CL_SUCCESS);
-        most = most_at_work((struct cpu_lane *)lane);
-        must_end(fence);
-    }
-    assert_int_equal(most, cpu()->n_threads);
-    driver->mem_free(mem);
-    driver->kernel_free(spin);
+    must_wake_all(true);
 }
 
 /* Both are of one group, so of one thread; each lane has one. */

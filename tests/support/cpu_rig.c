@@ -55,6 +55,16 @@ unsigned cpu_rig_count(const char *variable, unsigned otherwise)
     return text ? (unsigned)strtoul(text, NULL, 10) : otherwise;
 }
 
+uint64_t cpu_rig_random(void)
+{
+    static uint64_t state = 88172645463325252u;
+
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
 cl_program cpu_rig_program(struct cpu_rig *rig, const char *source, const char *options)
 {
     cl_int error;

@@ -6,6 +6,7 @@
 #define TEST_CPU_RIG_H
 
 #include <CL/cl.h>
+#include <stdint.h>
 
 struct cpu_rig {
     cl_device_id device;
@@ -19,6 +20,9 @@ int cpu_rig_teardown(void **state);
 
 /* What an environment variable says, so that a test can be run with more. */
 unsigned cpu_rig_count(const char *variable, unsigned otherwise);
+
+/* The same 64 bits in each run of a test. */
+uint64_t cpu_rig_random(void);
 
 /* Each fails the test where OpenCL does. The caller releases what it gets. */
 cl_program cpu_rig_program(struct cpu_rig *rig, const char *source, const char *options);
