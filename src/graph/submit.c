@@ -610,10 +610,8 @@ static pthread_once_t workers_once = PTHREAD_ONCE_INIT;
 
 static void init_workers(void)
 {
-    for (unsigned i = 0; i < TSL_MAX_MEMBERS; i++) {
-        member_workers[i] = (struct tsl_worker)TSL_WORKER("tesela-member");
-        member_workers[i].drains = true;
-    }
+    for (unsigned i = 0; i < TSL_MAX_MEMBERS; i++)
+        member_workers[i] = (struct tsl_worker)TSL_VENDORS_WORKER("tesela-member");
 }
 
 static void drain_job(struct tsl_job *job)

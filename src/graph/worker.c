@@ -110,6 +110,16 @@ static bool start_locked(struct tsl_worker *worker)
     return worker->started;
 }
 
+void tsl_worker_wait(struct tsl_worker *worker)
+{
+    if (tsl_forked())
+        return;
+    pthread_mutex_lock(&worker->lock);
+    while (worker->busy || worker->first)
+        pthread_cond_wait(&worker->idle, &worker->lock);
+    pthread_mutex_unlock(&worker->lock);
+}
+
 bool tsl_worker_post(struct tsl_worker *worker, struct tsl_job *job)
 {
     if (tsl_forked())

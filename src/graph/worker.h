@@ -34,15 +34,19 @@ struct tsl_worker {
 
 #define TSL_WORKER_PATIENCE_MS 2000
 
-#define TSL_WORKER(thread_name)                                                                     \
+#define TSL_WORKER_THAT(thread_name, exit_waits)                                                    \
     {                                                                                               \
         .name = (thread_name), .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, \
-        .idle = PTHREAD_COND_INITIALIZER                                                            \
+        .idle = PTHREAD_COND_INITIALIZER, .drains = (exit_waits)                                    \
     }
+#define TSL_WORKER(thread_name)         TSL_WORKER_THAT(thread_name, false)
+#define TSL_VENDORS_WORKER(thread_name) TSL_WORKER_THAT(thread_name, true) /* it calls vendors */
 
 /* Puts the job at the end of the worker's list unless it is there already. It runs once for all posts that come before
  * it begins to run. False: the thread can't be started (out of resources, or a forked child). Never blocks for long. */
 bool tsl_worker_post(struct tsl_worker *worker, struct tsl_job *job);
+/* Waits until all jobs have run. Not from one of them. In a forked child at once. */
+void tsl_worker_wait(struct tsl_worker *worker);
 
 /*
  * Simulations (tests) take threads from outside: while one is set no thread of ours is started. A post is told, and

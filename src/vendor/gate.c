@@ -2,12 +2,14 @@
  * Gates: user events of the vendor, and what they forbid.
  *
  * While a command waits for a user event that isn't set, releasing any object of the vendor's except events is
- * undefined (OpenCL 3.0, clSetUserEventStatus), so releases wait in a list of the member.
+ * undefined (OpenCL 3.0, clSetUserEventStatus), so releases wait in a list of the member. Who opens the last gate may
+ * be a vendor's callback, and may not release them; a thread of ours does.
  */
 #include "vendor/internal.h"
 
 #include "core/log.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 struct tsl_vendor_garbage {
@@ -63,18 +65,6 @@ static void keep_locked(struct tsl_vendor_member *member, enum tsl_vendor_kind k
     atomic_store(&member->has_garbage, true);
 }
 
-void tsl_vendor_release(struct tsl_vendor_member *member, enum tsl_vendor_kind kind, void *object)
-{
-    pthread_mutex_lock(&member->gates_lock);
-    if (member->device->quirks.no_late_calls || must_wait_locked(member)) {
-        keep_locked(member, kind, object);
-    } else {
-        release(member, kind, object);
-        tsl_vendor_leave(member->device);
-    }
-    pthread_mutex_unlock(&member->gates_lock);
-}
-
 /* The caller has entered the device. */
 static void release_all_locked(struct tsl_vendor_member *member)
 {
@@ -88,6 +78,48 @@ static void release_all_locked(struct tsl_vendor_member *member)
     atomic_store(&member->has_garbage, false);
 }
 
+static struct tsl_worker collector = TSL_VENDORS_WORKER("tesela-collect");
+
+/* Waits for the device, which the thread has time for. Gates that came meanwhile post anew when they open. */
+static void collect(struct tsl_job *job)
+{
+    struct tsl_vendor_member *member =
+        (struct tsl_vendor_member *)((char *)job - offsetof(struct tsl_vendor_member, collecting));
+
+    tsl_vendor_enter(member->device);
+    pthread_mutex_lock(&member->gates_lock);
+    if (!atomic_load(&member->n_gates))
+        release_all_locked(member);
+    pthread_mutex_unlock(&member->gates_lock);
+    tsl_vendor_leave(member->device);
+}
+
+/* Without that thread the member's next call releases it. */
+static void post_collect(struct tsl_vendor_member *member)
+{
+    if (member->device->quirks.no_late_calls || !atomic_load(&member->has_garbage) || atomic_load(&member->n_gates))
+        return;
+    member->collecting.run = collect;
+    tsl_worker_post(&collector, &member->collecting);
+}
+
+void tsl_vendor_release(struct tsl_vendor_member *member, enum tsl_vendor_kind kind, void *object)
+{
+    bool wait;
+
+    pthread_mutex_lock(&member->gates_lock);
+    wait = member->device->quirks.no_late_calls || must_wait_locked(member);
+    if (wait) {
+        keep_locked(member, kind, object);
+    } else {
+        release(member, kind, object);
+        tsl_vendor_leave(member->device);
+    }
+    pthread_mutex_unlock(&member->gates_lock);
+    if (wait)
+        post_collect(member);
+}
+
 void tsl_vendor_collect(struct tsl_vendor_member *member)
 {
     if (!atomic_load_explicit(&member->has_garbage, memory_order_relaxed))
@@ -98,6 +130,12 @@ void tsl_vendor_collect(struct tsl_vendor_member *member)
         tsl_vendor_leave(member->device);
     }
     pthread_mutex_unlock(&member->gates_lock);
+}
+
+void tsl_vendor_collect_last(struct tsl_vendor_member *member)
+{
+    tsl_worker_wait(&collector);
+    tsl_vendor_collect(member);
 }
 
 /* ---- Gates --------------------------------------------------------------------------------------------------------
@@ -146,6 +184,7 @@ static cl_int set(struct tsl_vendor_member *member, struct tsl_vendor_fence *gat
         tsl_log(TSL_ROOM_VENDOR, TSL_LOG_ERROR, "%s: a user event could not be set (error %d)", member->base.path->id,
                 error);
     count_gate(member, -1);
+    post_collect(member);
     return error;
 }
 

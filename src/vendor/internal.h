@@ -1,16 +1,17 @@
 /*
  * Inside the vendor driver: what its files share.
  *
- * Lock order: device->lock (synchronous devices only), then kernel->lock, then samplers_lock. Under gates_lock
- * device->lock is only tried. notices_lock and pool_lock are leaves, and no vendor is called under them, because
- * callbacks from vendors take them; so they do gates_lock (gate_open), under which vendors are only called while no
- * gate is unset, when no callback opens one.
+ * Lock order: device->lock (synchronous devices only), then kernel->lock, then samplers_lock; gates_lock below
+ * device->lock, which is only tried under it. notices_lock and pool_lock are leaves, and no vendor is called under
+ * them, because callbacks from vendors take them; so they do gates_lock (gate_open), under which vendors are only
+ * called while no gate is unset, when no callback opens one.
  */
 #ifndef TSL_VENDOR_INTERNAL_H
 #define TSL_VENDOR_INTERNAL_H
 
 #include "compile/facts.h"
 #include "core/clock.h"
+#include "graph/worker.h"
 #include "vendor/icd.h"
 #include "vendor/vendor.h"
 
@@ -48,6 +49,7 @@ struct tsl_vendor_member {
     atomic_uint n_gates;        /* unset gates; also read without the lock */
     struct tsl_vendor_garbage *garbage;
     atomic_bool has_garbage; /* read without the lock, to spare it */
+    struct tsl_job collecting;
 
     /* fence.c */
     pthread_mutex_t notices_lock;
@@ -267,10 +269,13 @@ enum tsl_vendor_kind {
     TSL_VENDOR_KERNEL,
 };
 
-/* Releases the object, now or, if that would be wrong or would block, by a later tsl_vendor_collect(). */
+/* Releases the object now or, if that would be wrong or would block, as soon as it would not: by a thread of ours, or
+ * by tsl_vendor_collect(), whichever is first (with the quirk no_late_calls by the latter alone). */
 void tsl_vendor_release(struct tsl_vendor_member *member, enum tsl_vendor_kind kind, void *object);
 /* Releases what had to wait, if it need not wait any longer. Doesn't block. Not from a vendor's callback. */
 void tsl_vendor_collect(struct tsl_vendor_member *member);
+/* At close, when nothing is in use any more: releases all, and that thread has done with the member. */
+void tsl_vendor_collect_last(struct tsl_vendor_member *member);
 
 /* ---- fence.c ------------------------------------------------------------------------------------------------------
  */

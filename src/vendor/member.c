@@ -294,7 +294,7 @@ void tsl_vendor_close(struct tsl_member *member)
 
     tsl_vendor_stage_destroy(m);
     tsl_vendor_fences_finish(m);
-    tsl_vendor_collect(m);
+    tsl_vendor_collect_last(m);
     tsl_vendor_enter(m->device);
     release_samplers(m);
     m->cl->clReleaseContext(m->context);

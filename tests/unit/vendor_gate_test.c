@@ -9,6 +9,7 @@
 #include "core/settings.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 /* ---- Releases -----------------------------------------------------------------------------------------------------
  */
@@ -59,6 +60,14 @@ static void stop_counting(void)
     table()->clReleaseCommandQueue = real.clReleaseCommandQueue;
 }
 
+/* By no call of ours: a thread of the driver's does it. */
+static void must_release(int n)
+{
+    for (int i = 0; i < 5000 && atomic_load(&n_released) < n; i++)
+        usleep(1000);
+    assert_int_equal(atomic_load(&n_released), n);
+}
+
 static void free_one_of_each(void)
 {
     struct tsl_dprogram *program = build("kernel void k(global int *p) { p[0] = 1; }");
@@ -93,8 +102,7 @@ static void nothing_is_released_while_a_gate_is_unset(void **state)
         assert_int_equal(driver->flush(lane), CL_SUCCESS);
         assert_int_equal(atomic_load(&n_released), 4);
         assert_int_equal(driver->gate_open(gates[1], CL_OUT_OF_RESOURCES), CL_SUCCESS);
-        assert_int_equal(driver->flush(lane), CL_SUCCESS);
-        assert_int_equal(atomic_load(&n_released), 8);
+        must_release(8);
         tsl_fence_unref(gates[0]);
         tsl_fence_unref(gates[1]);
     }
@@ -114,8 +122,9 @@ static void a_release_does_not_wait_for_work_in_another_thread(void **state)
     assert_int_equal(atomic_load(&n_released), member->caps.submits_block ? 0 : 1);
     if (member->caps.submits_block)
         pthread_mutex_unlock(&device->lock);
-    assert_int_equal(driver->flush(lane), CL_SUCCESS);
-    assert_int_equal(atomic_load(&n_released), 1);
+    if (device->quirks.no_late_calls)
+        assert_int_equal(driver->flush(lane), CL_SUCCESS);
+    must_release(1);
     stop_counting();
 }
 
