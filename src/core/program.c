@@ -372,8 +372,10 @@ char *tsl_program_log(struct tsl_program *program, unsigned members)
 
 /* ---- Binaries ---------------------------------------------------------------------------------------------------- */
 
-/* Adds one member's binary: what was built, else what was loaded. An error is the driver's, which can't give it. */
-static cl_int add_binary(struct tsl_writer *writer, const struct tsl_program_part *part, struct tsl_member *member)
+/* Adds one member's binary, if there is one: what was built, else what was loaded. An error is the driver's, which
+ * can't give it. */
+static cl_int add_binary(struct tsl_writer *writer, const struct tsl_program_part *part, struct tsl_member *member,
+                         bool *added)
 {
     struct tsl_container_entry entry = {.type = part->type, .binary = part->binary, .size = part->binary_size};
     void *built = NULL;
@@ -388,11 +390,12 @@ static cl_int add_binary(struct tsl_writer *writer, const struct tsl_program_par
     }
     if (entry.binary)
         tsl_container_add(writer, member->path, &entry);
+    *added |= entry.binary != NULL;
     free(built);
     return CL_SUCCESS;
 }
 
-/* The container of the members in the set. */
+/* The container of the members in the set; no data: none of them has any. */
 static cl_int make_binary(struct tsl_program *program, unsigned members, struct tsl_told_binary *binary)
 {
     struct tsl_writer writer = {0};
@@ -401,16 +404,17 @@ static cl_int make_binary(struct tsl_program *program, unsigned members, struct 
 
     tsl_container_begin(&writer);
     for (unsigned i = 0; members >> i; i++) {
-        if (!(members >> i & 1))
-            continue;
-        error = add_binary(&writer, &program->parts[i], program->context->members[i]);
-        some |= error == CL_SUCCESS;
+        cl_int own = members >> i & 1 ? add_binary(&writer, &program->parts[i], program->context->members[i], &some)
+                                      : CL_SUCCESS;
+
+        if (own != CL_SUCCESS)
+            error = own;
     }
     tsl_container_end(&writer);
     /* A member that can't give its binary is left out, as one that can't build is. */
     if (some)
         error = writer.failed ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
-    if (error != CL_SUCCESS) {
+    if (error != CL_SUCCESS || !some) {
         free(writer.data);
         return error;
     }

@@ -344,7 +344,7 @@ struct tsl_driver {
 
     /* Programs. build blocks, is called from several threads at once for different members, and always sets *log
      * (heap, may be empty, the caller frees), whatever it returns. program_binary: the built binary (heap, the caller
-     * frees). */
+     * frees); NULL and success if there is nothing to keep. */
     cl_int (*build)(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
                     char **log);
     /* Separate compilation; both NULL: the member has no part in such programs. compile makes what can be linked: of

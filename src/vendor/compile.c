@@ -1,4 +1,6 @@
 /* Separate compilation and linking: the vendor's own. */
+#include "core/build_options.h"
+#include "core/settings.h"
 #include "vendor/internal.h"
 
 #include <stdio.h>
@@ -71,8 +73,8 @@ static cl_int compile_source(struct tsl_vendor_member *m, cl_program program, co
     return error;
 }
 
-static cl_int compile(struct tsl_vendor_member *m, const struct tsl_program_input *input,
-                      const struct tsl_program_headers *headers, cl_program *program, char **log)
+static cl_int compile_by_vendor(struct tsl_vendor_member *m, const struct tsl_program_input *input,
+                                const struct tsl_program_headers *headers, struct tsl_vendor_program *p, char **log)
 {
     cl_int error;
     const char *deadly;
@@ -86,15 +88,43 @@ static cl_int compile(struct tsl_vendor_member *m, const struct tsl_program_inpu
         *log = strdup(deadly);
         return CL_COMPILE_PROGRAM_FAILURE;
     }
-    *program = tsl_vendor_create_program(m, input, &error);
-    if (!*program)
+    p->program = tsl_vendor_create_program(m, input, &error);
+    if (!p->program)
         return error ? error : CL_OUT_OF_RESOURCES;
     if (input->kind != TSL_PROGRAM_SOURCE)
         return CL_SUCCESS; /* a binary is only loaded */
-    error = compile_source(m, *program, input->options, headers, log);
-    if (error)
-        tsl_vendor_release(m, TSL_VENDOR_PROGRAM, *program);
-    return error;
+    return compile_source(m, p->program, input->options, headers, log);
+}
+
+/* The names of the kernels in the text and the headers. */
+static cl_int note_kernels(const struct tsl_program_input *input, const struct tsl_program_headers *headers,
+                           char **kernels)
+{
+    bool added = true;
+
+    *kernels = tsl_vendor_kernels_in(input->data, input->size);
+    for (unsigned i = 0; i < headers->n && *kernels && added; i++) {
+        char *more = tsl_vendor_kernels_in(headers->headers[i].text, headers->headers[i].size);
+
+        added = more && tsl_vendor_add_kernels(kernels, more);
+        free(more);
+    }
+    return *kernels && added ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+}
+
+static cl_int compile(struct tsl_vendor_member *m, const struct tsl_program_input *input,
+                      const struct tsl_program_headers *headers, struct tsl_vendor_program *p, char **log)
+{
+    cl_int error;
+
+    if (input->kind != TSL_PROGRAM_SOURCE || !tsl_vendor_takes_prebuilt(m))
+        return compile_by_vendor(m, input, headers, p, log);
+    error = note_kernels(input, headers, &p->kernels);
+    if (error || tsl_vendor_has_compiler(m))
+        return error ? error : compile_by_vendor(m, input, headers, p, log);
+    *log = strdup(tsl_settings()->binaries ? "this device has no compiler: binaries are looked for at linking\n"
+                                           : TSL_VENDOR_NO_BINARIES);
+    return tsl_settings()->binaries ? CL_SUCCESS : CL_COMPILER_NOT_AVAILABLE;
 }
 
 /* Anything that may print in a header may be in a kernel. */
@@ -114,6 +144,8 @@ static cl_int give(struct tsl_member *member, struct tsl_vendor_program *p, cl_i
     if (!*log)
         *log = strdup("");
     if (error) {
+        if (p)
+            tsl_vendor_release_programs(tsl_vendor_member(member), p);
         free(p);
         return error;
     }
@@ -133,7 +165,7 @@ cl_int tsl_vendor_compile(struct tsl_member *member, const struct tsl_program_in
     tsl_vendor_collect(m);
     if (p) {
         tsl_vendor_enter(m->device);
-        error = compile(m, input, headers, &p->program, log);
+        error = compile(m, input, headers, p, log);
         tsl_vendor_leave(m->device);
         p->opaque = input->kind != TSL_PROGRAM_SOURCE;
         p->prints = p->opaque || may_print(input, headers);
@@ -144,41 +176,56 @@ cl_int tsl_vendor_compile(struct tsl_member *member, const struct tsl_program_in
 /* ---- Linking ----------------------------------------------------------------------------------------------------- */
 
 /* A failed link may leave a program that has the log. */
-static cl_int link_programs(struct tsl_vendor_member *m, const char *options, unsigned n, const cl_program *programs,
-                            cl_program *linked, char **log)
+static cl_int link_by_vendor(struct tsl_vendor_member *m, const char *options, unsigned n, const cl_program *programs,
+                             cl_program *linked, char **log)
 {
     cl_int error = CL_SUCCESS;
 
+    if (!m->cl->clLinkProgram)
+        return CL_LINKER_NOT_AVAILABLE;
     *linked = m->cl->clLinkProgram(m->context, 1, &m->device->id, options, n, programs, NULL, NULL, &error);
-    if (*linked)
+    if (*linked) {
+        free(*log);
         *log = tsl_vendor_build_log(m, *linked);
-    else if (!error)
-        error = CL_OUT_OF_RESOURCES;
-    if (error && *linked)
-        tsl_vendor_release(m, TSL_VENDOR_PROGRAM, *linked);
-    return error;
+    }
+    return *linked || error ? error : CL_OUT_OF_RESOURCES;
 }
 
-static cl_int link_inputs(struct tsl_vendor_member *m, const char *options, unsigned n,
-                          struct tsl_dprogram *const *programs, struct tsl_vendor_program *p, char **log)
+/* What is known of the inputs. Adds to *n_programs those of them that the vendor has made. */
+static cl_int gather(unsigned n, struct tsl_dprogram *const *inputs, struct tsl_vendor_program *p, cl_program *programs,
+                     unsigned *n_programs)
 {
-    cl_program *inputs = calloc(n + 1, sizeof(*inputs));
-    cl_int error = CL_LINKER_NOT_AVAILABLE;
-
-    if (!inputs)
-        return CL_OUT_OF_HOST_MEMORY;
     for (unsigned i = 0; i < n; i++) {
-        struct tsl_vendor_program *input = tsl_vendor_program(programs[i]);
+        const struct tsl_vendor_program *input = tsl_vendor_program(inputs[i]);
 
-        inputs[i] = input->program;
         p->prints |= input->prints;
         p->opaque |= input->opaque;
+        if (input->program)
+            programs[(*n_programs)++] = input->program;
+        if (input->kernels && !p->kernels && !(p->kernels = strdup("")))
+            return CL_OUT_OF_HOST_MEMORY;
+        if (input->kernels && !tsl_vendor_add_kernels(&p->kernels, input->kernels))
+            return CL_OUT_OF_HOST_MEMORY;
     }
+    return CL_SUCCESS;
+}
+
+/* Where binaries may have been made before they come first, as in a build; a library is but what will be linked. */
+static cl_int link_inputs(struct tsl_vendor_member *m, const char *options, unsigned n,
+                          struct tsl_dprogram *const *inputs, struct tsl_vendor_program *p, char **log)
+{
+    cl_program *programs = calloc(n + 1, sizeof(*programs));
+    bool library = tsl_build_options_have(options, "-create-library");
+    unsigned n_programs = 0;
+    cl_int error = programs ? gather(n, inputs, p, programs, &n_programs) : CL_OUT_OF_HOST_MEMORY;
+
     tsl_vendor_enter(m->device);
-    if (m->cl->clLinkProgram)
-        error = link_programs(m, options, n, inputs, &p->program, log);
+    if (!error && p->kernels && !library)
+        error = tsl_vendor_link_prebuilt(m, p->kernels, p, log);
+    if (n_programs == n && (error == CL_LINKER_NOT_AVAILABLE || (!error && !p->program)))
+        error = link_by_vendor(m, options, n, programs, &p->program, log);
     tsl_vendor_leave(m->device);
-    free(inputs);
+    free(programs);
     return error;
 }
 

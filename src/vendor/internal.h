@@ -100,9 +100,10 @@ struct tsl_vendor_fence {
 
 struct tsl_vendor_program {
     struct tsl_dprogram base;
-    cl_program program;
-    unsigned n_more; /* binaries made before may be one for each kernel: the others */
+    cl_program program; /* NULL: compiled for a device without a compiler, and nothing but the names below */
+    unsigned n_more;    /* binaries made before may be one for each kernel: the others */
     cl_program *more;
+    char *kernels; /* of an object or library, where tsl_vendor_takes_prebuilt: to be looked for when it is linked */
     bool prints, opaque; /* for the facts of its kernels */
 };
 
@@ -358,21 +359,31 @@ char *tsl_vendor_build_log(struct tsl_vendor_member *m, cl_program program);
 cl_int tsl_vendor_build_one(struct tsl_vendor_member *m, const struct tsl_program_input *input,
                             const char *more_options, cl_program *program, char **log);
 bool tsl_vendor_takes_options(const struct tsl_vendor_member *m, const char *options, char **log);
+/* All that the program holds. */
+void tsl_vendor_release_programs(struct tsl_vendor_member *m, struct tsl_vendor_program *p);
 
 /* prebuilt.c: is this member's program of source to be looked for among binaries that were made before? It has no
  * compiler, or a line FPGA of TESELA_CONFIG names it. */
 bool tsl_vendor_takes_prebuilt(const struct tsl_vendor_member *m);
 bool tsl_vendor_has_compiler(const struct tsl_vendor_member *m);
+#define TSL_VENDOR_NO_BINARIES \
+    "this device has no compiler: set TESELA_BINARIES to the folder that has binaries for it (docs/fpga.md)\n"
 /* Fills the program with what is found (docs/fpga.md); *log (heap) says where was looked. CL_COMPILER_NOT_AVAILABLE:
  * nothing is there. CL_BUILD_PROGRAM_FAILURE: the device takes none of what is. The caller entered the device, and
  * releases what the program holds on an error, too. Blocks on the disk. */
 cl_int tsl_vendor_load_prebuilt(struct tsl_vendor_member *m, const struct tsl_program_input *input,
                                 struct tsl_vendor_program *program, char **log);
+/* The same for kernels that are linked (names with ';' between), with CL_LINKER_NOT_AVAILABLE and
+ * CL_LINK_PROGRAM_FAILURE. */
+cl_int tsl_vendor_link_prebuilt(struct tsl_vendor_member *m, const char *kernels, struct tsl_vendor_program *program,
+                                char **log);
 /* Two names by which it looks: of the program as a whole; of the kernels that the text defines, with ';' between (heap;
  * NULL without memory). */
 #define TSL_VENDOR_NAME_SIZE 16u
 void tsl_vendor_program_name(const char *text, size_t size, const char *options, char name[TSL_VENDOR_NAME_SIZE + 1]);
 char *tsl_vendor_kernels_in(const char *text, size_t size);
+/* Adds the names that aren't there; false without memory, and both are as they were. */
+bool tsl_vendor_add_kernels(char **names, const char *more);
 
 /* shared.c: does the device work on the host's memory itself? The caller entered the device. */
 bool tsl_vendor_shares_memory(const struct tsl_vendor_member *m);

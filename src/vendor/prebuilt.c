@@ -207,6 +207,22 @@ char *tsl_vendor_kernels_in(const char *text, size_t size)
     return names;
 }
 
+bool tsl_vendor_add_kernels(char **names, const char *more)
+{
+    char *both = strdup(*names);
+    bool added = both != NULL;
+
+    for (const char *at = more; *at && added; at += strcspn(at, ";"), at += *at == ';')
+        added = add_name(&both, at, strcspn(at, ";"));
+    if (!added) {
+        free(both);
+        return false;
+    }
+    free(*names);
+    *names = both;
+    return true;
+}
+
 /* ---- Files --------------------------------------------------------------------------------------------------------
  */
 
@@ -339,8 +355,9 @@ static cl_int search(struct search *s, const struct tsl_program_input *input, st
     return error;
 }
 
-cl_int tsl_vendor_load_prebuilt(struct tsl_vendor_member *m, const struct tsl_program_input *input,
-                                struct tsl_vendor_program *p, char **log)
+/* A program of source (input), or kernels by their names. */
+static cl_int load_what_is_there(struct tsl_vendor_member *m, const struct tsl_program_input *input,
+                                 const char *kernels, struct tsl_vendor_program *p, char **log)
 {
     struct search s = {.member = m, .folder = tsl_settings()->binaries, .mode = exec_mode(m)};
     cl_int error = CL_SUCCESS;
@@ -349,12 +366,10 @@ cl_int tsl_vendor_load_prebuilt(struct tsl_vendor_member *m, const struct tsl_pr
     s.log = open_memstream(log, &size);
     if (!s.log)
         return CL_OUT_OF_HOST_MEMORY;
-    if (s.folder)
-        error = search(&s, input, p);
+    if (!s.folder)
+        fputs(TSL_VENDOR_NO_BINARIES, s.log);
     else
-        fputs(
-            "this device has no compiler: set TESELA_BINARIES to the folder that has binaries for it (docs/fpga.md)\n",
-            s.log);
+        error = input ? search(&s, input, p) : look_for_kernels(&s, kernels, p);
     if (!error && !p->program) {
         error = s.refused ? CL_BUILD_PROGRAM_FAILURE : CL_COMPILER_NOT_AVAILABLE;
         if (s.folder)
@@ -367,4 +382,20 @@ cl_int tsl_vendor_load_prebuilt(struct tsl_vendor_member *m, const struct tsl_pr
     if (error && s.folder && *log)
         tsl_log(TSL_ROOM_VENDOR, TSL_LOG_WARN, "%s: %s", m->base.path->id, *log);
     return error;
+}
+
+cl_int tsl_vendor_load_prebuilt(struct tsl_vendor_member *m, const struct tsl_program_input *input,
+                                struct tsl_vendor_program *p, char **log)
+{
+    return load_what_is_there(m, input, NULL, p, log);
+}
+
+cl_int tsl_vendor_link_prebuilt(struct tsl_vendor_member *m, const char *kernels, struct tsl_vendor_program *p,
+                                char **log)
+{
+    cl_int error = load_what_is_there(m, NULL, kernels, p, log);
+
+    return error == CL_BUILD_PROGRAM_FAILURE    ? CL_LINK_PROGRAM_FAILURE
+           : error == CL_COMPILER_NOT_AVAILABLE ? CL_LINKER_NOT_AVAILABLE
+                                                : error;
 }

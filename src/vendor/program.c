@@ -167,13 +167,15 @@ bool tsl_vendor_takes_options(const struct tsl_vendor_member *m, const char *opt
     return false;
 }
 
-static void release_programs(struct tsl_vendor_member *m, struct tsl_vendor_program *p)
+void tsl_vendor_release_programs(struct tsl_vendor_member *m, struct tsl_vendor_program *p)
 {
     if (p->program)
         tsl_vendor_release(m, TSL_VENDOR_PROGRAM, p->program);
     for (unsigned i = 0; i < p->n_more; i++)
         tsl_vendor_release(m, TSL_VENDOR_PROGRAM, p->more[i]);
     free(p->more);
+    free(p->kernels);
+    p->kernels = NULL;
     p->program = NULL;
     p->more = NULL;
     p->n_more = 0;
@@ -219,7 +221,7 @@ cl_int tsl_vendor_build(struct tsl_member *member, const struct tsl_program_inpu
         *log = strdup("");
     if (error) {
         if (p)
-            release_programs(m, p);
+            tsl_vendor_release_programs(m, p);
         free(p);
         return error;
     }
@@ -236,12 +238,13 @@ static cl_int get_binary(struct tsl_vendor_program *p, void **data, size_t *size
     cl_int error;
 
     /* Several can't be one; they are found again by the rule that found them. */
-    if (p->n_more)
-        return CL_INVALID_PROGRAM_EXECUTABLE;
+    *data = NULL;
+    *size = 0;
+    if (p->n_more || !p->program)
+        return CL_SUCCESS;
     error = cl->clGetProgramInfo(p->program, CL_PROGRAM_BINARY_SIZES, sizeof(*size), size, NULL);
-
     if (error || !*size)
-        return error ? error : CL_INVALID_PROGRAM_EXECUTABLE;
+        return error;
     *data = malloc(*size);
     if (!*data)
         return CL_OUT_OF_HOST_MEMORY;
@@ -267,7 +270,7 @@ void tsl_vendor_program_free(struct tsl_dprogram *program)
     struct tsl_vendor_program *p = tsl_vendor_program(program);
     struct tsl_vendor_member *member = tsl_vendor_member(program->member);
 
-    release_programs(member, p);
+    tsl_vendor_release_programs(member, p);
     free(p);
 }
 

@@ -145,8 +145,9 @@ static int prepare(void **state)
     alarm(50);
     assert_non_null(mkdtemp(folder));
     gethostname(host, sizeof host - 1);
-    /* The emulator's line; the board has none: its binaries have no mode in their names. */
-    snprintf(config, sizeof config, "NODE %s\nOpenCL_GPU 0 0\nFPGA 0 1 emulation\nOpenCL_GPU 1 0\n", host);
+    /* The board has no line: its binaries have no mode in their names. PoCL has one, and compiles what it finds no
+     * binary of. */
+    snprintf(config, sizeof config, "NODE %s\nOpenCL_GPU 0 0\nFPGA 0 1 emulation\nFPGA 1 0 software\n", host);
     write_file("config", config);
     snprintf(path, sizeof path, "%s/config", folder);
     setenv("TESELA_CONFIG", path, 1);
@@ -403,6 +404,121 @@ static void a_wrong_binary_is_told(void **state)
     remove_file("set_all.emulation.bin");
 }
 
+/* ---- Separate compilation -----------------------------------------------------------------------------------------
+ */
+
+static const char *const one_part = "int twice(int);\n"
+                                    "kernel void set_all(global int *x, int value)\n"
+                                    "{ x[get_global_id(0)] = value; }\n"
+                                    "kernel void doubled(global int *x)\n"
+                                    "{ x[get_global_id(0)] = twice(x[get_global_id(0)]); }\n";
+static const char *const other_part = "#include \"add.h\"\n"
+                                      "int twice(int x) { return 2 * x; }\n";
+static const char *const header = "kernel void vector_add(global const int *a, global const int *b, global int *c)\n"
+                                  "{ size_t i = get_global_id(0); c[i] = a[i] + b[i]; }\n";
+
+static cl_program compiled(cl_context context, const char *text)
+{
+    cl_program program = program_of(context, text), include = program_of(context, header);
+    const char *name = "add.h";
+
+    assert_int_equal(clCompileProgram(program, 0, NULL, NULL, 1, &include, &name, NULL, NULL), CL_SUCCESS);
+    clReleaseProgram(include);
+    return program;
+}
+
+static cl_program linked(cl_context context, const char *options, cl_uint n, const cl_program *parts, cl_int expected)
+{
+    cl_int error = 1;
+    cl_program program = clLinkProgram(context, 0, NULL, options, n, parts, NULL, NULL, &error);
+
+    assert_int_equal(error, expected);
+    return program;
+}
+
+/* The members with a compiler compile and link, the boards get what has the names of the kernels that are linked: of
+ * an object, and by way of a library of a header. */
+static void parts_are_linked_everywhere(void **state)
+{
+    unsigned before[2] = {runs("vector_add", "hardware"), runs("vector_add", "emulation")};
+    cl_device_id device = our_device();
+    cl_context context = make_context();
+    cl_command_queue queue = queue_of(context, device);
+    cl_program parts[2] = {compiled(context, one_part)}, other = compiled(context, other_part), whole;
+    cl_mem a = make_buffer(context, CL_MEM_READ_WRITE, N * sizeof(int));
+    cl_kernel set, add, doubled;
+    int three = 3;
+
+    (void)state;
+    log_says(other, device, "binaries are looked for at linking");
+    write_file("set_all.bin", BINARY("hardware", "kernel set_all\n"));
+    write_file("vector_add.bin", BINARY("hardware", "kernel vector_add\n"));
+    write_file("vector_add.emulation.bin", BINARY("emulation", "kernel vector_add\n"));
+    parts[1] = linked(context, "-create-library", 1, &other, CL_SUCCESS);
+    whole = linked(context, NULL, 2, parts, CL_SUCCESS);
+    log_says(whole, device, "set_all.emulation.aocx");
+    log_says(whole, device, "doubled.aocx");
+    set = kernel_of(whole, "set_all");
+    add = kernel_of(whole, "vector_add");
+    doubled = kernel_of(whole, "doubled");
+    set_args(set, 1, &a);
+    assert_int_equal(clSetKernelArg(set, 1, sizeof three, &three), CL_SUCCESS);
+    run(queue, set);
+    set_args(add, 3, (cl_mem[]){a, a, a});
+    for (int i = 0; i < 6; i++)
+        run(queue, add);
+    set_args(doubled, 1, &a);
+    run(queue, doubled);
+    must_hold(queue, a, 3 << 7);
+    assert_true(runs("vector_add", "hardware") > before[0]);
+    assert_true(runs("vector_add", "emulation") > before[1]);
+    clReleaseKernel(set);
+    clReleaseKernel(add);
+    clReleaseKernel(doubled);
+    clReleaseMemObject(a);
+    clReleaseProgram(parts[0]);
+    clReleaseProgram(parts[1]);
+    clReleaseProgram(other);
+    clReleaseProgram(whole);
+    clReleaseCommandQueue(queue);
+    clReleaseContext(context);
+    remove_file("set_all.bin");
+    remove_file("vector_add.bin");
+    remove_file("vector_add.emulation.bin");
+}
+
+static void a_board_alone_links_what_is_there(void **state)
+{
+    cl_device_id board = members[BOARD];
+    cl_context context = context_of(1, &board);
+    cl_program part = compiled(context, one_part), whole;
+    size_t size = 1;
+    char names[64];
+
+    (void)state;
+    /* An object has nothing to be kept as a binary. */
+    assert_int_equal(clGetProgramInfo(part, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL), CL_SUCCESS);
+    assert_int_equal(size, 0);
+    whole = linked(context, NULL, 1, &part, CL_LINKER_NOT_AVAILABLE);
+    log_says(whole, board, "there is no binary by this kernel's name: looked for ");
+    clReleaseProgram(whole);
+    write_file("set_all.aocx", emulation);
+    whole = linked(context, NULL, 1, &part, CL_LINK_PROGRAM_FAILURE);
+    log_says(whole, board, "/set_all.aocx is not taken by the device");
+    clReleaseProgram(whole);
+    write_file("set_all.aocx", hardware);
+    whole = linked(context, NULL, 1, &part, CL_SUCCESS);
+    assert_int_equal(clGetProgramInfo(whole, CL_PROGRAM_KERNEL_NAMES, sizeof names, names, NULL), CL_SUCCESS);
+    assert_string_equal(names, "set_all;vector_add");
+    clReleaseProgram(whole);
+    clReleaseProgram(part);
+    clReleaseContext(context);
+    remove_file("set_all.aocx");
+}
+
+/* ---- Bytes and transfers ------------------------------------------------------------------------------------------
+ */
+
 /* A program of a vendor's own bytes runs on those that take them, and is a binary of ours afterwards. */
 static void bare_bytes_go_to_those_that_take_them(void **state)
 {
@@ -617,6 +733,8 @@ int main(void)
         cmocka_unit_test(each_kernel_may_have_its_own),
         cmocka_unit_test(a_missing_binary_is_told),
         cmocka_unit_test(a_wrong_binary_is_told),
+        cmocka_unit_test(parts_are_linked_everywhere),
+        cmocka_unit_test(a_board_alone_links_what_is_there),
         cmocka_unit_test(bare_bytes_go_to_those_that_take_them),
         cmocka_unit_test(transfers_are_aligned),
         cmocka_unit_test(transfers_of_a_board_alone_are_aligned),
