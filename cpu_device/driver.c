@@ -1,5 +1,6 @@
 /* The table, and the life of a member and its lanes. */
 #include "core/log.h"
+#include "core/numa.h"
 #include "core/settings.h"
 #include "cpu_device/internal.h"
 
@@ -46,6 +47,12 @@ static cl_int probe(tsl_found_fn *found, void *arg)
     path.device_name = processor_name();
     path.driver_version = strdup(TESELA_VERSION);
     path.identity.is_host_cpu = true;
+    if (place.bound) {
+        int node = tsl_numa_node_of(&place.processors);
+
+        path.identity.has_numa = node >= 0;
+        path.identity.numa_node = node >= 0 ? (unsigned)node : 0;
+    }
     path.preference = PREFERENCE;
     found(arg, &path);
     return CL_SUCCESS;

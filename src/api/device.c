@@ -1,4 +1,5 @@
 #include "core/device.h"
+#include "core/partition.h"
 
 #include "api.h"
 #include "api/check.h"
@@ -68,7 +69,7 @@ cl_int CL_API_CALL tsl_api_clCreateSubDevices(cl_device_id in_device, const cl_d
 
     if (!device)
         return CL_INVALID_DEVICE;
-    error = tsl_device_partition(device, properties, num_devices, (struct tsl_device **)out_devices, &n);
+    error = tsl_partition(device, properties, num_devices, (struct tsl_device **)out_devices, &n);
     if (!error && num_devices_ret)
         *num_devices_ret = n;
     return error;

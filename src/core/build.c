@@ -279,13 +279,19 @@ cl_int tsl_build_run(struct tsl_build *build, bool *began)
 
 /* ---- Making builds ----------------------------------------------------------------------------------------------- */
 
+/* Has it more members behind it? The virtual device has all. */
+static bool is_wider(const struct tsl_device *device, const struct tsl_device *than)
+{
+    return !than || (than->parent && (!device->parent || device->n_members > than->n_members));
+}
+
 struct tsl_device *tsl_build_view(const struct tsl_build_job *job)
 {
     const struct tsl_build *build = job->build;
     struct tsl_device *view = NULL;
 
     for (cl_uint i = 0; i < build->n_devices; i++)
-        if (!build->devices[i]->member || (!view && build->devices[i]->member == tsl_build_member(job)))
+        if (tsl_device_has(build->devices[i], tsl_build_member(job)) && is_wider(build->devices[i], view))
             view = build->devices[i];
     return view;
 }

@@ -63,7 +63,7 @@ static bool keep_devices(struct tsl_context *context, struct tsl_device *const *
 static bool is_behind(const struct tsl_member *member, struct tsl_device *const *devices, cl_uint n)
 {
     for (cl_uint i = 0; i < n; i++)
-        if (!devices[i]->member || devices[i]->member == member)
+        if (tsl_device_has(devices[i], member))
             return true;
     return false;
 }
@@ -118,7 +118,7 @@ unsigned tsl_context_members_of(const struct tsl_context *context, const struct 
     unsigned set = 0;
 
     for (unsigned i = 0; i < context->n_members; i++)
-        if (!device->member || context->members[i] == device->member)
+        if (tsl_device_has(device, context->members[i]))
             set |= 1u << i;
     return set;
 }

@@ -2,6 +2,7 @@
 
 #include "core/device_facts.h"
 #include "core/log.h"
+#include "core/partition.h"
 #include "core/platform.h"
 #include "core/settings.h"
 #include "dispatch.h"
@@ -22,10 +23,19 @@ struct tsl_device *tsl_device_root(void)
 
 struct tsl_member *const *tsl_device_members(struct tsl_device *device, unsigned *n)
 {
-    if (!device->member)
+    if (!device->parent)
         return tsl_members_open(n);
-    *n = 1;
-    return &device->member;
+    *n = device->n_members;
+    return device->members;
+}
+
+bool tsl_device_has(const struct tsl_device *device, const struct tsl_member *member)
+{
+    bool has = !device->parent;
+
+    for (unsigned i = 0; i < device->n_members && !has; i++)
+        has = device->members[i] == member;
+    return has;
 }
 
 void tsl_device_log_no_member(void)
@@ -62,72 +72,8 @@ void tsl_device_forget(void)
     tsl_device_facts_destroy(atomic_exchange(&root.facts, NULL));
 }
 
-/* ---- Sub-devices ------------------------------------------------------------------------------------------------- */
-
-static void destroy_sub_device(struct tsl_object *object)
-{
-    struct tsl_device *device = (struct tsl_device *)object;
-
-    tsl_device_facts_destroy(atomic_load(&device->facts));
-}
-
-static struct tsl_device *create_sub_device(struct tsl_device *parent, struct tsl_member *member)
-{
-    struct tsl_device *device = tsl_object_create(TSL_DEVICE, sizeof *device, &parent->object, destroy_sub_device);
-
-    if (!device)
-        return NULL;
-    device->parent = parent;
-    device->member = member;
-    return device;
-}
-
-static cl_int create_sub_devices(struct tsl_device *parent, struct tsl_member *const *members, unsigned n,
-                                 struct tsl_device **out)
-{
-    for (unsigned i = 0; i < n; i++) {
-        out[i] = create_sub_device(parent, members[i]);
-        if (out[i])
-            continue;
-        while (i > 0)
-            tsl_object_release(&out[--i]->object);
-        return CL_OUT_OF_HOST_MEMORY;
-    }
-    return CL_SUCCESS;
-}
-
-cl_int tsl_device_partition(struct tsl_device *device, const cl_device_partition_property *properties, cl_uint n,
-                            struct tsl_device **out, cl_uint *n_ret)
-{
-    struct tsl_member *const *members;
-    unsigned n_members;
-
-    if (device->member || !properties || properties[0] != CL_DEVICE_PARTITION_BY_MEMBER_TESELA || properties[1] != 0)
-        return CL_INVALID_VALUE;
-    members = tsl_device_members(device, &n_members);
-    if (n_members == 0)
-        return CL_DEVICE_PARTITION_FAILED;
-    *n_ret = n_members;
-    if (!out)
-        return CL_SUCCESS;
-    return n < n_members ? CL_INVALID_VALUE : create_sub_devices(device, members, n_members, out);
-}
-
-/* How a device can be partitioned. */
-static cl_int partition_info(struct tsl_device *device, cl_device_info param, const struct tsl_info *info)
-{
-    static const cl_device_partition_property by_member = CL_DEVICE_PARTITION_BY_MEMBER_TESELA, none = 0;
-    static const cl_device_partition_property type[] = {CL_DEVICE_PARTITION_BY_MEMBER_TESELA, 0};
-    unsigned n = 0;
-
-    if (param == CL_DEVICE_PARTITION_TYPE)
-        return device->member ? tsl_info_bytes(info, type, sizeof type) : tsl_info_bytes(info, &none, sizeof none);
-    if (!device->member)
-        tsl_device_members(device, &n);
-    if (param == CL_DEVICE_PARTITION_MAX_SUB_DEVICES)
-        return tsl_info_uint(info, n);
-    return n ? tsl_info_bytes(info, &by_member, sizeof by_member) : tsl_info_bytes(info, &none, sizeof none);
-}
+/* ---- Sub-devices by member ----------------------------------------------------------------------------------------
+ */
 
 /* "pthread-haswell (opencl:0.1)" */
 static cl_int sub_device_name(const struct tsl_path *path, const struct tsl_info *info)
@@ -214,6 +160,17 @@ static cl_int answer_version(const char *words, cl_version version, const struct
     return tsl_info_string(info, text);
 }
 
+static cl_int virtual_device_name(const struct tsl_device *device, const struct tsl_info *info)
+{
+    char name[64];
+
+    if (!device->parent)
+        return tsl_info_string(info, TSL_NAME " virtual device");
+    snprintf(name, sizeof name, TSL_NAME " virtual device (NUMA node %u)",
+             device->members[0]->path->identity.numa_node);
+    return tsl_info_string(info, name);
+}
+
 /* What doesn't depend on the members, and isn't a number; CL_INVALID_VALUE for the rest. */
 static cl_int constant_info(struct tsl_device *device, cl_device_info param, const struct tsl_info *info)
 {
@@ -225,7 +182,7 @@ static cl_int constant_info(struct tsl_device *device, cl_device_info param, con
     case CL_DEVICE_PARENT_DEVICE:
         return tsl_info_pointer(info, device->parent);
     case CL_DEVICE_NAME:
-        return tsl_info_string(info, TSL_NAME " virtual device");
+        return virtual_device_name(device, info);
     case CL_DEVICE_VENDOR:
         return tsl_info_string(info, TSL_NAME);
     case CL_DRIVER_VERSION:
@@ -239,13 +196,14 @@ static cl_int constant_info(struct tsl_device *device, cl_device_info param, con
     case CL_DEVICE_PARTITION_PROPERTIES:
     case CL_DEVICE_PARTITION_TYPE:
     case CL_DEVICE_PARTITION_MAX_SUB_DEVICES:
-        return partition_info(device, param, info);
+    case CL_DEVICE_PARTITION_AFFINITY_DOMAIN:
+        return tsl_partition_info(device, param, info);
     case CL_DEVICE_MEMBER_TESELA:
         return tsl_info_string(info, "");
     case CL_DEVICE_LUID_KHR:
         return tsl_info_bytes(info, (const cl_uchar[CL_LUID_SIZE_KHR]){0}, CL_LUID_SIZE_KHR); /* not valid */
     case CL_DEVICE_REFERENCE_COUNT:
-        return tsl_info_uint(info, 1); /* always, for devices that are no sub-devices */
+        return tsl_info_uint(info, device->parent ? tsl_object_users(&device->object) : 1);
     case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED:
         return tsl_info_string(info, "v0000-01-01-00"); /* the specification's way to say: none */
     default:

@@ -1,5 +1,6 @@
 /*
- * The platform and its devices: the virtual one (one per process), and sub-devices of it, each of which is one member.
+ * The platform and its devices: the virtual one (one per process), and sub-devices of it, each of which is one member,
+ * or those of one NUMA node.
  */
 #ifndef TSL_CORE_DEVICE_H
 #define TSL_CORE_DEVICE_H
@@ -15,8 +16,11 @@ struct tsl_device_facts;
 
 struct tsl_device {
     struct tsl_object object;
-    struct tsl_device *parent; /* NULL: the virtual device itself */
-    struct tsl_member *member; /* the one behind a sub-device; NULL: the virtual device, which has all */
+    struct tsl_device *parent;   /* NULL: the virtual device itself */
+    struct tsl_member *member;   /* that a sub-device by member is; NULL: several, or another way of cutting */
+    struct tsl_member **members; /* those of a sub-device (owned); NULL: the virtual device, which has all */
+    unsigned n_members;
+    cl_device_partition_property partition[3]; /* how a sub-device was cut off, with the closing 0 */
     /* core/device_facts.h: owned; made at the first question that needs the members, constant from then on. */
     struct tsl_device_facts *_Atomic facts;
 };
@@ -29,14 +33,7 @@ struct tsl_device *tsl_device_root(void);
  * n = 0: none was found; the caller reports CL_DEVICE_NOT_AVAILABLE (tsl_device_no_member logs the sentence). */
 struct tsl_member *const *tsl_device_members(struct tsl_device *device, unsigned *n);
 void tsl_device_log_no_member(void);
-
-/*
- * clCreateSubDevices: one for each member, in order of index. out may be NULL; *n_ret is their number.
- * CL_INVALID_VALUE: the properties are none that the device has, or out has room for less (n).
- * CL_DEVICE_PARTITION_FAILED: there is no member. May block (opens members). Sub-devices live by reference counts.
- */
-cl_int tsl_device_partition(struct tsl_device *device, const cl_device_partition_property *properties, cl_uint n,
-                            struct tsl_device **out, cl_uint *n_ret);
+bool tsl_device_has(const struct tsl_device *device, const struct tsl_member *member);
 
 /* clGetDeviceInfo for a device of ours: every value by a rule from the members (docs/limits.md has the table). */
 cl_int tsl_device_info(struct tsl_device *device, cl_device_info param, size_t size, void *value, size_t *size_ret);

@@ -44,18 +44,72 @@ bool tsl_numa_read_list(const char *text, cpu_set_t *set)
     return CPU_COUNT(set) > 0;
 }
 
-bool tsl_numa_processors(unsigned number, cpu_set_t *set)
+/* The first line of a file of the kernel's; false: there is none. */
+static bool read_line(const char *path, char *line, int size)
 {
-    char path[80], text[4096] = "";
-    FILE *file;
-    bool good;
+    FILE *file = fopen(path, "re");
+    bool good = file && fgets(line, size, file);
 
-    snprintf(path, sizeof path, "/sys/devices/system/node/node%u/cpulist", number);
-    file = fopen(path, "re");
-    good = file && fgets(text, sizeof text, file) && tsl_numa_read_list(text, set);
     if (file)
         fclose(file);
     return good;
+}
+
+bool tsl_numa_processors(unsigned number, cpu_set_t *set)
+{
+    char path[80], text[4096];
+
+    snprintf(path, sizeof path, "/sys/devices/system/node/node%u/cpulist", number);
+    return read_line(path, text, sizeof text) && tsl_numa_read_list(text, set);
+}
+
+/* The system's nodes, as a set of their numbers. */
+static bool read_nodes(cpu_set_t *nodes)
+{
+    char text[4096];
+
+    return read_line("/sys/devices/system/node/online", text, sizeof text) && tsl_numa_read_list(text, nodes);
+}
+
+static int first_of(const cpu_set_t *set)
+{
+    int i = 0;
+
+    while (!CPU_ISSET(i, set))
+        i++;
+    return i;
+}
+
+int tsl_numa_node_of(const cpu_set_t *processors)
+{
+    cpu_set_t nodes, of_node, both;
+
+    if (!read_nodes(&nodes) || CPU_COUNT(processors) == 0)
+        return -1;
+    for (unsigned i = 0; i < CPU_SETSIZE; i++) {
+        if (!CPU_ISSET(i, &nodes) || !tsl_numa_processors(i, &of_node))
+            continue;
+        CPU_AND(&both, &of_node, processors);
+        if (CPU_EQUAL(&both, processors))
+            return (int)i;
+    }
+    return -1;
+}
+
+/* The kernel says -1 on machines with one node, too. */
+int tsl_numa_node_of_pci(unsigned domain, unsigned bus, unsigned device, unsigned function)
+{
+    char path[80], text[32];
+    cpu_set_t nodes;
+    long number;
+
+    snprintf(path, sizeof path, "/sys/bus/pci/devices/%04x:%02x:%02x.%x/numa_node", domain, bus, device, function);
+    if (!read_line(path, text, sizeof text))
+        return -1;
+    number = strtol(text, NULL, 10);
+    if (number >= 0)
+        return (int)number;
+    return read_nodes(&nodes) && CPU_COUNT(&nodes) == 1 ? first_of(&nodes) : -1;
 }
 
 static bool processors_of(int number, cpu_set_t *set)

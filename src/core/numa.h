@@ -22,6 +22,10 @@ void tsl_numa_memory(void *memory, size_t size);
 /* Those of a node; false: the system has no such node. */
 bool tsl_numa_processors(unsigned node, cpu_set_t *set);
 
+/* The node that all of these processors lie on, or that a PCI device is next to; -1: several, or it can't be told. */
+int tsl_numa_node_of(const cpu_set_t *processors);
+int tsl_numa_node_of_pci(unsigned domain, unsigned bus, unsigned device, unsigned function);
+
 /* A list of processors as the kernel writes it ("0-3,8"): into set; false if it can't be understood. */
 bool tsl_numa_read_list(const char *text, cpu_set_t *set);
 

@@ -43,6 +43,8 @@ struct tsl_identity {
     bool has_pci;
     uint32_t pci_domain, pci_bus, pci_device, pci_function;
     bool is_host_cpu; /* a CPU device of this host: the host itself */
+    bool has_numa;    /* on one NUMA node, or next to it; of PCI devices and host CPUs the registry finds it out */
+    unsigned numa_node;
 };
 
 /* A driver's way to a device. Owned by the registry (driver/members.h); strings are the registry's. */

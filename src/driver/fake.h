@@ -42,8 +42,10 @@ struct tsl_fake_member {
     uint64_t told_size;      /* bytes of memory that the member tells of; 0: memory_size. More: others have the rest */
     size_t base_align;       /* bytes; 0: 64 */
     size_t work_group_size;  /* 0: 256 */
-    unsigned context;        /* members with the same number > 0 wait natively for each other's fences */
-    bool zero_copy;          /* works on the host's copy itself */
+    bool has_numa;           /* the member is on the node below */
+    unsigned numa_node;
+    unsigned context; /* members with the same number > 0 wait natively for each other's fences */
+    bool zero_copy;   /* works on the host's copy itself */
     bool fp64;
     bool images; /* has images: every format, 1024 pixels and layers each way, of buffers in rows of 4 pixels */
     bool zero_copy_images; /* with zero_copy: images are the host's copy, too */

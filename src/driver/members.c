@@ -10,6 +10,7 @@
 #include "vendor/vendor.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,6 +116,22 @@ static void finish_row(struct tsl_found *row)
     free(row->why_not);
 }
 
+/* Unless the driver knows better: it may have bound its processors. */
+static void find_numa_node(struct tsl_identity *is)
+{
+    cpu_set_t processors;
+    int node = -1;
+
+    if (is->has_numa)
+        return;
+    if (is->has_pci)
+        node = tsl_numa_node_of_pci(is->pci_domain, is->pci_bus, is->pci_device, is->pci_function);
+    else if (is->is_host_cpu && !sched_getaffinity(0, sizeof processors, &processors))
+        node = tsl_numa_node_of(&processors);
+    is->has_numa = node >= 0;
+    is->numa_node = node >= 0 ? (unsigned)node : 0;
+}
+
 static void found_locked(void *arg, const struct tsl_path *path)
 {
     struct tsl_found_list *list = arg;
@@ -129,6 +146,7 @@ static void found_locked(void *arg, const struct tsl_path *path)
         return;
     }
     list->rows = more;
+    find_numa_node(&row.path.identity);
     list->rows[list->n++] = row;
 }
 

@@ -139,7 +139,9 @@ static void destroy_tracks(struct tsl_graph *graph, struct tsl_track *tracks)
 
 static int pinned_member(const struct tsl_queue *queue)
 {
-    return queue->device->member ? __builtin_ctz(tsl_context_members_of(queue->context, queue->device)) : -1;
+    unsigned members = tsl_context_members_of(queue->context, queue->device);
+    bool one = queue->device->parent && !(members & (members - 1));
+    return one ? __builtin_ctz(members) : -1;
 }
 
 static bool init_stream(struct tsl_stream *stream, struct tsl_queue *queue)

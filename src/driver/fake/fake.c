@@ -161,6 +161,7 @@ static void fill_path(struct tsl_path *path, unsigned i)
     else if (asprintf(&path->device_name, "fake %u", i) < 0)
         abort();
     path->why_not = is->why_not ? strdup(is->why_not) : NULL;
+    path->identity = (struct tsl_identity){.has_numa = is->has_numa, .numa_node = is->numa_node};
 }
 
 static cl_int probe(tsl_found_fn *found, void *arg)
