@@ -258,15 +258,40 @@ static bool empty(const struct tsl_window *window)
     return false;
 }
 
+/* Takes the arguments, or, if it returns false, leaves them. */
+static bool goes_with_last(const struct tsl_enqueue *e, const struct tsl_kernel *kernel,
+                           const struct tsl_window *window, struct tsl_args *args)
+{
+    struct tsl_graph *graph = e->queue->context->graph;
+    if (e->event || e->n_wait || empty(window))
+        return false;
+    tsl_lock_take(&graph->lock);
+    if (!tsl_launch_again(e->queue->stream, kernel, window, &args)) {
+        tsl_lock_give(&graph->lock);
+        return false;
+    }
+    tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+    tsl_args_let_go(args);
+    return true;
+}
+
 cl_int tsl_enqueue_kernel(const struct tsl_enqueue *e, struct tsl_kernel *kernel, const struct tsl_window *window,
                           unsigned members)
 {
-    struct tsl_command *c = begin(e);
-    if (!c)
-        return not_begun();
-    cl_int error = tsl_kernel_args(kernel, &c->args);
+    struct tsl_args *args;
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES;
+    cl_int error = tsl_kernel_args(kernel, &args);
     if (error)
-        return abandon(c, error);
+        return error;
+    if (goes_with_last(e, kernel, window, args))
+        return CL_SUCCESS;
+    struct tsl_command *c = begin(e);
+    if (!c) {
+        tsl_args_let_go(args);
+        return not_begun();
+    }
+    c->args = args;
     c->window = *window;
     c->members = tsl_room_members(c->graph, members, c->args);
     if (!c->members && members)

@@ -10,6 +10,7 @@
  *   op.c        operations and their edges
  *   join.c      what keeps lists of operations short
  *   starve.c    the order where there is no memory for an edge
+ *   again.c     launches like the one before
  *   submit.c    ready operations → drivers; the ports
  *   complete.c  fences → finished operations → complete and reported commands
  *   wait.c      blocking, flush, finish
@@ -456,6 +457,8 @@ void tsl_command_depend(struct tsl_command *command, struct tsl_op *before, bool
 void tsl_op_go(struct tsl_op *op);
 /* The same where the graph starves, when its turn has come. */
 void tsl_op_set_out(struct tsl_op *op);
+/* It was submitted, and will be once more: ready again. */
+void tsl_op_again(struct tsl_op *op);
 /* It was handed to the driver. */
 void tsl_op_submitted(struct tsl_op *op);
 /* The operations that it had to wait for are not needed any more: the driver knows. */
@@ -672,6 +675,14 @@ void tsl_command_watch(struct tsl_command *command);
 void tsl_place_held(struct tsl_graph *graph);
 /* Everything that was held by the command may be scheduled now. */
 void tsl_command_let_go(struct tsl_command *command);
+
+/* ---- again.c
+ * ---------------------------------------------------------------------------------------------------------- */
+
+/* A launch without event or wait list. True: it is like the stream's last one, and goes with that; *args are those that
+ * the other had, the caller's to let go (without the lock). */
+bool tsl_launch_again(struct tsl_stream *stream, const struct tsl_kernel *kernel, const struct tsl_window *window,
+                      struct tsl_args **args);
 
 /* ---- submit.c
  * -------------------------------------------------------------------------------------------------------- */

@@ -258,6 +258,15 @@ void tsl_op_set_out(struct tsl_op *op)
     settle(&settling);
 }
 
+void tsl_op_again(struct tsl_op *op)
+{
+    TAILQ_REMOVE(&op->track->flight, op, flight);
+    op->state = TSL_OP_READY;
+    op->unsure = true; /* Of the submissions before nobody will know. */
+    op->port->n_pending--;
+    put_into_port(op);
+}
+
 void tsl_op_submitted(struct tsl_op *op)
 {
     struct tsl_op_list settling = TAILQ_HEAD_INITIALIZER(settling);

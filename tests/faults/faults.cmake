@@ -161,6 +161,10 @@ fault(lost_bytes graph/room.c
     [[    for (; !error && tsl_only_there(data, space, &begin, &end); begin = end)]]
     [[    for (; !error && !BROKEN && tsl_only_there(data, space, &begin, &end); begin = end)]]
     "what leaves a full member isn't written back")
+fault(row_of_any graph/again.c
+    [[        !same_buffers(c->args, *args))]]
+    [[        (!same_buffers(c->args, *args) && !BROKEN))]]
+    "a launch on other buffers goes with the one before")
 
 foreach(file IN LISTS files)
     get_filename_component(folder ${OUT}/${file} DIRECTORY)

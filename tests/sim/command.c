@@ -81,7 +81,8 @@ static struct sim_handle random_handle(struct sim *sim)
 
 static void fill_call(struct sim *sim, struct sim_call *call, struct sim_node *node)
 {
-    bool wants_event = node->needs_event || sim_may_fail(sim) || !sim_once_in(sim, 5);
+    bool mostly = node->in_row ? sim_once_in(sim, 8) : !sim_once_in(sim, 5);
+    bool wants_event = node->needs_event || sim_may_fail(sim) || mostly;
 
     *call = (struct sim_call){.queue = sim->queues[node->queue], .event = wants_event ? &node->event : NULL};
     for (unsigned i = 0; i < node->n_waits; i++)
@@ -326,7 +327,7 @@ static cl_int launch(struct sim *sim, struct sim_node *node, const struct sim_ha
                      const struct sim_call *c)
 {
     cl_kernel *kept = &sim->kernels[node->kind], kernel = *kept;
-    bool new = !kernel || sim_once_in(sim, 2);
+    bool new = !kernel || (!node->in_row && sim_once_in(sim, 2));
     cl_int error = CL_SUCCESS;
 
     if (new)
@@ -565,6 +566,51 @@ static void commit(struct sim *sim, struct sim_node *node, struct sim_handle *ds
         sim_learn(sim, own);
 }
 
+static void same_objects(struct sim *sim, struct sim_node *node, const struct sim_node *first)
+{
+    node->dst = first->dst;
+    node->src = first->src;
+    if (node->kind != SIM_SET)
+        node->dst.size = 1 + sim_pick(sim, (unsigned)first->dst.size);
+    if (node->src.size)
+        node->src.size = node->dst.size;
+}
+
+/* More launches like that one, for these the core may treat as one: the same kernel on the same objects in the same
+ * queue, with other values and sizes; now and then on other objects. */
+static void add_row(struct sim *sim, unsigned like, const struct sim_set *base, const struct sim_handle *dst,
+                    const struct sim_handle *src)
+{
+    for (unsigned more = 2 + sim_pick(sim, 6); more > 0 && sim->n_nodes < SIM_MAX_NODES - 48; more--) {
+        const struct sim_node *first = &sim->nodes[like];
+        struct sim_node *node = sim_new_node(sim, first->kind, first->queue);
+        struct sim_handle to = *dst, from = *src;
+        int last = sim->last_of_queue[node->queue];
+
+        node->in_row = true;
+        node->base = *base;
+        node->value = (unsigned char)sim_random(sim);
+        if (sim_once_in(sim, 4)) {
+            if (!plan(sim, node, &to, &from))
+                continue;
+        } else {
+            same_objects(sim, node, first);
+        }
+        if (last >= 0)
+            node->preds[node->n_preds++] = (uint16_t)last;
+        if (!sim_order_fits(sim, node, false))
+            return;
+        commit(sim, node, &to, &from);
+    }
+}
+
+static bool has_row(struct sim *sim, enum sim_kind kind)
+{
+    bool can = kind == SIM_ADD || kind == SIM_MIX || kind == SIM_SET || kind == SIM_PART || kind == SIM_PRINT;
+
+    return sim->options.rows && can && sim_once_in(sim, 2);
+}
+
 void sim_command(struct sim *sim, enum sim_kind kind, const struct sim_set *base, bool may_block)
 {
     bool fence = kind == SIM_MARKER || kind == SIM_BARRIER;
@@ -584,6 +630,8 @@ void sim_command(struct sim *sim, enum sim_kind kind, const struct sim_set *base
         if (!sim_order_fits(sim, node, !fence) || (node->blocking && sim_order_blocked(sim, node)))
             continue;
         commit(sim, node, &dst, &src);
+        if (!node->refused && has_row(sim, kind))
+            add_row(sim, sim_index(sim, node), base, &dst, &src);
         return;
     }
 }

@@ -67,6 +67,7 @@ struct sim_options {
     unsigned n_contexts;                  /* of all of them; 0: by chance, one with small memory */
     bool threads;                         /* real threads and delays; else one thread, virtual time */
     bool failures;                        /* calls and work fail, and members are lost, now and then */
+    bool rows;                            /* launches often come in rows of the same kernel on the same objects */
     bool small_memory;                    /* members that hold only a part of the buffers */
     bool verbose;                         /* the program is printed as it runs */
     bool records;                         /* a failure's story ends with what the members did */
@@ -77,7 +78,7 @@ struct sim_options {
     bool *sabotaged;                      /* out, where not NULL: it came to that */
 };
 
-/* Lengths, programs, failures and memory follow from the seed. */
+/* Lengths, programs, failures, rows and memory follow from the seed. */
 struct sim_options sim_options_of(uint64_t seed);
 
 /* ---- The machine: shared by all programs of a run ---- */
@@ -288,6 +289,7 @@ struct sim_node {
     bool later;         /* … but another thread will */
     bool refused;       /* the call failed: there is no such command */
     bool blocking;
+    bool in_row;      /* as the launch before, with other values */
     bool needs_event; /* the host will have to wait for it alone */
     unsigned n_preds;
     uint16_t preds[SIM_MAX_NODES + 8]; /* what comes right before it: by its queue, and its wait list */
@@ -470,6 +472,7 @@ enum sim_choice {
     SIM_CHOOSE_PROGRAMS = 2,
     SIM_CHOOSE_FAILURES = 4,
     SIM_CHOOSE_MEMORY = 8,
+    SIM_CHOOSE_ROWS = 16,
 };
 
 /* Runs n seeds. Returns how many failed; *text (heap): what the first one that failed tells, made small. */

@@ -73,7 +73,7 @@ static void test_found(void **state)
                                 .shrink = true,
                                 .command = "build/tests/sim",
                                 .like = {.failures = found[i].failures},
-                                .set = SIM_CHOOSE_FAILURES};
+                                .set = SIM_CHOOSE_FAILURES | SIM_CHOOSE_ROWS};
         char *text;
 
         if (sim_hunt(&hunt, &text, NULL))

@@ -1,0 +1,64 @@
+/*
+ * A launch like the one before. Small kernels come in rows: the same kernel on the same buffers, into the same in-order
+ * queue, and nothing else in between. Such a launch claims what the one before has claimed, and its lane keeps it
+ * behind that. So nothing is planned: the operation of the one before is submitted once more, with these arguments and
+ * sizes, and is done when the last is. The command stands for all of them.
+ *
+ * That is right as long as nobody can tell: nothing was made since that might depend on the operation, or have changed
+ * the tiles; nobody waits for it, or holds an event of either; and if the launch fails, its tiles have nothing to go
+ * back to, so that what the launches before it wrote stays. A fence ends the row, as it tells only of what was
+ * submitted before it; one is asked for often (submit.c), so ends are noticed as ever.
+ */
+#include "graph/internal.h"
+
+static bool same_buffers(const struct tsl_args *a, const struct tsl_args *b)
+{
+    if (a == b)
+        return true;
+    for (cl_uint i = 0; i < a->n; i++)
+        if (a->args[i].buffer != b->args[i].buffer)
+            return false;
+    return true;
+}
+
+/* May the queue's launches form rows? With several members each launch is placed, and the placer counts them. */
+static bool has_rows(const struct tsl_stream *stream)
+{
+    const struct tsl_graph *g = stream->graph;
+    return stream->in_order && !stream->serial && !stream->profile && g->n_ports == 1 && !g->starving &&
+           !tsl_trace_on();
+}
+
+/* Nobody asked about the command, and it depends on no list of its own. */
+static bool is_anonymous(const struct tsl_command *c)
+{
+    return !c->has_event && !c->n_listed && !c->awaited && !c->flushed && !c->watched && c->status == CL_COMPLETE;
+}
+
+/* It is with its driver, nothing was submitted to its lane after it, and nothing hangs on how or when it ends. */
+static bool is_open(const struct tsl_op *op)
+{
+    return op->state == TSL_OP_SUBMITTED && op->user.order == op->track->order && !op->want_fence && !op->fence &&
+           !op->watched && !op->keeps && !op->poison && op->out.n == 0 && op->natives.n == 0 && op->gates.n == 0;
+}
+
+/* Nothing was made since, in any queue: what was claimed is claimed. */
+static bool is_last(const struct tsl_command *c)
+{
+    return c->id == c->graph->n_commands && c->main && c->main->number == c->graph->n_ops;
+}
+
+bool tsl_launch_again(struct tsl_stream *stream, const struct tsl_kernel *kernel, const struct tsl_window *window,
+                      struct tsl_args **args)
+{
+    struct tsl_command *c = TAILQ_LAST(&stream->commands, tsl_command_list);
+    if (!c || !has_rows(stream) || c->kernel != kernel || !is_anonymous(c) || !is_last(c) || !is_open(c->main) ||
+        !same_buffers(c->args, *args))
+        return false;
+    struct tsl_args *before = c->args;
+    c->args = *args;
+    c->window = *window;
+    *args = before;
+    tsl_op_again(c->main);
+    return true;
+}

@@ -1,0 +1,307 @@
+/* Launches like the one before go with it (graph/again.c): few operations are made of many launches, what they do is
+ * the same, and whoever could tell the difference ends the row. */
+/* variant: fake TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests */
+#include "core/buffer.h"
+#include "core/context.h"
+#include "core/program.h"
+#include "core/queue.h"
+#include "driver/fake.h"
+#include "driver/members.h"
+#include "graph/internal.h"
+#include "test.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#define SIZE 64u
+
+static struct tsl_context *context;
+static struct tsl_queue *queue, *other;
+static struct tsl_program *program;
+static struct tsl_kernel *add, *other_add;
+static struct tsl_buffer *a, *b;
+
+/* Adds its value to the first word. */
+static void add_body(const struct tsl_fake_run *run)
+{
+    uint32_t sum, value;
+
+    memcpy(&sum, run->args[0].ptr, sizeof sum);
+    memcpy(&value, run->args[1].value, sizeof value);
+    sum += value;
+    memcpy(run->args[0].ptr, &sum, sizeof sum);
+}
+
+/* The same with a word of its second argument. */
+static void sum_body(const struct tsl_fake_run *run)
+{
+    uint32_t sum, value;
+
+    memcpy(&sum, run->args[0].ptr, sizeof sum);
+    memcpy(&value, run->args[1].ptr, sizeof value);
+    sum += value;
+    memcpy(run->args[0].ptr, &sum, sizeof sum);
+}
+
+static struct tsl_kernel *make_kernel(const char *name, struct tsl_buffer *buffer)
+{
+    struct tsl_kernel *kernel;
+
+    assert_int_equal(tsl_kernel_create(program, name, &kernel), CL_SUCCESS);
+    assert_int_equal(tsl_kernel_set_arg(kernel, 0, sizeof(cl_mem), &buffer), CL_SUCCESS);
+    return kernel;
+}
+
+static int begin(void **state)
+{
+    static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_VALUE};
+    static const enum tsl_fact_kind both[] = {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL};
+    static const unsigned roles[] = {TSL_ROLE_READ | TSL_ROLE_WRITE, TSL_ROLE_READ};
+    static const char *const text = "kernel add a,v\nkernel sum a,b\n";
+    static const unsigned char zeros[SIZE];
+    struct tsl_fake_setup setup = {.n_members = 1, .threads = true};
+    struct tsl_device *device = tsl_device_root();
+
+    (void)state;
+    tsl_fake_kernel("add", add_body, 2, kinds, roles);
+    tsl_fake_kernel("sum", sum_body, 2, both, roles);
+    tsl_fake_begin(&setup);
+    tsl_members_register(&tsl_fake_driver);
+    assert_int_equal(tsl_context_create(NULL, 0, &device, 1, &context), CL_SUCCESS);
+    assert_int_equal(tsl_queue_create(context, device, 0, NULL, 0, &queue), CL_SUCCESS);
+    assert_int_equal(tsl_queue_create(context, device, 0, NULL, 0, &other), CL_SUCCESS);
+    assert_int_equal(tsl_program_create_source(context, 1, &text, NULL, &program), CL_SUCCESS);
+    assert_int_equal(tsl_program_build(program, NULL, "", NULL, NULL), CL_SUCCESS);
+    assert_int_equal(tsl_buffer_create(context, CL_MEM_COPY_HOST_PTR, SIZE, (void *)(uintptr_t)zeros, NULL, &a), 0);
+    assert_int_equal(tsl_buffer_create(context, CL_MEM_COPY_HOST_PTR, SIZE, (void *)(uintptr_t)zeros, NULL, &b), 0);
+    add = make_kernel("add", a);
+    other_add = make_kernel("add", a);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    tsl_object_release(&add->object);
+    tsl_object_release(&other_add->object);
+    tsl_object_release(&a->object);
+    tsl_object_release(&b->object);
+    tsl_object_release(&program->object);
+    tsl_queue_let_go(queue);
+    tsl_object_release(&queue->object);
+    tsl_queue_let_go(other);
+    tsl_object_release(&other->object);
+    tsl_object_release(&context->object);
+    while (tsl_object_live(TSL_CONTEXT) || tsl_fake_busy())
+        continue;
+    if (tsl_fake_violation(0))
+        print_error("%s\n", tsl_fake_violation(0));
+    assert_int_equal(tsl_fake_violations(TSL_FAKE_N_FAULTS), 0);
+    tsl_members_reset();
+    tsl_device_forget();
+    tsl_fake_end();
+    return 0;
+}
+
+static void launch_with(struct tsl_kernel *kernel, struct tsl_queue *in, cl_uint n, struct tsl_event *const *wait,
+                        struct tsl_event **event, uint32_t value)
+{
+    struct tsl_window window = {.work_dim = 1, .global_size = {1, 1, 1}, .whole = true};
+    struct tsl_enqueue e = {.queue = in, .type = CL_COMMAND_NDRANGE_KERNEL, .n_wait = n, .wait = wait, .event = event};
+
+    assert_int_equal(tsl_kernel_set_arg(kernel, 1, sizeof value, &value), CL_SUCCESS);
+    assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, kernel->eligible), CL_SUCCESS);
+}
+
+static void launch(uint32_t value)
+{
+    launch_with(add, queue, 0, NULL, NULL, value);
+}
+
+static uint32_t sum_in(struct tsl_buffer *buffer)
+{
+    struct tsl_enqueue e = {.queue = queue, .type = CL_COMMAND_READ_BUFFER, .blocking = true};
+    struct tsl_box_copy box = {.region = {sizeof(uint32_t), 1, 1}};
+    uint32_t sum = 0;
+
+    assert_int_equal(tsl_enqueue_read(&e, buffer, &sum, &box), CL_SUCCESS);
+    return sum;
+}
+
+/* The first moves the bytes, the second claims them where there is nothing to go back to. */
+static void begin_row(void)
+{
+    launch(1);
+    assert_int_equal(tsl_queue_finish(queue), CL_SUCCESS);
+    launch(1);
+}
+
+static uint64_t n_ops(void)
+{
+    return context->graph->n_ops;
+}
+
+/* ---- Rows ---- */
+
+static void test_few_operations(void **state)
+{
+    uint64_t before;
+    uint32_t sum = 2;
+
+    (void)state;
+    begin_row();
+    before = n_ops();
+    for (uint32_t i = 0; i < 1000; i++) {
+        launch(i);
+        sum += i;
+    }
+    assert_true(n_ops() - before < 1000 / 32);
+    assert_int_equal(sum_in(a), sum);
+    assert_int_equal(tsl_fake_counts(0).did[TSL_FAKE_DID_LAUNCH], 1002);
+}
+
+/* Does this launch make an operation? */
+static bool begins_anew(struct tsl_kernel *kernel, struct tsl_queue *in)
+{
+    uint64_t before = n_ops();
+
+    launch_with(kernel, in, 0, NULL, NULL, 1);
+    return n_ops() > before;
+}
+
+static void test_ends_of_rows(void **state)
+{
+    struct tsl_event *event, *waited;
+
+    (void)state;
+    begin_row();
+    assert_false(begins_anew(add, queue));
+    assert_true(begins_anew(other_add, queue)); /* Its own arguments may be others at any time. */
+    assert_true(begins_anew(add, queue));
+    assert_false(begins_anew(add, queue));
+
+    assert_true(begins_anew(add, other));
+    assert_true(begins_anew(add, queue)); /* It waits for the other queue's, */
+    assert_true(begins_anew(add, queue)); /* so it has a fence. */
+    assert_false(begins_anew(add, queue));
+
+    launch_with(add, queue, 0, NULL, &event, 1); /* An event is the end of one launch, not of a row. */
+    assert_true(begins_anew(add, queue));
+    assert_false(begins_anew(add, queue));
+    launch_with(add, queue, 1, (struct tsl_event *const[]){event}, NULL, 1);
+    assert_true(begins_anew(add, queue));
+    assert_int_equal(tsl_events_wait(1, &event), CL_SUCCESS);
+    tsl_object_release(&event->object);
+
+    begins_anew(add, queue);
+    assert_int_equal(tsl_queue_flush(queue), CL_SUCCESS);
+    assert_true(begins_anew(add, queue));
+    assert_int_equal(
+        tsl_enqueue_marker(&(struct tsl_enqueue){.queue = queue, .type = CL_COMMAND_MARKER, .event = &waited}, false),
+        CL_SUCCESS);
+    assert_true(begins_anew(add, queue));
+    assert_int_equal(tsl_events_wait(1, &waited), CL_SUCCESS);
+    tsl_object_release(&waited->object);
+
+    begins_anew(add, queue);
+    assert_int_equal(tsl_kernel_set_arg(add, 0, sizeof(cl_mem), &b), CL_SUCCESS);
+    assert_true(begins_anew(add, queue));
+    assert_int_equal(tsl_queue_finish(queue), CL_SUCCESS);
+    assert_int_equal(sum_in(b), 1);
+}
+
+/* One of the row is refused: that is told once, and what the others did stays; those behind it in the lane run, too. */
+static void test_refused(void **state)
+{
+    (void)state;
+    begin_row();
+    for (unsigned i = 0; i < 5; i++)
+        launch(1);
+    tsl_fake_fail_call(0, TSL_FAKE_LAUNCH, 3, CL_OUT_OF_RESOURCES);
+    for (unsigned i = 0; i < 5; i++)
+        launch(1);
+    assert_int_equal(tsl_queue_finish(queue), CL_OUT_OF_RESOURCES);
+    assert_int_equal(sum_in(a), 2 + 5 + 4);
+    launch(1);
+    assert_int_equal(tsl_queue_finish(queue), CL_SUCCESS);
+    assert_int_equal(sum_in(a), 2 + 5 + 4 + 1);
+}
+
+static void set_by_map(struct tsl_buffer *buffer, uint32_t value)
+{
+    struct tsl_enqueue map = {.queue = other, .type = CL_COMMAND_MAP_BUFFER, .blocking = true};
+    struct tsl_enqueue unmap = {.queue = other, .type = CL_COMMAND_UNMAP_MEM_OBJECT};
+    void *word;
+
+    assert_int_equal(tsl_enqueue_map(&map, buffer, CL_MAP_WRITE, 0, sizeof value, &word), CL_SUCCESS);
+    memcpy(word, &value, sizeof value);
+    assert_int_equal(tsl_enqueue_unmap(&unmap, buffer, word), CL_SUCCESS);
+    assert_int_equal(tsl_queue_finish(other), CL_SUCCESS);
+}
+
+/* What only touches the host's copy of what the row reads depends on none of it, but what comes after is no row. */
+static void test_changed_between(void **state)
+{
+    struct tsl_window window = {.work_dim = 1, .global_size = {1, 1, 1}, .whole = true};
+    struct tsl_enqueue e = {.queue = queue, .type = CL_COMMAND_NDRANGE_KERNEL};
+    struct tsl_kernel *sum;
+
+    (void)state;
+    sum = make_kernel("sum", a);
+    assert_int_equal(tsl_kernel_set_arg(sum, 1, sizeof(cl_mem), &b), CL_SUCCESS);
+    for (uint32_t i = 0; i < 12; i++) {
+        if (i % 4 == 0)
+            set_by_map(b, i);
+        assert_int_equal(tsl_enqueue_kernel(&e, sum, &window, sum->eligible), CL_SUCCESS);
+        if (i % 4 == 0) /* While its bytes are on their way there is nothing to go back to: no row. */
+            assert_int_equal(tsl_queue_finish(queue), CL_SUCCESS);
+    }
+    assert_int_equal(sum_in(a), 4 * (4 + 8));
+    tsl_object_release(&sum->object);
+}
+
+#define N_THREADED 20000
+
+static atomic_bool done;
+
+static void *finish_often(void *arg)
+{
+    (void)arg;
+    while (!done)
+        if (tsl_queue_finish(queue) != CL_SUCCESS || tsl_queue_flush(queue) != CL_SUCCESS)
+            return "failed";
+    return NULL;
+}
+
+/* Others wait while it grows: nothing ends early, and nothing is forgotten. */
+static void test_waited_for_by_others(void **state)
+{
+    pthread_t thread;
+    void *wrong;
+
+    (void)state;
+    done = false;
+    assert_int_equal(pthread_create(&thread, NULL, finish_often, NULL), 0);
+    for (unsigned i = 0; i < N_THREADED; i++) {
+        launch(1);
+        if (i % 512 == 0)
+            assert_int_equal(sum_in(a), i + 1);
+    }
+    done = true;
+    pthread_join(thread, &wrong);
+    assert_null(wrong);
+    assert_int_equal(sum_in(a), N_THREADED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_few_operations, begin, end),
+        cmocka_unit_test_setup_teardown(test_ends_of_rows, begin, end),
+        cmocka_unit_test_setup_teardown(test_refused, begin, end),
+        cmocka_unit_test_setup_teardown(test_changed_between, begin, end),
+        cmocka_unit_test_setup_teardown(test_waited_for_by_others, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
