@@ -2,10 +2,10 @@
  * What the files of the CPU driver share.
  *
  * A submission is a task. A task is also its own fence. It waits for the one before it in its lane and for the fences
- * that were named; then it is ready, and the team's threads take pieces of it: a copy or a mark is one piece, a launch
- * many (rows of work-groups). Whoever finishes the last piece completes the task and makes ready what waited for it:
- * a dependent task begins in the same thread, with no sleep between. A thread that waits for a fence helps with what
- * leads to it (work.c).
+ * that were named; then it is ready, and the team's threads take pieces of it: a mark is one piece, a launch
+ * many (rows of work-groups), and so is a big copy. Whoever finishes the last piece completes the task and makes ready
+ * what waited for it: a dependent task begins in the same thread, with no sleep between. A thread that waits for a
+ * fence helps with what leads to it (work.c).
  *
  * Lock: one mutex for each member guards tasks' edges, lanes and the list of ready tasks. It is never held while work
  * is done or anybody is called.
@@ -299,7 +299,7 @@ cl_int cpu_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct
                 struct tsl_fence **fence);
 cl_int cpu_fill(struct tsl_lane *lane, const struct tsl_place *dst, size_t size, const void *pattern,
                 size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence);
-void cpu_copy_run(const struct tsl_copy *copy);
+void cpu_copy_run(const struct cpu_task *task, uint64_t piece);
 void cpu_fill_run(const struct cpu_fill *fill);
 cl_int cpu_fence_status(struct tsl_fence *fence);
 cl_int cpu_fence_wait(struct tsl_fence *fence);

@@ -1,6 +1,7 @@
 /* Memory: the host's own, wherever the core has a copy there. */
 #include "cpu_device/internal.h"
 #include "driver/box.h"
+#include "driver/bulk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,29 @@ static struct tsl_place by_address(const struct tsl_place *place)
     return plain;
 }
 
+static size_t size_of(const struct tsl_copy *copy)
+{
+    return copy->region[0] * copy->region[1] * copy->region[2];
+}
+
+static bool overlaps(const struct tsl_copy *copy)
+{
+    const char *to = (char *)copy->dst.host + copy->dst.offset, *from = (char *)copy->src.host + copy->src.offset;
+
+    return to < from + size_of(copy) && from < to + size_of(copy);
+}
+
+/* One thread alone doesn't reach what the memory can do. */
+static void cut(const struct cpu_member *member, struct cpu_task *task)
+{
+    size_t size = size_of(&task->copy);
+
+    if (size < TSL_BULK_MIN || member->n_threads == 1 || !tsl_copy_is_linear(&task->copy) || overlaps(&task->copy))
+        return;
+    task->n_pieces = (size + TSL_BULK_CHUNK - 1) / TSL_BULK_CHUNK;
+    task->max_working = member->n_threads < TSL_BULK_MAX ? member->n_threads : TSL_BULK_MAX;
+}
+
 cl_int cpu_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                 struct tsl_fence **fence)
 {
@@ -132,16 +156,26 @@ cl_int cpu_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct
     task->copy = *copy;
     task->copy.src = by_address(&copy->src);
     task->copy.dst = by_address(&copy->dst);
+    cut(cpu_member_of(lane->member), task);
     return cpu_submit(lane, task, waits, fence);
 }
 
-void cpu_copy_run(const struct tsl_copy *copy)
+static void copy_chunk(const struct tsl_copy *copy, size_t begin, size_t most)
 {
+    size_t size = size_of(copy) - begin;
+
+    memmove((char *)copy->dst.host + copy->dst.offset + begin, (const char *)copy->src.host + copy->src.offset + begin,
+            size < most ? size : most);
+}
+
+void cpu_copy_run(const struct cpu_task *task, uint64_t piece)
+{
+    const struct tsl_copy *copy = &task->copy;
     char *to = copy->dst.host;
     const char *from = copy->src.host;
 
     if (tsl_copy_is_linear(copy)) {
-        memmove(to + copy->dst.offset, from + copy->src.offset, copy->region[0] * copy->region[1] * copy->region[2]);
+        copy_chunk(copy, piece * TSL_BULK_CHUNK, task->n_pieces > 1 ? TSL_BULK_CHUNK : SIZE_MAX);
         return;
     }
     for (size_t slice = 0; slice < copy->region[2]; slice++)

@@ -12,7 +12,7 @@ static cl_int run_piece(struct cpu_worker *worker, struct cpu_task *task, uint64
         return CL_SUCCESS;
     switch (task->kind) {
     case CPU_COPY:
-        cpu_copy_run(&task->copy);
+        cpu_copy_run(task, piece);
         return CL_SUCCESS;
     case CPU_FILL:
         cpu_fill_run(&task->fill);

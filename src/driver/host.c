@@ -2,6 +2,7 @@
 
 #include "core/clock.h"
 #include "driver/box.h"
+#include "driver/bulk.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -166,8 +167,8 @@ static cl_int copy_box(struct tsl_lane *lane, const struct tsl_copy *copy, const
     if (error)
         return error;
     if (tsl_copy_is_linear(copy))
-        memcpy((char *)copy->dst.host + copy->dst.offset, (const char *)copy->src.host + copy->src.offset,
-               copy->region[0] * copy->region[1] * copy->region[2]);
+        tsl_bulk_copy((char *)copy->dst.host + copy->dst.offset, (const char *)copy->src.host + copy->src.offset,
+                      copy->region[0] * copy->region[1] * copy->region[2]);
     else
         copy_rows(copy);
     return end(fence);
