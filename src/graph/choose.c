@@ -45,8 +45,22 @@ static void count_run(struct survey *s, unsigned i)
     run->size = 0;
 }
 
+/* By a write that waits for its place, so that what is there now need not be fetched. */
+static bool is_overwritten(const struct survey *s, uint64_t begin, uint64_t end)
+{
+    const struct tsl_command *c;
+    TAILQ_FOREACH(c, &s->command->graph->lazy, lazy)
+    {
+        if (tsl_data_of(c->dst) == s->data && tsl_lazy_begin(c) <= begin && end <= tsl_lazy_end(c))
+            return true;
+    }
+    return false;
+}
+
 static void count_tile(struct survey *s, const struct tsl_tile *tile, uint64_t begin, uint64_t end)
 {
+    if (is_overwritten(s, begin, end))
+        return;
     for (unsigned i = 0; i < s->command->graph->n_ports; i++) {
         struct run_of_tiles *run = &s->runs[i];
         unsigned to = space_at(s, i);
@@ -76,6 +90,34 @@ static void wait_for_writers(struct survey *s, const struct tsl_tile *tile)
             wait_for_op(s, (const struct tsl_op *)tile->uses.list[i].user);
 }
 
+/* Where it goes from the application's memory: to the member, or by way of the host's copy (lazy.c). */
+static void count_lazy(struct survey *s, const struct tsl_command *write, const struct tsl_buffer *buffer)
+{
+    struct tsl_placer *placer = s->command->graph->placer;
+    uint64_t begin = tsl_lazy_begin(write), end = tsl_lazy_end(write), size = end - begin;
+    bool within = buffer->offset <= begin && end <= buffer->offset + buffer->size;
+    for (unsigned i = 0; i < s->command->graph->n_ports; i++) {
+        unsigned to = space_at(s, i);
+        if (!(s->members & (1u << i)))
+            continue;
+        s->candidates[i].missing_size += to == TSL_SPACE_HOST ? 0 : size;
+        s->candidates[i].move_ns += tsl_placer_move_ns(placer, TSL_SPACE_HOST, within ? to : TSL_SPACE_HOST, size);
+        if (!within && to != TSL_SPACE_HOST)
+            s->candidates[i].move_ns += tsl_placer_move_ns(placer, TSL_SPACE_HOST, to, size);
+    }
+}
+
+static void survey_lazy(struct survey *s, const struct tsl_buffer *buffer)
+{
+    const struct tsl_command *c;
+    TAILQ_FOREACH(c, &s->command->graph->lazy, lazy)
+    {
+        if (tsl_data_of(c->dst) == s->data && tsl_lazy_begin(c) < buffer->offset + buffer->size &&
+            buffer->offset < tsl_lazy_end(c))
+            count_lazy(s, c, buffer);
+    }
+}
+
 static void survey_buffer(struct survey *s, const struct tsl_buffer *buffer)
 {
     struct tsl_data *data = tsl_data_of(buffer);
@@ -88,6 +130,7 @@ static void survey_buffer(struct survey *s, const struct tsl_buffer *buffer)
     }
     for (unsigned i = 0; i < s->command->graph->n_ports; i++)
         count_run(s, i);
+    survey_lazy(s, buffer);
 }
 
 /* Its wait list. */

@@ -644,6 +644,9 @@ bool tsl_may_be_lazy(const struct tsl_command *write);
 cl_int tsl_wait_for_place(struct tsl_command *write, const tsl_dependences *order);
 /* What was left open and the command, which is about to be scheduled (a kernel: placed), might come after. */
 void tsl_settle_before(struct tsl_command *command);
+/* The bytes of its object that it writes. */
+uint64_t tsl_lazy_begin(const struct tsl_command *write);
+uint64_t tsl_lazy_end(const struct tsl_command *write);
 /* All goes to the host. */
 void tsl_settle_all(struct tsl_graph *graph);
 

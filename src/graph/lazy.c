@@ -4,14 +4,14 @@
 /* More aren't left open: whoever is scheduled looks at all of them. */
 #define MAX_LAZY 32u
 
-static uint64_t begin_of(const struct tsl_command *write)
+uint64_t tsl_lazy_begin(const struct tsl_command *write)
 {
     return write->dst->offset + write->box.dst_offset;
 }
 
-static uint64_t end_of(const struct tsl_command *write)
+uint64_t tsl_lazy_end(const struct tsl_command *write)
 {
-    return begin_of(write) + write->box.region[0];
+    return tsl_lazy_begin(write) + write->box.region[0];
 }
 
 /* Where all work on the host's copy there is nothing to win. */
@@ -42,7 +42,7 @@ cl_int tsl_wait_for_place(struct tsl_command *c, const tsl_dependences *order)
             return tsl_plan_write_to(c, order, TSL_SPACE_HOST);
         }
     }
-    cl_int error = tsl_await_on_host(tsl_data_of(c->dst), begin_of(c), end_of(c));
+    cl_int error = tsl_await_on_host(tsl_data_of(c->dst), tsl_lazy_begin(c), tsl_lazy_end(c));
     if (error)
         return error;
     TAILQ_INSERT_TAIL(&c->graph->lazy, c, lazy);
@@ -104,7 +104,7 @@ static void settle_before_arg(struct tsl_command *kernel, const struct tsl_buffe
     for (c = TAILQ_FIRST(&kernel->graph->lazy); c; c = next) {
         next = TAILQ_NEXT(c, lazy);
         bool same = tsl_data_of(c->dst) == data;
-        bool within = buffer->offset <= begin_of(c) && end_of(c) <= buffer->offset + buffer->size;
+        bool within = buffer->offset <= tsl_lazy_begin(c) && tsl_lazy_end(c) <= buffer->offset + buffer->size;
         if (reads_copy_of(c, data) || (same && (!within || port->space == TSL_SPACE_HOST))) {
             settle(c, TSL_SPACE_HOST);
         } else if (same) {
