@@ -208,12 +208,19 @@ static cl_int copy_small(struct tsl_cuda_lane *lane, const struct tsl_copy *copy
 
 bool tsl_cuda_copy_is_direct(const struct tsl_copy *copy)
 {
-    return (copy->dst.mem && copy->src.mem) || is_pinned(copy->src.mem ? &copy->dst : &copy->src, copy->region);
+    if (copy->dst.mem && copy->src.mem)
+        return tsl_cuda_reaches(owner(&copy->src), owner(&copy->dst));
+    return is_pinned(copy->src.mem ? &copy->dst : &copy->src, copy->region);
 }
 
 bool tsl_cuda_copy_ready(struct tsl_cuda_member *member, const struct tsl_copy *copy)
 {
     return !tsl_cuda_dues_meet(member, copy->src.mem ? &copy->dst : &copy->src, copy->region);
+}
+
+static bool touches_host(const struct tsl_copy *copy)
+{
+    return !copy->dst.mem || !copy->src.mem;
 }
 
 cl_int tsl_cuda_run_copy(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
@@ -224,15 +231,14 @@ cl_int tsl_cuda_run_copy(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
 
     if (tsl_cuda_copy_is_direct(copy))
         return tsl_cuda_error(member, tsl_cuda_copy_box(&copy->dst, &copy->src, copy->region, lane->stream));
-    if (bytes_of(copy->region) <= TSL_CUDA_PIECE_MAX)
+    if (touches_host(copy) && bytes_of(copy->region) <= TSL_CUDA_PIECE_MAX)
         error = copy_small(lane, copy);
     return error == CL_OUT_OF_HOST_MEMORY ? tsl_cuda_pipe(lane, copy) : error;
 }
 
-static bool is_reachable(struct tsl_lane *lane, const struct tsl_place *place)
+static bool is_reachable(const struct tsl_place *place)
 {
-    return !place->mem ||
-           (place->mem->member->driver == &tsl_cuda_driver && tsl_cuda_can_copy_peer(place->mem->member, lane->member));
+    return !place->mem || place->mem->member->driver == &tsl_cuda_driver;
 }
 
 cl_int tsl_cuda_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
@@ -240,7 +246,7 @@ cl_int tsl_cuda_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const s
 {
     struct tsl_cuda_work work = {.kind = TSL_CUDA_COPY, .copy = *copy};
 
-    if (!is_reachable(lane, &copy->dst) || !is_reachable(lane, &copy->src) || (!copy->dst.mem && !copy->src.mem))
+    if (!is_reachable(&copy->dst) || !is_reachable(&copy->src) || (!copy->dst.mem && !copy->src.mem))
         return CL_INVALID_MEM_OBJECT;
     return tsl_cuda_submit(lane, &work, waits, fence);
 }

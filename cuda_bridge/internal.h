@@ -343,6 +343,8 @@ void tsl_cuda_event_put(struct tsl_cuda_member *member, bool times, CUevent even
 /* Opens the ways between this member's memory and that of the others that are open. */
 void tsl_cuda_peers_join(struct tsl_cuda_member *member);
 void tsl_cuda_peers_leave(struct tsl_cuda_member *member);
+/* Do copies between them go straight? Else through the pipeline. */
+bool tsl_cuda_reaches(const struct tsl_cuda_member *from, const struct tsl_cuda_member *to);
 
 /* ---- piece.c ------------------------------------------------------------------------------------------------------
  */
@@ -502,8 +504,9 @@ void tsl_cuda_batch_free(struct tsl_cuda_lane *lane);
 /* ---- pipeline.c ---------------------------------------------------------------------------------------------------
  */
 
-/* Starts moving the box between the application's memory and the device's, behind the stream's work so far. Ends in
- * tsl_cuda_lane_piped(), for which it keeps a reference to the lane. Entered, lane->lock held. */
+/* Starts moving the box between the application's memory and the device's, or between devices that don't reach each
+ * other, behind the stream's work so far. Ends in tsl_cuda_lane_piped(), for which it keeps a reference to the lane.
+ * Entered, lane->lock held. */
 cl_int tsl_cuda_pipe(struct tsl_cuda_lane *lane, const struct tsl_copy *copy);
 /* NULL is fine. Entered. */
 void tsl_cuda_pipeline_destroy(struct tsl_cuda_pipeline *pipeline);

@@ -182,8 +182,10 @@ static bool wait_is_ready(struct tsl_cuda_lane *lane, const struct tsl_cuda_work
 
     if (state == TSL_CUDA_OVER)
         return true;
-    if (state == TSL_CUDA_HELD)
+    if (state == TSL_CUDA_HELD) {
+        *polls |= wait->member != lane->base.member; /* Only its own member's thread is told when it goes on. */
         return tsl_cuda_may_go_ahead(work, tsl_cuda_fence(wait));
+    }
     if (!tsl_cuda_may_follow(work, tsl_cuda_fence(wait)))
         return false;
     if (wait->member == lane->base.member || !touches_host(work))
@@ -438,7 +440,7 @@ bool tsl_cuda_lane_advance(struct tsl_cuda_lane *lane, bool *progress, bool *pol
 
 static cl_int send_or_hold(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
 {
-    bool polls;
+    bool polls = false;
     cl_int error;
 
     if (lane->piping || !STAILQ_EMPTY(&lane->works) || !is_ready(lane, work, &polls))

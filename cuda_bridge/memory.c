@@ -2,6 +2,7 @@
 #include "cuda_bridge/internal.h"
 
 #include "core/log.h"
+#include "core/settings.h"
 
 #include <stdlib.h>
 
@@ -20,6 +21,8 @@ static bool let_in(struct tsl_cuda_member *m, const struct tsl_cuda_member *othe
     };
     int can = 0;
 
+    if (tsl_settings()->peers == TSL_PEERS_OFF)
+        return false;
     if (tsl_cu.cuDeviceCanAccessPeer(&can, other->gpu->device, m->gpu->device) || !can)
         return false;
     return tsl_cu.cuMemPoolSetAccess(m->pool, &access, 1) == CUDA_SUCCESS;
@@ -57,13 +60,14 @@ void tsl_cuda_peers_leave(struct tsl_cuda_member *member)
     pthread_mutex_unlock(&members_lock);
 }
 
+bool tsl_cuda_reaches(const struct tsl_cuda_member *from, const struct tsl_cuda_member *to)
+{
+    return from == to || (atomic_load(&from->peers) >> to->slot & 1);
+}
+
 bool tsl_cuda_can_copy_peer(struct tsl_member *from, struct tsl_member *to)
 {
-    if (from == to)
-        return true;
-    if (from->driver != to->driver)
-        return false;
-    return atomic_load(&tsl_cuda_member(from)->peers) >> tsl_cuda_member(to)->slot & 1;
+    return from->driver == to->driver;
 }
 
 /* ---- Allocation ---------------------------------------------------------------------------------------------------

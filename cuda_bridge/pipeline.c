@@ -3,6 +3,9 @@
  * through pinned slots of their own, two each, so that copying on the host and on the bus overlap. CUDA's own way
  * for such memory uses one thread and reaches a fifth (writes) and two fifths (reads) of the bus.
  *
+ * Also transfers between two devices that can't reach each other's memory: chunks go from the one to a slot and from
+ * there to the other, by streams of both, so that both ways of the bus are used at once and no thread copies anything.
+ *
  * Started on demand and kept. Threads ask CUDA and wait for it; they take no lock but the pipeline's and, at a
  * transfer's end, the lane's and the member's. They run where the system puts them (no node is preferred).
  */
@@ -34,15 +37,23 @@ struct job {
 
 struct slot {
     void *host;
-    CUevent event;
-    struct job *job; /* NULL: free */
+    CUevent event;     /* of the pipeline's member */
+    CUevent far_event; /* of the other device of a transfer between two; NULL: none */
+    struct job *job;   /* NULL: free */
     size_t chunk;
+};
+
+/* A stream of another member, while chunks from or to it are on their way. */
+struct far {
+    struct tsl_cuda_member *member; /* NULL: none */
+    CUstream stream;
 };
 
 struct worker {
     struct tsl_cuda_pipeline *pipeline;
     pthread_t thread;
     CUstream stream;
+    struct far far;
     struct slot slots[2];
     unsigned next; /* slot to use next: the older one */
 };
@@ -106,6 +117,88 @@ static struct tsl_place packed(void *host, const struct tsl_copy *part)
     return (struct tsl_place){.host = host, .row_pitch = part->region[0]};
 }
 
+/* ---- Between two devices ------------------------------------------------------------------------------------------
+ */
+
+static CUresult make_far(struct worker *w)
+{
+    CUresult result = tsl_cu.cuStreamCreate(&w->far.stream, CU_STREAM_NON_BLOCKING);
+
+    for (int i = 0; i < 2 && !result; i++)
+        result = tsl_cu.cuEventCreate(&w->slots[i].far_event, CU_EVENT_DISABLE_TIMING);
+    return result;
+}
+
+/* Nothing of it is on its way any more. */
+static void drop_far(struct worker *w)
+{
+    if (!w->far.member)
+        return;
+    tsl_cu.cuCtxPushCurrent_v2(w->far.member->context);
+    for (int i = 0; i < 2; i++) {
+        if (w->slots[i].far_event)
+            tsl_cu.cuEventDestroy_v2(w->slots[i].far_event);
+        w->slots[i].far_event = NULL;
+    }
+    if (w->far.stream)
+        tsl_cu.cuStreamDestroy_v2(w->far.stream);
+    tsl_cu.cuCtxPopCurrent_v2(&(CUcontext){NULL});
+    w->far = (struct far){.member = NULL};
+}
+
+/* What the other slot has on its way is of another job only where that is with another device, too. */
+static CUresult have_far(struct worker *w, struct tsl_cuda_member *member)
+{
+    CUresult result;
+
+    if (w->far.member == member)
+        return CUDA_SUCCESS;
+    if (w->far.member)
+        tsl_cu.cuStreamSynchronize(w->far.stream);
+    drop_far(w);
+    w->far.member = member;
+    tsl_cu.cuCtxPushCurrent_v2(member->context);
+    result = make_far(w);
+    tsl_cu.cuCtxPopCurrent_v2(&(CUcontext){NULL});
+    return result;
+}
+
+/* One of the two legs, in the context of the device whose memory it is; behind `after` unless that is NULL. */
+static CUresult leg(struct worker *w, const struct tsl_copy *part, struct tsl_cuda_member *member, CUevent after,
+                    CUevent event)
+{
+    CUstream stream = member == w->far.member ? w->far.stream : w->stream;
+    CUresult result = tsl_cu.cuCtxPushCurrent_v2(member->context);
+
+    if (result)
+        return result;
+    if (after)
+        result = tsl_cu.cuStreamWaitEvent(stream, after, 0);
+    if (!result)
+        result = tsl_cuda_copy_box(&part->dst, &part->src, part->region, stream);
+    if (!result)
+        result = tsl_cu.cuEventRecord(event, stream);
+    tsl_cu.cuCtxPopCurrent_v2(&(CUcontext){NULL});
+    return result;
+}
+
+static CUresult begin_both(struct worker *w, struct slot *slot, const struct tsl_copy *part)
+{
+    struct tsl_cuda_member *own = w->pipeline->member, *from = tsl_cuda_member(part->src.mem->member);
+    struct tsl_cuda_member *to = tsl_cuda_member(part->dst.mem->member);
+    struct tsl_place side = packed(slot->host, part);
+    struct tsl_copy fetch = *part, bring = *part;
+    CUresult result = have_far(w, from == own ? to : from);
+
+    fetch.dst = bring.src = side;
+    if (!result)
+        result = leg(w, &fetch, from, NULL, from == own ? slot->event : slot->far_event);
+    if (!result)
+        result = leg(w, &bring, to, from == own ? slot->event : slot->far_event,
+                     from == own ? slot->far_event : slot->event);
+    return result;
+}
+
 /* ---- A worker -----------------------------------------------------------------------------------------------------
  */
 
@@ -115,6 +208,8 @@ static CUresult begin_chunk(struct worker *w, struct slot *slot)
     struct tsl_place side = packed(slot->host, &part);
     CUresult result;
 
+    if (part.src.mem && part.dst.mem)
+        return begin_both(w, slot, &part);
     if (!part.src.mem)
         tsl_cuda_pack(slot->host, &part.src, part.region);
     result = part.src.mem ? tsl_cuda_copy_box(&side, &part.src, part.region, w->stream)
@@ -147,12 +242,15 @@ static void count_down(struct tsl_cuda_pipeline *p, struct job *job, CUresult re
 static void end_chunk(struct worker *w, struct slot *slot)
 {
     struct tsl_copy part = chunk_of(slot->job, slot->chunk);
-    CUresult result = tsl_cu.cuEventSynchronize(slot->event);
+    bool ends_far = part.dst.mem && part.dst.mem->member != &w->pipeline->member->base;
+    CUresult result = tsl_cu.cuEventSynchronize(ends_far ? slot->far_event : slot->event);
     struct job *job = slot->job;
 
-    if (!result && part.src.mem)
+    if (!result && part.src.mem && !part.dst.mem)
         tsl_cuda_unpack(&part.dst, slot->host, part.region);
     slot->job = NULL;
+    if (!w->slots[0].job && !w->slots[1].job) /* Before anybody may close the other member. */
+        drop_far(w);
     count_down(w->pipeline, job, result);
 }
 
@@ -223,6 +321,8 @@ static void work_on(struct worker *w, struct job *job, size_t chunk)
     result = begin_chunk(w, slot);
     if (result) {
         tsl_cu.cuStreamSynchronize(w->stream);
+        if (w->far.stream)
+            tsl_cu.cuStreamSynchronize(w->far.stream);
         slot->job = NULL;
         count_down(w->pipeline, job, result);
         return;

@@ -79,6 +79,12 @@ enum tsl_pinned {
     TSL_PINNED_OFF,  /* "off" */
 };
 
+/* Do GPUs reach each other's memory where the machine lets them (TESELA_PEERS)? */
+enum tsl_peers {
+    TSL_PEERS_ON,  /* "on" */
+    TSL_PEERS_OFF, /* "off": their copies go through pinned memory of the host */
+};
+
 /* Do big transfers of pageable memory go through pinned memory of ours, chunk by chunk (TESELA_STAGING)? */
 enum tsl_staging {
     TSL_STAGING_OFF,  /* "off", the default while it was tried on no GPU */
@@ -116,6 +122,7 @@ struct tsl_settings {
     enum tsl_zero_copy zero_copy;
     enum tsl_pinned pinned;
     enum tsl_staging staging;
+    enum tsl_peers peers;
     enum tsl_gates gates;
     unsigned check; /* TSL_CHECK_ bits */
 

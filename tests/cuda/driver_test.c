@@ -2,6 +2,7 @@
 /* timeout: 120 */
 /* variant: standin TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none */
 /* variant: standin2 TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none STANDIN_SEED=7 STANDIN_DEVICES=2 */
+/* variant: apart TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none STANDIN_SEED=3 STANDIN_DEVICES=3 TESELA_PEERS=off */
 /* any: */
 #include "cuda_env.h"
 
@@ -59,6 +60,47 @@ static void members_copy_to_each_other(void **state)
     }
     driver->mem_free(mine);
     free(in);
+    free(out);
+}
+
+/* Also where they can't reach each other's memory: big copies in both directions at once, each behind a fill. */
+static void members_copy_both_ways_at_once(void **state)
+{
+    const size_t size = (size_t)9 << 20;
+    unsigned char *out = malloc(size);
+
+    (void)state;
+    for (unsigned i = 1; i < n_members; i++) {
+        struct tsl_member *sides[] = {member, members[i]};
+        struct tsl_mem *from[2], *to[2];
+        struct tsl_lane *lanes[2];
+        struct tsl_fence *filled[2];
+
+        for (int k = 0; k < 2; k++) {
+            assert_int_equal(driver->lane_create(sides[k], false, &lanes[k]), CL_SUCCESS);
+            assert_int_equal(driver->mem_alloc(sides[k], size, 0, NULL, &from[k]), CL_SUCCESS);
+            assert_int_equal(driver->mem_alloc(sides[k], size, 0, NULL, &to[k]), CL_SUCCESS);
+            assert_int_equal(fill_ints(lanes[k], from[k], 7 + k, size / sizeof(int), NULL, &filled[k]), CL_SUCCESS);
+        }
+        for (int k = 0; k < 2; k++) { /* Each fetches from the other. */
+            struct tsl_copy copy = linear(to[k], NULL, 0, from[1 - k], NULL, 0, size);
+            struct tsl_waits waits = {.n = 1, .fences = &filled[1 - k]};
+
+            assert_int_equal(driver->copy(lanes[k], &copy, &waits, NULL), CL_SUCCESS);
+        }
+        for (int k = 0; k < 2; k++) {
+            assert_int_equal(get_later(lanes[k], to[k], out, size, NULL, NULL), CL_SUCCESS);
+            finish(lanes[k]);
+            for (size_t j = 0; j < size / sizeof(int); j++)
+                assert_int_equal(((int *)out)[j], 7 + 1 - k);
+        }
+        for (int k = 0; k < 2; k++) {
+            tsl_fence_unref(filled[k]);
+            driver->mem_free(from[k]);
+            driver->mem_free(to[k]);
+            driver->lane_free(lanes[k]);
+        }
+    }
     free(out);
 }
 
@@ -431,6 +473,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_are_nvidias),
         cmocka_unit_test(members_copy_to_each_other),
+        cmocka_unit_test(members_copy_both_ways_at_once),
         cmocka_unit_test(full_memory_is_an_error_and_given_back_memory_serves_again),
         cmocka_unit_test(nothing_is_told_before_it_is_there),
         cmocka_unit_test(a_gate_that_fails_fails_what_waits),

@@ -45,6 +45,7 @@ struct range { /* MEMORY and PINNED */
     struct thing thing;
     char *begin;
     size_t size;
+    const struct CUmemPoolHandle_st *pool; /* of device memory */
 };
 
 struct CUevent_st {
@@ -1031,6 +1032,7 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPoo
     range = add_range(MEMORY, context->device, bytes);
     if (!range)
         LEAVE(CUDA_ERROR_OUT_OF_MEMORY);
+    range->pool = pool;
     used[context->device] += bytes;
     *address = (CUdeviceptr)range->begin;
     LEAVE(CUDA_SUCCESS);
@@ -1108,12 +1110,16 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
 /* ---- CUDA: copies and sets ----------------------------------------------------------------------------------------
  */
 
-static void check_side(const char *begin, size_t size, bool host, const char *function)
+static void check_side(CUcontext context, const char *begin, size_t size, bool host, const char *function)
 {
-    if (host && !find_range(PINNED, begin, size))
+    const struct range *range = find_range(host ? PINNED : MEMORY, begin, size);
+
+    if (host && !range)
         violation("%s names host memory that isn't pinned", function);
-    if (!host && !find_range(MEMORY, begin, size))
+    if (!host && !range)
         violation("%s names device memory that isn't there", function);
+    if (!host && range && !(range->pool->reached_by >> context->device & 1))
+        violation("%s names memory of another device, which isn't let in", function);
 }
 
 static CUresult push_linear(char *dst, const char *src, size_t size, CUstream stream, const char *function)
@@ -1128,8 +1134,8 @@ EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t by
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t bytes, CUstream stream)
 {
     ENTER_CONTEXT
-    check_side((char *)dst, bytes, false, __func__);
-    check_side(src, bytes, true, __func__);
+    check_side(context, (char *)dst, bytes, false, __func__);
+    check_side(context, src, bytes, true, __func__);
     LEAVE(push_linear((char *)dst, src, bytes, stream, __func__));
 }
 
@@ -1137,8 +1143,8 @@ EXPORT CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t bytes, C
 CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t bytes, CUstream stream)
 {
     ENTER_CONTEXT
-    check_side(dst, bytes, true, __func__);
-    check_side((char *)src, bytes, false, __func__);
+    check_side(context, dst, bytes, true, __func__);
+    check_side(context, (char *)src, bytes, false, __func__);
     LEAVE(push_linear(dst, (char *)src, bytes, stream, __func__));
 }
 
@@ -1146,8 +1152,8 @@ EXPORT CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t by
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream)
 {
     ENTER_CONTEXT
-    check_side((char *)dst, bytes, false, __func__);
-    check_side((char *)src, bytes, false, __func__);
+    check_side(context, (char *)dst, bytes, false, __func__);
+    check_side(context, (char *)src, bytes, false, __func__);
     LEAVE(push_linear((char *)dst, (char *)src, bytes, stream, __func__));
 }
 
@@ -1185,8 +1191,10 @@ CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *copy, CUstream stream)
     if (!c.WidthInBytes || !c.Height || !c.Depth || c.srcPitch < c.WidthInBytes || c.dstPitch < c.WidthInBytes ||
         (c.Depth > 1 && (c.srcHeight < c.Height || c.dstHeight < c.Height)))
         LEAVE(CUDA_ERROR_INVALID_VALUE);
-    check_side(c.dstHost, extent(c.dstPitch, c.dstHeight, &c), c.dstMemoryType == CU_MEMORYTYPE_HOST, __func__);
-    check_side(c.srcHost, extent(c.srcPitch, c.srcHeight, &c), c.srcMemoryType == CU_MEMORYTYPE_HOST, __func__);
+    check_side(context, c.dstHost, extent(c.dstPitch, c.dstHeight, &c), c.dstMemoryType == CU_MEMORYTYPE_HOST,
+               __func__);
+    check_side(context, c.srcHost, extent(c.srcPitch, c.srcHeight, &c), c.srcMemoryType == CU_MEMORYTYPE_HOST,
+               __func__);
     op = new_op(COPY);
     op->copy = c;
     LEAVE(push(stream, op, __func__));
@@ -1199,7 +1207,7 @@ static CUresult push_set(CUdeviceptr dst, size_t pitch, uint32_t value, size_t w
 
     if (dst % width || pitch % width)
         violation("%s of memory that isn't aligned", function);
-    check_side((char *)dst, (height - 1) * pitch + n * width, false, function);
+    check_side(&contexts[stream->thing.device], (char *)dst, (height - 1) * pitch + n * width, false, function);
     op->dst = (char *)dst;
     op->pitch = pitch;
     op->value = value;

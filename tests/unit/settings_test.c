@@ -187,6 +187,7 @@ static void nonsense(void **state)
         {"TESELA_ZERO_COPY", "sometimes"},
         {"TESELA_PINNED", "sometimes"},
         {"TESELA_STAGING", "sometimes"},
+        {"TESELA_PEERS", "few"},
         {"TESELA_GATES", "sometimes"},
     };
 
@@ -273,8 +274,8 @@ static void each_shows_what_is_in_force(void **state)
                     "TESELA_NVIDIA=cuda\nTESELA_CUDA_LIBRARY=\n"
                     "TESELA_POLICY=weights=1,2.5\nTESELA_ORDER=async\nTESELA_CONFIG=\nTESELA_BINARIES=\nTESELA_TRACE=\n"
                     "TESELA_LIMITS=all\nTESELA_DEVICE_TYPE=gpu\nTESELA_REPRODUCIBLE=no\n"
-                    "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_PINNED=auto\nTESELA_STAGING=off\nTESELA_"
-                    "GATES=auto\nTESELA_CHECK=access,"
+                    "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_PINNED=auto\nTESELA_STAGING=off\n"
+                    "TESELA_PEERS=on\nTESELA_GATES=auto\nTESELA_CHECK=access,"
                     "coherence\nTESELA_CACHE=\n"
                     "TESELA_LOG=warn,tile:debug\n");
     tsl_settings_finish(&settings);
