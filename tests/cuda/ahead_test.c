@@ -170,7 +170,7 @@ static struct tsl_fence *move_back(struct tsl_lane *l, int *to, size_t n, const 
 static void a_move_goes_ahead_of_a_gate_that_is_sure_to_open(void **state)
 {
     struct tsl_fence *gate = gate_of(&sure);
-    struct tsl_waits waits = {.n = 1, .fences = &gate}, again = {.n = 1};
+    struct tsl_waits waits = {.n = 1, .fences = &gate}, again = {.n = 1}, both = {.n = 2};
     unsigned launches = calls(LAUNCHES), streams = calls(WAITS), up = calls(UP), down = calls(DOWN);
     struct tsl_fence *fences[4];
     struct tsl_mem *pinned;
@@ -187,7 +187,8 @@ static void a_move_goes_ahead_of_a_gate_that_is_sure_to_open(void **state)
     fences[2] = add_ints(lane, 100, 16, NULL);
     assert_calls(DOWN, down, 1);
     assert_calls(LAUNCHES, launches, 1);
-    fences[3] = add_ints(second, 10, 1024, &again);
+    both.fences = (struct tsl_fence *[]){fences[0], fences[2]}; /* Two kernels at once would change the same ints. */
+    fences[3] = add_ints(second, 10, 1024, &both);
     assert_calls(LAUNCHES, launches, 1);
     assert_calls(WAITS, streams, 1);
     usleep(3000);
