@@ -67,8 +67,8 @@ struct tsl_vendor_lane {
     struct tsl_lane base;
     cl_command_queue queue;
     bool profile;
-    atomic_uint refs;  /* its owner's, and one for each fence of it */
-    atomic_bool dirty; /* something was submitted since the last flush */
+    atomic_uint refs;                /* its owner's, and one for each fence of it */
+    atomic_uint n_submitted, n_sent; /* submissions, and how many of them are known to be flushed */
 };
 
 struct tsl_vendor_mem {

@@ -61,21 +61,32 @@ void tsl_vendor_lane_unref(struct tsl_vendor_lane *lane)
     free(lane);
 }
 
+/* The first n are flushed. Of two flushes the later one may be over first. */
+static void sent(struct tsl_vendor_lane *lane, unsigned n)
+{
+    unsigned known = atomic_load_explicit(&lane->n_sent, memory_order_relaxed);
+
+    while ((int)(n - known) > 0 &&
+           !atomic_compare_exchange_weak_explicit(&lane->n_sent, &known, n, memory_order_release, memory_order_relaxed))
+        continue;
+}
+
+/* Whoever comes while another thread's flush is under way flushes, too: that one may fail. */
 cl_int tsl_vendor_lane_flush(struct tsl_vendor_lane *lane)
 {
     struct tsl_vendor_member *member = tsl_vendor_member(lane->base.member);
+    unsigned n = atomic_load_explicit(&lane->n_submitted, memory_order_acquire);
     cl_int error;
 
-    /* Acquire: whoever sees the mark gone knows that the flush which took it covered what it waits for. */
-    if (!atomic_exchange_explicit(&lane->dirty, false, memory_order_acq_rel))
+    if ((int)(n - atomic_load_explicit(&lane->n_sent, memory_order_acquire)) <= 0)
         return CL_SUCCESS;
     if (member->device->quirks.synchronous)
         return CL_SUCCESS; /* Each submission was finished before it returned. */
     tsl_vendor_enter(member->device);
     error = member->cl->clFlush(lane->queue);
     tsl_vendor_leave(member->device);
-    if (error) /* Who flushes next must not find it done. */
-        atomic_store_explicit(&lane->dirty, true, memory_order_release);
+    if (!error)
+        sent(lane, n);
     return error;
 }
 
@@ -130,6 +141,7 @@ cl_int tsl_vendor_finish(struct tsl_lane *lane)
 {
     struct tsl_vendor_member *member = tsl_vendor_member(lane->member);
     struct tsl_vendor_lane *l = tsl_vendor_lane(lane);
+    unsigned n;
     cl_int error;
 
     if (member->device->quirks.synchronous) {
@@ -137,10 +149,10 @@ cl_int tsl_vendor_finish(struct tsl_lane *lane)
         tsl_vendor_collect(member);
         return CL_SUCCESS;
     }
-    atomic_store_explicit(&l->dirty, false, memory_order_relaxed);
+    n = atomic_load_explicit(&l->n_submitted, memory_order_acquire);
     error = tsl_vendor_lane_drain(l);
-    if (error)
-        atomic_store_explicit(&l->dirty, true, memory_order_release);
+    if (!error)
+        sent(l, n);
     tsl_vendor_notice_failures(member);
     tsl_vendor_collect(member);
     return error;

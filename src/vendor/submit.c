@@ -113,7 +113,7 @@ static cl_int take_event(struct tsl_vendor_submit *s)
     }
     if (s->member->device->quirks.synchronous)
         return finish_now(s);
-    atomic_store_explicit(&s->lane->dirty, true, memory_order_release);
+    atomic_fetch_add_explicit(&s->lane->n_submitted, 1, memory_order_release);
     return CL_SUCCESS;
 }
 

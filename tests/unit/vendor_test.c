@@ -141,6 +141,36 @@ static void what_a_refused_flush_left_is_sent_by_the_next(void **state)
     tsl_fence_unref(fence);
 }
 
+/* Stands for another thread that flushes meanwhile. */
+static cl_int CL_API_CALL refuse_while_another_flushes(cl_command_queue queue)
+{
+    if (n_flushes++)
+        return real_flush(queue);
+    assert_int_equal(driver->flush(lane), CL_SUCCESS);
+    assert_int_equal(n_flushes, 2);
+    return CL_OUT_OF_RESOURCES;
+}
+
+/* Nobody takes a lane for flushed because another thread is about to fail at it. */
+static void a_flush_is_not_trusted_before_it_has_ended(void **state)
+{
+    bool blocks = member->caps.submits_block; /* There is nothing to flush. */
+    struct tsl_fence *fence;
+
+    (void)state;
+    finish(lane);
+    real_flush = table()->clFlush;
+    n_flushes = 0;
+    table()->clFlush = refuse_while_another_flushes;
+    assert_int_equal(driver->mark(lane, NULL, &fence), CL_SUCCESS);
+    assert_int_equal(driver->flush(lane), blocks ? CL_SUCCESS : CL_OUT_OF_RESOURCES);
+    assert_int_equal(driver->flush(lane), CL_SUCCESS);
+    assert_int_equal(n_flushes, blocks ? 0 : 2);
+    table()->clFlush = real_flush;
+    assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
+    tsl_fence_unref(fence);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +178,7 @@ int main(void)
         cmocka_unit_test(vendors_without_fill_and_marker_do_it_by_other_means),
         cmocka_unit_test(a_vendor_that_takes_no_callback_is_an_error),
         cmocka_unit_test(what_a_refused_flush_left_is_sent_by_the_next),
+        cmocka_unit_test(a_flush_is_not_trusted_before_it_has_ended),
     };
 
     return cmocka_run_group_tests_name("vendor", tests, open_member, close_members);
