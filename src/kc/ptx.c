@@ -1,6 +1,7 @@
 #include "kc/ptx.h"
 
 #include "kc/builtins.h"
+#include "kc/bytes.h"
 #include "kc/carry.h"
 #include "kc/link.h"
 #include "kc/llvm.h"
@@ -48,7 +49,15 @@ static bool is_sampler(const struct shell *shell, unsigned i)
     return shell->facts->args[i].kind == TSL_FACT_SAMPLER;
 }
 
-/* The type of the outside: offsets for __local pointers, bits for samplers, the launch behind all. */
+/* char2 or uchar2: LLVM's back end takes the second from the wrong place, where they are parameters. */
+static bool is_two_bytes(LLVMTypeRef type)
+{
+    return LLVMGetTypeKind(type) == LLVMVectorTypeKind && LLVMGetVectorSize(type) == 2 &&
+           LLVMGetElementType(type) == LLVMInt8TypeInContext(LLVMGetTypeContext(type));
+}
+
+/* The type of the outside: offsets for __local pointers, bits for samplers, a number for two bytes, the launch behind
+ * all. */
 static LLVMTypeRef outside_type(const struct shell *shell)
 {
     LLVMTypeRef inside = LLVMGlobalGetValueType(shell->inside), type;
@@ -61,6 +70,8 @@ static LLVMTypeRef outside_type(const struct shell *shell)
             params[i] = LLVMInt32TypeInContext(shell->context);
         else if (is_sampler(shell, i))
             params[i] = LLVMInt64TypeInContext(shell->context);
+        else if (is_two_bytes(params[i]))
+            params[i] = LLVMInt16TypeInContext(shell->context);
     params[n] = LLVMPointerTypeInContext(shell->context, 0);
     type = LLVMFunctionType(LLVMVoidTypeInContext(shell->context), params, n + 1, false);
     free(params);
@@ -103,6 +114,8 @@ static LLVMValueRef inner_argument(const struct shell *shell, LLVMBuilderRef bui
         value = LLVMBuildGEP2(builder, LLVMInt8TypeInContext(shell->context), shell->shared, &value, 1, "");
     else if (is_sampler(shell, i))
         value = LLVMBuildIntToPtr(builder, value, type, "");
+    else if (is_two_bytes(type))
+        value = LLVMBuildBitCast(builder, value, type, "");
     return value;
 }
 
@@ -384,5 +397,6 @@ bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
         return false;
     kc_carry_products(request->module);
     kc_loose(request->module);
+    kc_split_bytes(request->module);
     return emit(request, text, log);
 }

@@ -23,6 +23,13 @@ static const char source[] =
     "kernel void set(global int *out, int value) { out[get_global_id(0)] = value; }\n"
     "kernel void take(global int *out, record r, float4 v) { *out = r.a + r.c[23] + (int)v.w; }\n"
     "kernel void is_null(global int *out, global int *maybe) { *out = maybe == 0; }\n"
+    "kernel void bytes(global uchar *out, uchar2 a, char2 b, uchar3 c, global const uchar *in, int from)\n"
+    "{\n"
+    "    uchar own[48];\n"
+    "    for (int i = 0; i < 48; i++) own[i] = in[i] + 100;\n"
+    "    vstore16(vload16(0, in + from), 0, out + 1); vstore16(vload16(0, own + from), 0, out + 17);\n"
+    "    vstore2(a, 0, out + 33); vstore2(as_uchar2(b), 0, out + 35); vstore3(c, 0, out + 37);\n"
+    "}\n"
     "kernel void nothing() {}\n"
     "kernel __attribute__((reqd_work_group_size(4, 2, 1))) void shaped(global int *out) { *out = 1; }\n";
 
@@ -99,15 +106,15 @@ static void wrong_creations_are_refused(void **state)
 
 static void all_kernels_at_once(void **state)
 {
-    cl_kernel kernels[6];
+    cl_kernel kernels[7];
     cl_uint n = 0;
     (void)state;
 
     assert_int_equal(clCreateKernelsInProgram(program, 0, NULL, &n), CL_SUCCESS);
-    assert_int_equal(n, 6);
-    assert_int_equal(clCreateKernelsInProgram(program, 5, kernels, NULL), CL_INVALID_VALUE);
-    assert_int_equal(clCreateKernelsInProgram(program, 6, kernels, NULL), CL_SUCCESS);
-    for (unsigned i = 0; i < 6; i++)
+    assert_int_equal(n, 7);
+    assert_int_equal(clCreateKernelsInProgram(program, 6, kernels, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clCreateKernelsInProgram(program, 7, kernels, NULL), CL_SUCCESS);
+    for (unsigned i = 0; i < 7; i++)
         assert_int_equal(clReleaseKernel(kernels[i]), CL_SUCCESS);
 }
 
@@ -255,6 +262,40 @@ static void all_kinds_of_arguments_arrive(void **state)
     clReleaseKernel(is_null);
     clReleaseMemObject(in);
     clReleaseMemObject(constant);
+    clReleaseMemObject(out);
+}
+
+/* Vectors of bytes as values, and where no vector begins. */
+static void bytes_arrive_wherever_they_are(void **state)
+{
+    enum { FROM = 5 };
+    const cl_uchar2 a = {{1, 2}};
+    const cl_char2 b = {{-3, 4}};
+    const cl_uchar3 c = {{5, 6, 7}};
+    const unsigned char values[] = {1, 2, 253, 4, 5, 6, 7};
+    unsigned char numbers[48], got[40];
+    cl_kernel kernel = make_kernel("bytes");
+    cl_mem out = make_buffer(context, CL_MEM_READ_WRITE, 64), in;
+    (void)state;
+
+    for (unsigned i = 0; i < sizeof numbers; i++)
+        numbers[i] = (unsigned char)i;
+    in = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof numbers, numbers, NULL);
+    set_mem(kernel, 0, out);
+    assert_int_equal(clSetKernelArg(kernel, 1, sizeof a, &a), CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 2, sizeof b, &b), CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 3, sizeof c, &c), CL_SUCCESS);
+    set_mem(kernel, 4, in);
+    set_int(kernel, 5, FROM);
+    launch(kernel, 1);
+    assert_int_equal(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL), CL_SUCCESS);
+    for (unsigned i = 0; i < 16; i++) {
+        assert_int_equal(got[1 + i], FROM + i);
+        assert_int_equal(got[17 + i], FROM + i + 100);
+    }
+    assert_memory_equal(got + 33, values, sizeof values);
+    clReleaseKernel(kernel);
+    clReleaseMemObject(in);
     clReleaseMemObject(out);
 }
 
@@ -474,6 +515,7 @@ int main(void)
         cmocka_unit_test(a_structure_is_no_larger_than_parameters_may_be),
         cmocka_unit_test(names_of_structures_are_free),
         cmocka_unit_test(all_kinds_of_arguments_arrive),
+        cmocka_unit_test(bytes_arrive_wherever_they_are),
         cmocka_unit_test(a_launch_has_the_arguments_of_its_moment),
         cmocka_unit_test(a_clone_has_the_arguments_and_its_own_life),
         cmocka_unit_test(a_kernel_tells_what_it_is),

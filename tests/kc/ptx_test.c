@@ -210,6 +210,25 @@ static void products_are_carried_round_loops(void **state)
     assert_int_equal(n_times(text, "", "mul.rn.f32"), 1); /* v * v, for both */
 }
 
+/* LLVM's back end reads 16 bytes at once wherever they begin, and the second of two that are a parameter elsewhere. */
+static void vectors_of_bytes_are_read_where_they_are(void **state)
+{
+    static const char text[] =
+        "kernel void f(global uchar *x, global uchar16 *y, global uchar2 *z, uchar2 c, char2 d, int i) "
+        "{\n"
+        "  uchar own[48]; for (int k = 0; k < 48; k++) own[k] = x[k];\n"
+        "  y[0] = vload16(0, x + i) + vload16(0, own + i); *z = c + as_uchar2(d);\n"
+        "}\n";
+    static const char aligned[] = "kernel void f(global uchar16 *x) { x[0] = x[1]; }\n";
+
+    (void)state;
+    assert_int_equal(n_times(text, "", "ld.global.v"), 0);
+    assert_int_equal(n_times(text, "", "ld.local.v"), 0);
+    assert_int_equal(n_times(text, "", ".param .u16 f_param_"), 2);
+    assert_int_equal(n_times(text, "", "ld.param.u32"), 0);
+    assert_int_equal(n_times(aligned, "", "ld.global.v4.u32"), 1);
+}
+
 static const char *find_ptxas(void)
 {
     static const char *const places[] = {"/usr/local/cuda/bin/ptxas", "/usr/bin/ptxas"};
@@ -270,6 +289,7 @@ int main(void)
         cmocka_unit_test(arguments_in_constant_memory_are_read_as_buffers),
         cmocka_unit_test(divisions_and_roots_are_as_exact_as_asked),
         cmocka_unit_test(products_are_carried_round_loops),
+        cmocka_unit_test(vectors_of_bytes_are_read_where_they_are),
         cmocka_unit_test(assemblers_take_it),
         cmocka_unit_test(newer_processors_get_code_that_they_can_run),
     };
