@@ -175,6 +175,14 @@ void tsl_cuda_fence_end(struct tsl_cuda_fence *fence, cl_int status)
     tsl_cuda_bridge_kick(tsl_cuda_member(fence->base.member));
 }
 
+/* CUDA writes out what kernels print when it is synchronised with, not when it is asked, and OpenCL by the end of their
+ * launches (6.15.14). The fence's event is over, so this waits for nothing. */
+static void flush_prints(const struct tsl_cuda_fence *fence)
+{
+    if (atomic_load(&fence->lane->prints))
+        tsl_cu.cuEventSynchronize(fence->end);
+}
+
 /* The device is through with it, or lost: SENT → OVER. What is due with it is done first, by whoever comes first. */
 static void settle(struct tsl_cuda_fence *fence, cl_int status)
 {
@@ -185,6 +193,8 @@ static void settle(struct tsl_cuda_fence *fence, cl_int status)
         status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     if (status == CL_COMPLETE && fence->due_number)
         tsl_cuda_dues_run(member, fence->due_number);
+    if (status == CL_COMPLETE)
+        flush_prints(fence);
     if (atomic_compare_exchange_strong(&fence->state, &sent, TSL_CUDA_SETTLING)) {
         fence->status = status;
         set_state(fence, TSL_CUDA_OVER);

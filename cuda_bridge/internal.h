@@ -163,6 +163,7 @@ struct tsl_cuda_lane {
     uint32_t flagged;                      /* what it will have written last; guarded by lock */
     uint64_t doubtful;                     /* number of the newest work that waits for gates; guarded by lock */
     struct tsl_cuda_batch *batch;          /* launches that go on their way together; NULL: none were quick yet */
+    atomic_bool prints;                    /* a kernel was sent that calls printf */
     bool piping;                           /* the pipeline has the lane's newest work; what follows is held */
     struct tsl_cuda_fence *piped;          /* that work's fence, a reference, or NULL */
     uint64_t piped_ns;                     /* when it began */

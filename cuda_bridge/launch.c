@@ -260,6 +260,8 @@ cl_int tsl_cuda_run_launch(struct tsl_cuda_lane *lane, struct tsl_cuda_work *wor
     unsigned n[3];
     CUresult result = CUDA_SUCCESS;
 
+    if (work->launch.kernel->facts->prints)
+        atomic_store(&lane->prints, true);
     work->launch.args[work->launch.n_args] = &g.grid.hidden;
     if (tsl_cuda_one_grid(&work->launch, &g.grid)) {
         result = launch_grid(&g);

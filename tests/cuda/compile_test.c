@@ -6,6 +6,7 @@
 #include "cuda_env.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 /* The stand-in knows these kernels by name; a real GPU computes what they say. */
 static const char source[] =
@@ -105,6 +106,65 @@ static void source_runs(void **state)
     program = build_source();
     check_sum(program);
     driver->program_free(program);
+}
+
+static const char printing[] =
+    "kernel void vector_add(global const int *a, global const int *b, global int *out) {\n"
+    "    out[get_global_id(0)] = a[get_global_id(0)] + b[get_global_id(0)]; printf(\"printed\\n\");\n"
+    "}\n";
+
+/* Where standard output goes meanwhile; what it was. */
+static int redirect(int file)
+{
+    int kept = dup(STDOUT_FILENO);
+
+    fflush(stdout);
+    assert_true(kept >= 0 && dup2(file, STDOUT_FILENO) >= 0);
+    return kept;
+}
+
+/* Nobody waits, the fence is only looked at. The stand-in prints nothing: it counts what makes CUDA do it. */
+static void what_a_kernel_prints_is_there_when_it_is_complete(void **state)
+{
+    struct tsl_program_input input = input_of(printing, "");
+    struct tsl_bound_arg args[3];
+    struct tsl_bound_args bound = bind(3, args);
+    struct tsl_window window = whole(1, 0);
+    struct tsl_dprogram *program;
+    struct tsl_dkernel *kernel;
+    struct tsl_mem *mem[3];
+    struct tsl_fence *fence;
+    FILE *file = tmpfile();
+    unsigned n_synchronised = standin.calls ? standin.calls("cuEventSynchronize") : 0;
+    int kept;
+    char *log;
+
+    (void)state;
+    if (!compiles() || !file)
+        return;
+    assert_int_equal(driver->build(member, &input, &program, &log), CL_SUCCESS);
+    free(log);
+    kernel = new_kernel(program, "vector_add");
+    for (int i = 0; i < 3; i++)
+        args[i] = mem_arg(mem[i] = new_mem(4));
+    kept = redirect(fileno(file));
+    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, &fence), CL_SUCCESS);
+    assert_int_equal(driver->flush(lane), CL_SUCCESS);
+    while (driver->fence_status(fence) > CL_COMPLETE)
+        continue;
+    close(redirect(kept));
+    close(kept);
+    assert_int_equal(driver->fence_status(fence), CL_COMPLETE);
+    if (standin.calls)
+        assert_true(standin.calls("cuEventSynchronize") > n_synchronised);
+    else
+        assert_int_equal(lseek(fileno(file), 0, SEEK_END), strlen("printed\n"));
+    fclose(file);
+    tsl_fence_unref(fence);
+    driver->kernel_free(kernel);
+    driver->program_free(program);
+    for (int i = 0; i < 3; i++)
+        driver->mem_free(mem[i]);
 }
 
 static void facts_come_from_the_compiler(void **state)
@@ -334,6 +394,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(source_runs),
+        cmocka_unit_test(what_a_kernel_prints_is_there_when_it_is_complete),
         cmocka_unit_test(facts_come_from_the_compiler),
         cmocka_unit_test(local_memory_and_barriers_work),
         cmocka_unit_test(ids_come_out_right),
