@@ -17,7 +17,8 @@ cl_int tsl_check_device_type(cl_device_type type)
 cl_int tsl_check_queue(struct tsl_enqueue *e, cl_command_queue queue, cl_command_type type, bool blocking)
 {
     *e = (struct tsl_enqueue){.queue = tsl_queue_from(queue), .type = type, .blocking = blocking};
-    if (!e->queue)
+    /* One that was released may still be seen through its commands' events, but nobody would flush what comes now. */
+    if (!e->queue || tsl_object_users(&e->queue->object) == 0)
         return CL_INVALID_COMMAND_QUEUE;
     return tsl_forked() ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
 }

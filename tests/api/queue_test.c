@@ -148,6 +148,30 @@ static void is_counted(void **state)
     assert_int_equal(clFlush(queue), CL_INVALID_COMMAND_QUEUE);
 }
 
+/* A command under way lets its queue be asked for, and taken again, but nobody would flush what came to it meanwhile.
+ */
+static void released_takes_no_commands(void **state)
+{
+    cl_command_queue queue = make_queue(context, 0), seen = NULL;
+    cl_event gate = make_user_event(context), event, other;
+    (void)state;
+
+    assert_int_equal(clEnqueueMarkerWithWaitList(queue, 1, &gate, &event), CL_SUCCESS);
+    assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
+    assert_int_equal(clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof seen, &seen, NULL), CL_SUCCESS);
+    assert_ptr_equal(seen, queue);
+    assert_int_equal(clEnqueueMarkerWithWaitList(queue, 0, NULL, NULL), CL_INVALID_COMMAND_QUEUE);
+    assert_int_equal(clRetainCommandQueue(queue), CL_SUCCESS);
+    assert_int_equal(clEnqueueMarkerWithWaitList(queue, 0, NULL, &other), CL_SUCCESS);
+    assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
+    assert_int_equal(clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
+    assert_int_equal(clWaitForEvents(1, &other), CL_SUCCESS);
+    clReleaseEvent(gate);
+    clReleaseEvent(event);
+    clReleaseEvent(other);
+    assert_int_equal(clFlush(queue), CL_INVALID_COMMAND_QUEUE);
+}
+
 /* ---- Markers and barriers ---- */
 
 static cl_command_type type_of(cl_event event)
@@ -224,6 +248,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_places_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(properties_stay, setup, teardown),
         cmocka_unit_test_setup_teardown(is_counted, setup, teardown),
+        cmocka_unit_test_setup_teardown(released_takes_no_commands, setup, teardown),
         cmocka_unit_test_setup_teardown(order_commands_complete, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_order_commands_are_refused, setup, teardown),
     };
