@@ -18,6 +18,22 @@ static void choose(struct tsl_member *const **members, unsigned *n)
     *n = 1;
 }
 
+unsigned tsl_members_that_compile(struct tsl_member *const *members, unsigned n, struct tsl_member **some)
+{
+    unsigned n_some = 0;
+
+    for (unsigned i = 0; i < n; i++) {
+        const struct tsl_path *path = members[i]->path;
+        cl_bool compiles;
+
+        if (members[i]->driver->info(path, CL_DEVICE_COMPILER_AVAILABLE, sizeof compiles, &compiles, NULL) || compiles)
+            some[n_some++] = members[i];
+    }
+    for (unsigned i = 0; n_some == 0 && i < n; i++)
+        some[i] = members[i];
+    return n_some ? n_some : n;
+}
+
 struct tsl_device_facts *tsl_device_facts_create(struct tsl_member *const *members, unsigned n)
 {
     struct tsl_device_facts *facts = calloc(1, sizeof *facts);

@@ -34,6 +34,10 @@ struct tsl_names {
 struct tsl_device_facts *tsl_device_facts_create(struct tsl_member *const *members, unsigned n);
 void tsl_device_facts_destroy(struct tsl_device_facts *facts); /* NULL allowed */
 
+/* Those that have a compiler, of which the language depends that programs of source are written in; all, if none has.
+ * The others run what was made for them (docs/fpga.md). some: room for n. Returns how many. Calls the drivers. */
+unsigned tsl_members_that_compile(struct tsl_member *const *members, unsigned n, struct tsl_member **some);
+
 /* device_numbers.c: the table of numbers. fixed: the answer doesn't depend on the members. */
 struct tsl_number_row;
 const struct tsl_number_row *tsl_number_row(cl_device_info param); /* NULL: not one of the numbers */

@@ -345,8 +345,9 @@ static unsigned find_images(struct tsl_member *const *members, unsigned n, struc
 
 bool tsl_names_fill(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n)
 {
-    struct tsl_member *some[TSL_MAX_MEMBERS];
-    const struct group all = {members, n}, with_images = {some, find_images(members, n, some)};
+    struct tsl_member *compiling[TSL_MAX_MEMBERS], *some[TSL_MAX_MEMBERS];
+    const struct group all = {compiling, tsl_members_that_compile(members, n, compiling)};
+    const struct group with_images = {some, find_images(members, n, some)};
 
     facts->extensions = make_names(LENGTH(own_extensions) + LENGTH(known_extensions) + LENGTH(image_extensions) + 1);
     facts->c_features = make_names(LENGTH(known_features) + LENGTH(image_features));
@@ -363,8 +364,8 @@ bool tsl_names_fill(struct tsl_device_facts *facts, struct tsl_member *const *me
     facts->built_ins = collect_built_ins(members, n);
     if (!facts->extensions || !facts->c_features || !facts->c_versions || !facts->built_ins)
         return false;
-    forget_3(facts, members, n);
-    facts->version = common_version(members, n);
+    forget_3(facts, all.members, all.n);
+    facts->version = common_version(all.members, all.n);
     facts->c_version = backwards_compatible(facts->c_versions);
     return true;
 }

@@ -10,7 +10,9 @@ enum rule {
     MIN,   /* the smallest: no member may be asked for more than it has */
     MAX,   /* the largest: what suits it suits all (alignments), or a hint */
     SUM,   /* all work at once */
-    ALL,   /* the bits that all have */
+    /* Of those that compile alone, as the others run no source. */
+    LEAST_OF_C, /* the smallest */
+    ALL,        /* the bits that all have */
     /* Of those that have images alone, as kernels that use them go there. Without any: value. */
     LEAST_IMAGE,
     COMMON_IMAGE, /* an alignment that suits all; 0 if it is 0 on one */
@@ -46,20 +48,20 @@ static const struct tsl_number_row rows[] = {
     {CL_DEVICE_MAX_COMPUTE_UNITS, UINT, SUM, 1, 0},
     {CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, UINT, FIXED, 3, 0},
     {CL_DEVICE_MAX_WORK_GROUP_SIZE, SIZE, MIN, 1, 0},
-    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR, UINT, MIN, 1, 0},
-    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT, UINT, MIN, 1, 0},
-    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT, UINT, MIN, 1, 0},
-    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG, UINT, MIN, 1, 0},
-    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT, UINT, MIN, 1, 0},
-    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, UINT, MIN, 0, 0},
-    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF, UINT, MIN, 0, 0},
-    {CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR, UINT, MIN, 1, 0},
-    {CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT, UINT, MIN, 1, 0},
-    {CL_DEVICE_NATIVE_VECTOR_WIDTH_INT, UINT, MIN, 1, 0},
-    {CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG, UINT, MIN, 1, 0},
-    {CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, UINT, MIN, 1, 0},
-    {CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, UINT, MIN, 0, 0},
-    {CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, UINT, MIN, 0, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR, UINT, LEAST_OF_C, 1, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT, UINT, LEAST_OF_C, 1, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT, UINT, LEAST_OF_C, 1, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG, UINT, LEAST_OF_C, 1, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT, UINT, LEAST_OF_C, 1, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, UINT, LEAST_OF_C, 0, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF, UINT, LEAST_OF_C, 0, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR, UINT, LEAST_OF_C, 1, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT, UINT, LEAST_OF_C, 1, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_INT, UINT, LEAST_OF_C, 1, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG, UINT, LEAST_OF_C, 1, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, UINT, LEAST_OF_C, 1, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, UINT, LEAST_OF_C, 0, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, UINT, LEAST_OF_C, 0, 0},
     {CL_DEVICE_MAX_CLOCK_FREQUENCY, UINT, MAX, 0, 0},
     {CL_DEVICE_ADDRESS_BITS, UINT, FIXED, 8 * sizeof(void *), 0}, /* members with others don't count */
     {CL_DEVICE_MAX_MEM_ALLOC_SIZE, ULONG, MIN, 0, 0},
@@ -129,8 +131,8 @@ static const struct tsl_number_row rows[] = {
      ATOMIC_ORDERS | ATOMIC_SCOPES},
     {CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, UINT, FIXED, CL_FALSE, 0},
     {CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, SIZE, MAX, 1, 0},
-    {CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT, UINT, MIN, CL_FALSE, 0},
-    {CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT, UINT, MIN, CL_FALSE, 0},
+    {CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT, UINT, LEAST_OF_C, CL_FALSE, 0},
+    {CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT, UINT, LEAST_OF_C, CL_FALSE, 0},
     {CL_DEVICE_LUID_VALID_KHR, UINT, FIXED, CL_FALSE, 0},
     {CL_DEVICE_NODE_MASK_KHR, UINT, FIXED, 0, 0},
 };
@@ -194,6 +196,7 @@ static cl_ulong combine(const struct tsl_number_row *row, cl_ulong a, cl_ulong b
 {
     switch (row->rule) {
     case MIN:
+    case LEAST_OF_C:
     case LEAST_IMAGE:
         return a < b ? a : b;
     case MAX:
@@ -245,7 +248,13 @@ static void fill_work_item_sizes(struct tsl_device_facts *facts, struct tsl_memb
 
 void tsl_numbers_fill(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n)
 {
+    struct tsl_member *some[TSL_MAX_MEMBERS];
+    unsigned n_some = tsl_members_that_compile(members, n, some);
+
     for (size_t i = 0; i < N_ROWS; i++)
-        facts->numbers[i] = evaluate(&rows[i], members, n);
+        if (rows[i].rule == LEAST_OF_C || rows[i].rule == ALL)
+            facts->numbers[i] = evaluate(&rows[i], some, n_some);
+        else
+            facts->numbers[i] = evaluate(&rows[i], members, n);
     fill_work_item_sizes(facts, members, n);
 }

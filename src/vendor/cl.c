@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 static const struct function {
     const char *name;
@@ -72,6 +74,42 @@ void tsl_vendor_cl_fill(struct tsl_vendor_cl *cl, cl_platform_id platform, tsl_v
         if (found && (address || !is_loaders(found, own)))
             memcpy((char *)cl + f->ours, &found, sizeof(found));
     }
+}
+
+/* What lies behind a table's end may be no memory at all. */
+static bool read_safely(const void *from, void *to, size_t size)
+{
+    struct iovec remote = {(void *)(uintptr_t)from, size}, local = {to, size};
+
+    return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size;
+}
+
+/* Does the vendor's library have a function of that name in its slot of the table? */
+static bool is_named(const char *table, const struct function *f, const void *own)
+{
+    Dl_info here, there;
+    void *found;
+
+    return read_safely(table + f->theirs, &found, sizeof(found)) && found && dladdr(found, &here) && here.dli_sname &&
+           here.dli_saddr == found && !strncmp(here.dli_sname, f->name, strlen(f->name)) && dladdr(own, &there) &&
+           here.dli_fbase == there.dli_fbase;
+}
+
+unsigned tsl_vendor_cl_version(cl_platform_id platform, tsl_vendor_address_fn address, unsigned said)
+{
+    const char *table = *(const char *const *)platform;
+    void *own;
+
+    if (said != 100)
+        return said;
+    memcpy(&own, table + offsetof(cl_icd_dispatch, clGetPlatformInfo), sizeof(own));
+    for (size_t i = 0; i < N_FUNCTIONS; i++) {
+        const struct function *f = &functions[i];
+
+        if (f->version == 110 && !(address ? address(platform, f->name) != NULL : is_named(table, f, own)))
+            return said;
+    }
+    return 110;
 }
 
 void tsl_vendor_cl_limit(struct tsl_vendor_cl *cl, unsigned version)

@@ -100,6 +100,14 @@ bool tsl_vendor_is_icd2(cl_platform_id platform);
 void tsl_vendor_cl_fill(struct tsl_vendor_cl *cl, cl_platform_id platform, tsl_vendor_address_fn address,
                         unsigned version);
 
+/*
+ * 110 for a platform that says 100 and has all functions of OpenCL 1.1 that we need; else what it says. FPGAs' runtimes
+ * (Intel's, Xilinx's XRT) say 1.0, which is what was certified, and have the rest. As the table may really end where
+ * OpenCL 1.0 does, a slot behind that is believed only if the vendor's library itself calls what it leads to by the
+ * function's name, with or without an ending (clSetEventCallbackIntelFPGA).
+ */
+unsigned tsl_vendor_cl_version(cl_platform_id platform, tsl_vendor_address_fn address, unsigned said);
+
 /* Drops what a device of this version need not support although its platform has it. */
 void tsl_vendor_cl_limit(struct tsl_vendor_cl *cl, unsigned version);
 

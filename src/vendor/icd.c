@@ -111,9 +111,10 @@ static tsl_vendor_address_fn address_of(const struct library *library, cl_platfo
 }
 
 /* Takes the name. */
-static struct tsl_vendor_platform *add_platform(const struct library *library, cl_platform_id id, unsigned version,
+static struct tsl_vendor_platform *add_platform(const struct library *library, cl_platform_id id, unsigned said,
                                                 char *name)
 {
+    unsigned version = tsl_vendor_cl_version(id, address_of(library, id), said);
     struct tsl_vendor_platform *platform = calloc(1, sizeof(*platform));
     const char *missing;
 
@@ -121,6 +122,7 @@ static struct tsl_vendor_platform *add_platform(const struct library *library, c
         goto no_platform;
     platform->id = id;
     platform->version = version;
+    platform->modest = version > said;
     platform->name = name;
     tsl_vendor_cl_fill(&platform->cl, id, address_of(library, id), version);
     missing = tsl_vendor_cl_missing(&platform->cl);

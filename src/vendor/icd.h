@@ -15,7 +15,8 @@
 struct tsl_vendor_platform {
     cl_platform_id id;
     struct tsl_vendor_cl cl;
-    unsigned version; /* as tsl_vendor_version gives it */
+    unsigned version; /* as tsl_vendor_cl_version gives it */
+    bool modest;      /* it has that, though it says less; so do its devices */
     char *name;       /* CL_PLATFORM_NAME */
     struct tsl_vendor_device *devices;
     unsigned probe; /* the number of the probe that reported it last */

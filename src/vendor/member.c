@@ -58,7 +58,7 @@ static unsigned version_of(const struct tsl_vendor_platform *platform, cl_device
     unsigned version = text ? tsl_vendor_version(text) : 0;
 
     free(text);
-    return version;
+    return version == 100 && platform->modest ? platform->version : version;
 }
 
 static void show_device(const struct probe *probe, struct tsl_vendor_platform *platform, cl_device_id id,

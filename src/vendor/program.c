@@ -274,8 +274,9 @@ void tsl_vendor_program_free(struct tsl_dprogram *program)
     free(p);
 }
 
-static cl_int names_of(const struct tsl_vendor_cl *cl, cl_program program, char **names)
+static cl_int names_12(struct tsl_vendor_member *m, cl_program program, char **names)
 {
+    const struct tsl_vendor_cl *cl = m->cl;
     size_t size = 0;
     cl_int error = cl->clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);
 
@@ -287,28 +288,6 @@ static cl_int names_of(const struct tsl_vendor_cl *cl, cl_program program, char 
     error = size ? cl->clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, size, *names, NULL) : CL_SUCCESS;
     if (error)
         free(*names);
-    return error;
-}
-
-static cl_int get_names(struct tsl_vendor_program *p, char **names)
-{
-    const struct tsl_vendor_cl *cl = tsl_vendor_member(p->base.member)->cl;
-    cl_int error = names_of(cl, p->program, names);
-
-    for (unsigned i = 0; i < p->n_more && !error; i++) {
-        char *more, *both = NULL;
-
-        error = names_of(cl, p->more[i], &more);
-        if (error)
-            more = NULL;
-        else if (asprintf(&both, "%s;%s", *names, more) < 0) {
-            both = NULL;
-            error = CL_OUT_OF_HOST_MEMORY;
-        }
-        free(more);
-        free(*names);
-        *names = both;
-    }
     return error;
 }
 
@@ -328,17 +307,17 @@ static cl_int add_name(const struct tsl_vendor_cl *cl, cl_kernel kernel, char **
 }
 
 /* OpenCL 1.1 tells the names only by kernel objects. */
-static cl_int get_names_11(struct tsl_vendor_program *p, char **names)
+static cl_int names_11(struct tsl_vendor_member *m, cl_program program, char **names)
 {
-    struct tsl_vendor_member *m = tsl_vendor_member(p->base.member);
     const struct tsl_vendor_cl *cl = m->cl;
     cl_uint n = 0;
-    cl_int error = cl->clCreateKernelsInProgram(p->program, 0, NULL, &n);
+    cl_int error =
+        cl->clCreateKernelsInProgram ? cl->clCreateKernelsInProgram(program, 0, NULL, &n) : CL_INVALID_OPERATION;
     cl_kernel *kernels = error ? NULL : calloc(n + 1, sizeof(cl_kernel));
 
     if (!kernels)
         return error ? error : CL_OUT_OF_HOST_MEMORY;
-    error = cl->clCreateKernelsInProgram(p->program, n, kernels, NULL);
+    error = cl->clCreateKernelsInProgram(program, n, kernels, NULL);
     if (error)
         goto no_kernels;
     *names = strdup("");
@@ -354,6 +333,33 @@ no_kernels:
     return error;
 }
 
+static cl_int names_of(struct tsl_vendor_member *m, cl_program program, char **names)
+{
+    return m->device->version >= 120 ? names_12(m, program, names) : names_11(m, program, names);
+}
+
+static cl_int get_names(struct tsl_vendor_program *p, char **names)
+{
+    struct tsl_vendor_member *m = tsl_vendor_member(p->base.member);
+    cl_int error = names_of(m, p->program, names);
+
+    for (unsigned i = 0; i < p->n_more && !error; i++) {
+        char *more, *both = NULL;
+
+        error = names_of(m, p->more[i], &more);
+        if (error)
+            more = NULL;
+        else if (asprintf(&both, "%s;%s", *names, more) < 0) {
+            both = NULL;
+            error = CL_OUT_OF_HOST_MEMORY;
+        }
+        free(more);
+        free(*names);
+        *names = both;
+    }
+    return error;
+}
+
 cl_int tsl_vendor_program_kernels(struct tsl_dprogram *program, char **names)
 {
     struct tsl_vendor_device *device = tsl_vendor_member(program->member)->device;
@@ -361,7 +367,7 @@ cl_int tsl_vendor_program_kernels(struct tsl_dprogram *program, char **names)
     cl_int error;
 
     tsl_vendor_enter(device);
-    error = device->version >= 120 ? get_names(p, names) : get_names_11(p, names);
+    error = get_names(p, names);
     tsl_vendor_leave(device);
     return error;
 }

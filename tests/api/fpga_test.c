@@ -7,6 +7,7 @@
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl-fpga POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
 /* variant: copying TESELA_VENDORS={build}/vendors-pocl-fpga POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin TESELA_ZERO_COPY=off */
+/* variant: old FPGA_PLATFORM_VERSION="OpenCL 1.0 test FPGA" FPGA_VERSION="OpenCL 1.0 test FPGA" TESELA_VENDORS={build}/vendors-pocl-fpga POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
 #include "begin.h"
 
 #include "../vendor/fpga.h"

@@ -67,6 +67,7 @@ static const struct answer big_answers[] = {
     {CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, 32, 0, 0, 0, 0},
     {CL_DEVICE_HOST_UNIFIED_MEMORY, CL_FALSE, 0, 0, 0, 0},
     {CL_DEVICE_AVAILABLE, CL_TRUE, 0, 0, 0, 0},
+    {CL_DEVICE_COMPILER_AVAILABLE, CL_TRUE, 0, 0, 0, 0},
     {CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, 0x7f, 0, 0, 0, 0},
     {CL_DEVICE_VERSION, 0, "OpenCL 3.0 big", 0, 0, 0},
     {CL_DEVICE_OPENCL_C_VERSION, 0, "OpenCL C 2.0 big", 0, 0, 0},
@@ -98,7 +99,13 @@ static const struct answer old_answers[] = {
     {CL_DEVICE_OPENCL_C_VERSION, 0, "OpenCL C 1.1 ", 0, 0, 0},
     {0, 0, 0, 0, 0, 0},
 };
+static const struct answer board_answers[] = {
+    {CL_DEVICE_COMPILER_AVAILABLE, CL_FALSE, 0, 0, 0, 0}, {CL_DEVICE_MAX_WORK_GROUP_SIZE, 8, 0, 0, 0, 0},
+    {CL_DEVICE_VERSION, 0, "OpenCL 1.0 board", 0, 0, 0},  {CL_DEVICE_OPENCL_C_VERSION, 0, "OpenCL C 1.0 ", 0, 0, 0},
+    {CL_DEVICE_EXTENSIONS, 0, "cl_khr_icd", 0, 0, 0},     {0, 0, 0, 0, 0, 0},
+};
 
+static const struct tsl_path board_path = {.priv = (void *)board_answers};
 static const struct tsl_path big_path = {.priv = (void *)big_answers};
 static const struct tsl_path small_path = {.priv = (void *)small_answers};
 static const struct tsl_path old_path = {.priv = (void *)old_answers};
@@ -110,6 +117,7 @@ static struct tsl_member small = {
     .driver = &driver,
     .path = &small_path,
     .caps = {.memory_size = 16ull << 30, .max_alloc_size = 8ull << 30, .base_align = 128, .speed = 1}};
+static struct tsl_member board = {.driver = &driver, .path = &board_path, .caps = {.speed = 0.1}};
 static struct tsl_member old = {.driver = &driver, .path = &old_path, .caps = {.speed = 1}};
 
 static struct tsl_device_facts *facts_of(struct tsl_member *a, struct tsl_member *b)
@@ -203,6 +211,27 @@ static void names_are_what_all_have(void **state)
     assert_int_equal(facts->c_version, CL_MAKE_VERSION(1, 2, 0));
     assert_int_equal(facts->version, CL_MAKE_VERSION(3, 0, 0));
     tsl_device_facts_destroy(facts);
+}
+
+/* What runs no source doesn't say how that may be written; what is launched there counts. */
+static void the_language_is_that_of_compilers(void **state)
+{
+    struct tsl_device_facts *one = facts_of(&big, NULL), *two = facts_of(&big, &board), *alone = facts_of(&board, NULL);
+    (void)state;
+
+    assert_int_equal(two->version, CL_MAKE_VERSION(3, 0, 0));
+    assert_int_equal(two->c_version, one->c_version);
+    assert_int_equal(two->extensions->n, one->extensions->n);
+    assert_int_equal(two->c_features->n, one->c_features->n);
+    assert_int_equal(number(two, CL_DEVICE_DOUBLE_FP_CONFIG), number(one, CL_DEVICE_DOUBLE_FP_CONFIG));
+    assert_int_not_equal(number(two, CL_DEVICE_DOUBLE_FP_CONFIG), 0);
+    assert_int_equal(number(two, CL_DEVICE_MAX_WORK_GROUP_SIZE), 8);
+    assert_int_equal(number(two, CL_DEVICE_COMPILER_AVAILABLE), CL_TRUE);
+    assert_int_equal(alone->version, CL_MAKE_VERSION(1, 0, 0));
+    assert_int_equal(number(alone, CL_DEVICE_DOUBLE_FP_CONFIG), 0);
+    tsl_device_facts_destroy(one);
+    tsl_device_facts_destroy(two);
+    tsl_device_facts_destroy(alone);
 }
 
 /* The same of the same members, another of others; the driver's is another than the device's. */
@@ -343,6 +372,7 @@ int main(void)
         cmocka_unit_test(memory_is_what_the_drivers_allocate_by),
         cmocka_unit_test(silence_counts_as_the_least),
         cmocka_unit_test(names_are_what_all_have),
+        cmocka_unit_test(the_language_is_that_of_compilers),
         cmocka_unit_test(uuids_tell_devices_apart),
         cmocka_unit_test(one_card_has_an_address),
         cmocka_unit_test(opencl_c_3_needs_a_member_that_has_it),

@@ -192,13 +192,18 @@ static void info_tells_of_platforms_without_devices(void **state)
     says("Platforms without devices\n    sabotage.icd: its library shows no platform");
 }
 
-/* Whose boards' OpenCL is too old (Xilinx's XRT says 1.0) is to read it there; a newer one serves. */
+/* Whose boards' OpenCL is too old is to read it there; a newer one serves, and one that only says less than it has. */
 static void info_tells_of_devices_that_are_too_old(void **state)
 {
     (void)state;
     assert_int_equal(shell("FPGA_VERSION='OpenCL 1.0' TESELA_VENDORS=$TESELA_BUILD/vendors-fpga $T info"), 0);
     says(
         "because: it speaks OpenCL 1.0 only, and has no user events and callbacks of events (1.1), which Tesela needs");
+    assert_int_equal(shell("FPGA_PLATFORM_VERSION='OpenCL 1.0' FPGA_VERSION='OpenCL 1.0' "
+                           "TESELA_VENDORS=$TESELA_BUILD/vendors-fpga $T info"),
+                     0);
+    assert_null(strstr(said, "OpenCL 1.0 only"));
+    says("test board");
     assert_int_equal(shell("FPGA_VERSION='OpenCL 1.1' TESELA_VENDORS=$TESELA_BUILD/vendors-fpga $T info"), 0);
     assert_null(strstr(said, "OpenCL 1.0 only"));
     says("test board");

@@ -56,6 +56,24 @@ static void a_short_table_is_not_read_past_its_end(void **state)
     munmap(pages, pages_size);
 }
 
+/* What lies behind OpenCL 1.0's end may be unreadable, or functions of other names. Those that have the right names are
+ * the test FPGA's (api.fpga.old). */
+static void one_that_says_1_0_is_believed_unless_its_functions_are_named(void **state)
+{
+    size_t pages_size;
+    void *pages;
+    struct _cl_platform_id platform = {
+        table_ending_at(offsetof(cl_icd_dispatch, clSetEventCallback), &pages, &pages_size)};
+
+    (void)state;
+    assert_int_equal(tsl_vendor_cl_version(&platform, NULL, 100), 100);
+    munmap(pages, pages_size);
+    platform.table = table_ending_at(sizeof(cl_icd_dispatch), &pages, &pages_size);
+    assert_int_equal(tsl_vendor_cl_version(&platform, NULL, 100), 100);
+    assert_int_equal(tsl_vendor_cl_version(&platform, NULL, 120), 120);
+    munmap(pages, pages_size);
+}
+
 static void a_device_older_than_its_platform_loses_functions(void **state)
 {
     static cl_icd_dispatch table;
@@ -219,6 +237,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_short_table_is_not_read_past_its_end),
+        cmocka_unit_test(one_that_says_1_0_is_believed_unless_its_functions_are_named),
         cmocka_unit_test(a_device_older_than_its_platform_loses_functions),
         cmocka_unit_test(an_icd_2_vendor_is_asked_for_each_function),
         cmocka_unit_test(versions_are_numbers),

@@ -183,8 +183,9 @@ static cl_int CL_API_CALL get_platform_info(cl_platform_id id, cl_platform_info 
         return give_text("Tesela test FPGA", size, value, size_ret);
     case CL_PLATFORM_VENDOR:
         return give_text("Tesela's tests", size, value, size_ret);
-    case CL_PLATFORM_VERSION:
-        return give_text("OpenCL 1.2 test FPGA", size, value, size_ret);
+    case CL_PLATFORM_VERSION: /* FPGA_PLATFORM_VERSION: what it says instead. */
+        return give_text(getenv("FPGA_PLATFORM_VERSION") ? getenv("FPGA_PLATFORM_VERSION") : "OpenCL 1.2 test FPGA",
+                         size, value, size_ret);
     case CL_PLATFORM_PROFILE:
         return give_text("FULL_PROFILE", size, value, size_ret);
     case CL_PLATFORM_EXTENSIONS:
@@ -529,6 +530,17 @@ static cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name,
     return made(kernel, CL_SUCCESS, error);
 }
 
+static cl_int CL_API_CALL create_kernels(cl_program program, cl_uint n, cl_kernel *kernels, cl_uint *n_ret)
+{
+    if (!fpga_is(program, FPGA_PROGRAM) || !program->built)
+        return CL_INVALID_PROGRAM_EXECUTABLE;
+    for (unsigned i = 0; kernels && i < n && i < program->n_designs; i++)
+        kernels[i] = create_kernel(program, program->designs[i]->name, NULL);
+    if (n_ret)
+        *n_ret = program->n_designs;
+    return CL_SUCCESS;
+}
+
 static cl_int CL_API_CALL release_kernel(cl_kernel kernel)
 {
     return release(kernel, FPGA_KERNEL, CL_INVALID_KERNEL);
@@ -793,6 +805,17 @@ static cl_int CL_API_CALL enqueue_marker(cl_command_queue queue, cl_uint n, cons
     return command ? fpga_enqueue(command, n, waits, false, event) : CL_INVALID_COMMAND_QUEUE;
 }
 
+/* As OpenCL 1.0 has them: queues are in order, so what follows waits, too. */
+static cl_int CL_API_CALL enqueue_marker_10(cl_command_queue queue, cl_event *event)
+{
+    return enqueue_marker(queue, 0, NULL, event);
+}
+
+static cl_int CL_API_CALL enqueue_waits(cl_command_queue queue, cl_uint n, const cl_event *waits)
+{
+    return enqueue_marker(queue, n, waits, NULL);
+}
+
 static cl_int check_launch(cl_kernel kernel, cl_uint dimensions, const size_t *global, const size_t *local)
 {
     if (!fpga_is(kernel, FPGA_KERNEL))
@@ -832,6 +855,14 @@ static cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kerne
     return fpga_enqueue(command, n, waits, false, event);
 }
 
+/* ---- Names --------------------------------------------------------------------------------------------------------
+ */
+
+NAMED(create_sub_buffer, clCreateSubBuffer);
+NAMED(enqueue_read_rect, clEnqueueReadBufferRect);
+NAMED(enqueue_write_rect, clEnqueueWriteBufferRect);
+NAMED(enqueue_copy_rect, clEnqueueCopyBufferRect);
+
 /* ---- The table ----------------------------------------------------------------------------------------------------
  */
 
@@ -857,6 +888,7 @@ const cl_icd_dispatch fpga_dispatch = {
     .clGetProgramInfo = get_program_info,
     .clGetProgramBuildInfo = get_build_info,
     .clCreateKernel = create_kernel,
+    .clCreateKernelsInProgram = create_kernels,
     .clReleaseKernel = release_kernel,
     .clSetKernelArg = set_kernel_arg,
     .clGetKernelInfo = get_kernel_info,
@@ -878,6 +910,8 @@ const cl_icd_dispatch fpga_dispatch = {
     .clEnqueueWriteBufferRect = enqueue_write_rect,
     .clEnqueueCopyBufferRect = enqueue_copy_rect,
     .clEnqueueFillBuffer = enqueue_fill,
+    .clEnqueueMarker = enqueue_marker_10,
+    .clEnqueueWaitForEvents = enqueue_waits,
     .clEnqueueMarkerWithWaitList = enqueue_marker,
     .clEnqueueNDRangeKernel = enqueue_kernel,
 };

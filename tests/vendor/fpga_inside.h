@@ -167,4 +167,8 @@ cl_int CL_API_CALL fpga_set_event_callback(cl_event event, cl_int at, void(CL_CA
 cl_event CL_API_CALL fpga_create_user_event(cl_context context, cl_int *error);
 cl_int CL_API_CALL fpga_set_user_event_status(cl_event event, cl_int status);
 
+/* Functions of OpenCL 1.1 by names of their own, as FPGAs' runtimes have them that say 1.0 (FPGA_PLATFORM_VERSION). */
+#define NAMED(function, name) \
+    extern __typeof__(function) name##TestFPGA __attribute__((alias(#function), visibility("default")))
+
 #endif

@@ -393,3 +393,7 @@ cl_int CL_API_CALL fpga_set_user_event_status(cl_event event, cl_int status)
     pthread_mutex_unlock(&fpga_lock);
     return error;
 }
+
+NAMED(fpga_set_event_callback, clSetEventCallback);
+NAMED(fpga_create_user_event, clCreateUserEvent);
+NAMED(fpga_set_user_event_status, clSetUserEventStatus);
