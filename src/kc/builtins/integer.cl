@@ -1,5 +1,6 @@
 /*
- * mad_hi, ctz, abs_diff, and the smoothsteps of scalar edges.
+ * mad_hi, ctz, abs_diff, and the smoothsteps of scalar edges; of int and long sub_sat, of long mad_sat, of int mad24, where libclc
+ * takes 0 - INT_MIN and products with 0 for overflows, and wraps what must not.
  */
 #include "common.h"
 
@@ -80,3 +81,56 @@ ABS_DIFF_ALL(int, uint)
 ABS_DIFF_ALL(uint, uint)
 ABS_DIFF_ALL(long, ulong)
 ABS_DIFF_ALL(ulong, ulong)
+
+/* ---- Saturation ----------------------------------------------------------------------------------------------------
+ */
+
+/* Only where the signs differ the difference may be too large, and then it has the wrong one. */
+#define SUB_SAT(T, U, LEAST, MOST)                             \
+    T OVERLOADABLE sub_sat(T a, T b)                           \
+    {                                                          \
+        T d = (T)((U)a - (U)b);                                \
+                                                               \
+        return ((a ^ b) & (a ^ d)) < 0 ? a < 0 ? LEAST : MOST : d; \
+    }
+SUB_SAT(int, uint, INT_MIN, INT_MAX)
+SUB_SAT(long, ulong, LONG_MIN, LONG_MAX)
+
+/* The product and the sum have 128 bits. */
+long OVERLOADABLE mad_sat(long a, long b, long c)
+{
+    ulong low = (ulong)a * (ulong)b, sum = low + (ulong)c;
+    long high = mul_hi(a, b) + (c >> 63) + (sum < low);
+
+    if (high != (long)sum >> 63)
+        return high < 0 ? LONG_MIN : LONG_MAX;
+    return (long)sum;
+}
+
+int OVERLOADABLE mad24(int a, int b, int c)
+{
+    return (int)((uint)mul24(a, b) + (uint)c);
+}
+
+#define SUB_SAT_OF(I) sub_sat(a.s##I, b.s##I)
+#define MAD_SAT_OF(I) mad_sat(a.s##I, b.s##I, c.s##I)
+#define MAD24_OF(I)   mad24(a.s##I, b.s##I, c.s##I)
+#define SUB_SAT_SIZE(T, N)                       \
+    T OVERLOADABLE sub_sat(T a, T b)             \
+    {                                            \
+        return (T)(COMPONENTS_##N(SUB_SAT_OF));  \
+    }
+#define MAD_SAT_SIZE(T, N)                       \
+    T OVERLOADABLE mad_sat(T a, T b, T c)        \
+    {                                            \
+        return (T)(COMPONENTS_##N(MAD_SAT_OF));  \
+    }
+#define MAD24_SIZE(T, N)                         \
+    T OVERLOADABLE mad24(T a, T b, T c)          \
+    {                                            \
+        return (T)(COMPONENTS_##N(MAD24_OF));    \
+    }
+EACH_SIZE(SUB_SAT_SIZE, int)
+EACH_SIZE(SUB_SAT_SIZE, long)
+EACH_SIZE(MAD_SAT_SIZE, long)
+EACH_SIZE(MAD24_SIZE, int)

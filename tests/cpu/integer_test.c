@@ -1,0 +1,433 @@
+/* Built-in integer functions against plain arithmetic (OpenCL C 3.0, 6.15.3), on the built-in CPU alone. */
+/* variant: alone TESELA_VENDORS={build}/tests TESELA_CACHE={build}/cache/tesela */
+/* timeout: 300 */
+/*
+ * Of 8 bits all pairs, of 16 bits all values of functions with one argument; else edge values, all pairs of them, and
+ * random ones. At length: INTEGER_COUNT says how many random ones, INTEGER_ALL=1 takes all pairs of 16 bits and all
+ * triples of 8. INTEGER_FUNCTION chooses one function.
+ */
+#include "cpu_rig.h"
+#include "test.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef __int128 wide;
+__extension__ typedef unsigned __int128 unsigned_wide;
+
+struct type {
+    const char *name, *unsigned_name;
+    unsigned bits;
+    bool is_signed;
+};
+
+static const struct type types[] = {{"char", "uchar", 8, true},    {"uchar", "uchar", 8, false},
+                                    {"short", "ushort", 16, true}, {"ushort", "ushort", 16, false},
+                                    {"int", "uint", 32, true},     {"uint", "uint", 32, false},
+                                    {"long", "ulong", 64, true},   {"ulong", "ulong", 64, false}};
+
+#define N_TYPES (sizeof(types) / sizeof(types[0]))
+
+/* ---- References ---------------------------------------------------------------------------------------------------
+ * Arguments are values of the type; results are values of any size, of which as many bits count as the function's
+ * result has.
+ */
+
+typedef wide reference_fn(const struct type *t, wide x, wide y, wide z);
+
+static uint64_t mask_of(const struct type *t)
+{
+    return t->bits == 64 ? ~UINT64_C(0) : (UINT64_C(1) << t->bits) - 1;
+}
+
+static wide least_of(const struct type *t)
+{
+    return t->is_signed ? -((wide)1 << (t->bits - 1)) : 0;
+}
+
+static wide most_of(const struct type *t)
+{
+    return t->is_signed ? ((wide)1 << (t->bits - 1)) - 1 : (wide)mask_of(t);
+}
+
+static wide saturate(const struct type *t, wide value)
+{
+    return value < least_of(t) ? least_of(t) : value > most_of(t) ? most_of(t) : value;
+}
+
+/* The value of the type with these lowest bits. */
+static wide wrap(const struct type *t, uint64_t bits)
+{
+    bits &= mask_of(t);
+    return t->is_signed && bits >> (t->bits - 1) ? (wide)bits - ((wide)1 << t->bits) : (wide)bits;
+}
+
+/* Rounded down, as a shift does. */
+static wide half(wide sum)
+{
+    return sum >> 1;
+}
+
+static wide high(const struct type *t, wide x, wide y)
+{
+    return t->is_signed ? x * y >> t->bits : (wide)((unsigned_wide)x * (unsigned_wide)y >> t->bits);
+}
+
+static wide rotated(const struct type *t, wide x, wide y)
+{
+    uint64_t bits = (uint64_t)x & mask_of(t);
+    unsigned by = (unsigned)y & (t->bits - 1);
+
+    return by ? (wide)(bits << by | bits >> (t->bits - by)) : (wide)bits;
+}
+
+static wide zeros_above(const struct type *t, wide x)
+{
+    uint64_t bits = (uint64_t)x & mask_of(t);
+    unsigned n = 0;
+
+    while (n < t->bits && !(bits >> (t->bits - 1 - n) & 1))
+        n++;
+    return n;
+}
+
+static wide zeros_below(const struct type *t, wide x)
+{
+    unsigned n = 0;
+
+    while (n < t->bits && !((uint64_t)x >> n & 1))
+        n++;
+    return n;
+}
+
+static wide ones(const struct type *t, wide x)
+{
+    unsigned n = 0;
+
+    for (uint64_t bits = (uint64_t)x & mask_of(t); bits; bits &= bits - 1)
+        n++;
+    return n;
+}
+
+static wide mad_saturated(const struct type *t, wide x, wide y, wide z)
+{
+    unsigned_wide sum;
+
+    if (t->is_signed)
+        return saturate(t, x * y + z);
+    sum = (unsigned_wide)x * (unsigned_wide)y + (unsigned_wide)z;
+    return sum > (unsigned_wide)mask_of(t) ? most_of(t) : (wide)sum;
+}
+
+static wide low24(const struct type *t, wide x)
+{
+    static const struct type of24[2] = {{NULL, NULL, 24, false}, {NULL, NULL, 24, true}};
+
+    return wrap(&of24[t->is_signed], (uint64_t)x);
+}
+
+#define REFERENCE(NAME, EXPRESSION)                                \
+    static wide NAME(const struct type *t, wide x, wide y, wide z) \
+    {                                                              \
+        (void)t, (void)x, (void)y, (void)z;                        \
+        return EXPRESSION;                                         \
+    }
+
+REFERENCE(abs_, x < 0 ? -x : x)
+REFERENCE(abs_diff_, x < y ? y - x : x - y)
+REFERENCE(add_sat_, saturate(t, x + y))
+REFERENCE(sub_sat_, saturate(t, x - y))
+REFERENCE(hadd_, half(x + y))
+REFERENCE(rhadd_, half(x + y + 1))
+REFERENCE(clamp_, x<(y < z ? y : z) ? (y < z ? y : z) : x>(y < z ? z : y) ? (y < z ? z : y) : x)
+REFERENCE(clz_, zeros_above(t, x))
+REFERENCE(ctz_, zeros_below(t, x))
+REFERENCE(mad_hi_, high(t, x, y) + z)
+REFERENCE(mad_sat_, mad_saturated(t, x, y, z))
+REFERENCE(max_, x > y ? x : y)
+REFERENCE(min_, x < y ? x : y)
+REFERENCE(mul_hi_, high(t, x, y))
+REFERENCE(rotate_, rotated(t, x, y))
+REFERENCE(popcount_, ones(t, x))
+REFERENCE(upsample_, (wide)((unsigned_wide)x << t->bits | (unsigned_wide)((uint64_t)y & mask_of(t))))
+REFERENCE(mul24_, low24(t, x) * low24(t, y))
+REFERENCE(mad24_, low24(t, x) * low24(t, y) + z)
+
+/* ---- The functions ------------------------------------------------------------------------------------------------
+ */
+
+enum result { SAME, UNSIGNED, TWICE };
+
+/* In x, y, z, U: the unsigned type with as many elements, as_U. */
+static const struct function {
+    const char *name, *expression;
+    unsigned n_arguments, least_bits, most_bits;
+    enum result result;
+    reference_fn *reference;
+} functions[] = {
+    {"abs", "abs(x)", 1, 8, 64, UNSIGNED, abs_},
+    {"abs_diff", "abs_diff(x, y)", 2, 8, 64, UNSIGNED, abs_diff_},
+    {"add_sat", "add_sat(x, y)", 2, 8, 64, SAME, add_sat_},
+    {"sub_sat", "sub_sat(x, y)", 2, 8, 64, SAME, sub_sat_},
+    {"hadd", "hadd(x, y)", 2, 8, 64, SAME, hadd_},
+    {"rhadd", "rhadd(x, y)", 2, 8, 64, SAME, rhadd_},
+    {"clamp", "clamp(x, min(y, z), max(y, z))", 3, 8, 64, SAME, clamp_},
+    {"clz", "clz(x)", 1, 8, 64, SAME, clz_},
+    {"ctz", "ctz(x)", 1, 8, 64, SAME, ctz_},
+    {"mad_hi", "mad_hi(x, y, z)", 3, 8, 64, SAME, mad_hi_},
+    {"mad_sat", "mad_sat(x, y, z)", 3, 8, 64, SAME, mad_sat_},
+    {"max", "max(x, y)", 2, 8, 64, SAME, max_},
+    {"min", "min(x, y)", 2, 8, 64, SAME, min_},
+    {"mul_hi", "mul_hi(x, y)", 2, 8, 64, SAME, mul_hi_},
+    {"rotate", "rotate(x, y)", 2, 8, 64, SAME, rotate_},
+    {"popcount", "popcount(x)", 1, 8, 64, SAME, popcount_},
+    {"upsample", "upsample(x, as_U(y))", 2, 8, 32, TWICE, upsample_},
+    {"mul24", "mul24(x << 8 >> 8, y << 8 >> 8)", 2, 32, 32, SAME, mul24_},
+    {"mad24", "mad24(x << 8 >> 8, y << 8 >> 8, z)", 3, 32, 32, SAME, mad24_},
+};
+
+#define N_FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
+
+static bool is_for(const struct function *f, const struct type *t)
+{
+    const char *one = getenv("INTEGER_FUNCTION");
+
+    return t->bits >= f->least_bits && t->bits <= f->most_bits && (!one || strcmp(one, f->name) == 0);
+}
+
+/* What the kernel stores: its result as 64 bits, with its sign. */
+static uint64_t expected(const struct function *f, const struct type *t, const wide *args)
+{
+    struct type result = *t;
+
+    if (f->result == UNSIGNED)
+        result.is_signed = false;
+    if (f->result == TWICE)
+        result.bits *= 2;
+    return (uint64_t)wrap(&result, (uint64_t)f->reference(t, args[0], args[1], args[2]));
+}
+
+/* ---- Programs -----------------------------------------------------------------------------------------------------
+ */
+
+#define WIDTH 4
+
+static void write_kernel(FILE *source, const struct function *f, const struct type *t, unsigned width)
+{
+    char n[4] = "";
+
+    if (width > 1)
+        snprintf(n, sizeof(n), "%u", width);
+    fprintf(source, "#undef as_U\n#define as_U as_%s%s\nkernel void %s%u(", t->unsigned_name, n, f->name, width);
+    for (int k = 0; k < 3; k++)
+        fprintf(source, "global const %s *%c, ", t->name, "XYZ"[k]);
+    fprintf(source, "global long *out) { size_t i = get_global_id(0);\n");
+    for (int k = 0; k < 3; k++)
+        if (width > 1)
+            fprintf(source, "    %s%s %c = vload%s(i, %c);\n", t->name, n, "xyz"[k], n, "XYZ"[k]);
+        else
+            fprintf(source, "    %s %c = %c[i];\n", t->name, "xyz"[k], "XYZ"[k]);
+    if (width > 1)
+        fprintf(source, "    vstore%s(convert_long%s(%s), i, out); }\n", n, n, f->expression);
+    else
+        fprintf(source, "    out[i] = %s; }\n", f->expression);
+}
+
+static cl_program program_of(struct cpu_rig *rig, const struct type *t)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *source = open_memstream(&text, &size);
+    cl_program program;
+
+    for (unsigned i = 0; i < N_FUNCTIONS; i++)
+        if (is_for(&functions[i], t)) {
+            write_kernel(source, &functions[i], t, 1);
+            write_kernel(source, &functions[i], t, WIDTH);
+        }
+    fputs("kernel void none() {}\n", source);
+    fclose(source);
+    program = cpu_rig_program(rig, text, "-cl-std=CL3.0");
+    free(text);
+    return program;
+}
+
+/* ---- Running ------------------------------------------------------------------------------------------------------
+ */
+
+#define MOST (1u << 20) /* work-items of one launch */
+
+struct block {
+    uint64_t args[3][MOST]; /* lowest bits count */
+    uint64_t out[MOST];
+    unsigned n;
+};
+
+static struct block block;
+
+static void *pack(const struct type *t, const uint64_t *values)
+{
+    char *bytes = malloc((size_t)block.n * t->bits / 8);
+
+    for (unsigned i = 0; i < block.n; i++)
+        memcpy(bytes + (size_t)i * t->bits / 8, &values[i], t->bits / 8); /* little-endian */
+    return bytes;
+}
+
+static unsigned count_wrong(const struct function *f, const struct type *t, unsigned width)
+{
+    unsigned wrong = 0;
+
+    for (unsigned i = 0; i < block.n; i++) {
+        wide args[3];
+        uint64_t right;
+
+        for (int k = 0; k < 3; k++)
+            args[k] = wrap(t, block.args[k][i]);
+        right = expected(f, t, args);
+        if (right != block.out[i] && wrong++ < 4)
+            print_error("%s (%s, %u) of %lld, %lld, %lld is %#llx, not %#llx\n", f->name, t->name, width,
+                        (long long)args[0], (long long)args[1], (long long)args[2], (unsigned long long)block.out[i],
+                        (unsigned long long)right);
+    }
+    return wrong;
+}
+
+static unsigned run_block(struct cpu_rig *rig, cl_program program, const struct function *f, const struct type *t)
+{
+    static const unsigned widths[] = {1, WIDTH};
+    unsigned wrong = 0;
+    cl_mem memory[4];
+
+    for (int k = 0; k < 3; k++) {
+        void *bytes = pack(t, block.args[k]);
+
+        memory[k] = cpu_rig_buffer(rig, (size_t)block.n * t->bits / 8, bytes);
+        free(bytes);
+    }
+    memory[3] = cpu_rig_buffer(rig, block.n * sizeof(uint64_t), NULL);
+    for (size_t w = 0; w < 2; w++) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "%s%u", f->name, widths[w]);
+        cpu_rig_run(rig, program, name, 4, memory, 0, NULL, block.n / widths[w]);
+        cpu_rig_read(rig, memory[3], block.n * sizeof(uint64_t), block.out);
+        wrong += count_wrong(f, t, widths[w]);
+    }
+    for (int k = 0; k < 4; k++)
+        clReleaseMemObject(memory[k]);
+    block.n = 0;
+    return wrong;
+}
+
+/* ---- Inputs -------------------------------------------------------------------------------------------------------
+ */
+
+struct run {
+    struct cpu_rig *rig;
+    cl_program program;
+    const struct function *function;
+    const struct type *type;
+    unsigned wrong;
+};
+
+static void flush(struct run *run)
+{
+    while (block.n % WIDTH) {
+        for (int k = 0; k < 3; k++)
+            block.args[k][block.n] = 0;
+        block.n++;
+    }
+    if (block.n)
+        run->wrong += run_block(run->rig, run->program, run->function, run->type);
+}
+
+static void take(struct run *run, uint64_t x, uint64_t y, uint64_t z)
+{
+    block.args[0][block.n] = x;
+    block.args[1][block.n] = y;
+    block.args[2][block.n] = z;
+    if (++block.n == MOST)
+        flush(run);
+}
+
+/* Around zero, around each power of two, and a few more. */
+static unsigned edges_of(const struct type *t, uint64_t *edges)
+{
+    unsigned n = 0;
+
+    for (unsigned b = 0; b < t->bits; b += t->bits / 8)
+        for (int d = -1; d <= 1; d++)
+            edges[n++] = (UINT64_C(1) << b) + (uint64_t)d;
+    edges[n++] = UINT64_C(1) << (t->bits - 1);
+    edges[n++] = (UINT64_C(1) << (t->bits - 1)) - 1;
+    edges[n++] = (UINT64_C(1) << (t->bits - 1)) + 1;
+    edges[n++] = ~UINT64_C(0);
+    edges[n++] = ~UINT64_C(0) - 1;
+    edges[n++] = UINT64_C(0x5555555555555555);
+    edges[n++] = UINT64_C(0xaaaaaaaaaaaaaaaa);
+    edges[n++] = 3 * (UINT64_C(1) << (t->bits - 2));
+    return n;
+}
+
+/* All values of each argument; of a third one random ones, unless it shall be all too. */
+static void take_all(struct run *run, bool third)
+{
+    uint64_t end = UINT64_C(1) << run->type->bits;
+    unsigned n = run->function->n_arguments;
+
+    for (uint64_t x = 0; x < end; x++)
+        for (uint64_t y = 0; y < (n > 1 ? end : 1); y++)
+            for (uint64_t z = 0; z < (n > 2 && third ? end : 1); z++)
+                take(run, x, y, third ? z : cpu_rig_random());
+}
+
+static void take_some(struct run *run, unsigned count)
+{
+    uint64_t edges[64];
+    unsigned n = edges_of(run->type, edges);
+
+    for (unsigned i = 0; i < n * n * (run->function->n_arguments > 2 ? n : 1); i++)
+        take(run, edges[i % n], edges[i / n % n], edges[i / n / n]);
+    for (unsigned i = 0; i < count; i++)
+        take(run, cpu_rig_random() >> cpu_rig_random() % 64, cpu_rig_random() >> cpu_rig_random() % 64,
+             cpu_rig_random());
+}
+
+static unsigned check(struct cpu_rig *rig, cl_program program, const struct function *f, const struct type *t)
+{
+    struct run run = {rig, program, f, t, 0};
+    bool all = getenv("INTEGER_ALL") != NULL;
+
+    if (t->bits == 8)
+        take_all(&run, all);
+    else if (t->bits == 16 && (f->n_arguments == 1 || (all && f->n_arguments == 2)))
+        take_all(&run, true);
+    take_some(&run, cpu_rig_count("INTEGER_COUNT", 3000));
+    flush(&run);
+    return run.wrong;
+}
+
+static void functions_of_integers(void **state)
+{
+    unsigned wrong = 0;
+
+    for (size_t i = 0; i < N_TYPES; i++) {
+        cl_program program = program_of(*state, &types[i]);
+
+        for (size_t k = 0; k < N_FUNCTIONS; k++)
+            if (is_for(&functions[k], &types[i]))
+                wrong += check(*state, program, &functions[k], &types[i]);
+        clReleaseProgram(program);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(functions_of_integers)};
+
+    return cmocka_run_group_tests(tests, cpu_rig_setup, cpu_rig_teardown);
+}
