@@ -193,7 +193,7 @@ static void put_failure(const struct kc_job *job, int status, struct tsl_writer 
 
     if (job->late || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU))
         written = asprintf(&log, "error: the kernel compiler was stopped: this build took too long\n");
-    else if (words && strstr(words, "out of memory"))
+    else if (words && (strstr(words, "out of memory") || strstr(words, "std::bad_alloc")))
         written = asprintf(&log, "error: the kernel compiler was stopped: this build needs too much memory\n");
     else if (WIFSIGNALED(status))
         written = asprintf(&log, "error: the kernel compiler died of this program (%s)\n%s",

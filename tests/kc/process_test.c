@@ -191,6 +191,46 @@ static void a_compiler_without_end_is_a_build_failure(void **state)
     check_failure(endless, "the kernel compiler was stopped: this build ");
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+/* The sanitizers map terabytes: nothing limits memory there. */
+#define MEMORY_SECONDS "3"
+#define MEMORY_WORDS   "the kernel compiler was stopped: this build "
+#else
+#define MEMORY_SECONDS "300"
+#define MEMORY_WORDS   "the kernel compiler was stopped: this build needs too much memory"
+#endif
+
+/* In a process of its own, as its compiler has another limit. */
+static int use_too_much(const char *mib)
+{
+    static char time_limit[] = "--time-limit", seconds[] = MEMORY_SECONDS, memory_limit[] = "--memory-limit";
+    char *const limits[] = {time_limit, seconds, memory_limit, (char *)mib, NULL};
+
+    kc_use(limits);
+    check_failure(endless, MEMORY_WORDS);
+    return 0;
+}
+
+/* Wherever it was when there was no more. */
+static void a_compiler_without_memory_is_a_build_failure(void **state)
+{
+    static char *const all[] = {"40", "64", "75", "100", "150", "256"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        char *const arguments[] = {"process_test", "--memory", all[i], NULL};
+        int status;
+        pid_t child = fork();
+
+        if (child == 0) {
+            execv("/proc/self/exe", arguments);
+            _exit(3);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+}
+
 /* ---- The program notices nothing --------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t signals;
@@ -458,6 +498,7 @@ int main(int n, char **args)
         cmocka_unit_test(it_ends_with_the_program),
         cmocka_unit_test(a_compiler_that_dies_is_a_build_failure),
         cmocka_unit_test(a_compiler_without_end_is_a_build_failure),
+        cmocka_unit_test(a_compiler_without_memory_is_a_build_failure),
         cmocka_unit_test(no_signal_and_no_child_is_seen),
         cmocka_unit_test(it_inherits_nothing),
         cmocka_unit_test(outputs_are_not_kept_open),
@@ -471,6 +512,8 @@ int main(int n, char **args)
     kc_use_no_cache();
     if (n > 2 && strcmp(args[1], "--use") == 0)
         return use_and_end(args[2]);
+    if (n > 2 && strcmp(args[1], "--memory") == 0)
+        return use_too_much(args[2]);
     if (n > 1)
         return strcmp(args[1], "--closed") == 0    ? use_closed()
                : strcmp(args[1], "--missing") == 0 ? use_missing()
