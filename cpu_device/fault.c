@@ -41,16 +41,45 @@ static uintptr_t program_counter(const void *context)
 #endif
 }
 
+/* What was to be done by default: the instruction is tried again, and ends the program as it would have without us; a
+ * signal that somebody sent is sent once more. Those are ignored where that was said. */
+static void leave_to_default(const struct sigaction *action, int signal, const siginfo_t *info)
+{
+    bool sent = info->si_code <= 0;
+
+    if (sent && !(action->sa_flags & SA_SIGINFO) && action->sa_handler == SIG_IGN)
+        return;
+    sigaction(signal, action, NULL);
+    if (sent)
+        raise(signal);
+}
+
+/* As the system would call the handler: with what it wants blocked, once only if it wants that. */
+static void call(size_t i, int signal, siginfo_t *info, void *context)
+{
+    struct sigaction action = before[i];
+    sigset_t block = action.sa_mask, old;
+
+    if (!(action.sa_flags & SA_NODEFER))
+        sigaddset(&block, signal);
+    if (action.sa_flags & SA_RESETHAND)
+        before[i] = (struct sigaction){.sa_handler = SIG_DFL};
+    pthread_sigmask(SIG_BLOCK, &block, &old);
+    if (action.sa_flags & SA_SIGINFO)
+        action.sa_sigaction(signal, info, context);
+    else
+        action.sa_handler(signal);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
 static void pass_on(size_t i, int signal, siginfo_t *info, void *context)
 {
-    if (before[i].sa_flags & SA_SIGINFO) {
-        before[i].sa_sigaction(signal, info, context);
-    } else if (before[i].sa_handler != SIG_DFL && before[i].sa_handler != SIG_IGN) {
-        before[i].sa_handler(signal);
-    } else {
-        /* The instruction is tried again, and ends the program as it would have without us. */
-        sigaction(signal, &before[i], NULL);
-    }
+    const struct sigaction *action = &before[i];
+
+    if (!(action->sa_flags & SA_SIGINFO) && (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN))
+        leave_to_default(action, signal, info);
+    else
+        call(i, signal, info, context);
 }
 
 static void on_fault(int signal, siginfo_t *info, void *context)
