@@ -294,6 +294,106 @@ static int run_once(struct world *w, cl_program program)
     return out;
 }
 
+/* Neighbours' vectors lie side by side, go in pieces, and may be shared: each writes its own elements alone. */
+static void vectors_in_memory(void **state)
+{
+    static const char text[] =
+        "kernel void whole(global const uchar4 *c, global const float2 *f, global short8 *o, global int3 *p) {\n"
+        "    size_t i = get_global_id(0); float2 v = f[i].yx;\n"
+        "    o[i] = (short8)(convert_short4(c[i]), convert_short2(v), convert_short2(f[99 - i]));\n"
+        "    vstore3(convert_int3(c[i].wzy), i, (global int *)p); }\n"
+        "kernel void parts(global uchar4 *c, global float2 *f) {\n"
+        "    int i = get_global_id(0); if (i & 1) c[i / 2].x = i; else c[i / 2].z = i + 1;\n"
+        "    if (i % 2) f[i / 2].y += i; else f[i / 2].x -= i; }\n";
+    const char *all = text;
+    struct world *w = *state;
+    size_t whole = 100, parts = 200;
+    unsigned char c[400];
+    float f[200];
+    short o[800];
+    int p[300];
+    cl_int error;
+    cl_program program = clCreateProgramWithSource(w->context, 1, &all, NULL, &error);
+    cl_mem memory[4];
+    cl_kernel k;
+
+    for (unsigned i = 0; i < 400; i++)
+        c[i] = (unsigned char)(i * 7);
+    for (int i = 0; i < 200; i++)
+        f[i] = (float)(i * 3 - 250);
+    memory[0] = buffer(w, sizeof(c), c);
+    memory[1] = buffer(w, sizeof(f), f);
+    memory[2] = buffer(w, sizeof(o), NULL);
+    memory[3] = buffer(w, sizeof(p), NULL);
+    assert_int_equal(clBuildProgram(program, 0, NULL, "", NULL, NULL), CL_SUCCESS);
+    k = clCreateKernel(program, "whole", &error);
+    for (cl_uint m = 0; m < 4; m++)
+        clSetKernelArg(k, m, sizeof(memory[m]), &memory[m]);
+    assert_int_equal(clEnqueueNDRangeKernel(w->queue, k, 1, NULL, &whole, NULL, 0, NULL, NULL), CL_SUCCESS);
+    clReleaseKernel(k);
+    k = clCreateKernel(program, "parts", &error);
+    for (cl_uint m = 0; m < 2; m++)
+        clSetKernelArg(k, m, sizeof(memory[m]), &memory[m]);
+    assert_int_equal(clEnqueueReadBuffer(w->queue, memory[2], CL_TRUE, 0, sizeof(o), o, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(w->queue, memory[3], CL_TRUE, 0, sizeof(p), p, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueNDRangeKernel(w->queue, k, 1, NULL, &parts, NULL, 0, NULL, NULL), CL_SUCCESS);
+    clReleaseKernel(k);
+    for (int i = 0; i < 100; i++) {
+        for (int e = 0; e < 8; e++)
+            assert_int_equal(o[8 * i + e], e < 4   ? c[4 * i + e]
+                                           : e < 6 ? (int)f[2 * i + 5 - e]
+                                                   : (int)f[2 * (99 - i) + e - 6]);
+        for (int e = 0; e < 3; e++)
+            assert_int_equal(p[3 * i + e], c[4 * i + 3 - e]);
+    }
+    for (int i = 0; i < 100; i++) {
+        c[4 * i] = (unsigned char)(2 * i + 1);
+        c[4 * i + 2] = (unsigned char)(2 * i + 1);
+        f[2 * i] -= (float)(2 * i);
+        f[2 * i + 1] += (float)(2 * i + 1);
+    }
+    for (int m = 0; m < 2; m++) {
+        char got[sizeof(f)];
+        const void *right = m ? (const void *)f : (const void *)c;
+        size_t size = m ? sizeof(f) : sizeof(c);
+
+        assert_int_equal(clEnqueueReadBuffer(w->queue, memory[m], CL_TRUE, 0, size, got, 0, NULL, NULL), CL_SUCCESS);
+        assert_memory_equal(got, right, size);
+    }
+    for (int m = 0; m < 4; m++)
+        clReleaseMemObject(memory[m]);
+    clReleaseProgram(program);
+}
+
+/* Groups on several threads write different elements of the same vectors, again and again. */
+static void elements_of_shared_vectors(void **state)
+{
+    static const char text[] =
+        "kernel void count(global int2 *v) { int l = get_local_id(0);\n"
+        "    for (int k = 0; k < 20000; k++) { if (get_group_id(0) & 1) v[l].x++; else v[l].y++;\n"
+        "        barrier(CLK_GLOBAL_MEM_FENCE); } }\n";
+    const char *all = text;
+    struct world *w = *state;
+    size_t global = 64, local = 32;
+    int v[64] = {0};
+    cl_int error;
+    cl_program program = clCreateProgramWithSource(w->context, 1, &all, NULL, &error);
+    cl_mem mem = buffer(w, sizeof(v), v);
+    cl_kernel k;
+
+    assert_int_equal(clBuildProgram(program, 0, NULL, "", NULL, NULL), CL_SUCCESS);
+    k = clCreateKernel(program, "count", &error);
+    clSetKernelArg(k, 0, sizeof(mem), &mem);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(clEnqueueNDRangeKernel(w->queue, k, 1, NULL, &global, &local, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(w->queue, mem, CL_TRUE, 0, sizeof(v), v, 0, NULL, NULL), CL_SUCCESS);
+    for (int i = 0; i < 64; i++)
+        assert_int_equal(v[i], 200000);
+    clReleaseMemObject(mem);
+    clReleaseKernel(k);
+    clReleaseProgram(program);
+}
+
 /* Each keeps its own code, whatever was loaded before it, and goes on being there, with kernels of the same name. */
 static void many_programs_at_once(void **state)
 {
@@ -439,6 +539,8 @@ int main(void)
         cmocka_unit_test(loops_that_end_differently),
         cmocka_unit_test(atomics_on_local_memory),
         cmocka_unit_test(division_by_zero_has_a_value),
+        cmocka_unit_test(vectors_in_memory),
+        cmocka_unit_test(elements_of_shared_vectors),
         cmocka_unit_test(many_programs_at_once),
         cmocka_unit_test(kernels_facts_are_told),
         cmocka_unit_test(launches_have_the_recommended_size),

@@ -169,33 +169,41 @@ LDEXP_SCALARS(double)
 
 /* ---- Exponentials ------------------------------------------------------------------------------------------------- */
 
-/* e^r 2^n for |r| <= ln(2) / 2: 1 + r + r^2 p(r), the whole fitted to 8e-9. The power comes in two parts: where the result
- * is subnormal it is rounded at the second. */
-static inline float exponential(float r, float whole)
-{
-    float p = fma(r, 0.00139262508315f, 0.00836323288368f);
-    int n = (int)whole, first = n >> 1;
-    float e;
+/* A number with this added has an integer, and 254 more, in its lowest bits, and is rounded to it; no number stays none. */
+#define MAGIC 12583166.0f /* 1.5 * 2^23 + 254 */
 
-    p = fma(fma(fma(p, r, 0.041666554213f), r, 0.166665766661f), r, 0.5f);
-    e = fma(r * r, p, r) + 1.0f;
-    return e * as_float((first + 127) << 23) * as_float((n - first + 127) << 23);
+/* e^r 2^n for |r| <= ln(2) / 2: 1 + r + r^2 p(r), the whole fitted to 8e-9. n: in magic. The power comes in two parts, 254 is
+ * both exponents' bias: where the result is subnormal it is rounded at the second. */
+static inline float exponential(float r, float magic)
+{
+    float r2 = r * r, p = fma(fma(0.00139262508315f, r, 0.00836323288368f), r2, fma(0.041666554213f, r, 0.166665766661f));
+    int first = (as_int(magic) << 22) & 0x7f800000, rest = (as_int(magic) << 23) - first;
+    float e = fma(r2, fma(p, r, 0.5f), r) + 1.0f;
+
+    return e * as_float(first) * as_float(rest);
+}
+
+/* Not clamp: where x is no number it stays none, and one instruction does it. */
+static inline float within(float x, float least, float most)
+{
+    float y = most < x ? most : x;
+
+    return least > y ? least : y;
 }
 
 float OVERLOADABLE exp(float x)
 {
-    float y = clamp(x, -104.0f, 89.0f); /* beyond, results are zero and infinity too */
-    float n = rint(y * 1.44269504088896341f);
-    float r = fma(n, -1.42860682e-06f, fma(n, -0.693145752f, y));
+    float y = within(x, -104.0f, 89.0f); /* beyond, results are zero and infinity too */
+    float magic = fma(y, 1.44269504088896341f, MAGIC), n = magic - MAGIC;
 
-    return isnan(x) ? x : exponential(r, n);
+    return exponential(fma(n, -1.42860682e-06f, fma(n, -0.693145752f, y)), magic);
 }
 
 float OVERLOADABLE exp2(float x)
 {
-    float y = clamp(x, -151.0f, 129.0f), n = rint(y);
+    float y = within(x, -151.0f, 129.0f), magic = y + MAGIC;
 
-    return isnan(x) ? x : exponential((y - n) * 0.693147180559945309f, n);
+    return exponential((y - (magic - MAGIC)) * 0.693147180559945309f, magic);
 }
 
 VECTORS_1(float, exp)

@@ -3,6 +3,7 @@
 #include "kc/llvm.h"
 #include "kc/workgroup/clone.h"
 #include "kc/workgroup/passes.h"
+#include "kc/workgroup/vectors.h"
 
 #include <stdio.h>
 
@@ -149,82 +150,6 @@ static void split_at_barriers(struct kc_wg *wg)
     }
 }
 
-/* ---- Vectors in memory --------------------------------------------------------------------------------------------
- */
-
-/* Elements of whole bytes, as they lie in memory one after the other. */
-static bool is_plain_vector(struct kc_wg *wg, LLVMTypeRef type)
-{
-    unsigned long long bits;
-
-    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind)
-        return false;
-    bits = LLVMSizeOfTypeInBits(wg->layout, LLVMGetElementType(type));
-    return bits >= 8 && (bits & (bits - 1)) == 0;
-}
-
-static LLVMValueRef element_place(struct kc_wg *wg, LLVMValueRef base, LLVMTypeRef element, unsigned k)
-{
-    LLVMValueRef index = kc_i64(wg, k);
-
-    return LLVMBuildGEP2(wg->builder, element, base, &index, 1, "");
-}
-
-static unsigned element_align(struct kc_wg *wg, LLVMValueRef access, LLVMTypeRef element)
-{
-    unsigned align = LLVMGetAlignment(access), size = (unsigned)LLVMStoreSizeOfType(wg->layout, element);
-
-    return align < size ? align : size;
-}
-
-static void split_load(struct kc_wg *wg, LLVMValueRef load)
-{
-    LLVMTypeRef type = LLVMTypeOf(load), element = LLVMGetElementType(type);
-    LLVMValueRef base = LLVMGetOperand(load, 0), vector = LLVMGetPoison(type);
-
-    LLVMPositionBuilderBefore(wg->builder, load);
-    for (unsigned k = 0; k < LLVMGetVectorSize(type); k++) {
-        LLVMValueRef part = LLVMBuildLoad2(wg->builder, element, element_place(wg, base, element, k), "");
-
-        LLVMSetAlignment(part, element_align(wg, load, element));
-        vector = LLVMBuildInsertElement(wg->builder, vector, part, kc_i32(wg, k), "");
-    }
-    LLVMReplaceAllUsesWith(load, vector);
-    LLVMInstructionEraseFromParent(load);
-}
-
-static void split_store(struct kc_wg *wg, LLVMValueRef store)
-{
-    LLVMValueRef vector = LLVMGetOperand(store, 0), base = LLVMGetOperand(store, 1);
-    LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(vector));
-
-    LLVMPositionBuilderBefore(wg->builder, store);
-    for (unsigned k = 0; k < LLVMGetVectorSize(LLVMTypeOf(vector)); k++) {
-        LLVMValueRef part = LLVMBuildExtractElement(wg->builder, vector, kc_i32(wg, k), "");
-        LLVMValueRef to = LLVMBuildStore(wg->builder, part, element_place(wg, base, element, k));
-
-        LLVMSetAlignment(to, element_align(wg, store, element));
-    }
-    LLVMInstructionEraseFromParent(store);
-}
-
-/* The scalarizer pass takes apart what is computed with vectors; loads and stores it leaves. */
-static void split_vectors_in_memory(struct kc_wg *wg)
-{
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(wg->function); b; b = LLVMGetNextBasicBlock(b)) {
-        LLVMValueRef next;
-
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = next) {
-            next = LLVMGetNextInstruction(i);
-            if (LLVMIsALoadInst(i) && !kc_is_volatile_or_atomic(i) && is_plain_vector(wg, LLVMTypeOf(i)))
-                split_load(wg, i);
-            else if (LLVMIsAStoreInst(i) && !kc_is_volatile_or_atomic(i) &&
-                     is_plain_vector(wg, LLVMTypeOf(LLVMGetOperand(i, 0))))
-                split_store(wg, i);
-        }
-    }
-}
-
 /* ---- Passes -------------------------------------------------------------------------------------------------------
  */
 
@@ -254,12 +179,14 @@ bool kc_shape(struct kc_wg *wg, LLVMTargetMachineRef machine, bool vectorise, ch
     return_where_unreachable(wg);
     copy_parameters(wg);
     if (vectorise)
-        split_vectors_in_memory(wg);
+        kc_split_elements(wg);
     freeze_others(wg, true);
     done = kc_wg_run_passes(wg->module, machine, vectorise ? KC_PASSES_SHAPE : KC_PASSES_SHAPE_PLAIN, why);
     freeze_others(wg, false);
     if (!done)
         return false;
+    if (vectorise)
+        kc_split_pieces(wg);
     guard_divisions(wg);
     return_where_unreachable(wg);
     split_at_barriers(wg);

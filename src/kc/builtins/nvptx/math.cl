@@ -4,10 +4,9 @@
  * pow): docs/cuda.md. The methods are the usual ones: a range is taken off (W. J. Cody, W. Waite: Software Manual for
  * the Elementary Functions, 1980), and what is left goes to the hardware or into a polynomial (Chebyshev's, fitted).
  */
-#include "common.h"
+#include "../float.h"
 
 #define LOG2_10 3.32192809488736235f
-#define LN2     0.693147182f
 
 /*
  * 2^x for x = n + r: n is y, not far from x and within what a float's exponent can be, rounded to an integer, and
@@ -47,69 +46,6 @@ float OVERLOADABLE exp10(float x)
     float magic = within(x * LOG2_10) + MAGIC, n = magic - MAGIC;
 
     return power_of_two(magic, fma(x, 7.05953642e-08f, fma(x, LOG2_10, -n)));
-}
-
-/* ---- Logarithms ----------------------------------------------------------------------------------------------------
- */
-
-/* As large as a normal number, by 2^23. */
-static float enlarge(float x)
-{
-    return x < 1.17549435e-38f ? x * 8388608.0f : x;
-}
-
-/* x > 0 and finite, enlarged to y, is (1 + *f) * 2^e with 1 + *f between 2/3 and 4/3. */
-static float split(float x, float y, float *f)
-{
-    int e = (as_int(y) - 0x3f2aaaab) & 0xff800000;
-
-    *f = as_float(as_int(y) - e) - 1;
-    return fma((float)e, 1.1920929e-07f, x < 1.17549435e-38f ? -23.0f : 0.0f);
-}
-
-/* log(1 + f) */
-static float log_near_one(float f)
-{
-    float p = fma(0.116133496f, f, -0.12727569f);
-
-    p = fma(p, f, 0.108530581f);
-    p = fma(p, f, -0.122211114f);
-    p = fma(p, f, 0.142961919f);
-    p = fma(p, f, -0.166779891f);
-    p = fma(p, f, 0.199998528f);
-    p = fma(p, f, -0.249998406f);
-    p = fma(p, f, 0.333333343f);
-    p = fma(p, f, -0.5f);
-    return fma(f * f, p, f);
-}
-
-/* The logarithm of a number that has one; of others what they have instead. y: x, enlarged. */
-static float or_none(float log_x, float y)
-{
-    if (as_uint(y) >= 0x7f800000) /* no finite number, or less than zero */
-        log_x = y > 0 ? y : NAN;
-    return y == 0 ? -INFINITY : log_x;
-}
-
-float OVERLOADABLE log(float x)
-{
-    float f, y = enlarge(x), e = split(x, y, &f);
-
-    return or_none(fma(e, LN2, log_near_one(f)), y);
-}
-
-float OVERLOADABLE log2(float x)
-{
-    float f, y = enlarge(x), e = split(x, y, &f);
-
-    return or_none(fma(log_near_one(f), M_LOG2E_F, e), y);
-}
-
-float OVERLOADABLE log10(float x)
-{
-    float f, y = enlarge(x), e = split(x, y, &f);
-
-    return or_none(fma(e, 0.30103001f, fma(log_near_one(f), M_LOG10E_F, e * -1.43209888e-08f)), y);
 }
 
 /* ---- Powers of any base --------------------------------------------------------------------------------------------
@@ -222,20 +158,6 @@ static float reduce(float x, int *quarter)
     return fma(n, 1.71512451e-15f, fma(n, 4.37113883e-08f, fma(n, -1.57079637f, x)));
 }
 
-static float near_sin(float r)
-{
-    float u = r * r, p = fma(fma(fma(2.72496027e-06f, u, -0.000198400841f), u, 0.00833333191f), u, -0.166666672f);
-
-    return fma(p * u, r, r);
-}
-
-static float near_cos(float r)
-{
-    float u = r * r, p = fma(fma(fma(-2.73006918e-07f, u, 2.48005981e-05f), u, -0.00138888881f), u, 0.0416666679f);
-
-    return fma(fma(p, u, -0.5f), u, 1.0f);
-}
-
 float OVERLOADABLE sin(float x)
 {
     int quarter;
@@ -275,19 +197,6 @@ double OVERLOADABLE rsqrt(double x)
 
 /* ---- Of vectors ----------------------------------------------------------------------------------------------------
  */
-
-#define X1(I) NAME(x.s##I)
-#define X2(I) NAME(x.s##I, y.s##I)
-#define SIZE_1(T, N)                    \
-    T OVERLOADABLE NAME(T x)            \
-    {                                   \
-        return (T)(COMPONENTS_##N(X1)); \
-    }
-#define SIZE_2(T, N)                    \
-    T OVERLOADABLE NAME(T x, T y)       \
-    {                                   \
-        return (T)(COMPONENTS_##N(X2)); \
-    }
 
 #define NAME exp
 EACH_SIZE(SIZE_1, float)

@@ -1,0 +1,118 @@
+/*
+ * What functions of floats are made of, on the CPU and on GPUs alike: a range is taken off (W. J. Cody, W. Waite:
+ * Software Manual for the Elementary Functions, 1980), and what is left goes into a polynomial (Chebyshev's, fitted).
+ * Nothing branches, so vectors of work-items stay vectors.
+ */
+#include "common.h"
+
+/* ---- Logarithms ----------------------------------------------------------------------------------------------------
+ */
+
+/* As large as a normal number, by 2^23. */
+static float enlarge(float x)
+{
+    return x < 1.17549435e-38f ? x * 8388608.0f : x;
+}
+
+/* x > 0 and finite, enlarged to y, is (1 + *f) * 2^e with 1 + *f between 2/3 and 4/3. */
+static float split(float x, float y, float *f)
+{
+    int e = (as_int(y) - 0x3f2aaaab) & 0xff800000;
+
+    *f = as_float(as_int(y) - e) - 1;
+    return fma((float)e, 1.1920929e-07f, x < 1.17549435e-38f ? -23.0f : 0.0f);
+}
+
+/* log(1 + f) is f + f^2 p(f); what is returned is p(f). With SHALLOW its parts don't wait for each other, which takes
+ * more operations. */
+static float log_rest(float f)
+{
+#ifdef SHALLOW
+    float f2 = f * f, p3 = fma(fma(0.116133496f, f, -0.12727569f), f2, fma(0.108530581f, f, -0.122211114f));
+
+    return fma(fma(fma(p3, f2 * f2, fma(fma(0.142961919f, f, -0.166779891f), f2, fma(0.199998528f, f, -0.249998406f))),
+                   f, 0.333333343f),
+               f, -0.5f);
+#else
+    float p = fma(0.116133496f, f, -0.12727569f);
+
+    p = fma(p, f, 0.108530581f);
+    p = fma(p, f, -0.122211114f);
+    p = fma(p, f, 0.142961919f);
+    p = fma(p, f, -0.166779891f);
+    p = fma(p, f, 0.199998528f);
+    p = fma(p, f, -0.249998406f);
+    p = fma(p, f, 0.333333343f);
+    return fma(p, f, -0.5f);
+#endif
+}
+
+/* log(1 + f) */
+static float log_near_one(float f)
+{
+    return fma(f * f, log_rest(f), f);
+}
+
+/* The logarithm of a number that has one; of others what they have instead. y: x, enlarged. */
+static float or_none(float log_x, float y)
+{
+    if (as_uint(y) >= 0x7f800000) /* no finite number, or less than zero */
+        log_x = y > 0 ? y : NAN;
+    return y == 0 ? -INFINITY : log_x;
+}
+
+float OVERLOADABLE log(float x)
+{
+    float f, y = enlarge(x), e = split(x, y, &f);
+
+    return or_none(fma(e, M_LN2_F, log_near_one(f)), y);
+}
+
+float OVERLOADABLE log2(float x)
+{
+    float f, y = enlarge(x), e = split(x, y, &f);
+
+    return or_none(fma(log_near_one(f), M_LOG2E_F, e), y);
+}
+
+float OVERLOADABLE log10(float x)
+{
+    float f, y = enlarge(x), e = split(x, y, &f);
+
+    return or_none(fma(e, 0.30103001f, fma(log_near_one(f), M_LOG10E_F, e * -1.43209888e-08f)), y);
+}
+
+/* ---- Angles --------------------------------------------------------------------------------------------------------
+ */
+
+/* Of |r| <= pi / 4 and a little more. */
+static float near_sin(float r)
+{
+    float u = r * r, p = fma(fma(fma(2.72496027e-06f, u, -0.000198400841f), u, 0.00833333191f), u, -0.166666672f);
+
+    return fma(p * u, r, r);
+}
+
+static float near_cos(float r)
+{
+    float u = r * r, p = fma(fma(fma(-2.73006918e-07f, u, 2.48005981e-05f), u, -0.00138888881f), u, 0.0416666679f);
+
+    return fma(fma(p, u, -0.5f), u, 1.0f);
+}
+
+/* ---- Of vectors ----------------------------------------------------------------------------------------------------
+ */
+
+/* NAME of vectors by that of their components; SIZE_1: of one argument, SIZE_2: of two. */
+#define X1(I) NAME(x.s##I)
+#define X2(I) NAME(x.s##I, y.s##I)
+#define SIZE_1(T, N)                    \
+    T OVERLOADABLE NAME(T x)            \
+    {                                   \
+        return (T)(COMPONENTS_##N(X1)); \
+    }
+#define SIZE_2(T, N)                    \
+    T OVERLOADABLE NAME(T x, T y)       \
+    {                                   \
+        return (T)(COMPONENTS_##N(X2)); \
+    }
