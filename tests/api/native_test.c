@@ -4,6 +4,7 @@
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
 /* variant: pthread TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread */
+/* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu */
 /* any: */
 #include "begin.h"
 

@@ -135,6 +135,54 @@ static void kernels_run_so(void **state)
     clReleaseContext(context);
 }
 
+/* Bytes of memory that this process has, in MiB. */
+static unsigned resident(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    unsigned long all, pages;
+
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu %lu", &all, &pages), 2);
+    fclose(file);
+    return (unsigned)(pages * (unsigned long)sysconf(_SC_PAGESIZE) >> 20);
+}
+
+/* Who writes a buffer's memory first gets it near to itself: nobody else has touched it before. */
+static void memory_is_first_touched_by_its_user(void **state)
+{
+    static const char *source = "kernel void f(global uchar16 *x) { x[get_global_id(0)] = (uchar16)(7); }";
+    const size_t mib = 256, n = mib << 16;
+    unsigned before = resident();
+    cl_platform_id platform;
+    cl_device_id device;
+    cl_command_queue queue;
+    cl_context context;
+    cl_program program;
+    cl_kernel kernel;
+    cl_mem buffer;
+    cl_int error;
+
+    (void)state;
+    assert_int_equal(clGetPlatformIDs(1, &platform, NULL), CL_SUCCESS);
+    assert_int_equal(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL), CL_SUCCESS);
+    context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+    queue = clCreateCommandQueue(context, device, 0, &error);
+    program = clCreateProgramWithSource(context, 1, &source, NULL, &error);
+    assert_int_equal(clBuildProgram(program, 0, NULL, "", NULL, NULL), CL_SUCCESS);
+    kernel = clCreateKernel(program, "f", &error);
+    buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, mib << 20, NULL, &error);
+    assert_int_equal(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
+    assert_in_range(resident(), 0, before + mib / 2);
+    assert_int_equal(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &n, NULL, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clFinish(queue), CL_SUCCESS);
+    assert_in_range(resident(), before + mib - 1, before + mib + mib / 2);
+    clReleaseMemObject(buffer);
+    clReleaseKernel(kernel);
+    clReleaseProgram(program);
+    clReleaseCommandQueue(queue);
+    clReleaseContext(context);
+}
+
 static int prepare(void **state)
 {
     int file = mkstemp(config);
@@ -156,6 +204,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_run_so),
+        cmocka_unit_test(memory_is_first_touched_by_its_user),
         cmocka_unit_test(the_line_is_followed),
         cmocka_unit_test(what_lacks_is_told),
     };
