@@ -168,6 +168,20 @@ static void wait_for_beginning(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* Some vendors' clFinish (rusticl's, Mesa 22.3) doesn't wait for what was flushed before: a last command's event does.
+ */
+static void finish_really(cl_command_queue queue)
+{
+    cl_event last = NULL;
+
+    if (real.clEnqueueMarkerWithWaitList && !real.clEnqueueMarkerWithWaitList(queue, 0, NULL, &last)) {
+        real.clFlush(queue);
+        real.clWaitForEvents(1, &last);
+        real.clReleaseEvent(last);
+    }
+    real.clFinish(queue);
+}
+
 /* Ends what is under way, so that nothing of it touches memory any more, and tells. */
 static void *end_all(void *unused)
 {
@@ -178,7 +192,7 @@ static void *end_all(void *unused)
     wait_for_beginning();
     n = take(busy);
     for (unsigned i = 0; i < n; i++) {
-        real.clFinish(busy[i]);
+        finish_really(busy[i]);
         real.clReleaseCommandQueue(busy[i]);
     }
     pthread_mutex_lock(&lock);
