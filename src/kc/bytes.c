@@ -2,13 +2,22 @@
 
 #define N_BYTES 16u
 
+static bool has_elements(LLVMTypeRef type, unsigned bits)
+{
+    return LLVMGetTypeKind(type) == LLVMVectorTypeKind &&
+           LLVMGetTypeKind(LLVMGetElementType(type)) == LLVMIntegerTypeKind &&
+           LLVMGetIntTypeWidth(LLVMGetElementType(type)) == bits;
+}
+
 static bool is_misaligned(LLVMValueRef at)
 {
-    LLVMTypeRef type = LLVMTypeOf(at);
+    return LLVMGetInstructionOpcode(at) == LLVMLoad && has_elements(LLVMTypeOf(at), 8) &&
+           LLVMGetVectorSize(LLVMTypeOf(at)) == N_BYTES && LLVMGetAlignment(at) < N_BYTES;
+}
 
-    return LLVMGetInstructionOpcode(at) == LLVMLoad && LLVMGetTypeKind(type) == LLVMVectorTypeKind &&
-           LLVMGetVectorSize(type) == N_BYTES && LLVMGetTypeKind(LLVMGetElementType(type)) == LLVMIntegerTypeKind &&
-           LLVMGetIntTypeWidth(LLVMGetElementType(type)) == 8 && LLVMGetAlignment(at) < N_BYTES;
+static bool compares_shorts(LLVMValueRef at)
+{
+    return LLVMGetInstructionOpcode(at) == LLVMICmp && has_elements(LLVMTypeOf(LLVMGetOperand(at, 0)), 16);
 }
 
 static LLVMValueRef half_of(LLVMBuilderRef builder, LLVMValueRef load, unsigned i)
@@ -39,7 +48,26 @@ static void split(LLVMBuilderRef builder, LLVMValueRef load)
     LLVMInstructionEraseFromParent(load);
 }
 
-void kc_split_bytes(LLVMModuleRef module)
+/* One after the other. */
+static void compare_each(LLVMBuilderRef builder, LLVMValueRef at)
+{
+    LLVMTypeRef number = LLVMInt32TypeInContext(LLVMGetTypeContext(LLVMTypeOf(at)));
+    LLVMValueRef all = LLVMGetPoison(LLVMTypeOf(at));
+
+    LLVMPositionBuilderBefore(builder, at);
+    for (unsigned i = 0; i < LLVMGetVectorSize(LLVMTypeOf(at)); i++) {
+        LLVMValueRef place = LLVMConstInt(number, i, false), sides[2];
+
+        for (unsigned k = 0; k < 2; k++)
+            sides[k] = LLVMBuildExtractElement(builder, LLVMGetOperand(at, k), place, "");
+        all = LLVMBuildInsertElement(
+            builder, all, LLVMBuildICmp(builder, LLVMGetICmpPredicate(at), sides[0], sides[1], ""), place, "");
+    }
+    LLVMReplaceAllUsesWith(at, all);
+    LLVMInstructionEraseFromParent(at);
+}
+
+void kc_split_small(LLVMModuleRef module)
 {
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
 
@@ -49,6 +77,8 @@ void kc_split_bytes(LLVMModuleRef module)
                 next = LLVMGetNextInstruction(at);
                 if (is_misaligned(at))
                     split(builder, at);
+                else if (compares_shorts(at))
+                    compare_each(builder, at);
             }
     LLVMDisposeBuilder(builder);
 }

@@ -1,13 +1,15 @@
 /*
- * Loads of 16 bytes as a vector: LLVM's back end for NVIDIA GPUs makes one access of each, however it is aligned (seen
- * with LLVM 19; stores, and vectors of other types, it splits). A GPU stops at such a load, or reads something else.
+ * What LLVM 19's back end for NVIDIA GPUs does wrong with vectors of small numbers:
+ * - of each load of 16 bytes it makes one access, however it is aligned (stores, and vectors of other types, it
+ * splits). A GPU stops at such a load, or reads something else;
+ * - it has no code for comparisons of short2 (and what is made of such) on sm_90.
  */
 #ifndef KC_BYTES_H
 #define KC_BYTES_H
 
 #include "kc/llvm.h"
 
-/* Splits those that aren't aligned. After all optimisations. */
-void kc_split_bytes(LLVMModuleRef module);
+/* Splits them. After all optimisations. */
+void kc_split_small(LLVMModuleRef module);
 
 #endif

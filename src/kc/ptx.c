@@ -411,6 +411,6 @@ bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
         return false;
     kc_carry_products(request->module);
     kc_loose(request->module);
-    kc_split_bytes(request->module);
+    kc_split_small(request->module);
     return emit(request, text, log);
 }
