@@ -11,10 +11,11 @@
 
 static const char source[] =
     "kernel void copies(global const uint *in, global uint *out, global const uint *unused, uint n) {\n"
-    "    local uint a[32], b[8]; size_t g = get_group_id(0) * 32;\n"
+    "    local uint a[32], b[8]; local uint3 c[8]; size_t g = get_group_id(0) * 32;\n"
     "    event_t e = async_work_group_copy(a, in + g, 32, 0);\n"
+    "    e = async_work_group_copy(c, (global const uint3 *)(in + g), 8, e);\n"
     "    e = async_work_group_strided_copy(b, in + g, 8, 4, e); wait_group_events(1, &e);\n"
-    "    a[get_local_id(0)] += b[get_local_id(0) / 4] + n; barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    a[get_local_id(0)] += b[get_local_id(0) / 4] + c[get_local_id(0) / 4].y + n; barrier(CLK_LOCAL_MEM_FENCE);\n"
     "    e = async_work_group_copy(out + g, a, 32, 0); wait_group_events(1, &e); }\n"
     "kernel void shuffles(global const uint *in, global uint *out, global const uint *masks, uint n) {\n"
     "    size_t i = get_global_id(0); prefetch(in, 1);\n"
@@ -112,7 +113,7 @@ static void async_copies_are_waited_for(void **state)
         in[i] = i * 2654435761u >> 9;
     run_groups(*state, "copies", 1, &global, &local);
     for (unsigned i = 0; i < N; i++)
-        assert_int_equal(out[i], in[i] + in[i - i % LOCAL + i % LOCAL / 4 * 4] + 9);
+        assert_int_equal(out[i], in[i] + in[i / 4 * 4] + in[i / 4 * 4 + 1] + 9);
 }
 
 static void linear_ids_count_through_all_dimensions(void **state)

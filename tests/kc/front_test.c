@@ -381,6 +381,7 @@ static void double_precision_is_seen(void **state)
         {"float y", "x[1] = third(x[0]);", true},
         {"float y", "x[1] = table[x[0] & 1];", true},
         {"float y", "((global double *)x)[1] = v;", true},
+        {"float y", "x[1] = *(global double *)x > 1;", true},
         {"double y", "x[1] = 0;", true},
         {"global double2 *y", "x[1] = 0;", true},
         {"S y", "x[1] = (int)y.b.x;", true},
