@@ -27,6 +27,7 @@ PROGRAMS = {
     'images_samplerless': 'images/samplerlessReads/test_samplerless_reads',
 }
 ARGUMENTS = {'images_kernel': ['CL_FILTER_NEAREST']}
+QUICKER = {'images_kernel': ['small_images'], 'allocations': ['10%']}  # in quick mode: else they need more time than a sub-test has
 ASKED = {'select': ['-h']}  # how, where an unknown word makes the program run its tests; else as names() does
 WIMPY = ('math_brute_force', 'half', 'conversions', 'select')  # what old harnesses take -w for
 ORDER = ['api', 'basic', 'buffers', 'events', 'allocations', 'compiler', 'computeinfo', 'commonfns', 'geometrics',
@@ -107,6 +108,11 @@ def conversions():
             for rounding in ('', '_rte', '_rtp', '_rtn', '_rtz') if to in integers or not sat]
 
 
+def quick_names(listed):
+    """As the suite's own quick list: of those that have a quick form, that form alone."""
+    return [n for n in listed if f'quick_{n}' not in listed and f"quick_{n.removeprefix('full_')}" not in listed]
+
+
 def tests(options, columns):
     root = options.cts
     chosen = options.suites.split(',') if options.suites else [s for s in ORDER if find_program(root, s)]
@@ -120,6 +126,9 @@ def tests(options, columns):
         listed, new = (conversions(), False) if suite == 'conversions' else names(suite, program, columns[0])
         quick = not options.full and (new or suite in WIMPY)
         arguments = options.arguments.split() + ARGUMENTS.get(suite, []) + (['-w'] if quick else [])
+        if not options.full:
+            listed = quick_names(listed)
+            arguments += QUICKER.get(suite, [])
         if not listed:
             raise Problem(f'{program} lists no sub-tests: is it a program of OpenCL-CTS, and are its libraries here?')
         found += [Test(suite, n, program, arguments) for n in listed if results.chosen(options, n)]
