@@ -111,10 +111,11 @@ static bool read_weight(const char *item, size_t length, locale_t c_locale, doub
 {
     char *end;
 
-    if (length == 0 || strspn(item, "0123456789.") < length)
+    /* No sign and no word before it; an exponent, as what is told of large ones has one. */
+    if (length == 0 || strspn(item, "0123456789.") == 0 || strspn(item, "0123456789.eE+-") < length)
         return false;
     *weight = strtod_l(item, &end, c_locale);
-    return end == item + length;
+    return end == item + length && *weight <= 1e300;
 }
 
 static bool read_weight_list(const char *text, locale_t c_locale, double *weights, size_t *n)

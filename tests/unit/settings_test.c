@@ -125,6 +125,11 @@ static void weights(void **state)
     assert_float_equal(settings.weights[2], 0.5, 0);
     assert_float_equal(settings.weights[3], 0, 0);
     tsl_settings_finish(&settings);
+    parse(&settings, "TESELA_POLICY", "weights=2500000,1e-3"); /* The first is told as 2.5e+06. */
+    assert_int_equal(settings.n_weights, 2);
+    assert_float_equal(settings.weights[0], 2.5e6, 0);
+    assert_float_equal(settings.weights[1], 1e-3, 0);
+    tsl_settings_finish(&settings);
 }
 
 static void words_and_files(void **state)
@@ -174,6 +179,9 @@ static void nonsense(void **state)
         {"TESELA_POLICY", "weights=0,0"},
         {"TESELA_POLICY", "weights=1.2.3"},
         {"TESELA_POLICY", "weights=nan"},
+        {"TESELA_POLICY", "weights=0x8,1"},
+        {"TESELA_POLICY", "weights=1e999"},
+        {"TESELA_POLICY", "weights=e3"},
         {"TESELA_ORDER", "fifo"},
         {"TESELA_LIMITS", "none"},
         {"TESELA_DEVICE_TYPE", "fpga"},
