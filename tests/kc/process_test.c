@@ -2,6 +2,7 @@
  * The kernel compiler's process as a child of a stranger: it is started when needed and again when it died, it does no
  * harm whatever is compiled, and the program around it notices nothing.
  */
+/* timeout: 200 */
 #include "kc_env.h"
 
 #include "compile/spawn.h"
