@@ -46,7 +46,7 @@ static const cl_name_version known_features[] = {
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_generic_address_space"},
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_work_group_collective_functions"},
 };
-/* The same of images: what those members have that have images. */
+/* Of images: what one member has is enough, as the images and the kernels that ask for it go there. */
 static const cl_name_version image_extensions[] = {
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_3d_image_writes"},
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_depth_images"},
@@ -191,7 +191,7 @@ static bool has_c_version(const struct tsl_member *member, const cl_name_version
     return found;
 }
 
-/* ---- What all have ---- */
+/* ---- What all have, or one ---- */
 
 typedef bool has_fn(const struct tsl_member *member, const cl_name_version *wanted);
 
@@ -200,12 +200,13 @@ struct group {
     unsigned n;
 };
 
-static bool all_have(struct tsl_member *const *members, unsigned n, has_fn *has, const cl_name_version *wanted)
+static unsigned count(const struct group *members, has_fn *has, const cl_name_version *wanted)
 {
-    for (unsigned i = 0; i < n; i++)
-        if (!has(members[i], wanted))
-            return false;
-    return n > 0;
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < members->n; i++)
+        n += has(members->members[i], wanted);
+    return n;
 }
 
 /* Names with room for so many; NULL when out of memory. */
@@ -218,12 +219,12 @@ static struct tsl_names *make_names(size_t n)
     return names;
 }
 
-/* Adds those of the n_known that all members have. */
-static void add_common(struct tsl_names *names, const cl_name_version *known, size_t n_known, has_fn *has,
-                       const struct group *members)
+/* Adds those of the n_known that so many members have at least. */
+static void add_known(struct tsl_names *names, const cl_name_version *known, size_t n_known, has_fn *has,
+                      const struct group *members, unsigned least)
 {
-    for (size_t i = 0; names && i < n_known; i++)
-        if (all_have(members->members, members->n, has, &known[i]))
+    for (size_t i = 0; names && members->n > 0 && i < n_known; i++)
+        if (count(members, has, &known[i]) >= least)
             names->items[names->n++] = known[i];
 }
 
@@ -356,11 +357,11 @@ bool tsl_names_fill(struct tsl_device_facts *facts, struct tsl_member *const *me
         facts->extensions->items[facts->extensions->n++] = own_extensions[i];
     if (facts->extensions && facts->has_pci)
         facts->extensions->items[facts->extensions->n++] = pci_extension;
-    add_common(facts->extensions, known_extensions, LENGTH(known_extensions), has_extension, &all);
-    add_common(facts->extensions, image_extensions, LENGTH(image_extensions), has_extension, &with_images);
-    add_common(facts->c_features, known_features, LENGTH(known_features), has_feature, &all);
-    add_common(facts->c_features, image_features, LENGTH(image_features), has_feature, &with_images);
-    add_common(facts->c_versions, known_c_versions, LENGTH(known_c_versions), has_c_version, &all);
+    add_known(facts->extensions, known_extensions, LENGTH(known_extensions), has_extension, &all, all.n);
+    add_known(facts->extensions, image_extensions, LENGTH(image_extensions), has_extension, &with_images, 1);
+    add_known(facts->c_features, known_features, LENGTH(known_features), has_feature, &all, all.n);
+    add_known(facts->c_features, image_features, LENGTH(image_features), has_feature, &with_images, 1);
+    add_known(facts->c_versions, known_c_versions, LENGTH(known_c_versions), has_c_version, &all, all.n);
     facts->built_ins = collect_built_ins(members, n);
     if (!facts->extensions || !facts->c_features || !facts->c_versions || !facts->built_ins)
         return false;

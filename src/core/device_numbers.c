@@ -13,9 +13,10 @@ enum rule {
     /* Of those that compile alone, as the others run no source. */
     LEAST_OF_C, /* the smallest */
     ALL,        /* the bits that all have */
-    /* Of those that have images alone, as kernels that use them go there. Without any: value. */
+    /* Of those that have such images alone (it isn't 0 there), as kernels that use them go there. Without any: value.
+     */
     LEAST_IMAGE,
-    COMMON_IMAGE, /* an alignment that suits all; 0 if it is 0 on one */
+    COMMON_IMAGE, /* an alignment that suits all of them */
 };
 
 struct tsl_number_row {
@@ -200,13 +201,12 @@ static cl_ulong combine(const struct tsl_number_row *row, cl_ulong a, cl_ulong b
     case LEAST_IMAGE:
         return a < b ? a : b;
     case MAX:
+    case COMMON_IMAGE: /* powers of two */
         return a > b ? a : b;
     case SUM:
         return a + b;
     case ALL:
         return a & b;
-    case COMMON_IMAGE:
-        return a == 0 || b == 0 ? 0 : a > b ? a : b; /* powers of two */
     case FIXED:
         break;
     }
@@ -221,9 +221,11 @@ static cl_ulong evaluate(const struct tsl_number_row *row, struct tsl_member *co
     if (row->rule == FIXED)
         return row->value;
     for (unsigned i = 0; i < n; i++) {
-        if (images_only && !has_images(members[i]))
+        cl_ulong own = images_only && !has_images(members[i]) ? 0 : ask(row, members[i]);
+
+        if (images_only && own == 0)
             continue;
-        value = any ? combine(row, value, ask(row, members[i])) : ask(row, members[i]);
+        value = any ? combine(row, value, own) : own;
         any = true;
     }
     return any && row->only_bits ? value & row->only_bits : value;

@@ -104,7 +104,23 @@ static const struct answer board_answers[] = {
     {CL_DEVICE_VERSION, 0, "OpenCL 1.0 board", 0, 0, 0},  {CL_DEVICE_OPENCL_C_VERSION, 0, "OpenCL C 1.0 ", 0, 0, 0},
     {CL_DEVICE_EXTENSIONS, 0, "cl_khr_icd", 0, 0, 0},     {0, 0, 0, 0, 0, 0},
 };
+/* Two with images: both what the other lacks. */
+static const struct answer flat_answers[] = {
+    {CL_DEVICE_VERSION, 0, "OpenCL 1.2 flat", 0, 0, 0}, {CL_DEVICE_EXTENSIONS, 0, "cl_khr_depth_images", 0, 0, 0},
+    {CL_DEVICE_MAX_READ_IMAGE_ARGS, 64, 0, 0, 0, 0},    {CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, 0, 0, 0, 0, 0},
+    {CL_DEVICE_IMAGE_PITCH_ALIGNMENT, 0, 0, 0, 0, 0},   {0, 0, 0, 0, 0, 0},
+};
+static const struct answer deep_answers[] = {
+    {CL_DEVICE_VERSION, 0, "OpenCL 1.2 deep", 0, 0, 0},
+    {CL_DEVICE_EXTENSIONS, 0, "cl_khr_3d_image_writes cl_khr_image2d_from_buffer", 0, 0, 0},
+    {CL_DEVICE_MAX_READ_IMAGE_ARGS, 128, 0, 0, 0, 0},
+    {CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, 32, 0, 0, 0, 0},
+    {CL_DEVICE_IMAGE_PITCH_ALIGNMENT, 16, 0, 0, 0, 0},
+    {0, 0, 0, 0, 0, 0},
+};
 
+static const struct tsl_path flat_path = {.priv = (void *)flat_answers};
+static const struct tsl_path deep_path = {.priv = (void *)deep_answers};
 static const struct tsl_path board_path = {.priv = (void *)board_answers};
 static const struct tsl_path big_path = {.priv = (void *)big_answers};
 static const struct tsl_path small_path = {.priv = (void *)small_answers};
@@ -118,6 +134,10 @@ static struct tsl_member small = {
     .path = &small_path,
     .caps = {.memory_size = 16ull << 30, .max_alloc_size = 8ull << 30, .base_align = 128, .speed = 1}};
 static struct tsl_member board = {.driver = &driver, .path = &board_path, .caps = {.speed = 0.1}};
+static struct tsl_member flat = {
+    .driver = &driver, .path = &flat_path, .caps = {.speed = 2, .images = {.n_read_args = 64}}};
+static struct tsl_member deep = {
+    .driver = &driver, .path = &deep_path, .caps = {.speed = 1, .images = {.n_read_args = 128}}};
 static struct tsl_member old = {.driver = &driver, .path = &old_path, .caps = {.speed = 1}};
 
 static struct tsl_device_facts *facts_of(struct tsl_member *a, struct tsl_member *b)
@@ -232,6 +252,22 @@ static void the_language_is_that_of_compilers(void **state)
     tsl_device_facts_destroy(one);
     tsl_device_facts_destroy(two);
     tsl_device_facts_destroy(alone);
+}
+
+/* An image goes to the members that have its like, so one of them is enough. */
+static void images_are_what_one_has(void **state)
+{
+    struct tsl_device_facts *facts = facts_of(&flat, &deep);
+    (void)state;
+
+    assert_names(facts->extensions, OWN " cl_khr_3d_image_writes cl_khr_depth_images cl_khr_image2d_from_buffer");
+    assert_int_equal(number(facts, CL_DEVICE_MAX_READ_IMAGE_ARGS), 64);
+    assert_int_equal(number(facts, CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS), 32);
+    assert_int_equal(number(facts, CL_DEVICE_IMAGE_PITCH_ALIGNMENT), 16);
+    tsl_device_facts_destroy(facts);
+    facts = facts_of(&flat, &small);
+    assert_int_equal(number(facts, CL_DEVICE_IMAGE_PITCH_ALIGNMENT), 0);
+    tsl_device_facts_destroy(facts);
 }
 
 /* The same of the same members, another of others; the driver's is another than the device's. */
@@ -373,6 +409,7 @@ int main(void)
         cmocka_unit_test(silence_counts_as_the_least),
         cmocka_unit_test(names_are_what_all_have),
         cmocka_unit_test(the_language_is_that_of_compilers),
+        cmocka_unit_test(images_are_what_one_has),
         cmocka_unit_test(uuids_tell_devices_apart),
         cmocka_unit_test(one_card_has_an_address),
         cmocka_unit_test(opencl_c_3_needs_a_member_that_has_it),
