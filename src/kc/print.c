@@ -65,21 +65,38 @@ static LLVMValueRef next_argument(struct print *print)
     return print->next < print->n_given ? LLVMGetOperand(print->call, print->next++) : NULL;
 }
 
+/* What the conversion says of the value's own width; 32 bits are C's int. */
+static LLVMTypeRef integer_of(const struct print *print, const struct conversion *conversion)
+{
+    return strcmp(conversion->length, "hh") == 0  ? LLVMInt8TypeInContext(print->context)
+           : strcmp(conversion->length, "h") == 0 ? LLVMInt16TypeInContext(print->context)
+           : strcmp(conversion->length, "l") == 0 ? LLVMInt64TypeInContext(print->context)
+                                                  : LLVMInt32TypeInContext(print->context);
+}
+
+/* Cut to its width here, as CUDA's vprintf doesn't know "hh". */
+static LLVMValueRef promote_integer(struct print *print, const struct conversion *conversion, LLVMValueRef value)
+{
+    bool is_signed = strchr("dic", conversion->letter), is_long = strcmp(conversion->length, "l") == 0;
+
+    value = LLVMBuildIntCast2(print->builder, value, integer_of(print, conversion), is_signed, "");
+    return is_long ? value
+                   : LLVMBuildIntCast2(print->builder, value, LLVMInt32TypeInContext(print->context), is_signed, "");
+}
+
 /* As C passes it. A value of another kind than the conversion wants is undefined; here it is 0 or null, so that nothing
  * is read that isn't there. */
 static LLVMValueRef promote(struct print *print, const struct conversion *conversion, LLVMValueRef value)
 {
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(print->context), pointer = LLVMPointerTypeInContext(print->context, 0);
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(print->context, 0);
     LLVMTypeKind kind = value ? LLVMGetTypeKind(LLVMTypeOf(value)) : LLVMVoidTypeKind;
-    bool is_signed = strchr("dic", conversion->letter), is_long = strcmp(conversion->length, "l") == 0;
-    LLVMTypeRef integer = is_long ? i64 : LLVMInt32TypeInContext(print->context);
 
     if (strchr("sp", conversion->letter))
         return kind == LLVMPointerTypeKind ? LLVMBuildAddrSpaceCast(print->builder, value, pointer, "")
                                            : LLVMConstNull(pointer);
     if (strchr("diouxXc", conversion->letter))
-        return kind == LLVMIntegerTypeKind ? LLVMBuildIntCast2(print->builder, value, integer, is_signed, "")
-                                           : LLVMConstNull(integer);
+        return promote_integer(print, conversion,
+                               kind == LLVMIntegerTypeKind ? value : LLVMConstNull(integer_of(print, conversion)));
     if (kind == LLVMHalfTypeKind || kind == LLVMFloatTypeKind || kind == LLVMDoubleTypeKind)
         return LLVMBuildFPCast(print->builder, value, LLVMDoubleTypeInContext(print->context), "");
     return LLVMConstNull(LLVMDoubleTypeInContext(print->context));
@@ -99,9 +116,9 @@ static void put_conversion(struct print *print, const struct conversion *convers
     LLVMValueRef value = next_argument(print);
 
     for (unsigned i = 0; i < conversion->n; i++) {
-        /* Components of 32 bits need no modifier in C. */
+        /* What is passed as an int needs no modifier in C. */
         fprintf(print->format, "%s%%%.*s%s%c", i ? "," : "", conversion->flags_size, conversion->flags,
-                strcmp(conversion->length, "hl") == 0 ? "" : conversion->length, conversion->letter);
+                strcmp(conversion->length, "l") == 0 ? "l" : "", conversion->letter);
         print->args[print->n_args++] =
             promote(print, conversion, conversion->n > 1 ? component(print, value, i) : value);
     }

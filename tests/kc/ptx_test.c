@@ -249,6 +249,16 @@ static void vectors_of_shorts_are_compared(void **state)
     }
 }
 
+/* CUDA's vprintf knows no "hh": bytes are passed as the integers that they are. */
+static void bytes_are_printed_as_integers(void **state)
+{
+    static const char bytes[] = "kernel void k(global uchar2 *a) { printf(\"%#v2hhx %hhd\", a[0], a[1].x); }\n";
+
+    (void)state;
+    assert_int_equal(n_times(bytes, "", "104"), 0);                                         /* h */
+    assert_int_equal(n_times(bytes, "", "{37, 35, 120, 44, 37, 35, 120, 32, 37, 100}"), 1); /* %#x,%#x %d */
+}
+
 static const char *find_ptxas(void)
 {
     static const char *const places[] = {"/usr/local/cuda/bin/ptxas", "/usr/bin/ptxas"};
@@ -311,6 +321,7 @@ int main(void)
         cmocka_unit_test(products_are_carried_round_loops),
         cmocka_unit_test(vectors_of_bytes_are_read_where_they_are),
         cmocka_unit_test(vectors_of_shorts_are_compared),
+        cmocka_unit_test(bytes_are_printed_as_integers),
         cmocka_unit_test(assemblers_take_it),
         cmocka_unit_test(newer_processors_get_code_that_they_can_run),
     };
