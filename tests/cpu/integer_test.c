@@ -267,15 +267,6 @@ struct block {
 
 static struct block block;
 
-static void *pack(const struct type *t, const uint64_t *values)
-{
-    char *bytes = malloc((size_t)block.n * t->bits / 8);
-
-    for (unsigned i = 0; i < block.n; i++)
-        memcpy(bytes + (size_t)i * t->bits / 8, &values[i], t->bits / 8); /* little-endian */
-    return bytes;
-}
-
 static unsigned count_wrong(const struct function *f, const struct type *t, unsigned width)
 {
     unsigned wrong = 0;
@@ -298,26 +289,15 @@ static unsigned count_wrong(const struct function *f, const struct type *t, unsi
 static unsigned run_block(struct cpu_rig *rig, cl_program program, const struct function *f, const struct type *t)
 {
     static const unsigned widths[] = {1, WIDTH};
+    struct cpu_rig_elements elements = {.n = block.n, .bits = t->bits};
     unsigned wrong = 0;
-    cl_mem memory[4];
 
-    for (int k = 0; k < 3; k++) {
-        void *bytes = pack(t, block.args[k]);
-
-        memory[k] = cpu_rig_buffer(rig, (size_t)block.n * t->bits / 8, bytes);
-        free(bytes);
-    }
-    memory[3] = cpu_rig_buffer(rig, block.n * sizeof(uint64_t), NULL);
+    cpu_rig_load(rig, &elements, (const uint64_t *const[]){block.args[0], block.args[1], block.args[2]});
     for (size_t w = 0; w < 2; w++) {
-        char name[32];
-
-        snprintf(name, sizeof(name), "%s%u", f->name, widths[w]);
-        cpu_rig_run(rig, program, name, 4, memory, 0, NULL, block.n / widths[w]);
-        cpu_rig_read(rig, memory[3], block.n * sizeof(uint64_t), block.out);
+        cpu_rig_apply(rig, program, f->name, widths[w], &elements, block.out);
         wrong += count_wrong(f, t, widths[w]);
     }
-    for (int k = 0; k < 4; k++)
-        clReleaseMemObject(memory[k]);
+    cpu_rig_unload(&elements);
     block.n = 0;
     return wrong;
 }

@@ -3,7 +3,9 @@
 #include "test.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* cmocka takes the signals of faults for each test; kernels' faults are for the driver, which had them before. */
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
@@ -109,4 +111,41 @@ void cpu_rig_run(struct cpu_rig *rig, cl_program program, const char *kernel, un
 void cpu_rig_read(struct cpu_rig *rig, cl_mem buffer, size_t size, void *data)
 {
     assert_int_equal(clEnqueueReadBuffer(rig->queue, buffer, CL_TRUE, 0, size, data, 0, NULL, NULL), CL_SUCCESS);
+}
+
+static void *pack(const struct cpu_rig_elements *elements, const uint64_t *values)
+{
+    size_t size = elements->bits / 8;
+    char *bytes = malloc(elements->n * size);
+
+    for (unsigned i = 0; i < elements->n; i++)
+        memcpy(bytes + i * size, &values[i], size); /* little-endian */
+    return bytes;
+}
+
+void cpu_rig_load(struct cpu_rig *rig, struct cpu_rig_elements *elements, const uint64_t *const args[3])
+{
+    for (int k = 0; k < 3; k++) {
+        void *bytes = pack(elements, args[k]);
+
+        elements->memory[k] = cpu_rig_buffer(rig, (size_t)elements->n * elements->bits / 8, bytes);
+        free(bytes);
+    }
+    elements->memory[3] = cpu_rig_buffer(rig, elements->n * sizeof(uint64_t), NULL);
+}
+
+void cpu_rig_apply(struct cpu_rig *rig, cl_program program, const char *name, unsigned width,
+                   const struct cpu_rig_elements *elements, void *results)
+{
+    char kernel[32];
+
+    snprintf(kernel, sizeof(kernel), "%s%u", name, width);
+    cpu_rig_run(rig, program, kernel, 4, elements->memory, 0, NULL, elements->n / width);
+    cpu_rig_read(rig, elements->memory[3], elements->n * sizeof(uint64_t), results);
+}
+
+void cpu_rig_unload(struct cpu_rig_elements *elements)
+{
+    for (int k = 0; k < 4; k++)
+        clReleaseMemObject(elements->memory[k]);
 }

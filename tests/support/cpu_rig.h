@@ -32,4 +32,19 @@ void cpu_rig_run(struct cpu_rig *rig, cl_program program, const char *kernel, un
                  size_t value_size, const void *value, size_t global_size);
 void cpu_rig_read(struct cpu_rig *rig, cl_mem buffer, size_t size, void *data);
 
+/*
+ * For functions of up to three arguments, as many values of each: kernels are called NAME and the width of their
+ * vectors, and take three arrays of elements of so many bits and one of 64-bit results.
+ */
+struct cpu_rig_elements {
+    unsigned n, bits;
+    cl_mem memory[4];
+};
+
+/* The lowest bits of each value count. */
+void cpu_rig_load(struct cpu_rig *rig, struct cpu_rig_elements *elements, const uint64_t *const args[3]);
+void cpu_rig_apply(struct cpu_rig *rig, cl_program program, const char *name, unsigned width,
+                   const struct cpu_rig_elements *elements, void *results);
+void cpu_rig_unload(struct cpu_rig_elements *elements);
+
 #endif

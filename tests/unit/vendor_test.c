@@ -121,17 +121,16 @@ static cl_int CL_API_CALL refuse_first_flush(cl_command_queue queue)
     return n_flushes++ ? real_flush(queue) : CL_OUT_OF_RESOURCES;
 }
 
-/* What was refused isn't sent: some vendors never begin it, and who waits for it would wait for ever. */
-static void what_a_refused_flush_left_is_sent_by_the_next(void **state)
+/* A flush that is refused by `refuse`: the next one flushes once more. */
+static void must_flush_twice(cl_int(CL_API_CALL *refuse)(cl_command_queue queue))
 {
-    bool blocks = member->caps.submits_block;
+    bool blocks = member->caps.submits_block; /* There is nothing to flush. */
     struct tsl_fence *fence;
 
-    (void)state;
     finish(lane);
     real_flush = table()->clFlush;
     n_flushes = 0;
-    table()->clFlush = refuse_first_flush;
+    table()->clFlush = refuse;
     assert_int_equal(driver->mark(lane, NULL, &fence), CL_SUCCESS);
     assert_int_equal(driver->flush(lane), blocks ? CL_SUCCESS : CL_OUT_OF_RESOURCES);
     assert_int_equal(driver->flush(lane), CL_SUCCESS);
@@ -139,6 +138,13 @@ static void what_a_refused_flush_left_is_sent_by_the_next(void **state)
     table()->clFlush = real_flush;
     assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
     tsl_fence_unref(fence);
+}
+
+/* What was refused isn't sent: some vendors never begin it, and who waits for it would wait for ever. */
+static void what_a_refused_flush_left_is_sent_by_the_next(void **state)
+{
+    (void)state;
+    must_flush_twice(refuse_first_flush);
 }
 
 /* Stands for another thread that flushes meanwhile. */
@@ -154,21 +160,8 @@ static cl_int CL_API_CALL refuse_while_another_flushes(cl_command_queue queue)
 /* Nobody takes a lane for flushed because another thread is about to fail at it. */
 static void a_flush_is_not_trusted_before_it_has_ended(void **state)
 {
-    bool blocks = member->caps.submits_block; /* There is nothing to flush. */
-    struct tsl_fence *fence;
-
     (void)state;
-    finish(lane);
-    real_flush = table()->clFlush;
-    n_flushes = 0;
-    table()->clFlush = refuse_while_another_flushes;
-    assert_int_equal(driver->mark(lane, NULL, &fence), CL_SUCCESS);
-    assert_int_equal(driver->flush(lane), blocks ? CL_SUCCESS : CL_OUT_OF_RESOURCES);
-    assert_int_equal(driver->flush(lane), CL_SUCCESS);
-    assert_int_equal(n_flushes, blocks ? 0 : 2);
-    table()->clFlush = real_flush;
-    assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
-    tsl_fence_unref(fence);
+    must_flush_twice(refuse_while_another_flushes);
 }
 
 int main(void)
