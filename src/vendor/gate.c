@@ -94,12 +94,16 @@ static void collect(struct tsl_job *job)
     tsl_vendor_leave(member->device);
 }
 
+void tsl_vendor_collect_init(struct tsl_vendor_member *member)
+{
+    member->collecting.run = collect;
+}
+
 /* Without that thread the member's next call releases it. */
 static void post_collect(struct tsl_vendor_member *member)
 {
     if (member->device->quirks.no_late_calls || !atomic_load(&member->has_garbage) || atomic_load(&member->n_gates))
         return;
-    member->collecting.run = collect;
     tsl_worker_post(&collector, &member->collecting);
 }
 

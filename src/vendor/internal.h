@@ -275,6 +275,8 @@ enum tsl_vendor_kind {
 void tsl_vendor_release(struct tsl_vendor_member *member, enum tsl_vendor_kind kind, void *object);
 /* Releases what had to wait, if it need not wait any longer. Doesn't block. Not from a vendor's callback. */
 void tsl_vendor_collect(struct tsl_vendor_member *member);
+/* At open. */
+void tsl_vendor_collect_init(struct tsl_vendor_member *member);
 /* At close, when nothing is in use any more: releases all, and that thread has done with the member. */
 void tsl_vendor_collect_last(struct tsl_vendor_member *member);
 

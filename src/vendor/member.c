@@ -273,6 +273,7 @@ cl_int tsl_vendor_open(const struct tsl_path *path, struct tsl_member **member)
         return error;
     }
     init_locks(m);
+    tsl_vendor_collect_init(m);
     tsl_clock_map_init(&m->clock);
     see_clock(m);
     *member = &m->base;

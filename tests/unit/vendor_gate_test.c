@@ -19,26 +19,34 @@ static atomic_int n_released;
 
 static cl_int CL_API_CALL release_mem(cl_mem mem)
 {
+    cl_int error = real.clReleaseMemObject(mem);
+
     atomic_fetch_add(&n_released, 1);
-    return real.clReleaseMemObject(mem);
+    return error;
 }
 
 static cl_int CL_API_CALL release_kernel(cl_kernel kernel)
 {
+    cl_int error = real.clReleaseKernel(kernel);
+
     atomic_fetch_add(&n_released, 1);
-    return real.clReleaseKernel(kernel);
+    return error;
 }
 
 static cl_int CL_API_CALL release_program(cl_program program)
 {
+    cl_int error = real.clReleaseProgram(program);
+
     atomic_fetch_add(&n_released, 1);
-    return real.clReleaseProgram(program);
+    return error;
 }
 
 static cl_int CL_API_CALL release_queue(cl_command_queue queue)
 {
+    cl_int error = real.clReleaseCommandQueue(queue);
+
     atomic_fetch_add(&n_released, 1);
-    return real.clReleaseCommandQueue(queue);
+    return error;
 }
 
 static void count_releases(void)
