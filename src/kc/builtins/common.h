@@ -14,3 +14,17 @@
 #define COMPONENTS_4(F)  F(0), F(1), F(2), F(3)
 #define COMPONENTS_8(F)  COMPONENTS_4(F), F(4), F(5), F(6), F(7)
 #define COMPONENTS_16(F) COMPONENTS_8(F), F(8), F(9), F(a), F(b), F(c), F(d), F(e), F(f)
+
+/* NAME of vectors by that of their components; SIZE_1: of one argument, SIZE_2: of two. */
+#define X1(I) NAME(x.s##I)
+#define X2(I) NAME(x.s##I, y.s##I)
+#define SIZE_1(T, N)                    \
+    T OVERLOADABLE NAME(T x)            \
+    {                                   \
+        return (T)(COMPONENTS_##N(X1)); \
+    }
+#define SIZE_2(T, N)                    \
+    T OVERLOADABLE NAME(T x, T y)       \
+    {                                   \
+        return (T)(COMPONENTS_##N(X2)); \
+    }

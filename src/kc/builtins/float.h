@@ -99,20 +99,3 @@ static float near_cos(float r)
 
     return fma(fma(p, u, -0.5f), u, 1.0f);
 }
-
-/* ---- Of vectors ----------------------------------------------------------------------------------------------------
- */
-
-/* NAME of vectors by that of their components; SIZE_1: of one argument, SIZE_2: of two. */
-#define X1(I) NAME(x.s##I)
-#define X2(I) NAME(x.s##I, y.s##I)
-#define SIZE_1(T, N)                    \
-    T OVERLOADABLE NAME(T x)            \
-    {                                   \
-        return (T)(COMPONENTS_##N(X1)); \
-    }
-#define SIZE_2(T, N)                    \
-    T OVERLOADABLE NAME(T x, T y)       \
-    {                                   \
-        return (T)(COMPONENTS_##N(X2)); \
-    }

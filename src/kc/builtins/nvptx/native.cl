@@ -74,20 +74,6 @@ float OVERLOADABLE native_divide(float x, float y)
     return __nvvm_div_approx_f(x, y);
 }
 
-#define X1(I) CALL(x.s##I)
-#define X2(I) CALL(x.s##I, y.s##I)
-#define SIZE_1(T, N)                     \
-    T OVERLOADABLE NAME(T x)             \
-    {                                    \
-        return (T)(COMPONENTS_##N(X1));  \
-    }
-#define SIZE_2(T, N)                     \
-    T OVERLOADABLE NAME(T x, T y)        \
-    {                                    \
-        return (T)(COMPONENTS_##N(X2));  \
-    }
-#define CALL NAME
-
 #define NAME native_sin
 EACH_SIZE(SIZE_1, float)
 #undef NAME
