@@ -1,7 +1,8 @@
 /*
  * The OpenCL C that a program is written for is the virtual device's; each member's compiler speaks its own. What is
  * done about it: -cl-std is lowered for older members, and a prelude before the source takes away the macros that the
- * virtual device doesn't promise, so that every member compiles the same branches of the same program.
+ * virtual device doesn't promise, so that every member compiles the same branches of the same program (but for what it
+ * promises of images, which one member may have alone).
  */
 #ifndef TSL_CORE_DIALECT_H
 #define TSL_CORE_DIALECT_H

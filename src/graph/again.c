@@ -21,12 +21,11 @@ static bool same_buffers(const struct tsl_args *a, const struct tsl_args *b)
     return true;
 }
 
-/* May the queue's launches form rows? With several members each launch is placed, and the placer counts them. */
+/* May the queue's launches form rows? */
 static bool has_rows(const struct tsl_stream *stream)
 {
     const struct tsl_graph *g = stream->graph;
-    return stream->in_order && !stream->serial && !stream->profile && g->n_ports == 1 && !g->starving &&
-           !tsl_trace_on();
+    return stream->in_order && !stream->serial && !stream->profile && !g->starving && !tsl_trace_on();
 }
 
 /* Nobody asked about the command, and it depends on no list of its own. */

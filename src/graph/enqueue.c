@@ -263,7 +263,7 @@ static bool goes_with_last(const struct tsl_enqueue *e, const struct tsl_kernel 
                            const struct tsl_window *window, struct tsl_args *args)
 {
     struct tsl_graph *graph = e->queue->context->graph;
-    if (e->event || e->n_wait || empty(window))
+    if (graph->n_ports > 1 || e->event || e->n_wait || empty(window))
         return false;
     tsl_lock_take(&graph->lock);
     if (!tsl_launch_again(e->queue->stream, kernel, window, &args)) {

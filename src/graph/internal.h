@@ -682,7 +682,8 @@ void tsl_command_let_go(struct tsl_command *command);
 /* ---- again.c
  * ---------------------------------------------------------------------------------------------------------- */
 
-/* A launch without event or wait list. True: it is like the stream's last one, and goes with that; *args are those that
+/* A launch without event or wait list, on the graph's only member: of several each launch is placed, and the placer
+ * counts them. True: it is like the stream's last one, and goes with that; *args are those that
  * the other had, the caller's to let go (without the lock). */
 bool tsl_launch_again(struct tsl_stream *stream, const struct tsl_kernel *kernel, const struct tsl_window *window,
                       struct tsl_args **args);
