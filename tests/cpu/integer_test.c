@@ -257,81 +257,33 @@ static cl_program program_of(struct cpu_rig *rig, const struct type *t)
 /* ---- Running ------------------------------------------------------------------------------------------------------
  */
 
-#define MOST (1u << 20) /* work-items of one launch */
-
-struct block {
-    uint64_t args[3][MOST]; /* lowest bits count */
-    uint64_t out[MOST];
-    unsigned n;
+struct run {
+    const struct function *function;
+    const struct type *type;
 };
 
-static struct block block;
-
-static unsigned count_wrong(const struct function *f, const struct type *t, unsigned width)
+static unsigned count_wrong(const struct cpu_rig_values *values, const void *data, unsigned width)
 {
+    const struct run *run = data;
     unsigned wrong = 0;
 
-    for (unsigned i = 0; i < block.n; i++) {
+    for (unsigned i = 0; i < values->n; i++) {
         wide args[3];
         uint64_t right;
 
         for (int k = 0; k < 3; k++)
-            args[k] = wrap(t, block.args[k][i]);
-        right = expected(f, t, args);
-        if (right != block.out[i] && wrong++ < 4)
-            print_error("%s (%s, %u) of %lld, %lld, %lld is %#llx, not %#llx\n", f->name, t->name, width,
-                        (long long)args[0], (long long)args[1], (long long)args[2], (unsigned long long)block.out[i],
-                        (unsigned long long)right);
+            args[k] = wrap(run->type, values->args[k][i]);
+        right = expected(run->function, run->type, args);
+        if (right != values->results[i] && wrong++ < 4)
+            print_error("%s (%s, %u) of %lld, %lld, %lld is %#llx, not %#llx\n", run->function->name, run->type->name,
+                        width, (long long)args[0], (long long)args[1], (long long)args[2],
+                        (unsigned long long)values->results[i], (unsigned long long)right);
     }
-    return wrong;
-}
-
-static unsigned run_block(struct cpu_rig *rig, cl_program program, const struct function *f, const struct type *t)
-{
-    static const unsigned widths[] = {1, WIDTH};
-    struct cpu_rig_elements elements = {.n = block.n, .bits = t->bits};
-    unsigned wrong = 0;
-
-    cpu_rig_load(rig, &elements, (const uint64_t *const[]){block.args[0], block.args[1], block.args[2]});
-    for (size_t w = 0; w < 2; w++) {
-        cpu_rig_apply(rig, program, f->name, widths[w], &elements, block.out);
-        wrong += count_wrong(f, t, widths[w]);
-    }
-    cpu_rig_unload(&elements);
-    block.n = 0;
     return wrong;
 }
 
 /* ---- Inputs -------------------------------------------------------------------------------------------------------
  */
-
-struct run {
-    struct cpu_rig *rig;
-    cl_program program;
-    const struct function *function;
-    const struct type *type;
-    unsigned wrong;
-};
-
-static void flush(struct run *run)
-{
-    while (block.n % WIDTH) {
-        for (int k = 0; k < 3; k++)
-            block.args[k][block.n] = 0;
-        block.n++;
-    }
-    if (block.n)
-        run->wrong += run_block(run->rig, run->program, run->function, run->type);
-}
-
-static void take(struct run *run, uint64_t x, uint64_t y, uint64_t z)
-{
-    block.args[0][block.n] = x;
-    block.args[1][block.n] = y;
-    block.args[2][block.n] = z;
-    if (++block.n == MOST)
-        flush(run);
-}
 
 /* Around zero, around each power of two, and a few more. */
 static unsigned edges_of(const struct type *t, uint64_t *edges)
@@ -353,41 +305,43 @@ static unsigned edges_of(const struct type *t, uint64_t *edges)
 }
 
 /* All values of each argument; of a third one random ones, unless it shall be all too. */
-static void take_all(struct run *run, bool third)
+static void take_all(struct cpu_rig_block *block, unsigned n, bool third)
 {
-    uint64_t end = UINT64_C(1) << run->type->bits;
-    unsigned n = run->function->n_arguments;
+    uint64_t end = UINT64_C(1) << block->bits;
 
     for (uint64_t x = 0; x < end; x++)
         for (uint64_t y = 0; y < (n > 1 ? end : 1); y++)
             for (uint64_t z = 0; z < (n > 2 && third ? end : 1); z++)
-                take(run, x, y, third ? z : cpu_rig_random());
+                cpu_rig_take(block, x, y, third ? z : cpu_rig_random());
 }
 
-static void take_some(struct run *run, unsigned count)
+static void take_some(struct cpu_rig_block *block, const struct run *run, unsigned count)
 {
     uint64_t edges[64];
     unsigned n = edges_of(run->type, edges);
 
     for (unsigned i = 0; i < n * n * (run->function->n_arguments > 2 ? n : 1); i++)
-        take(run, edges[i % n], edges[i / n % n], edges[i / n / n]);
+        cpu_rig_take(block, edges[i % n], edges[i / n % n], edges[i / n / n]);
     for (unsigned i = 0; i < count; i++)
-        take(run, cpu_rig_random() >> cpu_rig_random() % 64, cpu_rig_random() >> cpu_rig_random() % 64,
-             cpu_rig_random());
+        cpu_rig_take(block, cpu_rig_random() >> cpu_rig_random() % 64, cpu_rig_random() >> cpu_rig_random() % 64,
+                     cpu_rig_random());
 }
 
 static unsigned check(struct cpu_rig *rig, cl_program program, const struct function *f, const struct type *t)
 {
-    struct run run = {rig, program, f, t, 0};
+    static const unsigned widths[] = {1, WIDTH};
+    static struct cpu_rig_values values;
+    struct run run = {f, t};
+    struct cpu_rig_block block = {rig, program, f->name, t->bits, widths, 2, count_wrong, &run, &values, 0};
     bool all = getenv("INTEGER_ALL") != NULL;
 
     if (t->bits == 8)
-        take_all(&run, all);
+        take_all(&block, f->n_arguments, all);
     else if (t->bits == 16 && (f->n_arguments == 1 || (all && f->n_arguments == 2)))
-        take_all(&run, true);
-    take_some(&run, cpu_rig_count("INTEGER_COUNT", 3000));
-    flush(&run);
-    return run.wrong;
+        take_all(&block, f->n_arguments, true);
+    take_some(&block, &run, cpu_rig_count("INTEGER_COUNT", 3000));
+    cpu_rig_flush(&block);
+    return block.wrong;
 }
 
 static void functions_of_integers(void **state)

@@ -241,96 +241,50 @@ static cl_program program_of(struct cpu_rig *rig, const struct type *t)
 /* ---- Running ------------------------------------------------------------------------------------------------------
  */
 
-#define MOST (GROUP << 13) /* elements of one launch */
-
-struct block {
-    uint64_t args[3][MOST]; /* lowest bits count */
-    int64_t out[MOST];
-    unsigned n;
+struct run {
+    const struct function *function;
+    const struct type *type;
 };
 
-static struct block block;
-
-static uint64_t reference(const struct function *f, const struct type *t, unsigned width, unsigned i)
+static uint64_t reference(const struct run *run, const struct cpu_rig_values *values, unsigned width, unsigned i)
 {
-    return f->reference(t, width, block.args[0][i], block.args[1][i], block.args[2][i]);
+    return run->function->reference(run->type, width, values->args[0][i], values->args[1][i], values->args[2][i]);
 }
 
 /* What element i of a vector is, or of the one int that the kernel stores as often. */
-static int64_t expected(const struct function *f, const struct type *t, unsigned width, unsigned i)
+static int64_t expected(const struct run *run, const struct cpu_rig_values *values, unsigned width, unsigned i)
 {
+    const struct function *f = run->function;
     unsigned first = i - i % width, n = 0;
 
     if (f->result == CHOICE)
-        return sign_extended(t, reference(f, t, width, i));
+        return sign_extended(run->type, reference(run, values, width, i));
     if (f->result == IS)
-        return reference(f, t, width, i) ? width == 1 ? 1 : -1 : 0;
+        return reference(run, values, width, i) ? width == 1 ? 1 : -1 : 0;
     for (unsigned k = 0; k < width; k++)
-        n += (unsigned)reference(f, t, width, first + k);
+        n += (unsigned)reference(run, values, width, first + k);
     return f->result == ANY ? n > 0 : n == width;
 }
 
-static unsigned count_wrong(const struct function *f, const struct type *t, unsigned width)
+static unsigned count_wrong(const struct cpu_rig_values *values, const void *data, unsigned width)
 {
+    const struct run *run = data;
     unsigned wrong = 0;
 
-    for (unsigned i = 0; i < block.n; i++) {
-        int64_t right = expected(f, t, width, i);
+    for (unsigned i = 0; i < values->n; i++) {
+        uint64_t right = (uint64_t)expected(run, values, width, i);
 
-        if (right != block.out[i] && wrong++ < 4)
-            print_error("%s (%s, %u) of %#llx, %#llx, %#llx is %#llx, not %#llx\n", f->name, t->name, width,
-                        (unsigned long long)block.args[0][i], (unsigned long long)block.args[1][i],
-                        (unsigned long long)block.args[2][i], (unsigned long long)block.out[i],
-                        (unsigned long long)right);
+        if (right != values->results[i] && wrong++ < 4)
+            print_error("%s (%s, %u) of %#llx, %#llx, %#llx is %#llx, not %#llx\n", run->function->name,
+                        run->type->name, width, (unsigned long long)values->args[0][i],
+                        (unsigned long long)values->args[1][i], (unsigned long long)values->args[2][i],
+                        (unsigned long long)values->results[i], (unsigned long long)right);
     }
-    return wrong;
-}
-
-static unsigned run_block(struct cpu_rig *rig, cl_program program, const struct function *f, const struct type *t)
-{
-    struct cpu_rig_elements elements = {.n = block.n, .bits = t->bits};
-    unsigned wrong = 0;
-
-    cpu_rig_load(rig, &elements, (const uint64_t *const[]){block.args[0], block.args[1], block.args[2]});
-    for (size_t w = 0; w < N_WIDTHS && widths[w] <= f->most_width; w++) {
-        cpu_rig_apply(rig, program, f->name, widths[w], &elements, block.out);
-        wrong += count_wrong(f, t, widths[w]);
-    }
-    cpu_rig_unload(&elements);
-    block.n = 0;
     return wrong;
 }
 
 /* ---- Inputs -------------------------------------------------------------------------------------------------------
  */
-
-struct run {
-    struct cpu_rig *rig;
-    cl_program program;
-    const struct function *function;
-    const struct type *type;
-    unsigned wrong;
-};
-
-static void flush(struct run *run)
-{
-    while (block.n % GROUP) {
-        for (int k = 0; k < 3; k++)
-            block.args[k][block.n] = 0;
-        block.n++;
-    }
-    if (block.n)
-        run->wrong += run_block(run->rig, run->program, run->function, run->type);
-}
-
-static void take(struct run *run, uint64_t x, uint64_t y, uint64_t z)
-{
-    block.args[0][block.n] = x & mask_of(run->type);
-    block.args[1][block.n] = y & mask_of(run->type);
-    block.args[2][block.n] = z & mask_of(run->type);
-    if (++block.n == MOST)
-        flush(run);
-}
 
 #define MOST_EDGES 32
 
@@ -386,26 +340,26 @@ static unsigned edges_of_integer(const struct type *t, uint64_t *edges)
 }
 
 /* For each place in a vector: that element alone has the highest bit, or lacks it. */
-static void take_places(struct run *run)
+static void take_places(struct cpu_rig_block *block)
 {
-    uint64_t top = UINT64_C(1) << (run->type->bits - 1);
+    uint64_t top = UINT64_C(1) << (block->bits - 1);
 
     for (unsigned place = 0; place < GROUP; place++)
         for (unsigned i = 0; i < 2 * GROUP; i++)
-            take(run, (i % GROUP == place) == (i < GROUP) ? top : top - 1, 0, 0);
+            cpu_rig_take(block, (i % GROUP == place) == (i < GROUP) ? top : top - 1, 0, 0);
 }
 
-static void take_edges(struct run *run)
+static void take_edges(struct cpu_rig_block *block, const struct run *run)
 {
     uint64_t edges[MOST_EDGES], masks[MOST_EDGES];
     unsigned n = run->type->mantissa ? edges_of_floating(run->type, edges) : edges_of_integer(run->type, edges);
     unsigned n_masks = edges_of_integer(run->type, masks);
 
     for (unsigned i = 0; i < n * n * (run->function->n_arguments > 2 ? n_masks : 1); i++)
-        take(run, edges[i % n], edges[i / n % n], masks[i / n / n]);
+        cpu_rig_take(block, edges[i % n], edges[i / n % n], masks[i / n / n]);
 }
 
-static void take_random(struct run *run)
+static void take_random(struct cpu_rig_block *block)
 {
     uint64_t x = cpu_rig_random() >> cpu_rig_random() % 64, y = cpu_rig_random();
 
@@ -417,25 +371,29 @@ static void take_random(struct run *run)
         y = x + y % 3 - 1;
         break;
     case 2: /* the other sign */
-        y = x ^ UINT64_C(1) << (run->type->bits - 1);
+        y = x ^ UINT64_C(1) << (block->bits - 1);
         break;
     default:
         break;
     }
-    take(run, x, y, cpu_rig_random() << cpu_rig_random() % 64);
+    cpu_rig_take(block, x, y, cpu_rig_random() << cpu_rig_random() % 64);
 }
 
 static unsigned check(struct cpu_rig *rig, cl_program program, const struct function *f, const struct type *t)
 {
-    struct run run = {rig, program, f, t, 0};
+    static struct cpu_rig_values values;
+    struct run run = {f, t};
+    struct cpu_rig_block block = {rig, program, f->name, t->bits, widths, 0, count_wrong, &run, &values, 0};
     unsigned count = cpu_rig_count("RELATIONAL_COUNT", 3000);
 
-    take_places(&run);
-    take_edges(&run);
+    while (block.n_widths < N_WIDTHS && widths[block.n_widths] <= f->most_width)
+        block.n_widths++;
+    take_places(&block);
+    take_edges(&block, &run);
     for (unsigned i = 0; i < count; i++)
-        take_random(&run);
-    flush(&run);
-    return run.wrong;
+        take_random(&block);
+    cpu_rig_flush(&block);
+    return block.wrong;
 }
 
 static void functions_of_relations(void **state)

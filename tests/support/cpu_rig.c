@@ -113,39 +113,58 @@ void cpu_rig_read(struct cpu_rig *rig, cl_mem buffer, size_t size, void *data)
     assert_int_equal(clEnqueueReadBuffer(rig->queue, buffer, CL_TRUE, 0, size, data, 0, NULL, NULL), CL_SUCCESS);
 }
 
-static void *pack(const struct cpu_rig_elements *elements, const uint64_t *values)
+/* The elements as the kernel takes them, in new memory. */
+static cl_mem load(const struct cpu_rig_block *block, const uint64_t *values)
 {
-    size_t size = elements->bits / 8;
-    char *bytes = malloc(elements->n * size);
+    size_t size = block->bits / 8, n = block->values->n;
+    char *bytes = malloc(n * size);
+    cl_mem mem;
 
-    for (unsigned i = 0; i < elements->n; i++)
+    for (size_t i = 0; i < n; i++)
         memcpy(bytes + i * size, &values[i], size); /* little-endian */
-    return bytes;
+    mem = cpu_rig_buffer(block->rig, n * size, bytes);
+    free(bytes);
+    return mem;
 }
 
-void cpu_rig_load(struct cpu_rig *rig, struct cpu_rig_elements *elements, const uint64_t *const args[3])
+static void apply(struct cpu_rig_block *block, const cl_mem memory[4], unsigned width)
 {
-    for (int k = 0; k < 3; k++) {
-        void *bytes = pack(elements, args[k]);
-
-        elements->memory[k] = cpu_rig_buffer(rig, (size_t)elements->n * elements->bits / 8, bytes);
-        free(bytes);
-    }
-    elements->memory[3] = cpu_rig_buffer(rig, elements->n * sizeof(uint64_t), NULL);
-}
-
-void cpu_rig_apply(struct cpu_rig *rig, cl_program program, const char *name, unsigned width,
-                   const struct cpu_rig_elements *elements, void *results)
-{
+    struct cpu_rig_values *values = block->values;
     char kernel[32];
 
-    snprintf(kernel, sizeof(kernel), "%s%u", name, width);
-    cpu_rig_run(rig, program, kernel, 4, elements->memory, 0, NULL, elements->n / width);
-    cpu_rig_read(rig, elements->memory[3], elements->n * sizeof(uint64_t), results);
+    snprintf(kernel, sizeof(kernel), "%s%u", block->name, width);
+    cpu_rig_run(block->rig, block->program, kernel, 4, memory, 0, NULL, values->n / width);
+    cpu_rig_read(block->rig, memory[3], values->n * sizeof(values->results[0]), values->results);
+    block->wrong += block->count_wrong(values, block->data, width);
 }
 
-void cpu_rig_unload(struct cpu_rig_elements *elements)
+void cpu_rig_take(struct cpu_rig_block *block, uint64_t x, uint64_t y, uint64_t z)
 {
+    struct cpu_rig_values *values = block->values;
+    uint64_t mask = ~UINT64_C(0) >> (64 - block->bits);
+
+    values->args[0][values->n] = x & mask;
+    values->args[1][values->n] = y & mask;
+    values->args[2][values->n] = z & mask;
+    if (++values->n == sizeof(values->results) / sizeof(values->results[0]))
+        cpu_rig_flush(block);
+}
+
+void cpu_rig_flush(struct cpu_rig_block *block)
+{
+    struct cpu_rig_values *values = block->values;
+    cl_mem memory[4];
+
+    while (values->n % block->widths[block->n_widths - 1])
+        cpu_rig_take(block, 0, 0, 0);
+    if (!values->n)
+        return;
+    for (int k = 0; k < 3; k++)
+        memory[k] = load(block, values->args[k]);
+    memory[3] = cpu_rig_buffer(block->rig, values->n * sizeof(values->results[0]), NULL);
+    for (unsigned w = 0; w < block->n_widths; w++)
+        apply(block, memory, block->widths[w]);
     for (int k = 0; k < 4; k++)
-        clReleaseMemObject(elements->memory[k]);
+        clReleaseMemObject(memory[k]);
+    values->n = 0;
 }

@@ -33,18 +33,31 @@ void cpu_rig_run(struct cpu_rig *rig, cl_program program, const char *kernel, un
 void cpu_rig_read(struct cpu_rig *rig, cl_mem buffer, size_t size, void *data);
 
 /*
- * For functions of up to three arguments, as many values of each: kernels are called NAME and the width of their
- * vectors, and take three arrays of elements of so many bits and one of 64-bit results.
+ * Values for a function of up to three arguments, gathered until they are worth a launch. The function is tried with
+ * vectors of each width by kernels called NAME and that width, which take three arrays of elements of so many bits and
+ * one of 64-bit results. Vectors that aren't full at the end get zeros.
  */
-struct cpu_rig_elements {
-    unsigned n, bits;
-    cl_mem memory[4];
+struct cpu_rig_values {
+    unsigned n;
+    uint64_t args[3][1 << 20], results[1 << 20];
 };
 
-/* The lowest bits of each value count. */
-void cpu_rig_load(struct cpu_rig *rig, struct cpu_rig_elements *elements, const uint64_t *const args[3]);
-void cpu_rig_apply(struct cpu_rig *rig, cl_program program, const char *name, unsigned width,
-                   const struct cpu_rig_elements *elements, void *results);
-void cpu_rig_unload(struct cpu_rig_elements *elements);
+struct cpu_rig_block {
+    struct cpu_rig *rig;
+    cl_program program;
+    const char *name;
+    unsigned bits;
+    const unsigned *widths; /* each divides the last */
+    unsigned n_widths;
+    /* How many results of vectors of that width are wrong; says of the first few which. */
+    unsigned (*count_wrong)(const struct cpu_rig_values *values, const void *data, unsigned width);
+    const void *data;
+    struct cpu_rig_values *values; /* none yet */
+    unsigned wrong;
+};
+
+/* The lowest bits count. */
+void cpu_rig_take(struct cpu_rig_block *block, uint64_t x, uint64_t y, uint64_t z);
+void cpu_rig_flush(struct cpu_rig_block *block);
 
 #endif
