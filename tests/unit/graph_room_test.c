@@ -5,6 +5,7 @@
 #include "core/context.h"
 #include "core/program.h"
 #include "core/queue.h"
+#include "core_end.h"
 #include "driver/fake.h"
 #include "driver/members.h"
 #include "graph/graph.h"
@@ -166,15 +167,7 @@ static int end(void **state)
 {
     (void)state;
     close_bed(&bed);
-    while (tsl_object_live(TSL_CONTEXT) || tsl_fake_busy())
-        continue;
-    if (tsl_fake_violation(0))
-        print_error("%s\n", tsl_fake_violation(0));
-    assert_int_equal(tsl_fake_violations(TSL_FAKE_N_FAULTS), 0);
-    assert_int_equal(tsl_fake_live().mems, 0);
-    tsl_members_reset();
-    tsl_device_forget();
-    tsl_fake_end();
+    end_core();
     return 0;
 }
 

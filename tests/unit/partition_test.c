@@ -9,13 +9,13 @@
 #include "core/partition.h"
 #include "core/program.h"
 #include "core/queue.h"
+#include "core_end.h"
 #include "driver/fake.h"
 #include "driver/members.h"
 #include "graph/graph.h"
 #include "test.h"
 
 #include <CL/cl_tesela.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -65,12 +65,7 @@ static int begin(void **state)
 
 static void stop(void)
 {
-    while (tsl_object_live(TSL_CONTEXT) || tsl_fake_busy())
-        sched_yield();
-    assert_int_equal(tsl_fake_violations(TSL_FAKE_N_FAULTS), 0);
-    tsl_members_reset();
-    tsl_device_forget();
-    tsl_fake_end();
+    end_core();
 }
 
 static int end(void **state)
