@@ -47,6 +47,7 @@ struct kc_emit {
     LLVMValueRef wide_end;                   /* i64: items of a row that run in wide strips */
     LLVMValueRef next_phase;                 /* variable, i32: number of a phase, or how many there are */
     LLVMMetadataRef access_group;
+    LLVMMetadataRef kept; /* the scope of values in scratch, which the kernel's own accesses don't touch */
 };
 
 /* A strip in the making. */

@@ -178,30 +178,83 @@ static void mark_remainder(struct kc_emit *emit, LLVMBasicBlockRef last)
     kc_map_clear(&seen);
 }
 
-static void emit_strips(struct kc_emit *emit, unsigned phase, bool wide, LLVMValueRef y, LLVMValueRef z)
+/* Does the kernel ask for ids in a dimension that isn't 0? */
+static bool has_rows(const struct kc_emit *emit)
+{
+    const struct kc_flow *flow = &emit->wg->flow;
+
+    for (unsigned n = 0; n < flow->n_blocks; n++)
+        for (KC_EACH_INSTRUCTION(i, flow->blocks[n].block)) {
+            enum kc_call call = kc_call_of(i);
+
+            if ((call == KC_CALL_LOCAL_ID || call == KC_CALL_GLOBAL_ID) &&
+                !(LLVMIsAConstantInt(LLVMGetOperand(i, 0)) && LLVMIsNull(LLVMGetOperand(i, 0))))
+                return true;
+        }
+    return false;
+}
+
+static void strips_begin(struct kc_emit *emit, struct loop *loop, bool wide)
+{
+    LLVMValueRef from = wide || !emit->wide ? kc_i64(emit->wg, 0) : emit->wide_end;
+
+    loop_begin(emit, loop, from, wide ? emit->wide_end : emit->size[0], wide ? emit->lanes : 1);
+}
+
+static void strips_end(struct kc_emit *emit, struct loop *loop, bool wide)
+{
+    LLVMValueRef back = loop_end(emit, loop);
+
+    if ((!wide && emit->wide) || (emit->wg->flow.n_loops && emit->narrow->n_phases == 1))
+        kc_mark_plain_loop(emit->wg, back);
+}
+
+static void emit_strip(struct kc_emit *emit, unsigned phase, bool wide, LLVMValueRef x, LLVMValueRef y, LLVMValueRef z)
 {
     struct kc_wg *wg = emit->wg;
     LLVMBuilderRef b = wg->builder;
-    struct kc_strip strip = {.emit = emit, .y = y, .z = z};
-    LLVMValueRef from = wide || !emit->wide ? kc_i64(wg, 0) : emit->wide_end, row, back;
-    LLVMBasicBlockRef last;
-    struct loop loop;
+    struct kc_strip strip = {.emit = emit, .x = x, .y = y, .z = z, .lanes = wide ? emit->lanes : 1};
+    LLVMValueRef row = LLVMBuildAdd(b, LLVMBuildMul(b, z, emit->enqueued[1], ""), y, "");
+    LLVMBasicBlockRef last = LLVMGetLastBasicBlock(emit->run);
 
     strip.phase = &emit->narrow->phases[phase];
     if (wide)
         strip.phase = &emit->wide->phases[kc_phase_number(emit->wide, strip.phase->start)];
-    strip.lanes = wide ? emit->lanes : 1;
-    loop_begin(emit, &loop, from, wide ? emit->wide_end : emit->size[0], strip.lanes);
-    row = LLVMBuildAdd(b, LLVMBuildMul(b, z, emit->enqueued[1], ""), y, "");
-    strip.x = loop.index;
-    strip.item = LLVMBuildAdd(b, LLVMBuildMul(b, row, emit->enqueued[0], ""), strip.x, "item");
-    last = LLVMGetLastBasicBlock(emit->run);
+    strip.item = LLVMBuildAdd(b, LLVMBuildMul(b, row, emit->enqueued[0], ""), x, "item");
     kc_emit_strip(&strip);
-    back = loop_end(emit, &loop);
     if (!wide && emit->wide)
         mark_remainder(emit, last);
-    if ((!wide && emit->wide) || (wg->flow.n_loops && emit->narrow->n_phases == 1))
-        kc_mark_plain_loop(wg, back);
+}
+
+/* Row by row narrow strips, after wide ones if wanted. */
+static void emit_rows(struct kc_emit *emit, unsigned phase, bool wide)
+{
+    struct loop z, y, x;
+
+    loop_begin(emit, &z, kc_i64(emit->wg, 0), emit->size[2], 1);
+    loop_begin(emit, &y, kc_i64(emit->wg, 0), emit->size[1], 1);
+    for (int now = wide; now >= 0; now--) {
+        strips_begin(emit, &x, now);
+        emit_strip(emit, phase, now, x.index, y.index, z.index);
+        strips_end(emit, &x, now);
+    }
+    kc_mark_plain_loop(emit->wg, loop_end(emit, &y));
+    kc_mark_plain_loop(emit->wg, loop_end(emit, &z));
+}
+
+/* Wide strips with dimension 0 as the outer loop: what a column of a tile in local memory is made of can stay in
+ * registers for all rows. */
+static void emit_columns(struct kc_emit *emit, unsigned phase)
+{
+    struct loop x, z, y;
+
+    strips_begin(emit, &x, true);
+    loop_begin(emit, &z, kc_i64(emit->wg, 0), emit->size[2], 1);
+    loop_begin(emit, &y, kc_i64(emit->wg, 0), emit->size[1], 1);
+    emit_strip(emit, phase, true, x.index, y.index, z.index);
+    kc_mark_plain_loop(emit->wg, loop_end(emit, &y));
+    kc_mark_plain_loop(emit->wg, loop_end(emit, &z));
+    kc_mark_plain_loop(emit->wg, loop_end(emit, &x));
 }
 
 static void take_snapshots(struct kc_emit *emit, const struct kc_phase *phase)
@@ -216,17 +269,15 @@ static void take_snapshots(struct kc_emit *emit, const struct kc_phase *phase)
 static void emit_phase(struct kc_emit *emit, unsigned phase)
 {
     struct kc_wg *wg = emit->wg;
-    struct loop z, y;
 
     LLVMBuildStore(wg->builder, kc_i32(wg, emit->narrow->n_phases), emit->next_phase);
     take_snapshots(emit, &emit->narrow->phases[phase]);
-    loop_begin(emit, &z, kc_i64(wg, 0), emit->size[2], 1);
-    loop_begin(emit, &y, kc_i64(wg, 0), emit->size[1], 1);
-    if (emit->wide)
-        emit_strips(emit, phase, true, y.index, z.index);
-    emit_strips(emit, phase, false, y.index, z.index);
-    kc_mark_plain_loop(emit->wg, loop_end(emit, &y));
-    kc_mark_plain_loop(emit->wg, loop_end(emit, &z));
+    if (emit->wide && emit->narrow->n_phases > 1 && has_rows(emit)) {
+        emit_columns(emit, phase);
+        emit_rows(emit, phase, false);
+    } else {
+        emit_rows(emit, phase, emit->wide != NULL);
+    }
 }
 
 static void emit_group(struct kc_emit *emit)

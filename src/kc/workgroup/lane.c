@@ -173,6 +173,7 @@ static void copy_instruction(struct lane *lane, LLVMValueRef i)
     } else {
         copy = kc_clone_instruction(emit->wg, i, operand_here, lane);
         kc_forget_scopes(emit->wg, copy);
+        kc_mark_outside(emit->wg, copy, emit->kept);
         if (!is_value_slot_access(lane, i))
             kc_parallel(lane->strip, copy);
     }

@@ -44,11 +44,36 @@ LLVMMetadataRef kc_access_group(struct kc_wg *wg)
     return LLVMValueAsMetadata(group);
 }
 
+/* A list of one scope, in a domain of its own. */
+LLVMMetadataRef kc_alias_scope(struct kc_wg *wg)
+{
+    LLVMMetadataRef domain[] = {NULL}, scope[] = {NULL, own_node(wg, domain, 1)}, list = own_node(wg, scope, 2);
+
+    return LLVMMDNodeInContext2(wg->context, &list, 1);
+}
+
+static bool is_access(LLVMValueRef i)
+{
+    return LLVMIsALoadInst(i) || LLVMIsAStoreInst(i) || LLVMIsACallInst(i) || LLVMIsAAtomicRMWInst(i) ||
+           LLVMIsAAtomicCmpXchgInst(i);
+}
+
 void kc_mark_parallel(struct kc_wg *wg, LLVMValueRef access, LLVMMetadataRef group)
 {
-    if (LLVMIsALoadInst(access) || LLVMIsAStoreInst(access) || LLVMIsACallInst(access) ||
-        LLVMIsAAtomicRMWInst(access) || LLVMIsAAtomicCmpXchgInst(access))
+    if (is_access(access))
         LLVMSetMetadata(access, kind_of(wg, "llvm.access.group"), LLVMMetadataAsValue(wg->context, group));
+}
+
+LLVMValueRef kc_mark_inside(struct kc_wg *wg, LLVMValueRef access, LLVMMetadataRef scope)
+{
+    LLVMSetMetadata(access, kind_of(wg, "alias.scope"), LLVMMetadataAsValue(wg->context, scope));
+    return access;
+}
+
+void kc_mark_outside(struct kc_wg *wg, LLVMValueRef access, LLVMMetadataRef scope)
+{
+    if (is_access(access))
+        LLVMSetMetadata(access, kind_of(wg, "noalias"), LLVMMetadataAsValue(wg->context, scope));
 }
 
 static LLVMMetadataRef property(struct kc_wg *wg, const char *name, LLVMValueRef value)

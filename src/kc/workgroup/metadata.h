@@ -1,5 +1,5 @@
 /*
- * What LLVM's loop vectoriser is told by metadata.
+ * What LLVM is told by metadata.
  */
 #ifndef KC_WORKGROUP_METADATA_H
 #define KC_WORKGROUP_METADATA_H
@@ -17,6 +17,11 @@ void kc_mark_lane_loop(struct kc_wg *wg, LLVMValueRef branch, LLVMMetadataRef gr
 /* The back edge of a loop that stays as it is: it is around others or runs a few times, so copies of its body would
  * cost more in the code generator than they save. */
 void kc_mark_plain_loop(struct kc_wg *wg, LLVMValueRef branch);
+
+/* A scope of memory accesses: what is marked as outside touches no memory that what is marked as inside does. */
+LLVMMetadataRef kc_alias_scope(struct kc_wg *wg);
+LLVMValueRef kc_mark_inside(struct kc_wg *wg, LLVMValueRef access, LLVMMetadataRef scope);
+void kc_mark_outside(struct kc_wg *wg, LLVMValueRef access, LLVMMetadataRef scope);
 
 /* Forgets what an instruction says of scopes without aliases, and of its loop: true for one work-item's loop alone. */
 void kc_forget_scopes(struct kc_wg *wg, LLVMValueRef instruction);

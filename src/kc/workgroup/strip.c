@@ -1,4 +1,5 @@
 #include "kc/workgroup/emit.h"
+#include "kc/workgroup/metadata.h"
 
 /*
  * A strip keeps the values of slots that live from region to region in `held` variables: an element for each lane, or
@@ -27,6 +28,12 @@ static LLVMValueRef held_place(struct kc_strip *strip, unsigned s, LLVMValueRef 
                                       : kc_lane_place(strip, held(strip, s), slot_of(strip, s)->type, lane);
 }
 
+/* An access to what lives across barriers, in scratch. */
+static LLVMValueRef kept(struct kc_strip *strip, LLVMValueRef access)
+{
+    return kc_mark_inside(strip->emit->wg, kc_parallel(strip, access), strip->emit->kept);
+}
+
 /* ---- Values that live across barriers -----------------------------------------------------------------------------
  */
 
@@ -37,7 +44,8 @@ static void take_uniform(struct kc_strip *strip, unsigned s)
     LLVMValueRef value = emit->homes[s].snapshot;
 
     if (!emit->homes[s].group)
-        value = LLVMBuildLoad2(b, slot_of(strip, s)->type, kc_scratch_place(emit, s, strip->item, NULL), "");
+        value =
+            kept(strip, LLVMBuildLoad2(b, slot_of(strip, s)->type, kc_scratch_place(emit, s, strip->item, NULL), ""));
     LLVMBuildStore(b, value, held(strip, s));
 }
 
@@ -48,8 +56,8 @@ static void take_lane(struct kc_strip *strip, unsigned s, LLVMValueRef lane)
     LLVMValueRef value = emit->homes[s].snapshot;
 
     if (!emit->homes[s].group)
-        value = kc_parallel(strip, LLVMBuildLoad2(b, slot_of(strip, s)->type,
-                                                  kc_scratch_place(emit, s, kc_lane_item(strip, lane), lane), ""));
+        value = kept(strip, LLVMBuildLoad2(b, slot_of(strip, s)->type,
+                                           kc_scratch_place(emit, s, kc_lane_item(strip, lane), lane), ""));
     kc_parallel(strip, LLVMBuildStore(b, value, held_place(strip, s, lane)));
 }
 
@@ -60,7 +68,7 @@ static void give_lane(struct kc_strip *strip, unsigned s, LLVMValueRef lane)
     LLVMValueRef value = LLVMBuildLoad2(b, slot_of(strip, s)->type, held_place(strip, s, lane), "");
 
     kc_parallel(strip, value);
-    kc_parallel(strip, LLVMBuildStore(b, value, kc_scratch_place(emit, s, kc_lane_item(strip, lane), lane)));
+    kept(strip, LLVMBuildStore(b, value, kc_scratch_place(emit, s, kc_lane_item(strip, lane), lane)));
 }
 
 static void give_group(struct kc_strip *strip, unsigned s)
@@ -102,8 +110,8 @@ static void give_returned(struct kc_strip *strip, LLVMValueRef lane)
     else
         returned = LLVMBuildICmp(b, LLVMIntEQ, LLVMBuildLoad2(b, emit->wg->i32, strip->next_phase, ""),
                                  kc_i32(emit->wg, emit->narrow->n_phases), "");
-    kc_parallel(strip, LLVMBuildStore(b, LLVMBuildZExt(b, returned, emit->wg->i8, ""),
-                                      kc_returned_place(emit, kc_lane_item(strip, lane))));
+    kept(strip, LLVMBuildStore(b, LLVMBuildZExt(b, returned, emit->wg->i8, ""),
+                               kc_returned_place(emit, kc_lane_item(strip, lane))));
 }
 
 static void give_all(struct kc_strip *strip)
@@ -159,35 +167,97 @@ static void end_work(struct kc_strip *strip, const struct kc_region *region, LLV
     }
 }
 
-static void note_order(struct kc_strip *strip, const struct kc_region *region, LLVMValueRef lane)
+/* The bounds where lanes may stand after a region, by order, and for each but the last: does any lane stand there? */
+struct ways {
+    unsigned n;
+    int *bounds;       /* KC_EXIT is one */
+    LLVMValueRef *any; /* variables, i1; NULL: a region after which all lanes stand together */
+};
+
+static void insert_way(const struct kc_emit *emit, struct ways *ways, int bound)
+{
+    unsigned w = ways->n++;
+
+    for (; w && kc_bound_order(emit, ways->bounds[w - 1]) > kc_bound_order(emit, bound); w--)
+        ways->bounds[w] = ways->bounds[w - 1];
+    ways->bounds[w] = bound;
+}
+
+static void ways_begin(struct kc_strip *strip, const struct kc_region *region, struct ways *ways)
+{
+    struct kc_emit *emit = strip->emit;
+    unsigned n_blocks = emit->wg->flow.n_blocks;
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(emit->wg->context);
+
+    *ways = (struct ways){.n = 0};
+    ways->bounds = kc_alloc(n_blocks + 1, sizeof(*ways->bounds));
+    ways->any = kc_alloc(n_blocks + 1, sizeof(*ways->any));
+    for (unsigned bound = 0; bound <= n_blocks; bound++)
+        if (kc_bits_get(&region->pending, bound))
+            insert_way(emit, ways, bound == n_blocks ? KC_EXIT : (int)bound);
+    for (unsigned w = 0; region->diverges && w + 1 < ways->n; w++) {
+        ways->any[w] = kc_variable(emit, i1, 1, "any");
+        LLVMBuildStore(emit->wg->builder, LLVMConstInt(i1, 0, 0), ways->any[w]);
+    }
+}
+
+static void ways_end(struct ways *ways)
+{
+    free(ways->bounds);
+    free(ways->any);
+}
+
+static void note_order(struct kc_strip *strip, const struct kc_region *region, const struct ways *ways,
+                       LLVMValueRef lane)
 {
     struct kc_emit *emit = strip->emit;
     LLVMBuilderRef b = emit->wg->builder;
-    LLVMValueRef stands, lowest;
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(emit->wg->context);
+    LLVMValueRef stands, here;
 
     if (!strip->order)
         return;
     stands = LLVMBuildLoad2(b, emit->wg->i32, strip->next, "");
     kc_parallel(strip, LLVMBuildStore(b, stands, kc_lane_place(strip, strip->order, emit->wg->i32, lane)));
-    if (!region->diverges)
-        return;
-    lowest = LLVMBuildLoad2(b, emit->wg->i32, strip->lowest, "");
-    LLVMBuildStore(b, kc_build_min(emit, lowest, stands), strip->lowest);
+    for (unsigned w = 0; region->diverges && w + 1 < ways->n; w++) {
+        here = LLVMBuildICmp(b, LLVMIntEQ, stands, kc_i32(emit->wg, kc_bound_order(emit, ways->bounds[w])), "");
+        LLVMBuildStore(b, LLVMBuildOr(b, LLVMBuildLoad2(b, i1, ways->any[w], ""), here, ""), ways->any[w]);
+    }
 }
 
-/* The lanes that stand at the region's bound run it; the others pass. */
+/* Is the slot of no use to lanes that stand elsewhere while the region runs? */
+static bool is_only_here(const struct kc_strip *strip, const struct kc_region *region, unsigned s)
+{
+    const struct kc_emit *emit = strip->emit;
+
+    if (!kc_bits_get(&region->out, s) || slot_of(strip, s)->uniform || slot_of(strip, s)->array)
+        return false;
+    for (unsigned bound = 0; bound < emit->wg->flow.n_blocks; bound++)
+        if ((int)bound != region->start && kc_bits_get(&region->pending, bound) &&
+            kc_bits_get(&emit->slots->live[bound], s))
+            return false;
+    return true;
+}
+
+/* The lanes that stand at the region's bound run it; the others pass, and keep what they have a use for: for the rest
+ * the vectoriser needs no select. */
 static void enter_masked(struct kc_strip *strip, const struct kc_region *region, LLVMValueRef lane,
                          LLVMBasicBlockRef end)
 {
     struct kc_emit *emit = strip->emit;
     LLVMBuilderRef b = emit->wg->builder;
-    LLVMBasicBlockRef body = kc_new_block(emit, "");
+    LLVMBasicBlockRef body = kc_new_block(emit, ""), pass = kc_new_block(emit, "");
     LLVMValueRef stands = LLVMBuildLoad2(b, emit->wg->i32, kc_lane_place(strip, strip->order, emit->wg->i32, lane), "");
     LLVMValueRef bound = kc_i32(emit->wg, kc_bound_order(emit, region->start));
 
     kc_parallel(strip, stands);
     LLVMBuildStore(b, stands, strip->next);
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, stands, bound, ""), body, end);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, stands, bound, ""), body, pass);
+    LLVMPositionBuilderAtEnd(b, pass);
+    for (unsigned s = 0; s < emit->slots->n; s++)
+        if (is_only_here(strip, region, s))
+            LLVMBuildStore(b, LLVMGetPoison(slot_of(strip, s)->type), emit->homes[s].work);
+    LLVMBuildBr(b, end);
     LLVMPositionBuilderAtEnd(b, body);
 }
 
@@ -290,28 +360,47 @@ static LLVMBasicBlockRef block_of_bound(struct kc_strip *strip, int bound)
     return block;
 }
 
-static void go_on(struct kc_strip *strip, const struct kc_region *region)
+/* All lanes go to one bound. */
+static void go_together(struct kc_strip *strip, const struct ways *ways)
 {
     struct kc_emit *emit = strip->emit;
     LLVMBuilderRef b = emit->wg->builder;
-    unsigned n_blocks = emit->wg->flow.n_blocks, n = 0;
-    int *bounds = kc_alloc(n_blocks + 1, sizeof(*bounds));
-    LLVMValueRef where, way;
+    LLVMValueRef where = LLVMBuildLoad2(b, emit->wg->i32, strip->next, ""), way;
 
-    for (unsigned bound = 0; bound <= n_blocks; bound++)
-        if (kc_bits_get(&region->pending, bound))
-            bounds[n++] = bound == n_blocks ? KC_EXIT : (int)bound;
-    if (n == 0) {
-        LLVMBuildUnreachable(b); /* the region never ends */
-    } else if (n == 1) {
-        LLVMBuildBr(b, block_of_bound(strip, bounds[0]));
-    } else {
-        where = LLVMBuildLoad2(b, emit->wg->i32, region->diverges ? strip->lowest : strip->next, "");
-        way = LLVMBuildSwitch(b, where, block_of_bound(strip, bounds[0]), n - 1);
-        for (unsigned i = 1; i < n; i++)
-            LLVMAddCase(way, kc_i32(emit->wg, kc_bound_order(emit, bounds[i])), block_of_bound(strip, bounds[i]));
+    way = LLVMBuildSwitch(b, where, block_of_bound(strip, ways->bounds[0]), ways->n - 1);
+    for (unsigned w = 1; w < ways->n; w++)
+        LLVMAddCase(way, kc_i32(emit->wg, kc_bound_order(emit, ways->bounds[w])),
+                    block_of_bound(strip, ways->bounds[w]));
+}
+
+/* The first bound in order where any lane stands is the next. */
+static void go_lowest(struct kc_strip *strip, const struct ways *ways)
+{
+    struct kc_emit *emit = strip->emit;
+    LLVMBuilderRef b = emit->wg->builder;
+
+    for (unsigned w = 0; w + 1 < ways->n; w++) {
+        LLVMValueRef any = LLVMBuildLoad2(b, LLVMInt1TypeInContext(emit->wg->context), ways->any[w], "");
+        LLVMBasicBlockRef later = kc_new_block(emit, "");
+
+        LLVMBuildCondBr(b, any, block_of_bound(strip, ways->bounds[w]), later);
+        LLVMPositionBuilderAtEnd(b, later);
     }
-    free(bounds);
+    LLVMBuildBr(b, block_of_bound(strip, ways->bounds[ways->n - 1]));
+}
+
+static void go_on(struct kc_strip *strip, const struct kc_region *region, const struct ways *ways)
+{
+    LLVMBuilderRef b = strip->emit->wg->builder;
+
+    if (ways->n == 0)
+        LLVMBuildUnreachable(b); /* the region never ends */
+    else if (ways->n == 1)
+        LLVMBuildBr(b, block_of_bound(strip, ways->bounds[0]));
+    else if (region->diverges)
+        go_lowest(strip, ways);
+    else
+        go_together(strip, ways);
 }
 
 static void emit_region(struct kc_strip *strip, const struct kc_region *region)
@@ -320,9 +409,9 @@ static void emit_region(struct kc_strip *strip, const struct kc_region *region)
     LLVMBuilderRef b = emit->wg->builder;
     LLVMBasicBlockRef end = kc_new_block(emit, "");
     struct kc_lanes lanes;
+    struct ways ways;
 
-    if (region->diverges)
-        LLVMBuildStore(b, kc_i32(emit->wg, KC_EXIT_ORDER), strip->lowest);
+    ways_begin(strip, region, &ways);
     kc_lanes_begin(strip, &lanes, "region");
     begin_work(strip, region, lanes.index);
     if (region->masked)
@@ -330,13 +419,14 @@ static void emit_region(struct kc_strip *strip, const struct kc_region *region)
     kc_emit_lane(strip, region, lanes.index, end);
     LLVMPositionBuilderAtEnd(b, end);
     end_work(strip, region, lanes.index);
-    note_order(strip, region, lanes.index);
+    note_order(strip, region, &ways, lanes.index);
     kc_lanes_end(strip, &lanes);
     if (strip->lanes > 1) {
         keep_uniform(strip, region);
         keep_counters(strip, region);
     }
-    go_on(strip, region);
+    go_on(strip, region, &ways);
+    ways_end(&ways);
 }
 
 /* ---- The strip ----------------------------------------------------------------------------------------------------
@@ -348,7 +438,7 @@ static LLVMValueRef returned_before(struct kc_strip *strip, LLVMValueRef lane)
     LLVMBuilderRef b = emit->wg->builder;
     LLVMValueRef flag = LLVMBuildLoad2(b, emit->wg->i8, kc_returned_place(emit, kc_lane_item(strip, lane)), "");
 
-    kc_parallel(strip, flag);
+    kept(strip, flag);
     return LLVMBuildICmp(b, LLVMIntNE, flag, LLVMConstInt(emit->wg->i8, 0, 0), "");
 }
 

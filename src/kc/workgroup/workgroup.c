@@ -72,6 +72,7 @@ static bool emit(struct kc_emit *e, struct kc_wg_output *output, char **why)
     struct kc_wg *wg = e->wg;
 
     e->access_group = kc_access_group(wg);
+    e->kept = kc_alias_scope(wg);
     kc_emit_group_function(e);
     set_machine(e->run, e->input->machine);
     *output = (struct kc_wg_output){.run = e->run,
@@ -168,6 +169,8 @@ bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optim
     if (!kc_wg_run_passes(module, machine, KC_PASSES_VECTORISE, why))
         return false;
     kc_wg_relax_local_atomics(module);
+    if (vector_lanes(machine) == 16)
+        kc_wg_use_masks(module);
     kc_wg_guard_splats(module);
     return kc_wg_run_passes(module, machine, KC_PASSES_FINISH, why);
 }
