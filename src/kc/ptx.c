@@ -1,5 +1,6 @@
 #include "kc/ptx.h"
 
+#include "kc/bits.h"
 #include "kc/builtins.h"
 #include "kc/bytes.h"
 #include "kc/carry.h"
@@ -409,6 +410,7 @@ bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
     weaken_all(request->module);
     if (!optimise(request, log))
         return false;
+    kc_keep_bits(request->module);
     kc_carry_products(request->module);
     kc_loose(request->module);
     kc_split_small(request->module);

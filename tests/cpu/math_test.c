@@ -444,6 +444,7 @@ static const double edges[] = {
     34.5,         -33.25,
     1e38,         -1e38,
     5e-39,        2.3509886e-38,
+    -NAN,         -34.5,
 };
 static const int integers[] = {
     0,    1,   -1,  2,    -2,   3,    -3,  4,    5,     10,    -10,    24,         100,

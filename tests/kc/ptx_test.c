@@ -249,6 +249,25 @@ static void vectors_of_shorts_are_compared(void **state)
     }
 }
 
+/* PTX's abs and neg leave a NaN's sign as it is; what sees it as a bit gets the bit that the program's operation makes.
+ */
+static void signs_are_bits_to_what_sees_them(void **state)
+{
+    static const char seen[] =
+        "kernel void f(global double2 *x, global ulong2 *y, global uint4 *z, global float4 *w, int c) {\n"
+        "  double2 a = fabs(x[0]); y[0] = as_ulong2(a) >> 52; x[1] = c ? a : x[2]; x[3] = a * x[4];\n"
+        "  float4 b = -w[0]; z[0] = as_uint4(b) >> 23; w[1] = b * w[2];\n"
+        "}\n"
+        "kernel void g(global double *x, global int *y) { x[0] = frexp(x[1], y); x[2] = acospi(x[3]); }\n";
+    static const char numbers[] = "kernel void f(global float *x) { x[0] = 1.0f + fabs(x[1]) * x[2]; }\n";
+
+    (void)state;
+    assert_int_equal(n_times(seen, "", "abs."), 0);
+    assert_int_equal(n_times(seen, "", "neg.f32"), 0);
+    assert_true(n_times(seen, "", "and.b64") >= 2);
+    assert_int_equal(n_times(numbers, "", "abs.f32"), 1);
+}
+
 /* CUDA's vprintf knows no "hh": bytes are passed as the integers that they are. */
 static void bytes_are_printed_as_integers(void **state)
 {
@@ -321,6 +340,7 @@ int main(void)
         cmocka_unit_test(products_are_carried_round_loops),
         cmocka_unit_test(vectors_of_bytes_are_read_where_they_are),
         cmocka_unit_test(vectors_of_shorts_are_compared),
+        cmocka_unit_test(signs_are_bits_to_what_sees_them),
         cmocka_unit_test(bytes_are_printed_as_integers),
         cmocka_unit_test(assemblers_take_it),
         cmocka_unit_test(newer_processors_get_code_that_they_can_run),
