@@ -185,8 +185,6 @@ static cl_int constant_info(struct tsl_device *device, cl_device_info param, con
         return virtual_device_name(device, info);
     case CL_DEVICE_VENDOR:
         return tsl_info_string(info, TSL_NAME);
-    case CL_DRIVER_VERSION:
-        return tsl_info_string(info, TESELA_VERSION);
     case CL_DEVICE_PROFILE:
         return tsl_info_string(info, "FULL_PROFILE");
     case CL_DEVICE_IL_VERSION:
@@ -240,6 +238,8 @@ static cl_int member_info(const struct tsl_device_facts *facts, cl_device_info p
         return tsl_names_answer_versions(facts->built_ins, info);
     case CL_DEVICE_EXTENSIONS_WITH_VERSION:
         return tsl_names_answer_versions(facts->extensions, info);
+    case CL_DRIVER_VERSION:
+        return tsl_info_string(info, facts->driver_version);
     case CL_DEVICE_UUID_KHR:
         return tsl_info_bytes(info, facts->uuid, sizeof facts->uuid);
     case CL_DRIVER_UUID_KHR:

@@ -20,7 +20,8 @@ struct tsl_device_facts {
     struct tsl_names *extensions, *c_versions, *c_features;
     struct tsl_names *built_ins;                                    /* kernels that one member has at least */
     cl_uchar uuid[CL_UUID_SIZE_KHR], driver_uuid[CL_UUID_SIZE_KHR]; /* made of the members', always the same */
-    bool has_pci;                                                   /* all members are at one PCI address */
+    char driver_version[32]; /* Tesela's, and a number made of the members and their drivers */
+    bool has_pci;            /* all members are at one PCI address */
     cl_device_pci_bus_info_khr pci;
 };
 

@@ -3,6 +3,7 @@
 #include "core/device_facts.h"
 #include "core/platform.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,22 @@ static void digest(struct tsl_writer *w, cl_uchar *uuid)
     /* Version 8 of RFC 9562: made by a rule of one's own. */
     uuid[6] = (cl_uchar)((uuid[6] & 0x0f) | 0x80);
     uuid[8] = (cl_uchar)((uuid[8] & 0x3f) | 0x80);
+}
+
+/* Programs that keep binaries (PyOpenCL) look for them by the driver's version; those of other members would leave out
+ * members that are here now. */
+static bool put_version(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n)
+{
+    struct tsl_writer w = {0};
+
+    for (unsigned i = 0; i < n; i++) {
+        put_member(&w, members[i]->path);
+        tsl_write_text(&w, members[i]->path->driver_version);
+    }
+    snprintf(facts->driver_version, sizeof(facts->driver_version), TESELA_VERSION " (%08x)",
+             (unsigned)tsl_bytes_sum(w.data, w.size));
+    free(w.data);
+    return !w.failed;
 }
 
 static bool same_place(const struct tsl_identity *a, const struct tsl_identity *b)
@@ -61,7 +78,7 @@ bool tsl_identity_fill(struct tsl_device_facts *facts, struct tsl_member *const 
     digest(&device, facts->uuid);
     digest(&driver, facts->driver_uuid);
     fill_pci(facts, members, n);
-    bool good = !device.failed && !driver.failed;
+    bool good = !device.failed && !driver.failed && put_version(facts, members, n);
     free(device.data);
     free(driver.data);
     return good;

@@ -286,6 +286,28 @@ static void uuids_tell_devices_apart(void **state)
     tsl_device_facts_destroy(one);
 }
 
+/* Who keeps binaries by it makes new ones when a member or its driver is another. */
+static void the_drivers_version_tells_members_apart(void **state)
+{
+    struct tsl_path newer = *small.path;
+    struct tsl_member renewed = small;
+    struct tsl_device_facts *both = facts_of(&big, &small), *again = facts_of(&big, &small),
+                            *one = facts_of(&big, NULL), *other;
+    (void)state;
+
+    newer.driver_version = "another";
+    renewed.path = &newer;
+    other = facts_of(&big, &renewed);
+    assert_int_equal(strncmp(both->driver_version, TESELA_VERSION " (", strlen(TESELA_VERSION " (")), 0);
+    assert_string_equal(both->driver_version, again->driver_version);
+    assert_string_not_equal(both->driver_version, one->driver_version);
+    assert_string_not_equal(both->driver_version, other->driver_version);
+    tsl_device_facts_destroy(both);
+    tsl_device_facts_destroy(again);
+    tsl_device_facts_destroy(one);
+    tsl_device_facts_destroy(other);
+}
+
 static bool reports_pci(const struct tsl_identity *a, const struct tsl_identity *b)
 {
     struct tsl_path first = *big.path, second = *small.path;
@@ -411,6 +433,7 @@ int main(void)
         cmocka_unit_test(the_language_is_that_of_compilers),
         cmocka_unit_test(images_are_what_one_has),
         cmocka_unit_test(uuids_tell_devices_apart),
+        cmocka_unit_test(the_drivers_version_tells_members_apart),
         cmocka_unit_test(one_card_has_an_address),
         cmocka_unit_test(opencl_c_3_needs_a_member_that_has_it),
         cmocka_unit_test(only_known_names_pass),
