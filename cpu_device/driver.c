@@ -1,8 +1,8 @@
 /* The table, and the life of a member and its lanes. */
-#include "core/log.h"
 #include "core/numa.h"
 #include "core/settings.h"
 #include "cpu_device/internal.h"
+#include "driver/members.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static cl_int probe(tsl_found_fn *found, void *arg)
     const char *why;
 
     if (!tsl_compile_available(&why)) {
-        tsl_log(TSL_ROOM_DRIVER, TSL_LOG_INFO, "no built-in CPU: %s", why);
+        tsl_members_empty("Tesela CPU", why); /* no problem: whoever builds without LLVM knows, or reads it there */
         return CL_SUCCESS;
     }
     cpu_place_get(&place);

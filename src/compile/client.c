@@ -62,7 +62,8 @@ static void find_program(void)
 
     if (program.path[0])
         return; /* a test's */
-    program.why = "there is no kernel compiler (tesela-kc) beside the library: Tesela was built without LLVM";
+    program.why =
+        "there is no kernel compiler (tesela-kc) beside the library: Tesela was built without it, or without LLVM";
     if (getauxval(AT_SECURE)) {
         program.why = "programs with raised rights start no kernel compiler";
         return;
