@@ -1,8 +1,12 @@
 /*
- * Small kernels in quick succession. Telling a GPU of one costs the processor 3 µs (H200), twice what the kernel costs
- * the GPU; a chain of them, as a graph of CUDA's, costs a third of that. So where kernels without fences follow each
- * other quickly, and the GPU waits for the host rather than the host for it, a lane saves them until there are enough
- * for a chain. Chains are made once; their kernels and arguments are set anew each time.
+ * Launches as graphs of CUDA's, which tell a GPU of a kernel sooner than cuLaunchKernel does (H200: 1.4 µs of the
+ * processor's time instead of 3 to 4). Graphs are made once; their kernels and arguments are set anew each time.
+ *
+ * One by one: a launch whose like was seen some times before is a graph of one node.
+ *
+ * Small kernels in quick succession: a chain of them costs the processor even less for each. So where kernels without
+ * fences follow each other quickly, and the GPU waits for the host rather than the host for it, a lane saves them until
+ * there are enough for a chain.
  *
  * What is saved goes on its way with the next flush, with whatever else comes to the lane, and when a chain is full. As
  * little work waits so as is never worth mentioning: only launches whose like went the ordinary way just before, and
@@ -24,42 +28,56 @@
 
 uint64_t tsl_cuda_quick_ns = 20000;
 
+struct known;
+
 /* What fits. */
 #define SAVED_ARGS  16
 #define SAVED_BYTES 256
 
 struct saved {
     CUfunction function;
+    struct known *known; /* stays: nothing is noted while something is saved */
     struct tsl_cuda_grid grid;
     unsigned shared_size, n_args;
     uint16_t at[SAVED_ARGS];
     _Alignas(16) unsigned char bytes[SAVED_BYTES];
 };
 
-/* A launch that went the ordinary way, so that CUDA takes it. */
 struct shape {
     CUfunction function;
+    uint64_t module; /* its number: CUDA may give the same address to a later one's function */
     unsigned grid[3], block[3], shared_size;
 };
-
-#define SHAPES 16
 
 struct chain {
     unsigned n;
     bool broken; /* can't be made */
     CUgraph graph;
     CUgraphExec exec; /* NULL: not made yet */
-    CUgraphNode nodes[WHOLE];
+    CUgraphNode *nodes;
 };
+
+/* A launch that went the ordinary way, so that CUDA takes it, and that will be done as a graph, if it comes often. */
+struct known {
+    struct shape shape;
+    unsigned n_seen;
+    struct chain alone;
+    CUgraphNode node;
+};
+
+#define KNOWN 16 /* of a lane: if more take turns, each is forgotten before it is seen often enough */
+#define OFTEN 2
+#define ALONE 512 /* of a member: each takes 112 KiB of the GPU's memory (H200) */
 
 struct tsl_cuda_batch {
     bool saves;
     unsigned streak, n_late;
     uint64_t last_ns; /* of the last launch */
     CUevent looked;   /* behind the streak's launch LOOK_AT */
-    struct shape shapes[SHAPES];
-    unsigned next_shape;
+    struct known known[KNOWN];
+    unsigned next_known;
     struct chain whole, part;
+    CUgraphNode whole_nodes[WHOLE], part_nodes[PART];
     CUevent ahead[AHEAD];
     unsigned n_chains;
     cl_int error; /* of saved launches, which nobody was told */
@@ -70,22 +88,29 @@ struct tsl_cuda_batch {
 /* ---- Chains -------------------------------------------------------------------------------------------------------
  */
 
-static CUDA_KERNEL_NODE_PARAMS node_of(struct saved *s, void **args)
+/* args: the values' addresses, the hidden argument's among them. */
+static CUDA_KERNEL_NODE_PARAMS node_of(CUfunction function, const struct tsl_cuda_grid *grid, unsigned shared_size,
+                                       void **args)
+{
+    return (CUDA_KERNEL_NODE_PARAMS){
+        .func = function,
+        .gridDimX = grid->count[0],
+        .gridDimY = grid->count[1],
+        .gridDimZ = grid->count[2],
+        .blockDimX = grid->block[0],
+        .blockDimY = grid->block[1],
+        .blockDimZ = grid->block[2],
+        .sharedMemBytes = shared_size,
+        .kernelParams = args,
+    };
+}
+
+static CUDA_KERNEL_NODE_PARAMS saved_node(struct saved *s, void **args)
 {
     for (unsigned i = 0; i < s->n_args; i++)
         args[i] = s->bytes + s->at[i];
     args[s->n_args] = &s->grid.hidden;
-    return (CUDA_KERNEL_NODE_PARAMS){
-        .func = s->function,
-        .gridDimX = s->grid.count[0],
-        .gridDimY = s->grid.count[1],
-        .gridDimZ = s->grid.count[2],
-        .blockDimX = s->grid.block[0],
-        .blockDimY = s->grid.block[1],
-        .blockDimZ = s->grid.block[2],
-        .sharedMemBytes = s->shared_size,
-        .kernelParams = args,
-    };
+    return node_of(s->function, &s->grid, s->shared_size, args);
 }
 
 static void destroy(struct chain *chain)
@@ -98,18 +123,13 @@ static void destroy(struct chain *chain)
     chain->graph = NULL;
 }
 
-/* Of launches like these. */
-static CUresult make(struct chain *chain, struct saved *s)
+static CUresult make(struct chain *chain, const CUDA_KERNEL_NODE_PARAMS *nodes)
 {
-    void *args[SAVED_ARGS + 1];
     CUresult result = tsl_cu.cuGraphCreate(&chain->graph, 0);
 
-    for (unsigned i = 0; i < chain->n && !result; i++) {
-        CUDA_KERNEL_NODE_PARAMS node = node_of(&s[i], args);
-
+    for (unsigned i = 0; i < chain->n && !result; i++)
         result = tsl_cu.cuGraphAddKernelNode_v2(&chain->nodes[i], chain->graph, i ? &chain->nodes[i - 1] : NULL,
-                                                i ? 1 : 0, &node);
-    }
+                                                i ? 1 : 0, &nodes[i]);
     if (!result)
         result = tsl_cu.cuGraphInstantiateWithFlags(&chain->exec, chain->graph, 0);
     if (result) {
@@ -121,36 +141,123 @@ static CUresult make(struct chain *chain, struct saved *s)
 }
 
 /* What runs already keeps its own. */
-static CUresult set(struct chain *chain, struct saved *s)
+static CUresult set(struct chain *chain, const CUDA_KERNEL_NODE_PARAMS *nodes)
 {
-    void *args[SAVED_ARGS + 1];
     CUresult result = CUDA_SUCCESS;
 
-    for (unsigned i = 0; i < chain->n && !result; i++) {
-        CUDA_KERNEL_NODE_PARAMS node = node_of(&s[i], args);
-
-        result = tsl_cu.cuGraphExecKernelNodeSetParams_v2(chain->exec, chain->nodes[i], &node);
-    }
+    for (unsigned i = 0; i < chain->n && !result; i++)
+        result = tsl_cu.cuGraphExecKernelNodeSetParams_v2(chain->exec, chain->nodes[i], &nodes[i]);
     return result;
 }
 
 /* False: nothing was sent. */
-static bool send_chain(struct tsl_cuda_lane *lane, struct chain *chain, struct saved *s)
+static bool send_chain(struct tsl_cuda_lane *lane, struct chain *chain, const CUDA_KERNEL_NODE_PARAMS *nodes)
 {
     if (chain->broken)
         return false;
-    if (chain->exec ? set(chain, s) : make(chain, s))
+    if (chain->exec ? set(chain, nodes) : make(chain, nodes))
         return false;
     return tsl_cu.cuGraphLaunch(chain->exec, lane->stream) == CUDA_SUCCESS;
 }
 
-static CUresult send_one(struct tsl_cuda_lane *lane, struct saved *s)
+static bool send_saved(struct tsl_cuda_lane *lane, struct chain *chain, struct saved *s)
+{
+    void *args[WHOLE][SAVED_ARGS + 1];
+    CUDA_KERNEL_NODE_PARAMS nodes[WHOLE];
+
+    for (unsigned i = 0; i < chain->n; i++)
+        nodes[i] = saved_node(&s[i], args[i]);
+    return send_chain(lane, chain, nodes);
+}
+
+/* ---- What is known -------------------------------------------------------------------------------------------------
+ */
+
+static struct shape shape_of(const struct tsl_cuda_launch *launch, const struct tsl_cuda_grid *grid)
+{
+    const struct tsl_cuda_kernel *kernel = launch->kernel;
+    struct shape shape = {.function = kernel->function, .module = kernel->module, .shared_size = launch->shared_size};
+
+    memcpy(shape.grid, grid->count, sizeof(shape.grid));
+    memcpy(shape.block, grid->block, sizeof(shape.block));
+    return shape;
+}
+
+static bool is_like(const struct shape *a, const struct shape *b)
+{
+    return a->function == b->function && a->module == b->module && a->shared_size == b->shared_size &&
+           !memcmp(a->grid, b->grid, sizeof(a->grid)) && !memcmp(a->block, b->block, sizeof(a->block));
+}
+
+/* NULL: it isn't. */
+static struct known *find(struct tsl_cuda_batch *b, const struct shape *shape)
+{
+    for (unsigned i = 0; i < KNOWN; i++)
+        if (is_like(&b->known[i].shape, shape))
+            return &b->known[i];
+    return NULL;
+}
+
+static void forget(struct tsl_cuda_member *member, struct known *known)
+{
+    if (known->alone.exec)
+        atomic_fetch_sub_explicit(&member->n_alone, 1, memory_order_relaxed);
+    destroy(&known->alone);
+}
+
+/* One more, in the place of the one that was noted the longest ago. */
+static void note(struct tsl_cuda_member *member, struct tsl_cuda_batch *b, const struct shape *shape)
+{
+    struct known *known = &b->known[b->next_known++ % KNOWN];
+
+    forget(member, known);
+    *known = (struct known){.shape = *shape, .alone = {.n = 1, .nodes = &known->node}};
+}
+
+/* Is there a graph for it, or will there be one? */
+static bool may_be_alone(struct tsl_cuda_member *member, struct known *known)
+{
+    if (known->alone.exec)
+        return true;
+    if (known->alone.broken || ++known->n_seen <= OFTEN)
+        return false;
+    if (atomic_fetch_add_explicit(&member->n_alone, 1, memory_order_relaxed) < ALONE)
+        return true;
+    atomic_fetch_sub_explicit(&member->n_alone, 1, memory_order_relaxed);
+    return false;
+}
+
+/* As a graph of its own, if it is one that comes often. False: it wasn't sent. */
+static bool send_alone(struct tsl_cuda_lane *lane, struct known *known, const CUDA_KERNEL_NODE_PARAMS *node)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(lane->base.member);
+
+    if (!may_be_alone(member, known))
+        return false;
+    if (send_chain(lane, &known->alone, node))
+        return true;
+    destroy(&known->alone);
+    known->alone.broken = true;
+    atomic_fetch_sub_explicit(&member->n_alone, 1, memory_order_relaxed);
+    return false;
+}
+
+/* known: NULL if it isn't. */
+static CUresult send_one(struct tsl_cuda_lane *lane, struct known *known, const CUDA_KERNEL_NODE_PARAMS *node)
+{
+    if (known && send_alone(lane, known, node))
+        return CUDA_SUCCESS;
+    return tsl_cu.cuLaunchKernel(node->func, node->gridDimX, node->gridDimY, node->gridDimZ, node->blockDimX,
+                                 node->blockDimY, node->blockDimZ, node->sharedMemBytes, lane->stream,
+                                 node->kernelParams, NULL);
+}
+
+static CUresult send_one_saved(struct tsl_cuda_lane *lane, struct saved *s)
 {
     void *args[SAVED_ARGS + 1];
-    CUDA_KERNEL_NODE_PARAMS node = node_of(s, args);
+    CUDA_KERNEL_NODE_PARAMS node = saved_node(s, args);
 
-    return tsl_cu.cuLaunchKernel(node.func, node.gridDimX, node.gridDimY, node.gridDimZ, node.blockDimX, node.blockDimY,
-                                 node.blockDimZ, node.sharedMemBytes, lane->stream, args, NULL);
+    return send_one(lane, s->known, &node);
 }
 
 /* ---- Sending ------------------------------------------------------------------------------------------------------
@@ -181,13 +288,13 @@ static CUresult send_all(struct tsl_cuda_lane *lane, struct tsl_cuda_batch *b)
     CUresult result = CUDA_SUCCESS;
 
     for (unsigned i = 0; i < b->n && !result;) {
-        if (b->n - i == WHOLE && send_chain(lane, &b->whole, b->saved)) {
+        if (b->n - i == WHOLE && send_saved(lane, &b->whole, b->saved)) {
             count_chain(lane, b);
             i += WHOLE;
-        } else if (b->n - i >= PART && send_chain(lane, &b->part, b->saved + i)) {
+        } else if (b->n - i >= PART && send_saved(lane, &b->part, b->saved + i)) {
             i += PART;
         } else {
-            result = send_one(lane, &b->saved[i++]);
+            result = send_one_saved(lane, &b->saved[i++]);
         }
     }
     return result;
@@ -239,27 +346,6 @@ cl_int tsl_cuda_batch_error(struct tsl_cuda_lane *lane)
 /* ---- Saving -------------------------------------------------------------------------------------------------------
  */
 
-static struct shape shape_of(const struct tsl_cuda_launch *launch, const struct tsl_cuda_grid *grid)
-{
-    struct shape shape = {.function = launch->kernel->function, .shared_size = launch->shared_size};
-
-    memcpy(shape.grid, grid->count, sizeof(shape.grid));
-    memcpy(shape.block, grid->block, sizeof(shape.block));
-    return shape;
-}
-
-static bool is_known(const struct tsl_cuda_batch *b, const struct shape *shape)
-{
-    for (unsigned i = 0; i < SHAPES; i++) {
-        const struct shape *s = &b->shapes[i];
-
-        if (s->function == shape->function && s->shared_size == shape->shared_size &&
-            !memcmp(s->grid, shape->grid, sizeof(s->grid)) && !memcmp(s->block, shape->block, sizeof(s->block)))
-            return true;
-    }
-    return false;
-}
-
 /* Is it soon enough after the launch before? */
 static bool is_quick(struct tsl_cuda_batch *b)
 {
@@ -309,7 +395,8 @@ bool tsl_cuda_batch_save(struct tsl_cuda_lane *lane, const struct tsl_cuda_work 
     if (!tsl_cuda_one_grid(&work->launch, &s->grid))
         return false;
     shape = shape_of(&work->launch, &s->grid);
-    if (!is_known(b, &shape) || !copy_args(s, &work->launch))
+    s->known = find(b, &shape);
+    if (!s->known || !copy_args(s, &work->launch))
         return false;
     s->function = shape.function;
     s->shared_size = shape.shared_size;
@@ -327,8 +414,8 @@ static struct tsl_cuda_batch *batch_of(struct tsl_cuda_lane *lane)
     if (!lane->batch && tsl_cu_graphs && !lane->profile) {
         lane->batch = calloc(1, sizeof(*lane->batch));
         if (lane->batch) {
-            lane->batch->whole.n = WHOLE;
-            lane->batch->part.n = PART;
+            lane->batch->whole = (struct chain){.n = WHOLE, .nodes = lane->batch->whole_nodes};
+            lane->batch->part = (struct chain){.n = PART, .nodes = lane->batch->part_nodes};
         }
     }
     return lane->batch;
@@ -351,22 +438,34 @@ static void look(struct tsl_cuda_lane *lane, struct tsl_cuda_batch *b)
     }
 }
 
-void tsl_cuda_batch_saw(struct tsl_cuda_lane *lane, const struct tsl_cuda_work *work, const struct tsl_cuda_grid *grid)
+/* A launch without a fence went on its way: if it was one of many quick ones, the next may be saved. */
+static void count_quick(struct tsl_cuda_lane *lane, struct tsl_cuda_batch *b)
 {
-    struct tsl_cuda_batch *b = batch_of(lane);
-    struct shape shape;
-
-    if (!b || work->waits.n || work->fence)
-        return;
-    shape = shape_of(&work->launch, grid);
-    if (!is_known(b, &shape))
-        b->shapes[b->next_shape++ % SHAPES] = shape;
     if (b->saves)
         return;
     if (!is_quick(b))
         b->streak = 0;
     b->streak++;
     look(lane, b);
+}
+
+CUresult tsl_cuda_batch_launch(struct tsl_cuda_lane *lane, const struct tsl_cuda_work *work,
+                               const struct tsl_cuda_grid *grid)
+{
+    const struct tsl_cuda_launch *launch = &work->launch;
+    CUDA_KERNEL_NODE_PARAMS node = node_of(launch->kernel->function, grid, launch->shared_size, launch->args);
+    struct tsl_cuda_batch *b = launch->kernel->facts->prints ? NULL : batch_of(lane);
+    struct shape shape = shape_of(launch, grid);
+    struct known *known = b ? find(b, &shape) : NULL;
+    CUresult result = send_one(lane, known, &node);
+
+    if (result || !b)
+        return result;
+    if (!known)
+        note(tsl_cuda_member(lane->base.member), b, &shape);
+    if (!work->waits.n && !work->fence)
+        count_quick(lane, b);
+    return CUDA_SUCCESS;
 }
 
 void tsl_cuda_batch_pause(struct tsl_cuda_lane *lane)
@@ -384,6 +483,8 @@ void tsl_cuda_batch_free(struct tsl_cuda_lane *lane)
         return;
     destroy(&b->whole);
     destroy(&b->part);
+    for (unsigned i = 0; i < KNOWN; i++)
+        forget(member, &b->known[i]);
     tsl_cuda_event_put(member, false, b->looked);
     for (unsigned i = 0; i < AHEAD; i++)
         tsl_cuda_event_put(member, false, b->ahead[i]);

@@ -123,6 +123,8 @@ struct tsl_cuda_member {
     uint64_t due_number;
     atomic_uint n_dues;
 
+    atomic_uint n_alone; /* graphs of one launch (batch.c) */
+
     /* bridge.c: the thread, and all who wait for something that the host does. */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a fence got on, a lane got empty: for waiters */
@@ -267,7 +269,8 @@ struct tsl_cuda_work {
 struct tsl_cuda_program {
     struct tsl_dprogram base;
     CUmodule module;
-    void *binary; /* what program_binary gives */
+    uint64_t number; /* no other module has had it, in this process */
+    void *binary;    /* what program_binary gives */
     size_t binary_size;
     struct tsl_cuda_image image;
 };
@@ -278,6 +281,7 @@ struct tsl_cuda_kernel {
     const struct tsl_kernel_facts *facts; /* the program's */
     unsigned max_threads;                 /* of a work-group, for this kernel */
     unsigned static_shared;               /* bytes */
+    uint64_t module;                      /* the program's number */
 };
 
 /* ---- Casts --------------------------------------------------------------------------------------------------------
@@ -495,8 +499,9 @@ void tsl_cuda_batch_send(struct tsl_cuda_lane *lane);
 void tsl_cuda_batch_drop(struct tsl_cuda_lane *lane, cl_int error);
 /* The error with which something kept could not be sent: told once. */
 cl_int tsl_cuda_batch_error(struct tsl_cuda_lane *lane);
-/* A launch of one grid went the ordinary way. Entered. */
-void tsl_cuda_batch_saw(struct tsl_cuda_lane *lane, const struct tsl_cuda_work *work, const struct tsl_cuda_grid *grid);
+/* Sends a launch of one grid at once; launch.args has the grid's hidden argument, too. Entered. */
+CUresult tsl_cuda_batch_launch(struct tsl_cuda_lane *lane, const struct tsl_cuda_work *work,
+                               const struct tsl_cuda_grid *grid);
 /* The host waits for the lane: what comes next goes at once. */
 void tsl_cuda_batch_pause(struct tsl_cuda_lane *lane);
 /* With the lane; nothing is kept any more. Entered. */

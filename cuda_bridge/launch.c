@@ -264,9 +264,7 @@ cl_int tsl_cuda_run_launch(struct tsl_cuda_lane *lane, struct tsl_cuda_work *wor
         atomic_store(&lane->prints, true);
     work->launch.args[work->launch.n_args] = &g.grid.hidden;
     if (tsl_cuda_one_grid(&work->launch, &g.grid)) {
-        result = launch_grid(&g);
-        if (!result)
-            tsl_cuda_batch_saw(lane, work, &g.grid);
+        result = tsl_cuda_batch_launch(lane, work, &g.grid);
         return tsl_cuda_error(tsl_cuda_member(lane->base.member), result);
     }
     fill_hidden(&work->launch.window, &g.grid.hidden);

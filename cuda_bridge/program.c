@@ -59,11 +59,13 @@ static void unload(struct tsl_cuda_member *member, CUmodule module)
 static cl_int load_image(struct tsl_cuda_member *member, const void *data, size_t size, bool executable,
                          struct tsl_dprogram **program, char **log)
 {
+    static atomic_uint_fast64_t numbers;
     struct tsl_cuda_program *p = calloc(1, sizeof(*p));
     cl_int error = CL_OUT_OF_HOST_MEMORY;
 
     if (!p)
         return error;
+    p->number = atomic_fetch_add(&numbers, 1) + 1;
     if (!tsl_cuda_image_decode(data, size, &p->image)) {
         *log = strdup("this is no binary of Tesela's for an NVIDIA GPU, or a damaged one");
         error = CL_INVALID_BINARY;
@@ -298,6 +300,7 @@ cl_int tsl_cuda_kernel_create(struct tsl_dprogram *program, const char *name, st
         return CL_OUT_OF_HOST_MEMORY;
     }
     k->base.program = program;
+    k->module = p->number;
     k->facts = known;
     error = look_up(tsl_cuda_member(program->member), p, name, k, facts);
     if (error) {

@@ -1,4 +1,5 @@
-/* Launches that follow each other quickly go together: none is lost, none overtakes another, and failures are told. */
+/* Launches as graphs, alone, or together if they follow each other quickly: none is lost, none overtakes another, and
+ * failures are told. */
 /* variant: standin TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none */
 /* any: */
 #include "cuda_env.h"
@@ -17,16 +18,21 @@ static struct sums {
     unsigned turn;
 } sums;
 
-static void launch_next(struct tsl_fence **fence)
+static void launch_sized(struct tsl_dkernel *with, size_t n, const struct tsl_waits *waits, struct tsl_fence **fence)
 {
     unsigned a = sums.turn % 3, b = (sums.turn + 1) % 3, sum = (sums.turn + 2) % 3;
     struct tsl_bound_arg args[] = {mem_arg(sums.mems[a]), mem_arg(sums.mems[b]), mem_arg(sums.mems[sum])};
     struct tsl_bound_args bound = bind(3, args);
-    struct tsl_window window = whole(N, N);
+    struct tsl_window window = whole(n, n);
 
-    assert_int_equal(driver->launch(quick, kernel, &bound, &window, NULL, fence), CL_SUCCESS);
+    assert_int_equal(driver->launch(quick, with, &bound, &window, waits, fence), CL_SUCCESS);
     sums.values[sum] = sums.values[a] + sums.values[b];
     sums.turn++;
+}
+
+static void launch_next(struct tsl_fence **fence)
+{
+    launch_sized(kernel, N, NULL, fence);
 }
 
 static void launch_more(unsigned n)
@@ -80,24 +86,30 @@ static unsigned calls(const char *name)
     return is_standin() ? standin.calls(name) : 0;
 }
 
+/* Of launches that were sent, however. */
+static unsigned sent(void)
+{
+    return calls("cuLaunchKernel") + calls("cuGraphLaunch");
+}
+
 static void quick_launches_go_together_and_in_order(void **state)
 {
-    unsigned n_launches, n_chains;
+    unsigned n_launches, n_chains, n_sent;
 
     (void)state;
     begin();
     warm_up();
     n_launches = calls("cuLaunchKernel");
     n_chains = calls("cuGraphLaunch");
+    n_sent = sent();
     launch_more(31);
-    assert_int_equal(calls("cuLaunchKernel"), n_launches);
-    assert_int_equal(calls("cuGraphLaunch"), n_chains);
+    assert_int_equal(sent(), n_sent);
     launch_more(1);
     assert_int_equal(calls("cuGraphLaunch"), n_chains + is_standin());
     launch_more(18);
     assert_int_equal(driver->flush(quick), CL_SUCCESS);
-    assert_int_equal(calls("cuLaunchKernel"), n_launches + 2 * is_standin());
-    assert_int_equal(calls("cuGraphLaunch"), n_chains + 3 * is_standin());
+    assert_int_equal(calls("cuGraphLaunch"), n_chains + (1 + 2 + 2) * is_standin());
+    assert_int_equal(calls("cuLaunchKernel"), n_launches);
     check_sums();
 }
 
@@ -164,23 +176,23 @@ static void a_lane_that_goes_leaves_nothing_behind(void **state)
 static void only_quick_launches_on_an_idle_gpu_wait(void **state)
 {
     uint64_t quick_ns = tsl_cuda_quick_ns;
-    unsigned n_launches;
+    unsigned n_sent;
 
     (void)state;
     if (!is_standin())
         return;
     begin();
     finish(quick);
-    n_launches = calls("cuLaunchKernel");
+    n_sent = sent();
     standin.stop(true);
     launch_more(100);
-    assert_int_equal(calls("cuLaunchKernel"), n_launches + 100);
+    assert_int_equal(sent(), n_sent + 100);
     standin.stop(false);
     warm_up();
-    n_launches = calls("cuLaunchKernel");
+    n_sent = sent();
     tsl_cuda_quick_ns = 0;
     launch_more(100);
-    assert_int_equal(calls("cuLaunchKernel"), n_launches + 100);
+    assert_int_equal(sent(), n_sent + 100);
     tsl_cuda_quick_ns = quick_ns;
     check_sums();
 }
@@ -217,7 +229,8 @@ static void a_launch_that_fails_late_is_told(void **state)
     begin();
     warm_up();
     launch_more(3);
-    standin.refuse("cuLaunchKernel", 2, INVALID_HANDLE);
+    standin.refuse("cuGraphLaunch", 2, INVALID_HANDLE);
+    standin.refuse("cuLaunchKernel", 1, INVALID_HANDLE);
     assert_int_equal(driver->mark(quick, NULL, &fence), CL_SUCCESS);
     assert_int_equal(driver->fence_wait(fence), CL_OUT_OF_RESOURCES);
     tsl_fence_unref(fence);
@@ -232,6 +245,86 @@ static void a_launch_that_fails_late_is_told(void **state)
     assert_int_equal(driver->finish(quick), CL_SUCCESS);
     begin();
     launch_more(100);
+    check_sums();
+}
+
+/* As an application that waits for each: the first ones go plainly, the rest as graphs that are made once. */
+static void launches_that_come_often_are_graphs(void **state)
+{
+    unsigned n_made, n_graphs, n_plain;
+    struct tsl_fence *fence, *before = NULL;
+
+    (void)state;
+    driver->lane_free(quick);
+    quick = new_lane(false);
+    begin();
+    n_plain = calls("cuLaunchKernel");
+    n_graphs = calls("cuGraphLaunch");
+    n_made = calls("cuGraphInstantiateWithFlags");
+    for (unsigned i = 0; i < 40; i++) {
+        launch_next(NULL);
+        check_sums();
+    }
+    for (unsigned i = 0; i < 40; i++) {
+        struct tsl_waits waits = {.n = before ? 1 : 0, .fences = &before};
+
+        launch_sized(kernel, N, &waits, &fence);
+        if (before)
+            tsl_fence_unref(before);
+        before = fence;
+    }
+    wait_for(before, CL_COMPLETE);
+    check_sums();
+    assert_int_equal(calls("cuLaunchKernel"), n_plain + 3 * is_standin());
+    assert_int_equal(calls("cuGraphLaunch"), n_graphs + 77 * is_standin());
+    assert_int_equal(calls("cuGraphInstantiateWithFlags"), n_made + is_standin());
+}
+
+/* With a size more than a lane knows, none is seen often enough. Index 0 is in all of them. */
+static void too_many_kinds_in_turn_are_no_graphs(void **state)
+{
+    unsigned n_made = 0, n_plain;
+
+    (void)state;
+    driver->lane_free(quick);
+    quick = new_lane(false);
+    begin();
+    for (size_t n_kinds = 16; n_kinds <= 17; n_kinds++) {
+        n_plain = calls("cuLaunchKernel");
+        for (unsigned i = 0; i < 20 * n_kinds; i++) {
+            launch_sized(kernel, N - i % n_kinds, NULL, NULL);
+            finish(quick);
+        }
+        for (unsigned i = 0; i < 3; i++)
+            assert_int_equal(get_int(sums.mems[i], 0), (int)sums.values[i]);
+        if (!is_standin())
+            continue;
+        assert_int_equal(calls("cuLaunchKernel") - n_plain, n_kinds == 16 ? 3 * 16 : 20 * 17 - 16);
+        if (n_kinds == 16)
+            n_made = calls("cuGraphInstantiateWithFlags");
+        assert_int_equal(calls("cuGraphInstantiateWithFlags"), n_made);
+    }
+}
+
+/* A graph whose kernel is gone is never launched again, though CUDA may use its address once more. */
+static void programs_come_and_go(void **state)
+{
+    (void)state;
+    begin();
+    for (unsigned round = 0; round < 40; round++) {
+        struct tsl_dprogram *other = build_kernels(member);
+        struct tsl_dkernel *with = new_kernel(other, "vector_add");
+
+        for (unsigned i = 0; i < 6; i++) {
+            launch_sized(with, N, NULL, NULL);
+            if (round % 2)
+                finish(quick);
+        }
+        check_sums();
+        driver->kernel_free(with);
+        driver->program_free(other);
+    }
+    launch_more(40);
     check_sums();
 }
 
@@ -268,6 +361,9 @@ int main(void)
         cmocka_unit_test(only_quick_launches_on_an_idle_gpu_wait),
         cmocka_unit_test(chains_that_cannot_be_had_are_done_without),
         cmocka_unit_test(a_launch_that_fails_late_is_told),
+        cmocka_unit_test(launches_that_come_often_are_graphs),
+        cmocka_unit_test(too_many_kinds_in_turn_are_no_graphs),
+        cmocka_unit_test(programs_come_and_go),
     };
 
     return cmocka_run_group_tests_name("cuda batches", tests, set_up, tear_down);
