@@ -4,6 +4,7 @@
 #include "kc/cpu.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -62,8 +63,35 @@ static bool read_whole(int file, struct kc_bytes *bytes)
     return false;
 }
 
+static const Elf64_Shdr *symbol_table(const char *object, size_t size)
+{
+    const Elf64_Ehdr *head = (const void *)object;
+    const Elf64_Shdr *sections = (const void *)(object + head->e_shoff);
+
+    if (size < sizeof(*head) || head->e_shoff > size || (size - head->e_shoff) / sizeof(*sections) < head->e_shnum)
+        return NULL;
+    for (unsigned i = 0; i < head->e_shnum; i++)
+        if (sections[i].sh_type == SHT_SYMTAB && sections[i].sh_offset <= size &&
+            sections[i].sh_size <= size - sections[i].sh_offset)
+            return &sections[i];
+    return NULL;
+}
+
+/* Does the object, which LLVM made, want functions of others? */
+static bool wants_others(const char *object, size_t size)
+{
+    const Elf64_Shdr *table = symbol_table(object, size);
+    const Elf64_Sym *symbols = table ? (const void *)(object + table->sh_offset) : NULL;
+
+    for (size_t i = 1; table && i < table->sh_size / sizeof(*symbols); i++)
+        if (symbols[i].st_shndx == SHN_UNDEF)
+            return true;
+    return !table;
+}
+
 /* LLVM leaves some functions to the C library's mathematics, which a program need not have: the shared object must ask
- * for it itself. The file of the one that this process has (static). */
+ * for it itself. The file of the one that this process has (static). Reading it takes more than half of the linker's
+ * time, so objects that want nothing go without. */
 static char *mathematics(void)
 {
     void *library = dlopen("libm.so.6", RTLD_LAZY | RTLD_NOLOAD);
@@ -81,9 +109,20 @@ bool kc_share(const void *object, size_t size, struct kc_bytes *shared, FILE *lo
     snprintf(in_path, sizeof(in_path), "/dev/fd/%d", in);
     snprintf(out_path, sizeof(out_path), "/dev/fd/%d", out);
     if (in >= 0 && out >= 0) {
-        char *const arguments[] = {
-            TESELA_LD,          "-shared", "-s",     "-z",    "now",         "-z",          "noexecstack",
-            "--hash-style=gnu", "-o",      out_path, in_path, "--as-needed", mathematics(), NULL};
+        char *const arguments[] = {TESELA_LD,
+                                   "-shared",
+                                   "-s",
+                                   "-z",
+                                   "now",
+                                   "-z",
+                                   "noexecstack",
+                                   "--hash-style=gnu",
+                                   "-o",
+                                   out_path,
+                                   in_path,
+                                   "--as-needed",
+                                   wants_others(object, size) ? mathematics() : NULL,
+                                   NULL};
 
         done = run(arguments) && read_whole(out, shared);
     }
