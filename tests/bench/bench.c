@@ -20,10 +20,23 @@
 #include <unistd.h>
 
 #define MAX_ROUNDS 999
-#define BIG        ((size_t)64 << 20)
 #define ANSWERS    STDOUT_FILENO /* of a child, to its parent */
 
-enum figure { EMPTY, MANY, SET, EVENTS, WRITE, READ, MAP, THERE_AND_BACK, BUILD, N_FIGURES };
+enum figure {
+    EMPTY,
+    MANY,
+    SET,
+    EVENTS,
+    WRITE,
+    READ,
+    WRITE_PINNED,
+    READ_PINNED,
+    MAP,
+    THERE_AND_BACK,
+    BUILD,
+    AGAIN,
+    N_FIGURES
+};
 
 /* What one sample found: the figure, and for each of its operations microseconds of processor time and switches. */
 struct sample {
@@ -34,8 +47,11 @@ struct options {
     const char *vendors, *icd, *self;
     const char *platform, *device; /* parts of the native one's names; NULL: the first */
     int rounds;
+    const char *mebibytes; /* of each transfer */
     bool child, counted;
 };
+
+static size_t big; /* the same in bytes */
 
 /* ---- What is measured, in the child --------------------------------------------------------------------------------
  */
@@ -45,8 +61,8 @@ struct rig {
     cl_device_id device;
     cl_command_queue queue;
     cl_kernel kernel, set;
-    cl_mem buffer;
-    char *host;
+    cl_mem buffer, pinned;
+    char *host, *fast; /* fast: what the pinned buffer's memory is mapped to */
     void *mapped;
 };
 
@@ -55,21 +71,26 @@ static double now(void)
     return now_us() * 1e-6;
 }
 
-/* A number in the source keeps vendors' caches of binaries out of it. */
-static cl_program build(const struct rig *rig)
+static cl_program build_with(const struct rig *rig, long number)
 {
-    static int n;
     char source[200];
     const char *text = source;
     cl_int error;
     snprintf(source, sizeof(source),
              "kernel void add(global int *x) { x[get_global_id(0)] += 1; }\n"
              "kernel void set(global int *x, int y) { x[get_global_id(0)] = y + %ld; }\n",
-             (long)getpid() * 1000 + (long)time(NULL) % 1000 + n++);
+             number);
     cl_program program = clCreateProgramWithSource(rig->context, 1, &text, NULL, &error);
     must(error, "clCreateProgramWithSource");
     must(clBuildProgram(program, 1, &rig->device, "", NULL, NULL), "clBuildProgram");
     return program;
+}
+
+/* A number in the source keeps vendors' caches of binaries out of it. */
+static cl_program build(const struct rig *rig)
+{
+    static int n;
+    return build_with(rig, (long)getpid() * 1000 + (long)time(NULL) % 1000 + n++);
 }
 
 static bool fits(const char *name, const char *part)
@@ -108,15 +129,21 @@ static void set_up(struct rig *rig)
     cl_program program = build(rig);
     rig->kernel = clCreateKernel(program, "add", &error);
     must(error, "clCreateKernel");
-    rig->buffer = clCreateBuffer(rig->context, CL_MEM_READ_WRITE, BIG, NULL, &error);
+    rig->buffer = clCreateBuffer(rig->context, CL_MEM_READ_WRITE, big, NULL, &error);
     must(error, "clCreateBuffer");
     must(clSetKernelArg(rig->kernel, 0, sizeof(rig->buffer), &rig->buffer), "clSetKernelArg");
     rig->set = clCreateKernel(program, "set", &error);
     must(error, "clCreateKernel");
     must(clSetKernelArg(rig->set, 0, sizeof(rig->buffer), &rig->buffer), "clSetKernelArg");
-    rig->host = malloc(BIG);
+    rig->host = malloc(big);
     must(rig->host ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY, "malloc");
-    memset(rig->host, 1, BIG);
+    memset(rig->host, 1, big);
+    rig->pinned = clCreateBuffer(rig->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, big, NULL, &error);
+    must(error, "clCreateBuffer");
+    rig->fast =
+        clEnqueueMapBuffer(rig->queue, rig->pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, big, 0, NULL, NULL, &error);
+    must(error, "clEnqueueMapBuffer");
+    memset(rig->fast, 1, big);
 }
 
 static void launch(struct rig *rig, cl_event wait, cl_event *event)
@@ -173,9 +200,19 @@ static void events(struct rig *rig)
     clReleaseEvent(last);
 }
 
+static void write_from(const struct rig *rig, const void *host)
+{
+    must(clEnqueueWriteBuffer(rig->queue, rig->buffer, CL_TRUE, 0, big, host, 0, NULL, NULL), "write");
+}
+
 static void write_big(struct rig *rig)
 {
-    must(clEnqueueWriteBuffer(rig->queue, rig->buffer, CL_TRUE, 0, BIG, rig->host, 0, NULL, NULL), "write");
+    write_from(rig, rig->host);
+}
+
+static void write_pinned(struct rig *rig)
+{
+    write_from(rig, rig->fast);
 }
 
 /* So that the device's copy is the newest: reads and maps must fetch it. */
@@ -184,15 +221,25 @@ static void before_fetch(struct rig *rig)
     launch(rig, NULL, NULL);
 }
 
+static void read_to(const struct rig *rig, void *host)
+{
+    must(clEnqueueReadBuffer(rig->queue, rig->buffer, CL_TRUE, 0, big, host, 0, NULL, NULL), "read");
+}
+
 static void read_big(struct rig *rig)
 {
-    must(clEnqueueReadBuffer(rig->queue, rig->buffer, CL_TRUE, 0, BIG, rig->host, 0, NULL, NULL), "read");
+    read_to(rig, rig->host);
+}
+
+static void read_pinned(struct rig *rig)
+{
+    read_to(rig, rig->fast);
 }
 
 static void map(struct rig *rig)
 {
     cl_int error;
-    rig->mapped = clEnqueueMapBuffer(rig->queue, rig->buffer, CL_TRUE, CL_MAP_READ, 0, BIG, 0, NULL, NULL, &error);
+    rig->mapped = clEnqueueMapBuffer(rig->queue, rig->buffer, CL_TRUE, CL_MAP_READ, 0, big, 0, NULL, NULL, &error);
     must(error, "clEnqueueMapBuffer");
 }
 
@@ -205,9 +252,9 @@ static void unmap(struct rig *rig)
 /* Wherever a write waits for its reader, here all of the way is paid. */
 static void there_and_back(struct rig *rig)
 {
-    must(clEnqueueWriteBuffer(rig->queue, rig->buffer, CL_FALSE, 0, BIG, rig->host, 0, NULL, NULL), "write");
+    must(clEnqueueWriteBuffer(rig->queue, rig->buffer, CL_FALSE, 0, big, rig->host, 0, NULL, NULL), "write");
     launch(rig, NULL, NULL);
-    must(clEnqueueReadBuffer(rig->queue, rig->buffer, CL_TRUE, 0, BIG, rig->host, 0, NULL, NULL), "read");
+    must(clEnqueueReadBuffer(rig->queue, rig->buffer, CL_TRUE, 0, big, rig->host, 0, NULL, NULL), "read");
 }
 
 static void build_anew(struct rig *rig)
@@ -215,9 +262,15 @@ static void build_anew(struct rig *rig)
     clReleaseProgram(build(rig));
 }
 
+/* Where a cache is kept, the first one leaves it there. */
+static void build_again(struct rig *rig)
+{
+    clReleaseProgram(build_with(rig, 0));
+}
+
 static const struct {
     const char *name, *unit;
-    double scale; /* from seconds for each operation; 0: GB/s of BIG bytes */
+    double scale; /* from seconds for each operation; 0: GB/s of big bytes */
     int n;        /* operations in a sample */
     void (*before)(struct rig *), (*run)(struct rig *), (*after)(struct rig *); /* the first and last aren't timed */
 } figures[N_FIGURES] = {
@@ -225,11 +278,14 @@ static const struct {
     {"10 000 kernels in order, each", "us", 1e6, 10000, NULL, many, NULL},
     {"the same, an argument set before", "us", 1e6, 10000, NULL, set, NULL},
     {"chain of 2 000 by events, each", "us", 1e6, 2000, NULL, events, NULL},
-    {"write 64 MiB", "GB/s", 0, 1, NULL, write_big, NULL},
-    {"read 64 MiB", "GB/s", 0, 1, before_fetch, read_big, NULL},
-    {"map 64 MiB for reading", "us", 1e6, 1, before_fetch, map, unmap},
-    {"64 MiB: write, kernel, read", "ms", 1e3, 1, NULL, there_and_back, NULL},
+    {"write, pageable", "GB/s", 0, 1, NULL, write_big, NULL},
+    {"read, pageable", "GB/s", 0, 1, before_fetch, read_big, NULL},
+    {"write, pinned", "GB/s", 0, 1, NULL, write_pinned, NULL},
+    {"read, pinned", "GB/s", 0, 1, before_fetch, read_pinned, NULL},
+    {"map for reading", "us", 1e6, 1, before_fetch, map, unmap},
+    {"write, kernel, read", "ms", 1e3, 1, NULL, there_and_back, NULL},
     {"build a two-kernel program", "ms", 1e3, 1, NULL, build_anew, NULL},
+    {"build one that was built before", "ms", 1e3, 1, NULL, build_again, NULL},
 };
 
 static double processor_us(const struct rusage *use)
@@ -251,7 +307,7 @@ static struct sample take(struct rig *rig, enum figure f)
     if (figures[f].after)
         figures[f].after(rig);
     return (struct sample){
-        .value = figures[f].scale != 0 ? seconds * figures[f].scale : (double)BIG / seconds / 1e9,
+        .value = figures[f].scale != 0 ? seconds * figures[f].scale : (double)big / seconds / 1e9,
         .processor_us = (processor_us(&after) - processor_us(&before)) / figures[f].n,
         .switches = (double)(after.ru_nvcsw - before.ru_nvcsw) / figures[f].n,
     };
@@ -303,7 +359,7 @@ static void become(const struct options *options, bool tesela, int input, int ou
         setenv("TESELA_VENDORS", options->vendors, 1);
     execl(options->self, options->self, "--child", "--platform",
           tesela || !options->platform ? none : options->platform, "--device",
-          tesela || !options->device ? none : options->device, (char *)NULL);
+          tesela || !options->device ? none : options->device, "--size", options->mebibytes, (char *)NULL);
     _exit(127);
 }
 
@@ -365,7 +421,7 @@ static double quartile(const struct sample *samples, int n, size_t member, int w
 /* Builds take long: a third of the rounds will do. */
 static int n_samples(const struct options *options, enum figure f)
 {
-    return f == BUILD ? (options->rounds + 2) / 3 : options->rounds;
+    return f >= BUILD ? (options->rounds + 2) / 3 : options->rounds;
 }
 
 static void print_figure(const struct options *options, enum figure f)
@@ -388,8 +444,8 @@ static void print_figure(const struct options *options, enum figure f)
 
 static void print_table(const struct options *options)
 {
-    printf("native: %s\nTesela: %s over %s, %d rounds\n", sides[0].device, sides[1].device, options->vendors,
-           options->rounds);
+    printf("native: %s\nTesela: %s over %s, %d rounds, transfers of %s MiB\n", sides[0].device, sides[1].device,
+           options->vendors, options->rounds, options->mebibytes);
     printf("%-33s %22s  %11s %28s %17s\n%-33s %8s %8s       %5s %5s %10s %10s %6s %8s %8s\n", "", "medians", "ratio",
            "processor time, us", "switches", "", "native", "Tesela", "time", "quiet", "native", "Tesela", "ratio",
            "native", "Tesela");
@@ -434,6 +490,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (options->rounds < 1 || options->rounds > MAX_ROUNDS)
             argp_error(state, "--rounds takes a number from 1 to %d", MAX_ROUNDS);
         return 0;
+    case 's':
+        options->mebibytes = arg;
+        big = (size_t)atoi(arg) << 20;
+        if (!big)
+            argp_error(state, "--size takes a number of MiB");
+        return 0;
     case 'p':
         options->platform = arg;
         return 0;
@@ -459,6 +521,7 @@ int main(int argc, char **argv)
         {"platform", 'p', "NAME", 0, "part of the native platform's name (default: the first)", 0},
         {"device", 'd', "NAME", 0, "part of the native device's name (default: the first)", 0},
         {"rounds", 'r', "N", 0, "samples of each figure (default: 25)", 0},
+        {"size", 's', "MIB", 0, "of each transfer (default: 64)", 0},
         {"child", 'c', NULL, OPTION_HIDDEN, NULL, 0},
         {"counted", 'n', NULL, OPTION_HIDDEN, NULL, 0},
         {0},
@@ -468,8 +531,12 @@ int main(int argc, char **argv)
         .parser = parse,
         .doc = "A vendor's own OpenCL beside Tesela over it, in one run. Both sides see the environment: POCL_DEVICES, "
                "and for Tesela TESELA_MEMBERS, TESELA_POLICY and the others."};
-    struct options options = {
-        .vendors = BENCH_BUILD "/vendors-pocl", .icd = BENCH_BUILD "/icd", .self = "/proc/self/exe", .rounds = 25};
+    struct options options = {.vendors = BENCH_BUILD "/vendors-pocl",
+                              .icd = BENCH_BUILD "/icd",
+                              .self = "/proc/self/exe",
+                              .rounds = 25,
+                              .mebibytes = "64"};
+    big = (size_t)64 << 20;
     argp_parse(&argp, argc, argv, 0, NULL, &options);
     return options.child ? child(&options) : rounds(&options);
 }
