@@ -57,6 +57,7 @@ struct tsl_model *tsl_model_create(void)
         return NULL;
     pthread_mutex_init(&model->lock, NULL);
     model->refs = 1;
+    model->n_changes = 1;
     return model;
 }
 
@@ -135,6 +136,7 @@ static void drop_oldest_locked(struct tsl_model *model)
             oldest = run;
     HASH_DEL(model->runs, oldest);
     free(oldest);
+    model->n_changes++;
 }
 
 struct tsl_model_run *tsl_model_make_locked(struct tsl_model *model, uint64_t kernel, uint64_t class)
@@ -154,6 +156,7 @@ struct tsl_model_run *tsl_model_make_locked(struct tsl_model *model, uint64_t ke
     HASH_FIND(hh, model->runs, &run->key, sizeof run->key, added);
     if (!added) /* uthash had no memory for its table */
         free(run);
+    model->n_changes++;
     return added;
 }
 
@@ -232,6 +235,7 @@ static void add_run_locked(struct tsl_model *model, struct tsl_model_run *run, u
 {
     struct tsl_slowness *slowness = make_slowness(run, kind);
 
+    model->n_changes++;
     if (slowness == run->kinds)
         add_slowness(slowness, 1, 1);
     else
@@ -273,6 +277,22 @@ static struct tsl_model_run *nearest_locked(struct tsl_model *model, uint64_t ki
     return NULL;
 }
 
+static struct tsl_model_run *known_nearest_locked(struct tsl_model *model, uint64_t kind, uint64_t kernel,
+                                                  uint64_t class)
+{
+    struct tsl_model_nearest *last = &model->nearest[kind % TSL_MODEL_NEAREST];
+
+    if (last->n_changes == model->n_changes && last->kind == kind && last->kernel == kernel && last->class == class) {
+        if (last->run)
+            last->run->used = ++model->tick;
+        return last->run;
+    }
+    *last = (struct tsl_model_nearest){.kind = kind, .kernel = kernel, .class = class, .n_changes = model->n_changes};
+    if (tsl_model_find_locked(model, kernel, TSL_MODEL_ANY))
+        last->run = nearest_locked(model, kind, kernel, class);
+    return last->run;
+}
+
 /* Of a kind that ran it at another size only: by what others took at this size, where they ran both. */
 static double from_other_size(struct tsl_model_run *run, struct tsl_model_run *other, uint64_t kind)
 {
@@ -301,8 +321,7 @@ static struct tsl_guess guess_locked(struct tsl_model *model, uint64_t kind, uin
         guess.ns = (double)run->work.typical * value_of(slowness) * (double)size;
         return guess;
     }
-    other = tsl_model_find_locked(model, kernel, TSL_MODEL_ANY) ? nearest_locked(model, kind, kernel, class_of(size))
-                                                                : NULL;
+    other = known_nearest_locked(model, kind, kernel, class_of(size));
     if (other)
         guess.ns = from_other_size(run, other, kind) * (double)size;
     return guess;
@@ -326,6 +345,7 @@ void tsl_model_tried(struct tsl_model *model, uint64_t kind, uint64_t kernel, ui
     pthread_mutex_lock(&model->lock);
     run = tsl_model_find_locked(model, kernel, class_of(size));
     slowness = run ? make_slowness(run, kind) : NULL;
+    model->n_changes++;
     if (slowness && slowness->n_tries < TSL_MODEL_MOST)
         slowness->n_tries++;
     pthread_mutex_unlock(&model->lock);

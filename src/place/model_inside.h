@@ -52,11 +52,22 @@ struct tsl_model_ratio {
     struct tsl_samples times; /* slower is b */
 };
 
+/* What was found last: launches come in rows, and a kind that a kernel was never seen on would be looked for at all
+ * sizes for each. */
+struct tsl_model_nearest {
+    uint64_t kind, kernel, class, n_changes;
+    struct tsl_model_run *run;
+};
+
+#define TSL_MODEL_NEAREST 8 /* by kind */
+
 struct tsl_model {
     pthread_mutex_t lock;
     unsigned refs;
     uint64_t tick;
+    uint64_t n_changes; /* of runs and their kinds; begins with 1 */
     struct tsl_model_run *runs;
+    struct tsl_model_nearest nearest[TSL_MODEL_NEAREST];
     unsigned n_pairs, n_ratios;
     struct tsl_model_pair *pairs[TSL_MODEL_PAIRS];
     struct tsl_model_ratio ratios[TSL_MODEL_PAIRS];

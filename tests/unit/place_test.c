@@ -304,6 +304,28 @@ static void test_other_sizes(void **state)
     tsl_model_unref(model);
 }
 
+/* What was found nearest is remembered, until something nearer comes, or it goes itself. */
+static void test_nearest_size_changes(void **state)
+{
+    struct tsl_model *model = tsl_model_create();
+
+    (void)state;
+    tsl_model_ran(model, 5, 1, 1024, 1024);
+    for (int i = 0; i < 3; i++)
+        assert_true(tsl_model_run(model, 6, 1, 1024).ns == 0);
+    tsl_model_ran(model, 6, 1, 64 * 1024, 64 * 1024);
+    for (int i = 0; i < 3; i++)
+        assert_true(fabs(tsl_model_run(model, 6, 1, 4 * 1024).ns - 4 * 1024) < 10);
+    tsl_model_ran(model, 6, 1, 8 * 1024, 16 * 1024);
+    for (int i = 0; i < 3; i++)
+        assert_true(fabs(tsl_model_run(model, 6, 1, 4 * 1024).ns - 8 * 1024) < 10);
+    for (uint64_t k = 2; k < 2 * TSL_MODEL_MAX_RUNS; k++)
+        tsl_model_ran(model, 5, k, 1, 100);
+    for (int i = 0; i < 3; i++)
+        assert_true(tsl_model_run(model, 6, 1, 4 * 1024).ns == 0);
+    tsl_model_unref(model);
+}
+
 /* A latency and a bandwidth for each pair of kinds. */
 static void test_moves(void **state)
 {
@@ -453,6 +475,7 @@ int main(void)
         cmocka_unit_test(test_auto_learns),
         cmocka_unit_test(test_samples),
         cmocka_unit_test(test_other_sizes),
+        cmocka_unit_test(test_nearest_size_changes),
         cmocka_unit_test(test_moves),
         cmocka_unit_test(test_auto_does_no_harm),
         cmocka_unit_test(test_auto_pays_off),
