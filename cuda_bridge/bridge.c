@@ -190,6 +190,7 @@ static void *run(void *arg)
         look_at_watches(&b);
         advance_lanes(&b);
         tsl_cuda_hosts_trim(b.member);
+        tsl_cuda_pieces_trim(b.member);
         if (b.progress)
             last_ns = now_ns();
         else
@@ -264,6 +265,15 @@ cl_int tsl_cuda_bridge_hold(struct tsl_cuda_lane *lane)
         kick_locked(member);
     pthread_mutex_unlock(&member->lock);
     return error;
+}
+
+/* Where no thread can be had, what is too much stays. */
+void tsl_cuda_bridge_trim(struct tsl_cuda_member *member)
+{
+    pthread_mutex_lock(&member->lock);
+    if (!member->closing && !start_locked(member))
+        kick_locked(member);
+    pthread_mutex_unlock(&member->lock);
 }
 
 void tsl_cuda_bridge_release(struct tsl_cuda_lane *lane)

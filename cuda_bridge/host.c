@@ -189,7 +189,7 @@ void tsl_cuda_host_free(struct tsl_cuda_host *host)
     member->host_kept += host->size;
     tsl_spin_give(&member->pool_lock);
     if (keeps_too_much(member))
-        tsl_cuda_bridge_kick(member);
+        tsl_cuda_bridge_trim(member);
 }
 
 /* The longest unused of too much. */

@@ -43,18 +43,24 @@ struct tsl_cuda_gpu {
 
 struct tsl_cuda_piece {
     void *host;
-    unsigned class; /* its size is TSL_CUDA_PIECE_MAX >> class */
-    struct tsl_cuda_piece *next;
+    struct tsl_cuda_block *block;
+    struct tsl_cuda_piece *next; /* in the block's free ones */
 };
 
 #define TSL_CUDA_PIECE_CLASSES 7 /* 256 KiB … 4 KiB */
 
-/* Pinned memory that pieces are cut from. */
+/* Pinned memory that pieces of one class are cut from. All is guarded by pool_lock. */
 struct tsl_cuda_block {
     void *host;
-    struct tsl_cuda_block *next;
+    unsigned class; /* pieces' size is TSL_CUDA_PIECE_MAX >> class */
+    unsigned n, n_free;
+    struct tsl_cuda_piece *free;
+    LIST_ENTRY(tsl_cuda_block) link;
+    TAILQ_ENTRY(tsl_cuda_block) open_link; /* while it has free ones */
     struct tsl_cuda_piece pieces[];
 };
+
+TAILQ_HEAD(tsl_cuda_blocks, tsl_cuda_block);
 
 /* A box of the application's memory, and its bytes packed in a piece. */
 struct tsl_cuda_due {
@@ -106,17 +112,18 @@ struct tsl_cuda_member {
         unsigned n, room;
     } free_events[2]; /* without and with times */
     struct tsl_cuda_fence *free_fences;
-    struct tsl_cuda_piece *free_pieces[TSL_CUDA_PIECE_CLASSES];
+    LIST_HEAD(, tsl_cuda_block) blocks;
+    struct tsl_cuda_blocks
+        open_blocks[TSL_CUDA_PIECE_CLASSES]; /* with free pieces; those that are wholly free come last */
+    unsigned n_blocks, n_idle_blocks;
     struct tsl_cuda_words *free_words; /* ahead.c */
     struct tsl_cuda_word_block *word_blocks;
     atomic_uint_fast64_t gate_open_ns; /* when one with words opened last */
     atomic_uint_fast64_t ahead_ns;     /* until then nothing goes ahead of gates … */
     atomic_uint_fast64_t ahead_off_ns; /* … and for how long that is next time */
-    struct tsl_cuda_block *blocks;
-    unsigned n_blocks;
-    struct tsl_cuda_host *host_free; /* host.c */
-    size_t host_small, host_large;   /* bytes: in pieces that are in use, pinned by themselves */
-    size_t host_kept;                /* of the latter, in host_free */
+    struct tsl_cuda_host *host_free;   /* host.c */
+    size_t host_small, host_large;     /* bytes: in pieces that are in use, pinned by themselves */
+    size_t host_kept;                  /* of the latter, in host_free */
 
     pthread_mutex_t dues_lock; /* guards dues; memory is copied under it */
     TAILQ_HEAD(, tsl_cuda_due) dues;
@@ -357,6 +364,9 @@ bool tsl_cuda_reaches(const struct tsl_cuda_member *from, const struct tsl_cuda_
 /* A pinned piece of at least size bytes (at most TSL_CUDA_PIECE_MAX); entered. NULL: no memory. */
 struct tsl_cuda_piece *tsl_cuda_piece_get(struct tsl_cuda_member *member, size_t size);
 void tsl_cuda_piece_put(struct tsl_cuda_member *member, struct tsl_cuda_piece *piece);
+void tsl_cuda_pieces_init(struct tsl_cuda_member *member);
+/* Gives back blocks that nobody uses, if they are too many. Not entered; in the bridge thread, as CUDA may wait. */
+void tsl_cuda_pieces_trim(struct tsl_cuda_member *member);
 void tsl_cuda_pieces_finish(struct tsl_cuda_member *member);
 
 /* Records the due behind what was submitted to the lane; takes it over. On error nothing was recorded, and the due
@@ -531,6 +541,8 @@ void tsl_cuda_bridge_release(struct tsl_cuda_lane *lane);
 cl_int tsl_cuda_watch(struct tsl_cuda_fence *fence, tsl_notify_fn *fn, void *arg);
 /* Something changed for which the bridge thread or waiters may wait. Any thread; doesn't block. */
 void tsl_cuda_bridge_kick(struct tsl_cuda_member *member);
+/* There is pinned memory to be given back by the bridge thread, which is started for that. */
+void tsl_cuda_bridge_trim(struct tsl_cuda_member *member);
 void tsl_cuda_bridge_stop(struct tsl_cuda_member *member);
 /* The number of changes so far, and waiting until there is another; for loops that look in between. */
 unsigned tsl_cuda_changes(struct tsl_cuda_member *member);

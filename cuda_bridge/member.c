@@ -409,6 +409,7 @@ cl_int tsl_cuda_open(const struct tsl_path *path, struct tsl_member **member)
         return error;
     }
     init_locks(m);
+    tsl_cuda_pieces_init(m);
     error = make_things(m);
     if (error)
         goto no_things;

@@ -8,6 +8,7 @@
 
 #define BLOCK_SIZE ((size_t)1 << 20)
 #define MAX_BLOCKS 64
+#define MAX_IDLE   16 /* of them may be kept without use */
 
 /* How many dues may pile up before somebody looks which are done. */
 #define COLLECT_AT 16
@@ -63,16 +64,48 @@ static unsigned class_of(size_t size)
     return class;
 }
 
+static struct tsl_cuda_piece *take_locked(struct tsl_cuda_member *member, unsigned class)
+{
+    struct tsl_cuda_blocks *open = &member->open_blocks[class];
+    struct tsl_cuda_block *block = TAILQ_FIRST(open);
+    struct tsl_cuda_piece *piece;
+
+    if (!block)
+        return NULL;
+    member->n_idle_blocks -= block->n_free == block->n;
+    piece = block->free;
+    block->free = piece->next;
+    if (--block->n_free == 0)
+        TAILQ_REMOVE(open, block, open_link);
+    return piece;
+}
+
 static struct tsl_cuda_piece *take(struct tsl_cuda_member *member, unsigned class)
 {
     struct tsl_cuda_piece *piece;
 
     tsl_spin_take(&member->pool_lock);
-    piece = member->free_pieces[class];
-    if (piece)
-        member->free_pieces[class] = piece->next;
+    piece = take_locked(member, class);
     tsl_spin_give(&member->pool_lock);
     return piece;
+}
+
+/* Those in use come first, so that others become wholly free. */
+static void put_locked(struct tsl_cuda_member *member, struct tsl_cuda_piece *piece)
+{
+    struct tsl_cuda_block *block = piece->block;
+    struct tsl_cuda_blocks *open = &member->open_blocks[block->class];
+
+    piece->next = block->free;
+    block->free = piece;
+    if (block->n_free++ > 0)
+        TAILQ_REMOVE(open, block, open_link);
+    if (block->n_free < block->n) {
+        TAILQ_INSERT_HEAD(open, block, open_link);
+    } else {
+        TAILQ_INSERT_TAIL(open, block, open_link);
+        member->n_idle_blocks++;
+    }
 }
 
 static bool keep_block(struct tsl_cuda_member *member, struct tsl_cuda_block *block)
@@ -82,9 +115,10 @@ static bool keep_block(struct tsl_cuda_member *member, struct tsl_cuda_block *bl
     tsl_spin_take(&member->pool_lock);
     room = member->n_blocks < MAX_BLOCKS;
     if (room) {
-        block->next = member->blocks;
-        member->blocks = block;
         member->n_blocks++;
+        LIST_INSERT_HEAD(&member->blocks, block, link);
+        for (unsigned i = 0; i < block->n; i++)
+            put_locked(member, &block->pieces[i]);
     }
     tsl_spin_give(&member->pool_lock);
     return room;
@@ -102,17 +136,15 @@ static bool add_block(struct tsl_cuda_member *member, unsigned class)
         free(block);
         return false;
     }
-    if (!keep_block(member, block)) {
-        tsl_cu.cuMemFreeHost(block->host);
-        free(block);
-        return false;
-    }
-    for (size_t i = 0; i < n; i++) {
-        block->pieces[i].host = (char *)block->host + i * size;
-        block->pieces[i].class = class;
-        tsl_cuda_piece_put(member, &block->pieces[i]);
-    }
-    return true;
+    block->class = class;
+    block->n = (unsigned)n;
+    for (size_t i = 0; i < n; i++)
+        block->pieces[i] = (struct tsl_cuda_piece){.host = (char *)block->host + i * size, .block = block};
+    if (keep_block(member, block))
+        return true;
+    tsl_cu.cuMemFreeHost(block->host);
+    free(block);
+    return false;
 }
 
 struct tsl_cuda_piece *tsl_cuda_piece_get(struct tsl_cuda_member *member, size_t size)
@@ -129,20 +161,75 @@ struct tsl_cuda_piece *tsl_cuda_piece_get(struct tsl_cuda_member *member, size_t
     return piece;
 }
 
+static bool idles_too_much(struct tsl_cuda_member *member)
+{
+    bool much;
+
+    tsl_spin_take(&member->pool_lock);
+    much = member->n_idle_blocks > MAX_IDLE;
+    tsl_spin_give(&member->pool_lock);
+    return much;
+}
+
 void tsl_cuda_piece_put(struct tsl_cuda_member *member, struct tsl_cuda_piece *piece)
 {
+    bool much;
+
     tsl_spin_take(&member->pool_lock);
-    piece->next = member->free_pieces[piece->class];
-    member->free_pieces[piece->class] = piece;
+    put_locked(member, piece);
+    much = piece->block->n_free == piece->block->n && member->n_idle_blocks > MAX_IDLE;
     tsl_spin_give(&member->pool_lock);
+    if (much)
+        tsl_cuda_bridge_trim(member);
+}
+
+/* One that is too many, taken out; NULL: there is none. */
+static struct tsl_cuda_block *take_idle(struct tsl_cuda_member *member)
+{
+    struct tsl_cuda_block *block = NULL, *last;
+
+    tsl_spin_take(&member->pool_lock);
+    for (unsigned class = 0; class < TSL_CUDA_PIECE_CLASSES && !block && member->n_idle_blocks > MAX_IDLE; class ++) {
+        last = TAILQ_LAST(&member->open_blocks[class], tsl_cuda_blocks);
+        if (last && last->n_free == last->n)
+            block = last;
+    }
+    if (block) {
+        TAILQ_REMOVE(&member->open_blocks[block->class], block, open_link);
+        LIST_REMOVE(block, link);
+        member->n_blocks--;
+        member->n_idle_blocks--;
+    }
+    tsl_spin_give(&member->pool_lock);
+    return block;
+}
+
+void tsl_cuda_pieces_trim(struct tsl_cuda_member *member)
+{
+    struct tsl_cuda_block *block;
+
+    while (idles_too_much(member) && !tsl_cuda_enter(member)) {
+        block = take_idle(member);
+        if (block)
+            tsl_cu.cuMemFreeHost(block->host);
+        tsl_cuda_leave(member);
+        free(block);
+    }
+}
+
+void tsl_cuda_pieces_init(struct tsl_cuda_member *member)
+{
+    LIST_INIT(&member->blocks);
+    for (unsigned class = 0; class < TSL_CUDA_PIECE_CLASSES; class ++)
+        TAILQ_INIT(&member->open_blocks[class]);
 }
 
 void tsl_cuda_pieces_finish(struct tsl_cuda_member *member)
 {
     struct tsl_cuda_block *block;
 
-    while ((block = member->blocks)) {
-        member->blocks = block->next;
+    while ((block = LIST_FIRST(&member->blocks))) {
+        LIST_REMOVE(block, link);
         tsl_cu.cuMemFreeHost(block->host);
         free(block);
     }

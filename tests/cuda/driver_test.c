@@ -448,6 +448,42 @@ static void ptx_that_is_none_is_told_of(void **state)
     free(image);
 }
 
+/* ---- Pinned pieces --------------------------------------------------------------------------------------------------
+ */
+
+static void fill_with_pieces(size_t size, unsigned n)
+{
+    struct tsl_mem **mems = calloc(n, sizeof(struct tsl_mem *));
+    void *host;
+
+    assert_non_null(mems);
+    for (unsigned i = 0; i < n; i++) {
+        assert_int_equal(driver->host_alloc(member, size, &host, &mems[i]), CL_SUCCESS);
+        memset(host, 1, size);
+    }
+    for (unsigned i = 0; i < n; i++)
+        driver->mem_free(mems[i]);
+    free(mems);
+}
+
+/* Of what small pieces were cut from no more than 16 MiB stay pinned without use. */
+static void unused_pieces_are_given_back(void **state)
+{
+    unsigned most;
+
+    (void)state;
+    most = is_standin() ? standin.alive() + 16 : 0;
+    for (unsigned round = 0; round < 3; round++) {
+        fill_with_pieces((size_t)256 << 10, 64);
+        fill_with_pieces((size_t)4 << 10, 4096);
+    }
+    for (unsigned i = 0; is_standin() && i < 10000 && standin.alive() > most; i++)
+        usleep(1000);
+    if (is_standin())
+        assert_true(standin.alive() <= most);
+    fill_with_pieces((size_t)16 << 10, 1024);
+}
+
 /* ---- The application's own CUDA -----------------------------------------------------------------------------------
  */
 
@@ -484,6 +520,7 @@ int main(void)
         cmocka_unit_test(kernels_are_listed_and_known),
         cmocka_unit_test(binaries_come_back_and_damaged_ones_are_refused),
         cmocka_unit_test(ptx_that_is_none_is_told_of),
+        cmocka_unit_test(unused_pieces_are_given_back),
         cmocka_unit_test(the_applications_context_stays_current),
     };
 
