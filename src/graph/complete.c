@@ -121,6 +121,8 @@ static void retire_first(struct tsl_op *op, struct tsl_op *first, cl_int status)
 
 void tsl_retire(struct tsl_op *op, cl_int status)
 {
+    if (status == CL_DEVICE_NOT_AVAILABLE)
+        op->lost = true; /* So may be what was submitted before it without a fence. */
     op->user.refs++;
     while (op->state == TSL_OP_SUBMITTED)
         retire_first(op, earliest(op), status);

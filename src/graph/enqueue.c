@@ -63,7 +63,26 @@ static bool waits_at_once(const struct tsl_command *c)
     return tsl_settings()->order == TSL_ORDER_SYNC && c->state != TSL_HELD;
 }
 
-/* A blocking call's error is its command's. An event, where asked for, holds the command. */
+/* What failed in the queue and has no event to tell of it; from now on it counts as told. The lock is held. */
+static cl_int take_untold(struct tsl_stream *stream)
+{
+    cl_int error = stream->pending_error;
+    stream->pending_error = CL_SUCCESS;
+    return error;
+}
+
+/* Waits; a failure that nobody was told of is told now. (By a map its caller does that: there is something to undo.) */
+static cl_int block(struct tsl_command *c, struct tsl_stream *stream)
+{
+    bool map = c->type == CL_COMMAND_MAP_BUFFER || c->type == CL_COMMAND_MAP_IMAGE;
+    cl_int error = tsl_command_wait(c);
+    if (error == stream->pending_error || (!error && !map))
+        error = take_untold(stream);
+    return error;
+}
+
+/* A blocking call's error is its command's, or one that was to be told. An event, where asked for, holds the command.
+ */
 static cl_int finish(const struct tsl_enqueue *e, struct tsl_command *c)
 {
     struct tsl_graph *graph = c->graph;
@@ -85,11 +104,9 @@ static cl_int finish(const struct tsl_enqueue *e, struct tsl_command *c)
         return error;
     }
     if (e->blocking)
-        error = tsl_command_wait(c);
+        error = block(c, e->queue->stream);
     else if (waits_at_once(c))
         tsl_command_wait(c);
-    if (error < 0 && e->queue->stream->pending_error == error)
-        e->queue->stream->pending_error = CL_SUCCESS; /* Told now. */
     tsl_command_unref(c);
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
     if (e->event)
@@ -202,6 +219,22 @@ static void put_mapping_back(struct tsl_buffer *buffer, struct tsl_mapping *mapp
     tsl_lock_give(&graph->lock);
 }
 
+/* What was mapped holds nothing that should be taken for right: it is unmapped again. */
+static cl_int tell_by_map(const struct tsl_enqueue *e, struct tsl_buffer *buffer, void *ptr)
+{
+    struct tsl_graph *graph = e->queue->context->graph;
+    const struct tsl_enqueue undo = {.queue = e->queue, .type = CL_COMMAND_UNMAP_MEM_OBJECT};
+    tsl_lock_take(&graph->lock);
+    cl_int error = take_untold(e->queue->stream);
+    tsl_lock_give(&graph->lock);
+    if (!error || tsl_enqueue_unmap(&undo, buffer, ptr) == CL_SUCCESS)
+        return error;
+    tsl_lock_take(&graph->lock); /* There is no memory for that: another call is to tell. */
+    e->queue->stream->pending_error = error;
+    tsl_lock_give(&graph->lock);
+    return CL_SUCCESS;
+}
+
 cl_int tsl_enqueue_map(const struct tsl_enqueue *e, struct tsl_buffer *buffer, cl_map_flags flags, size_t offset,
                        size_t size, void **ptr)
 {
@@ -225,7 +258,7 @@ cl_int tsl_enqueue_map_box(const struct tsl_enqueue *e, struct tsl_buffer *buffe
     error = finish(e, c);
     if (error)
         free(take_mapping(buffer, *ptr));
-    return error;
+    return !error && e->blocking ? tell_by_map(e, buffer, *ptr) : error;
 }
 
 cl_int tsl_enqueue_unmap(const struct tsl_enqueue *e, struct tsl_buffer *buffer, void *ptr)

@@ -165,6 +165,25 @@ fault(row_of_any graph/again.c
     [[        !same_buffers(c->args, *args))]]
     [[        (!same_buffers(c->args, *args) && !BROKEN))]]
     "a launch on other buffers goes with the one before")
+fault(row_overtakes graph/again.c
+    [[!is_last(c) ||]]
+    [[(!is_last(c) && !BROKEN) ||]]
+    "a row goes on though others came between")
+fault(row_after_failure graph/again.c
+    [[!op->fence &&
+           !op->watched && !op->keeps && !op->poison &&]]
+    [[(!op->fence || (BROKEN && op->poison)) && !op->watched && !op->keeps && (!op->poison || BROKEN) &&]]
+    "a row goes on after one of it has failed")
+fault(row_swallows graph/submit.c
+    [[    if (!op->poison)
+        op->poison = s->poison;]]
+    [[    if (!op->poison && !(BROKEN && !op->command->has_event))
+        op->poison = s->poison;]]
+    "a launch that was refused is forgotten where no event tells of it")
+fault(silent_failure graph/enqueue.c
+    [[    if (error == stream->pending_error || (!error && !map))]]
+    [[    if (error == stream->pending_error || (!error && !map && !BROKEN))]]
+    "blocking calls tell of nothing but their own failure")
 
 foreach(file IN LISTS files)
     get_filename_component(folder ${OUT}/${file} DIRECTORY)

@@ -79,11 +79,22 @@ static struct sim_handle random_handle(struct sim *sim)
 
 /* ---- What a call is given ---- */
 
+/* Where calls and work may fail, most commands have an event that tells. The core treats launches without one as one,
+ * where it can; whether one of these failed the machine knows. */
+static bool may_be_silent(const struct sim *sim, const struct sim_node *node)
+{
+    return sim->options.rows && sim->world->notes_runs && node->kind < SIM_N_KERNELS;
+}
+
 static void fill_call(struct sim *sim, struct sim_call *call, struct sim_node *node)
 {
     bool mostly = node->in_row ? sim_once_in(sim, 8) : !sim_once_in(sim, 5);
-    bool wants_event = node->needs_event || sim_may_fail(sim) || mostly;
+    bool wants_event = node->needs_event || mostly;
 
+    if (sim_may_fail(sim)) {
+        node->silent = may_be_silent(sim, node) && !node->needs_event && !(node->in_row ? mostly : sim_once_in(sim, 2));
+        wants_event = !node->silent;
+    }
     *call = (struct sim_call){.queue = sim->queues[node->queue], .event = wants_event ? &node->event : NULL};
     for (unsigned i = 0; i < node->n_waits; i++)
         call->waits[call->n++] = sim->nodes[node->waits[i]].event;
@@ -432,7 +443,7 @@ static cl_int unmap(struct sim *sim, const struct sim_node *node, const struct s
 
 static cl_int migrate(struct sim *sim, struct sim_node *node, const struct sim_handle *handle, const struct sim_call *c)
 {
-    cl_mem_migration_flags flags = sim_once_in(sim, 2) ? CL_MIGRATE_MEM_OBJECT_HOST : 0;
+    cl_mem_migration_flags flags = sim_once_in(sim, 2) || node->in_row ? CL_MIGRATE_MEM_OBJECT_HOST : 0;
 
     if (node->undefined)
         flags |= CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
@@ -562,6 +573,8 @@ static void commit(struct sim *sim, struct sim_node *node, struct sim_handle *ds
         node->seen = look(sim->arena, &node->dst);
     if (sim->reading == node)
         sim->reading = NULL;
+    if (node->blocking && (error || sim->in_order[queue]))
+        sim_hear(sim, (unsigned)queue, own, error);
     if (node->blocking && !node->refused)
         sim_learn(sim, own);
 }
@@ -574,6 +587,32 @@ static void same_objects(struct sim *sim, struct sim_node *node, const struct si
         node->dst.size = 1 + sim_pick(sim, (unsigned)first->dst.size);
     if (node->src.size)
         node->src.size = node->dst.size;
+}
+
+static void fail_in_row(struct sim *sim, unsigned first)
+{
+    if (sim->options.failures && sim->world->n_failing < 8)
+        sim_world_inject_launch(sim, first, -1000 - (cl_int)++sim->world->n_failing);
+}
+
+/* The object's bytes are brought to the host before a row, and all is over: then there is something that the row's
+ * first launch could go back to, should another fail. */
+static void prepare_row(struct sim *sim, unsigned like, const struct sim_set *base, const struct sim_handle *dst)
+{
+    unsigned queue = (unsigned)sim->nodes[like].queue;
+    struct sim_node *node = sim_new_node(sim, SIM_MIGRATE, (int)queue);
+    struct sim_handle to = *dst, from = {0};
+
+    node->in_row = true;
+    node->base = *base;
+    node->src = whole(dst, false);
+    if (sim->last_of_queue[queue] >= 0)
+        node->preds[node->n_preds++] = (uint16_t)sim->last_of_queue[queue];
+    if (!dst->mem || !sim_order_fits(sim, node, false))
+        return;
+    commit(sim, node, &to, &from);
+    sim_finish_queue(sim, queue);
+    fail_in_row(sim, 2);
 }
 
 /* More launches like that one, for these the core may treat as one: the same kernel on the same objects in the same
@@ -600,6 +639,8 @@ static void add_row(struct sim *sim, unsigned like, const struct sim_set *base, 
             node->preds[node->n_preds++] = (uint16_t)last;
         if (!sim_order_fits(sim, node, false))
             return;
+        if (sim_once_in(sim, 8))
+            fail_in_row(sim, 1);
         commit(sim, node, &to, &from);
     }
 }
@@ -630,8 +671,11 @@ void sim_command(struct sim *sim, enum sim_kind kind, const struct sim_set *base
         if (!sim_order_fits(sim, node, !fence) || (node->blocking && sim_order_blocked(sim, node)))
             continue;
         commit(sim, node, &dst, &src);
-        if (!node->refused && has_row(sim, kind))
-            add_row(sim, sim_index(sim, node), base, &dst, &src);
+        if (node->refused || !has_row(sim, kind))
+            return;
+        if (may_block && sim->options.failures && sim_once_in(sim, 2))
+            prepare_row(sim, sim_index(sim, node), base, &dst);
+        add_row(sim, sim_index(sim, node), base, &dst, &src);
         return;
     }
 }

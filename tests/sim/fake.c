@@ -152,12 +152,18 @@ static struct sim *sim_of(const struct sim_argument *a)
     return (struct sim *)(uintptr_t)a->sim;
 }
 
+static void note_end(const struct sim_argument *a)
+{
+    sim_of(a)->nodes[a->node].ended = true;
+}
+
 static void add_body(const struct tsl_fake_run *run)
 {
     struct sim_argument a = argument(run);
 
     sim_add_bytes((unsigned char *)run->args[0].ptr + a.dst, (unsigned char *)run->args[1].ptr + a.src, a.size,
                   a.value);
+    note_end(&a);
 }
 
 static void print_body(const struct tsl_fake_run *run)
@@ -174,6 +180,7 @@ static void hide_body(const struct tsl_fake_run *run)
     struct sim_argument a = argument(run);
 
     sim_add_bytes(sim_of(&a)->hidden + a.dst, (unsigned char *)run->args[0].ptr + a.src, a.size, a.value);
+    note_end(&a);
 }
 
 static void show_body(const struct tsl_fake_run *run)
@@ -181,6 +188,7 @@ static void show_body(const struct tsl_fake_run *run)
     struct sim_argument a = argument(run);
 
     sim_add_bytes((unsigned char *)run->args[0].ptr + a.dst, sim_of(&a)->hidden + a.src, a.size, a.value);
+    note_end(&a);
 }
 
 /* They are called when work begins, or fails and spoils what it was to write; never for what doesn't begin. */
@@ -219,6 +227,7 @@ static void set_body(const struct tsl_fake_run *run)
     struct sim_argument a = argument(run);
 
     sim_set_bytes((unsigned char *)run->args[0].ptr + a.dst, a.size, a.value);
+    note_end(&a);
 }
 
 static void register_kernels(void)
@@ -285,7 +294,8 @@ static void make_members(struct sim_world *world)
         .on_call = world->options.threads ? NULL : check_lock,
         .abort_on_violation = world->options.abort_at_violation,
     };
-    if (world->options.plain & SIM_PLAIN_ONE)
+    /* The core makes rows where there is one member. */
+    if (world->options.plain & SIM_PLAIN_ONE || (world->options.rows && sim_mix(world->options.seed) % 2))
         setup.n_members = 1;
     for (unsigned i = 0; i < setup.n_members; i++)
         setup.members[i] = random_member(sim);
@@ -346,6 +356,15 @@ void sim_world_host_access(const void *ptr, size_t size, bool write)
     tsl_fake_host_access(ptr, size, write);
 }
 
+static void lose(struct sim *sim, unsigned member)
+{
+    uint64_t when = tsl_clock_ns() + 1000 * sim_pick(sim, 100);
+
+    sim->world->lost = true;
+    sim_tell(sim, "# member %u is lost at %llu ns", member, (unsigned long long)when);
+    tsl_fake_lose(member, when);
+}
+
 void sim_world_inject(struct sim *sim, cl_int code)
 {
     static const enum tsl_fake_call calls[] = {TSL_FAKE_COPY,  TSL_FAKE_FILL, TSL_FAKE_LAUNCH, TSL_FAKE_MARK,
@@ -356,11 +375,7 @@ void sim_world_inject(struct sim *sim, cl_int code)
     bool work = i < 3 && sim_once_in(sim, 2);
 
     if (i == n_calls) {
-        uint64_t when = tsl_clock_ns() + 1000 * sim_pick(sim, 100);
-
-        sim->world->lost = true;
-        sim_tell(sim, "# member %u is lost at %llu ns", member, (unsigned long long)when);
-        tsl_fake_lose(member, when);
+        lose(sim, member);
         return;
     }
     sim_tell(sim, "# %s %u of member %u will fail: %d", work ? "work" : "call", calls[i], member, code);
@@ -368,6 +383,23 @@ void sim_world_inject(struct sim *sim, cl_int code)
         tsl_fake_fail_work(member, calls[i], k, code);
     else
         tsl_fake_fail_call(member, calls[i], k, code);
+}
+
+void sim_world_inject_launch(struct sim *sim, unsigned first, cl_int code)
+{
+    unsigned member = sim_pick(sim, setup.n_members), k = first + sim_pick(sim, 3);
+    bool work = sim_once_in(sim, 4);
+
+    if (sim_once_in(sim, 12)) {
+        lose(sim, member);
+        return;
+    }
+    sim_tell(sim, "# %s %u from now on of member %u will fail: %d", work ? "the work of launch" : "launch", k, member,
+             code);
+    if (work)
+        tsl_fake_fail_work(member, TSL_FAKE_LAUNCH, k, code);
+    else
+        tsl_fake_fail_call(member, TSL_FAKE_LAUNCH, k, code);
 }
 
 /* ---- The end ---- */

@@ -108,12 +108,34 @@ static void wait_for_events(struct sim *sim, const unsigned *list, unsigned n)
     learn_set(sim, &set);
 }
 
-static void finish(struct sim *sim, cl_command_queue queue)
+/* What failed and has no event is told once, by the queue's next call that waits. Who is told of nothing knows that all
+ * went well. (Work that fails without a fence may be told by nobody: a driver need not know.) */
+void sim_hear(struct sim *sim, unsigned queue, unsigned n, cl_int error)
 {
-    cl_int error = sim->cl->clFinish(queue);
+    for (unsigned i = 0; i < sim->n_nodes; i++) {
+        struct sim_node *node = &sim->nodes[i];
 
+        if (!node->silent || node->refused || node->sure || node->told || !sim_set_has(&sim->all_of_queue[queue], i))
+            continue;
+        node->told = error;
+        if (error || i >= n)
+            continue;
+        node->sure = node->ended;
+        if (!node->ran)
+            sim_fail(sim, "node %u never ran, which nobody has told", i);
+    }
+}
+
+static void finish(struct sim *sim, unsigned queue)
+{
+    unsigned n = sim->n_nodes; /* Callbacks may add others meanwhile. */
+    cl_int error = sim->cl->clFinish(sim->queues[queue]);
+
+    if (error)
+        sim_tell(sim, "told of %d", error);
     if (error && !sim_may_fail(sim))
         sim_went_well(sim, error, "clFinish");
+    sim_hear(sim, queue, n, error);
 }
 
 void sim_wait_for_node(struct sim *sim, unsigned i)
@@ -127,7 +149,7 @@ void sim_wait_for_node(struct sim *sim, unsigned i)
         return;
     }
     sim_tell(sim, "finish queue %d for %u", node->queue, i);
-    finish(sim, node->of);
+    finish(sim, (unsigned)node->queue);
     sim_learn(sim, i);
 }
 
@@ -140,7 +162,7 @@ void sim_finish_queue(struct sim *sim, unsigned queue)
         if (sim_set_has(&set, i) && sim_order_blocked(sim, &sim->nodes[i]))
             return;
     sim_tell(sim, "finish queue %u", queue);
-    finish(sim, sim->queues[queue]);
+    finish(sim, queue);
     learn_set(sim, &set);
     sim_set_join(&sim->known, &set);
 }

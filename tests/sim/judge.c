@@ -218,6 +218,43 @@ static bool has_cause(const struct sim *sim, const struct sim_node *node)
     return false;
 }
 
+/* What ended well may have failed all the same: because of another at the same memory that did (drivers run what only
+ * stands behind it), or of one that it can't be told from, or because its member was lost, or lacked room, before that
+ * was noticed. */
+static bool may_have_failed(const struct sim *sim, const struct sim_node *node)
+{
+    unsigned own = sim_index(sim, node);
+
+    if (node->sure)
+        return false;
+    for (unsigned i = 0; i < sim->n_nodes; i++) {
+        const struct sim_node *other = &sim->nodes[i];
+
+        if (i != own && other->status < 0 && !other->refused && share_area(node, other) &&
+            !sim_set_has(&other->before, own))
+            return true;
+    }
+    return sim->world->unseen || sim->world->lost || sim->world->tight || sim->options.out_of_memory;
+}
+
+/* Launches without an event: whether they ran the machine knows. */
+static void settle_silent(struct sim *sim)
+{
+    bool changed = true;
+
+    while (changed) {
+        changed = false;
+        for (unsigned i = 0; i < sim->n_nodes; i++) {
+            struct sim_node *node = &sim->nodes[i];
+
+            if (!node->silent || node->refused || node->status < 0 || (node->ended && !may_have_failed(sim, node)))
+                continue;
+            node->status = SIM_FAILED_SILENTLY;
+            changed = true;
+        }
+    }
+}
+
 static void judge_failures(struct sim *sim)
 {
     for (unsigned i = 0; i < sim->n_nodes; i++) {
@@ -297,6 +334,14 @@ static void begin(const struct sim *sim, struct model *model)
     }
 }
 
+bool sim_failed_unseen(const struct sim *sim)
+{
+    for (unsigned i = 0; i < sim->n_nodes; i++)
+        if (sim->nodes[i].silent && sim->nodes[i].ran && !sim->nodes[i].ended)
+            return true;
+    return false;
+}
+
 /* What comes before a node's predecessors comes before the node: so the number of nodes before is an order. */
 void sim_judge(struct sim *sim)
 {
@@ -306,6 +351,7 @@ void sim_judge(struct sim *sim)
         abort();
     sim_order_settle(sim);
     begin(sim, model);
+    settle_silent(sim);
     judge_prints(sim);
     judge_failures(sim);
     for (unsigned rank = 0; rank < sim->n_nodes && !sim->failure; rank++)

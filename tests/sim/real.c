@@ -115,3 +115,9 @@ void sim_world_inject(struct sim *sim, cl_int code)
     (void)code;
     sim_fail(sim, "nothing can be made to fail here");
 }
+
+void sim_world_inject_launch(struct sim *sim, unsigned first, cl_int code)
+{
+    (void)first;
+    sim_world_inject(sim, code);
+}

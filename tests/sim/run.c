@@ -118,6 +118,8 @@ static char *end(struct sim_world *world)
 {
     char *wrong = NULL;
 
+    for (unsigned i = 0; i < world->n_sims; i++)
+        world->unseen |= sim_failed_unseen(world->sims[i]);
     for (unsigned i = 0; i < world->n_sims; i++) {
         char *text;
 

@@ -99,9 +99,10 @@ struct sim_world {
     bool callbacks_wait;   /* an enqueue may block, so none is done in callbacks where there is but one thread */
     bool has_effects;      /* kernels that print, and opaque ones */
     bool has_images;       /* kernels take them in the place of buffers */
-    bool notes_runs;       /* what runs says so in its node */
+    bool notes_runs;       /* what runs says so in its node: only such may be silent */
     atomic_uint n_failing; /* failures ordered, each with the code -1000 - number */
     atomic_bool lost;      /* a member was lost, so CL_DEVICE_NOT_AVAILABLE is an answer */
+    bool unseen;           /* at the end: sim_failed_unseen of one of the programs */
     unsigned n_sims;
     struct sim *sims[SIM_MAX_PROGRAMS];
 };
@@ -212,8 +213,9 @@ void sim_world_move(struct sim *sim);
 const char *sim_world_source(void);
 /* The host itself reads or writes memory now. */
 void sim_world_host_access(const void *ptr, size_t size, bool write);
-/* Orders one failure with that code, somewhere. */
+/* Orders one failure with that code, somewhere; of the first-th launch from now on (1: the next) or a little later. */
 void sim_world_inject(struct sim *sim, cl_int code);
+void sim_world_inject_launch(struct sim *sim, unsigned first, cl_int code);
 /* Does somebody else than the calling thread set user events (SIM_LATER)? */
 bool sim_world_has_threads(void);
 
@@ -242,6 +244,8 @@ enum sim_kind {
     SIM_POKE, /* the host writes to the arena or to mapped memory */
     SIM_PEEK, /* the host reads there */
 };
+
+#define SIM_FAILED_SILENTLY (-1) /* the status of a silent node that failed, or may have */
 
 /* Areas: buffers have the lower numbers. */
 #define SIM_ARENA   SIM_MAX_BUFFERS
@@ -290,6 +294,9 @@ struct sim_node {
     bool refused;       /* the call failed: there is no such command */
     bool blocking;
     bool in_row;      /* as the launch before, with other values */
+    bool silent;      /* it may fail, and has no event to tell of that */
+    bool sure;        /* … but it was said to have ended well */
+    bool told;        /* … or its queue has told of a failure since */
     bool needs_event; /* the host will have to wait for it alone */
     unsigned n_preds;
     uint16_t preds[SIM_MAX_NODES + 8]; /* what comes right before it: by its queue, and its wait list */
@@ -301,6 +308,7 @@ struct sim_node {
 
     struct sim_access dst, src; /* size 0: none */
     atomic_bool ran;            /* a kernel, a host task: it began, and may have written what it is to write */
+    atomic_bool ended;          /* a kernel: it wrote all that it is to write */
     unsigned char value;
     unsigned char pattern_size;
     cl_map_flags map_flags;
@@ -435,6 +443,8 @@ void sim_laters_finish(struct sim *sim);
 void sim_wait_for_node(struct sim *sim, unsigned i);
 void sim_check_map(struct sim *sim, struct sim_node *node);
 void sim_finish_queue(struct sim *sim, unsigned queue);
+/* A call that waits for the queue's first n nodes, which are complete, returned that error. */
+void sim_hear(struct sim *sim, unsigned queue, unsigned n, cl_int error);
 void sim_set_user_event(struct sim *sim, unsigned i);
 bool sim_host_step(struct sim *sim, unsigned which);
 #define SIM_N_HOST_STEPS 14
@@ -445,6 +455,8 @@ bool sim_host_step(struct sim *sim, unsigned which);
 bool sim_program_step(struct sim *sim);
 void sim_program_end(struct sim *sim);
 void sim_judge(struct sim *sim);
+/* Has work failed of a silent node? If it had no fence, nobody but a driver's finish knows, and not which it was. */
+bool sim_failed_unseen(const struct sim *sim);
 /* What kernels, fills and pokes do, shared by the members' bodies and the judge. */
 void sim_add_bytes(unsigned char *dst, const unsigned char *src, size_t size, unsigned char value);
 void sim_set_bytes(unsigned char *dst, size_t size, unsigned char value);

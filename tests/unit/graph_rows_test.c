@@ -53,6 +53,8 @@ static struct tsl_kernel *make_kernel(const char *name, struct tsl_buffer *buffe
     return kernel;
 }
 
+static uint64_t delay_ns; /* of the member */
+
 static int begin(void **state)
 {
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_VALUE};
@@ -60,7 +62,7 @@ static int begin(void **state)
     static const unsigned roles[] = {TSL_ROLE_READ | TSL_ROLE_WRITE, TSL_ROLE_READ};
     static const char *const text = "kernel add a,v\nkernel sum a,b\n";
     static const unsigned char zeros[SIZE];
-    struct tsl_fake_setup setup = {.n_members = 1, .threads = true};
+    struct tsl_fake_setup setup = {.n_members = 1, .threads = true, .members[0].delay_ns = delay_ns};
     struct tsl_device *device = tsl_device_root();
 
     (void)state;
@@ -80,6 +82,12 @@ static int begin(void **state)
     return 0;
 }
 
+static int begin_slow(void **state)
+{
+    delay_ns = 20000000;
+    return begin(state);
+}
+
 static int end(void **state)
 {
     (void)state;
@@ -94,6 +102,7 @@ static int end(void **state)
     tsl_object_release(&other->object);
     tsl_object_release(&context->object);
     end_core();
+    delay_ns = 0;
     return 0;
 }
 
@@ -221,6 +230,68 @@ static void test_refused(void **state)
     assert_int_equal(sum_in(a), 2 + 5 + 4 + 1);
 }
 
+/* A refused launch takes nothing with it that one before it wrote, though there is an older copy to go back to. */
+static void test_refused_with_older_copy(void **state)
+{
+    struct tsl_enqueue migrate = {.queue = queue, .type = CL_COMMAND_MIGRATE_MEM_OBJECTS};
+
+    (void)state;
+    begin_row();
+    assert_int_equal(tsl_enqueue_migrate(&migrate, 1, &a, CL_MIGRATE_MEM_OBJECT_HOST), CL_SUCCESS);
+    assert_int_equal(tsl_queue_finish(queue), CL_SUCCESS);
+    tsl_fake_fail_call(0, TSL_FAKE_LAUNCH, 2, CL_OUT_OF_RESOURCES);
+    launch(1);
+    launch(1);
+    assert_int_equal(tsl_queue_finish(queue), CL_OUT_OF_RESOURCES);
+    assert_int_equal(sum_in(a), 3);
+}
+
+/* A member is lost: what failed without an event is told by the next clFinish, also if an event has told it before. */
+static void test_lost(void **state)
+{
+    struct tsl_event *event;
+
+    (void)state;
+    begin_row();
+    launch(1);
+    launch_with(add, queue, 0, NULL, &event, 1);
+    assert_int_equal(tsl_queue_flush(queue), CL_SUCCESS);
+    tsl_fake_lose(0, 1);
+    assert_true(tsl_events_wait(1, &event) < 0);
+    assert_true(tsl_queue_finish(queue) < 0);
+    assert_int_equal(tsl_queue_finish(queue), CL_SUCCESS);
+    tsl_object_release(&event->object);
+}
+
+/* A blocking call tells what nobody has told yet, and a map maps nothing then. */
+static void test_told_by_blocking_calls(void **state)
+{
+    struct tsl_enqueue read = {.queue = queue, .type = CL_COMMAND_READ_BUFFER, .blocking = true};
+    struct tsl_enqueue map = {.queue = queue, .type = CL_COMMAND_MAP_BUFFER, .blocking = true};
+    struct tsl_enqueue unmap = {.queue = queue, .type = CL_COMMAND_UNMAP_MEM_OBJECT};
+    struct tsl_box_copy box = {.region = {sizeof(uint32_t), 1, 1}};
+    uint32_t word;
+    void *mapped;
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        begin_row();
+        tsl_fake_fail_call(0, TSL_FAKE_LAUNCH, 1, CL_OUT_OF_RESOURCES);
+        launch(1);
+        if (i == 0) {
+            assert_int_equal(tsl_enqueue_read(&read, b, &word, &box), CL_OUT_OF_RESOURCES);
+            assert_int_equal(tsl_enqueue_read(&read, b, &word, &box), CL_SUCCESS);
+        } else {
+            assert_int_equal(tsl_enqueue_map(&map, b, CL_MAP_WRITE, 0, 4, &mapped), CL_OUT_OF_RESOURCES);
+            assert_int_equal(b->n_mappings, 0);
+            assert_int_equal(tsl_enqueue_map(&map, b, CL_MAP_WRITE, 0, 4, &mapped), CL_SUCCESS);
+            assert_int_equal(tsl_enqueue_unmap(&unmap, b, mapped), CL_SUCCESS);
+        }
+        assert_int_equal(tsl_queue_finish(queue), CL_SUCCESS);
+    }
+    assert_int_equal(sum_in(a), 4);
+}
+
 static void set_by_map(struct tsl_buffer *buffer, uint32_t value)
 {
     struct tsl_enqueue map = {.queue = other, .type = CL_COMMAND_MAP_BUFFER, .blocking = true};
@@ -293,6 +364,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_few_operations, begin, end),
         cmocka_unit_test_setup_teardown(test_ends_of_rows, begin, end),
         cmocka_unit_test_setup_teardown(test_refused, begin, end),
+        cmocka_unit_test_setup_teardown(test_refused_with_older_copy, begin, end),
+        cmocka_unit_test_setup_teardown(test_lost, begin_slow, end),
+        cmocka_unit_test_setup_teardown(test_told_by_blocking_calls, begin, end),
         cmocka_unit_test_setup_teardown(test_changed_between, begin, end),
         cmocka_unit_test_setup_teardown(test_waited_for_by_others, begin, end),
     };
