@@ -4,13 +4,14 @@
  * or event, what depends on it fails too, what was told to be right is right, the other member's work is done, nothing
  * hangs, and in the end every object of the vendor's is released. The device is lost at any moment; it stands still.
  *
- * Member 0 is PoCL; member 1 is PoCL, or oclgrind, behind tests/vendor/sabotage.h. oclgrind computes inside the calls
- * (SABOTAGE_SYNCHRONOUS), one at a time: it can't stand still, nor be lost by a thread beside, and only later work
- * releases what had to wait. Every part runs in a process of its own, as a device that was lost stays lost.
+ * Member 0 is PoCL; member 1 is PoCL, oclgrind or rusticl behind tests/vendor/sabotage.h. oclgrind computes inside the
+ * calls (SABOTAGE_SYNCHRONOUS), one at a time: it can't stand still, nor be lost by a thread beside, and only later
+ * work releases what had to wait. Every part runs in a process of its own, as a device that was lost stays lost.
  */
 /* variant: copying SABOTAGE_ICD={build}/vendors-pocl/pocl.icd TESELA_VENDORS={build}/vendors-pocl-sabotage POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin TESELA_ZERO_COPY=off TESELA_LOG=off */
 /* variant: shared SABOTAGE_ICD={build}/vendors-pocl/pocl.icd TESELA_VENDORS={build}/vendors-pocl-sabotage POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin TESELA_LOG=off */
 /* variant: oclgrind SABOTAGE_ICD={build}/vendors-oclgrind/oclgrind.icd SABOTAGE_SYNCHRONOUS=yes TESELA_VENDORS={build}/vendors-pocl-sabotage POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin TESELA_ZERO_COPY=off TESELA_LOG=off */
+/* variant: rusticl SABOTAGE_ICD={build}/vendors-rusticl/rusticl.icd TESELA_VENDORS={build}/vendors-pocl-sabotage POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin TESELA_LOG=off */
 /* timeout: 600 */
 #include "begin.h"
 

@@ -70,6 +70,7 @@ static struct failure {
     cl_event event, work; /* NULL once the caller released the event */
     cl_event target;      /* the event, with a reference until it has failed */
     cl_int error;
+    bool marked, done; /* work is a mere marker; it was done */
 } failures[MAX_FAILURES];
 static unsigned n_failures; /* by one thread at a time: a plan is carried out once */
 
@@ -461,6 +462,42 @@ static cl_event work_of(cl_event event)
     return work;
 }
 
+static void tell_failure(cl_event event, cl_int error);
+
+/* Its turn has come. */
+static void fail(struct failure *failure)
+{
+    cl_event target;
+    cl_int error;
+    bool first;
+
+    pthread_mutex_lock(&lock);
+    first = !failure->done;
+    failure->done = true;
+    target = failure->target;
+    error = failure->error;
+    pthread_mutex_unlock(&lock);
+    if (!first)
+        return;
+    real.clSetUserEventStatus(target, error);
+    tell_failure(target, error);
+    real.clReleaseEvent(target);
+}
+
+/* Its marker is complete, whether that was told or not. */
+static void fail_marked(cl_event event)
+{
+    struct failure *failure = NULL;
+
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < n_failures && !failure; i++)
+        if (failures[i].event == event && failures[i].marked)
+            failure = &failures[i];
+    pthread_mutex_unlock(&lock);
+    if (failure)
+        fail(failure);
+}
+
 /* What was to fail the event has failed: then so has the event. */
 static void settle(cl_event event, bool wait)
 {
@@ -474,6 +511,8 @@ static void settle(cl_event event, bool wait)
     real.clGetEventInfo(work, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
     if (status < 0)
         real.clSetUserEventStatus(event, status);
+    else if (status == CL_COMPLETE)
+        fail_marked(event);
     real.clReleaseEvent(work);
 }
 
@@ -595,19 +634,26 @@ static cl_context context_of(cl_command_queue queue)
 
 static void CL_CALLBACK fail_now(void *arg)
 {
-    const struct failure *failure = *(struct failure **)arg;
-    cl_event target;
-    cl_int error;
-
-    pthread_mutex_lock(&lock);
-    target = failure->target;
-    error = failure->error;
-    pthread_mutex_unlock(&lock);
-    real.clSetUserEventStatus(target, error);
-    tell_failure(target, error);
-    real.clReleaseEvent(target);
+    fail(*(struct failure **)arg);
 }
 
+static void CL_CALLBACK fail_behind(cl_event marker, cl_int status, void *arg)
+{
+    (void)marker;
+    (void)status;
+    fail(arg);
+}
+
+static bool has_native_kernels(cl_command_queue queue)
+{
+    const cl_icd_dispatch *dispatch = *(const cl_icd_dispatch *const *)queue;
+    cl_device_exec_capabilities can = 0;
+    cl_device_id device = NULL;
+
+    dispatch->clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
+    dispatch->clGetDeviceInfo(device, CL_DEVICE_EXECUTION_CAPABILITIES, sizeof can, &can, NULL);
+    return can & CL_EXEC_NATIVE_KERNEL;
+}
 static bool are_complete(cl_uint n, const cl_event *events)
 {
     cl_int status = CL_COMPLETE;
@@ -617,11 +663,13 @@ static bool are_complete(cl_uint n, const cl_event *events)
     return status == CL_COMPLETE;
 }
 
-/* In place of a command whose work is to fail, in its turn: work that fails the event. */
+/* In place of a command whose work is to fail, in its turn: work that fails the event, or, where the vendor has none
+ * such, a marker. */
 static cl_int fail_work(cl_command_queue queue, cl_int error, cl_event *event)
 {
     const cl_icd_dispatch *theirs = *(const cl_icd_dispatch *const *)queue;
     struct failure *failure = &failures[n_failures];
+    bool has_native = has_native_kernels(queue);
     cl_event work = NULL;
 
     if (!event) {
@@ -637,10 +685,16 @@ static cl_int fail_work(cl_command_queue queue, cl_int error, cl_event *event)
     pthread_mutex_unlock(&lock);
     theirs->clRetainEvent(failure->target);
     *event = failure->event;
-    theirs->clEnqueueNativeKernel(queue, fail_now, &failure, sizeof failure, 0, NULL, NULL, 0, NULL, &work);
+    if (has_native)
+        theirs->clEnqueueNativeKernel(queue, fail_now, &failure, sizeof failure, 0, NULL, NULL, 0, NULL, &work);
+    else
+        theirs->clEnqueueMarkerWithWaitList(queue, 0, NULL, &work);
     pthread_mutex_lock(&lock);
     failure->work = work;
+    failure->marked = !has_native;
     pthread_mutex_unlock(&lock);
+    if (!has_native)
+        theirs->clSetEventCallback(work, CL_COMPLETE, fail_behind, failure);
     count(0, 1);
     return CL_SUCCESS;
 }
