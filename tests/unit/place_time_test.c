@@ -11,7 +11,7 @@
  *
  * And, of writes that wait for their reader's place, whether it is reckoned what way they have.
  */
-/* timeout: 120 */
+/* timeout: 300 */
 /* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto */
 #include "core/settings.h"
 #include "test.h"
