@@ -4,7 +4,8 @@
 /*
  * Of 8 bits all pairs, of 16 bits all values of functions with one argument; else edge values, all pairs of them, and
  * random ones. At length: INTEGER_COUNT says how many random ones, INTEGER_ALL=1 takes all pairs of 16 bits and all
- * triples of 8. INTEGER_FUNCTION chooses one function.
+ * triples of 8, or with INTEGER_PART=k/n the k-th (from 0) of n parts of them. INTEGER_FUNCTION chooses one function,
+ * INTEGER_TYPE one type, INTEGER_WIDTH functions of one element or of four.
  */
 #include "cpu_rig.h"
 #include "test.h"
@@ -192,9 +193,10 @@ static const struct function {
 
 static bool is_for(const struct function *f, const struct type *t)
 {
-    const char *one = getenv("INTEGER_FUNCTION");
+    const char *function = getenv("INTEGER_FUNCTION"), *type = getenv("INTEGER_TYPE");
 
-    return t->bits >= f->least_bits && t->bits <= f->most_bits && (!one || strcmp(one, f->name) == 0);
+    return t->bits >= f->least_bits && t->bits <= f->most_bits && (!function || strcmp(function, f->name) == 0) &&
+           (!type || strcmp(type, t->name) == 0);
 }
 
 /* What the kernel stores: its result as 64 bits, with its sign. */
@@ -304,12 +306,16 @@ static unsigned edges_of(const struct type *t, uint64_t *edges)
     return n;
 }
 
-/* All values of each argument; of a third one random ones, unless it shall be all too. */
+/* All values of each argument, or of the first one a part; of a third one random ones, unless it shall be all too. */
 static void take_all(struct cpu_rig_block *block, unsigned n, bool third)
 {
+    const char *text = getenv("INTEGER_PART");
     uint64_t end = UINT64_C(1) << block->bits;
+    unsigned part = 0, parts = 1;
 
-    for (uint64_t x = 0; x < end; x++)
+    if (text && (sscanf(text, "%u/%u", &part, &parts) != 2 || part >= parts))
+        fail_msg("INTEGER_PART is k/n with k < n");
+    for (uint64_t x = end * part / parts; x < end * (part + 1) / parts; x++)
         for (uint64_t y = 0; y < (n > 1 ? end : 1); y++)
             for (uint64_t z = 0; z < (n > 2 && third ? end : 1); z++)
                 cpu_rig_take(block, x, y, third ? z : cpu_rig_random());
@@ -332,7 +338,8 @@ static unsigned check(struct cpu_rig *rig, cl_program program, const struct func
     static const unsigned widths[] = {1, WIDTH};
     static struct cpu_rig_values values;
     struct run run = {f, t};
-    struct cpu_rig_block block = {rig, program, f->name, t->bits, widths, 2, count_wrong, &run, &values, 0};
+    const unsigned width = cpu_rig_count("INTEGER_WIDTH", 0), first = width == WIDTH, n = width ? 1 : 2;
+    struct cpu_rig_block block = {rig, program, f->name, t->bits, widths + first, n, count_wrong, &run, &values, 0};
     bool all = getenv("INTEGER_ALL") != NULL;
 
     if (t->bits == 8)

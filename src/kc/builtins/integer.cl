@@ -4,13 +4,28 @@
  */
 #include "common.h"
 
-#define MAD_HI(T)                                \
-    T OVERLOADABLE mad_hi(T a, T b, T c)         \
-    {                                            \
-        return mul_hi(a, b) + c;                 \
+/* The sum wraps: of signed numbers too. */
+#define MAD_HI(T, U)                                 \
+    T OVERLOADABLE mad_hi(T a, T b, T c)             \
+    {                                                \
+        return (T)((U)mul_hi(a, b) + (U)c);          \
     }
-#define MAD_HI_SIZE(T, N) MAD_HI(T)
-#define MAD_HI_ALL(T)     MAD_HI(T) EACH_SIZE(MAD_HI_SIZE, T)
+MAD_HI(char, uchar)
+MAD_HI(uchar, uchar)
+MAD_HI(short, ushort)
+MAD_HI(ushort, ushort)
+MAD_HI(int, uint)
+MAD_HI(uint, uint)
+MAD_HI(long, ulong)
+MAD_HI(ulong, ulong)
+
+#define MAD_HI_OF(I) mad_hi(a.s##I, b.s##I, c.s##I)
+#define MAD_HI_SIZE(T, N)                            \
+    T OVERLOADABLE mad_hi(T a, T b, T c)             \
+    {                                                \
+        return (T)(COMPONENTS_##N(MAD_HI_OF));       \
+    }
+#define MAD_HI_ALL(T) EACH_SIZE(MAD_HI_SIZE, T)
 EACH_INTEGER(MAD_HI_ALL)
 
 /* The number of zeros below the lowest one; of 0 the number of bits. */

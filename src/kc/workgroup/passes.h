@@ -23,7 +23,4 @@ void kc_wg_relax_local_atomics(LLVMModuleRef module);
  * gathers and scatters, which takes as long for no lane as for all of them. Now it is one access, behind a branch. */
 void kc_wg_guard_splats(LLVMModuleRef module);
 
-/* Where lanes stand becomes masks instead of vectors of numbers: for machines with registers for masks. */
-void kc_wg_use_masks(LLVMModuleRef module);
-
 #endif

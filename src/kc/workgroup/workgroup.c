@@ -169,8 +169,6 @@ bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optim
     if (!kc_wg_run_passes(module, machine, KC_PASSES_VECTORISE, why))
         return false;
     kc_wg_relax_local_atomics(module);
-    if (vector_lanes(machine) == 16)
-        kc_wg_use_masks(module);
     kc_wg_guard_splats(module);
     return kc_wg_run_passes(module, machine, KC_PASSES_FINISH, why);
 }
