@@ -54,6 +54,13 @@ void tsl_command_step(struct tsl_command *c)
 
 /* ---- Fences ----------------------------------------------------------------------------------------------------- */
 
+/* A mark that was made late may be flushed by nobody else. */
+static cl_int wait_flushed(struct tsl_op *op, struct tsl_fence *fence)
+{
+    cl_int error = fence->driver->flush(op->track->lane);
+    return error ? tsl_lane_wait(op, fence) : fence->driver->fence_wait(fence);
+}
+
 /* Asks the driver about an operation that is known to be complete, because a later one of its track is: its status, if
  * that is not known yet (otherwise: where the driver can't tell), and its times, if somebody wants them. Where the
  * later one is a lost member's (otherwise isn't CL_COMPLETE) it must be waited for: what had begun may be writing to
@@ -66,14 +73,16 @@ static cl_int final_status(struct tsl_op *op, bool known, cl_int status, cl_int 
         return known ? status : otherwise < 0 ? otherwise : CL_COMPLETE;
     struct tsl_fence *fence = tsl_fence_ref(op->fence);
     bool timed = op->timed;
+    tsl_track_pin(op->track);
     tsl_graph_open(graph);
     if (!known)
         status = fence->driver->fence_status(fence);
     if (timed && status >= 0 && fence->driver->fence_times(fence, &times) != CL_SUCCESS)
         times = (struct tsl_times){0, 0};
     if (status > CL_COMPLETE) /* Of a fence that was made late: a mark behind it. Or it isn't complete. */
-        status = otherwise != CL_COMPLETE ? fence->driver->fence_wait(fence) : otherwise;
+        status = otherwise != CL_COMPLETE ? wait_flushed(op, fence) : otherwise;
     tsl_graph_close(graph);
+    tsl_track_unpin(op->track);
     tsl_fence_unref(fence); /* Not the last one: the operation has its own, and we have the operation. */
     op->start_ns = times.start_ns;
     op->end_ns = times.end_ns;
