@@ -212,10 +212,11 @@ static bool strictly_after(const struct tsl_op *op, const struct tsl_op *before)
     return false;
 }
 
-/* As above, and if `before` fails, so does op, if it is to: no driver will see to that. */
-static void wait_here(struct tsl_op *op, struct tsl_op *before)
+/* As above. How `before` ended is noted, which perhaps only its lane can tell: if it failed, so does op, if it is to,
+ * as no driver will see to that. */
+static void wait_here(struct tsl_op *before)
 {
-    if (strictly_after(op, before) && before->state == TSL_OP_SUBMITTED)
+    if (before->state == TSL_OP_SUBMITTED)
         tsl_op_pull(before);
     else
         wait_for_lane(before);
@@ -252,7 +253,7 @@ static void wait_natively(struct tsl_op *op, struct tsl_op *before, fences *wait
 {
     struct tsl_fence *fence = native_fence(op, before);
     if (!fence || !TSL_FEW_PUSH(waits, fence)) {
-        wait_here(op, before);
+        wait_here(before);
         tsl_graph_open(op->port->graph);
         tsl_fence_unref(fence);
         tsl_graph_close(op->port->graph);
@@ -301,7 +302,7 @@ static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, fences *waits
     bool strict = strictly_after(op, before), failed = false;
     struct tsl_fence *fence = tsl_op_fence(before);
     if (!fence) {
-        wait_here(op, before);
+        wait_here(before);
         return;
     }
     tsl_fence_ref(fence);

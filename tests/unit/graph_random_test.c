@@ -53,29 +53,37 @@ static void test_found(void **state)
 {
     static const struct {
         uint64_t seed;
-        bool failures;
+        bool failures, rows;
+        const char *policy; /* NULL: by the seed */
     } found[] = {
-        {120389, true},    /* a move behind a failed launch overwrote what was gone back to */
-        {1012599, true},   /* a lost member's work was taken for over while it went on */
-        {1027567, true},   /* a move failed twice: what was brought meanwhile went with it */
-        {1054802, true},   /* the same, after an eviction */
-        {61017221, true},  /* a copy was evicted though what should have saved it, and brought it back, failed */
-        {61072323, true},  /* the same */
-        {61042631, false}, /* a status went back when the first of several operations had ended */
-        {62032818, false}, /* work was taken for over because what comes after it was said to run */
+        {120389, true, false, NULL},  /* a move behind a failed launch overwrote what was gone back to */
+        {1012599, true, false, NULL}, /* a lost member's work was taken for over while it went on */
+        {1027567, true, false, NULL}, /* a move failed twice: what was brought meanwhile went with it */
+        {1054802, true, false, NULL}, /* the same, after an eviction */
+        {61017221, true, false,
+         NULL}, /* a copy was evicted though what should have saved it, and brought it back, failed */
+        {61072323, true, false, NULL},  /* the same */
+        {61042631, false, false, NULL}, /* a status went back when the first of several operations had ended */
+        {62032818, false, false, NULL}, /* work was taken for over because what comes after it was said to run */
+        {710084995, true, true, NULL},  /* a lost member's mark, which nobody had flushed, was waited for */
+        {720012197, true, true,
+         "round-robin"}, /* a lost member's launch was taken for done: another member's came next */
     };
 
     (void)state;
-    unsetenv("TESELA_POLICY");
     for (unsigned i = 0; i < sizeof found / sizeof *found; i++) {
         struct sim_hunt hunt = {.seed = found[i].seed,
                                 .n = 1,
                                 .shrink = true,
                                 .command = "build/tests/sim",
-                                .like = {.failures = found[i].failures},
+                                .like = {.failures = found[i].failures, .rows = found[i].rows},
                                 .set = SIM_CHOOSE_FAILURES | SIM_CHOOSE_ROWS};
         char *text;
 
+        if (found[i].policy)
+            setenv("TESELA_POLICY", found[i].policy, 1);
+        else
+            unsetenv("TESELA_POLICY");
         if (sim_hunt(&hunt, &text, NULL))
             fail_text(text);
     }
