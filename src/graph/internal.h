@@ -457,6 +457,8 @@ void tsl_command_depend(struct tsl_command *command, struct tsl_op *before, bool
 void tsl_op_go(struct tsl_op *op);
 /* The same where the graph starves, when its turn has come. */
 void tsl_op_set_out(struct tsl_op *op);
+/* It fails, or will: what is to fail with it, and isn't with its driver yet, won't get there. */
+void tsl_op_doom_next(struct tsl_op *op);
 /* It was submitted, and will be once more: ready again. */
 void tsl_op_again(struct tsl_op *op);
 /* It was handed to the driver. */

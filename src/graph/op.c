@@ -113,11 +113,10 @@ void tsl_op_depend(struct tsl_op *op, struct tsl_op *before, bool strict)
 {
     if (before == op)
         return;
-    if (before->user.done) {
-        if (strict && before->status < 0 && !op->poison)
-            op->poison = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    if (strict && (before->poison || (before->user.done && before->status < 0)) && !op->poison)
+        op->poison = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    if (before->user.done)
         return;
-    }
     enum tsl_edge_kind kind = edge_kind(op, before);
     op->unsure |= strict && may_run_all_the_same(op, before, kind);
     struct tsl_edge *known = edge_to(before, op);
@@ -275,19 +274,27 @@ void tsl_op_submitted(struct tsl_op *op)
     settle(&settling);
 }
 
-/* Failure travels along strict edges; edges to commands count down. */
-static void leave_edges(struct tsl_op *op)
+void tsl_op_doom_next(struct tsl_op *op)
 {
     for (unsigned i = 0; i < op->out.n; i++) {
         struct tsl_edge *edge = TSL_FEW_AT(&op->out, i);
-        bool fails = edge->strict && op->status < 0;
+        if (edge->strict && edge->to && !edge->to->poison)
+            edge->to->poison = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    }
+}
+
+/* Failure travels along strict edges; edges to commands count down. */
+static void leave_edges(struct tsl_op *op)
+{
+    if (op->status < 0)
+        tsl_op_doom_next(op);
+    for (unsigned i = 0; i < op->out.n; i++) {
+        struct tsl_edge *edge = TSL_FEW_AT(&op->out, i);
         if (edge->to) {
-            if (fails && !edge->to->poison)
-                edge->to->poison = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
             tsl_op_unref(edge->to);
             continue;
         }
-        if (fails && edge->to_command->status == CL_COMPLETE)
+        if (edge->strict && op->status < 0 && edge->to_command->status == CL_COMPLETE)
             edge->to_command->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
         tsl_command_step(edge->to_command);
         tsl_command_unref(edge->to_command);

@@ -512,6 +512,8 @@ static void note(struct tsl_op *op, const struct submission *s, cl_int status)
     op->end_ns = s->end_ns;
     if (!op->poison)
         op->poison = s->poison;
+    if (op->poison)
+        tsl_op_doom_next(op);
     if (op->port->sync)
         tsl_op_finish(op, status);
     else

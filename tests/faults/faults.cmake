@@ -80,12 +80,12 @@ fault(covered_use tile/tile.c
     [[    return !old->write && (BROKEN || tsl_user_after(new->user, old->user));]]
     "a reader hides the readers of other lanes")
 fault(weak_edge graph/op.c
-    [[bool fails = edge->strict && op->status < 0;]]
-    [[bool fails = edge->strict && op->status < 0 && !BROKEN;]]
+    [[        if (edge->strict && edge->to && !edge->to->poison)]]
+    [[        if (edge->strict && !BROKEN && edge->to && !edge->to->poison)]]
     "failure doesn't reach who depends")
 fault(strong_edge graph/op.c
-    [[            if (fails && !edge->to->poison)]]
-    [[            if ((fails || (BROKEN && op->status < 0)) && !edge->to->poison)]]
+    [[.unmet = !edge_met(kind, before->state), .strict = strict};]]
+    [[.unmet = !edge_met(kind, before->state), .strict = strict || BROKEN};]]
     "failure reaches who only comes after")
 fault(unfetched_output graph/plan.c
     [[        if (!b || !arg_role(facts, i, b))]]

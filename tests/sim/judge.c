@@ -219,14 +219,17 @@ static bool has_cause(const struct sim *sim, const struct sim_node *node)
 }
 
 /* What ended well may have failed all the same: because of another at the same memory that did (drivers run what only
- * stands behind it), or of one that it can't be told from, or because its member was lost, or lacked room, before that
- * was noticed. */
+ * stands behind it), or that it waited for, or of one that it can't be told from, or because its member was lost, or
+ * lacked room, before that was noticed. */
 static bool may_have_failed(const struct sim *sim, const struct sim_node *node)
 {
     unsigned own = sim_index(sim, node);
 
     if (node->sure)
         return false;
+    for (unsigned i = 0; i < node->n_waits; i++)
+        if (sim->nodes[node->waits[i]].status < 0)
+            return true;
     for (unsigned i = 0; i < sim->n_nodes; i++) {
         const struct sim_node *other = &sim->nodes[i];
 

@@ -66,6 +66,7 @@ static void test_found(void **state)
         {61042631, false, false, NULL}, /* a status went back when the first of several operations had ended */
         {62032818, false, false, NULL}, /* work was taken for over because what comes after it was said to run */
         {710084995, true, true, NULL},  /* a lost member's mark, which nobody had flushed, was waited for */
+        {730058533, true, true, NULL},  /* a command ran though what it was to wait for was known to fail */
         {720012197, true, true,
          "round-robin"}, /* a lost member's launch was taken for done: another member's came next */
     };
