@@ -98,6 +98,7 @@ static char *allocate_host(struct tsl_data *data)
     host = mmap(NULL, pages(data->size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (host == MAP_FAILED)
         return NULL;
+    madvise(host, pages(data->size), MADV_HUGEPAGE); /* Copies are an eighth faster. Small pages do, too. */
     tsl_numa_memory(host, pages(data->size));
     return host;
 }
