@@ -130,7 +130,7 @@ CUresult tsl_cuda_copy_box(const struct tsl_place *dst, const struct tsl_place *
 /* ---- Between host and device --------------------------------------------------------------------------------------
  */
 
-static bool is_pinned_at(const char *at)
+bool tsl_cuda_is_pinned_at(const void *at)
 {
     CUmemorytype type = 0;
 
@@ -139,14 +139,23 @@ static bool is_pinned_at(const char *at)
            type == CU_MEMORYTYPE_HOST;
 }
 
-/* Is the application's memory pinned already, by itself or by us? Ranges are pinned as one, so both ends tell. */
-static bool is_pinned(const struct tsl_place *place, const size_t region[3])
+/* Bytes from the box's first to behind its last. */
+static size_t span(const struct tsl_place *place, const size_t region[3])
 {
-    const char *begin = host_of(place);
     size_t row = region[1] > 1 ? (region[1] - 1) * place->row_pitch : 0;
     size_t slice = region[2] > 1 ? (region[2] - 1) * place->slice_pitch : 0;
 
-    return is_pinned_at(begin) && is_pinned_at(begin + row + slice + region[0] - 1);
+    return row + slice + region[0];
+}
+
+/* Is the memory pinned for good, by the application or by us? Ranges are pinned as one, so both ends tell. */
+static bool is_pinned(const struct tsl_place *place, const size_t region[3])
+{
+    const char *begin = host_of(place);
+    size_t size = span(place, region);
+
+    return !tsl_cuda_region_meets(begin, size) && tsl_cuda_is_pinned_at(begin) &&
+           tsl_cuda_is_pinned_at(begin + size - 1);
 }
 
 static size_t bytes_of(const size_t region[3])
@@ -206,16 +215,93 @@ static cl_int copy_small(struct tsl_cuda_lane *lane, const struct tsl_copy *copy
     return error;
 }
 
+static const struct tsl_place *host_side(const struct tsl_copy *copy)
+{
+    return copy->src.mem ? &copy->dst : &copy->src;
+}
+
 bool tsl_cuda_copy_is_direct(const struct tsl_copy *copy)
 {
     if (copy->dst.mem && copy->src.mem)
         return tsl_cuda_reaches(owner(&copy->src), owner(&copy->dst));
-    return is_pinned(copy->src.mem ? &copy->dst : &copy->src, copy->region);
+    return is_pinned(host_side(copy), copy->region);
+}
+
+static cl_int copy_directly(struct tsl_cuda_lane *lane, const struct tsl_copy *copy)
+{
+    return tsl_cuda_error(tsl_cuda_member(lane->base.member),
+                          tsl_cuda_copy_box(&copy->dst, &copy->src, copy->region, lane->stream));
+}
+
+/* size bytes of a linear copy, from its `at`-th on. */
+static struct tsl_copy part_of(const struct tsl_copy *copy, size_t at, size_t size)
+{
+    struct tsl_copy part = *copy;
+
+    part.dst.offset += at;
+    part.src.offset += at;
+    part.region[0] = size;
+    part.region[1] = part.region[2] = 1;
+    return part;
+}
+
+static cl_int copy_end(struct tsl_cuda_lane *lane, const struct tsl_copy *copy, size_t at, size_t size)
+{
+    struct tsl_copy part = part_of(copy, at, size);
+
+    return size ? copy_small(lane, &part) : CL_SUCCESS;
+}
+
+/* All but so many bytes at its ends goes straight. On error nothing is on its way any more. */
+static cl_int copy_with_ends(struct tsl_cuda_lane *lane, const struct tsl_copy *copy, size_t before, size_t behind)
+{
+    struct tsl_cuda_member *member = tsl_cuda_member(lane->base.member);
+    size_t size = bytes_of(copy->region);
+    struct tsl_copy most = part_of(copy, before, size - before - behind);
+    cl_int error = copy_directly(lane, &most);
+
+    if (!error)
+        error = copy_end(lane, copy, 0, before);
+    if (!error)
+        error = copy_end(lane, copy, size - behind, behind);
+    if (error) {
+        tsl_cu.cuStreamSynchronize(lane->stream);
+        tsl_cuda_dues_run(member, tsl_cuda_dues_now(member));
+    }
+    return error;
+}
+
+/* More than that at an end isn't what is left of a page. */
+#define END_MAX ((size_t)64 << 10)
+
+static cl_int copy_in_region(struct tsl_cuda_lane *lane, const struct tsl_copy *copy, size_t before, size_t behind)
+{
+    if (!before && !behind)
+        return copy_directly(lane, copy);
+    if (before > END_MAX || behind > END_MAX || bytes_of(copy->region) <= TSL_CUDA_PIECE_MAX ||
+        !tsl_copy_is_linear(copy))
+        return CL_OUT_OF_HOST_MEMORY;
+    return copy_with_ends(lane, copy, before, behind);
+}
+
+/* By memory of the application's that is pinned where it lies. CL_OUT_OF_HOST_MEMORY: it isn't, or that won't do. */
+static cl_int copy_pinned(struct tsl_cuda_lane *lane, const struct tsl_copy *copy)
+{
+    const struct tsl_place *place = host_side(copy);
+    size_t before, behind;
+    struct tsl_cuda_region *region = tsl_cuda_region_use(host_of(place), span(place, copy->region), &before, &behind);
+    cl_int error;
+
+    if (!region)
+        return CL_OUT_OF_HOST_MEMORY;
+    error = copy_in_region(lane, copy, before, behind);
+    tsl_cuda_region_used(region, lane, !error);
+    return error;
 }
 
 bool tsl_cuda_copy_ready(struct tsl_cuda_member *member, const struct tsl_copy *copy)
 {
-    return !tsl_cuda_dues_meet(member, copy->src.mem ? &copy->dst : &copy->src, copy->region);
+    return !tsl_cuda_dues_meet(member, host_side(copy), copy->region);
 }
 
 static bool touches_host(const struct tsl_copy *copy)
@@ -226,12 +312,13 @@ static bool touches_host(const struct tsl_copy *copy)
 cl_int tsl_cuda_run_copy(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
 {
     const struct tsl_copy *copy = &work->copy;
-    struct tsl_cuda_member *member = tsl_cuda_member(lane->base.member);
     cl_int error = CL_OUT_OF_HOST_MEMORY;
 
     if (tsl_cuda_copy_is_direct(copy))
-        return tsl_cuda_error(member, tsl_cuda_copy_box(&copy->dst, &copy->src, copy->region, lane->stream));
-    if (touches_host(copy) && bytes_of(copy->region) <= TSL_CUDA_PIECE_MAX)
+        return copy_directly(lane, copy);
+    if (touches_host(copy))
+        error = copy_pinned(lane, copy);
+    if (error == CL_OUT_OF_HOST_MEMORY && touches_host(copy) && bytes_of(copy->region) <= TSL_CUDA_PIECE_MAX)
         error = copy_small(lane, copy);
     return error == CL_OUT_OF_HOST_MEMORY ? tsl_cuda_pipe(lane, copy) : error;
 }

@@ -18,6 +18,7 @@ const struct tsl_driver tsl_cuda_driver = {
     .image_alloc = tsl_cuda_image_alloc,
     .image_of = tsl_cuda_image_of,
     .host_alloc = tsl_cuda_host_alloc,
+    .host_register = tsl_cuda_host_register,
     .can_copy_peer = tsl_cuda_can_copy_peer,
     .copy = tsl_cuda_copy,
     .fill = tsl_cuda_fill,

@@ -1,8 +1,9 @@
 /*
  * Inside the CUDA bridge: what its files share. How it works: docs/cuda.md.
  *
- * Locks, outermost first: lane->lock, member->dues_lock, then the leaves member->lock, member->pool_lock and
- * pipeline->lock. CUDA may be called under any but the leaves; the function of a fence_notify is called under none.
+ * Locks, outermost first: lane->lock, member->dues_lock, then the leaves member->lock, member->pool_lock,
+ * pipeline->lock and that of region.c. CUDA may be called under any but the leaves; the function of a fence_notify is
+ * called under none.
  */
 #ifndef CUDA_BRIDGE_INTERNAL_H
 #define CUDA_BRIDGE_INTERNAL_H
@@ -158,6 +159,7 @@ struct tsl_cuda_member {
 struct tsl_cuda_work;
 struct tsl_cuda_batch;
 struct tsl_cuda_host;
+struct tsl_cuda_region;
 
 struct tsl_cuda_lane {
     struct tsl_lane base;
@@ -184,9 +186,10 @@ struct tsl_cuda_lane {
 struct tsl_cuda_mem {
     struct tsl_mem base;
     CUdeviceptr address;
-    CUdeviceptr image;          /* of an image: its description, in the GPU's memory; else 0 */
-    CUdeviceptr owned;          /* what mem_free gives back; 0: nothing */
-    struct tsl_cuda_host *host; /* of host_alloc: that memory, which is the host's; else NULL */
+    CUdeviceptr image;              /* of an image: its description, in the GPU's memory; else 0 */
+    CUdeviceptr owned;              /* what mem_free gives back; 0: nothing */
+    struct tsl_cuda_host *host;     /* of host_alloc: that memory, which is the host's; else NULL */
+    struct tsl_cuda_region *region; /* of host_register: what is pinned of that memory; else NULL */
 };
 
 /* ---- Fences (fence.c) ---------------------------------------------------------------------------------------------
@@ -395,6 +398,24 @@ void tsl_cuda_hosts_trim(struct tsl_cuda_member *member);
 /* When nothing of it is used any more. Entered. */
 void tsl_cuda_hosts_finish(struct tsl_cuda_member *member);
 
+/* ---- region.c -----------------------------------------------------------------------------------------------------
+ *
+ * Memory of the application's that is pinned where it lies: of what host_register is given, the whole pages. A fork
+ * ends all of it.
+ */
+
+cl_int tsl_cuda_host_register(struct tsl_member *member, void *host, size_t size, struct tsl_mem **mem);
+/* Waits for transfers that use it, and unpins it. Not entered, no lock held. */
+void tsl_cuda_region_free(struct tsl_cuda_region *region);
+/* Is any of this memory pinned so, or about to be? Then CUDA need not be asked: it counts as pinned only for those who
+ * use it in the way below. */
+bool tsl_cuda_region_meets(const void *begin, size_t size);
+/* A region that has some of this memory and stays pinned until tsl_cuda_region_used(), which must follow soon; NULL:
+ * there is none. *before, *behind: so many bytes at the ends are outside of it. Neither blocks for long. */
+struct tsl_cuda_region *tsl_cuda_region_use(const void *begin, size_t size, size_t *before, size_t *behind);
+/* submitted: the lane's stream was given a transfer that uses it. Entered, lane->lock held. */
+void tsl_cuda_region_used(struct tsl_cuda_region *region, struct tsl_cuda_lane *lane, bool submitted);
+
 /* ---- fence.c ------------------------------------------------------------------------------------------------------
  */
 
@@ -526,6 +547,8 @@ void tsl_cuda_batch_free(struct tsl_cuda_lane *lane);
 cl_int tsl_cuda_pipe(struct tsl_cuda_lane *lane, const struct tsl_copy *copy);
 /* NULL is fine. Entered. */
 void tsl_cuda_pipeline_destroy(struct tsl_cuda_pipeline *pipeline);
+/* Does CUDA know the host's memory there as pinned? Entered. */
+bool tsl_cuda_is_pinned_at(const void *at);
 /* One asynchronous copy of a box between device memory and host memory that is pinned, or within device memory. */
 CUresult tsl_cuda_copy_box(const struct tsl_place *dst, const struct tsl_place *src, const size_t region[3],
                            CUstream stream);

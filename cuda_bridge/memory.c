@@ -163,6 +163,8 @@ void tsl_cuda_mem_free(struct tsl_mem *mem)
 
     if (m->host)
         tsl_cuda_host_free(m->host);
+    if (m->region)
+        tsl_cuda_region_free(m->region);
     if (m->owned && !tsl_cuda_enter(member)) {
         tsl_cuda_error(member, tsl_cu.cuMemFreeAsync(m->owned, member->memory_stream));
         tsl_cuda_leave(member);

@@ -43,6 +43,8 @@
     X(cuMemFreeAsync, (CUdeviceptr address, CUstream stream)) \
     X(cuMemHostAlloc, (void **address, size_t bytes, unsigned int flags)) \
     X(cuMemFreeHost, (void *address)) \
+    X(cuMemHostRegister_v2, (void *address, size_t bytes, unsigned int flags)) \
+    X(cuMemHostUnregister, (void *address)) \
     X(cuPointerGetAttribute, (void *data, CUpointer_attribute attribute, CUdeviceptr address)) \
     X(cuMemcpyHtoDAsync_v2, (CUdeviceptr dst, const void *src, size_t bytes, CUstream stream)) \
     X(cuMemcpyDtoHAsync_v2, (void *dst, CUdeviceptr src, size_t bytes, CUstream stream)) \

@@ -118,7 +118,7 @@ cl_int CL_API_CALL tsl_api_clReleaseMemObject(cl_mem memobj)
 {
     struct tsl_buffer *buffer = tsl_buffer_from(memobj);
 
-    return buffer && tsl_object_release(&buffer->object) ? CL_SUCCESS : CL_INVALID_MEM_OBJECT;
+    return buffer && tsl_buffer_release(buffer) ? CL_SUCCESS : CL_INVALID_MEM_OBJECT;
 }
 
 cl_int CL_API_CALL tsl_api_clGetMemObjectInfo(cl_mem memobj, cl_mem_info param_name, size_t param_value_size,

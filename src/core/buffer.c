@@ -138,6 +138,18 @@ cl_int tsl_buffer_create(struct tsl_context *context, cl_mem_flags flags, size_t
     return CL_SUCCESS;
 }
 
+bool tsl_buffer_release(struct tsl_buffer *buffer)
+{
+    bool lends = (buffer->flags & CL_MEM_USE_HOST_PTR) && !buffer->parent && !tsl_forked();
+    if (!lends || !tsl_object_try_ref(&buffer->object))
+        return tsl_object_release(&buffer->object);
+    bool released = tsl_object_release(&buffer->object);
+    if (released && tsl_object_users(&buffer->object) == 0)
+        tsl_data_unregister(buffer->data);
+    tsl_object_unref(&buffer->object);
+    return released;
+}
+
 bool tsl_buffer_make_part(struct tsl_buffer *part, struct tsl_buffer *of)
 {
     part->parent = of;

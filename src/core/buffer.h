@@ -71,6 +71,9 @@ static inline struct tsl_buffer *tsl_buffer_root(struct tsl_buffer *buffer)
 /* Arguments were checked by the API. host_ptr is consumed on return when flags have CL_MEM_COPY_HOST_PTR. */
 cl_int tsl_buffer_create(struct tsl_context *context, cl_mem_flags flags, size_t size, void *host_ptr,
                          const cl_mem_properties *properties, struct tsl_buffer **buffer);
+/* clReleaseMemObject: false if the application had no reference left. Blocks where it lent memory (CL_MEM_USE_HOST_PTR)
+ * that is pinned and in use. Not under a lock. */
+bool tsl_buffer_release(struct tsl_buffer *buffer);
 cl_int tsl_buffer_create_sub(struct tsl_buffer *root, cl_mem_flags flags, size_t offset, size_t size,
                              struct tsl_buffer **sub);
 

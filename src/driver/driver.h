@@ -81,6 +81,8 @@ struct tsl_member_caps {
     size_t base_align;       /* bytes; CL_DEVICE_MEM_BASE_ADDR_ALIGN / 8 */
     bool pins_host;          /* transfers from and to memory of host_alloc are faster than others */
     bool pins_at_once;       /* host_alloc is quick and needs nobody: it may be called under the graph's lock */
+    size_t register_from;    /* bytes of memory from which host_register may pay; 0: it never does */
+    unsigned register_after; /* … namely once so many times its size went between it and the member */
     size_t dma_align;        /* bytes; transfers from and to other host addresses are slow. 0: all are alike */
     double speed; /* rough relative compute speed, > 0: only for the order of members before any measurement */
     struct tsl_image_limits images; /* filled by the registry, which asks info */
@@ -284,6 +286,12 @@ struct tsl_driver {
     /* Memory of the host's that stays where it is, for transfers by DMA: *host is its address, while the mem lives,
      * which is good for nothing but mem_free. Blocks. NULL in drivers without; needed for caps.pins_host. */
     cl_int (*host_alloc)(struct tsl_member *member, size_t size, void **host, struct tsl_mem **mem);
+    /* Pins memory of the application's where it lies, until mem_free(*mem), so that transfers from and to it need no
+     * other: of this driver's members, and of this mem or not. It stays the application's, which may use it meanwhile
+     * as before. Any error: transfers go on as without; that is no failure. *mem is good for nothing but mem_free,
+     * which waits for transfers that were submitted. Both block, need no lock and stand in the way of no submission
+     * that has begun. NULL in drivers without; needed for caps.register_from. */
+    cl_int (*host_register)(struct tsl_member *member, void *host, size_t size, struct tsl_mem **mem);
     cl_int (*mem_sub)(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub);
     void (*mem_free)(struct tsl_mem *mem);
 

@@ -52,9 +52,10 @@ struct tsl_fake_member {
     bool lazy_memory;      /* memory is taken, and found missing, by the first submission that uses it */
     bool peer;             /* copies directly to and from other members that have it */
     bool gates;
-    bool submits_block;   /* flush returns only when the lane's work is done */
-    bool unordered_lanes; /* work of one lane runs in any order that the waits allow */
-    bool no_profile;      /* fence_times never answers */
+    bool submits_block;      /* flush returns only when the lane's work is done */
+    bool unordered_lanes;    /* work of one lane runs in any order that the waits allow */
+    bool no_profile;         /* fence_times never answers */
+    unsigned register_after; /* memory of the application's is pinned once it went to and fro so often; 0: never */
 };
 
 #define TSL_FAKE_MAX_MEMBERS 8
@@ -249,6 +250,8 @@ struct tsl_fake_live {
 };
 
 struct tsl_fake_live tsl_fake_live(void);
+/* Is some of this host memory pinned (host_register)? */
+bool tsl_fake_registered(const void *host, size_t size);
 /* The fences, gates and memories among them, a line for each. Heap. */
 char *tsl_fake_leaks(void);
 

@@ -118,6 +118,8 @@ static void free_host(struct tsl_data *data)
 void tsl_data_destroy(struct tsl_data *data)
 {
     struct tsl_context *context = data->context;
+    if (data->registered)
+        tsl_data_unregister(data);
     for (unsigned i = 0; i < context->n_members; i++)
         if (data->seats[i].mem)
             tsl_room_free(data->seats[i].mem);

@@ -62,6 +62,8 @@ struct tsl_range {
     uint64_t begin, end;
 };
 
+enum tsl_registering { TSL_REGISTER_NOT, TSL_REGISTER_POSTED, TSL_REGISTER_RUNNING, TSL_REGISTER_OVER };
+
 struct tsl_data {
     struct tsl_context *context; /* not owned: the buffer's */
     /* Mapped for writing: the application may be at it, so the host's copy stays a valid one there and no move goes
@@ -81,7 +83,11 @@ struct tsl_data {
     bool warned;                        /* "read before anything was written" was said */
     int home;                           /* member whose kernel used it last; -1: none yet */
     struct tsl_object *owner;           /* the root buffer, whose this is */
-    struct tsl_seat *seats;             /* by member */
+    enum tsl_registering registering;   /* register.c */
+    struct tsl_job register_job;        /* while posted or running it has a reference to the owner */
+    struct tsl_mem *registered;         /* the application's memory is pinned by this one; NULL: it isn't */
+    uint64_t traffic;       /* bytes that went between that memory and members that might pin it; until it is posted */
+    struct tsl_seat *seats; /* by member */
     LIST_HEAD(, tsl_sub_mems) sub_mems; /* of its sub-buffers */
 };
 
@@ -129,6 +135,10 @@ char *tsl_data_host(struct tsl_data *data);
 /* The application will see much of the host's copy: if it is to be made yet, it is made of memory that is pinned, where
  * a member likes that. Calls drivers: not under a lock. */
 void tsl_data_pin(struct tsl_data *data);
+
+/* register.c. The application may take the memory that it lent away as soon as its commands have ended: it isn't pinned
+ * any more, and won't be. Calls drivers and waits for transfers that were submitted: not under a lock. */
+void tsl_data_unregister(struct tsl_data *data);
 
 struct tsl_sub_mems *tsl_sub_mems_create(struct tsl_data *data); /* NULL without memory */
 void tsl_sub_mems_destroy(struct tsl_sub_mems *subs);            /* as tsl_data_destroy; NULL allowed */
@@ -200,6 +210,10 @@ struct tsl_op {
     struct tsl_seat *victim;             /* ROOM: it has a reference to the data's owner */
     unsigned eviction;                   /* ROOM: its number among the victim's, from 0 */
 };
+
+/* register.c. The copy is about to be submitted: if one of its ends is memory that the application lent, that may pay
+ * to be pinned now. Lock held. */
+void tsl_register_count(const struct tsl_op *op);
 
 /* Bytes from the first to behind the last byte of a box. */
 static inline size_t tsl_hull(const size_t region[3], size_t row_pitch, size_t slice_pitch)

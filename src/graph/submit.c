@@ -538,6 +538,7 @@ static void submit_op(struct tsl_op *op)
                            .poison = op->poison};
     op->unfenced = !s.wants_fence && !sync;
     op->submit_ns = tsl_stamp(op->command);
+    tsl_register_count(op);
     tsl_graph_open(graph);
     cl_int status = sync ? run_sync(&s) : submit_or_mark(&s);
     drop_waits(&waits);

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/queue.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,7 +32,7 @@
 /* ---- What there is; everything is guarded by `lock` ---------------------------------------------------------------
  */
 
-enum thing_kind { MEMORY, PINNED, STREAM, EVENT, MODULE, POOL, GRAPH, CHAIN };
+enum thing_kind { MEMORY, PINNED, REGISTERED, STREAM, EVENT, MODULE, POOL, GRAPH, CHAIN };
 
 /* Anything with a handle. Never freed, so that a dead handle is known as such. */
 struct thing {
@@ -41,7 +42,7 @@ struct thing {
     LIST_ENTRY(thing) link;
 };
 
-struct range { /* MEMORY and PINNED */
+struct range { /* MEMORY, PINNED, and REGISTERED, whose memory is the caller's */
     struct thing thing;
     char *begin;
     size_t size;
@@ -264,6 +265,13 @@ static struct range *find_range(enum thing_kind kind, const char *begin, size_t 
             return range;
     }
     return NULL;
+}
+
+static const struct range *find_pinned(const char *begin, size_t size)
+{
+    const struct range *range = find_range(PINNED, begin, size);
+
+    return range ? range : find_range(REGISTERED, begin, size);
 }
 
 /* ---- Kernels that it knows ----------------------------------------------------------------------------------------
@@ -1092,13 +1100,75 @@ CUresult cuMemFreeHost(void *address)
     LEAVE(CUDA_SUCCESS);
 }
 
+/* Memory that isn't there any more can't be told from other memory but by the system. */
+static bool is_there(const char *begin, size_t size)
+{
+    return msync((void *)(uintptr_t)begin, size, MS_ASYNC) == 0;
+}
+
+static bool overlaps_pinned(const char *begin, size_t size)
+{
+    struct thing *thing;
+
+    LIST_FOREACH(thing, &things, link)
+    {
+        const struct range *range = (const struct range *)thing;
+
+        if (thing->alive && (thing->kind == PINNED || thing->kind == REGISTERED) &&
+            begin < range->begin + range->size && range->begin < begin + size)
+            return true;
+    }
+    return false;
+}
+
+/* Parts of pages are a violation, though not by CUDA: their other parts may be anybody's. */
+EXPORT CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned int flags);
+CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned int flags)
+{
+    struct range *range;
+
+    ENTER_CONTEXT
+    if (!(flags & CU_MEMHOSTREGISTER_PORTABLE))
+        violation("memory is registered for one device alone");
+    if ((uintptr_t)address % 4096 || bytes % 4096 || !bytes || !is_there(address, bytes))
+        violation("%s of what isn't whole pages", __func__);
+    if (overlaps_pinned(address, bytes))
+        LEAVE(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+    range = calloc(1, sizeof(*range));
+    if (!range)
+        LEAVE(CUDA_ERROR_OUT_OF_MEMORY);
+    range->begin = address;
+    range->size = bytes;
+    init_thing(&range->thing, REGISTERED, context->device);
+    LEAVE(CUDA_SUCCESS);
+}
+
+EXPORT CUresult cuMemHostUnregister(void *address);
+CUresult cuMemHostUnregister(void *address)
+{
+    struct range *range;
+
+    ENTER_CONTEXT
+    range = find_range(REGISTERED, address, 1);
+    if (!range || range->begin != address) {
+        violation("%s of what isn't registered", __func__);
+        LEAVE(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+    }
+    if (in_use(range->begin, range->size))
+        violation("%s of memory that work on its way uses", __func__);
+    if (!is_there(range->begin, range->size))
+        violation("memory was freed while it was registered");
+    end_thing(&range->thing);
+    LEAVE(CUDA_SUCCESS);
+}
+
 EXPORT CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr address);
 CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr address)
 {
     ENTER
     if (attribute != CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
         LEAVE(CUDA_ERROR_INVALID_VALUE);
-    if (find_range(PINNED, (char *)address, 1))
+    if (find_pinned((char *)address, 1))
         *(CUmemorytype *)data = CU_MEMORYTYPE_HOST;
     else if (find_range(MEMORY, (char *)address, 1))
         *(CUmemorytype *)data = CU_MEMORYTYPE_DEVICE;
@@ -1112,7 +1182,7 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
 
 static void check_side(CUcontext context, const char *begin, size_t size, bool host, const char *function)
 {
-    const struct range *range = find_range(host ? PINNED : MEMORY, begin, size);
+    const struct range *range = host ? find_pinned(begin, size) : find_range(MEMORY, begin, size);
 
     if (host && !range)
         violation("%s names host memory that isn't pinned", function);

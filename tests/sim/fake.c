@@ -299,6 +299,8 @@ static void make_members(struct sim_world *world)
         setup.n_members = 1;
     for (unsigned i = 0; i < setup.n_members; i++)
         setup.members[i] = random_member(sim);
+    for (unsigned i = 0; i < setup.n_members && world->options.pins; i++)
+        setup.members[i].register_after = (unsigned)(sim_mix(world->options.seed + i) % 3);
     for (unsigned i = 0; i < setup.n_members; i++)
         if (world->options.failures && world->options.small_memory && sim_once_in(sim, 2))
             setup.members[i].told_size = UINT64_C(1) << 30;
@@ -313,9 +315,17 @@ static void make_members(struct sim_world *world)
                  is->submits_block ? " submits_block" : "", is->zero_copy ? " zero_copy" : "",
                  is->lazy_memory ? " lazy" : "", is->context, (unsigned long long)is->delay_ns,
                  (unsigned long long)is->memory_size);
+        if (is->register_after)
+            sim_tell(sim, "# member %u pins memory of the program's after %u times", i, is->register_after);
         if (is->told_size)
             sim_tell(sim, "# member %u says that it has more", i);
     }
+}
+
+void sim_world_take_back(struct sim *sim, const void *ptr, size_t size)
+{
+    if (tsl_fake_registered(ptr, size))
+        sim_fail(sim, "memory of the program's is pinned though it gave the buffer up");
 }
 
 void sim_world_begin(struct sim_world *world)

@@ -295,6 +295,8 @@ static void write_command(const struct sim_hunt *hunt, const struct sim_options 
         used += (size_t)snprintf(text + used, size - used, " --small-memory %s", options->small_memory ? "yes" : "no");
     if (options->n_contexts)
         used += (size_t)snprintf(text + used, size - used, " --contexts %u", options->n_contexts);
+    if (options->pins)
+        used += (size_t)snprintf(text + used, size - used, " --pins");
     if (options->threads)
         used += (size_t)snprintf(text + used, size - used, " --threads");
     if (*steps)

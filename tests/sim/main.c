@@ -21,6 +21,7 @@ static void usage(const char *program)
         "  --jobs N            processes at once (default 1)\n"
         "  --no-shrink         print what fails as it is\n"
         "  --keep-going        don't stop at the first failure\n"
+        "  --pins              members pin the program's own memory once it went to and fro\n"
         "  --threads           real threads and delays instead of virtual time: not repeatable\n"
         "  --verbose           print each step as it is done (one program, in this process)\n"
         "  --records           print what the members did, after a failure\n"
@@ -76,6 +77,7 @@ enum {
     AT_ONCE,
     FAILURES,
     ROWS,
+    PINS,
     MEMORY,
     CONTEXTS,
     WITHOUT,
@@ -89,6 +91,7 @@ static const struct option names[] = {
     {"jobs", required_argument, NULL, JOBS},
     {"no-shrink", no_argument, NULL, NO_SHRINK},
     {"keep-going", no_argument, NULL, KEEP_GOING},
+    {"pins", no_argument, NULL, PINS},
     {"threads", no_argument, NULL, THREADS},
     {"verbose", no_argument, NULL, VERBOSE},
     {"records", no_argument, NULL, RECORDS},
@@ -168,6 +171,9 @@ static bool read_option(int which, struct sim_hunt *hunt)
         return true;
     case THREADS:
         hunt->like.threads = true;
+        return true;
+    case PINS:
+        hunt->like.pins = true;
         return true;
     case VERBOSE:
         hunt->like.verbose = true;

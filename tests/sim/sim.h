@@ -69,6 +69,7 @@ struct sim_options {
     bool failures;                        /* calls and work fail, and members are lost, now and then */
     bool rows;                            /* launches often come in rows of the same kernel on the same objects */
     bool small_memory;                    /* members that hold only a part of the buffers */
+    bool pins;                            /* members pin the program's own memory (CL_MEM_USE_HOST_PTR) */
     bool verbose;                         /* the program is printed as it runs */
     bool records;                         /* a failure's story ends with what the members did */
     bool abort_at_violation;              /* for a debugger */
@@ -218,6 +219,8 @@ void sim_world_inject(struct sim *sim, cl_int code);
 void sim_world_inject_launch(struct sim *sim, unsigned first, cl_int code);
 /* Does somebody else than the calling thread set user events (SIM_LATER)? */
 bool sim_world_has_threads(void);
+/* The program gives up memory that it lent (CL_MEM_USE_HOST_PTR): nobody may have it pinned any more. */
+void sim_world_take_back(struct sim *sim, const void *ptr, size_t size);
 
 /* ---- Nodes ---- */
 

@@ -196,8 +196,11 @@ void sim_buffer_release(struct sim *sim, unsigned i)
 
     b->alive = false;
     for (unsigned n = 0; n <= b->n_subs; n++) {
-        if (n == root_at)
+        if (n == root_at) {
             sim->cl->clReleaseMemObject(b->root);
+            if (b->flags & CL_MEM_USE_HOST_PTR)
+                sim_world_take_back(sim, sim->host_ptrs[i], SIM_MAX_SIZE);
+        }
         if (n < b->n_subs)
             sim->cl->clReleaseMemObject(b->subs[n]);
     }

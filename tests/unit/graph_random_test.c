@@ -48,6 +48,13 @@ static void test_failures(void **state)
     run(400, &(struct sim_options){.failures = true}, SIM_CHOOSE_FAILURES);
 }
 
+/* Members pin the program's own memory; where it gives up its buffer, nobody has that pinned any more. */
+static void test_pins(void **state)
+{
+    (void)state;
+    run(300, &(struct sim_options){.pins = true}, 0);
+}
+
 /* Programs that were wrong once, too rare to be met among those above. */
 static void test_found(void **state)
 {
@@ -95,6 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_programs),
         cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_pins),
         cmocka_unit_test(test_found),
     };
 

@@ -187,6 +187,8 @@ static struct tsl_member_caps caps_of(const struct tsl_fake_member *is)
         .memory_size = is->told_size,
         .max_alloc_size = is->max_alloc_size,
         .base_align = is->base_align,
+        .register_from = is->register_after ? 1 : 0,
+        .register_after = is->register_after,
         .speed = is->speed,
     };
 }
@@ -386,6 +388,7 @@ const struct tsl_driver tsl_fake_driver = {
     .flush = flush,
     .finish = finish,
     .mem_alloc = tsl_fake_mem_alloc,
+    .host_register = tsl_fake_host_register,
     .mem_sub = tsl_fake_mem_sub,
     .image_formats = tsl_fake_image_formats,
     .image_alloc = tsl_fake_image_alloc,

@@ -35,8 +35,9 @@ struct fake_mem {
     struct fake_mem *root; /* itself for an allocation */
     unsigned char *bytes;  /* NULL once freed */
     bool freed;
-    bool hosts;    /* bytes are the host's */
-    bool is_image; /* desc says what of; a view of root's bytes if that is another */
+    bool hosts;      /* bytes are the host's */
+    bool registered; /* of host_register: no memory of the member's */
+    bool is_image;   /* desc says what of; a view of root's bytes if that is another */
     struct tsl_image_desc desc;
     bool taken;                   /* counted against the member's memory */
     unsigned n_subs;              /* live; roots only */
@@ -256,6 +257,7 @@ void tsl_fake_in_notify(int enter_or_leave);
 
 /* memory.c */
 cl_int tsl_fake_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host, struct tsl_mem **mem);
+cl_int tsl_fake_host_register(struct tsl_member *member, void *host, size_t size, struct tsl_mem **mem);
 cl_int tsl_fake_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub);
 cl_int tsl_fake_image_formats(struct tsl_member *base, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
                               cl_image_format *formats, cl_uint *n_formats);

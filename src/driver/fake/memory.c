@@ -79,6 +79,51 @@ cl_int tsl_fake_mem_alloc(struct tsl_member *base, size_t size, cl_mem_flags fla
     return rc;
 }
 
+/* ---- Memory of the application's: only noted ---- */
+
+static bool registered_locked(uintptr_t host, size_t size)
+{
+    for (struct fake_mem *mem = tsl_fake.mems; mem; mem = mem->next)
+        if (mem->registered && !mem->freed && (uintptr_t)mem->bytes < host + size &&
+            host < (uintptr_t)mem->bytes + mem->base.size)
+            return true;
+    return false;
+}
+
+bool tsl_fake_registered(const void *host, size_t size)
+{
+    bool registered;
+
+    pthread_mutex_lock(&tsl_fake.lock);
+    registered = registered_locked((uintptr_t)host, size);
+    pthread_mutex_unlock(&tsl_fake.lock);
+    return registered;
+}
+
+cl_int tsl_fake_host_register(struct tsl_member *base, void *host, size_t size, struct tsl_mem **created)
+{
+    cl_int rc = tsl_fake_enter_locked(fake_member(base), TSL_FAKE_N_CALLS, "host_register");
+    struct fake_mem *mem;
+
+    if (rc)
+        return rc;
+    if (!host || !size || !fake_member(base)->is.register_after)
+        tsl_fake_violate_locked(TSL_FAKE_BAD_ARGUMENT, "host_register of %zu bytes at %p", size, host);
+    if (registered_locked((uintptr_t)host, size)) {
+        tsl_fake_leave_locked();
+        return CL_INVALID_VALUE;
+    }
+    mem = mem_new_locked(base, size);
+    mem->registered = mem->hosts = true;
+    mem->bytes = host;
+    tsl_fake.live.mems++;
+    *created = &mem->base;
+    tsl_fake_leave_locked();
+    return CL_SUCCESS;
+}
+
+/* ---- Parts ---- */
+
 static cl_int sub_locked(struct fake_mem *mem, size_t offset, size_t size, struct tsl_mem **created)
 {
     struct fake_mem *sub;
