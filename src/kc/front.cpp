@@ -11,7 +11,9 @@
 #include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <clang/Frontend/Utils.h>
 #include <llvm/Config/llvm-config.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/VirtualFileSystem.h>
@@ -71,6 +73,22 @@ std::string absolute(clang::DependencyCollector &files, llvm::vfs::FileSystem &s
     return list;
 }
 
+#if LLVM_VERSION_MAJOR < 17
+/* What Clang says since 17: by how many ulps roots of floats may be wrong. */
+void tell_of_roots(llvm::Module &module)
+{
+    llvm::MDBuilder make(module.getContext());
+
+    for (llvm::Function &function : module)
+        if (function.getName().startswith("_Z4sqrt") && function.getReturnType()->getScalarType()->isFloatTy())
+            for (llvm::User *user : function.users())
+                if (auto *call = llvm::dyn_cast<llvm::CallInst>(user))
+                    call->setMetadata(llvm::LLVMContext::MD_fpmath, make.createFPMath(3));
+}
+#else
+void tell_of_roots(llvm::Module &) {}
+#endif
+
 } // namespace
 
 void kc_front(LLVMContextRef context, const kc_front_input *input, kc_front_output *output)
@@ -100,6 +118,8 @@ void kc_front(LLVMContextRef context, const kc_front_input *input, kc_front_outp
         compiler.addDependencyCollector(files);
         if (compiler.ExecuteAction(action) && !compiler.getDiagnostics().hasErrorOccurred())
             output->module = llvm::wrap(action.takeModule().release());
+        if (output->module && !compiler.getCodeGenOpts().OpenCLCorrectlyRoundedDivSqrt)
+            tell_of_roots(*llvm::unwrap(output->module));
     }
     /* -discard-value-names stays with the context, which then would read no LLVM IR as text. */
     llvm::unwrap(context)->setDiscardValueNames(false);

@@ -1,5 +1,6 @@
 #include "kc/older.h"
 
+#include <llvm/IR/Instructions.h>
 #include <string>
 
 LLVMErrorRef kc_run_named_passes(LLVMModuleRef module, const char *passes, LLVMTargetMachineRef machine,
@@ -17,9 +18,15 @@ LLVMErrorRef kc_run_named_passes(LLVMModuleRef module, const char *passes, LLVMT
     return LLVMRunPasses(module, text.c_str(), machine, options);
 }
 
-#if LLVM_VERSION_MAJOR < 17
+void kc_set_ordering(LLVMValueRef at, LLVMAtomicOrdering order)
+{
+    if (auto *operation = llvm::dyn_cast<llvm::AtomicRMWInst>(llvm::unwrap(at)))
+        operation->setOrdering(static_cast<llvm::AtomicOrdering>(order)); /* the numbers are the same */
+    else
+        LLVMSetOrdering(at, order);
+}
 
-#include <llvm/IR/Instruction.h>
+#if LLVM_VERSION_MAJOR < 17
 
 void LLVMSetNUW(LLVMValueRef instruction, LLVMBool has)
 {

@@ -16,6 +16,9 @@ extern "C" {
 LLVMErrorRef kc_run_named_passes(LLVMModuleRef module, const char *passes, LLVMTargetMachineRef machine,
                                  LLVMPassBuilderOptionsRef options);
 
+/* LLVMSetOrdering, of all atomic operations: before 17 it took what is no load for a store. */
+void kc_set_ordering(LLVMValueRef at, LLVMAtomicOrdering order);
+
 #if LLVM_VERSION_MAJOR < 17
 
 static inline LLVMTypeRef LLVMArrayType2(LLVMTypeRef element, uint64_t n)

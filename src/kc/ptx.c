@@ -7,6 +7,7 @@
 #include "kc/link.h"
 #include "kc/llvm.h"
 #include "kc/loose.h"
+#include "kc/older.h"
 #include "kc/workgroup/workgroup.h"
 
 #include <llvm-c/IRReader.h>
@@ -252,7 +253,7 @@ static void weaken(LLVMBuilderRef builder, LLVMValueRef at)
         LLVMSetCmpXchgFailureOrdering(at, LLVMAtomicOrderingMonotonic);
         LLVMSetCmpXchgSuccessOrdering(at, LLVMAtomicOrderingMonotonic);
     } else
-        LLVMSetOrdering(at, LLVMAtomicOrderingMonotonic);
+        kc_set_ordering(at, LLVMAtomicOrderingMonotonic);
 }
 
 static void weaken_all(LLVMModuleRef module)

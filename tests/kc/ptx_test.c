@@ -226,7 +226,8 @@ static void vectors_of_bytes_are_read_where_they_are(void **state)
     assert_int_equal(n_times(text, "", "ld.local.v"), 0);
     assert_int_equal(n_times(text, "", ".param .u16 f_param_"), 2);
     assert_int_equal(n_times(text, "", "ld.param.u32"), 0);
-    assert_int_equal(n_times(aligned, "", "ld.global.v4.u32"), 1);
+    /* Before LLVM 18 in four. */
+    assert_int_equal(4 * n_times(aligned, "", "ld.global.v4.u32") + n_times(aligned, "", "ld.global.v4.u8"), 4);
 }
 
 /* All that compares them, in all sizes: LLVM's back end has no code for two of them on sm_90. */
@@ -275,7 +276,7 @@ static void bytes_are_printed_as_integers(void **state)
 
     (void)state;
     assert_int_equal(n_times(bytes, "", "104"), 0);                                         /* h */
-    assert_int_equal(n_times(bytes, "", "{37, 35, 120, 44, 37, 35, 120, 32, 37, 100}"), 1); /* %#x,%#x %d */
+    assert_int_equal(n_times(bytes, "", "{37, 35, 120, 44, 37, 35, 120, 32, 37, 100"), 1); /* %#x,%#x %d */
 }
 
 static const char *find_ptxas(void)
