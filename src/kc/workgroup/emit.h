@@ -29,6 +29,7 @@ struct kc_emit {
     const struct kc_bounds *bounds;
     const struct kc_plan *wide, *narrow; /* wide: NULL where nothing is vectorised. Phases are numbered as in narrow */
     unsigned lanes;                      /* of the wide plan */
+    bool pairs;                          /* wide strips run two by two, where a row has so many (gather.h) */
 
     LLVMValueRef run;                                                          /* the work-group function */
     LLVMValueRef variables_end;                                                /* variables are made before it */
@@ -44,7 +45,7 @@ struct kc_emit {
     uint64_t returned_offset; /* in scratch, a byte for each item: it has */
 
     LLVMValueRef group[3], base[3], size[3]; /* of the group that runs: number, first global id, items; i64 */
-    LLVMValueRef wide_end;                   /* i64: items of a row that run in wide strips */
+    LLVMValueRef wide_end, pair_end;         /* i64: items of a row that run in wide strips, in pairs of them */
     LLVMValueRef next_phase;                 /* variable, i32: number of a phase, or how many there are */
     LLVMMetadataRef access_group;
     LLVMMetadataRef kept; /* the scope of values in scratch, which the kernel's own accesses don't touch */

@@ -176,6 +176,34 @@ static bool has_calls(const struct kc_wg *wg)
     return false;
 }
 
+/* ---- Long chains --------------------------------------------------------------------------------------------------
+ */
+
+/* Fewer instructions than these are done before their results are missed: the processor has the next strip's in flight.
+ * More than those want registers that two strips haven't got. */
+#define LEAST_OF_PAIRS 100u
+#define MOST_OF_PAIRS  500u
+
+bool kc_is_chain(const struct kc_wg *wg, const struct kc_slots *slots)
+{
+    unsigned n = 0, work = 0;
+
+    for (unsigned s = 0; s < slots->n; s++)
+        if (slots->slots[s].array)
+            return false;
+    for (unsigned b = 0; b < wg->flow.n_blocks; b++)
+        for (KC_EACH_INSTRUCTION(i, wg->flow.blocks[b].block)) {
+            if (kc_call_of(i) == KC_CALL_BARRIER)
+                return false;
+            n++;
+            work += is_work(i);
+        }
+    return wg->flow.n_loops == 0 && n >= LEAST_OF_PAIRS && n <= MOST_OF_PAIRS && 2 * work >= n;
+}
+
+/* ---- All of it ----------------------------------------------------------------------------------------------------
+ */
+
 bool kc_is_scalar(const struct kc_wg *wg, const struct kc_uniform *strip)
 {
     if (has_calls(wg))

@@ -1,14 +1,17 @@
 /*
  * Is a kernel better run one work-item after the other? So it is where a vector of them does no better than they would
  * by themselves: in loops that they leave at different times, which do little but gather from all over the memory (a
- * sparse matrix), and around calls, which no vector has.
+ * sparse matrix), and around calls, which no vector has. And are two vectors better than one? So it is where each
+ * result waits for the one before (Black-Scholes' formula): the second works meanwhile.
  */
 #ifndef KC_WORKGROUP_GATHER_H
 #define KC_WORKGROUP_GATHER_H
 
-#include "kc/workgroup/uniform.h"
+#include "kc/workgroup/slots.h"
 
 /* strip: of the level KC_STRIP. */
 bool kc_is_scalar(const struct kc_wg *wg, const struct kc_uniform *strip);
+/* Is it a long way straight through arithmetic? */
+bool kc_is_chain(const struct kc_wg *wg, const struct kc_slots *slots);
 
 #endif

@@ -5,11 +5,19 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* How many work-items a strip has: one, as many as there are lanes, or twice as many. */
+enum width { NARROW, WIDE, PAIR };
+
 /* A loop in the making: while index < end, step by step. */
 struct loop {
     LLVMBasicBlockRef head, exit;
     LLVMValueRef index, step; /* i64 */
 };
+
+static enum width widest(const struct kc_emit *emit)
+{
+    return emit->pairs ? PAIR : emit->wide ? WIDE : NARROW;
+}
 
 LLVMValueRef kc_variable(struct kc_emit *emit, LLVMTypeRef type, uint64_t n, const char *name)
 {
@@ -159,6 +167,8 @@ static void begin_group(struct kc_emit *emit)
     fits = LLVMBuildICmp(b, LLVMIntULE, last, kc_i64(wg, KC_WIDE_LIMIT), "");
     emit->wide_end = LLVMBuildAnd(b, emit->size[0], kc_i64(wg, ~(uint64_t)(emit->lanes - 1)), "");
     emit->wide_end = LLVMBuildSelect(b, fits, emit->wide_end, kc_i64(wg, 0), "wide_end");
+    if (emit->pairs)
+        emit->pair_end = LLVMBuildAnd(b, emit->wide_end, kc_i64(wg, ~(uint64_t)emit->lanes), "pair_end");
 }
 
 /* Loops in the blocks behind `last`, which a strip of a row's remaining work-items is made of. What takes a branch back
@@ -194,49 +204,61 @@ static bool has_rows(const struct kc_emit *emit)
     return false;
 }
 
-static void strips_begin(struct kc_emit *emit, struct loop *loop, bool wide)
+static unsigned lanes_of(const struct kc_emit *emit, enum width width)
 {
-    LLVMValueRef from = wide || !emit->wide ? kc_i64(emit->wg, 0) : emit->wide_end;
-
-    loop_begin(emit, loop, from, wide ? emit->wide_end : emit->size[0], wide ? emit->lanes : 1);
+    return width == NARROW ? 1 : width == WIDE ? emit->lanes : 2 * emit->lanes;
 }
 
-static void strips_end(struct kc_emit *emit, struct loop *loop, bool wide)
+/* What is left of a row by wider strips. */
+static void strips_begin(struct kc_emit *emit, struct loop *loop, enum width width)
+{
+    LLVMValueRef from = kc_i64(emit->wg, 0);
+    LLVMValueRef end = width == NARROW ? emit->size[0] : width == WIDE ? emit->wide_end : emit->pair_end;
+
+    if (width == NARROW && emit->wide)
+        from = emit->wide_end;
+    else if (width == WIDE && emit->pairs)
+        from = emit->pair_end;
+    loop_begin(emit, loop, from, end, lanes_of(emit, width));
+}
+
+static void strips_end(struct kc_emit *emit, struct loop *loop, enum width width)
 {
     LLVMValueRef back = loop_end(emit, loop);
 
-    if ((!wide && emit->wide) || (emit->wg->flow.n_loops && emit->narrow->n_phases == 1))
+    if (width < widest(emit) || (emit->wg->flow.n_loops && emit->narrow->n_phases == 1))
         kc_mark_plain_loop(emit->wg, back);
 }
 
-static void emit_strip(struct kc_emit *emit, unsigned phase, bool wide, LLVMValueRef x, LLVMValueRef y, LLVMValueRef z)
+static void emit_strip(struct kc_emit *emit, unsigned phase, enum width width, LLVMValueRef x, LLVMValueRef y,
+                       LLVMValueRef z)
 {
     struct kc_wg *wg = emit->wg;
     LLVMBuilderRef b = wg->builder;
-    struct kc_strip strip = {.emit = emit, .x = x, .y = y, .z = z, .lanes = wide ? emit->lanes : 1};
+    struct kc_strip strip = {.emit = emit, .x = x, .y = y, .z = z, .lanes = lanes_of(emit, width)};
     LLVMValueRef row = LLVMBuildAdd(b, LLVMBuildMul(b, z, emit->enqueued[1], ""), y, "");
     LLVMBasicBlockRef last = LLVMGetLastBasicBlock(emit->run);
 
     strip.phase = &emit->narrow->phases[phase];
-    if (wide)
+    if (width != NARROW)
         strip.phase = &emit->wide->phases[kc_phase_number(emit->wide, strip.phase->start)];
     strip.item = LLVMBuildAdd(b, LLVMBuildMul(b, row, emit->enqueued[0], ""), x, "item");
     kc_emit_strip(&strip);
-    if (!wide && emit->wide)
+    if (width == NARROW && emit->wide)
         mark_remainder(emit, last);
 }
 
-/* Row by row narrow strips, after wide ones if wanted. */
-static void emit_rows(struct kc_emit *emit, unsigned phase, bool wide)
+/* Row by row narrow strips, after wider ones if wanted. */
+static void emit_rows(struct kc_emit *emit, unsigned phase, enum width most)
 {
     struct loop z, y, x;
 
     loop_begin(emit, &z, kc_i64(emit->wg, 0), emit->size[2], 1);
     loop_begin(emit, &y, kc_i64(emit->wg, 0), emit->size[1], 1);
-    for (int now = wide; now >= 0; now--) {
-        strips_begin(emit, &x, now);
-        emit_strip(emit, phase, now, x.index, y.index, z.index);
-        strips_end(emit, &x, now);
+    for (int now = (int)most; now >= NARROW; now--) {
+        strips_begin(emit, &x, (enum width)now);
+        emit_strip(emit, phase, (enum width)now, x.index, y.index, z.index);
+        strips_end(emit, &x, (enum width)now);
     }
     kc_mark_plain_loop(emit->wg, loop_end(emit, &y));
     kc_mark_plain_loop(emit->wg, loop_end(emit, &z));
@@ -248,10 +270,10 @@ static void emit_columns(struct kc_emit *emit, unsigned phase)
 {
     struct loop x, z, y;
 
-    strips_begin(emit, &x, true);
+    strips_begin(emit, &x, WIDE);
     loop_begin(emit, &z, kc_i64(emit->wg, 0), emit->size[2], 1);
     loop_begin(emit, &y, kc_i64(emit->wg, 0), emit->size[1], 1);
-    emit_strip(emit, phase, true, x.index, y.index, z.index);
+    emit_strip(emit, phase, WIDE, x.index, y.index, z.index);
     kc_mark_plain_loop(emit->wg, loop_end(emit, &y));
     kc_mark_plain_loop(emit->wg, loop_end(emit, &z));
     kc_mark_plain_loop(emit->wg, loop_end(emit, &x));
@@ -274,9 +296,9 @@ static void emit_phase(struct kc_emit *emit, unsigned phase)
     take_snapshots(emit, &emit->narrow->phases[phase]);
     if (emit->wide && emit->narrow->n_phases > 1 && has_rows(emit)) {
         emit_columns(emit, phase);
-        emit_rows(emit, phase, false);
+        emit_rows(emit, phase, NARROW);
     } else {
-        emit_rows(emit, phase, emit->wide != NULL);
+        emit_rows(emit, phase, widest(emit));
     }
 }
 

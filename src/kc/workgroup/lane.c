@@ -47,7 +47,7 @@ void kc_lanes_end(struct kc_strip *strip, struct kc_lanes *lanes)
     LLVMSetNSW(next, 1);
     LLVMAddIncoming(lanes->index, &next, &latch, 1);
     branch = LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, next, kc_i32(emit->wg, lanes->n), ""), lanes->head, after);
-    kc_mark_lane_loop(emit->wg, branch, emit->access_group, lanes->n);
+    kc_mark_lane_loop(emit->wg, branch, emit->access_group, emit->lanes, lanes->n / emit->lanes);
     LLVMPositionBuilderAtEnd(b, after);
 }
 

@@ -83,13 +83,14 @@ static LLVMMetadataRef property(struct kc_wg *wg, const char *name, LLVMValueRef
     return LLVMMDNodeInContext2(wg->context, pair, value ? 2 : 1);
 }
 
-void kc_mark_lane_loop(struct kc_wg *wg, LLVMValueRef branch, LLVMMetadataRef group, unsigned n)
+void kc_mark_lane_loop(struct kc_wg *wg, LLVMValueRef branch, LLVMMetadataRef group, unsigned lanes, unsigned strips)
 {
-    LLVMValueRef yes = LLVMConstInt(LLVMInt1TypeInContext(wg->context), 1, 0), one = kc_i32(wg, 1);
+    LLVMValueRef yes = LLVMConstInt(LLVMInt1TypeInContext(wg->context), 1, 0);
     LLVMMetadataRef accesses[2] = {string(wg, "llvm.loop.parallel_accesses"), group};
     LLVMMetadataRef operands[] = {
         NULL, LLVMMDNodeInContext2(wg->context, accesses, 2), property(wg, "llvm.loop.vectorize.enable", yes),
-        property(wg, "llvm.loop.vectorize.width", kc_i32(wg, n)), property(wg, "llvm.loop.interleave.count", one)};
+        property(wg, "llvm.loop.vectorize.width", kc_i32(wg, lanes)),
+        property(wg, "llvm.loop.interleave.count", kc_i32(wg, strips))};
 
     LLVMSetMetadata(branch, kind_of(wg, "llvm.loop"),
                     LLVMMetadataAsValue(wg->context, own_node(wg, operands, sizeof(operands) / sizeof(operands[0]))));

@@ -12,7 +12,7 @@ void kc_mark_parallel(struct kc_wg *wg, LLVMValueRef access, LLVMMetadataRef gro
 
 /* The back edge of a loop of n iterations: accesses of the group are parallel, and it is to become one vector
  * iteration. It must not be unrolled before. */
-void kc_mark_lane_loop(struct kc_wg *wg, LLVMValueRef branch, LLVMMetadataRef group, unsigned n);
+void kc_mark_lane_loop(struct kc_wg *wg, LLVMValueRef branch, LLVMMetadataRef group, unsigned lanes, unsigned strips);
 
 /* The back edge of a loop that stays as it is: it is around others or runs a few times, so copies of its body would
  * cost more in the code generator than they save. */

@@ -13,6 +13,9 @@
 
 #define RUN_PREFIX "tsl_wg."
 
+/* Machines with so many lanes have registers for two strips. */
+#define PAIRED_LANES 16u
+
 /* Lanes of 32 bits that the machine's vectors have. */
 static unsigned vector_lanes(LLVMTargetMachineRef machine)
 {
@@ -109,6 +112,7 @@ static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, struct 
     e.slots = &slots;
     e.bounds = &bounds;
     e.wide = e.lanes > 1 ? &wide : NULL;
+    e.pairs = e.lanes == PAIRED_LANES && kc_is_chain(wg, &slots);
     e.narrow = &narrow;
     done = emit(&e, output, why);
     kc_plan_finish(&wide);
