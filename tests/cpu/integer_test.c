@@ -189,6 +189,7 @@ static const struct function {
     {"mad24", "mad24(x << 8 >> 8, y << 8 >> 8, z)", 3, 32, 32, SAME, mad24_},
 };
 
+#define MAD_HI      9 /* its place there */
 #define N_FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
 
 static bool is_for(const struct function *f, const struct type *t)
@@ -366,9 +367,34 @@ static void functions_of_integers(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* The greatest number's: 2^(bits - 2) - 1 and 2^(bits - 1) - 1 are 2^bits too much. The compiler once took such sums of
+ * signed numbers for ones that don't wrap. */
+static void sums_of_mad_hi_wrap(void **state)
+{
+    static const unsigned widths[] = {1, WIDTH};
+    static struct cpu_rig_values values;
+
+    for (size_t i = 0; i < N_TYPES; i++) {
+        const struct type *t = &types[i];
+        struct run run = {&functions[MAD_HI], t};
+        struct cpu_rig_block block = {*state, NULL, "mad_hi", t->bits, widths, 2, count_wrong, &run, &values, 0};
+        const wide most = most_of(t), args[] = {most, most, most};
+
+        if (!t->is_signed || !is_for(run.function, t))
+            continue;
+        assert_true(expected(run.function, t, args) == -(UINT64_C(1) << (t->bits - 2)) - 2);
+        block.program = program_of(*state, t);
+        for (unsigned k = 0; k < 64; k++)
+            cpu_rig_take(&block, (uint64_t)most, (uint64_t)most, (uint64_t)most);
+        cpu_rig_flush(&block);
+        assert_int_equal(block.wrong, 0);
+        clReleaseProgram(block.program);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(functions_of_integers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(functions_of_integers), cmocka_unit_test(sums_of_mad_hi_wrap)};
 
     return cmocka_run_group_tests(tests, cpu_rig_setup, cpu_rig_teardown);
 }
