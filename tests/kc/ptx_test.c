@@ -275,7 +275,7 @@ static void bytes_are_printed_as_integers(void **state)
     static const char bytes[] = "kernel void k(global uchar2 *a) { printf(\"%#v2hhx %hhd\", a[0], a[1].x); }\n";
 
     (void)state;
-    assert_int_equal(n_times(bytes, "", "104"), 0);                                         /* h */
+    assert_int_equal(n_times(bytes, "", "104"), 0);                                        /* h */
     assert_int_equal(n_times(bytes, "", "{37, 35, 120, 44, 37, 35, 120, 32, 37, 100"), 1); /* %#x,%#x %d */
 }
 

@@ -87,10 +87,10 @@ void kc_mark_lane_loop(struct kc_wg *wg, LLVMValueRef branch, LLVMMetadataRef gr
 {
     LLVMValueRef yes = LLVMConstInt(LLVMInt1TypeInContext(wg->context), 1, 0);
     LLVMMetadataRef accesses[2] = {string(wg, "llvm.loop.parallel_accesses"), group};
-    LLVMMetadataRef operands[] = {
-        NULL, LLVMMDNodeInContext2(wg->context, accesses, 2), property(wg, "llvm.loop.vectorize.enable", yes),
-        property(wg, "llvm.loop.vectorize.width", kc_i32(wg, lanes)),
-        property(wg, "llvm.loop.interleave.count", kc_i32(wg, strips))};
+    LLVMMetadataRef operands[] = {NULL, LLVMMDNodeInContext2(wg->context, accesses, 2),
+                                  property(wg, "llvm.loop.vectorize.enable", yes),
+                                  property(wg, "llvm.loop.vectorize.width", kc_i32(wg, lanes)),
+                                  property(wg, "llvm.loop.interleave.count", kc_i32(wg, strips))};
 
     LLVMSetMetadata(branch, kind_of(wg, "llvm.loop"),
                     LLVMMetadataAsValue(wg->context, own_node(wg, operands, sizeof(operands) / sizeof(operands[0]))));
