@@ -41,6 +41,7 @@ void *CL_API_CALL tsl_api_clGetExtensionFunctionAddress(const char *func_name)
         {"clIcdSetPlatformDispatchDataKHR", (void *)tsl_api_clIcdSetPlatformDispatchDataKHR},
         {"clGetPlatformInfo", (void *)tsl_api_clGetPlatformInfo},
         {"clCreateCommandQueueWithPropertiesKHR", (void *)tsl_api_clCreateCommandQueueWithProperties},
+        {"clCreateProgramWithILKHR", (void *)tsl_api_clCreateProgramWithIL},
         {"clGetKernelSuggestedLocalWorkSizeKHR", (void *)tsl_api_clGetKernelSuggestedLocalWorkSize},
     };
 

@@ -101,22 +101,24 @@ cl_program CL_API_CALL tsl_api_clCreateProgramWithBuiltInKernels(cl_context cont
     return tsl_created(program, error, errcode_ret);
 }
 
-/* CL_DEVICE_IL_VERSION is empty (OpenCL 3.0, appendix on optional features: Intermediate Language Programs). */
 cl_program CL_API_CALL tsl_api_clCreateProgramWithIL(cl_context context, const void *il, size_t length,
                                                      cl_int *errcode_ret)
 {
-    (void)il;
-    (void)length;
-    return tsl_created(NULL, tsl_context_from(context) ? CL_INVALID_OPERATION : CL_INVALID_CONTEXT, errcode_ret);
+    struct tsl_context *owner = tsl_context_from(context);
+    struct tsl_program *program = NULL;
+    cl_int error = CL_INVALID_CONTEXT;
+
+    if (owner)
+        error = tsl_program_create_il(owner, il, length, &program);
+    return tsl_created(program, error, errcode_ret);
 }
 
 cl_int CL_API_CALL tsl_api_clSetProgramSpecializationConstant(cl_program program, cl_uint spec_id, size_t spec_size,
                                                               const void *spec_value)
 {
-    (void)spec_id;
-    (void)spec_size;
-    (void)spec_value;
-    return tsl_program_from(program) ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM;
+    struct tsl_program *it = tsl_program_from(program);
+
+    return it ? tsl_program_set_special(it, spec_id, spec_size, spec_value) : CL_INVALID_PROGRAM;
 }
 
 /* There are no destructors of program-scope variables that it could follow. */

@@ -399,7 +399,7 @@ cl_int tsl_program_compile(struct tsl_program *program, const struct tsl_targets
     struct tsl_build *build;
     cl_int error;
 
-    if (!program->source)
+    if (!program->source && !program->il)
         return CL_INVALID_OPERATION;
     build = tsl_build_create(&tsl_make_compile, program, targets, options);
     if (!build)

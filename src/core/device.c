@@ -67,6 +67,13 @@ static const struct tsl_device_facts *facts_of(struct tsl_device *device)
     return made;
 }
 
+bool tsl_device_takes_il(struct tsl_device *device)
+{
+    const struct tsl_device_facts *facts = facts_of(device);
+
+    return facts && facts->ils->n > 0;
+}
+
 void tsl_device_forget(void)
 {
     tsl_device_facts_destroy(atomic_exchange(&root.facts, NULL));
@@ -187,10 +194,6 @@ static cl_int constant_info(struct tsl_device *device, cl_device_info param, con
         return tsl_info_string(info, TSL_NAME);
     case CL_DEVICE_PROFILE:
         return tsl_info_string(info, "FULL_PROFILE");
-    case CL_DEVICE_IL_VERSION:
-        return tsl_info_string(info, "");
-    case CL_DEVICE_ILS_WITH_VERSION:
-        return tsl_info_bytes(info, NULL, 0);
     case CL_DEVICE_PARTITION_PROPERTIES:
     case CL_DEVICE_PARTITION_TYPE:
     case CL_DEVICE_PARTITION_MAX_SUB_DEVICES:
@@ -232,6 +235,10 @@ static cl_int member_info(const struct tsl_device_facts *facts, cl_device_info p
         return tsl_names_answer_versions(facts->c_features, info);
     case CL_DEVICE_EXTENSIONS:
         return tsl_names_answer_text(facts->extensions, ' ', info);
+    case CL_DEVICE_IL_VERSION:
+        return tsl_names_answer_ils(facts->ils, info);
+    case CL_DEVICE_ILS_WITH_VERSION:
+        return tsl_names_answer_versions(facts->ils, info);
     case CL_DEVICE_BUILT_IN_KERNELS:
         return tsl_names_answer_text(facts->built_ins, ';', info);
     case CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION:

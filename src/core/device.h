@@ -41,6 +41,9 @@ cl_int tsl_device_info(struct tsl_device *device, cl_device_info param, size_t s
 /* A number that the core itself needs (size_t and narrower values of clGetDeviceInfo); 0 if there is no such. */
 cl_ulong tsl_device_number(struct tsl_device *device, cl_device_info param);
 
+/* Has it a member that builds programs of an intermediate language? */
+bool tsl_device_takes_il(struct tsl_device *device);
+
 /* Tests only, after tsl_members_reset: the next query asks the members again. */
 void tsl_device_forget(void);
 

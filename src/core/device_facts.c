@@ -58,5 +58,6 @@ void tsl_device_facts_destroy(struct tsl_device_facts *facts)
     free(facts->c_versions);
     free(facts->c_features);
     free(facts->built_ins);
+    free(facts->ils);
     free(facts);
 }

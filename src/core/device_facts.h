@@ -19,6 +19,7 @@ struct tsl_device_facts {
     cl_version c_version;                     /* the newest fully backwards compatible OpenCL C */
     struct tsl_names *extensions, *c_versions, *c_features;
     struct tsl_names *built_ins;                                    /* kernels that one member has at least */
+    struct tsl_names *ils;                                          /* intermediate languages that one member takes */
     cl_uchar uuid[CL_UUID_SIZE_KHR], driver_uuid[CL_UUID_SIZE_KHR]; /* made of the members', always the same */
     char driver_version[32]; /* Tesela's, and a number made of the members and their drivers */
     bool has_pci;            /* all members are at one PCI address */
@@ -51,10 +52,14 @@ void tsl_numbers_fill(struct tsl_device_facts *facts, struct tsl_member *const *
 bool tsl_names_fill(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n);
 /* A member's built-in kernels, separated by ';' (heap); NULL: it has none, or can't tell. Calls the driver. */
 char *tsl_names_built_ins(const struct tsl_member *member);
+/* Does it take an intermediate language that we know? Calls the driver. */
+bool tsl_names_takes_il(const struct tsl_member *member);
 /* device_identity.c: UUIDs and PCI address. Before tsl_names_fill. Returns false when out of memory. */
 bool tsl_identity_fill(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n);
 /* The names separated by blanks (or another character), or the array of cl_name_version. */
 cl_int tsl_names_answer_text(const struct tsl_names *names, char separator, const struct tsl_info *info);
+cl_int tsl_names_answer_ils(const struct tsl_names *names,
+                            const struct tsl_info *info); /* as "SPIR-V_1.0 SPIR-V_1.2" */
 cl_int tsl_names_answer_versions(const struct tsl_names *names, const struct tsl_info *info);
 
 #endif

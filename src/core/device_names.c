@@ -36,6 +36,7 @@ static const cl_name_version own_extensions[] = {
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_suggested_local_work_size"},
     {CL_MAKE_VERSION(0, 1, 0), CL_TESELA_MEMBERS_EXTENSION_NAME},
 };
+static const cl_name_version il_extension = {CL_MAKE_VERSION(1, 0, 0), "cl_khr_il_program"};
 static const cl_name_version pci_extension = {CL_MAKE_VERSION(1, 0, 0), "cl_khr_pci_bus_info"};
 static const cl_name_version known_features[] = {
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_int64"},
@@ -62,6 +63,12 @@ static const cl_name_version known_c_versions[] = {
     {CL_MAKE_VERSION(1, 1, 0), "OpenCL C"},
     {CL_MAKE_VERSION(1, 2, 0), "OpenCL C"},
     {CL_MAKE_VERSION(3, 0, 0), "OpenCL C"},
+};
+/* Intermediate languages: programs in them run on the members that take them. */
+static const cl_name_version known_ils[] = {
+    {CL_MAKE_VERSION(1, 0, 0), "SPIR-V"}, {CL_MAKE_VERSION(1, 1, 0), "SPIR-V"}, {CL_MAKE_VERSION(1, 2, 0), "SPIR-V"},
+    {CL_MAKE_VERSION(1, 3, 0), "SPIR-V"}, {CL_MAKE_VERSION(1, 4, 0), "SPIR-V"}, {CL_MAKE_VERSION(1, 5, 0), "SPIR-V"},
+    {CL_MAKE_VERSION(1, 6, 0), "SPIR-V"},
 };
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
@@ -189,6 +196,38 @@ static bool has_c_version(const struct tsl_member *member, const cl_name_version
     found = items && is_listed(items, size, wanted, true);
     free(items);
     return found;
+}
+
+#define IL_ROOM (CL_NAME_VERSION_MAX_NAME_SIZE + 12)
+
+/* "SPIR-V_1.2"; text: IL_ROOM bytes. */
+static void il_text(const cl_name_version *il, char *text)
+{
+    snprintf(text, IL_ROOM, "%s_%u.%u", il->name, CL_VERSION_MAJOR(il->version), CL_VERSION_MINOR(il->version));
+}
+
+/* The text of CL_DEVICE_IL_VERSION tells it of all versions of OpenCL. */
+static bool has_il(const struct tsl_member *member, const cl_name_version *wanted)
+{
+    char name[IL_ROOM];
+    size_t size;
+    char *text = ask(member, CL_DEVICE_IL_VERSION, &size);
+    char *rest, *word;
+    bool found = false;
+
+    il_text(wanted, name);
+    for (word = text ? strtok_r(text, " ", &rest) : NULL; word && !found; word = strtok_r(NULL, " ", &rest))
+        found = strcmp(word, name) == 0;
+    free(text);
+    return found;
+}
+
+bool tsl_names_takes_il(const struct tsl_member *member)
+{
+    for (size_t i = 0; i < LENGTH(known_ils); i++)
+        if (has_il(member, &known_ils[i]))
+            return true;
+    return false;
 }
 
 /* ---- What all have, or one ---- */
@@ -350,20 +389,26 @@ bool tsl_names_fill(struct tsl_device_facts *facts, struct tsl_member *const *me
     const struct group all = {compiling, tsl_members_that_compile(members, n, compiling)};
     const struct group with_images = {some, find_images(members, n, some)};
 
-    facts->extensions = make_names(LENGTH(own_extensions) + LENGTH(known_extensions) + LENGTH(image_extensions) + 1);
+    const struct group every = {members, n};
+
+    facts->extensions = make_names(LENGTH(own_extensions) + LENGTH(known_extensions) + LENGTH(image_extensions) + 2);
+    facts->ils = make_names(LENGTH(known_ils));
+    add_known(facts->ils, known_ils, LENGTH(known_ils), has_il, &every, 1);
     facts->c_features = make_names(LENGTH(known_features) + LENGTH(image_features));
     facts->c_versions = make_names(LENGTH(known_c_versions));
     for (size_t i = 0; facts->extensions && i < LENGTH(own_extensions); i++)
         facts->extensions->items[facts->extensions->n++] = own_extensions[i];
     if (facts->extensions && facts->has_pci)
         facts->extensions->items[facts->extensions->n++] = pci_extension;
+    if (facts->extensions && facts->ils && facts->ils->n > 0)
+        facts->extensions->items[facts->extensions->n++] = il_extension;
     add_known(facts->extensions, known_extensions, LENGTH(known_extensions), has_extension, &all, all.n);
     add_known(facts->extensions, image_extensions, LENGTH(image_extensions), has_extension, &with_images, 1);
     add_known(facts->c_features, known_features, LENGTH(known_features), has_feature, &all, all.n);
     add_known(facts->c_features, image_features, LENGTH(image_features), has_feature, &with_images, 1);
     add_known(facts->c_versions, known_c_versions, LENGTH(known_c_versions), has_c_version, &all, all.n);
     facts->built_ins = collect_built_ins(members, n);
-    if (!facts->extensions || !facts->c_features || !facts->c_versions || !facts->built_ins)
+    if (!facts->extensions || !facts->c_features || !facts->c_versions || !facts->built_ins || !facts->ils)
         return false;
     forget_3(facts, all.members, all.n);
     facts->version = common_version(all.members, all.n);
@@ -390,6 +435,19 @@ cl_int tsl_names_answer_text(const struct tsl_names *names, char separator, cons
     error = tsl_info_string(info, text);
     free(text);
     return error;
+}
+
+cl_int tsl_names_answer_ils(const struct tsl_names *names, const struct tsl_info *info)
+{
+    char text[LENGTH(known_ils) * IL_ROOM] = "", *end = text;
+
+    for (unsigned i = 0; i < names->n; i++) {
+        if (i)
+            *end++ = ' ';
+        il_text(&names->items[i], end);
+        end += strlen(end);
+    }
+    return tsl_info_string(info, text);
 }
 
 cl_int tsl_names_answer_versions(const struct tsl_names *names, const struct tsl_info *info)

@@ -3,6 +3,7 @@
  */
 #include "core/args.h"
 #include "core/bytes.h"
+#include "core/il.h"
 #include "core/log.h"
 #include "graph/graph.h"
 
@@ -63,6 +64,8 @@ static uint64_t program_digest(struct tsl_program *program)
         return digest;
     if (program->source)
         digest = tsl_bytes_sum(program->source, program->source_size);
+    else if (program->il)
+        digest = tsl_bytes_sum(program->il->module, program->il->size);
     for (unsigned i = 0; i < program->context->n_members && !digest; i++)
         if (program->parts[i].binary)
             digest = tsl_bytes_sum(program->parts[i].binary, program->parts[i].binary_size);

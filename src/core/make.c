@@ -2,7 +2,9 @@
  * One member's share of a build, a compilation or a link.
  */
 #include "core/build.h"
+#include "core/device_facts.h"
 #include "core/dialect.h"
+#include "core/il.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +59,27 @@ static void make_source(struct tsl_build_job *job, make_fn *make)
     free(text);
 }
 
+/* The module as it is, with the constants that were set before the build, given to `make`. */
+static void make_il(struct tsl_build_job *job, make_fn *make)
+{
+    struct tsl_program *program = job->build->program;
+    struct tsl_program_special *specials;
+    struct tsl_program_input input = {
+        .kind = TSL_PROGRAM_IL, .data = program->il->module, .size = program->il->size, .options = job->build->text};
+
+    if (!tsl_names_takes_il(tsl_build_member(job))) {
+        job->part.error = job->build->make->failure;
+        job->part.log = strdup("this device takes no programs of an intermediate language\n");
+        return;
+    }
+    tsl_lock_take(&program->lock);
+    specials = tsl_il_specials(program->il, &input.n_specials);
+    tsl_lock_give(&program->lock);
+    input.specials = specials;
+    job->part.error = specials ? make(job, &input) : CL_OUT_OF_HOST_MEMORY;
+    free(specials);
+}
+
 static cl_int build_text(struct tsl_build_job *job, const struct tsl_program_input *input)
 {
     struct tsl_member *member = tsl_build_member(job);
@@ -68,6 +91,8 @@ static void run_build(struct tsl_build_job *job)
 {
     if (job->build->program->source)
         make_source(job, build_text);
+    else if (job->build->program->il)
+        make_il(job, build_text);
     else
         build_binary(job);
 }
@@ -101,10 +126,10 @@ static cl_int compile_text(struct tsl_build_job *job, const struct tsl_program_i
 
 static void run_compile(struct tsl_build_job *job)
 {
-    if (tsl_build_member(job)->driver->compile)
-        make_source(job, compile_text);
-    else
+    if (!tsl_build_member(job)->driver->compile)
         job->part.error = CL_COMPILER_NOT_AVAILABLE;
+    else
+        (job->build->program->il ? make_il : make_source)(job, compile_text);
 }
 
 const struct tsl_make tsl_make_compile = {

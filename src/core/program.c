@@ -3,6 +3,8 @@
  */
 #include "core/build.h"
 #include "core/container.h"
+#include "core/device.h"
+#include "core/il.h"
 #include "core/log.h"
 #include "graph/graph.h"
 
@@ -38,6 +40,7 @@ static void destroy_program(struct tsl_object *object)
     free(program->told);
     free(program->devices);
     free(program->source);
+    tsl_il_destroy(program->il);
     free(program->kernel_names);
     pthread_cond_destroy(&program->no_readers);
     tsl_lock_finish(&program->lock);
@@ -113,6 +116,50 @@ cl_int tsl_program_create_source(struct tsl_context *context, cl_uint n, const c
     }
     *result = program;
     return CL_SUCCESS;
+}
+
+/* Does one of the context's devices take intermediate languages? */
+static bool takes_il(const struct tsl_context *context)
+{
+    for (cl_uint i = 0; i < context->n_devices; i++)
+        if (tsl_device_takes_il(context->devices[i]))
+            return true;
+    return false;
+}
+
+cl_int tsl_program_create_il(struct tsl_context *context, const void *module, size_t size, struct tsl_program **result)
+{
+    struct tsl_program *program;
+    cl_int error;
+
+    if (!takes_il(context))
+        return CL_INVALID_OPERATION;
+    if (!tsl_il_is(module, size))
+        return CL_INVALID_VALUE;
+    error = tsl_program_create_empty(context, context->n_devices, context->devices, &program);
+    if (error != CL_SUCCESS)
+        return error;
+    program->il = tsl_il_create(module, size);
+    if (!program->il) {
+        tsl_object_release(&program->object);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    *result = program;
+    return CL_SUCCESS;
+}
+
+cl_int tsl_program_set_special(struct tsl_program *program, cl_uint id, size_t size, const void *value)
+{
+    cl_int error;
+
+    if (!takes_il(program->context))
+        return CL_INVALID_OPERATION;
+    if (!program->il)
+        return CL_INVALID_PROGRAM;
+    tsl_lock_take(&program->lock);
+    error = tsl_il_set(program->il, id, size, value);
+    tsl_lock_give(&program->lock);
+    return error;
 }
 
 static cl_int keep_binary(struct tsl_program_part *part, cl_program_binary_type type, const void *binary, size_t size)

@@ -43,6 +43,7 @@ struct tsl_program {
     struct tsl_device **devices; /* the context's; those that a binary was given for; the array is owned */
     char *source;                /* concatenated; NULL for binaries */
     size_t source_size;          /* bytes without the closing 0 */
+    struct tsl_il *il;           /* NULL: not of an intermediate language */
     _Atomic(uint64_t) digest;    /* of the source, or of what was loaded; 0: not yet asked for */
     bool built_in;               /* of built-in kernels: ready from the beginning, never built */
     bool linked;                 /* made by clLinkProgram, and so not to be built */
@@ -60,6 +61,15 @@ struct tsl_program {
 /* Strings are concatenated; lengths may be NULL, a length of 0 means up to the closing 0 (OpenCL 3.0, 5.8.1). */
 cl_int tsl_program_create_source(struct tsl_context *context, cl_uint n, const char *const *strings,
                                  const size_t *lengths, struct tsl_program **program);
+
+/* A module of an intermediate language, for the members that take it. CL_INVALID_OPERATION: the context's devices take
+ * none; CL_INVALID_VALUE: it is no SPIR-V. Asks drivers. */
+cl_int tsl_program_create_il(struct tsl_context *context, const void *module, size_t size,
+                             struct tsl_program **program);
+
+/* clSetProgramSpecializationConstant: every error of it but that of a wrong handle. Counts for builds that begin
+ * later. Asks drivers. */
+cl_int tsl_program_set_special(struct tsl_program *program, cl_uint id, size_t size, const void *value);
 
 /* A program binary of ours (core/container.h), or bytes that some vendor's compiler made: each member is asked whether
  * it takes those. */

@@ -2,6 +2,7 @@
  * What programs tell of themselves (OpenCL 3.0, 5.8.8).
  */
 #include "core/program_info.h"
+#include "core/il.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +79,7 @@ cl_int tsl_program_info(struct tsl_program *program, cl_program_info param, cons
     case CL_PROGRAM_SOURCE:
         return tsl_info_string(info, program->source);
     case CL_PROGRAM_IL:
-        return tsl_info_bytes(info, NULL, 0);
+        return tsl_info_bytes(info, program->il ? program->il->module : NULL, program->il ? program->il->size : 0);
     case CL_PROGRAM_BINARY_SIZES:
         return binary_sizes(program, info);
     case CL_PROGRAM_BINARIES:

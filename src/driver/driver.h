@@ -225,6 +225,13 @@ struct tsl_times {
 /* What to build a program from. All strings are the caller's, for the call. */
 enum tsl_program_kind { TSL_PROGRAM_SOURCE, TSL_PROGRAM_BINARY, TSL_PROGRAM_IL, TSL_PROGRAM_BUILTIN };
 
+/* IL: the value of a specialization constant, as the application set it. */
+struct tsl_program_special {
+    cl_uint id;
+    size_t size; /* bytes, as the module has it */
+    cl_ulong value;
+};
+
 struct tsl_program_input {
     enum tsl_program_kind kind;
     const void *data;    /* source text, binary, IL, or the names of built-in kernels */
@@ -235,6 +242,8 @@ struct tsl_program_input {
     const char *text;
     size_t text_size;
     const char *text_options;
+    unsigned n_specials; /* IL: what differs from the module's own */
+    const struct tsl_program_special *specials;
     bool foreign; /* BINARY: anybody's bytes, not what program_binary gave; who can't stand such refuses them */
 };
 

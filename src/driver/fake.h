@@ -31,6 +31,7 @@ extern const struct tsl_driver tsl_fake_driver;
 struct tsl_fake_member {
     const char *name;        /* NULL: "fake N" */
     const char *why_not;     /* not NULL: the path is reported as unusable, with this sentence */
+    const char *il;          /* CL_DEVICE_IL_VERSION; NULL: it takes none. A module's first OpString is its text */
     const char *built_ins;   /* registered kernels that it has without a program, ';'-separated; NULL: none */
     cl_device_type type;     /* 0: CL_DEVICE_TYPE_GPU */
     double speed;            /* 0: 1; kernels take item_ns / speed for a work-item */

@@ -77,7 +77,8 @@
     X(120, clEnqueueMarkerWithWaitList, false)        \
     X(200, clCreateCommandQueueWithProperties, false) \
     X(210, clCreateProgramWithIL, false)              \
-    X(210, clGetDeviceAndHostTimer, false)
+    X(210, clGetDeviceAndHostTimer, false)            \
+    X(220, clSetProgramSpecializationConstant, false)
 
 struct tsl_vendor_cl {
 #define TSL_VENDOR_FUNCTION(version, name, required) cl_api_##name name;

@@ -53,14 +53,15 @@ static cl_int make_headers(struct tsl_vendor_member *m, const struct tsl_program
 
 /* ---- Compiling --------------------------------------------------------------------------------------------------- */
 
-static cl_int compile_source(struct tsl_vendor_member *m, cl_program program, const char *options,
-                             const struct tsl_program_headers *list, char **log)
+/* Source, with more options, or IL. */
+static cl_int compile_text(struct tsl_vendor_member *m, cl_program program, const struct tsl_program_input *input,
+                           const struct tsl_program_headers *list, char **log)
 {
     struct headers headers;
     char *with_info = NULL;
     cl_int error = make_headers(m, list, &headers);
 
-    if (!error && asprintf(&with_info, "%s" ARG_INFO, options) < 0)
+    if (!error && asprintf(&with_info, "%s%s", input->options, input->kind == TSL_PROGRAM_IL ? "" : ARG_INFO) < 0)
         error = CL_OUT_OF_HOST_MEMORY;
     if (!error) {
         error =
@@ -91,9 +92,9 @@ static cl_int compile_by_vendor(struct tsl_vendor_member *m, const struct tsl_pr
     p->program = tsl_vendor_create_program(m, input, &error);
     if (!p->program)
         return error ? error : CL_OUT_OF_RESOURCES;
-    if (input->kind != TSL_PROGRAM_SOURCE)
-        return CL_SUCCESS; /* a binary is only loaded */
-    return compile_source(m, p->program, input->options, headers, log);
+    if (input->kind == TSL_PROGRAM_BINARY)
+        return CL_SUCCESS; /* is only loaded */
+    return compile_text(m, p->program, input, headers, log);
 }
 
 /* The names of the kernels in the text and the headers. */

@@ -132,6 +132,8 @@ cl_int tsl_vendor_info(const struct tsl_path *path, cl_device_info param, size_t
     if (device->quirks.no_builtins &&
         (param == CL_DEVICE_BUILT_IN_KERNELS || param == CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION))
         return CL_INVALID_VALUE;
+    if (param == CL_DEVICE_IL_VERSION && !device->cl.clCreateProgramWithIL)
+        return CL_INVALID_VALUE;
     if (param == CL_DEVICE_IMAGE_SUPPORT && !tsl_vendor_has_images(device)) {
         const struct tsl_info info = {size, value, size_ret};
 

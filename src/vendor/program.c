@@ -42,6 +42,24 @@ static cl_program create_builtin(struct tsl_vendor_member *m, const struct tsl_p
     return program;
 }
 
+static cl_program create_il(struct tsl_vendor_member *m, const struct tsl_program_input *input, cl_int *error)
+{
+    cl_program program = m->cl->clCreateProgramWithIL(m->context, input->data, input->size, error);
+
+    for (unsigned i = 0; program && i < input->n_specials; i++) {
+        const struct tsl_program_special *special = &input->specials[i];
+
+        *error = m->cl->clSetProgramSpecializationConstant
+                     ? m->cl->clSetProgramSpecializationConstant(program, special->id, special->size, &special->value)
+                     : CL_INVALID_OPERATION;
+        if (*error) {
+            tsl_vendor_release(m, TSL_VENDOR_PROGRAM, program);
+            program = NULL;
+        }
+    }
+    return program;
+}
+
 cl_program tsl_vendor_create_program(struct tsl_vendor_member *m, const struct tsl_program_input *input, cl_int *error)
 {
     const char *text = input->data;
@@ -53,8 +71,7 @@ cl_program tsl_vendor_create_program(struct tsl_vendor_member *m, const struct t
     case TSL_PROGRAM_BINARY:
         return create_binary(m, input, error);
     case TSL_PROGRAM_IL:
-        return m->cl->clCreateProgramWithIL ? m->cl->clCreateProgramWithIL(m->context, input->data, input->size, error)
-                                            : NULL;
+        return m->cl->clCreateProgramWithIL ? create_il(m, input, error) : NULL;
     case TSL_PROGRAM_BUILTIN:
         return m->cl->clCreateProgramWithBuiltInKernels ? create_builtin(m, input, error) : NULL;
     }

@@ -1,12 +1,14 @@
 /*
  * What comes from outside as bytes: program binaries (to the container's reader, and through the API), the config file,
- * models of times, settings, the compiler's messages. Most inputs get the sum that they should have, as else nothing
- * behind it would be reached. All must be taken or refused without harm, and what was taken must keep what the headers
- * promise: it lies within the input, is in its range, and comes back when it is written and read again.
+ * models of times, settings, the compiler's messages, modules of SPIR-V. Most inputs get the sum that they should have,
+ * as else nothing behind it would be reached. All must be taken or refused without harm, and what was taken must keep
+ * what the headers promise: it lies within the input, is in its range, and comes back when it is written and read
+ * again.
  */
 #include "api.h"
 #include "compile/wire.h"
 #include "core/container.h"
+#include "core/il.h"
 #include "core/settings.h"
 #include "driver/config.h"
 #include "driver/members.h"
@@ -417,10 +419,38 @@ static void decode(struct fuzz_input *in)
     }
 }
 
+/* ---- Modules of SPIR-V --------------------------------------------------------------------------------------------
+ */
+
+/* Every constant that is found can be set, by its own size alone. */
+static void module(struct fuzz_input *in)
+{
+    struct tsl_writer writer = {0};
+    struct tsl_il *il;
+    tsl_write_raw(&writer, in->size % 2 ? "\7\x23\2\3" : "\3\2\x23\7", 4);
+    tsl_write_raw(&writer, in->data, in->size / 4 * 4);
+    check(!writer.failed, "no memory");
+    il = tsl_il_is(writer.data, writer.size) ? tsl_il_create(guarded(writer.data, writer.size), writer.size) : NULL;
+    for (unsigned i = 0; il && i < il->n_constants; i++) {
+        const struct tsl_program_special *special = &il->constants[i].special;
+        const cl_ulong value = i;
+        unsigned n;
+        check(tsl_il_set(il, special->id, special->size, &value) == CL_SUCCESS, "a constant that can't be set");
+        check(tsl_il_set(il, special->id, special->size + 1, &value) == CL_INVALID_VALUE, "a constant of any size");
+        free(tsl_il_specials(il, &n));
+        check(n == i + 1, "a constant that was forgotten");
+    }
+    tsl_il_destroy(il);
+    free(writer.data);
+}
+
+#define MODULES 0xf8u /* first bytes from here on: the kept inputs have others */
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static void (*const kinds[])(struct fuzz_input *) = {container, program, config, model, settings, decode};
     struct fuzz_input in = {data, size};
-    kinds[fuzz_pick(&in, sizeof(kinds) / sizeof(kinds[0]))](&in);
+    unsigned kind = fuzz_byte(&in);
+    (kind >= MODULES ? module : kinds[kind % (sizeof(kinds) / sizeof(kinds[0]))])(&in);
     return 0;
 }

@@ -135,6 +135,8 @@ cl_int tsl_fake_info(const struct tsl_path *path, cl_device_info param, size_t s
         return put(items, sizeof items, size, value, size_ret);
     if (param == CL_DEVICE_NAME)
         return put(path->device_name, strlen(path->device_name) + 1, size, value, size_ret);
+    if (param == CL_DEVICE_IL_VERSION && member->is.il)
+        return put(member->is.il, strlen(member->is.il) + 1, size, value, size_ret);
     if (param == CL_DEVICE_BUILT_IN_KERNELS && member->is.built_ins)
         return put(member->is.built_ins, strlen(member->is.built_ins) + 1, size, value, size_ret);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)

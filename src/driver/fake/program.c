@@ -80,6 +80,8 @@ __attribute__((destructor)) static void forget_bodies(void)
 
 /* ---- Building ---- */
 
+#define OP_STRING 7 /* SPIR-V: its words are the id and the text */
+
 struct building {
     unsigned member;
     FILE *log, *names;
@@ -200,6 +202,22 @@ static void build_names_locked(struct building *b, const char *names, size_t siz
     free(list);
 }
 
+/* Of a module: the text of its first OpString, and "special ID = VALUE" in the log for each constant that was set. */
+static void build_il_locked(struct building *b, const struct tsl_program_input *input)
+{
+    const uint32_t *words = input->data;
+    size_t n = input->size / sizeof *words, at = 5;
+
+    while (at < n && (words[at] & 0xffff) != OP_STRING)
+        at += words[at] >> 16 ? words[at] >> 16 : n;
+    for (unsigned i = 0; i < input->n_specials; i++)
+        fprintf(b->log, "special %u = %llu\n", input->specials[i].id, (unsigned long long)input->specials[i].value);
+    if (at + 2 < n)
+        build_text_locked(b, (const char *)&words[at + 2], strnlen((const char *)&words[at + 2], (n - at - 2) * 4));
+    else
+        fail(b, "the module has no text", "");
+}
+
 static const char binary_mark[] = "FAKE BINARY\n";
 
 cl_int tsl_fake_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **built,
@@ -226,6 +244,8 @@ cl_int tsl_fake_build(struct tsl_member *member, const struct tsl_program_input 
         build_text_locked(&b, text, size);
     else if (input->kind == TSL_PROGRAM_BUILTIN)
         build_names_locked(&b, text, size);
+    else if (input->kind == TSL_PROGRAM_IL && fake_member(member)->is.il)
+        build_il_locked(&b, input);
     else
         rc = input->kind == TSL_PROGRAM_BINARY ? CL_INVALID_BINARY : CL_INVALID_OPERATION;
     fclose(b.log);
