@@ -228,6 +228,8 @@ static void probe_locked(void)
         return;
     registry.probed = true;
     inside = true;
+    /* Drivers ask for it, too; what is wrong with it is told to the first who does. */
+    tsl_config_get(say_problem, NULL);
     for (size_t i = 0; i < N_BUILT_IN && !registry.alone; i++) {
         tsl_driver_check(built_in[i]);
         probe_driver_locked(built_in[i]);

@@ -174,6 +174,22 @@ static void info_follows_the_settings(void **state)
     cJSON_Delete(info);
 }
 
+/* What is wrong in TESELA_CONFIG is told with file and line: among the problems, and on standard error. */
+static void info_tells_what_is_wrong_in_the_config(void **state)
+{
+    (void)state;
+    assert_int_equal(shell("f=$(mktemp) && printf 'NODE %s\\nOpenCL_GPU 0 0\\n\\nFPGA 0 1\\nOpenCL_GPU 7 7\\n' "
+                           "$(uname -n) > $f && " INFO "TESELA_CONFIG=$f $T info > $f.out 2> $f.err; s=$?; "
+                           "sed -n '/^Problems/,/^Settings/s|'$f'|out|p' $f.out; sed 's|'$f'|err|' $f.err; "
+                           "rm -f $f $f.out $f.err; exit $s"),
+                     0);
+    says("out:4: write FPGA <platform> <device> <exec_mode>");
+    says("out:5: there is no opencl:7.7 here");
+    says("err:4: write FPGA <platform> <device> <exec_mode>");
+    assert_int_equal(shell("TESELA_CONFIG=/no/such/file " INFO "$T info"), 0);
+    says("TESELA_CONFIG=/no/such/file can't be read");
+}
+
 static void info_tells_of_platforms_without_devices(void **state)
 {
     const cJSON *row;
@@ -272,6 +288,7 @@ int main(void)
         cmocka_unit_test(stale_icd),
         cmocka_unit_test(info_shows_what_is_left_out),
         cmocka_unit_test(info_follows_the_settings),
+        cmocka_unit_test(info_tells_what_is_wrong_in_the_config),
         cmocka_unit_test(info_tells_of_platforms_without_devices),
         cmocka_unit_test(info_tells_why_there_is_no_cpu),
         cmocka_unit_test(info_tells_of_devices_that_are_too_old),
