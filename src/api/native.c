@@ -23,13 +23,21 @@ static cl_int check_native(const struct native *native)
     return native->buffers || native->locations ? CL_INVALID_VALUE : CL_SUCCESS;
 }
 
+/* No buffer is allowed: its address is NULL, too. */
+static cl_int check_native_buffer(const struct tsl_enqueue *e, cl_mem handle)
+{
+    struct tsl_buffer *buffer;
+    cl_int error = handle ? tsl_check_mem(e, handle, &buffer) : CL_SUCCESS;
+
+    return handle && !error && buffer->image ? CL_INVALID_MEM_OBJECT : error;
+}
+
 /* Each location must have room for an address within the block. */
 static cl_int check_native_buffers(const struct tsl_enqueue *e, const struct native *native)
 {
     for (cl_uint i = 0; i < native->n; i++) {
         size_t offset = (uintptr_t)native->locations[i] - (uintptr_t)native->args;
-        struct tsl_buffer *buffer;
-        cl_int error = tsl_check_mem(e, native->buffers[i], &buffer);
+        cl_int error = check_native_buffer(e, native->buffers[i]);
 
         if (error)
             return error;
@@ -39,23 +47,41 @@ static cl_int check_native_buffers(const struct tsl_enqueue *e, const struct nat
     return CL_SUCCESS;
 }
 
+/* Where in the copy of the block each buffer's address is to be put. Returns how many buffers there are. */
+static cl_uint find_slots(const struct native *native, char *args, struct tsl_buffer **buffers, void ***slots)
+{
+    cl_uint n = 0;
+
+    for (cl_uint i = 0; i < native->n; i++) {
+        void **slot = (void **)(args + ((const char *)native->locations[i] - (const char *)native->args));
+
+        if (native->buffers[i]) {
+            buffers[n] = (struct tsl_buffer *)native->buffers[i];
+            slots[n++] = slot;
+        } else {
+            *slot = NULL;
+        }
+    }
+    return n;
+}
+
 /* The application may use its block again at once, so the function gets a copy. */
 static cl_int enqueue(const struct tsl_enqueue *e, void(CL_CALLBACK *fn)(void *), const struct native *native)
 {
     /* One byte more, so that there is a block even for nothing. */
     char *args = native->args_size < SIZE_MAX ? malloc(native->args_size + 1) : NULL;
+    struct tsl_buffer **buffers = malloc((native->n + 1) * sizeof *buffers);
     void ***slots = malloc((native->n + 1) * sizeof *slots);
     cl_int error = CL_OUT_OF_HOST_MEMORY;
 
-    if (args && slots) {
+    if (args && buffers && slots) {
         if (native->args)
             memcpy(args, native->args, native->args_size);
-        for (cl_uint i = 0; i < native->n; i++)
-            slots[i] = (void **)(args + ((const char *)native->locations[i] - (const char *)native->args));
-        error = tsl_enqueue_native(e, fn, args, native->n, (struct tsl_buffer *const *)native->buffers, slots);
+        error = tsl_enqueue_native(e, fn, args, find_slots(native, args, buffers, slots), buffers, slots);
         args = NULL;
     }
     free(args);
+    free(buffers);
     free(slots);
     return error;
 }

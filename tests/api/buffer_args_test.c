@@ -649,6 +649,44 @@ static void native_kernels_see_buffers(void **state)
     assert_null(task.bytes);
 }
 
+static void CL_CALLBACK store_where_there_is(void *args)
+{
+    int **places = args;
+
+    if (!places[0])
+        *places[1] = 42;
+}
+
+static int n_nowhere;
+
+static void CL_CALLBACK store_nowhere(void *args)
+{
+    int **places = args;
+
+    n_nowhere += !places[0] && !places[1];
+}
+
+/* The list may have NULL in it (OpenCL 3.0, 5.10): so has the block then. */
+static void native_kernels_see_no_buffer(void **state)
+{
+    void *args[2] = {&args, &args};
+    const void *locations[] = {&args[0], &args[1]};
+    const cl_mem none_and_one[] = {NULL, buffer}, none[] = {NULL, NULL};
+    int result = 0;
+    (void)state;
+
+    assert_int_equal(clEnqueueNativeKernel(queue, store_where_there_is, args, sizeof args, 2, none_and_one, locations,
+                                           0, NULL, NULL),
+                     CL_SUCCESS);
+    assert_int_equal(read_buffer(buffer, 0, sizeof result, &result), CL_SUCCESS);
+    assert_int_equal(result, 42);
+    args[0] = args[1] = &result;
+    assert_int_equal(clEnqueueNativeKernel(queue, store_nowhere, args, sizeof args, 2, none, locations, 0, NULL, NULL),
+                     CL_SUCCESS);
+    assert_int_equal(clFinish(queue), CL_SUCCESS);
+    assert_int_equal(n_nowhere, 1);
+}
+
 static void wrong_native_kernels_are_refused(void **state)
 {
     struct task task = {NULL, 1};
@@ -699,6 +737,7 @@ int main(void)
         cmocka_unit_test(maps_keep_to_the_hosts_access),
         cmocka_unit_test(maps_are_counted),
         cmocka_unit_test(native_kernels_see_buffers),
+        cmocka_unit_test(native_kernels_see_no_buffer),
         cmocka_unit_test(wrong_native_kernels_are_refused),
     };
 

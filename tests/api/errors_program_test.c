@@ -464,8 +464,12 @@ static void test_native_kernels(void **state)
     void *args[2] = {NULL, NULL};
     const void *place = &args[0];
     const cl_mem wrong = (cl_mem)queue;
+    const cl_image_format format = {CL_RGBA, CL_FLOAT};
+    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 4, .image_height = 4};
+    const cl_mem image = clCreateImage(context, 0, &format, &desc, NULL, &code);
 
     (void)state;
+    assert_int_equal(code, CL_SUCCESS);
     WAIT_LISTS(clEnqueueNativeKernel, native(body, args, sizeof args, 1, &buffer, &place));
     E(clEnqueueNativeKernel, CL_INVALID_VALUE, "no function", native(NULL, args, sizeof args, 1, &buffer, &place));
     E(clEnqueueNativeKernel, CL_INVALID_VALUE, "no arguments", native(body, NULL, sizeof args, 0, NULL, NULL));
@@ -477,6 +481,8 @@ static void test_native_kernels(void **state)
     E(clEnqueueNativeKernel, CL_INVALID_VALUE, "places for none", native(body, args, sizeof args, 0, NULL, &place));
     E(clEnqueueNativeKernel, CL_INVALID_MEM_OBJECT, "another object",
       native(body, args, sizeof args, 1, &wrong, &place));
+    E(clEnqueueNativeKernel, CL_INVALID_MEM_OBJECT, "an image", native(body, args, sizeof args, 1, &image, &place));
+    clReleaseMemObject(image);
     NEVER(clEnqueueNativeKernel, CL_INVALID_OPERATION, "Tesela's device can");
     NEVER(clEnqueueNativeKernel, CL_MEM_OBJECT_ALLOCATION_FAILURE, "it needs host memory only");
 }
