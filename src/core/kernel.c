@@ -252,8 +252,9 @@ cl_int tsl_kernel_clone(struct tsl_kernel *source, struct tsl_kernel **result)
 
 /* ---- All kernels of a program ------------------------------------------------------------------------------------ */
 
-/* Makes the kernels of a list of names (which is cut up); all of them or none. */
-static cl_int create_named(struct tsl_program *program, char *names, cl_kernel *kernels)
+/* Makes the kernels of a list of names (which is cut up), but for those whose definitions differ (OpenCL 3.0, 5.9.1);
+ * if one can't be made, none. */
+static cl_int create_named(struct tsl_program *program, char *names, cl_kernel *kernels, cl_uint *n)
 {
     char *rest = NULL;
     cl_uint made = 0;
@@ -263,13 +264,18 @@ static cl_int create_named(struct tsl_program *program, char *names, cl_kernel *
         struct tsl_kernel *kernel;
 
         error = tsl_kernel_create(program, name, &kernel);
-        if (error != CL_SUCCESS)
+        if (error == CL_SUCCESS)
+            kernels[made++] = (cl_kernel)kernel;
+        else if (error != CL_INVALID_KERNEL_DEFINITION)
             break;
-        kernels[made++] = (cl_kernel)kernel;
+        error = CL_SUCCESS;
     }
     if (error != CL_SUCCESS)
         while (made > 0)
             tsl_object_release((struct tsl_object *)kernels[--made]);
+    for (cl_uint i = made; i < *n; i++)
+        kernels[i] = NULL;
+    *n = made;
     return error;
 }
 
@@ -286,7 +292,7 @@ cl_int tsl_kernel_create_all(struct tsl_program *program, cl_uint n, cl_kernel *
         return CL_OUT_OF_HOST_MEMORY;
     *n_ret = tsl_program_count_kernels(names);
     if (kernels)
-        error = n < *n_ret ? CL_INVALID_VALUE : create_named(program, names, kernels);
+        error = n < *n_ret ? CL_INVALID_VALUE : create_named(program, names, kernels, n_ret);
     free(names);
     return error;
 }

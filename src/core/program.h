@@ -210,7 +210,8 @@ struct tsl_kernel {
 /* CL_INVALID_PROGRAM_EXECUTABLE: no member has built the program; CL_INVALID_KERNEL_NAME: none has that kernel. Members
  * whose signature differs from the first one's are left out. May block; calls drivers. */
 cl_int tsl_kernel_create(struct tsl_program *program, const char *name, struct tsl_kernel **kernel);
-/* One of each kernel of the program. kernels NULL: only counts. CL_INVALID_VALUE: there are more than n. */
+/* One of each kernel of the program that has one definition; *n_ret tells how many these are, and NULL follows for the
+ * others. kernels NULL: only counts, all of them. CL_INVALID_VALUE: there are more than n. */
 cl_int tsl_kernel_create_all(struct tsl_program *program, cl_uint n, cl_kernel *kernels, cl_uint *n_ret);
 /* The same kernel with the same arguments, which from then on change apart. */
 cl_int tsl_kernel_clone(struct tsl_kernel *source, struct tsl_kernel **kernel);

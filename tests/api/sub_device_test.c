@@ -469,8 +469,10 @@ static void a_device_that_fails_is_told(void **state)
 static void kernels_must_be_alike(void **state)
 {
     const char *strings[] = {"#ifdef __SPIR__\n#define MORE , int y\n#else\n#define MORE\n#endif\n"
-                             "kernel void k(global int *x MORE) { *x = 1; }\n"};
+                             "kernel void k(global int *x MORE) { *x = 1; }\n"
+                             "kernel void same(global int *x) { *x = 1; }\n"};
     cl_device_id devices[max_devices] = {root};
+    char name[16];
 
     (void)state;
     if (n_subs < 3)
@@ -478,7 +480,8 @@ static void kernels_must_be_alike(void **state)
     for (int whole = 0; whole < 2; whole++) {
         struct proof p;
         cl_program program;
-        cl_kernel kernel;
+        cl_kernel kernel, all[2] = {NULL, NULL};
+        cl_uint n = 0;
         cl_int error;
 
         proof_open_on(&p, NULL, whole ? 1 : n_subs, whole ? devices : subs);
@@ -489,6 +492,15 @@ static void kernels_must_be_alike(void **state)
         assert_int_equal(error, whole ? CL_SUCCESS : CL_INVALID_KERNEL_DEFINITION);
         if (kernel)
             proof_ok(clReleaseKernel(kernel));
+        /* Of all, those are made that are alike. */
+        proof_ok(clCreateKernelsInProgram(program, 2, all, &n));
+        assert_int_equal(n, whole ? 2 : 1);
+        assert_int_equal(all[1] != NULL, whole);
+        for (cl_uint i = 0; i < n; i++) {
+            proof_ok(clGetKernelInfo(all[i], CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL));
+            assert_true(whole || strcmp(name, "same") == 0);
+            proof_ok(clReleaseKernel(all[i]));
+        }
         proof_ok(clReleaseProgram(program));
         proof_close(&p);
     }
