@@ -31,11 +31,26 @@ cl_int tsl_check_mem(const struct tsl_enqueue *e, cl_mem handle, struct tsl_buff
     return (*mem)->context == e->queue->context ? CL_SUCCESS : CL_INVALID_CONTEXT;
 }
 
+size_t tsl_check_base_align(const struct tsl_queue *queue)
+{
+    if (queue->context->n_devices == 1)
+        return 1;
+    return tsl_device_number(queue->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
+}
+
 cl_int tsl_check_buffer(const struct tsl_enqueue *e, cl_mem handle, struct tsl_buffer **buffer)
 {
     cl_int error = tsl_check_mem(e, handle, buffer);
+    size_t align;
 
-    return !error && (*buffer)->image ? CL_INVALID_MEM_OBJECT : error;
+    if (error)
+        return error;
+    if ((*buffer)->image)
+        return CL_INVALID_MEM_OBJECT;
+    if (!(*buffer)->parent)
+        return CL_SUCCESS;
+    align = tsl_check_base_align(e->queue);
+    return align > 1 && (*buffer)->offset % align ? CL_MISALIGNED_SUB_BUFFER_OFFSET : CL_SUCCESS;
 }
 
 cl_int tsl_check_image(const struct tsl_enqueue *e, cl_mem handle, struct tsl_buffer **image)

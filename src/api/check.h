@@ -23,8 +23,12 @@ struct tsl_tail {
  * who may hold any lock. */
 cl_int tsl_check_queue(struct tsl_enqueue *e, cl_command_queue queue, cl_command_type type, bool blocking);
 
+/* At whose multiples (bytes) sub-buffers must begin that this queue's device is to use; 1 where none could be made that
+ * don't, or where it doesn't matter. */
+size_t tsl_check_base_align(const struct tsl_queue *queue);
+
 /* Any memory object, a buffer, an image: CL_INVALID_MEM_OBJECT, or CL_INVALID_CONTEXT if it isn't of the queue's
- * context. */
+ * context. A buffer: CL_MISALIGNED_SUB_BUFFER_OFFSET, too. */
 cl_int tsl_check_mem(const struct tsl_enqueue *e, cl_mem handle, struct tsl_buffer **mem);
 cl_int tsl_check_buffer(const struct tsl_enqueue *e, cl_mem handle, struct tsl_buffer **buffer);
 cl_int tsl_check_image(const struct tsl_enqueue *e, cl_mem handle, struct tsl_buffer **image);

@@ -54,9 +54,12 @@ static cl_int check_kernel(cl_kernel kernel, struct launch *launch)
 
 static cl_int check_launch(struct launch *launch, const struct sizes *sizes)
 {
+    size_t align = tsl_check_base_align(launch->enqueue.queue);
     cl_int error = read_window(sizes, launch);
 
-    return error == CL_SUCCESS ? tsl_launch_check(launch->kernel, &launch->window, &launch->members) : error;
+    if (error == CL_SUCCESS)
+        error = tsl_launch_check(launch->kernel, &launch->window, &launch->members);
+    return error == CL_SUCCESS && align > 1 ? tsl_launch_check_offsets(launch->kernel, align) : error;
 }
 
 static cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_command_type type, const struct sizes *sizes,

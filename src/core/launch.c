@@ -121,6 +121,18 @@ cl_int tsl_launch_check(struct tsl_kernel *kernel, struct tsl_window *window, un
     return left ? CL_SUCCESS : result;
 }
 
+cl_int tsl_launch_check_offsets(struct tsl_kernel *kernel, size_t align)
+{
+    struct tsl_args *args;
+    cl_int error = tsl_kernel_args(kernel, &args);
+
+    if (error != CL_SUCCESS)
+        return error;
+    error = check_alignment(args, align);
+    tsl_args_let_go(args);
+    return error;
+}
+
 /* ---- Suggestion -------------------------------------------------------------------------------------------------- */
 
 /* The largest divisor of size up to limit, a multiple of `multiple` if there is such. */

@@ -13,6 +13,9 @@
  * A required work-group size is put into a window that leaves the choice (local_size[0] is 0).
  */
 cl_int tsl_launch_check(struct tsl_kernel *kernel, struct tsl_window *window, unsigned *members);
+/* CL_MISALIGNED_SUB_BUFFER_OFFSET: a sub-buffer among its arguments doesn't begin at a multiple of `align` bytes;
+ * CL_INVALID_KERNEL_ARGS. */
+cl_int tsl_launch_check_offsets(struct tsl_kernel *kernel, size_t align);
 
 /* Puts a work-group size for those members into a checked window that leaves the choice: it divides the global size,
  * and is a multiple of the preferred size where it can be. */

@@ -716,6 +716,65 @@ static void events_go_over_both(void **state)
     remove_file("vector_add.bin");
 }
 
+/* Boards begin buffers at finer addresses than PoCL: what they may use, a queue of PoCL's, or of the virtual device's,
+ * refuses in each call that the specification says it of. */
+static void sub_buffers_begin_where_the_queue_device_may(void **state)
+{
+    const char *text = "kernel void set_all(global int *x, int value) { x[get_global_id(0)] = value; }\n";
+    cl_device_id devices[] = {our_device(), members[BOARD], members[POCL]};
+    cl_context all = context_of(LENGTH(devices), devices);
+    const cl_buffer_region region = {64, 64};
+    const size_t origin[3] = {0}, apart[3] = {512, 0, 0}, row[3] = {4, 1, 1}, n = 1;
+    cl_program program = program_of(all, text);
+    cl_int error = 1, value = 3, found = 0;
+    char bytes[64] = {0};
+    cl_mem whole = clCreateBuffer(all, CL_MEM_READ_WRITE, 4096, NULL, &error), part;
+    cl_kernel kernel;
+
+    (void)state;
+    assert_int_equal(error, CL_SUCCESS);
+    write_file("set_all.bin", hardware);
+    assert_int_equal(clBuildProgram(program, 0, NULL, "", NULL, NULL), CL_SUCCESS);
+    kernel = kernel_of(program, "set_all");
+    part = clCreateSubBuffer(whole, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    set_args(kernel, 1, &part);
+    assert_int_equal(clSetKernelArg(kernel, 1, sizeof value, &value), CL_SUCCESS);
+    for (size_t i = 0; i < LENGTH(devices); i++) {
+        cl_int expected = devices[i] == members[BOARD] ? CL_SUCCESS : CL_MISALIGNED_SUB_BUFFER_OFFSET;
+        cl_command_queue queue = queue_of(all, devices[i]);
+        void *mapped;
+
+#define MUST(call, ...) assert_int_equal(call(__VA_ARGS__, 0, NULL, NULL), expected)
+        MUST(clEnqueueWriteBuffer, queue, part, CL_TRUE, 0, 4, bytes);
+        MUST(clEnqueueReadBuffer, queue, part, CL_TRUE, 0, 4, bytes);
+        MUST(clEnqueueWriteBufferRect, queue, part, CL_TRUE, origin, origin, row, 0, 0, 0, 0, bytes);
+        MUST(clEnqueueReadBufferRect, queue, part, CL_TRUE, origin, origin, row, 0, 0, 0, 0, bytes);
+        MUST(clEnqueueCopyBuffer, queue, part, whole, 0, 512, 4);
+        MUST(clEnqueueCopyBuffer, queue, whole, part, 512, 0, 4);
+        MUST(clEnqueueCopyBufferRect, queue, whole, part, apart, origin, row, 0, 0, 0, 0);
+        MUST(clEnqueueFillBuffer, queue, part, bytes, 4, 0, 4);
+        MUST(clEnqueueNDRangeKernel, queue, kernel, 1, NULL, &n, NULL);
+        MUST(clEnqueueTask, queue, kernel);
+#undef MUST
+        mapped = clEnqueueMapBuffer(queue, part, CL_TRUE, CL_MAP_READ, 0, 4, 0, NULL, NULL, &error);
+        assert_int_equal(error, expected);
+        if (mapped)
+            assert_int_equal(clEnqueueUnmapMemObject(queue, part, mapped, 0, NULL, NULL), CL_SUCCESS);
+        assert_int_equal(clFinish(queue), CL_SUCCESS);
+        assert_int_equal(clEnqueueReadBuffer(queue, whole, CL_TRUE, region.origin, sizeof found, &found, 0, NULL, NULL),
+                         CL_SUCCESS);
+        clReleaseCommandQueue(queue);
+    }
+    assert_int_equal(found, value);
+    clReleaseMemObject(part);
+    clReleaseMemObject(whole);
+    clReleaseKernel(kernel);
+    clReleaseProgram(program);
+    clReleaseContext(all);
+    remove_file("set_all.bin");
+}
+
 /* What is left is each member's context, and the lanes and fences that are kept for later are none of the vendor's. */
 static void nothing_is_left(void **state)
 {
@@ -740,6 +799,7 @@ int main(void)
         cmocka_unit_test(transfers_are_aligned),
         cmocka_unit_test(transfers_of_a_board_alone_are_aligned),
         cmocka_unit_test(events_go_over_both),
+        cmocka_unit_test(sub_buffers_begin_where_the_queue_device_may),
         cmocka_unit_test(nothing_is_left),
     };
 

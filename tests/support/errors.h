@@ -112,10 +112,10 @@ static inline cl_command_queue the_queue(void)
         E(call, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, "blocking, after an event that failed", result); \
         n_list = 0, list = NULL;                                                                               \
     } while (0)
-#define TRANSFER_NEVER(call)                                                                                     \
-    do {                                                                                                         \
-        NEVER(call, CL_MISALIGNED_SUB_BUFFER_OFFSET, "no such sub-buffer can be made: as strict as any member"); \
-        NEVER(call, CL_MEM_OBJECT_ALLOCATION_FAILURE, "graph_room_test.c");                                      \
+#define TRANSFER_NEVER(call)                                                                       \
+    do {                                                                                           \
+        NEVER(call, CL_MISALIGNED_SUB_BUFFER_OFFSET, "fpga_test.c, whose members differ in that"); \
+        NEVER(call, CL_MEM_OBJECT_ALLOCATION_FAILURE, "graph_room_test.c");                        \
     } while (0)
 
 /* ---- The lists ---- */
