@@ -102,6 +102,11 @@ static const struct row {
       .own_binaries = true,
       .preference = 10,
       .speed = 0.5}},
+    /* The CPU's, 2026.2. What waits for a failed event isn't done, but its status says that it is complete, and only
+     * callbacks and clWaitForEvents tell; what is enqueued behind it later isn't done either, and nobody tells. */
+    {"Intel(R) OpenCL",
+     "",
+     {.no_gates = true, .failed_wait_hangs = true, .shares_memory = true, .preference = UNKNOWN, .speed = 1.0}},
     /* Driver 580: a kernel without arguments becomes code that its own assembler refuses. */
     {"NVIDIA CUDA", "", {.lying_callbacks = true, .arg_info_fails = true, .preference = UNKNOWN, .speed = 1.0}},
     {"", "", {.preference = UNKNOWN, .speed = 1.0}},
