@@ -369,6 +369,7 @@ struct tsl_stream {
     bool serial; /* commands do not overlap: a profiling queue's times would show it, or TESELA_ORDER=sync */
     struct tsl_command_list commands; /* not reported, oldest first */
     struct tsl_command *unscheduled;  /* in-order: the first held one (all after it are held too); else NULL */
+    unsigned n_behind;                /* enqueued behind that one */
     struct tsl_command *barrier;      /* out-of-order: the last barrier, while not complete (owned reference) */
     tsl_dependences frontier;         /* in-order: of the last scheduled command */
     struct tsl_track *tracks;         /* by member */

@@ -194,6 +194,7 @@ static void run(struct due *due)
         schedule(c);
         if (c->in_order) {
             stream->unscheduled = next;
+            stream->n_behind = 0;
             if (next)
                 consider(due, next);
         }
@@ -305,6 +306,17 @@ static void set_barrier(struct tsl_command *c)
     c->refs++;
 }
 
+/* The more wait behind a kernel that found no place, the more is known of what the members will have to do; so the
+ * placer is asked again when there are twice as many. */
+static void count_behind(struct tsl_command *c)
+{
+    if (c->state != TSL_HELD || !c->in_order || c->stream->unscheduled == c)
+        return;
+    unsigned n = ++c->stream->n_behind;
+    if ((n & (n - 1)) == 0)
+        c->graph->ask_again = true;
+}
+
 cl_int tsl_command_commit(struct tsl_command *c)
 {
     struct tsl_stream *stream = c->stream;
@@ -320,6 +332,7 @@ cl_int tsl_command_commit(struct tsl_command *c)
     c->n_hold--;
     consider(&due, c);
     run(&due);
+    count_behind(c);
     if (c->barrier && c->state < TSL_COMPLETE)
         set_barrier(c);
     return CL_SUCCESS;

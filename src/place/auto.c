@@ -26,6 +26,7 @@
 #include <math.h>
 
 #define HORIZON_NS  5e6
+#define AHEAD_NS    1e8 /* who waits for others is placed so long before its start at most */
 #define SOON_NS     2e5
 #define WATCH_NS    1e6  /* in a queue that grows, ends are noticed about this often */
 #define LAUNCH_NS   2e3  /* of a launch, beside the kernel's own time */
@@ -216,6 +217,18 @@ static double slack_ns(const struct tsl_placer *placer, const struct tsl_ask *as
     return *slack;
 }
 
+/* How long before its start a launch may be placed. Where data take longer to get to a member than that, one must look
+ * as far ahead to send them in time; if the kernel's times are known well. */
+static double horizon_ns(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *option)
+{
+    double longest = 0;
+
+    for (unsigned i = 0; i < placer->n; i++)
+        if (candidate_of(ask, i)->eligible)
+            longest = fmax(longest, candidate_of(ask, i)->move_ns);
+    return longest > HORIZON_NS && option->spread <= VARIES ? HORIZON_NS + longest : HORIZON_NS;
+}
+
 /* One that runs and one that waits at least; more while they surely end soon, or if they are small: to hold them back
  * costs more than they do, and what the host takes to submit them is a part of what they seem to take. */
 static bool enough_to_do(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *option,
@@ -225,7 +238,7 @@ static bool enough_to_do(const struct tsl_placer *placer, const struct tsl_ask *
 
     if (placer->load[i].n < 2 || option->n_samples < ENOUGH)
         return placer->load[i].n >= 2;
-    return option->run_ns >= SMALL_NS && wait_ns * option->spread > HORIZON_NS;
+    return option->run_ns >= SMALL_NS && wait_ns * option->spread > horizon_ns(placer, ask, option);
 }
 
 /* The best member has enough to do. One on which the command ends later is worth as much, as long as the best one will
@@ -245,6 +258,24 @@ static unsigned as_good(const struct tsl_placer *placer, const struct tsl_ask *a
             chosen = i;
     }
     return chosen;
+}
+
+/* It is what the command waits for, not what was placed there, that keeps it from the member, and somebody who has
+ * nothing to do could have done as much before it even starts. As nothing behind it is placed before it is, it isn't
+ * held back. */
+static bool keeps_others_idle(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *options,
+                              unsigned best)
+{
+    double start_ns = options[best].start_ns, now = (double)ask->now_ns;
+    double free_ns = now + tsl_load_left_ns(&placer->load[best], ask->now_ns);
+
+    if (start_ns > now + AHEAD_NS || (double)ask->ready_ns + SOON_NS < free_ns)
+        return false;
+    for (unsigned i = 0; i < placer->n; i++)
+        if (i != best && candidate_of(ask, i)->eligible && options[i].n_samples >= ENOUGH &&
+            now + tsl_load_left_ns(&placer->load[i], ask->now_ns) + options[i].run_ns < start_ns)
+            return true;
+    return false;
 }
 
 /* ---- Tries ---- */
@@ -357,7 +388,7 @@ void tsl_place_auto(struct tsl_placer *placer, const struct tsl_ask *ask, struct
         tsl_model_tried(placer->model, placer->kind[placement->member], ask->kernel, ask->size);
     } else if (enough_to_do(placer, ask, &options[best], best)) {
         placement->member = as_good(placer, ask, options, best, &slack);
-        placement->later = placement->member == best;
+        placement->later = placement->member == best && !keeps_others_idle(placer, ask, options, best);
         if (placement->later)
             return;
     }

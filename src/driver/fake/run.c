@@ -238,13 +238,22 @@ static void set_time(uint64_t ns)
         __atomic_store_n(&tsl_fake.now_ns, ns, __ATOMIC_RELAXED);
 }
 
+/* Of two at the same time what ends comes first, and of two that begin the one that was submitted first. */
+static bool comes_first(const struct choice *a, const struct choice *b)
+{
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns;
+    if (a->what != b->what)
+        return a->what > b->what;
+    return a->what == BEGIN && a->op->id < b->op->id;
+}
+
 static struct choice earliest(const struct choices *all)
 {
     struct choice best = all->items[0];
 
     for (size_t i = 1; i < all->n; i++)
-        if (all->items[i].time_ns < best.time_ns ||
-            (all->items[i].time_ns == best.time_ns && all->items[i].what > best.what))
+        if (comes_first(&all->items[i], &best))
             best = all->items[i];
     return best;
 }
