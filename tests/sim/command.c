@@ -286,7 +286,8 @@ static bool plan_add(struct sim *sim, struct sim_node *node, struct sim_handle *
     node->dst = sim_some_of(sim, &to, from.size, true);
     node->src = sim_range(src->area, from.offset + sim_pick(sim, (unsigned)(from.size - node->dst.size + 1)),
                           node->dst.size, false);
-    return node->kind == SIM_NATIVE || kernels_may_write(sim, dst);
+    /* Host tasks take buffers alone (OpenCL 3.0, 5.10). */
+    return node->kind == SIM_NATIVE ? !dst->shape && !src->shape : kernels_may_write(sim, dst);
 }
 
 static bool plan_one(struct sim *sim, struct sim_node *node, struct sim_handle *dst)
