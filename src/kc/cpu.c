@@ -2,6 +2,7 @@
 
 #include "compile/work_group.h"
 #include "kc/llvm.h"
+#include "kc/older.h"
 #include "kc/workgroup/workgroup.h"
 
 #include <llvm-c/Target.h>
@@ -270,6 +271,7 @@ bool kc_cpu(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
     char *why = NULL;
     bool done;
 
+    kc_widen_conversions(request->module);
     if (!make_entries(request, n_kernels, kernels, log))
         return false;
     if (!kc_wg_finish(request->module, request->target->machine, request->optimise, &why) ||

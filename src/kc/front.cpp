@@ -73,8 +73,8 @@ std::string absolute(clang::DependencyCollector &files, llvm::vfs::FileSystem &s
     return list;
 }
 
-#if LLVM_VERSION_MAJOR < 17
-/* What Clang says since 17: by how many ulps roots of floats may be wrong. */
+#if LLVM_VERSION_MAJOR < 18
+/* What Clang says since 18: by how many ulps roots of floats may be wrong. */
 void tell_of_roots(llvm::Module &module)
 {
     llvm::MDBuilder make(module.getContext());

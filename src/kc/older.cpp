@@ -1,5 +1,7 @@
 #include "kc/older.h"
 
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <string>
 
@@ -9,7 +11,7 @@ LLVMErrorRef kc_run_named_passes(LLVMModuleRef module, const char *passes, LLVMT
     static const struct {
         int until; /* the first LLVM that knows the newer word */
         std::string newer, older;
-    } words[] = {{18, "<no-verify-fixpoint>", ""}, {17, "lower-switch", "lowerswitch"}};
+    } words[] = {{18, "<no-verify-fixpoint>", ""}, {19, "lower-switch", "lowerswitch"}};
     std::string text(passes);
 
     for (const auto &word : words)
@@ -25,6 +27,32 @@ void kc_set_ordering(LLVMValueRef at, LLVMAtomicOrdering order)
     else
         LLVMSetOrdering(at, order);
 }
+
+#if LLVM_VERSION_MAJOR < 18
+
+static void widen(llvm::Instruction &at)
+{
+    llvm::IRBuilder<> b(&at);
+    llvm::Value *wide = b.CreateFPToSI(at.getOperand(0), at.getType()->getWithNewBitWidth(32));
+
+    at.replaceAllUsesWith(b.CreateTrunc(wide, at.getType()));
+    at.eraseFromParent();
+}
+
+void kc_widen_conversions(LLVMModuleRef module)
+{
+    for (llvm::Function &function : *llvm::unwrap(module))
+        for (llvm::Instruction &at : llvm::make_early_inc_range(llvm::instructions(function)))
+            if ((llvm::isa<llvm::FPToUIInst>(at) || llvm::isa<llvm::FPToSIInst>(at)) &&
+                at.getType()->getScalarSizeInBits() < 32)
+                widen(at);
+}
+
+#else
+
+void kc_widen_conversions(LLVMModuleRef) {}
+
+#endif
 
 #if LLVM_VERSION_MAJOR < 17
 

@@ -16,6 +16,10 @@ extern "C" {
 LLVMErrorRef kc_run_named_passes(LLVMModuleRef module, const char *passes, LLVMTargetMachineRef machine,
                                  LLVMPassBuilderOptionsRef options);
 
+/* Conversions of floating-point numbers to bytes and shorts by way of ints. Before 18 x86's back end takes one out of
+ * range for what fits there, and its other bits get into the neighbours of a vector that is stored in one piece. */
+void kc_widen_conversions(LLVMModuleRef module);
+
 /* LLVMSetOrdering, of all atomic operations: before 17 it took what is no load for a store. */
 void kc_set_ordering(LLVMValueRef at, LLVMAtomicOrdering order);
 
