@@ -7,6 +7,7 @@
  */
 #include "compile/client.h"
 #include "compile/compile.h"
+#include "ten_lines.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,16 +22,7 @@ static const struct {
     const char *name, *source;
 } programs[] = {
     {"one line", "kernel void f(global float *x) { x[get_global_id(0)] += 1; }\n"},
-    {"ten lines with a loop", "kernel void product(global const float *a, global const float *b,\n"
-                              "                    global float *c, int n)\n"
-                              "{\n"
-                              "    size_t x = get_global_id(0), y = get_global_id(1);\n"
-                              "    float sum = 0;\n"
-                              "\n"
-                              "    for (int k = 0; k < n; k++)\n"
-                              "        sum += a[y * n + k] * b[k * n + x];\n"
-                              "    c[y * n + x] = sum;\n"
-                              "}\n"},
+    {"ten lines with a loop", TEN_LINES},
     {"vectors of int", "kernel void add(global int8 *a, global int8 *b, global int8 *c, int n)\n"
                        "{\n"
                        "    size_t i = get_global_id(0);\n"

@@ -3,6 +3,7 @@
  * the two, each in a process of its own; medians and their ratio are printed. Results are compared. Not a test.
  */
 #include "measure.h"
+#include "ten_lines.h"
 
 #include <CL/cl.h>
 #include <argp.h>
@@ -143,7 +144,10 @@ static const struct bench {
 };
 
 #define N_BENCHES (sizeof(benches) / sizeof(benches[0]))
-#define N_FIGURES (N_BENCHES + 2) /* then: empty launch + finish, building all */
+/* Figures after those of the kernels. Ten lines: a build, then the first launch; as nobody has seen it before, then
+ * once more. */
+enum { FINISH = N_BENCHES, ALL, TEN, TEN_RUN, AGAIN, AGAIN_RUN, N_FIGURES };
+#define N_TENS 7
 
 struct options {
     const char *vendors, *tesela, *self, *only;
@@ -173,19 +177,22 @@ static double now(void)
     return now_us() * 1e-6;
 }
 
-static double build(struct rig *rig)
+/* How long it takes, in seconds; the program is then rig's. */
+static double build(struct rig *rig, const char *text)
 {
-    char text[sizeof(source) + 64];
-    const char *all = text;
-    double begin;
+    double begin = now();
     cl_int error;
 
-    /* Nobody has seen it before. */
-    snprintf(text, sizeof(text), "%s/* %d %f */", source, (int)getpid(), now());
-    begin = now();
-    rig->program = clCreateProgramWithSource(rig->context, 1, &all, NULL, &error);
+    rig->program = clCreateProgramWithSource(rig->context, 1, &text, NULL, &error);
     must(clBuildProgram(rig->program, 0, NULL, "", NULL, NULL), "clBuildProgram");
     return now() - begin;
+}
+
+/* Nobody has seen it before. */
+static const char *made_new(const char *program, char *text, size_t size)
+{
+    snprintf(text, size, "%s/* %d %f */", program, (int)getpid(), now());
+    return text;
 }
 
 static void open_rig(struct rig *rig)
@@ -275,6 +282,47 @@ static double empty_and_finish(struct rig *rig)
     return (now() - begin) / 2000;
 }
 
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static double run_product(struct rig *rig)
+{
+    size_t size[2] = {64, 64};
+    double begin = now();
+    cl_kernel kernel = kernel_of(rig, "product");
+    cl_int n = 64;
+
+    must(clSetKernelArg(kernel, 3, sizeof(n), &n), "clSetKernelArg");
+    must(clEnqueueNDRangeKernel(rig->queue, kernel, 2, NULL, size, NULL, 0, NULL, NULL), "product");
+    must(clFinish(rig->queue), "product");
+    clReleaseKernel(kernel);
+    return now() - begin;
+}
+
+/* Fills the four figures from TEN on with medians. */
+static void ten_lines(struct rig *rig, double *figures)
+{
+    double all[4][N_TENS];
+    char text[1024];
+
+    for (int i = 0; i < N_TENS; i++) {
+        made_new(TEN_LINES, text, sizeof(text));
+        for (int again = 0; again < 2; again++) {
+            all[2 * again][i] = build(rig, text);
+            all[2 * again + 1][i] = run_product(rig);
+            clReleaseProgram(rig->program);
+        }
+    }
+    for (int f = 0; f < 4; f++) {
+        qsort(all[f], N_TENS, sizeof(all[f][0]), compare);
+        figures[TEN + f] = all[f][N_TENS / 2];
+    }
+}
+
 static bool is_wanted(const char *kernel, const char *only)
 {
     return !only || strcmp(kernel, only) == 0;
@@ -282,15 +330,17 @@ static bool is_wanted(const char *kernel, const char *only)
 
 static int child(const char *only)
 {
+    char text[sizeof(source) + 64];
     struct report report = {{0}, {0}};
     struct rig rig;
 
     open_rig(&rig);
-    report.seconds[N_BENCHES + 1] = build(&rig);
+    report.seconds[ALL] = build(&rig, made_new(source, text, sizeof(text)));
     for (size_t i = 0; i < N_BENCHES; i++)
         if (is_wanted(benches[i].kernel, only))
             report.seconds[i] = measure(&rig, &benches[i], &report.sum[i]);
-    report.seconds[N_BENCHES] = empty_and_finish(&rig);
+    report.seconds[FINISH] = empty_and_finish(&rig);
+    ten_lines(&rig, report.seconds);
     return fwrite(&report, sizeof(report), 1, stdout) == 1 ? 0 : 1;
 }
 
@@ -324,13 +374,6 @@ static bool run(const struct options *options, bool ours, struct report *report)
     return status == 0 && got == sizeof(*report);
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 static double median(const struct report *reports, int n, size_t figure)
 {
     double all[MAX_ROUNDS];
@@ -343,10 +386,12 @@ static double median(const struct report *reports, int n, size_t figure)
 
 static void name_of(size_t figure, char *name, size_t size)
 {
+    static const char *const others[] = {"empty, launch + finish", "build them all, cold",    "build ten lines, cold",
+                                         "… and the first launch", "build ten lines, cached", "… and the first launch"};
     const struct bench *b = &benches[figure];
 
     if (figure >= N_BENCHES)
-        snprintf(name, size, figure == N_BENCHES ? "empty, launch + finish" : "build them all, cold");
+        snprintf(name, size, "%s", others[figure - N_BENCHES]);
     else if (b->local[0])
         snprintf(name, size, "%s, local %zu%s", b->kernel, b->local[0], b->dims == 2 ? " x 16" : "");
     else
