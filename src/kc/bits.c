@@ -118,17 +118,13 @@ static void replace(LLVMBuilderRef builder, LLVMValueRef at)
     LLVMInstructionEraseFromParent(at);
 }
 
+static void keep(LLVMBuilderRef builder, LLVMValueRef at)
+{
+    if ((LLVMGetInstructionOpcode(at) == LLVMFNeg || is_fabs(at)) && width_of(LLVMTypeOf(at)) && is_seen(at))
+        replace(builder, at);
+}
+
 void kc_keep_bits(LLVMModuleRef module)
 {
-    LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
-
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block))
-            for (LLVMValueRef at = LLVMGetFirstInstruction(block), next; at; at = next) {
-                next = LLVMGetNextInstruction(at);
-                if ((LLVMGetInstructionOpcode(at) == LLVMFNeg || is_fabs(at)) && width_of(LLVMTypeOf(at)) &&
-                    is_seen(at))
-                    replace(builder, at);
-            }
-    LLVMDisposeBuilder(builder);
+    kc_visit(module, keep);
 }

@@ -67,18 +67,15 @@ static void compare_each(LLVMBuilderRef builder, LLVMValueRef at)
     LLVMInstructionEraseFromParent(at);
 }
 
+static void split_one(LLVMBuilderRef builder, LLVMValueRef at)
+{
+    if (is_misaligned(at))
+        split(builder, at);
+    else if (compares_shorts(at))
+        compare_each(builder, at);
+}
+
 void kc_split_small(LLVMModuleRef module)
 {
-    LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
-
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block))
-            for (LLVMValueRef at = LLVMGetFirstInstruction(block), next; at; at = next) {
-                next = LLVMGetNextInstruction(at);
-                if (is_misaligned(at))
-                    split(builder, at);
-                else if (compares_shorts(at))
-                    compare_each(builder, at);
-            }
-    LLVMDisposeBuilder(builder);
+    kc_visit(module, split_one);
 }

@@ -68,3 +68,16 @@ bool kc_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const cha
     LLVMDisposeErrorMessage(message);
     return false;
 }
+
+void kc_visit(LLVMModuleRef module, void (*visit)(LLVMBuilderRef builder, LLVMValueRef at))
+{
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block))
+            for (LLVMValueRef at = LLVMGetFirstInstruction(block), next; at; at = next) {
+                next = LLVMGetNextInstruction(at);
+                visit(builder, at);
+            }
+    LLVMDisposeBuilder(builder);
+}

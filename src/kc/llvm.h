@@ -40,6 +40,9 @@ bool kc_is_called(LLVMValueRef function);
 /* The function that a call calls; NULL: not known, or `value` is no call. */
 LLVMValueRef kc_callee(LLVMValueRef value);
 
+/* Each instruction of a module, which `visit` may replace and erase; the builder has no place yet. */
+void kc_visit(LLVMModuleRef module, void (*visit)(LLVMBuilderRef builder, LLVMValueRef at));
+
 /* A pipeline in opt's words. machine may be NULL. False: *why (heap). */
 bool kc_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char **why);
 

@@ -145,18 +145,15 @@ void kc_loose_roots(LLVMModuleRef module)
     LLVMDisposeBuilder(builder);
 }
 
+static void loosen(LLVMBuilderRef builder, LLVMValueRef at)
+{
+    unsigned n = n_operands(at);
+
+    if (n)
+        replace(builder, at, n);
+}
+
 void kc_loose(LLVMModuleRef module)
 {
-    LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
-
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block))
-            for (LLVMValueRef at = LLVMGetFirstInstruction(block), next; at; at = next) {
-                unsigned n = n_operands(at);
-
-                next = LLVMGetNextInstruction(at);
-                if (n)
-                    replace(builder, at, n);
-            }
-    LLVMDisposeBuilder(builder);
+    kc_visit(module, loosen);
 }

@@ -256,19 +256,6 @@ static void weaken(LLVMBuilderRef builder, LLVMValueRef at)
         kc_set_ordering(at, LLVMAtomicOrderingMonotonic);
 }
 
-static void weaken_all(LLVMModuleRef module)
-{
-    LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
-
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block))
-            for (LLVMValueRef at = LLVMGetFirstInstruction(block), next; at; at = next) {
-                next = LLVMGetNextInstruction(at);
-                weaken(builder, at);
-            }
-    LLVMDisposeBuilder(builder);
-}
-
 /* ---- Text -------------------------------------------------------------------------------------------------------- */
 
 static bool add_work_items(const struct kc_cpu_request *request, FILE *log)
@@ -408,7 +395,7 @@ bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
     if (!add_work_items(request, log))
         return false;
     hide(request->module);
-    weaken_all(request->module);
+    kc_visit(request->module, weaken);
     if (!optimise(request, log))
         return false;
     kc_keep_bits(request->module);
