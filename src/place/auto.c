@@ -10,7 +10,8 @@
  * *Late.* Who could only start long from now isn't placed yet, if its member has something to do meanwhile: when that
  * ends, more is known. So work whose times nobody can know (the rows of a Mandelbrot set) goes to who is free, and what
  * the first runs of a new kernel show still serves the others. What is placed has its data moved while it waits; that,
- * and the time to notice an end, is what HORIZON_NS is for.
+ * and the time to notice an end, is what HORIZON_NS is for. But who waits for other kernels, not for its member, is
+ * placed at once where somebody is idle, who may get what follows in the queue.
  *
  * *No harm.* A member that is much slower than the best, whatever it says of itself, must not cost the program more
  * than noise. Of a kind that was never compared with the others nothing is expected: it counts as FEAR times slower, if
