@@ -68,22 +68,36 @@ static void add_problem_locked(char *sentence)
     list->problems[list->n_problems++] = sentence;
 }
 
-void tsl_members_problem(const char *format, ...)
+__attribute__((format(printf, 2, 0))) static void tell(enum tsl_log_level level, const char *format, va_list args)
 {
     char *sentence = NULL;
-    va_list args;
 
-    va_start(args, format);
     if (vasprintf(&sentence, format, args) < 0)
-        sentence = NULL;
-    va_end(args);
-    if (!sentence)
         return;
-    tsl_log(TSL_ROOM_DRIVER, TSL_LOG_WARN, "%s", sentence);
+    tsl_log(TSL_ROOM_DRIVER, level, "%s", sentence);
     if (inside)
         add_problem_locked(sentence);
     else
         free(sentence);
+}
+
+void tsl_members_problem(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    tell(TSL_LOG_WARN, format, args);
+    va_end(args);
+}
+
+/* What the user asked for and doesn't get is told without being asked for. */
+__attribute__((format(printf, 1, 2))) static void asked_in_vain(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    tell(TSL_LOG_ERROR, format, args);
+    va_end(args);
 }
 
 static void add_empty_locked(struct tsl_empty empty)
@@ -161,8 +175,7 @@ static void probe_driver_locked(const struct tsl_driver *driver)
 static void say_problem(void *arg, const char *sentence)
 {
     (void)arg;
-    tsl_members_problem("%s", sentence);
-    tsl_log(TSL_ROOM_DRIVER, TSL_LOG_ERROR, "%s", sentence);
+    asked_in_vain("%s", sentence);
 }
 
 /* What isn't there is told with its line, and the rest serves. */
@@ -178,8 +191,8 @@ static void choose_by_config_locked(const struct tsl_config *config)
     tsl_choose_by_config(list->rows, list->n, config, matched);
     for (size_t i = 0; i < config->n; i++)
         if (!matched[i])
-            tsl_members_problem("%s:%u: there is no %s here: `tesela info` shows what there is", tsl_settings()->config,
-                                config->devices[i].line, config->devices[i].id);
+            asked_in_vain("%s:%u: there is no %s here: `tesela info` shows what there is", tsl_settings()->config,
+                          config->devices[i].line, config->devices[i].id);
     free(matched);
 }
 
@@ -204,8 +217,8 @@ static void choose_locked(void)
     tsl_choose(list->rows, list->n, settings->members, settings->n_members, matched);
     for (size_t i = 0; i < settings->n_members; i++)
         if (!matched[i])
-            tsl_members_problem("TESELA_MEMBERS names \"%s\", which fits no device: `tesela info` shows what there is",
-                                settings->members[i]);
+            asked_in_vain("TESELA_MEMBERS names \"%s\", which fits no device: `tesela info` shows what there is",
+                          settings->members[i]);
     free(matched);
 }
 

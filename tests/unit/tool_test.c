@@ -174,7 +174,8 @@ static void info_follows_the_settings(void **state)
     cJSON_Delete(info);
 }
 
-/* What is wrong in TESELA_CONFIG is told with file and line: among the problems, and on standard error. */
+/* What is wrong in TESELA_CONFIG is told with file and line: among the problems, and on standard error; devices that
+ * are asked for in vain, too. */
 static void info_tells_what_is_wrong_in_the_config(void **state)
 {
     (void)state;
@@ -186,8 +187,11 @@ static void info_tells_what_is_wrong_in_the_config(void **state)
     says("out:4: write FPGA <platform> <device> <exec_mode>");
     says("out:5: there is no opencl:7.7 here");
     says("err:4: write FPGA <platform> <device> <exec_mode>");
+    says("err:5: there is no opencl:7.7 here");
     assert_int_equal(shell("TESELA_CONFIG=/no/such/file " INFO "$T info"), 0);
     says("TESELA_CONFIG=/no/such/file can't be read");
+    assert_int_equal(shell("TESELA_MEMBERS=cpu,nothing " INFO "$T info 2>&1 > /dev/null"), 0);
+    says("error: TESELA_MEMBERS names \"nothing\", which fits no device");
 }
 
 static void info_tells_of_platforms_without_devices(void **state)
