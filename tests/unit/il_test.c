@@ -4,13 +4,10 @@
  * and reading a module never goes beyond its end.
  */
 #include "api.h"
-#include "core/context.h"
 #include "core/il.h"
 #include "core/program_info.h"
-#include "driver/fake.h"
-#include "driver/members.h"
 
-#include "test.h"
+#include "program_bed.h"
 
 #include <byteswap.h>
 #include <stdlib.h>
@@ -32,51 +29,15 @@ static const uint32_t module[] = {
     OP(50, 4),  25,         13,         7,
 };
 
-static void no_destroy(struct tsl_object *object)
-{
-    (void)object;
-}
-
-static void body(const struct tsl_fake_run *run)
-{
-    (void)run;
-}
-
-static struct tsl_context *context;
-static struct tsl_device *devices[1];
-
 /* Three members, of which the first two take the language. */
 static void begin(const char *first, const char *second)
 {
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL};
     static const unsigned roles[] = {TSL_ROLE_READ | TSL_ROLE_WRITE};
     const struct tsl_fake_setup setup = {.n_members = 3, .members = {{.il = first}, {.il = second}}};
-    unsigned n;
 
     tsl_fake_kernel("one", body, 1, kinds, roles);
-    tsl_fake_begin(&setup);
-    tsl_members_register(&tsl_fake_driver);
-    context = tsl_object_create(TSL_CONTEXT, sizeof(*context), NULL, no_destroy);
-    assert_non_null(context);
-    devices[0] = tsl_device_root();
-    context->n_devices = 1;
-    context->devices = devices;
-    context->members = (struct tsl_member **)(uintptr_t)tsl_members_open(&n);
-    context->n_members = n;
-    assert_int_equal(n, 3);
-}
-
-static int end(void **state)
-{
-    struct tsl_fake_live live = tsl_fake_live();
-    bool clean = live.programs == 0 && live.kernels == 0 && tsl_fake_violations(TSL_FAKE_N_FAULTS) == 0;
-
-    (void)state;
-    tsl_object_release(&context->object);
-    tsl_members_reset();
-    tsl_device_forget();
-    tsl_fake_end();
-    return clean && tsl_object_live(TSL_PROGRAM) == 0 && tsl_object_live(TSL_KERNEL) == 0 ? 0 : -1;
+    begin_context(&setup);
 }
 
 static void constants_are_found(void **state)

@@ -7,10 +7,8 @@
 #include "core/buffer.h"
 #include "core/launch.h"
 #include "core/program_info.h"
-#include "driver/fake.h"
-#include "driver/members.h"
 
-#include "test.h"
+#include "program_bed.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -19,19 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct tsl_context *context;
-static struct tsl_device *devices[1];
 static const struct tsl_program_notify nobody;
-
-static void no_destroy(struct tsl_object *object)
-{
-    (void)object;
-}
-
-static void body(const struct tsl_fake_run *run)
-{
-    (void)run;
-}
 
 static void register_kernels(void)
 {
@@ -43,41 +29,15 @@ static void register_kernels(void)
     tsl_fake_kernel("three", body, 3, kinds, roles);
 }
 
-/* A context over fake members, without the graph that a real one has. */
 static void begin(const struct tsl_fake_setup *setup)
 {
-    unsigned n;
-
     register_kernels();
-    tsl_fake_begin(setup);
-    tsl_members_register(&tsl_fake_driver);
-    context = tsl_object_create(TSL_CONTEXT, sizeof(*context), NULL, no_destroy);
-    assert_non_null(context);
-    devices[0] = tsl_device_root();
-    context->n_devices = 1;
-    context->devices = devices;
-    context->members = (struct tsl_member **)(uintptr_t)tsl_members_open(&n);
-    context->n_members = n;
-    assert_int_equal(n, setup->n_members);
+    begin_context(setup);
 }
 
 static void begin_members(unsigned n)
 {
     begin(&(struct tsl_fake_setup){.n_members = n});
-}
-
-/* Everything must have been given back. */
-static int end(void **state)
-{
-    struct tsl_fake_live live = tsl_fake_live();
-    bool clean = live.programs == 0 && live.kernels == 0 && tsl_fake_violations(TSL_FAKE_N_FAULTS) == 0;
-
-    (void)state;
-    tsl_object_release(&context->object);
-    tsl_members_reset();
-    tsl_device_forget();
-    tsl_fake_end();
-    return clean && tsl_object_live(TSL_PROGRAM) == 0 && tsl_object_live(TSL_KERNEL) == 0 ? 0 : -1;
 }
 
 static struct tsl_program *make(const char *source)
