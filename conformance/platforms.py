@@ -11,11 +11,13 @@ class Problem(Exception):
 
 
 class Column:
-    """A platform to run on: its name, and what the environment must say so that programs see it alone."""
+    """A platform to run on: its name, what the environment must say so that programs see it alone, and, of Tesela, the
+    names of the columns that it is compared with: what passes on each of them must pass."""
 
-    def __init__(self, name, environment):
+    def __init__(self, name, environment, natives=()):
         self.name = name
         self.environment = environment
+        self.natives = natives
 
     def environ(self):
         clean = {k: v for k, v in os.environ.items() if not k.startswith(('OCL_ICD', 'OPENCL_LAYERS'))}
@@ -44,6 +46,18 @@ def joined_folder(build, vendors):
     return folder
 
 
+def vendors_of(build, vendors):
+    """Each vendor of a folder, or of names joined by +, by itself: (name, folder)."""
+    if not pathlib.Path(vendors).is_dir():
+        return [(name, vendor_folder(build, name)) for name in vendors.split('+')]
+    found = []
+    for icd in sorted(pathlib.Path(vendors).glob('*.icd')):
+        alone = pathlib.Path(tempfile.mkdtemp(prefix='tesela-vendors-'))
+        (alone / icd.name).write_text(icd.read_text())
+        found.append((icd.stem, alone))
+    return found
+
+
 def tesela_environment(build, folder):
     icd = build / 'icd'
     if not (icd / 'tesela.icd').exists():
@@ -70,14 +84,20 @@ def columns(options):
         return [Column('the built-in CPU', alone)]
     folder = vendor_folder(options.build, options.native)
     label = pathlib.Path(options.native).name
-    found = [Column(f'native {label}', {'OCL_ICD_VENDORS': str(folder)}),
-             Column(f'Tesela on {label}', tesela_environment(options.build, folder))]
-    if options.mixed:
-        mixed = tesela_environment(options.build, vendor_folder(options.build, options.mixed))
-        mixed['TESELA_POLICY'] = 'round-robin'
-        # Named, as else several paths to one processor would be one member.
-        mixed['TESELA_MEMBERS'] = os.environ.get('TESELA_MEMBERS', 'opencl')
-        mixed['POCL_DEVICES'] = os.environ.get('POCL_DEVICES', 'basic pthread')
-        require_several(options, mixed)
-        found.append(Column(f'Tesela on {pathlib.Path(options.mixed).name}, in turns', mixed))
-    return found
+    native = Column(f'native {label}', {'OCL_ICD_VENDORS': str(folder)})
+    found = [native, Column(f'Tesela on {label}', tesela_environment(options.build, folder), (native.name,))]
+    return found + mixed_columns(options, native) if options.mixed else found
+
+
+def mixed_columns(options, native):
+    """Tesela on all vendors of --mixed, and before it each of these by itself, where that isn't there yet."""
+    alone = [Column(f'native {name}', {'OCL_ICD_VENDORS': str(folder)})
+             for name, folder in vendors_of(options.build, options.mixed) if f'native {name}' != native.name]
+    mixed = tesela_environment(options.build, vendor_folder(options.build, options.mixed))
+    mixed['TESELA_POLICY'] = 'round-robin'
+    # Named, as else several paths to one processor would be one member.
+    mixed['TESELA_MEMBERS'] = os.environ.get('TESELA_MEMBERS', 'opencl')
+    mixed['POCL_DEVICES'] = os.environ.get('POCL_DEVICES', 'basic pthread')
+    require_several(options, mixed)
+    return [*alone, Column(f'Tesela on {pathlib.Path(options.mixed).name}, in turns', mixed,
+                           (native.name, *(c.name for c in alone)))]

@@ -52,7 +52,7 @@ class Book:
 
     def __init__(self, path, columns):
         self.path = path
-        self.columns = [c.name for c in columns]
+        self.natives = {c.name: c.natives for c in columns}
         self.entries = {}
         if path.exists():
             for number, line in enumerate(path.read_text().splitlines(), 1):
@@ -68,6 +68,22 @@ class Book:
     def get(self, column, key):
         return self.entries.get((column, *key))
 
+    def natively(self, column, key):
+        """What those say of it that a column is compared with: that it passes, if it does on all; else what the first of
+        them says that it doesn't, or that says what the column does. None where one of them wasn't asked."""
+        told = [self.get(native, key) for native in self.natives[column]]
+        if not told or None in told:
+            return None
+        ours = self.get(column, key)
+        others = [r for r in told if r.state != PASS]
+        alike = [r for r in others if ours and r.state == ours.state]
+        return (alike or others or told)[0]
+
+    def loses(self, column, key):
+        """Does it fail there alone?"""
+        ours, native = self.get(column, key), self.natively(column, key)
+        return bool(ours and native) and native.state == PASS != ours.state
+
     def add(self, column, key, result):
         self.entries[(column, *key)] = result
         entry = {'on': column, 'suite': key[0], 'test': key[1], 'state': result.state, 'seconds': round(result.seconds, 2)}
@@ -82,10 +98,9 @@ class Book:
     def forget(self, what):
         wanted = set(filter(None, what.split(',')))
         for column, suite, test in list(self.entries):
-            result = self.entries[column, suite, test]
-            native = self.get(self.columns[0], (suite, test))
-            lost = column != self.columns[0] and native and native.state == PASS and result.state != PASS
-            if 'all' in wanted or result.state in wanted or (lost and 'lost' in wanted):
+            state = self.entries[column, suite, test].state
+            lost = column in self.natives and self.loses(column, (suite, test))
+            if 'all' in wanted or state in wanted or (lost and 'lost' in wanted):
                 del self.entries[column, suite, test]
 
 
@@ -115,26 +130,27 @@ Row = collections.namedtuple('Row', 'suite test native on state kind reason tail
 
 
 class Table:
-    """Each sub-test on each column beside the native one. kind: same; lost (passes natively: never excused); gained;
-    expected (differs otherwise, with a reason); differs (without one). Where there is no other column, all of the one."""
+    """Each sub-test on each column of Tesela's beside the native ones. kind: same; lost (passes natively: never excused); gained;
+    expected (differs otherwise, with a reason); differs (without one). Where nothing is native, all of the one column."""
 
     def __init__(self, book, expected):
         self.book, self.expected = book, expected
-        self.native, *self.others = book.columns
-        if not self.others:
-            self.rows = [self.single(k) for k in book.keys() if book.get(self.native, k)]
-            return
-        self.rows = [self.row(c, k) for k in book.keys() for c in self.others if book.get(c, k) and book.get(self.native, k)]
+        compared = [c for c, natives in book.natives.items() if natives]
+        if compared:
+            self.rows = [self.row(c, k) for k in book.keys() for c in compared if book.get(c, k) and book.natively(c, k)]
+        else:
+            [alone] = book.natives
+            self.rows = [self.single(alone, k) for k in book.keys() if book.get(alone, k)]
 
-    def single(self, key):
+    def single(self, column, key):
         """Of the one column there is: what isn't passed or skipped is bad."""
-        ours = self.book.get(self.native, key)
-        reason = self.expected.reason(self.native, key)
+        ours = self.book.get(column, key)
+        reason = self.expected.reason(column, key)
         kind = 'same' if ours.state in (PASS, SKIP) else 'expected' if reason else 'differs'
-        return Row(*key, '-', self.native, ours.state, kind, reason, ours.tail)
+        return Row(*key, '-', column, ours.state, kind, reason, ours.tail)
 
     def row(self, column, key):
-        native, ours = self.book.get(self.native, key), self.book.get(column, key)
+        native, ours = self.book.natively(column, key), self.book.get(column, key)
         reason = self.expected.reason(column, key)
         if native.state == ours.state:
             kind = 'same'

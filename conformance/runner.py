@@ -38,12 +38,10 @@ def work(column, test, seconds):
         return results.Result(results.CRASH, 0, str(error))
 
 
-def again_alone(options, book, column, test, result):
+def again_alone(options, book, column, test):
     """A test that failed only on Tesela, perhaps for lack of time beside others, has a second chance by itself."""
-    native = book.get(book.columns[0], test.key)
-    if column.name == book.columns[0] or result.state == results.PASS or not native or native.state != results.PASS:
-        return
-    book.add(column.name, test.key, work(column, test, options.seconds * 2))
+    if book.loses(column.name, test.key):
+        book.add(column.name, test.key, work(column, test, options.seconds * 2))
 
 
 def run(options, columns, tests, book):
@@ -52,7 +50,7 @@ def run(options, columns, tests, book):
         return
     print(f'{len(todo)} to run ({len(tests)} sub-tests on {len(columns)} platforms), {options.jobs} at once, '
           f'at most {options.seconds} s each')
-    progress, failed = Progress(len(todo)), []
+    progress = Progress(len(todo))
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         futures = {pool.submit(work, c, t, options.seconds): (c, t) for c, t in todo}
         try:
@@ -61,10 +59,9 @@ def run(options, columns, tests, book):
                 result = future.result()
                 book.add(column.name, test.key, result)
                 progress.step(column.name, test, result)
-                failed.append((column, test, result))
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     progress.end()
-    for column, test, result in failed:
-        again_alone(options, book, column, test, result)
+    for column, test in todo:
+        again_alone(options, book, column, test)
