@@ -174,5 +174,6 @@ bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optim
         return false;
     kc_wg_relax_local_atomics(module);
     kc_wg_guard_splats(module);
+    kc_wg_part_full_masks(module);
     return kc_wg_run_passes(module, machine, KC_PASSES_FINISH, why);
 }

@@ -1,0 +1,175 @@
+#include "kc/llvm.h"
+#include "kc/workgroup/clone.h"
+#include "kc/workgroup/passes.h"
+
+/* Fewer accesses than these gain less than a branch costs; more instructions than those aren't written twice. Masks of
+ * local memory count for nothing: they follow the steps of a reduction, say, which no processor foretells. */
+#define LEAST_ACCESSES 3u
+#define MOST_COPIED    200u
+#define LOCAL_SPACE    3
+
+/* Instructions of a block from the first to the last access of the lanes in one mask. */
+struct run {
+    LLVMValueRef mask, first, last;
+};
+
+/* Which lanes a load or store of neighbouring places is for; NULL: it is none, or for all. */
+static LLVMValueRef mask_of(LLVMValueRef i)
+{
+    LLVMValueRef callee = kc_wg_callee(i), mask;
+
+    if (!callee)
+        return NULL;
+    if (kc_name_begins(callee, "llvm.masked.load."))
+        mask = LLVMGetOperand(i, 2);
+    else if (kc_name_begins(callee, "llvm.masked.store."))
+        mask = LLVMGetOperand(i, 3);
+    else
+        return NULL;
+    return LLVMIsAConstant(mask) ? NULL : mask;
+}
+
+static bool is_local(LLVMValueRef access)
+{
+    return LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(access, kc_is_void(access) ? 1 : 0))) == LOCAL_SPACE;
+}
+
+/* Is it worth while? */
+static bool find_run(LLVMValueRef first, struct run *run)
+{
+    unsigned accesses = 0, n = 0, copied = 0;
+
+    *run = (struct run){.mask = mask_of(first), .first = first};
+    for (LLVMValueRef i = first; i; i = LLVMGetNextInstruction(i)) {
+        n++;
+        if (mask_of(i) != run->mask)
+            continue;
+        accesses += !is_local(i);
+        copied = n;
+        run->last = i;
+    }
+    return accesses >= LEAST_ACCESSES && copied <= MOST_COPIED;
+}
+
+/* ---- The copy -----------------------------------------------------------------------------------------------------
+ */
+
+static LLVMValueRef operand_there(void *copies, LLVMValueRef operand)
+{
+    LLVMValueRef copy = kc_map_get_pointer(copies, operand);
+
+    return copy ? copy : operand;
+}
+
+/* The same for all lanes. */
+static LLVMValueRef plain_access(struct kc_wg *wg, LLVMValueRef access, struct kc_map *copies)
+{
+    bool stores = kc_is_void(access);
+    LLVMValueRef address = operand_there(copies, LLVMGetOperand(access, stores ? 1 : 0)), copy;
+
+    copy = stores ? LLVMBuildStore(wg->builder, operand_there(copies, LLVMGetOperand(access, 0)), address)
+                  : LLVMBuildLoad2(wg->builder, LLVMTypeOf(access), address, "");
+    LLVMSetAlignment(copy, (unsigned)LLVMConstIntGetZExtValue(LLVMGetOperand(access, stores ? 2 : 1)));
+    return copy;
+}
+
+/* All but the branch at its end. */
+static void copy_block(struct kc_wg *wg, LLVMBasicBlockRef block, LLVMValueRef mask, struct kc_map *copies)
+{
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i != LLVMGetBasicBlockTerminator(block);
+         i = LLVMGetNextInstruction(i))
+        kc_map_set_pointer(copies, i,
+                           mask_of(i) == mask ? plain_access(wg, i, copies)
+                                              : kc_clone_instruction(wg, i, operand_there, copies));
+}
+
+/* ---- What comes after ---------------------------------------------------------------------------------------------
+ */
+
+static bool is_used_elsewhere(LLVMValueRef value, LLVMBasicBlockRef block)
+{
+    for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use))
+        if (LLVMGetInstructionParent(LLVMGetUser(use)) != block)
+            return true;
+    return false;
+}
+
+static void replace_inside(LLVMBasicBlockRef block, LLVMValueRef value, LLVMValueRef by)
+{
+    for (KC_EACH_INSTRUCTION(i, block))
+        for (unsigned k = 0; k < (unsigned)LLVMGetNumOperands(i); k++)
+            if (LLVMGetOperand(i, k) == value)
+                LLVMSetOperand(i, k, by);
+}
+
+/* One value of the two that were made. */
+static void join(struct kc_wg *wg, LLVMBasicBlockRef blocks[2], LLVMBasicBlockRef after, struct kc_map *copies)
+{
+    for (KC_EACH_INSTRUCTION(i, blocks[0])) {
+        LLVMValueRef values[2] = {i, kc_map_get_pointer(copies, i)}, phi;
+
+        if (kc_is_void(i) || !is_used_elsewhere(i, blocks[0]))
+            continue;
+        LLVMPositionBuilderBefore(wg->builder, LLVMGetFirstInstruction(after));
+        phi = LLVMBuildPhi(wg->builder, LLVMTypeOf(i), "");
+        LLVMReplaceAllUsesWith(i, phi);
+        replace_inside(blocks[0], phi, i);
+        LLVMAddIncoming(phi, values, blocks, 2);
+    }
+}
+
+/* ---- All of it ----------------------------------------------------------------------------------------------------
+ */
+
+static LLVMValueRef are_all(struct kc_wg *wg, LLVMValueRef mask)
+{
+    LLVMTypeRef bits = LLVMIntTypeInContext(wg->context, LLVMGetVectorSize(LLVMTypeOf(mask)));
+
+    return LLVMBuildICmp(wg->builder, LLVMIntEQ, LLVMBuildBitCast(wg->builder, mask, bits, ""), LLVMConstAllOnes(bits),
+                         "");
+}
+
+/* Returns the block that comes after. */
+static LLVMBasicBlockRef part(struct kc_wg *wg, const struct run *run)
+{
+    LLVMValueRef behind = LLVMGetNextInstruction(run->last);
+    LLVMBasicBlockRef before = LLVMGetInstructionParent(run->first), some = kc_split_before(wg, run->first);
+    LLVMBasicBlockRef after = kc_split_before(wg, behind);
+    LLVMBasicBlockRef all = LLVMInsertBasicBlockInContext(wg->context, after, ""), blocks[2] = {some, all};
+    struct kc_map copies = {.n = 0};
+
+    LLVMPositionBuilderAtEnd(wg->builder, all);
+    copy_block(wg, some, run->mask, &copies);
+    LLVMBuildBr(wg->builder, after);
+    LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(before));
+    LLVMPositionBuilderAtEnd(wg->builder, before);
+    LLVMBuildCondBr(wg->builder, are_all(wg, run->mask), all, some);
+    join(wg, blocks, after, &copies);
+    kc_map_clear(&copies);
+    return after;
+}
+
+/* The rest of the block, if it was parted. */
+static LLVMBasicBlockRef part_block(struct kc_wg *wg, LLVMBasicBlockRef block)
+{
+    for (KC_EACH_INSTRUCTION(i, block)) {
+        struct run run;
+
+        if (mask_of(i) && find_run(i, &run))
+            return part(wg, &run);
+    }
+    return NULL;
+}
+
+void kc_wg_part_full_masks(LLVMModuleRef module)
+{
+    struct kc_wg wg = {.module = module, .context = LLVMGetModuleContext(module)};
+
+    wg.builder = LLVMCreateBuilderInContext(wg.context);
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f), next; block; block = next) {
+            next = part_block(&wg, block);
+            next = next ? next : LLVMGetNextBasicBlock(block);
+        }
+    LLVMDisposeBuilder(wg.builder);
+}

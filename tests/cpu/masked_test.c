@@ -1,0 +1,216 @@
+/*
+ * Neighbours that load and store neighbouring places, where not all of them do: at the borders of an image, behind
+ * conditions of all kinds; and places that are counted from elsewhere, by numbers of either sign. On the built-in CPU
+ * alone.
+ */
+/* variant: alone TESELA_VENDORS={build}/tests TESELA_CACHE={build}/cache/tesela */
+#include "cpu_rig.h"
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEIGHT 9
+#define LEFT   (-77) /* where nothing is stored */
+
+static const char source[] =
+    "#define I(x, y) ((y) * w + (x))\n"
+    "kernel void border(global const int *a, global int *o, int w, int h) {\n"
+    "    int x = get_global_id(0), y = get_global_id(1); if (x == 0 || y == 0 || x == w - 1 || y == h - 1) return;\n"
+    "    o[I(x, y)] = a[I(x, y)] + 3 * a[I(x - 1, y)] + 5 * a[I(x + 1, y)] + 7 * a[I(x, y - 1)] + 11 * a[I(x, y + 1)]; "
+    "}\n"
+    /* Counted from behind the end, and from before the beginning. */
+    "kernel void behind(global const int *a, global int *o, int w, int h) {\n"
+    "    int x = get_global_id(0), y = get_global_id(1); global const int *end = a + w * h; global int *p = o - 1000;\n"
+    "    if (x > 1 && x < w - 2) p[I(x, y) + 1000] = end[I(x, y - h)] + 3 * end[I(x, y) - w * h - 2]\n"
+    "        + 5 * end[I(x + 2, y - h)]; }\n"
+    /* Who takes part: a[i] % m != 1, for m of 1 to 70: all, nearly all, half of them. */
+    "kernel void some(global const int *a, global int *o, int m, int n) {\n"
+    "    int i = get_global_id(0), v = a[i], s = 0; if (v % m != 1) { int r = a[i + n]; s = 2 * r + a[i + 2 * n]; o[i] "
+    "= s; r += s; if (r & 1) o[i + n] = r + a[i + 3 * n]; else o[i + 2 * n] = r - v; }\n"
+    "    o[i + 3 * n] = s + v; }\n"
+    "kernel void shared(global const int *a, global int *o, int m, int n) {\n"
+    "    local int t[3 * 256]; int l = get_local_id(0), z = get_local_size(0), i = get_global_id(0); t[l] = a[i];\n"
+    "    t[l + z] = a[i + n]; t[l + 2 * z] = 1; barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    for (int s = z / 2; s > 0; s >>= 1) { if (l < s) { int r = t[l + s] + t[l + z + s]; t[l] += r;\n"
+    "        t[l + 2 * z] += t[l + z] * m + r; } barrier(CLK_LOCAL_MEM_FENCE); }\n"
+    "    o[i] = t[l]; o[i + n] = t[l + 2 * z]; }\n";
+
+static int *input(size_t n)
+{
+    int *in = malloc(n * sizeof(int));
+
+    for (size_t i = 0; i < n; i++)
+        in[i] = (int)(cpu_rig_random() >> 40);
+    return in;
+}
+
+/* What the kernel makes of n numbers; heap. local[0] 0: NULL. */
+static int *run(struct cpu_rig *rig, const char *name, const int *in, size_t n, const int *values, cl_uint dims,
+                const size_t *global, const size_t *local)
+{
+    cl_program program = cpu_rig_program(rig, source, "");
+    int *out = malloc(n * sizeof(int));
+    cl_mem buffers[2];
+    cl_int error;
+    cl_kernel kernel = clCreateKernel(program, name, &error);
+
+    assert_int_equal(error, CL_SUCCESS);
+    for (size_t i = 0; i < n; i++)
+        out[i] = LEFT;
+    buffers[0] = cpu_rig_buffer(rig, n * sizeof(int), (void *)in);
+    buffers[1] = cpu_rig_buffer(rig, n * sizeof(int), out);
+    for (cl_uint k = 0; k < 2; k++) {
+        assert_int_equal(clSetKernelArg(kernel, k, sizeof(buffers[k]), &buffers[k]), CL_SUCCESS);
+        assert_int_equal(clSetKernelArg(kernel, 2 + k, sizeof(int), &values[k]), CL_SUCCESS);
+    }
+    assert_int_equal(
+        clEnqueueNDRangeKernel(rig->queue, kernel, dims, NULL, global, local[0] ? local : NULL, 0, NULL, NULL),
+        CL_SUCCESS);
+    cpu_rig_read(rig, buffers[1], n * sizeof(int), out);
+    for (int k = 0; k < 2; k++)
+        clReleaseMemObject(buffers[k]);
+    clReleaseKernel(kernel);
+    clReleaseProgram(program);
+    return out;
+}
+
+static int at_border(const int *a, int x, int y, int w)
+{
+    const int *p = a + y * w + x;
+
+    return x == 0 || y == 0 || x == w - 1 || y == HEIGHT - 1 ? LEFT : *p + 3 * p[-1] + 5 * p[1] + 7 * p[-w] + 11 * p[w];
+}
+
+static int from_behind(const int *a, int x, int y, int w)
+{
+    const int *p = a + y * w + x;
+
+    return x > 1 && x < w - 2 ? *p + 3 * p[-2] + 5 * p[2] : LEFT;
+}
+
+static void check_image(struct cpu_rig *rig, const char *name, int (*right)(const int *, int, int, int))
+{
+    static const int widths[] = {1, 2, 5, 16, 17, 33, 40, 64, 100, 1024};
+    static const size_t locals[][2] = {{0, 0}, {1, 3}};
+
+    for (size_t k = 0; k < sizeof(widths) / sizeof(widths[0]); k++)
+        for (size_t l = 0; l < sizeof(locals) / sizeof(locals[0]); l++) {
+            const int w = widths[k], values[2] = {w, HEIGHT};
+            const size_t n = (size_t)w * HEIGHT, global[2] = {(size_t)w, HEIGHT};
+            int *in = input(n), *out = run(rig, name, in, n, values, 2, global, locals[l]);
+
+            for (int y = 0; y < HEIGHT; y++)
+                for (int x = 0; x < w; x++)
+                    if (out[y * w + x] != right(in, x, y, w))
+                        fail_msg("%s, %d wide, at %d %d: %d, not %d", name, w, x, y, out[y * w + x],
+                                 right(in, x, y, w));
+            free(in);
+            free(out);
+        }
+}
+
+static void borders_of_images(void **state)
+{
+    check_image(*state, "border", at_border);
+}
+
+static void counted_from_behind(void **state)
+{
+    check_image(*state, "behind", from_behind);
+}
+
+/* The right results of some, at o[i], o[i + n] … */
+static void find_some(const int *a, int i, int m, int n, int o[4])
+{
+    int v = a[i], r;
+
+    o[0] = o[1] = o[2] = LEFT;
+    o[3] = v;
+    if (v % m == 1)
+        return;
+    r = a[i + n];
+    o[0] = 2 * r + a[i + 2 * n];
+    o[3] = o[0] + v;
+    r += o[0];
+    if (r & 1)
+        o[1] = r + a[i + 3 * n];
+    else
+        o[2] = r - v;
+}
+
+static void conditions_of_the_data(void **state)
+{
+    static const int ms[] = {1, 2, 3, 17, 70, 1000};
+    static const size_t locals[] = {0, 1, 8, 32, 96};
+    const int n = 96 * 11;
+
+    for (size_t k = 0; k < sizeof(ms) / sizeof(ms[0]); k++)
+        for (size_t l = 0; l < sizeof(locals) / sizeof(locals[0]); l++) {
+            const int values[2] = {ms[k], n};
+            const size_t global = (size_t)n;
+            int *in = input(4 * (size_t)n), *out = run(*state, "some", in, 4 * global, values, 1, &global, &locals[l]);
+
+            for (int i = 0; i < n; i++) {
+                int right[4];
+
+                find_some(in, i, ms[k], n, right);
+                for (int part = 0; part < 4; part++)
+                    assert_int_equal(out[i + part * n], right[part]);
+            }
+            free(in);
+            free(out);
+        }
+}
+
+/* One group of the kernel shared, work-item by work-item between two barriers. */
+static void reduce(const int *a, int first, int z, int m, int n, int *t)
+{
+    for (int l = 0; l < z; l++) {
+        t[l] = a[first + l];
+        t[l + z] = a[first + l + n];
+        t[l + 2 * z] = 1;
+    }
+    for (int s = z / 2; s > 0; s >>= 1)
+        for (int l = 0; l < s; l++) {
+            int r = t[l + s] + t[l + z + s];
+
+            t[l] = (int)((unsigned)t[l] + (unsigned)r);
+            t[l + 2 * z] = (int)((unsigned)t[l + 2 * z] + (unsigned)t[l + z] * (unsigned)m + (unsigned)r);
+        }
+}
+
+static void conditions_in_local_memory(void **state)
+{
+    static const int sizes[] = {2, 16, 64, 256};
+    const int n = 1024;
+    int t[3 * 256];
+
+    for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+        const int z = sizes[k], values[2] = {3, n};
+        const size_t global = (size_t)n, local = (size_t)z;
+        int *in = input(2 * (size_t)n), *out = run(*state, "shared", in, 2 * global, values, 1, &global, &local);
+
+        for (int i = 0; i < n; i++) {
+            if (i % z == 0)
+                reduce(in, i, z, 3, n, t);
+            assert_int_equal(out[i], t[i % z]);
+            assert_int_equal(out[i + n], t[i % z + 2 * z]);
+        }
+        free(in);
+        free(out);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(borders_of_images),
+        cmocka_unit_test(counted_from_behind),
+        cmocka_unit_test(conditions_of_the_data),
+        cmocka_unit_test(conditions_in_local_memory),
+    };
+
+    return cmocka_run_group_tests_name("masked", tests, cpu_rig_setup, cpu_rig_teardown);
+}
