@@ -66,4 +66,9 @@ void LLVMSetNSW(LLVMValueRef instruction, LLVMBool has)
     llvm::cast<llvm::Instruction>(llvm::unwrap(instruction))->setHasNoSignedWrap(has);
 }
 
+LLVMBool LLVMGetNSW(LLVMValueRef instruction)
+{
+    return llvm::cast<llvm::Instruction>(llvm::unwrap(instruction))->hasNoSignedWrap();
+}
+
 #endif

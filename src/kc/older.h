@@ -37,6 +37,7 @@ static inline LLVMValueRef LLVMConstArray2(LLVMTypeRef element, LLVMValueRef *va
 
 void LLVMSetNUW(LLVMValueRef instruction, LLVMBool has);
 void LLVMSetNSW(LLVMValueRef instruction, LLVMBool has);
+LLVMBool LLVMGetNSW(LLVMValueRef instruction);
 
 #endif
 

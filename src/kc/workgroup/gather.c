@@ -101,18 +101,21 @@ static struct stride stride_of(const struct kc_wg *wg, const struct kc_uniform *
     }
 }
 
+bool kc_is_consecutive(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef access)
+{
+    bool loads = LLVMIsALoadInst(access) != NULL;
+    LLVMTypeRef type = LLVMTypeOf(loads ? access : LLVMGetOperand(access, 0));
+    struct stride stride = stride_of(wg, strip, LLVMGetOperand(access, loads ? 0 : 1), MAX_DEPTH);
+
+    return stride.known && stride.step == (int64_t)LLVMABISizeOfType(wg->layout, type);
+}
+
 /* ---- Loops --------------------------------------------------------------------------------------------------------
  */
 
 static bool is_gather(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef load)
 {
-    LLVMValueRef address = LLVMGetOperand(load, 0);
-    struct stride stride;
-
-    if (!kc_varies(strip, address))
-        return false;
-    stride = stride_of(wg, strip, address, MAX_DEPTH);
-    return !stride.known || stride.step != (int64_t)LLVMABISizeOfType(wg->layout, LLVMTypeOf(load));
+    return kc_varies(strip, LLVMGetOperand(load, 0)) && !kc_is_consecutive(wg, strip, load);
 }
 
 static bool is_work(LLVMValueRef instruction)

@@ -13,5 +13,7 @@
 bool kc_is_scalar(const struct kc_wg *wg, const struct kc_uniform *strip);
 /* Is it a long way straight through arithmetic? */
 bool kc_is_chain(const struct kc_wg *wg, const struct kc_slots *slots);
+/* Do neighbouring work-items load or store neighbouring elements? */
+bool kc_is_consecutive(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef access);
 
 #endif

@@ -9,12 +9,13 @@
  *   uniform.c  which values are the same for all work-items of a strip, or of the group; which blocks not all of them
  *              pass together
  *   gather.c   is it worth while to run several work-items at once?
+ *   widen.c    indices of neighbours, made in int, are made in 64 bits
  *   bounds.c   where regions begin: after barriers ("real" bounds) and, for the vectoriser, at loops and uniform
  *              branches ("pseudo" bounds)
  *   slots.c    values that are used in another block become slots, or are computed again where they are used
  *   region.c   which blocks belong to which region, which slots live across, in which order regions run
  *   group.c, strip.c, lane.c   the new function is written: loops over groups, regions, strips of lanes
- *   passes.c   LLVM's passes before and after
+ *   passes.c   LLVM's passes before and after; atomics.c, splat.c, full.c  ours between them
  *
  * A strip is a row of work-items along dimension 0, as many as there are lanes. Within a strip a region is a loop over
  * the lanes, which the loop vectoriser turns into straight code: slots of the strip end up in vector registers. What

@@ -7,6 +7,7 @@
 #include "kc/workgroup/metadata.h"
 #include "kc/workgroup/passes.h"
 #include "kc/workgroup/shape.h"
+#include "kc/workgroup/widen.h"
 
 #include <llvm-c/Analysis.h>
 #include <stdio.h>
@@ -104,6 +105,11 @@ static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, struct 
     kc_uniform_create(&strip, wg, KC_STRIP);
     if (kc_is_scalar(wg, &strip))
         e.lanes = 1;
+    if (e.lanes > 1) {
+        kc_widen_indices(wg, &strip);
+        kc_uniform_finish(&strip);
+        kc_uniform_create(&strip, wg, KC_STRIP);
+    }
     kc_uniform_create(&group, wg, KC_GROUP);
     kc_bounds_create(&bounds, wg, &strip);
     kc_slots_create(&slots, wg, &strip, &group);
