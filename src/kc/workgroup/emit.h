@@ -29,6 +29,7 @@ struct kc_emit {
     const struct kc_bounds *bounds;
     const struct kc_plan *wide, *narrow; /* wide: NULL where nothing is vectorised. Phases are numbered as in narrow */
     unsigned lanes;                      /* of the wide plan */
+    struct kc_bits uneven;               /* blocks at the ends of uneven loops (gather.h) */
     bool pairs;                          /* wide strips run two by two, where a row has so many (gather.h) */
 
     LLVMValueRef run;                                                          /* the work-group function */

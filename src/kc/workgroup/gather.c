@@ -167,6 +167,21 @@ static bool only_gathers(const struct kc_wg *wg, const struct kc_uniform *strip,
     return work < WORK * gathers;
 }
 
+struct kc_bits kc_uneven_ends(const struct kc_wg *wg, const struct kc_uniform *strip)
+{
+    struct kc_bits ends = kc_bits_create(wg->flow.n_blocks);
+
+    for (unsigned l = 0; l < wg->flow.n_loops; l++) {
+        const struct kc_loop *loop = &wg->flow.loops[l];
+        const struct kc_block *header = &wg->flow.blocks[loop->header];
+
+        for (unsigned p = 0; is_ragged(wg, strip, loop) && p < header->n_predecessors; p++)
+            if (kc_bits_get(&loop->blocks, (size_t)header->predecessors[p]))
+                kc_bits_set(&ends, (size_t)header->predecessors[p]);
+    }
+    return ends;
+}
+
 /* ---- Calls --------------------------------------------------------------------------------------------------------
  */
 

@@ -11,6 +11,8 @@
 
 /* strip: of the level KC_STRIP. */
 bool kc_is_scalar(const struct kc_wg *wg, const struct kc_uniform *strip);
+/* Blocks from which work-items go round a loop that they leave at different times. The caller's. */
+struct kc_bits kc_uneven_ends(const struct kc_wg *wg, const struct kc_uniform *strip);
 /* Is it a long way straight through arithmetic? */
 bool kc_is_chain(const struct kc_wg *wg, const struct kc_slots *slots);
 /* Do neighbouring work-items load or store neighbouring elements? */

@@ -185,6 +185,9 @@ static void copy_block(struct lane *lane, int number, LLVMBasicBlockRef to)
     LLVMPositionBuilderAtEnd(lane->strip->emit->wg->builder, to);
     for (KC_EACH_INSTRUCTION(i, lane->strip->emit->wg->flow.blocks[number].block))
         copy_instruction(lane, i);
+    if (lane->strip->lanes == 1 && kc_bits_get(&lane->strip->emit->uneven, (size_t)number))
+        kc_mark_uneven_loop(lane->strip->emit->wg,
+                            LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(lane->strip->emit->wg->builder)));
 }
 
 void kc_emit_lane(struct kc_strip *strip, const struct kc_region *region, LLVMValueRef index, LLVMBasicBlockRef end)

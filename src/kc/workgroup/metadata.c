@@ -106,6 +106,13 @@ void kc_mark_plain_loop(struct kc_wg *wg, LLVMValueRef branch)
                     LLVMMetadataAsValue(wg->context, own_node(wg, operands, sizeof(operands) / sizeof(operands[0]))));
 }
 
+void kc_mark_uneven_loop(struct kc_wg *wg, LLVMValueRef branch)
+{
+    LLVMMetadataRef operands[] = {NULL, property(wg, "llvm.loop.unroll.runtime.disable", NULL)};
+
+    LLVMSetMetadata(branch, kind_of(wg, "llvm.loop"), LLVMMetadataAsValue(wg->context, own_node(wg, operands, 2)));
+}
+
 void kc_forget_scopes(struct kc_wg *wg, LLVMValueRef instruction)
 {
     static const char *const names[] = {"alias.scope", "noalias", "llvm.loop"};

@@ -14,6 +14,10 @@ void kc_mark_parallel(struct kc_wg *wg, LLVMValueRef access, LLVMMetadataRef gro
  * iteration. It must not be unrolled before. */
 void kc_mark_lane_loop(struct kc_wg *wg, LLVMValueRef branch, LLVMMetadataRef group, unsigned lanes, unsigned strips);
 
+/* The back edge of a loop that no two work-items leave after as many iterations. It isn't to be unrolled: where the
+ * rest of it begins would be one more branch that nobody foretells. */
+void kc_mark_uneven_loop(struct kc_wg *wg, LLVMValueRef branch);
+
 /* The back edge of a loop that stays as it is: it is around others or runs a few times, so copies of its body would
  * cost more in the code generator than they save. */
 void kc_mark_plain_loop(struct kc_wg *wg, LLVMValueRef branch);
