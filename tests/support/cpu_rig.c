@@ -168,3 +168,18 @@ void cpu_rig_flush(struct cpu_rig_block *block)
         clReleaseMemObject(memory[k]);
     values->n = 0;
 }
+
+void cpu_rig_check_all(struct cpu_rig *rig, const struct cpu_rig_checks *checks)
+{
+    unsigned wrong = 0;
+
+    for (unsigned p = 0; p < checks->n_programs; p++) {
+        cl_program made = checks->make(rig, p);
+
+        for (unsigned k = 0; made && k < checks->n; k++)
+            wrong += checks->check(rig, made, p, k);
+        if (made)
+            clReleaseProgram(made);
+    }
+    assert_int_equal(wrong, 0);
+}

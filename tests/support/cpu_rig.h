@@ -60,4 +60,16 @@ struct cpu_rig_block {
 void cpu_rig_take(struct cpu_rig_block *block, uint64_t x, uint64_t y, uint64_t z);
 void cpu_rig_flush(struct cpu_rig_block *block);
 
+/* Programs, each with n things to check. */
+struct cpu_rig_checks {
+    unsigned n_programs, n;
+    /* NULL: that program is left out. */
+    cl_program (*make)(struct cpu_rig *rig, unsigned program);
+    /* How many results are wrong. */
+    unsigned (*check)(struct cpu_rig *rig, cl_program made, unsigned program, unsigned k);
+};
+
+/* Fails the test if anything is wrong. */
+void cpu_rig_check_all(struct cpu_rig *rig, const struct cpu_rig_checks *checks);
+
 #endif
