@@ -347,11 +347,15 @@ static void forget_3(struct tsl_device_facts *facts, struct tsl_member *const *m
     facts->c_features->n = 0;
 }
 
-/* OpenCL 3.0 asks for nothing that OpenCL 1.2 hasn't; older members keep us at what they have. */
+/* OpenCL 3.0 asks for OpenCL C 3.0, which one member must have, and for nothing else that OpenCL 1.2 hasn't; older
+ * members keep us at what they have. */
 static cl_version common_version(struct tsl_member *const *members, unsigned n)
 {
-    cl_version version = CL_MAKE_VERSION(3, 0, 0);
+    cl_version version = n > 0 ? CL_MAKE_VERSION(1, 2, 0) : CL_MAKE_VERSION(3, 0, 0);
 
+    for (unsigned i = 0; i < n; i++)
+        if (knows_3(members[i]))
+            version = CL_MAKE_VERSION(3, 0, 0);
     for (unsigned i = 0; i < n; i++) {
         cl_version own = ask_version(members[i], CL_DEVICE_VERSION, "OpenCL ");
 

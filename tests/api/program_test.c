@@ -390,16 +390,21 @@ static void extension_macros_are_those_of_the_device(void **state)
 static void versions_are_those_of_the_device(void **state)
 {
     static const char source[] = "#if __OPENCL_VERSION__ == 300\nkernel void device_3() {}\n#endif\n"
+                                 "#if __OPENCL_VERSION__ == 120\nkernel void device_12() {}\n#endif\n"
                                  "#if __OPENCL_C_VERSION__ == 120\nkernel void c_12() {}\n#endif\n"
                                  "#if __OPENCL_C_VERSION__ == 300\nkernel void c_30() {}\n#endif\n"
                                  "#ifdef __opencl_c_int64\nkernel void int64() {}\n#endif\n"
                                  "#ifdef __IMAGE_SUPPORT__\nkernel void images() {}\n#endif\n";
     cl_bool images = CL_TRUE;
+    cl_version version = 0;
     cl_program program = make_built(source, NULL);
     (void)state;
 
+    assert_int_equal(clGetDeviceInfo(our_device(), CL_DEVICE_NUMERIC_VERSION, sizeof version, &version, NULL),
+                     CL_SUCCESS);
     assert_int_equal(clGetDeviceInfo(our_device(), CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, NULL), CL_SUCCESS);
-    assert_true(has_kernel(program, "device_3"));
+    assert_int_equal(has_kernel(program, "device_3"), version == CL_MAKE_VERSION(3, 0, 0));
+    assert_int_equal(has_kernel(program, "device_12"), version == CL_MAKE_VERSION(1, 2, 0)); /* oclgrind alone */
     assert_true(has_kernel(program, "c_12"));
     assert_false(has_kernel(program, "c_30"));
     assert_false(has_kernel(program, "int64"));

@@ -352,6 +352,7 @@ static void opencl_c_3_needs_a_member_that_has_it(void **state)
 
     assert_names(facts->c_features, "");
     assert_int_equal(facts->c_versions->n, 3);
+    assert_int_equal(facts->version, CL_MAKE_VERSION(1, 2, 0));
     tsl_device_facts_destroy(facts);
 }
 
