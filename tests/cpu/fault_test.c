@@ -225,6 +225,31 @@ static void dies_of(const char *name, int signal)
         fail_msg("%s: status %#x", name, (unsigned)status);
 }
 
+/* What a case said on its standard error, which it has as a file. */
+static void says(const char *name, const char *text)
+{
+    FILE *file = tmpfile();
+    char said[4096];
+    int kept = dup(STDERR_FILENO), status;
+
+    assert_non_null(file);
+    dup2(fileno(file), STDERR_FILENO);
+    status = status_of_case(name);
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    rewind(file);
+    said[fread(said, 1, sizeof(said) - 1, file)] = 0;
+    fclose(file);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != WELL || !strstr(said, text))
+        fail_msg("%s: status %#x, said: %s", name, (unsigned)status, said);
+}
+
+static void the_kernel_is_named(void **state)
+{
+    (void)state;
+    says("old", "kernel fault used memory that isn't there (address ");
+}
+
 static void handlers_of_the_program_are_called(void **state)
 {
     (void)state;
@@ -252,6 +277,7 @@ static void what_handlers_asked_for_is_kept(void **state)
 int main(int n, char **args)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_kernel_is_named),
         cmocka_unit_test(handlers_of_the_program_are_called),
         cmocka_unit_test(without_handlers_the_program_ends),
         cmocka_unit_test(what_handlers_asked_for_is_kept),

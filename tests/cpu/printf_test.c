@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- Standard output ----------------------------------------------------------------------------------------------
@@ -242,6 +243,42 @@ static void launches_print_in_order(void **state)
     clReleaseProgram(program);
 }
 
+/* All of it, once the launch's event is complete; nothing is finished or flushed. */
+static void events_show_what_was_printed(void **state)
+{
+    enum { N = 100 };
+    struct cpu_rig *w = *state;
+    cl_program program = cpu_rig_program(w, "kernel void print(int x) { printf(\"%05d\\n\", x); }\n", "");
+    const size_t n = N;
+    const int value = 7;
+    struct stat about;
+    cl_int error;
+    cl_kernel kernel = clCreateKernel(program, "print", &error);
+    cl_event event;
+
+    assert_int_equal(clSetKernelArg(kernel, 0, sizeof(value), &value), CL_SUCCESS);
+    catch_output();
+    for (int i = 1; i <= 20; i++) {
+        cl_int status = CL_QUEUED;
+
+        assert_int_equal(clEnqueueNDRangeKernel(w->queue, kernel, 1, NULL, &n, NULL, 0, NULL, &event), CL_SUCCESS);
+        assert_int_equal(clFlush(w->queue), CL_SUCCESS);
+        if (i % 2)
+            assert_int_equal(clWaitForEvents(1, &event), CL_SUCCESS);
+        while (status != CL_COMPLETE)
+            assert_int_equal(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL),
+                             CL_SUCCESS);
+        fstat(STDOUT_FILENO, &about);
+        if (about.st_size != i * N * 6)
+            break;
+        clReleaseEvent(event);
+    }
+    free(caught_output());
+    assert_int_equal(about.st_size, 20 * N * 6);
+    clReleaseKernel(kernel);
+    clReleaseProgram(program);
+}
+
 static void write_file(const char *folder, const char *name, const char *text)
 {
     char path[256];
@@ -299,6 +336,7 @@ int main(void)
         cmocka_unit_test(texts_and_the_rest),
         cmocka_unit_test(lines_stay_whole),
         cmocka_unit_test(launches_print_in_order),
+        cmocka_unit_test(events_show_what_was_printed),
         cmocka_unit_test(any_language_prints_points),
     };
 

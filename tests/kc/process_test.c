@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -128,39 +129,69 @@ static void builds_of_several_threads_go_side_by_side(void **state)
     }
 }
 
-/* A program that uses the compiler and ends without a word: the compiler ends too. */
-static void it_ends_with_the_program(void **state)
+/* This program once more, as its own parent's compiler is left alone; its exit status. */
+static int run_self(const char *what, const char *with)
 {
-    int ends[2], process = 0;
-    pid_t child;
+    char *const arguments[] = {"process_test", (char *)what, (char *)with, NULL};
+    int status;
+    pid_t child = fork();
 
-    (void)state;
-    assert_int_equal(pipe(ends), 0);
-    child = fork();
-    if (child == 0) { /* starts a process of its own, as its parent's is left alone */
-        char number[16];
-        char *const arguments[] = {"process_test", "--use", number, NULL};
-
-        snprintf(number, sizeof(number), "%d", ends[1]);
+    if (child == 0) {
         execv("/proc/self/exe", arguments);
-        _exit(1);
+        _exit(99);
     }
-    close(ends[1]);
-    assert_int_equal(read(ends[0], &process, sizeof(process)), sizeof(process));
-    close(ends[0]);
-    assert_int_equal(waitpid(child, NULL, 0), child);
-    for (unsigned i = 0; i < 500 && runs(process); i++)
-        pause_ms(10);
-    assert_false(runs(process));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
 }
 
-static int use_and_end(const char *pipe)
+/* A program that uses the compiler and ends without a word: the compiler ends too; whether or not it has a child that
+ * goes on. */
+static void check_end(const char *how)
 {
-    int process;
+    int ends[2], processes[2] = {0};
+    char number[16];
+
+    assert_int_equal(pipe(ends), 0);
+    snprintf(number, sizeof(number), "%d", ends[1]);
+    assert_int_equal(run_self(how, number), 0);
+    assert_int_equal(read(ends[0], processes, sizeof(processes)), sizeof(processes));
+    close(ends[0]);
+    close(ends[1]);
+    for (unsigned i = 0; i < 500 && runs(processes[0]); i++)
+        pause_ms(10);
+    assert_false(runs(processes[0]));
+    if (processes[1]) {
+        assert_true(runs(processes[1]));
+        kill(processes[1], SIGKILL);
+    }
+}
+
+static void it_ends_with_the_program(void **state)
+{
+    (void)state;
+    check_end("--use");
+}
+
+static void forked_children_do_not_keep_it(void **state)
+{
+    (void)state;
+    check_end("--use-and-fork");
+}
+
+static int use_and_end(const char *pipe, bool forks)
+{
+    int processes[2] = {0};
 
     kc_result(good, "");
-    process = tsl_client_process();
-    return write(atoi(pipe), &process, sizeof(process)) == sizeof(process) ? 0 : 1;
+    processes[0] = tsl_client_process();
+    if (forks) {
+        processes[1] = fork();
+        if (processes[1] == 0) {
+            pause_ms(60000);
+            _exit(0);
+        }
+    }
+    return write(atoi(pipe), processes, sizeof(processes)) == sizeof(processes) ? 0 : 1;
 }
 
 /* ---- What is compiled does no harm ------------------------------------------------------------------------------- */
@@ -192,6 +223,55 @@ static void a_compiler_without_end_is_a_build_failure(void **state)
     check_failure(endless, "the kernel compiler was stopped: this build ");
 }
 
+/* What a build waits for that never comes: to be opened for writing. */
+static const char hanging[] = "#include \"fifo\"\nkernel void f(void) {}";
+static char hanging_folder[] = "/tmp/tesela-process-XXXXXX";
+
+static void *build_hanging(void *ended)
+{
+    struct tsl_compiled compiled;
+    char options[64];
+
+    snprintf(options, sizeof(options), "-I %s", hanging_folder);
+    if (kc_build(hanging, options, &compiled) == CL_BUILD_PROGRAM_FAILURE &&
+        strstr(compiled.built.log, "this build took too long"))
+        atomic_store((atomic_int *)ended, 1);
+    else
+        atomic_store((atomic_int *)ended, 2);
+    tsl_compiled_finish(&compiled);
+    return NULL;
+}
+
+/* One that does nothing, for as long as it may: others end meanwhile. */
+static int use_beside_a_hanging_one(void)
+{
+    static char time_limit[] = "--time-limit", seconds[] = "8", jobs[] = "--jobs", two[] = "2";
+    static char *const limits[] = {time_limit, seconds, jobs, two, NULL};
+    atomic_int ended = 0;
+    pthread_t thread;
+    char path[64];
+
+    kc_use(limits);
+    assert_non_null(mkdtemp(hanging_folder));
+    snprintf(path, sizeof(path), "%s/fifo", hanging_folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(kc_result(good, ""), CL_SUCCESS);
+    assert_int_equal(pthread_create(&thread, NULL, build_hanging, &ended), 0);
+    pause_ms(500);
+    assert_int_equal(kc_result(good, "-D B"), CL_SUCCESS);
+    assert_int_equal(atomic_load(&ended), 0);
+    pthread_join(thread, NULL);
+    unlink(path);
+    rmdir(hanging_folder);
+    return atomic_load(&ended) == 1 ? 0 : 1;
+}
+
+static void others_go_on_beside_a_build_that_hangs(void **state)
+{
+    (void)state;
+    assert_int_equal(run_self("--hanging", NULL), 0);
+}
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 /* The sanitizers map terabytes: nothing limits memory there. */
 #define MEMORY_SECONDS "3"
@@ -215,21 +295,11 @@ static int use_too_much(const char *mib)
 /* Wherever it was when there was no more. */
 static void a_compiler_without_memory_is_a_build_failure(void **state)
 {
-    static char *const all[] = {"40", "64", "75", "100", "150", "256"};
+    static const char *const all[] = {"40", "64", "75", "100", "150", "256"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        char *const arguments[] = {"process_test", "--memory", all[i], NULL};
-        int status;
-        pid_t child = fork();
-
-        if (child == 0) {
-            execv("/proc/self/exe", arguments);
-            _exit(3);
-        }
-        assert_int_equal(waitpid(child, &status, 0), child);
-        assert_int_equal(status, 0);
-    }
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        assert_int_equal(run_self("--memory", all[i]), 0);
 }
 
 /* ---- The program notices nothing --------------------------------------------------------------------------------- */
@@ -366,21 +436,12 @@ static void outputs_are_not_kept_open(void **state)
 /* A program may have closed what others expect to be open. */
 static void closed_streams_do_not_matter(void **state)
 {
-    int process, status;
-    pid_t child;
+    int process;
 
     (void)state;
     assert_int_equal(kc_result(good, ""), CL_SUCCESS);
     process = tsl_client_process();
-    child = fork();
-    if (child == 0) {
-        char *const arguments[] = {"process_test", "--closed", NULL};
-
-        execv("/proc/self/exe", arguments);
-        _exit(1);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_int_equal(run_self("--closed", NULL), 0);
     assert_int_equal(tsl_client_process(), process);
 }
 
@@ -438,18 +499,8 @@ static int use_forbidden(void)
 
 static void where_programs_are_forbidden_it_says_so(void **state)
 {
-    int status;
-    pid_t child = fork();
-
     (void)state;
-    if (child == 0) {
-        char *const arguments[] = {"process_test", "--forbidden", NULL};
-
-        execv("/proc/self/exe", arguments);
-        _exit(3);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_int_equal(run_self("--forbidden", NULL), 0);
 }
 
 /* Is there no compiler, and does the log say why? */
@@ -473,18 +524,112 @@ static int use_missing(void)
 
 static void where_it_is_missing_it_says_so(void **state)
 {
-    int status;
-    pid_t child = fork();
+    (void)state;
+    assert_int_equal(run_self("--missing", NULL), 0);
+}
+
+/* As the compiler: one of a later version. */
+static int serve_another_version(void)
+{
+    struct tsl_wire_hello hello = {99, 99, (char *)"of tomorrow"};
+    struct tsl_writer writer = {0};
+    char byte;
+
+    tsl_wire_encode_hello(&writer, &hello);
+    if (write(TSL_SPAWN_SOCKET, writer.data, writer.size) < 0)
+        return 1;
+    while (read(TSL_SPAWN_SOCKET, &byte, 1) > 0)
+        continue;
+    return 0;
+}
+
+static int use_another_version(void)
+{
+    char path[4096];
+    ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+    path[size > 0 ? size : 0] = 0;
+    tsl_client_set_program(path, NULL);
+    if (!is_missing("of another version: install Tesela again"))
+        return 1;
+    /* And it isn't tried again. */
+    return is_missing("of another version: install Tesela again") && tsl_client_process() == 0 ? 0 : 2;
+}
+
+static void another_version_is_told(void **state)
+{
+    (void)state;
+    assert_int_equal(run_self("--another-version", NULL), 0);
+}
+
+/* Found beside the library, where it is not, and nowhere else. */
+static int use_path(const char *folder)
+{
+    char path[4096], ran[4096];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/tesela-kc", folder);
+    snprintf(ran, sizeof(ran), "%s/ran", folder);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "#!/bin/sh\n: >%s\n", ran);
+    fclose(file);
+    assert_int_equal(chmod(path, 0755), 0);
+    setenv("PATH", folder, 1);
+    assert_int_equal(chdir(folder), 0);
+    assert_true(is_missing("there is no kernel compiler (tesela-kc) beside the library"));
+    assert_int_not_equal(access(ran, F_OK), 0);
+    unlink(path);
+    return 0;
+}
+
+static void it_is_not_looked_for_in_path(void **state)
+{
+    char folder[] = "/tmp/tesela-process-XXXXXX";
 
     (void)state;
-    if (child == 0) {
-        char *const arguments[] = {"process_test", "--missing", NULL};
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(run_self("--path", folder), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
 
-        execv("/proc/self/exe", arguments);
-        _exit(3);
+/* A copy of this program that runs as another user than who started it: only root can make one. */
+static void with_raised_rights_none_is_started(void **state)
+{
+    char folder[] = "/tmp/tesela-process-XXXXXX", command[256];
+
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("not as root: not tried\n");
+        return;
     }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_non_null(mkdtemp(folder));
+    snprintf(command, sizeof(command),
+             "chmod 755 %s && cp /proc/%d/exe %s/test && chown 65534 %s/test && chmod 4755 %s/test && "
+             "ASAN_OPTIONS=detect_leaks=0 %s/test --raised; status=$?; rm -r %s; exit $status",
+             folder, (int)getpid(), folder, folder, folder, folder, folder);
+    assert_int_equal(system(command), 0);
+}
+
+/* What a process of its own does. */
+static int run_mode(const char *mode, const char *with, char *const *limits)
+{
+    if (strcmp(mode, "--serve") == 0)
+        return serve_another_version();
+    if (strcmp(mode, "--path") == 0)
+        return use_path(with);
+    if (strcmp(mode, "--raised") == 0)
+        return is_missing("programs with raised rights start no kernel compiler") ? 0 : 1;
+    kc_use(limits);
+    if (strncmp(mode, "--use", 5) == 0)
+        return use_and_end(with, strcmp(mode, "--use-and-fork") == 0);
+    if (strcmp(mode, "--memory") == 0)
+        return use_too_much(with);
+    return strcmp(mode, "--closed") == 0            ? use_closed()
+           : strcmp(mode, "--missing") == 0         ? use_missing()
+           : strcmp(mode, "--hanging") == 0         ? use_beside_a_hanging_one()
+           : strcmp(mode, "--another-version") == 0 ? use_another_version()
+                                                    : use_forbidden();
 }
 
 int main(int n, char **args)
@@ -497,8 +642,10 @@ int main(int n, char **args)
         cmocka_unit_test(who_waits_learns_of_its_death),
         cmocka_unit_test(builds_of_several_threads_go_side_by_side),
         cmocka_unit_test(it_ends_with_the_program),
+        cmocka_unit_test(forked_children_do_not_keep_it),
         cmocka_unit_test(a_compiler_that_dies_is_a_build_failure),
         cmocka_unit_test(a_compiler_without_end_is_a_build_failure),
+        cmocka_unit_test(others_go_on_beside_a_build_that_hangs),
         cmocka_unit_test(a_compiler_without_memory_is_a_build_failure),
         cmocka_unit_test(no_signal_and_no_child_is_seen),
         cmocka_unit_test(it_inherits_nothing),
@@ -507,17 +654,14 @@ int main(int n, char **args)
         cmocka_unit_test(a_forked_child_is_told),
         cmocka_unit_test(where_programs_are_forbidden_it_says_so),
         cmocka_unit_test(where_it_is_missing_it_says_so),
+        cmocka_unit_test(another_version_is_told),
+        cmocka_unit_test(it_is_not_looked_for_in_path),
+        cmocka_unit_test(with_raised_rights_none_is_started),
     };
 
-    kc_use(limits);
     kc_use_no_cache();
-    if (n > 2 && strcmp(args[1], "--use") == 0)
-        return use_and_end(args[2]);
-    if (n > 2 && strcmp(args[1], "--memory") == 0)
-        return use_too_much(args[2]);
     if (n > 1)
-        return strcmp(args[1], "--closed") == 0    ? use_closed()
-               : strcmp(args[1], "--missing") == 0 ? use_missing()
-                                                   : use_forbidden();
+        return run_mode(args[1], n > 2 ? args[2] : "", limits);
+    kc_use(limits);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
