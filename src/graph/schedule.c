@@ -77,6 +77,13 @@ static void add_all(struct tsl_command *c, tsl_dependences *order, const tsl_dep
     }
 }
 
+/* An event of an in-order queue tells that all before it in its queue is complete, too. But a kernel of that queue
+ * touches only what the graph knows of, so that holds it up only by its data, as it does without the event. */
+static bool stands_for_all_before(const struct tsl_command *before, const struct tsl_command *c)
+{
+    return !before->kernel || !c->kernel || !c->in_order || before->stream != c->stream;
+}
+
 /* What a command's wait list, and the barrier before it, make its own operations wait for. */
 static void collect_order(struct tsl_command *c, tsl_dependences *order)
 {
@@ -86,7 +93,8 @@ static void collect_order(struct tsl_command *c, tsl_dependences *order)
         if (strict && before->status < 0)
             fail(c, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
         add_all(c, order, &before->own, strict);
-        add_all(c, order, &before->frontier, false);
+        if (stands_for_all_before(before, c))
+            add_all(c, order, &before->frontier, false);
     }
     if (c->in_order && c->stream->barrier)
         add_all(c, order, &c->stream->barrier->frontier, false);

@@ -366,9 +366,9 @@ static void place(struct tsl_placer *placer, const struct tsl_ask *ask, const st
     placement->run_ns = option->run_ns;
     placement->end_ns = (uint64_t)fmin(option->end_ns, NEVER_NS);
     decide_flags(placer, ask, option, placement);
+    /* As if it moved at once: until what it waits for is there, the link is free for others. */
     if (candidate->move_ns > 0)
-        load->link_free_ns =
-            fmax(fmax((double)ask->ready_ns, load->link_free_ns), (double)ask->now_ns) + candidate->move_ns;
+        load->link_free_ns = fmax(load->link_free_ns, (double)ask->now_ns) + candidate->move_ns;
     tsl_load_add(load, placement, ask->now_ns);
 }
 

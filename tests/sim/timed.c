@@ -45,6 +45,7 @@ void timed_begin(struct timed *t, const struct tsl_fake_member *members, unsigne
     tsl_members_register(&tsl_fake_driver);
     t->n_members = n;
     t->members = ~0u;
+    t->wait = NULL;
     assert_int_equal(tsl_context_create(NULL, 0, &device, 1, &t->context), CL_SUCCESS);
     assert_int_equal(tsl_queue_create(t->context, device, properties, NULL, 0, &t->queue), CL_SUCCESS);
     assert_int_equal(tsl_program_create_source(t->context, 1, &source, NULL, &t->program), CL_SUCCESS);
@@ -84,6 +85,9 @@ void timed_launch(struct timed *t, const char *name, size_t n_items, unsigned n_
     struct tsl_window window = {.work_dim = 1, .global_size = {n_items, 1, 1}, .whole = true};
     struct tsl_enqueue e = {.queue = t->queue, .type = CL_COMMAND_NDRANGE_KERNEL, .event = event};
     struct tsl_kernel *kernel;
+
+    e.n_wait = t->wait ? 1 : 0;
+    e.wait = &t->wait;
 
     assert_int_equal(tsl_kernel_create(t->program, name, &kernel), CL_SUCCESS);
     for (unsigned i = 0; i < n_buffers; i++)

@@ -17,6 +17,7 @@ struct timed {
     struct tsl_queue *queue;
     struct tsl_program *program;
     unsigned n_members, members; /* members: which may take the launches, a bit each */
+    struct tsl_event *wait;      /* what launches wait for, borrowed; NULL: nothing */
 };
 
 /* Kernels of the source are registered before. */
