@@ -3,6 +3,7 @@
  * they may have come from, in two processes of one run; times are the least of some rounds, results are compared. Not a
  * test.
  */
+#include "kernel_source.h"
 #include "measure.h"
 
 #include <CL/cl.h>
@@ -20,77 +21,6 @@
 #define LARGE  ((size_t)1 << 24) /* elements */
 #define ROUNDS 7
 #define SAMPLE 4096 /* results that are compared */
-
-static const char source[] =
-    "kernel void vector_add(global const float *a, global const float *b, global float *out, int n) {\n"
-    "  size_t i = get_global_id(0); out[i] = a[i] + b[i];\n"
-    "}\n"
-    "kernel void product(global const float *a, global const float *b, global float *out, int n) {\n"
-    "  int x = get_global_id(0), y = get_global_id(1); float sum = 0;\n"
-    "  for (int k = 0; k < n; k++) sum += a[y * n + k] * b[k * n + x];\n"
-    "  out[y * n + x] = sum;\n"
-    "}\n"
-    "kernel __attribute__((reqd_work_group_size(16, 16, 1)))\n"
-    "void tiled_product(global const float *a, global const float *b, global float *out, int n) {\n"
-    "  local float s[16][16], t[16][16];\n"
-    "  int x = get_global_id(0), y = get_global_id(1), i = get_local_id(0), j = get_local_id(1); float sum = 0;\n"
-    "  for (int k = 0; k < n; k += 16) {\n"
-    "    s[j][i] = a[y * n + k + i]; t[j][i] = b[(k + j) * n + x]; barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "    for (int m = 0; m < 16; m++) sum += s[j][m] * t[m][i];\n"
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "  }\n"
-    "  out[y * n + x] = sum;\n"
-    "}\n"
-    "float normal(float d) {\n"
-    "  float k = 1.0f / (1.0f + 0.2316419f * fabs(d));\n"
-    "  float c = 0.39894228f * exp(-0.5f * d * d) * k *\n"
-    "    (0.31938153f + k * (-0.356563782f + k * (1.781477937f + k * (-1.821255978f + k * 1.330274429f))));\n"
-    "  return d > 0 ? 1.0f - c : c;\n"
-    "}\n"
-    "kernel void black_scholes(global const float *a, global const float *b, global float *out, int n) {\n"
-    "  size_t i = get_global_id(0);\n"
-    "  float s = 5 + 25 * fabs(a[i]), x = 1 + 99 * fabs(b[i]), t = 0.25f + 9 * fabs(a[i] * b[i]), r = 0.02f, v = "
-    "0.3f;\n"
-    "  float root = sqrt(t), d = (log(s / x) + (r + 0.5f * v * v) * t) / (v * root), e = d - v * root;\n"
-    "  out[i] = s * normal(d) - x * exp(-r * t) * normal(e);\n"
-    "}\n"
-    "kernel void stencil(global const float *a, global const float *b, global float *out, int n) {\n"
-    "  int w = 4 * n, x = get_global_id(0), y = get_global_id(1);\n"
-    "  if (x == 0 || y == 0 || x == w - 1 || y == w - 1) { out[y * w + x] = a[y * w + x]; return; }\n"
-    "  out[y * w + x] = 0.2f * (a[y * w + x] + a[y * w + x - 1] + a[y * w + x + 1] + a[(y - 1) * w + x] +\n"
-    "                           a[(y + 1) * w + x]);\n"
-    "}\n"
-    "kernel void mandelbrot(global const float *a, global const float *b, global float *out, int n) {\n"
-    "  int x = get_global_id(0), y = get_global_id(1), i = 0;\n"
-    "  float cx = -2.2f + 3.0f * x / n, cy = -1.5f + 3.0f * y / n, zx = 0, zy = 0;\n"
-    "  for (; i < 2000 && zx * zx + zy * zy < 4; i++) { float t = zx * zx - zy * zy + cx; zy = 2 * zx * zy + cy; zx = "
-    "t; "
-    "}\n"
-    "  out[y * n + x] = i;\n"
-    "}\n"
-    "kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
-    "void reduction(global const float *a, global const float *b, global float *out, int n) {\n"
-    "  local float part[256]; int i = get_local_id(0);\n"
-    "  float sum = 0; for (int k = 0; k < 16; k++) sum += a[get_group_id(0) * 4096 + 256 * k + i];\n"
-    "  part[i] = sum; barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "  for (int s = 128; s > 0; s /= 2) { if (i < s) part[i] += part[i + s]; barrier(CLK_LOCAL_MEM_FENCE); }\n"
-    "  if (i == 0) out[get_group_id(0)] = part[0];\n"
-    "}\n"
-    "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
-    "kernel void bodies(global const float *a, global const float *b, global float *out, int n) {\n"
-    "  int i = get_global_id(0); double x = a[i], y = b[i], fx = 0, fy = 0;\n"
-    "  for (int k = 0; k < n; k++) {\n"
-    "    double dx = a[k] - x, dy = b[k] - y, r = rsqrt(dx * dx + dy * dy + 1e-3); fx += dx * r * r * r; fy += dy * r "
-    "* "
-    "r * r;\n"
-    "  }\n"
-    "  out[i] = fx + fy;\n"
-    "}\n"
-    "kernel void waves(global const float *a, global const float *b, global float *out, int n) {\n"
-    "  size_t i = get_global_id(0); float x = a[i] * 20, s = 0;\n"
-    "  for (int k = 0; k < 8; k++) s += sin(x + k) * cos(x - k) + pow(fabs(x) + k, 1.5f);\n"
-    "  out[i] = s;\n"
-    "}\n";
 
 static const struct {
     const char *name;
@@ -132,7 +62,7 @@ struct rig {
 static void set_up(struct rig *rig)
 {
     cl_platform_id platform;
-    const char *text = source;
+    const char *text = kernel_source;
     cl_int error;
     must(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
     must(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &rig->device, NULL), "clGetDeviceIDs");

@@ -1,7 +1,8 @@
 /*
- * What several members of one kind are worth: independent kernels of one in-order queue, copies from member to member,
- * and a chain of four matrix products, B[i] = A[i] C1 C2 C3 C4 and the norm of B[i] by a host task, once in one queue
- * of the virtual device, once as a pipeline over queues of its sub-devices. Run it with one member and with several
+ * What several members of one kind are worth: independent kernels of one in-order queue; transfers in both directions
+ * and kernels of another such queue, of the first member, alone and at once; copies from member to member; and a chain
+ * of four matrix products, B[i] = A[i] C1 C2 C3 C4 and the norm of B[i] by a host task, once in one queue of the
+ * virtual device, once as a pipeline over queues of its sub-devices. Run it with one member and with several
  * (TESELA_MEMBERS) and compare. Not a test.
  */
 #include "measure.h"
@@ -11,6 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define N_KERNELS   64
@@ -21,6 +23,8 @@
 #define N_STAGES    4
 #define N_CHAINS    16
 #define COPY_SIZE   ((size_t)1 << 30)
+#define WAY_SIZE    ((size_t)256 << 20)
+#define N_BUSY      8
 #define ROUNDS      5
 #define MAX_MEMBERS 8
 
@@ -130,6 +134,86 @@ static void independent(void)
     for (int i = 0; i < N_KERNELS; i++)
         clReleaseMemObject(mems[i]);
     clReleaseKernel(kernel);
+}
+
+/* ---- Both ways of the bus and the kernels ------------------------------------------------------------------------ */
+
+enum { UP = 1, DOWN = 2, KERNELS = 4, N_WAYS = 8 };
+
+static struct ways {
+    cl_kernel touch, busy;
+    cl_mem up, down, own, pinned[2];
+    char *host[2];
+} ways;
+
+static void launch_on(cl_kernel kernel, cl_mem mem, size_t n)
+{
+    must(clSetKernelArg(kernel, 0, sizeof(mem), &mem), "clSetKernelArg");
+    must(clEnqueueNDRangeKernel(rig.queues[0], kernel, 1, NULL, &n, NULL, 0, NULL, NULL), "a launch");
+}
+
+static void set_up_ways(void)
+{
+    const cl_int loops = N_LOOPS;
+    ways.touch = new_kernel("touch");
+    ways.busy = new_kernel("busy");
+    must(clSetKernelArg(ways.busy, 1, sizeof(loops), &loops), "clSetKernelArg");
+    ways.up = new_buffer(WAY_SIZE);
+    ways.down = new_buffer(WAY_SIZE);
+    ways.own = new_buffer(N_ITEMS * sizeof(float));
+    for (int i = 0; i < 2; i++) {
+        cl_int error;
+        ways.pinned[i] = clCreateBuffer(rig.context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, WAY_SIZE, NULL, &error);
+        must(error, "clCreateBuffer");
+        ways.host[i] = clEnqueueMapBuffer(rig.queues[0], ways.pinned[i], CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                          WAY_SIZE, 0, NULL, NULL, &error);
+        must(error, "clEnqueueMapBuffer");
+        memset(ways.host[i], i, WAY_SIZE);
+    }
+    launch_on(ways.touch, ways.up, WAY_SIZE / sizeof(float));
+}
+
+/* What is written is read by a kernel, so that it has to get there. */
+static double go(int which)
+{
+    launch_on(ways.touch, ways.down, WAY_SIZE / sizeof(float)); /* The member alone has what is to be read. */
+    finish_all();
+    double begin = now_ms();
+    if (which & UP) {
+        must(clEnqueueWriteBuffer(rig.queues[0], ways.up, CL_FALSE, 0, WAY_SIZE, ways.host[0], 0, NULL, NULL), "write");
+        launch_on(ways.touch, ways.up, 1);
+    }
+    if (which & DOWN)
+        must(clEnqueueReadBuffer(rig.queues[0], ways.down, CL_FALSE, 0, WAY_SIZE, ways.host[1], 0, NULL, NULL), "read");
+    for (int i = 0; which & KERNELS && i < N_BUSY; i++)
+        launch_on(ways.busy, ways.own, N_ITEMS);
+    finish_all();
+    return now_ms() - begin;
+}
+
+static void both_ways(void)
+{
+    double best[N_WAYS];
+    set_up_ways();
+    for (int which = 1; which < N_WAYS; which++)
+        best[which] = INFINITY;
+    for (int round = 0; round < ROUNDS; round++)
+        for (int which = 1; which < N_WAYS; which++)
+            best[which] = fmin(best[which], go(which));
+    printf("%zu MiB to the first member, as much from it, kernels: %.2f, %.2f, %.2f ms\n"
+           "... both ways %.2f ms, to it with kernels %.2f, from it with kernels %.2f, all at once in one queue %.2f\n",
+           WAY_SIZE >> 20, best[UP], best[DOWN], best[KERNELS], best[UP | DOWN], best[UP | KERNELS],
+           best[DOWN | KERNELS], best[UP | DOWN | KERNELS]);
+    for (int i = 0; i < 2; i++) {
+        must(clEnqueueUnmapMemObject(rig.queues[0], ways.pinned[i], ways.host[i], 0, NULL, NULL), "an unmap");
+        clReleaseMemObject(ways.pinned[i]);
+    }
+    finish_all();
+    clReleaseMemObject(ways.up);
+    clReleaseMemObject(ways.down);
+    clReleaseMemObject(ways.own);
+    clReleaseKernel(ways.touch);
+    clReleaseKernel(ways.busy);
 }
 
 /* ---- From member to member -------------------------------------------------------------------------------------- */
@@ -261,6 +345,7 @@ int main(void)
     set_up();
     printf("%u members\n", rig.n_members);
     independent();
+    both_ways();
     if (rig.n_members > 1)
         copies();
     chains();

@@ -487,21 +487,106 @@ static void unused_pieces_are_given_back(void **state)
 /* ---- The application's own CUDA -----------------------------------------------------------------------------------
  */
 
-static void the_applications_context_stays_current(void **state)
+static struct {
+    CUresult (*current)(CUcontext *context);
+    CUresult (*create)(CUcontext *context, unsigned flags, CUdevice device);
+    CUresult (*destroy)(CUcontext context);
+    CUresult (*alloc)(CUdeviceptr *address, size_t size); /* these only on a real GPU */
+    CUresult (*free)(CUdeviceptr address);
+    CUresult (*set)(CUdeviceptr address, unsigned value, size_t n);
+    CUresult (*get)(void *host, CUdeviceptr address, size_t size);
+} own;
+
+static void find_own(void)
 {
-    CUcontext mine, popped;
-    struct tsl_mem *mem;
+    const char *name = getenv("TESELA_CUDA_LIBRARY");
+    void *library = dlopen(name ? name : "libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+
+    assert_non_null(library);
+    *(void **)&own.current = dlsym(library, "cuCtxGetCurrent");
+    *(void **)&own.create = dlsym(library, "cuCtxCreate_v2");
+    *(void **)&own.destroy = dlsym(library, "cuCtxDestroy_v2");
+    *(void **)&own.alloc = dlsym(library, "cuMemAlloc_v2");
+    *(void **)&own.free = dlsym(library, "cuMemFree_v2");
+    *(void **)&own.set = dlsym(library, "cuMemsetD32_v2");
+    *(void **)&own.get = dlsym(library, "cuMemcpyDtoH_v2");
+    dlclose(library);
+    assert_non_null(own.current);
+}
+
+/* Is this context current, and, of a real GPU, does it compute? */
+static void expect_current(CUcontext context, CUdeviceptr address)
+{
+    CUcontext now = NULL;
+    unsigned value = 0;
+
+    assert_int_equal(own.current(&now), CUDA_SUCCESS);
+    assert_ptr_equal(now, context);
+    if (!address)
+        return;
+    assert_int_equal(own.set(address, 77, 256), CUDA_SUCCESS);
+    assert_int_equal(own.get(&value, address + 1020, sizeof(value)), CUDA_SUCCESS);
+    assert_int_equal(value, 77);
+}
+
+/* Each way into the driver, with what the application made current looked at behind each. */
+static void use_driver_beside(CUcontext context, CUdeviceptr address)
+{
+    size_t size = 4 << 20;
+    struct tsl_mem *mem = new_mem(size);
+    unsigned char *bytes = calloc(1, size);
+    struct tsl_dprogram *program;
+    struct tsl_dkernel *kernel;
+    struct tsl_bound_arg args[] = {mem_arg(mem), VALUE_ARG(int, 3)};
+    struct tsl_bound_args bound = bind(2, args);
+    struct tsl_window window = whole(64, 64);
+    struct tsl_fence *fence;
+
+    expect_current(context, address);
+    program = build_kernels(member);
+    kernel = new_kernel(program, "add_value");
+    expect_current(context, address);
+    put(mem, bytes, size);
+    expect_current(context, address);
+    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, &fence), CL_SUCCESS);
+    expect_current(context, address);
+    assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
+    expect_current(context, address);
+    get(mem, bytes, size);
+    expect_current(context, address);
+    assert_int_equal(bytes[0], 3);
+    finish(lane);
+    tsl_fence_unref(fence);
+    driver->kernel_free(kernel);
+    driver->program_free(program);
+    driver->mem_free(mem);
+    free(bytes);
+    expect_current(context, address);
+}
+
+static void the_applications_contexts_stay_current(void **state)
+{
+    CUdevice device = tsl_cuda_member(member)->gpu->device;
+    CUcontext primary, mine, popped;
+    CUdeviceptr address = 0;
 
     (void)state;
-    assert_int_equal(tsl_cu.cuDevicePrimaryCtxRetain(&mine, tsl_cuda_member(member)->gpu->device), CUDA_SUCCESS);
-    assert_int_equal(tsl_cu.cuCtxPushCurrent_v2(mine), CUDA_SUCCESS);
-    mem = new_mem(4096);
-    assert_int_equal(fill_ints(lane, mem, 1, 1024, NULL, NULL), CL_SUCCESS);
-    finish(lane);
-    driver->mem_free(mem);
+    find_own();
+    use_driver_beside(NULL, 0);
+    assert_int_equal(tsl_cu.cuDevicePrimaryCtxRetain(&primary, device), CUDA_SUCCESS);
+    assert_int_equal(tsl_cu.cuCtxPushCurrent_v2(primary), CUDA_SUCCESS);
+    use_driver_beside(primary, 0);
+    assert_int_equal(own.create(&mine, 0, device), CUDA_SUCCESS); /* and makes it current */
+    assert_ptr_not_equal(mine, primary);
+    if (!is_standin())
+        assert_int_equal(own.alloc(&address, 1024), CUDA_SUCCESS);
+    use_driver_beside(mine, address);
+    if (address)
+        assert_int_equal(own.free(address), CUDA_SUCCESS);
+    assert_int_equal(own.destroy(mine), CUDA_SUCCESS);
     assert_int_equal(tsl_cu.cuCtxPopCurrent_v2(&popped), CUDA_SUCCESS);
-    assert_ptr_equal(popped, mine);
-    tsl_cu.cuDevicePrimaryCtxRelease_v2(tsl_cuda_member(member)->gpu->device);
+    assert_ptr_equal(popped, primary);
+    tsl_cu.cuDevicePrimaryCtxRelease_v2(device);
 }
 
 int main(void)
@@ -521,7 +606,7 @@ int main(void)
         cmocka_unit_test(binaries_come_back_and_damaged_ones_are_refused),
         cmocka_unit_test(ptx_that_is_none_is_told_of),
         cmocka_unit_test(unused_pieces_are_given_back),
-        cmocka_unit_test(the_applications_context_stays_current),
+        cmocka_unit_test(the_applications_contexts_stay_current),
     };
 
     return cmocka_run_group_tests_name("cuda", tests, open_member, close_member);

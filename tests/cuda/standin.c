@@ -793,6 +793,32 @@ CUresult cuCtxGetCurrent(CUcontext *context)
     return CUDA_SUCCESS;
 }
 
+/* A context of the application's own: nothing works in it here. */
+EXPORT CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device);
+CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
+{
+    struct CUctx_st *made = calloc(1, sizeof(*made));
+
+    (void)flags;
+    if (!made)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    made->device = device;
+    *context = made;
+    return cuCtxPushCurrent_v2(made);
+}
+
+EXPORT CUresult cuCtxDestroy_v2(CUcontext context);
+CUresult cuCtxDestroy_v2(CUcontext context)
+{
+    CUcontext top = NULL;
+
+    cuCtxGetCurrent(&top);
+    if (top == context)
+        cuCtxPopCurrent_v2(&top);
+    free(context);
+    return CUDA_SUCCESS;
+}
+
 /* ---- CUDA: streams and events -------------------------------------------------------------------------------------
  */
 
