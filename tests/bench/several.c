@@ -1,6 +1,6 @@
 /*
  * What several members of one kind are worth: independent kernels of one in-order queue; transfers in both directions
- * and kernels of another such queue, of the first member, alone and at once; copies from member to member; and a chain
+ * and kernels, of three queues of the first member, alone and at once; copies from member to member; and a chain
  * of four matrix products, B[i] = A[i] C1 C2 C3 C4 and the norm of B[i] by a host task, once in one queue of the
  * virtual device, once as a pipeline over queues of its sub-devices. Run it with one member and with several
  * (TESELA_MEMBERS) and compare. Not a test.
@@ -141,20 +141,26 @@ static void independent(void)
 enum { UP = 1, DOWN = 2, KERNELS = 4, N_WAYS = 8 };
 
 static struct ways {
+    cl_command_queue queues[3]; /* of the first member: up, down, kernels */
     cl_kernel touch, busy;
     cl_mem up, down, own, pinned[2];
     char *host[2];
 } ways;
 
-static void launch_on(cl_kernel kernel, cl_mem mem, size_t n)
+static void launch_on(cl_command_queue queue, cl_kernel kernel, cl_mem mem, size_t n)
 {
     must(clSetKernelArg(kernel, 0, sizeof(mem), &mem), "clSetKernelArg");
-    must(clEnqueueNDRangeKernel(rig.queues[0], kernel, 1, NULL, &n, NULL, 0, NULL, NULL), "a launch");
+    must(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &n, NULL, 0, NULL, NULL), "a launch");
 }
 
 static void set_up_ways(void)
 {
     const cl_int loops = N_LOOPS;
+    cl_int error;
+    for (int i = 0; i < 3; i++) {
+        ways.queues[i] = clCreateCommandQueueWithProperties(rig.context, rig.members[0], NULL, &error);
+        must(error, "a queue of a sub-device");
+    }
     ways.touch = new_kernel("touch");
     ways.busy = new_kernel("busy");
     must(clSetKernelArg(ways.busy, 1, sizeof(loops), &loops), "clSetKernelArg");
@@ -162,32 +168,45 @@ static void set_up_ways(void)
     ways.down = new_buffer(WAY_SIZE);
     ways.own = new_buffer(N_ITEMS * sizeof(float));
     for (int i = 0; i < 2; i++) {
-        cl_int error;
         ways.pinned[i] = clCreateBuffer(rig.context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, WAY_SIZE, NULL, &error);
         must(error, "clCreateBuffer");
-        ways.host[i] = clEnqueueMapBuffer(rig.queues[0], ways.pinned[i], CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+        ways.host[i] = clEnqueueMapBuffer(ways.queues[0], ways.pinned[i], CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
                                           WAY_SIZE, 0, NULL, NULL, &error);
         must(error, "clEnqueueMapBuffer");
         memset(ways.host[i], i, WAY_SIZE);
     }
-    launch_on(ways.touch, ways.up, WAY_SIZE / sizeof(float));
+}
+
+static void finish_ways(void)
+{
+    for (int i = 0; i < 3; i++)
+        must(clFinish(ways.queues[i]), "clFinish");
+}
+
+static void flush_ways(void)
+{
+    for (int i = 0; i < 3; i++)
+        must(clFlush(ways.queues[i]), "clFlush");
 }
 
 /* What is written is read by a kernel, so that it has to get there. */
 static double go(int which)
 {
-    launch_on(ways.touch, ways.down, WAY_SIZE / sizeof(float)); /* The member alone has what is to be read. */
-    finish_all();
+    launch_on(ways.queues[1], ways.touch, ways.down, WAY_SIZE / sizeof(float)); /* Nobody else has what is read. */
+    finish_ways();
     double begin = now_ms();
     if (which & UP) {
-        must(clEnqueueWriteBuffer(rig.queues[0], ways.up, CL_FALSE, 0, WAY_SIZE, ways.host[0], 0, NULL, NULL), "write");
-        launch_on(ways.touch, ways.up, 1);
+        must(clEnqueueWriteBuffer(ways.queues[0], ways.up, CL_FALSE, 0, WAY_SIZE, ways.host[0], 0, NULL, NULL),
+             "write");
+        launch_on(ways.queues[0], ways.touch, ways.up, 1);
     }
     if (which & DOWN)
-        must(clEnqueueReadBuffer(rig.queues[0], ways.down, CL_FALSE, 0, WAY_SIZE, ways.host[1], 0, NULL, NULL), "read");
+        must(clEnqueueReadBuffer(ways.queues[1], ways.down, CL_FALSE, 0, WAY_SIZE, ways.host[1], 0, NULL, NULL),
+             "read");
     for (int i = 0; which & KERNELS && i < N_BUSY; i++)
-        launch_on(ways.busy, ways.own, N_ITEMS);
-    finish_all();
+        launch_on(ways.queues[2], ways.busy, ways.own, N_ITEMS);
+    flush_ways();
+    finish_ways();
     return now_ms() - begin;
 }
 
@@ -201,14 +220,16 @@ static void both_ways(void)
         for (int which = 1; which < N_WAYS; which++)
             best[which] = fmin(best[which], go(which));
     printf("%zu MiB to the first member, as much from it, kernels: %.2f, %.2f, %.2f ms\n"
-           "... both ways %.2f ms, to it with kernels %.2f, from it with kernels %.2f, all at once in one queue %.2f\n",
+           "... both ways %.2f ms, to it with kernels %.2f, from it with kernels %.2f, all at once %.2f\n",
            WAY_SIZE >> 20, best[UP], best[DOWN], best[KERNELS], best[UP | DOWN], best[UP | KERNELS],
            best[DOWN | KERNELS], best[UP | DOWN | KERNELS]);
     for (int i = 0; i < 2; i++) {
-        must(clEnqueueUnmapMemObject(rig.queues[0], ways.pinned[i], ways.host[i], 0, NULL, NULL), "an unmap");
+        must(clEnqueueUnmapMemObject(ways.queues[0], ways.pinned[i], ways.host[i], 0, NULL, NULL), "an unmap");
         clReleaseMemObject(ways.pinned[i]);
     }
-    finish_all();
+    finish_ways();
+    for (int i = 0; i < 3; i++)
+        clReleaseCommandQueue(ways.queues[i]);
     clReleaseMemObject(ways.up);
     clReleaseMemObject(ways.down);
     clReleaseMemObject(ways.own);
