@@ -11,26 +11,34 @@
  */
 #include "cuda_bridge/internal.h"
 
+#include "driver/box.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_THREADS 8
+#define MAX_THREADS 12
 #define SLOT_SIZE   ((size_t)4 << 20)
 #define CHUNK_MIN   ((size_t)256 << 10)
+#define SMALL_MAX   ((size_t)1 << 20) /* chunks at the ends of large transfers: less costs more than it gains */
+#define CHUNK_UNIT  ((size_t)64 << 10)
 
-/* How often idle threads look whether a transfer can begin. */
+/* Who looks whether a transfer can begin does so without a pause at first, then so often. */
+#define SPIN_NS 20000
 #define LOOK_NS 100000
 
 struct job {
     struct tsl_cuda_lane *lane; /* a reference, which tsl_cuda_lane_piped() drops */
     struct tsl_copy copy;
-    CUevent after;                /* behind what the lane's stream had before: nothing begins until it is there */
-    bool begun;                   /* it is there */
+    CUevent after;            /* behind what the lane's stream had before: nothing begins until it is there */
+    bool looked, begun;       /* whether that was asked, and it is there */
+    size_t size, taken, left; /* bytes: of all, in chunks that a thread has or had, not known to have arrived */
+    bool linear;              /* chunks are ranges of bytes, of `least` or more; else of rows: */
+    size_t least;
     size_t width, rows;           /* of a chunk, at most */
     size_t n_columns, n_row_sets; /* chunks of a slice are n_columns * n_row_sets */
-    size_t n_chunks, n_taken, n_left;
+    size_t n_chunks, n_taken;
     cl_int error;
     TAILQ_ENTRY(job) link; /* while chunks are left to take */
 };
@@ -40,7 +48,7 @@ struct slot {
     CUevent event;     /* of the pipeline's member */
     CUevent far_event; /* of the other device of a transfer between two; NULL: none */
     struct job *job;   /* NULL: free */
-    size_t chunk;
+    struct tsl_copy part;
 };
 
 /* A stream of another member, while chunks from or to it are on their way. */
@@ -63,6 +71,7 @@ struct tsl_cuda_pipeline {
     struct tsl_lock lock; /* guards the jobs and their counts */
     pthread_cond_t wake;
     TAILQ_HEAD(, job) jobs;
+    bool looking; /* a thread looks now and then whether one can begin; the others sleep */
     bool closing;
     unsigned n_workers;
     struct worker workers[MAX_THREADS];
@@ -76,24 +85,43 @@ static size_t ceil_div(size_t a, size_t b)
     return (a + b - 1) / b;
 }
 
-/* Small enough that every thread gets two, large enough to be worth it. */
-static size_t chunk_size(size_t size, unsigned n_workers)
+static size_t bytes_of(const struct tsl_copy *copy)
 {
-    size_t chunk = size / (2 * n_workers) / 65536 * 65536;
+    return copy->region[0] * copy->region[1] * copy->region[2];
+}
 
-    return chunk < CHUNK_MIN ? CHUNK_MIN : chunk > SLOT_SIZE ? SLOT_SIZE : chunk;
+static size_t in_bounds(size_t chunk, size_t least, size_t most)
+{
+    chunk = chunk / CHUNK_UNIT * CHUNK_UNIT;
+    return chunk < least ? least : chunk > most ? most : chunk;
+}
+
+/* Chunks get smaller towards the end, so that no thread is left with a large one when the others have nothing to do;
+ * less so those that the host fills, which the bus brings away by itself. But those are small at the beginning, as the
+ * bus waits for the first. */
+static size_t next_size(const struct job *job, unsigned n_workers)
+{
+    size_t rest = job->size - job->taken, size = rest / n_workers / (job->copy.src.mem ? 2 : 1);
+    size_t first = job->copy.src.mem ? SLOT_SIZE : job->least + job->taken / n_workers;
+
+    size = in_bounds(size < first ? size : first, job->least, SLOT_SIZE);
+    return size < rest ? size : rest;
 }
 
 static void cut(struct job *job, unsigned n_workers)
 {
     const size_t *region = job->copy.region;
-    size_t chunk = chunk_size(region[0] * region[1] * region[2], n_workers);
+    size_t chunk;
 
+    job->size = job->left = bytes_of(&job->copy);
+    job->linear = tsl_copy_is_linear(&job->copy);
+    job->least = in_bounds(job->size / 16, CHUNK_MIN, SMALL_MAX);
+    chunk = in_bounds(job->size / (2 * n_workers), CHUNK_MIN, SLOT_SIZE);
     job->width = region[0] < chunk ? region[0] : chunk;
     job->rows = chunk / job->width < region[1] ? chunk / job->width : region[1];
     job->n_columns = ceil_div(region[0], job->width);
     job->n_row_sets = ceil_div(region[1], job->rows);
-    job->n_chunks = job->n_left = job->n_columns * job->n_row_sets * region[2];
+    job->n_chunks = job->n_columns * job->n_row_sets * region[2];
 }
 
 /* A chunk as a copy of its own, of rows in one slice. */
@@ -109,6 +137,26 @@ static struct tsl_copy chunk_of(const struct job *job, size_t chunk)
     part.region[2] = 1;
     part.dst.offset += x + y * part.dst.row_pitch + slice * part.dst.slice_pitch;
     part.src.offset += x + y * part.src.row_pitch + slice * part.src.slice_pitch;
+    return part;
+}
+
+static struct tsl_copy range_of(const struct job *job, size_t size)
+{
+    struct tsl_copy part = job->copy;
+
+    part.region[0] = size;
+    part.region[1] = part.region[2] = 1;
+    part.dst.offset += job->taken;
+    part.src.offset += job->taken;
+    return part;
+}
+
+/* The next one, which is there. */
+static struct tsl_copy take(struct job *job, unsigned n_workers)
+{
+    struct tsl_copy part = job->linear ? range_of(job, next_size(job, n_workers)) : chunk_of(job, job->n_taken++);
+
+    job->taken += bytes_of(&part);
     return part;
 }
 
@@ -204,16 +252,16 @@ static CUresult begin_both(struct worker *w, struct slot *slot, const struct tsl
 
 static CUresult begin_chunk(struct worker *w, struct slot *slot)
 {
-    struct tsl_copy part = chunk_of(slot->job, slot->chunk);
-    struct tsl_place side = packed(slot->host, &part);
+    const struct tsl_copy *part = &slot->part;
+    struct tsl_place side = packed(slot->host, part);
     CUresult result;
 
-    if (part.src.mem && part.dst.mem)
-        return begin_both(w, slot, &part);
-    if (!part.src.mem)
-        tsl_cuda_pack(slot->host, &part.src, part.region);
-    result = part.src.mem ? tsl_cuda_copy_box(&side, &part.src, part.region, w->stream)
-                          : tsl_cuda_copy_box(&part.dst, &side, part.region, w->stream);
+    if (part->src.mem && part->dst.mem)
+        return begin_both(w, slot, part);
+    if (!part->src.mem)
+        tsl_cuda_pack(slot->host, &part->src, part->region);
+    result = part->src.mem ? tsl_cuda_copy_box(&side, &part->src, part->region, w->stream)
+                           : tsl_cuda_copy_box(&part->dst, &side, part->region, w->stream);
     return result ? result : tsl_cu.cuEventRecord(slot->event, w->stream);
 }
 
@@ -225,7 +273,7 @@ static void finish_job(struct tsl_cuda_pipeline *p, struct job *job)
 }
 
 /* One chunk less; the last one ends the job. */
-static void count_down(struct tsl_cuda_pipeline *p, struct job *job, CUresult result)
+static void count_down(struct tsl_cuda_pipeline *p, struct job *job, size_t size, CUresult result)
 {
     cl_int error = tsl_cuda_error(p->member, result);
     bool last;
@@ -233,7 +281,8 @@ static void count_down(struct tsl_cuda_pipeline *p, struct job *job, CUresult re
     tsl_lock_take(&p->lock);
     if (error && !job->error)
         job->error = error;
-    last = --job->n_left == 0;
+    job->left -= size;
+    last = job->left == 0;
     tsl_lock_give(&p->lock);
     if (last)
         finish_job(p, job);
@@ -241,40 +290,49 @@ static void count_down(struct tsl_cuda_pipeline *p, struct job *job, CUresult re
 
 static void end_chunk(struct worker *w, struct slot *slot)
 {
-    struct tsl_copy part = chunk_of(slot->job, slot->chunk);
-    bool ends_far = part.dst.mem && part.dst.mem->member != &w->pipeline->member->base;
+    const struct tsl_copy *part = &slot->part;
+    bool ends_far = part->dst.mem && part->dst.mem->member != &w->pipeline->member->base;
     CUresult result = tsl_cu.cuEventSynchronize(ends_far ? slot->far_event : slot->event);
     struct job *job = slot->job;
 
-    if (!result && part.src.mem && !part.dst.mem)
-        tsl_cuda_unpack(&part.dst, slot->host, part.region);
+    if (!result && part->src.mem && !part->dst.mem)
+        tsl_cuda_unpack(&part->dst, slot->host, part->region);
     slot->job = NULL;
     if (!w->slots[0].job && !w->slots[1].job) /* Before anybody may close the other member. */
         drop_far(w);
-    count_down(w->pipeline, job, result);
+    count_down(w->pipeline, job, bytes_of(part), result);
 }
 
 /* Has all that came before it in its lane ended? A worker's stream never waits: transfers of other lanes would stand
  * behind. */
-static bool has_begun(struct job *job)
+static bool has_begun(struct tsl_cuda_pipeline *p, struct job *job) TSL_REQUIRES(p->lock)
 {
-    if (!job->begun)
+    uint64_t until = job->begun || job->looked ? 0 : tsl_clock_ns() + SPIN_NS;
+
+    if (job->begun)
+        return true;
+    do
         job->begun = tsl_cu.cuEventQuery(job->after) != CUDA_ERROR_NOT_READY;
+    while (!job->begun && tsl_clock_ns() < until);
+    job->looked = true;
+    if (job->begun)
+        pthread_cond_broadcast(&p->wake);
     return job->begun;
 }
 
 /* The next chunk that nobody has. *waiting: there are jobs that can't begin yet. */
-static struct job *take_chunk_locked(struct tsl_cuda_pipeline *p, size_t *chunk, bool *waiting) TSL_REQUIRES(p->lock)
+static struct job *take_chunk_locked(struct tsl_cuda_pipeline *p, struct tsl_copy *part, bool *waiting)
+    TSL_REQUIRES(p->lock)
 {
     struct job *job = TAILQ_FIRST(&p->jobs);
 
     *waiting = job != NULL;
-    while (job && !has_begun(job))
+    while (job && !has_begun(p, job))
         job = TAILQ_NEXT(job, link);
     if (!job)
         return NULL;
-    *chunk = job->n_taken++;
-    if (job->n_taken == job->n_chunks)
+    *part = take(job, p->n_workers);
+    if (job->taken == job->size)
         TAILQ_REMOVE(&p->jobs, job, link);
     return job;
 }
@@ -283,10 +341,11 @@ static void pause_locked(struct tsl_cuda_pipeline *p, bool waiting) TSL_REQUIRES
 {
     struct timespec until;
 
-    if (!waiting) {
+    if (!waiting || p->looking) {
         tsl_lock_wait(&p->lock, &p->wake);
         return;
     }
+    p->looking = true;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += LOOK_NS;
     if (until.tv_nsec >= 1000000000) {
@@ -294,22 +353,23 @@ static void pause_locked(struct tsl_cuda_pipeline *p, bool waiting) TSL_REQUIRES
         until.tv_sec++;
     }
     pthread_cond_timedwait(&p->wake, &p->lock.mutex, &until);
+    p->looking = false;
 }
 
 /* What to do next: a chunk; else, if `busy`, NULL at once; else it waits. False: it is to end. */
-static bool next_chunk(struct tsl_cuda_pipeline *p, bool busy, struct job **job, size_t *chunk)
+static bool next_chunk(struct tsl_cuda_pipeline *p, bool busy, struct job **job, struct tsl_copy *part)
 {
     bool go, waiting;
 
     tsl_lock_take(&p->lock);
-    while (!(*job = take_chunk_locked(p, chunk, &waiting)) && !busy && !p->closing)
+    while (!(*job = take_chunk_locked(p, part, &waiting)) && !busy && !p->closing)
         pause_locked(p, waiting);
     go = *job || busy;
     tsl_lock_give(&p->lock);
     return go;
 }
 
-static void work_on(struct worker *w, struct job *job, size_t chunk)
+static void work_on(struct worker *w, struct job *job, const struct tsl_copy *part)
 {
     struct slot *slot = &w->slots[w->next];
     CUresult result;
@@ -317,14 +377,14 @@ static void work_on(struct worker *w, struct job *job, size_t chunk)
     if (slot->job)
         end_chunk(w, slot);
     slot->job = job;
-    slot->chunk = chunk;
+    slot->part = *part;
     result = begin_chunk(w, slot);
     if (result) {
         tsl_cu.cuStreamSynchronize(w->stream);
         if (w->far.stream)
             tsl_cu.cuStreamSynchronize(w->far.stream);
         slot->job = NULL;
-        count_down(w->pipeline, job, result);
+        count_down(w->pipeline, job, bytes_of(part), result);
         return;
     }
     w->next ^= 1;
@@ -335,14 +395,14 @@ static void *run(void *arg)
     struct worker *w = arg;
     struct tsl_cuda_pipeline *p = w->pipeline;
     struct job *job;
-    size_t chunk;
+    struct tsl_copy part;
 
     tsl_cu.cuCtxPushCurrent_v2(p->member->context);
-    while (next_chunk(p, w->slots[0].job || w->slots[1].job, &job, &chunk)) {
+    while (next_chunk(p, w->slots[0].job || w->slots[1].job, &job, &part)) {
         struct slot *older = &w->slots[w->next];
 
         if (job)
-            work_on(w, job, chunk);
+            work_on(w, job, &part);
         else if (older->job)
             end_chunk(w, older);
         else
