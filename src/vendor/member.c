@@ -129,7 +129,7 @@ cl_int tsl_vendor_info(const struct tsl_path *path, cl_device_info param, size_t
     struct tsl_vendor_device *device = path->priv;
     cl_int error;
 
-    if (device->quirks.no_builtins &&
+    if ((device->quirks.no_builtins || !device->cl.clCreateProgramWithBuiltInKernels) &&
         (param == CL_DEVICE_BUILT_IN_KERNELS || param == CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION))
         return CL_INVALID_VALUE;
     if (param == CL_DEVICE_IL_VERSION && !device->cl.clCreateProgramWithIL)

@@ -97,6 +97,16 @@ char *tsl_vendor_build_log(struct tsl_vendor_member *m, cl_program program)
     return log;
 }
 
+/* Built-in kernels: some vendors want a build, others take them for built and refuse it. Whether the kernels are
+ * there is seen as they are made. */
+static cl_int build_created(struct tsl_vendor_member *m, const struct tsl_program_input *input, const char *options,
+                            cl_program program)
+{
+    cl_int error = m->cl->clBuildProgram(program, 1, &m->device->id, options, NULL, NULL);
+
+    return input->kind == TSL_PROGRAM_BUILTIN ? CL_SUCCESS : error;
+}
+
 cl_int tsl_vendor_build_one(struct tsl_vendor_member *m, const struct tsl_program_input *input,
                             const char *more_options, cl_program *program, char **log)
 {
@@ -107,7 +117,7 @@ cl_int tsl_vendor_build_one(struct tsl_vendor_member *m, const struct tsl_progra
         return CL_OUT_OF_HOST_MEMORY;
     *program = tsl_vendor_create_program(m, input, &error);
     if (*program) {
-        error = m->cl->clBuildProgram(*program, 1, &m->device->id, options, NULL, NULL);
+        error = build_created(m, input, options, *program);
         free(*log);
         *log = tsl_vendor_build_log(m, *program);
     }

@@ -556,6 +556,49 @@ static void bare_bytes_go_to_those_that_take_them(void **state)
     clReleaseContext(context);
 }
 
+/* What boards have without a binary runs on them alone, and nobody builds it; PoCL has none such. Boards of before
+ * OpenCL 1.2 have no such call, whatever they name. */
+static void built_in_kernels_run_on_the_boards(void **state)
+{
+    unsigned before[2] = {runs("triple", "hardware"), runs("triple", "emulation")};
+    const bool old = getenv("FPGA_VERSION") != NULL;
+    cl_device_id device = our_device();
+    cl_context context = make_context();
+    cl_command_queue queue = queue_of(context, device);
+    cl_mem a = make_buffer(context, CL_MEM_READ_WRITE, N * sizeof(int));
+    const int one = 1;
+    char names[64] = "?";
+    cl_program program;
+    cl_kernel triple;
+
+    (void)state;
+    assert_int_equal(clGetDeviceInfo(device, CL_DEVICE_BUILT_IN_KERNELS, sizeof names, names, NULL), CL_SUCCESS);
+    assert_string_equal(names, old ? "" : "triple");
+    if (old) {
+        assert_refused(CL_INVALID_VALUE, clCreateProgramWithBuiltInKernels(context, 1, &device, "triple", err));
+    } else {
+        program = clCreateProgramWithBuiltInKernels(context, 1, &device, "triple", NULL);
+        assert_non_null(program);
+        triple = kernel_of(program, "triple");
+        set_args(triple, 1, &a);
+        assert_int_equal(clEnqueueFillBuffer(queue, a, &one, sizeof one, 0, N * sizeof(int), 0, NULL, NULL),
+                         CL_SUCCESS);
+        for (int i = 0; i < 6; i++)
+            run(queue, triple);
+        must_hold(queue, a, 729);
+        assert_int_equal(runs("triple", "hardware"), before[0] + 3);
+        assert_int_equal(runs("triple", "emulation"), before[1] + 3);
+        clReleaseKernel(triple);
+        clReleaseProgram(program);
+    }
+    clReleaseMemObject(a);
+    clReleaseCommandQueue(queue);
+    clReleaseContext(context);
+    context = context_of(1, &members[POCL]);
+    assert_refused(CL_INVALID_VALUE, clCreateProgramWithBuiltInKernels(context, 1, &members[POCL], "triple", err));
+    clReleaseContext(context);
+}
+
 /* Between members and the host, and between a board and memory of the application that is not aligned: by addresses
  * that the DMA takes. */
 static void transfers_are_aligned(void **state)
@@ -796,6 +839,7 @@ int main(void)
         cmocka_unit_test(parts_are_linked_everywhere),
         cmocka_unit_test(a_board_alone_links_what_is_there),
         cmocka_unit_test(bare_bytes_go_to_those_that_take_them),
+        cmocka_unit_test(built_in_kernels_run_on_the_boards),
         cmocka_unit_test(transfers_are_aligned),
         cmocka_unit_test(transfers_of_a_board_alone_are_aligned),
         cmocka_unit_test(events_go_over_both),

@@ -229,7 +229,7 @@ static cl_int device_text(cl_device_id device, cl_device_info param, size_t size
     case CL_DEVICE_EXTENSIONS:
         return give_text("cl_khr_byte_addressable_store", size, value, size_ret);
     case CL_DEVICE_BUILT_IN_KERNELS:
-        return give_text("", size, value, size_ret);
+        return give_text(FPGA_BUILT_IN, size, value, size_ret);
     default:
         return CL_INVALID_VALUE;
     }
@@ -445,6 +445,24 @@ static cl_program CL_API_CALL program_with_binary(cl_context context, cl_uint n,
     return made(program, result, error);
 }
 
+/* Executable at once, as the specification says. */
+static cl_program CL_API_CALL program_with_built_ins(cl_context context, cl_uint n, const cl_device_id *ids,
+                                                     const char *names, cl_int *error)
+{
+    cl_program program;
+
+    if (n != 1 || ids[0] != context->device)
+        return made(NULL, CL_INVALID_DEVICE, error);
+    if (strcmp(names, FPGA_BUILT_IN) != 0)
+        return made(NULL, CL_INVALID_VALUE, error);
+    program = new_program(context);
+    if (program) {
+        program->designs[program->n_designs++] = fpga_design_of(names);
+        program->built = true;
+    }
+    return made(program, CL_SUCCESS, error);
+}
+
 static cl_int CL_API_CALL release_program(cl_program program)
 {
     return release(program, FPGA_PROGRAM, CL_INVALID_PROGRAM);
@@ -456,6 +474,8 @@ static cl_int CL_API_CALL build_program(cl_program program, cl_uint n, const cl_
     (void)n, (void)ids, (void)options, (void)fn, (void)arg;
     if (!fpga_is(program, FPGA_PROGRAM))
         return CL_INVALID_PROGRAM;
+    if (program->built && !program->binary)
+        return CL_INVALID_OPERATION; /* built-in kernels */
     program->built = program->binary != NULL;
     return program->built ? CL_SUCCESS : CL_COMPILER_NOT_AVAILABLE;
 }
@@ -489,7 +509,8 @@ static cl_int CL_API_CALL get_program_info(cl_program program, cl_program_info p
     case CL_PROGRAM_BINARY_SIZES:
         return GIVE(size_t, program->size);
     case CL_PROGRAM_BINARIES:
-        memcpy(*(unsigned char **)value, program->binary, program->size);
+        if (program->size)
+            memcpy(*(unsigned char **)value, program->binary, program->size);
         return CL_SUCCESS;
     case CL_PROGRAM_NUM_KERNELS:
         return GIVE(size_t, program->n_designs);
@@ -882,6 +903,7 @@ const cl_icd_dispatch fpga_dispatch = {
     .clReleaseSampler = release_sampler,
     .clCreateProgramWithSource = program_with_source,
     .clCreateProgramWithBinary = program_with_binary,
+    .clCreateProgramWithBuiltInKernels = program_with_built_ins,
     .clReleaseProgram = release_program,
     .clBuildProgram = build_program,
     .clCompileProgram = compile_program,

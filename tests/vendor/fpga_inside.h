@@ -154,7 +154,12 @@ cl_int fpga_enqueue(cl_event command, cl_uint n, const cl_event *waits, bool blo
 void fpga_start_thread_locked(cl_device_id device);
 cl_ulong fpga_now(void);
 
-/* fpga_kernels.c. parse: false: these bytes are no binary for a device of that mode. */
+/* What all boards have without a binary. */
+#define FPGA_BUILT_IN "triple"
+
+/* fpga_kernels.c. design_of: NULL: there is no such kernel. parse: false: these bytes are no binary for a device of
+ * that mode. */
+const struct fpga_design *fpga_design_of(const char *name);
 bool fpga_parse(const char *mode, cl_program program);
 void fpga_count_run(const char *kernel, const char *mode);
 

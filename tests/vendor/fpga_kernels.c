@@ -60,7 +60,7 @@ static const struct fpga_design designs[] = {
 /* ---- Binaries -----------------------------------------------------------------------------------------------------
  */
 
-static const struct fpga_design *find(const char *name)
+const struct fpga_design *fpga_design_of(const char *name)
 {
     for (size_t i = 0; i < N_DESIGNS; i++)
         if (!strcmp(designs[i].name, name))
@@ -76,7 +76,7 @@ static bool read_line(const char *mode, cl_program program, const char *line, bo
         *has_mode = true;
         return !strcmp(line + 5, mode);
     }
-    design = strncmp(line, "kernel ", 7) ? NULL : find(line + 7);
+    design = strncmp(line, "kernel ", 7) ? NULL : fpga_design_of(line + 7);
     if (!design || program->n_designs == FPGA_KERNELS)
         return false;
     program->designs[program->n_designs++] = design;
@@ -111,7 +111,7 @@ static unsigned counts[N_DESIGNS][2]; /* guarded by the lock */
 
 static unsigned *count_of(const char *kernel, const char *mode)
 {
-    const struct fpga_design *design = find(kernel);
+    const struct fpga_design *design = fpga_design_of(kernel);
 
     return design ? &counts[design - designs][!strcmp(mode, "hardware")] : NULL;
 }
