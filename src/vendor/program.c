@@ -97,14 +97,13 @@ char *tsl_vendor_build_log(struct tsl_vendor_member *m, cl_program program)
     return log;
 }
 
-/* Built-in kernels: some vendors want a build, others take them for built and refuse it. Whether the kernels are
- * there is seen as they are made. */
+/* Built-in kernels: some vendors want a build, others take them for built and refuse it. */
 static cl_int build_created(struct tsl_vendor_member *m, const struct tsl_program_input *input, const char *options,
                             cl_program program)
 {
     cl_int error = m->cl->clBuildProgram(program, 1, &m->device->id, options, NULL, NULL);
 
-    return input->kind == TSL_PROGRAM_BUILTIN ? CL_SUCCESS : error;
+    return input->kind == TSL_PROGRAM_BUILTIN && error == CL_INVALID_OPERATION ? CL_SUCCESS : error;
 }
 
 cl_int tsl_vendor_build_one(struct tsl_vendor_member *m, const struct tsl_program_input *input,
