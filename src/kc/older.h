@@ -41,6 +41,17 @@ LLVMBool LLVMGetNSW(LLVMValueRef instruction);
 
 #endif
 
+#if LLVM_VERSION_MAJOR < 18
+
+/* It doesn't know. */
+static inline LLVMBool LLVMGetNNeg(LLVMValueRef instruction)
+{
+    (void)instruction;
+    return 0;
+}
+
+#endif
+
 #ifdef __cplusplus
 }
 #endif

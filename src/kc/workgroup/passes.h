@@ -27,4 +27,9 @@ void kc_wg_guard_splats(LLVMModuleRef module);
  * the code is written once more for that case: a stencil takes an eighth less. */
 void kc_wg_part_full_masks(LLVMModuleRef module);
 
+/* Where lanes gather by indices that LLVM knows not to be negative, it has lost their sign; x86 takes sixteen indices
+ * of 32 bits at once only if they have one, else of 64 and eight: a convolution takes a tenth longer. The last of all,
+ * as LLVM's passes would undo it. */
+void kc_wg_sign_indices(LLVMModuleRef module);
+
 #endif
