@@ -32,7 +32,7 @@ struct job {
     struct tsl_cuda_lane *lane; /* a reference, which tsl_cuda_lane_piped() drops */
     struct tsl_copy copy;
     CUevent after;            /* behind what the lane's stream had before: nothing begins until it is there */
-    bool looked, begun;       /* whether that was asked, and it is there */
+    bool looked, begun;       /* whether a thread has looked at that without a pause, and it is there */
     size_t size, taken, left; /* bytes: of all, in chunks that a thread has or had, not known to have arrived */
     bool linear;              /* chunks are ranges of bytes, of `least` or more; else of rows: */
     size_t least;
@@ -307,14 +307,9 @@ static void end_chunk(struct worker *w, struct slot *slot)
  * behind. */
 static bool has_begun(struct tsl_cuda_pipeline *p, struct job *job) TSL_REQUIRES(p->lock)
 {
-    uint64_t until = job->begun || job->looked ? 0 : tsl_clock_ns() + SPIN_NS;
-
     if (job->begun)
         return true;
-    do
-        job->begun = tsl_cu.cuEventQuery(job->after) != CUDA_ERROR_NOT_READY;
-    while (!job->begun && tsl_clock_ns() < until);
-    job->looked = true;
+    job->begun = tsl_cu.cuEventQuery(job->after) != CUDA_ERROR_NOT_READY;
     if (job->begun)
         pthread_cond_broadcast(&p->wake);
     return job->begun;
@@ -337,15 +332,35 @@ static struct job *take_chunk_locked(struct tsl_cuda_pipeline *p, struct tsl_cop
     return job;
 }
 
-static void pause_locked(struct tsl_cuda_pipeline *p, bool waiting) TSL_REQUIRES(p->lock) TSL_UNCHECKED
+/* One that is new; NULL: there is none. */
+static struct job *new_job(struct tsl_cuda_pipeline *p) TSL_REQUIRES(p->lock)
+{
+    struct job *job = TAILQ_FIRST(&p->jobs);
+
+    while (job && job->looked)
+        job = TAILQ_NEXT(job, link);
+    return job;
+}
+
+/* Looks for a while whether it can begin; the lock is given meanwhile. Another thread may begin and end it: then this
+ * one looks at an event that is in the pool, or another's. */
+static void look_at(struct tsl_cuda_pipeline *p, struct job *job) TSL_REQUIRES(p->lock) TSL_UNCHECKED
+{
+    CUevent after = job->after;
+    uint64_t until;
+
+    job->looked = true;
+    tsl_lock_give(&p->lock);
+    until = tsl_clock_ns() + SPIN_NS;
+    while (tsl_cu.cuEventQuery(after) == CUDA_ERROR_NOT_READY && tsl_clock_ns() < until)
+        ;
+    tsl_lock_take(&p->lock);
+}
+
+static void rest(struct tsl_cuda_pipeline *p) TSL_REQUIRES(p->lock) TSL_UNCHECKED
 {
     struct timespec until;
 
-    if (!waiting || p->looking) {
-        tsl_lock_wait(&p->lock, &p->wake);
-        return;
-    }
-    p->looking = true;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += LOOK_NS;
     if (until.tv_nsec >= 1000000000) {
@@ -353,6 +368,22 @@ static void pause_locked(struct tsl_cuda_pipeline *p, bool waiting) TSL_REQUIRES
         until.tv_sec++;
     }
     pthread_cond_timedwait(&p->wake, &p->lock.mutex, &until);
+}
+
+static void pause_locked(struct tsl_cuda_pipeline *p, bool waiting) TSL_REQUIRES(p->lock) TSL_UNCHECKED
+{
+    struct job *job;
+
+    if (!waiting || p->looking) {
+        tsl_lock_wait(&p->lock, &p->wake);
+        return;
+    }
+    p->looking = true;
+    job = new_job(p);
+    if (job)
+        look_at(p, job);
+    else
+        rest(p);
     p->looking = false;
 }
 
