@@ -61,7 +61,6 @@ static cl_int probe(tsl_found_fn *found, void *arg)
 static cl_int open_member(const struct tsl_path *path, struct tsl_member **member)
 {
     struct cpu_member *m = calloc(1, sizeof(*m));
-    pthread_condattr_t monotonic;
     cl_int error;
 
     if (!m)
@@ -83,10 +82,6 @@ static cl_int open_member(const struct tsl_path *path, struct tsl_member **membe
     m->ready_end = &m->ready;
     TAILQ_INIT(&m->gates);
     pthread_mutex_init(&m->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&m->work, &monotonic);
-    pthread_condattr_destroy(&monotonic);
     pthread_cond_init(&m->done, NULL);
     tsl_pool_init(&m->tasks, sizeof(struct cpu_task));
     tsl_pool_init(&m->launches, cpu_launch_size());
@@ -114,7 +109,6 @@ static void close_member(struct tsl_member *member)
     }
     tsl_pool_finish(&m->tasks);
     tsl_pool_finish(&m->launches);
-    pthread_cond_destroy(&m->work);
     pthread_cond_destroy(&m->done);
     pthread_mutex_destroy(&m->lock);
     free(m);

@@ -79,6 +79,7 @@ void cpu_gate_by(struct tsl_fence *gate, struct tsl_fence *opener)
 {
     struct cpu_member *member = cpu_member_of(gate->member);
     struct cpu_task *task = cpu_task_of(gate);
+    struct cpu_thread *looks = NULL;
 
     if (!opener->driver->fence_peek)
         return;
@@ -88,8 +89,10 @@ void cpu_gate_by(struct tsl_fence *gate, struct tsl_fence *opener)
     TAILQ_INSERT_TAIL(&member->gates, task, link);
     atomic_fetch_add(&member->n_gates, 1);
     if (member->n_sleeping && !member->resting && !atomic_load(&member->looking))
-        pthread_cond_signal(&member->work);
+        looks = cpu_rouse_locked(member);
     pthread_mutex_unlock(&member->lock);
+    if (looks)
+        pthread_cond_signal(&looks->woken);
 }
 
 static struct tsl_fence *forget_opener(struct cpu_member *member, struct cpu_task *gate)

@@ -27,6 +27,7 @@
 struct cpu_place {
     unsigned n_threads;
     bool bound;           /* there is such a line: threads stay on the processors, and nobody else helps them */
+    bool apart;           /* each thread stays on a processor of its own */
     bool transfers;       /* memory of its own */
     cpu_set_t processors; /* allowed, of those nodes */
     unsigned n_missing;   /* nodes that aren't there */
@@ -39,13 +40,15 @@ void cpu_place_complain(const struct cpu_place *place);
 struct cpu_member {
     struct tsl_member base;
     struct cpu_place place;
-    unsigned n_threads;        /* of the team, with its master */
-    pthread_mutex_t lock;      /* guards what follows, and what struct cpu_task says */
-    pthread_cond_t work, done; /* a ready task for sleeping threads; a task that sleeping waiters may wait for */
+    unsigned n_threads;         /* of the team, with its master */
+    struct cpu_thread *threads; /* n_threads; those that have begun stand first */
+    pthread_mutex_t lock;       /* guards what follows, and what struct cpu_task says */
+    pthread_cond_t done;        /* a task that sleeping waiters may wait for */
     struct cpu_task *ready, **ready_end;
     atomic_uint n_ready; /* tasks in the list of which one more thread may take a piece; read by spinning threads */
-    unsigned n_sleeping; /* threads of the team */
-    unsigned n_waiting;  /* threads of others that sleep for a task */
+    unsigned n_begun, n_sleeping; /* threads of the team */
+    unsigned n_helping;           /* threads of others that take pieces, or would */
+    unsigned n_waiting;           /* threads of others that sleep for a task */
     bool closing;
     struct cpu_worker *helpers; /* free ones */
     pthread_t master;
@@ -56,12 +59,25 @@ struct cpu_member {
     struct tsl_pool tasks, launches; /* a stream of small launches allocates nothing */
 };
 
+#define CPU_NOWHERE (-1)
+
 /* A thread that does pieces of work, and its memory. */
 struct cpu_worker {
     struct cpu_member *member;
     struct tsl_wg_thread thread;
     size_t local_size, scratch_size; /* bytes of what thread points to */
+    int at;                          /* the thread of the team whose processor it is on; CPU_NOWHERE */
     struct cpu_worker *next;
+};
+
+/* One of the team. */
+struct cpu_thread {
+    struct cpu_worker worker;
+    int processor; /* where it stays; CPU_NOWHERE: on any of the place's */
+    pthread_t self;
+    pthread_cond_t woken;
+    bool asleep;        /* who wakes it says that it isn't, under the lock */
+    unsigned n_helping; /* threads of others that take pieces on its processor */
 };
 
 struct cpu_lane {
@@ -197,6 +213,25 @@ void cpu_lane_unref(struct cpu_lane *lane);
 cl_int cpu_team_start(struct cpu_member *member);
 void cpu_team_stop(struct cpu_member *member); /* waits for the threads */
 
+/* Two threads for what is ready, each of which wakes two more when it has begun: so all are awake soon, and nobody has
+ * to wake them all. Never more than there are processors, who helps counted in, and none on a processor where somebody
+ * is at work (or calls this) unless all sleep: the system would have both share it, while another is idle. */
+#define CPU_WAKES 2
+
+struct cpu_wakes {
+    struct cpu_thread *threads[CPU_WAKES];
+    unsigned n;
+};
+
+void cpu_wake(struct cpu_member *member);
+/* In two steps: chosen under the lock, signalled without it. at: as a worker's. */
+struct cpu_wakes cpu_choose_locked(struct cpu_member *member, int at);
+void cpu_signal(const struct cpu_wakes *wakes);
+/* Any that sleeps, to be signalled without the lock; NULL: none does. */
+struct cpu_thread *cpu_rouse_locked(struct cpu_member *member);
+/* The thread of the team on whose processor the caller is; CPU_NOWHERE. */
+int cpu_here(const struct cpu_member *member);
+
 /* Looks for something that will be there soon, for as long as it takes to sleep and be woken, without giving the
  * processor away: whoever else wants it would have it for milliseconds. */
 #define CPU_LOOK_NS 20000u
@@ -225,7 +260,6 @@ cl_int cpu_submit(struct tsl_lane *lane, struct cpu_task *task, const struct tsl
                   struct tsl_fence **fence);
 /* Complete, whatever it was: dependents become ready, waiters are told. Without the lock. */
 void cpu_complete(struct cpu_task *task, cl_int status);
-void cpu_wake(struct cpu_member *member);       /* somebody for what is ready */
 bool cpu_is_sure_locked(struct cpu_task *task); /* see fence_is_sure */
 /* fence.c: opens the oldest gates whose openers have ended, as far as can be seen. The caller goes on with the work. */
 void cpu_look_at_gates(struct cpu_member *member);

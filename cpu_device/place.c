@@ -6,6 +6,7 @@
 #include "driver/members.h"
 
 #include <sched.h>
+#include <stdlib.h>
 
 static void no_sentence(void *arg, const char *sentence)
 {
@@ -40,6 +41,14 @@ static bool processors_of(const struct tsl_config_device *line, const cpu_set_t 
     return CPU_COUNT(set) > 0;
 }
 
+/* Else two would come to share one now and then, while another is idle. What the application says of OpenMP's threads
+ * holds for ours, which are such; and fewer than there are processors stay free to go round what else is there. */
+static bool stay_apart(const struct cpu_place *place)
+{
+    return place->n_threads > 1 && place->n_threads == (unsigned)CPU_COUNT(&place->processors) &&
+           !getenv("OMP_PROC_BIND") && !getenv("OMP_PLACES") && !getenv("GOMP_CPU_AFFINITY");
+}
+
 static void follow(const struct tsl_config_device *line, struct cpu_place *place)
 {
     cpu_set_t set;
@@ -65,6 +74,7 @@ void cpu_place_get(struct cpu_place *place)
     place->n_threads = (unsigned)CPU_COUNT(&place->processors);
     if (line)
         follow(line, place);
+    place->apart = stay_apart(place);
 }
 
 void cpu_place_complain(const struct cpu_place *place)

@@ -295,45 +295,32 @@ bool cpu_give_back_locked(struct cpu_member *member, struct cpu_task *task)
     return task->n_working == 0 && task->n_taken == task->n_pieces;
 }
 
-/* Who calls this goes on with one of the ready tasks, or works for its own lane alone. */
-void cpu_wake(struct cpu_member *member)
-{
-    if (!atomic_load_explicit(&member->n_ready, memory_order_relaxed))
-        return;
-    pthread_mutex_lock(&member->lock);
-    if (member->n_sleeping && member->ready) { /* not taken meanwhile */
-        if (member->ready->max_working > 1 || member->ready->next)
-            pthread_cond_broadcast(&member->work);
-        else
-            pthread_cond_signal(&member->work);
-    }
-    pthread_mutex_unlock(&member->lock);
-}
-
 /* ---- Waiting ------------------------------------------------------------------------------------------------------
  */
 
-/* Helps with the task's own lane, which leads to it, as long as something is there. */
+static bool is_ready(struct cpu_member *member)
+{
+    return atomic_load_explicit(&member->n_ready, memory_order_relaxed) > 0;
+}
+
+/* Helps with the task's own lane, which leads to it, or, with nothing to do there, looks for the end. As others have
+ * the last pieces of one task, the next one may be there soon: until then the processor isn't given away. */
 static void help(struct cpu_task *task, const struct cpu_lane *lane)
 {
     struct cpu_member *member = cpu_member_of(task->fence.member);
     struct cpu_worker *worker = lane && !member->place.bound ? cpu_helper(member) : NULL;
-
-    if (!worker)
-        return;
-    while (!is_complete(task) && cpu_work(worker, lane)) {
-    }
-    cpu_helper_back(worker);
-}
-
-/* The last pieces are with other threads. */
-static void look_for_completion(const struct cpu_task *task)
-{
     uint64_t end = tsl_clock_ns() + CPU_LOOK_NS;
 
-    while (!is_complete(task) && tsl_clock_ns() < end)
+    while (!is_complete(task) && tsl_clock_ns() < end) {
+        while (worker && !is_complete(task) && is_ready(member) && cpu_work(worker, lane))
+            end = UINT64_MAX;
+        if (end == UINT64_MAX)
+            end = tsl_clock_ns() + CPU_LOOK_NS;
         for (unsigned i = 0; i < CPU_LOOKS && !is_complete(task); i++)
             cpu_pause();
+    }
+    if (worker)
+        cpu_helper_back(worker);
 }
 
 void cpu_wait_task(struct cpu_task *task)
@@ -350,7 +337,6 @@ void cpu_wait_task(struct cpu_task *task)
     if (lane)
         cpu_lane_unref(lane);
     cpu_wake(member);
-    look_for_completion(task);
     if (is_complete(task))
         return;
     pthread_mutex_lock(&member->lock);

@@ -51,20 +51,24 @@ static bool look_for_work(struct cpu_member *member)
     return is_ready(member);
 }
 
+/* ---- Sleeping -----------------------------------------------------------------------------------------------------
+ */
+
 /* Wakes for a look at the gates now and then. */
-static void rest_locked(struct cpu_member *member)
+static void rest_locked(struct cpu_thread *thread)
 {
+    struct cpu_member *member = thread->worker.member;
     struct timespec until;
 
     member->resting = true;
-    while (!is_ready(member) && !member->closing && has_gates(member)) {
+    while (thread->asleep && !is_ready(member) && !member->closing && has_gates(member)) {
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_nsec += CPU_GATE_REST_NS;
         if (until.tv_nsec >= 1000000000) {
             until.tv_nsec -= 1000000000;
             until.tv_sec++;
         }
-        pthread_cond_timedwait(&member->work, &member->lock, &until);
+        pthread_cond_timedwait(&thread->woken, &member->lock, &until);
         pthread_mutex_unlock(&member->lock);
         cpu_look_at_gates(member);
         pthread_mutex_lock(&member->lock);
@@ -72,32 +76,136 @@ static void rest_locked(struct cpu_member *member)
     member->resting = false;
 }
 
-/* False: it is time to go. */
-static bool sleep_for_work(struct cpu_member *member)
+static void wake_locked(struct cpu_thread *thread)
 {
+    thread->asleep = false;
+    thread->worker.member->n_sleeping--;
+}
+
+/* False: it is time to go. */
+static bool sleep_for_work(struct cpu_thread *thread)
+{
+    struct cpu_member *member = thread->worker.member;
     bool closing;
 
     if (look_for_work(member))
         return true;
     pthread_mutex_lock(&member->lock);
+    thread->asleep = true;
     member->n_sleeping++;
     if (has_gates(member) && !member->resting)
-        rest_locked(member);
-    else if (!is_ready(member) && !member->closing)
-        pthread_cond_wait(&member->work, &member->lock);
-    member->n_sleeping--;
+        rest_locked(thread);
+    while (thread->asleep && !is_ready(member) && !member->closing)
+        pthread_cond_wait(&thread->woken, &member->lock);
+    if (thread->asleep)
+        wake_locked(thread);
     closing = member->closing;
     pthread_mutex_unlock(&member->lock);
     return !closing;
 }
 
+/* ---- Waking -------------------------------------------------------------------------------------------------------
+ */
+
+int cpu_here(const struct cpu_member *member)
+{
+    int processor = member->place.apart ? sched_getcpu() : CPU_NOWHERE;
+
+    for (unsigned i = 0; processor != CPU_NOWHERE && i < member->n_threads; i++)
+        if (member->threads[i].processor == processor)
+            return (int)i;
+    return CPU_NOWHERE;
+}
+
+struct cpu_thread *cpu_rouse_locked(struct cpu_member *member)
+{
+    for (unsigned i = 0; i < member->n_begun; i++)
+        if (member->threads[i].asleep) {
+            wake_locked(&member->threads[i]);
+            return &member->threads[i];
+        }
+    return NULL;
+}
+
+static unsigned wanted_locked(struct cpu_member *member)
+{
+    if (!is_ready(member) || !member->ready) /* taken meanwhile */
+        return 0;
+    return member->ready->max_working > 1 || member->ready->next ? CPU_WAKES : 1;
+}
+
+struct cpu_wakes cpu_choose_locked(struct cpu_member *member, int at)
+{
+    unsigned most = member->n_begun > member->n_helping + 1 ? member->n_begun - member->n_helping : 1;
+    unsigned n = wanted_locked(member);
+    struct cpu_wakes wakes = {.n = 0};
+
+    for (unsigned k = 1; k <= member->n_begun && wakes.n < n; k++) {
+        unsigned i = ((unsigned)(at + 1) + k - 1) % member->n_begun, n_awake = member->n_begun - member->n_sleeping;
+        struct cpu_thread *thread = &member->threads[i];
+
+        if (n_awake >= most)
+            break;
+        if (!thread->asleep || (n_awake > 0 && ((int)i == at || thread->n_helping)))
+            continue;
+        wake_locked(thread);
+        wakes.threads[wakes.n++] = thread;
+    }
+    return wakes;
+}
+
+void cpu_signal(const struct cpu_wakes *wakes)
+{
+    for (unsigned i = 0; i < wakes->n; i++)
+        pthread_cond_signal(&wakes->threads[i]->woken);
+}
+
+/* Who calls this goes on with one of the ready tasks, or works for its own lane alone. */
+void cpu_wake(struct cpu_member *member)
+{
+    struct cpu_wakes wakes = {.n = 0};
+    int at;
+
+    if (!is_ready(member))
+        return;
+    at = cpu_here(member);
+    pthread_mutex_lock(&member->lock);
+    if (member->n_sleeping)
+        wakes = cpu_choose_locked(member, at);
+    pthread_mutex_unlock(&member->lock);
+    cpu_signal(&wakes);
+}
+
+/* ---- The region ---------------------------------------------------------------------------------------------------
+ */
+
+static struct cpu_thread *begin(struct cpu_member *member)
+{
+    struct cpu_thread *thread;
+    cpu_set_t processor;
+
+    pthread_mutex_lock(&member->lock);
+    thread = &member->threads[member->n_begun];
+    thread->self = pthread_self();
+    CPU_ZERO(&processor);
+    if (thread->processor != CPU_NOWHERE) {
+        CPU_SET(thread->processor, &processor);
+        pthread_setaffinity_np(thread->self, sizeof(processor), &processor); /* if not: it runs anywhere */
+    }
+    member->n_begun++;
+    pthread_mutex_unlock(&member->lock);
+    return thread;
+}
+
 static void work(void *arg)
 {
-    struct cpu_worker worker = {.member = arg};
+    struct cpu_thread *thread = begin(arg);
 
-    while (cpu_work(&worker, NULL) || sleep_for_work(worker.member)) {
+    while (cpu_work(&thread->worker, NULL) || sleep_for_work(thread)) {
     }
-    cpu_worker_finish(&worker);
+    pthread_mutex_lock(&thread->worker.member->lock); /* see cpu_team_stop */
+    cpu_worker_finish(&thread->worker);
+    pthread_mutex_unlock(&thread->worker.member->lock);
 }
 
 /* It lies where our own library does; tests, which are programs, lie in a folder below. */
@@ -137,6 +245,36 @@ static void *master(void *arg)
     return NULL;
 }
 
+static bool create_threads(struct cpu_member *member)
+{
+    pthread_condattr_t monotonic;
+    int processor = CPU_NOWHERE;
+
+    member->threads = calloc(member->n_threads, sizeof(*member->threads));
+    if (!member->threads)
+        return false;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    for (unsigned i = 0; i < member->n_threads; i++) {
+        struct cpu_thread *thread = &member->threads[i];
+
+        while (member->place.apart && !CPU_ISSET(++processor, &member->place.processors)) {
+        }
+        thread->worker = (struct cpu_worker){.member = member, .at = processor == CPU_NOWHERE ? CPU_NOWHERE : (int)i};
+        thread->processor = processor;
+        pthread_cond_init(&thread->woken, &monotonic);
+    }
+    pthread_condattr_destroy(&monotonic);
+    return true;
+}
+
+static void destroy_threads(struct cpu_member *member)
+{
+    for (unsigned i = 0; i < member->n_threads; i++)
+        pthread_cond_destroy(&member->threads[i].woken);
+    free(member->threads);
+}
+
 cl_int cpu_team_start(struct cpu_member *member)
 {
     pthread_attr_t attributes;
@@ -145,6 +283,10 @@ cl_int cpu_team_start(struct cpu_member *member)
 
     if (pthread_attr_init(&attributes))
         return CL_OUT_OF_RESOURCES;
+    if (!create_threads(member)) {
+        pthread_attr_destroy(&attributes);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
     /* The team inherits it. */
     if (member->place.bound)
         pthread_attr_setaffinity_np(&attributes, sizeof(member->place.processors), &member->place.processors);
@@ -152,6 +294,8 @@ cl_int cpu_team_start(struct cpu_member *member)
     error = pthread_create(&member->master, &attributes, master, member);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
+    if (error)
+        destroy_threads(member);
     return error ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
 }
 
@@ -159,10 +303,12 @@ void cpu_team_stop(struct cpu_member *member)
 {
     pthread_mutex_lock(&member->lock);
     member->closing = true;
-    pthread_cond_broadcast(&member->work);
+    for (unsigned i = 0; i < member->n_begun; i++)
+        pthread_cond_signal(&member->threads[i].woken);
     pthread_mutex_unlock(&member->lock);
     pthread_join(member->master, NULL);
     /* The team ended before its master did, by means of OpenMP's that ThreadSanitizer doesn't see; this it does. */
     pthread_mutex_lock(&member->lock);
     pthread_mutex_unlock(&member->lock);
+    destroy_threads(member);
 }

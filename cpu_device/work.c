@@ -47,15 +47,19 @@ static bool piece_done(struct cpu_member *member, struct cpu_task *task)
 bool cpu_work(struct cpu_worker *worker, const struct cpu_lane *lane)
 {
     struct cpu_member *member = worker->member;
+    struct cpu_wakes wakes = {.n = 0};
     struct cpu_task *task;
     uint64_t piece;
     cl_int error;
 
     pthread_mutex_lock(&member->lock);
     task = cpu_take_locked(member, lane, &piece);
+    if (task && member->n_sleeping)
+        wakes = cpu_choose_locked(member, worker->at);
     pthread_mutex_unlock(&member->lock);
     if (!task)
         return false;
+    cpu_signal(&wakes);
     error = run_piece(worker, task, piece);
     if (error)
         atomic_store(&task->error, error);
@@ -67,19 +71,30 @@ bool cpu_work(struct cpu_worker *worker, const struct cpu_lane *lane)
 /* ---- Threads that aren't ours -------------------------------------------------------------------------------------
  */
 
+static void count_helper_locked(struct cpu_worker *worker, int change)
+{
+    worker->member->n_helping += (unsigned)change;
+    if (worker->at != CPU_NOWHERE)
+        worker->member->threads[worker->at].n_helping += (unsigned)change;
+}
+
 struct cpu_worker *cpu_helper(struct cpu_member *member)
 {
+    int at = cpu_here(member);
     struct cpu_worker *worker;
 
     pthread_mutex_lock(&member->lock);
     worker = member->helpers;
     if (worker)
         member->helpers = worker->next;
-    pthread_mutex_unlock(&member->lock);
-    if (!worker)
+    else
         worker = calloc(1, sizeof(*worker));
-    if (worker)
+    if (worker) {
         worker->member = member;
+        worker->at = at;
+        count_helper_locked(worker, 1);
+    }
+    pthread_mutex_unlock(&member->lock);
     return worker;
 }
 
@@ -88,6 +103,7 @@ void cpu_helper_back(struct cpu_worker *worker)
     struct cpu_member *member = worker->member;
 
     pthread_mutex_lock(&member->lock);
+    count_helper_locked(worker, -1);
     worker->next = member->helpers;
     member->helpers = worker;
     pthread_mutex_unlock(&member->lock);

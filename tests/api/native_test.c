@@ -11,6 +11,11 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { n_ints = 256, size = n_ints * sizeof(cl_int) };
 
@@ -171,12 +176,76 @@ static void a_task_is_no_work_of_the_caller(void **state)
     clReleaseMemObject(buffer);
 }
 
+/* ---- At the same time --------------------------------------------------------------------------------------------
+ */
+
+/* What a kernel and a task tell each other, in memory that both use as it is. */
+enum { TASK_RUNS, KERNEL_RUNS, KERNEL_SAW, n_words };
+
+struct meeting {
+    atomic_int *words;
+    bool *met;
+};
+
+static void CL_CALLBACK meet(void *args)
+{
+    const struct meeting *meeting = args;
+    time_t end = time(NULL) + 30;
+
+    while (!atomic_load(&meeting->words[KERNEL_RUNS]) && time(NULL) < end)
+        usleep(100);
+    *meeting->met = atomic_load(&meeting->words[KERNEL_RUNS]);
+    atomic_store(&meeting->words[TASK_RUNS], 1);
+}
+
+/* Neither ends before the other has begun. */
+static void a_task_runs_while_a_kernel_does(void **state)
+{
+    const char *source = "kernel void meet(volatile global int *words, ulong tries) {\n"
+                         "    atomic_xchg(&words[1], 1);\n"
+                         "    for (ulong i = 0; i < tries && !words[2]; i++) words[2] = atomic_add(&words[0], 0); }";
+    _Alignas(4096) static atomic_int words[1024];
+    const size_t one = 1;
+    cl_ulong tries = 4000000000;
+    bool met = false;
+    struct meeting meeting = {words, &met};
+    cl_program program;
+    cl_kernel kernel;
+    cl_mem buffer;
+    cl_int error;
+
+    (void)state;
+    program = clCreateProgramWithSource(context, 1, &source, NULL, &error);
+    assert_int_equal(clBuildProgram(program, 0, NULL, "", NULL, NULL), CL_SUCCESS);
+    kernel = clCreateKernel(program, "meet", &error);
+    buffer = clCreateBuffer(context, CL_MEM_USE_HOST_PTR, sizeof words, words, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 1, sizeof tries, &tries), CL_SUCCESS);
+    assert_int_equal(clEnqueueNDRangeKernel(other, kernel, 1, NULL, &one, NULL, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clFlush(other), CL_SUCCESS);
+    assert_int_equal(clEnqueueNativeKernel(queue, meet, &meeting, sizeof meeting, 0, NULL, NULL, 0, NULL, NULL),
+                     CL_SUCCESS);
+    assert_int_equal(clFinish(queue), CL_SUCCESS);
+    assert_int_equal(clFinish(other), CL_SUCCESS);
+    assert_true(met);
+    assert_int_equal(atomic_load(&words[KERNEL_SAW]), 1);
+    clReleaseMemObject(buffer);
+    clReleaseKernel(kernel);
+    clReleaseProgram(program);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(others_go_on_beside_a_task),
         cmocka_unit_test(a_task_is_no_work_of_the_caller),
     };
+    const struct CMUnitTest on_the_processors[] = {cmocka_unit_test(a_task_runs_while_a_kernel_does)};
+    const char *members = getenv("TESELA_MEMBERS");
 
+    /* Elsewhere kernels and tasks need not see each other's memory while they run. */
+    if (members && strcmp(members, "cpu") == 0 && cmocka_run_group_tests(on_the_processors, setup, teardown))
+        return 1;
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -219,6 +219,9 @@ static void the_oldest_go_when_it_is_too_much(void **state)
 
 /* ---- Builds ------------------------------------------------------------------------------------------------------ */
 
+/* How a process of starts_one ends. */
+enum { STARTED_NONE = 20, STARTED_ONE };
+
 static int compiler(void)
 {
     return tsl_client_process();
@@ -278,6 +281,78 @@ static void a_changed_header_is_noticed(void **state)
     assert_int_equal(kc_result(source, options), CL_BUILD_PROGRAM_FAILURE);
 }
 
+/* Is a compiler started by another process that runs this one's program? It lies in a folder of the test's own, and
+ * `before` comes first in a shell. */
+static bool starts_one(const char *before)
+{
+    char command[1024], self[512] = "";
+    int status;
+
+    assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+    snprintf(command, sizeof(command), "exec %s %s --build %s/kc/tesela-kc", before, self, folder);
+    status = system(command);
+    assert_true(WIFEXITED(status));
+    assert_in_range(WEXITSTATUS(status), STARTED_NONE, STARTED_ONE);
+    return WEXITSTATUS(status) == STARTED_ONE;
+}
+
+/* In the other process. */
+static int build_there(const char *compiler_path)
+{
+    tsl_client_set_program(compiler_path, NULL);
+    if (kc_result("kernel void g(global int *x) { x[0] = 2; }", ""))
+        return 1;
+    return compiler() > 0 ? STARTED_ONE : STARTED_NONE;
+}
+
+static void later(const char *name)
+{
+    char path[512];
+    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = time(NULL) + 10}};
+
+    snprintf(path, sizeof(path), "%s/kc/%s", folder, name);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* A newer compiler finds nothing of an older one's, nor does it if only its built-in functions are newer. */
+static void another_compiler_compiles_again(void **state)
+{
+    char command[512];
+
+    (void)state;
+    snprintf(command, sizeof(command), "mkdir %s/kc && cp -pL %s/kc/* %s/kc", folder, getenv("TESELA_BUILD"), folder);
+    assert_int_equal(system(command), 0);
+    assert_true(starts_one(""));
+    assert_false(starts_one(""));
+    later("tesela-kc");
+    assert_true(starts_one(""));
+    assert_false(starts_one(""));
+    later("builtins.bc");
+    assert_true(starts_one(""));
+    assert_false(starts_one(""));
+}
+
+/* A home folder that several machines share: with another processor in place of this one nothing is found, and with
+ * this one again it is. Follows the test before. */
+static void another_processor_compiles_again(void **state)
+{
+    char before[512];
+
+    (void)state;
+    if (system("unshare -rm true 2>/dev/null")) {
+        print_message("not tried: this system lets nobody mount another /proc/cpuinfo for itself\n");
+        skip();
+    }
+    snprintf(before, sizeof(before), "sed 's/^model name.*/model name : none/' /proc/cpuinfo >%s/processor;", folder);
+    assert_int_equal(system(before), 0);
+    snprintf(before, sizeof(before), "unshare -rm sh -c 'mount --bind %s/processor /proc/cpuinfo && exec \"$@\"' sh",
+             folder);
+    assert_false(starts_one(""));
+    assert_true(starts_one(before));
+    assert_false(starts_one(before));
+    assert_false(starts_one(""));
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -294,7 +369,7 @@ static int tear_down(void **state)
     return system(command);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(digests_are_those_of_the_standard),
@@ -305,7 +380,12 @@ int main(void)
         cmocka_unit_test(the_oldest_go_when_it_is_too_much),
         cmocka_unit_test(the_second_build_starts_no_compiler),
         cmocka_unit_test(a_changed_header_is_noticed),
+        cmocka_unit_test(another_compiler_compiles_again),
+        cmocka_unit_test(another_processor_compiles_again),
     };
+
+    if (argc == 3 && strcmp(argv[1], "--build") == 0)
+        return build_there(argv[2]);
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

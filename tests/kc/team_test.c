@@ -5,9 +5,11 @@
 /* timeout: 200 */
 /* variant: cpu TESELA_MEMBERS=cpu TESELA_VENDORS={build}/vendors-none */
 /* variant: one TESELA_MEMBERS=cpu TESELA_VENDORS={build}/vendors-none TEAM_LINE="CPU 1 0-0 0" */
+/* variant: free TESELA_MEMBERS=cpu TESELA_VENDORS={build}/vendors-none OMP_PROC_BIND=false */
 #include "cpu_bed.h"
 
 #include "core/clock.h"
+#include "core/numa.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -290,6 +292,43 @@ static void what_is_small_wakes_nobody(void **state)
     driver->kernel_free(add);
 }
 
+/* The processors on which a thread of the team may run, when it has begun. */
+static cpu_set_t processors_of(unsigned i)
+{
+    uint64_t end = tsl_clock_ns() + LIMIT_NS;
+    bool begun = false;
+    cpu_set_t set;
+
+    while (!begun) {
+        assert_true(tsl_clock_ns() < end);
+        pthread_mutex_lock(&cpu()->lock);
+        begun = cpu()->n_begun > i;
+        pthread_mutex_unlock(&cpu()->lock);
+    }
+    assert_int_equal(pthread_getaffinity_np(cpu()->threads[i].self, sizeof(set), &set), 0);
+    return set;
+}
+
+/* All that this process may use, and among them, if a line says so, those of its nodes; with as many threads as
+ * processors each has one of its own, unless OpenMP's settings are the application's. */
+static void threads_run_where_they_shall(void **state)
+{
+    bool apart = cpu()->n_threads > 1 && !getenv("OMP_PROC_BIND");
+    cpu_set_t allowed, node, all, set;
+
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+    if (getenv("TEAM_LINE") && tsl_numa_processors(0, &node))
+        CPU_AND(&allowed, &allowed, &node);
+    CPU_ZERO(&all);
+    for (unsigned i = 0; i < cpu()->n_threads; i++) {
+        set = processors_of(i);
+        CPU_OR(&all, &all, &set);
+        assert_int_equal(CPU_COUNT(&set), apart ? 1 : CPU_COUNT(&allowed));
+    }
+    assert_true(CPU_EQUAL(&all, &allowed));
+}
+
 struct enqueuer {
     pthread_t thread;
     struct tsl_dkernel *kernel;
@@ -343,9 +382,11 @@ int main(void)
         cmocka_unit_test(independent_launches_share_the_threads),
         cmocka_unit_test(what_is_small_wakes_nobody),
         cmocka_unit_test(many_threads_with_launches_of_their_own),
+        cmocka_unit_test(threads_run_where_they_shall),
     };
 
     const struct CMUnitTest of_one[] = {
+        cmocka_unit_test(threads_run_where_they_shall),
         cmocka_unit_test(work_that_comes_as_they_fall_asleep),
         cmocka_unit_test(chains_over_lanes_go_on),
         cmocka_unit_test(many_threads_with_launches_of_their_own),
