@@ -47,6 +47,7 @@ struct cpu_member {
     struct cpu_task *ready, **ready_end;
     atomic_uint n_ready; /* tasks in the list of which one more thread may take a piece; read by spinning threads */
     unsigned n_begun, n_sleeping; /* threads of the team */
+    unsigned n_working;           /* … inside a piece */
     unsigned n_helping;           /* threads of others that take pieces, or would */
     unsigned n_waiting;           /* threads of others that sleep for a task */
     bool closing;
@@ -77,6 +78,8 @@ struct cpu_thread {
     pthread_t self;
     pthread_cond_t woken;
     bool asleep;        /* who wakes it says that it isn't, under the lock */
+    bool due;           /* it was spared: after CPU_SPARE_NS it looks whether something is ready still */
+    bool resting;       /* it looks at the gates now and then, and so at what is ready, too */
     unsigned n_helping; /* threads of others that take pieces on its processor */
 };
 
@@ -84,6 +87,7 @@ struct cpu_lane {
     struct tsl_lane base;
     atomic_uint refs; /* the core's, and one for each task that isn't complete */
     bool profile;
+    unsigned n_helping;    /* who waits for it and takes its pieces */
     struct cpu_task *last; /* holds a reference; NULL: nothing was submitted yet */
     cl_int error;          /* the first of work without a fence; finish tells it once */
 };
@@ -215,8 +219,11 @@ void cpu_team_stop(struct cpu_member *member); /* waits for the threads */
 
 /* Two threads for what is ready, each of which wakes two more when it has begun: so all are awake soon, and nobody has
  * to wake them all. Never more than there are processors, who helps counted in, and none on a processor where somebody
- * is at work (or calls this) unless all sleep: the system would have both share it, while another is idle. */
-#define CPU_WAKES 2
+ * is at work (or calls this) unless all sleep: the system would have both share it, while another is idle. Where that
+ * leaves nobody for a launch, as all who are awake have long pieces, one of the spared looks again soon: who called may
+ * be asleep then. */
+#define CPU_WAKES    2
+#define CPU_SPARE_NS 500000
 
 struct cpu_wakes {
     struct cpu_thread *threads[CPU_WAKES];
@@ -271,8 +278,8 @@ void cpu_wait_task(struct cpu_task *task); /* blocks until it is complete */
 
 /* work.c: does pieces until none is left; returns having done any. lane: only its tasks; NULL: all. */
 bool cpu_work(struct cpu_worker *worker, const struct cpu_lane *lane);
-struct cpu_worker *cpu_helper(struct cpu_member *member);
-void cpu_helper_back(struct cpu_worker *worker);
+struct cpu_worker *cpu_helper(struct cpu_member *member, struct cpu_lane *lane);
+void cpu_helper_back(struct cpu_worker *worker, struct cpu_lane *lane);
 void cpu_worker_finish(struct cpu_worker *worker);
 
 /* launch.c */

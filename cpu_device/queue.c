@@ -305,10 +305,10 @@ static bool is_ready(struct cpu_member *member)
 
 /* Helps with the task's own lane, which leads to it, or, with nothing to do there, looks for the end. As others have
  * the last pieces of one task, the next one may be there soon: until then the processor isn't given away. */
-static void help(struct cpu_task *task, const struct cpu_lane *lane)
+static void help(struct cpu_task *task, struct cpu_lane *lane)
 {
     struct cpu_member *member = cpu_member_of(task->fence.member);
-    struct cpu_worker *worker = lane && !member->place.bound ? cpu_helper(member) : NULL;
+    struct cpu_worker *worker = lane && !member->place.bound ? cpu_helper(member, lane) : NULL;
     uint64_t end = tsl_clock_ns() + CPU_LOOK_NS;
 
     while (!is_complete(task) && tsl_clock_ns() < end) {
@@ -320,7 +320,7 @@ static void help(struct cpu_task *task, const struct cpu_lane *lane)
             cpu_pause();
     }
     if (worker)
-        cpu_helper_back(worker);
+        cpu_helper_back(worker, lane);
 }
 
 void cpu_wait_task(struct cpu_task *task)

@@ -6,6 +6,7 @@
 #include "cpu_device/internal.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,26 +55,44 @@ static bool look_for_work(struct cpu_member *member)
 /* ---- Sleeping -----------------------------------------------------------------------------------------------------
  */
 
+static struct timespec in_ns(long ns)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += ns;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    return until;
+}
+
 /* Wakes for a look at the gates now and then. */
 static void rest_locked(struct cpu_thread *thread)
 {
     struct cpu_member *member = thread->worker.member;
     struct timespec until;
 
-    member->resting = true;
+    member->resting = thread->resting = true;
     while (thread->asleep && !is_ready(member) && !member->closing && has_gates(member)) {
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += CPU_GATE_REST_NS;
-        if (until.tv_nsec >= 1000000000) {
-            until.tv_nsec -= 1000000000;
-            until.tv_sec++;
-        }
+        until = in_ns(CPU_GATE_REST_NS);
         pthread_cond_timedwait(&thread->woken, &member->lock, &until);
         pthread_mutex_unlock(&member->lock);
         cpu_look_at_gates(member);
         pthread_mutex_lock(&member->lock);
     }
-    member->resting = false;
+    member->resting = thread->resting = false;
+}
+
+static void stay_spared_locked(struct cpu_thread *thread)
+{
+    struct timespec until = in_ns(CPU_SPARE_NS);
+
+    while (thread->asleep && !thread->worker.member->closing &&
+           pthread_cond_timedwait(&thread->woken, &thread->worker.member->lock, &until) != ETIMEDOUT) {
+    }
+    thread->due = false;
 }
 
 static void wake_locked(struct cpu_thread *thread)
@@ -95,8 +114,12 @@ static bool sleep_for_work(struct cpu_thread *thread)
     member->n_sleeping++;
     if (has_gates(member) && !member->resting)
         rest_locked(thread);
-    while (thread->asleep && !is_ready(member) && !member->closing)
-        pthread_cond_wait(&thread->woken, &member->lock);
+    while (thread->asleep && !member->closing && (thread->due || !is_ready(member))) {
+        if (thread->due)
+            stay_spared_locked(thread);
+        else
+            pthread_cond_wait(&thread->woken, &member->lock);
+    }
     if (thread->asleep)
         wake_locked(thread);
     closing = member->closing;
@@ -134,6 +157,35 @@ static unsigned wanted_locked(struct cpu_member *member)
     return member->ready->max_working > 1 || member->ready->next ? CPU_WAKES : 1;
 }
 
+/* Something of lanes for which nobody waits; of the first few. */
+static bool is_unhelped_locked(const struct cpu_member *member)
+{
+    const struct cpu_task *task = member->ready;
+
+    for (unsigned i = 0; i < 4 && task; i++, task = task->next)
+        if (task->n_working < task->max_working && (!task->lane || !task->lane->n_helping))
+            return true;
+    return false;
+}
+
+/* One that sleeps, unless one looks soon anyhow. */
+static struct cpu_thread *spare_locked(struct cpu_member *member)
+{
+    struct cpu_thread *found = NULL;
+
+    if (member->n_working < member->n_begun - member->n_sleeping || !is_unhelped_locked(member))
+        return NULL;
+    for (unsigned i = 0; i < member->n_begun; i++) {
+        if (member->threads[i].asleep && (member->threads[i].due || member->threads[i].resting))
+            return NULL;
+        if (member->threads[i].asleep)
+            found = &member->threads[i];
+    }
+    if (found)
+        found->due = true;
+    return found;
+}
+
 struct cpu_wakes cpu_choose_locked(struct cpu_member *member, int at)
 {
     unsigned most = member->n_begun > member->n_helping + 1 ? member->n_begun - member->n_helping : 1;
@@ -151,6 +203,8 @@ struct cpu_wakes cpu_choose_locked(struct cpu_member *member, int at)
         wake_locked(thread);
         wakes.threads[wakes.n++] = thread;
     }
+    if (n > 0 && wakes.n == 0 && (wakes.threads[0] = spare_locked(member)))
+        wakes.n = 1;
     return wakes;
 }
 

@@ -34,12 +34,14 @@ static cl_int status_of(const struct cpu_task *task)
 }
 
 /* Was it the last piece? */
-static bool piece_done(struct cpu_member *member, struct cpu_task *task)
+static bool piece_done(struct cpu_member *member, struct cpu_task *task, const struct cpu_lane *lane)
 {
     bool last;
 
     pthread_mutex_lock(&member->lock);
     last = cpu_give_back_locked(member, task);
+    if (!lane)
+        member->n_working--;
     pthread_mutex_unlock(&member->lock);
     return last;
 }
@@ -54,6 +56,8 @@ bool cpu_work(struct cpu_worker *worker, const struct cpu_lane *lane)
 
     pthread_mutex_lock(&member->lock);
     task = cpu_take_locked(member, lane, &piece);
+    if (task && !lane)
+        member->n_working++;
     if (task && member->n_sleeping)
         wakes = cpu_choose_locked(member, worker->at);
     pthread_mutex_unlock(&member->lock);
@@ -63,7 +67,7 @@ bool cpu_work(struct cpu_worker *worker, const struct cpu_lane *lane)
     error = run_piece(worker, task, piece);
     if (error)
         atomic_store(&task->error, error);
-    if (piece_done(member, task))
+    if (piece_done(member, task, lane))
         cpu_complete(task, status_of(task));
     return true;
 }
@@ -71,14 +75,15 @@ bool cpu_work(struct cpu_worker *worker, const struct cpu_lane *lane)
 /* ---- Threads that aren't ours -------------------------------------------------------------------------------------
  */
 
-static void count_helper_locked(struct cpu_worker *worker, int change)
+static void count_helper_locked(struct cpu_worker *worker, struct cpu_lane *lane, int change)
 {
+    lane->n_helping += (unsigned)change;
     worker->member->n_helping += (unsigned)change;
     if (worker->at != CPU_NOWHERE)
         worker->member->threads[worker->at].n_helping += (unsigned)change;
 }
 
-struct cpu_worker *cpu_helper(struct cpu_member *member)
+struct cpu_worker *cpu_helper(struct cpu_member *member, struct cpu_lane *lane)
 {
     int at = cpu_here(member);
     struct cpu_worker *worker;
@@ -92,18 +97,18 @@ struct cpu_worker *cpu_helper(struct cpu_member *member)
     if (worker) {
         worker->member = member;
         worker->at = at;
-        count_helper_locked(worker, 1);
+        count_helper_locked(worker, lane, 1);
     }
     pthread_mutex_unlock(&member->lock);
     return worker;
 }
 
-void cpu_helper_back(struct cpu_worker *worker)
+void cpu_helper_back(struct cpu_worker *worker, struct cpu_lane *lane)
 {
     struct cpu_member *member = worker->member;
 
     pthread_mutex_lock(&member->lock);
-    count_helper_locked(worker, -1);
+    count_helper_locked(worker, lane, -1);
     worker->next = member->helpers;
     member->helpers = worker;
     pthread_mutex_unlock(&member->lock);

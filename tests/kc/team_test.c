@@ -268,6 +268,96 @@ static void independent_launches_share_the_threads(void **state)
     driver->kernel_free(spin);
 }
 
+/* Where a thread of the team sleeps, if threads have places of their own. */
+static void go_where_one_sleeps(void)
+{
+    cpu_set_t processor;
+
+    CPU_ZERO(&processor);
+    pthread_mutex_lock(&cpu()->lock);
+    for (unsigned i = 0; i < cpu()->n_begun; i++)
+        if (cpu()->threads[i].asleep && cpu()->threads[i].processor >= 0 && !CPU_COUNT(&processor))
+            CPU_SET(cpu()->threads[i].processor, &processor);
+    pthread_mutex_unlock(&cpu()->lock);
+    if (CPU_COUNT(&processor))
+        assert_int_equal(pthread_setaffinity_np(pthread_self(), sizeof(processor), &processor), 0);
+}
+
+struct waiter {
+    struct tsl_dkernel *kernel;
+    struct tsl_mem *mem;
+    struct tsl_lane *lane;
+};
+
+/* Goes to a sleeping thread's place, and does there what it waits for. */
+static void *wait_there(void *arg)
+{
+    struct waiter *w = arg;
+
+    go_where_one_sleeps();
+    bed_launch(w->lane, w->kernel, w->mem, 200000000, 1, 1, NULL, NULL);
+    assert_int_equal(driver->finish(w->lane), CL_SUCCESS);
+    return NULL;
+}
+
+/* All threads of the team but one have long pieces, and that one is spared, for its place is that of who makes the
+ * second launch, or of another who waits; but these sleep, or work for themselves. */
+static void must_begin_beside_long_ones(bool another_waits)
+{
+    struct tsl_dkernel *spin = bed_kernel(program, "spin");
+    struct waiter waiter = {spin, new_mem(64), new_lane(false)};
+    unsigned n = cpu()->n_threads;
+    struct tsl_fence **fences = calloc(n, sizeof(struct tsl_fence *));
+    struct tsl_lane **lanes = calloc(n, sizeof(struct tsl_lane *));
+    struct tsl_mem *mem = new_mem(64);
+    cpu_set_t before;
+    bool begun = false;
+
+    assert_int_equal(pthread_getaffinity_np(pthread_self(), sizeof(before), &before), 0);
+    for (unsigned i = 0; i < n; i++)
+        lanes[i] = new_lane(false);
+    for (int try = 0; try < TRIES && !begun; try++) {
+        pthread_t thread;
+
+        wait_until_all_sleep();
+        for (unsigned i = 0; i < n - 1; i++) {
+            bed_launch(lanes[i], spin, mem, 200000000, 1, 1, NULL, &fences[i]);
+            assert_int_equal(driver->flush(lanes[i]), CL_SUCCESS);
+            while (driver->fence_status(fences[i]) > CL_RUNNING)
+                usleep(200);
+        }
+        if (another_waits)
+            pthread_create(&thread, NULL, wait_there, &waiter);
+        usleep(20000);
+        go_where_one_sleeps();
+        bed_launch(lanes[n - 1], spin, mem, 100, 1, 1, NULL, &fences[n - 1]);
+        assert_int_equal(driver->flush(lanes[n - 1]), CL_SUCCESS);
+        usleep(30000);
+        begun = driver->fence_status(fences[n - 1]) <= CL_RUNNING && driver->fence_status(fences[0]) == CL_RUNNING;
+        if (another_waits)
+            pthread_join(thread, NULL);
+        for (unsigned i = 0; i < n; i++)
+            must_end(fences[i]);
+        assert_int_equal(pthread_setaffinity_np(pthread_self(), sizeof(before), &before), 0);
+    }
+    assert_true(begun);
+    for (unsigned i = 0; i < n; i++)
+        driver->lane_free(lanes[i]);
+    driver->lane_free(waiter.lane);
+    driver->mem_free(waiter.mem);
+    driver->mem_free(mem);
+    driver->kernel_free(spin);
+    free(fences);
+    free(lanes);
+}
+
+static void who_was_spared_comes_soon(void **state)
+{
+    (void)state;
+    must_begin_beside_long_ones(false);
+    must_begin_beside_long_ones(true);
+}
+
 /* Who waits does it; nobody is woken. Now and then a condition's waiter wakes by itself. */
 static void what_is_small_wakes_nobody(void **state)
 {
@@ -380,6 +470,7 @@ int main(void)
         cmocka_unit_test(what_is_large_wakes_all),
         cmocka_unit_test(what_becomes_ready_wakes_all),
         cmocka_unit_test(independent_launches_share_the_threads),
+        cmocka_unit_test(who_was_spared_comes_soon),
         cmocka_unit_test(what_is_small_wakes_nobody),
         cmocka_unit_test(many_threads_with_launches_of_their_own),
         cmocka_unit_test(threads_run_where_they_shall),
