@@ -48,6 +48,7 @@ struct cpu_member {
     atomic_uint n_ready; /* tasks in the list of which one more thread may take a piece; read by spinning threads */
     unsigned n_begun, n_sleeping; /* threads of the team */
     unsigned n_working;           /* … inside a piece */
+    atomic_uint n_busy;           /* threads inside a piece, whose ever; read by spinning threads */
     unsigned n_helping;           /* threads of others that take pieces, or would */
     unsigned n_waiting;           /* threads of others that sleep for a task */
     bool closing;
@@ -77,10 +78,10 @@ struct cpu_thread {
     int processor; /* where it stays; CPU_NOWHERE: on any of the place's */
     pthread_t self;
     pthread_cond_t woken;
-    bool asleep;        /* who wakes it says that it isn't, under the lock */
-    bool due;           /* it was spared: after CPU_SPARE_NS it looks whether something is ready still */
-    bool resting;       /* it looks at the gates now and then, and so at what is ready, too */
-    unsigned n_helping; /* threads of others that take pieces on its processor */
+    bool asleep;           /* who wakes it says that it isn't, under the lock */
+    bool due;              /* it was spared: after CPU_SPARE_NS it looks whether something is ready still */
+    bool resting;          /* it looks at the gates now and then, and so at what is ready, too */
+    atomic_uint n_helping; /* threads of others that take pieces on its processor; it looks at that without the lock */
 };
 
 struct cpu_lane {
@@ -243,6 +244,16 @@ int cpu_here(const struct cpu_member *member);
  * processor away: whoever else wants it would have it for milliseconds. */
 #define CPU_LOOK_NS 20000u
 #define CPU_LOOKS   16u /* between two looks at the clock */
+
+/* So long, though, not from one's own last piece on but from that of all others, as the next launch often comes then.
+ * In all no longer than some pieces take. */
+#define CPU_LOOK_ALL_NS 150000u
+
+struct cpu_look {
+    uint64_t begin, last; /* when somebody was in a piece */
+};
+
+bool cpu_may_look(struct cpu_member *member, struct cpu_look *look); /* false: that was long enough */
 
 /* As long as a gate isn't open, one thread looks for longer: other devices take longer than threads. Then it sleeps in
  * steps. It goes on with what the gate held back, and so nobody need be woken, nor call the other technology. */

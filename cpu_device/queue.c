@@ -309,13 +309,11 @@ static void help(struct cpu_task *task, struct cpu_lane *lane)
 {
     struct cpu_member *member = cpu_member_of(task->fence.member);
     struct cpu_worker *worker = lane && !member->place.bound ? cpu_helper(member, lane) : NULL;
-    uint64_t end = tsl_clock_ns() + CPU_LOOK_NS;
+    struct cpu_look look = {0};
 
-    while (!is_complete(task) && tsl_clock_ns() < end) {
+    while (!is_complete(task) && cpu_may_look(member, &look)) {
         while (worker && !is_complete(task) && is_ready(member) && cpu_work(worker, lane))
-            end = UINT64_MAX;
-        if (end == UINT64_MAX)
-            end = tsl_clock_ns() + CPU_LOOK_NS;
+            look.begin = 0;
         for (unsigned i = 0; i < CPU_LOOKS && !is_complete(task); i++)
             cpu_pause();
     }

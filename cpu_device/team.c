@@ -31,13 +31,33 @@ static bool has_gates(struct cpu_member *member)
     return atomic_load_explicit(&member->n_gates, memory_order_relaxed) > 0;
 }
 
-/* A launch that follows soon finds the thread awake; one of the threads also looks who opens gates. */
-static bool look_for_work(struct cpu_member *member)
+bool cpu_may_look(struct cpu_member *member, struct cpu_look *look)
 {
-    uint64_t begin = tsl_clock_ns(), span = CPU_LOOK_NS;
+    uint64_t now = tsl_clock_ns();
+
+    if (!look->begin)
+        look->begin = look->last = now;
+    else if (atomic_load_explicit(&member->n_busy, memory_order_relaxed))
+        look->last = now;
+    return now - look->last < CPU_LOOK_NS && now - look->begin < CPU_LOOK_ALL_NS;
+}
+
+/* Somebody who waits does pieces on the same processor. */
+static bool is_crowded(struct cpu_thread *thread)
+{
+    return atomic_load_explicit(&thread->n_helping, memory_order_relaxed) > 0;
+}
+
+/* A launch that follows soon finds the thread awake; one of the threads also looks who opens gates. */
+static bool look_for_work(struct cpu_thread *thread)
+{
+    struct cpu_member *member = thread->worker.member;
+    uint64_t begin = tsl_clock_ns(), span = 0;
+    struct cpu_look look = {0};
     bool looks = false;
 
-    while (!is_ready(member) && tsl_clock_ns() - begin < span) {
+    while (!is_ready(member) &&
+           ((cpu_may_look(member, &look) && !is_crowded(thread)) || tsl_clock_ns() - begin < span)) {
         if (!looks && has_gates(member)) {
             looks = !atomic_exchange(&member->looking, true);
             span = looks ? CPU_GATE_LOOK_NS : span;
@@ -101,19 +121,10 @@ static void wake_locked(struct cpu_thread *thread)
     thread->worker.member->n_sleeping--;
 }
 
-/* False: it is time to go. */
-static bool sleep_for_work(struct cpu_thread *thread)
+static void sleep_locked(struct cpu_thread *thread)
 {
     struct cpu_member *member = thread->worker.member;
-    bool closing;
 
-    if (look_for_work(member))
-        return true;
-    pthread_mutex_lock(&member->lock);
-    thread->asleep = true;
-    member->n_sleeping++;
-    if (has_gates(member) && !member->resting)
-        rest_locked(thread);
     while (thread->asleep && !member->closing && (thread->due || !is_ready(member))) {
         if (thread->due)
             stay_spared_locked(thread);
@@ -122,6 +133,45 @@ static bool sleep_for_work(struct cpu_thread *thread)
     }
     if (thread->asleep)
         wake_locked(thread);
+}
+
+/* Who waits may have come to this processor, as the system likes to have who is woken by whom: then a thread that
+ * sleeps elsewhere is the one that should be awake. */
+static void step_aside(struct cpu_thread *thread)
+{
+    struct cpu_member *member = thread->worker.member;
+    struct cpu_thread *other = NULL;
+
+    if (!is_crowded(thread))
+        return;
+    pthread_mutex_lock(&member->lock);
+    for (unsigned i = 0; i < member->n_begun && !other; i++)
+        if (member->threads[i].asleep && !member->threads[i].resting && !is_crowded(&member->threads[i]))
+            other = &member->threads[i];
+    if (other) {
+        wake_locked(other);
+        thread->asleep = thread->due = true;
+        member->n_sleeping++;
+        pthread_cond_signal(&other->woken);
+        sleep_locked(thread);
+    }
+    pthread_mutex_unlock(&member->lock);
+}
+
+/* False: it is time to go. */
+static bool sleep_for_work(struct cpu_thread *thread)
+{
+    struct cpu_member *member = thread->worker.member;
+    bool closing;
+
+    if (look_for_work(thread))
+        return true;
+    pthread_mutex_lock(&member->lock);
+    thread->asleep = true;
+    member->n_sleeping++;
+    if (has_gates(member) && !member->resting)
+        rest_locked(thread);
+    sleep_locked(thread);
     closing = member->closing;
     pthread_mutex_unlock(&member->lock);
     return !closing;
@@ -255,8 +305,8 @@ static void work(void *arg)
 {
     struct cpu_thread *thread = begin(arg);
 
-    while (cpu_work(&thread->worker, NULL) || sleep_for_work(thread)) {
-    }
+    while (cpu_work(&thread->worker, NULL) || sleep_for_work(thread))
+        step_aside(thread);
     pthread_mutex_lock(&thread->worker.member->lock); /* see cpu_team_stop */
     cpu_worker_finish(&thread->worker);
     pthread_mutex_unlock(&thread->worker.member->lock);

@@ -40,6 +40,7 @@ static bool piece_done(struct cpu_member *member, struct cpu_task *task, const s
 
     pthread_mutex_lock(&member->lock);
     last = cpu_give_back_locked(member, task);
+    atomic_fetch_sub_explicit(&member->n_busy, 1, memory_order_relaxed);
     if (!lane)
         member->n_working--;
     pthread_mutex_unlock(&member->lock);
@@ -56,6 +57,8 @@ bool cpu_work(struct cpu_worker *worker, const struct cpu_lane *lane)
 
     pthread_mutex_lock(&member->lock);
     task = cpu_take_locked(member, lane, &piece);
+    if (task)
+        atomic_fetch_add_explicit(&member->n_busy, 1, memory_order_relaxed);
     if (task && !lane)
         member->n_working++;
     if (task && member->n_sleeping)
@@ -80,7 +83,8 @@ static void count_helper_locked(struct cpu_worker *worker, struct cpu_lane *lane
     lane->n_helping += (unsigned)change;
     worker->member->n_helping += (unsigned)change;
     if (worker->at != CPU_NOWHERE)
-        worker->member->threads[worker->at].n_helping += (unsigned)change;
+        atomic_fetch_add_explicit(&worker->member->threads[worker->at].n_helping, (unsigned)change,
+                                  memory_order_relaxed);
 }
 
 struct cpu_worker *cpu_helper(struct cpu_member *member, struct cpu_lane *lane)
