@@ -277,11 +277,11 @@ static void make_objects(void **to)
         assert_non_null(to[i]);
 }
 
-/* What holds others goes last. */
+/* Backwards: what holds others stands before them. */
 static void free_objects(void **objects)
 {
-    for (const char *kind = "SEKGMQCD"; *kind; kind++)
-        release(*kind, objects[index_of(*kind)]);
+    for (int i = n_kinds - 1; i >= 0; i--)
+        release(kinds[i], objects[i]);
 }
 
 static cl_uint count_of(int i)
