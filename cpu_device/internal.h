@@ -41,6 +41,7 @@ struct cpu_member {
     struct tsl_member base;
     struct cpu_place place;
     unsigned n_threads;         /* of the team, with its master */
+    unsigned n_wakes;           /* threads that one wakes at once, at most */
     struct cpu_thread *threads; /* n_threads; those that have begun stand first */
     pthread_mutex_t lock;       /* guards what follows, and what struct cpu_task says */
     pthread_cond_t done;        /* a task that sleeping waiters may wait for */
@@ -218,16 +219,18 @@ void cpu_lane_unref(struct cpu_lane *lane);
 cl_int cpu_team_start(struct cpu_member *member);
 void cpu_team_stop(struct cpu_member *member); /* waits for the threads */
 
-/* Two threads for what is ready, each of which wakes two more when it has begun: so all are awake soon, and nobody has
- * to wake them all. Never more than there are processors, who helps counted in, and none on a processor where somebody
- * is at work (or calls this) unless all sleep: the system would have both share it, while another is idle. Where that
- * leaves nobody for a launch, as all who are awake have long pieces, one of the spared looks again soon: who called may
- * be asleep then. */
-#define CPU_WAKES    2
-#define CPU_SPARE_NS 500000
+/* Some threads for what is ready, each of which wakes as many when it has begun: so all are awake soon, and nobody has
+ * to wake them all. Their number grows with the root of the team's, as a thread that sleeps is much longer in waking
+ * than another is in calling it: two rounds of that, whatever the number. Never more than there are processors, who
+ * helps counted in, and none on a processor where somebody is at work (or calls this) unless all sleep: the system
+ * would have both share it, while another is idle. Where that leaves nobody for a launch, as all who are awake have
+ * long pieces, one of the spared looks again soon: who called may be asleep then. */
+#define CPU_WAKES_LEAST 2
+#define CPU_WAKES_MOST  16
+#define CPU_SPARE_NS    500000
 
 struct cpu_wakes {
-    struct cpu_thread *threads[CPU_WAKES];
+    struct cpu_thread *threads[CPU_WAKES_MOST];
     unsigned n;
 };
 

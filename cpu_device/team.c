@@ -200,11 +200,27 @@ struct cpu_thread *cpu_rouse_locked(struct cpu_member *member)
     return NULL;
 }
 
+/* How many more threads may take something of it. */
+static unsigned room_of(const struct cpu_task *task)
+{
+    uint64_t left = task->n_pieces - task->n_taken;
+    unsigned room = task->max_working - task->n_working;
+
+    return left < room ? (unsigned)left : room;
+}
+
+/* How many threads there is something for; of the first few tasks. */
 static unsigned wanted_locked(struct cpu_member *member)
 {
+    unsigned n = 0;
+
     if (!is_ready(member) || !member->ready) /* taken meanwhile */
         return 0;
-    return member->ready->max_working > 1 || member->ready->next ? CPU_WAKES : 1;
+    for (const struct cpu_task *task = member->ready; task && n < member->n_wakes; task = task->next)
+        n += room_of(task);
+    if (n == 0)
+        return 1;
+    return n < member->n_wakes ? n : member->n_wakes;
 }
 
 /* Something of lanes for which nobody waits; of the first few. */
@@ -349,11 +365,22 @@ static void *master(void *arg)
     return NULL;
 }
 
+/* As many as let two rounds of waking reach all: one wakes n, and those n each. */
+static unsigned wakes_for(unsigned n_threads)
+{
+    unsigned n = CPU_WAKES_LEAST;
+
+    while (n < CPU_WAKES_MOST && (n + 1) * (n + 1) < n_threads)
+        n++;
+    return n;
+}
+
 static bool create_threads(struct cpu_member *member)
 {
     pthread_condattr_t monotonic;
     int processor = CPU_NOWHERE;
 
+    member->n_wakes = wakes_for(member->n_threads);
     member->threads = calloc(member->n_threads, sizeof(*member->threads));
     if (!member->threads)
         return false;
