@@ -65,7 +65,7 @@ set_target_properties(tesela_kc_front PROPERTIES CXX_STANDARD 17 CXX_STANDARD_RE
 target_include_directories(tesela_kc_front PRIVATE src)
 target_include_directories(tesela_kc_front SYSTEM PRIVATE ${LLVM_INCLUDES})
 target_compile_definitions(tesela_kc_front PRIVATE _GNU_SOURCE TESELA_VERSION="${PROJECT_VERSION}")
-target_compile_options(tesela_kc_front PRIVATE -Wall -Wextra -Wshadow -Werror -fno-exceptions ${sanitize})
+target_compile_options(tesela_kc_front PRIVATE -Wall -Wextra -Wshadow -fno-exceptions ${sanitize})
 if(LLVM_RTTI STREQUAL NO)
     target_compile_options(tesela_kc_front PRIVATE -fno-rtti)
 endif()

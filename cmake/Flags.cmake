@@ -17,7 +17,7 @@ target_compile_definitions(tesela_flags INTERFACE
     CL_USE_DEPRECATED_OPENCL_2_0_APIS CL_USE_DEPRECATED_OPENCL_2_1_APIS CL_USE_DEPRECATED_OPENCL_2_2_APIS
     TESELA_VERSION="${PROJECT_VERSION}")
 target_compile_options(tesela_flags INTERFACE
-    -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror -fno-common)
+    -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -fno-common)
 if(CMAKE_C_COMPILER_ID MATCHES Clang)
     # Checks the lock annotations of our headers; GCC ignores them.
     target_compile_options(tesela_flags INTERFACE -Wthread-safety)

@@ -59,7 +59,7 @@ static bool is_integer(unsigned type)
 static void print_kernel(FILE *to, unsigned from, unsigned dest, unsigned width)
 {
     const char *f = types[from].name, *t = types[dest].name;
-    char vector[8] = "";
+    char vector[12] = "";
 
     if (width > 1)
         snprintf(vector, sizeof(vector), "%u", width);

@@ -219,7 +219,7 @@ static uint64_t expected(const struct function *f, const struct type *t, const w
 
 static void write_kernel(FILE *source, const struct function *f, const struct type *t, unsigned width)
 {
-    char n[4] = "";
+    char n[12] = "";
 
     if (width > 1)
         snprintf(n, sizeof(n), "%u", width);

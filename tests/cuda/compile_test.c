@@ -226,7 +226,7 @@ static void ids_come_out_right(void **state)
     struct tsl_dprogram *program;
     struct tsl_dkernel *kernel;
     struct tsl_mem *mem;
-    struct tsl_bound_arg arg;
+    struct tsl_bound_arg arg = {0};
     struct tsl_bound_args bound = bind(1, &arg);
 
     (void)state;
