@@ -223,7 +223,8 @@ static void load(const char *icd, const char *name, tsl_vendor_platform_fn *fn, 
 {
     struct library library = {.name = name, .icd = icd};
     extension_address_fn extension_address;
-    void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    /* Lazily, as Debian's loader: a function that the library lacks may never be called. */
+    void *handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
 
     if (!handle) {
         tsl_members_problem("%s: %s", icd, dlerror());
