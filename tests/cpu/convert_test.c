@@ -1,5 +1,5 @@
 /* Every convert_T_sat_mode of scalars and some of vectors, on the built-in CPU alone (OpenCL C 3.0, 6.4.3). */
-/* variant: alone TESELA_VENDORS={build}/tests TESELA_CACHE={build}/cache/tesela */
+/* variant: alone TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE={build}/cache/tesela */
 /* any: */
 /* timeout: 300 */
 /*

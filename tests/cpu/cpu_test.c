@@ -1,5 +1,5 @@
 /* The built-in CPU alone: nobody else's OpenCL is there. */
-/* variant: alone TESELA_VENDORS={build}/tests TESELA_CACHE={build}/cache/tesela */
+/* variant: alone TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE={build}/cache/tesela */
 #include "test.h"
 
 #include <CL/cl.h>

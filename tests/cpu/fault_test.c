@@ -1,5 +1,5 @@
 /* Signals of faults: the built-in CPU keeps those in kernels, all others have the effect that they have without it. */
-/* variant: alone TESELA_VENDORS={build}/tests TESELA_CACHE={build}/cache/tesela */
+/* variant: alone TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE={build}/cache/tesela */
 /*
  * cmocka takes the signals itself, so each case is a process of its own: it installs what it says, uses OpenCL, lets a
  * kernel fault, and then meets a fault outside of kernels, or is sent the signal.

@@ -1,6 +1,6 @@
 /* Built-in functions that have no precision to test, on the built-in CPU alone: async copies, shuffles, ids, C11
  * atomics. */
-/* variant: alone TESELA_VENDORS={build}/tests */
+/* variant: alone TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl */
 #include "cpu_rig.h"
 #include "test.h"
 

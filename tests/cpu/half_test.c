@@ -1,5 +1,5 @@
 /* Every vstore_half…_mode of floats and doubles, on the built-in CPU alone (OpenCL C 3.0, 6.15.7). */
-/* variant: alone TESELA_VENDORS={build}/tests TESELA_CACHE={build}/cache/tesela */
+/* variant: alone TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE={build}/cache/tesela */
 /* any: */
 /* timeout: 300 */
 /* What is wanted is computed in long double, which holds each source exactly and rounds in every mode. */

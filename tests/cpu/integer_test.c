@@ -1,5 +1,5 @@
 /* Built-in integer functions against plain arithmetic (OpenCL C 3.0, 6.15.3), on the built-in CPU alone. */
-/* variant: alone TESELA_VENDORS={build}/tests TESELA_CACHE={build}/cache/tesela */
+/* variant: alone TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE={build}/cache/tesela */
 /* timeout: 300 */
 /*
  * Of 8 bits all pairs, of 16 bits all values of functions with one argument; else edge values, all pairs of them, and

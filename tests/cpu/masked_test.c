@@ -3,7 +3,7 @@
  * conditions of all kinds; and places that are counted from elsewhere, by numbers of either sign. On the built-in CPU
  * alone.
  */
-/* variant: alone TESELA_VENDORS={build}/tests TESELA_CACHE={build}/cache/tesela */
+/* variant: alone TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE={build}/cache/tesela */
 #include "cpu_rig.h"
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /* Built-in math functions against long double, with OpenCL's limits (OpenCL C 3.0, 7.4), on the built-in CPU alone. */
-/* variant: alone TESELA_VENDORS={build}/tests TESELA_CACHE={build}/cache/tesela */
+/* variant: alone TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE={build}/cache/tesela */
 /* any: */
 /* timeout: 300 */
 /*

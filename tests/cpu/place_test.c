@@ -2,8 +2,8 @@
  * The line CPU of TESELA_CONFIG: threads, processors of NUMA nodes, memory of its own. What this machine lacks is told
  * with file and line.
  */
-/* variant: shared TESELA_VENDORS={build}/tests PLACE_LINE="CPU 1 0-0 0" */
-/* variant: copying TESELA_VENDORS={build}/tests PLACE_LINE="CPU 1 0-0 1" */
+/* variant: shared TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl PLACE_LINE="CPU 1 0-0 0" */
+/* variant: copying TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl PLACE_LINE="CPU 1 0-0 1" */
 #include "test.h"
 
 #include <CL/cl.h>

@@ -1,5 +1,5 @@
 /* What kernels print on the built-in CPU: every conversion, in the words of the host's own printf. */
-/* variant: alone TESELA_VENDORS={build}/tests TESELA_CACHE={build}/cache/tesela */
+/* variant: alone TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE={build}/cache/tesela */
 #include "cpu_rig.h"
 #include "test.h"
 

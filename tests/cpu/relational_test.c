@@ -1,5 +1,5 @@
 /* Built-in relational functions against plain C (OpenCL C 3.0, 6.15.6), on the built-in CPU alone. */
-/* variant: alone TESELA_VENDORS={build}/tests TESELA_CACHE={build}/cache/tesela */
+/* variant: alone TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE={build}/cache/tesela */
 /* timeout: 300 */
 /*
  * Edge values, all pairs of them (with all masks of select and bitselect), and random ones: RELATIONAL_COUNT says how
