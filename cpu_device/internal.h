@@ -58,7 +58,7 @@ struct cpu_member {
     TAILQ_HEAD(, cpu_task) gates; /* not open, whose openers can be looked at, oldest first */
     atomic_uint n_gates;
     atomic_bool looking;             /* a thread of the team looks at them, without sleeping … */
-    bool resting;                    /* … or now and then */
+    struct cpu_thread *resting;      /* … or this one now and then, and so at what is ready, too; NULL: none */
     struct tsl_pool tasks, launches; /* a stream of small launches allocates nothing */
 };
 
@@ -81,7 +81,6 @@ struct cpu_thread {
     pthread_cond_t woken;
     bool asleep;           /* who wakes it says that it isn't, under the lock */
     bool due;              /* it was spared: after CPU_SPARE_NS it looks whether something is ready still */
-    bool resting;          /* it looks at the gates now and then, and so at what is ready, too */
     atomic_uint n_helping; /* threads of others that take pieces on its processor; it looks at that without the lock */
 };
 

@@ -75,39 +75,26 @@ static bool look_for_work(struct cpu_thread *thread)
 /* ---- Sleeping -----------------------------------------------------------------------------------------------------
  */
 
-static struct timespec in_ns(long ns)
-{
-    struct timespec until;
-
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += ns;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
-    return until;
-}
-
 /* Wakes for a look at the gates now and then. */
 static void rest_locked(struct cpu_thread *thread)
 {
     struct cpu_member *member = thread->worker.member;
     struct timespec until;
 
-    member->resting = thread->resting = true;
+    member->resting = thread;
     while (thread->asleep && !is_ready(member) && !member->closing && has_gates(member)) {
-        until = in_ns(CPU_GATE_REST_NS);
+        until = tsl_clock_until(CPU_GATE_REST_NS);
         pthread_cond_timedwait(&thread->woken, &member->lock, &until);
         pthread_mutex_unlock(&member->lock);
         cpu_look_at_gates(member);
         pthread_mutex_lock(&member->lock);
     }
-    member->resting = thread->resting = false;
+    member->resting = NULL;
 }
 
 static void stay_spared_locked(struct cpu_thread *thread)
 {
-    struct timespec until = in_ns(CPU_SPARE_NS);
+    struct timespec until = tsl_clock_until(CPU_SPARE_NS);
 
     while (thread->asleep && !thread->worker.member->closing &&
            pthread_cond_timedwait(&thread->woken, &thread->worker.member->lock, &until) != ETIMEDOUT) {
@@ -146,7 +133,7 @@ static void step_aside(struct cpu_thread *thread)
         return;
     pthread_mutex_lock(&member->lock);
     for (unsigned i = 0; i < member->n_begun && !other; i++)
-        if (member->threads[i].asleep && !member->threads[i].resting && !is_crowded(&member->threads[i]))
+        if (member->threads[i].asleep && member->resting != &member->threads[i] && !is_crowded(&member->threads[i]))
             other = &member->threads[i];
     if (other) {
         wake_locked(other);
@@ -242,7 +229,7 @@ static struct cpu_thread *spare_locked(struct cpu_member *member)
     if (member->n_working < member->n_begun - member->n_sleeping || !is_unhelped_locked(member))
         return NULL;
     for (unsigned i = 0; i < member->n_begun; i++) {
-        if (member->threads[i].asleep && (member->threads[i].due || member->threads[i].resting))
+        if (member->threads[i].asleep && (member->threads[i].due || member->resting == &member->threads[i]))
             return NULL;
         if (member->threads[i].asleep)
             found = &member->threads[i];

@@ -78,13 +78,28 @@ bool cpu_work(struct cpu_worker *worker, const struct cpu_lane *lane)
 /* ---- Threads that aren't ours -------------------------------------------------------------------------------------
  */
 
-static void count_helper_locked(struct cpu_worker *worker, struct cpu_lane *lane, int change)
+static void count_helper_locked(struct cpu_worker *worker, struct cpu_lane *lane, int at, int change)
 {
+    worker->at = at;
     lane->n_helping += (unsigned)change;
     worker->member->n_helping += (unsigned)change;
     if (worker->at != CPU_NOWHERE)
         atomic_fetch_add_explicit(&worker->member->threads[worker->at].n_helping, (unsigned)change,
                                   memory_order_relaxed);
+}
+
+/* Not under the lock, which all threads of the team want. */
+static struct cpu_worker *new_helper(struct cpu_member *member, struct cpu_lane *lane, int at)
+{
+    struct cpu_worker *worker = calloc(1, sizeof(*worker));
+
+    if (!worker)
+        return NULL;
+    worker->member = member;
+    pthread_mutex_lock(&member->lock);
+    count_helper_locked(worker, lane, at, 1);
+    pthread_mutex_unlock(&member->lock);
+    return worker;
 }
 
 struct cpu_worker *cpu_helper(struct cpu_member *member, struct cpu_lane *lane)
@@ -94,17 +109,12 @@ struct cpu_worker *cpu_helper(struct cpu_member *member, struct cpu_lane *lane)
 
     pthread_mutex_lock(&member->lock);
     worker = member->helpers;
-    if (worker)
-        member->helpers = worker->next;
-    else
-        worker = calloc(1, sizeof(*worker));
     if (worker) {
-        worker->member = member;
-        worker->at = at;
-        count_helper_locked(worker, lane, 1);
+        member->helpers = worker->next;
+        count_helper_locked(worker, lane, at, 1);
     }
     pthread_mutex_unlock(&member->lock);
-    return worker;
+    return worker ? worker : new_helper(member, lane, at);
 }
 
 void cpu_helper_back(struct cpu_worker *worker, struct cpu_lane *lane)
@@ -112,7 +122,7 @@ void cpu_helper_back(struct cpu_worker *worker, struct cpu_lane *lane)
     struct cpu_member *member = worker->member;
 
     pthread_mutex_lock(&member->lock);
-    count_helper_locked(worker, lane, -1);
+    count_helper_locked(worker, lane, worker->at, -1);
     worker->next = member->helpers;
     member->helpers = worker;
     pthread_mutex_unlock(&member->lock);

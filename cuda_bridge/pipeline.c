@@ -359,14 +359,8 @@ static void look_at(struct tsl_cuda_pipeline *p, struct job *job) TSL_REQUIRES(p
 
 static void rest(struct tsl_cuda_pipeline *p) TSL_REQUIRES(p->lock) TSL_UNCHECKED
 {
-    struct timespec until;
+    struct timespec until = tsl_clock_until(LOOK_NS);
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += LOOK_NS;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
     pthread_cond_timedwait(&p->wake, &p->lock.mutex, &until);
 }
 

@@ -1,7 +1,6 @@
 #include "core/clock.h"
 
 #include <stddef.h>
-#include <time.h>
 
 /* A quartz is off by less than 50 parts in a million; two, and a device that is hot, stay within this. */
 #define DRIFT_PPM 200
@@ -17,6 +16,19 @@ uint64_t tsl_clock_ns(void)
         return virtual_now(virtual_data);
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+struct timespec tsl_clock_until(long ns)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += ns;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    return until;
 }
 
 void tsl_clock_set(uint64_t (*now)(void *data), void *data)

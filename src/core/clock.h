@@ -10,9 +10,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 /* Now, in nanoseconds: CLOCK_MONOTONIC unless a simulation put another clock in. Never goes backwards. */
 uint64_t tsl_clock_ns(void);
+
+/* When CLOCK_MONOTONIC will have gone on by so much, less than a second: for pthread_cond_timedwait, which knows of no
+ * clock that was put in. */
+struct timespec tsl_clock_until(long ns);
 
 /*
  * Puts a virtual clock in (now(data) is called for each tsl_clock_ns, from any thread); NULL puts the real one back.
