@@ -352,7 +352,7 @@ static void *master(void *arg)
     return NULL;
 }
 
-/* As many as let two rounds of waking reach all: one wakes n, and those n each. */
+/* As many as let two rounds of waking reach all: one wakes n, and then each of the n + 1 does. */
 static unsigned wakes_for(unsigned n_threads)
 {
     unsigned n = CPU_WAKES_LEAST;

@@ -10,11 +10,9 @@
 #include "compile/digest.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 cl_int tsl_compile_itself(const struct tsl_wire_build *build, struct tsl_compiled *compiled);
 
