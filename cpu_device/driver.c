@@ -58,13 +58,25 @@ static cl_int probe(tsl_found_fn *found, void *arg)
     return CL_SUCCESS;
 }
 
+/* It is held for less than a sleep takes: who finds it taken looks again for a while first. */
+static void init_lock(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t adaptive;
+
+    pthread_mutexattr_init(&adaptive);
+    pthread_mutexattr_settype(&adaptive, PTHREAD_MUTEX_ADAPTIVE_NP);
+    pthread_mutex_init(lock, &adaptive);
+    pthread_mutexattr_destroy(&adaptive);
+}
+
 static cl_int open_member(const struct tsl_path *path, struct tsl_member **member)
 {
-    struct cpu_member *m = calloc(1, sizeof(*m));
+    struct cpu_member *m = aligned_alloc(_Alignof(struct cpu_member), sizeof(*m));
     cl_int error;
 
     if (!m)
         return CL_OUT_OF_HOST_MEMORY;
+    memset(m, 0, sizeof(*m));
     m->base.driver = &tsl_cpu_driver;
     m->base.path = path;
     cpu_place_get(&m->place);
@@ -81,7 +93,7 @@ static cl_int open_member(const struct tsl_path *path, struct tsl_member **membe
     m->n_threads = m->place.n_threads;
     m->ready_end = &m->ready;
     TAILQ_INIT(&m->gates);
-    pthread_mutex_init(&m->lock, NULL);
+    init_lock(&m->lock);
     pthread_cond_init(&m->done, NULL);
     tsl_pool_init(&m->tasks, sizeof(struct cpu_task));
     tsl_pool_init(&m->launches, cpu_launch_size());

@@ -10,7 +10,7 @@ cl_int cpu_fence_status(struct tsl_fence *fence)
 
     pthread_mutex_lock(&cpu_member_of(fence->member)->lock);
     status = atomic_load(&task->status);
-    if (status == CL_SUBMITTED && task->n_taken > 0)
+    if (status == CL_SUBMITTED && task->left && atomic_load(task->left) < task->n_pieces)
         status = CL_RUNNING;
     pthread_mutex_unlock(&cpu_member_of(fence->member)->lock);
     return status;
@@ -162,7 +162,7 @@ void cpu_look_at_gates(struct cpu_member *member)
     open_gate(found, CL_COMPLETE);
     tsl_fence_unref(&found->fence);
     pthread_mutex_lock(&member->lock);
-    more = member->ready && (member->ready->next || member->ready->max_working > 1);
+    more = cpu_is_wide_locked(member);
     pthread_mutex_unlock(&member->lock);
     if (more)
         cpu_wake(member);

@@ -8,7 +8,9 @@
  * fence helps with what leads to it (work.c).
  *
  * Lock: one mutex for each member guards tasks' edges, lanes and the list of ready tasks. It is never held while work
- * is done or anybody is called.
+ * is done or anybody is called. What all threads of a team do at the same moment is done without it, as they would
+ * stand in a row before it: they join a wide task at a board, take pieces by an atomic counter, and say what they have
+ * done when they take no more (ready.c). Whoever has a piece and hasn't said so keeps the task from being complete.
  */
 #ifndef TSL_CPU_DEVICE_INTERNAL_H
 #define TSL_CPU_DEVICE_INTERNAL_H
@@ -37,28 +39,47 @@ void cpu_place_get(struct cpu_place *place);
 /* Tells what the line asks for and this machine hasn't; inside probe. */
 void cpu_place_complain(const struct cpu_place *place);
 
+#define CPU_LINE 64 /* bytes of a cache line */
+
+/* Where a wide task that is ready stands, until it is complete. Boards stay where they are: a thread may take a piece
+ * without the lock, and who has one knows that the task is the board's until it has said that the piece is done. */
+struct cpu_board {
+    _Alignas(CPU_LINE) _Atomic uint64_t left; /* pieces */
+    struct cpu_task *task;                    /* NULL: free; written under the lock */
+};
+
+#define CPU_BOARDS 4
+
 struct cpu_member {
     struct tsl_member base;
     struct cpu_place place;
     unsigned n_threads;         /* of the team, with its master */
     unsigned n_wakes;           /* threads that one wakes at once, at most */
     struct cpu_thread *threads; /* n_threads; those that have begun stand first */
-    pthread_mutex_t lock;       /* guards what follows, and what struct cpu_task says */
-    pthread_cond_t done;        /* a task that sleeping waiters may wait for */
-    struct cpu_task *ready, **ready_end;
-    atomic_uint n_ready; /* tasks in the list of which one more thread may take a piece; read by spinning threads */
-    unsigned n_begun, n_sleeping; /* threads of the team */
-    unsigned n_working;           /* … inside a piece */
-    atomic_uint n_busy;           /* threads inside a piece, whose ever; read by spinning threads */
-    unsigned n_helping;           /* threads of others that take pieces, or would */
-    unsigned n_waiting;           /* threads of others that sleep for a task */
-    bool closing;
-    struct cpu_worker *helpers; /* free ones */
     pthread_t master;
-    TAILQ_HEAD(, cpu_task) gates; /* not open, whose openers can be looked at, oldest first */
+
+    /* Spinning threads look at these: a line that changes when tasks come or nothing of them is left. */
+    _Alignas(CPU_LINE) atomic_uint n_ready; /* tasks of which one more thread may take a piece … */
+    atomic_uint n_listed;                   /* … those of them in the list */
     atomic_uint n_gates;
-    atomic_bool looking;             /* a thread of the team looks at them, without sleeping … */
-    struct cpu_thread *resting;      /* … or this one now and then, and so at what is ready, too; NULL: none */
+    atomic_uint n_begun;    /* threads of the team; written under the lock */
+    atomic_uint n_sleeping; /* likewise */
+    atomic_uint n_helping;  /* threads of others that take pieces, or would; likewise */
+    atomic_bool looking;    /* a thread of the team looks at the gates, without sleeping */
+
+    _Alignas(CPU_LINE) atomic_uint n_busy; /* threads at a task, whose ever … */
+    atomic_uint n_working;                 /* … those of the team */
+
+    struct cpu_board boards[CPU_BOARDS];
+
+    _Alignas(CPU_LINE) pthread_mutex_t lock; /* guards what follows, and what struct cpu_task says */
+    pthread_cond_t done;                     /* a task that sleeping waiters may wait for */
+    struct cpu_task *ready, **ready_end;     /* the list */
+    unsigned n_waiting;                      /* threads of others that sleep for a task */
+    bool closing;
+    struct cpu_worker *helpers;      /* free ones */
+    TAILQ_HEAD(, cpu_task) gates;    /* not open, whose openers can be looked at, oldest first */
+    struct cpu_thread *resting;      /* looks at them, and so at what is ready, now and then; NULL: none */
     struct tsl_pool tasks, launches; /* a stream of small launches allocates nothing */
 };
 
@@ -70,6 +91,8 @@ struct cpu_worker {
     struct tsl_wg_thread thread;
     size_t local_size, scratch_size; /* bytes of what thread points to */
     int at;                          /* the thread of the team whose processor it is on; CPU_NOWHERE */
+    uint64_t looked;                 /* when it looked last whether somebody should be woken */
+    bool list_first;                 /* where it looked first for work, by turns */
     struct cpu_worker *next;
 };
 
@@ -152,9 +175,15 @@ struct cpu_task {
     unsigned n_dependents;
     struct cpu_note *notes;
     unsigned n_notes;
-    struct cpu_task *next;      /* in the list of ready tasks */
-    uint64_t n_pieces, n_taken; /* under the lock … */
-    unsigned n_working, max_working;
+    uint64_t n_pieces;
+    _Atomic uint64_t *left;  /* pieces: the board's, or … */
+    _Atomic uint64_t own;    /* … this of a task in the list. NULL: it isn't ready yet */
+    _Atomic uint64_t n_done; /* n_pieces: who made it so completes the task, nobody else is at it */
+    struct cpu_board *board; /* NULL: in the list, if it is ready */
+    struct cpu_task *next;   /* there */
+    bool open;               /* there: one more may join; counted in n_ready and n_listed */
+    unsigned n_joined;       /* there: threads at it that take further pieces. Not exact once none are left */
+    unsigned max_joined;
     atomic_int error;
     struct tsl_times times;
     bool sure;                               /* as fence_is_sure says, as far as was asked */
@@ -234,6 +263,9 @@ struct cpu_wakes {
 };
 
 void cpu_wake(struct cpu_member *member);
+void cpu_wake_from(struct cpu_member *member, int at); /* by a thread that knows where it is */
+/* Might the next find somebody? A look without the lock. */
+bool cpu_may_call(const struct cpu_member *member);
 /* In two steps: chosen under the lock, signalled without it. at: as a worker's. */
 struct cpu_wakes cpu_choose_locked(struct cpu_member *member, int at);
 void cpu_signal(const struct cpu_wakes *wakes);
@@ -256,6 +288,12 @@ struct cpu_look {
 };
 
 bool cpu_may_look(struct cpu_member *member, struct cpu_look *look); /* false: that was long enough */
+
+/* Somebody who waits does pieces on the same processor. */
+static inline bool cpu_is_crowded(const struct cpu_thread *thread)
+{
+    return atomic_load_explicit(&thread->n_helping, memory_order_relaxed) > 0;
+}
 
 /* As long as a gate isn't open, one thread looks for longer: other devices take longer than threads. Then it sleeps in
  * steps. It goes on with what the gate held back, and so nobody need be woken, nor call the other technology. */
@@ -283,14 +321,48 @@ void cpu_complete(struct cpu_task *task, cl_int status);
 bool cpu_is_sure_locked(struct cpu_task *task); /* see fence_is_sure */
 /* fence.c: opens the oldest gates whose openers have ended, as far as can be seen. The caller goes on with the work. */
 void cpu_look_at_gates(struct cpu_member *member);
-/* Takes a piece of the first ready task (of a lane, unless NULL); NULL: nothing there. The lock is held. */
-struct cpu_task *cpu_take_locked(struct cpu_member *member, const struct cpu_lane *lane, uint64_t *piece);
-/* The piece is done; was it the task's last? The lock is held. */
-bool cpu_give_back_locked(struct cpu_member *member, struct cpu_task *task);
 void cpu_wait_task(struct cpu_task *task); /* blocks until it is complete */
 
-/* work.c: does pieces until none is left; returns having done any. lane: only its tasks; NULL: all. */
-bool cpu_work(struct cpu_worker *worker, const struct cpu_lane *lane);
+static inline bool cpu_is_complete(const struct cpu_task *task)
+{
+    /* Acquire: what the work wrote is seen by whoever sees it complete. */
+    return atomic_load_explicit(&task->status, memory_order_acquire) <= CL_COMPLETE;
+}
+
+/* ready.c: what is ready, and who takes it. */
+void cpu_ready_locked(struct cpu_member *member, struct cpu_task *task);
+
+/* What a thread has of a task. */
+struct cpu_share {
+    struct cpu_task *task; /* NULL: nothing */
+    uint64_t piece;        /* the one to do next */
+    uint64_t n;            /* pieces that it had, and that it saw to not being done; it hasn't said so yet */
+};
+
+/* Joins a task, with a piece of it. */
+struct cpu_share cpu_join_board(struct cpu_member *member); /* one at a board; without the lock */
+struct cpu_share cpu_join_listed_locked(struct cpu_member *member);
+struct cpu_share cpu_join_lane_locked(struct cpu_member *member, const struct cpu_lane *lane); /* one of the lane's */
+/* One more piece of it, without the lock; false: none is left. */
+bool cpu_take(struct cpu_share *share);
+void cpu_take_all(struct cpu_share *share); /* so that nobody does what is left */
+void cpu_leave(struct cpu_share *share);    /* pieces may be left for others */
+bool cpu_done(struct cpu_share *share);     /* true: the caller completes the task; else it may be gone */
+/* Is there something for more than one thread? */
+bool cpu_is_wide_locked(const struct cpu_member *member);
+/* Pieces for as many more threads, at most `most`. */
+unsigned cpu_room_locked(const struct cpu_member *member, unsigned most);
+/* Something of lanes for which nobody waits; of the first few. */
+bool cpu_is_unhelped_locked(const struct cpu_member *member);
+
+static inline bool cpu_is_ready(const struct cpu_member *member)
+{
+    return atomic_load_explicit(&member->n_ready, memory_order_relaxed) > 0;
+}
+
+/* work.c: does pieces of one task, if one is ready, until none is left; false: there was none. lane: only its tasks,
+ * and no more pieces once `until` is complete; NULL: the worker is of the team, and takes any task. */
+bool cpu_work(struct cpu_worker *worker, const struct cpu_lane *lane, const struct cpu_task *until);
 struct cpu_worker *cpu_helper(struct cpu_member *member, struct cpu_lane *lane);
 void cpu_helper_back(struct cpu_worker *worker, struct cpu_lane *lane);
 void cpu_worker_finish(struct cpu_worker *worker);

@@ -212,11 +212,11 @@ static void cut(struct cpu_launch *launch, struct cpu_task *task, unsigned n_thr
     uint64_t groups = launch->count[0] * launch->count[1] * launch->count[2];
     uint64_t group_ps = atomic_load_explicit(&launch->kernel->group_ps, memory_order_relaxed);
 
-    task->max_working = n_threads;
+    task->max_joined = n_threads;
     if (group_ps) {
         launch->chunk = PIECE_PS / group_ps;
         if (groups < ALONE_PS / group_ps)
-            task->max_working = 1;
+            task->max_joined = 1;
         else
             launch->chunk = min(launch->chunk, groups / (4 * n_threads));
     } else {
@@ -259,7 +259,7 @@ bool cpu_launch_is_short(const struct cpu_task *task)
     const struct cpu_launch *launch = task->launch;
     uint64_t group_ps = atomic_load_explicit(&launch->kernel->group_ps, memory_order_relaxed);
 
-    return group_ps && task->max_working == 1 && launch->count[0] * launch->n_rows < SHORT_PS / group_ps;
+    return group_ps && task->max_joined == 1 && launch->count[0] * launch->n_rows < SHORT_PS / group_ps;
 }
 
 /* Without what other threads took of the processor. */

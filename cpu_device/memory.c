@@ -140,7 +140,7 @@ static void cut(const struct cpu_member *member, struct cpu_task *task)
     if (size < TSL_BULK_MIN || member->n_threads == 1 || !tsl_copy_is_linear(&task->copy) || overlaps(&task->copy))
         return;
     task->n_pieces = (size + TSL_BULK_CHUNK - 1) / TSL_BULK_CHUNK;
-    task->max_working = member->n_threads < TSL_BULK_MAX ? member->n_threads : TSL_BULK_MAX;
+    task->max_joined = member->n_threads < TSL_BULK_MAX ? member->n_threads : TSL_BULK_MAX;
 }
 
 cl_int cpu_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,

@@ -20,7 +20,7 @@ struct cpu_task *cpu_task_create(struct cpu_member *member, enum cpu_kind kind)
     task->kind = kind;
     task->n_waits = 1;
     task->n_pieces = 1;
-    task->max_working = 1;
+    task->max_joined = 1;
     return task;
 }
 
@@ -33,22 +33,8 @@ void cpu_task_free(struct cpu_task *task)
     tsl_pool_put(&member->tasks, task);
 }
 
-static bool is_complete(const struct cpu_task *task)
-{
-    /* Acquire: what the work wrote is seen by whoever sees it complete. */
-    return atomic_load_explicit(&task->status, memory_order_acquire) <= CL_COMPLETE;
-}
-
 /* ---- Edges --------------------------------------------------------------------------------------------------------
  */
-
-static void append_ready_locked(struct cpu_member *member, struct cpu_task *task)
-{
-    task->next = NULL;
-    *member->ready_end = task;
-    member->ready_end = &task->next;
-    atomic_fetch_add_explicit(&member->n_ready, 1, memory_order_relaxed);
-}
 
 /* False: no memory for the edge. */
 static bool add_edge_locked(struct cpu_task *on, struct cpu_edge edge)
@@ -111,7 +97,7 @@ static bool opener_is_sure(const struct cpu_task *gate)
 /* What it waits for is only asked what it knows itself: no walks along chains. */
 bool cpu_is_sure_locked(struct cpu_task *task)
 {
-    if (task->sure || is_complete(task))
+    if (task->sure || cpu_is_complete(task))
         return true;
     if (task->kind == CPU_GATE)
         return opener_is_sure(task);
@@ -120,7 +106,7 @@ bool cpu_is_sure_locked(struct cpu_task *task)
     for (unsigned i = 0; i < task->n_unsure && task->n_waits; i++) {
         struct cpu_task *on = task->unsure[i];
 
-        if (!on->sure && !is_complete(on) && (on->kind != CPU_GATE || !opener_is_sure(on)))
+        if (!on->sure && !cpu_is_complete(on) && (on->kind != CPU_GATE || !opener_is_sure(on)))
             return false;
     }
     task->sure = true;
@@ -137,7 +123,7 @@ static void forget_unsure(struct cpu_task *task)
 static void release_locked(struct cpu_member *member, struct cpu_task *task)
 {
     if (--task->n_waits == 0)
-        append_ready_locked(member, task);
+        cpu_ready_locked(member, task);
 }
 
 /* CL_INVALID_EVENT_WAIT_LIST: one of them is another's. */
@@ -196,7 +182,7 @@ static bool release_dependents_locked(struct cpu_member *member, struct cpu_task
         if (edge.strict && status < 0 && !edge.to->wait_error)
             edge.to->wait_error = status;
         release_locked(member, edge.to);
-        wide |= edge.to->n_waits == 0 && edge.to->max_working > 1;
+        wide |= edge.to->n_waits == 0 && edge.to->max_joined > 1;
     }
     free(task->more);
     task->more = NULL;
@@ -221,8 +207,10 @@ void cpu_complete(struct cpu_task *task, cl_int status)
         task->lane->error = status;
     lane = task->lane;
     task->lane = NULL;
-    /* Release: see is_complete. */
+    /* Release: see cpu_is_complete. */
     atomic_store_explicit(&task->status, status, memory_order_release);
+    if (task->board)
+        task->board->task = NULL;
     n_dependents = task->n_dependents;
     wide = release_dependents_locked(member, task, status);
     notes = task->notes;
@@ -246,62 +234,8 @@ void cpu_complete(struct cpu_task *task, cl_int status)
     tsl_fence_unref(&task->fence);
 }
 
-/* ---- Taking work --------------------------------------------------------------------------------------------------
- */
-
-static bool may_take(const struct cpu_task *task, const struct cpu_lane *lane)
-{
-    return task->n_taken < task->n_pieces && task->n_working < task->max_working && (!lane || task->lane == lane);
-}
-
-static void unlink_locked(struct cpu_member *member, struct cpu_task **link)
-{
-    struct cpu_task *task = *link;
-
-    *link = task->next;
-    if (member->ready_end == &task->next)
-        member->ready_end = link;
-}
-
-struct cpu_task *cpu_take_locked(struct cpu_member *member, const struct cpu_lane *lane, uint64_t *piece)
-{
-    for (struct cpu_task **link = &member->ready; *link; link = &(*link)->next) {
-        struct cpu_task *task = *link;
-
-        if (!may_take(task, lane))
-            continue;
-        if (task->n_taken == 0 && task->profile)
-            task->times.start_ns = tsl_clock_ns();
-        if (task->wait_error || atomic_load(&task->error))
-            task->n_taken = task->n_pieces - 1; /* nothing of it is done any more */
-        *piece = task->n_taken++;
-        task->n_working++;
-        if (task->n_taken == task->n_pieces)
-            unlink_locked(member, link);
-        if (!may_take(task, NULL))
-            atomic_fetch_sub_explicit(&member->n_ready, 1, memory_order_relaxed);
-        return task;
-    }
-    return NULL;
-}
-
-bool cpu_give_back_locked(struct cpu_member *member, struct cpu_task *task)
-{
-    bool open = may_take(task, NULL);
-
-    task->n_working--;
-    if (!open && may_take(task, NULL))
-        atomic_fetch_add_explicit(&member->n_ready, 1, memory_order_relaxed);
-    return task->n_working == 0 && task->n_taken == task->n_pieces;
-}
-
 /* ---- Waiting ------------------------------------------------------------------------------------------------------
  */
-
-static bool is_ready(struct cpu_member *member)
-{
-    return atomic_load_explicit(&member->n_ready, memory_order_relaxed) > 0;
-}
 
 /* Helps with the task's own lane, which leads to it, or, with nothing to do there, looks for the end. As others have
  * the last pieces of one task, the next one may be there soon: until then the processor isn't given away. */
@@ -311,10 +245,10 @@ static void help(struct cpu_task *task, struct cpu_lane *lane)
     struct cpu_worker *worker = lane && !member->place.bound ? cpu_helper(member, lane) : NULL;
     struct cpu_look look = {0};
 
-    while (!is_complete(task) && cpu_may_look(member, &look)) {
-        while (worker && !is_complete(task) && is_ready(member) && cpu_work(worker, lane))
+    while (!cpu_is_complete(task) && cpu_may_look(member, &look)) {
+        while (worker && !cpu_is_complete(task) && cpu_is_ready(member) && cpu_work(worker, lane, task))
             look.begin = 0;
-        for (unsigned i = 0; i < CPU_LOOKS && !is_complete(task); i++)
+        for (unsigned i = 0; i < CPU_LOOKS && !cpu_is_complete(task); i++)
             cpu_pause();
     }
     if (worker)
@@ -335,11 +269,11 @@ void cpu_wait_task(struct cpu_task *task)
     if (lane)
         cpu_lane_unref(lane);
     cpu_wake(member);
-    if (is_complete(task))
+    if (cpu_is_complete(task))
         return;
     pthread_mutex_lock(&member->lock);
     member->n_waiting++;
-    while (!is_complete(task))
+    while (!cpu_is_complete(task))
         pthread_cond_wait(&member->done, &member->lock);
     member->n_waiting--;
     pthread_mutex_unlock(&member->lock);

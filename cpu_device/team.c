@@ -21,11 +21,6 @@ static void block_signals(sigset_t *before)
     pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
-static bool is_ready(struct cpu_member *member)
-{
-    return atomic_load_explicit(&member->n_ready, memory_order_relaxed) > 0;
-}
-
 static bool has_gates(struct cpu_member *member)
 {
     return atomic_load_explicit(&member->n_gates, memory_order_relaxed) > 0;
@@ -42,12 +37,6 @@ bool cpu_may_look(struct cpu_member *member, struct cpu_look *look)
     return now - look->last < CPU_LOOK_NS && now - look->begin < CPU_LOOK_ALL_NS;
 }
 
-/* Somebody who waits does pieces on the same processor. */
-static bool is_crowded(struct cpu_thread *thread)
-{
-    return atomic_load_explicit(&thread->n_helping, memory_order_relaxed) > 0;
-}
-
 /* A launch that follows soon finds the thread awake; one of the threads also looks who opens gates. */
 static bool look_for_work(struct cpu_thread *thread)
 {
@@ -56,20 +45,20 @@ static bool look_for_work(struct cpu_thread *thread)
     struct cpu_look look = {0};
     bool looks = false;
 
-    while (!is_ready(member) &&
-           ((cpu_may_look(member, &look) && !is_crowded(thread)) || tsl_clock_ns() - begin < span)) {
+    while (!cpu_is_ready(member) &&
+           ((cpu_may_look(member, &look) && !cpu_is_crowded(thread)) || tsl_clock_ns() - begin < span)) {
         if (!looks && has_gates(member)) {
             looks = !atomic_exchange(&member->looking, true);
             span = looks ? CPU_GATE_LOOK_NS : span;
         }
         if (looks)
             cpu_look_at_gates(member);
-        for (unsigned i = 0; i < CPU_LOOKS && !is_ready(member); i++)
+        for (unsigned i = 0; i < CPU_LOOKS && !cpu_is_ready(member); i++)
             cpu_pause();
     }
     if (looks)
         atomic_store(&member->looking, false);
-    return is_ready(member);
+    return cpu_is_ready(member);
 }
 
 /* ---- Sleeping -----------------------------------------------------------------------------------------------------
@@ -82,7 +71,7 @@ static void rest_locked(struct cpu_thread *thread)
     struct timespec until;
 
     member->resting = thread;
-    while (thread->asleep && !is_ready(member) && !member->closing && has_gates(member)) {
+    while (thread->asleep && !cpu_is_ready(member) && !member->closing && has_gates(member)) {
         until = tsl_clock_until(CPU_GATE_REST_NS);
         pthread_cond_timedwait(&thread->woken, &member->lock, &until);
         pthread_mutex_unlock(&member->lock);
@@ -112,7 +101,7 @@ static void sleep_locked(struct cpu_thread *thread)
 {
     struct cpu_member *member = thread->worker.member;
 
-    while (thread->asleep && !member->closing && (thread->due || !is_ready(member))) {
+    while (thread->asleep && !member->closing && (thread->due || !cpu_is_ready(member))) {
         if (thread->due)
             stay_spared_locked(thread);
         else
@@ -129,11 +118,11 @@ static void step_aside(struct cpu_thread *thread)
     struct cpu_member *member = thread->worker.member;
     struct cpu_thread *other = NULL;
 
-    if (!is_crowded(thread))
+    if (!cpu_is_crowded(thread))
         return;
     pthread_mutex_lock(&member->lock);
     for (unsigned i = 0; i < member->n_begun && !other; i++)
-        if (member->threads[i].asleep && member->resting != &member->threads[i] && !is_crowded(&member->threads[i]))
+        if (member->threads[i].asleep && member->resting != &member->threads[i] && !cpu_is_crowded(&member->threads[i]))
             other = &member->threads[i];
     if (other) {
         wake_locked(other);
@@ -187,38 +176,15 @@ struct cpu_thread *cpu_rouse_locked(struct cpu_member *member)
     return NULL;
 }
 
-/* How many more threads may take something of it. */
-static unsigned room_of(const struct cpu_task *task)
-{
-    uint64_t left = task->n_pieces - task->n_taken;
-    unsigned room = task->max_working - task->n_working;
-
-    return left < room ? (unsigned)left : room;
-}
-
-/* How many threads there is something for; of the first few tasks. */
+/* How many threads there is something for. */
 static unsigned wanted_locked(struct cpu_member *member)
 {
-    unsigned n = 0;
+    unsigned n;
 
-    if (!is_ready(member) || !member->ready) /* taken meanwhile */
+    if (!cpu_is_ready(member)) /* taken meanwhile */
         return 0;
-    for (const struct cpu_task *task = member->ready; task && n < member->n_wakes; task = task->next)
-        n += room_of(task);
-    if (n == 0)
-        return 1;
-    return n < member->n_wakes ? n : member->n_wakes;
-}
-
-/* Something of lanes for which nobody waits; of the first few. */
-static bool is_unhelped_locked(const struct cpu_member *member)
-{
-    const struct cpu_task *task = member->ready;
-
-    for (unsigned i = 0; i < 4 && task; i++, task = task->next)
-        if (task->n_working < task->max_working && (!task->lane || !task->lane->n_helping))
-            return true;
-    return false;
+    n = cpu_room_locked(member, member->n_wakes);
+    return n > 0 ? n : 1;
 }
 
 /* One that sleeps, unless one looks soon anyhow. */
@@ -226,7 +192,7 @@ static struct cpu_thread *spare_locked(struct cpu_member *member)
 {
     struct cpu_thread *found = NULL;
 
-    if (member->n_working < member->n_begun - member->n_sleeping || !is_unhelped_locked(member))
+    if (member->n_working < member->n_begun - member->n_sleeping || !cpu_is_unhelped_locked(member))
         return NULL;
     for (unsigned i = 0; i < member->n_begun; i++) {
         if (member->threads[i].asleep && (member->threads[i].due || member->resting == &member->threads[i]))
@@ -239,9 +205,27 @@ static struct cpu_thread *spare_locked(struct cpu_member *member)
     return found;
 }
 
+/* Threads that should be awake. */
+static unsigned most_awake(const struct cpu_member *member)
+{
+    unsigned n_begun = atomic_load_explicit(&member->n_begun, memory_order_relaxed);
+    unsigned n_helping = atomic_load_explicit(&member->n_helping, memory_order_relaxed);
+
+    return n_begun > n_helping + 1 ? n_begun - n_helping : 1;
+}
+
+bool cpu_may_call(const struct cpu_member *member)
+{
+    unsigned n_sleeping = atomic_load_explicit(&member->n_sleeping, memory_order_relaxed);
+    unsigned n_awake = atomic_load_explicit(&member->n_begun, memory_order_relaxed) - n_sleeping;
+
+    return n_sleeping && cpu_is_ready(member) &&
+           (n_awake < most_awake(member) || atomic_load_explicit(&member->n_working, memory_order_relaxed) >= n_awake);
+}
+
 struct cpu_wakes cpu_choose_locked(struct cpu_member *member, int at)
 {
-    unsigned most = member->n_begun > member->n_helping + 1 ? member->n_begun - member->n_helping : 1;
+    unsigned most = most_awake(member);
     unsigned n = wanted_locked(member);
     struct cpu_wakes wakes = {.n = 0};
 
@@ -267,20 +251,22 @@ void cpu_signal(const struct cpu_wakes *wakes)
         pthread_cond_signal(&wakes->threads[i]->woken);
 }
 
-/* Who calls this goes on with one of the ready tasks, or works for its own lane alone. */
-void cpu_wake(struct cpu_member *member)
+void cpu_wake_from(struct cpu_member *member, int at)
 {
     struct cpu_wakes wakes = {.n = 0};
-    int at;
 
-    if (!is_ready(member))
-        return;
-    at = cpu_here(member);
     pthread_mutex_lock(&member->lock);
     if (member->n_sleeping)
         wakes = cpu_choose_locked(member, at);
     pthread_mutex_unlock(&member->lock);
     cpu_signal(&wakes);
+}
+
+/* Who calls this goes on with one of the ready tasks, or works for its own lane alone. */
+void cpu_wake(struct cpu_member *member)
+{
+    if (cpu_is_ready(member))
+        cpu_wake_from(member, cpu_here(member));
 }
 
 /* ---- The region ---------------------------------------------------------------------------------------------------
@@ -308,7 +294,7 @@ static void work(void *arg)
 {
     struct cpu_thread *thread = begin(arg);
 
-    while (cpu_work(&thread->worker, NULL) || sleep_for_work(thread))
+    while (cpu_work(&thread->worker, NULL, NULL) || sleep_for_work(thread))
         step_aside(thread);
     pthread_mutex_lock(&thread->worker.member->lock); /* see cpu_team_stop */
     cpu_worker_finish(&thread->worker);

@@ -33,45 +33,105 @@ static cl_int status_of(const struct cpu_task *task)
     return error ? error : CL_COMPLETE;
 }
 
-/* Was it the last piece? */
-static bool piece_done(struct cpu_member *member, struct cpu_task *task, const struct cpu_lane *lane)
-{
-    bool last;
-
-    pthread_mutex_lock(&member->lock);
-    last = cpu_give_back_locked(member, task);
-    atomic_fetch_sub_explicit(&member->n_busy, 1, memory_order_relaxed);
-    if (!lane)
-        member->n_working--;
-    pthread_mutex_unlock(&member->lock);
-    return last;
-}
-
-bool cpu_work(struct cpu_worker *worker, const struct cpu_lane *lane)
+/* Of the list, or of a lane. */
+static struct cpu_share join_by_lock(struct cpu_worker *worker, const struct cpu_lane *lane)
 {
     struct cpu_member *member = worker->member;
-    struct cpu_wakes wakes = {.n = 0};
-    struct cpu_task *task;
-    uint64_t piece;
-    cl_int error;
+    struct cpu_share share;
 
     pthread_mutex_lock(&member->lock);
-    task = cpu_take_locked(member, lane, &piece);
-    if (task)
-        atomic_fetch_add_explicit(&member->n_busy, 1, memory_order_relaxed);
-    if (task && !lane)
-        member->n_working++;
-    if (task && member->n_sleeping)
-        wakes = cpu_choose_locked(member, worker->at);
+    share = lane ? cpu_join_lane_locked(member, lane) : cpu_join_listed_locked(member);
     pthread_mutex_unlock(&member->lock);
-    if (!task)
+    return share;
+}
+
+/* Of the list and the boards in turns, that neither wait for the other for ever. */
+static struct cpu_share join_any(struct cpu_worker *worker)
+{
+    struct cpu_member *member = worker->member;
+    struct cpu_share share = {.task = NULL};
+    bool listed = atomic_load_explicit(&member->n_listed, memory_order_relaxed) > 0;
+
+    worker->list_first = !worker->list_first;
+    if (listed && worker->list_first)
+        share = join_by_lock(worker, NULL);
+    if (!share.task)
+        share = cpu_join_board(member);
+    if (!share.task && listed && !worker->list_first)
+        share = join_by_lock(worker, NULL);
+    return share;
+}
+
+/* Room for one more may have come since the last look, which takes the lock. */
+static void look_round(struct cpu_worker *worker)
+{
+    uint64_t now;
+
+    if (!cpu_may_call(worker->member))
+        return;
+    now = tsl_clock_ns();
+    if (now - worker->looked < CPU_LOOK_NS)
+        return;
+    worker->looked = now;
+    cpu_wake_from(worker->member, worker->at);
+}
+
+/* One of the team stops for whom it would keep from its processor, another as soon as it has what it waits for. */
+static bool is_to_stop(const struct cpu_worker *worker, const struct cpu_task *until)
+{
+    const struct cpu_member *member = worker->member;
+
+    if (until)
+        return cpu_is_complete(until);
+    return worker->at != CPU_NOWHERE && cpu_is_crowded(&member->threads[worker->at]) &&
+           atomic_load_explicit(&member->n_sleeping, memory_order_relaxed);
+}
+
+static void run_pieces(struct cpu_worker *worker, struct cpu_share *share, const struct cpu_task *until)
+{
+    do {
+        cl_int error = run_piece(worker, share->task, share->piece);
+
+        if (error) {
+            atomic_store(&share->task->error, error);
+            cpu_take_all(share);
+            return;
+        }
+        if (is_to_stop(worker, until)) {
+            cpu_leave(share);
+            return;
+        }
+        look_round(worker);
+    } while (cpu_take(share));
+}
+
+static void run_share(struct cpu_worker *worker, struct cpu_share *share, const struct cpu_task *until)
+{
+    struct cpu_member *member = worker->member;
+
+    atomic_fetch_add_explicit(&member->n_busy, 1, memory_order_relaxed);
+    if (!until)
+        atomic_fetch_add_explicit(&member->n_working, 1, memory_order_relaxed);
+    if (cpu_may_call(member))
+        cpu_wake_from(member, worker->at);
+    run_pieces(worker, share, until);
+    atomic_fetch_sub_explicit(&member->n_busy, 1, memory_order_relaxed);
+    if (!until)
+        atomic_fetch_sub_explicit(&member->n_working, 1, memory_order_relaxed);
+}
+
+bool cpu_work(struct cpu_worker *worker, const struct cpu_lane *lane, const struct cpu_task *until)
+{
+    struct cpu_member *member = worker->member;
+    struct cpu_share share = {.task = NULL};
+
+    if (cpu_is_ready(member))
+        share = lane ? join_by_lock(worker, lane) : join_any(worker);
+    if (!share.task)
         return false;
-    cpu_signal(&wakes);
-    error = run_piece(worker, task, piece);
-    if (error)
-        atomic_store(&task->error, error);
-    if (piece_done(member, task, lane))
-        cpu_complete(task, status_of(task));
+    run_share(worker, &share, until);
+    if (cpu_done(&share))
+        cpu_complete(share.task, status_of(share.task));
     return true;
 }
 

@@ -19,7 +19,9 @@
 static const char source[] =
     "kernel void add(global int *x, uint n) { x[get_global_id(0)] += n; }\n"
     "kernel void spin(global int *x, uint n) { uint v = get_global_id(0);\n"
-    "    for (uint i = 0; i < n; i++) v = v * 1664525 + (v >> 9); x[get_global_id(0)] = v; }\n";
+    "    for (uint i = 0; i < n; i++) v = v * 1664525 + (v >> 9); x[get_global_id(0)] = v; }\n"
+    "kernel void count(global int *x, uint n) { uint v = get_global_id(0);\n"
+    "    for (uint i = 0; i < n; i++) v = v * 1664525 + (v >> 9); x[get_global_id(0)] += v == n ? 2 : 1; }\n";
 
 static struct tsl_dprogram *program;
 
@@ -177,7 +179,7 @@ static void chains_over_lanes_go_on(void **state)
     driver->kernel_free(add);
 }
 
-/* How many threads are at the lane's last task, at most, until it ends. */
+/* How many threads of the team are at work, at most, until the lane's last task ends. */
 static unsigned most_at_work(const struct cpu_lane *l)
 {
     unsigned most = 0;
@@ -185,8 +187,8 @@ static unsigned most_at_work(const struct cpu_lane *l)
 
     while (!over) {
         pthread_mutex_lock(&cpu()->lock);
-        if (l->last->n_working > most)
-            most = l->last->n_working;
+        if (atomic_load(&cpu()->n_working) > most)
+            most = atomic_load(&cpu()->n_working);
         over = atomic_load(&l->last->status) <= CL_COMPLETE;
         pthread_mutex_unlock(&cpu()->lock);
         usleep(200);
@@ -462,6 +464,100 @@ static void many_threads_with_launches_of_their_own(void **state)
     }
 }
 
+#define WIDE_ITEMS 16384
+#define WIDE_TURNS 1000 /* of each item: several threads are worth it */
+
+/* More lanes than there are boards, so that tasks stand in the list, too; some are helped with. */
+static void *enqueue_wide(void *arg)
+{
+    struct enqueuer *e = arg;
+
+    for (int i = 0; i < 60; i++) {
+        bed_launch(e->lane, e->kernel, e->mem, WIDE_TURNS, WIDE_ITEMS, i % 2 ? 0 : 16, NULL, NULL);
+        if (i % 10 == 0)
+            assert_int_equal(driver->finish(e->lane), CL_SUCCESS);
+    }
+    assert_int_equal(driver->finish(e->lane), CL_SUCCESS);
+    return NULL;
+}
+
+static void each_piece_is_done_once(void **state)
+{
+    struct enqueuer all[2 * CPU_BOARDS];
+
+    (void)state;
+    for (int i = 0; i < 2 * CPU_BOARDS; i++) {
+        all[i] = (struct enqueuer){
+            .kernel = bed_kernel(program, "count"), .mem = new_mem(WIDE_ITEMS * sizeof(int)), .lane = new_lane(false)};
+        memset(bed_ints(all[i].mem), 0, WIDE_ITEMS * sizeof(int));
+        pthread_create(&all[i].thread, NULL, enqueue_wide, &all[i]);
+    }
+    for (int i = 0; i < 2 * CPU_BOARDS; i++) {
+        pthread_join(all[i].thread, NULL);
+        for (int item = 0; item < WIDE_ITEMS; item++)
+            assert_int_equal(bed_ints(all[i].mem)[item], 60);
+        driver->lane_free(all[i].lane);
+        driver->mem_free(all[i].mem);
+        driver->kernel_free(all[i].kernel);
+    }
+}
+
+/* Lanes full of wide launches, so that there is always one at a board; nobody helps with the small one. */
+static void small_ones_come_between_wide_ones(void **state)
+{
+    struct tsl_dkernel *count = bed_kernel(program, "count");
+    struct tsl_mem *mem = new_mem(WIDE_ITEMS * sizeof(int));
+    struct tsl_lane *lanes[CPU_BOARDS], *small = new_lane(false);
+    struct tsl_fence *last[CPU_BOARDS], *fence;
+
+    (void)state;
+    for (int i = 0; i < CPU_BOARDS; i++)
+        lanes[i] = new_lane(false);
+    for (int n = 0; n < 100; n++)
+        for (int i = 0; i < CPU_BOARDS; i++)
+            bed_launch(lanes[i], count, mem, WIDE_TURNS, WIDE_ITEMS, 0, NULL, n == 99 ? &last[i] : NULL);
+    for (int i = 0; i < CPU_BOARDS; i++)
+        assert_int_equal(driver->flush(lanes[i]), CL_SUCCESS);
+    bed_launch(small, count, mem, 1, 1, 1, NULL, &fence);
+    assert_int_equal(driver->flush(small), CL_SUCCESS);
+    while (driver->fence_status(fence) > CL_COMPLETE)
+        usleep(100);
+    for (int i = 0; i < CPU_BOARDS; i++)
+        assert_int_equal(driver->fence_status(last[i]), CL_SUBMITTED);
+    tsl_fence_unref(fence);
+    for (int i = 0; i < CPU_BOARDS; i++) {
+        must_end(last[i]);
+        driver->lane_free(lanes[i]);
+    }
+    driver->lane_free(small);
+    driver->mem_free(mem);
+    driver->kernel_free(count);
+}
+
+/* A wide launch that waited for what failed isn't done, and those after it are. */
+static void what_waited_in_vain_is_not_done(void **state)
+{
+    struct tsl_dkernel *count = bed_kernel(program, "count");
+    struct tsl_mem *mem = new_mem(WIDE_ITEMS * sizeof(int));
+    struct tsl_fence *gate, *failed;
+
+    (void)state;
+    memset(bed_ints(mem), 0, WIDE_ITEMS * sizeof(int));
+    assert_int_equal(driver->gate_create(member, &gate), CL_SUCCESS);
+    bed_launch(lane, count, mem, WIDE_TURNS, WIDE_ITEMS, 16, &(struct tsl_waits){.n = 1, .fences = &gate}, &failed);
+    bed_launch(lane, count, mem, WIDE_TURNS, WIDE_ITEMS, 16, NULL, NULL);
+    assert_int_equal(driver->flush(lane), CL_SUCCESS);
+    assert_int_equal(driver->gate_open(gate, CL_OUT_OF_RESOURCES), CL_SUCCESS);
+    finish(lane);
+    assert_int_equal(driver->fence_status(failed), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    for (int item = 0; item < WIDE_ITEMS; item++)
+        assert_int_equal(bed_ints(mem)[item], 1);
+    tsl_fence_unref(failed);
+    tsl_fence_unref(gate);
+    driver->mem_free(mem);
+    driver->kernel_free(count);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -473,14 +569,17 @@ int main(void)
         cmocka_unit_test(who_was_spared_comes_soon),
         cmocka_unit_test(what_is_small_wakes_nobody),
         cmocka_unit_test(many_threads_with_launches_of_their_own),
+        cmocka_unit_test(each_piece_is_done_once),
+        cmocka_unit_test(small_ones_come_between_wide_ones),
+        cmocka_unit_test(what_waited_in_vain_is_not_done),
         cmocka_unit_test(threads_run_where_they_shall),
     };
 
     const struct CMUnitTest of_one[] = {
-        cmocka_unit_test(threads_run_where_they_shall),
-        cmocka_unit_test(work_that_comes_as_they_fall_asleep),
-        cmocka_unit_test(chains_over_lanes_go_on),
-        cmocka_unit_test(many_threads_with_launches_of_their_own),
+        cmocka_unit_test(threads_run_where_they_shall),    cmocka_unit_test(work_that_comes_as_they_fall_asleep),
+        cmocka_unit_test(chains_over_lanes_go_on),         cmocka_unit_test(many_threads_with_launches_of_their_own),
+        cmocka_unit_test(each_piece_is_done_once),         cmocka_unit_test(small_ones_come_between_wide_ones),
+        cmocka_unit_test(what_waited_in_vain_is_not_done),
     };
 
     if (getenv("TEAM_LINE"))

@@ -1,0 +1,263 @@
+/* What is ready, and who takes it: tasks that several threads may join without the lock stand at boards, all others in
+ * a list. */
+#include "core/clock.h"
+#include "cpu_device/internal.h"
+
+/* ---- Coming -------------------------------------------------------------------------------------------------------
+ */
+
+/* As to the list: whether one more may join. */
+static void open_locked(struct cpu_member *member, struct cpu_task *task, bool open)
+{
+    if (task->open != open) {
+        atomic_fetch_add_explicit(&member->n_listed, open ? 1u : -1u, memory_order_relaxed);
+        atomic_fetch_add_explicit(&member->n_ready, open ? 1u : -1u, memory_order_relaxed);
+    }
+    task->open = open;
+}
+
+static void list_locked(struct cpu_member *member, struct cpu_task *task)
+{
+    task->left = &task->own;
+    atomic_store_explicit(task->left, task->n_pieces, memory_order_relaxed);
+    task->next = NULL;
+    *member->ready_end = task;
+    member->ready_end = &task->next;
+    open_locked(member, task, true);
+}
+
+/* NULL: it is to stand in the list. */
+static struct cpu_board *board_for_locked(struct cpu_member *member, const struct cpu_task *task)
+{
+    if (task->n_pieces < 2 || task->max_joined < member->n_threads || task->wait_error)
+        return NULL;
+    for (unsigned i = 0; i < CPU_BOARDS; i++)
+        if (!member->boards[i].task)
+            return &member->boards[i];
+    return NULL;
+}
+
+void cpu_ready_locked(struct cpu_member *member, struct cpu_task *task)
+{
+    struct cpu_board *board = board_for_locked(member, task);
+
+    if (!board) {
+        list_locked(member, task);
+        return;
+    }
+    task->board = board;
+    task->left = &board->left;
+    board->task = task;
+    atomic_fetch_add_explicit(&member->n_ready, 1, memory_order_relaxed);
+    /* Release: who takes a piece sees the task. */
+    atomic_store_explicit(task->left, task->n_pieces, memory_order_release);
+}
+
+/* ---- Going --------------------------------------------------------------------------------------------------------
+ */
+
+static void unlink_locked(struct cpu_member *member, struct cpu_task *task)
+{
+    struct cpu_task **link = &member->ready;
+
+    while (*link != task)
+        link = &(*link)->next;
+    *link = task->next;
+    if (member->ready_end == &task->next)
+        member->ready_end = link;
+    open_locked(member, task, false);
+}
+
+/* By who took the last piece. */
+static void none_left(struct cpu_task *task)
+{
+    struct cpu_member *member = cpu_member_of(task->fence.member);
+
+    if (task->board) {
+        atomic_fetch_sub_explicit(&member->n_ready, 1, memory_order_relaxed);
+        return;
+    }
+    pthread_mutex_lock(&member->lock);
+    unlink_locked(member, task);
+    pthread_mutex_unlock(&member->lock);
+}
+
+/* ---- Taking -------------------------------------------------------------------------------------------------------
+ */
+
+/* False: none is there. before: with it. */
+static bool take_one(_Atomic uint64_t *left, uint64_t *before)
+{
+    *before = atomic_load_explicit(left, memory_order_relaxed);
+    while (*before > 0)
+        if (atomic_compare_exchange_weak_explicit(left, before, *before - 1, memory_order_acquire,
+                                                  memory_order_relaxed))
+            return true;
+    return false;
+}
+
+/* With what was taken of it. */
+static struct cpu_share share_of(struct cpu_task *task, uint64_t before, uint64_t n)
+{
+    if (before == task->n_pieces && task->profile)
+        task->times.start_ns = tsl_clock_ns();
+    return (struct cpu_share){.task = task, .piece = task->n_pieces - before, .n = n};
+}
+
+static struct cpu_share join_board(struct cpu_board *board)
+{
+    struct cpu_share share = {.task = NULL};
+    uint64_t before;
+
+    if (!take_one(&board->left, &before))
+        return share;
+    share = share_of(board->task, before, 1);
+    if (before == 1)
+        none_left(share.task);
+    return share;
+}
+
+struct cpu_share cpu_join_board(struct cpu_member *member)
+{
+    struct cpu_share share = {.task = NULL};
+
+    for (unsigned i = 0; i < CPU_BOARDS && !share.task; i++)
+        share = join_board(&member->boards[i]);
+    return share;
+}
+
+/* A task that failed before it began is had as a whole. */
+static struct cpu_share join_listed_locked(struct cpu_member *member, struct cpu_task *task)
+{
+    struct cpu_share share = {.task = NULL};
+    uint64_t before, n = task->wait_error ? task->n_pieces : 1;
+
+    if (task->wait_error)
+        before = atomic_exchange_explicit(task->left, 0, memory_order_relaxed);
+    else if (!take_one(task->left, &before))
+        return share;
+    share = share_of(task, before, n);
+    task->n_joined++;
+    if (before == n)
+        unlink_locked(member, task);
+    else if (task->n_joined == task->max_joined)
+        open_locked(member, task, false);
+    return share;
+}
+
+static struct cpu_share join_list_locked(struct cpu_member *member, const struct cpu_lane *lane)
+{
+    struct cpu_share share = {.task = NULL};
+
+    for (struct cpu_task *task = member->ready, *next; task && !share.task; task = next) {
+        next = task->next;
+        if (task->open && (!lane || task->lane == lane))
+            share = join_listed_locked(member, task);
+    }
+    return share;
+}
+
+struct cpu_share cpu_join_listed_locked(struct cpu_member *member)
+{
+    return join_list_locked(member, NULL);
+}
+
+struct cpu_share cpu_join_lane_locked(struct cpu_member *member, const struct cpu_lane *lane)
+{
+    struct cpu_share share = join_list_locked(member, lane);
+
+    for (unsigned i = 0; i < CPU_BOARDS && !share.task; i++)
+        if (member->boards[i].task && member->boards[i].task->lane == lane)
+            share = join_board(&member->boards[i]);
+    return share;
+}
+
+bool cpu_take(struct cpu_share *share)
+{
+    uint64_t before;
+
+    if (!take_one(share->task->left, &before))
+        return false;
+    share->piece = share->task->n_pieces - before;
+    share->n++;
+    if (before == 1)
+        none_left(share->task);
+    return true;
+}
+
+void cpu_take_all(struct cpu_share *share)
+{
+    uint64_t before = atomic_exchange_explicit(share->task->left, 0, memory_order_relaxed);
+
+    share->n += before;
+    if (before)
+        none_left(share->task);
+}
+
+void cpu_leave(struct cpu_share *share)
+{
+    struct cpu_task *task = share->task;
+    struct cpu_member *member = cpu_member_of(task->fence.member);
+
+    if (task->board)
+        return;
+    pthread_mutex_lock(&member->lock);
+    task->n_joined--;
+    if (atomic_load_explicit(task->left, memory_order_relaxed))
+        open_locked(member, task, true);
+    pthread_mutex_unlock(&member->lock);
+}
+
+bool cpu_done(struct cpu_share *share)
+{
+    uint64_t n_pieces = share->task->n_pieces;
+
+    /* Release and acquire: who completes the task has seen what all have written. */
+    return atomic_fetch_add_explicit(&share->task->n_done, share->n, memory_order_acq_rel) + share->n == n_pieces;
+}
+
+/* ---- Looking ------------------------------------------------------------------------------------------------------
+ */
+
+static uint64_t left_at(const struct cpu_board *board)
+{
+    return atomic_load_explicit(&board->left, memory_order_relaxed);
+}
+
+bool cpu_is_wide_locked(const struct cpu_member *member)
+{
+    return cpu_room_locked(member, 2) > 1;
+}
+
+unsigned cpu_room_locked(const struct cpu_member *member, unsigned most)
+{
+    uint64_t room = 0;
+
+    for (unsigned i = 0; i < CPU_BOARDS && room < most; i++)
+        room += left_at(&member->boards[i]);
+    for (const struct cpu_task *task = member->ready; task && room < most; task = task->next) {
+        uint64_t left = atomic_load_explicit(task->left, memory_order_relaxed);
+
+        if (task->open)
+            room += left < task->max_joined - task->n_joined ? left : task->max_joined - task->n_joined;
+    }
+    return room < most ? (unsigned)room : most;
+}
+
+static bool is_unhelped_locked(const struct cpu_task *task)
+{
+    return !task->lane || !task->lane->n_helping;
+}
+
+bool cpu_is_unhelped_locked(const struct cpu_member *member)
+{
+    const struct cpu_task *task = member->ready;
+
+    for (unsigned i = 0; i < CPU_BOARDS; i++)
+        if (left_at(&member->boards[i]) && is_unhelped_locked(member->boards[i].task))
+            return true;
+    for (unsigned i = 0; i < 4 && task; i++, task = task->next)
+        if (task->open && is_unhelped_locked(task))
+            return true;
+    return false;
+}
