@@ -156,6 +156,7 @@ struct options {
 };
 
 struct report {
+    char platform[64], device[128];
     double seconds[N_FIGURES];
     double sum[N_BENCHES];
 };
@@ -195,7 +196,7 @@ static const char *made_new(const char *program, char *text, size_t size)
     return text;
 }
 
-static void open_rig(struct rig *rig)
+static void open_rig(struct rig *rig, struct report *report)
 {
     size_t size = N * 16;
     cl_platform_id platform;
@@ -203,6 +204,8 @@ static void open_rig(struct rig *rig)
 
     must(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
     must(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &rig->device, NULL), "clGetDeviceIDs");
+    must(clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof(report->platform), report->platform, NULL), "its name");
+    must(clGetDeviceInfo(rig->device, CL_DEVICE_NAME, sizeof(report->device), report->device, NULL), "its name");
     rig->context = clCreateContext(NULL, 1, &rig->device, NULL, NULL, &error);
     must(error, "clCreateContext");
     rig->queue = clCreateCommandQueue(rig->context, rig->device, 0, &error);
@@ -331,10 +334,10 @@ static bool is_wanted(const char *kernel, const char *only)
 static int child(const char *only)
 {
     char text[sizeof(source) + 64];
-    struct report report = {{0}, {0}};
+    struct report report = {.platform = ""};
     struct rig rig;
 
-    open_rig(&rig);
+    open_rig(&rig, &report);
     report.seconds[ALL] = build(&rig, made_new(source, text, sizeof(text)));
     for (size_t i = 0; i < N_BENCHES; i++)
         if (is_wanted(benches[i].kernel, only))
@@ -403,6 +406,7 @@ static void show(const struct options *options, const struct report *theirs, con
     int rounds = options->rounds, n = 0;
     double logs = 0;
 
+    printf("native: %s on %s\nTesela: %s\n\n", theirs->platform, theirs->device, ours->device);
     printf("%-28s %12s %12s %7s\n", "", "native us", "Tesela us", "ratio");
     for (size_t f = 0; f < N_FIGURES; f++) {
         double their = median(theirs, rounds, f), our = median(ours, rounds, f);
@@ -471,6 +475,10 @@ int main(int argc, char **argv)
     for (int i = 0; i < options.rounds; i++)
         if (!run(&options, false, &theirs[i]) || !run(&options, true, &ours[i])) {
             fprintf(stderr, "cpu_kernels: a measuring process failed\n");
+            return 1;
+        } else if (strcmp(ours[i].platform, "Tesela")) {
+            fprintf(stderr, "cpu_kernels: the loader here finds \"%s\" by OCL_ICD_VENDORS=%s, not Tesela\n",
+                    ours[i].platform, options.tesela);
             return 1;
         }
     show(&options, theirs, ours);
