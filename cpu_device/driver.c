@@ -64,7 +64,9 @@ static void init_lock(pthread_mutex_t *lock)
     pthread_mutexattr_t adaptive;
 
     pthread_mutexattr_init(&adaptive);
+#ifdef __GLIBC__
     pthread_mutexattr_settype(&adaptive, PTHREAD_MUTEX_ADAPTIVE_NP);
+#endif
     pthread_mutex_init(lock, &adaptive);
     pthread_mutexattr_destroy(&adaptive);
 }

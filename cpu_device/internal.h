@@ -45,6 +45,7 @@ void cpu_place_complain(const struct cpu_place *place);
  * without the lock, and who has one knows that the task is the board's until it has said that the piece is done. */
 struct cpu_board {
     _Alignas(CPU_LINE) _Atomic uint64_t left; /* pieces */
+    _Atomic uint64_t turn;                    /* the smaller, the earlier the task came */
     struct cpu_task *task;                    /* NULL: free; written under the lock */
 };
 
@@ -75,6 +76,7 @@ struct cpu_member {
     _Alignas(CPU_LINE) pthread_mutex_t lock; /* guards what follows, and what struct cpu_task says */
     pthread_cond_t done;                     /* a task that sleeping waiters may wait for */
     struct cpu_task *ready, **ready_end;     /* the list */
+    uint64_t n_turns;                        /* tasks that have stood at boards */
     unsigned n_waiting;                      /* threads of others that sleep for a task */
     bool closing;
     struct cpu_worker *helpers;      /* free ones */
@@ -183,7 +185,7 @@ struct cpu_task {
     struct cpu_task *next;   /* there */
     bool open;               /* there: one more may join; counted in n_ready and n_listed */
     unsigned n_joined;       /* there: threads at it that take further pieces. Not exact once none are left */
-    unsigned max_joined;
+    unsigned max_joined;     /* as many as the team, if it is worth it: who waits and helps isn't counted then */
     atomic_int error;
     struct tsl_times times;
     bool sure;                               /* as fence_is_sure says, as far as was asked */

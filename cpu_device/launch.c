@@ -10,7 +10,7 @@
 /* Work-items of a group of a kernel to which it is all the same. */
 #define OWN_GROUP 256u
 
-/* A piece shall take about so long, in picoseconds: small against the launch, large against taking it (0.2 us). */
+/* A piece shall take about so long, in picoseconds: small against the launch, large against taking it (0.1 us). */
 #define PIECE_PS UINT64_C(40000000)
 
 /* A launch shorter than this stays on one thread: waking another takes as long. */

@@ -11,7 +11,7 @@ static void open_locked(struct cpu_member *member, struct cpu_task *task, bool o
 {
     if (task->open != open) {
         atomic_fetch_add_explicit(&member->n_listed, open ? 1u : -1u, memory_order_relaxed);
-        atomic_fetch_add_explicit(&member->n_ready, open ? 1u : -1u, memory_order_relaxed);
+        atomic_fetch_add(&member->n_ready, open ? 1u : -1u); /* not relaxed: see cpu_may_call */
     }
     task->open = open;
 }
@@ -29,7 +29,7 @@ static void list_locked(struct cpu_member *member, struct cpu_task *task)
 /* NULL: it is to stand in the list. */
 static struct cpu_board *board_for_locked(struct cpu_member *member, const struct cpu_task *task)
 {
-    if (task->n_pieces < 2 || task->max_joined < member->n_threads || task->wait_error)
+    if (task->n_pieces < 2 || task->max_joined < 2 || task->max_joined < member->n_threads || task->wait_error)
         return NULL;
     for (unsigned i = 0; i < CPU_BOARDS; i++)
         if (!member->boards[i].task)
@@ -48,7 +48,8 @@ void cpu_ready_locked(struct cpu_member *member, struct cpu_task *task)
     task->board = board;
     task->left = &board->left;
     board->task = task;
-    atomic_fetch_add_explicit(&member->n_ready, 1, memory_order_relaxed);
+    atomic_store_explicit(&board->turn, ++member->n_turns, memory_order_relaxed);
+    atomic_fetch_add(&member->n_ready, 1); /* not relaxed: see cpu_may_call */
     /* Release: who takes a piece sees the task. */
     atomic_store_explicit(task->left, task->n_pieces, memory_order_release);
 }
@@ -85,6 +86,11 @@ static void none_left(struct cpu_task *task)
 /* ---- Taking -------------------------------------------------------------------------------------------------------
  */
 
+static uint64_t left_at(const struct cpu_board *board)
+{
+    return atomic_load_explicit(&board->left, memory_order_relaxed);
+}
+
 /* False: none is there. before: with it. */
 static bool take_one(_Atomic uint64_t *left, uint64_t *before)
 {
@@ -117,12 +123,31 @@ static struct cpu_share join_board(struct cpu_board *board)
     return share;
 }
 
+/* The one whose task came first; NULL: nothing is left at any. */
+static struct cpu_board *oldest_board(struct cpu_member *member)
+{
+    struct cpu_board *oldest = NULL;
+    uint64_t turn = 0;
+
+    for (unsigned i = 0; i < CPU_BOARDS; i++) {
+        struct cpu_board *board = &member->boards[i];
+        uint64_t its = atomic_load_explicit(&board->turn, memory_order_relaxed);
+
+        if (left_at(board) && (!oldest || its < turn)) {
+            oldest = board;
+            turn = its;
+        }
+    }
+    return oldest;
+}
+
 struct cpu_share cpu_join_board(struct cpu_member *member)
 {
     struct cpu_share share = {.task = NULL};
+    struct cpu_board *board;
 
-    for (unsigned i = 0; i < CPU_BOARDS && !share.task; i++)
-        share = join_board(&member->boards[i]);
+    while (!share.task && (board = oldest_board(member)))
+        share = join_board(board);
     return share;
 }
 
@@ -218,11 +243,6 @@ bool cpu_done(struct cpu_share *share)
 
 /* ---- Looking ------------------------------------------------------------------------------------------------------
  */
-
-static uint64_t left_at(const struct cpu_board *board)
-{
-    return atomic_load_explicit(&board->left, memory_order_relaxed);
-}
 
 bool cpu_is_wide_locked(const struct cpu_member *member)
 {

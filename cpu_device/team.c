@@ -214,13 +214,16 @@ static unsigned most_awake(const struct cpu_member *member)
     return n_begun > n_helping + 1 ? n_begun - n_helping : 1;
 }
 
+/* Who counts itself in as working, and then finds nothing ready, and who makes something ready, and then finds that not
+ * all are working, are in one order: one of them sees the other, and wakes somebody, or knows of a thread that looks.
+ */
 bool cpu_may_call(const struct cpu_member *member)
 {
     unsigned n_sleeping = atomic_load_explicit(&member->n_sleeping, memory_order_relaxed);
     unsigned n_awake = atomic_load_explicit(&member->n_begun, memory_order_relaxed) - n_sleeping;
 
-    return n_sleeping && cpu_is_ready(member) &&
-           (n_awake < most_awake(member) || atomic_load_explicit(&member->n_working, memory_order_relaxed) >= n_awake);
+    return n_sleeping && atomic_load(&member->n_ready) > 0 &&
+           (n_awake < most_awake(member) || atomic_load(&member->n_working) >= n_awake);
 }
 
 struct cpu_wakes cpu_choose_locked(struct cpu_member *member, int at)

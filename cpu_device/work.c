@@ -5,7 +5,6 @@
 #include <fenv.h>
 #include <stdlib.h>
 
-/* Pieces of one launch that a thread takes one after the other are taken without looking for others first. */
 static cl_int run_piece(struct cpu_worker *worker, struct cpu_task *task, uint64_t piece)
 {
     if (task->wait_error || atomic_load_explicit(&task->error, memory_order_relaxed))
@@ -87,6 +86,7 @@ static bool is_to_stop(const struct cpu_worker *worker, const struct cpu_task *u
            atomic_load_explicit(&member->n_sleeping, memory_order_relaxed);
 }
 
+/* Pieces of one task are taken one after the other, without a look for others. */
 static void run_pieces(struct cpu_worker *worker, struct cpu_share *share, const struct cpu_task *until)
 {
     do {
@@ -111,7 +111,7 @@ static void run_share(struct cpu_worker *worker, struct cpu_share *share, const 
 
     atomic_fetch_add_explicit(&member->n_busy, 1, memory_order_relaxed);
     if (!until)
-        atomic_fetch_add_explicit(&member->n_working, 1, memory_order_relaxed);
+        atomic_fetch_add(&member->n_working, 1); /* not relaxed: see cpu_may_call */
     if (cpu_may_call(member))
         cpu_wake_from(member, worker->at);
     run_pieces(worker, share, until);
@@ -127,8 +127,10 @@ bool cpu_work(struct cpu_worker *worker, const struct cpu_lane *lane, const stru
 
     if (cpu_is_ready(member))
         share = lane ? join_by_lock(worker, lane) : join_any(worker);
-    if (!share.task)
+    if (!share.task) {
+        cpu_pause(); /* who took the last piece is about to say so */
         return false;
+    }
     run_share(worker, &share, until);
     if (cpu_done(&share))
         cpu_complete(share.task, status_of(share.task));
