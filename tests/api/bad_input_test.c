@@ -9,6 +9,7 @@
 /* any: */
 /* timeout: 300 */
 #include "begin.h"
+#include "build_folder.h"
 
 #include <CL/cl_tesela.h>
 #include <dlfcn.h>
@@ -744,7 +745,7 @@ static int begin(void **state)
     char path[4096];
 
     (void)state;
-    snprintf(path, sizeof path, "%s/libtesela.so", getenv("TESELA_BUILD"));
+    snprintf(path, sizeof path, "%s/libtesela.so", build_folder());
     library = dlopen(path, RTLD_NOW);
     assert_non_null(library);
     make_objects(freed);

@@ -9,6 +9,7 @@
 /* variant: copying TESELA_VENDORS={build}/vendors-pocl-fpga POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin TESELA_ZERO_COPY=off */
 /* variant: old FPGA_PLATFORM_VERSION="OpenCL 1.0 test FPGA" FPGA_VERSION="OpenCL 1.0 test FPGA" TESELA_VENDORS={build}/vendors-pocl-fpga POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
 #include "begin.h"
+#include "build_folder.h"
 
 #include "../vendor/fpga.h"
 
@@ -155,7 +156,7 @@ static int prepare(void **state)
     setenv("TESELA_BINARIES", folder, 1);
     assert_int_equal(clCreateSubDevices(our_device(), by_member, N_MEMBERS, members, &n), CL_SUCCESS);
     assert_int_equal(n, N_MEMBERS);
-    snprintf(path, sizeof path, "%s/tests/fpga-icd.so", getenv("TESELA_BUILD"));
+    snprintf(path, sizeof path, "%s/tests/fpga-icd.so", build_folder());
     library = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
     assert_non_null(library);
     transfers = (fpga_transfers_fn *)dlsym(library, "fpga_transfers");

@@ -4,6 +4,7 @@
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=basic */
 #include "begin.h"
+#include "build_folder.h"
 
 #include <CL/cl_icd.h>
 #include <CL/cl_tesela.h>
@@ -34,7 +35,7 @@ static int load(void **state)
     cl_int (*get)(cl_uint, cl_platform_id *, cl_uint *);
 
     (void)state;
-    snprintf(path, sizeof path, "%s/libtesela.so", getenv("TESELA_BUILD"));
+    snprintf(path, sizeof path, "%s/libtesela.so", build_folder());
     library = dlopen(path, RTLD_NOW);
     assert_non_null(library);
     address = (address_fn)dlsym(library, "clGetExtensionFunctionAddress");

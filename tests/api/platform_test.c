@@ -2,6 +2,7 @@
 /* variant: ours TESELA_VENDORS={build}/vendors-pocl-oclgrind */
 
 #include "begin.h"
+#include "build_folder.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -277,8 +278,8 @@ static void threads_may_begin_beside_vendors(void **state)
     (void)state;
 
     assert_non_null(mkdtemp(folder));
-    snprintf(ours, sizeof ours, "%s/icd", getenv("TESELA_BUILD"));
-    snprintf(vendors, sizeof vendors, "%s/vendors", getenv("TESELA_BUILD"));
+    snprintf(ours, sizeof ours, "%s/icd", build_folder());
+    snprintf(vendors, sizeof vendors, "%s/vendors", build_folder());
     link_all(ours, folder);
     link_all(vendors, folder);
     assert_int_equal(run_again("threads", folder), 0);

@@ -14,6 +14,7 @@
 /* variant: rusticl SABOTAGE_ICD={build}/vendors-rusticl/rusticl.icd TESELA_VENDORS={build}/vendors-pocl-sabotage POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin TESELA_LOG=off */
 /* timeout: 600 */
 #include "begin.h"
+#include "build_folder.h"
 
 #include "../vendor/sabotage.h"
 
@@ -591,7 +592,7 @@ static void find_functions(void)
     char path[512];
     void *library;
 
-    snprintf(path, sizeof path, "%s/tests/sabotage-icd.so", getenv("TESELA_BUILD"));
+    snprintf(path, sizeof path, "%s/tests/sabotage-icd.so", build_folder());
     library = dlopen(path, RTLD_NOW | RTLD_NODELETE);
     EXPECT(library != NULL, 0, 0);
     *(void **)&sabotage = dlsym(library, "sabotage_fail");

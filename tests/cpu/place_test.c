@@ -4,6 +4,7 @@
  */
 /* variant: shared TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl PLACE_LINE="CPU 1 0-0 0" */
 /* variant: copying TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl PLACE_LINE="CPU 1 0-0 1" */
+#include "build_folder.h"
 #include "test.h"
 
 #include <CL/cl.h>
@@ -37,8 +38,7 @@ static void info(const char *line, const char *before)
     FILE *out;
 
     write_config(line);
-    snprintf(command, sizeof command, "TESELA_CONFIG=%s %s %s/tesela info --json 2>&1", config, before,
-             getenv("TESELA_BUILD"));
+    snprintf(command, sizeof command, "TESELA_CONFIG=%s %s %s/tesela info --json 2>&1", config, before, build_folder());
     out = popen(command, "r");
     assert_non_null(out);
     said[fread(said, 1, sizeof said - 1, out)] = '\0';

@@ -331,7 +331,7 @@ static void another_compiler_compiles_again(void **state)
     char command[512];
 
     (void)state;
-    snprintf(command, sizeof(command), "mkdir %s/kc && cp -pL %s/kc/* %s/kc", folder, getenv("TESELA_BUILD"), folder);
+    snprintf(command, sizeof(command), "mkdir %s/kc && cp -pL %s/kc/* %s/kc", folder, build_folder(), folder);
     assert_int_equal(system(command), 0);
     assert_true(starts_one(""));
     assert_false(starts_one(""));

@@ -5,6 +5,7 @@
 #include "compile/client.h"
 #include "compile/compile.h"
 
+#include "build_folder.h"
 #include "test.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@ static inline void kc_use(char *const *arguments)
 {
     char path[4096];
 
-    snprintf(path, sizeof(path), "%s/kc/tesela-kc", getenv("TESELA_BUILD"));
+    build_compiler(path, sizeof(path));
     tsl_client_set_program(path, arguments);
 }
 

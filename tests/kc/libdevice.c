@@ -3,6 +3,7 @@
  * the same compiler once with these and once with those (build/libdevice), and assembled by ptxas. What ours take more
  * of is known, and must not grow.
  */
+#include "build_folder.h"
 #include "test.h"
 
 #include <elf.h>
@@ -61,7 +62,7 @@ static unsigned char *assemble(const char *functions_of, const char *processor)
     /* Clang leaves its memory to the end of the process, which a sanitizer would call leaks. */
     snprintf(text, sizeof(text),
              "ASAN_OPTIONS=detect_leaks=0 %s/%s/tesela-kc --emit ptx --processor %s -o %s/k.ptx %s/k.cl",
-             getenv("TESELA_BUILD"), functions_of, processor, folder, folder);
+             build_folder(), functions_of, processor, folder, folder);
     run(text);
     snprintf(text, sizeof(text), "%s -arch %s -o %s/k.cubin %s/k.ptx", LIBDEVICE_PTXAS, processor, folder, folder);
     run(text);

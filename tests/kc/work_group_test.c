@@ -6,6 +6,7 @@
  * BARRIER_SEED and BARRIER_COUNT run others than the usual ones: thousands, before a release.
  */
 #include "barrier_program.h"
+#include "build_folder.h"
 #include "compile/client.h"
 #include "compile/compile.h"
 #include "compile/work_group.h"
@@ -152,7 +153,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_kernels_do_what_they_say)};
     char path[4096];
 
-    snprintf(path, sizeof(path), "%s/kc/tesela-kc", getenv("TESELA_BUILD"));
+    build_compiler(path, sizeof(path));
     tsl_client_set_program(path, NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Loading vendors: .icd files of all kinds, good and bad, ourselves among them, and what is said of each. */
 #include "driver/members.h"
 
+#include "build_folder.h"
 #include "test.h"
 
 #include <fcntl.h>
@@ -11,7 +12,8 @@
 #include <unistd.h>
 
 static char folder[] = "/tmp/tesela-icd-XXXXXX";
-static char *build, *library, *copy, *link_name;
+static const char *build;
+static char *library, *copy, *link_name;
 
 static char *text(const char *format, const char *a, const char *b)
 {
@@ -69,8 +71,7 @@ static int make_folder(void **state)
     char *pocl, *padded;
 
     (void)state;
-    build = getenv("TESELA_BUILD");
-    assert_non_null(build);
+    build = build_folder();
     assert_non_null(mkdtemp(folder));
     library = text("%s/%s", build, "libtesela.so");
     copy = text("%s/%s", folder, "libcopy.so");
