@@ -24,14 +24,17 @@
 namespace {
 
 const char header_folder[] = "/<headers>/";
+const char language_folder[] = KC_RESOURCES "/include/";
 
-/* The real files with the embedded headers over them. */
+/* The real files with the embedded headers, and Clang's own, over them. */
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system(const kc_front_input *input)
 {
     llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> headers(new llvm::vfs::InMemoryFileSystem);
     llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> all(
         new llvm::vfs::OverlayFileSystem(llvm::vfs::getRealFileSystem()));
 
+    headers->addFile(std::string(language_folder) + "opencl-c-base.h", 0,
+                     llvm::MemoryBuffer::getMemBuffer(kc_language_header));
     for (unsigned i = 0; i < input->n_headers; i++)
         headers->addFile(header_folder + std::string(input->headers[i].name), 0,
                          llvm::MemoryBuffer::getMemBuffer(input->headers[i].text));
@@ -50,11 +53,12 @@ std::vector<const char *> arguments(const kc_front_input *input)
     return args;
 }
 
-/* Messages name embedded headers as the program does. */
-std::string without_folder(std::string log)
+/* Messages name files in memory without the folders that aren't anywhere else. */
+std::string without_folders(std::string log)
 {
-    for (size_t at; (at = log.find(header_folder)) != std::string::npos;)
-        log.erase(at, sizeof(header_folder) - 1);
+    for (const std::string folder : {header_folder, language_folder})
+        for (size_t at; (at = log.find(folder)) != std::string::npos;)
+            log.erase(at, folder.size());
     return log;
 }
 
@@ -66,7 +70,8 @@ std::string absolute(clang::DependencyCollector &files, llvm::vfs::FileSystem &s
     for (const std::string &name : files.getDependencies()) {
         llvm::SmallString<256> path(name);
 
-        if (name.rfind(header_folder, 0) == 0 || name == "<kernel>" || system.makeAbsolute(path))
+        if (name.rfind(header_folder, 0) == 0 || name.rfind(language_folder, 0) == 0 || name == "<kernel>" ||
+            system.makeAbsolute(path))
             continue;
         list += std::string(path) + "\n";
     }
@@ -124,7 +129,7 @@ void kc_front(LLVMContextRef context, const kc_front_input *input, kc_front_outp
     /* -discard-value-names stays with the context, which then would read no LLVM IR as text. */
     llvm::unwrap(context)->setDiscardValueNames(false);
     out.flush();
-    output->log = strdup(without_folder(log).c_str());
+    output->log = strdup(without_folders(log).c_str());
     output->files = strdup(absolute(*files, *system).c_str());
 }
 

@@ -13,6 +13,12 @@
 extern "C" {
 #endif
 
+/* Clang's folder of resources exists in memory alone, with the one file that OpenCL C reads of it: its header of types
+ * and macros (<folder>/include/opencl-c-base.h), which is part of this program (kc/header.c), so that no machine needs
+ * Clang's files. Ends with a 0. */
+#define KC_RESOURCES "/<clang>"
+extern const char kc_language_header[];
+
 struct kc_text {
     const char *name;
     const char *text;

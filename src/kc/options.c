@@ -1,6 +1,7 @@
 #include "kc/options.h"
 
 #include "compile/compile.h"
+#include "kc/front.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ static const char *const fixed[] = {"-triple", "nvptx64-unknown-unknown",
     "-emit-llvm-bc", "-disable-llvm-passes", "-disable-O0-optnone", "-disable-free", "-discard-value-names",
     "-x", "cl", "-ferror-limit", "19", "-finclude-default-header", "-fdeclare-opencl-builtins",
     "-fno-threadsafe-statics", "-ffp-contract=on", "-cl-kernel-arg-info",
-    "-resource-dir", TESELA_CLANG_RESOURCES,
+    "-resource-dir", KC_RESOURCES,
                                     /* clang-format on */
                                     "-D__OPENCL_VERSION__=300", "-D__IMAGE_SUPPORT__=1"};
 
