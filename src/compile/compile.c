@@ -139,7 +139,8 @@ static bool look_up(const char *cache, const struct tsl_cache_key *key, struct t
     return current;
 }
 
-static cl_int ask(struct tsl_writer *message, struct tsl_compiled *compiled, struct tsl_reply *reply)
+static cl_int ask(struct tsl_writer *message, enum tsl_wire_target target, struct tsl_compiled *compiled,
+                  struct tsl_reply *reply)
 {
     struct tsl_wire_error refused;
     char *why;
@@ -147,7 +148,11 @@ static cl_int ask(struct tsl_writer *message, struct tsl_compiled *compiled, str
 
     if (error != CL_SUCCESS) {
         fail(compiled, error, why);
-        tsl_log_once(TSL_ROOM_COMPILE, TSL_LOG_WARN, "%s", why ? why : "no memory for a message");
+        /* Who only asks for roles does well without. */
+        if (target == TSL_WIRE_ROLES)
+            tsl_log(TSL_ROOM_COMPILE, TSL_LOG_INFO, "%s", why ? why : "no memory for a message");
+        else
+            tsl_log_once(TSL_ROOM_COMPILE, TSL_LOG_WARN, "%s", why ? why : "no memory for a message");
         free(why);
         return error;
     }
@@ -193,7 +198,7 @@ cl_int tsl_compile(const struct tsl_wire_build *build, struct tsl_compiled *comp
         free(message.data);
         return compiled->built.result;
     }
-    result = ask(&message, compiled, &reply);
+    result = ask(&message, build->target, compiled, &reply);
     if (cache && result == CL_SUCCESS)
         tsl_cache_put(cache, &key, reply.body, reply.size, TSL_CACHE_LIMIT);
     free(message.data);

@@ -60,6 +60,8 @@ struct tsl_kernel_facts {
     bool fp64;         /* has variables, arguments or memory of double precision. Not told by signatures */
     bool atomics;      /* global atomics: windows of one launch may not be split over members */
     bool proven;       /* the flags above and the roles come from the compiler, not from signatures */
+    bool of_text;      /* signatures alone are known, but what runs was compiled from the program's text and the options
+                          that it was built with, so what is found there by others holds (core/roles.h) */
 };
 
 /* For those who have only the program's text: may a kernel of it print? True if `printf` may stand in it, or come in by

@@ -4,7 +4,7 @@
  * One stream socket, messages one after the other in both directions. A message is a header of 24 bytes and a body:
  *   u32 magic "TSLK"   u32 version   u32 type   u32 body size (bytes)   u64 request
  * All numbers are little-endian; texts and blobs as in core/bytes.h. The version is that of the whole format: each side
- * begins with HELLO, in version 1 for ever, and from then on both speak the highest version that both know. Version 3
+ * begins with HELLO, in version 1 for ever, and from then on both speak the highest version that both know. Version 4
  * is the only one that this library knows beside that HELLO. A reply has
  * the request number of what it answers; replies may come in any order. A body may not be longer than its type's limit,
  * and is read to its last byte: trailing bytes are an error, as what is new comes with a new version.
@@ -20,7 +20,7 @@
 #include "core/bytes.h"
 
 #define TSL_WIRE_MAGIC         0x4b4c5354u /* "TSLK" */
-#define TSL_WIRE_VERSION       3u
+#define TSL_WIRE_VERSION       4u
 #define TSL_WIRE_HELLO_VERSION 1u
 #define TSL_WIRE_HEADER_SIZE   24u
 
@@ -76,7 +76,11 @@ enum tsl_wire_target {
     TSL_WIRE_FACTS, /* none: the facts alone */
     TSL_WIRE_CPU,   /* a shared object of work-group functions */
     TSL_WIRE_PTX,
-    TSL_WIRE_LAST_TARGET = TSL_WIRE_PTX,
+    /* None. What kernels do to their arguments whatever compiler makes them of the source: the facts' roles, kinds and
+     * names count, the rest doesn't. A source that isn't the same for any compiler gives no kernels, nor does one with
+     * errors; the log says why. A whole build, without headers. */
+    TSL_WIRE_ROLES,
+    TSL_WIRE_LAST_TARGET = TSL_WIRE_ROLES,
 };
 
 enum tsl_wire_action {

@@ -17,8 +17,7 @@
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
-/* Starts a thread that no signal of the application reaches; none in simulations. */
-static bool start_thread(pthread_t *thread, bool detached, void *(*run)(void *), void *arg)
+bool tsl_build_start_thread(pthread_t *thread, bool detached, void *(*run)(void *), void *arg)
 {
     sigset_t all, old;
     pthread_attr_t attr;
@@ -75,7 +74,7 @@ static void run_jobs(struct tsl_build *build)
     for (unsigned i = 0; i + 1 < build->n_jobs; i++) {
         struct tsl_build_job *job = &build->jobs[i];
 
-        job->threaded = start_thread(&job->thread, false, run_job, job);
+        job->threaded = tsl_build_start_thread(&job->thread, false, run_job, job);
     }
     for (unsigned i = 0; i < build->n_jobs; i++)
         if (!build->jobs[i].threaded)
@@ -83,6 +82,24 @@ static void run_jobs(struct tsl_build *build)
     for (unsigned i = 0; i < build->n_jobs; i++)
         if (build->jobs[i].threaded)
             pthread_join(build->jobs[i].thread, NULL);
+}
+
+/* Is it worth to know what kernels only read? With one member buffers have nowhere else to be. */
+static bool wants_roles(const struct tsl_build *build)
+{
+    bool wanted = false;
+
+    for (unsigned i = 0; i < build->n_jobs; i++)
+        wanted |= tsl_build_member(&build->jobs[i])->driver->asks_roles;
+    return wanted && build->make == &tsl_make_build && build->program->source && build->program->context->n_members > 1;
+}
+
+/* For the parts of members that ask for it. */
+static void give_roles(struct tsl_build *build, struct tsl_roles *roles)
+{
+    for (unsigned i = 0; i < build->n_jobs; i++)
+        if (tsl_build_member(&build->jobs[i])->driver->asks_roles)
+            build->jobs[i].part.roles = tsl_roles_ref(roles);
 }
 
 /* What came of it for one device: success if a member is left, else the error that says most. A compiler's "no" says
@@ -202,10 +219,15 @@ static cl_int run_build(struct tsl_build *build)
     struct tsl_program *program = build->program;
     tsl_program_fn *fn = build->fn;
     void *arg = build->arg;
+    struct tsl_roles *roles;
     cl_int result;
 
+    roles = wants_roles(build) ? tsl_roles_ask(program->source, build->text) : NULL;
     run_jobs(build);
     result = result_of(build);
+    if (roles && result == CL_SUCCESS && tsl_roles_wait(roles))
+        give_roles(build, roles);
+    tsl_roles_unref(roles);
     for (unsigned i = 0; i < build->n_jobs; i++)
         conclude(&build->jobs[i]);
     tsl_lock_take(&program->lock);
@@ -272,7 +294,7 @@ cl_int tsl_build_run(struct tsl_build *build, bool *began)
         tsl_build_destroy(build);
         return error;
     }
-    if (build->fn && start_thread(&thread, true, run_detached, build))
+    if (build->fn && tsl_build_start_thread(&thread, true, run_detached, build))
         return CL_SUCCESS;
     return run_build(build);
 }

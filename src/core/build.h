@@ -68,6 +68,9 @@ void tsl_build_destroy(struct tsl_build *build);
  * NULL) tells whether the error is one of the arguments or of the build. */
 cl_int tsl_build_run(struct tsl_build *build, bool *began);
 
+/* Starts a thread that no signal of the application reaches; none in simulations. */
+bool tsl_build_start_thread(pthread_t *thread, bool detached, void *(*run)(void *), void *arg);
+
 /* Gives back what a part holds (driver calls) and leaves it unbuilt; what was loaded for it stays. */
 void tsl_program_part_clear(struct tsl_program_part *part, struct tsl_member *member);
 

@@ -159,6 +159,9 @@ static cl_int add_member(struct tsl_kernel *kernel, unsigned i)
         part->kernel = NULL;
         return error;
     }
+    if (tsl_roles_narrow(built->roles, &part->facts))
+        tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "kernel %s on %s: buffers that are only read are known", kernel->name,
+                member->path->id);
     if (kernel->facts && !tsl_kernel_facts_same_signature(kernel->facts, &part->facts)) {
         tsl_log(TSL_ROOM_CORE, TSL_LOG_WARN, "kernel %s has other arguments on %s and won't run there", kernel->name,
                 member->path->id);

@@ -22,7 +22,9 @@ void tsl_program_part_clear(struct tsl_program_part *part, struct tsl_member *me
     free(part->log);
     free(part->kernel_names);
     free(part->options);
+    tsl_roles_unref(part->roles);
     part->program = NULL;
+    part->roles = NULL;
     part->log = part->kernel_names = part->options = NULL;
 }
 

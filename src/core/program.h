@@ -9,6 +9,7 @@
 #include "core/context.h"
 #include "core/lock.h"
 #include "core/object.h"
+#include "core/roles.h"
 #include "core/spin.h"
 
 #include <pthread.h>
@@ -25,6 +26,7 @@ struct tsl_program_part {
     cl_build_status status;       /* of the last build on this member; never CL_BUILD_IN_PROGRESS */
     cl_program_binary_type type;  /* of what was built, or was loaded */
     char *options;                /* of the last build, heap; NULL before */
+    struct tsl_roles *roles;      /* of its kernels' arguments, a reference; NULL: nothing is known */
     bool no_arg_info;             /* built from source, and nobody asked for the arguments of its kernels */
     void *binary;                 /* what the application loaded for this member; owned, constant; NULL: nothing */
     size_t binary_size;

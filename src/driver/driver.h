@@ -263,6 +263,7 @@ struct tsl_program_headers {
 
 struct tsl_driver {
     bool passing;     /* its members mean nothing to later runs (tests): what is learned about them isn't kept */
+    bool asks_roles;  /* its facts come from signatures: what ours finds in a program's text is wanted (core/roles.h) */
     const char *name; /* "opencl", "cuda", "cpu", "fake", "host": the part of a path's id before the colon */
 
     /* Finds this driver's paths and reports each. Loads libraries; makes no contexts. May block. Called once. */

@@ -54,7 +54,8 @@ static bool compile(struct kc_build *build)
                                    .n_args = build->options.n_args,
                                    .args = build->options.args,
                                    .n_headers = request->n_headers,
-                                   .folder = request->folder};
+                                   .folder = request->folder,
+                                   .compare = request->target == TSL_WIRE_ROLES};
     struct kc_text *headers = calloc(request->n_headers + 1, sizeof(*headers));
 
     for (uint32_t i = 0; i < request->n_headers; i++)
@@ -66,6 +67,7 @@ static bool compile(struct kc_build *build)
     free(output.log);
     build->files = output.files;
     build->module = output.module;
+    build->differs = output.differs;
     return build->module || fail(build);
 }
 
@@ -149,8 +151,55 @@ bool kc_build_kernels(struct kc_build *build)
     build->kernels = calloc(n + 1, sizeof(build->kernels[0]));
     for (LLVMValueRef f = LLVMGetFirstFunction(build->module); f; f = LLVMGetNextFunction(f))
         if (kc_is_marked(f))
-            kc_facts(f, &build->kernels[build->n_kernels++].facts);
+            kc_facts(f, NULL, &build->kernels[build->n_kernels++].facts);
     return true;
+}
+
+/* Vendors read these in ways of their own, or find other files. */
+static bool are_odd(const char *options)
+{
+    return strpbrk(options, "\"'\\") || strstr(options, "-I") || strstr(options, "-U");
+}
+
+static bool differ(struct kc_build *build, const char *why)
+{
+    fprintf(build->log, "not the same for any compiler: %s\n", why);
+    return false;
+}
+
+/* On the code as it is: nothing but variables that hold pointers is moved, so that these are followed. */
+static bool find_roles(struct kc_build *build)
+{
+    struct kc_role_book *book;
+    uint32_t n = 0;
+    char *why;
+
+    if (!kc_run_passes(build->module, NULL, "function(sroa)", &why))
+        return fail_with(build, why);
+    for (LLVMValueRef f = LLVMGetFirstFunction(build->module); f; f = LLVMGetNextFunction(f))
+        n += kc_is_kernel(f);
+    build->kernels = calloc(n + 1, sizeof(build->kernels[0]));
+    book = kc_role_book_open();
+    for (LLVMValueRef f = LLVMGetFirstFunction(build->module); f; f = LLVMGetNextFunction(f))
+        if (kc_is_kernel(f))
+            kc_facts(f, book, &build->kernels[build->n_kernels++].facts);
+    kc_role_book_close(book);
+    return true;
+}
+
+bool kc_build_roles(struct kc_build *build)
+{
+    const struct tsl_wire_build *request = build->request;
+    bool found = false;
+
+    if (request->action != TSL_WIRE_WHOLE_BUILD || request->n_headers)
+        differ(build, "it isn't built of one source");
+    else if (are_odd(request->options))
+        differ(build, "its options may be read in several ways");
+    else if (kc_build_module(build))
+        found = build->differs ? differ(build, build->differs) : find_roles(build);
+    build->result = CL_SUCCESS; /* that nothing is known is an answer, too, and is kept */
+    return found;
 }
 
 bool kc_build_target(struct kc_build *build)
@@ -201,6 +250,10 @@ void kc_build_begin(struct kc_build *build, const struct tsl_wire_build *request
 
 void kc_build_run(struct kc_build *build)
 {
+    if (build->request->target == TSL_WIRE_ROLES) {
+        kc_build_roles(build);
+        return;
+    }
     if (!kc_build_module(build))
         return;
     if (build->request->action == TSL_WIRE_COMPILE || build->options.create_library)
@@ -262,6 +315,7 @@ void kc_build_finish(struct kc_build *build)
     fclose(build->log);
     free(build->text);
     free(build->files);
+    free(build->differs);
     free(build->artefact.data);
     for (uint32_t i = 0; i < build->n_kernels; i++)
         tsl_kernel_facts_finish(&build->kernels[i].facts);

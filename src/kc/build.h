@@ -16,8 +16,8 @@ struct kc_build {
     struct kc_options options;
     struct kc_target target;
     bool own_target;
-    char *files; /* see kc_front_output */
-    FILE *log;   /* what it is written to; text */
+    char *files, *differs; /* see kc_front_output */
+    FILE *log;             /* what it is written to; text */
     char *text;
     size_t text_size;
     struct kc_bytes artefact;
@@ -33,6 +33,9 @@ bool kc_build_module(struct kc_build *build);  /* options, and the module of sou
 bool kc_build_link(struct kc_build *build);    /* with the built-in functions, for the target */
 bool kc_build_kernels(struct kc_build *build); /* facts */
 bool kc_build_target(struct kc_build *build);  /* the artefact */
+
+/* Instead of all of them, for TSL_WIRE_ROLES. False: nothing is known. */
+bool kc_build_roles(struct kc_build *build);
 
 /* All of them, as the request wants. */
 void kc_build_run(struct kc_build *build);

@@ -210,13 +210,13 @@ static bool calls(LLVMValueRef kernel, const char *name)
     return false;
 }
 
-void kc_facts(LLVMValueRef kernel, struct tsl_kernel_facts *facts)
+void kc_facts(LLVMValueRef kernel, struct kc_role_book *book, struct tsl_kernel_facts *facts)
 {
     unsigned n = LLVMCountParams(kernel);
     unsigned *roles = calloc(n + 1, sizeof(*roles));
 
     *facts = (struct tsl_kernel_facts){.n_args = n, .has_arg_info = true, .proven = true};
-    kc_roles(kernel, roles, &facts->atomics, &facts->opaque);
+    kc_roles(kernel, book, roles, &facts->atomics, &facts->opaque);
     facts->name = strdup(kc_name(kernel));
     facts->attributes = attributes(kernel);
     facts->args = n ? calloc(n, sizeof(facts->args[0])) : NULL;

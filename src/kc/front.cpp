@@ -4,10 +4,13 @@
  */
 #include "kc/front.h"
 
+#include "kc/same.hpp"
+
 #include <clang/Basic/Diagnostic.h>
 #include <clang/CodeGen/CodeGenAction.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/CompilerInvocation.h>
+#include <clang/Frontend/MultiplexConsumer.h>
 #include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <clang/Frontend/Utils.h>
 #include <llvm/Config/llvm-config.h>
@@ -94,6 +97,44 @@ void tell_of_roots(llvm::Module &module)
 void tell_of_roots(llvm::Module &) {}
 #endif
 
+/* Makes the module, while somebody watches. */
+class WatchedAction : public clang::EmitLLVMOnlyAction {
+  public:
+    WatchedAction(llvm::LLVMContext *context, kc::Same *found) : clang::EmitLLVMOnlyAction(context), same(found)
+    {
+    }
+
+  protected:
+    std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance &compiler,
+                                                          llvm::StringRef file) override
+    {
+        std::unique_ptr<clang::ASTConsumer> own = clang::EmitLLVMOnlyAction::CreateASTConsumer(compiler, file);
+        std::vector<std::unique_ptr<clang::ASTConsumer>> both;
+
+        if (!same || !own)
+            return own;
+        both.push_back(same->watch(compiler));
+        both.push_back(std::move(own));
+        return std::make_unique<clang::MultiplexConsumer>(std::move(both));
+    }
+
+  private:
+    kc::Same *same;
+};
+
+/* What is said of the source, with someone who listens to it. */
+void create_diagnostics(clang::CompilerInstance &compiler, llvm::raw_ostream &out, kc::Same *same)
+{
+    clang::DiagnosticOptions *options = &compiler.getDiagnosticOpts();
+
+    if (!same) {
+        compiler.createDiagnostics(new clang::TextDiagnosticPrinter(out, options), true);
+        return;
+    }
+    compiler.createDiagnostics(new kc::SamePrinter(out, options, *same), true);
+    kc::Same::watch(compiler.getDiagnostics());
+}
+
 } // namespace
 
 void kc_front(LLVMContextRef context, const kc_front_input *input, kc_front_output *output)
@@ -104,18 +145,19 @@ void kc_front(LLVMContextRef context, const kc_front_input *input, kc_front_outp
     auto files = std::make_shared<clang::DependencyCollector>();
     auto args = arguments(input);
     llvm::MemoryBufferRef source(input->source, "<kernel>");
+    kc::Same same(input->source);
     clang::CompilerInstance compiler;
-    clang::EmitLLVMOnlyAction action(llvm::unwrap(context));
+    WatchedAction action(llvm::unwrap(context), input->compare ? &same : nullptr);
     clang::TextDiagnosticPrinter printer(out, new clang::DiagnosticOptions);
     clang::DiagnosticsEngine early(new clang::DiagnosticIDs, new clang::DiagnosticOptions, &printer, false);
 
-    *output = {nullptr, nullptr, nullptr};
+    *output = {nullptr, nullptr, nullptr, nullptr};
     if (clang::CompilerInvocation::CreateFromArgs(compiler.getInvocation(), args, early)) {
 #if LLVM_VERSION_MAJOR < 17
         /* Otherwise Clang knows no size of atomics there. */
         compiler.getTargetOpts().HostTriple = "x86_64-unknown-linux-gnu";
 #endif
-        compiler.createDiagnostics(new clang::TextDiagnosticPrinter(out, &compiler.getDiagnosticOpts()), true);
+        create_diagnostics(compiler, out, input->compare ? &same : nullptr);
         compiler.setVerboseOutputStream(out);
         compiler.createFileManager(system);
         compiler.getFrontendOpts().Inputs = {
@@ -131,6 +173,8 @@ void kc_front(LLVMContextRef context, const kc_front_input *input, kc_front_outp
     out.flush();
     output->log = strdup(without_folders(log).c_str());
     output->files = strdup(absolute(*files, *system).c_str());
+    if (input->compare && !same.why().empty())
+        output->differs = strdup(same.why().c_str());
 }
 
 const char *kc_version(void)

@@ -31,12 +31,14 @@ struct kc_front_input {
     unsigned n_headers;
     const struct kc_text *headers; /* found before any file */
     const char *folder;            /* where relative paths begin; NULL: the root */
+    bool compare;                  /* find out whether the source is the same for any compiler */
 };
 
 struct kc_front_output {
     LLVMModuleRef module; /* the caller's; NULL: there were errors */
     char *log;            /* Clang's messages as users know them; heap, never NULL */
     char *files;          /* absolute paths of the files that were included, each with its newline; heap, never NULL */
+    char *differs;        /* with compare: why the source isn't the same for any compiler (heap); NULL: it is */
 };
 
 /* Messages name the source "<kernel>". The module is neither optimised nor verified. */

@@ -21,7 +21,7 @@ static const char usage[] =
     "\n"
     "  --emit WHAT         front: LLVM IR as it leaves the front end; linked: as the back ends get it; facts "
     "(default);\n"
-    "                      so: the shared object for the CPU; ptx\n"
+    "                      so: the shared object for the CPU; ptx; roles: those that hold for any compiler\n"
     "  --options TEXT      build options, as for clBuildProgram\n"
     "  --processor NAME    sm_75 and later; for the CPU any that LLVM knows, this machine's without the option\n"
     "  --kernel NAME       this kernel alone\n"
@@ -76,6 +76,12 @@ static bool show(const struct command *command, struct kc_build *build, FILE *ou
 {
     bool front = strcmp(command->emit, "front") == 0, linked = strcmp(command->emit, "linked") == 0;
 
+    if (build->request->target == TSL_WIRE_ROLES) {
+        if (!kc_build_roles(build))
+            return false;
+        print_facts(build, out);
+        return true;
+    }
     if (!kc_build_module(build) || (!front && !kc_build_link(build)))
         return false;
     if (front || linked) {
@@ -112,6 +118,8 @@ static int run(struct command *command, const char *path)
         command->request.target = TSL_WIRE_CPU;
     else if (strcmp(command->emit, "ptx") == 0)
         command->request.target = TSL_WIRE_PTX;
+    else if (strcmp(command->emit, "roles") == 0)
+        command->request.target = TSL_WIRE_ROLES;
     kc_build_begin(&build, &command->request, &warm);
     done = show(command, &build, out);
     fflush(build.log);

@@ -2,6 +2,10 @@
  * Which arguments' memory a kernel reads and writes: from every load, store and call back to what its address is made
  * of. An address is followed through arithmetic on pointers, choices (phi, select) and private variables that hold
  * pointers. Whatever can't be followed may be any argument's memory, read and written.
+ *
+ * Of code as the front end makes it, functions are looked at one by one: what one does to its parameters is what a call
+ * does to what is given for them. A pointer that comes out of a call or out of memory is one of the function's own
+ * parameters', or one that was put into memory somewhere, which is read and written by that alone.
  */
 #include "kc/facts.h"
 
@@ -12,8 +16,18 @@
 
 enum space { PRIVATE, GLOBAL, LOCAL = 3, CONSTANT };
 
+struct kc_role_book {
+    size_t n, capacity;
+    struct entry {
+        LLVMValueRef function;
+        unsigned *roles; /* of its parameters; NULL: it is being looked at, and so it calls itself */
+        bool opaque;
+    } * entries;
+};
+
 struct roles {
     LLVMValueRef kernel;
+    struct kc_role_book *book; /* NULL: everything was inlined */
     unsigned n;
     unsigned *roles;
     bool atomics, opaque;
@@ -50,6 +64,26 @@ static bool is_launch(LLVMValueRef value)
     return callee && (kc_is_named(callee, KC_LAUNCH_FUNCTION) || kc_is_named(callee, KC_THREAD_FUNCTION));
 }
 
+/* Is it that function of OpenCL C (or one whose name begins so), as C++ would call it? */
+static bool is_builtin(LLVMValueRef callee, const char *name)
+{
+    const char *mangled = kc_name(callee);
+
+    if (strncmp(mangled, "_Z", 2) != 0)
+        return false;
+    mangled += 2;
+    return strncmp(mangled + strspn(mangled, "0123456789"), name, strlen(name)) == 0;
+}
+
+/* What copies begin: a pointer, here, but at no memory of the program's. */
+static bool is_event(const struct roles *roles, LLVMValueRef value)
+{
+    LLVMValueRef callee = roles->book ? kc_callee(value) : NULL;
+
+    return callee && LLVMIsDeclaration(callee) &&
+           (is_builtin(callee, "async_work_group_copy") || is_builtin(callee, "async_work_group_strided_copy"));
+}
+
 static void touch(struct roles *roles, LLVMValueRef address, unsigned role);
 
 static void touch_operands(struct roles *roles, LLVMValueRef user, unsigned first, unsigned n, unsigned role)
@@ -77,7 +111,7 @@ static void touch_instruction(struct roles *roles, LLVMValueRef address, unsigne
             touch(roles, LLVMGetIncomingValue(address, i), role);
         return;
     default:
-        if (!is_launch(address))
+        if (!is_launch(address) && !is_event(roles, address))
             touch_any(roles, role);
     }
 }
@@ -127,11 +161,78 @@ static bool begins(LLVMValueRef function, const char *prefix)
     return strncmp(kc_name(function), prefix, strlen(prefix)) == 0;
 }
 
+/* ---- Code as the front end makes it ------------------------------------------------------------------------------ */
+
+static const struct entry *look_up(struct kc_role_book *book, LLVMValueRef function);
+
+/* What the called function does to its parameters. False: it isn't known. */
+static bool visit_known(struct roles *roles, LLVMValueRef call, LLVMValueRef callee)
+{
+    const struct entry *entry = look_up(roles->book, callee);
+
+    if (!entry->roles || LLVMCountParams(callee) != LLVMGetNumArgOperands(call))
+        return false;
+    roles->opaque |= entry->opaque;
+    for (unsigned i = 0; i < LLVMCountParams(callee); i++)
+        if (entry->roles[i])
+            access_memory(roles, LLVMGetOperand(call, i), entry->roles[i]);
+    return true;
+}
+
+/* Those that read alone; of copies the second argument is what is read. False: it is none of them. */
+static bool visit_builtin(struct roles *roles, LLVMValueRef call, LLVMValueRef callee)
+{
+    bool copies = is_builtin(callee, "async_work_group_copy") || is_builtin(callee, "async_work_group_strided_copy");
+
+    if (!copies && !is_builtin(callee, "vload") && !is_builtin(callee, "prefetch"))
+        return false;
+    for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++) {
+        LLVMValueRef operand = LLVMGetOperand(call, i);
+
+        if (copies && i == 0)
+            escape(roles, operand);
+        else if (LLVMGetTypeKind(LLVMTypeOf(operand)) == LLVMPointerTypeKind)
+            access_memory(roles, operand, TSL_ROLE_READ);
+    }
+    return true;
+}
+
+static bool visit_front_call(struct roles *roles, LLVMValueRef call, LLVMValueRef callee)
+{
+    if (!roles->book || !callee)
+        return false;
+    return LLVMIsDeclaration(callee) ? visit_builtin(roles, call, callee) : visit_known(roles, call, callee);
+}
+
+/* Pointers go from value to value here and are followed, or are put where they aren't: into structures, say. */
+static void visit_other(struct roles *roles, LLVMValueRef at)
+{
+    switch (LLVMGetInstructionOpcode(at)) {
+    case LLVMGetElementPtr:
+    case LLVMAddrSpaceCast:
+    case LLVMBitCast:
+    case LLVMFreeze:
+    case LLVMSelect:
+    case LLVMPHI:
+    case LLVMICmp:
+    case LLVMRet:
+    case LLVMBr:
+        return;
+    default:
+        for (unsigned i = 0; roles->book && i < (unsigned)LLVMGetNumOperands(at); i++)
+            escape(roles, LLVMGetOperand(at, i));
+    }
+}
+
+/* ---- Instructions ------------------------------------------------------------------------------------------------ */
+
 static void visit_call(struct roles *roles, LLVMValueRef call)
 {
     LLVMValueRef callee = kc_callee(call);
     unsigned n = LLVMGetNumArgOperands(call);
 
+    if (visit_front_call(roles, call, callee))
+        return;
     if (callee && (begins(callee, "llvm.lifetime") || begins(callee, "llvm.dbg") || begins(callee, "llvm.assume") ||
                    begins(callee, "llvm.prefetch") || begins(callee, "_Z7barrierj")))
         return;
@@ -169,13 +270,15 @@ static void visit(struct roles *roles, LLVMValueRef at)
         visit_call(roles, at);
         break;
     default:
-        break;
+        visit_other(roles, at);
     }
 }
 
-void kc_roles(LLVMValueRef kernel, unsigned *result, bool *atomics, bool *opaque)
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
+
+void kc_roles(LLVMValueRef kernel, struct kc_role_book *book, unsigned *result, bool *atomics, bool *opaque)
 {
-    struct roles roles = {.kernel = kernel, .n = LLVMCountParams(kernel), .roles = result};
+    struct roles roles = {.kernel = kernel, .book = book, .n = LLVMCountParams(kernel), .roles = result};
 
     memset(result, 0, roles.n * sizeof(result[0]));
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(kernel); block; block = LLVMGetNextBasicBlock(block))
@@ -184,4 +287,44 @@ void kc_roles(LLVMValueRef kernel, unsigned *result, bool *atomics, bool *opaque
     free(roles.seen);
     *atomics = roles.atomics;
     *opaque = roles.opaque;
+}
+
+static size_t add_entry(struct kc_role_book *book, LLVMValueRef function)
+{
+    if (book->n == book->capacity) {
+        book->capacity = book->capacity ? 2 * book->capacity : 64;
+        book->entries = realloc(book->entries, book->capacity * sizeof(book->entries[0]));
+    }
+    book->entries[book->n] = (struct entry){.function = function};
+    return book->n++;
+}
+
+static const struct entry *look_up(struct kc_role_book *book, LLVMValueRef function)
+{
+    unsigned *roles;
+    bool atomics, opaque;
+    size_t at;
+
+    for (size_t i = 0; i < book->n; i++)
+        if (book->entries[i].function == function)
+            return &book->entries[i];
+    at = add_entry(book, function);
+    roles = calloc(LLVMCountParams(function) + 1, sizeof(*roles));
+    kc_roles(function, book, roles, &atomics, &opaque);
+    book->entries[at].roles = roles;
+    book->entries[at].opaque = opaque;
+    return &book->entries[at];
+}
+
+struct kc_role_book *kc_role_book_open(void)
+{
+    return calloc(1, sizeof(struct kc_role_book));
+}
+
+void kc_role_book_close(struct kc_role_book *book)
+{
+    for (size_t i = 0; i < book->n; i++)
+        free(book->entries[i].roles);
+    free(book->entries);
+    free(book);
 }

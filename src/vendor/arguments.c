@@ -1,5 +1,5 @@
 /* What a vendor tells of a kernel. Nothing of it proves what the kernel does with its memory, except that __constant
- * and read-only images are not written: `const` may be cast away. */
+ * and read-only images are not written: `const` may be cast away. Our own compiler may know more (core/roles.h). */
 #include "vendor/internal.h"
 
 #include <stdlib.h>
@@ -178,6 +178,7 @@ cl_int tsl_vendor_facts(struct tsl_vendor_program *program, cl_kernel kernel, st
         .whole_launch = true,
         .prints = program->prints,
         .opaque = program->opaque,
+        .of_text = program->of_text,
         .atomics = true,
     };
     error = cl->clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(facts->n_args), &facts->n_args, NULL);

@@ -207,6 +207,20 @@ void tsl_vendor_release_programs(struct tsl_vendor_member *m, struct tsl_vendor_
     p->n_more = 0;
 }
 
+/* Vendors' variables that add to the options of every build: the text isn't compiled as the program says. */
+static bool has_options_of_its_own(void)
+{
+    static const char *const names[] = {"POCL_EXTRA_BUILD_FLAGS",     "OCLGRIND_BUILD_OPTIONS",
+                                        "AMD_OCL_BUILD_OPTIONS",      "AMD_OCL_BUILD_OPTIONS_APPEND",
+                                        "CLOVER_EXTRA_BUILD_OPTIONS", "CLOVER_EXTRA_COMPILE_OPTIONS",
+                                        "IGC_ExtraOCLOptions",        "IGC_ExtraOCLInternalOptions"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (getenv(names[i]))
+            return true;
+    return false;
+}
+
 static cl_int build(struct tsl_vendor_member *m, const struct tsl_program_input *input, struct tsl_vendor_program *p,
                     char **log)
 {
@@ -226,7 +240,9 @@ static cl_int build(struct tsl_vendor_member *m, const struct tsl_program_input 
         *log = strdup(deadly);
         return CL_BUILD_PROGRAM_FAILURE;
     }
-    return build_with_arg_info(m, input, &p->program, log);
+    error = build_with_arg_info(m, input, &p->program, log);
+    p->of_text = !error && input->kind == TSL_PROGRAM_SOURCE && !has_options_of_its_own();
+    return error;
 }
 
 cl_int tsl_vendor_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,

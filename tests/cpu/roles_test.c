@@ -1,0 +1,229 @@
+/*
+ * Kernels of two vendors: a buffer that our kernel compiler found to be only read stays valid on both members, so it
+ * goes to each of them once; one that may be written goes with every launch. Where the two vendors' code may differ,
+ * what our compiler reads says nothing, and the data are right whoever writes. Read from the timeline; data are
+ * checked. Launches take turns, on devices with memory of their own (TESELA_ZERO_COPY=off).
+ */
+/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
+/* variant: oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
+/* variant: rusticl TESELA_VENDORS={build}/vendors TESELA_MEMBERS=pthread,llvmpipe POCL_DEVICES=pthread TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
+/* variant: wrapped SABOTAGE_ICD={build}/vendors-pocl/pocl.icd TESELA_VENDORS={build}/vendors-pocl-sabotage POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
+/* variant: beside_cpu TESELA_VENDORS={build}/vendors-oclgrind TESELA_MEMBERS=cpu,opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
+#include "proof.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { n_ints = 3072, x_size = n_ints * sizeof(cl_int), n_launches = 6 };
+
+/* Is one of the members ours? It says itself of its own kernels what they do. */
+static bool has_cpu(void)
+{
+    return strstr(getenv("TESELA_MEMBERS"), "cpu,");
+}
+
+static struct proof proof;
+
+struct data {
+    cl_mem x, y[n_launches];
+};
+
+static struct data make_data(void)
+{
+    struct data data = {.x = proof_buffer(&proof, CL_MEM_READ_WRITE, x_size, NULL)};
+    cl_int values[n_ints];
+
+    for (cl_int i = 0; i < n_ints; i++)
+        values[i] = i;
+    proof_did(&proof, clEnqueueWriteBuffer(proof.queue, data.x, CL_TRUE, 0, x_size, values, 0, NULL, NULL));
+    for (unsigned i = 0; i < n_launches; i++)
+        data.y[i] = proof_buffer(&proof, CL_MEM_READ_WRITE, x_size, NULL);
+    return data;
+}
+
+static void release_data(const struct data *data)
+{
+    proof_ok(clReleaseMemObject(data->x));
+    for (unsigned i = 0; i < n_launches; i++)
+        proof_ok(clReleaseMemObject(data->y[i]));
+}
+
+static void launch(cl_kernel kernel, const struct data *data, unsigned i)
+{
+    cl_mem buffers[] = {data->y[i], data->x};
+    size_t n = n_ints;
+
+    proof_set(kernel, 2, buffers, 0, NULL);
+    proof_did(&proof, clEnqueueNDRangeKernel(proof.queue, kernel, 1, NULL, &n, NULL, 0, NULL, NULL));
+}
+
+static void read_ints(cl_mem buffer, cl_int *values)
+{
+    proof_did(&proof, clEnqueueReadBuffer(proof.queue, buffer, CL_TRUE, 0, x_size, values, 0, NULL, NULL));
+}
+
+/* Bytes of x that went to members and back in all launches of the first kernel; each y is x + 1. */
+static struct proof_moved run(const char *source)
+{
+    cl_int values[n_ints];
+    struct proof_moved moved;
+    struct data data;
+    cl_kernel kernel;
+    uint64_t first;
+
+    proof_open(&proof, source);
+    kernel = proof_kernel(&proof, "f");
+    data = make_data();
+    first = proof.n_commands + 1;
+    for (unsigned i = 0; i < n_launches; i++)
+        launch(kernel, &data, i);
+    proof_ok(clFinish(proof.queue));
+    moved = proof_moved(proof_trace(&proof), first, proof.n_commands);
+    for (unsigned i = 0; i < n_launches; i++) {
+        read_ints(data.y[i], values);
+        for (cl_int k = 0; k < n_ints; k++)
+            assert_int_equal(values[k], k + 1);
+    }
+    release_data(&data);
+    proof_ok(clReleaseKernel(kernel));
+    proof_close(&proof);
+    return moved;
+}
+
+#define ADD "{ y[get_global_id(0)] = x[get_global_id(0)] + 1; }"
+
+static void what_is_only_read_moves_once_to_each(void **state)
+{
+    static const char *const sources[] = {
+        "kernel void f(global int *y, global int *x) " ADD,
+        "kernel void f(global int *y, global const int *restrict x) " ADD,
+        "#ifdef cl_khr_fp64\n#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n#endif\n#ifndef MORE\n#define MORE "
+        "1\n#endif\n"
+        "int get(global int *p) { return p[0] + MORE; }\n"
+        "kernel void f(global int *y, global int *x) { y[get_global_id(0)] = get(x + get_global_id(0)); }",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+        struct proof_moved moved = run(sources[i]);
+
+        assert_int_equal(moved.to_members, 2 * x_size);
+        assert_int_equal(moved.from_members, 0);
+    }
+}
+
+/* The first launch fetches x, and each later one, from where the one before may have written it. */
+static void what_may_be_written_moves_each_time(void **state)
+{
+    static const char *const sources[] = {
+        /* It never does. */
+        "kernel void f(global int *y, global int *x) { if (y == x) x[0] = 7; y[get_global_id(0)] = x[get_global_id(0)] "
+        "+ 1; }",
+        "kernel void f(global int *y, global int *x) { x[get_global_id(0)] = x[get_global_id(0)]; y[get_global_id(0)] ="
+        " x[get_global_id(0)] + 1; }",
+        /* The same for all, but nobody can know. */
+        "#ifdef __oclgrind__\n#define P x\n#else\n#define P x\n#endif\n"
+        "kernel void f(global int *y, global int *x) { y[get_global_id(0)] = P[get_global_id(0)] + 1; }",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+        struct proof_moved moved = run(sources[i]);
+
+        if (!has_cpu()) {
+            assert_int_equal(moved.to_members, n_launches * x_size);
+            assert_int_equal(moved.from_members, (n_launches - 1) * x_size);
+        }
+    }
+}
+
+/* Some vendors' compilers write x, others don't; y tells. Nothing that was written is lost. */
+static void code_that_differs_between_vendors_stays_right(void **state)
+{
+    static const char *const conditions[] = {"defined(__x86_64__)",
+                                             "defined(__SPIR__) || defined(__SPIR64__)",
+                                             "__has_builtin(__builtin_ia32_pause)",
+                                             "__clang_major__ > 14",
+                                             "0",
+                                             "1"};
+    bool wrote[2] = {false, false};
+
+    (void)state;
+    for (size_t c = 0; c < sizeof(conditions) / sizeof(conditions[0]); c++) {
+        char source[512];
+        cl_int values[n_ints], told, written = 0;
+        struct data data;
+        cl_kernel kernel;
+
+        snprintf(source, sizeof(source),
+                 "#if %s\n#define ADD 1\n#endif\nkernel void f(global int *y, global int *x) {\n"
+                 "size_t i = get_global_id(0);\n#ifdef ADD\nx[i] += 1; y[i] = 1;\n#else\ny[i] = x[i] < 0;\n#endif\n}\n",
+                 conditions[c]);
+        proof_open(&proof, source);
+        kernel = proof_kernel(&proof, "f");
+        data = make_data();
+        for (unsigned i = 0; i < n_launches; i++)
+            launch(kernel, &data, i);
+        for (unsigned i = 0; i < n_launches; i++) {
+            read_ints(data.y[i], values);
+            told = values[0];
+            written += told;
+            wrote[told] = true;
+        }
+        read_ints(data.x, values);
+        for (cl_int k = 0; k < n_ints; k++)
+            assert_int_equal(values[k], k + written);
+        release_data(&data);
+        proof_ok(clReleaseKernel(kernel));
+        proof_close(&proof);
+    }
+    assert_true(wrote[0] && wrote[1]);
+}
+
+/* A build that isn't of the whole program's text says nothing. */
+static void linked_programs_are_not_known(void **state)
+{
+    static const char *text = "kernel void f(global int *y, global int *x) " ADD;
+    struct proof_moved moved;
+    struct data data;
+    cl_program compiled, linked;
+    cl_kernel kernel;
+    cl_int error;
+    uint64_t first;
+
+    (void)state;
+    proof_open(&proof, NULL);
+    compiled = clCreateProgramWithSource(proof.context, 1, &text, NULL, &error);
+    proof_ok(error);
+    proof_ok(clCompileProgram(compiled, 0, NULL, "", 0, NULL, NULL, NULL, NULL));
+    linked = clLinkProgram(proof.context, 0, NULL, "", 1, &compiled, NULL, NULL, &error);
+    proof_ok(error);
+    kernel = clCreateKernel(linked, "f", &error);
+    proof_ok(error);
+    data = make_data();
+    first = proof.n_commands + 1;
+    for (unsigned i = 0; i < n_launches; i++)
+        launch(kernel, &data, i);
+    proof_ok(clFinish(proof.queue));
+    moved = proof_moved(proof_trace(&proof), first, proof.n_commands);
+    if (!has_cpu())
+        assert_int_equal(moved.to_members, n_launches * x_size);
+    release_data(&data);
+    proof_ok(clReleaseKernel(kernel));
+    proof_ok(clReleaseProgram(compiled));
+    proof_ok(clReleaseProgram(linked));
+    proof_close(&proof);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_only_read_moves_once_to_each),
+        cmocka_unit_test(what_may_be_written_moves_each_time),
+        cmocka_unit_test(code_that_differs_between_vendors_stays_right),
+        cmocka_unit_test(linked_programs_are_not_known),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

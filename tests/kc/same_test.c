@@ -1,0 +1,397 @@
+/*
+ * What kernels do to their arguments whatever compiler made them: which sources are the same for any (kc/same.cpp), and
+ * what is read off their code before any pass (kc/roles.c).
+ */
+#include "kc_env.h"
+
+/* One letter for each argument of the first kernel: r, w (may be written), '-' for what isn't global memory. */
+static void letters_of(const struct tsl_kernel_facts *facts, char *letters)
+{
+    for (cl_uint i = 0; i < facts->n_args; i++)
+        *letters++ = facts->args[i].kind != TSL_FACT_GLOBAL ? '-' : facts->args[i].role & TSL_ROLE_WRITE ? 'w' : 'r';
+    *letters = 0;
+}
+
+struct program {
+    const char *source;
+    const char *expected; /* letters; NULL: not the same for any compiler */
+    const char *why;      /* part of the reason, where it is worth knowing */
+    const char *options;
+};
+
+/* False, and a message: it isn't so. */
+static bool is_so(const struct program *program)
+{
+    const char *options = program->options ? program->options : "";
+    struct tsl_wire_build request = kc_request(program->source, options);
+    struct tsl_compiled compiled;
+    char letters[64] = "nothing";
+    bool so;
+
+    request.target = TSL_WIRE_ROLES;
+    assert_int_equal(tsl_compile(&request, &compiled), CL_SUCCESS);
+    if (compiled.built.n_kernels)
+        letters_of(&compiled.built.kernels[0].facts, letters);
+    so = strcmp(letters, program->expected ? program->expected : "nothing") == 0 &&
+         (!program->why || strstr(compiled.built.log, program->why));
+    if (!so)
+        print_error("%s instead of %s (%s) for\n%s\nwith \"%s\":\n%s\n", letters, program->expected, program->why,
+                    program->source, options, compiled.built.log);
+    tsl_compiled_finish(&compiled);
+    return so;
+}
+
+static void check(const struct program *programs, size_t n)
+{
+    unsigned n_wrong = 0;
+
+    for (size_t i = 0; i < n; i++)
+        n_wrong += !is_so(&programs[i]);
+    assert_int_equal(n_wrong, 0);
+}
+
+#define CHECK(programs) check(programs, sizeof(programs) / sizeof((programs)[0]))
+
+#define ARGS   "kernel void f(global int *a, global int *b) "
+#define BODY   "{ b[0] = a[0]; }"
+#define PLAIN  ARGS BODY
+#define BODY_W "{ b[0] = a[0]; a[1] = 0; }"
+
+/* ---- Directives -------------------------------------------------------------------------------------------------- */
+
+static void conditions_may_ask_for_the_programs_own_macros(void **state)
+{
+    static const struct program programs[] = {
+        {PLAIN, "rw", NULL, NULL},
+        {"#define N 3\n#if N > 2 && defined(N)\n" PLAIN "\n#else\n" ARGS BODY_W "\n#endif\n", "rw", NULL, NULL},
+        {"#define N 1\n#if N > 2\n" PLAIN "\n#else\n" ARGS BODY_W "\n#endif\n", "ww", NULL, NULL},
+        {"#if N > 2\n" PLAIN "\n#else\n" ARGS BODY_W "\n#endif\n", "rw", NULL, "-DN=3"},
+        {"#if N > 2\n" PLAIN "\n#else\n" ARGS BODY_W "\n#endif\n", "ww", NULL, "-D N=2"},
+        {"#ifdef N\n" PLAIN "\n#endif\n", "rw", NULL, "-DN"},
+        {"#define A B\n#define B 1\n#if A\n" PLAIN "\n#endif\n", "rw", NULL, NULL},
+        {"#ifndef GUARD_H\n#define GUARD_H\n" PLAIN "\n#endif\n", "rw", NULL, NULL},
+        {"#ifndef TILE\n  #  define TILE 16\n#endif\n#if TILE > 8\n" PLAIN "\n#endif\n", "rw", NULL, NULL},
+        {"#ifndef TILE // mine\n/* really */ #define TILE 16\n#endif\n" PLAIN, "rw", NULL, "-DTILE=2"},
+        {"#if 0\n#ifdef __oclgrind__\nwhatever\n#endif\n#endif\n" PLAIN, "rw", NULL, NULL},
+        {"#if 1\n" PLAIN "\n#elif defined(__oclgrind__)\nwhatever\n#endif\n", "rw", NULL, NULL},
+        {"#define __MINE 1\n#if __MINE\n" PLAIN "\n#endif\n", "rw", NULL, NULL},
+    };
+
+    (void)state;
+    CHECK(programs);
+}
+
+static void conditions_may_not_ask_for_a_compilers_macros(void **state)
+{
+    static const struct program programs[] = {
+        {"#ifdef __oclgrind__\n" PLAIN "\n#else\n" ARGS BODY_W "\n#endif\n", NULL, "it asks for __oclgrind__", NULL},
+        {"#ifndef __oclgrind__\n" PLAIN "\n#else\n" ARGS BODY_W "\n#endif\n", NULL, "line 1: it asks for __ocl", NULL},
+        {"#ifdef __NV_CL_C_VERSION\n#endif\n" PLAIN, "rw", NULL, NULL}, /* nothing is in it */
+        {"#ifdef __NV_CL_C_VERSION\n#define W a\n#else\n#define W b\n#endif\n" ARGS "{ W[0] = 1; }", NULL, NULL, NULL},
+        {"#ifdef cl_khr_fp64\n#define W a\n#else\n#define W b\n#endif\n" ARGS "{ W[0] = 1; }", NULL, NULL, NULL},
+        {"#if __OPENCL_VERSION__ >= 120\n" PLAIN "\n#endif\n", NULL, "__OPENCL_VERSION__", NULL},
+        {"#if __OPENCL_C_VERSION__ >= 120\n" PLAIN "\n#endif\n", NULL, "__OPENCL_C_VERSION__", NULL},
+        {"#if defined(cl_khr_fp64) || defined(X)\n" PLAIN "\n#endif\n", NULL, "cl_khr_fp64", NULL},
+        {"#if !defined(__IMAGE_SUPPORT__)\n#else\n" PLAIN "\n#endif\n", NULL, "__IMAGE_SUPPORT__", NULL},
+        {"#if UNKNOWN\n#else\n" PLAIN "\n#endif\n", NULL, "nobody defines", NULL},
+        {"#if UNKNOWN\n#else\n" PLAIN "\n#endif\n", NULL, "nobody defines", "-Werror"},
+        {"#if UNKNOWN\n#else\n" PLAIN "\n#endif\n", NULL, "nobody defines", "-w -Wno-undef"},
+        {"#define A UNKNOWN\n#if A\n#else\n" PLAIN "\n#endif\n", NULL, "nobody defines", NULL},
+        {"#define A __oclgrind__\n#if A\n#else\n" PLAIN "\n#endif\n", NULL, "nobody defines", NULL},
+        {"#define A defined(__oclgrind__)\n#if A\n#else\n" PLAIN "\n#endif\n", NULL, "leaves open", NULL},
+        {"#define N 1\n#define A defined(N)\n#if A\n" PLAIN "\n#endif\n", NULL, "leaves open", NULL},
+        {"#define N 1\n#define A() defined(N)\n#if A()\n" PLAIN "\n#endif\n", NULL, "leaves open", NULL},
+        {"#define N 1\n#if 0\n#elifdef N\n" PLAIN "\n#endif\n", NULL, "lines", NULL},
+        {"#define N 1\n#define F(x) x\nF(\n#ifdef N\n" PLAIN "\n#endif\n)", NULL, "leaves open", NULL},
+        {"#define J(a, b) a##b\n#if J(__ocl, grind__)\n#else\n" PLAIN "\n#endif\n", NULL, "nobody defines", NULL},
+        {"#if 0\n#elif defined(__oclgrind__)\n#else\n" PLAIN "\n#endif\n", NULL, "__oclgrind__", NULL},
+        {"#if __has_include(\"x.h\")\n#else\n" PLAIN "\n#endif\n", NULL, NULL, NULL},
+        {"#if __has_builtin(__builtin_trap)\n" PLAIN "\n#endif\n", NULL, NULL, NULL},
+        {"#if __LINE__ == 1\n" PLAIN "\n#endif\n", NULL, NULL, NULL},
+        {"#ifdef FAST\n#else\n" PLAIN "\n#endif\n", NULL, "FAST", NULL},
+        {"#ifndef INTELFPGA_CL\n#define INTELFPGA_CL\n" PLAIN "\n#endif\n", NULL, "INTELFPGA_CL", NULL},
+        {"#ifndef __oclgrind__\n#define __oclgrind__\n" PLAIN "\n#endif\n", NULL, "__oclgrind__", NULL},
+        {"#ifndef TILE\n#define OTHER 16\n#endif\n" PLAIN, NULL, "TILE", NULL},
+        {"#ifndef M_PI\n#define M_PI 3\n#endif\n" PLAIN, NULL, "M_PI", NULL},
+        {"#undef __OPENCL_VERSION__\n#ifdef __OPENCL_VERSION__\n#else\n" PLAIN "\n#endif\n", NULL, NULL, NULL},
+        {"#if __OPENCL_VERSION__ > 1\n" PLAIN "\n#endif\n", NULL, "__OPENCL_VERSION__", "-D__OPENCL_VERSION__=2"},
+        {"#ifdef cl_mine\n" PLAIN "\n#endif\n", NULL, "cl_mine", "-Dcl_mine"},
+        {"#if CLK_LOCAL_MEM_FENCE == 1\n" PLAIN "\n#endif\n", NULL, "CLK_LOCAL_MEM_FENCE", NULL},
+    };
+
+    (void)state;
+    CHECK(programs);
+}
+
+static void groups_of_pragmas_alone_are_nothing(void **state)
+{
+    static const struct program programs[] = {
+        {"#ifdef cl_khr_fp64\n#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n#endif\n" PLAIN, "rw", NULL, NULL},
+        {"#if defined(cl_khr_fp64)\n#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n#elif defined(cl_amd_fp64)\n"
+         "#pragma OPENCL EXTENSION cl_amd_fp64 : enable\n#else\n#error \"no double's here\"\n#endif\n" PLAIN,
+         "rw", NULL, NULL},
+        {"#if __OPENCL_VERSION__ < 120\n/* old\n#define W */\n# pragma OPENCL EXTENSION all : enable\n#endif\n" PLAIN,
+         "rw", NULL, NULL},
+        {"#ifdef __oclgrind__\n#ifdef cl_khr_fp64\n#pragma OPENCL EXTENSION cl_khr_fp64 : "
+         "enable\n#endif\n#endif\n" PLAIN,
+         "rw", NULL, NULL},
+        {"#ifdef __oclgrind__\n#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n#define W a\n#endif\n" PLAIN, NULL, NULL,
+         NULL},
+        {"#ifdef __oclgrind__\n#pragma OPENCL EXTENSION cl_khr_fp64 : enable\nint x;\n#endif\n" PLAIN, NULL, NULL,
+         NULL},
+        {"#ifdef __oclgrind__\n#ifdef X\n#undef Y\n#endif\n#endif\n" PLAIN, NULL, NULL, NULL},
+        {"#ifdef __oclgrind__\n#pragma pack(1)\n#endif\n" PLAIN, NULL, NULL, NULL},
+        {"#ifdef __oclgrind__\n#pragma push_macro(\"W\")\n#endif\n" PLAIN, NULL, NULL, NULL},
+        {"#ifdef __oclgrind__\n#line 3\n#endif\n" PLAIN, NULL, NULL, NULL},
+        /* The group ends where it ends. */
+        {"#ifdef __oclgrind__\n#endif\n#ifdef __oclgrind__\n#else\n" PLAIN "\n#endif\n", NULL, "line 3", NULL},
+    };
+
+    (void)state;
+    CHECK(programs);
+}
+
+static void other_directives_and_lines(void **state)
+{
+    static const struct program programs[] = {
+        {"#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n#pragma OPENCL FP_CONTRACT OFF\n" PLAIN, "rw", NULL, NULL},
+        {ARGS "{\n#pragma unroll 4\nfor (int i = 0; i < 9; i++) b[i] = a[i]; }", "rw", NULL, NULL},
+        {"#pragma GCC poison x\n" PLAIN, NULL, "pragma", NULL},
+        {"#pragma push_macro(\"W\")\n" PLAIN, NULL, "pragma", NULL},
+        {"#pragma once\n" PLAIN, NULL, "pragma", NULL},
+        {"_Pragma(\"OPENCL EXTENSION cl_khr_fp64 : enable\")\n" PLAIN, NULL, NULL, NULL},
+        {"#define P _Pragma(\"weak f\")\nP\n" PLAIN, NULL, NULL, NULL},
+        {"#include \"opencl-c-base.h\"\n" PLAIN, NULL, NULL, NULL},
+        {"#include <opencl-c-base.h>\n" PLAIN, NULL, "includes", NULL},
+        {"#include \"/etc/hostname.h\"\n" PLAIN, NULL, NULL, NULL},
+        {"#define X 1\n#define X 2\n" PLAIN, NULL, "defines X again", NULL},
+        {"#define X 1\n#define X 1\n" PLAIN, "rw", NULL, NULL},
+        {"#define X 1\n#undef X\n#define X 2\n" PLAIN, "rw", NULL, NULL},
+        {"#define X 1\n" PLAIN, NULL, "defines X again", "-DX=2"},
+        {PLAIN, NULL, "defines X again", "-DX=1 -DX=2"},
+        {PLAIN, NULL, "options", "-I/tmp"},
+        {PLAIN, NULL, "options", "-U X"},
+        {PLAIN, NULL, "options", "-DX=\"a b\""},
+        {PLAIN, NULL, "options", "-D 'X=a b'"},
+        {PLAIN, NULL, "options", "-DX=a\\ b"},
+        {PLAIN, NULL, NULL, "-cl-vendors-own"},
+        {PLAIN, "rw", NULL, "-cl-std=CL3.0 -cl-fast-relaxed-math -w -DX=3 -cl-opt-disable"},
+        {PLAIN, "rw", NULL, "-cl-std=CL2.0"},
+        {"// what?\?/\n" ARGS BODY_W "\n" PLAIN, NULL, "lines", NULL},
+        {"// what \\ \n" ARGS BODY_W "\n" PLAIN, NULL, "lines", NULL},
+        {"// what \r" ARGS BODY_W "\n", NULL, "lines", NULL},
+        {"#define X \\\n 1\r\n#define Y \\\r\n 2\r\n" PLAIN, "rw", NULL, NULL},
+        {"this is an error", NULL, NULL, NULL},
+        {"#error no\n" PLAIN, NULL, NULL, NULL},
+    };
+
+    (void)state;
+    CHECK(programs);
+}
+
+/* ---- Words ------------------------------------------------------------------------------------------------------- */
+
+static void values_of_compilers_may_stand_in_few_places(void **state)
+{
+    static const struct program programs[] = {
+        {ARGS "{ b[0] = a[0] + INT_MAX; b[1] = (int)(M_PI_F * FLT_MAX); b[2] = as_int(1.0f); int *p = NULL; }", "rw",
+         NULL, NULL},
+        {ARGS "{ barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); b[0] = a[0]; }", "rw", NULL, NULL},
+        {"#define SYNC() barrier(CLK_LOCAL_MEM_FENCE)\n#define S(f) barrier(f)\n" ARGS
+         "{ SYNC(); S(CLK_GLOBAL_MEM_FENCE); mem_fence((CLK_GLOBAL_MEM_FENCE)); b[0] = a[0]; }",
+         "rw", NULL, NULL},
+        {"void g(global int *a, int f) { if (f == 1) a[0] = 1; }" ARGS "{ g(a, CLK_LOCAL_MEM_FENCE); b[0] = 1; }", NULL,
+         "compiler's", NULL},
+        {ARGS "{ if (CLK_LOCAL_MEM_FENCE == 2) a[0] = 1; b[0] = 1; }", NULL, "compiler's", NULL},
+        {ARGS "{ barrier(CLK_LOCAL_MEM_FENCE == 2 ? (a[0] = 1) : 1); b[0] = 1; }", NULL, "compiler's", NULL},
+        {ARGS "{ barrier((a[0] = 1) ? CLK_LOCAL_MEM_FENCE : 1); b[0] = 1; }", NULL, "compiler's", NULL},
+        {"enum { E = CLK_LOCAL_MEM_FENCE };" ARGS "{ if (E == 2) a[0] = 1; b[0] = 1; }", NULL, "compiler's", NULL},
+        {"#define barrier(x) if (x == 2) a[0] = 1\n" ARGS "{ barrier(CLK_LOCAL_MEM_FENCE); b[0] = 1; }", NULL,
+         "compiler's", NULL},
+        {"constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;\n"
+         "kernel void f(global int *a, read_only image2d_t i) { const sampler_t t = CLK_FILTER_LINEAR;"
+         " a[0] = read_imagei(i, s, (int2)(0, 0)).x + read_imagei(i, t, (float2)(0, 0)).x; }",
+         "w-", NULL, NULL},
+        {"constant int s = CLK_FILTER_NEAREST;" PLAIN, NULL, "compiler's", NULL},
+        {ARGS "{ sampler_t s = CLK_FILTER_NEAREST == 16 ? (a[0] = 1) : 1; b[0] = 1; }", NULL, NULL, NULL},
+        {ARGS "{ b[0] = CLK_RGBA; }", NULL, "CLK_RGBA", NULL},
+        {ARGS "{ b[0] = FP_ILOGB0; }", NULL, "FP_ILOGB0", NULL},
+        {ARGS "{ if (memory_order_relaxed == 0) a[0] = 1; b[0] = 1; }", NULL, "constant condition", "-cl-std=CL2.0"},
+        {ARGS "{ b[0] = __OPENCL_VERSION__; }", NULL, "__OPENCL_VERSION__", NULL},
+        {ARGS "{ b[__LINE__] = 1; }", NULL, "__LINE__", NULL},
+        {ARGS "{ b[0] = __COUNTER__; }", NULL, "__COUNTER__", NULL},
+        {ARGS "{ b[0] = cl_khr_fp64; }", NULL, "cl_khr_fp64", NULL},
+    };
+
+    (void)state;
+    CHECK(programs);
+}
+
+static void words_of_compilers_are_not_the_languages(void **state)
+{
+    static const struct program programs[] = {
+        {"__kernel void f(__global const int *restrict a, __global int *b) " BODY, "rw", NULL, NULL},
+        {"__kernel __attribute__((reqd_work_group_size(8, 1, 1))) void f(__global int *a) { a[0] = 1; }", "w", NULL,
+         NULL},
+        {"__attribute__((always_inline)) int g(int x) { return x; } typedef struct { int x __attribute__((packed)); }"
+         " __attribute__((aligned(8), __packed__)) S;" PLAIN,
+         "rw", NULL, NULL},
+        {"kernel __attribute__((vec_type_hint(float4))) void f(global int *a) { a[0] = 1; }", "w", NULL, NULL},
+        {ARGS "{ b[0] = __builtin_popcount(a[0]); }", NULL, "__builtin_popcount", NULL},
+        {"#define J(a, b) a##b\n" ARGS "{ b[0] = J(__builtin_, popcount)(a[0]); }", NULL, "__builtin_popcount", NULL},
+        {ARGS "{ b[0] = X(a[0]); }", NULL, "__builtin_popcount", "-DX=__builtin_popcount"},
+        {ARGS "{ asm(\"\"); b[0] = a[0]; }", NULL, NULL, NULL},
+        {ARGS "{ __asm__(\"\"); b[0] = a[0]; }", NULL, "__asm__", NULL},
+        {ARGS "{ b[0] = _Generic(a[0], int: 1, default: 2); }", NULL, "_Generic", NULL},
+        {ARGS "{ b[0] = _mine(a[0]); }", NULL, NULL, NULL},
+        {"int _mine(int x) { return x; }" ARGS "{ b[0] = _mine(a[0]); }", "rw", NULL, NULL},
+        {"int __attribute__((overloadable)) g(int x) { return x; }" PLAIN, NULL, "overloadable", NULL},
+        {"int __attribute__((vendors_own)) g(int x) { return x; }" PLAIN, NULL, "vendors_own", NULL},
+        {"int __attribute__((noinline, weak)) g(int x) { return x; }" PLAIN, NULL, "weak", NULL},
+        {"typedef int *p __attribute__((address_space(1)));" PLAIN, NULL, "address_space", NULL},
+        {"[[vendors::own]] int g(int x) { return x; }" PLAIN, NULL, NULL, NULL},
+        {"int nowhere(global int *);" ARGS "{ b[0] = nowhere(a); }", "ww", NULL, NULL},
+        {ARGS "{ b[0] = nowhere(a); }", NULL, NULL, NULL},
+        {"void vstore4(float4 v, size_t i, const global float *p) {}" PLAIN, NULL, NULL, NULL},
+        {"void intel_mine(const global float *p) {}" PLAIN, NULL, "intel_mine", NULL},
+        {"void barrier(int x) {}" PLAIN, NULL, NULL, NULL},
+        {"int sub_group_mine(int x) { return x; }" PLAIN, "rw", NULL, NULL},
+    };
+
+    (void)state;
+    CHECK(programs);
+}
+
+/* Clang leaves out what they never take, before anybody could see it. */
+static void constant_conditions_must_be_of_whole_numbers(void **state)
+{
+    static const struct program programs[] = {
+        {"enum { A = 1, B }; constant int c = 3;" ARGS
+         "{ if (B == 1 || c > 3 || !(7 / 2 & 1)) a[0] = 1; b[0] = a[0]; while (1) { b[1] = 2; if (b[0]) break; } }",
+         "rw", NULL, NULL},
+        {ARGS "{ do b[0] = a[0]; while (0); for (;;) break; if (N > 2) a[1] = 1; }", "rw", NULL, "-DN=1"},
+        {ARGS "{ if (0.1 + 0.2 == 0.3) a[0] = 1; b[0] = a[0]; }", NULL, "constant condition", NULL},
+        {ARGS "{ b[0] = 0.1 + 0.2 != 0.3 || (a[0] = 1); }", NULL, "constant condition", NULL},
+        {ARGS "{ b[0] = 0.1 + 0.2 == 0.3 ? (a[0] = 1) : 2; }", NULL, "constant condition", NULL},
+        {ARGS "{ while (0.1f + 0.2f == 0.3) a[0] = 1; b[0] = 1; }", NULL, "constant condition", NULL},
+        {ARGS "{ for (; 0.1f + 0.2f == 0.3;) a[0] = 1; b[0] = 1; }", NULL, "constant condition", NULL},
+        {ARGS "{ switch ((int)(0.1 * 10)) { case 0: a[0] = 1; } b[0] = 1; }", NULL, "constant condition", NULL},
+        {ARGS "{ if (sizeof(sampler_t) == 4) a[0] = 1; b[0] = 1; }", NULL, NULL, NULL},
+        {ARGS "{ if (sizeof(bool) == 4) a[0] = 1; b[0] = 1; }", NULL, "constant condition", NULL},
+        {"enum e { A = 1 };" ARGS "{ if ((enum e)-1 > 0) ; else a[0] = 1; b[0] = 1; }", NULL, "constant condition",
+         NULL},
+        {"enum { A = (int)(0.1 + 0.2 == 0.3) };" ARGS "{ if (A) a[0] = 1; b[0] = 1; }", NULL, "constant condition",
+         NULL},
+        {"enum { Z = sizeof(bool), A };" ARGS "{ if (A == 3) a[0] = 1; b[0] = 1; }", NULL, "constant condition", NULL},
+        {"constant int c = 0.1 + 0.2 == 0.3;" ARGS "{ if (c) a[0] = 1; b[0] = 1; }", NULL, "constant condition", NULL},
+        {ARGS "{ if ('ab' == 1) a[0] = 1; b[0] = 1; }", NULL, "constant condition", NULL},
+    };
+
+    (void)state;
+    CHECK(programs);
+}
+
+/* ---- Roles ------------------------------------------------------------------------------------------------------- */
+
+/* Passes would take these writes away; a vendor's compiler may do them. */
+static void every_write_in_the_text_counts(void **state)
+{
+    static const struct program programs[] = {
+        {ARGS "{ a[1] = a[1]; b[0] = 1; }", "ww", NULL, NULL},
+        {ARGS "{ int t = a[0]; a[0] = 5; a[0] = t; b[0] = 1; }", "ww", NULL, NULL},
+        {ARGS "{ int x; a[0] = x; b[0] = 1; }", "ww", NULL, NULL},
+        {ARGS "{ int x = 3; if (x == 4) a[0] = 1; b[0] = 1; }", "ww", NULL, NULL},
+        {"void g(global int *p, double x) { if (x == 0.3) p[0] = 1; }" ARGS "{ g(a, 0.1 + 0.2); b[0] = 1; }", "ww",
+         NULL, NULL},
+        {ARGS "{ if (native_sin(1.0f) > 2) a[0] = 1; b[0] = 1; }", "ww", NULL, NULL},
+        {ARGS "{ int z = 0; if (b[0] / z) a[0] = 1; b[0] = 1; }", "ww", NULL, NULL},
+        {ARGS "{ for (int i = 0; i < 0; i++) a[0] = 1; b[0] = 1; }", "ww", NULL, NULL},
+        {"kernel void f(global const int *a, global int *b) { ((global int *)a)[0] = 1; }", "wr", NULL, NULL},
+        {"kernel void f(global const int *restrict a, global int *b) { *(global int *)(ulong)a = 1; }", "ww", NULL,
+         NULL},
+        {ARGS "{ vstore2((int2)(1, 2), 0, a); b[0] = 1; }", "ww", NULL, NULL},
+        {ARGS "{ b[0] = atomic_add(a, 1); }", "ww", NULL, NULL},
+        {ARGS "{ b[0] = vload2(0, a).x; prefetch(a, 4); }", "rw", NULL, NULL},
+        {"kernel void f(global float *a, global float *b) { b[0] = vload_half(0, (global half *)a); }", "rw", NULL,
+         NULL},
+        {"kernel void f(global float *a, global float *b) { b[0] = fract(1.5f, a); }", "ww", NULL, NULL},
+        {"kernel void f(global int *a, local int *l, global int *b) { event_t e = async_work_group_copy(l, a, 4, 0);"
+         " e = async_work_group_copy(b, l, 4, e); wait_group_events(1, &e); }",
+         "r-w", NULL, NULL},
+        {ARGS "{ printf(\"%d\\n\", a[0]); b[0] = 1; }", "rw", NULL, NULL},
+        {"kernel void f(global int *a, global int *b) {}", "rr", NULL, NULL},
+        {"kernel void f(constant int *a, local int *b, int c, global int *d) { d[0] = a[0] + c; b[0] = 1; }", "---w",
+         NULL, NULL},
+    };
+
+    (void)state;
+    CHECK(programs);
+}
+
+static void pointers_are_followed_or_taken_for_written(void **state)
+{
+    static const struct program programs[] = {
+        {"int get(global const int *p, int i) { return p[i]; } void put(global int *p, int v) { *p = v; }" ARGS
+         "{ put(b + 1, get(a, 3)); }",
+         "rw", NULL, NULL},
+        {"int one(global int *p) { return p[0]; } int two(global int *p) { return one(p + 1); }" ARGS
+         "{ b[0] = two(a); }",
+         "rw", NULL, NULL},
+        {"void one(global int *p) { p[0] = 1; } void two(global int *p) { one(p + 1); }" ARGS "{ two(a); b[0] = 1; }",
+         "ww", NULL, NULL},
+        {"kernel void g(global int *x) { x[0] = 1; }\nkernel void f(global int *a, global int *b) { g(b); }", "w", NULL,
+         NULL},
+        {ARGS "{ global int *p = b[0] ? a : b; b[0] = *p; }", "rw", NULL, NULL},
+        {ARGS "{ global int *p = b[0] ? a : b; *p = 1; }", "ww", NULL, NULL},
+        {ARGS "{ global int *p[2]; p[0] = a; p[1] = b; *p[b[0] & 1] = 1; }", "ww", NULL, NULL},
+        {ARGS "{ global int *p; p = a; for (int i = 0; i < 3; i++) b[i] = *p++; }", "rw", NULL, NULL},
+        {ARGS "{ global int *p = a + (b - a); *p = 1; }", "ww", NULL, NULL},
+        {"typedef struct { global int *p; } S; S make(global int *p) { S s; s.p = p; return s; }\n"
+         "void put(S *s) { s->p[0] = 1; }" ARGS "{ S s = make(a); put(&s); b[0] = 1; }",
+         "ww", NULL, NULL},
+        {"typedef struct { global int *p, *q; } S; void put(S s) { s.p[0] = s.q[0]; }" ARGS "{ S s = {a, b}; put(s); }",
+         "ww", NULL, NULL},
+        {"typedef union { global int *p; ulong n; } U; void put(ulong n) { U u; u.n = n; u.p[0] = 1; }" ARGS
+         "{ U u; u.p = a; put(u.n); b[0] = 1; }",
+         "ww", NULL, NULL},
+        {"global int *row(global int *p, int i) { return p + 8 * i; }" ARGS "{ *row(a, 1) = 1; b[0] = 1; }", "ww", NULL,
+         NULL},
+        {"void put(global int **p) { **p = 1; }" ARGS "{ global int *p = a; put(&p); b[0] = 1; }", "ww", NULL, NULL},
+        {"void r(global int *p, int n) { if (n) { p[n] = 1; r(p, n - 1); } }" ARGS "{ r(a, 3); b[0] = 1; }", "ww", NULL,
+         NULL},
+        {ARGS "{ global int *local p; p = a; barrier(CLK_LOCAL_MEM_FENCE); *p = 1; b[0] = 1; }", "ww", NULL, NULL},
+        {"void put(int *p) { *p = 1; }" ARGS "{ put(a); b[0] = 1; }", "ww", NULL, "-cl-std=CL2.0"},
+        {"int get(const int *p) { return *p; }" ARGS "{ b[0] = get(a); }", "rw", NULL, "-cl-std=CL2.0"},
+        {ARGS "{ void (^put)(void) = ^{ a[0] = 1; }; put(); b[0] = 1; }", "ww", NULL, "-cl-std=CL2.0"},
+    };
+
+    (void)state;
+    CHECK(programs);
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
+
+static int set_up(void **state)
+{
+    (void)state;
+    kc_use(NULL);
+    kc_use_no_cache();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(conditions_may_ask_for_the_programs_own_macros),
+        cmocka_unit_test(conditions_may_not_ask_for_a_compilers_macros),
+        cmocka_unit_test(groups_of_pragmas_alone_are_nothing),
+        cmocka_unit_test(other_directives_and_lines),
+        cmocka_unit_test(values_of_compilers_may_stand_in_few_places),
+        cmocka_unit_test(words_of_compilers_are_not_the_languages),
+        cmocka_unit_test(constant_conditions_must_be_of_whole_numbers),
+        cmocka_unit_test(every_write_in_the_text_counts),
+        cmocka_unit_test(pointers_are_followed_or_taken_for_written),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
