@@ -261,6 +261,8 @@ static void visit(struct roles *roles, LLVMValueRef at)
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:
         access_memory(roles, LLVMGetOperand(at, 0), TSL_ROLE_READ | TSL_ROLE_WRITE);
+        for (unsigned i = 1; i < (unsigned)LLVMGetNumOperands(at); i++)
+            escape(roles, LLVMGetOperand(at, i));
         roles->atomics |= LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(at, 0))) != LOCAL;
         break;
     case LLVMPtrToInt:
