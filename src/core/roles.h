@@ -19,7 +19,7 @@ struct tsl_roles *tsl_roles_ask(const char *source, const char *options);
  * it isn't there; who comes later doesn't get it either, but it is kept on disk. Once, by who asked. */
 bool tsl_roles_wait(struct tsl_roles *roles);
 
-#define TSL_ROLES_PATIENCE 2000000000u /* ns */
+#define TSL_ROLES_PATIENCE UINT64_C(5000000000) /* ns */
 
 struct tsl_roles *tsl_roles_ref(struct tsl_roles *roles); /* NULL allowed */
 void tsl_roles_unref(struct tsl_roles *roles);            /* NULL allowed */

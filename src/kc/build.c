@@ -158,7 +158,7 @@ bool kc_build_kernels(struct kc_build *build)
 /* Vendors read these in ways of their own, or find other files. */
 static bool are_odd(const char *options)
 {
-    return strpbrk(options, "\"'\\") || strstr(options, "-I") || strstr(options, "-U");
+    return strpbrk(options, "\"'\\\t\n\v\f\r") || strstr(options, "-I") || strstr(options, "-U");
 }
 
 static bool differ(struct kc_build *build, const char *why)

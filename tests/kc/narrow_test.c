@@ -166,7 +166,7 @@ static int ask_the_silent(void)
     answered = tsl_roles_wait(roles);
     took = tsl_clock_ns() - begun;
     tsl_roles_unref(roles);
-    return answered || took < TSL_ROLES_PATIENCE || took > 20 * (uint64_t)TSL_ROLES_PATIENCE ? 2 : 0;
+    return answered || took < TSL_ROLES_PATIENCE || took > 20 * TSL_ROLES_PATIENCE ? 2 : 0;
 }
 
 static int ask_the_absent(void)

@@ -171,6 +171,7 @@ static void other_directives_and_lines(void **state)
         {PLAIN, NULL, "defines X again", "-DX=1 -DX=2"},
         {PLAIN, NULL, "options", "-I/tmp"},
         {PLAIN, NULL, "options", "-U X"},
+        {PLAIN, NULL, "options", "-DX=1\n-DY=2"},
         {PLAIN, NULL, "options", "-DX=\"a b\""},
         {PLAIN, NULL, "options", "-D 'X=a b'"},
         {PLAIN, NULL, "options", "-DX=a\\ b"},
