@@ -6,6 +6,7 @@
  */
 #include "core/build.h"
 #include "core/log.h"
+#include "core/settings.h"
 #include "core/signals.h"
 #include "graph/graph.h"
 #include "graph/worker.h"
@@ -89,6 +90,8 @@ static bool wants_roles(const struct tsl_build *build)
 {
     bool wanted = false;
 
+    if (tsl_settings()->vendor_roles == TSL_VENDOR_ROLES_OFF)
+        return false;
     for (unsigned i = 0; i < build->n_jobs; i++)
         wanted |= tsl_build_member(&build->jobs[i])->driver->asks_roles;
     return wanted && build->make == &tsl_make_build && build->program->source && build->program->context->n_members > 1;

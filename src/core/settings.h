@@ -92,6 +92,12 @@ enum tsl_staging {
     TSL_STAGING_ON,   /* "on": of all members that can */
 };
 
+/* Is our kernel compiler asked what vendors' kernels only read (TESELA_VENDOR_ROLES)? */
+enum tsl_vendor_roles {
+    TSL_VENDOR_ROLES_OFF, /* "off", the default: their kernels count as writing all that they are given */
+    TSL_VENDOR_ROLES_ON,  /* "on": of programs that are the same for any compiler (docs/compiler.md) */
+};
+
 /* By which way NVIDIA's GPUs are reached that both reach (TESELA_NVIDIA). */
 enum tsl_nvidia {
     TSL_NVIDIA_CUDA,   /* "cuda", the default */
@@ -124,6 +130,7 @@ struct tsl_settings {
     enum tsl_staging staging;
     enum tsl_peers peers;
     enum tsl_gates gates;
+    enum tsl_vendor_roles vendor_roles;
     unsigned check; /* TSL_CHECK_ bits */
 
     char *config;   /* TESELA_CONFIG: file in the Controller's form (driver/config.h), or NULL */
