@@ -42,6 +42,7 @@ if(TESELA_COMPILER)
     find_program(LD ld)
     # Clang's header of OpenCL C, which becomes part of tesela-kc.
     find_file(LANGUAGE_HEADER opencl-c-base.h PATHS ${LLVM_LIBRARIES}/clang/${LLVM_MAJOR}/include NO_DEFAULT_PATH)
+    find_file(FUNCTIONS_HEADER opencl-c.h PATHS ${LLVM_LIBRARIES}/clang/${LLVM_MAJOR}/include NO_DEFAULT_PATH)
     include(CheckLanguage)
     check_language(CXX)
 endif()
@@ -53,7 +54,7 @@ endif()
 target_compile_definitions(tesela_core PRIVATE TESELA_LLVM_LIBRARY="${llvm_library}")
 if(NOT TESELA_COMPILER)
     return()
-elseif(NOT LLVM_MAJOR OR NOT LANGUAGE_HEADER OR NOT LIBCLC OR NOT LD OR NOT CMAKE_CXX_COMPILER)
+elseif(NOT LLVM_MAJOR OR NOT LANGUAGE_HEADER OR NOT FUNCTIONS_HEADER OR NOT LIBCLC OR NOT LD OR NOT CMAKE_CXX_COMPILER)
     message(STATUS "No kernel compiler is built: it needs LLVM, Clang (libllvm, libclang-cpp with their headers) and libclc; "
         "the Debian packages are llvm-19-dev libclang-19-dev libclang-cpp19-dev libclang-common-19-dev libclc-15 g++ binutils")
     return()
@@ -78,8 +79,9 @@ add_executable(tesela_kc ${kc_sources} src/core/bytes.c src/compile/wire.c src/c
 set_target_properties(tesela_kc PROPERTIES OUTPUT_NAME tesela-kc RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/kc)
 target_include_directories(tesela_kc PRIVATE src)
 target_include_directories(tesela_kc SYSTEM PRIVATE ${LLVM_INCLUDES})
-target_compile_definitions(tesela_kc PRIVATE TESELA_LANGUAGE_HEADER="${LANGUAGE_HEADER}" TESELA_LD="${LD}")
-set_property(SOURCE src/kc/header.c APPEND PROPERTY OBJECT_DEPENDS ${LANGUAGE_HEADER})
+target_compile_definitions(tesela_kc PRIVATE TESELA_LANGUAGE_HEADER="${LANGUAGE_HEADER}"
+    TESELA_FUNCTIONS_HEADER="${FUNCTIONS_HEADER}" TESELA_LD="${LD}")
+set_property(SOURCE src/kc/header.c APPEND PROPERTY OBJECT_DEPENDS ${LANGUAGE_HEADER} ${FUNCTIONS_HEADER})
 target_link_libraries(tesela_kc PRIVATE tesela_kc_front tesela_flags
     ${LLVM_LIBRARIES}/libclang-cpp.so ${llvm_library})
 

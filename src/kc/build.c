@@ -55,6 +55,7 @@ static bool compile(struct kc_build *build)
                                    .args = build->options.args,
                                    .n_headers = request->n_headers,
                                    .folder = request->folder,
+                                   .options = request->options,
                                    .compare = request->target == TSL_WIRE_ROLES};
     struct kc_text *headers = calloc(request->n_headers + 1, sizeof(*headers));
 
@@ -198,6 +199,8 @@ bool kc_build_roles(struct kc_build *build)
         differ(build, "its options may be read in several ways");
     else if (kc_build_module(build))
         found = build->differs ? differ(build, build->differs) : find_roles(build);
+    else if (build->differs)
+        differ(build, build->differs);
     build->result = CL_SUCCESS; /* that nothing is known is an answer, too, and is kept */
     return found;
 }

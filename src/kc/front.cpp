@@ -114,6 +114,8 @@ class WatchedAction : public clang::EmitLLVMOnlyAction {
         if (!same || !own)
             return own;
         both.push_back(same->watch(compiler));
+        if (!both[0])
+            return nullptr;
         both.push_back(std::move(own));
         return std::make_unique<clang::MultiplexConsumer>(std::move(both));
     }
@@ -145,7 +147,7 @@ void kc_front(LLVMContextRef context, const kc_front_input *input, kc_front_outp
     auto files = std::make_shared<clang::DependencyCollector>();
     auto args = arguments(input);
     llvm::MemoryBufferRef source(input->source, "<kernel>");
-    kc::Same same(input->source);
+    kc::Same same(input->source, input->options ? input->options : "");
     clang::CompilerInstance compiler;
     WatchedAction action(llvm::unwrap(context), input->compare ? &same : nullptr);
     clang::TextDiagnosticPrinter printer(out, new clang::DiagnosticOptions);

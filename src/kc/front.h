@@ -18,6 +18,8 @@ extern "C" {
  * Clang's files. Ends with a 0. */
 #define KC_RESOURCES "/<clang>"
 extern const char kc_language_header[];
+/* Its other header, of all built-in functions there are: nothing is compiled with it, but names are looked up. */
+extern const char kc_functions_header[];
 
 struct kc_text {
     const char *name;
@@ -31,7 +33,8 @@ struct kc_front_input {
     unsigned n_headers;
     const struct kc_text *headers; /* found before any file */
     const char *folder;            /* where relative paths begin; NULL: the root */
-    bool compare;                  /* find out whether the source is the same for any compiler */
+    bool compare;                  /* find out whether the source is the same for any compiler, … */
+    const char *options;           /* … with these options, as they were given */
 };
 
 struct kc_front_output {

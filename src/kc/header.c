@@ -1,12 +1,15 @@
 #include "kc/front.h"
 
 /* A file as it is, with a 0 behind it. */
-__asm__(".pushsection .rodata\n"
-        ".globl kc_language_header\n"
-        ".hidden kc_language_header\n"
-        ".type kc_language_header, @object\n"
-        "kc_language_header:\n"
-        ".incbin \"" TESELA_LANGUAGE_HEADER "\"\n"
-        ".byte 0\n"
-        ".size kc_language_header, . - kc_language_header\n"
-        ".popsection\n");
+#define FILE_AS(name, path)                        \
+    __asm__(".pushsection .rodata\n"               \
+            ".globl " name "\n"                    \
+            ".hidden " name "\n"                   \
+            ".type " name ", @object\n" name ":\n" \
+            ".incbin \"" path "\"\n"               \
+            ".byte 0\n"                            \
+            ".size " name ", . - " name "\n"       \
+            ".popsection\n")
+
+FILE_AS("kc_language_header", TESELA_LANGUAGE_HEADER);
+FILE_AS("kc_functions_header", TESELA_FUNCTIONS_HEADER);

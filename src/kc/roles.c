@@ -49,7 +49,9 @@ static bool is_new(struct roles *roles, LLVMValueRef value)
 }
 
 /* An address that nobody knows: it came out of memory or a number, so it may be any argument's. No other memory is to
- * be had that way, as pointers may not be kept from one launch to the next (OpenCL C 3.0, 6.11.a). */
+ * be had that way, as pointers may not be kept from one launch to the next (OpenCL C 3.0, 6.11.a). That is true as long
+ * as there is no shared virtual memory and no device address of a buffer: with these, what a called function does to
+ * such an address would have to count for all arguments of its callers, too. */
 static void touch_any(struct roles *roles, unsigned role)
 {
     for (unsigned i = 0; i < roles->n; i++)
@@ -170,6 +172,8 @@ static bool visit_known(struct roles *roles, LLVMValueRef call, LLVMValueRef cal
 {
     const struct entry *entry = look_up(roles->book, callee);
 
+    if (!entry->roles) /* it calls itself */
+        roles->opaque = true;
     if (!entry->roles || LLVMCountParams(callee) != LLVMGetNumArgOperands(call))
         return false;
     roles->opaque |= entry->opaque;

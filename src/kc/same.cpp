@@ -1,5 +1,7 @@
 #include "kc/same.hpp"
 
+#include "kc/front.h"
+
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Expr.h>
 #include <clang/AST/Stmt.h>
@@ -9,6 +11,8 @@
 #include <clang/Lex/Lexer.h>
 #include <clang/Lex/PPCallbacks.h>
 #include <clang/Lex/Preprocessor.h>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/ADT/StringMap.h>
 #include <llvm/ADT/StringSet.h>
 #include <vector>
 
@@ -43,18 +47,18 @@ bool is_reserved(StringRef name)
     return name.size() > 1 && name[0] == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z'));
 }
 
-/* Names that OpenCL leaves to compilers, and what some define though they may not: a program that defaults such a one
- * doesn't show that it is its own. */
+/* Names that OpenCL leaves to compilers, and what some define though they may not. */
 bool may_be_compilers(StringRef name)
 {
-    static const char *const beginnings[] = {"_", "cl_", "CL", "FP_", "unix", "linux", "i386"};
+    static const char *const beginnings[] = {"_",    "cl_",  "CL_",     "CLK_", "CLANG", "FP_", "unix", "linux",
+                                             "i386", "LLVM", "INTTYPE", "IMG_", "MAX_WORK_DIM"};
     static const char *const parts[] = {"POCL", "INTEL", "ALTERA", "ACL", "AOC",    "XILINX", "NVIDIA", "AMD",
                                         "FPGA", "ARM",   "QCOM",   "GPU", "DEVICE", "OPENCL", "VENDOR", "PLATFORM"};
 
     if (begins_with(name, beginnings))
         return true;
     for (const char *part : parts)
-        if (StringRef(name.upper()).find(part) != StringRef::npos)
+        if (name.upper() == name.str() && name.find(part) != StringRef::npos)
             return true;
     return false;
 }
@@ -98,6 +102,68 @@ bool may_be_overloaded(StringRef name)
                                         "modf",     "remquo", "sincos", "ndrange", "wait_group_events"};
 
     return begins_with(name, beginnings) || is_one_of(name, names);
+}
+
+bool is_letter(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Adds the names that a header of the language has, but its macros' arguments and what is in comments: of functions and
+ * macros, or all there are. */
+void add_names(StringRef header, bool all, llvm::StringSet<> &names)
+{
+    clang::Lexer lexer(SourceLocation(), clang::LangOptions(), header.begin(), header.begin(), header.end());
+    Token token;
+    std::string last;
+    bool skipping = false, defining = false;
+
+    do {
+        lexer.LexFromRawLexer(token);
+        skipping = skipping && !token.isAtStartOfLine();
+        if (token.is(clang::tok::l_paren) && !last.empty() && !skipping) {
+            names.insert(last);
+            skipping = defining;
+        }
+        defining = !skipping && last == "define";
+        last = token.is(clang::tok::raw_identifier) ? token.getRawIdentifier().str() : "";
+        if (!skipping && !last.empty() && (all || defining))
+            names.insert(last);
+    } while (token.isNot(clang::tok::eof));
+}
+
+const llvm::StringSet<> &headers_names()
+{
+    static llvm::StringSet<> names;
+
+    if (names.empty()) {
+        add_names(kc_language_header, true, names);
+        add_names(kc_functions_header, false, names);
+    }
+    return names;
+}
+
+/* A keyword in some version of C or C++, or of OpenCL C. */
+bool is_of_some_c(StringRef name)
+{
+    clang::LangOptions language;
+    language.C99 = language.C11 = language.C23 = language.GNUKeywords = language.Bool = true;
+    language.CPlusPlus = language.CPlusPlus11 = language.CPlusPlus20 = language.OpenCL = language.Blocks = true;
+    clang::IdentifierTable names(language);
+
+    return names.get(name).getTokenID() != clang::tok::identifier;
+}
+
+/* A name of the language, in any of its versions, or with any extension: compilers may have macros of these names. */
+bool is_known(StringRef name)
+{
+    static const char *const words[] = {"generic", "pipe",      "half",    "double",   "auto",    "class", "template",
+                                        "this",    "typename",  "virtual", "operator", "private", "bool",  "kernel",
+                                        "defined", "namespace", "inline",  "restrict", "true",    "false", "asm"};
+    static const char *const beginnings[] = {"native_", "half_", "convert_", "as_", "read_", "write_", "memory_"};
+
+    return is_one_of(name, words) || begins_with(name, beginnings) || may_be_overloaded(name) || is_of_some_c(name) ||
+           headers_names().count(name);
 }
 
 /* The keywords among the reserved names. */
@@ -159,6 +225,14 @@ bool has_odd_lines(StringRef text)
         if (is_trigraph(text, i) || is_loose_continuation(text, i) || is_lone_return(text, i))
             return true;
     return false;
+}
+
+/* Nothing on the first line that another line could be part of, or that isn't ended. */
+bool is_plain(StringRef text)
+{
+    StringRef line = text.substr(0, text.find('\n'));
+
+    return line.find_first_of("'\\/") == StringRef::npos && line.count('"') % 2 == 0;
 }
 
 /* ---- Groups that do nothing -------------------------------------------------------------------------------------- */
@@ -230,6 +304,11 @@ class IdleReader
         while (token.isNot(clang::tok::eof) && !token.isAtStartOfLine())
             lexer.LexFromRawLexer(token);
     }
+    /* Taken and skipped it must be the same line. */
+    bool is_plain_line() const
+    {
+        return is_plain(text.substr((size_t)(lexer.getBufferLocation() - text.begin())));
+    }
     void close()
     {
         if (open.empty())
@@ -237,13 +316,15 @@ class IdleReader
         Group group = open.back();
         open.pop_back();
         if (group.idle)
-            idle.groups.emplace_back(group.begin, offset());
+            idle.groups.emplace_back(group.begin, offset() + token.getLength());
     }
     void directive()
     {
         unsigned begin = offset();
         std::string name = word().str();
 
+        if ((name == "error" || name == "warning") && !is_plain_line())
+            spoil();
         if (name == "if" || name == "ifdef" || name == "ifndef")
             open.push_back({begin, true});
         else if (name == "endif")
@@ -256,15 +337,429 @@ class IdleReader
     }
 };
 
+/* ---- What may stand in the text ---------------------------------------------------------------------------------- */
+
+/* at: the name behind "#ifndef". Is "#define" with that name right behind it: does the program say that it is its own?
+ */
+bool has_default(StringRef all, const char *at, const clang::LangOptions &language)
+{
+    clang::Lexer lexer(SourceLocation(), language, all.begin(), at, all.end());
+    Token name, hash, define, defined;
+
+    lexer.LexFromRawLexer(name);
+    lexer.LexFromRawLexer(hash);
+    lexer.LexFromRawLexer(define);
+    lexer.LexFromRawLexer(defined);
+    return name.is(clang::tok::raw_identifier) && !may_be_compilers(name.getRawIdentifier()) &&
+           !is_known(name.getRawIdentifier()) && hash.is(clang::tok::hash) && hash.isAtStartOfLine() &&
+           define.is(clang::tok::raw_identifier) && define.getRawIdentifier() == "define" &&
+           defined.is(clang::tok::raw_identifier) && defined.getRawIdentifier() == name.getRawIdentifier();
+}
+
+/* Reads a text word by word, macros' bodies, arguments and what is skipped included, and refuses what isn't known to be
+ * the same for all. Doesn't rely on what Clang tells of its preprocessing: a name that is no macro for us is nothing to it.
+ */
+class Strict {
+  public:
+    Strict(kc::Same &found, const clang::LangOptions &of) : same(found), language(of)
+    {
+    }
+
+    /* Only -D, and options of OpenCL's, with blanks between. */
+    void read_options(StringRef options)
+    {
+        llvm::SmallVector<StringRef, 16> words;
+
+        options.split(words, ' ', -1, false);
+        for (size_t i = 0; i < words.size(); i++) {
+            if (words[i] == "-D" && i + 1 < words.size())
+                read_definition(words[++i]);
+            else if (words[i].size() > 2 && words[i].substr(0, 2) == "-D")
+                read_definition(words[i].substr(2));
+            else if (words[i].substr(0, 4) != "-cl-" && words[i] != "-w" && words[i] != "-Werror")
+                refuse("the option " + words[i].str());
+        }
+    }
+    void read_text(StringRef source, const Idle &without)
+    {
+        begin(source);
+        idle = &without;
+        while (token.isNot(clang::tok::eof)) {
+            if (idle->has(offset())) {
+                check_form();
+                check_place();
+                next();
+            } else if (token.is(clang::tok::hash) && token.isAtStartOfLine())
+                directive();
+            else {
+                check();
+                count();
+                next();
+            }
+        }
+    }
+
+  private:
+    kc::Same &same;
+    const clang::LangOptions &language;
+    const Idle *idle = nullptr;
+    StringRef text;
+    std::unique_ptr<clang::Lexer> lexer;
+    Token token;
+    llvm::StringMap<bool> own; /* macros that are there whatever the conditions; true: a decimal number */
+    llvm::StringSet<> defined; /* by the text, conditions or not */
+    std::vector<bool> open;    /* groups; true: what is in it is there anyhow */
+    int depth = 0;             /* of parentheses, in what is no directive */
+    bool after_word = false;   /* so is what stood last */
+
+    void begin(StringRef what)
+    {
+        text = what;
+        lexer = std::make_unique<clang::Lexer>(SourceLocation(), language, text.begin(), text.begin(), text.end());
+        next();
+    }
+    void next()
+    {
+        lexer->LexFromRawLexer(token);
+    }
+    unsigned offset() const
+    {
+        return (unsigned)(lexer->getBufferLocation() - text.begin()) - token.getLength();
+    }
+    StringRef spelling() const
+    {
+        return text.substr(offset(), token.getLength());
+    }
+    bool is_end() const
+    {
+        return token.is(clang::tok::eof) || token.isAtStartOfLine();
+    }
+    void refuse(const std::string &what)
+    {
+        same.differs((idle ? "line " + std::to_string(text.substr(0, offset()).count('\n') + 1) + ": it has " : "it has ") +
+                     what);
+    }
+    /* A name of the condition, or whatever stands there. */
+    void refuse_condition()
+    {
+        refuse("a condition on " + (token.is(clang::tok::eof) ? "nothing" : spelling().str()) +
+               ", which isn't a number or name of its own");
+    }
+    bool is_word(StringRef name) const
+    {
+        return token.is(clang::tok::raw_identifier) && token.getRawIdentifier() == name;
+    }
+    static bool is_decimal(StringRef number)
+    {
+        return number.size() < 10 && number.find_first_not_of("0123456789") == StringRef::npos &&
+               (number.size() == 1 || number[0] != '0');
+    }
+    static bool is_long_long(StringRef number)
+    {
+        while (!number.empty() && (number.back() == 'u' || number.back() == 'U'))
+            number = number.drop_back();
+        return number.size() > 2 && number.substr(number.size() - 2).lower() == "ll";
+    }
+    static bool is_allowed(StringRef name)
+    {
+        return is_keyword(name) || place_of(name) != Place::none || (is_reserved(name) && is_harmless_attribute(name)) ||
+               !may_be_compilers(name);
+    }
+
+    /* Is what the token is, and where it ends, the same for all? */
+    void check_form()
+    {
+        StringRef spelled = spelling();
+        bool text_itself = token.isOneOf(clang::tok::string_literal, clang::tok::char_constant);
+
+        if (token.isOneOf(clang::tok::unknown, clang::tok::at))
+            refuse("odd characters");
+        else if (token.needsCleaning() || token.hasUCN() || spelled.find_first_of("$`") != StringRef::npos ||
+                 spelled.find("\\u") != StringRef::npos || spelled.find("\\U") != StringRef::npos)
+            refuse("words across lines, or odd letters");
+        else if (!text_itself && spelled.find_first_of("\"'\\") != StringRef::npos)
+            refuse("odd text");
+        else if (token.isOneOf(clang::tok::hash, clang::tok::l_square, clang::tok::r_square, clang::tok::l_brace,
+                               clang::tok::r_brace) &&
+                 token.getLength() > 1)
+            refuse("digraphs");
+        for (char c : spelled)
+            if ((unsigned char)c > 127 && token.isNot(clang::tok::string_literal))
+                refuse("odd letters");
+    }
+    /* Parentheses, and what stood last. */
+    void count()
+    {
+        depth += token.is(clang::tok::l_paren);
+        depth -= token.is(clang::tok::r_paren);
+        after_word = token.is(clang::tok::raw_identifier);
+    }
+    /* Between a macro's name and its arguments, or among these, C leaves open what a directive does. */
+    void check_place()
+    {
+        if (depth || after_word)
+            refuse("a directive that may be among a macro's arguments");
+    }
+    /* A token, wherever it stands. */
+    void check()
+    {
+        StringRef spelled = spelling();
+
+        check_form();
+        if (token.isOneOf(clang::tok::hash, clang::tok::hashhash, clang::tok::hashat))
+            refuse("operators of the preprocessor");
+        else if (token.is(clang::tok::raw_identifier) && !is_allowed(token.getRawIdentifier()))
+            refuse(token.getRawIdentifier().str());
+        else if (token.is(clang::tok::numeric_constant) && is_long_long(spelled))
+            refuse("numbers of an unknown width");
+    }
+    void skip_line(bool checking)
+    {
+        for (; !is_end(); next())
+            if (checking)
+                check();
+    }
+
+    /* The rest of the line, or text, is what a macro stands for. True: a decimal number. */
+    bool read_body()
+    {
+        bool number = token.is(clang::tok::numeric_constant) && !is_end() && is_decimal(spelling());
+        unsigned n = 0;
+        int inside = 0;
+
+        for (; !is_end(); next(), n++) {
+            check();
+            inside += token.is(clang::tok::l_paren) ? 1 : token.is(clang::tok::r_paren) ? -1 : 0;
+            if (inside < 0 || (n == 0 && token.is(clang::tok::caret)))
+                refuse("odd macros");
+        }
+        if (inside)
+            refuse("odd macros");
+        return number && n == 1;
+    }
+    bool is_unconditional() const
+    {
+        for (bool group : open)
+            if (!group)
+                return false;
+        return true;
+    }
+    void add(StringRef name, bool number)
+    {
+        auto known = own.find(name);
+
+        if (known != own.end())
+            known->second = known->second && number;
+        else if (is_unconditional() && defined.insert(name).second)
+            own[name] = number;
+        defined.insert(name);
+    }
+    void check_name(StringRef name)
+    {
+        if (may_be_compilers(name) || is_known(name))
+            refuse("a macro of the name " + name.str());
+    }
+    void read_definition(StringRef definition)
+    {
+        std::string name = definition.substr(0, definition.find('=')).str(), value;
+        bool odd = name.empty() || (name[0] >= '0' && name[0] <= '9');
+
+        for (char c : name)
+            odd |= !is_letter(c);
+        if (odd || own.count(name)) {
+            refuse("odd definitions among its options");
+            return;
+        }
+        check_name(name);
+        value = definition.find('=') == StringRef::npos ? "1" : definition.substr(definition.find('=') + 1).str();
+        if (value.find("//") != std::string::npos || value.find("/*") != std::string::npos)
+            refuse("odd definitions among its options");
+        begin(value);
+        own[name] = read_first();
+        lexer.reset();
+    }
+    /* The first token of a text is at the start of a line. */
+    bool read_first()
+    {
+        bool number = token.is(clang::tok::numeric_constant) && is_decimal(spelling());
+
+        if (token.is(clang::tok::eof))
+            return false;
+        check();
+        next();
+        if (token.is(clang::tok::eof))
+            return number;
+        skip_line(true);
+        if (token.isNot(clang::tok::eof))
+            refuse("odd definitions among its options");
+        return false;
+    }
+
+    void define()
+    {
+        std::string name;
+        bool function;
+
+        if (is_end() || token.isNot(clang::tok::raw_identifier)) {
+            refuse("odd directives");
+            return;
+        }
+        check();
+        name = token.getRawIdentifier().str();
+        check_name(name);
+        next();
+        function = !is_end() && token.is(clang::tok::l_paren) && !token.hasLeadingSpace();
+        if (function) {
+            for (next(); !is_end() && token.isNot(clang::tok::r_paren); next()) {
+                check();
+                if (token.isNot(clang::tok::raw_identifier) && token.isNot(clang::tok::comma))
+                    refuse("macros of any number of arguments");
+            }
+            if (!is_end())
+                next();
+        }
+        bool number = read_body();
+        add(name, number && !function);
+    }
+    void undefine()
+    {
+        if (is_end() || token.isNot(clang::tok::raw_identifier) || !defined.count(token.getRawIdentifier())) {
+            refuse("odd directives");
+            return;
+        }
+        check_name(token.getRawIdentifier());
+        own.erase(token.getRawIdentifier());
+        next();
+    }
+    /* "defined NAME", "defined(NAME)": of names that are there, or were here for certain. */
+    void check_defined()
+    {
+        next();
+        if (!is_end() && token.is(clang::tok::l_paren))
+            next();
+        if (is_end() || token.isNot(clang::tok::raw_identifier) || !own.count(token.getRawIdentifier()))
+            refuse_condition();
+    }
+    void condition()
+    {
+        for (; !is_end(); next()) {
+            check();
+            if (is_word("defined"))
+                check_defined();
+            else if (token.is(clang::tok::raw_identifier)
+                         ? !own.lookup(token.getRawIdentifier())
+                         : token.is(clang::tok::numeric_constant) ? !is_decimal(spelling()) : !is_operator())
+                refuse_condition();
+            if (is_end())
+                break;
+        }
+    }
+    bool is_operator() const
+    {
+        using namespace clang;
+        return token.isOneOf(tok::l_paren, tok::r_paren, tok::exclaim, tok::tilde, tok::plus, tok::minus, tok::star,
+                             tok::slash, tok::percent, tok::less, tok::greater, tok::lessequal, tok::greaterequal,
+                             tok::equalequal, tok::exclaimequal, tok::ampamp, tok::pipepipe, tok::amp, tok::pipe) ||
+               token.isOneOf(tok::caret, tok::question, tok::colon);
+    }
+    void on_name(bool negative)
+    {
+        bool name = !is_end() && token.is(clang::tok::raw_identifier), whole;
+
+        if (!name) {
+            refuse("odd directives");
+            open.push_back(false);
+            return;
+        }
+        whole = negative && has_default(text, text.begin() + offset(), language);
+        check();
+        if (!whole && !own.count(token.getRawIdentifier()))
+            refuse_condition();
+        open.push_back(whole && !own.count(token.getRawIdentifier()) && !defined.count(token.getRawIdentifier()));
+        next();
+    }
+    void pragma()
+    {
+        bool language_own = !is_end() && is_word("OPENCL");
+
+        if (!language_own && (is_end() || !is_word("unroll")))
+            refuse("a pragma that isn't OpenCL C's");
+        for (; !is_end(); next()) {
+            check_form();
+            if (language_own ? token.isNot(clang::tok::raw_identifier) && token.isNot(clang::tok::colon)
+                             : !token.isOneOf(clang::tok::raw_identifier, clang::tok::numeric_constant,
+                                              clang::tok::l_paren, clang::tok::r_paren))
+                refuse("an odd pragma");
+            if (!language_own)
+                check();
+        }
+    }
+    void directive()
+    {
+        std::string name;
+
+        check_form();
+        check_place();
+        next();
+        if (is_end() || token.isNot(clang::tok::raw_identifier) || token.needsCleaning()) {
+            refuse("odd directives");
+            skip_line(false);
+            return;
+        }
+        name = token.getRawIdentifier().str();
+        if (name == "error" || name == "warning") {
+            message_of_line();
+            return;
+        }
+        next();
+        if (name == "define")
+            define();
+        else if (name == "undef")
+            undefine();
+        else if (name == "ifdef" || name == "ifndef")
+            on_name(name == "ifndef");
+        else if (name == "if") {
+            condition();
+            open.push_back(false);
+        } else if (name == "elif" && !open.empty()) {
+            open.back() = false;
+            condition();
+        }
+        else if (name == "endif" && !open.empty())
+            open.pop_back();
+        else if (name == "else" && !open.empty())
+            open.back() = false;
+        else if (name == "pragma")
+            pragma();
+        else
+            refuse("a directive #" + name);
+        if (!is_end()) {
+            refuse("odd directives");
+            skip_line(false);
+        }
+    }
+    void message_of_line()
+    {
+        if (!is_plain(text.substr((size_t)(lexer->getBufferLocation() - text.begin()))))
+            refuse("odd messages");
+        next();
+        skip_line(false);
+    }
+};
+
 /* ---- Everything together ----------------------------------------------------------------------------------------- */
 
 class Watcher
 {
   public:
-    Watcher(kc::Same &found, clang::CompilerInstance &compiler)
+    Watcher(kc::Same &found, clang::CompilerInstance &compiler, StringRef options)
         : same(found), preprocessor(compiler.getPreprocessor()), sources(compiler.getSourceManager())
     {
+        Strict strict(found, compiler.getLangOpts());
+
         IdleReader(sources, compiler.getLangOpts(), idle).read();
+        strict.read_options(options);
+        strict.read_text(sources.getBufferData(sources.getMainFileID()), idle);
     }
 
     bool is_in_text(SourceLocation at) const
@@ -387,21 +882,11 @@ class Directives : public clang::PPCallbacks
             !w->is_programs(text, definition.getMacroInfo()))
             w->differs("it asks for " + text.str(), name.getLocation());
     }
-    /* "#ifndef NAME", and "#define NAME" right behind it: the program says that the name is its own. */
     bool is_default(const Token &name) const
     {
-        SourceLocation at = name.getLocation();
-        StringRef text = name.getIdentifierInfo()->getName(), all = w->sources.getBufferData(w->sources.getFileID(at));
-        clang::Lexer lexer(at, w->preprocessor.getLangOpts(), all.begin(), w->sources.getCharacterData(at), all.end());
-        Token hash, define, defined;
+        StringRef all = w->sources.getBufferData(w->sources.getFileID(name.getLocation()));
 
-        lexer.LexFromRawLexer(hash); /* the name itself */
-        lexer.LexFromRawLexer(hash);
-        lexer.LexFromRawLexer(define);
-        lexer.LexFromRawLexer(defined);
-        return !may_be_compilers(text) && hash.is(clang::tok::hash) && hash.isAtStartOfLine() &&
-               define.is(clang::tok::raw_identifier) && define.getRawIdentifier() == "define" &&
-               defined.is(clang::tok::raw_identifier) && defined.getRawIdentifier() == text;
+        return has_default(all, w->sources.getCharacterData(name.getLocation()), w->preprocessor.getLangOpts());
     }
     /* at: where "#pragma" stands, or what is behind it. */
     bool is_harmless_pragma(SourceLocation at) const
@@ -442,12 +927,16 @@ class Words
         if (token.is(clang::tok::l_square) && last_is_square)
             w->differs("it has attributes in brackets", token.getLocation());
         last_is_square = token.is(clang::tok::l_square);
+        if (token.is(clang::tok::caret) && !last_is_value)
+            w->differs("it has blocks", token.getLocation());
+        last_is_value = token.isOneOf(clang::tok::identifier, clang::tok::numeric_constant, clang::tok::char_constant,
+                                      clang::tok::r_paren, clang::tok::r_square);
         attribute(token, name);
     }
 
   private:
     std::shared_ptr<Watcher> w;
-    bool last_is_square = false;
+    bool last_is_square = false, last_is_value = false;
     /* __attribute__((…)): in one; how many parentheses are open. */
     bool in_attribute = false;
     unsigned depth = 0;
@@ -555,10 +1044,15 @@ class Conditions
     {
     }
 
+    void visit(const clang::VarDecl *variable)
+    {
+        if (variable->getInit())
+            visit(variable->getInit());
+    }
     void visit(const clang::FunctionDecl *function)
     {
         if (function->getIdentifier() && (is_one_of(function->getName(), fence_functions) ||
-                                          (has_pointers(function) && may_be_overloaded(function->getName()))))
+                                          (has_pointers(function) && is_known(function->getName()))))
             w.differs("it has a function " + function->getName().str() + " of its own", function->getLocation());
         if (function->doesThisDeclarationHaveABody())
             visit(function->getBody());
@@ -570,8 +1064,8 @@ class Conditions
 
     void visit(const clang::Stmt *at)
     {
-        if (const auto *block = clang::dyn_cast<clang::BlockExpr>(at))
-            visit(block->getBody());
+        if (clang::isa<clang::BlockExpr>(at))
+            w.differs("it has blocks", at->getBeginLoc());
         conditions_of(at);
         for (const clang::Stmt *child : at->children())
             if (child)
@@ -591,6 +1085,9 @@ class Conditions
         look(condition_of<clang::ForStmt>(at));
         look(condition_of<clang::SwitchStmt>(at));
         look(condition_of<clang::ConditionalOperator>(at));
+        if (const auto *label = clang::dyn_cast<clang::CaseStmt>(at))
+            if (!is_whole(label->getLHS(), 64) || (label->getRHS() && !is_whole(label->getRHS(), 64)))
+                w.differs("what a case is may be the compiler's choice", label->getBeginLoc());
         if (const auto *choice = clang::dyn_cast<clang::BinaryConditionalOperator>(at))
             look(choice->getCommon());
         const auto *operation = clang::dyn_cast<clang::BinaryOperator>(at);
@@ -624,12 +1121,28 @@ class Conditions
                 return false;
         return true;
     }
+    /* Not size_t and the like, which have as many bits as the device's addresses. */
+    bool is_fixed(clang::QualType type) const
+    {
+        static const char *const names[] = {"uchar", "ushort", "uint", "ulong"};
+
+        for (clang::QualType next;; type = next) {
+            const auto *name = clang::dyn_cast<clang::TypedefType>(type.getTypePtr());
+
+            if (name && !w.is_in_text(name->getDecl()->getLocation()) && !is_one_of(name->getDecl()->getName(), names))
+                return false;
+            next = type.getSingleStepDesugaredType(context);
+            if (next == type)
+                return true;
+        }
+    }
     /* Made of whole numbers and operators on them, alone: those are OpenCL C's own. */
     bool is_whole(const clang::Expr *e, unsigned depth) const
     {
         clang::QualType type = e->getType().getCanonicalType();
 
-        if (!depth-- || !type->isIntegerType() || type->isEnumeralType() || !type->isBuiltinType())
+        if (!depth-- || !type->isIntegerType() || type->isEnumeralType() || !type->isBuiltinType() ||
+            !is_fixed(e->getType()))
             return false;
         if (const auto *character = clang::dyn_cast<clang::CharacterLiteral>(e))
             return character->getValue() < 128;
@@ -675,9 +1188,12 @@ class Declarations : public clang::ASTConsumer
     bool HandleTopLevelDecl(clang::DeclGroupRef group) override
     {
         for (clang::Decl *one : group)
-            if (const auto *function = clang::dyn_cast<clang::FunctionDecl>(one))
-                if (w->is_in_text(function->getLocation()))
-                    Conditions(*w, *context).visit(function);
+            if (!w->is_in_text(one->getLocation()))
+                continue;
+            else if (const auto *function = clang::dyn_cast<clang::FunctionDecl>(one))
+                Conditions(*w, *context).visit(function);
+            else if (const auto *variable = clang::dyn_cast<clang::VarDecl>(one))
+                Conditions(*w, *context).visit(variable);
         return true;
     }
 
@@ -690,7 +1206,7 @@ class Declarations : public clang::ASTConsumer
 
 /* ---- From outside ------------------------------------------------------------------------------------------------ */
 
-kc::Same::Same(const char *source)
+kc::Same::Same(const char *source, const char *of_build) : options(of_build)
 {
     if (has_odd_lines(source))
         differs("compilers may disagree on what its lines are");
@@ -704,8 +1220,10 @@ void kc::Same::differs(const std::string &why)
 
 std::unique_ptr<clang::ASTConsumer> kc::Same::watch(clang::CompilerInstance &compiler)
 {
-    auto all = std::make_shared<Watcher>(*this, compiler);
+    auto all = std::make_shared<Watcher>(*this, compiler, options);
 
+    if (!reason.empty())
+        return nullptr;
     compiler.getPreprocessor().addPPCallbacks(std::make_unique<Directives>(all));
     compiler.getPreprocessor().setTokenWatcher(Words(all));
     return std::make_unique<Declarations>(all);

@@ -19,9 +19,10 @@ class Same
 {
   public:
     /* Looks at the text as it is, before Clang does. */
-    explicit Same(const char *source);
+    Same(const char *source, const char *of_build);
 
-    /* Once the preprocessor is there, before it reads. The consumer hears of all declarations. */
+    /* Once the preprocessor is there, before it reads. The consumer hears of all declarations; none: it isn't the same,
+     * and needn't be compiled. */
     std::unique_ptr<clang::ASTConsumer> watch(clang::CompilerInstance &compiler);
 
     /* Once the diagnostics are there. */
@@ -41,6 +42,7 @@ class Same
 
   private:
     std::string reason;
+    const char *options; /* of the build, as given */
 };
 
 /* Prints messages but those that are the watcher's. */

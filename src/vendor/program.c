@@ -210,10 +210,10 @@ void tsl_vendor_release_programs(struct tsl_vendor_member *m, struct tsl_vendor_
 /* Vendors' variables that add to the options of every build: the text isn't compiled as the program says. */
 static bool has_options_of_its_own(void)
 {
-    static const char *const names[] = {"POCL_EXTRA_BUILD_FLAGS",     "OCLGRIND_BUILD_OPTIONS",
-                                        "AMD_OCL_BUILD_OPTIONS",      "AMD_OCL_BUILD_OPTIONS_APPEND",
-                                        "CLOVER_EXTRA_BUILD_OPTIONS", "CLOVER_EXTRA_COMPILE_OPTIONS",
-                                        "IGC_ExtraOCLOptions",        "IGC_ExtraOCLInternalOptions"};
+    static const char *const names[] = {
+        "POCL_EXTRA_BUILD_FLAGS",       "OCLGRIND_BUILD_OPTIONS",      "AMD_OCL_BUILD_OPTIONS",
+        "AMD_OCL_BUILD_OPTIONS_APPEND", "CLOVER_EXTRA_BUILD_OPTIONS",  "CLOVER_EXTRA_COMPILE_OPTIONS",
+        "IGC_ExtraOCLOptions",          "IGC_ExtraOCLInternalOptions", "NEOReadDebugKeys"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (getenv(names[i]))
