@@ -2,7 +2,6 @@
 
 #include "compile/compile.h"
 #include "core/build.h"
-#include "core/clock.h"
 #include "core/log.h"
 
 #include <stdatomic.h>
@@ -12,12 +11,14 @@
 struct tsl_roles {
     atomic_uint refs;
     char *source, *options;
-    uint64_t asked_ns;
     struct tsl_lock lock; /* leaf; guards answered */
     pthread_cond_t changed;
     bool answered;
     struct tsl_compiled compiled; /* once answered: constant */
 };
+
+/* Somebody waited in vain, and no answer has come since: nobody asks any more. */
+static atomic_bool silent;
 
 struct tsl_roles *tsl_roles_ref(struct tsl_roles *roles)
 {
@@ -45,8 +46,13 @@ static void *run(void *arg)
     struct tsl_roles *roles = arg;
     struct tsl_wire_build request = {.target = TSL_WIRE_ROLES, .source = roles->source, .options = roles->options};
 
+    cl_int error;
+
     pthread_setname_np(pthread_self(), "tesela-roles");
-    if (tsl_compile(&request, &roles->compiled) != CL_SUCCESS || !roles->compiled.built.n_kernels)
+    error = tsl_compile(&request, &roles->compiled);
+    if (error == CL_SUCCESS)
+        atomic_store(&silent, false);
+    if (error != CL_SUCCESS || !roles->compiled.built.n_kernels)
         tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "what kernels only read isn't known: %s", roles->compiled.built.log);
     tsl_lock_take(&roles->lock);
     roles->answered = true;
@@ -71,7 +77,6 @@ static struct tsl_roles *create(const char *source, const char *options)
     pthread_condattr_destroy(&attr);
     roles->source = strdup(source);
     roles->options = strdup(options);
-    roles->asked_ns = tsl_clock_ns();
     if (roles->source && roles->options)
         return roles;
     tsl_roles_unref(roles);
@@ -88,7 +93,7 @@ struct tsl_roles *tsl_roles_ask(const char *source, const char *options)
         tsl_log(TSL_ROOM_CORE, TSL_LOG_DEBUG, "what kernels only read isn't known: %s", why);
         return NULL;
     }
-    roles = create(source, options);
+    roles = atomic_load(&silent) ? NULL : create(source, options);
     if (!roles)
         return NULL;
     tsl_roles_ref(roles);
@@ -108,7 +113,7 @@ static bool wait_until_locked(struct tsl_roles *roles, const struct timespec *en
 
 bool tsl_roles_wait(struct tsl_roles *roles)
 {
-    uint64_t left_ns = tsl_clock_ns() - roles->asked_ns + TSL_ROLES_PATIENCE;
+    const uint64_t left_ns = TSL_ROLES_PATIENCE;
     struct timespec end;
     bool answered;
 
@@ -124,6 +129,8 @@ bool tsl_roles_wait(struct tsl_roles *roles)
         continue;
     answered = roles->answered;
     tsl_lock_give(&roles->lock);
+    if (!answered)
+        atomic_store(&silent, true);
     if (!answered)
         tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "what kernels only read isn't known yet: the kernel compiler is slow");
     return answered;
@@ -162,6 +169,7 @@ bool tsl_roles_narrow(const struct tsl_roles *roles, struct tsl_kernel_facts *fa
     for (cl_uint i = 0; i < facts->n_args; i++)
         if (facts->args[i].kind == TSL_FACT_GLOBAL && !(answer->args[i].role & TSL_ROLE_WRITE)) {
             facts->args[i].role = TSL_ROLE_READ;
+            facts->args[i].untouched = !answer->args[i].role;
             narrowed = true;
         }
     return narrowed;

@@ -15,11 +15,11 @@ struct tsl_roles;
 /* Begins to ask, in a thread of ours; copies both texts. NULL: nobody can be asked, or there is no memory. */
 struct tsl_roles *tsl_roles_ask(const char *source, const char *options);
 
-/* Waits for the answer, which may take as long as what was done since the question, and TSL_ROLES_PATIENCE more. False:
- * it isn't there; who comes later doesn't get it either, but it is kept on disk. Once, by who asked. */
+/* Waits for the answer, TSL_ROLES_PATIENCE at most. False: it isn't there; who comes later doesn't get it either, but
+ * it is kept on disk, and until it comes nothing more is asked. Once, by who asked. */
 bool tsl_roles_wait(struct tsl_roles *roles);
 
-#define TSL_ROLES_PATIENCE UINT64_C(5000000000) /* ns */
+#define TSL_ROLES_PATIENCE UINT64_C(2000000000) /* ns */
 
 struct tsl_roles *tsl_roles_ref(struct tsl_roles *roles); /* NULL allowed */
 void tsl_roles_unref(struct tsl_roles *roles);            /* NULL allowed */

@@ -547,7 +547,7 @@ static cl_int fetch_args(struct tsl_command *c, const struct tsl_kernel_facts *f
         struct tsl_buffer *b = c->args->args[i].buffer;
         if (!b || !arg_role(facts, i, b))
             continue;
-        if (!(arg_role(facts, i, b) & TSL_ROLE_WRITE))
+        if (!(arg_role(facts, i, b) & TSL_ROLE_WRITE) && !(i < facts->n_args && facts->args[i].untouched))
             tsl_warn_unwritten(tsl_data_of(b), b->offset, b->offset + b->size);
         /* May-write is not must-write: the old bytes are fetched for a written argument too. */
         cl_int error = tsl_fetch(c, tsl_data_of(b), b->offset, b->offset + b->size, tsl_space_of(port, tsl_data_of(b)));
