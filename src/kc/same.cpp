@@ -113,7 +113,9 @@ bool is_letter(char c)
  * macros, or all there are. */
 void add_names(StringRef header, bool all, llvm::StringSet<> &names)
 {
-    clang::Lexer lexer(SourceLocation(), clang::LangOptions(), header.begin(), header.begin(), header.end());
+    clang::LangOptions language;
+    language.C99 = language.LineComment = true;
+    clang::Lexer lexer(SourceLocation(), language, header.begin(), header.begin(), header.end());
     Token token;
     std::string last;
     bool skipping = false, defining = false;
