@@ -111,6 +111,12 @@ static void nothing_known_changes_nothing(void **state)
         {"this is an error", ""},
         {"#ifdef __oclgrind__\nint x;\n#endif\nkernel void f(global int *a, global float *b, int c, local int *d) {}",
          ""},
+        /* A program-scope variable is written, which shows only by way of a cycle. */
+        {"typedef struct { int x; } S; global int v; void h(global int *p, int n);\n"
+         "void g(global int *p, int n) { if (n) h(p, n - 1); }\n"
+         "void h(global int *p, int n) { v = 1; g(p, n); }\nkernel void k(global int *a) { h(a, 3); }\n"
+         "kernel void f(global int *a, global float *b, S c, local int *d) { g(a, 3); }",
+         "-cl-std=CL2.0"},
         {source, "-cl-vendors-own"},
         {source, "-I/tmp"}};
 
