@@ -558,7 +558,7 @@ class Strict {
     }
     void check_name(StringRef name)
     {
-        if (may_be_compilers(name) || is_known(name))
+        if (may_be_compilers(name) || may_be_compilers(name.upper()) || is_known(name))
             refuse("a macro of the name " + name.str());
     }
     void read_definition(StringRef definition)

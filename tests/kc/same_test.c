@@ -407,6 +407,8 @@ static void programs_that_were_taken_for_the_same(void **state)
         {"#ifndef IMG_RO_AQ\n#define IMG_RO_AQ 0\n#endif\n" A_OR_B("#if IMG_RO_AQ"), NULL, NULL, NULL},
         {"#ifndef INTTYPE\n#define INTTYPE 0\n#endif\n" A_OR_B("#if INTTYPE"), NULL, NULL, NULL},
         {"#ifndef MAX_WORK_DIM\n#define MAX_WORK_DIM 1\n#endif\n" A_OR_B("#if MAX_WORK_DIM == 1"), NULL, NULL, NULL},
+        {"#ifndef intel_gpu\n#define intel_gpu 0\n#endif\n" A_OR_B("#if intel_gpu"), NULL, NULL, NULL},
+        {"#ifndef my_gpu\n#define my_gpu 0\n#endif\n" A_OR_B("#if my_gpu"), NULL, NULL, NULL},
         {"#ifndef while\n#define while if\n#endif\n" PLAIN, NULL, NULL, NULL},
         {"#ifndef image2d_t\n#define image2d_t int\n#endif\n" PLAIN, NULL, NULL, NULL},
         {"#ifndef sub_group_reduce_add\n#define sub_group_reduce_add(x) x\n#endif\n" PLAIN, NULL, NULL, NULL},
