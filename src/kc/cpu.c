@@ -1,6 +1,7 @@
 #include "kc/cpu.h"
 
 #include "compile/work_group.h"
+#include "kc/estimate.h"
 #include "kc/llvm.h"
 #include "kc/older.h"
 #include "kc/workgroup/workgroup.h"
@@ -274,7 +275,10 @@ bool kc_cpu(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
     kc_widen_conversions(request->module);
     if (!make_entries(request, n_kernels, kernels, log))
         return false;
-    if (!kc_wg_finish(request->module, request->target->machine, request->optimise, &why) ||
+    done = kc_wg_finish(request->module, request->target->machine, request->optimise, &why);
+    if (done)
+        kc_estimate_roots(request->module, request->target->machine);
+    if (!done ||
         LLVMTargetMachineEmitToMemoryBuffer(request->target->machine, request->module, LLVMObjectFile, &why, &code)) {
         fprintf(log, "error: %s\n", why);
         LLVMDisposeMessage(why);

@@ -9,8 +9,7 @@ static const char *const roots[] = {"_Z4sqrtf",     "_Z4sqrtDv2_f", "_Z4sqrtDv3_
 
 /* ---- What an operation may be wrong by --------------------------------------------------------------------------- */
 
-/* In ulps; 0: it must be right, as far as anybody said. */
-static double error_of(LLVMValueRef at)
+double kc_error_of(LLVMValueRef at)
 {
     LLVMContextRef context =
         LLVMGetModuleContext(LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(at))));
@@ -90,10 +89,10 @@ static void replace(LLVMBuilderRef builder, LLVMValueRef at, unsigned n)
     LLVMInstructionEraseFromParent(at);
 }
 
-static bool is_root(LLVMValueRef at)
+bool kc_is_root(LLVMValueRef value)
 {
     static const unsigned length = sizeof(ROOT) - 1;
-    LLVMValueRef callee = kc_callee(at);
+    LLVMValueRef callee = kc_callee(value);
 
     return callee && LLVMGetIntrinsicID(callee) == LLVMLookupIntrinsicID(ROOT, length);
 }
@@ -103,9 +102,9 @@ static unsigned n_operands(LLVMValueRef at)
 {
     if (!is_of_floats(LLVMTypeOf(at)))
         return 0;
-    if (LLVMGetInstructionOpcode(at) == LLVMFDiv && error_of(at) >= 2)
+    if (LLVMGetInstructionOpcode(at) == LLVMFDiv && kc_error_of(at) >= 2)
         return 2;
-    return is_root(at) && error_of(at) >= 1 ? 1 : 0;
+    return kc_is_root(at) && kc_error_of(at) >= 1 ? 1 : 0;
 }
 
 /* ---- All of a module --------------------------------------------------------------------------------------------- */
@@ -138,7 +137,7 @@ void kc_loose_roots(LLVMModuleRef module)
             LLVMValueRef call = LLVMGetUser(use);
 
             next = LLVMGetNextUse(use);
-            if (kc_callee(call) == function && error_of(call) >= 1)
+            if (kc_callee(call) == function && kc_error_of(call) >= 1)
                 make_root(builder, call);
         }
     }

@@ -10,6 +10,12 @@
 
 #include "kc/llvm.h"
 
+/* By how many ulps an operation may be wrong; 0: it must be right, as far as anybody said. */
+double kc_error_of(LLVMValueRef at);
+
+/* Is it a call of LLVM's square root? */
+bool kc_is_root(LLVMValueRef value);
+
 /* While the built-in functions are still called: sqrt() that may be wrong becomes LLVM's, which keeps that in mind. */
 void kc_loose_roots(LLVMModuleRef module);
 

@@ -114,6 +114,15 @@ SINCOSES(__global)
 SINCOSES(__local)
 SINCOSES()
 
+/* ---- Roots ---------------------------------------------------------------------------------------------------------
+ */
+
+/* Both may be wrong by some ulps, as Clang notes here: so the compiler may take an estimate (kc/estimate.h). */
+float OVERLOADABLE rsqrt(float x)
+{
+    return 1 / __builtin_elementwise_sqrt(x);
+}
+
 /* ---- Native functions ----------------------------------------------------------------------------------------------
  * libclc's would call the C library, lane by lane. These are as fast as any.
  */
@@ -161,6 +170,9 @@ EACH_SIZE(SIZE_1, float)
 EACH_SIZE(SIZE_1, float)
 #undef NAME
 #define NAME tan
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME rsqrt
 EACH_SIZE(SIZE_1, float)
 #undef NAME
 #define NAME native_sin
