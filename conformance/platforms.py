@@ -1,8 +1,6 @@
 """The columns of the table: a vendor's own OpenCL, Tesela over it, and Tesela over several vendors at once."""
-import json
 import os
 import pathlib
-import subprocess
 import tempfile
 
 
@@ -11,17 +9,20 @@ class Problem(Exception):
 
 
 class Column:
-    """A platform to run on: its name, what the environment must say so that programs see it alone, and, of Tesela, the
-    names of the columns that it is compared with: what passes on each of them must pass."""
+    """A platform to run on: its name, and what the environment must say (None: must not say) so that programs see it alone.
+    Of Tesela also its build, the names of the columns that it is compared with (what passes on each of them must pass),
+    and how many members it must have at least."""
 
-    def __init__(self, name, environment, natives=()):
+    def __init__(self, name, environment, build=None, natives=(), least=1):
         self.name = name
         self.environment = environment
+        self.build = build
         self.natives = natives
+        self.least = least
 
     def environ(self):
         clean = {k: v for k, v in os.environ.items() if not k.startswith(('OCL_ICD', 'OPENCL_LAYERS'))}
-        return clean | self.environment
+        return {k: v for k, v in (clean | self.environment).items() if v is not None}
 
 
 def vendor_folder(build, vendor):
@@ -65,28 +66,20 @@ def tesela_environment(build, folder):
     return {'OCL_ICD_VENDORS': str(icd.resolve()), 'TESELA_VENDORS': str(folder)}
 
 
-def require_several(options, environment):
-    """In turns on one member would be a column that says nothing."""
-    told = subprocess.run([options.build / 'tesela', 'info', '--json'], env=os.environ | environment, text=True,
-                          stdout=subprocess.PIPE, check=False).stdout
-    try:
-        members = [m['path'] for m in json.loads(told)['members']]
-    except (ValueError, KeyError):
-        members = []
-    if len(members) < 2:
-        raise Problem(f'--mixed {options.mixed} has {len(members)} member(s), and needs two: see {options.build}/tesela info')
-
-
 def columns(options):
     if options.cpu:
         nothing = tempfile.mkdtemp(prefix='tesela-vendors-')
         alone = tesela_environment(options.build, nothing) | {'TESELA_MEMBERS': 'cpu'}
-        return [Column('the built-in CPU', alone)]
+        return [Column('the built-in CPU', alone, options.build)]
     folder = vendor_folder(options.build, options.native)
     label = pathlib.Path(options.native).name
     native = Column(f'native {label}', {'OCL_ICD_VENDORS': str(folder)})
-    found = [native, Column(f'Tesela on {label}', tesela_environment(options.build, folder), (native.name,))]
-    return found + mixed_columns(options, native) if options.mixed else found
+    ours = tesela_environment(options.build, folder)
+    if not options.mixed:
+        return [native, Column(f'Tesela on {label}', ours, options.build, (native.name,))]
+    # Those that are to work in turns are named for that column alone.
+    ours['TESELA_MEMBERS'] = None
+    return [native, Column(f'Tesela on {label}', ours, options.build, (native.name,)), *mixed_columns(options, native)]
 
 
 def mixed_columns(options, native):
@@ -98,6 +91,6 @@ def mixed_columns(options, native):
     # Named, as else several paths to one processor would be one member.
     mixed['TESELA_MEMBERS'] = os.environ.get('TESELA_MEMBERS', 'opencl')
     mixed['POCL_DEVICES'] = os.environ.get('POCL_DEVICES', 'basic pthread')
-    require_several(options, mixed)
-    return [*alone, Column(f'Tesela on {pathlib.Path(options.mixed).name}, in turns', mixed,
-                           (native.name, *(c.name for c in alone)))]
+    # In turns on one member would be a column that says nothing.
+    return [*alone, Column(f'Tesela on {pathlib.Path(options.mixed).name}, in turns', mixed, options.build,
+                           (native.name, *(c.name for c in alone)), least=2)]

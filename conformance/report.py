@@ -26,8 +26,15 @@ def by_suite(table):
     return counts
 
 
+def origins(table):
+    """Of what the results are: a line for each platform with each driver and each build of Tesela."""
+    return [f"{on}: {count} results, {devices}{f'; {tesela}' if tesela else ''}" for on, devices, tesela, count in table.of()]
+
+
 def summary(table):
-    lines = []
+    if not table.rows:
+        return 'no sub-test has a result on both yet'
+    lines = origins(table)
     for (suite, on), c in by_suite(table).items():
         lines.append(f"{suite:24} {on:36} {c['all']:5} sub-tests, {c['native']:5} pass natively, {c['ours']:5} here; "
                      f"lost {c['lost']}, gained {c['gained']}, differ {c['differs']}, expected {c['expected']}")
@@ -35,11 +42,12 @@ def summary(table):
         lines.append(f'{row.kind}: {row.on}: {row.suite} {row.test}: {row.native} natively, {row.state} here')
         if row.kind == 'lost' and row.reason:
             lines[-1] += ' (take it out of expected/: what passes natively must pass)'
-    return '\n'.join(lines) or 'no sub-test has a result on both yet'
+    return '\n'.join(lines)
 
 
 def markdown(table):
-    lines = ['| suite | platform | sub-tests | pass natively | pass | lost | gained | other differences |',
+    lines = [*(f'- {line}' for line in origins(table)), '',
+             '| suite | platform | sub-tests | pass natively | pass | lost | gained | other differences |',
              '| --- | --- | --- | --- | --- | --- | --- | --- |']
     for (suite, on), c in by_suite(table).items():
         lines.append(f"| {suite} | {on} | {c['all']} | {c['native']} | {c['ours']} | {c['lost']} | {c['gained']} | "
@@ -50,7 +58,8 @@ def markdown(table):
 def page(table):
     cells = html.escape
     parts = [f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Conformance</title><style>{STYLE}</style>',
-             '<h1>Conformance: native and Tesela</h1>', '<table><tr><th>suite<th>platform<th>sub-tests<th>pass natively<th>pass<th>lost<th>gained<th>other</tr>']
+             '<h1>Conformance: native and Tesela</h1>', '<ul>', *(f'<li>{cells(line)}' for line in origins(table)), '</ul>',
+             '<table><tr><th>suite<th>platform<th>sub-tests<th>pass natively<th>pass<th>lost<th>gained<th>other</tr>']
     for (suite, on), c in by_suite(table).items():
         kind = 'lost' if c['lost'] else 'differs' if c['differs'] else ''
         parts.append(f"<tr class='{kind}'><td>{cells(suite)}<td>{cells(on)}<td>{c['all']}<td>{c['native']}<td>{c['ours']}<td>{c['lost']}"
@@ -67,6 +76,7 @@ def page(table):
 
 def write(prefix, table):
     for suffix, text in (('.html', page(table)), ('.md', markdown(table)),
-                         ('.json', json.dumps([r._asdict() for r in table.rows], indent=1))):
+                         ('.json', json.dumps({'of': [dict(zip(('platform', 'devices', 'tesela', 'results'), o)) for o in table.of()],
+                                              'rows': [r._asdict() for r in table.rows]}, indent=1))):
         with open(prefix + suffix, 'w', encoding='utf-8') as file:
             file.write(text)

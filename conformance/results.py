@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 
+import identity
 from platforms import Problem
 
 PASS, FAIL, SKIP, CRASH, TIMEOUT = 'pass', 'fail', 'skip', 'crash', 'timeout'
@@ -20,17 +21,19 @@ def chosen(options, name):
 
 
 class Result:
-    """state: one of the above; seconds: how long it took; tail: the last that it said, where it didn't pass."""
+    """state: one of the above; seconds: how long it took; tail: the last that it said, where it didn't pass; who: the
+    identity (identity.py) of what it ran on, None if that isn't known."""
 
-    def __init__(self, state, seconds=0.0, tail=''):
-        self.state, self.seconds, self.tail = state, seconds, tail
+    def __init__(self, state, seconds=0.0, tail='', who=None):
+        self.state, self.seconds, self.tail, self.who = state, seconds, tail, who
 
 
 def call(command, environment, seconds, cwd=None):
-    """Runs a program, and ends it with all that it started when the time is up. The exit status says pass or fail."""
+    """Runs a program, and ends it with all that it started when the time is up. The exit status says pass or fail. It has a
+    process group of its own, but stays in this session, whose priority (/proc/self/autogroup) then counts for it, too."""
     start = time.monotonic()
     with subprocess.Popen(command, env=environment, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, start_new_session=True) as process:
+                          stderr=subprocess.STDOUT, process_group=0) as process:
         try:
             output, _ = process.communicate(timeout=seconds)
             late = False
@@ -48,10 +51,12 @@ def call(command, environment, seconds, cwd=None):
 
 
 class Book:
-    """All results so far, by (column, suite, test). Each is added to the file as it comes; the last one counts."""
+    """All results so far, by (column, suite, test). Each is added to the file as it comes, with the identity of its column, so
+    that files can be put together; the last one counts. here: what the columns are now, by name; empty if nothing is run."""
 
-    def __init__(self, path, columns):
+    def __init__(self, path, columns, here):
         self.path = path
+        self.here = here
         self.natives = {c.name: c.natives for c in columns}
         self.entries = {}
         if path.exists():
@@ -61,9 +66,50 @@ class Book:
     def read(self, number, line):
         try:
             e = json.loads(line)
-            self.entries[e['on'], e['suite'], e['test']] = Result(e['state'], e['seconds'], e.get('tail', ''))
+            self.entries[e['on'], e['suite'], e['test']] = Result(e['state'], e['seconds'], e.get('tail', ''), e.get('who'))
         except (ValueError, KeyError, TypeError):
             print(f'{self.path}:{number}: not a result, left out (an earlier run was cut off here?)')
+
+    def of(self, column):
+        """The results of a column by what they are of: lists of (identity or None, how many), also of what is here with none."""
+        found = {json.dumps(self.here.get(column), sort_keys=True): 0} if column in self.here else {}
+        for (on, _, _), result in self.entries.items():
+            if on == column:
+                text = json.dumps(result.who, sort_keys=True)
+                found[text] = found.get(text, 0) + 1
+        return [(json.loads(text), count) for text, count in found.items()]
+
+    def check(self, other_devices):
+        """Refuses what can't stand in one table: a column of two drivers (or devices, unless these may be others), and
+        Tesela over another driver than it is compared with."""
+        for column in self.natives:
+            known = [who for who, _ in self.of(column) if who]
+            for what in (identity.drivers, identity.names)[:1 if other_devices else 2]:
+                for who in known[1:]:
+                    if what(who) != what(known[0]):
+                        self.refuse(column, known[0], who, what == identity.names)
+            for native in self.natives[column]:
+                for theirs, _ in self.of(native):
+                    for ours in known if theirs else []:
+                        self.compare(column, ours, native, theirs)
+
+    def refuse(self, column, one, other, devices):
+        ways = ['name a new file with --results']
+        if column in self.here:
+            ways.append('have the old results made again with --again driver')
+        if devices:
+            ways.append('let them stand side by side with --other-devices')
+        ways = f"{', '.join(ways[:-1])}, or {ways[-1]}" if ways[1:] else ways[0]
+        raise Problem(f"{column} would be of two {'devices' if devices else 'drivers'} in {self.path}: of {identity.sentence(one)}"
+                      f"{' (here)' if column in self.here else ''}, and of {identity.sentence(other)}. You can {ways}.")
+
+    def compare(self, column, ours, native, theirs):
+        """Members have the driver that their platform has natively."""
+        drivers = {platform: driver for platform, _, driver in identity.drivers(theirs)}
+        for platform, _, driver in identity.drivers(ours):
+            if drivers.get(platform, driver) != driver:
+                raise Problem(f"{self.path} can't be compared: {column} is of {platform}, driver {driver}, and {native} of driver "
+                              f'{drivers[platform]}')
 
     def get(self, column, key):
         return self.entries.get((column, *key))
@@ -85,10 +131,12 @@ class Book:
         return bool(ours and native) and native.state == PASS != ours.state
 
     def add(self, column, key, result):
+        result.who = self.here[column]
         self.entries[(column, *key)] = result
         entry = {'on': column, 'suite': key[0], 'test': key[1], 'state': result.state, 'seconds': round(result.seconds, 2)}
         if result.state != PASS:
             entry['tail'] = result.tail
+        entry['who'] = result.who
         with self.path.open('a') as file:
             file.write(json.dumps(entry) + '\n')
 
@@ -96,12 +144,28 @@ class Book:
         return list(dict.fromkeys((s, t) for _, s, t in self.entries))
 
     def forget(self, what):
+        """Results that are to be made again. Those of columns that aren't here are left."""
         wanted = set(filter(None, what.split(',')))
-        for column, suite, test in list(self.entries):
-            state = self.entries[column, suite, test].state
-            lost = column in self.natives and self.loses(column, (suite, test))
-            if 'all' in wanted or state in wanted or (lost and 'lost' in wanted):
-                del self.entries[column, suite, test]
+        unknown = wanted - {FAIL, CRASH, TIMEOUT, 'lost', 'older', 'unknown', 'driver', 'all'}
+        if unknown:
+            raise Problem(f"--again doesn't know {', '.join(sorted(unknown))}: see conformance/run --help")
+        gone = [entry for entry, result in self.entries.items() if wanted & {'all', *self.traits(entry, result)}]
+        for entry in gone:
+            del self.entries[entry]
+
+    def traits(self, entry, result):
+        """What --again may call a result."""
+        column, here = entry[0], self.here.get(entry[0])
+        yield result.state
+        if column in self.natives and self.loses(column, entry[1:]):
+            yield 'lost'
+        if not result.who:
+            yield 'unknown'
+        elif here:
+            if any(what(result.who) != what(here) for what in (identity.drivers, identity.names)):
+                yield 'driver'
+            if result.who.get('tesela') != here.get('tesela'):
+                yield 'older'
 
 
 class Expected:
@@ -161,6 +225,11 @@ class Table:
         else:
             kind = 'expected' if reason else 'differs'
         return Row(*key, native.state, column, ours.state, kind, reason if kind in ('expected', 'lost') else None, ours.tail)
+
+    def of(self):
+        """Of what the results of each column are: (column, sentence, sentence on Tesela itself, how many)."""
+        return [(column, identity.sentence(who), identity.built(who), count) for column in self.book.natives
+                for who, count in self.book.of(column) if count]
 
     def bad(self):
         return [r for r in self.rows if r.kind in ('lost', 'differs')]

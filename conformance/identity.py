@@ -1,0 +1,113 @@
+"""Of which OpenCL a column's results are: asked of the column itself, kept with each result, and compared.
+
+An identity is a dictionary:
+  devices   list of {platform, version, device, driver}: natively all that the loader shows; of Tesela its members in their
+            order, each with its path and without version
+  tesela    of Tesela's columns alone: {version, commit (of the folder that it was built in, + where that was changed since;
+            '' if unknown), library (digest of what was built)}
+Results of before identities were kept have none.
+"""
+import collections
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+from platforms import Problem
+
+WHO = pathlib.Path(__file__).resolve().parent / 'who.py'
+SOURCES = ['CMakeLists.txt', 'cmake', 'cpu_device', 'cuda_bridge', 'icd', 'include', 'src']
+SECONDS = 300  # the first look at a device may compile
+
+
+def told_by(command, environment):
+    """The JSON that a program prints, or None."""
+    try:
+        told = subprocess.run(command, env=environment, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, timeout=SECONDS, check=False).stdout
+        return json.loads(told)
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None
+
+
+def git(folder, *words):
+    try:
+        return subprocess.run(['git', '-C', folder, *words], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              check=False)
+    except OSError:
+        return None
+
+
+def commit(build):
+    """The last commit that changed what a build is made of. The digest tells whether the build is of before that."""
+    try:
+        source = re.search(r'^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$', (build / 'CMakeCache.txt').read_text(), re.MULTILINE)
+    except OSError:
+        return ''
+    found = source and git(source[1], 'log', '-1', '--format=%h', '--', *SOURCES)
+    if not found or found.returncode:
+        return ''
+    changed = git(source[1], 'diff', '--quiet', 'HEAD', '--', *SOURCES).returncode
+    return found.stdout.strip() + ('+' if changed else '')
+
+
+def library(build):
+    """A digest of the library and what lies beside it to be loaded."""
+    digest = hashlib.sha256()
+    for path in [build / 'libtesela.so', build / 'libtesela-team.so', *sorted((build / 'kc').glob('*'))]:
+        if path.is_file():
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:8]
+
+
+def of_tesela(column):
+    told = told_by([column.build / 'tesela', 'info', '--json'], column.environ()) or {}
+    devices = [{'path': m['path'], 'platform': m['platform'], 'device': m['device'], 'driver': m['driver_version']}
+               for m in told.get('members', [])]
+    if len(devices) < column.least:
+        raise Problem(f'{column.name} has {len(devices)} member(s), and needs {column.least}: see {column.build}/tesela info')
+    return {'devices': devices, 'tesela': {'version': told['version'], 'commit': commit(column.build),
+                                           'library': library(column.build)}}
+
+
+def natively(column):
+    devices = told_by([sys.executable, '-B', WHO], column.environ())
+    if not devices:
+        raise Problem(f"{column.name} shows no device: is it installed, and does {column.environment['OCL_ICD_VENDORS']} name it?")
+    return {'devices': devices}
+
+
+def measure(columns):
+    """Of each column by its name."""
+    return {c.name: of_tesela(c) if c.build else natively(c) for c in columns}
+
+
+def drivers(identity):
+    """What must be the same for results to be of one kind: platforms with their drivers."""
+    return {(d['platform'], d.get('version', ''), d['driver']) for d in identity['devices']}
+
+
+def names(identity):
+    return sorted(d['device'] for d in identity['devices'])
+
+
+def sentence(identity):
+    """For people, without Tesela itself."""
+    if not identity:
+        return 'driver not recorded'
+    found = collections.OrderedDict()
+    for d in identity['devices']:
+        version = f", {d['version']}" if d.get('version') else ''
+        found.setdefault(f"{d['platform']}{version}, driver {d['driver']}", []).append(d['device'])
+    return '; '.join(f"{driver}: {', '.join(devices)}" for driver, devices in found.items())
+
+
+def built(identity):
+    """Of Tesela itself, for people."""
+    tesela = (identity or {}).get('tesela')
+    if not tesela:
+        return ''
+    return f"Tesela {tesela['version']}, commit {tesela['commit'] or 'unknown'}, library {tesela['library']}"
