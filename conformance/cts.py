@@ -28,7 +28,7 @@ PROGRAMS = {
 }
 ARGUMENTS = {'images_kernel': ['CL_FILTER_NEAREST']}
 QUICKER = {'images_kernel': ['small_images'], 'allocations': ['10%']}  # in quick mode: else they need more time than a sub-test has
-ASKED = {'select': ['-h']}  # how, where an unknown word makes the program run its tests; else as names() does
+ASKED = {'select': ['-h']}  # the word that lists sub-tests, where another one would run them; else names() tries several
 WIMPY = ('math_brute_force', 'half', 'conversions', 'select')  # what old harnesses take -w for
 ORDER = ['api', 'basic', 'buffers', 'events', 'allocations', 'compiler', 'computeinfo', 'commonfns', 'geometrics',
          'integer_ops', 'relationals', 'select', 'conversions', 'math_brute_force', 'vectors', 'thread_dimensions',
@@ -44,8 +44,7 @@ class Test:
 
     def __init__(self, suite, name, program, arguments):
         self.suite, self.name, self.program, self.arguments = suite, name, program, arguments
-        self.key = (suite, name)
-        self.alone = False
+        self.key, self.words = (suite, name), ' '.join(arguments)
 
     def run(self, column, seconds):
         with tempfile.TemporaryDirectory(prefix='tesela-cts-') as scratch:
@@ -87,7 +86,8 @@ def listed_in(text):
 
 
 def names(suite, program, column):
-    """Of its sub-tests, and whether the harness is a new one: those list with another word, and all take -w."""
+    """The names of a suite's sub-tests, and whether its harness is a new one, in which every suite takes -w. Old harnesses list
+    them at one of several words, and are asked with one after the other."""
     for word in ASKED.get(suite, ['--list', '-list', '-h', '-p']):
         try:
             text = subprocess.run([program, word], env=column.environ(), cwd=program.parent, timeout=60, text=True,

@@ -43,7 +43,7 @@ class Test:
         self.program, self.pixels = program, pixels
         self.filter, self.options, _, self.tolerance = entry
         self.suite, self.name = 'ffmpeg', f'{self.filter} {pixels}'
-        self.key = (self.suite, self.name)
+        self.key, self.words = (self.suite, self.name), ''
 
     def run(self, column, seconds):
         with tempfile.TemporaryDirectory(prefix='tesela-ffmpeg-') as scratch:

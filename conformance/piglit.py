@@ -14,7 +14,7 @@ class Test:
 
     def __init__(self, suite, name, command):
         self.suite, self.name, self.command = suite, name, command
-        self.key = (suite, name)
+        self.key, self.words = (suite, name), ''
 
     def run(self, column, seconds):
         done = results.call(self.command, column.environ() | {'PIGLIT_NO_WINDOW': '1'}, seconds)

@@ -1,6 +1,8 @@
 """The columns of the table: a vendor's own OpenCL, Tesela over it, and Tesela over several vendors at once."""
+import atexit
 import os
 import pathlib
+import shutil
 import tempfile
 
 
@@ -25,6 +27,13 @@ class Column:
         return {k: v for k, v in (clean | self.environment).items() if v is not None}
 
 
+def new_folder():
+    """One for .icd files, which is gone when this ends."""
+    folder = tempfile.mkdtemp(prefix='tesela-vendors-')
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return pathlib.Path(folder)
+
+
 def vendor_folder(build, vendor):
     """A folder with the .icd files of one vendor, or of several joined by +."""
     if pathlib.Path(vendor).is_dir():
@@ -36,7 +45,7 @@ def vendor_folder(build, vendor):
 
 
 def joined_folder(build, vendors):
-    folder = pathlib.Path(tempfile.mkdtemp(prefix='tesela-vendors-'))
+    folder = new_folder()
     for vendor in vendors:
         icds = list((build / f'vendors-{vendor}').glob('*.icd'))
         if not icds:
@@ -53,7 +62,7 @@ def vendors_of(build, vendors):
         return [(name, vendor_folder(build, name)) for name in vendors.split('+')]
     found = []
     for icd in sorted(pathlib.Path(vendors).glob('*.icd')):
-        alone = pathlib.Path(tempfile.mkdtemp(prefix='tesela-vendors-'))
+        alone = new_folder()
         (alone / icd.name).write_text(icd.read_text())
         found.append((icd.stem, alone))
     return found
@@ -68,8 +77,7 @@ def tesela_environment(build, folder):
 
 def columns(options):
     if options.cpu:
-        nothing = tempfile.mkdtemp(prefix='tesela-vendors-')
-        alone = tesela_environment(options.build, nothing) | {'TESELA_MEMBERS': 'cpu'}
+        alone = tesela_environment(options.build, new_folder()) | {'TESELA_MEMBERS': 'cpu'}
         return [Column('the built-in CPU', alone, options.build)]
     folder = vendor_folder(options.build, options.native)
     label = pathlib.Path(options.native).name

@@ -16,7 +16,7 @@ class Test:
     def __init__(self, path, function):
         self.path, self.function = path, function
         self.suite, self.name = 'pyopencl', f"{path.stem.removeprefix('test_')} {function.removeprefix('test_')}"
-        self.key = (self.suite, self.name)
+        self.key, self.words = (self.suite, self.name), ''
 
     def run(self, column, seconds):
         done = results.call([*PYTEST, f'{self.path}::{self.function}'], column.environ(), seconds, cwd=FOLDER)

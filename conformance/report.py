@@ -28,7 +28,8 @@ def by_suite(table):
 
 def origins(table):
     """Of what the results are: a line for each platform with each driver and each build of Tesela."""
-    return [f"{on}: {count} results, {devices}{f'; {tesela}' if tesela else ''}" for on, devices, tesela, count in table.of()]
+    return ['; '.join(filter(None, (f'{on}: {count} results, {devices}', tesela, when)))
+            for on, devices, tesela, count, when in table.of()]
 
 
 def summary(table):
@@ -76,7 +77,7 @@ def page(table):
 
 def write(prefix, table):
     for suffix, text in (('.html', page(table)), ('.md', markdown(table)),
-                         ('.json', json.dumps({'of': [dict(zip(('platform', 'devices', 'tesela', 'results'), o)) for o in table.of()],
+                         ('.json', json.dumps({'of': [dict(zip(('platform', 'devices', 'tesela', 'results', 'when'), o)) for o in table.of()],
                                               'rows': [r._asdict() for r in table.rows]}, indent=1))):
         with open(prefix + suffix, 'w', encoding='utf-8') as file:
             file.write(text)

@@ -1,5 +1,6 @@
 """Results: one run of a sub-test, the book of all of them, the table that compares, and what is expected of it."""
 import collections
+import datetime
 import fnmatch
 import json
 import os
@@ -21,11 +22,13 @@ def chosen(options, name):
 
 
 class Result:
-    """state: one of the above; seconds: how long it took; tail: the last that it said, where it didn't pass; who: the
-    identity (identity.py) of what it ran on, None if that isn't known."""
+    """state: one of the above; seconds: how long it took; tail: the last that it said, where it didn't pass. The book adds the
+    rest, which is None in results of before it was kept: who: the identity (identity.py) of what it ran on; words: what its
+    program was given besides its name; at: when it ended, UTC, in ISO 8601."""
 
-    def __init__(self, state, seconds=0.0, tail='', who=None):
-        self.state, self.seconds, self.tail, self.who = state, seconds, tail, who
+    def __init__(self, state, seconds=0.0, tail='', who=None, words=None, at=None):
+        self.state, self.seconds, self.tail = state, seconds, tail
+        self.who, self.words, self.at = who, words, at
 
 
 def call(command, environment, seconds, cwd=None):
@@ -66,22 +69,29 @@ class Book:
     def read(self, number, line):
         try:
             e = json.loads(line)
-            self.entries[e['on'], e['suite'], e['test']] = Result(e['state'], e['seconds'], e.get('tail', ''), e.get('who'))
+            self.entries[e['on'], e['suite'], e['test']] = Result(e['state'], e['seconds'], e.get('tail', ''), e.get('who'),
+                                                                  e.get('words'), e.get('at'))
         except (ValueError, KeyError, TypeError):
             print(f'{self.path}:{number}: not a result, left out (an earlier run was cut off here?)')
 
     def of(self, column):
-        """The results of a column by what they are of: lists of (identity or None, how many), also of what is here with none."""
-        found = {json.dumps(self.here.get(column), sort_keys=True): 0} if column in self.here else {}
+        """The results of a column by what they are of: pairs of an identity, or None, and a list. What is here comes first,
+        also with none."""
+        found = {json.dumps(self.here[column], sort_keys=True): []} if column in self.here else {}
         for (on, _, _), result in self.entries.items():
             if on == column:
-                text = json.dumps(result.who, sort_keys=True)
-                found[text] = found.get(text, 0) + 1
-        return [(json.loads(text), count) for text, count in found.items()]
+                found.setdefault(json.dumps(result.who, sort_keys=True), []).append(result)
+        return [(json.loads(who), of_it) for who, of_it in found.items()]
 
-    def check(self, other_devices):
-        """Refuses what can't stand in one table: a column of two drivers (or devices, unless these may be others), and
-        Tesela over another driver than it is compared with."""
+    def check(self, tests, other_devices):
+        """Refuses what can't stand in one table: a column of two drivers (or devices, unless these may be others), Tesela over
+        another driver than it is compared with, and a test that was run with other words than it would be now."""
+        for column in self.here:
+            for test in tests:
+                done = self.get(column, test.key)
+                if done and done.words not in (None, test.words):
+                    raise Problem(f"{self.path} has {' '.join(test.key)} on {column}, given '{done.words}', and not "
+                                  f"'{test.words}' as now: such results can't stand in one table. Name another file with --results.")
         for column in self.natives:
             known = [who for who, _ in self.of(column) if who]
             for what in (identity.drivers, identity.names)[:1 if other_devices else 2]:
@@ -130,13 +140,15 @@ class Book:
         ours, native = self.get(column, key), self.natively(column, key)
         return bool(ours and native) and native.state == PASS != ours.state
 
-    def add(self, column, key, result):
-        result.who = self.here[column]
-        self.entries[(column, *key)] = result
-        entry = {'on': column, 'suite': key[0], 'test': key[1], 'state': result.state, 'seconds': round(result.seconds, 2)}
+    def add(self, column, test, result):
+        result.who, result.words = self.here[column], test.words
+        result.at = datetime.datetime.now(datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')
+        self.entries[(column, *test.key)] = result
+        entry = {'on': column, 'suite': test.key[0], 'test': test.key[1], 'state': result.state,
+                 'seconds': round(result.seconds, 2)}
         if result.state != PASS:
             entry['tail'] = result.tail
-        entry['who'] = result.who
+        entry |= {'words': result.words, 'at': result.at, 'who': result.who}
         with self.path.open('a') as file:
             file.write(json.dumps(entry) + '\n')
 
@@ -190,6 +202,12 @@ class Expected:
         return None
 
 
+def times(results):
+    """The first and the last end, or nothing."""
+    found = sorted(r.at for r in results if r.at)
+    return f'{found[0]} to {found[-1]}' if found else ''
+
+
 Row = collections.namedtuple('Row', 'suite test native on state kind reason tail')
 
 
@@ -227,9 +245,9 @@ class Table:
         return Row(*key, native.state, column, ours.state, kind, reason if kind in ('expected', 'lost') else None, ours.tail)
 
     def of(self):
-        """Of what the results of each column are: (column, sentence, sentence on Tesela itself, how many)."""
-        return [(column, identity.sentence(who), identity.built(who), count) for column in self.book.natives
-                for who, count in self.book.of(column) if count]
+        """Of what the results of each column are: (column, sentence, sentence on Tesela itself, how many, when)."""
+        return [(column, identity.sentence(who), identity.built(who), len(of_it), times(of_it))
+                for column in self.book.natives for who, of_it in self.book.of(column) if of_it]
 
     def bad(self):
         return [r for r in self.rows if r.kind in ('lost', 'differs')]

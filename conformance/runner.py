@@ -41,7 +41,7 @@ def work(column, test, seconds):
 def again_alone(options, book, column, test):
     """A test that failed only on Tesela, perhaps for lack of time beside others, has a second chance by itself."""
     if book.loses(column.name, test.key):
-        book.add(column.name, test.key, work(column, test, options.seconds * 2))
+        book.add(column.name, test, work(column, test, options.seconds * 2))
 
 
 def run(options, columns, tests, book):
@@ -57,7 +57,7 @@ def run(options, columns, tests, book):
             for future in concurrent.futures.as_completed(futures):
                 column, test = futures[future]
                 result = future.result()
-                book.add(column.name, test.key, result)
+                book.add(column.name, test, result)
                 progress.step(column.name, test, result)
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
