@@ -45,7 +45,8 @@ def again_alone(options, book, column, test):
 
 
 def run(options, columns, tests, book):
-    todo = [(c, t) for c in columns for t in tests if not book.get(c.name, t.key)]
+    # Each test on all columns before the next one, so that what a run that is stopped has done can be compared.
+    todo = [(c, t) for t in tests for c in columns if not book.get(c.name, t.key)]
     if not todo:
         return
     print(f'{len(todo)} to run ({len(tests)} sub-tests on {len(columns)} platforms), {options.jobs} at once, '
