@@ -18,7 +18,7 @@ import sys
 
 from platforms import Problem
 
-WHO = pathlib.Path(__file__).resolve().parent / 'who.py'
+WHO, WORKS = (pathlib.Path(__file__).resolve().parent / name for name in ('who.py', 'works.py'))
 SOURCES = ['CMakeLists.txt', 'cmake', 'cpu_device', 'cuda_bridge', 'icd', 'include', 'src']
 SECONDS = 300  # the first look at a device may compile
 
@@ -63,12 +63,24 @@ def library(build):
     return digest.hexdigest()[:8]
 
 
+def require_work(column, device):
+    """A member that builds nothing, for want of a header, say, would leave all work to the others, and nobody would see it."""
+    environment = column.environ() | {'TESELA_MEMBERS': device['path']}
+    done = subprocess.run([sys.executable, '-B', WORKS], env=environment, text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    if done.returncode:
+        raise Problem(f"{column.name}: its member {device['path']}, {device['device']}, can't run a kernel: {done.stderr.strip()[-1000:]}")
+
+
 def of_tesela(column):
     told = told_by([column.build / 'tesela', 'info', '--json'], column.environ()) or {}
     devices = [{'path': m['path'], 'platform': m['platform'], 'device': m['device'], 'driver': m['driver_version']}
                for m in told.get('members', [])]
     if len(devices) < column.least:
         raise Problem(f'{column.name} has {len(devices)} member(s), and needs {column.least}: see {column.build}/tesela info')
+    if column.least > 1:
+        for device in devices:
+            require_work(column, device)
     return {'devices': devices, 'tesela': {'version': told['version'], 'commit': commit(column.build),
                                            'library': library(column.build)}}
 
