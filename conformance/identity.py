@@ -41,16 +41,22 @@ def git(folder, *words):
         return None
 
 
-def commit(build):
-    """The last commit that changed what a build is made of. The digest tells whether the build is of before that."""
+def configured(build, name):
+    """The value of a variable of CMake's, '' if it has none or the build has no cache."""
     try:
-        source = re.search(r'^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$', (build / 'CMakeCache.txt').read_text(), re.MULTILINE)
+        found = re.search(rf'^{name}:\w+=(.*)$', (build / 'CMakeCache.txt').read_text(), re.MULTILINE)
     except OSError:
         return ''
-    found = source and git(source[1], 'log', '-1', '--format=%h', '--', *SOURCES)
+    return found[1] if found else ''
+
+
+def commit(build):
+    """The last commit that changed what a build is made of. The digest tells whether the build is of before that."""
+    source = configured(build, 'CMAKE_HOME_DIRECTORY')
+    found = source and git(source, 'log', '-1', '--format=%h', '--', *SOURCES)
     if not found or found.returncode:
         return ''
-    changed = git(source[1], 'diff', '--quiet', 'HEAD', '--', *SOURCES).returncode
+    changed = git(source, 'diff', '--quiet', 'HEAD', '--', *SOURCES).returncode
     return found.stdout.strip() + ('+' if changed else '')
 
 
@@ -72,7 +78,17 @@ def require_work(column, device):
         raise Problem(f"{column.name}: its member {device['path']}, {device['device']}, can't run a kernel: {done.stderr.strip()[-1000:]}")
 
 
+def require_library(column):
+    """`tesela info` asks no loader. (A library with a sanitizer is loaded by programs that have it, too, and not by Python.)"""
+    if configured(column.build, 'TESELA_SANITIZE'):
+        return
+    shown = told_by([sys.executable, '-B', WHO], column.environ()) or []
+    if not any(device['platform'] == 'Tesela' for device in shown):
+        raise Problem(f'{column.name}: OpenCL\'s loader shows no device of Tesela: can {column.build}/libtesela.so be loaded here?')
+
+
 def of_tesela(column):
+    require_library(column)
     told = told_by([column.build / 'tesela', 'info', '--json'], column.environ()) or {}
     devices = [{'path': m['path'], 'platform': m['platform'], 'device': m['device'], 'driver': m['driver_version']}
                for m in told.get('members', [])]

@@ -69,10 +69,14 @@ def vendors_of(build, vendors):
 
 
 def tesela_environment(build, folder):
-    icd = build / 'icd'
-    if not (icd / 'tesela.icd').exists():
-        raise Problem(f'{icd}/tesela.icd is missing: build Tesela first, or name its build with --build')
-    return {'OCL_ICD_VENDORS': str(icd.resolve()), 'TESELA_VENDORS': str(folder)}
+    """Its .icd file is written anew, as the build's own names the place where it was built, from which it may have been moved."""
+    library = (build / 'libtesela.so').resolve()
+    if not library.exists():
+        raise Problem(f'{library} is missing: build Tesela first, or name its build with --build')
+    icd = new_folder() / 'icd'
+    icd.mkdir()
+    (icd / 'tesela.icd').write_text(f'{library}\n')
+    return {'OCL_ICD_VENDORS': str(icd), 'TESELA_VENDORS': str(folder)}
 
 
 def columns(options):
