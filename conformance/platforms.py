@@ -79,10 +79,14 @@ def tesela_environment(build, folder):
     return {'OCL_ICD_VENDORS': str(icd), 'TESELA_VENDORS': str(folder)}
 
 
+def cpu_column(options):
+    alone = tesela_environment(options.build, new_folder()) | {'TESELA_MEMBERS': 'cpu'}
+    return Column('the built-in CPU', alone, options.build)
+
+
 def columns(options):
     if options.cpu:
-        alone = tesela_environment(options.build, new_folder()) | {'TESELA_MEMBERS': 'cpu'}
-        return [Column('the built-in CPU', alone, options.build)]
+        return [cpu_column(options)]
     folder = vendor_folder(options.build, options.native)
     label = pathlib.Path(options.native).name
     native = Column(f'native {label}', {'OCL_ICD_VENDORS': str(folder)})
@@ -95,7 +99,8 @@ def columns(options):
 
 
 def mixed_columns(options, native):
-    """Tesela on all vendors of --mixed, and before it each of these by itself, where that isn't there yet."""
+    """Tesela on all vendors of --mixed, and before it each of these by itself, where that isn't there yet; so the built-in CPU,
+    where TESELA_MEMBERS names it."""
     alone = [Column(f'native {name}', {'OCL_ICD_VENDORS': str(folder)})
              for name, folder in vendors_of(options.build, options.mixed) if f'native {name}' != native.name]
     mixed = tesela_environment(options.build, vendor_folder(options.build, options.mixed))
@@ -103,6 +108,8 @@ def mixed_columns(options, native):
     # Named, as else several paths to one processor would be one member.
     mixed['TESELA_MEMBERS'] = os.environ.get('TESELA_MEMBERS', 'opencl')
     mixed['POCL_DEVICES'] = os.environ.get('POCL_DEVICES', 'basic pthread')
+    if 'cpu' in mixed['TESELA_MEMBERS'].split(','):
+        alone.append(cpu_column(options))
     # In turns on one member would be a column that says nothing.
     return [*alone, Column(f'Tesela on {pathlib.Path(options.mixed).name}, in turns', mixed, options.build,
                            (native.name, *(c.name for c in alone)), least=2)]
