@@ -23,7 +23,8 @@ struct timespec tsl_clock_until(long ns)
     struct timespec until;
 
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += ns;
+    until.tv_sec += ns / 1000000000;
+    until.tv_nsec += ns % 1000000000;
     if (until.tv_nsec >= 1000000000) {
         until.tv_nsec -= 1000000000;
         until.tv_sec++;

@@ -15,8 +15,8 @@
 /* Now, in nanoseconds: CLOCK_MONOTONIC unless a simulation put another clock in. Never goes backwards. */
 uint64_t tsl_clock_ns(void);
 
-/* When CLOCK_MONOTONIC will have gone on by so much, less than a second: for pthread_cond_timedwait, which knows of no
- * clock that was put in. */
+/* When CLOCK_MONOTONIC will have gone on by so much: for pthread_cond_timedwait, which knows of no clock that was put
+ * in. */
 struct timespec tsl_clock_until(long ns);
 
 /*

@@ -2,6 +2,7 @@
 
 #include "compile/compile.h"
 #include "core/build.h"
+#include "core/clock.h"
 #include "core/log.h"
 
 #include <stdatomic.h>
@@ -45,7 +46,6 @@ static void *run(void *arg)
 {
     struct tsl_roles *roles = arg;
     struct tsl_wire_build request = {.target = TSL_WIRE_ROLES, .source = roles->source, .options = roles->options};
-
     cl_int error;
 
     pthread_setname_np(pthread_self(), "tesela-roles");
@@ -113,26 +113,18 @@ static bool wait_until_locked(struct tsl_roles *roles, const struct timespec *en
 
 bool tsl_roles_wait(struct tsl_roles *roles)
 {
-    const uint64_t left_ns = TSL_ROLES_PATIENCE;
-    struct timespec end;
+    const struct timespec end = tsl_clock_until(TSL_ROLES_PATIENCE);
     bool answered;
 
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += (time_t)(left_ns / 1000000000u);
-    end.tv_nsec += (long)(left_ns % 1000000000u);
-    if (end.tv_nsec >= 1000000000) {
-        end.tv_sec++;
-        end.tv_nsec -= 1000000000;
-    }
     tsl_lock_take(&roles->lock);
     while (!roles->answered && wait_until_locked(roles, &end))
         continue;
     answered = roles->answered;
     tsl_lock_give(&roles->lock);
-    if (!answered)
+    if (!answered) {
         atomic_store(&silent, true);
-    if (!answered)
         tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "what kernels only read isn't known yet: the kernel compiler is slow");
+    }
     return answered;
 }
 

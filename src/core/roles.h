@@ -19,7 +19,7 @@ struct tsl_roles *tsl_roles_ask(const char *source, const char *options);
  * it is kept on disk, and until it comes nothing more is asked. Once, by who asked. */
 bool tsl_roles_wait(struct tsl_roles *roles);
 
-#define TSL_ROLES_PATIENCE UINT64_C(2000000000) /* ns */
+#define TSL_ROLES_PATIENCE 2000000000L /* ns */
 
 struct tsl_roles *tsl_roles_ref(struct tsl_roles *roles); /* NULL allowed */
 void tsl_roles_unref(struct tsl_roles *roles);            /* NULL allowed */

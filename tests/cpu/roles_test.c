@@ -70,6 +70,16 @@ static void read_ints(cl_mem buffer, cl_int *values)
     proof_did(&proof, clEnqueueReadBuffer(proof.queue, buffer, CL_TRUE, 0, x_size, values, 0, NULL, NULL));
 }
 
+static struct proof_moved moved_by_launches(cl_kernel kernel, struct data *data)
+{
+    uint64_t first = proof.n_commands + 1;
+
+    for (unsigned i = 0; i < n_launches; i++)
+        launch(kernel, data, i);
+    proof_ok(clFinish(proof.queue));
+    return proof_moved(proof_trace(&proof), first, proof.n_commands);
+}
+
 /* Bytes of x that went to members and back in all launches of the first kernel; each y is x + 1. */
 static struct proof_moved run(const char *source)
 {
@@ -77,16 +87,11 @@ static struct proof_moved run(const char *source)
     struct proof_moved moved;
     struct data data;
     cl_kernel kernel;
-    uint64_t first;
 
     proof_open(&proof, source);
     kernel = proof_kernel(&proof, "f");
     data = make_data();
-    first = proof.n_commands + 1;
-    for (unsigned i = 0; i < n_launches; i++)
-        launch(kernel, &data, i);
-    proof_ok(clFinish(proof.queue));
-    moved = proof_moved(proof_trace(&proof), first, proof.n_commands);
+    moved = moved_by_launches(kernel, &data);
     for (unsigned i = 0; i < n_launches; i++) {
         read_ints(data.y[i], values);
         for (cl_int k = 0; k < n_ints; k++)
@@ -197,7 +202,6 @@ static void linked_programs_are_not_known(void **state)
     cl_program compiled, linked;
     cl_kernel kernel;
     cl_int error;
-    uint64_t first;
 
     (void)state;
     proof_open(&proof, NULL);
@@ -209,11 +213,7 @@ static void linked_programs_are_not_known(void **state)
     kernel = clCreateKernel(linked, "f", &error);
     proof_ok(error);
     data = make_data();
-    first = proof.n_commands + 1;
-    for (unsigned i = 0; i < n_launches; i++)
-        launch(kernel, &data, i);
-    proof_ok(clFinish(proof.queue));
-    moved = proof_moved(proof_trace(&proof), first, proof.n_commands);
+    moved = moved_by_launches(kernel, &data);
     if (!has_cpu())
         assert_int_equal(moved.to_members, n_launches * x_size);
     release_data(&data);
