@@ -251,10 +251,11 @@ void cpu_team_stop(struct cpu_member *member); /* waits for the threads */
 
 /* Some threads for what is ready, each of which wakes as many when it has begun: so all are awake soon, and nobody has
  * to wake them all. Their number grows with the root of the team's, as a thread that sleeps is much longer in waking
- * than another is in calling it: two rounds of that, whatever the number. Never more than there are processors, who
- * helps counted in, and none on a processor where somebody is at work (or calls this) unless all sleep: the system
- * would have both share it, while another is idle. Where that leaves nobody for a launch, as all who are awake have
- * long pieces, one of the spared looks again soon: who called may be asleep then. */
+ * than another is in calling it: two rounds of that, whatever the number. None for pieces that others find, who are
+ * awake and at nothing; never more than there are processors, who helps counted in; and none on a processor where
+ * somebody is at work (or calls this) unless all sleep: the system would have both share it, while another is idle.
+ * Where that leaves nobody for a launch, as all who are awake have long pieces, one of the spared looks again soon: who
+ * called may be asleep then. */
 #define CPU_WAKES_LEAST 2
 #define CPU_WAKES_MOST  16
 #define CPU_SPARE_NS    500000
@@ -354,6 +355,9 @@ bool cpu_done(struct cpu_share *share);     /* true: the caller completes the ta
 bool cpu_is_wide_locked(const struct cpu_member *member);
 /* Pieces for as many more threads, at most `most`. */
 unsigned cpu_room_locked(const struct cpu_member *member, unsigned most);
+/* Is what is ready at boards alone, and not more than n threads take one piece each of? Without the lock; no, where it
+ * can't be seen. */
+bool cpu_is_served(const struct cpu_member *member, unsigned n);
 /* Something of lanes for which nobody waits; of the first few. */
 bool cpu_is_unhelped_locked(const struct cpu_member *member);
 

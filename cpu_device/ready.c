@@ -249,12 +249,26 @@ bool cpu_is_wide_locked(const struct cpu_member *member)
     return cpu_room_locked(member, 2) > 1;
 }
 
-unsigned cpu_room_locked(const struct cpu_member *member, unsigned most)
+static uint64_t room_at_boards(const struct cpu_member *member)
 {
     uint64_t room = 0;
 
-    for (unsigned i = 0; i < CPU_BOARDS && room < most; i++)
+    for (unsigned i = 0; i < CPU_BOARDS; i++)
         room += left_at(&member->boards[i]);
+    return room;
+}
+
+bool cpu_is_served(const struct cpu_member *member, unsigned n)
+{
+    uint64_t room = room_at_boards(member);
+
+    return room > 0 && room <= n && !atomic_load_explicit(&member->n_listed, memory_order_relaxed);
+}
+
+unsigned cpu_room_locked(const struct cpu_member *member, unsigned most)
+{
+    uint64_t room = room_at_boards(member);
+
     for (const struct cpu_task *task = member->ready; task && room < most; task = task->next) {
         uint64_t left = atomic_load_explicit(task->left, memory_order_relaxed);
 

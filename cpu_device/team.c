@@ -176,15 +176,25 @@ struct cpu_thread *cpu_rouse_locked(struct cpu_member *member)
     return NULL;
 }
 
-/* How many threads there is something for. */
-static unsigned wanted_locked(struct cpu_member *member)
+/* Threads of the team that are awake and at no task: they look for one, or have just been called. */
+static unsigned idle_of(const struct cpu_member *member)
 {
-    unsigned n;
+    unsigned n_sleeping = atomic_load_explicit(&member->n_sleeping, memory_order_relaxed);
+    unsigned n_awake = atomic_load_explicit(&member->n_begun, memory_order_relaxed) - n_sleeping;
+    unsigned n_working = atomic_load(&member->n_working); /* not relaxed: see cpu_may_call */
+
+    return n_awake > n_working ? n_awake - n_working : 0;
+}
+
+/* How many threads there is something for, beyond those that find it by themselves. */
+static unsigned wanted_locked(const struct cpu_member *member)
+{
+    unsigned n_idle = idle_of(member), room;
 
     if (!cpu_is_ready(member)) /* taken meanwhile */
         return 0;
-    n = cpu_room_locked(member, member->n_wakes);
-    return n > 0 ? n : 1;
+    room = cpu_room_locked(member, member->n_wakes + n_idle);
+    return room > n_idle ? room - n_idle : 0;
 }
 
 /* One that sleeps, unless one looks soon anyhow. */
@@ -216,14 +226,17 @@ static unsigned most_awake(const struct cpu_member *member)
 
 /* Who counts itself in as working, and then finds nothing ready, and who makes something ready, and then finds that not
  * all are working, are in one order: one of them sees the other, and wakes somebody, or knows of a thread that looks.
- */
+ * Where as many look as there are pieces left, nobody is called: each call is longer than many a piece. */
 bool cpu_may_call(const struct cpu_member *member)
 {
     unsigned n_sleeping = atomic_load_explicit(&member->n_sleeping, memory_order_relaxed);
     unsigned n_awake = atomic_load_explicit(&member->n_begun, memory_order_relaxed) - n_sleeping;
+    unsigned n_idle;
 
-    return n_sleeping && atomic_load(&member->n_ready) > 0 &&
-           (n_awake < most_awake(member) || atomic_load(&member->n_working) >= n_awake);
+    if (!n_sleeping || !atomic_load(&member->n_ready))
+        return false;
+    n_idle = idle_of(member);
+    return !n_idle || (n_awake < most_awake(member) && !cpu_is_served(member, n_idle));
 }
 
 struct cpu_wakes cpu_choose_locked(struct cpu_member *member, int at)

@@ -216,6 +216,107 @@ static void who_leaves_makes_room(void **state)
     all_is_gone();
 }
 
+/* ---- Who is called -----------------------------------------------------------------------------------------------
+ */
+
+#define N_TEAM 12
+
+/* A team of which some sleep, some are awake and idle, and others at work. */
+static void set_team(struct cpu_thread *threads, unsigned n_idle, unsigned n_working)
+{
+    member.threads = threads;
+    member.n_threads = N_TEAM;
+    member.n_wakes = 3;
+    atomic_store(&member.n_begun, N_TEAM);
+    atomic_store(&member.n_sleeping, N_TEAM - n_idle - n_working);
+    atomic_store(&member.n_working, n_working);
+    for (unsigned i = 0; i < N_TEAM; i++) {
+        threads[i].worker.member = &member;
+        threads[i].asleep = i >= n_idle + n_working;
+    }
+}
+
+static unsigned called(void)
+{
+    struct cpu_wakes wakes;
+
+    if (!cpu_may_call(&member))
+        return 0;
+    pthread_mutex_lock(&member.lock);
+    wakes = cpu_choose_locked(&member, CPU_NOWHERE);
+    pthread_mutex_unlock(&member.lock);
+    return wakes.n;
+}
+
+static void end_all(struct cpu_task *task)
+{
+    struct cpu_share share = task->board ? cpu_join_board(&member) : join_list();
+
+    assert_ptr_equal(share.task, task);
+    cpu_take_all(&share);
+    assert_true(cpu_done(&share));
+    complete(task);
+}
+
+/* Where as many are awake and at nothing as there are pieces, a call would only take its time. */
+static void nobody_is_called_for_pieces_that_others_find(void **state)
+{
+    struct cpu_thread threads[N_TEAM] = {0};
+    struct cpu_task *task = new_ready(5, N_TEAM);
+
+    (void)state;
+    assert_non_null(task->board);
+    set_team(threads, 5, 2);
+    assert_int_equal(called(), 0);
+    set_team(threads, 4, 2);
+    assert_int_equal(called(), 1);
+    assert_int_equal(called(), 0); /* who was called is awake */
+    set_team(threads, 1, 0);
+    assert_int_equal(called(), 3);
+    assert_int_equal(called(), 1);
+    assert_int_equal(called(), 0);
+    set_team(threads, 0, 0);
+    assert_int_equal(called(), 3);
+    end_all(task);
+    assert_int_equal(called(), 0);
+    all_is_gone();
+}
+
+static void those_in_the_list_are_counted_too(void **state)
+{
+    struct cpu_thread threads[N_TEAM] = {0};
+    struct cpu_task *few = new_ready(9, 2), *wide = new_ready(2, N_TEAM);
+
+    (void)state;
+    assert_null(few->board);
+    assert_non_null(wide->board);
+    set_team(threads, 4, 1);
+    assert_int_equal(called(), 0);
+    set_team(threads, 2, 1);
+    assert_int_equal(called(), 2);
+    end_all(few);
+    end_all(wide);
+    all_is_gone();
+}
+
+/* Nobody looks: one of those who sleep takes the place of who called. */
+static void where_all_are_at_work_one_is_spared(void **state)
+{
+    struct cpu_thread threads[N_TEAM] = {0};
+    struct cpu_task *task = new_ready(5, N_TEAM);
+
+    (void)state;
+    set_team(threads, 0, 3);
+    atomic_store(&member.n_helping, N_TEAM - 3);
+    assert_int_equal(called(), 1);
+    assert_true(threads[3].due || threads[N_TEAM - 1].due);
+    assert_int_equal(called(), 0);
+    set_team(threads, 1, 3);
+    assert_int_equal(called(), 0);
+    end_all(task);
+    all_is_gone();
+}
+
 /* ---- Together -----------------------------------------------------------------------------------------------------
  */
 
@@ -303,6 +404,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(others_stand_in_the_list, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_team_of_one_has_a_list_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(who_leaves_makes_room, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nobody_is_called_for_pieces_that_others_find, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(those_in_the_list_are_counted_too, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(where_all_are_at_work_one_is_spared, set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_threads_take_each_piece_once, set_up, tear_down),
     };
 
