@@ -10,6 +10,10 @@
 /* Work-items of a group of a kernel to which it is all the same. */
 #define OWN_GROUP 256u
 
+/* Fewer, where that gives more threads of the team something to do; but not fewer than two vectors hold. */
+#define LEAST_GROUP       32u
+#define GROUPS_PER_THREAD 2u
+
 /* A piece shall take about so long, in picoseconds: small against the launch, large against taking it (0.1 us). */
 #define PIECE_PS UINT64_C(40000000)
 
@@ -35,9 +39,19 @@ static uint64_t divisor(uint64_t n, uint64_t most)
     return best;
 }
 
+static uint64_t for_all_threads(const struct tsl_window *window, uint64_t most, unsigned n_threads)
+{
+    uint64_t items = window->global_size[0] * window->global_size[1] * window->global_size[2];
+
+    while (most / 2 >= LEAST_GROUP && items / most < GROUPS_PER_THREAD * n_threads)
+        most /= 2;
+    return most;
+}
+
 /* What the compiler recommends, if that is a size of several dimensions which suits the launch; else as many
- * work-items, along dimension 0. */
-static void own_local_size(const struct cpu_kernel *kernel, const struct tsl_window *window, uint64_t local[3])
+ * work-items, along dimension 0, or fewer. */
+static void own_local_size(const struct cpu_kernel *kernel, const struct tsl_window *window, unsigned n_threads,
+                           uint64_t local[3])
 {
     const uint64_t *own = kernel->own_size;
     bool flat = kernel->code->flags & TSL_WG_FLAT, suits = own[1] * own[2] > 1 && !flat;
@@ -49,6 +63,7 @@ static void own_local_size(const struct cpu_kernel *kernel, const struct tsl_win
         memcpy(local, own, 3 * sizeof(*local));
         return;
     }
+    most = for_all_threads(window, most, n_threads);
     local[0] = kernel->code->flags & TSL_WG_REMAINDERS && window->global_size[0] > most
                    ? most
                    : divisor(window->global_size[0], most);
@@ -56,7 +71,8 @@ static void own_local_size(const struct cpu_kernel *kernel, const struct tsl_win
 }
 
 /* The size of groups: the one that was asked for, or required, or one of ours. */
-static cl_int choose_local_size(const struct cpu_kernel *kernel, const struct tsl_window *window, uint64_t local[3])
+static cl_int choose_local_size(const struct cpu_kernel *kernel, const struct tsl_window *window, unsigned n_threads,
+                                uint64_t local[3])
 {
     const struct tsl_wg_kernel *code = kernel->code;
     bool ours = !window->local_size[0] || (code->flags & TSL_WG_FLAT && window->whole);
@@ -69,7 +85,7 @@ static cl_int choose_local_size(const struct cpu_kernel *kernel, const struct ts
                 return CL_INVALID_WORK_GROUP_SIZE;
         memcpy(local, code->only_local, 3 * sizeof(*local));
     } else if (ours) {
-        own_local_size(kernel, window, local);
+        own_local_size(kernel, window, n_threads, local);
     }
     for (unsigned d = 0; d < 3; d++)
         if (window->global_size[d] % local[d] && !(code->flags & TSL_WG_REMAINDERS))
@@ -82,7 +98,7 @@ static uint64_t size_of(const struct tsl_window *window, unsigned d)
     return d < window->work_dim ? window->global_size[d] : 1;
 }
 
-static cl_int set_groups(struct cpu_launch *launch, const struct tsl_window *window)
+static cl_int set_groups(struct cpu_launch *launch, const struct tsl_window *window, unsigned n_threads)
 {
     struct tsl_window full = *window;
     cl_int error;
@@ -92,7 +108,7 @@ static cl_int set_groups(struct cpu_launch *launch, const struct tsl_window *win
         if (d >= window->work_dim && full.local_size[0])
             full.local_size[d] = 1;
     }
-    error = choose_local_size(launch->kernel, &full, launch->wg.local_size);
+    error = choose_local_size(launch->kernel, &full, n_threads, launch->wg.local_size);
     if (error)
         return error;
     launch->wg.abi = TSL_WG_ABI;
@@ -311,7 +327,7 @@ void cpu_launch_free(struct cpu_member *member, struct cpu_launch *launch)
 }
 
 static cl_int fill_in(struct cpu_launch *launch, struct cpu_kernel *kernel, const struct tsl_bound_args *args,
-                      const struct tsl_window *window)
+                      const struct tsl_window *window, unsigned n_threads)
 {
     const uint64_t *local = launch->wg.local_size;
     cl_int error;
@@ -321,7 +337,7 @@ static cl_int fill_in(struct cpu_launch *launch, struct cpu_kernel *kernel, cons
     launch->wg.print = cpu_print;
     launch->wg.user = launch;
     pthread_mutex_init(&launch->print_lock, NULL);
-    error = set_groups(launch, window);
+    error = set_groups(launch, window, n_threads);
     if (!error)
         error = set_args(launch, args);
     if (error)
@@ -345,7 +361,7 @@ cl_int cpu_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struc
         cpu_task_free(task);
         return CL_OUT_OF_HOST_MEMORY;
     }
-    error = fill_in(task->launch, (struct cpu_kernel *)kernel, args, window);
+    error = fill_in(task->launch, (struct cpu_kernel *)kernel, args, window, member->n_threads);
     if (error) {
         cpu_task_free(task);
         return error;

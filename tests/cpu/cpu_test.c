@@ -461,8 +461,16 @@ static void kernels_facts_are_told(void **state)
     clReleaseKernel(sum);
 }
 
-/* Where the choice is ours, what the compiler recommends is what a launch has: a hint that suits it; few work-items of
- * many bytes across a barrier. */
+static cl_uint compute_units(const struct world *w)
+{
+    cl_uint n = 0;
+
+    assert_int_equal(clGetDeviceInfo(w->device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(n), &n, NULL), CL_SUCCESS);
+    return n;
+}
+
+/* Where the choice is ours, what the compiler recommends is what a launch has, if it is large enough for all threads: a
+ * hint that suits it; few work-items of many bytes across a barrier. */
 static void launches_have_the_recommended_size(void **state)
 {
     static const char text[] =
@@ -475,14 +483,15 @@ static void launches_have_the_recommended_size(void **state)
         "    int s = 0; for (int i = 0; i < 512; i++) s += a[(i * 31 + get_local_id(0)) & 511]; if (s == 12345) o[1].x "
         "= 0;\n"
         "    if (!get_global_id(0)) *o = (uint2)(get_local_size(0), 1); }\n";
-    static const struct {
+    const size_t n = compute_units(*state);
+    const struct {
         const char *name;
         size_t global[2];
         unsigned least, most, y;
-    } cases[] = {{"plain", {1024, 4}, 256, 256, 1},
-                 {"hint", {1024, 4}, 8, 8, 4},
-                 {"hint", {1024, 3}, 32, 32, 1},
-                 {"large", {1024, 1}, 4, 16, 1}};
+    } cases[] = {
+        {"plain", {65536, 64}, 256, 256, 1}, {"plain", {128 * n, 1}, 64, 64, 1}, /* two groups for each thread */
+        {"plain", {8 * n, 2}, 1, 32, 1},     {"hint", {1024, 4}, 8, 8, 4},
+        {"hint", {1024, 3}, 32, 32, 1},      {"large", {65536, 1}, 4, 16, 1}};
     struct world *w = *state;
     const char *all = text;
     cl_int error;
