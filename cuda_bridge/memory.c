@@ -5,6 +5,7 @@
 #include "core/settings.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static pthread_mutex_t members_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tsl_cuda_member *members[TSL_MAX_MEMBERS]; /* open ones; guarded by members_lock */
@@ -186,22 +187,34 @@ cl_int tsl_cuda_image_formats(struct tsl_member *member, cl_mem_flags flags, cl_
     return CL_SUCCESS;
 }
 
+/* Few bytes, at once, through a piece; for want of one CUDA takes them from where they are. Entered. */
+static CUresult write_now(struct tsl_cuda_member *m, CUdeviceptr address, const void *data, size_t size)
+{
+    struct tsl_cuda_piece *piece = tsl_cuda_piece_get(m, size);
+    CUresult result;
+
+    if (piece)
+        memcpy(piece->host, data, size);
+    pthread_mutex_lock(&m->memory_lock);
+    result = tsl_cu.cuMemcpyHtoDAsync_v2(address, piece ? piece->host : data, size, m->memory_stream);
+    if (!result)
+        result = tsl_cu.cuStreamSynchronize(m->memory_stream);
+    pthread_mutex_unlock(&m->memory_lock);
+    if (piece)
+        tsl_cuda_piece_put(m, piece);
+    return result;
+}
+
 /* Writes the description; kernels that are launched later find it. On error the memory is freed. */
 static cl_int describe(struct tsl_cuda_mem *mem, const struct tsl_image_desc *desc)
 {
     struct tsl_cuda_member *m = tsl_cuda_member(mem->base.member);
     struct tsl_kc_image image = tsl_kc_image_of(desc, mem->address);
     cl_int error = tsl_cuda_enter(m);
-    CUresult result;
 
     if (!error) {
-        pthread_mutex_lock(&m->memory_lock);
-        result = tsl_cu.cuMemcpyHtoDAsync_v2(mem->image, &image, sizeof(image), m->memory_stream);
-        if (!result)
-            result = tsl_cu.cuStreamSynchronize(m->memory_stream);
-        pthread_mutex_unlock(&m->memory_lock);
+        error = tsl_cuda_error(m, write_now(m, mem->image, &image, sizeof(image)));
         tsl_cuda_leave(m);
-        error = tsl_cuda_error(m, result);
     }
     if (error)
         tsl_cuda_mem_free(&mem->base);
