@@ -108,6 +108,8 @@ static void put_locked(struct tsl_cuda_member *member, struct tsl_cuda_piece *pi
     }
 }
 
+/* All but its first piece, which is the caller's: a block that nobody uses would be given back at once where there are
+ * enough of such. */
 static bool keep_block(struct tsl_cuda_member *member, struct tsl_cuda_block *block)
 {
     bool room;
@@ -117,34 +119,34 @@ static bool keep_block(struct tsl_cuda_member *member, struct tsl_cuda_block *bl
     if (room) {
         member->n_blocks++;
         LIST_INSERT_HEAD(&member->blocks, block, link);
-        for (unsigned i = 0; i < block->n; i++)
+        for (unsigned i = 1; i < block->n; i++)
             put_locked(member, &block->pieces[i]);
     }
     tsl_spin_give(&member->pool_lock);
     return room;
 }
 
-/* Cuts a new block into pieces of one class. */
-static bool add_block(struct tsl_cuda_member *member, unsigned class)
+/* Cuts a new block into pieces of one class; the first of them. */
+static struct tsl_cuda_piece *add_block(struct tsl_cuda_member *member, unsigned class)
 {
     size_t size = TSL_CUDA_PIECE_MAX >> class, n = BLOCK_SIZE / size;
     struct tsl_cuda_block *block = calloc(1, sizeof(*block) + n * sizeof(block->pieces[0]));
 
     if (!block)
-        return false;
+        return NULL;
     if (tsl_cu.cuMemHostAlloc(&block->host, BLOCK_SIZE, CU_MEMHOSTALLOC_PORTABLE)) {
         free(block);
-        return false;
+        return NULL;
     }
     block->class = class;
     block->n = (unsigned)n;
     for (size_t i = 0; i < n; i++)
         block->pieces[i] = (struct tsl_cuda_piece){.host = (char *)block->host + i * size, .block = block};
     if (keep_block(member, block))
-        return true;
+        return &block->pieces[0];
     tsl_cu.cuMemFreeHost(block->host);
     free(block);
-    return false;
+    return NULL;
 }
 
 struct tsl_cuda_piece *tsl_cuda_piece_get(struct tsl_cuda_member *member, size_t size)
@@ -156,9 +158,7 @@ struct tsl_cuda_piece *tsl_cuda_piece_get(struct tsl_cuda_member *member, size_t
         tsl_cuda_dues_collect(member);
         piece = take(member, class);
     }
-    if (!piece && add_block(member, class))
-        piece = take(member, class);
-    return piece;
+    return piece ? piece : add_block(member, class);
 }
 
 static bool idles_too_much(struct tsl_cuda_member *member)

@@ -484,6 +484,33 @@ static void unused_pieces_are_given_back(void **state)
     fill_with_pieces((size_t)16 << 10, 1024);
 }
 
+static atomic_bool trims;
+
+static void *trim_pieces(void *arg)
+{
+    (void)arg;
+    while (atomic_load(&trims))
+        tsl_cuda_pieces_trim(tsl_cuda_member(member));
+    return NULL;
+}
+
+/* A block that is new isn't given back as unused before its first piece is taken. */
+static void new_pieces_are_not_given_back(void **state)
+{
+    pthread_t threads[4];
+
+    (void)state;
+    fill_with_pieces((size_t)4 << 10, 4096); /* As many unused blocks as are kept. */
+    atomic_store(&trims, true);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, trim_pieces, NULL), 0);
+    for (unsigned i = 0; i < 2000; i++)
+        fill_with_pieces((size_t)256 << 10, 1);
+    atomic_store(&trims, false);
+    for (unsigned i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+}
+
 /* ---- The application's own CUDA -----------------------------------------------------------------------------------
  */
 
@@ -606,6 +633,7 @@ int main(void)
         cmocka_unit_test(binaries_come_back_and_damaged_ones_are_refused),
         cmocka_unit_test(ptx_that_is_none_is_told_of),
         cmocka_unit_test(unused_pieces_are_given_back),
+        cmocka_unit_test(new_pieces_are_not_given_back),
         cmocka_unit_test(the_applications_contexts_stay_current),
     };
 
