@@ -178,7 +178,7 @@ struct tsl_cuda_lane {
     bool piping;                           /* the pipeline has the lane's newest work; what follows is held */
     struct tsl_cuda_fence *piped;          /* that work's fence, a reference, or NULL */
     uint64_t piped_ns;                     /* when it began */
-    cl_int error;                          /* of work that was held, failed and had no fence: for finish() */
+    cl_int error;                          /* of work that was held, failed and had no fence; told once */
     bool listed;                           /* in member->held, with a reference; guarded by member->lock */
     TAILQ_ENTRY(tsl_cuda_lane) link;
 };

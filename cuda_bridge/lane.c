@@ -116,6 +116,19 @@ cl_int tsl_cuda_flush(struct tsl_lane *lane)
     return error;
 }
 
+/* The error of work without a fence that failed after it was taken: for whoever is told next how the lane's work ended.
+ */
+static cl_int take_error(struct tsl_cuda_lane *lane)
+{
+    cl_int error = tsl_cuda_batch_error(lane);
+
+    if (!error) {
+        error = lane->error;
+        lane->error = CL_SUCCESS;
+    }
+    return error;
+}
+
 /* Is anything of the lane still the host's? Takes the error that nobody was told. *sent: its events so far. */
 static bool is_held(struct tsl_cuda_lane *lane, cl_int *error, uint64_t *sent)
 {
@@ -124,11 +137,7 @@ static bool is_held(struct tsl_cuda_lane *lane, cl_int *error, uint64_t *sent)
     pthread_mutex_lock(&lane->lock);
     held = lane->piping || !STAILQ_EMPTY(&lane->works);
     if (!held) {
-        *error = tsl_cuda_batch_error(lane);
-        if (!*error) {
-            *error = lane->error;
-            lane->error = CL_SUCCESS;
-        }
+        *error = take_error(lane);
         tsl_cuda_batch_pause(lane);
         *sent = lane->sent;
     }
@@ -260,10 +269,10 @@ static cl_int run_kind(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
     }
 }
 
-/* Behind all that was sent. Whoever asks about a batch that failed asks the next fence of its lane. */
+/* Behind all that was sent. Whoever asks about work without a fence asks the next fence of its lane. */
 static cl_int send_fence(struct tsl_cuda_lane *lane, struct tsl_cuda_fence *fence)
 {
-    cl_int failed = tsl_cuda_batch_error(lane), error = failed ? CL_SUCCESS : tsl_cuda_fence_send(fence);
+    cl_int failed = take_error(lane), error = failed ? CL_SUCCESS : tsl_cuda_fence_send(fence);
 
     if (failed || error) /* What was sent must not go on using memory that its owner takes back. */
         tsl_cu.cuStreamSynchronize(lane->stream);
@@ -307,6 +316,8 @@ void tsl_cuda_lane_piped(struct tsl_cuda_lane *lane, cl_int status)
     lane->piping = false;
     fence = lane->piped;
     lane->piped = NULL;
+    if (fence && !status)
+        status = take_error(lane);
     if (!fence && status && !lane->error)
         lane->error = status;
     if (fence)
@@ -384,7 +395,7 @@ static cl_int hold(struct tsl_cuda_lane *lane, const struct tsl_cuda_work *work)
     return error;
 }
 
-/* Its fence ends so, or, without one, finish() tells. Nobody else was told that it would be done. */
+/* Its fence ends so, or, without one, the lane's next, or finish(). Nobody else was told that it would be done. */
 static void fail_work(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work, cl_int error)
 {
     if (work->fence)

@@ -248,6 +248,32 @@ static void a_launch_that_fails_late_is_told(void **state)
     check_sums();
 }
 
+/* Also by the fence of a transfer that takes its own way. */
+static void a_launch_that_fails_late_is_told_by_a_big_transfer(void **state)
+{
+    const size_t size = (size_t)4 << 20;
+    struct tsl_mem *big = new_mem(size);
+    unsigned char *out = malloc(size);
+    struct tsl_fence *fence;
+
+    (void)state;
+    if (is_standin()) {
+        driver->lane_free(quick);
+        quick = new_lane(false);
+        begin();
+        warm_up();
+        launch_more(3);
+        standin.refuse("cuGraphLaunch", 1, INVALID_HANDLE);
+        standin.refuse("cuLaunchKernel", 1, INVALID_HANDLE);
+        assert_int_equal(get_later(quick, big, out, size, NULL, &fence), CL_SUCCESS);
+        assert_int_equal(driver->fence_wait(fence), CL_OUT_OF_RESOURCES);
+        tsl_fence_unref(fence);
+        assert_int_equal(driver->finish(quick), CL_SUCCESS);
+    }
+    driver->mem_free(big);
+    free(out);
+}
+
 /* As an application that waits for each: the first ones go plainly, the rest as graphs that are made once. */
 static void launches_that_come_often_are_graphs(void **state)
 {
@@ -361,6 +387,7 @@ int main(void)
         cmocka_unit_test(only_quick_launches_on_an_idle_gpu_wait),
         cmocka_unit_test(chains_that_cannot_be_had_are_done_without),
         cmocka_unit_test(a_launch_that_fails_late_is_told),
+        cmocka_unit_test(a_launch_that_fails_late_is_told_by_a_big_transfer),
         cmocka_unit_test(launches_that_come_often_are_graphs),
         cmocka_unit_test(too_many_kinds_in_turn_are_no_graphs),
         cmocka_unit_test(programs_come_and_go),

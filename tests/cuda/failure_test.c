@@ -91,6 +91,28 @@ static void held_work_that_is_refused_fails_its_fence(void **state)
     driver->mem_free(mem);
 }
 
+/* The same without a fence: the lane's next one tells, once. */
+static void held_work_without_a_fence_fails_the_next_one(void **state)
+{
+    struct tsl_mem *mem = new_mem(4096);
+    struct tsl_fence *gate = new_gate(), *next, *after;
+    struct tsl_waits waits = {.n = 1, .fences = &gate};
+
+    (void)state;
+    assert_int_equal(fill_ints(lane, mem, 2, 16, &waits, NULL), CL_SUCCESS);
+    assert_int_equal(driver->mark(lane, NULL, &next), CL_SUCCESS);
+    assert_int_equal(driver->mark(lane, NULL, &after), CL_SUCCESS);
+    standin.refuse("cuMemsetD32Async", 1, INVALID_HANDLE);
+    assert_int_equal(driver->gate_open(gate, CL_COMPLETE), CL_SUCCESS);
+    assert_int_equal(driver->fence_wait(next), CL_OUT_OF_RESOURCES);
+    assert_int_equal(driver->fence_wait(after), CL_COMPLETE);
+    assert_int_equal(driver->finish(lane), CL_SUCCESS);
+    tsl_fence_unref(gate);
+    tsl_fence_unref(next);
+    tsl_fence_unref(after);
+    driver->mem_free(mem);
+}
+
 static struct tsl_fence *launch_wild(struct tsl_dkernel *kernel)
 {
     struct tsl_bound_arg arg = VALUE_ARG(uint64_t, 64);
@@ -170,6 +192,7 @@ int main(void)
         cmocka_unit_test(memory_runs_out_with_the_right_error),
         cmocka_unit_test(a_piped_transfer_fails_as_a_whole),
         cmocka_unit_test(held_work_that_is_refused_fails_its_fence),
+        cmocka_unit_test(held_work_without_a_fence_fails_the_next_one),
         cmocka_unit_test(a_wild_kernel_costs_its_member_and_no_other),
     };
 
