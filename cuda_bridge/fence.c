@@ -176,14 +176,15 @@ void tsl_cuda_fence_end(struct tsl_cuda_fence *fence, cl_int status)
 }
 
 /* CUDA writes out what kernels print when it is synchronised with, not when it is asked, and OpenCL by the end of their
- * launches (6.15.14). The fence's event is over, so this waits for nothing. */
+ * launches (6.15.14). The fence's event is over, so this waits for nothing. Entered. */
 static void flush_prints(const struct tsl_cuda_fence *fence)
 {
     if (atomic_load(&fence->lane->prints))
         tsl_cu.cuEventSynchronize(fence->end);
 }
 
-/* The device is through with it, or lost: SENT → OVER. What is due with it is done first, by whoever comes first. */
+/* The device is through with it, or lost: SENT → OVER. What is due with it is done first, by whoever comes first.
+ * Entered, unless nothing is due, nothing prints, or it failed. */
 static void settle(struct tsl_cuda_fence *fence, cl_int status)
 {
     struct tsl_cuda_member *member = tsl_cuda_member(fence->base.member);
@@ -229,7 +230,7 @@ static enum tsl_cuda_state look_from_outside(struct tsl_cuda_fence *fence)
 
     if (state == TSL_CUDA_HELD || state == TSL_CUDA_OVER)
         return state;
-    if (!fence->due_number && tsl_cuda_lane_has_seen(fence->lane, fence->sent)) {
+    if (!fence->due_number && !atomic_load(&fence->lane->prints) && tsl_cuda_lane_has_seen(fence->lane, fence->sent)) {
         settle(fence, CL_COMPLETE);
         return TSL_CUDA_OVER;
     }

@@ -123,48 +123,99 @@ static int redirect(int file)
     return kept;
 }
 
-/* Nobody waits, the fence is only looked at. The stand-in prints nothing: it counts what makes CUDA do it. */
-static void what_a_kernel_prints_is_there_when_it_is_complete(void **state)
-{
-    struct tsl_program_input input = input_of(printing, "");
-    struct tsl_bound_arg args[3];
-    struct tsl_bound_args bound = bind(3, args);
-    struct tsl_window window = whole(1, 0);
+/* A program with a kernel that prints, and where it does. */
+struct printing {
     struct tsl_dprogram *program;
     struct tsl_dkernel *kernel;
     struct tsl_mem *mem[3];
-    struct tsl_fence *fence;
-    FILE *file = tmpfile();
-    unsigned n_synchronised = standin.calls ? standin.calls("cuEventSynchronize") : 0;
-    int kept;
+    FILE *file;
+    int kept; /* what standard output was */
+    unsigned n_synchronised;
+};
+
+static bool open_printing(struct printing *p)
+{
+    struct tsl_program_input input = input_of(printing, "");
     char *log;
 
-    (void)state;
-    if (!compiles() || !file)
-        return;
-    assert_int_equal(driver->build(member, &input, &program, &log), CL_SUCCESS);
+    p->file = tmpfile();
+    if (!compiles() || !p->file)
+        return false;
+    assert_int_equal(driver->build(member, &input, &p->program, &log), CL_SUCCESS);
     free(log);
-    kernel = new_kernel(program, "vector_add");
+    p->kernel = new_kernel(p->program, "vector_add");
     for (int i = 0; i < 3; i++)
-        args[i] = mem_arg(mem[i] = new_mem(4));
-    kept = redirect(fileno(file));
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, &fence), CL_SUCCESS);
+        p->mem[i] = new_mem(4);
+    p->n_synchronised = standin.calls ? standin.calls("cuEventSynchronize") : 0;
+    p->kept = redirect(fileno(p->file));
+    return true;
+}
+
+static struct tsl_fence *print(struct printing *p)
+{
+    struct tsl_bound_arg args[] = {mem_arg(p->mem[0]), mem_arg(p->mem[1]), mem_arg(p->mem[2])};
+    struct tsl_bound_args bound = bind(3, args);
+    struct tsl_window window = whole(1, 0);
+    struct tsl_fence *fence;
+
+    assert_int_equal(driver->launch(lane, p->kernel, &bound, &window, NULL, &fence), CL_SUCCESS);
     assert_int_equal(driver->flush(lane), CL_SUCCESS);
+    return fence;
+}
+
+/* The stand-in prints nothing: it counts what makes CUDA do it. */
+static void close_printing(struct printing *p)
+{
+    close(redirect(p->kept));
+    close(p->kept);
+    if (standin.calls)
+        assert_true(standin.calls("cuEventSynchronize") > p->n_synchronised);
+    else
+        assert_int_equal(lseek(fileno(p->file), 0, SEEK_END), strlen("printed\n"));
+    fclose(p->file);
+    driver->kernel_free(p->kernel);
+    driver->program_free(p->program);
+    for (int i = 0; i < 3; i++)
+        driver->mem_free(p->mem[i]);
+}
+
+/* Nobody waits, the fence is only looked at. */
+static void what_a_kernel_prints_is_there_when_it_is_complete(void **state)
+{
+    struct printing p;
+    struct tsl_fence *fence;
+
+    (void)state;
+    if (!open_printing(&p))
+        return;
+    fence = print(&p);
     while (driver->fence_status(fence) > CL_COMPLETE)
         continue;
-    close(redirect(kept));
-    close(kept);
+    close_printing(&p);
     assert_int_equal(driver->fence_status(fence), CL_COMPLETE);
-    if (standin.calls)
-        assert_true(standin.calls("cuEventSynchronize") > n_synchronised);
-    else
-        assert_int_equal(lseek(fileno(file), 0, SEEK_END), strlen("printed\n"));
-    fclose(file);
     tsl_fence_unref(fence);
-    driver->kernel_free(kernel);
-    driver->program_free(program);
-    for (int i = 0; i < 3; i++)
-        driver->mem_free(mem[i]);
+}
+
+/* The bridge thread sees the lane's flag, and asks CUDA nothing. */
+static void what_a_kernel_prints_is_there_when_that_is_told(void **state)
+{
+    struct printing p;
+    struct tsl_fence *fence;
+    struct told told = {0};
+
+    (void)state;
+    if (!open_printing(&p))
+        return;
+    if (is_standin())
+        standin.stop(true);
+    fence = print(&p);
+    assert_int_equal(driver->fence_notify(fence, tell_test, &told), CL_SUCCESS);
+    if (is_standin())
+        standin.stop(false);
+    wait_until_told(&told);
+    close_printing(&p);
+    assert_int_equal(atomic_load(&told.status), CL_COMPLETE);
+    tsl_fence_unref(fence);
 }
 
 static void facts_come_from_the_compiler(void **state)
@@ -395,6 +446,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(source_runs),
         cmocka_unit_test(what_a_kernel_prints_is_there_when_it_is_complete),
+        cmocka_unit_test(what_a_kernel_prints_is_there_when_that_is_told),
         cmocka_unit_test(facts_come_from_the_compiler),
         cmocka_unit_test(local_memory_and_barriers_work),
         cmocka_unit_test(ids_come_out_right),
