@@ -3,6 +3,7 @@
 
 #include "core/log.h"
 #include "core/settings.h"
+#include "driver/members.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -381,22 +382,29 @@ static void destroy_things(struct tsl_cuda_member *m)
         tsl_cu.cuMemPoolDestroy(m->pool);
 }
 
+/* The error of a call without which the member can't be opened. */
+static cl_int say_why(struct tsl_cuda_member *m, const char *call, CUresult result)
+{
+    if (result)
+        tsl_members_why("%s: CUDA error %u, %s", call, result, words(result));
+    return tsl_cuda_error(m, result);
+}
+
 static cl_int make_things(struct tsl_cuda_member *m)
 {
-    CUresult result;
     cl_int error = tsl_cuda_enter(m);
 
     if (error)
         return error;
-    result = create_pool(m);
-    if (!result)
-        result = tsl_cu.cuStreamCreate(&m->memory_stream, CU_STREAM_NON_BLOCKING);
-    if (!result)
-        result = tsl_cu.cuStreamCreate(&m->clock_stream, CU_STREAM_NON_BLOCKING);
-    if (result)
+    error = say_why(m, "cuMemPoolCreate", create_pool(m));
+    if (!error)
+        error = say_why(m, "cuStreamCreate", tsl_cu.cuStreamCreate(&m->memory_stream, CU_STREAM_NON_BLOCKING));
+    if (!error)
+        error = say_why(m, "cuStreamCreate", tsl_cu.cuStreamCreate(&m->clock_stream, CU_STREAM_NON_BLOCKING));
+    if (error)
         destroy_things(m);
     tsl_cuda_leave(m);
-    return tsl_cuda_error(m, result);
+    return error;
 }
 
 cl_int tsl_cuda_open(const struct tsl_path *path, struct tsl_member **member)
@@ -413,7 +421,7 @@ cl_int tsl_cuda_open(const struct tsl_path *path, struct tsl_member **member)
     fill_caps(m->gpu, &m->base.caps);
     result = tsl_cu.cuDevicePrimaryCtxRetain(&m->context, m->gpu->device);
     if (result) {
-        error = tsl_cuda_error(m, result);
+        error = say_why(m, "cuDevicePrimaryCtxRetain", result);
         free(m);
         return error;
     }

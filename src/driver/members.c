@@ -34,6 +34,7 @@ static struct {
     struct tsl_member *members[TSL_MAX_MEMBERS];
     unsigned n_members;
     bool opened;
+    char *why; /* what the driver said of the path that it couldn't open; NULL: nothing */
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The process that probed or began to. Another process that finds it set is a fork()ed child: vendors' threads are not
@@ -266,9 +267,23 @@ const struct tsl_found_list *tsl_members_probe(void)
     return &registry.list;
 }
 
+void tsl_members_why(const char *format, ...)
+{
+    va_list args;
+
+    if (!inside)
+        return;
+    free(registry.why);
+    va_start(args, format);
+    if (vasprintf(&registry.why, format, args) < 0)
+        registry.why = NULL;
+    va_end(args);
+}
+
 static void open_row_locked(struct tsl_found *row)
 {
     cl_int error = row->path.driver->open(&row->path, &row->member);
+    const char *why = registry.why ? registry.why : "";
 
     if (!error) {
         row->member->caps.gates = row->member->caps.gates && tsl_settings()->gates != TSL_GATES_OFF;
@@ -279,10 +294,12 @@ static void open_row_locked(struct tsl_found *row)
     }
     row->member = NULL;
     row->used = false;
-    if (asprintf(&row->why_not, "it could not be opened (error %d)", error) < 0)
+    if (asprintf(&row->why_not, "it could not be opened (error %d%s%s)", error, *why ? ": " : "", why) < 0)
         row->why_not = NULL;
-    tsl_log(TSL_ROOM_DRIVER, TSL_LOG_ERROR, "%s %s could not be opened (error %d) and is left out", row->path.id,
-            row->path.device_name, error);
+    tsl_log(TSL_ROOM_DRIVER, TSL_LOG_ERROR, "%s %s could not be opened (error %d%s%s) and is left out", row->path.id,
+            row->path.device_name, error, *why ? ": " : "", why);
+    free(registry.why);
+    registry.why = NULL;
 }
 
 static void open_locked(void)

@@ -43,7 +43,10 @@ struct tsl_member *const *tsl_members_open(unsigned *n);
 /* For drivers, inside probe(): adds a sentence to the list's problems. Elsewhere it only logs. */
 void tsl_members_problem(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same for a platform or library without a device; what it is called, and why. */
+/* For drivers, inside open(), where it fails: why, for the sentence that tells so. */
+void tsl_members_why(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* As a problem, for a platform or library without a device; what it is called, and why. */
 void tsl_members_empty(const char *name, const char *why);
 
 /* Registers a driver before the first probe (tests register the fake one). */

@@ -2,7 +2,42 @@
 /* variant: standin TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none STANDIN_DEVICES=2 */
 #include "cuda_env.h"
 
+#include <stdio.h>
+
 #define INVALID_HANDLE 400
+
+/* Of a member that can't be opened one reads what CUDA said, and the other serves. First: all is opened again. */
+static void a_member_that_cannot_be_opened_says_why(void **state)
+{
+    static const struct {
+        const char *call;
+        unsigned n, error;
+    } refusals[] = {{"cuDevicePrimaryCtxRetain", 1, CUDA_ERROR_OUT_OF_MEMORY},
+                    {"cuMemPoolCreate", 1, CUDA_ERROR_OUT_OF_MEMORY},
+                    {"cuStreamCreate", 1, CUDA_ERROR_OUT_OF_MEMORY},
+                    {"cuStreamCreate", 2, CUDA_ERROR_LAUNCH_FAILED}}; /* of a context that is dead */
+    unsigned alive;
+
+    close_members(state);
+    alive = standin.alive();
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+        const struct tsl_found *first = &tsl_members_probe()->rows[0];
+        char number[16];
+
+        standin.refuse(refusals[i].call, refusals[i].n, refusals[i].error);
+        members = tsl_members_open(&n_members);
+        assert_int_equal(n_members, 1);
+        assert_string_equal(members[0]->path->id, "cuda:1");
+        snprintf(number, sizeof(number), "error %u", refusals[i].error);
+        assert_false(first->used);
+        assert_non_null(strstr(first->why_not, refusals[i].call));
+        assert_non_null(strstr(first->why_not, number));
+        tsl_members_reset();
+        assert_int_equal(standin.alive(), alive);
+    }
+    assert_int_equal(standin.violations(), 0);
+    assert_int_equal(open_members(state), CL_SUCCESS);
+}
 
 static void refusals_are_errors_and_leave_nothing_behind(void **state)
 {
@@ -188,6 +223,7 @@ static int close_lost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_member_that_cannot_be_opened_says_why),
         cmocka_unit_test(refusals_are_errors_and_leave_nothing_behind),
         cmocka_unit_test(memory_runs_out_with_the_right_error),
         cmocka_unit_test(a_piped_transfer_fails_as_a_whole),
