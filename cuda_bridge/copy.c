@@ -309,6 +309,15 @@ static bool touches_host(const struct tsl_copy *copy)
     return !copy->dst.mem || !copy->src.mem;
 }
 
+/* Where no pinned memory is to be had: as CUDA does it with other memory, and waited for, which is slow. */
+static cl_int copy_plainly(struct tsl_cuda_lane *lane, const struct tsl_copy *copy)
+{
+    CUresult result = tsl_cuda_copy_box(&copy->dst, &copy->src, copy->region, lane->stream);
+    CUresult ended = tsl_cu.cuStreamSynchronize(lane->stream);
+
+    return tsl_cuda_error(tsl_cuda_member(lane->base.member), result ? result : ended);
+}
+
 cl_int tsl_cuda_run_copy(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
 {
     const struct tsl_copy *copy = &work->copy;
@@ -320,7 +329,9 @@ cl_int tsl_cuda_run_copy(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
         error = copy_pinned(lane, copy);
     if (error == CL_OUT_OF_HOST_MEMORY && touches_host(copy) && bytes_of(copy->region) <= TSL_CUDA_PIECE_MAX)
         error = copy_small(lane, copy);
-    return error == CL_OUT_OF_HOST_MEMORY ? tsl_cuda_pipe(lane, copy) : error;
+    if (error == CL_OUT_OF_HOST_MEMORY)
+        error = tsl_cuda_pipe(lane, copy);
+    return error == CL_OUT_OF_HOST_MEMORY && touches_host(copy) ? copy_plainly(lane, copy) : error;
 }
 
 static bool is_reachable(const struct tsl_place *place)

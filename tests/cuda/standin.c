@@ -134,7 +134,7 @@ static LIST_HEAD(, thing) things = LIST_HEAD_INITIALIZER(things);
 static TAILQ_HEAD(, CUstream_st) streams = TAILQ_HEAD_INITIALIZER(streams);
 static size_t used[MAX_DEVICES];
 static unsigned n_violations, n_alive;
-static bool stopped;
+static bool stopped, may_be_pageable;
 static unsigned long seed = 1;
 
 static _Thread_local CUcontext stack[16];
@@ -560,6 +560,7 @@ EXPORT standin_calls_fn standin_calls;
 EXPORT standin_fail_fn standin_fail;
 EXPORT standin_stop_fn standin_stop;
 EXPORT standin_alive_fn standin_alive;
+EXPORT standin_pageable_fn standin_pageable;
 
 unsigned standin_violations(void)
 {
@@ -605,6 +606,13 @@ unsigned standin_alive(void)
     n = n_alive;
     pthread_mutex_unlock(&lock);
     return n;
+}
+
+void standin_pageable(bool may)
+{
+    pthread_mutex_lock(&lock);
+    may_be_pageable = may;
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- CUDA: devices and contexts -----------------------------------------------------------------------------------
@@ -1206,11 +1214,16 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
 /* ---- CUDA: copies and sets ----------------------------------------------------------------------------------------
  */
 
+static bool is_known(const char *at)
+{
+    return find_pinned(at, 1) || find_range(MEMORY, at, 1);
+}
+
 static void check_side(CUcontext context, const char *begin, size_t size, bool host, const char *function)
 {
     const struct range *range = host ? find_pinned(begin, size) : find_range(MEMORY, begin, size);
 
-    if (host && !range)
+    if (host && !range && !may_be_pageable)
         violation("%s names host memory that isn't pinned", function);
     if (!host && !range)
         violation("%s names device memory that isn't there", function);
@@ -1218,12 +1231,25 @@ static void check_side(CUcontext context, const char *begin, size_t size, bool h
         violation("%s names memory of another device, which isn't let in", function);
 }
 
+/* Copies from and to memory that isn't pinned are waited for, as CUDA may. */
+static CUresult push_copy(CUstream stream, const CUDA_MEMCPY3D *copy, const char *function)
+{
+    bool waits = may_be_pageable && (!is_known(copy->dstHost) || !is_known(copy->srcHost));
+    struct op *op = new_op(COPY);
+    CUresult result;
+
+    op->copy = *copy;
+    result = push(stream, op, function);
+    while (waits && !result && !STAILQ_EMPTY(&stream->ops))
+        pthread_cond_wait(&changed, &lock);
+    return result;
+}
+
 static CUresult push_linear(char *dst, const char *src, size_t size, CUstream stream, const char *function)
 {
-    struct op *op = new_op(COPY);
-
-    op->copy = (CUDA_MEMCPY3D){.dstHost = dst, .srcHost = src, .WidthInBytes = size, .Height = 1, .Depth = 1};
-    return push(stream, op, function);
+    return push_copy(stream,
+                     &(CUDA_MEMCPY3D){.dstHost = dst, .srcHost = src, .WidthInBytes = size, .Height = 1, .Depth = 1},
+                     function);
 }
 
 EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t bytes, CUstream stream);
@@ -1277,7 +1303,6 @@ EXPORT CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *copy, CUstream stream);
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *copy, CUstream stream)
 {
     CUDA_MEMCPY3D c = *copy;
-    struct op *op;
 
     ENTER_CONTEXT
     if (c.srcMemoryType == CU_MEMORYTYPE_UNIFIED)
@@ -1291,9 +1316,7 @@ CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *copy, CUstream stream)
                __func__);
     check_side(context, c.srcHost, extent(c.srcPitch, c.srcHeight, &c), c.srcMemoryType == CU_MEMORYTYPE_HOST,
                __func__);
-    op = new_op(COPY);
-    op->copy = c;
-    LEAVE(push(stream, op, __func__));
+    LEAVE(push_copy(stream, &c, __func__));
 }
 
 static CUresult push_set(CUdeviceptr dst, size_t pitch, uint32_t value, size_t width, size_t n, size_t height,

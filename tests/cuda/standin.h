@@ -18,5 +18,7 @@ typedef void standin_fail_fn(const char *name, unsigned n, unsigned result);
 typedef void standin_stop_fn(bool stop);
 /* Things that are alive: allocations, pinned blocks, streams, events, modules. */
 typedef unsigned standin_alive_fn(void);
+/* While true asynchronous copies may name memory that isn't pinned; else that breaks a rule, of the bridge's own. */
+typedef void standin_pageable_fn(bool may);
 
 #endif

@@ -15,6 +15,7 @@ static struct {
     standin_fail_fn *refuse;
     standin_stop_fn *stop;
     standin_alive_fn *alive;
+    standin_pageable_fn *pageable;
 } standin;
 
 static inline bool is_standin(void)
@@ -34,6 +35,7 @@ static inline void find_standin(void)
     *(void **)&standin.refuse = dlsym(library, "standin_fail");
     *(void **)&standin.stop = dlsym(library, "standin_stop");
     *(void **)&standin.alive = dlsym(library, "standin_alive");
+    *(void **)&standin.pageable = dlsym(library, "standin_pageable");
 }
 
 /* After the members are closed. */
