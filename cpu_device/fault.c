@@ -1,7 +1,7 @@
 /*
  * Faults in kernels: a null pointer, say. The handler acts only if the thread is inside generated code
- * of ours (the address says so); it leaves the kernel by a jump back to who called it, and the launch fails. All else
- * goes to whoever handled the signal before us.
+ * of ours (the address says so), or in what that calls of the C library to fill and copy memory; it leaves the kernel
+ * by a jump back to who called it, and the launch fails. All else goes to whoever handled the signal before us.
  */
 #include "core/log.h"
 #include "cpu_device/internal.h"
@@ -39,6 +39,40 @@ static uintptr_t program_counter(const void *context)
     (void)c;
     return 0;
 #endif
+}
+
+/* Where a function without a frame of its own returns to, as memset and memcpy are. */
+__attribute__((no_sanitize_address)) static uintptr_t return_address(const void *context)
+{
+    const ucontext_t *c = context;
+
+#if defined(__x86_64__)
+    return *(const uintptr_t *)c->uc_mcontext.gregs[REG_RSP]; /* NOLINT: the top of the stack */
+#elif defined(__aarch64__)
+    return (uintptr_t)c->uc_mcontext.regs[30];
+#else
+    (void)c;
+    return 0;
+#endif
+}
+
+static bool is_code_of(const struct running *r, uintptr_t address)
+{
+    return address >= r->begin && address < r->end;
+}
+
+/* A loop that fills memory may have become a call of memset. Where the stack can't be read either, that is a fault
+ * outside. */
+static bool is_in_kernel(struct running *r, const void *context)
+{
+    bool called;
+
+    if (!r || is_code_of(r, program_counter(context)))
+        return r;
+    running = NULL;
+    called = is_code_of(r, return_address(context));
+    running = r;
+    return called;
 }
 
 /* What was to be done by default: the instruction is tried again, and ends the program as it would have without us; a
@@ -85,9 +119,8 @@ static void pass_on(size_t i, int signal, siginfo_t *info, void *context)
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
     struct running *r = running;
-    uintptr_t at = program_counter(context);
 
-    if (r && at >= r->begin && at < r->end) {
+    if (is_in_kernel(r, context)) {
         r->signal = signal;
         r->address = info->si_addr;
         running = NULL;
