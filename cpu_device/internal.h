@@ -21,6 +21,7 @@
 #include "cpu_device/cpu.h"
 #include "graph/pool.h"
 
+#include <fenv.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/queue.h>
@@ -87,6 +88,19 @@ struct cpu_member {
 
 #define CPU_NOWHERE (-1)
 
+/* floats.c: a thread's way of computing floats: how it rounds, what traps, what becomes of subnormal numbers. */
+struct cpu_floats {
+#if defined(__x86_64__)
+    unsigned control; /* MXCSR: kernels use nothing older */
+#else
+    fenv_t control;
+#endif
+};
+
+/* The calling thread's becomes the kernels'; what it was before. */
+struct cpu_floats cpu_floats_plain(void);
+void cpu_floats_back(const struct cpu_floats *before);
+
 /* A thread that does pieces of work, and its memory. */
 struct cpu_worker {
     struct cpu_member *member;
@@ -95,6 +109,7 @@ struct cpu_worker {
     int at;                          /* the thread of the team whose processor it is on; CPU_NOWHERE */
     uint64_t looked;                 /* when it looked last whether somebody should be woken */
     bool list_first;                 /* where it looked first for work, by turns */
+    struct cpu_floats floats;        /* a helper's own, for when it has helped */
     struct cpu_worker *next;
 };
 

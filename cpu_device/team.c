@@ -293,6 +293,7 @@ static struct cpu_thread *begin(struct cpu_member *member)
     struct cpu_thread *thread;
     cpu_set_t processor;
 
+    cpu_floats_plain(); /* for good: it has the way of who made it */
     pthread_mutex_lock(&member->lock);
     thread = &member->threads[member->n_begun];
     thread->self = pthread_self();

@@ -2,7 +2,6 @@
 #include "core/clock.h"
 #include "cpu_device/internal.h"
 
-#include <fenv.h>
 #include <stdlib.h>
 
 static cl_int run_piece(struct cpu_worker *worker, struct cpu_task *task, uint64_t piece)
@@ -176,13 +175,18 @@ struct cpu_worker *cpu_helper(struct cpu_member *member, struct cpu_lane *lane)
         count_helper_locked(worker, lane, at, 1);
     }
     pthread_mutex_unlock(&member->lock);
-    return worker ? worker : new_helper(member, lane, at);
+    if (!worker)
+        worker = new_helper(member, lane, at);
+    if (worker)
+        worker->floats = cpu_floats_plain();
+    return worker;
 }
 
 void cpu_helper_back(struct cpu_worker *worker, struct cpu_lane *lane)
 {
     struct cpu_member *member = worker->member;
 
+    cpu_floats_back(&worker->floats);
     pthread_mutex_lock(&member->lock);
     count_helper_locked(worker, lane, worker->at, -1);
     worker->next = member->helpers;

@@ -1,0 +1,36 @@
+/* How floats are computed: each thread of an application may have a way of its own, kernels have one. */
+#include "cpu_device/internal.h"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+
+/* Rounded to nearest, no traps, subnormal numbers kept, nothing raised yet: as threads begin. */
+#define PLAIN 0x1f80u
+
+struct cpu_floats cpu_floats_plain(void)
+{
+    struct cpu_floats before = {_mm_getcsr()};
+
+    _mm_setcsr(PLAIN);
+    return before;
+}
+
+void cpu_floats_back(const struct cpu_floats *before)
+{
+    _mm_setcsr(before->control);
+}
+#else
+struct cpu_floats cpu_floats_plain(void)
+{
+    struct cpu_floats before;
+
+    fegetenv(&before.control);
+    fesetenv(FE_DFL_ENV);
+    return before;
+}
+
+void cpu_floats_back(const struct cpu_floats *before)
+{
+    fesetenv(&before->control);
+}
+#endif
