@@ -264,10 +264,11 @@ static ssize_t receive(int socket, void *buffer, size_t size)
     }
 }
 
-/* One step of reading, for all who wait. While `reading` is set nobody else ends the process or its socket. */
+/* One step of reading, for all who wait. While `reading` is set nobody else ends the process or its socket, nor uses
+ * the buffer: the caller's stack may be small. */
 static void read_some(void) TSL_REQUIRES(lock)
 {
-    char buffer[1 << 16];
+    static char buffer[1 << 16];
     int socket = client.socket;
     ssize_t n;
 

@@ -38,10 +38,10 @@ struct kc_emit {
     LLVMValueRef work_dim;                                                     /* i32 */
     LLVMValueRef *arguments;                                                   /* by parameter of the kernel */
     LLVMValueRef local, scratch;                                               /* pointers */
-    LLVMValueRef items;                                   /* i64: of a full group, rounded up as scratch counts them */
-    struct kc_map local_variables;                        /* global variable in local memory → its place, a pointer */
-    struct kc_home *homes;                                /* by slot */
-    uint64_t local_size, scratch_size, scratch_item_size; /* bytes */
+    LLVMValueRef items;            /* i64: of a full group, rounded up as scratch counts them */
+    struct kc_map local_variables; /* global variable in local memory → its place, a pointer */
+    struct kc_home *homes;         /* by slot */
+    uint64_t local_size, scratch_size, scratch_item_size, stack_size; /* bytes */
     bool returns;             /* some work-items may return where others go on to a barrier */
     uint64_t returned_offset; /* in scratch, a byte for each item: it has */
 

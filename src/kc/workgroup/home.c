@@ -1,8 +1,10 @@
 #include "compile/work_group.h"
 #include "kc/workgroup/emit.h"
 
-/* Private variables up to this many bytes for all lanes live on the thread's stack, larger ones in scratch. */
-#define MAX_ON_STACK 16384
+/* So many bytes of private variables, for all lanes, live on the thread's stack, others in scratch: threads of the
+ * application help, and theirs may be small. */
+#define MAX_ON_STACK 16384 /* of one */
+#define ALL_ON_STACK 32768
 
 static uint64_t round_up(uint64_t value, uint64_t to)
 {
@@ -84,12 +86,14 @@ static bool lives_across(const struct kc_emit *emit, unsigned slot)
 static void find_array_home(struct kc_emit *emit, unsigned slot)
 {
     const struct kc_slot *s = &emit->slots->slots[slot];
+    uint64_t size = s->size * emit->lanes;
 
     if (lives_across(emit, slot))
         to_scratch(emit, slot);
-    else if (s->size * emit->lanes > MAX_ON_STACK)
+    else if (size > MAX_ON_STACK || size > ALL_ON_STACK - emit->stack_size)
         to_fixed_scratch(emit, slot);
     else {
+        emit->stack_size += size;
         emit->homes[slot].lanes = kc_variable(emit, emit->wg->i8, s->size * emit->lanes, "private");
         LLVMSetAlignment(emit->homes[slot].lanes, s->align < 64 ? 64 : (unsigned)s->align);
     }
