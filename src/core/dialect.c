@@ -295,6 +295,25 @@ static void put_device(struct prelude *prelude, const struct asked *device, cons
         put_undef(prelude, "__IMAGE_SUPPORT__");
 }
 
+/* Editors put it before a text; compilers pass it there, and nowhere else. */
+static const char byte_order_mark[] = "\xef\xbb\xbf";
+
+#define MARK_SIZE (sizeof(byte_order_mark) - 1)
+
+/* Line 1 is the source's first. */
+static void put_source(struct prelude *prelude, const char *source, size_t size)
+{
+    size_t mark = 0;
+
+    if (prelude->text.size) {
+        put(prelude, "#line 1\n");
+        if (size >= MARK_SIZE && memcmp(source, byte_order_mark, MARK_SIZE) == 0)
+            mark = MARK_SIZE;
+    }
+    tsl_write_raw(&prelude->text, source + mark, size - mark);
+    tsl_write_u8(&prelude->text, 0);
+}
+
 char *tsl_dialect_source(struct tsl_device *device, const struct tsl_path *path,
                          const struct tsl_build_options *options, const struct tsl_dialect *dialect, const char *source,
                          size_t *size)
@@ -308,10 +327,7 @@ char *tsl_dialect_source(struct tsl_device *device, const struct tsl_path *path,
         put_device(&prelude, &virtual, &member);
         if (dialect->translated)
             put_version(&prelude, options->std, promised);
-        if (prelude.text.size)
-            put(&prelude, "#line 1\n");
-        tsl_write_raw(&prelude.text, source, *size);
-        tsl_write_u8(&prelude.text, 0);
+        put_source(&prelude, source, *size);
     }
     free(macros);
     free(promised);

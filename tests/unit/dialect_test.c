@@ -148,6 +148,21 @@ static void what_is_not_promised_is_taken_away(void **state)
     free(text);
 }
 
+/* Which many an editor writes, and compilers take at the beginning of a file alone. */
+static void a_byte_order_mark_is_not_amid_the_text(void **state)
+{
+    char *text;
+
+    (void)state;
+    member_is("OpenCL 3.0 x", "OpenCL C 1.2 x", CL_MAKE_VERSION(3, 0, 0), "cl_khr_fp64");
+    text = source_of("", "\xef\xbb\xbfkernel void f() {}\n");
+    assert_non_null(strstr(text, "#line 1\nkernel void f() {}\n"));
+    free(text);
+    text = source_of("", "kernel \xef\xbb\xbf"); /* elsewhere it is the compiler's matter */
+    assert_non_null(strstr(text, "#line 1\nkernel \xef\xbb\xbf"));
+    free(text);
+}
+
 static void what_the_application_names_is_left_alone(void **state)
 {
     char *text;
@@ -200,6 +215,7 @@ int main(void)
         cmocka_unit_test(an_older_member_gets_its_newest),
         cmocka_unit_test(without_a_version_it_is_opencl_c_1),
         cmocka_unit_test(what_is_not_promised_is_taken_away),
+        cmocka_unit_test(a_byte_order_mark_is_not_amid_the_text),
         cmocka_unit_test(what_the_application_names_is_left_alone),
         cmocka_unit_test(names_that_are_none_stay_out),
         cmocka_unit_test(a_translated_member_says_the_version_asked_for),
