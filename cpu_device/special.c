@@ -230,8 +230,9 @@ struct cpu_special *cpu_special_of(struct cpu_specials *all, const struct tsl_wg
 {
     struct watched *watched;
     struct cpu_special *s;
+    bool single = general->only_local[0] && !(general->flags & TSL_WG_REMAINDERS);
 
-    if (!all || general->flags & TSL_WG_FLAT || general->only_local[0])
+    if (!all || general->flags & TSL_WG_FLAT || single)
         return NULL;
     for (unsigned d = 0; d < 3; d++)
         if (launch->global_size[d] % launch->local_size[d])

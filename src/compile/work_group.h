@@ -97,8 +97,8 @@ struct tsl_wg_kernel {
     uint64_t local_size;        /* of static local memory, a multiple of TSL_WG_ALIGN */
     uint64_t scratch_size;      /* see struct tsl_wg_thread */
     uint64_t scratch_item_size; /* likewise, for each work-item of a group */
-    uint64_t only_local[3];     /* run takes launches of this local size alone (specialised, or required by the source);
-                                   0 0 0: any */
+    uint64_t only_local[3];     /* run takes launches of this local size alone (specialised, or required by the source;
+                                   with TSL_WG_REMAINDERS last groups may be smaller); 0 0 0: any */
 };
 
 struct tsl_wg_module {

@@ -226,8 +226,10 @@ static bool make_entry(const struct kc_cpu_request *request, struct tsl_wire_ker
         entry->only_local[d] = required[0] ? required[d] : request->build->local_size[d];
     input.kernel = entry->kernel;
     input.args = entry->args;
-    memcpy(input.local_size, entry->only_local, sizeof(input.local_size));
-    entry->remainders = !is_uniform(entry->kernel) && !entry->only_local[0];
+    /* Smaller last groups are allowed beside a required size, too: then it isn't every group's. */
+    entry->remainders = !is_uniform(entry->kernel) && !request->build->local_size[0];
+    if (!entry->remainders)
+        memcpy(input.local_size, entry->only_local, sizeof(input.local_size));
     input.remainders = entry->remainders;
     if (!kc_wg_build(&input, &entry->output, &why)) {
         fprintf(log, "error: kernel %s: %s\n", facts->facts.name, why);

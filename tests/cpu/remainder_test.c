@@ -1,0 +1,98 @@
+/* Launches that their work-groups don't divide: the built-in CPU has smaller last groups, where the program allows it.
+ */
+/* variant: alone TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE={build}/cache/tesela */
+#include "cpu_rig.h"
+#include "test.h"
+
+#define X 17
+#define Y 11
+#define Z 7
+#define N (X * Y * Z)
+
+/* What each work-item sees of itself and, past a barrier, how many its group has. */
+#define BODY                                                                                               \
+    "(global uint *x) { local uint n; uint l = get_local_id(0) + get_local_id(1) + get_local_id(2);\n"     \
+    "    size_t i = get_global_id(0) + get_global_size(0) * (get_global_id(1) - 100\n"                     \
+    "               + get_global_size(1) * get_global_id(2));\n"                                           \
+    "    if (l == 0) n = 0; barrier(CLK_LOCAL_MEM_FENCE); atomic_inc(&n); barrier(CLK_LOCAL_MEM_FENCE);\n" \
+    "    x[i] = n + 100 * (get_local_size(0) * get_local_size(1) * get_local_size(2))\n"                   \
+    "         + 10000 * (get_num_groups(0) * get_num_groups(1) * get_num_groups(2))\n"                     \
+    "         + 10000000 * get_group_id(0); }\n"
+
+static const char source[] =
+    "kernel void any" BODY "kernel __attribute__((reqd_work_group_size(5, 4, 3))) void required" BODY;
+
+static const size_t global[3] = {X, Y, Z}, local[3] = {5, 4, 3}, offset[3] = {0, 100, 0};
+
+static cl_int enqueue(struct cpu_rig *rig, cl_program program, const char *name, cl_mem buffer)
+{
+    cl_int error;
+    cl_kernel kernel = clCreateKernel(program, name, &error);
+
+    assert_int_equal(error, CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer), CL_SUCCESS);
+    error = clEnqueueNDRangeKernel(rig->queue, kernel, 3, offset, global, local, 0, NULL, NULL);
+    clReleaseKernel(kernel);
+    return error;
+}
+
+/* Of the group that work-item `at` is in. */
+static unsigned size_of(unsigned d, unsigned at)
+{
+    unsigned begin = at / (unsigned)local[d] * (unsigned)local[d];
+
+    return global[d] - begin < local[d] ? (unsigned)(global[d] - begin) : (unsigned)local[d];
+}
+
+static void check(struct cpu_rig *rig, cl_program program, const char *name)
+{
+    static unsigned x[N];
+    cl_mem buffer = cpu_rig_buffer(rig, sizeof(x), x);
+
+    assert_int_equal(enqueue(rig, program, name, buffer), CL_SUCCESS);
+    cpu_rig_read(rig, buffer, sizeof(x), x);
+    for (unsigned i = 0; i < N; i++) {
+        unsigned size = size_of(0, i % X) * size_of(1, i / X % Y) * size_of(2, i / X / Y);
+
+        assert_int_equal(x[i], size * 101 + 10000 * (4 * 3 * 3) + 10000000 * (i % X / 5));
+    }
+    clReleaseMemObject(buffer);
+}
+
+static void last_groups_are_smaller(void **state)
+{
+    struct cpu_rig *rig = *state;
+    cl_program program = cpu_rig_program(rig, source, "-cl-std=CL3.0");
+    cl_bool supported = CL_FALSE;
+
+    assert_int_equal(
+        clGetDeviceInfo(rig->device, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, sizeof(supported), &supported, NULL),
+        CL_SUCCESS);
+    assert_int_equal(supported, CL_TRUE);
+    check(rig, program, "any");
+    check(rig, program, "required");
+    clReleaseProgram(program);
+}
+
+/* As OpenCL C 1.2 has it, and who asks for it. */
+static void others_have_none(void **state)
+{
+    static const char *const options[] = {"", "-cl-std=CL1.2", "-cl-std=CL3.0 -cl-uniform-work-group-size"};
+    cl_mem buffer = cpu_rig_buffer(*state, N * sizeof(cl_uint), NULL);
+
+    for (unsigned i = 0; i < 3; i++) {
+        cl_program program = cpu_rig_program(*state, source, options[i]);
+
+        assert_int_equal(enqueue(*state, program, "any", buffer), CL_INVALID_WORK_GROUP_SIZE);
+        assert_int_equal(enqueue(*state, program, "required", buffer), CL_INVALID_WORK_GROUP_SIZE);
+        clReleaseProgram(program);
+    }
+    clReleaseMemObject(buffer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(last_groups_are_smaller), cmocka_unit_test(others_have_none)};
+
+    return cmocka_run_group_tests(tests, cpu_rig_setup, cpu_rig_teardown);
+}
