@@ -340,6 +340,9 @@ static inline struct tsl_cuda_kernel *tsl_cuda_kernel(struct tsl_dkernel *kernel
  * Every call of CUDA stands between the two. CL_OUT_OF_RESOURCES: the member is lost; nothing to leave. */
 cl_int tsl_cuda_enter(struct tsl_cuda_member *member);
 void tsl_cuda_leave(struct tsl_cuda_member *member);
+/* As enter, to give back what is there: also if the member is lost, where CUDA answers with errors. False: nothing to
+ * leave. */
+bool tsl_cuda_enter_anyway(struct tsl_cuda_member *member);
 
 /* CUDA's result as OpenCL's error. One after which the context is dead marks the member as lost, and is logged. */
 cl_int tsl_cuda_error(struct tsl_cuda_member *member, CUresult result);

@@ -26,6 +26,11 @@ cl_int tsl_cuda_enter(struct tsl_cuda_member *member)
     return tsl_cuda_error(member, tsl_cu.cuCtxPushCurrent_v2(member->context));
 }
 
+bool tsl_cuda_enter_anyway(struct tsl_cuda_member *member)
+{
+    return tsl_cu.cuCtxPushCurrent_v2(member->context) == CUDA_SUCCESS;
+}
+
 void tsl_cuda_leave(struct tsl_cuda_member *member)
 {
     CUcontext context;
@@ -444,10 +449,10 @@ no_things:
 void tsl_cuda_close(struct tsl_member *member)
 {
     struct tsl_cuda_member *m = tsl_cuda_member(member);
+    bool entered;
 
     tsl_cuda_bridge_stop(m);
-    /* Also if the member is lost: then CUDA answers with errors, and our own memory is freed all the same. */
-    tsl_cu.cuCtxPushCurrent_v2(m->context);
+    entered = tsl_cuda_enter_anyway(m); /* Our own memory is freed in any case. */
     tsl_cuda_pipeline_destroy(m->pipeline);
     tsl_cuda_peers_leave(m);
     tsl_cuda_dues_run(m, UINT64_MAX);
@@ -458,7 +463,8 @@ void tsl_cuda_close(struct tsl_member *member)
     tsl_cuda_pieces_finish(m);
     destroy_events(m);
     destroy_things(m);
-    tsl_cuda_leave(m);
+    if (entered)
+        tsl_cuda_leave(m);
     tsl_cu.cuDevicePrimaryCtxRelease_v2(m->gpu->device);
     finish_locks(m);
     free(m);

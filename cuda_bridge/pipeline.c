@@ -180,17 +180,17 @@ static CUresult make_far(struct worker *w)
 /* Nothing of it is on its way any more. */
 static void drop_far(struct worker *w)
 {
-    if (!w->far.member)
-        return;
-    tsl_cu.cuCtxPushCurrent_v2(w->far.member->context);
+    bool entered = w->far.member && tsl_cuda_enter_anyway(w->far.member);
+
     for (int i = 0; i < 2; i++) {
-        if (w->slots[i].far_event)
+        if (entered && w->slots[i].far_event)
             tsl_cu.cuEventDestroy_v2(w->slots[i].far_event);
         w->slots[i].far_event = NULL;
     }
-    if (w->far.stream)
+    if (entered && w->far.stream)
         tsl_cu.cuStreamDestroy_v2(w->far.stream);
-    tsl_cu.cuCtxPopCurrent_v2(&(CUcontext){NULL});
+    if (entered)
+        tsl_cuda_leave(w->far.member);
     w->far = (struct far){.member = NULL};
 }
 
@@ -204,10 +204,14 @@ static CUresult have_far(struct worker *w, struct tsl_cuda_member *member)
     if (w->far.member)
         tsl_cu.cuStreamSynchronize(w->far.stream);
     drop_far(w);
+    result = tsl_cu.cuCtxPushCurrent_v2(member->context);
+    if (result)
+        return result;
     w->far.member = member;
-    tsl_cu.cuCtxPushCurrent_v2(member->context);
     result = make_far(w);
-    tsl_cu.cuCtxPopCurrent_v2(&(CUcontext){NULL});
+    tsl_cuda_leave(member);
+    if (result)
+        drop_far(w);
     return result;
 }
 
@@ -226,7 +230,7 @@ static CUresult leg(struct worker *w, const struct tsl_copy *part, struct tsl_cu
         result = tsl_cuda_copy_box(&part->dst, &part->src, part->region, stream);
     if (!result)
         result = tsl_cu.cuEventRecord(event, stream);
-    tsl_cu.cuCtxPopCurrent_v2(&(CUcontext){NULL});
+    tsl_cuda_leave(member);
     return result;
 }
 
@@ -288,6 +292,14 @@ static void count_down(struct tsl_cuda_pipeline *p, struct job *job, size_t size
         finish_job(p, job);
 }
 
+/* Before its job may end, and anybody close the other member. */
+static void free_slot(struct worker *w, struct slot *slot)
+{
+    slot->job = NULL;
+    if (!w->slots[0].job && !w->slots[1].job)
+        drop_far(w);
+}
+
 static void end_chunk(struct worker *w, struct slot *slot)
 {
     const struct tsl_copy *part = &slot->part;
@@ -297,9 +309,7 @@ static void end_chunk(struct worker *w, struct slot *slot)
 
     if (!result && part->src.mem && !part->dst.mem)
         tsl_cuda_unpack(&part->dst, slot->host, part->region);
-    slot->job = NULL;
-    if (!w->slots[0].job && !w->slots[1].job) /* Before anybody may close the other member. */
-        drop_far(w);
+    free_slot(w, slot);
     count_down(w->pipeline, job, bytes_of(part), result);
 }
 
@@ -408,7 +418,7 @@ static void work_on(struct worker *w, struct job *job, const struct tsl_copy *pa
         tsl_cu.cuStreamSynchronize(w->stream);
         if (w->far.stream)
             tsl_cu.cuStreamSynchronize(w->far.stream);
-        slot->job = NULL;
+        free_slot(w, slot);
         count_down(w->pipeline, job, bytes_of(part), result);
         return;
     }

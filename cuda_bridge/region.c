@@ -153,21 +153,24 @@ void tsl_cuda_region_used(struct tsl_cuda_region *region, struct tsl_cuda_lane *
 static void end_locked(struct tsl_cuda_region *region)
 {
     struct use *use;
+    bool entered;
 
     region->leaving = true;
     while (region->n_users)
         pthread_cond_wait(&changed, &lock);
     n_pinning++;
     pthread_mutex_unlock(&lock);
-    /* Also if the member is lost: then CUDA answers with errors. */
-    tsl_cu.cuCtxPushCurrent_v2(region->member->context);
+    entered = tsl_cuda_enter_anyway(region->member);
     while ((use = STAILQ_FIRST(&region->uses))) {
         STAILQ_REMOVE_HEAD(&region->uses, next);
-        tsl_cu.cuEventSynchronize(use->event);
+        if (entered)
+            tsl_cu.cuEventSynchronize(use->event);
         drop(use);
     }
-    tsl_cu.cuMemHostUnregister((void *)region->begin);
-    tsl_cuda_leave(region->member);
+    if (entered) {
+        tsl_cu.cuMemHostUnregister((void *)region->begin);
+        tsl_cuda_leave(region->member);
+    }
     pthread_mutex_lock(&lock);
     n_pinning--;
     LIST_REMOVE(region, link);

@@ -104,6 +104,54 @@ static void members_copy_both_ways_at_once(void **state)
     free(out);
 }
 
+/* Of a copy by way of the host CUDA refuses something on the way: it fails, and the next one is done. */
+static void a_copy_to_another_member_that_fails_spoils_nothing(void **state)
+{
+    static const struct {
+        const char *call;
+        unsigned n;
+    } refusals[] = {{"cuCtxPushCurrent_v2", 2},  {"cuCtxPushCurrent_v2", 3},  {"cuStreamCreate", 1},
+                    {"cuEventCreate", 1},        {"cuEventCreate", 2},        {"cuMemcpyDtoHAsync_v2", 1},
+                    {"cuMemcpyHtoDAsync_v2", 1}, {"cuMemcpyHtoDAsync_v2", 2}, {"cuStreamWaitEvent", 1}};
+    const size_t size = (size_t)9 << 20;
+    unsigned char *in = malloc(size), *out = malloc(size);
+    struct tsl_mem *mine = new_mem(size), *theirs;
+    struct tsl_lane *other;
+    struct tsl_copy copy;
+
+    (void)state;
+    fill_pattern(in, size);
+    put(mine, in, size);
+    for (size_t i = 0; is_standin() && n_members > 1 && i < 2 * sizeof(refusals) / sizeof(refusals[0]); i++) {
+        struct tsl_fence *fence = NULL;
+
+        assert_int_equal(driver->lane_create(members[1], false, &other), CL_SUCCESS);
+        assert_int_equal(driver->mem_alloc(members[1], size, 0, NULL, &theirs), CL_SUCCESS);
+        copy = i % 2 ? linear(theirs, NULL, 0, mine, NULL, 0, size) : linear(mine, NULL, 0, theirs, NULL, 0, size);
+        assert_int_equal(driver->copy(lane, &copy, NULL, NULL), CL_SUCCESS);
+        finish(lane);
+        standin.refuse(refusals[i / 2].call, refusals[i / 2].n, CUDA_ERROR_OUT_OF_MEMORY);
+        if (!driver->copy(lane, &copy, NULL, &fence)) {
+            driver->fence_wait(fence); /* It may be done: not all of these calls are needed. */
+            tsl_fence_unref(fence);
+        }
+        standin.refuse(refusals[i / 2].call, 0, 0);
+        put(mine, in, size);
+        copy = linear(theirs, NULL, 0, mine, NULL, 0, size);
+        assert_int_equal(driver->copy(lane, &copy, NULL, NULL), CL_SUCCESS);
+        finish(lane);
+        memset(out, 0, size);
+        assert_int_equal(get_later(other, theirs, out, size, NULL, NULL), CL_SUCCESS);
+        finish(other);
+        assert_memory_equal(in, out, size);
+        driver->mem_free(theirs);
+        driver->lane_free(other);
+    }
+    driver->mem_free(mine);
+    free(in);
+    free(out);
+}
+
 /* ---- Memory -------------------------------------------------------------------------------------------------------
  */
 
@@ -626,6 +674,7 @@ int main(void)
         cmocka_unit_test(members_are_nvidias),
         cmocka_unit_test(members_copy_to_each_other),
         cmocka_unit_test(members_copy_both_ways_at_once),
+        cmocka_unit_test(a_copy_to_another_member_that_fails_spoils_nothing),
         cmocka_unit_test(full_memory_is_an_error_and_given_back_memory_serves_again),
         cmocka_unit_test(nothing_is_told_before_it_is_there),
         cmocka_unit_test(a_gate_that_fails_fails_what_waits),

@@ -189,6 +189,27 @@ static void a_refusal_is_no_harm(void **state)
     free_pages(pages);
 }
 
+/* CUDA can't be asked when it is let go: the thread's own context stays current, and others may have the memory. */
+static void what_cannot_be_let_go_is_forgotten(void **state)
+{
+    struct tsl_mem *mem = new_mem(SIZE), *pinned;
+    unsigned char *pages = new_pages();
+
+    (void)state;
+    if (is_standin()) {
+        pinned = pin(pages, SIZE);
+        go_round(mem, pages, SIZE);
+        standin.refuse("cuCtxPushCurrent_v2", 1, CUDA_ERROR_ILLEGAL_ADDRESS);
+        driver->mem_free(pinned);
+        assert_int_equal(tsl_cuda_enter(tsl_cuda_member(member)), CL_SUCCESS);
+        assert_int_equal(tsl_cu.cuMemHostUnregister(pages), CUDA_SUCCESS);
+        tsl_cuda_leave(tsl_cuda_member(member));
+        driver->mem_free(pin(pages, SIZE));
+    }
+    driver->mem_free(mem);
+    free_pages(pages);
+}
+
 /* ---- Letting go while it is used ----------------------------------------------------------------------------------
  */
 
@@ -320,6 +341,7 @@ int main(void)
         cmocka_unit_test(members_share_it),
         cmocka_unit_test(what_is_pinned_is_refused),
         cmocka_unit_test(a_refusal_is_no_harm),
+        cmocka_unit_test(what_cannot_be_let_go_is_forgotten),
         cmocka_unit_test(letting_go_waits_for_transfers),
         cmocka_unit_test(it_comes_and_goes_beside_transfers),
         cmocka_unit_test(a_fork_ends_it),
