@@ -5,6 +5,7 @@
 #include "core/log.h"
 #include "core/settings.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -86,22 +87,28 @@ static struct tsl_cache_key key_of(const struct tsl_writer *message)
     return key;
 }
 
-/* Are the files that were included the same as then? */
+static bool has_sum(int file, size_t size, uint64_t sum)
+{
+    void *data = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0) : NULL;
+    bool same = data != MAP_FAILED && tsl_bytes_sum(data, size) == sum;
+
+    if (size && data != MAP_FAILED)
+        munmap(data, size);
+    return same;
+}
+
+/* Is a file that was included the same as then, or still none where none was? */
 static bool is_current(const struct tsl_wire_file *file)
 {
-    int opened = open(file->path, O_RDONLY | O_CLOEXEC);
+    int opened = open(file->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat about;
-    void *data = MAP_FAILED;
-    bool same = false;
+    bool same;
 
-    if (opened >= 0 && fstat(opened, &about) == 0 && about.st_size > 0 && (uint64_t)about.st_size == file->size)
-        data = mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, opened, 0);
-    if (data != MAP_FAILED) {
-        same = tsl_bytes_sum(data, file->size) == file->sum;
-        munmap(data, file->size);
-    }
-    if (opened >= 0)
-        close(opened);
+    if (opened < 0)
+        return file->size == TSL_WIRE_NO_FILE && (errno == ENOENT || errno == ENOTDIR);
+    same = fstat(opened, &about) == 0 && S_ISREG(about.st_mode) && (uint64_t)about.st_size == file->size &&
+           has_sum(opened, file->size, file->sum);
+    close(opened);
     return same;
 }
 

@@ -115,11 +115,14 @@ struct tsl_wire_build {
     struct tsl_wire_input *inputs;
 };
 
-/* A file that was included: with other contents the result might be another. */
+/* A file that was included, or looked for where there was none: with other contents, or with one there, the result
+ * might be another. */
 struct tsl_wire_file {
     char *path;
     uint64_t size, sum; /* tsl_bytes_sum of its contents */
 };
+
+#define TSL_WIRE_NO_FILE UINT64_MAX /* as its size */
 
 /* One kernel of a program. */
 struct tsl_wire_kernel {

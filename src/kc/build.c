@@ -67,6 +67,7 @@ static bool compile(struct kc_build *build)
     fputs(output.log, build->log);
     free(output.log);
     build->files = output.files;
+    build->absent = output.absent;
     build->module = output.module;
     build->differs = output.differs;
     return build->module || fail(build);
@@ -265,33 +266,51 @@ void kc_build_run(struct kc_build *build)
         kc_build_target(build);
 }
 
-/* False: it can't be read any more, and so nothing can be said of it. */
+/* The sum of a file's contents; false: it can't be read any more. */
 static bool sum_file(const char *path, struct tsl_wire_file *file)
 {
     struct stat about;
     int opened = open(path, O_RDONLY | O_CLOEXEC);
-    void *data = MAP_FAILED;
+    bool known = opened >= 0 && fstat(opened, &about) == 0 && S_ISREG(about.st_mode);
+    size_t size = known ? (size_t)about.st_size : 0;
+    void *data = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, opened, 0) : NULL;
 
-    if (opened >= 0 && fstat(opened, &about) == 0 && about.st_size > 0)
-        data = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, opened, 0);
     if (opened >= 0)
         close(opened);
-    if (data == MAP_FAILED)
+    if (!known || data == MAP_FAILED)
         return false;
-    *file = (struct tsl_wire_file){strdup(path), (uint64_t)about.st_size, tsl_bytes_sum(data, (size_t)about.st_size)};
-    munmap(data, (size_t)about.st_size);
+    file->size = size;
+    file->sum = tsl_bytes_sum(data, size);
+    if (size)
+        munmap(data, size);
     return true;
 }
 
-static void add_files(const char *list, struct tsl_wire_built *built)
+/* As it is now. Of what can't be read, or is one too many, nothing can be said: then the result isn't found again, as
+ * nowhere is a file without a name. */
+static struct tsl_wire_file file_of(const char *path, bool absent)
 {
-    char *copy = strdup(list ? list : ""), *rest = NULL;
+    struct tsl_wire_file file = {.size = TSL_WIRE_NO_FILE};
 
-    built->files = calloc(strlen(copy) / 2 + 1, sizeof(built->files[0]));
-    for (char *path = strtok_r(copy, "\n", &rest); path; path = strtok_r(NULL, "\n", &rest))
-        if (built->n_files < TSL_WIRE_MAX_FILES && sum_file(path, &built->files[built->n_files]))
-            built->n_files++;
-    free(copy);
+    if (!absent && !sum_file(path, &file))
+        file = (struct tsl_wire_file){.path = strdup("")};
+    else
+        file.path = strdup(path);
+    return file;
+}
+
+static void add_files(char *list, bool absent, struct tsl_wire_built *built)
+{
+    char *rest = NULL;
+
+    for (char *path = strtok_r(list, "\n", &rest); path; path = strtok_r(NULL, "\n", &rest)) {
+        if (built->n_files == TSL_WIRE_MAX_FILES) {
+            free(built->files[0].path);
+            built->files[0] = file_of("", false);
+            return;
+        }
+        built->files[built->n_files++] = file_of(path, absent);
+    }
 }
 
 void kc_build_encode(struct kc_build *build, uint64_t request, struct tsl_writer *writer)
@@ -306,7 +325,11 @@ void kc_build_encode(struct kc_build *build, uint64_t request, struct tsl_writer
         built.n_kernels = build->n_kernels;
         built.kernels = build->kernels;
     }
-    add_files(build->files, &built);
+    if (build->files) {
+        built.files = calloc(strlen(build->files) / 2 + strlen(build->absent) / 2 + 1, sizeof(built.files[0]));
+        add_files(build->files, false, &built);
+        add_files(build->absent, true, &built);
+    }
     tsl_wire_encode_built(writer, request, &built);
     for (uint32_t i = 0; i < built.n_files; i++)
         free(built.files[i].path);
@@ -318,6 +341,7 @@ void kc_build_finish(struct kc_build *build)
     fclose(build->log);
     free(build->text);
     free(build->files);
+    free(build->absent);
     free(build->differs);
     free(build->artefact.data);
     for (uint32_t i = 0; i < build->n_kernels; i++)

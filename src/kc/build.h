@@ -16,8 +16,8 @@ struct kc_build {
     struct kc_options options;
     struct kc_target target;
     bool own_target;
-    char *files, *differs; /* see kc_front_output */
-    FILE *log;             /* what it is written to; text */
+    char *files, *absent, *differs; /* see kc_front_output */
+    FILE *log;                      /* what it is written to; text */
     char *text;
     size_t text_size;
     struct kc_bytes artefact;

@@ -19,31 +19,68 @@
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/Path.h>
 #include <llvm/Support/VirtualFileSystem.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <cstring>
+#include <set>
 
 namespace {
 
 const char header_folder[] = "/<headers>/";
 const char language_folder[] = KC_RESOURCES "/include/";
+const char language_header[] = "opencl-c-base.h";
+
+/* Notes what was looked for where it wasn't: with a file there, the result might be another. The language's own header
+ * is looked for everywhere. */
+class WatchedFiles : public llvm::vfs::ProxyFileSystem {
+  public:
+    using ProxyFileSystem::ProxyFileSystem;
+
+    llvm::ErrorOr<llvm::vfs::Status> status(const llvm::Twine &path) override
+    {
+        auto found = ProxyFileSystem::status(path);
+
+        note(path, found.getError());
+        return found;
+    }
+
+    llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openFileForRead(const llvm::Twine &path) override
+    {
+        auto found = ProxyFileSystem::openFileForRead(path);
+
+        note(path, found.getError());
+        return found;
+    }
+
+    std::set<std::string> absent;
+
+  private:
+    void note(const llvm::Twine &path, std::error_code error)
+    {
+        std::string name = path.str();
+
+        if (error && llvm::sys::path::filename(name) != language_header)
+            absent.insert(name);
+    }
+};
 
 /* The real files with the embedded headers, and Clang's own, over them. */
-llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system(const kc_front_input *input)
+llvm::IntrusiveRefCntPtr<WatchedFiles> file_system(const kc_front_input *input)
 {
     llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> headers(new llvm::vfs::InMemoryFileSystem);
     llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> all(
         new llvm::vfs::OverlayFileSystem(llvm::vfs::getRealFileSystem()));
 
-    headers->addFile(std::string(language_folder) + "opencl-c-base.h", 0,
+    headers->addFile(std::string(language_folder) + language_header, 0,
                      llvm::MemoryBuffer::getMemBuffer(kc_language_header));
     for (unsigned i = 0; i < input->n_headers; i++)
         headers->addFile(header_folder + std::string(input->headers[i].name), 0,
                          llvm::MemoryBuffer::getMemBuffer(input->headers[i].text));
     all->pushOverlay(headers);
     all->setCurrentWorkingDirectory(input->folder ? input->folder : "/");
-    return all;
+    return llvm::IntrusiveRefCntPtr<WatchedFiles>(new WatchedFiles(all));
 }
 
 std::vector<const char *> arguments(const kc_front_input *input)
@@ -65,16 +102,15 @@ std::string without_folders(std::string log)
     return log;
 }
 
-/* Paths of what was read, but for the headers in memory. */
-std::string absolute(clang::DependencyCollector &files, llvm::vfs::FileSystem &system)
+/* Paths of files, but for what is in memory. */
+template <typename Names> std::string absolute(const Names &names, llvm::vfs::FileSystem &system)
 {
     std::string list;
 
-    for (const std::string &name : files.getDependencies()) {
+    for (const std::string &name : names) {
         llvm::SmallString<256> path(name);
 
-        if (name.rfind(header_folder, 0) == 0 || name.rfind(language_folder, 0) == 0 || name == "<kernel>" ||
-            system.makeAbsolute(path))
+        if (name.rfind("/<", 0) == 0 || name == "<kernel>" || system.makeAbsolute(path))
             continue;
         list += std::string(path) + "\n";
     }
@@ -153,7 +189,7 @@ void kc_front(LLVMContextRef context, const kc_front_input *input, kc_front_outp
     clang::TextDiagnosticPrinter printer(out, new clang::DiagnosticOptions);
     clang::DiagnosticsEngine early(new clang::DiagnosticIDs, new clang::DiagnosticOptions, &printer, false);
 
-    *output = {nullptr, nullptr, nullptr, nullptr};
+    *output = {nullptr, nullptr, nullptr, nullptr, nullptr};
     if (clang::CompilerInvocation::CreateFromArgs(compiler.getInvocation(), args, early)) {
 #if LLVM_VERSION_MAJOR < 17
         /* Otherwise Clang knows no size of atomics there. */
@@ -174,7 +210,8 @@ void kc_front(LLVMContextRef context, const kc_front_input *input, kc_front_outp
     llvm::unwrap(context)->setDiscardValueNames(false);
     out.flush();
     output->log = strdup(without_folders(log).c_str());
-    output->files = strdup(absolute(*files, *system).c_str());
+    output->files = strdup(absolute(files->getDependencies(), *system).c_str());
+    output->absent = strdup(absolute(system->absent, *system).c_str());
     if (input->compare && !same.why().empty())
         output->differs = strdup(same.why().c_str());
 }

@@ -41,6 +41,7 @@ struct kc_front_output {
     LLVMModuleRef module; /* the caller's; NULL: there were errors */
     char *log;            /* Clang's messages as users know them; heap, never NULL */
     char *files;          /* absolute paths of the files that were included, each with its newline; heap, never NULL */
+    char *absent;         /* in the same way, where files were looked for and none was */
     char *differs;        /* with compare: why the source isn't the same for any compiler (heap); NULL: it is */
 };
 

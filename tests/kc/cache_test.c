@@ -282,6 +282,66 @@ static void a_changed_header_is_noticed(void **state)
     assert_int_equal(kc_result(source, options), CL_BUILD_PROGRAM_FAILURE);
 }
 
+/* The name of the program's kernel. */
+static void assert_kernel(const char *source, const char *options, const char *name)
+{
+    struct tsl_compiled compiled;
+
+    assert_int_equal(kc_build(source, options, &compiled), CL_SUCCESS);
+    assert_string_equal(compiled.built.kernels[0].facts.name, name);
+    tsl_compiled_finish(&compiled);
+}
+
+/* In a header with nothing in it, too. */
+static void a_header_that_was_empty_is_read_again(void **state)
+{
+    char path[256], options[256];
+    static const char source[] = "#include <empty.h>\n#ifndef NAME\n#define NAME aa\n#endif\nkernel void NAME(void) {}";
+    int before;
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/empty.h", folder);
+    snprintf(options, sizeof(options), "-I %s", folder);
+    write_header(path, "");
+    assert_kernel(source, options, "aa");
+    before = compiler();
+    kill(before, 9);
+    assert_kernel(source, options, "aa");
+    assert_int_equal(compiler(), before); /* it was kept: nobody has noticed */
+    write_header(path, "#define NAME bb\n");
+    assert_kernel(source, options, "bb");
+    write_header(path, "");
+    assert_kernel(source, options, "aa");
+}
+
+/* A header that is found before another of its name, or that was only asked for. */
+static void a_header_that_was_not_there_is_found(void **state)
+{
+    static const char shadowed[] = "#include <one.h>\nkernel void NAME(void) {}";
+    static const char asked[] =
+        "#if __has_include(<two.h>)\n#define NAME bb\n#else\n#define NAME aa\n#endif\nkernel void NAME(void) {}";
+    char first[256], second[256], header[300], options[600];
+
+    (void)state;
+    snprintf(first, sizeof(first), "%s/first", folder);
+    snprintf(second, sizeof(second), "%s/second", folder);
+    snprintf(options, sizeof(options), "-I %s -I %s", first, second);
+    assert_int_equal(mkdir(second, 0700), 0);
+    snprintf(header, sizeof(header), "%s/one.h", second);
+    write_header(header, "#define NAME aa\n");
+    assert_kernel(shadowed, options, "aa");
+    assert_kernel(asked, options, "aa");
+    assert_int_equal(mkdir(first, 0700), 0); /* nor was the folder */
+    assert_kernel(shadowed, options, "aa");
+    snprintf(header, sizeof(header), "%s/one.h", first);
+    write_header(header, "#define NAME bb\n");
+    assert_kernel(shadowed, options, "bb");
+    assert_kernel(asked, options, "aa");
+    snprintf(header, sizeof(header), "%s/two.h", second);
+    write_header(header, "");
+    assert_kernel(asked, options, "bb");
+}
+
 /* In place of /proc/cpuinfo; NULL: that itself. */
 static const char *processor;
 
@@ -386,6 +446,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_oldest_go_when_it_is_too_much),
         cmocka_unit_test(the_second_build_starts_no_compiler),
         cmocka_unit_test(a_changed_header_is_noticed),
+        cmocka_unit_test(a_header_that_was_empty_is_read_again),
+        cmocka_unit_test(a_header_that_was_not_there_is_found),
         cmocka_unit_test(another_compiler_compiles_again),
         cmocka_unit_test(another_processor_compiles_again),
     };
