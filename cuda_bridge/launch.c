@@ -33,7 +33,8 @@ static cl_int bind_sampler(const struct tsl_bound_arg *arg, uint64_t *word)
     return CL_SUCCESS;
 }
 
-/* One argument as CUDA takes it: the address of its value. Pointers and offsets get their value in *word. */
+/* One argument as CUDA takes it: the address of its value. Pointers and offsets get their value in *word. Local memory
+ * is no more than the GPU has. */
 static cl_int bind_arg(const struct tsl_arg_fact *facts, const struct tsl_bound_arg *arg, void **at, uint64_t *word,
                        size_t *shared_size)
 {
@@ -289,7 +290,7 @@ cl_int tsl_cuda_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const 
     void *few_args[FEW_ARGS + 1], **at = few ? few_args : malloc((args->n + 1) * sizeof(*at));
     uint64_t few_words[FEW_ARGS], *words = few ? few_words : malloc(args->n * sizeof(*words));
     size_t few_sizes[FEW_ARGS], *sizes = few ? few_sizes : malloc(args->n * sizeof(*sizes));
-    size_t shared_size = 0;
+    size_t shared_size = 0, local_size = (size_t)tsl_cuda_member(lane->member)->gpu->local_size;
     cl_int error = at && words && sizes ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 
     work.launch =
@@ -298,9 +299,12 @@ cl_int tsl_cuda_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const 
         error = args->n == k->facts->n_args ? complete_window(k, &work.launch.window) : CL_INVALID_KERNEL_ARGS;
     for (cl_uint i = 0; i < args->n && !error; i++) {
         sizes[i] = args->args[i].kind == TSL_ARG_VALUE ? args->args[i].size : 0;
-        error = bind_arg(&k->facts->args[i], &args->args[i], &at[i], &words[i], &shared_size);
+        error =
+            args->args[i].kind == TSL_ARG_LOCAL && args->args[i].size > local_size ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+        if (!error)
+            error = bind_arg(&k->facts->args[i], &args->args[i], &at[i], &words[i], &shared_size);
     }
-    if (!error && shared_size + k->static_shared > (size_t)tsl_cuda_member(lane->member)->gpu->local_size)
+    if (!error && shared_size + k->static_shared > local_size)
         error = CL_OUT_OF_RESOURCES;
     work.launch.shared_size = (unsigned)shared_size;
     if (!error)

@@ -421,6 +421,8 @@ static void local_arguments_lie_apart(void **state)
         assert_int_equal(out[i], 1000 + i / 32 * 32 + 31 - i % 32);
     args[1].size = 1 << 20;
     assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_OUT_OF_RESOURCES);
+    args[1].size = SIZE_MAX; /* None at all, if it were rounded up. */
+    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_OUT_OF_RESOURCES);
     driver->kernel_free(kernel);
     driver->program_free(program);
     driver->mem_free(mem);
