@@ -59,7 +59,7 @@ enum tsl_cuda_load tsl_cuda_load(const char *name, char **why)
     tsl_cu_graphs = !missing && !look_up(library, graphs, sizeof(graphs) / sizeof(graphs[0]));
     if (!missing)
         return TSL_CUDA_THERE;
-    if (asprintf(why, "CUDA: %s has no %s; Tesela needs the driver of CUDA 11.4 (470) or newer", wanted, missing) < 0)
+    if (asprintf(why, "CUDA: %s has no %s; Tesela needs the driver of CUDA 11.7 (515) or newer", wanted, missing) < 0)
         *why = NULL;
     return TSL_CUDA_BROKEN;
 }

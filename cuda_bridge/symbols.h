@@ -1,6 +1,6 @@
 /*
  * Every function of libcuda that the bridge calls, by the versioned name that the library exports: X(name, parameters).
- * All return CUresult. The oldest driver that has them all is that of CUDA 11.4 (470).
+ * All return CUresult. The oldest driver that has them all is that of CUDA 11.7 (515).
  */
 #ifndef CUDA_BRIDGE_SYMBOLS_H
 #define CUDA_BRIDGE_SYMBOLS_H
