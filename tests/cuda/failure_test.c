@@ -155,11 +155,38 @@ static struct tsl_fence *launch_wild(struct tsl_dkernel *kernel)
     struct tsl_window window = whole(1, 1);
     struct tsl_fence *fence;
 
+    assert_int_equal(driver->mark(lane, NULL, &fence), CL_SUCCESS); /* The first one waits for the clock. */
+    assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
+    tsl_fence_unref(fence);
     /* It must not be through, and the member lost, before the launch is. */
     standin.stop(true);
     assert_int_equal(driver->launch(lane, kernel, &args, &window, NULL, &fence), CL_SUCCESS);
     standin.stop(false);
     return fence;
+}
+
+/* Whatever it was that ended the context, by all errors of which CUDA says so. */
+static void each_error_that_ends_a_context_costs_the_member(void **state)
+{
+    static const unsigned errors[] = {214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911, 999};
+
+    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+        struct tsl_dprogram *program = build_kernels(member);
+        struct tsl_dkernel *kernel = new_kernel(program, "wild");
+        struct tsl_fence *fence;
+
+        standin.wild(errors[i]);
+        fence = launch_wild(kernel);
+        assert_true(driver->fence_wait(fence) < 0);
+        assert_true(atomic_load(&member->lost));
+        assert_false(atomic_load(&members[1]->lost));
+        tsl_fence_unref(fence);
+        driver->kernel_free(kernel);
+        driver->program_free(program);
+        close_members(state);
+        assert_int_equal(open_members(state), CL_SUCCESS);
+    }
+    standin.wild(CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
 /* Last: the member is lost afterwards. */
@@ -229,6 +256,7 @@ int main(void)
         cmocka_unit_test(a_piped_transfer_fails_as_a_whole),
         cmocka_unit_test(held_work_that_is_refused_fails_its_fence),
         cmocka_unit_test(held_work_without_a_fence_fails_the_next_one),
+        cmocka_unit_test(each_error_that_ends_a_context_costs_the_member),
         cmocka_unit_test(a_wild_kernel_costs_its_member_and_no_other),
     };
 

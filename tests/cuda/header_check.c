@@ -13,6 +13,20 @@
 TSL_CUDA_SYMBOLS(SAME_FUNCTION)
 #if CUDA_VERSION >= 12000
 TSL_CUDA_GRAPH_SYMBOLS(SAME_FUNCTION)
+#else /* Its nodes are others, and its driver's aren't used. */
+struct node {
+    CUfunction func;
+    unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+    void **kernelParams, **extra, *kern;
+    CUcontext ctx;
+};
+#define CUDA_KERNEL_NODE_PARAMS struct node
+#endif
+#if CUDA_VERSION < 13000 /* Older ones lack some of these. */
+#define CUDA_ERROR_CONTAINED             226
+#define CUDA_ERROR_TENSOR_MEMORY_LEAK    721
+#define CUDA_ERROR_MPS_CLIENT_TERMINATED 810
+#define CUDA_ERROR_EXTERNAL_DEVICE       911
 #endif
 #define TABLE header_of_cuda
 #else
@@ -66,6 +80,10 @@ const struct row TABLE[] = {
     VALUE(CUDA_ERROR_ASSERT),
     VALUE(CUDA_ERROR_HARDWARE_STACK_ERROR),
     VALUE(CUDA_ERROR_LAUNCH_FAILED),
+    VALUE(CUDA_ERROR_CONTAINED),
+    VALUE(CUDA_ERROR_TENSOR_MEMORY_LEAK),
+    VALUE(CUDA_ERROR_MPS_CLIENT_TERMINATED),
+    VALUE(CUDA_ERROR_EXTERNAL_DEVICE),
     VALUE(CUDA_ERROR_UNKNOWN),
     VALUE(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
     VALUE(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X),
@@ -116,6 +134,17 @@ const struct row TABLE[] = {
     VALUE(sizeof(CUmemPoolProps)),
     VALUE(sizeof(CUmemAccessDesc)),
     VALUE(sizeof(CUDA_MEMCPY3D)),
+    VALUE(sizeof(CUDA_KERNEL_NODE_PARAMS)),
+    LAYOUT(CUDA_KERNEL_NODE_PARAMS, func),
+    LAYOUT(CUDA_KERNEL_NODE_PARAMS, gridDimX),
+    LAYOUT(CUDA_KERNEL_NODE_PARAMS, gridDimZ),
+    LAYOUT(CUDA_KERNEL_NODE_PARAMS, blockDimX),
+    LAYOUT(CUDA_KERNEL_NODE_PARAMS, blockDimZ),
+    LAYOUT(CUDA_KERNEL_NODE_PARAMS, sharedMemBytes),
+    LAYOUT(CUDA_KERNEL_NODE_PARAMS, kernelParams),
+    LAYOUT(CUDA_KERNEL_NODE_PARAMS, extra),
+    LAYOUT(CUDA_KERNEL_NODE_PARAMS, kern),
+    LAYOUT(CUDA_KERNEL_NODE_PARAMS, ctx),
     LAYOUT(CUmemPoolProps, handleTypes),
     LAYOUT(CUmemPoolProps, location),
     LAYOUT(CUmemPoolProps, maxSize),

@@ -135,6 +135,7 @@ static TAILQ_HEAD(, CUstream_st) streams = TAILQ_HEAD_INITIALIZER(streams);
 static size_t used[MAX_DEVICES];
 static unsigned n_violations, n_alive;
 static bool stopped, may_be_pageable;
+static CUresult wild_error = CUDA_ERROR_ILLEGAL_ADDRESS;
 static unsigned long seed = 1;
 
 static _Thread_local CUcontext stack[16];
@@ -346,7 +347,7 @@ static void nothing(const struct item *i)
 
 static void wild(const struct item *i)
 {
-    contexts[i->op->function->module->thing.device].sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
+    contexts[i->op->function->module->thing.device].sticky = wild_error;
 }
 
 static const struct kernel {
@@ -561,6 +562,7 @@ EXPORT standin_fail_fn standin_fail;
 EXPORT standin_stop_fn standin_stop;
 EXPORT standin_alive_fn standin_alive;
 EXPORT standin_pageable_fn standin_pageable;
+EXPORT standin_wild_fn standin_wild;
 
 unsigned standin_violations(void)
 {
@@ -612,6 +614,13 @@ void standin_pageable(bool may)
 {
     pthread_mutex_lock(&lock);
     may_be_pageable = may;
+    pthread_mutex_unlock(&lock);
+}
+
+void standin_wild(unsigned error)
+{
+    pthread_mutex_lock(&lock);
+    wild_error = error;
     pthread_mutex_unlock(&lock);
 }
 

@@ -16,6 +16,7 @@ static struct {
     standin_stop_fn *stop;
     standin_alive_fn *alive;
     standin_pageable_fn *pageable;
+    standin_wild_fn *wild;
 } standin;
 
 static inline bool is_standin(void)
@@ -36,6 +37,7 @@ static inline void find_standin(void)
     *(void **)&standin.stop = dlsym(library, "standin_stop");
     *(void **)&standin.alive = dlsym(library, "standin_alive");
     *(void **)&standin.pageable = dlsym(library, "standin_pageable");
+    *(void **)&standin.wild = dlsym(library, "standin_wild");
 }
 
 /* After the members are closed. */
