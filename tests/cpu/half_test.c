@@ -1,4 +1,5 @@
-/* Every vstore_half…_mode of floats and doubles, on the built-in CPU alone (OpenCL C 3.0, 6.15.7). */
+/* Every vstore_half…_mode of floats and doubles, and vload_half… of all halves, on the built-in CPU alone (OpenCL
+ * C 3.0, 6.15.7). */
 /* variant: alone TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE={build}/cache/tesela */
 /* any: */
 /* timeout: 300 */
@@ -178,9 +179,83 @@ static void doubles_are_stored(void **state)
     stores(*state, "double", sizeof(double));
 }
 
+/* ---- Loads --------------------------------------------------------------------------------------------------------
+ */
+
+#define N_LOADED 65568 /* all halves, and a multiple of 3 and of 16 */
+
+/* How a work-item loads width values, and puts them one behind the other. */
+static const struct form loads[] = {
+    {"load", "out[i] = vload_half(i, (global const half *)in);", 1, 1},
+    {"load_private", "ushort b = in[i]; out[i] = vload_half(0, (private half *)&b);", 1, 1},
+    {"load_local", "local ushort b[4096]; b[l] = in[i]; out[i] = vload_half(l, (local half *)b);", 1, 1},
+    {"load_constant", "out[i] = vload_half(i, (constant half *)fixed);", 1, 1},
+    {"load_two", "vstore2(vload_half2(i, (global const half *)in), i, out);", 2, 2},
+    {"load_three", "vstore3(vload_half3(i, (global const half *)in), i, out);", 3, 3},
+    {"load_aligned", "vstore3(vloada_half3(i, (global const half *)in), i, out);", 3, 4},
+    {"load_four", "vstore4(vload_half4(i, (global const half *)in), i, out);", 4, 4},
+    {"load_eight", "vstore8(vloada_half8(i, (global const half *)in), i, out);", 8, 8},
+    {"load_sixteen", "vstore16(vload_half16(i, (global const half *)in), i, out);", 16, 16},
+};
+
+static cl_program program_of_loads(struct cpu_rig *rig)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    cl_program program;
+
+    for (size_t f = 0; f < LENGTH(loads); f++)
+        fprintf(to,
+                "kernel void %s(global const ushort *in, global float *out, constant ushort *fixed)\n{\n"
+                "    size_t i = get_global_id(0), l = get_local_id(0);\n    %s\n}\n",
+                loads[f].name, loads[f].store);
+    fclose(to);
+    program = cpu_rig_program(rig, text, "");
+    free(text);
+    return program;
+}
+
+static unsigned judge_loads(const struct form *form, const uint16_t *in, const float *out)
+{
+    unsigned bad = 0;
+
+    for (unsigned i = 0; i < N_LOADED; i++) {
+        unsigned bits = in[i / form->width * form->step + i % form->width];
+
+        if (!equal(value_of(bits), (long double)out[i]) && bad++ < 5)
+            fprintf(stderr, "%s of %04x: %a\n", form->name, bits, (double)out[i]);
+    }
+    return bad;
+}
+
+static void halves_are_loaded(void **state)
+{
+    static uint16_t in[2 * N_LOADED];
+    static float out[N_LOADED];
+    cl_program program = program_of_loads(*state);
+    cl_mem memory[3];
+    unsigned bad = 0;
+
+    for (unsigned i = 0; i < LENGTH(in); i++)
+        in[i] = (uint16_t)(i * 40503u); /* odd: each one comes, not in order */
+    memory[0] = memory[2] = cpu_rig_buffer(*state, sizeof(in), in);
+    for (size_t f = 0; f < LENGTH(loads); f++) {
+        memory[1] = cpu_rig_buffer(*state, sizeof(out), NULL);
+        cpu_rig_run(*state, program, loads[f].name, 3, memory, 0, NULL, N_LOADED / loads[f].width);
+        cpu_rig_read(*state, memory[1], sizeof(out), out);
+        clReleaseMemObject(memory[1]);
+        bad += judge_loads(&loads[f], in, out);
+    }
+    clReleaseMemObject(memory[0]);
+    clReleaseProgram(program);
+    assert_int_equal(bad, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(floats_are_stored), cmocka_unit_test(doubles_are_stored)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(floats_are_stored), cmocka_unit_test(doubles_are_stored),
+                                       cmocka_unit_test(halves_are_loaded)};
 
     return cmocka_run_group_tests(tests, cpu_rig_setup, cpu_rig_teardown);
 }
