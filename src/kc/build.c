@@ -157,26 +157,21 @@ bool kc_build_kernels(struct kc_build *build)
     return true;
 }
 
-/* Vendors read these in ways of their own, or find other files. */
-static bool are_odd(const char *options)
-{
-    return strpbrk(options, "\"'\\\t\n\v\f\r") || strstr(options, "-I") || strstr(options, "-U");
-}
-
 static bool differ(struct kc_build *build, const char *why)
 {
     fprintf(build->log, "not the same for any compiler: %s\n", why);
     return false;
 }
 
-/* On the code as it is: nothing but variables that hold pointers is moved, so that these are followed. */
+/* On the code as it is: nothing but variables that hold one pointer is moved, so that these are followed. Structures
+ * and arrays aren't taken apart: which of an array's pointers is meant may be a number that compilers choose. */
 static bool find_roles(struct kc_build *build)
 {
     struct kc_role_book *book;
     uint32_t n = 0;
     char *why;
 
-    if (!kc_run_passes(build->module, NULL, "function(sroa)", &why))
+    if (!kc_run_passes(build->module, NULL, "function(mem2reg)", &why))
         return fail_with(build, why);
     for (LLVMValueRef f = LLVMGetFirstFunction(build->module); f; f = LLVMGetNextFunction(f))
         n += kc_is_kernel(f);
@@ -196,8 +191,6 @@ bool kc_build_roles(struct kc_build *build)
 
     if (request->action != TSL_WIRE_WHOLE_BUILD || request->n_headers)
         differ(build, "it isn't built of one source");
-    else if (are_odd(request->options))
-        differ(build, "its options may be read in several ways");
     else if (kc_build_module(build))
         found = build->differs ? differ(build, build->differs) : find_roles(build);
     else if (build->differs)

@@ -150,8 +150,6 @@ class WatchedAction : public clang::EmitLLVMOnlyAction {
         if (!same || !own)
             return own;
         both.push_back(same->watch(compiler));
-        if (!both[0])
-            return nullptr;
         both.push_back(std::move(own));
         return std::make_unique<clang::MultiplexConsumer>(std::move(both));
     }
@@ -159,19 +157,6 @@ class WatchedAction : public clang::EmitLLVMOnlyAction {
   private:
     kc::Same *same;
 };
-
-/* What is said of the source, with someone who listens to it. */
-void create_diagnostics(clang::CompilerInstance &compiler, llvm::raw_ostream &out, kc::Same *same)
-{
-    clang::DiagnosticOptions *options = &compiler.getDiagnosticOpts();
-
-    if (!same) {
-        compiler.createDiagnostics(new clang::TextDiagnosticPrinter(out, options), true);
-        return;
-    }
-    compiler.createDiagnostics(new kc::SamePrinter(out, options, *same), true);
-    kc::Same::watch(compiler.getDiagnostics());
-}
 
 } // namespace
 
@@ -183,19 +168,20 @@ void kc_front(LLVMContextRef context, const kc_front_input *input, kc_front_outp
     auto files = std::make_shared<clang::DependencyCollector>();
     auto args = arguments(input);
     llvm::MemoryBufferRef source(input->source, "<kernel>");
-    kc::Same same(input->source, input->options ? input->options : "");
+    std::unique_ptr<kc::Same> same(input->compare ? new kc::Same(input->source, input->options) : nullptr);
     clang::CompilerInstance compiler;
-    WatchedAction action(llvm::unwrap(context), input->compare ? &same : nullptr);
+    WatchedAction action(llvm::unwrap(context), same.get());
     clang::TextDiagnosticPrinter printer(out, new clang::DiagnosticOptions);
     clang::DiagnosticsEngine early(new clang::DiagnosticIDs, new clang::DiagnosticOptions, &printer, false);
 
     *output = {nullptr, nullptr, nullptr, nullptr, nullptr};
-    if (clang::CompilerInvocation::CreateFromArgs(compiler.getInvocation(), args, early)) {
+    if ((!same || same->why().empty()) &&
+        clang::CompilerInvocation::CreateFromArgs(compiler.getInvocation(), args, early)) {
 #if LLVM_VERSION_MAJOR < 17
         /* Otherwise Clang knows no size of atomics there. */
         compiler.getTargetOpts().HostTriple = "x86_64-unknown-linux-gnu";
 #endif
-        create_diagnostics(compiler, out, input->compare ? &same : nullptr);
+        compiler.createDiagnostics(new clang::TextDiagnosticPrinter(out, &compiler.getDiagnosticOpts()), true);
         compiler.setVerboseOutputStream(out);
         compiler.createFileManager(system);
         compiler.getFrontendOpts().Inputs = {
@@ -212,8 +198,8 @@ void kc_front(LLVMContextRef context, const kc_front_input *input, kc_front_outp
     output->log = strdup(without_folders(log).c_str());
     output->files = strdup(absolute(files->getDependencies(), *system).c_str());
     output->absent = strdup(absolute(system->absent, *system).c_str());
-    if (input->compare && !same.why().empty())
-        output->differs = strdup(same.why().c_str());
+    if (same && !same->why().empty())
+        output->differs = strdup(same->why().c_str());
 }
 
 const char *kc_version(void)

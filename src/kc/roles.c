@@ -272,6 +272,10 @@ static void visit(struct roles *roles, LLVMValueRef at)
     case LLVMPtrToInt:
         escape(roles, LLVMGetOperand(at, 0));
         break;
+    case LLVMIntToPtr: /* compared with an argument it tells that one's address, which may go on as a number */
+        if (roles->book)
+            touch_any(roles, TSL_ROLE_READ | TSL_ROLE_WRITE);
+        break;
     case LLVMCall:
         visit_call(roles, at);
         break;

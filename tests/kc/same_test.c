@@ -170,8 +170,8 @@ static void other_directives_and_lines(void **state)
         {"#define X 1\n#undef X\n#define X 2\n" PLAIN, "rw", NULL, NULL},
         {"#define X 1\n" PLAIN, NULL, "defines X again", "-DX=2"},
         {PLAIN, NULL, "odd definitions", "-DX=1 -DX=2"},
-        {PLAIN, NULL, "options", "-I/tmp"},
-        {PLAIN, NULL, "options", "-U X"},
+        {PLAIN, NULL, "option", "-I/tmp"},
+        {PLAIN, NULL, "option", "-U X"},
         {PLAIN, NULL, "options", "-DX=1\n-DY=2"},
         {PLAIN, NULL, "options", "-DX=\"a b\""},
         {PLAIN, NULL, "options", "-D 'X=a b'"},
@@ -182,7 +182,7 @@ static void other_directives_and_lines(void **state)
         {"// what?\?/\n" ARGS BODY_W "\n" PLAIN, NULL, "lines", NULL},
         {"// what \\ \n" ARGS BODY_W "\n" PLAIN, NULL, "lines", NULL},
         {"// what \r" ARGS BODY_W "\n", NULL, "lines", NULL},
-        {"#define X \\\n 1\r\n#define Y \\\r\n 2\r\n" PLAIN, "rw", NULL, NULL},
+        {"#define X \\\n 1\r\n#define Y 2\r\n" PLAIN, "rw", NULL, NULL},
         {"this is an error", NULL, NULL, NULL},
         {"#error no\n" PLAIN, NULL, NULL, NULL},
     };
@@ -193,7 +193,7 @@ static void other_directives_and_lines(void **state)
 
 /* ---- Words ------------------------------------------------------------------------------------------------------- */
 
-static void values_of_compilers_may_stand_in_few_places(void **state)
+static void values_of_compilers_are_in_no_condition(void **state)
 {
     static const struct program programs[] = {
         {ARGS "{ b[0] = a[0] + INT_MAX; b[1] = (int)(M_PI_F * FLT_MAX); b[2] = as_int(1.0f); int *p = NULL; }", "rw",
@@ -202,21 +202,28 @@ static void values_of_compilers_may_stand_in_few_places(void **state)
         {"#define SYNC() barrier(CLK_LOCAL_MEM_FENCE)\n#define S(f) barrier(f)\n" ARGS
          "{ SYNC(); S(CLK_GLOBAL_MEM_FENCE); mem_fence((CLK_GLOBAL_MEM_FENCE)); b[0] = a[0]; }",
          "rw", NULL, NULL},
-        {"void g(global int *a, int f) { if (f == 1) a[0] = 1; }" ARGS "{ g(a, CLK_LOCAL_MEM_FENCE); b[0] = 1; }", NULL,
-         "compiler's", NULL},
-        {ARGS "{ if (CLK_LOCAL_MEM_FENCE == 2) a[0] = 1; b[0] = 1; }", NULL, "compiler's", NULL},
-        {ARGS "{ barrier(CLK_LOCAL_MEM_FENCE == 2 ? (a[0] = 1) : 1); b[0] = 1; }", NULL, "compiler's", NULL},
-        {ARGS "{ barrier((a[0] = 1) ? CLK_LOCAL_MEM_FENCE : 1); b[0] = 1; }", NULL, "compiler's", NULL},
-        {"enum { E = CLK_LOCAL_MEM_FENCE };" ARGS "{ if (E == 2) a[0] = 1; b[0] = 1; }", NULL, "compiler's", NULL},
+        {"void g(global int *a, int f) { if (f == 1) a[0] = 1; }" ARGS "{ g(a, CLK_LOCAL_MEM_FENCE); b[0] = 1; }", "ww",
+         NULL, NULL},
+        {ARGS "{ if (CLK_LOCAL_MEM_FENCE == 2) a[0] = 1; b[0] = 1; }", NULL, "constant condition", NULL},
+        {ARGS "{ barrier(CLK_LOCAL_MEM_FENCE == 2 ? (a[0] = 1) : 1); b[0] = 1; }", NULL, "constant condition", NULL},
+        {ARGS "{ barrier((a[0] = 1) ? CLK_LOCAL_MEM_FENCE : 1); b[0] = 1; }", "ww", NULL, NULL},
+        {"enum { E = CLK_LOCAL_MEM_FENCE };" ARGS "{ if (E == 2) a[0] = 1; b[0] = 1; }", NULL, "constant condition",
+         NULL},
+        {"#define F CLK_LOCAL_MEM_FENCE\n" ARGS "{ if (F + 1 == 2) a[0] = 1; b[0] = 1; }", NULL, "constant condition",
+         NULL},
+        {ARGS "{ if (INT_MAX > 0) b[0] = 1; else a[0] = 1; }", NULL, "constant condition", NULL},
+        {ARGS "{ switch (1) { case CLK_LOCAL_MEM_FENCE: b[0] = 1; default: a[0] = 1; } }", NULL, "case", NULL},
         {"#define barrier(x) if (x == 2) a[0] = 1\n" ARGS "{ barrier(CLK_LOCAL_MEM_FENCE); b[0] = 1; }", NULL,
          "barrier", NULL},
         {"constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;\n"
          "kernel void f(global int *a, read_only image2d_t i) { const sampler_t t = CLK_FILTER_LINEAR;"
          " a[0] = read_imagei(i, s, (int2)(0, 0)).x + read_imagei(i, t, (float2)(0, 0)).x; }",
          "w-", NULL, NULL},
-        {"constant int s = CLK_FILTER_NEAREST;" PLAIN, NULL, "compiler's", NULL},
+        {"constant int s = CLK_FILTER_NEAREST;" PLAIN, "rw", NULL, NULL},
+        {"constant int s = CLK_FILTER_NEAREST;" ARGS "{ if (s == 16) a[0] = 1; b[0] = 1; }", NULL, "constant condition",
+         NULL},
         {ARGS "{ sampler_t s = CLK_FILTER_NEAREST == 16 ? (a[0] = 1) : 1; b[0] = 1; }", NULL, NULL, NULL},
-        {ARGS "{ b[0] = CLK_RGBA; }", NULL, "CLK_RGBA", NULL},
+        {ARGS "{ b[0] = CLK_RGBA; }", "rw", NULL, NULL},
         {ARGS "{ b[0] = FP_ILOGB0; }", NULL, "FP_ILOGB0", NULL},
         {ARGS "{ if (memory_order_relaxed == 0) a[0] = 1; b[0] = 1; }", NULL, "constant condition", "-cl-std=CL2.0"},
         {ARGS "{ b[0] = __OPENCL_VERSION__; }", NULL, "__OPENCL_VERSION__", NULL},
@@ -256,7 +263,13 @@ static void words_of_compilers_are_not_the_languages(void **state)
         {ARGS "{ b[0] = nowhere(a); }", NULL, NULL, NULL},
         {"void vstore4(float4 v, size_t i, const global float *p) {}" PLAIN, NULL, NULL, NULL},
         {"void intel_mine(const global float *p) {}" PLAIN, NULL, "intel_mine", NULL},
-        {"void barrier(int x) {}" PLAIN, NULL, NULL, NULL},
+        {"void barrier(global int *x) {}" PLAIN, NULL, "barrier", NULL},
+        {"kernel void f(global int *a, global int *b) { void vstores(global int *); vstores(a); b[0] = 1; }", NULL,
+         "vstores", NULL},
+        {"#define packed weak\nint __attribute__((packed)) g(int x) { return x; }" PLAIN, NULL, "packed", NULL},
+        {"#define A __attribute__\nint A((weak)) g(int x) { return x; }" PLAIN, NULL, "without arguments", NULL},
+        {"#define A(x) __attribute__((x))\nint A(weak) g(int x) { return x; }" PLAIN, NULL, "attribute", NULL},
+        {"#define E\n[E[vendors::own]] int g(int x) { return x; }" PLAIN, NULL, "brackets", NULL},
         {"int sub_group_mine(int x) { return x; }" PLAIN, "rw", NULL, NULL},
     };
 
@@ -434,7 +447,7 @@ static void programs_that_were_taken_for_the_same(void **state)
         {"constant size_t m = -1;" ARGS "{ if (m == 0xffffffffu) a[0] = 1; b[0] = a[0]; }", NULL, NULL, NULL},
         {"typedef uintptr_t mine;" ARGS "{ if ((mine)-1 == 0xffffffffu) a[0] = 1; b[0] = a[0]; }", NULL, NULL, NULL},
         {ARGS "{ if (1LL << 40 == 0) a[0] = 1; b[0] = a[0]; }", NULL, NULL, NULL},
-        {ARGS "{ switch (a[0]) { case 1 ... 3: b[0] = 1; case 'x': b[1] = 2; } }", "rw", NULL, NULL},
+        {ARGS "{ switch (a[0]) { case 1 ... 3: b[0] = 1; case 8: b[1] = 2; } }", "rw", NULL, NULL},
         {"typedef ulong mine;" ARGS "{ if ((mine)-1 == 0xffffffffu) a[0] = 1; b[0] = a[0]; }", "rw", NULL, NULL},
         /* Blocks. */
         {"void (^const put)(global int *) = ^(global int *p) { if (0.1 + 0.2 == 0.3) *p = 1; };\n" ARGS
@@ -500,6 +513,107 @@ static void words_count_wherever_they_stand(void **state)
     CHECK(programs);
 }
 
+/* ---- What a second review found --------------------------------------------------------------------------------- */
+
+#define OF_TWO(index)   ARGS "{ global int *p[2] = {a, b}; *p[" index "] = 1; }"
+#define OTHER_F         "kernel void f(global int *a, global int *b, int c) { a[0] = 1; }\n"
+#define UNLESS(name, x) "#ifndef " name "\n#define " name " 0\n#endif\n" A_OR_B("#if " x)
+
+/* Which pointer it is was known to Clang alone, where an array of them was taken apart. */
+static void numbers_choose_among_all_pointers(void **state)
+{
+    static const struct program programs[] = {
+        {OF_TWO("sizeof(size_t) == 8"), "ww", NULL, NULL}, /* not where addresses have 32 bits */
+        {OF_TWO("(size_t)-1 > 0xffffffffu"), "ww", NULL, NULL},
+        {OF_TWO("0.1f + 0.2f == 0.3f"), "ww", NULL, NULL},
+        {OF_TWO("CLK_LOCAL_MEM_FENCE - 1"), "ww", NULL, NULL},
+        {OF_TWO("memory_order_relaxed == 0"), "ww", NULL, "-cl-std=CL2.0"},
+        {OF_TWO("as_uchar4(1u).x"), "ww", NULL, NULL},
+        {OF_TWO("'\\q' == 'q'"), "ww", NULL, NULL},
+        {OF_TWO("1"), "ww", NULL, NULL},
+        {"enum { N = sizeof(size_t) == 8 };" OF_TWO("N"), "ww", NULL, NULL},
+        {ARGS "{ *(global int *[2]){a, b}[sizeof(size_t) == 8] = 1; }", "ww", NULL, NULL},
+        {"typedef struct { global int *p[2]; } S;" ARGS "{ S s = {{a, b}}; *s.p[sizeof(size_t) == 8] = 1; }", "ww",
+         NULL, NULL},
+        {"typedef struct { uint3 v; global int *p, *q; } S;" ARGS
+         "{ S s; s.p = a; s.q = b; **(global int **)((char *)&s + 24) = 1; }",
+         "ww", NULL, NULL},
+        {ARGS "{ union { uint i; uchar c[4]; } u; u.i = 1; global int *p[2] = {a, b}; *p[u.c[0]] = 1; }", "ww", NULL,
+         NULL},
+        {ARGS "{ for (ulong n = 0; n < 9; n++) if ((global int *)n == a) b[0] = 1; }", "ww", NULL, NULL},
+    };
+
+    (void)state;
+    CHECK(programs);
+}
+
+/* Nobody says which of two ways is right, or some go another. */
+static void what_is_read_in_two_ways_is_refused(void **state)
+{
+    static const struct program programs[] = {
+        /* Who knows the operator sees a name of a file there, others a comment. */
+        {"#ifdef __oclgrind__\n#if __has_include(<x/*>)\n#endif\n#endif\n#define W a\n#ifdef __oclgrind__\n#if 1 // */ "
+         ")\n"
+         "#endif\n#endif\n#ifndef W\n#define W b\n#endif\n" ARGS "{ W[0] += 1; }",
+         NULL, "__oclgrind__", NULL},
+        /* C's own example of what is left open (C99, 6.10.3.4), and others of its kind. */
+        {"int put(global int *p) { return p[0] = 1; }\n#define put(x) 1 * g\n#define g(x) put(x)\n" ARGS
+         "{ int g = 0; b[0] = put(2)(a); }",
+         NULL, "without arguments", NULL},
+        {"#define NIL(x) x\n#define G_0(x) NIL(G_1)(x)\n#define G_1(x) NIL(x)\n" ARGS "{ b[0] = G_0(42); }", NULL,
+         "without arguments", NULL},
+        {"#define F(x) x\n#define G F\n" ARGS "{ b[0] = G(42); }", NULL, "without arguments", NULL},
+        {"#define F(x) x\n" ARGS "{ b[0] = G(42); }", NULL, "without arguments", "-DG=F"},
+        {"#define F(x) x\n" ARGS "{ b[0] = F\n(42); }", NULL, "without arguments", NULL},
+        {"#define F(x) x\n#undef F\n#define F 1\n" PLAIN, NULL, "a macro that has arguments", NULL},
+        {"#define F(x) x\n#define CALL(x) F(F(x))\n" ARGS "{ b[0] = F(CALL(F(a[0]))); }", "rw", NULL, NULL},
+        /* Strings and numbers of other languages. */
+        {"#define R\nconstant char s[] = R\"(\";\n" OTHER_F "constant char t[] = \")\";\n" PLAIN, NULL, "odd text",
+         NULL},
+        {"#define u8\nconstant char s[] = u8\"x\";\n" PLAIN, NULL, "odd text", NULL},
+        {"#define N\nconstant char s[] = \"x\"N;\n" PLAIN, NULL, "odd text", NULL},
+        {"#if 0\n1'0'2\n#endif\n" PLAIN, NULL, "odd text", NULL},
+        /* More than 64 bits, and less than 16. */
+        {A_OR_B("#if 999999999 * 999999999 * 999999999 > 0"), NULL, "condition", NULL},
+        {A_OR_B("#if ~0 > 0"), NULL, "condition", NULL},
+        {ARGS "{ if (-9223372036854775808 > 0) b[0] = 1; else a[0] = 1; }", NULL, "width", NULL},
+        {ARGS "{ if (2147483647 + 1 < 0) b[0] = 1; else a[0] = 1; }", NULL, "constant condition", NULL},
+        {ARGS "{ if (1 << 33 == 2) b[0] = 1; else a[0] = 1; }", NULL, "constant condition", NULL},
+        {ARGS "{ if ('\\e' == 27) b[0] = 1; else a[0] = 1; }", NULL, "constant condition", NULL},
+        {ARGS "{ b[0] = a[0] + 0xffffffffffffffff + 3.14159265358979323846; }", "rw", NULL, NULL},
+        /* Lines. */
+        {"// \\\r\n" OTHER_F PLAIN, NULL, "lines", NULL},
+        {"// \f" OTHER_F PLAIN, NULL, "lines", NULL},
+        {"// \v" OTHER_F PLAIN, NULL, "lines", NULL},
+        {"// \x1b$B*/\n" PLAIN, NULL, "lines", NULL},
+        {PLAIN "// \x1a\n" OTHER_F, NULL, "lines", NULL},
+        {"// \x95\\\n" OTHER_F PLAIN, NULL, "lines", NULL},     /* a letter of Shift-JIS */
+        {"// \xc6\x92\\\n" OTHER_F PLAIN, NULL, "lines", NULL}, /* and of UTF-8 that may be read as that */
+        {"/* \xe3*/ int i; /* */" PLAIN, NULL, "lines", NULL},
+        {"\xef\xbb\xbf#define W a\n" PLAIN, NULL, "lines", NULL},
+        {PLAIN "// \\", NULL, "lines", NULL},
+        {PLAIN "// the end", "rw", NULL, NULL},
+        {"#define F\\\n(x) 1\n" PLAIN, NULL, NULL, NULL},
+        /* Arguments that are evaluated, or not. */
+        {ARGS "{ b[0] = vec_step(a[0] = 1); }", NULL, "vec_step", NULL},
+        /* Names. */
+        {UNLESS("quad", "quad"), NULL, "quad", NULL},
+        {UNLESS("to_global", "to_global"), NULL, "to_global", NULL},
+        {UNLESS("CLC_VERSION_1_2", "CLC_VERSION_1_2"), NULL, "CLC_", NULL},
+        {UNLESS("HAVE_CUDA", "HAVE_CUDA"), NULL, "CUDA", NULL},
+        {UNLESS("MY_SIZE", "MY_SIZE"), "rw", NULL, NULL},
+        /* Options that some look for everywhere, or that a shell may see. */
+        {PLAIN, NULL, "odd definitions", "-DX=-cl-std=CL2.0"},
+        {PLAIN, NULL, "several ways", "-DX=a;b"},
+        {PLAIN, NULL, "several ways", "-cl-opt-disable\t-DX"},
+        {PLAIN, NULL, "odd macros", "-DX=("},
+        {PLAIN, "rw", NULL, "-DX=(-1) -DY=-.5e-3f -DT=float4 -DZ=(1+2)*3"},
+    };
+
+    (void)state;
+    CHECK(programs);
+}
+
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 static int set_up(void **state)
@@ -517,13 +631,15 @@ int main(void)
         cmocka_unit_test(conditions_may_not_ask_for_a_compilers_macros),
         cmocka_unit_test(groups_of_pragmas_alone_are_nothing),
         cmocka_unit_test(other_directives_and_lines),
-        cmocka_unit_test(values_of_compilers_may_stand_in_few_places),
+        cmocka_unit_test(values_of_compilers_are_in_no_condition),
         cmocka_unit_test(words_of_compilers_are_not_the_languages),
         cmocka_unit_test(constant_conditions_must_be_of_whole_numbers),
         cmocka_unit_test(every_write_in_the_text_counts),
         cmocka_unit_test(pointers_are_followed_or_taken_for_written),
         cmocka_unit_test(programs_that_were_taken_for_the_same),
         cmocka_unit_test(words_count_wherever_they_stand),
+        cmocka_unit_test(numbers_choose_among_all_pointers),
+        cmocka_unit_test(what_is_read_in_two_ways_is_refused),
     };
 
     return cmocka_run_group_tests(tests, set_up, NULL);
