@@ -207,13 +207,29 @@ void tsl_vendor_release_programs(struct tsl_vendor_member *m, struct tsl_vendor_
     p->n_more = 0;
 }
 
-/* Vendors' variables that add to the options of every build: the text isn't compiled as the program says. */
+/* Vendors' variables that add to the options of every build, or put something else in the place of headers, libraries
+ * or code: the text isn't compiled as the program says. */
 static bool has_options_of_its_own(void)
 {
-    static const char *const names[] = {
-        "POCL_EXTRA_BUILD_FLAGS",       "OCLGRIND_BUILD_OPTIONS",      "AMD_OCL_BUILD_OPTIONS",
-        "AMD_OCL_BUILD_OPTIONS_APPEND", "CLOVER_EXTRA_BUILD_OPTIONS",  "CLOVER_EXTRA_COMPILE_OPTIONS",
-        "IGC_ExtraOCLOptions",          "IGC_ExtraOCLInternalOptions", "NEOReadDebugKeys"};
+    static const char *const names[] = {"POCL_EXTRA_BUILD_FLAGS",
+                                        "POCL_BUILDING",
+                                        "POCL_KERNELLIB_NAME",
+                                        "POCL_BITCODE_FINALIZER",
+                                        "OCLGRIND_BUILD_OPTIONS",
+                                        "OCLGRIND_PCH_DIR",
+                                        "OCLGRIND_PLUGINS",
+                                        "AMD_OCL_BUILD_OPTIONS",
+                                        "AMD_OCL_BUILD_OPTIONS_APPEND",
+                                        "AMD_OCL_LINK_OPTIONS",
+                                        "AMD_OCL_LINK_OPTIONS_APPEND",
+                                        "AMD_OCL_SUBST_OBJFILE",
+                                        "CLOVER_EXTRA_BUILD_OPTIONS",
+                                        "CLOVER_EXTRA_COMPILE_OPTIONS",
+                                        "CLOVER_EXTRA_LINK_OPTIONS",
+                                        "IGC_ExtraOCLOptions",
+                                        "IGC_ExtraOCLInternalOptions",
+                                        "IGC_ShaderOverride",
+                                        "NEOReadDebugKeys"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (getenv(names[i]))

@@ -12,6 +12,8 @@
 /* variant: off TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
 #include "proof.h"
 
+#include <CL/cl_tesela.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,6 +225,106 @@ static void linked_programs_are_not_known(void **state)
     proof_close(&proof);
 }
 
+/* Vendors whose code may be made of something else. */
+static void a_vendors_variable_makes_nothing_known(void **state)
+{
+    struct proof_moved moved;
+
+    (void)state;
+    setenv("AMD_OCL_LINK_OPTIONS", "", 1);
+    moved = run("kernel void f(global int *y, global int *x) " ADD);
+    unsetenv("AMD_OCL_LINK_OPTIONS");
+    if (!has_cpu())
+        assert_int_equal(moved.to_members, n_launches * x_size);
+}
+
+/* What an argument only reads may be written by way of another. */
+static void the_same_bytes_in_two_arguments_stay_right(void **state)
+{
+    const size_t part = x_size / 2, n = n_ints / 2;
+    cl_int values[n_ints];
+    cl_kernel kernel;
+    struct data data;
+
+    (void)state;
+    proof_open(&proof, "kernel void f(global int *y, global int *x) " ADD);
+    kernel = proof_kernel(&proof, "f");
+    data = make_data();
+    cl_mem first = proof_sub_buffer(data.x, CL_MEM_READ_WRITE, 0, part);
+    cl_mem second = proof_sub_buffer(data.x, CL_MEM_READ_WRITE, part, part);
+    /* The whole of it in place; one half out of the other, and all as the other's source. */
+    const cl_mem pairs[][2] = {{data.x, data.x}, {first, second}, {second, first}, {first, data.x}, {data.x, data.x}};
+
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        const size_t size = pairs[i][0] == data.x ? n_ints : n;
+
+        proof_set(kernel, 2, pairs[i], 0, NULL);
+        proof_did(&proof, clEnqueueNDRangeKernel(proof.queue, kernel, 1, NULL, &size, NULL, 0, NULL, NULL));
+    }
+    read_ints(data.x, values);
+    /* +1; first = second + 1; second = first + 1; first + 1; +1 */
+    for (cl_int k = 0; k < (cl_int)n; k++) {
+        assert_int_equal(values[k], k + (cl_int)n + 1 + 1 + 1 + 1);
+        assert_int_equal(values[k + (cl_int)n], k + (cl_int)n + 1 + 1 + 1 + 1);
+    }
+    proof_ok(clReleaseMemObject(first));
+    proof_ok(clReleaseMemObject(second));
+    release_data(&data);
+    proof_ok(clReleaseKernel(kernel));
+    proof_close(&proof);
+}
+
+/* Each member has the roles of its own build, and a copy of a kernel those of the kernel. */
+static void builds_with_other_options_have_roles_of_their_own(void **state)
+{
+    static const cl_device_partition_property by_member[] = {CL_DEVICE_PARTITION_BY_MEMBER_TESELA, 0};
+    static const char *source = "kernel void f(global int *y, global int *x) { size_t i = get_global_id(0);\n"
+                                "W[i] += 1; y[i] = x[i]; }\n";
+    static const char *const options[] = {"-DW=x", "-DW=y"};
+    cl_device_id members[2];
+    cl_command_queue queues[2];
+    cl_int values[n_ints], error;
+    const size_t n = n_ints;
+    cl_kernel kernel, clone;
+    struct data data;
+
+    (void)state;
+    proof_ok(clCreateSubDevices(proof_root(), by_member, 2, members, NULL));
+    proof_open_on(&proof, NULL, 2, members);
+    proof.program = clCreateProgramWithSource(proof.context, 1, &source, NULL, &error);
+    proof_ok(error);
+    for (unsigned i = 0; i < 2; i++) {
+        queues[i] = clCreateCommandQueue(proof.context, members[i], 0, &error);
+        proof_ok(error);
+        proof_ok(clBuildProgram(proof.program, 1, &members[i], options[i], NULL, NULL));
+    }
+    kernel = proof_kernel(&proof, "f");
+    clone = clCloneKernel(kernel, &error);
+    proof_ok(error);
+    data = make_data();
+    proof_ok(clFinish(proof.queue));
+    for (unsigned i = 0; i < n_launches; i++) {
+        const cl_mem buffers[] = {data.y[i], data.x};
+
+        proof_set(i < 4 ? kernel : clone, 2, buffers, 0, NULL);
+        proof_did(&proof,
+                  clEnqueueNDRangeKernel(queues[i % 2], i < 4 ? kernel : clone, 1, NULL, &n, NULL, 0, NULL, NULL));
+        proof_ok(clFinish(queues[i % 2]));
+    }
+    read_ints(data.x, values);
+    for (cl_int k = 0; k < n_ints; k++)
+        assert_int_equal(values[k], k + n_launches / 2);
+    read_ints(data.y[n_launches - 1], values);
+    for (cl_int k = 0; k < n_ints; k++)
+        assert_int_equal(values[k], k + n_launches / 2);
+    for (unsigned i = 0; i < 2; i++)
+        proof_ok(clReleaseCommandQueue(queues[i]));
+    release_data(&data);
+    proof_ok(clReleaseKernel(kernel));
+    proof_ok(clReleaseKernel(clone));
+    proof_close(&proof);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +332,9 @@ int main(void)
         cmocka_unit_test(what_may_be_written_moves_each_time),
         cmocka_unit_test(code_that_differs_between_vendors_stays_right),
         cmocka_unit_test(linked_programs_are_not_known),
+        cmocka_unit_test(a_vendors_variable_makes_nothing_known),
+        cmocka_unit_test(the_same_bytes_in_two_arguments_stay_right),
+        cmocka_unit_test(builds_with_other_options_have_roles_of_their_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
