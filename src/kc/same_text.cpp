@@ -26,13 +26,14 @@ bool is_trigraph(StringRef text, size_t at)
            StringRef("=/'()!<>-").find(text[at + 2]) != StringRef::npos;
 }
 
-/* A backslash that ends a line for some: there are blanks behind it, or the file's end, or it is a part of a letter. */
+/* A backslash that ends a line for some: there are blanks behind it, or the text's end, or it is a part of a letter. */
 bool is_loose_continuation(StringRef text, size_t at)
 {
-    size_t end = text[at] == '\\' ? text.find_first_not_of(" \t", at + 1) : at;
+    StringRef behind = text.substr(at + 1);
 
-    return end == StringRef::npos || (end > at + 1 && text[end] == '\n') || (end > at && text[end] == '\r') ||
-           (end > at && at > 0 && (unsigned char)text[at - 1] > 127);
+    return text[at] == '\\' && (behind.ltrim(" \t\r\n").empty() || begins(behind.ltrim(" \t"), "\r") ||
+                                (begins(behind.ltrim(" \t"), "\n") && !begins(behind, "\n")) ||
+                                (at > 0 && (unsigned char)text[at - 1] > 127));
 }
 
 /* What ends a line, or a text, for some. */

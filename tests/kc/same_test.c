@@ -592,6 +592,7 @@ static void what_is_read_in_two_ways_is_refused(void **state)
         {"/* \xe3*/ int i; /* */" PLAIN, NULL, "lines", NULL},
         {"\xef\xbb\xbf#define W a\n" PLAIN, NULL, "lines", NULL},
         {PLAIN "// \\", NULL, "lines", NULL},
+        {PLAIN "\\\n", NULL, "lines", NULL},
         {PLAIN "// the end", "rw", NULL, NULL},
         {"#define F\\\n(x) 1\n" PLAIN, NULL, NULL, NULL},
         /* Arguments that are evaluated, or not. */
