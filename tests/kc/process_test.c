@@ -102,6 +102,25 @@ static void who_waits_learns_of_its_death(void **state)
     assert_int_equal(kc_result(good, ""), CL_SUCCESS);
 }
 
+/* With nothing to do it goes by itself, and comes back. In a process of its own, as its compiler has another limit. */
+static int use_idly(void)
+{
+    static char idle_limit[] = "--idle-limit", seconds[] = "2";
+    static char *const limits[] = {idle_limit, seconds, NULL};
+    int process;
+
+    kc_use(limits);
+    assert_int_equal(kc_result(good, ""), CL_SUCCESS);
+    process = tsl_client_process();
+    pause_ms(500);
+    assert_true(runs(process));
+    for (unsigned i = 0; i < 3000 && runs(process); i++)
+        pause_ms(10);
+    assert_false(runs(process));
+    assert_int_equal(kc_result(good, "-D A"), CL_SUCCESS);
+    return tsl_client_process() != process ? 0 : 1;
+}
+
 static void *build_many(void *failures)
 {
     for (unsigned i = 0; i < 10; i++) {
@@ -176,6 +195,12 @@ static void forked_children_do_not_keep_it(void **state)
 {
     (void)state;
     check_end("--use-and-fork");
+}
+
+static void it_goes_when_nothing_is_to_do(void **state)
+{
+    (void)state;
+    assert_int_equal(run_self("--idle", NULL), 0);
 }
 
 static int use_and_end(const char *pipe, bool forks)
@@ -628,6 +653,7 @@ static int run_mode(const char *mode, const char *with, char *const *limits)
     return strcmp(mode, "--closed") == 0            ? use_closed()
            : strcmp(mode, "--missing") == 0         ? use_missing()
            : strcmp(mode, "--hanging") == 0         ? use_beside_a_hanging_one()
+           : strcmp(mode, "--idle") == 0            ? use_idly()
            : strcmp(mode, "--another-version") == 0 ? use_another_version()
                                                     : use_forbidden();
 }
@@ -643,6 +669,7 @@ int main(int n, char **args)
         cmocka_unit_test(builds_of_several_threads_go_side_by_side),
         cmocka_unit_test(it_ends_with_the_program),
         cmocka_unit_test(forked_children_do_not_keep_it),
+        cmocka_unit_test(it_goes_when_nothing_is_to_do),
         cmocka_unit_test(a_compiler_that_dies_is_a_build_failure),
         cmocka_unit_test(a_compiler_without_end_is_a_build_failure),
         cmocka_unit_test(others_go_on_beside_a_build_that_hangs),
