@@ -50,9 +50,17 @@ static size_t round_up(size_t size, size_t unit)
     return (size + unit - 1) / unit * unit;
 }
 
-static size_t pages(size_t size)
+/* Behind the last byte there is memory to read: compilers of processors load a whole vector where a kernel asks for a
+ * part (PoCL 7.1 two floats for the last one of a buffer), and get away with it in memory of their own. */
+#define TAIL ((size_t)128)
+
+/* Linux puts a mapping at a multiple of this only if its size is one, too. */
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* What is mapped for a copy that has pages of its own. */
+static size_t mapping_size(size_t size)
 {
-    return round_up(size, (size_t)sysconf(_SC_PAGESIZE));
+    return round_up(size + TAIL, size % HUGE_PAGE ? (size_t)sysconf(_SC_PAGESIZE) : HUGE_PAGE);
 }
 
 /* From here on the host's copy has pages of its own. A process has only so many mappings. */
@@ -95,11 +103,12 @@ static char *allocate_host(struct tsl_data *data)
         return host;
     if (data->size < OWN_PAGES)
         return aligned_alloc(align, round_up(data->size, align));
-    host = mmap(NULL, pages(data->size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t size = mapping_size(data->size);
+    host = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (host == MAP_FAILED)
         return NULL;
-    madvise(host, pages(data->size), MADV_HUGEPAGE); /* Copies are an eighth faster. Small pages do, too. */
-    tsl_numa_memory(host, pages(data->size));
+    madvise(host, size, MADV_HUGEPAGE); /* Copies are an eighth faster. Small pages do, too. */
+    tsl_numa_memory(host, size);
     return host;
 }
 
@@ -112,7 +121,7 @@ static void free_host(struct tsl_data *data)
     if (data->size < OWN_PAGES)
         free(data->host);
     else
-        munmap(data->host, pages(data->size));
+        munmap(data->host, mapping_size(data->size));
 }
 
 void tsl_data_destroy(struct tsl_data *data)
