@@ -282,6 +282,15 @@ static void put_version(struct prelude *prelude, unsigned std, char *promised)
             put_define(prelude, name, "1");
 }
 
+/* Features that the device promises for another member's sake: all members compile one text. What this member really
+ * lacks is an error of its compiler, here, too. */
+static void put_lacking(struct prelude *prelude, const char *macros, const char *promised)
+{
+    for (size_t i = 0; i < N_KNOWN; i++)
+        if (is_feature(known_macros[i]) && list_has(promised, known_macros[i]) && !list_has(macros, known_macros[i]))
+            put_define(prelude, known_macros[i], "1");
+}
+
 static void put_device(struct prelude *prelude, const struct asked *device, const struct asked *member)
 {
     unsigned promised = ask_version(device, CL_DEVICE_VERSION);
@@ -323,6 +332,8 @@ char *tsl_dialect_source(struct tsl_device *device, const struct tsl_path *path,
     char *promised = ask_macros(&virtual), *macros = ask_macros(&member);
 
     if (promised && macros) {
+        if (options->std >= 300 && !dialect->translated)
+            put_lacking(&prelude, macros, promised);
         put_undefs(&prelude, macros, promised);
         put_device(&prelude, &virtual, &member);
         if (dialect->translated)
