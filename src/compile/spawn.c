@@ -50,6 +50,62 @@ static void reset_signals(void)
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof(none));
 }
 
+/* What getdents64(2) gives. */
+struct entry {
+    uint64_t inode;
+    int64_t next;
+    uint16_t size;
+    uint8_t type;
+    char name[];
+};
+
+/* No number: -1. */
+static long number_of(const char *name)
+{
+    long number = 0;
+
+    for (; *name; name++) {
+        if (*name < '0' || *name > '9')
+            return -1;
+        number = 10 * number + *name - '0';
+    }
+    return number;
+}
+
+/* Those that the folder lists, itself left out. How many; negative: it can't be read. */
+static long close_listed(long folder, long first)
+{
+    _Alignas(struct entry) char entries[4096];
+    long size, n = 0;
+
+    syscall(SYS_lseek, folder, 0, SEEK_SET);
+    while ((size = syscall(SYS_getdents64, folder, entries, sizeof(entries))) > 0) {
+        for (long at = 0; at < size; at += ((struct entry *)(entries + at))->size) {
+            long file = number_of(((struct entry *)(entries + at))->name);
+
+            if (file >= first && file != folder && syscall(SYS_close, file) == 0)
+                n++;
+        }
+    }
+    return size < 0 ? size : n;
+}
+
+/* Linux before 5.9 can't close a range, and some sandboxes don't let it. */
+static bool close_from(long first)
+{
+    long folder, n;
+
+    if (syscall(SYS_close_range, first, ~0u, 0) == 0)
+        return true;
+    folder = syscall(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY, 0);
+    if (folder < 0)
+        return false;
+    while ((n = close_listed(folder, first)) > 0) /* what moved up while others were closed isn't missed */
+        continue;
+    syscall(SYS_close, folder);
+    return n == 0;
+}
+
 /* Nothing may be left at the place where another has to go: first all of it above. */
 static bool arrange_descriptors(int socket)
 {
@@ -63,7 +119,7 @@ static bool arrange_descriptors(int socket)
             return false;
     if (syscall(SYS_dup3, high, TSL_SPAWN_SOCKET, 0) < 0)
         return false;
-    return syscall(SYS_close_range, TSL_SPAWN_SOCKET + 1, ~0u, 0) == 0;
+    return close_from(TSL_SPAWN_SOCKET + 1);
 }
 
 static int second(void *argument)

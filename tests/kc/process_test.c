@@ -495,13 +495,13 @@ static void a_forked_child_is_told(void **state)
 
 /* ---- Where it can't be started ----------------------------------------------------------------------------------- */
 
-/* From now on execve fails with EPERM, in this process and those that it starts. */
-static bool forbid_programs(void)
+/* From now on the system call fails with this error, in this process and those that it starts. */
+static bool forbid(unsigned call, unsigned error)
 {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execve, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
@@ -514,7 +514,7 @@ static int use_forbidden(void)
     struct tsl_compiled compiled;
     bool said;
 
-    if (!forbid_programs() || kc_build(good, "", &compiled) != CL_COMPILER_NOT_AVAILABLE)
+    if (!forbid(SYS_execve, EPERM) || kc_build(good, "", &compiled) != CL_COMPILER_NOT_AVAILABLE)
         return 1;
     said = strstr(compiled.built.log, "can't be started here: Operation not permitted");
     tsl_compiled_finish(&compiled);
@@ -526,6 +526,27 @@ static void where_programs_are_forbidden_it_says_so(void **state)
 {
     (void)state;
     assert_int_equal(run_self("--forbidden", NULL), 0);
+}
+
+/* Linux before 5.9: descriptors are closed one by one, however many there are. */
+static int use_old_system(void)
+{
+    int many[300];
+
+    if (!forbid(SYS_close_range, ENOSYS) || syscall(SYS_close_range, 1000, 1000, 0) == 0)
+        return 1;
+    for (size_t i = 0; i < sizeof(many) / sizeof(many[0]); i++)
+        many[i] = open("/dev/zero", O_RDONLY);
+    assert_true(many[299] >= 300);
+    it_inherits_nothing(NULL);
+    outputs_are_not_kept_open(NULL);
+    return 0;
+}
+
+static void nothing_is_inherited_on_old_systems_either(void **state)
+{
+    (void)state;
+    assert_int_equal(run_self("--old-system", NULL), 0);
 }
 
 /* Is there no compiler, and does the log say why? */
@@ -655,6 +676,7 @@ static int run_mode(const char *mode, const char *with, char *const *limits)
            : strcmp(mode, "--hanging") == 0         ? use_beside_a_hanging_one()
            : strcmp(mode, "--idle") == 0            ? use_idly()
            : strcmp(mode, "--another-version") == 0 ? use_another_version()
+           : strcmp(mode, "--old-system") == 0      ? use_old_system()
                                                     : use_forbidden();
 }
 
@@ -680,6 +702,7 @@ int main(int n, char **args)
         cmocka_unit_test(closed_streams_do_not_matter),
         cmocka_unit_test(a_forked_child_is_told),
         cmocka_unit_test(where_programs_are_forbidden_it_says_so),
+        cmocka_unit_test(nothing_is_inherited_on_old_systems_either),
         cmocka_unit_test(where_it_is_missing_it_says_so),
         cmocka_unit_test(another_version_is_told),
         cmocka_unit_test(it_is_not_looked_for_in_path),
