@@ -1,4 +1,5 @@
-/* A thread with a small stack may build programs, and help with kernels that have much private memory. */
+/* A thread with a small stack may build programs, and help with kernels that have much private memory; and kernels with
+ * more memory than there is fail. */
 /* variant: alone TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE=/dev/null/none */
 #include "cpu_rig.h"
 #include "test.h"
@@ -65,9 +66,58 @@ static void a_small_stack_is_enough(void **state)
     pthread_attr_destroy(&attributes);
 }
 
+/* 2^60 bytes, sixteen times: nothing in sums of 64 bits. */
+#define FOR_ALL(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(a) X(b) X(c) X(d) X(e) X(f)
+#define PRIVATE(n) "char p" #n "[1ul << 60]; p" #n "[x[g]] = g; p" #n "[x[g + 1]] = 3;\n"
+#define LOCAL(n)   "local char l" #n "[1ul << 60]; l" #n "[x[g]] = g; l" #n "[x[g + 1]] = 3;\n"
+#define SUM_P(n)   " + p" #n "[x[g + 2]]"
+#define SUM_L(n)   " + l" #n "[x[g + 2]]"
+
+static const char endless[] = "kernel void f(global long *x) { int g = get_global_id(0);\n" FOR_ALL(
+    PRIVATE) "barrier(CLK_LOCAL_MEM_FENCE); x[g] "
+             "= 0" FOR_ALL(SUM_P) "; }\n"
+                                  "kernel void l(global long *x) { int g = get_global_id(0);\n" FOR_ALL(
+                                      LOCAL) "barrier(CLK_LOCAL_MEM_FENCE); x[g] = "
+                                             "0" FOR_ALL(SUM_L) "; }\n";
+
+/* Neither is it said to be done, nor is anybody else's memory written. */
+static void fails(struct cpu_rig *rig, cl_program program, const char *name)
+{
+    static long x[N_ITEMS + 2];
+    cl_int error, status = CL_COMPLETE;
+    cl_kernel kernel = clCreateKernel(program, name, &error);
+    cl_mem buffer = cpu_rig_buffer(rig, sizeof(x), x);
+    const size_t global = N_ITEMS;
+    cl_event event;
+
+    if (error)
+        return;
+    assert_int_equal(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer), CL_SUCCESS);
+    error = clEnqueueNDRangeKernel(rig->queue, kernel, 1, NULL, &global, NULL, 0, NULL, &event);
+    if (!error) {
+        clWaitForEvents(1, &event);
+        assert_int_equal(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL),
+                         CL_SUCCESS);
+        assert_int_equal(status, CL_OUT_OF_HOST_MEMORY); /* CL_OUT_OF_RESOURCES: a fault in it */
+        clReleaseEvent(event);
+    }
+    clReleaseMemObject(buffer);
+    clReleaseKernel(kernel);
+}
+
+static void more_than_there_is_fails(void **state)
+{
+    cl_program program = cpu_rig_program(*state, endless, "");
+
+    fails(*state, program, "f");
+    fails(*state, program, "l");
+    clReleaseProgram(program);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_small_stack_is_enough)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_small_stack_is_enough),
+                                       cmocka_unit_test(more_than_there_is_fails)};
 
     return cmocka_run_group_tests(tests, cpu_rig_setup, cpu_rig_teardown);
 }

@@ -33,7 +33,7 @@ static void find_in_constant(struct kc_emit *emit, LLVMValueRef constant)
         LLVMBuildAddrSpaceCast(emit->wg->builder,
                                kc_byte_offset(emit->wg, emit->local, kc_i64(emit->wg, emit->local_size), ""),
                                LLVMTypeOf(constant), ""));
-    emit->local_size += LLVMABISizeOfType(emit->wg->layout, type);
+    emit->local_size += kc_size_of(emit->wg, type);
 }
 
 void kc_find_local_variables(struct kc_emit *emit)

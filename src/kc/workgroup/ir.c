@@ -156,6 +156,14 @@ LLVMValueRef kc_i64(struct kc_wg *wg, uint64_t value)
     return LLVMConstInt(wg->i64, value, 0);
 }
 
+uint64_t kc_size_of(struct kc_wg *wg, LLVMTypeRef type)
+{
+    const uint64_t most = UINT64_C(1) << 40;
+    uint64_t size = LLVMABISizeOfType(wg->layout, type);
+
+    return size < most ? size : most;
+}
+
 LLVMValueRef kc_byte_offset(struct kc_wg *wg, LLVMValueRef base, LLVMValueRef offset, const char *name)
 {
     return LLVMBuildGEP2(wg->builder, wg->i8, base, &offset, 1, name);

@@ -97,4 +97,7 @@ LLVMValueRef kc_i64(struct kc_wg *wg, uint64_t value);
 /* base + offset bytes, in base's address space. */
 LLVMValueRef kc_byte_offset(struct kc_wg *wg, LLVMValueRef base, LLVMValueRef offset, const char *name);
 
+/* Bytes of a variable; of one that no machine has room for so many that launches fail, but sums don't wrap. */
+uint64_t kc_size_of(struct kc_wg *wg, LLVMTypeRef type);
+
 #endif

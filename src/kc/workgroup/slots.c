@@ -45,7 +45,7 @@ static struct kc_slot *add_slot(struct demotion *d, LLVMValueRef variable, LLVMT
     slot = &slots->slots[slots->n++];
     *slot = (struct kc_slot){.variable = variable, .type = type};
     slot->align = LLVMABIAlignmentOfType(d->wg->layout, type);
-    slot->size = LLVMABISizeOfType(d->wg->layout, type);
+    slot->size = kc_size_of(d->wg, type);
     kc_map_set(&slots->numbers, variable, slots->n);
     return slot;
 }
