@@ -99,7 +99,7 @@ static void ask(cl_program program, struct watched *w)
     struct tsl_wire_build request = {.target = TSL_WIRE_ROLES, .source = source, .options = options};
     struct tsl_compiled compiled;
 
-    if (source && w->n_args <= MAX_ARGS && options_of(program, options, sizeof options)) {
+    if (source && options_of(program, options, sizeof options)) {
         tsl_compile(&request, &compiled);
         for (uint32_t i = 0; i < compiled.built.n_kernels; i++)
             take_facts(w, &compiled.built.kernels[i].facts);
@@ -144,8 +144,11 @@ static void watch(cl_program program, cl_kernel kernel)
         return;
     w->kernel = kernel;
     if (real->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof w->name - 1, w->name, NULL) == CL_SUCCESS &&
-        real->clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof w->n_args, &w->n_args, NULL) == CL_SUCCESS)
+        real->clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof w->n_args, &w->n_args, NULL) == CL_SUCCESS &&
+        w->n_args <= MAX_ARGS)
         ask(program, w);
+    else
+        w->n_args = 0;
     add(w);
 }
 
