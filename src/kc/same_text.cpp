@@ -62,12 +62,12 @@ bool has_odd_lines(StringRef text)
     return false;
 }
 
-/* Nothing on the first line that another line could be part of, or that isn't ended. */
+/* Nothing on the first line that another line could be part of, or that isn't ended: R"( neither. */
 bool is_plain(StringRef text)
 {
     StringRef line = text.substr(0, text.find('\n'));
 
-    return line.find_first_of("'\\/") == StringRef::npos && line.count('"') % 2 == 0;
+    return line.find_first_of("'\\/(") == StringRef::npos && line.count('"') % 2 == 0;
 }
 
 /* Reads raw tokens: nothing is known of macros, and nothing is skipped. */
@@ -262,7 +262,7 @@ class Strict : public Reader
     }
     void read_text()
     {
-        for (begin(all); !is_eof();) {
+        for (begin(all); !is_eof() && same.why().empty();) {
             if (idle.has(offset())) {
                 check_form();
                 check_place();
@@ -296,6 +296,8 @@ class Strict : public Reader
     {
         bool here = text.begin() == all.begin();
 
+        if (!same.why().empty())
+            return; /* the first is kept, and to count lines takes time */
         same.differs(
             (here ? "line " + std::to_string(text.substr(0, offset()).count('\n') + 1) + ": it has " : "it has ") +
             what);

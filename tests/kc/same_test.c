@@ -570,6 +570,7 @@ static void what_is_read_in_two_ways_is_refused(void **state)
         /* Strings and numbers of other languages. */
         {"#define R\nconstant char s[] = R\"(\";\n" OTHER_F "constant char t[] = \")\";\n" PLAIN, NULL, "odd text",
          NULL},
+        {"#ifndef __x86_64__\n#error R\"(\" \"\n#endif\n" PLAIN, NULL, "__x86_64__", NULL},
         {"#define u8\nconstant char s[] = u8\"x\";\n" PLAIN, NULL, "odd text", NULL},
         {"#define N\nconstant char s[] = \"x\"N;\n" PLAIN, NULL, "odd text", NULL},
         {"#if 0\n1'0'2\n#endif\n" PLAIN, NULL, "odd text", NULL},
@@ -615,6 +616,22 @@ static void what_is_read_in_two_ways_is_refused(void **state)
     CHECK(programs);
 }
 
+/* Each word of it is refused; that took as long as the text's length squared, once. */
+static void long_texts_take_no_time(void **state)
+{
+    enum { n_words = 400000 };
+    char *text = malloc(sizeof(PLAIN) + 6 * (size_t)n_words), *to;
+    struct program program = {text, NULL, "it has __x", NULL};
+
+    (void)state;
+    assert_non_null(text);
+    to = stpcpy(text, PLAIN);
+    for (unsigned i = 0; i < n_words; i++)
+        to = stpcpy(to, " __x\n");
+    check(&program, 1);
+    free(text);
+}
+
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 static int set_up(void **state)
@@ -641,6 +658,7 @@ int main(void)
         cmocka_unit_test(words_count_wherever_they_stand),
         cmocka_unit_test(numbers_choose_among_all_pointers),
         cmocka_unit_test(what_is_read_in_two_ways_is_refused),
+        cmocka_unit_test(long_texts_take_no_time),
     };
 
     return cmocka_run_group_tests(tests, set_up, NULL);
