@@ -22,7 +22,7 @@ struct watched {
     cl_kernel kernel;
     char name[128];
     cl_uint n_args;
-    bool reads_only[MAX_ARGS];
+    bool reads_only[MAX_ARGS], takes_memory[MAX_ARGS];
     cl_mem args[MAX_ARGS]; /* NULL: no memory object */
     struct watched *next;
 };
@@ -79,9 +79,12 @@ static void take_facts(struct watched *w, const struct tsl_kernel_facts *facts)
 {
     if (strcmp(facts->name, w->name) != 0 || facts->n_args != w->n_args || facts->opaque)
         return;
-    for (cl_uint i = 0; i < w->n_args; i++)
-        w->reads_only[i] =
-            facts->args[i].kind == TSL_FACT_GLOBAL && (getenv("ROLES_LIE") || !(facts->args[i].role & TSL_ROLE_WRITE));
+    for (cl_uint i = 0; i < w->n_args; i++) {
+        enum tsl_fact_kind kind = facts->args[i].kind;
+
+        w->takes_memory[i] = kind == TSL_FACT_GLOBAL || kind == TSL_FACT_CONSTANT || kind == TSL_FACT_IMAGE;
+        w->reads_only[i] = kind == TSL_FACT_GLOBAL && (getenv("ROLES_LIE") || !(facts->args[i].role & TSL_ROLE_WRITE));
+    }
 }
 
 static bool reads_any(const struct watched *w)
@@ -208,7 +211,7 @@ static cl_int CL_API_CALL set_arg(cl_kernel kernel, cl_uint arg, size_t size, co
     w = find_locked(kernel);
     if (w && arg < MAX_ARGS && error == CL_SUCCESS) {
         w->args[arg] = NULL;
-        if (size == sizeof(cl_mem) && value)
+        if (size == sizeof(cl_mem) && value && w->takes_memory[arg])
             memcpy(&w->args[arg], value, size);
     }
     pthread_mutex_unlock(&lock);
