@@ -112,7 +112,12 @@ static const llvm::StringSet<> &headers_names()
 static bool is_of_some_c(StringRef name)
 {
     clang::LangOptions options;
-    options.C99 = options.C11 = options.C23 = options.GNUKeywords = options.Bool = true;
+#if LLVM_VERSION_MAJOR < 18
+    options.C2x = true;
+#else
+    options.C23 = true;
+#endif
+    options.C99 = options.C11 = options.GNUKeywords = options.Bool = true;
     options.CPlusPlus = options.CPlusPlus11 = options.CPlusPlus20 = options.OpenCL = options.Blocks = true;
     clang::IdentifierTable names(options);
 

@@ -120,7 +120,7 @@ SINCOSES()
 /* Both may be wrong by some ulps, as Clang notes here: so the compiler may take an estimate (kc/estimate.h). */
 float OVERLOADABLE rsqrt(float x)
 {
-    return 1 / __builtin_elementwise_sqrt(x);
+    return 1 / __builtin_sqrtf(x);
 }
 
 /* ---- Native functions ----------------------------------------------------------------------------------------------
