@@ -1,9 +1,9 @@
 /*
  * Inside the CUDA bridge: what its files share. How it works: docs/cuda.md.
  *
- * Locks, outermost first: lane->lock, member->dues_lock, then the leaves member->lock, member->pool_lock,
- * pipeline->lock and that of region.c. CUDA may be called under any but the leaves; the function of a fence_notify is
- * called under none.
+ * Locks, outermost first: lane->lock; member->dues_lock, clock_lock and pipeline_lock, none of them under another; then
+ * the leaves member->lock, member->pool_lock, pipeline->lock and that of region.c. member->memory_lock stands alone.
+ * CUDA may be called under any but the leaves; the function of a fence_notify is called under none.
  */
 #ifndef CUDA_BRIDGE_INTERNAL_H
 #define CUDA_BRIDGE_INTERNAL_H
