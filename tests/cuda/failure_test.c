@@ -148,6 +148,17 @@ static void held_work_without_a_fence_fails_the_next_one(void **state)
     driver->mem_free(mem);
 }
 
+/* The member stands still, so that it isn't lost before all that a test wants to be under way is. */
+static void stand_still(void)
+{
+    struct tsl_fence *fence;
+
+    assert_int_equal(driver->mark(lane, NULL, &fence), CL_SUCCESS); /* The first one waits for the clock. */
+    assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
+    tsl_fence_unref(fence);
+    standin.stop(true);
+}
+
 static struct tsl_fence *launch_wild(struct tsl_dkernel *kernel)
 {
     struct tsl_bound_arg arg = VALUE_ARG(uint64_t, 64);
@@ -155,11 +166,6 @@ static struct tsl_fence *launch_wild(struct tsl_dkernel *kernel)
     struct tsl_window window = whole(1, 1);
     struct tsl_fence *fence;
 
-    assert_int_equal(driver->mark(lane, NULL, &fence), CL_SUCCESS); /* The first one waits for the clock. */
-    assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
-    tsl_fence_unref(fence);
-    /* It must not be through, and the member lost, before the launch is. */
-    standin.stop(true);
     assert_int_equal(driver->launch(lane, kernel, &args, &window, NULL, &fence), CL_SUCCESS);
     standin.stop(false);
     return fence;
@@ -176,6 +182,7 @@ static void each_error_that_ends_a_context_costs_the_member(void **state)
         struct tsl_fence *fence;
 
         standin.wild(errors[i]);
+        stand_still();
         fence = launch_wild(kernel);
         assert_true(driver->fence_wait(fence) < 0);
         assert_true(atomic_load(&member->lost));
@@ -187,6 +194,60 @@ static void each_error_that_ends_a_context_costs_the_member(void **state)
         assert_int_equal(open_members(state), CL_SUCCESS);
     }
     standin.wild(CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+#define N_PIPED    8
+#define PIPED_SIZE ((size_t)8 << 20)
+
+/* Transfers in both directions are under way, and others wait for their turn: each ends, and what is told as done is.
+ */
+static void what_the_pipeline_has_ends_with_the_member(void **state)
+{
+    struct tsl_dprogram *program = build_kernels(member);
+    struct tsl_dkernel *kernel = new_kernel(program, "wild");
+    struct tsl_lane *lanes[2] = {new_lane(false), new_lane(true)};
+    struct tsl_fence *fences[N_PIPED], *fence;
+    struct tsl_mem *mems[N_PIPED];
+    unsigned char *bytes[N_PIPED];
+    unsigned n_failed = 0;
+
+    for (unsigned i = 0; i < N_PIPED; i++) {
+        bytes[i] = calloc(1, PIPED_SIZE);
+        mems[i] = new_mem(PIPED_SIZE);
+        assert_int_equal(fill_ints(lane, mems[i], 7, PIPED_SIZE / 4, NULL, NULL), CL_SUCCESS);
+    }
+    finish(lane);
+    stand_still();
+    for (unsigned i = 0; i < N_PIPED; i++) {
+        struct tsl_lane *its = lanes[i / 2 % 2];
+
+        if (i % 2)
+            assert_int_equal(get_later(its, mems[i], bytes[i], PIPED_SIZE, NULL, &fences[i]), CL_SUCCESS);
+        else
+            assert_int_equal(put_later(its, mems[i], bytes[i], PIPED_SIZE, NULL, &fences[i]), CL_SUCCESS);
+    }
+    fence = launch_wild(kernel);
+    assert_true(driver->fence_wait(fence) < 0);
+    for (unsigned i = 0; i < N_PIPED; i++) {
+        cl_int status = driver->fence_wait(fences[i]);
+
+        n_failed += status < 0;
+        for (size_t k = 0; i % 2 && status == CL_COMPLETE && k < PIPED_SIZE; k += 4)
+            assert_int_equal(bytes[i][k], 7);
+        tsl_fence_unref(fences[i]);
+        driver->mem_free(mems[i]);
+        free(bytes[i]);
+    }
+    assert_int_not_equal(n_failed, 0);
+    assert_true(atomic_load(&member->lost));
+    assert_false(atomic_load(&members[1]->lost));
+    tsl_fence_unref(fence);
+    driver->lane_free(lanes[0]);
+    driver->lane_free(lanes[1]);
+    driver->kernel_free(kernel);
+    driver->program_free(program);
+    close_members(state);
+    assert_int_equal(open_members(state), CL_SUCCESS);
 }
 
 /* Last: the member is lost afterwards. */
@@ -205,6 +266,7 @@ static void a_wild_kernel_costs_its_member_and_no_other(void **state)
     (void)state;
     assert_int_equal(fill_ints(other, mem, 2, 16, &waits, &held), CL_SUCCESS);
     assert_int_equal(driver->fence_notify(held, tell_test, &told_held), CL_SUCCESS);
+    stand_still();
     fence = launch_wild(kernel);
     assert_int_equal(driver->fence_notify(fence, tell_test, &told), CL_SUCCESS);
     assert_true(driver->fence_wait(fence) < 0);
@@ -257,6 +319,7 @@ int main(void)
         cmocka_unit_test(held_work_that_is_refused_fails_its_fence),
         cmocka_unit_test(held_work_without_a_fence_fails_the_next_one),
         cmocka_unit_test(each_error_that_ends_a_context_costs_the_member),
+        cmocka_unit_test(what_the_pipeline_has_ends_with_the_member),
         cmocka_unit_test(a_wild_kernel_costs_its_member_and_no_other),
     };
 
