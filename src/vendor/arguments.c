@@ -153,17 +153,55 @@ static char *kernel_string(const struct tsl_vendor_cl *cl, cl_kernel kernel, cl_
     return text;
 }
 
-/* Some vendors keep what stands around the attributes in the source. */
+#define BLANKS " \t\r\n"
+
+static char *skip(char *text, const char *expected)
+{
+    text += strspn(text, BLANKS);
+    return begins(text, expected) ? text + strlen(expected) : NULL;
+}
+
+/* Where the bracket is that closes what was open before the text; NULL: nowhere. */
+static char *find_closing(char *text)
+{
+    for (unsigned depth = 0; *text; text++) {
+        if (*text == ')' && depth-- == 0)
+            return text;
+        depth += *text == '(';
+    }
+    return NULL;
+}
+
+/* What stands in the "__attribute__((" and "))" with which the text begins, ended by a 0; *rest: what comes behind.
+ * NULL: the text begins otherwise. */
+static char *unwrap(char *text, char **rest)
+{
+    char *begin = skip(text, "__attribute__"), *end;
+
+    begin = begin ? skip(begin, "(") : NULL;
+    begin = begin ? skip(begin, "(") : NULL;
+    end = begin ? find_closing(begin) : NULL;
+    *rest = end ? skip(end + 1, ")") : NULL;
+    if (!*rest)
+        return NULL;
+    *end = '\0';
+    return begin;
+}
+
+/* Some vendors keep what stands around each attribute in the source. */
 static char *strip_attributes(char *text)
 {
-    static const char before[] = "__attribute__((", after[] = "))";
-    size_t length = text ? strlen(text) : 0;
+    char *to = text, *rest = text, *inner;
 
-    if (length < strlen(before) + strlen(after) || !begins(text, before) ||
-        strcmp(text + length - strlen(after), after))
-        return text;
-    text[length - strlen(after)] = '\0';
-    memmove(text, text + strlen(before), length - strlen(before) - strlen(after) + 1);
+    while (rest && *rest && (inner = unwrap(rest, &rest))) {
+        size_t length = strlen(inner);
+
+        if (to != text)
+            *to++ = ' ';
+        memmove(to, inner, length + 1);
+        to += length;
+        rest += strspn(rest, BLANKS);
+    }
     return text;
 }
 

@@ -239,6 +239,25 @@ static void required_sizes_are_told(void **state)
     driver->kernel_free(kernel);
 }
 
+/* As they are declared within the brackets, a blank between them (OpenCL 3.0, 5.9.4). */
+static void several_attributes_are_told(void **state)
+{
+    struct tsl_dprogram *hinted =
+        build("kernel __attribute__((vec_type_hint(float4))) "
+              "__attribute__((work_group_size_hint(8, 2, 1))) void hinted(global int *out) {}");
+    struct tsl_kernel_facts facts;
+    struct tsl_dkernel *kernel;
+
+    (void)state;
+    assert_int_equal(driver->kernel_create(hinted, "hinted", &kernel, &facts), CL_SUCCESS);
+    if (is_platform("Portable Computing Language"))
+        assert_string_equal(facts.attributes, "work_group_size_hint(8, 2, 1 ) vec_type_hint (float4)");
+    assert_null(strstr(facts.attributes, "__attribute__"));
+    tsl_kernel_facts_finish(&facts);
+    driver->kernel_free(kernel);
+    driver->program_free(hinted);
+}
+
 static void a_program_that_prints_says_so(void **state)
 {
     struct tsl_dprogram *printing = build("kernel void hello(void) { printf(\"hello\\n\"); }");
@@ -603,6 +622,7 @@ int main(void)
         cmocka_unit_test(what_is_no_program_is_an_error),
         cmocka_unit_test(arguments_are_told),
         cmocka_unit_test(required_sizes_are_told),
+        cmocka_unit_test(several_attributes_are_told),
         cmocka_unit_test(a_program_that_prints_says_so),
         cmocka_unit_test(arguments_of_all_kinds_arrive),
         cmocka_unit_test(unchanged_arguments_are_not_set_again),
