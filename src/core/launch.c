@@ -24,6 +24,15 @@ static cl_int check_required(const struct tsl_kernel_facts *facts, const struct 
     return CL_SUCCESS;
 }
 
+/* A launch of fewer dimensions has groups of 1 in the others: a required size may say otherwise. */
+static bool has_its_dimensions(const struct tsl_window *window)
+{
+    for (unsigned d = window->work_dim; d < 3; d++)
+        if (window->local_size[d] != 1)
+            return false;
+    return true;
+}
+
 /* The work-group size against one member. A window that leaves the choice suits every member. */
 static cl_int check_sizes(const struct tsl_kernel_part *part, const struct tsl_window *window)
 {
@@ -31,6 +40,8 @@ static cl_int check_sizes(const struct tsl_kernel_part *part, const struct tsl_w
 
     if (!window->local_size[0])
         return CL_SUCCESS;
+    if (!has_its_dimensions(window))
+        return CL_INVALID_WORK_GROUP_SIZE;
     for (unsigned d = 0; d < window->work_dim; d++) {
         if (window->local_size[d] > part->limits.max_items[d])
             return CL_INVALID_WORK_ITEM_SIZE;

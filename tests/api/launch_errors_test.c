@@ -20,6 +20,10 @@ static const char source[] =
     "{\n"
     "    out[get_global_id(0)] = (int)get_local_size(0);\n"
     "}\n"
+    "kernel __attribute__((reqd_work_group_size(4, 2, 1))) void tiled(global int *out)\n"
+    "{\n"
+    "    out[get_global_id(1) * get_global_size(0) + get_global_id(0)] = (int)get_local_size(1);\n"
+    "}\n"
     "kernel void locals(global int *out, local int *scratch) { scratch[0] = 1; out[0] = scratch[0]; }\n"
     "kernel void sizes(global int *out)\n"
     "{\n"
@@ -30,7 +34,7 @@ static cl_context context;
 static cl_command_queue queue;
 static cl_program program;
 static cl_mem buffer;
-static cl_kernel set, shaped, locals, sizes;
+static cl_kernel set, shaped, tiled, locals, sizes;
 
 static int setup(void **state)
 {
@@ -45,11 +49,13 @@ static int setup(void **state)
     buffer = make_buffer(context, CL_MEM_READ_WRITE, 65536);
     set = clCreateKernel(program, "set", NULL);
     shaped = clCreateKernel(program, "shaped", NULL);
+    tiled = clCreateKernel(program, "tiled", NULL);
     locals = clCreateKernel(program, "locals", NULL);
     sizes = clCreateKernel(program, "sizes", NULL);
     clSetKernelArg(set, 0, sizeof buffer, &buffer);
     clSetKernelArg(set, 1, sizeof value, &value);
     clSetKernelArg(shaped, 0, sizeof buffer, &buffer);
+    clSetKernelArg(tiled, 0, sizeof buffer, &buffer);
     clSetKernelArg(locals, 0, sizeof buffer, &buffer);
     return clSetKernelArg(sizes, 0, sizeof buffer, &buffer);
 }
@@ -59,6 +65,7 @@ static int teardown(void **state)
     (void)state;
     clReleaseKernel(set);
     clReleaseKernel(shaped);
+    clReleaseKernel(tiled);
     clReleaseKernel(locals);
     clReleaseKernel(sizes);
     clReleaseMemObject(buffer);
@@ -148,6 +155,17 @@ static void a_required_size_is_kept(void **state)
     assert_int_equal(at(63), 8);
     assert_int_equal(launch(shaped, 32, 0), CL_SUCCESS);
     assert_int_equal(at(31), 8);
+}
+
+static void a_required_size_of_more_dimensions_is_kept(void **state)
+{
+    const size_t global[2] = {8, 4};
+    (void)state;
+
+    assert_int_equal(launch(tiled, 8, 0), CL_INVALID_WORK_GROUP_SIZE);
+    assert_int_equal(launch(tiled, 8, 4), CL_INVALID_WORK_GROUP_SIZE);
+    assert_int_equal(clEnqueueNDRangeKernel(queue, tiled, 2, NULL, global, NULL, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(at(31), 2);
 }
 
 static void offsets_reach_the_kernel(void **state)
@@ -279,6 +297,7 @@ int main(void)
         cmocka_unit_test(wrong_handles_are_refused),
         cmocka_unit_test(wrong_sizes_are_refused),
         cmocka_unit_test(a_required_size_is_kept),
+        cmocka_unit_test(a_required_size_of_more_dimensions_is_kept),
         cmocka_unit_test(offsets_reach_the_kernel),
         cmocka_unit_test(no_work_items_is_a_command_like_others),
         cmocka_unit_test(a_missing_argument_is_refused),
