@@ -64,7 +64,7 @@ class Test:
         except (OSError, ValueError, KeyError):
             return state
         states = {STATES.get(v, results.FAIL) for v in told.values()}
-        if state == results.FAIL and states <= {results.PASS}:
+        if state == results.FAIL and results.PASS in states:
             return results.FAIL
         for worst in (results.FAIL, results.PASS, results.SKIP):
             if worst in states:

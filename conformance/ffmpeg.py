@@ -54,7 +54,9 @@ class Test:
             if done.state != results.PASS:
                 return done
             plain = command(self.program, [], f'format={self.pixels},{self.filter}={self.options}', self.pixels, theirs)
-            subprocess.run(plain, check=True, timeout=seconds)
+            reference = results.call(plain, column.environ(), seconds)
+            if reference.state != results.PASS:
+                return results.Result(reference.state, done.seconds, f'the filter on the CPU: {reference.tail}')
             wrong = self.compare(ours.read_bytes(), theirs.read_bytes())
             return results.Result(results.FAIL, done.seconds, f'{done.tail}\n{wrong}') if wrong else done
 

@@ -20,7 +20,8 @@ class Test:
         done = results.call(self.command, column.environ() | {'PIGLIT_NO_WINDOW': '1'}, seconds)
         told = re.findall(r'PIGLIT: *\{.*?"result" *: *"(\w+)"', done.tail)
         if told and done.state in (results.PASS, results.FAIL):
-            done.state = {'pass': results.PASS, 'skip': results.SKIP}.get(told[-1], results.FAIL)
+            # A failed process never counts as a pass.
+            done.state = {'pass': done.state, 'skip': results.SKIP}.get(told[-1], results.FAIL)
         return done
 
 

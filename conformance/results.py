@@ -7,6 +7,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import threading
 import time
 
 import identity
@@ -31,19 +32,46 @@ class Result:
         self.who, self.words, self.at = who, words, at
 
 
+running = set()  # what call() waits for, each with a process group of its own
+stopping = threading.Event()
+
+
+def kill(process):
+    """With all that it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def stop():
+    """Ends all that runs, so that each call() returns: when this program is to end, it ends at once and leaves nothing behind."""
+    stopping.set()
+    for process in list(running):
+        kill(process)
+
+
 def call(command, environment, seconds, cwd=None):
     """Runs a program, and ends it with all that it started when the time is up. The exit status says pass or fail. It has a
     process group of its own, but stays in this session, whose priority (/proc/self/autogroup) then counts for it, too."""
     start = time.monotonic()
     with subprocess.Popen(command, env=environment, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, process_group=0) as process:
+        running.add(process)
+        if stopping.is_set():
+            kill(process)
         try:
             output, _ = process.communicate(timeout=seconds)
             late = False
         except subprocess.TimeoutExpired:
             late = True
-            os.killpg(process.pid, signal.SIGKILL)
+            kill(process)
             output, _ = process.communicate()
+        except BaseException:
+            kill(process)
+            raise
+        finally:
+            running.discard(process)
     took = time.monotonic() - start
     tail = output.decode(errors='replace')[-2000:]
     if late:
@@ -62,9 +90,10 @@ class Book:
         self.here = here
         self.natives = {c.name: c.natives for c in columns}
         self.entries = {}
-        if path.exists():
-            for number, line in enumerate(path.read_text().splitlines(), 1):
-                self.read(number, line)
+        text = path.read_text() if path.exists() else ''
+        for number, line in enumerate(text.splitlines(), 1):
+            self.read(number, line)
+        self.cut_off = text and not text.endswith('\n')
 
     def read(self, number, line):
         try:
@@ -150,7 +179,8 @@ class Book:
             entry['tail'] = result.tail
         entry |= {'words': result.words, 'at': result.at, 'who': result.who}
         with self.path.open('a') as file:
-            file.write(json.dumps(entry) + '\n')
+            file.write(('\n' if self.cut_off else '') + json.dumps(entry) + '\n')
+        self.cut_off = False
 
     def keys(self):
         return list(dict.fromkeys((s, t) for _, s, t in self.entries))

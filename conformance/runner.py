@@ -60,8 +60,9 @@ def run(options, columns, tests, book):
                 result = future.result()
                 book.add(column.name, test, result)
                 progress.step(column.name, test, result)
-        except KeyboardInterrupt:
+        except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            results.stop()
             raise
     progress.end()
     for column, test in todo:
