@@ -8,6 +8,7 @@
 #include "core/args.h"
 #include "core/image.h"
 #include "core/sampler.h"
+#include "graph/graph.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -284,6 +285,8 @@ cl_int tsl_kernel_set_arg(struct tsl_kernel *kernel, cl_uint index, size_t size,
     error = read_setting(kernel, &kernel->facts->args[index], size, value, &setting);
     if (error != CL_SUCCESS)
         return error;
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES; /* A thread of the parent's may have held the lock. */
     if (setting.kind == TSL_ARG_SAMPLER)
         setting.value = &setting.sampler;
     tsl_spin_take(&kernel->lock);

@@ -162,6 +162,8 @@ bool tsl_buffer_make_part(struct tsl_buffer *part, struct tsl_buffer *of)
 cl_int tsl_buffer_create_sub(struct tsl_buffer *root, cl_mem_flags flags, size_t offset, size_t size,
                              struct tsl_buffer **result)
 {
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES; /* It would be kept under the graph's lock. */
     struct tsl_buffer *sub = tsl_buffer_new(root->context, flags, offset, size);
     if (!sub)
         return CL_OUT_OF_HOST_MEMORY;
@@ -175,6 +177,8 @@ cl_int tsl_buffer_create_sub(struct tsl_buffer *root, cl_mem_flags flags, size_t
 
 cl_int tsl_buffer_on_destroy(struct tsl_buffer *buffer, tsl_buffer_destructor_fn *fn, void *arg)
 {
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES; /* A thread of the parent's may have held the lock. */
     struct tsl_destructor *d = malloc(sizeof(*d));
     if (!d)
         return CL_OUT_OF_HOST_MEMORY;

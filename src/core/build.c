@@ -392,6 +392,8 @@ cl_int tsl_build_add_inputs(struct tsl_build *build, cl_uint n, struct tsl_progr
 {
     cl_int error = CL_SUCCESS;
 
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES;
     build->inputs = calloc(n + 1, sizeof(build->inputs[0]));
     build->names = names ? calloc(n + 1, sizeof(build->names[0])) : NULL;
     if (!build->inputs || (names && !build->names))

@@ -125,8 +125,11 @@ unsigned tsl_context_members_of(const struct tsl_context *context, const struct 
 
 cl_int tsl_context_on_destroy(struct tsl_context *context, tsl_context_destructor_fn *fn, void *arg)
 {
-    struct tsl_context_destructor *destructor = malloc(sizeof *destructor);
+    struct tsl_context_destructor *destructor;
 
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES; /* A thread of the parent's may have held the lock. */
+    destructor = malloc(sizeof *destructor);
     if (!destructor)
         return CL_OUT_OF_HOST_MEMORY;
     destructor->fn = fn;

@@ -46,6 +46,8 @@ static void destroy_kernel(struct tsl_object *object)
     struct tsl_kernel *kernel = (struct tsl_kernel *)object;
     struct tsl_program *program = kernel->program;
 
+    if (tsl_forked())
+        return; /* A thread of the parent's may have held the program's lock. */
     tsl_args_unref(kernel->args);
     for (unsigned i = 0; kernel->parts && i < program->context->n_members; i++)
         clear_part(&kernel->parts[i], program->context->members[i]);
@@ -287,6 +289,8 @@ cl_int tsl_kernel_create_all(struct tsl_program *program, cl_uint n, cl_kernel *
     char *names;
     cl_int error = CL_SUCCESS;
 
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES;
     if (!tsl_program_begin_read(program))
         return CL_INVALID_PROGRAM_EXECUTABLE;
     names = strdup(program->kernel_names ? program->kernel_names : "");

@@ -2,6 +2,7 @@
  * What kernels tell of themselves (OpenCL 3.0, 5.9.4).
  */
 #include "core/kernel_info.h"
+#include "graph/graph.h"
 
 #include <string.h>
 
@@ -155,7 +156,8 @@ cl_int tsl_kernel_work_group_info(struct tsl_kernel *kernel, unsigned members, c
     case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
         return tsl_info_size(info, tsl_kernel_preferred_multiple(kernel, members));
     case CL_KERNEL_LOCAL_MEM_SIZE:
-        return tsl_info_ulong(info, memory_size(kernel, members, true));
+        /* A thread of the parent's may have held the lock of the arguments. */
+        return tsl_forked() ? CL_OUT_OF_RESOURCES : tsl_info_ulong(info, memory_size(kernel, members, true));
     case CL_KERNEL_PRIVATE_MEM_SIZE:
         return tsl_info_ulong(info, memory_size(kernel, members, false));
     default: /* CL_KERNEL_GLOBAL_WORK_SIZE is for custom devices and built-in kernels, of which there are none. */

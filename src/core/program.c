@@ -32,6 +32,8 @@ static void destroy_program(struct tsl_object *object)
 {
     struct tsl_program *program = (struct tsl_program *)object;
 
+    if (tsl_forked())
+        return; /* A thread of the parent's may be in its lock, or wait. */
     for (unsigned i = 0; program->parts && i < program->context->n_members; i++) {
         tsl_program_part_clear(&program->parts[i], program->context->members[i]);
         free(program->parts[i].binary);
@@ -154,6 +156,8 @@ cl_int tsl_program_set_special(struct tsl_program *program, cl_uint id, size_t s
 {
     cl_int error;
 
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES;
     if (!takes_il(program->context))
         return CL_INVALID_OPERATION;
     if (!program->il)

@@ -3,6 +3,7 @@
  */
 #include "core/program_info.h"
 #include "core/il.h"
+#include "graph/graph.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,21 @@ static cl_int kernel_names(struct tsl_program *program, cl_program_info param, c
     return error;
 }
 
+/* What is asked of the built program, under its lock. */
+static cl_int built_info(struct tsl_program *program, cl_program_info param, const struct tsl_info *info)
+{
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES; /* A thread of the parent's may have held the lock. */
+    switch (param) {
+    case CL_PROGRAM_BINARY_SIZES:
+        return binary_sizes(program, info);
+    case CL_PROGRAM_BINARIES:
+        return binaries(program, info);
+    default:
+        return kernel_names(program, param, info);
+    }
+}
+
 cl_int tsl_program_info(struct tsl_program *program, cl_program_info param, const struct tsl_info *info)
 {
     switch (param) {
@@ -81,12 +97,10 @@ cl_int tsl_program_info(struct tsl_program *program, cl_program_info param, cons
     case CL_PROGRAM_IL:
         return tsl_info_bytes(info, program->il ? program->il->module : NULL, program->il ? program->il->size : 0);
     case CL_PROGRAM_BINARY_SIZES:
-        return binary_sizes(program, info);
     case CL_PROGRAM_BINARIES:
-        return binaries(program, info);
     case CL_PROGRAM_NUM_KERNELS:
     case CL_PROGRAM_KERNEL_NAMES:
-        return kernel_names(program, param, info);
+        return built_info(program, param, info);
     case CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT:
     case CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT:
         return tsl_info_uint(info, CL_FALSE);
@@ -125,6 +139,8 @@ cl_int tsl_program_build_info(struct tsl_program *program, struct tsl_device *de
     cl_program_binary_type type;
     cl_build_status status;
 
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES;
     tsl_lock_take(&program->lock);
     status = tsl_program_status_locked(program, members);
     type = tsl_program_type_locked(program, members);

@@ -80,7 +80,7 @@ static size_t alignment(const struct tsl_context *context)
  * too. */
 static struct tsl_mem *pin(const struct tsl_context *context, size_t size, bool at_once, void **host)
 {
-    for (unsigned i = 0; i < context->n_members; i++) {
+    for (unsigned i = 0; i < context->n_members && !tsl_forked(); i++) {
         struct tsl_member *member = context->members[i];
         struct tsl_mem *mem;
         if (!member->caps.pins_host || (at_once && !member->caps.pins_at_once) ||
@@ -163,7 +163,7 @@ void tsl_data_pin(struct tsl_data *data)
 {
     struct tsl_graph *graph = data->context->graph;
     void *host;
-    if (data->size < PIN_FROM)
+    if (data->size < PIN_FROM || tsl_forked())
         return;
     tsl_lock_take(&graph->lock);
     bool late = data->host;
