@@ -192,6 +192,16 @@ static bool add_product(size_t *sum, size_t a, size_t b)
     return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(*sum, product, sum);
 }
 
+cl_int tsl_check_host_box(const size_t region[3], size_t row_pitch, size_t slice_pitch)
+{
+    size_t end = region[0];
+
+    return add_product(&end, region[1] - 1, row_pitch) && add_product(&end, region[2] - 1, slice_pitch) &&
+                   end <= TSL_HOST_SPAN
+               ? CL_SUCCESS
+               : CL_INVALID_VALUE;
+}
+
 static bool pitches_suit(struct tsl_side *side, const size_t *region)
 {
     size_t slice_size;

@@ -60,6 +60,12 @@ cl_int tsl_check_images(const struct tsl_context *context);
 /* CL_INVALID_VALUE unless [offset, offset + size) lies in the buffer. */
 cl_int tsl_check_range(const struct tsl_buffer *buffer, size_t offset, size_t size);
 
+/* No processor's programs have memory that reaches further. */
+#define TSL_HOST_SPAN (SIZE_MAX >> 8)
+
+/* CL_INVALID_VALUE unless a box of these bytes of a row, rows and slices can lie in the application's memory. */
+cl_int tsl_check_host_box(const size_t region[3], size_t row_pitch, size_t slice_pitch);
+
 /* One side of a rectangle command, as the application gave it; pitches of 0 become what they stand for. */
 struct tsl_side {
     const size_t *origin;

@@ -107,7 +107,7 @@ static cl_int describe(struct request *r)
         .row_pitch = keeps_pitches ? from->image_row_pitch : 0,
         .slice_pitch = keeps_pitches && has_slices(from->image_type) ? from->image_slice_pitch : 0,
     };
-    if (tsl_image_complete(desc))
+    if (tsl_image_complete(desc) || tsl_image_span(desc) > TSL_HOST_SPAN)
         return CL_INVALID_IMAGE_SIZE;
     return r->of && tsl_image_told_size(desc) > r->of->size ? CL_INVALID_IMAGE_DESCRIPTOR : CL_SUCCESS;
 }
@@ -169,7 +169,7 @@ static cl_int create(const struct request *r, struct tsl_buffer **image)
         return tsl_image_create(r->context, r->properties, r->flags, &r->image, r->host_ptr, NULL, image);
     given.row_pitch = r->desc->image_row_pitch;
     given.slice_pitch = has_slices(given.type) ? r->desc->image_slice_pitch : 0;
-    if (tsl_image_complete(&given))
+    if (tsl_image_complete(&given) || tsl_image_span(&given) > TSL_HOST_SPAN)
         return CL_INVALID_IMAGE_SIZE;
     source = (struct tsl_image_source){r->host_ptr, given.row_pitch, given.slice_pitch};
     return tsl_image_create(r->context, r->properties, r->flags, &r->image, NULL, &source, image);

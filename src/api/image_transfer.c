@@ -86,7 +86,7 @@ static cl_int check_host(const struct part *part, struct host *host)
         return CL_INVALID_VALUE;
     if (rows_are_slices)
         host->row_pitch = host->slice_pitch;
-    return CL_SUCCESS;
+    return tsl_check_host_box(part->region, host->row_pitch, host->slice_pitch);
 }
 
 /* ---- Boxes ------------------------------------------------------------------------------------------------------ */

@@ -73,9 +73,6 @@ cl_int CL_API_CALL tsl_api_clEnqueueWriteBuffer(cl_command_queue command_queue, 
     return error ? error : tsl_enqueue_write(&e, dst, ptr, &copy);
 }
 
-/* No processor's programs have memory that reaches further. */
-#define HOST_SPAN (SIZE_MAX >> 8)
-
 /* Both sides of a rectangle between a buffer and the application's memory. */
 static cl_int check_rect(const struct tsl_enqueue *e, cl_mem handle, struct tsl_side *in_buffer,
                          struct tsl_side *in_host, const size_t *region, const void *ptr, struct tsl_buffer **buffer)
@@ -86,7 +83,7 @@ static cl_int check_rect(const struct tsl_enqueue *e, cl_mem handle, struct tsl_
         error = CL_INVALID_VALUE;
     if (!error)
         error = tsl_check_side(in_buffer, region, (*buffer)->size);
-    return error ? error : tsl_check_side(in_host, region, HOST_SPAN);
+    return error ? error : tsl_check_side(in_host, region, TSL_HOST_SPAN);
 }
 
 cl_int CL_API_CALL tsl_api_clEnqueueReadBufferRect(cl_command_queue command_queue, cl_mem buffer, cl_bool blocking_read,

@@ -93,13 +93,14 @@ static void test_creation(void **state)
     const cl_image_format no_format = {0x7777, CL_UNSIGNED_INT8}, rare = {CL_INTENSITY, CL_UNORM_SHORT_555};
     const cl_mem_properties some[] = {7, 7, 0};
     const cl_mem_flags both = CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
-    cl_image_desc desc = flat(), huge = flat(), no_type = flat(), samples = flat(), of_image = flat();
+    cl_image_desc desc = flat(), huge = flat(), no_type = flat(), samples = flat(), of_image = flat(), far = flat();
 
     (void)state;
     huge.image_width = (size_t)1 << 40;
     no_type.image_type = CL_MEM_OBJECT_BUFFER;
     samples.num_samples = 2;
     of_image.mem_object = lines;
+    far.image_row_pitch = SIZE_MAX / 32 * 4;
     E(clCreateImage, CL_INVALID_CONTEXT, "another object", create((cl_context)queue, 0, &rgba, &desc, NULL));
     E(clCreateImage, CL_INVALID_OPERATION, "a context without images", create(bare, 0, &rgba, &desc, NULL));
     E(clCreateImage, CL_INVALID_PROPERTY, "properties",
@@ -114,6 +115,10 @@ static void test_creation(void **state)
     E(clCreateImage, CL_INVALID_IMAGE_DESCRIPTOR, "a buffer", create(context, 0, &rgba, &no_type, NULL));
     E(clCreateImage, CL_INVALID_IMAGE_DESCRIPTOR, "samples", create(context, 0, &rgba, &samples, NULL));
     E(clCreateImage, CL_INVALID_IMAGE_SIZE, "too large", create(context, 0, &rgba, &huge, NULL));
+    E(clCreateImage, CL_INVALID_IMAGE_SIZE, "beyond all memory",
+      create(context, CL_MEM_COPY_HOST_PTR, &rgba, &far, bytes));
+    E(clCreateImage, CL_INVALID_IMAGE_SIZE, "beyond all memory",
+      create(context, CL_MEM_USE_HOST_PTR, &rgba, &far, bytes));
     E(clCreateImage, CL_INVALID_HOST_PTR, "memory without flags", create(context, 0, &rgba, &desc, bytes));
     E(clCreateImage, CL_INVALID_HOST_PTR, "flags without memory",
       create(context, CL_MEM_USE_HOST_PTR, &rgba, &desc, NULL));
@@ -209,24 +214,25 @@ static cl_int on_bare(cl_int (*move)(cl_mem, const size_t *, const size_t *, siz
     return error;
 }
 
-#define MOVES(call, move, forbidden)                                                                  \
-    do {                                                                                              \
-        E(call, CL_INVALID_CONTEXT, "a foreign image", move(foreign, zero, one, 0, 0, room));         \
-        E(call, CL_INVALID_MEM_OBJECT, "a buffer", move(buffer, zero, one, 0, 0, room));              \
-        E(call, CL_INVALID_MEM_OBJECT, "another object", move((cl_mem)queue, zero, one, 0, 0, room)); \
-        E(call, CL_INVALID_VALUE, "no origin", move(image, NULL, one, 0, 0, room));                   \
-        E(call, CL_INVALID_VALUE, "no region", move(image, zero, NULL, 0, 0, room));                  \
-        E(call, CL_INVALID_VALUE, "an empty region", move(image, zero, none, 0, 0, room));            \
-        E(call, CL_INVALID_VALUE, "beyond the end", move(image, beyond, one, 0, 0, room));            \
-        E(call, CL_INVALID_VALUE, "no memory", move(image, zero, one, 0, 0, NULL));                   \
-        E(call, CL_INVALID_VALUE, "rows too short", move(image, zero, two, 4, 0, room));              \
-        E(call, CL_INVALID_VALUE, "slices of a plane", move(image, zero, two, 8, 16, room));          \
-        E(call, CL_INVALID_OPERATION, "not for the host", move(forbidden, zero, one, 0, 0, room));    \
-        E(call, CL_INVALID_OPERATION, "hidden from the host", move(hidden, zero, one, 0, 0, room));   \
-        E(call, CL_INVALID_OPERATION, "a device without images", on_bare(move));                      \
-        WAIT_LISTS(call, move(image, zero, one, 0, 0, room));                                         \
-        AFTER_FAILED(call, move(image, zero, one, 0, 0, room));                                       \
-        IMAGES_NEVER(call);                                                                           \
+#define MOVES(call, move, forbidden)                                                                        \
+    do {                                                                                                    \
+        E(call, CL_INVALID_CONTEXT, "a foreign image", move(foreign, zero, one, 0, 0, room));               \
+        E(call, CL_INVALID_MEM_OBJECT, "a buffer", move(buffer, zero, one, 0, 0, room));                    \
+        E(call, CL_INVALID_MEM_OBJECT, "another object", move((cl_mem)queue, zero, one, 0, 0, room));       \
+        E(call, CL_INVALID_VALUE, "no origin", move(image, NULL, one, 0, 0, room));                         \
+        E(call, CL_INVALID_VALUE, "no region", move(image, zero, NULL, 0, 0, room));                        \
+        E(call, CL_INVALID_VALUE, "an empty region", move(image, zero, none, 0, 0, room));                  \
+        E(call, CL_INVALID_VALUE, "beyond the end", move(image, beyond, one, 0, 0, room));                  \
+        E(call, CL_INVALID_VALUE, "no memory", move(image, zero, one, 0, 0, NULL));                         \
+        E(call, CL_INVALID_VALUE, "rows too short", move(image, zero, two, 4, 0, room));                    \
+        E(call, CL_INVALID_VALUE, "rows beyond all memory", move(image, zero, two, SIZE_MAX / 4, 0, room)); \
+        E(call, CL_INVALID_VALUE, "slices of a plane", move(image, zero, two, 8, 16, room));                \
+        E(call, CL_INVALID_OPERATION, "not for the host", move(forbidden, zero, one, 0, 0, room));          \
+        E(call, CL_INVALID_OPERATION, "hidden from the host", move(hidden, zero, one, 0, 0, room));         \
+        E(call, CL_INVALID_OPERATION, "a device without images", on_bare(move));                            \
+        WAIT_LISTS(call, move(image, zero, one, 0, 0, room));                                               \
+        AFTER_FAILED(call, move(image, zero, one, 0, 0, room));                                             \
+        IMAGES_NEVER(call);                                                                                 \
     } while (0)
 
 static void test_reads_and_writes(void **state)
