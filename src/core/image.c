@@ -97,6 +97,11 @@ static bool is_beyond(const struct tsl_member *member, const struct tsl_image_de
     return of && desc->type == CL_MEM_OBJECT_IMAGE2D && !member->caps.images.pitch_align;
 }
 
+static bool is_of_part(const struct tsl_image_desc *desc, const struct tsl_buffer *of)
+{
+    return of && of->parent && desc->type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
+}
+
 /* A 2D image in a buffer: its rows and its place must be aligned. */
 static bool takes_place(const struct tsl_member *member, const struct tsl_image_desc *desc, const struct tsl_buffer *of)
 {
@@ -165,6 +170,8 @@ static cl_int refusal(struct tsl_member *member, cl_mem_flags flags, const struc
         return CL_INVALID_IMAGE_SIZE;
     if (!takes_place(member, desc, of))
         return CL_INVALID_IMAGE_FORMAT_DESCRIPTOR;
+    if (member->caps.no_views_of_parts && is_of_part(desc, of))
+        return CL_IMAGE_FORMAT_NOT_SUPPORTED;
     return check_format(member, flags & KERNEL_ACCESS, desc);
 }
 

@@ -85,6 +85,7 @@ struct tsl_member_caps {
     unsigned register_after; /* … namely once so many times its size went between it and the member */
     size_t dma_align;        /* bytes; transfers from and to other host addresses are slow. 0: all are alike */
     double speed; /* rough relative compute speed, > 0: only for the order of members before any measurement */
+    bool no_views_of_parts;         /* image_of makes no 1D images of what mem_sub gave */
     struct tsl_image_limits images; /* filled by the registry, which asks info */
 };
 

@@ -127,38 +127,51 @@ cl_int tsl_vendor_image_of(struct tsl_mem *mem, const struct tsl_image_desc *des
 
 #define TRIAL_SIZE 4096u
 
-static bool try_view(struct tsl_vendor_member *m, void *host)
+static bool try_view(struct tsl_vendor_member *m, cl_mem buffer)
 {
     static const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT32};
-    cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER, .image_width = TRIAL_SIZE / 16};
+    const cl_image_desc desc = {
+        .image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER, .image_width = TRIAL_SIZE / 32, .mem_object = buffer};
     cl_int error;
-    cl_mem image = NULL,
-           buffer = m->cl->clCreateBuffer(m->context, CL_MEM_READ_WRITE | (host ? CL_MEM_USE_HOST_PTR : 0), TRIAL_SIZE,
-                                          host, &error);
+    cl_mem image = buffer ? m->cl->clCreateImage(m->context, 0, &format, &desc, NULL, &error) : NULL;
 
-    desc.mem_object = buffer;
-    if (buffer)
-        image = m->cl->clCreateImage(m->context, 0, &format, &desc, NULL, &error);
     if (image)
         m->cl->clReleaseMemObject(image);
-    if (buffer)
-        m->cl->clReleaseMemObject(buffer);
     return image;
 }
 
-bool tsl_vendor_makes_views(struct tsl_vendor_member *m)
+static void try_buffer(struct tsl_vendor_member *m, cl_mem buffer)
+{
+    const cl_buffer_region half = {0, TRIAL_SIZE / 2};
+    cl_int error;
+    cl_mem part = buffer && m->cl->clCreateSubBuffer
+                      ? m->cl->clCreateSubBuffer(buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &half, &error)
+                      : NULL;
+
+    m->no_views = !try_view(m, buffer);
+    m->base.caps.no_views_of_parts = !try_view(m, part);
+    if (part)
+        m->cl->clReleaseMemObject(part);
+}
+
+void tsl_vendor_try_views(struct tsl_vendor_member *m)
 {
     cl_bool images = CL_FALSE;
+    cl_int error;
+    cl_mem buffer;
     void *host;
-    bool makes;
 
+    m->no_views = true;
     if (!tsl_vendor_has_images(m->device) ||
         m->cl->clGetDeviceInfo(m->device->id, CL_DEVICE_IMAGE_SUPPORT, sizeof(images), &images, NULL) || !images)
-        return false;
+        return;
     host = m->base.caps.zero_copy ? aligned_alloc(TRIAL_SIZE, TRIAL_SIZE) : NULL;
-    makes = try_view(m, host);
+    buffer = m->cl->clCreateBuffer(m->context, CL_MEM_READ_WRITE | (host ? CL_MEM_USE_HOST_PTR : 0), TRIAL_SIZE, host,
+                                   &error);
+    try_buffer(m, buffer);
+    if (buffer)
+        m->cl->clReleaseMemObject(buffer);
     free(host);
-    return makes;
 }
 
 /* ---- Copies ----------------------------------------------------------------------------------------------------- */

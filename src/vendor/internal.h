@@ -223,9 +223,9 @@ struct tsl_vendor_step tsl_vendor_step(const struct tsl_vendor_submit *s, bool f
 
 /* ---- image.c ----------------------------------------------------------------------------------------------------- */
 
-/* Tries whether the vendor makes an image of a buffer such as ours: rusticl (Mesa 22.3) makes none of the host's
- * memory. The caller entered the device. */
-bool tsl_vendor_makes_views(struct tsl_vendor_member *m);
+/* Tries whether the vendor makes an image of a buffer such as ours (rusticl, Mesa 22.3, makes none of the host's
+ * memory), and of a part of one (PoCL 3.1 makes none). The caller entered the device. */
+void tsl_vendor_try_views(struct tsl_vendor_member *m);
 /* Without images the device is said to have none. */
 bool tsl_vendor_has_images(const struct tsl_vendor_device *device);
 /* A copy, one side of which at least is an image; a fill of one: between tsl_vendor_begin and end. */

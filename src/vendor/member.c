@@ -268,7 +268,8 @@ cl_int tsl_vendor_open(const struct tsl_path *path, struct tsl_member **member)
         m->base.caps.zero_copy = tsl_vendor_shares_memory(m);
     m->base.caps.pins_host = pins_host(m);
     m->stage_size = tsl_vendor_stage_size(m);
-    m->no_views = !error && !tsl_vendor_makes_views(m);
+    if (!error)
+        tsl_vendor_try_views(m);
     tsl_vendor_leave(device);
     if (error) {
         free(m);

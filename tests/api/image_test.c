@@ -632,6 +632,52 @@ static void an_image_of_a_buffer(void **state)
     clReleaseProgram(program);
 }
 
+/* Of a part of a buffer: where no member makes such its creation says so, not the launch; where one does, kernels go
+ * there. */
+static void an_image_of_a_part_of_a_buffer(void **state)
+{
+    enum { N = 1024, PART = 64 };
+    static const cl_image_format format = {CL_R, CL_UNSIGNED_INT32};
+    const size_t n = PART;
+    cl_program program = build(buffer_text);
+    cl_kernel line = make_kernel(program, "line");
+    cl_mem buffer = make_buffer(context, CL_MEM_READ_WRITE, N * sizeof(cl_uint));
+    cl_mem to = make_buffer(context, CL_MEM_READ_WRITE, PART * sizeof(cl_uint));
+    cl_uint values[N], seen[PART];
+    cl_int error = 1;
+
+    (void)state;
+    for (cl_uint i = 0; i < N; i++)
+        values[i] = 1000 + i;
+    assert_int_equal(clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, sizeof values, values, 0, NULL, NULL), CL_SUCCESS);
+    for (size_t begin = 0; begin <= N / 2 && error != CL_IMAGE_FORMAT_NOT_SUPPORTED; begin += N / 2) {
+        const cl_buffer_region region = {begin * sizeof(cl_uint), PART * sizeof(cl_uint)};
+        cl_mem part = clCreateSubBuffer(buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+        const cl_image_desc desc = {
+            .image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER, .image_width = PART, .mem_object = part};
+        cl_mem image = clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &error);
+
+        if (image) {
+            assert_int_equal(clSetKernelArg(line, 0, sizeof image, &image), CL_SUCCESS);
+            assert_int_equal(clSetKernelArg(line, 1, sizeof to, &to), CL_SUCCESS);
+            for (int round = 0; round < 3; round++) {
+                assert_int_equal(clEnqueueNDRangeKernel(queue, line, 1, NULL, &n, NULL, 0, NULL, NULL), CL_SUCCESS);
+                assert_int_equal(clEnqueueReadBuffer(queue, to, CL_TRUE, 0, sizeof seen, seen, 0, NULL, NULL),
+                                 CL_SUCCESS);
+                assert_memory_equal(seen, values + begin, sizeof seen);
+            }
+            clReleaseMemObject(image);
+        } else {
+            assert_int_equal(error, CL_IMAGE_FORMAT_NOT_SUPPORTED);
+        }
+        clReleaseMemObject(part);
+    }
+    clReleaseMemObject(buffer);
+    clReleaseMemObject(to);
+    clReleaseKernel(line);
+    clReleaseProgram(program);
+}
+
 static const char *const plane_text =
     "kernel void turn(read_only image2d_t from, write_only image2d_t to) {\n"
     "  const sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_NONE | CLK_FILTER_NEAREST;\n"
@@ -716,6 +762,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(padding_is_left_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(samplers_are_asked, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_image_of_a_buffer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_image_of_a_part_of_a_buffer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_2d_image_of_a_buffer, set_up, tear_down),
     };
 
