@@ -62,6 +62,40 @@ static void to_scratch(struct kc_emit *emit, unsigned slot)
     emit->scratch_item_size += emit->slots->slots[slot].size;
 }
 
+/* Whether the group goes on from a phase to where the value is of use; by phase. */
+static struct kc_bits find_life(const struct kc_emit *emit, unsigned slot)
+{
+    struct kc_bits life = kc_bits_create(emit->narrow->n_phases);
+
+    for (unsigned p = 0; p < emit->narrow->n_phases; p++) {
+        const struct kc_phase *phase = &emit->narrow->phases[p];
+
+        for (unsigned e = 0; e < phase->n_exits; e++)
+            if (phase->exits[e] != KC_EXIT && kc_bits_get(&emit->slots->live[phase->exits[e]], slot))
+                kc_bits_set(&life, p);
+    }
+    return life;
+}
+
+/* Values of which no two are of use at once lie in one place: a strip takes what it needs before it gives anything
+ * back. So what a loop with barriers changes is not copied where it only passes through. */
+static void to_shared_scratch(struct kc_emit *emit, unsigned slot, struct kc_bits *lives)
+{
+    const struct kc_slot *slots = emit->slots->slots;
+
+    lives[slot] = find_life(emit, slot);
+    for (unsigned s = 0; s < slot; s++)
+        if (lives[s].words && slots[s].size == slots[slot].size && slots[s].align == slots[slot].align &&
+            !kc_bits_meet(&lives[s], &lives[slot])) {
+            kc_bits_merge(&lives[s], &lives[slot], NULL);
+            kc_bits_free(&lives[slot]);
+            emit->homes[slot].scratch = true;
+            emit->homes[slot].offset = emit->homes[s].offset;
+            return;
+        }
+    to_scratch(emit, slot);
+}
+
 static void to_fixed_scratch(struct kc_emit *emit, unsigned slot)
 {
     emit->homes[slot].fixed = true;
@@ -101,6 +135,8 @@ static void find_array_home(struct kc_emit *emit, unsigned slot)
 
 void kc_find_homes(struct kc_emit *emit)
 {
+    struct kc_bits *lives = kc_alloc(emit->slots->n, sizeof(*lives)); /* of the first in each place: of all there */
+
     emit->homes = kc_alloc(emit->slots->n, sizeof(*emit->homes));
     for (unsigned s = 0; s < emit->slots->n; s++) {
         const struct kc_slot *slot = &emit->slots->slots[s];
@@ -115,8 +151,11 @@ void kc_find_homes(struct kc_emit *emit)
         if (slot->group_uniform)
             emit->homes[s].group = kc_variable(emit, slot->type, 1, "uniform");
         else
-            to_scratch(emit, s);
+            to_shared_scratch(emit, s, lives);
     }
+    for (unsigned s = 0; s < emit->slots->n; s++)
+        kc_bits_free(&lives[s]);
+    free(lives);
     for (unsigned p = 1; p < emit->narrow->n_phases; p++)
         emit->returns |= emit->narrow->phases[p].after_returns;
     emit->returned_offset = emit->scratch_item_size;

@@ -69,6 +69,14 @@ static inline void kc_bits_unset(struct kc_bits *bits, size_t i)
     bits->words[i / 64] &= ~((uint64_t)1 << i % 64);
 }
 
+static inline bool kc_bits_meet(const struct kc_bits *a, const struct kc_bits *b)
+{
+    for (size_t w = 0; w < a->n_words; w++)
+        if (a->words[w] & b->words[w])
+            return true;
+    return false;
+}
+
 /* to |= from, without those in except (may be NULL); did that add any? All of one size. */
 static inline bool kc_bits_merge(struct kc_bits *to, const struct kc_bits *from, const struct kc_bits *except)
 {
