@@ -32,4 +32,9 @@ void kc_wg_part_full_masks(LLVMModuleRef module);
  * as LLVM's passes would undo it. */
 void kc_wg_sign_indices(LLVMModuleRef module);
 
+/* Where sixteen lanes take numbers of 64 bits apart (pairs of floats, which they load in one piece), x86's back end
+ * converts and shifts; shuffles of both registers do it in two steps instead of twelve. Also the last, as LLVM's passes
+ * would undo it. */
+void kc_wg_shuffle_halves(LLVMModuleRef module);
+
 #endif

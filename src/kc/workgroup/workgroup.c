@@ -190,5 +190,6 @@ bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optim
     if (!kc_wg_run_passes(module, machine, KC_PASSES_FINISH, why))
         return false;
     kc_wg_sign_indices(module);
+    kc_wg_shuffle_halves(module);
     return true;
 }
