@@ -37,4 +37,9 @@ void kc_wg_sign_indices(LLVMModuleRef module);
  * would undo it. */
 void kc_wg_shuffle_halves(LLVMModuleRef module);
 
+/* Where nobody knows beforehand whether lanes gather or scatter neighbours (indices that are clamped to the edges of an
+ * image, the butterflies of a Fourier transform), it is asked, and if they do, it is one plain access. The last of all:
+ * branches end what LLVM sees at once. */
+void kc_wg_part_neighbours(LLVMModuleRef module);
+
 #endif

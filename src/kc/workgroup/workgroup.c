@@ -191,5 +191,6 @@ bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optim
         return false;
     kc_wg_sign_indices(module);
     kc_wg_shuffle_halves(module);
+    kc_wg_part_neighbours(module);
     return true;
 }
