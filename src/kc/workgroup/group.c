@@ -279,6 +279,19 @@ static void emit_columns(struct kc_emit *emit, unsigned phase)
     kc_mark_plain_loop(emit->wg, loop_end(emit, &x));
 }
 
+/* What wide strips leave of each row, if it is anything. */
+static void emit_rest(struct kc_emit *emit, unsigned phase)
+{
+    LLVMBuilderRef b = emit->wg->builder;
+    LLVMBasicBlockRef rest = kc_new_block(emit, ""), after = kc_new_block(emit, "");
+
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, emit->wide_end, emit->size[0], ""), rest, after);
+    LLVMPositionBuilderAtEnd(b, rest);
+    emit_rows(emit, phase, NARROW);
+    LLVMBuildBr(b, after);
+    LLVMPositionBuilderAtEnd(b, after);
+}
+
 static void take_snapshots(struct kc_emit *emit, const struct kc_phase *phase)
 {
     for (unsigned s = 0; s < emit->slots->n; s++)
@@ -296,7 +309,7 @@ static void emit_phase(struct kc_emit *emit, unsigned phase)
     take_snapshots(emit, &emit->narrow->phases[phase]);
     if (emit->wide && emit->narrow->n_phases > 1 && has_rows(emit)) {
         emit_columns(emit, phase);
-        emit_rows(emit, phase, NARROW);
+        emit_rest(emit, phase);
     } else {
         emit_rows(emit, phase, widest(emit));
     }
