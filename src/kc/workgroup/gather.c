@@ -14,12 +14,12 @@
 /* By how much a value grows from one work-item of a strip to the next, as far as it is plain to see. */
 struct stride {
     bool known;
-    int64_t step; /* bytes, for addresses */
+    uint64_t step; /* bytes, for addresses; of 64 bits that go round */
 };
 
 static struct stride stride_of(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef value, int depth);
 
-static struct stride sum(struct stride a, struct stride b, int64_t factor)
+static struct stride sum(struct stride a, struct stride b, uint64_t factor)
 {
     return (struct stride){a.known && b.known, a.step + factor * b.step};
 }
@@ -30,7 +30,7 @@ static struct stride scaled(struct stride stride, LLVMValueRef factor, bool shif
         return (struct stride){stride.known && stride.step == 0, 0};
     if (shift)
         return (struct stride){stride.known, stride.step << (LLVMConstIntGetZExtValue(factor) & 31)};
-    return (struct stride){stride.known, stride.step * LLVMConstIntGetSExtValue(factor)};
+    return (struct stride){stride.known, stride.step * (uint64_t)LLVMConstIntGetSExtValue(factor)};
 }
 
 /* Base and last index; others that vary are not followed. */
@@ -45,7 +45,7 @@ static struct stride address_stride(const struct kc_wg *wg, const struct kc_unif
             return (struct stride){.known = false};
     return sum(stride_of(wg, strip, LLVMGetOperand(address, 0), depth),
                n == 2 ? stride_of(wg, strip, LLVMGetOperand(address, 1), depth) : (struct stride){true, 0},
-               (int64_t)LLVMABISizeOfType(wg->layout, type));
+               LLVMABISizeOfType(wg->layout, type));
 }
 
 /* A loop's counter is as far apart from one work-item to the next as it began. */
@@ -87,7 +87,7 @@ static struct stride stride_of(const struct kc_wg *wg, const struct kc_uniform *
                    1);
     case LLVMSub:
         return sum(stride_of(wg, strip, first, depth - 1), stride_of(wg, strip, LLVMGetOperand(value, 1), depth - 1),
-                   -1);
+                   UINT64_MAX);
     case LLVMMul:
         return scaled(stride_of(wg, strip, first, depth - 1), LLVMGetOperand(value, 1), false);
     case LLVMShl:
@@ -107,7 +107,7 @@ bool kc_is_consecutive(const struct kc_wg *wg, const struct kc_uniform *strip, L
     LLVMTypeRef type = LLVMTypeOf(loads ? access : LLVMGetOperand(access, 0));
     struct stride stride = stride_of(wg, strip, LLVMGetOperand(access, loads ? 0 : 1), MAX_DEPTH);
 
-    return stride.known && stride.step == (int64_t)LLVMABISizeOfType(wg->layout, type);
+    return stride.known && stride.step == LLVMABISizeOfType(wg->layout, type);
 }
 
 /* ---- Loops --------------------------------------------------------------------------------------------------------

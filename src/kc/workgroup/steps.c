@@ -17,24 +17,24 @@ static enum kc_growth worse(enum kc_growth a, enum kc_growth b)
     return a > b ? a : b;
 }
 
-static struct kc_steps sum(struct kc_steps a, struct kc_steps b, int64_t sign)
+static struct kc_steps sum(struct kc_steps a, struct kc_steps b, uint64_t times)
 {
-    return (struct kc_steps){worse(a.growth, b.growth), a.step + sign * b.step};
+    return (struct kc_steps){worse(a.growth, b.growth), a.step + times * b.step};
 }
 
 /* An element of a constant; *found: it is a number. */
-static int64_t element_of(LLVMValueRef vector, unsigned i, bool *found)
+static uint64_t element_of(LLVMValueRef vector, unsigned i, bool *found)
 {
     LLVMValueRef element = LLVMIsConstant(vector) ? LLVMGetAggregateElement(vector, i) : NULL;
 
     *found = element && LLVMIsAConstantInt(element);
-    return *found ? LLVMConstIntGetSExtValue(element) : 0;
+    return *found ? (uint64_t)LLVMConstIntGetSExtValue(element) : 0;
 }
 
 static struct kc_steps of_constant(LLVMValueRef vector)
 {
     bool first, second, here = true;
-    int64_t begin = element_of(vector, 0, &first), step = element_of(vector, 1, &second) - begin;
+    uint64_t begin = element_of(vector, 0, &first), step = element_of(vector, 1, &second) - begin;
 
     for (unsigned i = 2; here && i < LLVMGetVectorSize(LLVMTypeOf(vector)); i++)
         here = element_of(vector, i, &here) == begin + i * step && here;
@@ -44,7 +44,7 @@ static struct kc_steps of_constant(LLVMValueRef vector)
 static struct kc_steps product(struct kc_steps steps, LLVMValueRef by, bool shift, unsigned depth)
 {
     bool known;
-    int64_t times = element_of(by, 0, &known);
+    uint64_t times = element_of(by, 0, &known);
 
     if (is_still(steps) && is_still(follow(by, depth)))
         return steps;
@@ -112,7 +112,7 @@ static struct kc_steps of_operation(LLVMValueRef value, unsigned depth)
         second = LLVMGetOperand(value, 1);
         return sum(follow(first, depth), follow(second, depth), 1);
     case LLVMSub:
-        return sum(follow(first, depth), follow(LLVMGetOperand(value, 1), depth), -1);
+        return sum(follow(first, depth), follow(LLVMGetOperand(value, 1), depth), UINT64_MAX);
     case LLVMMul:
         return product(follow(first, depth), LLVMGetOperand(value, 1), false, depth);
     case LLVMShl:

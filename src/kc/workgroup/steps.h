@@ -17,7 +17,7 @@ enum kc_growth {
 
 struct kc_steps {
     enum kc_growth growth;
-    int64_t step;
+    uint64_t step; /* of 64 bits that go round */
 };
 
 struct kc_steps kc_steps_of(LLVMValueRef indices);
