@@ -18,8 +18,9 @@
  *    has no name that a vendor could have for one of its own. Attributes, keywords and operators that aren't the
  *    language's, or not in all its versions, are refused.
  *
- * 3. Which code Clang leaves out: that behind constant conditions. These must be made of whole numbers and enumerators
- *    in the program's text: not of floats, sizes, or constants of Clang's headers.
+ * 3. Which code Clang leaves out: that behind constant conditions, and initializers that are overridden. Conditions that
+ *    aren't computed when the kernel runs must be made of whole numbers and enumerators in the program's text: not of
+ *    floats, sizes, or constants of Clang's headers. Initializers that may be left out must do nothing.
  *
  * Left to trust: that no compiler defines a name that C leaves to the program (C99, 6.10.8), and has no errors.
  */
@@ -33,6 +34,7 @@
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/PPCallbacks.h>
 #include <clang/Lex/Preprocessor.h>
+#include <llvm/ADT/SmallPtrSet.h>
 
 namespace
 {
@@ -144,6 +146,8 @@ class Conditions
                 if (clang::isa<clang::FunctionDecl>(one))
                     visit(one);
         conditions_of(at);
+        if (const auto *list = clang::dyn_cast<clang::InitListExpr>(at))
+            check_list(list);
         for (const clang::Stmt *child : at->children())
             if (child)
                 visit(child);
@@ -173,6 +177,32 @@ class Conditions
             look(operation->getRHS());
         }
     }
+    /* The expressions of a list that do something, in the lists within it, too: as they are written, or as they count. */
+    void active_ones(const clang::Expr *e, bool written, llvm::SmallPtrSetImpl<const clang::Expr *> &found) const
+    {
+        e = e->IgnoreImplicit();
+        if (const auto *named = clang::dyn_cast<clang::DesignatedInitExpr>(e))
+            active_ones(named->getInit(), written, found);
+        else if (const auto *list = clang::dyn_cast<clang::InitListExpr>(e)) {
+            if (written && list->getSyntacticForm())
+                list = list->getSyntacticForm();
+            for (const clang::Expr *one : list->inits())
+                if (one)
+                    active_ones(one, written, found);
+        } else if (e->HasSideEffects(context))
+            found.insert(e);
+    }
+    /* What is overridden by a later one, or is too much, may be done or not (C99, 6.7.8). */
+    void check_list(const clang::InitListExpr *list) const
+    {
+        llvm::SmallPtrSet<const clang::Expr *, 16> written, counting;
+
+        active_ones(list, true, written);
+        active_ones(list, false, counting);
+        for (const clang::Expr *one : written)
+            if (!counting.count(one))
+                work.differs("an initializer that may be left out", one->getExprLoc());
+    }
     static bool has_pointers(const clang::FunctionDecl *function)
     {
         for (const clang::ParmVarDecl *parameter : function->parameters())
@@ -187,15 +217,51 @@ class Conditions
 
         return e->EvaluateAsInt(result, context) && !result.HasUndefinedBehavior && is_whole(e, 64);
     }
+    /* Is it made of something that is read, or that a function gives, when the kernel runs? */
+    bool is_computed(const clang::Expr *e) const
+    {
+        e = e->IgnoreParens();
+        if (const auto *cast = clang::dyn_cast<clang::CastExpr>(e))
+            return cast->getCastKind() == clang::CK_LValueToRValue ? !e->isEvaluatable(context)
+                                                                   : is_computed(cast->getSubExpr());
+        if (const auto *operation = clang::dyn_cast<clang::UnaryOperator>(e))
+            return operation->isIncrementDecrementOp() ||
+                   (operation->isArithmeticOp() && is_computed(operation->getSubExpr()));
+        if (const auto *operation = clang::dyn_cast<clang::BinaryOperator>(e))
+            return operation->isCompoundAssignmentOp() || is_computed(operation->getRHS()) ||
+                   (!operation->isAssignmentOp() && !operation->isCommaOp() && is_computed(operation->getLHS()));
+        if (const auto *choice = clang::dyn_cast<clang::ConditionalOperator>(e))
+            return is_computed(choice->getTrueExpr()) && is_computed(choice->getFalseExpr());
+        if (const auto *element = clang::dyn_cast<clang::ExtVectorElementExpr>(e))
+            return is_computed(element->getBase());
+        if (const auto *bits = clang::dyn_cast<clang::AsTypeExpr>(e))
+            return bits->getSrcExpr()->isGLValue() ? !bits->getSrcExpr()->isEvaluatable(context)
+                                                   : is_computed(bits->getSrcExpr());
+        return clang::isa<clang::CallExpr>(e) && !e->isEvaluatable(context);
+    }
+    /* Without what is done before, and where it is put. */
+    static const clang::Expr *value_of(const clang::Expr *e)
+    {
+        for (;;) {
+            const auto *operation = clang::dyn_cast<clang::BinaryOperator>(e->IgnoreParens());
+
+            if (!operation || (!operation->isCommaOp() && operation->getOpcode() != clang::BO_Assign))
+                return e;
+            e = operation->getRHS();
+        }
+    }
+    /* Nor may it be a constant for Clang's code generator alone, which knows more of them (as_float(1), say) and leaves
+     * out what is behind a loop that never ends. */
     void look(const clang::Expr *condition)
     {
         clang::Expr::EvalResult result;
         bool value;
 
         if (condition &&
-            (condition->EvaluateAsInt(result, context, clang::Expr::SE_AllowSideEffects) ||
+            (!is_computed(condition) ||
+             condition->EvaluateAsInt(result, context, clang::Expr::SE_AllowSideEffects) ||
              condition->EvaluateAsBooleanCondition(value, context)) &&
-            !is_sure(condition))
+            !is_sure(value_of(condition)))
             work.differs("what a constant condition is may be the compiler's choice", condition->getExprLoc());
     }
     bool are_whole(const clang::Stmt *of, unsigned depth) const

@@ -180,14 +180,18 @@ class Idle : public Reader
             if (is_name() && begins(token.getRawIdentifier(), "__has_"))
                 spoil();
     }
+    /* The group goes on to the end of the line, where there may be words that nobody looks at. */
     void close()
     {
+        Group group;
+
+        skip_line();
         if (open.empty())
             return;
-        Group group = open.back();
+        group = open.back();
         open.pop_back();
         if (group.idle)
-            groups.emplace_back(group.begin, offset() + token.getLength());
+            groups.emplace_back(group.begin, is_eof() ? (unsigned)text.size() : offset());
     }
     void directive()
     {

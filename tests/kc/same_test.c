@@ -616,6 +616,107 @@ static void what_is_read_in_two_ways_is_refused(void **state)
     CHECK(programs);
 }
 
+/* ---- What a third review found ---------------------------------------------------------------------------------- */
+
+#define IDLE     "#ifdef __oclgrind__\n#endif"
+#define LEAVE(c) ARGS "{ while (" c ") { if (b[0]++) return; } a[0] = 1; }"
+#define AGAIN(c) ARGS "{ global int *p = b; do { *p = 1; p = a; } while (" c "); }"
+#define LOOPS(c)                                   \
+    {LEAVE(c), NULL, "constant condition", NULL},  \
+    {                                              \
+        AGAIN(c), NULL, "constant condition", NULL \
+    }
+#define OF_LIST(t) ARGS "{ " t "; b[0] = 1; }"
+
+/* Compilers leave out what stands behind #endif, so it isn't text. */
+static void what_stands_behind_endif_is_no_text(void **state)
+{
+    static const struct program programs[] = {
+        {"#define F(x) x\n#define N 1\n" ARGS "{ b[0] = a[0]; int i =\n" IDLE
+         " )\nF(\n#if N\n1\n#else\n2\n#endif\n); }",
+         NULL, "among a macro's arguments", NULL},
+        {"int put(global int *p) { return p[0]; }\nint put_1(global int *p) { return p[0] = 1; }\n#define put(x) "
+         "put_1(x)\n" ARGS "{ b[0] = put\n" IDLE " (a)\n(a); }",
+         NULL, "without arguments", NULL},
+        {"int __attribute__\n" IDLE " ((unused))\n((weak)) g(int x) { return x; }" PLAIN, NULL, "without arguments",
+         NULL},
+        {IDLE " '\n" PLAIN, NULL, "odd characters", NULL},
+        {IDLE " __oclgrind__ /* (\n */ )\n" PLAIN, "rw", NULL, NULL},
+        {IDLE "\n" IDLE "\n" PLAIN "\n" IDLE, "rw", NULL, NULL},
+        {IDLE " (", NULL, NULL, NULL}, /* and no kernel */
+    };
+
+    (void)state;
+    CHECK(programs);
+}
+
+/* Known as constant to what makes the code alone, which ends a function behind a loop that never ends, and has no way
+ * back in one that never begins again. Of subnormal numbers, strings and NAN devices may think otherwise. */
+static void constants_of_the_code_generator_are_constants(void **state)
+{
+    static const struct program programs[] = {
+        LOOPS("as_float(1) > 0.0f"),
+        LOOPS("as_float(1) == 0.0f"),
+        LOOPS("as_int(CLK_LOCAL_MEM_FENCE) == 1"),
+        LOOPS("NAN != NAN"),
+        LOOPS("!(NAN == NAN)"),
+        LOOPS("b[0] += 1, NAN != NAN"),
+        LOOPS("b[0] = NAN != NAN"),
+        LOOPS("(char)as_int(1.0f)"),
+        LOOPS("1 ? as_int(1.0f) : b[0]"),
+        LOOPS("INFINITY > 1.0f"),
+        {LEAVE("\"a\" == \"a\""), NULL, "constant condition", NULL},
+        {LEAVE("b[0] && as_int(1.0f)"), NULL, "constant condition", NULL},
+        {ARGS "{ if (as_int(1.0f)) a[0] = 1; b[0] = 1; }", NULL, "constant condition", NULL},
+        {LEAVE("1"), "rw", NULL, NULL}, /* not touched */
+        {LEAVE("b[1] = 3"), "rw", NULL, NULL},
+        {LEAVE("b[1]++, 3"), "rw", NULL, NULL},
+        {LEAVE("b[0]"), "ww", NULL, NULL},
+        {LEAVE("as_float(b[0]) > 0.0f"), "ww", NULL, NULL},
+        {LEAVE("b[0] == 1 && (b[1] || !b[2]) && b"), "ww", NULL, NULL},
+        {LEAVE("isnan(as_float(b[0])) + 1"), "ww", NULL, NULL},
+        {LEAVE("vload4(0, b).x > 3"), "ww", NULL, NULL},
+        {LEAVE("(b[0] ? b[1] : b[2]) - 1"), "ww", NULL, NULL},
+        {LEAVE("get_global_id(0) < 8"), "ww", NULL, NULL},
+        {LEAVE("--b[0]"), "ww", NULL, NULL},
+        {LEAVE("b[0] -= 1"), "ww", NULL, NULL},
+        {LEAVE("b[0] = b[1]"), "ww", NULL, NULL},
+    };
+
+    (void)state;
+    CHECK(programs);
+}
+
+/* Of two initializers for one thing the first may be done or not (C99, 6.7.8); and those that are too many. */
+static void initializers_that_may_be_left_out_are_refused(void **state)
+{
+    static const struct program programs[] = {
+        {OF_LIST("int t[2] = {[0] = (a[0] = 1), [0] = 2}"), NULL, "left out", NULL},
+        {"int put(global int *p) { return p[0] = 1; }" OF_LIST("int t[2] = {[0] = put(a), 2, [0] = 2}"), NULL,
+         "left out", NULL},
+        {"typedef struct { int x, y; } S;" OF_LIST("S s = {.y = (a[0] = 1), .x = 1, 2}"), NULL, "left out", NULL},
+        {"typedef struct { int x, y; } S; typedef struct { S s; } T;" OF_LIST(
+             "S s = {1, 2}; T t = {.s = {(a[0] = 1), 2}, .s = s}"),
+         NULL, "left out", NULL},
+        {"typedef struct { int x, y; } S; typedef struct { S s; } T;" OF_LIST("S s; T t = {.s = s, .s.x = (a[0] = 1)}"),
+         NULL, "left out", NULL},
+        {"typedef union { int x; float y; } U;" OF_LIST("U u = {.x = (a[0] = 1), .y = 1}"), NULL, "left out", NULL},
+        {OF_LIST("int t = ((int[2]){[0] = (a[0] = 1), [0] = 2})[1]"), NULL, "left out", NULL},
+        {OF_LIST("int t[1] = {1, (a[0] = 1)}"), NULL, "left out", NULL},
+        {OF_LIST("int t = {1, (a[0] = 1)}"), NULL, "left out", NULL},
+        {OF_LIST("int t[2] = {[1] = a[1]++, [0] = b[0]++}"), "ww", NULL, NULL},
+        {OF_LIST("int t[2][2] = {{a[0], 1}, {b[0]++, get_global_id(0)}}; int4 v = {1, 2, a[0], 3}"), "rw", NULL, NULL},
+        {"typedef struct { int x[2]; float4 y; } S;" OF_LIST("S s = {.x = {1, b[0]++}, .y = (float4)(sin(1.0f))}"),
+         "rw", NULL, NULL},
+        {"typedef struct { int x; float y; } S;" OF_LIST("S s = {.y = b[0]++, .x = b[0] + sin(1.0f)}"), "rw", NULL,
+         NULL},
+        {OF_LIST("int t[4] = {[0 ... 3] = 1}; float u[2] = {[0] = 1, [0] = 2}"), "rw", NULL, NULL},
+    };
+
+    (void)state;
+    CHECK(programs);
+}
+
 /* Each word of it is refused; that took as long as the text's length squared, once. */
 static void long_texts_take_no_time(void **state)
 {
@@ -658,6 +759,9 @@ int main(void)
         cmocka_unit_test(words_count_wherever_they_stand),
         cmocka_unit_test(numbers_choose_among_all_pointers),
         cmocka_unit_test(what_is_read_in_two_ways_is_refused),
+        cmocka_unit_test(what_stands_behind_endif_is_no_text),
+        cmocka_unit_test(constants_of_the_code_generator_are_constants),
+        cmocka_unit_test(initializers_that_may_be_left_out_are_refused),
         cmocka_unit_test(long_texts_take_no_time),
     };
 
