@@ -50,6 +50,7 @@ struct tsl_kernel_facts {
     size_t reqd_size[3];        /* reqd_work_group_size, 0 0 0 where none */
     size_t recommended_size[3]; /* the local size to take where the choice is free: the required or the hinted one, or
                                    what suits the member; 0 0 0: no opinion. Its factors may have to be made smaller */
+    size_t max_global_size[3];  /* CL_KERNEL_GLOBAL_WORK_SIZE, of built-in kernels; 0 0 0: not told */
     cl_ulong local_mem_size;    /* bytes of static local memory */
     cl_ulong private_mem_size;  /* bytes per work-item */
 

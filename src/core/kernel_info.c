@@ -145,6 +145,22 @@ static cl_ulong memory_size(struct tsl_kernel *kernel, unsigned members, bool lo
     return size;
 }
 
+/* The smallest that one of the members tells, which is for built-in kernels alone (OpenCL 3.0, 5.9.4). */
+static cl_int global_size(const struct tsl_kernel *kernel, unsigned members, const struct tsl_info *info)
+{
+    size_t size[3] = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+    const struct tsl_kernel_facts *facts;
+    bool told = false;
+
+    for (unsigned i = 0; kernel->program->built_in && (facts = next_facts(kernel, members, &i)); i++) {
+        told |= facts->max_global_size[0];
+        for (unsigned d = 0; d < 3; d++)
+            if (facts->max_global_size[d] && facts->max_global_size[d] < size[d])
+                size[d] = facts->max_global_size[d];
+    }
+    return told ? tsl_info_bytes(info, size, sizeof(size)) : CL_INVALID_VALUE;
+}
+
 cl_int tsl_kernel_work_group_info(struct tsl_kernel *kernel, unsigned members, cl_kernel_work_group_info param,
                                   const struct tsl_info *info)
 {
@@ -160,7 +176,9 @@ cl_int tsl_kernel_work_group_info(struct tsl_kernel *kernel, unsigned members, c
         return tsl_forked() ? CL_OUT_OF_RESOURCES : tsl_info_ulong(info, memory_size(kernel, members, true));
     case CL_KERNEL_PRIVATE_MEM_SIZE:
         return tsl_info_ulong(info, memory_size(kernel, members, false));
-    default: /* CL_KERNEL_GLOBAL_WORK_SIZE is for custom devices and built-in kernels, of which there are none. */
+    case CL_KERNEL_GLOBAL_WORK_SIZE:
+        return global_size(kernel, members, info);
+    default:
         return CL_INVALID_VALUE;
     }
 }

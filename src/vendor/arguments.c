@@ -235,5 +235,8 @@ cl_int tsl_vendor_facts(struct tsl_vendor_program *program, cl_kernel kernel, st
     }
     ask_args(cl, kernel, facts);
     ask_sizes(m, kernel, facts);
+    if (program->built_in && cl->clGetKernelWorkGroupInfo(kernel, m->device->id, CL_KERNEL_GLOBAL_WORK_SIZE,
+                                                          sizeof(facts->max_global_size), facts->max_global_size, NULL))
+        memset(facts->max_global_size, 0, sizeof(facts->max_global_size));
     return CL_SUCCESS;
 }

@@ -104,7 +104,7 @@ struct tsl_vendor_program {
     unsigned n_more;    /* binaries made before may be one for each kernel: the others */
     cl_program *more;
     char *kernels; /* of an object or library, where tsl_vendor_takes_prebuilt: to be looked for when it is linked */
-    bool prints, opaque, of_text; /* for the facts of its kernels */
+    bool prints, opaque, of_text, built_in; /* for the facts of its kernels */
 };
 
 struct tsl_vendor_kernel {

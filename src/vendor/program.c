@@ -285,6 +285,7 @@ cl_int tsl_vendor_build(struct tsl_member *member, const struct tsl_program_inpu
     }
     p->base.member = member;
     p->opaque = input->kind != TSL_PROGRAM_SOURCE;
+    p->built_in = input->kind == TSL_PROGRAM_BUILTIN;
     p->prints = p->opaque || tsl_text_may_print(input->data, input->size, input->options);
     *program = &p->base;
     return CL_SUCCESS;

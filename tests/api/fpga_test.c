@@ -568,6 +568,7 @@ static void built_in_kernels_run_on_the_boards(void **state)
     cl_command_queue queue = queue_of(context, device);
     cl_mem a = make_buffer(context, CL_MEM_READ_WRITE, N * sizeof(int));
     const int one = 1;
+    size_t most[3];
     char names[64] = "?";
     cl_program program;
     cl_kernel triple;
@@ -584,6 +585,11 @@ static void built_in_kernels_run_on_the_boards(void **state)
         set_args(triple, 1, &a);
         assert_int_equal(clEnqueueFillBuffer(queue, a, &one, sizeof one, 0, N * sizeof(int), 0, NULL, NULL),
                          CL_SUCCESS);
+        assert_int_equal(clGetKernelWorkGroupInfo(triple, device, CL_KERNEL_GLOBAL_WORK_SIZE, sizeof most, most, NULL),
+                         CL_SUCCESS);
+        assert_int_equal(most[0], 1 << 20);
+        assert_int_equal(most[1], 16);
+        assert_int_equal(most[2], 1);
         for (int i = 0; i < 6; i++)
             run(queue, triple);
         must_hold(queue, a, 729);

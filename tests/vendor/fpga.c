@@ -618,6 +618,8 @@ static cl_int CL_API_CALL get_work_group_info(cl_kernel kernel, cl_device_id dev
         return GIVE(size_t, 1);
     case CL_KERNEL_COMPILE_WORK_GROUP_SIZE:
         return give((size_t[]){0, 0, 0}, 3 * sizeof(size_t), size, value, size_ret);
+    case CL_KERNEL_GLOBAL_WORK_SIZE: /* asked of built-in kernels alone */
+        return give((size_t[]){1 << 20, 16, 1}, 3 * sizeof(size_t), size, value, size_ret);
     case CL_KERNEL_LOCAL_MEM_SIZE:
     case CL_KERNEL_PRIVATE_MEM_SIZE:
         return GIVE(cl_ulong, 0);
