@@ -7,6 +7,7 @@
 #include "api.h"
 #include "machine.h"
 
+#include <CL/cl_tesela.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ static struct {
     enum kind kind;
     void *handle;
     bool user; /* a user event */
+    bool sub;  /* a sub-device */
 } handles[N_HANDLES];
 static unsigned n_handles;
 
@@ -43,7 +45,7 @@ static void keep(enum kind kind, void *handle)
     if (n_handles == N_HANDLES)
         fuzz_finding("too many handles", NULL);
     handles[n_handles].kind = kind;
-    handles[n_handles].user = false;
+    handles[n_handles].user = handles[n_handles].sub = false;
     handles[n_handles++].handle = handle;
 }
 
@@ -223,10 +225,11 @@ static void binaries(void)
     unsigned char bytes[3][512], *pointers[3] = {bytes[0], bytes[1], bytes[2]};
     size_t sizes[3] = {0};
     cl_device_id device = some(DEVICE);
-    if (tsl_api_clGetProgramInfo(some(PROGRAM), CL_PROGRAM_BINARY_SIZES, sizeof(sizes), sizes, NULL))
+    cl_program program = some(PROGRAM);
+    if (tsl_api_clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(sizes), sizes, NULL))
         return;
     if (sizes[0] > sizeof(bytes[0]) || sizes[1] || sizes[2] || sizes[0] == 0 ||
-        tsl_api_clGetProgramInfo(some(PROGRAM), CL_PROGRAM_BINARIES, sizeof(pointers), pointers, NULL))
+        tsl_api_clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(pointers), pointers, NULL))
         return;
     for (unsigned n = fuzz_pick(in, 3); n-- > 0;)
         bytes[0][fuzz_byte(in) % sizes[0]] = (unsigned char)fuzz_byte(in);
@@ -666,6 +669,212 @@ static void blur(void)
 static void (*const image_calls[])(void) = {
     create_image, create_image, image_transfer, image_transfer, image_transfer, map_image, sampler, query_image, blur};
 
+/* ---- What came last -----------------------------------------------------------------------------------------------
+ */
+
+static void sub_devices(void)
+{
+    static const cl_device_partition_property lists[][3] = {{CL_DEVICE_PARTITION_BY_MEMBER_TESELA, 0},
+                                                            {CL_DEVICE_PARTITION_BY_MEMBER_TESELA, 0},
+                                                            {CL_DEVICE_PARTITION_EQUALLY, 1, 0},
+                                                            {0}};
+    cl_device_id made[4], device = some(DEVICE);
+    cl_uint n = 0;
+    unsigned list = fuzz_pick(in, 5), room = fuzz_pick(in, 5);
+    bool asks = fuzz_pick(in, 4) == 0 || n_handles + 4 > N_HANDLES - 2;
+    if (tsl_api_clCreateSubDevices(device, list < 4 ? lists[list] : NULL, room, asks ? NULL : made, &n) || asks)
+        return;
+    for (cl_uint i = 0; i < n; i++) {
+        keep(DEVICE, made[i]);
+        handles[n_handles - 1].sub = true;
+    }
+}
+
+static void create_otherwise(void)
+{
+    cl_ulong properties[5] = {fuzz_pick(in, 4) ? CL_SAMPLER_NORMALIZED_COORDS + fuzz_pick(in, 4) : 0, fuzz_pick(in, 3),
+                              fuzz_pick(in, 4) ? CL_SAMPLER_NORMALIZED_COORDS + fuzz_pick(in, 4) : 0, fuzz_byte(in)};
+    cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = some_length(), .image_height = 1};
+    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
+    cl_context context = some(CONTEXT);
+    switch (fuzz_pick(in, 4)) {
+    case 0:
+        keep(MEM, tsl_api_clCreateBufferWithProperties(context, properties, some_flags() & CL_MEM_WRITE_ONLY,
+                                                       some_size(), NULL, NULL));
+        break;
+    case 1:
+        keep(MEM, tsl_api_clCreateImageWithProperties(context, properties, 0, &format, &desc, NULL, NULL));
+        break;
+    case 2:
+        keep(SAMPLER, tsl_api_clCreateSamplerWithProperties(context, properties, NULL));
+        break;
+    default:
+        keep(CONTEXT, tsl_api_clCreateContextFromType(NULL, 1ul << fuzz_pick(in, 8), NULL, NULL, NULL));
+    }
+}
+
+/* "kernel add x" as its first string, and two constants, of 4 and 8 bytes; a byte of it may be wrong. */
+static void create_il(void)
+{
+    uint32_t module[] = {0x07230203, 0x10000,
+                         0,          40,
+                         0,          5u << 16 | 7,
+                         30,         0x6e72656b,
+                         0x61206c65, 0x78206464,
+                         0,          4u << 16 | 71,
+                         10,         1,
+                         3,          4u << 16 | 71,
+                         11,         1,
+                         5,          4u << 16 | 21,
+                         20,         32,
+                         0,          4u << 16 | 21,
+                         21,         64,
+                         0,          4u << 16 | 50,
+                         20,         10,
+                         7,          5u << 16 | 50,
+                         21,         11,
+                         7,          0};
+    unsigned at = fuzz_byte(in) % sizeof(module);
+    size_t size = fuzz_pick(in, 4) ? sizeof(module) : fuzz_byte(in) % (sizeof(module) + 1);
+    module[5] = 6u << 16 | 7;
+    if (fuzz_pick(in, 2))
+        ((unsigned char *)module)[at] = (unsigned char)fuzz_byte(in);
+    keep(PROGRAM, tsl_api_clCreateProgramWithIL(some(CONTEXT), fuzz_pick(in, 16) ? module : NULL, size, NULL));
+}
+
+static void other_programs(void)
+{
+    static const char *const names[] = {"add", "mix", "add;mix", "none", "", ";add"};
+    cl_device_id devices[2] = {some(DEVICE), some(DEVICE)};
+    const cl_ulong value = 7;
+    switch (fuzz_pick(in, 4)) {
+    case 0:
+        keep(PROGRAM, tsl_api_clCreateProgramWithBuiltInKernels(some(CONTEXT), fuzz_pick(in, 3), devices,
+                                                                names[fuzz_pick(in, 6)], NULL));
+        break;
+    case 1:
+        create_il();
+        break;
+    case 2:
+        tsl_api_clSetProgramSpecializationConstant(some(PROGRAM), fuzz_pick(in, 7), fuzz_pick(in, 10),
+                                                   fuzz_pick(in, 8) ? &value : NULL);
+        break;
+    default:
+        tsl_api_clBuildProgram(some(PROGRAM), fuzz_pick(in, 3), fuzz_pick(in, 4) ? devices : NULL, "", NULL, NULL);
+    }
+}
+
+static void CL_CALLBACK on_program(cl_program program, void *arg)
+{
+    (void)program, (void)arg;
+}
+
+static void compile_and_link(void)
+{
+    static const char *const options[] = {NULL, "-create-library", "-unknown", "-w"};
+    const char *names[] = {"one.h", fuzz_pick(in, 8) ? "two.h" : NULL};
+    cl_program programs[2] = {some(PROGRAM), some(PROGRAM)};
+    cl_device_id devices[2] = {some(DEVICE), some(DEVICE)};
+    cl_uint n = fuzz_pick(in, 3), n_devices = fuzz_pick(in, 3);
+    const char *text = options[fuzz_pick(in, 4)];
+    if (fuzz_pick(in, 2))
+        tsl_api_clCompileProgram(some(PROGRAM), n_devices, n_devices ? devices : NULL, text, n, n ? programs : NULL,
+                                 n ? names : NULL, fuzz_pick(in, 2) ? on_program : NULL, NULL);
+    else
+        keep(PROGRAM, tsl_api_clLinkProgram(some(CONTEXT), n_devices, n_devices ? devices : NULL, text, n, programs,
+                                            fuzz_pick(in, 2) ? on_program : NULL, NULL, NULL));
+}
+
+static void all_kernels(void)
+{
+    cl_kernel made[4] = {NULL};
+    cl_uint n = 0, room = fuzz_pick(in, 5);
+    if (n_handles + 4 > N_HANDLES - 2)
+        return;
+    if (tsl_api_clCreateKernelsInProgram(some(PROGRAM), room, fuzz_pick(in, 4) ? made : NULL, &n))
+        return;
+    for (cl_uint i = 0; i < 4; i++)
+        keep(KERNEL, made[i]);
+}
+
+static void other_launches(void)
+{
+    size_t offset[3] = {some_size(), 0, 0}, global[3] = {some_size(), fuzz_byte(in), 1}, local[3];
+    cl_uint dim = fuzz_pick(in, 5);
+    struct around a = some_around();
+    if (fuzz_pick(in, 2))
+        tsl_api_clGetKernelSuggestedLocalWorkSize(some(QUEUE), some(KERNEL), dim, fuzz_pick(in, 2) ? offset : NULL,
+                                                  fuzz_pick(in, 8) ? global : NULL, fuzz_pick(in, 8) ? local : NULL);
+    else
+        tsl_api_clEnqueueTask(some(QUEUE), some(KERNEL), AROUND(a));
+    keep_event(&a);
+}
+
+static void query_kernel(void)
+{
+    unsigned char answer[256];
+    size_t size = fuzz_byte(in), got;
+    switch (fuzz_pick(in, 4)) {
+    case 0:
+        tsl_api_clGetKernelArgInfo(some(KERNEL), fuzz_pick(in, 6), 0x1196u + fuzz_pick(in, 6), size, answer, &got);
+        break;
+    case 1:
+        tsl_api_clGetKernelWorkGroupInfo(some(KERNEL), some(DEVICE), 0x11B0u + fuzz_pick(in, 7), size, answer, &got);
+        break;
+    case 2:
+        tsl_api_clGetKernelSubGroupInfo(some(KERNEL), some(DEVICE), 0x2033u + fuzz_pick(in, 3), 0, NULL, size, answer,
+                                        &got);
+        break;
+    default:
+        tsl_api_clGetPlatformInfo(some(PLATFORM), 0x900u + fuzz_pick(in, 9), size, answer, &got);
+    }
+}
+
+/* What isn't offered must say so of all handles. */
+static void absent(void)
+{
+    struct around a = some_around();
+    cl_command_queue queue = some(QUEUE);
+    size_t size = some_size();
+    void *host = some_host();
+    const void *pointers[] = {host};
+    switch (fuzz_pick(in, 10)) {
+    case 0:
+        if (tsl_api_clSVMAlloc(some(CONTEXT), 0, size, 0))
+            fuzz_finding("there is no shared virtual memory", NULL);
+        break;
+    case 1:
+        tsl_api_clEnqueueSVMFree(queue, 1, &host, NULL, NULL, AROUND(a));
+        break;
+    case 2:
+        tsl_api_clEnqueueSVMMemcpy(queue, CL_TRUE, host, pool, size, AROUND(a));
+        break;
+    case 3:
+        tsl_api_clEnqueueSVMMemFill(queue, host, pool, 4, size, AROUND(a));
+        break;
+    case 4:
+        tsl_api_clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, host, size, AROUND(a));
+        break;
+    case 5:
+        tsl_api_clEnqueueSVMUnmap(queue, host, AROUND(a));
+        break;
+    case 6:
+        tsl_api_clEnqueueSVMMigrateMem(queue, 1, pointers, &size, 0, AROUND(a));
+        break;
+    case 7:
+        tsl_api_clSetKernelArgSVMPointer(some(KERNEL), fuzz_pick(in, 4), host);
+        break;
+    case 8:
+        tsl_api_clSetKernelExecInfo(some(KERNEL), CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof(host), &host);
+        break;
+    default:
+        tsl_api_clSetProgramReleaseCallback(some(PROGRAM), on_program, NULL);
+    }
+}
+
+static void (*const last_calls[])(void) = {sub_devices, create_otherwise, other_programs, compile_and_link,
+                                           all_kernels, other_launches,   query_kernel,   absent};
+
 /* ---- All ----------------------------------------------------------------------------------------------------------
  */
 
@@ -682,7 +891,9 @@ static void (*const calls[])(void) = {
 static void one_call(void)
 {
     unsigned choice = fuzz_byte(in);
-    if (choice >= 232)
+    if (choice >= 253)
+        last_calls[fuzz_pick(in, sizeof(last_calls) / sizeof(last_calls[0]))]();
+    else if (choice >= 232)
         image_calls[choice % (sizeof(image_calls) / sizeof(image_calls[0]))]();
     else
         calls[choice % (sizeof(calls) / sizeof(calls[0]))]();
@@ -722,6 +933,9 @@ static void end_program(void)
         for (unsigned i = 0; i < n_handles; i++)
             while (handles[i].kind == kind && release(kind, handles[i].handle) == CL_SUCCESS)
                 continue;
+    for (unsigned i = 0; i < n_handles; i++)
+        if (handles[i].sub)
+            tsl_api_clReleaseDevice(handles[i].handle);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

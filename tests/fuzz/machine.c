@@ -60,8 +60,9 @@ void fuzz_machine_begin(struct fuzz_input *input)
 {
     in = input;
     struct tsl_fake_setup setup = {.n_members = 3, .in_time = true, .on_block = meanwhile};
-    setup.members[0] = (struct tsl_fake_member){.gates = true, .images = true, .memory_size = 64 << 10, .delay_ns = 10};
-    setup.members[1] = (struct tsl_fake_member){.submits_block = true, .memory_size = 32 << 10};
+    setup.members[0] = (struct tsl_fake_member){
+        .gates = true, .images = true, .memory_size = 64 << 10, .delay_ns = 10, .il = "SPIR-V_1.0"};
+    setup.members[1] = (struct tsl_fake_member){.submits_block = true, .memory_size = 32 << 10, .built_ins = "add;mix"};
     setup.members[2] =
         (struct tsl_fake_member){.gates = true, .images = true, .memory_size = 48 << 10, .zero_copy = true};
     jobs_forget();
