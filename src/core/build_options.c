@@ -104,8 +104,6 @@ char *tsl_build_options_with_std(const struct tsl_build_options *options, unsign
 
     if (std == options->std)
         return strdup(options->text);
-    if (options->std_begin == options->std_end)
-        return asprintf(&text, "%s -cl-std=CL%u.%u", options->text, std / 100, std / 10 % 10) < 0 ? NULL : text;
     if (asprintf(&text, "%.*sCL%u.%u%s", (int)options->std_begin, options->text, std / 100, std / 10 % 10,
                  options->text + options->std_end) < 0)
         return NULL;

@@ -18,8 +18,8 @@ struct tsl_build_options {
 /* CL_INVALID_BUILD_OPTIONS for what is certainly wrong: an unknown CL version, -D, -U or -I with nothing after it. */
 cl_int tsl_build_options_read(const char *text, struct tsl_build_options *options);
 
-/* The text with this version in -cl-std, added if none was given (heap; NULL without memory). 0 only where the text has
- * no version that we know: it stays as it is. */
+/* The text with this version in its -cl-std (heap; NULL without memory). 0 only where the text has no version that we
+ * know: it stays as it is. */
 char *tsl_build_options_with_std(const struct tsl_build_options *options, unsigned std);
 
 /* Does the text define or undefine that macro (-D NAME, -DNAME=…, -U NAME)? */

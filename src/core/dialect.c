@@ -291,6 +291,21 @@ static void put_lacking(struct prelude *prelude, const char *macros, const char 
             put_define(prelude, known_macros[i], "1");
 }
 
+/* Some compilers take a newer OpenCL C than they should without -cl-std. They may (PoCL 6.0 has no wait_group_events in
+ * an older one), but the program sees the version that it sees on other members. */
+static void put_default_version(struct prelude *prelude, unsigned std)
+{
+    char line[64];
+
+    if (!is_ours(prelude, "__OPENCL_C_VERSION__"))
+        return;
+    snprintf(line, sizeof(line), "#if __OPENCL_C_VERSION__ > %u\n", std);
+    put(prelude, line);
+    snprintf(line, sizeof(line), "%u", std);
+    put_define(prelude, "__OPENCL_C_VERSION__", line);
+    put(prelude, "#endif\n");
+}
+
 static void put_device(struct prelude *prelude, const struct asked *device, const struct asked *member)
 {
     unsigned promised = ask_version(device, CL_DEVICE_VERSION);
@@ -338,6 +353,8 @@ char *tsl_dialect_source(struct tsl_device *device, const struct tsl_path *path,
         put_device(&prelude, &virtual, &member);
         if (dialect->translated)
             put_version(&prelude, options->std, promised);
+        if (dialect->meant)
+            put_default_version(&prelude, dialect->meant);
         put_source(&prelude, source, *size);
     }
     free(macros);
@@ -362,11 +379,11 @@ static bool has_remainders(const struct asked *asked)
     return version >= 200;
 }
 
-/* Without -cl-std the newest OpenCL C 1 is meant (OpenCL 3.0, 5.8.6.5); some compilers take a newer one. */
+/* Without -cl-std the newest OpenCL C 1 is meant (OpenCL 3.0, 5.8.6.5). */
 static unsigned default_std(const struct tsl_build_options *options, unsigned newest)
 {
     if (options->std_begin != options->std_end)
-        return 0; /* C++ for OpenCL */
+        return 0; /* given, or C++ for OpenCL */
     return newest && newest < 120 ? newest : 120;
 }
 
@@ -376,7 +393,7 @@ void tsl_dialect_choose(struct tsl_device *device, const struct tsl_path *path, 
     const struct asked virtual = {.device = device}, member = {.path = path};
     unsigned newest = ask_newest_std(&member);
 
-    *dialect = (struct tsl_dialect){.std = options->std ? options->std : default_std(options, newest)};
+    *dialect = (struct tsl_dialect){.std = options->std, .meant = default_std(options, newest)};
     if (newest && options->std > newest) {
         dialect->std = newest;
         dialect->translated = true;

@@ -11,7 +11,9 @@
 #include "core/device.h"
 
 struct tsl_dialect {
-    unsigned std;     /* the version that this member compiles, as in tsl_build_options; 0: as the options say */
+    unsigned
+        std; /* the version that this member compiles, as in tsl_build_options; 0: as the options say, or as it likes */
+    unsigned meant;   /* without -cl-std, the version that the program is to see; 0: as the options say */
     bool translated;  /* it is older than the one asked for */
     bool non_uniform; /* launches may have remainders */
 };

@@ -85,7 +85,6 @@ static void std_is_replaced_in_place(void **state)
     replaced("-g -cl-std=CL3.0 -DA=\"x y\"", 120, "-g -cl-std=CL1.2 -DA=\"x y\"");
     replaced("-cl-std=CL2.0", 110, "-cl-std=CL1.1");
     replaced("-DA", 0, "-DA");
-    replaced("-DA", 120, "-DA -cl-std=CL1.2");
     /* C++ for OpenCL is nothing that we could say otherwise. */
     replaced("-cl-std=CLC++ -g", 0, "-cl-std=CLC++ -g");
 }

@@ -120,14 +120,28 @@ static void an_older_member_gets_its_newest(void **state)
     std_is("-cl-std=CL1.2", 110, true);
 }
 
-static void without_a_version_it_is_opencl_c_1(void **state)
+/* Its compiler isn't told: PoCL 6.0 lacks functions in OpenCL C 1.2, which it doesn't take by itself. */
+static void meant_is(const char *text, unsigned meant)
+{
+    struct tsl_build_options options;
+    struct tsl_dialect dialect = choose(text, &options);
+    char *options_text = tsl_build_options_with_std(&options, dialect.std);
+
+    assert_int_equal(dialect.meant, meant);
+    assert_string_equal(options_text, text);
+    free(options_text);
+}
+
+static void without_a_version_opencl_c_1_is_meant(void **state)
 {
     (void)state;
     member_is("OpenCL 3.0 x", "OpenCL C 1.2 x", CL_MAKE_VERSION(3, 0, 0), "");
-    std_is("-DX", 120, false);
+    std_is("-DX", 0, false);
+    meant_is("-DX", 120);
+    meant_is("-cl-std=CL3.0", 0);
     member_is("OpenCL 1.1 x", "OpenCL C 1.1 x", 0, "");
-    std_is("", 110, false);
-    std_is("-cl-std=CLC++", 0, false); /* the vendor's matter */
+    meant_is("", 110);
+    meant_is("-cl-std=CLC++", 0); /* the vendor's matter */
 }
 
 /* ---- Preludes ---------------------------------------------------------------------------------------------------- */
@@ -208,17 +222,33 @@ static void a_translated_member_says_the_version_asked_for(void **state)
     free(text);
 }
 
+static void a_member_of_a_newer_default_says_the_version_that_is_meant(void **state)
+{
+    char *text;
+
+    (void)state;
+    member_is("OpenCL 3.0 x", "OpenCL C 1.2 x", CL_MAKE_VERSION(3, 0, 0), "");
+    text = source_of("", "");
+    assert_true(has_line(text, "#if __OPENCL_C_VERSION__ > 120"));
+    assert_true(has_line(text, "#define __OPENCL_C_VERSION__ 120"));
+    free(text);
+    text = source_of("-D__OPENCL_C_VERSION__=7", "");
+    assert_null(strstr(text, "__OPENCL_C_VERSION__"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_version_that_the_member_has_is_kept),
         cmocka_unit_test(an_older_member_gets_its_newest),
-        cmocka_unit_test(without_a_version_it_is_opencl_c_1),
+        cmocka_unit_test(without_a_version_opencl_c_1_is_meant),
         cmocka_unit_test(what_is_not_promised_is_taken_away),
         cmocka_unit_test(a_byte_order_mark_is_not_amid_the_text),
         cmocka_unit_test(what_the_application_names_is_left_alone),
         cmocka_unit_test(names_that_are_none_stay_out),
         cmocka_unit_test(a_translated_member_says_the_version_asked_for),
+        cmocka_unit_test(a_member_of_a_newer_default_says_the_version_that_is_meant),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
