@@ -54,8 +54,8 @@ struct tsl_kernel_facts {
     cl_ulong local_mem_size;    /* bytes of static local memory */
     cl_ulong private_mem_size;  /* bytes per work-item */
 
-    /* True also when unknown: the safe side. Programs from source are not opaque, even if nothing else is known: the
-     * virtual device has no program-scope variables. */
+    /* True also when unknown: the safe side. Programs from source are opaque only where they have program-scope
+     * variables, even if nothing else is known. */
     bool whole_launch; /* asks for group ids, numbers of groups, global sizes or offsets, linear ids */
     bool prints;       /* may call printf */
     bool opaque;       /* has effects beyond its arguments (program-scope variables …): a barrier both ways */

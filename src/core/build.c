@@ -8,6 +8,7 @@
 #include "core/log.h"
 #include "core/settings.h"
 #include "core/signals.h"
+#include "core/variables.h"
 #include "graph/graph.h"
 #include "graph/worker.h"
 
@@ -64,6 +65,8 @@ static void *run_job(void *arg)
     if (job->part.program && job->build->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE &&
         path->driver->program_kernels(job->part.program, &job->part.kernel_names) != CL_SUCCESS)
         job->part.kernel_names = NULL;
+    if (job->part.program && path->driver->program_variables)
+        job->part.variables = path->driver->program_variables(job->part.program);
     tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "program %s for %s (%s): %d", job->build->make->verb, path->id,
             path->device_name, job->part.error);
     return NULL;
@@ -227,6 +230,7 @@ static cl_int run_build(struct tsl_build *build)
 
     roles = wants_roles(build) ? tsl_roles_ask(program->source, build->text) : NULL;
     run_jobs(build);
+    tsl_variables_settle(build);
     result = result_of(build);
     if (roles && result == CL_SUCCESS && tsl_roles_wait(roles))
         give_roles(build, roles);

@@ -46,6 +46,7 @@ static const cl_name_version known_features[] = {
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_scope_device"},
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_generic_address_space"},
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_work_group_collective_functions"},
+    {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_program_scope_global_variables"}, /* core/variables.h */
 };
 /* Of images: what one member has is enough, as the images and the kernels that ask for it go there. */
 static const cl_name_version image_extensions[] = {
@@ -220,6 +221,13 @@ static bool has_il(const struct tsl_member *member, const cl_name_version *wante
         found = strcmp(word, name) == 0;
     free(text);
     return found;
+}
+
+bool tsl_names_has_variables(const struct tsl_member *member)
+{
+    static const cl_name_version variables = {0, "__opencl_c_program_scope_global_variables"};
+
+    return has_feature(member, &variables);
 }
 
 bool tsl_names_takes_il(const struct tsl_member *member)

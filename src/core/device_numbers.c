@@ -42,8 +42,8 @@ struct tsl_number_row {
     (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_FMA | \
      CL_FP_SOFT_FLOAT)
 
-/* In the order of CL/cl.h. Pipes, sub-groups, shared virtual memory, queues on the device and program-scope
- * variables are not offered: what describes them is 0. */
+/* In the order of CL/cl.h. Pipes, sub-groups, shared virtual memory and queues on the device are not offered: what
+ * describes them is 0. */
 static const struct tsl_number_row rows[] = {
     {CL_DEVICE_VENDOR_ID, UINT, FIXED, 0x54534c, 0}, /* "TSL": nobody's PCI vendor id */
     {CL_DEVICE_MAX_COMPUTE_UNITS, UINT, SUM, 1, 0},
@@ -113,8 +113,8 @@ static const struct tsl_number_row rows[] = {
     {CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES, ULONG, FIXED, 0, 0},
     {CL_DEVICE_PREFERRED_INTEROP_USER_SYNC, UINT, FIXED, CL_TRUE, 0},
     {CL_DEVICE_PRINTF_BUFFER_SIZE, SIZE, MIN, 1024 * KIB, 0},
-    {CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, SIZE, FIXED, 0, 0},
-    {CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE, SIZE, FIXED, 0, 0},
+    {CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, SIZE, LEAST_OF_C, 0, 0},
+    {CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE, SIZE, LEAST_OF_C, 0, 0},
     {CL_DEVICE_SVM_CAPABILITIES, ULONG, FIXED, 0, 0},
     {CL_DEVICE_PIPE_SUPPORT, UINT, FIXED, CL_FALSE, 0},
     {CL_DEVICE_MAX_PIPE_ARGS, UINT, FIXED, 0, 0},
@@ -187,6 +187,10 @@ static cl_ulong ask(const struct tsl_number_row *row, const struct tsl_member *m
         return member->caps.base_align * 8;
     case CL_DEVICE_IMAGE_SUPPORT:
         return has_images(member);
+    case CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE:
+    case CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE:
+        if (!tsl_names_has_variables(member))
+            return 0;
     }
     if (member->driver->info(member->path, row->param, row->size, is_narrow ? (void *)&narrow : (void *)&wide, NULL))
         return row->value;

@@ -25,6 +25,7 @@ void tsl_program_part_clear(struct tsl_program_part *part, struct tsl_member *me
     tsl_roles_unref(part->roles);
     part->program = NULL;
     part->roles = NULL;
+    part->variables = 0;
     part->log = part->kernel_names = part->options = NULL;
 }
 

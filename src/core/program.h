@@ -27,6 +27,7 @@ struct tsl_program_part {
     cl_program_binary_type type;  /* of what was built, or was loaded */
     char *options;                /* of the last build, heap; NULL before */
     struct tsl_roles *roles;      /* of its kernels' arguments, a reference; NULL: nothing is known */
+    size_t variables;             /* bytes of program-scope variables; 0: none, or not built */
     bool no_arg_info;             /* built from source, and nobody asked for the arguments of its kernels */
     void *binary;                 /* what the application loaded for this member; owned, constant; NULL: nothing */
     size_t binary_size;

@@ -132,18 +132,30 @@ static cl_int build_log(struct tsl_program *program, unsigned members, const str
     return error;
 }
 
+static size_t variables_locked(const struct tsl_program *program, unsigned members) TSL_REQUIRES(program->lock)
+{
+    size_t variables = 0;
+
+    for (unsigned i = 0; members >> i; i++)
+        if (members >> i & 1 && program->parts[i].variables > variables)
+            variables = program->parts[i].variables;
+    return variables;
+}
+
 cl_int tsl_program_build_info(struct tsl_program *program, struct tsl_device *device, cl_program_build_info param,
                               const struct tsl_info *info)
 {
     unsigned members = tsl_context_members_of(program->context, device);
     cl_program_binary_type type;
     cl_build_status status;
+    size_t variables;
 
     if (tsl_forked())
         return CL_OUT_OF_RESOURCES;
     tsl_lock_take(&program->lock);
     status = tsl_program_status_locked(program, members);
     type = tsl_program_type_locked(program, members);
+    variables = variables_locked(program, members);
     tsl_lock_give(&program->lock);
     switch (param) {
     case CL_PROGRAM_BUILD_STATUS:
@@ -155,7 +167,7 @@ cl_int tsl_program_build_info(struct tsl_program *program, struct tsl_device *de
     case CL_PROGRAM_BINARY_TYPE:
         return tsl_info_bytes(info, &type, sizeof(type));
     case CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE:
-        return tsl_info_size(info, 0);
+        return tsl_info_size(info, variables);
     default:
         return CL_INVALID_VALUE;
     }

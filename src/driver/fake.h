@@ -140,6 +140,7 @@ void tsl_fake_touch(const struct tsl_fake_run *run, cl_uint arg, size_t offset, 
  *   error N TEXT            the build fails on member N
  *   without N NAME          member N's program lacks the kernel NAME
  *   log TEXT                goes to the log
+ *   variables N BYTES       member N's program has program-scope variables; without N: everywhere
  * Empty lines and lines that begin with # or / are skipped. Anything else fails the build, as a kernel without a body
  * does.
  */

@@ -43,6 +43,7 @@ const struct tsl_driver tsl_vendor_driver = {
     .link = tsl_vendor_link,
     .program_binary = tsl_vendor_program_binary,
     .program_free = tsl_vendor_program_free,
+    .program_variables = tsl_vendor_program_variables,
     .program_kernels = tsl_vendor_program_kernels,
     .kernel_create = tsl_vendor_kernel_create,
     .kernel_free = tsl_vendor_kernel_free,

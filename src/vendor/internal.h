@@ -347,6 +347,7 @@ cl_int tsl_vendor_link(struct tsl_member *member, const char *options, unsigned 
                        struct tsl_dprogram **program, char **log);
 cl_int tsl_vendor_program_binary(struct tsl_dprogram *program, void **data, size_t *size);
 void tsl_vendor_program_free(struct tsl_dprogram *program);
+size_t tsl_vendor_program_variables(struct tsl_dprogram *program);
 cl_int tsl_vendor_program_kernels(struct tsl_dprogram *program, char **names);
 cl_int tsl_vendor_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
                                 struct tsl_kernel_facts *facts);

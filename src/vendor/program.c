@@ -333,6 +333,33 @@ void tsl_vendor_program_free(struct tsl_dprogram *program)
     free(p);
 }
 
+/* Devices before OpenCL 2.0 don't know the question. */
+static size_t variables_of(struct tsl_vendor_member *m, cl_program program)
+{
+    size_t size = 0;
+
+    if (!program || m->device->version < 200 ||
+        m->cl->clGetProgramBuildInfo(program, m->device->id, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, sizeof(size),
+                                     &size, NULL) != CL_SUCCESS)
+        return 0;
+    return size;
+}
+
+size_t tsl_vendor_program_variables(struct tsl_dprogram *program)
+{
+    struct tsl_vendor_program *p = tsl_vendor_program(program);
+    struct tsl_vendor_member *m = tsl_vendor_member(program->member);
+    size_t size;
+
+    tsl_vendor_enter(m->device);
+    size = variables_of(m, p->program);
+    for (unsigned i = 0; i < p->n_more; i++)
+        size += variables_of(m, p->more[i]);
+    tsl_vendor_leave(m->device);
+    p->opaque |= size > 0;
+    return size;
+}
+
 static cl_int names_12(struct tsl_vendor_member *m, cl_program program, char **names)
 {
     const struct tsl_vendor_cl *cl = m->cl;

@@ -49,6 +49,7 @@ static const cl_name_version features[] = {
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_int64"},
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_images"},
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_fp64"},
+    {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_program_scope_global_variables"},
 };
 static const cl_name_version c_versions[] = {
     {CL_MAKE_VERSION(1, 0, 0), "OpenCL C"}, {CL_MAKE_VERSION(1, 1, 0), "OpenCL C"},
@@ -72,7 +73,8 @@ static const struct answer big_answers[] = {
     {CL_DEVICE_VERSION, 0, "OpenCL 3.0 big", 0, 0, 0},
     {CL_DEVICE_OPENCL_C_VERSION, 0, "OpenCL C 2.0 big", 0, 0, 0},
     {CL_DEVICE_EXTENSIONS, 0, "cl_khr_fp64 cl_big_secret cl_khr_fp16 cl_khr_byte_addressable_store", 0, 0, 0},
-    {CL_DEVICE_OPENCL_C_FEATURES, 0, 0, features, 3, 0},
+    {CL_DEVICE_OPENCL_C_FEATURES, 0, 0, features, 4, 0},
+    {CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, 65536, 0, 0, 0, 0},
     {CL_DEVICE_OPENCL_C_ALL_VERSIONS, 0, 0, c_versions, 5, 0},
     {0, 0, 0, 0, 0, 0},
 };
@@ -363,7 +365,7 @@ static void only_known_names_pass(void **state)
     (void)state;
 
     assert_names(facts->extensions, OWN " cl_khr_byte_addressable_store cl_khr_fp64 cl_khr_fp16");
-    assert_names(facts->c_features, "__opencl_c_int64 __opencl_c_fp64");
+    assert_names(facts->c_features, "__opencl_c_int64 __opencl_c_fp64 __opencl_c_program_scope_global_variables");
     assert_int_equal(facts->c_versions->n, 4);
     assert_int_equal(facts->c_versions->items[3].version, CL_MAKE_VERSION(3, 0, 0));
     assert_int_equal(facts->c_version, CL_MAKE_VERSION(1, 2, 0));
@@ -393,6 +395,20 @@ static void no_member_leaves_a_device_that_is_not_available(void **state)
     tsl_device_facts_destroy(facts);
 }
 
+/* Where one member hasn't any, programs aren't told of those that run on the others. */
+static void variables_are_what_all_have(void **state)
+{
+    struct tsl_device_facts *one = facts_of(&big, NULL), *two = facts_of(&big, &small);
+    (void)state;
+
+    assert_names(one->c_features, "__opencl_c_int64 __opencl_c_fp64 __opencl_c_program_scope_global_variables");
+    assert_int_equal(number(one, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE), 65536);
+    assert_names(two->c_features, "__opencl_c_int64");
+    assert_int_equal(number(two, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE), 0);
+    tsl_device_facts_destroy(one);
+    tsl_device_facts_destroy(two);
+}
+
 static void the_fastest_alone_counts(void **state)
 {
     struct tsl_device_facts *facts = facts_of(&small, &big);
@@ -400,7 +416,7 @@ static void the_fastest_alone_counts(void **state)
 
     assert_int_equal(number(facts, CL_DEVICE_MAX_COMPUTE_UNITS), 100);
     assert_int_equal(number(facts, CL_DEVICE_GLOBAL_MEM_SIZE), 80ull << 30);
-    assert_names(facts->c_features, "__opencl_c_int64 __opencl_c_fp64");
+    assert_names(facts->c_features, "__opencl_c_int64 __opencl_c_fp64 __opencl_c_program_scope_global_variables");
     tsl_device_facts_destroy(facts);
 }
 
@@ -431,6 +447,7 @@ int main(void)
         cmocka_unit_test(memory_is_what_the_drivers_allocate_by),
         cmocka_unit_test(silence_counts_as_the_least),
         cmocka_unit_test(names_are_what_all_have),
+        cmocka_unit_test(variables_are_what_all_have),
         cmocka_unit_test(the_language_is_that_of_compilers),
         cmocka_unit_test(images_are_what_one_has),
         cmocka_unit_test(uuids_tell_devices_apart),

@@ -126,6 +126,54 @@ static void a_member_that_fails_is_left_out_and_named(void **state)
     tsl_object_release(&program->object);
 }
 
+static size_t variables_of(struct tsl_program *program)
+{
+    size_t size = 99;
+    const struct tsl_info info = {.size = sizeof(size), .value = &size};
+
+    assert_int_equal(
+        tsl_program_build_info(program, tsl_device_root(), CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, &info),
+        CL_SUCCESS);
+    return size;
+}
+
+/* What one member writes to them no other would see. */
+static void variables_of_a_program_keep_it_on_one_member(void **state)
+{
+    struct tsl_program *program;
+    struct tsl_kernel *kernel;
+
+    (void)state;
+    begin_members(3);
+    program = make_built("kernel one a\nvariables 1 64\nvariables 2 32\n");
+    log_is(program, "[fake:0 fake 0] failed, error -11\n"
+                    "the program's variables of program scope are on one device: it runs on fake:1 fake 1 alone\n"
+                    "[fake:2 fake 2] failed, error -11\n"
+                    "the program's variables of program scope are on one device: it runs on fake:1 fake 1 alone\n");
+    assert_int_equal(variables_of(program), 64);
+    kernel = make_kernel(program, "one");
+    assert_int_equal(kernel->eligible, 2);
+    assert_true(kernel->parts[1].facts.opaque); /* waits for all before it, as nobody knows what it touches */
+    tsl_object_release(&kernel->object);
+    tsl_object_release(&program->object);
+}
+
+static void a_program_without_variables_is_on_all(void **state)
+{
+    struct tsl_program *program;
+    struct tsl_kernel *kernel;
+
+    (void)state;
+    begin_members(2);
+    program = make_built("kernel one a\n");
+    assert_int_equal(variables_of(program), 0);
+    kernel = make_kernel(program, "one");
+    assert_int_equal(kernel->eligible, 3);
+    assert_false(kernel->parts[0].facts.opaque);
+    tsl_object_release(&kernel->object);
+    tsl_object_release(&program->object);
+}
+
 static void a_build_fails_when_no_member_is_left(void **state)
 {
     struct tsl_program *program;
@@ -739,6 +787,8 @@ int main(void)
         TEST(a_member_that_fails_is_left_out_and_named),
         TEST(built_in_kernels_run_where_they_are),
         TEST(a_member_that_fails_its_built_ins),
+        TEST(variables_of_a_program_keep_it_on_one_member),
+        TEST(a_program_without_variables_is_on_all),
         TEST(a_build_fails_when_no_member_is_left),
         TEST(one_member_s_log_is_the_program_s),
         TEST(bad_options_are_told_if_nobody_takes_them),

@@ -410,6 +410,7 @@ const struct tsl_driver tsl_fake_driver = {
     .build = tsl_fake_build,
     .program_binary = tsl_fake_program_binary,
     .program_free = tsl_fake_program_free,
+    .program_variables = tsl_fake_program_variables,
     .program_kernels = tsl_fake_program_kernels,
     .kernel_create = tsl_fake_kernel_create,
     .kernel_free = tsl_fake_kernel_free,

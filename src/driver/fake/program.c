@@ -88,6 +88,7 @@ struct building {
     bool failed;
     char without[8][64]; /* kernels that this member's program lacks */
     unsigned n_without;
+    size_t variables;
 };
 
 static void fail(struct building *b, const char *what, const char *detail)
@@ -154,6 +155,9 @@ static void build_line_locked(struct building *b, const char *line)
     } else if (!strncmp(line, "error ", 6)) {
         if (for_member(b, line + 6, &rest) || rest == line + 6)
             fail(b, rest, "");
+    } else if (!strncmp(line, "variables ", 10)) {
+        if (for_member(b, line + 10, &rest) || !*rest)
+            b->variables = strtoul(*rest ? rest : line + 10, NULL, 10);
     } else if (strncmp(line, "without ", 8)) {
         fail(b, "can't read the line: ", line);
     }
@@ -256,6 +260,7 @@ cl_int tsl_fake_build(struct tsl_member *member, const struct tsl_program_input 
         program = tsl_fake_new_locked(sizeof *program);
         program->base.member = member;
         program->source = memcpy(tsl_fake_new_locked(input->size + 1), input->data, input->size);
+        program->variables = b.variables;
         program->names = strcpy(tsl_fake_new_locked(strlen(names) + 1), names);
         tsl_fake.live.programs++;
         *built = &program->base;
@@ -315,6 +320,11 @@ cl_int tsl_fake_program_kernels(struct tsl_dprogram *base, char **names)
     return CL_SUCCESS;
 }
 
+size_t tsl_fake_program_variables(struct tsl_dprogram *base)
+{
+    return ((const struct fake_program *)base)->variables;
+}
+
 /* ---- Kernels ---- */
 
 static bool program_has(const struct fake_program *program, const char *name)
@@ -348,9 +358,10 @@ static void fill_arg_fact(struct tsl_arg_fact *fact, const struct fake_body *bod
         abort();
 }
 
-static void fill_facts(struct tsl_kernel_facts *facts, const struct fake_body *body, const struct fake_member *member)
+static void fill_facts(struct tsl_kernel_facts *facts, const struct fake_body *body, const struct fake_program *program)
 {
     const struct tsl_fake_traits *traits = &body->traits;
+    const struct fake_member *member = fake_member(program->base.member);
 
     *facts = (struct tsl_kernel_facts){
         .name = strdup(body->name),
@@ -362,7 +373,7 @@ static void fill_facts(struct tsl_kernel_facts *facts, const struct fake_body *b
         .local_mem_size = traits->local_mem_size,
         .whole_launch = traits->whole_launch,
         .prints = traits->prints,
-        .opaque = traits->opaque,
+        .opaque = traits->opaque || program->variables,
         .fp64 = traits->fp64,
         .atomics = traits->atomics,
         .proven = !traits->unproven,
@@ -388,7 +399,7 @@ cl_int tsl_fake_kernel_create(struct tsl_dprogram *base, const char *name, struc
     } else {
         kernel = tsl_fake_new_locked(sizeof *kernel);
         *kernel = (struct fake_kernel){.base.program = base, .body = find_body_locked(name)};
-        fill_facts(facts, kernel->body, fake_member(base->member));
+        fill_facts(facts, kernel->body, (const struct fake_program *)base);
         tsl_fake.live.kernels++;
         *created = &kernel->base;
     }

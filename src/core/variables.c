@@ -1,0 +1,73 @@
+#include "core/variables.h"
+
+#include <stdio.h>
+
+/* Bits of the context's members: those that this build has made an executable for. */
+static unsigned made_by(const struct tsl_build *build)
+{
+    unsigned made = 0;
+
+    for (unsigned i = 0; i < build->n_jobs; i++)
+        if (build->jobs[i].part.error == CL_SUCCESS)
+            made |= 1u << build->jobs[i].index;
+    return made;
+}
+
+/* Those that have variables after this build; *before: those of them that it doesn't touch. */
+static unsigned holders_after(const struct tsl_build *build, unsigned *before)
+{
+    struct tsl_program *program = build->program;
+    unsigned holders = 0;
+
+    *before = 0;
+    tsl_lock_take(&program->lock);
+    for (unsigned i = 0; i < program->context->n_members; i++)
+        if (!(program->building >> i & 1) && program->parts[i].variables)
+            *before |= 1u << i;
+    tsl_lock_give(&program->lock);
+    for (unsigned i = 0; i < build->n_jobs; i++)
+        if (build->jobs[i].part.variables)
+            holders |= 1u << build->jobs[i].index;
+    return holders | *before;
+}
+
+static unsigned lowest(unsigned bits)
+{
+    return bits & -bits;
+}
+
+static void leave_out(struct tsl_build_job *job, const struct tsl_path *keeper)
+{
+    char *log;
+
+    tsl_program_part_clear(&job->part, tsl_build_member(job));
+    job->part.error = job->build->make->failure;
+    if (asprintf(&log, "the program's variables of program scope are on one device: it runs on %s %s alone\n",
+                 keeper->id, keeper->device_name ? keeper->device_name : "") >= 0)
+        job->part.log = log;
+}
+
+static void leave_all_out(struct tsl_build *build, unsigned out, unsigned keeper)
+{
+    const struct tsl_path *path = build->program->context->members[__builtin_ctz(keeper)]->path;
+
+    for (unsigned i = 0; i < build->n_jobs; i++)
+        if (out >> build->jobs[i].index & 1 && build->jobs[i].part.error == CL_SUCCESS)
+            leave_out(&build->jobs[i], path);
+}
+
+void tsl_variables_settle(struct tsl_build *build)
+{
+    const struct tsl_context *context = build->program->context;
+
+    if (build->type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
+        return;
+    for (cl_uint i = 0; i < context->n_devices; i++) {
+        unsigned members = tsl_context_members_of(context, context->devices[i]), before;
+        unsigned holders = members & holders_after(build, &before);
+        unsigned keeper = lowest(before & members ? before & members : holders);
+
+        if (keeper)
+            leave_all_out(build, made_by(build) & members & ~keeper, keeper);
+    }
+}

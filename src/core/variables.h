@@ -1,0 +1,14 @@
+/*
+ * Inside of programs: variables of program scope (OpenCL C 3.0, 6.7.1) are in one member's memory, and nothing makes
+ * those of two members one. So a program that has some runs on one member of each device.
+ */
+#ifndef TSL_CORE_VARIABLES_H
+#define TSL_CORE_VARIABLES_H
+
+#include "core/build.h"
+
+/* Leaves members out, as if they had failed, where several would have variables of their own behind one device: the
+ * first that has some stays, or one that was built before and isn't built now. Calls drivers. */
+void tsl_variables_settle(struct tsl_build *build);
+
+#endif
