@@ -31,6 +31,8 @@ static const char source[] =
     "    o[g + l] = t[w][l]; o[g + l + 64] = t[w][l + 64]; }\n"
     "kernel void before(global const uint *a, global uint *o, int n) {\n" /* indices below zero */
     "    int i = get_global_id(0); global uint *p = o + 1023; p[(i ^ n) - 1023] = a[i]; }\n"
+    "kernel void truths(global const uint *a, global uint *o, int n) {\n" /* two items at most */
+    "    int i = get_global_id(0); if (i == 2 || (i == 3 && n % 4 == 1)) o[(i & n) != 0] = a[i]; }\n"
     "kernel void longs(global const uint *a, global uint *o, long n) {\n"
     "    long i = get_global_id(0); o[i ^ (int)n] = a[i]; }\n";
 
@@ -70,6 +72,12 @@ static void turns_unsigned(unsigned i, unsigned n)
     right[(i + n) % N] = a[i];
 }
 
+static void truths(unsigned i, unsigned n)
+{
+    if (i == 2 || (i == 3 && n % 4 == 1))
+        right[(i & n) != 0] = a[i];
+}
+
 static void turns_pairs(unsigned i, unsigned n)
 {
     right[i ^ (n & 511) << 1] = a[i];
@@ -94,6 +102,7 @@ static const struct {
     {"turns_unsigned", turns_unsigned},
     {"turns_pairs", turns_pairs},
     {"before", turns},
+    {"truths", truths},
     {"longs", turns},
 };
 

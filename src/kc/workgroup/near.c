@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define MAX_LANES   64u
+#define MIN_BITS    8u /* of an index: they count all lanes, as truth values don't */
 #define MAX_INDICES 8u /* of an address */
 
 /* A gather or scatter of an array's elements: lane i's is element index[i]. */
@@ -54,7 +55,7 @@ static bool find_index(struct kc_wg *wg, struct access *access)
     access->is_signed = !LLVMIsAZExtInst(access->index);
     if (LLVMIsAZExtInst(access->index) || LLVMIsASExtInst(access->index))
         access->index = LLVMGetOperand(access->index, 0);
-    return true;
+    return LLVMGetIntTypeWidth(LLVMGetElementType(LLVMTypeOf(access->index))) >= MIN_BITS;
 }
 
 /* Sixteen numbers that are gathered from the nearest cache cost hardly more than the question; scattered ones five
