@@ -14,6 +14,7 @@
 
 #define N_HANDLES 96
 #define POOL_SIZE ((size_t)512 << 10)
+#define MOST_SIZE ((size_t)64 << 10) /* of a buffer: what the largest member has */
 
 /* In the order in which they are released at the end. */
 enum kind { EVENT, KERNEL, PROGRAM, MEM, QUEUE, CONTEXT, DEVICE, PLATFORM, SAMPLER, N_KINDS };
@@ -32,7 +33,7 @@ static struct {
 } mapped[16];
 static unsigned n_mapped;
 
-static unsigned char pool[POOL_SIZE];
+static unsigned char pool[POOL_SIZE], objects[N_HANDLES][MOST_SIZE];
 static struct fuzz_input *in;
 
 /* ---- What calls are given -----------------------------------------------------------------------------------------
@@ -94,6 +95,13 @@ static void *some_host(void)
 {
     unsigned choice = fuzz_byte(in);
     return choice == 255 ? NULL : pool + choice * 1024;
+}
+
+/* For an object to be made. What lies in the memory of one with CL_MEM_USE_HOST_PTR is undefined while it isn't mapped,
+ * and so is all of two that share some: each has its own, which no transfer is given. */
+static void *some_object_host(void)
+{
+    return fuzz_byte(in) == 255 ? NULL : objects[n_handles];
 }
 
 /* Kernels write, so no buffer is CL_MEM_READ_ONLY alone: a correct program keeps its word. */
@@ -195,7 +203,7 @@ static void create_queue(void)
 static void create_buffer(void)
 {
     cl_mem_flags flags = some_flags();
-    void *host = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) ? some_host() : NULL;
+    void *host = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) ? some_object_host() : NULL;
     keep(MEM, tsl_api_clCreateBuffer(some(CONTEXT), flags, some_size(), host, NULL));
 }
 
@@ -555,7 +563,7 @@ static void create_image(void)
     desc.mem_object = fuzz_pick(in, 3) ? NULL : some(MEM);
     const cl_image_format *format = fuzz_pick(in, 16) ? &formats[fuzz_pick(in, 6)] : NULL;
     keep(MEM, tsl_api_clCreateImage(context, flags, format, fuzz_pick(in, 32) ? &desc : NULL,
-                                    has_host ? some_host() : NULL, NULL));
+                                    has_host ? some_object_host() : NULL, NULL));
 }
 
 static void image_transfer(void)
