@@ -250,6 +250,7 @@ const struct tsl_driver tsl_cpu_driver = {
     .link = cpu_link,
     .program_binary = cpu_program_binary,
     .program_free = cpu_program_free,
+    .program_variables = cpu_program_variables,
     .program_kernels = cpu_program_kernels,
     .kernel_create = cpu_kernel_create,
     .kernel_free = cpu_kernel_free,

@@ -265,6 +265,17 @@ void cpu_program_free(struct tsl_dprogram *program)
     free(p);
 }
 
+bool cpu_program_variables(struct tsl_dprogram *program, size_t *bytes)
+{
+    const struct tsl_wire_built *built = &((struct cpu_program *)program)->compiled.built;
+    bool any = false;
+
+    *bytes = 0;
+    for (uint32_t i = 0; i < built->n_kernels; i++)
+        any |= built->kernels[i].facts.opaque;
+    return any;
+}
+
 cl_int cpu_program_kernels(struct tsl_dprogram *program, char **names)
 {
     const struct cpu_program *p = (struct cpu_program *)program;

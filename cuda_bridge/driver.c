@@ -40,6 +40,7 @@ const struct tsl_driver tsl_cuda_driver = {
     .link = tsl_cuda_link,
     .program_binary = tsl_cuda_program_binary,
     .program_free = tsl_cuda_program_free,
+    .program_variables = tsl_cuda_program_variables,
     .program_kernels = tsl_cuda_program_kernels,
     .kernel_create = tsl_cuda_kernel_create,
     .kernel_free = tsl_cuda_kernel_free,

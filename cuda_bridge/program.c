@@ -205,6 +205,17 @@ void tsl_cuda_program_free(struct tsl_dprogram *program)
     free(p);
 }
 
+bool tsl_cuda_program_variables(struct tsl_dprogram *program, size_t *bytes)
+{
+    const struct tsl_cuda_image *image = &tsl_cuda_program(program)->image;
+    bool any = false;
+
+    *bytes = 0;
+    for (unsigned i = 0; i < image->n_kernels; i++)
+        any |= image->facts[i].opaque;
+    return any;
+}
+
 cl_int tsl_cuda_program_kernels(struct tsl_dprogram *program, char **names)
 {
     const struct tsl_cuda_image *image = &tsl_cuda_program(program)->image;

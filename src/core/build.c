@@ -66,7 +66,7 @@ static void *run_job(void *arg)
         path->driver->program_kernels(job->part.program, &job->part.kernel_names) != CL_SUCCESS)
         job->part.kernel_names = NULL;
     if (job->part.program && path->driver->program_variables)
-        job->part.variables = path->driver->program_variables(job->part.program);
+        job->part.has_variables = path->driver->program_variables(job->part.program, &job->part.variables_size);
     tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "program %s for %s (%s): %d", job->build->make->verb, path->id,
             path->device_name, job->part.error);
     return NULL;

@@ -25,7 +25,8 @@ void tsl_program_part_clear(struct tsl_program_part *part, struct tsl_member *me
     tsl_roles_unref(part->roles);
     part->program = NULL;
     part->roles = NULL;
-    part->variables = 0;
+    part->has_variables = false;
+    part->variables_size = 0;
     part->log = part->kernel_names = part->options = NULL;
 }
 

@@ -27,7 +27,8 @@ struct tsl_program_part {
     cl_program_binary_type type;  /* of what was built, or was loaded */
     char *options;                /* of the last build, heap; NULL before */
     struct tsl_roles *roles;      /* of its kernels' arguments, a reference; NULL: nothing is known */
-    size_t variables;             /* bytes of program-scope variables; 0: none, or not built */
+    bool has_variables;           /* of program scope */
+    size_t variables_size;        /* bytes of these; 0: none, not known, or not built */
     bool no_arg_info;             /* built from source, and nobody asked for the arguments of its kernels */
     void *binary;                 /* what the application loaded for this member; owned, constant; NULL: nothing */
     size_t binary_size;

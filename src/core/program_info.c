@@ -132,14 +132,14 @@ static cl_int build_log(struct tsl_program *program, unsigned members, const str
     return error;
 }
 
-static size_t variables_locked(const struct tsl_program *program, unsigned members) TSL_REQUIRES(program->lock)
+static size_t variables_size_locked(const struct tsl_program *program, unsigned members) TSL_REQUIRES(program->lock)
 {
-    size_t variables = 0;
+    size_t size = 0;
 
     for (unsigned i = 0; members >> i; i++)
-        if (members >> i & 1 && program->parts[i].variables > variables)
-            variables = program->parts[i].variables;
-    return variables;
+        if (members >> i & 1 && program->parts[i].variables_size > size)
+            size = program->parts[i].variables_size;
+    return size;
 }
 
 cl_int tsl_program_build_info(struct tsl_program *program, struct tsl_device *device, cl_program_build_info param,
@@ -155,7 +155,7 @@ cl_int tsl_program_build_info(struct tsl_program *program, struct tsl_device *de
     tsl_lock_take(&program->lock);
     status = tsl_program_status_locked(program, members);
     type = tsl_program_type_locked(program, members);
-    variables = variables_locked(program, members);
+    variables = variables_size_locked(program, members);
     tsl_lock_give(&program->lock);
     switch (param) {
     case CL_PROGRAM_BUILD_STATUS:

@@ -1,4 +1,5 @@
 #include "core/variables.h"
+#include "core/device_facts.h"
 
 #include <stdio.h>
 
@@ -22,18 +23,46 @@ static unsigned holders_after(const struct tsl_build *build, unsigned *before)
     *before = 0;
     tsl_lock_take(&program->lock);
     for (unsigned i = 0; i < program->context->n_members; i++)
-        if (!(program->building >> i & 1) && program->parts[i].variables)
+        if (!(program->building >> i & 1) && program->parts[i].has_variables)
             *before |= 1u << i;
     tsl_lock_give(&program->lock);
     for (unsigned i = 0; i < build->n_jobs; i++)
-        if (build->jobs[i].part.variables)
+        if (build->jobs[i].part.has_variables)
             holders |= 1u << build->jobs[i].index;
     return holders | *before;
+}
+
+/* Does it know what variables are? Our compiler does, and vendors that have the feature: others count constants, or
+ * have some for each kernel (PoCL 3.1). */
+static bool knows(const struct tsl_member *member)
+{
+    return !member->driver->asks_roles || tsl_names_has_variables(member);
+}
+
+/* Has somebody who knows built it without any? */
+static bool is_denied(const struct tsl_build *build)
+{
+    for (unsigned i = 0; i < build->n_jobs; i++) {
+        const struct tsl_program_part *part = &build->jobs[i].part;
+
+        if (part->error == CL_SUCCESS && !part->has_variables && knows(tsl_build_member(&build->jobs[i])))
+            return true;
+    }
+    return false;
 }
 
 static unsigned lowest(unsigned bits)
 {
     return bits & -bits;
+}
+
+/* The first who knows, else the first. */
+static unsigned choose(const struct tsl_context *context, unsigned holders)
+{
+    for (unsigned i = 0; holders >> i; i++)
+        if (holders >> i & 1 && knows(context->members[i]))
+            return 1u << i;
+    return lowest(holders);
 }
 
 static void leave_out(struct tsl_build_job *job, const struct tsl_path *keeper)
@@ -56,18 +85,39 @@ static void leave_all_out(struct tsl_build *build, unsigned out, unsigned keeper
             leave_out(&build->jobs[i], path);
 }
 
+static void forget(struct tsl_build *build)
+{
+    for (unsigned i = 0; i < build->n_jobs; i++) {
+        build->jobs[i].part.has_variables = false;
+        build->jobs[i].part.variables_size = 0;
+    }
+}
+
+static void settle_for(struct tsl_build *build, const struct tsl_device *device)
+{
+    unsigned members = tsl_context_members_of(build->program->context, device), before;
+    unsigned holders = members & holders_after(build, &before);
+    unsigned keeper = before & members ? lowest(before & members) : choose(build->program->context, holders);
+
+    if (keeper)
+        leave_all_out(build, made_by(build) & members & ~keeper, keeper);
+}
+
+static bool has_any(const struct tsl_build *build)
+{
+    unsigned before;
+
+    return holders_after(build, &before) != 0;
+}
+
 void tsl_variables_settle(struct tsl_build *build)
 {
     const struct tsl_context *context = build->program->context;
 
-    if (build->type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
+    if (build->type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE || !has_any(build))
         return;
-    for (cl_uint i = 0; i < context->n_devices; i++) {
-        unsigned members = tsl_context_members_of(context, context->devices[i]), before;
-        unsigned holders = members & holders_after(build, &before);
-        unsigned keeper = lowest(before & members ? before & members : holders);
-
-        if (keeper)
-            leave_all_out(build, made_by(build) & members & ~keeper, keeper);
-    }
+    if (is_denied(build))
+        forget(build);
+    for (cl_uint i = 0; i < context->n_devices; i++)
+        settle_for(build, context->devices[i]);
 }

@@ -8,7 +8,9 @@
 #include "core/build.h"
 
 /* Leaves members out, as if they had failed, where several would have variables of their own behind one device: the
- * first that has some stays, or one that was built before and isn't built now. Calls drivers. */
+ * first that has some stays, one with the feature if there is one, or one that was built before and isn't built now.
+ * Some vendors count what is constant as variables: if a member that knows better has built the program without any, it
+ * has none. Calls drivers. */
 void tsl_variables_settle(struct tsl_build *build);
 
 #endif

@@ -378,9 +378,9 @@ struct tsl_driver {
                    struct tsl_dprogram **program, char **log);
     cl_int (*program_binary)(struct tsl_dprogram *program, void **data, size_t *size);
     void (*program_free)(struct tsl_dprogram *program); /* its kernels were freed before */
-    /* Bytes of its program-scope variables, which are in this member's memory alone; kernels that touch them are opaque
-     * (their facts). NULL: there are none. */
-    size_t (*program_variables)(struct tsl_dprogram *program);
+    /* Has it program-scope variables, which are in this member's memory alone? Vendors may count constants as such.
+     * *bytes: their size, 0 if it isn't known. NULL: programs with variables don't build. */
+    bool (*program_variables)(struct tsl_dprogram *program, size_t *bytes);
     /* Names of the kernels, separated by ';' (heap, the caller frees). */
     cl_int (*program_kernels)(struct tsl_dprogram *program, char **names);
     /* One kernel and the facts about it on this member (facts: filled, then the caller's to give to

@@ -169,6 +169,7 @@ cl_int tsl_vendor_compile(struct tsl_member *member, const struct tsl_program_in
         error = compile(m, input, headers, p, log);
         tsl_vendor_leave(m->device);
         p->opaque = input->kind != TSL_PROGRAM_SOURCE;
+        p->language = tsl_vendor_language(input);
         p->prints = p->opaque || may_print(input, headers);
     }
     return give(member, p, error, program, log);
@@ -201,6 +202,7 @@ static cl_int gather(unsigned n, struct tsl_dprogram *const *inputs, struct tsl_
 
         p->prints |= input->prints;
         p->opaque |= input->opaque;
+        p->language = p->language > input->language ? p->language : input->language;
         if (input->program)
             programs[(*n_programs)++] = input->program;
         if (input->kernels && !p->kernels && !(p->kernels = strdup("")))

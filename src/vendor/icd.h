@@ -11,6 +11,7 @@
 #include "vendor/quirks.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 struct tsl_vendor_platform {
     cl_platform_id id;
@@ -29,7 +30,8 @@ struct tsl_vendor_device {
     struct tsl_vendor_cl cl; /* what both the platform and the device have */
     unsigned version;
     struct tsl_vendor_quirks quirks;
-    pthread_mutex_t lock; /* held over each call that concerns the device, where the quirks say synchronous */
+    pthread_mutex_t lock;         /* held over each call that concerns the device, where the quirks say synchronous */
+    atomic_int default_variables; /* vendor/variables.c: 0 not asked, 1 yes, -1 no */
     struct tsl_vendor_device *next;
 };
 

@@ -98,6 +98,14 @@ struct tsl_vendor_fence {
     struct tsl_vendor_fence *next; /* in the pool */
 };
 
+/* As far as it decides whether a program may have variables of program scope, from no to yes. */
+enum tsl_vendor_language {
+    TSL_VENDOR_OLD,        /* OpenCL C 1, by -cl-std: none */
+    TSL_VENDOR_BY_DEFAULT, /* nothing was said */
+    TSL_VENDOR_NEWER,      /* or not known */
+    TSL_VENDOR_SECOND,     /* OpenCL C 2, of which they are no choice */
+};
+
 struct tsl_vendor_program {
     struct tsl_dprogram base;
     cl_program program; /* NULL: compiled for a device without a compiler, and nothing but the names below */
@@ -105,6 +113,7 @@ struct tsl_vendor_program {
     cl_program *more;
     char *kernels; /* of an object or library, where tsl_vendor_takes_prebuilt: to be looked for when it is linked */
     bool prints, opaque, of_text, built_in; /* for the facts of its kernels */
+    enum tsl_vendor_language language;
 };
 
 struct tsl_vendor_kernel {
@@ -347,7 +356,8 @@ cl_int tsl_vendor_link(struct tsl_member *member, const char *options, unsigned 
                        struct tsl_dprogram **program, char **log);
 cl_int tsl_vendor_program_binary(struct tsl_dprogram *program, void **data, size_t *size);
 void tsl_vendor_program_free(struct tsl_dprogram *program);
-size_t tsl_vendor_program_variables(struct tsl_dprogram *program);
+enum tsl_vendor_language tsl_vendor_language(const struct tsl_program_input *input);
+bool tsl_vendor_program_variables(struct tsl_dprogram *program, size_t *bytes);
 cl_int tsl_vendor_program_kernels(struct tsl_dprogram *program, char **names);
 cl_int tsl_vendor_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
                                 struct tsl_kernel_facts *facts);

@@ -285,6 +285,7 @@ cl_int tsl_vendor_build(struct tsl_member *member, const struct tsl_program_inpu
     }
     p->base.member = member;
     p->opaque = input->kind != TSL_PROGRAM_SOURCE;
+    p->language = tsl_vendor_language(input);
     p->built_in = input->kind == TSL_PROGRAM_BUILTIN;
     p->prints = p->opaque || tsl_text_may_print(input->data, input->size, input->options);
     *program = &p->base;
@@ -331,33 +332,6 @@ void tsl_vendor_program_free(struct tsl_dprogram *program)
 
     tsl_vendor_release_programs(member, p);
     free(p);
-}
-
-/* Devices before OpenCL 2.0 don't know the question. */
-static size_t variables_of(struct tsl_vendor_member *m, cl_program program)
-{
-    size_t size = 0;
-
-    if (!program || m->device->version < 200 ||
-        m->cl->clGetProgramBuildInfo(program, m->device->id, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, sizeof(size),
-                                     &size, NULL) != CL_SUCCESS)
-        return 0;
-    return size;
-}
-
-size_t tsl_vendor_program_variables(struct tsl_dprogram *program)
-{
-    struct tsl_vendor_program *p = tsl_vendor_program(program);
-    struct tsl_vendor_member *m = tsl_vendor_member(program->member);
-    size_t size;
-
-    tsl_vendor_enter(m->device);
-    size = variables_of(m, p->program);
-    for (unsigned i = 0; i < p->n_more; i++)
-        size += variables_of(m, p->more[i]);
-    tsl_vendor_leave(m->device);
-    p->opaque |= size > 0;
-    return size;
 }
 
 static cl_int names_12(struct tsl_vendor_member *m, cl_program program, char **names)

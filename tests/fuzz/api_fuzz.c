@@ -217,7 +217,7 @@ static void create_sub_buffer(void)
 static void create_program(void)
 {
     static const char *const texts[] = {"kernel add x\nkernel mix a,b,c,d\n", "error no\n",
-                                        "kernel add x\nkernel blur a,b\n", "variables 1 64\nkernel add x\n",
+                                        "kernel add x\nkernel blur a,b\n", "variables 64\nkernel add x\n",
                                         "error 1 no\nkernel add x\n"};
     const char *text = texts[fuzz_pick(in, 5)];
     keep(PROGRAM, tsl_api_clCreateProgramWithSource(some(CONTEXT), 1, &text, NULL, NULL));

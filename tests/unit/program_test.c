@@ -145,15 +145,31 @@ static void variables_of_a_program_keep_it_on_one_member(void **state)
 
     (void)state;
     begin_members(3);
-    program = make_built("kernel one a\nvariables 1 64\nvariables 2 32\n");
-    log_is(program, "[fake:0 fake 0] failed, error -11\n"
-                    "the program's variables of program scope are on one device: it runs on fake:1 fake 1 alone\n"
+    program = make_built("kernel one a\nvariables 32\nvariables 1 64\nerror 0 no\n");
+    log_is(program, "[fake:0 fake 0] failed, error -11\nerror: no\n"
                     "[fake:2 fake 2] failed, error -11\n"
                     "the program's variables of program scope are on one device: it runs on fake:1 fake 1 alone\n");
     assert_int_equal(variables_of(program), 64);
     kernel = make_kernel(program, "one");
     assert_int_equal(kernel->eligible, 2);
     assert_true(kernel->parts[1].facts.opaque); /* waits for all before it, as nobody knows what it touches */
+    tsl_object_release(&kernel->object);
+    tsl_object_release(&program->object);
+}
+
+/* Some vendors count constants as variables; who knows better and has built the program without any is right. */
+static void constants_are_no_variables(void **state)
+{
+    struct tsl_program *program;
+    struct tsl_kernel *kernel;
+
+    (void)state;
+    begin_members(2);
+    program = make_built("kernel one a\nvariables 1 64\n");
+    assert_int_equal(variables_of(program), 0);
+    kernel = make_kernel(program, "one");
+    assert_int_equal(kernel->eligible, 3);
+    assert_false(kernel->parts[1].facts.opaque);
     tsl_object_release(&kernel->object);
     tsl_object_release(&program->object);
 }
@@ -788,6 +804,7 @@ int main(void)
         TEST(built_in_kernels_run_where_they_are),
         TEST(a_member_that_fails_its_built_ins),
         TEST(variables_of_a_program_keep_it_on_one_member),
+        TEST(constants_are_no_variables),
         TEST(a_program_without_variables_is_on_all),
         TEST(a_build_fails_when_no_member_is_left),
         TEST(one_member_s_log_is_the_program_s),

@@ -333,7 +333,7 @@ cl_int tsl_fake_build(struct tsl_member *member, const struct tsl_program_input 
                       char **log);
 cl_int tsl_fake_program_binary(struct tsl_dprogram *program, void **data, size_t *size);
 void tsl_fake_program_free(struct tsl_dprogram *program);
-size_t tsl_fake_program_variables(struct tsl_dprogram *program);
+bool tsl_fake_program_variables(struct tsl_dprogram *program, size_t *bytes);
 cl_int tsl_fake_program_kernels(struct tsl_dprogram *program, char **names);
 cl_int tsl_fake_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
                               struct tsl_kernel_facts *facts);

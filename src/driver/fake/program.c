@@ -320,9 +320,10 @@ cl_int tsl_fake_program_kernels(struct tsl_dprogram *base, char **names)
     return CL_SUCCESS;
 }
 
-size_t tsl_fake_program_variables(struct tsl_dprogram *base)
+bool tsl_fake_program_variables(struct tsl_dprogram *base, size_t *bytes)
 {
-    return ((const struct fake_program *)base)->variables;
+    *bytes = ((const struct fake_program *)base)->variables;
+    return *bytes > 0;
 }
 
 /* ---- Kernels ---- */
@@ -358,10 +359,9 @@ static void fill_arg_fact(struct tsl_arg_fact *fact, const struct fake_body *bod
         abort();
 }
 
-static void fill_facts(struct tsl_kernel_facts *facts, const struct fake_body *body, const struct fake_program *program)
+static void fill_facts(struct tsl_kernel_facts *facts, const struct fake_body *body, const struct fake_member *member)
 {
     const struct tsl_fake_traits *traits = &body->traits;
-    const struct fake_member *member = fake_member(program->base.member);
 
     *facts = (struct tsl_kernel_facts){
         .name = strdup(body->name),
@@ -373,7 +373,7 @@ static void fill_facts(struct tsl_kernel_facts *facts, const struct fake_body *b
         .local_mem_size = traits->local_mem_size,
         .whole_launch = traits->whole_launch,
         .prints = traits->prints,
-        .opaque = traits->opaque || program->variables,
+        .opaque = traits->opaque,
         .fp64 = traits->fp64,
         .atomics = traits->atomics,
         .proven = !traits->unproven,
@@ -399,7 +399,7 @@ cl_int tsl_fake_kernel_create(struct tsl_dprogram *base, const char *name, struc
     } else {
         kernel = tsl_fake_new_locked(sizeof *kernel);
         *kernel = (struct fake_kernel){.base.program = base, .body = find_body_locked(name)};
-        fill_facts(facts, kernel->body, (const struct fake_program *)base);
+        fill_facts(facts, kernel->body, fake_member(base->member));
         tsl_fake.live.kernels++;
         *created = &kernel->base;
     }
