@@ -54,26 +54,56 @@ static void *worker_main(void *arg)
 
 static _Atomic(struct tsl_worker *) drained; /* the newest of those for which exit waits */
 
-/* The locks may be held by what exit interrupted. */
-static void drain(struct tsl_worker *worker, const struct timespec *until)
+/* What the thread had of the processors, in ms; 0: nobody knows. */
+static long had_ms(const struct tsl_worker *worker)
 {
-    if (pthread_equal(worker->thread, pthread_self()) || pthread_mutex_timedlock(&worker->lock, until))
+    struct timespec had;
+    clockid_t clock;
+    if (pthread_getcpuclockid(worker->thread, &clock) || clock_gettime(clock, &had))
+        return 0;
+    return had.tv_sec * 1000 + had.tv_nsec / 1000000;
+}
+
+struct patience {
+    struct timespec until;
+    unsigned seconds; /* that may be added */
+};
+
+/* On a busy machine it is the thread's own time that counts: while it gets on, and hasn't had what an idle machine
+ * would have given it, there is a second more. */
+static bool is_patient(struct patience *patience, const struct tsl_worker *worker, long began_ms, long *before_ms)
+{
+    long now_ms = had_ms(worker), gain_ms = now_ms - *before_ms;
+    *before_ms = now_ms;
+    if (gain_ms <= 0 || now_ms - began_ms >= TSL_WORKER_PATIENCE_MS || !patience->seconds)
+        return false;
+    patience->seconds--;
+    patience->until.tv_sec++;
+    return true;
+}
+
+/* The locks may be held by what exit interrupted. */
+static void drain(struct tsl_worker *worker, struct patience *patience)
+{
+    if (pthread_equal(worker->thread, pthread_self()) || pthread_mutex_timedlock(&worker->lock, &patience->until))
         return;
-    int error = 0;
-    while ((worker->busy || worker->first) && !error)
-        error = pthread_cond_timedwait(&worker->idle, &worker->lock, until);
+    long began_ms = had_ms(worker), before_ms = began_ms;
+    while (worker->busy || worker->first)
+        if (pthread_cond_timedwait(&worker->idle, &worker->lock, &patience->until) &&
+            !is_patient(patience, worker, began_ms, &before_ms))
+            break;
     pthread_mutex_unlock(&worker->lock);
 }
 
 static void drain_all(void)
 {
-    struct timespec until;
+    struct patience patience = {.seconds = TSL_WORKER_PATIENCE_MORE};
     if (tsl_forked())
         return;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += TSL_WORKER_PATIENCE_MS / 1000;
+    clock_gettime(CLOCK_REALTIME, &patience.until);
+    patience.until.tv_sec += TSL_WORKER_PATIENCE_MS / 1000;
     for (struct tsl_worker *worker = atomic_load(&drained); worker; worker = worker->older)
-        drain(worker, &until);
+        drain(worker, &patience);
 }
 
 static void drain_at_exit(void)

@@ -3,9 +3,10 @@
  * joined. After fork() the child has none, and posting does nothing.
  *
  * A process that ends while a thread is inside a vendor's call (compiling, say) tears the vendor's library down under
- * it. So exit waits for workers that call vendors, for TSL_WORKER_PATIENCE_MS in all: until they have nothing to do.
- * The handler runs before those of libraries that were loaded before the thread began. Whatever the program still does
- * in handlers of its own finds the threads as they were.
+ * it. So exit waits for workers that call vendors until they have nothing to do, for TSL_WORKER_PATIENCE_MS in all, and
+ * on a busy machine for up to TSL_WORKER_PATIENCE_MORE seconds more, until a thread at work had that much of a
+ * processor. The handler runs before those of libraries that were loaded before the thread began. Whatever the program
+ * still does in handlers of its own finds the threads as they were.
  */
 #ifndef TSL_GRAPH_WORKER_H
 #define TSL_GRAPH_WORKER_H
@@ -32,7 +33,8 @@ struct tsl_worker {
     struct tsl_worker *older; /* in the list of those for which exit waits */
 };
 
-#define TSL_WORKER_PATIENCE_MS 2000
+#define TSL_WORKER_PATIENCE_MS   2000
+#define TSL_WORKER_PATIENCE_MORE 8
 
 #define TSL_WORKER_THAT(thread_name, exit_waits)                                                    \
     {                                                                                               \

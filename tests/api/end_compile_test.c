@@ -1,7 +1,7 @@
 /*
  * Programs that end while a vendor compiles for them in a thread of ours: in PoCL's basic, which does that inside the
  * call that launches. Each is a process of its own; none may be torn down under the compiler. So exit waits, for two
- * seconds at most; a handler that was set before anything of OpenCL runs after that, and looks.
+ * seconds of its work at most; a handler that was set before anything of OpenCL runs after that, and looks.
  */
 /* variant: basic TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=basic TESELA_MEMBERS=basic POCL_KERNEL_CACHE=0 ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0:intercept_tls_get_addr=0 */
 /* timeout: 200 */
