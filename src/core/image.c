@@ -74,12 +74,8 @@ static bool has_images(const struct tsl_member *member)
     return member->caps.images.n_read_args > 0;
 }
 
-static bool fits(const struct tsl_member *member, const struct tsl_image_desc *desc)
+static bool within(const struct tsl_image_limits *limits, const struct tsl_image_desc *desc)
 {
-    const struct tsl_image_limits *limits = &member->caps.images;
-    cl_ulong max_size = member->caps.max_alloc_size;
-    if (max_size && tsl_image_span(desc) > max_size)
-        return false;
     switch (desc->type) {
     case CL_MEM_OBJECT_IMAGE1D_BUFFER:
         return desc->width <= limits->buffer_size;
@@ -89,6 +85,37 @@ static bool fits(const struct tsl_member *member, const struct tsl_image_desc *d
         return desc->width <= limits->width_2d && desc->height <= limits->height_2d &&
                desc->array_size <= (is_array(desc->type) ? limits->array_size : 1);
     }
+}
+
+static bool fits(const struct tsl_member *member, const struct tsl_image_desc *desc)
+{
+    cl_ulong max_size = member->caps.max_alloc_size;
+    return (!max_size || tsl_image_span(desc) <= max_size) && within(&member->caps.images, desc);
+}
+
+/* What a device tells of the sizes of images. */
+static struct tsl_image_limits told_limits(struct tsl_device *device)
+{
+    return (struct tsl_image_limits){
+        .width_2d = tsl_device_number(device, CL_DEVICE_IMAGE2D_MAX_WIDTH),
+        .height_2d = tsl_device_number(device, CL_DEVICE_IMAGE2D_MAX_HEIGHT),
+        .width_3d = tsl_device_number(device, CL_DEVICE_IMAGE3D_MAX_WIDTH),
+        .height_3d = tsl_device_number(device, CL_DEVICE_IMAGE3D_MAX_HEIGHT),
+        .depth_3d = tsl_device_number(device, CL_DEVICE_IMAGE3D_MAX_DEPTH),
+        .buffer_size = tsl_device_number(device, CL_DEVICE_IMAGE_MAX_BUFFER_SIZE),
+        .array_size = tsl_device_number(device, CL_DEVICE_IMAGE_MAX_ARRAY_SIZE),
+    };
+}
+
+/* Some member may take what none of the devices tells of: it is too large all the same (OpenCL 3.0, clCreateImage). */
+static bool is_told(const struct tsl_context *context, const struct tsl_image_desc *desc)
+{
+    for (cl_uint i = 0; i < context->n_devices; i++) {
+        struct tsl_image_limits limits = told_limits(context->devices[i]);
+        if (within(&limits, desc))
+            return true;
+    }
+    return false;
 }
 
 /* 2D images in buffers are an extension (OpenCL 3.0: optional). */
@@ -202,6 +229,8 @@ cl_int tsl_image_find_members(const struct tsl_context *context, cl_mem_flags fl
         image->members |= refused ? 0 : 1u << i;
         image->read_write_members |= refused_both ? 0 : 1u << i;
     }
+    if (image->members && !is_told(context, &image->desc))
+        return CL_INVALID_IMAGE_SIZE;
     return image->members ? CL_SUCCESS : worst;
 }
 

@@ -29,8 +29,9 @@ cl_int tsl_image_complete(struct tsl_image_desc *desc);
 /*
  * Who can have such an image: fills image->members and ->read_write_members. of: NULL, or the buffer that it is to be
  * made of; desc is complete. CL_INVALID_OPERATION: no member of the context has images. CL_INVALID_IMAGE_SIZE,
- * CL_IMAGE_FORMAT_NOT_SUPPORTED: none has such. CL_INVALID_IMAGE_FORMAT_DESCRIPTOR: none takes the pitch or the place
- * of a 2D image in a buffer (OpenCL 3.0, clCreateImage). May block; calls drivers.
+ * CL_IMAGE_FORMAT_NOT_SUPPORTED: none has such; the former also if no device of the context tells of such sizes.
+ * CL_INVALID_IMAGE_FORMAT_DESCRIPTOR: none takes the pitch or the place of a 2D image in a buffer (OpenCL 3.0,
+ * clCreateImage). May block; calls drivers.
  */
 cl_int tsl_image_find_members(const struct tsl_context *context, cl_mem_flags flags, const struct tsl_buffer *of,
                               struct tsl_image *image);

@@ -48,7 +48,8 @@ struct tsl_fake_member {
     unsigned context; /* members with the same number > 0 wait natively for each other's fences */
     bool zero_copy;   /* works on the host's copy itself */
     bool fp64;
-    bool images; /* has images: every format, 1024 pixels and layers each way, of buffers in rows of 4 pixels */
+    bool images;           /* has images: every format, of buffers in rows of 4 pixels */
+    unsigned image_size;   /* pixels and layers each way; 0: 1024 */
     bool zero_copy_images; /* with zero_copy: images are the host's copy, too */
     bool lazy_memory;      /* memory is taken, and found missing, by the first submission that uses it */
     bool peer;             /* copies directly to and from other members that have it */

@@ -84,6 +84,8 @@ static void init_member(unsigned i)
         is->base_align = 64;
     if (!is->work_group_size)
         is->work_group_size = 256;
+    if (!is->image_size)
+        is->image_size = 1024;
 }
 
 void tsl_fake_begin(const struct tsl_fake_setup *setup)

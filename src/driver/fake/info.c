@@ -79,8 +79,6 @@ static const struct {
     {CL_DEVICE_BUILT_IN_KERNELS, ""},
 };
 
-#define IMAGE_SIZE 1024
-
 /* What the setup decides; false: not one of those. */
 static bool own_number(const struct tsl_fake_member *is, cl_device_info param, struct number *number)
 {
@@ -95,13 +93,13 @@ static bool own_number(const struct tsl_fake_member *is, cl_device_info param, s
         {CL_DEVICE_MAX_READ_IMAGE_ARGS, 4, is->images ? 128 : 0},
         {CL_DEVICE_MAX_WRITE_IMAGE_ARGS, 4, is->images ? 64 : 0},
         {CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, 4, is->images ? 64 : 0},
-        {CL_DEVICE_IMAGE2D_MAX_WIDTH, 8, is->images ? IMAGE_SIZE : 0},
-        {CL_DEVICE_IMAGE2D_MAX_HEIGHT, 8, is->images ? IMAGE_SIZE : 0},
-        {CL_DEVICE_IMAGE3D_MAX_WIDTH, 8, is->images ? IMAGE_SIZE : 0},
-        {CL_DEVICE_IMAGE3D_MAX_HEIGHT, 8, is->images ? IMAGE_SIZE : 0},
-        {CL_DEVICE_IMAGE3D_MAX_DEPTH, 8, is->images ? IMAGE_SIZE : 0},
-        {CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, 8, is->images ? IMAGE_SIZE : 0},
-        {CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, 8, is->images ? IMAGE_SIZE : 0},
+        {CL_DEVICE_IMAGE2D_MAX_WIDTH, 8, is->images ? is->image_size : 0},
+        {CL_DEVICE_IMAGE2D_MAX_HEIGHT, 8, is->images ? is->image_size : 0},
+        {CL_DEVICE_IMAGE3D_MAX_WIDTH, 8, is->images ? is->image_size : 0},
+        {CL_DEVICE_IMAGE3D_MAX_HEIGHT, 8, is->images ? is->image_size : 0},
+        {CL_DEVICE_IMAGE3D_MAX_DEPTH, 8, is->images ? is->image_size : 0},
+        {CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, 8, is->images ? is->image_size : 0},
+        {CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, 8, is->images ? is->image_size : 0},
         {CL_DEVICE_MAX_SAMPLERS, 4, is->images ? 16 : 0},
         {CL_DEVICE_IMAGE_PITCH_ALIGNMENT, 4, is->images ? 4 : 0},
         {CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, 4, is->images ? 4 : 0},
