@@ -11,6 +11,7 @@ WIDTH, HEIGHT, FRAMES = 320, 240, 3
 BORDER = 6  # pixels at the edges, beyond which the two read different ones
 SHARPEN = "'0 -1 0 -1 5 -1 0 -1 0'"
 BYTES = {'yuv420p': 1, 'rgba': 4}  # of a pixel, in the first plane
+PLANES = {'yuv420p': 1.5, 'rgba': 1}  # all of them, in sizes of the first one
 BOTH = ('yuv420p', 'rgba')
 
 # Filter, its options, the formats in which the two do the same, and by how much a value may differ.
@@ -62,10 +63,11 @@ class Test:
 
     def compare(self, ours, theirs):
         """A sentence, or nothing. Only the first plane's inside is compared value by value."""
-        if len(ours) != len(theirs) or not ours:
-            return f'{len(ours)} bytes instead of {len(theirs)}'
         width, height = SIZES.get(self.filter, (WIDTH, HEIGHT))
         row = width * BYTES[self.pixels]
+        size = int(row * height * PLANES[self.pixels]) * FRAMES
+        if len(ours) != size or len(theirs) != size:
+            return f'{len(ours)} bytes, and {len(theirs)} of the filter on the CPU, instead of {size}'
         for frame in range(0, len(ours), len(ours) // FRAMES):
             for y in range(BORDER, height - BORDER):
                 start, end = frame + y * row + BORDER * BYTES[self.pixels], frame + (y + 1) * row - BORDER * BYTES[self.pixels]
