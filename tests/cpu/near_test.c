@@ -33,6 +33,14 @@ static const char source[] =
     "    int i = get_global_id(0); global uint *p = o + 1023; p[(i ^ n) - 1023] = a[i]; }\n"
     "kernel void truths(global const uint *a, global uint *o, int n) {\n" /* two items at most */
     "    int i = get_global_id(0); if (i == 2 || (i == 3 && n % 4 == 1)) o[(i & n) != 0] = a[i]; }\n"
+    /* indices that go over the end of their type where no store is */
+    "kernel void over_the_end(global const uint *a, global uint *o, int n) {\n"
+    "    uint y = get_global_id(0) ^ n; int x = (int)(y + 0x7ffffff7u); global uint *p = o + 0x80000000L;\n"
+    "    if (y > 8) p[x] = a[get_global_id(0)]; }\n"
+    "kernel void over_zero(global const uint *a, global uint *o, int n) {\n"
+    "    uint y = get_global_id(0) ^ n, x = y + 0xfffffff7u; if (y > 8) o[x] = a[get_global_id(0)]; }\n"
+    "kernel void upper_half(global const uint *a, global uint *o, int n) {\n" /* indices that a signed int hasn't */
+    "    uint y = get_global_id(0) ^ n; (o - 0x80000000L)[y + 0x80000000u] = a[get_global_id(0)]; }\n"
     "kernel void longs(global const uint *a, global uint *o, long n) {\n"
     "    long i = get_global_id(0); o[i ^ (int)n] = a[i]; }\n";
 
@@ -78,6 +86,12 @@ static void truths(unsigned i, unsigned n)
         right[(i & n) != 0] = a[i];
 }
 
+static void nine_before(unsigned i, unsigned n)
+{
+    if ((i ^ n) > 8)
+        right[(i ^ n) - 9] = a[i];
+}
+
 static void turns_pairs(unsigned i, unsigned n)
 {
     right[i ^ (n & 511) << 1] = a[i];
@@ -103,6 +117,9 @@ static const struct {
     {"turns_pairs", turns_pairs},
     {"before", turns},
     {"truths", truths},
+    {"over_the_end", nine_before},
+    {"over_zero", nine_before},
+    {"upper_half", turns},
     {"longs", turns},
 };
 
