@@ -89,12 +89,13 @@ static bool wants_others(const char *object, size_t size)
     return !table;
 }
 
-/* LLVM leaves some functions to the C library's mathematics, which a program need not have: the shared object must ask
- * for it itself. The file of the one that this process has (static). Reading it takes more than half of the linker's
+/* LLVM leaves some functions to the C library's mathematics, and what halves are converted by to the C compiler's
+ * library, where the processor has no instructions for it. A program need not have them: the shared object must ask for
+ * them itself. The file of the one that this process has (static). Reading them takes more than half of the linker's
  * time, so objects that want nothing go without. */
-static char *mathematics(void)
+static char *library_here(const char *name)
 {
-    void *library = dlopen("libm.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    void *library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
     struct link_map *map;
 
     return library && dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : NULL;
@@ -109,6 +110,8 @@ bool kc_share(const void *object, size_t size, struct kc_bytes *shared, FILE *lo
     snprintf(in_path, sizeof(in_path), "/dev/fd/%d", in);
     snprintf(out_path, sizeof(out_path), "/dev/fd/%d", out);
     if (in >= 0 && out >= 0) {
+        bool wants = wants_others(object, size);
+        char *math = wants ? library_here("libm.so.6") : NULL, *compiler = wants ? library_here("libgcc_s.so.1") : NULL;
         char *const arguments[] = {TESELA_LD,
                                    "-shared",
                                    "-s",
@@ -121,7 +124,8 @@ bool kc_share(const void *object, size_t size, struct kc_bytes *shared, FILE *lo
                                    out_path,
                                    in_path,
                                    "--as-needed",
-                                   wants_others(object, size) ? mathematics() : NULL,
+                                   math ? math : compiler,
+                                   math ? compiler : NULL,
                                    NULL};
 
         done = run(arguments) && read_whole(out, shared);

@@ -148,9 +148,48 @@ static void random_kernels_do_what_they_say(void **state)
         compare_some(seed + i, count - i < PROGRAMS_AT_ONCE ? (unsigned)(count - i) : PROGRAMS_AT_ONCE);
 }
 
+#ifdef __x86_64__
+/* Processors before 2012 have no instructions that convert halves. */
+static void halves_need_no_new_processor(void **state)
+{
+    struct tsl_wire_build build = {
+        .target = TSL_WIRE_CPU,
+        .processor = (char *)"x86-64",
+        .options = (char *)"",
+        .source = (char *)"kernel void f(global half *o, float x) { vstore_half(x + vload_half(0, o), 0, o); }"};
+    struct tsl_wg_launch launch = {TSL_WG_ABI, 1, {0, 0, 0}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, NULL, NULL, NULL};
+    const struct tsl_wg_thread thread = {NULL, NULL, NULL};
+    const struct tsl_wg_module *module;
+    struct tsl_compiled compiled;
+    uint16_t half = 0x3c00, *o = &half;
+    float x = 2;
+    char *args;
+    void *handle;
+
+    (void)state;
+    assert_int_equal(tsl_compile(&build, &compiled), CL_SUCCESS);
+    handle = load(&compiled.built);
+    module = dlsym(handle, TSL_WG_SYMBOL);
+    args = room(module->kernels[0].args_size);
+    memcpy(args + module->kernels[0].args[0].offset, &o, sizeof(o));
+    memcpy(args + module->kernels[0].args[1].offset, &x, sizeof(x));
+    launch.args = args;
+    module->kernels[0].run(&launch, &thread, 0, 1, 0, 0);
+    assert_int_equal(half, 0x4200);
+    free(args);
+    dlclose(handle);
+    tsl_compiled_finish(&compiled);
+}
+#endif
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_kernels_do_what_they_say)};
+    const struct CMUnitTest tests[] = {
+#ifdef __x86_64__
+        cmocka_unit_test(halves_need_no_new_processor),
+#endif
+        cmocka_unit_test(random_kernels_do_what_they_say),
+    };
     char path[4096];
 
     build_compiler(path, sizeof(path));
