@@ -59,13 +59,14 @@ static void *run_job(void *arg)
 {
     struct tsl_build_job *job = arg;
     const struct tsl_path *path = tsl_build_member(job)->path;
+    bool runs = job->build->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
 
     job->build->make->run(job);
     job->part.error = named_error(job->build->make, job->part.error);
-    if (job->part.program && job->build->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE &&
+    if (job->part.program && runs &&
         path->driver->program_kernels(job->part.program, &job->part.kernel_names) != CL_SUCCESS)
         job->part.kernel_names = NULL;
-    if (job->part.program && path->driver->program_variables)
+    if (job->part.program && runs && path->driver->program_variables)
         job->part.has_variables = path->driver->program_variables(job->part.program, &job->part.variables_size);
     tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "program %s for %s (%s): %d", job->build->make->verb, path->id,
             path->device_name, job->part.error);

@@ -161,7 +161,7 @@ static cl_int add_member(struct tsl_kernel *kernel, unsigned i)
         part->kernel = NULL;
         return error;
     }
-    part->facts.opaque |= built->has_variables; /* which of the kernels touch them nobody tells */
+    part->facts.opaque |= built->has_variables && !part->facts.proven; /* vendors don't tell which kernels touch them */
     if (tsl_roles_narrow(built->roles, &part->facts))
         tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "kernel %s on %s: buffers that are only read are known", kernel->name,
                 member->path->id);

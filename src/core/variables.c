@@ -14,22 +14,29 @@ static unsigned made_by(const struct tsl_build *build)
     return made;
 }
 
-/* Those that have variables after this build; *before: those of them that it doesn't touch. */
-static unsigned holders_after(const struct tsl_build *build, unsigned *before)
+/* Those for which it has made one with variables. */
+static unsigned held_by(const struct tsl_build *build)
+{
+    unsigned holders = 0;
+
+    for (unsigned i = 0; i < build->n_jobs; i++)
+        if (build->jobs[i].part.has_variables)
+            holders |= 1u << build->jobs[i].index;
+    return holders;
+}
+
+/* Those that were built before with variables, and aren't built now. */
+static unsigned held_before(const struct tsl_build *build)
 {
     struct tsl_program *program = build->program;
     unsigned holders = 0;
 
-    *before = 0;
     tsl_lock_take(&program->lock);
     for (unsigned i = 0; i < program->context->n_members; i++)
         if (!(program->building >> i & 1) && program->parts[i].has_variables)
-            *before |= 1u << i;
+            holders |= 1u << i;
     tsl_lock_give(&program->lock);
-    for (unsigned i = 0; i < build->n_jobs; i++)
-        if (build->jobs[i].part.has_variables)
-            holders |= 1u << build->jobs[i].index;
-    return holders | *before;
+    return holders;
 }
 
 /* Does it know what variables are? Our compiler does, and vendors that have the feature: others count constants, or
@@ -93,31 +100,26 @@ static void forget(struct tsl_build *build)
     }
 }
 
-static void settle_for(struct tsl_build *build, const struct tsl_device *device)
+/* before: see held_before. */
+static void settle_for(struct tsl_build *build, const struct tsl_device *device, unsigned before)
 {
-    unsigned members = tsl_context_members_of(build->program->context, device), before;
-    unsigned holders = members & holders_after(build, &before);
-    unsigned keeper = before & members ? lowest(before & members) : choose(build->program->context, holders);
+    unsigned members = tsl_context_members_of(build->program->context, device);
+    unsigned keeper =
+        before & members ? lowest(before & members) : choose(build->program->context, held_by(build) & members);
 
     if (keeper)
         leave_all_out(build, made_by(build) & members & ~keeper, keeper);
 }
 
-static bool has_any(const struct tsl_build *build)
-{
-    unsigned before;
-
-    return holders_after(build, &before) != 0;
-}
-
 void tsl_variables_settle(struct tsl_build *build)
 {
     const struct tsl_context *context = build->program->context;
+    unsigned before = held_before(build);
 
-    if (build->type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE || !has_any(build))
+    if (build->type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE || !(before | held_by(build)))
         return;
     if (is_denied(build))
         forget(build);
     for (cl_uint i = 0; i < context->n_devices; i++)
-        settle_for(build, context->devices[i]);
+        settle_for(build, context->devices[i], before);
 }

@@ -145,6 +145,7 @@ static void variables_of_a_program_keep_it_on_one_member(void **state)
 
     (void)state;
     begin_members(3);
+    tsl_fake_kernel_traits("one", &(struct tsl_fake_traits){.unproven = true});
     program = make_built("kernel one a\nvariables 32\nvariables 1 64\nerror 0 no\n");
     log_is(program, "[fake:0 fake 0] failed, error -11\nerror: no\n"
                     "[fake:2 fake 2] failed, error -11\n"
@@ -153,6 +154,10 @@ static void variables_of_a_program_keep_it_on_one_member(void **state)
     kernel = make_kernel(program, "one");
     assert_int_equal(kernel->eligible, 2);
     assert_true(kernel->parts[1].facts.opaque); /* waits for all before it, as nobody knows what it touches */
+    tsl_object_release(&kernel->object);
+    tsl_fake_kernel_traits("one", NULL);
+    kernel = make_kernel(program, "one");
+    assert_false(kernel->parts[1].facts.opaque); /* its compiler knows */
     tsl_object_release(&kernel->object);
     tsl_object_release(&program->object);
 }
