@@ -192,9 +192,10 @@ struct tsl_bound_arg {
     struct tsl_mem *mem;
 };
 
-/* A kernel's arguments as they were at the enqueue, bound to one member's memory. Immutable. Two calls for one member
- * with the same serial (never 0, never used again in the process) carry the same arguments: a driver that has them set
- * already sets nothing. */
+/* A kernel's arguments as they were at the enqueue, bound to one member's memory. Immutable. All are set, and of the
+ * kinds that the kernel's facts tell; where these say TSL_FACT_UNKNOWN the driver refuses what doesn't fit. Two calls
+ * for one member with the same serial (never 0, never used again in the process) carry the same arguments: a driver
+ * that has them set already sets nothing. */
 struct tsl_bound_args {
     uint64_t serial;
     cl_uint n;

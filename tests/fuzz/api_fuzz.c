@@ -3,6 +3,9 @@
  * wrong kind and NULL; sizes that fit and absurd ones. What a correct program must not do stays out (host memory that
  * isn't there, user events that are never set while somebody waits); everything else may be asked, and must end in an
  * error or in a result. At the end all is released: nothing may be left, and the driver was used as its contract says.
+ *
+ * No expression takes bytes twice but a list in braces, which compilers evaluate from left to right: the kept inputs
+ * mean the same whoever compiles this.
  */
 #include "api.h"
 #include "machine.h"
@@ -190,28 +193,32 @@ static void create_context(void)
 {
     cl_device_id devices[2] = {some(DEVICE), some(DEVICE)};
     cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)some(PLATFORM), 0};
-    keep(CONTEXT,
-         tsl_api_clCreateContext(fuzz_pick(in, 2) ? properties : NULL, fuzz_pick(in, 3), devices, NULL, NULL, NULL));
+    const cl_context_properties *asked = fuzz_pick(in, 2) ? properties : NULL;
+    keep(CONTEXT, tsl_api_clCreateContext(asked, fuzz_pick(in, 3), devices, NULL, NULL, NULL));
 }
 
 static void create_queue(void)
 {
     cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES, fuzz_pick(in, 8), 0};
-    keep(QUEUE, tsl_api_clCreateCommandQueueWithProperties(some(CONTEXT), some(DEVICE), properties, NULL));
+    cl_context context = some(CONTEXT);
+    keep(QUEUE, tsl_api_clCreateCommandQueueWithProperties(context, some(DEVICE), properties, NULL));
 }
 
 static void create_buffer(void)
 {
     cl_mem_flags flags = some_flags();
     void *host = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) ? some_object_host() : NULL;
-    keep(MEM, tsl_api_clCreateBuffer(some(CONTEXT), flags, some_size(), host, NULL));
+    cl_context context = some(CONTEXT);
+    keep(MEM, tsl_api_clCreateBuffer(context, flags, some_size(), host, NULL));
 }
 
 static void create_sub_buffer(void)
 {
     cl_buffer_region region = {some_size(), some_size()};
-    keep(MEM, tsl_api_clCreateSubBuffer(some(MEM), some_flags(), CL_BUFFER_CREATE_TYPE_REGION,
-                                        fuzz_pick(in, 8) ? &region : NULL, NULL));
+    cl_mem mem = some(MEM);
+    cl_mem_flags flags = some_flags();
+    const cl_buffer_region *asked = fuzz_pick(in, 8) ? &region : NULL;
+    keep(MEM, tsl_api_clCreateSubBuffer(mem, flags, CL_BUFFER_CREATE_TYPE_REGION, asked, NULL));
 }
 
 static void create_program(void)
@@ -226,7 +233,8 @@ static void create_program(void)
 static void build_program(void)
 {
     static const char *const options[] = {"", "-w", "-DX=1", "-unknown", "-cl-std=CL1.2 -cl-kernel-arg-info"};
-    tsl_api_clBuildProgram(some(PROGRAM), 0, NULL, options[fuzz_pick(in, 5)], NULL, NULL);
+    cl_program program = some(PROGRAM);
+    tsl_api_clBuildProgram(program, 0, NULL, options[fuzz_pick(in, 5)], NULL, NULL);
 }
 
 static void binaries(void)
@@ -240,8 +248,10 @@ static void binaries(void)
     if (sizes[0] > sizeof(bytes[0]) || sizes[1] || sizes[2] || sizes[0] == 0 ||
         tsl_api_clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(pointers), pointers, NULL))
         return;
-    for (unsigned n = fuzz_pick(in, 3); n-- > 0;)
-        bytes[0][fuzz_byte(in) % sizes[0]] = (unsigned char)fuzz_byte(in);
+    for (unsigned n = fuzz_pick(in, 3); n-- > 0;) {
+        unsigned char wrong = (unsigned char)fuzz_byte(in);
+        bytes[0][fuzz_byte(in) % sizes[0]] = wrong;
+    }
     const unsigned char *one = bytes[0];
     keep(PROGRAM, tsl_api_clCreateProgramWithBinary(some(CONTEXT), 1, &device, sizes, &one, NULL, NULL));
 }
@@ -249,7 +259,8 @@ static void binaries(void)
 static void create_kernel(void)
 {
     static const char *const names[] = {"add", "mix", "none", ""};
-    keep(KERNEL, tsl_api_clCreateKernel(some(PROGRAM), names[fuzz_pick(in, 4)], NULL));
+    cl_program program = some(PROGRAM);
+    keep(KERNEL, tsl_api_clCreateKernel(program, names[fuzz_pick(in, 4)], NULL));
 }
 
 static void set_arg(void)
@@ -277,9 +288,11 @@ static void launch(void)
     struct around a = some_around();
     cl_uint dim = fuzz_pick(in, 5);
     bool large = global[0] > 65536; /* Legal, but the fake members run each. */
-    tsl_api_clEnqueueNDRangeKernel(some(QUEUE), some(KERNEL), dim, fuzz_pick(in, 2) ? offset : NULL,
-                                   large && fuzz_pick(in, 8) ? NULL : global, fuzz_pick(in, 2) ? local : NULL,
-                                   AROUND(a));
+    cl_command_queue queue = some(QUEUE);
+    cl_kernel kernel = some(KERNEL);
+    const size_t *from = fuzz_pick(in, 2) ? offset : NULL, *all = large && fuzz_pick(in, 8) ? NULL : global;
+    const size_t *group = fuzz_pick(in, 2) ? local : NULL;
+    tsl_api_clEnqueueNDRangeKernel(queue, kernel, dim, from, all, group, AROUND(a));
     keep_event(&a);
 }
 
@@ -341,8 +354,9 @@ static void map(void)
     cl_map_flags flags[] = {CL_MAP_READ, CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION, CL_MAP_READ | CL_MAP_WRITE, 0,
                             99};
     size_t offset = some_size(), size = some_size();
-    void *at = tsl_api_clEnqueueMapBuffer(some(QUEUE), mem, some_blocking(), flags[fuzz_pick(in, 6)], offset, size,
-                                          AROUND(a), NULL);
+    cl_command_queue queue = some(QUEUE);
+    cl_bool blocking = some_blocking();
+    void *at = tsl_api_clEnqueueMapBuffer(queue, mem, blocking, flags[fuzz_pick(in, 6)], offset, size, AROUND(a), NULL);
     if (at && n_mapped < sizeof(mapped) / sizeof(mapped[0])) {
         mapped[n_mapped].mem = mem;
         mapped[n_mapped++].at = at;
@@ -355,7 +369,8 @@ static void unmap(void)
     struct around a = some_around();
     unsigned i = fuzz_pick(in, 16);
     cl_mem mem = i < n_mapped ? mapped[i].mem : some(MEM);
-    tsl_api_clEnqueueUnmapMemObject(some(QUEUE), mem, i < n_mapped ? mapped[i].at : some_host(), AROUND(a));
+    cl_command_queue queue = some(QUEUE);
+    tsl_api_clEnqueueUnmapMemObject(queue, mem, i < n_mapped ? mapped[i].at : some_host(), AROUND(a));
     keep_event(&a);
 }
 
@@ -401,16 +416,19 @@ static void user_event(void)
     if (event) {
         keep(EVENT, event);
         handles[n_handles - 1].user = true;
-    } else {
-        tsl_api_clSetUserEventStatus(some(EVENT), (cl_int)fuzz_pick(in, 4) - 2);
+        return;
     }
+    event = some(EVENT);
+    tsl_api_clSetUserEventStatus(event, (cl_int)fuzz_pick(in, 4) - 2);
 }
 
 static void callback(void)
 {
+    cl_event event;
     switch (fuzz_pick(in, 3)) {
     case 0:
-        tsl_api_clSetEventCallback(some(EVENT), (cl_int)fuzz_pick(in, 5) - 1, on_event, NULL);
+        event = some(EVENT);
+        tsl_api_clSetEventCallback(event, (cl_int)fuzz_pick(in, 5) - 1, on_event, NULL);
         break;
     case 1:
         tsl_api_clSetMemObjectDestructorCallback(some(MEM), on_mem, NULL);
@@ -424,7 +442,9 @@ static void migrate(void)
 {
     cl_mem mems[2] = {some(MEM), some(MEM)};
     struct around a = some_around();
-    tsl_api_clEnqueueMigrateMemObjects(some(QUEUE), fuzz_pick(in, 3), mems, fuzz_pick(in, 5), AROUND(a));
+    cl_command_queue queue = some(QUEUE);
+    cl_uint n = fuzz_pick(in, 3);
+    tsl_api_clEnqueueMigrateMemObjects(queue, n, mems, fuzz_pick(in, 5), AROUND(a));
     keep_event(&a);
 }
 
@@ -436,8 +456,9 @@ static void native_kernel(void)
     cl_mem mems[2] = {some(MEM), some(MEM)};
     const void *slots[2] = {&args.slot[0], &args.slot[1]};
     struct around a = some_around();
-    tsl_api_clEnqueueNativeKernel(some(QUEUE), fuzz_pick(in, 8) ? native : NULL, &args, sizeof(args), fuzz_pick(in, 3),
-                                  mems, slots, AROUND(a));
+    cl_command_queue queue = some(QUEUE);
+    void(CL_CALLBACK * function)(void *) = fuzz_pick(in, 8) ? native : NULL;
+    tsl_api_clEnqueueNativeKernel(queue, function, &args, sizeof(args), fuzz_pick(in, 3), mems, slots, AROUND(a));
     keep_event(&a);
 }
 
@@ -445,8 +466,10 @@ static void query(void)
 {
     unsigned char answer[1024];
     size_t size = fuzz_pick(in, 4) ? sizeof(answer) : fuzz_byte(in), got;
-    cl_uint name = 0x1000u + (fuzz_byte(in) | fuzz_byte(in) << 8) % 0x400;
+    unsigned low = fuzz_byte(in), high = fuzz_byte(in);
+    cl_uint name = 0x1000u + (low | high << 8) % 0x400;
     void *value = fuzz_pick(in, 4) ? answer : NULL;
+    cl_program program;
     switch (fuzz_pick(in, 9)) {
     case 0:
         tsl_api_clGetDeviceInfo(some(DEVICE), name, size, value, &got);
@@ -464,7 +487,8 @@ static void query(void)
         tsl_api_clGetProgramInfo(some(PROGRAM), 0x1160u + name % 5, size, value, &got); /* binaries have a call above */
         break;
     case 5:
-        tsl_api_clGetProgramBuildInfo(some(PROGRAM), some(DEVICE), 0x1181u + name % 6, size, value, &got);
+        program = some(PROGRAM);
+        tsl_api_clGetProgramBuildInfo(program, some(DEVICE), 0x1181u + name % 6, size, value, &got);
         break;
     case 6:
         tsl_api_clGetKernelInfo(some(KERNEL), 0x1190u + name % 8, size, value, &got);
@@ -563,8 +587,8 @@ static void create_image(void)
     desc.image_slice_pitch = fuzz_pick(in, 4) ? 0 : desc.image_row_pitch * fuzz_pick(in, 9);
     desc.mem_object = fuzz_pick(in, 3) ? NULL : some(MEM);
     const cl_image_format *format = fuzz_pick(in, 16) ? &formats[fuzz_pick(in, 6)] : NULL;
-    keep(MEM, tsl_api_clCreateImage(context, flags, format, fuzz_pick(in, 32) ? &desc : NULL,
-                                    has_host ? some_object_host() : NULL, NULL));
+    const cl_image_desc *asked = fuzz_pick(in, 32) ? &desc : NULL;
+    keep(MEM, tsl_api_clCreateImage(context, flags, format, asked, has_host ? some_object_host() : NULL, NULL));
 }
 
 static void image_transfer(void)
@@ -607,8 +631,11 @@ static void map_image(void)
     size_t origin[3] = {some_length(), fuzz_pick(in, 4), 0}, region[3] = {fuzz_pick(in, 16), fuzz_pick(in, 6), 1},
            pitches[2];
     struct around a = some_around();
-    void *at = tsl_api_clEnqueueMapImage(queue, image, some_blocking(), flags[fuzz_pick(in, 4)], origin, region,
-                                         &pitches[0], fuzz_pick(in, 4) ? &pitches[1] : NULL, AROUND(a), NULL);
+    cl_bool blocking = some_blocking();
+    cl_map_flags how = flags[fuzz_pick(in, 4)];
+    size_t *slice = fuzz_pick(in, 4) ? &pitches[1] : NULL;
+    void *at =
+        tsl_api_clEnqueueMapImage(queue, image, blocking, how, origin, region, &pitches[0], slice, AROUND(a), NULL);
     if (at && n_mapped < sizeof(mapped) / sizeof(mapped[0])) {
         mapped[n_mapped].mem = image;
         mapped[n_mapped++].at = at;
@@ -619,17 +646,25 @@ static void map_image(void)
 static void sampler(void)
 {
     cl_sampler made;
+    cl_kernel kernel;
+    cl_context context;
+    cl_bool normalized;
+    cl_addressing_mode addressing;
     switch (fuzz_pick(in, 4)) {
     case 0:
         tsl_api_clReleaseSampler(some(SAMPLER));
         break;
     case 1:
         made = some(SAMPLER);
-        tsl_api_clSetKernelArg(some(KERNEL), fuzz_pick(in, 4), sizeof(made), &made);
+        kernel = some(KERNEL);
+        tsl_api_clSetKernelArg(kernel, fuzz_pick(in, 4), sizeof(made), &made);
         break;
     default:
-        keep(SAMPLER, tsl_api_clCreateSampler(some(CONTEXT), fuzz_pick(in, 3), CL_ADDRESS_NONE + fuzz_pick(in, 6),
-                                              CL_FILTER_NEAREST + fuzz_pick(in, 3), NULL));
+        context = some(CONTEXT);
+        normalized = fuzz_pick(in, 3);
+        addressing = CL_ADDRESS_NONE + fuzz_pick(in, 6);
+        keep(SAMPLER,
+             tsl_api_clCreateSampler(context, normalized, addressing, CL_FILTER_NEAREST + fuzz_pick(in, 3), NULL));
     }
 }
 
@@ -638,17 +673,24 @@ static void query_image(void)
     unsigned char answer[256];
     cl_image_format formats[4];
     size_t size = fuzz_byte(in);
+    void *object;
+    cl_mem_flags flags;
+    cl_mem_object_type type;
     cl_uint n;
     switch (fuzz_pick(in, 4)) {
     case 0:
-        tsl_api_clGetImageInfo(some(MEM), 0x1110u + fuzz_pick(in, 14), size, answer, NULL);
+        object = some(MEM);
+        tsl_api_clGetImageInfo(object, 0x1110u + fuzz_pick(in, 14), size, answer, NULL);
         break;
     case 1:
-        tsl_api_clGetSamplerInfo(some(SAMPLER), 0x1150u + fuzz_pick(in, 8), size, answer, NULL);
+        object = some(SAMPLER);
+        tsl_api_clGetSamplerInfo(object, 0x1150u + fuzz_pick(in, 8), size, answer, NULL);
         break;
     case 2:
-        tsl_api_clGetSupportedImageFormats(some(CONTEXT), some_flags(), CL_MEM_OBJECT_BUFFER + fuzz_pick(in, 8),
-                                           fuzz_pick(in, 5), formats, &n);
+        object = some(CONTEXT);
+        flags = some_flags();
+        type = CL_MEM_OBJECT_BUFFER + fuzz_pick(in, 8);
+        tsl_api_clGetSupportedImageFormats(object, flags, type, fuzz_pick(in, 5), formats, &n);
         break;
     default:
         keep(KERNEL, tsl_api_clCloneKernel(some(KERNEL), NULL));
@@ -661,7 +703,7 @@ static bool is_mem(cl_mem mem)
 }
 
 /* A kernel on images, whole: as single calls it is found too rarely, and nobody but the vendor can tell its arguments'
- * kinds, so it must be given memory. */
+ * kinds, so all but memory would be refused. */
 static void blur(void)
 {
     cl_mem from = some(MEM), to = some(MEM);
@@ -706,10 +748,11 @@ static void create_otherwise(void)
     cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = some_length(), .image_height = 1};
     const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
     cl_context context = some(CONTEXT);
+    cl_mem_flags flags;
     switch (fuzz_pick(in, 4)) {
     case 0:
-        keep(MEM, tsl_api_clCreateBufferWithProperties(context, properties, some_flags() & CL_MEM_WRITE_ONLY,
-                                                       some_size(), NULL, NULL));
+        flags = some_flags() & CL_MEM_WRITE_ONLY;
+        keep(MEM, tsl_api_clCreateBufferWithProperties(context, properties, flags, some_size(), NULL, NULL));
         break;
     case 1:
         keep(MEM, tsl_api_clCreateImageWithProperties(context, properties, 0, &format, &desc, NULL, NULL));
@@ -748,7 +791,8 @@ static void create_il(void)
     module[5] = 6u << 16 | 7;
     if (fuzz_pick(in, 2))
         ((unsigned char *)module)[at] = (unsigned char)fuzz_byte(in);
-    keep(PROGRAM, tsl_api_clCreateProgramWithIL(some(CONTEXT), fuzz_pick(in, 16) ? module : NULL, size, NULL));
+    cl_context context = some(CONTEXT);
+    keep(PROGRAM, tsl_api_clCreateProgramWithIL(context, fuzz_pick(in, 16) ? module : NULL, size, NULL));
 }
 
 static void other_programs(void)
@@ -756,20 +800,29 @@ static void other_programs(void)
     static const char *const names[] = {"add", "mix", "add;mix", "none", "", ";add"};
     cl_device_id devices[2] = {some(DEVICE), some(DEVICE)};
     const cl_ulong value = 7;
+    cl_context context;
+    cl_program program;
+    cl_uint n, id;
+    size_t size;
     switch (fuzz_pick(in, 4)) {
     case 0:
-        keep(PROGRAM, tsl_api_clCreateProgramWithBuiltInKernels(some(CONTEXT), fuzz_pick(in, 3), devices,
-                                                                names[fuzz_pick(in, 6)], NULL));
+        context = some(CONTEXT);
+        n = fuzz_pick(in, 3);
+        keep(PROGRAM, tsl_api_clCreateProgramWithBuiltInKernels(context, n, devices, names[fuzz_pick(in, 6)], NULL));
         break;
     case 1:
         create_il();
         break;
     case 2:
-        tsl_api_clSetProgramSpecializationConstant(some(PROGRAM), fuzz_pick(in, 7), fuzz_pick(in, 10),
-                                                   fuzz_pick(in, 8) ? &value : NULL);
+        program = some(PROGRAM);
+        id = fuzz_pick(in, 7);
+        size = fuzz_pick(in, 10);
+        tsl_api_clSetProgramSpecializationConstant(program, id, size, fuzz_pick(in, 8) ? &value : NULL);
         break;
     default:
-        tsl_api_clBuildProgram(some(PROGRAM), fuzz_pick(in, 3), fuzz_pick(in, 4) ? devices : NULL, "", NULL, NULL);
+        program = some(PROGRAM);
+        n = fuzz_pick(in, 3);
+        tsl_api_clBuildProgram(program, n, fuzz_pick(in, 4) ? devices : NULL, "", NULL, NULL);
     }
 }
 
@@ -786,12 +839,14 @@ static void compile_and_link(void)
     cl_device_id devices[2] = {some(DEVICE), some(DEVICE)};
     cl_uint n = fuzz_pick(in, 3), n_devices = fuzz_pick(in, 3);
     const char *text = options[fuzz_pick(in, 4)];
-    if (fuzz_pick(in, 2))
-        tsl_api_clCompileProgram(some(PROGRAM), n_devices, n_devices ? devices : NULL, text, n, n ? programs : NULL,
-                                 n ? names : NULL, fuzz_pick(in, 2) ? on_program : NULL, NULL);
+    bool compile = fuzz_pick(in, 2);
+    void *object = some(compile ? PROGRAM : CONTEXT);
+    void(CL_CALLBACK * told)(cl_program, void *) = fuzz_pick(in, 2) ? on_program : NULL;
+    const cl_device_id *those = n_devices ? devices : NULL;
+    if (compile)
+        tsl_api_clCompileProgram(object, n_devices, those, text, n, n ? programs : NULL, n ? names : NULL, told, NULL);
     else
-        keep(PROGRAM, tsl_api_clLinkProgram(some(CONTEXT), n_devices, n_devices ? devices : NULL, text, n, programs,
-                                            fuzz_pick(in, 2) ? on_program : NULL, NULL, NULL));
+        keep(PROGRAM, tsl_api_clLinkProgram(object, n_devices, those, text, n, programs, told, NULL, NULL));
 }
 
 static void all_kernels(void)
@@ -800,7 +855,8 @@ static void all_kernels(void)
     cl_uint n = 0, room = fuzz_pick(in, 5);
     if (n_handles + 4 > N_HANDLES - 2)
         return;
-    if (tsl_api_clCreateKernelsInProgram(some(PROGRAM), room, fuzz_pick(in, 4) ? made : NULL, &n))
+    cl_program program = some(PROGRAM);
+    if (tsl_api_clCreateKernelsInProgram(program, room, fuzz_pick(in, 4) ? made : NULL, &n))
         return;
     for (cl_uint i = 0; i < 4; i++)
         keep(KERNEL, made[i]);
@@ -811,11 +867,15 @@ static void other_launches(void)
     size_t offset[3] = {some_size(), 0, 0}, global[3] = {some_size(), fuzz_byte(in), 1}, local[3];
     cl_uint dim = fuzz_pick(in, 5);
     struct around a = some_around();
-    if (fuzz_pick(in, 2))
-        tsl_api_clGetKernelSuggestedLocalWorkSize(some(QUEUE), some(KERNEL), dim, fuzz_pick(in, 2) ? offset : NULL,
-                                                  fuzz_pick(in, 8) ? global : NULL, fuzz_pick(in, 8) ? local : NULL);
-    else
-        tsl_api_clEnqueueTask(some(QUEUE), some(KERNEL), AROUND(a));
+    bool asks = fuzz_pick(in, 2);
+    cl_command_queue queue = some(QUEUE);
+    cl_kernel kernel = some(KERNEL);
+    if (asks) {
+        const size_t *from = fuzz_pick(in, 2) ? offset : NULL, *all = fuzz_pick(in, 8) ? global : NULL;
+        tsl_api_clGetKernelSuggestedLocalWorkSize(queue, kernel, dim, from, all, fuzz_pick(in, 8) ? local : NULL);
+    } else {
+        tsl_api_clEnqueueTask(queue, kernel, AROUND(a));
+    }
     keep_event(&a);
 }
 
@@ -823,19 +883,25 @@ static void query_kernel(void)
 {
     unsigned char answer[256];
     size_t size = fuzz_byte(in), got;
-    switch (fuzz_pick(in, 4)) {
+    unsigned which = fuzz_pick(in, 4);
+    void *object = some(which < 3 ? KERNEL : PLATFORM);
+    cl_device_id device;
+    cl_uint index;
+    switch (which) {
     case 0:
-        tsl_api_clGetKernelArgInfo(some(KERNEL), fuzz_pick(in, 6), 0x1196u + fuzz_pick(in, 6), size, answer, &got);
+        index = fuzz_pick(in, 6);
+        tsl_api_clGetKernelArgInfo(object, index, 0x1196u + fuzz_pick(in, 6), size, answer, &got);
         break;
     case 1:
-        tsl_api_clGetKernelWorkGroupInfo(some(KERNEL), some(DEVICE), 0x11B0u + fuzz_pick(in, 7), size, answer, &got);
+        device = some(DEVICE);
+        tsl_api_clGetKernelWorkGroupInfo(object, device, 0x11B0u + fuzz_pick(in, 7), size, answer, &got);
         break;
     case 2:
-        tsl_api_clGetKernelSubGroupInfo(some(KERNEL), some(DEVICE), 0x2033u + fuzz_pick(in, 3), 0, NULL, size, answer,
-                                        &got);
+        device = some(DEVICE);
+        tsl_api_clGetKernelSubGroupInfo(object, device, 0x2033u + fuzz_pick(in, 3), 0, NULL, size, answer, &got);
         break;
     default:
-        tsl_api_clGetPlatformInfo(some(PLATFORM), 0x900u + fuzz_pick(in, 9), size, answer, &got);
+        tsl_api_clGetPlatformInfo(object, 0x900u + fuzz_pick(in, 9), size, answer, &got);
     }
 }
 
@@ -847,6 +913,7 @@ static void absent(void)
     size_t size = some_size();
     void *host = some_host();
     const void *pointers[] = {host};
+    cl_kernel kernel;
     switch (fuzz_pick(in, 10)) {
     case 0:
         if (tsl_api_clSVMAlloc(some(CONTEXT), 0, size, 0))
@@ -871,7 +938,8 @@ static void absent(void)
         tsl_api_clEnqueueSVMMigrateMem(queue, 1, pointers, &size, 0, AROUND(a));
         break;
     case 7:
-        tsl_api_clSetKernelArgSVMPointer(some(KERNEL), fuzz_pick(in, 4), host);
+        kernel = some(KERNEL);
+        tsl_api_clSetKernelArgSVMPointer(kernel, fuzz_pick(in, 4), host);
         break;
     case 8:
         tsl_api_clSetKernelExecInfo(some(KERNEL), CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof(host), &host);

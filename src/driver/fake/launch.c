@@ -76,9 +76,12 @@ static bool kind_fits(enum tsl_arg_kind kind, enum tsl_fact_kind fact)
 static cl_int take_arg_locked(struct fake_op *op, cl_uint i, const struct tsl_bound_arg *arg)
 {
     struct fake_arg *taken = &op->launch.args[i];
+    enum tsl_fact_kind fact = op->launch.kernel->body->kinds[i];
 
     taken->bound = *arg;
-    if (!kind_fits(arg->kind, op->launch.kernel->body->kinds[i]))
+    if (!kind_fits(arg->kind, fact) && fact == TSL_FACT_UNKNOWN && arg->kind != TSL_ARG_UNSET)
+        return CL_INVALID_ARG_VALUE; /* nobody could know before */
+    if (!kind_fits(arg->kind, fact))
         return refuse(op, CL_INVALID_KERNEL_ARGS, "an argument is unset or of the wrong kind");
     if (arg->kind == TSL_ARG_VALUE || arg->kind == TSL_ARG_SAMPLER) {
         size_t size = arg->kind == TSL_ARG_VALUE ? arg->size : sizeof(struct tsl_sampler_desc);
