@@ -128,7 +128,7 @@ static struct tsl_writer some_container(struct fuzz_input *in)
     }
     tsl_container_end(&writer);
     for (unsigned n = fuzz_pick(in, 4); n-- > 0;) {
-        size_t at = (fuzz_byte(in) | (size_t)fuzz_byte(in) << 8) % writer.size;
+        size_t low = fuzz_byte(in), at = (low | (size_t)fuzz_byte(in) << 8) % writer.size;
         writer.data[at] = (uint8_t)fuzz_byte(in);
     }
     if (fuzz_pick(in, 4) && writer.size >= 24)
