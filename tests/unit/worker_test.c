@@ -1,0 +1,192 @@
+/*
+ * Threads of ours: what they run, and how long a process's end waits for those that call vendors.
+ *
+ * Each end is a process of its own. Handlers of exit run in the other order than they were set, so one that is set
+ * first looks when the wait is over.
+ */
+#include "child.h"
+#include "graph/worker.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+static struct tsl_worker worker = TSL_VENDORS_WORKER("tesela-test"), other = TSL_WORKER("tesela-other");
+
+static double seconds_of(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void rest(double seconds)
+{
+    struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    while (nanosleep(&t, &t))
+        continue;
+}
+
+static void work(double seconds)
+{
+    double end = seconds_of(CLOCK_THREAD_CPUTIME_ID) + seconds;
+    while (seconds_of(CLOCK_THREAD_CPUTIME_ID) < end)
+        continue;
+}
+
+/* ---- Jobs ---------------------------------------------------------------------------------------------------------
+ */
+
+struct counted {
+    struct tsl_job job; /* first */
+    unsigned runs, again, turn;
+};
+
+static unsigned turns;
+static char name[32];
+static sigset_t blocked;
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+static void count(struct tsl_job *job)
+{
+    struct counted *counted = (struct counted *)job;
+    counted->runs++;
+    counted->turn = ++turns;
+    if (counted->again && counted->again--)
+        tsl_worker_post(&other, job);
+}
+
+static void wait_at_gate(struct tsl_job *job)
+{
+    (void)job;
+    pthread_getname_np(pthread_self(), name, sizeof(name));
+    pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+    pthread_mutex_lock(&gate);
+    pthread_mutex_unlock(&gate);
+}
+
+static void jobs_run_in_order_once_for_all_posts_before(void **state)
+{
+    struct tsl_job first = {.run = wait_at_gate};
+    struct counted a = {.job.run = count, .again = 2}, b = {.job.run = count};
+    (void)state;
+
+    pthread_mutex_lock(&gate);
+    assert_true(tsl_worker_post(&other, &first));
+    for (unsigned i = 0; i < 5; i++) {
+        assert_true(tsl_worker_post(&other, &a.job));
+        assert_true(tsl_worker_post(&other, &b.job));
+    }
+    assert_int_equal(turns, 0);
+    pthread_mutex_unlock(&gate);
+    tsl_worker_wait(&other);
+    assert_int_equal(a.runs, 3);
+    assert_int_equal(b.runs, 1);
+    assert_int_equal(b.turn, 2);
+    assert_int_equal(a.turn, 4);
+    assert_string_equal(name, "tesela-other");
+    assert_true(sigismember(&blocked, SIGTERM));
+}
+
+/* ---- Ends ---------------------------------------------------------------------------------------------------------
+ */
+
+static volatile bool done, must_be_done;
+static double least, most, ended;
+
+static void look(void)
+{
+    double waited = seconds_of(CLOCK_MONOTONIC) - ended;
+    must(done == must_be_done);
+    must(waited >= least);
+    must(waited <= most);
+}
+
+static void end_with(struct tsl_worker *at, void (*run)(struct tsl_job *))
+{
+    static struct tsl_job job;
+    job.run = run;
+    atexit(look);
+    must(tsl_worker_post(at, &job));
+    ended = seconds_of(CLOCK_MONOTONIC);
+    exit(0);
+}
+
+/* As on a machine on which it has a tenth of a processor: longer than the patience, with less work. */
+static void work_slowly(struct tsl_job *job)
+{
+    (void)job;
+    for (unsigned i = 0; i < 35; i++) {
+        work(0.01);
+        rest(0.1);
+    }
+    done = true;
+}
+
+static void work_for_ever(struct tsl_job *job)
+{
+    (void)job;
+    for (;;)
+        work(1);
+}
+
+static void stand_still(struct tsl_job *job)
+{
+    (void)job;
+    rest(1000);
+}
+
+#define PATIENCE (TSL_WORKER_PATIENCE_MS / 1000.0)
+
+static void end_at_slow_work(void)
+{
+    must_be_done = true;
+    least = PATIENCE;
+    most = PATIENCE + TSL_WORKER_PATIENCE_MORE + 5;
+    end_with(&worker, work_slowly);
+}
+
+static void end_at_endless_work(void)
+{
+    least = PATIENCE - 0.1;
+    most = PATIENCE + TSL_WORKER_PATIENCE_MORE + 5;
+    end_with(&worker, work_for_ever);
+}
+
+static void end_at_a_standstill(void)
+{
+    least = PATIENCE - 0.1;
+    most = PATIENCE + 2;
+    end_with(&worker, stand_still);
+}
+
+static void end_at_what_is_no_vendors(void)
+{
+    most = PATIENCE / 2;
+    end_with(&other, stand_still);
+}
+
+static void exit_waits_for_what_gets_on(void **state)
+{
+    (void)state;
+    assert_int_equal(ending(end_at_slow_work), 0);
+}
+
+static void exit_does_not_wait_for_ever(void **state)
+{
+    (void)state;
+    assert_int_equal(ending(end_at_endless_work), 0);
+    assert_int_equal(ending(end_at_a_standstill), 0);
+    assert_int_equal(ending(end_at_what_is_no_vendors), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        /* Before this process has threads of its own, which children wouldn't. */
+        cmocka_unit_test(exit_waits_for_what_gets_on),
+        cmocka_unit_test(exit_does_not_wait_for_ever),
+        cmocka_unit_test(jobs_run_in_order_once_for_all_posts_before),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
