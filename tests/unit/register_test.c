@@ -9,7 +9,7 @@
 #include "core_end.h"
 #include "driver/fake.h"
 #include "driver/members.h"
-#include "graph/graph.h"
+#include "graph/internal.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -111,6 +111,20 @@ static bool gets_pinned(const void *at)
     for (int i = 0; i < 5000 && !tsl_fake_registered(at, SIZE); i++)
         usleep(1000);
     return tsl_fake_registered(at, SIZE);
+}
+
+/* Whether that succeeded or not. */
+static bool was_tried(struct tsl_buffer *buffer)
+{
+    bool tried = false;
+
+    for (int i = 0; i < 5000 && !tried; i++) {
+        usleep(1000);
+        tsl_lock_take(&context->graph->lock);
+        tried = buffer->data->registering == TSL_REGISTER_OVER;
+        tsl_lock_give(&context->graph->lock);
+    }
+    return tried;
 }
 
 /* The thread that pins has nothing to do in a while. */
@@ -233,6 +247,7 @@ static void what_is_refused_goes_on(void **state)
     assert_true(gets_pinned(memory));
     memset(memory, 0, sizeof memory);
     go_round(second, 1);
+    assert_true(was_tried(second));
     assert_false(tsl_fake_registered(memory + SIZE, SIZE / 2));
     tsl_buffer_release(first);
     go_round(second, 2);
