@@ -32,7 +32,7 @@ bool tsl_forked(void)
 
 /* ---- Life ------------------------------------------------------------------------------------------------------- */
 
-static struct tsl_worker bridge = TSL_WORKER("tesela-bridge");
+static struct tsl_worker bridge = TSL_VENDORS_WORKER("tesela-bridge");
 static struct tsl_worker callback_worker = TSL_WORKER("tesela-call");
 
 static void bridge_job(struct tsl_job *job)
@@ -70,6 +70,7 @@ static void init(struct tsl_graph *graph, struct tsl_context *context)
 cl_int tsl_graph_create(struct tsl_context *context, struct tsl_graph **result)
 {
     pthread_once(&graph_once, first_graph);
+    tsl_worker_expect_exit();
     struct tsl_graph *graph = calloc(1, sizeof(*graph));
     if (!graph)
         return CL_OUT_OF_HOST_MEMORY;

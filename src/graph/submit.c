@@ -607,7 +607,7 @@ void tsl_port_drain(struct tsl_port *port)
 
 /* Threads of ours for work that executes inside the submitting call: one for the host's copies, one for the
  * application's host tasks, one for each member that works so. They are never joined, so they belong to the process. */
-static struct tsl_worker host_worker = TSL_WORKER("tesela-host");
+static struct tsl_worker host_worker = TSL_VENDORS_WORKER("tesela-host");
 static struct tsl_worker task_worker = TSL_WORKER("tesela-task");
 static struct tsl_worker member_workers[TSL_MAX_MEMBERS];
 static pthread_once_t workers_once = PTHREAD_ONCE_INIT;

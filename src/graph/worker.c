@@ -8,7 +8,10 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <threads.h>
 #include <time.h>
+#include <unistd.h>
 
 atomic_ulong tsl_worker_wakes;
 const struct tsl_simulation *tsl_simulation;
@@ -82,33 +85,70 @@ static bool is_patient(struct patience *patience, const struct tsl_worker *worke
     return true;
 }
 
-/* The locks may be held by what exit interrupted. */
-static void drain(struct tsl_worker *worker, struct patience *patience)
+/* Until the worker has nothing to do; adds to *n_posted how many jobs it was ever given. False: that was too long. The
+ * locks may be held by what exit interrupted. */
+static bool drain(struct tsl_worker *worker, struct patience *patience, unsigned long *n_posted)
 {
-    if (pthread_equal(worker->thread, pthread_self()) || pthread_mutex_timedlock(&worker->lock, &patience->until))
-        return;
+    if (pthread_equal(worker->thread, pthread_self()))
+        return true;
+    if (pthread_mutex_timedlock(&worker->lock, &patience->until))
+        return false;
     long began_ms = had_ms(worker), before_ms = began_ms;
-    while (worker->busy || worker->first)
-        if (pthread_cond_timedwait(&worker->idle, &worker->lock, &patience->until) &&
-            !is_patient(patience, worker, began_ms, &before_ms))
-            break;
+    bool waits = true;
+    while (waits && (worker->busy || worker->first))
+        waits = !pthread_cond_timedwait(&worker->idle, &worker->lock, &patience->until) ||
+                is_patient(patience, worker, began_ms, &before_ms);
+    *n_posted += worker->n_posted;
     pthread_mutex_unlock(&worker->lock);
+    return waits;
 }
 
+/* One may give another a job that was found with nothing to do. So all are gone through until none was given any
+ * since the last time: then all had nothing to do at the same time. */
 static void drain_all(void)
 {
+    static atomic_bool given_up;
     struct patience patience = {.seconds = TSL_WORKER_PATIENCE_MORE};
-    if (tsl_forked())
+    unsigned long n_posted = 0, before;
+    bool waits = true;
+    if (tsl_forked() || atomic_load(&given_up))
         return;
     clock_gettime(CLOCK_REALTIME, &patience.until);
     patience.until.tv_sec += TSL_WORKER_PATIENCE_MS / 1000;
-    for (struct tsl_worker *worker = atomic_load(&drained); worker; worker = worker->older)
-        drain(worker, &patience);
+    do {
+        before = n_posted;
+        n_posted = 0;
+        for (struct tsl_worker *worker = atomic_load(&drained); worker && waits; worker = worker->older)
+            waits = drain(worker, &patience, &n_posted);
+    } while (waits && n_posted != before);
+    atomic_store(&given_up, !waits);
 }
 
 static void drain_at_exit(void)
 {
     atexit(drain_all); /* If there is no memory for that, exit is as it was. */
+}
+
+/* What C++ calls for thread_local objects: glibc's exit() destroys those of its thread before it calls any handler. */
+extern int __cxa_thread_atexit_impl(void (*destroy)(void *), void *object, void *library) __attribute__((weak));
+extern void *__dso_handle __attribute__((visibility("hidden")));
+
+static void drain_first(void *unused)
+{
+    (void)unused;
+    drain_all();
+}
+
+/* A compiler makes objects as it first needs them, and their destructors are called before handlers that were set
+ * earlier, as ours was. Only of the main thread it's sure that it ends when the process does. */
+void tsl_worker_expect_exit(void)
+{
+    static thread_local bool known;
+    if (known)
+        return;
+    known = true;
+    if (__cxa_thread_atexit_impl && syscall(SYS_gettid) == getpid())
+        __cxa_thread_atexit_impl(drain_first, NULL, &__dso_handle);
 }
 
 static void note_started(struct tsl_worker *worker)
@@ -154,6 +194,7 @@ bool tsl_worker_post(struct tsl_worker *worker, struct tsl_job *job)
 {
     if (tsl_forked())
         return false;
+    tsl_worker_expect_exit();
     pthread_mutex_lock(&worker->lock);
     if (!worker->last)
         worker->last = &worker->first;
@@ -165,6 +206,7 @@ bool tsl_worker_post(struct tsl_worker *worker, struct tsl_job *job)
     if (new) {
         job->posted = true;
         job->next = NULL;
+        worker->n_posted++;
         *worker->last = job;
         worker->last = &job->next;
     }

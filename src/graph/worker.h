@@ -3,10 +3,11 @@
  * joined. After fork() the child has none, and posting does nothing.
  *
  * A process that ends while a thread is inside a vendor's call (compiling, say) tears the vendor's library down under
- * it. So exit waits for workers that call vendors until they have nothing to do, for TSL_WORKER_PATIENCE_MS in all, and
- * on a busy machine for up to TSL_WORKER_PATIENCE_MORE seconds more, until a thread at work had that much of a
- * processor. The handler runs before those of libraries that were loaded before the thread began. Whatever the program
- * still does in handlers of its own finds the threads as they were.
+ * it. So exit waits for workers that call vendors, or give those that do their jobs, until none has anything to do, for
+ * TSL_WORKER_PATIENCE_MS in all, and on a busy machine for up to TSL_WORKER_PATIENCE_MORE seconds more, until a thread
+ * at work had that much of a processor. It does so before all handlers if the main thread ends the process and has
+ * called tsl_worker_post or tsl_worker_expect_exit, and again, or else, before those of libraries that were loaded
+ * before the thread began. Whatever the program still does in handlers of its own finds the threads as they were.
  */
 #ifndef TSL_GRAPH_WORKER_H
 #define TSL_GRAPH_WORKER_H
@@ -27,6 +28,7 @@ struct tsl_worker {
     pthread_cond_t wake;
     pthread_cond_t idle;
     struct tsl_job *first, **last;
+    unsigned long n_posted; /* jobs, ever */
     bool started, asleep, busy;
     bool drains;              /* exit waits for it */
     pthread_t thread;         /* if started */
@@ -41,12 +43,14 @@ struct tsl_worker {
         .name = (thread_name), .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, \
         .idle = PTHREAD_COND_INITIALIZER, .drains = (exit_waits)                                    \
     }
-#define TSL_WORKER(thread_name)         TSL_WORKER_THAT(thread_name, false)
-#define TSL_VENDORS_WORKER(thread_name) TSL_WORKER_THAT(thread_name, true) /* it calls vendors */
+#define TSL_WORKER(thread_name) TSL_WORKER_THAT(thread_name, false)
+#define TSL_VENDORS_WORKER(thread_name) \
+    TSL_WORKER_THAT(thread_name, true) /* it calls vendors, or leads to such calls */
 
 /* Puts the job at the end of the worker's list unless it is there already. It runs once for all posts that come before
  * it begins to run. False: the thread can't be started (out of resources, or a forked child). Never blocks for long. */
 bool tsl_worker_post(struct tsl_worker *worker, struct tsl_job *job);
+void tsl_worker_expect_exit(void);
 /* Waits until all jobs have run. Not from one of them. In a forked child at once. */
 void tsl_worker_wait(struct tsl_worker *worker);
 

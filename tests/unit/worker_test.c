@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <time.h>
 
 static struct tsl_worker worker = TSL_VENDORS_WORKER("tesela-test"), other = TSL_WORKER("tesela-other");
@@ -136,6 +137,39 @@ static void stand_still(struct tsl_job *job)
     rest(1000);
 }
 
+/* As a compiler does: an object that is made at its first need, and destroyed at exit. */
+static atomic_bool made, destroyed;
+
+static void destroy(void)
+{
+    atomic_store(&destroyed, true);
+}
+
+static void use_an_object(struct tsl_job *job)
+{
+    (void)job;
+    must(atexit(destroy) == 0);
+    atomic_store(&made, true);
+    for (unsigned i = 0; i < 5; i++) {
+        rest(0.05);
+        must(!atomic_load(&destroyed));
+    }
+    done = true;
+}
+
+/* One of two gives the other something to do, and has nothing to do itself. */
+static struct tsl_worker second = TSL_VENDORS_WORKER("tesela-second");
+static struct counted relay;
+
+static void pass_on(struct tsl_job *job)
+{
+    rest(0.02);
+    if (++relay.runs < 20)
+        tsl_worker_post(relay.runs % 2 ? &second : &worker, job);
+    else
+        done = true;
+}
+
 #define PATIENCE (TSL_WORKER_PATIENCE_MS / 1000.0)
 
 static void end_at_slow_work(void)
@@ -144,6 +178,26 @@ static void end_at_slow_work(void)
     least = PATIENCE;
     most = PATIENCE + TSL_WORKER_PATIENCE_MORE + 5;
     end_with(&worker, work_slowly);
+}
+
+static void end_at_use(void)
+{
+    struct tsl_job job = {.run = use_an_object};
+    must_be_done = true;
+    most = PATIENCE + TSL_WORKER_PATIENCE_MORE;
+    atexit(look);
+    must(tsl_worker_post(&worker, &job));
+    while (!atomic_load(&made))
+        rest(0.001);
+    ended = seconds_of(CLOCK_MONOTONIC);
+    exit(0);
+}
+
+static void end_at_a_relay(void)
+{
+    must_be_done = true;
+    most = PATIENCE + TSL_WORKER_PATIENCE_MORE;
+    end_with(&worker, pass_on);
 }
 
 static void end_at_endless_work(void)
@@ -172,6 +226,18 @@ static void exit_waits_for_what_gets_on(void **state)
     assert_int_equal(ending(end_at_slow_work), 0);
 }
 
+static void exit_waits_before_objects_are_destroyed(void **state)
+{
+    (void)state;
+    assert_int_equal(ending(end_at_use), 0);
+}
+
+static void exit_waits_for_all_at_once(void **state)
+{
+    (void)state;
+    assert_int_equal(ending(end_at_a_relay), 0);
+}
+
 static void exit_does_not_wait_for_ever(void **state)
 {
     (void)state;
@@ -185,6 +251,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         /* Before this process has threads of its own, which children wouldn't. */
         cmocka_unit_test(exit_waits_for_what_gets_on),
+        cmocka_unit_test(exit_waits_before_objects_are_destroyed),
+        cmocka_unit_test(exit_waits_for_all_at_once),
         cmocka_unit_test(exit_does_not_wait_for_ever),
         cmocka_unit_test(jobs_run_in_order_once_for_all_posts_before),
     };
