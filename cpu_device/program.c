@@ -118,6 +118,15 @@ static cl_int load_program(struct cpu_program *p)
 /* ---- Building -----------------------------------------------------------------------------------------------------
  */
 
+static bool has_variables(const struct tsl_wire_built *built)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < built->n_kernels; i++)
+        any |= built->kernels[i].facts.opaque;
+    return any;
+}
+
 static cl_int build(struct tsl_member *member, const struct tsl_wire_build *build, bool loadable,
                     struct tsl_dprogram **program, char **log)
 {
@@ -133,7 +142,8 @@ static cl_int build(struct tsl_member *member, const struct tsl_wire_build *buil
     *log = strdup(p->compiled.built.log ? p->compiled.built.log : "");
     if (!error && loadable)
         error = load_program(p);
-    if (!error && loadable)
+    /* Variables are in the code that is loaded: code that is made later would have others. */
+    if (!error && loadable && !has_variables(&p->compiled.built))
         p->specials = cpu_specials_create(build, &p->compiled.built, p->code.module);
     if (error) {
         cpu_program_free(&p->base);
@@ -267,13 +277,8 @@ void cpu_program_free(struct tsl_dprogram *program)
 
 bool cpu_program_variables(struct tsl_dprogram *program, size_t *bytes)
 {
-    const struct tsl_wire_built *built = &((struct cpu_program *)program)->compiled.built;
-    bool any = false;
-
     *bytes = 0;
-    for (uint32_t i = 0; i < built->n_kernels; i++)
-        any |= built->kernels[i].facts.opaque;
-    return any;
+    return has_variables(&((struct cpu_program *)program)->compiled.built);
 }
 
 cl_int cpu_program_kernels(struct tsl_dprogram *program, char **names)

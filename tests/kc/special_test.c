@@ -160,6 +160,23 @@ static void what_gains_nothing_is_left_alone(void **state)
     close_rig(&rig);
 }
 
+/* Code that is made later would have others. */
+static void variables_are_those_of_the_general_code(void **state)
+{
+    static const char text[] =
+        "global uint total;\n"
+        "kernel void turn(global int *x, uint n) { barrier(CLK_LOCAL_MEM_FENCE); x[get_global_id(0)] = n;\n"
+        "    if (!get_local_id(0)) atomic_add((volatile global uint *)&total, n); }\n";
+    struct rig rig;
+
+    (void)state;
+    rig.program = bed_build(text, "-cl-std=CL2.0");
+    rig.kernel = bed_kernel(rig.program, "turn");
+    rig.mem = new_mem(N * sizeof(int));
+    assert_null(special(&rig, N, LOCAL));
+    close_rig(&rig);
+}
+
 static void linked_programs_have_it_too(void **state)
 {
     struct tsl_program_input input = {
@@ -190,6 +207,7 @@ int main(void)
         cmocka_unit_test(nobody_waits_for_the_compiler),
         cmocka_unit_test(a_program_may_go_meanwhile),
         cmocka_unit_test(linked_programs_have_it_too),
+        cmocka_unit_test(variables_are_those_of_the_general_code),
         cmocka_unit_test(what_gains_nothing_is_left_alone),
     };
 
