@@ -25,26 +25,32 @@ struct kc_role_book {
     } * entries;
 };
 
+struct values {
+    LLVMValueRef *all;
+    size_t n, capacity;
+};
+
 struct roles {
     LLVMValueRef kernel;
     struct kc_role_book *book; /* NULL: everything was inlined */
     unsigned n;
     unsigned *roles;
     bool atomics, opaque;
-    LLVMValueRef *seen; /* of the address that is being followed */
-    size_t n_seen, capacity;
+    struct values seen;      /* of the address that is being followed */
+    struct values mentioned; /* variables and tables */
 };
 
-static bool is_new(struct roles *roles, LLVMValueRef value)
+/* Adds it unless it is there. */
+static bool is_new(struct values *values, LLVMValueRef value)
 {
-    for (size_t i = 0; i < roles->n_seen; i++)
-        if (roles->seen[i] == value)
+    for (size_t i = 0; i < values->n; i++)
+        if (values->all[i] == value)
             return false;
-    if (roles->n_seen == roles->capacity) {
-        roles->capacity = roles->capacity ? 2 * roles->capacity : 64;
-        roles->seen = realloc(roles->seen, roles->capacity * sizeof(roles->seen[0]));
+    if (values->n == values->capacity) {
+        values->capacity = values->capacity ? 2 * values->capacity : 64;
+        values->all = realloc(values->all, values->capacity * sizeof(values->all[0]));
     }
-    roles->seen[roles->n_seen++] = value;
+    values->all[values->n++] = value;
     return true;
 }
 
@@ -128,7 +134,7 @@ static void touch(struct roles *roles, LLVMValueRef address, unsigned role)
         return;
     }
     space = LLVMGetPointerAddressSpace(LLVMTypeOf(address));
-    if (space == LOCAL || !is_new(roles, address))
+    if (space == LOCAL || !is_new(&roles->seen, address))
         return;
     if (LLVMIsAArgument(address)) {
         for (unsigned i = 0; i < roles->n; i++)
@@ -138,16 +144,13 @@ static void touch(struct roles *roles, LLVMValueRef address, unsigned role)
         touch_instruction(roles, address, role);
     else if (LLVMIsAConstantExpr(address))
         touch(roles, LLVMGetOperand(address, 0), role);
-    else if (LLVMIsAGlobalVariable(address)) {
-        if (space == GLOBAL)
-            roles->opaque = true;
-    } else if (!LLVMIsAConstantPointerNull(address) && !LLVMIsUndef(address))
+    else if (!LLVMIsAGlobalVariable(address) && !LLVMIsAConstantPointerNull(address) && !LLVMIsUndef(address))
         touch_any(roles, role);
 }
 
 static void access_memory(struct roles *roles, LLVMValueRef address, unsigned role)
 {
-    roles->n_seen = 0;
+    roles->seen.n = 0;
     touch(roles, address, role);
 }
 
@@ -156,6 +159,21 @@ static void escape(struct roles *roles, LLVMValueRef value)
 {
     if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind)
         access_memory(roles, value, TSL_ROLE_READ | TSL_ROLE_WRITE);
+}
+
+/* Does the constant lead to a variable of the program: is it one, made of its address, or a table where that stands?
+ * Whoever has such a constant may touch the variable, however the address comes to where it is used. */
+static void mention(struct roles *roles, LLVMValueRef constant)
+{
+    LLVMValueRef variable = LLVMIsAGlobalVariable(constant);
+
+    if (roles->opaque || !LLVMIsAConstant(constant) || LLVMIsAFunction(constant) ||
+        (variable && !is_new(&roles->mentioned, variable)))
+        return;
+    if (variable && LLVMGetPointerAddressSpace(LLVMTypeOf(variable)) == GLOBAL)
+        roles->opaque = true;
+    for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(constant); i++)
+        mention(roles, LLVMGetOperand(constant, i));
 }
 
 static bool begins(LLVMValueRef function, const char *prefix)
@@ -254,6 +272,8 @@ static void visit_call(struct roles *roles, LLVMValueRef call)
 
 static void visit(struct roles *roles, LLVMValueRef at)
 {
+    for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(at); i++)
+        mention(roles, LLVMGetOperand(at, i));
     switch (LLVMGetInstructionOpcode(at)) {
     case LLVMLoad:
         access_memory(roles, LLVMGetOperand(at, 0), TSL_ROLE_READ);
@@ -294,7 +314,8 @@ void kc_roles(LLVMValueRef kernel, struct kc_role_book *book, unsigned *result, 
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(kernel); block; block = LLVMGetNextBasicBlock(block))
         for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
             visit(&roles, at);
-    free(roles.seen);
+    free(roles.seen.all);
+    free(roles.mentioned.all);
     *atomics = roles.atomics;
     *opaque = roles.opaque;
 }

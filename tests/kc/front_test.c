@@ -308,6 +308,44 @@ static unsigned role_of(const char *body, const char *options)
     return role;
 }
 
+static bool is_opaque(const char *body)
+{
+    char source[1024];
+    struct tsl_compiled compiled;
+    bool opaque;
+
+    snprintf(source, sizeof(source),
+             "global int one = 1, two = 2; struct place { global int *at; constant struct place *next; };\n"
+             "extern constant struct place places[2]; constant struct place *constant first = places;\n"
+             "constant struct place places[2] = {{&one, places + 1}, {&two, places}};\n"
+             "constant int numbers[4] = {3, 1, 4, 1};\n"
+             "void add(struct place place, int n) { place.at[0] += n; }\n"
+             "kernel void f(global int *x, int n) { size_t i = get_global_id(0); %s }",
+             body);
+    assert_int_equal(kc_build(source, "-cl-std=CL2.0", &compiled), CL_SUCCESS);
+    opaque = compiled.built.kernels[0].facts.opaque;
+    tsl_compiled_finish(&compiled);
+    return opaque;
+}
+
+/* Whatever way leads to them. */
+static void variables_of_the_program_are_seen(void **state)
+{
+    (void)state;
+    assert_true(is_opaque("one += n;"));
+    assert_true(is_opaque("x[i] = two;"));
+    assert_true(is_opaque("(n ? &one : x)[0] = 1;"));
+    assert_true(is_opaque("places[n].at[0] += n;"));
+    assert_true(is_opaque("first[n].next->at[0] += n;"));
+    assert_true(is_opaque("global int *p[2] = {&one, &two}; p[n][0] += n;"));
+    assert_true(is_opaque("struct place p = {&one, 0}; add(p, n);"));
+    assert_true(is_opaque("size_t p = (size_t)&one; *(global int *)p = n;"));
+    assert_true(is_opaque("static global int own; own += n;"));
+    assert_false(is_opaque("x[i] = numbers[n];"));
+    assert_false(is_opaque("struct place p = {x, 0}; add(p, n);"));
+    assert_false(is_opaque("printf(\"%d\", x[i]); x[i] = (int)sin((float)n);"));
+}
+
 static void roles_are_proven(void **state)
 {
     const unsigned r = TSL_ROLE_READ, w = TSL_ROLE_WRITE;
@@ -453,6 +491,7 @@ int main(void)
         cmocka_unit_test(programs_are_linked),
         cmocka_unit_test(kernels_are_described),
         cmocka_unit_test(roles_are_proven),
+        cmocka_unit_test(variables_of_the_program_are_seen),
         cmocka_unit_test(effects_are_seen),
         cmocka_unit_test(double_precision_is_seen),
         cmocka_unit_test(sizes_are_recommended),
