@@ -19,7 +19,7 @@ enum tsl_vendor_language tsl_vendor_language(const struct tsl_program_input *inp
     return options.std && options.std < 200 ? TSL_VENDOR_OLD : TSL_VENDOR_NEWER;
 }
 
-/* Does the compiler take them where no version is asked for? */
+/* Does the compiler take them where no version is asked for? Unless it says no, it may. */
 static bool ask_default(struct tsl_vendor_member *m)
 {
     static const char text[] = "global int variable; kernel void count() { variable++; }";
@@ -32,7 +32,7 @@ static bool ask_default(struct tsl_vendor_member *m)
         return true;
     error = m->cl->clBuildProgram(program, 1, &m->device->id, "", NULL, NULL);
     tsl_vendor_release(m, TSL_VENDOR_PROGRAM, program);
-    return error == CL_SUCCESS;
+    return error != CL_BUILD_PROGRAM_FAILURE;
 }
 
 static bool takes_by_default(struct tsl_vendor_member *m)
