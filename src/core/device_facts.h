@@ -52,7 +52,7 @@ void tsl_numbers_fill(struct tsl_device_facts *facts, struct tsl_member *const *
 bool tsl_names_fill(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n);
 /* A member's built-in kernels, separated by ';' (heap); NULL: it has none, or can't tell. Calls the driver. */
 char *tsl_names_built_ins(const struct tsl_member *member);
-/* Has it variables of program scope, by the name of OpenCL 3.0? Calls the driver. */
+/* Has it variables of program scope, by its features or as OpenCL C 2.0 has them? Calls the driver. */
 bool tsl_names_has_variables(const struct tsl_member *member);
 /* Does it take an intermediate language that we know? Calls the driver. */
 bool tsl_names_takes_il(const struct tsl_member *member);

@@ -38,6 +38,8 @@ static const cl_name_version own_extensions[] = {
 };
 static const cl_name_version il_extension = {CL_MAKE_VERSION(1, 0, 0), "cl_khr_il_program"};
 static const cl_name_version pci_extension = {CL_MAKE_VERSION(1, 0, 0), "cl_khr_pci_bus_info"};
+#define VARIABLES "__opencl_c_program_scope_global_variables" /* core/variables.h */
+
 static const cl_name_version known_features[] = {
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_int64"},
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_fp64"},
@@ -46,7 +48,7 @@ static const cl_name_version known_features[] = {
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_scope_device"},
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_generic_address_space"},
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_work_group_collective_functions"},
-    {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_program_scope_global_variables"}, /* core/variables.h */
+    {CL_MAKE_VERSION(3, 0, 0), VARIABLES},
 };
 /* Of images: what one member has is enough, as the images and the kernels that ask for it go there. */
 static const cl_name_version image_extensions[] = {
@@ -155,6 +157,8 @@ static bool older_has_feature(const struct tsl_member *member, const char *name)
         return has_extension(member, &writes_3d);
     if (strcmp(name, "__opencl_c_images") == 0)
         return has_images(member);
+    if (strcmp(name, VARIABLES) == 0)
+        return ask_version(member, CL_DEVICE_OPENCL_C_VERSION, "OpenCL C ") >= CL_MAKE_VERSION(2, 0, 0);
     profile = ask(member, CL_DEVICE_PROFILE, &size);
     full = profile && strcmp(profile, "FULL_PROFILE") == 0;
     free(profile);
@@ -225,7 +229,7 @@ static bool has_il(const struct tsl_member *member, const cl_name_version *wante
 
 bool tsl_names_has_variables(const struct tsl_member *member)
 {
-    static const cl_name_version variables = {0, "__opencl_c_program_scope_global_variables"};
+    static const cl_name_version variables = {0, VARIABLES};
 
     return has_feature(member, &variables);
 }

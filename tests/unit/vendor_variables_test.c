@@ -21,7 +21,8 @@ enum { N = 2, FIRST = 1, SECOND = 2, BOTH = FIRST | SECOND };
 static struct lie {
     struct tsl_vendor_device *device;
     struct tsl_vendor_cl real;
-    bool feature; /* that for variables */
+    bool second;  /* it is of OpenCL 2.1, and so has no features */
+    bool feature; /* it has that for variables */
     size_t size;  /* of each program's variables */
     cl_int tried; /* what comes of a program that isn't the test's, by which the compiler is tried */
     unsigned n_tried;
@@ -53,11 +54,16 @@ static CL_API_ENTRY cl_int CL_API_CALL device_info(cl_device_id id, cl_device_in
                                                    size_t *size_ret)
 {
     static const cl_name_version feature = {CL_MAKE_VERSION(3, 0, 0), FEATURE};
+    static const char version[] = "OpenCL 2.1 of a test", c_version[] = "OpenCL C 2.0 of a test";
     const struct lie *lie = lie_of(id);
     const size_t most = 4096 * (size_t)(1 + (lie == lies));
 
     if (param == CL_DEVICE_OPENCL_C_FEATURES)
         return answer(&feature, lie->feature ? sizeof(feature) : 0, size, value, size_ret);
+    if (param == CL_DEVICE_VERSION && lie->second)
+        return answer(version, sizeof(version), size, value, size_ret);
+    if (param == CL_DEVICE_OPENCL_C_VERSION && lie->second)
+        return answer(c_version, sizeof(c_version), size, value, size_ret);
     if (param == CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE)
         return answer(&most, sizeof(most), size, value, size_ret);
     return lie->real.clGetDeviceInfo(id, param, size, value, size_ret);
@@ -294,6 +300,21 @@ static void a_compiler_that_cannot_be_asked_may_take_them(void **state)
     is_on(built(""), FIRST, 16, true);
 }
 
+/* It has them by its version, under no name. */
+static void opencl_2_knows_of_them(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < N; i++) {
+        lies[i].second = true;
+        lies[i].device->version = 210;
+    }
+    is_on(built("-cl-std=CL2.0"), BOTH, 0, false);
+    lies[0].size = lies[1].size = 16;
+    is_on(built("-cl-std=CL2.0"), FIRST, 16, true);
+    lies[0].size = 0;
+    is_on(built("-cl-std=CL2.0"), BOTH, 0, false);
+}
+
 static bool is_reported(size_t *most)
 {
     cl_name_version features[64];
@@ -323,6 +344,10 @@ static void the_feature_is_that_of_all(void **state)
     lies[1].feature = true;
     assert_true(is_reported(&most));
     assert_int_equal(most, 4096);
+    lies[1].feature = false;
+    lies[1].second = true;
+    assert_true(is_reported(&most));
+    assert_int_equal(most, 4096);
 }
 
 int main(void)
@@ -334,6 +359,7 @@ int main(void)
         cmocka_unit_test_setup(opencl_c_1_has_constants_alone, be_plain),
         cmocka_unit_test_setup(what_compilers_take_by_themselves_is_tried, be_plain),
         cmocka_unit_test_setup(a_compiler_that_cannot_be_asked_may_take_them, be_plain),
+        cmocka_unit_test_setup(opencl_2_knows_of_them, be_plain),
         cmocka_unit_test_setup(the_feature_is_that_of_all, be_plain),
     };
 
