@@ -208,8 +208,46 @@ static struct pitches pitches_of(const struct tsl_image_desc *image, const struc
     return p;
 }
 
-/* One box, in one command. */
-static cl_int copy_box(const struct tsl_vendor_step *s, const struct tsl_copy *copy)
+/* What lies in a buffer in between. */
+static cl_int copy_by_buffer(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *step,
+                             const struct tsl_copy *copy, const size_t to[3], const size_t from[3],
+                             const size_t pixels[3])
+{
+    size_t size = copy->region[0] * copy->region[1] * copy->region[2];
+    cl_int error;
+    cl_mem between = step->cl->clCreateBuffer(s->member->context, CL_MEM_READ_WRITE, size, NULL, &error);
+
+    if (!between)
+        return error;
+    error = step->cl->clEnqueueCopyImageToBuffer(step->queue, mem_of(&copy->src), between, from, pixels, 0, step->n,
+                                                 step->events, NULL);
+    if (!error) {
+        error = step->cl->clEnqueueCopyBufferToImage(step->queue, between, mem_of(&copy->dst), 0, to, pixels, 0, NULL,
+                                                     step->event);
+        if (error)
+            tsl_vendor_lane_drain(s->lane);
+    }
+    tsl_vendor_release(s->member, TSL_VENDOR_MEM, between);
+    return error;
+}
+
+/* Some vendors (Intel's CPU runtime 2026.2) don't look at the slices, and find an overlap where there is none. */
+static cl_int copy_between_images(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *step,
+                                  const struct tsl_copy *copy, const size_t pixels[3])
+{
+    size_t to[3], from[3];
+    cl_int error;
+
+    tsl_image_origin(image_of(&copy->dst), copy->dst.offset, to);
+    tsl_image_origin(image_of(&copy->src), copy->src.offset, from);
+    error = step->cl->clEnqueueCopyImage(step->queue, mem_of(&copy->src), mem_of(&copy->dst), from, to, pixels, step->n,
+                                         step->events, step->event);
+    return error == CL_MEM_COPY_OVERLAP ? copy_by_buffer(s, step, copy, to, from, pixels) : error;
+}
+
+/* One box, in one command but for copies that a vendor refuses. */
+static cl_int copy_box(const struct tsl_vendor_submit *submit, const struct tsl_vendor_step *s,
+                       const struct tsl_copy *copy)
 {
     const struct tsl_image_desc *dst = image_of(&copy->dst), *src = image_of(&copy->src);
     size_t element_size = dst ? dst->element_size : src->element_size;
@@ -217,13 +255,12 @@ static cl_int copy_box(const struct tsl_vendor_step *s, const struct tsl_copy *c
     size_t to[3], from[3];
     struct pitches p;
 
+    if (dst && src)
+        return copy_between_images(submit, s, copy, pixels);
     if (dst)
         tsl_image_origin(dst, copy->dst.offset, to);
     if (src)
         tsl_image_origin(src, copy->src.offset, from);
-    if (dst && src)
-        return s->cl->clEnqueueCopyImage(s->queue, mem_of(&copy->src), mem_of(&copy->dst), from, to, pixels, s->n,
-                                         s->events, s->event);
     if (dst && copy->src.mem)
         return s->cl->clEnqueueCopyBufferToImage(s->queue, mem_of(&copy->src), mem_of(&copy->dst), copy->src.offset, to,
                                                  pixels, s->n, s->events, s->event);
@@ -246,7 +283,7 @@ static cl_int copy_boxes(const struct tsl_vendor_submit *s, const struct tsl_cop
     for (size_t i = 0; i < n && !error; i++) {
         struct tsl_vendor_step step = tsl_vendor_step(s, i == 0, i == n - 1);
 
-        error = copy_box(&step, &copies[i]);
+        error = copy_box(s, &step, &copies[i]);
         if (error && i)
             tsl_vendor_lane_drain(s->lane);
     }
@@ -289,7 +326,7 @@ static cl_int copy_rows(const struct tsl_vendor_submit *s, const struct tsl_copy
         row.dst.offset = tsl_place_row(&copy->dst, i % copy->region[1], i / copy->region[1]);
         row.src.offset = tsl_place_row(&copy->src, i % copy->region[1], i / copy->region[1]);
         row.region[1] = row.region[2] = 1;
-        error = copy_box(&step, &row);
+        error = copy_box(s, &step, &row);
         if (error && i)
             tsl_vendor_lane_drain(s->lane);
     }

@@ -834,6 +834,45 @@ static void stand_still(unsigned arg)
     free(r);
 }
 
+/* The vendor takes two slices of one image for one place: they are copied all the same. */
+static void overlap_wrongly(unsigned arg)
+{
+    static const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
+    static const cl_image_desc desc = {
+        .image_type = CL_MEM_OBJECT_IMAGE2D_ARRAY, .image_width = 8, .image_height = 4, .image_array_size = 2};
+    static const size_t first[3] = {0, 0, 0}, second[3] = {0, 0, 1}, slice[3] = {8, 4, 1}, all[3] = {8, 4, 2};
+    cl_uint pixels[64], got[64];
+    cl_bool has_images = CL_FALSE;
+    cl_context context;
+    cl_command_queue queue;
+    cl_mem image;
+    cl_int error;
+
+    (void)arg;
+    find_members();
+    strcpy(now, "a wrong overlap");
+    EXPECT(!clGetDeviceInfo(bad, CL_DEVICE_IMAGE_SUPPORT, sizeof has_images, &has_images, NULL), 0, 0);
+    if (!has_images)
+        return;
+    context = clCreateContext(NULL, 1, &bad, NULL, NULL, &error);
+    EXPECT(!error, error, 0);
+    queue = clCreateCommandQueue(context, bad, 0, &error);
+    EXPECT(!error, error, 0);
+    image = clCreateImage(context, 0, &format, &desc, NULL, &error);
+    EXPECT(!error, error, 0);
+    for (cl_uint i = 0; i < 64; i++)
+        pixels[i] = i * 0x01030507;
+    EXPECT(!clEnqueueWriteImage(queue, image, CL_TRUE, first, all, 0, 0, pixels, 0, NULL, NULL), 0, 0);
+    sabotage("clEnqueueCopyImage", 1, CL_MEM_COPY_OVERLAP);
+    EXPECT(!clEnqueueCopyImage(queue, image, image, first, second, slice, 0, NULL, NULL), 0, 0);
+    EXPECT(!clEnqueueReadImage(queue, image, CL_TRUE, first, all, 0, 0, got, 0, NULL, NULL), 0, 0);
+    EXPECT(happened(), 0, 0);
+    EXPECT(!memcmp(got, pixels, sizeof got / 2) && !memcmp(got + 32, pixels, sizeof got / 2), got[32], pixels[0]);
+    clReleaseMemObject(image);
+    clReleaseCommandQueue(queue);
+    clReleaseContext(context);
+}
+
 static void the_device_is_lost(void **state)
 {
     (void)state;
@@ -849,6 +888,12 @@ static void the_device_stands_still(void **state)
         in_child(stand_still, 0);
 }
 
+static void an_overlap_is_none(void **state)
+{
+    (void)state;
+    in_child(overlap_wrongly, 0);
+}
+
 static void each_function_fails(void **state)
 {
     (void)state;
@@ -860,6 +905,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_device_is_lost),
         cmocka_unit_test(the_device_stands_still),
+        cmocka_unit_test(an_overlap_is_none),
         cmocka_unit_test(each_function_fails),
     };
 

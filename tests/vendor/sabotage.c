@@ -281,6 +281,9 @@ static void count(int objects, int events)
 
 #define INFO size_t size, void *value, size_t *size_ret
 
+ASK(clGetSupportedImageFormats,
+    (cl_context c, cl_mem_flags f, cl_mem_object_type t, cl_uint n, cl_image_format *formats, cl_uint *n_ret), c, f, t,
+    n, formats, n_ret)
 ASK(clGetProgramInfo, (cl_program p, cl_program_info i, INFO), p, i, size, value, size_ret)
 ASK(clGetProgramBuildInfo, (cl_program p, cl_device_id d, cl_program_build_info i, INFO), p, d, i, size, value,
     size_ret)
@@ -337,6 +340,9 @@ MAKE(cl_mem, clCreateBuffer, (cl_context c, cl_mem_flags f, size_t size, void *h
      &here)
 MAKE(cl_mem, clCreateSubBuffer, (cl_mem m, cl_mem_flags f, cl_buffer_create_type t, const void *i, cl_int *error), m, f,
      t, i, &here)
+MAKE(cl_mem, clCreateImage,
+     (cl_context c, cl_mem_flags f, const cl_image_format *t, const cl_image_desc *d, void *host, cl_int *error), c, f,
+     t, d, host, &here)
 MAKE(cl_sampler, clCreateSampler, (cl_context c, cl_bool n, cl_addressing_mode a, cl_filter_mode f, cl_int *error), c,
      n, a, f, &here)
 MAKE(cl_program, clCreateProgramWithSource, (cl_context c, cl_uint n, const char **s, const size_t *l, cl_int *error),
@@ -759,6 +765,23 @@ ENQUEUE(clEnqueueCopyBufferRect,
         (cl_command_queue q, cl_mem from, cl_mem to, const size_t *of, const size_t *ot, const size_t *r, size_t rf,
          size_t sf, size_t rt, size_t st, WAITS),
         q, from, to, of, ot, r, rf, sf, rt, st, n, w, event)
+ENQUEUE(clEnqueueReadImage,
+        (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t rp, size_t sp, void *host,
+         WAITS),
+        q, m, b, o, r, rp, sp, host, n, w, event)
+ENQUEUE(clEnqueueWriteImage,
+        (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t rp, size_t sp,
+         const void *host, WAITS),
+        q, m, b, o, r, rp, sp, host, n, w, event)
+ENQUEUE(clEnqueueCopyImage,
+        (cl_command_queue q, cl_mem from, cl_mem to, const size_t *of, const size_t *ot, const size_t *r, WAITS), q,
+        from, to, of, ot, r, n, w, event)
+ENQUEUE(clEnqueueCopyImageToBuffer,
+        (cl_command_queue q, cl_mem from, cl_mem to, const size_t *of, const size_t *r, size_t ot, WAITS), q, from, to,
+        of, r, ot, n, w, event)
+ENQUEUE(clEnqueueCopyBufferToImage,
+        (cl_command_queue q, cl_mem from, cl_mem to, size_t of, const size_t *ot, const size_t *r, WAITS), q, from, to,
+        of, ot, r, n, w, event)
 ENQUEUE(clEnqueueFillBuffer, (cl_command_queue q, cl_mem m, const void *p, size_t ps, size_t o, size_t size, WAITS), q,
         m, p, ps, o, size, n, w, event)
 ENQUEUE(clEnqueueMarkerWithWaitList, (cl_command_queue q, WAITS), q, n, w, event)
@@ -858,6 +881,8 @@ static cl_icd_dispatch table = {
     .clCreateBuffer = clCreateBuffer_w,
     .clCreateSubBuffer = clCreateSubBuffer_w,
     .clReleaseMemObject = clReleaseMemObject_w,
+    .clGetSupportedImageFormats = clGetSupportedImageFormats_w,
+    .clCreateImage = clCreateImage_w,
     .clCreateSampler = clCreateSampler_w,
     .clReleaseSampler = clReleaseSampler_w,
     .clCreateProgramWithSource = clCreateProgramWithSource_w,
@@ -891,6 +916,11 @@ static cl_icd_dispatch table = {
     .clEnqueueWriteBufferRect = clEnqueueWriteBufferRect_w,
     .clEnqueueCopyBufferRect = clEnqueueCopyBufferRect_w,
     .clEnqueueFillBuffer = clEnqueueFillBuffer_w,
+    .clEnqueueReadImage = clEnqueueReadImage_w,
+    .clEnqueueWriteImage = clEnqueueWriteImage_w,
+    .clEnqueueCopyImage = clEnqueueCopyImage_w,
+    .clEnqueueCopyImageToBuffer = clEnqueueCopyImageToBuffer_w,
+    .clEnqueueCopyBufferToImage = clEnqueueCopyBufferToImage_w,
     .clEnqueueMarkerWithWaitList = clEnqueueMarkerWithWaitList_w,
     .clEnqueueNDRangeKernel = clEnqueueNDRangeKernel_w,
 };
