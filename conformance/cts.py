@@ -115,6 +115,8 @@ def quick_names(listed):
 
 def tests(options, columns):
     root = options.cts
+    if (root / 'test_conformance').is_dir():
+        root = root / 'test_conformance'
     chosen = options.suites.split(',') if options.suites else [s for s in ORDER if find_program(root, s)]
     if not chosen:
         raise Problem(f'no suite of an OpenCL-CTS was found in {root}: name the folder that holds api/test_api')
@@ -122,7 +124,7 @@ def tests(options, columns):
     for suite in chosen:
         program = find_program(root, suite)
         if not program:
-            raise Problem(f"{root / PROGRAMS.get(suite, f'{suite}/test_{suite}')} is missing: build that suite, or leave it out of --suites")
+            raise Problem(f"{root / PROGRAMS.get(suite, f'{suite}/test_{suite}')} is missing: build that suite, leave it out of --suites, or name the folder with --cts that holds api/test_api")
         listed, new = (conversions(), False) if suite == 'conversions' else names(suite, program, columns[0])
         quick = not options.full and (new or suite in WIMPY)
         arguments = options.arguments.split() + ARGUMENTS.get(suite, []) + (['-w'] if quick else [])
