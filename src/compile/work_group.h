@@ -4,9 +4,8 @@
  *
  * A shared object exports one symbol, TSL_WG_SYMBOL, a struct tsl_wg_module. It has no constructors and no state that
  * is written but the program's own variables, may be mapped by several processes, and needs nothing but libc, libm and
- * libgcc_s. Its machine code
- * is for the processor that was named in the build request. Layouts are those of the C compiler for x86-64 and AArch64
- * Linux; all sizes are in bytes.
+ * libgcc_s. Its machine code is for the processor that was named in the build request. Layouts are those of the C
+ * compiler for x86-64 and AArch64 Linux; all sizes are in bytes.
  */
 #ifndef TSL_COMPILE_WORK_GROUP_H
 #define TSL_COMPILE_WORK_GROUP_H

@@ -44,12 +44,13 @@ struct tsl_worker {
         .idle = PTHREAD_COND_INITIALIZER, .drains = (exit_waits)                                    \
     }
 #define TSL_WORKER(thread_name) TSL_WORKER_THAT(thread_name, false)
-#define TSL_VENDORS_WORKER(thread_name) \
-    TSL_WORKER_THAT(thread_name, true) /* it calls vendors, or leads to such calls */
+/* It calls vendors, or leads to such calls. */
+#define TSL_VENDORS_WORKER(thread_name) TSL_WORKER_THAT(thread_name, true)
 
 /* Puts the job at the end of the worker's list unless it is there already. It runs once for all posts that come before
  * it begins to run. False: the thread can't be started (out of resources, or a forked child). Never blocks for long. */
 bool tsl_worker_post(struct tsl_worker *worker, struct tsl_job *job);
+/* The calling thread may be the main one, whose end, by exit() or alone, then waits first of all. Costs little. */
 void tsl_worker_expect_exit(void);
 /* Waits until all jobs have run. Not from one of them. In a forked child at once. */
 void tsl_worker_wait(struct tsl_worker *worker);

@@ -21,13 +21,6 @@ static double seconds_of(clockid_t clock)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void rest(double seconds)
-{
-    struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
-    while (nanosleep(&t, &t))
-        continue;
-}
-
 static void work(double seconds)
 {
     double end = seconds_of(CLOCK_THREAD_CPUTIME_ID) + seconds;
@@ -119,7 +112,7 @@ static void work_slowly(struct tsl_job *job)
     (void)job;
     for (unsigned i = 0; i < 35; i++) {
         work(0.01);
-        rest(0.1);
+        usleep(100000);
     }
     done = true;
 }
@@ -134,7 +127,8 @@ static void work_for_ever(struct tsl_job *job)
 static void stand_still(struct tsl_job *job)
 {
     (void)job;
-    rest(1000);
+    for (;;)
+        pause();
 }
 
 /* As a compiler does: an object that is made at its first need, and destroyed at exit. */
@@ -151,7 +145,7 @@ static void use_an_object(struct tsl_job *job)
     must(atexit(destroy) == 0);
     atomic_store(&made, true);
     for (unsigned i = 0; i < 5; i++) {
-        rest(0.05);
+        usleep(50000);
         must(!atomic_load(&destroyed));
     }
     done = true;
@@ -163,7 +157,7 @@ static struct counted relay;
 
 static void pass_on(struct tsl_job *job)
 {
-    rest(0.02);
+    usleep(20000);
     if (++relay.runs < 20)
         tsl_worker_post(relay.runs % 2 ? &second : &worker, job);
     else
@@ -188,7 +182,7 @@ static void end_at_use(void)
     atexit(look);
     must(tsl_worker_post(&worker, &job));
     while (!atomic_load(&made))
-        rest(0.001);
+        usleep(1000);
     ended = seconds_of(CLOCK_MONOTONIC);
     exit(0);
 }
@@ -210,13 +204,13 @@ static void end_at_endless_work(void)
 static void end_at_a_standstill(void)
 {
     least = PATIENCE - 0.1;
-    most = PATIENCE + 2;
+    most = PATIENCE + TSL_WORKER_PATIENCE_MORE - 1;
     end_with(&worker, stand_still);
 }
 
 static void end_at_what_is_no_vendors(void)
 {
-    most = PATIENCE / 2;
+    most = PATIENCE - 0.1;
     end_with(&other, stand_still);
 }
 
