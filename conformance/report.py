@@ -43,6 +43,7 @@ def summary(table):
         lines.append(f'{row.kind}: {row.on}: {row.suite} {row.test}: {row.native} natively, {row.state} here')
         if row.kind == 'lost' and row.reason:
             lines[-1] += ' (take it out of expected/: what passes natively must pass)'
+        lines += [f'    {line[:200]}' for line in (row.tail or '').strip().splitlines()[-3:]]
     return '\n'.join(lines)
 
 

@@ -16,6 +16,7 @@
  *   wait.c      blocking, flush, finish
  *   event.c     events, callbacks, profiling
  *   worker.c    threads
+ *   exit.c      the process's end: what is under way is waited for
  *
  * Words: an *operation* is one submission to one driver (a copy, fill, launch, native call or mark); a command has
  * none, one or several (its moves too). A *port* is a context's access to one member, or to the host; a *track* is the
@@ -609,6 +610,9 @@ unsigned tsl_room_members(struct tsl_graph *graph, unsigned members, const struc
 bool tsl_room_for_two(const struct tsl_port *port, const struct tsl_data *a, const struct tsl_data *b);
 void tsl_room_add_graph(struct tsl_graph *graph);
 void tsl_room_remove_graph(struct tsl_graph *graph);
+/* The next graph after this one (NULL: the first), whose context then has a reference more. NULL: there is none. Under
+ * no lock. */
+struct tsl_graph *tsl_next_graph(struct tsl_graph *graph);
 
 /* Bytes of one object that are to go from one space to another. */
 struct tsl_move {
@@ -778,6 +782,8 @@ cl_int tsl_command_wait(struct tsl_command *command) TSL_UNCHECKED;
 void tsl_op_pull(struct tsl_op *op);
 /* The command's queue up to it goes to the devices. The lock is given meanwhile. */
 void tsl_stream_flush(struct tsl_stream *stream);
+/* The same for all of it, and the ends are noticed, though nobody may ever wait for what is on its way. */
+void tsl_stream_let_go(struct tsl_stream *stream);
 /* Its callbacks are due. */
 void tsl_command_callbacks(struct tsl_command *command, cl_int status);
 void tsl_run_callbacks(struct tsl_job *job);

@@ -559,8 +559,7 @@ void tsl_room_remove_graph(struct tsl_graph *graph)
     tsl_lock_give(&graphs_lock);
 }
 
-/* The next graph after this one (NULL: the first), whose context then has a reference more. */
-static struct tsl_graph *next_graph(struct tsl_graph *graph)
+struct tsl_graph *tsl_next_graph(struct tsl_graph *graph)
 {
     tsl_lock_take(&graphs_lock);
     graph = graph ? LIST_NEXT(graph, link) : LIST_FIRST(&graphs);
@@ -572,7 +571,7 @@ static struct tsl_graph *next_graph(struct tsl_graph *graph)
 
 static bool evict_elsewhere(struct tsl_port *port)
 {
-    struct tsl_graph *graph = next_graph(NULL);
+    struct tsl_graph *graph = tsl_next_graph(NULL);
     bool done = false;
     while (graph && !done) {
         struct tsl_graph *this = graph;
@@ -582,7 +581,7 @@ static bool evict_elsewhere(struct tsl_port *port)
             tsl_graph_post(graph); /* Somebody may have been waiting for the operation. */
             tsl_lock_give(&graph->lock);
         }
-        graph = done ? NULL : next_graph(this);
+        graph = done ? NULL : tsl_next_graph(this);
         tsl_object_unref(&this->context->object);
     }
     return done;
@@ -617,7 +616,7 @@ static bool wait_for_leaving(struct tsl_graph *graph, const struct tsl_member *m
 static bool wait_for_leaving_anywhere(const struct tsl_member *member)
 {
     struct tsl_graph *graph =
-        tsl_simulation ? NULL : next_graph(NULL); /* There other threads are below on the stack. */
+        tsl_simulation ? NULL : tsl_next_graph(NULL); /* There other threads are below on the stack. */
     bool waited = false;
     while (graph) {
         struct tsl_graph *this = graph;
@@ -626,7 +625,7 @@ static bool wait_for_leaving_anywhere(const struct tsl_member *member)
             waited = wait_for_leaving(graph, member);
             tsl_lock_give(&graph->lock);
         }
-        graph = waited ? NULL : next_graph(this);
+        graph = waited ? NULL : tsl_next_graph(this);
         tsl_object_unref(&this->context->object);
     }
     return waited;

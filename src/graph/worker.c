@@ -8,10 +8,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <threads.h>
 #include <time.h>
-#include <unistd.h>
 
 atomic_ulong tsl_worker_wakes;
 const struct tsl_simulation *tsl_simulation;
@@ -57,12 +54,12 @@ static void *worker_main(void *arg)
 
 static _Atomic(struct tsl_worker *) drained; /* the newest of those for which exit waits */
 
-/* What the thread had of the processors, in ms; 0: nobody knows. */
+/* What the thread, or who it waits for, had of the processors, in ms; 0: nobody knows. */
 static long had_ms(const struct tsl_worker *worker)
 {
     struct timespec had;
-    clockid_t clock;
-    if (pthread_getcpuclockid(worker->thread, &clock) || clock_gettime(clock, &had))
+    clockid_t clock = CLOCK_PROCESS_CPUTIME_ID;
+    if ((!worker->waits && pthread_getcpuclockid(worker->thread, &clock)) || clock_gettime(clock, &had))
         return 0;
     return had.tv_sec * 1000 + had.tv_nsec / 1000000;
 }
@@ -105,7 +102,7 @@ static bool drain(struct tsl_worker *worker, struct patience *patience, unsigned
 
 /* One may give another a job that was found with nothing to do. So all are gone through until none was given any
  * since the last time: then all had nothing to do at the same time. */
-static void drain_all(void)
+void tsl_worker_drain(void)
 {
     static atomic_bool given_up;
     struct patience patience = {.seconds = TSL_WORKER_PATIENCE_MORE};
@@ -126,29 +123,7 @@ static void drain_all(void)
 
 static void drain_at_exit(void)
 {
-    atexit(drain_all); /* If there is no memory for that, exit is as it was. */
-}
-
-/* What C++ calls for thread_local objects: glibc's exit() destroys those of its thread before it calls any handler. */
-extern int __cxa_thread_atexit_impl(void (*destroy)(void *), void *object, void *library) __attribute__((weak));
-extern void *__dso_handle __attribute__((visibility("hidden")));
-
-static void drain_first(void *unused)
-{
-    (void)unused;
-    drain_all();
-}
-
-/* A compiler makes objects as it first needs them, and their destructors are called before handlers that were set
- * earlier, as ours was. Only of the main thread it's sure that it ends when the process does. */
-void tsl_worker_expect_exit(void)
-{
-    static thread_local bool known;
-    if (known)
-        return;
-    known = true;
-    if (__cxa_thread_atexit_impl && syscall(SYS_gettid) == getpid())
-        __cxa_thread_atexit_impl(drain_first, NULL, &__dso_handle);
+    atexit(tsl_worker_drain); /* If there is no memory for that, exit is as it was. */
 }
 
 static void note_started(struct tsl_worker *worker)

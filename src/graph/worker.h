@@ -6,8 +6,9 @@
  * it. So exit waits for workers that call vendors, or give those that do their jobs, until none has anything to do, for
  * TSL_WORKER_PATIENCE_MS in all, and on a busy machine for up to TSL_WORKER_PATIENCE_MORE seconds more, until a thread
  * at work had that much of a processor. It does so before all handlers if the main thread ends the process and has
- * called tsl_worker_post or tsl_worker_expect_exit, and again, or else, before those of libraries that were loaded
- * before the thread began. Whatever the program still does in handlers of its own finds the threads as they were.
+ * called tsl_worker_post or tsl_worker_expect_exit (then as long for what is under way in threads of vendors: exit.c),
+ * and again, or else, before those of libraries that were loaded before the thread began. Whatever the program still
+ * does in handlers of its own finds the threads as they were.
  */
 #ifndef TSL_GRAPH_WORKER_H
 #define TSL_GRAPH_WORKER_H
@@ -31,6 +32,7 @@ struct tsl_worker {
     unsigned long n_posted; /* jobs, ever */
     bool started, asleep, busy;
     bool drains;              /* exit waits for it */
+    bool waits;               /* for other threads of the process: what they have of the processors counts as its own */
     pthread_t thread;         /* if started */
     struct tsl_worker *older; /* in the list of those for which exit waits */
 };
@@ -50,8 +52,12 @@ struct tsl_worker {
 /* Puts the job at the end of the worker's list unless it is there already. It runs once for all posts that come before
  * it begins to run. False: the thread can't be started (out of resources, or a forked child). Never blocks for long. */
 bool tsl_worker_post(struct tsl_worker *worker, struct tsl_job *job);
-/* The calling thread may be the main one, whose end, by exit() or alone, then waits first of all. Costs little. */
+/* The calling thread may be the main one, whose end, by exit() or alone, then waits first of all (exit.c). Costs
+ * little.
+ */
 void tsl_worker_expect_exit(void);
+/* What exit does: waits for those that call vendors. */
+void tsl_worker_drain(void);
 /* Waits until all jobs have run. Not from one of them. In a forked child at once. */
 void tsl_worker_wait(struct tsl_worker *worker);
 
