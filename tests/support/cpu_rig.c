@@ -2,6 +2,7 @@
 
 #include "test.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,25 @@ uint64_t cpu_rig_random(void)
     state ^= state >> 7;
     state ^= state << 17;
     return state;
+}
+
+double cpu_rig_ulps(long double got, long double want, bool is_double)
+{
+    int bits = is_double ? 53 : 24, least = is_double ? -1022 : -126, most = is_double ? 1024 : 128, exponent;
+    long double rounded = is_double ? (double)want : (float)want;
+
+    if (isnan(want) || isnan(got))
+        return isnan(want) && isnan(got) ? 0 : INFINITY;
+    if (got == rounded)
+        return signbit(got) == signbit(rounded) || want != 0 ? 0 : INFINITY;
+    if (isinf(want))
+        return INFINITY;
+    if (isinf(got)) /* as far as the number after the largest */
+        got = copysignl(ldexpl(1, most), got);
+    exponent = want == 0 ? least : ilogbl(want);
+    if (exponent < least)
+        exponent = least;
+    return (double)fabsl((got - want) / ldexpl(1, exponent - bits + 1));
 }
 
 cl_program cpu_rig_program(struct cpu_rig *rig, const char *source, const char *options)

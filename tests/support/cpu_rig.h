@@ -6,6 +6,7 @@
 #define TEST_CPU_RIG_H
 
 #include <CL/cl.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct cpu_rig {
@@ -23,6 +24,9 @@ unsigned cpu_rig_count(const char *variable, unsigned otherwise);
 
 /* The same 64 bits in each run of a test. */
 uint64_t cpu_rig_random(void);
+
+/* The distance in units of the last place, of numbers of that type, around what is right. */
+double cpu_rig_ulps(long double got, long double want, bool is_double);
 
 /* Each fails the test where OpenCL does. The caller releases what it gets. */
 cl_program cpu_rig_program(struct cpu_rig *rig, const char *source, const char *options);

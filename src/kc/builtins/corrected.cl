@@ -352,3 +352,70 @@ float OVERLOADABLE rootn(float x, int n)
 }
 
 VECTORS_2(float, int, rootn)
+
+/* ---- The gamma function's logarithm ------------------------------------------------------------------------------- */
+
+/* Theirs is infinite near zero, and minus infinity there, where Gamma has poles and nothing else. */
+#define LGAMMA(T, LETTER)                                                     \
+    T clc_lgamma_##T(T x) __asm("clc._Z6lgamma" LETTER);                      \
+    T OVERLOADABLE lgamma(T x)                                                \
+    {                                                                         \
+        if (isinf(x))                                                         \
+            return INFINITY;                                                  \
+        return fabs(x) < (T)0x1p-60f ? -log(fabs(x)) : clc_lgamma_##T(x);     \
+    }                                                                         \
+    /* Gamma's sign; 0 where it has none. */                                  \
+    static inline int gamma_sign_##T(T x)                                     \
+    {                                                                         \
+        if (x == 0)                                                           \
+            return signbit(x) ? -1 : 1;                                       \
+        if (isnan(x) || (x < 0 && x == floor(x)))                             \
+            return 0;                                                         \
+        return x < 0 && floor(x) * (T)0.5 != floor(x * (T)0.5) ? -1 : 1;      \
+    }                                                                         \
+    VECTORS_1(T, lgamma)
+LGAMMA(float, "f")
+LGAMMA(double, "d")
+
+#define LGAMMA_R(T, AS)                                                       \
+    T OVERLOADABLE lgamma_r(T x, AS int *sign)                                \
+    {                                                                         \
+        *sign = gamma_sign_##T(x);                                            \
+        return lgamma(x);                                                     \
+    }
+#define LGAMMA_R_VECTOR(T, N, AS)                                             \
+    T##N OVERLOADABLE lgamma_r(T##N x, AS int##N *sign)                       \
+    {                                                                         \
+        *sign = (int##N)(LIST_##N(gamma_sign_##T, x));                        \
+        return lgamma(x);                                                     \
+    }
+#define LGAMMA_RS(T, AS)                                                                                            \
+    LGAMMA_R(T, AS) LGAMMA_R_VECTOR(T, 2, AS) LGAMMA_R_VECTOR(T, 3, AS) LGAMMA_R_VECTOR(T, 4, AS) LGAMMA_R_VECTOR(T, 8, AS) \
+    LGAMMA_R_VECTOR(T, 16, AS)
+LGAMMA_RS(float, __global)
+LGAMMA_RS(float, __local)
+LGAMMA_RS(float, )
+LGAMMA_RS(double, __global)
+LGAMMA_RS(double, __local)
+LGAMMA_RS(double, )
+
+/* ---- What is no number -------------------------------------------------------------------------------------------- */
+
+/* Theirs is infinity where the code is 0, and a signalling one where its highest bits are. */
+#define QUIET 0x7ff8000000000000UL
+
+double OVERLOADABLE nan(ulong code)
+{
+    return as_double(code | QUIET);
+}
+
+#define NAN_VECTOR(N)                          \
+    double##N OVERLOADABLE nan(ulong##N code)  \
+    {                                          \
+        return as_double##N(code | QUIET);     \
+    }
+NAN_VECTOR(2)
+NAN_VECTOR(3)
+NAN_VECTOR(4)
+NAN_VECTOR(8)
+NAN_VECTOR(16)
