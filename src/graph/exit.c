@@ -8,7 +8,6 @@
  */
 #include "graph/internal.h"
 
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <threads.h>
 #include <time.h>
@@ -18,60 +17,56 @@
 
 static atomic_bool over; /* Exit goes on: drivers are called no more. */
 
-static bool is_under_way(const struct tsl_stream *stream)
+/* A write that nobody has come for yet (lazy.c) isn't: its source may be gone by now. */
+static bool is_under_way(const struct tsl_command *c)
 {
-    const struct tsl_command *c;
+    return c->state == TSL_SCHEDULED && !c->waits_for_place;
+}
+
+/* Sees to it that the ends of all commands of the stream that are under way are noticed. Are there any? */
+static bool watch_stream(struct tsl_stream *stream)
+{
+    struct tsl_command *c;
+    bool any = false;
     TAILQ_FOREACH(c, &stream->commands, link)
-    if (c->state == TSL_SCHEDULED)
-        return true;
-    return false;
+    {
+        if (!is_under_way(c))
+            continue;
+        any = true;
+        for (unsigned i = 0; i < c->frontier.n; i++)
+            tsl_op_watch(TSL_FEW_AT(&c->frontier, i)->op);
+    }
+    return any;
 }
 
-/* The newest that is older: the list begins with the newest. */
-static struct tsl_stream *stream_before(struct tsl_graph *graph, unsigned id)
-{
-    struct tsl_stream *stream = LIST_FIRST(&graph->streams);
-    while (stream && stream->id >= id)
-        stream = LIST_NEXT(stream, link);
-    return stream;
-}
-
-/* The lock is held, and given meanwhile: streams may come and go. */
-static bool let_go(struct tsl_graph *graph)
+static bool watch_graph(struct tsl_graph *graph)
 {
     struct tsl_stream *stream;
-    bool under_way = false;
-    unsigned id = UINT_MAX;
-    while ((stream = stream_before(graph, id))) {
-        id = stream->id;
-        stream->refs++;
-        tsl_stream_let_go(stream);
-        under_way |= is_under_way(stream);
-        tsl_stream_unref(stream);
-    }
-    return under_way;
+    bool any = false;
+    tsl_lock_take(&graph->lock);
+    LIST_FOREACH(stream, &graph->streams, link)
+    any |= watch_stream(stream);
+    tsl_graph_leave(graph, TSL_WHO_WORKER);
+    return any;
 }
 
-/* Is anything under way? */
-static bool let_all_go(void)
+static bool watch_all(void)
 {
-    bool under_way = false;
     struct tsl_graph *graph = tsl_next_graph(NULL), *next;
+    bool any = false;
     for (; graph; graph = next) {
-        tsl_lock_take(&graph->lock);
-        under_way |= let_go(graph);
-        tsl_graph_leave(graph, TSL_WHO_WORKER);
+        any |= watch_graph(graph);
         next = tsl_next_graph(graph);
         tsl_object_unref(&graph->context->object);
     }
-    return under_way;
+    return any;
 }
 
 static void wait_for_all(struct tsl_job *job)
 {
     const struct timespec nap = {.tv_nsec = NAP_NS};
     (void)job;
-    while (!atomic_load(&over) && let_all_go())
+    while (!atomic_load(&over) && watch_all())
         nanosleep(&nap, NULL);
 }
 

@@ -782,8 +782,6 @@ cl_int tsl_command_wait(struct tsl_command *command) TSL_UNCHECKED;
 void tsl_op_pull(struct tsl_op *op);
 /* The command's queue up to it goes to the devices. The lock is given meanwhile. */
 void tsl_stream_flush(struct tsl_stream *stream);
-/* The same for all of it, and the ends are noticed, though nobody may ever wait for what is on its way. */
-void tsl_stream_let_go(struct tsl_stream *stream);
 /* Its callbacks are due. */
 void tsl_command_callbacks(struct tsl_command *command, cl_int status);
 void tsl_run_callbacks(struct tsl_job *job);

@@ -143,22 +143,18 @@ cl_int tsl_queue_finish(struct tsl_queue *queue)
     return error;
 }
 
-void tsl_stream_let_go(struct tsl_stream *stream)
-{
-    struct tsl_command *c;
-    tsl_settle_all(stream->graph);
-    TAILQ_FOREACH(c, &stream->commands, link)
-    tsl_command_watch(c);
-    tsl_stream_flush(stream);
-}
-
+/* Nobody may ever wait for what is on its way: its end must be noticed nevertheless. */
 void tsl_queue_let_go(struct tsl_queue *queue)
 {
     struct tsl_graph *graph = graph_of(queue);
+    struct tsl_command *c;
     if (tsl_forked())
         return;
     tsl_lock_take(&graph->lock);
-    tsl_stream_let_go(queue->stream);
+    tsl_settle_all(graph);
+    TAILQ_FOREACH(c, &queue->stream->commands, link)
+    tsl_command_watch(c);
+    tsl_stream_flush(queue->stream);
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
 }
 
