@@ -1,5 +1,5 @@
-/* Built-in functions that have no precision to test, on the built-in CPU alone: async copies, shuffles, ids, C11
- * atomics. */
+/* Built-in functions that have no precision to test, on the built-in CPU alone: async copies, barriers, shuffles,
+ * ids, C11 atomics. */
 /* variant: alone TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl */
 #include "cpu_rig.h"
 #include "test.h"
@@ -25,6 +25,14 @@ static const char source[] =
     "    out[get_global_linear_id()] = get_local_linear_id() + 100 * get_work_dim() + 1000 * "
     "get_enqueued_local_size(0)\n"
     "        + n; }\n"
+    "kernel void barriers(global const uint *in, global uint *out, global const uint *unused, uint n) {\n"
+    "    local uint a[32]; size_t i = get_global_id(0), l = get_local_id(0); uint x;\n"
+    "    a[l] = in[i]; work_group_barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    x = a[31 - l]; work_group_barrier(CLK_LOCAL_MEM_FENCE, memory_scope_work_group);\n"
+    "    a[l] = x + n; write_mem_fence(CLK_LOCAL_MEM_FENCE);\n"
+    "    work_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE, memory_scope_device);\n"
+    "    read_mem_fence(CLK_LOCAL_MEM_FENCE); mem_fence(CLK_GLOBAL_MEM_FENCE); out[i] = a[(l + 1) % 32];\n"
+    "    atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device); }\n"
     "kernel void atomics(global const uint *in, global atomic_uint *out, global const uint *unused, uint n) {\n"
     "    uint old = 0, i = get_global_id(0);\n"
     "    atomic_fetch_add_explicit(out, i, memory_order_relaxed); atomic_fetch_or(out + 1, 1u << i % 31);\n"
@@ -116,6 +124,17 @@ static void async_copies_are_waited_for(void **state)
         assert_int_equal(out[i], in[i] + in[i / 4 * 4] + in[i / 4 * 4 + 1] + 9);
 }
 
+static void barriers_of_all_kinds_are_waited_at(void **state)
+{
+    const size_t global = N, local = LOCAL;
+
+    for (unsigned i = 0; i < N; i++)
+        in[i] = i * 2654435761u >> 9;
+    run_groups(*state, "barriers", 1, &global, &local);
+    for (unsigned i = 0; i < N; i++)
+        assert_int_equal(out[i], in[i / LOCAL * LOCAL + LOCAL - 1 - (i + 1) % LOCAL] + 9);
+}
+
 static void linear_ids_count_through_all_dimensions(void **state)
 {
     const size_t global[3] = {8, 4, 8}, local[3] = {4, 2, 2};
@@ -132,6 +151,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(async_copies_are_waited_for),
+        cmocka_unit_test(barriers_of_all_kinds_are_waited_at),
         cmocka_unit_test(shuffles_take_what_the_mask_says),
         cmocka_unit_test(linear_ids_count_through_all_dimensions),
         cmocka_unit_test(atomics_of_c11),
