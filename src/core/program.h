@@ -176,6 +176,7 @@ struct tsl_kernel_part {
     struct tsl_dkernel *kernel; /* NULL: this member can't run it */
     struct tsl_kernel_facts facts;
     struct tsl_launch_limits limits;
+    bool has_run; /* a launch there has ended well; under the graph's lock */
 };
 
 /* A kernel's arguments at one time. Immutable once an enqueue has taken a reference (clSetKernelArg then copies it). */

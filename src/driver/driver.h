@@ -265,6 +265,7 @@ struct tsl_program_headers {
 
 struct tsl_driver {
     bool passing;     /* its members mean nothing to later runs (tests): what is learned about them isn't kept */
+    bool own_threads; /* works, and compiles, in threads of its own in this process: exit waits for it (graph/exit.c) */
     bool asks_roles;  /* its facts come from signatures: what ours finds in a program's text is wanted (core/roles.h) */
     const char *name; /* "opencl", "cuda", "cpu", "fake", "host": the part of a path's id before the colon */
 

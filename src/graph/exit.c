@@ -1,84 +1,129 @@
 /*
- * The process's end. What it leaves under way is run, and perhaps compiled before, by vendors in threads of their own,
- * which exit, too, tears the vendors' libraries down under: PoCL 3.1 crashed so in three of ten programs that ended
- * right after a launch. So before all handlers, while all is as it was, exit sees to it that the ends of all commands
- * that members have are noticed, and waits for them. What waits for an event of the application's will never run.
+ * The process's end. Some vendors run what they were given, and compile it before, in threads of their own, under which
+ * exit tears the compiler down: PoCL 3.1 crashed so in three of ten programs that ended right after a launch. So before
+ * all handlers, while all is as it was, exit waits for launches that such drivers have, of kernels that haven't run
+ * there yet. It drives nothing on: what no driver has by then never runs, and the program may have taken the memory
+ * away that a transfer goes to.
  *
- * A thread of its own does it, for exit may have interrupted anything, under any lock.
+ * A thread of its own waits, and is there from the first context with such a member on: exit may have interrupted
+ * anything, under any lock.
  */
 #include "graph/internal.h"
 
 #include <sys/syscall.h>
 #include <threads.h>
-#include <time.h>
 #include <unistd.h>
 
-#define NAP_NS 1000000
+static struct tsl_worker waiter = TSL_VENDORS_WORKER("tesela-end");
+static atomic_bool has_waiter;
+static atomic_bool over; /* Exit goes on: drivers aren't asked any more. */
 
-static atomic_bool over; /* Exit goes on: drivers are called no more. */
-
-/* A write that nobody has come for yet (lazy.c) isn't: its source may be gone by now. */
-static bool is_under_way(const struct tsl_command *c)
+/* A launch of a kernel that hasn't run there yet. */
+static struct tsl_op *first_cold(struct tsl_track *track)
 {
-    return c->state == TSL_SCHEDULED && !c->waits_for_place;
+    struct tsl_op *op;
+    TAILQ_FOREACH(op, &track->flight, flight)
+    if (op->kind == TSL_OP_LAUNCH && !op->awaited && !op->command->kernel->parts[op->port->index].has_run)
+        return op;
+    return NULL;
 }
 
-/* Sees to it that the ends of all commands of the stream that are under way are noticed. Are there any? */
-static bool watch_stream(struct tsl_stream *stream)
+/* The lock is held, and given meanwhile. */
+static void wait_in_track(struct tsl_track *track)
 {
-    struct tsl_command *c;
-    bool any = false;
-    TAILQ_FOREACH(c, &stream->commands, link)
-    {
-        if (!is_under_way(c))
-            continue;
-        any = true;
-        for (unsigned i = 0; i < c->frontier.n; i++)
-            tsl_op_watch(TSL_FEW_AT(&c->frontier, i)->op);
+    struct tsl_op *op;
+    while (!atomic_load(&over) && (op = first_cold(track))) {
+        op->awaited = true;
+        op->user.refs++;
+        tsl_op_wait(op);
+        tsl_op_unref(op);
     }
-    return any;
 }
 
-static bool watch_graph(struct tsl_graph *graph)
+static bool is_asked(const struct tsl_port *port)
+{
+    return !port->sync && port->member->driver->own_threads;
+}
+
+/* It stays meanwhile, as it has a reference more. */
+static void wait_in_stream(struct tsl_stream *stream)
+{
+    struct tsl_graph *graph = stream->graph;
+    stream->refs++;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (is_asked(&graph->ports[i])) {
+            wait_in_track(&stream->tracks[i]);
+            wait_in_track(&stream->timed_tracks[i]);
+        }
+    tsl_stream_unref(stream);
+}
+
+/* The newest that is older: the list begins with the newest, and changes while the lock is given. */
+static struct tsl_stream *stream_before(struct tsl_graph *graph, unsigned id)
+{
+    struct tsl_stream *stream = LIST_FIRST(&graph->streams);
+    while (stream && stream->id >= id)
+        stream = LIST_NEXT(stream, link);
+    return stream;
+}
+
+static void wait_in_graph(struct tsl_graph *graph)
 {
     struct tsl_stream *stream;
-    bool any = false;
+    unsigned id = UINT_MAX;
     tsl_lock_take(&graph->lock);
-    LIST_FOREACH(stream, &graph->streams, link)
-    any |= watch_stream(stream);
-    tsl_graph_leave(graph, TSL_WHO_WORKER);
-    return any;
+    while ((stream = stream_before(graph, id))) {
+        id = stream->id;
+        wait_in_stream(stream);
+    }
+    tsl_lock_give(&graph->lock);
 }
 
-static bool watch_all(void)
+static void wait_in_all(struct tsl_job *job)
 {
     struct tsl_graph *graph = tsl_next_graph(NULL), *next;
-    bool any = false;
+    (void)job;
     for (; graph; graph = next) {
-        any |= watch_graph(graph);
+        wait_in_graph(graph);
         next = tsl_next_graph(graph);
         tsl_object_unref(&graph->context->object);
     }
-    return any;
 }
 
-static void wait_for_all(struct tsl_job *job)
+static void do_nothing(struct tsl_job *job)
 {
-    const struct timespec nap = {.tv_nsec = NAP_NS};
     (void)job;
-    while (!atomic_load(&over) && watch_all())
-        nanosleep(&nap, NULL);
 }
 
+static void start_waiter(void)
+{
+    static struct tsl_job job = {.run = do_nothing};
+    atomic_store(&has_waiter, tsl_worker_post(&waiter, &job));
+}
+
+void tsl_exit_expect(const struct tsl_graph *graph)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    bool asked = false;
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        asked |= is_asked(&graph->ports[i]);
+    tsl_worker_expect_exit();
+    if (asked && !tsl_simulation)
+        pthread_once(&once, start_waiter);
+}
+
+/* Workers may give vendors more meanwhile: so again, until they had nothing to do. */
 static void at_end(void *unused)
 {
-    static struct tsl_worker worker = TSL_VENDORS_WORKER("tesela-end");
-    static struct tsl_job job = {.run = wait_for_all};
+    static struct tsl_job job = {.run = wait_in_all};
+    unsigned long before, now = tsl_worker_drain();
     (void)unused;
-    worker.waits = true;
-    if (!tsl_simulation)
-        tsl_worker_post(&worker, &job);
-    tsl_worker_drain();
+    do {
+        before = now;
+        if (atomic_load(&has_waiter))
+            tsl_worker_post(&waiter, &job);
+        now = tsl_worker_drain();
+    } while (now > before + 1);
     atomic_store(&over, true);
 }
 

@@ -70,7 +70,6 @@ static void init(struct tsl_graph *graph, struct tsl_context *context)
 cl_int tsl_graph_create(struct tsl_context *context, struct tsl_graph **result)
 {
     pthread_once(&graph_once, first_graph);
-    tsl_worker_expect_exit();
     struct tsl_graph *graph = calloc(1, sizeof(*graph));
     if (!graph)
         return CL_OUT_OF_HOST_MEMORY;
@@ -87,6 +86,7 @@ cl_int tsl_graph_create(struct tsl_context *context, struct tsl_graph **result)
     tsl_port_init(&graph->host, graph, tsl_host_member(), TSL_HOST_INDEX);
     tsl_port_init(&graph->tasks, graph, tsl_host_member(), TSL_HOST_INDEX);
     tsl_room_add_graph(graph);
+    tsl_exit_expect(graph);
     *result = graph;
     return CL_SUCCESS;
 }

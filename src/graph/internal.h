@@ -195,6 +195,7 @@ struct tsl_op {
     bool aside;       /* makes room for the command: its fate is not the command's */
     bool keeps;       /* its tiles keep what was good before it (access.c) */
     bool unfenced;    /* was submitted without a fence: one that is made late tells of no failure */
+    bool awaited;     /* exit has waited for it */
     bool unsure;      /* may run though what it strictly comes after has failed */
     struct tsl_fence *fence;
     cl_int signal_status; /* what the fence told */
@@ -610,6 +611,8 @@ unsigned tsl_room_members(struct tsl_graph *graph, unsigned members, const struc
 bool tsl_room_for_two(const struct tsl_port *port, const struct tsl_data *a, const struct tsl_data *b);
 void tsl_room_add_graph(struct tsl_graph *graph);
 void tsl_room_remove_graph(struct tsl_graph *graph);
+/* exit.c. The graph is made: should the process end, what its members have is waited for. */
+void tsl_exit_expect(const struct tsl_graph *graph);
 /* The next graph after this one (NULL: the first), whose context then has a reference more. NULL: there is none. Under
  * no lock. */
 struct tsl_graph *tsl_next_graph(struct tsl_graph *graph);
@@ -778,7 +781,9 @@ void tsl_graph_wait(struct tsl_graph *graph);
 struct tsl_event *tsl_event_create(struct tsl_context *context, struct tsl_queue *queue);
 /* Until the command is reported. The lock is held at entry and exit. Returns its status (CL_COMPLETE or an error). */
 cl_int tsl_command_wait(struct tsl_command *command) TSL_UNCHECKED;
-/* Waits for an operation that the driver has, in this thread. The lock is given meanwhile. */
+/* Waits for an operation that the driver has, in this thread; pull: and notices its end. The lock is given meanwhile.
+ */
+cl_int tsl_op_wait(struct tsl_op *op);
 void tsl_op_pull(struct tsl_op *op);
 /* The command's queue up to it goes to the devices. The lock is given meanwhile. */
 void tsl_stream_flush(struct tsl_stream *stream);

@@ -328,6 +328,12 @@ static void tell_placer(struct tsl_op *op)
     op->port->ended_ns = tsl_clock_ns();
 }
 
+static void note_run(const struct tsl_op *op)
+{
+    if (op->kind == TSL_OP_LAUNCH && op->status >= 0)
+        op->command->kernel->parts[op->port->index].has_run = true;
+}
+
 void tsl_op_finish(struct tsl_op *op, cl_int status)
 {
     struct tsl_op_list settling = TAILQ_HEAD_INITIALIZER(settling);
@@ -346,6 +352,7 @@ void tsl_op_finish(struct tsl_op *op, cl_int status)
     op->port->n_pending--;
     graph->n_under_way--;
     tsl_forget_host(op);
+    note_run(op);
     tell_placer(op);
     tsl_record_op(op);
     meet_edges(op, &settling);

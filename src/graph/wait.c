@@ -22,12 +22,11 @@ static struct tsl_op *next_to_pull(struct tsl_command *c)
     return pullable(oldest ? TAILQ_FIRST(&c->stream->commands) : c);
 }
 
-void tsl_op_pull(struct tsl_op *op)
+cl_int tsl_op_wait(struct tsl_op *op)
 {
     struct tsl_graph *graph = op->port->graph;
     const struct tsl_driver *driver = op->port->member->driver;
     struct tsl_fence *fence = op->fence ? tsl_fence_ref(op->fence) : NULL;
-    op->user.refs++;
     tsl_track_pin(op->track);
     bool sent = !fence || tsl_track_flush(op->track);
     tsl_graph_open(graph);
@@ -35,6 +34,13 @@ void tsl_op_pull(struct tsl_op *op)
     tsl_fence_unref(fence);
     tsl_graph_close(graph);
     tsl_track_unpin(op->track);
+    return status;
+}
+
+void tsl_op_pull(struct tsl_op *op)
+{
+    op->user.refs++;
+    cl_int status = tsl_op_wait(op);
     if (op->state == TSL_OP_SUBMITTED)
         tsl_retire(op, status);
     tsl_op_unref(op);

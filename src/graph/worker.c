@@ -54,12 +54,12 @@ static void *worker_main(void *arg)
 
 static _Atomic(struct tsl_worker *) drained; /* the newest of those for which exit waits */
 
-/* What the thread, or who it waits for, had of the processors, in ms; 0: nobody knows. */
+/* What the thread had of the processors, in ms; 0: nobody knows. */
 static long had_ms(const struct tsl_worker *worker)
 {
     struct timespec had;
-    clockid_t clock = CLOCK_PROCESS_CPUTIME_ID;
-    if ((!worker->waits && pthread_getcpuclockid(worker->thread, &clock)) || clock_gettime(clock, &had))
+    clockid_t clock;
+    if (pthread_getcpuclockid(worker->thread, &clock) || clock_gettime(clock, &had))
         return 0;
     return had.tv_sec * 1000 + had.tv_nsec / 1000000;
 }
@@ -102,14 +102,14 @@ static bool drain(struct tsl_worker *worker, struct patience *patience, unsigned
 
 /* One may give another a job that was found with nothing to do. So all are gone through until none was given any
  * since the last time: then all had nothing to do at the same time. */
-void tsl_worker_drain(void)
+unsigned long tsl_worker_drain(void)
 {
     static atomic_bool given_up;
     struct patience patience = {.seconds = TSL_WORKER_PATIENCE_MORE};
     unsigned long n_posted = 0, before;
     bool waits = true;
     if (tsl_forked() || atomic_load(&given_up))
-        return;
+        return 0;
     clock_gettime(CLOCK_REALTIME, &patience.until);
     patience.until.tv_sec += TSL_WORKER_PATIENCE_MS / 1000;
     do {
@@ -119,11 +119,17 @@ void tsl_worker_drain(void)
             waits = drain(worker, &patience, &n_posted);
     } while (waits && n_posted != before);
     atomic_store(&given_up, !waits);
+    return waits ? n_posted : 0;
+}
+
+static void at_exit(void)
+{
+    tsl_worker_drain();
 }
 
 static void drain_at_exit(void)
 {
-    atexit(tsl_worker_drain); /* If there is no memory for that, exit is as it was. */
+    atexit(at_exit); /* If there is no memory for that, exit is as it was. */
 }
 
 static void note_started(struct tsl_worker *worker)

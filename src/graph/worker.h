@@ -6,9 +6,9 @@
  * it. So exit waits for workers that call vendors, or give those that do their jobs, until none has anything to do, for
  * TSL_WORKER_PATIENCE_MS in all, and on a busy machine for up to TSL_WORKER_PATIENCE_MORE seconds more, until a thread
  * at work had that much of a processor. It does so before all handlers if the main thread ends the process and has
- * called tsl_worker_post or tsl_worker_expect_exit (then as long for what is under way in threads of vendors: exit.c),
- * and again, or else, before those of libraries that were loaded before the thread began. Whatever the program still
- * does in handlers of its own finds the threads as they were.
+ * called tsl_worker_post or tsl_worker_expect_exit (and waits then for what vendors have in threads of theirs, too:
+ * exit.c), and again, or else, before those of libraries that were loaded before the thread began. Whatever the program
+ * still does in handlers of its own finds the threads as they were.
  */
 #ifndef TSL_GRAPH_WORKER_H
 #define TSL_GRAPH_WORKER_H
@@ -32,7 +32,6 @@ struct tsl_worker {
     unsigned long n_posted; /* jobs, ever */
     bool started, asleep, busy;
     bool drains;              /* exit waits for it */
-    bool waits;               /* for other threads of the process: what they have of the processors counts as its own */
     pthread_t thread;         /* if started */
     struct tsl_worker *older; /* in the list of those for which exit waits */
 };
@@ -56,8 +55,9 @@ bool tsl_worker_post(struct tsl_worker *worker, struct tsl_job *job);
  * little.
  */
 void tsl_worker_expect_exit(void);
-/* What exit does: waits for those that call vendors. */
-void tsl_worker_drain(void);
+/* What exit does: waits for those that call vendors. How many jobs these were ever given; 0: that was, or had been, too
+ * long. */
+unsigned long tsl_worker_drain(void);
 /* Waits until all jobs have run. Not from one of them. In a forked child at once. */
 void tsl_worker_wait(struct tsl_worker *worker);
 

@@ -9,6 +9,7 @@ static bool can_copy_peer(struct tsl_member *from, struct tsl_member *to)
 
 const struct tsl_driver tsl_vendor_driver = {
     .name = "opencl",
+    .own_threads = true,
     .asks_roles = true,
     .probe = tsl_vendor_probe,
     .open = tsl_vendor_open,
