@@ -177,17 +177,6 @@ static void export_table(const struct kc_cpu_request *request, const struct entr
 
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
-/* Clang's word for: no launch has smaller last groups. */
-static bool is_uniform(LLVMValueRef kernel)
-{
-    static const char name[] = "uniform-work-group-size";
-    LLVMAttributeRef attribute =
-        LLVMGetStringAttributeAtIndex(kernel, LLVMAttributeFunctionIndex, name, sizeof(name) - 1);
-    unsigned length;
-
-    return attribute && strncmp(LLVMGetStringAttributeValue(attribute, &length), "true", 4) == 0;
-}
-
 /* How many floats the machine works on at once. */
 static size_t lanes(LLVMTargetMachineRef machine)
 {
@@ -227,7 +216,7 @@ static bool make_entry(const struct kc_cpu_request *request, struct tsl_wire_ker
     input.kernel = entry->kernel;
     input.args = entry->args;
     /* Smaller last groups are allowed beside a required size, too: then it isn't every group's. */
-    entry->remainders = !is_uniform(entry->kernel) && !request->build->local_size[0];
+    entry->remainders = !kc_is_uniform(entry->kernel) && !request->build->local_size[0];
     if (!entry->remainders)
         memcpy(input.local_size, entry->only_local, sizeof(input.local_size));
     input.remainders = entry->remainders;

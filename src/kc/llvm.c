@@ -49,6 +49,16 @@ bool kc_is_called(LLVMValueRef function)
     return strncmp(kc_name(function), prefix, sizeof(prefix) - 1) == 0;
 }
 
+bool kc_is_uniform(LLVMValueRef kernel)
+{
+    static const char name[] = "uniform-work-group-size";
+    LLVMAttributeRef attribute =
+        LLVMGetStringAttributeAtIndex(kernel, LLVMAttributeFunctionIndex, name, sizeof(name) - 1);
+    unsigned length;
+
+    return attribute && strncmp(LLVMGetStringAttributeValue(attribute, &length), "true", 4) == 0;
+}
+
 LLVMValueRef kc_callee(LLVMValueRef value)
 {
     return LLVMIsACallInst(value) ? LLVMIsAFunction(LLVMGetCalledValue(value)) : NULL;

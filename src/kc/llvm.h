@@ -37,6 +37,9 @@ bool kc_is_marked(LLVMValueRef function);
 /* A built-in function that is called, not inlined: it is large, and has no barriers and asks for no ids. */
 bool kc_is_called(LLVMValueRef function);
 
+/* Clang's word for: no launch of this kernel has smaller last groups. */
+bool kc_is_uniform(LLVMValueRef kernel);
+
 /* The function that a call calls; NULL: not known, or `value` is no call. */
 LLVMValueRef kc_callee(LLVMValueRef value);
 

@@ -156,10 +156,13 @@ static void annotate(const struct shell *shell, const char *name, uint64_t value
 
 static void wrap(struct shell *shell, const struct tsl_kernel_facts *facts)
 {
-    static const char *const required[] = {"reqntidx", "reqntidy", "reqntidz"};
+    static const char *const all[] = {"reqntidx", "reqntidy", "reqntidz"};
+    static const char *const most[] = {"maxntidx", "maxntidy", "maxntidz"}; /* last groups may be smaller */
+    const char *const *required;
 
     shell->facts = facts;
     shell->inside = LLVMGetNamedFunction(shell->module, facts->name);
+    required = kc_is_uniform(shell->inside) ? all : most;
     LLVMSetValueName2(shell->inside, "", 0);
     shell->outside = LLVMAddFunction(shell->module, facts->name, outside_type(shell));
     LLVMSetFunctionCallConv(shell->outside, PTX_KERNEL);

@@ -158,13 +158,31 @@ static void parameters_are_as_promised(void **state)
     check_parameters(text, "images",
                      (const char *[]){".param .u64", ".param .u64", ".param .u64", ".param .u64", ".param .u64",
                                       ".param .align 8 .b8 images_param_5[136]", NULL});
-    assert_non_null(strstr(text, ".reqntid 64, 1, 1"));
     assert_non_null(strstr(text, "bar.sync"));
     assert_non_null(strstr(text, "vprintf"));
     assert_non_null(strstr(text, "membar.gl"));
     assert_int_equal(compiled.built.n_kernels, 7);
     free(text);
     tsl_compiled_finish(&compiled);
+}
+
+static void check_text(const char *options, const char *wanted, const char * not )
+{
+    struct tsl_compiled compiled = compile_with(source, "sm_75", options);
+    char *text = strndup(compiled.built.artefact, compiled.built.artefact_size);
+
+    assert_non_null(strstr(text, wanted));
+    assert_null(strstr(text, not ));
+    free(text);
+    tsl_compiled_finish(&compiled);
+}
+
+/* CUDA refuses launches of other sizes than .reqntid says: those of smaller last groups, too. */
+static void required_sizes_leave_room_for_last_groups(void **state)
+{
+    (void)state;
+    check_text("-cl-std=CL3.0", ".maxntid 64, 1, 1", ".reqntid");
+    check_text("-cl-std=CL3.0 -cl-uniform-work-group-size", ".reqntid 64, 1, 1", ".maxntid");
 }
 
 /* A table, an argument and one or the other, by helpers that take any; and a copy, whose function's name has address
@@ -358,6 +376,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_are_as_promised),
+        cmocka_unit_test(required_sizes_leave_room_for_last_groups),
         cmocka_unit_test(arguments_in_constant_memory_are_read_as_buffers),
         cmocka_unit_test(divisions_and_roots_are_as_exact_as_asked),
         cmocka_unit_test(products_are_carried_round_loops),
