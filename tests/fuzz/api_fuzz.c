@@ -36,7 +36,7 @@ static struct {
 } mapped[16];
 static unsigned n_mapped;
 
-static unsigned char pool[POOL_SIZE], objects[N_HANDLES][MOST_SIZE];
+static unsigned char pools[N_HANDLES][POOL_SIZE], objects[N_HANDLES][MOST_SIZE];
 static struct fuzz_input *in;
 
 /* ---- What calls are given -----------------------------------------------------------------------------------------
@@ -93,11 +93,23 @@ static size_t some_size(void)
     return choice < 128 ? choice : sizes[choice % (sizeof(sizes) / sizeof(sizes[0]))];
 }
 
+/* Each context's transfers have memory of their own: what commands of two contexts do to the same at the same time
+ * nobody orders, and a correct program doesn't ask for it. */
+static unsigned char *pool_of(cl_command_queue queue)
+{
+    cl_context context = NULL;
+    unsigned i = 0;
+    tsl_api_clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof(context), &context, NULL);
+    while (i < n_handles && handles[i].handle != context)
+        i++;
+    return pools[i % N_HANDLES];
+}
+
 /* Of 64 KiB at most: no buffer is larger, so no call with a size that passes the checks goes past the pool's end. */
-static void *some_host(void)
+static void *some_host(cl_command_queue queue)
 {
     unsigned choice = fuzz_byte(in);
-    return choice == 255 ? NULL : pool + choice * 1024;
+    return choice == 255 ? NULL : pool_of(queue) + choice * 1024;
 }
 
 /* For an object to be made. What lies in the memory of one with CL_MEM_USE_HOST_PTR is undefined while it isn't mapped,
@@ -302,7 +314,7 @@ static void transfer(void)
     cl_mem mem = some(MEM), other = some(MEM);
     size_t offset = some_size(), size = some_size(), to = some_size();
     unsigned char pattern[128] = {(unsigned char)size};
-    void *host = some_host();
+    void *host = some_host(queue);
     struct around a = some_around();
     switch (fuzz_pick(in, 4)) {
     case 0:
@@ -329,7 +341,7 @@ static void rectangle(void)
     size_t host_origin[3] = {fuzz_pick(in, 16), fuzz_pick(in, 4), fuzz_pick(in, 4)};
     size_t region[3] = {fuzz_pick(in, 16), fuzz_pick(in, 6), fuzz_pick(in, 4)};
     size_t row = fuzz_byte(in), slice = row * fuzz_pick(in, 8), row2 = some_size(), slice2 = some_size();
-    void *host = some_host();
+    void *host = some_host(queue);
     struct around a = some_around();
     switch (fuzz_pick(in, 3)) {
     case 0:
@@ -370,7 +382,7 @@ static void unmap(void)
     unsigned i = fuzz_pick(in, 16);
     cl_mem mem = i < n_mapped ? mapped[i].mem : some(MEM);
     cl_command_queue queue = some(QUEUE);
-    tsl_api_clEnqueueUnmapMemObject(queue, mem, i < n_mapped ? mapped[i].at : some_host(), AROUND(a));
+    tsl_api_clEnqueueUnmapMemObject(queue, mem, i < n_mapped ? mapped[i].at : some_host(queue), AROUND(a));
     keep_event(&a);
 }
 
@@ -599,7 +611,7 @@ static void image_transfer(void)
     size_t region[3] = {fuzz_pick(in, 16), fuzz_pick(in, 6), fuzz_pick(in, 4)}, offset = some_size();
     size_t row = fuzz_byte(in), slice = row * fuzz_pick(in, 8);
     unsigned char color[16] = {(unsigned char)offset};
-    void *host = some_host();
+    void *host = some_host(queue);
     struct around a = some_around();
     switch (fuzz_pick(in, 6)) {
     case 0:
@@ -911,7 +923,7 @@ static void absent(void)
     struct around a = some_around();
     cl_command_queue queue = some(QUEUE);
     size_t size = some_size();
-    void *host = some_host();
+    void *host = some_host(queue);
     const void *pointers[] = {host};
     cl_kernel kernel;
     switch (fuzz_pick(in, 10)) {
@@ -923,10 +935,10 @@ static void absent(void)
         tsl_api_clEnqueueSVMFree(queue, 1, &host, NULL, NULL, AROUND(a));
         break;
     case 2:
-        tsl_api_clEnqueueSVMMemcpy(queue, CL_TRUE, host, pool, size, AROUND(a));
+        tsl_api_clEnqueueSVMMemcpy(queue, CL_TRUE, host, pools[0], size, AROUND(a));
         break;
     case 3:
-        tsl_api_clEnqueueSVMMemFill(queue, host, pool, 4, size, AROUND(a));
+        tsl_api_clEnqueueSVMMemFill(queue, host, pools[0], 4, size, AROUND(a));
         break;
     case 4:
         tsl_api_clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, host, size, AROUND(a));
