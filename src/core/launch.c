@@ -2,6 +2,8 @@
  * Which members can take a launch.
  */
 #include "core/launch.h"
+#include "core/context.h"
+#include "core/device.h"
 #include "core/image.h"
 #include "core/kernel_info.h"
 
@@ -164,9 +166,9 @@ static size_t best_divisor(size_t size, size_t limit, size_t multiple)
 
 /* Can groups of this size be, in a launch of this window on all of these members? */
 static bool suits_all(const struct tsl_kernel *kernel, unsigned members, const struct tsl_window *window,
-                      const size_t *size)
+                      const size_t *size, size_t limit)
 {
-    if (size[0] * size[1] * size[2] > tsl_kernel_work_group_size(kernel, members))
+    if (size[0] * size[1] * size[2] > limit)
         return false;
     for (unsigned d = 0; d < 3; d++) {
         if ((d < window->work_dim ? window->global_size[d] : 1) % size[d])
@@ -198,19 +200,17 @@ static const size_t *recommended_size(const struct tsl_kernel *kernel, unsigned 
     return agreed ? common : NULL;
 }
 
-void tsl_launch_suggest(const struct tsl_kernel *kernel, unsigned members, struct tsl_window *window)
+static void choose(const struct tsl_kernel *kernel, unsigned members, size_t limit, struct tsl_window *window)
 {
-    size_t limit = tsl_kernel_work_group_size(kernel, members);
-    size_t multiple = tsl_kernel_preferred_multiple(kernel, members);
+    size_t multiple = tsl_kernel_preferred_multiple(kernel, members), most = limit;
     const size_t *recommended = recommended_size(kernel, members & kernel->eligible, &limit);
 
-    if (recommended && suits_all(kernel, members & kernel->eligible, window, recommended)) {
+    if (recommended && suits_all(kernel, members & kernel->eligible, window, recommended, most)) {
         memcpy(window->local_size, recommended, sizeof(window->local_size));
         return;
     }
     for (unsigned d = 0; d < 3; d++) {
-        size_t most = limit ? limit : 1;
-
+        most = limit ? limit : 1;
         for (unsigned i = 0; members >> i; i++)
             if (members >> i & 1 && kernel->parts[i].limits.max_items[d] < most)
                 most = kernel->parts[i].limits.max_items[d];
@@ -218,4 +218,35 @@ void tsl_launch_suggest(const struct tsl_kernel *kernel, unsigned members, struc
         limit /= window->local_size[d];
         multiple = 1;
     }
+}
+
+/* What programs were told of the size of groups on this device, by which they size local memory. */
+static size_t promised(const struct tsl_kernel *kernel, struct tsl_device *device)
+{
+    size_t of_device = tsl_device_number(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+    size_t of_kernel = tsl_kernel_work_group_size(kernel, tsl_context_members_of(kernel->program->context, device));
+
+    return of_kernel < of_device ? of_kernel : of_device;
+}
+
+/* May one of the members choose larger groups? Those that recommend a size take no larger one. */
+static bool may_exceed(const struct tsl_kernel *kernel, unsigned members, size_t limit)
+{
+    for (unsigned i = 0; members >> i; i++)
+        if (members >> i & 1 && !facts_of(kernel, i)->recommended_size[0] &&
+            facts_of(kernel, i)->work_group_size > limit)
+            return true;
+    return false;
+}
+
+void tsl_launch_choose(const struct tsl_kernel *kernel, struct tsl_device *device, unsigned members,
+                       struct tsl_window *window)
+{
+    size_t limit;
+
+    if (window->local_size[0])
+        return;
+    limit = promised(kernel, device);
+    if (atomic_load_explicit(&kernel->suggested, memory_order_relaxed) || (limit && may_exceed(kernel, members, limit)))
+        choose(kernel, members, limit, window);
 }

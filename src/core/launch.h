@@ -17,16 +17,13 @@ cl_int tsl_launch_check(struct tsl_kernel *kernel, struct tsl_window *window, un
  * CL_INVALID_KERNEL_ARGS. */
 cl_int tsl_launch_check_offsets(struct tsl_kernel *kernel, size_t align);
 
-/* Puts a work-group size for those members into a checked window that leaves the choice: it divides the global size,
- * and is a multiple of the preferred size where it can be. */
-void tsl_launch_suggest(const struct tsl_kernel *kernel, unsigned members, struct tsl_window *window);
-
-/* The same for a launch: the choice is left to the driver unless a size was suggested for this kernel before, which a
- * launch with the same sizes must then have (cl_khr_suggested_local_work_size). */
-static inline void tsl_launch_keep_suggestion(struct tsl_kernel *kernel, unsigned members, struct tsl_window *window)
-{
-    if (!window->local_size[0] && atomic_load_explicit(&kernel->suggested, memory_order_relaxed))
-        tsl_launch_suggest(kernel, members, window);
-}
+/*
+ * Puts a work-group size into a checked window that leaves the choice, for a launch on those of the device's members:
+ * one that divides the global size, a multiple of the preferred size where it can be. The choice stays with the driver
+ * unless a size was suggested for this kernel before, which a launch with the same sizes must then have
+ * (cl_khr_suggested_local_work_size), or one of these members may take more work-items than were promised at most.
+ */
+void tsl_launch_choose(const struct tsl_kernel *kernel, struct tsl_device *device, unsigned members,
+                       struct tsl_window *window);
 
 #endif

@@ -262,7 +262,26 @@ static void a_misaligned_sub_buffer_is_refused(void **state)
     clReleaseKernel(kernel);
 }
 
-/* ---- Suggested sizes ---- */
+/* ---- Sizes that nobody gives ---- */
+
+/* Programs size local memory by what they are told, whichever member runs the launch. */
+static void groups_are_never_larger_than_was_told(void **state)
+{
+    const size_t globals[] = {1031, 2048, 3000, 4096};
+    cl_int error;
+    cl_kernel kernel = clCreateKernel(program, "sizes", &error);
+    size_t most = 0;
+    (void)state;
+
+    assert_int_equal(error, CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
+    clGetKernelWorkGroupInfo(kernel, NULL, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+    for (unsigned i = 0; i < 3 * LENGTH(globals); i++) {
+        assert_int_equal(launch(kernel, globals[i / 3], 0), CL_SUCCESS);
+        assert_in_range(at(globals[i / 3] - 1), 1, most);
+    }
+    clReleaseKernel(kernel);
+}
 
 /* What is suggested is what a launch without a size then has, on whichever member. */
 static void a_suggestion_is_what_a_launch_gets(void **state)
@@ -303,6 +322,7 @@ int main(void)
         cmocka_unit_test(a_missing_argument_is_refused),
         cmocka_unit_test(too_much_local_memory_is_refused),
         cmocka_unit_test(a_misaligned_sub_buffer_is_refused),
+        cmocka_unit_test(groups_are_never_larger_than_was_told),
         cmocka_unit_test(a_suggestion_is_what_a_launch_gets),
     };
 

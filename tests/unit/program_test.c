@@ -709,6 +709,46 @@ static void a_sub_buffer_runs_where_it_is_aligned(void **state)
     tsl_object_release(&sub->object);
 }
 
+static void suggest(struct tsl_kernel *kernel, struct tsl_window *window)
+{
+    kernel->suggested = true;
+    tsl_launch_choose(kernel, tsl_device_root(), 3, window);
+}
+
+static size_t chosen(const struct tsl_kernel *kernel, unsigned members, size_t global)
+{
+    struct tsl_window window = window_of(global, 0);
+
+    tsl_launch_choose(kernel, tsl_device_root(), members, &window);
+    return window.local_size[0];
+}
+
+/* Programs size local memory by what CL_KERNEL_WORK_GROUP_SIZE and CL_DEVICE_MAX_WORK_GROUP_SIZE say. */
+static void no_driver_chooses_more_than_was_promised(void **state)
+{
+    struct tsl_program *program;
+    struct tsl_kernel *kernel;
+
+    (void)state;
+    begin(&(struct tsl_fake_setup){.n_members = 2, .members = {{.work_group_size = 64}, {.work_group_size = 256}}});
+    program = make_built("kernel one a\n");
+    kernel = make_kernel(program, "one");
+    assert_int_equal(chosen(kernel, 1, 192), 0);
+    assert_int_equal(chosen(kernel, 2, 192), 64);
+    assert_int_equal(chosen(kernel, 3, 100), 50);
+    kernel->eligible = 2; /* the device still says 64 */
+    assert_int_equal(chosen(kernel, 2, 192), 64);
+    kernel->eligible = 3;
+    kernel->parts[1].facts.recommended_size[0] = 32; /* it chooses no more */
+    assert_int_equal(chosen(kernel, 3, 192), 0);
+    kernel->parts[1].facts.recommended_size[0] = 0;
+    kernel->parts[1].facts.work_group_size = 32; /* the kernel takes fewer there */
+    assert_int_equal(chosen(kernel, 2, 192), 0);
+    assert_int_equal(chosen(kernel, 1, 192), 32);
+    tsl_object_release(&kernel->object);
+    tsl_object_release(&program->object);
+}
+
 static void a_suggested_size_divides_and_fits(void **state)
 {
     struct tsl_program *program;
@@ -721,7 +761,7 @@ static void a_suggested_size_divides_and_fits(void **state)
     for (size_t global = 1; global < 300; global++) {
         struct tsl_window window = window_of(global, 0);
 
-        tsl_launch_suggest(kernel, 3, &window);
+        suggest(kernel, &window);
         assert_int_equal(global % window.local_size[0], 0);
         assert_in_range(window.local_size[0], 1, 64);
         assert_int_equal(window.local_size[1], 1);
@@ -745,15 +785,15 @@ static void a_suggested_size_is_a_recommended_one(void **state)
     tsl_fake_kernel_traits("one", &traits);
     program = make_built("kernel one a\n");
     kernel = make_kernel(program, "one");
-    tsl_launch_suggest(kernel, 3, &window);
+    suggest(kernel, &window);
     assert_int_equal(window.local_size[0], 8);
     assert_int_equal(window.local_size[1], 4);
     window = window_of(1024, 0);
-    tsl_launch_suggest(kernel, 3, &window);
+    suggest(kernel, &window);
     assert_int_equal(window.local_size[0], 32);
     kernel->parts[1].facts.recommended_size[1] = 2;
     window = (struct tsl_window){.work_dim = 2, .global_size = {64, 12, 1}, .whole = true};
-    tsl_launch_suggest(kernel, 3, &window);
+    suggest(kernel, &window);
     assert_int_equal(window.local_size[0], 16);
     assert_int_equal(window.local_size[1], 1);
     tsl_fake_kernel_traits("one", NULL);
@@ -830,6 +870,7 @@ int main(void)
         TEST(a_required_size_is_given_and_asked_for),
         TEST(local_memory_counts_static_and_dynamic),
         TEST(a_sub_buffer_runs_where_it_is_aligned),
+        TEST(no_driver_chooses_more_than_was_promised),
         TEST(a_suggested_size_divides_and_fits),
         TEST(a_suggested_size_is_a_recommended_one),
         TEST(double_precision_excludes_members_without_it),
