@@ -237,10 +237,19 @@ static bool is_feature(const char *name)
     return strncmp(name, "__opencl_c_", 11) == 0;
 }
 
-/* Takes a macro away unless the virtual device promises it. Features came with OpenCL C 3.0: in older versions nobody
- * sees them, whatever compilers define. */
+/* OpenCL C 2.0, or C++ for OpenCL: compilers define the features of 3.0 there for themselves, as Clang finds its own
+ * functions by them. */
+static bool has_own_features(const struct tsl_build_options *options)
+{
+    return options->std ? options->std >= 200 && options->std < 300 : options->std_begin != options->std_end;
+}
+
+/* Takes a macro away unless the virtual device promises it. Features came with OpenCL C 3.0: in OpenCL C 1 nobody sees
+ * them, whatever compilers define. */
 static void put_undef_unless(struct prelude *prelude, const char *name, const char *promised)
 {
+    if (is_feature(name) && has_own_features(prelude->options))
+        return;
     if (!list_has(promised, name) || (is_feature(name) && prelude->options->std < 300))
         put_undef(prelude, name);
 }
@@ -256,6 +265,7 @@ static bool is_known(const char *name)
 /* All that the member's compiler may define and the virtual device doesn't promise. macros is cut up. */
 static void put_undefs(struct prelude *prelude, char *macros, const char *promised)
 {
+    static const char generic[] = "__opencl_c_generic_address_space";
     char *rest = NULL;
 
     for (size_t i = 0; i < N_KNOWN; i++)
@@ -263,6 +273,9 @@ static void put_undefs(struct prelude *prelude, char *macros, const char *promis
     for (char *name = strtok_r(macros, " ", &rest); name; name = strtok_r(NULL, " ", &rest))
         if (!is_known(name))
             put_undef_unless(prelude, name, promised);
+    /* Where functions don't take pointers to any address space, Clang has others by this name alone. */
+    if (prelude->options->std >= 300 && !list_has(promised, generic) && is_ours(prelude, generic))
+        put_define(prelude, "__opencl_c_named_address_space_builtins", "1");
 }
 
 /* A member that compiles an older version says the version that was asked for, with the features that are promised:

@@ -162,6 +162,36 @@ static void what_is_not_promised_is_taken_away(void **state)
     free(text);
 }
 
+/* By which Clang finds its own functions: in OpenCL C 2.0 by those that it defines itself. */
+static void compilers_keep_the_features_of_functions(void **state)
+{
+    static const char generic[] = "#undef __opencl_c_generic_address_space",
+                      named[] = "#define __opencl_c_named_address_space_builtins 1";
+    char *text;
+
+    (void)state;
+    member_is("OpenCL 3.0 x", "OpenCL C 1.2 x", CL_MAKE_VERSION(3, 0, 0), "cl_khr_fp64");
+    text = source_of("-cl-std=CL2.0", "");
+    assert_null(strstr(text, "__opencl_c_"));
+    assert_true(has_line(text, "#undef cl_khr_fp64"));
+    free(text);
+    text = source_of("-cl-std=CLC++", "");
+    assert_null(strstr(text, "__opencl_c_"));
+    free(text);
+    text = source_of("-cl-std=CL3.0", "");
+    assert_true(has_line(text, generic));
+    assert_true(has_line(text, named));
+    free(text);
+    text = source_of("-cl-std=CL3.0 -D__opencl_c_generic_address_space=1", "");
+    assert_false(has_line(text, generic));
+    assert_false(has_line(text, named));
+    free(text);
+    text = source_of("-cl-std=CL1.2", "");
+    assert_true(has_line(text, generic));
+    assert_false(has_line(text, named));
+    free(text);
+}
+
 /* Which many an editor writes, and compilers take at the beginning of a file alone. */
 static void a_byte_order_mark_is_not_amid_the_text(void **state)
 {
@@ -245,6 +275,8 @@ int main(void)
         cmocka_unit_test(without_a_version_opencl_c_1_is_meant),
         cmocka_unit_test(what_is_not_promised_is_taken_away),
         cmocka_unit_test(a_byte_order_mark_is_not_amid_the_text),
+        cmocka_unit_test(compilers_keep_the_features_of_functions),
+        cmocka_unit_test(compilers_keep_the_features_of_functions),
         cmocka_unit_test(what_the_application_names_is_left_alone),
         cmocka_unit_test(names_that_are_none_stay_out),
         cmocka_unit_test(a_translated_member_says_the_version_asked_for),

@@ -1,0 +1,165 @@
+/* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu VERSIONS_ALL=1 */
+/* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
+/* variant: oclgrind TESELA_VENDORS={build}/vendors-oclgrind */
+/* variant: mixed TESELA_VENDORS={build}/vendors-pocl-oclgrind TESELA_MEMBERS=cpu,opencl TESELA_POLICY=round-robin */
+/* any: */
+/* timeout: 300 */
+/*
+ * A program in each version of OpenCL C finds the functions that have been there since the first, and with pointers to
+ * each address space; those of 2.0 where the device has the features that they belong to since 3.0. VERSIONS_ALL: each
+ * must be there, also one that the device doesn't list.
+ */
+#include "begin.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+static const struct version {
+    const char *option;
+    cl_version number; /* 0: the device's own choice */
+} versions[] = {{"", 0},
+                {"-cl-std=CL1.0", CL_MAKE_VERSION(1, 0, 0)},
+                {"-cl-std=CL1.1", CL_MAKE_VERSION(1, 1, 0)},
+                {"-cl-std=CL1.2", CL_MAKE_VERSION(1, 2, 0)},
+                {"-cl-std=CL2.0", CL_MAKE_VERSION(2, 0, 0)},
+                {"-cl-std=CL3.0", CL_MAKE_VERSION(3, 0, 0)}};
+
+static cl_context context;
+static cl_command_queue queue;
+
+static int setup(void **state)
+{
+    (void)state;
+    context = make_context();
+    queue = make_queue(context, 0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return clReleaseCommandQueue(queue) || clReleaseContext(context);
+}
+
+/* The program's kernel "f", built on all members; fails with the log. */
+static cl_kernel make_kernel(const char *source, const char *options)
+{
+    cl_int error;
+    cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &error);
+    cl_kernel kernel;
+    char log[8192] = "";
+
+    assert_int_equal(error, CL_SUCCESS);
+    error = clBuildProgram(program, 0, NULL, options, NULL, NULL);
+    clGetProgramBuildInfo(program, our_device(), CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
+    if (error != CL_SUCCESS || strstr(log, "failed, error"))
+        fail_msg("%s: %s", options, log);
+    kernel = clCreateKernel(program, "f", &error);
+    assert_int_equal(error, CL_SUCCESS);
+    clReleaseProgram(program);
+    return kernel;
+}
+
+/* Twice, so that two members have their turn. */
+static void run(cl_kernel kernel, size_t items, void *data, size_t size, size_t local_size)
+{
+    cl_int error;
+    cl_mem buffer = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, size, data, &error);
+
+    assert_int_equal(error, CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
+    if (local_size)
+        assert_int_equal(clSetKernelArg(kernel, 1, local_size, NULL), CL_SUCCESS);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, size, data, 0, NULL, NULL), CL_SUCCESS);
+    clReleaseMemObject(buffer);
+}
+
+/* Such a name, and such a version unless that is 0. */
+static bool lists(cl_device_info param, const char *name, cl_version version)
+{
+    cl_name_version list[64];
+    size_t size = 0;
+    bool found = false;
+
+    assert_int_equal(clGetDeviceInfo(our_device(), param, sizeof list, list, &size), CL_SUCCESS);
+    for (size_t i = 0; i < size / sizeof list[0]; i++)
+        found |= strcmp(list[i].name, name) == 0 && (!version || list[i].version == version);
+    return found;
+}
+
+/* PoCL 3.1 lists OpenCL C 1.0, and refuses it. */
+static bool is_tried(const struct version *version)
+{
+    if (getenv("VERSIONS_ALL"))
+        return true;
+    return version->number != CL_MAKE_VERSION(1, 0, 0) &&
+           lists(CL_DEVICE_OPENCL_C_ALL_VERSIONS, "OpenCL C", version->number);
+}
+
+static void functions_with_pointers(void **state)
+{
+    static const char source[] = "kernel void f(global float *out, local float *l)\n"
+                                 "{\n"
+                                 "    float p; int n;\n"
+                                 "    out[0] = fract(2.75f, &p); out[1] = p;\n"
+                                 "    out[2] = frexp(8.0f, &n); out[3] = n;\n"
+                                 "    out[4] = modf(5.5f, l); out[5] = l[0];\n"
+                                 "    out[6] = sincos(0.0f, out + 7);\n"
+                                 "    out[8] = remquo(7.0f, 2.0f, &n); out[9] = n & 7;\n"
+                                 "    lgamma_r(3.0f, &n); out[10] = n; out[11] = 11;\n"
+                                 "    vstore2(vload2(0, out), 6, out);\n"
+                                 "}\n";
+    static const float wanted[] = {0.75f, 2, 0.5f, 4, 0.5f, 5, 0, 1, -1, 4, 1, 11, 0.75f, 2};
+    (void)state;
+
+    for (size_t i = 0; i < LENGTH(versions); i++) {
+        float out[LENGTH(wanted)] = {0};
+        cl_kernel kernel;
+
+        if (!is_tried(&versions[i]))
+            continue;
+        kernel = make_kernel(source, versions[i].option);
+        run(kernel, 1, out, sizeof out, sizeof(float));
+        for (size_t k = 0; k < LENGTH(wanted); k++)
+            if (out[k] != wanted[k])
+                fail_msg("%s: number %zu is %g, not %g", versions[i].option, k, (double)out[k], (double)wanted[k]);
+        clReleaseKernel(kernel);
+    }
+}
+
+static void atomics_of_2(void **state)
+{
+    static const char source[] = "kernel void f(global atomic_int *x)\n"
+                                 "{\n"
+                                 "    atomic_fetch_add(x, 1);\n"
+                                 "    work_group_barrier(CLK_GLOBAL_MEM_FENCE);\n"
+                                 "    atomic_fetch_add_explicit(x, 1, memory_order_relaxed, memory_scope_device);\n"
+                                 "    atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, "
+                                 "memory_scope_device);\n"
+                                 "}\n";
+    bool there = lists(CL_DEVICE_OPENCL_C_FEATURES, "__opencl_c_atomic_order_seq_cst", 0) &&
+                 lists(CL_DEVICE_OPENCL_C_FEATURES, "__opencl_c_atomic_scope_device", 0);
+    (void)state;
+
+    assert_true(there || !getenv("VERSIONS_ALL"));
+    for (size_t i = LENGTH(versions) - 2; there && i < LENGTH(versions); i++) {
+        cl_kernel kernel;
+        cl_int sum = 0;
+
+        if (!is_tried(&versions[i]))
+            continue;
+        kernel = make_kernel(source, versions[i].option);
+        run(kernel, 64, &sum, sizeof sum, 0);
+        assert_int_equal(sum, 2 * 2 * 64);
+        clReleaseKernel(kernel);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(functions_with_pointers), cmocka_unit_test(atomics_of_2)};
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
