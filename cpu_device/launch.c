@@ -301,6 +301,8 @@ cl_int cpu_launch_run(struct cpu_worker *worker, struct cpu_launch *launch, uint
         !make_room(&worker->thread.scratch, &worker->scratch_size,
                    version.code->scratch_size + version.code->scratch_item_size * launch->items))
         return CL_OUT_OF_HOST_MEMORY;
+    worker->thread.local_end = (char *)worker->thread.local + worker->local_size;
+    worker->thread.scratch_end = (char *)worker->thread.scratch + worker->scratch_size;
     begin = tsl_clock_ns();
     if (version.trial)
         own = thread_ns();

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define TSL_WG_MAGIC  0x47574c54u /* "TLWG" */
-#define TSL_WG_ABI    1u          /* changes with anything below */
+#define TSL_WG_ABI    2u          /* changes with anything below */
 #define TSL_WG_SYMBOL "tesela_work_groups"
 
 /* Local memory and scratch begin at multiples of this, and so does each __local argument within local memory. Enough
@@ -55,6 +55,8 @@ struct tsl_wg_thread {
     void *scratch; /* values of work-items that live across barriers: scratch_size + scratch_item_size * n bytes, n: the
                       product of the launch's local_size, rounded up to a multiple of 64. NULL if that is 0 */
     void *user;    /* the driver's own; generated code leaves it alone */
+    /* Behind the bytes of both: by this to_global() and its like tell pointers apart (kc/builtins/cpu/space.cl). */
+    void *local_end, *scratch_end;
 };
 
 /*
