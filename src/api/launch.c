@@ -78,7 +78,7 @@ static cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_command_type 
         return error;
     if (launch.empty)
         return tsl_enqueue_marker(&launch.enqueue, false);
-    tsl_launch_choose(launch.kernel, launch.enqueue.queue->device, launch.members, &launch.window);
+    tsl_launch_keep_suggestion(launch.kernel, launch.enqueue.queue->device, launch.members, &launch.window);
     return tsl_enqueue_kernel(&launch.enqueue, launch.kernel, &launch.window, launch.members);
 }
 
@@ -124,7 +124,7 @@ cl_int CL_API_CALL tsl_api_clGetKernelSuggestedLocalWorkSize(cl_command_queue co
     if (error != CL_SUCCESS)
         return error;
     atomic_store_explicit(&launch.kernel->suggested, true, memory_order_relaxed);
-    tsl_launch_choose(launch.kernel, launch.enqueue.queue->device, launch.members, &launch.window);
+    tsl_launch_keep_suggestion(launch.kernel, launch.enqueue.queue->device, launch.members, &launch.window);
     for (cl_uint d = 0; d < work_dim; d++)
         suggested_local_work_size[d] = launch.window.local_size[d];
     return CL_SUCCESS;

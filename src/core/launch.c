@@ -229,24 +229,27 @@ static size_t promised(const struct tsl_kernel *kernel, struct tsl_device *devic
     return of_kernel < of_device ? of_kernel : of_device;
 }
 
-/* May one of the members choose larger groups? Those that recommend a size take no larger one. */
-static bool may_exceed(const struct tsl_kernel *kernel, unsigned members, size_t limit)
+void tsl_launch_keep_suggestion(const struct tsl_kernel *kernel, struct tsl_device *device, unsigned members,
+                                struct tsl_window *window)
 {
-    for (unsigned i = 0; members >> i; i++)
-        if (members >> i & 1 && !facts_of(kernel, i)->recommended_size[0] &&
-            facts_of(kernel, i)->work_group_size > limit)
-            return true;
-    return false;
+    if (!window->local_size[0] && atomic_load_explicit(&kernel->suggested, memory_order_relaxed))
+        choose(kernel, members, promised(kernel, device), window);
 }
 
-void tsl_launch_choose(const struct tsl_kernel *kernel, struct tsl_device *device, unsigned members,
-                       struct tsl_window *window)
+/* May this member choose larger groups? One that recommends a size, as the source may hint at one, takes no larger one.
+ */
+static bool may_exceed(const struct tsl_kernel_facts *facts, size_t limit)
 {
-    size_t limit;
+    const size_t *own = facts->recommended_size;
 
-    if (window->local_size[0])
-        return;
-    limit = promised(kernel, device);
-    if (atomic_load_explicit(&kernel->suggested, memory_order_relaxed) || (limit && may_exceed(kernel, members, limit)))
-        choose(kernel, members, limit, window);
+    return limit && (own[0] ? own[0] * own[1] * own[2] : facts->work_group_size) > limit;
+}
+
+void tsl_launch_limit(const struct tsl_kernel *kernel, struct tsl_device *device, unsigned member,
+                      struct tsl_window *window)
+{
+    size_t limit = promised(kernel, device);
+
+    if (may_exceed(facts_of(kernel, member), limit))
+        choose(kernel, 1u << member, limit, window);
 }

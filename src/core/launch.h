@@ -18,12 +18,16 @@ cl_int tsl_launch_check(struct tsl_kernel *kernel, struct tsl_window *window, un
 cl_int tsl_launch_check_offsets(struct tsl_kernel *kernel, size_t align);
 
 /*
- * Puts a work-group size into a checked window that leaves the choice, for a launch on those of the device's members:
- * one that divides the global size, a multiple of the preferred size where it can be. The choice stays with the driver
- * unless a size was suggested for this kernel before, which a launch with the same sizes must then have
- * (cl_khr_suggested_local_work_size), or one of these members may take more work-items than were promised at most.
+ * Puts a work-group size into a checked window that leaves the choice if one was suggested for this kernel before,
+ * which a launch with the same sizes must then have (cl_khr_suggested_local_work_size): one that divides the global
+ * size and suits those of the device's members, a multiple of the preferred size where it can be.
  */
-void tsl_launch_choose(const struct tsl_kernel *kernel, struct tsl_device *device, unsigned members,
-                       struct tsl_window *window);
+void tsl_launch_keep_suggestion(const struct tsl_kernel *kernel, struct tsl_device *device, unsigned members,
+                                struct tsl_window *window);
+
+/* In a window that leaves the choice: it stays with the driver, unless the member that will run the launch might take
+ * more work-items than the program was told of at most: programs size local memory by that. */
+void tsl_launch_limit(const struct tsl_kernel *kernel, struct tsl_device *device, unsigned member,
+                      struct tsl_window *window);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "core/clock.h"
 #include "core/image.h"
+#include "core/launch.h"
 #include "core/log.h"
 #include "driver/host.h"
 #include "graph/internal.h"
@@ -152,9 +153,12 @@ static cl_int submit_launch(struct tsl_op *op, struct tsl_lane *lane, const stru
     /* The memory of a buffer on a member stays the same until it is evicted: so long the arguments' serial serves. */
     uint64_t serial = changed ? tsl_args_new_serial() : c->args->serial;
     struct tsl_bound_args args = {.serial = serial, .n = c->args->n, .args = bound};
+    struct tsl_window window = c->window;
+    if (!window.local_size[0])
+        tsl_launch_limit(c->kernel, c->stream->queue->device, op->port->index, &window);
     if (!error)
-        error = lane->member->driver->launch(lane, c->kernel->parts[op->port->index].kernel, &args, &c->window, waits,
-                                             fence);
+        error =
+            lane->member->driver->launch(lane, c->kernel->parts[op->port->index].kernel, &args, &window, waits, fence);
     if (bound != few)
         free(bound);
     return error;

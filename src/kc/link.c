@@ -22,7 +22,8 @@ static const char *const primitives[] = {"_Z12get_local_idj",
                                          "_Z17get_global_offsetj",
                                          "_Z12get_work_dimv",
                                          KC_LAUNCH_FUNCTION,
-                                         KC_THREAD_FUNCTION};
+                                         KC_THREAD_FUNCTION,
+                                         KC_PLACES_FUNCTION};
 
 #define N_PRIMITIVES (sizeof(primitives) / sizeof(primitives[0]))
 #define BARRIER      "_Z7barrierj"

@@ -25,7 +25,6 @@ static const char *const fixed[] = {"-triple", "nvptx64-unknown-unknown",
 static const char *const clangs[] = {
     "-cl-single-precision-constant",
     "-cl-fp32-correctly-rounded-divide-sqrt",
-    "-cl-opt-disable",
     "-cl-mad-enable",
     "-cl-no-signed-zeros",
     "-cl-unsafe-math-optimizations",
@@ -36,8 +35,10 @@ static const char *const clangs[] = {
     "-Werror",
 };
 
-/* Options that allow what isn't made use of, or ask for what is always there. */
+/* Options that allow what isn't made use of, ask for what is always there, or are for others than Clang (to which
+ * without optimisation inline functions of C have no bodies). */
 static const char *const idle[] = {"-cl-kernel-arg-info",
+                                   "-cl-opt-disable",
                                    "-cl-denorms-are-zero",
                                    "-cl-strict-aliasing",
                                    "-cl-no-subgroup-ifp",

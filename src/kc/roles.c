@@ -64,12 +64,13 @@ static void touch_any(struct roles *roles, unsigned role)
         roles->roles[i] |= role;
 }
 
-/* What printf is made of points at no argument's memory. */
+/* What printf, or to_global() and its like, are made of points at no argument's memory. */
 static bool is_launch(LLVMValueRef value)
 {
     LLVMValueRef callee = kc_callee(value);
 
-    return callee && (kc_is_named(callee, KC_LAUNCH_FUNCTION) || kc_is_named(callee, KC_THREAD_FUNCTION));
+    return callee && (kc_is_named(callee, KC_LAUNCH_FUNCTION) || kc_is_named(callee, KC_THREAD_FUNCTION) ||
+                      kc_is_named(callee, KC_PLACES_FUNCTION));
 }
 
 /* Is it that function of OpenCL C (or one whose name begins so), as C++ would call it? */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool create(const char *triple, const char *processor, const char *features, struct kc_target *target,
-                   char **why)
+static bool create(const char *triple, const char *processor, const char *features, LLVMCodeModel model,
+                   struct kc_target *target, char **why)
 {
     LLVMTargetRef found;
     LLVMTargetDataRef data;
@@ -18,8 +18,8 @@ static bool create(const char *triple, const char *processor, const char *featur
         LLVMDisposeMessage(message);
         return false;
     }
-    target->machine = LLVMCreateTargetMachine(found, triple, processor, features, LLVMCodeGenLevelAggressive,
-                                              LLVMRelocPIC, LLVMCodeModelDefault);
+    target->machine =
+        LLVMCreateTargetMachine(found, triple, processor, features, LLVMCodeGenLevelAggressive, LLVMRelocPIC, model);
     if (!target->machine) {
         *why = strdup("LLVM has no machine for this processor");
         return false;
@@ -39,7 +39,7 @@ bool kc_target_host(const char *processor, struct kc_target *target, char **why)
 
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
-    done = create(triple, name, features, target, why);
+    done = create(triple, name, features, LLVMCodeModelDefault, target, why);
     LLVMDisposeMessage(triple);
     LLVMDisposeMessage(name);
     LLVMDisposeMessage(features);
@@ -67,7 +67,8 @@ bool kc_target_nvptx(const char *processor, struct kc_target *target, char **why
         sscanf(processor, "sm_%u", &wanted);
     while (generations[i].processor > wanted)
         i++;
-    return create("nvptx64-nvidia-cuda", generations[i].name, generations[i].features, target, why);
+    /* In smaller models the optimiser makes tables of differences from tables of addresses, which PTX doesn't have. */
+    return create("nvptx64-nvidia-cuda", generations[i].name, generations[i].features, LLVMCodeModelLarge, target, why);
 }
 
 void kc_target_finish(struct kc_target *target)

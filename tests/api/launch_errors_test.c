@@ -1,6 +1,7 @@
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
 /* variant: oclgrind TESELA_VENDORS={build}/vendors-oclgrind */
 /* variant: both TESELA_VENDORS={build}/vendors-pocl-oclgrind TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
+/* variant: cpu TESELA_VENDORS={build}/vendors-oclgrind TESELA_MEMBERS=cpu,opencl TESELA_POLICY=round-robin */
 /* any: */
 /* timeout: 300 */
 /*
@@ -26,6 +27,10 @@ static const char source[] =
     "}\n"
     "kernel void locals(global int *out, local int *scratch) { scratch[0] = 1; out[0] = scratch[0]; }\n"
     "kernel void sizes(global int *out)\n"
+    "{\n"
+    "    out[get_global_id(0)] = (int)get_local_size(0);\n"
+    "}\n"
+    "kernel __attribute__((work_group_size_hint(2048, 1, 1))) void hinted(global int *out)\n"
     "{\n"
     "    out[get_global_id(0)] = (int)get_local_size(0);\n"
     "}\n";
@@ -267,20 +272,24 @@ static void a_misaligned_sub_buffer_is_refused(void **state)
 /* Programs size local memory by what they are told, whichever member runs the launch. */
 static void groups_are_never_larger_than_was_told(void **state)
 {
+    static const char *const names[] = {"sizes", "hinted"};
     const size_t globals[] = {1031, 2048, 3000, 4096};
-    cl_int error;
-    cl_kernel kernel = clCreateKernel(program, "sizes", &error);
-    size_t most = 0;
     (void)state;
 
-    assert_int_equal(error, CL_SUCCESS);
-    assert_int_equal(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
-    clGetKernelWorkGroupInfo(kernel, NULL, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
-    for (unsigned i = 0; i < 3 * LENGTH(globals); i++) {
-        assert_int_equal(launch(kernel, globals[i / 3], 0), CL_SUCCESS);
-        assert_in_range(at(globals[i / 3] - 1), 1, most);
+    for (unsigned k = 0; k < LENGTH(names); k++) {
+        cl_int error;
+        cl_kernel kernel = clCreateKernel(program, names[k], &error);
+        size_t most = 0;
+
+        assert_int_equal(error, CL_SUCCESS);
+        assert_int_equal(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
+        clGetKernelWorkGroupInfo(kernel, NULL, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+        for (unsigned i = 0; i < 3 * LENGTH(globals); i++) {
+            assert_int_equal(launch(kernel, globals[i / 3], 0), CL_SUCCESS);
+            assert_in_range(at(globals[i / 3] - 1), 1, most);
+        }
+        clReleaseKernel(kernel);
     }
-    clReleaseKernel(kernel);
 }
 
 /* What is suggested is what a launch without a size then has, on whichever member. */

@@ -8,12 +8,13 @@
 #include <string.h>
 
 /* What pointers point to, one kind after the other. Large private variables and those that live across barriers aren't
- * where small ones are. */
+ * where small ones are, or would be; many others beside them may be further down the stack. */
 enum { NOWHERE, GLOBAL, GLOBAL_END, LOCAL_ARGUMENT, LOCAL_VARIABLE, SMALL, LARGE, ACROSS, N_PLACES };
 
 #define N 240
 
 static const char source[] =
+    "#define MANY 40\n"
     "#define BITS(P) (to_global(P) ? 1 : 0) | (to_local(P) ? 2 : 0) | (to_private(P) ? 4 : 0)\n"
     "#define SAME(P) (((void *)to_global(P) == P) + ((void *)to_local(P) == P) + ((void *)to_private(P) == P))\n"
     "kernel void all_places(global int *out, global int *data, int n, local int *l) {\n"
@@ -31,7 +32,9 @@ static const char source[] =
     "    if (to_local(p)) *to_local(p) = 7;\n"
     "    if (to_global(v)) *to_global(v) = 7;\n"
     "    out[id] = (BITS(p)) | (BITS(c)) << 3 | (BITS(v)) << 6 | (BITS(o)) << 9 | (p ? SAME(p) << 12 : 0)\n"
-    "        | (get_fence(p) & ~(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE) ? 1 << 16 : 0);\n"
+    "        | (get_fence(p) & ~(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE) ? 1 << 16 : 0)\n"
+    "        | (to_global(p) && !(get_fence(p) & CLK_GLOBAL_MEM_FENCE) ? 1 << 17 : 0)\n"
+    "        | (to_local(p) && !(get_fence(p) & CLK_LOCAL_MEM_FENCE) ? 1 << 18 : 0);\n"
     "    barrier(CLK_LOCAL_MEM_FENCE);\n"
     "    out[id] += (across[0] + across[id & 7] + large[id] + small[id & 3]) << 20;\n"
     "}\n"
@@ -40,6 +43,19 @@ static const char source[] =
     "    out[id] = (BITS(p)) | SAME(p) << 12;\n"
     "    if (to_private(p)) *to_private(p) = 7;\n"
     "    out[id] += (small[0] + small[1] + small[2] + small[3]) << 20;\n"
+    "}\n"
+    "kernel void beside_much(global int *out, global int *data, int n, local int *l) {\n"
+    "    int id = get_global_id(0), small[2] = {id, 1}, *p = id & 1 ? (int *)data : small;\n"
+    "    float16 many[MANY];\n"
+    "    for (int i = 0; i < MANY; i++) many[i] = (float16)(data[i & 7]) + i;\n"
+    "    for (int i = 0; i < n / 100; i++) {\n"
+    "        for (int k = 0; k < MANY; k++) many[k] = many[k] * 0.5f + many[(k + 1) % MANY].s123456789abcdef0;\n"
+    "        if (to_private(p)) *to_private(p) += 1;\n"
+    "    }\n"
+    "    float sum = 0;\n"
+    "    for (int i = 0; i < MANY; i++) sum += many[i].s0;\n"
+    "    out[id] = (BITS(p)) | SAME(p) << 12 | (sum == -1.5f ? 1 << 17 : 0);\n"
+    "    if (to_private(p)) out[id] += (small[0] - id) << 20;\n"
     "}\n";
 
 static int wanted_of_all(int id)
@@ -67,6 +83,11 @@ static int wanted_on_stack(int id)
     if (!(id & 1))
         small[id >> 1 & 3] = 7;
     return (id & 1 ? 1 : 4) + (1 << 12) + (int)((unsigned)(small[0] + small[1] + small[2] + small[3]) << 20);
+}
+
+static int wanted_beside_much(int id)
+{
+    return (id & 1 ? 1 : 4) + (1 << 12) + (id & 1 ? 0 : (N / 100) << 20);
 }
 
 static void check(struct cpu_rig *rig, cl_program program, const char *name, int (*wanted)(int id), cl_mem data,
@@ -129,6 +150,7 @@ static void pointers_know_where_they_point_to(void **state)
             check(rig, program, "all_places", wanted_of_all, lent, locals[i]);
             check(rig, program, "on_stack", wanted_on_stack, data, locals[i]);
             check(rig, program, "on_stack", wanted_on_stack, lent, locals[i]);
+            check(rig, program, "beside_much", wanted_beside_much, data, locals[i]);
         }
         clReleaseMemObject(data);
         clReleaseMemObject(lent);

@@ -377,10 +377,22 @@ static struct tsl_kernel_facts flags_of(const char *body)
     struct tsl_kernel_facts flags;
 
     snprintf(source, sizeof(source), "kernel void f(global int *x, local int *l) { %s }", body);
-    assert_int_equal(kc_build(source, "", &compiled), CL_SUCCESS);
+    assert_int_equal(kc_build(source, strstr(body, "to_") ? "-cl-std=CL3.0" : "", &compiled), CL_SUCCESS);
     flags = compiled.built.kernels[0].facts;
     tsl_compiled_finish(&compiled);
     return flags;
+}
+
+/* As C has them: with no other body anywhere. */
+static void inline_functions_need_no_optimiser(void **state)
+{
+    static const char source[] = "inline int twice(int x) { return 2 * x; }\n"
+                                 "kernel void f(global int *x) { x[0] = twice(x[1]); }\n";
+    struct tsl_compiled compiled;
+    (void)state;
+
+    assert_int_equal(kc_build(source, "-cl-opt-disable", &compiled), CL_SUCCESS);
+    tsl_compiled_finish(&compiled);
 }
 
 static void effects_are_seen(void **state)
@@ -393,6 +405,7 @@ static void effects_are_seen(void **state)
     assert_true(flags_of("x[0] = get_global_offset(2);").whole_launch);
     assert_false(flags_of("x[0] = 1;").prints);
     assert_true(flags_of("if (x[0]) printf(\"hello\");").prints);
+    assert_false(flags_of("int *p = x; if (to_private(p)) x[0] = 1;").prints);
     assert_false(flags_of("x[0] = 1;").atomics);
     assert_true(flags_of("atomic_add(x, 1);").atomics);
     assert_false(flags_of("atomic_add(l, 1);").atomics);
@@ -492,6 +505,7 @@ int main(void)
         cmocka_unit_test(kernels_are_described),
         cmocka_unit_test(roles_are_proven),
         cmocka_unit_test(variables_of_the_program_are_seen),
+        cmocka_unit_test(inline_functions_need_no_optimiser),
         cmocka_unit_test(effects_are_seen),
         cmocka_unit_test(double_precision_is_seen),
         cmocka_unit_test(sizes_are_recommended),

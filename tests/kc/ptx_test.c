@@ -229,6 +229,23 @@ static unsigned n_times(const char *text, const char *options, const char *part)
     return n;
 }
 
+/* Of strings and of other tables; where an argument is in constant memory, in global memory. */
+static void tables_of_addresses_are_assembled(void **state)
+{
+    static const char tables[] =
+        "constant char *constant names[] = {\"zero\", \"one\", \"two\"};\n"
+        "constant int a[4] = {10, 20, 30, 40};\n"
+        "constant int *constant parts[2] = {a, a + 2};\n"
+        "kernel void f(global int *x, int i) { x[0] = names[i][1] + parts[i & 1][i]; }\n"
+        "#ifdef ARGUMENT\n"
+        "kernel void g(global int *x, constant int *c, int i) { x[0] = names[i][1] + parts[i & 1][c[i]]; }\n"
+        "#endif\n";
+    (void)state;
+
+    assert_int_equal(n_times(tables, "", ".const .align 8 .u64 names[3]"), 1);
+    assert_int_equal(n_times(tables, "-DARGUMENT", ".global .align 8 .u64 names[3]"), 1);
+}
+
 /* OpenCL C 3.0, 7.4: divisions and roots of a program may be wrong by some ulps, unless it says otherwise. Functions
  * that are made of such count on right ones. */
 static void divisions_and_roots_are_as_exact_as_asked(void **state)
@@ -378,6 +395,7 @@ int main(void)
         cmocka_unit_test(parameters_are_as_promised),
         cmocka_unit_test(required_sizes_leave_room_for_last_groups),
         cmocka_unit_test(arguments_in_constant_memory_are_read_as_buffers),
+        cmocka_unit_test(tables_of_addresses_are_assembled),
         cmocka_unit_test(divisions_and_roots_are_as_exact_as_asked),
         cmocka_unit_test(products_are_carried_round_loops),
         cmocka_unit_test(vectors_of_bytes_are_read_where_they_are),

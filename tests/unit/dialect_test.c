@@ -276,7 +276,6 @@ int main(void)
         cmocka_unit_test(what_is_not_promised_is_taken_away),
         cmocka_unit_test(a_byte_order_mark_is_not_amid_the_text),
         cmocka_unit_test(compilers_keep_the_features_of_functions),
-        cmocka_unit_test(compilers_keep_the_features_of_functions),
         cmocka_unit_test(what_the_application_names_is_left_alone),
         cmocka_unit_test(names_that_are_none_stay_out),
         cmocka_unit_test(a_translated_member_says_the_version_asked_for),

@@ -712,14 +712,17 @@ static void a_sub_buffer_runs_where_it_is_aligned(void **state)
 static void suggest(struct tsl_kernel *kernel, struct tsl_window *window)
 {
     kernel->suggested = true;
-    tsl_launch_choose(kernel, tsl_device_root(), 3, window);
+    tsl_launch_keep_suggestion(kernel, tsl_device_root(), 3, window);
 }
 
-static size_t chosen(const struct tsl_kernel *kernel, unsigned members, size_t global)
+/* On that member; 0: its driver may choose. */
+static size_t chosen(const struct tsl_kernel *kernel, unsigned member, size_t global)
 {
     struct tsl_window window = window_of(global, 0);
 
-    tsl_launch_choose(kernel, tsl_device_root(), members, &window);
+    tsl_launch_keep_suggestion(kernel, tsl_device_root(), 3, &window);
+    assert_int_equal(window.local_size[0], 0);
+    tsl_launch_limit(kernel, tsl_device_root(), member, &window);
     return window.local_size[0];
 }
 
@@ -733,18 +736,21 @@ static void no_driver_chooses_more_than_was_promised(void **state)
     begin(&(struct tsl_fake_setup){.n_members = 2, .members = {{.work_group_size = 64}, {.work_group_size = 256}}});
     program = make_built("kernel one a\n");
     kernel = make_kernel(program, "one");
-    assert_int_equal(chosen(kernel, 1, 192), 0);
-    assert_int_equal(chosen(kernel, 2, 192), 64);
-    assert_int_equal(chosen(kernel, 3, 100), 50);
+    assert_int_equal(chosen(kernel, 0, 192), 0);
+    assert_int_equal(chosen(kernel, 1, 192), 64);
+    assert_int_equal(chosen(kernel, 1, 100), 50);
     kernel->eligible = 2; /* the device still says 64 */
-    assert_int_equal(chosen(kernel, 2, 192), 64);
+    assert_int_equal(chosen(kernel, 1, 192), 64);
     kernel->eligible = 3;
     kernel->parts[1].facts.recommended_size[0] = 32; /* it chooses no more */
-    assert_int_equal(chosen(kernel, 3, 192), 0);
+    kernel->parts[1].facts.recommended_size[1] = kernel->parts[1].facts.recommended_size[2] = 1;
+    assert_int_equal(chosen(kernel, 1, 192), 0);
+    kernel->parts[1].facts.recommended_size[1] = 4; /* a hint of the source's */
+    assert_int_equal(chosen(kernel, 1, 192), 64);
     kernel->parts[1].facts.recommended_size[0] = 0;
     kernel->parts[1].facts.work_group_size = 32; /* the kernel takes fewer there */
-    assert_int_equal(chosen(kernel, 2, 192), 0);
-    assert_int_equal(chosen(kernel, 1, 192), 32);
+    assert_int_equal(chosen(kernel, 1, 192), 0);
+    assert_int_equal(chosen(kernel, 0, 192), 32);
     tsl_object_release(&kernel->object);
     tsl_object_release(&program->object);
 }

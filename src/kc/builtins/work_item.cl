@@ -99,7 +99,7 @@ COPIES(ulong3)
 COPIES(float3)
 COPIES(double3)
 
-/* Address spaces can't be told apart at run time, so: whatever may be needed. */
+/* Whatever may be needed: cheaper than to find out. */
 cl_mem_fence_flags OVERLOADABLE get_fence(void *p)
 {
     return CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE;

@@ -42,6 +42,7 @@ struct kc_emit {
     struct kc_map local_variables; /* global variable in local memory → its place, a pointer */
     struct kc_home *homes;         /* by slot */
     uint64_t local_size, scratch_size, scratch_item_size, stack_size; /* bytes */
+    bool tells_places;                                                /* KC_CALL_PLACES: no array is on the stack */
     bool returns;             /* some work-items may return where others go on to a barrier */
     uint64_t returned_offset; /* in scratch, a byte for each item: it has */
 

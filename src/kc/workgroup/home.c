@@ -124,7 +124,7 @@ static void find_array_home(struct kc_emit *emit, unsigned slot)
 
     if (lives_across(emit, slot))
         to_scratch(emit, slot);
-    else if (size > MAX_ON_STACK || size > ALL_ON_STACK - emit->stack_size)
+    else if (emit->tells_places || size > MAX_ON_STACK || size > ALL_ON_STACK - emit->stack_size)
         to_fixed_scratch(emit, slot);
     else {
         emit->stack_size += size;
@@ -133,10 +133,21 @@ static void find_array_home(struct kc_emit *emit, unsigned slot)
     }
 }
 
+/* Does the kernel ask where its pointers point to? */
+static bool tells_places(const struct kc_flow *flow)
+{
+    for (unsigned b = 0; b < flow->n_blocks; b++)
+        for (KC_EACH_INSTRUCTION(i, flow->blocks[b].block))
+            if (kc_call_of(i) == KC_CALL_PLACES)
+                return true;
+    return false;
+}
+
 void kc_find_homes(struct kc_emit *emit)
 {
     struct kc_bits *lives = kc_alloc(emit->slots->n, sizeof(*lives)); /* of the first in each place: of all there */
 
+    emit->tells_places = tells_places(&emit->wg->flow);
     emit->homes = kc_alloc(emit->slots->n, sizeof(*emit->homes));
     for (unsigned s = 0; s < emit->slots->n; s++) {
         const struct kc_slot *slot = &emit->slots->slots[s];

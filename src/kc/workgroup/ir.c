@@ -19,6 +19,7 @@ static const struct {
     {"_Z12get_work_dimv", KC_CALL_WORK_DIM},
     {KC_LAUNCH_FUNCTION, KC_CALL_LAUNCH},
     {KC_THREAD_FUNCTION, KC_CALL_THREAD},
+    {KC_PLACES_FUNCTION, KC_CALL_PLACES},
     {"_Z7barrierj", KC_CALL_BARRIER},
 };
 

@@ -59,7 +59,8 @@ enum kc_call {
     KC_CALL_GLOBAL_OFFSET,
     KC_CALL_WORK_DIM,
     KC_CALL_LAUNCH,
-    KC_CALL_THREAD, /* up to here: no effect, no memory */
+    KC_CALL_THREAD,
+    KC_CALL_PLACES, /* up to here: no effect, no memory */
     KC_CALL_BARRIER,
     KC_CALL_NOTHING, /* means nothing to us: lifetimes and the like */
 };
@@ -68,7 +69,7 @@ enum kc_call kc_call_of(LLVMValueRef value);
 
 static inline bool kc_is_query(enum kc_call call)
 {
-    return call >= KC_CALL_LOCAL_ID && call <= KC_CALL_THREAD;
+    return call >= KC_CALL_LOCAL_ID && call <= KC_CALL_PLACES;
 }
 
 /* The function that a call calls; NULL: not a call, or an indirect one. */

@@ -77,6 +77,7 @@ LLVMValueRef kc_build_query(struct kc_strip *strip, LLVMValueRef call, LLVMValue
     case KC_CALL_LAUNCH:
         return LLVMGetParam(emit->run, 0);
     case KC_CALL_THREAD:
+    case KC_CALL_PLACES:
         return LLVMGetParam(emit->run, 1);
     default:
         abort(); /* the caller asked kc_is_query */

@@ -19,7 +19,8 @@
  *       _Z14get_num_groupsj, _Z15get_global_sizej, _Z17get_global_offsetj (i32 dimension, constant or not);
  *   i32 _Z12get_work_dimv (void);
  *   void _Z7barrierj (i32 flags): convergent; every barrier of the language ends there;
- *   ptr __tsl_wg_launch (void), ptr __tsl_wg_thread (void): the work-group function's first two parameters,
+ *   ptr __tsl_wg_launch (void), ptr __tsl_wg_thread (void), and ptr __tsl_wg_places (void), which is the latter and
+ *       keeps private variables that have addresses off the stack: the work-group function's first two parameters,
  *       `memory(none)`, uniform. printf is made of them.
  * Past dimension 2 ids and offsets are 0, sizes 1. Linear ids, fences, async copies, work_group_… are made of these by
  * the builtins.
@@ -35,6 +36,7 @@
 #define KC_KERNEL_ATTRIBUTE "tsl-kernel"
 #define KC_LAUNCH_FUNCTION  "__tsl_wg_launch"
 #define KC_THREAD_FUNCTION  "__tsl_wg_thread"
+#define KC_PLACES_FUNCTION  "__tsl_wg_places"
 
 /* How one argument stands in the argument block: struct tsl_wg_arg, laid out by the caller. */
 struct tsl_wg_arg;

@@ -1,26 +1,23 @@
 /*
- * Which address space a generic pointer points to (what Clang makes of to_global() and its like): work-groups have local
- * memory, and private memory that isn't on the stack, where struct tsl_wg_thread (compile/work_group.h) says.
+ * Which address space a generic pointer points to (what Clang makes of to_global() and its like). A work-group's thread
+ * has its local memory where struct tsl_wg_thread (compile/work_group.h) says, and, in kernels that ask here, all private
+ * variables that have addresses.
  */
 struct thread {
     uchar *local_begin, *scratch_begin, *user, *local_end, *scratch_end;
 };
 
 /* The work-group function's second parameter. */
-const struct thread *__tsl_wg_thread(void);
-
-#define STACK (1 << 17) /* more than private variables take there (kc/workgroup/home.c), with all that lies between */
+const struct thread *__tsl_wg_places(void);
 
 static bool is_local(const uchar *p)
 {
-    return p >= __tsl_wg_thread()->local_begin && p < __tsl_wg_thread()->local_end;
+    return p >= __tsl_wg_places()->local_begin && p < __tsl_wg_places()->local_end;
 }
 
 static bool is_private(const uchar *p)
 {
-    size_t depth = (size_t)__builtin_frame_address(0) - (size_t)p;
-
-    return (p >= __tsl_wg_thread()->scratch_begin && p < __tsl_wg_thread()->scratch_end) || depth < STACK;
+    return p >= __tsl_wg_places()->scratch_begin && p < __tsl_wg_places()->scratch_end;
 }
 
 global void *__to_global(void *p)
