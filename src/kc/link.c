@@ -54,6 +54,15 @@ static bool is_defined(LLVMValueRef function, FILE *log)
     return false;
 }
 
+/* Clang leaves samplers so that an operator takes, which OpenCL C doesn't allow. */
+static bool is_given(LLVMValueRef variable, FILE *log)
+{
+    if (!LLVMIsDeclaration(variable) || !LLVMGetFirstUse(variable))
+        return true;
+    fprintf(log, "error: the variable %s is used and defined nowhere\n", kc_name(variable));
+    return false;
+}
+
 bool kc_link_builtins(LLVMModuleRef module, LLVMModuleRef library, FILE *log)
 {
     bool whole = true;
@@ -68,6 +77,8 @@ bool kc_link_builtins(LLVMModuleRef module, LLVMModuleRef library, FILE *log)
     }
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         whole &= is_defined(f, log);
+    for (LLVMValueRef v = LLVMGetFirstGlobal(module); v; v = LLVMGetNextGlobal(v))
+        whole &= is_given(v, log);
     return whole;
 }
 

@@ -383,6 +383,21 @@ static struct tsl_kernel_facts flags_of(const char *body)
     return flags;
 }
 
+static void what_is_nowhere_is_named(void **state)
+{
+    static const char function[] = "int f(int x);\nkernel void k(global int *x) { x[0] = f(1); }\n",
+                      variable[] = "extern constant int f;\nkernel void k(global int *x) { x[0] = f; }\n";
+    struct tsl_compiled compiled;
+    (void)state;
+
+    assert_int_equal(kc_build(function, "", &compiled), CL_BUILD_PROGRAM_FAILURE);
+    assert_non_null(strstr(compiled.built.log, "the function f is called and defined nowhere"));
+    tsl_compiled_finish(&compiled);
+    assert_int_equal(kc_build(variable, "", &compiled), CL_BUILD_PROGRAM_FAILURE);
+    assert_non_null(strstr(compiled.built.log, "the variable f is used and defined nowhere"));
+    tsl_compiled_finish(&compiled);
+}
+
 /* As C has them: with no other body anywhere. */
 static void inline_functions_need_no_optimiser(void **state)
 {
@@ -505,6 +520,7 @@ int main(void)
         cmocka_unit_test(kernels_are_described),
         cmocka_unit_test(roles_are_proven),
         cmocka_unit_test(variables_of_the_program_are_seen),
+        cmocka_unit_test(what_is_nowhere_is_named),
         cmocka_unit_test(inline_functions_need_no_optimiser),
         cmocka_unit_test(effects_are_seen),
         cmocka_unit_test(double_precision_is_seen),
