@@ -153,12 +153,16 @@ static cl_int submit_launch(struct tsl_op *op, struct tsl_lane *lane, const stru
     /* The memory of a buffer on a member stays the same until it is evicted: so long the arguments' serial serves. */
     uint64_t serial = changed ? tsl_args_new_serial() : c->args->serial;
     struct tsl_bound_args args = {.serial = serial, .n = c->args->n, .args = bound};
-    struct tsl_window window = c->window;
-    if (!window.local_size[0])
-        tsl_launch_limit(c->kernel, c->stream->queue->device, op->port->index, &window);
+    const struct tsl_window *window = &c->window;
+    struct tsl_window limited;
+    if (!window->local_size[0]) {
+        limited = *window;
+        tsl_launch_limit(c->kernel, c->stream->queue->device, op->port->index, &limited);
+        window = &limited;
+    }
     if (!error)
         error =
-            lane->member->driver->launch(lane, c->kernel->parts[op->port->index].kernel, &args, &window, waits, fence);
+            lane->member->driver->launch(lane, c->kernel->parts[op->port->index].kernel, &args, window, waits, fence);
     if (bound != few)
         free(bound);
     return error;

@@ -62,16 +62,6 @@ static void check(struct cpu_rig *rig, cl_program program, const char *name)
     clReleaseMemObject(buffer);
 }
 
-static cl_bool has_remainders(cl_device_id device)
-{
-    cl_bool supported = CL_FALSE;
-
-    assert_int_equal(
-        clGetDeviceInfo(device, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, sizeof(supported), &supported, NULL),
-        CL_SUCCESS);
-    return supported;
-}
-
 static void check_refused(struct cpu_rig *rig, cl_program program)
 {
     cl_mem buffer = cpu_rig_buffer(rig, N * sizeof(cl_uint), NULL);
@@ -84,9 +74,10 @@ static void check_refused(struct cpu_rig *rig, cl_program program)
 static void last_groups_are_smaller(void **state)
 {
     struct cpu_rig *rig = *state;
-    cl_program program = cpu_rig_program(rig, source, has_remainders(rig->device) ? "-cl-std=CL3.0" : "");
+    cl_program program =
+        cpu_rig_program(rig, source, cpu_rig_has(rig, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT) ? "-cl-std=CL3.0" : "");
 
-    if (has_remainders(rig->device)) {
+    if (cpu_rig_has(rig, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT)) {
         check(rig, program, "any");
         check(rig, program, "required");
     } else {
@@ -100,7 +91,7 @@ static void last_groups_are_smaller(void **state)
 static void others_have_none(void **state)
 {
     static const char *const options[] = {"", "-cl-std=CL1.2", "-cl-std=CL3.0 -cl-uniform-work-group-size"};
-    unsigned n = has_remainders(((struct cpu_rig *)*state)->device) ? 3 : 2;
+    unsigned n = cpu_rig_has(*state, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT) ? 3 : 2;
 
     for (unsigned i = 0; i < n; i++) {
         cl_program program = cpu_rig_program(*state, source, options[i]);

@@ -116,16 +116,6 @@ static void check(struct cpu_rig *rig, cl_program program, const char *name, int
     clReleaseMemObject(buffer);
 }
 
-static cl_bool has_generic_pointers(cl_device_id device)
-{
-    cl_bool supported = CL_FALSE;
-
-    assert_int_equal(
-        clGetDeviceInfo(device, CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT, sizeof(supported), &supported, NULL),
-        CL_SUCCESS);
-    return supported;
-}
-
 /* The application's own stack is global memory, too, where a buffer lies there. */
 static void pointers_know_where_they_point_to(void **state)
 {
@@ -135,7 +125,7 @@ static void pointers_know_where_they_point_to(void **state)
     _Alignas(4096) int memory[4096] = {0};
     cl_int error;
 
-    if (!has_generic_pointers(rig->device)) {
+    if (!cpu_rig_has(rig, CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT)) {
         assert_non_null(getenv("SPACES_MAY_LACK"));
         return;
     }

@@ -51,6 +51,14 @@ int cpu_rig_teardown(void **state)
     return 0;
 }
 
+bool cpu_rig_has(const struct cpu_rig *rig, cl_device_info param)
+{
+    cl_bool answer = CL_FALSE;
+
+    assert_int_equal(clGetDeviceInfo(rig->device, param, sizeof(answer), &answer, NULL), CL_SUCCESS);
+    return answer == CL_TRUE;
+}
+
 unsigned cpu_rig_count(const char *variable, unsigned otherwise)
 {
     const char *text = getenv(variable);

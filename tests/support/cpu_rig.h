@@ -19,6 +19,9 @@ struct cpu_rig {
 int cpu_rig_setup(void **state);
 int cpu_rig_teardown(void **state);
 
+/* Whether the device says CL_TRUE. */
+bool cpu_rig_has(const struct cpu_rig *rig, cl_device_info param);
+
 /* What an environment variable says, so that a test can be run with more. */
 unsigned cpu_rig_count(const char *variable, unsigned otherwise);
 
