@@ -98,16 +98,18 @@ cl_int tsl_build_options_read(const char *text, struct tsl_build_options *option
     return CL_SUCCESS;
 }
 
-char *tsl_build_options_with_std(const struct tsl_build_options *options, unsigned std)
+char *tsl_build_options_with(const struct tsl_build_options *options, unsigned std, bool uniform)
 {
+    const char *first = uniform ? "-cl-uniform-work-group-size " : "";
     char *text;
+    int n;
 
     if (std == options->std)
-        return strdup(options->text);
-    if (asprintf(&text, "%.*sCL%u.%u%s", (int)options->std_begin, options->text, std / 100, std / 10 % 10,
-                 options->text + options->std_end) < 0)
-        return NULL;
-    return text;
+        n = asprintf(&text, "%s%s", first, options->text);
+    else
+        n = asprintf(&text, "%s%.*sCL%u.%u%s", first, (int)options->std_begin, options->text, std / 100, std / 10 % 10,
+                     options->text + options->std_end);
+    return n < 0 ? NULL : text;
 }
 
 bool tsl_build_options_name_macro(const struct tsl_build_options *options, const char *name)

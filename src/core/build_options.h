@@ -18,9 +18,9 @@ struct tsl_build_options {
 /* CL_INVALID_BUILD_OPTIONS for what is certainly wrong: an unknown CL version, -D, -U or -I with nothing after it. */
 cl_int tsl_build_options_read(const char *text, struct tsl_build_options *options);
 
-/* The text with this version in its -cl-std (heap; NULL without memory). 0 only where the text has no version that we
- * know: it stays as it is. */
-char *tsl_build_options_with_std(const struct tsl_build_options *options, unsigned std);
+/* The text with this version in its -cl-std (heap; NULL without memory), and, if asked for, with
+ * -cl-uniform-work-group-size. 0 only where the text has no version that we know: it stays as it is. */
+char *tsl_build_options_with(const struct tsl_build_options *options, unsigned std, bool uniform);
 
 /* Does the text define or undefine that macro (-D NAME, -DNAME=…, -U NAME)? */
 bool tsl_build_options_name_macro(const struct tsl_build_options *options, const char *name);

@@ -411,6 +411,8 @@ void tsl_dialect_choose(struct tsl_device *device, const struct tsl_path *path, 
         dialect->std = newest;
         dialect->translated = true;
     }
-    dialect->non_uniform =
-        dialect->std >= 200 && !options->uniform && has_remainders(&virtual) && has_remainders(&member);
+    if (dialect->std < 200 || options->uniform || !has_remainders(&member))
+        return;
+    dialect->non_uniform = has_remainders(&virtual);
+    dialect->kept_uniform = !dialect->non_uniform;
 }

@@ -13,9 +13,11 @@
 struct tsl_dialect {
     unsigned
         std; /* the version that this member compiles, as in tsl_build_options; 0: as the options say, or as it likes */
-    unsigned meant;   /* without -cl-std, the version that the program is to see; 0: as the options say */
-    bool translated;  /* it is older than the one asked for */
-    bool non_uniform; /* launches may have remainders */
+    unsigned meant;    /* without -cl-std, the version that the program is to see; 0: as the options say */
+    bool translated;   /* it is older than the one asked for */
+    bool non_uniform;  /* launches may have remainders */
+    bool kept_uniform; /* the member would take them, and make them where it chooses the groups; the program was
+                          promised none: -cl-uniform-work-group-size */
 };
 
 /* How this member is to compile. Calls the driver (info). */

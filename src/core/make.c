@@ -40,7 +40,7 @@ static void make_source(struct tsl_build_job *job, make_fn *make)
 
     tsl_dialect_choose(device, path, options, &dialect);
     source = tsl_dialect_source(device, path, options, &dialect, program->source, &size);
-    text = tsl_build_options_with_std(options, dialect.std);
+    text = tsl_build_options_with(options, dialect.std, dialect.kept_uniform);
     job->part.error = CL_OUT_OF_HOST_MEMORY;
     if (source && text) {
         struct tsl_program_input input = {.kind = TSL_PROGRAM_SOURCE,

@@ -1,6 +1,7 @@
 /* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu VERSIONS_ALL=1 */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
 /* variant: oclgrind TESELA_VENDORS={build}/vendors-oclgrind */
+/* variant: two TESELA_VENDORS={build}/vendors-pocl TESELA_MEMBERS=cpu,opencl TESELA_POLICY=round-robin */
 /* variant: mixed TESELA_VENDORS={build}/vendors-pocl-oclgrind TESELA_MEMBERS=cpu,opencl TESELA_POLICY=round-robin */
 /* any: */
 /* timeout: 300 */
@@ -157,9 +158,40 @@ static void atomics_of_2(void **state)
     }
 }
 
+/* Where the device has no smaller last groups, none of its members makes some (OpenCL 3.0, 5.10). */
+static void groups_nobody_chose_are_as_promised(void **state)
+{
+    static const char source[] = "kernel void f(global uint *x)\n"
+                                 "{\n"
+                                 "    x[get_global_id(0)] = get_local_size(0);\n"
+                                 "}\n";
+    enum { N = 323 * 17 };
+    cl_bool smaller = CL_FALSE;
+
+    (void)state;
+    clGetDeviceInfo(our_device(), CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, sizeof smaller, &smaller, NULL);
+    for (size_t i = 0; i < LENGTH(versions); i++) {
+        cl_uint *sizes = calloc(N, sizeof *sizes);
+        cl_kernel kernel;
+
+        assert_non_null(sizes);
+        if (is_tried(&versions[i])) {
+            kernel = make_kernel(source, versions[i].option);
+            run(kernel, N, sizes, N * sizeof *sizes, 0);
+            for (size_t k = 0; k < N && !smaller; k++)
+                if (sizes[k] != sizes[0])
+                    fail_msg("%s: work-item %zu is in a group of %u, the first in one of %u", versions[i].option, k,
+                             sizes[k], sizes[0]);
+            clReleaseKernel(kernel);
+        }
+        free(sizes);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(functions_with_pointers), cmocka_unit_test(atomics_of_2)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(functions_with_pointers), cmocka_unit_test(atomics_of_2),
+                                       cmocka_unit_test(groups_nobody_chose_are_as_promised)};
 
     return cmocka_run_group_tests(tests, setup, teardown);
 }

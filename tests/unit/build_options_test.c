@@ -73,7 +73,7 @@ static void uniform_work_groups_are_seen(void **state)
 static void replaced(const char *text, unsigned std, const char *expected)
 {
     struct tsl_build_options options = read_ok(text);
-    char *result = tsl_build_options_with_std(&options, std);
+    char *result = tsl_build_options_with(&options, std, false);
 
     assert_string_equal(result, expected);
     free(result);
@@ -87,6 +87,18 @@ static void std_is_replaced_in_place(void **state)
     replaced("-DA", 0, "-DA");
     /* C++ for OpenCL is nothing that we could say otherwise. */
     replaced("-cl-std=CLC++ -g", 0, "-cl-std=CLC++ -g");
+}
+
+static void uniform_work_groups_are_asked_for(void **state)
+{
+    struct tsl_build_options options = read_ok("-cl-std=CL3.0 -DA");
+    char *same = tsl_build_options_with(&options, 300, true), *other = tsl_build_options_with(&options, 200, true);
+
+    (void)state;
+    assert_string_equal(same, "-cl-uniform-work-group-size -cl-std=CL3.0 -DA");
+    assert_string_equal(other, "-cl-uniform-work-group-size -cl-std=CL2.0 -DA");
+    free(same);
+    free(other);
 }
 
 static void macros_are_found_in_every_spelling(void **state)
@@ -140,6 +152,7 @@ int main(void)
         cmocka_unit_test(an_option_without_its_value_is_refused),
         cmocka_unit_test(uniform_work_groups_are_seen),
         cmocka_unit_test(std_is_replaced_in_place),
+        cmocka_unit_test(uniform_work_groups_are_asked_for),
         cmocka_unit_test(macros_are_found_in_every_spelling),
         cmocka_unit_test(words_that_compilers_take_for_files_are_found),
     };

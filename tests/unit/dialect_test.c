@@ -125,7 +125,7 @@ static void meant_is(const char *text, unsigned meant)
 {
     struct tsl_build_options options;
     struct tsl_dialect dialect = choose(text, &options);
-    char *options_text = tsl_build_options_with_std(&options, dialect.std);
+    char *options_text = tsl_build_options_with(&options, dialect.std, false);
 
     assert_int_equal(dialect.meant, meant);
     assert_string_equal(options_text, text);
