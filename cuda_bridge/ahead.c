@@ -201,6 +201,8 @@ bool tsl_cuda_may_go_ahead(const struct tsl_cuda_work *work, struct tsl_cuda_fen
 
 bool tsl_cuda_is_certain(const struct tsl_cuda_fence *fence)
 {
+    if (fence->doomed)
+        return false;
     for (unsigned i = 0; i < fence->n_doubts; i++)
         if (tsl_cuda_fence_state(fence->doubts[i]) != TSL_CUDA_OVER || fence->doubts[i]->status < 0)
             return false;
@@ -217,12 +219,17 @@ static bool has_failed(const struct tsl_cuda_fence *gate)
     return tsl_cuda_fence_state(gate) == TSL_CUDA_OVER && gate->status < 0;
 }
 
-bool tsl_cuda_has_failed(const struct tsl_cuda_fence *fence)
+static bool any_failed(struct tsl_cuda_fence *const *gates, unsigned n)
 {
-    for (unsigned i = 0; i < fence->n_doubts; i++)
-        if (has_failed(fence->doubts[i]))
+    for (unsigned i = 0; i < n; i++)
+        if (has_failed(gates[i]))
             return true;
     return false;
+}
+
+bool tsl_cuda_has_failed(const struct tsl_cuda_fence *fence)
+{
+    return fence->doomed || any_failed(fence->doubts, fence->n_doubts);
 }
 
 /* ---- Doubts -------------------------------------------------------------------------------------------------------
@@ -288,13 +295,22 @@ cl_int tsl_cuda_wait_for_gates(struct tsl_cuda_lane *lane, struct tsl_cuda_work 
         if (!error && !add_doubts_of(work->doubts, &work->n_doubts, fence))
             error = CL_OUT_OF_RESOURCES; /* It was counted before; there are never more later. */
     }
-    for (unsigned i = 0; i < work->n_doubts && !error; i++)
-        if (has_failed(work->doubts[i]))
-            error = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-    for (unsigned i = 0; i < work->waits.n && !error; i++)
-        if (has_failed(tsl_cuda_fence(work->waits.fences[i])))
-            error = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     return error;
+}
+
+static bool wait_has_failed(const struct tsl_cuda_fence *fence)
+{
+    enum tsl_cuda_state state = tsl_cuda_fence_state(fence);
+
+    return state == TSL_CUDA_OVER ? fence->status < 0 : state != TSL_CUDA_HELD && tsl_cuda_has_failed(fence);
+}
+
+bool tsl_cuda_is_doomed(const struct tsl_cuda_work *work)
+{
+    for (unsigned i = 0; i < work->waits.n; i++)
+        if (wait_has_failed(tsl_cuda_fence(work->waits.fences[i])))
+            return true;
+    return any_failed(work->doubts, work->n_doubts);
 }
 
 void tsl_cuda_keep_doubts(const struct tsl_cuda_work *work)

@@ -223,6 +223,7 @@ struct tsl_cuda_fence {
     /* Of work that was sent before the gates on which it depends were open: references. Constant once it is SENT. */
     struct tsl_cuda_fence *doubts[TSL_CUDA_MAX_DOUBTS];
     unsigned n_doubts;
+    bool doomed;                 /* what it waits for had failed when it was sent: its work isn't done. Likewise */
     atomic_bool watched;         /* the lane's flag is to tell of it */
     atomic_bool told;            /* it will, without waiting for gates of later work */
     struct tsl_cuda_fence *next; /* in the pool */
@@ -500,15 +501,16 @@ bool tsl_cuda_pinning_begin(struct tsl_cuda_member *member);
 void tsl_cuda_pinning_end(struct tsl_cuda_member *member);
 /* May it be sent although one of the gates on which that fence's work depends isn't open? Likewise. */
 bool tsl_cuda_may_follow(const struct tsl_cuda_work *work, const struct tsl_cuda_fence *fence);
-/* Has one of those gates failed? */
+/* Has one of those gates failed, or is it doomed? */
 bool tsl_cuda_has_failed(const struct tsl_cuda_fence *fence);
-/* Are they all open, and none has failed? */
+/* Are they all open, and none has failed, and it isn't doomed? */
 bool tsl_cuda_is_certain(const struct tsl_cuda_fence *fence);
 /* Do more gates leave it in doubt than it can know of? */
 bool tsl_cuda_doubts_too_much(const struct tsl_cuda_work *work);
-/* Makes the stream wait for gates, and sets the work's doubts. CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST: one of
- * them has failed. Entered, lane->lock held. */
+/* Makes the stream wait for gates, and sets the work's doubts. Entered, lane->lock held. */
 cl_int tsl_cuda_wait_for_gates(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work);
+/* Has any of what it waits for failed, once its doubts are set? Then it isn't done, and its fence is doomed. */
+bool tsl_cuda_is_doomed(const struct tsl_cuda_work *work);
 /* The work's fence, which isn't SENT yet, takes its doubts over. */
 void tsl_cuda_keep_doubts(const struct tsl_cuda_work *work);
 /* The gate is over: streams go on. Its state was changed under member->lock. */

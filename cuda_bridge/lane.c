@@ -216,19 +216,6 @@ static bool is_ready(struct tsl_cuda_lane *lane, const struct tsl_cuda_work *wor
     return false;
 }
 
-/* The error with which one of the waits has ended already: then nothing of the work is done. */
-static cl_int failed_wait(const struct tsl_cuda_work *work)
-{
-    for (unsigned i = 0; i < work->waits.n; i++) {
-        const struct tsl_cuda_fence *fence = tsl_cuda_fence(work->waits.fences[i]);
-        enum tsl_cuda_state state = tsl_cuda_fence_state(fence);
-
-        if (state == TSL_CUDA_OVER ? fence->status < 0 : state != TSL_CUDA_HELD && tsl_cuda_has_failed(fence))
-            return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-    }
-    return CL_SUCCESS;
-}
-
 static cl_int make_stream_wait(struct tsl_cuda_lane *lane, const struct tsl_cuda_work *work)
 {
     CUresult result = CUDA_SUCCESS;
@@ -281,6 +268,21 @@ static cl_int send_fence(struct tsl_cuda_lane *lane, struct tsl_cuda_fence *fenc
     return error;
 }
 
+/* The work itself, unless what it waits for has failed: then nothing of it is done, but who comes after it counts on
+ * all that it came after. */
+static cl_int run_unless_doomed(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
+{
+    cl_int error;
+
+    if (tsl_cuda_is_doomed(work)) {
+        if (work->fence)
+            work->fence->doomed = true;
+        return CL_SUCCESS;
+    }
+    error = record_start(lane, work->fence);
+    return error ? error : run_kind(lane, work);
+}
+
 /* Sends one work to the stream. Entered, lane->lock held. */
 static cl_int run(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
 {
@@ -291,9 +293,7 @@ static cl_int run(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
     if (!error)
         error = make_stream_wait(lane, work);
     if (!error)
-        error = record_start(lane, work->fence);
-    if (!error)
-        error = run_kind(lane, work);
+        error = run_unless_doomed(lane, work);
     if (error == TSL_CUDA_PIPED) {
         lane->piping = true;
         lane->piped = work->fence;
@@ -400,18 +400,16 @@ static void fail_work(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work, cl
 {
     if (work->fence)
         tsl_cuda_fence_end(work->fence, error);
-    else if (error != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST && !lane->error)
+    else if (!lane->error)
         lane->error = error;
 }
 
 /* The oldest held work goes on. */
 static void pass_on(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work, cl_int entered)
 {
-    cl_int error = entered ? entered : failed_wait(work);
+    cl_int error = entered ? entered : run(lane, work);
 
-    if (!error)
-        error = run(lane, work);
-    if (error && error != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
+    if (error)
         tsl_log(TSL_ROOM_DRIVER, TSL_LOG_ERROR, "%s: work that had to wait failed when its turn came (error %d)",
                 lane->base.member->path->id, error);
     if (error)
@@ -452,18 +450,10 @@ bool tsl_cuda_lane_advance(struct tsl_cuda_lane *lane, bool *progress, bool *pol
 static cl_int send_or_hold(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
 {
     bool polls = false;
-    cl_int error;
 
     if (lane->piping || !STAILQ_EMPTY(&lane->works) || !is_ready(lane, work, &polls))
         return hold(lane, work);
-    error = failed_wait(work);
-    if (!error)
-        error = run(lane, work);
-    if (error != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
-        return error;
-    if (work->fence)
-        tsl_cuda_fence_end(work->fence, error);
-    return CL_SUCCESS;
+    return run(lane, work);
 }
 
 /* Calls CUDA: with what was saved before and, if it wasn't saved itself, the work. */

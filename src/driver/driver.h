@@ -129,6 +129,10 @@ struct tsl_dkernel { /* a kernel of a dprogram; thread-safe: the driver serialis
 /*
  * Completion of a piece of work, whatever the technology (the papers' generic event). Reference-counted; the last
  * unref calls the driver's fence_free. A gate is a fence that the host completes (a user event).
+ *
+ * It completes after all that its lane was given before, and after all that its work waits for, also with an error:
+ * what comes later counts on that, and doesn't wait for those once more. fence_status alone may tell of a later one
+ * first.
  */
 struct tsl_fence {
     const struct tsl_driver *driver;

@@ -57,6 +57,7 @@ struct tsl_fake_member {
     bool submits_block;      /* flush returns only when the lane's work is done */
     bool unordered_lanes;    /* work of one lane runs in any order that the waits allow */
     bool no_profile;         /* fence_times never answers */
+    bool tells_late;         /* fence_status may say that work isn't complete though later work of its lane is */
     unsigned register_after; /* memory of the application's is pinned once it went to and fro so often; 0: never */
 };
 

@@ -77,10 +77,12 @@ static cl_int final_status(struct tsl_op *op, bool known, cl_int status, cl_int 
     tsl_graph_open(graph);
     if (!known)
         status = fence->driver->fence_status(fence);
+    /* Some vendors complete a later event first: an earlier one may fail yet. A fence that was made late is a mark
+     * behind the operation, and tells nothing of it. */
+    if (status > CL_COMPLETE)
+        status = op->unfenced && otherwise == CL_COMPLETE ? CL_COMPLETE : wait_flushed(op, fence);
     if (timed && status >= 0 && fence->driver->fence_times(fence, &times) != CL_SUCCESS)
         times = (struct tsl_times){0, 0};
-    if (status > CL_COMPLETE) /* Of a fence that was made late: a mark behind it. Or it isn't complete. */
-        status = otherwise != CL_COMPLETE ? wait_flushed(op, fence) : otherwise;
     tsl_graph_close(graph);
     tsl_track_unpin(op->track);
     tsl_fence_unref(fence); /* Not the last one: the operation has its own, and we have the operation. */

@@ -99,13 +99,19 @@ cl_int tsl_vendor_event_status(const struct tsl_vendor_cl *cl, cl_event event)
     return error ? error : status;
 }
 
+/* How the fence ends if its event ends so. */
+static cl_int end_of(const struct tsl_vendor_fence *f, cl_int status)
+{
+    return f->doomed && status == CL_COMPLETE ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : status;
+}
+
 cl_int tsl_vendor_fence_status(struct tsl_fence *fence)
 {
     struct tsl_vendor_fence *f = tsl_vendor_fence(fence);
 
     cl_int status = f->event ? tsl_vendor_event_status(tsl_vendor_member(fence->member)->cl, f->event) : f->status;
     tsl_vendor_take();
-    return status;
+    return end_of(f, status);
 }
 
 cl_int tsl_vendor_fence_wait(struct tsl_fence *fence)
@@ -163,6 +169,7 @@ void tsl_vendor_fence_settle(struct tsl_vendor_fence *f)
     f->status = tsl_vendor_event_status(member->cl, f->event);
     if (f->status > 0)
         f->status = CL_OUT_OF_RESOURCES; /* clFinish failed, and nothing will ever move it. */
+    f->status = end_of(f, f->status);
     if (f->lane->profile)
         f->times_known = read_times(f, &f->times);
     member->cl->clReleaseEvent(f->event);
@@ -229,7 +236,7 @@ static void tell(struct tsl_vendor_notice *notice, cl_int status)
 {
     if (!claim(notice))
         return;
-    notice->fn(notice->arg, status);
+    notice->fn(notice->arg, end_of(notice->fence, status));
     tsl_fence_unref(&notice->fence->base);
 }
 

@@ -85,10 +85,10 @@ struct tsl_vendor_mem {
 
 struct tsl_vendor_fence {
     struct tsl_fence base;
-    /* NULL: complete, and status and times are final. Only on synchronous devices and for work that was refused
-     * because one of its waits had failed. */
-    cl_event event;
+    cl_event event; /* NULL: complete, and status and times are final. Only on synchronous devices */
     cl_int status;
+    bool doomed; /* what it waits for had failed: the event is that of a marker in its place, and the fence fails with
+                    it */
     struct tsl_vendor_lane *lane; /* a reference; NULL for gates */
     bool is_gate;
     bool times_known;
@@ -205,7 +205,7 @@ struct tsl_vendor_submit {
     cl_uint n;                      /* events to wait for */
     const cl_event *events;         /* NULL if n is 0 */
     cl_event *event_out;            /* for the vendor's last argument: NULL if nobody asks for a fence */
-    bool refused;                   /* a wait failed already: enqueue nothing */
+    bool refused;                   /* a wait failed already: enqueue nothing; end() enqueues a marker in its place */
     struct tsl_vendor_fence *fence; /* what end() will give out; NULL: none is asked for */
     cl_event event;
     cl_event few[TSL_VENDOR_FEW_WAITS];

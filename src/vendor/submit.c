@@ -2,13 +2,10 @@
 
 #include <stdlib.h>
 
-/* Has the fence failed already, as far as it matters? Most vendors are told to wait for it, and fail the command
- * themselves; some would never complete it. */
-static bool has_failed(const struct tsl_vendor_member *member, struct tsl_vendor_fence *fence)
+/* Some vendors would never complete what waits for an event that has failed; most fail it themselves. */
+static bool hangs_others(const struct tsl_vendor_member *member, const struct tsl_vendor_fence *fence)
 {
-    if (!fence->event)
-        return fence->status < 0;
-    return member->device->quirks.failed_wait_hangs && tsl_vendor_fence_status(&fence->base) < 0;
+    return member->device->quirks.failed_wait_hangs && tsl_vendor_event_status(member->cl, fence->event) < 0;
 }
 
 /* Unflushed work need never start, so what waits for it in another lane sends it first. */
@@ -30,13 +27,15 @@ static cl_int add_waits(struct tsl_vendor_submit *s, const struct tsl_waits *wai
         return CL_OUT_OF_HOST_MEMORY;
     for (unsigned i = 0; i < waits->n && !error; i++) {
         struct tsl_vendor_fence *fence;
+        bool hangs;
 
         if (!tsl_vendor_can_wait(s->lane->base.member, waits->fences[i]))
             return CL_INVALID_EVENT_WAIT_LIST;
         fence = tsl_vendor_fence(waits->fences[i]);
-        if (has_failed(s->member, fence))
+        hangs = fence->event && hangs_others(s->member, fence);
+        if (fence->doomed || hangs || (!fence->event && fence->status < 0))
             s->refused = true;
-        if (fence->event) {
+        if (fence->event && !hangs) {
             events[s->n++] = fence->event;
             error = send_awaited(s, fence);
         }
@@ -102,13 +101,9 @@ static cl_int finish_now(struct tsl_vendor_submit *s)
 
 static cl_int take_event(struct tsl_vendor_submit *s)
 {
-    if (s->refused) {
-        if (s->fence)
-            s->fence->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-        return CL_SUCCESS;
-    }
     if (s->fence) {
         s->fence->event = s->event;
+        s->fence->doomed = s->refused;
         s->fence->after_ns = s->lane->profile ? tsl_clock_ns() : 0;
     }
     if (s->member->device->quirks.synchronous)
@@ -117,30 +112,21 @@ static cl_int take_event(struct tsl_vendor_submit *s)
     return CL_SUCCESS;
 }
 
-/* Some vendors refuse the enqueue itself when an event of the list has failed already. */
-static bool is_for_failed_wait(const struct tsl_vendor_submit *s)
+/* Some vendors refuse the enqueue itself when an event of the list has failed already. True if so; the list is then of
+ * the others. */
+static bool drop_failed(struct tsl_vendor_submit *s)
 {
-    for (cl_uint i = 0; i < s->n; i++)
-        if (tsl_vendor_event_status(s->member->cl, s->events[i]) < 0)
-            return true;
-    return false;
-}
+    cl_event *events = s->many ? s->many : s->few;
+    cl_uint n = 0;
 
-cl_int tsl_vendor_end(struct tsl_vendor_submit *s, cl_int error, struct tsl_fence **fence)
-{
-    if (error && is_for_failed_wait(s)) {
-        s->refused = true;
-        error = CL_SUCCESS;
-    }
-    if (!error)
-        error = take_event(s);
-    tsl_vendor_leave(s->member->device);
-    free(s->many);
-    if (error && s->fence)
-        tsl_fence_unref(&s->fence->base);
-    else if (!error && fence)
-        *fence = &s->fence->base;
-    return error;
+    for (cl_uint i = 0; i < s->n; i++)
+        if (tsl_vendor_event_status(s->member->cl, s->events[i]) >= 0)
+            events[n++] = s->events[i];
+    if (n == s->n)
+        return false;
+    s->n = n;
+    s->events = n ? events : NULL;
+    return true;
 }
 
 /* OpenCL 1.1 has no marker with a wait list: first everything after it in the queue is made to wait. */
@@ -159,6 +145,38 @@ static cl_int mark_11(struct tsl_vendor_submit *s)
     return error;
 }
 
+static cl_int mark(struct tsl_vendor_submit *s)
+{
+    return s->member->cl->clEnqueueMarkerWithWaitList
+               ? s->member->cl->clEnqueueMarkerWithWaitList(s->queue, s->n, s->events, s->event_out)
+               : mark_11(s);
+}
+
+/* Nothing of it is done, but who comes after it counts on all that it came after. */
+static cl_int mark_in_place(struct tsl_vendor_submit *s)
+{
+    return s->fence || s->n ? mark(s) : CL_SUCCESS;
+}
+
+cl_int tsl_vendor_end(struct tsl_vendor_submit *s, cl_int error, struct tsl_fence **fence)
+{
+    if (error && drop_failed(s)) {
+        s->refused = true;
+        error = CL_SUCCESS;
+    }
+    if (!error && s->refused)
+        error = mark_in_place(s);
+    if (!error)
+        error = take_event(s);
+    tsl_vendor_leave(s->member->device);
+    free(s->many);
+    if (error && s->fence)
+        tsl_fence_unref(&s->fence->base);
+    else if (!error && fence)
+        *fence = &s->fence->base;
+    return error;
+}
+
 cl_int tsl_vendor_mark(struct tsl_lane *lane, const struct tsl_waits *waits, struct tsl_fence **fence)
 {
     struct tsl_vendor_submit s;
@@ -166,9 +184,7 @@ cl_int tsl_vendor_mark(struct tsl_lane *lane, const struct tsl_waits *waits, str
 
     if (error)
         return error;
-    if (!s.refused && s.member->cl->clEnqueueMarkerWithWaitList)
-        error = s.member->cl->clEnqueueMarkerWithWaitList(s.queue, s.n, s.events, s.event_out);
-    else if (!s.refused)
-        error = mark_11(&s);
+    if (!s.refused)
+        error = mark(&s);
     return tsl_vendor_end(&s, error, fence);
 }

@@ -12,6 +12,7 @@
 #include "compile/client.h"
 #include "core/clock.h"
 #include "driver_env.h"
+#include "failed_wait.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -757,6 +758,13 @@ static void what_waits_for_a_failure_fails_and_the_lane_goes_on(void **state)
     driver->mem_free(mem);
 }
 
+static void what_waits_for_a_failure_comes_after_the_rest(void **state)
+{
+    (void)state;
+    if (has_gates())
+        wait_for_a_failure_and_others();
+}
+
 static void open_gate(void *gate, cl_int status)
 {
     assert_int_equal(driver->gate_open(gate, status), CL_SUCCESS);
@@ -899,6 +907,7 @@ int main(void)
         cmocka_unit_test(work_behind_a_gate_waits_for_it),
         cmocka_unit_test(a_gate_that_fails_fails_what_waits),
         cmocka_unit_test(what_waits_for_a_failure_fails_and_the_lane_goes_on),
+        cmocka_unit_test(what_waits_for_a_failure_comes_after_the_rest),
         cmocka_unit_test(completion_opens_the_next_gate),
         cmocka_unit_test(gates_open_while_work_is_submitted),
         cmocka_unit_test(gates_fail_while_work_is_submitted),

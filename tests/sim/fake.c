@@ -304,17 +304,20 @@ static void make_members(struct sim_world *world)
     for (unsigned i = 0; i < setup.n_members; i++)
         if (world->options.failures && world->options.small_memory && sim_once_in(sim, 2))
             setup.members[i].told_size = UINT64_C(1) << 30;
-    /* So few that programs of this length have joins; not by chance, which would change the programs. */
+    /* Not by chance, which would change the programs. The first: so few that programs of this length have joins. */
     tsl_join_at = 2 + (unsigned)(sim_mix(world->options.seed) % 4);
+    for (unsigned i = 0; i < setup.n_members; i++)
+        setup.members[i].tells_late = sim_mix(world->options.seed + 1 + i) % 4 != 0;
     tsl_fake_begin(&setup);
     for (unsigned i = 0; i < setup.n_members; i++) {
         const struct tsl_fake_member *is = &setup.members[i];
 
-        sim_tell(sim, "# member %u:%s%s%s%s%s%s%s context %u, delay %llu ns, memory %llu", i, is->gates ? " gates" : "",
-                 is->images ? " images" : "", is->zero_copy_images ? " zero_copy_images" : "", is->peer ? " peer" : "",
+        sim_tell(sim, "# member %u:%s%s%s%s%s%s%s%s context %u, delay %llu ns, memory %llu", i,
+                 is->gates ? " gates" : "", is->images ? " images" : "",
+                 is->zero_copy_images ? " zero_copy_images" : "", is->peer ? " peer" : "",
                  is->submits_block ? " submits_block" : "", is->zero_copy ? " zero_copy" : "",
-                 is->lazy_memory ? " lazy" : "", is->context, (unsigned long long)is->delay_ns,
-                 (unsigned long long)is->memory_size);
+                 is->lazy_memory ? " lazy" : "", is->tells_late ? " tells_late" : "", is->context,
+                 (unsigned long long)is->delay_ns, (unsigned long long)is->memory_size);
         if (is->register_after)
             sim_tell(sim, "# member %u pins memory of the program's after %u times", i, is->register_after);
         if (is->told_size)

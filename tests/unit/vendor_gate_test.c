@@ -6,6 +6,8 @@
 /* variant: rusticl TESELA_VENDORS={build}/vendors-rusticl */
 #include "vendor_env.h"
 
+#include "failed_wait.h"
+
 #include "core/settings.h"
 
 #include <pthread.h>
@@ -201,6 +203,15 @@ static void a_gate_may_fail_between_check_and_enqueue(void **state)
     driver->mem_free(mem);
 }
 
+static void what_waits_for_a_failure_comes_after_the_rest(void **state)
+{
+    (void)state;
+    if (member->caps.gates)
+        wait_for_a_failure_and_others();
+    else
+        print_message("no gates here\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +219,7 @@ int main(void)
         cmocka_unit_test(nothing_is_released_while_a_gate_is_unset),
         cmocka_unit_test(a_release_does_not_wait_for_work_in_another_thread),
         cmocka_unit_test(a_gate_may_fail_between_check_and_enqueue),
+        cmocka_unit_test(what_waits_for_a_failure_comes_after_the_rest),
     };
 
     return cmocka_run_group_tests_name("vendor gates", tests, open_member, close_members);

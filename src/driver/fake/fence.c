@@ -93,6 +93,15 @@ static void enter_from_notify_locked(const char *operation)
     pthread_mutex_lock(&tsl_fake.lock);
 }
 
+/* Does a member that tells late keep the end to itself for now? */
+static bool keeps_back_locked(struct fake_fence *fence)
+{
+    if (!fence->op || !fake_member(fence->base.member)->is.tells_late || fence->told)
+        return false;
+    fence->told = tsl_fake_random_locked() % 8 == 0;
+    return !fence->told;
+}
+
 cl_int tsl_fake_fence_status(struct tsl_fence *base)
 {
     struct fake_fence *fence = (struct fake_fence *)base;
@@ -101,6 +110,8 @@ cl_int tsl_fake_fence_status(struct tsl_fence *base)
     if (status)
         return status;
     status = tsl_fake_fence_status_locked(fence);
+    if (status <= CL_COMPLETE && keeps_back_locked(fence))
+        status = CL_RUNNING;
     if (status <= CL_COMPLETE)
         observe_locked(fence);
     tsl_fake_leave_locked();

@@ -57,6 +57,7 @@ struct fake_fence {
     struct tsl_fence base;
     struct fake_op *op; /* NULL: a gate */
     bool freed, opened;
+    bool told;       /* fence_status has said that it is complete */
     cl_int status;   /* of an opened gate */
     uint64_t epoch;  /* of an opened gate: what the host knew when it opened it */
     uint64_t end_ns; /* of an opened gate */
