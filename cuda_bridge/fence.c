@@ -190,12 +190,12 @@ static void settle(struct tsl_cuda_fence *fence, cl_int status)
     struct tsl_cuda_member *member = tsl_cuda_member(fence->base.member);
     int sent = TSL_CUDA_SENT;
 
-    if (status == CL_COMPLETE && tsl_cuda_has_failed(fence)) /* It was called off. */
-        status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     if (status == CL_COMPLETE && fence->due_number)
         tsl_cuda_dues_run(member, fence->due_number);
     if (status == CL_COMPLETE)
         flush_prints(fence);
+    if (status == CL_COMPLETE && tsl_cuda_has_failed(fence)) /* It was called off; what came before it wasn't. */
+        status = fence->doomed ? fence->doomed : CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     if (atomic_compare_exchange_strong(&fence->state, &sent, TSL_CUDA_SETTLING)) {
         fence->status = status;
         set_state(fence, TSL_CUDA_OVER);

@@ -223,7 +223,7 @@ struct tsl_cuda_fence {
     /* Of work that was sent before the gates on which it depends were open: references. Constant once it is SENT. */
     struct tsl_cuda_fence *doubts[TSL_CUDA_MAX_DOUBTS];
     unsigned n_doubts;
-    bool doomed;                 /* what it waits for had failed when it was sent: its work isn't done. Likewise */
+    cl_int doomed;               /* 0, or how it ends: its work isn't done. Likewise */
     atomic_bool watched;         /* the lane's flag is to tell of it */
     atomic_bool told;            /* it will, without waiting for gates of later work */
     struct tsl_cuda_fence *next; /* in the pool */

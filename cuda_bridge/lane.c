@@ -216,6 +216,17 @@ static bool is_ready(struct tsl_cuda_lane *lane, const struct tsl_cuda_work *wor
     return false;
 }
 
+/* On a lost member, where nothing is done any more: has all that it waits for ended? Gates are opened all the same. */
+static bool has_ended_waits(const struct tsl_cuda_work *work, bool *polls)
+{
+    for (unsigned i = 0; i < work->waits.n; i++)
+        if (tsl_cuda_fence_status(work->waits.fences[i]) > CL_COMPLETE) {
+            *polls = true;
+            return false;
+        }
+    return true;
+}
+
 static cl_int make_stream_wait(struct tsl_cuda_lane *lane, const struct tsl_cuda_work *work)
 {
     CUresult result = CUDA_SUCCESS;
@@ -261,8 +272,10 @@ static cl_int send_fence(struct tsl_cuda_lane *lane, struct tsl_cuda_fence *fenc
 {
     cl_int failed = take_error(lane), error = failed ? CL_SUCCESS : tsl_cuda_fence_send(fence);
 
-    if (failed || error) /* What was sent must not go on using memory that its owner takes back. */
+    if (failed || error) { /* What was sent must not go on using memory that its owner takes back. */
         tsl_cu.cuStreamSynchronize(lane->stream);
+        tsl_cuda_dues_run(tsl_cuda_member(lane->base.member), UINT64_MAX);
+    }
     if (failed)
         tsl_cuda_fence_end(fence, failed);
     return error;
@@ -276,7 +289,7 @@ static cl_int run_unless_doomed(struct tsl_cuda_lane *lane, struct tsl_cuda_work
 
     if (tsl_cuda_is_doomed(work)) {
         if (work->fence)
-            work->fence->doomed = true;
+            work->fence->doomed = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
         return CL_SUCCESS;
     }
     error = record_start(lane, work->fence);
@@ -396,12 +409,16 @@ static cl_int hold(struct tsl_cuda_lane *lane, const struct tsl_cuda_work *work)
 }
 
 /* Its fence ends so, or, without one, the lane's next, or finish(). Nobody else was told that it would be done. */
-static void fail_work(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work, cl_int error)
+static void fail_work(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work, cl_int error, bool lost)
 {
-    if (work->fence)
+    if (!work->fence) {
+        if (!lane->error)
+            lane->error = error;
+        return;
+    }
+    work->fence->doomed = error;
+    if (lost || send_fence(lane, work->fence))
         tsl_cuda_fence_end(work->fence, error);
-    else if (!lane->error)
-        lane->error = error;
 }
 
 /* The oldest held work goes on. */
@@ -413,7 +430,7 @@ static void pass_on(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work, cl_i
         tsl_log(TSL_ROOM_DRIVER, TSL_LOG_ERROR, "%s: work that had to wait failed when its turn came (error %d)",
                 lane->base.member->path->id, error);
     if (error)
-        fail_work(lane, work, error);
+        fail_work(lane, work, error, entered != CL_SUCCESS);
     STAILQ_REMOVE_HEAD(&lane->works, next);
     free_work(work);
 }
@@ -427,7 +444,8 @@ bool tsl_cuda_lane_advance(struct tsl_cuda_lane *lane, bool *progress, bool *pol
 
     pthread_mutex_lock(&lane->lock);
     entered = tsl_cuda_enter(member);
-    while (!lane->piping && (work = STAILQ_FIRST(&lane->works)) && (entered || is_ready(lane, work, polls))) {
+    while (!lane->piping && (work = STAILQ_FIRST(&lane->works)) &&
+           (entered ? has_ended_waits(work, polls) : is_ready(lane, work, polls))) {
         pass_on(lane, work, entered);
         passed = true;
     }

@@ -242,6 +242,7 @@ cl_int tsl_cuda_due_add(struct tsl_cuda_lane *lane, struct tsl_cuda_due *due)
 {
     struct tsl_cuda_member *member = tsl_cuda_member(lane->base.member);
     CUresult result;
+    unsigned n;
 
     due->event = tsl_cuda_event_get(member, false, &result);
     if (!result)
@@ -256,10 +257,12 @@ cl_int tsl_cuda_due_add(struct tsl_cuda_lane *lane, struct tsl_cuda_due *due)
     if (due->to_host)
         extent(&due->place, due->region, &due->begin, &due->end);
     pthread_mutex_lock(&member->dues_lock);
+    /* Before others can take it from the list: their count would hide another's due. */
+    n = atomic_fetch_add(&member->n_dues, 1);
     due->number = ++member->due_number;
     TAILQ_INSERT_TAIL(&member->dues, due, link);
     pthread_mutex_unlock(&member->dues_lock);
-    if (atomic_fetch_add(&member->n_dues, 1) >= COLLECT_AT)
+    if (n >= COLLECT_AT)
         tsl_cuda_dues_collect(member);
     return CL_SUCCESS;
 }

@@ -670,6 +670,56 @@ static void the_applications_contexts_stay_current(void **state)
     tsl_cu.cuDevicePrimaryCtxRelease_v2(device);
 }
 
+/* ---- Small reads of many threads ----------------------------------------------------------------------------------
+ */
+
+#define N_READERS 4
+#define N_READS   4000
+
+/* Each on a lane of its own. *wrong (unsigned): how many reads brought something else, or failed. */
+static void *read_small(void *wrong)
+{
+    struct tsl_lane *l;
+    struct tsl_mem *mem;
+    unsigned *n = wrong;
+    int value;
+
+    if (driver->lane_create(member, false, &l) || driver->mem_alloc(member, 64, CL_MEM_READ_WRITE, NULL, &mem)) {
+        *n = N_READS;
+        return NULL;
+    }
+    for (int i = 1; i <= N_READS; i++) {
+        struct tsl_fence *fence;
+
+        value = 0;
+        if (fill_ints(l, mem, i, 1, NULL, NULL) || get_later(l, mem, &value, sizeof(value), NULL, &fence)) {
+            ++*n;
+            continue;
+        }
+        driver->flush(l);
+        *n += driver->fence_wait(fence) != CL_COMPLETE || value != i;
+        tsl_fence_unref(fence);
+    }
+    driver->finish(l);
+    driver->mem_free(mem);
+    driver->lane_free(l);
+    return NULL;
+}
+
+static void small_reads_of_many_threads_bring_what_is_there(void **state)
+{
+    unsigned wrong[N_READERS] = {0};
+    pthread_t threads[N_READERS];
+
+    (void)state;
+    for (int i = 0; i < N_READERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, read_small, &wrong[i]), 0);
+    for (int i = 0; i < N_READERS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < N_READERS; i++)
+        assert_int_equal(wrong[i], 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -690,6 +740,7 @@ int main(void)
         cmocka_unit_test(unused_pieces_are_given_back),
         cmocka_unit_test(new_pieces_are_not_given_back),
         cmocka_unit_test(the_applications_contexts_stay_current),
+        cmocka_unit_test(small_reads_of_many_threads_bring_what_is_there),
     };
 
     return cmocka_run_group_tests_name("cuda", tests, open_member, close_member);

@@ -250,6 +250,131 @@ static void what_the_pipeline_has_ends_with_the_member(void **state)
     assert_int_equal(open_members(state), CL_SUCCESS);
 }
 
+/* ---- What fails comes after what its lane was given before --------------------------------------------------------
+ */
+
+/* A small read goes through memory of ours, whose bytes somebody takes on. */
+static void read_then(struct tsl_lane *l, struct tsl_mem *mem, int *bytes)
+{
+    assert_int_equal(fill_ints(l, mem, 7, 1024, NULL, NULL), CL_SUCCESS);
+    finish(l);
+    memset(bytes, 0, 4096);
+    assert_int_equal(get_later(l, mem, bytes, 4096, NULL, NULL), CL_SUCCESS);
+}
+
+static void a_read_in_front_of_a_failure_is_done(void **state)
+{
+    struct tsl_lane *l = new_lane(false);
+    struct tsl_mem *mem = new_mem(4096);
+    struct tsl_fence *failed = new_gate(), *late;
+    struct tsl_waits waits = {.n = 1, .fences = &failed};
+    int bytes[1024];
+
+    (void)state;
+    assert_int_equal(driver->gate_open(failed, CL_OUT_OF_RESOURCES), CL_SUCCESS);
+    for (int notify = 0; notify < 2; notify++) {
+        struct told told = {0};
+
+        read_then(l, mem, bytes);
+        assert_int_equal(fill_ints(l, mem, 8, 1024, &waits, &late), CL_SUCCESS);
+        assert_int_equal(driver->flush(l), CL_SUCCESS);
+        if (notify) {
+            assert_int_equal(driver->fence_notify(late, tell_test, &told), CL_SUCCESS);
+            wait_until_told(&told);
+            assert_true(told.status < 0);
+        }
+        assert_true(notify || driver->fence_wait(late) < 0);
+        assert_true(bytes[0] == 7 && bytes[1023] == 7);
+        tsl_fence_unref(late);
+    }
+    tsl_fence_unref(failed);
+    driver->lane_free(l);
+    driver->mem_free(mem);
+}
+
+static void a_read_in_front_of_who_is_told_of_a_refusal_is_done(void **state)
+{
+    struct tsl_lane *l = new_lane(false);
+    struct tsl_mem *mem = new_mem(4096);
+    struct tsl_fence *gate = new_gate(), *late;
+    struct tsl_waits waits = {.n = 1, .fences = &gate};
+    int bytes[1024] = {0};
+
+    (void)state;
+    assert_int_equal(fill_ints(l, mem, 7, 1024, NULL, NULL), CL_SUCCESS);
+    finish(l);
+    assert_int_equal(fill_ints(l, mem, 8, 1024, &waits, NULL), CL_SUCCESS);
+    assert_int_equal(get_later(l, mem, bytes, sizeof(bytes), NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->mark(l, NULL, &late), CL_SUCCESS);
+    assert_int_equal(driver->flush(l), CL_SUCCESS);
+    standin.refuse("cuMemsetD32Async", 1, INVALID_HANDLE);
+    assert_int_equal(driver->gate_open(gate, CL_COMPLETE), CL_SUCCESS);
+    assert_true(driver->fence_wait(late) < 0);
+    assert_int_equal(bytes[0], 7);
+    finish(l);
+    tsl_fence_unref(gate);
+    tsl_fence_unref(late);
+    driver->lane_free(l);
+    driver->mem_free(mem);
+}
+
+static void held_work_that_is_refused_ends_in_its_turn(void **state)
+{
+    struct tsl_lane *l = new_lane(false);
+    struct tsl_mem *mem = new_mem(4096);
+    struct tsl_fence *gate = new_gate(), *before, *late;
+    struct tsl_waits waits = {.n = 1, .fences = &gate};
+
+    (void)state;
+    standin.stop(true);
+    assert_int_equal(fill_ints(l, mem, 1, 1024, NULL, &before), CL_SUCCESS);
+    assert_int_equal(fill_ints(l, mem, 2, 1024, &waits, &late), CL_SUCCESS);
+    standin.refuse("cuMemsetD32Async", 1, INVALID_HANDLE);
+    assert_int_equal(driver->flush(l), CL_SUCCESS);
+    assert_int_equal(driver->gate_open(gate, CL_COMPLETE), CL_SUCCESS);
+    usleep(20000);
+    assert_true(driver->fence_status(late) > 0 && driver->fence_status(before) > 0);
+    standin.stop(false);
+    assert_true(driver->fence_wait(late) < 0);
+    assert_int_equal(driver->fence_status(before), CL_COMPLETE);
+    finish(l);
+    tsl_fence_unref(gate);
+    tsl_fence_unref(late);
+    tsl_fence_unref(before);
+    driver->lane_free(l);
+    driver->mem_free(mem);
+}
+
+static void what_a_lost_member_holds_waits_nevertheless(void **state)
+{
+    struct tsl_dprogram *program = build_kernels(member);
+    struct tsl_dkernel *kernel = new_kernel(program, "wild");
+    struct tsl_lane *l = new_lane(false);
+    struct tsl_mem *mem = new_mem(4096);
+    struct tsl_fence *gate = new_gate(), *late, *fence;
+    struct tsl_waits waits = {.n = 1, .fences = &gate};
+
+    assert_int_equal(fill_ints(l, mem, 2, 1024, &waits, &late), CL_SUCCESS);
+    assert_int_equal(driver->flush(l), CL_SUCCESS);
+    stand_still();
+    fence = launch_wild(kernel);
+    assert_true(driver->fence_wait(fence) < 0);
+    assert_true(atomic_load(&member->lost));
+    usleep(20000);
+    assert_true(driver->fence_status(late) > 0);
+    assert_int_equal(driver->gate_open(gate, CL_COMPLETE), CL_SUCCESS);
+    assert_true(driver->fence_wait(late) < 0);
+    tsl_fence_unref(fence);
+    tsl_fence_unref(late);
+    tsl_fence_unref(gate);
+    driver->lane_free(l);
+    driver->mem_free(mem);
+    driver->kernel_free(kernel);
+    driver->program_free(program);
+    close_members(state);
+    assert_int_equal(open_members(state), CL_SUCCESS);
+}
+
 /* Last: the member is lost afterwards. */
 static void a_wild_kernel_costs_its_member_and_no_other(void **state)
 {
@@ -320,6 +445,10 @@ int main(void)
         cmocka_unit_test(held_work_without_a_fence_fails_the_next_one),
         cmocka_unit_test(each_error_that_ends_a_context_costs_the_member),
         cmocka_unit_test(what_the_pipeline_has_ends_with_the_member),
+        cmocka_unit_test(a_read_in_front_of_a_failure_is_done),
+        cmocka_unit_test(a_read_in_front_of_who_is_told_of_a_refusal_is_done),
+        cmocka_unit_test(held_work_that_is_refused_ends_in_its_turn),
+        cmocka_unit_test(what_a_lost_member_holds_waits_nevertheless),
         cmocka_unit_test(a_wild_kernel_costs_its_member_and_no_other),
     };
 
