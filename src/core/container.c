@@ -44,6 +44,7 @@ void tsl_container_add(struct tsl_writer *writer, const struct tsl_path *path, c
     tsl_write_raw(writer, path->identity.has_uuid ? path->identity.uuid : no_uuid, CL_UUID_SIZE_KHR);
     tsl_write_u32(writer, entry->type);
     tsl_write_blob(writer, entry->binary, entry->size);
+    tsl_write_u8(writer, entry->non_uniform);
     if (writer->size - length_offset - 4 >= UINT32_MAX)
         writer->failed = true;
     tsl_write_u32_at(writer, length_offset, (uint32_t)(writer->size - length_offset - 4));
@@ -93,6 +94,7 @@ static bool read_entry(struct tsl_reader *reader, const struct tsl_path *path, s
     ours &= read_uuid_is(reader, &path->identity);
     entry->type = tsl_read_u32(reader);
     entry->binary = tsl_read_blob(reader, &entry->size);
+    entry->non_uniform = !tsl_read_end(reader) && tsl_read_bool(reader);
     return ours && tsl_read_end(reader);
 }
 

@@ -9,7 +9,8 @@
  *   entries: u32 kind, blob contents
  * Kinds unknown to a reader are passed over. Contents of kind 1, the binary of one member:
  *   text driver, text driver version, text device name, u8 has UUID, 16 bytes UUID (0 where there is none),
- *   u32 type of the binary (CL_PROGRAM_BINARY_TYPE_…), blob the driver's own binary
+ *   u32 type of the binary (CL_PROGRAM_BINARY_TYPE_…), blob the driver's own binary, u8 launches may have remainders
+ *   (it lacks in older ones: no)
  * Blobs and texts as in core/bytes.h. The source is not in it.
  */
 #ifndef TSL_CORE_CONTAINER_H
@@ -23,6 +24,7 @@ struct tsl_container_entry {
     cl_program_binary_type type;
     const void *binary;
     size_t size;
+    bool non_uniform; /* launches may have remainders */
 };
 
 /* Writing: begin, add each member's binary, end. Failures stay in writer->failed. */

@@ -392,6 +392,11 @@ static bool has_remainders(const struct asked *asked)
     return version >= 200;
 }
 
+bool tsl_dialect_has_remainders(struct tsl_device *device)
+{
+    return has_remainders(&(struct asked){.device = device});
+}
+
 /* Without -cl-std the newest OpenCL C 1 is meant (OpenCL 3.0, 5.8.6.5). */
 static unsigned default_std(const struct tsl_build_options *options, unsigned newest)
 {

@@ -20,6 +20,9 @@ struct tsl_dialect {
                           promised none: -cl-uniform-work-group-size */
 };
 
+/* May launches on this device have remainders? */
+bool tsl_dialect_has_remainders(struct tsl_device *device);
+
 /* How this member is to compile. Calls the driver (info). */
 void tsl_dialect_choose(struct tsl_device *device, const struct tsl_path *path, const struct tsl_build_options *options,
                         struct tsl_dialect *dialect);

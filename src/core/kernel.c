@@ -118,13 +118,16 @@ static cl_int create_empty(struct tsl_program *program, const char *name, struct
 
 /* ---- Members ----------------------------------------------------------------------------------------------------- */
 
-static void read_limits(struct tsl_launch_limits *limits, const struct tsl_path *path, bool non_uniform)
+static void read_limits(struct tsl_launch_limits *limits, const struct tsl_path *path,
+                        const struct tsl_program_part *built)
 {
     size_t items[16];
     size_t size = 0;
 
-    *limits = (struct tsl_launch_limits){
-        .max_items = {SIZE_MAX, SIZE_MAX, SIZE_MAX}, .local_mem_size = UINT64_MAX, .non_uniform = non_uniform};
+    *limits = (struct tsl_launch_limits){.max_items = {SIZE_MAX, SIZE_MAX, SIZE_MAX},
+                                         .local_mem_size = UINT64_MAX,
+                                         .non_uniform = built->non_uniform,
+                                         .unpromised = built->unpromised};
     if (path->driver->info(path, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof(items), items, &size) == CL_SUCCESS &&
         size >= 3 * sizeof(items[0]))
         memcpy(limits->max_items, items, sizeof(limits->max_items));
@@ -173,7 +176,7 @@ static cl_int add_member(struct tsl_kernel *kernel, unsigned i)
     }
     if (!kernel->facts || (part->facts.has_arg_info && !kernel->facts->has_arg_info))
         kernel->facts = &part->facts;
-    read_limits(&part->limits, member->path, built->non_uniform);
+    read_limits(&part->limits, member->path, built);
     kernel->no_arg_info |= built->no_arg_info;
     if (part->limits.parameter_size > kernel->parameter_size)
         kernel->parameter_size = part->limits.parameter_size;

@@ -250,6 +250,6 @@ void tsl_launch_limit(const struct tsl_kernel *kernel, struct tsl_device *device
 {
     size_t limit = promised(kernel, device);
 
-    if (may_exceed(facts_of(kernel, member), limit))
+    if (kernel->parts[member].limits.unpromised || may_exceed(facts_of(kernel, member), limit))
         choose(kernel, 1u << member, limit, window);
 }

@@ -11,6 +11,20 @@
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
+/* Of code that was loaded, and may have been made for another device. */
+static void promise_remainders(struct tsl_build_job *job, bool has)
+{
+    bool promised = tsl_dialect_has_remainders(tsl_build_view(job));
+
+    job->part.non_uniform = has && promised;
+    job->part.unpromised = has && !promised;
+}
+
+static bool has_remainders(const struct tsl_program_part *part)
+{
+    return part->non_uniform || part->unpromised;
+}
+
 static void build_binary(struct tsl_build_job *job)
 {
     struct tsl_member *member = tsl_build_member(job);
@@ -22,6 +36,7 @@ static void build_binary(struct tsl_build_job *job)
         job->part.error = member->driver->build(member, &input, &job->part.program, &job->part.log);
     else
         job->part.error = CL_INVALID_BINARY;
+    promise_remainders(job, has_remainders(loaded));
 }
 
 /* What a driver needs besides the text: headers for a compilation, nothing for a build. */
@@ -169,10 +184,10 @@ static void link_inputs(struct tsl_build_job *job, struct tsl_dprogram **program
 {
     struct tsl_build *build = job->build;
     struct tsl_member *member = tsl_build_member(job);
+    bool has = true;
 
-    job->part.non_uniform = true;
     for (cl_uint i = 0; i < build->n_inputs; i++) {
-        job->part.non_uniform &= build->inputs[i]->parts[job->index].non_uniform;
+        has &= has_remainders(&build->inputs[i]->parts[job->index]);
         job->part.no_arg_info |= build->inputs[i]->parts[job->index].no_arg_info;
         job->part.error = get_input(job, i, &programs[i], &own[i]);
         if (job->part.error != CL_SUCCESS) {
@@ -180,6 +195,7 @@ static void link_inputs(struct tsl_build_job *job, struct tsl_dprogram **program
             return;
         }
     }
+    promise_remainders(job, has);
     job->part.error =
         member->driver->link(member, build->text, build->n_inputs, programs, &job->part.program, &job->part.log);
 }

@@ -192,6 +192,7 @@ static cl_int load_contained(struct tsl_program *program, unsigned i, const stru
 
     if (!tsl_container_find(load->binary, load->size, program->context->members[i]->path, &entry, &damaged))
         return CL_INVALID_BINARY;
+    program->parts[i].non_uniform = entry.non_uniform;
     return keep_binary(&program->parts[i], entry.type, entry.binary, entry.size);
 }
 
@@ -432,7 +433,10 @@ char *tsl_program_log(struct tsl_program *program, unsigned members)
 static cl_int add_binary(struct tsl_writer *writer, const struct tsl_program_part *part, struct tsl_member *member,
                          bool *added)
 {
-    struct tsl_container_entry entry = {.type = part->type, .binary = part->binary, .size = part->binary_size};
+    struct tsl_container_entry entry = {.type = part->type,
+                                        .binary = part->binary,
+                                        .size = part->binary_size,
+                                        .non_uniform = part->non_uniform || part->unpromised};
     void *built = NULL;
 
     if (part->program) {

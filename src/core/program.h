@@ -23,6 +23,7 @@ struct tsl_program_part {
     char *log;                    /* heap, NULL before a build */
     char *kernel_names;           /* ';'-separated, heap; NULL: not built, or the driver can't tell */
     bool non_uniform;             /* its launches may have remainders: the language version and the device allow it */
+    bool unpromised;              /* so may its code, which was loaded; but the device allows none */
     cl_build_status status;       /* of the last build on this member; never CL_BUILD_IN_PROGRESS */
     cl_program_binary_type type;  /* of what was built, or was loaded */
     char *options;                /* of the last build, heap; NULL before */
@@ -169,6 +170,7 @@ struct tsl_launch_limits {
     cl_ulong local_mem_size; /* CL_DEVICE_LOCAL_MEM_SIZE */
     size_t parameter_size;   /* CL_DEVICE_MAX_PARAMETER_SIZE */
     bool non_uniform;        /* a launch may have remainders */
+    bool unpromised;         /* … only the code may: the member doesn't choose the size of groups */
 };
 
 /* One member's share of a kernel. */

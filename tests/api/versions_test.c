@@ -12,6 +12,8 @@
  */
 #include "begin.h"
 
+#include <CL/cl_tesela.h>
+
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -188,10 +190,112 @@ static void groups_nobody_chose_are_as_promised(void **state)
     }
 }
 
+/* The device, its context and its program "f" in OpenCL C 3.0, or that again of the binary of another's. */
+struct built {
+    cl_device_id device;
+    cl_context context;
+    cl_program program;
+};
+
+static struct built build_for(cl_device_id device, const struct built *other)
+{
+    static const char *source = "kernel void f(global uint *x)\n"
+                                "{\n"
+                                "    x[get_global_id(0)] = get_local_size(0);\n"
+                                "}\n";
+    struct built b = {.device = device};
+    unsigned char *binary = NULL;
+    size_t size;
+    cl_int error, status;
+
+    b.context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    if (other) {
+        assert_int_equal(clGetProgramInfo(other->program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL), 0);
+        binary = malloc(size);
+        assert_non_null(binary);
+        assert_int_equal(clGetProgramInfo(other->program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL), 0);
+        b.program =
+            clCreateProgramWithBinary(b.context, 1, &device, &size, (const unsigned char **)&binary, &status, &error);
+    } else {
+        b.program = clCreateProgramWithSource(b.context, 1, &source, NULL, &error);
+    }
+    assert_int_equal(error, CL_SUCCESS);
+    assert_int_equal(clBuildProgram(b.program, 0, NULL, "-cl-std=CL3.0", NULL, NULL), CL_SUCCESS);
+    free(binary);
+    return b;
+}
+
+static void drop_built(struct built *b)
+{
+    clReleaseProgram(b->program);
+    clReleaseContext(b->context);
+}
+
+/* What a launch says. The sizes of its groups, if it is done. */
+static cl_int launch_on(const struct built *b, size_t n, const size_t *local, cl_uint *sizes)
+{
+    cl_int error;
+    cl_command_queue q = clCreateCommandQueue(b->context, b->device, 0, &error);
+    cl_mem buffer = clCreateBuffer(b->context, CL_MEM_READ_WRITE, n * sizeof *sizes, NULL, &error);
+    cl_kernel kernel = clCreateKernel(b->program, "f", &error);
+
+    assert_int_equal(error, CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
+    error = clEnqueueNDRangeKernel(q, kernel, 1, NULL, &n, local, 0, NULL, NULL);
+    if (!error)
+        assert_int_equal(clEnqueueReadBuffer(q, buffer, CL_TRUE, 0, n * sizeof *sizes, sizes, 0, NULL, NULL), 0);
+    clReleaseKernel(kernel);
+    clReleaseMemObject(buffer);
+    clReleaseCommandQueue(q);
+    return error;
+}
+
+/* A program that was loaded takes the launches that it took where it was built; on a device without smaller last groups
+ * it has none, wherever it comes from. */
+static void load_from(cl_device_id member, bool smaller)
+{
+    enum { N = 323 * 17 };
+    static cl_uint sizes[N];
+    const size_t local = 64;
+    struct built first = build_for(member, NULL), again = build_for(member, &first);
+    struct built whole = build_for(our_device(), &first);
+
+    assert_int_equal(launch_on(&first, N, &local, sizes), launch_on(&again, N, &local, sizes));
+    if (!smaller) {
+        assert_int_equal(launch_on(&whole, N, &local, sizes), CL_INVALID_WORK_GROUP_SIZE);
+        assert_int_equal(launch_on(&whole, N, NULL, sizes), CL_SUCCESS);
+        for (size_t i = 0; i < N; i++)
+            assert_int_equal(sizes[i], sizes[0]);
+    }
+    drop_built(&whole);
+    drop_built(&again);
+    drop_built(&first);
+}
+
+static void programs_that_were_loaded_have_the_same_groups(void **state)
+{
+    static const cl_device_partition_property by_member[] = {CL_DEVICE_PARTITION_BY_MEMBER_TESELA, 0};
+    cl_device_id members[8] = {our_device()};
+    cl_bool smaller = CL_FALSE;
+    cl_uint n = 1;
+
+    (void)state;
+    if (!lists(CL_DEVICE_OPENCL_C_ALL_VERSIONS, "OpenCL C", CL_MAKE_VERSION(3, 0, 0)))
+        return;
+    clGetDeviceInfo(our_device(), CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, sizeof smaller, &smaller, NULL);
+    assert_true(smaller || !getenv("VERSIONS_ALL"));
+    if (clCreateSubDevices(our_device(), by_member, 8, members, &n))
+        n = 1;
+    for (cl_uint i = 0; i < n; i++)
+        load_from(members[i], smaller);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(functions_with_pointers), cmocka_unit_test(atomics_of_2),
-                                       cmocka_unit_test(groups_nobody_chose_are_as_promised)};
+                                       cmocka_unit_test(groups_nobody_chose_are_as_promised),
+                                       cmocka_unit_test(programs_that_were_loaded_have_the_same_groups)};
 
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -28,6 +28,7 @@ static struct tsl_writer make(void)
     tsl_container_add(&writer, &first, &entry);
     entry.binary = "second";
     entry.size = 6;
+    entry.non_uniform = true;
     tsl_container_add(&writer, &second, &entry);
     tsl_container_end(&writer);
     assert_false(writer.failed);
@@ -52,8 +53,10 @@ static void each_member_finds_its_own(void **state)
     assert_int_equal(entry.size, 5);
     assert_memory_equal(entry.binary, "first", 5);
     assert_int_equal(entry.type, CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
+    assert_false(entry.non_uniform);
     assert_true(finds(&container, path_of(&two, "2.0", "B", 7), &entry));
     assert_memory_equal(entry.binary, "second", 6);
+    assert_true(entry.non_uniform);
     free(container.data);
 }
 
