@@ -143,18 +143,19 @@ static cl_int sub_device_info(const struct tsl_device *device, cl_device_info pa
 
 /* ---- Answers ----------------------------------------------------------------------------------------------------- */
 
-/* GPU unless by setting: many programs take nothing else, and a CPU makes others take slow paths. */
+/* GPU unless by setting: many programs take nothing else, and a CPU makes others take slow paths. One type, and not
+   DEFAULT, which is for requests alone (OpenCL 3.0.16 and later, 4.2). */
 static cl_device_type reported_type(void)
 {
     switch (tsl_settings()->device_type) {
     case TSL_DEVICE_TYPE_CPU:
-        return CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_DEFAULT;
+        return CL_DEVICE_TYPE_CPU;
     case TSL_DEVICE_TYPE_ACCELERATOR:
-        return CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_DEFAULT;
+        return CL_DEVICE_TYPE_ACCELERATOR;
     case TSL_DEVICE_TYPE_GPU:
         break;
     }
-    return CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT;
+    return CL_DEVICE_TYPE_GPU;
 }
 
 /* "OpenCL 3.0 Tesela 0.1.0", with the words that the specification asks for before the number. */

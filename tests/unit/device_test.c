@@ -425,7 +425,7 @@ static void check_type(cl_device_type expected)
     cl_device_type type;
 
     assert_int_equal(tsl_device_info(tsl_device_root(), CL_DEVICE_TYPE, sizeof type, &type, NULL), CL_SUCCESS);
-    assert_int_equal(type, expected | CL_DEVICE_TYPE_DEFAULT);
+    assert_int_equal(type, expected);
 }
 
 static void the_type_is_gpu(void **state)
