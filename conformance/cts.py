@@ -85,23 +85,44 @@ def listed_in(text):
     return [n for n in found if re.fullmatch(r'\w[\w-]*', n)]
 
 
-def names(suite, program, column):
-    """The names of a suite's sub-tests, and whether its harness is a new one, in which every suite takes -w. Old harnesses list
-    them at one of several words, and are asked with one after the other."""
-    for word in ASKED.get(suite, ['--list', '-list', '-h', '-p']):
-        try:
-            text = subprocess.run([program, word], env=column.environ(), cwd=program.parent, timeout=60, text=True,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout
-        except (OSError, subprocess.TimeoutExpired):
-            continue
-        found = listed_in(text)
-        if found:
-            return found, word == '--list' and 'unknown flag' not in text
-    return [], False
+def said(program, word, column):
+    """What a suite's program prints at this word, or nothing if it can't be asked."""
+    try:
+        return subprocess.run([program, word], env=column.environ(), cwd=program.parent, timeout=60, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ''
+
+
+def listed_new(program, column):
+    """The names that a new harness lists at --list, under a heading or, since 2025, alone; none of an old one, which doesn't know it."""
+    text = said(program, '--list', column)
+    lines = text.splitlines()
+    if lines and all(re.fullmatch(r'\t[\w-]+', n) for n in lines):
+        return [n.strip() for n in lines]
+    return [] if 'unknown flag' in text else listed_in(text)
+
+
+def is_new(root, column):
+    """Are these programs of a harness in which every suite takes --list and -w? One suite is asked, as some old ones would begin
+    to run at that word."""
+    programs = (find_program(root, s) for s in ORDER if s not in ASKED)
+    program = next((p for p in programs if p), None)
+    return bool(program and listed_new(program, column))
+
+
+def names(suite, program, column, new):
+    """The names of a suite's sub-tests. Old harnesses list them at one of several words, and are asked with one after the other."""
+    if new:
+        return listed_new(program, column)
+    if suite == 'conversions':
+        return conversions()
+    found = (listed_in(said(program, word, column)) for word in ASKED.get(suite, ['--list', '-list', '-h', '-p']))
+    return next((f for f in found if f), [])
 
 
 def conversions():
-    """Of the suite that names none: every destination, saturated or not, in each rounding, from every source."""
+    """Of the old suite, which names none: every destination, saturated or not, in each rounding, from every source."""
     integers = [sign + n for n in ('char', 'short', 'int', 'long') for sign in ('u', '')]
     types = [*integers, 'float', 'double']
     return [f'{to}{sat}{rounding}_{source}' for to in types for sat in ('', '_sat') for source in types
@@ -120,12 +141,13 @@ def tests(options, columns):
     chosen = options.suites.split(',') if options.suites else [s for s in ORDER if find_program(root, s)]
     if not chosen:
         raise Problem(f'no suite of an OpenCL-CTS was found in {root}: name the folder that holds api/test_api')
+    new = is_new(root, columns[0])
     found = []
     for suite in chosen:
         program = find_program(root, suite)
         if not program:
             raise Problem(f"{root / PROGRAMS.get(suite, f'{suite}/test_{suite}')} is missing: build that suite, leave it out of --suites, or name the folder with --cts that holds api/test_api")
-        listed, new = (conversions(), False) if suite == 'conversions' else names(suite, program, columns[0])
+        listed = names(suite, program, columns[0], new)
         quick = not options.full and (new or suite in WIMPY)
         arguments = options.arguments.split() + ARGUMENTS.get(suite, []) + (['-w'] if quick else [])
         if not options.full:
