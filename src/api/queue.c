@@ -135,15 +135,23 @@ cl_int CL_API_CALL tsl_api_clGetCommandQueueInfo(cl_command_queue command_queue,
     }
 }
 
-/* Of OpenCL 1.0: no device of ours changes the properties of a living queue. */
+/* Of OpenCL 1.0, and still what every device of ours can. */
 cl_int CL_API_CALL tsl_api_clSetCommandQueueProperty(cl_command_queue command_queue,
                                                      cl_command_queue_properties properties, cl_bool enable,
                                                      cl_command_queue_properties *old_properties)
 {
-    (void)properties;
-    (void)enable;
-    (void)old_properties;
-    return tsl_queue_from(command_queue) ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
+    struct tsl_queue *queue = tsl_queue_from(command_queue);
+    cl_command_queue_properties old;
+
+    if (!queue)
+        return CL_INVALID_COMMAND_QUEUE;
+    if (properties & ~(cl_command_queue_properties)HOST_BITS)
+        return CL_INVALID_VALUE;
+
+    cl_int error = tsl_queue_set(queue, properties, enable, &old);
+    if (!error && old_properties)
+        *old_properties = old;
+    return error;
 }
 
 cl_int CL_API_CALL tsl_api_clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device,

@@ -11,9 +11,9 @@ struct tsl_command;
 
 struct tsl_queue {
     struct tsl_object object;
-    struct tsl_context *context; /* shown */
-    struct tsl_device *device;   /* shown */
-    cl_command_queue_properties flags;
+    struct tsl_context *context;               /* shown */
+    struct tsl_device *device;                 /* shown */
+    _Atomic cl_command_queue_properties flags; /* changed by tsl_queue_set only */
     cl_queue_properties
         *properties; /* as given to clCreateCommandQueueWithProperties, closing 0 included; may be NULL */
     size_t n_properties;

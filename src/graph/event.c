@@ -250,7 +250,7 @@ cl_int tsl_event_profile(struct tsl_event *event, cl_profiling_info param, cl_ul
 {
     struct tsl_graph *graph = event->context->graph;
     struct tsl_command *c = event->command;
-    if (!event->queue || !(event->queue->flags & CL_QUEUE_PROFILING_ENABLE))
+    if (!c->profile)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
     if (tsl_forked())
         return CL_OUT_OF_RESOURCES;

@@ -145,19 +145,25 @@ static int pinned_member(const struct tsl_queue *queue)
     return one ? __builtin_ctz(members) : -1;
 }
 
+static void follow_flags(struct tsl_stream *stream)
+{
+    cl_command_queue_properties flags = stream->queue->flags;
+    stream->in_order = !(flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    stream->profile = flags & CL_QUEUE_PROFILING_ENABLE;
+    stream->serial = (stream->profile && tsl_settings()->profiling == TSL_PROFILING_SERIAL) ||
+                     tsl_settings()->order == TSL_ORDER_SYNC;
+}
+
 static bool init_stream(struct tsl_stream *stream, struct tsl_queue *queue)
 {
     struct tsl_graph *graph = queue->context->graph;
     stream->refs = 1;
     stream->graph = graph;
     stream->queue = queue;
-    stream->in_order = !(queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-    stream->profile = queue->flags & CL_QUEUE_PROFILING_ENABLE;
-    stream->serial = (stream->profile && tsl_settings()->profiling == TSL_PROFILING_SERIAL) ||
-                     tsl_settings()->order == TSL_ORDER_SYNC;
+    follow_flags(stream);
     stream->pinned = pinned_member(queue);
     TAILQ_INIT(&stream->commands);
-    stream->tracks = create_tracks(stream, stream->profile || tsl_trace_on());
+    stream->tracks = create_tracks(stream, tsl_trace_on());
     stream->timed_tracks = create_tracks(stream, true);
     return stream->tracks && stream->timed_tracks;
 }
@@ -194,6 +200,23 @@ void tsl_stream_destroy(struct tsl_stream *stream)
         tsl_command_unref(stream->barrier);
     tsl_stream_unref(stream);
     tsl_graph_leave(graph, TSL_WHO_WORKER);
+}
+
+cl_int tsl_queue_set(struct tsl_queue *queue, cl_command_queue_properties flags, bool enable,
+                     cl_command_queue_properties *old)
+{
+    struct tsl_stream *stream = queue->stream;
+    struct tsl_graph *graph = stream->graph;
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES;
+    tsl_lock_take(&graph->lock);
+    while (!TAILQ_EMPTY(&stream->commands)) /* While it waits, other threads may enqueue. */
+        tsl_stream_wait(stream);
+    *old = queue->flags;
+    queue->flags = enable ? *old | flags : *old & ~flags;
+    follow_flags(stream);
+    tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+    return CL_SUCCESS;
 }
 
 void tsl_stream_unref(struct tsl_stream *stream)

@@ -315,7 +315,7 @@ struct tsl_command {
     cl_command_type type;
     enum tsl_command_state state;
     cl_int status; /* CL_COMPLETE until something failed; valid once complete */
-    bool has_event, barrier, in_order;
+    bool has_event, barrier, in_order, profile;
     bool after_all; /* out-of-order: waits for all before it */
     bool flushed, watched;
     bool starves;      /* in the graph's list of such */
@@ -787,6 +787,9 @@ cl_int tsl_op_wait(struct tsl_op *op);
 void tsl_op_pull(struct tsl_op *op);
 /* The command's queue up to it goes to the devices. The lock is given meanwhile. */
 void tsl_stream_flush(struct tsl_stream *stream);
+/* All that is in the stream now is reported; what is enqueued meanwhile is not waited for. The lock is held at entry
+ * and exit. */
+void tsl_stream_wait(struct tsl_stream *stream) TSL_UNCHECKED;
 /* Its callbacks are due. */
 void tsl_command_callbacks(struct tsl_command *command, cl_int status);
 void tsl_run_callbacks(struct tsl_job *job);

@@ -33,7 +33,7 @@ static struct tsl_track *track_for(struct tsl_stream *stream, struct tsl_port *p
 {
     if (tsl_is_host(port))
         return NULL;
-    return timed ? &stream->timed_tracks[port->index] : &stream->tracks[port->index];
+    return timed || stream->profile ? &stream->timed_tracks[port->index] : &stream->tracks[port->index];
 }
 
 /* An operation that does (part of) what the application asked for: it runs after `order`, and its fate is the

@@ -21,6 +21,7 @@ struct tsl_command *tsl_command_create(struct tsl_graph *graph, struct tsl_strea
     c->n_hold = 1;
     c->member = -1;
     c->in_order = stream && stream->in_order;
+    c->profile = stream && stream->profile;
     c->queued_ns = tsl_stamp(c);
     if (stream)
         tsl_object_ref(&stream->queue->object); /* Until it is reported. */

@@ -123,9 +123,8 @@ cl_int tsl_queue_flush(struct tsl_queue *queue)
     return CL_SUCCESS;
 }
 
-/* All that is in the stream now; what is enqueued meanwhile is not waited for. Out of order, the last may be reported
- * long before others. */
-TSL_UNCHECKED static void wait_for_all(struct tsl_stream *stream)
+/* Out of order, the last may be reported long before others. */
+TSL_UNCHECKED void tsl_stream_wait(struct tsl_stream *stream)
 {
     struct tsl_command *c = TAILQ_LAST(&stream->commands, tsl_command_list);
     uint64_t last = c ? c->id : 0;
@@ -142,7 +141,7 @@ cl_int tsl_queue_finish(struct tsl_queue *queue)
     if (tsl_forked())
         return CL_OUT_OF_RESOURCES;
     tsl_lock_take(&graph->lock);
-    wait_for_all(stream);
+    tsl_stream_wait(stream);
     cl_int error = stream->pending_error;
     stream->pending_error = CL_SUCCESS;
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);

@@ -4,6 +4,9 @@
 
 #include "begin.h"
 
+#include <pthread.h>
+#include <unistd.h>
+
 static cl_context context;
 
 static int setup(void **state)
@@ -122,13 +125,145 @@ static void wrong_places_are_refused(void **state)
     assert_int_equal(clSetDefaultDeviceCommandQueue(context, no_device, NULL), CL_INVALID_DEVICE);
 }
 
-static void properties_stay(void **state)
+static void set_property(cl_command_queue queue, cl_command_queue_properties flags, cl_bool on,
+                         cl_command_queue_properties before)
 {
+    cl_command_queue_properties old = 99;
+
+    assert_int_equal(clSetCommandQueueProperty(queue, flags, on, &old), CL_SUCCESS);
+    assert_int_equal(old, before);
+    assert_int_equal(flags_of(queue), on ? before | flags : before & ~flags);
+}
+
+static void properties_change(void **state)
+{
+    const cl_command_queue_properties both = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
     cl_command_queue queue = make_queue(context, 0);
     (void)state;
 
-    assert_int_equal(clSetCommandQueueProperty(queue, CL_QUEUE_PROFILING_ENABLE, CL_TRUE, NULL), CL_INVALID_OPERATION);
-    assert_int_equal(flags_of(queue), 0);
+    set_property(queue, CL_QUEUE_PROFILING_ENABLE, CL_TRUE, 0);
+    set_property(queue, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_TRUE, CL_QUEUE_PROFILING_ENABLE);
+    set_property(queue, both, CL_TRUE, both);
+    set_property(queue, 0, CL_FALSE, both);
+    set_property(queue, CL_QUEUE_PROFILING_ENABLE, CL_FALSE, both);
+    set_property(queue, both, CL_FALSE, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    assert_int_equal(clSetCommandQueueProperty(queue, both, CL_TRUE, NULL), CL_SUCCESS);
+    assert_int_equal(clSetCommandQueueProperty(queue, 1 << 10, CL_TRUE, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clSetCommandQueueProperty(queue, CL_QUEUE_ON_DEVICE, CL_FALSE, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clSetCommandQueueProperty((cl_command_queue)context, both, CL_TRUE, NULL),
+                     CL_INVALID_COMMAND_QUEUE);
+    assert_int_equal(flags_of(queue), both);
+    assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
+}
+
+static cl_int status_of(cl_event event)
+{
+    cl_int status;
+
+    assert_int_equal(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL),
+                     CL_SUCCESS);
+    return status;
+}
+
+static void write_byte(cl_command_queue queue, cl_mem mem, cl_uint n, const cl_event *after, cl_event *event)
+{
+    static const char byte = 7;
+
+    assert_int_equal(clEnqueueWriteBuffer(queue, mem, CL_FALSE, 0, 1, &byte, n, after, event), CL_SUCCESS);
+}
+
+/* A write behind one that waits for the gate: is it held back? Both are complete at the end. */
+static bool is_held_back(cl_command_queue queue, cl_mem first, cl_mem second)
+{
+    cl_event gate = make_user_event(context), events[2];
+    bool held = false;
+
+    write_byte(queue, first, 1, &gate, &events[0]);
+    write_byte(queue, second, 0, NULL, &events[1]);
+    if (flags_of(queue) & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
+        assert_int_equal(clWaitForEvents(1, &events[1]), CL_SUCCESS);
+    else {
+        assert_int_equal(clFlush(queue), CL_SUCCESS);
+        usleep(20000);
+        held = status_of(events[1]) != CL_COMPLETE;
+    }
+    assert_int_not_equal(status_of(events[0]), CL_COMPLETE);
+    assert_int_equal(clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
+    assert_int_equal(clWaitForEvents(2, events), CL_SUCCESS);
+    for (int i = 0; i < 2; i++)
+        clReleaseEvent(events[i]);
+    clReleaseEvent(gate);
+    return held;
+}
+
+static void order_changes(void **state)
+{
+    cl_command_queue queue = make_queue(context, 0);
+    cl_mem mems[2] = {clCreateBuffer(context, 0, 64, NULL, NULL), clCreateBuffer(context, 0, 64, NULL, NULL)};
+    (void)state;
+
+    for (int i = 0; i < 3; i++) {
+        assert_true(is_held_back(queue, mems[0], mems[1]));
+        set_property(queue, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_TRUE, 0);
+        assert_false(is_held_back(queue, mems[0], mems[1]));
+        set_property(queue, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_FALSE, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    }
+    clReleaseMemObject(mems[0]);
+    clReleaseMemObject(mems[1]);
+    assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
+}
+
+static void *open_later(void *gate)
+{
+    usleep(30000);
+    assert_int_equal(clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
+    return NULL;
+}
+
+/* What was enqueued by the old order ends first, so that nothing runs by two. */
+static void order_changes_when_all_is_complete(void **state)
+{
+    cl_command_queue queue = make_queue(context, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    cl_mem mem = clCreateBuffer(context, 0, 64, NULL, NULL);
+    cl_event gate = make_user_event(context), event;
+    pthread_t thread;
+    (void)state;
+
+    write_byte(queue, mem, 1, &gate, &event);
+    assert_int_equal(pthread_create(&thread, NULL, open_later, gate), 0);
+    set_property(queue, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_FALSE, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    assert_int_equal(status_of(event), CL_COMPLETE);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    clReleaseEvent(event);
+    clReleaseEvent(gate);
+    clReleaseMemObject(mem);
+    assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
+}
+
+/* Each event has times if its queue profiled when it was enqueued, whatever came later. */
+static void profiling_changes(void **state)
+{
+    cl_command_queue queue = make_queue(context, 0);
+    cl_mem mem = clCreateBuffer(context, 0, 64, NULL, NULL);
+    cl_event events[4];
+    (void)state;
+
+    for (int i = 0; i < 4; i++) {
+        write_byte(queue, mem, 0, NULL, &events[i]);
+        set_property(queue, CL_QUEUE_PROFILING_ENABLE, i % 2 == 0, i % 2 ? CL_QUEUE_PROFILING_ENABLE : 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        cl_ulong times[2];
+
+        for (int j = 0; j < 2; j++)
+            assert_int_equal(clGetEventProfilingInfo(events[i],
+                                                     j ? CL_PROFILING_COMMAND_END : CL_PROFILING_COMMAND_START,
+                                                     sizeof times[j], &times[j], NULL),
+                             i % 2 ? CL_SUCCESS : CL_PROFILING_INFO_NOT_AVAILABLE);
+        assert_true(i % 2 == 0 || (times[0] > 0 && times[0] <= times[1]));
+        clReleaseEvent(events[i]);
+    }
+    clReleaseMemObject(mem);
     assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
 }
 
@@ -246,7 +381,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(defaults_are_in_order_without_profiling, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_properties_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_places_are_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(properties_stay, setup, teardown),
+        cmocka_unit_test_setup_teardown(properties_change, setup, teardown),
+        cmocka_unit_test_setup_teardown(order_changes, setup, teardown),
+        cmocka_unit_test_setup_teardown(order_changes_when_all_is_complete, setup, teardown),
+        cmocka_unit_test_setup_teardown(profiling_changes, setup, teardown),
         cmocka_unit_test_setup_teardown(is_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(released_takes_no_commands, setup, teardown),
         cmocka_unit_test_setup_teardown(order_commands_complete, setup, teardown),

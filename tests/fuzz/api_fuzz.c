@@ -416,10 +416,16 @@ static void wait_call(void)
 {
     cl_event events[2] = {some(EVENT), some(EVENT)};
     open_gates(fuzz_pick(in, 8) ? CL_COMPLETE : -5);
-    if (fuzz_pick(in, 2))
-        tsl_api_clWaitForEvents(fuzz_pick(in, 3), events);
-    else
+    switch (fuzz_pick(in, 3)) {
+    case 0:
         tsl_api_clFinish(some(QUEUE));
+        break;
+    case 1:
+        tsl_api_clWaitForEvents(fuzz_pick(in, 3), events);
+        break;
+    default:
+        tsl_api_clSetCommandQueueProperty(some(QUEUE), fuzz_pick(in, 5), fuzz_pick(in, 2), NULL);
+    }
 }
 
 static void user_event(void)
