@@ -115,7 +115,8 @@ static cl_device_id find(const struct options *options, char *name, size_t size)
                 return devices[d];
         }
     }
-    fprintf(stderr, "bench: no device here has such a name\n");
+    fprintf(stderr, "bench: no device with \"%s\" in its name, of a platform with \"%s\", by OCL_ICD_VENDORS=%s\n",
+            options->device, options->platform, getenv("OCL_ICD_VENDORS"));
     exit(1);
 }
 
@@ -351,15 +352,14 @@ static struct side {
 
 static void become(const struct options *options, bool tesela, int input, int output)
 {
-    const char *none = "";
+    const char *platform = options->platform ? options->platform : "", *device = options->device ? options->device : "";
     dup2(input, STDIN_FILENO);
     dup2(output, ANSWERS);
     setenv("OCL_ICD_VENDORS", tesela ? options->icd : options->vendors, 1);
     if (tesela)
         setenv("TESELA_VENDORS", options->vendors, 1);
-    execl(options->self, options->self, "--child", "--platform",
-          tesela || !options->platform ? none : options->platform, "--device",
-          tesela || !options->device ? none : options->device, "--size", options->mebibytes, (char *)NULL);
+    execl(options->self, options->self, "--child", "--platform", tesela ? "Tesela" : platform, "--device",
+          tesela ? "" : device, "--size", options->mebibytes, (char *)NULL);
     _exit(127);
 }
 

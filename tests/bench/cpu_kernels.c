@@ -472,15 +472,13 @@ int main(int argc, char **argv)
     argp_parse(&argp, argc, argv, 0, NULL, &options);
     if (options.child)
         return child(options.only);
-    for (int i = 0; i < options.rounds; i++)
+    for (int i = 0; i < options.rounds; i++) {
         if (!run(&options, false, &theirs[i]) || !run(&options, true, &ours[i])) {
             fprintf(stderr, "cpu_kernels: a measuring process failed\n");
             return 1;
-        } else if (strcmp(ours[i].platform, "Tesela")) {
-            fprintf(stderr, "cpu_kernels: the loader here finds \"%s\" by OCL_ICD_VENDORS=%s, not Tesela\n",
-                    ours[i].platform, options.tesela);
-            return 1;
         }
+        must_be_tesela(ours[i].platform, options.tesela);
+    }
     show(&options, theirs, ours);
     return 0;
 }

@@ -59,12 +59,16 @@ struct rig {
     float *host;
 };
 
-static void set_up(struct rig *rig)
+static void set_up(struct rig *rig, bool tesela)
 {
     cl_platform_id platform;
+    char name[200];
     const char *text = kernel_source;
     cl_int error;
     must(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
+    must(clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof(name), name, NULL), "clGetPlatformInfo");
+    if (tesela)
+        must_be_tesela(name, getenv("OCL_ICD_VENDORS"));
     must(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &rig->device, NULL), "clGetDeviceIDs");
     rig->context = clCreateContext(NULL, 1, &rig->device, NULL, NULL, &error);
     must(error, "clCreateContext");
@@ -118,11 +122,11 @@ static void measure(struct rig *rig, size_t k, struct report *report)
     clReleaseKernel(kernel);
 }
 
-static int child(int output)
+static int child(int output, bool tesela)
 {
     static struct report report;
     struct rig rig;
-    set_up(&rig);
+    set_up(&rig, tesela);
     for (size_t k = 0; k < N_KERNELS; k++)
         measure(&rig, k, &report);
     for (size_t done = 0; done < sizeof(report);) {
@@ -153,7 +157,7 @@ static bool run(const struct options *options, bool tesela, struct report *repor
     if (pid == 0) {
         setenv("OCL_ICD_VENDORS", tesela ? options->icd : options->vendors, 1);
         setenv("TESELA_VENDORS", options->vendors, 1);
-        _exit(child(ends[1]));
+        _exit(child(ends[1], tesela));
     }
     close(ends[1]);
     while (done < sizeof(*report) && (n = read(ends[0], (char *)report + done, sizeof(*report) - done)) > 0)

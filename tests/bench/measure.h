@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* Microseconds of a clock that only goes forward. */
@@ -22,6 +23,17 @@ static inline void must(cl_int error, const char *what)
     if (error == CL_SUCCESS)
         return;
     fprintf(stderr, "%s: %s failed with error %d\n", program_invocation_short_name, what, error);
+    exit(1);
+}
+
+/* Ends the program unless the platform is Tesela: some loaders don't read OCL_ICD_VENDORS, and give another, which
+ * would be measured beside itself. */
+static inline void must_be_tesela(const char *platform, const char *vendors)
+{
+    if (!strcmp(platform, "Tesela"))
+        return;
+    fprintf(stderr, "%s: the loader here finds \"%s\" by OCL_ICD_VENDORS=%s, not Tesela\n",
+            program_invocation_short_name, platform, vendors);
     exit(1);
 }
 
