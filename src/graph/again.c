@@ -31,7 +31,8 @@ static bool has_rows(const struct tsl_stream *stream)
 /* Nobody asked about the command, and it depends on no list of its own. */
 static bool is_anonymous(const struct tsl_command *c)
 {
-    return !c->has_event && !c->n_listed && !c->awaited && !c->flushed && !c->watched && c->status == CL_COMPLETE;
+    return !c->has_event && !c->n_listed && !c->awaited && !c->flushed && !c->watched && !c->profile &&
+           c->status == CL_COMPLETE;
 }
 
 /* It is with its driver, nothing was submitted to its lane after it, and nothing hangs on how or when it ends. */

@@ -202,6 +202,12 @@ void tsl_stream_destroy(struct tsl_stream *stream)
     tsl_graph_leave(graph, TSL_WHO_WORKER);
 }
 
+static bool reorders(const struct tsl_queue *queue, cl_command_queue_properties flags, bool enable)
+{
+    cl_command_queue_properties changed = flags & (enable ? ~queue->flags : queue->flags);
+    return changed & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+}
+
 cl_int tsl_queue_set(struct tsl_queue *queue, cl_command_queue_properties flags, bool enable,
                      cl_command_queue_properties *old)
 {
@@ -210,7 +216,7 @@ cl_int tsl_queue_set(struct tsl_queue *queue, cl_command_queue_properties flags,
     if (tsl_forked())
         return CL_OUT_OF_RESOURCES;
     tsl_lock_take(&graph->lock);
-    while (!TAILQ_EMPTY(&stream->commands)) /* While it waits, other threads may enqueue. */
+    while (reorders(queue, flags, enable) && !TAILQ_EMPTY(&stream->commands))
         tsl_stream_wait(stream);
     *old = queue->flags;
     queue->flags = enable ? *old | flags : *old & ~flags;

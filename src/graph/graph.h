@@ -79,8 +79,9 @@ cl_int tsl_enqueue_native(const struct tsl_enqueue *e, void(CL_CALLBACK *fn)(voi
 
 cl_int tsl_queue_flush(struct tsl_queue *queue);
 cl_int tsl_queue_finish(struct tsl_queue *queue);
-/* Switches some of the queue's flags on or off and returns what they were (clSetCommandQueueProperty). All before it is
- * complete then, so that nothing runs by two rules. */
+/* Switches some of the queue's flags on or off and returns what they were (clSetCommandQueueProperty). A change of the
+ * order waits until the queue is empty, so that none of its commands stands between two rules: also for what other
+ * threads enqueue meanwhile. */
 cl_int tsl_queue_set(struct tsl_queue *queue, cl_command_queue_properties flags, bool enable,
                      cl_command_queue_properties *old);
 /* The queue's last release: what clReleaseCommandQueue must do (an implicit flush). */

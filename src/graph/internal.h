@@ -376,7 +376,8 @@ struct tsl_stream {
     tsl_dependences frontier;         /* in-order: of the last scheduled command */
     struct tsl_track *tracks;         /* by member */
     int pinned; /* the one member that a sub-device's queue is for: what it moves goes there; -1: no such */
-    struct tsl_track *timed_tracks; /* by member: lanes that profile, for launches whose time the placer is to learn */
+    struct tsl_track *timed_tracks; /* by member: lanes that profile, for commands that do, and launches whose time the
+                                       placer is to learn */
     cl_int pending_error;           /* of a command without event: told by the next blocking call, then forgotten */
 };
 
@@ -429,7 +430,7 @@ struct tsl_graph {
  * costs. Else 0. */
 static inline uint64_t tsl_stamp(const struct tsl_command *c)
 {
-    bool wanted = (c->stream && c->stream->profile) || c->graph->n_ports > 1 || tsl_trace_on();
+    bool wanted = c->profile || c->graph->n_ports > 1 || tsl_trace_on();
     return wanted ? tsl_clock_ns() : 0;
 }
 

@@ -29,11 +29,11 @@ static void after_opaque(struct tsl_op *op)
         tsl_op_depend(op, opaque, false);
 }
 
-static struct tsl_track *track_for(struct tsl_stream *stream, struct tsl_port *port, bool timed)
+static struct tsl_track *track_for(struct tsl_command *c, struct tsl_port *port, bool timed)
 {
     if (tsl_is_host(port))
         return NULL;
-    return timed || stream->profile ? &stream->timed_tracks[port->index] : &stream->tracks[port->index];
+    return timed || c->profile ? &c->stream->timed_tracks[port->index] : &c->stream->tracks[port->index];
 }
 
 /* An operation that does (part of) what the application asked for: it runs after `order`, and its fate is the
@@ -43,7 +43,7 @@ static struct tsl_op *main_op(struct tsl_command *c, const tsl_dependences *orde
 {
     /* The placer wants the times of some launches, not of all: some drivers' lanes are slower while they profile. */
     bool timed = kind == TSL_OP_LAUNCH && c->placement.timed;
-    struct tsl_op *op = tsl_op_create(c, port, track_for(c->stream, port, timed), kind);
+    struct tsl_op *op = tsl_op_create(c, port, track_for(c, port, timed), kind);
     if (!op)
         return NULL;
     if (!tsl_dependences_add(&c->own, op, true))

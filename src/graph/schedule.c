@@ -20,9 +20,6 @@ struct tsl_command *tsl_command_create(struct tsl_graph *graph, struct tsl_strea
     c->type = type;
     c->n_hold = 1;
     c->member = -1;
-    c->in_order = stream && stream->in_order;
-    c->profile = stream && stream->profile;
-    c->queued_ns = tsl_stamp(c);
     if (stream)
         tsl_object_ref(&stream->queue->object); /* Until it is reported. */
     return c;
@@ -330,6 +327,9 @@ cl_int tsl_command_commit(struct tsl_command *c)
 {
     struct tsl_stream *stream = c->stream;
     struct due due = {.end = &due.first};
+    c->in_order = stream->in_order; /* Here, as they may change until the lock is held. */
+    c->profile = stream->profile;
+    c->queued_ns = tsl_stamp(c);
     c->id = ++c->graph->n_commands;
     c->n_listed = c->waits.n;
     if (!order_in_stream(c) || !hold(c))

@@ -435,7 +435,7 @@ static cl_int submit_or_mark(struct submission *s)
 static bool wants_fence(const struct tsl_op *op)
 {
     return op->want_fence || op->natives.n > 0 || op->gates.n > 0 || op->watched || op->poison ||
-           op->track->n_unfenced + 1 >= FENCE_EVERY || op->command->stream->profile || tsl_trace_on() ||
+           op->track->n_unfenced + 1 >= FENCE_EVERY || op->command->profile || tsl_trace_on() ||
            op->port->graph->starving;
 }
 

@@ -240,6 +240,58 @@ static void order_changes_when_all_is_complete(void **state)
     assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
 }
 
+/* Only who changes the order has to wait. */
+static void profiling_changes_at_once(void **state)
+{
+    cl_command_queue queue = make_queue(context, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    cl_mem mem = clCreateBuffer(context, 0, 64, NULL, NULL);
+    cl_event gate = make_user_event(context), event;
+    cl_ulong end;
+    (void)state;
+
+    write_byte(queue, mem, 1, &gate, &event);
+    set_property(queue, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_TRUE, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    set_property(queue, CL_QUEUE_PROFILING_ENABLE, CL_TRUE, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    assert_int_not_equal(status_of(event), CL_COMPLETE);
+    assert_int_equal(clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
+    assert_int_equal(clWaitForEvents(1, &event), CL_SUCCESS);
+    assert_int_equal(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL),
+                     CL_PROFILING_INFO_NOT_AVAILABLE);
+    clReleaseEvent(event);
+    clReleaseEvent(gate);
+    clReleaseMemObject(mem);
+    assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
+}
+
+static void *write_often(void *queue)
+{
+    cl_mem mem = clCreateBuffer(context, 0, 64, NULL, NULL);
+
+    for (int i = 0; i < 3000; i++)
+        write_byte(queue, mem, 0, NULL, NULL);
+    clReleaseMemObject(mem);
+    return NULL;
+}
+
+/* Another thread's commands have one rule each, the one before or the one after. */
+static void changes_beside_commands(void **state)
+{
+    cl_command_queue queue = make_queue(context, 0);
+    pthread_t thread;
+    (void)state;
+
+    assert_int_equal(pthread_create(&thread, NULL, write_often, queue), 0);
+    for (int i = 0; i < 300; i++) {
+        set_property(queue, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE, CL_TRUE, 0);
+        set_property(queue, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_FALSE,
+                     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE);
+        set_property(queue, CL_QUEUE_PROFILING_ENABLE, CL_FALSE, CL_QUEUE_PROFILING_ENABLE);
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(clFinish(queue), CL_SUCCESS);
+    assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
+}
+
 /* Each event has times if its queue profiled when it was enqueued, whatever came later. */
 static void profiling_changes(void **state)
 {
@@ -252,6 +304,7 @@ static void profiling_changes(void **state)
         write_byte(queue, mem, 0, NULL, &events[i]);
         set_property(queue, CL_QUEUE_PROFILING_ENABLE, i % 2 == 0, i % 2 ? CL_QUEUE_PROFILING_ENABLE : 0);
     }
+    assert_int_equal(clFinish(queue), CL_SUCCESS);
     for (int i = 0; i < 4; i++) {
         cl_ulong times[2];
 
@@ -385,6 +438,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(order_changes, setup, teardown),
         cmocka_unit_test_setup_teardown(order_changes_when_all_is_complete, setup, teardown),
         cmocka_unit_test_setup_teardown(profiling_changes, setup, teardown),
+        cmocka_unit_test_setup_teardown(profiling_changes_at_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(changes_beside_commands, setup, teardown),
         cmocka_unit_test_setup_teardown(is_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(released_takes_no_commands, setup, teardown),
         cmocka_unit_test_setup_teardown(order_commands_complete, setup, teardown),

@@ -60,7 +60,7 @@ static void run_kernel(const struct tsl_wg_kernel *kernel, const struct bp_launc
     uint64_t local_offset = kernel->local_size, items = 1;
     struct tsl_wg_launch launch = {.abi = TSL_WG_ABI, .work_dim = 3};
     char *args = room(kernel->args_size);
-    struct tsl_wg_thread thread = {NULL};
+    struct tsl_wg_thread thread = {.scratch = NULL};
     const void *values[] = {&like->in, &out, &like->n, &like->m, &local_offset};
 
     for (unsigned a = 0; a < 5; a++)
@@ -158,7 +158,7 @@ static void halves_need_no_new_processor(void **state)
         .options = (char *)"",
         .source = (char *)"kernel void f(global half *o, float x) { vstore_half(x + vload_half(0, o), 0, o); }"};
     struct tsl_wg_launch launch = {TSL_WG_ABI, 1, {0, 0, 0}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, NULL, NULL, NULL};
-    const struct tsl_wg_thread thread = {NULL};
+    const struct tsl_wg_thread thread = {.scratch = NULL};
     const struct tsl_wg_module *module;
     struct tsl_compiled compiled;
     uint16_t half = 0x3c00, *o = &half;
