@@ -218,6 +218,68 @@ static void the_oldest_go_when_it_is_too_much(void **state)
     free(text);
 }
 
+/* How often all entries were looked at. */
+static unsigned looks;
+
+DIR *fdopendir(int file)
+{
+    DIR *(*real)(int) = (DIR * (*)(int)) dlsym(RTLD_NEXT, "fdopendir");
+
+    looks++;
+    return real(file);
+}
+
+static struct tsl_cache_key random_key(unsigned number)
+{
+    struct tsl_cache_key key;
+    struct tsl_digest digest;
+
+    tsl_digest_begin(&digest);
+    tsl_digest_add(&digest, &number, sizeof(number));
+    tsl_digest_end(&digest, key.digest);
+    return key;
+}
+
+static uint64_t bytes_of_all(const char *cache)
+{
+    uint64_t all = 0;
+    char path[256];
+    DIR *files;
+
+    snprintf(path, sizeof(path), "%s/kernels", cache);
+    files = opendir(path);
+    assert_non_null(files);
+    for (struct dirent *file; (file = readdir(files));) {
+        struct stat about;
+
+        if (fstatat(dirfd(files), file->d_name, &about, 0) == 0 && S_ISREG(about.st_mode))
+            all += (uint64_t)about.st_size;
+    }
+    closedir(files);
+    return all;
+}
+
+/* Twenty thousand entries took each build 50 ms. */
+static void entries_are_looked_at_now_and_then_and_stay_within_the_bound(void **state)
+{
+    const uint64_t limit = 1000000;
+    char other[256], text[1000] = "z";
+    uint64_t most = 0;
+
+    (void)state;
+    snprintf(other, sizeof(other), "%s/bound", folder);
+    looks = 0;
+    for (unsigned i = 0; i < 4000; i++) {
+        struct tsl_cache_key key = random_key(i);
+
+        tsl_cache_put(other, &key, text, sizeof(text), limit);
+        if (i % 50 == 0 && bytes_of_all(other) > most)
+            most = bytes_of_all(other);
+    }
+    assert_in_range(looks, 40, 400); /* 128 by and large */
+    assert_in_range(most, limit / 2, limit + limit / 8);
+}
+
 /* ---- Builds ------------------------------------------------------------------------------------------------------ */
 
 /* How a process of starts_one ends. */
@@ -444,6 +506,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_others_may_have_written_is_left_alone),
         cmocka_unit_test(writers_of_several_processes_do_no_harm),
         cmocka_unit_test(the_oldest_go_when_it_is_too_much),
+        cmocka_unit_test(entries_are_looked_at_now_and_then_and_stay_within_the_bound),
         cmocka_unit_test(the_second_build_starts_no_compiler),
         cmocka_unit_test(a_changed_header_is_noticed),
         cmocka_unit_test(a_header_that_was_empty_is_read_again),
