@@ -40,6 +40,7 @@ const char KC_PASSES_FINISH[] =
     "instcombine<no-verify-fixpoint>,loop-unroll,sroa,instcombine<no-verify-fixpoint>,loop-mssa(licm),"
     "alignment-from-assumptions,loop-sink,instsimplify,div-rem-pairs,simplifycfg),globaldce";
 const char KC_PASSES_FINISH_PLAIN[] = "function(sroa,simplifycfg)";
+const char KC_PASSES_SINK[] = "function(sink)";
 
 /* In a loop that is marked parallel the vectoriser asks no more what depends on what, not even within an iteration,
  * when it gathers strided accesses into one (LLVM 14 to 19): a load would pass the store before it. So it must not.

@@ -12,12 +12,18 @@
 extern const char KC_PASSES_SHAPE[], KC_PASSES_SHAPE_PLAIN[];
 /* Work-group functions: variables into registers, loops over lanes into vector code, then everything that O3 has. */
 extern const char KC_PASSES_VECTORISE[], KC_PASSES_FINISH[], KC_PASSES_FINISH_PLAIN[];
+/* After kc_wg_part_masked_stores(): what is of use to a store alone isn't done if no lane stores. */
+extern const char KC_PASSES_SINK[];
 
 bool kc_wg_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char **why);
 
 /* Only one thread runs a group, so no other sees its local memory: atomics there become plain accesses. After lanes
  * were vectorised, which plain accesses would let happen. */
 void kc_wg_relax_local_atomics(LLVMModuleRef module);
+
+/* Where a processor can't scatter (x86 without AVX-512), the vectoriser stores lane by lane, by indices that are computed
+ * lane by lane: one scatter again, if nobody knows beforehand whether its places are neighbours (below). */
+void kc_wg_join_stores(LLVMModuleRef module);
 
 /* Lanes that load or store at one address, if they come there ("if (get_local_id(0) == 0) *sum = …"): the vectoriser
  * gathers and scatters, which takes as long for no lane as for all of them. Now it is one access, behind a branch. */
@@ -41,5 +47,10 @@ void kc_wg_shuffle_halves(LLVMModuleRef module);
  * image, the butterflies of a Fourier transform), it is asked, and if they do, it is one plain access. The last of all:
  * branches end what LLVM sees at once. */
 void kc_wg_part_neighbours(LLVMModuleRef module);
+
+/* Without AVX-512 a store in a mask costs AMD's processors as much as ten others, whatever is in the mask, and what is
+ * loaded from there afterwards waits for it: so it is asked whether all lanes store, or none. Also after LLVM's passes.
+ */
+void kc_wg_part_masked_stores(LLVMModuleRef module);
 
 #endif

@@ -14,8 +14,8 @@
 
 #define RUN_PREFIX "tsl_wg."
 
-/* Machines with so many lanes have registers for two strips. */
-#define PAIRED_LANES 16u
+/* Machines with so many lanes have the registers and units for two strips. */
+#define PAIRED_LANES 8u
 
 /* Lanes of 32 bits that the machine's vectors have. */
 static unsigned vector_lanes(LLVMTargetMachineRef machine)
@@ -123,7 +123,7 @@ static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, struct 
     e.slots = &slots;
     e.bounds = &bounds;
     e.wide = e.lanes > 1 ? &wide : NULL;
-    e.pairs = e.lanes == PAIRED_LANES && kc_is_chain(wg, &slots);
+    e.pairs = e.lanes >= PAIRED_LANES && e.lanes == vector_lanes(input->machine) && kc_is_chain(wg, &slots);
     e.narrow = &narrow;
     done = emit(&e, output, why);
     kc_plan_finish(&wide);
@@ -184,6 +184,7 @@ bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optim
         return kc_wg_run_passes(module, machine, KC_PASSES_FINISH_PLAIN, why);
     if (!kc_wg_run_passes(module, machine, KC_PASSES_VECTORISE, why))
         return false;
+    kc_wg_join_stores(module);
     kc_wg_relax_local_atomics(module);
     kc_wg_guard_splats(module);
     kc_wg_part_full_masks(module);
@@ -192,5 +193,8 @@ bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optim
     kc_wg_sign_indices(module);
     kc_wg_shuffle_halves(module);
     kc_wg_part_neighbours(module);
-    return true;
+    if (vector_lanes(machine) == 16)
+        return true;
+    kc_wg_part_masked_stores(module);
+    return kc_wg_run_passes(module, machine, KC_PASSES_SINK, why);
 }
