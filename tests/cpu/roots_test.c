@@ -1,6 +1,7 @@
 /*
- * 1 / sqrt(x) on the built-in CPU alone: where it may be wrong by some ulps the compiler may take an estimate, the same
- * one in vectors and one by one; where a program wants roots and divisions rounded correctly, none.
+ * Roots and divisions on the built-in CPU alone. Of 1 / sqrt(x), where it may be wrong by some ulps the compiler may
+ * take an estimate, the same one in vectors and one by one; where a program wants roots and divisions rounded
+ * correctly, none.
  */
 /* variant: alone TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl */
 #include "cpu_rig.h"
@@ -99,9 +100,43 @@ static void roots_and_divisions_are_exact_where_they_shall_be(void **state)
     }
 }
 
+/* From 2^-40 to 2^40: of numbers beyond 2^62 nothing is promised. */
+static void fill_with_middling(float *numbers)
+{
+    for (uint32_t i = 0; i < N; i++) {
+        uint32_t bits = ((uint32_t)cpu_rig_random() & 0x807fffff) | (87 + i % 80) << 23;
+
+        memcpy(&numbers[i], &bits, sizeof(bits));
+    }
+}
+
+static void must_be_within(float got, double right, double ulps, const char *what, float x)
+{
+    int exponent;
+
+    frexp(right, &exponent);
+    if (!(fabs(got - right) / ldexp(1, exponent - 24) <= ulps))
+        fail_msg("%s of %a is %a, not %a: wrong by more than %g ulps", what, x, got, right, ulps);
+}
+
+/* Errors that relaxed mathematics allows (OpenCL C 3.0, table 66). */
+static void relaxed_divisions_and_roots_are_near(void **state)
+{
+    for (int round = 0; round < 8; round++) {
+        fill_with_middling(in);
+        run(*state, "-DROOT(v)=(v)/x[i^1] -cl-fast-relaxed-math", "lanes");
+        for (unsigned i = 0; i < N; i++)
+            must_be_within(out[i], (double)in[i] / in[i ^ 1], 2.5, "the quotient", in[i]);
+        run(*state, "-DROOT(x)=sqrt(fabs(x)) -cl-fast-relaxed-math", "lanes");
+        for (unsigned i = 0; i < N; i++)
+            must_be_within(out[i], sqrt(fabs((double)in[i])), 3, "the root", in[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(reciprocal_roots_are_near),
+                                       cmocka_unit_test(relaxed_divisions_and_roots_are_near),
                                        cmocka_unit_test(roots_and_divisions_are_exact_where_they_shall_be)};
 
     return cmocka_run_group_tests(tests, cpu_rig_setup, cpu_rig_teardown);

@@ -59,6 +59,8 @@ static bool is_flat(const struct kc_wg *wg, const struct kc_wg_input *input, uin
     return local_size == 0;
 }
 
+/* Without AVX-512 estimates have twelve bits, and a step of Newton's is wrong by up to 3 ulps: a division may be so
+ * by 2.5, relaxed mathematics or not. */
 static void set_machine(LLVMValueRef function, LLVMTargetMachineRef machine)
 {
     char *cpu = LLVMGetTargetMachineCPU(machine), *features = LLVMGetTargetMachineFeatureString(machine);
@@ -67,6 +69,8 @@ static void set_machine(LLVMValueRef function, LLVMTargetMachineRef machine)
     LLVMAddTargetDependentFunctionAttr(function, "target-features", features);
     if (vector_lanes(machine) == 16)
         LLVMAddTargetDependentFunctionAttr(function, "prefer-vector-width", "512");
+    else
+        LLVMAddTargetDependentFunctionAttr(function, "reciprocal-estimates", "none");
     LLVMDisposeMessage(cpu);
     LLVMDisposeMessage(features);
 }
