@@ -252,7 +252,7 @@ static struct item *list(int folder, size_t *n, uint64_t *total)
 
 /* To look at all entries takes 50 ms where there are twenty thousand: once in so many parts of the limit that are
  * written, by any process. Keys are as good as random. */
-static bool is_time_to_trim(const struct tsl_cache_key *key, size_t size, uint64_t limit)
+static bool is_time_to_trim(const struct tsl_cache_key *key, uint64_t size, uint64_t limit)
 {
     uint64_t random;
 
@@ -286,7 +286,7 @@ void tsl_cache_put(const char *cache, const struct tsl_cache_key *key, const voi
     name_of(key, name);
     if (HEADER_SIZE + size > limit / 2 || !put(folder, name, data, size))
         tsl_log_once(TSL_ROOM_COMPILE, TSL_LOG_INFO, "what was compiled can't be kept in %s", cache);
-    else if (is_time_to_trim(key, size, limit))
+    else if (is_time_to_trim(key, HEADER_SIZE + size, limit))
         trim(folder, limit / LOOKS * (LOOKS - 1));
     close(folder);
 }
