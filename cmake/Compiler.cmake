@@ -63,8 +63,8 @@ enable_language(CXX)
 message(STATUS "The kernel compiler is built with LLVM ${LLVM_MAJOR} in ${LLVM_LIBRARIES}")
 
 # The files in C++, which can't share the flags for C.
-add_library(tesela_kc_front OBJECT src/kc/front.cpp src/kc/older.cpp src/kc/same.cpp src/kc/same_names.cpp
-    src/kc/same_text.cpp src/kc/take.cpp)
+add_library(tesela_kc_front OBJECT src/kc/front.cpp src/kc/older.cpp src/kc/processor.cpp src/kc/same.cpp
+    src/kc/same_names.cpp src/kc/same_text.cpp src/kc/take.cpp src/kc/workgroup/split.cpp)
 set_target_properties(tesela_kc_front PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
 target_include_directories(tesela_kc_front PRIVATE src)
 target_include_directories(tesela_kc_front SYSTEM PRIVATE ${LLVM_INCLUDES})

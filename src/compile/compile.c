@@ -181,6 +181,8 @@ static void encode(struct tsl_writer *message, const struct tsl_wire_build *buil
 
     if (!request.folder && relative)
         request.folder = getcwd(NULL, 0);
+    if (!request.processor && request.target == TSL_WIRE_CPU)
+        request.processor = tsl_settings()->processor;
     tsl_wire_encode_build(message, 0, &request);
     if (!build->folder)
         free(request.folder);

@@ -330,6 +330,8 @@ static const struct variable variables[] = {
     {"TESELA_ORDER", read_word, show_word, FIELD(order), order_words, "async or sync", "async"},
     {"TESELA_CONFIG", read_text, show_text, FIELD(config), NULL, "a file", "no file"},
     {"TESELA_BINARIES", read_text, show_text, FIELD(binaries), NULL, "a folder", "no folder"},
+    {"TESELA_PROCESSOR", read_text, show_text, FIELD(processor), NULL, "a processor's name that LLVM knows",
+     "this machine's own"},
     {"TESELA_TRACE", read_text, show_text, FIELD(trace), NULL, "a file", "no timeline"},
     {"TESELA_LIMITS", read_word, show_word, FIELD(limits), limits_words, "all or fastest", "all"},
     {"TESELA_DEVICE_TYPE", read_word, show_word, FIELD(device_type), device_type_words, "gpu, cpu or accelerator",
@@ -433,6 +435,7 @@ void tsl_settings_finish(struct tsl_settings *settings)
     free(settings->cuda_library);
     free(settings->config);
     free(settings->binaries);
+    free(settings->processor);
     free(settings->cache);
     free(settings->trace);
     free(settings->complaints);

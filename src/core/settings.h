@@ -39,7 +39,7 @@ enum tsl_limits {
     TSL_LIMITS_FASTEST, /* "fastest": what the fastest member can do */
 };
 
-/* The type bit that the virtual device reports beside DEFAULT (TESELA_DEVICE_TYPE). */
+/* The type that the virtual device reports (TESELA_DEVICE_TYPE). */
 enum tsl_device_type {
     TSL_DEVICE_TYPE_GPU,         /* "gpu", the default: a CPU bit makes programs take slow paths */
     TSL_DEVICE_TYPE_CPU,         /* "cpu" */
@@ -133,12 +133,13 @@ struct tsl_settings {
     enum tsl_vendor_roles vendor_roles;
     unsigned check; /* TSL_CHECK_ bits */
 
-    char *config;   /* TESELA_CONFIG: file in the Controller's form (driver/config.h), or NULL */
-    char *binaries; /* TESELA_BINARIES: folder of binaries made before (docs/fpga.md), or NULL */
-    char *cache;    /* TESELA_CACHE: folder, perhaps not made yet; NULL: nothing may be kept */
-    bool cache_off; /* TESELA_CACHE=off, by which it is NULL */
-    char *trace;    /* TESELA_TRACE: file, with %p not yet replaced, or NULL: no timeline */
-    uint64_t log;   /* TESELA_LOG: bits of log.h */
+    char *config;    /* TESELA_CONFIG: file in the Controller's form (driver/config.h), or NULL */
+    char *binaries;  /* TESELA_BINARIES: folder of binaries made before (docs/fpga.md), or NULL */
+    char *processor; /* TESELA_PROCESSOR: what the built-in CPU's code is made for, as LLVM names it; NULL: this one */
+    char *cache;     /* TESELA_CACHE: folder, perhaps not made yet; NULL: nothing may be kept */
+    bool cache_off;  /* TESELA_CACHE=off, by which it is NULL */
+    char *trace;     /* TESELA_TRACE: file, with %p not yet replaced, or NULL: no timeline */
+    uint64_t log;    /* TESELA_LOG: bits of log.h */
 
     char *complaints; /* what to tell the user: sentences, each with its newline; NULL if there is nothing to say */
 };

@@ -177,16 +177,6 @@ static void export_table(const struct kc_cpu_request *request, const struct entr
 
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
-/* How many floats the machine works on at once. */
-static size_t lanes(LLVMTargetMachineRef machine)
-{
-    char *features = LLVMGetTargetMachineFeatureString(machine);
-    size_t n = strstr(features, "+avx512f") ? 16 : strstr(features, "+avx") ? 8 : 4;
-
-    LLVMDisposeMessage(features);
-    return n;
-}
-
 /* Unless the source says more. */
 static void recommend(struct tsl_kernel_facts *facts, size_t lanes)
 {
@@ -230,7 +220,7 @@ static bool make_entry(const struct kc_cpu_request *request, struct tsl_wire_ker
     facts->facts.work_group_size = MAX_WORK_GROUP;
     if (required[0])
         facts->facts.work_group_size = required[0] * required[1] * required[2];
-    facts->facts.preferred_multiple = lanes(request->target->machine);
+    facts->facts.preferred_multiple = kc_lanes(request->target->machine);
     if (!required[0])
         recommend(&facts->facts, facts->facts.preferred_multiple);
     return true;

@@ -1,6 +1,7 @@
 #include "kc/estimate.h"
 
 #include "kc/loose.h"
+#include "kc/target.h"
 
 #include <string.h>
 
@@ -104,9 +105,6 @@ static void visit(LLVMBuilderRef builder, LLVMValueRef at)
 
 void kc_estimate_roots(LLVMModuleRef module, LLVMTargetMachineRef machine)
 {
-    char *features = LLVMGetTargetMachineFeatureString(machine);
-
-    if (strstr(features, "+avx512vl"))
+    if (kc_has_feature(machine, "avx512vl"))
         kc_visit(module, visit);
-    LLVMDisposeMessage(features);
 }

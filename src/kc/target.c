@@ -40,10 +40,21 @@ bool kc_target_host(const char *processor, struct kc_target *target, char **why)
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
     done = create(triple, name, features, LLVMCodeModelDefault, target, why);
+    if (done && processor && !kc_knows_processor(target->machine, processor)) {
+        if (asprintf(why, "LLVM knows no processor %s for %s (TESELA_PROCESSOR)", processor, triple) < 0)
+            *why = strdup("LLVM knows no such processor (TESELA_PROCESSOR)");
+        kc_target_finish(target);
+        done = false;
+    }
     LLVMDisposeMessage(triple);
     LLVMDisposeMessage(name);
     LLVMDisposeMessage(features);
     return done;
+}
+
+unsigned kc_lanes(LLVMTargetMachineRef machine)
+{
+    return kc_has_feature(machine, "avx512f") ? 16 : kc_has_feature(machine, "avx") ? 8 : 4;
 }
 
 /* LLVM wants a version of PTX that knows the processor; what drivers know of it grows with it. LLVM 16 to 19 know none

@@ -3,6 +3,8 @@
  * the edges of an image, as butterflies, turned over, behind conditions. On the built-in CPU alone.
  */
 /* variant: alone TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE={build}/cache/tesela */
+/* variant: avx2 TESELA_PROCESSOR=x86-64-v3 TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE={build}/cache/tesela */
+/* variant: sse TESELA_PROCESSOR=x86-64 TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE={build}/cache/tesela */
 #include "cpu_rig.h"
 #include "test.h"
 
@@ -42,7 +44,14 @@ static const char source[] =
     "kernel void upper_half(global const uint *a, global uint *o, int n) {\n" /* indices that a signed int hasn't */
     "    uint y = get_global_id(0) ^ n; (o - 0x80000000L)[y + 0x80000000u] = a[get_global_id(0)]; }\n"
     "kernel void longs(global const uint *a, global uint *o, long n) {\n"
-    "    long i = get_global_id(0); o[i ^ (int)n] = a[i]; }\n";
+    "    long i = get_global_id(0); o[i ^ (int)n] = a[i]; }\n"
+    /* what is stored, where and by whom comes from the loop's last turn */
+    "kernel void carried(global const uint *a, global uint *o, int n) {\n"
+    "    uint i = get_global_id(0), x = i ^ n, v = a[i];\n"
+    "    for (int j = 0; j < 5 + (n & 1024); j++) { o[x] = v; v = v * 3 + a[i]; x = (x ^ (n & 1024)) & 1023; } }\n"
+    "kernel void carried_mask(global const uint *a, global uint *o, int n) {\n"
+    "    uint i = get_global_id(0), v = a[i]; bool on = n & 1;\n"
+    "    for (int j = 0; j < 5 + (n & 1024); j++) { if (on) o[i] = v; v = v * 3 + n; on = v % 7 < 4; } }\n";
 
 static uint32_t a[N], out[N], right[N];
 
@@ -105,6 +114,28 @@ static void butterflies(unsigned i, unsigned n)
     right[g + j + m] = a[g + l + 64];
 }
 
+static void carried(unsigned i, unsigned n)
+{
+    uint32_t v = a[i];
+
+    for (int j = 0; j < 4; j++)
+        v = v * 3 + a[i];
+    right[i ^ n] = v;
+}
+
+static void carried_mask(unsigned i, unsigned n)
+{
+    uint32_t v = a[i];
+    bool on = n & 1;
+
+    for (int j = 0; j < 5; j++) {
+        if (on)
+            right[i] = v;
+        v = v * 3 + n;
+        on = v % 7 < 4;
+    }
+}
+
 static const struct {
     const char *name;
     void (*put)(unsigned i, unsigned n);
@@ -121,6 +152,8 @@ static const struct {
     {"over_zero", nine_before},
     {"upper_half", turns},
     {"longs", turns},
+    {"carried", carried},
+    {"carried_mask", carried_mask},
 };
 
 static cl_kernel kernel_of(cl_program program, const char *name, const cl_mem *buffers, cl_ulong n)

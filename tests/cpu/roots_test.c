@@ -4,6 +4,8 @@
  * correctly, none.
  */
 /* variant: alone TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl */
+/* variant: avx2 TESELA_PROCESSOR=x86-64-v3 TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl */
+/* variant: sse TESELA_PROCESSOR=x86-64 TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl */
 #include "cpu_rig.h"
 #include "test.h"
 

@@ -467,6 +467,28 @@ static void double_precision_is_seen(void **state)
 }
 
 /* kc_build's target has no opinion but the source's. */
+static cl_int build_for(const char *processor, struct tsl_compiled *compiled)
+{
+    struct tsl_wire_build request = kc_request("kernel void f(global int *x) { *x = 1; }", "");
+
+    request.target = TSL_WIRE_CPU;
+    request.processor = (char *)processor;
+    return tsl_compile(&request, compiled);
+}
+
+static void processors_are_those_that_llvm_knows(void **state)
+{
+    struct tsl_compiled compiled;
+
+    (void)state;
+    assert_int_equal(build_for("x86-64", &compiled), CL_SUCCESS);
+    tsl_compiled_finish(&compiled);
+    assert_int_equal(build_for("i8008", &compiled), CL_BUILD_PROGRAM_FAILURE);
+    kc_assert_log(&compiled, "LLVM knows no processor i8008");
+    kc_assert_log(&compiled, "TESELA_PROCESSOR");
+    tsl_compiled_finish(&compiled);
+}
+
 static void sizes_are_recommended(void **state)
 {
     static const struct {
@@ -524,6 +546,7 @@ int main(void)
         cmocka_unit_test(inline_functions_need_no_optimiser),
         cmocka_unit_test(effects_are_seen),
         cmocka_unit_test(double_precision_is_seen),
+        cmocka_unit_test(processors_are_those_that_llvm_knows),
         cmocka_unit_test(sizes_are_recommended),
     };
 

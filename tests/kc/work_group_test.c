@@ -5,6 +5,9 @@
  *
  * BARRIER_SEED and BARRIER_COUNT run others than the usual ones: thousands, before a release.
  */
+/* variant: own */
+/* variant: avx2 TESELA_PROCESSOR=x86-64-v3 BARRIER_COUNT=12 */
+/* variant: sse TESELA_PROCESSOR=x86-64 BARRIER_COUNT=12 */
 #include "barrier_program.h"
 #include "build_folder.h"
 #include "compile/client.h"

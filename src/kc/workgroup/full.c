@@ -133,8 +133,8 @@ static LLVMValueRef are_all(struct kc_wg *wg, LLVMValueRef mask)
 static LLVMBasicBlockRef part(struct kc_wg *wg, const struct run *run)
 {
     LLVMValueRef behind = LLVMGetNextInstruction(run->last);
-    LLVMBasicBlockRef before = LLVMGetInstructionParent(run->first), some = kc_split_before(wg, run->first);
-    LLVMBasicBlockRef after = kc_split_before(wg, behind);
+    LLVMBasicBlockRef before = LLVMGetInstructionParent(run->first), some = kc_split_before(run->first);
+    LLVMBasicBlockRef after = kc_split_before(behind);
     LLVMBasicBlockRef all = LLVMInsertBasicBlockInContext(wg->context, after, ""), blocks[2] = {some, all};
     struct kc_map copies = {.n = 0};
 

@@ -83,68 +83,19 @@ bool kc_is_volatile_or_atomic(LLVMValueRef value)
     }
 }
 
-/* A phi that names `from` as a predecessor shall name `to`. LLVM's C interface can't set that: the phi is made anew. */
-static void rename_predecessor(struct kc_wg *wg, LLVMValueRef phi, LLVMBasicBlockRef from, LLVMBasicBlockRef to)
-{
-    LLVMValueRef again;
-
-    LLVMPositionBuilderBefore(wg->builder, phi);
-    again = LLVMBuildPhi(wg->builder, LLVMTypeOf(phi), "");
-    for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
-        LLVMValueRef value = LLVMGetIncomingValue(phi, k);
-        LLVMBasicBlockRef block = LLVMGetIncomingBlock(phi, k);
-
-        if (value == phi)
-            value = again;
-        if (block == from)
-            block = to;
-        LLVMAddIncoming(again, &value, &block, 1);
-    }
-    LLVMReplaceAllUsesWith(phi, again);
-    LLVMInstructionEraseFromParent(phi);
-}
-
-static void rename_in_successors(struct kc_wg *wg, LLVMBasicBlockRef from, LLVMBasicBlockRef to)
-{
-    LLVMValueRef terminator = LLVMGetBasicBlockTerminator(to);
-
-    for (unsigned s = 0; s < LLVMGetNumSuccessors(terminator); s++) {
-        LLVMValueRef phi = LLVMGetFirstInstruction(LLVMGetSuccessor(terminator, s));
-
-        while (LLVMIsAPHINode(phi)) {
-            LLVMValueRef next = LLVMGetNextInstruction(phi);
-
-            rename_predecessor(wg, phi, from, to);
-            phi = next;
-        }
-    }
-}
-
-LLVMBasicBlockRef kc_split_before(struct kc_wg *wg, LLVMValueRef instruction)
-{
-    LLVMBasicBlockRef block = LLVMGetInstructionParent(instruction);
-    LLVMBasicBlockRef rest = LLVMAppendBasicBlockInContext(wg->context, LLVMGetBasicBlockParent(block), "");
-
-    LLVMMoveBasicBlockAfter(rest, block);
-    while (instruction) {
-        LLVMValueRef next = LLVMGetNextInstruction(instruction);
-
-        LLVMInstructionRemoveFromParent(instruction);
-        LLVMPositionBuilderAtEnd(wg->builder, rest);
-        LLVMInsertIntoBuilder(wg->builder, instruction);
-        instruction = next;
-    }
-    LLVMPositionBuilderAtEnd(wg->builder, block);
-    LLVMBuildBr(wg->builder, rest);
-    rename_in_successors(wg, block, rest);
-    return rest;
-}
-
 void kc_wg_add_attribute(struct kc_wg *wg, LLVMValueRef function, unsigned at, const char *name)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
 
     LLVMAddAttributeAtIndex(function, at, LLVMCreateEnumAttribute(wg->context, kind, 0));
+}
+
+LLVMValueRef kc_splat(struct kc_wg *wg, LLVMValueRef value, unsigned n)
+{
+    LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(value), n);
+    LLVMValueRef one = LLVMBuildInsertElement(wg->builder, LLVMGetPoison(type), value, kc_i32(wg, 0), "");
+
+    return LLVMBuildShuffleVector(wg->builder, one, LLVMGetPoison(type), LLVMConstNull(LLVMVectorType(wg->i32, n)), "");
 }
 
 LLVMValueRef kc_i32(struct kc_wg *wg, uint32_t value)

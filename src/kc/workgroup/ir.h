@@ -29,6 +29,7 @@
 #include "kc/workgroup/flow.h"
 #include "kc/workgroup/map.h"
 #include "kc/workgroup/memory.h"
+#include "kc/workgroup/split.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
@@ -86,13 +87,11 @@ LLVMValueRef kc_first_after_phis(LLVMBasicBlockRef block);
 bool kc_is_void(LLVMValueRef value);
 bool kc_is_volatile_or_atomic(LLVMValueRef value);
 
-/* Splits the block before an instruction; what follows moves to a new block, which is returned. Phi nodes in
- * successors are told. */
-LLVMBasicBlockRef kc_split_before(struct kc_wg *wg, LLVMValueRef instruction);
-
 /* Enum attributes. at: an attribute index. */
 void kc_wg_add_attribute(struct kc_wg *wg, LLVMValueRef function, unsigned at, const char *name);
 
+/* A vector of n times the value. */
+LLVMValueRef kc_splat(struct kc_wg *wg, LLVMValueRef value, unsigned n);
 LLVMValueRef kc_i32(struct kc_wg *wg, uint32_t value);
 LLVMValueRef kc_i64(struct kc_wg *wg, uint64_t value);
 

@@ -1,7 +1,4 @@
-#include "kc/llvm.h"
-#include "kc/workgroup/ir.h"
-#include "kc/workgroup/passes.h"
-#include "kc/workgroup/steps.h"
+#include "kc/workgroup/join.h"
 
 #include <string.h>
 
@@ -13,12 +10,6 @@
 struct lanes {
     unsigned n;
     LLVMValueRef of[MAX_LANES];
-};
-
-/* Stores of a vector's elements one by one, in their order. */
-struct stores {
-    LLVMValueRef vector;
-    struct lanes all;
 };
 
 /* ---- Which stores -------------------------------------------------------------------------------------------------
@@ -35,13 +26,12 @@ static LLVMValueRef vector_of(LLVMValueRef value, unsigned lane)
     return LLVMIsAConstantInt(index) && LLVMConstIntGetZExtValue(index) == lane ? LLVMGetOperand(value, 0) : NULL;
 }
 
-/* The next of a block's instructions that may touch memory. */
-static LLVMValueRef next_access(LLVMValueRef i)
+/* What follows the instruction and the elements that are extracted behind it. */
+static LLVMValueRef next_store(LLVMValueRef i)
 {
     do
         i = LLVMGetNextInstruction(i);
-    while (i && (LLVMIsABinaryOperator(i) || LLVMIsACastInst(i) || LLVMIsAGetElementPtrInst(i) ||
-                 LLVMIsAExtractElementInst(i)));
+    while (i && LLVMIsAExtractElementInst(i));
     return i;
 }
 
@@ -50,19 +40,19 @@ static bool is_plain_store(LLVMValueRef i)
     return i && LLVMIsAStoreInst(i) && !kc_is_volatile_or_atomic(i);
 }
 
-/* Do the stores of all elements of a vector begin here? */
-static bool find_stores(LLVMValueRef i, struct stores *stores)
+/* All elements of *vector, in their order, from this instruction on. */
+static bool find_stores(LLVMValueRef i, LLVMValueRef *vector, struct lanes *stores)
 {
-    *stores = (struct stores){.vector = is_plain_store(i) ? vector_of(LLVMGetOperand(i, 0), 0) : NULL};
-    if (!stores->vector || LLVMGetVectorSize(LLVMTypeOf(stores->vector)) > MAX_LANES)
+    *vector = is_plain_store(i) ? vector_of(LLVMGetOperand(i, 0), 0) : NULL;
+    if (!*vector || LLVMGetVectorSize(LLVMTypeOf(*vector)) > MAX_LANES)
         return false;
-    stores->all.n = LLVMGetVectorSize(LLVMTypeOf(stores->vector));
-    for (unsigned lane = 0; lane < stores->all.n; lane++, i = next_access(i)) {
-        if (!is_plain_store(i) || vector_of(LLVMGetOperand(i, 0), lane) != stores->vector)
+    stores->n = LLVMGetVectorSize(LLVMTypeOf(*vector));
+    for (unsigned lane = 0; lane < stores->n; lane++, i = next_store(i)) {
+        if (!is_plain_store(i) || vector_of(LLVMGetOperand(i, 0), lane) != *vector)
             return false;
-        stores->all.of[lane] = i;
+        stores->of[lane] = i;
     }
-    return stores->all.n > 1;
+    return stores->n > 1;
 }
 
 static void operands_of(const struct lanes *lanes, unsigned k, struct lanes *operands)
@@ -70,6 +60,14 @@ static void operands_of(const struct lanes *lanes, unsigned k, struct lanes *ope
     operands->n = lanes->n;
     for (unsigned i = 0; i < lanes->n; i++)
         operands->of[i] = LLVMGetOperand(lanes->of[i], k);
+}
+
+static bool are_of_one_type(const struct lanes *lanes)
+{
+    for (unsigned i = 1; i < lanes->n; i++)
+        if (LLVMTypeOf(lanes->of[i]) != LLVMTypeOf(lanes->of[0]))
+            return false;
+    return true;
 }
 
 static bool are_same(const struct lanes *lanes)
@@ -106,14 +104,6 @@ static bool find_indices(const struct lanes *addresses, struct lanes *indices)
  */
 
 static LLVMValueRef joined(struct kc_wg *wg, const struct lanes *lanes, unsigned depth);
-
-static LLVMValueRef splat(struct kc_wg *wg, LLVMValueRef value, unsigned n)
-{
-    LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(value), n);
-    LLVMValueRef one = LLVMBuildInsertElement(wg->builder, LLVMGetPoison(type), value, kc_i32(wg, 0), "");
-
-    return LLVMBuildShuffleVector(wg->builder, one, LLVMGetPoison(type), LLVMConstNull(LLVMVectorType(wg->i32, n)), "");
-}
 
 static bool are_numbers(const struct lanes *lanes)
 {
@@ -173,20 +163,43 @@ static LLVMValueRef cast(struct kc_wg *wg, const struct lanes *lanes, LLVMOpcode
     return all ? LLVMBuildCast(wg->builder, operation, all, type, "") : NULL;
 }
 
-static LLVMValueRef operation(struct kc_wg *wg, const struct lanes *lanes, LLVMOpcode operation, unsigned depth)
+static bool is_commutative(LLVMOpcode operation)
+{
+    return operation == LLVMAdd || operation == LLVMMul || operation == LLVMAnd || operation == LLVMOr ||
+           operation == LLVMXor;
+}
+
+/* LLVM orders operands lane by lane: one that all lanes have, on either side, goes to the right. */
+static void order_operands(LLVMValueRef common, struct lanes *left, struct lanes *right)
+{
+    for (unsigned i = 0; i < left->n; i++)
+        if (left->of[i] != common && right->of[i] != common)
+            return;
+    for (unsigned i = 0; i < left->n; i++)
+        if (right->of[i] != common) {
+            left->of[i] = right->of[i];
+            right->of[i] = common;
+        }
+}
+
+static LLVMValueRef binary(struct kc_wg *wg, const struct lanes *lanes, LLVMOpcode operation, unsigned depth)
 {
     struct lanes left, right;
     LLVMValueRef l, r;
 
     operands_of(lanes, 0, &left);
     operands_of(lanes, 1, &right);
+    if (is_commutative(operation)) {
+        order_operands(left.of[0], &left, &right);
+        order_operands(right.of[0], &left, &right);
+    }
     l = joined(wg, &left, depth);
     r = l ? joined(wg, &right, depth) : NULL;
     return r ? LLVMBuildBinOp(wg->builder, operation, l, r, "") : NULL;
 }
 
 /* x, x + 1, x + 2 … or x, x | 1, x | 2 …: lane 0 has nothing to add. */
-static LLVMValueRef steps(struct kc_wg *wg, const struct lanes *lanes, unsigned depth)
+static LLVMValueRef row(struct kc_wg *wg, const struct lanes *lanes, unsigned depth)
 {
     LLVMOpcode operation = operation_of(lanes, 1);
     struct lanes left = {.n = lanes->n}, right = {.n = lanes->n};
@@ -201,7 +214,7 @@ static LLVMValueRef steps(struct kc_wg *wg, const struct lanes *lanes, unsigned 
     }
     if (!are_same(&left) || !are_numbers(&right))
         return NULL;
-    return LLVMBuildBinOp(wg->builder, operation, splat(wg, left.of[0], left.n), joined(wg, &right, depth), "");
+    return LLVMBuildBinOp(wg->builder, operation, kc_splat(wg, left.of[0], left.n), joined(wg, &right, depth), "");
 }
 
 /* Their values as one vector, made at the builder's place; NULL: what they have in common isn't seen. */
@@ -210,8 +223,10 @@ static LLVMValueRef joined(struct kc_wg *wg, const struct lanes *lanes, unsigned
     LLVMOpcode one = operation_of(lanes, 0);
     LLVMValueRef numbers[MAX_LANES];
 
+    if (!are_of_one_type(lanes))
+        return NULL;
     if (are_same(lanes))
-        return splat(wg, lanes->of[0], lanes->n);
+        return kc_splat(wg, lanes->of[0], lanes->n);
     if (are_numbers(lanes)) {
         memcpy(numbers, lanes->of, lanes->n * sizeof(numbers[0]));
         return LLVMConstVector(numbers, lanes->n);
@@ -221,93 +236,26 @@ static LLVMValueRef joined(struct kc_wg *wg, const struct lanes *lanes, unsigned
     if (depth == 0)
         return NULL;
     if (!one)
-        return steps(wg, lanes, depth - 1);
-    return LLVMIsACastInst(lanes->of[0]) ? cast(wg, lanes, one, depth - 1) : operation(wg, lanes, one, depth - 1);
+        return row(wg, lanes, depth - 1);
+    return LLVMIsACastInst(lanes->of[0]) ? cast(wg, lanes, one, depth - 1) : binary(wg, lanes, one, depth - 1);
 }
 
-/* ---- Stores into a scatter ----------------------------------------------------------------------------------------
+/* ---- All of it ----------------------------------------------------------------------------------------------------
  */
 
-static LLVMValueRef addresses_of(struct kc_wg *wg, LLVMValueRef first, LLVMValueRef index)
+bool kc_find_lane_stores(struct kc_wg *wg, LLVMValueRef i, struct kc_lane_stores *stores)
 {
-    unsigned n = (unsigned)LLVMGetNumOperands(first) - 1;
-    LLVMValueRef indices[MAX_INDICES];
+    struct lanes all, addresses, indices;
 
-    for (unsigned k = 0; k + 1 < n; k++)
-        indices[k] = LLVMGetOperand(first, k + 1);
-    indices[n - 1] = index;
-    return LLVMBuildGEP2(wg->builder, LLVMGetGEPSourceElementType(first), LLVMGetOperand(first, 0), indices, n, "");
-}
-
-/* What the first of the stores says of aliases and the like holds for all. */
-static void copy_metadata(LLVMValueRef from, LLVMValueRef to)
-{
-    size_t n;
-    LLVMValueMetadataEntry *entries = LLVMInstructionGetAllMetadataOtherThanDebugLoc(from, &n);
-
-    for (unsigned i = 0; i < n; i++)
-        LLVMSetMetadata(
-            to, LLVMValueMetadataEntriesGetKind(entries, i),
-            LLVMMetadataAsValue(LLVMGetTypeContext(LLVMTypeOf(from)), LLVMValueMetadataEntriesGetMetadata(entries, i)));
-    LLVMDisposeValueMetadataEntries(entries);
-}
-
-static void scatter(struct kc_wg *wg, const struct stores *stores, LLVMValueRef addresses)
-{
-    static const char name[] = "llvm.masked.scatter";
-    LLVMTypeRef overloads[2] = {LLVMTypeOf(stores->vector), LLVMTypeOf(addresses)};
-    LLVMValueRef function =
-        LLVMGetIntrinsicDeclaration(wg->module, LLVMLookupIntrinsicID(name, sizeof(name) - 1), overloads, 2);
-    LLVMTypeRef mask = LLVMVectorType(LLVMInt1TypeInContext(wg->context), stores->all.n);
-    LLVMValueRef args[4] = {stores->vector, addresses, kc_i32(wg, LLVMGetAlignment(stores->all.of[0])),
-                            LLVMConstAllOnes(mask)};
-    LLVMValueRef call = LLVMBuildCall2(wg->builder, LLVMGlobalGetValueType(function), function, args, 4, "");
-
-    copy_metadata(stores->all.of[0], call);
-    for (unsigned i = 0; i < stores->all.n; i++)
-        LLVMInstructionEraseFromParent(stores->all.of[i]);
-}
-
-/* Where it is seen beforehand how far from each other the places are, single stores are as good. */
-static void join(struct kc_wg *wg, const struct stores *stores)
-{
-    struct lanes addresses, indices;
-    LLVMValueRef index;
-
-    operands_of(&stores->all, 1, &addresses);
+    *stores = (struct kc_lane_stores){.first = i};
+    if (!find_stores(i, &stores->vector, &all))
+        return false;
+    operands_of(&all, 1, &addresses);
     if (!find_indices(&addresses, &indices))
-        return;
-    LLVMPositionBuilderBefore(wg->builder, stores->all.of[stores->all.n - 1]);
-    index = joined(wg, &indices, MAX_DEPTH);
-    if (!index || kc_steps_of(index).growth != KC_OPEN)
-        return;
-    scatter(wg, stores, addresses_of(wg, addresses.of[0], index));
-}
-
-static void join_all(struct kc_wg *wg, LLVMValueRef function)
-{
-    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block)) {
-        LLVMValueRef next;
-
-        for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {
-            struct stores stores;
-
-            next = LLVMGetNextInstruction(i);
-            if (find_stores(i, &stores)) {
-                next = LLVMGetNextInstruction(stores.all.of[stores.all.n - 1]);
-                join(wg, &stores);
-            }
-        }
-    }
-}
-
-void kc_wg_join_stores(LLVMModuleRef module)
-{
-    struct kc_wg wg = {.module = module, .context = LLVMGetModuleContext(module)};
-
-    wg.builder = LLVMCreateBuilderInContext(wg.context);
-    wg.i32 = LLVMInt32TypeInContext(wg.context);
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-        join_all(&wg, f);
-    LLVMDisposeBuilder(wg.builder);
+        return false;
+    stores->last = all.of[all.n - 1];
+    stores->address = addresses.of[0];
+    LLVMPositionBuilderBefore(wg->builder, i);
+    stores->index = joined(wg, &indices, MAX_DEPTH);
+    return stores->index != NULL;
 }

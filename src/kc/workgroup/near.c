@@ -1,5 +1,5 @@
 #include "kc/llvm.h"
-#include "kc/workgroup/ir.h"
+#include "kc/workgroup/join.h"
 #include "kc/workgroup/passes.h"
 #include "kc/workgroup/steps.h"
 
@@ -11,7 +11,11 @@
 
 /* A gather or scatter of an array's elements: lane i's is element index[i]. */
 struct access {
-    LLVMValueRef call, address, index, mask; /* index: before it was extended to the width of addresses */
+    LLVMValueRef call;           /* NULL: stores lane by lane */
+    LLVMValueRef first, last;    /* the instructions that do it: the call, or these stores */
+    LLVMValueRef value;          /* that is stored, or that lanes outside the mask get */
+    LLVMValueRef address, index; /* index: before it was extended to the width of addresses */
+    LLVMValueRef mask;           /* NULL: all lanes */
     bool stores, is_signed;
     LLVMTypeRef type; /* of all lanes' elements */
     unsigned lanes, align;
@@ -38,24 +42,30 @@ static bool is_vector(LLVMValueRef value)
     return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind;
 }
 
-/* Is the last index alone a lane's own, and does it count elements? */
+/* The address's last index. Does it count elements? */
+static bool set_index(struct kc_wg *wg, struct access *access, LLVMValueRef index)
+{
+    LLVMTypeRef counted = counted_type(access->address), element = LLVMGetElementType(access->type);
+
+    if (!counted || LLVMABISizeOfType(wg->layout, counted) != LLVMABISizeOfType(wg->layout, element))
+        return false;
+    access->is_signed = !LLVMIsAZExtInst(index);
+    access->index = LLVMIsAZExtInst(index) || LLVMIsASExtInst(index) ? LLVMGetOperand(index, 0) : index;
+    return LLVMGetIntTypeWidth(LLVMGetElementType(LLVMTypeOf(access->index))) >= MIN_BITS;
+}
+
+/* Is the last index alone a lane's own? */
 static bool find_index(struct kc_wg *wg, struct access *access)
 {
     LLVMValueRef address = access->address;
     unsigned last = LLVMIsAGetElementPtrInst(address) ? (unsigned)LLVMGetNumOperands(address) - 1 : 0;
-    LLVMTypeRef counted = last && last <= MAX_INDICES ? counted_type(address) : NULL;
 
-    for (unsigned k = 0; counted && k < last; k++)
+    if (!last || last > MAX_INDICES || !is_vector(LLVMGetOperand(address, last)))
+        return false;
+    for (unsigned k = 0; k < last; k++)
         if (is_vector(LLVMGetOperand(address, k)))
             return false;
-    if (!counted || !is_vector(LLVMGetOperand(address, last)) ||
-        LLVMABISizeOfType(wg->layout, counted) != LLVMABISizeOfType(wg->layout, LLVMGetElementType(access->type)))
-        return false;
-    access->index = LLVMGetOperand(address, last);
-    access->is_signed = !LLVMIsAZExtInst(access->index);
-    if (LLVMIsAZExtInst(access->index) || LLVMIsASExtInst(access->index))
-        access->index = LLVMGetOperand(access->index, 0);
-    return LLVMGetIntTypeWidth(LLVMGetElementType(LLVMTypeOf(access->index))) >= MIN_BITS;
+    return set_index(wg, access, LLVMGetOperand(address, last));
 }
 
 /* Sixteen numbers that are gathered from the nearest cache cost hardly more than the question; scattered ones five
@@ -67,11 +77,29 @@ static bool is_worth_asking(const struct access *access)
     return steps.growth == KC_OPEN ? access->stores : steps.growth != KC_SCATTERED && steps.step == 1;
 }
 
-static bool find_access(struct kc_wg *wg, LLVMValueRef i, struct access *access)
+/* Each lane's for itself. */
+static bool find_stores(struct kc_wg *wg, LLVMValueRef i, struct access *access)
+{
+    struct kc_lane_stores stores;
+
+    if (!LLVMIsAStoreInst(i) || !kc_find_lane_stores(wg, i, &stores))
+        return false;
+    *access = (struct access){.first = i,
+                              .last = stores.last,
+                              .value = stores.vector,
+                              .address = stores.address,
+                              .stores = true,
+                              .type = LLVMTypeOf(stores.vector),
+                              .lanes = LLVMGetVectorSize(LLVMTypeOf(stores.vector)),
+                              .align = LLVMGetAlignment(i)};
+    return set_index(wg, access, stores.index) && is_worth_asking(access);
+}
+
+static bool find_call(struct kc_wg *wg, LLVMValueRef i, struct access *access)
 {
     LLVMValueRef callee = kc_wg_callee(i);
 
-    *access = (struct access){.call = i};
+    *access = (struct access){.call = i, .first = i, .last = i};
     if (!callee)
         return false;
     access->stores = kc_name_begins(callee, "llvm.masked.scatter.");
@@ -81,6 +109,9 @@ static bool find_access(struct kc_wg *wg, LLVMValueRef i, struct access *access)
     access->address = LLVMGetOperand(i, access->stores ? 1 : 0);
     access->align = (unsigned)LLVMConstIntGetZExtValue(LLVMGetOperand(i, access->stores ? 2 : 1));
     access->mask = LLVMGetOperand(i, access->stores ? 3 : 2);
+    if (access->mask == LLVMConstAllOnes(LLVMTypeOf(access->mask)))
+        access->mask = NULL;
+    access->value = LLVMGetOperand(i, access->stores ? 0 : 3);
     access->lanes = LLVMGetVectorSize(access->type);
     return access->lanes <= MAX_LANES && find_index(wg, access) && is_worth_asking(access);
 }
@@ -91,15 +122,11 @@ static bool find_access(struct kc_wg *wg, LLVMValueRef i, struct access *access)
 /* first, first + 1 … in all lanes. */
 static LLVMValueRef row_from(struct kc_wg *wg, LLVMValueRef first, unsigned lanes)
 {
-    LLVMTypeRef type = LLVMTypeOf(first), vector = LLVMVectorType(type, lanes);
-    LLVMValueRef steps[MAX_LANES], all;
+    LLVMValueRef steps[MAX_LANES];
 
     for (unsigned i = 0; i < lanes; i++)
-        steps[i] = LLVMConstInt(type, i, false);
-    all = LLVMBuildInsertElement(wg->builder, LLVMGetPoison(vector), first, kc_i32(wg, 0), "");
-    all = LLVMBuildShuffleVector(wg->builder, all, LLVMGetPoison(vector), LLVMConstNull(LLVMVectorType(wg->i32, lanes)),
-                                 "");
-    return LLVMBuildAdd(wg->builder, all, LLVMConstVector(steps, lanes), "");
+        steps[i] = LLVMConstInt(LLVMTypeOf(first), i, false);
+    return LLVMBuildAdd(wg->builder, kc_splat(wg, first, lanes), LLVMConstVector(steps, lanes), "");
 }
 
 /* Where a row would begin. One that goes over the end of the index's type is none of addresses: then it is elsewhere.
@@ -159,12 +186,12 @@ static LLVMValueRef masked(struct kc_wg *wg, const struct access *access, LLVMVa
     LLVMValueRef function = LLVMGetIntrinsicDeclaration(wg->module, id, overloads, 2), args[4];
 
     if (access->stores)
-        args[n++] = LLVMGetOperand(access->call, 0);
+        args[n++] = access->value;
     args[n++] = place;
     args[n++] = kc_i32(wg, access->align);
     args[n++] = access->mask;
     if (!access->stores)
-        args[n++] = LLVMGetOperand(access->call, 3);
+        args[n++] = access->value;
     return LLVMBuildCall2(wg->builder, LLVMGlobalGetValueType(function), function, args, n, "");
 }
 
@@ -174,9 +201,9 @@ static LLVMValueRef access_row(struct kc_wg *wg, const struct access *access, LL
     LLVMValueRef index = extended(wg, access, first, wg->i64), place, result;
 
     place = LLVMBuildGEP2(wg->builder, element, array, &index, 1, "");
-    if (access->mask != LLVMConstAllOnes(LLVMTypeOf(access->mask)))
+    if (access->mask)
         return masked(wg, access, place);
-    result = access->stores ? LLVMBuildStore(wg->builder, LLVMGetOperand(access->call, 0), place)
+    result = access->stores ? LLVMBuildStore(wg->builder, access->value, place)
                             : LLVMBuildLoad2(wg->builder, access->type, place, "");
     LLVMSetAlignment(result, access->align);
     return result;
@@ -198,8 +225,8 @@ static void move_addresses(struct kc_wg *wg, const struct access *access, LLVMVa
 static LLVMBasicBlockRef part(struct kc_wg *wg, const struct access *access)
 {
     LLVMBuilderRef b = wg->builder;
-    LLVMBasicBlockRef before = LLVMGetInstructionParent(access->call), far = kc_split_before(wg, access->call);
-    LLVMBasicBlockRef after = kc_split_before(wg, LLVMGetNextInstruction(access->call)), near;
+    LLVMBasicBlockRef before = LLVMGetInstructionParent(access->first), far = kc_split_before(access->first);
+    LLVMBasicBlockRef after = kc_split_before(LLVMGetNextInstruction(access->last)), near;
     LLVMValueRef array, first, neighbours, row, result;
 
     near = LLVMInsertBasicBlockInContext(wg->context, far, "");
@@ -211,7 +238,8 @@ static LLVMBasicBlockRef part(struct kc_wg *wg, const struct access *access)
     LLVMPositionBuilderAtEnd(b, near);
     row = access_row(wg, access, array, first);
     LLVMBuildBr(b, after);
-    move_addresses(wg, access, array);
+    if (access->call)
+        move_addresses(wg, access, array);
     if (!access->stores) {
         LLVMPositionBuilderBefore(b, LLVMGetFirstInstruction(after));
         result = LLVMBuildPhi(b, access->type, "");
@@ -221,7 +249,7 @@ static LLVMBasicBlockRef part(struct kc_wg *wg, const struct access *access)
     return after;
 }
 
-static void part_all(struct kc_wg *wg, LLVMValueRef function)
+static void part_all(struct kc_wg *wg, LLVMValueRef function, bool lanes)
 {
     LLVMValueRef next;
 
@@ -230,14 +258,14 @@ static void part_all(struct kc_wg *wg, LLVMValueRef function)
             struct access access;
 
             next = LLVMGetNextInstruction(i);
-            if (!find_access(wg, i, &access))
+            if (!find_call(wg, i, &access) && !(lanes && find_stores(wg, i, &access)))
                 continue;
             block = part(wg, &access);
             next = LLVMGetFirstInstruction(block);
         }
 }
 
-void kc_wg_part_neighbours(LLVMModuleRef module)
+void kc_wg_part_neighbours(LLVMModuleRef module, bool lanes)
 {
     struct kc_wg wg = {.module = module, .context = LLVMGetModuleContext(module)};
 
@@ -246,6 +274,6 @@ void kc_wg_part_neighbours(LLVMModuleRef module)
     wg.i32 = LLVMInt32TypeInContext(wg.context);
     wg.i64 = LLVMInt64TypeInContext(wg.context);
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-        part_all(&wg, f);
+        part_all(&wg, f, lanes);
     LLVMDisposeBuilder(wg.builder);
 }

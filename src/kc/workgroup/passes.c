@@ -44,11 +44,19 @@ const char KC_PASSES_SINK[] = "function(sink)";
 
 /* In a loop that is marked parallel the vectoriser asks no more what depends on what, not even within an iteration,
  * when it gathers strided accesses into one (LLVM 14 to 19): a load would pass the store before it. So it must not.
- * Some processors' loop buffers would have every loop unrolled eightfold, which takes long and gains nothing. */
+ * Some processors' loop buffers would have every loop unrolled eightfold, which takes long and gains nothing. Small
+ * loops begin at multiples of 2^5 bytes: at those of 16 a reduction takes a quarter longer by chance on AMD's Zen 3. */
 static void set_options(void)
 {
-    static const char *const options[] = {"tesela-kc", "-enable-interleaved-mem-accesses=false",
-                                          "-unroll-partial-threshold=128", "-unroll-max-count=4"};
+    static const char *const options[] = {
+        "tesela-kc",
+        "-enable-interleaved-mem-accesses=false",
+        "-unroll-partial-threshold=128",
+        "-unroll-max-count=4",
+#ifdef __x86_64__
+        "-x86-experimental-pref-innermost-loop-alignment=5",
+#endif
+    };
 
     LLVMParseCommandLineOptions(sizeof(options) / sizeof(options[0]), options, NULL);
 }

@@ -21,10 +21,6 @@ bool kc_wg_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const 
  * were vectorised, which plain accesses would let happen. */
 void kc_wg_relax_local_atomics(LLVMModuleRef module);
 
-/* Where a processor can't scatter (x86 without AVX-512), the vectoriser stores lane by lane, by indices that are computed
- * lane by lane: one scatter again, if nobody knows beforehand whether its places are neighbours (below). */
-void kc_wg_join_stores(LLVMModuleRef module);
-
 /* Lanes that load or store at one address, if they come there ("if (get_local_id(0) == 0) *sum = …"): the vectoriser
  * gathers and scatters, which takes as long for no lane as for all of them. Now it is one access, behind a branch. */
 void kc_wg_guard_splats(LLVMModuleRef module);
@@ -34,19 +30,20 @@ void kc_wg_guard_splats(LLVMModuleRef module);
 void kc_wg_part_full_masks(LLVMModuleRef module);
 
 /* Where lanes gather by indices that LLVM knows not to be negative, it has lost their sign; x86 takes sixteen indices
- * of 32 bits at once only if they have one, else of 64 and eight: a convolution takes a tenth longer. The last of all,
- * as LLVM's passes would undo it. */
+ * of 32 bits at once only if they have one, else of 64 and eight: a convolution takes a tenth longer. After
+ * LLVM's passes, as these would undo it. */
 void kc_wg_sign_indices(LLVMModuleRef module);
 
 /* Where sixteen lanes take numbers of 64 bits apart (pairs of floats, which they load in one piece), x86's back end
- * converts and shifts; shuffles of both registers do it in two steps instead of twelve. Also the last, as LLVM's passes
- * would undo it. */
+ * converts and shifts; shuffles of both registers do it in two steps instead of twelve. So where lanes put such pairs
+ * together. Also after LLVM's passes, as these would undo it. */
 void kc_wg_shuffle_halves(LLVMModuleRef module);
 
 /* Where nobody knows beforehand whether lanes gather or scatter neighbours (indices that are clamped to the edges of an
- * image, the butterflies of a Fourier transform), it is asked, and if they do, it is one plain access. The last of all:
- * branches end what LLVM sees at once. */
-void kc_wg_part_neighbours(LLVMModuleRef module);
+ * image, the butterflies of a Fourier transform), it is asked, and if they do, it is one plain access. After LLVM's
+ * passes, as branches end what these see at once. lanes: also of stores lane by lane (join.h), which stay so elsewhere.
+ */
+void kc_wg_part_neighbours(LLVMModuleRef module, bool lanes);
 
 /* Without AVX-512 a store in a mask costs AMD's processors as much as ten others, whatever is in the mask, and what is
  * loaded from there afterwards waits for it: so it is asked whether all lanes store, or none. Also after LLVM's passes.

@@ -146,7 +146,7 @@ static void split_at_barriers(struct kc_wg *wg)
         LLVMValueRef barrier = find_barrier_inside(b);
 
         if (barrier)
-            kc_split_before(wg, barrier);
+            kc_split_before(barrier);
     }
 }
 

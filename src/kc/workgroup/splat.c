@@ -68,15 +68,6 @@ static LLVMValueRef last_value(LLVMBuilderRef b, LLVMModuleRef module, const str
                                    LLVMBuildSub(b, LLVMConstInt(type, access->lanes - 1, false), zeros, ""), "");
 }
 
-static LLVMValueRef broadcast(LLVMBuilderRef b, LLVMValueRef scalar, LLVMTypeRef type)
-{
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(LLVMGetTypeContext(type));
-    LLVMValueRef one = LLVMBuildInsertElement(b, LLVMGetPoison(type), scalar, LLVMConstInt(i32, 0, false), "");
-
-    return LLVMBuildShuffleVector(b, one, LLVMGetPoison(type),
-                                  LLVMConstNull(LLVMVectorType(i32, LLVMGetVectorSize(type))), "");
-}
-
 /* Which lanes may be loaded for those that are not in the mask isn't asked: they get `value`. */
 static void load_once(struct kc_wg *wg, const struct access *access, LLVMBasicBlockRef before, LLVMBasicBlockRef there,
                       LLVMBasicBlockRef after)
@@ -88,7 +79,7 @@ static void load_once(struct kc_wg *wg, const struct access *access, LLVMBasicBl
     LLVMPositionBuilderBefore(b, LLVMGetBasicBlockTerminator(there));
     loaded = LLVMBuildLoad2(b, LLVMGetElementType(type), access->address, "");
     LLVMSetAlignment(loaded, access->align);
-    all = broadcast(b, loaded, type);
+    all = kc_splat(wg, loaded, access->lanes);
     if (!LLVMIsUndef(access->value)) /* poison, too */
         all = LLVMBuildSelect(b, access->mask, all, access->value, "");
     LLVMPositionBuilderBefore(b, LLVMGetFirstInstruction(after));
@@ -110,7 +101,7 @@ static void store_once(struct kc_wg *wg, const struct access *access, LLVMValueR
 static void guard(struct kc_wg *wg, const struct access *access)
 {
     LLVMBuilderRef b = wg->builder;
-    LLVMBasicBlockRef before = LLVMGetInstructionParent(access->call), after = kc_split_before(wg, access->call), there;
+    LLVMBasicBlockRef before = LLVMGetInstructionParent(access->call), after = kc_split_before(access->call), there;
     LLVMValueRef bits, any;
 
     there = LLVMInsertBasicBlockInContext(wg->context, after, "");
@@ -149,6 +140,7 @@ void kc_wg_guard_splats(LLVMModuleRef module)
     struct kc_wg wg = {.module = module, .context = LLVMGetModuleContext(module)};
 
     wg.builder = LLVMCreateBuilderInContext(wg.context);
+    wg.i32 = LLVMInt32TypeInContext(wg.context);
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         guard_all(&wg, f);
     LLVMDisposeBuilder(wg.builder);

@@ -38,7 +38,7 @@ static struct kc_steps of_constant(LLVMValueRef vector)
 
     for (unsigned i = 2; here && i < LLVMGetVectorSize(LLVMTypeOf(vector)); i++)
         here = element_of(vector, i, &here) == begin + i * step && here;
-    return first && second && here ? (struct kc_steps){KC_STEADY, step} : (struct kc_steps){KC_OPEN, 0};
+    return first && second && here ? (struct kc_steps){KC_STEADY, step} : (struct kc_steps){KC_SCATTERED, 0};
 }
 
 static struct kc_steps product(struct kc_steps steps, LLVMValueRef by, bool shift, unsigned depth)

@@ -32,8 +32,8 @@ static LLVMBasicBlockRef part(struct kc_wg *wg, const struct store *store)
 {
     LLVMBuilderRef b = wg->builder;
     LLVMTypeRef type = LLVMIntTypeInContext(wg->context, LLVMGetVectorSize(LLVMTypeOf(store->mask)));
-    LLVMBasicBlockRef before = LLVMGetInstructionParent(store->call), some = kc_split_before(wg, store->call);
-    LLVMBasicBlockRef after = kc_split_before(wg, LLVMGetNextInstruction(store->call));
+    LLVMBasicBlockRef before = LLVMGetInstructionParent(store->call), some = kc_split_before(store->call);
+    LLVMBasicBlockRef after = kc_split_before(LLVMGetNextInstruction(store->call));
     LLVMBasicBlockRef any = block_before(wg, some), all = block_before(wg, some);
     LLVMValueRef bits;
 

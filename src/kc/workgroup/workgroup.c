@@ -2,6 +2,7 @@
 
 #include "compile/work_group.h"
 #include "kc/llvm.h"
+#include "kc/target.h"
 #include "kc/workgroup/emit.h"
 #include "kc/workgroup/gather.h"
 #include "kc/workgroup/metadata.h"
@@ -17,20 +18,16 @@
 /* Machines with so many lanes have the registers and units for two strips. */
 #define PAIRED_LANES 8u
 
-/* Lanes of 32 bits that the machine's vectors have. */
-static unsigned vector_lanes(LLVMTargetMachineRef machine)
+/* Has the machine AVX-512: masks for all it does with vectors, scatters, good estimates? */
+static bool has_masks(LLVMTargetMachineRef machine)
 {
-    char *features = LLVMGetTargetMachineFeatureString(machine);
-    unsigned lanes = strstr(features, "+avx512f") ? 16 : strstr(features, "+avx") ? 8 : 4;
-
-    LLVMDisposeMessage(features);
-    return lanes;
+    return kc_has_feature(machine, "avx512f");
 }
 
 /* 1 where nothing is vectorised. Rows of a fixed size shall not end in strips of one lane. */
 static unsigned choose_lanes(const struct kc_wg_input *input)
 {
-    unsigned lanes = input->optimise ? vector_lanes(input->machine) : 1;
+    unsigned lanes = input->optimise ? kc_lanes(input->machine) : 1;
 
     while (lanes > 1 && input->local_size[0] && input->local_size[0] % lanes)
         lanes /= 2;
@@ -67,7 +64,7 @@ static void set_machine(LLVMValueRef function, LLVMTargetMachineRef machine)
 
     LLVMAddTargetDependentFunctionAttr(function, "target-cpu", cpu);
     LLVMAddTargetDependentFunctionAttr(function, "target-features", features);
-    if (vector_lanes(machine) == 16)
+    if (has_masks(machine))
         LLVMAddTargetDependentFunctionAttr(function, "prefer-vector-width", "512");
     else
         LLVMAddTargetDependentFunctionAttr(function, "reciprocal-estimates", "none");
@@ -127,7 +124,7 @@ static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, struct 
     e.slots = &slots;
     e.bounds = &bounds;
     e.wide = e.lanes > 1 ? &wide : NULL;
-    e.pairs = e.lanes >= PAIRED_LANES && e.lanes == vector_lanes(input->machine) && kc_is_chain(wg, &slots);
+    e.pairs = e.lanes >= PAIRED_LANES && e.lanes == kc_lanes(input->machine) && kc_is_chain(wg, &slots);
     e.narrow = &narrow;
     done = emit(&e, output, why);
     kc_plan_finish(&wide);
@@ -188,7 +185,6 @@ bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optim
         return kc_wg_run_passes(module, machine, KC_PASSES_FINISH_PLAIN, why);
     if (!kc_wg_run_passes(module, machine, KC_PASSES_VECTORISE, why))
         return false;
-    kc_wg_join_stores(module);
     kc_wg_relax_local_atomics(module);
     kc_wg_guard_splats(module);
     kc_wg_part_full_masks(module);
@@ -196,8 +192,8 @@ bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optim
         return false;
     kc_wg_sign_indices(module);
     kc_wg_shuffle_halves(module);
-    kc_wg_part_neighbours(module);
-    if (vector_lanes(machine) == 16)
+    kc_wg_part_neighbours(module, !has_masks(machine));
+    if (has_masks(machine))
         return true;
     kc_wg_part_masked_stores(module);
     return kc_wg_run_passes(module, machine, KC_PASSES_SINK, why);
