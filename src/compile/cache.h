@@ -15,8 +15,8 @@ struct tsl_cache_key {
     uint8_t digest[TSL_DIGEST_SIZE];
 };
 
-/* Bytes that all entries together may take, by and large: now and then it is looked, and when it is more, those not used
- * for longest go. */
+/* Bytes that all entries together may take, by and large: now and then it is looked, and when it is more, those not
+ * used for longest go. */
 #define TSL_CACHE_LIMIT (UINT64_C(512) << 20)
 
 /* folder: an absolute path. Any thread, no locks. get: the contents (heap), or NULL. put: failures are only logged, as

@@ -1,10 +1,10 @@
 #include "kc/workgroup/ir.h"
 #include "kc/workgroup/passes.h"
 
-/* So many numbers of 64 bits lie in two registers. */
+/* So many numbers of 64 bits lie in two registers of AVX-512: they are taken apart. */
 #define LANES 16u
 
-/* Fewer pairs lie in one register. */
+/* Pairs are put together from so many on (to LANES). */
 #define MIN_PAIRS 4u
 
 static bool is_of(LLVMTypeRef type, unsigned bits)

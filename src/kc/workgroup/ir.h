@@ -15,8 +15,8 @@
  *   slots.c    values that are used in another block become slots, or are computed again where they are used
  *   region.c   which blocks belong to which region, which slots live across, in which order regions run
  *   group.c, strip.c, lane.c   the new function is written: loops over groups, regions, strips of lanes
- *   passes.c   LLVM's passes before and after; atomics.c, splat.c, join.c, full.c, index.c, halves.c, near.c (by
- *              steps.c), stores.c  ours between and after them
+ *   passes.c   LLVM's passes before and after; atomics.c, splat.c, full.c, index.c, halves.c, near.c (by steps.c
+ *              and join.c), stores.c  ours between and after them
  *
  * A strip is a row of work-items along dimension 0, as many as there are lanes. Within a strip a region is a loop over
  * the lanes, which the loop vectoriser turns into straight code: slots of the strip end up in vector registers. What

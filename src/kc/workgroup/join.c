@@ -243,6 +243,21 @@ static LLVMValueRef joined(struct kc_wg *wg, const struct lanes *lanes, unsigned
 /* ---- All of it ----------------------------------------------------------------------------------------------------
  */
 
+/* Elements that are taken between the stores may be of use behind them, too. */
+static void take_elements_before(struct kc_wg *wg, LLVMValueRef first, LLVMValueRef last)
+{
+    LLVMValueRef next;
+
+    for (LLVMValueRef i = first; i != last; i = next) {
+        next = LLVMGetNextInstruction(i);
+        if (!LLVMIsAExtractElementInst(i))
+            continue;
+        LLVMInstructionRemoveFromParent(i);
+        LLVMPositionBuilderBefore(wg->builder, first);
+        LLVMInsertIntoBuilder(wg->builder, i);
+    }
+}
+
 bool kc_find_lane_stores(struct kc_wg *wg, LLVMValueRef i, struct kc_lane_stores *stores)
 {
     struct lanes all, addresses, indices;
@@ -257,5 +272,7 @@ bool kc_find_lane_stores(struct kc_wg *wg, LLVMValueRef i, struct kc_lane_stores
     stores->address = addresses.of[0];
     LLVMPositionBuilderBefore(wg->builder, i);
     stores->index = joined(wg, &indices, MAX_DEPTH);
+    if (stores->index)
+        take_elements_before(wg, i, stores->last);
     return stores->index != NULL;
 }

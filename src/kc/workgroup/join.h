@@ -8,7 +8,7 @@
 
 /* All elements of a vector into elements of one array, one store after the other. */
 struct kc_lane_stores {
-    LLVMValueRef vector, first, last; /* nothing but what takes elements of vectors is between the stores */
+    LLVMValueRef vector, first, last; /* nothing is between the stores */
     LLVMValueRef address;             /* lane 0's, whose last index is to be replaced for another element's */
     LLVMValueRef index;               /* of all lanes: a vector, made before the first store */
 };

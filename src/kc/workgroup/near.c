@@ -68,8 +68,8 @@ static bool find_index(struct kc_wg *wg, struct access *access)
     return set_index(wg, access, LLVMGetOperand(address, last));
 }
 
-/* Sixteen numbers that are gathered from the nearest cache cost hardly more than the question; scattered ones five
- * times as much. */
+/* With AVX-512 sixteen numbers that are gathered from the nearest cache cost hardly more than the question; scattered
+ * ones five times as much. */
 static bool is_worth_asking(const struct access *access)
 {
     struct kc_steps steps = kc_steps_of(access->index);
@@ -257,11 +257,12 @@ static void part_all(struct kc_wg *wg, LLVMValueRef function, bool lanes)
         for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {
             struct access access;
 
-            next = LLVMGetNextInstruction(i);
-            if (!find_call(wg, i, &access) && !(lanes && find_stores(wg, i, &access)))
-                continue;
-            block = part(wg, &access);
-            next = LLVMGetFirstInstruction(block);
+            if (find_call(wg, i, &access) || (lanes && find_stores(wg, i, &access))) {
+                block = part(wg, &access);
+                next = LLVMGetFirstInstruction(block);
+            } else {
+                next = LLVMGetNextInstruction(i);
+            }
         }
 }
 

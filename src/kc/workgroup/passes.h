@@ -46,8 +46,8 @@ void kc_wg_shuffle_halves(LLVMModuleRef module);
 void kc_wg_part_neighbours(LLVMModuleRef module, bool lanes);
 
 /* Without AVX-512 a store in a mask costs AMD's processors as much as ten others, whatever is in the mask, and what is
- * loaded from there afterwards waits for it: so it is asked whether all lanes store, or none. Also after LLVM's passes.
- */
+ * loaded from there afterwards waits for it: so it is asked whether all lanes store, or none; where it is
+ * mostly some, that costs a fifth. Also after LLVM's passes. */
 void kc_wg_part_masked_stores(LLVMModuleRef module);
 
 #endif

@@ -175,6 +175,18 @@ static void delete_kernels(LLVMModuleRef module)
     }
 }
 
+/* What our own passes have left; LLVM's believe it. */
+static bool is_sound(LLVMModuleRef module, char **why)
+{
+    bool sound = !LLVMVerifyModule(module, LLVMReturnStatusAction, why);
+
+    if (sound) {
+        LLVMDisposeMessage(*why);
+        *why = NULL;
+    }
+    return sound;
+}
+
 bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optimise, char **why)
 {
     delete_kernels(module);
@@ -194,7 +206,7 @@ bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optim
     kc_wg_shuffle_halves(module);
     kc_wg_part_neighbours(module, !has_masks(machine));
     if (has_masks(machine))
-        return true;
+        return is_sound(module, why);
     kc_wg_part_masked_stores(module);
-    return kc_wg_run_passes(module, machine, KC_PASSES_SINK, why);
+    return is_sound(module, why) && kc_wg_run_passes(module, machine, KC_PASSES_SINK, why);
 }
