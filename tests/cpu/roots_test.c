@@ -121,7 +121,7 @@ static void must_be_within(float got, double right, double ulps, const char *wha
         fail_msg("%s of %a is %a, not %a: wrong by more than %g ulps", what, x, got, right, ulps);
 }
 
-/* Errors that relaxed mathematics allows (OpenCL C 3.0, table 66). */
+/* Errors that relaxed mathematics allows (OpenCL C 3.0, 7.4). */
 static void relaxed_divisions_and_roots_are_near(void **state)
 {
     for (int round = 0; round < 8; round++) {

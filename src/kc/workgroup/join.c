@@ -1,5 +1,7 @@
 #include "kc/workgroup/join.h"
 
+#include "kc/workgroup/uniform.h"
+
 #include <string.h>
 
 #define MAX_LANES   32u
@@ -124,32 +126,21 @@ static LLVMValueRef source_of(const struct lanes *lanes)
     return vector && LLVMGetVectorSize(LLVMTypeOf(vector)) == lanes->n ? vector : NULL;
 }
 
+static bool is_followed(LLVMValueRef value)
+{
+    return LLVMIsABinaryOperator(value) ? kc_is_arithmetic(value)
+                                        : LLVMIsATruncInst(value) || LLVMIsAZExtInst(value) || LLVMIsASExtInst(value);
+}
+
 /* The operation that all lanes from `first` on have; 0: no single one, or none that is followed. */
 static LLVMOpcode operation_of(const struct lanes *lanes, unsigned first)
 {
-    LLVMValueRef of = lanes->of[first];
-    LLVMOpcode operation = LLVMIsAInstruction(of) ? LLVMGetInstructionOpcode(of) : 0;
+    LLVMOpcode operation = is_followed(lanes->of[first]) ? LLVMGetInstructionOpcode(lanes->of[first]) : 0;
 
     for (unsigned i = first; i < lanes->n; i++)
-        if (!LLVMIsAInstruction(lanes->of[i]) || LLVMGetInstructionOpcode(lanes->of[i]) != operation)
+        if (!is_followed(lanes->of[i]) || LLVMGetInstructionOpcode(lanes->of[i]) != operation)
             return 0;
-    switch (operation) {
-    case LLVMAdd:
-    case LLVMSub:
-    case LLVMMul:
-    case LLVMShl:
-    case LLVMLShr:
-    case LLVMAShr:
-    case LLVMAnd:
-    case LLVMOr:
-    case LLVMXor:
-    case LLVMTrunc:
-    case LLVMZExt:
-    case LLVMSExt:
-        return operation;
-    default:
-        return 0;
-    }
+    return operation;
 }
 
 static LLVMValueRef cast(struct kc_wg *wg, const struct lanes *lanes, LLVMOpcode operation, unsigned depth)
