@@ -77,6 +77,7 @@ struct tsl_data {
     cl_mem_flags flags;                 /* access flags, handed to drivers as hints */
     struct tsl_tiles tiles;             /* the directory */
     char *host;                         /* the host's copy; NULL until needed */
+    size_t host_shift;                  /* if it is ours: so many bytes behind the begin of what was allocated */
     struct tsl_mem *pinned;             /* the host's copy is this one's memory (host_alloc); NULL: it isn't */
     bool host_owned;                    /* ours (else the application's CL_MEM_USE_HOST_PTR) */
     bool lost;                          /* for want of memory: what is read of it fails */
@@ -314,9 +315,9 @@ struct tsl_command {
     uint64_t id;                   /* in order of enqueue, from 1 */
     cl_command_type type;
     enum tsl_command_state state;
-    cl_int status; /* CL_COMPLETE until something failed; valid once complete */
-    bool has_event, barrier, in_order, profile;
-    bool after_all; /* out-of-order: waits for all before it */
+    cl_int status;                                      /* CL_COMPLETE until something failed; valid once complete */
+    bool has_event, barrier, in_order, profile, serial; /* the last three: the stream's when it was enqueued */
+    bool after_all;                                     /* out-of-order: waits for all before it */
     bool flushed, watched;
     bool starves;      /* in the graph's list of such */
     bool awaited;      /* a thread waits for it, or did */
