@@ -28,9 +28,8 @@ bool tsl_may_be_lazy(const struct tsl_command *c)
     const struct tsl_data *data = tsl_data_of(c->dst);
     const struct tsl_stream *stream = c->stream;
     bool linear = c->box.region[1] == 1 && c->box.region[2] == 1;
-    return c->may_wait && linear && !data->image && !c->watched && !c->flushed && !stream->serial &&
-           stream->pinned < 0 && has_places(c->graph) && !(data->flags & CL_MEM_USE_HOST_PTR) &&
-           tsl_ranges_empty(&data->mapped);
+    return c->may_wait && linear && !data->image && !c->watched && !c->flushed && !c->serial && stream->pinned < 0 &&
+           has_places(c->graph) && !(data->flags & CL_MEM_USE_HOST_PTR) && tsl_ranges_empty(&data->mapped);
 }
 
 cl_int tsl_wait_for_place(struct tsl_command *c, const tsl_dependences *order)
@@ -144,6 +143,6 @@ void tsl_settle_before(struct tsl_command *c)
     bool kernel = c->kernel && c->status == CL_COMPLETE;
     if (kernel)
         settle_before_kernel(c);
-    if (!kernel || c->waits.n > 0 || c->stream->serial || c->kernel->parts[c->placement.member].facts.opaque)
+    if (!kernel || c->waits.n > 0 || c->serial || c->kernel->parts[c->placement.member].facts.opaque)
         tsl_settle_all(graph);
 }

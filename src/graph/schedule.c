@@ -96,7 +96,7 @@ static void collect_order(struct tsl_command *c, tsl_dependences *order)
     }
     if (c->in_order && c->stream->barrier)
         add_all(c, order, &c->stream->barrier->frontier, false);
-    if (c->in_order && (c->stream->serial || c->barrier))
+    if (c->in_order && (c->serial || c->barrier))
         add_all(c, order, &c->stream->frontier, false);
 }
 
@@ -329,6 +329,7 @@ cl_int tsl_command_commit(struct tsl_command *c)
     struct due due = {.end = &due.first};
     c->in_order = stream->in_order; /* Here, as they may change until the lock is held. */
     c->profile = stream->profile;
+    c->serial = stream->serial;
     c->queued_ns = tsl_stamp(c);
     c->id = ++c->graph->n_commands;
     c->n_listed = c->waits.n;
