@@ -22,6 +22,16 @@ static const char source[] =
     "    int x = get_global_id(0), y = get_global_id(1); if (x == 0 || y == 0 || x == w - 1 || y == h - 1) return;\n"
     "    o[I(x, y)] = a[I(x, y)] + 3 * a[I(x - 1, y)] + 5 * a[I(x + 1, y)] + 7 * a[I(x, y - 1)] + 11 * a[I(x, y + 1)]; "
     "}\n"
+    /* Those that the condition leaves out access something, too: before the others, or for one value of both. */
+    "kernel void edge(global const int *a, global int *o, int w, int h) {\n"
+    "    int x = get_global_id(0), y = get_global_id(1);\n"
+    "    if (x == 0 || y == 0 || x == w - 1 || y == h - 1) { o[I(x, y)] = 13 * a[I(x, y)]; return; }\n"
+    "    o[I(x, y)] = a[I(x, y)] + 3 * a[I(x - 1, y)] + 5 * a[I(x + 1, y)] + 7 * a[I(x, y - 1)] + 11 * a[I(x, y + 1)]; "
+    "}\n"
+    "kernel void both(global const int *a, global int *o, int w, int h) {\n"
+    "    int x = get_global_id(0), y = get_global_id(1), c; if (x > 0 && y > 0 && x < w - 1 && y < h - 1)\n"
+    "        c = a[I(x, y)] + 3 * a[I(x - 1, y)] + 5 * a[I(x + 1, y)] + 7 * a[I(x, y - 1)] + 11 * a[I(x, y + 1)];\n"
+    "    else c = 13 * a[I(x, y)]; o[I(x, y)] = c; }\n"
     /* Counted from behind the end, and from before the beginning. */
     "kernel void behind(global const int *a, global int *o, int w, int h) {\n"
     "    int x = get_global_id(0), y = get_global_id(1); global const int *end = a + w * h; global int *p = o - 1000;\n"
@@ -85,6 +95,11 @@ static int at_border(const int *a, int x, int y, int w)
     return x == 0 || y == 0 || x == w - 1 || y == HEIGHT - 1 ? LEFT : *p + 3 * p[-1] + 5 * p[1] + 7 * p[-w] + 11 * p[w];
 }
 
+static int with_edge(const int *a, int x, int y, int w)
+{
+    return x == 0 || y == 0 || x == w - 1 || y == HEIGHT - 1 ? 13 * a[y * w + x] : at_border(a, x, y, w);
+}
+
 static int from_behind(const int *a, int x, int y, int w)
 {
     const int *p = a + y * w + x;
@@ -116,6 +131,12 @@ static void check_image(struct cpu_rig *rig, const char *name, int (*right)(cons
 static void borders_of_images(void **state)
 {
     check_image(*state, "border", at_border);
+}
+
+static void both_sides_of_a_condition(void **state)
+{
+    check_image(*state, "edge", with_edge);
+    check_image(*state, "both", with_edge);
 }
 
 static void counted_from_behind(void **state)
@@ -208,9 +229,8 @@ static void conditions_in_local_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(borders_of_images),
-        cmocka_unit_test(counted_from_behind),
-        cmocka_unit_test(conditions_of_the_data),
+        cmocka_unit_test(borders_of_images),          cmocka_unit_test(both_sides_of_a_condition),
+        cmocka_unit_test(counted_from_behind),        cmocka_unit_test(conditions_of_the_data),
         cmocka_unit_test(conditions_in_local_memory),
     };
 

@@ -8,9 +8,10 @@
 #define MOST_COPIED    200u
 #define LOCAL_SPACE    3
 
-/* Instructions of a block from the first to the last access of the lanes in one mask. */
+/* Instructions of a block from the first to the last access of the lanes in one mask, or of those that it leaves out.
+ */
 struct run {
-    LLVMValueRef mask, first, last;
+    LLVMValueRef mask, others, first, last; /* others: NULL if they access nothing */
 };
 
 /* Which lanes a load or store of neighbouring places is for; NULL: it is none, or for all. */
@@ -34,21 +35,39 @@ static bool is_local(LLVMValueRef access)
     return LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(access, kc_is_void(access) ? 1 : 0))) == LOCAL_SPACE;
 }
 
-/* Is it worth while? */
+static bool is_not(LLVMValueRef mask, LLVMValueRef of)
+{
+    return LLVMIsABinaryOperator(mask) && LLVMGetInstructionOpcode(mask) == LLVMXor && LLVMGetOperand(mask, 0) == of &&
+           LLVMGetOperand(mask, 1) == LLVMConstAllOnes(LLVMTypeOf(mask));
+}
+
+/* Is it worth while? The lanes left out by a mask of all are none. */
 static bool find_run(LLVMValueRef first, struct run *run)
 {
-    unsigned accesses = 0, n = 0, copied = 0;
+    unsigned accesses[2] = {0, 0}, n = 0, copied = 0;
 
     *run = (struct run){.mask = mask_of(first), .first = first};
     for (LLVMValueRef i = first; i; i = LLVMGetNextInstruction(i)) {
+        LLVMValueRef mask = mask_of(i);
+
         n++;
-        if (mask_of(i) != run->mask)
+        if (!mask)
             continue;
-        accesses += !is_local(i);
+        if (!run->others && (is_not(mask, run->mask) || is_not(run->mask, mask)))
+            run->others = mask;
+        if (mask != run->mask && mask != run->others)
+            continue;
+        accesses[mask == run->others] += !is_local(i);
         copied = n;
         run->last = i;
     }
-    return accesses >= LEAST_ACCESSES && copied <= MOST_COPIED;
+    if (accesses[1] > accesses[0]) {
+        LLVMValueRef fewer = run->mask;
+
+        run->mask = run->others;
+        run->others = fewer;
+    }
+    return accesses[accesses[1] > accesses[0]] >= LEAST_ACCESSES && copied <= MOST_COPIED;
 }
 
 /* ---- The copy -----------------------------------------------------------------------------------------------------
@@ -73,14 +92,28 @@ static LLVMValueRef plain_access(struct kc_wg *wg, LLVMValueRef access, struct k
     return copy;
 }
 
+/* NULL: nothing is left of it. */
+static LLVMValueRef copy_access(struct kc_wg *wg, LLVMValueRef i, const struct run *run, struct kc_map *copies)
+{
+    LLVMValueRef mask = mask_of(i);
+
+    if (mask && mask == run->mask)
+        return plain_access(wg, i, copies);
+    if (mask && mask == run->others)
+        return kc_is_void(i) ? NULL : operand_there(copies, LLVMGetOperand(i, 3));
+    return kc_clone_instruction(wg, i, operand_there, copies);
+}
+
 /* All but the branch at its end. */
-static void copy_block(struct kc_wg *wg, LLVMBasicBlockRef block, LLVMValueRef mask, struct kc_map *copies)
+static void copy_block(struct kc_wg *wg, LLVMBasicBlockRef block, const struct run *run, struct kc_map *copies)
 {
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i != LLVMGetBasicBlockTerminator(block);
-         i = LLVMGetNextInstruction(i))
-        kc_map_set_pointer(copies, i,
-                           mask_of(i) == mask ? plain_access(wg, i, copies)
-                                              : kc_clone_instruction(wg, i, operand_there, copies));
+         i = LLVMGetNextInstruction(i)) {
+        LLVMValueRef copy = copy_access(wg, i, run, copies);
+
+        if (copy)
+            kc_map_set_pointer(copies, i, copy);
+    }
 }
 
 /* ---- What comes after ---------------------------------------------------------------------------------------------
@@ -121,14 +154,6 @@ static void join(struct kc_wg *wg, LLVMBasicBlockRef blocks[2], LLVMBasicBlockRe
 /* ---- All of it ----------------------------------------------------------------------------------------------------
  */
 
-static LLVMValueRef are_all(struct kc_wg *wg, LLVMValueRef mask)
-{
-    LLVMTypeRef bits = LLVMIntTypeInContext(wg->context, LLVMGetVectorSize(LLVMTypeOf(mask)));
-
-    return LLVMBuildICmp(wg->builder, LLVMIntEQ, LLVMBuildBitCast(wg->builder, mask, bits, ""), LLVMConstAllOnes(bits),
-                         "");
-}
-
 /* Returns the block that comes after. */
 static LLVMBasicBlockRef part(struct kc_wg *wg, const struct run *run)
 {
@@ -139,11 +164,11 @@ static LLVMBasicBlockRef part(struct kc_wg *wg, const struct run *run)
     struct kc_map copies = {.n = 0};
 
     LLVMPositionBuilderAtEnd(wg->builder, all);
-    copy_block(wg, some, run->mask, &copies);
+    copy_block(wg, some, run, &copies);
     LLVMBuildBr(wg->builder, after);
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(before));
     LLVMPositionBuilderAtEnd(wg->builder, before);
-    LLVMBuildCondBr(wg->builder, are_all(wg, run->mask), all, some);
+    LLVMBuildCondBr(wg->builder, kc_are_all(wg, run->mask), all, some);
     join(wg, blocks, after, &copies);
     kc_map_clear(&copies);
     return after;

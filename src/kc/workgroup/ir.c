@@ -98,6 +98,20 @@ LLVMValueRef kc_splat(struct kc_wg *wg, LLVMValueRef value, unsigned n)
     return LLVMBuildShuffleVector(wg->builder, one, LLVMGetPoison(type), LLVMConstNull(LLVMVectorType(wg->i32, n)), "");
 }
 
+LLVMValueRef kc_mask_bits(struct kc_wg *wg, LLVMValueRef mask)
+{
+    LLVMTypeRef bits = LLVMIntTypeInContext(wg->context, LLVMGetVectorSize(LLVMTypeOf(mask)));
+
+    return LLVMBuildBitCast(wg->builder, mask, bits, "");
+}
+
+LLVMValueRef kc_are_all(struct kc_wg *wg, LLVMValueRef mask)
+{
+    LLVMValueRef bits = kc_mask_bits(wg, mask);
+
+    return LLVMBuildICmp(wg->builder, LLVMIntEQ, bits, LLVMConstAllOnes(LLVMTypeOf(bits)), "");
+}
+
 LLVMValueRef kc_i32(struct kc_wg *wg, uint32_t value)
 {
     return LLVMConstInt(wg->i32, value, 0);

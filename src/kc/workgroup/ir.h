@@ -92,6 +92,9 @@ void kc_wg_add_attribute(struct kc_wg *wg, LLVMValueRef function, unsigned at, c
 
 /* A vector of n times the value. */
 LLVMValueRef kc_splat(struct kc_wg *wg, LLVMValueRef value, unsigned n);
+/* A mask as a number, lane 0 its lowest bit; and (i1) are all lanes in it? */
+LLVMValueRef kc_mask_bits(struct kc_wg *wg, LLVMValueRef mask);
+LLVMValueRef kc_are_all(struct kc_wg *wg, LLVMValueRef mask);
 LLVMValueRef kc_i32(struct kc_wg *wg, uint32_t value);
 LLVMValueRef kc_i64(struct kc_wg *wg, uint64_t value);
 

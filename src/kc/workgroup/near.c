@@ -148,12 +148,11 @@ static LLVMValueRef begin_of_row(struct kc_wg *wg, const struct access *access, 
 static LLVMValueRef are_neighbours(struct kc_wg *wg, const struct access *access, LLVMValueRef *first)
 {
     LLVMBuilderRef b = wg->builder;
-    LLVMTypeRef bits = LLVMIntTypeInContext(wg->context, access->lanes);
     LLVMValueRef index = LLVMBuildFreeze(b, access->index, ""), same;
 
     *first = LLVMBuildExtractElement(b, index, kc_i32(wg, 0), "");
     same = LLVMBuildICmp(b, LLVMIntEQ, index, row_from(wg, begin_of_row(wg, access, *first), access->lanes), "");
-    return LLVMBuildICmp(b, LLVMIntEQ, LLVMBuildBitCast(b, same, bits, ""), LLVMConstAllOnes(bits), "");
+    return kc_are_all(wg, same);
 }
 
 /* ---- The accesses -------------------------------------------------------------------------------------------------

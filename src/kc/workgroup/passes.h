@@ -26,7 +26,8 @@ void kc_wg_relax_local_atomics(LLVMModuleRef module);
 void kc_wg_guard_splats(LLVMModuleRef module);
 
 /* Where lanes load and store neighbouring places in a mask ("if (x > 0 && x < w - 1) …"), which mostly has all of them,
- * the code is written once more for that case: a stencil takes an eighth less. */
+ * the code is written once more for that case, without what the lanes that are left out do: a stencil takes an eighth
+ * less, with AVX-512 a third. */
 void kc_wg_part_full_masks(LLVMModuleRef module);
 
 /* Where lanes gather by indices that LLVM knows not to be negative, it has lost their sign; x86 takes sixteen indices

@@ -47,14 +47,6 @@ static bool find_access(LLVMValueRef i, struct access *access)
     return access->address && !LLVMIsAConstant(access->mask);
 }
 
-/* The mask as a number, a bit for each lane. */
-static LLVMValueRef bits_of(LLVMBuilderRef b, const struct access *access)
-{
-    LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(access->mask));
-
-    return LLVMBuildBitCast(b, access->mask, LLVMIntTypeInContext(context, access->lanes), "");
-}
-
 /* The last lane's value is what is left at the address. */
 static LLVMValueRef last_value(LLVMBuilderRef b, LLVMModuleRef module, const struct access *access, LLVMValueRef bits)
 {
@@ -107,7 +99,7 @@ static void guard(struct kc_wg *wg, const struct access *access)
     there = LLVMInsertBasicBlockInContext(wg->context, after, "");
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(before));
     LLVMPositionBuilderAtEnd(b, before);
-    bits = bits_of(b, access);
+    bits = kc_mask_bits(wg, access->mask);
     any = LLVMBuildICmp(b, LLVMIntNE, bits, LLVMConstNull(LLVMTypeOf(bits)), "");
     LLVMBuildCondBr(b, any, there, after);
     LLVMPositionBuilderAtEnd(b, there);

@@ -31,7 +31,6 @@ static LLVMBasicBlockRef block_before(struct kc_wg *wg, LLVMBasicBlockRef next)
 static LLVMBasicBlockRef part(struct kc_wg *wg, const struct store *store)
 {
     LLVMBuilderRef b = wg->builder;
-    LLVMTypeRef type = LLVMIntTypeInContext(wg->context, LLVMGetVectorSize(LLVMTypeOf(store->mask)));
     LLVMBasicBlockRef before = LLVMGetInstructionParent(store->call), some = kc_split_before(store->call);
     LLVMBasicBlockRef after = kc_split_before(LLVMGetNextInstruction(store->call));
     LLVMBasicBlockRef any = block_before(wg, some), all = block_before(wg, some);
@@ -39,10 +38,10 @@ static LLVMBasicBlockRef part(struct kc_wg *wg, const struct store *store)
 
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(before));
     LLVMPositionBuilderAtEnd(b, before);
-    bits = LLVMBuildBitCast(b, LLVMBuildFreeze(b, store->mask, ""), type, "");
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, bits, LLVMConstNull(type), ""), after, any);
+    bits = kc_mask_bits(wg, LLVMBuildFreeze(b, store->mask, ""));
+    LLVMBuildCondBr(b, LLVMBuildIsNull(b, bits, ""), after, any);
     LLVMPositionBuilderAtEnd(b, any);
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, bits, LLVMConstAllOnes(type), ""), all, some);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, bits, LLVMConstAllOnes(LLVMTypeOf(bits)), ""), all, some);
     LLVMPositionBuilderAtEnd(b, all);
     LLVMSetAlignment(LLVMBuildStore(b, store->value, store->place), store->align);
     LLVMBuildBr(b, after);
