@@ -35,7 +35,8 @@ struct server {
     struct kc_job jobs[KC_MAX_PARALLEL];
     unsigned n_jobs;
     uint64_t busy_at; /* when something was last done, ns */
-    bool greeted, answered, warmed, over;
+    unsigned n_answered;
+    bool greeted, warmed, over;
 };
 
 /* ---- Requests ---------------------------------------------------------------------------------------------------- */
@@ -122,10 +123,14 @@ static void take_messages(struct server *server)
         server->in.size = server->in_at = 0;
 }
 
-/* Once, after the first answer: a program that builds a single time waits for none of it. */
+/* It takes as long as some twenty builds gain by it: who has built so many builds as many again. Others neither wait
+ * for it nor have a processor less while they begin to launch. */
+#define WARM_UP_AFTER 20u
+
+/* Once. */
 static void warm_up(struct server *server)
 {
-    if (server->warmed || !server->answered || server->n_jobs || server->first || server->out.size)
+    if (server->warmed || server->n_answered < WARM_UP_AFTER || server->n_jobs || server->first || server->out.size)
         return;
     server->warmed = true;
     kc_warm_up(server->warm);
@@ -177,7 +182,7 @@ static void read_jobs(struct server *server)
             i++;
         else {
             kc_job_end(&server->jobs[i], &server->out);
-            server->answered = true;
+            server->n_answered++;
             server->busy_at = now;
             server->jobs[i] = server->jobs[--server->n_jobs];
         }
