@@ -57,26 +57,6 @@ static size_t round_up(size_t size, size_t unit)
 /* Linux puts a mapping at a multiple of this only if its size is one, too. */
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* What stays mapped for a copy that has pages of its own. */
-static size_t mapping_size(const struct tsl_data *data)
-{
-    return round_up(data->host_shift + data->size + TAIL, (size_t)sysconf(_SC_PAGESIZE));
-}
-
-/* Pages of its own, at a multiple of HUGE_PAGE if it has so many. */
-static char *map_pages(const struct tsl_data *data)
-{
-    size_t size = mapping_size(data), first = data->size < HUGE_PAGE ? size : round_up(size, HUGE_PAGE);
-    char *pages = mmap(NULL, first, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED)
-        return NULL;
-    if (first > size)
-        munmap(pages + size, first - size); /* Else a huge page would be made for the few bytes at the end. */
-    madvise(pages, size, MADV_HUGEPAGE);    /* Copies are an eighth faster. Small pages do, too. */
-    tsl_numa_memory(pages, size);
-    return pages;
-}
-
 /* From here on the host's copy has pages of its own. A process has only so many mappings. */
 #define OWN_PAGES ((size_t)128 << 10)
 
@@ -97,6 +77,15 @@ static size_t alignment(const struct tsl_context *context)
 #define SLOT     ((size_t)256)
 #define SLOTS_ON 7u
 
+static size_t room_to_shift(const struct tsl_data *data)
+{
+    const struct tsl_context *context = data->context;
+    bool works = false;
+    for (unsigned i = 0; i < context->n_members; i++)
+        works |= context->members[i]->caps.zero_copy;
+    return works && data->size >= APART ? APART : 0;
+}
+
 static size_t slot_size(const struct tsl_context *context)
 {
     size_t slot = alignment(context) > SLOT ? alignment(context) : SLOT;
@@ -107,16 +96,33 @@ static size_t slot_size(const struct tsl_context *context)
 }
 
 /* How far behind the begin of what is allocated the copy begins. */
-static size_t choose_shift(const struct tsl_data *data)
+static size_t choose_shift(const struct tsl_data *data, const void *memory)
 {
     static atomic_uint turn;
-    const struct tsl_context *context = data->context;
-    bool works = false;
-    for (unsigned i = 0; i < context->n_members; i++)
-        works |= context->members[i]->caps.zero_copy;
-    if (!works || data->size < APART)
+    if (!room_to_shift(data))
         return 0;
-    return (size_t)atomic_fetch_add_explicit(&turn, SLOTS_ON, memory_order_relaxed) * slot_size(context) % APART;
+    size_t slot = atomic_fetch_add_explicit(&turn, SLOTS_ON, memory_order_relaxed);
+    return (slot * slot_size(data->context) - (uintptr_t)memory) % APART;
+}
+
+/* What stays mapped for a copy that has pages of its own. */
+static size_t mapping_size(const struct tsl_data *data)
+{
+    return round_up(data->size + room_to_shift(data) + TAIL, (size_t)sysconf(_SC_PAGESIZE));
+}
+
+/* Pages of its own, at a multiple of HUGE_PAGE if it has so many. */
+static char *map_pages(const struct tsl_data *data)
+{
+    size_t size = mapping_size(data), first = data->size < HUGE_PAGE ? size : round_up(size, HUGE_PAGE);
+    char *pages = mmap(NULL, first, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED)
+        return NULL;
+    if (first > size)
+        munmap(pages + size, first - size); /* Else a huge page would be made for the few bytes at the end. */
+    madvise(pages, size, MADV_HUGEPAGE);    /* Copies are an eighth faster. Small pages do, too. */
+    tsl_numa_memory(pages, size);
+    return pages;
 }
 
 /* What others ask of the host's copy holds here, too. at_once: of members that can always say, under the graph's lock,
@@ -139,14 +145,15 @@ static struct tsl_mem *pin(const struct tsl_context *context, size_t size, bool 
 
 static char *allocate_host(struct tsl_data *data)
 {
-    size_t align = alignment(data->context);
+    size_t align = alignment(data->context), size = data->size + room_to_shift(data);
     void *memory;
-    data->host_shift = choose_shift(data);
-    data->pinned = pin(data->context, data->host_shift + data->size, true, &memory);
+    data->pinned = pin(data->context, size, true, &memory);
     if (!data->pinned)
-        memory = data->size < OWN_PAGES ? aligned_alloc(align, round_up(data->host_shift + data->size, align))
-                                        : map_pages(data);
-    return memory ? (char *)memory + data->host_shift : NULL;
+        memory = data->size < OWN_PAGES ? aligned_alloc(align, round_up(size, align)) : map_pages(data);
+    if (!memory)
+        return NULL;
+    data->host_shift = choose_shift(data, memory);
+    return (char *)memory + data->host_shift;
 }
 
 static void free_host(struct tsl_data *data)
@@ -205,15 +212,14 @@ void tsl_data_pin(struct tsl_data *data)
     tsl_lock_take(&graph->lock);
     bool late = data->host;
     tsl_lock_give(&graph->lock);
-    size_t shift = choose_shift(data);
-    struct tsl_mem *mem = late ? NULL : pin(data->context, shift + data->size, false, &host);
+    struct tsl_mem *mem = late ? NULL : pin(data->context, data->size + room_to_shift(data), false, &host);
     if (!mem)
         return;
     tsl_lock_take(&graph->lock);
     late = data->host;
     if (!late) {
-        data->host = (char *)host + shift;
-        data->host_shift = shift;
+        data->host_shift = choose_shift(data, host);
+        data->host = (char *)host + data->host_shift;
         data->host_owned = true;
         data->pinned = mem;
     }
