@@ -77,13 +77,17 @@ static size_t alignment(const struct tsl_context *context)
 #define SLOT     ((size_t)256)
 #define SLOTS_ON 7u
 
+/* None where a member pins the copy: it keeps such memory in pieces of a few sizes, and this would often need the next
+ * one. */
 static size_t room_to_shift(const struct tsl_data *data)
 {
     const struct tsl_context *context = data->context;
-    bool works = false;
-    for (unsigned i = 0; i < context->n_members; i++)
+    bool works = false, pins = false;
+    for (unsigned i = 0; i < context->n_members; i++) {
         works |= context->members[i]->caps.zero_copy;
-    return works && data->size >= APART ? APART : 0;
+        pins |= context->members[i]->caps.pins_host;
+    }
+    return works && !pins && data->size >= APART ? APART : 0;
 }
 
 static size_t slot_size(const struct tsl_context *context)

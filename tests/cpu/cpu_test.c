@@ -515,7 +515,6 @@ static void launches_have_the_recommended_size(void **state)
     clReleaseProgram(program);
 }
 
-/* The event says so, and the program lives on. */
 /* Where their addresses differ by multiples of 4 KiB, loads of the one wait for stores to the other. */
 static void buffers_begin_apart(void **state)
 {
@@ -551,6 +550,7 @@ static void buffers_begin_apart(void **state)
     }
 }
 
+/* The event says so, and the program lives on. */
 static void fault_fails_the_event(void **state)
 {
     struct world *w = *state;

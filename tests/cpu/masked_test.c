@@ -42,6 +42,12 @@ static const char source[] =
     "    int i = get_global_id(0), v = a[i], s = 0; if (v % m != 1) { int r = a[i + n]; s = 2 * r + a[i + 2 * n]; o[i] "
     "= s; r += s; if (r & 1) o[i + n] = r + a[i + 3 * n]; else o[i + 2 * n] = r - v; }\n"
     "    o[i + 3 * n] = s + v; }\n"
+    /* One condition twice, with more between than is worth copying, so that both are in one block. */
+    "kernel void again(global const int *a, global int *o, int m, int n) {\n"
+    "    int i = get_global_id(0); bool b = a[i] % m > 5; if (b) o[i] = 13 * a[i + n]; uint t = a[i + 2 * n];\n"
+    "    t = t * t + 3; t ^= t >> 3; t *= 77; t += i; t ^= t << 5; t *= 91; t -= t >> 9; t ^= 0x1234; t *= t;\n"
+    "    t += t >> 2; t ^= t << 1; o[i + 3 * n] = t;\n"
+    "    if (!b) { o[i] = a[i + n] + 3 * a[i + 2 * n] + a[i + 3 * n]; o[i + n] = 7 * a[i + n]; } }\n"
     "kernel void shared(global const int *a, global int *o, int m, int n) {\n"
     "    local int t[3 * 256]; int l = get_local_id(0), z = get_local_size(0), i = get_global_id(0); t[l] = a[i];\n"
     "    t[l + z] = a[i + n]; t[l + 2 * z] = 1; barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -163,7 +169,21 @@ static void find_some(const int *a, int i, int m, int n, int o[4])
         o[2] = r - v;
 }
 
-static void conditions_of_the_data(void **state)
+/* The same for again. */
+static void find_again(const int *a, int i, int m, int n, int o[4])
+{
+    unsigned t = (unsigned)a[i + 2 * n];
+    bool b = a[i] % m > 5;
+
+    t = t * t + 3, t ^= t >> 3, t *= 77, t += (unsigned)i, t ^= t << 5, t *= 91, t -= t >> 9, t ^= 0x1234, t *= t;
+    t += t >> 2, t ^= t << 1;
+    o[0] = b ? 13 * a[i + n] : a[i + n] + 3 * a[i + 2 * n] + a[i + 3 * n];
+    o[1] = b ? LEFT : 7 * a[i + n];
+    o[2] = LEFT;
+    o[3] = (int)t;
+}
+
+static void check_data(void **state, const char *name, void (*find)(const int *, int, int, int, int[4]))
 {
     static const int ms[] = {1, 2, 3, 17, 70, 1000};
     static const size_t locals[] = {0, 1, 8, 32, 96};
@@ -173,18 +193,28 @@ static void conditions_of_the_data(void **state)
         for (size_t l = 0; l < sizeof(locals) / sizeof(locals[0]); l++) {
             const int values[2] = {ms[k], n};
             const size_t global = (size_t)n;
-            int *in = input(4 * (size_t)n), *out = run(*state, "some", in, 4 * global, values, 1, &global, &locals[l]);
+            int *in = input(4 * (size_t)n), *out = run(*state, name, in, 4 * global, values, 1, &global, &locals[l]);
 
             for (int i = 0; i < n; i++) {
                 int right[4];
 
-                find_some(in, i, ms[k], n, right);
+                find(in, i, ms[k], n, right);
                 for (int part = 0; part < 4; part++)
                     assert_int_equal(out[i + part * n], right[part]);
             }
             free(in);
             free(out);
         }
+}
+
+static void conditions_of_the_data(void **state)
+{
+    check_data(state, "some", find_some);
+}
+
+static void a_condition_twice(void **state)
+{
+    check_data(state, "again", find_again);
 }
 
 /* One group of the kernel shared, work-item by work-item between two barriers. */
@@ -229,9 +259,9 @@ static void conditions_in_local_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(borders_of_images),          cmocka_unit_test(both_sides_of_a_condition),
-        cmocka_unit_test(counted_from_behind),        cmocka_unit_test(conditions_of_the_data),
-        cmocka_unit_test(conditions_in_local_memory),
+        cmocka_unit_test(borders_of_images),   cmocka_unit_test(both_sides_of_a_condition),
+        cmocka_unit_test(counted_from_behind), cmocka_unit_test(conditions_of_the_data),
+        cmocka_unit_test(a_condition_twice),   cmocka_unit_test(conditions_in_local_memory),
     };
 
     return cmocka_run_group_tests_name("masked", tests, cpu_rig_setup, cpu_rig_teardown);

@@ -55,7 +55,7 @@ static bool find_run(LLVMValueRef first, struct run *run)
             continue;
         if (!run->others && (is_not(mask, run->mask) || is_not(run->mask, mask)))
             run->others = mask;
-        if (mask != run->mask && mask != run->others)
+        if (mask != run->mask && (mask != run->others || n > MOST_COPIED))
             continue;
         accesses[mask == run->others] += !is_local(i);
         copied = n;
@@ -154,6 +154,14 @@ static void join(struct kc_wg *wg, LLVMBasicBlockRef blocks[2], LLVMBasicBlockRe
 /* ---- All of it ----------------------------------------------------------------------------------------------------
  */
 
+/* Are all lanes in the run's mask? The first access's mask is asked: the other one may be made behind it. */
+static LLVMValueRef is_full(struct kc_wg *wg, const struct run *run)
+{
+    LLVMValueRef mask = mask_of(run->first);
+
+    return mask == run->mask ? kc_are_all(wg, mask) : LLVMBuildIsNull(wg->builder, kc_mask_bits(wg, mask), "");
+}
+
 /* Returns the block that comes after. */
 static LLVMBasicBlockRef part(struct kc_wg *wg, const struct run *run)
 {
@@ -168,7 +176,7 @@ static LLVMBasicBlockRef part(struct kc_wg *wg, const struct run *run)
     LLVMBuildBr(wg->builder, after);
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(before));
     LLVMPositionBuilderAtEnd(wg->builder, before);
-    LLVMBuildCondBr(wg->builder, kc_are_all(wg, run->mask), all, some);
+    LLVMBuildCondBr(wg->builder, is_full(wg, run), all, some);
     join(wg, blocks, after, &copies);
     kc_map_clear(&copies);
     return after;

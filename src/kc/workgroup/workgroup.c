@@ -200,7 +200,7 @@ bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optim
     kc_wg_relax_local_atomics(module);
     kc_wg_guard_splats(module);
     kc_wg_part_full_masks(module);
-    if (!kc_wg_run_passes(module, machine, KC_PASSES_FINISH, why))
+    if (!is_sound(module, why) || !kc_wg_run_passes(module, machine, KC_PASSES_FINISH, why))
         return false;
     kc_wg_sign_indices(module);
     kc_wg_shuffle_halves(module);
