@@ -77,17 +77,13 @@ static size_t alignment(const struct tsl_context *context)
 #define SLOT     ((size_t)256)
 #define SLOTS_ON 7u
 
-/* None where a member pins the copy: it keeps such memory in pieces of a few sizes, and this would often need the next
- * one. */
 static size_t room_to_shift(const struct tsl_data *data)
 {
     const struct tsl_context *context = data->context;
-    bool works = false, pins = false;
-    for (unsigned i = 0; i < context->n_members; i++) {
+    bool works = false;
+    for (unsigned i = 0; i < context->n_members; i++)
         works |= context->members[i]->caps.zero_copy;
-        pins |= context->members[i]->caps.pins_host;
-    }
-    return works && !pins && data->size >= APART ? APART : 0;
+    return works && data->size >= APART ? APART : 0;
 }
 
 static size_t slot_size(const struct tsl_context *context)
@@ -147,13 +143,15 @@ static struct tsl_mem *pin(const struct tsl_context *context, size_t size, bool 
     return NULL;
 }
 
+/* What is pinned begins where the member says: it has pieces of a few sizes, and more would often need the next one. */
 static char *allocate_host(struct tsl_data *data)
 {
     size_t align = alignment(data->context), size = data->size + room_to_shift(data);
     void *memory;
-    data->pinned = pin(data->context, size, true, &memory);
-    if (!data->pinned)
-        memory = data->size < OWN_PAGES ? aligned_alloc(align, round_up(size, align)) : map_pages(data);
+    data->pinned = pin(data->context, data->size, true, &memory);
+    if (data->pinned)
+        return memory;
+    memory = data->size < OWN_PAGES ? aligned_alloc(align, round_up(size, align)) : map_pages(data);
     if (!memory)
         return NULL;
     data->host_shift = choose_shift(data, memory);
@@ -216,14 +214,13 @@ void tsl_data_pin(struct tsl_data *data)
     tsl_lock_take(&graph->lock);
     bool late = data->host;
     tsl_lock_give(&graph->lock);
-    struct tsl_mem *mem = late ? NULL : pin(data->context, data->size + room_to_shift(data), false, &host);
+    struct tsl_mem *mem = late ? NULL : pin(data->context, data->size, false, &host);
     if (!mem)
         return;
     tsl_lock_take(&graph->lock);
     late = data->host;
     if (!late) {
-        data->host_shift = choose_shift(data, host);
-        data->host = (char *)host + data->host_shift;
+        data->host = host;
         data->host_owned = true;
         data->pinned = mem;
     }

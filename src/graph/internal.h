@@ -77,7 +77,7 @@ struct tsl_data {
     cl_mem_flags flags;                 /* access flags, handed to drivers as hints */
     struct tsl_tiles tiles;             /* the directory */
     char *host;                         /* the host's copy; NULL until needed */
-    size_t host_shift;                  /* if it is ours: so many bytes behind the begin of what was allocated */
+    size_t host_shift;                  /* so many bytes behind the begin of what we allocated; 0: not at all */
     struct tsl_mem *pinned;             /* the host's copy is this one's memory (host_alloc); NULL: it isn't */
     bool host_owned;                    /* ours (else the application's CL_MEM_USE_HOST_PTR) */
     bool lost;                          /* for want of memory: what is read of it fails */

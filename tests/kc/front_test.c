@@ -466,7 +466,6 @@ static void double_precision_is_seen(void **state)
     }
 }
 
-/* kc_build's target has no opinion but the source's. */
 static cl_int build_for(const char *processor, struct tsl_compiled *compiled)
 {
     struct tsl_wire_build request = kc_request("kernel void f(global int *x) { *x = 1; }", "");
@@ -489,6 +488,7 @@ static void processors_are_those_that_llvm_knows(void **state)
     tsl_compiled_finish(&compiled);
 }
 
+/* kc_build's target has no opinion but the source's. */
 static void sizes_are_recommended(void **state)
 {
     static const struct {
