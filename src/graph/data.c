@@ -95,14 +95,15 @@ static size_t slot_size(const struct tsl_context *context)
     return slot;
 }
 
-/* How far behind the begin of what is allocated the copy begins. */
-static size_t choose_shift(const struct tsl_data *data, const void *memory)
+/* Where the copy begins in memory that has so much room more than the copy needs. Sets host_shift. */
+static char *begin_apart(struct tsl_data *data, void *memory, size_t room)
 {
     static atomic_uint turn;
-    if (!room_to_shift(data))
-        return 0;
-    size_t slot = atomic_fetch_add_explicit(&turn, SLOTS_ON, memory_order_relaxed);
-    return (slot * slot_size(data->context) - (uintptr_t)memory) % APART;
+    if (room) {
+        size_t slot = atomic_fetch_add_explicit(&turn, SLOTS_ON, memory_order_relaxed);
+        data->host_shift = (slot * slot_size(data->context) - (uintptr_t)memory) % room;
+    }
+    return (char *)memory + data->host_shift;
 }
 
 /* What stays mapped for a copy that has pages of its own. */
@@ -143,19 +144,24 @@ static struct tsl_mem *pin(const struct tsl_context *context, size_t size, bool 
     return NULL;
 }
 
-/* What is pinned begins where the member says: it has pieces of a few sizes, and more would often need the next one. */
+/* From here on a transfer's speed counts; less isn't worth a vendor's buffer. */
+#define PIN_FROM ((size_t)1 << 20)
+
+/* Pinned memory comes in pieces of a few sizes: so much more than a small copy would often need the next one. */
+static size_t pinned_room(const struct tsl_data *data)
+{
+    return data->size < PIN_FROM ? 0 : room_to_shift(data);
+}
+
 static char *allocate_host(struct tsl_data *data)
 {
-    size_t align = alignment(data->context), size = data->size + room_to_shift(data);
+    size_t align = alignment(data->context), room = room_to_shift(data);
     void *memory;
-    data->pinned = pin(data->context, data->size, true, &memory);
+    data->pinned = pin(data->context, data->size + pinned_room(data), true, &memory);
     if (data->pinned)
-        return memory;
-    memory = data->size < OWN_PAGES ? aligned_alloc(align, round_up(size, align)) : map_pages(data);
-    if (!memory)
-        return NULL;
-    data->host_shift = choose_shift(data, memory);
-    return (char *)memory + data->host_shift;
+        return begin_apart(data, memory, pinned_room(data));
+    memory = data->size < OWN_PAGES ? aligned_alloc(align, round_up(data->size + room, align)) : map_pages(data);
+    return memory ? begin_apart(data, memory, room) : NULL;
 }
 
 static void free_host(struct tsl_data *data)
@@ -202,9 +208,6 @@ char *tsl_data_host(struct tsl_data *data)
     return data->host;
 }
 
-/* From here on a transfer's speed counts; less isn't worth a vendor's buffer. */
-#define PIN_FROM ((size_t)1 << 20)
-
 void tsl_data_pin(struct tsl_data *data)
 {
     struct tsl_graph *graph = data->context->graph;
@@ -214,13 +217,13 @@ void tsl_data_pin(struct tsl_data *data)
     tsl_lock_take(&graph->lock);
     bool late = data->host;
     tsl_lock_give(&graph->lock);
-    struct tsl_mem *mem = late ? NULL : pin(data->context, data->size, false, &host);
+    struct tsl_mem *mem = late ? NULL : pin(data->context, data->size + pinned_room(data), false, &host);
     if (!mem)
         return;
     tsl_lock_take(&graph->lock);
     late = data->host;
     if (!late) {
-        data->host = host;
+        data->host = begin_apart(data, host, pinned_room(data));
         data->host_owned = true;
         data->pinned = mem;
     }

@@ -515,41 +515,6 @@ static void launches_have_the_recommended_size(void **state)
     clReleaseProgram(program);
 }
 
-/* Where their addresses differ by multiples of 4 KiB, loads of the one wait for stores to the other. */
-static void buffers_begin_apart(void **state)
-{
-    static const size_t sizes[] = {16 << 10, 64 << 10, 1 << 20, 4 << 20};
-    struct world *w = *state;
-    cl_uint bits;
-
-    assert_int_equal(clGetDeviceInfo(w->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof(bits), &bits, NULL), CL_SUCCESS);
-    for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
-        uintptr_t begins[3];
-        cl_mem buffers[3];
-        cl_int error;
-
-        for (int i = 0; i < 3; i++) {
-            char *bytes;
-
-            buffers[i] = clCreateBuffer(w->context, CL_MEM_READ_WRITE, sizes[k], NULL, &error);
-            assert_int_equal(error, CL_SUCCESS);
-            bytes = clEnqueueMapBuffer(w->queue, buffers[i], CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, sizes[k], 0,
-                                       NULL, NULL, &error);
-            assert_int_equal(error, CL_SUCCESS);
-            memset(bytes, i, sizes[k]);
-            begins[i] = (uintptr_t)bytes;
-            assert_int_equal(begins[i] % (bits / 8), 0);
-            assert_int_equal(clEnqueueUnmapMemObject(w->queue, buffers[i], bytes, 0, NULL, NULL), CL_SUCCESS);
-        }
-        for (int i = 0; i < 3; i++) {
-            size_t apart = (begins[i] - begins[(i + 1) % 3]) % 4096;
-
-            assert_in_range(apart, 512, 4096 - 512);
-            clReleaseMemObject(buffers[i]);
-        }
-    }
-}
-
 /* The event says so, and the program lives on. */
 static void fault_fails_the_event(void **state)
 {
@@ -588,7 +553,6 @@ int main(void)
         cmocka_unit_test(many_programs_at_once),
         cmocka_unit_test(kernels_facts_are_told),
         cmocka_unit_test(launches_have_the_recommended_size),
-        cmocka_unit_test(buffers_begin_apart),
         cmocka_unit_test(fault_fails_the_event),
     };
 
