@@ -362,7 +362,7 @@ static bool run(const struct options *options, bool ours, struct report *report)
     process = fork();
     if (process == 0) {
         setenv("OCL_ICD_VENDORS", ours ? options->tesela : options->vendors, 1);
-        setenv("TESELA_MEMBERS", "cpu", 1);
+        setenv("TESELA_MEMBERS", "cpu", 0);
         dup2(ends[1], 1);
         execl(options->self, options->self, "--child", options->only ? "--only" : NULL, options->only, NULL);
         _exit(1);
@@ -463,8 +463,15 @@ int main(int argc, char **argv)
         {"child", 'c', NULL, OPTION_HIDDEN, NULL, 0},
         {0},
     };
-    struct argp argp = {all,  parse, NULL, "Kernels on the built-in CPU beside a vendor's own OpenCL.",
-                        NULL, NULL,  NULL};
+    struct argp argp = {
+        all,
+        parse,
+        NULL,
+        "Kernels on the built-in CPU beside a vendor's own OpenCL. TESELA_MEMBERS, which is \"cpu\" unless "
+        "it is set, and Tesela's other variables hold.",
+        NULL,
+        NULL,
+        NULL};
     struct options options = {
         .vendors = "build/vendors-pocl", .tesela = "build/icd", .self = "/proc/self/exe", .rounds = 3};
     static struct report theirs[MAX_ROUNDS], ours[MAX_ROUNDS];
