@@ -1,7 +1,8 @@
 /*
  * Which arguments' memory a kernel reads and writes: from every load, store and call back to what its address is made
  * of. An address is followed through arithmetic on pointers, choices (phi, select) and private variables that hold
- * pointers. Whatever can't be followed may be any argument's memory, read and written.
+ * pointers. Whatever can't be followed may be any argument's memory, read and written. What is done to a value is kept
+ * for the whole function, and goes on from there only if it is more than before: so each is passed a few times at most.
  *
  * Of code as the front end makes it, functions are looked at one by one: what one does to its parameters is what a call
  * does to what is given for them. A pointer that comes out of a call or out of memory is one of the function's own
@@ -13,6 +14,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
 
 enum space { PRIVATE, GLOBAL, LOCAL = 3, CONSTANT };
 
@@ -25,8 +27,25 @@ struct kc_role_book {
     } * entries;
 };
 
-struct values {
-    LLVMValueRef *all;
+/* Besides TSL_ROLE_…: the address that is asked for lies behind this one, not at it. */
+#define BEHIND 4u
+
+_Static_assert(((TSL_ROLE_READ | TSL_ROLE_WRITE) & BEHIND) == 0, "bits of their own");
+
+/* An address, and what is known to be done there. */
+struct place {
+    LLVMValueRef value;
+    unsigned roles;
+    bool mentioned;
+    UT_hash_handle hh;
+};
+
+/* Addresses that wait to be followed, each with what is new. */
+struct pending {
+    struct step {
+        LLVMValueRef value;
+        unsigned role;
+    } * all;
     size_t n, capacity;
 };
 
@@ -36,22 +55,33 @@ struct roles {
     unsigned n;
     unsigned *roles;
     bool atomics, opaque;
-    struct values seen;      /* of the address that is being followed */
-    struct values mentioned; /* variables and tables */
+    struct place *places; /* by value */
+    struct pending pending;
 };
 
-/* Adds it unless it is there. */
-static bool is_new(struct values *values, LLVMValueRef value)
+static struct place *find_place(struct roles *roles, LLVMValueRef value)
 {
-    for (size_t i = 0; i < values->n; i++)
-        if (values->all[i] == value)
-            return false;
-    if (values->n == values->capacity) {
-        values->capacity = values->capacity ? 2 * values->capacity : 64;
-        values->all = realloc(values->all, values->capacity * sizeof(values->all[0]));
+    struct place *place;
+
+    HASH_FIND_PTR(roles->places, &value, place);
+    if (place)
+        return place;
+    place = calloc(1, sizeof(*place));
+    place->value = value;
+    HASH_ADD_PTR(roles->places, value, place);
+    return place;
+}
+
+static void free_places(struct roles *roles)
+{
+    struct place *place, *next;
+
+    HASH_ITER(hh, roles->places, place, next)
+    {
+        HASH_DEL(roles->places, place);
+        free(place);
     }
-    values->all[values->n++] = value;
-    return true;
+    free(roles->pending.all);
 }
 
 /* An address that nobody knows: it came out of memory or a number, so it may be any argument's. No other memory is to
@@ -93,7 +123,33 @@ static bool is_event(const struct roles *roles, LLVMValueRef value)
            (is_builtin(callee, "async_work_group_copy") || is_builtin(callee, "async_work_group_strided_copy"));
 }
 
-static void touch(struct roles *roles, LLVMValueRef address, unsigned role);
+static unsigned space_of(LLVMValueRef address)
+{
+    return LLVMGetPointerAddressSpace(LLVMTypeOf(address));
+}
+
+/* Something is done to the memory there: what is new of it is to be followed. */
+static void touch(struct roles *roles, LLVMValueRef address, unsigned role)
+{
+    struct pending *pending = &roles->pending;
+    struct place *place;
+    unsigned more;
+
+    if (LLVMGetTypeKind(LLVMTypeOf(address)) != LLVMPointerTypeKind) { /* what it was made of: a number */
+        touch_any(roles, role & ~BEHIND);
+        return;
+    }
+    place = find_place(roles, address);
+    more = role & ~place->roles;
+    if (!more)
+        return;
+    place->roles |= role;
+    if (pending->n == pending->capacity) {
+        pending->capacity = pending->capacity ? 2 * pending->capacity : 64;
+        pending->all = realloc(pending->all, pending->capacity * sizeof(pending->all[0]));
+    }
+    pending->all[pending->n++] = (struct step){address, role};
+}
 
 static void touch_operands(struct roles *roles, LLVMValueRef user, unsigned first, unsigned n, unsigned role)
 {
@@ -107,6 +163,8 @@ static void touch_instruction(struct roles *roles, LLVMValueRef address, unsigne
     case LLVMAlloca:
         return;
     case LLVMGetElementPtr:
+        touch(roles, LLVMGetOperand(address, 0), role | BEHIND);
+        return;
     case LLVMAddrSpaceCast:
     case LLVMBitCast:
     case LLVMFreeze:
@@ -120,39 +178,42 @@ static void touch_instruction(struct roles *roles, LLVMValueRef address, unsigne
             touch(roles, LLVMGetIncomingValue(address, i), role);
         return;
     default:
-        if (!is_launch(address) && !is_event(roles, address))
-            touch_any(roles, role);
+        if (space_of(address) != LOCAL && !is_launch(address) && !is_event(roles, address))
+            touch_any(roles, role & ~BEHIND);
     }
 }
 
-/* role: what is done to the memory there. */
-static void touch(struct roles *roles, LLVMValueRef address, unsigned role)
+static void touch_argument(struct roles *roles, LLVMValueRef argument, unsigned role)
 {
-    unsigned space;
+    for (unsigned i = 0; i < roles->n; i++)
+        if (LLVMGetParam(roles->kernel, i) == argument && space_of(argument) != LOCAL)
+            roles->roles[i] |= role;
+}
 
-    if (LLVMGetTypeKind(LLVMTypeOf(address)) != LLVMPointerTypeKind) { /* what it was made of: a number */
-        touch_any(roles, role);
-        return;
-    }
-    space = LLVMGetPointerAddressSpace(LLVMTypeOf(address));
-    if (space == LOCAL || !is_new(&roles->seen, address))
-        return;
-    if (LLVMIsAArgument(address)) {
-        for (unsigned i = 0; i < roles->n; i++)
-            if (LLVMGetParam(roles->kernel, i) == address)
-                roles->roles[i] |= role;
-    } else if (LLVMIsAInstruction(address))
+/* Nothing is at no address, but behind it there is whatever number was added. */
+static void follow(struct roles *roles, LLVMValueRef address, unsigned role)
+{
+    if (LLVMIsAArgument(address))
+        touch_argument(roles, address, role & ~BEHIND);
+    else if (LLVMIsAInstruction(address))
         touch_instruction(roles, address, role);
     else if (LLVMIsAConstantExpr(address))
-        touch(roles, LLVMGetOperand(address, 0), role);
-    else if (!LLVMIsAGlobalVariable(address) && !LLVMIsAConstantPointerNull(address) && !LLVMIsUndef(address))
-        touch_any(roles, role);
+        touch(roles, LLVMGetOperand(address, 0), role | BEHIND);
+    else if (LLVMIsAConstantPointerNull(address) || LLVMIsUndef(address)) {
+        if ((role & BEHIND) && space_of(address) != LOCAL)
+            touch_any(roles, role & ~BEHIND);
+    } else if (!LLVMIsAGlobalVariable(address))
+        touch_any(roles, role & ~BEHIND);
 }
 
 static void access_memory(struct roles *roles, LLVMValueRef address, unsigned role)
 {
-    roles->seen.n = 0;
     touch(roles, address, role);
+    while (roles->pending.n) {
+        const struct step step = roles->pending.all[--roles->pending.n];
+
+        follow(roles, step.value, step.role);
+    }
 }
 
 /* A pointer that is put somewhere may be used from there by what isn't followed. Numbers made of pointers too. */
@@ -167,11 +228,13 @@ static void escape(struct roles *roles, LLVMValueRef value)
 static void mention(struct roles *roles, LLVMValueRef constant)
 {
     LLVMValueRef variable = LLVMIsAGlobalVariable(constant);
+    struct place *place = variable ? find_place(roles, variable) : NULL;
 
-    if (roles->opaque || !LLVMIsAConstant(constant) || LLVMIsAFunction(constant) ||
-        (variable && !is_new(&roles->mentioned, variable)))
+    if (roles->opaque || !LLVMIsAConstant(constant) || LLVMIsAFunction(constant) || (place && place->mentioned))
         return;
-    if (variable && LLVMGetPointerAddressSpace(LLVMTypeOf(variable)) == GLOBAL)
+    if (place)
+        place->mentioned = true;
+    if (variable && space_of(variable) == GLOBAL)
         roles->opaque = true;
     for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(constant); i++)
         mention(roles, LLVMGetOperand(constant, i));
@@ -288,7 +351,7 @@ static void visit(struct roles *roles, LLVMValueRef at)
         access_memory(roles, LLVMGetOperand(at, 0), TSL_ROLE_READ | TSL_ROLE_WRITE);
         for (unsigned i = 1; i < (unsigned)LLVMGetNumOperands(at); i++)
             escape(roles, LLVMGetOperand(at, i));
-        roles->atomics |= LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(at, 0))) != LOCAL;
+        roles->atomics |= space_of(LLVMGetOperand(at, 0)) != LOCAL;
         break;
     case LLVMPtrToInt:
         escape(roles, LLVMGetOperand(at, 0));
@@ -315,8 +378,7 @@ void kc_roles(LLVMValueRef kernel, struct kc_role_book *book, unsigned *result, 
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(kernel); block; block = LLVMGetNextBasicBlock(block))
         for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
             visit(&roles, at);
-    free(roles.seen.all);
-    free(roles.mentioned.all);
+    free_places(&roles);
     *atomics = roles.atomics;
     *opaque = roles.opaque;
 }

@@ -126,7 +126,8 @@ class Conditions
             if (variable->getInit())
                 visit(variable->getInit());
         } else if (const auto *function = clang::dyn_cast<clang::FunctionDecl>(declaration)) {
-            if (function->getIdentifier() && has_pointers(function) && is_known(function->getName()))
+            if (function->getIdentifier() && has_pointers(function) &&
+                (is_known(function->getName()) || is_of_library(function->getName())))
                 work.differs("it has a function " + function->getName().str() + " of its own", function->getLocation());
             if (function->doesThisDeclarationHaveABody())
                 visit(function->getBody());
@@ -239,13 +240,14 @@ class Conditions
                                                    : is_computed(bits->getSrcExpr());
         return clang::isa<clang::CallExpr>(e) && !e->isEvaluatable(context);
     }
-    /* Without what is done before, and where it is put. */
+    /* Without what is done before, and where it is put: what is volatile may be read again. */
     static const clang::Expr *value_of(const clang::Expr *e)
     {
         for (;;) {
             const auto *operation = clang::dyn_cast<clang::BinaryOperator>(e->IgnoreParens());
 
-            if (!operation || (!operation->isCommaOp() && operation->getOpcode() != clang::BO_Assign))
+            if (!operation || (!operation->isCommaOp() && operation->getOpcode() != clang::BO_Assign) ||
+                operation->getLHS()->getType().isVolatileQualified())
                 return e;
             e = operation->getRHS();
         }
@@ -308,6 +310,12 @@ class Conditions
                 clang::isa<clang::ConstantExpr>(e) || clang::isa<clang::ConditionalOperator>(e)) &&
                are_whole(e, depth);
     }
+    /* C has no enumerators that are greater (C99, 6.7.2.2). */
+    static bool is_int(const llvm::APSInt &value)
+    {
+        return llvm::APSInt::compareValues(value, llvm::APSInt::get(INT32_MIN)) >= 0 &&
+               llvm::APSInt::compareValues(value, llvm::APSInt::get(INT32_MAX)) <= 0;
+    }
     bool is_whole(const clang::ValueDecl *name, unsigned depth) const
     {
         if (!work.is_in_text(name->getLocation()))
@@ -319,7 +327,7 @@ class Conditions
             return false;
         for (const clang::EnumConstantDecl *one :
              clang::cast<clang::EnumDecl>(constant->getDeclContext())->enumerators())
-            if (one->getInitExpr() && !is_whole(one->getInitExpr(), depth))
+            if ((one->getInitExpr() && !is_whole(one->getInitExpr(), depth)) || !is_int(one->getInitVal()))
                 return false;
         return true;
     }

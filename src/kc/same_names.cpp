@@ -7,6 +7,7 @@
 #include <clang/Basic/IdentifierTable.h>
 #include <clang/Lex/Lexer.h>
 #include <llvm/ADT/StringSet.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
 
 using clang::SourceLocation;
 using clang::Token;
@@ -31,7 +32,7 @@ template <size_t N> static bool begins_with(StringRef name, const char *const (&
 /* Names that C and OpenCL leave to compilers (C99, 7.1.3), and what some define though they may not. */
 static bool may_be_compilers(StringRef name)
 {
-    static const char *const beginnings[] = {"_",    "cl_",   "CL_",  "CLK_", "CLC_",    "CLANG", "FP_",
+    static const char *const beginnings[] = {"_",    "cl_",   "CL_",  "CLK_", "CLC_",    "CLANG", "FP_", "cles_",
                                              "unix", "linux", "i386", "LLVM", "INTTYPE", "IMG_",  "MAX_WORK_DIM"};
     static const char *const parts[] = {"POCL",   "INTEL",    "ALTERA", "ACL",    "AOC",    "XILINX",  "NVIDIA",
                                         "AMD",    "FPGA",     "ARM",    "QCOM",   "GPU",    "DEVICE",  "OPENCL",
@@ -53,11 +54,22 @@ static bool may_be_overloaded(StringRef name)
     static const char *const beginnings[] = {
         "vload",     "vstore",     "async_", "atom_",    "atomic_", "sub_group", "work_group", "intel_",
         "amd_",      "arm_",       "qcom_",  "nv_",      "cl_",     "nd_",       "read_image", "write_image",
-        "read_pipe", "write_pipe", "get_",   "reserve_", "commit_", "enqueue_",  "to_"};
+        "read_pipe", "write_pipe", "get_",   "reserve_", "commit_", "enqueue_",  "to_",        "pocl_",
+        "Sleef_"};
     static const char *const names[] = {"prefetch", "printf", "fract",  "frexp",   "lgamma_r",
                                         "modf",     "remquo", "sincos", "ndrange", "wait_group_events"};
 
     return begins_with(name, beginnings) || is_one_of(name, names);
+}
+
+/* A function of C's library, of which some compilers know by the name alone what it does: Intel's for CPUs makes code of
+ * such calls that does that, whatever the program's own function does. */
+bool is_of_library(StringRef name)
+{
+    static const llvm::TargetLibraryInfoImpl library(llvm::Triple("x86_64-unknown-linux-gnu"));
+    llvm::LibFunc function;
+
+    return library.getLibFunc(name, function);
 }
 
 bool is_letter(char c)
@@ -132,8 +144,12 @@ bool is_known(StringRef name)
                                         "complex", "imaginary", "longlong", "ulonglong"};
     static const char *const beginnings[] = {"native_", "half_",  "convert_", "as_",
                                              "read_",   "write_", "memory_",  "quad"};
+    /* Beignet's and VC4CL's headers leave these behind. */
+    static const char *const left[] = {"INF", "ALL_BITS_SET", "CONST", "PURE", "FLT_ONE", "M_LOG210"};
+    static const char *const left_beginnings[] = {"DF_", "GEN_", "SIMPLE_", "FUNC_", "OVERLOAD"};
 
-    return is_one_of(name, words) || begins_with(name, beginnings) || may_be_overloaded(name) || is_of_some_c(name) ||
+    return is_one_of(name, words) || begins_with(name, beginnings) || is_one_of(name, left) ||
+           begins_with(name, left_beginnings) || may_be_overloaded(name) || is_of_some_c(name) ||
            headers_names().count(name);
 }
 

@@ -38,6 +38,9 @@ bool is_own_name(llvm::StringRef name);
 /* A name of the language, in any of its versions, or with any extension: compilers may have macros of these names. */
 bool is_known(llvm::StringRef name);
 
+/* A function of C's library, which compilers may take calls of that name for. */
+bool is_of_library(llvm::StringRef name);
+
 /* An attribute that changes nothing of what is done to memory. */
 bool is_harmless_attribute(llvm::StringRef name);
 

@@ -246,7 +246,7 @@ class Strict : public Reader
     {
     }
 
-    /* Only -D, and options of OpenCL's, with blanks between. */
+    /* Only -D, options of OpenCL's, and folders, in which nothing is looked for; with blanks between. */
     void read_options(StringRef line)
     {
         llvm::SmallVector<StringRef, 16> words;
@@ -260,6 +260,10 @@ class Strict : public Reader
                 read_definition(words[++i]);
             else if (words[i].size() > 2 && begins(words[i], "-D"))
                 read_definition(words[i].substr(2));
+            else if (words[i] == "-I" && i + 1 < words.size() && !begins(words[i + 1], "-"))
+                i++;
+            else if (words[i].size() > 2 && begins(words[i], "-I"))
+                continue;
             else if (!begins(words[i], "-cl-") && words[i] != "-w" && words[i] != "-Werror")
                 refuse("the option " + words[i].str());
         }
@@ -270,6 +274,8 @@ class Strict : public Reader
             if (idle.has(offset())) {
                 check_form();
                 check_place();
+                if (is_word("pragma"))
+                    check_between();
                 next();
             } else if (is_directive())
                 directive();
@@ -277,6 +283,7 @@ class Strict : public Reader
                 check();
                 depth += token.is(clang::tok::l_paren);
                 depth -= token.is(clang::tok::r_paren);
+                between = token.isOneOf(clang::tok::semi, clang::tok::l_brace, clang::tok::r_brace);
                 next();
             }
         }
@@ -292,6 +299,7 @@ class Strict : public Reader
     llvm::StringSet<> defined; /* by the text, conditions or not */
     std::vector<bool> open;    /* groups; true: what is in it is there anyhow */
     int depth = 0;             /* of parentheses, in what is no directive */
+    bool between = true;       /* what stood last, and was no directive, ended a statement or began a block */
     bool called = false;       /* what stood last wants arguments: a macro, or __attribute__ */
     bool in_attribute = false;
     int attribute_depth = 0;
@@ -350,6 +358,12 @@ class Strict : public Reader
     {
         if (depth)
             refuse("a directive that may be among a macro's arguments");
+    }
+    /* Behind "else", say, some take the pragma for the statement. */
+    void check_between()
+    {
+        if (!between)
+            refuse("a pragma in the place of a statement");
     }
     /* A macro without its arguments may find some in what follows where it is put, or not (C99, 6.10.3.4). */
     void check_called()
@@ -585,6 +599,7 @@ class Strict : public Reader
     {
         bool language_own = !is_end() && is_word("OPENCL");
 
+        check_between();
         if (!language_own && (is_end() || !is_word("unroll")))
             refuse("a pragma that isn't OpenCL C's");
         for (; !is_end(); next()) {

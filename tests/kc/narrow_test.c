@@ -118,7 +118,7 @@ static void nothing_known_changes_nothing(void **state)
          "kernel void f(global int *a, global float *b, S c, local int *d) { g(a, 3); }",
          "-cl-std=CL2.0"},
         {source, "-cl-vendors-own"},
-        {source, "-I/tmp"}};
+        {source, "-I\"/tmp\""}};
 
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {

@@ -170,7 +170,10 @@ static void other_directives_and_lines(void **state)
         {"#define X 1\n#undef X\n#define X 2\n" PLAIN, "rw", NULL, NULL},
         {"#define X 1\n" PLAIN, NULL, "defines X again", "-DX=2"},
         {PLAIN, NULL, "odd definitions", "-DX=1 -DX=2"},
-        {PLAIN, NULL, "option", "-I/tmp"},
+        {PLAIN, "rw", NULL, "-I/tmp -I . -DX"},
+        {PLAIN, NULL, "option -I", "-I -DX"},
+        {PLAIN, NULL, "-I", "-I"},
+        {PLAIN, NULL, "option", "-I/tmp/a b"},
         {PLAIN, NULL, "option", "-U X"},
         {PLAIN, NULL, "options", "-DX=1\n-DY=2"},
         {PLAIN, NULL, "options", "-DX=\"a b\""},
@@ -733,6 +736,104 @@ static void long_texts_take_no_time(void **state)
     free(text);
 }
 
+/* ---- What a fourth review found --------------------------------------------------------------------------------- */
+
+#define NAMED(function) function "\n" ARGS
+
+/* Names that compilers may have, which aren't reserved. */
+static void names_that_some_compilers_have(void **state)
+{
+    static const struct program programs[] = {
+        {UNLESS("cles_khr_int64", "cles_khr_int64"), NULL, "cles_khr_int64", NULL},
+        {UNLESS("INF", "INF"), NULL, "INF", NULL},
+        {UNLESS("DF_SIGN_OFFSET", "DF_SIGN_OFFSET"), NULL, "DF_SIGN_OFFSET", NULL},
+        /* Intel's compiler for CPUs makes of such calls what C's library does. */
+        {NAMED("void bcopy(global int *to, global int *from, int n) { to[n] = from[n]; }") "{ bcopy(b, a, 1); }", NULL,
+         "bcopy", NULL},
+        {NAMED("float frexpf(float x, global int *p) { return x + p[0]; }") "{ b[0] = frexpf(1.0f, a); }", NULL,
+         "frexpf", NULL},
+        {NAMED("static void memcpy(global int *to, global int *from, int n) { to[n] = from[n]; }") "{ memcpy(b, a, 1); "
+                                                                                                   "}",
+         NULL, "memcpy", NULL},
+        {NAMED("void pocl_swap(global int *p) { p[0] = 1; }") "{ pocl_swap(b); a[0]; }", NULL, "pocl_swap", NULL},
+        {NAMED("int labs(int x) { return x; }") "{ b[0] = labs(a[0]); }", "rw", NULL, NULL}, /* no pointers */
+        {NAMED("void copy(global int *to, global int *from) { to[0] = from[0]; }") "{ copy(b, a); }", "rw", NULL, NULL},
+    };
+
+    (void)state;
+    CHECK(programs);
+}
+
+/* Clang of 2013 took a pragma for the statement. */
+static void pragmas_stand_between_statements(void **state)
+{
+#define PRAGMA "\n#pragma OPENCL EXTENSION all : disable\n"
+    static const struct program programs[] = {
+        {ARGS "{ if (1) b[0] = 1; else" PRAGMA "a[0] = 1; }", NULL, "place of a statement", NULL},
+        {ARGS "{ if (b[0])" PRAGMA "a[0] = 1; }", NULL, "place of a statement", NULL},
+        {ARGS "{ if (1) b[0] = 1; else\n#ifdef __oclgrind__" PRAGMA "#endif\na[0] = 1; }", NULL, "place of a statement",
+         NULL},
+        {ARGS "{ if (b[0])\n#pragma unroll\nfor (int i = 0; i < 9; i++) a[i] = 1; }", NULL, "place of a statement",
+         NULL},
+        {ARGS "{" PRAGMA "b[0] = a[0];" PRAGMA "{ b[1] = a[1]; }" PRAGMA "}" PRAGMA, "rw", NULL, NULL},
+        {ARGS "{ b[0] = a[0];\n#ifdef __oclgrind__" PRAGMA "#endif\n}", "rw", NULL, NULL},
+    };
+
+    (void)state;
+    CHECK(programs);
+}
+
+static void what_c_leaves_open_is_not_sure(void **state)
+{
+    static const struct program programs[] = {
+        {"enum { X = 4294967295 };" ARGS "{ if (X > 0) b[0] = 1; else a[0] = 1; }", NULL, "constant condition", NULL},
+        {"enum { X = -2147483647 - 1, Y = 2147483647 };" ARGS "{ if (X < Y) b[0] = a[0]; else a[0] = 1; }", "rw", NULL,
+         NULL},
+        {"kernel void f(global int *a, volatile global int *b) { while (b[0] = 1) { if (b[1]++) return; } a[0] = 1; }",
+         NULL, "constant condition", NULL},
+    };
+
+    (void)state;
+    CHECK(programs);
+}
+
+/* Undefined in C, but compilers make code of it that writes there. */
+static void odd_addresses_are_followed(void **state)
+{
+    static const struct program programs[] = {
+        {ARGS "{ local int *q = (local int *)(int *)b; *q = a[0]; }", "rw", NULL, "-cl-std=CL3.0"},
+        {"kernel void f(global int *a, global int *b, local int *t) { local int *q = a[0] ? (local int *)(int *)b : t;"
+         " q[7] = 1; }",
+         "rw-", NULL, "-cl-std=CL3.0"},
+        {"kernel void f(global int *a, ulong at) { global int *p = 0; p += at; *p = a[0]; }", "w-", NULL, NULL},
+        {"kernel void f(global int *a, ulong at) { ((global int *)0)[at] = a[0]; }", "w-", NULL, NULL},
+        {"void put(global int *p, global int *q) { p[0] = 1; if (q) q[0] = 1; }\n" ARGS "{ put(b, 0); a[0]; }", "rw",
+         NULL, NULL},
+        {"kernel void f(global int *a, local int *t) { t[0] = a[0]; }", "r-", NULL, NULL},
+    };
+
+    (void)state;
+    CHECK(programs);
+}
+
+/* Each access leads to all before it; that took as long as their number cubed, once. */
+static void long_chains_of_pointers_take_no_time(void **state)
+{
+    static const char step[] = "*p++ = a[0];\n";
+    enum { n_steps = 20000 };
+    char *text = malloc(sizeof(ARGS) + 64 + sizeof(step) * (size_t)n_steps), *to;
+    struct program program = {text, "rw", NULL, NULL};
+
+    (void)state;
+    assert_non_null(text);
+    to = stpcpy(text, ARGS "{ global int *p = b;\n");
+    for (unsigned i = 0; i < n_steps; i++)
+        to = stpcpy(to, step);
+    stpcpy(to, "}");
+    check(&program, 1);
+    free(text);
+}
+
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 static int set_up(void **state)
@@ -763,6 +864,11 @@ int main(void)
         cmocka_unit_test(constants_of_the_code_generator_are_constants),
         cmocka_unit_test(initializers_that_may_be_left_out_are_refused),
         cmocka_unit_test(long_texts_take_no_time),
+        cmocka_unit_test(names_that_some_compilers_have),
+        cmocka_unit_test(pragmas_stand_between_statements),
+        cmocka_unit_test(what_c_leaves_open_is_not_sure),
+        cmocka_unit_test(odd_addresses_are_followed),
+        cmocka_unit_test(long_chains_of_pointers_take_no_time),
     };
 
     return cmocka_run_group_tests(tests, set_up, NULL);
