@@ -89,23 +89,40 @@ static void run_jobs(struct tsl_build *build)
             pthread_join(build->jobs[i].thread, NULL);
 }
 
-/* Is it worth to know what kernels only read? With one member buffers have nowhere else to be. */
+static bool asks_roles(const struct tsl_member *member)
+{
+    enum tsl_vendor_roles wanted = tsl_settings()->vendor_roles;
+
+    return member->driver->asks_roles &&
+           (wanted == TSL_VENDOR_ROLES_ON || (wanted == TSL_VENDOR_ROLES_AUTO && member->caps.roles_hold));
+}
+
+/* Do buffers have somewhere else to be? Members that work on the host's copy all have the same. */
+static bool has_several_spaces(const struct tsl_context *context)
+{
+    bool apart = false;
+
+    for (unsigned i = 0; i < context->n_members; i++)
+        apart |= !context->members[i]->caps.zero_copy;
+    return apart && context->n_members > 1;
+}
+
+/* Is it worth to know what kernels only read? */
 static bool wants_roles(const struct tsl_build *build)
 {
     bool wanted = false;
 
-    if (tsl_settings()->vendor_roles == TSL_VENDOR_ROLES_OFF)
-        return false;
     for (unsigned i = 0; i < build->n_jobs; i++)
-        wanted |= tsl_build_member(&build->jobs[i])->driver->asks_roles;
-    return wanted && build->make == &tsl_make_build && build->program->source && build->program->context->n_members > 1;
+        wanted |= asks_roles(tsl_build_member(&build->jobs[i]));
+    return wanted && build->make == &tsl_make_build && build->program->source &&
+           has_several_spaces(build->program->context);
 }
 
 /* For the parts of members that ask for it. */
 static void give_roles(struct tsl_build *build, struct tsl_roles *roles)
 {
     for (unsigned i = 0; i < build->n_jobs; i++)
-        if (tsl_build_member(&build->jobs[i])->driver->asks_roles)
+        if (asks_roles(tsl_build_member(&build->jobs[i])))
             build->jobs[i].part.roles = tsl_roles_ref(roles);
 }
 

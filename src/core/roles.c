@@ -18,7 +18,8 @@ struct tsl_roles {
     struct tsl_compiled compiled; /* once answered: constant */
 };
 
-/* Somebody waited in vain, and no answer has come since: nobody asks any more. */
+/* Somebody waited in vain, and no answer has come since: nobody asks any more. Set and reset with that question's lock.
+ */
 static atomic_bool silent;
 
 struct tsl_roles *tsl_roles_ref(struct tsl_roles *roles)
@@ -50,12 +51,11 @@ static void *run(void *arg)
 
     pthread_setname_np(pthread_self(), "tesela-roles");
     error = tsl_compile(&request, &roles->compiled);
-    if (error == CL_SUCCESS)
-        atomic_store(&silent, false);
     if (error != CL_SUCCESS || !roles->compiled.built.n_kernels)
         tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "what kernels only read isn't known: %s", roles->compiled.built.log);
     tsl_lock_take(&roles->lock);
     roles->answered = true;
+    atomic_store(&silent, false);
     pthread_cond_signal(&roles->changed);
     tsl_lock_give(&roles->lock);
     tsl_roles_unref(roles);
@@ -120,11 +120,11 @@ bool tsl_roles_wait(struct tsl_roles *roles)
     while (!roles->answered && wait_until_locked(roles, &end))
         continue;
     answered = roles->answered;
+    if (!answered)
+        atomic_store(&silent, true); /* With the lock: the answer, which ends it, comes later. */
     tsl_lock_give(&roles->lock);
-    if (!answered) {
-        atomic_store(&silent, true);
+    if (!answered)
         tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "what kernels only read isn't known yet: the kernel compiler is slow");
-    }
     return answered;
 }
 

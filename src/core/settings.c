@@ -185,7 +185,7 @@ static const char *const zero_copy_words[] = {"on", "off", NULL};
 static const char *const pinned_words[] = {"auto", "on", "off", NULL};
 static const char *const staging_words[] = {"off", "auto", "on", NULL};
 static const char *const peers_words[] = {"on", "off", NULL};
-static const char *const vendor_roles_words[] = {"off", "on", NULL};
+static const char *const vendor_roles_words[] = {"auto", "on", "off", NULL};
 static const char *const gates_words[] = {"auto", "on", "off", NULL};
 
 /* The enums of settings.h are stored as unsigned, which both compilers choose as nothing in them is negative. */
@@ -343,7 +343,7 @@ static const struct variable variables[] = {
     {"TESELA_STAGING", read_word, show_word, FIELD(staging), staging_words, "off, auto or on", "off"},
     {"TESELA_PEERS", read_word, show_word, FIELD(peers), peers_words, "on or off", "on"},
     {"TESELA_GATES", read_word, show_word, FIELD(gates), gates_words, "auto, on or off", "auto"},
-    {"TESELA_VENDOR_ROLES", read_word, show_word, FIELD(vendor_roles), vendor_roles_words, "off or on", "off"},
+    {"TESELA_VENDOR_ROLES", read_word, show_word, FIELD(vendor_roles), vendor_roles_words, "auto, on or off", "auto"},
     {"TESELA_CHECK", read_check, show_check, 0, NULL, "access, coherence or both with a comma between", "no checks"},
     {"TESELA_CACHE", read_cache, show_cache, FIELD(cache), NULL, "off, or a folder's whole path, beginning with /",
      "the user's cache folder"},

@@ -84,7 +84,8 @@ struct tsl_member_caps {
     size_t register_from;    /* bytes of memory from which host_register may pay; 0: it never does */
     unsigned register_after; /* … namely once so many times its size went between it and the member */
     size_t dma_align;        /* bytes; transfers from and to other host addresses are slow. 0: all are alike */
-    double speed; /* rough relative compute speed, > 0: only for the order of members before any measurement */
+    double speed;    /* rough relative compute speed, > 0: only for the order of members before any measurement */
+    bool roles_hold; /* what ours says of programs was compared with what this compiler makes of them */
     bool no_views_of_parts;         /* image_of makes no 1D images of what mem_sub gave */
     struct tsl_image_limits images; /* filled by the registry, which asks info */
 };
@@ -270,7 +271,8 @@ struct tsl_program_headers {
 struct tsl_driver {
     bool passing;     /* its members mean nothing to later runs (tests): what is learned about them isn't kept */
     bool own_threads; /* works, and compiles, in threads of its own in this process: exit waits for it (graph/exit.c) */
-    bool asks_roles;  /* its facts come from signatures: what ours finds in a program's text is wanted (core/roles.h) */
+    bool asks_roles;  /* its facts come from signatures: what ours finds in a program's text is wanted (core/roles.h),
+                       * of members whose caps say roles_hold, or of all (TESELA_VENDOR_ROLES) */
     const char *name; /* "opencl", "cuda", "cpu", "fake", "host": the part of a path's id before the colon */
 
     /* Finds this driver's paths and reports each. Loads libraries; makes no contexts. May block. Called once. */

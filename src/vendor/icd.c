@@ -337,6 +337,7 @@ struct tsl_vendor_device *tsl_vendor_device(struct tsl_vendor_platform *platform
     device->cl = platform->cl;
     tsl_vendor_cl_limit(&device->cl, device->version);
     device->quirks = tsl_vendor_quirks(platform->name, device_name);
+    device->was_changed = tsl_vendor_is_changed();
     pthread_mutex_init(&device->lock, NULL);
     device->next = platform->devices;
     platform->devices = device;

@@ -30,6 +30,7 @@ struct tsl_vendor_device {
     struct tsl_vendor_cl cl; /* what both the platform and the device have */
     unsigned version;
     struct tsl_vendor_quirks quirks;
+    bool was_changed;             /* tsl_vendor_is_changed(), when the vendor had just been loaded: some ask once */
     pthread_mutex_t lock;         /* held over each call that concerns the device, where the quirks say synchronous */
     atomic_int default_variables; /* vendor/variables.c: 0 not asked, 1 yes, -1 no */
     struct tsl_vendor_device *next;

@@ -207,36 +207,6 @@ void tsl_vendor_release_programs(struct tsl_vendor_member *m, struct tsl_vendor_
     p->n_more = 0;
 }
 
-/* Vendors' variables that add to the options of every build, or put something else in the place of headers, libraries
- * or code: the text isn't compiled as the program says. */
-static bool has_options_of_its_own(void)
-{
-    static const char *const names[] = {"POCL_EXTRA_BUILD_FLAGS",
-                                        "POCL_BUILDING",
-                                        "POCL_KERNELLIB_NAME",
-                                        "POCL_BITCODE_FINALIZER",
-                                        "OCLGRIND_BUILD_OPTIONS",
-                                        "OCLGRIND_PCH_DIR",
-                                        "OCLGRIND_PLUGINS",
-                                        "AMD_OCL_BUILD_OPTIONS",
-                                        "AMD_OCL_BUILD_OPTIONS_APPEND",
-                                        "AMD_OCL_LINK_OPTIONS",
-                                        "AMD_OCL_LINK_OPTIONS_APPEND",
-                                        "AMD_OCL_SUBST_OBJFILE",
-                                        "CLOVER_EXTRA_BUILD_OPTIONS",
-                                        "CLOVER_EXTRA_COMPILE_OPTIONS",
-                                        "CLOVER_EXTRA_LINK_OPTIONS",
-                                        "IGC_ExtraOCLOptions",
-                                        "IGC_ExtraOCLInternalOptions",
-                                        "IGC_ShaderOverride",
-                                        "NEOReadDebugKeys"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (getenv(names[i]))
-            return true;
-    return false;
-}
-
 static cl_int build(struct tsl_vendor_member *m, const struct tsl_program_input *input, struct tsl_vendor_program *p,
                     char **log)
 {
@@ -257,7 +227,7 @@ static cl_int build(struct tsl_vendor_member *m, const struct tsl_program_input 
         return CL_BUILD_PROGRAM_FAILURE;
     }
     error = build_with_arg_info(m, input, &p->program, log);
-    p->of_text = !error && input->kind == TSL_PROGRAM_SOURCE && !has_options_of_its_own();
+    p->of_text = !error && input->kind == TSL_PROGRAM_SOURCE && !m->device->was_changed && !tsl_vendor_is_changed();
     return error;
 }
 

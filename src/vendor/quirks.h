@@ -49,11 +49,18 @@ struct tsl_vendor_quirks {
     /* Its memory is the host's, and it works in place on what CL_MEM_USE_HOST_PTR names. Tried before it is believed.
      */
     bool shares_memory;
+    /* What our kernel compiler says that kernels only read was compared with what they write when this vendor's
+     * compiler made them (tests/layer/roles_layer.h, natively): there was no difference. */
+    bool roles_hold;
     int preference; /* struct tsl_path.preference */
     double speed;   /* factor on the rough speed estimate */
 };
 
 /* By the names of platform and device. */
 struct tsl_vendor_quirks tsl_vendor_quirks(const char *platform_name, const char *device_name);
+
+/* Is there, now, a variable of some vendor's that adds to the options of every build, or puts something else in the
+ * place of headers, libraries or code? Then a text may not be compiled as the program says. */
+bool tsl_vendor_is_changed(void);
 
 #endif

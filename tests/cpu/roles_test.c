@@ -4,12 +4,12 @@
  * what our compiler reads says nothing, and the data are right whoever writes. Read from the timeline; data are
  * checked. Launches take turns, on devices with memory of their own (TESELA_ZERO_COPY=off).
  */
-/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_VENDOR_ROLES=on */
-/* variant: oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_VENDOR_ROLES=on */
-/* variant: rusticl TESELA_VENDORS={build}/vendors TESELA_MEMBERS=pthread,llvmpipe POCL_DEVICES=pthread TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_VENDOR_ROLES=on */
-/* variant: wrapped SABOTAGE_ICD={build}/vendors-pocl/pocl.icd TESELA_VENDORS={build}/vendors-pocl-sabotage POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_VENDOR_ROLES=on */
-/* variant: beside_cpu TESELA_VENDORS={build}/vendors-oclgrind TESELA_MEMBERS=cpu,opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_VENDOR_ROLES=on */
-/* variant: off TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
+/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
+/* variant: oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
+/* variant: rusticl TESELA_VENDORS={build}/vendors TESELA_MEMBERS=pthread,llvmpipe POCL_DEVICES=pthread TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
+/* variant: wrapped SABOTAGE_ICD={build}/vendors-pocl/pocl.icd TESELA_VENDORS={build}/vendors-pocl-sabotage POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
+/* variant: beside_cpu TESELA_VENDORS={build}/vendors-oclgrind TESELA_MEMBERS=cpu,opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
+/* variant: off TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_VENDOR_ROLES=off */
 #include "proof.h"
 
 #include <CL/cl_tesela.h>
@@ -26,10 +26,10 @@ static bool has_cpu(void)
     return strstr(getenv("TESELA_MEMBERS"), "cpu,");
 }
 
-/* Off unless asked for. */
+/* On unless it is asked not to be. */
 static bool is_on(void)
 {
-    return getenv("TESELA_VENDOR_ROLES");
+    return !getenv("TESELA_VENDOR_ROLES");
 }
 
 static struct proof proof;

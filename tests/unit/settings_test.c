@@ -50,7 +50,7 @@ static void defaults(void **state)
     assert_int_equal(settings.reproducible, TSL_REPRODUCIBLE_NO);
     assert_int_equal(settings.zero_copy, TSL_ZERO_COPY_ON);
     assert_int_equal(settings.gates, TSL_GATES_AUTO);
-    assert_int_equal(settings.vendor_roles, TSL_VENDOR_ROLES_OFF);
+    assert_int_equal(settings.vendor_roles, TSL_VENDOR_ROLES_AUTO);
     assert_int_equal(settings.check, 0);
     assert_null(settings.config);
     assert_null(settings.cache);
@@ -150,7 +150,7 @@ static void words_and_files(void **state)
                            "TESELA_GATES",
                            "off",
                            "TESELA_VENDOR_ROLES",
-                           "ON",
+                           "OFF",
                            "TESELA_LOG",
                            "info",
                            NULL};
@@ -159,7 +159,7 @@ static void words_and_files(void **state)
     (void)state;
     tsl_settings_parse(&settings, get, pairs);
     assert_int_equal(settings.gates, TSL_GATES_OFF);
-    assert_int_equal(settings.vendor_roles, TSL_VENDOR_ROLES_ON);
+    assert_int_equal(settings.vendor_roles, TSL_VENDOR_ROLES_OFF);
     assert_int_equal(settings.device_type, TSL_DEVICE_TYPE_CPU);
     assert_int_equal(settings.limits, TSL_LIMITS_FASTEST);
     assert_string_equal(settings.trace, "/tmp/%p.json");
@@ -289,7 +289,7 @@ static void each_shows_what_is_in_force(void **state)
                         "PROCESSOR=\nTESELA_TRACE=\n"
                         "TESELA_LIMITS=all\nTESELA_DEVICE_TYPE=gpu\nTESELA_REPRODUCIBLE=no\n"
                         "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_PINNED=auto\nTESELA_STAGING=off\n"
-                        "TESELA_PEERS=on\nTESELA_GATES=auto\nTESELA_VENDOR_ROLES=off\nTESELA_CHECK=access,"
+                        "TESELA_PEERS=on\nTESELA_GATES=auto\nTESELA_VENDOR_ROLES=auto\nTESELA_CHECK=access,"
                         "coherence\nTESELA_CACHE=\n"
                         "TESELA_LOG=warn,tile:debug\n");
     tsl_settings_finish(&settings);

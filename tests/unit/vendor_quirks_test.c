@@ -1,0 +1,50 @@
+/* Whose compilers are known to write what ours says, and what changes what they compile. */
+#include "test.h"
+#include "vendor/quirks.h"
+
+#include <stdlib.h>
+
+static void compilers_that_were_compared_are_known(void **state)
+{
+    static const char *const known[][2] = {{"Portable Computing Language", "cpu-haswell"},
+                                           {"Portable Computing Language (sabotaged)", "basic"},
+                                           {"Oclgrind", "Oclgrind Simulator"},
+                                           {"rusticl", "llvmpipe (LLVM 15)"},
+                                           {"Intel(R) OpenCL", "AMD EPYC"},
+                                           {"NVIDIA CUDA", "NVIDIA H200"}};
+    static const char *const unknown[][2] = {{"Intel(R) OpenCL Graphics", "Intel(R) Arc(TM)"},
+                                             {"Intel(R) OpenCL HD Graphics", "Intel(R) UHD"},
+                                             {"AMD Accelerated Parallel Processing", "gfx90a"},
+                                             {"", ""}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        assert_true(tsl_vendor_quirks(known[i][0], known[i][1]).roles_hold);
+    for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+        assert_false(tsl_vendor_quirks(unknown[i][0], unknown[i][1]).roles_hold);
+}
+
+static void variables_of_vendors_are_seen(void **state)
+{
+    static const char *const names[] = {"POCL_EXTRA_BUILD_FLAGS", "CL_CONFIG_REPLACE_IR_BEFORE_OPTIMIZER",
+                                        "CA_LLVM_OPTIONS"};
+
+    (void)state;
+    assert_false(tsl_vendor_is_changed());
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        setenv(names[i], "", 1);
+        assert_true(tsl_vendor_is_changed());
+        unsetenv(names[i]);
+    }
+    assert_false(tsl_vendor_is_changed());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(compilers_that_were_compared_are_known),
+        cmocka_unit_test(variables_of_vendors_are_seen),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
