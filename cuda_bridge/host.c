@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define UNIT      ((size_t)64 << 10) /* sizes are rounded up to this */
-#define SMALL_MAX ((size_t)16 << 20) /* bytes of pieces that may be in use so: transfers need some, too */
-#define LARGEST   ((size_t)512 << 20)
-#define PART      16 /* of the machine's memory may be pinned so ... */
+#define UNIT      ((size_t)64 << 10)           /* sizes are rounded up to this */
+#define SMALL_MAX ((size_t)16 << 20)           /* bytes of pieces that may be in use so: transfers need some, too */
+#define LARGEST   (((size_t)512 << 20) + UNIT) /* the core asks for a bit more than a buffer has */
+#define PART      16                           /* of the machine's memory may be pinned so ... */
 #define ALL_MAX   ((size_t)2 << 30)
 #define KEPT_PART 4 /* of that may be kept unused */
 

@@ -97,25 +97,15 @@ static bool asks_roles(const struct tsl_member *member)
            (wanted == TSL_VENDOR_ROLES_ON || (wanted == TSL_VENDOR_ROLES_AUTO && member->caps.roles_hold));
 }
 
-/* Do buffers have somewhere else to be? Members that work on the host's copy all have the same. */
-static bool has_several_spaces(const struct tsl_context *context)
-{
-    bool apart = false;
-
-    for (unsigned i = 0; i < context->n_members; i++)
-        apart |= !context->members[i]->caps.zero_copy;
-    return apart && context->n_members > 1;
-}
-
-/* Is it worth to know what kernels only read? */
+/* Is it worth to know what kernels only read? With one member buffers have nowhere else to be. With several that all
+ * work on the host's copy it is: launches that only read the same buffer run at once. */
 static bool wants_roles(const struct tsl_build *build)
 {
     bool wanted = false;
 
     for (unsigned i = 0; i < build->n_jobs; i++)
         wanted |= asks_roles(tsl_build_member(&build->jobs[i]));
-    return wanted && build->make == &tsl_make_build && build->program->source &&
-           has_several_spaces(build->program->context);
+    return wanted && build->make == &tsl_make_build && build->program->source && build->program->context->n_members > 1;
 }
 
 /* For the parts of members that ask for it. */

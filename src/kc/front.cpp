@@ -32,14 +32,16 @@ const char header_folder[] = "/<headers>/";
 const char language_folder[] = KC_RESOURCES "/include/";
 const char language_header[] = "opencl-c-base.h";
 
-/* Notes what was looked for where it wasn't: with a file there, the result might be another. The language's own header
- * is looked for everywhere. */
+/* Notes what was looked for where it wasn't: with a file there, the result might be another. Clang looks for the
+ * language's own header in the program's folders first; others of that name aren't there for it. */
 class WatchedFiles : public llvm::vfs::ProxyFileSystem {
   public:
     using ProxyFileSystem::ProxyFileSystem;
 
     llvm::ErrorOr<llvm::vfs::Status> status(const llvm::Twine &path) override
     {
+        if (is_hidden(path))
+            return std::make_error_code(std::errc::no_such_file_or_directory);
         auto found = ProxyFileSystem::status(path);
 
         note(path, found.getError());
@@ -48,6 +50,8 @@ class WatchedFiles : public llvm::vfs::ProxyFileSystem {
 
     llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openFileForRead(const llvm::Twine &path) override
     {
+        if (is_hidden(path))
+            return std::make_error_code(std::errc::no_such_file_or_directory);
         auto found = ProxyFileSystem::openFileForRead(path);
 
         note(path, found.getError());
@@ -59,10 +63,15 @@ class WatchedFiles : public llvm::vfs::ProxyFileSystem {
   private:
     void note(const llvm::Twine &path, std::error_code error)
     {
+        if (error)
+            absent.insert(path.str());
+    }
+    static bool is_hidden(const llvm::Twine &path)
+    {
         std::string name = path.str();
 
-        if (error && llvm::sys::path::filename(name) != language_header)
-            absent.insert(name);
+        return llvm::sys::path::filename(name) == language_header &&
+               name != std::string(language_folder) + language_header;
     }
 };
 

@@ -27,11 +27,6 @@ struct kc_role_book {
     } * entries;
 };
 
-/* Besides TSL_ROLE_…: the address that is asked for lies behind this one, not at it. */
-#define BEHIND 4u
-
-_Static_assert(((TSL_ROLE_READ | TSL_ROLE_WRITE) & BEHIND) == 0, "bits of their own");
-
 /* An address, and what is known to be done there. */
 struct place {
     LLVMValueRef value;
@@ -136,7 +131,7 @@ static void touch(struct roles *roles, LLVMValueRef address, unsigned role)
     unsigned more;
 
     if (LLVMGetTypeKind(LLVMTypeOf(address)) != LLVMPointerTypeKind) { /* what it was made of: a number */
-        touch_any(roles, role & ~BEHIND);
+        touch_any(roles, role);
         return;
     }
     place = find_place(roles, address);
@@ -163,8 +158,6 @@ static void touch_instruction(struct roles *roles, LLVMValueRef address, unsigne
     case LLVMAlloca:
         return;
     case LLVMGetElementPtr:
-        touch(roles, LLVMGetOperand(address, 0), role | BEHIND);
-        return;
     case LLVMAddrSpaceCast:
     case LLVMBitCast:
     case LLVMFreeze:
@@ -179,31 +172,28 @@ static void touch_instruction(struct roles *roles, LLVMValueRef address, unsigne
         return;
     default:
         if (space_of(address) != LOCAL && !is_launch(address) && !is_event(roles, address))
-            touch_any(roles, role & ~BEHIND);
+            touch_any(roles, role);
     }
 }
 
 static void touch_argument(struct roles *roles, LLVMValueRef argument, unsigned role)
 {
     for (unsigned i = 0; i < roles->n; i++)
-        if (LLVMGetParam(roles->kernel, i) == argument && space_of(argument) != LOCAL)
+        if (LLVMGetParam(roles->kernel, i) == argument)
             roles->roles[i] |= role;
 }
 
-/* Nothing is at no address, but behind it there is whatever number was added. */
+/* Nothing is at no address, nor behind it: a number that is added to it makes none (C99, 6.5.6). */
 static void follow(struct roles *roles, LLVMValueRef address, unsigned role)
 {
     if (LLVMIsAArgument(address))
-        touch_argument(roles, address, role & ~BEHIND);
+        touch_argument(roles, address, role);
     else if (LLVMIsAInstruction(address))
         touch_instruction(roles, address, role);
     else if (LLVMIsAConstantExpr(address))
-        touch(roles, LLVMGetOperand(address, 0), role | BEHIND);
-    else if (LLVMIsAConstantPointerNull(address) || LLVMIsUndef(address)) {
-        if ((role & BEHIND) && space_of(address) != LOCAL)
-            touch_any(roles, role & ~BEHIND);
-    } else if (!LLVMIsAGlobalVariable(address))
-        touch_any(roles, role & ~BEHIND);
+        touch(roles, LLVMGetOperand(address, 0), role);
+    else if (!LLVMIsAGlobalVariable(address) && !LLVMIsAConstantPointerNull(address) && !LLVMIsUndef(address))
+        touch_any(roles, role);
 }
 
 static void access_memory(struct roles *roles, LLVMValueRef address, unsigned role)
@@ -370,7 +360,8 @@ static void visit(struct roles *roles, LLVMValueRef at)
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-void kc_roles(LLVMValueRef kernel, struct kc_role_book *book, unsigned *result, bool *atomics, bool *opaque)
+/* What it does to its parameters, local memory's too: that may be another's in a cast. */
+static void roles_of(LLVMValueRef kernel, struct kc_role_book *book, unsigned *result, bool *atomics, bool *opaque)
 {
     struct roles roles = {.kernel = kernel, .book = book, .n = LLVMCountParams(kernel), .roles = result};
 
@@ -381,6 +372,15 @@ void kc_roles(LLVMValueRef kernel, struct kc_role_book *book, unsigned *result, 
     free_places(&roles);
     *atomics = roles.atomics;
     *opaque = roles.opaque;
+}
+
+void kc_roles(LLVMValueRef kernel, struct kc_role_book *book, unsigned *result, bool *atomics, bool *opaque)
+{
+    roles_of(kernel, book, result, atomics, opaque);
+    for (unsigned i = 0; i < LLVMCountParams(kernel); i++)
+        if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetParam(kernel, i))) == LLVMPointerTypeKind &&
+            space_of(LLVMGetParam(kernel, i)) == LOCAL)
+            result[i] = 0;
 }
 
 static size_t add_entry(struct kc_role_book *book, LLVMValueRef function)
@@ -404,7 +404,7 @@ static const struct entry *look_up(struct kc_role_book *book, LLVMValueRef funct
             return &book->entries[i];
     at = add_entry(book, function);
     roles = calloc(LLVMCountParams(function) + 1, sizeof(*roles));
-    kc_roles(function, book, roles, &atomics, &opaque);
+    roles_of(function, book, roles, &atomics, &opaque);
     book->entries[at].roles = roles;
     book->entries[at].opaque = opaque;
     return &book->entries[at];

@@ -68,7 +68,6 @@ static const struct row {
       .silent_failures = true,
       .lying_callbacks = true,
       .no_builtins = true,
-      .roles_hold = true,
       .preference = 15,
       .speed = 1.0}},
     /* A simulator: computes inside clFlush and clFinish, has no locks, and is some thousand times slower. */
@@ -108,7 +107,6 @@ static const struct row {
       .small_groups = true,
       .no_quotes = true,
       .own_binaries = true,
-      .roles_hold = true,
       .preference = 10,
       .speed = 0.5}},
     /* The CPU's, 2026.2. What waits for a failed event isn't done, but its status says that it is complete, and only

@@ -9,6 +9,9 @@
 /* variant: rusticl TESELA_VENDORS={build}/vendors TESELA_MEMBERS=pthread,llvmpipe POCL_DEVICES=pthread TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
 /* variant: wrapped SABOTAGE_ICD={build}/vendors-pocl/pocl.icd TESELA_VENDORS={build}/vendors-pocl-sabotage POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
 /* variant: beside_cpu TESELA_VENDORS={build}/vendors-oclgrind TESELA_MEMBERS=cpu,opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
+/* variant: unknown SABOTAGE_ICD={build}/vendors-pocl/pocl.icd SABOTAGE_NAME=Unknown TESELA_VENDORS={build}/vendors-sabotage POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_GATES=off */
+/* variant: unknown_on SABOTAGE_ICD={build}/vendors-pocl/pocl.icd SABOTAGE_NAME=Unknown TESELA_VENDORS={build}/vendors-sabotage POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_GATES=off TESELA_VENDOR_ROLES=on */
+/* variant: changed ROLES_CHANGED=1 TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
 /* variant: off TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_VENDOR_ROLES=off */
 #include "proof.h"
 
@@ -26,10 +29,13 @@ static bool has_cpu(void)
     return strstr(getenv("TESELA_MEMBERS"), "cpu,");
 }
 
-/* On unless it is asked not to be. */
+/* For vendors whose compilers were looked at, unless the setting says otherwise; not where a vendor's variable changed
+ * what it compiles. */
 static bool is_on(void)
 {
-    return !getenv("TESELA_VENDOR_ROLES");
+    const char *setting = getenv("TESELA_VENDOR_ROLES");
+
+    return !getenv("ROLES_CHANGED") && (setting ? strcmp(setting, "on") == 0 : !getenv("SABOTAGE_NAME"));
 }
 
 static struct proof proof;
@@ -325,6 +331,18 @@ static void builds_with_other_options_have_roles_of_their_own(void **state)
     proof_close(&proof);
 }
 
+/* A variable that is there when the vendors are loaded, and is gone when they build. */
+static int set_up(void **state)
+{
+    (void)state;
+    if (getenv("ROLES_CHANGED"))
+        setenv("CLVK_CLSPV_BIN", "", 1);
+    proof_open(&proof, NULL);
+    proof_close(&proof);
+    unsetenv("CLVK_CLSPV_BIN");
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,5 +355,5 @@ int main(void)
         cmocka_unit_test(builds_with_other_options_have_roles_of_their_own),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -169,6 +169,32 @@ static void headers_are_found_in_folders(void **state)
     rmdir(folder);
 }
 
+/* Clang looks for it in the program's folders, too. */
+static void the_languages_own_header_is_ours(void **state)
+{
+    static const char source[] = "#include \"opencl-c-base.h\"\nkernel void f(global int *a) { a[0] = OURS; }";
+    char folder[] = "/tmp/tesela-kc-XXXXXX", path[64], options[64];
+    FILE *file;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/opencl-c-base.h", folder);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("#define OURS 1\n", file);
+    fclose(file);
+    snprintf(options, sizeof(options), "-I %s", folder);
+    assert_int_equal(kc_result(source, options), CL_BUILD_PROGRAM_FAILURE);
+    assert_int_equal(kc_result("kernel void f(global float4 *a) { a[0] = (float4)(OURS); }", options),
+                     CL_BUILD_PROGRAM_FAILURE);
+    assert_int_equal(kc_result("kernel void f(global uint4 *a) { a[0] = (uint4)(1); }", options), CL_SUCCESS);
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(kc_result(source, options), CL_BUILD_PROGRAM_FAILURE);
+    assert_int_equal(chdir("/"), 0);
+    unlink(path);
+    rmdir(folder);
+}
+
 static void embedded_headers_come_first(void **state)
 {
     struct tsl_wire_text headers[] = {{"a.h", "#include \"sub/b.h\"\n"}, {"sub/b.h", "#define B 1\nint wrong = ;\n"}};
@@ -537,6 +563,7 @@ int main(void)
         cmocka_unit_test(unknown_options_are_refused_by_name),
         cmocka_unit_test(macros_say_what_is_there),
         cmocka_unit_test(headers_are_found_in_folders),
+        cmocka_unit_test(the_languages_own_header_is_ours),
         cmocka_unit_test(embedded_headers_come_first),
         cmocka_unit_test(programs_are_linked),
         cmocka_unit_test(kernels_are_described),

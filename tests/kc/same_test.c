@@ -805,8 +805,9 @@ static void odd_addresses_are_followed(void **state)
         {"kernel void f(global int *a, global int *b, local int *t) { local int *q = a[0] ? (local int *)(int *)b : t;"
          " q[7] = 1; }",
          "rw-", NULL, "-cl-std=CL3.0"},
-        {"kernel void f(global int *a, ulong at) { global int *p = 0; p += at; *p = a[0]; }", "w-", NULL, NULL},
-        {"kernel void f(global int *a, ulong at) { ((global int *)0)[at] = a[0]; }", "w-", NULL, NULL},
+        {"void put(local int *p) { *p = 1; }\n" ARGS "{ put((local int *)(int *)b); a[0]; }", "rw", NULL,
+         "-cl-std=CL3.0"},
+        {"kernel void f(global int *a, local int *t) { ((global int *)t)[0] = a[0]; }", NULL, NULL, NULL},
         {"void put(global int *p, global int *q) { p[0] = 1; if (q) q[0] = 1; }\n" ARGS "{ put(b, 0); a[0]; }", "rw",
          NULL, NULL},
         {"kernel void f(global int *a, local int *t) { t[0] = a[0]; }", "r-", NULL, NULL},

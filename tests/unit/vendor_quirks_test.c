@@ -14,6 +14,8 @@ static void compilers_that_were_compared_are_known(void **state)
                                            {"NVIDIA CUDA", "NVIDIA H200"}};
     static const char *const unknown[][2] = {{"Intel(R) OpenCL Graphics", "Intel(R) Arc(TM)"},
                                              {"Intel(R) OpenCL HD Graphics", "Intel(R) UHD"},
+                                             {"rusticl", "AMD Radeon"},
+                                             {"Portable Computing Language", "CUDA-sm_90"},
                                              {"AMD Accelerated Parallel Processing", "gfx90a"},
                                              {"", ""}};
 

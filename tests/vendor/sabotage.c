@@ -982,7 +982,10 @@ static void find_real(void)
         return;
     fill_real(version_of());
     real.clGetPlatformInfo(real_platform, CL_PLATFORM_NAME, sizeof name, name, NULL);
-    snprintf(platform_name, sizeof platform_name, "%s (sabotaged)", name);
+    if (getenv("SABOTAGE_NAME"))
+        snprintf(platform_name, sizeof platform_name, "%s", getenv("SABOTAGE_NAME"));
+    else
+        snprintf(platform_name, sizeof platform_name, "%s (sabotaged)", name);
 }
 
 /* Without a vendor to wrap there is no platform. */
