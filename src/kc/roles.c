@@ -143,7 +143,7 @@ static void touch(struct roles *roles, LLVMValueRef address, unsigned role)
         pending->capacity = pending->capacity ? 2 * pending->capacity : 64;
         pending->all = realloc(pending->all, pending->capacity * sizeof(pending->all[0]));
     }
-    pending->all[pending->n++] = (struct step){address, role};
+    pending->all[pending->n++] = (struct step){address, more};
 }
 
 static void touch_operands(struct roles *roles, LLVMValueRef user, unsigned first, unsigned n, unsigned role)

@@ -143,19 +143,27 @@ static void macros_say_what_is_there(void **state)
 
 /* ---- Headers ----------------------------------------------------------------------------------------------------- */
 
-static void headers_are_found_in_folders(void **state)
+/* A folder of its own, in `folder`, with this one file, whose path goes to `path`; and the option for it. */
+static void make_folder(const char *name, const char *text, char folder[32], char path[64], char options[64])
 {
-    char folder[] = "/tmp/tesela-kc-XXXXXX", path[64], options[64];
     FILE *file;
 
-    (void)state;
+    strcpy(folder, "/tmp/tesela-kc-XXXXXX");
     assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof(path), "%s/value.h", folder);
+    snprintf(path, 64, "%s/%s", folder, name);
     file = fopen(path, "w");
     assert_non_null(file);
-    fputs("#define VALUE 7\n", file);
+    fputs(text, file);
     fclose(file);
-    snprintf(options, sizeof(options), "-I %s", folder);
+    snprintf(options, 64, "-I %s", folder);
+}
+
+static void headers_are_found_in_folders(void **state)
+{
+    char folder[32], path[64], options[64];
+
+    (void)state;
+    make_folder("value.h", "#define VALUE 7\n", folder, path, options);
     assert_int_equal(kc_result("#include <value.h>\n#if VALUE != 7\n#error\n#endif\nkernel void f(void) {}", options),
                      CL_SUCCESS);
     assert_int_equal(kc_result("#include <value.h>\nkernel void f(void) {}", ""), CL_BUILD_PROGRAM_FAILURE);
@@ -173,17 +181,10 @@ static void headers_are_found_in_folders(void **state)
 static void the_languages_own_header_is_ours(void **state)
 {
     static const char source[] = "#include \"opencl-c-base.h\"\nkernel void f(global int *a) { a[0] = OURS; }";
-    char folder[] = "/tmp/tesela-kc-XXXXXX", path[64], options[64];
-    FILE *file;
+    char folder[32], path[64], options[64];
 
     (void)state;
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof(path), "%s/opencl-c-base.h", folder);
-    file = fopen(path, "w");
-    assert_non_null(file);
-    fputs("#define OURS 1\n", file);
-    fclose(file);
-    snprintf(options, sizeof(options), "-I %s", folder);
+    make_folder("opencl-c-base.h", "#define OURS 1\n", folder, path, options);
     assert_int_equal(kc_result(source, options), CL_BUILD_PROGRAM_FAILURE);
     assert_int_equal(kc_result("kernel void f(global float4 *a) { a[0] = (float4)(OURS); }", options),
                      CL_BUILD_PROGRAM_FAILURE);
