@@ -94,8 +94,8 @@ enum tsl_staging {
 
 /* Is our kernel compiler asked what vendors' kernels only read (TESELA_VENDOR_ROLES)? */
 enum tsl_vendor_roles {
-    TSL_VENDOR_ROLES_AUTO, /* "auto": of programs that are the same for any compiler (docs/compiler.md), for vendors
-                            * whose compilers were compared with ours (vendor/quirks.h) */
+    TSL_VENDOR_ROLES_AUTO, /* "auto", the default: of programs that are the same for any compiler (docs/compiler.md),
+                            * for vendors whose compilers were compared with ours (vendor/quirks.h) */
     TSL_VENDOR_ROLES_ON,   /* "on": for all vendors */
     TSL_VENDOR_ROLES_OFF,  /* "off": their kernels count as writing all that they are given */
 };
