@@ -89,6 +89,8 @@ static cl_int open_member(const struct tsl_path *path, struct tsl_member **membe
                                  .ordered_lanes = true,
                                  .profiles = true,
                                  .base_align = TSL_WG_ALIGN,
+                                 .svm = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER,
+                                 .svm_anywhere = true,
                                  .speed = 0.1};
     m->base.caps.memory_size = (cl_ulong)sysconf(_SC_PHYS_PAGES) * (cl_ulong)sysconf(_SC_PAGESIZE);
     m->base.caps.max_alloc_size = m->base.caps.memory_size / 2;

@@ -169,6 +169,10 @@ static cl_int set_arg(struct cpu_launch *launch, const struct tsl_wg_arg *arg, c
         memcpy(place, bound->value, bound->size);
         return CL_SUCCESS;
     case TSL_WG_POINTER:
+        if (bound->kind == TSL_ARG_SVM) {
+            memcpy(place, bound->value, sizeof(void *));
+            return CL_SUCCESS;
+        }
         if (bound->kind != TSL_ARG_MEM)
             return CL_INVALID_KERNEL_ARGS;
         if (bound->mem)

@@ -2,8 +2,8 @@
  * Inside the CUDA bridge: what its files share. How it works: docs/cuda.md.
  *
  * Locks, outermost first: lane->lock; member->dues_lock, clock_lock and pipeline_lock, none of them under another; then
- * the leaves member->lock, member->pool_lock, pipeline->lock and that of region.c. member->memory_lock stands alone.
- * CUDA may be called under any but the leaves; the function of a fence_notify is called under none.
+ * the leaves member->lock, member->pool_lock, pipeline->lock and those of region.c and svm.c. member->memory_lock
+ * stands alone. CUDA may be called under any but the leaves; the function of a fence_notify is called under none.
  */
 #ifndef CUDA_BRIDGE_INTERNAL_H
 #define CUDA_BRIDGE_INTERNAL_H
@@ -34,6 +34,7 @@ struct tsl_cuda_gpu {
     int local_size;              /* bytes of shared memory of a work-group */
     int constant_size, l2_size;
     int integrated, ecc;
+    int managed; /* memory that the host and kernels share, both at once */
     size_t memory_size;
 };
 
@@ -160,6 +161,7 @@ struct tsl_cuda_work;
 struct tsl_cuda_batch;
 struct tsl_cuda_host;
 struct tsl_cuda_region;
+struct tsl_cuda_svm;
 
 struct tsl_cuda_lane {
     struct tsl_lane base;
@@ -190,6 +192,7 @@ struct tsl_cuda_mem {
     CUdeviceptr owned;              /* what mem_free gives back; 0: nothing */
     struct tsl_cuda_host *host;     /* of host_alloc: that memory, which is the host's; else NULL */
     struct tsl_cuda_region *region; /* of host_register: what is pinned of that memory; else NULL */
+    struct tsl_cuda_svm *svm;       /* of svm_alloc: that memory; else NULL */
 };
 
 /* ---- Fences (fence.c) ---------------------------------------------------------------------------------------------
@@ -401,6 +404,17 @@ void tsl_cuda_host_free(struct tsl_cuda_host *host);
 void tsl_cuda_hosts_trim(struct tsl_cuda_member *member);
 /* When nothing of it is used any more. Entered. */
 void tsl_cuda_hosts_finish(struct tsl_cuda_member *member);
+
+/* ---- svm.c --------------------------------------------------------------------------------------------------------
+ */
+
+cl_int tsl_cuda_svm_alloc(struct tsl_member *member, cl_svm_mem_flags flags, size_t size, size_t alignment, void **host,
+                          struct tsl_mem **mem);
+bool tsl_cuda_svm_reaches(struct tsl_member *from, struct tsl_member *to);
+/* CUDA waits for all that the device has. Not entered. */
+void tsl_cuda_svm_free(struct tsl_cuda_member *member, struct tsl_cuda_svm *svm);
+/* Is all of this such memory? */
+bool tsl_cuda_svm_has(const void *begin, size_t size);
 
 /* ---- region.c -----------------------------------------------------------------------------------------------------
  *

@@ -50,6 +50,9 @@ static cl_int bind_arg(const struct tsl_arg_fact *facts, const struct tsl_bound_
     case TSL_ARG_MEM:
         *word = arg->mem ? tsl_cuda_mem(arg->mem)->address : 0;
         return CL_SUCCESS;
+    case TSL_ARG_SVM:
+        memcpy(word, arg->value, sizeof(*word));
+        return CL_SUCCESS;
     case TSL_ARG_LOCAL:
         *word = *shared_size;
         *shared_size += (arg->size + TSL_PTX_LOCAL_ALIGN - 1) / TSL_PTX_LOCAL_ALIGN * TSL_PTX_LOCAL_ALIGN;

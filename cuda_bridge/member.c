@@ -328,6 +328,8 @@ static void fill_caps(const struct tsl_cuda_gpu *gpu, struct tsl_member_caps *ca
         /* Nothing in CUDA limits one allocation; a sixteenth is left for contexts, modules and tables. */
         .max_alloc_size = gpu->memory_size / 16 * 15,
         .base_align = 128,
+        .svm = gpu->managed ? CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER : 0,
+        .svm_is_mem = gpu->managed,
         /* As the vendor driver guesses for GPUs: units times megahertz times lanes. */
         .speed = (double)gpu->n_units * gpu->clock_khz / 1000.0 * 64.0,
     };

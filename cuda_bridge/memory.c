@@ -126,14 +126,29 @@ static cl_int make(struct tsl_member *member, size_t size, size_t extra, struct 
     return CL_SUCCESS;
 }
 
+/* Memory that kernels reach by its address has no other. */
+static cl_int wrap(struct tsl_member *member, size_t size, void *host, struct tsl_mem **mem)
+{
+    struct tsl_cuda_mem *made = calloc(1, sizeof(*made));
+
+    if (!made)
+        return CL_OUT_OF_HOST_MEMORY;
+    made->base = (struct tsl_mem){.member = member, .size = size};
+    made->address = (CUdeviceptr)host;
+    *mem = &made->base;
+    return CL_SUCCESS;
+}
+
 cl_int tsl_cuda_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host, struct tsl_mem **mem)
 {
     struct tsl_cuda_mem *made;
     cl_int error;
 
-    (void)flags, (void)host;
+    (void)flags;
     if (size == 0 || size > member->caps.max_alloc_size)
         return CL_INVALID_BUFFER_SIZE;
+    if (host && tsl_cuda_svm_has(host, size))
+        return wrap(member, size, host, mem);
     error = make(member, size, 0, &made);
     if (!error)
         *mem = &made->base;
@@ -166,6 +181,8 @@ void tsl_cuda_mem_free(struct tsl_mem *mem)
         tsl_cuda_host_free(m->host);
     if (m->region)
         tsl_cuda_region_free(m->region);
+    if (m->svm)
+        tsl_cuda_svm_free(member, m->svm);
     if (m->owned && !tsl_cuda_enter(member)) {
         tsl_cuda_error(member, tsl_cu.cuMemFreeAsync(m->owned, member->memory_stream));
         tsl_cuda_leave(member);

@@ -48,6 +48,8 @@ static struct tsl_cuda_gpu *look_at(int ordinal, CUdevice device)
         .l2_size = ask(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE),
         .integrated = ask(device, CU_DEVICE_ATTRIBUTE_INTEGRATED),
         .ecc = ask(device, CU_DEVICE_ATTRIBUTE_ECC_ENABLED),
+        .managed = ask(device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY) &&
+                   ask(device, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS),
     };
     if (!gpu->warp)
         gpu->warp = 32;

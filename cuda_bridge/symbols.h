@@ -41,6 +41,8 @@
     X(cuMemPoolTrimTo, (CUmemoryPool pool, size_t bytes_to_keep)) \
     X(cuMemAllocFromPoolAsync, (CUdeviceptr *address, size_t bytes, CUmemoryPool pool, CUstream stream)) \
     X(cuMemFreeAsync, (CUdeviceptr address, CUstream stream)) \
+    X(cuMemAllocManaged, (CUdeviceptr *address, size_t bytes, unsigned int flags)) \
+    X(cuMemFree_v2, (CUdeviceptr address)) \
     X(cuMemHostAlloc, (void **address, size_t bytes, unsigned int flags)) \
     X(cuMemFreeHost, (void *address)) \
     X(cuMemHostRegister_v2, (void *address, size_t bytes, unsigned int flags)) \

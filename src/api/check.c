@@ -47,7 +47,7 @@ cl_int tsl_check_buffer(const struct tsl_enqueue *e, cl_mem handle, struct tsl_b
         return error;
     if ((*buffer)->image)
         return CL_INVALID_MEM_OBJECT;
-    if (!(*buffer)->parent)
+    if (!tsl_buffer_made_of(*buffer))
         return CL_SUCCESS;
     align = tsl_check_base_align(e->queue);
     return align > 1 && (*buffer)->offset % align ? CL_MISALIGNED_SUB_BUFFER_OFFSET : CL_SUCCESS;

@@ -4,6 +4,7 @@
 #include "api/check.h"
 #include "core/image.h"
 #include "core/info.h"
+#include "core/svm.h"
 
 #include <CL/cl_ext.h>
 #include <stdlib.h>
@@ -36,6 +37,23 @@ static cl_int check_buffer_arguments(const struct tsl_context *context, const cl
     return error ? error : tsl_check_host_ptr(flags, host_ptr);
 }
 
+/* Memory that the application lends may be shared virtual memory of the context's: then the buffer is that. */
+static cl_int create(struct tsl_context *context, cl_mem_flags flags, size_t size, void *host_ptr,
+                     const cl_mem_properties *properties, struct tsl_buffer **buffer)
+{
+    size_t offset;
+    bool lent = flags & CL_MEM_USE_HOST_PTR && !tsl_forked();
+    struct tsl_buffer *region = lent ? tsl_svm_find(context, host_ptr, 1, &offset) : NULL;
+    cl_int error = CL_INVALID_BUFFER_SIZE;
+
+    if (!region)
+        return tsl_buffer_create(context, flags, size, host_ptr, properties, buffer);
+    if (size <= region->size - offset)
+        error = tsl_svm_buffer_create(region, flags, offset, size, properties, buffer);
+    tsl_object_unref(&region->object);
+    return error;
+}
+
 cl_mem CL_API_CALL tsl_api_clCreateBufferWithProperties(cl_context context, const cl_mem_properties *properties,
                                                         cl_mem_flags flags, size_t size, void *host_ptr,
                                                         cl_int *errcode_ret)
@@ -47,7 +65,7 @@ cl_mem CL_API_CALL tsl_api_clCreateBufferWithProperties(cl_context context, cons
     if (!(flags & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY)))
         flags |= CL_MEM_READ_WRITE;
     if (!error)
-        error = tsl_buffer_create(c, flags, size, host_ptr, properties, &buffer);
+        error = create(c, flags, size, host_ptr, properties, &buffer);
     return tsl_created(buffer, error, errcode_ret);
 }
 
@@ -89,7 +107,7 @@ cl_mem CL_API_CALL tsl_api_clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags,
     struct tsl_buffer *sub = NULL;
     cl_int error;
 
-    if (!root || root->parent || root->image)
+    if (!root || tsl_buffer_made_of(root) || root->image)
         return tsl_created(NULL, CL_INVALID_MEM_OBJECT, errcode_ret);
     error = tsl_check_part_flags(root->flags, flags);
     if (!error && (buffer_create_type != CL_BUFFER_CREATE_TYPE_REGION || !region))
@@ -97,8 +115,8 @@ cl_mem CL_API_CALL tsl_api_clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags,
     if (!error)
         error = check_region(root, region);
     if (!error)
-        error =
-            tsl_buffer_create_sub(root, tsl_inherit_mem_flags(root->flags, flags), region->origin, region->size, &sub);
+        error = tsl_buffer_create_sub(root, tsl_inherit_mem_flags(root->flags, flags), root->offset + region->origin,
+                                      region->size, &sub);
     return tsl_created(sub, error, errcode_ret);
 }
 
@@ -119,6 +137,14 @@ cl_int CL_API_CALL tsl_api_clReleaseMemObject(cl_mem memobj)
     struct tsl_buffer *buffer = tsl_buffer_from(memobj);
 
     return buffer && tsl_buffer_release(buffer) ? CL_SUCCESS : CL_INVALID_MEM_OBJECT;
+}
+
+/* Of a sub-buffer, in what it was made of. */
+static size_t offset_of(const struct tsl_buffer *buffer)
+{
+    const struct tsl_buffer *of = tsl_buffer_made_of(buffer);
+
+    return buffer->image || !of ? 0 : buffer->offset - of->offset;
 }
 
 cl_int CL_API_CALL tsl_api_clGetMemObjectInfo(cl_mem memobj, cl_mem_info param_name, size_t param_value_size,
@@ -145,11 +171,11 @@ cl_int CL_API_CALL tsl_api_clGetMemObjectInfo(cl_mem memobj, cl_mem_info param_n
     case CL_MEM_CONTEXT:
         return tsl_info_pointer(&info, buffer->context);
     case CL_MEM_ASSOCIATED_MEMOBJECT:
-        return tsl_info_pointer(&info, buffer->parent);
+        return tsl_info_pointer(&info, tsl_buffer_made_of(buffer));
     case CL_MEM_OFFSET:
-        return tsl_info_size(&info, buffer->image ? 0 : buffer->offset); /* It is a sub-buffer's. */
+        return tsl_info_size(&info, offset_of(buffer));
     case CL_MEM_USES_SVM_POINTER:
-        return tsl_info_uint(&info, CL_FALSE);
+        return tsl_info_uint(&info, tsl_svm_of(buffer) != NULL);
     case CL_MEM_PROPERTIES:
         return tsl_info_bytes(&info, buffer->properties, buffer->n_properties * sizeof *buffer->properties);
     default:

@@ -8,6 +8,7 @@
 #include "core/args.h"
 #include "core/image.h"
 #include "core/sampler.h"
+#include "core/svm.h"
 #include "graph/graph.h"
 
 #include <stdlib.h>
@@ -31,18 +32,24 @@ struct setting {
 
 static void *slot_of(struct tsl_args *args, cl_uint index)
 {
-    return (char *)&args->args[args->n] + (size_t)index * SLOT_SIZE;
+    return (char *)&args->args[args->n_all] + (size_t)index * SLOT_SIZE;
 }
 
-struct tsl_args *tsl_args_create(cl_uint n)
+static struct tsl_args *create(cl_uint n, cl_uint n_all)
 {
-    struct tsl_args *args = calloc(1, sizeof(*args) + n * (sizeof(args->args[0]) + SLOT_SIZE));
+    struct tsl_args *args = calloc(1, sizeof(*args) + n_all * (sizeof(args->args[0]) + SLOT_SIZE));
 
     if (!args)
         return NULL;
     atomic_init(&args->refs, 1);
     args->n = args->n_unset = n;
+    args->n_all = n_all;
     return args;
+}
+
+struct tsl_args *tsl_args_create(cl_uint n)
+{
+    return create(n, n);
 }
 
 /* Takes back what one argument holds. */
@@ -72,20 +79,21 @@ void tsl_args_unref(struct tsl_args *args)
     /* Release orders this holder's uses before the free, acquire orders the others' before ours. */
     if (!args || atomic_fetch_sub_explicit(&args->refs, 1, memory_order_acq_rel) != 1)
         return;
-    for (cl_uint i = 0; i < args->n; i++)
+    for (cl_uint i = 0; i < args->n_all; i++)
         free_value(args, i);
     free(args);
 }
 
-/* Equal arguments that nobody else holds. NULL without memory. */
-static struct tsl_args *copy_of(const struct tsl_args *from)
+/* Arguments that nobody else holds, the first `same` of them equal; the others, behind the kernel's, are unset. NULL
+ * without memory. */
+static struct tsl_args *copy_some(const struct tsl_args *from, cl_uint same, cl_uint n_all)
 {
-    struct tsl_args *args = tsl_args_create(from->n);
+    struct tsl_args *args = create(from->n, n_all);
 
     if (!args)
         return NULL;
     args->n_unset = from->n_unset;
-    for (cl_uint i = 0; i < from->n; i++) {
+    for (cl_uint i = 0; i < same; i++) {
         args->args[i].kind = from->args[i].kind;
         args->args[i].size = from->args[i].size;
         if (from->args[i].value && !keep_value(args, i, from->args[i].value, from->args[i].size))
@@ -97,6 +105,11 @@ static struct tsl_args *copy_of(const struct tsl_args *from)
 failed:
     tsl_args_unref(args);
     return NULL;
+}
+
+static struct tsl_args *copy_of(const struct tsl_args *from)
+{
+    return copy_some(from, from->n_all, from->n_all);
 }
 
 /* ---- Understanding clSetKernelArg ------------------------------------------------------------------------------- */
@@ -296,6 +309,90 @@ cl_int tsl_kernel_set_arg(struct tsl_kernel *kernel, cl_uint index, size_t size,
     return error;
 }
 
+/* ---- Shared virtual memory --------------------------------------------------------------------------------------- */
+
+/* The region in which the pointer is, whose reference the caller drops. It is looked up now: what the pointer means
+ * later, when the memory may be another's, isn't what was set. */
+static cl_int read_pointer(const struct tsl_kernel *kernel, const void *pointer, struct tsl_buffer **region)
+{
+    *region = pointer ? tsl_svm_find(kernel->program->context, pointer, 1, NULL) : NULL;
+    return pointer && !*region ? CL_INVALID_VALUE : CL_SUCCESS;
+}
+
+static bool takes_pointer(const struct tsl_arg_fact *fact)
+{
+    return fact->kind == TSL_FACT_GLOBAL || fact->kind == TSL_FACT_CONSTANT || fact->kind == TSL_FACT_UNKNOWN;
+}
+
+cl_int tsl_kernel_set_svm(struct tsl_kernel *kernel, cl_uint index, const void *pointer)
+{
+    struct setting setting = {.kind = TSL_ARG_SVM, .size = sizeof(pointer), .value = &pointer};
+    struct tsl_args *old_args = NULL;
+    cl_int error;
+
+    if (index >= kernel->facts->n_args)
+        return CL_INVALID_ARG_INDEX;
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES;
+    if (!takes_pointer(&kernel->facts->args[index]) || read_pointer(kernel, pointer, &setting.buffer))
+        return CL_INVALID_ARG_VALUE;
+    tsl_spin_take(&kernel->lock);
+    error = set_locked(kernel, index, &setting, &old_args);
+    tsl_spin_give(&kernel->lock);
+    tsl_args_unref(old_args);
+    if (setting.buffer)
+        tsl_object_unref(&setting.buffer->object);
+    return error;
+}
+
+/* The list in the place of the one before. */
+static cl_int put_list_locked(struct tsl_kernel *kernel, cl_uint n, struct tsl_buffer *const *regions,
+                              struct tsl_args **old_args) TSL_REQUIRES(kernel->lock)
+{
+    struct tsl_args *args = copy_some(kernel->args, kernel->args->n, kernel->args->n + n);
+
+    if (!args)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (cl_uint i = 0; i < n; i++) {
+        args->args[args->n + i].kind = TSL_ARG_SVM;
+        args->args[args->n + i].buffer = regions[i];
+        args->args[args->n + i].buffer_id = regions[i]->id;
+    }
+    *old_args = kernel->args;
+    kernel->args = args;
+    return CL_SUCCESS;
+}
+
+static void drop_regions(struct tsl_buffer **regions, size_t n)
+{
+    while (n-- > 0)
+        tsl_object_unref(&regions[n]->object);
+    free(regions);
+}
+
+cl_int tsl_kernel_set_svm_list(struct tsl_kernel *kernel, size_t n, const void *const *pointers)
+{
+    struct tsl_buffer **regions = n < UINT32_MAX - kernel->facts->n_args ? calloc(n + 1, sizeof(*regions)) : NULL;
+    struct tsl_args *old_args = NULL;
+    cl_int error = regions ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    size_t found = 0;
+
+    if (!error && tsl_forked())
+        error = CL_OUT_OF_RESOURCES;
+    while (!error && found < n) {
+        error = pointers[found] ? read_pointer(kernel, pointers[found], &regions[found]) : CL_INVALID_VALUE;
+        found += !error;
+    }
+    if (!error) {
+        tsl_spin_take(&kernel->lock);
+        error = put_list_locked(kernel, (cl_uint)n, regions, &old_args);
+        tsl_spin_give(&kernel->lock);
+    }
+    tsl_args_unref(old_args);
+    drop_regions(regions, found);
+    return error;
+}
+
 uint64_t tsl_args_new_serial(void)
 {
     return atomic_fetch_add_explicit(&last_serial, 1, memory_order_relaxed) + 1;
@@ -329,7 +426,7 @@ static void drop_buffers(struct tsl_args *args, cl_uint n)
  * at any time. */
 static bool keep_buffers_locked(struct tsl_args *args, cl_uint *kept) TSL_REQUIRES(args->lock)
 {
-    while (args->n_held == 0 && *kept < args->n) {
+    while (args->n_held == 0 && *kept < args->n_all) {
         const struct tsl_arg *arg = &args->args[*kept];
 
         if (arg->buffer && (!tsl_object_is(arg->buffer, TSL_BUFFER) || !tsl_object_try_ref(&arg->buffer->object)))
@@ -367,7 +464,7 @@ void tsl_args_let_go(struct tsl_args *args)
     tsl_spin_give(&args->lock);
     /* Whoever holds from now on takes references of its own. */
     if (last)
-        drop_buffers(args, args->n);
+        drop_buffers(args, args->n_all);
     tsl_args_unref(args);
 }
 

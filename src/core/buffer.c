@@ -1,6 +1,7 @@
 /* Memory objects: their lives. Their data is the graph's. */
 #include "core/buffer.h"
 
+#include "core/svm.h"
 #include "graph/internal.h"
 
 #include <stdlib.h>
@@ -68,6 +69,7 @@ static void destroy(struct tsl_object *object)
     tsl_sub_mems_destroy(buffer->sub_mems);
     if (buffer->data)
         tsl_data_destroy(buffer->data);
+    tsl_svm_destroy(buffer->svm);
     run_destructors(buffer);
     free_mappings(buffer);
     free(buffer->properties);

@@ -11,6 +11,8 @@
 
 typedef void(CL_CALLBACK tsl_buffer_destructor_fn)(cl_mem, void *);
 
+struct tsl_svm;
+
 struct tsl_destructor {
     struct tsl_destructor *next;
     tsl_buffer_destructor_fn *fn;
@@ -53,6 +55,7 @@ struct tsl_buffer {
     pthread_mutex_t lock;               /* leaf */
 
     /* Roots only. */
+    struct tsl_svm *svm;           /* core/svm.h, owned: it is a region of shared virtual memory; else NULL */
     struct tsl_data *data;         /* graph/internal.h; guarded by the graph's lock */
     struct tsl_sub_mems *sub_mems; /* graph/internal.h: a part's memory on the members; NULL for roots */
     /* Per buffer; guarded by the graph's lock. */
@@ -66,6 +69,12 @@ static inline struct tsl_buffer *tsl_buffer_root(struct tsl_buffer *buffer)
     while (buffer->parent)
         buffer = buffer->parent;
     return buffer;
+}
+
+/* The memory object of which the application made it; NULL: none. A buffer of shared virtual memory is none's. */
+static inline struct tsl_buffer *tsl_buffer_made_of(const struct tsl_buffer *buffer)
+{
+    return buffer->parent && !buffer->parent->svm ? buffer->parent : NULL;
 }
 
 /* Arguments were checked by the API. host_ptr is consumed on return when flags have CL_MEM_COPY_HOST_PTR. */

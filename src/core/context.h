@@ -8,7 +8,12 @@
 #include "core/lock.h"
 #include "core/object.h"
 
+#include <bsd/sys/tree.h>
+
 struct tsl_graph;
+struct tsl_svm;
+
+RB_HEAD(tsl_svm_tree, tsl_svm);
 
 typedef void(CL_CALLBACK tsl_context_error_fn)(const char *, const void *, size_t, void *);
 typedef void(CL_CALLBACK tsl_context_destructor_fn)(cl_context, void *);
@@ -32,6 +37,7 @@ struct tsl_context {
     unsigned n_members;
     struct tsl_member **members; /* those behind the devices, in order of index; the array is owned */
     struct tsl_graph *graph;     /* graph/graph.h: owned */
+    struct tsl_svm_tree svm;     /* shared virtual memory that was not freed (core/svm.h); under lock */
 };
 
 /* The arguments were checked. CL_DEVICE_NOT_AVAILABLE when there is no member. May block (opens members). */

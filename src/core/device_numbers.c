@@ -2,6 +2,7 @@
  * The numbers that clGetDeviceInfo answers, each by one rule from what the members say.
  */
 #include "core/device_facts.h"
+#include "core/svm.h"
 
 #include <string.h>
 
@@ -17,6 +18,7 @@ enum rule {
      */
     LEAST_IMAGE,
     COMMON_IMAGE, /* an alignment that suits all of them */
+    SHARED,       /* what those offer whose kernels know the host's addresses (core/svm.h) */
 };
 
 struct tsl_number_row {
@@ -42,8 +44,7 @@ struct tsl_number_row {
     (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_FMA | \
      CL_FP_SOFT_FLOAT)
 
-/* In the order of CL/cl.h. Pipes, sub-groups, shared virtual memory and queues on the device are not offered: what
- * describes them is 0. */
+/* In the order of CL/cl.h. Pipes, sub-groups and queues on the device are not offered: what describes them is 0. */
 static const struct tsl_number_row rows[] = {
     {CL_DEVICE_VENDOR_ID, UINT, FIXED, 0x54534c, 0}, /* "TSL": nobody's PCI vendor id */
     {CL_DEVICE_MAX_COMPUTE_UNITS, UINT, SUM, 1, 0},
@@ -115,7 +116,7 @@ static const struct tsl_number_row rows[] = {
     {CL_DEVICE_PRINTF_BUFFER_SIZE, SIZE, MIN, 1024 * KIB, 0},
     {CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, SIZE, LEAST_OF_C, 0, 0},
     {CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE, SIZE, LEAST_OF_C, 0, 0},
-    {CL_DEVICE_SVM_CAPABILITIES, ULONG, FIXED, 0, 0},
+    {CL_DEVICE_SVM_CAPABILITIES, ULONG, SHARED, 0, 0},
     {CL_DEVICE_PIPE_SUPPORT, UINT, FIXED, CL_FALSE, 0},
     {CL_DEVICE_MAX_PIPE_ARGS, UINT, FIXED, 0, 0},
     {CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS, UINT, FIXED, 0, 0},
@@ -212,6 +213,7 @@ static cl_ulong combine(const struct tsl_number_row *row, cl_ulong a, cl_ulong b
     case ALL:
         return a & b;
     case FIXED:
+    case SHARED:
         break;
     }
     return row->value;
@@ -224,6 +226,8 @@ static cl_ulong evaluate(const struct tsl_number_row *row, struct tsl_member *co
 
     if (row->rule == FIXED)
         return row->value;
+    if (row->rule == SHARED)
+        return tsl_svm_capabilities(members, n);
     for (unsigned i = 0; i < n; i++) {
         cl_ulong own = images_only && !has_images(members[i]) ? 0 : ask(row, members[i]);
 

@@ -6,6 +6,7 @@
 #include "core/device.h"
 #include "core/image.h"
 #include "core/kernel_info.h"
+#include "core/svm.h"
 
 #include <string.h>
 
@@ -71,20 +72,46 @@ static void fill_required(const struct tsl_kernel *kernel, struct tsl_window *wi
 
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
-/* Vendors take a sub-buffer as a kernel's argument only where it begins at a multiple of their alignment. */
-static cl_int check_alignment(const struct tsl_args *args, size_t align)
+/* Of the region, if the argument is shared virtual memory or a buffer of such: the members that know its addresses. */
+static unsigned who_knows(const struct tsl_arg *arg)
+{
+    const struct tsl_svm *svm = arg->buffer ? tsl_svm_of(arg->buffer) : NULL;
+
+    return svm ? svm->members : 0;
+}
+
+/* Vendors take a sub-buffer as a kernel's argument only where it begins at a multiple of their alignment. These
+ * members take such of shared virtual memory by address. */
+static cl_int check_alignment(const struct tsl_args *args, unsigned members, size_t align)
 {
     if (align <= 1)
         return CL_SUCCESS;
-    for (cl_uint i = 0; i < args->n; i++)
-        if (args->args[i].buffer && !args->args[i].buffer->image && args->args[i].buffer->offset % align)
+    for (cl_uint i = 0; i < args->n_all; i++)
+        if (args->args[i].buffer && !args->args[i].buffer->image && args->args[i].buffer->offset % align &&
+            !(who_knows(&args->args[i]) & members))
             return CL_MISALIGNED_SUB_BUFFER_OFFSET;
+    return CL_SUCCESS;
+}
+
+/* Addresses are for those that know them. An image of such memory is for those that take it for a buffer's, or have the
+ * buffer elsewhere. */
+static cl_int check_svm(const struct tsl_args *args, unsigned member)
+{
+    for (cl_uint i = 0; i < args->n_all; i++) {
+        const struct tsl_arg *arg = &args->args[i];
+        bool knows = who_knows(arg) >> member & 1;
+
+        if (arg->kind == TSL_ARG_SVM && arg->buffer && !knows)
+            return CL_INVALID_OPERATION;
+        if (knows && arg->buffer->image && !(tsl_svm_of(arg->buffer)->as_mem >> member & 1))
+            return CL_INVALID_OPERATION;
+    }
     return CL_SUCCESS;
 }
 
 static cl_int check_images(const struct tsl_kernel_facts *facts, const struct tsl_args *args, unsigned member)
 {
-    for (cl_uint i = 0; i < args->n; i++) {
+    for (cl_uint i = 0; i < args->n_all; i++) {
         const struct tsl_image *image = args->args[i].buffer ? args->args[i].buffer->image : NULL;
         bool both = i < facts->n_args && facts->args[i].access == CL_KERNEL_ARG_ACCESS_READ_WRITE;
 
@@ -105,7 +132,9 @@ static cl_int check_member(const struct tsl_kernel *kernel, unsigned i, const st
     if (part->facts.local_mem_size + local_mem_size > part->limits.local_mem_size)
         return CL_OUT_OF_RESOURCES;
     error = check_images(&part->facts, args, i);
-    return error ? error : check_alignment(args, kernel->program->context->members[i]->caps.base_align);
+    if (!error)
+        error = check_svm(args, i);
+    return error ? error : check_alignment(args, 1u << i, kernel->program->context->members[i]->caps.base_align);
 }
 
 cl_int tsl_launch_check(struct tsl_kernel *kernel, struct tsl_window *window, unsigned *members)
@@ -141,7 +170,7 @@ cl_int tsl_launch_check_offsets(struct tsl_kernel *kernel, size_t align)
 
     if (error != CL_SUCCESS)
         return error;
-    error = check_alignment(args, align);
+    error = check_alignment(args, ~0u, align);
     tsl_args_let_go(args);
     return error;
 }

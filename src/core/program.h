@@ -187,14 +187,15 @@ struct tsl_args {
     struct tsl_spin lock; /* leaf; guards n_held */
     unsigned n_held;      /* by launches: while it is not 0, every buffer has one internal reference for all of them */
     uint64_t serial; /* unique in the process, never 0 in arguments that were taken; a changed copy gets a new one */
-    cl_uint n;
+    cl_uint n;       /* the kernel's */
+    cl_uint n_all;   /* and behind them the shared memory that no argument leads to (clSetKernelExecInfo) */
     cl_uint n_unset;
     struct tsl_arg {
-        enum tsl_arg_kind kind;    /* TSL_ARG_UNSET until set */
-        size_t size;               /* bytes of the value or of local memory */
-        void *value;               /* VALUE and SAMPLER: points into this allocation or to heap owned by the args */
-        struct tsl_buffer *buffer; /* MEM: NULL is a null pointer; may be gone while nothing holds (kernels don't keep
-                                    * their arguments' objects alive: OpenCL 3.0, 5.9.2) */
+        enum tsl_arg_kind kind; /* TSL_ARG_UNSET until set */
+        size_t size;            /* bytes of the value or of local memory */
+        void *value;            /* VALUE, SAMPLER and SVM: points into this allocation or to heap owned by the args */
+        struct tsl_buffer *buffer; /* MEM, SVM (the memory's root): NULL is a null pointer; may be gone while nothing
+                                    * holds (kernels don't keep their arguments' objects alive: OpenCL 3.0, 5.9.2) */
         uint64_t buffer_id;        /* tells a gone one from another in the same memory */
     } args[];
 };
@@ -225,6 +226,10 @@ cl_int tsl_kernel_clone(struct tsl_kernel *source, struct tsl_kernel **kernel);
 
 /* clSetKernelArg: every error of it but CL_INVALID_KERNEL. Safe beside anything but itself on the same kernel. */
 cl_int tsl_kernel_set_arg(struct tsl_kernel *kernel, cl_uint index, size_t size, const void *value);
+
+/* clSetKernelArgSVMPointer, clSetKernelExecInfo with CL_KERNEL_EXEC_INFO_SVM_PTRS: likewise. NULL is a null pointer. */
+cl_int tsl_kernel_set_svm(struct tsl_kernel *kernel, cl_uint index, const void *pointer);
+cl_int tsl_kernel_set_svm_list(struct tsl_kernel *kernel, size_t n, const void *const *pointers);
 
 /* The arguments as they are now, for a launch, with a reference and all their buffers kept alive until tsl_args_let_go;
  * CL_INVALID_KERNEL_ARGS if one is unset or its buffer was released. */

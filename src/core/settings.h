@@ -85,6 +85,14 @@ enum tsl_peers {
     TSL_PEERS_OFF, /* "off": their copies go through pinned memory of the host */
 };
 
+/* What of shared virtual memory is offered (TESELA_SVM)? */
+enum tsl_svm_use {
+    TSL_SVM_AUTO,   /* "auto", the default: what the members can */
+    TSL_SVM_COARSE, /* "coarse": vendors' as if it were coarse-grained: to find out, or for one whose fine grain fails
+                     */
+    TSL_SVM_OFF,    /* "off": nothing */
+};
+
 /* Do big transfers of pageable memory go through pinned memory of ours, chunk by chunk (TESELA_STAGING)? */
 enum tsl_staging {
     TSL_STAGING_OFF,  /* "off", the default while it was tried on no GPU */
@@ -131,6 +139,7 @@ struct tsl_settings {
     enum tsl_pinned pinned;
     enum tsl_staging staging;
     enum tsl_peers peers;
+    enum tsl_svm_use svm;
     enum tsl_gates gates;
     enum tsl_vendor_roles vendor_roles;
     unsigned check; /* TSL_CHECK_ bits */

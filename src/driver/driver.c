@@ -31,6 +31,7 @@ void tsl_driver_check(const struct tsl_driver *driver)
     REQUIRE(mem_free);
     require(driver, !driver->image_formats == !driver->image_alloc, "image_formats or image_alloc");
     require(driver, !driver->image_of == !driver->image_alloc, "image_of or image_alloc");
+    require(driver, !driver->svm_reaches == !driver->svm_alloc, "svm_reaches or svm_alloc");
     REQUIRE(can_copy_peer);
     REQUIRE(copy);
     REQUIRE(fill);

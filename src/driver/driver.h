@@ -84,7 +84,12 @@ struct tsl_member_caps {
     size_t register_from;    /* bytes of memory from which host_register may pay; 0: it never does */
     unsigned register_after; /* … namely once so many times its size went between it and the member */
     size_t dma_align;        /* bytes; transfers from and to other host addresses are slow. 0: all are alike */
-    double speed;    /* rough relative compute speed, > 0: only for the order of members before any measurement */
+    double speed; /* rough relative compute speed, > 0: only for the order of members before any measurement */
+    /* What kernels make of memory of the host's whose addresses they get (shared virtual memory): CL_DEVICE_SVM_… bits;
+     * 0: they can't use such. Of svm_alloc, or, with svm_anywhere, any. */
+    cl_device_svm_capabilities svm;
+    bool svm_anywhere;
+    bool svm_is_mem; /* mem_alloc takes memory of svm_alloc for its own storage, as zero_copy members do with any */
     bool roles_hold; /* what ours says of programs was compared with what this compiler makes of them */
     bool no_views_of_parts;         /* image_of makes no 1D images of what mem_sub gave */
     struct tsl_image_limits images; /* filled by the registry, which asks info */
@@ -182,6 +187,7 @@ enum tsl_arg_kind {
     TSL_ARG_MEM,     /* mem, also an image; NULL is a null pointer */
     TSL_ARG_LOCAL,   /* size bytes of local memory */
     TSL_ARG_SAMPLER, /* value points to a struct tsl_sampler_desc */
+    TSL_ARG_SVM,     /* value points to an address in one of the launch's shared regions, or to NULL */
 };
 
 struct tsl_sampler_desc {
@@ -197,6 +203,14 @@ struct tsl_bound_arg {
     struct tsl_mem *mem;
 };
 
+/* Shared virtual memory that a launch may touch, by its arguments' addresses or by others that it finds there. */
+struct tsl_bound_svm {
+    char *host;
+    size_t size;
+    struct tsl_mem *mem; /* of svm_alloc, maybe another member's; NULL: the process's heap (all are svm_anywhere) */
+    bool unnamed;        /* no argument leads there (CL_KERNEL_EXEC_INFO_SVM_PTRS) */
+};
+
 /* A kernel's arguments as they were at the enqueue, bound to one member's memory. Immutable. All are set, and of the
  * kinds that the kernel's facts tell; where these say TSL_FACT_UNKNOWN the driver refuses what doesn't fit. Two calls
  * for one member with the same serial (never 0, never used again in the process) carry the same arguments: a driver
@@ -205,6 +219,8 @@ struct tsl_bound_args {
     uint64_t serial;
     cl_uint n;
     const struct tsl_bound_arg *args;
+    cl_uint n_svm; /* each once */
+    const struct tsl_bound_svm *svm;
 };
 
 /*
@@ -300,7 +316,8 @@ struct tsl_driver {
      * mem_free, though the technology may hear of that later. It is aligned to caps.base_align, unless it is the
      * application's own (CL_MEM_USE_HOST_PTR): that is aligned as its kernels need it (OpenCL C 3.0, C.3), no more.
      * mem_sub gives a part of mem (offset a multiple of caps.base_align) that may be bound as an argument; mem outlives
-     * it. mem_free is called when no work on it is left. */
+     * it. mem_free is called when no work on it is left. With caps.svm_is_mem host may be memory of svm_alloc, of a
+     * member that reaches this one; then it is the storage. */
     cl_int (*mem_alloc)(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host, struct tsl_mem **mem);
     /* Memory of the host's that stays where it is, for transfers by DMA: *host is its address, while the mem lives,
      * which is good for nothing but mem_free. Blocks. NULL in drivers without; needed for caps.pins_host. */
@@ -311,6 +328,14 @@ struct tsl_driver {
      * which waits for transfers that were submitted. Both block, need no lock and stand in the way of no submission
      * that has begun. NULL in drivers without; needed for caps.register_from. */
     cl_int (*host_register)(struct tsl_member *member, void *host, size_t size, struct tsl_mem **mem);
+    /* Shared virtual memory: of the host's, whose addresses are good for kernels, too, on this member and on those that
+     * svm_reaches tells. It is the host's as any memory while no launch that names it runs; with
+     * CL_MEM_SVM_FINE_GRAIN_BUFFER in flags also meanwhile, as far as caps.svm says so. alignment: a power of two. *mem
+     * is good for mem_free, and to be named in launches. Blocks. Both NULL in drivers without; needed for caps.svm
+     * unless caps.svm_anywhere. */
+    cl_int (*svm_alloc)(struct tsl_member *member, cl_svm_mem_flags flags, size_t size, size_t alignment, void **host,
+                        struct tsl_mem **mem);
+    bool (*svm_reaches)(struct tsl_member *from, struct tsl_member *to);
     cl_int (*mem_sub)(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub);
     void (*mem_free)(struct tsl_mem *mem);
 

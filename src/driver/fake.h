@@ -51,6 +51,7 @@ struct tsl_fake_member {
     bool images;           /* has images: every format, of buffers in rows of 4 pixels */
     unsigned image_size;   /* pixels and layers each way; 0: 1024 */
     bool zero_copy_images; /* with zero_copy: images are the host's copy, too */
+    bool svm;              /* kernels know all addresses of the host's */
     bool lazy_memory;      /* memory is taken, and found missing, by the first submission that uses it */
     bool peer;             /* copies directly to and from other members that have it */
     bool gates;

@@ -317,7 +317,7 @@ static void go_back_in(struct tsl_op *op, const struct tsl_buffer *buffer)
 void tsl_claims_failed(struct tsl_op *op)
 {
     const struct tsl_command *c = op->command;
-    for (cl_uint i = 0; c->args && i < c->args->n; i++)
+    for (cl_uint i = 0; c->args && i < c->args->n_all; i++)
         if (c->args->args[i].buffer)
             go_back_in(op, c->args->args[i].buffer);
     for (cl_uint i = 0; i < c->n_buffers; i++)

@@ -15,7 +15,9 @@ static bool same_buffers(const struct tsl_args *a, const struct tsl_args *b)
 {
     if (a == b)
         return true;
-    for (cl_uint i = 0; i < a->n; i++)
+    if (a->n_all != b->n_all)
+        return false;
+    for (cl_uint i = 0; i < a->n_all; i++)
         if (a->args[i].buffer != b->args[i].buffer)
             return false;
     return true;

@@ -157,8 +157,8 @@ static bool may_need(const struct tsl_command *later, const struct tsl_command *
 {
     if (!later->kernel || !later->args)
         return true;
-    for (cl_uint i = 0; i < later->args->n; i++)
-        for (cl_uint k = 0; k < kernel->args->n; k++)
+    for (cl_uint i = 0; i < later->args->n_all; i++)
+        for (cl_uint k = 0; k < kernel->args->n_all; k++)
             if (same_data(later->args->args[i].buffer, kernel->args->args[k].buffer))
                 return true;
     return false;
@@ -209,7 +209,7 @@ bool tsl_choose_member(struct tsl_command *c)
     }
     for (unsigned i = 0; i < g->n_ports; i++)
         candidates[i] = (struct tsl_candidate){.eligible = s.members & (1u << i)};
-    for (cl_uint i = 0; tsl_placer_learns(g->placer) && i < c->args->n; i++)
+    for (cl_uint i = 0; tsl_placer_learns(g->placer) && i < c->args->n_all; i++)
         if (c->args->args[i].buffer)
             survey_buffer(&s, c->args->args[i].buffer);
     survey_order(&s);

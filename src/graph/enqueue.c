@@ -74,7 +74,7 @@ static cl_int take_untold(struct tsl_stream *stream)
 /* Waits; a failure that nobody was told of is told now. (By a map its caller does that: there is something to undo.) */
 static cl_int block(struct tsl_command *c, struct tsl_stream *stream)
 {
-    bool map = c->type == CL_COMMAND_MAP_BUFFER || c->type == CL_COMMAND_MAP_IMAGE;
+    bool map = tsl_command_maps(c);
     cl_int error = tsl_command_wait(c);
     if (error == stream->pending_error || (!error && !map))
         error = take_untold(stream);

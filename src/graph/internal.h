@@ -36,6 +36,7 @@
 #include "core/buffer.h"
 #include "core/clock.h"
 #include "core/lock.h"
+#include "core/svm.h"
 #include "graph/graph.h"
 #include "graph/pool.h"
 #include "graph/worker.h"
@@ -71,6 +72,7 @@ struct tsl_data {
      * into it, whatever kernels that may touch all of the object (but don't: OpenCL 3.0, 5.4.2) claim meanwhile. */
     struct tsl_ranges mapped;
     size_t size;
+    const struct tsl_svm *svm;          /* the owner's, if that is shared virtual memory; NULL: it isn't */
     const struct tsl_image_desc *image; /* the owner's, if that is an image; NULL: it is a buffer */
     bool padded;                        /* of an image with bytes that are no pixels: they are never moved */
     unsigned members;                   /* those that can hold it; of a buffer all */
@@ -276,9 +278,12 @@ static inline bool tsl_is_host(const struct tsl_port *port)
 }
 
 /* The space in which the port works on this data. A member that works on the host's memory may have its own of images
- * (zero_copy_images), and knows nothing of those that it can't hold. */
+ * (zero_copy_images), and knows nothing of those that it can't hold. One that knows the addresses of shared virtual
+ * memory works on that where it is. */
 static inline unsigned tsl_space_of(const struct tsl_port *port, const struct tsl_data *data)
 {
+    if (data->svm && !tsl_is_host(port) && (data->svm->members >> port->index & 1))
+        return TSL_SPACE_HOST;
     if (!data->image || port->space != TSL_SPACE_HOST || tsl_is_host(port))
         return port->space;
     bool shared = port->member->caps.zero_copy_images && (data->members >> port->index & 1);
@@ -361,6 +366,16 @@ struct tsl_command {
 
 TAILQ_HEAD(tsl_command_list, tsl_command);
 
+static inline bool tsl_command_maps(const struct tsl_command *c)
+{
+    return c->type == CL_COMMAND_MAP_BUFFER || c->type == CL_COMMAND_MAP_IMAGE || c->type == CL_COMMAND_SVM_MAP;
+}
+
+static inline bool tsl_command_unmaps(const struct tsl_command *c)
+{
+    return c->type == CL_COMMAND_UNMAP_MEM_OBJECT || c->type == CL_COMMAND_SVM_UNMAP;
+}
+
 struct tsl_stream {
     LIST_ENTRY(tsl_stream) link; /* in streams, then in dead_streams */
     struct tsl_graph *graph;
@@ -375,6 +390,7 @@ struct tsl_stream {
     unsigned n_behind;                /* enqueued behind that one */
     struct tsl_command *barrier;      /* out-of-order: the last barrier, while not complete (owned reference) */
     tsl_dependences frontier;         /* in-order: of the last scheduled command */
+    tsl_dependences task, touching;   /* in-order: the last host task; what may touch its memory since (schedule.c) */
     struct tsl_track *tracks;         /* by member */
     int pinned; /* the one member that a sub-device's queue is for: what it moves goes there; -1: no such */
     struct tsl_track *timed_tracks; /* by member: lanes that profile, for commands that do, and launches whose time the

@@ -29,7 +29,7 @@ bool tsl_may_be_lazy(const struct tsl_command *c)
     const struct tsl_stream *stream = c->stream;
     bool linear = c->box.region[1] == 1 && c->box.region[2] == 1;
     return c->may_wait && linear && !data->image && !c->watched && !c->flushed && !c->serial && stream->pinned < 0 &&
-           has_places(c->graph) && !(data->flags & CL_MEM_USE_HOST_PTR) && tsl_ranges_empty(&data->mapped);
+           has_places(c->graph) && !data->svm && tsl_ranges_empty(&data->mapped);
 }
 
 cl_int tsl_wait_for_place(struct tsl_command *c, const tsl_dependences *order)
@@ -61,6 +61,7 @@ static void join_frontiers(struct tsl_command *c)
             if (after->state != TSL_HELD)
                 all &= tsl_dependences_add(&after->frontier, op, false);
         all &= tsl_dependences_add(&c->stream->frontier, op, false);
+        all &= tsl_dependences_add(&c->stream->touching, op, false);
     }
     if (!all)
         tsl_starve(c);
@@ -118,7 +119,7 @@ static void settle_before_kernel(struct tsl_command *c)
 {
     struct tsl_port *port = &c->graph->ports[c->placement.member];
     tsl_pin_args(c, port);
-    for (cl_uint i = 0; i < c->args->n; i++)
+    for (cl_uint i = 0; i < c->args->n_all; i++)
         if (c->args->args[i].buffer)
             settle_before_arg(c, c->args->args[i].buffer, port);
 }

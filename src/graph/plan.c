@@ -17,7 +17,10 @@ static struct tsl_port *worker_of(struct tsl_command *c, unsigned space, const s
     int member = c->stream->pinned >= 0 ? c->stream->pinned : graph->n_ports == 1 ? 0 : data->home;
     if (space == TSL_SPACE_HOST && member >= 0) {
         struct tsl_port *port = &graph->ports[member];
-        return tsl_space_of(port, data) == TSL_SPACE_HOST && !port->sync ? port : &graph->host;
+        bool works = tsl_space_of(port, data) == TSL_SPACE_HOST && !port->sync;
+        if (data->svm && !(data->svm->as_mem >> member & 1))
+            works = false; /* Its kernels do, by addresses alone. */
+        return works ? port : &graph->host;
     }
     return port_of(graph, space);
 }
@@ -473,8 +476,8 @@ static cl_int plan_unmap(struct tsl_command *c)
 /* A map that failed maps nothing, and what an unmap that failed would have unmapped isn't mapped either. */
 void tsl_plan_failed(struct tsl_command *c)
 {
-    bool map = c->type == CL_COMMAND_MAP_BUFFER || c->type == CL_COMMAND_MAP_IMAGE;
-    bool unmap = c->type == CL_COMMAND_UNMAP_MEM_OBJECT && c->map_flags != CL_MAP_READ;
+    bool map = tsl_command_maps(c);
+    bool unmap = tsl_command_unmaps(c) && c->map_flags != CL_MAP_READ;
     size_t n = map ? c->n_ranged : unmap ? n_runs(&c->box) - c->n_ranged : 0;
     while (n-- > 0) {
         struct tsl_range run = run_at(&c->box, n);
@@ -535,6 +538,8 @@ static cl_int plan_native(struct tsl_command *c, const tsl_dependences *order)
 static unsigned arg_role(const struct tsl_kernel_facts *facts, cl_uint i, const struct tsl_buffer *buffer)
 {
     unsigned role = i < facts->n_args ? facts->args[i].role : TSL_ROLE_READ | TSL_ROLE_WRITE;
+    if (tsl_svm_of(buffer)) /* Who finds addresses there writes through them. */
+        return TSL_ROLE_READ | TSL_ROLE_WRITE;
     if (buffer->flags & CL_MEM_READ_ONLY)
         role &= TSL_ROLE_READ;
     return role;
@@ -543,7 +548,7 @@ static unsigned arg_role(const struct tsl_kernel_facts *facts, cl_uint i, const 
 static cl_int fetch_args(struct tsl_command *c, const struct tsl_kernel_facts *facts, struct tsl_port *port)
 {
     tsl_pin_args(c, port);
-    for (cl_uint i = 0; i < c->args->n; i++) {
+    for (cl_uint i = 0; i < c->args->n_all; i++) {
         struct tsl_buffer *b = c->args->args[i].buffer;
         if (!b || !arg_role(facts, i, b))
             continue;
@@ -560,7 +565,7 @@ static cl_int fetch_args(struct tsl_command *c, const struct tsl_kernel_facts *f
 
 static cl_int claim_args(struct tsl_command *c, const struct tsl_kernel_facts *facts, struct tsl_op *op)
 {
-    for (cl_uint i = 0; i < c->args->n; i++) {
+    for (cl_uint i = 0; i < c->args->n_all; i++) {
         struct tsl_buffer *b = c->args->args[i].buffer;
         unsigned role = b ? arg_role(facts, i, b) : 0;
         /* A written range stays partly as it was: whoever wrote it before must have succeeded. */
@@ -637,7 +642,8 @@ static cl_int plan_kernel(struct tsl_command *c, const tsl_dependences *order)
 /* A transfer or fill of no bytes: it only takes its turn. */
 static bool moves_nothing(const struct tsl_command *c)
 {
-    return (c->src || c->dst) && c->box.region[0] == 0;
+    bool shared = c->type == CL_COMMAND_SVM_MEMCPY || c->type == CL_COMMAND_SVM_MEMFILL;
+    return c->src || c->dst ? c->box.region[0] == 0 : shared;
 }
 
 cl_int tsl_plan(struct tsl_command *c, const tsl_dependences *order)
@@ -659,17 +665,24 @@ cl_int tsl_plan(struct tsl_command *c, const tsl_dependences *order)
     case CL_COMMAND_COPY_IMAGE_TO_BUFFER:
     case CL_COMMAND_COPY_BUFFER_TO_IMAGE:
         return plan_copy(c, order);
+    case CL_COMMAND_SVM_MEMCPY: /* From shared virtual memory, to it, or both. */
+        return !c->src ? plan_write(c, order) : c->dst ? plan_copy(c, order) : plan_read(c, order);
     case CL_COMMAND_FILL_BUFFER:
     case CL_COMMAND_FILL_IMAGE:
+    case CL_COMMAND_SVM_MEMFILL:
         return plan_fill(c, order);
     case CL_COMMAND_MAP_BUFFER:
     case CL_COMMAND_MAP_IMAGE:
+    case CL_COMMAND_SVM_MAP:
         return plan_map(c);
     case CL_COMMAND_UNMAP_MEM_OBJECT:
+    case CL_COMMAND_SVM_UNMAP:
         return plan_unmap(c);
     case CL_COMMAND_MIGRATE_MEM_OBJECTS:
+    case CL_COMMAND_SVM_MIGRATE_MEM:
         return plan_migrate(c);
     case CL_COMMAND_NATIVE_KERNEL:
+    case CL_COMMAND_SVM_FREE:
         return plan_native(c, order);
     case CL_COMMAND_NDRANGE_KERNEL:
     case CL_COMMAND_TASK:

@@ -147,6 +147,12 @@ const char *tsl_command_name(cl_command_type type)
         {CL_COMMAND_MAP_IMAGE, "map image"},
         {CL_COMMAND_UNMAP_MEM_OBJECT, "unmap"},
         {CL_COMMAND_MIGRATE_MEM_OBJECTS, "migrate"},
+        {CL_COMMAND_SVM_FREE, "free shared memory"},
+        {CL_COMMAND_SVM_MEMCPY, "copy shared memory"},
+        {CL_COMMAND_SVM_MEMFILL, "fill shared memory"},
+        {CL_COMMAND_SVM_MAP, "map shared memory"},
+        {CL_COMMAND_SVM_UNMAP, "unmap shared memory"},
+        {CL_COMMAND_SVM_MIGRATE_MEM, "migrate shared memory"},
         {CL_COMMAND_MARKER, "marker"},
         {CL_COMMAND_BARRIER, "barrier"},
     };

@@ -48,7 +48,8 @@ static void run(struct tsl_job *job)
 static struct tsl_data *user_memory(const struct tsl_op *op)
 {
     const struct tsl_side *side = op->dst.data && op->dst.space == TSL_SPACE_HOST ? &op->dst : &op->src;
-    bool is = side->data && side->space == TSL_SPACE_HOST && side->data->host && !side->data->host_owned;
+    bool is =
+        side->data && side->space == TSL_SPACE_HOST && side->data->host && !side->data->host_owned && !side->data->svm;
     return is ? side->data : NULL;
 }
 

@@ -104,9 +104,9 @@ static bool named_before(const struct tsl_args *args, cl_uint i)
 static struct need need_of(const struct tsl_args *args, bool exact)
 {
     struct need need = {0, 0};
-    for (cl_uint i = 0; i < args->n; i++) {
+    for (cl_uint i = 0; i < args->n_all; i++) {
         const struct tsl_data *data = data_of_arg(args, i);
-        if (!data || (exact && named_before(args, i)))
+        if (!data || data->svm || (exact && named_before(args, i)))
             continue;
         need.total += data->size;
         if (data->size > need.largest)
@@ -192,7 +192,7 @@ void tsl_pin(struct tsl_command *command, struct tsl_data *data, struct tsl_port
 
 void tsl_pin_args(struct tsl_command *command, struct tsl_port *port)
 {
-    for (cl_uint i = 0; i < command->args->n; i++)
+    for (cl_uint i = 0; i < command->args->n_all; i++)
         if (command->args->args[i].buffer)
             tsl_pin(command, tsl_data_of(command->args->args[i].buffer), port);
 }

@@ -16,6 +16,9 @@
 /* How many submissions of a track may go without a fence before one is asked for, so that finished ones are noticed. */
 #define FENCE_EVERY 64
 
+/* Arguments of most launches fit on the stack. */
+#define FEW_ARGS 16
+
 void tsl_track_init(struct tsl_track *track, struct tsl_port *port, struct tsl_stream *stream, bool profile)
 {
     *track = (struct tsl_track){.port = port, .stream = stream, .profile = profile};
@@ -108,13 +111,62 @@ static cl_int bind_side(struct tsl_port *port, const struct tsl_side *side, stru
     return CL_SUCCESS;
 }
 
-static cl_int bind_arg(struct tsl_port *port, const struct tsl_arg *arg, struct tsl_bound_arg *bound, bool *changed)
+/* A launch's arguments on one member. */
+struct binding {
+    struct tsl_port *port;
+    struct tsl_bound_arg *args;
+    char **addresses; /* of arguments that are bound by address; room for all */
+    struct tsl_bound_svm *svm;
+    cl_uint n_svm;
+    bool changed; /* the memory of one is another than it was */
+};
+
+/* The region as one that the launch may touch. */
+static void name_region(struct binding *b, const struct tsl_svm *svm, bool unnamed)
 {
+    for (cl_uint i = 0; i < b->n_svm; i++)
+        if (b->svm[i].host == svm->begin) {
+            b->svm[i].unnamed &= unnamed;
+            return;
+        }
+    b->svm[b->n_svm++] =
+        (struct tsl_bound_svm){.host = svm->begin, .size = svm->size, .mem = svm->mem, .unnamed = unnamed};
+}
+
+/* A member that knows the region's addresses gets buffers of it by address, too: they may begin anywhere. */
+static const struct tsl_svm *known_region(const struct tsl_port *port, const struct tsl_buffer *buffer)
+{
+    const struct tsl_svm *svm = tsl_svm_of(buffer);
+    return svm && !buffer->image && (svm->members >> port->index & 1) ? svm : NULL;
+}
+
+static cl_int bind_arg(struct binding *b, const struct tsl_arg *arg, cl_uint i)
+{
+    struct tsl_bound_arg *bound = &b->args[i];
     *bound = (struct tsl_bound_arg){.kind = arg->kind, .size = arg->size, .value = arg->value};
     if (!arg->buffer)
         return CL_SUCCESS;
-    *changed |= tsl_data_of(arg->buffer)->seats[port->index].changed;
-    return buffer_mem(port, arg->buffer, &bound->mem);
+    const struct tsl_svm *svm = known_region(b->port, arg->buffer);
+    if (svm)
+        name_region(b, svm, false);
+    if (svm && arg->kind == TSL_ARG_MEM) {
+        b->addresses[i] = svm->begin + arg->buffer->offset;
+        *bound = (struct tsl_bound_arg){.kind = TSL_ARG_SVM, .size = sizeof(char *), .value = &b->addresses[i]};
+    }
+    if (svm)
+        return CL_SUCCESS;
+    b->changed |= tsl_data_of(arg->buffer)->seats[b->port->index].changed;
+    return buffer_mem(b->port, arg->buffer, &bound->mem);
+}
+
+static cl_int bind_args(struct binding *b, const struct tsl_args *args)
+{
+    cl_int error = CL_SUCCESS;
+    for (cl_uint i = 0; i < args->n && !error; i++)
+        error = bind_arg(b, &args->args[i], i);
+    for (cl_uint i = args->n; i < args->n_all && !error; i++)
+        name_region(b, args->args[i].buffer->svm, true);
+    return error;
 }
 
 /* ---- Submissions, one per kind (no lock) --------------------------------------------------------------------------
@@ -144,15 +196,25 @@ static cl_int submit_launch(struct tsl_op *op, struct tsl_lane *lane, const stru
                             struct tsl_fence **fence)
 {
     const struct tsl_command *c = op->command;
-    struct tsl_bound_arg few[16];
-    struct tsl_bound_arg *bound = c->args->n <= 16 ? few : malloc(c->args->n * sizeof(*bound));
-    cl_int error = bound ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    bool changed = false;
-    for (cl_uint i = 0; i < c->args->n && !error; i++)
-        error = bind_arg(op->port, &c->args->args[i], &bound[i], &changed);
+    cl_uint n = c->args->n_all;
+    struct few {
+        struct tsl_bound_arg args[FEW_ARGS];
+        struct tsl_bound_svm svm[FEW_ARGS];
+        char *addresses[FEW_ARGS];
+    } few;
+    struct binding b = {.port = op->port, .args = few.args, .svm = few.svm, .addresses = few.addresses};
+    char *many = n > FEW_ARGS ? malloc(n * (sizeof(*b.args) + sizeof(*b.svm) + sizeof(*b.addresses))) : NULL;
+    cl_int error = n > FEW_ARGS && !many ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    if (many) {
+        b.args = (struct tsl_bound_arg *)many;
+        b.svm = (struct tsl_bound_svm *)(b.args + n);
+        b.addresses = (char **)(b.svm + n);
+    }
+    if (!error)
+        error = bind_args(&b, c->args);
     /* The memory of a buffer on a member stays the same until it is evicted: so long the arguments' serial serves. */
-    uint64_t serial = changed ? tsl_args_new_serial() : c->args->serial;
-    struct tsl_bound_args args = {.serial = serial, .n = c->args->n, .args = bound};
+    uint64_t serial = b.changed ? tsl_args_new_serial() : c->args->serial;
+    struct tsl_bound_args args = {.serial = serial, .n = c->args->n, .args = b.args, .n_svm = b.n_svm, .svm = b.svm};
     const struct tsl_window *window = &c->window;
     struct tsl_window limited;
     if (!window->local_size[0]) {
@@ -163,8 +225,7 @@ static cl_int submit_launch(struct tsl_op *op, struct tsl_lane *lane, const stru
     if (!error)
         error =
             lane->member->driver->launch(lane, c->kernel->parts[op->port->index].kernel, &args, window, waits, fence);
-    if (bound != few)
-        free(bound);
+    free(many);
     return error;
 }
 

@@ -76,6 +76,12 @@
     X(120, clEnqueueFillBuffer, false)                \
     X(120, clEnqueueMarkerWithWaitList, false)        \
     X(200, clCreateCommandQueueWithProperties, false) \
+    X(200, clSVMAlloc, false)                         \
+    X(200, clSVMFree, false)                          \
+    X(200, clEnqueueSVMMap, false)                    \
+    X(200, clEnqueueSVMUnmap, false)                  \
+    X(200, clSetKernelArgSVMPointer, false)           \
+    X(200, clSetKernelExecInfo, false)                \
     X(210, clCreateProgramWithIL, false)              \
     X(210, clGetDeviceAndHostTimer, false)            \
     X(220, clSetProgramSpecializationConstant, false)

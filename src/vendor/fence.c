@@ -72,6 +72,8 @@ void tsl_vendor_fence_free(struct tsl_fence *fence)
     }
     if (f->event)
         release_event(member, f->event);
+    if (f->ran)
+        release_event(member, f->ran);
     if (f->lane)
         tsl_vendor_lane_unref(f->lane);
     pthread_mutex_lock(&member->pool_lock);
@@ -154,7 +156,7 @@ static bool read_times(const struct tsl_vendor_fence *f, struct tsl_times *times
     struct tsl_vendor_member *member = tsl_vendor_member(f->base.member);
     cl_ulong queued;
 
-    if (!vendor_times(member->cl, f->event, &queued, times))
+    if (!vendor_times(member->cl, f->ran ? f->ran : f->event, &queued, times))
         return false;
     if (queued)
         tsl_clock_map_feed(&member->clock, queued, f->before_ns, f->after_ns);

@@ -79,7 +79,8 @@ struct tsl_vendor_mem {
     bool is_image;
     struct tsl_image_desc desc;        /* of an image */
     void *mapped;                      /* of host_alloc; else NULL */
-    cl_command_queue queue;            /* then: the one by which it was mapped */
+    void *svm;                         /* of svm_alloc; else NULL */
+    cl_command_queue queue;            /* of host_alloc, of coarse svm_alloc: the one by which it was mapped */
     LIST_ENTRY(tsl_vendor_mem) pinned; /* then: in the member's list */
 };
 
@@ -87,8 +88,9 @@ struct tsl_vendor_fence {
     struct tsl_fence base;
     cl_event event; /* NULL: complete, and status and times are final. Only on synchronous devices */
     cl_int status;
-    bool doomed; /* what it waits for had failed: the event is that of a marker in its place, and the fence fails with
-                    it */
+    bool doomed;  /* what it waits for had failed: the event is that of a marker in its place, and the fence fails with
+                     it */
+    cl_event ran; /* whose times are the fence's, if not the event's; else NULL */
     struct tsl_vendor_lane *lane; /* a reference; NULL for gates */
     bool is_gate;
     bool times_known;
@@ -124,6 +126,7 @@ struct tsl_vendor_kernel {
     atomic_bool windows;
     pthread_mutex_t lock; /* over setting the arguments and enqueuing */
     uint64_t serial;      /* of the arguments that are set; 0: unknown */
+    bool names_svm;       /* … which are more than the kernel's own */
 };
 
 static inline struct tsl_vendor_member *tsl_vendor_member(struct tsl_member *member)
@@ -253,6 +256,23 @@ struct tsl_vendor_mem *tsl_vendor_new_mem(struct tsl_member *member, size_t size
 
 /* copy.c: memory of a fill, which is freed when the event has come; the event stays the caller's. */
 void tsl_vendor_free_after(const struct tsl_vendor_submit *s, cl_event event, char *piece);
+
+/* ---- svm.c ----------------------------------------------------------------------------------------------------- */
+
+/* Fills what is about shared virtual memory. The caller entered the device. */
+void tsl_vendor_svm_caps(const struct tsl_vendor_device *device, struct tsl_member_caps *caps);
+cl_int tsl_vendor_svm_alloc(struct tsl_member *member, cl_svm_mem_flags flags, size_t size, size_t alignment,
+                            void **host, struct tsl_mem **mem);
+bool tsl_vendor_svm_reaches(struct tsl_member *from, struct tsl_member *to);
+void tsl_vendor_svm_free(struct tsl_vendor_mem *mem);
+/* Is there coarse-grained memory among what the launch names? Then the first n of it are unmapped before it, and mapped
+ * again behind it. Between tsl_vendor_begin and end. */
+bool tsl_vendor_svm_wants_turns(const struct tsl_bound_args *args);
+cl_int tsl_vendor_svm_unmap_all(const struct tsl_vendor_submit *s, const struct tsl_bound_args *args, cl_uint *n);
+cl_int tsl_vendor_svm_map_all(const struct tsl_vendor_submit *s, const struct tsl_bound_args *args, cl_uint n);
+/* Tells the kernel of the memory to which no argument leads. Under the kernel's lock. */
+cl_int tsl_vendor_svm_name(const struct tsl_vendor_member *m, struct tsl_vendor_kernel *k,
+                           const struct tsl_bound_args *args);
 
 /* ---- stage.c -----------------------------------------------------------------------------------------------------
  */

@@ -96,10 +96,18 @@ static cl_int find_sampler(struct tsl_vendor_member *m, const struct tsl_sampler
     return error;
 }
 
+/* Vendors without shared virtual memory of their own know a null pointer as no buffer. */
+static cl_int set_address(struct tsl_vendor_member *m, cl_kernel kernel, cl_uint index, void *address)
+{
+    return address ? m->cl->clSetKernelArgSVMPointer(kernel, index, address)
+                   : m->cl->clSetKernelArg(kernel, index, sizeof(cl_mem), NULL);
+}
+
 static cl_int set_arg(struct tsl_vendor_member *m, cl_kernel kernel, cl_uint index, const struct tsl_bound_arg *arg)
 {
     cl_mem buffer = NULL;
     cl_sampler sampler;
+    void *address;
     cl_int error;
 
     switch (arg->kind) {
@@ -114,6 +122,9 @@ static cl_int set_arg(struct tsl_vendor_member *m, cl_kernel kernel, cl_uint ind
     case TSL_ARG_SAMPLER:
         error = find_sampler(m, arg->value, &sampler);
         return error ? error : m->cl->clSetKernelArg(kernel, index, sizeof(sampler), &sampler);
+    case TSL_ARG_SVM:
+        memcpy(&address, arg->value, sizeof(address));
+        return set_address(m, kernel, index, address);
     case TSL_ARG_UNSET:
         break;
     }
@@ -123,17 +134,20 @@ static cl_int set_arg(struct tsl_vendor_member *m, cl_kernel kernel, cl_uint ind
 static cl_int set_args_locked(struct tsl_vendor_member *m, struct tsl_vendor_kernel *k,
                               const struct tsl_bound_args *args)
 {
+    cl_int error;
+
     if (k->serial == args->serial)
         return CL_SUCCESS;
     k->serial = 0;
     for (cl_uint i = 0; i < args->n; i++) {
-        cl_int error = set_arg(m, k->kernel, i, &args->args[i]);
+        error = set_arg(m, k->kernel, i, &args->args[i]);
 
         if (error)
             return error;
     }
-    k->serial = args->serial;
-    return CL_SUCCESS;
+    error = tsl_vendor_svm_name(m, k, args);
+    k->serial = error ? 0 : args->serial;
+    return error;
 }
 
 /* ---- Launches -----------------------------------------------------------------------------------------------------
@@ -187,7 +201,7 @@ static cl_int make_range(const struct tsl_vendor_kernel *k, const struct tsl_win
 }
 
 static cl_int launch(const struct tsl_vendor_submit *s, struct tsl_vendor_kernel *k, const struct tsl_bound_args *args,
-                     cl_uint work_dim, const struct range *range)
+                     cl_uint work_dim, const struct range *range, cl_event *event)
 {
     cl_int error;
 
@@ -195,8 +209,30 @@ static cl_int launch(const struct tsl_vendor_submit *s, struct tsl_vendor_kernel
     error = set_args_locked(s->member, k, args);
     if (!error)
         error = s->member->cl->clEnqueueNDRangeKernel(s->queue, k->kernel, work_dim, range->offset_arg, range->global,
-                                                      range->local_arg, s->n, s->events, s->event_out);
+                                                      range->local_arg, s->n, s->events, event);
     pthread_mutex_unlock(&k->lock);
+    return error;
+}
+
+/* With coarse-grained shared memory, which is the host's before and behind it. The memory is mapped again whatever
+ * becomes of the launch; how that ended is told by a marker. */
+static cl_int launch_in_turn(struct tsl_vendor_submit *s, struct tsl_vendor_kernel *k,
+                             const struct tsl_bound_args *args, cl_uint work_dim, const struct range *range)
+{
+    cl_event ran = NULL;
+    cl_uint n;
+    cl_int error = tsl_vendor_svm_unmap_all(s, args, &n), failed;
+
+    if (!error)
+        error = launch(s, k, args, work_dim, range, &ran);
+    failed = tsl_vendor_svm_map_all(s, args, n);
+    error = error ? error : failed;
+    if (!error && s->event_out)
+        error = s->member->cl->clEnqueueMarkerWithWaitList(s->queue, 1, &ran, s->event_out);
+    if (ran && s->fence && !error)
+        s->fence->ran = ran;
+    else if (ran)
+        s->member->cl->clReleaseEvent(ran);
     return error;
 }
 
@@ -215,6 +251,7 @@ cl_int tsl_vendor_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, cons
     if (error)
         return error;
     if (!s.refused)
-        error = launch(&s, k, args, window->work_dim, &range);
+        error = tsl_vendor_svm_wants_turns(args) ? launch_in_turn(&s, k, args, window->work_dim, &range)
+                                                 : launch(&s, k, args, window->work_dim, &range, s.event_out);
     return tsl_vendor_end(&s, error, fence);
 }

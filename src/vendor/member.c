@@ -264,6 +264,7 @@ cl_int tsl_vendor_open(const struct tsl_path *path, struct tsl_member **member)
     m->cl = &device->cl;
     tsl_vendor_enter(device);
     fill_caps(device, path->type, &m->base.caps);
+    tsl_vendor_svm_caps(device, &m->base.caps);
     error = create_context(m);
     if (!error && tsl_settings()->zero_copy == TSL_ZERO_COPY_ON)
         m->base.caps.zero_copy = tsl_vendor_shares_memory(m);

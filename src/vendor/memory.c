@@ -127,6 +127,10 @@ void tsl_vendor_mem_free(struct tsl_mem *mem)
     struct tsl_vendor_mem *m = tsl_vendor_mem(mem);
     struct tsl_vendor_member *v = tsl_vendor_member(mem->member);
 
+    if (m->svm) {
+        tsl_vendor_svm_free(m);
+        return;
+    }
     if (m->queue && m->root) /* Not if it could not be made. */
         tsl_vendor_note_pinned(v, m, false);
     if (m->queue)

@@ -1,6 +1,6 @@
-/* Each error that the specification lists for calls of what isn't offered (shared virtual memory, pipes, intermediate
- * languages, sub-groups, queues on the device), and for timers and clones. */
-/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread */
+/* Each error that the specification lists for calls of what isn't offered (shared virtual memory where there is none,
+ * pipes, intermediate languages, sub-groups, queues on the device), and for timers and clones. */
+/* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread TESELA_SVM=off */
 #include "errors.h"
 
 #define ROOM 256
@@ -34,7 +34,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* ---- Shared virtual memory: CL_DEVICE_SVM_CAPABILITIES is 0 ---- */
+/* ---- Shared virtual memory, where it is switched off: CL_DEVICE_SVM_CAPABILITIES is 0 ---- */
 
 #define NO_SVM(call, result)                                                                    \
     do {                                                                                        \

@@ -46,7 +46,8 @@ struct range { /* MEMORY, PINNED, and REGISTERED, whose memory is the caller's *
     struct thing thing;
     char *begin;
     size_t size;
-    const struct CUmemPoolHandle_st *pool; /* of device memory */
+    const struct CUmemPoolHandle_st *pool; /* of device memory; NULL: managed */
+    bool managed;                          /* the host's and all devices' */
 };
 
 struct CUevent_st {
@@ -721,6 +722,8 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
         {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 1 << 20},
         {CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1},
         {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
+        {CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1},
+        {CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 1},
         {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 1},
     };
 
@@ -1104,11 +1107,43 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 
     ENTER_CONTEXT(void) stream;
     range = find_range(MEMORY, (char *)address, 1);
-    if (!range || range->begin != (char *)address) {
+    if (!range || range->begin != (char *)address || range->managed) {
         violation("%s of what is no memory", __func__);
         LEAVE(CUDA_ERROR_INVALID_VALUE);
     }
     used[range->thing.device] -= range->size;
+    free_range(range, __func__);
+    LEAVE(CUDA_SUCCESS);
+}
+
+/* Managed memory is memory of a device's that the host may touch, too. */
+EXPORT CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned int flags);
+CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned int flags)
+{
+    struct range *range;
+
+    ENTER_CONTEXT
+    if (flags != CU_MEM_ATTACH_GLOBAL)
+        violation("managed memory is not for all streams");
+    range = add_range(MEMORY, context->device, bytes);
+    if (!range)
+        LEAVE(CUDA_ERROR_OUT_OF_MEMORY);
+    range->managed = true;
+    *address = (CUdeviceptr)range->begin;
+    LEAVE(CUDA_SUCCESS);
+}
+
+EXPORT CUresult cuMemFree_v2(CUdeviceptr address);
+CUresult cuMemFree_v2(CUdeviceptr address)
+{
+    struct range *range;
+
+    ENTER_CONTEXT
+    range = find_range(MEMORY, (char *)address, 1);
+    if (!range || range->begin != (char *)address || !range->managed) {
+        violation("%s of what isn't managed memory", __func__);
+        LEAVE(CUDA_ERROR_INVALID_VALUE);
+    }
     free_range(range, __func__);
     LEAVE(CUDA_SUCCESS);
 }
@@ -1236,7 +1271,7 @@ static void check_side(CUcontext context, const char *begin, size_t size, bool h
         violation("%s names host memory that isn't pinned", function);
     if (!host && !range)
         violation("%s names device memory that isn't there", function);
-    if (!host && range && !(range->pool->reached_by >> context->device & 1))
+    if (!host && range && !range->managed && !(range->pool->reached_by >> context->device & 1))
         violation("%s names memory of another device, which isn't let in", function);
 }
 

@@ -196,7 +196,8 @@ static inline cl_int stamp(struct tsl_lane *on, struct tsl_dkernel *kernel, stru
                                    {.kind = TSL_ARG_VALUE, .size = 1, .value = &value}};
     struct tsl_window window = {.work_dim = 1, .global_offset = {offset}, .global_size = {size, 1, 1}, .whole = true};
 
-    return d->launch(on, kernel, &(struct tsl_bound_args){next_serial++, 2, args}, &window, NULL, fence);
+    return d->launch(on, kernel, &(struct tsl_bound_args){.serial = next_serial++, .n = 2, .args = args}, &window, NULL,
+                     fence);
 }
 
 /* After a test that failed half-way. */

@@ -197,8 +197,8 @@ static void test_race_kernels(void **state)
     d->finish(lane[0]);
     arg.mem = mem[0];
     for (unsigned i = 0; i < 4; i++)
-        d->launch(i % 2 ? lane[0] : other_lane, count, &(struct tsl_bound_args){next_serial++, 1, &arg}, &one, NULL,
-                  NULL);
+        d->launch(i % 2 ? lane[0] : other_lane, count,
+                  &(struct tsl_bound_args){.serial = next_serial++, .n = 1, .args = &arg}, &one, NULL, NULL);
     d->finish(lane[0]);
     d->finish(other_lane);
     assert_found(TSL_FAKE_RACE, 0);

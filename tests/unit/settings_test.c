@@ -200,6 +200,7 @@ static void nonsense(void **state)
         {"TESELA_PINNED", "sometimes"},
         {"TESELA_STAGING", "sometimes"},
         {"TESELA_PEERS", "few"},
+        {"TESELA_SVM", "shared"},
         {"TESELA_GATES", "sometimes"},
         {"TESELA_VENDOR_ROLES", "sometimes"},
     };
@@ -282,16 +283,17 @@ static void each_shows_what_is_in_force(void **state)
     (void)state;
     tsl_settings_parse(&settings, get, pairs);
     tsl_settings_each(&settings, append, &shown);
-    assert_string_equal(shown.text,
-                        "TESELA_MEMBERS=a,b\nTESELA_VENDORS=/etc/OpenCL/vendors\n"
-                        "TESELA_NVIDIA=cuda\nTESELA_CUDA_LIBRARY=\n"
-                        "TESELA_POLICY=weights=1,2.5\nTESELA_ORDER=async\nTESELA_CONFIG=\nTESELA_BINARIES=\nTESELA_"
-                        "PROCESSOR=\nTESELA_TRACE=\n"
-                        "TESELA_LIMITS=all\nTESELA_DEVICE_TYPE=gpu\nTESELA_REPRODUCIBLE=no\n"
-                        "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_PINNED=auto\nTESELA_STAGING=off\n"
-                        "TESELA_PEERS=on\nTESELA_GATES=auto\nTESELA_VENDOR_ROLES=auto\nTESELA_CHECK=access,"
-                        "coherence\nTESELA_CACHE=\n"
-                        "TESELA_LOG=warn,tile:debug\n");
+    assert_string_equal(
+        shown.text,
+        "TESELA_MEMBERS=a,b\nTESELA_VENDORS=/etc/OpenCL/vendors\n"
+        "TESELA_NVIDIA=cuda\nTESELA_CUDA_LIBRARY=\n"
+        "TESELA_POLICY=weights=1,2.5\nTESELA_ORDER=async\nTESELA_CONFIG=\nTESELA_BINARIES=\nTESELA_"
+        "PROCESSOR=\nTESELA_TRACE=\n"
+        "TESELA_LIMITS=all\nTESELA_DEVICE_TYPE=gpu\nTESELA_REPRODUCIBLE=no\n"
+        "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_PINNED=auto\nTESELA_STAGING=off\n"
+        "TESELA_PEERS=on\nTESELA_SVM=auto\nTESELA_GATES=auto\nTESELA_VENDOR_ROLES=auto\nTESELA_CHECK=access,"
+        "coherence\nTESELA_CACHE=\n"
+        "TESELA_LOG=warn,tile:debug\n");
     tsl_settings_finish(&settings);
 }
 

@@ -182,6 +182,8 @@ static struct tsl_member_caps caps_of(const struct tsl_fake_member *is)
     return (struct tsl_member_caps){
         .zero_copy = is->zero_copy,
         .zero_copy_images = is->zero_copy_images,
+        .svm = is->svm ? CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER : 0,
+        .svm_anywhere = is->svm,
         .submits_block = is->submits_block,
         .gates = is->gates,
         .ordered_lanes = !is->unordered_lanes,

@@ -32,7 +32,7 @@ static uint64_t hash_args(const struct tsl_bound_args *args)
             hash = hash_bytes(hash, &arg->mem, sizeof arg->mem);
         else
             hash = hash_bytes(hash, &arg->size, sizeof arg->size);
-        if (arg->kind == TSL_ARG_VALUE)
+        if (arg->kind == TSL_ARG_VALUE || arg->kind == TSL_ARG_SVM)
             hash = hash_bytes(hash, arg->value, arg->size);
     }
     return hash;
@@ -69,12 +69,29 @@ static bool kind_fits(enum tsl_arg_kind kind, enum tsl_fact_kind fact)
     case TSL_FACT_SAMPLER:
         return kind == TSL_ARG_SAMPLER;
     default:
-        return kind == TSL_ARG_MEM;
+        return kind == TSL_ARG_MEM || kind == TSL_ARG_SVM;
     }
 }
 
-static cl_int take_arg_locked(struct fake_op *op, cl_uint i, const struct tsl_bound_arg *arg)
+/* An address, with the bytes that the region has from there on; NULL has none. */
+static void take_address_locked(struct fake_arg *taken, const struct tsl_bound_arg *arg,
+                                const struct tsl_bound_args *args)
 {
+    char *address;
+
+    taken->bound.value = memcpy(tsl_fake_new_locked(sizeof address), arg->value, sizeof address);
+    taken->bound.size = 0;
+    memcpy(&address, arg->value, sizeof address);
+    for (cl_uint i = 0; address && i < args->n_svm; i++)
+        if (args->svm[i].host <= address && address < args->svm[i].host + args->svm[i].size)
+            taken->bound.size = (size_t)(args->svm[i].host + args->svm[i].size - address);
+    if (address && !taken->bound.size)
+        tsl_fake_violate_locked(TSL_FAKE_BAD_ARGUMENT, "launch: an address is in none of its shared regions");
+}
+
+static cl_int take_arg_locked(struct fake_op *op, cl_uint i, const struct tsl_bound_args *args)
+{
+    const struct tsl_bound_arg *arg = &args->args[i];
     struct fake_arg *taken = &op->launch.args[i];
     enum tsl_fact_kind fact = op->launch.kernel->body->kinds[i];
 
@@ -89,6 +106,8 @@ static cl_int take_arg_locked(struct fake_op *op, cl_uint i, const struct tsl_bo
         taken->bound.value = memcpy(tsl_fake_new_locked(size), arg->value, size);
         taken->bound.size = size;
     }
+    if (arg->kind == TSL_ARG_SVM)
+        take_address_locked(taken, arg, args);
     if (arg->kind != TSL_ARG_MEM || !arg->mem)
         return CL_SUCCESS;
     if (arg->mem->member != op->lane->base.member)
@@ -107,7 +126,7 @@ static cl_int take_args_locked(struct fake_op *op, const struct tsl_bound_args *
     launch->n_args = args->n;
     launch->args = tsl_fake_new_locked((args->n + 1) * sizeof *launch->args);
     for (cl_uint i = 0; i < args->n && rc == CL_SUCCESS; i++)
-        rc = take_arg_locked(op, i, &args->args[i]);
+        rc = take_arg_locked(op, i, args);
     if (rc == CL_SUCCESS)
         check_serial_locked(op, args);
     return rc;
@@ -226,6 +245,8 @@ void tsl_fake_run_set_up(struct tsl_fake_run *run, struct tsl_fake_arg *args, co
         args[i] = (struct tsl_fake_arg){.size = arg->bound.size};
         if (arg->mem)
             args[i] = (struct tsl_fake_arg){.ptr = arg->mem->bytes, .size = arg->mem->base.size};
+        else if (arg->bound.kind == TSL_ARG_SVM)
+            memcpy(&args[i].ptr, arg->bound.value, sizeof args[i].ptr);
         else if (arg->bound.kind != TSL_ARG_MEM && arg->bound.kind != TSL_ARG_LOCAL)
             args[i].value = arg->bound.value;
     }
