@@ -176,6 +176,65 @@ static void a_task_is_no_work_of_the_caller(void **state)
     clReleaseMemObject(buffer);
 }
 
+/* ---- The application's memory ---- */
+
+static cl_int memory[n_ints];
+static cl_int seen;
+
+static void CL_CALLBACK write_words(void *args)
+{
+    (void)args;
+    usleep(100000);
+    for (int i = 0; i < n_ints; i++)
+        memory[i] = 7;
+}
+
+static void CL_CALLBACK look_at_words(void *args)
+{
+    (void)args;
+    seen = memory[n_ints - 1];
+}
+
+static void without_a_buffer(void(CL_CALLBACK *fn)(void *))
+{
+    assert_int_equal(clEnqueueNativeKernel(queue, fn, NULL, 0, 0, NULL, NULL, 0, NULL, NULL), CL_SUCCESS);
+}
+
+/* A task names no memory but buffers: in an in-order queue it comes after what reads and writes the application's, and
+ * before what does so behind it. */
+static void tasks_keep_their_turn(void **state)
+{
+    const cl_int nothing[n_ints] = {0};
+    cl_mem buffer = make_filled(1), named = make_filled(0);
+    cl_program program;
+    cl_kernel kernel = make_kernel(&program);
+
+    (void)state;
+    memset(memory, 0, sizeof memory);
+    without_a_buffer(write_words);
+    assert_int_equal(clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, size, memory, 0, NULL, NULL), CL_SUCCESS);
+    twice(queue, kernel, buffer);
+    without_a_buffer(write_words);
+    assert_int_equal(clEnqueueReadBuffer(queue, buffer, CL_FALSE, 0, size, memory, 0, NULL, NULL), CL_SUCCESS);
+    without_a_buffer(look_at_words);
+    assert_int_equal(clFinish(queue), CL_SUCCESS);
+    assert_int_equal(seen, 14);
+    /* The same where the task names a buffer that has nothing to do with it. */
+    assert_int_equal(clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, size, nothing, 0, NULL, NULL), CL_SUCCESS);
+    for (int i = 0; i < 20; i++)
+        twice(queue, kernel, buffer);
+    assert_int_equal(clEnqueueReadBuffer(queue, buffer, CL_FALSE, 0, size, memory, 0, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(enqueue(queue, look_at_words, named, 0, NULL), CL_SUCCESS);
+    assert_int_equal(enqueue(queue, write_words, named, 0, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, size, memory, 0, NULL, NULL), CL_SUCCESS);
+    assert_all(queue, buffer, 7);
+    assert_int_equal(seen, 0);
+    clReleaseKernel(kernel);
+    clReleaseProgram(program);
+    clReleaseMemObject(buffer);
+    clReleaseMemObject(named);
+}
+
 /* ---- At the same time --------------------------------------------------------------------------------------------
  */
 
@@ -240,6 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(others_go_on_beside_a_task),
         cmocka_unit_test(a_task_is_no_work_of_the_caller),
+        cmocka_unit_test(tasks_keep_their_turn),
     };
     const struct CMUnitTest on_the_processors[] = {cmocka_unit_test(a_task_runs_while_a_kernel_does)};
     const char *members = getenv("TESELA_MEMBERS");
