@@ -411,8 +411,10 @@ void tsl_cuda_hosts_finish(struct tsl_cuda_member *member);
 cl_int tsl_cuda_svm_alloc(struct tsl_member *member, cl_svm_mem_flags flags, size_t size, size_t alignment, void **host,
                           struct tsl_mem **mem);
 bool tsl_cuda_svm_reaches(struct tsl_member *from, struct tsl_member *to);
-/* CUDA waits for all that the device has. Not entered. */
-void tsl_cuda_svm_free(struct tsl_cuda_member *member, struct tsl_cuda_svm *svm);
+/* If too much is kept, CUDA waits for all that the device has. Not entered. */
+void tsl_cuda_svm_free(struct tsl_cuda_svm *svm);
+/* What was kept, when nothing of it is used any more. Entered. */
+void tsl_cuda_svm_finish(struct tsl_cuda_member *member);
 /* Is all of this such memory? */
 bool tsl_cuda_svm_has(const void *begin, size_t size);
 

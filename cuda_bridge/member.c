@@ -465,6 +465,7 @@ void tsl_cuda_close(struct tsl_member *member)
     tsl_cuda_fences_finish(m);
     tsl_cuda_epoch_put(m, m->epoch);
     tsl_cuda_hosts_finish(m);
+    tsl_cuda_svm_finish(m);
     tsl_cuda_words_finish(m);
     tsl_cuda_pieces_finish(m);
     destroy_events(m);

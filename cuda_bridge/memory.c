@@ -182,7 +182,7 @@ void tsl_cuda_mem_free(struct tsl_mem *mem)
     if (m->region)
         tsl_cuda_region_free(m->region);
     if (m->svm)
-        tsl_cuda_svm_free(member, m->svm);
+        tsl_cuda_svm_free(m->svm);
     if (m->owned && !tsl_cuda_enter(member)) {
         tsl_cuda_error(member, tsl_cu.cuMemFreeAsync(m->owned, member->memory_stream));
         tsl_cuda_leave(member);

@@ -41,16 +41,18 @@ size_t tsl_check_base_align(const struct tsl_queue *queue)
 cl_int tsl_check_buffer(const struct tsl_enqueue *e, cl_mem handle, struct tsl_buffer **buffer)
 {
     cl_int error = tsl_check_mem(e, handle, buffer);
+    const struct tsl_buffer *of;
     size_t align;
 
     if (error)
         return error;
     if ((*buffer)->image)
         return CL_INVALID_MEM_OBJECT;
-    if (!tsl_buffer_made_of(*buffer))
+    of = tsl_buffer_made_of(*buffer);
+    if (!of)
         return CL_SUCCESS;
     align = tsl_check_base_align(e->queue);
-    return align > 1 && (*buffer)->offset % align ? CL_MISALIGNED_SUB_BUFFER_OFFSET : CL_SUCCESS;
+    return align > 1 && ((*buffer)->offset - of->offset) % align ? CL_MISALIGNED_SUB_BUFFER_OFFSET : CL_SUCCESS;
 }
 
 cl_int tsl_check_image(const struct tsl_enqueue *e, cl_mem handle, struct tsl_buffer **image)

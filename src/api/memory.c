@@ -175,7 +175,7 @@ cl_int CL_API_CALL tsl_api_clGetMemObjectInfo(cl_mem memobj, cl_mem_info param_n
     case CL_MEM_OFFSET:
         return tsl_info_size(&info, offset_of(buffer));
     case CL_MEM_USES_SVM_POINTER:
-        return tsl_info_uint(&info, tsl_svm_of(buffer) != NULL);
+        return tsl_info_uint(&info, !buffer->image && tsl_svm_of(buffer));
     case CL_MEM_PROPERTIES:
         return tsl_info_bytes(&info, buffer->properties, buffer->n_properties * sizeof *buffer->properties);
     default:

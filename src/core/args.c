@@ -345,7 +345,7 @@ cl_int tsl_kernel_set_svm(struct tsl_kernel *kernel, cl_uint index, const void *
     return error;
 }
 
-/* The list in the place of the one before. */
+/* The list, without repetitions, in the place of the one before. */
 static cl_int put_list_locked(struct tsl_kernel *kernel, cl_uint n, struct tsl_buffer *const *regions,
                               struct tsl_args **old_args) TSL_REQUIRES(kernel->lock)
 {
@@ -361,6 +361,30 @@ static cl_int put_list_locked(struct tsl_kernel *kernel, cl_uint n, struct tsl_b
     *old_args = kernel->args;
     kernel->args = args;
     return CL_SUCCESS;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct tsl_buffer *const *x = a, *const *y = b;
+
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* Those that are named again come last; returns how many there are without them. */
+static cl_uint put_first(struct tsl_buffer **regions, size_t n)
+{
+    cl_uint n_first = 0;
+
+    qsort(regions, n, sizeof(struct tsl_buffer *), compare);
+    for (size_t i = 0; i < n; i++) {
+        struct tsl_buffer *region = regions[i];
+
+        if (n_first && regions[n_first - 1] == region)
+            continue;
+        regions[i] = regions[n_first];
+        regions[n_first++] = region;
+    }
+    return n_first;
 }
 
 static void drop_regions(struct tsl_buffer **regions, size_t n)
@@ -384,8 +408,10 @@ cl_int tsl_kernel_set_svm_list(struct tsl_kernel *kernel, size_t n, const void *
         found += !error;
     }
     if (!error) {
+        cl_uint n_first = put_first(regions, n);
+
         tsl_spin_take(&kernel->lock);
-        error = put_list_locked(kernel, (cl_uint)n, regions, &old_args);
+        error = put_list_locked(kernel, n_first, regions, &old_args);
         tsl_spin_give(&kernel->lock);
     }
     tsl_args_unref(old_args);
@@ -421,18 +447,38 @@ static void drop_buffers(struct tsl_args *args, cl_uint n)
             tsl_object_unref(&args->args[i].buffer->object);
 }
 
-/* References for all launches. False: one can't be had, and the first *kept are to be dropped, without the lock. A
- * reference comes before the look at the id, as the memory of a handle that was just released may become another buffer
- * at any time. */
-static bool keep_buffers_locked(struct tsl_args *args, cl_uint *kept) TSL_REQUIRES(args->lock)
-{
-    while (args->n_held == 0 && *kept < args->n_all) {
-        const struct tsl_arg *arg = &args->args[*kept];
+/* What is to be dropped without the lock. */
+struct kept {
+    cl_uint n;                /* the buffers of so many arguments */
+    struct tsl_buffer *other; /* what is in the memory of one that is gone; NULL: nothing */
+};
 
-        if (arg->buffer && (!tsl_object_is(arg->buffer, TSL_BUFFER) || !tsl_object_try_ref(&arg->buffer->object)))
+/* Is it still that buffer? A reference comes before the look at the id, as the memory of a handle that was just
+ * released may become another buffer at any time. */
+static bool keep_locked(const struct tsl_arg *arg, struct kept *kept)
+{
+    if (!tsl_object_is(arg->buffer, TSL_BUFFER) || !tsl_object_try_ref(&arg->buffer->object))
+        return false;
+    if (arg->buffer->id == arg->buffer_id)
+        return true;
+    kept->other = arg->buffer;
+    return false;
+}
+
+/* References for all launches. False: one can't be had, or another look is needed. Of the list to which no argument
+ * leads what was freed is forgotten: nothing says that it must be taken out before. */
+static bool keep_buffers_locked(struct tsl_args *args, struct kept *kept) TSL_REQUIRES(args->lock)
+{
+    for (; args->n_held == 0 && kept->n < args->n_all; kept->n++) {
+        struct tsl_arg *arg = &args->args[kept->n];
+
+        if (!arg->buffer || keep_locked(arg, kept))
+            continue;
+        if (kept->n < args->n)
             return false;
-        ++*kept;
-        if (arg->buffer && arg->buffer->id != arg->buffer_id)
+        arg->buffer = NULL;
+        args->shrunk = true;
+        if (kept->other)
             return false;
     }
     args->n_held++;
@@ -442,14 +488,21 @@ static bool keep_buffers_locked(struct tsl_args *args, cl_uint *kept) TSL_REQUIR
 /* The first of the launches in flight takes references for all of them; the next wait until it has. */
 static bool hold(struct tsl_args *args)
 {
-    cl_uint kept = 0;
-    bool held;
+    struct kept kept;
+    bool held, again;
 
-    tsl_spin_take(&args->lock);
-    held = keep_buffers_locked(args, &kept);
-    tsl_spin_give(&args->lock);
-    if (!held)
-        drop_buffers(args, kept);
+    do {
+        kept = (struct kept){0};
+        tsl_spin_take(&args->lock);
+        held = keep_buffers_locked(args, &kept);
+        tsl_spin_give(&args->lock);
+        if (held)
+            break;
+        again = kept.n >= args->n;
+        drop_buffers(args, kept.n);
+        if (kept.other)
+            tsl_object_unref(&kept.other->object);
+    } while (again);
     return held;
 }
 

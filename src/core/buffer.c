@@ -154,8 +154,9 @@ bool tsl_buffer_release(struct tsl_buffer *buffer)
 
 bool tsl_buffer_make_part(struct tsl_buffer *part, struct tsl_buffer *of)
 {
+    if (!tsl_object_try_show(&of->object)) /* It is being released beside this call. */
+        return false;
     part->parent = of;
-    tsl_object_show(&of->object);
     part->sub_mems = tsl_sub_mems_create(tsl_data_of(of));
     part->host_ptr = of->host_ptr ? (char *)of->host_ptr + (part->offset - of->offset) : NULL;
     return part->sub_mems;

@@ -126,13 +126,26 @@ static bool is_beyond(const struct tsl_member *member, const struct tsl_image_de
 
 static bool is_of_part(const struct tsl_image_desc *desc, const struct tsl_buffer *of)
 {
-    return of && of->parent && desc->type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
+    return of && of->size != tsl_data_of(of)->size && desc->type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
 }
 
-/* A 2D image in a buffer: its rows and its place must be aligned. */
+/* Of shared virtual memory a member that works on it where it is may know addresses, but no buffers. */
+static bool knows_by_address_alone(const struct tsl_member *member, const struct tsl_buffer *of)
+{
+    const struct tsl_svm *svm = tsl_svm_of(of);
+    for (unsigned i = 0; svm && i < of->context->n_members; i++)
+        if (of->context->members[i] == member)
+            return svm->members & ~svm->as_mem & 1u << i;
+    return false;
+}
+
+/* An image in a buffer must begin where the member can begin a part of one; of a 2D image the rows and the place must
+ * be aligned, too. */
 static bool takes_place(const struct tsl_member *member, const struct tsl_image_desc *desc, const struct tsl_buffer *of)
 {
     const struct tsl_image_limits *limits = &member->caps.images;
+    if (of && ((member->caps.base_align && of->offset % member->caps.base_align) || knows_by_address_alone(member, of)))
+        return false;
     if (!of || desc->type != CL_MEM_OBJECT_IMAGE2D)
         return true;
     if (desc->row_pitch % (limits->pitch_align * desc->element_size))

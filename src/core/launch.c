@@ -109,6 +109,15 @@ static cl_int check_svm(const struct tsl_args *args, unsigned member)
     return CL_SUCCESS;
 }
 
+/* A buffer of shared virtual memory may hold addresses: if anybody can who knows them, nobody else will. */
+static unsigned prefer_who_knows(const struct tsl_args *args, unsigned members)
+{
+    for (cl_uint i = 0; i < args->n_all; i++)
+        if (who_knows(&args->args[i]) & members)
+            members &= who_knows(&args->args[i]);
+    return members;
+}
+
 static cl_int check_images(const struct tsl_kernel_facts *facts, const struct tsl_args *args, unsigned member)
 {
     for (cl_uint i = 0; i < args->n_all; i++) {
@@ -158,6 +167,7 @@ cl_int tsl_launch_check(struct tsl_kernel *kernel, struct tsl_window *window, un
         left &= ~(1u << i);
         result = result == CL_SUCCESS ? error : result;
     }
+    left = prefer_who_knows(args, left);
     tsl_args_let_go(args);
     *members = left;
     return left ? CL_SUCCESS : result;

@@ -279,6 +279,11 @@ void tsl_object_show(struct tsl_object *object)
     count_up(&object->visible);
 }
 
+bool tsl_object_try_show(struct tsl_object *object)
+{
+    return count_up(&object->visible) > 0;
+}
+
 void tsl_object_hide(struct tsl_object *object)
 {
     if (object && count_down(&object->visible) == 1) {

@@ -67,6 +67,7 @@ cl_uint tsl_object_users(const struct tsl_object *object);
 
 /* A child through which the application reaches this object. NULL is allowed in hide. */
 void tsl_object_show(struct tsl_object *object);
+bool tsl_object_try_show(struct tsl_object *object); /* false: the application can't reach it any more */
 void tsl_object_hide(struct tsl_object *object);
 
 /* Internal holders. NULL is allowed in unref. unref may destroy: not under a core lock unless the object's destroy says

@@ -71,21 +71,18 @@ static unsigned chosen_of(struct tsl_member *const *members, unsigned n)
     return set;
 }
 
-static cl_device_svm_capabilities offered(struct tsl_member *const *members, unsigned set)
+/* Buffers of a region are elsewhere on who doesn't know its addresses: then what the host does without a map is seen by
+ * some only. */
+cl_device_svm_capabilities tsl_svm_capabilities(struct tsl_member *const *members, unsigned n)
 {
     cl_device_svm_capabilities all = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER;
+    unsigned set = chosen_of(members, n);
 
     if (tsl_settings()->svm == TSL_SVM_COARSE)
         all = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
-    for (unsigned i = 0; set >> i; i++)
-        if (set >> i & 1)
-            all &= members[i]->caps.svm;
+    for (unsigned i = 0; i < n; i++)
+        all &= set >> i & 1 ? members[i]->caps.svm : CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
     return set ? all : 0;
-}
-
-cl_device_svm_capabilities tsl_svm_capabilities(struct tsl_member *const *members, unsigned n)
-{
-    return offered(members, chosen_of(members, n));
 }
 
 /* ---- The context's regions -------------------------------------------------------------------------------------- */
@@ -126,34 +123,38 @@ struct tsl_buffer *tsl_svm_find(struct tsl_context *context, const void *pointer
 
 /* ---- Life ------------------------------------------------------------------------------------------------------- */
 
-/* As kernels want the largest of their types; members that take it for a buffer may want more. */
+/* As kernels want the largest of their types; who takes it for a buffer's storage wants what buffers want. */
 #define LEAST_ALIGN ((size_t)128)
 
-static size_t alignment_of(const struct tsl_context *context, size_t wanted)
+static size_t alignment_of(const struct tsl_context *context, size_t wanted, unsigned as_mem)
 {
     size_t align = wanted > LEAST_ALIGN ? wanted : LEAST_ALIGN;
 
-    for (unsigned i = 0; i < context->n_members; i++)
-        if (context->members[i]->caps.base_align > align)
+    for (unsigned i = 0; as_mem >> i; i++)
+        if (as_mem >> i & 1 && context->members[i]->caps.base_align > align)
             align = context->members[i]->caps.base_align;
     return align;
 }
 
-/* By the first member whose memory the others of the set know; by the heap where any memory will do. */
+/* By a member whose memory the others of the set know; by the heap where any memory will do. */
 static bool get_memory(const struct tsl_context *context, cl_svm_mem_flags flags, size_t align, struct tsl_svm *svm)
 {
     void *host = NULL;
+    bool given = true;
 
     for (unsigned i = 0; svm->members >> i; i++) {
         struct tsl_member *member = context->members[i];
 
         if (!(svm->members >> i & 1) || !gives_its_own(member))
             continue;
-        if (member->driver->svm_alloc(member, flags, svm->size, align, &host, &svm->mem))
-            return false;
+        given = !member->driver->svm_alloc(member, flags, svm->size, align, &host, &svm->mem);
         svm->begin = host;
-        return true;
+        svm->coarse = given && !(member->caps.svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER);
+        if (given)
+            return true;
     }
+    if (!given)
+        return false;
     /* Compilers of processors read a whole vector where a kernel asks for a part: there is something behind the end. */
     size_t size = svm->size > SIZE_MAX - 2 * align ? 0 : (svm->size + 2 * align - 1) / align * align;
     svm->begin = size ? aligned_alloc(align, size) : NULL;
@@ -190,7 +191,7 @@ static struct tsl_svm *create(struct tsl_context *context, cl_svm_mem_flags flag
     svm->size = size;
     svm->members = chosen_of(context->members, context->n_members);
     svm->as_mem = as_mem(context, svm->members);
-    if (!get_memory(context, flags, alignment_of(context, alignment), svm)) {
+    if (!get_memory(context, flags, alignment_of(context, alignment, svm->as_mem), svm)) {
         free(svm);
         return NULL;
     }

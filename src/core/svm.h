@@ -23,6 +23,7 @@ struct tsl_svm {
     size_t size;
     struct tsl_mem *mem; /* a member's svm_alloc; NULL: the process's heap */
     bool borrowed;       /* it is the application's, and in no list */
+    bool coarse;         /* all of it is the host's or a kernel's: no two of these are in it at once */
     unsigned members;    /* bits of the context's members whose kernels know these addresses */
     unsigned as_mem;     /* of these, who also takes it for a buffer's storage, and so copies and fills there */
 };

@@ -331,8 +331,8 @@ struct tsl_driver {
     /* Shared virtual memory: of the host's, whose addresses are good for kernels, too, on this member and on those that
      * svm_reaches tells. It is the host's as any memory while no launch that names it runs; with
      * CL_MEM_SVM_FINE_GRAIN_BUFFER in flags also meanwhile, as far as caps.svm says so. alignment: a power of two. *mem
-     * is good for mem_free, and to be named in launches. Blocks. Both NULL in drivers without; needed for caps.svm
-     * unless caps.svm_anywhere. */
+     * is good for mem_free, which may have to wait for the member's work, and to be named in launches. Blocks. Both
+     * NULL in drivers without; needed for caps.svm unless caps.svm_anywhere. */
     cl_int (*svm_alloc)(struct tsl_member *member, cl_svm_mem_flags flags, size_t size, size_t alignment, void **host,
                         struct tsl_mem **mem);
     bool (*svm_reaches)(struct tsl_member *from, struct tsl_member *to);

@@ -311,7 +311,11 @@ static void go_back(struct tsl_op *op, struct tsl_data *data, uint64_t begin, ui
 
 static void go_back_in(struct tsl_op *op, const struct tsl_buffer *buffer)
 {
-    go_back(op, tsl_data_of(buffer), buffer->offset, buffer->offset + buffer->size);
+    const struct tsl_svm *svm = tsl_data_of(buffer)->svm;
+    if (svm && svm->coarse) /* A kernel claims all of it. */
+        go_back(op, tsl_data_of(buffer), 0, svm->size);
+    else
+        go_back(op, tsl_data_of(buffer), buffer->offset, buffer->offset + buffer->size);
 }
 
 void tsl_claims_failed(struct tsl_op *op)

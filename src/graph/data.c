@@ -183,7 +183,7 @@ void tsl_data_destroy(struct tsl_data *data)
         tsl_data_unregister(data);
     for (unsigned i = 0; i < context->n_members; i++)
         if (data->seats[i].mem)
-            tsl_room_free(data->seats[i].mem);
+            tsl_room_free(&data->seats[i], data->seats[i].mem);
     tsl_lock_take(&context->graph->lock); /* Uses hold operations. */
     tsl_unseat_all(data);
     tsl_graph_changed(context->graph); /* Somebody may be waiting for the room. */
@@ -273,7 +273,7 @@ static void free_orphan(struct tsl_data *data, struct tsl_seat *seat)
     tsl_lock_give(&data->context->graph->lock);
     if (!orphan)
         return;
-    tsl_room_free(orphan);
+    tsl_room_free(seat, orphan);
     tsl_lock_take(&data->context->graph->lock);
     data->context->graph->ports[seat - data->seats].n_leaving--;
     tsl_graph_changed(data->context->graph);

@@ -390,7 +390,7 @@ struct tsl_stream {
     unsigned n_behind;                /* enqueued behind that one */
     struct tsl_command *barrier;      /* out-of-order: the last barrier, while not complete (owned reference) */
     tsl_dependences frontier;         /* in-order: of the last scheduled command */
-    tsl_dependences task, touching;   /* in-order: the last host task; what may touch its memory since (schedule.c) */
+    tsl_dependences task;             /* in-order: the last host task */
     struct tsl_track *tracks;         /* by member */
     int pinned; /* the one member that a sub-device's queue is for: what it moves goes there; -1: no such */
     struct tsl_track *timed_tracks; /* by member: lanes that profile, for commands that do, and launches whose time the
@@ -614,7 +614,7 @@ void tsl_stay_seated(struct tsl_data *data, struct tsl_port *port);
 void tsl_room_run(struct tsl_op *op);
 /* Allocates (the drainer) and frees, without the lock; the member's books are kept. */
 cl_int tsl_room_alloc(struct tsl_port *port, struct tsl_data *data);
-void tsl_room_free(struct tsl_mem *mem);
+void tsl_room_free(const struct tsl_seat *seat, struct tsl_mem *mem);
 /* The drainer, without the lock: the driver had no memory for a submission. True: something changed, try again. first:
  * it is the first time with this submission. */
 bool tsl_make_room(struct tsl_op *op, bool first);

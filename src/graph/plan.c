@@ -332,11 +332,40 @@ static void set_dst(struct tsl_op *op, struct tsl_data *data, unsigned space, co
     copy_region(op, box);
 }
 
-/* The application has written there before the call. */
-static cl_int write_in_place(struct tsl_command *c, const struct tsl_box_copy *box)
+/* Does a host task come before? What it writes into the host's copy, which is mapped, say, or the application's, nobody
+ * knows: then what counts on the bytes there must come after it. */
+static bool after_task(const tsl_dependences *order)
+{
+    for (unsigned i = 0; i < order->n; i++) {
+        const struct tsl_op *op = TSL_FEW_AT(order, i)->op;
+        if (op->kind == TSL_OP_NATIVE || op->kind == TSL_OP_JOIN)
+            return true;
+    }
+    return false;
+}
+
+/* So an operation without work takes these ranges of dst's copy on the host. */
+static cl_int take_in_turn(struct tsl_command *c, const tsl_dependences *order, const struct tsl_box_copy *box,
+                           unsigned role)
+{
+    if (!after_task(order))
+        return CL_SUCCESS;
+    struct tsl_op *op = main_op(c, order, &c->graph->host, TSL_OP_MARK);
+    cl_int error = CL_SUCCESS;
+    if (!op)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (size_t i = 0; i < n_runs(box) && !error; i++) {
+        struct tsl_range run = run_at(box, i);
+        error = tsl_claim(op, tsl_data_of(c->dst), run.begin, run.end, TSL_SPACE_HOST, role);
+    }
+    return go(op, error);
+}
+
+/* The application has written there before the call, or a task is to do it. */
+static cl_int write_in_place(struct tsl_command *c, const tsl_dependences *order, const struct tsl_box_copy *box)
 {
     struct tsl_data *data = tsl_data_of(c->dst);
-    cl_int error = CL_SUCCESS;
+    cl_int error = take_in_turn(c, order, box, TSL_ROLE_WRITE);
     for (size_t i = 0; i < n_runs(box) && !error; i++) {
         struct tsl_range run = run_at(box, i);
         error = tsl_claim_for_command(c, data, run.begin, run.end, TSL_ROLE_WRITE, true);
@@ -367,7 +396,7 @@ static cl_int plan_write(struct tsl_command *c, const tsl_dependences *order)
     struct tsl_box_copy box = c->box;
     box.dst_offset += c->dst->offset;
     if (names_host_copy(c, tsl_data_of(c->dst), box.dst_offset, box.src_offset))
-        return write_in_place(c, &box);
+        return write_in_place(c, order, &box);
     return tsl_may_be_lazy(c) ? tsl_wait_for_place(c, order) : tsl_plan_write_to(c, order, space);
 }
 
@@ -461,11 +490,12 @@ static cl_int unmap_run(struct tsl_command *c, uint64_t begin, uint64_t end)
     return tsl_claim_for_command(c, tsl_data_of(c->dst), begin, end, TSL_ROLE_WRITE, true);
 }
 
-static cl_int plan_unmap(struct tsl_command *c)
+static cl_int plan_unmap(struct tsl_command *c, const tsl_dependences *order)
 {
-    cl_int error = CL_SUCCESS;
-    if (c->map_flags == CL_MAP_READ)
-        return CL_SUCCESS;
+    bool reads = c->map_flags == CL_MAP_READ;
+    cl_int error = take_in_turn(c, order, &c->box, reads ? TSL_ROLE_READ : TSL_ROLE_WRITE);
+    if (reads)
+        return error;
     for (size_t n = n_runs(&c->box); c->n_ranged < n && !error; c->n_ranged++) {
         struct tsl_range run = run_at(&c->box, n - 1 - c->n_ranged); /* As they were added last. */
         error = unmap_run(c, run.begin, run.end);
@@ -520,14 +550,18 @@ static cl_int fetch_for_host(struct tsl_command *c, struct tsl_buffer *b)
 static cl_int plan_native(struct tsl_command *c, const tsl_dependences *order)
 {
     cl_int error = CL_SUCCESS;
+    bool frees = c->type == CL_COMMAND_SVM_FREE; /* … whatever became of the bytes. */
     for (cl_uint i = 0; i < c->n_buffers && !error; i++)
         error = fetch_for_host(c, c->buffers[i]);
+    if (frees)
+        error = CL_SUCCESS;
     struct tsl_op *op = main_op(c, order, &c->graph->tasks, TSL_OP_NATIVE);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
     for (cl_uint i = 0; i < c->n_buffers && !error; i++) {
         struct tsl_buffer *b = c->buffers[i];
-        error = tsl_claim(op, tsl_data_of(b), b->offset, b->offset + b->size, TSL_SPACE_HOST, host_role(b));
+        unsigned role = frees ? TSL_ROLE_WRITE : host_role(b);
+        error = tsl_claim(op, tsl_data_of(b), b->offset, b->offset + b->size, TSL_SPACE_HOST, role);
     }
     return go(op, error);
 }
@@ -545,6 +579,15 @@ static unsigned arg_role(const struct tsl_kernel_facts *facts, cl_uint i, const 
     return role;
 }
 
+/* What of the object that is: all of it where it is shared memory that only one can have at a time. */
+static struct tsl_range range_of_arg(const struct tsl_port *port, const struct tsl_buffer *b)
+{
+    const struct tsl_svm *svm = tsl_data_of(b)->svm;
+    if (svm && svm->coarse && (svm->members >> port->index & 1))
+        return (struct tsl_range){0, svm->size};
+    return (struct tsl_range){b->offset, b->offset + b->size};
+}
+
 static cl_int fetch_args(struct tsl_command *c, const struct tsl_kernel_facts *facts, struct tsl_port *port)
 {
     tsl_pin_args(c, port);
@@ -555,7 +598,8 @@ static cl_int fetch_args(struct tsl_command *c, const struct tsl_kernel_facts *f
         if (!(arg_role(facts, i, b) & TSL_ROLE_WRITE) && !(i < facts->n_args && facts->args[i].untouched))
             tsl_warn_unwritten(tsl_data_of(b), b->offset, b->offset + b->size);
         /* May-write is not must-write: the old bytes are fetched for a written argument too. */
-        cl_int error = tsl_fetch(c, tsl_data_of(b), b->offset, b->offset + b->size, tsl_space_of(port, tsl_data_of(b)));
+        struct tsl_range range = range_of_arg(port, b);
+        cl_int error = tsl_fetch(c, tsl_data_of(b), range.begin, range.end, tsl_space_of(port, tsl_data_of(b)));
         if (error)
             return error;
         tsl_data_of(b)->home = (int)port->index;
@@ -571,8 +615,11 @@ static cl_int claim_args(struct tsl_command *c, const struct tsl_kernel_facts *f
         /* A written range stays partly as it was: whoever wrote it before must have succeeded. */
         if (role & TSL_ROLE_WRITE)
             role |= TSL_ROLE_READ;
-        unsigned space = b ? tsl_space_of(op->port, tsl_data_of(b)) : TSL_SPACE_HOST;
-        cl_int error = role ? tsl_claim(op, tsl_data_of(b), b->offset, b->offset + b->size, space, role) : 0;
+        if (!role)
+            continue;
+        struct tsl_range range = range_of_arg(op->port, b);
+        unsigned space = tsl_space_of(op->port, tsl_data_of(b));
+        cl_int error = tsl_claim(op, tsl_data_of(b), range.begin, range.end, space, role);
         if (error)
             return error;
     }
@@ -677,7 +724,7 @@ cl_int tsl_plan(struct tsl_command *c, const tsl_dependences *order)
         return plan_map(c);
     case CL_COMMAND_UNMAP_MEM_OBJECT:
     case CL_COMMAND_SVM_UNMAP:
-        return plan_unmap(c);
+        return plan_unmap(c, order);
     case CL_COMMAND_MIGRATE_MEM_OBJECTS:
     case CL_COMMAND_SVM_MIGRATE_MEM:
         return plan_migrate(c);

@@ -50,6 +50,13 @@ static void learn(struct tsl_port *port)
             (unsigned long long)(held - port->fresh_size));
 }
 
+/* Shared virtual memory was there before. */
+static bool is_shared(const struct tsl_seat *seat)
+{
+    const struct tsl_svm *svm = seat->data->svm;
+    return svm && (svm->members >> (seat - seat->data->seats) & 1);
+}
+
 cl_int tsl_room_alloc(struct tsl_port *port, struct tsl_data *data)
 {
     struct tsl_member *member = port->member;
@@ -60,16 +67,17 @@ cl_int tsl_room_alloc(struct tsl_port *port, struct tsl_data *data)
                                : member->driver->mem_alloc(member, data->size, data->flags, host, &seat->mem);
     if (error) /* In what an enqueue may say of it. */
         return error == CL_OUT_OF_RESOURCES ? CL_MEM_OBJECT_ALLOCATION_FAILURE : error;
-    add(&member->books.held_size, data->size);
+    if (!is_shared(seat))
+        add(&member->books.held_size, data->size);
     if (own)
         port->fresh_size += data->size;
     return CL_SUCCESS;
 }
 
-void tsl_room_free(struct tsl_mem *mem)
+void tsl_room_free(const struct tsl_seat *seat, struct tsl_mem *mem)
 {
     struct tsl_member *member = mem->member;
-    uint64_t size = mem->size;
+    uint64_t size = is_shared(seat) ? 0 : mem->size;
     member->driver->mem_free(mem);
     take(&member->books.held_size, size);
 }
@@ -336,7 +344,7 @@ static void empty(struct tsl_seat *seat, struct tsl_port *port)
         port->n_leaving++;
     } else if (mem) {
         tsl_graph_open(graph);
-        tsl_room_free(mem);
+        tsl_room_free(seat, mem);
         tsl_graph_close(graph);
     }
 }

@@ -87,37 +87,34 @@ static bool is_shared(const struct tsl_buffer *buffer)
     return buffer && tsl_svm_of(buffer);
 }
 
-/* May it touch memory that a host task, too, may touch without a word: the application's own? Tasks are known to use
- * the buffers that they name; of others what the host sees of them by maps alone. */
+/* May it touch memory that a host task, too, may touch without a word: the application's own, and what is mapped? */
 static bool touches_application(const struct tsl_command *c)
 {
-    bool touches = c->host || c->native_fn || is_shared(c->src) || is_shared(c->dst);
+    bool touches = c->host || c->native_fn || tsl_command_maps(c) || tsl_command_unmaps(c) || is_shared(c->src) ||
+                   is_shared(c->dst);
     for (cl_uint i = 0; c->args && i < c->args->n_all && !touches; i++)
         touches = is_shared(c->args->args[i].buffer);
     return touches;
 }
 
-/* In an in-order queue a host task comes after all that its memory may be touched by, and the same after it. One that
- * names no buffers may even be there to tell of what was before. */
+/* In an in-order queue a host task comes after all before it, of which it may tell anybody; and after it comes what may
+ * touch the same memory. Kernels and copies that don't go on beside it. */
 static void collect_tasks(struct tsl_command *c, tsl_dependences *order)
 {
     struct tsl_stream *stream = c->stream;
     if (c->native_fn)
-        add_all(c, order, c->n_buffers ? &stream->touching : &stream->frontier, false);
-    if (stream->task.n && touches_application(c))
+        add_all(c, order, &stream->frontier, false);
+    else if (stream->task.n && touches_application(c))
         add_all(c, order, &stream->task, false);
 }
 
-static void note_tasks(struct tsl_command *c)
+/* One that runs comes after those before it. */
+static void note_task(struct tsl_command *c)
 {
-    struct tsl_stream *stream = c->stream;
-    if (c->native_fn) {
-        tsl_dependences_finish(&stream->touching);
-        tsl_dependences_finish(&stream->task);
-        add_all(c, &stream->task, &c->own, false);
-    } else if (touches_application(c)) {
-        add_all(c, &stream->touching, &c->own, false);
-    }
+    if (!c->native_fn || !c->main)
+        return;
+    tsl_dependences_finish(&c->stream->task);
+    add_all(c, &c->stream->task, &c->own, false);
 }
 
 /* What a command's wait list, and the barrier before it, make its own operations wait for. */
@@ -150,7 +147,7 @@ static void extend_frontier(struct tsl_command *c)
     add_all(c, &c->frontier, &stream->frontier, false);
     tsl_dependences_finish(&stream->frontier);
     add_all(c, &stream->frontier, &c->frontier, false);
-    note_tasks(c);
+    note_task(c);
 }
 
 static void schedule(struct tsl_command *c)

@@ -117,20 +117,19 @@ struct binding {
     struct tsl_bound_arg *args;
     char **addresses; /* of arguments that are bound by address; room for all */
     struct tsl_bound_svm *svm;
-    cl_uint n_svm;
-    bool changed; /* the memory of one is another than it was */
+    cl_uint n_named, n_svm; /* the first are those to which arguments lead */
+    bool changed;           /* the memory of one is another than it was */
 };
 
-/* The region as one that the launch may touch. */
+/* The region as one that the launch may touch, unless an argument has led there. A list has each once. */
 static void name_region(struct binding *b, const struct tsl_svm *svm, bool unnamed)
 {
-    for (cl_uint i = 0; i < b->n_svm; i++)
-        if (b->svm[i].host == svm->begin) {
-            b->svm[i].unnamed &= unnamed;
+    for (cl_uint i = 0; i < b->n_named; i++)
+        if (b->svm[i].host == svm->begin)
             return;
-        }
     b->svm[b->n_svm++] =
         (struct tsl_bound_svm){.host = svm->begin, .size = svm->size, .mem = svm->mem, .unnamed = unnamed};
+    b->n_named += !unnamed;
 }
 
 /* A member that knows the region's addresses gets buffers of it by address, too: they may begin anywhere. */
@@ -165,7 +164,8 @@ static cl_int bind_args(struct binding *b, const struct tsl_args *args)
     for (cl_uint i = 0; i < args->n && !error; i++)
         error = bind_arg(b, &args->args[i], i);
     for (cl_uint i = args->n; i < args->n_all && !error; i++)
-        name_region(b, args->args[i].buffer->svm, true);
+        if (args->args[i].buffer)
+            name_region(b, args->args[i].buffer->svm, true);
     return error;
 }
 
@@ -213,7 +213,7 @@ static cl_int submit_launch(struct tsl_op *op, struct tsl_lane *lane, const stru
     if (!error)
         error = bind_args(&b, c->args);
     /* The memory of a buffer on a member stays the same until it is evicted: so long the arguments' serial serves. */
-    uint64_t serial = b.changed ? tsl_args_new_serial() : c->args->serial;
+    uint64_t serial = b.changed || c->args->shrunk ? tsl_args_new_serial() : c->args->serial;
     struct tsl_bound_args args = {.serial = serial, .n = c->args->n, .args = b.args, .n_svm = b.n_svm, .svm = b.svm};
     const struct tsl_window *window = &c->window;
     struct tsl_window limited;

@@ -104,6 +104,11 @@ cl_int tsl_vendor_event_status(const struct tsl_vendor_cl *cl, cl_event event)
 /* How the fence ends if its event ends so. */
 static cl_int end_of(const struct tsl_vendor_fence *f, cl_int status)
 {
+    if (f->ran && status == CL_COMPLETE) {
+        status = tsl_vendor_event_status(tsl_vendor_member(f->base.member)->cl, f->ran);
+        if (status > 0) /* What stands behind it is complete. */
+            status = CL_COMPLETE;
+    }
     return f->doomed && status == CL_COMPLETE ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : status;
 }
 
@@ -176,6 +181,9 @@ void tsl_vendor_fence_settle(struct tsl_vendor_fence *f)
         f->times_known = read_times(f, &f->times);
     member->cl->clReleaseEvent(f->event);
     f->event = NULL;
+    if (f->ran)
+        member->cl->clReleaseEvent(f->ran);
+    f->ran = NULL;
 }
 
 cl_int tsl_vendor_fence_times(struct tsl_fence *fence, struct tsl_times *times)

@@ -41,6 +41,9 @@ static void release(struct tsl_vendor_member *member, enum tsl_vendor_kind kind,
     case TSL_VENDOR_MEM:
         cl->clReleaseMemObject(object);
         break;
+    case TSL_VENDOR_SVM:
+        tsl_vendor_svm_free(object);
+        break;
     case TSL_VENDOR_PROGRAM:
         cl->clReleaseProgram(object);
         break;

@@ -78,8 +78,9 @@ struct tsl_vendor_mem {
     size_t offset;               /* in the root */
     bool is_image;
     struct tsl_image_desc desc;        /* of an image */
-    void *mapped;                      /* of host_alloc; else NULL */
-    void *svm;                         /* of svm_alloc; else NULL */
+    void *mapped;                      /* of host_alloc, svm_alloc: where it is the host's; else NULL */
+    void *svm;                         /* of svm_alloc: what the vendor gave; else NULL */
+    bool unmapped;                     /* coarse svm_alloc: it isn't the host's now */
     cl_command_queue queue;            /* of host_alloc, of coarse svm_alloc: the one by which it was mapped */
     LIST_ENTRY(tsl_vendor_mem) pinned; /* then: in the member's list */
 };
@@ -127,6 +128,8 @@ struct tsl_vendor_kernel {
     pthread_mutex_t lock; /* over setting the arguments and enqueuing */
     uint64_t serial;      /* of the arguments that are set; 0: unknown */
     bool names_svm;       /* … which are more than the kernel's own */
+    bool *addresses;      /* which arguments have ever been addresses; NULL: none */
+    char *name;
 };
 
 static inline struct tsl_vendor_member *tsl_vendor_member(struct tsl_member *member)
@@ -264,15 +267,19 @@ void tsl_vendor_svm_caps(const struct tsl_vendor_device *device, struct tsl_memb
 cl_int tsl_vendor_svm_alloc(struct tsl_member *member, cl_svm_mem_flags flags, size_t size, size_t alignment,
                             void **host, struct tsl_mem **mem);
 bool tsl_vendor_svm_reaches(struct tsl_member *from, struct tsl_member *to);
+/* What tsl_vendor_release does when it may. */
 void tsl_vendor_svm_free(struct tsl_vendor_mem *mem);
-/* Is there coarse-grained memory among what the launch names? Then the first n of it are unmapped before it, and mapped
- * again behind it. Between tsl_vendor_begin and end. */
-bool tsl_vendor_svm_wants_turns(const struct tsl_bound_args *args);
-cl_int tsl_vendor_svm_unmap_all(const struct tsl_vendor_submit *s, const struct tsl_bound_args *args, cl_uint *n);
-cl_int tsl_vendor_svm_map_all(const struct tsl_vendor_submit *s, const struct tsl_bound_args *args, cl_uint n);
-/* Tells the kernel of the memory to which no argument leads. Under the kernel's lock. */
-cl_int tsl_vendor_svm_name(const struct tsl_vendor_member *m, struct tsl_vendor_kernel *k,
-                           const struct tsl_bound_args *args);
+/* Is there coarse-grained memory of the member's among what the launch names? Then that is unmapped before it, and
+ * mapped again behind it. Between tsl_vendor_begin and end. */
+bool tsl_vendor_svm_wants_turns(const struct tsl_vendor_member *m, const struct tsl_bound_args *args);
+cl_int tsl_vendor_svm_unmap_all(const struct tsl_vendor_submit *s, const struct tsl_bound_args *args);
+cl_int tsl_vendor_svm_map_all(const struct tsl_vendor_submit *s, const struct tsl_bound_args *args);
+/* Before the kernel's arguments are set: tells it of the memory to which none of them leads, and forgets what was so.
+ * Under the kernel's lock. */
+cl_int tsl_vendor_svm_prepare(struct tsl_vendor_member *m, struct tsl_vendor_kernel *k,
+                              const struct tsl_bound_args *args);
+/* kernel.c: the same kernel without anything that was set. Under its lock. */
+cl_int tsl_vendor_kernel_renew(struct tsl_vendor_member *m, struct tsl_vendor_kernel *k);
 
 /* ---- stage.c -----------------------------------------------------------------------------------------------------
  */
@@ -295,6 +302,7 @@ void tsl_vendor_note_pinned(struct tsl_vendor_member *m, struct tsl_vendor_mem *
 enum tsl_vendor_kind {
     TSL_VENDOR_QUEUE,
     TSL_VENDOR_MEM,
+    TSL_VENDOR_SVM, /* a struct tsl_vendor_mem */
     TSL_VENDOR_PROGRAM,
     TSL_VENDOR_KERNEL,
 };

@@ -35,6 +35,12 @@ cl_int tsl_vendor_kernel_create(struct tsl_dprogram *program, const char *name, 
     tsl_vendor_leave(m->device);
     if (error)
         goto failed;
+    k->name = strdup(name);
+    if (!k->name) {
+        tsl_kernel_facts_finish(facts);
+        error = CL_OUT_OF_HOST_MEMORY;
+        goto failed;
+    }
     memcpy(k->reqd_size, facts->reqd_size, sizeof(k->reqd_size));
     pthread_mutex_init(&k->lock, NULL);
     k->base.program = program;
@@ -55,7 +61,24 @@ void tsl_vendor_kernel_free(struct tsl_dkernel *kernel)
 
     tsl_vendor_release(member, TSL_VENDOR_KERNEL, k->kernel);
     pthread_mutex_destroy(&k->lock);
+    free(k->addresses);
+    free(k->name);
     free(k);
+}
+
+cl_int tsl_vendor_kernel_renew(struct tsl_vendor_member *m, struct tsl_vendor_kernel *k)
+{
+    cl_int error = CL_SUCCESS;
+    cl_kernel fresh = create(m, tsl_vendor_program(k->base.program), k->name, &error);
+
+    if (!fresh)
+        return error ? error : CL_OUT_OF_RESOURCES;
+    tsl_vendor_release(m, TSL_VENDOR_KERNEL, k->kernel);
+    k->kernel = fresh;
+    k->names_svm = false;
+    free(k->addresses);
+    k->addresses = NULL;
+    return CL_SUCCESS;
 }
 
 /* Remembered, because a launch isn't given the facts. */
@@ -139,13 +162,9 @@ static cl_int set_args_locked(struct tsl_vendor_member *m, struct tsl_vendor_ker
     if (k->serial == args->serial)
         return CL_SUCCESS;
     k->serial = 0;
-    for (cl_uint i = 0; i < args->n; i++) {
+    error = tsl_vendor_svm_prepare(m, k, args);
+    for (cl_uint i = 0; i < args->n && !error; i++)
         error = set_arg(m, k->kernel, i, &args->args[i]);
-
-        if (error)
-            return error;
-    }
-    error = tsl_vendor_svm_name(m, k, args);
     k->serial = error ? 0 : args->serial;
     return error;
 }
@@ -215,20 +234,20 @@ static cl_int launch(const struct tsl_vendor_submit *s, struct tsl_vendor_kernel
 }
 
 /* With coarse-grained shared memory, which is the host's before and behind it. The memory is mapped again whatever
- * becomes of the launch; how that ended is told by a marker. */
+ * becomes of the launch. A marker tells that all is over, the launch's event how that ended (fence->ran): some vendors
+ * never end what waits for an event that has failed already. */
 static cl_int launch_in_turn(struct tsl_vendor_submit *s, struct tsl_vendor_kernel *k,
                              const struct tsl_bound_args *args, cl_uint work_dim, const struct range *range)
 {
     cl_event ran = NULL;
-    cl_uint n;
-    cl_int error = tsl_vendor_svm_unmap_all(s, args, &n), failed;
+    cl_int error = tsl_vendor_svm_unmap_all(s, args), failed;
 
     if (!error)
         error = launch(s, k, args, work_dim, range, &ran);
-    failed = tsl_vendor_svm_map_all(s, args, n);
+    failed = tsl_vendor_svm_map_all(s, args);
     error = error ? error : failed;
     if (!error && s->event_out)
-        error = s->member->cl->clEnqueueMarkerWithWaitList(s->queue, 1, &ran, s->event_out);
+        error = s->member->cl->clEnqueueMarkerWithWaitList(s->queue, 0, NULL, s->event_out);
     if (ran && s->fence && !error)
         s->fence->ran = ran;
     else if (ran)
@@ -251,7 +270,7 @@ cl_int tsl_vendor_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, cons
     if (error)
         return error;
     if (!s.refused)
-        error = tsl_vendor_svm_wants_turns(args) ? launch_in_turn(&s, k, args, window->work_dim, &range)
-                                                 : launch(&s, k, args, window->work_dim, &range, s.event_out);
+        error = tsl_vendor_svm_wants_turns(s.member, args) ? launch_in_turn(&s, k, args, window->work_dim, &range)
+                                                           : launch(&s, k, args, window->work_dim, &range, s.event_out);
     return tsl_vendor_end(&s, error, fence);
 }

@@ -128,7 +128,7 @@ void tsl_vendor_mem_free(struct tsl_mem *mem)
     struct tsl_vendor_member *v = tsl_vendor_member(mem->member);
 
     if (m->svm) {
-        tsl_vendor_svm_free(m);
+        tsl_vendor_release(v, TSL_VENDOR_SVM, m);
         return;
     }
     if (m->queue && m->root) /* Not if it could not be made. */

@@ -21,8 +21,9 @@ static cl_int add_waits(struct tsl_vendor_submit *s, const struct tsl_waits *wai
     cl_event *events = s->few;
     cl_int error = CL_SUCCESS;
 
-    if (waits->n > TSL_VENDOR_FEW_WAITS)
-        events = s->many = malloc(waits->n * sizeof(*events));
+    /* A launch with coarse-grained memory has two: one tells of its end, one how that was. */
+    if (2 * waits->n > TSL_VENDOR_FEW_WAITS)
+        events = s->many = malloc(2 * waits->n * sizeof(*events));
     if (!events)
         return CL_OUT_OF_HOST_MEMORY;
     for (unsigned i = 0; i < waits->n && !error; i++) {
@@ -33,6 +34,10 @@ static cl_int add_waits(struct tsl_vendor_submit *s, const struct tsl_waits *wai
             return CL_INVALID_EVENT_WAIT_LIST;
         fence = tsl_vendor_fence(waits->fences[i]);
         hangs = fence->event && hangs_others(s->member, fence);
+        if (fence->ran && tsl_vendor_event_status(s->member->cl, fence->ran) < 0)
+            s->refused = true;
+        else if (fence->ran)
+            events[s->n++] = fence->ran;
         if (fence->doomed || hangs || (!fence->event && fence->status < 0))
             s->refused = true;
         if (fence->event && !hangs) {

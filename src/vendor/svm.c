@@ -40,34 +40,53 @@ bool tsl_vendor_svm_reaches(struct tsl_member *from, struct tsl_member *to)
 
 /* ---- Life ------------------------------------------------------------------------------------------------------- */
 
-#define ACCESS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
+#define LARGEST_TYPE 128u
+#define ACCESS       (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
 
-static cl_int map(const struct tsl_vendor_member *v, cl_command_queue queue, cl_bool blocking, void *host, size_t size)
+static cl_int map(const struct tsl_vendor_member *v, cl_command_queue queue, cl_bool blocking, struct tsl_vendor_mem *m)
 {
-    return v->cl->clEnqueueSVMMap(queue, blocking, CL_MAP_READ | CL_MAP_WRITE, host, size, 0, NULL, NULL);
+    cl_int error =
+        v->cl->clEnqueueSVMMap(queue, blocking, CL_MAP_READ | CL_MAP_WRITE, m->mapped, m->base.size, 0, NULL, NULL);
+
+    m->unmapped = error != CL_SUCCESS;
+    return error;
+}
+
+/* Sets m->svm, and where in it what was wanted begins: vendors take no larger alignment than their largest type's. */
+static cl_int allocate(struct tsl_vendor_member *v, cl_svm_mem_flags flags, size_t alignment, struct tsl_vendor_mem *m)
+{
+    size_t more = alignment > LARGEST_TYPE ? alignment : 0;
+    cl_uint wanted = more ? LARGEST_TYPE : (cl_uint)alignment;
+    uintptr_t at;
+
+    if (m->base.size > SIZE_MAX - more)
+        return CL_INVALID_BUFFER_SIZE;
+    m->svm = v->cl->clSVMAlloc(v->context, flags, m->base.size + more, wanted);
+    if (!m->svm)
+        return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    at = ((uintptr_t)m->svm + alignment - 1) / alignment * alignment;
+    m->mapped = (void *)at;
+    /* One that aligns less than it was asked for leaves no room behind. */
+    return more || m->mapped == m->svm ? CL_SUCCESS : CL_MEM_OBJECT_ALLOCATION_FAILURE;
 }
 
 /* Coarse-grained memory begins as the host's. */
-static cl_int get_coarse(struct tsl_vendor_member *v, size_t size, cl_uint alignment, struct tsl_vendor_mem *m)
+static cl_int get_coarse(struct tsl_vendor_member *v, size_t alignment, struct tsl_vendor_mem *m)
 {
     cl_int error;
 
+    m->unmapped = true;
     m->queue = v->cl->clCreateCommandQueue(v->context, v->device->id, 0, &error);
     if (!m->queue)
         return error ? error : CL_OUT_OF_RESOURCES;
-    m->svm = v->cl->clSVMAlloc(v->context, CL_MEM_READ_WRITE, size, alignment);
-    return m->svm ? map(v, m->queue, CL_TRUE, m->svm, size) : CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    error = allocate(v, CL_MEM_READ_WRITE, alignment, m);
+    return error ? error : map(v, m->queue, CL_TRUE, m);
 }
 
 static cl_int get(struct tsl_vendor_member *v, cl_svm_mem_flags flags, size_t alignment, struct tsl_vendor_mem *m)
 {
-    /* Vendors take no larger one than their largest type's; most align better. */
-    cl_uint wanted = alignment < 128 ? (cl_uint)alignment : 0;
-
-    if (!(v->base.caps.svm & FINE))
-        return get_coarse(v, m->base.size, wanted, m);
-    m->svm = v->cl->clSVMAlloc(v->context, (flags & ACCESS) | CL_MEM_SVM_FINE_GRAIN_BUFFER, m->base.size, wanted);
-    return m->svm ? CL_SUCCESS : CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    return v->base.caps.svm & FINE ? allocate(v, (flags & ACCESS) | CL_MEM_SVM_FINE_GRAIN_BUFFER, alignment, m)
+                                   : get_coarse(v, alignment, m);
 }
 
 cl_int tsl_vendor_svm_alloc(struct tsl_member *member, cl_svm_mem_flags flags, size_t size, size_t alignment,
@@ -87,13 +106,11 @@ cl_int tsl_vendor_svm_alloc(struct tsl_member *member, cl_svm_mem_flags flags, s
     tsl_vendor_enter(v->device);
     error = get(v, flags, alignment, m);
     tsl_vendor_leave(v->device);
-    if (!error && (uintptr_t)m->svm % alignment)
-        error = CL_MEM_OBJECT_ALLOCATION_FAILURE;
     if (error) {
-        tsl_vendor_svm_free(m);
+        tsl_vendor_release(v, TSL_VENDOR_SVM, m);
         return error;
     }
-    *host = m->svm;
+    *host = m->mapped;
     *mem = &m->base;
     return CL_SUCCESS;
 }
@@ -102,52 +119,59 @@ void tsl_vendor_svm_free(struct tsl_vendor_mem *m)
 {
     struct tsl_vendor_member *v = tsl_vendor_member(m->base.member);
 
-    tsl_vendor_enter(v->device);
-    if (m->queue && m->svm && !v->cl->clEnqueueSVMUnmap(m->queue, m->svm, 0, NULL, NULL))
+    if (m->queue && !m->unmapped && !v->cl->clEnqueueSVMUnmap(m->queue, m->mapped, 0, NULL, NULL))
         v->cl->clFinish(m->queue);
     if (m->svm)
         v->cl->clSVMFree(v->context, m->svm);
-    tsl_vendor_leave(v->device);
     if (m->queue)
-        tsl_vendor_release(v, TSL_VENDOR_QUEUE, m->queue);
+        v->cl->clReleaseCommandQueue(m->queue);
     free(m);
 }
 
 /* ---- Launches --------------------------------------------------------------------------------------------------- */
 
-static bool is_coarse(const struct tsl_bound_svm *svm)
+/* This member's own, which only one has at a time; NULL: none such. Another's is the host's to its launches. */
+static struct tsl_vendor_mem *coarse(const struct tsl_vendor_member *m, const struct tsl_bound_svm *svm)
 {
-    return svm->mem && svm->mem->member->driver == &tsl_vendor_driver && tsl_vendor_mem(svm->mem)->queue;
+    struct tsl_vendor_mem *mem = svm->mem && svm->mem->member == &m->base ? tsl_vendor_mem(svm->mem) : NULL;
+
+    return mem && mem->queue ? mem : NULL;
 }
 
-bool tsl_vendor_svm_wants_turns(const struct tsl_bound_args *args)
+bool tsl_vendor_svm_wants_turns(const struct tsl_vendor_member *m, const struct tsl_bound_args *args)
 {
     for (cl_uint i = 0; i < args->n_svm; i++)
-        if (is_coarse(&args->svm[i]))
+        if (coarse(m, &args->svm[i]))
             return true;
     return false;
 }
 
-cl_int tsl_vendor_svm_unmap_all(const struct tsl_vendor_submit *s, const struct tsl_bound_args *args, cl_uint *n)
+/* One that couldn't be mapped last time is unmapped still. */
+cl_int tsl_vendor_svm_unmap_all(const struct tsl_vendor_submit *s, const struct tsl_bound_args *args)
 {
     cl_int error = CL_SUCCESS;
 
-    for (*n = 0; *n < args->n_svm && !error; *n += !error)
-        if (is_coarse(&args->svm[*n]))
-            error = s->member->cl->clEnqueueSVMUnmap(s->queue, args->svm[*n].host, s->n, s->events, NULL);
+    for (cl_uint i = 0; i < args->n_svm && !error; i++) {
+        struct tsl_vendor_mem *mem = coarse(s->member, &args->svm[i]);
+
+        if (!mem || mem->unmapped)
+            continue;
+        error = s->member->cl->clEnqueueSVMUnmap(s->queue, mem->mapped, s->n, s->events, NULL);
+        mem->unmapped = !error;
+    }
     return error;
 }
 
-cl_int tsl_vendor_svm_map_all(const struct tsl_vendor_submit *s, const struct tsl_bound_args *args, cl_uint n)
+cl_int tsl_vendor_svm_map_all(const struct tsl_vendor_submit *s, const struct tsl_bound_args *args)
 {
     cl_int error = CL_SUCCESS;
 
-    for (cl_uint i = 0; i < n; i++)
-        if (is_coarse(&args->svm[i])) {
-            cl_int failed = map(s->member, s->queue, CL_FALSE, args->svm[i].host, args->svm[i].size);
+    for (cl_uint i = 0; i < args->n_svm; i++) {
+        struct tsl_vendor_mem *mem = coarse(s->member, &args->svm[i]);
+        cl_int failed = mem && mem->unmapped ? map(s->member, s->queue, CL_FALSE, mem) : CL_SUCCESS;
 
-            error = error ? error : failed;
-        }
+        error = error ? error : failed;
+    }
     return error;
 }
 
@@ -159,28 +183,62 @@ static cl_int list_unnamed(const struct tsl_bound_args *args, void ***unnamed, c
     if (!*unnamed)
         return CL_OUT_OF_HOST_MEMORY;
     for (cl_uint i = 0; i < args->n_svm; i++)
-        if (args->svm[i].unnamed)
+        if (args->svm[i].unnamed && args->svm[i].mem)
             (*unnamed)[(*n)++] = args->svm[i].host;
     return CL_SUCCESS;
 }
 
-cl_int tsl_vendor_svm_name(const struct tsl_vendor_member *m, struct tsl_vendor_kernel *k,
-                           const struct tsl_bound_args *args)
+/* False: the vendor knows of memory that it won't forget. */
+static bool forget_unnamed(const struct tsl_vendor_member *m, struct tsl_vendor_kernel *k)
 {
-    void **unnamed;
-    cl_uint n;
-    cl_int error;
+    bool forgotten = !k->names_svm || !m->cl->clSetKernelExecInfo(k->kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, NULL);
 
-    if (m->base.caps.svm_anywhere || (!args->n_svm && !k->names_svm))
+    k->names_svm = !forgotten;
+    return forgotten;
+}
+
+/* NVIDIA's OpenCL (580) doesn't take a buffer for an argument that has been an address. */
+static bool takes_buffers_back(const struct tsl_vendor_kernel *k, const struct tsl_bound_args *args)
+{
+    for (cl_uint i = 0; k->addresses && i < args->n; i++)
+        if (k->addresses[i] && args->args[i].kind == TSL_ARG_MEM)
+            return true;
+    return false;
+}
+
+static cl_int note_addresses(struct tsl_vendor_kernel *k, const struct tsl_bound_args *args)
+{
+    for (cl_uint i = 0; i < args->n; i++) {
+        if (args->args[i].kind != TSL_ARG_SVM)
+            continue;
+        if (!k->addresses)
+            k->addresses = calloc(args->n, sizeof(*k->addresses));
+        if (!k->addresses)
+            return CL_OUT_OF_HOST_MEMORY;
+        k->addresses[i] = true;
+    }
+    return CL_SUCCESS;
+}
+
+cl_int tsl_vendor_svm_prepare(struct tsl_vendor_member *m, struct tsl_vendor_kernel *k,
+                              const struct tsl_bound_args *args)
+{
+    void **unnamed = NULL;
+    cl_uint n = 0;
+    cl_int error = CL_SUCCESS;
+
+    if (!args->n_svm && !k->names_svm && !k->addresses)
         return CL_SUCCESS;
-    error = list_unnamed(args, &unnamed, &n);
-    if (error)
-        return error;
-    if (n)
+    if (takes_buffers_back(k, args))
+        error = tsl_vendor_kernel_renew(m, k);
+    if (!error)
+        error = list_unnamed(args, &unnamed, &n);
+    if (!error && (n == 0 || m->base.caps.svm_anywhere) && !forget_unnamed(m, k))
+        error = tsl_vendor_kernel_renew(m, k);
+    if (!error && n && !m->base.caps.svm_anywhere) {
+        k->names_svm = true;
         error = m->cl->clSetKernelExecInfo(k->kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, n * sizeof(*unnamed), unnamed);
-    else if (k->names_svm) /* Not every vendor takes that; what it knows from before does no harm then. */
-        m->cl->clSetKernelExecInfo(k->kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, NULL);
-    k->names_svm = n > 0;
+    }
     free(unnamed);
-    return error;
+    return error ? error : note_addresses(k, args);
 }

@@ -27,7 +27,8 @@
  *   #X                  a count and a list of handles (two arguments)
  *   W                   the wait list and the new event that end clEnqueue… (three arguments)
  *   u z f b             cl_uint, size_t, 64 bits of flags, cl_bool
- *   p                   memory to read or write
+ *   p v                 memory to read or write; shared virtual memory
+ *   n                   a count of what is there
  *   a g                 three sizes; those of a launch
  *   x s t c r           properties, string, list of strings, callback, where the error code goes
  * and what it gives: ' ' an error code, '0' nothing, '*' an address, or the letter of a handle.
@@ -167,18 +168,18 @@ static const struct call calls[] = {
     {"clGetPipeInfo", ' ', "Muzpp"},
     {"clSVMAlloc", '*', "Cfzu"},
     {"clSVMFree", '0', "Cp"},
-    {"clEnqueueSVMFree", ' ', "QupcpW"},
-    {"clEnqueueSVMMemcpy", ' ', "QbppzW"},
-    {"clEnqueueSVMMemFill", ' ', "QppzzW"},
-    {"clEnqueueSVMMap", ' ', "QbfpzW"},
-    {"clEnqueueSVMUnmap", ' ', "QpW"},
+    {"clEnqueueSVMFree", ' ', "QnpcpW"},
+    {"clEnqueueSVMMemcpy", ' ', "QbvvzW"},
+    {"clEnqueueSVMMemFill", ' ', "QvpzzW"},
+    {"clEnqueueSVMMap", ' ', "QbfvzW"},
+    {"clEnqueueSVMUnmap", ' ', "QvW"},
     {"clCreateSamplerWithProperties", 'S', "Cxr"},
-    {"clSetKernelArgSVMPointer", ' ', "Kup"},
+    {"clSetKernelArgSVMPointer", ' ', "Kuv"},
     {"clSetKernelExecInfo", ' ', "Kuzp"},
     {"clGetKernelSubGroupInfoKHR", ' ', "Kouzpzpp"},
     {"clCloneKernel", 'K', "Kr"},
     {"clCreateProgramWithIL", 'G', "Cpzr"},
-    {"clEnqueueSVMMigrateMem", ' ', "QuppfW"},
+    {"clEnqueueSVMMigrateMem", ' ', "QnppfW"},
     {"clGetDeviceAndHostTimer", ' ', "Dpp"},
     {"clGetHostTimer", ' ', "Dp"},
     {"clGetKernelSubGroupInfo", ' ', "Kouzpzpp"},
@@ -206,6 +207,7 @@ static const char kinds[] = "PDCQMGKES";
 enum { n_kinds = sizeof kinds - 1 };
 
 static void *good[n_kinds], *freed[n_kinds];
+static char *shared; /* a region of the good context's; NULL: its device has none */
 static void *library;
 
 static int index_of(char kind)
@@ -412,6 +414,16 @@ static void values_for(char letter, int i, struct values *values)
         break;
     case 'z':
         add_sizes(values);
+        break;
+    case 'n':
+        add(values, 1);
+        add(values, 0);
+        add(values, 2);
+        break;
+    case 'v':
+        add_pointer(values, shared ? shared : arenas[i]);
+        add_pointer(values, NULL);
+        add_pointer(values, shared ? shared + 1 : arenas[i]);
         break;
     case 'f':
         add_flags(values);
@@ -751,6 +763,7 @@ static int begin(void **state)
     make_objects(freed);
     free_objects(freed);
     make_objects(good);
+    shared = clSVMAlloc(good[index_of('C')], CL_MEM_READ_WRITE, 4096, 0);
     for (int i = 0; i < n_kinds; i++)
         counts[i] = count_of(i);
     return 0;
@@ -780,6 +793,7 @@ static void nothing_has_changed(void **state)
 static int end(void **state)
 {
     (void)state;
+    clSVMFree(good[index_of('C')], shared);
     free_objects(good);
     return 0;
 }

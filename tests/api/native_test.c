@@ -235,6 +235,89 @@ static void tasks_keep_their_turn(void **state)
     clReleaseMemObject(named);
 }
 
+static void CL_CALLBACK write_there(void *args)
+{
+    cl_int *there;
+
+    memcpy(&there, args, sizeof there);
+    usleep(100000);
+    for (int i = 0; i < n_ints; i++)
+        there[i] = 42;
+}
+
+static void CL_CALLBACK look_there(void *args)
+{
+    cl_int *there;
+
+    memcpy(&there, args, sizeof there);
+    seen = there[n_ints - 1];
+}
+
+static void at(void(CL_CALLBACK *fn)(void *), cl_int *there, cl_uint n_wait, const cl_event *wait)
+{
+    clEnqueueNativeKernel(queue, fn, &there, sizeof there, 0, NULL, NULL, n_wait, wait, NULL);
+}
+
+/* What is mapped, or lent to a buffer, a task may write until it is unmapped, or written by a command, behind it. */
+static void tasks_write_what_is_mapped(void **state)
+{
+    _Alignas(4096) static cl_int lent[1024];
+    cl_int error;
+    cl_mem buffer = make_filled(1), named = make_filled(0);
+    cl_mem own = clCreateBuffer(context, CL_MEM_USE_HOST_PTR, sizeof lent, lent, &error);
+    cl_program program;
+    cl_kernel kernel = make_kernel(&program);
+    cl_int *mapped = clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_WRITE, 0, size, 0, NULL, NULL, &error);
+
+    (void)state;
+    at(write_there, mapped, 0, NULL);
+    assert_int_equal(clEnqueueUnmapMemObject(queue, buffer, mapped, 0, NULL, NULL), CL_SUCCESS);
+    twice(queue, kernel, buffer);
+    assert_all(queue, buffer, 84);
+    at(write_there, lent, 0, NULL);
+    assert_int_equal(clEnqueueWriteBuffer(queue, own, CL_FALSE, 0, size, lent, 0, NULL, NULL), CL_SUCCESS);
+    twice(queue, kernel, own);
+    assert_all(queue, own, 84);
+    /* A map's bytes are there when the task is. */
+    twice(queue, kernel, buffer);
+    mapped = clEnqueueMapBuffer(queue, buffer, CL_FALSE, CL_MAP_READ, 0, size, 0, NULL, NULL, &error);
+    const void *location = NULL;
+    struct {
+        cl_int *there;
+        void *slot;
+    } args = {mapped, NULL};
+    location = &args.slot;
+    assert_int_equal(clEnqueueNativeKernel(queue, look_there, &args, sizeof args, 1, &named, &location, 0, NULL, NULL),
+                     CL_SUCCESS);
+    assert_int_equal(clEnqueueUnmapMemObject(queue, buffer, mapped, 0, NULL, NULL), CL_SUCCESS);
+    twice(queue, kernel, buffer);
+    assert_all(queue, buffer, 336);
+    assert_int_equal(seen, 168);
+    clReleaseKernel(kernel);
+    clReleaseProgram(program);
+    clReleaseMemObject(buffer);
+    clReleaseMemObject(named);
+    clReleaseMemObject(own);
+}
+
+/* One that doesn't run, as what it waits for failed, hides no other. */
+static void a_task_that_fails_hides_no_other(void **state)
+{
+    cl_mem buffer = make_filled(1);
+    cl_event failed = make_user_event(context);
+
+    (void)state;
+    memset(memory, 0, sizeof memory);
+    assert_int_equal(clSetUserEventStatus(failed, -5), CL_SUCCESS);
+    at(write_there, memory, 0, NULL);
+    at(look_there, memory, 1, &failed);
+    assert_int_equal(clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, size, memory, 0, NULL, NULL), CL_SUCCESS);
+    clFinish(queue);
+    assert_all(queue, buffer, 42);
+    clReleaseEvent(failed);
+    clReleaseMemObject(buffer);
+}
+
 /* ---- At the same time --------------------------------------------------------------------------------------------
  */
 
@@ -300,6 +383,8 @@ int main(void)
         cmocka_unit_test(others_go_on_beside_a_task),
         cmocka_unit_test(a_task_is_no_work_of_the_caller),
         cmocka_unit_test(tasks_keep_their_turn),
+        cmocka_unit_test(tasks_write_what_is_mapped),
+        cmocka_unit_test(a_task_that_fails_hides_no_other),
     };
     const struct CMUnitTest on_the_processors[] = {cmocka_unit_test(a_task_runs_while_a_kernel_does)};
     const char *members = getenv("TESELA_MEMBERS");

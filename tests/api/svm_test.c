@@ -243,7 +243,83 @@ static void is_freed_in_order(void **state)
     clReleaseEvent(event);
 }
 
+/* Whatever became of what it comes after. */
+static void is_freed_behind_a_failure(void **state)
+{
+    cl_uint *x = make(BYTES);
+    void *pointers[] = {x};
+    cl_event start = make_user_event(context), event;
+
+    (void)state;
+    assert_int_equal(clEnqueueSVMMemFill(queue, x, &(cl_uint){1}, 4, BYTES, 1, &start, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueSVMFree(queue, 1, pointers, NULL, NULL, 0, NULL, &event), CL_SUCCESS);
+    assert_int_equal(clSetUserEventStatus(start, -5), CL_SUCCESS);
+    assert_int_equal(clWaitForEvents(1, &event), CL_SUCCESS);
+    clFinish(queue);
+    assert_int_equal(clSetKernelArgSVMPointer(add, 0, x), CL_INVALID_ARG_VALUE);
+    clReleaseEvent(start);
+    clReleaseEvent(event);
+}
+
+/* What was listed may be freed: the list is of no more then. */
+static void the_list_forgets_what_is_freed(void **state)
+{
+    cl_uint *x = make(BYTES), *y = make(BYTES), *z = make(BYTES);
+    void *both[] = {y, z, y, z};
+    cl_kernel twin;
+
+    (void)state;
+    assert_int_equal(clSetKernelExecInfo(add, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof both, both), CL_SUCCESS);
+    assert_int_equal(clEnqueueSVMMemFill(queue, x, &(cl_uint){0}, 4, BYTES, 0, NULL, NULL), CL_SUCCESS);
+    set_pointer(add, 0, x);
+    set_uint(add, 1, 1);
+    launch(add, 1);
+    assert_int_equal(clFinish(queue), CL_SUCCESS);
+    twin = clCloneKernel(add, NULL);
+    clSVMFree(context, y);
+    launch(add, 1);
+    launch(twin, 1);
+    clSVMFree(context, z);
+    launch(add, 1);
+    map(x, BYTES, CL_MAP_READ);
+    assert_int_equal(x[0], 4);
+    unmap(x);
+    assert_int_equal(clSetKernelExecInfo(add, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, NULL), CL_SUCCESS);
+    clReleaseKernel(twin);
+    clSVMFree(context, x);
+}
+
 /* ---- Buffers of shared memory ---- */
+
+/* Fine-grained memory needs no map, whoever works on it by whatever name, as long as kernels don't run. */
+static void fine_grain_needs_no_map(void **state)
+{
+    cl_device_svm_capabilities has = 0;
+    cl_uint *x = clSVMAlloc(context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, BYTES, 0);
+    cl_mem buffer;
+
+    (void)state;
+    clGetDeviceInfo(our_device(), CL_DEVICE_SVM_CAPABILITIES, sizeof has, &has, NULL);
+    if (!(has & CL_DEVICE_SVM_FINE_GRAIN_BUFFER)) {
+        assert_null(x);
+        return;
+    }
+    assert_non_null(x);
+    buffer = clCreateBuffer(context, CL_MEM_USE_HOST_PTR, BYTES, x, NULL);
+    set_uint(add, 1, 5);
+    for (cl_uint i = 0; i < 10; i++) {
+        x[3] = 10 * i;
+        if (i % 2)
+            assert_int_equal(clSetKernelArg(add, 0, sizeof buffer, &buffer), CL_SUCCESS);
+        else
+            set_pointer(add, 0, x);
+        launch(add, WORDS);
+        assert_int_equal(clFinish(queue), CL_SUCCESS);
+        assert_int_equal(x[3], 10 * i + 5);
+    }
+    clReleaseMemObject(buffer);
+    clSVMFree(context, x);
+}
 
 static void buffers_are_the_memory(void **state)
 {
@@ -649,6 +725,9 @@ int main(void)
         cmocka_unit_test(arguments_point_into_regions),
         cmocka_unit_test(what_is_in_use_stays),
         cmocka_unit_test(is_freed_in_order),
+        cmocka_unit_test(is_freed_behind_a_failure),
+        cmocka_unit_test(the_list_forgets_what_is_freed),
+        cmocka_unit_test(fine_grain_needs_no_map),
         cmocka_unit_test(buffers_are_the_memory),
         cmocka_unit_test(all_kinds_of_copies),
         cmocka_unit_test(random_programs),

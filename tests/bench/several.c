@@ -51,7 +51,8 @@ static struct rig {
     cl_device_id device, members[MAX_MEMBERS];
     cl_uint n_members;
     cl_context context;
-    cl_command_queue queue, queues[MAX_MEMBERS];
+    cl_command_queue queue, queues[MAX_MEMBERS],
+        tasks; /* host tasks keep their turn in a queue, so they have their own */
     cl_program program;
 } rig;
 
@@ -77,6 +78,8 @@ static void set_up(void)
     must(error, "clCreateContext");
     rig.queue = clCreateCommandQueueWithProperties(rig.context, rig.device, NULL, &error);
     must(error, "a queue of the device");
+    rig.tasks = clCreateCommandQueueWithProperties(rig.context, rig.device, NULL, &error);
+    must(error, "a queue for host tasks");
     for (cl_uint i = 0; i < rig.n_members; i++) {
         rig.queues[i] = clCreateCommandQueueWithProperties(rig.context, rig.members[i], NULL, &error);
         must(error, "a queue of a sub-device");
@@ -107,6 +110,7 @@ static void finish_all(void)
     must(clFinish(rig.queue), "clFinish");
     for (cl_uint i = 0; i < rig.n_members; i++)
         must(clFinish(rig.queues[i]), "clFinish");
+    must(clFinish(rig.tasks), "clFinish");
 }
 
 /* ---- Independent kernels ---------------------------------------------------------------------------------------- */
@@ -332,8 +336,8 @@ static double run_chain(cl_kernel kernel, cl_command_queue *queues)
             if (before)
                 clReleaseEvent(before);
         }
-        must(clEnqueueNativeKernel(queues[N_STAGES - 1], norm, &task, sizeof(task), 1, &chain.steps[i][N_STAGES],
-                                   &place, 1, &event, NULL),
+        must(clEnqueueNativeKernel(rig.tasks, norm, &task, sizeof(task), 1, &chain.steps[i][N_STAGES], &place, 1,
+                                   &event, NULL),
              "a host task");
         clReleaseEvent(event);
     }

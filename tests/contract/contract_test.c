@@ -431,6 +431,71 @@ static void host_memory_of_the_driver_is_memory(void **state)
         assert_int_not_equal(driver->host_alloc(member, (size_t)1 << 50, &host, &mems[0]), CL_SUCCESS);
 }
 
+static struct tsl_mem *new_shared(size_t size, size_t alignment, void **host)
+{
+    struct tsl_mem *mem = NULL;
+
+    assert_int_equal(driver->svm_alloc(member, CL_MEM_READ_WRITE, size, alignment, host, &mem), CL_SUCCESS);
+    assert_ptr_equal(mem->member, member);
+    assert_int_equal((uintptr_t)*host % alignment, 0);
+    return mem;
+}
+
+/* Shared virtual memory is the host's, from its first byte to its last; bytes go from there to the device and back, and
+ * what was given back serves again. */
+static void shared_memory_is_the_hosts(void **state)
+{
+    static const size_t alignments[] = {1, 128, 4096};
+    bool gives = member->caps.svm && !member->caps.svm_anywhere;
+    void *host;
+
+    (void)state;
+    if (member->caps.svm_anywhere)
+        assert_true(member->caps.svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER);
+    if (gives)
+        assert_true(driver->svm_reaches(member, member));
+    for (size_t i = 0; gives && i < 3 * sizeof(sizes) / sizeof(sizes[0]); i++) {
+        size_t size = sizes[i / 3];
+        struct tsl_mem *shared = new_shared(size, alignments[i % 3], &host), *mem = new_mem(size);
+        unsigned char *expected = malloc(size);
+
+        fill_pattern(expected, size);
+        memcpy(host, expected, size);
+        put(mem, host, size);
+        memset(host, 0, size);
+        get(mem, host, size);
+        assert_memory_equal(host, expected, size);
+        driver->mem_free(mem);
+        driver->mem_free(shared);
+        free(expected);
+    }
+    if (gives)
+        assert_int_not_equal(driver->svm_alloc(member, 0, 0, 128, &host, &(struct tsl_mem *){NULL}), CL_SUCCESS);
+}
+
+/* Who takes it for a buffer's storage works there: from anywhere in it. */
+static void shared_memory_is_storage(void **state)
+{
+    size_t align = member->caps.base_align, size = 8 * align;
+    struct tsl_mem *shared, *mem = NULL;
+    void *host;
+
+    (void)state;
+    if (!member->caps.svm_is_mem)
+        return;
+    shared = new_shared(size, align, &host);
+    memset(host, 1, size);
+    assert_int_equal(driver->mem_alloc(member, 4 * align, 0, (char *)host + 2 * align, &mem), CL_SUCCESS);
+    assert_int_equal(get_int(mem, 0), 0x01010101);
+    *(cl_int *)((char *)host + 2 * align) = 5;
+    assert_int_equal(get_int(mem, 0), 5);
+    put(mem, &(cl_int){7}, sizeof(cl_int));
+    assert_int_equal(*(cl_int *)((char *)host + 2 * align), 7);
+    driver->mem_free(mem);
+    assert_int_equal(*(cl_int *)((char *)host + 2 * align), 7);
+    driver->mem_free(shared);
+}
+
 static void memory_that_cannot_be_is_refused(void **state)
 {
     size_t align = member->caps.base_align;
@@ -895,6 +960,8 @@ int main(void)
         cmocka_unit_test(patterns_of_all_sizes_are_filled),
         cmocka_unit_test(parts_of_memory_are_the_same_memory),
         cmocka_unit_test(host_memory_of_the_driver_is_memory),
+        cmocka_unit_test(shared_memory_is_the_hosts),
+        cmocka_unit_test(shared_memory_is_storage),
         cmocka_unit_test(memory_that_cannot_be_is_refused),
         cmocka_unit_test(lanes_wait_for_each_other),
         cmocka_unit_test(more_waits_than_a_few),

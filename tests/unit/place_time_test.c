@@ -535,13 +535,14 @@ static void step_of(struct timed *t, unsigned chain, unsigned stage, struct tsl_
     assert_int_equal(tsl_queue_flush(t->queue), CL_SUCCESS);
 }
 
-static double run_line(struct timed *t)
+/* Host tasks keep their turn in a queue: programs that want them beside the rest give them one. */
+static double run_line(struct timed *t, struct tsl_queue *tasks)
 {
     double begin = (double)timed_finish(t);
 
     for (unsigned i = 0; i < CHAINS; i++) {
         struct tsl_enqueue write = {.queue = t->queue, .type = CL_COMMAND_WRITE_BUFFER};
-        struct tsl_enqueue native = {.queue = t->queue, .type = CL_COMMAND_NATIVE_KERNEL, .n_wait = 1};
+        struct tsl_enqueue native = {.queue = tasks, .type = CL_COMMAND_NATIVE_KERNEL, .n_wait = 1};
         struct tsl_box_copy box = {.region = {MATRIX_SIZE, 1, 1}};
         struct tsl_event *event = NULL;
         void **args = malloc(sizeof(*args)), **slots[] = {args};
@@ -553,6 +554,7 @@ static double run_line(struct timed *t)
         assert_int_equal(tsl_enqueue_native(&native, host_task, args, 1, &line.steps[i][STAGES], slots), CL_SUCCESS);
         tsl_object_release(&event->object);
     }
+    assert_int_equal(tsl_queue_finish(tasks), CL_SUCCESS);
     return ((double)timed_finish(t) - begin) / 1e3;
 }
 
@@ -561,19 +563,21 @@ static double run_line(struct timed *t)
 static void test_pipeline(void **state)
 {
     struct tsl_fake_member members[] = {member("gpu", 1, 25000000000u), member("gpu", 1, 25000000000u)};
+    struct tsl_queue *tasks;
     struct timed t;
 
     (void)state;
     register_kernels();
     line.host = calloc(1, MATRIX_SIZE);
     timed_begin(&t, members, 2, "kernel work3 a,b,c,n\n", 0);
+    assert_int_equal(tsl_queue_create(t.context, tsl_device_root(), 0, NULL, 0, &tasks), CL_SUCCESS);
     for (unsigned s = 0; s < STAGES; s++)
         line.factors[s] = timed_buffer(&t, MATRIX_SIZE);
     for (unsigned i = 0; i < CHAINS; i++)
         for (unsigned s = 0; s <= STAGES; s++)
             line.steps[i][s] = timed_buffer(&t, MATRIX_SIZE);
     for (unsigned round = 0; round < 4; round++) {
-        double part = run_line(&t) / (CHAINS * STAGES * STAGE_US / 2.0);
+        double part = run_line(&t, tasks) / (CHAINS * STAGES * STAGE_US / 2.0);
 
         print_message("a pipeline, round %u: %.3f of the best\n", round, part);
         if (part > (round ? 1.10 : 1.25))
@@ -584,6 +588,8 @@ static void test_pipeline(void **state)
     for (unsigned i = 0; i < CHAINS; i++)
         for (unsigned s = 0; s <= STAGES; s++)
             tsl_object_release(&line.steps[i][s]->object);
+    tsl_queue_let_go(tasks);
+    tsl_object_release(&tasks->object);
     timed_end(&t);
     free(line.host);
 }

@@ -35,6 +35,8 @@ static uint64_t hash_args(const struct tsl_bound_args *args)
         if (arg->kind == TSL_ARG_VALUE || arg->kind == TSL_ARG_SVM)
             hash = hash_bytes(hash, arg->value, arg->size);
     }
+    for (cl_uint i = 0; i < args->n_svm; i++)
+        hash = hash_bytes(hash, &args->svm[i].host, sizeof args->svm[i].host);
     return hash;
 }
 
