@@ -5,6 +5,7 @@
  */
 #include "vendor/internal.h"
 
+#include "core/log.h"
 #include "core/settings.h"
 
 #include <stdlib.h>
@@ -51,6 +52,9 @@ static cl_int map(const struct tsl_vendor_member *v, cl_command_queue queue, cl_
     m->unmapped = error != CL_SUCCESS;
     return error;
 }
+
+/* NVIDIA's OpenCL (580) gives none while another thread gives some back. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 /* Sets m->svm, and where in it what was wanted begins: vendors take no larger alignment than their largest type's. */
 static cl_int allocate(struct tsl_vendor_member *v, cl_svm_mem_flags flags, size_t alignment, struct tsl_vendor_mem *m)
@@ -104,9 +108,13 @@ cl_int tsl_vendor_svm_alloc(struct tsl_member *member, cl_svm_mem_flags flags, s
     m->root = m;
     tsl_vendor_collect(v);
     tsl_vendor_enter(v->device);
+    pthread_mutex_lock(&turn);
     error = get(v, flags, alignment, m);
+    pthread_mutex_unlock(&turn);
     tsl_vendor_leave(v->device);
     if (error) {
+        tsl_log(TSL_ROOM_VENDOR, TSL_LOG_WARN, "%s gives no %zu bytes of shared virtual memory (%s): %d",
+                member->path->id, size, m->svm ? "they can't be mapped" : "clSVMAlloc", (int)error);
         tsl_vendor_release(v, TSL_VENDOR_SVM, m);
         return error;
     }
@@ -119,12 +127,14 @@ void tsl_vendor_svm_free(struct tsl_vendor_mem *m)
 {
     struct tsl_vendor_member *v = tsl_vendor_member(m->base.member);
 
+    pthread_mutex_lock(&turn);
     if (m->queue && !m->unmapped && !v->cl->clEnqueueSVMUnmap(m->queue, m->mapped, 0, NULL, NULL))
         v->cl->clFinish(m->queue);
     if (m->svm)
         v->cl->clSVMFree(v->context, m->svm);
     if (m->queue)
         v->cl->clReleaseCommandQueue(m->queue);
+    pthread_mutex_unlock(&turn);
     free(m);
 }
 
