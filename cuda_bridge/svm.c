@@ -92,6 +92,11 @@ static cl_int make(struct tsl_cuda_member *member, size_t size, struct tsl_cuda_
     (*svm)->member = member;
     (*svm)->size = size;
     error = allocate(*svm);
+    if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE && !tsl_cuda_enter(member)) {
+        tsl_cuda_svm_finish(member); /* What is kept may be what is lacking. */
+        tsl_cuda_leave(member);
+        error = allocate(*svm);
+    }
     if (error)
         free(*svm);
     return error;

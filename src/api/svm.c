@@ -308,6 +308,7 @@ static cl_int enqueue_free(const struct tsl_enqueue *e, struct freeing *f)
 {
     struct tsl_buffer **regions = malloc((f->n + 1) * sizeof(*regions));
     void ***slots = malloc((f->n + 1) * sizeof(*slots));
+    struct tsl_enqueue own = *e;
     cl_int error = CL_OUT_OF_HOST_MEMORY;
     cl_uint n = 0;
 
@@ -321,8 +322,9 @@ static cl_int enqueue_free(const struct tsl_enqueue *e, struct freeing *f)
         else if (regions[n])
             tsl_object_unref(&regions[n]->object);
     }
+    own.own_task = !f->fn;
     if (regions && slots)
-        error = tsl_enqueue_native(e, run_free, f, n, regions, slots);
+        error = tsl_enqueue_native(&own, run_free, f, n, regions, slots);
     else
         free(f);
     while (n > 0)

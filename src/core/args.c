@@ -447,63 +447,50 @@ static void drop_buffers(struct tsl_args *args, cl_uint n)
             tsl_object_unref(&args->args[i].buffer->object);
 }
 
-/* What is to be dropped without the lock. */
-struct kept {
-    cl_uint n;                /* the buffers of so many arguments */
-    struct tsl_buffer *other; /* what is in the memory of one that is gone; NULL: nothing */
-};
-
-/* Is it still that buffer? A reference comes before the look at the id, as the memory of a handle that was just
- * released may become another buffer at any time. */
-static bool keep_locked(const struct tsl_arg *arg, struct kept *kept)
+/* Is it still that buffer? Then with a reference, which comes before the look at the id, as the memory of a handle that
+ * was just released may become another buffer at any time: *other is what is there then, to be dropped without a
+ * lock. */
+static bool keep_buffer(const struct tsl_arg *arg, struct tsl_buffer **other)
 {
+    *other = NULL;
     if (!tsl_object_is(arg->buffer, TSL_BUFFER) || !tsl_object_try_ref(&arg->buffer->object))
         return false;
     if (arg->buffer->id == arg->buffer_id)
         return true;
-    kept->other = arg->buffer;
+    *other = arg->buffer;
     return false;
 }
 
-/* References for all launches. False: one can't be had, or another look is needed. Of the list to which no argument
- * leads what was freed is forgotten: nothing says that it must be taken out before. */
-static bool keep_buffers_locked(struct tsl_args *args, struct kept *kept) TSL_REQUIRES(args->lock)
+/* References for all launches. False: that of argument *kept can't be had; those before it, and *other, are to be
+ * dropped without the lock. */
+static bool keep_buffers_locked(struct tsl_args *args, cl_uint *kept, struct tsl_buffer **other)
+    TSL_REQUIRES(args->lock)
 {
-    for (; args->n_held == 0 && kept->n < args->n_all; kept->n++) {
-        struct tsl_arg *arg = &args->args[kept->n];
-
-        if (!arg->buffer || keep_locked(arg, kept))
-            continue;
-        if (kept->n < args->n)
+    for (; args->n_held == 0 && *kept < args->n_all; ++*kept)
+        if (args->args[*kept].buffer && !keep_buffer(&args->args[*kept], other))
             return false;
-        arg->buffer = NULL;
-        args->shrunk = true;
-        if (kept->other)
-            return false;
-    }
     args->n_held++;
     return true;
 }
 
-/* The first of the launches in flight takes references for all of them; the next wait until it has. */
-static bool hold(struct tsl_args *args)
-{
-    struct kept kept;
-    bool held, again;
+enum held { HELD, ARGUMENT_GONE, LISTED_GONE };
 
-    do {
-        kept = (struct kept){0};
-        tsl_spin_take(&args->lock);
-        held = keep_buffers_locked(args, &kept);
-        tsl_spin_give(&args->lock);
-        if (held)
-            break;
-        again = kept.n >= args->n;
-        drop_buffers(args, kept.n);
-        if (kept.other)
-            tsl_object_unref(&kept.other->object);
-    } while (again);
-    return held;
+/* The first of the launches in flight takes references for all of them; the next wait until it has. */
+static enum held hold(struct tsl_args *args)
+{
+    struct tsl_buffer *other = NULL;
+    cl_uint kept = 0;
+    bool held;
+
+    tsl_spin_take(&args->lock);
+    held = keep_buffers_locked(args, &kept, &other);
+    tsl_spin_give(&args->lock);
+    if (held)
+        return HELD;
+    drop_buffers(args, kept);
+    if (other)
+        tsl_object_unref(&other->object);
+    return kept < args->n ? ARGUMENT_GONE : LISTED_GONE;
 }
 
 void tsl_args_let_go(struct tsl_args *args)
@@ -521,16 +508,49 @@ void tsl_args_let_go(struct tsl_args *args)
     tsl_args_unref(args);
 }
 
+/* Of the list to which no argument leads what was freed is forgotten: nothing says that it must be taken out before.
+ * Unless the kernel has got others than these meanwhile. */
+static cl_int forget_freed(struct tsl_kernel *kernel, const struct tsl_args *args)
+{
+    struct tsl_buffer **regions = malloc((args->n_all - args->n) * sizeof(*regions)), *other;
+    struct tsl_args *old_args = NULL;
+    cl_int error = CL_SUCCESS;
+    cl_uint n = 0;
+
+    if (!regions)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (cl_uint i = args->n; i < args->n_all; i++) {
+        if (keep_buffer(&args->args[i], &other))
+            regions[n++] = args->args[i].buffer;
+        else if (other)
+            tsl_object_unref(&other->object);
+    }
+    tsl_spin_take(&kernel->lock);
+    if (kernel->args == args)
+        error = put_list_locked(kernel, n, regions, &old_args);
+    tsl_spin_give(&kernel->lock);
+    tsl_args_unref(old_args);
+    drop_regions(regions, n);
+    return error;
+}
+
 cl_int tsl_kernel_args(struct tsl_kernel *kernel, struct tsl_args **args)
 {
-    struct tsl_args *taken = tsl_args_share(kernel);
+    for (;;) {
+        struct tsl_args *taken = tsl_args_share(kernel);
+        enum held held = taken->n_unset ? ARGUMENT_GONE : hold(taken);
+        cl_int error = CL_SUCCESS;
 
-    if (taken->n_unset || !hold(taken)) {
+        if (held == HELD) {
+            *args = taken;
+            return CL_SUCCESS;
+        }
+        if (held == LISTED_GONE)
+            error = forget_freed(kernel, taken);
         tsl_args_unref(taken);
-        return CL_INVALID_KERNEL_ARGS;
+        if (held == ARGUMENT_GONE || error)
+            return error ? error : CL_INVALID_KERNEL_ARGS;
     }
-    *args = taken;
-    return CL_SUCCESS;
 }
 
 size_t tsl_args_local_size(const struct tsl_args *args)

@@ -190,7 +190,6 @@ struct tsl_args {
     cl_uint n;       /* the kernel's */
     cl_uint n_all;   /* and behind them the shared memory that no argument leads to (clSetKernelExecInfo) */
     cl_uint n_unset;
-    bool shrunk; /* a region of the list was freed, of which the serial doesn't tell; while nothing holds, under lock */
     struct tsl_arg {
         enum tsl_arg_kind kind; /* TSL_ARG_UNSET until set */
         size_t size;            /* bytes of the value or of local memory */

@@ -387,5 +387,6 @@ cl_int tsl_enqueue_native(const struct tsl_enqueue *e, void(CL_CALLBACK *fn)(voi
     for (cl_uint i = 0; i < n; i++)
         c->slots[i] = slots[i];
     c->native_fn = fn;
+    c->own_task = e->own_task;
     return finish(e, c);
 }

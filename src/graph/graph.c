@@ -197,6 +197,7 @@ void tsl_stream_destroy(struct tsl_stream *stream)
     LIST_REMOVE(stream, link);
     tsl_dependences_finish(&stream->frontier);
     tsl_dependences_finish(&stream->task);
+    tsl_dependences_finish(&stream->touching);
     if (stream->barrier)
         tsl_command_unref(stream->barrier);
     tsl_stream_unref(stream);

@@ -46,6 +46,7 @@ struct tsl_enqueue {
     cl_uint n_wait;
     struct tsl_event *const *wait; /* checked by the API: live events of the same context */
     struct tsl_event **event;
+    bool own_task; /* a host task of ours, which is quick and touches nothing but its buffers */
 };
 
 cl_int tsl_enqueue_read(const struct tsl_enqueue *e, struct tsl_buffer *src, void *dst, const struct tsl_box_copy *box);

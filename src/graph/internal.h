@@ -358,6 +358,9 @@ struct tsl_command {
     struct tsl_placement placement;
     STAILQ_ENTRY(tsl_command) later;
     void(CL_CALLBACK *native_fn)(void *);
+    bool follows_task;                /* it, or what it waits for, comes after a host task that was unfinished then */
+    bool own_task;                    /* native_fn is ours: it is quick, and touches nothing but its buffers */
+    const tsl_dependences *order_now; /* while it is being planned: what its own operations run after */
     void *native_args;
     cl_uint n_buffers;
     struct tsl_buffer **buffers; /* heap array of owned internal references: native, migrate */
@@ -390,7 +393,8 @@ struct tsl_stream {
     unsigned n_behind;                /* enqueued behind that one */
     struct tsl_command *barrier;      /* out-of-order: the last barrier, while not complete (owned reference) */
     tsl_dependences frontier;         /* in-order: of the last scheduled command */
-    tsl_dependences task;             /* in-order: the last host task */
+    tsl_dependences task;             /* in-order: the last host task, and what waited for others */
+    tsl_dependences touching;         /* in-order: what may touch the application's memory since (schedule.c) */
     struct tsl_track *tracks;         /* by member */
     int pinned; /* the one member that a sub-device's queue is for: what it moves goes there; -1: no such */
     struct tsl_track *timed_tracks; /* by member: lanes that profile, for commands that do, and launches whose time the
@@ -422,6 +426,7 @@ struct tsl_graph {
     struct tsl_op *opaque;        /* the last operation with effects unknown (owned reference); NULL: none yet */
     tsl_dependences since_opaque; /* then: what was planned after it */
     unsigned n_under_way;         /* operations that went and aren't finished */
+    unsigned n_tasks;             /* the application's host tasks that aren't finished */
     struct tsl_command *starving; /* those for which memory for an edge was lacking (starve.c); NULL: none */
     bool scheduling;              /* a command is being scheduled */
     struct tsl_op_queue parked;   /* meanwhile: operations that will go one by one (owned references) */

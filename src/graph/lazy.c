@@ -61,6 +61,7 @@ static void join_frontiers(struct tsl_command *c)
             if (after->state != TSL_HELD)
                 all &= tsl_dependences_add(&after->frontier, op, false);
         all &= tsl_dependences_add(&c->stream->frontier, op, false);
+        all &= tsl_dependences_add(&c->stream->touching, op, false);
     }
     if (!all)
         tsl_starve(c);

@@ -40,6 +40,7 @@ struct tsl_op *tsl_op_create(struct tsl_command *command, struct tsl_port *port,
     op->kind = kind;
     op->n_unmet = 1;
     op->number = ++command->graph->n_ops;
+    command->graph->n_tasks += kind == TSL_OP_NATIVE && !command->own_task;
     op->trace_id = tsl_trace_on() ? tsl_trace_id() : 0;
     command->n_undone++;
     command->refs++;
@@ -351,6 +352,7 @@ void tsl_op_finish(struct tsl_op *op, cl_int status)
     tsl_op_forget_befores(op);
     op->port->n_pending--;
     graph->n_under_way--;
+    graph->n_tasks -= op->kind == TSL_OP_NATIVE && !command->own_task;
     tsl_forget_host(op);
     note_run(op);
     tell_placer(op);

@@ -75,6 +75,18 @@ static cl_int go(struct tsl_op *op, cl_int error)
     return error;
 }
 
+static bool is_lent(const struct tsl_data *data)
+{
+    return data->host && !data->host_owned;
+}
+
+/* NULL: nothing. */
+static void run_after(struct tsl_op *op, const tsl_dependences *order)
+{
+    for (unsigned i = 0; order && i < order->n; i++)
+        tsl_op_depend(op, TSL_FEW_AT(order, i)->op, false);
+}
+
 struct tsl_op *tsl_plan_move(struct tsl_command *c, const struct tsl_move *move, const struct tsl_image_box *box)
 {
     unsigned from = move->from, to = move->to;
@@ -90,6 +102,8 @@ struct tsl_op *tsl_plan_move(struct tsl_command *c, const struct tsl_move *move,
         return NULL;
     op->move = true;
     op->aside = move->aside;
+    if (to == TSL_SPACE_HOST && is_lent(move->data) && c->graph->n_tasks)
+        run_after(op, c->order_now); /* Tasks may be at the application's memory. */
     op->timed = timed;
     op->want_fence = true;
     op->dst = (struct tsl_side){.data = move->data,
@@ -332,23 +346,13 @@ static void set_dst(struct tsl_op *op, struct tsl_data *data, unsigned space, co
     copy_region(op, box);
 }
 
-/* Does a host task come before? What it writes into the host's copy, which is mapped, say, or the application's, nobody
- * knows: then what counts on the bytes there must come after it. */
-static bool after_task(const tsl_dependences *order)
-{
-    for (unsigned i = 0; i < order->n; i++) {
-        const struct tsl_op *op = TSL_FEW_AT(order, i)->op;
-        if (op->kind == TSL_OP_NATIVE || op->kind == TSL_OP_JOIN)
-            return true;
-    }
-    return false;
-}
-
-/* So an operation without work takes these ranges of dst's copy on the host. */
+/* Where a host task may come before, nobody knows what it writes into the host's copy, which is mapped, say, or the
+ * application's: so that who counts on the bytes there comes after it, an operation without work takes these ranges of
+ * dst's copy on the host. */
 static cl_int take_in_turn(struct tsl_command *c, const tsl_dependences *order, const struct tsl_box_copy *box,
                            unsigned role)
 {
-    if (!after_task(order))
+    if (!order->n || !c->graph->n_tasks)
         return CL_SUCCESS;
     struct tsl_op *op = main_op(c, order, &c->graph->host, TSL_OP_MARK);
     cl_int error = CL_SUCCESS;
@@ -555,7 +559,7 @@ static cl_int plan_native(struct tsl_command *c, const tsl_dependences *order)
         error = fetch_for_host(c, c->buffers[i]);
     if (frees)
         error = CL_SUCCESS;
-    struct tsl_op *op = main_op(c, order, &c->graph->tasks, TSL_OP_NATIVE);
+    struct tsl_op *op = main_op(c, order, c->own_task ? &c->graph->host : &c->graph->tasks, TSL_OP_NATIVE);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
     for (cl_uint i = 0; i < c->n_buffers && !error; i++) {
@@ -693,10 +697,8 @@ static bool moves_nothing(const struct tsl_command *c)
     return c->src || c->dst ? c->box.region[0] == 0 : shared;
 }
 
-cl_int tsl_plan(struct tsl_command *c, const tsl_dependences *order)
+static cl_int plan(struct tsl_command *c, const tsl_dependences *order)
 {
-    if (moves_nothing(c))
-        return CL_SUCCESS;
     switch (c->type) {
     case CL_COMMAND_READ_BUFFER:
     case CL_COMMAND_READ_BUFFER_RECT:
@@ -737,4 +739,14 @@ cl_int tsl_plan(struct tsl_command *c, const tsl_dependences *order)
     default:
         return CL_SUCCESS; /* Markers and barriers only wait. */
     }
+}
+
+cl_int tsl_plan(struct tsl_command *c, const tsl_dependences *order)
+{
+    if (moves_nothing(c))
+        return CL_SUCCESS;
+    c->order_now = order;
+    cl_int error = plan(c, order);
+    c->order_now = NULL;
+    return error;
 }

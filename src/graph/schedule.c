@@ -82,39 +82,58 @@ static bool stands_for_all_before(const struct tsl_command *before, const struct
     return !before->kernel || !c->kernel || !c->in_order || before->stream != c->stream;
 }
 
-static bool is_shared(const struct tsl_buffer *buffer)
+static bool is_task(const struct tsl_command *c)
 {
-    return buffer && tsl_svm_of(buffer);
+    return c->native_fn && !c->own_task;
+}
+
+/* Is its host copy the application's own memory: lent (CL_MEM_USE_HOST_PTR), or shared? */
+static bool is_lent(const struct tsl_buffer *buffer)
+{
+    return buffer && tsl_buffer_root((struct tsl_buffer *)(uintptr_t)buffer)->host_ptr;
 }
 
 /* May it touch memory that a host task, too, may touch without a word: the application's own, and what is mapped? */
 static bool touches_application(const struct tsl_command *c)
 {
-    bool touches = c->host || c->native_fn || tsl_command_maps(c) || tsl_command_unmaps(c) || is_shared(c->src) ||
-                   is_shared(c->dst);
+    bool touches =
+        c->host || is_task(c) || tsl_command_maps(c) || tsl_command_unmaps(c) || is_lent(c->src) || is_lent(c->dst);
     for (cl_uint i = 0; c->args && i < c->args->n_all && !touches; i++)
-        touches = is_shared(c->args->args[i].buffer);
+        touches = is_lent(c->args->args[i].buffer);
+    for (cl_uint i = 0; i < c->n_buffers && !c->native_fn && !touches; i++) /* A migration. */
+        touches = is_lent(c->buffers[i]);
     return touches;
 }
 
-/* In an in-order queue a host task comes after all before it, of which it may tell anybody; and after it comes what may
- * touch the same memory. Kernels and copies that don't go on beside it. */
+/* In an in-order queue a host task comes after all before it that may touch the application's memory, and all that does
+ * so behind it comes after the task; other kernels and copies go on beside it, as in the papers, as far as the buffers
+ * let them that it names. One that names none may be there to tell of whatever was before. */
 static void collect_tasks(struct tsl_command *c, tsl_dependences *order)
 {
     struct tsl_stream *stream = c->stream;
-    if (c->native_fn)
-        add_all(c, order, &stream->frontier, false);
-    else if (stream->task.n && touches_application(c))
+    bool names = c->n_buffers > 0 && c->type == CL_COMMAND_NATIVE_KERNEL;
+    if (is_task(c))
+        add_all(c, order, names ? &stream->touching : &stream->frontier, false);
+    if (stream->task.n && touches_application(c))
         add_all(c, order, &stream->task, false);
+    c->follows_task |= stream->task.n && c->graph->n_tasks;
 }
 
-/* One that runs comes after those before it. */
+/* c->frontier: what it does, and what it comes after by its data and its list. Who waited for a task of another queue
+ * stands for that. A task that won't run stands for nobody. */
 static void note_task(struct tsl_command *c)
 {
-    if (!c->native_fn || !c->main)
+    struct tsl_stream *stream = c->stream;
+    if (is_task(c) && c->main) {
+        tsl_dependences_finish(&stream->touching);
+        tsl_dependences_finish(&stream->task);
+        add_all(c, &stream->task, &c->own, false);
         return;
-    tsl_dependences_finish(&c->stream->task);
-    add_all(c, &c->stream->task, &c->own, false);
+    }
+    if (c->n_listed && c->follows_task)
+        add_all(c, &stream->task, &c->frontier, false);
+    if (touches_application(c))
+        add_all(c, &stream->touching, &c->frontier, false);
 }
 
 /* What a command's wait list, and the barrier before it, make its own operations wait for. */
@@ -123,6 +142,7 @@ static void collect_order(struct tsl_command *c, tsl_dependences *order)
     for (unsigned i = 0; i < c->waits.n; i++) {
         struct tsl_command *before = *TSL_FEW_AT(&c->waits, i);
         bool strict = i < c->n_listed;
+        c->follows_task |= c->graph->n_tasks && (is_task(before) || before->follows_task);
         if (strict && before->status < 0)
             fail(c, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
         add_all(c, order, &before->own, strict);
@@ -144,10 +164,10 @@ static void extend_frontier(struct tsl_command *c)
     if (!c->in_order)
         return;
     struct tsl_stream *stream = c->stream;
+    note_task(c);
     add_all(c, &c->frontier, &stream->frontier, false);
     tsl_dependences_finish(&stream->frontier);
     add_all(c, &stream->frontier, &c->frontier, false);
-    note_task(c);
 }
 
 static void schedule(struct tsl_command *c)

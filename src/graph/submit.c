@@ -164,8 +164,7 @@ static cl_int bind_args(struct binding *b, const struct tsl_args *args)
     for (cl_uint i = 0; i < args->n && !error; i++)
         error = bind_arg(b, &args->args[i], i);
     for (cl_uint i = args->n; i < args->n_all && !error; i++)
-        if (args->args[i].buffer)
-            name_region(b, args->args[i].buffer->svm, true);
+        name_region(b, args->args[i].buffer->svm, true);
     return error;
 }
 
@@ -213,7 +212,7 @@ static cl_int submit_launch(struct tsl_op *op, struct tsl_lane *lane, const stru
     if (!error)
         error = bind_args(&b, c->args);
     /* The memory of a buffer on a member stays the same until it is evicted: so long the arguments' serial serves. */
-    uint64_t serial = b.changed || c->args->shrunk ? tsl_args_new_serial() : c->args->serial;
+    uint64_t serial = b.changed ? tsl_args_new_serial() : c->args->serial;
     struct tsl_bound_args args = {.serial = serial, .n = c->args->n, .args = b.args, .n_svm = b.n_svm, .svm = b.svm};
     const struct tsl_window *window = &c->window;
     struct tsl_window limited;

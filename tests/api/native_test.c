@@ -5,6 +5,7 @@
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
 /* variant: pthread TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread */
 /* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu */
+/* variant: own_memory TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off */
 /* any: */
 #include "begin.h"
 
@@ -300,6 +301,48 @@ static void tasks_write_what_is_mapped(void **state)
     clReleaseMemObject(own);
 }
 
+static cl_event task_in_other(cl_int *there)
+{
+    cl_event event;
+
+    assert_int_equal(clEnqueueNativeKernel(other, write_there, &there, sizeof there, 0, NULL, NULL, 0, NULL, &event),
+                     CL_SUCCESS);
+    return event;
+}
+
+/* An in-order queue that waited for another's task once is behind it from then on, whatever waits for what between. */
+static void tasks_of_another_queue(void **state)
+{
+    cl_mem buffer = make_filled(1), between = make_filled(1);
+    const size_t n = n_ints;
+    cl_program program;
+    cl_kernel kernel = make_kernel(&program);
+    cl_event task, kernels;
+    cl_int error, *mapped;
+
+    (void)state;
+    memset(memory, 0, sizeof memory);
+    task = task_in_other(memory);
+    assert_int_equal(clEnqueueMarkerWithWaitList(queue, 1, &task, NULL), CL_SUCCESS);
+    assert_int_equal(clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, size, memory, 0, NULL, NULL), CL_SUCCESS);
+    assert_all(queue, buffer, 42);
+    clReleaseEvent(task);
+    mapped = clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_WRITE, 0, size, 0, NULL, NULL, &error);
+    memset(mapped, 0, size);
+    task = task_in_other(mapped);
+    assert_int_equal(clSetKernelArg(kernel, 0, sizeof between, &between), CL_SUCCESS);
+    assert_int_equal(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &n, NULL, 1, &task, &kernels), CL_SUCCESS);
+    assert_int_equal(clEnqueueUnmapMemObject(queue, buffer, mapped, 1, &kernels, NULL), CL_SUCCESS);
+    twice(queue, kernel, buffer);
+    assert_all(queue, buffer, 84);
+    clReleaseEvent(task);
+    clReleaseEvent(kernels);
+    clReleaseKernel(kernel);
+    clReleaseProgram(program);
+    clReleaseMemObject(buffer);
+    clReleaseMemObject(between);
+}
+
 /* One that doesn't run, as what it waits for failed, hides no other. */
 static void a_task_that_fails_hides_no_other(void **state)
 {
@@ -380,11 +423,9 @@ static void a_task_runs_while_a_kernel_does(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(others_go_on_beside_a_task),
-        cmocka_unit_test(a_task_is_no_work_of_the_caller),
-        cmocka_unit_test(tasks_keep_their_turn),
-        cmocka_unit_test(tasks_write_what_is_mapped),
-        cmocka_unit_test(a_task_that_fails_hides_no_other),
+        cmocka_unit_test(others_go_on_beside_a_task), cmocka_unit_test(a_task_is_no_work_of_the_caller),
+        cmocka_unit_test(tasks_keep_their_turn),      cmocka_unit_test(tasks_write_what_is_mapped),
+        cmocka_unit_test(tasks_of_another_queue),     cmocka_unit_test(a_task_that_fails_hides_no_other),
     };
     const struct CMUnitTest on_the_processors[] = {cmocka_unit_test(a_task_runs_while_a_kernel_does)};
     const char *members = getenv("TESELA_MEMBERS");
