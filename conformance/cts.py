@@ -34,7 +34,7 @@ ORDER = ['api', 'basic', 'buffers', 'events', 'allocations', 'compiler', 'comput
          'integer_ops', 'relationals', 'select', 'conversions', 'math_brute_force', 'vectors', 'thread_dimensions',
          'printf', 'profiling', 'atomics', 'c11_atomics', 'multiple_device_context', 'mem_host_flags',
          'device_partition', 'half', 'workgroups', 'contractions', 'device_timer', 'generic_address_space',
-         'non_uniform_work_group', 'spirv_new', 'images_info', 'images_fill', 'images_copy', 'images_read_write',
+         'non_uniform_work_group', 'svm', 'spirv_new', 'images_info', 'images_fill', 'images_copy', 'images_read_write',
          'images_kernel', 'images_methods', 'images_samplerless']
 STATES = {'pass': results.PASS, 'skip': results.SKIP, 'fail': results.FAIL}
 

@@ -36,6 +36,15 @@ static struct {
 } mapped[16];
 static unsigned n_mapped;
 
+/* Of shared virtual memory. */
+enum { MOST_REGIONS = 6 };
+static struct {
+    cl_context context;
+    char *at;
+    size_t size;
+} regions[MOST_REGIONS];
+static unsigned n_regions;
+
 static unsigned char pools[N_HANDLES][POOL_SIZE], objects[N_HANDLES][MOST_SIZE];
 static struct fuzz_input *in;
 
@@ -923,52 +932,137 @@ static void query_kernel(void)
     }
 }
 
-/* What isn't offered must say so of all handles. */
-static void absent(void)
+/* ---- Shared virtual memory ----------------------------------------------------------------------------------------
+ */
+
+static cl_context context_of(cl_command_queue queue)
+{
+    cl_context context = NULL;
+    tsl_api_clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof(context), &context, NULL);
+    return context;
+}
+
+static void allocate_shared(void)
+{
+    static const cl_svm_mem_flags flags[] = {0, CL_MEM_READ_WRITE, CL_MEM_SVM_FINE_GRAIN_BUFFER,
+                                             CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS, CL_MEM_USE_HOST_PTR};
+    cl_context context = some(CONTEXT);
+    size_t size = some_size();
+    cl_uint alignment = fuzz_byte(in);
+    char *at = n_regions < MOST_REGIONS ? tsl_api_clSVMAlloc(context, flags[fuzz_pick(in, 5)], size, alignment) : NULL;
+    if (!at)
+        return;
+    memset(at, 1, size);
+    regions[n_regions].context = context;
+    regions[n_regions].size = size;
+    regions[n_regions++].at = at;
+}
+
+static void forget_region(unsigned i)
+{
+    regions[i] = regions[--n_regions];
+}
+
+/* Its bytes and some behind them; of that context, or (NULL) of any. */
+static void *some_shared(cl_context of)
+{
+    unsigned i = fuzz_pick(in, MOST_REGIONS), offset = fuzz_byte(in);
+    return i < n_regions && (!of || regions[i].context == of) ? regions[i].at + offset : NULL;
+}
+
+static void free_shared(void)
+{
+    unsigned i = fuzz_pick(in, MOST_REGIONS);
+    cl_command_queue queue = some(QUEUE);
+    if (i >= n_regions)
+        return;
+    void *at = regions[i].at;
+    if (fuzz_pick(in, 2))
+        tsl_api_clSVMFree(regions[i].context, at);
+    else if (context_of(queue) != regions[i].context ||
+             tsl_api_clEnqueueSVMFree(queue, 1, &at, NULL, NULL, 0, NULL, NULL) != CL_SUCCESS)
+        return;
+    forget_region(i);
+}
+
+/* Who is given memory that is none of the context's takes it for the application's. */
+static void copy_shared(void)
 {
     struct around a = some_around();
     cl_command_queue queue = some(QUEUE);
-    size_t size = some_size();
+    cl_context context = context_of(queue);
+    void *one = context ? some_shared(context) : NULL, *two = context ? some_shared(context) : NULL;
     void *host = some_host(queue);
-    const void *pointers[] = {host};
-    cl_kernel kernel;
-    switch (fuzz_pick(in, 10)) {
+    size_t size = some_size();
+    bool blocking = fuzz_pick(in, 2);
+    if (blocking)
+        open_gates(CL_COMPLETE);
+    switch (fuzz_pick(in, 5)) {
     case 0:
-        if (tsl_api_clSVMAlloc(some(CONTEXT), 0, size, 0))
-            fuzz_finding("there is no shared virtual memory", NULL);
+        tsl_api_clEnqueueSVMMemcpy(queue, blocking, one, two, size, AROUND(a));
         break;
     case 1:
-        tsl_api_clEnqueueSVMFree(queue, 1, &host, NULL, NULL, AROUND(a));
+        tsl_api_clEnqueueSVMMemcpy(queue, blocking, one, host, one ? size : 0, AROUND(a));
         break;
     case 2:
-        tsl_api_clEnqueueSVMMemcpy(queue, CL_TRUE, host, pools[0], size, AROUND(a));
+        tsl_api_clEnqueueSVMMemcpy(queue, blocking, host, two, two ? size : 0, AROUND(a));
         break;
     case 3:
-        tsl_api_clEnqueueSVMMemFill(queue, host, pools[0], 4, size, AROUND(a));
+        tsl_api_clEnqueueSVMMemcpy(queue, blocking, host, pool_of(queue), size % 1024, AROUND(a));
         break;
+    default:
+        tsl_api_clEnqueueSVMMemFill(queue, one, pools[0], (size_t)1 << fuzz_pick(in, 9), size, AROUND(a));
+    }
+    keep_event(&a);
+}
+
+static void use_shared(void)
+{
+    struct around a = some_around();
+    cl_command_queue queue = some(QUEUE);
+    void *pointers[] = {some_shared(NULL), some_shared(NULL)};
+    const void *moved[] = {pointers[0], pointers[1]};
+    size_t size = some_size(), sizes[] = {size, 0};
+    cl_kernel kernel = some(KERNEL);
+    unsigned i = fuzz_pick(in, MOST_REGIONS);
+    switch (fuzz_pick(in, 8)) {
+    case 0:
+        tsl_api_clEnqueueSVMMap(queue, CL_FALSE, fuzz_pick(in, 8), pointers[0], size, AROUND(a));
+        break;
+    case 1:
+        tsl_api_clEnqueueSVMUnmap(queue, pointers[0], AROUND(a));
+        break;
+    case 2:
+        tsl_api_clEnqueueSVMMigrateMem(queue, 2, moved, sizes, fuzz_pick(in, 4), AROUND(a));
+        break;
+    case 3:
     case 4:
-        tsl_api_clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, host, size, AROUND(a));
+        tsl_api_clSetKernelArgSVMPointer(kernel, fuzz_pick(in, 4), pointers[0]);
         break;
     case 5:
-        tsl_api_clEnqueueSVMUnmap(queue, host, AROUND(a));
+        tsl_api_clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, 8 * fuzz_pick(in, 3), pointers);
         break;
     case 6:
-        tsl_api_clEnqueueSVMMigrateMem(queue, 1, pointers, &size, 0, AROUND(a));
-        break;
-    case 7:
-        kernel = some(KERNEL);
-        tsl_api_clSetKernelArgSVMPointer(kernel, fuzz_pick(in, 4), host);
-        break;
-    case 8:
-        tsl_api_clSetKernelExecInfo(some(KERNEL), CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof(host), &host);
+        if (i < n_regions)
+            keep(MEM, tsl_api_clCreateBuffer(regions[i].context, some_flags() | CL_MEM_USE_HOST_PTR, size,
+                                             regions[i].at + fuzz_byte(in), NULL));
         break;
     default:
         tsl_api_clSetProgramReleaseCallback(some(PROGRAM), on_program, NULL);
     }
+    keep_event(&a);
 }
 
-static void (*const last_calls[])(void) = {sub_devices, create_otherwise, other_programs, compile_and_link,
-                                           all_kernels, other_launches,   query_kernel,   absent};
+static void shared_memory(void)
+{
+    static void (*const calls_of_it[])(void) = {allocate_shared, allocate_shared, free_shared, copy_shared,
+                                                use_shared,      use_shared,      use_shared};
+    calls_of_it[fuzz_pick(in, sizeof(calls_of_it) / sizeof(calls_of_it[0]))]();
+}
+
+static void (*const last_calls[])(void) = {sub_devices,      create_otherwise, other_programs,
+                                           compile_and_link, all_kernels,      other_launches,
+                                           query_kernel,     shared_memory,    shared_memory};
 
 /* ---- All ----------------------------------------------------------------------------------------------------------
  */
@@ -1024,6 +1118,10 @@ static void end_program(void)
     for (unsigned i = 0; i < n_handles; i++)
         if (handles[i].kind == QUEUE)
             tsl_api_clFinish(handles[i].handle);
+    while (n_regions > 0) {
+        n_regions--;
+        tsl_api_clSVMFree(regions[n_regions].context, regions[n_regions].at);
+    }
     for (unsigned kind = 0; kind < DEVICE; kind++)
         for (unsigned i = 0; i < n_handles; i++)
             while (handles[i].kind == kind && release(kind, handles[i].handle) == CL_SUCCESS)
@@ -1037,7 +1135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_input input = {data, size};
     in = &input;
-    n_handles = n_mapped = 0;
+    n_handles = n_mapped = n_regions = 0;
     fuzz_machine_begin(in);
     begin_program();
     while (fuzz_more(in) && n_handles < N_HANDLES - 2)

@@ -61,10 +61,10 @@ void fuzz_machine_begin(struct fuzz_input *input)
     in = input;
     struct tsl_fake_setup setup = {.n_members = 3, .in_time = true, .on_block = meanwhile};
     setup.members[0] = (struct tsl_fake_member){
-        .gates = true, .images = true, .memory_size = 64 << 10, .delay_ns = 10, .il = "SPIR-V_1.0"};
+        .gates = true, .images = true, .memory_size = 64 << 10, .delay_ns = 10, .il = "SPIR-V_1.0", .svm = true};
     setup.members[1] = (struct tsl_fake_member){.submits_block = true, .memory_size = 32 << 10, .built_ins = "add;mix"};
-    setup.members[2] =
-        (struct tsl_fake_member){.gates = true, .images = true, .memory_size = 48 << 10, .zero_copy = true};
+    setup.members[2] = (struct tsl_fake_member){
+        .gates = true, .images = true, .memory_size = 48 << 10, .zero_copy = true, .svm = true};
     jobs_forget();
     tsl_simulation = &simulation;
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL, TSL_FACT_VALUE, TSL_FACT_LOCAL};
