@@ -256,7 +256,8 @@ static void CL_CALLBACK look_there(void *args)
 
 static void at(void(CL_CALLBACK *fn)(void *), cl_int *there, cl_uint n_wait, const cl_event *wait)
 {
-    clEnqueueNativeKernel(queue, fn, &there, sizeof there, 0, NULL, NULL, n_wait, wait, NULL);
+    assert_int_equal(clEnqueueNativeKernel(queue, fn, &there, sizeof there, 0, NULL, NULL, n_wait, wait, NULL),
+                     CL_SUCCESS);
 }
 
 /* What is mapped, or lent to a buffer, a task may write until it is unmapped, or written by a command, behind it. */
