@@ -108,13 +108,13 @@ static bool named_before(const struct tsl_args *args, cl_uint i)
     return false;
 }
 
-/* exact: what is named twice counts once. */
-static struct need need_of(const struct tsl_args *args, bool exact)
+/* On this member; exact: what is named twice counts once. */
+static struct need need_of(const struct tsl_args *args, unsigned member, bool exact)
 {
     struct need need = {0, 0};
     for (cl_uint i = 0; i < args->n_all; i++) {
         const struct tsl_data *data = data_of_arg(args, i);
-        if (!data || data->svm || (exact && named_before(args, i)))
+        if (!data || is_shared(&data->seats[member]) || (exact && named_before(args, i)))
             continue;
         need.total += data->size;
         if (data->size > need.largest)
@@ -123,28 +123,30 @@ static struct need need_of(const struct tsl_args *args, bool exact)
     return need;
 }
 
-static unsigned holders(const struct tsl_graph *graph, unsigned members, const struct need *need)
+static unsigned holders(const struct tsl_graph *graph, unsigned members, const struct tsl_args *args, bool exact)
 {
     unsigned can = members;
-    for (unsigned i = 0; i < graph->n_ports; i++)
-        if ((members & (1u << i)) && !holds(graph->ports[i].member, need))
+    for (unsigned i = 0; i < graph->n_ports; i++) {
+        struct need need = need_of(args, i, exact);
+        if ((members & (1u << i)) && !holds(graph->ports[i].member, &need))
             can &= ~(1u << i);
+    }
     return can;
 }
 
 unsigned tsl_room_members(struct tsl_graph *graph, unsigned members, const struct tsl_args *args)
 {
-    struct need need = need_of(args, false);
-    unsigned can = holders(graph, members, &need);
+    unsigned can = holders(graph, members, args, false);
     if (can == members)
         return can;
-    need = need_of(args, true);
-    can = holders(graph, members, &need);
-    if (!can)
+    can = holders(graph, members, args, true);
+    if (!can) {
+        struct need need = need_of(args, (unsigned)__builtin_ctz(members), true);
         tsl_log(TSL_ROOM_TILE, TSL_LOG_ERROR,
                 "no member that can run this kernel has %llu bytes of memory for its buffers (the largest has %llu): "
                 "use smaller ones, or cut the work up",
                 (unsigned long long)need.total, (unsigned long long)need.largest);
+    }
     return can;
 }
 

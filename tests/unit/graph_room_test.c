@@ -5,6 +5,7 @@
 #include "core/context.h"
 #include "core/program.h"
 #include "core/queue.h"
+#include "core/svm.h"
 #include "core_end.h"
 #include "driver/fake.h"
 #include "driver/members.h"
@@ -411,6 +412,33 @@ static void test_too_big(void **state)
     assert_memory_equal(back, expected, SIZE);
 }
 
+/* Shared virtual memory is there already for members that know its addresses; others need a copy, and room for it. */
+static void test_region_too_big(void **state)
+{
+    struct tsl_fake_member members[2] = {PLAIN, PLAIN};
+    struct tsl_buffer *buffer, *region;
+    char *bytes;
+    size_t at;
+
+    (void)state;
+    members[0].svm = true;
+    begin(members, 2, 1);
+    bytes = tsl_svm_alloc(bed.context, CL_MEM_READ_WRITE, 2 * ROOM, 0);
+    assert_non_null(bytes);
+    memset(bytes, 1, 2 * ROOM);
+    region = tsl_svm_find(bed.context, bytes, 1, &at);
+    assert_int_equal(tsl_svm_buffer_create(region, CL_MEM_USE_HOST_PTR, 0, 2 * ROOM, NULL, &buffer), CL_SUCCESS);
+    tsl_object_unref(&region->object);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(run(&bed, "add", buffer, NULL), CL_SUCCESS);
+    finish(&bed);
+    for (size_t i = 0; i < 2 * ROOM; i++)
+        assert_int_equal(bytes[i], 5);
+    assert_int_equal(tsl_fake_counts(1).did[TSL_FAKE_DID_LAUNCH], 0);
+    tsl_object_release(&buffer->object);
+    assert_true(tsl_svm_free(bed.context, bytes));
+}
+
 /* The copy that should have saved a victim fails: the bytes stay where they are. */
 static void test_not_saved(void **state)
 {
@@ -470,6 +498,7 @@ int main(void)
         TEST(test_parts),
         TEST(test_other_context),
         TEST(test_too_big),
+        TEST(test_region_too_big),
         TEST(test_not_saved),
         TEST(test_released_meanwhile),
     };
