@@ -35,7 +35,7 @@ struct tsl_cuda_gpu {
     int constant_size, l2_size;
     int integrated, ecc;
     int managed; /* memory that the host and kernels share, both at once */
-    size_t memory_size;
+    size_t memory_size, max_alloc_size;
 };
 
 /* ---- Small pinned pieces, and what is due when work that uses one has ended (piece.c) -----------------------------

@@ -325,8 +325,7 @@ static void fill_caps(const struct tsl_cuda_gpu *gpu, struct tsl_member_caps *ca
         .ordered_lanes = true,
         .profiles = true,
         .memory_size = gpu->memory_size,
-        /* Nothing in CUDA limits one allocation; a sixteenth is left for contexts, modules and tables. */
-        .max_alloc_size = gpu->memory_size / 16 * 15,
+        .max_alloc_size = gpu->max_alloc_size,
         .base_align = 128,
         .svm = gpu->managed ? CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER : 0,
         .svm_is_mem = gpu->managed,

@@ -55,6 +55,9 @@ static struct tsl_cuda_gpu *look_at(int ordinal, CUdevice device)
         gpu->warp = 32;
     if (tsl_cu.cuDeviceTotalMem_v2(&gpu->memory_size, device))
         gpu->memory_size = 0;
+    /* Nothing in CUDA limits one allocation, but programs size their buffers by what NVIDIA's OpenCL says: kernels on
+     * up to four of the largest must have room. */
+    gpu->max_alloc_size = gpu->memory_size / 4;
     return gpu;
 }
 
@@ -284,7 +287,7 @@ static cl_int tell_sizes(const struct tsl_cuda_gpu *gpu, cl_device_info param, c
     case CL_DEVICE_GLOBAL_MEM_SIZE:
         return give_ulong(a, gpu->memory_size);
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
-        return give_ulong(a, gpu->memory_size / 16 * 15);
+        return give_ulong(a, gpu->max_alloc_size);
     case CL_DEVICE_GLOBAL_MEM_CACHE_SIZE:
         return give_ulong(a, (cl_ulong)gpu->l2_size);
     case CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE:
