@@ -140,14 +140,30 @@ cl_int tsl_buffer_create(struct tsl_context *context, cl_mem_flags flags, size_t
     return CL_SUCCESS;
 }
 
+/* Does the application want to hear of its end, or of that of what it is a part of? */
+static bool has_destructors(struct tsl_buffer *buffer)
+{
+    bool has = false;
+    for (; buffer && !has; buffer = buffer->parent) {
+        pthread_mutex_lock(&buffer->lock);
+        has = buffer->destructors;
+        pthread_mutex_unlock(&buffer->lock);
+    }
+    return has;
+}
+
 bool tsl_buffer_release(struct tsl_buffer *buffer)
 {
-    bool lends = (buffer->flags & CL_MEM_USE_HOST_PTR) && !buffer->parent && !tsl_forked();
-    if (!lends || !tsl_object_try_ref(&buffer->object))
+    bool lends = (buffer->flags & CL_MEM_USE_HOST_PTR) && !buffer->parent;
+    if (tsl_forked() || !(lends || has_destructors(buffer)) || !tsl_object_try_ref(&buffer->object))
         return tsl_object_release(&buffer->object);
     bool released = tsl_object_release(&buffer->object);
-    if (released && tsl_object_users(&buffer->object) == 0)
-        tsl_data_unregister(buffer->data);
+    if (released && tsl_object_users(&buffer->object) == 0) {
+        if (lends)
+            tsl_data_unregister(buffer->data);
+        if (has_destructors(buffer))
+            tsl_buffer_let_go(buffer);
+    }
     tsl_object_unref(&buffer->object);
     return released;
 }

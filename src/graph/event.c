@@ -84,13 +84,19 @@ static bool behind_others(const struct tsl_command *c)
     return c->in_order && TAILQ_FIRST(&c->stream->commands) != c;
 }
 
+/* Or past that. A user event is from its beginning. */
+static bool is_submitted(const struct tsl_command *c)
+{
+    return c->type == CL_COMMAND_USER || (c->state != TSL_HELD && c->flushed);
+}
+
 /* QUEUED, SUBMITTED or RUNNING; or it turns out to be reported. A driver may say early that work runs, so that counts
  * only when all before it is known to have ended: who asks about that next is to hear so. The lock is given meanwhile.
  */
 static cl_int unfinished_status(struct tsl_command *c)
 {
-    if (c->state == TSL_HELD || !c->flushed)
-        return c->type == CL_COMMAND_USER ? CL_SUBMITTED : CL_QUEUED;
+    if (!is_submitted(c))
+        return CL_QUEUED;
     struct tsl_op *op = c->main;
     if (behind_others(c) || !op)
         return CL_SUBMITTED;
@@ -148,14 +154,35 @@ static void make_due(struct tsl_command *c, struct tsl_callback *callback, cl_in
     graph->callbacks_end = &callback->next;
 }
 
+/* Those for `when`, in the order in which they were set. */
+static void call(struct tsl_command *c, cl_int when, cl_int status)
+{
+    struct tsl_callback **at = &c->callbacks, *due = NULL, *callback;
+    while ((callback = *at)) {
+        if (callback->when == when) {
+            *at = callback->next;
+            callback->next = due;
+            due = callback;
+        } else {
+            at = &callback->next;
+        }
+    }
+    while ((callback = due)) {
+        due = callback->next;
+        make_due(c, callback, status);
+    }
+}
+
 void tsl_command_callbacks(struct tsl_command *c, cl_int status)
 {
-    struct tsl_callback *list = c->callbacks, *callback;
-    c->callbacks = NULL;
-    while ((callback = list)) {
-        list = callback->next;
-        make_due(c, callback, status < 0 ? status : callback->when);
-    }
+    for (cl_int when = CL_SUBMITTED; c->callbacks && when >= CL_COMPLETE; when--)
+        call(c, when, status < 0 ? status : when);
+}
+
+void tsl_command_submitted(struct tsl_command *c)
+{
+    if (c->callbacks && is_submitted(c))
+        call(c, CL_SUBMITTED, CL_SUBMITTED);
 }
 
 static void drop(struct tsl_callback *callback)
@@ -212,6 +239,7 @@ cl_int tsl_event_callback(struct tsl_event *event, cl_int when, tsl_event_fn *fn
     } else {
         callback->next = c->callbacks;
         c->callbacks = callback;
+        tsl_command_submitted(c);
         tsl_command_watch(c);
     }
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);

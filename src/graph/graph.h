@@ -87,6 +87,9 @@ cl_int tsl_queue_set(struct tsl_queue *queue, cl_command_queue_properties flags,
                      cl_command_queue_properties *old);
 /* The queue's last release: what clReleaseCommandQueue must do (an implicit flush). */
 void tsl_queue_let_go(struct tsl_queue *queue);
+/* The memory object's last user let it go, and a destructor waits: the ends of commands that use it, or other parts of
+ * its root, will be noticed without anybody waiting for them. */
+void tsl_buffer_let_go(struct tsl_buffer *buffer);
 
 /* Events. Every event is a handle whose command lives as long as it does. */
 struct tsl_event {

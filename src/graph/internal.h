@@ -334,7 +334,7 @@ struct tsl_command {
     tsl_dependences own;                    /* what decides its status: its operations, and strict dependences */
     tsl_dependences frontier;               /* when these are finished, all of its (in-order) queue up to it is */
     struct tsl_op *main;                    /* the operation whose times it reports; owned reference */
-    struct tsl_callback *callbacks;
+    struct tsl_callback *callbacks;         /* newest first */
     uint64_t queued_ns, submit_ns, complete_ns;
     uint64_t start_ns, end_ns; /* as told to the application first; 0: not yet */
 
@@ -815,6 +815,8 @@ void tsl_stream_flush(struct tsl_stream *stream);
 void tsl_stream_wait(struct tsl_stream *stream) TSL_UNCHECKED;
 /* Its callbacks are due. */
 void tsl_command_callbacks(struct tsl_command *command, cl_int status);
+/* It was flushed, or scheduled, or a callback was set: those that wait for CL_SUBMITTED may be due. */
+void tsl_command_submitted(struct tsl_command *command);
 void tsl_run_callbacks(struct tsl_job *job);
 /* Keeps what the trace wants of a finished operation; writes what was kept (without the lock). */
 void tsl_record_op(struct tsl_op *op);

@@ -175,6 +175,7 @@ static void schedule(struct tsl_command *c)
     tsl_dependences order = {0};
     c->state = TSL_SCHEDULED;
     c->submit_ns = tsl_stamp(c);
+    tsl_command_submitted(c);
     c->n_undone++;
     c->refs++;
     c->graph->scheduling = true;

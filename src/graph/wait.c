@@ -87,14 +87,18 @@ cl_int tsl_command_wait(struct tsl_command *c)
 void tsl_stream_flush(struct tsl_stream *stream)
 {
     struct tsl_graph *graph = stream->graph;
-    struct tsl_command *c;
+    struct tsl_command *c, *first = NULL;
     stream->refs++;
     tsl_settle_all(graph);
     TAILQ_FOREACH_REVERSE(c, &stream->commands, tsl_command_list, link)
     {
         if (c->flushed)
             break; /* All before it are. */
+        first = c;
+    }
+    for (c = first; c; c = TAILQ_NEXT(c, link)) {
         c->flushed = true;
+        tsl_command_submitted(c);
     }
     for (unsigned i = 0; i < graph->n_ports; i++) {
         tsl_track_flush(&stream->tracks[i]);
@@ -160,6 +164,36 @@ void tsl_queue_let_go(struct tsl_queue *queue)
     TAILQ_FOREACH(c, &queue->stream->commands, link)
     tsl_command_watch(c);
     tsl_stream_flush(queue->stream);
+    tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+}
+
+static bool is_of(struct tsl_buffer *buffer, const struct tsl_buffer *root)
+{
+    return buffer && tsl_buffer_root(buffer) == root;
+}
+
+/* Does the command keep the object, or a part of it? */
+static bool keeps(const struct tsl_command *c, const struct tsl_buffer *root)
+{
+    bool found = is_of(c->src, root) || is_of(c->dst, root);
+    for (cl_uint i = 0; c->args && i < c->args->n_all && !found; i++)
+        found = is_of(c->args->args[i].buffer, root);
+    for (cl_uint i = 0; i < c->n_buffers && !found; i++)
+        found = is_of(c->buffers[i], root);
+    return found;
+}
+
+void tsl_buffer_let_go(struct tsl_buffer *buffer)
+{
+    struct tsl_graph *graph = buffer->context->graph;
+    struct tsl_stream *stream;
+    struct tsl_command *c;
+    tsl_lock_take(&graph->lock);
+    tsl_settle_all(graph);
+    LIST_FOREACH(stream, &graph->streams, link)
+    TAILQ_FOREACH(c, &stream->commands, link)
+    if (keeps(c, tsl_buffer_root(buffer)))
+        tsl_command_watch(c);
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
 }
 
