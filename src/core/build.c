@@ -377,6 +377,21 @@ struct tsl_build *tsl_build_create(const struct tsl_make *make, struct tsl_progr
     return build;
 }
 
+static bool can_be_linked(cl_program_binary_type type)
+{
+    return type == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT || type == CL_PROGRAM_BINARY_TYPE_LIBRARY;
+}
+
+static cl_program_binary_type type_on(struct tsl_program *program, const struct tsl_device *device)
+{
+    cl_program_binary_type type;
+
+    tsl_lock_take(&program->lock);
+    type = tsl_program_type_locked(program, tsl_context_members_of(program->context, device));
+    tsl_lock_give(&program->lock);
+    return type;
+}
+
 /* One more header, or one more to link: CL_INVALID_OPERATION unless that is a compiled object or a library. */
 static cl_int add_input(struct tsl_build *build, struct tsl_program *input, const char *name)
 {
@@ -389,7 +404,7 @@ static cl_int add_input(struct tsl_build *build, struct tsl_program *input, cons
     } else {
         if (!tsl_program_begin_any_read(input, &type))
             return CL_INVALID_OPERATION;
-        if (type != CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT && type != CL_PROGRAM_BINARY_TYPE_LIBRARY) {
+        if (!can_be_linked(type)) {
             tsl_program_end_read(input);
             return CL_INVALID_OPERATION;
         }
@@ -415,7 +430,53 @@ cl_int tsl_build_add_inputs(struct tsl_build *build, cl_uint n, struct tsl_progr
     return error;
 }
 
+/* Leaves out a device for which nothing is compiled. CL_INVALID_OPERATION: of what is linked there, some is and some
+ * isn't (OpenCL 3.0, 5.8.6). */
+static cl_int keep_linked_devices(struct tsl_build *build)
+{
+    cl_uint n_kept = 0;
+
+    for (cl_uint i = 0; i < build->n_devices; i++) {
+        cl_uint n = 0;
+
+        for (cl_uint k = 0; k < build->n_inputs; k++)
+            n += can_be_linked(type_on(build->inputs[k], build->devices[i]));
+        if (n == build->n_inputs)
+            build->devices[n_kept++] = build->devices[i];
+        else if (n > 0)
+            return CL_INVALID_OPERATION;
+    }
+    build->n_devices = n_kept;
+    return CL_SUCCESS;
+}
+
+/* The members that are behind none of the build's devices have no share in it. */
+static void keep_jobs(struct tsl_build *build)
+{
+    const struct tsl_targets targets = {build->n_devices, build->devices};
+    unsigned members = members_of(build->program->context, &targets), n_kept = 0;
+
+    for (unsigned i = 0; i < build->n_jobs; i++)
+        if (members >> build->jobs[i].index & 1)
+            build->jobs[n_kept++] = build->jobs[i];
+    build->n_jobs = n_kept;
+}
+
 /* ---- What the API calls ------------------------------------------------------------------------------------------ */
+
+/* What was loaded is built only where it is executable (OpenCL 3.0, 5.8.4). */
+static bool was_loaded_to_be_linked(struct tsl_program *program, const struct tsl_targets *targets)
+{
+    const struct tsl_targets all = {program->n_devices, program->devices};
+    bool found = false;
+
+    if (program->source || program->il)
+        return false;
+    targets = targets ? targets : &all;
+    for (cl_uint i = 0; i < targets->n; i++)
+        found |= can_be_linked(type_on(program, targets->devices[i]));
+    return found;
+}
 
 cl_int tsl_program_build(struct tsl_program *program, const struct tsl_targets *targets, const char *options,
                          tsl_program_fn *fn, void *arg)
@@ -424,6 +485,8 @@ cl_int tsl_program_build(struct tsl_program *program, const struct tsl_targets *
 
     if (program->built_in || program->linked)
         return CL_INVALID_OPERATION;
+    if (was_loaded_to_be_linked(program, targets))
+        return CL_INVALID_BINARY;
     build = tsl_build_create(&tsl_make_build, program, targets, options);
     if (!build)
         return CL_OUT_OF_HOST_MEMORY;
@@ -469,7 +532,11 @@ cl_int tsl_program_link(struct tsl_program *program, const char *options, const 
     build->arg = notify->arg;
     error = tsl_build_add_inputs(build, inputs->n, inputs->programs, NULL);
     if (error == CL_SUCCESS)
+        error = keep_linked_devices(build);
+    if (error == CL_SUCCESS) {
+        keep_jobs(build);
         return tsl_build_run(build, began);
+    }
     tsl_build_destroy(build);
     return error;
 }

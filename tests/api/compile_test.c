@@ -173,6 +173,8 @@ static void an_object_survives_as_a_binary(void **state)
     parts[0] = clCreateProgramWithBinary(context, 1, &device, &size, binaries, &status, &error);
     assert_int_equal(error, CL_SUCCESS);
     assert_int_equal(type_of(parts[0]), CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
+    /* It isn't built, and nothing is lost by the asking. */
+    assert_int_equal(clBuildProgram(parts[0], 0, NULL, NULL, NULL, NULL), CL_INVALID_BINARY);
     parts[1] = make_object(caller, "-DADD=3");
     program = link_all(2, parts, NULL);
     answers(program, 43);

@@ -397,6 +397,50 @@ static void programs_are_built_for_the_devices_given(void **state)
     proof_close(&p);
 }
 
+static cl_program object_for(const struct proof *p, const char *text, cl_uint n, const cl_device_id *devices)
+{
+    cl_int error;
+    cl_program program = clCreateProgramWithSource(p->context, 1, &text, NULL, &error);
+
+    proof_ok(error);
+    proof_ok(clCompileProgram(program, n, devices, "", 0, NULL, NULL, NULL, NULL));
+    return program;
+}
+
+/* What is linked for a device is compiled for it, all of it; where nothing is, nothing is linked (OpenCL 3.0, 5.8.6).
+ */
+static void a_device_has_all_to_be_linked_or_nothing(void **state)
+{
+    cl_program parts[2], linked;
+    struct proof p;
+    cl_int error;
+
+    (void)state;
+    if (n_subs < 2)
+        return;
+    proof_open_on(&p, NULL, n_subs, subs);
+    parts[0] = object_for(&p, "int f(int x);\nkernel void k(global int *x) { *x = f(1); }\n", 1, &subs[1]);
+    parts[1] = object_for(&p, "int f(int x) { return x + 1; }\n", 1, &subs[1]);
+    linked = clLinkProgram(p.context, 0, NULL, "", 2, parts, NULL, NULL, &error);
+    proof_ok(error);
+    assert_int_equal(status_of(linked, subs[0]), CL_BUILD_NONE);
+    assert_int_equal(status_of(linked, subs[1]), CL_BUILD_SUCCESS);
+    proof_ok(clReleaseProgram(linked));
+    linked = clLinkProgram(p.context, 1, &subs[0], "", 2, parts, NULL, NULL, &error);
+    proof_ok(error);
+    assert_int_equal(status_of(linked, subs[0]), CL_BUILD_NONE);
+    proof_ok(clReleaseProgram(linked));
+    proof_ok(clCompileProgram(parts[1], 1, &subs[0], "", 0, NULL, NULL, NULL, NULL));
+    assert_null(clLinkProgram(p.context, 0, NULL, "", 2, parts, NULL, NULL, &error));
+    assert_int_equal(error, CL_INVALID_OPERATION);
+    linked = clLinkProgram(p.context, 1, &subs[1], "", 2, parts, NULL, NULL, &error);
+    proof_ok(error);
+    proof_ok(clReleaseProgram(linked));
+    proof_ok(clReleaseProgram(parts[0]));
+    proof_ok(clReleaseProgram(parts[1]));
+    proof_close(&p);
+}
+
 /* One binary for each device, and each goes back to where it came from, and to no other. */
 static void binaries_are_those_of_each_device(void **state)
 {
@@ -519,6 +563,7 @@ int main(void)
         cmocka_unit_test(a_context_of_both),
         cmocka_unit_test(moves_go_where_the_queue_is),
         cmocka_unit_test(programs_are_built_for_the_devices_given),
+        cmocka_unit_test(a_device_has_all_to_be_linked_or_nothing),
         cmocka_unit_test(binaries_are_those_of_each_device),
         cmocka_unit_test(a_device_that_fails_is_told),
         cmocka_unit_test(kernels_must_be_alike),
