@@ -163,3 +163,30 @@ bool tsl_build_options_have(const char *text, const char *wanted)
             return true;
     return false;
 }
+
+/* OpenCL 3.0, 5.8.6.2 and 5.8.6.3; the last is spelled in both ways there. */
+static bool is_hint(const struct word *word)
+{
+    static const char *const hints[] = {
+        "-enable-link-options",  "-cl-denorms-are-zero", "-cl-unsafe-math-optimizations", "-cl-finite-math-only",
+        "-cl-fast-relaxed-math", "-cl-no-subgroup-ifp",  "-cl-no-signed-zeros",           "-cl-no-signed-zeroes"};
+
+    for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
+        if (word_is(word, hints[i]))
+            return true;
+    return false;
+}
+
+char *tsl_build_options_without_hints(const char *text)
+{
+    char *rest = calloc(1, strlen(text) + 2), *end = rest;
+    struct word word;
+
+    for (const char *at = text; rest && next_word(at, &word); at = word.end) {
+        if (is_hint(&word))
+            continue;
+        end = mempcpy(end, word.begin, (size_t)(word.end - word.begin));
+        *end++ = ' ';
+    }
+    return rest;
+}

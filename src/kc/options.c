@@ -54,7 +54,7 @@ static const char *const idle[] = {"-cl-kernel-arg-info",
 static const char *const linkers[] = {"-create-library",       "-enable-link-options", "-cl-denorms-are-zero",
                                       "-cl-no-signed-zeros",   "-cl-finite-math-only", "-cl-unsafe-math-optimizations",
                                       "-cl-fast-relaxed-math", "-cl-no-subgroup-ifp",  "-cl-mad-enable",
-                                      "-cl-opt-disable"};
+                                      "-cl-opt-disable",       "-cl-no-signed-zeroes"};
 
 #define IS_ONE_OF(word, list) is_one_of(word, list, sizeof(list) / sizeof((list)[0]))
 

@@ -178,19 +178,38 @@ cl_int tsl_vendor_compile(struct tsl_member *member, const struct tsl_program_in
 /* ---- Linking ----------------------------------------------------------------------------------------------------- */
 
 /* A failed link may leave a program that has the log. */
-static cl_int link_by_vendor(struct tsl_vendor_member *m, const char *options, unsigned n, const cl_program *programs,
-                             cl_program *linked, char **log)
+static cl_int link_with(struct tsl_vendor_member *m, const char *options, unsigned n, const cl_program *programs,
+                        cl_program *linked, char **log)
 {
     cl_int error = CL_SUCCESS;
 
-    if (!m->cl->clLinkProgram)
-        return CL_LINKER_NOT_AVAILABLE;
     *linked = m->cl->clLinkProgram(m->context, 1, &m->device->id, options, n, programs, NULL, NULL, &error);
     if (*linked) {
         free(*log);
         *log = tsl_vendor_build_log(m, *linked);
     }
     return *linked || error ? error : CL_OUT_OF_RESOURCES;
+}
+
+/* What a linker may use but needn't isn't asked of one that doesn't know it, as PoCL's. */
+static cl_int link_by_vendor(struct tsl_vendor_member *m, const char *options, unsigned n, const cl_program *programs,
+                             cl_program *linked, char **log)
+{
+    cl_int error;
+    char *rest;
+
+    if (!m->cl->clLinkProgram)
+        return CL_LINKER_NOT_AVAILABLE;
+    error = link_with(m, options, n, programs, linked, log);
+    if (error != CL_INVALID_LINKER_OPTIONS)
+        return error;
+    if (*linked)
+        m->cl->clReleaseProgram(*linked);
+    *linked = NULL;
+    rest = tsl_build_options_without_hints(options);
+    error = rest ? link_with(m, rest, n, programs, linked, log) : CL_OUT_OF_HOST_MEMORY;
+    free(rest);
+    return error;
 }
 
 /* What is known of the inputs. Adds to *n_programs those of them that the vendor has made. */

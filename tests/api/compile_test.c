@@ -154,6 +154,33 @@ static void a_library_is_linked_later(void **state)
     clReleaseProgram(object);
 }
 
+/* A linker that doesn't know what it needn't use, as PoCL's, links all the same. */
+static void linkers_may_be_allowed_more(void **state)
+{
+    static const char *const allowed[] = {"-cl-denorms-are-zero",
+                                          "-cl-unsafe-math-optimizations",
+                                          "-cl-finite-math-only",
+                                          "-cl-fast-relaxed-math",
+                                          "-cl-no-signed-zeroes",
+                                          "-cl-no-subgroup-ifp",
+                                          "-create-library -enable-link-options -cl-fast-relaxed-math"};
+    cl_program object = make_object("kernel void answer(global int *out) { *out = 42; }\n", NULL), linked;
+    char log[200];
+    (void)state;
+
+    for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++) {
+        linked = link_all(1, &object, allowed[i]);
+        log[0] = 0;
+        assert_int_equal(clGetProgramBuildInfo(linked, our_device(), CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL),
+                         CL_SUCCESS);
+        assert_null(strstr(log, "failed"));
+        if (type_of(linked) == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
+            answers(linked, 42);
+        clReleaseProgram(linked);
+    }
+    clReleaseProgram(object);
+}
+
 static void an_object_survives_as_a_binary(void **state)
 {
     cl_program object = make_object(helper, NULL), parts[2], program;
@@ -328,6 +355,7 @@ int main(void)
         cmocka_unit_test(objects_become_a_program),
         cmocka_unit_test(headers_are_found_by_name),
         cmocka_unit_test(a_library_is_linked_later),
+        cmocka_unit_test(linkers_may_be_allowed_more),
         cmocka_unit_test(an_object_survives_as_a_binary),
         cmocka_unit_test(a_variable_is_shared),
         cmocka_unit_test(callbacks_hear_of_the_end),

@@ -101,6 +101,19 @@ static void uniform_work_groups_are_asked_for(void **state)
     free(other);
 }
 
+static void what_linkers_need_not_use_is_left_out(void **state)
+{
+    char *rest = tsl_build_options_without_hints("-create-library -enable-link-options\t-cl-denorms-are-zero -w "
+                                                 "-cl-no-signed-zeros -cl-no-signed-zeroes -cl-no-such");
+    char *none = tsl_build_options_without_hints(" -cl-fast-relaxed-math");
+
+    (void)state;
+    assert_string_equal(rest, "-create-library -w -cl-no-such ");
+    assert_string_equal(none, "");
+    free(rest);
+    free(none);
+}
+
 static void macros_are_found_in_every_spelling(void **state)
 {
     struct tsl_build_options options = read_ok("-DA -D B=1 -UC -U D -DEE=\"-DF\" -w");
@@ -153,6 +166,7 @@ int main(void)
         cmocka_unit_test(uniform_work_groups_are_seen),
         cmocka_unit_test(std_is_replaced_in_place),
         cmocka_unit_test(uniform_work_groups_are_asked_for),
+        cmocka_unit_test(what_linkers_need_not_use_is_left_out),
         cmocka_unit_test(macros_are_found_in_every_spelling),
         cmocka_unit_test(words_that_compilers_take_for_files_are_found),
     };
