@@ -242,9 +242,11 @@ cl_int tsl_image_find_members(const struct tsl_context *context, cl_mem_flags fl
         image->members |= refused ? 0 : 1u << i;
         image->read_write_members |= refused_both ? 0 : 1u << i;
     }
-    if (image->members && !is_told(context, &image->desc))
-        return CL_INVALID_IMAGE_SIZE;
-    return image->members ? CL_SUCCESS : worst;
+    if (image->members)
+        return is_told(context, &image->desc) ? CL_SUCCESS : CL_INVALID_IMAGE_SIZE;
+    return worst == CL_IMAGE_FORMAT_NOT_SUPPORTED && !tsl_image_format_is_defined(&image->desc.format)
+               ? CL_INVALID_IMAGE_FORMAT_DESCRIPTOR
+               : worst;
 }
 
 /* Adds what is new; false without memory. */

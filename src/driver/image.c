@@ -167,6 +167,40 @@ size_t tsl_image_element_size(const cl_image_format *format)
     }
 }
 
+static bool is_normalized(cl_channel_type type)
+{
+    return type == CL_UNORM_INT8 || type == CL_UNORM_INT16 || type == CL_SNORM_INT8 || type == CL_SNORM_INT16;
+}
+
+bool tsl_image_format_is_defined(const cl_image_format *format)
+{
+    cl_channel_type type = format->image_channel_data_type;
+
+    if (!tsl_image_element_size(format))
+        return false;
+    switch (format->image_channel_order) {
+    case CL_DEPTH:
+        return type == CL_UNORM_INT16 || type == CL_FLOAT;
+    case CL_INTENSITY:
+    case CL_LUMINANCE:
+        return is_normalized(type) || type == CL_HALF_FLOAT || type == CL_FLOAT;
+    case CL_RGB:
+    case CL_RGBx:
+        return type == CL_UNORM_SHORT_565 || type == CL_UNORM_SHORT_555 || type == CL_UNORM_INT_101010;
+    case CL_BGRA:
+    case CL_ARGB:
+    case CL_ABGR:
+        return channel_size(type) == 1;
+    case CL_sRGB:
+    case CL_sRGBx:
+    case CL_sRGBA:
+    case CL_sBGRA:
+        return type == CL_UNORM_INT8;
+    default:
+        return true;
+    }
+}
+
 /* ---- Limits ----------------------------------------------------------------------------------------------------- */
 
 static cl_uint ask_uint(const struct tsl_member *member, cl_device_info param)

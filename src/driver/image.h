@@ -76,6 +76,9 @@ void tsl_image_origin(const struct tsl_image_desc *image, size_t offset, size_t 
 size_t tsl_image_element_size(const cl_image_format *format);
 cl_uint tsl_image_channels(cl_channel_order order);
 
+/* Does the specification have this order with this type (the tables of 5.3.1.1)? Members may have more. */
+bool tsl_image_format_is_defined(const cl_image_format *format);
+
 /* What images a member can hold. Sizes in pixels or layers. */
 struct tsl_image_limits {
     cl_uint n_read_args, n_write_args; /* 0 read: no images at all */

@@ -103,8 +103,18 @@ static cl_int make_sampler(struct tsl_vendor_member *m, const struct tsl_sampler
     return *slot || error ? error : CL_OUT_OF_RESOURCES;
 }
 
-static cl_int find_sampler(struct tsl_vendor_member *m, const struct tsl_sampler_desc *desc, cl_sampler *sampler)
+/* Where coordinates aren't normalized these modes leave undefined what is read outside of the image
+ * (OpenCL 3.0, 5.7.1), and PoCL has no such samplers. */
+static bool is_undefined_outside(const struct tsl_sampler_desc *desc)
 {
+    return !desc->normalized &&
+           (desc->addressing == CL_ADDRESS_REPEAT || desc->addressing == CL_ADDRESS_MIRRORED_REPEAT);
+}
+
+static cl_int find_sampler(struct tsl_vendor_member *m, const struct tsl_sampler_desc *asked, cl_sampler *sampler)
+{
+    const struct tsl_sampler_desc inside = {asked->normalized, CL_ADDRESS_CLAMP_TO_EDGE, asked->filter};
+    const struct tsl_sampler_desc *desc = is_undefined_outside(asked) ? &inside : asked;
     unsigned addressing = desc->addressing - CL_ADDRESS_NONE, filter = desc->filter - CL_FILTER_NEAREST;
     cl_sampler *slot;
     cl_int error;

@@ -91,6 +91,11 @@ static cl_int create(cl_context of, cl_mem_flags flags, const cl_image_format *f
 static void test_creation(void **state)
 {
     const cl_image_format no_format = {0x7777, CL_UNSIGNED_INT8}, rare = {CL_INTENSITY, CL_UNORM_SHORT_555};
+    static const cl_image_format no_pairs[] = {
+        {CL_RGB, CL_UNORM_INT8},           {CL_RGBx, CL_UNORM_INT8},       {CL_LUMINANCE, CL_SIGNED_INT8},
+        {CL_INTENSITY, CL_UNSIGNED_INT32}, {CL_DEPTH, CL_SNORM_INT8},      {CL_BGRA, CL_FLOAT},
+        {CL_ARGB, CL_UNORM_INT16},         {CL_ABGR, CL_SIGNED_INT32},     {CL_sRGBA, CL_FLOAT},
+        {CL_sBGRA, CL_SNORM_INT8},         {CL_RGBA, CL_UNORM_INT_101010}, {CL_R, CL_UNORM_SHORT_565}};
     const cl_mem_properties some[] = {7, 7, 0};
     const cl_mem_flags both = CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
     cl_image_desc desc = flat(), huge = flat(), no_type = flat(), samples = flat(), of_image = flat(), far = flat();
@@ -111,6 +116,9 @@ static void test_creation(void **state)
     E(clCreateImage, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, "no format", create(context, 0, NULL, &desc, NULL));
     E(clCreateImage, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, "unknown", create(context, 0, &no_format, &desc, NULL));
     E(clCreateImage, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, "no such pair", create(context, 0, &rare, &desc, NULL));
+    for (size_t i = 0; i < sizeof no_pairs / sizeof *no_pairs; i++)
+        E(clCreateImage, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, "no such pair",
+          create(context, 0, &no_pairs[i], &desc, NULL));
     E(clCreateImage, CL_INVALID_IMAGE_DESCRIPTOR, "no description", create(context, 0, &rgba, NULL, NULL));
     E(clCreateImage, CL_INVALID_IMAGE_DESCRIPTOR, "a buffer", create(context, 0, &rgba, &no_type, NULL));
     E(clCreateImage, CL_INVALID_IMAGE_DESCRIPTOR, "samples", create(context, 0, &rgba, &samples, NULL));

@@ -518,6 +518,9 @@ static void samplers_are_asked(void **state)
         {CL_TRUE, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_NEAREST, {0.75f, 0.75f}, 3},
         {CL_TRUE, CL_ADDRESS_REPEAT, CL_FILTER_NEAREST, {1.75f, 2.25f}, 1},
         {CL_TRUE, CL_ADDRESS_MIRRORED_REPEAT, CL_FILTER_NEAREST, {1.25f, 0.25f}, 1},
+        /* PoCL has no such samplers. */
+        {CL_FALSE, CL_ADDRESS_REPEAT, CL_FILTER_NEAREST, {1.5f, 0.5f}, 1},
+        {CL_FALSE, CL_ADDRESS_MIRRORED_REPEAT, CL_FILTER_NEAREST, {0.5f, 1.5f}, 2},
     };
     static const cl_image_format format = {CL_RGBA, CL_FLOAT};
     static const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 2, .image_height = 2};
