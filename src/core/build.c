@@ -222,7 +222,7 @@ void tsl_build_destroy(struct tsl_build *build)
     for (unsigned i = 0; i < build->n_jobs; i++)
         tsl_program_part_clear(&build->jobs[i].part, tsl_build_member(&build->jobs[i]));
     free_inputs(build);
-    tsl_object_unref(&build->program->object);
+    tsl_object_hide(&build->program->object);
     free(build->devices);
     free(build->text);
     free(build);
@@ -370,7 +370,7 @@ struct tsl_build *tsl_build_create(const struct tsl_make *make, struct tsl_progr
     build->make = make;
     build->type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
     build->program = program;
-    tsl_object_ref(&program->object);
+    tsl_object_show(&program->object); /* fn is given it, also if the application gave it up */
     for (unsigned i = 0; members >> i; i++)
         if (members >> i & 1)
             build->jobs[build->n_jobs++] = (struct tsl_build_job){.build = build, .index = i};
@@ -382,17 +382,20 @@ static bool can_be_linked(cl_program_binary_type type)
     return type == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT || type == CL_PROGRAM_BINARY_TYPE_LIBRARY;
 }
 
-static cl_program_binary_type type_on(struct tsl_program *program, const struct tsl_device *device)
+/* The members for which it is compiled, but not linked. */
+static unsigned members_to_link(struct tsl_program *program)
 {
-    cl_program_binary_type type;
+    unsigned members = 0;
 
     tsl_lock_take(&program->lock);
-    type = tsl_program_type_locked(program, tsl_context_members_of(program->context, device));
+    for (unsigned i = 0; i < program->context->n_members; i++)
+        members |= can_be_linked(program->parts[i].type) ? 1u << i : 0;
     tsl_lock_give(&program->lock);
-    return type;
+    return members;
 }
 
-/* One more header, or one more to link: CL_INVALID_OPERATION unless that is a compiled object or a library. */
+/* One more header, or one more to link: CL_INVALID_OPERATION unless that is a compiled object or a library somewhere.
+ */
 static cl_int add_input(struct tsl_build *build, struct tsl_program *input, const char *name)
 {
     cl_program_binary_type type;
@@ -404,7 +407,7 @@ static cl_int add_input(struct tsl_build *build, struct tsl_program *input, cons
     } else {
         if (!tsl_program_begin_any_read(input, &type))
             return CL_INVALID_OPERATION;
-        if (!can_be_linked(type)) {
+        if (!members_to_link(input)) {
             tsl_program_end_read(input);
             return CL_INVALID_OPERATION;
         }
@@ -430,36 +433,33 @@ cl_int tsl_build_add_inputs(struct tsl_build *build, cl_uint n, struct tsl_progr
     return error;
 }
 
-/* Leaves out a device for which nothing is compiled. CL_INVALID_OPERATION: of what is linked there, some is and some
- * isn't (OpenCL 3.0, 5.8.6). */
-static cl_int keep_linked_devices(struct tsl_build *build)
+/* Leaves out devices and members for which nothing is compiled. CL_INVALID_OPERATION: of what is linked for a device,
+ * some is compiled for it, but none of its members has all (OpenCL 3.0, 5.8.6). */
+static cl_int keep_linked(struct tsl_build *build)
 {
-    cl_uint n_kept = 0;
+    unsigned all = ~0u, some = 0, n_devices = 0, n_jobs = 0;
 
-    for (cl_uint i = 0; i < build->n_devices; i++) {
-        cl_uint n = 0;
+    for (cl_uint i = 0; i < build->n_inputs; i++) {
+        unsigned members = members_to_link(build->inputs[i]);
 
-        for (cl_uint k = 0; k < build->n_inputs; k++)
-            n += can_be_linked(type_on(build->inputs[k], build->devices[i]));
-        if (n == build->n_inputs)
-            build->devices[n_kept++] = build->devices[i];
-        else if (n > 0)
-            return CL_INVALID_OPERATION;
+        all &= members;
+        some |= members;
     }
-    build->n_devices = n_kept;
-    return CL_SUCCESS;
-}
+    for (cl_uint i = 0; i < build->n_devices; i++) {
+        unsigned members = tsl_context_members_of(build->program->context, build->devices[i]);
 
-/* The members that are behind none of the build's devices have no share in it. */
-static void keep_jobs(struct tsl_build *build)
-{
-    const struct tsl_targets targets = {build->n_devices, build->devices};
-    unsigned members = members_of(build->program->context, &targets), n_kept = 0;
-
+        if (members & some && !(members & all))
+            return CL_INVALID_OPERATION;
+        if (members & some)
+            build->devices[n_devices++] = build->devices[i];
+    }
+    build->n_devices = n_devices;
+    some &= members_of(build->program->context, &(struct tsl_targets){n_devices, build->devices});
     for (unsigned i = 0; i < build->n_jobs; i++)
-        if (members >> build->jobs[i].index & 1)
-            build->jobs[n_kept++] = build->jobs[i];
-    build->n_jobs = n_kept;
+        if (some >> build->jobs[i].index & 1)
+            build->jobs[n_jobs++] = build->jobs[i];
+    build->n_jobs = n_jobs;
+    return CL_SUCCESS;
 }
 
 /* ---- What the API calls ------------------------------------------------------------------------------------------ */
@@ -468,14 +468,9 @@ static void keep_jobs(struct tsl_build *build)
 static bool was_loaded_to_be_linked(struct tsl_program *program, const struct tsl_targets *targets)
 {
     const struct tsl_targets all = {program->n_devices, program->devices};
-    bool found = false;
 
-    if (program->source || program->il)
-        return false;
-    targets = targets ? targets : &all;
-    for (cl_uint i = 0; i < targets->n; i++)
-        found |= can_be_linked(type_on(program, targets->devices[i]));
-    return found;
+    return !program->source && !program->il &&
+           members_to_link(program) & members_of(program->context, targets ? targets : &all);
 }
 
 cl_int tsl_program_build(struct tsl_program *program, const struct tsl_targets *targets, const char *options,
@@ -495,6 +490,12 @@ cl_int tsl_program_build(struct tsl_program *program, const struct tsl_targets *
     return tsl_build_run(build, NULL);
 }
 
+static cl_int refuse(struct tsl_build *build, cl_int error)
+{
+    tsl_build_destroy(build);
+    return error;
+}
+
 cl_int tsl_program_compile(struct tsl_program *program, const struct tsl_targets *targets, const char *options,
                            const struct tsl_program_includes *headers, const struct tsl_program_notify *notify)
 {
@@ -510,10 +511,7 @@ cl_int tsl_program_compile(struct tsl_program *program, const struct tsl_targets
     build->fn = notify->fn;
     build->arg = notify->arg;
     error = tsl_build_add_inputs(build, headers->n, headers->programs, headers->names);
-    if (error == CL_SUCCESS)
-        return tsl_build_run(build, NULL);
-    tsl_build_destroy(build);
-    return error;
+    return error ? refuse(build, error) : tsl_build_run(build, NULL);
 }
 
 cl_int tsl_program_link(struct tsl_program *program, const char *options, const struct tsl_program_includes *inputs,
@@ -528,15 +526,12 @@ cl_int tsl_program_link(struct tsl_program *program, const char *options, const 
         return CL_OUT_OF_HOST_MEMORY;
     if (tsl_build_options_have(build->text, "-create-library"))
         build->type = CL_PROGRAM_BINARY_TYPE_LIBRARY;
+    else if (tsl_build_options_have(build->text, "-enable-link-options"))
+        return refuse(build, CL_INVALID_LINKER_OPTIONS);
     build->fn = notify->fn;
     build->arg = notify->arg;
     error = tsl_build_add_inputs(build, inputs->n, inputs->programs, NULL);
     if (error == CL_SUCCESS)
-        error = keep_linked_devices(build);
-    if (error == CL_SUCCESS) {
-        keep_jobs(build);
-        return tsl_build_run(build, began);
-    }
-    tsl_build_destroy(build);
-    return error;
+        error = keep_linked(build);
+    return error ? refuse(build, error) : tsl_build_run(build, began);
 }

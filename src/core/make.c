@@ -170,10 +170,10 @@ static cl_int get_input(struct tsl_build_job *job, cl_uint i, struct tsl_dprogra
 
     *own = NULL;
     *program = part->program;
+    if (!(part->program || part->binary) || part->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
+        return part->error ? part->error : CL_INVALID_BINARY;
     if (part->program)
         return CL_SUCCESS;
-    if (!part->binary)
-        return part->error ? part->error : CL_INVALID_BINARY;
     error = member->driver->compile(member, &input, &none, own, &log);
     free(log);
     *program = *own;

@@ -122,27 +122,6 @@ static void poll(struct tsl_command *c)
     }
 }
 
-cl_int tsl_event_status(struct tsl_event *event)
-{
-    struct tsl_graph *graph = event->context->graph;
-    struct tsl_command *c = event->command;
-    if (tsl_forked())
-        return CL_OUT_OF_RESOURCES;
-    tsl_lock_take(&graph->lock);
-    if (c->stream && c->state != TSL_REPORTED)
-        tsl_stream_flush(c->stream); /* Who asks again and again means to see it end, flushed or not. */
-    poll(c);
-    tsl_graph_work(graph, TSL_WHO_APPLICATION);
-    cl_int status = c->state == TSL_REPORTED ? c->status : unfinished_status(c);
-    tsl_graph_leave(graph, TSL_WHO_APPLICATION);
-    return status;
-}
-
-cl_command_type tsl_event_type(struct tsl_event *event)
-{
-    return event->command->type;
-}
-
 /* ---- Callbacks -------------------------------------------------------------------------------------------------- */
 
 static void make_due(struct tsl_command *c, struct tsl_callback *callback, cl_int status)
@@ -185,9 +164,16 @@ void tsl_command_submitted(struct tsl_command *c)
         call(c, CL_SUBMITTED, CL_SUBMITTED);
 }
 
+/* Who asks is told that it runs; so those who wait to be told are, too. */
+static void runs(struct tsl_command *c)
+{
+    for (cl_int when = CL_SUBMITTED; c->callbacks && when >= CL_RUNNING; when--)
+        call(c, when, when);
+}
+
 static void drop(struct tsl_callback *callback)
 {
-    tsl_object_unref(&callback->event->object);
+    tsl_object_hide(&callback->event->object);
     free(callback);
 }
 
@@ -232,18 +218,46 @@ cl_int tsl_event_callback(struct tsl_event *event, cl_int when, tsl_event_fn *fn
         return CL_OUT_OF_RESOURCES;
     }
     *callback = (struct tsl_callback){.fn = fn, .arg = arg, .when = when, .event = event};
-    tsl_object_ref(&event->object);
+    tsl_object_show(&event->object); /* What the function is given is an event, also if the application gave it up. */
     tsl_lock_take(&graph->lock);
     if (c->state == TSL_REPORTED) {
         make_due(c, callback, c->status < 0 ? c->status : when);
     } else {
         callback->next = c->callbacks;
         c->callbacks = callback;
+        if (c->stream)
+            tsl_stream_flush(c->stream); /* Watching sends it, so it is submitted. */
         tsl_command_submitted(c);
-        tsl_command_watch(c);
+        if (c->state != TSL_REPORTED)
+            tsl_command_watch(c);
     }
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
     return CL_SUCCESS;
+}
+
+/* ---- Questions -------------------------------------------------------------------------------------------------- */
+
+cl_int tsl_event_status(struct tsl_event *event)
+{
+    struct tsl_graph *graph = event->context->graph;
+    struct tsl_command *c = event->command;
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES;
+    tsl_lock_take(&graph->lock);
+    if (c->stream && c->state != TSL_REPORTED)
+        tsl_stream_flush(c->stream); /* Who asks again and again means to see it end, flushed or not. */
+    poll(c);
+    tsl_graph_work(graph, TSL_WHO_APPLICATION);
+    cl_int status = c->state == TSL_REPORTED ? c->status : unfinished_status(c);
+    if (status == CL_RUNNING)
+        runs(c);
+    tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+    return status;
+}
+
+cl_command_type tsl_event_type(struct tsl_event *event)
+{
+    return event->command->type;
 }
 
 /* ---- Profiling -------------------------------------------------------------------------------------------------- */

@@ -441,6 +441,72 @@ static void a_device_has_all_to_be_linked_or_nothing(void **state)
     proof_close(&p);
 }
 
+/* What another device has of a program doesn't matter to a link for this one. */
+static void other_devices_have_no_say_in_a_link(void **state)
+{
+    const char *text = "kernel void k(global int *x) { *x = 2; }\n";
+    cl_program program, linked;
+    struct proof p;
+    cl_int error;
+
+    (void)state;
+    if (n_subs < 2)
+        return;
+    proof_open_on(&p, NULL, n_subs, subs);
+    for (unsigned built = 0; built < 2; built++) {
+        program = object_for(&p, text, 1, &subs[1 - built]);
+        proof_ok(clBuildProgram(program, 1, &subs[built], "", NULL, NULL));
+        linked = clLinkProgram(p.context, 1, &subs[1 - built], "", 1, &program, NULL, NULL, &error);
+        proof_ok(error);
+        assert_int_equal(status_of(linked, subs[1 - built]), CL_BUILD_SUCCESS);
+        proof_ok(clReleaseProgram(linked));
+        linked = clLinkProgram(p.context, 0, NULL, "", 1, &program, NULL, NULL, &error);
+        proof_ok(error);
+        assert_int_equal(status_of(linked, subs[built]), CL_BUILD_NONE);
+        assert_int_equal(status_of(linked, subs[1 - built]), CL_BUILD_SUCCESS);
+        proof_ok(clReleaseProgram(linked));
+        assert_null(
+            clLinkProgram(p.context, 1, &subs[1 - built], "-enable-link-options", 1, &program, NULL, NULL, &error));
+        assert_int_equal(error, CL_INVALID_LINKER_OPTIONS);
+        proof_ok(clReleaseProgram(program));
+    }
+    proof_close(&p);
+}
+
+/* The virtual device is linked for where one of its members has all. */
+static void a_link_for_all_members_needs_one_that_has_all(void **state)
+{
+    static const char *const texts[] = {"int f(int x);\nkernel void k(global int *x) { *x = f(1); }\n",
+                                        "int f(int x) { return x + 1; }\n"};
+    cl_program parts[2], linked;
+    cl_device_id all[3];
+    struct proof p;
+    cl_int error;
+
+    (void)state;
+    if (n_subs < 2)
+        return;
+    all[0] = root;
+    all[1] = subs[0];
+    all[2] = subs[1];
+    proof_open_on(&p, NULL, 3, all);
+    for (unsigned i = 0; i < 2; i++)
+        parts[i] = object_for(&p, texts[i], 1, &subs[0]);
+    linked = clLinkProgram(p.context, 0, NULL, "", 2, parts, NULL, NULL, &error);
+    proof_ok(error);
+    assert_int_equal(status_of(linked, root), CL_BUILD_SUCCESS);
+    assert_int_equal(status_of(linked, subs[0]), CL_BUILD_SUCCESS);
+    assert_int_equal(status_of(linked, subs[1]), CL_BUILD_NONE);
+    proof_ok(clReleaseProgram(linked));
+    proof_ok(clReleaseProgram(parts[1]));
+    parts[1] = object_for(&p, texts[1], 1, &subs[1]);
+    assert_null(clLinkProgram(p.context, 1, &root, "", 2, parts, NULL, NULL, &error));
+    assert_int_equal(error, CL_INVALID_OPERATION);
+    proof_ok(clReleaseProgram(parts[0]));
+    proof_ok(clReleaseProgram(parts[1]));
+    proof_close(&p);
+}
+
 /* One binary for each device, and each goes back to where it came from, and to no other. */
 static void binaries_are_those_of_each_device(void **state)
 {
@@ -564,6 +630,8 @@ int main(void)
         cmocka_unit_test(moves_go_where_the_queue_is),
         cmocka_unit_test(programs_are_built_for_the_devices_given),
         cmocka_unit_test(a_device_has_all_to_be_linked_or_nothing),
+        cmocka_unit_test(other_devices_have_no_say_in_a_link),
+        cmocka_unit_test(a_link_for_all_members_needs_one_that_has_all),
         cmocka_unit_test(binaries_are_those_of_each_device),
         cmocka_unit_test(a_device_that_fails_is_told),
         cmocka_unit_test(kernels_must_be_alike),

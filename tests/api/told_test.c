@@ -12,11 +12,15 @@
 
 static cl_context context;
 static cl_command_queue queue;
-static cl_kernel kernel;
+static cl_kernel kernel, long_kernel;
 
 static int setup(void **state)
 {
-    const char *text = "kernel void add(global int *x) { x[get_global_id(0)]++; }";
+    const char *text = "kernel void add(global int *x) { x[get_global_id(0)]++; }\n"
+                       "kernel void last(global int *x) {\n"
+                       "  int v = x[0];\n"
+                       "  for (int i = 0; i < 300000000; i++)\n    v = v * 1664525 + 1013904223;\n"
+                       "  x[0] = v;\n}\n";
     cl_program program;
     cl_int error;
 
@@ -27,6 +31,8 @@ static int setup(void **state)
     assert_int_equal(clBuildProgram(program, 0, NULL, "", NULL, NULL), CL_SUCCESS);
     kernel = clCreateKernel(program, "add", &error);
     assert_int_equal(error, CL_SUCCESS);
+    long_kernel = clCreateKernel(program, "last", &error);
+    assert_int_equal(error, CL_SUCCESS);
     assert_int_equal(clReleaseProgram(program), CL_SUCCESS);
     return 0;
 }
@@ -35,6 +41,7 @@ static int teardown(void **state)
 {
     (void)state;
     assert_int_equal(clReleaseKernel(kernel), CL_SUCCESS);
+    assert_int_equal(clReleaseKernel(long_kernel), CL_SUCCESS);
     return clReleaseContext(context);
 }
 
@@ -209,6 +216,134 @@ static void flushing_tells_of_it(void **state)
     assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
 }
 
+/* Nobody flushes, and it is told all the same. */
+static void what_is_begun_is_submitted(void **state)
+{
+    struct told told = {0};
+    cl_event event;
+
+    (void)state;
+    queue = make_queue(context, 0);
+    atomic_store(&door, 0);
+    assert_int_equal(clEnqueueNativeKernel(queue, wait_at_door, NULL, 0, 0, NULL, NULL, 0, NULL, &event), CL_SUCCESS);
+    ask(event, CL_SUBMITTED, &told);
+    await(&told.n, 1);
+    atomic_store(&door, 1);
+    assert_int_equal(clFinish(queue), CL_SUCCESS);
+    assert_int_equal(clReleaseEvent(event), CL_SUCCESS);
+    assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
+}
+
+static cl_int status_of(cl_event event)
+{
+    cl_int status;
+
+    assert_int_equal(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL),
+                     CL_SUCCESS);
+    return status;
+}
+
+/* Who is told that a command runs isn't alone with it. */
+static void what_runs_is_told(void **state)
+{
+    struct told told = {0};
+    const size_t one = 1;
+    bool in_time = false;
+    cl_event event;
+    cl_mem mem = make_buffer(context, CL_MEM_READ_WRITE, SIZE);
+
+    (void)state;
+    queue = make_queue(context, 0);
+    assert_int_equal(clSetKernelArg(long_kernel, 0, sizeof(mem), &mem), CL_SUCCESS);
+    for (unsigned i = 0; i < 10 && !in_time; i++) { /* The first time it is compiled, too, and the machine is busy. */
+        told.n = 0;
+        assert_int_equal(clEnqueueNDRangeKernel(queue, long_kernel, 1, NULL, &one, NULL, 0, NULL, &event), CL_SUCCESS);
+        ask(event, CL_RUNNING, &told);
+        while (status_of(event) > CL_RUNNING)
+            usleep(1000);
+        await(&told.n, 1);
+        in_time = status_of(event) == CL_RUNNING;
+        assert_int_equal(told.status[0], CL_RUNNING);
+        assert_int_equal(clFinish(queue), CL_SUCCESS);
+        assert_int_equal(told.n, 1);
+        assert_int_equal(clReleaseEvent(event), CL_SUCCESS);
+    }
+    assert_true(in_time);
+    assert_int_equal(clReleaseMemObject(mem), CL_SUCCESS);
+    assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
+}
+
+struct asked {
+    atomic_int n;
+    cl_int error, status;
+    cl_ulong end;
+};
+
+static void CL_CALLBACK ask_the_event(cl_event event, cl_int status, void *arg)
+{
+    struct asked *asked = arg;
+    size_t size = sizeof(asked->end);
+
+    asked->error = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(cl_int), &asked->status, NULL);
+    if (!asked->error && status == CL_COMPLETE)
+        asked->error = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, size, &asked->end, NULL);
+    if (!asked->error)
+        asked->error = clRetainEvent(event);
+    if (!asked->error)
+        asked->error = clReleaseEvent(event);
+    atomic_fetch_add(&asked->n, 1);
+}
+
+/* As programs do that give the event up when they have set the callback, which then asks for times. */
+static void a_callback_has_its_event(void **state)
+{
+    static const cl_int when[] = {CL_SUBMITTED, CL_RUNNING, CL_COMPLETE};
+    struct asked asked[3] = {{.error = 1}, {.error = 1}, {.error = 1}};
+    const cl_int seven = 7;
+    cl_event event;
+    cl_mem mem = make_buffer(context, CL_MEM_READ_WRITE, SIZE);
+
+    (void)state;
+    queue = make_queue(context, CL_QUEUE_PROFILING_ENABLE);
+    assert_int_equal(clEnqueueFillBuffer(queue, mem, &seven, sizeof(seven), 0, SIZE, 0, NULL, &event), CL_SUCCESS);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(clSetEventCallback(event, when[i], ask_the_event, &asked[i]), CL_SUCCESS);
+    assert_int_equal(clReleaseEvent(event), CL_SUCCESS);
+    for (unsigned i = 0; i < 3; i++) {
+        await(&asked[i].n, 1);
+        assert_int_equal(asked[i].error, CL_SUCCESS);
+    }
+    assert_int_equal(asked[2].status, CL_COMPLETE);
+    assert_true(asked[2].end > 0);
+    assert_int_equal(clReleaseMemObject(mem), CL_SUCCESS);
+    assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
+}
+
+static void CL_CALLBACK ask_the_program(cl_program program, void *arg)
+{
+    struct asked *asked = arg;
+
+    asked->error =
+        clGetProgramBuildInfo(program, our_device(), CL_PROGRAM_BUILD_STATUS, sizeof(cl_int), &asked->status, NULL);
+    atomic_fetch_add(&asked->n, 1);
+}
+
+static void a_build_tells_of_a_program(void **state)
+{
+    const char *text = "kernel void none(global int *x) { x[0] = 1; }";
+    struct asked asked = {.error = 1};
+    cl_int error;
+    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+
+    (void)state;
+    assert_int_equal(error, CL_SUCCESS);
+    assert_int_equal(clBuildProgram(program, 0, NULL, "", ask_the_program, &asked), CL_SUCCESS);
+    assert_int_equal(clReleaseProgram(program), CL_SUCCESS);
+    await(&asked.n, 1);
+    assert_int_equal(asked.error, CL_SUCCESS);
+    assert_int_equal(asked.status, CL_BUILD_SUCCESS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +351,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_user_event_is_submitted_at_once, setup, teardown),
         cmocka_unit_test_setup_teardown(a_command_is_submitted_before_it_is_complete, setup, teardown),
         cmocka_unit_test_setup_teardown(flushing_tells_of_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_begun_is_submitted, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_runs_is_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_callback_has_its_event, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_build_tells_of_a_program, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
