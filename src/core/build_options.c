@@ -164,7 +164,7 @@ bool tsl_build_options_have(const char *text, const char *wanted)
     return false;
 }
 
-/* OpenCL 3.0, 5.8.6.2 and 5.8.6.3; the last is spelled in both ways there. */
+/* OpenCL 3.0, 5.8.6.2 and 5.8.6.3; the last in both spellings that are about. */
 static bool is_hint(const struct word *word)
 {
     static const char *const hints[] = {

@@ -219,6 +219,7 @@ cl_int tsl_event_callback(struct tsl_event *event, cl_int when, tsl_event_fn *fn
     }
     *callback = (struct tsl_callback){.fn = fn, .arg = arg, .when = when, .event = event};
     tsl_object_show(&event->object); /* What the function is given is an event, also if the application gave it up. */
+    tsl_object_ref(&event->object);  /* The function may release it before this call has ended. */
     tsl_lock_take(&graph->lock);
     if (c->state == TSL_REPORTED) {
         make_due(c, callback, c->status < 0 ? c->status : when);
@@ -232,6 +233,7 @@ cl_int tsl_event_callback(struct tsl_event *event, cl_int when, tsl_event_fn *fn
             tsl_command_watch(c);
     }
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+    tsl_object_unref(&event->object);
     return CL_SUCCESS;
 }
 

@@ -319,6 +319,34 @@ static void a_callback_has_its_event(void **state)
     assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
 }
 
+static void CL_CALLBACK give_up(cl_event event, cl_int status, void *number)
+{
+    (void)status;
+    if (clReleaseEvent(event) == CL_SUCCESS)
+        atomic_fetch_add((atomic_int *)number, 1);
+}
+
+/* It may come, and end the event, while it is being set. */
+static void a_callback_may_release_its_event(void **state)
+{
+    static const cl_int seven = 7;
+    enum { N = 500 };
+    atomic_int n = 0;
+    cl_event event;
+    cl_mem mem = make_buffer(context, CL_MEM_READ_WRITE, SIZE);
+
+    (void)state;
+    queue = make_queue(context, 0);
+    for (unsigned i = 0; i < N; i++) {
+        assert_int_equal(clEnqueueFillBuffer(queue, mem, &seven, sizeof(seven), 0, SIZE, 0, NULL, &event), CL_SUCCESS);
+        assert_int_equal(clSetEventCallback(event, i % 2 ? CL_COMPLETE : CL_SUBMITTED, give_up, &n), CL_SUCCESS);
+    }
+    assert_int_equal(clFinish(queue), CL_SUCCESS);
+    await(&n, N);
+    assert_int_equal(clReleaseMemObject(mem), CL_SUCCESS);
+    assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
+}
+
 static void CL_CALLBACK ask_the_program(cl_program program, void *arg)
 {
     struct asked *asked = arg;
@@ -354,6 +382,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_begun_is_submitted, setup, teardown),
         cmocka_unit_test_setup_teardown(what_runs_is_told, setup, teardown),
         cmocka_unit_test_setup_teardown(a_callback_has_its_event, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_callback_may_release_its_event, setup, teardown),
         cmocka_unit_test_setup_teardown(a_build_tells_of_a_program, setup, teardown),
     };
 
