@@ -171,13 +171,24 @@ static void runs(struct tsl_command *c)
         call(c, when, when);
 }
 
+/* Under no lock of ours. */
+static void run(const struct tsl_context *context, const struct tsl_callback *callback)
+{
+    if (callback->text)
+        context->error_fn(callback->text, NULL, 0, context->error_arg);
+    else
+        callback->fn((cl_event)callback->event, callback->status, callback->arg);
+}
+
 static void drop(struct tsl_callback *callback)
 {
-    tsl_object_hide(&callback->event->object);
+    if (callback->event)
+        tsl_object_hide(&callback->event->object);
+    free(callback->text);
     free(callback);
 }
 
-/* On the callback thread: the application's functions, in the order in which they became due, under no lock of ours. */
+/* On the callback thread: the application's functions, in the order in which they became due. */
 void tsl_run_callbacks(struct tsl_job *job)
 {
     struct tsl_graph *graph = (struct tsl_graph *)((char *)job - offsetof(struct tsl_graph, callback_job));
@@ -190,7 +201,7 @@ void tsl_run_callbacks(struct tsl_job *job)
     tsl_lock_give(&graph->lock);
     while ((callback = list)) {
         list = callback->next;
-        callback->fn((cl_event)callback->event, callback->status, callback->arg);
+        run(context, callback);
         drop(callback);
     }
     tsl_object_unref(&context->object);

@@ -264,6 +264,7 @@ struct tsl_port {
     struct tsl_seat_list seats; /* who has a place in the member's memory, coldest first */
     unsigned n_leaving;         /* memories there that a thread is about to free: evictions at once, orphans of seats */
     struct tsl_op *evicting;    /* the last eviction that was planned, while unfinished (owned reference) */
+    uint64_t reported;          /* errors, by their number: it was told that there are such */
     size_t fresh_size;          /* allocated by the drainer since a submission succeeded: maybe not yet there really */
     struct tsl_track up, down;  /* moves to and from the member */
     struct tsl_track timed_up, timed_down; /* lanes that profile, for moves whose time the placer is to learn */
@@ -309,6 +310,7 @@ struct tsl_callback {
     cl_int when;
     struct tsl_event *event; /* owned reference */
     cl_int status;           /* what fn is told */
+    char *text;              /* heap; not NULL: this is for the context's function, and fn and event are not there */
 };
 
 struct tsl_command {
@@ -818,6 +820,8 @@ void tsl_command_callbacks(struct tsl_command *command, cl_int status);
 /* It was flushed, or scheduled, or a callback was set: those that wait for CL_SUBMITTED may be due. */
 void tsl_command_submitted(struct tsl_command *command);
 void tsl_run_callbacks(struct tsl_job *job);
+/* report.c: it failed, not for another's sake, and no call says so. Under the graph's lock. */
+void tsl_op_report(const struct tsl_op *op, cl_int error);
 /* Keeps what the trace wants of a finished operation; writes what was kept (without the lock). */
 void tsl_record_op(struct tsl_op *op);
 void tsl_record_command(struct tsl_command *command);

@@ -481,7 +481,6 @@ static cl_int submit_or_mark(struct submission *s)
         error = submit_in_room(s, track->lane, fence);
         if (!error)
             return CL_SUCCESS;
-        tsl_log(TSL_ROOM_GRAPH, TSL_LOG_INFO, "%s refused a submission with error %d", track->port->name, error);
         s->poison = error;
     }
     error = track->lane->member->driver->mark(track->lane, &s->waits, &s->fence);
@@ -518,8 +517,10 @@ static void after_submission(struct tsl_op *op, cl_int error)
     struct tsl_track *track = op->track;
     TAILQ_INSERT_TAIL(&track->flight, op, flight);
     if (error) { /* Not even a mark could be submitted: it is over, and so is all that it came after. */
-        if (!op->poison)
+        if (!op->poison) {
+            tsl_op_report(op, error);
             op->poison = error;
+        }
         tsl_op_submitted(op);
         tsl_retire(op, error);
         return;
@@ -578,6 +579,8 @@ static void note(struct tsl_op *op, const struct submission *s, cl_int status)
     op->fence = s->fence;
     op->start_ns = s->start_ns;
     op->end_ns = s->end_ns;
+    if (!op->poison && s->poison && !op->aside)
+        tsl_op_report(op, s->poison);
     if (!op->poison)
         op->poison = s->poison;
     if (op->poison)

@@ -191,12 +191,20 @@ static void CL_CALLBACK called(cl_event event, cl_int status, void *arg)
     atomic_fetch_add(&r->n_called, 1);
 }
 
+static atomic_int n_reported; /* in words, to the context's function */
+
+static void CL_CALLBACK reported(const char *text, const void *data, size_t size, void *arg)
+{
+    EXPECT(strstr(text, " failed on opencl:") && !data && !size, 0, 0);
+    atomic_fetch_add((atomic_int *)arg, 1);
+}
+
 static void build(struct run *r)
 {
     struct built *b = &r->built;
     cl_int error;
 
-    b->context = clCreateContext(NULL, 2, (cl_device_id[]){good, bad}, NULL, NULL, &error);
+    b->context = clCreateContext(NULL, 2, (cl_device_id[]){good, bad}, reported, &n_reported, &error);
     EXPECT(!error, error, 0);
     b->program = clCreateProgramWithSource(b->context, 1, (const char **)(uintptr_t)&source, NULL, &error);
     EXPECT(!error, error, 0);
@@ -563,11 +571,28 @@ static int left_now(void)
     return alive(&events);
 }
 
+/* What an event told of by a number of its own was told in words, too; not of each command that a device was gone. */
+static void hear(const struct run *r, int n_before)
+{
+    size_t own = N_STEPS;
+
+    for (size_t i = 0; i < N_STEPS; i++)
+        if (r->steps[i].event && r->steps[i].status < 0 &&
+            r->steps[i].status != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST &&
+            r->steps[i].status != CL_DEVICE_NOT_AVAILABLE)
+            own = i;
+    for (int i = 0; own < N_STEPS && i < 2000 && atomic_load(&n_reported) == n_before; i++)
+        usleep(1000);
+    EXPECT(own == N_STEPS || atomic_load(&n_reported) > n_before, own, r->steps[own].status);
+}
+
 #define MANY 1000
 
 /* With a context, a program and kernels of its own, or with what was built before. */
 static void run_once(struct run *r, const struct built *built)
 {
+    int n_before;
+
     memset(r, 0, sizeof *r);
     r->fresh = !built;
     if (built)
@@ -575,10 +600,12 @@ static void run_once(struct run *r, const struct built *built)
     else
         build(r);
     make(r);
+    n_before = atomic_load(&n_reported);
     work_quietly(r, false);
     do_steps(r);
     work_quietly(r, true);
     look(r);
+    hear(r, n_before);
     judge(r);
     drop(r);
     nothing_is_left(MANY);

@@ -134,7 +134,7 @@ static void each_says_which_member_it_is(void **state)
     for (cl_uint i = 0; i < n_subs; i++) {
         text(subs[i], CL_DEVICE_MEMBER_TESELA, id, sizeof id);
         text(subs[i], CL_DEVICE_NAME, name, sizeof name);
-        assert_memory_equal(id, "opencl:", 7);
+        assert_non_null(strchr(id, ':'));
         assert_non_null(strstr(name, id));
         assert_string_not_equal(text(subs[i], CL_DEVICE_VENDOR, name, sizeof name), "Tesela");
         for (cl_uint j = 0; j < i; j++)

@@ -1,7 +1,7 @@
 /* What the application is told while it waits for nothing: that memory is gone, and how far a command is. */
-/* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu */
-/* variant: pocl TESELA_VENDORS={build}/vendors-pocl TESELA_MEMBERS=opencl POCL_DEVICES=pthread */
-/* variant: turns TESELA_VENDORS={build}/vendors-pocl TESELA_MEMBERS=opencl,cpu POCL_DEVICES=pthread TESELA_POLICY=round-robin */
+/* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu TELLS_RUNNING=yes */
+/* variant: pocl TESELA_VENDORS={build}/vendors-pocl TESELA_MEMBERS=opencl POCL_DEVICES=pthread TELLS_RUNNING=yes */
+/* variant: turns TESELA_VENDORS={build}/vendors-pocl TESELA_MEMBERS=opencl,cpu POCL_DEVICES=pthread TESELA_POLICY=round-robin TELLS_RUNNING=yes */
 /* any: */
 #include "begin.h"
 
@@ -261,14 +261,16 @@ static void what_runs_is_told(void **state)
         ask(event, CL_RUNNING, &told);
         while (status_of(event) > CL_RUNNING)
             usleep(1000);
-        await(&told.n, 1);
+        await(&told.n, 1); /* where none tells that it runs, after the end */
         in_time = status_of(event) == CL_RUNNING;
         assert_int_equal(told.status[0], CL_RUNNING);
         assert_int_equal(clFinish(queue), CL_SUCCESS);
         assert_int_equal(told.n, 1);
         assert_int_equal(clReleaseEvent(event), CL_SUCCESS);
     }
-    assert_true(in_time);
+    if (!in_time)
+        print_message("these members tell of the end of work alone\n");
+    assert_true(in_time || !getenv("TELLS_RUNNING"));
     assert_int_equal(clReleaseMemObject(mem), CL_SUCCESS);
     assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
 }
