@@ -583,7 +583,7 @@ static void hear(const struct run *r, int n_before)
             own = i;
     for (int i = 0; own < N_STEPS && i < 2000 && atomic_load(&n_reported) == n_before; i++)
         usleep(1000);
-    EXPECT(own == N_STEPS || atomic_load(&n_reported) > n_before, own, r->steps[own].status);
+    EXPECT(own == N_STEPS || atomic_load(&n_reported) > n_before, own, n_before);
 }
 
 #define MANY 1000
