@@ -171,13 +171,13 @@ static void runs(struct tsl_command *c)
         call(c, when, when);
 }
 
-/* Under no lock of ours. */
+/* Under no lock of ours. Who can't reach the context any more may have let go of the argument, too. */
 static void run(const struct tsl_context *context, const struct tsl_callback *callback)
 {
-    if (callback->text)
-        context->error_fn(callback->text, NULL, 0, context->error_arg);
-    else
+    if (!callback->text)
         callback->fn((cl_event)callback->event, callback->status, callback->arg);
+    else if (tsl_object_is(&context->object, TSL_CONTEXT))
+        context->error_fn(callback->text, NULL, 0, context->error_arg);
 }
 
 static void drop(struct tsl_callback *callback)
