@@ -398,14 +398,12 @@ static unsigned members_to_link(struct tsl_program *program)
  */
 static cl_int add_input(struct tsl_build *build, struct tsl_program *input, const char *name)
 {
-    cl_program_binary_type type;
-
     if (name) {
         build->names[build->n_inputs] = strdup(name);
         if (!build->names[build->n_inputs])
             return CL_OUT_OF_HOST_MEMORY;
     } else {
-        if (!tsl_program_begin_any_read(input, &type))
+        if (!tsl_program_begin_any_read(input))
             return CL_INVALID_OPERATION;
         if (!members_to_link(input)) {
             tsl_program_end_read(input);

@@ -78,6 +78,6 @@ void tsl_program_part_clear(struct tsl_program_part *part, struct tsl_member *me
 void tsl_program_forget_binaries_locked(struct tsl_program *program) TSL_REQUIRES(program->lock);
 
 /* Keeps builds away, built or not; false while a build is running. Ends with tsl_program_end_read. */
-bool tsl_program_begin_any_read(struct tsl_program *program, cl_program_binary_type *type);
+bool tsl_program_begin_any_read(struct tsl_program *program);
 
 #endif

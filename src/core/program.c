@@ -328,13 +328,12 @@ bool tsl_program_begin_read(struct tsl_program *program)
     return built;
 }
 
-bool tsl_program_begin_any_read(struct tsl_program *program, cl_program_binary_type *type)
+bool tsl_program_begin_any_read(struct tsl_program *program)
 {
     bool idle;
 
     tsl_lock_take(&program->lock);
     idle = !program->building;
-    *type = tsl_program_type_locked(program, (1u << program->context->n_members) - 1);
     if (idle)
         program->n_readers++;
     tsl_lock_give(&program->lock);
@@ -517,7 +516,7 @@ cl_int tsl_program_binary(struct tsl_program *program, cl_uint i, void **data, s
 
     *data = NULL;
     *size = 0;
-    if (!tsl_program_begin_any_read(program, &type))
+    if (!tsl_program_begin_any_read(program))
         return CL_SUCCESS;
     tsl_lock_take(&program->lock);
     is_told = program->told[i].data;

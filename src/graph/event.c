@@ -124,13 +124,17 @@ static void poll(struct tsl_command *c)
 
 /* ---- Callbacks -------------------------------------------------------------------------------------------------- */
 
-static void make_due(struct tsl_command *c, struct tsl_callback *callback, cl_int status)
+void tsl_callback_due(struct tsl_graph *graph, struct tsl_callback *callback)
 {
-    struct tsl_graph *graph = c->graph;
-    callback->status = status;
     callback->next = NULL;
     *graph->callbacks_end = callback;
     graph->callbacks_end = &callback->next;
+}
+
+static void make_due(struct tsl_command *c, struct tsl_callback *callback, cl_int status)
+{
+    callback->status = status;
+    tsl_callback_due(c->graph, callback);
 }
 
 /* Those for `when`, in the order in which they were set. */
@@ -152,9 +156,10 @@ static void call(struct tsl_command *c, cl_int when, cl_int status)
     }
 }
 
+/* It has come as far as that, or has failed. */
 void tsl_command_callbacks(struct tsl_command *c, cl_int status)
 {
-    for (cl_int when = CL_SUBMITTED; c->callbacks && when >= CL_COMPLETE; when--)
+    for (cl_int when = CL_SUBMITTED; c->callbacks && when >= CL_COMPLETE && when >= status; when--)
         call(c, when, status < 0 ? status : when);
 }
 
@@ -162,13 +167,6 @@ void tsl_command_submitted(struct tsl_command *c)
 {
     if (c->callbacks && is_submitted(c))
         call(c, CL_SUBMITTED, CL_SUBMITTED);
-}
-
-/* Who asks is told that it runs; so those who wait to be told are, too. */
-static void runs(struct tsl_command *c)
-{
-    for (cl_int when = CL_SUBMITTED; c->callbacks && when >= CL_RUNNING; when--)
-        call(c, when, when);
 }
 
 /* Under no lock of ours. Who can't reach the context any more may have let go of the argument, too. */
@@ -263,7 +261,7 @@ cl_int tsl_event_status(struct tsl_event *event)
     tsl_graph_work(graph, TSL_WHO_APPLICATION);
     cl_int status = c->state == TSL_REPORTED ? c->status : unfinished_status(c);
     if (status == CL_RUNNING)
-        runs(c);
+        tsl_command_callbacks(c, status); /* Who waits to be told is, too. */
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
     return status;
 }

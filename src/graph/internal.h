@@ -815,12 +815,15 @@ void tsl_stream_flush(struct tsl_stream *stream);
 /* All that is in the stream now is reported; what is enqueued meanwhile is not waited for. The lock is held at entry
  * and exit. */
 void tsl_stream_wait(struct tsl_stream *stream) TSL_UNCHECKED;
-/* Its callbacks are due. */
+/* Appends it to those that are due; it is handed over. */
+void tsl_callback_due(struct tsl_graph *graph, struct tsl_callback *callback);
+/* Its callbacks for what it has come to, and for what was before that, are due. */
 void tsl_command_callbacks(struct tsl_command *command, cl_int status);
 /* It was flushed, or scheduled, or a callback was set: those that wait for CL_SUBMITTED may be due. */
 void tsl_command_submitted(struct tsl_command *command);
 void tsl_run_callbacks(struct tsl_job *job);
-/* report.c: it failed, not for another's sake, and no call says so. Under the graph's lock. */
+/* report.c: it failed, not for another's sake, and no call says so. Nothing of what is aside. Under the graph's lock.
+ */
 void tsl_op_report(const struct tsl_op *op, cl_int error);
 /* Keeps what the trace wants of a finished operation; writes what was kept (without the lock). */
 void tsl_record_op(struct tsl_op *op);

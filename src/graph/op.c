@@ -343,7 +343,7 @@ void tsl_op_finish(struct tsl_op *op, cl_int status)
     if (op->state == TSL_OP_SUBMITTED && op->track && !op->port->sync)
         TAILQ_REMOVE(&op->track->flight, op, flight);
     op->state = TSL_OP_DONE;
-    if (!op->poison && status < 0 && !op->aside)
+    if (!op->poison && status < 0)
         tsl_op_report(op, status);
     op->status = op->poison ? op->poison : status < 0 ? status : CL_COMPLETE;
     if (op->status < 0 && op->keeps)

@@ -17,15 +17,13 @@ static bool is_new(struct tsl_port *port, cl_int error)
     return new;
 }
 
-static void make_due(struct tsl_graph *graph, const char *text)
+static void tell_context(struct tsl_graph *graph, const char *text)
 {
     struct tsl_callback *callback = calloc(1, sizeof(*callback));
-    if (callback && (callback->text = strdup(text))) {
-        *graph->callbacks_end = callback;
-        graph->callbacks_end = &callback->next;
-    } else {
+    if (callback && (callback->text = strdup(text)))
+        tsl_callback_due(graph, callback);
+    else
         free(callback);
-    }
 }
 
 void tsl_op_report(const struct tsl_op *op, cl_int error)
@@ -33,7 +31,7 @@ void tsl_op_report(const struct tsl_op *op, cl_int error)
     const struct tsl_command *c = op->command;
     struct tsl_graph *graph = op->port->graph;
     char text[320];
-    if (error == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
+    if (op->aside || error == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
         return;
     bool new = is_new(op->port, error);
     if (!new && !graph->context->error_fn)
@@ -44,5 +42,5 @@ void tsl_op_report(const struct tsl_op *op, cl_int error)
     if (new)
         tsl_log(TSL_ROOM_GRAPH, TSL_LOG_ERROR, "%s", text);
     if (graph->context->error_fn)
-        make_due(graph, text);
+        tell_context(graph, text);
 }

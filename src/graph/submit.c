@@ -579,10 +579,10 @@ static void note(struct tsl_op *op, const struct submission *s, cl_int status)
     op->fence = s->fence;
     op->start_ns = s->start_ns;
     op->end_ns = s->end_ns;
-    if (!op->poison && s->poison && !op->aside)
+    if (!op->poison && s->poison) { /* It may have been poisoned while the lock was given. */
         tsl_op_report(op, s->poison);
-    if (!op->poison)
         op->poison = s->poison;
+    }
     if (op->poison)
         tsl_op_doom_next(op);
     if (op->port->sync)

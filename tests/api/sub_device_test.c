@@ -397,6 +397,10 @@ static void programs_are_built_for_the_devices_given(void **state)
     proof_close(&p);
 }
 
+/* To be linked. */
+static const char *const link_texts[] = {"int f(int x);\nkernel void k(global int *x) { *x = f(1); }\n",
+                                         "int f(int x) { return x + 1; }\n"};
+
 static cl_program object_for(const struct proof *p, const char *text, cl_uint n, const cl_device_id *devices)
 {
     cl_int error;
@@ -419,8 +423,8 @@ static void a_device_has_all_to_be_linked_or_nothing(void **state)
     if (n_subs < 2)
         return;
     proof_open_on(&p, NULL, n_subs, subs);
-    parts[0] = object_for(&p, "int f(int x);\nkernel void k(global int *x) { *x = f(1); }\n", 1, &subs[1]);
-    parts[1] = object_for(&p, "int f(int x) { return x + 1; }\n", 1, &subs[1]);
+    parts[0] = object_for(&p, link_texts[0], 1, &subs[1]);
+    parts[1] = object_for(&p, link_texts[1], 1, &subs[1]);
     linked = clLinkProgram(p.context, 0, NULL, "", 2, parts, NULL, NULL, &error);
     proof_ok(error);
     assert_int_equal(status_of(linked, subs[0]), CL_BUILD_NONE);
@@ -476,8 +480,6 @@ static void other_devices_have_no_say_in_a_link(void **state)
 /* The virtual device is linked for where one of its members has all. */
 static void a_link_for_all_members_needs_one_that_has_all(void **state)
 {
-    static const char *const texts[] = {"int f(int x);\nkernel void k(global int *x) { *x = f(1); }\n",
-                                        "int f(int x) { return x + 1; }\n"};
     cl_program parts[2], linked;
     cl_device_id all[3];
     struct proof p;
@@ -491,7 +493,7 @@ static void a_link_for_all_members_needs_one_that_has_all(void **state)
     all[2] = subs[1];
     proof_open_on(&p, NULL, 3, all);
     for (unsigned i = 0; i < 2; i++)
-        parts[i] = object_for(&p, texts[i], 1, &subs[0]);
+        parts[i] = object_for(&p, link_texts[i], 1, &subs[0]);
     linked = clLinkProgram(p.context, 0, NULL, "", 2, parts, NULL, NULL, &error);
     proof_ok(error);
     assert_int_equal(status_of(linked, root), CL_BUILD_SUCCESS);
@@ -499,7 +501,7 @@ static void a_link_for_all_members_needs_one_that_has_all(void **state)
     assert_int_equal(status_of(linked, subs[1]), CL_BUILD_NONE);
     proof_ok(clReleaseProgram(linked));
     proof_ok(clReleaseProgram(parts[1]));
-    parts[1] = object_for(&p, texts[1], 1, &subs[1]);
+    parts[1] = object_for(&p, link_texts[1], 1, &subs[1]);
     assert_null(clLinkProgram(p.context, 1, &root, "", 2, parts, NULL, NULL, &error));
     assert_int_equal(error, CL_INVALID_OPERATION);
     proof_ok(clReleaseProgram(parts[0]));

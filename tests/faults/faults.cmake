@@ -179,10 +179,8 @@ fault(row_after_failure graph/again.c
     [[(!op->fence || (BROKEN && op->poison)) && !op->watched && !op->keeps && (!op->poison || BROKEN) &&]]
     "a row goes on after one of it has failed")
 fault(row_swallows graph/submit.c
-    [[    if (!op->poison)
-        op->poison = s->poison;]]
-    [[    if (!op->poison && !(BROKEN && !op->command->has_event))
-        op->poison = s->poison;]]
+    [[        op->poison = s->poison;]]
+    [[        op->poison = BROKEN && !op->command->has_event ? CL_SUCCESS : s->poison;]]
     "a launch that was refused is forgotten where no event tells of it")
 fault(silent_failure graph/enqueue.c
     [[    if (error == stream->pending_error || (!error && !map))]]
