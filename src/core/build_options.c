@@ -177,6 +177,16 @@ static bool is_hint(const struct word *word)
     return false;
 }
 
+bool tsl_build_options_have_hints(const char *text)
+{
+    struct word word;
+
+    for (const char *at = text; next_word(at, &word); at = word.end)
+        if (is_hint(&word))
+            return true;
+    return false;
+}
+
 char *tsl_build_options_without_hints(const char *text)
 {
     char *rest = calloc(1, strlen(text) + 2), *end = rest;

@@ -32,8 +32,9 @@ bool tsl_build_options_name_file(const char *text);
 /* Is this one of the text's words? */
 bool tsl_build_options_have(const char *text, const char *wanted);
 
-/* The words without those that allow a linker more than it would do, which it needn't use (heap; NULL without
- * memory). */
+/* Is there one that allows a linker more than it would do, which it needn't use? The words without those (heap; NULL
+ * without memory). */
+bool tsl_build_options_have_hints(const char *text);
 char *tsl_build_options_without_hints(const char *text);
 
 #endif

@@ -130,13 +130,34 @@ static void retire_first(struct tsl_op *op, struct tsl_op *first, cl_int status)
     tsl_op_unref(first);
 }
 
+/* A failure tells nothing of what came before it without a fence: that only its lane knows, and of all such at once. */
+static bool only_lane_knows(const struct tsl_op *op, const struct tsl_op *first, cl_int status)
+{
+    return status < 0 && !op->lost && first != op && !first->fence;
+}
+
+/* The newest such that is before op, or in another lane than that. */
+static struct tsl_op *last_unfenced(const struct tsl_op *op, struct tsl_op *first)
+{
+    struct tsl_op *last = first;
+    for (struct tsl_op *next = first; next && next != op; next = TAILQ_NEXT(next, flight))
+        if (!next->fence)
+            last = next;
+    return last;
+}
+
 void tsl_retire(struct tsl_op *op, cl_int status)
 {
     if (status == CL_DEVICE_NOT_AVAILABLE)
         op->lost = true; /* So may be what was submitted before it without a fence. */
     op->user.refs++;
-    while (op->state == TSL_OP_SUBMITTED)
-        retire_first(op, earliest(op), status);
+    while (op->state == TSL_OP_SUBMITTED) {
+        struct tsl_op *first = earliest(op);
+        if (only_lane_knows(op, first, status))
+            tsl_op_pull(last_unfenced(op, first));
+        else
+            retire_first(op, first, status);
+    }
     tsl_op_unref(op);
 }
 

@@ -191,7 +191,8 @@ static cl_int link_with(struct tsl_vendor_member *m, const char *options, unsign
     return *linked || error ? error : CL_OUT_OF_RESOURCES;
 }
 
-/* What a linker may use but needn't isn't asked of one that doesn't know it, as PoCL's. */
+/* What a linker may use but needn't isn't asked of one that doesn't know it: PoCL's calls the options invalid, NVIDIA's
+ * says that it failed. */
 static cl_int link_by_vendor(struct tsl_vendor_member *m, const char *options, unsigned n, const cl_program *programs,
                              cl_program *linked, char **log)
 {
@@ -201,7 +202,9 @@ static cl_int link_by_vendor(struct tsl_vendor_member *m, const char *options, u
     if (!m->cl->clLinkProgram)
         return CL_LINKER_NOT_AVAILABLE;
     error = link_with(m, options, n, programs, linked, log);
-    if (error != CL_INVALID_LINKER_OPTIONS)
+    if (error != CL_INVALID_LINKER_OPTIONS && error != CL_LINK_PROGRAM_FAILURE)
+        return error;
+    if (!tsl_build_options_have_hints(options))
         return error;
     if (*linked)
         m->cl->clReleaseProgram(*linked);

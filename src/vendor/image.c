@@ -208,6 +208,14 @@ static struct pitches pitches_of(const struct tsl_image_desc *image, const struc
     return p;
 }
 
+/* Nothing may be owed after an error, so what is under way has to end. */
+static cl_int settle(const struct tsl_vendor_submit *s, cl_int error)
+{
+    if (error)
+        tsl_vendor_lane_drain(s->lane);
+    return error;
+}
+
 /* What lies in a buffer in between. */
 static cl_int copy_by_buffer(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *step,
                              const struct tsl_copy *copy, const size_t to[3], const size_t from[3],
@@ -221,61 +229,147 @@ static cl_int copy_by_buffer(const struct tsl_vendor_submit *s, const struct tsl
         return error;
     error = step->cl->clEnqueueCopyImageToBuffer(step->queue, mem_of(&copy->src), between, from, pixels, 0, step->n,
                                                  step->events, NULL);
-    if (!error) {
-        error = step->cl->clEnqueueCopyBufferToImage(step->queue, between, mem_of(&copy->dst), 0, to, pixels, 0, NULL,
-                                                     step->event);
-        if (error)
-            tsl_vendor_lane_drain(s->lane);
-    }
+    if (!error)
+        error = settle(s, step->cl->clEnqueueCopyBufferToImage(step->queue, between, mem_of(&copy->dst), 0, to, pixels,
+                                                               0, NULL, step->event));
     tsl_vendor_release(s->member, TSL_VENDOR_MEM, between);
     return error;
+}
+
+/* A copy in pixels, from image to image. */
+struct pixels {
+    cl_mem src, dst;
+    size_t from[3], to[3], region[3];
+};
+
+static cl_int copy_each_row(const struct tsl_vendor_step *step, const struct pixels *p)
+{
+    const size_t row[3] = {p->region[0], 1, 1};
+    cl_int error = CL_SUCCESS;
+
+    for (size_t y = 0; y < p->region[1] && !error; y++) {
+        bool first = y == 0, last = y == p->region[1] - 1;
+        const size_t from[3] = {p->from[0], p->from[1] + y, p->from[2]}, to[3] = {p->to[0], p->to[1] + y, p->to[2]};
+
+        error = step->cl->clEnqueueCopyImage(step->queue, p->src, p->dst, from, to, row, first ? step->n : 0,
+                                             first ? step->events : NULL, last ? step->event : NULL);
+    }
+    return error;
+}
+
+/* NVIDIA's OpenCL (driver 580) copies nothing between a 1D array and a buffer, and between one and an image of another
+ * type nothing but single rows. */
+static bool copies_rows_alone(const struct tsl_image_desc *image, cl_int error)
+{
+    return error == CL_INVALID_VALUE && image->type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+}
+
+/* Between a 1D array, there from `at` on, and a buffer: a 2D image in between takes the rows. */
+static cl_int copy_by_flat_image(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *step,
+                                 const struct tsl_copy *copy, const size_t at[3], const size_t region[3])
+{
+    const struct tsl_image_desc *array = image_of(&copy->dst) ? image_of(&copy->dst) : image_of(&copy->src);
+    const cl_image_desc desc = {
+        .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = region[0], .image_height = region[1]};
+    const size_t zero[3] = {0};
+    struct tsl_vendor_step first = *step, last = *step;
+    cl_int error;
+    cl_mem flat = step->cl->clCreateImage(s->member->context, CL_MEM_READ_WRITE, &array->format, &desc, NULL, &error);
+
+    if (!flat)
+        return error;
+    first.event = NULL;
+    last.n = 0;
+    last.events = NULL;
+    if (array == image_of(&copy->src)) {
+        const struct pixels p = {
+            mem_of(&copy->src), flat, {at[0], at[1], at[2]}, {0}, {region[0], region[1], region[2]}};
+
+        error = copy_each_row(&first, &p);
+        if (!error)
+            error = last.cl->clEnqueueCopyImageToBuffer(last.queue, flat, mem_of(&copy->dst), zero, region,
+                                                        copy->dst.offset, last.n, last.events, last.event);
+    } else {
+        const struct pixels p = {
+            flat, mem_of(&copy->dst), {0}, {at[0], at[1], at[2]}, {region[0], region[1], region[2]}};
+
+        error = first.cl->clEnqueueCopyBufferToImage(first.queue, mem_of(&copy->src), flat, copy->src.offset, zero,
+                                                     region, first.n, first.events, first.event);
+        if (!error)
+            error = copy_each_row(&last, &p);
+    }
+    settle(s, error);
+    tsl_vendor_release(s->member, TSL_VENDOR_MEM, flat);
+    return error;
+}
+
+static bool strays(const struct tsl_vendor_submit *s, const struct tsl_image_desc *dst,
+                   const struct tsl_image_desc *src)
+{
+    return s->member->device->quirks.arrays_stray && src->type == CL_MEM_OBJECT_IMAGE1D_ARRAY && dst->type != src->type;
 }
 
 /* Some vendors (Intel's CPU runtime 2026.2) don't look at the slices, and find an overlap where there is none. */
 static cl_int copy_between_images(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *step,
                                   const struct tsl_copy *copy, const size_t pixels[3])
 {
-    size_t to[3], from[3];
+    const struct tsl_image_desc *dst = image_of(&copy->dst), *src = image_of(&copy->src);
+    struct pixels p = {.src = mem_of(&copy->src), .dst = mem_of(&copy->dst)};
     cl_int error;
 
-    tsl_image_origin(image_of(&copy->dst), copy->dst.offset, to);
-    tsl_image_origin(image_of(&copy->src), copy->src.offset, from);
-    error = step->cl->clEnqueueCopyImage(step->queue, mem_of(&copy->src), mem_of(&copy->dst), from, to, pixels, step->n,
-                                         step->events, step->event);
-    return error == CL_MEM_COPY_OVERLAP ? copy_by_buffer(s, step, copy, to, from, pixels) : error;
+    tsl_image_origin(dst, copy->dst.offset, p.to);
+    tsl_image_origin(src, copy->src.offset, p.from);
+    memcpy(p.region, pixels, sizeof(p.region));
+    if (strays(s, dst, src))
+        return copy_by_buffer(s, step, copy, p.to, p.from, pixels);
+    error = step->cl->clEnqueueCopyImage(step->queue, p.src, p.dst, p.from, p.to, pixels, step->n, step->events,
+                                         step->event);
+    if (error == CL_MEM_COPY_OVERLAP)
+        return copy_by_buffer(s, step, copy, p.to, p.from, pixels);
+    if (copies_rows_alone(dst, error) || copies_rows_alone(src, error))
+        return settle(s, copy_each_row(step, &p));
+    return error;
+}
+
+/* Between an image, there from `at` on, and a buffer. */
+static cl_int copy_with_buffer(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *step,
+                               const struct tsl_copy *copy, const size_t at[3], const size_t pixels[3])
+{
+    const struct tsl_image_desc *dst = image_of(&copy->dst), *src = image_of(&copy->src);
+    cl_int error;
+
+    if (dst)
+        error = step->cl->clEnqueueCopyBufferToImage(step->queue, mem_of(&copy->src), mem_of(&copy->dst),
+                                                     copy->src.offset, at, pixels, step->n, step->events, step->event);
+    else
+        error = step->cl->clEnqueueCopyImageToBuffer(step->queue, mem_of(&copy->src), mem_of(&copy->dst), at, pixels,
+                                                     copy->dst.offset, step->n, step->events, step->event);
+    return copies_rows_alone(dst ? dst : src, error) ? copy_by_flat_image(s, step, copy, at, pixels) : error;
 }
 
 /* One box, in one command but for copies that a vendor refuses. */
 static cl_int copy_box(const struct tsl_vendor_submit *submit, const struct tsl_vendor_step *s,
                        const struct tsl_copy *copy)
 {
-    const struct tsl_image_desc *dst = image_of(&copy->dst), *src = image_of(&copy->src);
-    size_t element_size = dst ? dst->element_size : src->element_size;
-    const size_t pixels[3] = {copy->region[0] / element_size, copy->region[1], copy->region[2]};
-    size_t to[3], from[3];
+    const struct tsl_image_desc *dst = image_of(&copy->dst), *src = image_of(&copy->src), *image = dst ? dst : src;
+    const size_t pixels[3] = {copy->region[0] / image->element_size, copy->region[1], copy->region[2]};
+    size_t at[3];
     struct pitches p;
 
     if (dst && src)
         return copy_between_images(submit, s, copy, pixels);
+    tsl_image_origin(image, dst ? copy->dst.offset : copy->src.offset, at);
+    if (dst ? copy->src.mem : copy->dst.mem)
+        return copy_with_buffer(submit, s, copy, at, pixels);
+    p = pitches_of(image, dst ? &copy->src : &copy->dst, copy->region);
     if (dst)
-        tsl_image_origin(dst, copy->dst.offset, to);
-    if (src)
-        tsl_image_origin(src, copy->src.offset, from);
-    if (dst && copy->src.mem)
-        return s->cl->clEnqueueCopyBufferToImage(s->queue, mem_of(&copy->src), mem_of(&copy->dst), copy->src.offset, to,
-                                                 pixels, s->n, s->events, s->event);
-    if (src && copy->dst.mem)
-        return s->cl->clEnqueueCopyImageToBuffer(s->queue, mem_of(&copy->src), mem_of(&copy->dst), from, pixels,
-                                                 copy->dst.offset, s->n, s->events, s->event);
-    p = pitches_of(dst ? dst : src, dst ? &copy->src : &copy->dst, copy->region);
-    if (dst)
-        return s->cl->clEnqueueWriteImage(s->queue, mem_of(&copy->dst), CL_FALSE, to, pixels, p.row, p.slice,
+        return s->cl->clEnqueueWriteImage(s->queue, mem_of(&copy->dst), CL_FALSE, at, pixels, p.row, p.slice,
                                           (char *)copy->src.host + copy->src.offset, s->n, s->events, s->event);
-    return s->cl->clEnqueueReadImage(s->queue, mem_of(&copy->src), CL_FALSE, from, pixels, p.row, p.slice,
+    return s->cl->clEnqueueReadImage(s->queue, mem_of(&copy->src), CL_FALSE, at, pixels, p.row, p.slice,
                                      (char *)copy->dst.host + copy->dst.offset, s->n, s->events, s->event);
 }
 
-/* The boxes of one copy. Nothing may be owed after an error, so what is under way has to end. */
+/* The boxes of one copy. */
 static cl_int copy_boxes(const struct tsl_vendor_submit *s, const struct tsl_copy *copies, size_t n)
 {
     cl_int error = CL_SUCCESS;

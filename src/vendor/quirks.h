@@ -44,6 +44,8 @@ struct tsl_vendor_quirks {
     bool own_binaries;
     /* It names built-in kernels that it can't build. */
     bool no_builtins;
+    /* What is copied from a 1D array to an image of another type goes to a wrong place, maybe beyond the image. */
+    bool arrays_stray;
     /* What CL_KERNEL_ATTRIBUTES answers isn't a string. */
     bool no_attributes;
     /* Its memory is the host's, and it works in place on what CL_MEM_USE_HOST_PTR names. Tried before it is believed.

@@ -1,6 +1,7 @@
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
 /* variant: oclgrind TESELA_VENDORS={build}/vendors-oclgrind */
 /* variant: both TESELA_VENDORS={build}/vendors-pocl-oclgrind TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
+/* variant: nvidia SABOTAGE_ICD={build}/vendors-pocl/pocl.icd SABOTAGE_LIKE=nvidia TESELA_VENDORS={build}/vendors-sabotage POCL_DEVICES=pthread TESELA_MEMBERS=opencl */
 /* any: */
 /* timeout: 300 */
 /* Separate compilation: headers, objects, libraries and links, on every member at once; and what may not be mixed. */

@@ -10,6 +10,7 @@
 /* variant: mixed TESELA_VENDORS={build}/vendors-pocl-oclgrind TESELA_MEMBERS=cpu,opencl TESELA_POLICY=round-robin */
 /* variant: rusticl TESELA_VENDORS={build}/vendors-rusticl TESELA_MEMBERS=opencl */
 /* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu */
+/* variant: nvidia SABOTAGE_ICD={build}/vendors-pocl/pocl.icd SABOTAGE_LIKE=nvidia TESELA_VENDORS={build}/vendors-sabotage POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off */
 /* any: */
 /* timeout: 600 */
 #include "begin.h"
@@ -392,25 +393,22 @@ static void command(cl_program program, struct image *images, bool kernels)
     }
 }
 
-static void check_all(struct image *images)
+static void check(struct image *image)
 {
-    for (size_t i = 0; i < N_IMAGES; i++) {
-        unsigned char *host = malloc(bytes_of(&images[i]));
-        const size_t zero[3] = {0};
+    unsigned char *host = malloc(bytes_of(image));
+    const size_t zero[3] = {0};
 
-        assert_int_equal(
-            clEnqueueReadImage(queue, images[i].mem, CL_TRUE, zero, images[i].size, 0, 0, host, 0, NULL, NULL),
-            CL_SUCCESS);
-        assert_memory_equal(host, images[i].bytes, bytes_of(&images[i]));
-        free(host);
-    }
+    assert_int_equal(clEnqueueReadImage(queue, image->mem, CL_TRUE, zero, image->size, 0, 0, host, 0, NULL, NULL),
+                     CL_SUCCESS);
+    assert_memory_equal(host, image->bytes, bytes_of(image));
+    free(host);
 }
+
+static const cl_mem_object_type types[] = {CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE2D,
+                                           CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE3D};
 
 static void random_commands(void **state)
 {
-    static const cl_mem_object_type types[] = {CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE1D_ARRAY,
-                                               CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D_ARRAY,
-                                               CL_MEM_OBJECT_IMAGE3D};
     static const struct {
         cl_image_format format;
         size_t pixel;
@@ -431,11 +429,33 @@ static void random_commands(void **state)
                 make_image(&images[i], types[t], &formats[f].format, formats[f].pixel);
             for (int i = 0; i < 60; i++)
                 command(program, images, kernels);
-            check_all(images);
-            for (size_t i = 0; i < N_IMAGES; i++)
+            for (size_t i = 0; i < N_IMAGES; i++) {
+                check(&images[i]);
                 drop_image(&images[i]);
+            }
         }
     assert_int_equal(clReleaseProgram(program), CL_SUCCESS);
+}
+
+/* The rows of a 1D array are those of a 2D image, and so on. */
+static void images_of_all_types_are_copied(void **state)
+{
+    static const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
+    struct image images[LENGTH(types)];
+
+    (void)state;
+    random_state = 11;
+    for (size_t t = 0; t < LENGTH(types); t++)
+        make_image(&images[t], types[t], &format, 4);
+    for (int round = 0; round < 8; round++)
+        for (size_t from = 0; from < LENGTH(types); from++)
+            for (size_t to = 0; to < LENGTH(types); to++)
+                if (to != from)
+                    do_copy(&images[from], &images[to]);
+    for (size_t t = 0; t < LENGTH(types); t++) {
+        check(&images[t]);
+        drop_image(&images[t]);
+    }
 }
 
 /* The application's memory has padding in rows and slices: pixels go there, nothing else does. */
@@ -762,6 +782,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(random_commands, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(images_of_all_types_are_copied, set_up, tear_down),
         cmocka_unit_test_setup_teardown(padding_is_left_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(samplers_are_asked, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_image_of_a_buffer, set_up, tear_down),

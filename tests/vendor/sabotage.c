@@ -925,6 +925,70 @@ static cl_icd_dispatch table = {
     .clEnqueueNDRangeKernel = clEnqueueNDRangeKernel_w,
 };
 
+/* ---- Another vendor's ways ------------------------------------------------------------------------------------------
+ */
+
+static struct tsl_vendor_cl plain; /* the wrapped vendor's functions, where those in `real` ask first */
+
+static cl_mem_object_type type_of(cl_mem m)
+{
+    const cl_icd_dispatch *theirs = *(const cl_icd_dispatch *const *)m;
+    cl_mem_object_type type = 0;
+
+    theirs->clGetMemObjectInfo(m, CL_MEM_TYPE, sizeof type, &type, NULL);
+    return type;
+}
+
+/* Of a 1D array single rows alone are copied, and to and from images alone. */
+static bool takes_copy(cl_mem from, cl_mem to, const size_t *region)
+{
+    cl_mem_object_type a = type_of(from), b = type_of(to);
+
+    if (a == b || (a != CL_MEM_OBJECT_IMAGE1D_ARRAY && b != CL_MEM_OBJECT_IMAGE1D_ARRAY))
+        return true;
+    return a != CL_MEM_OBJECT_BUFFER && b != CL_MEM_OBJECT_BUFFER && region[1] == 1;
+}
+
+static cl_int CL_API_CALL copy_image(cl_command_queue q, cl_mem from, cl_mem to, const size_t *of, const size_t *ot,
+                                     const size_t *r, WAITS)
+{
+    return takes_copy(from, to, r) ? plain.clEnqueueCopyImage(q, from, to, of, ot, r, n, w, event) : CL_INVALID_VALUE;
+}
+
+static cl_int CL_API_CALL copy_image_to_buffer(cl_command_queue q, cl_mem from, cl_mem to, const size_t *of,
+                                               const size_t *r, size_t ot, WAITS)
+{
+    return takes_copy(from, to, r) ? plain.clEnqueueCopyImageToBuffer(q, from, to, of, r, ot, n, w, event)
+                                   : CL_INVALID_VALUE;
+}
+
+static cl_int CL_API_CALL copy_buffer_to_image(cl_command_queue q, cl_mem from, cl_mem to, size_t of, const size_t *ot,
+                                               const size_t *r, WAITS)
+{
+    return takes_copy(from, to, r) ? plain.clEnqueueCopyBufferToImage(q, from, to, of, ot, r, n, w, event)
+                                   : CL_INVALID_VALUE;
+}
+
+static cl_program CL_API_CALL link_program(cl_context c, cl_uint n, const cl_device_id *d, const char *o, cl_uint np,
+                                           const cl_program *p, void(CL_CALLBACK *f)(cl_program, void *), void *a,
+                                           cl_int *error)
+{
+    if (!strstr(o, "-cl-no-signed-zeroes") && !strstr(o, "-cl-no-subgroup-ifp"))
+        return plain.clLinkProgram(c, n, d, o, np, p, f, a, error);
+    *error = CL_LINK_PROGRAM_FAILURE;
+    return NULL;
+}
+
+/* NVIDIA's OpenCL, driver 580. */
+static void be_like_nvidia(void)
+{
+    plain = real;
+    real.clEnqueueCopyImage = copy_image;
+    real.clEnqueueCopyImageToBuffer = copy_image_to_buffer;
+    real.clEnqueueCopyBufferToImage = copy_buffer_to_image;
+    real.clLinkProgram = link_program;
+}
+
 /* ---- The way in ---------------------------------------------------------------------------------------------------
  */
 
@@ -981,6 +1045,8 @@ static void find_real(void)
     if (ids(1, &real_platform, NULL) || !real_platform)
         return;
     fill_real(version_of());
+    if (getenv("SABOTAGE_LIKE") && strcmp(getenv("SABOTAGE_LIKE"), "nvidia") == 0)
+        be_like_nvidia();
     real.clGetPlatformInfo(real_platform, CL_PLATFORM_NAME, sizeof name, name, NULL);
     if (getenv("SABOTAGE_NAME"))
         snprintf(platform_name, sizeof platform_name, "%s", getenv("SABOTAGE_NAME"));
