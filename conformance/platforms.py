@@ -68,6 +68,11 @@ def vendors_of(build, vendors):
     return found
 
 
+def folder_of_icds(folder):
+    """As every loader takes it: some (NVIDIA's, of CUDA 13) look for files without the slash."""
+    return f'{folder}/'
+
+
 def tesela_environment(build, folder):
     """Its .icd file is written anew, as the build's own names the place where it was built, from which it may have been moved."""
     library = (build / 'libtesela.so').resolve()
@@ -76,7 +81,7 @@ def tesela_environment(build, folder):
     icd = new_folder() / 'icd'
     icd.mkdir()
     (icd / 'tesela.icd').write_text(f'{library}\n')
-    return {'OCL_ICD_VENDORS': str(icd), 'TESELA_VENDORS': str(folder)}
+    return {'OCL_ICD_VENDORS': folder_of_icds(icd), 'TESELA_VENDORS': str(folder)}
 
 
 def cpu_column(options):
@@ -89,7 +94,7 @@ def columns(options):
         return [cpu_column(options)]
     folder = vendor_folder(options.build, options.native)
     label = pathlib.Path(options.native).name
-    native = Column(f'native {label}', {'OCL_ICD_VENDORS': str(folder)})
+    native = Column(f'native {label}', {'OCL_ICD_VENDORS': folder_of_icds(folder)})
     ours = tesela_environment(options.build, folder)
     if not options.mixed:
         return [native, Column(f'Tesela on {label}', ours, options.build, (native.name,))]
@@ -101,7 +106,7 @@ def columns(options):
 def mixed_columns(options, native):
     """Tesela on all vendors of --mixed, and before it each of these by itself, where that isn't there yet; so the built-in CPU,
     where TESELA_MEMBERS names it."""
-    alone = [Column(f'native {name}', {'OCL_ICD_VENDORS': str(folder)})
+    alone = [Column(f'native {name}', {'OCL_ICD_VENDORS': folder_of_icds(folder)})
              for name, folder in vendors_of(options.build, options.mixed) if f'native {name}' != native.name]
     mixed = tesela_environment(options.build, vendor_folder(options.build, options.mixed))
     mixed['TESELA_POLICY'] = 'round-robin'

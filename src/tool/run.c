@@ -106,13 +106,21 @@ static const struct argp argp = {
 };
 
 /*
- * Makes both loaders see Tesela alone. Khronos' loader would load what OCL_ICD_FILENAMES names in addition. Debian's
- * loader takes OCL_ICD_DEFAULT_PLATFORM as an index: there is only one platform now.
+ * Makes all loaders see Tesela alone. CUDA's (13.0) needs the slash behind the folder's name. Khronos' would load what
+ * OCL_ICD_FILENAMES names in addition. Debian's takes OCL_ICD_DEFAULT_PLATFORM as an index: there is only one platform
+ * now.
  */
 static bool point_loaders(const char *folder)
 {
-    return setenv("OCL_ICD_VENDORS", folder, 1) == 0 && unsetenv("OCL_ICD_FILENAMES") == 0 &&
+    char *path;
+    bool done = asprintf(&path, "%s/", folder) >= 0;
+
+    if (!done)
+        return false;
+    done = setenv("OCL_ICD_VENDORS", path, 1) == 0 && unsetenv("OCL_ICD_FILENAMES") == 0 &&
            unsetenv("OCL_ICD_DEFAULT_PLATFORM") == 0;
+    free(path);
+    return done;
 }
 
 static int start(char **program)

@@ -236,115 +236,151 @@ static cl_int copy_by_buffer(const struct tsl_vendor_submit *s, const struct tsl
     return error;
 }
 
+/* One of several commands that do the work of one. */
+static struct tsl_vendor_step part_of(const struct tsl_vendor_step *step, bool first, bool last)
+{
+    struct tsl_vendor_step part = *step;
+
+    if (!first) {
+        part.n = 0;
+        part.events = NULL;
+    }
+    if (!last)
+        part.event = NULL;
+    return part;
+}
+
 /* A copy in pixels, from image to image. */
 struct pixels {
     cl_mem src, dst;
     size_t from[3], to[3], region[3];
 };
 
+static cl_int copy_pixels(const struct tsl_vendor_step *step, const struct pixels *p)
+{
+    return step->cl->clEnqueueCopyImage(step->queue, p->src, p->dst, p->from, p->to, p->region, step->n, step->events,
+                                        step->event);
+}
+
 static cl_int copy_each_row(const struct tsl_vendor_step *step, const struct pixels *p)
 {
-    const size_t row[3] = {p->region[0], 1, 1};
+    size_t n = p->region[1];
+    struct pixels row = *p;
     cl_int error = CL_SUCCESS;
 
-    for (size_t y = 0; y < p->region[1] && !error; y++) {
-        bool first = y == 0, last = y == p->region[1] - 1;
-        const size_t from[3] = {p->from[0], p->from[1] + y, p->from[2]}, to[3] = {p->to[0], p->to[1] + y, p->to[2]};
+    row.region[1] = 1;
+    for (size_t y = 0; y < n && !error; y++) {
+        struct tsl_vendor_step part = part_of(step, y == 0, y == n - 1);
 
-        error = step->cl->clEnqueueCopyImage(step->queue, p->src, p->dst, from, to, row, first ? step->n : 0,
-                                             first ? step->events : NULL, last ? step->event : NULL);
+        row.from[1] = p->from[1] + y;
+        row.to[1] = p->to[1] + y;
+        error = copy_pixels(&part, &row);
     }
     return error;
 }
 
-/* NVIDIA's OpenCL (driver 580) copies nothing between a 1D array and a buffer, and between one and an image of another
- * type nothing but single rows. */
-static bool copies_rows_alone(const struct tsl_image_desc *image, cl_int error)
+static bool is_array(const struct tsl_image_desc *image)
 {
-    return error == CL_INVALID_VALUE && image->type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+    return image->type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
 }
 
 /* Between a 1D array, there from `at` on, and a buffer: a 2D image in between takes the rows. */
 static cl_int copy_by_flat_image(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *step,
                                  const struct tsl_copy *copy, const size_t at[3], const size_t region[3])
 {
-    const struct tsl_image_desc *array = image_of(&copy->dst) ? image_of(&copy->dst) : image_of(&copy->src);
+    bool out = image_of(&copy->src);
+    const struct tsl_image_desc *array = image_of(out ? &copy->src : &copy->dst);
     const cl_image_desc desc = {
         .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = region[0], .image_height = region[1]};
+    const struct tsl_vendor_step first = part_of(step, true, false), last = part_of(step, false, true);
+    struct pixels p = {.region = {region[0], region[1], 1}};
     const size_t zero[3] = {0};
-    struct tsl_vendor_step first = *step, last = *step;
     cl_int error;
     cl_mem flat = step->cl->clCreateImage(s->member->context, CL_MEM_READ_WRITE, &array->format, &desc, NULL, &error);
 
     if (!flat)
         return error;
-    first.event = NULL;
-    last.n = 0;
-    last.events = NULL;
-    if (array == image_of(&copy->src)) {
-        const struct pixels p = {
-            mem_of(&copy->src), flat, {at[0], at[1], at[2]}, {0}, {region[0], region[1], region[2]}};
-
-        error = copy_each_row(&first, &p);
-        if (!error)
-            error = last.cl->clEnqueueCopyImageToBuffer(last.queue, flat, mem_of(&copy->dst), zero, region,
-                                                        copy->dst.offset, last.n, last.events, last.event);
-    } else {
-        const struct pixels p = {
-            flat, mem_of(&copy->dst), {0}, {at[0], at[1], at[2]}, {region[0], region[1], region[2]}};
-
-        error = first.cl->clEnqueueCopyBufferToImage(first.queue, mem_of(&copy->src), flat, copy->src.offset, zero,
-                                                     region, first.n, first.events, first.event);
-        if (!error)
-            error = copy_each_row(&last, &p);
-    }
+    p.src = out ? mem_of(&copy->src) : flat;
+    p.dst = out ? flat : mem_of(&copy->dst);
+    memcpy(out ? p.from : p.to, at, sizeof(p.from));
+    error = out ? copy_each_row(&first, &p)
+                : step->cl->clEnqueueCopyBufferToImage(first.queue, mem_of(&copy->src), flat, copy->src.offset, zero,
+                                                       region, first.n, first.events, first.event);
+    if (!error)
+        error = out ? step->cl->clEnqueueCopyImageToBuffer(last.queue, flat, mem_of(&copy->dst), zero, region,
+                                                           copy->dst.offset, last.n, last.events, last.event)
+                    : copy_each_row(&last, &p);
     settle(s, error);
     tsl_vendor_release(s->member, TSL_VENDOR_MEM, flat);
     return error;
-}
-
-static bool strays(const struct tsl_vendor_submit *s, const struct tsl_image_desc *dst,
-                   const struct tsl_image_desc *src)
-{
-    return s->member->device->quirks.arrays_stray && src->type == CL_MEM_OBJECT_IMAGE1D_ARRAY && dst->type != src->type;
 }
 
 /* Some vendors (Intel's CPU runtime 2026.2) don't look at the slices, and find an overlap where there is none. */
 static cl_int copy_between_images(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *step,
                                   const struct tsl_copy *copy, const size_t pixels[3])
 {
+    const struct tsl_vendor_quirks *quirks = &s->member->device->quirks;
     const struct tsl_image_desc *dst = image_of(&copy->dst), *src = image_of(&copy->src);
     struct pixels p = {.src = mem_of(&copy->src), .dst = mem_of(&copy->dst)};
-    cl_int error;
+    cl_int error = CL_SUCCESS;
 
     tsl_image_origin(dst, copy->dst.offset, p.to);
     tsl_image_origin(src, copy->src.offset, p.from);
     memcpy(p.region, pixels, sizeof(p.region));
-    if (strays(s, dst, src))
-        return copy_by_buffer(s, step, copy, p.to, p.from, pixels);
-    error = step->cl->clEnqueueCopyImage(step->queue, p.src, p.dst, p.from, p.to, pixels, step->n, step->events,
-                                         step->event);
-    if (error == CL_MEM_COPY_OVERLAP)
-        return copy_by_buffer(s, step, copy, p.to, p.from, pixels);
-    if (copies_rows_alone(dst, error) || copies_rows_alone(src, error))
+    if (quirks->array_rows && is_array(dst) != is_array(src))
         return settle(s, copy_each_row(step, &p));
-    return error;
+    if (!quirks->arrays_stray || !is_array(src) || is_array(dst))
+        error = copy_pixels(step, &p);
+    else
+        error = CL_MEM_COPY_OVERLAP;
+    return error == CL_MEM_COPY_OVERLAP ? copy_by_buffer(s, step, copy, p.to, p.from, pixels) : error;
 }
 
 /* Between an image, there from `at` on, and a buffer. */
 static cl_int copy_with_buffer(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *step,
                                const struct tsl_copy *copy, const size_t at[3], const size_t pixels[3])
 {
-    const struct tsl_image_desc *dst = image_of(&copy->dst), *src = image_of(&copy->src);
-    cl_int error;
+    const struct tsl_image_desc *dst = image_of(&copy->dst);
 
+    if (s->member->device->quirks.array_rows && is_array(dst ? dst : image_of(&copy->src)))
+        return copy_by_flat_image(s, step, copy, at, pixels);
     if (dst)
-        error = step->cl->clEnqueueCopyBufferToImage(step->queue, mem_of(&copy->src), mem_of(&copy->dst),
-                                                     copy->src.offset, at, pixels, step->n, step->events, step->event);
-    else
-        error = step->cl->clEnqueueCopyImageToBuffer(step->queue, mem_of(&copy->src), mem_of(&copy->dst), at, pixels,
-                                                     copy->dst.offset, step->n, step->events, step->event);
-    return copies_rows_alone(dst ? dst : src, error) ? copy_by_flat_image(s, step, copy, at, pixels) : error;
+        return step->cl->clEnqueueCopyBufferToImage(step->queue, mem_of(&copy->src), mem_of(&copy->dst),
+                                                    copy->src.offset, at, pixels, step->n, step->events, step->event);
+    return step->cl->clEnqueueCopyImageToBuffer(step->queue, mem_of(&copy->src), mem_of(&copy->dst), at, pixels,
+                                                copy->dst.offset, step->n, step->events, step->event);
+}
+
+static cl_int read_or_write(const struct tsl_vendor_step *step, const struct tsl_copy *copy, const size_t at[3],
+                            const size_t pixels[3], size_t offset, struct pitches p)
+{
+    if (image_of(&copy->dst))
+        return step->cl->clEnqueueWriteImage(step->queue, mem_of(&copy->dst), CL_FALSE, at, pixels, p.row, p.slice,
+                                             (char *)copy->src.host + offset, step->n, step->events, step->event);
+    return step->cl->clEnqueueReadImage(step->queue, mem_of(&copy->src), CL_FALSE, at, pixels, p.row, p.slice,
+                                        (char *)copy->dst.host + offset, step->n, step->events, step->event);
+}
+
+/* Between an image, there from `at` on, and the host's memory. */
+static cl_int copy_with_host(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *step,
+                             const struct tsl_copy *copy, const size_t at[3], const size_t pixels[3])
+{
+    const struct tsl_image_desc *dst = image_of(&copy->dst);
+    const struct tsl_place *host = dst ? &copy->src : &copy->dst;
+    struct pitches p = pitches_of(dst ? dst : image_of(&copy->src), host, copy->region);
+    const struct pitches of_one = {p.row, 0};
+    const size_t one[3] = {pixels[0], pixels[1], 1};
+    cl_int error = CL_SUCCESS;
+
+    if (!s->member->device->quirks.slices_of_rows || !p.slice || p.slice % p.row == 0)
+        return read_or_write(step, copy, at, pixels, host->offset, p);
+    for (size_t z = 0; z < pixels[2] && !error; z++) {
+        const struct tsl_vendor_step part = part_of(step, z == 0, z == pixels[2] - 1);
+        const size_t slice[3] = {at[0], at[1], at[2] + z};
+
+        error = read_or_write(&part, copy, slice, one, host->offset + z * p.slice, of_one);
+    }
+    return settle(s, error);
 }
 
 /* One box, in one command but for copies that a vendor refuses. */
@@ -354,19 +390,13 @@ static cl_int copy_box(const struct tsl_vendor_submit *submit, const struct tsl_
     const struct tsl_image_desc *dst = image_of(&copy->dst), *src = image_of(&copy->src), *image = dst ? dst : src;
     const size_t pixels[3] = {copy->region[0] / image->element_size, copy->region[1], copy->region[2]};
     size_t at[3];
-    struct pitches p;
 
     if (dst && src)
         return copy_between_images(submit, s, copy, pixels);
     tsl_image_origin(image, dst ? copy->dst.offset : copy->src.offset, at);
     if (dst ? copy->src.mem : copy->dst.mem)
         return copy_with_buffer(submit, s, copy, at, pixels);
-    p = pitches_of(image, dst ? &copy->src : &copy->dst, copy->region);
-    if (dst)
-        return s->cl->clEnqueueWriteImage(s->queue, mem_of(&copy->dst), CL_FALSE, at, pixels, p.row, p.slice,
-                                          (char *)copy->src.host + copy->src.offset, s->n, s->events, s->event);
-    return s->cl->clEnqueueReadImage(s->queue, mem_of(&copy->src), CL_FALSE, at, pixels, p.row, p.slice,
-                                     (char *)copy->dst.host + copy->dst.offset, s->n, s->events, s->event);
+    return copy_with_host(submit, s, copy, at, pixels);
 }
 
 /* The boxes of one copy. */

@@ -324,16 +324,32 @@ static cl_int names_12(struct tsl_vendor_member *m, cl_program program, char **n
 /* Adds the kernel's name to the list, behind a ';' unless it is the first. */
 static cl_int add_name(const struct tsl_vendor_cl *cl, cl_kernel kernel, char **names)
 {
-    char name[1024] = "", *longer;
-    cl_int error = cl->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(name) - 1, name, NULL);
+    size_t size = 0, length = strlen(*names);
+    cl_int error = cl->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &size);
+    char *longer = error ? NULL : realloc(*names, length + size + 2);
 
-    if (error)
-        return error;
-    if (asprintf(&longer, "%s%s%s", *names, **names ? ";" : "", name) < 0)
-        return CL_OUT_OF_HOST_MEMORY;
-    free(*names);
+    if (!longer)
+        return error ? error : CL_OUT_OF_HOST_MEMORY;
     *names = longer;
-    return CL_SUCCESS;
+    if (length)
+        longer[length++] = ';';
+    longer[length + size] = 0;
+    return cl->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, longer + length, NULL);
+}
+
+static cl_int names_of_all(struct tsl_vendor_member *m, const cl_kernel *kernels, cl_uint n, char **names)
+{
+    cl_int error;
+
+    *names = strdup("");
+    error = *names ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    for (cl_uint i = 0; i < n && !error; i++)
+        error = add_name(m->cl, kernels[i], names);
+    for (cl_uint i = 0; i < n; i++)
+        tsl_vendor_release(m, TSL_VENDOR_KERNEL, kernels[i]);
+    if (error)
+        free(*names);
+    return error;
 }
 
 /* OpenCL 1.1 tells the names only by kernel objects. */
@@ -347,25 +363,18 @@ static cl_int names_11(struct tsl_vendor_member *m, cl_program program, char **n
 
     if (!kernels)
         return error ? error : CL_OUT_OF_HOST_MEMORY;
-    error = cl->clCreateKernelsInProgram(program, n, kernels, NULL);
-    if (error)
-        goto no_kernels;
-    *names = strdup("");
-    error = *names ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    for (cl_uint i = 0; i < n && !error; i++)
-        error = add_name(cl, kernels[i], names);
-    for (cl_uint i = 0; i < n; i++)
-        tsl_vendor_release(m, TSL_VENDOR_KERNEL, kernels[i]);
-    if (error)
-        free(*names);
-no_kernels:
+    error = n ? cl->clCreateKernelsInProgram(program, n, kernels, NULL) : CL_SUCCESS;
+    if (!error)
+        error = names_of_all(m, kernels, n, names);
     free(kernels);
     return error;
 }
 
 static cl_int names_of(struct tsl_vendor_member *m, cl_program program, char **names)
 {
-    return m->device->version >= 120 ? names_12(m, program, names) : names_11(m, program, names);
+    bool by_kernels = m->device->version < 120 || m->device->quirks.names_overflow;
+
+    return by_kernels ? names_11(m, program, names) : names_12(m, program, names);
 }
 
 static cl_int get_names(struct tsl_vendor_program *p, char **names)

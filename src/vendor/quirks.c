@@ -127,7 +127,14 @@ static const struct row {
     /* Driver 580: a kernel without arguments becomes code that its own assembler refuses. */
     {"NVIDIA CUDA",
      "",
-     {.lying_callbacks = true, .arg_info_fails = true, .roles_hold = true, .preference = UNKNOWN, .speed = 1.0}},
+     {.lying_callbacks = true,
+      .arg_info_fails = true,
+      .array_rows = true,
+      .slices_of_rows = true,
+      .names_overflow = true,
+      .roles_hold = true,
+      .preference = UNKNOWN,
+      .speed = 1.0}},
     {"", "", {.preference = UNKNOWN, .speed = 1.0}},
 };
 

@@ -46,6 +46,13 @@ struct tsl_vendor_quirks {
     bool no_builtins;
     /* What is copied from a 1D array to an image of another type goes to a wrong place, maybe beyond the image. */
     bool arrays_stray;
+    /* Copies between a 1D array and a buffer are refused; those between one and an image of another type are right for
+     * single rows alone. */
+    bool array_rows;
+    /* Refuses slice pitches of the host's memory that are no multiples of the row pitch. */
+    bool slices_of_rows;
+    /* Asked for the names of a program's kernels it writes beyond its own memory where one is longer than 255. */
+    bool names_overflow;
     /* What CL_KERNEL_ATTRIBUTES answers isn't a string. */
     bool no_attributes;
     /* Its memory is the host's, and it works in place on what CL_MEM_USE_HOST_PTR names. Tried before it is believed.

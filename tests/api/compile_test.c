@@ -1,13 +1,14 @@
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
 /* variant: oclgrind TESELA_VENDORS={build}/vendors-oclgrind */
 /* variant: both TESELA_VENDORS={build}/vendors-pocl-oclgrind TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
-/* variant: nvidia SABOTAGE_ICD={build}/vendors-pocl/pocl.icd SABOTAGE_LIKE=nvidia TESELA_VENDORS={build}/vendors-sabotage POCL_DEVICES=pthread TESELA_MEMBERS=opencl */
+/* variant: nvidia SABOTAGE_ICD={build}/vendors-pocl/pocl.icd SABOTAGE_NAME="NVIDIA CUDA" SABOTAGE_LIKE=nvidia TESELA_NVIDIA=opencl TESELA_VENDORS={build}/vendors-sabotage POCL_DEVICES=pthread TESELA_MEMBERS=opencl */
 /* any: */
 /* timeout: 300 */
 /* Separate compilation: headers, objects, libraries and links, on every member at once; and what may not be mixed. */
 #include "begin.h"
 
 #include <semaphore.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static cl_context context;
@@ -179,6 +180,33 @@ static void linkers_may_be_allowed_more(void **state)
             answers(linked, 42);
         clReleaseProgram(linked);
     }
+    clReleaseProgram(object);
+}
+
+static void names_of_kernels_may_be_long(void **state)
+{
+    enum { LENGTH_OF_NAME = 2000 };
+    char name[LENGTH_OF_NAME + 1], source[LENGTH_OF_NAME + 200], names[2 * LENGTH_OF_NAME];
+    cl_program object, linked;
+    cl_int error = 1;
+    cl_kernel kernel;
+    (void)state;
+
+    memset(name, 'k', LENGTH_OF_NAME);
+    name[LENGTH_OF_NAME] = 0;
+    snprintf(source, sizeof source,
+             "kernel void %s(global int *out) { *out = 5; }\nkernel void answer(global int *out)"
+             " { *out = 6; }\n",
+             name);
+    object = make_object(source, NULL);
+    linked = link_all(1, &object, NULL);
+    assert_int_equal(clGetProgramInfo(linked, CL_PROGRAM_KERNEL_NAMES, sizeof names, names, NULL), CL_SUCCESS);
+    assert_non_null(strstr(names, name));
+    kernel = clCreateKernel(linked, name, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    assert_int_equal(clReleaseKernel(kernel), CL_SUCCESS);
+    answers(linked, 6);
+    clReleaseProgram(linked);
     clReleaseProgram(object);
 }
 
@@ -357,6 +385,7 @@ int main(void)
         cmocka_unit_test(headers_are_found_by_name),
         cmocka_unit_test(a_library_is_linked_later),
         cmocka_unit_test(linkers_may_be_allowed_more),
+        cmocka_unit_test(names_of_kernels_may_be_long),
         cmocka_unit_test(an_object_survives_as_a_binary),
         cmocka_unit_test(a_variable_is_shared),
         cmocka_unit_test(callbacks_hear_of_the_end),

@@ -10,7 +10,7 @@
 /* variant: mixed TESELA_VENDORS={build}/vendors-pocl-oclgrind TESELA_MEMBERS=cpu,opencl TESELA_POLICY=round-robin */
 /* variant: rusticl TESELA_VENDORS={build}/vendors-rusticl TESELA_MEMBERS=opencl */
 /* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu */
-/* variant: nvidia SABOTAGE_ICD={build}/vendors-pocl/pocl.icd SABOTAGE_LIKE=nvidia TESELA_VENDORS={build}/vendors-sabotage POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off */
+/* variant: nvidia SABOTAGE_ICD={build}/vendors-pocl/pocl.icd SABOTAGE_NAME="NVIDIA CUDA" SABOTAGE_LIKE=nvidia TESELA_NVIDIA=opencl TESELA_VENDORS={build}/vendors-sabotage POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off */
 /* any: */
 /* timeout: 600 */
 #include "begin.h"

@@ -65,7 +65,7 @@ def count(path):
 
 
 def measure(bench, build, vendors, tesela):
-    environment = dict(os.environ, OCL_ICD_VENDORS=os.path.join(build, "icd") if tesela else vendors)
+    environment = dict(os.environ, OCL_ICD_VENDORS=os.path.join(build, "icd", "") if tesela else vendors)
     if tesela:
         environment["TESELA_VENDORS"] = vendors
     with tempfile.TemporaryDirectory() as folder:

@@ -532,7 +532,7 @@ int main(int argc, char **argv)
         .doc = "A vendor's own OpenCL beside Tesela over it, in one run. Both sides see the environment: POCL_DEVICES, "
                "and for Tesela TESELA_MEMBERS, TESELA_POLICY and the others."};
     struct options options = {.vendors = BENCH_BUILD "/vendors-pocl",
-                              .icd = BENCH_BUILD "/icd",
+                              .icd = BENCH_BUILD "/icd/",
                               .self = "/proc/self/exe",
                               .rounds = 25,
                               .mebibytes = "64"};

@@ -473,7 +473,7 @@ int main(int argc, char **argv)
         NULL,
         NULL};
     struct options options = {
-        .vendors = "build/vendors-pocl", .tesela = "build/icd", .self = "/proc/self/exe", .rounds = 3};
+        .vendors = "build/vendors-pocl", .tesela = "build/icd/", .self = "/proc/self/exe", .rounds = 3};
     static struct report theirs[MAX_ROUNDS], ours[MAX_ROUNDS];
 
     argp_parse(&argp, argc, argv, 0, NULL, &options);

@@ -202,7 +202,7 @@ int main(int argc, char **argv)
                                          "Kernels by a vendor's own OpenCL beside the same by Tesela: the least time "
                                          "of one launch, and how far the results are apart."};
     static struct report native, ours;
-    struct options options = {.vendors = BENCH_BUILD "/vendors-pocl", .icd = BENCH_BUILD "/icd"};
+    struct options options = {.vendors = BENCH_BUILD "/vendors-pocl", .icd = BENCH_BUILD "/icd/"};
     argp_parse(&argp, argc, argv, 0, NULL, &options);
     if (!run(&options, false, &native) || !run(&options, true, &ours)) {
         fprintf(stderr, "kernels: a run failed\n");

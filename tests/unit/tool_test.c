@@ -50,7 +50,7 @@ static void run_points_the_loader(void **state)
 
     (void)state;
     assert_int_equal(shell("OCL_ICD_VENDORS=/elsewhere OCL_ICD_FILENAMES=/some.so $T run -- env"), 0);
-    snprintf(expected, sizeof expected, "OCL_ICD_VENDORS=%s/icd\n", build_folder());
+    snprintf(expected, sizeof expected, "OCL_ICD_VENDORS=%s/icd/\n", build_folder());
     says(expected);
     assert_null(strstr(said, "OCL_ICD_FILENAMES"));
 }

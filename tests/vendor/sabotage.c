@@ -357,6 +357,17 @@ MAKE(cl_program, clLinkProgram,
      c, n, d, o, np, p, f, a, &here)
 MAKE(cl_kernel, clCreateKernel, (cl_program p, const char *n, cl_int *error), p, n, &here)
 
+static cl_int CL_API_CALL clCreateKernelsInProgram_w(cl_program p, cl_uint n, cl_kernel *kernels, cl_uint *n_ret)
+{
+    cl_int failed = BEFORE(clCreateKernelsInProgram), error;
+
+    if (failed)
+        return failed;
+    error = real.clCreateKernelsInProgram(p, n, kernels, n_ret);
+    count(error || !kernels ? 0 : (int)n, 0);
+    return error;
+}
+
 #define DROP(name, params, object)            \
     static cl_int CL_API_CALL name##_w params \
     {                                         \
@@ -894,6 +905,7 @@ static cl_icd_dispatch table = {
     .clGetProgramInfo = clGetProgramInfo_w,
     .clGetProgramBuildInfo = clGetProgramBuildInfo_w,
     .clCreateKernel = clCreateKernel_w,
+    .clCreateKernelsInProgram = clCreateKernelsInProgram_w,
     .clReleaseKernel = clReleaseKernel_w,
     .clSetKernelArg = clSetKernelArg_w,
     .clGetKernelInfo = clGetKernelInfo_w,
@@ -930,16 +942,20 @@ static cl_icd_dispatch table = {
 
 static struct tsl_vendor_cl plain; /* the wrapped vendor's functions, where those in `real` ask first */
 
+static const cl_icd_dispatch *theirs_of(cl_mem m)
+{
+    return *(const cl_icd_dispatch *const *)m;
+}
+
 static cl_mem_object_type type_of(cl_mem m)
 {
-    const cl_icd_dispatch *theirs = *(const cl_icd_dispatch *const *)m;
     cl_mem_object_type type = 0;
 
-    theirs->clGetMemObjectInfo(m, CL_MEM_TYPE, sizeof type, &type, NULL);
+    theirs_of(m)->clGetMemObjectInfo(m, CL_MEM_TYPE, sizeof type, &type, NULL);
     return type;
 }
 
-/* Of a 1D array single rows alone are copied, and to and from images alone. */
+/* Where copies between a 1D array and another type of image aren't refused they are wrong. */
 static bool takes_copy(cl_mem from, cl_mem to, const size_t *region)
 {
     cl_mem_object_type a = type_of(from), b = type_of(to);
@@ -947,6 +963,28 @@ static bool takes_copy(cl_mem from, cl_mem to, const size_t *region)
     if (a == b || (a != CL_MEM_OBJECT_IMAGE1D_ARRAY && b != CL_MEM_OBJECT_IMAGE1D_ARRAY))
         return true;
     return a != CL_MEM_OBJECT_BUFFER && b != CL_MEM_OBJECT_BUFFER && region[1] == 1;
+}
+
+static bool takes_pitches(cl_mem image, const size_t *region, size_t row, size_t slice)
+{
+    size_t size = 0;
+
+    theirs_of(image)->clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof size, &size, NULL);
+    return slice % (row ? row : region[0] * size) == 0;
+}
+
+static cl_int CL_API_CALL read_image(cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r,
+                                     size_t rp, size_t sp, void *host, WAITS)
+{
+    return takes_pitches(m, r, rp, sp) ? plain.clEnqueueReadImage(q, m, b, o, r, rp, sp, host, n, w, event)
+                                       : CL_INVALID_VALUE;
+}
+
+static cl_int CL_API_CALL write_image(cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r,
+                                      size_t rp, size_t sp, const void *host, WAITS)
+{
+    return takes_pitches(m, r, rp, sp) ? plain.clEnqueueWriteImage(q, m, b, o, r, rp, sp, host, n, w, event)
+                                       : CL_INVALID_VALUE;
 }
 
 static cl_int CL_API_CALL copy_image(cl_command_queue q, cl_mem from, cl_mem to, const size_t *of, const size_t *ot,
@@ -969,6 +1007,17 @@ static cl_int CL_API_CALL copy_buffer_to_image(cl_command_queue q, cl_mem from, 
                                    : CL_INVALID_VALUE;
 }
 
+/* There it damages its memory. */
+static cl_int CL_API_CALL program_info(cl_program p, cl_program_info i, size_t size, void *v, size_t *r)
+{
+    size_t needed = 0;
+    cl_int error = plain.clGetProgramInfo(p, i, 0, NULL, &needed);
+
+    if (i == CL_PROGRAM_KERNEL_NAMES && !error && needed > 256)
+        return CL_OUT_OF_RESOURCES;
+    return plain.clGetProgramInfo(p, i, size, v, r);
+}
+
 static cl_program CL_API_CALL link_program(cl_context c, cl_uint n, const cl_device_id *d, const char *o, cl_uint np,
                                            const cl_program *p, void(CL_CALLBACK *f)(cl_program, void *), void *a,
                                            cl_int *error)
@@ -983,9 +1032,12 @@ static cl_program CL_API_CALL link_program(cl_context c, cl_uint n, const cl_dev
 static void be_like_nvidia(void)
 {
     plain = real;
+    real.clEnqueueReadImage = read_image;
+    real.clEnqueueWriteImage = write_image;
     real.clEnqueueCopyImage = copy_image;
     real.clEnqueueCopyImageToBuffer = copy_image_to_buffer;
     real.clEnqueueCopyBufferToImage = copy_buffer_to_image;
+    real.clGetProgramInfo = program_info;
     real.clLinkProgram = link_program;
 }
 

@@ -2,7 +2,7 @@
  * A TEST VENDOR that fails: an OpenCL ICD that wraps another one, whose .icd file SABOTAGE_ICD names, passes every call
  * on, and fails what a test asks it to fail. Its platform is the other's with " (sabotaged)" behind the name, so that
  * what is known of that vendor holds; or SABOTAGE_NAME, so that nothing is known. With SABOTAGE_LIKE=nvidia it refuses
- * what NVIDIA's OpenCL refuses though it should not. Objects are the other's own: only a
+ * what NVIDIA's OpenCL (driver 580) refuses though it should not. Objects are the other's own: only a
  * caller that takes its functions from the platform's table alone, as Tesela does, can use it.
  *
  * What tests ask it, by dlsym() in its library; from any thread:
