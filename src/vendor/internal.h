@@ -392,6 +392,11 @@ cl_int tsl_vendor_kernel_create(struct tsl_dprogram *program, const char *name, 
 void tsl_vendor_kernel_free(struct tsl_dkernel *kernel);
 bool tsl_vendor_windows_ok(struct tsl_dkernel *kernel, const struct tsl_kernel_facts *facts);
 
+/* program.c, for names.c: the binary of a program of one device's (heap; NULL of none). The caller entered the device.
+ */
+cl_int tsl_vendor_get_binary(struct tsl_vendor_member *m, cl_program program, void **data, size_t *size);
+/* names.c: of the .entry lines of PTX, separated by ';' (heap; NULL without memory). */
+char *tsl_vendor_ptx_names(const char *text, size_t size);
 /* program.c, for compile.c: a program not built yet, NULL with *error; what the vendor says of its last build (NULL
  * without memory); can the vendor's compiler and linker stand these options (false: *log says why not)? */
 cl_program tsl_vendor_create_program(struct tsl_vendor_member *m, const struct tsl_program_input *input, cl_int *error);

@@ -262,23 +262,17 @@ cl_int tsl_vendor_build(struct tsl_member *member, const struct tsl_program_inpu
     return CL_SUCCESS;
 }
 
-static cl_int get_binary(struct tsl_vendor_program *p, void **data, size_t *size)
+cl_int tsl_vendor_get_binary(struct tsl_vendor_member *m, cl_program program, void **data, size_t *size)
 {
-    const struct tsl_vendor_cl *cl = tsl_vendor_member(p->base.member)->cl;
-    cl_int error;
+    cl_int error = m->cl->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(*size), size, NULL);
 
-    /* Several can't be one; they are found again by the rule that found them. */
     *data = NULL;
-    *size = 0;
-    if (p->n_more || !p->program)
-        return CL_SUCCESS;
-    error = cl->clGetProgramInfo(p->program, CL_PROGRAM_BINARY_SIZES, sizeof(*size), size, NULL);
     if (error || !*size)
         return error;
     *data = malloc(*size);
     if (!*data)
         return CL_OUT_OF_HOST_MEMORY;
-    error = cl->clGetProgramInfo(p->program, CL_PROGRAM_BINARIES, sizeof(*data), data, NULL);
+    error = m->cl->clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(*data), data, NULL);
     if (error)
         free(*data);
     return error;
@@ -286,12 +280,18 @@ static cl_int get_binary(struct tsl_vendor_program *p, void **data, size_t *size
 
 cl_int tsl_vendor_program_binary(struct tsl_dprogram *program, void **data, size_t *size)
 {
-    struct tsl_vendor_device *device = tsl_vendor_member(program->member)->device;
+    struct tsl_vendor_member *m = tsl_vendor_member(program->member);
+    struct tsl_vendor_program *p = tsl_vendor_program(program);
     cl_int error;
 
-    tsl_vendor_enter(device);
-    error = get_binary(tsl_vendor_program(program), data, size);
-    tsl_vendor_leave(device);
+    /* Several can't be one; they are found again by the rule that found them. */
+    *data = NULL;
+    *size = 0;
+    if (p->n_more || !p->program)
+        return CL_SUCCESS;
+    tsl_vendor_enter(m->device);
+    error = tsl_vendor_get_binary(m, p->program, data, size);
+    tsl_vendor_leave(m->device);
     return error;
 }
 
@@ -302,111 +302,4 @@ void tsl_vendor_program_free(struct tsl_dprogram *program)
 
     tsl_vendor_release_programs(member, p);
     free(p);
-}
-
-static cl_int names_12(struct tsl_vendor_member *m, cl_program program, char **names)
-{
-    const struct tsl_vendor_cl *cl = m->cl;
-    size_t size = 0;
-    cl_int error = cl->clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);
-
-    if (error)
-        return error;
-    *names = calloc(1, size + 1);
-    if (!*names)
-        return CL_OUT_OF_HOST_MEMORY;
-    error = size ? cl->clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, size, *names, NULL) : CL_SUCCESS;
-    if (error)
-        free(*names);
-    return error;
-}
-
-/* Adds the kernel's name to the list, behind a ';' unless it is the first. */
-static cl_int add_name(const struct tsl_vendor_cl *cl, cl_kernel kernel, char **names)
-{
-    size_t size = 0, length = strlen(*names);
-    cl_int error = cl->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &size);
-    char *longer = error ? NULL : realloc(*names, length + size + 2);
-
-    if (!longer)
-        return error ? error : CL_OUT_OF_HOST_MEMORY;
-    *names = longer;
-    if (length)
-        longer[length++] = ';';
-    longer[length + size] = 0;
-    return cl->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, longer + length, NULL);
-}
-
-static cl_int names_of_all(struct tsl_vendor_member *m, const cl_kernel *kernels, cl_uint n, char **names)
-{
-    cl_int error;
-
-    *names = strdup("");
-    error = *names ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    for (cl_uint i = 0; i < n && !error; i++)
-        error = add_name(m->cl, kernels[i], names);
-    for (cl_uint i = 0; i < n; i++)
-        tsl_vendor_release(m, TSL_VENDOR_KERNEL, kernels[i]);
-    if (error)
-        free(*names);
-    return error;
-}
-
-/* OpenCL 1.1 tells the names only by kernel objects. */
-static cl_int names_11(struct tsl_vendor_member *m, cl_program program, char **names)
-{
-    const struct tsl_vendor_cl *cl = m->cl;
-    cl_uint n = 0;
-    cl_int error =
-        cl->clCreateKernelsInProgram ? cl->clCreateKernelsInProgram(program, 0, NULL, &n) : CL_INVALID_OPERATION;
-    cl_kernel *kernels = error ? NULL : calloc(n + 1, sizeof(cl_kernel));
-
-    if (!kernels)
-        return error ? error : CL_OUT_OF_HOST_MEMORY;
-    error = n ? cl->clCreateKernelsInProgram(program, n, kernels, NULL) : CL_SUCCESS;
-    if (!error)
-        error = names_of_all(m, kernels, n, names);
-    free(kernels);
-    return error;
-}
-
-static cl_int names_of(struct tsl_vendor_member *m, cl_program program, char **names)
-{
-    bool by_kernels = m->device->version < 120 || m->device->quirks.names_overflow;
-
-    return by_kernels ? names_11(m, program, names) : names_12(m, program, names);
-}
-
-static cl_int get_names(struct tsl_vendor_program *p, char **names)
-{
-    struct tsl_vendor_member *m = tsl_vendor_member(p->base.member);
-    cl_int error = names_of(m, p->program, names);
-
-    for (unsigned i = 0; i < p->n_more && !error; i++) {
-        char *more, *both = NULL;
-
-        error = names_of(m, p->more[i], &more);
-        if (error)
-            more = NULL;
-        else if (asprintf(&both, "%s;%s", *names, more) < 0) {
-            both = NULL;
-            error = CL_OUT_OF_HOST_MEMORY;
-        }
-        free(more);
-        free(*names);
-        *names = both;
-    }
-    return error;
-}
-
-cl_int tsl_vendor_program_kernels(struct tsl_dprogram *program, char **names)
-{
-    struct tsl_vendor_device *device = tsl_vendor_member(program->member)->device;
-    struct tsl_vendor_program *p = tsl_vendor_program(program);
-    cl_int error;
-
-    tsl_vendor_enter(device);
-    error = get_names(p, names);
-    tsl_vendor_leave(device);
-    return error;
 }

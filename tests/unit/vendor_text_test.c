@@ -1,7 +1,8 @@
-/* Finding in a program's text what some vendors' compilers die of. */
+/* Finding in a program's text what some vendors' compilers die of, and in PTX the kernels. */
 #include "test.h"
 #include "vendor/internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool uses(const char *source, const char *header)
@@ -76,6 +77,25 @@ static void samplers_of_both_kinds_are_found(void **state)
     assert_false(mixes(""));
 }
 
+static void assert_names(const char *ptx, const char *expected)
+{
+    char *names = tsl_vendor_ptx_names(ptx, strlen(ptx));
+
+    assert_non_null(names);
+    assert_string_equal(names, expected);
+    free(names);
+}
+
+static void kernels_are_found_in_ptx(void **state)
+{
+    (void)state;
+    assert_names("", "");
+    assert_names("//\n.version 8.8\n.target sm_90\n\n\t// .globl\tone\n\n.entry one(\n\t.param .u64 one_param_0\n)\n{\n"
+                 "\tret;\n}\n.visible .entry two_2$(\n)\n{\n}\n.weak .entry _3\n(\n)\n.visible .func entry(\n)",
+                 "one;two_2$;_3");
+    assert_names("// .entry commented(\n .entry inside(\n.entry last", "last");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -83,6 +103,7 @@ int main(void)
         cmocka_unit_test(variables_that_are_used_are_found),
         cmocka_unit_test(headers_count),
         cmocka_unit_test(everything_else_is_left_alone),
+        cmocka_unit_test(kernels_are_found_in_ptx),
     };
 
     return cmocka_run_group_tests_name("vendor_text", tests, NULL, NULL);
