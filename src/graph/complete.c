@@ -61,16 +61,21 @@ static cl_int wait_flushed(struct tsl_op *op, struct tsl_fence *fence)
     return error ? tsl_lane_wait(op, fence) : fence->driver->fence_wait(fence);
 }
 
+cl_int tsl_lane_status(const struct tsl_op *op)
+{
+    return op->user.order <= op->track->failed_upto ? op->track->failed : CL_COMPLETE;
+}
+
 /* Asks the driver about an operation that is known to be complete, because a later one of its track is: its status, if
- * that is not known yet (otherwise: where the driver can't tell), and its times, if somebody wants them. Where the
- * later one is a lost member's (otherwise isn't CL_COMPLETE) it must be waited for: what had begun may be writing to
- * the host's memory yet. The lock is given meanwhile. */
-static cl_int final_status(struct tsl_op *op, bool known, cl_int status, cl_int otherwise)
+ * that is not known yet, and its times, if somebody wants them. Where the
+ * later one is a lost member's it must be waited for: what had begun may be writing to the host's memory yet. The lock
+ * is given meanwhile. */
+static cl_int final_status(struct tsl_op *op, bool known, cl_int status, bool lost)
 {
     struct tsl_graph *graph = op->port->graph;
     struct tsl_times times = {0, 0};
     if (!op->fence || (known && !op->timed))
-        return known ? status : otherwise < 0 ? otherwise : CL_COMPLETE;
+        return known ? status : tsl_lane_status(op);
     struct tsl_fence *fence = tsl_fence_ref(op->fence);
     bool timed = op->timed;
     tsl_track_pin(op->track);
@@ -80,7 +85,7 @@ static cl_int final_status(struct tsl_op *op, bool known, cl_int status, cl_int 
     /* Some vendors complete a later event first: an earlier one may fail yet. A fence that was made late is a mark
      * behind the operation, and tells nothing of it. */
     if (status > CL_COMPLETE)
-        status = op->unfenced && otherwise == CL_COMPLETE ? CL_COMPLETE : wait_flushed(op, fence);
+        status = op->unfenced && !lost ? CL_COMPLETE : wait_flushed(op, fence);
     if (timed && status >= 0 && fence->driver->fence_times(fence, &times) != CL_SUCCESS)
         times = (struct tsl_times){0, 0};
     tsl_graph_close(graph);
@@ -122,42 +127,42 @@ static struct tsl_op *earliest(struct tsl_op *op)
 static void retire_first(struct tsl_op *op, struct tsl_op *first, cl_int status)
 {
     first->user.refs++;
-    cl_int otherwise = !op->lost ? CL_COMPLETE : first->port == op->port ? status : CL_QUEUED;
-    cl_int s = final_status(first, first == op, status, otherwise);
+    cl_int s = final_status(first, first == op, status, status == CL_DEVICE_NOT_AVAILABLE);
     /* Another thread may have come first while the lock was given. */
     if (first->state == TSL_OP_SUBMITTED)
         tsl_op_finish(first, s < 0 ? s : CL_COMPLETE);
     tsl_op_unref(first);
 }
 
-/* A failure tells nothing of what came before it without a fence: that only its lane knows, and of all such at once. */
-static bool only_lane_knows(const struct tsl_op *op, const struct tsl_op *first, cl_int status)
+/* What a lost member had before it without a fence may be lost, too, or go on yet: only its lane knows. */
+static bool is_of_lost(const struct tsl_op *op, const struct tsl_op *first, cl_int status)
 {
-    return status < 0 && !op->lost && first != op && !first->fence;
-}
-
-/* The newest such that is before op, or in another lane than that. */
-static struct tsl_op *last_unfenced(const struct tsl_op *op, struct tsl_op *first)
-{
-    struct tsl_op *last = first;
-    for (struct tsl_op *next = first; next && next != op; next = TAILQ_NEXT(next, flight))
-        if (!next->fence)
-            last = next;
-    return last;
+    return status == CL_DEVICE_NOT_AVAILABLE && first != op && !first->fence &&
+           (first->port == op->port || atomic_load_explicit(&first->port->member->lost, memory_order_relaxed));
 }
 
 void tsl_retire(struct tsl_op *op, cl_int status)
 {
-    if (status == CL_DEVICE_NOT_AVAILABLE)
-        op->lost = true; /* So may be what was submitted before it without a fence. */
     op->user.refs++;
     while (op->state == TSL_OP_SUBMITTED) {
         struct tsl_op *first = earliest(op);
-        if (only_lane_knows(op, first, status))
-            tsl_op_pull(last_unfenced(op, first));
+        if (is_of_lost(op, first, status))
+            tsl_op_pull(first);
         else
             retire_first(op, first, status);
     }
+    tsl_op_unref(op);
+}
+
+/* Its own error tells nothing of those before it. They are over: that was waited for (submit.c). */
+void tsl_retire_refused(struct tsl_op *op, cl_int error)
+{
+    struct tsl_op *first;
+    op->user.refs++;
+    while (op->state == TSL_OP_SUBMITTED && (first = earliest(op)) != op)
+        tsl_op_pull(first);
+    if (op->state == TSL_OP_SUBMITTED)
+        tsl_retire(op, error);
     tsl_op_unref(op);
 }
 

@@ -189,17 +189,16 @@ struct tsl_op {
     cl_int status; /* CL_COMPLETE or an error, once done */
     cl_int poison; /* an error: a strict predecessor failed, so this fails without running */
     unsigned n_unmet;
-    bool want_fence;  /* somebody will need it */
-    bool watched;     /* its completion must be noticed without anybody pulling (notify) */
-    bool notified;    /* notify was asked for */
-    bool timed;       /* the placer is to learn how long it takes */
-    atomic_bool lost; /* its lane failed as a whole: how those before it ended can't be known either */
-    bool move;        /* transfers a tile because a command needs it (not a command of the application) */
-    bool aside;       /* makes room for the command: its fate is not the command's */
-    bool keeps;       /* its tiles keep what was good before it (access.c) */
-    bool unfenced;    /* was submitted without a fence: one that is made late tells of no failure */
-    bool awaited;     /* exit has waited for it */
-    bool unsure;      /* may run though what it strictly comes after has failed */
+    bool want_fence; /* somebody will need it */
+    bool watched;    /* its completion must be noticed without anybody pulling (notify) */
+    bool notified;   /* notify was asked for */
+    bool timed;      /* the placer is to learn how long it takes */
+    bool move;       /* transfers a tile because a command needs it (not a command of the application) */
+    bool aside;      /* makes room for the command: its fate is not the command's */
+    bool keeps;      /* its tiles keep what was good before it (access.c) */
+    bool unfenced;   /* was submitted without a fence: one that is made late tells of no failure */
+    bool awaited;    /* exit has waited for it */
+    bool unsure;     /* may run though what it strictly comes after has failed */
     struct tsl_fence *fence;
     cl_int signal_status; /* what the fence told */
     uint64_t submit_ns;
@@ -240,6 +239,9 @@ struct tsl_track {
     unsigned n_unfenced;       /* submitted since the last fence */
     unsigned n_submitted;      /* ever */
     struct tsl_op_list flight; /* submitted, not known finished, oldest first */
+    /* The lane has told that work without a fence failed, and tells that once: it may be any up to this one. */
+    uint64_t failed_upto; /* user.order */
+    cl_int failed;
 };
 
 #define TSL_HOST_INDEX UINT_MAX
@@ -764,6 +766,10 @@ cl_int tsl_lane_wait(struct tsl_op *op, struct tsl_fence *fence);
 
 /* op is known to be complete with that status, and so is all before it on its track. The lock is given meanwhile. */
 void tsl_retire(struct tsl_op *op, cl_int status);
+/* Not even a mark of it could be submitted, with that error. */
+void tsl_retire_refused(struct tsl_op *op, cl_int error);
+/* How it ended as far as its lane has told, which is over; it has no fence. */
+cl_int tsl_lane_status(const struct tsl_op *op);
 /* Asks the driver for the status of an operation that has a fence, and retires it if that is complete. The lock is
  * given meanwhile. */
 cl_int tsl_op_ask(struct tsl_op *op);

@@ -60,16 +60,40 @@ bool tsl_track_flush(struct tsl_track *track)
     return error == CL_SUCCESS;
 }
 
+/* The newest that it has: by its order. The lock is held. */
+static uint64_t newest(const struct tsl_track *track)
+{
+    const struct tsl_op *op = TAILQ_LAST(&track->flight, tsl_op_list);
+    return op ? op->user.order : 0;
+}
+
+/* The lock is held, and given meanwhile. */
+static cl_int finish_lane(struct tsl_track *track)
+{
+    struct tsl_graph *graph = track->port->graph;
+    uint64_t upto = newest(track);
+    tsl_lock_give(&graph->lock);
+    cl_int status = track->port->member->driver->finish(track->lane);
+    tsl_lock_take(&graph->lock);
+    if (status < 0) {
+        track->failed_upto = upto;
+        track->failed = status;
+    }
+    return status;
+}
+
 cl_int tsl_lane_wait(struct tsl_op *op, struct tsl_fence *fence)
 {
-    const struct tsl_driver *driver = op->port->member->driver;
-    struct tsl_lane *lane = op->track ? op->track->lane : op->port->up.lane;
-    if (!lane) /* None could be made: who tried has waited for all before it. */
+    struct tsl_graph *graph = op->port->graph;
+    struct tsl_track *track = op->track ? op->track : &op->port->up;
+    if (!track->lane) /* None could be made: who tried has waited for all before it. */
         return CL_SUCCESS;
-    cl_int status = driver->finish(lane);
-    if (status < 0)
-        op->lost = true;
-    return fence && status == CL_SUCCESS ? driver->fence_wait(fence) : status;
+    tsl_lock_take(&graph->lock);
+    cl_int status = op->track && !fence ? tsl_lane_status(op) : CL_COMPLETE;
+    if (status == CL_COMPLETE)
+        status = finish_lane(track);
+    tsl_lock_give(&graph->lock);
+    return fence && status == CL_SUCCESS ? op->port->member->driver->fence_wait(fence) : status;
 }
 
 /* ---- Binding: what an operation's sides and arguments are on this member (no lock; the drainer alone) -------------
@@ -522,7 +546,7 @@ static void after_submission(struct tsl_op *op, cl_int error)
             op->poison = error;
         }
         tsl_op_submitted(op);
-        tsl_retire(op, error);
+        tsl_retire_refused(op, error);
         return;
     }
     track->n_dirty++;

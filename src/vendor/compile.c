@@ -207,7 +207,7 @@ static cl_int link_by_vendor(struct tsl_vendor_member *m, const char *options, u
     if (!tsl_build_options_have_hints(options))
         return error;
     if (*linked)
-        m->cl->clReleaseProgram(*linked);
+        tsl_vendor_release(m, TSL_VENDOR_PROGRAM, *linked);
     *linked = NULL;
     rest = tsl_build_options_without_hints(options);
     error = rest ? link_with(m, rest, n, programs, linked, log) : CL_OUT_OF_HOST_MEMORY;

@@ -216,38 +216,37 @@ static cl_int settle(const struct tsl_vendor_submit *s, cl_int error)
     return error;
 }
 
+/* One of several commands that do the work of one. */
+static struct tsl_vendor_step part_of(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *step, bool first,
+                                      bool last)
+{
+    struct tsl_vendor_step part = tsl_vendor_step(s, first, last);
+
+    part.n = first ? step->n : part.n;
+    part.events = first ? step->events : part.events;
+    part.event = last ? step->event : NULL;
+    return part;
+}
+
 /* What lies in a buffer in between. */
 static cl_int copy_by_buffer(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *step,
                              const struct tsl_copy *copy, const size_t to[3], const size_t from[3],
                              const size_t pixels[3])
 {
+    const struct tsl_vendor_step first = part_of(s, step, true, false), last = part_of(s, step, false, true);
     size_t size = copy->region[0] * copy->region[1] * copy->region[2];
     cl_int error;
     cl_mem between = step->cl->clCreateBuffer(s->member->context, CL_MEM_READ_WRITE, size, NULL, &error);
 
     if (!between)
         return error;
-    error = step->cl->clEnqueueCopyImageToBuffer(step->queue, mem_of(&copy->src), between, from, pixels, 0, step->n,
-                                                 step->events, NULL);
+    error = first.cl->clEnqueueCopyImageToBuffer(first.queue, mem_of(&copy->src), between, from, pixels, 0, first.n,
+                                                 first.events, NULL);
     if (!error)
-        error = settle(s, step->cl->clEnqueueCopyBufferToImage(step->queue, between, mem_of(&copy->dst), 0, to, pixels,
-                                                               0, NULL, step->event));
+        error = settle(s, last.cl->clEnqueueCopyBufferToImage(last.queue, between, mem_of(&copy->dst), 0, to, pixels,
+                                                              last.n, last.events, last.event));
     tsl_vendor_release(s->member, TSL_VENDOR_MEM, between);
     return error;
-}
-
-/* One of several commands that do the work of one. */
-static struct tsl_vendor_step part_of(const struct tsl_vendor_step *step, bool first, bool last)
-{
-    struct tsl_vendor_step part = *step;
-
-    if (!first) {
-        part.n = 0;
-        part.events = NULL;
-    }
-    if (!last)
-        part.event = NULL;
-    return part;
 }
 
 /* A copy in pixels, from image to image. */
@@ -262,7 +261,8 @@ static cl_int copy_pixels(const struct tsl_vendor_step *step, const struct pixel
                                         step->event);
 }
 
-static cl_int copy_each_row(const struct tsl_vendor_step *step, const struct pixels *p)
+static cl_int copy_each_row(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *step,
+                            const struct pixels *p)
 {
     size_t n = p->region[1];
     struct pixels row = *p;
@@ -270,11 +270,13 @@ static cl_int copy_each_row(const struct tsl_vendor_step *step, const struct pix
 
     row.region[1] = 1;
     for (size_t y = 0; y < n && !error; y++) {
-        struct tsl_vendor_step part = part_of(step, y == 0, y == n - 1);
+        struct tsl_vendor_step part = part_of(s, step, y == 0, y == n - 1);
 
         row.from[1] = p->from[1] + y;
         row.to[1] = p->to[1] + y;
         error = copy_pixels(&part, &row);
+        if (y)
+            settle(s, error);
     }
     return error;
 }
@@ -292,7 +294,7 @@ static cl_int copy_by_flat_image(const struct tsl_vendor_submit *s, const struct
     const struct tsl_image_desc *array = image_of(out ? &copy->src : &copy->dst);
     const cl_image_desc desc = {
         .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = region[0], .image_height = region[1]};
-    const struct tsl_vendor_step first = part_of(step, true, false), last = part_of(step, false, true);
+    const struct tsl_vendor_step first = part_of(s, step, true, false), last = part_of(s, step, false, true);
     struct pixels p = {.region = {region[0], region[1], 1}};
     const size_t zero[3] = {0};
     cl_int error;
@@ -303,14 +305,14 @@ static cl_int copy_by_flat_image(const struct tsl_vendor_submit *s, const struct
     p.src = out ? mem_of(&copy->src) : flat;
     p.dst = out ? flat : mem_of(&copy->dst);
     memcpy(out ? p.from : p.to, at, sizeof(p.from));
-    error = out ? copy_each_row(&first, &p)
+    error = out ? copy_each_row(s, &first, &p)
                 : step->cl->clEnqueueCopyBufferToImage(first.queue, mem_of(&copy->src), flat, copy->src.offset, zero,
                                                        region, first.n, first.events, first.event);
-    if (!error)
-        error = out ? step->cl->clEnqueueCopyImageToBuffer(last.queue, flat, mem_of(&copy->dst), zero, region,
-                                                           copy->dst.offset, last.n, last.events, last.event)
-                    : copy_each_row(&last, &p);
-    settle(s, error);
+    if (!error && out)
+        error = settle(s, step->cl->clEnqueueCopyImageToBuffer(last.queue, flat, mem_of(&copy->dst), zero, region,
+                                                               copy->dst.offset, last.n, last.events, last.event));
+    else if (!error)
+        error = settle(s, copy_each_row(s, &last, &p));
     tsl_vendor_release(s->member, TSL_VENDOR_MEM, flat);
     return error;
 }
@@ -328,7 +330,7 @@ static cl_int copy_between_images(const struct tsl_vendor_submit *s, const struc
     tsl_image_origin(src, copy->src.offset, p.from);
     memcpy(p.region, pixels, sizeof(p.region));
     if (quirks->array_rows && is_array(dst) != is_array(src))
-        return settle(s, copy_each_row(step, &p));
+        return copy_each_row(s, step, &p);
     if (!quirks->arrays_stray || !is_array(src) || is_array(dst))
         error = copy_pixels(step, &p);
     else
@@ -375,12 +377,14 @@ static cl_int copy_with_host(const struct tsl_vendor_submit *s, const struct tsl
     if (!s->member->device->quirks.slices_of_rows || !p.slice || p.slice % p.row == 0)
         return read_or_write(step, copy, at, pixels, host->offset, p);
     for (size_t z = 0; z < pixels[2] && !error; z++) {
-        const struct tsl_vendor_step part = part_of(step, z == 0, z == pixels[2] - 1);
+        const struct tsl_vendor_step part = part_of(s, step, z == 0, z == pixels[2] - 1);
         const size_t slice[3] = {at[0], at[1], at[2] + z};
 
         error = read_or_write(&part, copy, slice, one, host->offset + z * p.slice, of_one);
+        if (z)
+            settle(s, error);
     }
-    return settle(s, error);
+    return error;
 }
 
 /* One box, in one command but for copies that a vendor refuses. */

@@ -58,22 +58,19 @@ static bool is_ptx(const char *text, size_t size)
     return text && size > 2 && memmem(text, size, "\n.version ", strlen("\n.version "));
 }
 
-/* *names stays NULL if the binary isn't PTX. */
-static cl_int names_of_ptx(struct tsl_vendor_member *m, cl_program program, char **names)
+/* NULL: there is none, or no memory. */
+static char *names_of_ptx(struct tsl_vendor_member *m, cl_program program)
 {
+    char *names = NULL;
     void *text = NULL;
     size_t size = 0;
-    cl_int error = tsl_vendor_get_binary(m, program, &text, &size);
 
-    *names = NULL;
-    if (error)
-        return error;
-    if (is_ptx(text, size)) {
-        *names = tsl_vendor_ptx_names(text, size);
-        error = *names ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    }
+    if (tsl_vendor_get_binary(m, program, &text, &size) != CL_SUCCESS)
+        return NULL;
+    if (is_ptx(text, size))
+        names = tsl_vendor_ptx_names(text, size);
     free(text);
-    return error;
+    return names;
 }
 
 /* ---- OpenCL 1.1: by kernel objects alone ------------------------------------------------------------------------- */
@@ -149,13 +146,12 @@ static cl_int names_12(struct tsl_vendor_member *m, cl_program program, char **n
 
 static cl_int names_of(struct tsl_vendor_member *m, cl_program program, char **names)
 {
-    cl_int error;
+    bool overflow = m->device->quirks.names_overflow;
 
-    if (m->device->quirks.names_overflow) {
-        error = names_of_ptx(m, program, names);
-        return error || *names ? error : names_11(m, program, names);
-    }
-    return m->device->version >= 120 ? names_12(m, program, names) : names_11(m, program, names);
+    *names = overflow ? names_of_ptx(m, program) : NULL;
+    if (*names)
+        return CL_SUCCESS;
+    return m->device->version >= 120 && !overflow ? names_12(m, program, names) : names_11(m, program, names);
 }
 
 static cl_int get_names(struct tsl_vendor_program *p, char **names)

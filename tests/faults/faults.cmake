@@ -54,8 +54,8 @@ fault(early_end graph/complete.c
     [[    if (status <= (BROKEN ? CL_RUNNING : CL_COMPLETE) && op->state == TSL_OP_SUBMITTED)]]
     "who asks for a status takes a running operation for a complete one")
 fault(late_failure graph/complete.c
-    [[status = op->unfenced && otherwise == CL_COMPLETE ?]]
-    [[status = (op->unfenced || BROKEN) && otherwise == CL_COMPLETE ?]]
+    [[status = op->unfenced && !lost ?]]
+    [[status = (op->unfenced || BROKEN) && !lost ?]]
     "an earlier operation that isn't told to have ended is taken for complete, and may have failed")
 fault(early_gate graph/submit.c
     [[        else
