@@ -266,7 +266,9 @@ static bool keep(struct tsl_op *op, struct tsl_data *data, struct tsl_tile *tile
     if (good == here)
         return true; /* What it doesn't write stays. */
     op->keeps = true;
-    return tsl_tile_keep(tile, &op->user, good & ~here ? good & ~here : good, like);
+    /* A host task that fails hasn't run: the host's copy is as good as it was, and may be mapped. */
+    uint32_t kept = op->kind == TSL_OP_NATIVE || !(good & ~here) ? good : good & ~here;
+    return tsl_tile_keep(tile, &op->user, kept, like);
 }
 
 /* The operation, which has the old bytes in that space, is to change some. */

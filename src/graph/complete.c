@@ -109,13 +109,14 @@ static struct tsl_op *submitted_before(const struct tsl_op *op)
 
 /* An operation is complete: so is what it waited for, on its track and natively. Their ends are noticed first, for how
  * they ended decides how it did: a driver knows nothing of an operation that never got to it, or that only came before
- * another in a lane. */
-static struct tsl_op *earliest(struct tsl_op *op)
+ * another in a lane. *last: of those that lead there, the one that another track waited for last, or the operation. */
+static struct tsl_op *earliest(struct tsl_op *op, struct tsl_op **last)
 {
+    *last = op;
     for (;;) {
         struct tsl_op *before = TAILQ_FIRST(&op->track->flight);
-        if (before == op)
-            before = submitted_before(op);
+        if (before == op && (before = submitted_before(op)))
+            *last = before;
         if (!before)
             return op;
         op = before;
@@ -134,20 +135,23 @@ static void retire_first(struct tsl_op *op, struct tsl_op *first, cl_int status)
     tsl_op_unref(first);
 }
 
-/* What a lost member had before it without a fence may be lost, too, or go on yet: only its lane knows. */
-static bool is_of_lost(const struct tsl_op *op, const struct tsl_op *first, cl_int status)
+/* The operation failed, and how the first of those before it ended can't be known of that: who knows? NULL: nobody.
+ * What a lost member had without a fence may be lost, too, or go on yet: only its lane tells. */
+static struct tsl_op *witness(struct tsl_op *op, struct tsl_op *first, struct tsl_op *last, cl_int status)
 {
-    return status == CL_DEVICE_NOT_AVAILABLE && first != op && !first->fence &&
-           (first->port == op->port || atomic_load_explicit(&first->port->member->lost, memory_order_relaxed));
+    if (last != op && last->fence)
+        return last;
+    return status == CL_DEVICE_NOT_AVAILABLE && first != op && !first->fence ? first : NULL;
 }
 
 void tsl_retire(struct tsl_op *op, cl_int status)
 {
     op->user.refs++;
     while (op->state == TSL_OP_SUBMITTED) {
-        struct tsl_op *first = earliest(op);
-        if (is_of_lost(op, first, status))
-            tsl_op_pull(first);
+        struct tsl_op *last, *first = earliest(op, &last);
+        struct tsl_op *asked = status < 0 ? witness(op, first, last, status) : NULL;
+        if (asked)
+            tsl_op_pull(asked);
         else
             retire_first(op, first, status);
     }
@@ -157,10 +161,10 @@ void tsl_retire(struct tsl_op *op, cl_int status)
 /* Its own error tells nothing of those before it. They are over: that was waited for (submit.c). */
 void tsl_retire_refused(struct tsl_op *op, cl_int error)
 {
-    struct tsl_op *first;
+    struct tsl_op *first, *last;
     op->user.refs++;
-    while (op->state == TSL_OP_SUBMITTED && (first = earliest(op)) != op)
-        tsl_op_pull(first);
+    while (op->state == TSL_OP_SUBMITTED && (first = earliest(op, &last)) != op)
+        tsl_op_pull(last != op ? last : first);
     if (op->state == TSL_OP_SUBMITTED)
         tsl_retire(op, error);
     tsl_op_unref(op);
@@ -191,10 +195,10 @@ static struct tsl_op *next_fenced(struct tsl_op *first, const struct tsl_op *op)
 
 bool tsl_retire_before(struct tsl_op *op)
 {
-    struct tsl_op *first, *asked;
+    struct tsl_op *first, *last, *asked;
     cl_int status = CL_COMPLETE;
     op->user.refs++;
-    while (status <= CL_COMPLETE && op->state == TSL_OP_SUBMITTED && (first = earliest(op)) != op) {
+    while (status <= CL_COMPLETE && op->state == TSL_OP_SUBMITTED && (first = earliest(op, &last)) != op) {
         asked = next_fenced(first, op);
         status = asked ? tsl_op_ask(asked) : CL_SUBMITTED;
     }
