@@ -40,8 +40,9 @@ static bool is_anonymous(const struct tsl_command *c)
 /* It is with its driver, nothing was submitted to its lane after it, and nothing hangs on how or when it ends. */
 static bool is_open(const struct tsl_op *op)
 {
-    return op->state == TSL_OP_SUBMITTED && op->user.order == op->track->order && !op->want_fence && !op->fence &&
-           !op->watched && !op->keeps && !op->poison && op->out.n == 0 && op->natives.n == 0 && op->gates.n == 0;
+    return op->state == TSL_OP_SUBMITTED && op->user.order == op->track->order &&
+           op->user.order > op->track->failed_upto && !op->want_fence && !op->fence && !op->watched && !op->keeps &&
+           !op->poison && op->out.n == 0 && op->natives.n == 0 && op->gates.n == 0;
 }
 
 /* Nothing was made since, in any queue: what was claimed is claimed. */

@@ -75,7 +75,7 @@ static cl_int final_status(struct tsl_op *op, bool known, cl_int status, bool lo
     struct tsl_graph *graph = op->port->graph;
     struct tsl_times times = {0, 0};
     if (!op->fence || (known && !op->timed))
-        return known ? status : tsl_lane_status(op);
+        return known ? status : CL_COMPLETE;
     struct tsl_fence *fence = tsl_fence_ref(op->fence);
     bool timed = op->timed;
     tsl_track_pin(op->track);
@@ -129,6 +129,8 @@ static void retire_first(struct tsl_op *op, struct tsl_op *first, cl_int status)
 {
     first->user.refs++;
     cl_int s = final_status(first, first == op, status, status == CL_DEVICE_NOT_AVAILABLE);
+    if (s == CL_COMPLETE && first->unfenced)
+        s = tsl_lane_status(first);
     /* Another thread may have come first while the lock was given. */
     if (first->state == TSL_OP_SUBMITTED)
         tsl_op_finish(first, s < 0 ? s : CL_COMPLETE);

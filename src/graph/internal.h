@@ -239,9 +239,12 @@ struct tsl_track {
     unsigned n_unfenced;       /* submitted since the last fence */
     unsigned n_submitted;      /* ever */
     struct tsl_op_list flight; /* submitted, not known finished, oldest first */
-    /* The lane has told that work without a fence failed, and tells that once: it may be any up to this one. */
-    uint64_t failed_upto; /* user.order */
+    /* The lane has told that work without a fence failed, and tells that once: it may be any up to this one. Places in
+     * user.order. */
+    uint64_t given; /* the newest that the driver may have */
+    uint64_t failed_upto;
     cl_int failed;
+    bool finishing; /* a thread waits for the lane: another comes after it, and then knows what that was told */
 };
 
 #define TSL_HOST_INDEX UINT_MAX

@@ -60,40 +60,46 @@ bool tsl_track_flush(struct tsl_track *track)
     return error == CL_SUCCESS;
 }
 
-/* The newest that it has: by its order. The lock is held. */
-static uint64_t newest(const struct tsl_track *track)
-{
-    const struct tsl_op *op = TAILQ_LAST(&track->flight, tsl_op_list);
-    return op ? op->user.order : 0;
-}
-
-/* The lock is held, and given meanwhile. */
+/* The lock is held, and given meanwhile; the track is pinned, and has a lane. (A simulation's threads can't wait for
+ * each other here: one is within the other.) */
 static cl_int finish_lane(struct tsl_track *track)
 {
     struct tsl_graph *graph = track->port->graph;
-    uint64_t upto = newest(track);
+    while (track->finishing && !tsl_simulation)
+        tsl_graph_wait(graph);
+    track->finishing = true;
     tsl_lock_give(&graph->lock);
     cl_int status = track->port->member->driver->finish(track->lane);
     tsl_lock_take(&graph->lock);
+    track->finishing = false;
     if (status < 0) {
-        track->failed_upto = upto;
+        track->failed_upto = track->given;
         track->failed = status;
     }
+    tsl_graph_changed(graph);
+    return status;
+}
+
+static cl_int lane_status(struct tsl_op *op)
+{
+    struct tsl_graph *graph = op->port->graph;
+    tsl_lock_take(&graph->lock);
+    cl_int status = finish_lane(op->track ? op->track : &op->port->up);
+    if (op->track && status == CL_SUCCESS)
+        status = tsl_lane_status(op);
+    tsl_lock_give(&graph->lock);
     return status;
 }
 
 cl_int tsl_lane_wait(struct tsl_op *op, struct tsl_fence *fence)
 {
-    struct tsl_graph *graph = op->port->graph;
-    struct tsl_track *track = op->track ? op->track : &op->port->up;
+    const struct tsl_track *track = op->track ? op->track : &op->port->up;
     if (!track->lane) /* None could be made: who tried has waited for all before it. */
         return CL_SUCCESS;
-    tsl_lock_take(&graph->lock);
-    cl_int status = op->track && !fence ? tsl_lane_status(op) : CL_COMPLETE;
-    if (status == CL_COMPLETE)
-        status = finish_lane(track);
-    tsl_lock_give(&graph->lock);
-    return fence && status == CL_SUCCESS ? op->port->member->driver->fence_wait(fence) : status;
+    cl_int status = lane_status(op), own = CL_QUEUED;
+    if (fence) /* It may be over, and not what failed. */
+        own = status ? fence->driver->fence_status(fence) : fence->driver->fence_wait(fence);
+    return own <= CL_COMPLETE ? own : status;
 }
 
 /* ---- Binding: what an operation's sides and arguments are on this member (no lock; the drainer alone) -------------
@@ -286,13 +292,10 @@ typedef TSL_FEW(struct tsl_fence *, 8) fences;
 /* It can't be waited for (a refused mark or flush, no memory): this thread waits for all of its lane. */
 TSL_UNCHECKED static void wait_for_lane(struct tsl_op *before)
 {
-    struct tsl_graph *graph = before->port->graph;
     struct tsl_track *track = before->track;
     tsl_track_pin(track);
-    tsl_graph_open(graph);
     if (track->lane)
-        track->port->member->driver->finish(track->lane);
-    tsl_graph_close(graph);
+        finish_lane(track); /* The track remembers what that told. */
     tsl_track_unpin(track);
 }
 
@@ -415,6 +418,12 @@ static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, fences *waits
         op->poison = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 }
 
+/* As far as is known already; what waits for it by a fence that is made late hears nothing of that. */
+static bool has_failed(const struct tsl_op *op)
+{
+    return op->poison || (op->unfenced && tsl_lane_status(op) < 0);
+}
+
 /* The lock is given meanwhile: what is waited for may end, and its stream with it. What failed before it got to its
  * driver left a mark there, which doesn't fail. */
 static void collect_waits(struct tsl_op *op, fences *waits)
@@ -425,7 +434,7 @@ static void collect_waits(struct tsl_op *op, fences *waits)
         struct tsl_op *before = native ? *TSL_FEW_AT(&op->natives, i) : *TSL_FEW_AT(&op->gates, i - op->natives.n);
         if (before->user.done)
             continue;
-        if (before->poison && !op->poison && strictly_after(op, before))
+        if (has_failed(before) && !op->poison && strictly_after(op, before))
             op->poison = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
         tsl_track_pin(before->track);
         if (native)
@@ -633,6 +642,8 @@ static void submit_op(struct tsl_op *op)
                            .poison = op->poison};
     op->unfenced = !s.wants_fence && !sync;
     op->submit_ns = tsl_stamp(op->command);
+    if (op->track)
+        op->track->given = op->user.order;
     tsl_register_count(op);
     tsl_graph_open(graph);
     cl_int status = sync ? run_sync(&s) : submit_or_mark(&s);

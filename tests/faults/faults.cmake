@@ -174,8 +174,8 @@ fault(row_overtakes graph/again.c
     [[(!is_last(c) && !BROKEN) ||]]
     "a row goes on though others came between")
 fault(row_after_failure graph/again.c
-    [[!op->fence &&
-           !op->watched && !op->keeps && !op->poison &&]]
+    [[!op->fence && !op->watched && !op->keeps &&
+           !op->poison &&]]
     [[(!op->fence || (BROKEN && op->poison)) && !op->watched && !op->keeps && (!op->poison || BROKEN) &&]]
     "a row goes on after one of it has failed")
 fault(row_swallows graph/submit.c
