@@ -304,8 +304,9 @@ struct tsl_driver {
 
     /* Lanes. profile: fence_times will be asked. flush sends everything to the device, finish waits for all of it,
      * also when the member is lost (nothing of it may write to the host's memory afterwards), and returns the first
-     * error of work without a fence, if the technology tells. flush may block only if the member's
-     * caps say submits_block; finish blocks. lane_free waits for nothing: the work goes on. */
+     * error of work without a fence that it hasn't told yet, if the technology tells; of a lane one call at a time.
+     * flush may block only if the member's caps say submits_block; finish blocks. lane_free waits for nothing: the work
+     * goes on. */
     cl_int (*lane_create)(struct tsl_member *member, bool profile, struct tsl_lane **lane);
     void (*lane_free)(struct tsl_lane *lane);
     cl_int (*flush)(struct tsl_lane *lane);
