@@ -68,9 +68,9 @@ static cl_int finish_lane(struct tsl_track *track)
     while (track->finishing && !tsl_simulation)
         tsl_graph_wait(graph);
     track->finishing = true;
-    tsl_lock_give(&graph->lock);
+    tsl_graph_open(graph);
     cl_int status = track->port->member->driver->finish(track->lane);
-    tsl_lock_take(&graph->lock);
+    tsl_graph_close(graph);
     track->finishing = false;
     if (status < 0) {
         track->failed_upto = track->given;
