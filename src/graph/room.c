@@ -259,8 +259,6 @@ static bool evict(struct tsl_command *command, struct tsl_seat *victim, struct t
     if (!op)
         return false;
     op->aside = true;
-    if (!tsl_dependences_add(&command->frontier, op, false)) /* It may be all that the command does. */
-        tsl_starve(command);
     bool lives = tsl_object_try_ref(victim->data->owner);
     if (lives) {
         op->victim = victim;
