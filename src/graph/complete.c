@@ -67,8 +67,8 @@ cl_int tsl_lane_status(const struct tsl_op *op)
 }
 
 /* Asks the driver about an operation that is known to be complete, because a later one of its track is: its status, if
- * that is not known yet, and its times, if somebody wants them. Where the later one is a lost member's it must be waited
- * for: what had begun may be writing to the host's memory yet. The lock is given meanwhile. */
+ * that is not known yet, and its times, if somebody wants them. Where the later one is a lost member's it must be
+ * waited for: what had begun may be writing to the host's memory yet. The lock is given meanwhile. */
 static cl_int final_status(struct tsl_op *op, bool known, cl_int status, bool lost)
 {
     struct tsl_graph *graph = op->port->graph;
