@@ -136,8 +136,9 @@ static void retire_first(struct tsl_op *op, struct tsl_op *first, cl_int status)
     tsl_op_unref(first);
 }
 
-/* The operation failed, and how the first of those before it ended can't be known of that: who knows? NULL: nobody.
- * What a lost member had without a fence may be lost, too, or go on yet: only its lane tells. */
+/* Who knows how the first of those before it ended; NULL: the operation. One of another track is asked for itself: this
+ * may only come after it, or have failed for another's sake. What a lost member had without a fence may be lost, too,
+ * or go on yet: only its lane tells. */
 static struct tsl_op *witness(struct tsl_op *op, struct tsl_op *first, struct tsl_op *last, cl_int status)
 {
     if (last != op && last->fence)
@@ -149,8 +150,7 @@ void tsl_retire(struct tsl_op *op, cl_int status)
 {
     op->user.refs++;
     while (op->state == TSL_OP_SUBMITTED) {
-        struct tsl_op *last, *first = earliest(op, &last);
-        struct tsl_op *asked = status < 0 ? witness(op, first, last, status) : NULL;
+        struct tsl_op *last, *first = earliest(op, &last), *asked = witness(op, first, last, status);
         if (asked)
             tsl_op_pull(asked);
         else
