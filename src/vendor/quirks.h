@@ -52,7 +52,7 @@ struct tsl_vendor_quirks {
     /* Refuses slice pitches of the host's memory that are no multiples of the row pitch. */
     bool slices_of_rows;
     /* Asked for the names of a program's kernels it writes beyond its own memory where one is longer than 255. They
-     * stand in its binaries, which are PTX. */
+     * are looked for in its binary, if that is PTX (names.c). */
     bool names_overflow;
     /* What CL_KERNEL_ATTRIBUTES answers isn't a string. */
     bool no_attributes;
