@@ -150,8 +150,8 @@ struct cpu_note {
 };
 
 struct cpu_fill {
-    char *to;
-    size_t size, pattern_size;
+    struct tsl_place dst; /* by address */
+    size_t region[3], pattern_size;
     unsigned char pattern[128];
 };
 
@@ -444,7 +444,7 @@ cl_int cpu_image_alloc(struct tsl_member *member, const struct tsl_image_desc *d
 cl_int cpu_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc, struct tsl_mem **image);
 cl_int cpu_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                 struct tsl_fence **fence);
-cl_int cpu_fill(struct tsl_lane *lane, const struct tsl_place *dst, size_t size, const void *pattern,
+cl_int cpu_fill(struct tsl_lane *lane, const struct tsl_place *dst, const size_t region[3], const void *pattern,
                 size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence);
 void cpu_copy_run(const struct cpu_task *task, uint64_t piece);
 void cpu_fill_run(const struct cpu_fill *fill);

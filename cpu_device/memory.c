@@ -184,10 +184,9 @@ void cpu_copy_run(const struct cpu_task *task, uint64_t piece)
                     copy->region[0]);
 }
 
-cl_int cpu_fill(struct tsl_lane *lane, const struct tsl_place *dst, size_t size, const void *pattern,
+cl_int cpu_fill(struct tsl_lane *lane, const struct tsl_place *dst, const size_t region[3], const void *pattern,
                 size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence)
 {
-    struct tsl_place place = by_address(dst);
     struct cpu_task *task;
 
     if (!dst->mem || !is_reachable(lane, dst))
@@ -195,21 +194,12 @@ cl_int cpu_fill(struct tsl_lane *lane, const struct tsl_place *dst, size_t size,
     task = cpu_task_create(cpu_member_of(lane->member), CPU_FILL);
     if (!task)
         return CL_OUT_OF_HOST_MEMORY;
-    task->fill = (struct cpu_fill){(char *)place.host + place.offset, size, pattern_size, {0}};
+    task->fill = (struct cpu_fill){by_address(dst), {region[0], region[1], region[2]}, pattern_size, {0}};
     memcpy(task->fill.pattern, pattern, pattern_size);
     return cpu_submit(lane, task, waits, fence);
 }
 
-/* What is filled already is copied, twice as much each time. */
 void cpu_fill_run(const struct cpu_fill *fill)
 {
-    size_t done = fill->pattern_size;
-
-    memcpy(fill->to, fill->pattern, done);
-    while (done < fill->size) {
-        size_t more = done < fill->size - done ? done : fill->size - done;
-
-        memcpy(fill->to + done, fill->to, more);
-        done += more;
-    }
+    tsl_fill_box(fill->dst.host, &fill->dst, fill->region, fill->pattern, fill->pattern_size);
 }

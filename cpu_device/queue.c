@@ -75,15 +75,20 @@ static bool depend_locked(struct cpu_task *task, struct cpu_task *on, bool stric
     return true;
 }
 
+static size_t volume(const size_t region[3])
+{
+    return region[0] * region[1] * region[2];
+}
+
 static bool is_short(const struct cpu_task *task)
 {
     switch (task->kind) {
     case CPU_LAUNCH:
         return cpu_launch_is_short(task);
     case CPU_COPY:
-        return task->copy.region[0] * task->copy.region[1] * task->copy.region[2] <= SHORT_SIZE;
+        return volume(task->copy.region) <= SHORT_SIZE;
     case CPU_FILL:
-        return task->fill.size <= SHORT_SIZE;
+        return volume(task->fill.region) <= SHORT_SIZE;
     default:
         return true;
     }

@@ -360,16 +360,20 @@ static uint32_t word_of(const struct tsl_cuda_work *work, size_t index)
     return word;
 }
 
-/* Each word of the pattern by itself: a column of the memory seen as rows of one pattern. */
-static CUresult set_columns(const struct tsl_cuda_work *work, CUstream stream)
+static CUdeviceptr row_of(const struct tsl_cuda_work *work, size_t row, size_t slice)
 {
-    size_t n_rows = work->fill.size / work->fill.pattern_size, n_words = work->fill.pattern_size / 4;
+    return work->fill.address + row * work->fill.row_pitch + slice * work->fill.slice_pitch;
+}
+
+/* Each word of the pattern by itself, in one row of the box: a column of that memory seen as rows of one pattern. */
+static CUresult set_columns(const struct tsl_cuda_work *work, CUdeviceptr address, CUstream stream)
+{
+    size_t size = work->fill.pattern_size, n_rows = work->fill.region[0] / size, n_words = size / 4;
     CUresult result = CUDA_SUCCESS;
 
     for (size_t row = 0; row < n_rows; row += SET_ROWS)
         for (size_t word = 0; word < n_words && !result; word++)
-            result = tsl_cu.cuMemsetD2D32Async(work->fill.address + row * work->fill.pattern_size + 4 * word,
-                                               work->fill.pattern_size, word_of(work, word), 1,
+            result = tsl_cu.cuMemsetD2D32Async(address + row * size + 4 * word, size, word_of(work, word), 1,
                                                n_rows - row < SET_ROWS ? n_rows - row : SET_ROWS, stream);
     return result;
 }
@@ -384,37 +388,65 @@ static size_t shortest(const struct tsl_cuda_work *work)
     return size;
 }
 
-cl_int tsl_cuda_run_fill(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
+/* Up to SET_ROWS rows of the box by a word of 1, 2 or 4 bytes. */
+static CUresult set_some_rows(const struct tsl_cuda_work *work, CUdeviceptr address, size_t n_rows, size_t word_size,
+                              CUstream stream)
 {
-    struct tsl_cuda_member *member = tsl_cuda_member(lane->base.member);
-    CUdeviceptr address = work->fill.address;
-    size_t n = work->fill.size;
+    size_t n = work->fill.region[0] / word_size, pitch = work->fill.row_pitch;
     uint16_t half;
 
-    switch (shortest(work)) {
+    switch (word_size) {
     case 1:
-        return tsl_cuda_error(member, tsl_cu.cuMemsetD8Async(address, work->fill.pattern[0], n, lane->stream));
+        return n_rows == 1 ? tsl_cu.cuMemsetD8Async(address, work->fill.pattern[0], n, stream)
+                           : tsl_cu.cuMemsetD2D8Async(address, pitch, work->fill.pattern[0], n, n_rows, stream);
     case 2:
         memcpy(&half, work->fill.pattern, sizeof(half));
-        return tsl_cuda_error(member, tsl_cu.cuMemsetD16Async(address, half, n / 2, lane->stream));
-    case 4:
-        return tsl_cuda_error(member, tsl_cu.cuMemsetD32Async(address, word_of(work, 0), n / 4, lane->stream));
+        return n_rows == 1 ? tsl_cu.cuMemsetD16Async(address, half, n, stream)
+                           : tsl_cu.cuMemsetD2D16Async(address, pitch, half, n, n_rows, stream);
     default:
-        return tsl_cuda_error(member, set_columns(work, lane->stream));
+        return n_rows == 1 ? tsl_cu.cuMemsetD32Async(address, word_of(work, 0), n, stream)
+                           : tsl_cu.cuMemsetD2D32Async(address, pitch, word_of(work, 0), n, n_rows, stream);
     }
 }
 
-cl_int tsl_cuda_fill(struct tsl_lane *lane, const struct tsl_place *dst, size_t size, const void *pattern,
+static CUresult set_slice(const struct tsl_cuda_work *work, size_t slice, size_t word_size, CUstream stream)
+{
+    size_t n_rows = work->fill.region[1], step = word_size > 4 ? 1 : SET_ROWS;
+    CUresult result = CUDA_SUCCESS;
+
+    for (size_t row = 0; row < n_rows && !result; row += step) {
+        CUdeviceptr address = row_of(work, row, slice);
+
+        result = word_size > 4
+                     ? set_columns(work, address, stream)
+                     : set_some_rows(work, address, n_rows - row < step ? n_rows - row : step, word_size, stream);
+    }
+    return result;
+}
+
+cl_int tsl_cuda_run_fill(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
+{
+    size_t word_size = shortest(work);
+    CUresult result = CUDA_SUCCESS;
+
+    for (size_t slice = 0; slice < work->fill.region[2] && !result; slice++)
+        result = set_slice(work, slice, word_size, lane->stream);
+    return tsl_cuda_error(tsl_cuda_member(lane->base.member), result);
+}
+
+cl_int tsl_cuda_fill(struct tsl_lane *lane, const struct tsl_place *dst, const size_t region[3], const void *pattern,
                      size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence)
 {
     struct tsl_cuda_work work = {.kind = TSL_CUDA_FILL};
 
     if (!dst->mem || dst->mem->member != lane->member)
         return CL_INVALID_MEM_OBJECT;
-    if (pattern_size == 0 || pattern_size > sizeof(work.fill.pattern) || size % pattern_size)
+    if (pattern_size == 0 || pattern_size > sizeof(work.fill.pattern) || region[0] % pattern_size)
         return CL_INVALID_VALUE;
     work.fill.address = address_of(dst);
-    work.fill.size = size;
+    work.fill.row_pitch = dst->row_pitch;
+    work.fill.slice_pitch = dst->slice_pitch;
+    memcpy(work.fill.region, region, sizeof(work.fill.region));
     work.fill.pattern_size = pattern_size;
     memcpy(work.fill.pattern, pattern, pattern_size);
     return tsl_cuda_submit(lane, &work, waits, fence);

@@ -271,7 +271,7 @@ struct tsl_cuda_work {
         struct tsl_copy copy;
         struct {
             CUdeviceptr address;
-            size_t size, pattern_size;
+            size_t row_pitch, slice_pitch, region[3], pattern_size;
             unsigned char pattern[128];
         } fill;
         struct tsl_cuda_launch launch;
@@ -636,7 +636,7 @@ cl_int tsl_cuda_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc,
 bool tsl_cuda_can_copy_peer(struct tsl_member *from, struct tsl_member *to);
 cl_int tsl_cuda_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                      struct tsl_fence **fence);
-cl_int tsl_cuda_fill(struct tsl_lane *lane, const struct tsl_place *dst, size_t size, const void *pattern,
+cl_int tsl_cuda_fill(struct tsl_lane *lane, const struct tsl_place *dst, const size_t region[3], const void *pattern,
                      size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence);
 cl_int tsl_cuda_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,
                        const struct tsl_window *window, const struct tsl_waits *waits, struct tsl_fence **fence);

@@ -57,6 +57,10 @@
     X(cuMemsetD8Async, (CUdeviceptr dst, unsigned char value, size_t n, CUstream stream)) \
     X(cuMemsetD16Async, (CUdeviceptr dst, unsigned short value, size_t n, CUstream stream)) \
     X(cuMemsetD32Async, (CUdeviceptr dst, unsigned int value, size_t n, CUstream stream)) \
+    X(cuMemsetD2D8Async, (CUdeviceptr dst, size_t pitch, unsigned char value, size_t width, size_t height, \
+                          CUstream stream)) \
+    X(cuMemsetD2D16Async, (CUdeviceptr dst, size_t pitch, unsigned short value, size_t width, size_t height, \
+                           CUstream stream)) \
     X(cuMemsetD2D32Async, (CUdeviceptr dst, size_t pitch, unsigned int value, size_t width, size_t height, \
                            CUstream stream)) \
     X(cuModuleLoadDataEx, (CUmodule *module, const void *image, unsigned int n, CUjit_option *options, \

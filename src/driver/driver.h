@@ -363,9 +363,9 @@ struct tsl_driver {
     bool (*can_copy_peer)(struct tsl_member *from, struct tsl_member *to);
     cl_int (*copy)(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                    struct tsl_fence **fence);
-    /* Fills size bytes from offset with the pattern (pattern_size divides both; 1 … 128, a power of two). Of an image
-     * the pattern is one pixel, as its bytes are. */
-    cl_int (*fill)(struct tsl_lane *lane, const struct tsl_place *dst, size_t size, const void *pattern,
+    /* Fills a box (region as a copy's) with the pattern; its size (1 … 128, a power of two) divides dst's offset,
+     * region[0] and the pitches that count. Of an image the pattern is one pixel, as its bytes are. */
+    cl_int (*fill)(struct tsl_lane *lane, const struct tsl_place *dst, const size_t region[3], const void *pattern,
                    size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence);
     cl_int (*launch)(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,
                      const struct tsl_window *window, const struct tsl_waits *waits, struct tsl_fence **fence);

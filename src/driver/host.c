@@ -174,21 +174,7 @@ static cl_int copy_box(struct tsl_lane *lane, const struct tsl_copy *copy, const
     return end(fence);
 }
 
-/* Doubles what is filled already, so that a long fill is a few long copies. */
-static void fill_bytes(char *dst, size_t size, const void *pattern, size_t pattern_size)
-{
-    size_t done = pattern_size;
-
-    memcpy(dst, pattern, pattern_size);
-    while (done < size) {
-        size_t part = done < size - done ? done : size - done;
-
-        memcpy(dst + done, dst, part);
-        done += part;
-    }
-}
-
-static cl_int fill(struct tsl_lane *lane, const struct tsl_place *dst, size_t size, const void *pattern,
+static cl_int fill(struct tsl_lane *lane, const struct tsl_place *dst, const size_t region[3], const void *pattern,
                    size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence)
 {
     cl_int error;
@@ -199,7 +185,7 @@ static cl_int fill(struct tsl_lane *lane, const struct tsl_place *dst, size_t si
     error = begin(waits, fence);
     if (error)
         return error;
-    fill_bytes((char *)dst->host + dst->offset, size, pattern, pattern_size);
+    tsl_fill_box(dst->host, dst, region, pattern, pattern_size);
     return end(fence);
 }
 

@@ -210,7 +210,7 @@ struct tsl_op {
     TSL_FEW(struct tsl_op *, 2) natives; /* submitted before; their fences are waited for (owned references) */
     TSL_FEW(struct tsl_op *, 1) gates;   /* submitted before on other members; gates wait for them (owned references) */
     struct tsl_side dst, src;            /* COPY, FILL (dst) */
-    size_t region[3];                    /* COPY; FILL: region[0] bytes */
+    size_t region[3];                    /* COPY, FILL */
     struct tsl_seat *victim;             /* ROOM: it has a reference to the data's owner */
     unsigned eviction;                   /* ROOM: its number among the victim's, from 0 */
 };

@@ -430,30 +430,19 @@ static cl_int plan_copy(struct tsl_command *c, const tsl_dependences *order)
     return go(op, error ? error : overwrite(c, op, &box, space));
 }
 
-static cl_int fill_run(struct tsl_command *c, const tsl_dependences *order, unsigned space, const struct tsl_range *run)
-{
-    struct tsl_data *data = tsl_data_of(c->dst);
-    struct tsl_box_copy box = {.region = {run->end - run->begin, 1, 1}, .dst_offset = run->begin};
-    struct tsl_op *op = main_op(c, order, worker_of(c, space, data), TSL_OP_FILL);
-    if (!op)
-        return CL_OUT_OF_HOST_MEMORY;
-    set_dst(op, data, space, &box);
-    return go(op, overwrite(c, op, &box, space));
-}
-
-/* Drivers fill ranges: of a box, row after row. */
 static cl_int plan_fill(struct tsl_command *c, const tsl_dependences *order)
 {
     struct tsl_data *data = tsl_data_of(c->dst);
     struct tsl_box_copy box = c->box;
     box.dst_offset += c->dst->offset;
     unsigned space = work_space(c, data, box.dst_offset, box.dst_offset + dst_hull(&box), data);
-    cl_int error = CL_SUCCESS;
-    for (size_t i = 0; i < n_runs(&box) && !error; i++) {
-        struct tsl_range run = run_at(&box, i);
-        error = fill_run(c, order, space, &run);
-    }
-    return error;
+    struct tsl_op *op = main_op(c, order, worker_of(c, space, data), TSL_OP_FILL);
+    if (!op)
+        return CL_OUT_OF_HOST_MEMORY;
+    if (n_runs(&box) == 1)
+        box = (struct tsl_box_copy){.region = {dst_hull(&box), 1, 1}, .dst_offset = box.dst_offset};
+    set_dst(op, data, space, &box);
+    return go(op, overwrite(c, op, &box, space));
 }
 
 /* ---- Map, unmap, migrate, native -------------------------------------------------------------------------------- */

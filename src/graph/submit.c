@@ -218,7 +218,7 @@ static cl_int submit_fill(struct tsl_op *op, struct tsl_lane *lane, const struct
     const struct tsl_command *c = op->command;
     cl_int error = bind_side(op->port, &op->dst, &dst);
     return error ? error
-                 : lane->member->driver->fill(lane, &dst, op->region[0], c->pattern, c->pattern_size, waits, fence);
+                 : lane->member->driver->fill(lane, &dst, op->region, c->pattern, c->pattern_size, waits, fence);
 }
 
 static cl_int submit_launch(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_waits *waits,

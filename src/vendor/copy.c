@@ -211,19 +211,19 @@ static cl_int write_piece(const struct tsl_vendor_submit *s, cl_mem buffer, size
     return CL_SUCCESS;
 }
 
-/* OpenCL 1.1 has no fill: the host writes one piece, copies on the device double it, and a marker ends it. */
-static cl_int fill_11(const struct tsl_vendor_submit *s, cl_mem buffer, size_t offset, size_t size, const void *pattern,
-                      size_t pattern_size)
+/* OpenCL 1.1 has no fill: the host writes one piece, and copies on the device double it. */
+static cl_int fill_row_11(const struct tsl_vendor_submit *s, cl_mem buffer, size_t offset, size_t size,
+                          const void *pattern, size_t pattern_size)
 {
     const struct tsl_vendor_cl *cl = s->member->cl;
+    const struct tsl_place all = {0};
     size_t done = size < PIECE_SIZE ? size : PIECE_SIZE / pattern_size * pattern_size;
     char *piece = malloc(done);
     cl_int error;
 
     if (!piece)
         return CL_OUT_OF_HOST_MEMORY;
-    for (size_t i = 0; i < done; i += pattern_size)
-        memcpy(piece + i, pattern, pattern_size);
+    tsl_fill_box(piece, &all, (const size_t[3]){done, 1, 1}, pattern, pattern_size);
     error = write_piece(s, buffer, offset, done, piece);
     while (!error && done < size) {
         size_t part = done < size - done ? done : size - done;
@@ -231,12 +231,33 @@ static cl_int fill_11(const struct tsl_vendor_submit *s, cl_mem buffer, size_t o
         error = cl->clEnqueueCopyBuffer(s->queue, buffer, buffer, offset, offset + done, part, 0, NULL, NULL);
         done += part;
     }
-    if (!error && s->event_out)
+    return error;
+}
+
+/* The vendors' fills know no boxes. */
+static cl_int fill_buffer(const struct tsl_vendor_submit *s, const struct tsl_place *dst, const size_t region[3],
+                          const void *pattern, size_t pattern_size)
+{
+    const struct tsl_vendor_cl *cl = s->member->cl;
+    size_t n = region[1] * region[2];
+    cl_int error = CL_SUCCESS;
+
+    for (size_t i = 0; i < n && !error; i++) {
+        const struct tsl_vendor_step part = tsl_vendor_step(s, i == 0, i == n - 1);
+        size_t offset = tsl_place_row(dst, i % region[1], i / region[1]);
+
+        error = cl->clEnqueueFillBuffer ? cl->clEnqueueFillBuffer(s->queue, buffer_of(dst), pattern, pattern_size,
+                                                                  offset, region[0], part.n, part.events, part.event)
+                                        : fill_row_11(s, buffer_of(dst), offset, region[0], pattern, pattern_size);
+        if (error && i)
+            tsl_vendor_lane_drain(s->lane);
+    }
+    if (!error && !cl->clEnqueueFillBuffer && s->event_out)
         error = cl->clEnqueueMarker(s->queue, s->event_out);
     return error;
 }
 
-cl_int tsl_vendor_fill(struct tsl_lane *lane, const struct tsl_place *dst, size_t size, const void *pattern,
+cl_int tsl_vendor_fill(struct tsl_lane *lane, const struct tsl_place *dst, const size_t region[3], const void *pattern,
                        size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence)
 {
     struct tsl_vendor_submit s;
@@ -247,12 +268,8 @@ cl_int tsl_vendor_fill(struct tsl_lane *lane, const struct tsl_place *dst, size_
     error = tsl_vendor_begin(&s, lane, waits, fence);
     if (error)
         return error;
-    if (!s.refused && is_image(dst))
-        error = tsl_vendor_fill_image(&s, dst, size, pattern, pattern_size);
-    else if (!s.refused && s.member->cl->clEnqueueFillBuffer)
-        error = s.member->cl->clEnqueueFillBuffer(s.queue, buffer_of(dst), pattern, pattern_size, dst->offset, size,
-                                                  s.n, s.events, s.event_out);
-    else if (!s.refused)
-        error = fill_11(&s, buffer_of(dst), dst->offset, size, pattern, pattern_size);
+    if (!s.refused)
+        error = is_image(dst) ? tsl_vendor_fill_image(&s, dst, region, pattern, pattern_size)
+                              : fill_buffer(&s, dst, region, pattern, pattern_size);
     return tsl_vendor_end(&s, error, fence);
 }

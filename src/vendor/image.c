@@ -475,56 +475,107 @@ cl_int tsl_vendor_copy_image(const struct tsl_vendor_submit *s, const struct tsl
 
 /* ---- Fills ------------------------------------------------------------------------------------------------------ */
 
-/* The largest piece that is written at once. The vendor's own fill wants a color, where we have a pixel. */
+/* The largest piece that is written at once, unless a row is longer. The vendor's own fill wants a color, where we have
+ * a pixel. */
 #define PIECE_SIZE ((size_t)1 << 20)
 
-/* Writes the piece, which is all the same pixel, as often as it takes; *event is the last one's. */
-static cl_int write_pieces(const struct tsl_vendor_submit *s, const struct tsl_place *dst, size_t size, char *piece,
-                           cl_event *event)
+/* A fill under way, by writes of one piece, which is all the same pixel. */
+struct pieces {
+    const struct tsl_vendor_submit *s;
+    struct tsl_vendor_mem *image;
+    char *piece;
+    size_t size;
+    bool begun;
+    cl_event event; /* the last one's */
+};
+
+static cl_int write_piece(struct pieces *p, const size_t origin[3], const size_t pixels[3], bool last)
 {
-    struct tsl_vendor_mem *m = tsl_vendor_mem(dst->mem);
-    const struct tsl_vendor_cl *cl = s->member->cl;
-    size_t piece_size = PIECE_SIZE / m->desc.element_size * m->desc.element_size, at = dst->offset, end = at + size;
-    bool first = true;
+    const struct tsl_vendor_step part = tsl_vendor_step(p->s, !p->begun, last);
+
+    p->begun = true;
+    return part.cl->clEnqueueWriteImage(part.queue, p->image->buffer, CL_FALSE, origin, pixels, 0, 0, p->piece, part.n,
+                                        part.events, last ? &p->event : NULL);
+}
+
+/* A range, which goes on from row to row. */
+static cl_int fill_range(struct pieces *p, size_t at, size_t size)
+{
+    const struct tsl_image_desc *desc = &p->image->desc;
+    size_t step = p->size / desc->element_size * desc->element_size, end = at + size;
     cl_int error = CL_SUCCESS;
 
     for (size_t next; at < end && !error; at = next) {
         struct tsl_image_box boxes[TSL_IMAGE_MAX_BOXES];
         unsigned n;
 
-        next = end - at < piece_size ? end : at + piece_size;
-        n = tsl_image_cut(&m->desc, at, next, boxes);
-        for (unsigned i = 0; i < n && !error; i++, first = false)
-            error = cl->clEnqueueWriteImage(s->queue, m->buffer, CL_FALSE, boxes[i].origin, boxes[i].pixels, 0, 0,
-                                            piece, first ? s->n : 0, first ? s->events : NULL,
-                                            next == end && i == n - 1 ? event : NULL);
+        next = end - at < step ? end : at + step;
+        n = tsl_image_cut(desc, at, next, boxes);
+        for (unsigned i = 0; i < n && !error; i++)
+            error = write_piece(p, boxes[i].origin, boxes[i].pixels, next == end && i == n - 1);
     }
-    if (error && !first)
-        tsl_vendor_lane_drain(s->lane);
     return error;
 }
 
-cl_int tsl_vendor_fill_image(const struct tsl_vendor_submit *s, const struct tsl_place *dst, size_t size,
+/* As many rows of a slice at once as a piece has. */
+static cl_int fill_box(struct pieces *p, size_t at, const size_t region[3])
+{
+    const struct tsl_image_desc *desc = &p->image->desc;
+    size_t step = p->size / region[0], origin[3];
+    cl_int error = CL_SUCCESS;
+
+    tsl_image_origin(desc, at, origin);
+    for (size_t z = 0; z < region[2]; z++)
+        for (size_t y = 0; y < region[1] && !error; y += step) {
+            size_t n = region[1] - y < step ? region[1] - y : step;
+
+            error = write_piece(p, (const size_t[3]){origin[0], origin[1] + y, origin[2] + z},
+                                (const size_t[3]){region[0] / desc->element_size, n, 1},
+                                z == region[2] - 1 && y + n == region[1]);
+        }
+    return error;
+}
+
+static char *make_piece(size_t size, const void *pixel, size_t pixel_size)
+{
+    const struct tsl_place all = {0};
+    char *piece = malloc(size);
+
+    if (piece)
+        tsl_fill_box(piece, &all, (const size_t[3]){size / pixel_size * pixel_size, 1, 1}, pixel, pixel_size);
+    return piece;
+}
+
+static size_t piece_size(const size_t region[3])
+{
+    size_t size = region[0] * region[1] * region[2];
+    bool range = region[1] == 1 && region[2] == 1;
+
+    if (size < PIECE_SIZE)
+        return size;
+    return range || region[0] < PIECE_SIZE ? PIECE_SIZE : region[0];
+}
+
+cl_int tsl_vendor_fill_image(const struct tsl_vendor_submit *s, const struct tsl_place *dst, const size_t region[3],
                              const void *pixel, size_t pixel_size)
 {
-    size_t piece_size = size < PIECE_SIZE ? size : PIECE_SIZE;
-    char *piece = malloc(piece_size);
-    cl_event event;
+    struct pieces p = {.s = s, .image = tsl_vendor_mem(dst->mem), .size = piece_size(region)};
     cl_int error;
 
-    if (!piece)
+    p.piece = make_piece(p.size, pixel, pixel_size);
+    if (!p.piece)
         return CL_OUT_OF_HOST_MEMORY;
-    for (size_t i = 0; i + pixel_size <= piece_size; i += pixel_size)
-        memcpy(piece + i, pixel, pixel_size);
-    error = write_pieces(s, dst, size, piece, &event);
+    error =
+        region[1] == 1 && region[2] == 1 ? fill_range(&p, dst->offset, region[0]) : fill_box(&p, dst->offset, region);
     if (error) {
-        free(piece);
+        tsl_vendor_lane_drain(s->lane); /* They read the piece. */
+        free(p.piece);
         return error;
     }
-    tsl_vendor_free_after(s, event, piece);
+    tsl_vendor_free_after(s, p.event, p.piece);
     if (s->event_out)
-        *s->event_out = event;
+        *s->event_out = p.event;
     else
-        s->member->cl->clReleaseEvent(event);
+        s->member->cl->clReleaseEvent(p.event);
     return CL_SUCCESS;
 }

@@ -245,7 +245,7 @@ void tsl_vendor_try_views(struct tsl_vendor_member *m);
 bool tsl_vendor_has_images(const struct tsl_vendor_device *device);
 /* A copy, one side of which at least is an image; a fill of one: between tsl_vendor_begin and end. */
 cl_int tsl_vendor_copy_image(const struct tsl_vendor_submit *s, const struct tsl_copy *copy);
-cl_int tsl_vendor_fill_image(const struct tsl_vendor_submit *s, const struct tsl_place *dst, size_t size,
+cl_int tsl_vendor_fill_image(const struct tsl_vendor_submit *s, const struct tsl_place *dst, const size_t region[3],
                              const void *pixel, size_t pixel_size);
 /* As in the table. */
 cl_int tsl_vendor_image_formats(struct tsl_member *member, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
@@ -361,7 +361,7 @@ void tsl_vendor_mem_free(struct tsl_mem *mem);
 
 cl_int tsl_vendor_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                        struct tsl_fence **fence);
-cl_int tsl_vendor_fill(struct tsl_lane *lane, const struct tsl_place *dst, size_t size, const void *pattern,
+cl_int tsl_vendor_fill(struct tsl_lane *lane, const struct tsl_place *dst, const size_t region[3], const void *pattern,
                        size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence);
 cl_int tsl_vendor_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,
                          const struct tsl_window *window, const struct tsl_waits *waits, struct tsl_fence **fence);

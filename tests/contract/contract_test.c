@@ -251,7 +251,7 @@ static void what_cannot_be_reached_is_refused(void **state)
 
     (void)state;
     assert_int_equal(driver->copy(lane, &copy, NULL, &fence), CL_INVALID_MEM_OBJECT);
-    assert_int_equal(driver->fill(lane, &host, 1, "", 1, NULL, &fence), CL_INVALID_MEM_OBJECT);
+    assert_int_equal(driver->fill(lane, &host, (const size_t[3]){1, 1, 1}, "", 1, NULL, &fence), CL_INVALID_MEM_OBJECT);
     assert_null(fence);
     assert_true(driver->can_copy_peer(member, member));
 }
@@ -354,7 +354,8 @@ static void fill_and_check(size_t pattern_size, size_t offset, size_t size, size
     for (size_t i = 0; i < sizeof(pattern); i++)
         pattern[i] = same ? 9 : (unsigned char)(i + 100);
     put(mem, bytes, mem_size);
-    assert_int_equal(driver->fill(lane, &place, size, pattern, pattern_size, NULL, &fence), CL_SUCCESS);
+    assert_int_equal(driver->fill(lane, &place, (const size_t[3]){size, 1, 1}, pattern, pattern_size, NULL, &fence),
+                     CL_SUCCESS);
     assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
     tsl_fence_unref(fence);
     get(mem, bytes, mem_size);
@@ -372,6 +373,43 @@ static void patterns_of_all_sizes_are_filled(void **state)
         fill_and_check(size, 3 * size, 5 * size, 1024, false);
         fill_and_check(size, 2 * size, 6 * size, 2048, true);
         fill_and_check(size, 128, 256 * 1024, 300000, false);
+    }
+}
+
+/* Of rows that lie apart, and of slices, by patterns that repeat within a row and by some that don't. */
+static void fill_box_and_check(size_t pattern_size, const size_t region[3], bool same)
+{
+    size_t row_pitch = region[0] + 2 * pattern_size, slice_pitch = (region[1] + 1) * row_pitch;
+    size_t offset = 3 * pattern_size, mem_size = offset + region[2] * slice_pitch;
+    unsigned char pattern[128], *bytes = calloc(1, mem_size), *expected = calloc(1, mem_size);
+    struct tsl_mem *mem = new_mem(mem_size);
+    struct tsl_place place = {.mem = mem, .offset = offset, .row_pitch = row_pitch, .slice_pitch = slice_pitch};
+    struct tsl_fence *fence;
+
+    for (size_t i = 0; i < sizeof(pattern); i++)
+        pattern[i] = same ? 9 : (unsigned char)(i + 100);
+    put(mem, bytes, mem_size);
+    assert_int_equal(driver->fill(lane, &place, region, pattern, pattern_size, NULL, &fence), CL_SUCCESS);
+    assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
+    tsl_fence_unref(fence);
+    for (size_t z = 0; z < region[2]; z++)
+        for (size_t y = 0; y < region[1]; y++)
+            for (size_t x = 0; x < region[0]; x++)
+                expected[offset + z * slice_pitch + y * row_pitch + x] = pattern[x % pattern_size];
+    get(mem, bytes, mem_size);
+    assert_memory_equal(bytes, expected, mem_size);
+    free(bytes);
+    free(expected);
+    driver->mem_free(mem);
+}
+
+static void boxes_are_filled(void **state)
+{
+    (void)state;
+    for (size_t size = 1; size <= 128; size *= 2) {
+        fill_box_and_check(size, (const size_t[3]){4 * size, 5, 1}, false);
+        fill_box_and_check(size, (const size_t[3]){4 * size, 5, 3}, size == 16);
+        fill_box_and_check(size, (const size_t[3]){2 * size, 1, 4}, false);
     }
 }
 
@@ -958,6 +996,7 @@ int main(void)
         cmocka_unit_test(what_was_written_may_change_when_its_fence_is_complete),
         cmocka_unit_test(a_later_mark_stands_for_earlier_reads),
         cmocka_unit_test(patterns_of_all_sizes_are_filled),
+        cmocka_unit_test(boxes_are_filled),
         cmocka_unit_test(parts_of_memory_are_the_same_memory),
         cmocka_unit_test(host_memory_of_the_driver_is_memory),
         cmocka_unit_test(shared_memory_is_the_hosts),

@@ -257,7 +257,7 @@ static void look_at_large_fills(struct tsl_mem *to, uint64_t *host, size_t size)
     for (size_t unit = 1; unit <= 16; unit *= 4) {
         struct tsl_copy down = linear(NULL, host, 0, to, NULL, 0, size);
         double begin = now_ms();
-        bool right = !driver->fill(lane, &place, size, pattern, unit, NULL, NULL) &&
+        bool right = !driver->fill(lane, &place, (const size_t[3]){size, 1, 1}, pattern, unit, NULL, NULL) &&
                      !driver->copy(lane, &down, NULL, NULL) && !driver->finish(lane);
         char what[60], expected[16];
 

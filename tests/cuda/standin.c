@@ -1401,6 +1401,24 @@ CUresult cuMemsetD32Async(CUdeviceptr dst, unsigned int value, size_t n, CUstrea
     LEAVE(push_set(dst, 0, value, 4, n, 1, stream, __func__));
 }
 
+EXPORT CUresult cuMemsetD2D8Async(CUdeviceptr dst, size_t pitch, unsigned char value, size_t width, size_t height,
+                                  CUstream stream);
+CUresult cuMemsetD2D8Async(CUdeviceptr dst, size_t pitch, unsigned char value, size_t width, size_t height,
+                           CUstream stream)
+{
+    ENTER_CONTEXT
+    LEAVE(push_set(dst, pitch, value, 1, width, height, stream, __func__));
+}
+
+EXPORT CUresult cuMemsetD2D16Async(CUdeviceptr dst, size_t pitch, unsigned short value, size_t width, size_t height,
+                                   CUstream stream);
+CUresult cuMemsetD2D16Async(CUdeviceptr dst, size_t pitch, unsigned short value, size_t width, size_t height,
+                            CUstream stream)
+{
+    ENTER_CONTEXT
+    LEAVE(push_set(dst, pitch, value, 2, width, height, stream, __func__));
+}
+
 EXPORT CUresult cuMemsetD2D32Async(CUdeviceptr dst, size_t pitch, unsigned int value, size_t width, size_t height,
                                    CUstream stream);
 CUresult cuMemsetD2D32Async(CUdeviceptr dst, size_t pitch, unsigned int value, size_t width, size_t height,

@@ -114,7 +114,7 @@ static inline cl_int fill_ints(struct tsl_lane *l, struct tsl_mem *mem, int valu
 {
     struct tsl_place place = {.mem = mem};
 
-    return driver->fill(l, &place, n * sizeof(value), &value, sizeof(value), waits, fence);
+    return driver->fill(l, &place, (const size_t[3]){n * sizeof(value), 1, 1}, &value, sizeof(value), waits, fence);
 }
 
 static inline struct tsl_fence *new_gate(void)

@@ -91,7 +91,7 @@ static inline void fill(struct tsl_lane *on, struct tsl_mem *m, size_t offset, s
 {
     struct tsl_place dst = at(m, offset);
 
-    assert_int_equal(d->fill(on, &dst, size, &value, 1, waits, fence), CL_SUCCESS);
+    assert_int_equal(d->fill(on, &dst, (const size_t[3]){size, 1, 1}, &value, 1, waits, fence), CL_SUCCESS);
 }
 
 static inline cl_int wait_for(struct tsl_fence *fence)

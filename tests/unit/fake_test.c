@@ -405,8 +405,8 @@ static void test_failing_calls(void **state)
     d->mem_free(more);
     assert_int_equal(d->mem_alloc(member[0], 8, 0, NULL, &more), CL_OUT_OF_RESOURCES);
     tsl_fake_fail_call(0, TSL_FAKE_FILL, 1, -99);
-    assert_int_equal(d->fill(lane[0], &dst, 8, &one, 1, NULL, NULL), -99);
-    assert_int_equal(d->fill(lane[0], &dst, 8, &one, 1, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(d->fill(lane[0], &dst, (const size_t[3]){8, 1, 1}, &one, 1, NULL, NULL), -99);
+    assert_int_equal(d->fill(lane[0], &dst, (const size_t[3]){8, 1, 1}, &one, 1, NULL, NULL), CL_SUCCESS);
     tsl_fake_fail_call(0, TSL_FAKE_FLUSH, 1, -98);
     assert_int_equal(d->flush(lane[0]), -98);
     end();

@@ -279,7 +279,7 @@ static void test_use_after_free(void **state)
     d->mem_alloc(member[0], 8, 0, NULL, &gone);
     d->mem_free(gone);
     dst = at(gone, 0);
-    assert_int_not_equal(d->fill(lane[0], &dst, 8, &byte, 1, NULL, NULL), CL_SUCCESS);
+    assert_int_not_equal(d->fill(lane[0], &dst, (const size_t[3]){8, 1, 1}, &byte, 1, NULL, NULL), CL_SUCCESS);
     assert_found(TSL_FAKE_USE_FREED, 1);
     d->mem_free(gone);
     assert_found(TSL_FAKE_USE_FREED, 1);
@@ -389,8 +389,8 @@ static void test_bad_arguments(void **state)
     assert_int_equal(copy(lane[0], at(mem[0], 4), at(mem[0], 0), 8, NULL, NULL), CL_INVALID_VALUE);
     assert_int_equal(copy(lane[0], host(NULL), at(mem[0], 0), 8, NULL, NULL), CL_INVALID_VALUE);
     dst = at(mem[0], 2);
-    assert_int_equal(d->fill(lane[0], &dst, 8, bytes, 4, NULL, NULL), CL_INVALID_VALUE);
-    assert_int_equal(d->fill(lane[0], &dst, 8, bytes, 3, NULL, NULL), CL_INVALID_VALUE);
+    assert_int_equal(d->fill(lane[0], &dst, (const size_t[3]){8, 1, 1}, bytes, 4, NULL, NULL), CL_INVALID_VALUE);
+    assert_int_equal(d->fill(lane[0], &dst, (const size_t[3]){8, 1, 1}, bytes, 3, NULL, NULL), CL_INVALID_VALUE);
     assert_int_equal(d->mem_sub(mem[0], 8, 8, &sub), CL_MISALIGNED_SUB_BUFFER_OFFSET);
     assert_int_equal(d->mem_sub(mem[0], 64, SIZE, &sub), CL_INVALID_VALUE);
     assert_found(TSL_FAKE_BAD_ARGUMENT, 8);

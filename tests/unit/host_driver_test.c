@@ -91,9 +91,26 @@ static void patterns_of_all_sizes_are_repeated(void **state)
         struct tsl_place place = {.host = dst, .offset = 128};
 
         memset(dst, 0, sizeof(dst));
-        assert_int_equal(driver->fill(lane, &place, 3 * size, pattern, size, NULL, NULL), CL_SUCCESS);
+        assert_int_equal(driver->fill(lane, &place, (const size_t[3]){3 * size, 1, 1}, pattern, size, NULL, NULL),
+                         CL_SUCCESS);
         for (size_t i = 0; i < sizeof(dst); i++)
             assert_int_equal(dst[i], i >= 128 && i < 128 + 3 * size ? pattern[(i - 128) % size] : 0);
+    }
+}
+
+static void boxes_are_filled(void **state)
+{
+    const size_t region[3] = {4, 3, 2};
+    unsigned char dst[256];
+    struct tsl_place place = {.host = dst, .offset = 6, .row_pitch = 10, .slice_pitch = 50};
+
+    (void)state;
+    memset(dst, 0, sizeof(dst));
+    assert_int_equal(driver->fill(lane, &place, region, "ab", 2, NULL, NULL), CL_SUCCESS);
+    for (size_t i = 0; i < sizeof(dst); i++) {
+        size_t z = (i - 6) / 50, y = (i - 6) % 50 / 10, x = (i - 6) % 10;
+
+        assert_int_equal(dst[i], i >= 6 && z < 2 && y < 3 && x < 4 ? "ab"[x % 2] : 0);
     }
 }
 
@@ -142,7 +159,8 @@ static void what_is_not_the_hosts_is_refused(void **state)
 
     (void)state;
     assert_int_equal(driver->copy(lane, &copy, NULL, &fence), CL_INVALID_VALUE);
-    assert_int_equal(driver->fill(lane, &copy.dst, 1, &byte, 1, NULL, &fence), CL_INVALID_VALUE);
+    assert_int_equal(driver->fill(lane, &copy.dst, (const size_t[3]){1, 1, 1}, &byte, 1, NULL, &fence),
+                     CL_INVALID_VALUE);
     assert_false(driver->can_wait(host, &foreign));
     assert_int_equal(driver->mark(lane, &waits, &fence), CL_INVALID_EVENT_WAIT_LIST);
     assert_null(fence);
@@ -155,6 +173,7 @@ int main(void)
         cmocka_unit_test(a_contiguous_box_is_copied_whole),
         cmocka_unit_test(a_box_with_gaps_leaves_the_gaps_alone),
         cmocka_unit_test(patterns_of_all_sizes_are_repeated),
+        cmocka_unit_test(boxes_are_filled),
         cmocka_unit_test(fences_are_complete_and_tell_times),
         cmocka_unit_test(what_is_not_the_hosts_is_refused),
     };

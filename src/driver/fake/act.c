@@ -34,8 +34,11 @@ static void act_fill(const struct fake_fill *fill)
 {
     unsigned char *dst = address(&fill->dst);
 
-    for (size_t i = 0; i < fill->size; i += fill->pattern_size)
-        memcpy(dst + i, fill->pattern, fill->pattern_size);
+    for (size_t slice = 0; slice < fill->region[2]; slice++)
+        for (size_t row = 0; row < fill->region[1]; row++)
+            for (size_t i = 0; i < fill->region[0]; i += fill->pattern_size)
+                memcpy(dst + slice * fill->dst.slice_pitch + row * fill->dst.row_pitch + i, fill->pattern,
+                       fill->pattern_size);
 }
 
 static void act_launch(const struct fake_op *op)

@@ -129,7 +129,7 @@ struct fake_op {
     struct tsl_copy copy;
     struct fake_fill {
         struct tsl_place dst;
-        size_t size, pattern_size;
+        size_t region[3], pattern_size;
         unsigned char pattern[128];
     } fill;
     struct fake_launch launch;
@@ -289,7 +289,7 @@ cl_int tsl_fake_gate_open(struct tsl_fence *gate, cl_int status);
 bool tsl_fake_can_copy_peer(struct tsl_member *from, struct tsl_member *to);
 cl_int tsl_fake_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                      struct tsl_fence **fence);
-cl_int tsl_fake_fill(struct tsl_lane *lane, const struct tsl_place *dst, size_t size, const void *pattern,
+cl_int tsl_fake_fill(struct tsl_lane *lane, const struct tsl_place *dst, const size_t region[3], const void *pattern,
                      size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence);
 cl_int tsl_fake_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,
                        const struct tsl_window *window, const struct tsl_waits *waits, struct tsl_fence **fence);

@@ -219,7 +219,7 @@ void tsl_fake_gather_locked(struct fake_op *op)
     if (op->launch.kernel) {
         gather_launch(op);
     } else if (op->kind == TSL_FAKE_DID_FILL) {
-        gather_place(op, &op->fill.dst, (const size_t[3]){op->fill.size, 1, 1}, true);
+        gather_place(op, &op->fill.dst, op->fill.region, true);
     } else if (op->kind != TSL_FAKE_DID_MARK) {
         gather_place(op, &op->copy.src, op->copy.region, false);
         gather_place(op, &op->copy.dst, op->copy.region, true);

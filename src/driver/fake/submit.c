@@ -277,19 +277,30 @@ cl_int tsl_fake_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const s
 
 /* ---- Fills and marks ---- */
 
+/* Does each row begin and end with a pattern? */
+static bool is_in_step(const struct fake_fill *fill)
+{
+    const struct tsl_place *dst = &fill->dst;
+    bool rows = fill->region[1] > 1, slices = fill->region[2] > 1;
+
+    return !((fill->region[0] | dst->offset | (rows ? dst->row_pitch : 0) | (slices ? dst->slice_pitch : 0)) &
+             (fill->pattern_size - 1));
+}
+
 static cl_int check_fill_locked(struct fake_op *op)
 {
     const struct fake_fill *fill = &op->fill;
-    size_t pattern_size = fill->pattern_size;
 
     if (!fill->dst.mem || fill->dst.mem->member != op->lane->base.member)
         return refuse(op, "the destination is no memory of the lane's member");
-    if (!fill->size || fill->size % pattern_size || fill->dst.offset % pattern_size)
-        return refuse(op, "the pattern's size doesn't divide size and offset");
-    return check_place_locked(op, &fill->dst, (const size_t[3]){fill->size, 1, 1});
+    if (!fill->region[0] || !fill->region[1] || !fill->region[2])
+        return refuse(op, "the region is empty");
+    if (!is_in_step(fill))
+        return refuse(op, "the pattern's size doesn't divide the rows, their pitches or the offset");
+    return check_place_locked(op, &fill->dst, fill->region);
 }
 
-cl_int tsl_fake_fill(struct tsl_lane *lane, const struct tsl_place *dst, size_t size, const void *pattern,
+cl_int tsl_fake_fill(struct tsl_lane *lane, const struct tsl_place *dst, const size_t region[3], const void *pattern,
                      size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence)
 {
     cl_int rc;
@@ -298,7 +309,8 @@ cl_int tsl_fake_fill(struct tsl_lane *lane, const struct tsl_place *dst, size_t 
     if (!op)
         return rc;
     op->fill.dst = *dst;
-    op->fill.size = op->size = size;
+    memcpy(op->fill.region, region, sizeof(op->fill.region));
+    op->size = region[0] * region[1] * region[2];
     op->fill.pattern_size = pattern_size;
     if (!pattern_size || pattern_size > sizeof op->fill.pattern || (pattern_size & (pattern_size - 1)))
         rc = refuse(op, "the pattern's size is no power of two up to 128");
