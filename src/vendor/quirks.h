@@ -51,8 +51,8 @@ struct tsl_vendor_quirks {
     bool array_rows;
     /* Refuses slice pitches of the host's memory that are no multiples of the row pitch. */
     bool slices_of_rows;
-    /* Asked for the names of a program's kernels it writes beyond its own memory where one is longer than 255. They
-     * are looked for in its binary, if that is PTX (names.c). */
+    /* Asked for a program's kernels, in whatever way, it writes beyond its own memory where their names are some
+     * hundred bytes long. They are looked for in its binary, which is PTX (names.c). */
     bool names_overflow;
     /* What CL_KERNEL_ATTRIBUTES answers isn't a string. */
     bool no_attributes;
