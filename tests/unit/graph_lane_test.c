@@ -1,38 +1,15 @@
 /* Work without a fence: that it failed only its lane's finish tells, once, and not of which. Whoever asked, everybody
  * for whom it may have been hears of it. */
 /* variant: fake TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests */
-#include "core/buffer.h"
-#include "core/context.h"
-#include "core/program.h"
-#include "core/queue.h"
-#include "core_end.h"
-#include "driver/fake.h"
-#include "driver/members.h"
-#include "graph/internal.h"
-#include "test.h"
+#include "graph_bed.h"
 
 #include <pthread.h>
-#include <string.h>
 
-#define SIZE      64u
 #define N_BUFFERS 3
 #define N_ROUNDS  300
 
-static struct tsl_context *context;
-static struct tsl_queue *queue, *other;
-static struct tsl_program *program;
 static struct tsl_kernel *kernels[N_BUFFERS]; /* each on its buffer */
 static struct tsl_buffer *buffers[N_BUFFERS];
-
-static void add_body(const struct tsl_fake_run *run)
-{
-    uint32_t sum, value;
-
-    memcpy(&sum, run->args[0].ptr, sizeof sum);
-    memcpy(&value, run->args[1].value, sizeof value);
-    sum += value;
-    memcpy(run->args[0].ptr, &sum, sizeof sum);
-}
 
 static void launch(unsigned i, struct tsl_queue *in, struct tsl_event *wait, struct tsl_event **event)
 {
@@ -43,16 +20,12 @@ static void launch(unsigned i, struct tsl_queue *in, struct tsl_event *wait, str
     assert_int_equal(tsl_enqueue_kernel(&e, kernels[i], &window, kernels[i]->eligible), CL_SUCCESS);
 }
 
-static void make_kernel(unsigned i)
+static void make_one(unsigned i)
 {
-    static const unsigned char zeros[SIZE];
     uint32_t value = 1;
 
-    assert_int_equal(
-        tsl_buffer_create(context, CL_MEM_COPY_HOST_PTR, SIZE, (void *)(uintptr_t)zeros, NULL, &buffers[i]),
-        CL_SUCCESS);
-    assert_int_equal(tsl_kernel_create(program, "add", &kernels[i]), CL_SUCCESS);
-    assert_int_equal(tsl_kernel_set_arg(kernels[i], 0, sizeof(cl_mem), &buffers[i]), CL_SUCCESS);
+    buffers[i] = make_buffer();
+    kernels[i] = make_kernel("add", buffers[i]);
     assert_int_equal(tsl_kernel_set_arg(kernels[i], 1, sizeof value, &value), CL_SUCCESS);
     for (int round = 0; round < 2; round++) { /* The bytes are there, and are what nothing goes back to. */
         launch(i, queue, NULL, NULL);
@@ -62,22 +35,9 @@ static void make_kernel(unsigned i)
 
 static int begin(void **state)
 {
-    static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_VALUE};
-    static const unsigned roles[] = {TSL_ROLE_READ | TSL_ROLE_WRITE, TSL_ROLE_READ};
-    static const char *const text = "kernel add a,v\n";
-    struct tsl_fake_setup setup = {.n_members = 1, .threads = true, .members[0].delay_ns = *(const uint64_t *)*state};
-    struct tsl_device *device = tsl_device_root();
-
-    tsl_fake_kernel("add", add_body, 2, kinds, roles);
-    tsl_fake_begin(&setup);
-    tsl_members_register(&tsl_fake_driver);
-    assert_int_equal(tsl_context_create(NULL, 0, &device, 1, &context), CL_SUCCESS);
-    assert_int_equal(tsl_queue_create(context, device, 0, NULL, 0, &queue), CL_SUCCESS);
-    assert_int_equal(tsl_queue_create(context, device, 0, NULL, 0, &other), CL_SUCCESS);
-    assert_int_equal(tsl_program_create_source(context, 1, &text, NULL, &program), CL_SUCCESS);
-    assert_int_equal(tsl_program_build(program, NULL, "", NULL, NULL), CL_SUCCESS);
+    begin_graph(*(const uint64_t *)*state, "kernel add a,v\n");
     for (unsigned i = 0; i < N_BUFFERS; i++)
-        make_kernel(i);
+        make_one(i);
     return 0;
 }
 
@@ -88,13 +48,7 @@ static int end(void **state)
         tsl_object_release(&kernels[i]->object);
         tsl_object_release(&buffers[i]->object);
     }
-    tsl_object_release(&program->object);
-    tsl_queue_let_go(queue);
-    tsl_object_release(&queue->object);
-    tsl_queue_let_go(other);
-    tsl_object_release(&other->object);
-    tsl_object_release(&context->object);
-    end_core();
+    end_graph();
     return 0;
 }
 

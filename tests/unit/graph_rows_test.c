@@ -1,39 +1,14 @@
 /* Launches like the one before go with it (graph/again.c): few operations are made of many launches, what they do is
  * the same, and whoever could tell the difference ends the row. */
 /* variant: fake TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests */
-#include "core/buffer.h"
-#include "core/context.h"
-#include "core/program.h"
-#include "core/queue.h"
-#include "core_end.h"
-#include "driver/fake.h"
-#include "driver/members.h"
-#include "graph/internal.h"
-#include "test.h"
+#include "graph_bed.h"
 
 #include <pthread.h>
-#include <string.h>
 
-#define SIZE 64u
-
-static struct tsl_context *context;
-static struct tsl_queue *queue, *other;
-static struct tsl_program *program;
 static struct tsl_kernel *add, *other_add;
 static struct tsl_buffer *a, *b;
 
-/* Adds its value to the first word. */
-static void add_body(const struct tsl_fake_run *run)
-{
-    uint32_t sum, value;
-
-    memcpy(&sum, run->args[0].ptr, sizeof sum);
-    memcpy(&value, run->args[1].value, sizeof value);
-    sum += value;
-    memcpy(run->args[0].ptr, &sum, sizeof sum);
-}
-
-/* The same with a word of its second argument. */
+/* As add's, with a word of its second argument. */
 static void sum_body(const struct tsl_fake_run *run)
 {
     uint32_t sum, value;
@@ -44,39 +19,18 @@ static void sum_body(const struct tsl_fake_run *run)
     memcpy(run->args[0].ptr, &sum, sizeof sum);
 }
 
-static struct tsl_kernel *make_kernel(const char *name, struct tsl_buffer *buffer)
-{
-    struct tsl_kernel *kernel;
-
-    assert_int_equal(tsl_kernel_create(program, name, &kernel), CL_SUCCESS);
-    assert_int_equal(tsl_kernel_set_arg(kernel, 0, sizeof(cl_mem), &buffer), CL_SUCCESS);
-    return kernel;
-}
-
 static uint64_t delay_ns; /* of the member */
 
 static int begin(void **state)
 {
-    static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_VALUE};
     static const enum tsl_fact_kind both[] = {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL};
     static const unsigned roles[] = {TSL_ROLE_READ | TSL_ROLE_WRITE, TSL_ROLE_READ};
-    static const char *const text = "kernel add a,v\nkernel sum a,b\n";
-    static const unsigned char zeros[SIZE];
-    struct tsl_fake_setup setup = {.n_members = 1, .threads = true, .members[0].delay_ns = delay_ns};
-    struct tsl_device *device = tsl_device_root();
 
     (void)state;
-    tsl_fake_kernel("add", add_body, 2, kinds, roles);
     tsl_fake_kernel("sum", sum_body, 2, both, roles);
-    tsl_fake_begin(&setup);
-    tsl_members_register(&tsl_fake_driver);
-    assert_int_equal(tsl_context_create(NULL, 0, &device, 1, &context), CL_SUCCESS);
-    assert_int_equal(tsl_queue_create(context, device, 0, NULL, 0, &queue), CL_SUCCESS);
-    assert_int_equal(tsl_queue_create(context, device, 0, NULL, 0, &other), CL_SUCCESS);
-    assert_int_equal(tsl_program_create_source(context, 1, &text, NULL, &program), CL_SUCCESS);
-    assert_int_equal(tsl_program_build(program, NULL, "", NULL, NULL), CL_SUCCESS);
-    assert_int_equal(tsl_buffer_create(context, CL_MEM_COPY_HOST_PTR, SIZE, (void *)(uintptr_t)zeros, NULL, &a), 0);
-    assert_int_equal(tsl_buffer_create(context, CL_MEM_COPY_HOST_PTR, SIZE, (void *)(uintptr_t)zeros, NULL, &b), 0);
+    begin_graph(delay_ns, "kernel add a,v\nkernel sum a,b\n");
+    a = make_buffer();
+    b = make_buffer();
     add = make_kernel("add", a);
     other_add = make_kernel("add", a);
     return 0;
@@ -95,13 +49,7 @@ static int end(void **state)
     tsl_object_release(&other_add->object);
     tsl_object_release(&a->object);
     tsl_object_release(&b->object);
-    tsl_object_release(&program->object);
-    tsl_queue_let_go(queue);
-    tsl_object_release(&queue->object);
-    tsl_queue_let_go(other);
-    tsl_object_release(&other->object);
-    tsl_object_release(&context->object);
-    end_core();
+    end_graph();
     delay_ns = 0;
     return 0;
 }
