@@ -222,6 +222,29 @@ static void test_overwrites(void **state)
     assert_moved(SIZE, 0, 0);
 }
 
+/* A box whose rows lie apart is filled by one operation, and what it meets stays in one piece: it is read by one. */
+static void test_boxes(void **state)
+{
+    struct tsl_box_copy rows = {.region = {16, 8, 4}, .dst_offset = 32, .dst_row_pitch = 64, .dst_slice_pitch = 8 * 64};
+    struct tsl_enqueue e = {.type = CL_COMMAND_FILL_BUFFER};
+    struct tsl_fake_counts counts;
+
+    (void)state;
+    begin(1, false);
+    e.queue = queue;
+    run("touch", a);
+    finish();
+    tsl_fake_reset_counts();
+    assert_int_equal(tsl_enqueue_fill_box(&e, a, "ab", 2, &rows), CL_SUCCESS);
+    get(a, 0, SIZE);
+    counts = tsl_fake_counts(0);
+    assert_int_equal(counts.did[TSL_FAKE_DID_FILL], 1);
+    assert_int_equal(counts.did_size[TSL_FAKE_DID_FILL], 16 * 8 * 4);
+    assert_int_equal(counts.did[TSL_FAKE_DID_READ], 1);
+    for (size_t i = 1; i < SIZE; i++)
+        assert_int_equal(back[i], i < 4 * 8 * 64 && i % 64 >= 32 && i % 64 < 48 ? "ab"[i % 2] : bytes[i]);
+}
+
 /* Between members with a way to each other bytes don't touch the host. */
 static void test_peers(void **state)
 {
@@ -492,6 +515,7 @@ int main(void)
         TEST(test_part),
         TEST(test_readers_and_writers),
         TEST(test_overwrites),
+        TEST(test_boxes),
         TEST(test_peers),
         TEST(test_others_stay),
         TEST(test_maps),
