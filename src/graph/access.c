@@ -28,7 +28,7 @@ static void conflicts(const struct toucher *t, struct tsl_tile *tile, unsigned s
 {
     for (unsigned i = 0; i < tile->uses.n; i++) {
         const struct tsl_use *use = &tile->uses.list[i];
-        if (use->space == space && (use->write || (role & TSL_ROLE_WRITE)))
+        if (use->space == space && !use->left && (use->write || (role & TSL_ROLE_WRITE)))
             depend(t, (struct tsl_op *)use->user, use->write && (role & TSL_ROLE_READ));
     }
 }
@@ -134,8 +134,8 @@ static bool come_back(struct tsl_data *data, uint64_t begin, uint64_t end, unsig
     return given_up;
 }
 
-/* What the operation is to bring to that space there, while nobody after it writes there and nobody was told that it
- * won't; NULL: nothing. */
+/* What the operation is to bring to that space there, while nobody after it writes there, or what it brings there was
+ * taken on from there and then away, and nobody was told that it won't; NULL: nothing. */
 static struct tsl_use *brings(struct tsl_tile *tile, const struct tsl_op *op, unsigned space)
 {
     for (unsigned i = 0; i < tile->uses.n; i++) {
@@ -176,15 +176,16 @@ static bool tell_next(struct tsl_op *op, struct tsl_data *data, uint64_t begin, 
     return given_up;
 }
 
-/* From begin on nobody has written the space's copy since. *end: as far as there is one answer. */
+/* From begin on nobody has written the space's copy since; left: that was taken away, and others may have come to it.
+ * *end: as far as there is one answer. */
 static bool not_brought(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t *end, unsigned to,
-                        unsigned from)
+                        unsigned from, bool left)
 {
     struct tsl_tile *tile = tsl_tiles_at(&data->tiles, begin);
     *end = tile->end < *end ? tile->end : *end;
     if (op->number <= tile->restored)
         return false; /* What it was to bring isn't missed: its source is no good, and others are. */
-    bool given_up = come_back(data, begin, *end, to, from);
+    bool given_up = !left && come_back(data, begin, *end, to, from);
     return tell_next(op, data, begin, *end, to, from) || given_up;
 }
 
@@ -202,10 +203,11 @@ bool tsl_not_moved(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uin
         next = tile && tile->end - base < end ? tile->end - base : end;
         if (!use)
             continue;
+        bool left = use->left;
         use->told = cut;
         at = tile->begin - base > at ? tile->begin - base : at;
         for (uint64_t then = next; at < next; at = then, then = next)
-            given_up |= not_brought(op, data, at, &then, to, from);
+            given_up |= not_brought(op, data, at, &then, to, from, left);
     }
     tsl_tiles_join(tiles, base + begin, base + end);
     return given_up;
@@ -236,7 +238,7 @@ static uint32_t moved_by(const struct tsl_tile *tile, bool host)
         const struct tsl_use *use = &tile->uses.list[i];
         const struct tsl_op *op = (const struct tsl_op *)use->user;
         bool moves = op->move || (host && op->kind == TSL_OP_ROOM);
-        if (use->write && !use->user->done && moves)
+        if (use->write && !use->left && !use->user->done && moves)
             spaces |= TSL_SPACE_BIT(use->space);
     }
     return spaces;
@@ -349,19 +351,29 @@ bool tsl_only_there(struct tsl_data *data, unsigned space, uint64_t *begin, uint
     return true;
 }
 
-void tsl_leave_space(struct tsl_data *data, unsigned space)
+void tsl_leave_space(struct tsl_op *op, struct tsl_data *data, unsigned space)
 {
     struct tsl_tile *tile = tsl_tiles_at(&data->tiles, 0);
-    for (; tile; tile = tsl_tiles_next_meeting(tile, data->size))
+    for (; tile; tile = tsl_tiles_next_meeting(tile, data->size)) {
+        tsl_tile_leave(tile, &op->user, space);
         for (struct tsl_prior *prior = tile->prior; prior; prior = prior->older)
             prior->valid &= ~TSL_SPACE_BIT(space);
+    }
     set_valid(data, 0, data->size, ~TSL_SPACE_BIT(space), 0);
 }
 
 cl_int tsl_claim_place(struct tsl_op *op, struct tsl_data *data, unsigned space)
 {
     struct toucher t = {.op = op};
-    return touch(&data->tiles, &t, 0, data->size, space, TSL_ROLE_WRITE);
+    struct tsl_tile *tile = tsl_tiles_at(&data->tiles, 0);
+    for (; tile; tile = tsl_tiles_next_meeting(tile, data->size)) {
+        tsl_tile_prune(tile);
+        conflicts(&t, tile, space, TSL_ROLE_WRITE);
+        if (!tsl_tile_use_too(tile, &op->user, space))
+            return CL_OUT_OF_HOST_MEMORY;
+    }
+    tsl_tiles_join(&data->tiles, 0, data->size);
+    return CL_SUCCESS;
 }
 
 void tsl_follow_place(struct tsl_op *op, struct tsl_data *data, unsigned space)

@@ -595,8 +595,8 @@ cl_int tsl_claim_spill(struct tsl_op *op, struct tsl_data *data, uint64_t begin,
 /* Is no unfinished operation using that space's copy of the object? Of [begin, end) of the host's? */
 bool tsl_space_idle(struct tsl_data *data, unsigned space);
 bool tsl_host_idle(struct tsl_data *data, uint64_t begin, uint64_t end);
-/* The space's copy is none any more. */
-void tsl_leave_space(struct tsl_data *data, unsigned space);
+/* The space's copy is none any more: the operation, which has claimed its place, takes it away. */
+void tsl_leave_space(struct tsl_op *op, struct tsl_data *data, unsigned space);
 
 /* ---- room.c
  * --------------------------------------------------------------------------------------------------------

@@ -226,7 +226,7 @@ static cl_int plan_eviction(struct tsl_op *op)
     if (!error)
         error = tsl_claim_place(op, data, space);
     if (!error)
-        tsl_leave_space(data, space);
+        tsl_leave_space(op, data, space);
     return error;
 }
 
@@ -420,7 +420,7 @@ static bool begin_eviction(struct eviction *e)
         error = tsl_claim_spill(e->op, data, e->ranges[i].begin, e->ranges[i].end);
     if (error)
         return false;
-    tsl_leave_space(data, space_of(e));
+    tsl_leave_space(e->op, data, space_of(e));
     rise(e->seat, e->port);
     return true;
 }

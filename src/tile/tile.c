@@ -75,7 +75,8 @@ static bool uses_have(const struct tsl_uses *uses, const struct tsl_use *use)
 {
     for (unsigned i = 0; i < uses->n; i++) {
         const struct tsl_use *u = &uses->list[i];
-        if (u->user == use->user && u->space == use->space && u->write == use->write && u->told == use->told)
+        if (u->user == use->user && u->space == use->space && u->write == use->write && u->told == use->told &&
+            u->left == use->left)
             return true;
     }
     return false;
@@ -97,7 +98,7 @@ static bool use_covers(const struct tsl_use *new, const struct tsl_use *old)
 {
     if (old->user->done)
         return true;
-    if (old->space != new->space)
+    if (old->space != new->space || old->left)
         return false;
     if (new->write)
         return true;
@@ -122,7 +123,7 @@ void tsl_tile_prune(struct tsl_tile *tile)
 
 bool tsl_tile_use(struct tsl_tile *tile, struct tsl_user *user, unsigned space, bool write)
 {
-    struct tsl_use use = {user, (uint8_t)space, write, false};
+    struct tsl_use use = {user, (uint8_t)space, write, false, false};
     if (user->done)
         return true;
     for (unsigned i = 0; i < tile->uses.n; i++) {
@@ -142,7 +143,7 @@ bool tsl_tile_use(struct tsl_tile *tile, struct tsl_user *user, unsigned space, 
 
 bool tsl_tile_use_too(struct tsl_tile *tile, struct tsl_user *user, unsigned space)
 {
-    struct tsl_use use = {user, (uint8_t)space, true, false};
+    struct tsl_use use = {user, (uint8_t)space, true, false, false};
     if (user->done || uses_have(&tile->uses, &use))
         return true;
     if (!uses_reserve(&tile->uses, tile->uses.n + 1))
@@ -150,6 +151,19 @@ bool tsl_tile_use_too(struct tsl_tile *tile, struct tsl_user *user, unsigned spa
     user->refs++;
     tile->uses.list[tile->uses.n++] = use;
     return true;
+}
+
+void tsl_tile_leave(struct tsl_tile *tile, const struct tsl_user *user, unsigned space)
+{
+    for (unsigned i = tile->uses.n; i-- > 0;) {
+        struct tsl_use *use = &tile->uses.list[i];
+        if (use->space != space || use->user == user)
+            continue;
+        if (use->write)
+            use->left = true;
+        else
+            uses_remove(&tile->uses, i);
+    }
 }
 
 /* ---- Tiles ------------------------------------------------------------------------------------------------------ */

@@ -51,6 +51,7 @@ struct tsl_use {
     uint8_t space;
     bool write;
     bool told; /* the user won't write, and what would have been valid then isn't taken for it any more */
+    bool left; /* a write to what was taken away since: who comes next has nothing to do with it */
 };
 
 struct tsl_uses {
@@ -110,10 +111,14 @@ void tsl_tiles_join(struct tsl_tiles *tiles, uint64_t begin, uint64_t end);
 /* Drops the uses of finished operations. */
 void tsl_tile_prune(struct tsl_tile *tile);
 /* Adds a use. What it makes redundant goes: an earlier use of the same track and space that says no more than this,
- * and, for a write, every use of that space (whoever conflicts later waits for this writer, which waits for them). */
+ * and, for a write, every use of that space (whoever conflicts later waits for this writer, which waits for them) but
+ * those that are left. */
 bool tsl_tile_use(struct tsl_tile *tile, struct tsl_user *user, unsigned space, bool write);
 /* Adds a write that comes after nobody: the earlier uses stay. */
 bool tsl_tile_use_too(struct tsl_tile *tile, struct tsl_user *user, unsigned space);
+/* The user, whose use is there and comes after all others there, takes the space's copy away. Earlier writes stay until
+ * they are done, and are left: should one fail, who took the bytes on from there must be told. */
+void tsl_tile_leave(struct tsl_tile *tile, const struct tsl_user *user, unsigned space);
 
 /* The user is about to be the only one with valid bytes of the tile; before, these spaces were good. *like: NULL, or
  * the prior of a tile before, by the same user: serves again where it says the same. False: no memory. */

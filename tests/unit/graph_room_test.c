@@ -460,6 +460,50 @@ static void test_not_saved(void **state)
         assert_holds(&bed, i, 2);
 }
 
+static void run_on(unsigned member, const char *name, unsigned i)
+{
+    struct tsl_window window = {.work_dim = 1, .global_size = {1, 1, 1}, .whole = true};
+    struct tsl_enqueue e = {.queue = bed.queue, .type = CL_COMMAND_NDRANGE_KERNEL};
+    struct tsl_kernel *kernel = kernel_with(&bed, name, bed.buffers[i], NULL);
+
+    assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, 1u << member), CL_SUCCESS);
+    tsl_object_release(&kernel->object);
+}
+
+/* Bytes on their way from one member to another are to go on to the host from there, as both have no room for them any
+ * more; then it turns out that they never get to the second. They are where they were. */
+static void run_not_brought(bool again)
+{
+    struct tsl_fake_member member = PLAIN;
+
+    member.peer = true;
+    member.delay_ns = 20000000; /* Nothing of it has ended before all is planned. */
+    begin((struct tsl_fake_member[]){member, member}, 2, 1 + 2 * HELD);
+    run_on(0, "add", 0);
+    tsl_fake_fail_work(1, TSL_FAKE_COPY, 1, CL_OUT_OF_RESOURCES);
+    run_on(1, "look", 0);
+    for (unsigned i = 1; i <= HELD; i++)
+        run_on(0, "look", i);
+    for (unsigned i = 1; i <= HELD; i++)
+        run_on(1, "look", HELD + i);
+    if (again) /* From the host it is to come back. */
+        run_on(1, "look", 0);
+    assert_int_not_equal(tsl_queue_finish(bed.queue), CL_SUCCESS);
+    assert_holds(&bed, 0, 1);
+}
+
+static void test_not_brought(void **state)
+{
+    (void)state;
+    run_not_brought(false);
+}
+
+static void test_not_brought_again(void **state)
+{
+    (void)state;
+    run_not_brought(true);
+}
+
 /* Buffers are released while their evictions are on the way. */
 static void test_released_meanwhile(void **state)
 {
@@ -500,6 +544,8 @@ int main(void)
         TEST(test_too_big),
         TEST(test_region_too_big),
         TEST(test_not_saved),
+        TEST(test_not_brought),
+        TEST(test_not_brought_again),
         TEST(test_released_meanwhile),
     };
 
