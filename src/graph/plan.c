@@ -115,7 +115,7 @@ struct tsl_op *tsl_plan_move(struct tsl_command *c, const struct tsl_move *move,
     op->src.space = from;
     for (int d = 0; d < 3; d++)
         op->region[d] = box->region[d];
-    if (!move->aside && !tsl_dependences_add(&c->own, op, true))
+    if (!tsl_dependences_add(move->aside ? &c->frontier : &c->own, op, !move->aside))
         tsl_starve(c);
     after_opaque(op);
     return op;

@@ -259,6 +259,8 @@ static bool evict(struct tsl_command *command, struct tsl_seat *victim, struct t
     if (!op)
         return false;
     op->aside = true;
+    if (!tsl_dependences_add(&command->frontier, op, false)) /* What the command itself does need not come after it. */
+        tsl_starve(command);
     bool lives = tsl_object_try_ref(victim->data->owner);
     if (lives) {
         op->victim = victim;
