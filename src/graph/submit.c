@@ -334,10 +334,11 @@ static struct tsl_fence *mark_behind(struct tsl_op *before)
     return fence;
 }
 
-/* An owned reference to what the driver is to wait for; NULL: there is nothing to be had. */
+/* An owned reference to what the driver is to wait for; NULL: there is nothing to be had. What has no fence keeps the
+ * mark as a late one: nobody of another lane can tell whether it was lost. */
 static struct tsl_fence *native_fence(struct tsl_op *op, struct tsl_op *before)
 {
-    if (!strictly_after(op, before))
+    if (!strictly_after(op, before) && !before->unfenced)
         return mark_behind(before);
     struct tsl_fence *fence = tsl_op_fence(before);
     return fence ? tsl_fence_ref(fence) : NULL;

@@ -83,6 +83,7 @@ static void test_found(void **state)
          NULL}, /* a lost member's launch was taken for done: another member told of a failure */
         {90002597, true, true, false, NULL}, /* the same: what came next was lost, too */
         {95157606, true, false, true, NULL}, /* the same: what came next ran */
+        {95177954, true, false, true, NULL}, /* the same: what came next by a mark behind it did */
         {90404427, true, true, false,
          NULL}, /* a barrier ended before a migration that had nothing to do but make room */
         {95013845, true, false, true, NULL}, /* the same: a launch, for which room was made in vain */
