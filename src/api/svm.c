@@ -72,10 +72,12 @@ struct part {
     size_t offset;
 };
 
-/* CL_INVALID_VALUE: it begins in a region and goes on behind its end. */
+/* CL_INVALID_VALUE: it begins in a region and goes on behind its end, or goes on behind the last address. */
 static cl_int find(const struct tsl_enqueue *e, const void *pointer, size_t size, struct part *part)
 {
-    part->offset = 0;
+    *part = (struct part){NULL, 0};
+    if (size > UINTPTR_MAX - (uintptr_t)pointer)
+        return CL_INVALID_VALUE;
     part->region = tsl_svm_find(e->queue->context, pointer, 1, &part->offset);
     if (!part->region || size <= part->region->size - part->offset)
         return CL_SUCCESS;
@@ -98,9 +100,11 @@ static cl_int find_or_borrow(const struct tsl_enqueue *e, void *pointer, size_t 
     return error || part->region ? error : tsl_svm_borrow(e->queue->context, pointer, size, &part->region);
 }
 
-static bool overlap(const char *a, const char *b, size_t size)
+static bool overlap(const void *a, const void *b, size_t size)
 {
-    return a < b + size && b < a + size;
+    uintptr_t from = (uintptr_t)a, to = (uintptr_t)b;
+
+    return (from < to ? to - from : from - to) < size;
 }
 
 static cl_int copy_to(const struct tsl_enqueue *e, void *dst, const struct part *from, const void *src, size_t size)

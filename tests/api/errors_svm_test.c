@@ -130,6 +130,10 @@ static void test_copies(void **state)
       clEnqueueSVMMemcpy(queue, CL_TRUE, region, region + 63, 64, 0, NULL, NULL));
     E(clEnqueueSVMMemcpy, CL_INVALID_VALUE, "more than the region has",
       clEnqueueSVMMemcpy(queue, CL_TRUE, region + SIZE - 32, plain, 64, 0, NULL, NULL));
+    E(clEnqueueSVMMemcpy, CL_MEM_COPY_OVERLAP, "all memory",
+      clEnqueueSVMMemcpy(queue, CL_TRUE, plain, plain + 64, SIZE_MAX, 0, NULL, NULL));
+    E(clEnqueueSVMMemcpy, CL_INVALID_VALUE, "beyond the last address",
+      clEnqueueSVMMemcpy(queue, CL_TRUE, plain, (char *)UINTPTR_MAX - 8, 64, 0, NULL, NULL));
     assert_int_equal(clEnqueueSVMMemcpy(queue, CL_TRUE, region, region + 64, 64, 0, NULL, NULL), CL_SUCCESS);
 }
 
@@ -156,6 +160,8 @@ static void test_fills(void **state)
       clEnqueueSVMMemFill(queue, region + 2, &four, 4, 64, 0, NULL, NULL));
     E(clEnqueueSVMMemFill, CL_INVALID_VALUE, "more than the region has",
       clEnqueueSVMMemFill(queue, region + SIZE - 32, &four, 4, 64, 0, NULL, NULL));
+    E(clEnqueueSVMMemFill, CL_INVALID_VALUE, "beyond the last address",
+      clEnqueueSVMMemFill(queue, plain, &four, 4, SIZE_MAX - 3, 0, NULL, NULL));
 }
 
 static void test_maps(void **state)
