@@ -20,15 +20,20 @@ static struct tsl_context *context;
 static struct tsl_queue *queue, *other;
 static struct tsl_program *program;
 
-/* Of the kernel "add": adds its value to its buffer's first word. */
-static void add_body(const struct tsl_fake_run *run)
+static void add_word(void *to, const void *from)
 {
     uint32_t sum, value;
 
-    memcpy(&sum, run->args[0].ptr, sizeof sum);
-    memcpy(&value, run->args[1].value, sizeof value);
+    memcpy(&sum, to, sizeof sum);
+    memcpy(&value, from, sizeof value);
     sum += value;
-    memcpy(run->args[0].ptr, &sum, sizeof sum);
+    memcpy(to, &sum, sizeof sum);
+}
+
+/* Of the kernel "add": adds its value to its buffer's first word. */
+static void add_body(const struct tsl_fake_run *run)
+{
+    add_word(run->args[0].ptr, run->args[1].value);
 }
 
 /* delay_ns: how long the member's work takes. text: the program's, of kernels that the fake driver knows: "add", and
