@@ -196,11 +196,13 @@ void tsl_vendor_free_after(const struct tsl_vendor_submit *s, cl_event event, ch
 }
 
 /* Writes the piece and sees to it that it is freed when it was read. */
-static cl_int write_piece(const struct tsl_vendor_submit *s, cl_mem buffer, size_t offset, size_t size, char *piece)
+static cl_int write_piece(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *part, cl_mem buffer,
+                          size_t offset, size_t size, char *piece)
 {
     const struct tsl_vendor_cl *cl = s->member->cl;
     cl_event event;
-    cl_int error = cl->clEnqueueWriteBuffer(s->queue, buffer, CL_FALSE, offset, size, piece, s->n, s->events, &event);
+    cl_int error =
+        cl->clEnqueueWriteBuffer(s->queue, buffer, CL_FALSE, offset, size, piece, part->n, part->events, &event);
 
     if (error) {
         free(piece);
@@ -212,8 +214,8 @@ static cl_int write_piece(const struct tsl_vendor_submit *s, cl_mem buffer, size
 }
 
 /* OpenCL 1.1 has no fill: the host writes one piece, and copies on the device double it. */
-static cl_int fill_row_11(const struct tsl_vendor_submit *s, cl_mem buffer, size_t offset, size_t size,
-                          const void *pattern, size_t pattern_size)
+static cl_int fill_row_11(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *part, cl_mem buffer,
+                          size_t offset, size_t size, const void *pattern, size_t pattern_size)
 {
     const struct tsl_vendor_cl *cl = s->member->cl;
     const struct tsl_place all = {0};
@@ -224,12 +226,12 @@ static cl_int fill_row_11(const struct tsl_vendor_submit *s, cl_mem buffer, size
     if (!piece)
         return CL_OUT_OF_HOST_MEMORY;
     tsl_fill_box(piece, &all, (const size_t[3]){done, 1, 1}, pattern, pattern_size);
-    error = write_piece(s, buffer, offset, done, piece);
+    error = write_piece(s, part, buffer, offset, done, piece);
     while (!error && done < size) {
-        size_t part = done < size - done ? done : size - done;
+        size_t more = done < size - done ? done : size - done;
 
-        error = cl->clEnqueueCopyBuffer(s->queue, buffer, buffer, offset, offset + done, part, 0, NULL, NULL);
-        done += part;
+        error = cl->clEnqueueCopyBuffer(s->queue, buffer, buffer, offset, offset + done, more, 0, NULL, NULL);
+        done += more;
     }
     return error;
 }
@@ -246,9 +248,10 @@ static cl_int fill_buffer(const struct tsl_vendor_submit *s, const struct tsl_pl
         const struct tsl_vendor_step part = tsl_vendor_step(s, i == 0, i == n - 1);
         size_t offset = tsl_place_row(dst, i % region[1], i / region[1]);
 
-        error = cl->clEnqueueFillBuffer ? cl->clEnqueueFillBuffer(s->queue, buffer_of(dst), pattern, pattern_size,
-                                                                  offset, region[0], part.n, part.events, part.event)
-                                        : fill_row_11(s, buffer_of(dst), offset, region[0], pattern, pattern_size);
+        error = cl->clEnqueueFillBuffer
+                    ? cl->clEnqueueFillBuffer(s->queue, buffer_of(dst), pattern, pattern_size, offset, region[0],
+                                              part.n, part.events, part.event)
+                    : fill_row_11(s, &part, buffer_of(dst), offset, region[0], pattern, pattern_size);
         if (error && i)
             tsl_vendor_lane_drain(s->lane);
     }
