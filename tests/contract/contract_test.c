@@ -376,33 +376,6 @@ static void patterns_of_all_sizes_are_filled(void **state)
     }
 }
 
-/* Of rows that lie apart, and of slices, by patterns that repeat within a row and by some that don't. */
-static void fill_box_and_check(size_t pattern_size, const size_t region[3], bool same)
-{
-    size_t row_pitch = region[0] + 2 * pattern_size, slice_pitch = (region[1] + 1) * row_pitch;
-    size_t offset = 3 * pattern_size, mem_size = offset + region[2] * slice_pitch;
-    unsigned char pattern[128], *bytes = calloc(1, mem_size), *expected = calloc(1, mem_size);
-    struct tsl_mem *mem = new_mem(mem_size);
-    struct tsl_place place = {.mem = mem, .offset = offset, .row_pitch = row_pitch, .slice_pitch = slice_pitch};
-    struct tsl_fence *fence;
-
-    for (size_t i = 0; i < sizeof(pattern); i++)
-        pattern[i] = same ? 9 : (unsigned char)(i + 100);
-    put(mem, bytes, mem_size);
-    assert_int_equal(driver->fill(lane, &place, region, pattern, pattern_size, NULL, &fence), CL_SUCCESS);
-    assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
-    tsl_fence_unref(fence);
-    for (size_t z = 0; z < region[2]; z++)
-        for (size_t y = 0; y < region[1]; y++)
-            for (size_t x = 0; x < region[0]; x++)
-                expected[offset + z * slice_pitch + y * row_pitch + x] = pattern[x % pattern_size];
-    get(mem, bytes, mem_size);
-    assert_memory_equal(bytes, expected, mem_size);
-    free(bytes);
-    free(expected);
-    driver->mem_free(mem);
-}
-
 static void boxes_are_filled(void **state)
 {
     (void)state;

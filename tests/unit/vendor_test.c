@@ -78,6 +78,8 @@ static void vendors_without_fill_and_marker_do_it_by_other_means(void **state)
     for (size_t size = 1; size <= 128; size *= 2)
         fill_and_check(size, 2 * size, 6 * size, 2048);
     fill_and_check(4, 64, 300000, 400000);
+    fill_box_and_check(8, (const size_t[3]){32, 5, 3}, false);
+    fill_box_and_check(4, (const size_t[3]){100000, 2, 2}, false);
     table()->clEnqueueMarkerWithWaitList = NULL;
     assert_int_equal(driver->mark(lane, NULL, &first), CL_SUCCESS);
     assert_int_equal(driver->mark(lane, &waits, &second), CL_SUCCESS);
