@@ -963,11 +963,18 @@ static void forget_region(unsigned i)
     regions[i] = regions[--n_regions];
 }
 
-/* Its bytes and some behind them; of that context, or (NULL) of any. */
-static void *some_shared(cl_context of)
+/* Its bytes and some behind them. */
+static void *some_shared(void)
 {
     unsigned i = fuzz_pick(in, MOST_REGIONS), offset = fuzz_byte(in);
-    return i < n_regions && (!of || regions[i].context == of) ? regions[i].at + offset : NULL;
+    return i < n_regions ? regions[i].at + offset : NULL;
+}
+
+/* One of its bytes, for what takes all other memory for the application's. */
+static void *some_shared_of(cl_context context)
+{
+    unsigned i = fuzz_pick(in, MOST_REGIONS), offset = fuzz_byte(in);
+    return i < n_regions && regions[i].context == context ? regions[i].at + offset % regions[i].size : NULL;
 }
 
 static void free_shared(void)
@@ -991,7 +998,7 @@ static void copy_shared(void)
     struct around a = some_around();
     cl_command_queue queue = some(QUEUE);
     cl_context context = context_of(queue);
-    void *one = context ? some_shared(context) : NULL, *two = context ? some_shared(context) : NULL;
+    void *one = context ? some_shared_of(context) : NULL, *two = context ? some_shared_of(context) : NULL;
     void *host = some_host(queue);
     size_t size = some_size();
     bool blocking = fuzz_pick(in, 2);
@@ -1020,7 +1027,7 @@ static void use_shared(void)
 {
     struct around a = some_around();
     cl_command_queue queue = some(QUEUE);
-    void *pointers[] = {some_shared(NULL), some_shared(NULL)};
+    void *pointers[] = {some_shared(), some_shared()};
     const void *moved[] = {pointers[0], pointers[1]};
     size_t size = some_size(), sizes[] = {size, 0};
     cl_kernel kernel = some(KERNEL);
