@@ -159,8 +159,9 @@ static const char *text_of(const struct tsl_path *path, cl_device_info param)
     case CL_DEVICE_EXTENSIONS:
         return TSL_COMPILE_EXTENSIONS " " TSL_COMPILE_IMAGE_EXTENSIONS;
     case CL_DEVICE_BUILT_IN_KERNELS:
-    case CL_DEVICE_IL_VERSION:
         return "";
+    case CL_DEVICE_IL_VERSION:
+        return tsl_compile_il_version();
     default:
         return NULL;
     }

@@ -127,16 +127,20 @@ static bool has_variables(const struct tsl_wire_built *built)
     return any;
 }
 
+static cl_int no_memory(char **log)
+{
+    *log = strdup("");
+    return CL_OUT_OF_HOST_MEMORY;
+}
+
 static cl_int build(struct tsl_member *member, const struct tsl_wire_build *build, bool loadable,
                     struct tsl_dprogram **program, char **log)
 {
     struct cpu_program *p = calloc(1, sizeof(*p));
     cl_int error;
 
-    if (!p) {
-        *log = strdup("");
-        return CL_OUT_OF_HOST_MEMORY;
-    }
+    if (!p)
+        return no_memory(log);
     p->base.member = member;
     error = tsl_compile(build, &p->compiled);
     *log = strdup(p->compiled.built.log ? p->compiled.built.log : "");
@@ -151,11 +155,6 @@ static cl_int build(struct tsl_member *member, const struct tsl_wire_build *buil
     }
     *program = &p->base;
     return CL_SUCCESS;
-}
-
-static char *text_of(const struct tsl_program_input *input)
-{
-    return strndup(input->data, input->size);
 }
 
 /* A binary is the compiler's own message: facts and artefact. */
@@ -197,14 +196,12 @@ cl_int cpu_build(struct tsl_member *member, const struct tsl_program_input *inpu
 
     if (input->kind == TSL_PROGRAM_BINARY)
         return open_binary(member, input, true, program, log);
-    if (input->kind != TSL_PROGRAM_SOURCE) {
-        *log = strdup("the built-in CPU builds programs of source alone");
+    if (input->kind == TSL_PROGRAM_BUILTIN) {
+        *log = strdup("the built-in CPU has no built-in kernels");
         return CL_INVALID_OPERATION;
     }
-    request.options = (char *)input->options;
-    request.source = text_of(input);
-    error = build(member, &request, true, program, log);
-    free(request.source);
+    error = tsl_compile_take(input, &request) ? build(member, &request, true, program, log) : no_memory(log);
+    tsl_compile_drop(&request);
     return error;
 }
 
@@ -216,18 +213,16 @@ cl_int cpu_compile(struct tsl_member *member, const struct tsl_program_input *in
 
     if (input->kind == TSL_PROGRAM_BINARY)
         return open_binary(member, input, false, program, log);
-    request.options = (char *)input->options;
-    request.source = text_of(input);
     request.n_headers = headers ? headers->n : 0;
     request.headers = calloc(request.n_headers + 1, sizeof(*request.headers));
     for (uint32_t i = 0; i < request.n_headers; i++)
         request.headers[i] = (struct tsl_wire_text){(char *)headers->headers[i].name,
                                                     strndup(headers->headers[i].text, headers->headers[i].size)};
-    error = build(member, &request, false, program, log);
+    error = tsl_compile_take(input, &request) ? build(member, &request, false, program, log) : no_memory(log);
     for (uint32_t i = 0; i < request.n_headers; i++)
         free(request.headers[i].text);
     free(request.headers);
-    free(request.source);
+    tsl_compile_drop(&request);
     return error;
 }
 

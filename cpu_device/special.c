@@ -68,6 +68,7 @@ static void free_request(struct tsl_wire_build *request)
 {
     for (uint32_t i = 0; i < request->n_inputs; i++)
         free((void *)(uintptr_t)request->inputs[i].data);
+    free((void *)(uintptr_t)request->il);
     tsl_wire_build_finish(request);
 }
 
@@ -87,12 +88,22 @@ static bool copy_inputs(const struct tsl_wire_build *from, struct tsl_wire_build
     return true;
 }
 
+static bool copy_il(const struct tsl_wire_build *from, struct tsl_wire_build *to)
+{
+    void *il = malloc(from->il_size);
+
+    to->translator = strdup(from->translator);
+    to->il = il ? memcpy(il, from->il, from->il_size) : NULL;
+    to->il_size = from->il_size;
+    return to->translator && to->il;
+}
+
 static bool copy_request(const struct tsl_wire_build *from, struct tsl_wire_build *to)
 {
     *to = (struct tsl_wire_build){.action = from->action, .target = from->target};
     to->options = strdup(from->options ? from->options : "");
     to->source = strdup(from->source ? from->source : "");
-    return to->options && to->source && copy_inputs(from, to);
+    return to->options && to->source && (!from->translator || copy_il(from, to)) && copy_inputs(from, to);
 }
 
 static void unref(struct cpu_specials *all)
@@ -115,8 +126,8 @@ struct cpu_specials *cpu_specials_create(const struct tsl_wire_build *request, c
 {
     struct cpu_specials *all;
 
-    /* Files may be others by then. */
-    if (built->n_files || request->n_headers || tsl_settings()->reproducible)
+    /* Files may be others by then, but for the translator of IL. */
+    if ((built->n_files && !request->translator) || request->n_headers || tsl_settings()->reproducible)
         return NULL;
     all = calloc(1, sizeof(*all) + module->n_kernels * sizeof(all->watched[0]));
     if (!all)

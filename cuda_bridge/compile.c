@@ -55,19 +55,14 @@ static cl_int run(struct tsl_cuda_member *member, struct tsl_wire_build *build, 
     return error;
 }
 
-static char *text_of(const struct tsl_program_input *input)
-{
-    return strndup(input->data, input->size);
-}
-
 cl_int tsl_cuda_make_build(struct tsl_cuda_member *member, const struct tsl_program_input *input,
                            struct tsl_cuda_made *made)
 {
-    struct tsl_wire_build build = {
-        .action = TSL_WIRE_WHOLE_BUILD, .options = (char *)input->options, .source = text_of(input)};
-    cl_int error = build.source ? run(member, &build, TSL_CUDA_IMAGE_PTX, made) : CL_OUT_OF_HOST_MEMORY;
+    struct tsl_wire_build build = {.action = TSL_WIRE_WHOLE_BUILD};
+    bool there = tsl_compile_take(input, &build);
+    cl_int error = there ? run(member, &build, TSL_CUDA_IMAGE_PTX, made) : CL_OUT_OF_HOST_MEMORY;
 
-    free(build.source);
+    tsl_compile_drop(&build);
     return error;
 }
 
@@ -96,13 +91,12 @@ static bool add_headers(struct tsl_wire_build *build, const struct tsl_program_h
 cl_int tsl_cuda_make_compile(struct tsl_cuda_member *member, const struct tsl_program_input *input,
                              const struct tsl_program_headers *headers, struct tsl_cuda_made *made)
 {
-    struct tsl_wire_build build = {
-        .action = TSL_WIRE_COMPILE, .options = (char *)input->options, .source = text_of(input)};
-    bool there = add_headers(&build, headers) && build.source;
+    struct tsl_wire_build build = {.action = TSL_WIRE_COMPILE};
+    bool there = tsl_compile_take(input, &build) && add_headers(&build, headers);
     cl_int error = there ? run(member, &build, TSL_CUDA_IMAGE_OBJECT, made) : CL_OUT_OF_HOST_MEMORY;
 
     free_headers(&build);
-    free(build.source);
+    tsl_compile_drop(&build);
     return error;
 }
 

@@ -244,6 +244,8 @@ static cl_int tell_texts(const struct tsl_path *path, cl_device_info param, cons
         return give_text(a, "OpenCL C 1.2 ");
     case CL_DEVICE_PROFILE:
         return give_text(a, "FULL_PROFILE");
+    case CL_DEVICE_IL_VERSION:
+        return give_text(a, tsl_compile_il_version());
     case CL_DEVICE_EXTENSIONS:
         return give_text(a, tsl_cuda_compiles() ? TSL_COMPILE_EXTENSIONS " " TSL_COMPILE_IMAGE_EXTENSIONS
                                                 : TSL_COMPILE_EXTENSIONS);

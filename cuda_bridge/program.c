@@ -129,7 +129,7 @@ cl_int tsl_cuda_build(struct tsl_member *member, const struct tsl_program_input 
     cl_int error = CL_INVALID_OPERATION;
 
     *log = NULL;
-    if (input->kind == TSL_PROGRAM_SOURCE)
+    if (input->kind == TSL_PROGRAM_SOURCE || input->kind == TSL_PROGRAM_IL)
         return load_made(m, tsl_cuda_make_build(m, input, &made), &made, program, log);
     if (input->kind == TSL_PROGRAM_BINARY)
         error = load_binary(m, input, true, program, log);
@@ -146,7 +146,7 @@ cl_int tsl_cuda_compile(struct tsl_member *member, const struct tsl_program_inpu
     cl_int error = CL_INVALID_OPERATION;
 
     *log = NULL;
-    if (input->kind == TSL_PROGRAM_SOURCE)
+    if (input->kind == TSL_PROGRAM_SOURCE || input->kind == TSL_PROGRAM_IL)
         return load_made(m, tsl_cuda_make_compile(m, input, headers, &made), &made, program, log);
     if (input->kind == TSL_PROGRAM_BINARY)
         error = load_binary(m, input, false, program, log);

@@ -2,6 +2,7 @@
 
 #include "compile/cache.h"
 #include "compile/client.h"
+#include "core/il.h"
 #include "core/log.h"
 #include "core/settings.h"
 
@@ -224,4 +225,63 @@ void tsl_compiled_finish(struct tsl_compiled *compiled)
 bool tsl_compile_available(const char **why)
 {
     return tsl_client_program(why) != NULL;
+}
+
+/* ---- SPIR-V ------------------------------------------------------------------------------------------------------ */
+
+/* Debian's names. Older ones read less than SPIR-V 1.4, and write what LLVM reads no more. */
+#define NEWEST_TRANSLATOR 25u
+#define OLDEST_TRANSLATOR 15u
+
+static char translator[64];
+
+static void find_translator(void)
+{
+    for (unsigned version = NEWEST_TRANSLATOR; version >= OLDEST_TRANSLATOR; version--) {
+        snprintf(translator, sizeof(translator), "/usr/bin/llvm-spirv-%u", version);
+        if (access(translator, X_OK) == 0)
+            return;
+    }
+    translator[0] = 0;
+}
+
+const char *tsl_compile_translator(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    const struct tsl_settings *settings = tsl_settings();
+    const char *why;
+
+    if (settings->spirv_off || !tsl_compile_available(&why))
+        return NULL;
+    if (settings->spirv)
+        return access(settings->spirv, X_OK) == 0 ? settings->spirv : NULL;
+    pthread_once(&once, find_translator);
+    return translator[0] ? translator : NULL;
+}
+
+const char *tsl_compile_il_version(void)
+{
+    return tsl_compile_translator() ? "SPIR-V_1.0 SPIR-V_1.1 SPIR-V_1.2 SPIR-V_1.3" : "";
+}
+
+/* ---- Inputs ------------------------------------------------------------------------------------------------------ */
+
+bool tsl_compile_take(const struct tsl_program_input *input, struct tsl_wire_build *build)
+{
+    bool is_il = input->kind == TSL_PROGRAM_IL;
+
+    build->options = (char *)(uintptr_t)input->options;
+    build->source = strndup(input->data, is_il ? 0 : input->size);
+    if (!is_il)
+        return build->source;
+    build->translator = (char *)(uintptr_t)tsl_compile_translator();
+    build->il = tsl_il_with_values(input->data, input->size, input->n_specials, input->specials);
+    build->il_size = input->size;
+    return build->source && build->translator && build->il;
+}
+
+void tsl_compile_drop(struct tsl_wire_build *build)
+{
+    free(build->source);
+    free((void *)(uintptr_t)build->il);
 }

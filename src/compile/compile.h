@@ -7,6 +7,7 @@
 #define TSL_COMPILE_COMPILE_H
 
 #include "compile/wire.h"
+#include "driver/driver.h"
 
 struct tsl_compiled {
     struct tsl_wire_built built; /* result, log (never NULL), artefact, kernels with their facts */
@@ -23,8 +24,21 @@ struct tsl_compiled {
 cl_int tsl_compile(const struct tsl_wire_build *build, struct tsl_compiled *compiled);
 void tsl_compiled_finish(struct tsl_compiled *compiled);
 
+/* Puts the source, or the module and its translator, and the options into a request: what has to be told of an input to
+ * build or compile it. False: there is no memory (or no translator). Either way tsl_compile_drop gives back what was
+ * taken; the rest is the caller's. */
+bool tsl_compile_take(const struct tsl_program_input *input, struct tsl_wire_build *build);
+void tsl_compile_drop(struct tsl_wire_build *build);
+
 /* Could a build work? Finds the program's file, starts nothing. *why: a sentence if not (static). */
 bool tsl_compile_available(const char **why);
+
+/* The file of the program that reads SPIR-V for the compiler: TESELA_SPIRV, or the newest llvm-spirv of this machine;
+ * static. NULL: there is none, so programs of IL can't be built. */
+const char *tsl_compile_translator(void);
+
+/* What it reads, as CL_DEVICE_IL_VERSION says it: "" without one. */
+const char *tsl_compile_il_version(void);
 
 /*
  * What the compiler promises for the CPU: what the driver is to report, and no more. OpenCL C extensions (a list with

@@ -125,6 +125,8 @@ void tsl_wire_encode_build(struct tsl_writer *writer, uint64_t request, const st
     tsl_write_text(writer, build->options);
     tsl_write_text(writer, build->folder);
     tsl_write_text(writer, build->source);
+    tsl_write_text(writer, build->translator);
+    tsl_write_blob(writer, build->il, build->il_size);
     tsl_write_text(writer, build->kernel);
     for (unsigned d = 0; d < 3; d++)
         tsl_write_u64(writer, build->local_size[d]);
@@ -177,6 +179,8 @@ bool tsl_wire_decode_build(const void *body, size_t size, struct tsl_wire_build 
     build->options = tsl_read_text(&reader);
     build->folder = tsl_read_text(&reader);
     build->source = tsl_read_text(&reader);
+    build->translator = tsl_read_text(&reader);
+    build->il = tsl_read_blob(&reader, &build->il_size);
     build->kernel = tsl_read_text(&reader);
     for (unsigned d = 0; d < 3; d++)
         build->local_size[d] = tsl_read_u64(&reader);
@@ -200,6 +204,7 @@ void tsl_wire_build_finish(struct tsl_wire_build *build)
     free(build->options);
     free(build->folder);
     free(build->source);
+    free(build->translator);
     free(build->kernel);
     *build = (struct tsl_wire_build){.n_headers = 0};
 }

@@ -4,7 +4,7 @@
  * One stream socket, messages one after the other in both directions. A message is a header of 24 bytes and a body:
  *   u32 magic "TSLK"   u32 version   u32 type   u32 body size (bytes)   u64 request
  * All numbers are little-endian; texts and blobs as in core/bytes.h. The version is that of the whole format: each side
- * begins with HELLO, in version 1 for ever, and from then on both speak the highest version that both know. Version 4
+ * begins with HELLO, in version 1 for ever, and from then on both speak the highest version that both know. Version 5
  * is the only one that this library knows beside that HELLO. A reply has
  * the request number of what it answers; replies may come in any order. A body may not be longer than its type's limit,
  * and is read to its last byte: trailing bytes are an error, as what is new comes with a new version.
@@ -20,7 +20,7 @@
 #include "core/bytes.h"
 
 #define TSL_WIRE_MAGIC         0x4b4c5354u /* "TSLK" */
-#define TSL_WIRE_VERSION       4u
+#define TSL_WIRE_VERSION       5u
 #define TSL_WIRE_HELLO_VERSION 1u
 #define TSL_WIRE_HEADER_SIZE   24u
 
@@ -84,8 +84,8 @@ enum tsl_wire_target {
 };
 
 enum tsl_wire_action {
-    TSL_WIRE_WHOLE_BUILD, /* of source: the artefact is the target's */
-    TSL_WIRE_COMPILE,     /* of source, with headers: the artefact can be linked */
+    TSL_WIRE_WHOLE_BUILD, /* of source or IL: the artefact is the target's */
+    TSL_WIRE_COMPILE,     /* of source, with headers, or of IL: the artefact can be linked */
     TSL_WIRE_LINK,        /* of inputs: the target's; with -create-library in the options, one that can be linked */
     TSL_WIRE_LAST_ACTION = TSL_WIRE_LINK,
 };
@@ -103,10 +103,13 @@ struct tsl_wire_input {
 struct tsl_wire_build {
     enum tsl_wire_action action;
     enum tsl_wire_target target;
-    char *processor;        /* "sm_90", "x86-64-v3"; NULL: any */
-    char *options;          /* as the application gave them */
-    char *folder;           /* where relative paths of the options and of #include begin; NULL: nothing is relative */
-    char *source;           /* OpenCL C, with its prelude; "" for a link */
+    char *processor;  /* "sm_90", "x86-64-v3"; NULL: any */
+    char *options;    /* as the application gave them */
+    char *folder;     /* where relative paths of the options and of #include begin; NULL: nothing is relative */
+    char *source;     /* OpenCL C, with its prelude; "" for a link, and of IL */
+    char *translator; /* of IL: the program that reads it (tsl_compile_translator); NULL: the program is source */
+    const void *il;   /* SPIR-V, with its constants' values in it; borrowed from the message when decoded */
+    size_t il_size;
     char *kernel;           /* only this one; NULL: all */
     uint64_t local_size[3]; /* specialised on; 0 0 0: for any */
     uint32_t n_headers;

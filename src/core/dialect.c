@@ -397,6 +397,11 @@ bool tsl_dialect_has_remainders(struct tsl_device *device)
     return has_remainders(&(struct asked){.device = device});
 }
 
+bool tsl_dialect_il_has_remainders(const struct tsl_path *path, const struct tsl_build_options *options)
+{
+    return !options->uniform && has_remainders(&(struct asked){.path = path});
+}
+
 /* Without -cl-std the newest OpenCL C 1 is meant (OpenCL 3.0, 5.8.6.5). */
 static unsigned default_std(const struct tsl_build_options *options, unsigned newest)
 {

@@ -23,6 +23,10 @@ struct tsl_dialect {
 /* May launches on this device have remainders? */
 bool tsl_dialect_has_remainders(struct tsl_device *device);
 
+/* Does the member make code for them of an intermediate language, which says nothing of its own? (OpenCL 3.0, 5.8.6.5)
+ */
+bool tsl_dialect_il_has_remainders(const struct tsl_path *path, const struct tsl_build_options *options);
+
 /* How this member is to compile. Calls the driver (info). */
 void tsl_dialect_choose(struct tsl_device *device, const struct tsl_path *path, const struct tsl_build_options *options,
                         struct tsl_dialect *dialect);

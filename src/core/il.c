@@ -198,3 +198,60 @@ struct tsl_program_special *tsl_il_specials(const struct tsl_il *il, unsigned *n
             specials[(*n)++] = il->constants[i].special;
     return specials;
 }
+
+/* ---- Values in place ----------------------------------------------------------------------------------------------
+ */
+
+/* A copy whose words this machine reads. */
+static uint32_t *words_of(const struct module *module)
+{
+    uint32_t *words = malloc(module->n_words * sizeof *words);
+
+    for (size_t i = 0; words && i < module->n_words; i++)
+        words[i] = word(module, i);
+    return words;
+}
+
+/* Numbers of fewer than 32 bits fill a word: those with a sign by their sign (specification, 2.2.1). */
+static uint64_t widened(const struct module *module, uint32_t type, const struct tsl_program_special *value)
+{
+    unsigned unused = 64 - 8 * (unsigned)value->size;
+    struct instruction in;
+    bool is_signed = find(module, OP_TYPE_INT, OP_TYPE_INT, 1, type, &in) && in.n_words > 3 && word(module, in.at + 3);
+
+    return is_signed ? (uint64_t)((int64_t)(value->value << unused) >> unused) : value->value;
+}
+
+/* words: the module's own. */
+static void put_value(const struct module *module, uint32_t *words, uint32_t result,
+                      const struct tsl_program_special *value)
+{
+    struct instruction in;
+
+    if (!find(module, OP_SPEC_CONSTANT_TRUE, OP_SPEC_CONSTANT, 2, result, &in))
+        return;
+    if (in.op == OP_SPEC_CONSTANT) {
+        uint64_t number = widened(module, words[in.at + 1], value);
+
+        for (unsigned i = 3; i < in.n_words; i++, number >>= 32)
+            words[in.at + i] = (uint32_t)number;
+    } else
+        words[in.at] = in.n_words << 16 | (value->value & 0xff ? OP_SPEC_CONSTANT_TRUE : OP_SPEC_CONSTANT_FALSE);
+}
+
+void *tsl_il_with_values(const void *data, size_t size, unsigned n, const struct tsl_program_special *values)
+{
+    const struct module given = module_of(data, size);
+    uint32_t *words = words_of(&given);
+    const struct module module = module_of(words ? (const void *)words : data, size);
+    struct instruction in = {.at = 0};
+
+    while (words && n && next(&module, &in)) {
+        if (in.op != OP_DECORATE || in.n_words < 4 || words[in.at + 2] != DECORATION_SPEC_ID)
+            continue;
+        for (unsigned i = 0; i < n; i++)
+            if (values[i].id == words[in.at + 3])
+                put_value(&module, words, words[in.at + 1], &values[i]);
+    }
+    return words;
+}

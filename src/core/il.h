@@ -33,4 +33,8 @@ cl_int tsl_il_set(struct tsl_il *il, cl_uint id, size_t size, const void *value)
 /* Those that were set: heap, the caller frees; NULL without memory. */
 struct tsl_program_special *tsl_il_specials(const struct tsl_il *il, unsigned *n);
 
+/* The module with these values in it, in this machine's order of bytes, for who takes no others: heap, of the same
+ * size, the caller frees; NULL without memory. */
+void *tsl_il_with_values(const void *module, size_t size, unsigned n, const struct tsl_program_special *values);
+
 #endif

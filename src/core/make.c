@@ -92,6 +92,7 @@ static void make_il(struct tsl_build_job *job, make_fn *make)
     tsl_lock_give(&program->lock);
     input.specials = specials;
     job->part.error = specials ? make(job, &input) : CL_OUT_OF_HOST_MEMORY;
+    promise_remainders(job, tsl_dialect_il_has_remainders(tsl_build_member(job)->path, &job->build->options));
     free(specials);
 }
 

@@ -249,6 +249,22 @@ static void show_cache(const struct tsl_settings *settings, const struct variabl
         show_text(settings, variable, out);
 }
 
+/* ---- TESELA_SPIRV ---- */
+
+static bool read_spirv(struct tsl_settings *settings, const struct variable *variable, const char *value)
+{
+    settings->spirv_off = strcasecmp(value, "off") == 0;
+    return settings->spirv_off || read_path(settings, variable, value);
+}
+
+static void show_spirv(const struct tsl_settings *settings, const struct variable *variable, FILE *out)
+{
+    if (settings->spirv_off)
+        fputs("off", out);
+    else
+        show_text(settings, variable, out);
+}
+
 /* ---- TESELA_CHECK ---- */
 
 static bool read_check(struct tsl_settings *settings, const struct variable *variable, const char *value)
@@ -333,6 +349,8 @@ static const struct variable variables[] = {
     {"TESELA_BINARIES", read_text, show_text, FIELD(binaries), NULL, "a folder", "no folder"},
     {"TESELA_PROCESSOR", read_text, show_text, FIELD(processor), NULL, "a processor's name that LLVM knows",
      "this machine's own"},
+    {"TESELA_SPIRV", read_spirv, show_spirv, FIELD(spirv), NULL, "a program's whole path, beginning with /, or off",
+     "the newest llvm-spirv"},
     {"TESELA_TRACE", read_text, show_text, FIELD(trace), NULL, "a file", "no timeline"},
     {"TESELA_LIMITS", read_word, show_word, FIELD(limits), limits_words, "all or fastest", "all"},
     {"TESELA_DEVICE_TYPE", read_word, show_word, FIELD(device_type), device_type_words, "gpu, cpu or accelerator",
@@ -438,6 +456,7 @@ void tsl_settings_finish(struct tsl_settings *settings)
     free(settings->config);
     free(settings->binaries);
     free(settings->processor);
+    free(settings->spirv);
     free(settings->cache);
     free(settings->trace);
     free(settings->complaints);

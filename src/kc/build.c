@@ -6,6 +6,7 @@
 #include "kc/link.h"
 #include "kc/print.h"
 #include "kc/ptx.h"
+#include "kc/spirv.h"
 
 #include <fcntl.h>
 #include <llvm-c/BitReader.h>
@@ -73,6 +74,18 @@ static bool compile(struct kc_build *build)
     return build->module || fail(build);
 }
 
+/* The translator counts as a file that was included: another may make other code. */
+static bool compile_il(struct kc_build *build)
+{
+    const struct tsl_wire_build *request = build->request;
+
+    build->module = kc_spirv(build->warm->context, request->translator, request->il, request->il_size, build->log);
+    if (asprintf(&build->files, "%s\n", request->translator) < 0)
+        build->files = NULL;
+    build->absent = strdup("");
+    return build->module || fail(build);
+}
+
 /* One that was compiled before. */
 static LLVMModuleRef parse(struct kc_build *build, const struct tsl_wire_input *input)
 {
@@ -109,7 +122,7 @@ bool kc_build_module(struct kc_build *build)
 
     if (!kc_options_read(build->request->options, linking, &build->options, &why))
         return refuse_options(build, why);
-    return linking ? link_inputs(build) : compile(build);
+    return linking ? link_inputs(build) : build->request->translator ? compile_il(build) : compile(build);
 }
 
 /* ---- What is made of it ------------------------------------------------------------------------------------------ */

@@ -5,14 +5,10 @@
 #define KC_CPU_H
 
 #include "compile/wire.h"
+#include "kc/child.h"
 #include "kc/target.h"
 
 #include <stdio.h>
-
-struct kc_bytes {
-    void *data; /* heap */
-    size_t size;
-};
 
 /* What kc_cpu may do. */
 struct kc_cpu_request {

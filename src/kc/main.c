@@ -4,10 +4,12 @@
  */
 #include "kc/build.h"
 #include "kc/builtins.h"
+#include "kc/child.h"
 #include "kc/front.h"
 #include "kc/llvm.h"
 #include "kc/server.h"
 
+#include <fcntl.h>
 #include <getopt.h>
 #include <sched.h>
 #include <signal.h>
@@ -16,7 +18,7 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: tesela-kc [OPTION...] FILE.cl\n"
+    "usage: tesela-kc [OPTION...] FILE\n"
     "Shows what Tesela's kernel compiler makes of an OpenCL C program.\n"
     "\n"
     "  --emit WHAT         front: LLVM IR as it leaves the front end; linked: as the back ends get it; facts "
@@ -26,6 +28,7 @@ static const char usage[] =
     "  --processor NAME    sm_75 and later; for the CPU any that LLVM knows, this machine's without the option\n"
     "  --kernel NAME       this kernel alone\n"
     "  --local X,Y,Z       work-group functions for this local size alone\n"
+    "  --translator FILE   the program is SPIR-V, which this program reads (llvm-spirv)\n"
     "  -o FILE             write there instead of standard output\n"
     "  --version, --help\n"
     "\n"
@@ -42,17 +45,17 @@ struct command {
     struct tsl_wire_build request;
 };
 
-static char *read_source(const char *path)
+static char *read_source(const char *path, size_t *size)
 {
-    FILE *file = fopen(path, "r");
-    char *text = NULL;
-    size_t capacity = 0;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct kc_bytes text = {NULL, 0};
 
-    if (file && getdelim(&text, &capacity, 0, file) < 0 && !ferror(file) && text)
-        text[0] = 0; /* empty */
-    if (file)
-        fclose(file);
-    return text;
+    if (file >= 0 && !kc_read_whole(file, &text))
+        text.data = calloc(1, 1); /* empty */
+    if (file >= 0)
+        close(file);
+    *size = text.size;
+    return text.data;
 }
 
 static void print_facts(const struct kc_build *build, FILE *out)
@@ -108,7 +111,8 @@ static int run(struct command *command, const char *path)
     char folder[4096];
     bool done;
 
-    command->request.source = read_source(path);
+    command->request.source = read_source(path, &command->request.il_size);
+    command->request.il = command->request.source;
     command->request.folder = getcwd(folder, sizeof(folder));
     if (!command->request.source || !out) {
         fprintf(stderr, "tesela-kc: %s: no such file\n", out ? path : command->out);
@@ -171,14 +175,32 @@ static int serve(int socket, struct kc_limits *limits)
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 
-enum { EMIT = 256, OPTIONS, PROCESSOR, KERNEL, LOCAL, SERVE, TIME, MEMORY, IDLE, JOBS, MAKE, LIST, VERSION, HELP };
+enum {
+    EMIT = 256,
+    OPTIONS,
+    PROCESSOR,
+    KERNEL,
+    LOCAL,
+    TRANSLATOR,
+    SERVE,
+    TIME,
+    MEMORY,
+    IDLE,
+    JOBS,
+    MAKE,
+    LIST,
+    VERSION,
+    HELP
+};
 
-static const struct option options[] = {
-    {"emit", 1, NULL, EMIT},       {"options", 1, NULL, OPTIONS},     {"processor", 1, NULL, PROCESSOR},
-    {"kernel", 1, NULL, KERNEL},   {"local", 1, NULL, LOCAL},         {"serve", 1, NULL, SERVE},
-    {"time-limit", 1, NULL, TIME}, {"memory-limit", 1, NULL, MEMORY}, {"idle-limit", 1, NULL, IDLE},
-    {"jobs", 1, NULL, JOBS},       {"make-builtins", 0, NULL, MAKE},  {"list-builtins", 0, NULL, LIST},
-    {"version", 0, NULL, VERSION}, {"help", 0, NULL, HELP},           {NULL, 0, NULL, 0}};
+static const struct option options[] = {{"emit", 1, NULL, EMIT},           {"options", 1, NULL, OPTIONS},
+                                        {"processor", 1, NULL, PROCESSOR}, {"kernel", 1, NULL, KERNEL},
+                                        {"local", 1, NULL, LOCAL},         {"translator", 1, NULL, TRANSLATOR},
+                                        {"serve", 1, NULL, SERVE},         {"time-limit", 1, NULL, TIME},
+                                        {"memory-limit", 1, NULL, MEMORY}, {"idle-limit", 1, NULL, IDLE},
+                                        {"jobs", 1, NULL, JOBS},           {"make-builtins", 0, NULL, MAKE},
+                                        {"list-builtins", 0, NULL, LIST},  {"version", 0, NULL, VERSION},
+                                        {"help", 0, NULL, HELP},           {NULL, 0, NULL, 0}};
 
 struct line {
     struct command command;
@@ -239,6 +261,9 @@ static bool take(struct line *line, int option)
         return true;
     case LOCAL:
         return take_local(line);
+    case TRANSLATOR:
+        line->command.request.translator = optarg;
+        return true;
     case 'o':
         line->command.out = optarg;
         return true;

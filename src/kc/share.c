@@ -5,63 +5,8 @@
 
 #include <dlfcn.h>
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <link.h>
-#include <spawn.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-/* A file in memory with these contents, or -1. It has a name that children can open: no close-on-exec. */
-static int memory_file(const void *data, size_t size)
-{
-    int file = memfd_create("tesela-kc", 0);
-
-    while (size && file >= 0) {
-        ssize_t n = write(file, data, size);
-
-        if (n < 0 && errno != EINTR) {
-            close(file);
-            return -1;
-        }
-        if (n > 0) {
-            data = (const char *)data + n;
-            size -= (size_t)n;
-        }
-    }
-    return file;
-}
-
-static bool run(char *const *arguments)
-{
-    char *environment[] = {NULL};
-    pid_t child;
-    int status;
-
-    if (posix_spawn(&child, arguments[0], NULL, NULL, arguments, environment) != 0)
-        return false;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return false;
-    return status == 0;
-}
-
-static bool read_whole(int file, struct kc_bytes *bytes)
-{
-    struct stat about;
-
-    if (fstat(file, &about) || about.st_size == 0)
-        return false;
-    *bytes = (struct kc_bytes){malloc((size_t)about.st_size), (size_t)about.st_size};
-    if (bytes->data && pread(file, bytes->data, bytes->size, 0) == (ssize_t)bytes->size)
-        return true;
-    free(bytes->data);
-    return false;
-}
 
 static const Elf64_Shdr *symbol_table(const char *object, size_t size)
 {
@@ -103,12 +48,10 @@ static char *library_here(const char *name)
 
 bool kc_share(const void *object, size_t size, struct kc_bytes *shared, FILE *log)
 {
-    int in = memory_file(object, size), out = memory_file(NULL, 0);
-    char in_path[32], out_path[32];
+    int in = kc_memory_file(object, size), out = kc_memory_file(NULL, 0);
+    char in_path[KC_PATH_SIZE], out_path[KC_PATH_SIZE];
     bool done = false;
 
-    snprintf(in_path, sizeof(in_path), "/dev/fd/%d", in);
-    snprintf(out_path, sizeof(out_path), "/dev/fd/%d", out);
     if (in >= 0 && out >= 0) {
         bool wants = wants_others(object, size);
         char *math = wants ? library_here("libm.so.6") : NULL, *compiler = wants ? library_here("libgcc_s.so.1") : NULL;
@@ -121,14 +64,14 @@ bool kc_share(const void *object, size_t size, struct kc_bytes *shared, FILE *lo
                                    "noexecstack",
                                    "--hash-style=gnu",
                                    "-o",
-                                   out_path,
-                                   in_path,
+                                   kc_path_of(out, out_path),
+                                   kc_path_of(in, in_path),
                                    "--as-needed",
                                    math ? math : compiler,
                                    math ? compiler : NULL,
                                    NULL};
 
-        done = run(arguments) && read_whole(out, shared);
+        done = kc_run_child(arguments, -1) == 0 && kc_read_whole(out, shared);
     }
     if (!done)
         fprintf(log, "error: the linker " TESELA_LD " failed; it belongs to the Debian package binutils\n");

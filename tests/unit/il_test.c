@@ -65,9 +65,58 @@ static void constants_are_found(void **state)
     }
 }
 
+/* Into a module of either order of bytes; what it has no value for stays. */
+static void values_are_put_in(void **state)
+{
+    enum { N = sizeof(module) / sizeof(module[0]), CONSTANTS = N - 16 };
+    static const struct tsl_program_special values[] = {{.id = 3, .size = 4, .value = 42},
+                                                        {.id = 5, .size = 8, .value = UINT64_C(0x900000008)},
+                                                        {.id = 9, .size = 1, .value = 0},
+                                                        {.id = 77, .size = 4, .value = 1}};
+    uint32_t swapped[N], wanted[N];
+    (void)state;
+
+    memcpy(wanted, module, sizeof(module));
+    assert_int_equal(wanted[CONSTANTS], OP(50, 4));
+    wanted[CONSTANTS + 3] = 42;
+    wanted[CONSTANTS + 7] = 8;
+    wanted[CONSTANTS + 8] = 9;
+    wanted[CONSTANTS + 9] = OP(49, 3);
+    for (size_t i = 0; i < N; i++)
+        swapped[i] = bswap_32(module[i]);
+    for (int turn = 0; turn < 2; turn++) {
+        void *ours = tsl_il_with_values(turn ? swapped : module, sizeof(module), 4, values);
+        void *same = tsl_il_with_values(turn ? swapped : module, sizeof(module), 0, NULL);
+
+        assert_memory_equal(ours, wanted, sizeof(wanted));
+        assert_memory_equal(same, module, sizeof(module));
+        free(ours);
+        free(same);
+    }
+}
+
+/* The rest of the word is the sign's, where the type has one. */
+static void small_values_fill_their_word(void **state)
+{
+    uint32_t words[] = {0x07230203, 0x00010000, 0,  40, 0,         OP(71, 4), 10, 1, 3,
+                        OP(21, 4),  20,         16, 1,  OP(50, 4), 20,        10, 7};
+    const struct tsl_program_special value = {.id = 3, .size = 2, .value = 0xfffe};
+    (void)state;
+
+    for (uint32_t is_signed = 0; is_signed < 2; is_signed++) {
+        uint32_t *ours;
+
+        words[12] = is_signed;
+        ours = tsl_il_with_values(words, sizeof(words), 1, &value);
+        assert_int_equal(ours[16], is_signed ? 0xfffffffe : 0xfffe);
+        free(ours);
+    }
+}
+
 /* Each beginning of the module, and each with a word that is another: nothing is read behind the end. */
 static void damaged_modules_are_read(void **state)
 {
+    const struct tsl_program_special value = {.id = 3, .size = 4, .value = 42};
     (void)state;
     assert_false(tsl_il_is(NULL, 20));
     assert_false(tsl_il_is(module, 16));
@@ -87,6 +136,7 @@ static void damaged_modules_are_read(void **state)
                 il = tsl_il_create(copy, size);
                 free(copy);
                 assert_non_null(il);
+                free(tsl_il_with_values(il->module, il->size, 1, &value));
                 tsl_il_destroy(il);
             }
         }
@@ -195,6 +245,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constants_are_found),     cmocka_unit_test(damaged_modules_are_read),
+        cmocka_unit_test(values_are_put_in),       cmocka_unit_test(small_values_fill_their_word),
         TEST(the_device_says_what_a_member_takes), TEST(it_is_built_where_it_can),
         TEST(what_cannot_be_is_refused),           TEST(without_a_member_there_is_none),
     };

@@ -288,7 +288,7 @@ static void each_shows_what_is_in_force(void **state)
         "TESELA_MEMBERS=a,b\nTESELA_VENDORS=/etc/OpenCL/vendors\n"
         "TESELA_NVIDIA=cuda\nTESELA_CUDA_LIBRARY=\n"
         "TESELA_POLICY=weights=1,2.5\nTESELA_ORDER=async\nTESELA_CONFIG=\nTESELA_BINARIES=\nTESELA_"
-        "PROCESSOR=\nTESELA_TRACE=\n"
+        "PROCESSOR=\nTESELA_SPIRV=\nTESELA_TRACE=\n"
         "TESELA_LIMITS=all\nTESELA_DEVICE_TYPE=gpu\nTESELA_REPRODUCIBLE=no\n"
         "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_PINNED=auto\nTESELA_STAGING=off\n"
         "TESELA_PEERS=on\nTESELA_SVM=auto\nTESELA_GATES=auto\nTESELA_VENDOR_ROLES=auto\nTESELA_CHECK=access,"

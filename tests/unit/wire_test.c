@@ -67,6 +67,9 @@ static const struct tsl_wire_build build_sample = {.action = TSL_WIRE_COMPILE,
                                                    .options = "-cl-mad-enable",
                                                    .folder = "/home/u",
                                                    .source = "kernel void f() {}",
+                                                   .translator = "/usr/bin/llvm-spirv",
+                                                   .il = "\3\2\0\7",
+                                                   .il_size = 4,
                                                    .local_size = {64, 2, 1},
                                                    .n_headers = 2,
                                                    .headers = headers,
@@ -223,6 +226,9 @@ static void a_build_request_comes_through(void **state)
     assert_string_equal(build.options, "-cl-mad-enable");
     assert_string_equal(build.folder, "/home/u");
     assert_string_equal(build.source, "kernel void f() {}");
+    assert_string_equal(build.translator, "/usr/bin/llvm-spirv");
+    assert_int_equal(build.il_size, 4);
+    assert_memory_equal(build.il, "\3\2\0\7", 4);
     assert_null(build.kernel);
     assert_int_equal(build.local_size[0], 64);
     assert_int_equal(build.local_size[2], 1);

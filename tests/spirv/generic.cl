@@ -1,0 +1,49 @@
+/* What is of OpenCL C 2: pointers that don't say where they lead, and its atomics. As programs.cl. */
+
+uint both(uint *p, const uint *q)
+{
+    *p += *q + (to_local(p) ? 3 : to_global(p) ? 5 : 7);
+    return *p;
+}
+
+kernel void generic_pointers(global uint *out, global const uint *in, local uint *scratch)
+{
+    uint i = (uint)get_global_id(0), l = (uint)get_local_id(0), own[3] = {i, l, 9};
+    float whole, *place = &whole, x = convert_float(in[i]) * 0.5f;
+    uint *where = own + 1;
+
+    if (in[i] % 3 == 0)
+        where = out + i;
+    else if (in[i] % 3 == 1)
+        where = scratch + l;
+    if (l & 1)
+        place = (float *)(scratch + l);
+
+    out[i] = 1;
+    scratch[l] = 2;
+    work_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    vstore2(vload2(0, own) + (uint2)(both(where, in + i), 1), 0, own);
+    out[i] += own[0] + own[1] + *where + as_uint(fract(x, place)) + as_uint(*place);
+}
+
+kernel void atomics_2(global uint *out, global const uint *in, local uint *scratch)
+{
+    uint i = (uint)get_global_id(0), a = in[i], expected = 0;
+    volatile global atomic_uint *g = (volatile global atomic_uint *)out;
+    volatile local atomic_uint *l = (volatile local atomic_uint *)scratch;
+
+    if (get_local_id(0) == 0)
+        atomic_store_explicit(l, 4, memory_order_relaxed, memory_scope_work_group);
+    work_group_barrier(CLK_LOCAL_MEM_FENCE);
+    atomic_fetch_add_explicit(l, a, memory_order_acq_rel, memory_scope_work_group);
+    atomic_fetch_max_explicit(g + 1, a, memory_order_relaxed, memory_scope_device);
+    atomic_fetch_or_explicit(g + 2, a, memory_order_seq_cst, memory_scope_device);
+    work_group_barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0)
+        atomic_fetch_add_explicit(g, atomic_load_explicit(l, memory_order_acquire, memory_scope_work_group),
+                                  memory_order_relaxed, memory_scope_device);
+    atomic_compare_exchange_strong_explicit(g + 3, &expected, 6, memory_order_acq_rel, memory_order_acquire,
+                                            memory_scope_device);
+    atomic_exchange_explicit(g + 4, 8, memory_order_release, memory_scope_device);
+    atomic_fetch_sub(g + 5, 1);
+}

@@ -1,0 +1,19 @@
+# The modules that spirv_test.c builds: ${CMAKE_CURRENT_BINARY_DIR}/spirv/NAME.spv of spirv/NAME.cl.
+set(modules)
+foreach(name programs functions generic images constants part)
+    set(std CL1.2)
+    if(name STREQUAL generic)
+        set(std CL2.0)
+    endif()
+    set(source ${CMAKE_CURRENT_SOURCE_DIR}/spirv/${name}.cl)
+    set(module ${CMAKE_CURRENT_BINARY_DIR}/spirv/${name})
+    add_custom_command(OUTPUT ${module}.spv
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/spirv
+        COMMAND ${CLANG} -target spir64 -cl-std=${std} -Xclang -finclude-default-header -O0 -c -emit-llvm
+            -o ${module}.bc ${source}
+        COMMAND ${LLVM_SPIRV} --spirv-max-version=1.3 -o ${module}.spv ${module}.bc
+        DEPENDS ${source} VERBATIM)
+    list(APPEND modules ${module}.spv)
+endforeach()
+add_custom_target(spirv_modules DEPENDS ${modules})
+set_property(GLOBAL APPEND PROPERTY TESELA_TEST_VENDORS spirv_modules)
