@@ -28,6 +28,7 @@ struct tsl_arg_fact {
     enum tsl_fact_kind kind;
     unsigned role;  /* TSL_ROLE_ bits of what the kernel may do to the memory; proven, else READ|WRITE */
     bool untouched; /* of a READ that counts as one, though our compiler saw none: no reason to warn. Not on the wire */
+    bool written;   /* our compiler saw it, whoever's the kernel is (core/roles.h). Not on the wire */
     size_t size;    /* bytes of a VALUE where known, else 0 */
     /* As clGetKernelArgInfo reports them; strings are owned by the facts, NULL where unknown. */
     cl_kernel_arg_address_qualifier address;

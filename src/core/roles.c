@@ -158,11 +158,17 @@ bool tsl_roles_narrow(const struct tsl_roles *roles, struct tsl_kernel_facts *fa
 
     if (!answer || answer->opaque || facts->opaque || !facts->of_text || !is_about(answer, facts))
         return false;
-    for (cl_uint i = 0; i < facts->n_args; i++)
-        if (facts->args[i].kind == TSL_FACT_GLOBAL && !(answer->args[i].role & TSL_ROLE_WRITE)) {
-            facts->args[i].role = TSL_ROLE_READ;
-            facts->args[i].untouched = !answer->args[i].role;
-            narrowed = true;
-        }
+    for (cl_uint i = 0; i < facts->n_args; i++) {
+        unsigned role = answer->args[i].role;
+
+        if (facts->args[i].kind != TSL_FACT_GLOBAL)
+            continue;
+        facts->args[i].written = role & TSL_ROLE_WRITE;
+        if (role & TSL_ROLE_WRITE)
+            continue;
+        facts->args[i].role = TSL_ROLE_READ;
+        facts->args[i].untouched = !role;
+        narrowed = true;
+    }
     return narrowed;
 }

@@ -25,7 +25,8 @@ struct tsl_roles *tsl_roles_ref(struct tsl_roles *roles); /* NULL allowed */
 void tsl_roles_unref(struct tsl_roles *roles);            /* NULL allowed */
 
 /* Narrows what the facts say of a kernel's arguments, if its signature is the one that the answer is about: buffers
- * that are only read are told so. roles: NULL, or what was waited for with success. True: something was narrowed. */
+ * that are only read are told so, those that are written, too. roles: NULL, or what was waited for with success. True:
+ * something was narrowed. */
 bool tsl_roles_narrow(const struct tsl_roles *roles, struct tsl_kernel_facts *facts);
 
 #endif

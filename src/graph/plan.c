@@ -561,15 +561,21 @@ static cl_int plan_native(struct tsl_command *c, const tsl_dependences *order)
 
 /* ---- Kernels ---------------------------------------------------------------------------------------------------- */
 
+/* Some programs' kernels write to what they made CL_MEM_READ_ONLY, which is undefined (OpenCL 3.0, 5.2.1) and does what
+ * they expect everywhere. So the flag counts only where it is of use, and nobody saw that the kernel writes. */
+static bool is_kept(const struct tsl_kernel_facts *facts, cl_uint i, const struct tsl_buffer *buffer)
+{
+    bool seen = facts->proven || (i < facts->n_args && facts->args[i].written);
+    return buffer->flags & CL_MEM_READ_ONLY && !seen && buffer->context->n_members > 1;
+}
+
 /* What a kernel may do to the memory behind an argument: the facts' word, narrowed by the buffer's flags. */
 static unsigned arg_role(const struct tsl_kernel_facts *facts, cl_uint i, const struct tsl_buffer *buffer)
 {
     unsigned role = i < facts->n_args ? facts->args[i].role : TSL_ROLE_READ | TSL_ROLE_WRITE;
     if (tsl_svm_of(buffer)) /* Who finds addresses there writes through them. */
         return TSL_ROLE_READ | TSL_ROLE_WRITE;
-    if (buffer->flags & CL_MEM_READ_ONLY)
-        role &= TSL_ROLE_READ;
-    return role;
+    return is_kept(facts, i, buffer) ? role & TSL_ROLE_READ : role;
 }
 
 /* What of the object that is: all of it where it is shared memory that only one can have at a time. */
