@@ -200,6 +200,35 @@ static void linked_programs_have_it_too(void **state)
     close_rig(&rig);
 }
 
+#ifdef HAS_SPIRV_MODULES
+static void modules_have_it_too(void **state)
+{
+    struct rig rig;
+    char path[4096], *log = NULL;
+    static char data[1 << 16];
+    struct tsl_program_input input = {.kind = TSL_PROGRAM_IL, .data = data, .options = ""};
+    FILE *file;
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/tests/spirv/turn.spv", build_folder());
+    file = fopen(path, "rb");
+    assert_non_null(file);
+    input.size = fread(data, 1, sizeof(data), file);
+    fclose(file);
+    cpu_special_set_times(1000000, 2000000);
+    open_rig(&rig, source, "turn");
+    driver->kernel_free(rig.kernel);
+    driver->program_free(rig.program);
+    if (driver->build(member, &input, &rig.program, &log))
+        fail_msg("%s", log);
+    free(log);
+    memset(data, 0, sizeof(data)); /* who builds again has a copy */
+    rig.kernel = bed_kernel(rig.program, "turn");
+    launch_until(&rig, CPU_TRIAL);
+    close_rig(&rig);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +236,9 @@ int main(void)
         cmocka_unit_test(nobody_waits_for_the_compiler),
         cmocka_unit_test(a_program_may_go_meanwhile),
         cmocka_unit_test(linked_programs_have_it_too),
+#ifdef HAS_SPIRV_MODULES
+        cmocka_unit_test(modules_have_it_too),
+#endif
         cmocka_unit_test(variables_are_those_of_the_general_code),
         cmocka_unit_test(what_gains_nothing_is_left_alone),
     };

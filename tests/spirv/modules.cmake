@@ -1,6 +1,6 @@
-# The modules that spirv_test.c builds: ${CMAKE_CURRENT_BINARY_DIR}/spirv/NAME.spv of spirv/NAME.cl.
+# The modules that spirv_test.c and kc/special_test.c build: ${CMAKE_CURRENT_BINARY_DIR}/spirv/NAME.spv of spirv/NAME.cl.
 set(modules)
-foreach(name programs functions generic images constants part)
+foreach(name programs functions generic images constants part turn)
     set(std CL1.2)
     if(name STREQUAL generic)
         set(std CL2.0)
@@ -17,3 +17,5 @@ foreach(name programs functions generic images constants part)
 endforeach()
 add_custom_target(spirv_modules DEPENDS ${modules})
 set_property(GLOBAL APPEND PROPERTY TESELA_TEST_VENDORS spirv_modules)
+target_compile_definitions(kc_special_test PRIVATE HAS_SPIRV_MODULES)
+add_dependencies(kc_special_test spirv_modules)
