@@ -148,9 +148,53 @@ static void pointers_know_where_they_point_to(void **state)
     }
 }
 
+/* Each row is put together of the same sixteen numbers. LLVM's SLP vectoriser made nonsense of the casts between spaces
+ * that this leaves. */
+static void many_accesses_by_them_are_right(void **state)
+{
+    static const char text[] =
+        "#define R3(N) vload3(0, s + N)\n"
+        "#define R4(N) vload4(0, s + N)\n"
+        "kernel void rows(global ulong16 *out, global ulong *in) {\n"
+        "    const ulong *s = in;\n"
+        "    out[0] = (ulong16)(R3(0), R3(3), R3(6), R3(9), R4(12));\n"
+        "    out[1] = (ulong16)(R3(0), R3(3), R3(6), R4(9), in[13], in[14], in[15]);\n"
+        "    out[2] = (ulong16)(R3(0), R3(3), R3(6), R4(9), in[13], vload2(0, s + 14));\n"
+        "    out[3] = (ulong16)(R3(0), R3(3), R3(6), R4(9), vload2(0, s + 13), in[15]);\n"
+        "    out[4] = (ulong16)(R3(0), R3(3), R3(6), R4(9), R3(13));\n"
+        "    out[5] = (ulong16)(R3(0), R3(3), R4(6), in[10], in[11], in[12], in[13], in[14], in[15]);\n"
+        "    out[6] = (ulong16)(R3(0), R3(3), R4(6), in[10], in[11], in[12], in[13], vload2(0, s + 14));\n"
+        "    out[7] = (ulong16)(R3(0), R3(3), R4(6), in[10], in[11], in[12], vload2(0, s + 13), in[15]);\n"
+        "}\n";
+    struct cpu_rig *rig = *state;
+    cl_program program;
+    cl_ulong in[16], out[8][16];
+    cl_mem buffers[2];
+
+    if (!cpu_rig_has(rig, CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT)) {
+        assert_non_null(getenv("SPACES_MAY_LACK"));
+        return;
+    }
+    for (cl_ulong i = 0; i < 16; i++)
+        in[i] = (i + 1) * UINT64_C(0x0123456789abcdef);
+    program = cpu_rig_program(rig, text, "-cl-std=CL3.0");
+    buffers[0] = cpu_rig_buffer(rig, sizeof(out), NULL);
+    buffers[1] = cpu_rig_buffer(rig, sizeof(in), in);
+    cpu_rig_run(rig, program, "rows", 2, buffers, 0, NULL, 1);
+    cpu_rig_read(rig, buffers[0], sizeof(out), out);
+    for (unsigned row = 0; row < 8; row++)
+        assert_memory_equal(out[row], in, sizeof(in));
+    clReleaseMemObject(buffers[0]);
+    clReleaseMemObject(buffers[1]);
+    clReleaseProgram(program);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pointers_know_where_they_point_to)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pointers_know_where_they_point_to),
+        cmocka_unit_test(many_accesses_by_them_are_right),
+    };
 
     return cmocka_run_group_tests(tests, cpu_rig_setup, cpu_rig_teardown);
 }

@@ -26,11 +26,14 @@ const char KC_PASSES_VECTORISE[] =
     "early-cse<memssa>,loop-vectorize,"
     "simplifycfg,instcombine<no-verify-fixpoint>,sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
 
-/* After that what is left of O3, for functions that are inlined and simplified already. Loops are unswitched before
- * they are rotated: what the vectoriser asks at run time leaves kernels' loops, while loops over groups and rows, which
- * would have conditions of their own to unswitch then, aren't copied. */
+/* Accesses by generic pointers whose space is known go there: what is left of casts between spaces LLVM's SLP
+ * vectoriser (19) takes for casts between numbers, and makes something wrong of. After that what is left of O3, for
+ * functions that are inlined and simplified already. Loops are unswitched before they are rotated: what the vectoriser
+ * asks at run time leaves kernels' loops, while loops over groups and rows, which would have conditions of their own to
+ * unswitch then, aren't copied. */
 const char KC_PASSES_FINISH[] =
-    "function(simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm,simple-loop-unswitch<nontrivial;trivial>),"
+    "function(infer-address-spaces,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm,simple-loop-unswitch<"
+    "nontrivial;trivial>),"
     "simplifycfg,sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
     "loop-mssa(loop-instsimplify,loop-simplifycfg,loop-rotate,licm,simple-loop-unswitch<no-nontrivial;trivial>),"
     "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),"
@@ -53,6 +56,7 @@ static void set_options(void)
         "-enable-interleaved-mem-accesses=false",
         "-unroll-partial-threshold=128",
         "-unroll-max-count=4",
+        "-assume-default-is-flat-addrspace", /* for infer-address-spaces */
 #ifdef __x86_64__
         "-x86-experimental-pref-innermost-loop-alignment=5",
 #endif
