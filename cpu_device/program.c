@@ -127,10 +127,10 @@ static bool has_variables(const struct tsl_wire_built *built)
     return any;
 }
 
-static cl_int no_memory(char **log)
+static cl_int not_built(cl_int error, char **log)
 {
-    *log = strdup("");
-    return CL_OUT_OF_HOST_MEMORY;
+    *log = strdup(error == CL_COMPILER_NOT_AVAILABLE ? TSL_COMPILE_NO_TRANSLATOR : "");
+    return error;
 }
 
 static cl_int build(struct tsl_member *member, const struct tsl_wire_build *build, bool loadable,
@@ -140,7 +140,7 @@ static cl_int build(struct tsl_member *member, const struct tsl_wire_build *buil
     cl_int error;
 
     if (!p)
-        return no_memory(log);
+        return not_built(CL_OUT_OF_HOST_MEMORY, log);
     p->base.member = member;
     error = tsl_compile(build, &p->compiled);
     *log = strdup(p->compiled.built.log ? p->compiled.built.log : "");
@@ -200,7 +200,8 @@ cl_int cpu_build(struct tsl_member *member, const struct tsl_program_input *inpu
         *log = strdup("the built-in CPU has no built-in kernels");
         return CL_INVALID_OPERATION;
     }
-    error = tsl_compile_take(input, &request) ? build(member, &request, true, program, log) : no_memory(log);
+    error = tsl_compile_take(input, &request);
+    error = error ? not_built(error, log) : build(member, &request, true, program, log);
     tsl_compile_drop(&request);
     return error;
 }
@@ -218,7 +219,8 @@ cl_int cpu_compile(struct tsl_member *member, const struct tsl_program_input *in
     for (uint32_t i = 0; i < request.n_headers; i++)
         request.headers[i] = (struct tsl_wire_text){(char *)headers->headers[i].name,
                                                     strndup(headers->headers[i].text, headers->headers[i].size)};
-    error = tsl_compile_take(input, &request) ? build(member, &request, false, program, log) : no_memory(log);
+    error = tsl_compile_take(input, &request);
+    error = error ? not_built(error, log) : build(member, &request, false, program, log);
     for (uint32_t i = 0; i < request.n_headers; i++)
         free(request.headers[i].text);
     free(request.headers);

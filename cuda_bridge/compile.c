@@ -55,13 +55,23 @@ static cl_int run(struct tsl_cuda_member *member, struct tsl_wire_build *build, 
     return error;
 }
 
+static cl_int take(const struct tsl_program_input *input, struct tsl_wire_build *build, struct tsl_cuda_made *made)
+{
+    cl_int error = tsl_compile_take(input, build);
+
+    if (error == CL_COMPILER_NOT_AVAILABLE)
+        made->log = strdup(TSL_COMPILE_NO_TRANSLATOR);
+    return error;
+}
+
 cl_int tsl_cuda_make_build(struct tsl_cuda_member *member, const struct tsl_program_input *input,
                            struct tsl_cuda_made *made)
 {
     struct tsl_wire_build build = {.action = TSL_WIRE_WHOLE_BUILD};
-    bool there = tsl_compile_take(input, &build);
-    cl_int error = there ? run(member, &build, TSL_CUDA_IMAGE_PTX, made) : CL_OUT_OF_HOST_MEMORY;
+    cl_int error = take(input, &build, made);
 
+    if (!error)
+        error = run(member, &build, TSL_CUDA_IMAGE_PTX, made);
     tsl_compile_drop(&build);
     return error;
 }
@@ -92,8 +102,10 @@ cl_int tsl_cuda_make_compile(struct tsl_cuda_member *member, const struct tsl_pr
                              const struct tsl_program_headers *headers, struct tsl_cuda_made *made)
 {
     struct tsl_wire_build build = {.action = TSL_WIRE_COMPILE};
-    bool there = tsl_compile_take(input, &build) && add_headers(&build, headers);
-    cl_int error = there ? run(member, &build, TSL_CUDA_IMAGE_OBJECT, made) : CL_OUT_OF_HOST_MEMORY;
+    cl_int error = take(input, &build, made);
+
+    if (!error)
+        error = add_headers(&build, headers) ? run(member, &build, TSL_CUDA_IMAGE_OBJECT, made) : CL_OUT_OF_HOST_MEMORY;
 
     free_headers(&build);
     tsl_compile_drop(&build);

@@ -229,34 +229,16 @@ bool tsl_compile_available(const char **why)
 
 /* ---- SPIR-V ------------------------------------------------------------------------------------------------------ */
 
-/* Debian's names. Older ones read less than SPIR-V 1.4, and write what LLVM reads no more. */
-#define NEWEST_TRANSLATOR 25u
-#define OLDEST_TRANSLATOR 15u
-
-static char translator[64];
-
-static void find_translator(void)
-{
-    for (unsigned version = NEWEST_TRANSLATOR; version >= OLDEST_TRANSLATOR; version--) {
-        snprintf(translator, sizeof(translator), "/usr/bin/llvm-spirv-%u", version);
-        if (access(translator, X_OK) == 0)
-            return;
-    }
-    translator[0] = 0;
-}
+/* Debian 12's. Older ones read less; newer ones write types of images that are none of LLVM 15's, and perhaps bitcode
+ * that ours doesn't read: nobody tried. */
+#define TRANSLATOR "/usr/bin/llvm-spirv-15"
 
 const char *tsl_compile_translator(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     const struct tsl_settings *settings = tsl_settings();
-    const char *why;
+    const char *path = settings->spirv ? settings->spirv : TRANSLATOR, *why;
 
-    if (settings->spirv_off || !tsl_compile_available(&why))
-        return NULL;
-    if (settings->spirv)
-        return access(settings->spirv, X_OK) == 0 ? settings->spirv : NULL;
-    pthread_once(&once, find_translator);
-    return translator[0] ? translator : NULL;
+    return !settings->spirv_off && tsl_compile_available(&why) && access(path, X_OK) == 0 ? path : NULL;
 }
 
 const char *tsl_compile_il_version(void)
@@ -266,18 +248,20 @@ const char *tsl_compile_il_version(void)
 
 /* ---- Inputs ------------------------------------------------------------------------------------------------------ */
 
-bool tsl_compile_take(const struct tsl_program_input *input, struct tsl_wire_build *build)
+cl_int tsl_compile_take(const struct tsl_program_input *input, struct tsl_wire_build *build)
 {
     bool is_il = input->kind == TSL_PROGRAM_IL;
 
     build->options = (char *)(uintptr_t)input->options;
     build->source = strndup(input->data, is_il ? 0 : input->size);
     if (!is_il)
-        return build->source;
+        return build->source ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     build->translator = (char *)(uintptr_t)tsl_compile_translator();
     build->il = tsl_il_with_values(input->data, input->size, input->n_specials, input->specials);
     build->il_size = input->size;
-    return build->source && build->translator && build->il;
+    if (!build->translator)
+        return CL_COMPILER_NOT_AVAILABLE;
+    return build->source && build->il ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
 
 void tsl_compile_drop(struct tsl_wire_build *build)

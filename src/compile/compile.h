@@ -25,16 +25,18 @@ cl_int tsl_compile(const struct tsl_wire_build *build, struct tsl_compiled *comp
 void tsl_compiled_finish(struct tsl_compiled *compiled);
 
 /* Puts the source, or the module and its translator, and the options into a request: what has to be told of an input to
- * build or compile it. False: there is no memory (or no translator). Either way tsl_compile_drop gives back what was
- * taken; the rest is the caller's. */
-bool tsl_compile_take(const struct tsl_program_input *input, struct tsl_wire_build *build);
+ * build or compile it. CL_OUT_OF_HOST_MEMORY, CL_COMPILER_NOT_AVAILABLE: there is no translator (any more). In any case
+ * tsl_compile_drop gives back what was taken; the rest is the caller's. */
+cl_int tsl_compile_take(const struct tsl_program_input *input, struct tsl_wire_build *build);
 void tsl_compile_drop(struct tsl_wire_build *build);
+
+#define TSL_COMPILE_NO_TRANSLATOR "the program that reads SPIR-V (TESELA_SPIRV, or llvm-spirv-15) is gone\n"
 
 /* Could a build work? Finds the program's file, starts nothing. *why: a sentence if not (static). */
 bool tsl_compile_available(const char **why);
 
-/* The file of the program that reads SPIR-V for the compiler: TESELA_SPIRV, or the newest llvm-spirv of this machine;
- * static. NULL: there is none, so programs of IL can't be built. */
+/* The file of the program that reads SPIR-V for the compiler: TESELA_SPIRV, or Debian's llvm-spirv-15; static. NULL:
+ * there is none, so programs of IL can't be built. */
 const char *tsl_compile_translator(void);
 
 /* What it reads, as CL_DEVICE_IL_VERSION says it: "" without one. */

@@ -213,13 +213,14 @@ static uint32_t *words_of(const struct module *module)
 }
 
 /* Numbers of fewer than 32 bits fill a word: those with a sign by their sign (specification, 2.2.1). */
-static uint64_t widened(const struct module *module, uint32_t type, const struct tsl_program_special *value)
+static uint64_t widened(const struct module *module, uint32_t type, uint64_t value)
 {
-    unsigned unused = 64 - 8 * (unsigned)value->size;
+    size_t size = size_of_type(module, type);
+    unsigned unused = size ? 64 - 8 * (unsigned)size : 0;
     struct instruction in;
     bool is_signed = find(module, OP_TYPE_INT, OP_TYPE_INT, 1, type, &in) && in.n_words > 3 && word(module, in.at + 3);
 
-    return is_signed ? (uint64_t)((int64_t)(value->value << unused) >> unused) : value->value;
+    return is_signed ? (uint64_t)((int64_t)(value << unused) >> unused) : value << unused >> unused;
 }
 
 /* words: the module's own. */
@@ -231,7 +232,7 @@ static void put_value(const struct module *module, uint32_t *words, uint32_t res
     if (!find(module, OP_SPEC_CONSTANT_TRUE, OP_SPEC_CONSTANT, 2, result, &in))
         return;
     if (in.op == OP_SPEC_CONSTANT) {
-        uint64_t number = widened(module, words[in.at + 1], value);
+        uint64_t number = widened(module, words[in.at + 1], value->value);
 
         for (unsigned i = 3; i < in.n_words; i++, number >>= 32)
             words[in.at + i] = (uint32_t)number;

@@ -350,7 +350,7 @@ static const struct variable variables[] = {
     {"TESELA_PROCESSOR", read_text, show_text, FIELD(processor), NULL, "a processor's name that LLVM knows",
      "this machine's own"},
     {"TESELA_SPIRV", read_spirv, show_spirv, FIELD(spirv), NULL, "a program's whole path, beginning with /, or off",
-     "the newest llvm-spirv"},
+     "/usr/bin/llvm-spirv-15"},
     {"TESELA_TRACE", read_text, show_text, FIELD(trace), NULL, "a file", "no timeline"},
     {"TESELA_LIMITS", read_word, show_word, FIELD(limits), limits_words, "all or fastest", "all"},
     {"TESELA_DEVICE_TYPE", read_word, show_word, FIELD(device_type), device_type_words, "gpu, cpu or accelerator",

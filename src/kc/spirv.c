@@ -15,32 +15,71 @@
 /* ---- The module ---------------------------------------------------------------------------------------------------
  */
 
-enum { MAGIC = 0x07230203, HEADER_WORDS = 5, OP_FUNCTION = 54, OP_FUNCTION_END = 56 };
+enum { MAGIC = 0x07230203, HEADER_WORDS = 5, OP_ENTRY_POINT = 15, OP_FUNCTION = 54, OP_FUNCTION_END = 56 };
 
-static uint32_t word(const void *il, size_t i)
+struct words {
+    const void *il;
+    size_t n;
+};
+
+static uint32_t word(const struct words *words, size_t i)
 {
     uint32_t value;
 
-    memcpy(&value, (const char *)il + i * sizeof(value), sizeof(value));
+    memcpy(&value, (const char *)words->il + i * sizeof(value), sizeof(value));
     return value;
 }
 
-/* Instructions fill its n words, and each function ends: the translator takes the beginning of a module for one. */
-static bool is_whole(const void *il, size_t n)
+/* The instruction at `at`, and where the next one begins; false: there is none, or it doesn't end within the module. */
+static bool read_op(const struct words *words, size_t at, unsigned *op, size_t *next)
 {
-    size_t at = HEADER_WORDS;
+    uint32_t first = at < words->n ? word(words, at) : 0;
+
+    *op = first & 0xffff;
+    *next = at + (first >> 16);
+    return first >> 16 && *next <= words->n;
+}
+
+/* Instructions fill it, and each function ends. */
+static bool is_filled(const struct words *words)
+{
+    size_t at = HEADER_WORDS, next;
     bool inside = false;
 
-    for (uint32_t first; at < n && (first = word(il, at)) >> 16; at += first >> 16) {
-        unsigned op = first & 0xffff;
-
-        if (op == OP_FUNCTION || op == OP_FUNCTION_END) {
-            if (inside == (op == OP_FUNCTION))
-                return false;
-            inside = !inside;
-        }
+    for (unsigned op; read_op(words, at, &op, &next); at = next) {
+        if (op != OP_FUNCTION && op != OP_FUNCTION_END)
+            continue;
+        if (inside == (op == OP_FUNCTION))
+            return false;
+        inside = !inside;
     }
-    return n > HEADER_WORDS && word(il, 0) == MAGIC && at == n && !inside;
+    return at == words->n && !inside;
+}
+
+static bool has_function(const struct words *words, uint32_t id)
+{
+    size_t next;
+    unsigned op;
+
+    for (size_t at = HEADER_WORDS; read_op(words, at, &op, &next); at = next)
+        if (op == OP_FUNCTION && next - at > 2 && word(words, at + 2) == id)
+            return true;
+    return false;
+}
+
+/* The translator takes the beginning of a module for one, so this is looked at before. */
+static bool is_whole(const void *il, size_t size)
+{
+    const struct words words = {il, size / sizeof(uint32_t)};
+    size_t next;
+    unsigned op;
+
+    if (words.n <= HEADER_WORDS || word(&words, 0) != MAGIC || !is_filled(&words))
+        return false;
+    for (size_t at = HEADER_WORDS; read_op(&words, at, &op, &next); at = next)
+        if (op == OP_ENTRY_POINT && (next - at < 3 || !has_function(&words, word(&words, at + 2))))
+            return false;
+    return true;
 }
 
 /* ---- The translator ---------------------------------------------------------------------------------------------- */
@@ -90,9 +129,15 @@ static LLVMModuleRef translate(LLVMContextRef context, const char *translator, c
 {
     int in = kc_memory_file(il, size), out = kc_memory_file(NULL, 0), errors = kc_memory_file(NULL, 0), status = -1;
     char in_path[KC_PATH_SIZE], out_path[KC_PATH_SIZE];
-    char *const arguments[] = {
-        (char *)translator,        "-r", "--spirv-target-env=CL2.0", kc_path_of(in, in_path), "-o",
-        kc_path_of(out, out_path), NULL};
+    char *const arguments[] = {(char *)(uintptr_t)translator,
+                               "-r",
+                               "--spirv-target-env=CL2.0",
+                               "--spirv-gen-kernel-arg-name-md",
+                               "--preserve-ocl-kernel-arg-type-metadata-through-string",
+                               kc_path_of(in, in_path),
+                               "-o",
+                               kc_path_of(out, out_path),
+                               NULL};
     LLVMModuleRef module = NULL;
 
     if (in >= 0 && out >= 0 && errors >= 0)
@@ -172,16 +217,15 @@ static void put_space(struct text *text)
     put(text, space ? word : "", n);
 }
 
-/* The first place behind `at` that isn't in parentheses, brackets or quotes, and has one of these letters before the
- * end of the line. */
-static const char *skip_to(const char *at, const char *letters)
+/* The next blank behind `at` that isn't in parentheses, brackets or quotes, or the end of the line or of them. */
+static const char *next_blank(const char *at)
 {
     unsigned depth = 0;
 
-    for (; *at && *at != '\n'; at++) {
+    for (at++; *at && *at != '\n'; at++) {
         if (*at == '"')
             at = strchr(at + 1, '"');
-        else if (depth == 0 && strchr(letters, *at))
+        else if (depth == 0 && *at == ' ')
             return at;
         else if (strchr("([{<", *at))
             depth++;
@@ -194,23 +238,25 @@ static const char *skip_to(const char *at, const char *letters)
 /* The space of the type that begins here: "ptr addrspace(1)", "<2 x ptr>". */
 static unsigned long space_of_type(const char *type)
 {
-    static const char word[] = "addrspace(";
-    const char *end = *type == '<' ? strchr(type, '>') : skip_to(type, "%@,)");
-    const char *space = memmem(type, (size_t)(end - type), word, sizeof(word) - 1);
+    static const char pointer[] = "ptr addrspace(";
+    unsigned n;
+    int skipped = 0;
 
-    return space ? space_of(space) : 0;
+    if (sscanf(type, "<%u x %n", &n, &skipped) == 1)
+        type += skipped;
+    return strncmp(type, pointer, sizeof(pointer) - 1) == 0 ? space_of(type + strlen("ptr ")) : 0;
 }
 
 /* What no longer leads from one space into another, LLVM has another word for. */
 static void put_cast(struct text *text)
 {
-    static const char word[] = "addrspacecast";
+    static const char word[] = "addrspacecast", then[] = " to ";
     const char *from = text->from + strlen(word), *to;
 
     from += strspn(from, " (");
-    for (to = from; *to && strncmp(to, " to ", 4) != 0;)
-        to = skip_to(to + 1, " ");
-    put(text, *to && space_of_type(from) == space_of_type(to + 4) ? "bitcast" : word, strlen(word));
+    for (to = next_blank(from); *to == ' ' && strncmp(to, then, strlen(then)) != 0;)
+        to = next_blank(to);
+    put(text, *to == ' ' && space_of_type(from) == space_of_type(to + strlen(then)) ? "bitcast" : word, strlen(word));
 }
 
 static void put_quoted(struct text *text)
@@ -289,7 +335,7 @@ static void rename_spaces(const char *name, char *out)
     *out = 0;
 }
 
-/* A function of the new name may be there: the same one, of a private variable. */
+/* A function of the new name may be there: that of private memory, which is generic memory here. */
 static void rename_function(LLVMModuleRef module, LLVMValueRef function)
 {
     char *name = strdup(kc_name(function));
@@ -299,20 +345,21 @@ static void rename_function(LLVMModuleRef module, LLVMValueRef function)
     other = LLVMGetNamedFunction(module, name);
     if (!other)
         LLVMSetValueName2(function, name, strlen(name));
-    else if (other != function) {
+    else if (other != function && LLVMIsDeclaration(function)) {
         LLVMReplaceAllUsesWith(function, other);
         LLVMDeleteFunction(function);
     }
     free(name);
 }
 
-static void rename_built_ins(LLVMModuleRef module)
+/* Built-in functions, and those that other programs have, or shall have. */
+static void rename_functions(LLVMModuleRef module)
 {
     LLVMValueRef next;
 
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = next) {
         next = LLVMGetNextFunction(f);
-        if (LLVMIsDeclaration(f) && strstr(kc_name(f), "U3AS"))
+        if (LLVMGetLinkage(f) != LLVMInternalLinkage && strstr(kc_name(f), "U3AS"))
             rename_function(module, f);
     }
 }
@@ -350,13 +397,13 @@ LLVMModuleRef kc_spirv(LLVMContextRef context, const char *translator, const voi
 {
     LLVMModuleRef module = NULL;
 
-    if (is_whole(il, size / sizeof(uint32_t)))
+    if (is_whole(il, size))
         module = translate(context, translator, il, size, log);
     else
-        fprintf(log, "error: this SPIR-V module is damaged: its instructions don't end where it does\n");
+        fprintf(log, "error: this SPIR-V module is damaged: it isn't whole\n");
     if (module)
         module = has_our_addresses(module, log) ? with_our_spaces(context, module, log) : NULL;
     if (module)
-        rename_built_ins(module);
+        rename_functions(module);
     return module && simplify(module, log) ? module : NULL;
 }

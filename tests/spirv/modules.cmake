@@ -1,17 +1,17 @@
 # The modules that spirv_test.c and kc/special_test.c build: ${CMAKE_CURRENT_BINARY_DIR}/spirv/NAME.spv of spirv/NAME.cl.
 set(modules)
-foreach(name programs functions generic images constants part turn)
+foreach(name programs functions generic images constants part other turn)
     set(std CL1.2)
-    if(name STREQUAL generic)
+    if(name MATCHES "^(generic|part|other)$")
         set(std CL2.0)
     endif()
     set(source ${CMAKE_CURRENT_SOURCE_DIR}/spirv/${name}.cl)
     set(module ${CMAKE_CURRENT_BINARY_DIR}/spirv/${name})
     add_custom_command(OUTPUT ${module}.spv
         COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/spirv
-        COMMAND ${CLANG} -target spir64 -cl-std=${std} -Xclang -finclude-default-header -O0 -c -emit-llvm
-            -o ${module}.bc ${source}
-        COMMAND ${LLVM_SPIRV} --spirv-max-version=1.3 -o ${module}.spv ${module}.bc
+        COMMAND ${CLANG} -target spir64 -cl-std=${std} -Xclang -finclude-default-header -O0 -fno-discard-value-names
+            -c -emit-llvm -o ${module}.bc ${source}
+        COMMAND ${LLVM_SPIRV} --spirv-max-version=1.3 --preserve-ocl-kernel-arg-type-metadata-through-string -o ${module}.spv ${module}.bc
         DEPENDS ${source} VERBATIM)
     list(APPEND modules ${module}.spv)
 endforeach()
