@@ -238,7 +238,7 @@ const char *tsl_compile_translator(void)
     const struct tsl_settings *settings = tsl_settings();
     const char *path = settings->spirv ? settings->spirv : TRANSLATOR, *why;
 
-    return !settings->spirv_off && tsl_compile_available(&why) && access(path, X_OK) == 0 ? path : NULL;
+    return path[0] == '/' && tsl_compile_available(&why) && access(path, X_OK) == 0 ? path : NULL;
 }
 
 const char *tsl_compile_il_version(void)

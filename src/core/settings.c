@@ -253,16 +253,7 @@ static void show_cache(const struct tsl_settings *settings, const struct variabl
 
 static bool read_spirv(struct tsl_settings *settings, const struct variable *variable, const char *value)
 {
-    settings->spirv_off = strcasecmp(value, "off") == 0;
-    return settings->spirv_off || read_path(settings, variable, value);
-}
-
-static void show_spirv(const struct tsl_settings *settings, const struct variable *variable, FILE *out)
-{
-    if (settings->spirv_off)
-        fputs("off", out);
-    else
-        show_text(settings, variable, out);
+    return strcasecmp(value, "off") == 0 ? read_text(settings, variable, "off") : read_path(settings, variable, value);
 }
 
 /* ---- TESELA_CHECK ---- */
@@ -349,7 +340,7 @@ static const struct variable variables[] = {
     {"TESELA_BINARIES", read_text, show_text, FIELD(binaries), NULL, "a folder", "no folder"},
     {"TESELA_PROCESSOR", read_text, show_text, FIELD(processor), NULL, "a processor's name that LLVM knows",
      "this machine's own"},
-    {"TESELA_SPIRV", read_spirv, show_spirv, FIELD(spirv), NULL, "a program's whole path, beginning with /, or off",
+    {"TESELA_SPIRV", read_spirv, show_text, FIELD(spirv), NULL, "a program's whole path, beginning with /, or off",
      "/usr/bin/llvm-spirv-15"},
     {"TESELA_TRACE", read_text, show_text, FIELD(trace), NULL, "a file", "no timeline"},
     {"TESELA_LIMITS", read_word, show_word, FIELD(limits), limits_words, "all or fastest", "all"},

@@ -147,12 +147,11 @@ struct tsl_settings {
     char *config;    /* TESELA_CONFIG: file in the Controller's form (driver/config.h), or NULL */
     char *binaries;  /* TESELA_BINARIES: folder of binaries made before (docs/fpga.md), or NULL */
     char *processor; /* TESELA_PROCESSOR: what the built-in CPU's code is made for, as LLVM names it; NULL: this one */
-    char *spirv;    /* TESELA_SPIRV: the program that reads SPIR-V for our kernel compiler; NULL: one of this machine */
-    bool spirv_off; /* TESELA_SPIRV=off, by which it is NULL */
-    char *cache;    /* TESELA_CACHE: folder, perhaps not made yet; NULL: nothing may be kept */
-    bool cache_off; /* TESELA_CACHE=off, by which it is NULL */
-    char *trace;    /* TESELA_TRACE: file, with %p not yet replaced, or NULL: no timeline */
-    uint64_t log;   /* TESELA_LOG: bits of log.h */
+    char *spirv;     /* TESELA_SPIRV: the program that reads SPIR-V for our kernel compiler, or "off"; NULL: Debian's */
+    char *cache;     /* TESELA_CACHE: folder, perhaps not made yet; NULL: nothing may be kept */
+    bool cache_off;  /* TESELA_CACHE=off, by which it is NULL */
+    char *trace;     /* TESELA_TRACE: file, with %p not yet replaced, or NULL: no timeline */
+    uint64_t log;    /* TESELA_LOG: bits of log.h */
 
     char *complaints; /* what to tell the user: sentences, each with its newline; NULL if there is nothing to say */
 };

@@ -1,6 +1,6 @@
 /*
  * The other front end: SPIR-V. llvm-spirv, a program of its own of LLVM's Khronos translator, makes LLVM IR of it, in
- * the words of OpenCL C 1.2 (its mangled built-in functions, kernel metadata), for the target "spir64" and by whatever
+ * the words of OpenCL C 2.0 (its mangled built-in functions, kernel metadata), for the target "spir64" and by whatever
  * LLVM that program is of. What is left is to say it as Clang does for ours.
  */
 #ifndef KC_SPIRV_H
