@@ -34,10 +34,18 @@ static LLVMValueRef compute(LLVMBuilderRef b, LLVMAtomicRMWBinOp operation, LLVM
     }
 }
 
+/* A generic pointer may say where it was cast from. */
+static LLVMValueRef place_of(LLVMValueRef atomic)
+{
+    LLVMValueRef pointer = LLVMGetOperand(atomic, 0);
+
+    return LLVMIsAAddrSpaceCastInst(pointer) ? LLVMGetOperand(pointer, 0) : pointer;
+}
+
 /* The order that the atomic one has among other threads' accesses is kept by no one: there are none. */
 static void take_apart(LLVMBuilderRef b, LLVMValueRef atomic)
 {
-    LLVMValueRef place = LLVMGetOperand(atomic, 0), old, now;
+    LLVMValueRef place = place_of(atomic), old, now;
 
     LLVMPositionBuilderBefore(b, atomic);
     old = LLVMBuildLoad2(b, LLVMTypeOf(atomic), place, "");
@@ -53,7 +61,7 @@ static void take_apart(LLVMBuilderRef b, LLVMValueRef atomic)
 
 static bool is_local_atomic(LLVMValueRef i)
 {
-    return LLVMIsAAtomicRMWInst(i) && LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(i, 0))) == LOCAL_SPACE;
+    return LLVMIsAAtomicRMWInst(i) && LLVMGetPointerAddressSpace(LLVMTypeOf(place_of(i))) == LOCAL_SPACE;
 }
 
 void kc_wg_relax_local_atomics(LLVMModuleRef module)
