@@ -32,6 +32,37 @@ static bool is_of_floats(LLVMTypeRef type)
     return LLVMGetTypeKind(is_vector(type) ? LLVMGetElementType(type) : type) == LLVMFloatTypeKind;
 }
 
+static bool is_root_function(LLVMValueRef function)
+{
+    for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
+        if (function && kc_is_named(function, roots[i]))
+            return true;
+    return false;
+}
+
+static void set_error_of(LLVMValueRef at, double ulps)
+{
+    LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(at));
+    LLVMMetadataRef number = LLVMValueAsMetadata(LLVMConstReal(LLVMFloatTypeInContext(context), ulps));
+
+    LLVMSetMetadata(at, LLVMGetMDKindIDInContext(context, "fpmath", 6),
+                    LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, &number, 1)));
+}
+
+static void allow(LLVMBuilderRef builder, LLVMValueRef at)
+{
+    (void)builder;
+    if (LLVMGetInstructionOpcode(at) == LLVMFDiv && is_of_floats(LLVMTypeOf(at)))
+        set_error_of(at, 2.5);
+    else if (is_root_function(kc_callee(at)))
+        set_error_of(at, 3);
+}
+
+void kc_loose_allow(LLVMModuleRef module)
+{
+    kc_visit(module, allow);
+}
+
 /* ---- Instructions that LLVM has no operation for ----------------------------------------------------------------- */
 
 static LLVMValueRef assembly(LLVMBuilderRef builder, const char *text, const char *constraints, LLVMValueRef *args,

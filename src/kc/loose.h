@@ -16,6 +16,9 @@ double kc_error_of(LLVMValueRef at);
 /* Is it a call of LLVM's square root? */
 bool kc_is_root(LLVMValueRef value);
 
+/* What Clang writes, into a module that it hasn't made. */
+void kc_loose_allow(LLVMModuleRef module);
+
 /* While the built-in functions are still called: sqrt() that may be wrong becomes LLVM's, which keeps that in mind. */
 void kc_loose_roots(LLVMModuleRef module);
 

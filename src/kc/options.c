@@ -150,6 +150,7 @@ static bool take(struct kc_options *options, const char *word, struct words *wor
     }
     options->optimise &= strcmp(word, "-cl-opt-disable") != 0;
     options->uniform |= strcmp(word, "-cl-uniform-work-group-size") == 0;
+    options->exact |= strcmp(word, "-cl-fp32-correctly-rounded-divide-sqrt") == 0;
     return true;
 }
 

@@ -13,6 +13,7 @@ struct kc_options {
     unsigned std;        /* 120 …; what the program is written in */
     bool uniform;        /* no launch has remainders: an older language, or -cl-uniform-work-group-size */
     bool optimise;       /* no -cl-opt-disable */
+    bool exact;          /* -cl-fp32-correctly-rounded-divide-sqrt */
     bool create_library; /* -create-library, for a link */
 };
 

@@ -92,18 +92,24 @@ static bool is_listed(const char *processor)
     return false;
 }
 
-static struct tsl_compiled compile_with(const char *text, const char *processor, const char *options)
+static struct tsl_compiled compile_request(struct tsl_wire_build *request, const char *processor)
 {
-    struct tsl_wire_build request = kc_request(text, options);
     struct tsl_compiled compiled;
 
-    request.target = TSL_WIRE_PTX;
-    request.processor = (char *)processor;
-    if (tsl_compile(&request, &compiled) != CL_SUCCESS)
+    request->target = TSL_WIRE_PTX;
+    request->processor = (char *)processor;
+    if (tsl_compile(request, &compiled) != CL_SUCCESS)
         fail_msg("%s: %s", processor, compiled.built.log);
     if (is_listed(processor))
         assemble(&compiled, processor);
     return compiled;
+}
+
+static struct tsl_compiled compile_with(const char *text, const char *processor, const char *options)
+{
+    struct tsl_wire_build request = kc_request(text, options);
+
+    return compile_request(&request, processor);
 }
 
 static struct tsl_compiled compile(const char *text, const char *processor)
@@ -196,18 +202,25 @@ static void arguments_in_constant_memory_are_read_as_buffers(void **state)
     tsl_compiled_finish(&compiled);
 }
 
-/* How often `part` is in what is made of the program. */
-static unsigned n_times(const char *text, const char *options, const char *part)
+/* How often `part` is in the PTX, which is finished. */
+static unsigned count(struct tsl_compiled *compiled, const char *part)
 {
-    struct tsl_compiled compiled = compile_with(text, "sm_75", options);
-    char *made = strndup(compiled.built.artefact, compiled.built.artefact_size);
+    char *made = strndup(compiled->built.artefact, compiled->built.artefact_size);
     unsigned n = 0;
 
     for (const char *at = made; (at = strstr(at, part)); at++)
         n++;
     free(made);
-    tsl_compiled_finish(&compiled);
+    tsl_compiled_finish(compiled);
     return n;
+}
+
+/* In what is made of the program. */
+static unsigned n_times(const char *text, const char *options, const char *part)
+{
+    struct tsl_compiled compiled = compile_with(text, "sm_75", options);
+
+    return count(&compiled, part);
 }
 
 /* CUDA refuses launches of other sizes than .reqntid says: those of smaller last groups, too. */
@@ -263,6 +276,40 @@ static void divisions_and_roots_are_as_exact_as_asked(void **state)
     assert_int_equal(n_times(own, exact, "approx") + n_times(own, exact, "full"), 0);
     assert_int_equal(n_times(functions, "", "div.full") + n_times(functions, "", "sqrt.approx"), 0);
 }
+
+#ifdef HAS_SPIRV_MODULES
+static unsigned n_times_in_module(const char *options, const char *part)
+{
+    static char data[1 << 16];
+    struct tsl_wire_build request = kc_request("", options);
+    struct tsl_compiled compiled;
+    char path[4096];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/tests/spirv/functions.spv", build_folder());
+    file = fopen(path, "rb");
+    assert_non_null(file);
+    request.il = data;
+    request.il_size = fread(data, 1, sizeof(data), file);
+    request.translator = (char *)tsl_compile_translator();
+    fclose(file);
+    compiled = compile_request(&request, "sm_75");
+    return count(&compiled, part);
+}
+
+/* Modules don't say; what builds them does. */
+static void those_of_modules_too(void **state)
+{
+    static const char exact[] = "-cl-fp32-correctly-rounded-divide-sqrt";
+    (void)state;
+
+    assert_int_not_equal(n_times_in_module("", "div.full.f32"), 0);
+    assert_int_equal(n_times_in_module("", "sqrt.approx.f32"), 3);
+    assert_int_equal(n_times_in_module(exact, "div.full.f32"), 0);
+    assert_int_equal(n_times_in_module(exact, "sqrt.approx.f32"), 1); /* native_sqrt */
+    assert_int_not_equal(n_times_in_module(exact, "div.rn.f32"), 0);
+}
+#endif
 
 static void products_are_carried_round_loops(void **state)
 {
@@ -390,6 +437,9 @@ int main(void)
         cmocka_unit_test(arguments_in_constant_memory_are_read_as_buffers),
         cmocka_unit_test(tables_of_addresses_are_assembled),
         cmocka_unit_test(divisions_and_roots_are_as_exact_as_asked),
+#ifdef HAS_SPIRV_MODULES
+        cmocka_unit_test(those_of_modules_too),
+#endif
         cmocka_unit_test(products_are_carried_round_loops),
         cmocka_unit_test(vectors_of_bytes_are_read_where_they_are),
         cmocka_unit_test(vectors_of_shorts_are_compared),

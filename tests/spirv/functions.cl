@@ -19,5 +19,6 @@ kernel void built_ins(global uint *out, global const uint *in, local uint *scrat
     r += any(v.xy > v.zw) + isnan(x) + (uint)all(isless(v, v + 1)) + select(a, b, (uint)(x > 3));
     r ^= shuffle((uint4)(a, b, 1, 2), (uint4)(1, 0, 3, 2)).x + upsample((ushort)a, (ushort)b);
     r += (uint)(convert_double(a) / 3.0) ^ as_uint(convert_float_rtn(1.0 / (double)(b | 1)));
+    r ^= as_uint(x / (float)(b | 1)) ^ as_uint(sqrt(x)) ^ as_uint(1 / sqrt(x + 1)) ^ as_uint((v / (x + 3)).y);
     out[i] = r;
 }

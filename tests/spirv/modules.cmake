@@ -1,4 +1,4 @@
-# The modules that spirv_test.c and kc/special_test.c build: ${CMAKE_CURRENT_BINARY_DIR}/spirv/NAME.spv of spirv/NAME.cl.
+# The modules that spirv_test.c, kc/special_test.c and kc/ptx_test.c build: ${CMAKE_CURRENT_BINARY_DIR}/spirv/NAME.spv of spirv/NAME.cl.
 set(modules)
 foreach(name programs functions generic images constants part other turn)
     set(std CL1.2)
@@ -17,5 +17,7 @@ foreach(name programs functions generic images constants part other turn)
 endforeach()
 add_custom_target(spirv_modules DEPENDS ${modules})
 set_property(GLOBAL APPEND PROPERTY TESELA_TEST_VENDORS spirv_modules)
-target_compile_definitions(kc_special_test PRIVATE HAS_SPIRV_MODULES)
-add_dependencies(kc_special_test spirv_modules)
+foreach(test kc_special_test kc_ptx_test)
+    target_compile_definitions(${test} PRIVATE HAS_SPIRV_MODULES)
+    add_dependencies(${test} spirv_modules)
+endforeach()
