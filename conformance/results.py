@@ -211,7 +211,7 @@ class Book:
 
 
 class Expected:
-    """Known differences: expected/*.json, lists of {"on", "suite", "test", "reason"}; "*" stands for every one."""
+    """Known differences: expected/*.json, lists of {"on", "suite", "test", "reason"}; "*" stands for any text."""
 
     def __init__(self, folder):
         self.entries = []
@@ -226,8 +226,9 @@ class Expected:
                 self.entries.append(entry)
 
     def reason(self, column, key):
+        names = {'on': column, 'suite': key[0], 'test': key[1]}
         for e in self.entries:
-            if e['on'] in ('*', column) and e['suite'] in ('*', key[0]) and e['test'] in ('*', key[1]):
+            if all(fnmatch.fnmatchcase(name, e[which]) for which, name in names.items()):
                 return e['reason']
         return None
 
