@@ -5,6 +5,7 @@ import fnmatch
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import threading
@@ -210,6 +211,10 @@ class Book:
                 yield 'older'
 
 
+def matches(pattern, name):
+    return re.fullmatch('.*'.join(map(re.escape, pattern.split('*'))), name)
+
+
 class Expected:
     """Known differences: expected/*.json, lists of {"on", "suite", "test", "reason"}; "*" stands for any text."""
 
@@ -228,7 +233,7 @@ class Expected:
     def reason(self, column, key):
         names = {'on': column, 'suite': key[0], 'test': key[1]}
         for e in self.entries:
-            if all(fnmatch.fnmatchcase(name, e[which]) for which, name in names.items()):
+            if all(matches(e[which], name) for which, name in names.items()):
                 return e['reason']
         return None
 

@@ -116,8 +116,16 @@ static void give_roles(struct tsl_build *build, struct tsl_roles *roles)
             build->jobs[i].part.roles = tsl_roles_ref(roles);
 }
 
-/* What came of it for one device: success if a member is left, else the error that says most. A compiler's "no" says
- * more than a member that could not even try; bad options are the answer only if nobody understood them. */
+/* How much an error says: a compiler's "no" more than a member that could not even try; bad options are the answer only
+ * if nobody understood them. */
+static int weight_of(const struct tsl_make *make, cl_int error)
+{
+    if (error == CL_SUCCESS)
+        return 0;
+    return error == make->failure ? 3 : error == make->bad_options ? 2 : 1;
+}
+
+/* What came of it for one device: success if a member is left, else the first error that says most. */
 static cl_int result_for(const struct tsl_build *build, const struct tsl_device *device)
 {
     unsigned members = tsl_context_members_of(build->program->context, device);
@@ -130,7 +138,7 @@ static cl_int result_for(const struct tsl_build *build, const struct tsl_device 
             continue;
         if (error == CL_SUCCESS)
             return CL_SUCCESS;
-        if (result == CL_SUCCESS || error == build->make->failure)
+        if (weight_of(build->make, error) > weight_of(build->make, result))
             result = error;
     }
     return result;

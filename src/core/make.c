@@ -83,7 +83,7 @@ static void make_il(struct tsl_build_job *job, make_fn *make)
         .kind = TSL_PROGRAM_IL, .data = program->il->module, .size = program->il->size, .options = job->build->text};
 
     if (!tsl_names_takes_il(tsl_build_member(job))) {
-        job->part.error = job->build->make->failure;
+        job->part.error = CL_COMPILER_NOT_AVAILABLE;
         job->part.log = strdup("this device takes no programs of an intermediate language\n");
         return;
     }

@@ -75,14 +75,24 @@ static bool compile(struct kc_build *build)
     return build->module || fail(build);
 }
 
+/* As Clang writes them into what it makes of source. */
+static void heed(const struct kc_options *options, LLVMModuleRef module)
+{
+    if (!options->exact)
+        kc_loose_allow(module);
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        if (options->uniform && kc_is_kernel(f))
+            kc_set_uniform(f);
+}
+
 /* The translator counts as a file that was included: another may make other code. */
 static bool compile_il(struct kc_build *build)
 {
     const struct tsl_wire_build *request = build->request;
 
     build->module = kc_spirv(build->warm->context, request->translator, request->il, request->il_size, build->log);
-    if (build->module && !build->options.exact)
-        kc_loose_allow(build->module);
+    if (build->module)
+        heed(&build->options, build->module);
     if (asprintf(&build->files, "%s\n", request->translator) < 0)
         build->files = NULL;
     build->absent = strdup("");

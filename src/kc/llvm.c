@@ -49,11 +49,17 @@ bool kc_is_called(LLVMValueRef function)
     return strncmp(kc_name(function), prefix, sizeof(prefix) - 1) == 0;
 }
 
+static const char uniform[] = "uniform-work-group-size";
+
+void kc_set_uniform(LLVMValueRef kernel)
+{
+    LLVMAddTargetDependentFunctionAttr(kernel, uniform, "true");
+}
+
 bool kc_is_uniform(LLVMValueRef kernel)
 {
-    static const char name[] = "uniform-work-group-size";
     LLVMAttributeRef attribute =
-        LLVMGetStringAttributeAtIndex(kernel, LLVMAttributeFunctionIndex, name, sizeof(name) - 1);
+        LLVMGetStringAttributeAtIndex(kernel, LLVMAttributeFunctionIndex, uniform, sizeof(uniform) - 1);
     unsigned length;
 
     return attribute && strncmp(LLVMGetStringAttributeValue(attribute, &length), "true", 4) == 0;

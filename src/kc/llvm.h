@@ -39,6 +39,7 @@ bool kc_is_called(LLVMValueRef function);
 
 /* Clang's word for: no launch of this kernel has smaller last groups. */
 bool kc_is_uniform(LLVMValueRef kernel);
+void kc_set_uniform(LLVMValueRef kernel);
 
 /* The function that a call calls; NULL: not known, or `value` is no call. */
 LLVMValueRef kc_callee(LLVMValueRef value);

@@ -5,7 +5,8 @@
 /* sqrt() of float and of its vectors. */
 static const char *const roots[] = {"_Z4sqrtf",     "_Z4sqrtDv2_f", "_Z4sqrtDv3_f",
                                     "_Z4sqrtDv4_f", "_Z4sqrtDv8_f", "_Z4sqrtDv16_f"};
-#define ROOT "llvm.sqrt"
+#define N_ROOTS (sizeof(roots) / sizeof(roots[0]))
+#define ROOT    "llvm.sqrt"
 
 /* ---- What an operation may be wrong by --------------------------------------------------------------------------- */
 
@@ -34,10 +35,11 @@ static bool is_of_floats(LLVMTypeRef type)
 
 static bool is_root_function(LLVMValueRef function)
 {
-    for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
-        if (function && kc_is_named(function, roots[i]))
-            return true;
-    return false;
+    size_t i = 0;
+
+    while (i < N_ROOTS && !kc_is_named(function, roots[i]))
+        i++;
+    return i < N_ROOTS;
 }
 
 static void set_error_of(LLVMValueRef at, double ulps)
@@ -54,7 +56,7 @@ static void allow(LLVMBuilderRef builder, LLVMValueRef at)
     (void)builder;
     if (LLVMGetInstructionOpcode(at) == LLVMFDiv && is_of_floats(LLVMTypeOf(at)))
         set_error_of(at, 2.5);
-    else if (is_root_function(kc_callee(at)))
+    else if (kc_callee(at) && is_root_function(kc_callee(at)))
         set_error_of(at, 3);
 }
 
@@ -161,7 +163,7 @@ void kc_loose_roots(LLVMModuleRef module)
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
     LLVMUseRef next;
 
-    for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+    for (size_t i = 0; i < N_ROOTS; i++) {
         LLVMValueRef function = LLVMGetNamedFunction(module, roots[i]);
 
         for (LLVMUseRef use = function ? LLVMGetFirstUse(function) : NULL; use; use = next) {

@@ -219,7 +219,6 @@ bool kc_options_read(const char *text, bool linking, struct kc_options *options,
     while ((word = next_word(&words)))
         if (linking ? !take_linkers(options, word, why) : !take(options, word, &words, why))
             goto failed;
-    options->uniform |= options->std < 200;
     add_macros(options);
     return true;
 failed:

@@ -11,7 +11,7 @@ struct kc_options {
     const char **args;   /* for kc_front */
     char *words;         /* what args point into */
     unsigned std;        /* 120 …; what the program is written in */
-    bool uniform;        /* no launch has remainders: an older language, or -cl-uniform-work-group-size */
+    bool uniform;        /* -cl-uniform-work-group-size */
     bool optimise;       /* no -cl-opt-disable */
     bool exact;          /* -cl-fp32-correctly-rounded-divide-sqrt */
     bool create_library; /* -create-library, for a link */

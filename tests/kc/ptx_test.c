@@ -278,7 +278,7 @@ static void divisions_and_roots_are_as_exact_as_asked(void **state)
 }
 
 #ifdef HAS_SPIRV_MODULES
-static unsigned n_times_in_module(const char *options, const char *part)
+static unsigned n_times_in_module(const char *name, const char *options, const char *part)
 {
     static char data[1 << 16];
     struct tsl_wire_build request = kc_request("", options);
@@ -286,28 +286,31 @@ static unsigned n_times_in_module(const char *options, const char *part)
     char path[4096];
     FILE *file;
 
-    snprintf(path, sizeof(path), "%s/tests/spirv/functions.spv", build_folder());
+    snprintf(path, sizeof(path), "%s/tests/spirv/%s.spv", build_folder(), name);
     file = fopen(path, "rb");
     assert_non_null(file);
     request.il = data;
     request.il_size = fread(data, 1, sizeof(data), file);
     request.translator = (char *)tsl_compile_translator();
+    assert_non_null(request.translator);
     fclose(file);
     compiled = compile_request(&request, "sm_75");
     return count(&compiled, part);
 }
 
 /* Modules don't say; what builds them does. */
-static void those_of_modules_too(void **state)
+static void options_count_for_modules(void **state)
 {
     static const char exact[] = "-cl-fp32-correctly-rounded-divide-sqrt";
     (void)state;
 
-    assert_int_not_equal(n_times_in_module("", "div.full.f32"), 0);
-    assert_int_equal(n_times_in_module("", "sqrt.approx.f32"), 3);
-    assert_int_equal(n_times_in_module(exact, "div.full.f32"), 0);
-    assert_int_equal(n_times_in_module(exact, "sqrt.approx.f32"), 1); /* native_sqrt */
-    assert_int_not_equal(n_times_in_module(exact, "div.rn.f32"), 0);
+    assert_int_not_equal(n_times_in_module("functions", "", "div.full.f32"), 0);
+    assert_int_equal(n_times_in_module("functions", "", "sqrt.approx.f32"), 3);
+    assert_int_equal(n_times_in_module("functions", exact, "div.full.f32"), 0);
+    assert_int_equal(n_times_in_module("functions", exact, "sqrt.approx.f32"), 1); /* native_sqrt */
+    assert_int_not_equal(n_times_in_module("functions", exact, "div.rn.f32"), 0);
+    assert_int_equal(n_times_in_module("programs", "", ".reqntid 64, 1, 1"), 0);
+    assert_int_equal(n_times_in_module("programs", "-cl-uniform-work-group-size", ".reqntid 64, 1, 1"), 1);
 }
 #endif
 
@@ -438,7 +441,7 @@ int main(void)
         cmocka_unit_test(tables_of_addresses_are_assembled),
         cmocka_unit_test(divisions_and_roots_are_as_exact_as_asked),
 #ifdef HAS_SPIRV_MODULES
-        cmocka_unit_test(those_of_modules_too),
+        cmocka_unit_test(options_count_for_modules),
 #endif
         cmocka_unit_test(products_are_carried_round_loops),
         cmocka_unit_test(vectors_of_bytes_are_read_where_they_are),

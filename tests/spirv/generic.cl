@@ -47,3 +47,32 @@ kernel void atomics_2(global uint *out, global const uint *in, local uint *scrat
     atomic_exchange_explicit(g + 4, 8, memory_order_release, memory_scope_device);
     atomic_fetch_sub(g + 5, 1);
 }
+
+void bump(atomic_uint *p, uint at)
+{
+    atomic_fetch_add_explicit(p + at, 1, memory_order_relaxed, memory_scope_work_group);
+}
+
+/* By pointers of all kinds; to the built-in CPU they are plain accesses (house/local_atomics). */
+kernel void local_atomics(global uint *out, global const uint *in, local uint *scratch)
+{
+    local atomic_uint one, few[8];
+    uint l = (uint)get_local_id(0), a = in[get_global_id(0)];
+    atomic_uint *walking = (atomic_uint *)scratch;
+
+    if (l == 0)
+        atomic_init(&one, 7);
+    if (l < 8)
+        atomic_init(few + l, l);
+    scratch[l] = 0;
+    work_group_barrier(CLK_LOCAL_MEM_FENCE);
+    atomic_fetch_add_explicit(&one, a, memory_order_relaxed, memory_scope_work_group);
+    atomic_fetch_xor_explicit(few + a % 8, a, memory_order_relaxed, memory_scope_work_group);
+    atomic_fetch_max_explicit(few, a, memory_order_relaxed, memory_scope_work_group);
+    bump(few, 1);
+    bump(walking, a % (uint)get_local_size(0));
+    atomic_fetch_add_explicit(walking, 2, memory_order_relaxed, memory_scope_work_group);
+    work_group_barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = atomic_load_explicit(&one, memory_order_relaxed, memory_scope_work_group) +
+                            atomic_load_explicit(few + l % 8, memory_order_relaxed, memory_scope_work_group) + scratch[l];
+}

@@ -2,7 +2,8 @@
 
 /* ---- Work-groups ---- */
 
-kernel void groups(global uint *out, global const uint *in, local uint *scratch)
+kernel __attribute__((reqd_work_group_size(64, 1, 1))) void
+groups(global uint *out, global const uint *in, local uint *scratch)
 {
     uint i = (uint)get_global_id(0), l = (uint)get_local_id(0), n = (uint)get_local_size(0);
     event_t copied = async_work_group_copy(scratch, in + get_group_id(0) * n, n, 0);

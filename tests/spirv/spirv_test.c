@@ -195,7 +195,7 @@ static void functions_do_the_same(void **state)
 static void generic_pointers_do_the_same(void **state)
 {
     (void)state;
-    compare("generic", "-cl-std=CL3.0", 2);
+    compare("generic", "-cl-std=CL3.0", 3);
 }
 
 static cl_mem image_of(cl_mem_flags flags, cl_channel_type type, void *data)
@@ -425,6 +425,18 @@ static void groups_may_have_remainders(void **state)
     assert_int_equal(launch_odd("-cl-uniform-work-group-size"), CL_INVALID_WORK_GROUP_SIZE);
 }
 
+/* Also where another member takes no module: it has no say in this. */
+static void unknown_options_are_refused(void **state)
+{
+    cl_program program = of_module("programs");
+    (void)state;
+
+    assert_int_equal(clBuildProgram(program, 0, NULL, "-nonsense", NULL, NULL), CL_INVALID_BUILD_OPTIONS);
+    assert_int_equal(clCompileProgram(program, 0, NULL, "-nonsense", 0, NULL, NULL, NULL, NULL),
+                     CL_INVALID_COMPILER_OPTIONS);
+    clReleaseProgram(program);
+}
+
 static void addresses_of_32_bits_are_refused(void **state)
 {
     enum { MEMORY_MODEL = 3 << 16 | 14, PHYSICAL_32 = 1, PHYSICAL_64 };
@@ -483,6 +495,7 @@ int main(void)
         cmocka_unit_test(arguments_are_told),
         cmocka_unit_test(groups_may_have_remainders),
         cmocka_unit_test(damaged_modules_fail),
+        cmocka_unit_test(unknown_options_are_refused),
         cmocka_unit_test(addresses_of_32_bits_are_refused),
     };
     int failed = getenv("SPIRV_OTHERS") ? 0 : cmocka_run_group_tests(rounded, setup, teardown);

@@ -2,8 +2,67 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #define LOCAL_SPACE 3
+
+/* ---- Where they are --------------------------------------------------------------------------------------------- */
+
+static bool is_op(LLVMValueRef value, LLVMOpcode op)
+{
+    return LLVMIsAInstruction(value) ? LLVMGetInstructionOpcode(value) == op
+                                     : LLVMIsAConstantExpr(value) && LLVMGetConstOpcode(value) == op;
+}
+
+static LLVMValueRef local_pointer(LLVMBuilderRef b, LLVMValueRef pointer);
+
+/* The same elements of another base. */
+static LLVMValueRef element_of(LLVMBuilderRef b, LLVMValueRef element, LLVMValueRef base)
+{
+    unsigned n = (unsigned)LLVMGetNumOperands(element) - 1;
+    LLVMTypeRef type = LLVMGetGEPSourceElementType(element);
+    LLVMValueRef *indices = calloc(n + 1, sizeof(*indices)), moved;
+
+    for (unsigned i = 0; i < n; i++)
+        indices[i] = LLVMGetOperand(element, i + 1);
+    moved = LLVMIsInBounds(element) ? LLVMBuildInBoundsGEP2(b, type, base, indices, n, "")
+                                    : LLVMBuildGEP2(b, type, base, indices, n, "");
+    free(indices);
+    return moved;
+}
+
+/* The same place by a pointer into local memory; NULL: it isn't there, as far as the pointer says. */
+static LLVMValueRef local_pointer(LLVMBuilderRef b, LLVMValueRef pointer)
+{
+    LLVMValueRef base;
+
+    if (LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) == LOCAL_SPACE)
+        return pointer;
+    if (!is_op(pointer, LLVMAddrSpaceCast) && !is_op(pointer, LLVMGetElementPtr))
+        return NULL;
+    base = local_pointer(b, LLVMGetOperand(pointer, 0));
+    return base && is_op(pointer, LLVMGetElementPtr) ? element_of(b, pointer, base) : base;
+}
+
+static void place(LLVMBuilderRef b, LLVMValueRef atomic)
+{
+    LLVMValueRef pointer;
+
+    LLVMPositionBuilderBefore(b, atomic);
+    pointer = local_pointer(b, LLVMGetOperand(atomic, 0));
+    if (pointer)
+        LLVMSetOperand(atomic, 0, pointer);
+}
+
+void kc_wg_place_atomics(LLVMBuilderRef b, LLVMValueRef function)
+{
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+            if (LLVMIsAAtomicRMWInst(i))
+                place(b, i);
+}
+
+/* ---- What becomes of them --------------------------------------------------------------------------------------- */
 
 /* What the operation makes of the old value; NULL: it stays as it is. */
 static LLVMValueRef compute(LLVMBuilderRef b, LLVMAtomicRMWBinOp operation, LLVMValueRef old, LLVMValueRef operand)
@@ -34,18 +93,10 @@ static LLVMValueRef compute(LLVMBuilderRef b, LLVMAtomicRMWBinOp operation, LLVM
     }
 }
 
-/* A generic pointer may say where it was cast from. */
-static LLVMValueRef place_of(LLVMValueRef atomic)
-{
-    LLVMValueRef pointer = LLVMGetOperand(atomic, 0);
-
-    return LLVMIsAAddrSpaceCastInst(pointer) ? LLVMGetOperand(pointer, 0) : pointer;
-}
-
 /* The order that the atomic one has among other threads' accesses is kept by no one: there are none. */
 static void take_apart(LLVMBuilderRef b, LLVMValueRef atomic)
 {
-    LLVMValueRef place = place_of(atomic), old, now;
+    LLVMValueRef place = LLVMGetOperand(atomic, 0), old, now;
 
     LLVMPositionBuilderBefore(b, atomic);
     old = LLVMBuildLoad2(b, LLVMTypeOf(atomic), place, "");
@@ -61,7 +112,7 @@ static void take_apart(LLVMBuilderRef b, LLVMValueRef atomic)
 
 static bool is_local_atomic(LLVMValueRef i)
 {
-    return LLVMIsAAtomicRMWInst(i) && LLVMGetPointerAddressSpace(LLVMTypeOf(place_of(i))) == LOCAL_SPACE;
+    return LLVMIsAAtomicRMWInst(i) && LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(i, 0))) == LOCAL_SPACE;
 }
 
 void kc_wg_relax_local_atomics(LLVMModuleRef module)

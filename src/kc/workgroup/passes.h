@@ -17,6 +17,10 @@ extern const char KC_PASSES_SINK[];
 
 bool kc_wg_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char **why);
 
+/* Atomics by generic pointers that are seen to be of local memory get such: in SPIR-V modules all are generic. Before
+ * local memory is one block of the thread's, as then nobody can tell. */
+void kc_wg_place_atomics(LLVMBuilderRef b, LLVMValueRef function);
+
 /* Only one thread runs a group, so no other sees its local memory: atomics there become plain accesses. After lanes
  * were vectorised, which plain accesses would let happen. */
 void kc_wg_relax_local_atomics(LLVMModuleRef module);

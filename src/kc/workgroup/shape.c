@@ -185,8 +185,10 @@ bool kc_shape(struct kc_wg *wg, LLVMTargetMachineRef machine, bool vectorise, ch
     freeze_others(wg, false);
     if (!done)
         return false;
-    if (vectorise)
+    if (vectorise) {
+        kc_wg_place_atomics(wg->builder, wg->function);
         kc_split_pieces(wg);
+    }
     guard_divisions(wg);
     return_where_unreachable(wg);
     split_at_barriers(wg);
