@@ -80,8 +80,8 @@ static void heed(const struct kc_options *options, LLVMModuleRef module)
 {
     if (!options->exact)
         kc_loose_allow(module);
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-        if (options->uniform && kc_is_kernel(f))
+    for (LLVMValueRef f = options->uniform ? LLVMGetFirstFunction(module) : NULL; f; f = LLVMGetNextFunction(f))
+        if (kc_is_kernel(f))
             kc_set_uniform(f);
 }
 

@@ -51,6 +51,21 @@ static inline cl_int kc_result(const char *source, const char *options)
     return result;
 }
 
+/* A module that tests/spirv/modules.cmake makes; valid until the next one is read. */
+static inline void *kc_module(const char *name, size_t *size)
+{
+    static char data[1 << 16];
+    char path[4096];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/tests/spirv/%s.spv", build_folder(), name);
+    file = fopen(path, "rb");
+    assert_non_null(file);
+    *size = fread(data, 1, sizeof(data), file);
+    fclose(file);
+    return data;
+}
+
 static inline void kc_assert_log(const struct tsl_compiled *compiled, const char *part)
 {
     if (!strstr(compiled->built.log, part)) {

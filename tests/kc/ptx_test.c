@@ -280,20 +280,12 @@ static void divisions_and_roots_are_as_exact_as_asked(void **state)
 #ifdef HAS_SPIRV_MODULES
 static unsigned n_times_in_module(const char *name, const char *options, const char *part)
 {
-    static char data[1 << 16];
     struct tsl_wire_build request = kc_request("", options);
     struct tsl_compiled compiled;
-    char path[4096];
-    FILE *file;
 
-    snprintf(path, sizeof(path), "%s/tests/spirv/%s.spv", build_folder(), name);
-    file = fopen(path, "rb");
-    assert_non_null(file);
-    request.il = data;
-    request.il_size = fread(data, 1, sizeof(data), file);
+    request.il = kc_module(name, &request.il_size);
     request.translator = (char *)tsl_compile_translator();
     assert_non_null(request.translator);
-    fclose(file);
     compiled = compile_request(&request, "sm_75");
     return count(&compiled, part);
 }

@@ -204,17 +204,12 @@ static void linked_programs_have_it_too(void **state)
 static void modules_have_it_too(void **state)
 {
     struct rig rig;
-    char path[4096], *log = NULL;
-    static char data[1 << 16];
-    struct tsl_program_input input = {.kind = TSL_PROGRAM_IL, .data = data, .options = ""};
-    FILE *file;
+    char *log = NULL;
+    struct tsl_program_input input = {.kind = TSL_PROGRAM_IL, .options = ""};
+    void *data = kc_module("turn", &input.size);
 
     (void)state;
-    snprintf(path, sizeof(path), "%s/tests/spirv/turn.spv", build_folder());
-    file = fopen(path, "rb");
-    assert_non_null(file);
-    input.size = fread(data, 1, sizeof(data), file);
-    fclose(file);
+    input.data = data;
     cpu_special_set_times(1000000, 2000000);
     open_rig(&rig, source, "turn");
     driver->kernel_free(rig.kernel);
@@ -222,7 +217,7 @@ static void modules_have_it_too(void **state)
     if (driver->build(member, &input, &rig.program, &log))
         fail_msg("%s", log);
     free(log);
-    memset(data, 0, sizeof(data)); /* who builds again has a copy */
+    memset(data, 0, input.size); /* who builds again has a copy */
     rig.kernel = bed_kernel(rig.program, "turn");
     launch_until(&rig, CPU_TRIAL);
     close_rig(&rig);

@@ -14,8 +14,6 @@ static bool is_op(LLVMValueRef value, LLVMOpcode op)
                                      : LLVMIsAConstantExpr(value) && LLVMGetConstOpcode(value) == op;
 }
 
-static LLVMValueRef local_pointer(LLVMBuilderRef b, LLVMValueRef pointer);
-
 /* The same elements of another base. */
 static LLVMValueRef element_of(LLVMBuilderRef b, LLVMValueRef element, LLVMValueRef base)
 {
