@@ -63,8 +63,8 @@ enable_language(CXX)
 message(STATUS "The kernel compiler is built with LLVM ${LLVM_MAJOR} in ${LLVM_LIBRARIES}")
 
 # The files in C++, which can't share the flags for C.
-add_library(tesela_kc_front OBJECT src/kc/front.cpp src/kc/older.cpp src/kc/processor.cpp src/kc/same.cpp
-    src/kc/same_names.cpp src/kc/same_text.cpp src/kc/take.cpp src/kc/workgroup/split.cpp)
+add_library(tesela_kc_front OBJECT src/compiler/front/front.cpp src/compiler/support/older.cpp src/compiler/support/processor.cpp src/compiler/front/same.cpp
+    src/compiler/front/same_names.cpp src/compiler/front/same_text.cpp src/compiler/support/move_functions.cpp src/compiler/workgroup/transform/split.cpp)
 set_target_properties(tesela_kc_front PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
 target_include_directories(tesela_kc_front PRIVATE src)
 target_include_directories(tesela_kc_front SYSTEM PRIVATE ${LLVM_INCLUDES})
@@ -74,21 +74,21 @@ if(LLVM_RTTI STREQUAL NO)
     target_compile_options(tesela_kc_front PRIVATE -fno-rtti)
 endif()
 
-file(GLOB_RECURSE kc_sources CONFIGURE_DEPENDS src/kc/*.c)
+file(GLOB_RECURSE kc_sources CONFIGURE_DEPENDS src/compiler/*.c)
 # What both sides of the wire use.
-add_executable(tesela_kc ${kc_sources} src/core/bytes.c src/compile/wire.c src/compile/wire_facts.c src/compile/facts.c)
+add_executable(tesela_kc ${kc_sources} src/base/bytes.c src/compile_client/wire.c src/compile_client/wire_facts.c src/facts/kernel_facts.c)
 set_target_properties(tesela_kc PROPERTIES OUTPUT_NAME tesela-kc RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/kc)
 target_include_directories(tesela_kc PRIVATE src)
 target_include_directories(tesela_kc SYSTEM PRIVATE ${LLVM_INCLUDES})
 target_compile_definitions(tesela_kc PRIVATE TESELA_LANGUAGE_HEADER="${LANGUAGE_HEADER}"
     TESELA_FUNCTIONS_HEADER="${FUNCTIONS_HEADER}" TESELA_LD="${LD}")
-set_property(SOURCE src/kc/header.c APPEND PROPERTY OBJECT_DEPENDS ${LANGUAGE_HEADER} ${FUNCTIONS_HEADER})
+set_property(SOURCE src/compiler/front/header.c APPEND PROPERTY OBJECT_DEPENDS ${LANGUAGE_HEADER} ${FUNCTIONS_HEADER})
 target_link_libraries(tesela_kc PRIVATE tesela_kc_front tesela_flags
     ${LLVM_LIBRARIES}/libclang-cpp.so ${llvm_library})
 
 # The built-in functions, each library compiled by tesela-kc itself.
-file(GLOB builtins CONFIGURE_DEPENDS src/kc/builtins/*.cl)
-file(GLOB builtins_headers CONFIGURE_DEPENDS src/kc/builtins/*.h src/compile/image.h)
+file(GLOB builtins CONFIGURE_DEPENDS src/compiler/builtins/*.cl)
+file(GLOB builtins_headers CONFIGURE_DEPENDS src/compiler/builtins/*.h src/compile_client/kernel_image.h)
 set(builtins_files "")
 function(make_builtins name libclc)
     # Clang leaves its memory to the end of the process, which a sanitizer would call leaks.
@@ -97,8 +97,8 @@ function(make_builtins name libclc)
         DEPENDS ${ARGN} ${builtins_headers} tesela_kc VERBATIM)
     set(builtins_files ${builtins_files} ${CMAKE_BINARY_DIR}/kc/${name}.bc PARENT_SCOPE)
 endfunction()
-set(nvptx ${PROJECT_SOURCE_DIR}/src/kc/builtins/nvptx)
-set(cpu ${PROJECT_SOURCE_DIR}/src/kc/builtins/cpu)
+set(nvptx ${PROJECT_SOURCE_DIR}/src/compiler/builtins/nvptx)
+set(cpu ${PROJECT_SOURCE_DIR}/src/compiler/builtins/cpu)
 make_builtins(builtins ${LIBCLC} ${builtins} ${cpu}/float.cl ${cpu}/space.cl)
 make_builtins(builtins-nvptx ${LIBCLC} ${builtins} ${nvptx}/native.cl ${nvptx}/math.cl ${nvptx}/space.cl)
 make_builtins(work-items-nvptx - ${nvptx}/work_item.cl)

@@ -1,8 +1,8 @@
 /* The table, and the life of a member and its lanes. */
-#include "core/numa.h"
-#include "core/settings.h"
+#include "base/numa.h"
+#include "base/settings.h"
 #include "cpu_device/internal.h"
-#include "driver/members.h"
+#include "members/members.h"
 
 #include <stdio.h>
 #include <stdlib.h>

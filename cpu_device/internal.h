@@ -15,11 +15,11 @@
 #ifndef TSL_CPU_DEVICE_INTERNAL_H
 #define TSL_CPU_DEVICE_INTERNAL_H
 
-#include "compile/compile.h"
-#include "compile/image.h"
-#include "compile/work_group.h"
+#include "base/pool.h"
+#include "compile_client/compile.h"
+#include "compile_client/kernel_image.h"
+#include "compile_client/work_group.h"
 #include "cpu_device/cpu.h"
-#include "graph/pool.h"
 
 #include <fenv.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* Launches: what a kernel gets, and in which pieces its work-groups run. */
-#include "core/clock.h"
-#include "core/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "cpu_device/internal.h"
 
 #include <stdlib.h>

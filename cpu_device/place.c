@@ -1,9 +1,9 @@
 /* Where the threads run: what TESELA_CONFIG says of the CPU, as far as this machine has it. */
-#include "core/numa.h"
-#include "core/settings.h"
+#include "base/numa.h"
+#include "base/settings.h"
 #include "cpu_device/internal.h"
 #include "driver/config.h"
-#include "driver/members.h"
+#include "members/members.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Programs: shared objects that the kernel compiler makes, and their kernels. */
-#include "core/bytes.h"
-#include "core/log.h"
+#include "base/bytes.h"
+#include "base/log.h"
 #include "cpu_device/internal.h"
 
 #include <dlfcn.h>

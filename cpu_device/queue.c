@@ -1,5 +1,5 @@
 /* Tasks and their order. */
-#include "core/clock.h"
+#include "base/clock.h"
 #include "cpu_device/internal.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* What is ready, and who takes it: tasks that several threads may join without the lock stand at boards, all others in
  * a list. */
-#include "core/clock.h"
+#include "base/clock.h"
 #include "cpu_device/internal.h"
 
 /* ---- Coming -------------------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 /* The threads: one master, which runs one parallel region for as long as the member is open. */
 #include "cpu_device/team/team.h"
-#include "core/clock.h"
-#include "core/log.h"
-#include "core/signals.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/signals.h"
 #include "cpu_device/internal.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 /* Doing what is ready. */
-#include "core/clock.h"
+#include "base/clock.h"
 #include "cpu_device/internal.h"
 
 #include <stdlib.h>

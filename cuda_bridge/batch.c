@@ -14,7 +14,7 @@
  */
 #include "cuda_bridge/internal.h"
 
-#include "core/log.h"
+#include "base/log.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* From source to images: the kernel compiler's part, in its own process (compile/compile.h). */
-#include "compile/compile.h"
+/* From source to images: the kernel compiler's part, in its own process (compile_client/compile.h). */
+#include "compile_client/compile.h"
 #include "cuda_bridge/internal.h"
 
 #include <stdio.h>

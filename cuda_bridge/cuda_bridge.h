@@ -1,6 +1,6 @@
 /* The CUDA driver: NVIDIA GPUs as members through libcuda.so.1, which is loaded when members are looked for. */
-#ifndef CUDA_BRIDGE_CUDA_BRIDGE_H
-#define CUDA_BRIDGE_CUDA_BRIDGE_H
+#ifndef TSL_CUDA_BRIDGE_CUDA_BRIDGE_H
+#define TSL_CUDA_BRIDGE_CUDA_BRIDGE_H
 
 #include "driver/driver.h"
 

@@ -1,7 +1,7 @@
 #include "cuda_bridge/image.h"
 
-#include "compile/wire.h"
-#include "core/bytes.h"
+#include "base/bytes.h"
+#include "compile_client/wire.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,13 +3,13 @@
  * PTX, which the driver makes machine code of, and which serves every GPU at least as new as the one it was made for;
  * or, of separate compilation, what the kernel compiler can link.
  *
- *   u32 "TSLG", u32 version, u32 kind, u32 capability (90: sm_90), u32 n_kernels, that many facts (compile/wire.h),
- *   blob of PTX or of the compiler's
+ *   u32 "TSLG", u32 version, u32 kind, u32 capability (90: sm_90), u32 n_kernels, that many facts
+ * (compile_client/wire.h), blob of PTX or of the compiler's
  */
-#ifndef CUDA_BRIDGE_IMAGE_H
-#define CUDA_BRIDGE_IMAGE_H
+#ifndef TSL_CUDA_BRIDGE_IMAGE_H
+#define TSL_CUDA_BRIDGE_IMAGE_H
 
-#include "compile/facts.h"
+#include "facts/kernel_facts.h"
 
 enum tsl_cuda_image_kind {
     TSL_CUDA_IMAGE_PTX,

@@ -5,18 +5,18 @@
  * the leaves member->lock, member->pool_lock, pipeline->lock and those of region.c and svm.c. member->memory_lock
  * stands alone. CUDA may be called under any but the leaves; the function of a fence_notify is called under none.
  */
-#ifndef CUDA_BRIDGE_INTERNAL_H
-#define CUDA_BRIDGE_INTERNAL_H
+#ifndef TSL_CUDA_BRIDGE_INTERNAL_H
+#define TSL_CUDA_BRIDGE_INTERNAL_H
 
-#include "compile/facts.h"
-#include "compile/image.h"
-#include "compile/ptx.h"
-#include "core/clock.h"
-#include "core/lock.h"
-#include "core/spin.h"
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/spin.h"
+#include "compile_client/kernel_image.h"
+#include "compile_client/ptx.h"
 #include "cuda_bridge/cuda_bridge.h"
 #include "cuda_bridge/image.h"
 #include "cuda_bridge/load.h"
+#include "facts/kernel_facts.h"
 
 #include <assert.h>
 #include <sys/queue.h>

@@ -1,7 +1,7 @@
 /* Lanes: streams, and the order of what is sent and what is held. */
 #include "cuda_bridge/internal.h"
 
-#include "core/log.h"
+#include "base/log.h"
 
 #include <stdlib.h>
 #include <string.h>

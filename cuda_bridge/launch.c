@@ -1,8 +1,8 @@
 /* Kernels and launches. */
 #include "cuda_bridge/internal.h"
 
-#include "compile/ptx.h"
-#include "core/log.h"
+#include "base/log.h"
+#include "compile_client/ptx.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 /* ---- Arguments ----------------------------------------------------------------------------------------------------
  */
 
-/* What a parameter gets that is an image or a sampler (compile/ptx.h). */
+/* What a parameter gets that is an image or a sampler (compile_client/ptx.h). */
 static cl_int bind_image(const struct tsl_bound_arg *arg, uint64_t *word)
 {
     if (arg->kind != TSL_ARG_MEM || !arg->mem || !tsl_cuda_mem(arg->mem)->image)

@@ -1,6 +1,6 @@
 /* libcuda, loaded at run time. */
-#ifndef CUDA_BRIDGE_LOAD_H
-#define CUDA_BRIDGE_LOAD_H
+#ifndef TSL_CUDA_BRIDGE_LOAD_H
+#define TSL_CUDA_BRIDGE_LOAD_H
 
 #include "cuda_bridge/symbols.h"
 #include "cuda_bridge/types.h"

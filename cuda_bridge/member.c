@@ -1,9 +1,9 @@
 /* Members: their context, errors, events, the clock. */
 #include "cuda_bridge/internal.h"
 
-#include "core/log.h"
-#include "core/settings.h"
-#include "driver/members.h"
+#include "base/log.h"
+#include "base/settings.h"
+#include "members/members.h"
 
 #include <stdlib.h>
 #include <string.h>

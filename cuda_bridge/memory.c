@@ -1,8 +1,8 @@
 /* Device memory, from a pool of the member's own: CUDA's plain cuMemFree would wait for all of the device's work. */
 #include "cuda_bridge/internal.h"
 
-#include "core/log.h"
-#include "core/settings.h"
+#include "base/log.h"
+#include "base/settings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -190,7 +190,8 @@ void tsl_cuda_mem_free(struct tsl_mem *mem)
     free(m);
 }
 
-/* ---- Images: memory in the canonical layout, and beside it the description that kernels get (compile/image.h) -------
+/* ---- Images: memory in the canonical layout, and beside it the description that kernels get
+ * (compile_client/kernel_image.h) -------
  */
 
 cl_int tsl_cuda_image_formats(struct tsl_member *member, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,

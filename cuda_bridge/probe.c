@@ -1,10 +1,10 @@
 /* Finding GPUs, and what clGetDeviceInfo says of one. */
 #include "cuda_bridge/internal.h"
 
-#include "compile/compile.h"
-#include "core/log.h"
-#include "core/settings.h"
-#include "driver/members.h"
+#include "base/log.h"
+#include "base/settings.h"
+#include "compile_client/compile.h"
+#include "members/members.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define NVIDIA_VENDOR 0x10deu
 
-/* Above and below every vendor's OpenCL (vendor/quirks.c), so also NVIDIA's. */
+/* Above and below every vendor's OpenCL (opencl/quirks.c), so also NVIDIA's. */
 #define PREFERRED     40
 #define NOT_PREFERRED 5
 

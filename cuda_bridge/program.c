@@ -1,8 +1,8 @@
 /* Programs: PTX, which CUDA's driver makes machine code of (and keeps in a cache of its own), and its kernels. */
 #include "cuda_bridge/internal.h"
 
-#include "compile/wire.h"
-#include "core/log.h"
+#include "base/log.h"
+#include "compile_client/wire.h"
 #include "cuda_bridge/image.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * Every function of libcuda that the bridge calls, by the versioned name that the library exports: X(name, parameters).
  * All return CUresult. The oldest driver that has them all is that of CUDA 11.7 (515).
  */
-#ifndef CUDA_BRIDGE_SYMBOLS_H
-#define CUDA_BRIDGE_SYMBOLS_H
+#ifndef TSL_CUDA_BRIDGE_SYMBOLS_H
+#define TSL_CUDA_BRIDGE_SYMBOLS_H
 
 /* clang-format off */
 #define TSL_CUDA_SYMBOLS(X) \

@@ -3,8 +3,8 @@
  * machine without the CUDA Toolkit. Names, values and layouts are CUDA's ("CUDA Driver API", NVIDIA); the test
  * house.cuda_header compares them with cuda.h where the toolkit is present. Never included together with cuda.h.
  */
-#ifndef CUDA_BRIDGE_TYPES_H
-#define CUDA_BRIDGE_TYPES_H
+#ifndef TSL_CUDA_BRIDGE_TYPES_H
+#define TSL_CUDA_BRIDGE_TYPES_H
 
 #include <stddef.h>
 #include <stdint.h>

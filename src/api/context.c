@@ -1,8 +1,8 @@
-#include "core/context.h"
+#include "object/context.h"
 
 #include "api.h"
 #include "api/check.h"
-#include "core/info.h"
+#include "base/info.h"
 
 /* One property of a list that names and values alternate in. Each may be there once (OpenCL 3.0, 4.4, table 7). */
 static cl_int check_property(cl_context_properties name, cl_context_properties value, unsigned *seen)

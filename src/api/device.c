@@ -1,5 +1,5 @@
-#include "core/device.h"
-#include "core/partition.h"
+#include "device/device.h"
+#include "device/partition.h"
 
 #include "api.h"
 #include "api/check.h"

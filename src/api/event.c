@@ -1,6 +1,6 @@
 #include "api.h"
 #include "api/check.h"
-#include "core/info.h"
+#include "base/info.h"
 
 cl_event CL_API_CALL tsl_api_clCreateUserEvent(cl_context context, cl_int *errcode_ret)
 {

@@ -5,7 +5,7 @@
 #ifndef TSL_API_HANDLES_H
 #define TSL_API_HANDLES_H
 
-#include "core/object.h"
+#include "handle/object.h"
 
 static inline struct tsl_platform *tsl_platform_from(cl_platform_id handle)
 {

@@ -1,9 +1,9 @@
 /* Images: made and asked (OpenCL 3.0, 5.3). */
-#include "core/image.h"
+#include "object/image.h"
 
 #include "api.h"
 #include "api/check.h"
-#include "core/info.h"
+#include "base/info.h"
 
 /* What the application gave, and what becomes of it. */
 struct request {

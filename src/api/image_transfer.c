@@ -1,5 +1,5 @@
 /* Commands that move the pixels of images (OpenCL 3.0, 5.3.3 to 5.3.5). */
-#include "core/image.h"
+#include "object/image.h"
 
 #include "api.h"
 #include "api/check.h"

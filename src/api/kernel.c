@@ -1,7 +1,7 @@
 /* Kernels and their arguments (OpenCL 3.0, 5.9). */
 #include "api.h"
 #include "api/handles.h"
-#include "core/kernel_info.h"
+#include "program/kernel_info.h"
 
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
 

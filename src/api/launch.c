@@ -1,5 +1,5 @@
 /* Launches of kernels (OpenCL 3.0, 5.10). */
-#include "core/launch.h"
+#include "program/launch.h"
 #include "api.h"
 #include "api/check.h"
 

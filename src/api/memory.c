@@ -1,10 +1,10 @@
-#include "core/buffer.h"
+#include "object/buffer.h"
 
 #include "api.h"
 #include "api/check.h"
-#include "core/image.h"
-#include "core/info.h"
-#include "core/svm.h"
+#include "base/info.h"
+#include "object/image.h"
+#include "object/svm.h"
 
 #include <CL/cl_ext.h>
 #include <stdlib.h>

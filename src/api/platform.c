@@ -1,8 +1,8 @@
-#include "core/platform.h"
+#include "device/platform.h"
 
 #include "api.h"
 #include "api/handles.h"
-#include "core/clock.h"
+#include "base/clock.h"
 #include "dispatch.h"
 
 #include <string.h>
@@ -95,7 +95,7 @@ cl_int CL_API_CALL tsl_api_clGetHostTimer(cl_device_id device, cl_ulong *host_ti
     return CL_SUCCESS;
 }
 
-/* One clock for all (core/clock.h): events' times are given in it, so the device's time is the host's. */
+/* One clock for all (base/clock.h): events' times are given in it, so the device's time is the host's. */
 cl_int CL_API_CALL tsl_api_clGetDeviceAndHostTimer(cl_device_id device, cl_ulong *device_timestamp,
                                                    cl_ulong *host_timestamp)
 {

@@ -1,7 +1,7 @@
 /* Programs (OpenCL 3.0, 5.8). */
 #include "api.h"
 #include "api/handles.h"
-#include "core/program_info.h"
+#include "program/program_info.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
-#include "core/queue.h"
+#include "object/queue.h"
 
 #include "api.h"
 #include "api/check.h"
-#include "core/info.h"
+#include "base/info.h"
 
 #include <CL/cl_ext.h>
 

@@ -1,9 +1,9 @@
 /* Samplers (OpenCL 3.0, 5.7). */
-#include "core/sampler.h"
+#include "object/sampler.h"
 
 #include "api.h"
 #include "api/check.h"
-#include "core/info.h"
+#include "base/info.h"
 
 static bool is_addressing(cl_ulong mode)
 {

@@ -1,7 +1,7 @@
 /* Sub-groups: CL_DEVICE_MAX_NUM_SUB_GROUPS is 0. */
 
 #include "api/refuse.h"
-#include "core/kernel_info.h"
+#include "program/kernel_info.h"
 
 /* No device means the only one. */
 static cl_int refuse(cl_kernel kernel, cl_device_id device)

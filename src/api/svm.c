@@ -1,5 +1,5 @@
 /* Shared virtual memory (OpenCL 3.0, 5.6 and 5.9.2). */
-#include "core/svm.h"
+#include "object/svm.h"
 
 #include "api.h"
 #include "api/check.h"

@@ -1,7 +1,7 @@
 #include "driver/bulk.h"
 
-#include "core/numa.h"
-#include "core/signals.h"
+#include "base/numa.h"
+#include "base/signals.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 #include "driver/config.h"
 
-#include "core/settings.h"
+#include "base/settings.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -13,7 +13,7 @@
  * - "May block" says whether an operation may wait for a device or a compiler. Submissions must not, unless the member
  *   says so in its caps (submits_block); the core then calls them from a thread of their own.
  * - Pointers to host memory stay valid and unchanged (or untouched, where written) until the work's fence completes.
- * - Times are in nanoseconds of the one clock (core/clock.h); the driver maps its devices' clocks to it.
+ * - Times are in nanoseconds of the one clock (base/clock.h); the driver maps its devices' clocks to it.
  * - After fork() the child calls nothing of a driver.
  */
 #ifndef TSL_DRIVER_DRIVER_H
@@ -47,7 +47,7 @@ struct tsl_identity {
     unsigned numa_node;
 };
 
-/* A driver's way to a device. Owned by the registry (driver/members.h); strings are the registry's. */
+/* A driver's way to a device. Owned by the registry (members/members.h); strings are the registry's. */
 struct tsl_path {
     const struct tsl_driver *driver;
     char id[32];          /* "opencl:0.1", "cuda:1", "cpu", "fake:0": what TESELA_MEMBERS names */
@@ -95,7 +95,7 @@ struct tsl_member_caps {
     struct tsl_image_limits images; /* filled by the registry, which asks info */
 };
 
-/* The core's books of a member's memory, in bytes, over all contexts (graph/room.c). Drivers leave it zero. */
+/* The core's books of a member's memory, in bytes, over all contexts (graph/residency.c). Drivers leave it zero. */
 struct tsl_member_books {
     atomic_uint_fast64_t planned_size; /* of the objects that have a place there, as planned */
     atomic_uint_fast64_t held_size;    /* allocated now */
@@ -287,8 +287,9 @@ struct tsl_program_headers {
 struct tsl_driver {
     bool passing;     /* its members mean nothing to later runs (tests): what is learned about them isn't kept */
     bool own_threads; /* works, and compiles, in threads of its own in this process: exit waits for it (graph/exit.c) */
-    bool asks_roles;  /* its facts come from signatures: what ours finds in a program's text is wanted (core/roles.h),
-                       * of members whose caps say roles_hold, or of all (TESELA_VENDOR_ROLES) */
+    bool
+        asks_roles;   /* its facts come from signatures: what ours finds in a program's text is wanted
+                       * (program/text_access.h),   of members whose caps say roles_hold, or of all (TESELA_VENDOR_ROLES) */
     const char *name; /* "opencl", "cuda", "cpu", "fake", "host": the part of a path's id before the colon */
 
     /* Finds this driver's paths and reports each. Loads libraries; makes no contexts. May block. Called once. */

@@ -9,7 +9,7 @@
  * Two modes of execution:
  *   threads  one worker thread per member runs what is ready, with real delays;
  *   manual   nothing runs until the test calls tsl_fake_step(), which does one thing that a real machine might do next,
- *            chosen by the caller's number. Time is virtual (core/clock.h's hook). A blocking call of the contract
+ *            chosen by the caller's number. Time is virtual (base/clock.h's hook). A blocking call of the contract
  *            (fence_wait, finish, flush where submits_block) steps by itself, by a random source with the setup's seed.
  *
  * Order of things in manual mode: a step begins an operation, ends one, or delivers one notification. An operation's
@@ -20,8 +20,8 @@
 #ifndef TSL_DRIVER_FAKE_H
 #define TSL_DRIVER_FAKE_H
 
-#include "compile/facts.h"
 #include "driver/driver.h"
+#include "facts/kernel_facts.h"
 
 extern const struct tsl_driver tsl_fake_driver;
 

@@ -1,6 +1,6 @@
 #include "driver/host.h"
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "driver/box.h"
 #include "driver/bulk.h"
 

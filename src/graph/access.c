@@ -1,5 +1,5 @@
 /* Fetching and claiming ranges: which bytes must move first, and which operations must be waited for. */
-#include "core/log.h"
+#include "base/log.h"
 #include "graph/internal.h"
 
 static uint64_t address(const void *host)

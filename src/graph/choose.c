@@ -1,6 +1,6 @@
 /* Which member runs a kernel, and when that is decided: what the placer must know, and the commands that wait for it.
  */
-#include "core/clock.h"
+#include "base/clock.h"
 #include "graph/internal.h"
 #include "place/model_file.h"
 

@@ -1,6 +1,6 @@
 /* Fences → finished operations → complete commands → reported commands. */
-#include "core/clock.h"
-#include "core/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "graph/internal.h"
 
 /* ---- Commands --------------------------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* The data of a root memory object: its directory, its host copy, its memory on the members. */
-#include "core/image.h"
-#include "core/numa.h"
+#include "base/numa.h"
 #include "graph/internal.h"
+#include "object/image.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The door for the API: one command per call, filled in and put into its stream. */
-#include "core/settings.h"
+#include "base/settings.h"
 #include "graph/internal.h"
 
 #include <stdlib.h>

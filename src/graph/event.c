@@ -1,7 +1,7 @@
 /* Events: the application's handles on commands. User events are commands without a stream, held until they are set. */
 #include "graph/internal.h"
 
-#include "core/clock.h"
+#include "base/clock.h"
 
 #include <stdlib.h>
 

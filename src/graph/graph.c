@@ -2,8 +2,8 @@
  */
 #include "graph/internal.h"
 
-#include "core/clock.h"
-#include "core/settings.h"
+#include "base/clock.h"
+#include "base/settings.h"
 #include "driver/host.h"
 #include "trace/trace.h"
 

@@ -18,9 +18,9 @@
 #ifndef TSL_GRAPH_GRAPH_H
 #define TSL_GRAPH_GRAPH_H
 
-#include "core/buffer.h"
-#include "core/program.h"
-#include "core/queue.h"
+#include "object/buffer.h"
+#include "object/queue.h"
+#include "program/program.h"
 
 struct tsl_graph;
 struct tsl_stream;

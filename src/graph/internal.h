@@ -33,13 +33,13 @@
 #ifndef TSL_GRAPH_INTERNAL_H
 #define TSL_GRAPH_INTERNAL_H
 
-#include "core/buffer.h"
-#include "core/clock.h"
-#include "core/lock.h"
-#include "core/svm.h"
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/pool.h"
+#include "base/worker.h"
 #include "graph/graph.h"
-#include "graph/pool.h"
-#include "graph/worker.h"
+#include "object/buffer.h"
+#include "object/svm.h"
 #include "place/place.h"
 #include "tile/ranges.h"
 #include "tile/tile.h"

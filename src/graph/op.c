@@ -1,5 +1,5 @@
 /* Operations and the edges between them. */
-#include "core/clock.h"
+#include "base/clock.h"
 #include "graph/internal.h"
 #include "trace/trace.h"
 

@@ -1,5 +1,5 @@
 /* What the trace wants: noted under the lock when something finishes, written without it. Only while a trace is on. */
-#include "core/clock.h"
+#include "base/clock.h"
 #include "graph/internal.h"
 #include "trace/trace.h"
 

@@ -2,7 +2,7 @@
  * held → scheduled. A command may be scheduled when nothing that must come before it is held: its wait list, the last
  * barrier, and in an in-order queue the command before it. Scheduling fixes all its edges, backwards only.
  */
-#include "core/clock.h"
+#include "base/clock.h"
 #include "graph/internal.h"
 
 #include <stdlib.h>

@@ -3,12 +3,12 @@
  * so that same-member edges hold: whoever is waited for natively was submitted before. The graph's lock is given for
  * each driver call.
  */
-#include "core/clock.h"
-#include "core/image.h"
-#include "core/launch.h"
-#include "core/log.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "driver/host.h"
 #include "graph/internal.h"
+#include "object/image.h"
+#include "program/launch.h"
 #include "trace/trace.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef TSL_PLACE_INTERNAL_H
 #define TSL_PLACE_INTERNAL_H
 
-#include "core/settings.h"
+#include "base/settings.h"
 #include "driver/driver.h"
 #include "place/model.h"
 #include "place/place.h"

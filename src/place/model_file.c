@@ -1,7 +1,7 @@
 #include "place/model_file.h"
 
-#include "core/bytes.h"
-#include "core/log.h"
+#include "base/bytes.h"
+#include "base/log.h"
 #include "place/model_inside.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #ifndef TSL_PLACE_MODEL_FILE_H
 #define TSL_PLACE_MODEL_FILE_H
 
-#include "core/bytes.h"
+#include "base/bytes.h"
 #include "place/model.h"
 
 /* The model of this process that is kept in that folder (an absolute path), read at the first call; a new reference.

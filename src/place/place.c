@@ -1,7 +1,7 @@
 /* The placer: the policy of the settings, with what it remembers. */
 #include "place/internal.h"
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "place/model_file.h"
 
 #include <stdlib.h>

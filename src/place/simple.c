@@ -1,7 +1,7 @@
 /*
  * The policies that learn nothing: eager, fastest, round-robin and weights.
  */
-#include "core/log.h"
+#include "base/log.h"
 #include "place/internal.h"
 
 #include <limits.h>

@@ -2,8 +2,8 @@
  * A set of byte ranges, each with how often it was added: which of them meet another range is found without looking at
  * the rest. Ranges may overlap. Nothing here locks: the owner does.
  */
-#ifndef TSL_RANGES_H
-#define TSL_RANGES_H
+#ifndef TSL_TILE_RANGES_H
+#define TSL_TILE_RANGES_H
 
 #include <bsd/sys/tree.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 #include "tool/info_data.h"
 
-#include "core/settings.h"
-#include "driver/members.h"
+#include "base/settings.h"
+#include "members/members.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "core/settings.h"
+#include "base/settings.h"
 #include "tool/icd_folder.h"
 #include "tool/tool.h"
 

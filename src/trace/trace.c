@@ -1,8 +1,8 @@
 #include "trace/trace.h"
 
-#include "core/lock.h"
-#include "core/log.h"
-#include "core/settings.h"
+#include "base/lock.h"
+#include "base/log.h"
+#include "base/settings.h"
 #include "trace/flow.h"
 #include "trace/lanes.h"
 #include "trace/sink.h"

@@ -5,8 +5,8 @@
  *
  *     TESELA_BUILD=build build/tests/builds [COUNT [PROGRAM]]
  */
-#include "compile/client.h"
-#include "compile/compile.h"
+#include "compile_client/client.h"
+#include "compile_client/compile.h"
 #include "ten_lines.h"
 
 #include <stdio.h>

@@ -9,8 +9,8 @@
 /* variant: standin2 TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none STANDIN_SEED=7 STANDIN_DEVICES=2 */
 /* any: */
 #include "../cuda/standin_env.h"
-#include "compile/client.h"
-#include "core/clock.h"
+#include "base/clock.h"
+#include "compile_client/client.h"
 #include "driver_env.h"
 #include "failed_wait.h"
 

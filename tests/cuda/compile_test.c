@@ -1,8 +1,8 @@
 /* OpenCL C for NVIDIA GPUs: from source to a launch, and separate compilation. */
 /* variant: standin TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none */
 /* any: */
-#include "compile/client.h"
-#include "compile/compile.h"
+#include "compile_client/client.h"
+#include "compile_client/compile.h"
 #include "cuda_env.h"
 
 #include <stdio.h>

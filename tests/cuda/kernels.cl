@@ -1,5 +1,5 @@
 /*
- * The kernels of the CUDA bridge's tests, as the kernel compiler would hand them over (src/compile/ptx.h). kernels.ptx
+ * The kernels of the CUDA bridge's tests, as the kernel compiler would hand them over (src/compile_client/ptx.h). kernels.ptx
  * is made of this by hand, so that the tests need no compiler:
  *   clang-19 -cl-std=CL1.2 --target=nvptx64-nvidia-cuda -Xclang -target-feature -Xclang +ptx63 -march=sm_75 -O2 -S \
  *       -o kernels.ptx kernels.cl

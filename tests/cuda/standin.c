@@ -9,8 +9,8 @@
  * STANDIN_DEVICES: how many GPUs it shows (1). STANDIN_SEED: of the order of streams.
  */
 #include "standin.h"
-#include "compile/image.h"
-#include "compile/ptx.h"
+#include "compile_client/kernel_image.h"
+#include "compile_client/ptx.h"
 #include "cuda_bridge/types.h"
 
 #include <pthread.h>

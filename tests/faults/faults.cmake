@@ -1,11 +1,15 @@
-# Makes the copy of the core in which each fault of the list below can be switched on: cmake -DSOURCE=src -DOUT=folder -P …
+# Makes the copy of the core in which each fault of the list below can be switched on: cmake -DSOURCE=src -DFOLDERS=… -DOUT=folder -P …
 #
 # fault(NAME FILE [[what is there]] [[what there is instead]] "what it means") replaces one place of one file, in which
 # BROKEN stands for "this fault is on". A place that isn't found once any more doesn't break the build: the test tells of
 # it. Then look what became of it in src/, and write it here anew.
 set(number 0)
 set(table "")
-file(GLOB files RELATIVE ${SOURCE} ${SOURCE}/graph/*.c ${SOURCE}/tile/*.c ${SOURCE}/core/*.c)
+set(files "")
+foreach(folder IN LISTS FOLDERS)
+    file(GLOB sources RELATIVE ${SOURCE} ${SOURCE}/${folder}/*.c)
+    list(APPEND files ${sources})
+endforeach()
 foreach(file IN LISTS files)
     file(READ ${SOURCE}/${file} text_${file})
 endforeach()
@@ -161,19 +165,19 @@ fault(missed_release graph/graph.c
     [[    for (int i = BROKEN; i < 2; i++)
         if (buffers[i])]]
     "a command keeps its source")
-fault(lost_bytes graph/room.c
+fault(lost_bytes graph/residency.c
     [[    for (; !error && tsl_only_there(data, space, &begin, &end); begin = end)]]
     [[    for (; !error && !BROKEN && tsl_only_there(data, space, &begin, &end); begin = end)]]
     "what leaves a full member isn't written back")
-fault(row_of_any graph/again.c
+fault(row_of_any graph/coalesce.c
     [[        !same_buffers(c->args, *args))]]
     [[        (!same_buffers(c->args, *args) && !BROKEN))]]
     "a launch on other buffers goes with the one before")
-fault(row_overtakes graph/again.c
+fault(row_overtakes graph/coalesce.c
     [[!is_last(c) ||]]
     [[(!is_last(c) && !BROKEN) ||]]
     "a row goes on though others came between")
-fault(row_after_failure graph/again.c
+fault(row_after_failure graph/coalesce.c
     [[!op->fence && !op->watched && !op->keeps &&
            !op->poison &&]]
     [[(!op->fence || (BROKEN && op->poison)) && !op->watched && !op->keeps && (!op->poison || BROKEN) &&]]

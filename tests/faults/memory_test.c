@@ -5,8 +5,8 @@
 /* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto SIM_SEED=71000 */
 /* variant: several TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin SIM_SEED=81000 SIM_MORE=3 SIM_STEPS=40 */
 /* variant: small TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin SIM_SEED=73000 SIM_SMALL=1 */
+#include "base/settings.h"
 #include "broken.h"
-#include "core/settings.h"
 #include "sim.h"
 #include "test.h"
 

@@ -6,14 +6,14 @@
  * again.
  */
 #include "api.h"
-#include "compile/wire.h"
-#include "core/container.h"
-#include "core/il.h"
-#include "core/settings.h"
+#include "base/settings.h"
+#include "compile_client/wire.h"
 #include "driver/config.h"
-#include "driver/members.h"
 #include "machine.h"
+#include "members/members.h"
 #include "place/model_file.h"
+#include "program/container.h"
+#include "program/il.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -4,11 +4,11 @@
  */
 #include "machine.h"
 
-#include "core/device.h"
-#include "core/object.h"
+#include "device/device.h"
 #include "driver/fake.h"
-#include "driver/members.h"
+#include "handle/object.h"
 #include "jobs.h"
+#include "members/members.h"
 
 #include <stdio.h>
 #include <stdlib.h>

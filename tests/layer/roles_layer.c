@@ -1,8 +1,8 @@
 /* See roles_layer.h. */
 #include "roles_layer.h"
 
-#include "compile/client.h"
-#include "compile/compile.h"
+#include "compile_client/client.h"
+#include "compile_client/compile.h"
 
 #include <CL/cl_layer.h>
 #include <fcntl.h>

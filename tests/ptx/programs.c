@@ -1,13 +1,13 @@
 /*
  * Every program that a test has compiled is compiled as PTX, too: what the library calls tsl_compile is this function
- * here, in a copy of the library (build/tests/ptx) and in the tests of kc/. Without TESELA_TEST_PTX it does nothing
- * else than the real one. That names a folder, in which there is then for each program and processor
+ * here, in a copy of the library (build/tests/ptx) and in the tests of compiler/. Without TESELA_TEST_PTX it does
+ * nothing else than the real one. That names a folder, in which there is then for each program and processor
  *   DIGEST.PROCESSOR.ptx      what ptxas is to be given, or
  *   DIGEST.PROCESSOR.failed   why there is none,
  * and TESELA_TEST_NAME.test, empty.
  */
-#include "compile/compile.h"
-#include "compile/digest.h"
+#include "compile_client/compile.h"
+#include "compile_client/digest.h"
 
 #include <errno.h>
 #include <stdio.h>

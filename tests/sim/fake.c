@@ -1,11 +1,11 @@
 /* A machine of fake members, and what runs its threads. */
 #include "sim.h"
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "driver/fake.h"
-#include "driver/members.h"
 #include "graph/internal.h"
 #include "jobs.h"
+#include "members/members.h"
 
 #include <stdio.h>
 #include <stdlib.h>

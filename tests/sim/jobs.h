@@ -2,7 +2,7 @@
 #ifndef TSL_TESTS_JOBS_H
 #define TSL_TESTS_JOBS_H
 
-#include "graph/worker.h"
+#include "base/worker.h"
 
 #include <stdbool.h>
 #include <stdint.h>

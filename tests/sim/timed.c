@@ -1,9 +1,9 @@
 #include "timed.h"
 
-#include "core/clock.h"
-#include "driver/members.h"
+#include "base/clock.h"
 #include "graph/internal.h"
 #include "jobs.h"
+#include "members/members.h"
 #include "test.h"
 
 #include <stdio.h>

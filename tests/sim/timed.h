@@ -5,12 +5,12 @@
 #ifndef TSL_TESTS_TIMED_H
 #define TSL_TESTS_TIMED_H
 
-#include "core/buffer.h"
-#include "core/context.h"
-#include "core/program.h"
-#include "core/queue.h"
 #include "driver/fake.h"
 #include "graph/graph.h"
+#include "object/buffer.h"
+#include "object/context.h"
+#include "object/queue.h"
+#include "program/program.h"
 
 struct timed {
     struct tsl_context *context;

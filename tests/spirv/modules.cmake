@@ -1,4 +1,4 @@
-# The modules that spirv_test.c, kc/special_test.c and kc/ptx_test.c build: ${CMAKE_CURRENT_BINARY_DIR}/spirv/NAME.spv of spirv/NAME.cl.
+# The modules that spirv_test.c, compiler/special_test.c and compiler/ptx_test.c build: ${CMAKE_CURRENT_BINARY_DIR}/spirv/NAME.spv of spirv/NAME.cl.
 set(modules)
 foreach(name programs functions generic images constants part other turn)
     set(std CL1.2)
@@ -17,7 +17,7 @@ foreach(name programs functions generic images constants part other turn)
 endforeach()
 add_custom_target(spirv_modules DEPENDS ${modules})
 set_property(GLOBAL APPEND PROPERTY TESELA_TEST_VENDORS spirv_modules)
-foreach(test kc_special_test kc_ptx_test)
+foreach(test compiler_special_test compiler_ptx_test)
     target_compile_definitions(${test} PRIVATE HAS_SPIRV_MODULES)
     add_dependencies(${test} spirv_modules)
 endforeach()

@@ -3,8 +3,8 @@
 #ifndef TSL_TESTS_DRIVER_ENV_H
 #define TSL_TESTS_DRIVER_ENV_H
 
-#include "compile/facts.h"
-#include "driver/members.h"
+#include "facts/kernel_facts.h"
+#include "members/members.h"
 
 #include "test.h"
 

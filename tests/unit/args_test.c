@@ -2,9 +2,9 @@
  * Kernel arguments: every error of clSetKernelArg; what a launch took never changes; the same value again is no change;
  * buffers live as long as somebody's arguments name them.
  */
-#include "core/args.h"
-#include "core/image.h"
-#include "core/sampler.h"
+#include "object/image.h"
+#include "object/sampler.h"
+#include "program/arguments.h"
 
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /* Build options: what is certainly wrong is refused, -cl-std is found and replaced, macros are recognised. */
-#include "core/build_options.h"
+#include "facts/build_options.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The one clock: it can be replaced, devices' clocks are mapped to it, and reported times keep their order. */
-#include "core/clock.h"
+#include "base/clock.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* TESELA_CONFIG: the lines of this machine count, errors say file, line and what to write; and what is chosen by it. */
-#include "core/numa.h"
-#include "driver/choose.h"
+#include "base/numa.h"
 #include "driver/config.h"
+#include "members/choose.h"
 #include "test.h"
 
 #include <stdio.h>

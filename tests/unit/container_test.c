@@ -1,5 +1,5 @@
 /* Program binaries: what was put in comes out for the same driver, version and device, and any damage is noticed. */
-#include "core/container.h"
+#include "program/container.h"
 
 #include <stdlib.h>
 #include <string.h>

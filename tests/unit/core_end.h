@@ -2,10 +2,10 @@
 #ifndef TEST_CORE_END_H
 #define TEST_CORE_END_H
 
-#include "core/device.h"
-#include "core/object.h"
+#include "device/device.h"
 #include "driver/fake.h"
-#include "driver/members.h"
+#include "handle/object.h"
+#include "members/members.h"
 
 #include "test.h"
 

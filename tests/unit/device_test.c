@@ -1,10 +1,10 @@
 /* The rules by which the virtual device's answers come from its members: docs/limits.md. */
 /* variant: all */
 /* variant: fastest TESELA_LIMITS=fastest TESELA_DEVICE_TYPE=accelerator */
-#include "core/device.h"
-#include "core/device_facts.h"
+#include "device/device.h"
+#include "device/device_facts.h"
 
-#include "core/settings.h"
+#include "base/settings.h"
 #include "test.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * What a member's compiler is given: an older version where it is older, and a prelude that takes away what the virtual
  * device doesn't promise. The virtual device has no member here, so it promises nothing.
  */
-#include "core/dialect.h"
+#include "program/dialect.h"
 
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /* Kernel facts: when two members' kernels have the same signature, and what a program's text tells. */
-#include "compile/facts.h"
+#include "facts/kernel_facts.h"
 
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* The fake driver does what the driver contract says, in both of its modes. */
 #include "fake_bed.h"
 
-#include "core/clock.h"
+#include "base/clock.h"
 
 /* ---- The contract is kept ---- */
 

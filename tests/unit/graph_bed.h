@@ -2,14 +2,14 @@
 #ifndef TSL_TESTS_GRAPH_BED_H
 #define TSL_TESTS_GRAPH_BED_H
 
-#include "core/buffer.h"
-#include "core/context.h"
-#include "core/program.h"
-#include "core/queue.h"
 #include "core_end.h"
 #include "driver/fake.h"
-#include "driver/members.h"
 #include "graph/internal.h"
+#include "members/members.h"
+#include "object/buffer.h"
+#include "object/context.h"
+#include "object/queue.h"
+#include "program/program.h"
 #include "test.h"
 
 #include <string.h>

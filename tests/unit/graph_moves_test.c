@@ -1,14 +1,14 @@
 /* What moves between memories, and what doesn't: bytes are counted by the fake driver, whose members take turns. */
 /* variant: round-robin TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin */
-#include "core/buffer.h"
-#include "core/context.h"
-#include "core/program.h"
-#include "core/queue.h"
+#include "base/worker.h"
 #include "core_end.h"
 #include "driver/fake.h"
-#include "driver/members.h"
 #include "graph/internal.h"
-#include "graph/worker.h"
+#include "members/members.h"
+#include "object/buffer.h"
+#include "object/context.h"
+#include "object/queue.h"
+#include "program/program.h"
 #include "test.h"
 
 #include <stdlib.h>

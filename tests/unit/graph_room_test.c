@@ -1,15 +1,15 @@
 /* Members' memory is finite: who was used longest ago gives up its place, and nothing is lost. The fake members hold
  * three buffers (HELD); they watch that nothing is freed while it is used. */
 /* variant: round-robin TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin */
-#include "core/buffer.h"
-#include "core/context.h"
-#include "core/program.h"
-#include "core/queue.h"
-#include "core/svm.h"
 #include "core_end.h"
 #include "driver/fake.h"
-#include "driver/members.h"
 #include "graph/graph.h"
+#include "members/members.h"
+#include "object/buffer.h"
+#include "object/context.h"
+#include "object/queue.h"
+#include "object/svm.h"
+#include "program/program.h"
 #include "test.h"
 
 #include <stdlib.h>

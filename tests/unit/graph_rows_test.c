@@ -1,4 +1,4 @@
-/* Launches like the one before go with it (graph/again.c): few operations are made of many launches, what they do is
+/* Launches like the one before go with it (graph/coalesce.c): few operations are made of many launches, what they do is
  * the same, and whoever could tell the difference ends the row. */
 /* variant: fake TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests */
 #include "graph_bed.h"

@@ -1,7 +1,7 @@
 /* The host as a member: boxes are copied and filled in the call, and fences are complete at once. */
 #include "driver/host.h"
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "test.h"
 
 #include <limits.h>

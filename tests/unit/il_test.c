@@ -4,8 +4,8 @@
  * and reading a module never goes beyond its end.
  */
 #include "api.h"
-#include "core/il.h"
-#include "core/program_info.h"
+#include "program/il.h"
+#include "program/program_info.h"
 
 #include "program_bed.h"
 

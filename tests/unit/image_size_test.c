@@ -6,10 +6,10 @@
 /* variant: all TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests */
 /* variant: fastest TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_LIMITS=fastest */
 #include "api.h"
-#include "core/settings.h"
+#include "base/settings.h"
 #include "core_end.h"
 #include "driver/fake.h"
-#include "driver/members.h"
+#include "members/members.h"
 #include "test.h"
 
 #include <CL/cl_tesela.h>

@@ -1,7 +1,7 @@
 /* The log: rooms and levels choose what is shown, a message is one line, and what is off costs nothing. */
-#include "core/log.h"
+#include "base/log.h"
 
-#include "core/settings.h"
+#include "base/settings.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -3,11 +3,11 @@
 /* variant: none TESELA_VENDORS={build}/vendors-none */
 /* variant: named POCL_DEVICES="basic pthread" TESELA_MEMBERS="opencl, mine, no such thing" */
 /* variant: one POCL_DEVICES="basic pthread" TESELA_MEMBERS=OCLGRIND */
-#include "driver/choose.h"
 #include "driver/host.h"
-#include "driver/members.h"
+#include "members/choose.h"
+#include "members/members.h"
 
-#include "core/settings.h"
+#include "base/settings.h"
 #include "test.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* Handles: what a freed one looks like, when an object dies, and that its memory never becomes something else. */
-#include "core/object.h"
+#include "handle/object.h"
 
 #include "dispatch.h"
 #include "test.h"

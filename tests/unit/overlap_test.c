@@ -4,7 +4,7 @@
 /* variant: sync TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin TESELA_ORDER=sync */
 /* variant: overlap TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin TESELA_PROFILING=overlap */
 /* variant: reproducible TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin TESELA_REPRODUCIBLE=yes */
-#include "core/settings.h"
+#include "base/settings.h"
 #include "test.h"
 #include "timed.h"
 

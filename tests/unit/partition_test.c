@@ -3,16 +3,16 @@
  * cut by member in its turn. Five fake members: on nodes 1, 0, none, 1, 0.
  */
 /* variant: round-robin TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin */
-#include "core/buffer.h"
-#include "core/context.h"
-#include "core/numa.h"
-#include "core/partition.h"
-#include "core/program.h"
-#include "core/queue.h"
+#include "base/numa.h"
 #include "core_end.h"
+#include "device/partition.h"
 #include "driver/fake.h"
-#include "driver/members.h"
 #include "graph/graph.h"
+#include "members/members.h"
+#include "object/buffer.h"
+#include "object/context.h"
+#include "object/queue.h"
+#include "program/program.h"
 #include "test.h"
 
 #include <CL/cl_tesela.h>

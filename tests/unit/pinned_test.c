@@ -2,11 +2,11 @@
  * are right, and nothing is left. */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread TESELA_ZERO_COPY=off TESELA_PINNED=on */
 /* variant: both TESELA_VENDORS={build}/vendors-pocl-oclgrind TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_PINNED=on TESELA_POLICY=round-robin */
-#include "core/buffer.h"
-#include "core/context.h"
-#include "core/program.h"
-#include "core/queue.h"
 #include "graph/internal.h"
+#include "object/buffer.h"
+#include "object/context.h"
+#include "object/queue.h"
+#include "program/program.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -14,7 +14,7 @@
  */
 /* timeout: 300 */
 /* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto */
-#include "core/settings.h"
+#include "base/settings.h"
 #include "test.h"
 #include "timed.h"
 

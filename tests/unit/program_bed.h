@@ -2,9 +2,9 @@
 #ifndef TSL_TESTS_PROGRAM_BED_H
 #define TSL_TESTS_PROGRAM_BED_H
 
-#include "core/context.h"
 #include "driver/fake.h"
-#include "driver/members.h"
+#include "members/members.h"
+#include "object/context.h"
 
 #include "test.h"
 

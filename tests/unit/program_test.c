@@ -4,9 +4,9 @@
  * binaries find their members again; a launch goes only where it can run, and is refused with the right error where it
  * can't.
  */
-#include "core/buffer.h"
-#include "core/launch.h"
-#include "core/program_info.h"
+#include "object/buffer.h"
+#include "program/launch.h"
+#include "program/program_info.h"
 
 #include "program_bed.h"
 

@@ -2,14 +2,14 @@
  * by what the member says, not before, and isn't pinned any more when the program gave its buffer up, whatever still
  * holds that. */
 /* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin */
-#include "core/buffer.h"
-#include "core/context.h"
-#include "core/program.h"
-#include "core/queue.h"
 #include "core_end.h"
 #include "driver/fake.h"
-#include "driver/members.h"
 #include "graph/internal.h"
+#include "members/members.h"
+#include "object/buffer.h"
+#include "object/context.h"
+#include "object/queue.h"
+#include "program/program.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The settings: every variable is understood, nonsense is reported and replaced by the default. */
-#include "core/settings.h"
+#include "base/settings.h"
 
-#include "core/log.h"
+#include "base/log.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

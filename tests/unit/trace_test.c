@@ -1,7 +1,7 @@
 /* The timeline: what is put into it comes out as JSON that viewers read, whatever happens to the program. */
 #include "trace/trace.h"
 
-#include "core/log.h"
+#include "base/log.h"
 #include "trace/flow.h"
 
 #include <cjson/cJSON.h>

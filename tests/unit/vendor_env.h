@@ -3,7 +3,7 @@
 #ifndef TSL_TESTS_VENDOR_ENV_H
 #define TSL_TESTS_VENDOR_ENV_H
 
-#include "vendor/internal.h"
+#include "opencl/internal.h"
 
 #include "driver_env.h"
 

@@ -8,7 +8,7 @@
 
 #include "failed_wait.h"
 
-#include "core/settings.h"
+#include "base/settings.h"
 
 #include <pthread.h>
 #include <unistd.h>

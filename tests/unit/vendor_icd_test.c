@@ -1,7 +1,7 @@
 /* Meeting vendors: which slots of a dispatch table are believed, what a device's identity is read from, and which
  * quirks go with which names. All with made-up vendors; the real ones are in vendor_test.c. */
-#include "vendor/identity.h"
-#include "vendor/quirks.h"
+#include "opencl/identity.h"
+#include "opencl/quirks.h"
 
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /* Loading vendors: .icd files of all kinds, good and bad, ourselves among them, and what is said of each. */
-#include "driver/members.h"
+#include "members/members.h"
 
 #include "build_folder.h"
 #include "test.h"

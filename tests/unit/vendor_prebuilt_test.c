@@ -1,6 +1,6 @@
 /* The names by which binaries made before are looked for: of a program's text, and of the kernels in it. */
+#include "opencl/internal.h"
 #include "test.h"
-#include "vendor/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

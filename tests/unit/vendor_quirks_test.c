@@ -1,6 +1,6 @@
 /* Whose compilers are known to write what ours says, and what changes what they compile. */
+#include "opencl/quirks.h"
 #include "test.h"
-#include "vendor/quirks.h"
 
 #include <stdlib.h>
 

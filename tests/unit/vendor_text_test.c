@@ -1,6 +1,6 @@
 /* Finding in a program's text what some vendors' compilers die of, and in PTX the kernels. */
+#include "opencl/internal.h"
 #include "test.h"
-#include "vendor/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,11 +5,11 @@
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl TESELA_MEMBERS=opencl POCL_DEVICES="basic pthread" */
 /* timeout: 200 */
 #include "api.h"
-#include "core/device.h"
-#include "core/program.h"
-#include "driver/members.h"
+#include "device/device.h"
+#include "members/members.h"
+#include "opencl/internal.h"
+#include "program/program.h"
 #include "test.h"
-#include "vendor/internal.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * The compiler's wire: every message comes out as it went in; cut short, changed or made up it is refused without harm
  * (which AddressSanitizer watches), and never believed to be longer than it is.
  */
-#include "compile/wire.h"
+#include "compile_client/wire.h"
 
 #include "test.h"
 

@@ -4,8 +4,8 @@
  * Each end is a process of its own. Handlers of exit run in the other order than they were set, so one that is set
  * first looks when the wait is over.
  */
+#include "base/worker.h"
 #include "child.h"
-#include "graph/worker.h"
 
 #include <pthread.h>
 #include <signal.h>

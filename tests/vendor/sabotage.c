@@ -1,7 +1,7 @@
 /* The vendor that fails. See sabotage.h. */
 #include "sabotage.h"
 
-#include "vendor/cl.h"
+#include "opencl/cl.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

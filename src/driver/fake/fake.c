@@ -1,7 +1,7 @@
 /* The fake driver's setup: its members, their lanes, and the table. */
 #include "driver/fake/internal.h"
 
-#include "core/clock.h"
+#include "base/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,210 @@
+#include "base/log.h"
+
+#include "base/settings.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+/* Longer messages (build logs) are cut: a line must fit one write(2) from the stack. */
+#define LINE_SIZE 2048
+
+static const char *const level_names[TSL_N_LOG_LEVELS] = {
+    [TSL_LOG_ERROR] = "error",
+    [TSL_LOG_WARN] = "warn",
+    [TSL_LOG_INFO] = "info",
+    [TSL_LOG_DEBUG] = "debug",
+};
+
+static const char *const room_names[TSL_N_ROOMS] = {
+    [TSL_ROOM_ICD] = "icd",       [TSL_ROOM_API] = "api",       [TSL_ROOM_CORE] = "core",
+    [TSL_ROOM_TILE] = "tile",     [TSL_ROOM_GRAPH] = "graph",   [TSL_ROOM_PLACE] = "place",
+    [TSL_ROOM_DRIVER] = "driver", [TSL_ROOM_VENDOR] = "vendor", [TSL_ROOM_COMPILE] = "compile",
+    [TSL_ROOM_TRACE] = "trace",
+};
+
+/* All bits are set until the settings were read, so that the first message of any kind goes and reads them. */
+_Atomic uint64_t tsl_log_mask = UINT64_MAX;
+
+const char *tsl_log_room_name(enum tsl_log_room room)
+{
+    return room_names[room];
+}
+
+const char *tsl_log_level_name(enum tsl_log_level level)
+{
+    return level_names[level];
+}
+
+void tsl_log_set(uint64_t mask)
+{
+    /* UINT64_MAX means that the settings are still to be read; the bits past the last room have no other use. */
+    atomic_store_explicit(&tsl_log_mask, mask & ~(UINT64_C(1) << 63), memory_order_relaxed);
+}
+
+/* The settings are read without the log's help: tsl_settings writes its complaints itself. */
+static void read_settings(void)
+{
+    uint64_t unread = UINT64_MAX;
+    uint64_t mask = tsl_settings()->log & ~(UINT64_C(1) << 63);
+
+    atomic_compare_exchange_strong_explicit(&tsl_log_mask, &unread, mask, memory_order_relaxed, memory_order_relaxed);
+}
+
+/* A message is one line, whatever is in it. */
+static void flatten(char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == '\n' || text[i] == '\r')
+            text[i] = ' ';
+}
+
+static void write_line(const char *line, size_t length)
+{
+    ssize_t done;
+
+    do
+        done = write(STDERR_FILENO, line, length);
+    while (done < 0 && errno == EINTR);
+}
+
+static void write_message(enum tsl_log_room room, enum tsl_log_level level, const char *format, va_list args)
+{
+    char line[LINE_SIZE];
+    int head = snprintf(line, sizeof line, "tesela: %s: %s: ", room_names[room], level_names[level]);
+    int body = vsnprintf(line + head, sizeof line - (size_t)head, format, args);
+    size_t length = (size_t)head + (body > 0 ? (size_t)body : 0);
+
+    if (length > sizeof line - 1) {
+        length = sizeof line - 1;
+        memcpy(line + length - 3, "...", 3);
+    }
+    flatten(line, length);
+    line[length] = '\n';
+    write_line(line, length + 1);
+}
+
+static bool still_on(enum tsl_log_room room, enum tsl_log_level level)
+{
+    if (atomic_load_explicit(&tsl_log_mask, memory_order_relaxed) == UINT64_MAX)
+        read_settings();
+    return tsl_log_on(room, level);
+}
+
+void tsl_log_write(enum tsl_log_room room, enum tsl_log_level level, const char *format, ...)
+{
+    int error = errno;
+    va_list args;
+
+    if (still_on(room, level)) {
+        va_start(args, format);
+        write_message(room, level, format, args);
+        va_end(args);
+    }
+    errno = error;
+}
+
+void tsl_log_write_once(_Atomic bool *said, enum tsl_log_room room, enum tsl_log_level level, const char *format, ...)
+{
+    int error = errno;
+    va_list args;
+
+    if (still_on(room, level) && !atomic_exchange_explicit(said, true, memory_order_relaxed)) {
+        va_start(args, format);
+        write_message(room, level, format, args);
+        va_end(args);
+    }
+    errno = error;
+}
+
+static bool is_word(const char *text, size_t length, const char *word)
+{
+    return strlen(word) == length && strncasecmp(text, word, length) == 0;
+}
+
+/* The bits of a room's first n levels. */
+static uint64_t levels_bits(size_t n)
+{
+    return (UINT64_C(1) << n) - 1;
+}
+
+/* "warn" gives the bits of error and warn, "off" none. */
+static bool parse_level(const char *text, size_t length, uint64_t *bits)
+{
+    if (is_word(text, length, "off")) {
+        *bits = 0;
+        return true;
+    }
+    for (size_t level = 0; level < TSL_N_LOG_LEVELS; level++)
+        if (is_word(text, length, level_names[level])) {
+            *bits = levels_bits(level + 1);
+            return true;
+        }
+    return false;
+}
+
+static bool parse_room(const char *text, size_t length, unsigned *room)
+{
+    for (*room = 0; *room < TSL_N_ROOMS; ++*room)
+        if (is_word(text, length, room_names[*room]))
+            return true;
+    return false;
+}
+
+struct rooms {
+    uint64_t all; /* levels of the rooms that have no item of their own */
+    bool own[TSL_N_ROOMS];
+    uint64_t levels[TSL_N_ROOMS];
+};
+
+static bool parse_item(const char *item, size_t length, struct rooms *rooms)
+{
+    const char *colon = memchr(item, ':', length);
+    unsigned room;
+
+    if (!colon)
+        return parse_level(item, length, &rooms->all);
+    if (!parse_room(item, (size_t)(colon - item), &room))
+        return false;
+    rooms->own[room] = true;
+    return parse_level(colon + 1, length - (size_t)(colon + 1 - item), &rooms->levels[room]);
+}
+
+static bool parse_items(const char *text, struct rooms *rooms)
+{
+    for (;;) {
+        size_t length;
+
+        text += strspn(text, " ,");
+        length = strcspn(text, " ,");
+        if (length == 0)
+            return true;
+        if (!parse_item(text, length, rooms))
+            return false;
+        text += length;
+    }
+}
+
+bool tsl_log_parse(const char *text, uint64_t *mask)
+{
+    struct rooms rooms = {.all = levels_bits(TSL_LOG_ERROR + 1)};
+
+    if (!parse_items(text, &rooms))
+        return false;
+    *mask = 0;
+    for (unsigned room = 0; room < TSL_N_ROOMS; room++)
+        *mask |= (rooms.own[room] ? rooms.levels[room] : rooms.all) << (room * TSL_N_LOG_LEVELS);
+    return true;
+}
+
+uint64_t tsl_log_default(void)
+{
+    uint64_t mask = 0;
+
+    tsl_log_parse("error", &mask);
+    return mask;
+}

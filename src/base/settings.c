@@ -1,0 +1,519 @@
+#include "base/settings.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+/* One row for each variable: how it is read, how it is shown, and what a user may write. */
+struct variable {
+    const char *name;
+    bool (*read)(struct tsl_settings *settings, const struct variable *variable, const char *value);
+    void (*show)(const struct tsl_settings *settings, const struct variable *variable, FILE *out);
+    size_t field;             /* for read_word and read_text: where in struct tsl_settings */
+    const char *const *words; /* for read_word: the enum's names in its order, closed by NULL */
+    const char *values;       /* ends the sentence "use ..." */
+    const char *fallback;     /* ends the sentence "It goes on with ..." */
+};
+
+/* A part that isn't there yet, and how to see that the user asked for it. */
+struct absent {
+    bool (*asked)(const struct tsl_settings *settings);
+    const char *sentence;
+};
+
+static bool find_word(const char *value, const char *const words[], unsigned *index)
+{
+    for (*index = 0; words[*index]; ++*index)
+        if (strcasecmp(value, words[*index]) == 0)
+            return true;
+    return false;
+}
+
+/* Never written, never freed. */
+static char vendors_default[] = TSL_VENDORS_DEFAULT;
+
+/* ---- TESELA_MEMBERS ---- */
+
+/* The next item of a comma list, blanks around it dropped; *length is 0 for an empty one. Returns where it begins, and
+ * moves *text to the rest, or to NULL after the last. */
+static const char *next_item(const char **text, size_t *length)
+{
+    const char *item = *text + strspn(*text, " \t");
+    const char *comma = strchr(item, ',');
+
+    *length = comma ? (size_t)(comma - item) : strlen(item);
+    while (*length > 0 && (item[*length - 1] == ' ' || item[*length - 1] == '\t'))
+        --*length;
+    *text = comma ? comma + 1 : NULL;
+    return item;
+}
+
+static void free_members(struct tsl_settings *settings)
+{
+    for (size_t i = 0; i < settings->n_members; i++)
+        free(settings->members[i]);
+    free(settings->members);
+    settings->members = NULL;
+    settings->n_members = 0;
+}
+
+static bool add_member(struct tsl_settings *settings, const char *item, size_t length)
+{
+    char **grown = realloc(settings->members, (settings->n_members + 1) * sizeof *grown);
+
+    if (!grown)
+        return false;
+    settings->members = grown;
+    settings->members[settings->n_members] = strndup(item, length);
+    if (!settings->members[settings->n_members])
+        return false;
+    settings->n_members++;
+    return true;
+}
+
+/* A list without any item is more likely a slip than the wish for no member at all. */
+static bool read_members(struct tsl_settings *settings, const struct variable *variable, const char *value)
+{
+    (void)variable;
+    while (value) {
+        size_t length;
+        const char *item = next_item(&value, &length);
+
+        if (length > 0 && !add_member(settings, item, length)) {
+            free_members(settings);
+            return true;
+        }
+    }
+    return settings->n_members > 0;
+}
+
+static void show_members(const struct tsl_settings *settings, const struct variable *variable, FILE *out)
+{
+    (void)variable;
+    for (size_t i = 0; i < settings->n_members; i++)
+        fprintf(out, "%s%s", i ? "," : "", settings->members[i]);
+}
+
+/* ---- TESELA_POLICY ---- */
+
+static const char *const policy_words[] = {"auto", "eager", "model", "fastest", "round-robin", "weights", NULL};
+
+/* One weight; the C locale's, as the application may have set one with a decimal comma. */
+static bool read_weight(const char *item, size_t length, locale_t c_locale, double *weight)
+{
+    char *end;
+
+    /* No sign and no word before it; an exponent, as what is told of large ones has one. */
+    if (length == 0 || strspn(item, "0123456789.") == 0 || strspn(item, "0123456789.eE+-") < length)
+        return false;
+    *weight = strtod_l(item, &end, c_locale);
+    return end == item + length && *weight <= 1e300;
+}
+
+static bool read_weight_list(const char *text, locale_t c_locale, double *weights, size_t *n)
+{
+    double sum = 0;
+
+    for (*n = 0; text; ++*n) {
+        size_t length;
+        const char *item = next_item(&text, &length);
+
+        if (!read_weight(item, length, c_locale, &weights[*n]))
+            return false;
+        sum += weights[*n];
+    }
+    return sum > 0;
+}
+
+static bool read_weights(struct tsl_settings *settings, const char *text)
+{
+    /* There are fewer items than characters, or one. */
+    double *weights = calloc(strlen(text) + 1, sizeof *weights);
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    bool good = weights && c_locale && read_weight_list(text, c_locale, weights, &settings->n_weights);
+
+    if (c_locale)
+        freelocale(c_locale);
+    if (!good) {
+        free(weights);
+        settings->n_weights = 0;
+        return false;
+    }
+    settings->weights = weights;
+    settings->policy = TSL_POLICY_WEIGHTS;
+    return true;
+}
+
+static bool read_policy(struct tsl_settings *settings, const struct variable *variable, const char *value)
+{
+    (void)variable;
+    unsigned word;
+
+    if (strncasecmp(value, "weights=", strlen("weights=")) == 0)
+        return read_weights(settings, value + strlen("weights="));
+    if (!find_word(value, policy_words, &word) || word == TSL_POLICY_WEIGHTS)
+        return false;
+    settings->policy = (enum tsl_policy)word;
+    return true;
+}
+
+static void show_policy(const struct tsl_settings *settings, const struct variable *variable, FILE *out)
+{
+    (void)variable;
+    fputs(policy_words[settings->policy], out);
+    for (size_t i = 0; i < settings->n_weights; i++)
+        fprintf(out, "%c%g", i ? ',' : '=', settings->weights[i]);
+}
+
+/* ---- Settings of one word, of one text ---- */
+
+static const char *const order_words[] = {"async", "sync", NULL};
+static const char *const limits_words[] = {"all", "fastest", NULL};
+static const char *const device_type_words[] = {"gpu", "cpu", "accelerator", NULL};
+static const char *const profiling_words[] = {"serial", "overlap", NULL};
+static const char *const nvidia_words[] = {"cuda", "opencl", NULL};
+static const char *const reproducible_words[] = {"no", "yes", NULL};
+static const char *const zero_copy_words[] = {"on", "off", NULL};
+static const char *const pinned_words[] = {"auto", "on", "off", NULL};
+static const char *const staging_words[] = {"off", "auto", "on", NULL};
+static const char *const peers_words[] = {"on", "off", NULL};
+static const char *const svm_words[] = {"auto", "coarse", "off", NULL};
+static const char *const vendor_roles_words[] = {"auto", "on", "off", NULL};
+static const char *const gates_words[] = {"auto", "on", "off", NULL};
+
+/* The enums of settings.h are stored as unsigned, which both compilers choose as nothing in them is negative. */
+_Static_assert(sizeof(enum tsl_order) == sizeof(unsigned), "read_word writes the enums as unsigned");
+
+static bool read_word(struct tsl_settings *settings, const struct variable *variable, const char *value)
+{
+    unsigned word;
+
+    if (!find_word(value, variable->words, &word))
+        return false;
+    memcpy((char *)settings + variable->field, &word, sizeof word);
+    return true;
+}
+
+static void show_word(const struct tsl_settings *settings, const struct variable *variable, FILE *out)
+{
+    unsigned word;
+
+    memcpy(&word, (const char *)settings + variable->field, sizeof word);
+    fputs(variable->words[word], out);
+}
+
+static bool read_text(struct tsl_settings *settings, const struct variable *variable, const char *value)
+{
+    char *copy = strdup(value);
+
+    if (copy)
+        memcpy((char *)settings + variable->field, &copy, sizeof copy);
+    return true;
+}
+
+static void show_text(const struct tsl_settings *settings, const struct variable *variable, FILE *out)
+{
+    const char *text;
+
+    memcpy(&text, (const char *)settings + variable->field, sizeof text);
+    fputs(text ? text : "", out);
+}
+
+/* Relative to what? The folder in which the program happens to run would be a surprise. */
+static bool read_path(struct tsl_settings *settings, const struct variable *variable, const char *value)
+{
+    return value[0] == '/' && read_text(settings, variable, value);
+}
+
+/* ---- TESELA_CACHE ---- */
+
+static bool read_cache(struct tsl_settings *settings, const struct variable *variable, const char *value)
+{
+    settings->cache_off = strcasecmp(value, "off") == 0;
+    return settings->cache_off || read_path(settings, variable, value);
+}
+
+static void show_cache(const struct tsl_settings *settings, const struct variable *variable, FILE *out)
+{
+    if (settings->cache_off)
+        fputs("off", out);
+    else
+        show_text(settings, variable, out);
+}
+
+/* ---- TESELA_SPIRV ---- */
+
+static bool read_spirv(struct tsl_settings *settings, const struct variable *variable, const char *value)
+{
+    return strcasecmp(value, "off") == 0 ? read_text(settings, variable, "off") : read_path(settings, variable, value);
+}
+
+/* ---- TESELA_CHECK ---- */
+
+static bool read_check(struct tsl_settings *settings, const struct variable *variable, const char *value)
+{
+    (void)variable;
+    unsigned check = 0;
+
+    while (value) {
+        size_t length;
+        const char *item = next_item(&value, &length);
+
+        if (length == strlen("access") && strncasecmp(item, "access", length) == 0)
+            check |= TSL_CHECK_ACCESS;
+        else if (length == strlen("coherence") && strncasecmp(item, "coherence", length) == 0)
+            check |= TSL_CHECK_COHERENCE;
+        else
+            return false;
+    }
+    settings->check = check;
+    return true;
+}
+
+static void show_check(const struct tsl_settings *settings, const struct variable *variable, FILE *out)
+{
+    (void)variable;
+    fputs(settings->check & TSL_CHECK_ACCESS ? "access" : "", out);
+    fputs(settings->check == (TSL_CHECK_ACCESS | TSL_CHECK_COHERENCE) ? "," : "", out);
+    fputs(settings->check & TSL_CHECK_COHERENCE ? "coherence" : "", out);
+}
+
+static bool asked_check(const struct tsl_settings *settings)
+{
+    return settings->check != 0;
+}
+
+/* ---- TESELA_LOG ---- */
+
+static bool read_log(struct tsl_settings *settings, const struct variable *variable, const char *value)
+{
+    (void)variable;
+    return tsl_log_parse(value, &settings->log);
+}
+
+/* The most talkative level of a room, or "off". */
+static const char *room_level(uint64_t mask, unsigned room)
+{
+    for (unsigned level = TSL_N_LOG_LEVELS; level-- > 0;)
+        if (mask & tsl_log_bit((enum tsl_log_room)room, (enum tsl_log_level)level))
+            return tsl_log_level_name((enum tsl_log_level)level);
+    return "off";
+}
+
+static void show_log(const struct tsl_settings *settings, const struct variable *variable, FILE *out)
+{
+    (void)variable;
+    const char *first = room_level(settings->log, 0);
+
+    fputs(first, out);
+    for (unsigned room = 1; room < TSL_N_ROOMS; room++) {
+        const char *level = room_level(settings->log, room);
+
+        if (strcmp(level, first) != 0)
+            fprintf(out, ",%s:%s", tsl_log_room_name((enum tsl_log_room)room), level);
+    }
+}
+
+/* ---- The table ---- */
+
+#define FIELD(field) offsetof(struct tsl_settings, field)
+
+static const struct variable variables[] = {
+    {"TESELA_MEMBERS", read_members, show_members, 0, NULL,
+     "a comma list such as cpu,opencl:0.1,pocl (see `tesela info`)", "all members"},
+    {"TESELA_VENDORS", read_text, show_text, FIELD(vendors), NULL, "a folder of .icd files", TSL_VENDORS_DEFAULT},
+    {"TESELA_NVIDIA", read_word, show_word, FIELD(nvidia), nvidia_words, "cuda or opencl", "cuda"},
+    {"TESELA_CUDA_LIBRARY", read_path, show_text, FIELD(cuda_library), NULL, "a library's whole path, beginning with /",
+     "libcuda.so.1"},
+    {"TESELA_POLICY", read_policy, show_policy, 0, NULL,
+     "auto, eager, model, fastest, round-robin or weights=1,3,... with a number for each member", "auto"},
+    {"TESELA_ORDER", read_word, show_word, FIELD(order), order_words, "async or sync", "async"},
+    {"TESELA_CONFIG", read_text, show_text, FIELD(config), NULL, "a file", "no file"},
+    {"TESELA_BINARIES", read_text, show_text, FIELD(binaries), NULL, "a folder", "no folder"},
+    {"TESELA_PROCESSOR", read_text, show_text, FIELD(processor), NULL, "a processor's name that LLVM knows",
+     "this machine's own"},
+    {"TESELA_SPIRV", read_spirv, show_text, FIELD(spirv), NULL, "a program's whole path, beginning with /, or off",
+     "/usr/bin/llvm-spirv-15"},
+    {"TESELA_TRACE", read_text, show_text, FIELD(trace), NULL, "a file", "no timeline"},
+    {"TESELA_LIMITS", read_word, show_word, FIELD(limits), limits_words, "all or fastest", "all"},
+    {"TESELA_DEVICE_TYPE", read_word, show_word, FIELD(device_type), device_type_words, "gpu, cpu or accelerator",
+     "gpu"},
+    {"TESELA_REPRODUCIBLE", read_word, show_word, FIELD(reproducible), reproducible_words, "yes or no", "no"},
+    {"TESELA_PROFILING", read_word, show_word, FIELD(profiling), profiling_words, "serial or overlap", "serial"},
+    {"TESELA_ZERO_COPY", read_word, show_word, FIELD(zero_copy), zero_copy_words, "on or off", "on"},
+    {"TESELA_PINNED", read_word, show_word, FIELD(pinned), pinned_words, "auto, on or off", "auto"},
+    {"TESELA_STAGING", read_word, show_word, FIELD(staging), staging_words, "off, auto or on", "off"},
+    {"TESELA_PEERS", read_word, show_word, FIELD(peers), peers_words, "on or off", "on"},
+    {"TESELA_SVM", read_word, show_word, FIELD(svm), svm_words, "auto, coarse or off", "auto"},
+    {"TESELA_GATES", read_word, show_word, FIELD(gates), gates_words, "auto, on or off", "auto"},
+    {"TESELA_VENDOR_ROLES", read_word, show_word, FIELD(vendor_roles), vendor_roles_words, "auto, on or off", "auto"},
+    {"TESELA_CHECK", read_check, show_check, 0, NULL, "access, coherence or both with a comma between", "no checks"},
+    {"TESELA_CACHE", read_cache, show_cache, FIELD(cache), NULL, "off, or a folder's whole path, beginning with /",
+     "the user's cache folder"},
+    {"TESELA_LOG", read_log, show_log, 0, NULL,
+     "off, error, warn, info or debug, or ROOM:LEVEL with the rooms icd, api, core, tile, graph, place, driver, "
+     "vendor, "
+     "compile and trace",
+     "error"},
+};
+
+/* Whoever adds such a part takes its row out here and the remark out of docs/settings.md. */
+static const struct absent absents[] = {
+    {asked_check, "TESELA_CHECK: this version has no such checks, and goes on without."},
+};
+
+#define N_OF(array) (sizeof(array) / sizeof(array)[0])
+
+/* ---- Reading ---- */
+
+/* A sentence of complaint; out is NULL if memory lacks even for that. */
+static void __attribute__((format(printf, 2, 3))) complain(FILE *out, const char *format, ...)
+{
+    va_list args;
+
+    if (!out)
+        return;
+    va_start(args, format);
+    fputs("tesela: ", out);
+    vfprintf(out, format, args);
+    fputc('\n', out);
+    va_end(args);
+}
+
+static const char *get_value(const char *(*get)(const char *, void *), const char *name, void *data)
+{
+    const char *value = get(name, data);
+
+    return value && value[0] ? value : NULL;
+}
+
+/* The user's cache folder by the XDG base directory specification, which ignores relative paths. */
+static void default_cache(struct tsl_settings *settings, const char *(*get)(const char *, void *), void *data)
+{
+    const char *xdg = get_value(get, "XDG_CACHE_HOME", data);
+    const char *home = get_value(get, "HOME", data);
+    int written = 0;
+
+    if (settings->cache || settings->cache_off)
+        return;
+    if (xdg && xdg[0] == '/')
+        written = asprintf(&settings->cache, "%s/tesela", xdg);
+    else if (home && home[0] == '/')
+        written = asprintf(&settings->cache, "%s/.cache/tesela", home);
+    if (written < 0)
+        settings->cache = NULL;
+}
+
+void tsl_settings_parse(struct tsl_settings *settings, const char *(*get)(const char *name, void *data), void *data)
+{
+    size_t size;
+    FILE *out;
+
+    *settings = (struct tsl_settings){.vendors = vendors_default, .log = tsl_log_default()};
+    out = open_memstream(&settings->complaints, &size);
+    for (size_t i = 0; i < N_OF(variables); i++) {
+        const struct variable *variable = &variables[i];
+        const char *value = get_value(get, variable->name, data);
+
+        if (value && !variable->read(settings, variable, value))
+            complain(out, "%s=%s is not understood: use %s. It goes on with %s.", variable->name, value,
+                     variable->values, variable->fallback);
+    }
+    for (size_t i = 0; i < N_OF(absents); i++)
+        if (absents[i].asked(settings))
+            complain(out, "%s", absents[i].sentence);
+    default_cache(settings, get, data);
+    if (!out || fclose(out) != 0 || size == 0) {
+        free(settings->complaints);
+        settings->complaints = NULL;
+    }
+}
+
+void tsl_settings_finish(struct tsl_settings *settings)
+{
+    free_members(settings);
+    if (settings->vendors != vendors_default)
+        free(settings->vendors);
+    free(settings->weights);
+    free(settings->cuda_library);
+    free(settings->config);
+    free(settings->binaries);
+    free(settings->processor);
+    free(settings->spirv);
+    free(settings->cache);
+    free(settings->trace);
+    free(settings->complaints);
+    *settings = (struct tsl_settings){.vendors = vendors_default};
+}
+
+const char *tsl_settings_hint(const char *name, const char *value)
+{
+    struct tsl_settings settings = {.vendors = vendors_default};
+    const char *hint = NULL;
+
+    for (size_t i = 0; i < N_OF(variables); i++)
+        if (value[0] && strcmp(variables[i].name, name) == 0 && !variables[i].read(&settings, &variables[i], value))
+            hint = variables[i].values;
+    tsl_settings_finish(&settings);
+    return hint;
+}
+
+void tsl_settings_each(const struct tsl_settings *settings,
+                       void (*visit)(const char *name, const char *value, void *data), void *data)
+{
+    for (size_t i = 0; i < N_OF(variables); i++) {
+        char *value = NULL;
+        size_t size;
+        FILE *out = open_memstream(&value, &size);
+
+        if (out) {
+            variables[i].show(settings, &variables[i], out);
+            if (fclose(out) == 0)
+                visit(variables[i].name, value, data);
+        }
+        free(value);
+    }
+}
+
+/* ---- The process's settings ---- */
+
+static struct tsl_settings process_settings;
+
+/* secure_getenv answers NULL in programs that run with raised rights. */
+static const char *get_environment(const char *name, void *data)
+{
+    (void)data;
+    return secure_getenv(name);
+}
+
+/* One write, so that the sentences stay together. A closed standard error is the user's choice. */
+static void say_complaints(const char *complaints)
+{
+    int error = errno;
+
+    if (complaints && write(STDERR_FILENO, complaints, strlen(complaints)) < 0)
+        errno = error;
+}
+
+static void read_environment(void)
+{
+    tsl_settings_parse(&process_settings, get_environment, NULL);
+    say_complaints(process_settings.complaints);
+}
+
+const struct tsl_settings *tsl_settings(void)
+{
+    /* Not C11's call_once: ThreadSanitizer doesn't know it. */
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, read_environment);
+    return &process_settings;
+}

@@ -1,0 +1,187 @@
+/*
+ * The settings: every TESELA_ variable, read once into one struct.
+ *
+ * The environment is read at the first call of tsl_settings(), never when the library is loaded and never while a
+ * loader enumerates platforms: code that clIcdGetPlatformIDsKHR reaches must not call it (nor tsl_log, nor
+ * tsl_trace_on). In programs that run with raised rights (set-user-id, file capabilities) all variables, HOME and
+ * XDG_CACHE_HOME among them, are taken as unset.
+ *
+ * A value that cannot be understood, and a setting whose part of Tesela does not exist yet, is reported once on
+ * standard error, in a sentence that says what to do; the default is used instead.
+ * The table for users is docs/settings.md; keep the two equal.
+ */
+#ifndef TSL_BASE_SETTINGS_H
+#define TSL_BASE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Which member a command goes to (TESELA_POLICY). */
+enum tsl_policy {
+    TSL_POLICY_AUTO,        /* "auto", the default: earliest finish, estimated from what was measured */
+    TSL_POLICY_EAGER,       /* "eager": the member with the least waiting */
+    TSL_POLICY_MODEL,       /* "model": another name of auto */
+    TSL_POLICY_FASTEST,     /* "fastest": everything on the fastest member */
+    TSL_POLICY_ROUND_ROBIN, /* "round-robin": one member after the other */
+    TSL_POLICY_WEIGHTS,     /* "weights=1,3,...": static shares, see weights and n_weights */
+};
+
+/* The papers' two execution policies (TESELA_ORDER). */
+enum tsl_order {
+    TSL_ORDER_ASYNC, /* "async", the default: independent commands of a queue overlap */
+    TSL_ORDER_SYNC,  /* "sync": an enqueue returns when its command is complete */
+};
+
+/* What the virtual device's limits are made of (TESELA_LIMITS). */
+enum tsl_limits {
+    TSL_LIMITS_ALL,     /* "all", the default: what every counted member can do */
+    TSL_LIMITS_FASTEST, /* "fastest": what the fastest member can do */
+};
+
+/* The type that the virtual device reports (TESELA_DEVICE_TYPE). */
+enum tsl_device_type {
+    TSL_DEVICE_TYPE_GPU,         /* "gpu", the default: a CPU bit makes programs take slow paths */
+    TSL_DEVICE_TYPE_CPU,         /* "cpu" */
+    TSL_DEVICE_TYPE_ACCELERATOR, /* "accelerator" */
+};
+
+/* What happens to in-order commands on queues with profiling (TESELA_PROFILING). */
+enum tsl_profiling {
+    TSL_PROFILING_SERIAL,  /* "serial", the default: they do not overlap, as their times would show it */
+    TSL_PROFILING_OVERLAP, /* "overlap": they may overlap as on any other queue */
+};
+
+/* Is each kernel pinned to one kind of member, so that its results don't depend on placement (TESELA_REPRODUCIBLE)? */
+enum tsl_reproducible {
+    TSL_REPRODUCIBLE_NO,  /* "no", the default */
+    TSL_REPRODUCIBLE_YES, /* "yes" */
+};
+
+/* May members work on the host's memory itself (TESELA_ZERO_COPY)? */
+enum tsl_zero_copy {
+    TSL_ZERO_COPY_ON,  /* "on", the default: those that can do */
+    TSL_ZERO_COPY_OFF, /* "off": each has memory of its own */
+};
+
+/* Do commands of one member wait for another's work by gates in their queue (TESELA_GATES), or are they submitted when
+ * that is done? */
+enum tsl_gates {
+    TSL_GATES_AUTO, /* "auto", the default: by gates where they are safe */
+    TSL_GATES_ON,   /* "on": also where a failure behind a gate breaks the vendor; to measure and to test */
+    TSL_GATES_OFF,  /* "off" */
+};
+
+/* Is the host's memory pinned for transfers of members that have fast ways to such (TESELA_PINNED)? */
+enum tsl_pinned {
+    TSL_PINNED_AUTO, /* "auto", the default: for GPUs */
+    TSL_PINNED_ON,   /* "on": for all */
+    TSL_PINNED_OFF,  /* "off" */
+};
+
+/* Do GPUs reach each other's memory where the machine lets them (TESELA_PEERS)? */
+enum tsl_peers {
+    TSL_PEERS_ON,  /* "on" */
+    TSL_PEERS_OFF, /* "off": their copies go through pinned memory of the host */
+};
+
+/* What of shared virtual memory is offered (TESELA_SVM)? */
+enum tsl_svm_use {
+    TSL_SVM_AUTO,   /* "auto", the default: what the members can */
+    TSL_SVM_COARSE, /* "coarse": vendors' as if it were coarse-grained: to find out, or for one whose fine grain fails
+                     */
+    TSL_SVM_OFF,    /* "off": nothing */
+};
+
+/* Do big transfers of pageable memory go through pinned memory of ours, chunk by chunk (TESELA_STAGING)? */
+enum tsl_staging {
+    TSL_STAGING_OFF,  /* "off", the default while it was tried on no GPU */
+    TSL_STAGING_AUTO, /* "auto": of GPUs, where that is measured to be faster */
+    TSL_STAGING_ON,   /* "on": of all members that can */
+};
+
+/* Is our kernel compiler asked what vendors' kernels only read (TESELA_VENDOR_ROLES)? */
+enum tsl_vendor_roles {
+    TSL_VENDOR_ROLES_AUTO, /* "auto", the default: of programs that are the same for any compiler (docs/compiler.md),
+                            * for vendors whose compilers were compared with ours (opencl/quirks.h) */
+    TSL_VENDOR_ROLES_ON,   /* "on": for all vendors */
+    TSL_VENDOR_ROLES_OFF,  /* "off": their kernels count as writing all that they are given */
+};
+
+/* By which way NVIDIA's GPUs are reached that both reach (TESELA_NVIDIA). */
+enum tsl_nvidia {
+    TSL_NVIDIA_CUDA,   /* "cuda", the default */
+    TSL_NVIDIA_OPENCL, /* "opencl" */
+};
+
+/* Bits of tsl_settings.check (TESELA_CHECK). */
+#define TSL_CHECK_ACCESS    1u /* "access": compare real writes with the compiler's facts; not there yet */
+#define TSL_CHECK_COHERENCE 2u /* "coherence": verify that copies said to be equal are; not there yet */
+
+struct tsl_settings {
+    char **members; /* TESELA_MEMBERS: its items, blanks around them dropped, none empty; NULL if n_members is 0 */
+    size_t n_members;
+    char *vendors; /* TESELA_VENDORS: folder of .icd files; never NULL, default TSL_VENDORS_DEFAULT */
+
+    enum tsl_nvidia nvidia;
+    char *cuda_library; /* TESELA_CUDA_LIBRARY: what to load in place of libcuda.so.1, or NULL; for tests */
+
+    enum tsl_policy policy;
+    double *weights; /* one per member in member order, each >= 0, at least one > 0; NULL unless TSL_POLICY_WEIGHTS */
+    size_t n_weights;
+
+    enum tsl_order order;
+    enum tsl_limits limits;
+    enum tsl_device_type device_type;
+    enum tsl_profiling profiling;
+    enum tsl_reproducible reproducible;
+    enum tsl_zero_copy zero_copy;
+    enum tsl_pinned pinned;
+    enum tsl_staging staging;
+    enum tsl_peers peers;
+    enum tsl_svm_use svm;
+    enum tsl_gates gates;
+    enum tsl_vendor_roles vendor_roles;
+    unsigned check; /* TSL_CHECK_ bits */
+
+    char *config;    /* TESELA_CONFIG: file in the Controller's form (driver/config.h), or NULL */
+    char *binaries;  /* TESELA_BINARIES: folder of binaries made before (docs/fpga.md), or NULL */
+    char *processor; /* TESELA_PROCESSOR: what the built-in CPU's code is made for, as LLVM names it; NULL: this one */
+    char *spirv;     /* TESELA_SPIRV: the program that reads SPIR-V for our kernel compiler, or "off"; NULL: Debian's */
+    char *cache;     /* TESELA_CACHE: folder, perhaps not made yet; NULL: nothing may be kept */
+    bool cache_off;  /* TESELA_CACHE=off, by which it is NULL */
+    char *trace;     /* TESELA_TRACE: file, with %p not yet replaced, or NULL: no timeline */
+    uint64_t log;    /* TESELA_LOG: bits of log.h */
+
+    char *complaints; /* what to tell the user: sentences, each with its newline; NULL if there is nothing to say */
+};
+
+/* Where Debian and most others keep the vendors' .icd files. */
+#define TSL_VENDORS_DEFAULT "/etc/OpenCL/vendors"
+
+/*
+ * The settings in force, never NULL, valid until the process ends, never changed after the first call.
+ * The first call reads the environment and writes the complaints to standard error; any thread may make it, and
+ * the others wait. Takes no lock of ours afterwards.
+ */
+const struct tsl_settings *tsl_settings(void);
+
+/*
+ * Fills *settings from get(name, data), which returns a variable's value or NULL; the values are copied. Pure: touches
+ * neither the environment nor standard error. An empty value counts as unset. Complaints are left in
+ * settings->complaints; a setting for which memory lacks stays at its default. Free with tsl_settings_finish.
+ */
+void tsl_settings_parse(struct tsl_settings *settings, const char *(*get)(const char *name, void *data), void *data);
+void tsl_settings_finish(struct tsl_settings *settings);
+
+/* NULL if a value of that variable would be understood, else what could be written instead. For the tool's options. */
+const char *tsl_settings_hint(const char *name, const char *value);
+
+/*
+ * Visits each setting that tsl_settings_parse read: its variable's name and its value in the words of
+ * docs/settings.md ("round-robin", "weights=1,3"; "" for none), in the order of the table.
+ */
+void tsl_settings_each(const struct tsl_settings *settings,
+                       void (*visit)(const char *name, const char *value, void *data), void *data);
+
+#endif

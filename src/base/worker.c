@@ -1,0 +1,203 @@
+/* Threads of ours: a list of jobs and one thread that runs them in order. */
+#include "base/worker.h"
+
+#include "base/numa.h"
+#include "base/signals.h"
+
+#include "graph/graph.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+atomic_ulong tsl_worker_wakes;
+const struct tsl_simulation *tsl_simulation;
+
+static struct tsl_job *take_job(struct tsl_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    worker->busy = false;
+    if (!worker->first)
+        pthread_cond_broadcast(&worker->idle);
+    while (!worker->first) {
+        worker->asleep = true;
+        pthread_cond_wait(&worker->wake, &worker->lock);
+    }
+    worker->asleep = false;
+    worker->busy = true;
+    struct tsl_job *job = worker->first;
+    worker->first = job->next;
+    if (!worker->first)
+        worker->last = &worker->first;
+    job->posted = false; /* From here a post queues it anew: what comes now may be missed by this run. */
+    pthread_mutex_unlock(&worker->lock);
+    return job;
+}
+
+void tsl_worker_step(struct tsl_worker *worker)
+{
+    struct tsl_job *job = take_job(worker);
+    job->run(job);
+}
+
+static void *worker_main(void *arg)
+{
+    struct tsl_worker *worker = arg;
+    pthread_setname_np(pthread_self(), worker->name);
+    for (;;)
+        tsl_worker_step(worker);
+    return NULL;
+}
+
+/* ---- The process's end ------------------------------------------------------------------------------------------
+ */
+
+static _Atomic(struct tsl_worker *) drained; /* the newest of those for which exit waits */
+
+/* What the thread had of the processors, in ms; 0: nobody knows. */
+static long had_ms(const struct tsl_worker *worker)
+{
+    struct timespec had;
+    clockid_t clock;
+    if (pthread_getcpuclockid(worker->thread, &clock) || clock_gettime(clock, &had))
+        return 0;
+    return had.tv_sec * 1000 + had.tv_nsec / 1000000;
+}
+
+struct patience {
+    struct timespec until;
+    unsigned seconds; /* that may be added */
+};
+
+/* On a busy machine it is the thread's own time that counts: while it gets on, and hasn't had what an idle machine
+ * would have given it, there is a second more. */
+static bool is_patient(struct patience *patience, const struct tsl_worker *worker, long began_ms, long *before_ms)
+{
+    long now_ms = had_ms(worker), gain_ms = now_ms - *before_ms;
+    *before_ms = now_ms;
+    if (gain_ms <= 0 || now_ms - began_ms >= TSL_WORKER_PATIENCE_MS || !patience->seconds)
+        return false;
+    patience->seconds--;
+    patience->until.tv_sec++;
+    return true;
+}
+
+/* Until the worker has nothing to do; adds to *n_posted how many jobs it was ever given. False: that was too long. The
+ * locks may be held by what exit interrupted. */
+static bool drain(struct tsl_worker *worker, struct patience *patience, unsigned long *n_posted)
+{
+    if (pthread_equal(worker->thread, pthread_self()))
+        return true;
+    if (pthread_mutex_timedlock(&worker->lock, &patience->until))
+        return false;
+    long began_ms = had_ms(worker), before_ms = began_ms;
+    bool waits = true;
+    while (waits && (worker->busy || worker->first))
+        waits = !pthread_cond_timedwait(&worker->idle, &worker->lock, &patience->until) ||
+                is_patient(patience, worker, began_ms, &before_ms);
+    *n_posted += worker->n_posted;
+    pthread_mutex_unlock(&worker->lock);
+    return waits;
+}
+
+/* One may give another a job that was found with nothing to do. So all are gone through until none was given any
+ * since the last time: then all had nothing to do at the same time. */
+unsigned long tsl_worker_drain(void)
+{
+    static atomic_bool given_up;
+    struct patience patience = {.seconds = TSL_WORKER_PATIENCE_MORE};
+    unsigned long n_posted = 0, before;
+    bool waits = true;
+    if (tsl_forked() || atomic_load(&given_up))
+        return 0;
+    clock_gettime(CLOCK_REALTIME, &patience.until);
+    patience.until.tv_sec += TSL_WORKER_PATIENCE_MS / 1000;
+    do {
+        before = n_posted;
+        n_posted = 0;
+        for (struct tsl_worker *worker = atomic_load(&drained); worker && waits; worker = worker->older)
+            waits = drain(worker, &patience, &n_posted);
+    } while (waits && n_posted != before);
+    atomic_store(&given_up, !waits);
+    return waits ? n_posted : 0;
+}
+
+static void at_exit(void)
+{
+    tsl_worker_drain();
+}
+
+static void drain_at_exit(void)
+{
+    atexit(at_exit); /* If there is no memory for that, exit is as it was. */
+}
+
+static void note_started(struct tsl_worker *worker)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (!worker->drains)
+        return;
+    pthread_once(&once, drain_at_exit);
+    worker->older = atomic_load(&drained);
+    while (!atomic_compare_exchange_weak(&drained, &worker->older, worker))
+        ;
+}
+
+/* The application's signals are for its own threads. */
+static bool start_locked(struct tsl_worker *worker)
+{
+    sigset_t all, before;
+    pthread_attr_t attributes;
+    tsl_signals_of_others(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_attr_init(&attributes);
+    tsl_numa_thread(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    worker->started = pthread_create(&worker->thread, &attributes, worker_main, worker) == 0;
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (worker->started)
+        note_started(worker);
+    return worker->started;
+}
+
+void tsl_worker_wait(struct tsl_worker *worker)
+{
+    if (tsl_forked())
+        return;
+    pthread_mutex_lock(&worker->lock);
+    while (worker->busy || worker->first)
+        pthread_cond_wait(&worker->idle, &worker->lock);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+bool tsl_worker_post(struct tsl_worker *worker, struct tsl_job *job)
+{
+    if (tsl_forked())
+        return false;
+    tsl_worker_expect_exit();
+    pthread_mutex_lock(&worker->lock);
+    if (!worker->last)
+        worker->last = &worker->first;
+    if (!worker->started && !tsl_simulation && !start_locked(worker)) {
+        pthread_mutex_unlock(&worker->lock);
+        return false;
+    }
+    bool new = !job->posted;
+    if (new) {
+        job->posted = true;
+        job->next = NULL;
+        worker->n_posted++;
+        *worker->last = job;
+        worker->last = &job->next;
+    }
+    if (worker->asleep) {
+        worker->asleep = false; /* One wake for one sleep, however many posts come meanwhile. */
+        atomic_fetch_add_explicit(&tsl_worker_wakes, 1, memory_order_relaxed);
+        pthread_cond_signal(&worker->wake);
+    }
+    pthread_mutex_unlock(&worker->lock);
+    if (new &&tsl_simulation)
+        tsl_simulation->posted(worker);
+    return true;
+}

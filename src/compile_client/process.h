@@ -1,0 +1,30 @@
+/*
+ * Starting a program in a stranger's process, so that the stranger doesn't notice.
+ */
+#ifndef TSL_COMPILE_CLIENT_PROCESS_H
+#define TSL_COMPILE_CLIENT_PROCESS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Where the child finds its end of the socket. */
+#define TSL_SPAWN_SOCKET 3
+
+struct tsl_spawned {
+    pid_t process;
+    int handle; /* pidfd; -1 where the kernel has none */
+};
+
+/*
+ * Runs the program with these arguments (the first is its name, NULL ends them). It has a session of its own (no
+ * signals of our terminal), / as its folder, no environment, /dev/null as standard streams, `socket` as descriptor
+ * TSL_SPAWN_SOCKET and no other; signals as a new program expects them. It is no child of this process, so that the
+ * application's SIGCHLD handler and waitpid(-1) never see it: whether it lives is told by its end of the socket.
+ * False with errno: starting programs may be forbidden here (EPERM, EACCES, EAGAIN …).
+ */
+bool tsl_spawn(const char *path, char *const *arguments, int socket, struct tsl_spawned *spawned);
+
+/* Ends it, if it is still there. */
+void tsl_spawn_end(struct tsl_spawned *spawned);
+
+#endif

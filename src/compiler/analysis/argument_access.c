@@ -1,0 +1,424 @@
+/*
+ * Which arguments' memory a kernel reads and writes: from every load, store and call back to what its address is made
+ * of. An address is followed through arithmetic on pointers, choices (phi, select) and private variables that hold
+ * pointers. Whatever can't be followed may be any argument's memory, read and written. What is done to a value is kept
+ * for the whole function, and goes on from there only if it is more than before: so each is passed a few times at most.
+ *
+ * Of code as the front end makes it, functions are looked at one by one: what one does to its parameters is what a call
+ * does to what is given for them. A pointer that comes out of a call or out of memory is one of the function's own
+ * parameters', or one that was put into memory somewhere, which is read and written by that alone.
+ */
+#include "compiler/analysis/facts.h"
+
+#include "compiler/workgroup/workgroup.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+enum space { PRIVATE, GLOBAL, LOCAL = 3, CONSTANT };
+
+struct kc_role_book {
+    size_t n, capacity;
+    struct entry {
+        LLVMValueRef function;
+        unsigned *roles; /* of its parameters; NULL: it is being looked at, and so it calls itself */
+        bool opaque;
+    } * entries;
+};
+
+/* An address, and what is known to be done there. */
+struct place {
+    LLVMValueRef value;
+    unsigned roles;
+    bool mentioned;
+    UT_hash_handle hh;
+};
+
+/* Addresses that wait to be followed, each with what is new. */
+struct pending {
+    struct step {
+        LLVMValueRef value;
+        unsigned role;
+    } * all;
+    size_t n, capacity;
+};
+
+struct roles {
+    LLVMValueRef kernel;
+    struct kc_role_book *book; /* NULL: everything was inlined */
+    unsigned n;
+    unsigned *roles;
+    bool atomics, opaque;
+    struct place *places; /* by value */
+    struct pending pending;
+};
+
+static struct place *find_place(struct roles *roles, LLVMValueRef value)
+{
+    struct place *place;
+
+    HASH_FIND_PTR(roles->places, &value, place);
+    if (place)
+        return place;
+    place = calloc(1, sizeof(*place));
+    place->value = value;
+    HASH_ADD_PTR(roles->places, value, place);
+    return place;
+}
+
+static void free_places(struct roles *roles)
+{
+    struct place *place, *next;
+
+    HASH_ITER(hh, roles->places, place, next)
+    {
+        HASH_DEL(roles->places, place);
+        free(place);
+    }
+    free(roles->pending.all);
+}
+
+/* An address that nobody knows: it came out of memory or a number, so it may be any argument's. No other memory is to
+ * be had that way, as pointers may not be kept from one launch to the next (OpenCL C 3.0, 6.11.a). That is true as long
+ * as there is no shared virtual memory and no device address of a buffer: with these, what a called function does to
+ * such an address would have to count for all arguments of its callers, too. */
+static void touch_any(struct roles *roles, unsigned role)
+{
+    for (unsigned i = 0; i < roles->n; i++)
+        roles->roles[i] |= role;
+}
+
+/* What printf, or to_global() and its like, are made of points at no argument's memory. */
+static bool is_launch(LLVMValueRef value)
+{
+    LLVMValueRef callee = kc_callee(value);
+
+    return callee && (kc_is_named(callee, KC_LAUNCH_FUNCTION) || kc_is_named(callee, KC_THREAD_FUNCTION) ||
+                      kc_is_named(callee, KC_PLACES_FUNCTION));
+}
+
+/* Is it that function of OpenCL C (or one whose name begins so), as C++ would call it? */
+static bool is_builtin(LLVMValueRef callee, const char *name)
+{
+    const char *mangled = kc_name(callee);
+
+    if (strncmp(mangled, "_Z", 2) != 0)
+        return false;
+    mangled += 2;
+    return strncmp(mangled + strspn(mangled, "0123456789"), name, strlen(name)) == 0;
+}
+
+/* What copies begin: a pointer, here, but at no memory of the program's. */
+static bool is_event(const struct roles *roles, LLVMValueRef value)
+{
+    LLVMValueRef callee = roles->book ? kc_callee(value) : NULL;
+
+    return callee && LLVMIsDeclaration(callee) &&
+           (is_builtin(callee, "async_work_group_copy") || is_builtin(callee, "async_work_group_strided_copy"));
+}
+
+static unsigned space_of(LLVMValueRef address)
+{
+    return LLVMGetPointerAddressSpace(LLVMTypeOf(address));
+}
+
+/* Something is done to the memory there: what is new of it is to be followed. */
+static void touch(struct roles *roles, LLVMValueRef address, unsigned role)
+{
+    struct pending *pending = &roles->pending;
+    struct place *place;
+    unsigned more;
+
+    if (LLVMGetTypeKind(LLVMTypeOf(address)) != LLVMPointerTypeKind) { /* what it was made of: a number */
+        touch_any(roles, role);
+        return;
+    }
+    place = find_place(roles, address);
+    more = role & ~place->roles;
+    if (!more)
+        return;
+    place->roles |= role;
+    if (pending->n == pending->capacity) {
+        pending->capacity = pending->capacity ? 2 * pending->capacity : 64;
+        pending->all = realloc(pending->all, pending->capacity * sizeof(pending->all[0]));
+    }
+    pending->all[pending->n++] = (struct step){address, more};
+}
+
+static void touch_operands(struct roles *roles, LLVMValueRef user, unsigned first, unsigned n, unsigned role)
+{
+    for (unsigned i = 0; i < n; i++)
+        touch(roles, LLVMGetOperand(user, first + i), role);
+}
+
+static void touch_instruction(struct roles *roles, LLVMValueRef address, unsigned role)
+{
+    switch (LLVMGetInstructionOpcode(address)) {
+    case LLVMAlloca:
+        return;
+    case LLVMGetElementPtr:
+    case LLVMAddrSpaceCast:
+    case LLVMBitCast:
+    case LLVMFreeze:
+        touch(roles, LLVMGetOperand(address, 0), role);
+        return;
+    case LLVMSelect:
+        touch_operands(roles, address, 1, 2, role);
+        return;
+    case LLVMPHI:
+        for (unsigned i = 0; i < LLVMCountIncoming(address); i++)
+            touch(roles, LLVMGetIncomingValue(address, i), role);
+        return;
+    default:
+        if (space_of(address) != LOCAL && !is_launch(address) && !is_event(roles, address))
+            touch_any(roles, role);
+    }
+}
+
+static void touch_argument(struct roles *roles, LLVMValueRef argument, unsigned role)
+{
+    for (unsigned i = 0; i < roles->n; i++)
+        if (LLVMGetParam(roles->kernel, i) == argument)
+            roles->roles[i] |= role;
+}
+
+/* Nothing is at no address, nor behind it: a number that is added to it makes none (C99, 6.5.6). */
+static void follow(struct roles *roles, LLVMValueRef address, unsigned role)
+{
+    if (LLVMIsAArgument(address))
+        touch_argument(roles, address, role);
+    else if (LLVMIsAInstruction(address))
+        touch_instruction(roles, address, role);
+    else if (LLVMIsAConstantExpr(address))
+        touch(roles, LLVMGetOperand(address, 0), role);
+    else if (!LLVMIsAGlobalVariable(address) && !LLVMIsAConstantPointerNull(address) && !LLVMIsUndef(address))
+        touch_any(roles, role);
+}
+
+static void access_memory(struct roles *roles, LLVMValueRef address, unsigned role)
+{
+    touch(roles, address, role);
+    while (roles->pending.n) {
+        const struct step step = roles->pending.all[--roles->pending.n];
+
+        follow(roles, step.value, step.role);
+    }
+}
+
+/* A pointer that is put somewhere may be used from there by what isn't followed. Numbers made of pointers too. */
+static void escape(struct roles *roles, LLVMValueRef value)
+{
+    if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind)
+        access_memory(roles, value, TSL_ROLE_READ | TSL_ROLE_WRITE);
+}
+
+/* Does the constant lead to a variable of the program: is it one, made of its address, or a table where that stands?
+ * Whoever has such a constant may touch the variable, however the address comes to where it is used. */
+static void mention(struct roles *roles, LLVMValueRef constant)
+{
+    LLVMValueRef variable = LLVMIsAGlobalVariable(constant);
+    struct place *place = variable ? find_place(roles, variable) : NULL;
+
+    if (roles->opaque || !LLVMIsAConstant(constant) || LLVMIsAFunction(constant) || (place && place->mentioned))
+        return;
+    if (place)
+        place->mentioned = true;
+    if (variable && space_of(variable) == GLOBAL)
+        roles->opaque = true;
+    for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(constant); i++)
+        mention(roles, LLVMGetOperand(constant, i));
+}
+
+static bool begins(LLVMValueRef function, const char *prefix)
+{
+    return strncmp(kc_name(function), prefix, strlen(prefix)) == 0;
+}
+
+/* ---- Code as the front end makes it ------------------------------------------------------------------------------ */
+
+static const struct entry *look_up(struct kc_role_book *book, LLVMValueRef function);
+
+/* What the called function does to its parameters. False: it isn't known. */
+static bool visit_known(struct roles *roles, LLVMValueRef call, LLVMValueRef callee)
+{
+    const struct entry *entry = look_up(roles->book, callee);
+
+    if (!entry->roles) /* it calls itself */
+        roles->opaque = true;
+    if (!entry->roles || LLVMCountParams(callee) != LLVMGetNumArgOperands(call))
+        return false;
+    roles->opaque |= entry->opaque;
+    for (unsigned i = 0; i < LLVMCountParams(callee); i++)
+        if (entry->roles[i])
+            access_memory(roles, LLVMGetOperand(call, i), entry->roles[i]);
+    return true;
+}
+
+/* Those that read alone; of copies the second argument is what is read. False: it is none of them. */
+static bool visit_builtin(struct roles *roles, LLVMValueRef call, LLVMValueRef callee)
+{
+    bool copies = is_builtin(callee, "async_work_group_copy") || is_builtin(callee, "async_work_group_strided_copy");
+
+    if (!copies && !is_builtin(callee, "vload") && !is_builtin(callee, "prefetch"))
+        return false;
+    for (unsigned i = 0; i < LLVMGetNumArgOperands(call); i++) {
+        LLVMValueRef operand = LLVMGetOperand(call, i);
+
+        if (copies && i == 0)
+            escape(roles, operand);
+        else if (LLVMGetTypeKind(LLVMTypeOf(operand)) == LLVMPointerTypeKind)
+            access_memory(roles, operand, TSL_ROLE_READ);
+    }
+    return true;
+}
+
+static bool visit_front_call(struct roles *roles, LLVMValueRef call, LLVMValueRef callee)
+{
+    if (!roles->book || !callee)
+        return false;
+    return LLVMIsDeclaration(callee) ? visit_builtin(roles, call, callee) : visit_known(roles, call, callee);
+}
+
+/* Pointers go from value to value here and are followed, or are put where they aren't: into structures, say. */
+static void visit_other(struct roles *roles, LLVMValueRef at)
+{
+    switch (LLVMGetInstructionOpcode(at)) {
+    case LLVMGetElementPtr:
+    case LLVMAddrSpaceCast:
+    case LLVMBitCast:
+    case LLVMFreeze:
+    case LLVMSelect:
+    case LLVMPHI:
+    case LLVMICmp:
+    case LLVMRet:
+    case LLVMBr:
+        return;
+    default:
+        for (unsigned i = 0; roles->book && i < (unsigned)LLVMGetNumOperands(at); i++)
+            escape(roles, LLVMGetOperand(at, i));
+    }
+}
+
+/* ---- Instructions ------------------------------------------------------------------------------------------------ */
+
+static void visit_call(struct roles *roles, LLVMValueRef call)
+{
+    LLVMValueRef callee = kc_callee(call);
+    unsigned n = LLVMGetNumArgOperands(call);
+
+    if (visit_front_call(roles, call, callee))
+        return;
+    if (callee && (begins(callee, "llvm.lifetime") || begins(callee, "llvm.dbg") || begins(callee, "llvm.assume") ||
+                   begins(callee, "llvm.prefetch") || begins(callee, "_Z7barrierj")))
+        return;
+    if (callee && begins(callee, "llvm.memset"))
+        access_memory(roles, LLVMGetOperand(call, 0), TSL_ROLE_WRITE);
+    else if (callee && (begins(callee, "llvm.memcpy") || begins(callee, "llvm.memmove"))) {
+        access_memory(roles, LLVMGetOperand(call, 0), TSL_ROLE_WRITE);
+        access_memory(roles, LLVMGetOperand(call, 1), TSL_ROLE_READ);
+    } else if (callee && (begins(callee, "llvm.masked.load") || begins(callee, "llvm.masked.gather")))
+        touch_any(roles, TSL_ROLE_READ);
+    else
+        for (unsigned i = 0; i < n; i++)
+            escape(roles, LLVMGetOperand(call, i));
+}
+
+static void visit(struct roles *roles, LLVMValueRef at)
+{
+    for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(at); i++)
+        mention(roles, LLVMGetOperand(at, i));
+    switch (LLVMGetInstructionOpcode(at)) {
+    case LLVMLoad:
+        access_memory(roles, LLVMGetOperand(at, 0), TSL_ROLE_READ);
+        break;
+    case LLVMStore:
+        access_memory(roles, LLVMGetOperand(at, 1), TSL_ROLE_WRITE);
+        escape(roles, LLVMGetOperand(at, 0));
+        break;
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg:
+        access_memory(roles, LLVMGetOperand(at, 0), TSL_ROLE_READ | TSL_ROLE_WRITE);
+        for (unsigned i = 1; i < (unsigned)LLVMGetNumOperands(at); i++)
+            escape(roles, LLVMGetOperand(at, i));
+        roles->atomics |= space_of(LLVMGetOperand(at, 0)) != LOCAL;
+        break;
+    case LLVMPtrToInt:
+        escape(roles, LLVMGetOperand(at, 0));
+        break;
+    case LLVMIntToPtr: /* compared with an argument it tells that one's address, which may go on as a number */
+        if (roles->book)
+            touch_any(roles, TSL_ROLE_READ | TSL_ROLE_WRITE);
+        break;
+    case LLVMCall:
+        visit_call(roles, at);
+        break;
+    default:
+        visit_other(roles, at);
+    }
+}
+
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
+
+/* What it does to its parameters, local memory's too: that may be another's in a cast. */
+static void roles_of(LLVMValueRef kernel, struct kc_role_book *book, unsigned *result, bool *atomics, bool *opaque)
+{
+    struct roles roles = {.kernel = kernel, .book = book, .n = LLVMCountParams(kernel), .roles = result};
+
+    memset(result, 0, roles.n * sizeof(result[0]));
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(kernel); block; block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
+            visit(&roles, at);
+    free_places(&roles);
+    *atomics = roles.atomics;
+    *opaque = roles.opaque;
+}
+
+void kc_roles(LLVMValueRef kernel, struct kc_role_book *book, unsigned *result, bool *atomics, bool *opaque)
+{
+    roles_of(kernel, book, result, atomics, opaque);
+    for (unsigned i = 0; i < LLVMCountParams(kernel); i++)
+        if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetParam(kernel, i))) == LLVMPointerTypeKind &&
+            space_of(LLVMGetParam(kernel, i)) == LOCAL)
+            result[i] = 0;
+}
+
+static size_t add_entry(struct kc_role_book *book, LLVMValueRef function)
+{
+    if (book->n == book->capacity) {
+        book->capacity = book->capacity ? 2 * book->capacity : 64;
+        book->entries = realloc(book->entries, book->capacity * sizeof(book->entries[0]));
+    }
+    book->entries[book->n] = (struct entry){.function = function};
+    return book->n++;
+}
+
+static const struct entry *look_up(struct kc_role_book *book, LLVMValueRef function)
+{
+    unsigned *roles;
+    bool atomics, opaque;
+    size_t at;
+
+    for (size_t i = 0; i < book->n; i++)
+        if (book->entries[i].function == function)
+            return &book->entries[i];
+    at = add_entry(book, function);
+    roles = calloc(LLVMCountParams(function) + 1, sizeof(*roles));
+    roles_of(function, book, roles, &atomics, &opaque);
+    book->entries[at].roles = roles;
+    book->entries[at].opaque = opaque;
+    return &book->entries[at];
+}
+
+struct kc_role_book *kc_role_book_open(void)
+{
+    return calloc(1, sizeof(struct kc_role_book));
+}
+
+void kc_role_book_close(struct kc_role_book *book)
+{
+    for (size_t i = 0; i < book->n; i++)
+        free(book->entries[i].roles);
+    free(book->entries);
+    free(book);
+}

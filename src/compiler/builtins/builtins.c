@@ -1,0 +1,294 @@
+#include "compiler/builtins/builtins.h"
+
+#include "compiler/front/front.h"
+#include "compiler/front/options.h"
+#include "compiler/support/llvm.h"
+
+#include <llvm-c/BitReader.h>
+#include <llvm-c/BitWriter.h>
+#include <llvm-c/Linker.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Neutral functions ------------------------------------------------------------------------------------------- */
+
+/* The kernels' own convention is kept: compiler/middle/link.c looks for it. */
+static void neutralise(LLVMValueRef function)
+{
+    static const char *const texts[] = {"target-features", "target-cpu",       "no-builtins",
+                                        "frame-pointer",   "no-trapping-math", "stack-protector-buffer-size"};
+    static const char *const kinds[] = {"noinline", "optnone", "nobuiltin"};
+
+    if (!kc_is_kernel(function))
+        LLVMSetFunctionCallConv(function, LLVMCCallConv);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        LLVMRemoveStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, texts[i], (unsigned)strlen(texts[i]));
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        kc_remove_attribute(function, kinds[i]);
+}
+
+/* Calls have conventions and attributes of their own. */
+static void neutralise_calls(LLVMValueRef function)
+{
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
+            if (LLVMIsACallInst(at)) {
+                LLVMSetInstructionCallConv(at, LLVMCCallConv);
+                LLVMRemoveCallSiteEnumAttribute(at, LLVMAttributeFunctionIndex, kc_attribute_kind("nobuiltin"));
+            }
+}
+
+void kc_builtins_neutralise(LLVMModuleRef module)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+        neutralise(f);
+        neutralise_calls(f);
+    }
+}
+
+/* rsqrt(), of which the compiler makes an estimate (compiler/cpu/estimated_roots.h). */
+static bool may_be_wrong(LLVMValueRef function)
+{
+    static const char name[] = "_Z5rsqrt";
+
+    return strncmp(kc_name(function), name, sizeof(name) - 1) == 0;
+}
+
+/* What is made of several operations counts on each: none may be wrong by as much as a program's own
+ * (compiler/middle/relaxed_math.h). */
+static void demand_accuracy(LLVMModuleRef library)
+{
+    unsigned kind = LLVMGetMDKindIDInContext(LLVMGetModuleContext(library), "fpmath", 6);
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block))
+            for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
+                if (!may_be_wrong(f))
+                    LLVMSetMetadata(at, kind, NULL);
+}
+
+/* ---- Making ------------------------------------------------------------------------------------------------------ */
+
+static char *read_file(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char *text = NULL;
+    size_t capacity = 0;
+
+    if (!file || getdelim(&text, &capacity, 0, file) < 0)
+        fprintf(stderr, "tesela-kc: %s can't be read\n", path);
+    if (file)
+        fclose(file);
+    return text;
+}
+
+/* One of our sources; NULL after a message. */
+static LLVMModuleRef compile(LLVMContextRef context, const char *path)
+{
+    struct kc_options options;
+    struct kc_front_input input = {.source = read_file(path)};
+    struct kc_front_output output = {.module = NULL};
+    char *why, *folder = strdup(path), *text = NULL;
+
+    if (strrchr(folder, '/'))
+        *strrchr(folder, '/') = 0;
+    if (input.source &&
+        asprintf(&text, "-cl-std=CL3.0 -I \"%s\" -I \"%s/..\" -I \"%s/../..\"", folder, folder, folder) > 0 &&
+        kc_options_read(text, false, &options, &why)) {
+        input.n_args = options.n_args;
+        input.args = options.args;
+        kc_front(context, &input, &output);
+        if (output.log[0])
+            fprintf(stderr, "%s:\n%s", path, output.log);
+        free(output.log);
+        free(output.files);
+        kc_options_finish(&options);
+    }
+    free(text);
+    free(folder);
+    free((char *)input.source);
+    return output.module;
+}
+
+/* Puts a declaration in the place of a definition, which stays under another name, unless that is NULL. */
+static void undefine(LLVMModuleRef library, const char *name, const char *other)
+{
+    LLVMValueRef theirs = LLVMGetNamedFunction(library, name), declared;
+
+    if (!theirs || LLVMIsDeclaration(theirs))
+        return;
+    declared = LLVMAddFunction(library, "", LLVMGlobalGetValueType(theirs));
+    LLVMReplaceAllUsesWith(theirs, declared);
+    if (other)
+        LLVMSetValueName2(theirs, other, strlen(other));
+    else
+        LLVMDeleteFunction(theirs);
+    LLVMSetValueName2(declared, name, strlen(name));
+}
+
+/* What `ours` defines too is taken from ours; it may call theirs by its name with "clc." before. */
+static void give_way(LLVMModuleRef library, LLVMModuleRef ours)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(ours); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f)) {
+            char *other = NULL;
+
+            if (asprintf(&other, "clc.%s", kc_name(f)) < 0)
+                abort();
+            undefine(library, kc_name(f), LLVMGetNamedFunction(ours, other) ? other : NULL);
+            free(other);
+        }
+}
+
+static bool add_source(LLVMModuleRef library, LLVMContextRef context, const char *path)
+{
+    LLVMModuleRef ours = compile(context, path);
+    char *why = NULL;
+
+    if (!ours)
+        return false;
+    LLVMSetTarget(ours, LLVMGetTarget(library));
+    LLVMSetDataLayout(ours, LLVMGetDataLayoutStr(library));
+    if (!kc_run_passes(ours, NULL, "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>)", &why)) {
+        fprintf(stderr, "tesela-kc: %s: %s\n", path, why);
+        return false;
+    }
+    give_way(library, ours);
+    return !LLVMLinkModules2(library, ours);
+}
+
+/* Only what is needed shall be linked, and be gone where it was inlined. */
+static void loosen(LLVMModuleRef library)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && LLVMGetLinkage(f) != LLVMInternalLinkage)
+            LLVMSetLinkage(f, LLVMLinkOnceODRLinkage);
+    for (LLVMValueRef g = LLVMGetFirstGlobal(library); g; g = LLVMGetNextGlobal(g))
+        if (!LLVMIsDeclaration(g) && LLVMGetLinkage(g) == LLVMExternalLinkage)
+            LLVMSetLinkage(g, LLVMLinkOnceODRLinkage);
+}
+
+/* ---- Conversions ------------------------------------------------------------------------------------------------- */
+
+static bool reads_table(LLVMValueRef function)
+{
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
+            if (LLVMIsALoadInst(at) && LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(at, 0))) == 4)
+                return true;
+    return false;
+}
+
+static void saturate(LLVMModuleRef library, LLVMBuilderRef builder, LLVMValueRef conversion)
+{
+    const char *name = LLVMGetInstructionOpcode(conversion) == LLVMFPToSI ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
+    LLVMValueRef operand = LLVMGetOperand(conversion, 0), function, to;
+    LLVMTypeRef types[2] = {LLVMTypeOf(conversion), LLVMTypeOf(operand)};
+
+    function = LLVMGetIntrinsicDeclaration(library, LLVMLookupIntrinsicID(name, strlen(name)), types, 2);
+    LLVMPositionBuilderBefore(builder, conversion);
+    to = LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function, &operand, 1, "");
+    LLVMReplaceAllUsesWith(conversion, to);
+    LLVMInstructionEraseFromParent(conversion);
+}
+
+/* libclc counts on conversions to integers that end at the limits, as on GPUs: what is too large for a table ends at
+ * its end. The host's go to the other end. */
+static void saturate_indices(LLVMModuleRef library, LLVMContextRef context)
+{
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f)) {
+        if (!reads_table(f))
+            continue;
+        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) {
+            LLVMValueRef next;
+
+            for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = next) {
+                next = LLVMGetNextInstruction(at);
+                if (LLVMIsAFPToSIInst(at) || LLVMIsAFPToUIInst(at))
+                    saturate(library, builder, at);
+            }
+        }
+    }
+    LLVMDisposeBuilder(builder);
+}
+
+/* NULL after a message. */
+static LLVMModuleRef read_libclc(LLVMContextRef context, const char *path)
+{
+    LLVMMemoryBufferRef buffer;
+    LLVMModuleRef library;
+    char *why = NULL;
+
+    if (!LLVMCreateMemoryBufferWithContentsOfFile(path, &buffer, &why) &&
+        !LLVMParseBitcodeInContext2(context, buffer, &library))
+        return library;
+    fprintf(stderr, "tesela-kc: %s: %s\n", path, why ? why : "no bitcode that this LLVM reads");
+    return NULL;
+}
+
+/* What is in the library when all sources are in; NULL: why was told. */
+static LLVMModuleRef make(LLVMContextRef context, const char *libclc, unsigned n_sources, char *const *sources)
+{
+    LLVMModuleRef library =
+        strcmp(libclc, "-") ? read_libclc(context, libclc) : LLVMModuleCreateWithNameInContext("builtins", context);
+
+    if (!library)
+        return NULL;
+    kc_builtins_neutralise(library);
+    demand_accuracy(library);
+    saturate_indices(library, context);
+    /* libclc makes these two of others; the pass for work-groups knows better. */
+    undefine(library, "_Z13get_global_idj", NULL);
+    undefine(library, "_Z15get_global_sizej", NULL);
+    for (unsigned i = 0; i < n_sources; i++)
+        if (!add_source(library, context, sources[i]))
+            return NULL;
+    kc_builtins_neutralise(library);
+    demand_accuracy(library);
+    loosen(library);
+    return library;
+}
+
+int kc_builtins_make(const char *out, const char *libclc, unsigned n_sources, char *const *sources)
+{
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef library = make(context, libclc, n_sources, sources);
+    bool made = library && !LLVMWriteBitcodeToFile(library, out);
+
+    if (library && !made)
+        fprintf(stderr, "tesela-kc: %s can't be written\n", out);
+    if (library)
+        LLVMDisposeModule(library);
+    LLVMContextDispose(context);
+    return !made;
+}
+
+/* ---- Use --------------------------------------------------------------------------------------------------------- */
+
+LLVMModuleRef kc_builtins_open(LLVMContextRef context, const char *name, char **why)
+{
+    char path[4096];
+    ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 64);
+    LLVMMemoryBufferRef buffer;
+    LLVMModuleRef library;
+    char *message = NULL;
+
+    path[size < 0 ? 0 : size] = 0;
+    strcpy(strrchr(path, '/') ? strrchr(path, '/') + 1 : path, name);
+    if (LLVMCreateMemoryBufferWithContentsOfFile(path, &buffer, &message)) {
+        if (asprintf(why, "the built-in functions are missing (%s): install Tesela again", message) < 0)
+            *why = NULL;
+        LLVMDisposeMessage(message);
+        return NULL;
+    }
+    if (!LLVMGetBitcodeModuleInContext2(context, buffer, &library))
+        return library;
+    LLVMDisposeMemoryBuffer(buffer);
+    if (asprintf(why, "%s is damaged: install Tesela again", path) < 0)
+        *why = NULL;
+    return NULL;
+}

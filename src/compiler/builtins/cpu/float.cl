@@ -1,0 +1,207 @@
+/*
+ * Functions of floats for the CPU. libclc's read tables and choose between ways: a vector of work-items gathers, and goes
+ * all ways. Errors, of all floats, are those of the GPU's (docs/cuda.md), which count in the same way.
+ */
+#define SHALLOW
+#include "../float.h"
+
+/* ---- Angles --------------------------------------------------------------------------------------------------------
+ */
+
+/* 2 / pi, a binary fraction. */
+static constant uint two_over_pi[] = {0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u};
+
+/* How many of these words matter for x: none if it is below 2^16, or no number. Its last bit weighs 2^(exponent - 150), and
+ * the product of its 24 bits with a word's matters down to 2^-62. */
+static uint words_for(float x)
+{
+    uint exponent = as_uint(x) >> 23;
+
+    return exponent - 143 < 112 ? (exponent - 150 + 117) >> 5 : 0;
+}
+
+/* 24 bits of x by a word of 2 / pi, in quarters of turns times 2^62; what are multiples of four is lost, or too small. */
+static ulong part(float x, uint word, uint i)
+{
+    ulong product = (ulong)((as_uint(x) & 0x7fffff) | 0x800000) * word;
+    int up = (int)(as_uint(x) >> 23) - 120 - 32 * (int)i;
+
+    return up >= 0 ? product << min(up, 63) & (up < 64 ? ~0ul : 0) : product >> min(-up, 63);
+}
+
+/* x >= 0 is *quarter quarters of a turn and what is returned. Far away all bits of 2 / pi count that make neither multiples
+ * of four nor too little to matter (M. Payne, R. Hanek: Radian reduction for trigonometric functions, 1983): in a loop,
+ * which work-items pass together if none is there. */
+static float reduce(float x, uint *quarter)
+{
+    float magic = fma(x, M_2_PI_F, 12582912.0f), n = magic - 12582912.0f; /* 1.5 * 2^23 */
+    float r = fma(n, 1.71512451e-15f, fma(n, 4.37113883e-08f, fma(n, -1.57079637f, x)));
+    uint n_words = words_for(x), q = as_uint(magic);
+    ulong turns = 0;
+
+    for (uint i = 0; i < n_words; i++) {
+        turns += part(x, two_over_pi[i], i);
+        q = (uint)(turns >> 62) + (uint)(turns >> 61 & 1);
+        r = (float)((long)(turns << 2) >> 2) * (1.57079637f / 4611686018427387904.0f);
+    }
+    *quarter = q;
+    return r;
+}
+
+/* The sign of the bit of weight 2. */
+static float turned(float value, uint quarter)
+{
+    return as_float(as_uint(value) ^ (quarter << 30 & 0x80000000));
+}
+
+/* The sine of *c's angle is what is returned. Both polynomials are of use to a vector. */
+static float both(float x, float *c)
+{
+    uint quarter;
+    float r = reduce(fabs(x), &quarter), near_s = near_sin(r), near_c = near_cos(r);
+    float s = turned(quarter & 1 ? near_c : near_s, quarter);
+
+    *c = turned(quarter & 1 ? near_s : near_c, quarter + 1);
+    return as_float(as_uint(s) ^ (as_uint(x) & 0x80000000));
+}
+
+float OVERLOADABLE sin(float x)
+{
+    float c;
+
+    return both(x, &c);
+}
+
+float OVERLOADABLE cos(float x)
+{
+    float c;
+
+    both(x, &c);
+    return c;
+}
+
+float OVERLOADABLE tan(float x)
+{
+    uint quarter;
+    float r = reduce(fabs(x), &quarter), s = near_sin(r), c = near_cos(r);
+    float t = (quarter & 1 ? -c : s) / (quarter & 1 ? s : c);
+
+    return as_float(as_uint(t) ^ (as_uint(x) & 0x80000000));
+}
+
+#define SINCOS(AS)                                    \
+    float OVERLOADABLE sincos(float x, AS float *c)   \
+    {                                                 \
+        float cosine, sine = both(x, &cosine);        \
+                                                      \
+        *c = cosine;                                  \
+        return sine;                                  \
+    }
+#define BOTH(I) both(x.s##I, &c##I)
+#define SINCOS_VECTOR(N, AS)                                             \
+    float##N OVERLOADABLE sincos(float##N x, AS float##N *c)             \
+    {                                                                    \
+        float c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, ca, cb, cc, cd, ce, cf; \
+        float##N sine = (float##N)(COMPONENTS_##N(BOTH));                \
+                                                                         \
+        *c = (float##N)(COMPONENTS_##N(COSINE));                         \
+        return sine;                                                     \
+    }
+#define COSINE(I) c##I
+#define SINCOSES(AS) \
+    SINCOS(AS) SINCOS_VECTOR(2, AS) SINCOS_VECTOR(3, AS) SINCOS_VECTOR(4, AS) SINCOS_VECTOR(8, AS) SINCOS_VECTOR(16, AS)
+SINCOSES(__global)
+SINCOSES(__local)
+SINCOSES()
+
+/* ---- Roots ---------------------------------------------------------------------------------------------------------
+ */
+
+/* Both may be wrong by some ulps, as Clang notes here: so the compiler may take an estimate (compiler/cpu/estimated_roots.h). */
+float OVERLOADABLE rsqrt(float x)
+{
+    return 1 / __builtin_sqrtf(x);
+}
+
+/* ---- Native functions ----------------------------------------------------------------------------------------------
+ * libclc's would call the C library, lane by lane. These are as fast as any.
+ */
+
+#define NATIVE(NAME)                           \
+    float OVERLOADABLE native_##NAME(float x)  \
+    {                                          \
+        return NAME(x);                        \
+    }
+NATIVE(sin)
+NATIVE(cos)
+NATIVE(tan)
+NATIVE(exp)
+NATIVE(exp2)
+NATIVE(log)
+NATIVE(log2)
+NATIVE(log10)
+
+float OVERLOADABLE native_exp10(float x)
+{
+    return exp2(x * 3.32192809488736235f);
+}
+
+float OVERLOADABLE native_powr(float x, float y)
+{
+    return exp2(y * log2(x));
+}
+
+/* ---- Of vectors ----------------------------------------------------------------------------------------------------
+ */
+
+#define NAME log
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME log2
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME log10
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME sin
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME cos
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME tan
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME rsqrt
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_sin
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_cos
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_tan
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_exp
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_exp2
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_exp10
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_log
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_log2
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_log10
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME native_powr
+EACH_SIZE(SIZE_2, float)
+#undef NAME

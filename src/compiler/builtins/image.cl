@@ -1,0 +1,526 @@
+/*
+ * Images and samplers (OpenCL C 3.0, 6.15.15; OpenCL 3.0, 8): software sampling on plain memory, described by
+ * compile_client/kernel_image.h, with the specification's own formulas in its own order.
+ *
+ * Clang lets nobody look into an image or a sampler, so two functions of image_same.cl, which return what they are
+ * given, are declared here with other types. What is large isn't inlined: compiler/middle/link.c leaves functions whose names begin
+ * with __tsl_called_ as they are. Pixels are handled as four words, whose meaning the format says.
+ */
+#include "common.h"
+#include "compile_client/kernel_image.h"
+#include "srgb.h"
+
+#pragma OPENCL FP_CONTRACT OFF
+#pragma OPENCL EXTENSION cl_khr_depth_images : enable
+#pragma OPENCL EXTENSION cl_khr_3d_image_writes : enable
+
+typedef const __global struct tsl_kc_image *Image;
+
+#ifndef CLK_UNORM_INT_101010_2 /* before Clang 17 */
+#define CLK_UNORM_INT_101010_2 0x10E0
+#endif
+
+#define CALLED __attribute__((noinline))
+#define BORDER (-1) /* an index of no pixel */
+
+uint OVERLOADABLE sampler_bits(sampler_t sampler) __asm__("__tsl_sampler_bits");
+
+/* ---- Pixels ------------------------------------------------------------------------------------------------------- */
+
+static int4 in_order(uint order, int4 m, int one)
+{
+    switch (order) {
+    case CLK_R:
+    case CLK_DEPTH:
+        return (int4)(m.x, 0, 0, one);
+    case CLK_A:
+        return (int4)(0, 0, 0, m.x);
+    case CLK_RG:
+        return (int4)(m.x, m.y, 0, one);
+    case CLK_RA:
+        return (int4)(m.x, 0, 0, m.y);
+    case CLK_RGB:
+    case CLK_RGBx:
+        return (int4)(m.x, m.y, m.z, one);
+    case CLK_INTENSITY:
+        return m.xxxx;
+    case CLK_LUMINANCE:
+        return (int4)(m.x, m.x, m.x, one);
+    case CLK_BGRA:
+    case CLK_sBGRA:
+        return m.zyxw;
+    case CLK_ARGB:
+        return m.yzwx;
+    case CLK_ABGR:
+        return m.wzyx;
+    default:
+        return m;
+    }
+}
+
+static int4 out_of_order(uint order, int4 c)
+{
+    switch (order) {
+    case CLK_A:
+        return c.wwww;
+    case CLK_RA:
+        return c.xwww;
+    case CLK_BGRA:
+        return c.zyxw;
+    case CLK_ARGB:
+        return c.wxyz;
+    case CLK_ABGR:
+        return c.wzyx;
+    default:
+        return c;
+    }
+}
+
+static bool is_integer(uint type)
+{
+    return type >= CLK_SIGNED_INT8 && type <= CLK_UNSIGNED_INT32;
+}
+
+static int one_of(uint type)
+{
+    return is_integer(type) ? 1 : as_int(1.0f);
+}
+
+/* Outside of the image (8.2, Table "border colour"). */
+static int4 border(Image image)
+{
+    uint order = image->channel_order;
+    bool opaque = order == CLK_R || order == CLK_RG || order == CLK_RGB || order == CLK_LUMINANCE;
+
+    return (int4)(0, 0, 0, opaque ? one_of(image->channel_type) : 0);
+}
+
+#define LOAD_TYPE(T)                                                                                   \
+    static T##4 load_##T(const __global T *p, uint n)                                                  \
+    {                                                                                                  \
+        return n == 4 ? vload4(0, p) : n == 1 ? (T##4)(p[0], 0, 0, 0) : (T##4)(p[0], p[1], 0, 0); \
+    }                                                                                                  \
+    static void store_##T(__global T *p, uint n, T##4 m)                                               \
+    {                                                                                                  \
+        if (n == 4) {                                                                                  \
+            vstore4(m, 0, p);                                                                          \
+            return;                                                                                    \
+        }                                                                                              \
+        p[0] = m.x;                                                                                    \
+        if (n == 2)                                                                                    \
+            p[1] = m.y;                                                                                \
+    }
+LOAD_TYPE(char)
+LOAD_TYPE(uchar)
+LOAD_TYPE(short)
+LOAD_TYPE(ushort)
+LOAD_TYPE(int)
+
+static float4 load_half(const __global half *p, uint n)
+{
+    float4 m = 0;
+
+    m.x = vload_half(0, p);
+    if (n > 1)
+        m.y = vload_half(1, p);
+    if (n > 2)
+        m.zw = vload_half2(1, p);
+    return m;
+}
+
+static void store_half(__global half *p, uint n, float4 m)
+{
+    vstore_half_rte(m.x, 0, p);
+    if (n > 1)
+        vstore_half_rte(m.y, 1, p);
+    if (n > 2) {
+        vstore_half_rte(m.z, 2, p);
+        vstore_half_rte(m.w, 3, p);
+    }
+}
+
+/* v: bits from the highest field to the lowest */
+static float4 unpack(uint v, uint4 shift, uint4 mask)
+{
+    return convert_float4((uint4)v >> shift & mask) / convert_float4(mask);
+}
+
+static uint pack(float4 c, uint4 shift, uint4 mask)
+{
+    uint4 m = min(convert_uint4_sat_rte(c * convert_float4(mask)), mask) << shift;
+
+    return m.x | m.y | m.z | m.w;
+}
+
+#define SHIFT_565    (uint4)(11, 5, 0, 0)
+#define MASK_565     (uint4)(31, 63, 31, 1)
+#define SHIFT_555    (uint4)(10, 5, 0, 0)
+#define MASK_555     (uint4)(31, 31, 31, 1)
+#define SHIFT_101010 (uint4)(20, 10, 0, 0)
+#define MASK_101010  (uint4)(1023, 1023, 1023, 1)
+#define SHIFT_LAST   (uint4)(22, 12, 2, 0)
+#define MASK_LAST    (uint4)(1023, 1023, 1023, 3)
+
+static float4 load_unorm8(const __global uchar *p, uint order, uint n)
+{
+    uchar4 m = load_uchar(p, n);
+    float4 c = convert_float4(m) / 255.0f;
+
+    if (order == CLK_sRGBA || order == CLK_sBGRA)
+        c = (float4)(linear[m.x], linear[m.y], linear[m.z], c.w);
+    return c;
+}
+
+/* OpenCL 3.0, 8.3.1: 1.5 ulp are allowed; these are the nearest floats. */
+static int4 load_memory(Image image, const __global void *p)
+{
+    uint n = image->n_channels;
+
+    switch (image->channel_type) {
+    case CLK_SNORM_INT8:
+        return as_int4(max(convert_float4(load_char(p, n)) / 127.0f, -1.0f));
+    case CLK_SNORM_INT16:
+        return as_int4(max(convert_float4(load_short(p, n)) / 32767.0f, -1.0f));
+    case CLK_UNORM_INT8:
+        return as_int4(load_unorm8(p, image->channel_order, n));
+    case CLK_UNORM_INT16:
+        return as_int4(convert_float4(load_ushort(p, n)) / 65535.0f);
+    case CLK_UNORM_SHORT_565:
+        return as_int4(unpack(*(const __global ushort *)p, SHIFT_565, MASK_565));
+    case CLK_UNORM_SHORT_555:
+        return as_int4(unpack(*(const __global ushort *)p, SHIFT_555, MASK_555));
+    case CLK_UNORM_INT_101010:
+        return as_int4(unpack(*(const __global uint *)p, SHIFT_101010, MASK_101010));
+    case CLK_UNORM_INT_101010_2:
+        return as_int4(unpack(*(const __global uint *)p, SHIFT_LAST, MASK_LAST));
+    case CLK_SIGNED_INT8:
+        return convert_int4(load_char(p, n));
+    case CLK_SIGNED_INT16:
+        return convert_int4(load_short(p, n));
+    case CLK_UNSIGNED_INT8:
+        return convert_int4(load_uchar(p, n));
+    case CLK_UNSIGNED_INT16:
+        return convert_int4(load_ushort(p, n));
+    case CLK_HALF_FLOAT:
+        return as_int4(load_half(p, n));
+    default:
+        return load_int(p, n);
+    }
+}
+
+static void store_memory(Image image, __global void *p, int4 m)
+{
+    uint n = image->n_channels;
+    float4 c = as_float4(m);
+
+    switch (image->channel_type) {
+    case CLK_SNORM_INT8:
+        store_char(p, n, convert_char4_sat_rte(max(c, -1.0f) * 127.0f));
+        break;
+    case CLK_SNORM_INT16:
+        store_short(p, n, convert_short4_sat_rte(max(c, -1.0f) * 32767.0f));
+        break;
+    case CLK_UNORM_INT8:
+        store_uchar(p, n, convert_uchar4_sat_rte(c * 255.0f));
+        break;
+    case CLK_UNORM_INT16:
+        store_ushort(p, n, convert_ushort4_sat_rte(c * 65535.0f));
+        break;
+    case CLK_UNORM_SHORT_565:
+        *(__global ushort *)p = pack((float4)(c.xyz, 0), SHIFT_565, MASK_565);
+        break;
+    case CLK_UNORM_SHORT_555:
+        *(__global ushort *)p = pack((float4)(c.xyz, 0), SHIFT_555, MASK_555);
+        break;
+    case CLK_UNORM_INT_101010:
+        *(__global uint *)p = pack((float4)(c.xyz, 0), SHIFT_101010, MASK_101010);
+        break;
+    case CLK_UNORM_INT_101010_2:
+        *(__global uint *)p = pack(c, SHIFT_LAST, MASK_LAST);
+        break;
+    case CLK_SIGNED_INT8:
+        store_char(p, n, convert_char4_sat(m));
+        break;
+    case CLK_SIGNED_INT16:
+        store_short(p, n, convert_short4_sat(m));
+        break;
+    case CLK_UNSIGNED_INT8:
+        store_uchar(p, n, convert_uchar4_sat(as_uint4(m)));
+        break;
+    case CLK_UNSIGNED_INT16:
+        store_ushort(p, n, convert_ushort4_sat(as_uint4(m)));
+        break;
+    case CLK_HALF_FLOAT:
+        store_half(p, n, c);
+        break;
+    default:
+        store_int(p, n, m);
+    }
+}
+
+/* ---- By integer coordinates --------------------------------------------------------------------------------------- */
+
+static bool is_inside(Image image, int x, int y, int z)
+{
+    return (uint)x < image->width && (uint)y < image->height && (uint)z < image->depth * image->array_size;
+}
+
+static ulong address(Image image, int x, int y, int z)
+{
+    return image->data + z * image->slice_pitch + y * image->row_pitch + x * (ulong)image->element_size;
+}
+
+/* Outside of the image the border's colour: so nothing is read that isn't the image's. */
+CALLED __attribute__((pure)) int4 __tsl_called_image_load(Image image, int x, int y, int z)
+{
+    int4 m;
+
+    if (!is_inside(image, x, y, z))
+        return border(image);
+    m = load_memory(image, (const __global void *)address(image, x, y, z));
+    return in_order(image->channel_order, m, one_of(image->channel_type));
+}
+
+/* Outside of the image nothing is written. */
+CALLED void __tsl_called_image_store(Image image, int x, int y, int z, int4 c)
+{
+    if (is_inside(image, x, y, z))
+        store_memory(image, (__global void *)address(image, x, y, z), out_of_order(image->channel_order, c));
+}
+
+/* Clamped, or, with CLK_ADDRESS_CLAMP, the border. Coordinates outside are undefined without an address mode. */
+static int by_mode(uint sampler, int i, uint size)
+{
+    if ((sampler & TSL_KC_SAMPLER_ADDRESS) == TSL_KC_SAMPLER_CLAMP)
+        return (uint)i < size ? i : BORDER;
+    return clamp(i, 0, (int)size - 1);
+}
+
+static int4 at(Image image, uint sampler, int x, int y, int z, int layer, int dimensions)
+{
+    x = by_mode(sampler, x, image->width);
+    y = dimensions > 1 ? by_mode(sampler, y, image->height) : 0;
+    z = dimensions > 2 ? by_mode(sampler, z, image->depth) : clamp(layer, 0, (int)image->array_size - 1);
+    return __tsl_called_image_load(image, x, y, z);
+}
+
+/* ---- By coordinates in floating point (8.2) ----------------------------------------------------------------------- */
+
+/* Small enough to be an integer, and outside wherever it was outside. */
+static float tame(float u, uint size)
+{
+    return fmin(fmax(u, -2.0f), (float)size + 1.0f);
+}
+
+/* s' of CLK_ADDRESS_MIRRORED_REPEAT: 0 … 1 */
+static float mirrored(float s)
+{
+    return fabs(s - 2.0f * rint(0.5f * s));
+}
+
+static float unnormalized(uint sampler, float s, uint size)
+{
+    switch (sampler & (TSL_KC_SAMPLER_ADDRESS | TSL_KC_SAMPLER_NORMALIZED)) {
+    case TSL_KC_SAMPLER_REPEAT | TSL_KC_SAMPLER_NORMALIZED:
+        return (s - floor(s)) * size;
+    case TSL_KC_SAMPLER_MIRRORED | TSL_KC_SAMPLER_NORMALIZED:
+        return mirrored(s) * size;
+    case TSL_KC_SAMPLER_REPEAT:
+    case TSL_KC_SAMPLER_MIRRORED:
+        return s;
+    default:
+        return sampler & TSL_KC_SAMPLER_NORMALIZED ? s * size : s;
+    }
+}
+
+/* Of the pixel that index i means: CLK_ADDRESS_REPEAT goes round once, the others end. */
+static int wrap(uint sampler, int i, uint size)
+{
+    int n = (int)size;
+
+    if ((sampler & (TSL_KC_SAMPLER_ADDRESS | TSL_KC_SAMPLER_NORMALIZED)) ==
+        (TSL_KC_SAMPLER_REPEAT | TSL_KC_SAMPLER_NORMALIZED))
+        return i < 0 ? i + n : i > n - 1 ? i - n : i;
+    return by_mode(sampler, i, size);
+}
+
+static int nearest(uint sampler, float s, uint size)
+{
+    return wrap(sampler, (int)floor(tame(unnormalized(sampler, s, size), size)), size);
+}
+
+/* Two pixels of one dimension, and the second one's part. */
+struct pair {
+    int i[2];
+    float part[2];
+};
+
+static struct pair pair_of(uint sampler, float s, uint size)
+{
+    float u = tame(unnormalized(sampler, s, size), size), v = u - 0.5f;
+    float first = floor(v), part = v - first;
+    int i = (int)first;
+    struct pair pair;
+
+    pair.i[0] = wrap(sampler, i, size);
+    pair.i[1] = wrap(sampler, i + 1, size);
+    pair.part[0] = 1.0f - part;
+    pair.part[1] = part;
+    return pair;
+}
+
+static float4 mix_row(Image image, const struct pair *x, int y, int z)
+{
+    return as_float4(__tsl_called_image_load(image, x->i[0], y, z)) * x->part[0] +
+           as_float4(__tsl_called_image_load(image, x->i[1], y, z)) * x->part[1];
+}
+
+static float4 mix_plane(Image image, const struct pair *x, const struct pair *y, int z)
+{
+    return mix_row(image, x, y->i[0], z) * y->part[0] + mix_row(image, x, y->i[1], z) * y->part[1];
+}
+
+static float4 linear_at(Image image, uint sampler, float3 s, int layer, int dimensions)
+{
+    struct pair x = pair_of(sampler, s.x, image->width), y, z;
+
+    if (dimensions == 1)
+        return mix_row(image, &x, 0, layer);
+    y = pair_of(sampler, s.y, image->height);
+    if (dimensions == 2)
+        return mix_plane(image, &x, &y, layer);
+    z = pair_of(sampler, s.z, image->depth);
+    return mix_plane(image, &x, &y, z.i[0]) * z.part[0] + mix_plane(image, &x, &y, z.i[1]) * z.part[1];
+}
+
+/* layer: of an array, not yet rounded; 0 else. */
+CALLED __attribute__((pure)) int4 __tsl_called_image_sample(Image image, uint sampler, float3 s, float layer,
+                                                           int dimensions)
+{
+    int x, y, z = (int)rint(clamp(layer, 0.0f, (float)(image->array_size - 1)));
+
+    if (sampler & TSL_KC_SAMPLER_LINEAR && !is_integer(image->channel_type))
+        return as_int4(linear_at(image, sampler, s, z, dimensions));
+    x = nearest(sampler, s.x, image->width);
+    y = dimensions > 1 ? nearest(sampler, s.y, image->height) : 0;
+    z = dimensions > 2 ? nearest(sampler, s.z, image->depth) : z;
+    return __tsl_called_image_load(image, x, y, z);
+}
+
+/* ---- The functions ------------------------------------------------------------------------------------------------ */
+
+#define SAMPLE_1D(i, b, c)       __tsl_called_image_sample(i, b, (float3)(c, 0, 0), 0, 1)
+#define SAMPLE_1D_ARRAY(i, b, c) __tsl_called_image_sample(i, b, (float3)(c.x, 0, 0), c.y, 1)
+#define SAMPLE_2D(i, b, c)       __tsl_called_image_sample(i, b, (float3)(c.xy, 0), 0, 2)
+#define SAMPLE_2D_ARRAY(i, b, c) __tsl_called_image_sample(i, b, (float3)(c.xy, 0), c.z, 2)
+#define SAMPLE_3D(i, b, c)       __tsl_called_image_sample(i, b, c.xyz, 0, 3)
+#define AT_1D(i, b, c)           at(i, b, c, 0, 0, 0, 1)
+#define AT_1D_ARRAY(i, b, c)     at(i, b, c.x, 0, 0, c.y, 1)
+#define AT_2D(i, b, c)           at(i, b, c.x, c.y, 0, 0, 2)
+#define AT_2D_ARRAY(i, b, c)     at(i, b, c.x, c.y, 0, c.z, 2)
+#define AT_3D(i, b, c)           at(i, b, c.x, c.y, c.z, 0, 3)
+#define POINT_1D(c)              c, 0, 0
+#define POINT_1D_ARRAY(c)        c.x, 0, c.y
+#define POINT_2D(c)              c.x, c.y, 0
+#define POINT_2D_ARRAY(c)        c.x, c.y, c.z
+#define POINT_3D(c)              c.x, c.y, c.z
+
+#define WHOLE(v) v
+#define FIRST(v) v.x
+#define SPREAD(v) ((float4)(v, 0, 0, 0))
+
+#define LOOK(A, T) Image OVERLOADABLE look(A T image) __asm__("__tsl_image_look");
+
+/* R NAME(image, …), the pixel's words as AS, of them PART */
+#define READ_SAMPLED(T, C, KIND, R, NAME, AS, PART)                                                   \
+    R OVERLOADABLE NAME(read_only T image, sampler_t sampler, int##C c)                               \
+    {                                                                                                 \
+        return PART(AS(AT_##KIND(look(image), sampler_bits(sampler), c)));                            \
+    }                                                                                                 \
+    R OVERLOADABLE NAME(read_only T image, sampler_t sampler, float##C c)                             \
+    {                                                                                                 \
+        return PART(AS(SAMPLE_##KIND(look(image), sampler_bits(sampler), c)));                        \
+    }
+#define READ(A, T, C, KIND, R, NAME, AS, PART)                                                        \
+    R OVERLOADABLE NAME(A T image, int##C c)                                                          \
+    {                                                                                                 \
+        return PART(AS(__tsl_called_image_load(look(image), POINT_##KIND(c))));                       \
+    }
+#define WRITE(A, T, C, KIND, R, NAME, WIDE)                                                           \
+    void OVERLOADABLE NAME(A T image, int##C c, R color)                                              \
+    {                                                                                                 \
+        __tsl_called_image_store(look(image), POINT_##KIND(c), as_int4(WIDE(color)));                 \
+    }
+#define ASK(A, T, R, NAME, FIELD)                                                                     \
+    R OVERLOADABLE NAME(A T image)                                                                    \
+    {                                                                                                 \
+        return look(image)->FIELD;                                                                    \
+    }
+
+#define READ_ALL_SAMPLED(T, C, KIND)                                  \
+    READ_SAMPLED(T, C, KIND, float4, read_imagef, as_float4, WHOLE)   \
+    READ_SAMPLED(T, C, KIND, int4, read_imagei, as_int4, WHOLE)       \
+    READ_SAMPLED(T, C, KIND, uint4, read_imageui, as_uint4, WHOLE)
+#define READ_ALL(A, T, C, KIND)                                       \
+    READ(A, T, C, KIND, float4, read_imagef, as_float4, WHOLE)        \
+    READ(A, T, C, KIND, int4, read_imagei, as_int4, WHOLE)            \
+    READ(A, T, C, KIND, uint4, read_imageui, as_uint4, WHOLE)
+#define WRITE_ALL(A, T, C, KIND)                                      \
+    WRITE(A, T, C, KIND, float4, write_imagef, WHOLE)                 \
+    WRITE(A, T, C, KIND, int4, write_imagei, WHOLE)                   \
+    WRITE(A, T, C, KIND, uint4, write_imageui, WHOLE)
+
+#define ASK_ALL(A, T)                                                 \
+    ASK(A, T, int, get_image_width, width)                            \
+    ASK(A, T, int, get_image_channel_data_type, channel_type)         \
+    ASK(A, T, int, get_image_channel_order, channel_order)
+#define ASK_1D(A, T)
+#define ASK_1D_ARRAY(A, T) ASK(A, T, size_t, get_image_array_size, array_size)
+#define ASK_2D(A, T)                                                  \
+    ASK(A, T, int, get_image_height, height)                          \
+    int2 OVERLOADABLE get_image_dim(A T image)                        \
+    {                                                                 \
+        Image i = look(image);                                        \
+                                                                      \
+        return (int2)(i->width, i->height);                           \
+    }
+#define ASK_2D_ARRAY(A, T) ASK_2D(A, T) ASK_1D_ARRAY(A, T)
+#define ASK_3D(A, T)                                                  \
+    ASK(A, T, int, get_image_height, height)                          \
+    ASK(A, T, int, get_image_depth, depth)                            \
+    int4 OVERLOADABLE get_image_dim(A T image)                        \
+    {                                                                 \
+        Image i = look(image);                                        \
+                                                                      \
+        return (int4)(i->width, i->height, i->depth, 0);              \
+    }
+
+#define ACCESS(A, T, KIND) LOOK(A, T) ASK_ALL(A, T) ASK_##KIND(A, T)
+#define EACH_ACCESS(T, KIND) ACCESS(read_only, T, KIND) ACCESS(write_only, T, KIND) ACCESS(read_write, T, KIND)
+#define TYPE(T, C, KIND)                                                            \
+    EACH_ACCESS(T, KIND)                                                            \
+    READ_ALL(read_only, T, C, KIND)                                                 \
+    READ_ALL(read_write, T, C, KIND)                                                \
+    WRITE_ALL(write_only, T, C, KIND)                                               \
+    WRITE_ALL(read_write, T, C, KIND)
+#define DEPTH_TYPE(T, C, KIND)                                                      \
+    EACH_ACCESS(T, KIND)                                                            \
+    READ_SAMPLED(T, C, KIND, float, read_imagef, as_float4, FIRST)                  \
+    READ(read_only, T, C, KIND, float, read_imagef, as_float4, FIRST)               \
+    READ(read_write, T, C, KIND, float, read_imagef, as_float4, FIRST)              \
+    WRITE(write_only, T, C, KIND, float, write_imagef, SPREAD)                      \
+    WRITE(read_write, T, C, KIND, float, write_imagef, SPREAD)
+
+TYPE(image1d_t, , 1D)
+TYPE(image1d_buffer_t, , 1D)
+TYPE(image1d_array_t, 2, 1D_ARRAY)
+TYPE(image2d_t, 2, 2D)
+TYPE(image2d_array_t, 4, 2D_ARRAY)
+TYPE(image3d_t, 4, 3D)
+READ_ALL_SAMPLED(image1d_t, , 1D)
+READ_ALL_SAMPLED(image1d_array_t, 2, 1D_ARRAY)
+READ_ALL_SAMPLED(image2d_t, 2, 2D)
+READ_ALL_SAMPLED(image2d_array_t, 4, 2D_ARRAY)
+READ_ALL_SAMPLED(image3d_t, 4, 3D)
+DEPTH_TYPE(image2d_depth_t, 2, 2D)
+DEPTH_TYPE(image2d_array_depth_t, 4, 2D_ARRAY)

@@ -1,0 +1,271 @@
+#include "compiler/cpu/cpu.h"
+
+#include "compile_client/work_group.h"
+#include "compiler/cpu/estimated_roots.h"
+#include "compiler/support/llvm.h"
+#include "compiler/support/older.h"
+#include "compiler/workgroup/workgroup.h"
+
+#include <llvm-c/Target.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* CL_KERNEL_WORK_GROUP_SIZE: a loop has no limit, memory for values across barriers has. */
+#define MAX_WORK_GROUP 4096u
+
+/* A group of ours: with more, what a group takes before its first launch would be paid by few; what lives across its
+ * barriers shall stay in the nearest cache. */
+#define OWN_GROUP       256u
+#define OWN_GROUP_BYTES 32768u
+
+/* One kernel on its way. */
+struct entry {
+    LLVMValueRef kernel;
+    struct tsl_wire_kernel *facts;
+    uint32_t n_args;
+    struct tsl_wg_arg *args;
+    uint64_t args_size;
+    struct kc_wg_output output;
+    uint64_t only_local[3];
+    bool remainders;
+};
+
+/* ---- The argument block ------------------------------------------------------------------------------------------ */
+
+static enum tsl_wg_arg_kind block_kind(enum tsl_fact_kind kind)
+{
+    switch (kind) {
+    case TSL_FACT_GLOBAL:
+    case TSL_FACT_CONSTANT:
+        return TSL_WG_POINTER;
+    case TSL_FACT_LOCAL:
+        return TSL_WG_LOCAL;
+    case TSL_FACT_IMAGE:
+        return TSL_WG_IMAGE;
+    case TSL_FACT_SAMPLER:
+        return TSL_WG_SAMPLER;
+    default:
+        return TSL_WG_VALUE;
+    }
+}
+
+static uint32_t align_of(LLVMValueRef kernel, unsigned i)
+{
+    LLVMAttributeRef byval = LLVMGetEnumAttributeAtIndex(kernel, i + 1, kc_attribute_kind("byval"));
+    LLVMAttributeRef align = LLVMGetEnumAttributeAtIndex(kernel, i + 1, kc_attribute_kind("align"));
+    LLVMTypeRef type = byval ? LLVMGetTypeAttributeValue(byval) : LLVMTypeOf(LLVMGetParam(kernel, i));
+    uint64_t given = align ? LLVMGetEnumAttributeValue(align) : 0;
+    uint64_t natural = LLVMABIAlignmentOfType(LLVMGetModuleDataLayout(LLVMGetGlobalParent(kernel)), type);
+
+    return (uint32_t)(byval && given > natural ? given : natural);
+}
+
+static void lay_out(struct entry *entry)
+{
+    uint64_t offset = 0;
+
+    entry->n_args = entry->facts->facts.n_args;
+    entry->args = calloc(entry->n_args + 1, sizeof(entry->args[0]));
+    for (uint32_t i = 0; i < entry->n_args; i++) {
+        const struct tsl_arg_fact *fact = &entry->facts->facts.args[i];
+        struct tsl_wg_arg *arg = &entry->args[i];
+
+        arg->kind = block_kind(fact->kind);
+        arg->size = arg->kind == TSL_WG_VALUE ? (uint32_t)fact->size : 8;
+        arg->align = arg->kind == TSL_WG_VALUE ? align_of(entry->kernel, i) : 8;
+        offset = (offset + arg->align - 1) & ~(uint64_t)(arg->align - 1);
+        arg->offset = (uint32_t)offset;
+        offset += arg->size;
+    }
+    entry->args_size = offset;
+}
+
+/* ---- The exported table ------------------------------------------------------------------------------------------ */
+
+struct table {
+    LLVMModuleRef module;
+    LLVMContextRef context;
+};
+
+static LLVMValueRef u32(const struct table *table, uint32_t value)
+{
+    return LLVMConstInt(LLVMInt32TypeInContext(table->context), value, false);
+}
+
+static LLVMValueRef u64(const struct table *table, uint64_t value)
+{
+    return LLVMConstInt(LLVMInt64TypeInContext(table->context), value, false);
+}
+
+/* A constant of the object's own. */
+static LLVMValueRef constant(const struct table *table, LLVMValueRef value)
+{
+    LLVMValueRef global = LLVMAddGlobal(table->module, LLVMTypeOf(value), "");
+
+    LLVMSetInitializer(global, value);
+    LLVMSetGlobalConstant(global, true);
+    LLVMSetLinkage(global, LLVMPrivateLinkage);
+    return global;
+}
+
+static LLVMValueRef structure(const struct table *table, LLVMValueRef *fields, unsigned n)
+{
+    return LLVMConstStructInContext(table->context, fields, n, false);
+}
+
+/* n values of one structure's type; NULL pointer where there are none. */
+static LLVMValueRef array(const struct table *table, LLVMValueRef *values, unsigned n)
+{
+    if (!n)
+        return LLVMConstNull(LLVMPointerTypeInContext(table->context, 0));
+    return constant(table, LLVMConstArray2(LLVMTypeOf(values[0]), values, n));
+}
+
+/* struct tsl_wg_arg[] */
+static LLVMValueRef args_table(const struct table *table, const struct entry *entry)
+{
+    LLVMValueRef *args = calloc(entry->n_args + 1, sizeof(*args)), result;
+
+    for (uint32_t i = 0; i < entry->n_args; i++) {
+        const struct tsl_wg_arg *arg = &entry->args[i];
+
+        args[i] = structure(table,
+                            (LLVMValueRef[]){u32(table, arg->kind), u32(table, arg->offset), u32(table, arg->size),
+                                             u32(table, arg->align)},
+                            4);
+    }
+    result = array(table, args, entry->n_args);
+    free(args);
+    return result;
+}
+
+/* struct tsl_wg_kernel */
+static LLVMValueRef kernel_table(const struct table *table, const struct entry *entry)
+{
+    const char *name = entry->facts->facts.name;
+    uint32_t flags = entry->output.flags | (entry->facts->facts.prints ? TSL_WG_PRINTS : 0) |
+                     (entry->remainders ? TSL_WG_REMAINDERS : 0);
+
+    return structure(
+        table,
+        (LLVMValueRef[]){constant(table, LLVMConstStringInContext(table->context, name, (unsigned)strlen(name), false)),
+                         entry->output.run, u32(table, flags), u32(table, entry->n_args), args_table(table, entry),
+                         u64(table, entry->args_size), u64(table, entry->output.local_size),
+                         u64(table, entry->output.scratch_size), u64(table, entry->output.scratch_item_size),
+                         u64(table, entry->only_local[0]), u64(table, entry->only_local[1]),
+                         u64(table, entry->only_local[2])},
+        12);
+}
+
+/* struct tsl_wg_module, the one exported symbol */
+static void export_table(const struct kc_cpu_request *request, const struct entry *entries, uint32_t n)
+{
+    struct table table = {request->module, LLVMGetModuleContext(request->module)};
+    LLVMValueRef *kernels = calloc(n + 1, sizeof(*kernels)), module, global;
+
+    for (uint32_t i = 0; i < n; i++)
+        kernels[i] = kernel_table(&table, &entries[i]);
+    module = structure(&table,
+                       (LLVMValueRef[]){u32(&table, TSL_WG_MAGIC), u32(&table, TSL_WG_ABI), u32(&table, n),
+                                        u32(&table, 0), array(&table, kernels, n)},
+                       5);
+    global = LLVMAddGlobal(request->module, LLVMTypeOf(module), TSL_WG_SYMBOL);
+    LLVMSetInitializer(global, module);
+    LLVMSetGlobalConstant(global, true);
+    free(kernels);
+}
+
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
+
+/* Unless the source says more. */
+static void recommend(struct tsl_kernel_facts *facts, size_t lanes)
+{
+    size_t *size = facts->recommended_size, n = OWN_GROUP;
+
+    if (size[0] && size[0] <= MAX_WORK_GROUP && size[1] <= MAX_WORK_GROUP && size[2] <= MAX_WORK_GROUP &&
+        size[0] * size[1] * size[2] <= MAX_WORK_GROUP)
+        return;
+    while (n > lanes && n * facts->private_mem_size > OWN_GROUP_BYTES)
+        n /= 2;
+    size[0] = n;
+    size[1] = size[2] = 1;
+}
+
+static bool make_entry(const struct kc_cpu_request *request, struct tsl_wire_kernel *facts, struct entry *entry,
+                       FILE *log)
+{
+    struct kc_wg_input input = {
+        .module = request->module, .machine = request->target->machine, .optimise = request->optimise};
+    const size_t *required = facts->facts.reqd_size;
+    char *why = NULL;
+
+    *entry = (struct entry){.kernel = LLVMGetNamedFunction(request->module, facts->facts.name), .facts = facts};
+    lay_out(entry);
+    for (unsigned d = 0; d < 3; d++)
+        entry->only_local[d] = required[0] ? required[d] : request->build->local_size[d];
+    input.kernel = entry->kernel;
+    input.args = entry->args;
+    /* Smaller last groups are allowed beside a required size, too: then it isn't every group's. */
+    entry->remainders = !kc_is_uniform(entry->kernel) && !request->build->local_size[0];
+    if (!entry->remainders)
+        memcpy(input.local_size, entry->only_local, sizeof(input.local_size));
+    input.remainders = entry->remainders;
+    if (!kc_wg_build(&input, &entry->output, &why)) {
+        fprintf(log, "error: kernel %s: %s\n", facts->facts.name, why);
+        LLVMDisposeMessage(why);
+        return false;
+    }
+    facts->facts.local_mem_size = entry->output.local_size;
+    facts->facts.private_mem_size = entry->output.scratch_item_size;
+    facts->facts.work_group_size = MAX_WORK_GROUP;
+    if (required[0])
+        facts->facts.work_group_size = required[0] * required[1] * required[2];
+    facts->facts.preferred_multiple = kc_lanes(request->target->machine);
+    if (!required[0])
+        recommend(&facts->facts, facts->facts.preferred_multiple);
+    return true;
+}
+
+static bool make_entries(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl_wire_kernel *kernels,
+                         FILE *log)
+{
+    struct entry *entries = calloc(n_kernels + 1, sizeof(*entries));
+    uint32_t n = 0;
+    bool done = true;
+
+    for (uint32_t i = 0; i < n_kernels && done; i++) {
+        if (request->build->kernel && strcmp(request->build->kernel, kernels[i].facts.name))
+            continue;
+        done = make_entry(request, &kernels[i], &entries[n++], log);
+    }
+    if (done)
+        export_table(request, entries, n);
+    for (uint32_t i = 0; i < n; i++)
+        free(entries[i].args);
+    free(entries);
+    return done;
+}
+
+bool kc_cpu(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl_wire_kernel *kernels,
+            struct kc_bytes *object, FILE *log)
+{
+    LLVMMemoryBufferRef code = NULL;
+    char *why = NULL;
+    bool done;
+
+    kc_widen_conversions(request->module);
+    if (!make_entries(request, n_kernels, kernels, log))
+        return false;
+    done = kc_wg_finish(request->module, request->target->machine, request->optimise, &why);
+    if (done)
+        kc_estimate_roots(request->module, request->target->machine);
+    if (!done ||
+        LLVMTargetMachineEmitToMemoryBuffer(request->target->machine, request->module, LLVMObjectFile, &why, &code)) {
+        fprintf(log, "error: %s\n", why);
+        LLVMDisposeMessage(why);
+        return false;
+    }
+    done = kc_share(LLVMGetBufferStart(code), LLVMGetBufferSize(code), object, log);
+    LLVMDisposeMemoryBuffer(code);
+    return done;
+}

@@ -1,0 +1,29 @@
+/*
+ * The back end for the host: a shared object of work-group functions (compile_client/work_group.h).
+ */
+#ifndef KC_CPU_CPU_H
+#define KC_CPU_CPU_H
+
+#include "compile_client/wire.h"
+#include "compiler/support/child_process.h"
+#include "compiler/support/target.h"
+
+#include <stdio.h>
+
+/* What kc_cpu may do. */
+struct kc_cpu_request {
+    LLVMModuleRef module; /* as kc_link_finish left it; used up, not disposed */
+    const struct kc_target *target;
+    const struct tsl_wire_build *build; /* kernel, local_size */
+    bool optimise;
+};
+
+/* kernels: with their facts, in the module's order; local_mem_size and the like are filled in. False: the log says why.
+ */
+bool kc_cpu(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl_wire_kernel *kernels,
+            struct kc_bytes *object, FILE *log);
+
+/* An object file made into a shared object by the system's linker. */
+bool kc_share(const void *object, size_t size, struct kc_bytes *shared, FILE *log);
+
+#endif

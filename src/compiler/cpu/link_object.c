@@ -1,0 +1,81 @@
+/*
+ * From an object file to a shared object: by `ld`, as a child, over files in memory.
+ */
+#include "compiler/cpu/cpu.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <unistd.h>
+
+static const Elf64_Shdr *symbol_table(const char *object, size_t size)
+{
+    const Elf64_Ehdr *head = (const void *)object;
+    const Elf64_Shdr *sections = (const void *)(object + head->e_shoff);
+
+    if (size < sizeof(*head) || head->e_shoff > size || (size - head->e_shoff) / sizeof(*sections) < head->e_shnum)
+        return NULL;
+    for (unsigned i = 0; i < head->e_shnum; i++)
+        if (sections[i].sh_type == SHT_SYMTAB && sections[i].sh_offset <= size &&
+            sections[i].sh_size <= size - sections[i].sh_offset)
+            return &sections[i];
+    return NULL;
+}
+
+/* Does the object, which LLVM made, want functions of others? */
+static bool wants_others(const char *object, size_t size)
+{
+    const Elf64_Shdr *table = symbol_table(object, size);
+    const Elf64_Sym *symbols = table ? (const void *)(object + table->sh_offset) : NULL;
+
+    for (size_t i = 1; table && i < table->sh_size / sizeof(*symbols); i++)
+        if (symbols[i].st_shndx == SHN_UNDEF)
+            return true;
+    return !table;
+}
+
+/* LLVM leaves some functions to the C library's mathematics, and what halves are converted by to the C compiler's
+ * library, where the processor has no instructions for it. A program need not have them: the shared object must ask for
+ * them itself. The file of the one that this process has (static). Reading them takes more than half of the linker's
+ * time, so objects that want nothing go without. */
+static char *library_here(const char *name)
+{
+    void *library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+    struct link_map *map;
+
+    return library && dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : NULL;
+}
+
+bool kc_share(const void *object, size_t size, struct kc_bytes *shared, FILE *log)
+{
+    int in = kc_memory_file(object, size), out = kc_memory_file(NULL, 0);
+    char in_path[KC_PATH_SIZE], out_path[KC_PATH_SIZE];
+    bool done = false;
+
+    if (in >= 0 && out >= 0) {
+        bool wants = wants_others(object, size);
+        char *math = wants ? library_here("libm.so.6") : NULL, *compiler = wants ? library_here("libgcc_s.so.1") : NULL;
+        char *const arguments[] = {TESELA_LD,
+                                   "-shared",
+                                   "-s",
+                                   "-z",
+                                   "now",
+                                   "-z",
+                                   "noexecstack",
+                                   "--hash-style=gnu",
+                                   "-o",
+                                   kc_path_of(out, out_path),
+                                   kc_path_of(in, in_path),
+                                   "--as-needed",
+                                   math ? math : compiler,
+                                   math ? compiler : NULL,
+                                   NULL};
+
+        done = kc_run_child(arguments, -1) == 0 && kc_read_whole(out, shared);
+    }
+    if (!done)
+        fprintf(log, "error: the linker " TESELA_LD " failed; it belongs to the Debian package binutils\n");
+    close(in);
+    close(out);
+    return done;
+}

@@ -1,0 +1,217 @@
+/*
+ * Clang as a library. It works on files in memory laid over the real ones: the embedded headers of a separate
+ * compilation are files of a folder that exists nowhere else.
+ */
+#include "compiler/front/front.h"
+
+#include "compiler/front/same.hpp"
+
+#include <clang/Basic/Diagnostic.h>
+#include <clang/CodeGen/CodeGenAction.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/CompilerInvocation.h>
+#include <clang/Frontend/MultiplexConsumer.h>
+#include <clang/Frontend/TextDiagnosticPrinter.h>
+#include <clang/Frontend/Utils.h>
+#include <llvm/Config/llvm-config.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/MDBuilder.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/Path.h>
+#include <llvm/Support/VirtualFileSystem.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <cstring>
+#include <set>
+
+namespace {
+
+const char header_folder[] = "/<headers>/";
+const char language_folder[] = KC_RESOURCES "/include/";
+const char language_header[] = "opencl-c-base.h";
+
+/* Notes what was looked for where it wasn't: with a file there, the result might be another. Clang looks for the
+ * language's own header in the program's folders first; others of that name aren't there for it. */
+class WatchedFiles : public llvm::vfs::ProxyFileSystem {
+  public:
+    using ProxyFileSystem::ProxyFileSystem;
+
+    llvm::ErrorOr<llvm::vfs::Status> status(const llvm::Twine &path) override
+    {
+        if (is_hidden(path))
+            return std::make_error_code(std::errc::no_such_file_or_directory);
+        auto found = ProxyFileSystem::status(path);
+
+        note(path, found.getError());
+        return found;
+    }
+
+    llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openFileForRead(const llvm::Twine &path) override
+    {
+        if (is_hidden(path))
+            return std::make_error_code(std::errc::no_such_file_or_directory);
+        auto found = ProxyFileSystem::openFileForRead(path);
+
+        note(path, found.getError());
+        return found;
+    }
+
+    std::set<std::string> absent;
+
+  private:
+    void note(const llvm::Twine &path, std::error_code error)
+    {
+        if (error)
+            absent.insert(path.str());
+    }
+    static bool is_hidden(const llvm::Twine &path)
+    {
+        std::string name = path.str();
+
+        return llvm::sys::path::filename(name) == language_header &&
+               name != std::string(language_folder) + language_header;
+    }
+};
+
+/* The real files with the embedded headers, and Clang's own, over them. */
+llvm::IntrusiveRefCntPtr<WatchedFiles> file_system(const kc_front_input *input)
+{
+    llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> headers(new llvm::vfs::InMemoryFileSystem);
+    llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> all(
+        new llvm::vfs::OverlayFileSystem(llvm::vfs::getRealFileSystem()));
+
+    headers->addFile(std::string(language_folder) + language_header, 0,
+                     llvm::MemoryBuffer::getMemBuffer(kc_language_header));
+    for (unsigned i = 0; i < input->n_headers; i++)
+        headers->addFile(header_folder + std::string(input->headers[i].name), 0,
+                         llvm::MemoryBuffer::getMemBuffer(input->headers[i].text));
+    all->pushOverlay(headers);
+    all->setCurrentWorkingDirectory(input->folder ? input->folder : "/");
+    return llvm::IntrusiveRefCntPtr<WatchedFiles>(new WatchedFiles(all));
+}
+
+std::vector<const char *> arguments(const kc_front_input *input)
+{
+    std::vector<const char *> args(input->args, input->args + input->n_args);
+
+    args.insert(args.begin(), {"-I", header_folder});
+    if (input->folder)
+        args.insert(args.end(), {"-iquote", input->folder});
+    return args;
+}
+
+/* Messages name files in memory without the folders that aren't anywhere else. */
+std::string without_folders(std::string log)
+{
+    for (const std::string folder : {header_folder, language_folder})
+        for (size_t at; (at = log.find(folder)) != std::string::npos;)
+            log.erase(at, folder.size());
+    return log;
+}
+
+/* Paths of files, but for what is in memory. */
+template <typename Names> std::string absolute(const Names &names, llvm::vfs::FileSystem &system)
+{
+    std::string list;
+
+    for (const std::string &name : names) {
+        llvm::SmallString<256> path(name);
+
+        if (name.rfind("/<", 0) == 0 || name == "<kernel>" || system.makeAbsolute(path))
+            continue;
+        list += std::string(path) + "\n";
+    }
+    return list;
+}
+
+#if LLVM_VERSION_MAJOR < 18
+/* What Clang says since 18: by how many ulps roots of floats may be wrong. */
+void tell_of_roots(llvm::Module &module)
+{
+    llvm::MDBuilder make(module.getContext());
+
+    for (llvm::Function &function : module)
+        if (function.getName().startswith("_Z4sqrt") && function.getReturnType()->getScalarType()->isFloatTy())
+            for (llvm::User *user : function.users())
+                if (auto *call = llvm::dyn_cast<llvm::CallInst>(user))
+                    call->setMetadata(llvm::LLVMContext::MD_fpmath, make.createFPMath(3));
+}
+#else
+void tell_of_roots(llvm::Module &) {}
+#endif
+
+/* Makes the module, while somebody watches. */
+class WatchedAction : public clang::EmitLLVMOnlyAction {
+  public:
+    WatchedAction(llvm::LLVMContext *context, kc::Same *found) : clang::EmitLLVMOnlyAction(context), same(found)
+    {
+    }
+
+  protected:
+    std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance &compiler,
+                                                          llvm::StringRef file) override
+    {
+        std::unique_ptr<clang::ASTConsumer> own = clang::EmitLLVMOnlyAction::CreateASTConsumer(compiler, file);
+        std::vector<std::unique_ptr<clang::ASTConsumer>> both;
+
+        if (!same || !own)
+            return own;
+        both.push_back(same->watch(compiler));
+        both.push_back(std::move(own));
+        return std::make_unique<clang::MultiplexConsumer>(std::move(both));
+    }
+
+  private:
+    kc::Same *same;
+};
+
+} // namespace
+
+void kc_front(LLVMContextRef context, const kc_front_input *input, kc_front_output *output)
+{
+    std::string log;
+    llvm::raw_string_ostream out(log);
+    auto system = file_system(input);
+    auto files = std::make_shared<clang::DependencyCollector>();
+    auto args = arguments(input);
+    llvm::MemoryBufferRef source(input->source, "<kernel>");
+    std::unique_ptr<kc::Same> same(input->compare ? new kc::Same(input->source, input->options) : nullptr);
+    clang::CompilerInstance compiler;
+    WatchedAction action(llvm::unwrap(context), same.get());
+    clang::TextDiagnosticPrinter printer(out, new clang::DiagnosticOptions);
+    clang::DiagnosticsEngine early(new clang::DiagnosticIDs, new clang::DiagnosticOptions, &printer, false);
+
+    *output = {nullptr, nullptr, nullptr, nullptr, nullptr};
+    if ((!same || same->why().empty()) &&
+        clang::CompilerInvocation::CreateFromArgs(compiler.getInvocation(), args, early)) {
+#if LLVM_VERSION_MAJOR < 17
+        /* Otherwise Clang knows no size of atomics there. */
+        compiler.getTargetOpts().HostTriple = "x86_64-unknown-linux-gnu";
+#endif
+        compiler.createDiagnostics(new clang::TextDiagnosticPrinter(out, &compiler.getDiagnosticOpts()), true);
+        compiler.setVerboseOutputStream(out);
+        compiler.createFileManager(system);
+        compiler.getFrontendOpts().Inputs = {
+            clang::FrontendInputFile(source, clang::InputKind(clang::Language::OpenCL))};
+        compiler.addDependencyCollector(files);
+        if (compiler.ExecuteAction(action) && !compiler.getDiagnostics().hasErrorOccurred())
+            output->module = llvm::wrap(action.takeModule().release());
+        if (output->module && !compiler.getCodeGenOpts().OpenCLCorrectlyRoundedDivSqrt)
+            tell_of_roots(*llvm::unwrap(output->module));
+    }
+    /* -discard-value-names stays with the context, which then would read no LLVM IR as text. */
+    llvm::unwrap(context)->setDiscardValueNames(false);
+    out.flush();
+    output->log = strdup(without_folders(log).c_str());
+    output->files = strdup(absolute(files->getDependencies(), *system).c_str());
+    output->absent = strdup(absolute(system->absent, *system).c_str());
+    if (same && !same->why().empty())
+        output->differs = strdup(same->why().c_str());
+}
+
+const char *kc_version(void)
+{
+    return "tesela-kc " TESELA_VERSION " (LLVM " LLVM_VERSION_STRING ")";
+}

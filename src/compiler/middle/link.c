@@ -1,0 +1,252 @@
+#include "compiler/middle/link.h"
+
+#include "compiler/builtins/builtins.h"
+#include "compiler/middle/relaxed_math.h"
+#include "compiler/support/llvm.h"
+#include "compiler/support/move_functions.h"
+#include "compiler/workgroup/workgroup.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Linker.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What stays undefined: the pass that makes work-group functions, or a prelude for another target, puts it in. */
+static const char *const primitives[] = {"_Z12get_local_idj",
+                                         "_Z13get_global_idj",
+                                         "_Z12get_group_idj",
+                                         "_Z14get_local_sizej",
+                                         "_Z23get_enqueued_local_sizej",
+                                         "_Z14get_num_groupsj",
+                                         "_Z15get_global_sizej",
+                                         "_Z17get_global_offsetj",
+                                         "_Z12get_work_dimv",
+                                         KC_LAUNCH_FUNCTION,
+                                         KC_THREAD_FUNCTION,
+                                         KC_PLACES_FUNCTION};
+
+#define N_PRIMITIVES (sizeof(primitives) / sizeof(primitives[0]))
+#define BARRIER      "_Z7barrierj"
+
+static bool is_primitive(LLVMValueRef function)
+{
+    for (size_t i = 0; i < N_PRIMITIVES; i++)
+        if (kc_is_named(function, primitives[i]))
+            return true;
+    return false;
+}
+
+/* ---- Linking ----------------------------------------------------------------------------------------------------- */
+
+bool kc_link_add(LLVMModuleRef module, LLVMModuleRef other)
+{
+    return !LLVMLinkModules2(module, other);
+}
+
+static bool is_defined(LLVMValueRef function, FILE *log)
+{
+    const char *name = kc_name(function);
+
+    if (!LLVMIsDeclaration(function) || LLVMGetIntrinsicID(function) || is_primitive(function) ||
+        strcmp(name, BARRIER) == 0 || strcmp(name, "vprintf") == 0 || !LLVMGetFirstUse(function))
+        return true;
+    fprintf(log, "error: the function %s is called and defined nowhere\n", name);
+    return false;
+}
+
+/* Clang leaves samplers so that an operator takes, which OpenCL C doesn't allow. */
+static bool is_given(LLVMValueRef variable, FILE *log)
+{
+    if (!LLVMIsDeclaration(variable) || !LLVMGetFirstUse(variable))
+        return true;
+    fprintf(log, "error: the variable %s is used and defined nowhere\n", kc_name(variable));
+    return false;
+}
+
+bool kc_link_builtins(LLVMModuleRef module, LLVMModuleRef library, FILE *log)
+{
+    bool whole = true;
+    char *why;
+
+    LLVMSetTarget(module, LLVMGetTarget(library));
+    LLVMSetDataLayout(module, LLVMGetDataLayoutStr(library));
+    if (!kc_take(module, library, &why)) {
+        fprintf(log, "error: the built-in functions are damaged (%s): install Tesela again\n", why);
+        free(why);
+        return false;
+    }
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        whole &= is_defined(f, log);
+    for (LLVMValueRef v = LLVMGetFirstGlobal(module); v; v = LLVMGetNextGlobal(v))
+        whole &= is_given(v, log);
+    return whole;
+}
+
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
+
+static void copy_attributes(LLVMValueRef from, LLVMValueRef to)
+{
+    unsigned n = LLVMCountParams(from);
+
+    for (unsigned i = 0; i < n; i++) {
+        LLVMAttributeIndex index = i + 1;
+        unsigned count = LLVMGetAttributeCountAtIndex(from, index);
+        LLVMAttributeRef *all = malloc((count + 1) * sizeof(*all));
+
+        LLVMGetAttributesAtIndex(from, index, all);
+        for (unsigned k = 0; k < count; k++)
+            LLVMAddAttributeAtIndex(to, index, all[k]);
+        free(all);
+    }
+}
+
+static void copy_metadata(LLVMValueRef from, LLVMValueRef to)
+{
+    size_t n;
+    LLVMValueMetadataEntry *entries = LLVMGlobalCopyAllMetadata(from, &n);
+
+    for (unsigned i = 0; i < n; i++)
+        LLVMGlobalSetMetadata(to, LLVMValueMetadataEntriesGetKind(entries, i),
+                              LLVMValueMetadataEntriesGetMetadata(entries, i));
+    LLVMDisposeValueMetadataEntries(entries);
+}
+
+static void forward(LLVMValueRef kernel, LLVMValueRef body)
+{
+    LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(kernel));
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
+    unsigned n = LLVMCountParams(kernel);
+    LLVMValueRef *args = malloc((n + 1) * sizeof(*args)), call;
+
+    LLVMGetParams(kernel, args);
+    LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(context, kernel, ""));
+    call = LLVMBuildCall2(builder, LLVMGlobalGetValueType(body), body, args, n, "");
+    for (unsigned i = 0; i < n; i++) {
+        LLVMAttributeRef byval = LLVMGetEnumAttributeAtIndex(body, i + 1, kc_attribute_kind("byval"));
+
+        if (byval)
+            LLVMAddCallSiteAttribute(call, i + 1, byval);
+    }
+    LLVMBuildRetVoid(builder);
+    LLVMDisposeBuilder(builder);
+    free(args);
+}
+
+/* A kernel may be called like any function: what is called then is a copy of its own, and the kernel calls it too. */
+static void part_from_callers(LLVMModuleRef module, LLVMValueRef kernel)
+{
+    LLVMValueRef whole;
+    char *name = strdup(kc_name(kernel));
+
+    if (LLVMGetFirstUse(kernel)) {
+        LLVMSetValueName2(kernel, "", 0);
+        whole = LLVMAddFunction(module, name, LLVMGlobalGetValueType(kernel));
+        LLVMSetFunctionCallConv(whole, LLVMGetFunctionCallConv(kernel));
+        LLVMSetFunctionCallConv(kernel, LLVMCCallConv);
+        copy_attributes(kernel, whole);
+        copy_metadata(kernel, whole);
+        forward(whole, kernel);
+    }
+    free(name);
+}
+
+static void mark(LLVMValueRef kernel)
+{
+    LLVMSetFunctionCallConv(kernel, LLVMCCallConv);
+    LLVMAddTargetDependentFunctionAttr(kernel, KC_KERNEL_ATTRIBUTE, "");
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
+
+static void add_none(LLVMValueRef function)
+{
+    static const char *const kinds[] = {"nounwind", "willreturn", "nosync", "nocallback", "nofree", "speculatable"};
+
+    kc_remove_attribute(function, "convergent");
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        kc_add_attribute(function, kinds[i]);
+    kc_add_attribute(function, "memory"); /* with the value 0: none */
+}
+
+/* Convergence is a matter of barriers alone. */
+static void diverge(LLVMValueRef function)
+{
+    unsigned convergent = kc_attribute_kind("convergent");
+
+    if (!kc_is_named(function, BARRIER))
+        kc_remove_attribute(function, "convergent");
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
+            if (LLVMIsACallInst(at) && !(kc_callee(at) && kc_is_named(kc_callee(at), BARRIER)))
+                LLVMRemoveCallSiteEnumAttribute(at, LLVMAttributeFunctionIndex, convergent);
+}
+
+static void prepare_functions(LLVMModuleRef module)
+{
+    LLVMValueRef next;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = next) {
+        next = LLVMGetNextFunction(f);
+        if (kc_is_kernel(f))
+            part_from_callers(module, f);
+    }
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+        diverge(f);
+        if (kc_is_kernel(f))
+            mark(f);
+        else if (is_primitive(f))
+            add_none(f);
+        else if (!LLVMIsDeclaration(f)) {
+            LLVMSetLinkage(f, LLVMInternalLinkage);
+            kc_add_attribute(f, kc_is_called(f) ? "noinline" : "alwaysinline");
+        }
+    }
+    for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g))
+        if (!LLVMIsDeclaration(g) && LLVMGetLinkage(g) != LLVMAppendingLinkage)
+            LLVMSetLinkage(g, LLVMInternalLinkage);
+}
+
+/* The inliner leaves nothing but what shall be called, and what calls itself, which OpenCL C forbids (OpenCL C 3.0,
+ * 6.11.i). */
+static bool all_inlined(LLVMModuleRef module, FILE *log)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block))
+            for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
+                if (kc_callee(at) && !LLVMIsDeclaration(kc_callee(at)) && !kc_is_called(kc_callee(at))) {
+                    fprintf(log, "error: the function %s calls itself, which OpenCL C doesn't allow\n",
+                            kc_name(kc_callee(at)));
+                    return false;
+                }
+    return true;
+}
+
+/* Everything into the kernels, memory into registers, constants folded, small loops unrolled: no more, as what comes
+ * next is done better when it knows the work-group. */
+static const char simplify[] =
+    "always-inline,globaldce,"
+    "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg,sroa,early-cse<memssa>,"
+    "instcombine<no-verify-fixpoint>),"
+    "function(loop(loop-rotate,indvars,loop-unroll-full)),"
+    "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,adce)";
+
+bool kc_link_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *log)
+{
+    char *why = NULL;
+
+    kc_builtins_neutralise(module);
+    kc_loose_roots(module);
+    prepare_functions(module);
+    if (LLVMVerifyModule(module, LLVMReturnStatusAction, &why)) {
+        fprintf(log, "error: the compiler made something wrong: %s\n", why);
+        LLVMDisposeMessage(why);
+        return false;
+    }
+    LLVMDisposeMessage(why);
+    if (!kc_run_passes(module, machine, simplify, &why)) {
+        fprintf(log, "error: %s\n", why);
+        free(why);
+        return false;
+    }
+    return all_inlined(module, log);
+}

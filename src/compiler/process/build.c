@@ -1,0 +1,372 @@
+#include "compiler/process/build.h"
+
+#include "compiler/analysis/facts.h"
+#include "compiler/builtins/builtins.h"
+#include "compiler/front/front.h"
+#include "compiler/front/spirv.h"
+#include "compiler/middle/link.h"
+#include "compiler/middle/print.h"
+#include "compiler/middle/relaxed_math.h"
+#include "compiler/ptx/ptx.h"
+
+#include <fcntl.h>
+#include <llvm-c/BitReader.h>
+#include <llvm-c/BitWriter.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
+
+static bool fail(struct kc_build *build)
+{
+    static const cl_int failures[] = {CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_LINK_PROGRAM_FAILURE};
+
+    build->result = failures[build->request->action];
+    return false;
+}
+
+static bool refuse_options(struct kc_build *build, char *why)
+{
+    static const cl_int failures[] = {CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS, CL_INVALID_LINKER_OPTIONS};
+
+    fprintf(build->log, "error: %s\n", why ? why : "out of memory");
+    free(why);
+    build->result = failures[build->request->action];
+    return false;
+}
+
+/* Takes the text. */
+static bool fail_with(struct kc_build *build, char *why)
+{
+    fprintf(build->log, "error: %s\n", why ? why : "out of memory");
+    free(why);
+    return fail(build);
+}
+
+/* ---- The module -------------------------------------------------------------------------------------------------- */
+
+static bool compile(struct kc_build *build)
+{
+    const struct tsl_wire_build *request = build->request;
+    struct kc_front_output output;
+    struct kc_front_input input = {.source = request->source,
+                                   .n_args = build->options.n_args,
+                                   .args = build->options.args,
+                                   .n_headers = request->n_headers,
+                                   .folder = request->folder,
+                                   .options = request->options,
+                                   .compare = request->target == TSL_WIRE_ROLES};
+    struct kc_text *headers = calloc(request->n_headers + 1, sizeof(*headers));
+
+    for (uint32_t i = 0; i < request->n_headers; i++)
+        headers[i] = (struct kc_text){request->headers[i].name, request->headers[i].text};
+    input.headers = headers;
+    kc_front(build->warm->context, &input, &output);
+    free(headers);
+    fputs(output.log, build->log);
+    free(output.log);
+    build->files = output.files;
+    build->absent = output.absent;
+    build->module = output.module;
+    build->differs = output.differs;
+    return build->module || fail(build);
+}
+
+/* As Clang writes them into what it makes of source. */
+static void heed(const struct kc_options *options, LLVMModuleRef module)
+{
+    if (!options->exact)
+        kc_loose_allow(module);
+    for (LLVMValueRef f = options->uniform ? LLVMGetFirstFunction(module) : NULL; f; f = LLVMGetNextFunction(f))
+        if (kc_is_kernel(f))
+            kc_set_uniform(f);
+}
+
+/* The translator counts as a file that was included: another may make other code. */
+static bool compile_il(struct kc_build *build)
+{
+    const struct tsl_wire_build *request = build->request;
+
+    build->module = kc_spirv(build->warm->context, request->translator, request->il, request->il_size, build->log);
+    if (build->module)
+        heed(&build->options, build->module);
+    if (asprintf(&build->files, "%s\n", request->translator) < 0)
+        build->files = NULL;
+    build->absent = strdup("");
+    return build->module || fail(build);
+}
+
+/* One that was compiled before. */
+static LLVMModuleRef parse(struct kc_build *build, const struct tsl_wire_input *input)
+{
+    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(input->data, input->size, "input");
+    LLVMModuleRef module = NULL;
+
+    if (LLVMParseBitcodeInContext2(build->warm->context, buffer, &module)) {
+        fprintf(build->log, "error: one of the programs to link is damaged, or was compiled by a newer Tesela\n");
+        module = NULL;
+    }
+    LLVMDisposeMemoryBuffer(buffer);
+    return module;
+}
+
+static bool link_inputs(struct kc_build *build)
+{
+    for (uint32_t i = 0; i < build->request->n_inputs; i++) {
+        LLVMModuleRef module = parse(build, &build->request->inputs[i]);
+
+        if (!module)
+            return fail(build);
+        if (!build->module)
+            build->module = module;
+        else if (!kc_link_add(build->module, module))
+            return fail(build);
+    }
+    return build->module || fail_with(build, strdup("there is nothing to link"));
+}
+
+bool kc_build_module(struct kc_build *build)
+{
+    bool linking = build->request->action == TSL_WIRE_LINK;
+    char *why;
+
+    if (!kc_options_read(build->request->options, linking, &build->options, &why))
+        return refuse_options(build, why);
+    return linking ? link_inputs(build) : build->request->translator ? compile_il(build) : compile(build);
+}
+
+/* ---- What is made of it ------------------------------------------------------------------------------------------ */
+
+static bool open_target(struct kc_build *build, char **why)
+{
+    const struct tsl_wire_build *request = build->request;
+
+    build->own_target = request->target == TSL_WIRE_PTX || request->processor;
+    if (request->target == TSL_WIRE_PTX)
+        return kc_target_nvptx(request->processor, &build->target, why);
+    if (request->processor)
+        return kc_target_host(request->processor, &build->target, why);
+    build->target = build->warm->host;
+    return true;
+}
+
+bool kc_build_link(struct kc_build *build)
+{
+    LLVMModuleRef library;
+    char *why = NULL;
+
+    if (!kc_warm_open(build->warm, build->request->target, &why) || !open_target(build, &why))
+        return fail_with(build, why);
+    library = *kc_warm_library(build->warm, build->request->target);
+    kc_target_set(&build->target, library);
+    kc_mark_fp64(build->module);
+    kc_print_lower(build->module, build->request->target == TSL_WIRE_PTX);
+    if (!kc_link_builtins(build->module, library, build->log) ||
+        !kc_link_finish(build->module, build->target.machine, build->log))
+        return fail(build);
+    return true;
+}
+
+bool kc_build_kernels(struct kc_build *build)
+{
+    uint32_t n = 0;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(build->module); f; f = LLVMGetNextFunction(f))
+        n += kc_is_marked(f);
+    build->kernels = calloc(n + 1, sizeof(build->kernels[0]));
+    for (LLVMValueRef f = LLVMGetFirstFunction(build->module); f; f = LLVMGetNextFunction(f))
+        if (kc_is_marked(f))
+            kc_facts(f, NULL, &build->kernels[build->n_kernels++].facts);
+    return true;
+}
+
+static bool differ(struct kc_build *build, const char *why)
+{
+    fprintf(build->log, "not the same for any compiler: %s\n", why);
+    return false;
+}
+
+/* On the code as it is: nothing but variables that hold one pointer is moved, so that these are followed. Structures
+ * and arrays aren't taken apart: which of an array's pointers is meant may be a number that compilers choose. */
+static bool find_roles(struct kc_build *build)
+{
+    struct kc_role_book *book;
+    uint32_t n = 0;
+    char *why;
+
+    if (!kc_run_passes(build->module, NULL, "function(mem2reg)", &why))
+        return fail_with(build, why);
+    for (LLVMValueRef f = LLVMGetFirstFunction(build->module); f; f = LLVMGetNextFunction(f))
+        n += kc_is_kernel(f);
+    build->kernels = calloc(n + 1, sizeof(build->kernels[0]));
+    book = kc_role_book_open();
+    for (LLVMValueRef f = LLVMGetFirstFunction(build->module); f; f = LLVMGetNextFunction(f))
+        if (kc_is_kernel(f))
+            kc_facts(f, book, &build->kernels[build->n_kernels++].facts);
+    kc_role_book_close(book);
+    return true;
+}
+
+bool kc_build_roles(struct kc_build *build)
+{
+    const struct tsl_wire_build *request = build->request;
+    bool found = false;
+
+    if (request->action != TSL_WIRE_WHOLE_BUILD || request->n_headers)
+        differ(build, "it isn't built of one source");
+    else if (kc_build_module(build))
+        found = build->differs ? differ(build, build->differs) : find_roles(build);
+    else if (build->differs)
+        differ(build, build->differs);
+    build->result = CL_SUCCESS; /* that nothing is known is an answer, too, and is kept */
+    return found;
+}
+
+bool kc_build_target(struct kc_build *build)
+{
+    struct kc_cpu_request request = {.module = build->module,
+                                     .target = &build->target,
+                                     .build = build->request,
+                                     .optimise = build->options.optimise};
+    bool done = true;
+
+    if (build->request->target == TSL_WIRE_CPU)
+        done = kc_cpu(&request, build->n_kernels, build->kernels, &build->artefact, build->log);
+    else if (build->request->target == TSL_WIRE_PTX)
+        done = kc_ptx(&request, build->n_kernels, build->kernels, &build->artefact, build->log);
+    return done || fail(build);
+}
+
+/* What can be linked later is bitcode as the front end made it. */
+static bool keep_module(struct kc_build *build)
+{
+    LLVMMemoryBufferRef code = LLVMWriteBitcodeToMemoryBuffer(build->module);
+    size_t size = LLVMGetBufferSize(code);
+
+    build->artefact = (struct kc_bytes){malloc(size), size};
+    memcpy(build->artefact.data, LLVMGetBufferStart(code), size);
+    LLVMDisposeMemoryBuffer(code);
+    return true;
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
+
+/* LLVM's errors belong into the log; what it remarks on loops is of no use to who wrote a kernel. */
+static void on_diagnostic(LLVMDiagnosticInfoRef info, void *log)
+{
+    char *text = LLVMGetDiagInfoDescription(info);
+
+    if (LLVMGetDiagInfoSeverity(info) == LLVMDSError)
+        fprintf(log, "error: %s\n", text);
+    LLVMDisposeMessage(text);
+}
+
+void kc_build_begin(struct kc_build *build, const struct tsl_wire_build *request, struct kc_warm *warm)
+{
+    *build = (struct kc_build){.request = request, .warm = warm};
+    build->log = open_memstream(&build->text, &build->text_size);
+    LLVMContextSetDiagnosticHandler(warm->context, on_diagnostic, build->log);
+}
+
+void kc_build_run(struct kc_build *build)
+{
+    if (build->request->target == TSL_WIRE_ROLES) {
+        kc_build_roles(build);
+        return;
+    }
+    if (!kc_build_module(build))
+        return;
+    if (build->request->action == TSL_WIRE_COMPILE || build->options.create_library)
+        keep_module(build);
+    else if (kc_build_link(build) && kc_build_kernels(build))
+        kc_build_target(build);
+}
+
+/* The sum of a file's contents; false: it can't be read any more. */
+static bool sum_file(const char *path, struct tsl_wire_file *file)
+{
+    struct stat about;
+    int opened = open(path, O_RDONLY | O_CLOEXEC);
+    bool known = opened >= 0 && fstat(opened, &about) == 0 && S_ISREG(about.st_mode);
+    size_t size = known ? (size_t)about.st_size : 0;
+    void *data = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, opened, 0) : NULL;
+
+    if (opened >= 0)
+        close(opened);
+    if (!known || data == MAP_FAILED)
+        return false;
+    file->size = size;
+    file->sum = tsl_bytes_sum(data, size);
+    if (size)
+        munmap(data, size);
+    return true;
+}
+
+/* As it is now. Of what can't be read, or is one too many, nothing can be said: then the result isn't found again, as
+ * nowhere is a file without a name. */
+static struct tsl_wire_file file_of(const char *path, bool absent)
+{
+    struct tsl_wire_file file = {.size = TSL_WIRE_NO_FILE};
+
+    if (!absent && !sum_file(path, &file))
+        file = (struct tsl_wire_file){.path = strdup("")};
+    else
+        file.path = strdup(path);
+    return file;
+}
+
+static void add_files(char *list, bool absent, struct tsl_wire_built *built)
+{
+    char *rest = NULL;
+
+    for (char *path = strtok_r(list, "\n", &rest); path; path = strtok_r(NULL, "\n", &rest)) {
+        if (built->n_files == TSL_WIRE_MAX_FILES) {
+            free(built->files[0].path);
+            built->files[0] = file_of("", false);
+            return;
+        }
+        built->files[built->n_files++] = file_of(path, absent);
+    }
+}
+
+void kc_build_encode(struct kc_build *build, uint64_t request, struct tsl_writer *writer)
+{
+    struct tsl_wire_built built = {.result = build->result};
+
+    fflush(build->log);
+    built.log = build->text;
+    if (build->result == CL_SUCCESS) {
+        built.artefact = build->artefact.data;
+        built.artefact_size = build->artefact.size;
+        built.n_kernels = build->n_kernels;
+        built.kernels = build->kernels;
+    }
+    if (build->files) {
+        built.files = calloc(strlen(build->files) / 2 + strlen(build->absent) / 2 + 1, sizeof(built.files[0]));
+        add_files(build->files, false, &built);
+        add_files(build->absent, true, &built);
+    }
+    tsl_wire_encode_built(writer, request, &built);
+    for (uint32_t i = 0; i < built.n_files; i++)
+        free(built.files[i].path);
+    free(built.files);
+}
+
+void kc_build_finish(struct kc_build *build)
+{
+    fclose(build->log);
+    free(build->text);
+    free(build->files);
+    free(build->absent);
+    free(build->differs);
+    free(build->artefact.data);
+    for (uint32_t i = 0; i < build->n_kernels; i++)
+        tsl_kernel_facts_finish(&build->kernels[i].facts);
+    free(build->kernels);
+    kc_options_finish(&build->options);
+    if (build->own_target)
+        kc_target_finish(&build->target);
+}

@@ -1,0 +1,49 @@
+/*
+ * One request from beginning to end, step by step: front end or inputs, built-in functions, facts, target.
+ */
+#ifndef KC_PROCESS_BUILD_H
+#define KC_PROCESS_BUILD_H
+
+#include "compile_client/wire.h"
+#include "compiler/cpu/cpu.h"
+#include "compiler/front/options.h"
+#include "compiler/process/warm.h"
+
+struct kc_build {
+    const struct tsl_wire_build *request;
+    struct kc_warm *warm;
+    LLVMModuleRef module;
+    struct kc_options options;
+    struct kc_target target;
+    bool own_target;
+    char *files, *absent, *differs; /* see kc_front_output */
+    FILE *log;                      /* what it is written to; text */
+    char *text;
+    size_t text_size;
+    struct kc_bytes artefact;
+    uint32_t n_kernels;
+    struct tsl_wire_kernel *kernels;
+    cl_int result;
+};
+
+void kc_build_begin(struct kc_build *build, const struct tsl_wire_build *request, struct kc_warm *warm);
+
+/* The steps, each after the one before. False: it failed, result and log say why. */
+bool kc_build_module(struct kc_build *build);  /* options, and the module of source or inputs */
+bool kc_build_link(struct kc_build *build);    /* with the built-in functions, for the target */
+bool kc_build_kernels(struct kc_build *build); /* facts */
+bool kc_build_target(struct kc_build *build);  /* the artefact */
+
+/* Instead of all of them, for TSL_WIRE_ROLES. False: nothing is known. */
+bool kc_build_roles(struct kc_build *build);
+
+/* All of them, as the request wants. */
+void kc_build_run(struct kc_build *build);
+
+/* The reply. */
+void kc_build_encode(struct kc_build *build, uint64_t request, struct tsl_writer *writer);
+
+/* Modules stay with the context. */
+void kc_build_finish(struct kc_build *build);
+
+#endif

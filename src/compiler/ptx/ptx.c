@@ -1,0 +1,409 @@
+#include "compiler/ptx/ptx.h"
+
+#include "compiler/builtins/builtins.h"
+#include "compiler/middle/link.h"
+#include "compiler/middle/relaxed_math.h"
+#include "compiler/ptx/carried_products.h"
+#include "compiler/ptx/narrow_vectors.h"
+#include "compiler/ptx/sign_bits.h"
+#include "compiler/support/llvm.h"
+#include "compiler/support/older.h"
+#include "compiler/workgroup/workgroup.h"
+
+#include <llvm-c/IRReader.h>
+#include <llvm-c/Support.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LAUNCH      "__tsl_ptx_launch"
+#define LAUNCH_SIZE 136u /* struct tsl_ptx_launch (compile_client/ptx.h) */
+#define PTX_KERNEL  71u  /* llvm::CallingConv::PTX_Kernel */
+#define LOCAL_SPACE 3u
+#define CONST_SPACE 4u
+
+/* A kernel's outside, whose parameters are CUDA's, and its inside, which has OpenCL's. */
+struct shell {
+    LLVMModuleRef module;
+    LLVMContextRef context;
+    LLVMValueRef inside, outside;
+    const struct tsl_kernel_facts *facts;
+    LLVMValueRef shared; /* where dynamic shared memory begins */
+};
+
+/* ---- Parameters -------------------------------------------------------------------------------------------------- */
+
+static bool points_to(LLVMTypeRef type, unsigned space)
+{
+    return LLVMGetTypeKind(type) == LLVMPointerTypeKind && LLVMGetPointerAddressSpace(type) == space;
+}
+
+static bool is_local(LLVMTypeRef type)
+{
+    return points_to(type, LOCAL_SPACE);
+}
+
+static LLVMTypeRef launch_type(LLVMContextRef context)
+{
+    return LLVMArrayType2(LLVMInt64TypeInContext(context), LAUNCH_SIZE / 8);
+}
+
+static bool is_sampler(const struct shell *shell, unsigned i)
+{
+    return shell->facts->args[i].kind == TSL_FACT_SAMPLER;
+}
+
+/* char2 or uchar2: LLVM's back end takes the second from the wrong place, where they are parameters. */
+static bool is_two_bytes(LLVMTypeRef type)
+{
+    return LLVMGetTypeKind(type) == LLVMVectorTypeKind && LLVMGetVectorSize(type) == 2 &&
+           LLVMGetElementType(type) == LLVMInt8TypeInContext(LLVMGetTypeContext(type));
+}
+
+/* The type of the outside: offsets for __local pointers, bits for samplers, a number for two bytes, the launch behind
+ * all. */
+static LLVMTypeRef outside_type(const struct shell *shell)
+{
+    LLVMTypeRef inside = LLVMGlobalGetValueType(shell->inside), type;
+    unsigned n = LLVMCountParamTypes(inside);
+    LLVMTypeRef *params = malloc((n + 1) * sizeof(*params));
+
+    LLVMGetParamTypes(inside, params);
+    for (unsigned i = 0; i < n; i++)
+        if (is_local(params[i]))
+            params[i] = LLVMInt32TypeInContext(shell->context);
+        else if (is_sampler(shell, i))
+            params[i] = LLVMInt64TypeInContext(shell->context);
+        else if (is_two_bytes(params[i]))
+            params[i] = LLVMInt16TypeInContext(shell->context);
+    params[n] = LLVMPointerTypeInContext(shell->context, 0);
+    type = LLVMFunctionType(LLVMVoidTypeInContext(shell->context), params, n + 1, false);
+    free(params);
+    return type;
+}
+
+static void copy_attribute(const struct shell *shell, unsigned param, const char *name)
+{
+    LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(shell->inside, param + 1, kc_attribute_kind(name));
+
+    if (attribute)
+        LLVMAddAttributeAtIndex(shell->outside, param + 1, attribute);
+}
+
+static void set_attributes(const struct shell *shell)
+{
+    unsigned n = LLVMCountParams(shell->inside);
+    LLVMAttributeRef byval =
+        LLVMCreateTypeAttribute(shell->context, kc_attribute_kind("byval"), launch_type(shell->context));
+
+    for (unsigned i = 0; i < n; i++) {
+        copy_attribute(shell, i, "byval");
+        copy_attribute(shell, i, "noalias");
+        if (!is_local(LLVMTypeOf(LLVMGetParam(shell->inside, i))) && !is_sampler(shell, i))
+            copy_attribute(shell, i, "align");
+    }
+    LLVMAddAttributeAtIndex(shell->outside, n + 1, byval);
+    LLVMAddAttributeAtIndex(shell->outside, n + 1,
+                            LLVMCreateEnumAttribute(shell->context, kc_attribute_kind("align"), 8));
+}
+
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
+
+static LLVMValueRef inner_argument(const struct shell *shell, LLVMBuilderRef builder, unsigned i)
+{
+    LLVMTypeRef type = LLVMTypeOf(LLVMGetParam(shell->inside, i));
+    LLVMValueRef value = LLVMGetParam(shell->outside, i);
+
+    if (is_local(type))
+        value = LLVMBuildGEP2(builder, LLVMInt8TypeInContext(shell->context), shell->shared, &value, 1, "");
+    else if (is_sampler(shell, i))
+        value = LLVMBuildIntToPtr(builder, value, type, "");
+    else if (is_two_bytes(type))
+        value = LLVMBuildBitCast(builder, value, type, "");
+    return value;
+}
+
+static void build_outside(const struct shell *shell)
+{
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(shell->context);
+    unsigned n = LLVMCountParams(shell->inside);
+    LLVMValueRef *args = malloc((n + 1) * sizeof(*args)), call;
+
+    LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(shell->context, shell->outside, ""));
+    for (unsigned i = 0; i < n; i++)
+        args[i] = inner_argument(shell, builder, i);
+    call = LLVMBuildCall2(builder, LLVMGlobalGetValueType(shell->inside), shell->inside, args, n, "");
+    for (unsigned i = 0; i < n; i++) {
+        LLVMAttributeRef byval = LLVMGetEnumAttributeAtIndex(shell->inside, i + 1, kc_attribute_kind("byval"));
+
+        if (byval)
+            LLVMAddCallSiteAttribute(call, i + 1, byval);
+    }
+    LLVMBuildRetVoid(builder);
+    LLVMDisposeBuilder(builder);
+    free(args);
+}
+
+/* nvvm.annotations: { kernel, name, value } */
+static void annotate(const struct shell *shell, const char *name, uint64_t value)
+{
+    LLVMMetadataRef fields[3] = {
+        LLVMValueAsMetadata(shell->outside), LLVMMDStringInContext2(shell->context, name, strlen(name)),
+        LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(shell->context), value, false))};
+
+    LLVMAddNamedMetadataOperand(shell->module, "nvvm.annotations",
+                                LLVMMetadataAsValue(shell->context, LLVMMDNodeInContext2(shell->context, fields, 3)));
+}
+
+static void wrap(struct shell *shell, const struct tsl_kernel_facts *facts)
+{
+    static const char *const all[] = {"reqntidx", "reqntidy", "reqntidz"};
+    static const char *const most[] = {"maxntidx", "maxntidy", "maxntidz"}; /* last groups may be smaller */
+    const char *const *required;
+
+    shell->facts = facts;
+    shell->inside = LLVMGetNamedFunction(shell->module, facts->name);
+    required = kc_is_uniform(shell->inside) ? all : most;
+    LLVMSetValueName2(shell->inside, "", 0);
+    shell->outside = LLVMAddFunction(shell->module, facts->name, outside_type(shell));
+    LLVMSetFunctionCallConv(shell->outside, PTX_KERNEL);
+    set_attributes(shell);
+    build_outside(shell);
+    annotate(shell, "kernel", 1);
+    for (unsigned d = 0; d < 3 && facts->reqd_size[0]; d++)
+        annotate(shell, required[d], facts->reqd_size[d]);
+    LLVMRemoveStringAttributeAtIndex(shell->inside, LLVMAttributeFunctionIndex, KC_KERNEL_ATTRIBUTE,
+                                     sizeof(KC_KERNEL_ATTRIBUTE) - 1);
+}
+
+/* Calls of the function that stands for the last parameter. */
+static void put_launch(LLVMModuleRef module)
+{
+    LLVMValueRef function = LLVMGetNamedFunction(module, LAUNCH);
+    LLVMUseRef next;
+
+    for (LLVMUseRef use = function ? LLVMGetFirstUse(function) : NULL; use; use = next) {
+        LLVMValueRef call = LLVMGetUser(use);
+        LLVMValueRef kernel = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
+
+        next = LLVMGetNextUse(use);
+        LLVMReplaceAllUsesWith(call, LLVMGetParam(kernel, LLVMCountParams(kernel) - 1));
+        LLVMInstructionEraseFromParent(call);
+    }
+}
+
+/* All but kernels and variables of others is internal, and inlined. */
+static void hide(LLVMModuleRef module)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && LLVMGetFunctionCallConv(f) != PTX_KERNEL) {
+            LLVMSetLinkage(f, LLVMInternalLinkage);
+            kc_add_attribute(f, kc_is_called(f) ? "noinline" : "alwaysinline");
+        }
+}
+
+static void make_kernels(LLVMModuleRef module, uint32_t n_kernels, const struct tsl_wire_kernel *kernels,
+                         const char *only)
+{
+    struct shell shell = {.module = module, .context = LLVMGetModuleContext(module)};
+    LLVMTypeRef bytes = LLVMArrayType2(LLVMInt8TypeInContext(shell.context), 0);
+
+    shell.shared = LLVMAddGlobalInAddressSpace(module, bytes, "__tsl_shared", LOCAL_SPACE);
+    LLVMSetAlignment(shell.shared, 128);
+    for (uint32_t i = 0; i < n_kernels; i++)
+        if (!only || strcmp(only, kernels[i].facts.name) == 0)
+            wrap(&shell, &kernels[i].facts);
+    hide(module);
+}
+
+/* ---- Atomics ----------------------------------------------------------------------------------------------------- */
+
+static bool is_strong(LLVMAtomicOrdering order)
+{
+    return order > LLVMAtomicOrderingMonotonic;
+}
+
+/* membar.gl: the back end knows no fences of LLVM's. */
+static void fence(LLVMBuilderRef builder, LLVMValueRef before)
+{
+    static const char name[] = "llvm.nvvm.membar.gl";
+    LLVMModuleRef module = LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(before)));
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(module, LLVMLookupIntrinsicID(name, sizeof(name) - 1), NULL, 0);
+
+    LLVMPositionBuilderBefore(builder, before);
+    LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function, NULL, 0, "");
+}
+
+/* LLVM's back end aborts on orderings, or loses them, so they become fences around relaxed operations. */
+static void weaken(LLVMBuilderRef builder, LLVMValueRef at)
+{
+    LLVMOpcode code = LLVMGetInstructionOpcode(at);
+    bool compare = code == LLVMAtomicCmpXchg;
+    LLVMAtomicOrdering order;
+
+    if (code == LLVMFence) {
+        fence(builder, at);
+        LLVMInstructionEraseFromParent(at);
+        return;
+    }
+    if (!compare && code != LLVMAtomicRMW && code != LLVMLoad && code != LLVMStore)
+        return;
+    order = compare ? LLVMGetCmpXchgSuccessOrdering(at) : LLVMGetOrdering(at);
+    if (!is_strong(order))
+        return;
+    fence(builder, at);
+    fence(builder, LLVMGetNextInstruction(at));
+    if (compare) {
+        LLVMSetCmpXchgFailureOrdering(at, LLVMAtomicOrderingMonotonic);
+        LLVMSetCmpXchgSuccessOrdering(at, LLVMAtomicOrderingMonotonic);
+    } else
+        kc_set_ordering(at, LLVMAtomicOrderingMonotonic);
+}
+
+/* ---- Text -------------------------------------------------------------------------------------------------------- */
+
+static bool add_work_items(const struct kc_cpu_request *request, FILE *log)
+{
+    char *why = NULL;
+    LLVMModuleRef library = kc_builtins_open(LLVMGetModuleContext(request->module), KC_WORK_ITEMS_NVPTX, &why);
+
+    if (!library) {
+        fprintf(log, "error: %s\n", why);
+        free(why);
+        return false;
+    }
+    kc_target_set(request->target, library);
+    return kc_link_add(request->module, library);
+}
+
+/* The back end lets loops grow to 75 of LLVM's units, so that one with a root of doubles is unrolled by two, and
+ * runs 1.13 times as long as by four. An option of the process, which is this build's alone. */
+static void unroll_more(void)
+{
+    static const char *const options[] = {"tesela-kc", "-unroll-partial-threshold=100"};
+    static bool set;
+
+    if (!set)
+        LLVMParseCommandLineOptions(sizeof(options) / sizeof(options[0]), options, NULL);
+    set = true;
+}
+
+static bool optimise(const struct kc_cpu_request *request, FILE *log)
+{
+    const char *passes = request->optimise ? "default<O3>" : "default<O1>";
+    char *why = NULL;
+    bool done = kc_run_passes(request->module, request->target->machine, "always-inline,globaldce", &why);
+
+    if (done) {
+        unroll_more();
+        put_launch(request->module);
+        done = kc_run_passes(request->module, request->target->machine, passes, &why);
+    }
+    if (!done)
+        fprintf(log, "error: %s\n", why);
+    free(why);
+    return done;
+}
+
+/* ---- Constants ---------------------------------------------------------------------------------------------------
+ *
+ * What a __constant argument points to is an ordinary buffer: global memory. PTX's .const space is another memory,
+ * which only a module's own variables are in, and ld.const of a buffer's address reads something else. LLVM has one
+ * address space for both, so where a kernel has such a parameter all of them become global. That comes after the
+ * optimiser: to it constants stay constant. LLVM's C interface can't change types, but its text can.
+ */
+
+static bool takes_constants(LLVMModuleRef module)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMGetFunctionCallConv(f) != PTX_KERNEL)
+            continue;
+        for (LLVMValueRef p = LLVMGetFirstParam(f); p; p = LLVMGetNextParam(p))
+            if (points_to(LLVMTypeOf(p), CONST_SPACE))
+                return true;
+    }
+    return false;
+}
+
+/* In LLVM's text, but for what stands in quotes (where a quote is written in another way). */
+static void make_global(char *text)
+{
+    static const char constant[] = "addrspace(4)";
+    bool quoted = false;
+
+    for (; *text; text++) {
+        quoted ^= *text == '"';
+        if (!quoted && !strncmp(text, constant, sizeof(constant) - 1))
+            text[sizeof(constant) - 3] = '1';
+    }
+}
+
+/* The module with constants in global memory. NULL: the log says why. */
+static LLVMModuleRef without_constants(LLVMModuleRef module, FILE *log)
+{
+    LLVMContextRef context = LLVMGetModuleContext(module);
+    LLVMBool discards = LLVMContextShouldDiscardValueNames(context);
+    char *text = LLVMPrintModuleToString(module), *why = NULL;
+    LLVMModuleRef changed = NULL;
+
+    make_global(text);
+    LLVMContextSetDiscardValueNames(context, 0); /* else it reads no text */
+    if (LLVMParseIRInContext(context, LLVMCreateMemoryBufferWithMemoryRangeCopy(text, strlen(text), ""), &changed,
+                             &why)) {
+        fprintf(log, "error: %s\n", why);
+        changed = NULL;
+    }
+    LLVMContextSetDiscardValueNames(context, discards);
+    LLVMDisposeMessage(why);
+    LLVMDisposeMessage(text);
+    return changed;
+}
+
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
+
+static bool emit_module(const struct kc_cpu_request *request, LLVMModuleRef module, struct kc_bytes *text, FILE *log)
+{
+    LLVMMemoryBufferRef code;
+    char *why;
+
+    if (LLVMTargetMachineEmitToMemoryBuffer(request->target->machine, module, LLVMAssemblyFile, &why, &code)) {
+        fprintf(log, "error: %s\n", why);
+        LLVMDisposeMessage(why);
+        return false;
+    }
+    text->size = LLVMGetBufferSize(code);
+    text->data = malloc(text->size);
+    memcpy(text->data, LLVMGetBufferStart(code), text->size);
+    LLVMDisposeMemoryBuffer(code);
+    return true;
+}
+
+static bool emit(const struct kc_cpu_request *request, struct kc_bytes *text, FILE *log)
+{
+    LLVMModuleRef changed;
+    bool done;
+
+    if (!takes_constants(request->module))
+        return emit_module(request, request->module, text, log);
+    changed = without_constants(request->module, log);
+    done = changed && emit_module(request, changed, text, log);
+    if (changed)
+        LLVMDisposeModule(changed);
+    return done;
+}
+
+bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl_wire_kernel *kernels,
+            struct kc_bytes *text, FILE *log)
+{
+    make_kernels(request->module, n_kernels, kernels, request->build->kernel);
+    if (!add_work_items(request, log))
+        return false;
+    hide(request->module);
+    kc_visit(request->module, weaken);
+    if (!optimise(request, log))
+        return false;
+    kc_keep_bits(request->module);
+    kc_carry_products(request->module);
+    kc_loose(request->module);
+    kc_split_small(request->module);
+    return emit(request, text, log);
+}

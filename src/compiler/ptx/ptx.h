@@ -1,0 +1,13 @@
+/*
+ * The back end for NVIDIA GPUs: PTX text.
+ */
+#ifndef KC_PTX_PTX_H
+#define KC_PTX_PTX_H
+
+#include "compiler/cpu/cpu.h"
+
+/* As kc_cpu; the artefact is text, without a 0 behind it. */
+bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl_wire_kernel *kernels,
+            struct kc_bytes *text, FILE *log);
+
+#endif

@@ -1,0 +1,130 @@
+#include "compiler/ptx/sign_bits.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define FABS "llvm.fabs"
+
+static bool is_fabs(LLVMValueRef at)
+{
+    LLVMValueRef callee = kc_callee(at);
+
+    return callee && LLVMGetIntrinsicID(callee) == LLVMLookupIntrinsicID(FABS, sizeof(FABS) - 1);
+}
+
+/* Of a float, a double, or a vector of them: how many bits an element has. Else 0. */
+static unsigned width_of(LLVMTypeRef type)
+{
+    if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)
+        type = LLVMGetElementType(type);
+    switch (LLVMGetTypeKind(type)) {
+    case LLVMFloatTypeKind:
+        return 32;
+    case LLVMDoubleTypeKind:
+        return 64;
+    default:
+        return 0;
+    }
+}
+
+/* Functions of numbers, which don't tell one NaN from another. */
+static bool is_arithmetic_call(LLVMValueRef at)
+{
+    static const char *const names[] = {"llvm.fma.",    "llvm.fmuladd.",   "llvm.sqrt.",      "llvm.minnum.",
+                                        "llvm.maxnum.", "llvm.floor.",     "llvm.ceil.",      "llvm.rint.",
+                                        "llvm.trunc.",  "llvm.nearbyint.", "llvm.is.fpclass."};
+    LLVMValueRef callee = kc_callee(at);
+    size_t length;
+
+    for (size_t i = 0; callee && i < sizeof(names) / sizeof(names[0]); i++)
+        if (!strncmp(LLVMGetValueName2(callee, &length), names[i], strlen(names[i])))
+            return true;
+    return false;
+}
+
+static bool is_arithmetic(LLVMValueRef at)
+{
+    switch (LLVMGetInstructionOpcode(at)) {
+    case LLVMFAdd:
+    case LLVMFSub:
+    case LLVMFMul:
+    case LLVMFDiv:
+    case LLVMFRem:
+    case LLVMFCmp:
+    case LLVMFPTrunc:
+    case LLVMFPExt:
+    case LLVMFPToSI:
+    case LLVMFPToUI:
+        return true;
+    case LLVMCall:
+        return is_arithmetic_call(at);
+    default:
+        return false;
+    }
+}
+
+static bool is_seen(LLVMValueRef at)
+{
+    for (LLVMUseRef use = LLVMGetFirstUse(at); use; use = LLVMGetNextUse(use))
+        if (!is_arithmetic(LLVMGetUser(use)))
+            return true;
+    return false;
+}
+
+/* Of a float or double. As assembly, in which LLVM's back end doesn't find abs and neg again. */
+static LLVMValueRef change_sign(LLVMBuilderRef builder, LLVMValueRef number, bool negate)
+{
+    static const char *const texts[2][2] = {
+        {"and.b32 $0, $1, 0x7fffffff;", "xor.b32 $0, $1, 0x80000000;"},
+        {"and.b64 $0, $1, 0x7fffffffffffffff;", "xor.b64 $0, $1, 0x8000000000000000;"}};
+    LLVMTypeRef type = LLVMTypeOf(number), bits, function;
+    bool is_double = width_of(type) == 64;
+    const char *text = texts[is_double][negate], *operands = is_double ? "=l,l" : "=r,r";
+    LLVMValueRef code, value;
+
+    bits = LLVMIntTypeInContext(LLVMGetTypeContext(type), width_of(type));
+    function = LLVMFunctionType(bits, &bits, 1, false);
+    code = LLVMGetInlineAsm(function, (char *)(uintptr_t)text, strlen(text), (char *)(uintptr_t)operands,
+                            strlen(operands), false, false, LLVMInlineAsmDialectATT, false);
+    value = LLVMBuildBitCast(builder, number, bits, "");
+    value = LLVMBuildCall2(builder, function, code, &value, 1, "");
+    return LLVMBuildBitCast(builder, value, type, "");
+}
+
+static LLVMValueRef change_each(LLVMBuilderRef builder, LLVMValueRef numbers, bool negate)
+{
+    LLVMTypeRef type = LLVMTypeOf(numbers), index_type = LLVMInt32TypeInContext(LLVMGetTypeContext(type));
+    LLVMValueRef all = LLVMGetPoison(type);
+
+    for (unsigned i = 0; i < LLVMGetVectorSize(type); i++) {
+        LLVMValueRef index = LLVMConstInt(index_type, i, false);
+        LLVMValueRef one = LLVMBuildExtractElement(builder, numbers, index, "");
+
+        all = LLVMBuildInsertElement(builder, all, change_sign(builder, one, negate), index, "");
+    }
+    return all;
+}
+
+static void replace(LLVMBuilderRef builder, LLVMValueRef at)
+{
+    bool negate = LLVMGetInstructionOpcode(at) == LLVMFNeg;
+    LLVMValueRef number = LLVMGetOperand(at, 0);
+
+    LLVMPositionBuilderBefore(builder, at);
+    if (LLVMGetTypeKind(LLVMTypeOf(at)) == LLVMVectorTypeKind)
+        LLVMReplaceAllUsesWith(at, change_each(builder, number, negate));
+    else
+        LLVMReplaceAllUsesWith(at, change_sign(builder, number, negate));
+    LLVMInstructionEraseFromParent(at);
+}
+
+static void keep(LLVMBuilderRef builder, LLVMValueRef at)
+{
+    if ((LLVMGetInstructionOpcode(at) == LLVMFNeg || is_fabs(at)) && width_of(LLVMTypeOf(at)) && is_seen(at))
+        replace(builder, at);
+}
+
+void kc_keep_bits(LLVMModuleRef module)
+{
+    kc_visit(module, keep);
+}

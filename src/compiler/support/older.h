@@ -1,0 +1,59 @@
+/*
+ * What LLVM has since 17 or 18, for those before.
+ */
+#ifndef KC_SUPPORT_OLDER_H
+#define KC_SUPPORT_OLDER_H
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <llvm/Config/llvm-config.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* LLVMRunPasses, with passes in the words of LLVM 18. */
+LLVMErrorRef kc_run_named_passes(LLVMModuleRef module, const char *passes, LLVMTargetMachineRef machine,
+                                 LLVMPassBuilderOptionsRef options);
+
+/* Conversions of floating-point numbers to bytes and shorts by way of ints. Before 18 x86's back end takes one out of
+ * range for what fits there, and its other bits get into the neighbours of a vector that is stored in one piece. */
+void kc_widen_conversions(LLVMModuleRef module);
+
+/* LLVMSetOrdering, of all atomic operations: before 17 it took what is no load for a store. */
+void kc_set_ordering(LLVMValueRef at, LLVMAtomicOrdering order);
+
+#if LLVM_VERSION_MAJOR < 17
+
+static inline LLVMTypeRef LLVMArrayType2(LLVMTypeRef element, uint64_t n)
+{
+    return LLVMArrayType(element, (unsigned)n);
+}
+
+static inline LLVMValueRef LLVMConstArray2(LLVMTypeRef element, LLVMValueRef *values, uint64_t n)
+{
+    return LLVMConstArray(element, values, (unsigned)n);
+}
+
+void LLVMSetNUW(LLVMValueRef instruction, LLVMBool has);
+void LLVMSetNSW(LLVMValueRef instruction, LLVMBool has);
+LLVMBool LLVMGetNSW(LLVMValueRef instruction);
+
+#endif
+
+#if LLVM_VERSION_MAJOR < 18
+
+/* It doesn't know. */
+static inline LLVMBool LLVMGetNNeg(LLVMValueRef instruction)
+{
+    (void)instruction;
+    return 0;
+}
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

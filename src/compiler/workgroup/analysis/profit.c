@@ -1,0 +1,233 @@
+#include "compiler/workgroup/analysis/profit.h"
+
+#include "compiler/support/llvm.h"
+
+/* Operations on floating-point numbers for each gathered value that make vectors worth while. */
+#define WORK 8u
+
+/* How far the arithmetic behind an address is followed. */
+#define MAX_DEPTH 16
+
+/* ---- Strides ------------------------------------------------------------------------------------------------------
+ */
+
+/* By how much a value grows from one work-item of a strip to the next, as far as it is plain to see. */
+struct stride {
+    bool known;
+    uint64_t step; /* bytes, for addresses; of 64 bits that go round */
+};
+
+static struct stride stride_of(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef value, int depth);
+
+static struct stride sum(struct stride a, struct stride b, uint64_t factor)
+{
+    return (struct stride){a.known && b.known, a.step + factor * b.step};
+}
+
+static struct stride scaled(struct stride stride, LLVMValueRef factor, bool shift)
+{
+    if (stride.step == 0 || !LLVMIsAConstantInt(factor))
+        return (struct stride){stride.known && stride.step == 0, 0};
+    if (shift)
+        return (struct stride){stride.known, stride.step << (LLVMConstIntGetZExtValue(factor) & 31)};
+    return (struct stride){stride.known, stride.step * (uint64_t)LLVMConstIntGetSExtValue(factor)};
+}
+
+/* Base and last index; others that vary are not followed. */
+static struct stride address_stride(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef address,
+                                    int depth)
+{
+    unsigned n = (unsigned)LLVMGetNumOperands(address);
+    LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
+
+    for (unsigned k = 1; k < n && n > 2; k++)
+        if (kc_varies(strip, LLVMGetOperand(address, k)))
+            return (struct stride){.known = false};
+    return sum(stride_of(wg, strip, LLVMGetOperand(address, 0), depth),
+               n == 2 ? stride_of(wg, strip, LLVMGetOperand(address, 1), depth) : (struct stride){true, 0},
+               LLVMABISizeOfType(wg->layout, type));
+}
+
+/* A loop's counter is as far apart from one work-item to the next as it began. */
+static struct stride phi_stride(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef phi, int depth)
+{
+    int here = kc_flow_number(&wg->flow, LLVMGetInstructionParent(phi));
+
+    for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
+        int from = kc_flow_number(&wg->flow, LLVMGetIncomingBlock(phi, k));
+
+        if (!kc_flow_dominates(&wg->flow, here, from))
+            return stride_of(wg, strip, LLVMGetIncomingValue(phi, k), depth);
+    }
+    return (struct stride){.known = false};
+}
+
+static struct stride stride_of(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef value, int depth)
+{
+    LLVMValueRef first;
+
+    if (!kc_varies(strip, value))
+        return (struct stride){true, 0};
+    if (depth == 0 || !LLVMIsAInstruction(value))
+        return (struct stride){.known = false};
+    if (kc_call_of(value) == KC_CALL_GLOBAL_ID || kc_call_of(value) == KC_CALL_LOCAL_ID)
+        return (struct stride){true, 1};
+    first = LLVMGetOperand(value, 0);
+    switch (LLVMGetInstructionOpcode(value)) {
+    case LLVMTrunc:
+    case LLVMZExt:
+    case LLVMSExt:
+    case LLVMBitCast:
+    case LLVMAddrSpaceCast:
+    case LLVMFreeze:
+        return stride_of(wg, strip, first, depth - 1);
+    case LLVMAdd:
+    case LLVMOr: /* of bits that the other hasn't */
+        return sum(stride_of(wg, strip, first, depth - 1), stride_of(wg, strip, LLVMGetOperand(value, 1), depth - 1),
+                   1);
+    case LLVMSub:
+        return sum(stride_of(wg, strip, first, depth - 1), stride_of(wg, strip, LLVMGetOperand(value, 1), depth - 1),
+                   UINT64_MAX);
+    case LLVMMul:
+        return scaled(stride_of(wg, strip, first, depth - 1), LLVMGetOperand(value, 1), false);
+    case LLVMShl:
+        return scaled(stride_of(wg, strip, first, depth - 1), LLVMGetOperand(value, 1), true);
+    case LLVMGetElementPtr:
+        return address_stride(wg, strip, value, depth - 1);
+    case LLVMPHI:
+        return phi_stride(wg, strip, value, depth - 1);
+    default:
+        return (struct stride){.known = false};
+    }
+}
+
+bool kc_is_consecutive(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef access)
+{
+    bool loads = LLVMIsALoadInst(access) != NULL;
+    LLVMTypeRef type = LLVMTypeOf(loads ? access : LLVMGetOperand(access, 0));
+    struct stride stride = stride_of(wg, strip, LLVMGetOperand(access, loads ? 0 : 1), MAX_DEPTH);
+
+    return stride.known && stride.step == LLVMABISizeOfType(wg->layout, type);
+}
+
+/* ---- Loops --------------------------------------------------------------------------------------------------------
+ */
+
+static bool is_gather(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef load)
+{
+    return kc_varies(strip, LLVMGetOperand(load, 0)) && !kc_is_consecutive(wg, strip, load);
+}
+
+static bool is_work(LLVMValueRef instruction)
+{
+    switch (LLVMGetInstructionOpcode(instruction)) {
+    case LLVMFAdd:
+    case LLVMFSub:
+    case LLVMFMul:
+    case LLVMFDiv:
+    case LLVMFRem:
+    case LLVMFCmp:
+    case LLVMSIToFP:
+    case LLVMUIToFP:
+    case LLVMFPToSI:
+    case LLVMFPToUI:
+        return true;
+    default:
+        return kc_wg_callee(instruction) && kc_call_of(instruction) == KC_CALL_OTHER;
+    }
+}
+
+/* Do work-items leave the loop at different times? */
+static bool is_ragged(const struct kc_wg *wg, const struct kc_uniform *strip, const struct kc_loop *loop)
+{
+    for (unsigned b = 0; b < wg->flow.n_blocks; b++) {
+        const struct kc_block *block = &wg->flow.blocks[b];
+
+        if (!kc_bits_get(&loop->blocks, b) || !strip->divergent_branch[b])
+            continue;
+        for (unsigned s = 0; s < block->n_successors; s++)
+            if (!kc_bits_get(&loop->blocks, (size_t)block->successors[s]))
+                return true;
+    }
+    return false;
+}
+
+static bool only_gathers(const struct kc_wg *wg, const struct kc_uniform *strip, const struct kc_loop *loop)
+{
+    unsigned gathers = 0, work = 0;
+
+    for (unsigned b = 0; b < wg->flow.n_blocks; b++) {
+        if (!kc_bits_get(&loop->blocks, b))
+            continue;
+        for (KC_EACH_INSTRUCTION(i, wg->flow.blocks[b].block)) {
+            gathers += LLVMIsALoadInst(i) && is_gather(wg, strip, i);
+            work += is_work(i);
+        }
+    }
+    return work < WORK * gathers;
+}
+
+struct kc_bits kc_uneven_ends(const struct kc_wg *wg, const struct kc_uniform *strip)
+{
+    struct kc_bits ends = kc_bits_create(wg->flow.n_blocks);
+
+    for (unsigned l = 0; l < wg->flow.n_loops; l++) {
+        const struct kc_loop *loop = &wg->flow.loops[l];
+        const struct kc_block *header = &wg->flow.blocks[loop->header];
+
+        for (unsigned p = 0; is_ragged(wg, strip, loop) && p < header->n_predecessors; p++)
+            if (kc_bits_get(&loop->blocks, (size_t)header->predecessors[p]))
+                kc_bits_set(&ends, (size_t)header->predecessors[p]);
+    }
+    return ends;
+}
+
+/* ---- Calls --------------------------------------------------------------------------------------------------------
+ */
+
+static bool has_calls(const struct kc_wg *wg)
+{
+    for (unsigned b = 0; b < wg->flow.n_blocks; b++)
+        for (KC_EACH_INSTRUCTION(i, wg->flow.blocks[b].block))
+            if (kc_wg_callee(i) && kc_is_called(kc_wg_callee(i)))
+                return true;
+    return false;
+}
+
+/* ---- Long chains --------------------------------------------------------------------------------------------------
+ */
+
+/* Fewer instructions than these are done before their results are missed: the processor has the next strip's in flight.
+ * More than those want registers that two strips haven't got. */
+#define LEAST_OF_PAIRS 100u
+#define MOST_OF_PAIRS  500u
+
+bool kc_is_chain(const struct kc_wg *wg, const struct kc_slots *slots)
+{
+    unsigned n = 0, work = 0;
+
+    for (unsigned s = 0; s < slots->n; s++)
+        if (slots->slots[s].array)
+            return false;
+    for (unsigned b = 0; b < wg->flow.n_blocks; b++)
+        for (KC_EACH_INSTRUCTION(i, wg->flow.blocks[b].block)) {
+            if (kc_call_of(i) == KC_CALL_BARRIER)
+                return false;
+            n++;
+            work += is_work(i);
+        }
+    return wg->flow.n_loops == 0 && n >= LEAST_OF_PAIRS && n <= MOST_OF_PAIRS && 2 * work >= n;
+}
+
+/* ---- All of it ----------------------------------------------------------------------------------------------------
+ */
+
+bool kc_is_scalar(const struct kc_wg *wg, const struct kc_uniform *strip)
+{
+    if (has_calls(wg))
+        return true;
+    for (unsigned l = 0; l < wg->flow.n_loops; l++)
+        if (is_ragged(wg, strip, &wg->flow.loops[l]) && only_gathers(wg, strip, &wg->flow.loops[l]))
+            return true;
+    return false;
+}

@@ -1,0 +1,197 @@
+#include "compile_client/work_group.h"
+#include "compiler/workgroup/emit.h"
+
+/* So many bytes of private variables, for all lanes, live on the thread's stack, others in scratch: threads of the
+ * application help, and theirs may be small. */
+#define MAX_ON_STACK 16384 /* of one */
+#define ALL_ON_STACK 32768
+
+static uint64_t round_up(uint64_t value, uint64_t to)
+{
+    return (value + to - 1) / to * to;
+}
+
+/* ---- Local memory -------------------------------------------------------------------------------------------------
+ */
+
+static void find_in_constant(struct kc_emit *emit, LLVMValueRef constant)
+{
+    LLVMTypeRef type;
+    uint64_t align;
+
+    if (LLVMIsAConstantExpr(constant))
+        for (unsigned k = 0; k < (unsigned)LLVMGetNumOperands(constant); k++)
+            find_in_constant(emit, LLVMGetOperand(constant, k));
+    if (!LLVMIsAGlobalVariable(constant) || LLVMGetPointerAddressSpace(LLVMTypeOf(constant)) != 3 ||
+        kc_map_get(&emit->local_variables, constant))
+        return;
+    type = LLVMGlobalGetValueType(constant);
+    align = LLVMGetAlignment(constant) ? LLVMGetAlignment(constant) : LLVMABIAlignmentOfType(emit->wg->layout, type);
+    emit->local_size = round_up(emit->local_size, align);
+    kc_map_set_pointer(
+        &emit->local_variables, constant,
+        LLVMBuildAddrSpaceCast(emit->wg->builder,
+                               kc_byte_offset(emit->wg, emit->local, kc_i64(emit->wg, emit->local_size), ""),
+                               LLVMTypeOf(constant), ""));
+    emit->local_size += kc_size_of(emit->wg, type);
+}
+
+void kc_find_local_variables(struct kc_emit *emit)
+{
+    const struct kc_flow *flow = &emit->wg->flow;
+
+    for (unsigned b = 0; b < flow->n_blocks; b++)
+        for (KC_EACH_INSTRUCTION(i, flow->blocks[b].block))
+            for (unsigned k = 0; k < (unsigned)LLVMGetNumOperands(i); k++)
+                find_in_constant(emit, LLVMGetOperand(i, k));
+    emit->local_size = round_up(emit->local_size, TSL_WG_ALIGN);
+}
+
+/* ---- Slots --------------------------------------------------------------------------------------------------------
+ */
+
+/* items × offset is a multiple of 64 × offset: that suffices for alignments up to 64; for 128 the offset must be even.
+ */
+static void to_scratch(struct kc_emit *emit, unsigned slot)
+{
+    uint64_t align = emit->slots->slots[slot].align / 64;
+
+    emit->homes[slot].scratch = true;
+    emit->scratch_item_size = round_up(emit->scratch_item_size, align > 1 ? align : 1);
+    emit->homes[slot].offset = emit->scratch_item_size;
+    emit->scratch_item_size += emit->slots->slots[slot].size;
+}
+
+/* Whether the group goes on from a phase to where the value is of use; by phase. */
+static struct kc_bits find_life(const struct kc_emit *emit, unsigned slot)
+{
+    struct kc_bits life = kc_bits_create(emit->narrow->n_phases);
+
+    for (unsigned p = 0; p < emit->narrow->n_phases; p++) {
+        const struct kc_phase *phase = &emit->narrow->phases[p];
+
+        for (unsigned e = 0; e < phase->n_exits; e++)
+            if (phase->exits[e] != KC_EXIT && kc_bits_get(&emit->slots->live[phase->exits[e]], slot))
+                kc_bits_set(&life, p);
+    }
+    return life;
+}
+
+/* Values of which no two are of use at once lie in one place: a strip takes what it needs before it gives anything
+ * back. So what a loop with barriers changes is not copied where it only passes through. */
+static void to_shared_scratch(struct kc_emit *emit, unsigned slot, struct kc_bits *lives)
+{
+    const struct kc_slot *slots = emit->slots->slots;
+
+    lives[slot] = find_life(emit, slot);
+    for (unsigned s = 0; s < slot; s++)
+        if (lives[s].words && slots[s].size == slots[slot].size && slots[s].align == slots[slot].align &&
+            !kc_bits_meet(&lives[s], &lives[slot])) {
+            kc_bits_merge(&lives[s], &lives[slot], NULL);
+            kc_bits_free(&lives[slot]);
+            emit->homes[slot].scratch = true;
+            emit->homes[slot].offset = emit->homes[s].offset;
+            return;
+        }
+    to_scratch(emit, slot);
+}
+
+static void to_fixed_scratch(struct kc_emit *emit, unsigned slot)
+{
+    emit->homes[slot].fixed = true;
+    emit->scratch_size = round_up(emit->scratch_size, TSL_WG_ALIGN);
+    emit->homes[slot].offset = emit->scratch_size;
+    emit->scratch_size += emit->slots->slots[slot].size * emit->lanes;
+}
+
+static bool lives_across(const struct kc_emit *emit, unsigned slot)
+{
+    bool lives = false;
+
+    for (unsigned p = 1; p < emit->narrow->n_phases; p++) {
+        const struct kc_phase *phase = &emit->narrow->phases[p];
+
+        lives |= emit->slots->slots[slot].array ? kc_bits_get(&emit->slots->touched[phase->start], slot)
+                                                : kc_bits_get(&phase->in, slot);
+    }
+    return lives;
+}
+
+static void find_array_home(struct kc_emit *emit, unsigned slot)
+{
+    const struct kc_slot *s = &emit->slots->slots[slot];
+    uint64_t size = s->size * emit->lanes;
+
+    if (lives_across(emit, slot))
+        to_scratch(emit, slot);
+    else if (emit->tells_places || size > MAX_ON_STACK || size > ALL_ON_STACK - emit->stack_size)
+        to_fixed_scratch(emit, slot);
+    else {
+        emit->stack_size += size;
+        emit->homes[slot].lanes = kc_variable(emit, emit->wg->i8, s->size * emit->lanes, "private");
+        LLVMSetAlignment(emit->homes[slot].lanes, s->align < 64 ? 64 : (unsigned)s->align);
+    }
+}
+
+/* Does the kernel ask where its pointers point to? */
+static bool tells_places(const struct kc_flow *flow)
+{
+    for (unsigned b = 0; b < flow->n_blocks; b++)
+        for (KC_EACH_INSTRUCTION(i, flow->blocks[b].block))
+            if (kc_call_of(i) == KC_CALL_PLACES)
+                return true;
+    return false;
+}
+
+void kc_find_homes(struct kc_emit *emit)
+{
+    struct kc_bits *lives = kc_alloc(emit->slots->n, sizeof(*lives)); /* of the first in each place: of all there */
+
+    emit->tells_places = tells_places(&emit->wg->flow);
+    emit->homes = kc_alloc(emit->slots->n, sizeof(*emit->homes));
+    for (unsigned s = 0; s < emit->slots->n; s++) {
+        const struct kc_slot *slot = &emit->slots->slots[s];
+
+        if (slot->array) {
+            find_array_home(emit, s);
+            continue;
+        }
+        emit->homes[s].work = kc_variable(emit, slot->type, 1, "");
+        if (!lives_across(emit, s))
+            continue;
+        if (slot->group_uniform)
+            emit->homes[s].group = kc_variable(emit, slot->type, 1, "uniform");
+        else
+            to_shared_scratch(emit, s, lives);
+    }
+    for (unsigned s = 0; s < emit->slots->n; s++)
+        kc_bits_free(&lives[s]);
+    free(lives);
+    for (unsigned p = 1; p < emit->narrow->n_phases; p++)
+        emit->returns |= emit->narrow->phases[p].after_returns;
+    emit->returned_offset = emit->scratch_item_size;
+    emit->scratch_item_size += emit->returns;
+}
+
+LLVMValueRef kc_scratch_place(struct kc_emit *emit, unsigned slot, LLVMValueRef item, LLVMValueRef lane)
+{
+    const struct kc_home *home = &emit->homes[slot];
+    struct kc_wg *wg = emit->wg;
+    LLVMValueRef offset = kc_i64(wg, home->offset), size = kc_i64(wg, emit->slots->slots[slot].size);
+    LLVMValueRef base, index = home->fixed ? LLVMBuildZExt(wg->builder, lane, wg->i64, "") : item;
+
+    if (!home->fixed)
+        offset = LLVMBuildAdd(wg->builder, LLVMBuildMul(wg->builder, offset, emit->items, ""),
+                              kc_i64(wg, emit->scratch_size), "");
+    base = kc_byte_offset(wg, emit->scratch, offset, "");
+    return kc_byte_offset(wg, base, LLVMBuildMul(wg->builder, index, size, ""), "");
+}
+
+LLVMValueRef kc_returned_place(struct kc_emit *emit, LLVMValueRef item)
+{
+    struct kc_wg *wg = emit->wg;
+    LLVMValueRef offset = LLVMBuildMul(wg->builder, kc_i64(wg, emit->returned_offset), emit->items, "");
+
+    offset = LLVMBuildAdd(wg->builder, offset, kc_i64(wg, emit->scratch_size), "");
+    return kc_byte_offset(wg, kc_byte_offset(wg, emit->scratch, offset, ""), item, "");
+}

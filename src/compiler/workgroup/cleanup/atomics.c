@@ -1,0 +1,131 @@
+#include "compiler/workgroup/cleanup/passes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#define LOCAL_SPACE 3
+
+/* ---- Where they are --------------------------------------------------------------------------------------------- */
+
+static bool is_op(LLVMValueRef value, LLVMOpcode op)
+{
+    return LLVMIsAInstruction(value) ? LLVMGetInstructionOpcode(value) == op
+                                     : LLVMIsAConstantExpr(value) && LLVMGetConstOpcode(value) == op;
+}
+
+/* The same elements of another base. */
+static LLVMValueRef element_of(LLVMBuilderRef b, LLVMValueRef element, LLVMValueRef base)
+{
+    unsigned n = (unsigned)LLVMGetNumOperands(element) - 1;
+    LLVMTypeRef type = LLVMGetGEPSourceElementType(element);
+    LLVMValueRef *indices = calloc(n + 1, sizeof(*indices)), moved;
+
+    for (unsigned i = 0; i < n; i++)
+        indices[i] = LLVMGetOperand(element, i + 1);
+    moved = LLVMIsInBounds(element) ? LLVMBuildInBoundsGEP2(b, type, base, indices, n, "")
+                                    : LLVMBuildGEP2(b, type, base, indices, n, "");
+    free(indices);
+    return moved;
+}
+
+/* The same place by a pointer into local memory; NULL: it isn't there, as far as the pointer says. */
+static LLVMValueRef local_pointer(LLVMBuilderRef b, LLVMValueRef pointer)
+{
+    LLVMValueRef base;
+
+    if (LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) == LOCAL_SPACE)
+        return pointer;
+    if (!is_op(pointer, LLVMAddrSpaceCast) && !is_op(pointer, LLVMGetElementPtr))
+        return NULL;
+    base = local_pointer(b, LLVMGetOperand(pointer, 0));
+    return base && is_op(pointer, LLVMGetElementPtr) ? element_of(b, pointer, base) : base;
+}
+
+static void place(LLVMBuilderRef b, LLVMValueRef atomic)
+{
+    LLVMValueRef pointer;
+
+    LLVMPositionBuilderBefore(b, atomic);
+    pointer = local_pointer(b, LLVMGetOperand(atomic, 0));
+    if (pointer)
+        LLVMSetOperand(atomic, 0, pointer);
+}
+
+void kc_wg_place_atomics(LLVMBuilderRef b, LLVMValueRef function)
+{
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+            if (LLVMIsAAtomicRMWInst(i))
+                place(b, i);
+}
+
+/* ---- What becomes of them --------------------------------------------------------------------------------------- */
+
+/* What the operation makes of the old value; NULL: it stays as it is. */
+static LLVMValueRef compute(LLVMBuilderRef b, LLVMAtomicRMWBinOp operation, LLVMValueRef old, LLVMValueRef operand)
+{
+    switch (operation) {
+    case LLVMAtomicRMWBinOpXchg:
+        return operand;
+    case LLVMAtomicRMWBinOpAdd:
+        return LLVMBuildAdd(b, old, operand, "");
+    case LLVMAtomicRMWBinOpSub:
+        return LLVMBuildSub(b, old, operand, "");
+    case LLVMAtomicRMWBinOpAnd:
+        return LLVMBuildAnd(b, old, operand, "");
+    case LLVMAtomicRMWBinOpOr:
+        return LLVMBuildOr(b, old, operand, "");
+    case LLVMAtomicRMWBinOpXor:
+        return LLVMBuildXor(b, old, operand, "");
+    case LLVMAtomicRMWBinOpMax:
+        return LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntSGT, old, operand, ""), old, operand, "");
+    case LLVMAtomicRMWBinOpMin:
+        return LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntSLT, old, operand, ""), old, operand, "");
+    case LLVMAtomicRMWBinOpUMax:
+        return LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntUGT, old, operand, ""), old, operand, "");
+    case LLVMAtomicRMWBinOpUMin:
+        return LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntULT, old, operand, ""), old, operand, "");
+    default:
+        return NULL;
+    }
+}
+
+/* The order that the atomic one has among other threads' accesses is kept by no one: there are none. */
+static void take_apart(LLVMBuilderRef b, LLVMValueRef atomic)
+{
+    LLVMValueRef place = LLVMGetOperand(atomic, 0), old, now;
+
+    LLVMPositionBuilderBefore(b, atomic);
+    old = LLVMBuildLoad2(b, LLVMTypeOf(atomic), place, "");
+    now = compute(b, LLVMGetAtomicRMWBinOp(atomic), old, LLVMGetOperand(atomic, 1));
+    if (!now) {
+        LLVMInstructionEraseFromParent(old);
+        return;
+    }
+    LLVMBuildStore(b, now, place);
+    LLVMReplaceAllUsesWith(atomic, old);
+    LLVMInstructionEraseFromParent(atomic);
+}
+
+static bool is_local_atomic(LLVMValueRef i)
+{
+    return LLVMIsAAtomicRMWInst(i) && LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(i, 0))) == LOCAL_SPACE;
+}
+
+void kc_wg_relax_local_atomics(LLVMModuleRef module)
+{
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) {
+            LLVMValueRef next;
+
+            for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = next) {
+                next = LLVMGetNextInstruction(i);
+                if (is_local_atomic(i))
+                    take_apart(b, i);
+            }
+        }
+    LLVMDisposeBuilder(b);
+}

@@ -1,0 +1,85 @@
+#include "compiler/workgroup/cleanup/passes.h"
+
+#include "compiler/support/older.h"
+
+#include <llvm-c/Error.h>
+#include <llvm-c/Support.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <pthread.h>
+
+#define SHAPE_BEGIN                                                                                                   \
+    "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"                                    \
+    "loop-mssa(loop-rotate,licm),simplifycfg,instcombine<no-verify-fixpoint>,loop(indvars,loop-deletion,loop-unroll-" \
+    "full),"                                                                                                          \
+    "sroa,early-cse<memssa>,gvn,simplifycfg,"
+#define SHAPE_END                                                                                \
+    "instcombine<no-verify-fixpoint>,simplifycfg,adce,lower-switch,fix-irreducible,mergereturn," \
+    "loop-simplify,lcssa)"
+
+const char KC_PASSES_SHAPE[] = SHAPE_BEGIN "scalarizer,sroa,early-cse<memssa>," SHAPE_END;
+const char KC_PASSES_SHAPE_PLAIN[] =
+    "function(sroa,simplifycfg,lower-switch,fix-irreducible,mergereturn,loop-simplify,lcssa)";
+
+/* The vectoriser before all that unrolls: what it leaves of a loop over lanes has one iteration. */
+const char KC_PASSES_VECTORISE[] =
+    "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg,"
+    "early-cse<memssa>,loop-vectorize,"
+    "simplifycfg,instcombine<no-verify-fixpoint>,sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
+
+/* Accesses by generic pointers whose space is known go there: what is left of casts between spaces LLVM's SLP
+ * vectoriser (19) takes for casts between numbers, and makes something wrong of. After that what is left of O3, for
+ * functions that are inlined and simplified already. Loops are unswitched before they are rotated: what the vectoriser
+ * asks at run time leaves kernels' loops, while loops over groups and rows, which would have conditions of their own to
+ * unswitch then, aren't copied. */
+const char KC_PASSES_FINISH[] =
+    "function(infer-address-spaces,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm,simple-loop-unswitch<"
+    "nontrivial;trivial>),"
+    "simplifycfg,sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
+    "loop-mssa(loop-instsimplify,loop-simplifycfg,loop-rotate,licm,simple-loop-unswitch<no-nontrivial;trivial>),"
+    "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),"
+    "sroa,early-cse<memssa>,gvn,sccp,bdce,instcombine<no-verify-fixpoint>,jump-threading,correlated-propagation,"
+    "reassociate,dse,loop-mssa(licm),adce,simplifycfg,"
+    "instcombine<no-verify-fixpoint>,loop-vectorize,loop-load-elim,simplifycfg,slp-vectorizer,vector-combine,"
+    "instcombine<no-verify-fixpoint>,loop-unroll,sroa,instcombine<no-verify-fixpoint>,loop-mssa(licm),"
+    "alignment-from-assumptions,loop-sink,instsimplify,div-rem-pairs,simplifycfg),globaldce";
+const char KC_PASSES_FINISH_PLAIN[] = "function(sroa,simplifycfg)";
+const char KC_PASSES_SINK[] = "function(sink)";
+
+/* In a loop that is marked parallel the vectoriser asks no more what depends on what, not even within an iteration,
+ * when it gathers strided accesses into one (LLVM 14 to 19): a load would pass the store before it. So it must not.
+ * Some processors' loop buffers would have every loop unrolled eightfold, which takes long and gains nothing. Small
+ * loops begin at multiples of 2^5 bytes: at those of 16 a reduction takes a quarter longer by chance on AMD's Zen 3. */
+static void set_options(void)
+{
+    static const char *const options[] = {
+        "tesela-kc",
+        "-enable-interleaved-mem-accesses=false",
+        "-unroll-partial-threshold=128",
+        "-unroll-max-count=4",
+        "-assume-default-is-flat-addrspace", /* for infer-address-spaces */
+#ifdef __x86_64__
+        "-x86-experimental-pref-innermost-loop-alignment=5",
+#endif
+    };
+
+    LLVMParseCommandLineOptions(sizeof(options) / sizeof(options[0]), options, NULL);
+}
+
+bool kc_wg_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char **why)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    LLVMErrorRef error;
+
+    pthread_once(&once, set_options);
+    LLVMPassBuilderOptionsSetLoopVectorization(options, 1);
+    LLVMPassBuilderOptionsSetLoopInterleaving(options, 1);
+    LLVMPassBuilderOptionsSetSLPVectorization(options, 1);
+    LLVMPassBuilderOptionsSetLoopUnrolling(options, 1);
+    error = kc_run_named_passes(module, passes, machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (!error)
+        return true;
+    *why = LLVMGetErrorMessage(error);
+    return false;
+}

@@ -1,0 +1,107 @@
+/*
+ * The state of the work-group pass over one kernel, and small helpers over LLVM's C interface.
+ *
+ * The pass in one page (each step is a file; the words are used throughout):
+ *   clone.c    the kernel is copied: the original stays for whoever reads facts off it
+ *   shape.c    the copy is brought into a form that the steps count on: one return, natural loops, no vectors, each
+ *              barrier at the start of a block of its own
+ *   flow.c     blocks, dominators, loops
+ *   uniform.c  which values are the same for all work-items of a strip, or of the group; which blocks not all of them
+ *              pass together
+ *   gather.c   is it worth while to run several work-items at once?
+ *   widen.c    indices of neighbours, made in int, are made in 64 bits
+ *   bounds.c   where regions begin: after barriers ("real" bounds) and, for the vectoriser, at loops and uniform
+ *              branches ("pseudo" bounds)
+ *   slots.c    values that are used in another block become slots, or are computed again where they are used
+ *   region.c   which blocks belong to which region, which slots live across, in which order regions run
+ *   group.c, strip.c, lane.c   the new function is written: loops over groups, regions, strips of lanes
+ *   passes.c   LLVM's passes before and after; atomics.c, splat.c, full.c, index.c, halves.c, near.c (by steps.c
+ *              and join.c), stores.c  ours between and after them
+ *
+ * A strip is a row of work-items along dimension 0, as many as there are lanes. Within a strip a region is a loop over
+ * the lanes, which the loop vectoriser turns into straight code: slots of the strip end up in vector registers. What
+ * is left of a row runs in strips of one lane.
+ */
+#ifndef KC_WORKGROUP_IR_H
+#define KC_WORKGROUP_IR_H
+
+#include "compiler/support/older.h"
+#include "compiler/workgroup/analysis/flow.h"
+#include "compiler/workgroup/map.h"
+#include "compiler/workgroup/memory.h"
+#include "compiler/workgroup/transform/split.h"
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct kc_wg {
+    LLVMModuleRef module;
+    LLVMContextRef context;
+    LLVMBuilderRef builder;
+    LLVMTargetDataRef layout;
+    LLVMTypeRef i8, i32, i64, ptr;
+    LLVMValueRef kernel;   /* the original */
+    LLVMValueRef function; /* the copy that the steps work on; deleted at the end */
+    struct kc_flow flow;
+};
+
+/* Calls that the pass knows. */
+enum kc_call {
+    KC_CALL_OTHER, /* and all that isn't a call */
+    KC_CALL_LOCAL_ID,
+    KC_CALL_GLOBAL_ID,
+    KC_CALL_GROUP_ID,
+    KC_CALL_LOCAL_SIZE,
+    KC_CALL_ENQUEUED_LOCAL_SIZE,
+    KC_CALL_NUM_GROUPS,
+    KC_CALL_GLOBAL_SIZE,
+    KC_CALL_GLOBAL_OFFSET,
+    KC_CALL_WORK_DIM,
+    KC_CALL_LAUNCH,
+    KC_CALL_THREAD,
+    KC_CALL_PLACES, /* up to here: no effect, no memory */
+    KC_CALL_BARRIER,
+    KC_CALL_NOTHING, /* means nothing to us: lifetimes and the like */
+};
+
+enum kc_call kc_call_of(LLVMValueRef value);
+
+static inline bool kc_is_query(enum kc_call call)
+{
+    return call >= KC_CALL_LOCAL_ID && call <= KC_CALL_PLACES;
+}
+
+/* The function that a call calls; NULL: not a call, or an indirect one. */
+LLVMValueRef kc_wg_callee(LLVMValueRef value);
+bool kc_name_begins(LLVMValueRef global, const char *prefix);
+
+/* Instructions of a block, from its first to its last. */
+#define KC_EACH_INSTRUCTION(i, block)                \
+    LLVMValueRef i = LLVMGetFirstInstruction(block); \
+    i;                                               \
+    i = LLVMGetNextInstruction(i)
+
+LLVMValueRef kc_first_after_phis(LLVMBasicBlockRef block);
+bool kc_is_void(LLVMValueRef value);
+bool kc_is_volatile_or_atomic(LLVMValueRef value);
+
+/* Enum attributes. at: an attribute index. */
+void kc_wg_add_attribute(struct kc_wg *wg, LLVMValueRef function, unsigned at, const char *name);
+
+/* A vector of n times the value. */
+LLVMValueRef kc_splat(struct kc_wg *wg, LLVMValueRef value, unsigned n);
+/* A mask as a number, lane 0 its lowest bit; and (i1) are all lanes in it? */
+LLVMValueRef kc_mask_bits(struct kc_wg *wg, LLVMValueRef mask);
+LLVMValueRef kc_are_all(struct kc_wg *wg, LLVMValueRef mask);
+LLVMValueRef kc_i32(struct kc_wg *wg, uint32_t value);
+LLVMValueRef kc_i64(struct kc_wg *wg, uint64_t value);
+
+/* base + offset bytes, in base's address space. */
+LLVMValueRef kc_byte_offset(struct kc_wg *wg, LLVMValueRef base, LLVMValueRef offset, const char *name);
+
+/* Bytes of a variable; of one that no machine has room for so many that launches fail, but sums don't wrap. */
+uint64_t kc_size_of(struct kc_wg *wg, LLVMTypeRef type);
+
+#endif

@@ -1,0 +1,524 @@
+#include "compiler/workgroup/emit.h"
+#include "compiler/workgroup/transform/metadata.h"
+
+/*
+ * A strip keeps the values of slots that live from region to region in `held` variables: an element for each lane, or
+ * one where the slot is uniform. A lane takes copies of them ("work") at the start of a region, unconditionally, and
+ * gives back what it changed at the end, also unconditionally: so the vectoriser makes plain vector loads and stores of
+ * them, which become registers, and selects where lanes didn't take part.
+ */
+
+static const struct kc_slot *slot_of(const struct kc_strip *strip, unsigned s)
+{
+    return &strip->emit->slots->slots[s];
+}
+
+static LLVMValueRef held(struct kc_strip *strip, unsigned s)
+{
+    const struct kc_slot *slot = slot_of(strip, s);
+
+    if (!strip->held[s])
+        strip->held[s] = kc_variable(strip->emit, slot->type, slot->uniform ? 1 : strip->lanes, "held");
+    return strip->held[s];
+}
+
+static LLVMValueRef held_place(struct kc_strip *strip, unsigned s, LLVMValueRef lane)
+{
+    return slot_of(strip, s)->uniform ? held(strip, s)
+                                      : kc_lane_place(strip, held(strip, s), slot_of(strip, s)->type, lane);
+}
+
+/* An access to what lives across barriers, in scratch. */
+static LLVMValueRef kept(struct kc_strip *strip, LLVMValueRef access)
+{
+    return kc_mark_inside(strip->emit->wg, kc_parallel(strip, access), strip->emit->kept);
+}
+
+/* ---- Values that live across barriers -----------------------------------------------------------------------------
+ */
+
+static void take_uniform(struct kc_strip *strip, unsigned s)
+{
+    struct kc_emit *emit = strip->emit;
+    LLVMBuilderRef b = emit->wg->builder;
+    LLVMValueRef value = emit->homes[s].snapshot;
+
+    if (!emit->homes[s].group)
+        value =
+            kept(strip, LLVMBuildLoad2(b, slot_of(strip, s)->type, kc_scratch_place(emit, s, strip->item, NULL), ""));
+    LLVMBuildStore(b, value, held(strip, s));
+}
+
+static void take_lane(struct kc_strip *strip, unsigned s, LLVMValueRef lane)
+{
+    struct kc_emit *emit = strip->emit;
+    LLVMBuilderRef b = emit->wg->builder;
+    LLVMValueRef value = emit->homes[s].snapshot;
+
+    if (!emit->homes[s].group)
+        value = kept(strip, LLVMBuildLoad2(b, slot_of(strip, s)->type,
+                                           kc_scratch_place(emit, s, kc_lane_item(strip, lane), lane), ""));
+    kc_parallel(strip, LLVMBuildStore(b, value, held_place(strip, s, lane)));
+}
+
+static void give_lane(struct kc_strip *strip, unsigned s, LLVMValueRef lane)
+{
+    struct kc_emit *emit = strip->emit;
+    LLVMBuilderRef b = emit->wg->builder;
+    LLVMValueRef value = LLVMBuildLoad2(b, slot_of(strip, s)->type, held_place(strip, s, lane), "");
+
+    kc_parallel(strip, value);
+    kept(strip, LLVMBuildStore(b, value, kc_scratch_place(emit, s, kc_lane_item(strip, lane), lane)));
+}
+
+static void give_group(struct kc_strip *strip, unsigned s)
+{
+    struct kc_emit *emit = strip->emit;
+    LLVMValueRef value =
+        LLVMBuildLoad2(emit->wg->builder, slot_of(strip, s)->type, held_place(strip, s, kc_i32(emit->wg, 0)), "");
+
+    LLVMBuildStore(emit->wg->builder, value, emit->homes[s].group);
+}
+
+static void take_all(struct kc_strip *strip)
+{
+    struct kc_lanes lanes;
+
+    for (unsigned s = 0; s < strip->emit->slots->n; s++)
+        if (kc_bits_get(&strip->phase->in, s) && slot_of(strip, s)->uniform)
+            take_uniform(strip, s);
+    kc_lanes_begin(strip, &lanes, "take");
+    for (unsigned s = 0; s < strip->emit->slots->n; s++)
+        if (kc_bits_get(&strip->phase->in, s) && !slot_of(strip, s)->uniform)
+            take_lane(strip, s, lanes.index);
+    kc_lanes_end(strip, &lanes);
+}
+
+/* Has the lane returned? In its order, where there are such; else all have, or none. */
+static void give_returned(struct kc_strip *strip, LLVMValueRef lane)
+{
+    struct kc_emit *emit = strip->emit;
+    LLVMBuilderRef b = emit->wg->builder;
+    LLVMValueRef returned;
+
+    if (strip->order)
+        returned = LLVMBuildICmp(
+            b, LLVMIntEQ,
+            kc_parallel(strip,
+                        LLVMBuildLoad2(b, emit->wg->i32, kc_lane_place(strip, strip->order, emit->wg->i32, lane), "")),
+            kc_i32(emit->wg, KC_EXIT_ORDER), "");
+    else
+        returned = LLVMBuildICmp(b, LLVMIntEQ, LLVMBuildLoad2(b, emit->wg->i32, strip->next_phase, ""),
+                                 kc_i32(emit->wg, emit->narrow->n_phases), "");
+    kept(strip, LLVMBuildStore(b, LLVMBuildZExt(b, returned, emit->wg->i8, ""),
+                               kc_returned_place(emit, kc_lane_item(strip, lane))));
+}
+
+static void give_all(struct kc_strip *strip)
+{
+    struct kc_emit *emit = strip->emit;
+    struct kc_lanes lanes;
+
+    for (unsigned s = 0; s < emit->slots->n; s++)
+        if (kc_bits_get(&strip->phase->out, s) && emit->homes[s].group)
+            give_group(strip, s);
+    kc_lanes_begin(strip, &lanes, "give");
+    for (unsigned s = 0; s < emit->slots->n; s++)
+        if (kc_bits_get(&strip->phase->out, s) && !emit->homes[s].group)
+            give_lane(strip, s, lanes.index);
+    if (emit->returns)
+        give_returned(strip, lanes.index);
+    kc_lanes_end(strip, &lanes);
+}
+
+/* ---- A region -----------------------------------------------------------------------------------------------------
+ */
+
+/* Work variables that no lane finds set say so: else the last lane's would seem to pass on to the next. */
+static void begin_work(struct kc_strip *strip, const struct kc_region *region, LLVMValueRef lane)
+{
+    struct kc_emit *emit = strip->emit;
+    LLVMBuilderRef b = emit->wg->builder;
+
+    for (unsigned s = 0; s < emit->slots->n; s++) {
+        const struct kc_slot *slot = slot_of(strip, s);
+        LLVMValueRef value = slot->array ? NULL : LLVMGetUndef(slot->type);
+
+        if (slot->array)
+            continue;
+        if (kc_bits_get(&region->in, s)) {
+            value = LLVMBuildLoad2(b, slot->type, held_place(strip, s, lane), "");
+            kc_parallel(strip, value);
+        }
+        LLVMBuildStore(b, value, emit->homes[s].work);
+    }
+}
+
+static void end_work(struct kc_strip *strip, const struct kc_region *region, LLVMValueRef lane)
+{
+    struct kc_emit *emit = strip->emit;
+    LLVMBuilderRef b = emit->wg->builder;
+
+    for (unsigned s = 0; s < emit->slots->n; s++) {
+        if (!kc_bits_get(&region->out, s) || (slot_of(strip, s)->uniform && strip->lanes > 1))
+            continue;
+        kc_parallel(strip, LLVMBuildStore(b, LLVMBuildLoad2(b, slot_of(strip, s)->type, emit->homes[s].work, ""),
+                                          held_place(strip, s, lane)));
+    }
+}
+
+/* The bounds where lanes may stand after a region, by order, and for each but the last: does any lane stand there? */
+struct ways {
+    unsigned n;
+    int *bounds;       /* KC_EXIT is one */
+    LLVMValueRef *any; /* variables, i1; NULL: a region after which all lanes stand together */
+};
+
+static void insert_way(const struct kc_emit *emit, struct ways *ways, int bound)
+{
+    unsigned w = ways->n++;
+
+    for (; w && kc_bound_order(emit, ways->bounds[w - 1]) > kc_bound_order(emit, bound); w--)
+        ways->bounds[w] = ways->bounds[w - 1];
+    ways->bounds[w] = bound;
+}
+
+static void ways_begin(struct kc_strip *strip, const struct kc_region *region, struct ways *ways)
+{
+    struct kc_emit *emit = strip->emit;
+    unsigned n_blocks = emit->wg->flow.n_blocks;
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(emit->wg->context);
+
+    *ways = (struct ways){.n = 0};
+    ways->bounds = kc_alloc(n_blocks + 1, sizeof(*ways->bounds));
+    ways->any = kc_alloc(n_blocks + 1, sizeof(*ways->any));
+    for (unsigned bound = 0; bound <= n_blocks; bound++)
+        if (kc_bits_get(&region->pending, bound))
+            insert_way(emit, ways, bound == n_blocks ? KC_EXIT : (int)bound);
+    for (unsigned w = 0; region->diverges && w + 1 < ways->n; w++) {
+        ways->any[w] = kc_variable(emit, i1, 1, "any");
+        LLVMBuildStore(emit->wg->builder, LLVMConstInt(i1, 0, 0), ways->any[w]);
+    }
+}
+
+static void ways_end(struct ways *ways)
+{
+    free(ways->bounds);
+    free(ways->any);
+}
+
+static void note_order(struct kc_strip *strip, const struct kc_region *region, const struct ways *ways,
+                       LLVMValueRef lane)
+{
+    struct kc_emit *emit = strip->emit;
+    LLVMBuilderRef b = emit->wg->builder;
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(emit->wg->context);
+    LLVMValueRef stands, here;
+
+    if (!strip->order)
+        return;
+    stands = LLVMBuildLoad2(b, emit->wg->i32, strip->next, "");
+    kc_parallel(strip, LLVMBuildStore(b, stands, kc_lane_place(strip, strip->order, emit->wg->i32, lane)));
+    for (unsigned w = 0; region->diverges && w + 1 < ways->n; w++) {
+        here = LLVMBuildICmp(b, LLVMIntEQ, stands, kc_i32(emit->wg, kc_bound_order(emit, ways->bounds[w])), "");
+        LLVMBuildStore(b, LLVMBuildOr(b, LLVMBuildLoad2(b, i1, ways->any[w], ""), here, ""), ways->any[w]);
+    }
+}
+
+/* Is the slot of no use to lanes that stand elsewhere while the region runs? */
+static bool is_only_here(const struct kc_strip *strip, const struct kc_region *region, unsigned s)
+{
+    const struct kc_emit *emit = strip->emit;
+
+    if (!kc_bits_get(&region->out, s) || slot_of(strip, s)->uniform || slot_of(strip, s)->array)
+        return false;
+    for (unsigned bound = 0; bound < emit->wg->flow.n_blocks; bound++)
+        if ((int)bound != region->start && kc_bits_get(&region->pending, bound) &&
+            kc_bits_get(&emit->slots->live[bound], s))
+            return false;
+    return true;
+}
+
+/* The lanes that stand at the region's bound run it; the others pass, and keep what they have a use for: for the rest
+ * the vectoriser needs no select. */
+static void enter_masked(struct kc_strip *strip, const struct kc_region *region, LLVMValueRef lane,
+                         LLVMBasicBlockRef end)
+{
+    struct kc_emit *emit = strip->emit;
+    LLVMBuilderRef b = emit->wg->builder;
+    LLVMBasicBlockRef body = kc_new_block(emit, ""), pass = kc_new_block(emit, "");
+    LLVMValueRef stands = LLVMBuildLoad2(b, emit->wg->i32, kc_lane_place(strip, strip->order, emit->wg->i32, lane), "");
+    LLVMValueRef bound = kc_i32(emit->wg, kc_bound_order(emit, region->start));
+
+    kc_parallel(strip, stands);
+    LLVMBuildStore(b, stands, strip->next);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, stands, bound, ""), body, pass);
+    LLVMPositionBuilderAtEnd(b, pass);
+    for (unsigned s = 0; s < emit->slots->n; s++)
+        if (is_only_here(strip, region, s))
+            LLVMBuildStore(b, LLVMGetPoison(slot_of(strip, s)->type), emit->homes[s].work);
+    LLVMBuildBr(b, end);
+    LLVMPositionBuilderAtEnd(b, body);
+}
+
+/* ---- Uniform values of the strip ----------------------------------------------------------------------------------
+ */
+
+/* Where all lanes were, the last one's value is everybody's. */
+static void keep_uniform(struct kc_strip *strip, const struct kc_region *region)
+{
+    struct kc_emit *emit = strip->emit;
+    const struct kc_flow *flow = &emit->wg->flow;
+    LLVMBuilderRef b = emit->wg->builder;
+
+    for (unsigned s = 0; s < emit->slots->n; s++) {
+        bool written = false;
+
+        for (unsigned n = 0; n < flow->n_blocks; n++)
+            written |= kc_bits_get(&region->blocks, n) && kc_bits_get(&emit->slots->writes[n], s);
+        if (written && slot_of(strip, s)->uniform && !slot_of(strip, s)->counter)
+            LLVMBuildStore(b, LLVMBuildLoad2(b, slot_of(strip, s)->type, emit->homes[s].work, ""), held(strip, s));
+    }
+}
+
+/* The arithmetic behind a counter, done for the strip. */
+static LLVMValueRef count(struct kc_strip *strip, struct kc_map *values, LLVMValueRef value)
+{
+    struct kc_emit *emit = strip->emit;
+    LLVMValueRef here = kc_map_get_pointer(values, value), *operands;
+    unsigned n;
+
+    if (here || !LLVMIsAInstruction(value))
+        return here ? here : LLVMIsAConstant(value) ? kc_build_constant(emit, value) : value;
+    if (kc_is_query(kc_call_of(value))) {
+        LLVMValueRef dimension = LLVMGetNumArgOperands(value) ? count(strip, values, LLVMGetOperand(value, 0)) : NULL;
+
+        return kc_build_query(strip, value, dimension, NULL);
+    }
+    n = (unsigned)LLVMGetNumOperands(value);
+    operands = kc_alloc(n, sizeof(*operands));
+    for (unsigned k = 0; k < n; k++)
+        operands[k] = count(strip, values, LLVMGetOperand(value, k));
+    here = LLVMInstructionClone(value);
+    for (unsigned k = 0; k < n; k++)
+        LLVMSetOperand(here, k, operands[k]);
+    LLVMInsertIntoBuilder(emit->wg->builder, here);
+    free(operands);
+    kc_map_set_pointer(values, value, here);
+    return here;
+}
+
+/* Loads are looked at where they stand: a counter that is counted on later had the value from before. */
+static void count_block(struct kc_strip *strip, struct kc_map *values, LLVMBasicBlockRef block)
+{
+    struct kc_emit *emit = strip->emit;
+
+    for (KC_EACH_INSTRUCTION(i, block)) {
+        bool load = LLVMIsALoadInst(i) != NULL;
+        int s = load || LLVMIsAStoreInst(i) ? kc_slot_number(emit->slots, LLVMGetOperand(i, load ? 0 : 1)) : KC_NONE;
+
+        if (s == KC_NONE || !slot_of(strip, (unsigned)s)->uniform)
+            continue;
+        if (load)
+            kc_map_set_pointer(values, i,
+                               LLVMBuildLoad2(emit->wg->builder, LLVMTypeOf(i), held(strip, (unsigned)s), ""));
+        else if (slot_of(strip, (unsigned)s)->counter)
+            LLVMBuildStore(emit->wg->builder, count(strip, values, LLVMGetOperand(i, 0)), held(strip, (unsigned)s));
+    }
+}
+
+static void keep_counters(struct kc_strip *strip, const struct kc_region *region)
+{
+    const struct kc_wg *wg = strip->emit->wg;
+    struct kc_map values = {.n = 0};
+
+    for (unsigned p = 0; p < LLVMCountParams(wg->function); p++)
+        kc_map_set_pointer(&values, LLVMGetParam(wg->function, p), strip->emit->arguments[p]);
+    for (unsigned i = 0; i < wg->flow.n_order; i++)
+        if (kc_bits_get(&region->blocks, (size_t)wg->flow.order[i]))
+            count_block(strip, &values, wg->flow.blocks[wg->flow.order[i]].block);
+    kc_map_clear(&values);
+}
+
+/* ---- Going on -----------------------------------------------------------------------------------------------------
+ */
+
+static LLVMBasicBlockRef block_of_bound(struct kc_strip *strip, int bound)
+{
+    struct kc_emit *emit = strip->emit;
+    LLVMBuilderRef b = emit->wg->builder;
+    struct kc_region *region = kc_region_at(strip->phase, bound);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(b), block;
+
+    if (region && !(bound == strip->phase->start && emit->bounds->real[bound]))
+        return strip->starts[region - strip->phase->regions];
+    block = kc_new_block(emit, "");
+    LLVMPositionBuilderAtEnd(b, block);
+    LLVMBuildStore(b, kc_i32(emit->wg, kc_phase_number(emit->narrow, bound)), strip->next_phase);
+    LLVMBuildBr(b, strip->end);
+    LLVMPositionBuilderAtEnd(b, here);
+    return block;
+}
+
+/* All lanes go to one bound. */
+static void go_together(struct kc_strip *strip, const struct ways *ways)
+{
+    struct kc_emit *emit = strip->emit;
+    LLVMBuilderRef b = emit->wg->builder;
+    LLVMValueRef where = LLVMBuildLoad2(b, emit->wg->i32, strip->next, ""), way;
+
+    way = LLVMBuildSwitch(b, where, block_of_bound(strip, ways->bounds[0]), ways->n - 1);
+    for (unsigned w = 1; w < ways->n; w++)
+        LLVMAddCase(way, kc_i32(emit->wg, kc_bound_order(emit, ways->bounds[w])),
+                    block_of_bound(strip, ways->bounds[w]));
+}
+
+/* The first bound in order where any lane stands is the next. */
+static void go_lowest(struct kc_strip *strip, const struct ways *ways)
+{
+    struct kc_emit *emit = strip->emit;
+    LLVMBuilderRef b = emit->wg->builder;
+
+    for (unsigned w = 0; w + 1 < ways->n; w++) {
+        LLVMValueRef any = LLVMBuildLoad2(b, LLVMInt1TypeInContext(emit->wg->context), ways->any[w], "");
+        LLVMBasicBlockRef later = kc_new_block(emit, "");
+
+        LLVMBuildCondBr(b, any, block_of_bound(strip, ways->bounds[w]), later);
+        LLVMPositionBuilderAtEnd(b, later);
+    }
+    LLVMBuildBr(b, block_of_bound(strip, ways->bounds[ways->n - 1]));
+}
+
+static void go_on(struct kc_strip *strip, const struct kc_region *region, const struct ways *ways)
+{
+    LLVMBuilderRef b = strip->emit->wg->builder;
+
+    if (ways->n == 0)
+        LLVMBuildUnreachable(b); /* the region never ends */
+    else if (ways->n == 1)
+        LLVMBuildBr(b, block_of_bound(strip, ways->bounds[0]));
+    else if (region->diverges)
+        go_lowest(strip, ways);
+    else
+        go_together(strip, ways);
+}
+
+static void emit_region(struct kc_strip *strip, const struct kc_region *region)
+{
+    struct kc_emit *emit = strip->emit;
+    LLVMBuilderRef b = emit->wg->builder;
+    LLVMBasicBlockRef end = kc_new_block(emit, "");
+    struct kc_lanes lanes;
+    struct ways ways;
+
+    ways_begin(strip, region, &ways);
+    kc_lanes_begin(strip, &lanes, "region");
+    begin_work(strip, region, lanes.index);
+    if (region->masked)
+        enter_masked(strip, region, lanes.index, end);
+    kc_emit_lane(strip, region, lanes.index, end);
+    LLVMPositionBuilderAtEnd(b, end);
+    end_work(strip, region, lanes.index);
+    note_order(strip, region, &ways, lanes.index);
+    kc_lanes_end(strip, &lanes);
+    if (strip->lanes > 1) {
+        keep_uniform(strip, region);
+        keep_counters(strip, region);
+    }
+    go_on(strip, region, &ways);
+    ways_end(&ways);
+}
+
+/* ---- The strip ----------------------------------------------------------------------------------------------------
+ */
+
+static LLVMValueRef returned_before(struct kc_strip *strip, LLVMValueRef lane)
+{
+    struct kc_emit *emit = strip->emit;
+    LLVMBuilderRef b = emit->wg->builder;
+    LLVMValueRef flag = LLVMBuildLoad2(b, emit->wg->i8, kc_returned_place(emit, kc_lane_item(strip, lane)), "");
+
+    kept(strip, flag);
+    return LLVMBuildICmp(b, LLVMIntNE, flag, LLVMConstInt(emit->wg->i8, 0, 0), "");
+}
+
+/* Lanes stand at the phase's start, or at the kernel's end if they returned before. A strip that has returned as a
+ * whole doesn't run. */
+static void begin_order(struct kc_strip *strip)
+{
+    struct kc_emit *emit = strip->emit;
+    LLVMBuilderRef b = emit->wg->builder;
+    LLVMValueRef start = kc_i32(emit->wg, kc_bound_order(emit, strip->phase->start)), gone = NULL;
+    LLVMValueRef end = kc_i32(emit->wg, KC_EXIT_ORDER), lowest;
+    struct kc_lanes lanes;
+
+    LLVMBuildStore(b, end, strip->lowest);
+    kc_lanes_begin(strip, &lanes, "stand");
+    if (strip->phase->after_returns)
+        gone = returned_before(strip, lanes.index);
+    if (gone)
+        start = LLVMBuildSelect(b, gone, end, start, "");
+    if (strip->order)
+        kc_parallel(strip, LLVMBuildStore(b, start, kc_lane_place(strip, strip->order, emit->wg->i32, lanes.index)));
+    if (gone) {
+        lowest = LLVMBuildLoad2(b, emit->wg->i32, strip->lowest, "");
+        LLVMBuildStore(b, kc_build_min(emit, lowest, start), strip->lowest);
+    }
+    kc_lanes_end(strip, &lanes);
+    if (gone) {
+        LLVMBasicBlockRef go = kc_new_block(emit, "");
+
+        lowest = LLVMBuildLoad2(b, emit->wg->i32, strip->lowest, "");
+        LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, lowest, end, ""), strip->skip, go);
+        LLVMPositionBuilderAtEnd(b, go);
+    }
+}
+
+static void begin_strip(struct kc_strip *strip)
+{
+    struct kc_emit *emit = strip->emit;
+    struct kc_wg *wg = emit->wg;
+
+    strip->held = kc_alloc(emit->slots->n, sizeof(*strip->held));
+    strip->starts = kc_alloc(strip->phase->n_regions, sizeof(*strip->starts));
+    for (unsigned r = 0; r < strip->phase->n_regions; r++)
+        strip->starts[r] = kc_new_block(emit, "bound");
+    strip->end = kc_new_block(emit, "strip_end");
+    strip->skip = kc_new_block(emit, "strip_skip");
+    strip->next = kc_variable(emit, wg->i32, 1, "next");
+    strip->lowest = kc_variable(emit, wg->i32, 1, "lowest");
+    strip->next_phase = kc_variable(emit, wg->i32, 1, "next_phase");
+    if (strip->lanes > 1 && strip->phase->needs_order)
+        strip->order = kc_variable(emit, wg->i32, strip->lanes, "order");
+    if (strip->lanes > 1) {
+        strip->x32 = LLVMBuildTrunc(wg->builder, strip->x, wg->i32, "");
+        strip->global32 =
+            LLVMBuildTrunc(wg->builder, LLVMBuildAdd(wg->builder, emit->base[0], strip->x, ""), wg->i32, "");
+    }
+}
+
+void kc_emit_strip(struct kc_strip *strip)
+{
+    struct kc_emit *emit = strip->emit;
+    LLVMBuilderRef b = emit->wg->builder;
+    LLVMValueRef next;
+
+    begin_strip(strip);
+    take_all(strip);
+    if (strip->order || strip->phase->after_returns)
+        begin_order(strip);
+    LLVMBuildBr(b, strip->starts[0]);
+    for (unsigned r = 0; r < strip->phase->n_regions; r++) {
+        LLVMPositionBuilderAtEnd(b, strip->starts[r]);
+        emit_region(strip, &strip->phase->regions[r]);
+    }
+    LLVMPositionBuilderAtEnd(b, strip->end);
+    give_all(strip);
+    next = LLVMBuildLoad2(b, emit->wg->i32, emit->next_phase, "");
+    next = kc_build_min(emit, next, LLVMBuildLoad2(b, emit->wg->i32, strip->next_phase, ""));
+    LLVMBuildStore(b, next, emit->next_phase);
+    LLVMBuildBr(b, strip->skip);
+    LLVMPositionBuilderAtEnd(b, strip->skip);
+    free(strip->held);
+    free(strip->starts);
+}

@@ -1,0 +1,212 @@
+#include "compiler/workgroup/workgroup.h"
+
+#include "compile_client/work_group.h"
+#include "compiler/support/llvm.h"
+#include "compiler/support/target.h"
+#include "compiler/workgroup/analysis/profit.h"
+#include "compiler/workgroup/cleanup/passes.h"
+#include "compiler/workgroup/emit.h"
+#include "compiler/workgroup/transform/metadata.h"
+#include "compiler/workgroup/transform/shape.h"
+#include "compiler/workgroup/transform/widen.h"
+
+#include <llvm-c/Analysis.h>
+#include <stdio.h>
+
+#define RUN_PREFIX "tsl_wg."
+
+/* Machines with so many lanes have the registers and units for two strips. */
+#define PAIRED_LANES 8u
+
+/* Has the machine AVX-512: masks for all it does with vectors, scatters, good estimates? */
+static bool has_masks(LLVMTargetMachineRef machine)
+{
+    return kc_has_feature(machine, "avx512f");
+}
+
+/* 1 where nothing is vectorised. Rows of a fixed size shall not end in strips of one lane. */
+static unsigned choose_lanes(const struct kc_wg_input *input)
+{
+    unsigned lanes = input->optimise ? kc_lanes(input->machine) : 1;
+
+    while (lanes > 1 && input->local_size[0] && input->local_size[0] % lanes)
+        lanes /= 2;
+    return lanes < 4 ? 1 : lanes;
+}
+
+/* Is nothing asked that depends on the local size? */
+static bool is_flat(const struct kc_wg *wg, const struct kc_wg_input *input, uint64_t local_size)
+{
+    for (unsigned p = 0; p < LLVMCountParams(wg->function); p++)
+        if (input->args[p].kind == TSL_WG_LOCAL)
+            return false;
+    for (unsigned b = 0; b < wg->flow.n_blocks; b++)
+        for (KC_EACH_INSTRUCTION(i, wg->flow.blocks[b].block))
+            switch (kc_call_of(i)) {
+            case KC_CALL_LOCAL_ID:
+            case KC_CALL_GROUP_ID:
+            case KC_CALL_LOCAL_SIZE:
+            case KC_CALL_ENQUEUED_LOCAL_SIZE:
+            case KC_CALL_NUM_GROUPS:
+            case KC_CALL_BARRIER:
+                return false;
+            default:
+                break;
+            }
+    return local_size == 0;
+}
+
+/* Without AVX-512 estimates have twelve bits, and a step of Newton's is wrong by up to 3 ulps: a division may be so
+ * by 2.5, relaxed mathematics or not. */
+static void set_machine(LLVMValueRef function, LLVMTargetMachineRef machine)
+{
+    char *cpu = LLVMGetTargetMachineCPU(machine), *features = LLVMGetTargetMachineFeatureString(machine);
+
+    LLVMAddTargetDependentFunctionAttr(function, "target-cpu", cpu);
+    LLVMAddTargetDependentFunctionAttr(function, "target-features", features);
+    if (has_masks(machine))
+        LLVMAddTargetDependentFunctionAttr(function, "prefer-vector-width", "512");
+    else
+        LLVMAddTargetDependentFunctionAttr(function, "reciprocal-estimates", "none");
+    LLVMDisposeMessage(cpu);
+    LLVMDisposeMessage(features);
+}
+
+/* Where one work-item runs after the other, addresses are what all else waits for. LLVM's order for AMD's Zen has the
+ * steps of a loop's counters before them, which makes the loop a tenth longer; that for no processor doesn't. */
+static bool emit(struct kc_emit *e, struct kc_wg_output *output, char **why)
+{
+    struct kc_wg *wg = e->wg;
+
+    e->access_group = kc_access_group(wg);
+    e->kept = kc_alias_scope(wg);
+    kc_emit_group_function(e);
+    set_machine(e->run, e->input->machine);
+    if (e->lanes == 1)
+        LLVMAddTargetDependentFunctionAttr(e->run, "tune-cpu", "generic");
+    *output = (struct kc_wg_output){.run = e->run,
+                                    .local_size = e->local_size,
+                                    .scratch_size = e->scratch_size,
+                                    .scratch_item_size = e->scratch_item_size,
+                                    .flags = (e->narrow->n_phases > 1 ? TSL_WG_BARRIERS : 0) |
+                                             (is_flat(wg, e->input, e->local_size) ? TSL_WG_FLAT : 0)};
+    if (LLVMVerifyFunction(e->run, LLVMReturnStatusAction)) {
+        LLVMVerifyModule(wg->module, LLVMReturnStatusAction, why);
+        return false;
+    }
+    return true;
+}
+
+/* The shaped copy goes through the steps. */
+static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, struct kc_wg_output *output, char **why)
+{
+    struct kc_emit e = {.wg = wg, .input = input, .lanes = choose_lanes(input)};
+    struct kc_uniform strip, group;
+    struct kc_bounds bounds;
+    struct kc_slots slots;
+    struct kc_plan wide, narrow;
+    bool done;
+
+    kc_uniform_create(&strip, wg, KC_STRIP);
+    if (kc_is_scalar(wg, &strip))
+        e.lanes = 1;
+    if (e.lanes > 1) {
+        kc_widen_indices(wg, &strip);
+        kc_uniform_finish(&strip);
+        kc_uniform_create(&strip, wg, KC_STRIP);
+    }
+    e.uneven = kc_uneven_ends(wg, &strip);
+    kc_uniform_create(&group, wg, KC_GROUP);
+    kc_bounds_create(&bounds, wg, &strip);
+    kc_slots_create(&slots, wg, &strip, &group);
+    kc_plan_create(&wide, wg, &bounds, &slots, &strip, &group, true);
+    kc_plan_create(&narrow, wg, &bounds, &slots, &strip, &group, false);
+    e.slots = &slots;
+    e.bounds = &bounds;
+    e.wide = e.lanes > 1 ? &wide : NULL;
+    e.pairs = e.lanes >= PAIRED_LANES && e.lanes == kc_lanes(input->machine) && kc_is_chain(wg, &slots);
+    e.narrow = &narrow;
+    done = emit(&e, output, why);
+    kc_plan_finish(&wide);
+    kc_plan_finish(&narrow);
+    kc_slots_finish(&slots, wg);
+    kc_bounds_finish(&bounds);
+    kc_uniform_finish(&strip);
+    kc_uniform_finish(&group);
+    kc_bits_free(&e.uneven);
+    return done;
+}
+
+bool kc_wg_build(const struct kc_wg_input *input, struct kc_wg_output *output, char **why)
+{
+    struct kc_wg wg = {.module = input->module, .kernel = input->kernel};
+    bool done;
+
+    wg.context = LLVMGetModuleContext(input->module);
+    wg.builder = LLVMCreateBuilderInContext(wg.context);
+    wg.layout = LLVMCreateTargetDataLayout(input->machine);
+    wg.i8 = LLVMInt8TypeInContext(wg.context);
+    wg.i32 = LLVMInt32TypeInContext(wg.context);
+    wg.i64 = LLVMInt64TypeInContext(wg.context);
+    wg.ptr = LLVMPointerTypeInContext(wg.context, 0);
+    done = kc_shape(&wg, input->machine, input->optimise, why) && transform(&wg, input, output, why);
+    if (wg.function)
+        LLVMDeleteFunction(wg.function);
+    kc_flow_finish(&wg.flow);
+    LLVMDisposeTargetData(wg.layout);
+    LLVMDisposeBuilder(wg.builder);
+    return done;
+}
+
+static bool is_kernel(LLVMValueRef function)
+{
+    return LLVMGetStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, KC_KERNEL_ATTRIBUTE,
+                                         sizeof(KC_KERNEL_ATTRIBUTE) - 1) != NULL;
+}
+
+static void delete_kernels(LLVMModuleRef module)
+{
+    LLVMValueRef next;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = next) {
+        next = LLVMGetNextFunction(f);
+        if (is_kernel(f) && !kc_name_begins(f, RUN_PREFIX))
+            LLVMDeleteFunction(f);
+    }
+}
+
+/* What our own passes have left; LLVM's believe it. */
+static bool is_sound(LLVMModuleRef module, char **why)
+{
+    bool sound = !LLVMVerifyModule(module, LLVMReturnStatusAction, why);
+
+    if (sound) {
+        LLVMDisposeMessage(*why);
+        *why = NULL;
+    }
+    return sound;
+}
+
+bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optimise, char **why)
+{
+    delete_kernels(module);
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        if (kc_is_called(f))
+            set_machine(f, machine);
+    if (!optimise)
+        return kc_wg_run_passes(module, machine, KC_PASSES_FINISH_PLAIN, why);
+    if (!kc_wg_run_passes(module, machine, KC_PASSES_VECTORISE, why))
+        return false;
+    kc_wg_relax_local_atomics(module);
+    kc_wg_guard_splats(module);
+    kc_wg_part_full_masks(module);
+    if (!is_sound(module, why) || !kc_wg_run_passes(module, machine, KC_PASSES_FINISH, why))
+        return false;
+    kc_wg_sign_indices(module);
+    kc_wg_shuffle_halves(module);
+    kc_wg_part_neighbours(module, !has_masks(machine));
+    if (has_masks(machine))
+        return is_sound(module, why);
+    kc_wg_part_masked_stores(module);
+    return is_sound(module, why) && kc_wg_run_passes(module, machine, KC_PASSES_SINK, why);
+}

@@ -1,0 +1,270 @@
+/*
+ * The numbers that clGetDeviceInfo answers, each by one rule from what the members say.
+ */
+#include "device/device_facts.h"
+#include "object/svm.h"
+
+#include <string.h>
+
+enum rule {
+    FIXED, /* value, whatever the members are */
+    MIN,   /* the smallest: no member may be asked for more than it has */
+    MAX,   /* the largest: what suits it suits all (alignments), or a hint */
+    SUM,   /* all work at once */
+    /* Of those that compile alone, as the others run no source. */
+    LEAST_OF_C, /* the smallest */
+    ALL,        /* the bits that all have */
+    /* Of those that have such images alone (it isn't 0 there), as kernels that use them go there. Without any: value.
+     */
+    LEAST_IMAGE,
+    COMMON_IMAGE, /* an alignment that suits all of them */
+    SHARED,       /* what those offer whose kernels know the host's addresses (object/svm.h) */
+};
+
+struct tsl_number_row {
+    cl_device_info param;
+    size_t size; /* bytes of the answer */
+    enum rule rule;
+    cl_ulong value;     /* of FIXED; else what a member counts for that can't tell, and the answer when there is none */
+    cl_ulong only_bits; /* of ALL: bits that we pass on; 0: every bit */
+};
+
+#define UINT  sizeof(cl_uint) /* cl_bool and the enumerations, too */
+#define ULONG sizeof(cl_ulong)
+#define SIZE  sizeof(size_t)
+#define KIB   1024ul
+
+/* Memory sizes and alignments come from what the drivers say of themselves, as allocation goes by the same numbers. */
+#define ATOMIC_ORDERS (CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_ORDER_SEQ_CST)
+#define ATOMIC_SCOPES \
+    (CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP | CL_DEVICE_ATOMIC_SCOPE_DEVICE)
+
+/* Of double and half; PoCL 3.1 says of double what has a meaning for float only. */
+#define FP_BITS                                                                                                     \
+    (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_FMA | \
+     CL_FP_SOFT_FLOAT)
+
+/* In the order of CL/cl.h. Pipes, sub-groups and queues on the device are not offered: what describes them is 0. */
+static const struct tsl_number_row rows[] = {
+    {CL_DEVICE_VENDOR_ID, UINT, FIXED, 0x54534c, 0}, /* "TSL": nobody's PCI vendor id */
+    {CL_DEVICE_MAX_COMPUTE_UNITS, UINT, SUM, 1, 0},
+    {CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, UINT, FIXED, 3, 0},
+    {CL_DEVICE_MAX_WORK_GROUP_SIZE, SIZE, MIN, 1, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR, UINT, LEAST_OF_C, 1, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT, UINT, LEAST_OF_C, 1, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT, UINT, LEAST_OF_C, 1, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG, UINT, LEAST_OF_C, 1, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT, UINT, LEAST_OF_C, 1, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, UINT, LEAST_OF_C, 0, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF, UINT, LEAST_OF_C, 0, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR, UINT, LEAST_OF_C, 1, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT, UINT, LEAST_OF_C, 1, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_INT, UINT, LEAST_OF_C, 1, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG, UINT, LEAST_OF_C, 1, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, UINT, LEAST_OF_C, 1, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, UINT, LEAST_OF_C, 0, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, UINT, LEAST_OF_C, 0, 0},
+    {CL_DEVICE_MAX_CLOCK_FREQUENCY, UINT, MAX, 0, 0},
+    {CL_DEVICE_ADDRESS_BITS, UINT, FIXED, 8 * sizeof(void *), 0}, /* members with others don't count */
+    {CL_DEVICE_MAX_MEM_ALLOC_SIZE, ULONG, MIN, 0, 0},
+    {CL_DEVICE_IMAGE_SUPPORT, UINT, MAX, CL_FALSE, 0},
+    {CL_DEVICE_MAX_READ_IMAGE_ARGS, UINT, LEAST_IMAGE, 0, 0},
+    {CL_DEVICE_MAX_WRITE_IMAGE_ARGS, UINT, LEAST_IMAGE, 0, 0},
+    {CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, UINT, LEAST_IMAGE, 0, 0},
+    {CL_DEVICE_IMAGE2D_MAX_WIDTH, SIZE, LEAST_IMAGE, 0, 0},
+    {CL_DEVICE_IMAGE2D_MAX_HEIGHT, SIZE, LEAST_IMAGE, 0, 0},
+    {CL_DEVICE_IMAGE3D_MAX_WIDTH, SIZE, LEAST_IMAGE, 0, 0},
+    {CL_DEVICE_IMAGE3D_MAX_HEIGHT, SIZE, LEAST_IMAGE, 0, 0},
+    {CL_DEVICE_IMAGE3D_MAX_DEPTH, SIZE, LEAST_IMAGE, 0, 0},
+    {CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, SIZE, LEAST_IMAGE, 0, 0},
+    {CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, SIZE, LEAST_IMAGE, 0, 0},
+    {CL_DEVICE_IMAGE_PITCH_ALIGNMENT, UINT, COMMON_IMAGE, 0, 0},
+    {CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, UINT, COMMON_IMAGE, 0, 0},
+    {CL_DEVICE_MAX_SAMPLERS, UINT, LEAST_IMAGE, 0, 0},
+    {CL_DEVICE_MAX_PARAMETER_SIZE, SIZE, MIN, 1024, 0},
+    {CL_DEVICE_MEM_BASE_ADDR_ALIGN, UINT, MAX, 1024, 0}, /* bits */
+    {CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE, UINT, MAX, 128, 0},
+    {CL_DEVICE_SINGLE_FP_CONFIG, ULONG, ALL, CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN, 0},
+    {CL_DEVICE_DOUBLE_FP_CONFIG, ULONG, ALL, 0, FP_BITS},
+    {CL_DEVICE_HALF_FP_CONFIG, ULONG, ALL, 0, FP_BITS},
+    {CL_DEVICE_GLOBAL_MEM_CACHE_TYPE, UINT, MIN, CL_NONE, 0}, /* none, read only, read and write */
+    {CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE, UINT, MAX, 0, 0},
+    {CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, ULONG, MIN, 0, 0},
+    {CL_DEVICE_GLOBAL_MEM_SIZE, ULONG, MIN, 0, 0},
+    {CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, ULONG, MIN, 64 * KIB, 0},
+    {CL_DEVICE_MAX_CONSTANT_ARGS, UINT, MIN, 8, 0},
+    {CL_DEVICE_LOCAL_MEM_TYPE, UINT, MAX, CL_GLOBAL, 0}, /* local only if all are */
+    {CL_DEVICE_LOCAL_MEM_SIZE, ULONG, MIN, 32 * KIB, 0},
+    {CL_DEVICE_ERROR_CORRECTION_SUPPORT, UINT, MIN, CL_FALSE, 0},
+    {CL_DEVICE_HOST_UNIFIED_MEMORY, UINT, MIN, CL_FALSE, 0},
+    {CL_DEVICE_PROFILING_TIMER_RESOLUTION, SIZE, MAX, 1, 0},
+    {CL_DEVICE_ENDIAN_LITTLE, UINT, FIXED, CL_TRUE, 0}, /* members with another byte order don't count */
+    {CL_DEVICE_AVAILABLE, UINT, MIN, CL_FALSE, 0},
+    /* Programs from source run on the members that can compile them. */
+    {CL_DEVICE_COMPILER_AVAILABLE, UINT, MAX, CL_FALSE, 0},
+    {CL_DEVICE_LINKER_AVAILABLE, UINT, MAX, CL_FALSE, 0},
+    {CL_DEVICE_EXECUTION_CAPABILITIES, ULONG, FIXED, CL_EXEC_KERNEL | CL_EXEC_NATIVE_KERNEL, 0}, /* host tasks: ours */
+    {CL_DEVICE_QUEUE_ON_HOST_PROPERTIES, ULONG, FIXED,
+     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE, 0},
+    {CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, ULONG, FIXED, 0, 0},
+    {CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE, UINT, FIXED, 0, 0},
+    {CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, UINT, FIXED, 0, 0},
+    {CL_DEVICE_MAX_ON_DEVICE_QUEUES, UINT, FIXED, 0, 0},
+    {CL_DEVICE_MAX_ON_DEVICE_EVENTS, UINT, FIXED, 0, 0},
+    {CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES, ULONG, FIXED, 0, 0},
+    {CL_DEVICE_PREFERRED_INTEROP_USER_SYNC, UINT, FIXED, CL_TRUE, 0},
+    {CL_DEVICE_PRINTF_BUFFER_SIZE, SIZE, MIN, 1024 * KIB, 0},
+    {CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, SIZE, LEAST_OF_C, 0, 0},
+    {CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE, SIZE, LEAST_OF_C, 0, 0},
+    {CL_DEVICE_SVM_CAPABILITIES, ULONG, SHARED, 0, 0},
+    {CL_DEVICE_PIPE_SUPPORT, UINT, FIXED, CL_FALSE, 0},
+    {CL_DEVICE_MAX_PIPE_ARGS, UINT, FIXED, 0, 0},
+    {CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS, UINT, FIXED, 0, 0},
+    {CL_DEVICE_PIPE_MAX_PACKET_SIZE, UINT, FIXED, 0, 0},
+    {CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT, UINT, MAX, 0, 0},
+    {CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT, UINT, MAX, 0, 0},
+    {CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT, UINT, MAX, 0, 0},
+    {CL_DEVICE_MAX_NUM_SUB_GROUPS, UINT, FIXED, 0, 0},
+    {CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, UINT, FIXED, CL_FALSE, 0},
+    {CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, ULONG, ALL,
+     CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP, ATOMIC_ORDERS | ATOMIC_SCOPES},
+    {CL_DEVICE_ATOMIC_FENCE_CAPABILITIES, ULONG, ALL,
+     CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP,
+     ATOMIC_ORDERS | ATOMIC_SCOPES},
+    {CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, UINT, LEAST_OF_C, CL_FALSE, 0},
+    {CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, SIZE, MAX, 1, 0},
+    {CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT, UINT, LEAST_OF_C, CL_FALSE, 0},
+    {CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT, UINT, LEAST_OF_C, CL_FALSE, 0},
+    {CL_DEVICE_LUID_VALID_KHR, UINT, FIXED, CL_FALSE, 0},
+    {CL_DEVICE_NODE_MASK_KHR, UINT, FIXED, 0, 0},
+};
+#define N_ROWS (sizeof rows / sizeof *rows)
+_Static_assert(N_ROWS <= TSL_MAX_DEVICE_NUMBERS, "make TSL_MAX_DEVICE_NUMBERS larger");
+
+const struct tsl_number_row *tsl_number_row(cl_device_info param)
+{
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (rows[i].param == param)
+            return &rows[i];
+    return NULL;
+}
+
+bool tsl_number_fixed(const struct tsl_number_row *row, cl_ulong *value)
+{
+    *value = row->value;
+    return row->rule == FIXED;
+}
+
+cl_ulong tsl_number_value(const struct tsl_number_row *row, const struct tsl_device_facts *facts)
+{
+    return facts->numbers[row - rows];
+}
+
+cl_int tsl_number_answer(const struct tsl_number_row *row, cl_ulong value, const struct tsl_info *info)
+{
+    return row->size == UINT ? tsl_info_uint(info, (cl_uint)value) : tsl_info_ulong(info, value);
+}
+
+/* ---- Asking ---- */
+
+static bool has_images(const struct tsl_member *member)
+{
+    return member->caps.images.n_read_args > 0;
+}
+
+/* What one member says; row->value if it doesn't. Sizes and alignments that the core allocates by are the driver's. */
+static cl_ulong ask(const struct tsl_number_row *row, const struct tsl_member *member)
+{
+    cl_uint narrow;
+    cl_ulong wide;
+    bool is_narrow = row->size == UINT;
+
+    switch (row->param) {
+    case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
+        return member->caps.max_alloc_size;
+    case CL_DEVICE_GLOBAL_MEM_SIZE:
+        return member->caps.memory_size;
+    case CL_DEVICE_MEM_BASE_ADDR_ALIGN:
+        return member->caps.base_align * 8;
+    case CL_DEVICE_IMAGE_SUPPORT:
+        return has_images(member);
+    case CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE:
+    case CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE:
+        if (!tsl_names_has_variables(member))
+            return 0;
+    }
+    if (member->driver->info(member->path, row->param, row->size, is_narrow ? (void *)&narrow : (void *)&wide, NULL))
+        return row->value;
+    return is_narrow ? narrow : wide;
+}
+
+static cl_ulong combine(const struct tsl_number_row *row, cl_ulong a, cl_ulong b)
+{
+    switch (row->rule) {
+    case MIN:
+    case LEAST_OF_C:
+    case LEAST_IMAGE:
+        return a < b ? a : b;
+    case MAX:
+    case COMMON_IMAGE: /* powers of two */
+        return a > b ? a : b;
+    case SUM:
+        return a + b;
+    case ALL:
+        return a & b;
+    case FIXED:
+    case SHARED:
+        break;
+    }
+    return row->value;
+}
+
+static cl_ulong evaluate(const struct tsl_number_row *row, struct tsl_member *const *members, unsigned n)
+{
+    bool images_only = row->rule == LEAST_IMAGE || row->rule == COMMON_IMAGE, any = false;
+    cl_ulong value = row->value;
+
+    if (row->rule == FIXED)
+        return row->value;
+    if (row->rule == SHARED)
+        return tsl_svm_capabilities(members, n);
+    for (unsigned i = 0; i < n; i++) {
+        cl_ulong own = images_only && !has_images(members[i]) ? 0 : ask(row, members[i]);
+
+        if (images_only && own == 0)
+            continue;
+        value = any ? combine(row, value, own) : own;
+        any = true;
+    }
+    return any && row->only_bits ? value & row->only_bits : value;
+}
+
+/* Devices may have more dimensions than we show. */
+#define MAX_DIMENSIONS 16
+
+static void fill_work_item_sizes(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n)
+{
+    for (int d = 0; d < 3; d++)
+        facts->work_item_sizes[d] = n == 0 ? 1 : SIZE_MAX;
+    for (unsigned i = 0; i < n; i++) {
+        size_t sizes[MAX_DIMENSIONS] = {1, 1, 1};
+
+        members[i]->driver->info(members[i]->path, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL);
+        for (int d = 0; d < 3; d++)
+            if (sizes[d] < facts->work_item_sizes[d])
+                facts->work_item_sizes[d] = sizes[d];
+    }
+}
+
+void tsl_numbers_fill(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n)
+{
+    struct tsl_member *some[TSL_MAX_MEMBERS];
+    unsigned n_some = tsl_members_that_compile(members, n, some);
+
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (rows[i].rule == LEAST_OF_C || rows[i].rule == ALL)
+            facts->numbers[i] = evaluate(&rows[i], some, n_some);
+        else
+            facts->numbers[i] = evaluate(&rows[i], members, n);
+    fill_work_item_sizes(facts, members, n);
+}

@@ -1,0 +1,84 @@
+/*
+ * What is known about a kernel: from the kernel compiler, or, without it, from what the vendor tells
+ * (clGetKernelArgInfo). An unproven role is read + write: `const` may be cast away (design: The graph, exactly).
+ */
+#ifndef TSL_FACTS_KERNEL_FACTS_H
+#define TSL_FACTS_KERNEL_FACTS_H
+
+#include <CL/cl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum tsl_fact_kind {
+    TSL_FACT_UNKNOWN, /* nobody tells: decided by what clSetKernelArg is given */
+    TSL_FACT_VALUE,
+    TSL_FACT_GLOBAL, /* __global pointer */
+    TSL_FACT_CONSTANT,
+    TSL_FACT_LOCAL,
+    TSL_FACT_IMAGE,
+    TSL_FACT_SAMPLER,
+    TSL_FACT_PIPE,
+};
+
+#define TSL_ROLE_READ  1u
+#define TSL_ROLE_WRITE 2u
+
+struct tsl_arg_fact {
+    enum tsl_fact_kind kind;
+    unsigned role;  /* TSL_ROLE_ bits of what the kernel may do to the memory; proven, else READ|WRITE */
+    bool untouched; /* of a READ that counts as one, though our compiler saw none: no reason to warn. Not on the wire */
+    bool written;   /* our compiler saw it, whoever's the kernel is (program/text_access.h). Not on the wire */
+    size_t size;    /* bytes of a VALUE where known, else 0 */
+    /* As clGetKernelArgInfo reports them; strings are owned by the facts, NULL where unknown. */
+    cl_kernel_arg_address_qualifier address;
+    cl_kernel_arg_access_qualifier access;
+    cl_kernel_arg_type_qualifier type_qualifier;
+    char *type_name;
+    char *name;
+};
+
+/* Facts of one kernel on one member. */
+struct tsl_kernel_facts {
+    char *name;
+    char *attributes; /* CL_KERNEL_ATTRIBUTES, "" where unknown */
+    cl_uint n_args;
+    struct tsl_arg_fact *args; /* n_args */
+    bool has_arg_info;         /* address … name are known */
+
+    size_t work_group_size;     /* CL_KERNEL_WORK_GROUP_SIZE on this member */
+    size_t preferred_multiple;  /* CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE */
+    size_t reqd_size[3];        /* reqd_work_group_size, 0 0 0 where none */
+    size_t recommended_size[3]; /* the local size to take where the choice is free: the required or the hinted one, or
+                                   what suits the member; 0 0 0: no opinion. Its factors may have to be made smaller */
+    size_t max_global_size[3];  /* CL_KERNEL_GLOBAL_WORK_SIZE, of built-in kernels; 0 0 0: not told */
+    cl_ulong local_mem_size;    /* bytes of static local memory */
+    cl_ulong private_mem_size;  /* bytes per work-item */
+
+    /* True also when unknown: the safe side. Programs from source are opaque only where they have program-scope
+     * variables, even if nothing else is known. */
+    bool whole_launch; /* asks for group ids, numbers of groups, global sizes or offsets, linear ids */
+    bool prints;       /* may call printf */
+    bool opaque;       /* has effects beyond its arguments (program-scope variables …): a barrier both ways */
+    bool fp64;         /* has variables, arguments or memory of double precision. Not told by signatures */
+    bool atomics;      /* global atomics: windows of one launch may not be split over members */
+    bool proven;       /* the flags above and the roles come from the compiler, not from signatures */
+    bool of_text;      /* signatures alone are known, but what runs was compiled from the program's text and the options
+                          that it was built with, so what is found there by others holds (program/text_access.h) */
+};
+
+/* For those who have only the program's text: may a kernel of it print? True if `printf` may stand in it, or come in by
+ * an included file or a pasted name. options: the build options. */
+bool tsl_text_may_print(const char *source, size_t size, const char *options);
+
+/* Is it one of OpenCL C's image types ("image2d_array_t")? A pointer to a structure may be called "image_data*". */
+bool tsl_type_is_image(const char *type_name);
+
+/* Frees what the facts own; the structure itself is the caller's. NULL members are fine. */
+void tsl_kernel_facts_finish(struct tsl_kernel_facts *facts);
+
+/* The same signature (number of arguments; kinds, and type names where both know them)? Members whose signature differs
+ * from the first member's are excluded from the kernel. */
+bool tsl_kernel_facts_same_signature(const struct tsl_kernel_facts *a, const struct tsl_kernel_facts *b);
+
+#endif

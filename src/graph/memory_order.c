@@ -1,0 +1,81 @@
+/*
+ * No memory for an edge, or for an entry in a list of dependences: the graph *starves*, and keeps the order by doing
+ * one thing after the other.
+ *
+ *   - No further command is scheduled. Those that could be wait in graph->later.
+ *   - Operations that go are parked. Each becomes ready when nothing that went before it is under way, and so has no
+ *     need of an edge: those it comes after went before it.
+ *   - The command that was being scheduled, and a write that it settled, are complete after all this.
+ *   - Every end is noticed without anybody pulling: the lists of what to pull may lack an entry.
+ *
+ * When nothing is under way, whatever the edges and entries would have said is over, and all goes on as usual.
+ */
+#include "base/log.h"
+#include "graph/internal.h"
+
+static void watch_track(struct tsl_track *track)
+{
+    struct tsl_op *op;
+    TAILQ_FOREACH(op, &track->flight, flight)
+    tsl_op_watch(op);
+}
+
+/* What is submitted later is watched then. */
+static void watch_all(struct tsl_graph *graph)
+{
+    struct tsl_stream *stream;
+    for (unsigned i = 0; i < graph->n_ports; i++) {
+        struct tsl_port *port = &graph->ports[i];
+        watch_track(&port->up);
+        watch_track(&port->down);
+        watch_track(&port->timed_up);
+        watch_track(&port->timed_down);
+        LIST_FOREACH(stream, &graph->streams, link)
+        {
+            watch_track(&stream->tracks[i]);
+            watch_track(&stream->timed_tracks[i]);
+        }
+    }
+}
+
+void tsl_starve(struct tsl_command *c)
+{
+    struct tsl_graph *graph = c->graph;
+    if (c->starves)
+        return;
+    c->starves = true;
+    c->n_undone++;
+    c->next = graph->starving;
+    graph->starving = c;
+    if (c->next)
+        return;
+    tsl_log(TSL_ROOM_GRAPH, TSL_LOG_WARN, "out of memory while ordering commands: they run one after the other");
+    watch_all(graph);
+}
+
+void tsl_park(struct tsl_op *op)
+{
+    op->user.refs++;
+    STAILQ_INSERT_TAIL(&op->port->graph->parked, op, ready);
+}
+
+void tsl_feed(struct tsl_graph *graph)
+{
+    struct tsl_command *all = graph->starving, *c;
+    struct tsl_op *op = STAILQ_FIRST(&graph->parked);
+    if (!all || graph->n_under_way > 0 || graph->scheduling)
+        return;
+    if (op) {
+        STAILQ_REMOVE_HEAD(&graph->parked, ready);
+        tsl_op_set_out(op);
+        tsl_op_unref(op);
+        return;
+    }
+    graph->starving = NULL;
+    graph->ask_again = true;
+    while ((c = all)) {
+        all = c->next;
+        c->starves = false;
+        tsl_command_step(c);
+    }
+}

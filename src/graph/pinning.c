@@ -1,0 +1,88 @@
+/*
+ * The application's own memory (CL_MEM_USE_HOST_PTR) as a member's driver likes it best: pinned where it lies
+ * (host_register). That costs as much as some transfers gain by it, so a driver says after how many it pays
+ * (caps.register_after). It is done by a thread of its own, so that no command waits for it.
+ *
+ * When the application gives up its last reference to the buffer it may take the memory away, at once or when commands
+ * have ended. So it is let go right there, whatever commands are still to come: these find memory that isn't pinned.
+ */
+#include "graph/internal.h"
+#include "object/buffer.h"
+
+static struct tsl_worker register_worker = TSL_VENDORS_WORKER("tesela-pin");
+
+/* Without the lock: by the first member that will. NULL: none does. */
+static struct tsl_mem *pin(struct tsl_data *data)
+{
+    const struct tsl_context *context = data->context;
+    for (unsigned i = 0; i < context->n_members; i++) {
+        struct tsl_member *member = context->members[i];
+        struct tsl_mem *mem;
+        if (member->caps.register_from && data->size >= member->caps.register_from &&
+            !atomic_load_explicit(&member->lost, memory_order_relaxed) &&
+            member->driver->host_register(member, data->host, data->size, &mem) == CL_SUCCESS)
+            return mem;
+    }
+    return NULL;
+}
+
+static void run(struct tsl_job *job)
+{
+    struct tsl_data *data = (struct tsl_data *)((char *)job - offsetof(struct tsl_data, register_job));
+    struct tsl_graph *graph = data->context->graph;
+    tsl_lock_take(&graph->lock);
+    bool wanted = data->registering == TSL_REGISTER_POSTED;
+    if (wanted)
+        data->registering = TSL_REGISTER_RUNNING;
+    tsl_lock_give(&graph->lock);
+    struct tsl_mem *mem = wanted ? pin(data) : NULL;
+    tsl_lock_take(&graph->lock);
+    data->registered = mem;
+    data->registering = TSL_REGISTER_OVER;
+    tsl_graph_changed(graph);
+    tsl_lock_give(&graph->lock);
+    tsl_object_unref(data->owner);
+}
+
+/* The application's memory that the copy goes to or comes from as a buffer's; NULL: none. */
+static struct tsl_data *user_memory(const struct tsl_op *op)
+{
+    const struct tsl_side *side = op->dst.data && op->dst.space == TSL_SPACE_HOST ? &op->dst : &op->src;
+    bool is =
+        side->data && side->space == TSL_SPACE_HOST && side->data->host && !side->data->host_owned && !side->data->svm;
+    return is ? side->data : NULL;
+}
+
+void tsl_register_count(const struct tsl_op *op)
+{
+    const struct tsl_member_caps *caps = &op->port->member->caps;
+    struct tsl_data *data = op->kind == TSL_OP_COPY && caps->register_from ? user_memory(op) : NULL;
+    if (!data || data->size < caps->register_from || data->registering != TSL_REGISTER_NOT)
+        return;
+    data->traffic += op->region[0] * op->region[1] * op->region[2];
+    if (data->traffic / caps->register_after < data->size)
+        return;
+    data->registering = TSL_REGISTER_POSTED;
+    data->register_job.run = run;
+    tsl_object_ref(data->owner);
+    if (!tsl_worker_post(&register_worker, &data->register_job)) {
+        data->registering = TSL_REGISTER_OVER;
+        tsl_object_unref(data->owner); /* The command has another. */
+    }
+}
+
+void tsl_data_unregister(struct tsl_data *data)
+{
+    struct tsl_graph *graph = data->context->graph;
+    if (tsl_forked())
+        return;
+    tsl_lock_take(&graph->lock);
+    while (data->registering == TSL_REGISTER_RUNNING)
+        tsl_graph_wait(graph);
+    data->registering = TSL_REGISTER_OVER;
+    struct tsl_mem *mem = data->registered;
+    data->registered = NULL;
+    tsl_lock_give(&graph->lock);
+    if (mem)
+        mem->member->driver->mem_free(mem);
+}

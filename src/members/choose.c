@@ -1,0 +1,202 @@
+#include "members/choose.h"
+
+#include "driver/config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void leave_out(struct tsl_found *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void leave_out(struct tsl_found *row, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    row->used = false;
+    if (vasprintf(&row->why_not, format, args) < 0)
+        row->why_not = NULL; /* Left out all the same; only the sentence is lost. */
+    va_end(args);
+}
+
+static bool same_platform(const struct tsl_path *a, const struct tsl_path *b)
+{
+    return a->driver == b->driver && !strcmp(a->platform_name, b->platform_name);
+}
+
+static bool same_pci(const struct tsl_identity *a, const struct tsl_identity *b)
+{
+    return a->pci_domain == b->pci_domain && a->pci_bus == b->pci_bus && a->pci_device == b->pci_device &&
+           a->pci_function == b->pci_function;
+}
+
+bool tsl_same_device(const struct tsl_path *a, const struct tsl_path *b)
+{
+    const struct tsl_identity *x = &a->identity, *y = &b->identity;
+
+    if (x->is_host_cpu || y->is_host_cpu)
+        return x->is_host_cpu && y->is_host_cpu;
+    if (x->has_uuid && y->has_uuid) {
+        if (!memcmp(x->uuid, y->uuid, sizeof(x->uuid)))
+            return true;
+        /* Slices of one GPU have one address and different UUIDs; but two vendors may make up UUIDs differently. */
+        if (same_platform(a, b))
+            return false;
+    }
+    return x->has_pci && y->has_pci && same_pci(x, y);
+}
+
+/* By whole parts: opencl:1 is opencl:1.0's, not opencl:10.0's. */
+static bool id_begins_with(const struct tsl_path *path, const char *item)
+{
+    size_t n = strlen(item);
+
+    return !strncasecmp(path->id, item, n) && (n == 0 || strchr(":.", path->id[n - 1]) || strchr(":.", path->id[n]));
+}
+
+static bool name_contains(const struct tsl_path *path, const char *item)
+{
+    return strcasestr(path->platform_name, item) || strcasestr(path->device_name, item);
+}
+
+typedef bool fits_fn(const struct tsl_path *path, const char *item);
+
+/* True if some path fits. */
+static bool want_those(const struct tsl_found *rows, unsigned n, fits_fn *fits, const char *item, bool *wanted)
+{
+    bool any = false;
+
+    for (unsigned i = 0; i < n; i++)
+        if (fits(&rows[i].path, item))
+            wanted[i] = any = true;
+    return any;
+}
+
+/* What begins an id is no name: cpu is the built-in CPU, not all that is called so, and cuda no "NVIDIA CUDA". */
+static void want_named(const struct tsl_found *rows, unsigned n, char *const *items, size_t n_items, bool *wanted,
+                       bool *matched)
+{
+    for (size_t i = 0; i < n_items; i++)
+        matched[i] = want_those(rows, n, id_begins_with, items[i], wanted) ||
+                     want_those(rows, n, name_contains, items[i], wanted);
+}
+
+/* The path by which the row's device serves: the most preferred, of equals the first. */
+static const struct tsl_found *best_for(const struct tsl_found *rows, unsigned n, const struct tsl_found *row)
+{
+    const struct tsl_found *best = NULL;
+
+    for (unsigned i = 0; i < n; i++) {
+        if (rows[i].path.why_not || (&rows[i] != row && !tsl_same_device(&rows[i].path, &row->path)))
+            continue;
+        if (!best || rows[i].path.preference > best->path.preference)
+            best = &rows[i];
+    }
+    return best;
+}
+
+/* The row that keeps this one, though it was named, from serving: of those for one device of which one stands no other
+ * beside it, the most preferred serves; of equals the first. */
+static const struct tsl_found *excluded_by(const struct tsl_found *rows, const bool *wanted, unsigned n,
+                                           const struct tsl_found *row)
+{
+    const struct tsl_found *best = row;
+    bool exclusive = row->path.exclusive;
+
+    for (unsigned i = 0; i < n; i++) {
+        if (&rows[i] == row || !wanted[i] || rows[i].path.why_not || !tsl_same_device(&rows[i].path, &row->path))
+            continue;
+        exclusive |= rows[i].path.exclusive;
+        if (rows[i].path.preference > best->path.preference ||
+            (rows[i].path.preference == best->path.preference && &rows[i] < best))
+            best = &rows[i];
+    }
+    return exclusive && best != row ? best : NULL;
+}
+
+static void choose_best(struct tsl_found *rows, unsigned n, struct tsl_found *row)
+{
+    const struct tsl_found *best = best_for(rows, n, row);
+
+    if (best == row)
+        row->used = true;
+    else
+        leave_out(row, "the same device is used as %s (%s); TESELA_MEMBERS can name both", best->path.id,
+                  best->path.device_name);
+}
+
+static void choose_named(struct tsl_found *rows, const bool *wanted, unsigned n, struct tsl_found *row)
+{
+    const struct tsl_found *other = excluded_by(rows, wanted, n, row);
+
+    if (other)
+        leave_out(row,
+                  "the same device is used as %s (%s), and the two can't serve at once; TESELA_MEMBERS can name "
+                  "this one alone",
+                  other->path.id, other->path.device_name);
+    else
+        row->used = true;
+}
+
+static void choose_one(struct tsl_found *rows, const bool *wanted, unsigned n, bool by_name, struct tsl_found *row)
+{
+    row->used = false;
+    if (row->path.why_not)
+        leave_out(row, "%s", row->path.why_not);
+    else if (!wanted[row - rows])
+        leave_out(row, "TESELA_MEMBERS does not name it");
+    else if (by_name)
+        choose_named(rows, wanted, n, row);
+    else
+        choose_best(rows, n, row);
+}
+
+void tsl_choose(struct tsl_found *rows, unsigned n, char *const *items, size_t n_items, bool *matched)
+{
+    bool *wanted = calloc(n + 1, sizeof(*wanted));
+    unsigned n_used = 0;
+
+    for (unsigned i = 0; wanted && i < n; i++)
+        wanted[i] = !n_items;
+    if (wanted)
+        want_named(rows, n, items, n_items, wanted, matched);
+    for (unsigned i = 0; i < n; i++) {
+        struct tsl_found *row = &rows[i];
+
+        if (wanted)
+            choose_one(rows, wanted, n, n_items, row);
+        else
+            leave_out(row, "memory ran out while members were chosen");
+        if (row->used && ++n_used > TSL_MAX_MEMBERS)
+            leave_out(row, "there are %d members already, no more are possible", TSL_MAX_MEMBERS);
+    }
+    free(wanted);
+}
+
+static bool in_config(const struct tsl_path *path, const struct tsl_config *config, bool *matched)
+{
+    for (size_t i = 0; i < config->n; i++)
+        if (!strcmp(path->id, config->devices[i].id))
+            return matched[i] = true;
+    return false;
+}
+
+void tsl_choose_by_config(struct tsl_found *rows, unsigned n, const struct tsl_config *config, bool *matched)
+{
+    unsigned n_used = 0;
+
+    memset(matched, 0, config->n * sizeof(*matched));
+    for (unsigned i = 0; i < n; i++) {
+        struct tsl_found *row = &rows[i];
+        bool wanted = in_config(&row->path, config, matched);
+
+        row->used = wanted && !row->path.why_not;
+        if (row->path.why_not)
+            leave_out(row, "%s", row->path.why_not);
+        else if (!wanted)
+            leave_out(row, "TESELA_CONFIG does not name it");
+        if (row->used && ++n_used > TSL_MAX_MEMBERS)
+            leave_out(row, "there are %d members already, no more are possible", TSL_MAX_MEMBERS);
+    }
+}

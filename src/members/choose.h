@@ -1,0 +1,24 @@
+/*
+ * Which of the paths found serve: by TESELA_MEMBERS, or, without it, each physical device once by its best path.
+ * Pure: looks at nothing but its arguments.
+ */
+#ifndef TSL_MEMBERS_CHOOSE_H
+#define TSL_MEMBERS_CHOOSE_H
+
+#include "members/members.h"
+
+/*
+ * Sets used and why_not (heap) of each row; why_not of rows that are used stays NULL. items: those of TESELA_MEMBERS;
+ * n_items == 0: the default. matched: n_items truth values, set for items that fit some path, usable or not.
+ * At most TSL_MAX_MEMBERS rows are used.
+ */
+void tsl_choose(struct tsl_found *rows, unsigned n, char *const *items, size_t n_items, bool *matched);
+
+/* The same by TESELA_CONFIG: exactly the paths that it names. matched: config->n truth values, all set. */
+struct tsl_config;
+void tsl_choose_by_config(struct tsl_found *rows, unsigned n, const struct tsl_config *config, bool *matched);
+
+/* Do the paths lead to one physical device, as far as their identities tell? */
+bool tsl_same_device(const struct tsl_path *a, const struct tsl_path *b);
+
+#endif

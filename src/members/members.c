@@ -1,0 +1,373 @@
+#include "members/members.h"
+
+#include "base/log.h"
+#include "base/numa.h"
+#include "base/settings.h"
+#include "cpu_device/cpu.h"
+#include "cuda_bridge/cuda_bridge.h"
+#include "driver/config.h"
+#include "members/choose.h"
+#include "opencl/opencl.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_DRIVERS 8
+
+/* The drivers that this library is built with, in the order of their members. */
+static const struct tsl_driver *const built_in[] = {&tsl_vendor_driver, &tsl_cuda_driver, &tsl_cpu_driver};
+
+#define N_BUILT_IN (sizeof(built_in) / sizeof(built_in[0]))
+
+static struct {
+    pthread_mutex_t lock; /* guards all that follows; held over probe and open, for which other threads wait */
+    const struct tsl_driver *registered[MAX_DRIVERS];
+    unsigned n_registered;
+    bool alone; /* nothing but what is registered is probed */
+    struct tsl_found_list list;
+    bool probed;
+    struct tsl_member *members[TSL_MAX_MEMBERS];
+    unsigned n_members;
+    bool opened;
+    char *why; /* what the driver said of the path that it couldn't open; NULL: nothing */
+} registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The process that probed or began to. Another process that finds it set is a fork()ed child: vendors' threads are not
+ * there, and the lock may be held for ever by a thread that isn't either. */
+static _Atomic pid_t owner;
+
+/* This thread is inside a driver's probe or open and holds the lock. */
+static _Thread_local bool inside;
+
+static char *forked_problem[] = {"this process was forked from one that used Tesela already, so it has no members"};
+static const struct tsl_found_list forked_list = {.problems = forked_problem, .n_problems = 1};
+static char *inside_problem[] = {"a vendor asked for members while it was itself being probed or opened"};
+static const struct tsl_found_list inside_list = {.problems = inside_problem, .n_problems = 1};
+
+static bool forked(void)
+{
+    pid_t self = getpid(), none = 0;
+
+    return !atomic_compare_exchange_strong(&owner, &none, self) && none != self;
+}
+
+static void add_problem_locked(char *sentence)
+{
+    struct tsl_found_list *list = &registry.list;
+    char **more = sentence ? realloc(list->problems, (list->n_problems + 1) * sizeof(*more)) : NULL;
+
+    if (!more) {
+        free(sentence);
+        return;
+    }
+    list->problems = more;
+    list->problems[list->n_problems++] = sentence;
+}
+
+__attribute__((format(printf, 2, 0))) static void tell(enum tsl_log_level level, const char *format, va_list args)
+{
+    char *sentence = NULL;
+
+    if (vasprintf(&sentence, format, args) < 0)
+        return;
+    tsl_log(TSL_ROOM_DRIVER, level, "%s", sentence);
+    if (inside)
+        add_problem_locked(sentence);
+    else
+        free(sentence);
+}
+
+void tsl_members_problem(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    tell(TSL_LOG_WARN, format, args);
+    va_end(args);
+}
+
+/* What the user asked for and doesn't get is told without being asked for. */
+__attribute__((format(printf, 1, 2))) static void asked_in_vain(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    tell(TSL_LOG_ERROR, format, args);
+    va_end(args);
+}
+
+static void add_empty_locked(struct tsl_empty empty)
+{
+    struct tsl_found_list *list = &registry.list;
+    struct tsl_empty *more = empty.name && empty.why ? realloc(list->empty, (list->n_empty + 1) * sizeof(*more)) : NULL;
+
+    if (!more) {
+        free(empty.name);
+        free(empty.why);
+        return;
+    }
+    list->empty = more;
+    list->empty[list->n_empty++] = empty;
+}
+
+void tsl_members_empty(const char *name, const char *why)
+{
+    tsl_log(TSL_ROOM_DRIVER, TSL_LOG_INFO, "%s: %s", name, why);
+    if (inside)
+        add_empty_locked((struct tsl_empty){strdup(name), strdup(why)});
+}
+
+static void finish_row(struct tsl_found *row)
+{
+    free(row->path.platform_name);
+    free(row->path.device_name);
+    free(row->path.driver_version);
+    free(row->path.why_not);
+    free(row->why_not);
+}
+
+/* Unless the driver knows better: it may have bound its processors. */
+static void find_numa_node(struct tsl_identity *is)
+{
+    cpu_set_t processors;
+    int node = -1;
+
+    if (is->has_numa)
+        return;
+    if (is->has_pci)
+        node = tsl_numa_node_of_pci(is->pci_domain, is->pci_bus, is->pci_device, is->pci_function);
+    else if (is->is_host_cpu && !sched_getaffinity(0, sizeof processors, &processors))
+        node = tsl_numa_node_of(&processors);
+    is->has_numa = node >= 0;
+    is->numa_node = node >= 0 ? (unsigned)node : 0;
+}
+
+static void found_locked(void *arg, const struct tsl_path *path)
+{
+    struct tsl_found_list *list = arg;
+    struct tsl_found *more = realloc(list->rows, (list->n + 1) * sizeof(*more));
+    struct tsl_found row = {.path = *path};
+
+    if (!more || !path->platform_name || !path->device_name || !path->driver_version) {
+        if (more)
+            list->rows = more;
+        finish_row(&row);
+        add_problem_locked(strdup("memory ran out while members were looked for"));
+        return;
+    }
+    list->rows = more;
+    find_numa_node(&row.path.identity);
+    list->rows[list->n++] = row;
+}
+
+static void probe_driver_locked(const struct tsl_driver *driver)
+{
+    cl_int error = driver->probe(found_locked, &registry.list);
+
+    if (error)
+        tsl_members_problem("driver %s could not look for devices (error %d)", driver->name, error);
+}
+
+static void say_problem(void *arg, const char *sentence)
+{
+    (void)arg;
+    asked_in_vain("%s", sentence);
+}
+
+/* What isn't there is told with its line, and the rest serves. */
+static void choose_by_config_locked(const struct tsl_config *config)
+{
+    bool *matched = calloc(config->n + 1, sizeof(*matched));
+    struct tsl_found_list *list = &registry.list;
+
+    if (!matched) {
+        add_problem_locked(strdup("memory ran out while members were chosen"));
+        return;
+    }
+    tsl_choose_by_config(list->rows, list->n, config, matched);
+    for (size_t i = 0; i < config->n; i++)
+        if (!matched[i])
+            asked_in_vain("%s:%u: there is no %s here: `tesela info` shows what there is", tsl_settings()->config,
+                          config->devices[i].line, config->devices[i].id);
+    free(matched);
+}
+
+static void choose_locked(void)
+{
+    const struct tsl_settings *settings = tsl_settings();
+    const struct tsl_config *config = tsl_config_get(say_problem, NULL);
+    struct tsl_found_list *list = &registry.list;
+    bool *matched;
+
+    tsl_numa_set(config->host_numa);
+    if (config->found && !settings->n_members) {
+        choose_by_config_locked(config);
+        return;
+    }
+    matched = calloc(settings->n_members + 1, sizeof(*matched));
+
+    if (!matched) {
+        add_problem_locked(strdup("memory ran out while members were chosen"));
+        return;
+    }
+    tsl_choose(list->rows, list->n, settings->members, settings->n_members, matched);
+    for (size_t i = 0; i < settings->n_members; i++)
+        if (!matched[i])
+            asked_in_vain("TESELA_MEMBERS names \"%s\", which fits no device: `tesela info` shows what there is",
+                          settings->members[i]);
+    free(matched);
+}
+
+static void log_rows_locked(void)
+{
+    for (unsigned i = 0; i < registry.list.n; i++) {
+        const struct tsl_found *row = &registry.list.rows[i];
+
+        tsl_log(TSL_ROOM_DRIVER, TSL_LOG_INFO, "%s %s (%s): %s", row->path.id, row->path.device_name,
+                row->path.platform_name,
+                row->used      ? "used"
+                : row->why_not ? row->why_not
+                               : "left out");
+    }
+}
+
+static void probe_locked(void)
+{
+    if (registry.probed)
+        return;
+    registry.probed = true;
+    inside = true;
+    /* Drivers ask for it, too; what is wrong with it is told to the first who does. */
+    tsl_config_get(say_problem, NULL);
+    for (size_t i = 0; i < N_BUILT_IN && !registry.alone; i++) {
+        tsl_driver_check(built_in[i]);
+        probe_driver_locked(built_in[i]);
+    }
+    for (unsigned i = 0; i < registry.n_registered; i++)
+        probe_driver_locked(registry.registered[i]);
+    choose_locked();
+    inside = false;
+    log_rows_locked();
+}
+
+const struct tsl_found_list *tsl_members_probe(void)
+{
+    if (forked())
+        return &forked_list;
+    if (inside)
+        return &inside_list;
+    pthread_mutex_lock(&registry.lock);
+    probe_locked();
+    pthread_mutex_unlock(&registry.lock);
+    return &registry.list;
+}
+
+void tsl_members_why(const char *format, ...)
+{
+    va_list args;
+
+    if (!inside)
+        return;
+    free(registry.why);
+    va_start(args, format);
+    if (vasprintf(&registry.why, format, args) < 0)
+        registry.why = NULL;
+    va_end(args);
+}
+
+static void open_row_locked(struct tsl_found *row)
+{
+    cl_int error = row->path.driver->open(&row->path, &row->member);
+    const char *why = registry.why ? registry.why : "";
+
+    if (!error) {
+        row->member->caps.gates = row->member->caps.gates && tsl_settings()->gates != TSL_GATES_OFF;
+        tsl_image_ask_limits(row->member);
+        row->member->index = registry.n_members;
+        registry.members[registry.n_members++] = row->member;
+        return;
+    }
+    row->member = NULL;
+    row->used = false;
+    if (asprintf(&row->why_not, "it could not be opened (error %d%s%s)", error, *why ? ": " : "", why) < 0)
+        row->why_not = NULL;
+    tsl_log(TSL_ROOM_DRIVER, TSL_LOG_ERROR, "%s %s could not be opened (error %d%s%s) and is left out", row->path.id,
+            row->path.device_name, error, *why ? ": " : "", why);
+    free(registry.why);
+    registry.why = NULL;
+}
+
+static void open_locked(void)
+{
+    if (registry.opened)
+        return;
+    registry.opened = true;
+    inside = true;
+    for (unsigned i = 0; i < registry.list.n; i++)
+        if (registry.list.rows[i].used)
+            open_row_locked(&registry.list.rows[i]);
+    inside = false;
+}
+
+struct tsl_member *const *tsl_members_open(unsigned *n)
+{
+    *n = 0;
+    if (forked() || inside)
+        return registry.members;
+    pthread_mutex_lock(&registry.lock);
+    probe_locked();
+    open_locked();
+    *n = registry.n_members;
+    pthread_mutex_unlock(&registry.lock);
+    return registry.members;
+}
+
+void tsl_members_register(const struct tsl_driver *driver)
+{
+    tsl_driver_check(driver);
+    pthread_mutex_lock(&registry.lock);
+    if (registry.probed || registry.n_registered == MAX_DRIVERS) {
+        fprintf(stderr, "tesela: driver %s is registered too late, or is one too many\n", driver->name);
+        abort();
+    }
+    registry.registered[registry.n_registered++] = driver;
+    pthread_mutex_unlock(&registry.lock);
+}
+
+void tsl_members_register_alone(const struct tsl_driver *driver)
+{
+    tsl_members_register(driver);
+    pthread_mutex_lock(&registry.lock);
+    registry.alone = true;
+    pthread_mutex_unlock(&registry.lock);
+}
+
+void tsl_members_reset(void)
+{
+    struct tsl_found_list *list = &registry.list;
+
+    pthread_mutex_lock(&registry.lock);
+    for (unsigned i = 0; i < registry.n_members; i++)
+        registry.members[i]->driver->close(registry.members[i]);
+    for (unsigned i = 0; i < list->n; i++)
+        finish_row(&list->rows[i]);
+    for (unsigned i = 0; i < list->n_problems; i++)
+        free(list->problems[i]);
+    for (unsigned i = 0; i < list->n_empty; i++) {
+        free(list->empty[i].name);
+        free(list->empty[i].why);
+    }
+    free(list->rows);
+    free(list->problems);
+    free(list->empty);
+    *list = (struct tsl_found_list){.n = 0};
+    registry.probed = registry.opened = registry.alone = false;
+    registry.n_members = registry.n_registered = 0;
+    atomic_store(&owner, 0);
+    pthread_mutex_unlock(&registry.lock);
+}

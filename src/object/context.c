@@ -1,0 +1,142 @@
+#include "object/context.h"
+
+#include "graph/graph.h"
+#include "members/members.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The context's resources are gone when the application hears of it; newest first (OpenCL 3.0, 4.4). */
+static void run_destructors(struct tsl_context *context)
+{
+    struct tsl_context_destructor *destructor;
+
+    while ((destructor = context->destructors)) {
+        context->destructors = destructor->next;
+        destructor->fn((cl_context)context, destructor->arg);
+        free(destructor);
+    }
+}
+
+/* What clCreateContext could not finish is destroyed by this, too. */
+static void destroy(struct tsl_object *object)
+{
+    struct tsl_context *context = (struct tsl_context *)object;
+
+    tsl_graph_destroy(context->graph);
+    for (cl_uint i = 0; i < context->n_devices; i++)
+        tsl_object_hide(&context->devices[i]->object);
+    free(context->devices);
+    free(context->members);
+    free(context->properties);
+    run_destructors(context);
+    tsl_lock_finish(&context->lock);
+}
+
+static bool keep_properties(struct tsl_context *context, const cl_context_properties *properties, size_t n)
+{
+    if (n == 0)
+        return true;
+    context->properties = malloc(n * sizeof *properties);
+    if (!context->properties)
+        return false;
+    memcpy(context->properties, properties, n * sizeof *properties);
+    context->n_properties = n;
+    return true;
+}
+
+/* Each device once: more of the same are ignored (OpenCL 3.0, 4.4). */
+static bool keep_devices(struct tsl_context *context, struct tsl_device *const *devices, cl_uint n)
+{
+    context->devices = malloc(n * sizeof *context->devices);
+    if (!context->devices)
+        return false;
+    for (cl_uint i = 0; i < n; i++) {
+        if (tsl_context_has_device(context, devices[i]))
+            continue;
+        tsl_object_show(&devices[i]->object);
+        context->devices[context->n_devices++] = devices[i];
+    }
+    return true;
+}
+
+static bool is_behind(const struct tsl_member *member, struct tsl_device *const *devices, cl_uint n)
+{
+    for (cl_uint i = 0; i < n; i++)
+        if (tsl_device_has(devices[i], member))
+            return true;
+    return false;
+}
+
+/* Those of all members that stand behind the context's devices. */
+static bool keep_members(struct tsl_context *context, struct tsl_member *const *members, unsigned n)
+{
+    context->members = calloc(n, sizeof(struct tsl_member *));
+    for (unsigned i = 0; context->members && i < n; i++)
+        if (is_behind(members[i], context->devices, context->n_devices))
+            context->members[context->n_members++] = members[i];
+    return context->members;
+}
+
+cl_int tsl_context_create(const cl_context_properties *properties, size_t n_properties,
+                          struct tsl_device *const *devices, cl_uint n_devices, struct tsl_context **result)
+{
+    unsigned n_members;
+    struct tsl_member *const *members = tsl_members_open(&n_members);
+    struct tsl_context *context;
+    cl_int error = CL_OUT_OF_HOST_MEMORY;
+
+    if (n_members == 0) {
+        tsl_device_log_no_member();
+        return CL_DEVICE_NOT_AVAILABLE;
+    }
+    context = tsl_object_create(TSL_CONTEXT, sizeof *context, &devices[0]->object, destroy);
+    if (!context)
+        return CL_OUT_OF_HOST_MEMORY;
+    tsl_lock_init(&context->lock);
+    if (keep_properties(context, properties, n_properties) && keep_devices(context, devices, n_devices) &&
+        keep_members(context, members, n_members))
+        error = tsl_graph_create(context, &context->graph);
+    if (error) {
+        tsl_object_release(&context->object);
+        return error;
+    }
+    *result = context;
+    return CL_SUCCESS;
+}
+
+bool tsl_context_has_device(const struct tsl_context *context, const struct tsl_device *device)
+{
+    for (cl_uint i = 0; i < context->n_devices; i++)
+        if (context->devices[i] == device)
+            return true;
+    return false;
+}
+
+unsigned tsl_context_members_of(const struct tsl_context *context, const struct tsl_device *device)
+{
+    unsigned set = 0;
+
+    for (unsigned i = 0; i < context->n_members; i++)
+        if (tsl_device_has(device, context->members[i]))
+            set |= 1u << i;
+    return set;
+}
+
+cl_int tsl_context_on_destroy(struct tsl_context *context, tsl_context_destructor_fn *fn, void *arg)
+{
+    struct tsl_context_destructor *destructor;
+
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES; /* A thread of the parent's may have held the lock. */
+    destructor = malloc(sizeof *destructor);
+    if (!destructor)
+        return CL_OUT_OF_HOST_MEMORY;
+    destructor->fn = fn;
+    destructor->arg = arg;
+    tsl_lock_take(&context->lock);
+    destructor->next = context->destructors;
+    context->destructors = destructor;
+    tsl_lock_give(&context->lock);
+    return CL_SUCCESS;
+}

@@ -1,0 +1,279 @@
+#include "object/svm.h"
+
+#include "base/settings.h"
+#include "graph/internal.h"
+#include "members/members.h"
+
+#include <stdlib.h>
+
+/* ---- Which members ---------------------------------------------------------------------------------------------- */
+
+/* Is memory of `from` good for kernels on `to`? */
+static bool reaches(struct tsl_member *from, struct tsl_member *to)
+{
+    if (!to->caps.svm)
+        return false;
+    if (from == to || to->caps.svm_anywhere)
+        return true;
+    return from->driver == to->driver && from->driver->svm_reaches(from, to);
+}
+
+static bool gives_its_own(const struct tsl_member *member)
+{
+    return member->caps.svm && !member->caps.svm_anywhere;
+}
+
+static unsigned reach_of(struct tsl_member *from, struct tsl_member *const *members, unsigned n)
+{
+    unsigned set = 0;
+
+    for (unsigned i = 0; i < n; i++)
+        if (reaches(from, members[i]))
+            set |= 1u << i;
+    return set;
+}
+
+/* Those to whom any address will do. */
+static unsigned anywhere(struct tsl_member *const *members, unsigned n)
+{
+    unsigned set = 0;
+
+    for (unsigned i = 0; i < n; i++)
+        if (members[i]->caps.svm && members[i]->caps.svm_anywhere)
+            set |= 1u << i;
+    return set;
+}
+
+/* Of all members in use, by their index: who knows the addresses. The first of those whose memory reaches most. */
+static unsigned chosen(void)
+{
+    unsigned n, best = 0;
+    struct tsl_member *const *members = tsl_members_open(&n);
+
+    if (tsl_settings()->svm == TSL_SVM_OFF)
+        return 0;
+    for (unsigned i = 0; i < n; i++) {
+        unsigned set = gives_its_own(members[i]) ? reach_of(members[i], members, n) : 0;
+
+        if (__builtin_popcount(set) > __builtin_popcount(best))
+            best = set;
+    }
+    return best ? best : anywhere(members, n);
+}
+
+static unsigned chosen_of(struct tsl_member *const *members, unsigned n)
+{
+    unsigned of_all = chosen(), set = 0;
+
+    for (unsigned i = 0; i < n; i++)
+        if (of_all >> members[i]->index & 1)
+            set |= 1u << i;
+    return set;
+}
+
+/* Buffers of a region are elsewhere on who doesn't know its addresses: then what the host does without a map is seen by
+ * some only. */
+cl_device_svm_capabilities tsl_svm_capabilities(struct tsl_member *const *members, unsigned n)
+{
+    cl_device_svm_capabilities all = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER;
+    unsigned set = chosen_of(members, n);
+
+    if (tsl_settings()->svm == TSL_SVM_COARSE)
+        all = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
+    for (unsigned i = 0; i < n; i++)
+        all &= set >> i & 1 ? members[i]->caps.svm : CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
+    return set ? all : 0;
+}
+
+/* ---- The context's regions -------------------------------------------------------------------------------------- */
+
+static int compare(const struct tsl_svm *a, const struct tsl_svm *b)
+{
+    return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+RB_PROTOTYPE(tsl_svm_tree, tsl_svm, node, compare)
+RB_GENERATE(tsl_svm_tree, tsl_svm, node, compare)
+
+/* The last one that begins there or before. */
+static struct tsl_svm *at_or_before(struct tsl_context *context, const char *address) TSL_REQUIRES(context->lock)
+{
+    const struct tsl_svm key = {.begin = (char *)(uintptr_t)address};
+    struct tsl_svm *next = RB_NFIND(tsl_svm_tree, &context->svm, (struct tsl_svm *)(uintptr_t)&key);
+
+    if (next && next->begin == address)
+        return next;
+    return next ? RB_PREV(tsl_svm_tree, &context->svm, next) : RB_MAX(tsl_svm_tree, &context->svm);
+}
+
+struct tsl_buffer *tsl_svm_find(struct tsl_context *context, const void *pointer, size_t size, size_t *offset)
+{
+    struct tsl_buffer *found = NULL;
+
+    tsl_lock_take(&context->lock);
+    const struct tsl_svm *svm = at_or_before(context, pointer);
+    size_t at = svm ? (size_t)((const char *)pointer - svm->begin) : 0;
+    if (svm && at < svm->size && size <= svm->size - at && tsl_object_try_ref(&svm->buffer->object))
+        found = svm->buffer;
+    tsl_lock_give(&context->lock);
+    if (found && offset)
+        *offset = at;
+    return found;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------------------------- */
+
+/* As kernels want the largest of their types; who takes it for a buffer's storage wants what buffers want. */
+#define LEAST_ALIGN ((size_t)128)
+
+static size_t alignment_of(const struct tsl_context *context, size_t wanted, unsigned as_mem)
+{
+    size_t align = wanted > LEAST_ALIGN ? wanted : LEAST_ALIGN;
+
+    for (unsigned i = 0; as_mem >> i; i++)
+        if (as_mem >> i & 1 && context->members[i]->caps.base_align > align)
+            align = context->members[i]->caps.base_align;
+    return align;
+}
+
+/* By a member whose memory the others of the set know; by the heap where any memory will do. */
+static bool get_memory(const struct tsl_context *context, cl_svm_mem_flags flags, size_t align, struct tsl_svm *svm)
+{
+    void *host = NULL;
+    bool given = true;
+
+    for (unsigned i = 0; svm->members >> i; i++) {
+        struct tsl_member *member = context->members[i];
+
+        if (!(svm->members >> i & 1) || !gives_its_own(member))
+            continue;
+        given = !member->driver->svm_alloc(member, flags, svm->size, align, &host, &svm->mem);
+        svm->begin = host;
+        svm->coarse = given && !(member->caps.svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER);
+        if (given)
+            return true;
+    }
+    if (!given)
+        return false;
+    /* Compilers of processors read a whole vector where a kernel asks for a part: there is something behind the end. */
+    size_t size = svm->size > SIZE_MAX - 2 * align ? 0 : (svm->size + 2 * align - 1) / align * align;
+    svm->begin = size ? aligned_alloc(align, size) : NULL;
+    return svm->begin;
+}
+
+void tsl_svm_destroy(struct tsl_svm *svm)
+{
+    if (!svm)
+        return;
+    if (svm->mem)
+        svm->mem->member->driver->mem_free(svm->mem);
+    else if (!svm->borrowed)
+        free(svm->begin);
+    free(svm);
+}
+
+static unsigned as_mem(const struct tsl_context *context, unsigned members)
+{
+    unsigned set = 0;
+
+    for (unsigned i = 0; i < context->n_members; i++)
+        if (members >> i & 1 && (context->members[i]->caps.zero_copy || context->members[i]->caps.svm_is_mem))
+            set |= 1u << i;
+    return set;
+}
+
+static struct tsl_svm *create(struct tsl_context *context, cl_svm_mem_flags flags, size_t size, size_t alignment)
+{
+    struct tsl_svm *svm = calloc(1, sizeof(*svm));
+
+    if (!svm)
+        return NULL;
+    svm->size = size;
+    svm->members = chosen_of(context->members, context->n_members);
+    svm->as_mem = as_mem(context, svm->members);
+    if (!get_memory(context, flags, alignment_of(context, alignment, svm->as_mem), svm)) {
+        free(svm);
+        return NULL;
+    }
+    return svm;
+}
+
+#define ACCESS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
+
+/* The buffer is the region's from here on. */
+static bool give_buffer(struct tsl_context *context, cl_svm_mem_flags flags, struct tsl_svm *svm)
+{
+    if (tsl_buffer_create(context, (flags & ACCESS) | CL_MEM_USE_HOST_PTR, svm->size, svm->begin, NULL, &svm->buffer))
+        return false;
+    svm->buffer->svm = svm;
+    svm->buffer->data->svm = svm;
+    return true;
+}
+
+void *tsl_svm_alloc(struct tsl_context *context, cl_svm_mem_flags flags, size_t size, size_t alignment)
+{
+    struct tsl_svm *svm = tsl_forked() ? NULL : create(context, flags, size, alignment);
+
+    if (!svm)
+        return NULL;
+    if (!give_buffer(context, flags, svm)) {
+        tsl_svm_destroy(svm);
+        return NULL;
+    }
+    tsl_lock_take(&context->lock);
+    RB_INSERT(tsl_svm_tree, &context->svm, svm);
+    tsl_lock_give(&context->lock);
+    return svm->begin;
+}
+
+/* All members work on the host's copy, for what they could do: so nobody has another. */
+cl_int tsl_svm_borrow(struct tsl_context *context, void *pointer, size_t size, struct tsl_buffer **region)
+{
+    struct tsl_svm *svm = tsl_forked() ? NULL : calloc(1, sizeof(*svm));
+
+    if (!svm)
+        return CL_OUT_OF_HOST_MEMORY;
+    svm->begin = pointer;
+    svm->size = size;
+    svm->borrowed = true;
+    svm->members = ~0u;
+    if (!give_buffer(context, 0, svm)) {
+        tsl_svm_destroy(svm);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    *region = svm->buffer;
+    tsl_object_ref(&(*region)->object);
+    tsl_object_release(&(*region)->object);
+    return CL_SUCCESS;
+}
+
+bool tsl_svm_free(struct tsl_context *context, void *pointer)
+{
+    struct tsl_svm *svm;
+
+    if (tsl_forked())
+        return false;
+    tsl_lock_take(&context->lock);
+    svm = at_or_before(context, pointer);
+    if (svm && svm->begin == pointer)
+        RB_REMOVE(tsl_svm_tree, &context->svm, svm);
+    else
+        svm = NULL;
+    tsl_lock_give(&context->lock);
+    return svm && tsl_object_release(&svm->buffer->object);
+}
+
+cl_int tsl_svm_buffer_create(struct tsl_buffer *region, cl_mem_flags flags, size_t offset, size_t size,
+                             const cl_mem_properties *properties, struct tsl_buffer **result)
+{
+    struct tsl_buffer *buffer = tsl_buffer_new(region->context, flags, offset, size);
+
+    if (!buffer)
+        return CL_OUT_OF_HOST_MEMORY;
+    if (!tsl_buffer_make_part(buffer, region) || !tsl_buffer_keep_properties(buffer, properties)) {
+        tsl_object_release(&buffer->object);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    *result = buffer;
+    return CL_SUCCESS;
+}

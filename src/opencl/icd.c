@@ -1,0 +1,345 @@
+#include "opencl/icd.h"
+
+#include "base/log.h"
+#include "members/members.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef void *(CL_API_CALL *extension_address_fn)(const char *name);
+typedef cl_int(CL_API_CALL *platform_ids_fn)(cl_uint n, cl_platform_id *platforms, cl_uint *n_platforms);
+
+static struct tsl_vendor_platform *known;
+static unsigned current_probe;
+
+/* One library while its platforms are being asked for. */
+struct library {
+    const char *name; /* as the .icd file spells it */
+    const char *icd;  /* the .icd file's name, for messages */
+    platform_ids_fn platform_ids;
+    tsl_vendor_address_fn address; /* NULL: not ICD 2 */
+};
+
+/* ---- Strings ----------------------------------------------------------------------------------------------------- */
+
+/* Some vendors forget the terminating NUL, or count more than they write. */
+static char *string_of_size(size_t size)
+{
+    return size > 0 && size < INT_MAX ? calloc(1, size + 1) : NULL;
+}
+
+char *tsl_vendor_platform_string(const struct tsl_vendor_cl *cl, cl_platform_id platform, cl_platform_info param)
+{
+    size_t size = 0;
+    char *text;
+
+    if (cl->clGetPlatformInfo(platform, param, 0, NULL, &size))
+        return NULL;
+    text = string_of_size(size);
+    if (text && cl->clGetPlatformInfo(platform, param, size, text, NULL)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+char *tsl_vendor_device_string(const struct tsl_vendor_cl *cl, cl_device_id device, cl_device_info param)
+{
+    size_t size = 0;
+    char *text;
+
+    if (cl->clGetDeviceInfo(device, param, 0, NULL, &size))
+        return NULL;
+    text = string_of_size(size);
+    if (text && cl->clGetDeviceInfo(device, param, size, text, NULL)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* ---- Are we it? -------------------------------------------------------------------------------------------------- */
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Is the code at this address part of the file that we are part of? */
+static bool is_our_file(const void *address)
+{
+    Dl_info own, other;
+
+    return dladdr(&current_probe, &own) && dladdr(address, &other) &&
+           (own.dli_fbase == other.dli_fbase || same_file(own.dli_fname, other.dli_fname));
+}
+
+/* A copy of our library is another file, but shows the same platform. */
+static bool is_our_platform(const struct tsl_vendor_cl *cl, cl_platform_id id, const char *name)
+{
+    char *suffix = tsl_vendor_platform_string(cl, id, CL_PLATFORM_ICD_SUFFIX_KHR);
+    bool ours = !strcmp(name, "Tesela") || (suffix && !strcmp(suffix, "TSL"));
+
+    free(suffix);
+    return ours;
+}
+
+/* ---- Platforms --------------------------------------------------------------------------------------------------- */
+
+static struct tsl_vendor_platform *known_platform(cl_platform_id id)
+{
+    struct tsl_vendor_platform *platform = known;
+
+    while (platform && platform->id != id)
+        platform = platform->next;
+    return platform;
+}
+
+/* A library may have platforms of both kinds; those of ICD 1 are not asked for addresses. */
+static tsl_vendor_address_fn address_of(const struct library *library, cl_platform_id id)
+{
+    return tsl_vendor_is_icd2(id) ? library->address : NULL;
+}
+
+/* Takes the name. */
+static struct tsl_vendor_platform *add_platform(const struct library *library, cl_platform_id id, unsigned said,
+                                                char *name)
+{
+    unsigned version = tsl_vendor_cl_version(id, address_of(library, id), said);
+    struct tsl_vendor_platform *platform = calloc(1, sizeof(*platform));
+    const char *missing;
+
+    if (!platform)
+        goto no_platform;
+    platform->id = id;
+    platform->version = version;
+    platform->modest = version > said;
+    platform->name = name;
+    tsl_vendor_cl_fill(&platform->cl, id, address_of(library, id), version);
+    missing = tsl_vendor_cl_missing(&platform->cl);
+    if (version < 110 || missing) {
+        tsl_members_problem("%s: platform \"%s\" lacks %s, which Tesela needs", library->icd, name,
+                            missing ? missing : "OpenCL 1.1");
+        goto not_usable;
+    }
+    platform->next = known;
+    known = platform;
+    return platform;
+
+not_usable:
+    free(platform);
+no_platform:
+    free(name);
+    return NULL;
+}
+
+/* What must be known before the whole table can be read: the functions of OpenCL 1.0, which every table has. */
+static struct tsl_vendor_platform *meet_platform(const struct library *library, cl_platform_id id)
+{
+    struct tsl_vendor_cl first;
+    char *name, *version;
+    unsigned number;
+
+    tsl_vendor_cl_fill(&first, id, address_of(library, id), 100);
+    if (!first.clGetPlatformInfo) {
+        tsl_members_problem("%s: a platform of %s has no clGetPlatformInfo", library->icd, library->name);
+        return NULL;
+    }
+    name = tsl_vendor_platform_string(&first, id, CL_PLATFORM_NAME);
+    if (!name) {
+        tsl_members_problem("%s: a platform of %s has no name", library->icd, library->name);
+        return NULL;
+    }
+    if (is_our_platform(&first, id, name)) {
+        free(name);
+        return NULL;
+    }
+    version = tsl_vendor_platform_string(&first, id, CL_PLATFORM_VERSION);
+    number = version ? tsl_vendor_version(version) : 0;
+    free(version);
+    return add_platform(library, id, number, name);
+}
+
+static bool has_table(const struct library *library, cl_platform_id id)
+{
+    return id && *(void **)id && (library->address || !tsl_vendor_is_icd2(id));
+}
+
+static void show_platform(const struct library *library, cl_platform_id id, tsl_vendor_platform_fn *fn, void *arg)
+{
+    struct tsl_vendor_platform *platform;
+
+    if (!has_table(library, id)) {
+        tsl_members_problem("%s: a platform of %s has no dispatch table", library->icd, library->name);
+        return;
+    }
+    platform = known_platform(id);
+    if (!platform)
+        platform = meet_platform(library, id);
+    if (!platform || platform->probe == current_probe)
+        return;
+    platform->probe = current_probe;
+    fn(arg, platform);
+}
+
+static void show_platforms(const struct library *library, tsl_vendor_platform_fn *fn, void *arg)
+{
+    cl_platform_id *ids = NULL;
+    cl_uint n = 0;
+    cl_int error = library->platform_ids(0, NULL, &n);
+
+    /* No platform is how a vendor says that its hardware isn't there: nothing is wrong. */
+    if (error == CL_PLATFORM_NOT_FOUND_KHR || (!error && !n)) {
+        tsl_members_empty(library->icd,
+                          "its library shows no platform: its hardware isn't there, or isn't for this user");
+        return;
+    }
+    if (!error)
+        ids = calloc(n, sizeof(*ids));
+    if (ids)
+        error = library->platform_ids(n, ids, NULL);
+    if (error || !ids)
+        tsl_members_problem("%s: %s could not list its platforms (error %d)", library->icd, library->name, error);
+    for (cl_uint i = 0; !error && ids && i < n; i++)
+        show_platform(library, ids[i], fn, arg);
+    free(ids);
+}
+
+/* ---- Libraries --------------------------------------------------------------------------------------------------- */
+
+/* A pointer to a function out of one to data, as POSIX promises that it works. */
+#define TO_FUNCTION(function, address) (*(void **)&(function) = (address))
+
+static void load(const char *icd, const char *name, tsl_vendor_platform_fn *fn, void *arg)
+{
+    struct library library = {.name = name, .icd = icd};
+    extension_address_fn extension_address;
+    /* Lazily, as Debian's loader: a function that the library lacks may never be called. */
+    void *handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+
+    if (!handle) {
+        tsl_members_problem("%s: %s", icd, dlerror());
+        return;
+    }
+    TO_FUNCTION(extension_address, dlsym(handle, "clGetExtensionFunctionAddress"));
+    if (!extension_address) {
+        tsl_members_problem("%s: %s is not an OpenCL ICD", icd, name);
+        return;
+    }
+    if (is_our_file(*(void **)&extension_address))
+        return;
+    TO_FUNCTION(library.platform_ids, extension_address("clIcdGetPlatformIDsKHR"));
+    TO_FUNCTION(library.address, extension_address("clIcdGetFunctionAddressForPlatformKHR"));
+    if (!library.platform_ids) {
+        tsl_members_problem("%s: %s is not an OpenCL ICD", icd, name);
+        return;
+    }
+    show_platforms(&library, fn, arg);
+}
+
+/* The first line without blanks at its ends. */
+static char *first_line(const char *file)
+{
+    FILE *stream = fopen(file, "re");
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t length = stream ? getline(&line, &size, stream) : -1;
+
+    if (stream)
+        fclose(stream);
+    while (length > 0 && isspace((unsigned char)line[length - 1]))
+        line[--length] = '\0';
+    if (length > 0) {
+        size_t blanks = strspn(line, " \t");
+
+        memmove(line, line + blanks, (size_t)length - blanks + 1);
+        if (*line)
+            return line;
+    }
+    free(line);
+    return NULL;
+}
+
+static void read_icd(const char *folder, const char *icd, tsl_vendor_platform_fn *fn, void *arg)
+{
+    char *file, *name;
+
+    if (asprintf(&file, "%s/%s", folder, icd) < 0)
+        return;
+    errno = 0;
+    name = first_line(file);
+    if (!name)
+        tsl_members_problem("%s names no library%s%s", file, errno ? ": " : "", errno ? strerror(errno) : "");
+    else
+        load(icd, name, fn, arg);
+    free(name);
+    free(file);
+}
+
+static int is_icd(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+
+    return length > 4 && entry->d_name[0] != '.' && !strcmp(entry->d_name + length - 4, ".icd");
+}
+
+/* By bytes: alphasort() goes by the locale, and the members' ids must not. */
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+void tsl_vendor_platforms(const char *folder, tsl_vendor_platform_fn *fn, void *arg)
+{
+    struct dirent **entries;
+    int n = scandir(folder, &entries, is_icd, by_name);
+
+    current_probe++;
+    if (n < 0) {
+        tsl_members_problem("the folder of vendors, %s, could not be read: %s", folder, strerror(errno));
+        return;
+    }
+    if (n == 0)
+        tsl_members_problem("the folder of vendors, %s, has no .icd file in it", folder);
+    for (int i = 0; i < n; i++) {
+        read_icd(folder, entries[i]->d_name, fn, arg);
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+/* ---- Devices ----------------------------------------------------------------------------------------------------- */
+
+struct tsl_vendor_device *tsl_vendor_device(struct tsl_vendor_platform *platform, cl_device_id id,
+                                            unsigned device_version, const char *device_name)
+{
+    struct tsl_vendor_device *device = platform->devices;
+
+    while (device && device->id != id)
+        device = device->next;
+    if (device)
+        return device;
+    device = calloc(1, sizeof(*device));
+    if (!device)
+        return NULL;
+    device->id = id;
+    device->platform = platform;
+    device->version = device_version < platform->version ? device_version : platform->version;
+    device->cl = platform->cl;
+    tsl_vendor_cl_limit(&device->cl, device->version);
+    device->quirks = tsl_vendor_quirks(platform->name, device_name);
+    device->was_changed = tsl_vendor_is_changed();
+    pthread_mutex_init(&device->lock, NULL);
+    device->next = platform->devices;
+    platform->devices = device;
+    return device;
+}

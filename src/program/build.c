@@ -1,0 +1,543 @@
+/*
+ * Building a program on all members at once.
+ *
+ * A build works on parts of its own; the program's are exchanged at the end, under its lock. From begin to end the
+ * program's status is CL_BUILD_IN_PROGRESS, which keeps every other build and reader away, so nobody sees half of it.
+ */
+#include "program/build.h"
+#include "base/log.h"
+#include "base/settings.h"
+#include "base/signals.h"
+#include "base/worker.h"
+#include "graph/graph.h"
+#include "program/variables.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
+
+bool tsl_build_start_thread(pthread_t *thread, bool detached, void *(*run)(void *), void *arg)
+{
+    sigset_t all, old;
+    pthread_attr_t attr;
+    bool started;
+
+    if (tsl_simulation || pthread_attr_init(&attr) != 0)
+        return false;
+    pthread_attr_setdetachstate(&attr, detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
+    tsl_signals_of_others(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    started = pthread_create(thread, &attr, run, arg) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attr);
+    return started;
+}
+
+/* ---- The members ------------------------------------------------------------------------------------------------ */
+
+/* Vendors mix up which of the three they were asked for. */
+static cl_int named_error(const struct tsl_make *make, cl_int error)
+{
+    switch (error) {
+    case CL_BUILD_PROGRAM_FAILURE:
+    case CL_COMPILE_PROGRAM_FAILURE:
+    case CL_LINK_PROGRAM_FAILURE:
+        return make->failure;
+    case CL_INVALID_BUILD_OPTIONS:
+    case CL_INVALID_COMPILER_OPTIONS:
+    case CL_INVALID_LINKER_OPTIONS:
+        return make->bad_options;
+    default:
+        return error;
+    }
+}
+
+static void *run_job(void *arg)
+{
+    struct tsl_build_job *job = arg;
+    const struct tsl_path *path = tsl_build_member(job)->path;
+    bool runs = job->build->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+
+    job->build->make->run(job);
+    job->part.error = named_error(job->build->make, job->part.error);
+    if (job->part.program && runs &&
+        path->driver->program_kernels(job->part.program, &job->part.kernel_names) != CL_SUCCESS)
+        job->part.kernel_names = NULL;
+    if (job->part.program && runs && path->driver->program_variables)
+        job->part.has_variables = path->driver->program_variables(job->part.program, &job->part.variables_size);
+    tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "program %s for %s (%s): %d", job->build->make->verb, path->id,
+            path->device_name, job->part.error);
+    return NULL;
+}
+
+/* The last job runs in the calling thread, as do those for which there is no thread. */
+static void run_jobs(struct tsl_build *build)
+{
+    for (unsigned i = 0; i + 1 < build->n_jobs; i++) {
+        struct tsl_build_job *job = &build->jobs[i];
+
+        job->threaded = tsl_build_start_thread(&job->thread, false, run_job, job);
+    }
+    for (unsigned i = 0; i < build->n_jobs; i++)
+        if (!build->jobs[i].threaded)
+            run_job(&build->jobs[i]);
+    for (unsigned i = 0; i < build->n_jobs; i++)
+        if (build->jobs[i].threaded)
+            pthread_join(build->jobs[i].thread, NULL);
+}
+
+static bool asks_roles(const struct tsl_member *member)
+{
+    enum tsl_vendor_roles wanted = tsl_settings()->vendor_roles;
+
+    return member->driver->asks_roles &&
+           (wanted == TSL_VENDOR_ROLES_ON || (wanted == TSL_VENDOR_ROLES_AUTO && member->caps.roles_hold));
+}
+
+/* Is it worth to know what kernels only read? With one member buffers have nowhere else to be. With several that all
+ * work on the host's copy it is: launches that only read the same buffer run at once. */
+static bool wants_roles(const struct tsl_build *build)
+{
+    bool wanted = false;
+
+    for (unsigned i = 0; i < build->n_jobs; i++)
+        wanted |= asks_roles(tsl_build_member(&build->jobs[i]));
+    return wanted && build->make == &tsl_make_build && build->program->source && build->program->context->n_members > 1;
+}
+
+/* For the parts of members that ask for it. */
+static void give_roles(struct tsl_build *build, struct tsl_roles *roles)
+{
+    for (unsigned i = 0; i < build->n_jobs; i++)
+        if (asks_roles(tsl_build_member(&build->jobs[i])))
+            build->jobs[i].part.roles = tsl_roles_ref(roles);
+}
+
+/* How much an error says: a compiler's "no" more than a member that could not even try; bad options are the answer only
+ * if nobody understood them. */
+static int weight_of(const struct tsl_make *make, cl_int error)
+{
+    if (error == CL_SUCCESS)
+        return 0;
+    return error == make->failure ? 3 : error == make->bad_options ? 2 : 1;
+}
+
+/* What came of it for one device: success if a member is left, else the first error that says most. */
+static cl_int result_for(const struct tsl_build *build, const struct tsl_device *device)
+{
+    unsigned members = tsl_context_members_of(build->program->context, device);
+    cl_int result = CL_SUCCESS;
+
+    for (unsigned i = 0; i < build->n_jobs; i++) {
+        cl_int error = build->jobs[i].part.error;
+
+        if (!(members >> build->jobs[i].index & 1))
+            continue;
+        if (error == CL_SUCCESS)
+            return CL_SUCCESS;
+        if (weight_of(build->make, error) > weight_of(build->make, result))
+            result = error;
+    }
+    return result;
+}
+
+/* Every device that was asked for must have succeeded. */
+static cl_int result_of(const struct tsl_build *build)
+{
+    cl_int result = CL_SUCCESS;
+
+    for (cl_uint i = 0; i < build->n_devices && result == CL_SUCCESS; i++)
+        result = result_for(build, build->devices[i]);
+    return result;
+}
+
+/* Adds the names of a list that *names lacks. Without memory the rest is left out. */
+static void add_names(char **names, const char *more)
+{
+    while (more && *more) {
+        int length = (int)strcspn(more, ";");
+        char *name = strndup(more, (size_t)length), *joined = NULL;
+
+        if (!name)
+            return;
+        if (!tsl_program_names_have(*names, name) &&
+            asprintf(&joined, "%s%s%s", *names ? *names : "", *names ? ";" : "", name) >= 0) {
+            free(*names);
+            *names = joined;
+        }
+        free(name);
+        more += length + (more[length] == ';');
+    }
+}
+
+/* The kernels that some member has, in the order of the first that has them. NULL without memory. */
+static char *kernel_names_locked(const struct tsl_program *program) TSL_REQUIRES(program->lock)
+{
+    char *names = NULL;
+
+    for (unsigned i = 0; i < program->context->n_members; i++)
+        add_names(&names, program->parts[i].kernel_names);
+    return names ? names : strdup("");
+}
+
+/* What is told of the member's share. */
+static void conclude(struct tsl_build_job *job)
+{
+    const struct tsl_build *build = job->build;
+    bool ok = job->part.error == CL_SUCCESS;
+
+    job->part.status = ok ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
+    job->part.type = ok ? build->type : CL_PROGRAM_BINARY_TYPE_NONE;
+    job->part.options = strdup(build->text);
+}
+
+/* Puts the results in place of the old ones, which come back in the jobs. */
+static void exchange_locked(struct tsl_program *program, struct tsl_build *build) TSL_REQUIRES(program->lock)
+{
+    for (unsigned i = 0; i < build->n_jobs; i++) {
+        struct tsl_program_part *mine = &build->jobs[i].part, *part = &program->parts[build->jobs[i].index], swap;
+
+        mine->binary = part->binary;
+        mine->binary_size = part->binary_size;
+        swap = *part;
+        *part = *mine;
+        *mine = swap;
+    }
+    free(program->kernel_names);
+    program->kernel_names = kernel_names_locked(program);
+    tsl_program_forget_binaries_locked(program);
+    program->building = 0;
+}
+
+static void free_inputs(struct tsl_build *build)
+{
+    for (cl_uint i = 0; i < build->n_inputs; i++) {
+        if (!build->names)
+            tsl_program_end_read(build->inputs[i]);
+        else
+            free(build->names[i]);
+        tsl_object_unref(&build->inputs[i]->object);
+    }
+    free(build->names);
+    free(build->inputs);
+}
+
+void tsl_build_destroy(struct tsl_build *build)
+{
+    for (unsigned i = 0; i < build->n_jobs; i++)
+        tsl_program_part_clear(&build->jobs[i].part, tsl_build_member(&build->jobs[i]));
+    free_inputs(build);
+    tsl_object_hide(&build->program->object);
+    free(build->devices);
+    free(build->text);
+    free(build);
+}
+
+static cl_int run_build(struct tsl_build *build)
+{
+    struct tsl_program *program = build->program;
+    tsl_program_fn *fn = build->fn;
+    void *arg = build->arg;
+    struct tsl_roles *roles;
+    cl_int result;
+
+    roles = wants_roles(build) ? tsl_roles_ask(program->source, build->text) : NULL;
+    run_jobs(build);
+    tsl_variables_settle(build);
+    result = result_of(build);
+    if (roles && result == CL_SUCCESS && tsl_roles_wait(roles))
+        give_roles(build, roles);
+    tsl_roles_unref(roles);
+    for (unsigned i = 0; i < build->n_jobs; i++)
+        conclude(&build->jobs[i]);
+    tsl_lock_take(&program->lock);
+    exchange_locked(program, build);
+    tsl_lock_give(&program->lock);
+    /* The application may release the program in its callback, so ours comes after. */
+    if (fn)
+        fn((cl_program)program, arg);
+    tsl_build_destroy(build);
+    return result;
+}
+
+static void *run_detached(void *arg)
+{
+    run_build(arg);
+    return NULL;
+}
+
+/* The application may have released its kernels and waited for their launches: then none is attached, though another
+ * thread of ours may be about to destroy them. */
+static void let_kernels_go(struct tsl_program *program)
+{
+    bool attached;
+
+    tsl_lock_take(&program->lock);
+    attached = program->n_kernels;
+    tsl_lock_give(&program->lock);
+    if (attached)
+        tsl_graph_clean_up(program->context);
+}
+
+/* Claims the program for this build. */
+static cl_int begin_build(const struct tsl_build *build)
+{
+    struct tsl_program *program = build->program;
+    cl_int error = CL_SUCCESS;
+
+    let_kernels_go(program);
+    tsl_lock_take(&program->lock);
+    if (program->n_kernels || program->building) {
+        error = CL_INVALID_OPERATION;
+    } else {
+        for (unsigned i = 0; i < build->n_jobs; i++)
+            program->building |= 1u << build->jobs[i].index;
+        while (program->n_readers)
+            tsl_lock_wait(&program->lock, &program->no_readers);
+    }
+    tsl_lock_give(&program->lock);
+    return error;
+}
+
+cl_int tsl_build_run(struct tsl_build *build, bool *began)
+{
+    pthread_t thread;
+    cl_int error = tsl_forked() ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+
+    if (error == CL_SUCCESS && tsl_build_options_read(build->text, &build->options) != CL_SUCCESS)
+        error = build->make->bad_options;
+    if (error == CL_SUCCESS)
+        error = begin_build(build);
+    if (began)
+        *began = error == CL_SUCCESS;
+    if (error != CL_SUCCESS) {
+        tsl_build_destroy(build);
+        return error;
+    }
+    if (build->fn && tsl_build_start_thread(&thread, true, run_detached, build))
+        return CL_SUCCESS;
+    return run_build(build);
+}
+
+/* ---- Making builds ----------------------------------------------------------------------------------------------- */
+
+/* Has it more members behind it? The virtual device has all. */
+static bool is_wider(const struct tsl_device *device, const struct tsl_device *than)
+{
+    return !than || (than->parent && (!device->parent || device->n_members > than->n_members));
+}
+
+struct tsl_device *tsl_build_view(const struct tsl_build_job *job)
+{
+    const struct tsl_build *build = job->build;
+    struct tsl_device *view = NULL;
+
+    for (cl_uint i = 0; i < build->n_devices; i++)
+        if (tsl_device_has(build->devices[i], tsl_build_member(job)) && is_wider(build->devices[i], view))
+            view = build->devices[i];
+    return view;
+}
+
+static bool keep_devices(struct tsl_build *build, const struct tsl_targets *targets)
+{
+    build->devices = calloc(targets->n + 1, sizeof(build->devices[0]));
+    if (!build->devices)
+        return false;
+    memcpy(build->devices, targets->devices, targets->n * sizeof(build->devices[0]));
+    build->n_devices = targets->n;
+    return true;
+}
+
+static unsigned members_of(const struct tsl_context *context, const struct tsl_targets *targets)
+{
+    unsigned members = 0;
+
+    for (cl_uint i = 0; i < targets->n; i++)
+        members |= tsl_context_members_of(context, targets->devices[i]);
+    return members;
+}
+
+struct tsl_build *tsl_build_create(const struct tsl_make *make, struct tsl_program *program,
+                                   const struct tsl_targets *targets, const char *options)
+{
+    const struct tsl_targets all = {program->n_devices, program->devices};
+    unsigned members = members_of(program->context, targets = targets ? targets : &all);
+    struct tsl_build *build = calloc(1, sizeof(*build) + (size_t)__builtin_popcount(members) * sizeof(build->jobs[0]));
+
+    if (!build)
+        return NULL;
+    build->text = strdup(options ? options : "");
+    if (!build->text || !keep_devices(build, targets)) {
+        free(build->text);
+        free(build);
+        return NULL;
+    }
+    build->make = make;
+    build->type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+    build->program = program;
+    tsl_object_show(&program->object); /* fn is given it, also if the application gave it up */
+    for (unsigned i = 0; members >> i; i++)
+        if (members >> i & 1)
+            build->jobs[build->n_jobs++] = (struct tsl_build_job){.build = build, .index = i};
+    return build;
+}
+
+static bool can_be_linked(cl_program_binary_type type)
+{
+    return type == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT || type == CL_PROGRAM_BINARY_TYPE_LIBRARY;
+}
+
+/* The members for which it is compiled, but not linked. */
+static unsigned members_to_link(struct tsl_program *program)
+{
+    unsigned members = 0;
+
+    tsl_lock_take(&program->lock);
+    for (unsigned i = 0; i < program->context->n_members; i++)
+        members |= can_be_linked(program->parts[i].type) ? 1u << i : 0;
+    tsl_lock_give(&program->lock);
+    return members;
+}
+
+/* One more header, or one more to link: CL_INVALID_OPERATION unless that is a compiled object or a library somewhere.
+ */
+static cl_int add_input(struct tsl_build *build, struct tsl_program *input, const char *name)
+{
+    if (name) {
+        build->names[build->n_inputs] = strdup(name);
+        if (!build->names[build->n_inputs])
+            return CL_OUT_OF_HOST_MEMORY;
+    } else {
+        if (!tsl_program_begin_any_read(input))
+            return CL_INVALID_OPERATION;
+        if (!members_to_link(input)) {
+            tsl_program_end_read(input);
+            return CL_INVALID_OPERATION;
+        }
+    }
+    tsl_object_ref(&input->object);
+    build->inputs[build->n_inputs++] = input;
+    return CL_SUCCESS;
+}
+
+cl_int tsl_build_add_inputs(struct tsl_build *build, cl_uint n, struct tsl_program *const *inputs,
+                            const char *const *names)
+{
+    cl_int error = CL_SUCCESS;
+
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES;
+    build->inputs = calloc(n + 1, sizeof(build->inputs[0]));
+    build->names = names ? calloc(n + 1, sizeof(build->names[0])) : NULL;
+    if (!build->inputs || (names && !build->names))
+        return CL_OUT_OF_HOST_MEMORY;
+    for (cl_uint i = 0; i < n && error == CL_SUCCESS; i++)
+        error = add_input(build, inputs[i], names ? names[i] : NULL);
+    return error;
+}
+
+/* Leaves out devices and members for which nothing is compiled. CL_INVALID_OPERATION: of what is linked for a device,
+ * some is compiled for it, but none of its members has all (OpenCL 3.0, 5.8.6). */
+static cl_int keep_linked(struct tsl_build *build)
+{
+    unsigned all = ~0u, some = 0, n_devices = 0, n_jobs = 0;
+
+    for (cl_uint i = 0; i < build->n_inputs; i++) {
+        unsigned members = members_to_link(build->inputs[i]);
+
+        all &= members;
+        some |= members;
+    }
+    for (cl_uint i = 0; i < build->n_devices; i++) {
+        unsigned members = tsl_context_members_of(build->program->context, build->devices[i]);
+
+        if (members & some && !(members & all))
+            return CL_INVALID_OPERATION;
+        if (members & some)
+            build->devices[n_devices++] = build->devices[i];
+    }
+    build->n_devices = n_devices;
+    some &= members_of(build->program->context, &(struct tsl_targets){n_devices, build->devices});
+    for (unsigned i = 0; i < build->n_jobs; i++)
+        if (some >> build->jobs[i].index & 1)
+            build->jobs[n_jobs++] = build->jobs[i];
+    build->n_jobs = n_jobs;
+    return CL_SUCCESS;
+}
+
+/* ---- What the API calls ------------------------------------------------------------------------------------------ */
+
+/* What was loaded is built only where it is executable (OpenCL 3.0, 5.8.4). */
+static bool was_loaded_to_be_linked(struct tsl_program *program, const struct tsl_targets *targets)
+{
+    const struct tsl_targets all = {program->n_devices, program->devices};
+
+    return !program->source && !program->il &&
+           members_to_link(program) & members_of(program->context, targets ? targets : &all);
+}
+
+cl_int tsl_program_build(struct tsl_program *program, const struct tsl_targets *targets, const char *options,
+                         tsl_program_fn *fn, void *arg)
+{
+    struct tsl_build *build;
+
+    if (program->built_in || program->linked)
+        return CL_INVALID_OPERATION;
+    if (was_loaded_to_be_linked(program, targets))
+        return CL_INVALID_BINARY;
+    build = tsl_build_create(&tsl_make_build, program, targets, options);
+    if (!build)
+        return CL_OUT_OF_HOST_MEMORY;
+    build->fn = fn;
+    build->arg = arg;
+    return tsl_build_run(build, NULL);
+}
+
+static cl_int refuse(struct tsl_build *build, cl_int error)
+{
+    tsl_build_destroy(build);
+    return error;
+}
+
+cl_int tsl_program_compile(struct tsl_program *program, const struct tsl_targets *targets, const char *options,
+                           const struct tsl_program_includes *headers, const struct tsl_program_notify *notify)
+{
+    struct tsl_build *build;
+    cl_int error;
+
+    if (!program->source && !program->il)
+        return CL_INVALID_OPERATION;
+    build = tsl_build_create(&tsl_make_compile, program, targets, options);
+    if (!build)
+        return CL_OUT_OF_HOST_MEMORY;
+    build->type = CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
+    build->fn = notify->fn;
+    build->arg = notify->arg;
+    error = tsl_build_add_inputs(build, headers->n, headers->programs, headers->names);
+    return error ? refuse(build, error) : tsl_build_run(build, NULL);
+}
+
+cl_int tsl_program_link(struct tsl_program *program, const char *options, const struct tsl_program_includes *inputs,
+                        const struct tsl_program_notify *notify, bool *began)
+{
+    struct tsl_build *build = tsl_build_create(&tsl_make_link, program, NULL, options);
+    cl_int error;
+
+    *began = false;
+    program->linked = true;
+    if (!build)
+        return CL_OUT_OF_HOST_MEMORY;
+    if (tsl_build_options_have(build->text, "-create-library"))
+        build->type = CL_PROGRAM_BINARY_TYPE_LIBRARY;
+    else if (tsl_build_options_have(build->text, "-enable-link-options"))
+        return refuse(build, CL_INVALID_LINKER_OPTIONS);
+    build->fn = notify->fn;
+    build->arg = notify->arg;
+    error = tsl_build_add_inputs(build, inputs->n, inputs->programs, NULL);
+    if (error == CL_SUCCESS)
+        error = keep_linked(build);
+    return error ? refuse(build, error) : tsl_build_run(build, began);
+}

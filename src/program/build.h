@@ -1,0 +1,83 @@
+/*
+ * Inside of programs: a build, a compilation or a link on its way over all members. build.c runs it, make.c does one
+ * member's share.
+ */
+#ifndef TSL_PROGRAM_BUILD_H
+#define TSL_PROGRAM_BUILD_H
+
+#include "facts/build_options.h"
+#include "program/program.h"
+
+struct tsl_build;
+struct tsl_build_job;
+
+/* What is made of what, and how its errors are called. */
+struct tsl_make {
+    const char *verb; /* for the log */
+    cl_int failure;   /* CL_BUILD_PROGRAM_FAILURE … */
+    cl_int bad_options;
+    void (*run)(struct tsl_build_job *job); /* fills job->part: program, error, log, non_uniform */
+};
+
+extern const struct tsl_make tsl_make_build, tsl_make_compile, tsl_make_link;
+
+/* One member's share; touched by its thread alone until that has ended. */
+struct tsl_build_job {
+    struct tsl_build *build;
+    unsigned index; /* of the member in the context */
+    struct tsl_program_part part;
+    pthread_t thread;
+    bool threaded;
+};
+
+struct tsl_build {
+    const struct tsl_make *make;
+    struct tsl_program *program; /* internal reference */
+    char *text;                  /* the options as given */
+    struct tsl_device **devices; /* n_devices: what was asked for; the array is owned */
+    cl_uint n_devices;
+    struct tsl_build_options options;
+    cl_program_binary_type type; /* of the result */
+    tsl_program_fn *fn;
+    void *arg;
+    /* Compilations: headers; links: what is linked, which nobody builds meanwhile. Internal references. */
+    cl_uint n_inputs;
+    struct tsl_program **inputs;
+    char **names; /* of the headers, n_inputs; NULL for links */
+    unsigned n_jobs;
+    struct tsl_build_job jobs[];
+};
+
+static inline struct tsl_member *tsl_build_member(const struct tsl_build_job *job)
+{
+    return job->build->program->context->members[job->index];
+}
+
+/* The device whose promises the program is to see on this member: the virtual one's if it was asked for. */
+struct tsl_device *tsl_build_view(const struct tsl_build_job *job);
+
+/* For all members behind the targets, with copies of the options. NULL without memory. */
+struct tsl_build *tsl_build_create(const struct tsl_make *make, struct tsl_program *program,
+                                   const struct tsl_targets *targets, const char *options);
+/* Adds headers (with names) or what is to be linked. Links keep builds of their inputs away. */
+cl_int tsl_build_add_inputs(struct tsl_build *build, cl_uint n, struct tsl_program *const *inputs,
+                            const char *const *names);
+/* Undoes create, for a build that won't be run. */
+void tsl_build_destroy(struct tsl_build *build);
+/* Claims the program and runs, here or (with build->fn) in the background; the build is gone either way. *began (may be
+ * NULL) tells whether the error is one of the arguments or of the build. */
+cl_int tsl_build_run(struct tsl_build *build, bool *began);
+
+/* Starts a thread that no signal of the application reaches; none in simulations. */
+bool tsl_build_start_thread(pthread_t *thread, bool detached, void *(*run)(void *), void *arg);
+
+/* Gives back what a part holds (driver calls) and leaves it unbuilt; what was loaded for it stays. */
+void tsl_program_part_clear(struct tsl_program_part *part, struct tsl_member *member);
+
+/* The binaries that were told are those of the build before. */
+void tsl_program_forget_binaries_locked(struct tsl_program *program) TSL_REQUIRES(program->lock);
+
+/* Keeps builds away, built or not; false while a build is running. Ends with tsl_program_end_read. */
+bool tsl_program_begin_any_read(struct tsl_program *program);
+
+#endif

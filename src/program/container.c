@@ -1,0 +1,138 @@
+/*
+ * Program binaries: one blob with every member's binary in it.
+ */
+#include "program/container.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char magic[8] = "TSLAPROG";
+
+#define VERSION       1u
+#define COUNT_OFFSET  12u /* where the number of entries stands */
+#define SUM_OFFSET    16u
+#define BODY_OFFSET   24u
+#define MEMBER_BINARY 1u
+
+void tsl_container_begin(struct tsl_writer *writer)
+{
+    tsl_write_raw(writer, magic, sizeof(magic));
+    tsl_write_u32(writer, VERSION);
+    tsl_write_u32(writer, 0);
+    tsl_write_u64(writer, 0);
+}
+
+static uint32_t count_at(const struct tsl_writer *writer)
+{
+    struct tsl_reader reader = tsl_reader_of(writer->data + COUNT_OFFSET, 4);
+
+    return tsl_read_u32(&reader);
+}
+
+void tsl_container_add(struct tsl_writer *writer, const struct tsl_path *path, const struct tsl_container_entry *entry)
+{
+    static const uint8_t no_uuid[CL_UUID_SIZE_KHR];
+    size_t length_offset;
+
+    tsl_write_u32(writer, MEMBER_BINARY);
+    length_offset = writer->size;
+    tsl_write_u32(writer, 0);
+    tsl_write_text(writer, path->driver->name);
+    tsl_write_text(writer, path->driver_version);
+    tsl_write_text(writer, path->device_name);
+    tsl_write_u8(writer, path->identity.has_uuid);
+    tsl_write_raw(writer, path->identity.has_uuid ? path->identity.uuid : no_uuid, CL_UUID_SIZE_KHR);
+    tsl_write_u32(writer, entry->type);
+    tsl_write_blob(writer, entry->binary, entry->size);
+    tsl_write_u8(writer, entry->non_uniform);
+    if (writer->size - length_offset - 4 >= UINT32_MAX)
+        writer->failed = true;
+    tsl_write_u32_at(writer, length_offset, (uint32_t)(writer->size - length_offset - 4));
+    if (!writer->failed)
+        tsl_write_u32_at(writer, COUNT_OFFSET, count_at(writer) + 1);
+}
+
+void tsl_container_end(struct tsl_writer *writer)
+{
+    uint64_t sum;
+
+    if (writer->failed)
+        return;
+    sum = tsl_bytes_sum(writer->data + BODY_OFFSET, writer->size - BODY_OFFSET);
+    tsl_write_u32_at(writer, SUM_OFFSET, (uint32_t)sum);
+    tsl_write_u32_at(writer, SUM_OFFSET + 4, (uint32_t)(sum >> 32));
+}
+
+/* Does a text (not 0-terminated) of the container equal a string of ours, which may be NULL? */
+static bool read_is(struct tsl_reader *reader, const char *expected)
+{
+    char *text = tsl_read_text(reader);
+    bool is = text && expected ? strcmp(text, expected) == 0 : !text && !expected;
+
+    free(text);
+    return is;
+}
+
+static bool read_uuid_is(struct tsl_reader *reader, const struct tsl_identity *identity)
+{
+    bool has = tsl_read_bool(reader);
+    const void *uuid = tsl_read_raw(reader, CL_UUID_SIZE_KHR);
+
+    if (!uuid || has != identity->has_uuid)
+        return false;
+    return !has || memcmp(uuid, identity->uuid, CL_UUID_SIZE_KHR) == 0;
+}
+
+/* One entry; true if it is for this path. */
+static bool read_entry(struct tsl_reader *reader, const struct tsl_path *path, struct tsl_container_entry *entry)
+{
+    bool ours = read_is(reader, path->driver->name);
+
+    /* All is read whatever the answer, so that damage is found. */
+    ours &= read_is(reader, path->driver_version);
+    ours &= read_is(reader, path->device_name);
+    ours &= read_uuid_is(reader, &path->identity);
+    entry->type = tsl_read_u32(reader);
+    entry->binary = tsl_read_blob(reader, &entry->size);
+    entry->non_uniform = !tsl_read_end(reader) && tsl_read_bool(reader);
+    return ours && tsl_read_end(reader);
+}
+
+static bool read_head(struct tsl_reader *reader, uint32_t *count)
+{
+    const void *start = tsl_read_raw(reader, sizeof(magic));
+    uint64_t sum;
+
+    if (!start || memcmp(start, magic, sizeof(magic)) != 0 || tsl_read_u32(reader) != VERSION)
+        return false;
+    *count = tsl_read_u32(reader);
+    sum = tsl_read_u64(reader);
+    return !reader->failed && sum == tsl_bytes_sum(reader->data + reader->at, reader->size - reader->at);
+}
+
+bool tsl_container_is(const void *data, size_t size)
+{
+    return size >= sizeof(magic) && memcmp(data, magic, sizeof(magic)) == 0;
+}
+
+bool tsl_container_find(const void *data, size_t size, const struct tsl_path *path, struct tsl_container_entry *entry,
+                        bool *damaged)
+{
+    struct tsl_reader reader = tsl_reader_of(data, size);
+    uint32_t count;
+    bool found = false;
+
+    *damaged = !read_head(&reader, &count);
+    if (*damaged)
+        return false;
+    for (uint32_t i = 0; i < count && !reader.failed && !found; i++) {
+        uint32_t kind = tsl_read_u32(&reader);
+        size_t contents_size;
+        const void *contents = tsl_read_blob(&reader, &contents_size);
+        struct tsl_reader inner = tsl_reader_of(contents, contents_size);
+
+        found = contents && kind == MEMBER_BINARY && read_entry(&inner, path, entry);
+    }
+    *damaged = reader.failed;
+    return found;
+}

@@ -1,0 +1,43 @@
+/*
+ * Program binaries (CL_PROGRAM_BINARIES): a container with what each member's driver gave.
+ *
+ * Version 1, little-endian:
+ *   "TSLAPROG"  8 bytes
+ *   u32 version
+ *   u32 number of entries
+ *   u64 sum of all bytes after this field (FNV-1a)
+ *   entries: u32 kind, blob contents
+ * Kinds unknown to a reader are passed over. Contents of kind 1, the binary of one member:
+ *   text driver, text driver version, text device name, u8 has UUID, 16 bytes UUID (0 where there is none),
+ *   u32 type of the binary (CL_PROGRAM_BINARY_TYPE_…), blob the driver's own binary, u8 launches may have remainders
+ *   (it lacks in older ones: no)
+ * Blobs and texts as in base/bytes.h. The source is not in it.
+ */
+#ifndef TSL_PROGRAM_CONTAINER_H
+#define TSL_PROGRAM_CONTAINER_H
+
+#include "base/bytes.h"
+#include "driver/driver.h"
+
+/* The one entry of a container that a member wants. Points into the container. */
+struct tsl_container_entry {
+    cl_program_binary_type type;
+    const void *binary;
+    size_t size;
+    bool non_uniform; /* launches may have remainders */
+};
+
+/* Writing: begin, add each member's binary, end. Failures stay in writer->failed. */
+void tsl_container_begin(struct tsl_writer *writer);
+void tsl_container_add(struct tsl_writer *writer, const struct tsl_path *path, const struct tsl_container_entry *entry);
+void tsl_container_end(struct tsl_writer *writer);
+
+/* Does it begin as one of ours, whole or not? What doesn't may be a vendor's own binary. */
+bool tsl_container_is(const void *data, size_t size);
+
+/* Looks for the binary that this path's driver made, in the same version, for the same device. False: there is none, or
+ * this is no container, or it is damaged (*damaged). Safe on any bytes. */
+bool tsl_container_find(const void *data, size_t size, const struct tsl_path *path, struct tsl_container_entry *entry,
+                        bool *damaged);
+
+#endif

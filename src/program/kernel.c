@@ -1,0 +1,309 @@
+/*
+ * Kernels: one handle, and behind it a kernel on each member that can run it.
+ */
+#include "base/bytes.h"
+#include "base/log.h"
+#include "graph/graph.h"
+#include "program/arguments.h"
+#include "program/il.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
+
+static void clear_part(struct tsl_kernel_part *part, struct tsl_member *member)
+{
+    /* A forked child calls nothing of a driver. */
+    if (part->kernel && !tsl_forked())
+        member->driver->kernel_free(part->kernel);
+    tsl_kernel_facts_finish(&part->facts);
+    part->kernel = NULL;
+}
+
+/* Programs with kernels aren't built again. False: there is nothing built to make a kernel of. */
+static bool attach(struct tsl_program *program)
+{
+    bool built;
+
+    tsl_lock_take(&program->lock);
+    built = tsl_program_is_executable_locked(program);
+    if (built)
+        program->n_kernels++;
+    tsl_lock_give(&program->lock);
+    return built;
+}
+
+static void detach(struct tsl_program *program)
+{
+    tsl_lock_take(&program->lock);
+    program->n_kernels--;
+    tsl_lock_give(&program->lock);
+}
+
+static void destroy_kernel(struct tsl_object *object)
+{
+    struct tsl_kernel *kernel = (struct tsl_kernel *)object;
+    struct tsl_program *program = kernel->program;
+
+    if (tsl_forked())
+        return; /* A thread of the parent's may have held the program's lock. */
+    tsl_args_unref(kernel->args);
+    for (unsigned i = 0; kernel->parts && i < program->context->n_members; i++)
+        clear_part(&kernel->parts[i], program->context->members[i]);
+    free(kernel->parts);
+    free(kernel->name);
+    detach(program);
+    tsl_object_hide(&program->object);
+}
+
+/* Linked programs have neither source nor loaded binaries: all of their kernels of one name are taken as one. */
+static uint64_t program_digest(struct tsl_program *program)
+{
+    uint64_t digest = atomic_load_explicit(&program->digest, memory_order_relaxed);
+
+    if (digest)
+        return digest;
+    if (program->source)
+        digest = tsl_bytes_sum(program->source, program->source_size);
+    else if (program->il)
+        digest = tsl_bytes_sum(program->il->module, program->il->size);
+    for (unsigned i = 0; i < program->context->n_members && !digest; i++)
+        if (program->parts[i].binary)
+            digest = tsl_bytes_sum(program->parts[i].binary, program->parts[i].binary_size);
+    digest += !digest;
+    atomic_store_explicit(&program->digest, digest, memory_order_relaxed);
+    return digest;
+}
+
+/* A sum against accidents is enough: a wrong estimate costs time, no more. The options stay as they are while kernels
+ * are attached. */
+static uint64_t place_key(const struct tsl_kernel *kernel)
+{
+    const char *options = "";
+
+    for (unsigned i = 0; i < kernel->program->context->n_members && !*options; i++)
+        if (kernel->program->parts[i].options)
+            options = kernel->program->parts[i].options;
+    uint64_t sums[] = {program_digest(kernel->program), tsl_bytes_sum(options, strlen(options)),
+                       tsl_bytes_sum(kernel->name, strlen(kernel->name))};
+
+    return tsl_bytes_sum(sums, sizeof(sums));
+}
+
+/* A kernel without parts or arguments. */
+static cl_int create_empty(struct tsl_program *program, const char *name, struct tsl_kernel **result)
+{
+    struct tsl_kernel *kernel;
+
+    if (!attach(program))
+        return CL_INVALID_PROGRAM_EXECUTABLE;
+    kernel = tsl_object_create(TSL_KERNEL, sizeof(*kernel), &program->object, destroy_kernel);
+    if (!kernel) {
+        detach(program);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    tsl_object_show(&program->object);
+    kernel->program = program;
+    kernel->name = strdup(name);
+    kernel->parts = calloc(program->context->n_members, sizeof(kernel->parts[0]));
+    if (kernel->name && kernel->parts) {
+        kernel->place_key = place_key(kernel);
+        *result = kernel;
+        return CL_SUCCESS;
+    }
+    tsl_object_release(&kernel->object);
+    return CL_OUT_OF_HOST_MEMORY;
+}
+
+/* ---- Members ----------------------------------------------------------------------------------------------------- */
+
+static void read_limits(struct tsl_launch_limits *limits, const struct tsl_path *path,
+                        const struct tsl_program_part *built)
+{
+    size_t items[16];
+    size_t size = 0;
+
+    *limits = (struct tsl_launch_limits){.max_items = {SIZE_MAX, SIZE_MAX, SIZE_MAX},
+                                         .local_mem_size = UINT64_MAX,
+                                         .non_uniform = built->non_uniform,
+                                         .unpromised = built->unpromised};
+    if (path->driver->info(path, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof(items), items, &size) == CL_SUCCESS &&
+        size >= 3 * sizeof(items[0]))
+        memcpy(limits->max_items, items, sizeof(limits->max_items));
+    if (path->driver->info(path, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(limits->local_mem_size), &limits->local_mem_size,
+                           NULL) != CL_SUCCESS)
+        limits->local_mem_size = UINT64_MAX;
+    if (path->driver->info(path, CL_DEVICE_MAX_PARAMETER_SIZE, sizeof(limits->parameter_size), &limits->parameter_size,
+                           NULL) != CL_SUCCESS)
+        limits->parameter_size = 1024; /* the least that there is */
+}
+
+/* Is the member a device of the program by itself? Then its kernels must be the others' (OpenCL 3.0, 5.9.1). */
+static bool is_own_device(const struct tsl_program *program, const struct tsl_member *member)
+{
+    for (cl_uint i = 0; i < program->n_devices; i++)
+        if (program->devices[i]->member == member)
+            return true;
+    return false;
+}
+
+/* Makes one member's share; leaves the member out when its kernel has another signature. */
+static cl_int add_member(struct tsl_kernel *kernel, unsigned i)
+{
+    const struct tsl_program_part *built = &kernel->program->parts[i];
+    struct tsl_member *member = kernel->program->context->members[i];
+    struct tsl_kernel_part *part = &kernel->parts[i];
+    cl_int error;
+
+    /* Vendors that complain aloud aren't asked for what they don't have. */
+    if (!built->program || (built->kernel_names && !tsl_program_names_have(built->kernel_names, kernel->name)))
+        return CL_INVALID_KERNEL_NAME;
+    error = member->driver->kernel_create(built->program, kernel->name, &part->kernel, &part->facts);
+    if (error != CL_SUCCESS) {
+        part->kernel = NULL;
+        return error;
+    }
+    part->facts.opaque |= built->has_variables && !part->facts.proven; /* vendors don't tell which kernels touch them */
+    if (tsl_roles_narrow(built->roles, &part->facts))
+        tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "kernel %s on %s: buffers that are only read are known", kernel->name,
+                member->path->id);
+    if (kernel->facts && !tsl_kernel_facts_same_signature(kernel->facts, &part->facts)) {
+        tsl_log(TSL_ROOM_CORE, TSL_LOG_WARN, "kernel %s has other arguments on %s and won't run there", kernel->name,
+                member->path->id);
+        clear_part(part, member);
+        return is_own_device(kernel->program, member) ? CL_INVALID_KERNEL_DEFINITION : CL_SUCCESS;
+    }
+    if (!kernel->facts || (part->facts.has_arg_info && !kernel->facts->has_arg_info))
+        kernel->facts = &part->facts;
+    read_limits(&part->limits, member->path, built);
+    kernel->no_arg_info |= built->no_arg_info;
+    if (part->limits.parameter_size > kernel->parameter_size)
+        kernel->parameter_size = part->limits.parameter_size;
+    kernel->eligible |= 1u << i;
+    return CL_SUCCESS;
+}
+
+/* Where a compiler told that the kernel has double precision, members without it are left out: whatever they made of
+ * it, it isn't the same. */
+static void leave_out_without_fp64(struct tsl_kernel *kernel)
+{
+    bool fp64 = false;
+
+    for (unsigned i = 0; kernel->eligible >> i; i++)
+        fp64 |= kernel->eligible >> i & 1 && kernel->parts[i].facts.fp64;
+    for (unsigned i = 0; fp64 && kernel->eligible >> i; i++) {
+        const struct tsl_path *path = kernel->program->context->members[i]->path;
+        cl_device_fp_config config = 0;
+
+        if (!(kernel->eligible >> i & 1) ||
+            (path->driver->info(path, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(config), &config, NULL) == CL_SUCCESS &&
+             config))
+            continue;
+        tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "kernel %s has double precision and won't run on %s", kernel->name,
+                path->id);
+        kernel->eligible &= ~(1u << i);
+    }
+}
+
+/* A kernel that no member knows has a wrong name; any other error says more. */
+static cl_int add_members(struct tsl_kernel *kernel)
+{
+    cl_int result = CL_INVALID_KERNEL_NAME;
+
+    for (unsigned i = 0; i < kernel->program->context->n_members; i++) {
+        cl_int error = add_member(kernel, i);
+
+        if (error == CL_INVALID_KERNEL_DEFINITION)
+            return error;
+        if (error != CL_SUCCESS && result == CL_INVALID_KERNEL_NAME)
+            result = error;
+    }
+    if (!kernel->eligible)
+        return result;
+    leave_out_without_fp64(kernel);
+    return kernel->eligible ? CL_SUCCESS : CL_INVALID_PROGRAM_EXECUTABLE;
+}
+
+cl_int tsl_kernel_create(struct tsl_program *program, const char *name, struct tsl_kernel **result)
+{
+    struct tsl_kernel *kernel;
+    cl_int error = tsl_forked() ? CL_OUT_OF_RESOURCES : create_empty(program, name, &kernel);
+
+    if (error != CL_SUCCESS)
+        return error;
+    error = add_members(kernel);
+    if (error == CL_SUCCESS) {
+        kernel->args = tsl_args_create(kernel->facts->n_args);
+        if (kernel->args) {
+            *result = kernel;
+            return CL_SUCCESS;
+        }
+        error = CL_OUT_OF_HOST_MEMORY;
+    }
+    tsl_object_release(&kernel->object);
+    return error;
+}
+
+cl_int tsl_kernel_clone(struct tsl_kernel *source, struct tsl_kernel **result)
+{
+    struct tsl_kernel *kernel;
+    cl_int error = tsl_kernel_create(source->program, source->name, &kernel);
+
+    if (error != CL_SUCCESS)
+        return error;
+    /* Shared until one of the two is set. */
+    tsl_args_unref(kernel->args);
+    kernel->args = tsl_args_share(source);
+    *result = kernel;
+    return CL_SUCCESS;
+}
+
+/* ---- All kernels of a program ------------------------------------------------------------------------------------ */
+
+/* Makes the kernels of a list of names (which is cut up), but for those whose definitions differ (OpenCL 3.0, 5.9.1);
+ * if one can't be made, none. */
+static cl_int create_named(struct tsl_program *program, char *names, cl_kernel *kernels, cl_uint *n)
+{
+    char *rest = NULL;
+    cl_uint made = 0;
+    cl_int error = CL_SUCCESS;
+
+    for (char *name = strtok_r(names, ";", &rest); name; name = strtok_r(NULL, ";", &rest)) {
+        struct tsl_kernel *kernel;
+
+        error = tsl_kernel_create(program, name, &kernel);
+        if (error == CL_SUCCESS)
+            kernels[made++] = (cl_kernel)kernel;
+        else if (error != CL_INVALID_KERNEL_DEFINITION)
+            break;
+        error = CL_SUCCESS;
+    }
+    if (error != CL_SUCCESS)
+        while (made > 0)
+            tsl_object_release((struct tsl_object *)kernels[--made]);
+    for (cl_uint i = made; i < *n; i++)
+        kernels[i] = NULL;
+    *n = made;
+    return error;
+}
+
+cl_int tsl_kernel_create_all(struct tsl_program *program, cl_uint n, cl_kernel *kernels, cl_uint *n_ret)
+{
+    char *names;
+    cl_int error = CL_SUCCESS;
+
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES;
+    if (!tsl_program_begin_read(program))
+        return CL_INVALID_PROGRAM_EXECUTABLE;
+    names = strdup(program->kernel_names ? program->kernel_names : "");
+    tsl_program_end_read(program);
+    if (!names)
+        return CL_OUT_OF_HOST_MEMORY;
+    *n_ret = tsl_program_count_kernels(names);
+    if (kernels)
+        error = n < *n_ret ? CL_INVALID_VALUE : create_named(program, names, kernels, n_ret);
+    free(names);
+    return error;
+}

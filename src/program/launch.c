@@ -1,0 +1,294 @@
+/*
+ * Which members can take a launch.
+ */
+#include "program/launch.h"
+#include "device/device.h"
+#include "object/context.h"
+#include "object/image.h"
+#include "object/svm.h"
+#include "program/kernel_info.h"
+
+#include <string.h>
+
+static const struct tsl_kernel_facts *facts_of(const struct tsl_kernel *kernel, unsigned i)
+{
+    return &kernel->parts[i].facts;
+}
+
+/* ---- Sizes ------------------------------------------------------------------------------------------------------- */
+
+static cl_int check_required(const struct tsl_kernel_facts *facts, const struct tsl_window *window)
+{
+    if (!facts->reqd_size[0])
+        return CL_SUCCESS;
+    for (unsigned d = 0; d < 3; d++)
+        if (window->local_size[d] != facts->reqd_size[d])
+            return CL_INVALID_WORK_GROUP_SIZE;
+    return CL_SUCCESS;
+}
+
+/* A launch of fewer dimensions has groups of 1 in the others: a required size may say otherwise. */
+static bool has_its_dimensions(const struct tsl_window *window)
+{
+    for (unsigned d = window->work_dim; d < 3; d++)
+        if (window->local_size[d] != 1)
+            return false;
+    return true;
+}
+
+/* The work-group size against one member. A window that leaves the choice suits every member. */
+static cl_int check_sizes(const struct tsl_kernel_part *part, const struct tsl_window *window)
+{
+    size_t group_size = 1;
+
+    if (!window->local_size[0])
+        return CL_SUCCESS;
+    if (!has_its_dimensions(window))
+        return CL_INVALID_WORK_GROUP_SIZE;
+    for (unsigned d = 0; d < window->work_dim; d++) {
+        if (window->local_size[d] > part->limits.max_items[d])
+            return CL_INVALID_WORK_ITEM_SIZE;
+        if (window->global_size[d] % window->local_size[d] && !part->limits.non_uniform)
+            return CL_INVALID_WORK_GROUP_SIZE;
+        if (__builtin_mul_overflow(group_size, window->local_size[d], &group_size))
+            return CL_INVALID_WORK_GROUP_SIZE;
+    }
+    if (part->facts.work_group_size && group_size > part->facts.work_group_size)
+        return CL_INVALID_WORK_GROUP_SIZE;
+    return check_required(&part->facts, window);
+}
+
+/* A required size is the size of launches that give none. */
+static void fill_required(const struct tsl_kernel *kernel, struct tsl_window *window)
+{
+    if (window->local_size[0])
+        return;
+    for (unsigned i = 0; kernel->eligible >> i; i++)
+        if (kernel->eligible >> i & 1 && facts_of(kernel, i)->reqd_size[0]) {
+            memcpy(window->local_size, facts_of(kernel, i)->reqd_size, sizeof(window->local_size));
+            return;
+        }
+}
+
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
+
+/* Of the region, if the argument is shared virtual memory or a buffer of such: the members that know its addresses. */
+static unsigned who_knows(const struct tsl_arg *arg)
+{
+    const struct tsl_svm *svm = arg->buffer ? tsl_svm_of(arg->buffer) : NULL;
+
+    return svm ? svm->members : 0;
+}
+
+/* Vendors take a sub-buffer as a kernel's argument only where it begins at a multiple of their alignment. These
+ * members take such of shared virtual memory by address. */
+static cl_int check_alignment(const struct tsl_args *args, unsigned members, size_t align)
+{
+    if (align <= 1)
+        return CL_SUCCESS;
+    for (cl_uint i = 0; i < args->n_all; i++)
+        if (args->args[i].buffer && !args->args[i].buffer->image && args->args[i].buffer->offset % align &&
+            !(who_knows(&args->args[i]) & members))
+            return CL_MISALIGNED_SUB_BUFFER_OFFSET;
+    return CL_SUCCESS;
+}
+
+/* Addresses are for those that know them. An image of such memory is for those that take it for a buffer's, or have the
+ * buffer elsewhere. */
+static cl_int check_svm(const struct tsl_args *args, unsigned member)
+{
+    for (cl_uint i = 0; i < args->n_all; i++) {
+        const struct tsl_arg *arg = &args->args[i];
+        bool knows = who_knows(arg) >> member & 1;
+
+        if (arg->kind == TSL_ARG_SVM && arg->buffer && !knows)
+            return CL_INVALID_OPERATION;
+        if (knows && arg->buffer->image && !(tsl_svm_of(arg->buffer)->as_mem >> member & 1))
+            return CL_INVALID_OPERATION;
+    }
+    return CL_SUCCESS;
+}
+
+/* A buffer of shared virtual memory may hold addresses: if anybody can who knows them, nobody else will. */
+static unsigned prefer_who_knows(const struct tsl_args *args, unsigned members)
+{
+    for (cl_uint i = 0; i < args->n_all; i++)
+        if (who_knows(&args->args[i]) & members)
+            members &= who_knows(&args->args[i]);
+    return members;
+}
+
+static cl_int check_images(const struct tsl_kernel_facts *facts, const struct tsl_args *args, unsigned member)
+{
+    for (cl_uint i = 0; i < args->n_all; i++) {
+        const struct tsl_image *image = args->args[i].buffer ? args->args[i].buffer->image : NULL;
+        bool both = i < facts->n_args && facts->args[i].access == CL_KERNEL_ARG_ACCESS_READ_WRITE;
+
+        if (image && !((both ? image->read_write_members : image->members) >> member & 1))
+            return CL_IMAGE_FORMAT_NOT_SUPPORTED;
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int check_member(const struct tsl_kernel *kernel, unsigned i, const struct tsl_window *window,
+                           const struct tsl_args *args, size_t local_mem_size)
+{
+    const struct tsl_kernel_part *part = &kernel->parts[i];
+    cl_int error = check_sizes(part, window);
+
+    if (error != CL_SUCCESS)
+        return error;
+    if (part->facts.local_mem_size + local_mem_size > part->limits.local_mem_size)
+        return CL_OUT_OF_RESOURCES;
+    error = check_images(&part->facts, args, i);
+    if (!error)
+        error = check_svm(args, i);
+    return error ? error : check_alignment(args, 1u << i, kernel->program->context->members[i]->caps.base_align);
+}
+
+cl_int tsl_launch_check(struct tsl_kernel *kernel, struct tsl_window *window, unsigned *members)
+{
+    unsigned left = *members & kernel->eligible;
+    cl_int result = left ? CL_SUCCESS : CL_INVALID_PROGRAM_EXECUTABLE;
+    struct tsl_args *args;
+    size_t local_mem_size;
+    cl_int error = tsl_kernel_args(kernel, &args);
+
+    if (error != CL_SUCCESS)
+        return error;
+    fill_required(kernel, window);
+    local_mem_size = tsl_args_local_size(args);
+    for (unsigned i = 0; left >> i; i++) {
+        if (!(left >> i & 1))
+            continue;
+        error = check_member(kernel, i, window, args, local_mem_size);
+        if (error == CL_SUCCESS)
+            continue;
+        left &= ~(1u << i);
+        result = result == CL_SUCCESS ? error : result;
+    }
+    left = prefer_who_knows(args, left);
+    tsl_args_let_go(args);
+    *members = left;
+    return left ? CL_SUCCESS : result;
+}
+
+cl_int tsl_launch_check_offsets(struct tsl_kernel *kernel, size_t align)
+{
+    struct tsl_args *args;
+    cl_int error = tsl_kernel_args(kernel, &args);
+
+    if (error != CL_SUCCESS)
+        return error;
+    error = check_alignment(args, ~0u, align);
+    tsl_args_let_go(args);
+    return error;
+}
+
+/* ---- Suggestion -------------------------------------------------------------------------------------------------- */
+
+/* The largest divisor of size up to limit, a multiple of `multiple` if there is such. */
+static size_t best_divisor(size_t size, size_t limit, size_t multiple)
+{
+    size_t best = 1;
+
+    for (size_t divisor = limit < size ? limit : size; divisor > 0; divisor--) {
+        if (size % divisor)
+            continue;
+        if (divisor % multiple == 0)
+            return divisor;
+        if (best == 1)
+            best = divisor;
+    }
+    return best;
+}
+
+/* Can groups of this size be, in a launch of this window on all of these members? */
+static bool suits_all(const struct tsl_kernel *kernel, unsigned members, const struct tsl_window *window,
+                      const size_t *size, size_t limit)
+{
+    if (size[0] * size[1] * size[2] > limit)
+        return false;
+    for (unsigned d = 0; d < 3; d++) {
+        if ((d < window->work_dim ? window->global_size[d] : 1) % size[d])
+            return false;
+        for (unsigned i = 0; members >> i; i++)
+            if (members >> i & 1 && kernel->parts[i].limits.max_items[d] < size[d])
+                return false;
+    }
+    return true;
+}
+
+/* What all members recommend that recommend anything; NULL: nothing, or they differ. *most becomes the least number of
+ * work-items that one of them recommends, if that is less. */
+static const size_t *recommended_size(const struct tsl_kernel *kernel, unsigned members, size_t *most)
+{
+    const size_t *common = NULL;
+    bool agreed = true;
+
+    for (unsigned i = 0; members >> i; i++) {
+        const size_t *size = facts_of(kernel, i)->recommended_size;
+
+        if (!(members >> i & 1) || !size[0])
+            continue;
+        agreed &= !common || memcmp(common, size, 3 * sizeof(*size)) == 0;
+        common = size;
+        if (size[0] * size[1] * size[2] < *most)
+            *most = size[0] * size[1] * size[2];
+    }
+    return agreed ? common : NULL;
+}
+
+static void choose(const struct tsl_kernel *kernel, unsigned members, size_t limit, struct tsl_window *window)
+{
+    size_t multiple = tsl_kernel_preferred_multiple(kernel, members), most = limit;
+    const size_t *recommended = recommended_size(kernel, members & kernel->eligible, &limit);
+
+    if (recommended && suits_all(kernel, members & kernel->eligible, window, recommended, most)) {
+        memcpy(window->local_size, recommended, sizeof(window->local_size));
+        return;
+    }
+    for (unsigned d = 0; d < 3; d++) {
+        most = limit ? limit : 1;
+        for (unsigned i = 0; members >> i; i++)
+            if (members >> i & 1 && kernel->parts[i].limits.max_items[d] < most)
+                most = kernel->parts[i].limits.max_items[d];
+        window->local_size[d] = d < window->work_dim ? best_divisor(window->global_size[d], most, multiple) : 1;
+        limit /= window->local_size[d];
+        multiple = 1;
+    }
+}
+
+/* What programs were told of the size of groups on this device, by which they size local memory. */
+static size_t promised(const struct tsl_kernel *kernel, struct tsl_device *device)
+{
+    size_t of_device = tsl_device_number(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+    size_t of_kernel = tsl_kernel_work_group_size(kernel, tsl_context_members_of(kernel->program->context, device));
+
+    return of_kernel < of_device ? of_kernel : of_device;
+}
+
+void tsl_launch_keep_suggestion(const struct tsl_kernel *kernel, struct tsl_device *device, unsigned members,
+                                struct tsl_window *window)
+{
+    if (!window->local_size[0] && atomic_load_explicit(&kernel->suggested, memory_order_relaxed))
+        choose(kernel, members, promised(kernel, device), window);
+}
+
+/* May this member choose larger groups? One that recommends a size, as the source may hint at one, takes no larger one.
+ */
+static bool may_exceed(const struct tsl_kernel_facts *facts, size_t limit)
+{
+    const size_t *own = facts->recommended_size;
+
+    return limit && (own[0] ? own[0] * own[1] * own[2] : facts->work_group_size) > limit;
+}
+
+void tsl_launch_limit(const struct tsl_kernel *kernel, struct tsl_device *device, unsigned member,
+                      struct tsl_window *window)
+{
+    size_t limit = promised(kernel, device);
+
+    if (kernel->parts[member].limits.unpromised || may_exceed(facts_of(kernel, member), limit))
+        choose(kernel, 1u << member, limit, window);
+}

@@ -1,9 +1,0 @@
-/* The driver over other vendors' OpenCL: their ICDs, loaded by ourselves. Paths are "opencl:PLATFORM.DEVICE". */
-#ifndef TSL_VENDOR_VENDOR_H
-#define TSL_VENDOR_VENDOR_H
-
-#include "driver/driver.h"
-
-extern const struct tsl_driver tsl_vendor_driver;
-
-#endif

@@ -1,0 +1,448 @@
+/*
+ * PTX: its kernels have the parameters that compile_client/ptx.h promises, and ptxas, where there is one, takes it for
+ * three generations of processors.
+ */
+/* timeout: 200 */
+#include "kc_env.h"
+
+#include "../bench/kernel_source.h"
+
+#include <unistd.h>
+
+static const char *const processors[] = {"sm_75", "sm_80", "sm_90"};
+
+static const char source[] =
+    "typedef struct { float4 a; int b; } S;\n"
+    "kernel void values(global const float *x, constant int *c, S s, int n, float3 v, long l, char k) {\n"
+    "  ((global float *)x)[get_global_id(0)] = s.a.x + s.b + n + v.y + l + k + c[0];\n"
+    "}\n"
+    "kernel __attribute__((reqd_work_group_size(64, 1, 1))) void locals(global int *x, local int *l, local float3 *m) "
+    "{\n"
+    "  local int own[64];\n"
+    "  int i = get_local_id(0);\n"
+    "  l[i] = x[get_global_id(0)]; own[i] = i; m[i] = i;\n"
+    "  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+    "  x[get_global_id(0)] = l[63 - i] + own[63 - i] + (int)m[63 - i].y;\n"
+    "}\n"
+    "kernel void ids(global ulong *x, uint d) {\n"
+    "  *x++ = get_work_dim(); *x++ = get_global_id(d); *x++ = get_local_id(d); *x++ = get_group_id(d);\n"
+    "  *x++ = get_global_size(d); *x++ = get_local_size(d); *x++ = get_num_groups(d); *x++ = get_global_offset(d);\n"
+    "  *x++ = get_enqueued_local_size(d); *x++ = get_global_linear_id(); *x++ = get_local_linear_id();\n"
+    "}\n"
+    "kernel void prints(global int *x) {\n"
+    "  printf(\"%d %v4d %s %5.2f %%\\n\", x[0], (int4)(x[1]), \"text\", 1.5f * x[2]);\n"
+    "}\n"
+    "kernel void atomics(global atomic_int *p, local atomic_uint *l, global long *q, global int *r) {\n"
+    "  atomic_fetch_add(p, 1); atom_add(q, 2L); atomic_store_explicit(p, 3, memory_order_release);\n"
+    "  r[0] = atomic_load_explicit(p, memory_order_acquire); int e = 3;\n"
+    "  atomic_compare_exchange_strong(p, &e, 4); atomic_fetch_max(l, 2u); "
+    "atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE,\n"
+    "  memory_order_seq_cst, memory_scope_device); mem_fence(CLK_LOCAL_MEM_FENCE); atomic_cmpxchg(r, 1, 2);\n"
+    "}\n"
+    "kernel void images(read_only image2d_t i, write_only image3d_t o, sampler_t s, global float4 *x, read_write "
+    "image1d_array_t w) {\n"
+    "  const sampler_t t = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_REPEAT | CLK_FILTER_LINEAR;\n"
+    "  x[0] = read_imagef(i, s, x[1].xy) + read_imagef(i, t, x[2].xy) + get_image_width(i);\n"
+    "  write_imagef(o, (int4)(1, 2, 3, 0), x[0]); write_imagef(w, (int2)(0), read_imagef(w, (int2)(1)));\n"
+    "}\n"
+    "kernel void mathematics(global float4 *x, global double *y) {\n"
+    "  float4 v = *x;\n"
+    "  v = native_sin(v) + native_cos(v) + native_tan(v) + native_exp(v) + native_exp2(v) + native_exp10(v);\n"
+    "  v += native_log(v) + native_log2(v) + native_log10(v) + native_powr(v, v) + native_sqrt(v) + native_rsqrt(v);\n"
+    "  v += native_recip(v) + native_divide(v, v) + sin(v) + cos(v) + tan(v) + exp(v) + log(v) + pow(v, v) + sqrt(v);\n"
+    "  v += fmod(v, v) + fma(v, v, v) + erf(v) + atan2(v, v) + cbrt(v);\n"
+    "  v.x += tgamma(v.y) + lgamma(v.z) + erfc(v.w) + sinh(v.x);\n"
+    "  *x = v + convert_float4_rte(convert_int4_sat(v)) + half_sin(v);\n"
+    "  *y = sin(*y) + exp(*y) + pow(*y, 2.5) + fmod(*y, 3.0) + sqrt(*y) + log(*y);\n"
+    "}\n";
+
+static const char *find_ptxas(void)
+{
+    static const char *const places[] = {"/usr/local/cuda/bin/ptxas", "/usr/bin/ptxas"};
+
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+        if (access(places[i], X_OK) == 0)
+            return places[i];
+    return NULL;
+}
+
+/* Where there is an assembler. Processors that it must know: those of the list. */
+static void assemble(const struct tsl_compiled *compiled, const char *processor)
+{
+    char file[] = "/tmp/tesela-ptx-XXXXXX", command[256];
+    int descriptor;
+
+    if (!find_ptxas())
+        return;
+    descriptor = mkstemp(file);
+    assert_true(descriptor >= 0);
+    assert_int_equal(write(descriptor, compiled->built.artefact, compiled->built.artefact_size),
+                     compiled->built.artefact_size);
+    close(descriptor);
+    snprintf(command, sizeof(command), "%s -arch %s -o /dev/null %s", find_ptxas(), processor, file);
+    assert_int_equal(system(command), 0);
+    unlink(file);
+}
+
+static bool is_listed(const char *processor)
+{
+    for (size_t i = 0; i < sizeof(processors) / sizeof(processors[0]); i++)
+        if (!strcmp(processors[i], processor))
+            return true;
+    return false;
+}
+
+static struct tsl_compiled compile_request(struct tsl_wire_build *request, const char *processor)
+{
+    struct tsl_compiled compiled;
+
+    request->target = TSL_WIRE_PTX;
+    request->processor = (char *)processor;
+    if (tsl_compile(request, &compiled) != CL_SUCCESS)
+        fail_msg("%s: %s", processor, compiled.built.log);
+    if (is_listed(processor))
+        assemble(&compiled, processor);
+    return compiled;
+}
+
+static struct tsl_compiled compile_with(const char *text, const char *processor, const char *options)
+{
+    struct tsl_wire_build request = kc_request(text, options);
+
+    return compile_request(&request, processor);
+}
+
+static struct tsl_compiled compile(const char *text, const char *processor)
+{
+    return compile_with(text, processor, "-cl-std=CL3.0");
+}
+
+/* The parameters of a kernel, up to its closing bracket; heap. */
+static char *parameters(const char *text, const char *kernel)
+{
+    char entry[64];
+    const char *at;
+
+    snprintf(entry, sizeof(entry), ".visible .entry %s(", kernel);
+    at = strstr(text, entry);
+    if (!at)
+        fail_msg("no kernel %s", kernel);
+    return strndup(at, (size_t)(strchr(at, ')') - at));
+}
+
+static void check_parameters(const char *text, const char *kernel, const char *const *wanted)
+{
+    char *all = parameters(text, kernel), *at = all;
+
+    for (; *wanted; wanted++) {
+        char *found = strstr(at, *wanted);
+
+        if (!found)
+            fail_msg("%s: no %s in its place: %s", kernel, *wanted, all);
+        at = found + 1;
+    }
+    assert_null(strstr(at, ".param"));
+    free(all);
+}
+
+static void parameters_are_as_promised(void **state)
+{
+    struct tsl_compiled compiled = compile(source, "sm_75");
+    char *text = strndup(compiled.built.artefact, compiled.built.artefact_size);
+
+    (void)state;
+    assert_int_equal(strlen(text), compiled.built.artefact_size);
+    check_parameters(text, "values",
+                     (const char *[]){".param .u64", ".param .u64", ".param .align 16 .b8 values_param_2[32]",
+                                      ".param .u32", ".param .align 16 .b8 values_param_4[16]", ".param .u64",
+                                      ".param .u8", ".param .align 8 .b8 values_param_7[136]", NULL});
+    check_parameters(text, "locals",
+                     (const char *[]){".param .u64", ".param .u32 locals_param_1", ".param .u32 locals_param_2",
+                                      ".param .align 8 .b8 locals_param_3[136]", NULL});
+    check_parameters(text, "ids",
+                     (const char *[]){".param .u64", ".param .u32", ".param .align 8 .b8 ids_param_2[136]", NULL});
+    check_parameters(text, "images",
+                     (const char *[]){".param .u64", ".param .u64", ".param .u64", ".param .u64", ".param .u64",
+                                      ".param .align 8 .b8 images_param_5[136]", NULL});
+    assert_non_null(strstr(text, "bar.sync"));
+    assert_non_null(strstr(text, "vprintf"));
+    assert_non_null(strstr(text, "membar.gl"));
+    assert_int_equal(compiled.built.n_kernels, 7);
+    free(text);
+    tsl_compiled_finish(&compiled);
+}
+
+/* A table, an argument and one or the other, by helpers that take any; and a copy, whose function's name has address
+ * spaces in it. */
+static const char constants[] = "constant int table[4] = {1, 2, 3, 4};\n"
+                                "typedef struct { int n[16]; } S;\n"
+                                "int get(constant int *c, int i) { return c[i]; }\n"
+                                "kernel void both(global int *x, constant int *c, constant S *s, int i) {\n"
+                                "  S copy = s[i];\n"
+                                "  x[0] = get(table, i) + get(c, i) + get(i > 1 ? table : c, i & 3) + copy.n[i];\n"
+                                "  printf(\"addrspace(4) %d\\n\", x[0]);\n"
+                                "}\n";
+
+static void arguments_in_constant_memory_are_read_as_buffers(void **state)
+{
+    struct tsl_compiled compiled = compile(constants, "sm_75");
+    char *text = strndup(compiled.built.artefact, compiled.built.artefact_size);
+
+    (void)state;
+    assert_null(strstr(text, "ld.const"));
+    assert_null(strstr(text, "cvta.const"));
+    assert_non_null(strstr(text, "ld.global"));
+    assert_non_null(strstr(text, ".global .align 4 .b8 table[16]"));
+    assert_non_null(strstr(text, "97, 100, 100, 114, 115, 112, 97, 99, 101, 40, 52, 41")); /* the text: addrspace(4) */
+    free(text);
+    tsl_compiled_finish(&compiled);
+    compiled =
+        compile("constant int table[2] = {1, 2};\nkernel void f(global int *x, int i) { *x = table[i]; }", "sm_75");
+    assert_non_null(memmem(compiled.built.artefact, compiled.built.artefact_size, "ld.const", 8));
+    tsl_compiled_finish(&compiled);
+}
+
+/* How often `part` is in the PTX, which is finished. */
+static unsigned count(struct tsl_compiled *compiled, const char *part)
+{
+    char *made = strndup(compiled->built.artefact, compiled->built.artefact_size);
+    unsigned n = 0;
+
+    for (const char *at = made; (at = strstr(at, part)); at++)
+        n++;
+    free(made);
+    tsl_compiled_finish(compiled);
+    return n;
+}
+
+/* In what is made of the program. */
+static unsigned n_times(const char *text, const char *options, const char *part)
+{
+    struct tsl_compiled compiled = compile_with(text, "sm_75", options);
+
+    return count(&compiled, part);
+}
+
+/* CUDA refuses launches of other sizes than .reqntid says: those of smaller last groups, too. */
+static void required_sizes_leave_room_for_last_groups(void **state)
+{
+    static const char uniform[] = "-cl-std=CL3.0 -cl-uniform-work-group-size";
+    (void)state;
+
+    assert_int_equal(n_times(source, "-cl-std=CL3.0", ".maxntid 64, 1, 1"), 1);
+    assert_int_equal(n_times(source, "-cl-std=CL3.0", ".reqntid"), 0);
+    assert_int_equal(n_times(source, uniform, ".reqntid 64, 1, 1"), 1);
+    assert_int_equal(n_times(source, uniform, ".maxntid"), 0);
+}
+
+/* Of strings and of other tables; where an argument is in constant memory, in global memory. */
+static void tables_of_addresses_are_assembled(void **state)
+{
+    static const char tables[] =
+        "constant char *constant names[] = {\"zero\", \"one\", \"two\"};\n"
+        "constant int a[4] = {10, 20, 30, 40};\n"
+        "constant int *constant parts[2] = {a, a + 2};\n"
+        "kernel void f(global int *x, int i) { x[0] = names[i][1] + parts[i & 1][i]; }\n"
+        "#ifdef ARGUMENT\n"
+        "kernel void g(global int *x, constant int *c, int i) { x[0] = names[i][1] + parts[i & 1][c[i]]; }\n"
+        "#endif\n";
+    (void)state;
+
+    assert_int_equal(n_times(tables, "", ".const .align 8 .u64 names[3]"), 1);
+    assert_int_equal(n_times(tables, "-DARGUMENT", ".global .align 8 .u64 names[3]"), 1);
+}
+
+/* OpenCL C 3.0, 7.4: divisions and roots of a program may be wrong by some ulps, unless it says otherwise. Functions
+ * that are made of such count on right ones. */
+static void divisions_and_roots_are_as_exact_as_asked(void **state)
+{
+    static const char own[] = "kernel void f(global float *x, global float2 *y, global double *z) {\n"
+                              "  x[0] = x[1] / x[2]; x[3] = 1 / x[4]; x[5] = sqrt(x[6]); y[0] = sqrt(y[1]) / y[2];\n"
+                              "  z[0] = z[1] / z[2] + sqrt(z[3]);\n"
+                              "}\n";
+    static const char functions[] = "kernel void f(global float *x) { x[0] = asin(x[1]) + tan(x[2]) + cbrt(x[3]); }\n";
+    static const char exact[] = "-cl-fp32-correctly-rounded-divide-sqrt";
+
+    (void)state;
+    assert_int_equal(n_times(own, "", "div.full.f32"), 3);
+    assert_int_equal(n_times(own, "", "rcp.approx.f32"), 1);
+    assert_int_equal(n_times(own, "", "sqrt.approx.f32"), 3);
+    assert_int_equal(n_times(own, "", "div.rn.f32"), 0);
+    assert_int_equal(n_times(own, "", "div.rn.f64"), 1);
+    assert_int_equal(n_times(own, "", "sqrt.rn.f64"), 1);
+    assert_int_equal(n_times(own, exact, "div.rn.f32"), 3);
+    assert_int_equal(n_times(own, exact, "rcp.rn.f32"), 1);
+    assert_int_equal(n_times(own, exact, "sqrt.rn.f32"), 3);
+    assert_int_equal(n_times(own, exact, "approx") + n_times(own, exact, "full"), 0);
+    assert_int_equal(n_times(functions, "", "div.full") + n_times(functions, "", "sqrt.approx"), 0);
+}
+
+#ifdef HAS_SPIRV_MODULES
+static unsigned n_times_in_module(const char *name, const char *options, const char *part)
+{
+    struct tsl_wire_build request = kc_request("", options);
+    struct tsl_compiled compiled;
+
+    request.il = kc_module(name, &request.il_size);
+    request.translator = (char *)tsl_compile_translator();
+    assert_non_null(request.translator);
+    compiled = compile_request(&request, "sm_75");
+    return count(&compiled, part);
+}
+
+/* Modules don't say; what builds them does. */
+static void options_count_for_modules(void **state)
+{
+    static const char exact[] = "-cl-fp32-correctly-rounded-divide-sqrt";
+    (void)state;
+
+    assert_int_not_equal(n_times_in_module("functions", "", "div.full.f32"), 0);
+    assert_int_equal(n_times_in_module("functions", "", "sqrt.approx.f32"), 3);
+    assert_int_equal(n_times_in_module("functions", exact, "div.full.f32"), 0);
+    assert_int_equal(n_times_in_module("functions", exact, "sqrt.approx.f32"), 1); /* native_sqrt */
+    assert_int_not_equal(n_times_in_module("functions", exact, "div.rn.f32"), 0);
+    assert_int_equal(n_times_in_module("programs", "", ".reqntid 64, 1, 1"), 0);
+    assert_int_equal(n_times_in_module("programs", "-cl-uniform-work-group-size", ".reqntid 64, 1, 1"), 1);
+}
+#endif
+
+static void products_are_carried_round_loops(void **state)
+{
+    static const char text[] = "kernel void f(global float *x, float a, float b) {\n"
+                               "  float u = 0, v = 0; int i = 0;\n"
+                               "  for (; i < 99 && u * u + v * v < 4; i++) {\n"
+                               "    float t = u * u - v * v + a; v = 2 * u * v + b; u = t;\n"
+                               "  }\n"
+                               "  *x = i;\n"
+                               "}\n";
+
+    (void)state;
+    assert_int_equal(n_times(text, "", "mul.rn.f32"), 1); /* v * v, for both */
+}
+
+/* LLVM's back end reads 16 bytes at once wherever they begin, and the second of two that are a parameter elsewhere. */
+static void vectors_of_bytes_are_read_where_they_are(void **state)
+{
+    static const char text[] =
+        "kernel void f(global uchar *x, global uchar16 *y, global uchar2 *z, uchar2 c, char2 d, int i) "
+        "{\n"
+        "  uchar own[48]; for (int k = 0; k < 48; k++) own[k] = x[k];\n"
+        "  y[0] = vload16(0, x + i) + vload16(0, own + i); *z = c + as_uchar2(d);\n"
+        "}\n";
+    static const char aligned[] = "kernel void f(global uchar16 *x) { x[0] = x[1]; }\n";
+
+    (void)state;
+    assert_int_equal(n_times(text, "", "ld.global.v"), 0);
+    assert_int_equal(n_times(text, "", "ld.local.v"), 0);
+    assert_int_equal(n_times(text, "", ".param .u16 f_param_"), 2);
+    assert_int_equal(n_times(text, "", "ld.param.u32"), 0);
+    /* Before LLVM 18 in four. */
+    assert_int_equal(4 * n_times(aligned, "", "ld.global.v4.u32") + n_times(aligned, "", "ld.global.v4.u8"), 4);
+}
+
+/* All that compares them, in all sizes: LLVM's back end has no code for two of them on sm_90. */
+static void vectors_of_shorts_are_compared(void **state)
+{
+    static const char text[] =
+        "#define F(T, U, n) kernel void T##n##_(global T##n *x, global U##n *y) { \\\n"
+        "  U##n a = x[0] < x[1], b = x[0] == x[1], c = x[2] && x[3], e = !x[4], d = x[0] != (T)0; \\\n"
+        "  y[0] = a | b | c | d | e; y[1] = a ? y[2] : y[3]; x[4] = max(x[5], clamp(x[6], x[7], x[8])); \\\n"
+        "  if (any(x[9] >= x[10])) y[4] = select(y[5], y[6], x[11] > x[12]); }\n"
+        "#define G(T, U) F(T, U, 2) F(T, U, 3) F(T, U, 4) F(T, U, 8) F(T, U, 16)\n"
+        "G(short, short) G(ushort, short) G(char, char) G(uchar, char)\n";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(processors) / sizeof(processors[0]); i++) {
+        struct tsl_compiled compiled = compile(text, processors[i]);
+
+        assert_int_equal(compiled.built.n_kernels, 20);
+        tsl_compiled_finish(&compiled);
+    }
+}
+
+/* PTX's abs and neg leave a NaN's sign as it is; what sees it as a bit gets the bit that the program's operation makes.
+ */
+static void signs_are_bits_to_what_sees_them(void **state)
+{
+    static const char seen[] =
+        "kernel void f(global double2 *x, global ulong2 *y, global uint4 *z, global float4 *w, int c) {\n"
+        "  double2 a = fabs(x[0]); y[0] = as_ulong2(a) >> 52; x[1] = c ? a : x[2]; x[3] = a * x[4];\n"
+        "  float4 b = -w[0]; z[0] = as_uint4(b) >> 23; w[1] = b * w[2];\n"
+        "}\n"
+        "kernel void g(global double *x, global int *y) { x[0] = frexp(x[1], y); x[2] = acospi(x[3]); }\n";
+    static const char numbers[] = "kernel void f(global float *x) { x[0] = 1.0f + fabs(x[1]) * x[2]; }\n";
+
+    (void)state;
+    assert_int_equal(n_times(seen, "", "abs."), 0);
+    assert_int_equal(n_times(seen, "", "neg.f32"), 0);
+    assert_true(n_times(seen, "", "and.b64") >= 2);
+    assert_int_equal(n_times(numbers, "", "abs.f32"), 1);
+}
+
+/* CUDA's vprintf knows no "hh": bytes are passed as the integers that they are. */
+static void bytes_are_printed_as_integers(void **state)
+{
+    static const char bytes[] = "kernel void k(global uchar2 *a) { printf(\"%#v2hhx %hhd\", a[0], a[1].x); }\n";
+
+    (void)state;
+    assert_int_equal(n_times(bytes, "", "104"), 0);                                        /* h */
+    assert_int_equal(n_times(bytes, "", "{37, 35, 120, 44, 37, 35, 120, 32, 37, 100"), 1); /* %#x,%#x %d */
+}
+
+/* What takes all that is compiled here has had it by now (compile_with). */
+static void assemblers_take_it(void **state)
+{
+    static const char *const texts[] = {source, kernel_source};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(processors) / sizeof(processors[0]); i++) {
+        for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
+            struct tsl_compiled compiled = compile(texts[k], processors[i]);
+
+            assert_non_null(memmem(compiled.built.artefact, compiled.built.artefact_size, processors[i], 5));
+            tsl_compiled_finish(&compiled);
+        }
+        if (!find_ptxas())
+            print_message("no ptxas here: %s is looked at as text only\n", processors[i]);
+    }
+}
+
+static void newer_processors_get_code_that_they_can_run(void **state)
+{
+    struct tsl_compiled compiled = compile("kernel void f(void) {}", "sm_120");
+
+    (void)state;
+    assert_non_null(memmem(compiled.built.artefact, compiled.built.artefact_size, ".target sm_90", 13));
+    tsl_compiled_finish(&compiled);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    kc_use(NULL);
+    kc_use_no_cache();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parameters_are_as_promised),
+        cmocka_unit_test(required_sizes_leave_room_for_last_groups),
+        cmocka_unit_test(arguments_in_constant_memory_are_read_as_buffers),
+        cmocka_unit_test(tables_of_addresses_are_assembled),
+        cmocka_unit_test(divisions_and_roots_are_as_exact_as_asked),
+#ifdef HAS_SPIRV_MODULES
+        cmocka_unit_test(options_count_for_modules),
+#endif
+        cmocka_unit_test(products_are_carried_round_loops),
+        cmocka_unit_test(vectors_of_bytes_are_read_where_they_are),
+        cmocka_unit_test(vectors_of_shorts_are_compared),
+        cmocka_unit_test(signs_are_bits_to_what_sees_them),
+        cmocka_unit_test(bytes_are_printed_as_integers),
+        cmocka_unit_test(assemblers_take_it),
+        cmocka_unit_test(newer_processors_get_code_that_they_can_run),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
