@@ -20,6 +20,7 @@
 #define TSL_DRIVER_DRIVER_H
 
 #include "driver/image.h"
+#include "facts/window.h"
 
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
@@ -223,23 +224,6 @@ struct tsl_bound_args {
     const struct tsl_bound_svm *svm;
 };
 
-/*
- * A launch and the part of it to run. The whole launch has global_size work-items from global_offset in groups of
- * local_size; local_size[0] == 0 leaves the choice to the driver (then the window is the whole).
- * group_begin/group_count select the window in work-groups; ids and sizes answer as for the whole launch (the driver
- * returns CL_INVALID_OPERATION for a real window that it can't run so; see windows_ok). Sizes past work_dim are 1,
- * offsets 0.
- */
-struct tsl_window {
-    cl_uint work_dim;
-    size_t global_offset[3];
-    size_t global_size[3];
-    size_t local_size[3];
-    size_t group_begin[3];
-    size_t group_count[3];
-    bool whole; /* true: group_begin/group_count are not set; all of it */
-};
-
 /* When a piece of work ran. All in ns of the one clock; queued and submitted are the core's. */
 struct tsl_times {
     uint64_t start_ns, end_ns;
@@ -287,9 +271,9 @@ struct tsl_program_headers {
 struct tsl_driver {
     bool passing;     /* its members mean nothing to later runs (tests): what is learned about them isn't kept */
     bool own_threads; /* works, and compiles, in threads of its own in this process: exit waits for it (graph/exit.c) */
-    bool
-        asks_roles;   /* its facts come from signatures: what ours finds in a program's text is wanted
-                       * (program/text_access.h),   of members whose caps say roles_hold, or of all (TESELA_VENDOR_ROLES) */
+    bool asks_roles;  /* its facts come from signatures: what ours finds in a program's text is wanted
+                       * (program/text_access.h),   of members whose caps say roles_hold, or of all (TESELA_VENDOR_ROLES)
+                       */
     const char *name; /* "opencl", "cuda", "cpu", "fake", "host": the part of a path's id before the colon */
 
     /* Finds this driver's paths and reports each. Loads libraries; makes no contexts. May block. Called once. */

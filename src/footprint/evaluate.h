@@ -1,0 +1,98 @@
+/*
+ * From a kernel's footprint to the bytes that a window of a launch touches: pure, no locks, no OpenCL calls, a few
+ * microseconds.
+ *
+ * How it is computed. The ids and loop counters of a window are a product of ranges. Each node becomes an affine form
+ * over these (an integer, not a number of some bits) with its range, or unknown. A form stands for the node's value
+ * modulo 2^bits; whoever takes it as signed or as unsigned (a conversion, a comparison, a division, the address itself)
+ * checks that its range fits that reading, and else the answer is unknown. Divisions, remainders, minima and guards cut
+ * the product into a few parts, in each of which the form is affine again. An access' boxes are the images of the
+ * parts.
+ *
+ * The rules of exactness, by which a caller moves and claims bytes:
+ *   read, write   cover everything that may be touched: over-approximated, by hulls of strided boxes and at last by the
+ *                 whole range from the first to the last byte
+ *   sure          never says more than what is written: where a box must be made larger to be representable, or a
+ * guard, a count or an address isn't exact, it says less, at last nothing
+ */
+#ifndef TSL_FOOTPRINT_EVALUATE_H
+#define TSL_FOOTPRINT_EVALUATE_H
+
+#include "facts/window.h"
+#include "footprint/format.h"
+
+/* The bytes offset + i * stride[0] + j * stride[1] + [0, width) for i < count[0], j < count[1]. Counts are at least 1;
+ * a stride with count 1 is 0; stride[0] >= width and stride[1] >= (count[0] - 1) * stride[0] + width, so that the parts
+ * are in ascending order and don't meet. */
+struct tsl_byte_box {
+    uint64_t offset, width; /* bytes; width > 0 */
+    uint64_t stride[2], count[2];
+};
+
+#define TSL_MAX_BYTE_BOXES 8
+
+/* A union of boxes, which may meet each other. */
+struct tsl_byte_set {
+    bool unknown; /* all of the argument, and n is 0. Never of a sure set */
+    unsigned n;
+    struct tsl_byte_box boxes[TSL_MAX_BYTE_BOXES];
+};
+
+/* A value as clSetKernelArg was given it. */
+struct tsl_argument_value {
+    const void *value; /* NULL: no scalar, or not known */
+    size_t size;       /* bytes of the value */
+    uint64_t memory;   /* of a pointer: bytes from where it points to the end of its buffer; boxes are cut off there */
+};
+
+/* What one argument's memory suffers from a window. */
+struct tsl_argument_touch {
+    struct tsl_byte_set read, write, sure; /* an atomic is in read and in write */
+    bool reads, writes;                    /* at all */
+    bool atomics;                          /* is touched by atomics */
+    bool plain;                            /* is touched by others than atomics */
+    uint8_t atomic;                        /* enum tsl_atomic_op: the one that all atomics have, else OTHER */
+    uint8_t atomic_width;                  /* bytes of each atomic; 0: they differ */
+    bool result_used;                      /* of some atomic */
+    bool constant;                         /* all stores store one constant, of `narrow` bytes each */
+    uint64_t constant_value;
+    uint32_t narrow;              /* bytes of the narrowest element stored; 0: none */
+    uint32_t why_read, why_write; /* access that made the set unknown, TSL_FOOTPRINT_NONE if none did */
+};
+
+/* Work space and result of one evaluation; the caller's, on the stack or in a cache. touches: footprint->n_arguments
+ * elements, images' are unknown in the directions in which they are accessed at all. local_size of the window is set
+ * (the size that the launch will really have). Never fails: what isn't known is unknown. */
+void tsl_footprint_evaluate(const struct tsl_footprint *footprint, const struct tsl_window *window,
+                            const struct tsl_argument_value *arguments, struct tsl_argument_touch *touches);
+
+/* The same for the pixels of an image argument: boxes of origins and sizes. */
+struct tsl_pixel_box {
+    uint64_t origin[3], size[3];
+};
+struct tsl_pixel_set {
+    bool unknown;
+    unsigned n;
+    struct tsl_pixel_box boxes[4];
+};
+void tsl_footprint_evaluate_image(const struct tsl_footprint *footprint, const struct tsl_window *window,
+                                  const struct tsl_argument_value *arguments, uint32_t argument,
+                                  struct tsl_pixel_set *read, struct tsl_pixel_set *write);
+
+/* ---- Sets of bytes ------------------------------------------------------------------------------------------------
+ */
+
+/* From the first to behind the last byte; false: the set is empty (or unknown: then [0, memory)). */
+bool tsl_byte_set_hull(const struct tsl_byte_set *set, uint64_t memory, uint64_t *begin, uint64_t *end);
+/* Bytes in the set, counted once where boxes don't meet; an upper bound else. */
+uint64_t tsl_byte_set_size(const struct tsl_byte_set *set, uint64_t memory);
+/* May they meet (false: surely not)? Exact for single boxes; b is shifted by `shift` bytes against a (both lie in one
+ * root buffer). */
+bool tsl_byte_sets_meet(const struct tsl_byte_set *a, const struct tsl_byte_set *b, int64_t shift, uint64_t memory_a,
+                        uint64_t memory_b);
+/* Adds a box; where there is no room two boxes become one: may: the pair whose joint hull (first as a strided box with
+ * the common strides, else as a range) adds the fewest bytes; sure: only boxes whose union is a box exactly, else the
+ * smallest is dropped. */
+void tsl_byte_set_add(struct tsl_byte_set *set, const struct tsl_byte_box *box, bool sure);
+
+#endif
