@@ -158,8 +158,9 @@ cl_int cpu_fault_run(const struct cpu_launch *launch, const struct cpu_version *
     struct running here = {.begin = version->begin, .end = version->end};
 
     if (sigsetjmp(here.back, 0)) {
-        tsl_log(TSL_ROOM_DRIVER, TSL_LOG_ERROR, "kernel %s %s (address %p) in a work-group of row %llu %llu: it failed",
-                launch->code->name, describe(here.signal), here.address, (unsigned long long)y, (unsigned long long)z);
+        tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_ERROR,
+                "kernel %s %s (address %p) in a work-group of row %llu %llu: it failed", launch->code->name,
+                describe(here.signal), here.address, (unsigned long long)y, (unsigned long long)z);
         return CL_OUT_OF_RESOURCES;
     }
     running = &here;

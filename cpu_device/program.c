@@ -91,7 +91,7 @@ bool cpu_code_load(struct cpu_code *code, const void *data, size_t size)
     if (code->handle)
         code->module = dlsym(code->handle, TSL_WG_SYMBOL);
     if (!code->module || code->module->magic != TSL_WG_MAGIC || code->module->abi != TSL_WG_ABI) {
-        tsl_log(TSL_ROOM_DRIVER, TSL_LOG_ERROR, "the kernel compiler's result can't be loaded: %s",
+        tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_ERROR, "the kernel compiler's result can't be loaded: %s",
                 why ? why : "it is no shared object of ours");
         cpu_code_unload(code);
         return false;

@@ -182,7 +182,7 @@ static void run_job(struct tsl_job *job)
     bool done = compile(s);
 
     if (!done)
-        tsl_log(TSL_ROOM_DRIVER, TSL_LOG_INFO, "kernel %s can't be compiled for one local size", s->like.name);
+        tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_INFO, "kernel %s can't be compiled for one local size", s->like.name);
     atomic_store_explicit(&s->state, done ? CPU_TRIAL : CPU_NONE, memory_order_release);
     unref(s->all);
 }
@@ -285,7 +285,7 @@ static void decide(struct cpu_special *s)
         ps[i] = ns * 1000 / groups + 1;
     }
     if (atomic_compare_exchange_strong(&s->state, &trial, ps[1] * 100 <= ps[0] * (100 - GAIN) ? CPU_USED : CPU_LEFT))
-        tsl_log(TSL_ROOM_DRIVER, TSL_LOG_INFO,
+        tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_INFO,
                 "kernel %s for local size %u x %u x %u takes %u %% of the general one's time", s->general->name,
                 (unsigned)s->size[0], (unsigned)s->size[1], (unsigned)s->size[2], (unsigned)(ps[1] * 100 / ps[0]));
 }

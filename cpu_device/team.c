@@ -345,13 +345,13 @@ static void *master(void *arg)
     tsl_team_fn *team = find_team();
 
     if (!team) {
-        tsl_log(TSL_ROOM_DRIVER, TSL_LOG_WARN, "%s is not beside the library: the CPU runs with one thread",
+        tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_WARN, "%s is not beside the library: the CPU runs with one thread",
                 TSL_TEAM_LIBRARY);
         work(member);
         return NULL;
     }
     if (team(member->n_threads, work, member) < member->n_threads)
-        tsl_log(TSL_ROOM_DRIVER, TSL_LOG_WARN, "OpenMP gave the CPU fewer threads than %u", member->n_threads);
+        tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_WARN, "OpenMP gave the CPU fewer threads than %u", member->n_threads);
     return NULL;
 }
 

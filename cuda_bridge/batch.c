@@ -314,7 +314,7 @@ void tsl_cuda_batch_send(struct tsl_cuda_lane *lane)
         return;
     /* Their like was taken before, so this is about the GPU rather than about them. */
     b->error = tsl_cuda_error(member, result);
-    tsl_log(TSL_ROOM_DRIVER, TSL_LOG_ERROR, "%s: kernels that were to be launched together were not (error %d)",
+    tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_ERROR, "%s: kernels that were to be launched together were not (error %d)",
             lane->base.member->path->id, b->error);
     stop_saving(b);
 }

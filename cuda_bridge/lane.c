@@ -427,7 +427,7 @@ static void pass_on(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work, cl_i
     cl_int error = entered ? entered : run(lane, work);
 
     if (error)
-        tsl_log(TSL_ROOM_DRIVER, TSL_LOG_ERROR, "%s: work that had to wait failed when its turn came (error %d)",
+        tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_ERROR, "%s: work that had to wait failed when its turn came (error %d)",
                 lane->base.member->path->id, error);
     if (error)
         fail_work(lane, work, error, entered != CL_SUCCESS);

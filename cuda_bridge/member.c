@@ -93,7 +93,7 @@ static void lose(struct tsl_cuda_member *member, CUresult result)
 
     /* CUDA is gone before us when the process ends: no news for anybody. */
     if (atomic_compare_exchange_strong(&member->lost, &none, (int)result) && result != CUDA_ERROR_DEINITIALIZED)
-        tsl_log(TSL_ROOM_DRIVER, TSL_LOG_ERROR,
+        tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_ERROR,
                 "%s (%s) is lost: CUDA error %u, %s. What was on it fails; other members go on", member->base.path->id,
                 member->base.path->device_name, result, words(result));
 }
@@ -105,7 +105,7 @@ cl_int tsl_cuda_error(struct tsl_cuda_member *member, CUresult result)
     if (is_final(result) && is_dead(member, result))
         lose(member, result);
     else
-        tsl_log(TSL_ROOM_DRIVER, TSL_LOG_INFO, "%s: CUDA error %u, %s", member->base.path->id, result, words(result));
+        tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_INFO, "%s: CUDA error %u, %s", member->base.path->id, result, words(result));
     switch (result) {
     case CUDA_ERROR_INVALID_VALUE:
         return CL_INVALID_VALUE;

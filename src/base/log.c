@@ -20,19 +20,31 @@ static const char *const level_names[TSL_N_LOG_LEVELS] = {
     [TSL_LOG_DEBUG] = "debug",
 };
 
-static const char *const room_names[TSL_N_ROOMS] = {
-    [TSL_ROOM_ICD] = "icd",       [TSL_ROOM_API] = "api",       [TSL_ROOM_CORE] = "core",
-    [TSL_ROOM_TILE] = "tile",     [TSL_ROOM_GRAPH] = "graph",   [TSL_ROOM_PLACE] = "place",
-    [TSL_ROOM_DRIVER] = "driver", [TSL_ROOM_VENDOR] = "vendor", [TSL_ROOM_COMPILE] = "compile",
-    [TSL_ROOM_TRACE] = "trace",
+static const char *const module_names[TSL_N_LOG_MODULES] = {
+    [TSL_LOG_IN_ICD] = "icd",       [TSL_LOG_IN_API] = "api",           [TSL_LOG_IN_BASE] = "base",
+    [TSL_LOG_IN_DEVICE] = "device", [TSL_LOG_IN_PROGRAM] = "program",   [TSL_LOG_IN_TILE] = "tile",
+    [TSL_LOG_IN_GRAPH] = "graph",   [TSL_LOG_IN_PLACE] = "place",       [TSL_LOG_IN_DRIVER] = "driver",
+    [TSL_LOG_IN_OPENCL] = "opencl", [TSL_LOG_IN_COMPILER] = "compiler", [TSL_LOG_IN_TRACE] = "trace",
+};
+
+#define MODULE(name) (1u << TSL_LOG_IN_##name)
+
+/* What modules were called once: users' scripts may say so. */
+static const struct {
+    const char *name;
+    unsigned modules;
+} old_names[] = {
+    {"core", MODULE(BASE) | MODULE(DEVICE) | MODULE(PROGRAM)},
+    {"vendor", MODULE(OPENCL)},
+    {"compile", MODULE(COMPILER)},
 };
 
 /* All bits are set until the settings were read, so that the first message of any kind goes and reads them. */
 _Atomic uint64_t tsl_log_mask = UINT64_MAX;
 
-const char *tsl_log_room_name(enum tsl_log_room room)
+const char *tsl_log_module_name(enum tsl_log_module module)
 {
-    return room_names[room];
+    return module_names[module];
 }
 
 const char *tsl_log_level_name(enum tsl_log_level level)
@@ -42,7 +54,7 @@ const char *tsl_log_level_name(enum tsl_log_level level)
 
 void tsl_log_set(uint64_t mask)
 {
-    /* UINT64_MAX means that the settings are still to be read; the bits past the last room have no other use. */
+    /* UINT64_MAX means that the settings are still to be read; the bits past the last module have no other use. */
     atomic_store_explicit(&tsl_log_mask, mask & ~(UINT64_C(1) << 63), memory_order_relaxed);
 }
 
@@ -72,10 +84,10 @@ static void write_line(const char *line, size_t length)
     while (done < 0 && errno == EINTR);
 }
 
-static void write_message(enum tsl_log_room room, enum tsl_log_level level, const char *format, va_list args)
+static void write_message(enum tsl_log_module module, enum tsl_log_level level, const char *format, va_list args)
 {
     char line[LINE_SIZE];
-    int head = snprintf(line, sizeof line, "tesela: %s: %s: ", room_names[room], level_names[level]);
+    int head = snprintf(line, sizeof line, "tesela: %s: %s: ", module_names[module], level_names[level]);
     int body = vsnprintf(line + head, sizeof line - (size_t)head, format, args);
     size_t length = (size_t)head + (body > 0 ? (size_t)body : 0);
 
@@ -88,34 +100,35 @@ static void write_message(enum tsl_log_room room, enum tsl_log_level level, cons
     write_line(line, length + 1);
 }
 
-static bool still_on(enum tsl_log_room room, enum tsl_log_level level)
+static bool still_on(enum tsl_log_module module, enum tsl_log_level level)
 {
     if (atomic_load_explicit(&tsl_log_mask, memory_order_relaxed) == UINT64_MAX)
         read_settings();
-    return tsl_log_on(room, level);
+    return tsl_log_on(module, level);
 }
 
-void tsl_log_write(enum tsl_log_room room, enum tsl_log_level level, const char *format, ...)
+void tsl_log_write(enum tsl_log_module module, enum tsl_log_level level, const char *format, ...)
 {
     int error = errno;
     va_list args;
 
-    if (still_on(room, level)) {
+    if (still_on(module, level)) {
         va_start(args, format);
-        write_message(room, level, format, args);
+        write_message(module, level, format, args);
         va_end(args);
     }
     errno = error;
 }
 
-void tsl_log_write_once(_Atomic bool *said, enum tsl_log_room room, enum tsl_log_level level, const char *format, ...)
+void tsl_log_write_once(_Atomic bool *said, enum tsl_log_module module, enum tsl_log_level level, const char *format,
+                        ...)
 {
     int error = errno;
     va_list args;
 
-    if (still_on(room, level) && !atomic_exchange_explicit(said, true, memory_order_relaxed)) {
+    if (still_on(module, level) && !atomic_exchange_explicit(said, true, memory_order_relaxed)) {
         va_start(args, format);
-        write_message(room, level, format, args);
+        write_message(module, level, format, args);
         va_end(args);
     }
     errno = error;
@@ -126,7 +139,7 @@ static bool is_word(const char *text, size_t length, const char *word)
     return strlen(word) == length && strncasecmp(text, word, length) == 0;
 }
 
-/* The bits of a room's first n levels. */
+/* The bits of a module's first n levels. */
 static uint64_t levels_bits(size_t n)
 {
     return (UINT64_C(1) << n) - 1;
@@ -147,34 +160,43 @@ static bool parse_level(const char *text, size_t length, uint64_t *bits)
     return false;
 }
 
-static bool parse_room(const char *text, size_t length, unsigned *room)
+/* The set of modules that a word names; 0: it names none. */
+static unsigned parse_modules(const char *text, size_t length)
 {
-    for (*room = 0; *room < TSL_N_ROOMS; ++*room)
-        if (is_word(text, length, room_names[*room]))
-            return true;
-    return false;
+    for (unsigned module = 0; module < TSL_N_LOG_MODULES; ++module)
+        if (is_word(text, length, module_names[module]))
+            return 1u << module;
+    for (size_t i = 0; i < sizeof(old_names) / sizeof(old_names[0]); i++)
+        if (is_word(text, length, old_names[i].name))
+            return old_names[i].modules;
+    return 0;
 }
 
-struct rooms {
-    uint64_t all; /* levels of the rooms that have no item of their own */
-    bool own[TSL_N_ROOMS];
-    uint64_t levels[TSL_N_ROOMS];
+struct items {
+    uint64_t all; /* levels of the modules that have no item of their own */
+    unsigned own; /* set of modules that have one */
+    uint64_t levels[TSL_N_LOG_MODULES];
 };
 
-static bool parse_item(const char *item, size_t length, struct rooms *rooms)
+static bool parse_item(const char *item, size_t length, struct items *items)
 {
     const char *colon = memchr(item, ':', length);
-    unsigned room;
+    unsigned modules;
+    uint64_t levels;
 
     if (!colon)
-        return parse_level(item, length, &rooms->all);
-    if (!parse_room(item, (size_t)(colon - item), &room))
+        return parse_level(item, length, &items->all);
+    modules = parse_modules(item, (size_t)(colon - item));
+    if (!modules || !parse_level(colon + 1, length - (size_t)(colon + 1 - item), &levels))
         return false;
-    rooms->own[room] = true;
-    return parse_level(colon + 1, length - (size_t)(colon + 1 - item), &rooms->levels[room]);
+    items->own |= modules;
+    for (unsigned module = 0; module < TSL_N_LOG_MODULES; module++)
+        if (modules & (1u << module))
+            items->levels[module] = levels;
+    return true;
 }
 
-static bool parse_items(const char *text, struct rooms *rooms)
+static bool parse_items(const char *text, struct items *items)
 {
     for (;;) {
         size_t length;
@@ -183,7 +205,7 @@ static bool parse_items(const char *text, struct rooms *rooms)
         length = strcspn(text, " ,");
         if (length == 0)
             return true;
-        if (!parse_item(text, length, rooms))
+        if (!parse_item(text, length, items))
             return false;
         text += length;
     }
@@ -191,13 +213,13 @@ static bool parse_items(const char *text, struct rooms *rooms)
 
 bool tsl_log_parse(const char *text, uint64_t *mask)
 {
-    struct rooms rooms = {.all = levels_bits(TSL_LOG_ERROR + 1)};
+    struct items items = {.all = levels_bits(TSL_LOG_ERROR + 1)};
 
-    if (!parse_items(text, &rooms))
+    if (!parse_items(text, &items))
         return false;
     *mask = 0;
-    for (unsigned room = 0; room < TSL_N_ROOMS; room++)
-        *mask |= (rooms.own[room] ? rooms.levels[room] : rooms.all) << (room * TSL_N_LOG_LEVELS);
+    for (unsigned module = 0; module < TSL_N_LOG_MODULES; module++)
+        *mask |= (items.own & (1u << module) ? items.levels[module] : items.all) << (module * TSL_N_LOG_LEVELS);
     return true;
 }
 

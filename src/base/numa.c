@@ -117,7 +117,7 @@ static bool processors_of(int number, cpu_set_t *set)
     bool good = tsl_numa_processors((unsigned)number, set);
 
     if (!good)
-        tsl_log_once(TSL_ROOM_CORE, TSL_LOG_WARN,
+        tsl_log_once(TSL_LOG_IN_BASE, TSL_LOG_WARN,
                      "TESELA_CONFIG names NUMA node %d for the host, which this system doesn't have: its threads and "
                      "memory may be anywhere",
                      number);
@@ -143,5 +143,5 @@ void tsl_numa_memory(void *memory, size_t size)
         return;
     mask[(size_t)number / (8 * sizeof *mask)] = 1ul << ((size_t)number % (8 * sizeof *mask));
     if (syscall(SYS_mbind, begin, end - begin, MPOL_PREFERRED, mask, sizeof mask * 8, 0))
-        tsl_log_once(TSL_ROOM_CORE, TSL_LOG_INFO, "memory can't be put on NUMA node %d", number);
+        tsl_log_once(TSL_LOG_IN_BASE, TSL_LOG_INFO, "memory can't be put on NUMA node %d", number);
 }

@@ -299,11 +299,11 @@ static bool read_log(struct tsl_settings *settings, const struct variable *varia
     return tsl_log_parse(value, &settings->log);
 }
 
-/* The most talkative level of a room, or "off". */
-static const char *room_level(uint64_t mask, unsigned room)
+/* The most talkative level of a module, or "off". */
+static const char *module_level(uint64_t mask, unsigned module)
 {
     for (unsigned level = TSL_N_LOG_LEVELS; level-- > 0;)
-        if (mask & tsl_log_bit((enum tsl_log_room)room, (enum tsl_log_level)level))
+        if (mask & tsl_log_bit((enum tsl_log_module)module, (enum tsl_log_level)level))
             return tsl_log_level_name((enum tsl_log_level)level);
     return "off";
 }
@@ -311,14 +311,14 @@ static const char *room_level(uint64_t mask, unsigned room)
 static void show_log(const struct tsl_settings *settings, const struct variable *variable, FILE *out)
 {
     (void)variable;
-    const char *first = room_level(settings->log, 0);
+    const char *first = module_level(settings->log, 0);
 
     fputs(first, out);
-    for (unsigned room = 1; room < TSL_N_ROOMS; room++) {
-        const char *level = room_level(settings->log, room);
+    for (unsigned module = 1; module < TSL_N_LOG_MODULES; module++) {
+        const char *level = module_level(settings->log, module);
 
         if (strcmp(level, first) != 0)
-            fprintf(out, ",%s:%s", tsl_log_room_name((enum tsl_log_room)room), level);
+            fprintf(out, ",%s:%s", tsl_log_module_name((enum tsl_log_module)module), level);
     }
 }
 
@@ -359,9 +359,8 @@ static const struct variable variables[] = {
     {"TESELA_CACHE", read_cache, show_cache, FIELD(cache), NULL, "off, or a folder's whole path, beginning with /",
      "the user's cache folder"},
     {"TESELA_LOG", read_log, show_log, 0, NULL,
-     "off, error, warn, info or debug, or ROOM:LEVEL with the rooms icd, api, core, tile, graph, place, driver, "
-     "vendor, "
-     "compile and trace",
+     "off, error, warn, info or debug, or MODULE:LEVEL with the modules icd, api, base, device, program, tile, graph, "
+     "place, driver, opencl, compiler and trace",
      "error"},
 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool tsl_few_room(unsigned *capacity, void **heap, const void *in_place, unsigned n, unsigned n_in_place, size_t size)
+bool tsl_small_grow(unsigned *capacity, void **heap, const void *in_place, unsigned n, unsigned n_in_place, size_t size)
 {
     if (n < (*capacity ? *capacity : n_in_place))
         return true;

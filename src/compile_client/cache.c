@@ -61,7 +61,7 @@ static int open_folder(const char *cache, bool make)
     }
     folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder >= 0 && !is_trusted(folder, S_IFDIR)) {
-        tsl_log_once(TSL_ROOM_COMPILE, TSL_LOG_WARN,
+        tsl_log_once(TSL_LOG_IN_COMPILER, TSL_LOG_WARN,
                      "%s is left alone, because it isn't this user's own or others may write there", path);
         close(folder);
         folder = -1;
@@ -285,7 +285,7 @@ void tsl_cache_put(const char *cache, const struct tsl_cache_key *key, const voi
         return;
     name_of(key, name);
     if (HEADER_SIZE + size > limit / 2 || !put(folder, name, data, size))
-        tsl_log_once(TSL_ROOM_COMPILE, TSL_LOG_INFO, "what was compiled can't be kept in %s", cache);
+        tsl_log_once(TSL_LOG_IN_COMPILER, TSL_LOG_INFO, "what was compiled can't be kept in %s", cache);
     else if (is_time_to_trim(key, HEADER_SIZE + size, limit))
         trim(folder, limit / LOOKS * (LOOKS - 1));
     close(folder);

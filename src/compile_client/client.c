@@ -158,7 +158,7 @@ static bool start(const char *path) TSL_REQUIRES(lock)
     close(ends[1]);
     client.socket = ends[0];
     if (started) {
-        tsl_log(TSL_ROOM_COMPILE, TSL_LOG_INFO, "the kernel compiler is process %d", (int)client.spawned.process);
+        tsl_log(TSL_LOG_IN_COMPILER, TSL_LOG_INFO, "the kernel compiler is process %d", (int)client.spawned.process);
         send_hello();
     } else
         close(ends[0]);
@@ -209,7 +209,7 @@ static bool take_hello(const uint8_t *body, size_t size) TSL_REQUIRES(lock)
     client.greeted = hello.lowest <= TSL_WIRE_VERSION && hello.highest >= TSL_WIRE_VERSION;
     client.ever_greeted |= client.greeted;
     client.hopeless |= !client.greeted;
-    tsl_log(TSL_ROOM_COMPILE, TSL_LOG_INFO, "it is %s%s", hello.name,
+    tsl_log(TSL_LOG_IN_COMPILER, TSL_LOG_INFO, "it is %s%s", hello.name,
             client.greeted ? "" : ", which is another version than the library: install Tesela again");
     tsl_wire_hello_finish(&hello);
     return client.greeted;

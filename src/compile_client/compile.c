@@ -157,10 +157,10 @@ static cl_int ask(struct tsl_writer *message, enum tsl_wire_target target, struc
     if (error != CL_SUCCESS) {
         fail(compiled, error, why);
         /* Who only asks for roles does well without. */
-        if (target == TSL_WIRE_ROLES)
-            tsl_log(TSL_ROOM_COMPILE, TSL_LOG_INFO, "%s", why ? why : "no memory for a message");
+        if (target == TSL_WIRE_ACCESS)
+            tsl_log(TSL_LOG_IN_COMPILER, TSL_LOG_INFO, "%s", why ? why : "no memory for a message");
         else
-            tsl_log_once(TSL_ROOM_COMPILE, TSL_LOG_WARN, "%s", why ? why : "no memory for a message");
+            tsl_log_once(TSL_LOG_IN_COMPILER, TSL_LOG_WARN, "%s", why ? why : "no memory for a message");
         free(why);
         return error;
     }

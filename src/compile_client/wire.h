@@ -79,8 +79,8 @@ enum tsl_wire_target {
     /* None. What kernels do to their arguments whatever compiler makes them of the source: the facts' roles, kinds and
      * names count, the rest doesn't. A source that isn't the same for any compiler gives no kernels, nor does one with
      * errors; the log says why. A whole build, without headers. */
-    TSL_WIRE_ROLES,
-    TSL_WIRE_LAST_TARGET = TSL_WIRE_ROLES,
+    TSL_WIRE_ACCESS,
+    TSL_WIRE_LAST_TARGET = TSL_WIRE_ACCESS,
 };
 
 enum tsl_wire_action {

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* The least that one argument takes: kind, role, size, three qualifiers, two texts without contents. */
+/* The least that one argument takes: kind, may, size, three qualifiers, two texts without contents. */
 #define MIN_ARG_SIZE (1 + 1 + 8 + 4 + 4 + 8 + 4 + 4)
 
 enum flag {
@@ -22,7 +22,7 @@ enum flag {
 static void put_arg(struct tsl_writer *writer, const struct tsl_arg_fact *arg)
 {
     tsl_write_u8(writer, (uint8_t)arg->kind);
-    tsl_write_u8(writer, (uint8_t)arg->role);
+    tsl_write_u8(writer, (uint8_t)arg->may);
     tsl_write_u64(writer, arg->size);
     tsl_write_u32(writer, arg->address);
     tsl_write_u32(writer, arg->access);
@@ -55,12 +55,12 @@ void tsl_wire_put_facts(struct tsl_writer *writer, const struct tsl_kernel_facts
 
 static void get_arg(struct tsl_reader *reader, struct tsl_arg_fact *arg)
 {
-    unsigned kind = tsl_read_u8(reader), role = tsl_read_u8(reader);
+    unsigned kind = tsl_read_u8(reader), may = tsl_read_u8(reader);
 
-    if (kind > TSL_FACT_PIPE || role > (TSL_ROLE_READ | TSL_ROLE_WRITE))
+    if (kind > TSL_FACT_PIPE || may > (TSL_MAY_READ | TSL_MAY_WRITE))
         reader->failed = true;
     arg->kind = reader->failed ? TSL_FACT_UNKNOWN : (enum tsl_fact_kind)kind;
-    arg->role = role;
+    arg->may = may;
     arg->size = tsl_read_u64(reader);
     arg->address = tsl_read_u32(reader);
     arg->access = tsl_read_u32(reader);

@@ -40,7 +40,7 @@ bool tsl_device_has(const struct tsl_device *device, const struct tsl_member *me
 
 void tsl_device_log_no_member(void)
 {
-    tsl_log(TSL_ROOM_CORE, TSL_LOG_ERROR,
+    tsl_log(TSL_LOG_IN_DEVICE, TSL_LOG_ERROR,
             "no device to run on was found, so no context can be made; `tesela info` says what was looked at, and why "
             "each was left out");
 }

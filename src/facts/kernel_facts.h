@@ -21,12 +21,12 @@ enum tsl_fact_kind {
     TSL_FACT_PIPE,
 };
 
-#define TSL_ROLE_READ  1u
-#define TSL_ROLE_WRITE 2u
+#define TSL_MAY_READ  1u
+#define TSL_MAY_WRITE 2u
 
 struct tsl_arg_fact {
     enum tsl_fact_kind kind;
-    unsigned role;  /* TSL_ROLE_ bits of what the kernel may do to the memory; proven, else READ|WRITE */
+    unsigned may;   /* TSL_MAY_ bits of what the kernel may do to the memory; proven, else READ|WRITE */
     bool untouched; /* of a READ that counts as one, though our compiler saw none: no reason to warn. Not on the wire */
     bool written;   /* our compiler saw it, whoever's the kernel is (program/text_access.h). Not on the wire */
     size_t size;    /* bytes of a VALUE where known, else 0 */

@@ -24,26 +24,26 @@ static void depend(const struct toucher *t, struct tsl_op *before, bool strict)
 }
 
 /* Edges from the uses of a tile that conflict: same copy, one of the two writes. Who reads fails with the writer. */
-static void conflicts(const struct toucher *t, struct tsl_tile *tile, unsigned space, unsigned role)
+static void conflicts(const struct toucher *t, struct tsl_tile *tile, unsigned space, unsigned may)
 {
     for (unsigned i = 0; i < tile->uses.n; i++) {
         const struct tsl_use *use = &tile->uses.list[i];
-        if (use->space == space && !use->left && (use->write || (role & TSL_ROLE_WRITE)))
-            depend(t, (struct tsl_op *)use->user, use->write && (role & TSL_ROLE_READ));
+        if (use->space == space && !use->left && (use->write || (may & TSL_MAY_WRITE)))
+            depend(t, (struct tsl_op *)use->user, use->write && (may & TSL_MAY_READ));
     }
 }
 
 /* Touches [begin, end) of a map: edges, and the new use. A command without operation leaves no use. */
 static cl_int touch(struct tsl_tiles *tiles, const struct toucher *t, uint64_t begin, uint64_t end, unsigned space,
-                    unsigned role)
+                    unsigned may)
 {
     struct tsl_tile *tile = t->op ? tsl_tiles_cut(tiles, begin, end) : tsl_tiles_meeting(tiles, begin, end);
     if (!tile && t->op)
         return CL_OUT_OF_HOST_MEMORY;
     while (tile) {
         tsl_tile_prune(tile);
-        conflicts(t, tile, space, role);
-        if (t->op && !tsl_tile_use(tile, &t->op->user, space, role & TSL_ROLE_WRITE))
+        conflicts(t, tile, space, may);
+        if (t->op && !tsl_tile_use(tile, &t->op->user, space, may & TSL_MAY_WRITE))
             return CL_OUT_OF_HOST_MEMORY;
         if (tile->uses.n > tsl_join_at)
             tsl_fold_readers(tile, t->op ? t->op->port->graph : t->command->graph, space, t->op);
@@ -56,14 +56,14 @@ static cl_int touch(struct tsl_tiles *tiles, const struct toucher *t, uint64_t b
 
 /* The host's copy lies in the host map, by its addresses; a member's in the directory. */
 static cl_int touch_copy(struct tsl_graph *graph, const struct toucher *t, struct tsl_data *data, uint64_t begin,
-                         uint64_t end, unsigned space, unsigned role)
+                         uint64_t end, unsigned space, unsigned may)
 {
     if (space != TSL_SPACE_HOST)
-        return touch(&data->tiles, t, begin, end, space, role);
+        return touch(&data->tiles, t, begin, end, space, may);
     if (!tsl_data_host(data))
         return CL_OUT_OF_HOST_MEMORY;
     uint64_t base = address(data->host);
-    return touch(&graph->host_map, t, base + begin, base + end, space, role);
+    return touch(&graph->host_map, t, base + begin, base + end, space, may);
 }
 
 /* ---- Validity --------------------------------------------------------------------------------------------------- */
@@ -166,7 +166,7 @@ static bool tell_next(struct tsl_op *op, struct tsl_data *data, uint64_t begin, 
 {
     bool given_up = false;
     for (unsigned i = 0; i < op->out.n; i++) {
-        struct tsl_op *after = next_move(TSL_FEW_AT(&op->out, i), data, to);
+        struct tsl_op *after = next_move(TSL_SMALL_AT(&op->out, i), data, to);
         uint64_t first = after ? after->src.offset : 0, last = after ? first + hull_of(after, &after->src) : 0;
         first = first > begin ? first : begin;
         last = last < end ? last : end;
@@ -258,7 +258,7 @@ static uint32_t moved_to(struct tsl_graph *graph, const struct tsl_data *data, c
 
 /* False: no memory. */
 static bool keep(struct tsl_op *op, struct tsl_data *data, struct tsl_tile *tile, unsigned space,
-                 struct tsl_prior **like)
+                 struct tsl_rollback **like)
 {
     uint32_t here = TSL_SPACE_BIT(space);
     if (!tile->valid || (tile->valid == here && !data->moved))
@@ -276,7 +276,7 @@ static bool keep(struct tsl_op *op, struct tsl_data *data, struct tsl_tile *tile
 /* The operation, which has the old bytes in that space, is to change some. */
 static cl_int change(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
 {
-    struct tsl_prior *like = NULL;
+    struct tsl_rollback *like = NULL;
     struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end);
     if (!tile)
         return CL_OUT_OF_HOST_MEMORY;
@@ -303,12 +303,12 @@ static void go_back(struct tsl_op *op, struct tsl_data *data, uint64_t begin, ui
     struct tsl_graph *graph = op->port->graph;
     struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, begin, end);
     for (; tile; tile = tsl_tiles_next_meeting(tile, end)) {
-        struct tsl_prior *prior = tsl_tile_kept(tile, &op->user);
-        if (!prior)
+        struct tsl_rollback *rollback = tsl_tile_kept(tile, &op->user);
+        if (!rollback)
             continue;
-        tile->valid = prior->valid ? prior->valid : TSL_SPACE_BIT(TSL_SPACE_LOST);
+        tile->valid = rollback->valid ? rollback->valid : TSL_SPACE_BIT(TSL_SPACE_LOST);
         tile->restored = graph->n_ops;
-        tsl_tile_unkeep(tile, prior);
+        tsl_tile_unkeep(tile, rollback);
     }
     tsl_tiles_join(&data->tiles, begin, end);
 }
@@ -356,8 +356,8 @@ void tsl_leave_space(struct tsl_op *op, struct tsl_data *data, unsigned space)
     struct tsl_tile *tile = tsl_tiles_at(&data->tiles, 0);
     for (; tile; tile = tsl_tiles_next_meeting(tile, data->size)) {
         tsl_tile_leave(tile, &op->user, space);
-        for (struct tsl_prior *prior = tile->prior; prior; prior = prior->older)
-            prior->valid &= ~TSL_SPACE_BIT(space);
+        for (struct tsl_rollback *rollback = tile->rollback; rollback; rollback = rollback->older)
+            rollback->valid &= ~TSL_SPACE_BIT(space);
     }
     set_valid(data, 0, data->size, ~TSL_SPACE_BIT(space), 0);
 }
@@ -368,7 +368,7 @@ cl_int tsl_claim_place(struct tsl_op *op, struct tsl_data *data, unsigned space)
     struct tsl_tile *tile = tsl_tiles_at(&data->tiles, 0);
     for (; tile; tile = tsl_tiles_next_meeting(tile, data->size)) {
         tsl_tile_prune(tile);
-        conflicts(&t, tile, space, TSL_ROLE_WRITE);
+        conflicts(&t, tile, space, TSL_MAY_WRITE);
         if (!tsl_tile_use_too(tile, &op->user, space))
             return CL_OUT_OF_HOST_MEMORY;
     }
@@ -388,7 +388,7 @@ cl_int tsl_claim_spill(struct tsl_op *op, struct tsl_data *data, uint64_t begin,
 {
     struct toucher t = {.op = op};
     data->moved = true;
-    cl_int error = touch_copy(op->port->graph, &t, data, begin, end, TSL_SPACE_HOST, TSL_ROLE_WRITE);
+    cl_int error = touch_copy(op->port->graph, &t, data, begin, end, TSL_SPACE_HOST, TSL_MAY_WRITE);
     return error ? error : set_valid(data, begin, end, ~0u, TSL_SPACE_BIT(TSL_SPACE_HOST));
 }
 
@@ -458,9 +458,9 @@ static cl_int move_box(struct tsl_command *command, const struct tsl_move *move,
         return CL_OUT_OF_HOST_MEMORY;
     struct toucher t = {.op = op};
     uint64_t begin = box->offset, end = begin + hull_of(op, &op->dst);
-    cl_int error = touch_copy(command->graph, &t, move->data, begin, end, move->from, TSL_ROLE_READ);
+    cl_int error = touch_copy(command->graph, &t, move->data, begin, end, move->from, TSL_MAY_READ);
     if (!error)
-        error = touch_copy(command->graph, &t, move->data, begin, end, move->to, TSL_ROLE_WRITE);
+        error = touch_copy(command->graph, &t, move->data, begin, end, move->to, TSL_MAY_WRITE);
     spoil(op, move->data, begin, end, move->to);
     if (!error)
         error = set_valid(move->data, begin, end, ~0u, TSL_SPACE_BIT(move->to));
@@ -497,7 +497,7 @@ void tsl_warn_unwritten(struct tsl_data *data, uint64_t begin, uint64_t end)
     if (!tile)
         return;
     if (!data->warned)
-        tsl_log(TSL_ROOM_TILE, TSL_LOG_WARN, "a buffer of %zu bytes is read before anything was written to it",
+        tsl_log(TSL_LOG_IN_TILE, TSL_LOG_WARN, "a buffer of %zu bytes is read before anything was written to it",
                 data->size);
     data->warned = true;
 }
@@ -583,30 +583,30 @@ static cl_int keep_mapped(struct tsl_data *data, uint64_t begin, uint64_t end)
 
 /* ---- Claims ----------------------------------------------------------------------------------------------------- */
 
-cl_int tsl_claim(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space, unsigned role)
+cl_int tsl_claim(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space, unsigned may)
 {
     struct toucher t = {.op = op};
     cl_int error = CL_SUCCESS;
     if (space != TSL_SPACE_HOST)
         tsl_seat(op->command, data, &op->port->graph->ports[space - 1]);
-    if (role == (TSL_ROLE_READ | TSL_ROLE_WRITE)) /* First, while the uses tell what is being moved. */
+    if (may == (TSL_MAY_READ | TSL_MAY_WRITE)) /* First, while the uses tell what is being moved. */
         error = change(op, data, begin, end, space);
     if (!error)
-        error = touch_copy(op->port->graph, &t, data, begin, end, space, role);
-    if (!error && data->lost && (role & TSL_ROLE_READ))
+        error = touch_copy(op->port->graph, &t, data, begin, end, space, may);
+    if (!error && data->lost && (may & TSL_MAY_READ))
         error = CL_OUT_OF_HOST_MEMORY;
     if (error && op->keeps) /* At once: who comes next may have nothing by which to fail with it. */
         go_back(op, data, begin, end);
-    if (!error && role == TSL_ROLE_WRITE)
+    if (!error && may == TSL_MAY_WRITE)
         error = set_only(data, begin, end, space);
-    return error || !(role & TSL_ROLE_WRITE) ? error : keep_mapped(data, begin, end);
+    return error || !(may & TSL_MAY_WRITE) ? error : keep_mapped(data, begin, end);
 }
 
 cl_int tsl_claim_host(struct tsl_op *op, const void *host, size_t size, bool write)
 {
     struct toucher t = {.op = op};
     return touch(&op->port->graph->host_map, &t, address(host), address(host) + size, TSL_SPACE_HOST,
-                 write ? TSL_ROLE_WRITE : TSL_ROLE_READ);
+                 write ? TSL_MAY_WRITE : TSL_MAY_READ);
 }
 
 static void forget_side(struct tsl_op *op, const struct tsl_side *side)
@@ -627,9 +627,9 @@ void tsl_forget_host(struct tsl_op *op)
 }
 
 cl_int tsl_claim_for_command(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end,
-                             unsigned role, bool exclusive)
+                             unsigned may, bool exclusive)
 {
     struct toucher t = {.command = command};
-    cl_int error = touch_copy(command->graph, &t, data, begin, end, TSL_SPACE_HOST, role);
+    cl_int error = touch_copy(command->graph, &t, data, begin, end, TSL_SPACE_HOST, may);
     return error || !exclusive ? error : set_only(data, begin, end, TSL_SPACE_HOST);
 }

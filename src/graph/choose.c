@@ -137,9 +137,9 @@ static void survey_buffer(struct survey *s, const struct tsl_buffer *buffer)
 static void survey_order(struct survey *s)
 {
     for (unsigned i = 0; i < s->command->waits.n; i++) {
-        const struct tsl_command *before = *TSL_FEW_AT(&s->command->waits, i);
+        const struct tsl_command *before = *TSL_SMALL_AT(&s->command->waits, i);
         for (unsigned k = 0; k < before->own.n; k++)
-            wait_for_op(s, TSL_FEW_AT(&before->own, k)->op);
+            wait_for_op(s, TSL_SMALL_AT(&before->own, k)->op);
     }
 }
 

@@ -98,11 +98,11 @@ static cl_int final_status(struct tsl_op *op, bool known, cl_int status, bool lo
 static struct tsl_op *submitted_before(const struct tsl_op *op)
 {
     for (unsigned i = 0; i < op->natives.n; i++)
-        if ((*TSL_FEW_AT(&op->natives, i))->state == TSL_OP_SUBMITTED)
-            return *TSL_FEW_AT(&op->natives, i);
+        if ((*TSL_SMALL_AT(&op->natives, i))->state == TSL_OP_SUBMITTED)
+            return *TSL_SMALL_AT(&op->natives, i);
     for (unsigned i = 0; i < op->gates.n; i++)
-        if ((*TSL_FEW_AT(&op->gates, i))->state == TSL_OP_SUBMITTED)
-            return *TSL_FEW_AT(&op->gates, i);
+        if ((*TSL_SMALL_AT(&op->gates, i))->state == TSL_OP_SUBMITTED)
+            return *TSL_SMALL_AT(&op->gates, i);
     return NULL;
 }
 

@@ -41,7 +41,7 @@ static struct tsl_buffer *keep(struct tsl_buffer *buffer)
 
 static bool add_wait(struct tsl_command *c, struct tsl_command *before)
 {
-    if (!TSL_FEW_PUSH(&c->waits, before))
+    if (!TSL_SMALL_PUSH(&c->waits, before))
         return false;
     before->refs++;
     return true;

@@ -112,7 +112,7 @@ static cl_int unfinished_status(struct tsl_command *c)
 static void poll(struct tsl_command *c)
 {
     for (unsigned i = 0; c->state != TSL_REPORTED && i < c->frontier.n; i++) {
-        struct tsl_op *op = TSL_FEW_AT(&c->frontier, i)->op;
+        struct tsl_op *op = TSL_SMALL_AT(&c->frontier, i)->op;
         if (op->state != TSL_OP_SUBMITTED || op->port->sync)
             continue;
         op->user.refs++;
@@ -212,7 +212,7 @@ void tsl_command_watch(struct tsl_command *c)
         return; /* Scheduling looks at the mark. */
     tsl_settle_all(c->graph);
     for (unsigned i = 0; i < c->frontier.n; i++)
-        tsl_op_watch(TSL_FEW_AT(&c->frontier, i)->op);
+        tsl_op_watch(TSL_SMALL_AT(&c->frontier, i)->op);
 }
 
 cl_int tsl_event_callback(struct tsl_event *event, cl_int when, tsl_event_fn *fn, void *arg)

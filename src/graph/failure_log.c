@@ -40,7 +40,7 @@ void tsl_op_report(const struct tsl_op *op, cl_int error)
              op->move ? "a transfer for " : "", c->kernel ? c->kernel->name : tsl_command_name(c->type), op->port->name,
              error);
     if (new)
-        tsl_log(TSL_ROOM_GRAPH, TSL_LOG_ERROR, "%s", text);
+        tsl_log(TSL_LOG_IN_GRAPH, TSL_LOG_ERROR, "%s", text);
     if (graph->context->error_fn)
         tell_context(graph, text);
 }

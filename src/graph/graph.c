@@ -302,9 +302,9 @@ static void serve_ports(struct tsl_graph *graph, enum tsl_who who)
 static void free_op(struct tsl_graph *graph, struct tsl_op *op)
 {
     tsl_fence_unref(op->fence);
-    TSL_FEW_FINISH(&op->natives);
-    TSL_FEW_FINISH(&op->gates);
-    TSL_FEW_FINISH(&op->out);
+    TSL_SMALL_FINISH(&op->natives);
+    TSL_SMALL_FINISH(&op->gates);
+    TSL_SMALL_FINISH(&op->out);
     tsl_pool_put(&graph->op_pool, op);
 }
 

@@ -49,13 +49,13 @@
 #include <sys/queue.h>
 
 /* A growing array with room for a few. T: its element type; used for edges and references to operations. */
-#define TSL_FEW(T, N)                                    \
+#define TSL_SMALL_VECTOR(T, N)                           \
     struct {                                             \
         unsigned n, capacity; /* capacity 0: in place */ \
         T *heap;                                         \
         T in_place[N];                                   \
     }
-#define TSL_FEW_AT(few, i) ((few)->capacity ? &(few)->heap[i] : &(few)->in_place[i])
+#define TSL_SMALL_AT(few, i) ((few)->capacity ? &(few)->heap[i] : &(few)->in_place[i])
 
 /* ---- Data: a root memory object's copies --------------------------------------------------------------------------
  */
@@ -206,13 +206,14 @@ struct tsl_op {
     uint64_t trace_id;
     uint64_t number;           /* among all of the graph's, from 1 */
     uint64_t start_ns, end_ns; /* of synchronous ports, by our clock */
-    TSL_FEW(struct tsl_edge, 2) out;
-    TSL_FEW(struct tsl_op *, 2) natives; /* submitted before; their fences are waited for (owned references) */
-    TSL_FEW(struct tsl_op *, 1) gates;   /* submitted before on other members; gates wait for them (owned references) */
-    struct tsl_side dst, src;            /* COPY, FILL (dst) */
-    size_t region[3];                    /* COPY, FILL */
-    struct tsl_seat *victim;             /* ROOM: it has a reference to the data's owner */
-    unsigned eviction;                   /* ROOM: its number among the victim's, from 0 */
+    TSL_SMALL_VECTOR(struct tsl_edge, 2) out;
+    TSL_SMALL_VECTOR(struct tsl_op *, 2) natives; /* submitted before; their fences are waited for (owned references) */
+    TSL_SMALL_VECTOR(struct tsl_op *, 1)
+    gates;                    /* submitted before on other members; gates wait for them (owned references) */
+    struct tsl_side dst, src; /* COPY, FILL (dst) */
+    size_t region[3];         /* COPY, FILL */
+    struct tsl_seat *victim;  /* ROOM: it has a reference to the data's owner */
+    unsigned eviction;        /* ROOM: its number among the victim's, from 0 */
 };
 
 /* register.c. The copy is about to be submitted: if one of its ends is memory that the application lent, that may pay
@@ -306,7 +307,7 @@ struct tsl_dependence {
     bool strict;
 };
 
-typedef TSL_FEW(struct tsl_dependence, 2) tsl_dependences;
+typedef TSL_SMALL_VECTOR(struct tsl_dependence, 2) tsl_dependences;
 
 struct tsl_callback {
     struct tsl_callback *next;
@@ -335,13 +336,15 @@ struct tsl_command {
     bool awaited;      /* a thread waits for it, or did */
     unsigned n_hold;   /* predecessors not yet scheduled, +1 while it is being made */
     unsigned n_undone; /* operations (its own, and those it waits for) not finished, +1 while being scheduled */
-    TSL_FEW(struct tsl_command *, 1) held;  /* commands that wait for this one to be scheduled (owned references) */
-    TSL_FEW(struct tsl_command *, 2) waits; /* wait list and barriers: complete before this runs (owned references) */
-    unsigned n_listed;                      /* the first of waits are its wait list: it fails if one of them did */
-    tsl_dependences own;                    /* what decides its status: its operations, and strict dependences */
-    tsl_dependences frontier;               /* when these are finished, all of its (in-order) queue up to it is */
-    struct tsl_op *main;                    /* the operation whose times it reports; owned reference */
-    struct tsl_callback *callbacks;         /* newest first */
+    TSL_SMALL_VECTOR(struct tsl_command *, 1)
+    held; /* commands that wait for this one to be scheduled (owned references) */
+    TSL_SMALL_VECTOR(struct tsl_command *, 2)
+    waits;                          /* wait list and barriers: complete before this runs (owned references) */
+    unsigned n_listed;              /* the first of waits are its wait list: it fails if one of them did */
+    tsl_dependences own;            /* what decides its status: its operations, and strict dependences */
+    tsl_dependences frontier;       /* when these are finished, all of its (in-order) queue up to it is */
+    struct tsl_op *main;            /* the operation whose times it reports; owned reference */
+    struct tsl_callback *callbacks; /* newest first */
     uint64_t queued_ns, submit_ns, complete_ns;
     uint64_t start_ns, end_ns; /* as told to the application first; 0: not yet */
 
@@ -478,13 +481,14 @@ static inline void tsl_graph_close(struct tsl_graph *graph) TSL_UNCHECKED
 /* ---- few.c: arrays with room for a few in place ---------------------------------------------------------------------
  */
 
-bool tsl_few_room(unsigned *capacity, void **heap, const void *in_place, unsigned n, unsigned n_in_place, size_t size);
-#define TSL_FEW_PUSH(few, value)                                                                    \
-    (tsl_few_room(&(few)->capacity, (void **)&(few)->heap, (few)->in_place, (few)->n,               \
-                  sizeof((few)->in_place) / sizeof((few)->in_place[0]), sizeof((few)->in_place[0])) \
-         ? (*TSL_FEW_AT(few, (few)->n) = (value), (few)->n++, true)                                 \
+bool tsl_small_grow(unsigned *capacity, void **heap, const void *in_place, unsigned n, unsigned n_in_place,
+                    size_t size);
+#define TSL_SMALL_PUSH(few, value)                                                                    \
+    (tsl_small_grow(&(few)->capacity, (void **)&(few)->heap, (few)->in_place, (few)->n,               \
+                    sizeof((few)->in_place) / sizeof((few)->in_place[0]), sizeof((few)->in_place[0])) \
+         ? (*TSL_SMALL_AT(few, (few)->n) = (value), (few)->n++, true)                                 \
          : false)
-#define TSL_FEW_FINISH(few) (free((few)->heap), (few)->heap = NULL, (few)->capacity = 0, (few)->n = 0)
+#define TSL_SMALL_FINISH(few) (free((few)->heap), (few)->heap = NULL, (few)->capacity = 0, (few)->n = 0)
 
 /* ---- op.c
  * ------------------------------------------------------------------------------------------------------------ */
@@ -552,13 +556,13 @@ void tsl_feed(struct tsl_graph *graph);
 cl_int tsl_fetch(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
 /* The operation will touch [begin, end) of that space's copy: edges from whoever conflicts there. A write makes this
  * the only valid copy. Fetch first, unless all of the range is overwritten. */
-cl_int tsl_claim(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space, unsigned role);
+cl_int tsl_claim(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space, unsigned may);
 /* The operation will touch the application's memory. */
 cl_int tsl_claim_host(struct tsl_op *op, const void *host, size_t size, bool write);
 /* The command (a map, an unmap) touches the host's copy without an operation of its own. exclusive: that becomes the
  * only valid one. */
 cl_int tsl_claim_for_command(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end,
-                             unsigned role, bool exclusive);
+                             unsigned may, bool exclusive);
 /* The papers' warning, once per object: some of [begin, end) is read before anything was written to it. */
 void tsl_warn_unwritten(struct tsl_data *data, uint64_t begin, uint64_t end);
 /* Where a fetch takes a tile from whose valid set this is, and whether that takes one move (else two: by way of the

@@ -16,8 +16,8 @@ unsigned tsl_join_at = 16;
 static bool has_edge_room(struct tsl_op *op)
 {
     return op->user.done ||
-           tsl_few_room(&op->out.capacity, (void **)&op->out.heap, op->out.in_place, op->out.n,
-                        sizeof(op->out.in_place) / sizeof(op->out.in_place[0]), sizeof(struct tsl_edge));
+           tsl_small_grow(&op->out.capacity, (void **)&op->out.heap, op->out.in_place, op->out.n,
+                          sizeof(op->out.in_place) / sizeof(op->out.in_place[0]), sizeof(struct tsl_edge));
 }
 
 static void join_edge(struct tsl_op *join, struct tsl_op *before, bool strict)
@@ -30,7 +30,7 @@ static void join_edge(struct tsl_op *join, struct tsl_op *before, bool strict)
     }
     if (before->end_estimate_ns > join->end_estimate_ns)
         join->end_estimate_ns = before->end_estimate_ns;
-    TSL_FEW_PUSH(&before->out, edge); /* There is room. */
+    TSL_SMALL_PUSH(&before->out, edge); /* There is room. */
     join->user.refs++;
     join->n_unmet++;
     tsl_op_watch(before); /* Nobody pulls it. */
@@ -56,7 +56,7 @@ static unsigned count(const tsl_dependences *list, bool strict)
 {
     unsigned n = 0;
     for (unsigned i = 0; i < list->n; i++)
-        n += TSL_FEW_AT(list, i)->strict == strict;
+        n += TSL_SMALL_AT(list, i)->strict == strict;
     return n;
 }
 
@@ -65,21 +65,21 @@ static void fold(tsl_dependences *list, struct tsl_graph *graph, bool strict)
     struct tsl_op *join;
     unsigned n = 0;
     for (unsigned i = 0; i < list->n; i++)
-        if (TSL_FEW_AT(list, i)->strict == strict && !has_edge_room(TSL_FEW_AT(list, i)->op))
+        if (TSL_SMALL_AT(list, i)->strict == strict && !has_edge_room(TSL_SMALL_AT(list, i)->op))
             return; /* The list stays long. */
     if (count(list, strict) < 2 || !(join = create(graph)))
         return;
     for (unsigned i = 0; i < list->n; i++) {
-        struct tsl_dependence *d = TSL_FEW_AT(list, i);
+        struct tsl_dependence *d = TSL_SMALL_AT(list, i);
         if (d->strict == strict) {
             join_edge(join, d->op, strict);
             tsl_op_unref(d->op);
         } else {
-            *TSL_FEW_AT(list, n) = *d;
+            *TSL_SMALL_AT(list, n) = *d;
             n++;
         }
     }
-    *TSL_FEW_AT(list, n) = (struct tsl_dependence){.op = join, .strict = strict};
+    *TSL_SMALL_AT(list, n) = (struct tsl_dependence){.op = join, .strict = strict};
     list->n = n + 1;
     join->user.refs++;
     tsl_op_joined(join);

@@ -35,7 +35,7 @@ bool tsl_may_be_lazy(const struct tsl_command *c)
 cl_int tsl_wait_for_place(struct tsl_command *c, const tsl_dependences *order)
 {
     for (unsigned i = 0; i < order->n; i++) {
-        const struct tsl_dependence *d = TSL_FEW_AT(order, i);
+        const struct tsl_dependence *d = TSL_SMALL_AT(order, i);
         if (!tsl_dependences_add(&c->order, d->op, d->strict)) {
             tsl_dependences_finish(&c->order);
             return tsl_plan_write_to(c, order, TSL_SPACE_HOST);

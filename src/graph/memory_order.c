@@ -49,7 +49,7 @@ void tsl_starve(struct tsl_command *c)
     graph->starving = c;
     if (c->next)
         return;
-    tsl_log(TSL_ROOM_GRAPH, TSL_LOG_WARN, "out of memory while ordering commands: they run one after the other");
+    tsl_log(TSL_LOG_IN_GRAPH, TSL_LOG_WARN, "out of memory while ordering commands: they run one after the other");
     watch_all(graph);
 }
 

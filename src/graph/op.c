@@ -85,7 +85,7 @@ static struct tsl_edge *edge_to(struct tsl_op *before, const struct tsl_op *op)
 {
     if (before->out.n == 0)
         return NULL;
-    struct tsl_edge *last = TSL_FEW_AT(&before->out, before->out.n - 1);
+    struct tsl_edge *last = TSL_SMALL_AT(&before->out, before->out.n - 1);
     return last->to == op ? last : NULL;
 }
 
@@ -127,11 +127,11 @@ void tsl_op_depend(struct tsl_op *op, struct tsl_op *before, bool strict)
     }
     tsl_trace_flow(before->trace_id, op->trace_id);
     struct tsl_edge edge = {.to = op, .kind = kind, .unmet = !edge_met(kind, before->state), .strict = strict};
-    bool room = kind != TSL_EDGE_NATIVE || TSL_FEW_PUSH(&op->natives, before);
-    room = room && (kind != TSL_EDGE_GATE || TSL_FEW_PUSH(&op->gates, before));
+    bool room = kind != TSL_EDGE_NATIVE || TSL_SMALL_PUSH(&op->natives, before);
+    room = room && (kind != TSL_EDGE_GATE || TSL_SMALL_PUSH(&op->gates, before));
     if (room && kind != TSL_EDGE_LANE && kind != TSL_EDGE_DONE)
         op_ref(before);
-    if (!room || !TSL_FEW_PUSH(&before->out, edge)) {
+    if (!room || !TSL_SMALL_PUSH(&before->out, edge)) {
         no_edge(op, strict);
         return;
     }
@@ -154,7 +154,7 @@ void tsl_command_depend(struct tsl_command *command, struct tsl_op *before, bool
     if (!tsl_dependences_add(&command->frontier, before, false) ||
         (strict && !tsl_dependences_add(&command->own, before, true)))
         tsl_starve(command);
-    if (!TSL_FEW_PUSH(&before->out, edge)) {
+    if (!TSL_SMALL_PUSH(&before->out, edge)) {
         if (strict && command->status == CL_COMPLETE)
             command->status = CL_OUT_OF_HOST_MEMORY;
         tsl_starve(command);
@@ -190,7 +190,7 @@ static void put_into_port(struct tsl_op *op)
 static void meet_edges(struct tsl_op *op, struct tsl_op_list *settling)
 {
     for (unsigned i = 0; i < op->out.n; i++) {
-        struct tsl_edge *edge = TSL_FEW_AT(&op->out, i);
+        struct tsl_edge *edge = TSL_SMALL_AT(&op->out, i);
         if (!edge->to || !edge->unmet || !edge_met(edge->kind, op->state))
             continue;
         edge->unmet = false;
@@ -278,7 +278,7 @@ void tsl_op_submitted(struct tsl_op *op)
 void tsl_op_doom_next(struct tsl_op *op)
 {
     for (unsigned i = 0; i < op->out.n; i++) {
-        struct tsl_edge *edge = TSL_FEW_AT(&op->out, i);
+        struct tsl_edge *edge = TSL_SMALL_AT(&op->out, i);
         if (edge->strict && edge->to && !edge->to->poison)
             edge->to->poison = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     }
@@ -290,7 +290,7 @@ static void leave_edges(struct tsl_op *op)
     if (op->status < 0)
         tsl_op_doom_next(op);
     for (unsigned i = 0; i < op->out.n; i++) {
-        struct tsl_edge *edge = TSL_FEW_AT(&op->out, i);
+        struct tsl_edge *edge = TSL_SMALL_AT(&op->out, i);
         if (edge->to) {
             tsl_op_unref(edge->to);
             continue;
@@ -300,7 +300,7 @@ static void leave_edges(struct tsl_op *op)
         tsl_command_step(edge->to_command);
         tsl_command_unref(edge->to_command);
     }
-    TSL_FEW_FINISH(&op->out);
+    TSL_SMALL_FINISH(&op->out);
 }
 
 /* When it ran, as far as anybody knows: what its lane told, or, of a launch that was watched, what we saw. */
@@ -374,9 +374,9 @@ void tsl_op_finish(struct tsl_op *op, cl_int status)
 void tsl_op_forget_befores(struct tsl_op *op)
 {
     for (unsigned i = 0; i < op->natives.n; i++)
-        tsl_op_unref(*TSL_FEW_AT(&op->natives, i));
+        tsl_op_unref(*TSL_SMALL_AT(&op->natives, i));
     for (unsigned i = 0; i < op->gates.n; i++)
-        tsl_op_unref(*TSL_FEW_AT(&op->gates, i));
+        tsl_op_unref(*TSL_SMALL_AT(&op->gates, i));
     op->natives.n = op->gates.n = 0;
 }
 
@@ -408,7 +408,7 @@ static bool superfluous(const struct tsl_dependence *d, const struct tsl_op *op,
 static bool covered(const tsl_dependences *list, const struct tsl_op *op, bool strict)
 {
     for (unsigned i = 0; i < list->n; i++) {
-        const struct tsl_dependence *d = TSL_FEW_AT(list, i);
+        const struct tsl_dependence *d = TSL_SMALL_AT(list, i);
         if (d->op == op && d->strict >= strict)
             return true;
         if (!strict && tsl_user_after(&d->op->user, &op->user))
@@ -423,16 +423,16 @@ bool tsl_dependences_add(tsl_dependences *list, struct tsl_op *op, bool strict)
         return true;
     op_ref(op);
     for (unsigned i = list->n; i-- > 0;) {
-        struct tsl_dependence *d = TSL_FEW_AT(list, i);
+        struct tsl_dependence *d = TSL_SMALL_AT(list, i);
         if (!superfluous(d, op, strict))
             continue;
         struct tsl_op *gone = d->op;
-        *d = *TSL_FEW_AT(list, list->n - 1);
+        *d = *TSL_SMALL_AT(list, list->n - 1);
         list->n--;
         tsl_op_unref(gone);
     }
     struct tsl_dependence new = {.op = op, .strict = strict};
-    if (!TSL_FEW_PUSH(list, new)) {
+    if (!TSL_SMALL_PUSH(list, new)) {
         tsl_op_unref(op);
         return false;
     }
@@ -444,6 +444,6 @@ bool tsl_dependences_add(tsl_dependences *list, struct tsl_op *op, bool strict)
 void tsl_dependences_finish(tsl_dependences *list)
 {
     for (unsigned i = 0; i < list->n; i++)
-        tsl_op_unref(TSL_FEW_AT(list, i)->op);
-    TSL_FEW_FINISH(list);
+        tsl_op_unref(TSL_SMALL_AT(list, i)->op);
+    TSL_SMALL_FINISH(list);
 }

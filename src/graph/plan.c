@@ -52,7 +52,7 @@ static struct tsl_op *main_op(struct tsl_command *c, const tsl_dependences *orde
     if (!tsl_dependences_add(&c->own, op, true))
         tsl_starve(c);
     for (unsigned i = 0; i < order->n; i++) {
-        const struct tsl_dependence *d = TSL_FEW_AT(order, i);
+        const struct tsl_dependence *d = TSL_SMALL_AT(order, i);
         tsl_op_depend(op, d->op, d->strict);
     }
     after_opaque(op);
@@ -84,7 +84,7 @@ static bool is_lent(const struct tsl_data *data)
 static void run_after(struct tsl_op *op, const tsl_dependences *order)
 {
     for (unsigned i = 0; order && i < order->n; i++)
-        tsl_op_depend(op, TSL_FEW_AT(order, i)->op, false);
+        tsl_op_depend(op, TSL_SMALL_AT(order, i)->op, false);
 }
 
 struct tsl_op *tsl_plan_move(struct tsl_command *c, const struct tsl_move *move, const struct tsl_image_box *box)
@@ -196,7 +196,7 @@ static cl_int read_box(struct tsl_command *c, const tsl_dependences *order, unsi
     copy_region(op, box);
     size_t src_size = tsl_hull(box->region, box->src_row_pitch, box->src_slice_pitch);
     size_t dst_size = tsl_hull(box->region, box->dst_row_pitch, box->dst_slice_pitch);
-    cl_int error = tsl_claim(op, data, box->src_offset, box->src_offset + src_size, space, TSL_ROLE_READ);
+    cl_int error = tsl_claim(op, data, box->src_offset, box->src_offset + src_size, space, TSL_MAY_READ);
     if (!error)
         error = tsl_claim_host(op, c->host + box->dst_offset, dst_size, true);
     return go(op, error);
@@ -270,7 +270,7 @@ static bool names_host_copy(const struct tsl_command *c, const struct tsl_data *
 static cl_int read_in_place(struct tsl_command *c, struct tsl_data *data, uint64_t begin, uint64_t end)
 {
     cl_int error = tsl_fetch(c, data, begin, end, TSL_SPACE_HOST);
-    return error ? error : tsl_claim_for_command(c, data, begin, end, TSL_ROLE_READ, false);
+    return error ? error : tsl_claim_for_command(c, data, begin, end, TSL_MAY_READ, false);
 }
 
 static cl_int plan_read(struct tsl_command *c, const tsl_dependences *order)
@@ -303,7 +303,7 @@ static cl_int overwrite(struct tsl_command *c, struct tsl_op *op, const struct t
     uint64_t begin = box->dst_offset, end = begin + size;
     cl_int error = gaps ? tsl_fetch(c, tsl_data_of(c->dst), begin, end, space) : CL_SUCCESS;
     return error ? error
-                 : tsl_claim(op, tsl_data_of(c->dst), begin, end, space, TSL_ROLE_WRITE | (gaps ? TSL_ROLE_READ : 0));
+                 : tsl_claim(op, tsl_data_of(c->dst), begin, end, space, TSL_MAY_WRITE | (gaps ? TSL_MAY_READ : 0));
 }
 
 /* A space that could hold both objects (which may be one): this, or else the host's. */
@@ -350,7 +350,7 @@ static void set_dst(struct tsl_op *op, struct tsl_data *data, unsigned space, co
  * application's: so that who counts on the bytes there comes after it, an operation without work takes these ranges of
  * dst's copy on the host. */
 static cl_int take_in_turn(struct tsl_command *c, const tsl_dependences *order, const struct tsl_box_copy *box,
-                           unsigned role)
+                           unsigned may)
 {
     if (!order->n || !c->graph->n_tasks)
         return CL_SUCCESS;
@@ -360,7 +360,7 @@ static cl_int take_in_turn(struct tsl_command *c, const tsl_dependences *order, 
         return CL_OUT_OF_HOST_MEMORY;
     for (size_t i = 0; i < n_runs(box) && !error; i++) {
         struct tsl_range run = run_at(box, i);
-        error = tsl_claim(op, tsl_data_of(c->dst), run.begin, run.end, TSL_SPACE_HOST, role);
+        error = tsl_claim(op, tsl_data_of(c->dst), run.begin, run.end, TSL_SPACE_HOST, may);
     }
     return go(op, error);
 }
@@ -369,10 +369,10 @@ static cl_int take_in_turn(struct tsl_command *c, const tsl_dependences *order, 
 static cl_int write_in_place(struct tsl_command *c, const tsl_dependences *order, const struct tsl_box_copy *box)
 {
     struct tsl_data *data = tsl_data_of(c->dst);
-    cl_int error = take_in_turn(c, order, box, TSL_ROLE_WRITE);
+    cl_int error = take_in_turn(c, order, box, TSL_MAY_WRITE);
     for (size_t i = 0; i < n_runs(box) && !error; i++) {
         struct tsl_range run = run_at(box, i);
-        error = tsl_claim_for_command(c, data, run.begin, run.end, TSL_ROLE_WRITE, true);
+        error = tsl_claim_for_command(c, data, run.begin, run.end, TSL_MAY_WRITE, true);
     }
     return error;
 }
@@ -426,7 +426,7 @@ static cl_int plan_copy(struct tsl_command *c, const tsl_dependences *order)
                                 .offset = box.src_offset,
                                 .row_pitch = box.src_row_pitch,
                                 .slice_pitch = box.src_slice_pitch};
-    error = tsl_claim(op, src, begin, end, space, TSL_ROLE_READ);
+    error = tsl_claim(op, src, begin, end, space, TSL_MAY_READ);
     return go(op, error ? error : overwrite(c, op, &box, space));
 }
 
@@ -451,15 +451,15 @@ static cl_int map_run(struct tsl_command *c, uint64_t begin, uint64_t end)
 {
     struct tsl_data *data = tsl_data_of(c->dst);
     bool discard = c->map_flags & CL_MAP_WRITE_INVALIDATE_REGION;
-    unsigned role = c->map_flags == CL_MAP_READ ? TSL_ROLE_READ : TSL_ROLE_READ | TSL_ROLE_WRITE;
+    unsigned may = c->map_flags == CL_MAP_READ ? TSL_MAY_READ : TSL_MAY_READ | TSL_MAY_WRITE;
     if (c->map_flags == CL_MAP_READ)
         tsl_warn_unwritten(data, begin, end);
     cl_int error = discard ? CL_SUCCESS : tsl_fetch(c, data, begin, end, TSL_SPACE_HOST);
-    if (!error && (role & TSL_ROLE_WRITE)) {
+    if (!error && (may & TSL_MAY_WRITE)) {
         error = tsl_map_range(data, begin, end);
         c->n_ranged += !error;
     }
-    return error ? error : tsl_claim_for_command(c, data, begin, end, role, discard);
+    return error ? error : tsl_claim_for_command(c, data, begin, end, may, discard);
 }
 
 /* Row by row, as what lies between the rows isn't mapped. */
@@ -480,13 +480,13 @@ static cl_int plan_map(struct tsl_command *c)
 static cl_int unmap_run(struct tsl_command *c, uint64_t begin, uint64_t end)
 {
     tsl_unmap_range(tsl_data_of(c->dst), begin, end);
-    return tsl_claim_for_command(c, tsl_data_of(c->dst), begin, end, TSL_ROLE_WRITE, true);
+    return tsl_claim_for_command(c, tsl_data_of(c->dst), begin, end, TSL_MAY_WRITE, true);
 }
 
 static cl_int plan_unmap(struct tsl_command *c, const tsl_dependences *order)
 {
     bool reads = c->map_flags == CL_MAP_READ;
-    cl_int error = take_in_turn(c, order, &c->box, reads ? TSL_ROLE_READ : TSL_ROLE_WRITE);
+    cl_int error = take_in_turn(c, order, &c->box, reads ? TSL_MAY_READ : TSL_MAY_WRITE);
     if (reads)
         return error;
     for (size_t n = n_runs(&c->box); c->n_ranged < n && !error; c->n_ranged++) {
@@ -530,12 +530,12 @@ static cl_int plan_migrate(struct tsl_command *c)
 /* What a host task may do to a buffer. */
 static unsigned host_role(const struct tsl_buffer *buffer)
 {
-    return buffer->flags & CL_MEM_HOST_READ_ONLY ? TSL_ROLE_READ : TSL_ROLE_READ | TSL_ROLE_WRITE;
+    return buffer->flags & CL_MEM_HOST_READ_ONLY ? TSL_MAY_READ : TSL_MAY_READ | TSL_MAY_WRITE;
 }
 
 static cl_int fetch_for_host(struct tsl_command *c, struct tsl_buffer *b)
 {
-    if (host_role(b) == TSL_ROLE_READ)
+    if (host_role(b) == TSL_MAY_READ)
         tsl_warn_unwritten(tsl_data_of(b), b->offset, b->offset + b->size);
     return tsl_fetch(c, tsl_data_of(b), b->offset, b->offset + b->size, TSL_SPACE_HOST);
 }
@@ -553,8 +553,8 @@ static cl_int plan_native(struct tsl_command *c, const tsl_dependences *order)
         return CL_OUT_OF_HOST_MEMORY;
     for (cl_uint i = 0; i < c->n_buffers && !error; i++) {
         struct tsl_buffer *b = c->buffers[i];
-        unsigned role = frees ? TSL_ROLE_WRITE : host_role(b);
-        error = tsl_claim(op, tsl_data_of(b), b->offset, b->offset + b->size, TSL_SPACE_HOST, role);
+        unsigned may = frees ? TSL_MAY_WRITE : host_role(b);
+        error = tsl_claim(op, tsl_data_of(b), b->offset, b->offset + b->size, TSL_SPACE_HOST, may);
     }
     return go(op, error);
 }
@@ -572,10 +572,10 @@ static bool is_kept(const struct tsl_kernel_facts *facts, cl_uint i, const struc
 /* What a kernel may do to the memory behind an argument: the facts' word, narrowed by the buffer's flags. */
 static unsigned arg_role(const struct tsl_kernel_facts *facts, cl_uint i, const struct tsl_buffer *buffer)
 {
-    unsigned role = i < facts->n_args ? facts->args[i].role : TSL_ROLE_READ | TSL_ROLE_WRITE;
+    unsigned may = i < facts->n_args ? facts->args[i].may : TSL_MAY_READ | TSL_MAY_WRITE;
     if (tsl_svm_of(buffer)) /* Who finds addresses there writes through them. */
-        return TSL_ROLE_READ | TSL_ROLE_WRITE;
-    return is_kept(facts, i, buffer) ? role & TSL_ROLE_READ : role;
+        return TSL_MAY_READ | TSL_MAY_WRITE;
+    return is_kept(facts, i, buffer) ? may & TSL_MAY_READ : may;
 }
 
 /* What of the object that is: all of it where it is shared memory that only one can have at a time. */
@@ -594,7 +594,7 @@ static cl_int fetch_args(struct tsl_command *c, const struct tsl_kernel_facts *f
         struct tsl_buffer *b = c->args->args[i].buffer;
         if (!b || !arg_role(facts, i, b))
             continue;
-        if (!(arg_role(facts, i, b) & TSL_ROLE_WRITE) && !(i < facts->n_args && facts->args[i].untouched))
+        if (!(arg_role(facts, i, b) & TSL_MAY_WRITE) && !(i < facts->n_args && facts->args[i].untouched))
             tsl_warn_unwritten(tsl_data_of(b), b->offset, b->offset + b->size);
         /* May-write is not must-write: the old bytes are fetched for a written argument too. */
         struct tsl_range range = range_of_arg(port, b);
@@ -610,15 +610,15 @@ static cl_int claim_args(struct tsl_command *c, const struct tsl_kernel_facts *f
 {
     for (cl_uint i = 0; i < c->args->n_all; i++) {
         struct tsl_buffer *b = c->args->args[i].buffer;
-        unsigned role = b ? arg_role(facts, i, b) : 0;
+        unsigned may = b ? arg_role(facts, i, b) : 0;
         /* A written range stays partly as it was: whoever wrote it before must have succeeded. */
-        if (role & TSL_ROLE_WRITE)
-            role |= TSL_ROLE_READ;
-        if (!role)
+        if (may & TSL_MAY_WRITE)
+            may |= TSL_MAY_READ;
+        if (!may)
             continue;
         struct tsl_range range = range_of_arg(op->port, b);
         unsigned space = tsl_space_of(op->port, tsl_data_of(b));
-        cl_int error = tsl_claim(op, tsl_data_of(b), range.begin, range.end, space, role);
+        cl_int error = tsl_claim(op, tsl_data_of(b), range.begin, range.end, space, may);
         if (error)
             return error;
     }
@@ -628,7 +628,7 @@ static cl_int claim_args(struct tsl_command *c, const struct tsl_kernel_facts *f
 static void after_each(struct tsl_op *op, const tsl_dependences *list)
 {
     for (unsigned i = 0; i < list->n; i++)
-        tsl_op_depend(op, TSL_FEW_AT(list, i)->op, false);
+        tsl_op_depend(op, TSL_SMALL_AT(list, i)->op, false);
 }
 
 /* Effects that no argument shows: after everything, and everything after it. What its own command moves it comes after

@@ -46,7 +46,7 @@ static void learn(struct tsl_port *port)
         return;
     atomic_store_explicit(&books->found_ns, tsl_clock_ns(), memory_order_relaxed);
     atomic_store_explicit(&books->found_size, held - port->fresh_size, memory_order_relaxed);
-    tsl_log(TSL_ROOM_TILE, TSL_LOG_INFO, "%s has no memory for more than %llu bytes of buffers", port->name,
+    tsl_log(TSL_LOG_IN_TILE, TSL_LOG_INFO, "%s has no memory for more than %llu bytes of buffers", port->name,
             (unsigned long long)(held - port->fresh_size));
 }
 
@@ -142,7 +142,7 @@ unsigned tsl_room_members(struct tsl_graph *graph, unsigned members, const struc
     can = holders(graph, members, args, true);
     if (!can) {
         struct need need = need_of(args, (unsigned)__builtin_ctz(members), true);
-        tsl_log(TSL_ROOM_TILE, TSL_LOG_ERROR,
+        tsl_log(TSL_LOG_IN_TILE, TSL_LOG_ERROR,
                 "no member that can run this kernel has %llu bytes of memory for its buffers (the largest has %llu): "
                 "use smaller ones, or cut the work up",
                 (unsigned long long)need.total, (unsigned long long)need.largest);
@@ -695,7 +695,7 @@ bool tsl_make_room(struct tsl_op *op, bool first)
     tsl_lock_give(&graph->lock);
     changed = changed || wait_for_leaving_anywhere(port->member);
     if (!changed)
-        tsl_log(TSL_ROOM_TILE, TSL_LOG_ERROR,
+        tsl_log(TSL_LOG_IN_TILE, TSL_LOG_ERROR,
                 "%s has no memory left, and nothing there can go back to the host: use fewer or smaller buffers, "
                 "or leave the device out (TESELA_MEMBERS)",
                 port->name);

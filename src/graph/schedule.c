@@ -28,8 +28,8 @@ struct tsl_command *tsl_command_create(struct tsl_graph *graph, struct tsl_strea
 static void forget_waits(struct tsl_command *c)
 {
     for (unsigned i = 0; i < c->waits.n; i++)
-        tsl_command_unref(*TSL_FEW_AT(&c->waits, i));
-    TSL_FEW_FINISH(&c->waits);
+        tsl_command_unref(*TSL_SMALL_AT(&c->waits, i));
+    TSL_SMALL_FINISH(&c->waits);
 }
 
 void tsl_command_unref(struct tsl_command *c)
@@ -40,7 +40,7 @@ void tsl_command_unref(struct tsl_command *c)
     tsl_dependences_finish(&c->frontier);
     tsl_dependences_finish(&c->order);
     forget_waits(c);
-    TSL_FEW_FINISH(&c->held);
+    TSL_SMALL_FINISH(&c->held);
     tsl_op_unref(c->main);
     tsl_pool_put(&c->graph->command_pool, c);
 }
@@ -70,7 +70,7 @@ static void add(struct tsl_command *c, tsl_dependences *order, struct tsl_op *op
 static void add_all(struct tsl_command *c, tsl_dependences *order, const tsl_dependences *from, bool strict)
 {
     for (unsigned i = 0; i < from->n; i++) {
-        const struct tsl_dependence *d = TSL_FEW_AT(from, i);
+        const struct tsl_dependence *d = TSL_SMALL_AT(from, i);
         add(c, order, d->op, strict && d->strict);
     }
 }
@@ -140,7 +140,7 @@ static void note_task(struct tsl_command *c)
 static void collect_order(struct tsl_command *c, tsl_dependences *order)
 {
     for (unsigned i = 0; i < c->waits.n; i++) {
-        struct tsl_command *before = *TSL_FEW_AT(&c->waits, i);
+        struct tsl_command *before = *TSL_SMALL_AT(&c->waits, i);
         bool strict = i < c->n_listed;
         c->follows_task |= c->graph->n_tasks && (is_task(before) || before->follows_task);
         if (strict && before->status < 0)
@@ -192,7 +192,7 @@ static void schedule(struct tsl_command *c)
     }
     if (!c->main && !c->waits_for_place)
         for (unsigned i = 0; i < order.n; i++)
-            tsl_command_depend(c, TSL_FEW_AT(&order, i)->op, TSL_FEW_AT(&order, i)->strict);
+            tsl_command_depend(c, TSL_SMALL_AT(&order, i)->op, TSL_SMALL_AT(&order, i)->strict);
     tsl_dependences_finish(&order);
     forget_waits(c); /* Else a chain of events would keep all its commands. */
     extend_frontier(c);
@@ -225,12 +225,12 @@ static void consider(struct due *due, struct tsl_command *c)
 static void release_held(struct due *due, struct tsl_command *c)
 {
     for (unsigned i = 0; i < c->held.n; i++) {
-        struct tsl_command *h = *TSL_FEW_AT(&c->held, i);
+        struct tsl_command *h = *TSL_SMALL_AT(&c->held, i);
         h->n_hold--;
         consider(due, h);
         tsl_command_unref(h); /* Its stream keeps it. */
     }
-    TSL_FEW_FINISH(&c->held);
+    TSL_SMALL_FINISH(&c->held);
 }
 
 /* True: it is held. */
@@ -300,7 +300,7 @@ static bool hold_by(struct tsl_command *c, struct tsl_command *before)
 {
     if (before->state != TSL_HELD)
         return true;
-    if (!TSL_FEW_PUSH(&before->held, c))
+    if (!TSL_SMALL_PUSH(&before->held, c))
         return false;
     c->refs++;
     c->n_hold++;
@@ -321,18 +321,18 @@ static void unhold_by(struct tsl_command *c, struct tsl_command *before)
 static bool hold(struct tsl_command *c)
 {
     unsigned i = 0;
-    while (i < c->waits.n && hold_by(c, *TSL_FEW_AT(&c->waits, i)))
+    while (i < c->waits.n && hold_by(c, *TSL_SMALL_AT(&c->waits, i)))
         i++;
     if (i == c->waits.n)
         return true;
     while (i-- > 0)
-        unhold_by(c, *TSL_FEW_AT(&c->waits, i));
+        unhold_by(c, *TSL_SMALL_AT(&c->waits, i));
     return false;
 }
 
 static bool wait_for(struct tsl_command *c, struct tsl_command *before)
 {
-    if (!TSL_FEW_PUSH(&c->waits, before))
+    if (!TSL_SMALL_PUSH(&c->waits, before))
         return false;
     before->refs++;
     return true;

@@ -287,7 +287,7 @@ static cl_int submit(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_
 /* ---- What is waited for (lock held, given meanwhile) --------------------------------------------------------------
  */
 
-typedef TSL_FEW(struct tsl_fence *, 8) fences;
+typedef TSL_SMALL_VECTOR(struct tsl_fence *, 8) fences;
 
 /* It can't be waited for (a refused mark or flush, no memory): this thread waits for all of its lane. */
 TSL_UNCHECKED static void wait_for_lane(struct tsl_op *before)
@@ -302,7 +302,7 @@ TSL_UNCHECKED static void wait_for_lane(struct tsl_op *before)
 static bool strictly_after(const struct tsl_op *op, const struct tsl_op *before)
 {
     for (unsigned i = 0; i < before->out.n; i++)
-        if (TSL_FEW_AT(&before->out, i)->to == op && TSL_FEW_AT(&before->out, i)->strict)
+        if (TSL_SMALL_AT(&before->out, i)->to == op && TSL_SMALL_AT(&before->out, i)->strict)
             return true;
     return false;
 }
@@ -348,7 +348,7 @@ static struct tsl_fence *native_fence(struct tsl_op *op, struct tsl_op *before)
 static void wait_natively(struct tsl_op *op, struct tsl_op *before, fences *waits)
 {
     struct tsl_fence *fence = native_fence(op, before);
-    if (!fence || !TSL_FEW_PUSH(waits, fence)) {
+    if (!fence || !TSL_SMALL_PUSH(waits, fence)) {
         wait_here(before);
         tsl_graph_open(op->port->graph);
         tsl_fence_unref(fence);
@@ -408,7 +408,7 @@ static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, fences *waits
     /* A technology may order the work of two members by itself. */
     bool native = strict && op->port->member->driver->can_wait(op->port->member, fence);
     struct tsl_fence *gate = native ? tsl_fence_ref(fence) : gate_for(op->port->member, fence, strict);
-    if (!gate || !TSL_FEW_PUSH(waits, gate)) { /* No gate to be had, or to be noted: this thread waits. */
+    if (!gate || !TSL_SMALL_PUSH(waits, gate)) { /* No gate to be had, or to be noted: this thread waits. */
         cl_int status = fence->driver->fence_wait(fence);
         tsl_fence_unref(gate);
         failed = status < 0 && strict;
@@ -432,7 +432,7 @@ static void collect_waits(struct tsl_op *op, fences *waits)
     unsigned n = op->natives.n + op->gates.n;
     for (unsigned i = 0; i < n; i++) {
         bool native = i < op->natives.n;
-        struct tsl_op *before = native ? *TSL_FEW_AT(&op->natives, i) : *TSL_FEW_AT(&op->gates, i - op->natives.n);
+        struct tsl_op *before = native ? *TSL_SMALL_AT(&op->natives, i) : *TSL_SMALL_AT(&op->gates, i - op->natives.n);
         if (before->user.done)
             continue;
         if (has_failed(before) && !op->poison && strictly_after(op, before))
@@ -604,8 +604,8 @@ static void retire_old(struct tsl_track *track)
 static void drop_waits(fences *waits)
 {
     for (unsigned i = 0; i < waits->n; i++)
-        tsl_fence_unref(*TSL_FEW_AT(waits, i));
-    TSL_FEW_FINISH(waits);
+        tsl_fence_unref(*TSL_SMALL_AT(waits, i));
+    TSL_SMALL_FINISH(waits);
 }
 
 static void note(struct tsl_op *op, const struct submission *s, cl_int status)
@@ -638,7 +638,7 @@ static void submit_op(struct tsl_op *op)
     tsl_track_pin(track_of(op)); /* Another thread may notice the end before this one is through. */
     collect_waits(op, &waits);
     struct submission s = {.op = op,
-                           .waits = {.n = waits.n, .fences = TSL_FEW_AT(&waits, 0)},
+                           .waits = {.n = waits.n, .fences = TSL_SMALL_AT(&waits, 0)},
                            .wants_fence = sync ? !tsl_is_host(op->port) : wants_fence(op),
                            .poison = op->poison};
     op->unfenced = !s.wants_fence && !sync;
@@ -674,7 +674,7 @@ static bool can_go_ahead(struct tsl_op *op, const struct tsl_op *of)
     if (op->kind != TSL_OP_LAUNCH || op->track == of->track || track_waits(STAILQ_FIRST(&op->port->ready), op))
         return false;
     for (unsigned i = 0; i < op->natives.n; i++)
-        if ((*TSL_FEW_AT(&op->natives, i))->state < TSL_OP_SUBMITTED)
+        if ((*TSL_SMALL_AT(&op->natives, i))->state < TSL_OP_SUBMITTED)
             return false;
     return true;
 }

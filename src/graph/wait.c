@@ -7,7 +7,7 @@ static struct tsl_op *pullable(struct tsl_command *c)
     if (c->state == TSL_HELD)
         return NULL;
     for (unsigned i = c->frontier.n; i-- > 0;) {
-        struct tsl_op *op = TSL_FEW_AT(&c->frontier, i)->op;
+        struct tsl_op *op = TSL_SMALL_AT(&c->frontier, i)->op;
         if (op->state == TSL_OP_SUBMITTED && !op->port->sync)
             return op;
     }

@@ -7,7 +7,7 @@
 #include "cuda_bridge/cuda_bridge.h"
 #include "driver/config.h"
 #include "members/choose.h"
-#include "opencl/opencl.h"
+#include "opencl/opencl_driver.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -20,7 +20,7 @@
 #define MAX_DRIVERS 8
 
 /* The drivers that this library is built with, in the order of their members. */
-static const struct tsl_driver *const built_in[] = {&tsl_vendor_driver, &tsl_cuda_driver, &tsl_cpu_driver};
+static const struct tsl_driver *const built_in[] = {&tsl_opencl_driver, &tsl_cuda_driver, &tsl_cpu_driver};
 
 #define N_BUILT_IN (sizeof(built_in) / sizeof(built_in[0]))
 
@@ -75,7 +75,7 @@ __attribute__((format(printf, 2, 0))) static void tell(enum tsl_log_level level,
 
     if (vasprintf(&sentence, format, args) < 0)
         return;
-    tsl_log(TSL_ROOM_DRIVER, level, "%s", sentence);
+    tsl_log(TSL_LOG_IN_DRIVER, level, "%s", sentence);
     if (inside)
         add_problem_locked(sentence);
     else
@@ -117,7 +117,7 @@ static void add_empty_locked(struct tsl_empty empty)
 
 void tsl_members_empty(const char *name, const char *why)
 {
-    tsl_log(TSL_ROOM_DRIVER, TSL_LOG_INFO, "%s: %s", name, why);
+    tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_INFO, "%s: %s", name, why);
     if (inside)
         add_empty_locked((struct tsl_empty){strdup(name), strdup(why)});
 }
@@ -228,7 +228,7 @@ static void log_rows_locked(void)
     for (unsigned i = 0; i < registry.list.n; i++) {
         const struct tsl_found *row = &registry.list.rows[i];
 
-        tsl_log(TSL_ROOM_DRIVER, TSL_LOG_INFO, "%s %s (%s): %s", row->path.id, row->path.device_name,
+        tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_INFO, "%s %s (%s): %s", row->path.id, row->path.device_name,
                 row->path.platform_name,
                 row->used      ? "used"
                 : row->why_not ? row->why_not
@@ -296,7 +296,7 @@ static void open_row_locked(struct tsl_found *row)
     row->used = false;
     if (asprintf(&row->why_not, "it could not be opened (error %d%s%s)", error, *why ? ": " : "", why) < 0)
         row->why_not = NULL;
-    tsl_log(TSL_ROOM_DRIVER, TSL_LOG_ERROR, "%s %s could not be opened (error %d%s%s) and is left out", row->path.id,
+    tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_ERROR, "%s %s could not be opened (error %d%s%s) and is left out", row->path.id,
             row->path.device_name, error, *why ? ": " : "", why);
     free(registry.why);
     registry.why = NULL;

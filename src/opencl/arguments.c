@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *arg_string(const struct tsl_vendor_cl *cl, cl_kernel kernel, cl_uint index, cl_kernel_arg_info param)
+static char *arg_string(const struct tsl_opencl_cl *cl, cl_kernel kernel, cl_uint index, cl_kernel_arg_info param)
 {
     size_t size = 0;
     char *text;
@@ -74,14 +74,14 @@ static enum tsl_fact_kind kind_of(const struct tsl_arg_fact *arg)
 static unsigned role_of(const struct tsl_arg_fact *arg)
 {
     if (arg->kind == TSL_FACT_CONSTANT)
-        return TSL_ROLE_READ;
+        return TSL_MAY_READ;
     if (arg->kind == TSL_FACT_IMAGE && arg->access == CL_KERNEL_ARG_ACCESS_READ_ONLY)
-        return TSL_ROLE_READ;
-    return TSL_ROLE_READ | TSL_ROLE_WRITE;
+        return TSL_MAY_READ;
+    return TSL_MAY_READ | TSL_MAY_WRITE;
 }
 
 /* False: the vendor doesn't tell. */
-static bool ask_arg(const struct tsl_vendor_cl *cl, cl_kernel kernel, cl_uint i, struct tsl_arg_fact *arg)
+static bool ask_arg(const struct tsl_opencl_cl *cl, cl_kernel kernel, cl_uint i, struct tsl_arg_fact *arg)
 {
     if (!cl->clGetKernelArgInfo ||
         cl->clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof(arg->address), &arg->address, NULL) ||
@@ -94,19 +94,19 @@ static bool ask_arg(const struct tsl_vendor_cl *cl, cl_kernel kernel, cl_uint i,
     return arg->type_name != NULL;
 }
 
-static void ask_args(const struct tsl_vendor_cl *cl, cl_kernel kernel, struct tsl_kernel_facts *facts)
+static void ask_args(const struct tsl_opencl_cl *cl, cl_kernel kernel, struct tsl_kernel_facts *facts)
 {
     facts->has_arg_info = true;
     for (cl_uint i = 0; i < facts->n_args; i++) {
         struct tsl_arg_fact *arg = &facts->args[i];
 
-        arg->role = TSL_ROLE_READ | TSL_ROLE_WRITE;
+        arg->may = TSL_MAY_READ | TSL_MAY_WRITE;
         if (!ask_arg(cl, kernel, i, arg)) {
             facts->has_arg_info = false;
             continue;
         }
         arg->kind = kind_of(arg);
-        arg->role = role_of(arg);
+        arg->may = role_of(arg);
         if (arg->kind == TSL_FACT_VALUE)
             arg->size = value_size(arg->type_name);
         if (!arg->name)
@@ -114,9 +114,9 @@ static void ask_args(const struct tsl_vendor_cl *cl, cl_kernel kernel, struct ts
     }
 }
 
-static void ask_sizes(struct tsl_vendor_member *m, cl_kernel kernel, struct tsl_kernel_facts *facts)
+static void ask_sizes(struct tsl_opencl_member *m, cl_kernel kernel, struct tsl_kernel_facts *facts)
 {
-    const struct tsl_vendor_cl *cl = m->cl;
+    const struct tsl_opencl_cl *cl = m->cl;
     cl_device_id device = m->device->id;
 
     /* A vendor that doesn't know an answer leaves what a kernel without wishes would say. */
@@ -139,7 +139,7 @@ static void ask_sizes(struct tsl_vendor_member *m, cl_kernel kernel, struct tsl_
         facts->private_mem_size = 0;
 }
 
-static char *kernel_string(const struct tsl_vendor_cl *cl, cl_kernel kernel, cl_kernel_info param)
+static char *kernel_string(const struct tsl_opencl_cl *cl, cl_kernel kernel, cl_kernel_info param)
 {
     size_t size = 0;
     char *text;
@@ -206,10 +206,10 @@ static char *strip_attributes(char *text)
     return text;
 }
 
-cl_int tsl_vendor_facts(struct tsl_vendor_program *program, cl_kernel kernel, struct tsl_kernel_facts *facts)
+cl_int tsl_opencl_facts(struct tsl_opencl_program *program, cl_kernel kernel, struct tsl_kernel_facts *facts)
 {
-    struct tsl_vendor_member *m = tsl_vendor_member(program->base.member);
-    const struct tsl_vendor_cl *cl = m->cl;
+    struct tsl_opencl_member *m = tsl_opencl_member(program->base.member);
+    const struct tsl_opencl_cl *cl = m->cl;
     cl_int error;
 
     /* What isn't known is taken to be the worse. */

@@ -10,27 +10,27 @@
 static const struct function {
     const char *name;
     unsigned version;
-    size_t ours;   /* offset in struct tsl_vendor_cl */
+    size_t ours;   /* offset in struct tsl_opencl_cl */
     size_t theirs; /* offset in cl_icd_dispatch */
     bool required;
 } functions[] = {
 #define FUNCTION(version, name, required) \
-    {#name, version, offsetof(struct tsl_vendor_cl, name), offsetof(cl_icd_dispatch, name), required},
-    TSL_VENDOR_FUNCTIONS(FUNCTION)
+    {#name, version, offsetof(struct tsl_opencl_cl, name), offsetof(cl_icd_dispatch, name), required},
+    TSL_OPENCL_FUNCTIONS(FUNCTION)
 #undef FUNCTION
 };
 
 #define N_FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
 
 /* Slots are read and written as bytes: what C says about pointers to functions and to data stays untouched. */
-static bool is_null(const struct tsl_vendor_cl *cl, const struct function *f)
+static bool is_null(const struct tsl_opencl_cl *cl, const struct function *f)
 {
     static const char zero[sizeof(void *)];
 
     return !memcmp((const char *)cl + f->ours, zero, sizeof(zero));
 }
 
-bool tsl_vendor_is_icd2(cl_platform_id platform)
+bool tsl_opencl_is_icd2(cl_platform_id platform)
 {
     const char *table = *(const char *const *)platform;
     intptr_t ids, unload;
@@ -52,7 +52,7 @@ static bool is_loaders(const void *address, const void *own)
     return !strncmp(name ? name + 1 : here.dli_fname, "libOpenCL.so", 12);
 }
 
-void tsl_vendor_cl_fill(struct tsl_vendor_cl *cl, cl_platform_id platform, tsl_vendor_address_fn address,
+void tsl_opencl_cl_fill(struct tsl_opencl_cl *cl, cl_platform_id platform, tsl_opencl_address_fn address,
                         unsigned version)
 {
     const char *table = *(const char *const *)platform;
@@ -95,7 +95,7 @@ static bool is_named(const char *table, const struct function *f, const void *ow
            here.dli_fbase == there.dli_fbase;
 }
 
-unsigned tsl_vendor_cl_version(cl_platform_id platform, tsl_vendor_address_fn address, unsigned said)
+unsigned tsl_opencl_cl_version(cl_platform_id platform, tsl_opencl_address_fn address, unsigned said)
 {
     const char *table = *(const char *const *)platform;
     void *own;
@@ -112,14 +112,14 @@ unsigned tsl_vendor_cl_version(cl_platform_id platform, tsl_vendor_address_fn ad
     return 110;
 }
 
-void tsl_vendor_cl_limit(struct tsl_vendor_cl *cl, unsigned version)
+void tsl_opencl_cl_limit(struct tsl_opencl_cl *cl, unsigned version)
 {
     for (size_t i = 0; i < N_FUNCTIONS; i++)
         if (functions[i].version > version)
             memset((char *)cl + functions[i].ours, 0, sizeof(void *));
 }
 
-const char *tsl_vendor_cl_missing(const struct tsl_vendor_cl *cl)
+const char *tsl_opencl_cl_missing(const struct tsl_opencl_cl *cl)
 {
     for (size_t i = 0; i < N_FUNCTIONS; i++)
         if (functions[i].required && is_null(cl, &functions[i]))
@@ -127,7 +127,7 @@ const char *tsl_vendor_cl_missing(const struct tsl_vendor_cl *cl)
     return NULL;
 }
 
-unsigned tsl_vendor_version(const char *text)
+unsigned tsl_opencl_version(const char *text)
 {
     unsigned long major, minor;
     char *end;

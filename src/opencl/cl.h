@@ -17,7 +17,7 @@
 
 /* Each function that we call: the OpenCL version (major * 100 + minor * 10) that brought it, and whether there is no
  * way without it. */
-#define TSL_VENDOR_FUNCTIONS(X)                       \
+#define TSL_OPENCL_FUNCTIONS(X)                       \
     X(100, clGetPlatformInfo, true)                   \
     X(100, clGetDeviceIDs, true)                      \
     X(100, clGetDeviceInfo, true)                     \
@@ -86,17 +86,17 @@
     X(210, clGetDeviceAndHostTimer, false)            \
     X(220, clSetProgramSpecializationConstant, false)
 
-struct tsl_vendor_cl {
-#define TSL_VENDOR_FUNCTION(version, name, required) cl_api_##name name;
-    TSL_VENDOR_FUNCTIONS(TSL_VENDOR_FUNCTION)
-#undef TSL_VENDOR_FUNCTION
+struct tsl_opencl_cl {
+#define TSL_OPENCL_FUNCTION(version, name, required) cl_api_##name name;
+    TSL_OPENCL_FUNCTIONS(TSL_OPENCL_FUNCTION)
+#undef TSL_OPENCL_FUNCTION
 };
 
 /* clIcdGetFunctionAddressForPlatformKHR of an ICD 2 vendor. */
-typedef void *(CL_API_CALL *tsl_vendor_address_fn)(cl_platform_id platform, const char *name);
+typedef void *(CL_API_CALL *tsl_opencl_address_fn)(cl_platform_id platform, const char *name);
 
 /* Is this the platform of an ICD 2 vendor? Reads the two tagged slots, which every table has. */
-bool tsl_vendor_is_icd2(cl_platform_id platform);
+bool tsl_opencl_is_icd2(cl_platform_id platform);
 
 /*
  * Fills *cl with what a platform of this version has: from the table that the platform's first word points to, or, for
@@ -104,7 +104,7 @@ bool tsl_vendor_is_icd2(cl_platform_id platform);
  * into libOpenCL: where a vendor's library doesn't hide its names, the loader's of the same names take their places in
  * its own table, and would call back through that table for ever.
  */
-void tsl_vendor_cl_fill(struct tsl_vendor_cl *cl, cl_platform_id platform, tsl_vendor_address_fn address,
+void tsl_opencl_cl_fill(struct tsl_opencl_cl *cl, cl_platform_id platform, tsl_opencl_address_fn address,
                         unsigned version);
 
 /*
@@ -113,15 +113,15 @@ void tsl_vendor_cl_fill(struct tsl_vendor_cl *cl, cl_platform_id platform, tsl_v
  * OpenCL 1.0 does, a slot behind that is believed only if the vendor's library itself calls what it leads to by the
  * function's name, with or without an ending (clSetEventCallbackIntelFPGA).
  */
-unsigned tsl_vendor_cl_version(cl_platform_id platform, tsl_vendor_address_fn address, unsigned said);
+unsigned tsl_opencl_cl_version(cl_platform_id platform, tsl_opencl_address_fn address, unsigned said);
 
 /* Drops what a device of this version need not support although its platform has it. */
-void tsl_vendor_cl_limit(struct tsl_vendor_cl *cl, unsigned version);
+void tsl_opencl_cl_limit(struct tsl_opencl_cl *cl, unsigned version);
 
 /* The first of the required functions that is missing; NULL: all are there. */
-const char *tsl_vendor_cl_missing(const struct tsl_vendor_cl *cl);
+const char *tsl_opencl_cl_missing(const struct tsl_opencl_cl *cl);
 
 /* "OpenCL 1.2 something" -> 120; 0 if the text is no such thing. */
-unsigned tsl_vendor_version(const char *text);
+unsigned tsl_opencl_version(const char *text);
 
 #endif

@@ -19,16 +19,16 @@ struct headers {
     const char **names;
 };
 
-static void free_headers(struct tsl_vendor_member *m, struct headers *headers)
+static void free_headers(struct tsl_opencl_member *m, struct headers *headers)
 {
     for (cl_uint i = 0; i < headers->n; i++)
-        tsl_vendor_release(m, TSL_VENDOR_PROGRAM, headers->programs[i]);
+        tsl_opencl_release(m, TSL_OPENCL_PROGRAM, headers->programs[i]);
     free(headers->programs);
     free(headers->names);
 }
 
 /* On error what was made is still there to free. */
-static cl_int make_headers(struct tsl_vendor_member *m, const struct tsl_program_headers *list, struct headers *headers)
+static cl_int make_headers(struct tsl_opencl_member *m, const struct tsl_program_headers *list, struct headers *headers)
 {
     cl_int error = CL_SUCCESS;
 
@@ -54,7 +54,7 @@ static cl_int make_headers(struct tsl_vendor_member *m, const struct tsl_program
 /* ---- Compiling --------------------------------------------------------------------------------------------------- */
 
 /* Source, with more options, or IL. */
-static cl_int compile_text(struct tsl_vendor_member *m, cl_program program, const struct tsl_program_input *input,
+static cl_int compile_text(struct tsl_opencl_member *m, cl_program program, const struct tsl_program_input *input,
                            const struct tsl_program_headers *list, char **log)
 {
     struct headers headers;
@@ -67,29 +67,29 @@ static cl_int compile_text(struct tsl_vendor_member *m, cl_program program, cons
         error =
             m->cl->clCompileProgram(program, 1, &m->device->id, with_info, headers.n,
                                     headers.n ? headers.programs : NULL, headers.n ? headers.names : NULL, NULL, NULL);
-        *log = tsl_vendor_build_log(m, program);
+        *log = tsl_opencl_build_log(m, program);
         free(with_info);
     }
     free_headers(m, &headers);
     return error;
 }
 
-static cl_int compile_by_vendor(struct tsl_vendor_member *m, const struct tsl_program_input *input,
-                                const struct tsl_program_headers *headers, struct tsl_vendor_program *p, char **log)
+static cl_int compile_by_vendor(struct tsl_opencl_member *m, const struct tsl_program_input *input,
+                                const struct tsl_program_headers *headers, struct tsl_opencl_program *p, char **log)
 {
     cl_int error;
     const char *deadly;
 
     if (!m->cl->clCompileProgram || !m->cl->clLinkProgram)
         return CL_COMPILER_NOT_AVAILABLE;
-    if (!tsl_vendor_takes_options(m, input->options, log))
+    if (!tsl_opencl_takes_options(m, input->options, log))
         return CL_INVALID_COMPILER_OPTIONS;
-    deadly = tsl_vendor_deadly_text(&m->device->quirks, input, headers);
+    deadly = tsl_opencl_deadly_text(&m->device->quirks, input, headers);
     if (deadly) {
         *log = strdup(deadly);
         return CL_COMPILE_PROGRAM_FAILURE;
     }
-    p->program = tsl_vendor_create_program(m, input, &error);
+    p->program = tsl_opencl_create_program(m, input, &error);
     if (!p->program)
         return error ? error : CL_OUT_OF_RESOURCES;
     if (input->kind == TSL_PROGRAM_BINARY)
@@ -103,28 +103,28 @@ static cl_int note_kernels(const struct tsl_program_input *input, const struct t
 {
     bool added = true;
 
-    *kernels = tsl_vendor_kernels_in(input->data, input->size);
+    *kernels = tsl_opencl_kernels_in(input->data, input->size);
     for (unsigned i = 0; i < headers->n && *kernels && added; i++) {
-        char *more = tsl_vendor_kernels_in(headers->headers[i].text, headers->headers[i].size);
+        char *more = tsl_opencl_kernels_in(headers->headers[i].text, headers->headers[i].size);
 
-        added = more && tsl_vendor_add_kernels(kernels, more);
+        added = more && tsl_opencl_add_kernels(kernels, more);
         free(more);
     }
     return *kernels && added ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
 
-static cl_int compile(struct tsl_vendor_member *m, const struct tsl_program_input *input,
-                      const struct tsl_program_headers *headers, struct tsl_vendor_program *p, char **log)
+static cl_int compile(struct tsl_opencl_member *m, const struct tsl_program_input *input,
+                      const struct tsl_program_headers *headers, struct tsl_opencl_program *p, char **log)
 {
     cl_int error;
 
-    if (input->kind != TSL_PROGRAM_SOURCE || !tsl_vendor_takes_prebuilt(m))
+    if (input->kind != TSL_PROGRAM_SOURCE || !tsl_opencl_takes_prebuilt(m))
         return compile_by_vendor(m, input, headers, p, log);
     error = note_kernels(input, headers, &p->kernels);
-    if (error || tsl_vendor_has_compiler(m))
+    if (error || tsl_opencl_has_compiler(m))
         return error ? error : compile_by_vendor(m, input, headers, p, log);
     *log = strdup(tsl_settings()->binaries ? "this device has no compiler: binaries are looked for at linking\n"
-                                           : TSL_VENDOR_NO_BINARIES);
+                                           : TSL_OPENCL_NO_BINARIES);
     return tsl_settings()->binaries ? CL_SUCCESS : CL_COMPILER_NOT_AVAILABLE;
 }
 
@@ -139,14 +139,14 @@ static bool may_print(const struct tsl_program_input *input, const struct tsl_pr
     return false;
 }
 
-static cl_int give(struct tsl_member *member, struct tsl_vendor_program *p, cl_int error, struct tsl_dprogram **program,
+static cl_int give(struct tsl_member *member, struct tsl_opencl_program *p, cl_int error, struct tsl_dprogram **program,
                    char **log)
 {
     if (!*log)
         *log = strdup("");
     if (error) {
         if (p)
-            tsl_vendor_release_programs(tsl_vendor_member(member), p);
+            tsl_opencl_release_programs(tsl_opencl_member(member), p);
         free(p);
         return error;
     }
@@ -155,21 +155,21 @@ static cl_int give(struct tsl_member *member, struct tsl_vendor_program *p, cl_i
     return CL_SUCCESS;
 }
 
-cl_int tsl_vendor_compile(struct tsl_member *member, const struct tsl_program_input *input,
+cl_int tsl_opencl_compile(struct tsl_member *member, const struct tsl_program_input *input,
                           const struct tsl_program_headers *headers, struct tsl_dprogram **program, char **log)
 {
-    struct tsl_vendor_member *m = tsl_vendor_member(member);
-    struct tsl_vendor_program *p = calloc(1, sizeof(*p));
+    struct tsl_opencl_member *m = tsl_opencl_member(member);
+    struct tsl_opencl_program *p = calloc(1, sizeof(*p));
     cl_int error = CL_OUT_OF_HOST_MEMORY;
 
     *log = NULL;
-    tsl_vendor_collect(m);
+    tsl_opencl_collect(m);
     if (p) {
-        tsl_vendor_enter(m->device);
+        tsl_opencl_enter(m->device);
         error = compile(m, input, headers, p, log);
-        tsl_vendor_leave(m->device);
+        tsl_opencl_leave(m->device);
         p->opaque = input->kind != TSL_PROGRAM_SOURCE;
-        p->language = tsl_vendor_language(input);
+        p->language = tsl_opencl_language(input);
         p->prints = p->opaque || may_print(input, headers);
     }
     return give(member, p, error, program, log);
@@ -178,7 +178,7 @@ cl_int tsl_vendor_compile(struct tsl_member *member, const struct tsl_program_in
 /* ---- Linking ----------------------------------------------------------------------------------------------------- */
 
 /* A failed link may leave a program that has the log. */
-static cl_int link_with(struct tsl_vendor_member *m, const char *options, unsigned n, const cl_program *programs,
+static cl_int link_with(struct tsl_opencl_member *m, const char *options, unsigned n, const cl_program *programs,
                         cl_program *linked, char **log)
 {
     cl_int error = CL_SUCCESS;
@@ -186,14 +186,14 @@ static cl_int link_with(struct tsl_vendor_member *m, const char *options, unsign
     *linked = m->cl->clLinkProgram(m->context, 1, &m->device->id, options, n, programs, NULL, NULL, &error);
     if (*linked) {
         free(*log);
-        *log = tsl_vendor_build_log(m, *linked);
+        *log = tsl_opencl_build_log(m, *linked);
     }
     return *linked || error ? error : CL_OUT_OF_RESOURCES;
 }
 
 /* What a linker may use but needn't isn't asked of one that doesn't know it: PoCL's calls the options invalid, NVIDIA's
  * says that it failed. */
-static cl_int link_by_vendor(struct tsl_vendor_member *m, const char *options, unsigned n, const cl_program *programs,
+static cl_int link_by_vendor(struct tsl_opencl_member *m, const char *options, unsigned n, const cl_program *programs,
                              cl_program *linked, char **log)
 {
     cl_int error;
@@ -207,7 +207,7 @@ static cl_int link_by_vendor(struct tsl_vendor_member *m, const char *options, u
     if (!tsl_build_options_have_hints(options))
         return error;
     if (*linked)
-        tsl_vendor_release(m, TSL_VENDOR_PROGRAM, *linked);
+        tsl_opencl_release(m, TSL_OPENCL_PROGRAM, *linked);
     *linked = NULL;
     rest = tsl_build_options_without_hints(options);
     error = rest ? link_with(m, rest, n, programs, linked, log) : CL_OUT_OF_HOST_MEMORY;
@@ -216,11 +216,11 @@ static cl_int link_by_vendor(struct tsl_vendor_member *m, const char *options, u
 }
 
 /* What is known of the inputs. Adds to *n_programs those of them that the vendor has made. */
-static cl_int gather(unsigned n, struct tsl_dprogram *const *inputs, struct tsl_vendor_program *p, cl_program *programs,
+static cl_int gather(unsigned n, struct tsl_dprogram *const *inputs, struct tsl_opencl_program *p, cl_program *programs,
                      unsigned *n_programs)
 {
     for (unsigned i = 0; i < n; i++) {
-        const struct tsl_vendor_program *input = tsl_vendor_program(inputs[i]);
+        const struct tsl_opencl_program *input = tsl_opencl_program(inputs[i]);
 
         p->prints |= input->prints;
         p->opaque |= input->opaque;
@@ -229,41 +229,41 @@ static cl_int gather(unsigned n, struct tsl_dprogram *const *inputs, struct tsl_
             programs[(*n_programs)++] = input->program;
         if (input->kernels && !p->kernels && !(p->kernels = strdup("")))
             return CL_OUT_OF_HOST_MEMORY;
-        if (input->kernels && !tsl_vendor_add_kernels(&p->kernels, input->kernels))
+        if (input->kernels && !tsl_opencl_add_kernels(&p->kernels, input->kernels))
             return CL_OUT_OF_HOST_MEMORY;
     }
     return CL_SUCCESS;
 }
 
 /* Where binaries may have been made before they come first, as in a build; a library is but what will be linked. */
-static cl_int link_inputs(struct tsl_vendor_member *m, const char *options, unsigned n,
-                          struct tsl_dprogram *const *inputs, struct tsl_vendor_program *p, char **log)
+static cl_int link_inputs(struct tsl_opencl_member *m, const char *options, unsigned n,
+                          struct tsl_dprogram *const *inputs, struct tsl_opencl_program *p, char **log)
 {
     cl_program *programs = calloc(n + 1, sizeof(*programs));
     bool library = tsl_build_options_have(options, "-create-library");
     unsigned n_programs = 0;
     cl_int error = programs ? gather(n, inputs, p, programs, &n_programs) : CL_OUT_OF_HOST_MEMORY;
 
-    tsl_vendor_enter(m->device);
+    tsl_opencl_enter(m->device);
     if (!error && p->kernels && !library)
-        error = tsl_vendor_link_prebuilt(m, p->kernels, p, log);
+        error = tsl_opencl_link_prebuilt(m, p->kernels, p, log);
     if (n_programs == n && (error == CL_LINKER_NOT_AVAILABLE || (!error && !p->program)))
         error = link_by_vendor(m, options, n, programs, &p->program, log);
-    tsl_vendor_leave(m->device);
+    tsl_opencl_leave(m->device);
     free(programs);
     return error;
 }
 
-cl_int tsl_vendor_link(struct tsl_member *member, const char *options, unsigned n, struct tsl_dprogram *const *programs,
+cl_int tsl_opencl_link(struct tsl_member *member, const char *options, unsigned n, struct tsl_dprogram *const *programs,
                        struct tsl_dprogram **program, char **log)
 {
-    struct tsl_vendor_program *p = calloc(1, sizeof(*p));
+    struct tsl_opencl_program *p = calloc(1, sizeof(*p));
     cl_int error = CL_OUT_OF_HOST_MEMORY;
 
     *log = NULL;
-    if (p && !tsl_vendor_takes_options(tsl_vendor_member(member), options, log))
+    if (p && !tsl_opencl_takes_options(tsl_opencl_member(member), options, log))
         error = CL_INVALID_LINKER_OPTIONS;
     else if (p)
-        error = link_inputs(tsl_vendor_member(member), options, n, programs, p, log);
+        error = link_inputs(tsl_opencl_member(member), options, n, programs, p, log);
     return give(member, p, error, program, log);
 }

@@ -7,11 +7,11 @@
 #include <string.h>
 
 /* What it waits for may fail after the first was enqueued: vendors need not fail what stands behind that. */
-struct tsl_vendor_step tsl_vendor_step(const struct tsl_vendor_submit *s, bool first, bool last)
+struct tsl_opencl_step tsl_opencl_step(const struct tsl_opencl_submit *s, bool first, bool last)
 {
     bool waits = first || !s->member->device->quirks.failed_wait_hangs;
 
-    return (struct tsl_vendor_step){
+    return (struct tsl_opencl_step){
         .queue = s->queue,
         .cl = s->member->cl,
         .n = waits ? s->n : 0,
@@ -22,7 +22,7 @@ struct tsl_vendor_step tsl_vendor_step(const struct tsl_vendor_submit *s, bool f
 
 static cl_mem buffer_of(const struct tsl_place *place)
 {
-    return tsl_vendor_mem(place->mem)->buffer;
+    return tsl_opencl_mem(place->mem)->buffer;
 }
 
 static char *host_of(const struct tsl_place *place)
@@ -31,7 +31,7 @@ static char *host_of(const struct tsl_place *place)
 }
 
 /* Size bytes from the row and slice of the box on. */
-static cl_int copy_linear(const struct tsl_vendor_step *s, const struct tsl_copy *copy, size_t row, size_t slice,
+static cl_int copy_linear(const struct tsl_opencl_step *s, const struct tsl_copy *copy, size_t row, size_t slice,
                           size_t size)
 {
     size_t dst = tsl_place_row(&copy->dst, row, slice), src = tsl_place_row(&copy->src, row, slice);
@@ -73,7 +73,7 @@ static struct rect rect_of(const struct tsl_place *place, const size_t region[3]
     return r;
 }
 
-static cl_int copy_rect(const struct tsl_vendor_step *s, const struct tsl_copy *copy)
+static cl_int copy_rect(const struct tsl_opencl_step *s, const struct tsl_copy *copy)
 {
     struct rect dst = rect_of(&copy->dst, copy->region), src = rect_of(&copy->src, copy->region);
     static const size_t zero[3];
@@ -93,18 +93,18 @@ static cl_int copy_rect(const struct tsl_vendor_step *s, const struct tsl_copy *
 
 /* What a vendor's rectangle can't say: other pitches on both sides of one buffer, slices that are no multiple of the
  * rows, or boxes that overlap as boxes but not as rows. */
-static cl_int copy_rows(const struct tsl_vendor_submit *s, const struct tsl_copy *copy)
+static cl_int copy_rows(const struct tsl_opencl_submit *s, const struct tsl_copy *copy)
 {
     size_t n_rows = copy->region[1], n = n_rows * copy->region[2];
     cl_int error = CL_SUCCESS;
 
     for (size_t i = 0; i < n && !error; i++) {
-        struct tsl_vendor_step step = tsl_vendor_step(s, i == 0, i == n - 1);
+        struct tsl_opencl_step step = tsl_opencl_step(s, i == 0, i == n - 1);
 
         error = copy_linear(&step, copy, i % n_rows, i / n_rows, copy->region[0]);
         /* Nothing may be owed after an error, so what is under way has to end. */
         if (error && i)
-            tsl_vendor_lane_drain(s->lane);
+            tsl_opencl_lane_drain(s->lane);
     }
     return error;
 }
@@ -120,23 +120,23 @@ static bool rect_is_for_rows(const struct tsl_copy *copy)
                 return true;
     if (!copy->src.mem || !copy->dst.mem)
         return false;
-    return tsl_vendor_mem(copy->src.mem)->root == tsl_vendor_mem(copy->dst.mem)->root &&
+    return tsl_opencl_mem(copy->src.mem)->root == tsl_opencl_mem(copy->dst.mem)->root &&
            ((copy->region[1] > 1 && copy->src.row_pitch != copy->dst.row_pitch) ||
             (copy->region[2] > 1 && copy->src.slice_pitch != copy->dst.slice_pitch));
 }
 
 static bool is_image(const struct tsl_place *place)
 {
-    return place->mem && tsl_vendor_mem(place->mem)->is_image;
+    return place->mem && tsl_opencl_mem(place->mem)->is_image;
 }
 
-static cl_int copy_box(const struct tsl_vendor_submit *s, const struct tsl_copy *copy)
+static cl_int copy_box(const struct tsl_opencl_submit *s, const struct tsl_copy *copy)
 {
-    struct tsl_vendor_step step = tsl_vendor_step(s, true, true);
+    struct tsl_opencl_step step = tsl_opencl_step(s, true, true);
     cl_int error;
 
     if (is_image(&copy->dst) || is_image(&copy->src))
-        return tsl_vendor_copy_image(s, copy);
+        return tsl_opencl_copy_image(s, copy);
     if (tsl_copy_is_linear(copy))
         return copy_linear(&step, copy, 0, 0, copy->region[0] * copy->region[1] * copy->region[2]);
     if (rect_is_for_rows(copy))
@@ -153,23 +153,23 @@ static bool is_ours(const struct tsl_lane *lane, const struct tsl_place *place)
     return !place->mem || place->mem->member == lane->member;
 }
 
-cl_int tsl_vendor_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
+cl_int tsl_opencl_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                        struct tsl_fence **fence)
 {
-    struct tsl_vendor_submit s;
+    struct tsl_opencl_submit s;
     cl_int error;
 
     if (!is_ours(lane, &copy->dst) || !is_ours(lane, &copy->src) || (!copy->dst.mem && !copy->src.mem))
         return CL_INVALID_MEM_OBJECT;
-    if (tsl_vendor_wants_stage(tsl_vendor_lane(lane), copy) && tsl_copy_is_linear(copy) &&
-        tsl_vendor_stage_copy(lane, copy, waits, fence))
+    if (tsl_opencl_wants_stage(tsl_opencl_lane(lane), copy) && tsl_copy_is_linear(copy) &&
+        tsl_opencl_stage_copy(lane, copy, waits, fence))
         return CL_SUCCESS;
-    error = tsl_vendor_begin(&s, lane, waits, fence);
+    error = tsl_opencl_begin(&s, lane, waits, fence);
     if (error)
         return error;
     if (!s.refused)
         error = copy_box(&s, copy);
-    return tsl_vendor_end(&s, error, fence);
+    return tsl_opencl_end(&s, error, fence);
 }
 
 /* ---- Fills --------------------------------------------------------------------------------------------------------
@@ -182,24 +182,24 @@ static void CL_CALLBACK free_piece(cl_event event, cl_int status, void *piece)
 {
     (void)event;
     (void)status;
-    tsl_vendor_take();
+    tsl_opencl_take();
     free(piece);
 }
 
-void tsl_vendor_free_after(const struct tsl_vendor_submit *s, cl_event event, char *piece)
+void tsl_opencl_free_after(const struct tsl_opencl_submit *s, cl_event event, char *piece)
 {
-    tsl_vendor_give();
+    tsl_opencl_give();
     if (!s->member->cl->clSetEventCallback(event, CL_COMPLETE, free_piece, piece))
         return;
-    tsl_vendor_lane_drain(s->lane);
+    tsl_opencl_lane_drain(s->lane);
     free(piece);
 }
 
 /* Writes the piece and sees to it that it is freed when it was read. */
-static cl_int write_piece(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *part, cl_mem buffer,
+static cl_int write_piece(const struct tsl_opencl_submit *s, const struct tsl_opencl_step *part, cl_mem buffer,
                           size_t offset, size_t size, char *piece)
 {
-    const struct tsl_vendor_cl *cl = s->member->cl;
+    const struct tsl_opencl_cl *cl = s->member->cl;
     cl_event event;
     cl_int error =
         cl->clEnqueueWriteBuffer(s->queue, buffer, CL_FALSE, offset, size, piece, part->n, part->events, &event);
@@ -208,16 +208,16 @@ static cl_int write_piece(const struct tsl_vendor_submit *s, const struct tsl_ve
         free(piece);
         return error;
     }
-    tsl_vendor_free_after(s, event, piece);
+    tsl_opencl_free_after(s, event, piece);
     cl->clReleaseEvent(event);
     return CL_SUCCESS;
 }
 
 /* OpenCL 1.1 has no fill: the host writes one piece, and copies on the device double it. */
-static cl_int fill_row_11(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *part, cl_mem buffer,
+static cl_int fill_row_11(const struct tsl_opencl_submit *s, const struct tsl_opencl_step *part, cl_mem buffer,
                           size_t offset, size_t size, const void *pattern, size_t pattern_size)
 {
-    const struct tsl_vendor_cl *cl = s->member->cl;
+    const struct tsl_opencl_cl *cl = s->member->cl;
     const struct tsl_place all = {0};
     size_t done = size < PIECE_SIZE ? size : PIECE_SIZE / pattern_size * pattern_size;
     char *piece = malloc(done);
@@ -237,15 +237,15 @@ static cl_int fill_row_11(const struct tsl_vendor_submit *s, const struct tsl_ve
 }
 
 /* The vendors' fills know no boxes. */
-static cl_int fill_buffer(const struct tsl_vendor_submit *s, const struct tsl_place *dst, const size_t region[3],
+static cl_int fill_buffer(const struct tsl_opencl_submit *s, const struct tsl_place *dst, const size_t region[3],
                           const void *pattern, size_t pattern_size)
 {
-    const struct tsl_vendor_cl *cl = s->member->cl;
+    const struct tsl_opencl_cl *cl = s->member->cl;
     size_t n = region[1] * region[2];
     cl_int error = CL_SUCCESS;
 
     for (size_t i = 0; i < n && !error; i++) {
-        const struct tsl_vendor_step part = tsl_vendor_step(s, i == 0, i == n - 1);
+        const struct tsl_opencl_step part = tsl_opencl_step(s, i == 0, i == n - 1);
         size_t offset = tsl_place_row(dst, i % region[1], i / region[1]);
 
         error = cl->clEnqueueFillBuffer
@@ -253,26 +253,26 @@ static cl_int fill_buffer(const struct tsl_vendor_submit *s, const struct tsl_pl
                                               part.n, part.events, part.event)
                     : fill_row_11(s, &part, buffer_of(dst), offset, region[0], pattern, pattern_size);
         if (error && i)
-            tsl_vendor_lane_drain(s->lane);
+            tsl_opencl_lane_drain(s->lane);
     }
     if (!error && !cl->clEnqueueFillBuffer && s->event_out)
         error = cl->clEnqueueMarker(s->queue, s->event_out);
     return error;
 }
 
-cl_int tsl_vendor_fill(struct tsl_lane *lane, const struct tsl_place *dst, const size_t region[3], const void *pattern,
+cl_int tsl_opencl_fill(struct tsl_lane *lane, const struct tsl_place *dst, const size_t region[3], const void *pattern,
                        size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence)
 {
-    struct tsl_vendor_submit s;
+    struct tsl_opencl_submit s;
     cl_int error;
 
     if (!dst->mem || !is_ours(lane, dst))
         return CL_INVALID_MEM_OBJECT;
-    error = tsl_vendor_begin(&s, lane, waits, fence);
+    error = tsl_opencl_begin(&s, lane, waits, fence);
     if (error)
         return error;
     if (!s.refused)
-        error = is_image(dst) ? tsl_vendor_fill_image(&s, dst, region, pattern, pattern_size)
+        error = is_image(dst) ? tsl_opencl_fill_image(&s, dst, region, pattern, pattern_size)
                               : fill_buffer(&s, dst, region, pattern, pattern_size);
-    return tsl_vendor_end(&s, error, fence);
+    return tsl_opencl_end(&s, error, fence);
 }

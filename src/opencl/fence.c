@@ -8,9 +8,9 @@
 
 /* Who wants to know that a fence is complete. It lives until the vendor made the call that it owes, since nobody can
  * take back a callback; some vendors never call for work that failed, so the last ones go at close. */
-struct tsl_vendor_notice {
-    struct tsl_vendor_member *member;
-    struct tsl_vendor_fence *fence; /* a reference until told */
+struct tsl_opencl_notice {
+    struct tsl_opencl_member *member;
+    struct tsl_opencl_fence *fence; /* a reference until told */
     tsl_notify_fn *fn;
     void *arg;
     /* Guarded by notices_lock: */
@@ -18,17 +18,17 @@ struct tsl_vendor_notice {
     bool abandoned;                       /* told by us: the vendor's call may never come */
     unsigned refs;                        /* the vendor's, and those of functions below */
     unsigned searched;                    /* number of the last search for failures that saw it */
-    struct tsl_vendor_notice *next, **at; /* in member->notices */
+    struct tsl_opencl_notice *next, **at; /* in member->notices */
 };
 
-atomic_uint tsl_vendor_given;
+atomic_uint tsl_opencl_given;
 
 /* ---- Life ---------------------------------------------------------------------------------------------------------
  */
 
-static struct tsl_vendor_fence *take_from_pool(struct tsl_vendor_member *member)
+static struct tsl_opencl_fence *take_from_pool(struct tsl_opencl_member *member)
 {
-    struct tsl_vendor_fence *fence;
+    struct tsl_opencl_fence *fence;
 
     pthread_mutex_lock(&member->pool_lock);
     fence = member->pool;
@@ -38,35 +38,35 @@ static struct tsl_vendor_fence *take_from_pool(struct tsl_vendor_member *member)
     return fence ? fence : malloc(sizeof(*fence));
 }
 
-struct tsl_vendor_fence *tsl_vendor_fence_new(struct tsl_vendor_member *member, struct tsl_vendor_lane *lane)
+struct tsl_opencl_fence *tsl_opencl_fence_new(struct tsl_opencl_member *member, struct tsl_opencl_lane *lane)
 {
-    struct tsl_vendor_fence *fence = take_from_pool(member);
+    struct tsl_opencl_fence *fence = take_from_pool(member);
 
     if (!fence)
         return NULL;
-    *fence = (struct tsl_vendor_fence){.base = {.driver = &tsl_vendor_driver, .member = &member->base}, .lane = lane};
+    *fence = (struct tsl_opencl_fence){.base = {.driver = &tsl_opencl_driver, .member = &member->base}, .lane = lane};
     atomic_init(&fence->base.refs, 1);
     if (lane) /* Relaxed: the caller has a reference. */
         atomic_fetch_add_explicit(&lane->refs, 1, memory_order_relaxed);
     return fence;
 }
 
-static void release_event(struct tsl_vendor_member *member, cl_event event)
+static void release_event(struct tsl_opencl_member *member, cl_event event)
 {
-    tsl_vendor_enter(member->device);
+    tsl_opencl_enter(member->device);
     member->cl->clReleaseEvent(event);
-    tsl_vendor_leave(member->device);
+    tsl_opencl_leave(member->device);
 }
 
-void tsl_vendor_fence_free(struct tsl_fence *fence)
+void tsl_opencl_fence_free(struct tsl_fence *fence)
 {
-    struct tsl_vendor_fence *f = tsl_vendor_fence(fence);
-    struct tsl_vendor_member *member = tsl_vendor_member(fence->member);
+    struct tsl_opencl_fence *f = tsl_opencl_fence(fence);
+    struct tsl_opencl_member *member = tsl_opencl_member(fence->member);
 
     /* A gate that nobody opened would hold what waits for it for ever. */
     if (f->is_gate && !atomic_load(&f->opened)) {
         atomic_store(&fence->refs, 1);
-        tsl_vendor_gate_open(fence, CL_OUT_OF_RESOURCES);
+        tsl_opencl_gate_open(fence, CL_OUT_OF_RESOURCES);
         tsl_fence_unref(fence);
         return;
     }
@@ -75,14 +75,14 @@ void tsl_vendor_fence_free(struct tsl_fence *fence)
     if (f->ran)
         release_event(member, f->ran);
     if (f->lane)
-        tsl_vendor_lane_unref(f->lane);
+        tsl_opencl_lane_unref(f->lane);
     pthread_mutex_lock(&member->pool_lock);
     f->next = member->pool;
     member->pool = f;
     pthread_mutex_unlock(&member->pool_lock);
 }
 
-bool tsl_vendor_can_wait(struct tsl_member *member, const struct tsl_fence *fence)
+bool tsl_opencl_can_wait(struct tsl_member *member, const struct tsl_fence *fence)
 {
     return fence->member == member;
 }
@@ -90,7 +90,7 @@ bool tsl_vendor_can_wait(struct tsl_member *member, const struct tsl_fence *fenc
 /* ---- Status and times ---------------------------------------------------------------------------------------------
  */
 
-cl_int tsl_vendor_event_status(const struct tsl_vendor_cl *cl, cl_event event)
+cl_int tsl_opencl_event_status(const struct tsl_opencl_cl *cl, cl_event event)
 {
     cl_int status = CL_QUEUED, error = CL_OUT_OF_RESOURCES;
 
@@ -102,38 +102,38 @@ cl_int tsl_vendor_event_status(const struct tsl_vendor_cl *cl, cl_event event)
 }
 
 /* How the fence ends if its event ends so. */
-static cl_int end_of(const struct tsl_vendor_fence *f, cl_int status)
+static cl_int end_of(const struct tsl_opencl_fence *f, cl_int status)
 {
     if (f->ran && status == CL_COMPLETE) {
-        status = tsl_vendor_event_status(tsl_vendor_member(f->base.member)->cl, f->ran);
+        status = tsl_opencl_event_status(tsl_opencl_member(f->base.member)->cl, f->ran);
         if (status > 0) /* What stands behind it is complete. */
             status = CL_COMPLETE;
     }
     return f->doomed && status == CL_COMPLETE ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : status;
 }
 
-cl_int tsl_vendor_fence_status(struct tsl_fence *fence)
+cl_int tsl_opencl_fence_status(struct tsl_fence *fence)
 {
-    struct tsl_vendor_fence *f = tsl_vendor_fence(fence);
+    struct tsl_opencl_fence *f = tsl_opencl_fence(fence);
 
-    cl_int status = f->event ? tsl_vendor_event_status(tsl_vendor_member(fence->member)->cl, f->event) : f->status;
-    tsl_vendor_take();
+    cl_int status = f->event ? tsl_opencl_event_status(tsl_opencl_member(fence->member)->cl, f->event) : f->status;
+    tsl_opencl_take();
     return end_of(f, status);
 }
 
-cl_int tsl_vendor_fence_wait(struct tsl_fence *fence)
+cl_int tsl_opencl_fence_wait(struct tsl_fence *fence)
 {
-    struct tsl_vendor_fence *f = tsl_vendor_fence(fence);
-    struct tsl_vendor_member *member = tsl_vendor_member(fence->member);
+    struct tsl_opencl_fence *f = tsl_opencl_fence(fence);
+    struct tsl_opencl_member *member = tsl_opencl_member(fence->member);
     cl_int status = CL_QUEUED, error = CL_SUCCESS;
 
     if (f->lane)
-        error = tsl_vendor_lane_flush(f->lane);
+        error = tsl_opencl_lane_flush(f->lane);
     /* A wait that fails says nothing of the work: whoever took it to be over would come too early. */
     for (int i = 0; i < 2 && status > 0; i++) {
         if (!error && f->event)
             error = member->cl->clWaitForEvents(1, &f->event);
-        status = tsl_vendor_fence_status(fence);
+        status = tsl_opencl_fence_status(fence);
         if (status > 0 && i == 0)
             error = CL_SUCCESS;
     }
@@ -142,7 +142,7 @@ cl_int tsl_vendor_fence_wait(struct tsl_fence *fence)
 }
 
 /* The vendor's four times of the event; false if it has none. */
-static bool vendor_times(const struct tsl_vendor_cl *cl, cl_event event, cl_ulong *queued, struct tsl_times *times)
+static bool vendor_times(const struct tsl_opencl_cl *cl, cl_event event, cl_ulong *queued, struct tsl_times *times)
 {
     cl_ulong start, end;
 
@@ -156,9 +156,9 @@ static bool vendor_times(const struct tsl_vendor_cl *cl, cl_event event, cl_ulon
 }
 
 /* QUEUED was read from the device's clock while the enqueuing call ran: that pins the device's clock to ours. */
-static bool read_times(const struct tsl_vendor_fence *f, struct tsl_times *times)
+static bool read_times(const struct tsl_opencl_fence *f, struct tsl_times *times)
 {
-    struct tsl_vendor_member *member = tsl_vendor_member(f->base.member);
+    struct tsl_opencl_member *member = tsl_opencl_member(f->base.member);
     cl_ulong queued;
 
     if (!vendor_times(member->cl, f->ran ? f->ran : f->event, &queued, times))
@@ -169,11 +169,11 @@ static bool read_times(const struct tsl_vendor_fence *f, struct tsl_times *times
     return true;
 }
 
-void tsl_vendor_fence_settle(struct tsl_vendor_fence *f)
+void tsl_opencl_fence_settle(struct tsl_opencl_fence *f)
 {
-    struct tsl_vendor_member *member = tsl_vendor_member(f->base.member);
+    struct tsl_opencl_member *member = tsl_opencl_member(f->base.member);
 
-    f->status = tsl_vendor_event_status(member->cl, f->event);
+    f->status = tsl_opencl_event_status(member->cl, f->event);
     if (f->status > 0)
         f->status = CL_OUT_OF_RESOURCES; /* clFinish failed, and nothing will ever move it. */
     f->status = end_of(f, f->status);
@@ -186,14 +186,14 @@ void tsl_vendor_fence_settle(struct tsl_vendor_fence *f)
     f->ran = NULL;
 }
 
-cl_int tsl_vendor_fence_times(struct tsl_fence *fence, struct tsl_times *times)
+cl_int tsl_opencl_fence_times(struct tsl_fence *fence, struct tsl_times *times)
 {
-    struct tsl_vendor_fence *f = tsl_vendor_fence(fence);
+    struct tsl_opencl_fence *f = tsl_opencl_fence(fence);
 
     if (!f->lane || !f->lane->profile)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
     /* Nothing is kept: fences have no lock, and several may ask. */
-    if (f->event && tsl_vendor_fence_status(fence) == CL_COMPLETE)
+    if (f->event && tsl_opencl_fence_status(fence) == CL_COMPLETE)
         return read_times(f, times) ? CL_SUCCESS : CL_PROFILING_INFO_NOT_AVAILABLE;
     if (!f->times_known)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
@@ -205,9 +205,9 @@ cl_int tsl_vendor_fence_times(struct tsl_fence *fence, struct tsl_times *times)
  */
 
 /* Gives back some of the caller's references. */
-static void unref_notice(struct tsl_vendor_notice *notice, unsigned n_refs)
+static void unref_notice(struct tsl_opencl_notice *notice, unsigned n_refs)
 {
-    struct tsl_vendor_member *member = notice->member;
+    struct tsl_opencl_member *member = notice->member;
     bool last;
 
     pthread_mutex_lock(&member->notices_lock);
@@ -224,7 +224,7 @@ static void unref_notice(struct tsl_vendor_notice *notice, unsigned n_refs)
 }
 
 /* True for the one caller who is to tell. The fence's reference is then the caller's. */
-static bool claim(struct tsl_vendor_notice *notice)
+static bool claim(struct tsl_opencl_notice *notice)
 {
     bool first;
 
@@ -235,14 +235,14 @@ static bool claim(struct tsl_vendor_notice *notice)
     return first;
 }
 
-static void abandon(struct tsl_vendor_notice *notice)
+static void abandon(struct tsl_opencl_notice *notice)
 {
     pthread_mutex_lock(&notice->member->notices_lock);
     notice->abandoned = true;
     pthread_mutex_unlock(&notice->member->notices_lock);
 }
 
-static void tell(struct tsl_vendor_notice *notice, cl_int status)
+static void tell(struct tsl_opencl_notice *notice, cl_int status)
 {
     if (!claim(notice))
         return;
@@ -252,25 +252,25 @@ static void tell(struct tsl_vendor_notice *notice, cl_int status)
 
 static void CL_CALLBACK completed(cl_event event, cl_int status, void *data)
 {
-    struct tsl_vendor_notice *notice = data;
+    struct tsl_opencl_notice *notice = data;
 
-    tsl_vendor_take();
+    tsl_opencl_take();
     /* The event is asked only where it must be: some vendors hold its lock during the callback. */
     if (status == CL_COMPLETE && notice->member->device->quirks.lying_callbacks)
-        status = tsl_vendor_event_status(notice->member->cl, event);
+        status = tsl_opencl_event_status(notice->member->cl, event);
     tell(notice, status > 0 ? CL_COMPLETE : status);
     unref_notice(notice, 1);
 }
 
 /* With two references: the vendor's and the caller's. */
-static struct tsl_vendor_notice *add_notice(struct tsl_vendor_fence *fence, tsl_notify_fn *fn, void *arg)
+static struct tsl_opencl_notice *add_notice(struct tsl_opencl_fence *fence, tsl_notify_fn *fn, void *arg)
 {
-    struct tsl_vendor_member *member = tsl_vendor_member(fence->base.member);
-    struct tsl_vendor_notice *notice = malloc(sizeof(*notice));
+    struct tsl_opencl_member *member = tsl_opencl_member(fence->base.member);
+    struct tsl_opencl_notice *notice = malloc(sizeof(*notice));
 
     if (!notice)
         return NULL;
-    *notice = (struct tsl_vendor_notice){.member = member, .fence = fence, .fn = fn, .arg = arg, .refs = 2};
+    *notice = (struct tsl_opencl_notice){.member = member, .fence = fence, .fn = fn, .arg = arg, .refs = 2};
     tsl_fence_ref(&fence->base);
     pthread_mutex_lock(&member->notices_lock);
     notice->next = member->notices;
@@ -284,7 +284,7 @@ static struct tsl_vendor_notice *add_notice(struct tsl_vendor_fence *fence, tsl_
 
 /* The vendor took no callback: both references are given back. If somebody found the failure meanwhile and told, all is
  * well nevertheless. */
-static cl_int take_back(struct tsl_vendor_notice *notice, cl_int error)
+static cl_int take_back(struct tsl_opencl_notice *notice, cl_int error)
 {
     if (claim(notice))
         tsl_fence_unref(&notice->fence->base);
@@ -294,11 +294,11 @@ static cl_int take_back(struct tsl_vendor_notice *notice, cl_int error)
     return error;
 }
 
-cl_int tsl_vendor_fence_notify(struct tsl_fence *fence, tsl_notify_fn *fn, void *arg)
+cl_int tsl_opencl_fence_notify(struct tsl_fence *fence, tsl_notify_fn *fn, void *arg)
 {
-    struct tsl_vendor_fence *f = tsl_vendor_fence(fence);
-    struct tsl_vendor_notice *notice;
-    cl_int error, status = tsl_vendor_fence_status(fence);
+    struct tsl_opencl_fence *f = tsl_opencl_fence(fence);
+    struct tsl_opencl_notice *notice;
+    cl_int error, status = tsl_opencl_fence_status(fence);
 
     if (status <= 0) {
         fn(arg, status);
@@ -307,13 +307,13 @@ cl_int tsl_vendor_fence_notify(struct tsl_fence *fence, tsl_notify_fn *fn, void 
     notice = add_notice(f, fn, arg);
     if (!notice)
         return CL_OUT_OF_HOST_MEMORY;
-    tsl_vendor_give();
+    tsl_opencl_give();
     error = notice->member->cl->clSetEventCallback(f->event, CL_COMPLETE, completed, notice);
     if (error)
         return take_back(notice, error);
     if (notice->member->device->quirks.silent_failures) {
         /* It may have failed before the vendor knew of the callback, and after the last search. */
-        status = tsl_vendor_fence_status(fence);
+        status = tsl_opencl_fence_status(fence);
         if (status < 0) {
             abandon(notice);
             tell(notice, status);
@@ -324,9 +324,9 @@ cl_int tsl_vendor_fence_notify(struct tsl_fence *fence, tsl_notify_fn *fn, void 
 }
 
 /* The next notice that nobody was told of and that this search hasn't seen, with a reference, and one to its fence. */
-static struct tsl_vendor_notice *next_untold(struct tsl_vendor_member *member, unsigned search)
+static struct tsl_opencl_notice *next_untold(struct tsl_opencl_member *member, unsigned search)
 {
-    struct tsl_vendor_notice *notice;
+    struct tsl_opencl_notice *notice;
 
     pthread_mutex_lock(&member->notices_lock);
     for (notice = member->notices; notice && (notice->told || notice->searched >= search); notice = notice->next)
@@ -340,9 +340,9 @@ static struct tsl_vendor_notice *next_untold(struct tsl_vendor_member *member, u
     return notice;
 }
 
-void tsl_vendor_notice_failures(struct tsl_vendor_member *member)
+void tsl_opencl_notice_failures(struct tsl_opencl_member *member)
 {
-    struct tsl_vendor_notice *notice;
+    struct tsl_opencl_notice *notice;
     unsigned search;
 
     if (!member->device->quirks.silent_failures)
@@ -352,7 +352,7 @@ void tsl_vendor_notice_failures(struct tsl_vendor_member *member)
     pthread_mutex_unlock(&member->notices_lock);
     while ((notice = next_untold(member, search))) {
         struct tsl_fence *fence = &notice->fence->base;
-        cl_int status = tsl_vendor_fence_status(fence);
+        cl_int status = tsl_opencl_fence_status(fence);
 
         if (status < 0) {
             abandon(notice);
@@ -363,30 +363,30 @@ void tsl_vendor_notice_failures(struct tsl_vendor_member *member)
     }
 }
 
-static bool is_in_callback(struct tsl_vendor_member *member)
+static bool is_in_callback(struct tsl_opencl_member *member)
 {
     bool found = false;
 
     pthread_mutex_lock(&member->notices_lock);
-    for (struct tsl_vendor_notice *notice = member->notices; notice && !found; notice = notice->next)
+    for (struct tsl_opencl_notice *notice = member->notices; notice && !found; notice = notice->next)
         found = !notice->abandoned;
     pthread_mutex_unlock(&member->notices_lock);
     return found;
 }
 
-void tsl_vendor_fences_finish(struct tsl_vendor_member *member)
+void tsl_opencl_fences_finish(struct tsl_opencl_member *member)
 {
     /* All work is complete, but a thread of the vendor may still be on its way out of the callback. */
     for (int i = 0; i < CALLBACK_PATIENCE_MS && is_in_callback(member); i++)
         usleep(1000);
     while (member->notices) {
-        struct tsl_vendor_notice *notice = member->notices;
+        struct tsl_opencl_notice *notice = member->notices;
 
         member->notices = notice->next;
         free(notice);
     }
     while (member->pool) {
-        struct tsl_vendor_fence *fence = member->pool;
+        struct tsl_opencl_fence *fence = member->pool;
 
         member->pool = fence->next;
         free(fence);

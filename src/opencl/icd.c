@@ -16,7 +16,7 @@
 typedef void *(CL_API_CALL *extension_address_fn)(const char *name);
 typedef cl_int(CL_API_CALL *platform_ids_fn)(cl_uint n, cl_platform_id *platforms, cl_uint *n_platforms);
 
-static struct tsl_vendor_platform *known;
+static struct tsl_opencl_platform *known;
 static unsigned current_probe;
 
 /* One library while its platforms are being asked for. */
@@ -24,7 +24,7 @@ struct library {
     const char *name; /* as the .icd file spells it */
     const char *icd;  /* the .icd file's name, for messages */
     platform_ids_fn platform_ids;
-    tsl_vendor_address_fn address; /* NULL: not ICD 2 */
+    tsl_opencl_address_fn address; /* NULL: not ICD 2 */
 };
 
 /* ---- Strings ----------------------------------------------------------------------------------------------------- */
@@ -35,7 +35,7 @@ static char *string_of_size(size_t size)
     return size > 0 && size < INT_MAX ? calloc(1, size + 1) : NULL;
 }
 
-char *tsl_vendor_platform_string(const struct tsl_vendor_cl *cl, cl_platform_id platform, cl_platform_info param)
+char *tsl_opencl_platform_string(const struct tsl_opencl_cl *cl, cl_platform_id platform, cl_platform_info param)
 {
     size_t size = 0;
     char *text;
@@ -50,7 +50,7 @@ char *tsl_vendor_platform_string(const struct tsl_vendor_cl *cl, cl_platform_id 
     return text;
 }
 
-char *tsl_vendor_device_string(const struct tsl_vendor_cl *cl, cl_device_id device, cl_device_info param)
+char *tsl_opencl_device_string(const struct tsl_opencl_cl *cl, cl_device_id device, cl_device_info param)
 {
     size_t size = 0;
     char *text;
@@ -84,9 +84,9 @@ static bool is_our_file(const void *address)
 }
 
 /* A copy of our library is another file, but shows the same platform. */
-static bool is_our_platform(const struct tsl_vendor_cl *cl, cl_platform_id id, const char *name)
+static bool is_our_platform(const struct tsl_opencl_cl *cl, cl_platform_id id, const char *name)
 {
-    char *suffix = tsl_vendor_platform_string(cl, id, CL_PLATFORM_ICD_SUFFIX_KHR);
+    char *suffix = tsl_opencl_platform_string(cl, id, CL_PLATFORM_ICD_SUFFIX_KHR);
     bool ours = !strcmp(name, "Tesela") || (suffix && !strcmp(suffix, "TSL"));
 
     free(suffix);
@@ -95,9 +95,9 @@ static bool is_our_platform(const struct tsl_vendor_cl *cl, cl_platform_id id, c
 
 /* ---- Platforms --------------------------------------------------------------------------------------------------- */
 
-static struct tsl_vendor_platform *known_platform(cl_platform_id id)
+static struct tsl_opencl_platform *known_platform(cl_platform_id id)
 {
-    struct tsl_vendor_platform *platform = known;
+    struct tsl_opencl_platform *platform = known;
 
     while (platform && platform->id != id)
         platform = platform->next;
@@ -105,17 +105,17 @@ static struct tsl_vendor_platform *known_platform(cl_platform_id id)
 }
 
 /* A library may have platforms of both kinds; those of ICD 1 are not asked for addresses. */
-static tsl_vendor_address_fn address_of(const struct library *library, cl_platform_id id)
+static tsl_opencl_address_fn address_of(const struct library *library, cl_platform_id id)
 {
-    return tsl_vendor_is_icd2(id) ? library->address : NULL;
+    return tsl_opencl_is_icd2(id) ? library->address : NULL;
 }
 
 /* Takes the name. */
-static struct tsl_vendor_platform *add_platform(const struct library *library, cl_platform_id id, unsigned said,
+static struct tsl_opencl_platform *add_platform(const struct library *library, cl_platform_id id, unsigned said,
                                                 char *name)
 {
-    unsigned version = tsl_vendor_cl_version(id, address_of(library, id), said);
-    struct tsl_vendor_platform *platform = calloc(1, sizeof(*platform));
+    unsigned version = tsl_opencl_cl_version(id, address_of(library, id), said);
+    struct tsl_opencl_platform *platform = calloc(1, sizeof(*platform));
     const char *missing;
 
     if (!platform)
@@ -124,8 +124,8 @@ static struct tsl_vendor_platform *add_platform(const struct library *library, c
     platform->version = version;
     platform->modest = version > said;
     platform->name = name;
-    tsl_vendor_cl_fill(&platform->cl, id, address_of(library, id), version);
-    missing = tsl_vendor_cl_missing(&platform->cl);
+    tsl_opencl_cl_fill(&platform->cl, id, address_of(library, id), version);
+    missing = tsl_opencl_cl_missing(&platform->cl);
     if (version < 110 || missing) {
         tsl_members_problem("%s: platform \"%s\" lacks %s, which Tesela needs", library->icd, name,
                             missing ? missing : "OpenCL 1.1");
@@ -143,18 +143,18 @@ no_platform:
 }
 
 /* What must be known before the whole table can be read: the functions of OpenCL 1.0, which every table has. */
-static struct tsl_vendor_platform *meet_platform(const struct library *library, cl_platform_id id)
+static struct tsl_opencl_platform *meet_platform(const struct library *library, cl_platform_id id)
 {
-    struct tsl_vendor_cl first;
+    struct tsl_opencl_cl first;
     char *name, *version;
     unsigned number;
 
-    tsl_vendor_cl_fill(&first, id, address_of(library, id), 100);
+    tsl_opencl_cl_fill(&first, id, address_of(library, id), 100);
     if (!first.clGetPlatformInfo) {
         tsl_members_problem("%s: a platform of %s has no clGetPlatformInfo", library->icd, library->name);
         return NULL;
     }
-    name = tsl_vendor_platform_string(&first, id, CL_PLATFORM_NAME);
+    name = tsl_opencl_platform_string(&first, id, CL_PLATFORM_NAME);
     if (!name) {
         tsl_members_problem("%s: a platform of %s has no name", library->icd, library->name);
         return NULL;
@@ -163,20 +163,20 @@ static struct tsl_vendor_platform *meet_platform(const struct library *library, 
         free(name);
         return NULL;
     }
-    version = tsl_vendor_platform_string(&first, id, CL_PLATFORM_VERSION);
-    number = version ? tsl_vendor_version(version) : 0;
+    version = tsl_opencl_platform_string(&first, id, CL_PLATFORM_VERSION);
+    number = version ? tsl_opencl_version(version) : 0;
     free(version);
     return add_platform(library, id, number, name);
 }
 
 static bool has_table(const struct library *library, cl_platform_id id)
 {
-    return id && *(void **)id && (library->address || !tsl_vendor_is_icd2(id));
+    return id && *(void **)id && (library->address || !tsl_opencl_is_icd2(id));
 }
 
-static void show_platform(const struct library *library, cl_platform_id id, tsl_vendor_platform_fn *fn, void *arg)
+static void show_platform(const struct library *library, cl_platform_id id, tsl_opencl_platform_fn *fn, void *arg)
 {
-    struct tsl_vendor_platform *platform;
+    struct tsl_opencl_platform *platform;
 
     if (!has_table(library, id)) {
         tsl_members_problem("%s: a platform of %s has no dispatch table", library->icd, library->name);
@@ -191,7 +191,7 @@ static void show_platform(const struct library *library, cl_platform_id id, tsl_
     fn(arg, platform);
 }
 
-static void show_platforms(const struct library *library, tsl_vendor_platform_fn *fn, void *arg)
+static void show_platforms(const struct library *library, tsl_opencl_platform_fn *fn, void *arg)
 {
     cl_platform_id *ids = NULL;
     cl_uint n = 0;
@@ -219,7 +219,7 @@ static void show_platforms(const struct library *library, tsl_vendor_platform_fn
 /* A pointer to a function out of one to data, as POSIX promises that it works. */
 #define TO_FUNCTION(function, address) (*(void **)&(function) = (address))
 
-static void load(const char *icd, const char *name, tsl_vendor_platform_fn *fn, void *arg)
+static void load(const char *icd, const char *name, tsl_opencl_platform_fn *fn, void *arg)
 {
     struct library library = {.name = name, .icd = icd};
     extension_address_fn extension_address;
@@ -269,7 +269,7 @@ static char *first_line(const char *file)
     return NULL;
 }
 
-static void read_icd(const char *folder, const char *icd, tsl_vendor_platform_fn *fn, void *arg)
+static void read_icd(const char *folder, const char *icd, tsl_opencl_platform_fn *fn, void *arg)
 {
     char *file, *name;
 
@@ -298,7 +298,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-void tsl_vendor_platforms(const char *folder, tsl_vendor_platform_fn *fn, void *arg)
+void tsl_opencl_platforms(const char *folder, tsl_opencl_platform_fn *fn, void *arg)
 {
     struct dirent **entries;
     int n = scandir(folder, &entries, is_icd, by_name);
@@ -319,10 +319,10 @@ void tsl_vendor_platforms(const char *folder, tsl_vendor_platform_fn *fn, void *
 
 /* ---- Devices ----------------------------------------------------------------------------------------------------- */
 
-struct tsl_vendor_device *tsl_vendor_device(struct tsl_vendor_platform *platform, cl_device_id id,
+struct tsl_opencl_device *tsl_opencl_device(struct tsl_opencl_platform *platform, cl_device_id id,
                                             unsigned device_version, const char *device_name)
 {
-    struct tsl_vendor_device *device = platform->devices;
+    struct tsl_opencl_device *device = platform->devices;
 
     while (device && device->id != id)
         device = device->next;
@@ -335,9 +335,9 @@ struct tsl_vendor_device *tsl_vendor_device(struct tsl_vendor_platform *platform
     device->platform = platform;
     device->version = device_version < platform->version ? device_version : platform->version;
     device->cl = platform->cl;
-    tsl_vendor_cl_limit(&device->cl, device->version);
-    device->quirks = tsl_vendor_quirks(platform->name, device_name);
-    device->was_changed = tsl_vendor_is_changed();
+    tsl_opencl_cl_limit(&device->cl, device->version);
+    device->quirks = tsl_opencl_quirks(platform->name, device_name);
+    device->was_changed = tsl_opencl_is_changed();
     pthread_mutex_init(&device->lock, NULL);
     device->next = platform->devices;
     platform->devices = device;

@@ -13,42 +13,42 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-struct tsl_vendor_platform {
+struct tsl_opencl_platform {
     cl_platform_id id;
-    struct tsl_vendor_cl cl;
-    unsigned version; /* as tsl_vendor_cl_version gives it */
+    struct tsl_opencl_cl cl;
+    unsigned version; /* as tsl_opencl_cl_version gives it */
     bool modest;      /* it has that, though it says less; so do its devices */
     char *name;       /* CL_PLATFORM_NAME */
-    struct tsl_vendor_device *devices;
+    struct tsl_opencl_device *devices;
     unsigned probe; /* the number of the probe that reported it last */
-    struct tsl_vendor_platform *next;
+    struct tsl_opencl_platform *next;
 };
 
-struct tsl_vendor_device {
+struct tsl_opencl_device {
     cl_device_id id;
-    struct tsl_vendor_platform *platform;
-    struct tsl_vendor_cl cl; /* what both the platform and the device have */
+    struct tsl_opencl_platform *platform;
+    struct tsl_opencl_cl cl; /* what both the platform and the device have */
     unsigned version;
-    struct tsl_vendor_quirks quirks;
-    bool was_changed;             /* tsl_vendor_is_changed(), when the vendor had just been loaded: some ask once */
+    struct tsl_opencl_quirks quirks;
+    bool was_changed;             /* tsl_opencl_is_changed(), when the vendor had just been loaded: some ask once */
     pthread_mutex_t lock;         /* held over each call that concerns the device, where the quirks say synchronous */
     atomic_int default_variables; /* opencl/variables.c: 0 not asked, 1 yes, -1 no */
-    struct tsl_vendor_device *next;
+    struct tsl_opencl_device *next;
 };
 
 /* Called for each platform that is another vendor's, once even if several .icd files lead to it. */
-typedef void tsl_vendor_platform_fn(void *arg, struct tsl_vendor_platform *platform);
+typedef void tsl_opencl_platform_fn(void *arg, struct tsl_opencl_platform *platform);
 
 /* Reads the .icd files of the folder in the order of their names. What can't be read or loaded is reported by
  * tsl_members_problem. Only one thread at a time (the registry's lock). */
-void tsl_vendor_platforms(const char *folder, tsl_vendor_platform_fn *fn, void *arg);
+void tsl_opencl_platforms(const char *folder, tsl_opencl_platform_fn *fn, void *arg);
 
 /* The device's structure, made at the first call; NULL if memory ran out. Same locking. */
-struct tsl_vendor_device *tsl_vendor_device(struct tsl_vendor_platform *platform, cl_device_id id,
+struct tsl_opencl_device *tsl_opencl_device(struct tsl_opencl_platform *platform, cl_device_id id,
                                             unsigned device_version, const char *device_name);
 
 /* A string that clGetPlatformInfo or clGetDeviceInfo gives (heap); NULL if it gives none. */
-char *tsl_vendor_platform_string(const struct tsl_vendor_cl *cl, cl_platform_id platform, cl_platform_info param);
-char *tsl_vendor_device_string(const struct tsl_vendor_cl *cl, cl_device_id device, cl_device_info param);
+char *tsl_opencl_platform_string(const struct tsl_opencl_cl *cl, cl_platform_id platform, cl_platform_info param);
+char *tsl_opencl_device_string(const struct tsl_opencl_cl *cl, cl_device_id device, cl_device_info param);
 
 #endif

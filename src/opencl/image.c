@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool tsl_vendor_has_images(const struct tsl_vendor_device *device)
+bool tsl_opencl_has_images(const struct tsl_opencl_device *device)
 {
-    const struct tsl_vendor_cl *cl = &device->cl;
+    const struct tsl_opencl_cl *cl = &device->cl;
 
     return cl->clGetSupportedImageFormats && cl->clCreateImage && cl->clEnqueueReadImage && cl->clEnqueueWriteImage &&
            cl->clEnqueueCopyImage && cl->clEnqueueCopyImageToBuffer && cl->clEnqueueCopyBufferToImage;
@@ -18,7 +18,7 @@ bool tsl_vendor_has_images(const struct tsl_vendor_device *device)
 /* ---- Formats ---------------------------------------------------------------------------------------------------- */
 
 /* As the vendor lists them; the caller frees. */
-static cl_int list_formats(const struct tsl_vendor_member *m, cl_mem_flags flags, cl_mem_object_type type, cl_uint *n,
+static cl_int list_formats(const struct tsl_opencl_member *m, cl_mem_flags flags, cl_mem_object_type type, cl_uint *n,
                            cl_image_format **formats)
 {
     cl_int error = m->cl->clGetSupportedImageFormats(m->context, flags, type, 0, NULL, n);
@@ -38,18 +38,18 @@ static bool is_usual(const cl_image_format *format)
     return size && size <= 16 && (size & (size - 1)) == 0;
 }
 
-cl_int tsl_vendor_image_formats(struct tsl_member *member, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
+cl_int tsl_opencl_image_formats(struct tsl_member *member, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
                                 cl_image_format *formats, cl_uint *n_formats)
 {
-    struct tsl_vendor_member *m = tsl_vendor_member(member);
+    struct tsl_opencl_member *m = tsl_opencl_member(member);
     cl_image_format *all = NULL;
     cl_uint n_all = 0, n_usual = 0;
     cl_int error;
 
-    tsl_vendor_enter(m->device);
+    tsl_opencl_enter(m->device);
     error =
         type == CL_MEM_OBJECT_IMAGE1D_BUFFER && m->no_views ? CL_SUCCESS : list_formats(m, flags, type, &n_all, &all);
-    tsl_vendor_leave(m->device);
+    tsl_opencl_leave(m->device);
     for (cl_uint i = 0; !error && i < n_all; i++) {
         if (!is_usual(&all[i]))
             continue;
@@ -65,9 +65,9 @@ cl_int tsl_vendor_image_formats(struct tsl_member *member, cl_mem_flags flags, c
 
 /* ---- Memory ----------------------------------------------------------------------------------------------------- */
 
-static cl_int create(struct tsl_vendor_mem *m, cl_mem_flags flags, cl_mem of)
+static cl_int create(struct tsl_opencl_mem *m, cl_mem_flags flags, cl_mem of)
 {
-    struct tsl_vendor_member *v = tsl_vendor_member(m->base.member);
+    struct tsl_opencl_member *v = tsl_opencl_member(m->base.member);
     const struct tsl_image_desc *from = &m->desc;
     const cl_image_desc desc = {
         .image_type = from->type,
@@ -80,19 +80,19 @@ static cl_int create(struct tsl_vendor_mem *m, cl_mem_flags flags, cl_mem of)
     };
     cl_int error = CL_SUCCESS;
 
-    tsl_vendor_collect(v);
-    tsl_vendor_enter(v->device);
+    tsl_opencl_collect(v);
+    tsl_opencl_enter(v->device);
     m->buffer = v->cl->clCreateImage(v->context, flags, &from->format, &desc, NULL, &error);
-    tsl_vendor_leave(v->device);
+    tsl_opencl_leave(v->device);
     if (m->buffer)
         return CL_SUCCESS;
     return error ? error : CL_MEM_OBJECT_ALLOCATION_FAILURE;
 }
 
 static cl_int make(struct tsl_member *member, const struct tsl_image_desc *desc, cl_mem_flags flags,
-                   struct tsl_vendor_mem *of, struct tsl_mem **mem)
+                   struct tsl_opencl_mem *of, struct tsl_mem **mem)
 {
-    struct tsl_vendor_mem *m = tsl_vendor_new_mem(member, tsl_image_span(desc));
+    struct tsl_opencl_mem *m = tsl_opencl_new_mem(member, tsl_image_span(desc));
     cl_int error;
 
     if (!m)
@@ -111,7 +111,7 @@ static cl_int make(struct tsl_member *member, const struct tsl_image_desc *desc,
 
 #define KERNEL_ACCESS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
 
-cl_int tsl_vendor_image_alloc(struct tsl_member *member, const struct tsl_image_desc *desc, cl_mem_flags flags,
+cl_int tsl_opencl_image_alloc(struct tsl_member *member, const struct tsl_image_desc *desc, cl_mem_flags flags,
                               void *host, struct tsl_mem **mem)
 {
     (void)host;
@@ -120,14 +120,14 @@ cl_int tsl_vendor_image_alloc(struct tsl_member *member, const struct tsl_image_
     return make(member, desc, flags & KERNEL_ACCESS, NULL, mem);
 }
 
-cl_int tsl_vendor_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc, struct tsl_mem **image)
+cl_int tsl_opencl_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc, struct tsl_mem **image)
 {
-    return make(mem->member, desc, 0, tsl_vendor_mem(mem), image);
+    return make(mem->member, desc, 0, tsl_opencl_mem(mem), image);
 }
 
 #define TRIAL_SIZE 4096u
 
-static bool try_view(struct tsl_vendor_member *m, cl_mem buffer)
+static bool try_view(struct tsl_opencl_member *m, cl_mem buffer)
 {
     static const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT32};
     const cl_image_desc desc = {
@@ -140,7 +140,7 @@ static bool try_view(struct tsl_vendor_member *m, cl_mem buffer)
     return image;
 }
 
-static void try_buffer(struct tsl_vendor_member *m, cl_mem buffer)
+static void try_buffer(struct tsl_opencl_member *m, cl_mem buffer)
 {
     const cl_buffer_region half = {0, TRIAL_SIZE / 2};
     cl_int error;
@@ -154,7 +154,7 @@ static void try_buffer(struct tsl_vendor_member *m, cl_mem buffer)
         m->cl->clReleaseMemObject(part);
 }
 
-void tsl_vendor_try_views(struct tsl_vendor_member *m)
+void tsl_opencl_try_views(struct tsl_opencl_member *m)
 {
     cl_bool images = CL_FALSE;
     cl_int error;
@@ -162,7 +162,7 @@ void tsl_vendor_try_views(struct tsl_vendor_member *m)
     void *host;
 
     m->no_views = true;
-    if (!tsl_vendor_has_images(m->device) ||
+    if (!tsl_opencl_has_images(m->device) ||
         m->cl->clGetDeviceInfo(m->device->id, CL_DEVICE_IMAGE_SUPPORT, sizeof(images), &images, NULL) || !images)
         return;
     host = m->base.caps.zero_copy ? aligned_alloc(TRIAL_SIZE, TRIAL_SIZE) : NULL;
@@ -179,14 +179,14 @@ void tsl_vendor_try_views(struct tsl_vendor_member *m)
 /* The image among the two sides; the destination if both are. */
 static const struct tsl_image_desc *image_of(const struct tsl_place *place)
 {
-    struct tsl_vendor_mem *m = place->mem ? tsl_vendor_mem(place->mem) : NULL;
+    struct tsl_opencl_mem *m = place->mem ? tsl_opencl_mem(place->mem) : NULL;
 
     return m && m->is_image ? &m->desc : NULL;
 }
 
 static cl_mem mem_of(const struct tsl_place *place)
 {
-    return tsl_vendor_mem(place->mem)->buffer;
+    return tsl_opencl_mem(place->mem)->buffer;
 }
 
 /* Pitches of host memory as clEnqueueReadImage wants them: 0 where there is one row, one slice, or no such thing as a
@@ -209,18 +209,18 @@ static struct pitches pitches_of(const struct tsl_image_desc *image, const struc
 }
 
 /* Nothing may be owed after an error, so what is under way has to end. */
-static cl_int settle(const struct tsl_vendor_submit *s, cl_int error)
+static cl_int settle(const struct tsl_opencl_submit *s, cl_int error)
 {
     if (error)
-        tsl_vendor_lane_drain(s->lane);
+        tsl_opencl_lane_drain(s->lane);
     return error;
 }
 
 /* One of several commands that do the work of one. */
-static struct tsl_vendor_step part_of(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *step, bool first,
+static struct tsl_opencl_step part_of(const struct tsl_opencl_submit *s, const struct tsl_opencl_step *step, bool first,
                                       bool last)
 {
-    struct tsl_vendor_step part = tsl_vendor_step(s, first, last);
+    struct tsl_opencl_step part = tsl_opencl_step(s, first, last);
 
     part.n = first ? step->n : part.n;
     part.events = first ? step->events : part.events;
@@ -229,11 +229,11 @@ static struct tsl_vendor_step part_of(const struct tsl_vendor_submit *s, const s
 }
 
 /* What lies in a buffer in between. */
-static cl_int copy_by_buffer(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *step,
+static cl_int copy_by_buffer(const struct tsl_opencl_submit *s, const struct tsl_opencl_step *step,
                              const struct tsl_copy *copy, const size_t to[3], const size_t from[3],
                              const size_t pixels[3])
 {
-    const struct tsl_vendor_step first = part_of(s, step, true, false), last = part_of(s, step, false, true);
+    const struct tsl_opencl_step first = part_of(s, step, true, false), last = part_of(s, step, false, true);
     size_t size = copy->region[0] * copy->region[1] * copy->region[2];
     cl_int error;
     cl_mem between = step->cl->clCreateBuffer(s->member->context, CL_MEM_READ_WRITE, size, NULL, &error);
@@ -245,7 +245,7 @@ static cl_int copy_by_buffer(const struct tsl_vendor_submit *s, const struct tsl
     if (!error)
         error = settle(s, last.cl->clEnqueueCopyBufferToImage(last.queue, between, mem_of(&copy->dst), 0, to, pixels,
                                                               last.n, last.events, last.event));
-    tsl_vendor_release(s->member, TSL_VENDOR_MEM, between);
+    tsl_opencl_release(s->member, TSL_OPENCL_MEM, between);
     return error;
 }
 
@@ -255,13 +255,13 @@ struct pixels {
     size_t from[3], to[3], region[3];
 };
 
-static cl_int copy_pixels(const struct tsl_vendor_step *step, const struct pixels *p)
+static cl_int copy_pixels(const struct tsl_opencl_step *step, const struct pixels *p)
 {
     return step->cl->clEnqueueCopyImage(step->queue, p->src, p->dst, p->from, p->to, p->region, step->n, step->events,
                                         step->event);
 }
 
-static cl_int copy_each_row(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *step,
+static cl_int copy_each_row(const struct tsl_opencl_submit *s, const struct tsl_opencl_step *step,
                             const struct pixels *p)
 {
     size_t n = p->region[1];
@@ -270,7 +270,7 @@ static cl_int copy_each_row(const struct tsl_vendor_submit *s, const struct tsl_
 
     row.region[1] = 1;
     for (size_t y = 0; y < n && !error; y++) {
-        struct tsl_vendor_step part = part_of(s, step, y == 0, y == n - 1);
+        struct tsl_opencl_step part = part_of(s, step, y == 0, y == n - 1);
 
         row.from[1] = p->from[1] + y;
         row.to[1] = p->to[1] + y;
@@ -287,14 +287,14 @@ static bool is_array(const struct tsl_image_desc *image)
 }
 
 /* Between a 1D array, there from `at` on, and a buffer: a 2D image in between takes the rows. */
-static cl_int copy_by_flat_image(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *step,
+static cl_int copy_by_flat_image(const struct tsl_opencl_submit *s, const struct tsl_opencl_step *step,
                                  const struct tsl_copy *copy, const size_t at[3], const size_t region[3])
 {
     bool out = image_of(&copy->src);
     const struct tsl_image_desc *array = image_of(out ? &copy->src : &copy->dst);
     const cl_image_desc desc = {
         .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = region[0], .image_height = region[1]};
-    const struct tsl_vendor_step first = part_of(s, step, true, false), last = part_of(s, step, false, true);
+    const struct tsl_opencl_step first = part_of(s, step, true, false), last = part_of(s, step, false, true);
     struct pixels p = {.region = {region[0], region[1], 1}};
     const size_t zero[3] = {0};
     cl_int error;
@@ -313,15 +313,15 @@ static cl_int copy_by_flat_image(const struct tsl_vendor_submit *s, const struct
                                                                copy->dst.offset, last.n, last.events, last.event));
     else if (!error)
         error = settle(s, copy_each_row(s, &last, &p));
-    tsl_vendor_release(s->member, TSL_VENDOR_MEM, flat);
+    tsl_opencl_release(s->member, TSL_OPENCL_MEM, flat);
     return error;
 }
 
 /* Some vendors (Intel's CPU runtime 2026.2) don't look at the slices, and find an overlap where there is none. */
-static cl_int copy_between_images(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *step,
+static cl_int copy_between_images(const struct tsl_opencl_submit *s, const struct tsl_opencl_step *step,
                                   const struct tsl_copy *copy, const size_t pixels[3])
 {
-    const struct tsl_vendor_quirks *quirks = &s->member->device->quirks;
+    const struct tsl_opencl_quirks *quirks = &s->member->device->quirks;
     const struct tsl_image_desc *dst = image_of(&copy->dst), *src = image_of(&copy->src);
     struct pixels p = {.src = mem_of(&copy->src), .dst = mem_of(&copy->dst)};
     cl_int error = CL_SUCCESS;
@@ -339,7 +339,7 @@ static cl_int copy_between_images(const struct tsl_vendor_submit *s, const struc
 }
 
 /* Between an image, there from `at` on, and a buffer. */
-static cl_int copy_with_buffer(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *step,
+static cl_int copy_with_buffer(const struct tsl_opencl_submit *s, const struct tsl_opencl_step *step,
                                const struct tsl_copy *copy, const size_t at[3], const size_t pixels[3])
 {
     const struct tsl_image_desc *dst = image_of(&copy->dst);
@@ -353,7 +353,7 @@ static cl_int copy_with_buffer(const struct tsl_vendor_submit *s, const struct t
                                                 copy->dst.offset, step->n, step->events, step->event);
 }
 
-static cl_int read_or_write(const struct tsl_vendor_step *step, const struct tsl_copy *copy, const size_t at[3],
+static cl_int read_or_write(const struct tsl_opencl_step *step, const struct tsl_copy *copy, const size_t at[3],
                             const size_t pixels[3], size_t offset, struct pitches p)
 {
     if (image_of(&copy->dst))
@@ -364,7 +364,7 @@ static cl_int read_or_write(const struct tsl_vendor_step *step, const struct tsl
 }
 
 /* Between an image, there from `at` on, and the host's memory. */
-static cl_int copy_with_host(const struct tsl_vendor_submit *s, const struct tsl_vendor_step *step,
+static cl_int copy_with_host(const struct tsl_opencl_submit *s, const struct tsl_opencl_step *step,
                              const struct tsl_copy *copy, const size_t at[3], const size_t pixels[3])
 {
     const struct tsl_image_desc *dst = image_of(&copy->dst);
@@ -377,7 +377,7 @@ static cl_int copy_with_host(const struct tsl_vendor_submit *s, const struct tsl
     if (!s->member->device->quirks.slices_of_rows || !p.slice || p.slice % p.row == 0)
         return read_or_write(step, copy, at, pixels, host->offset, p);
     for (size_t z = 0; z < pixels[2] && !error; z++) {
-        const struct tsl_vendor_step part = part_of(s, step, z == 0, z == pixels[2] - 1);
+        const struct tsl_opencl_step part = part_of(s, step, z == 0, z == pixels[2] - 1);
         const size_t slice[3] = {at[0], at[1], at[2] + z};
 
         error = read_or_write(&part, copy, slice, one, host->offset + z * p.slice, of_one);
@@ -388,7 +388,7 @@ static cl_int copy_with_host(const struct tsl_vendor_submit *s, const struct tsl
 }
 
 /* One box, in one command but for copies that a vendor refuses. */
-static cl_int copy_box(const struct tsl_vendor_submit *submit, const struct tsl_vendor_step *s,
+static cl_int copy_box(const struct tsl_opencl_submit *submit, const struct tsl_opencl_step *s,
                        const struct tsl_copy *copy)
 {
     const struct tsl_image_desc *dst = image_of(&copy->dst), *src = image_of(&copy->src), *image = dst ? dst : src;
@@ -404,22 +404,22 @@ static cl_int copy_box(const struct tsl_vendor_submit *submit, const struct tsl_
 }
 
 /* The boxes of one copy. */
-static cl_int copy_boxes(const struct tsl_vendor_submit *s, const struct tsl_copy *copies, size_t n)
+static cl_int copy_boxes(const struct tsl_opencl_submit *s, const struct tsl_copy *copies, size_t n)
 {
     cl_int error = CL_SUCCESS;
 
     for (size_t i = 0; i < n && !error; i++) {
-        struct tsl_vendor_step step = tsl_vendor_step(s, i == 0, i == n - 1);
+        struct tsl_opencl_step step = tsl_opencl_step(s, i == 0, i == n - 1);
 
         error = copy_box(s, &step, &copies[i]);
         if (error && i)
-            tsl_vendor_lane_drain(s->lane);
+            tsl_opencl_lane_drain(s->lane);
     }
     return error;
 }
 
 /* A range that may go on from row to row: both sides lie as the image does. */
-static cl_int copy_range(const struct tsl_vendor_submit *s, const struct tsl_copy *copy)
+static cl_int copy_range(const struct tsl_opencl_submit *s, const struct tsl_copy *copy)
 {
     const struct tsl_image_desc *image = image_of(&copy->dst) ? image_of(&copy->dst) : image_of(&copy->src);
     size_t begin = image == image_of(&copy->dst) ? copy->dst.offset : copy->src.offset;
@@ -442,13 +442,13 @@ static cl_int copy_range(const struct tsl_vendor_submit *s, const struct tsl_cop
 }
 
 /* Between an image and a buffer whose rows don't lie one after the other. */
-static cl_int copy_rows(const struct tsl_vendor_submit *s, const struct tsl_copy *copy)
+static cl_int copy_rows(const struct tsl_opencl_submit *s, const struct tsl_copy *copy)
 {
     size_t n = copy->region[1] * copy->region[2];
     cl_int error = CL_SUCCESS;
 
     for (size_t i = 0; i < n && !error; i++) {
-        struct tsl_vendor_step step = tsl_vendor_step(s, i == 0, i == n - 1);
+        struct tsl_opencl_step step = tsl_opencl_step(s, i == 0, i == n - 1);
         struct tsl_copy row = *copy;
 
         row.dst.offset = tsl_place_row(&copy->dst, i % copy->region[1], i / copy->region[1]);
@@ -456,12 +456,12 @@ static cl_int copy_rows(const struct tsl_vendor_submit *s, const struct tsl_copy
         row.region[1] = row.region[2] = 1;
         error = copy_box(s, &step, &row);
         if (error && i)
-            tsl_vendor_lane_drain(s->lane);
+            tsl_opencl_lane_drain(s->lane);
     }
     return error;
 }
 
-cl_int tsl_vendor_copy_image(const struct tsl_vendor_submit *s, const struct tsl_copy *copy)
+cl_int tsl_opencl_copy_image(const struct tsl_opencl_submit *s, const struct tsl_copy *copy)
 {
     const struct tsl_image_desc *dst = image_of(&copy->dst), *src = image_of(&copy->src);
 
@@ -481,8 +481,8 @@ cl_int tsl_vendor_copy_image(const struct tsl_vendor_submit *s, const struct tsl
 
 /* A fill under way, by writes of one piece, which is all the same pixel. */
 struct pieces {
-    const struct tsl_vendor_submit *s;
-    struct tsl_vendor_mem *image;
+    const struct tsl_opencl_submit *s;
+    struct tsl_opencl_mem *image;
     char *piece;
     size_t size;
     bool begun;
@@ -491,7 +491,7 @@ struct pieces {
 
 static cl_int write_piece(struct pieces *p, const size_t origin[3], const size_t pixels[3], bool last)
 {
-    const struct tsl_vendor_step part = tsl_vendor_step(p->s, !p->begun, last);
+    const struct tsl_opencl_step part = tsl_opencl_step(p->s, !p->begun, last);
 
     p->begun = true;
     return part.cl->clEnqueueWriteImage(part.queue, p->image->buffer, CL_FALSE, origin, pixels, 0, 0, p->piece, part.n,
@@ -556,10 +556,10 @@ static size_t piece_size(const size_t region[3])
     return range || region[0] < PIECE_SIZE ? PIECE_SIZE : region[0];
 }
 
-cl_int tsl_vendor_fill_image(const struct tsl_vendor_submit *s, const struct tsl_place *dst, const size_t region[3],
+cl_int tsl_opencl_fill_image(const struct tsl_opencl_submit *s, const struct tsl_place *dst, const size_t region[3],
                              const void *pixel, size_t pixel_size)
 {
-    struct pieces p = {.s = s, .image = tsl_vendor_mem(dst->mem), .size = piece_size(region)};
+    struct pieces p = {.s = s, .image = tsl_opencl_mem(dst->mem), .size = piece_size(region)};
     cl_int error;
 
     p.piece = make_piece(p.size, pixel, pixel_size);
@@ -568,11 +568,11 @@ cl_int tsl_vendor_fill_image(const struct tsl_vendor_submit *s, const struct tsl
     error =
         region[1] == 1 && region[2] == 1 ? fill_range(&p, dst->offset, region[0]) : fill_box(&p, dst->offset, region);
     if (error) {
-        tsl_vendor_lane_drain(s->lane); /* They read the piece. */
+        tsl_opencl_lane_drain(s->lane); /* They read the piece. */
         free(p.piece);
         return error;
     }
-    tsl_vendor_free_after(s, p.event, p.piece);
+    tsl_opencl_free_after(s, p.event, p.piece);
     if (s->event_out)
         *s->event_out = p.event;
     else

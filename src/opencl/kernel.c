@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Of the first program that has it. */
-static cl_kernel create(const struct tsl_vendor_member *m, const struct tsl_vendor_program *p, const char *name,
+static cl_kernel create(const struct tsl_opencl_member *m, const struct tsl_opencl_program *p, const char *name,
                         cl_int *error)
 {
     cl_kernel kernel = m->cl->clCreateKernel(p->program, name, error);
@@ -15,24 +15,24 @@ static cl_kernel create(const struct tsl_vendor_member *m, const struct tsl_vend
     return kernel;
 }
 
-cl_int tsl_vendor_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
+cl_int tsl_opencl_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
                                 struct tsl_kernel_facts *facts)
 {
-    struct tsl_vendor_program *p = tsl_vendor_program(program);
-    struct tsl_vendor_member *m = tsl_vendor_member(program->member);
-    struct tsl_vendor_kernel *k = calloc(1, sizeof(*k));
+    struct tsl_opencl_program *p = tsl_opencl_program(program);
+    struct tsl_opencl_member *m = tsl_opencl_member(program->member);
+    struct tsl_opencl_kernel *k = calloc(1, sizeof(*k));
     cl_int error;
 
     if (!k)
         return CL_OUT_OF_HOST_MEMORY;
-    tsl_vendor_collect(m);
-    tsl_vendor_enter(m->device);
+    tsl_opencl_collect(m);
+    tsl_opencl_enter(m->device);
     k->kernel = create(m, p, name, &error);
     if (!k->kernel && !error)
         error = CL_OUT_OF_RESOURCES;
     if (k->kernel)
-        error = tsl_vendor_facts(p, k->kernel, facts);
-    tsl_vendor_leave(m->device);
+        error = tsl_opencl_facts(p, k->kernel, facts);
+    tsl_opencl_leave(m->device);
     if (error)
         goto failed;
     k->name = strdup(name);
@@ -49,31 +49,31 @@ cl_int tsl_vendor_kernel_create(struct tsl_dprogram *program, const char *name, 
 
 failed:
     if (k->kernel)
-        tsl_vendor_release(m, TSL_VENDOR_KERNEL, k->kernel);
+        tsl_opencl_release(m, TSL_OPENCL_KERNEL, k->kernel);
     free(k);
     return error;
 }
 
-void tsl_vendor_kernel_free(struct tsl_dkernel *kernel)
+void tsl_opencl_kernel_free(struct tsl_dkernel *kernel)
 {
-    struct tsl_vendor_kernel *k = tsl_vendor_kernel(kernel);
-    struct tsl_vendor_member *member = tsl_vendor_member(kernel->program->member);
+    struct tsl_opencl_kernel *k = tsl_opencl_kernel(kernel);
+    struct tsl_opencl_member *member = tsl_opencl_member(kernel->program->member);
 
-    tsl_vendor_release(member, TSL_VENDOR_KERNEL, k->kernel);
+    tsl_opencl_release(member, TSL_OPENCL_KERNEL, k->kernel);
     pthread_mutex_destroy(&k->lock);
     free(k->addresses);
     free(k->name);
     free(k);
 }
 
-cl_int tsl_vendor_kernel_renew(struct tsl_vendor_member *m, struct tsl_vendor_kernel *k)
+cl_int tsl_opencl_kernel_renew(struct tsl_opencl_member *m, struct tsl_opencl_kernel *k)
 {
     cl_int error = CL_SUCCESS;
-    cl_kernel fresh = create(m, tsl_vendor_program(k->base.program), k->name, &error);
+    cl_kernel fresh = create(m, tsl_opencl_program(k->base.program), k->name, &error);
 
     if (!fresh)
         return error ? error : CL_OUT_OF_RESOURCES;
-    tsl_vendor_release(m, TSL_VENDOR_KERNEL, k->kernel);
+    tsl_opencl_release(m, TSL_OPENCL_KERNEL, k->kernel);
     k->kernel = fresh;
     k->names_svm = false;
     free(k->addresses);
@@ -82,19 +82,19 @@ cl_int tsl_vendor_kernel_renew(struct tsl_vendor_member *m, struct tsl_vendor_ke
 }
 
 /* Remembered, because a launch isn't given the facts. */
-bool tsl_vendor_windows_ok(struct tsl_dkernel *kernel, const struct tsl_kernel_facts *facts)
+bool tsl_opencl_windows_ok(struct tsl_dkernel *kernel, const struct tsl_kernel_facts *facts)
 {
     bool ok = facts->proven && !facts->whole_launch;
 
     if (ok)
-        atomic_store(&tsl_vendor_kernel(kernel)->windows, true);
+        atomic_store(&tsl_opencl_kernel(kernel)->windows, true);
     return ok;
 }
 
 /* ---- Arguments ----------------------------------------------------------------------------------------------------
  */
 
-static cl_int make_sampler(struct tsl_vendor_member *m, const struct tsl_sampler_desc *desc, cl_sampler *slot)
+static cl_int make_sampler(struct tsl_opencl_member *m, const struct tsl_sampler_desc *desc, cl_sampler *slot)
 {
     cl_int error = CL_SUCCESS;
 
@@ -111,7 +111,7 @@ static bool is_undefined_outside(const struct tsl_sampler_desc *desc)
            (desc->addressing == CL_ADDRESS_REPEAT || desc->addressing == CL_ADDRESS_MIRRORED_REPEAT);
 }
 
-static cl_int find_sampler(struct tsl_vendor_member *m, const struct tsl_sampler_desc *asked, cl_sampler *sampler)
+static cl_int find_sampler(struct tsl_opencl_member *m, const struct tsl_sampler_desc *asked, cl_sampler *sampler)
 {
     const struct tsl_sampler_desc inside = {asked->normalized, CL_ADDRESS_CLAMP_TO_EDGE, asked->filter};
     const struct tsl_sampler_desc *desc = is_undefined_outside(asked) ? &inside : asked;
@@ -119,7 +119,7 @@ static cl_int find_sampler(struct tsl_vendor_member *m, const struct tsl_sampler
     cl_sampler *slot;
     cl_int error;
 
-    if (addressing >= TSL_VENDOR_ADDRESSINGS || filter >= TSL_VENDOR_FILTERS)
+    if (addressing >= TSL_OPENCL_ADDRESSINGS || filter >= TSL_OPENCL_FILTERS)
         return CL_INVALID_SAMPLER;
     slot = &m->samplers[desc->normalized != CL_FALSE][addressing][filter];
     pthread_mutex_lock(&m->samplers_lock);
@@ -130,13 +130,13 @@ static cl_int find_sampler(struct tsl_vendor_member *m, const struct tsl_sampler
 }
 
 /* Vendors without shared virtual memory of their own know a null pointer as no buffer. */
-static cl_int set_address(struct tsl_vendor_member *m, cl_kernel kernel, cl_uint index, void *address)
+static cl_int set_address(struct tsl_opencl_member *m, cl_kernel kernel, cl_uint index, void *address)
 {
     return address ? m->cl->clSetKernelArgSVMPointer(kernel, index, address)
                    : m->cl->clSetKernelArg(kernel, index, sizeof(cl_mem), NULL);
 }
 
-static cl_int set_arg(struct tsl_vendor_member *m, cl_kernel kernel, cl_uint index, const struct tsl_bound_arg *arg)
+static cl_int set_arg(struct tsl_opencl_member *m, cl_kernel kernel, cl_uint index, const struct tsl_bound_arg *arg)
 {
     cl_mem buffer = NULL;
     cl_sampler sampler;
@@ -148,7 +148,7 @@ static cl_int set_arg(struct tsl_vendor_member *m, cl_kernel kernel, cl_uint ind
         return m->cl->clSetKernelArg(kernel, index, arg->size, arg->value);
     case TSL_ARG_MEM:
         if (arg->mem)
-            buffer = tsl_vendor_mem(arg->mem)->buffer;
+            buffer = tsl_opencl_mem(arg->mem)->buffer;
         return m->cl->clSetKernelArg(kernel, index, sizeof(buffer), arg->mem ? &buffer : NULL);
     case TSL_ARG_LOCAL:
         return m->cl->clSetKernelArg(kernel, index, arg->size, NULL);
@@ -164,7 +164,7 @@ static cl_int set_arg(struct tsl_vendor_member *m, cl_kernel kernel, cl_uint ind
     return CL_INVALID_KERNEL_ARGS;
 }
 
-static cl_int set_args_locked(struct tsl_vendor_member *m, struct tsl_vendor_kernel *k,
+static cl_int set_args_locked(struct tsl_opencl_member *m, struct tsl_opencl_kernel *k,
                               const struct tsl_bound_args *args)
 {
     cl_int error;
@@ -172,7 +172,7 @@ static cl_int set_args_locked(struct tsl_vendor_member *m, struct tsl_vendor_ker
     if (k->serial == args->serial)
         return CL_SUCCESS;
     k->serial = 0;
-    error = tsl_vendor_svm_prepare(m, k, args);
+    error = tsl_opencl_svm_prepare(m, k, args);
     for (cl_uint i = 0; i < args->n && !error; i++)
         error = set_arg(m, k->kernel, i, &args->args[i]);
     k->serial = error ? 0 : args->serial;
@@ -210,7 +210,7 @@ static void cut(const struct tsl_window *window, struct range *range)
     }
 }
 
-static cl_int make_range(const struct tsl_vendor_kernel *k, const struct tsl_window *window, struct range *range)
+static cl_int make_range(const struct tsl_opencl_kernel *k, const struct tsl_window *window, struct range *range)
 {
     bool whole = is_whole(window);
 
@@ -229,7 +229,7 @@ static cl_int make_range(const struct tsl_vendor_kernel *k, const struct tsl_win
     return CL_SUCCESS;
 }
 
-static cl_int launch(const struct tsl_vendor_submit *s, struct tsl_vendor_kernel *k, const struct tsl_bound_args *args,
+static cl_int launch(const struct tsl_opencl_submit *s, struct tsl_opencl_kernel *k, const struct tsl_bound_args *args,
                      cl_uint work_dim, const struct range *range, cl_event *event)
 {
     cl_int error;
@@ -246,15 +246,15 @@ static cl_int launch(const struct tsl_vendor_submit *s, struct tsl_vendor_kernel
 /* With coarse-grained shared memory, which is the host's before and behind it. The memory is mapped again whatever
  * becomes of the launch. A marker tells that all is over, the launch's event how that ended (fence->ran): some vendors
  * never end what waits for an event that has failed already. */
-static cl_int launch_in_turn(struct tsl_vendor_submit *s, struct tsl_vendor_kernel *k,
+static cl_int launch_in_turn(struct tsl_opencl_submit *s, struct tsl_opencl_kernel *k,
                              const struct tsl_bound_args *args, cl_uint work_dim, const struct range *range)
 {
     cl_event ran = NULL;
-    cl_int error = tsl_vendor_svm_unmap_all(s, args), failed;
+    cl_int error = tsl_opencl_svm_unmap_all(s, args), failed;
 
     if (!error)
         error = launch(s, k, args, work_dim, range, &ran);
-    failed = tsl_vendor_svm_map_all(s, args);
+    failed = tsl_opencl_svm_map_all(s, args);
     error = error ? error : failed;
     if (!error && s->event_out)
         error = s->member->cl->clEnqueueMarkerWithWaitList(s->queue, 0, NULL, s->event_out);
@@ -265,22 +265,22 @@ static cl_int launch_in_turn(struct tsl_vendor_submit *s, struct tsl_vendor_kern
     return error;
 }
 
-cl_int tsl_vendor_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,
+cl_int tsl_opencl_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,
                          const struct tsl_window *window, const struct tsl_waits *waits, struct tsl_fence **fence)
 {
-    struct tsl_vendor_kernel *k = tsl_vendor_kernel(kernel);
-    struct tsl_vendor_submit s;
+    struct tsl_opencl_kernel *k = tsl_opencl_kernel(kernel);
+    struct tsl_opencl_submit s;
     struct range range;
     cl_int error;
 
     error = make_range(k, window, &range);
     if (error)
         return error;
-    error = tsl_vendor_begin(&s, lane, waits, fence);
+    error = tsl_opencl_begin(&s, lane, waits, fence);
     if (error)
         return error;
     if (!s.refused)
-        error = tsl_vendor_svm_wants_turns(s.member, args) ? launch_in_turn(&s, k, args, window->work_dim, &range)
+        error = tsl_opencl_svm_wants_turns(s.member, args) ? launch_in_turn(&s, k, args, window->work_dim, &range)
                                                            : launch(&s, k, args, window->work_dim, &range, s.event_out);
-    return tsl_vendor_end(&s, error, fence);
+    return tsl_opencl_end(&s, error, fence);
 }

@@ -7,7 +7,7 @@
 
 /* The more often the device's clock was seen, the closer the bounds on it; without this the first commands would pay
  * for what the others learn. Once for a member, with the first lane that asks for times. */
-static void see_clock(struct tsl_vendor_member *member, struct tsl_lane *lane)
+static void see_clock(struct tsl_opencl_member *member, struct tsl_lane *lane)
 {
     if (atomic_exchange(&member->clock_seen, true))
         return;
@@ -15,27 +15,27 @@ static void see_clock(struct tsl_vendor_member *member, struct tsl_lane *lane)
         struct tsl_fence *fence;
         struct tsl_times times;
 
-        if (tsl_vendor_mark(lane, NULL, &fence))
+        if (tsl_opencl_mark(lane, NULL, &fence))
             return;
-        tsl_vendor_fence_wait(fence);
-        tsl_vendor_fence_times(fence, &times);
+        tsl_opencl_fence_wait(fence);
+        tsl_opencl_fence_times(fence, &times);
         tsl_fence_unref(fence);
     }
 }
 
-cl_int tsl_vendor_lane_create(struct tsl_member *member, bool profile, struct tsl_lane **lane)
+cl_int tsl_opencl_lane_create(struct tsl_member *member, bool profile, struct tsl_lane **lane)
 {
-    struct tsl_vendor_member *m = tsl_vendor_member(member);
-    struct tsl_vendor_lane *l = calloc(1, sizeof(*l));
+    struct tsl_opencl_member *m = tsl_opencl_member(member);
+    struct tsl_opencl_lane *l = calloc(1, sizeof(*l));
     cl_int error;
 
     if (!l)
         return CL_OUT_OF_HOST_MEMORY;
     profile = profile && member->caps.profiles;
-    tsl_vendor_collect(m);
-    tsl_vendor_enter(m->device);
+    tsl_opencl_collect(m);
+    tsl_opencl_enter(m->device);
     l->queue = m->cl->clCreateCommandQueue(m->context, m->device->id, profile ? CL_QUEUE_PROFILING_ENABLE : 0, &error);
-    tsl_vendor_leave(m->device);
+    tsl_opencl_leave(m->device);
     if (!l->queue) {
         free(l);
         return error ? error : CL_OUT_OF_RESOURCES;
@@ -49,20 +49,20 @@ cl_int tsl_vendor_lane_create(struct tsl_member *member, bool profile, struct ts
     return CL_SUCCESS;
 }
 
-void tsl_vendor_lane_unref(struct tsl_vendor_lane *lane)
+void tsl_opencl_lane_unref(struct tsl_opencl_lane *lane)
 {
-    struct tsl_vendor_member *member;
+    struct tsl_opencl_member *member;
 
     /* As in tsl_fence_unref(). */
     if (atomic_fetch_sub_explicit(&lane->refs, 1, memory_order_acq_rel) != 1)
         return;
-    member = tsl_vendor_member(lane->base.member);
-    tsl_vendor_release(member, TSL_VENDOR_QUEUE, lane->queue);
+    member = tsl_opencl_member(lane->base.member);
+    tsl_opencl_release(member, TSL_OPENCL_QUEUE, lane->queue);
     free(lane);
 }
 
 /* The first n are flushed. Of two flushes the later one may be over first. */
-static void sent(struct tsl_vendor_lane *lane, unsigned n)
+static void sent(struct tsl_opencl_lane *lane, unsigned n)
 {
     unsigned known = atomic_load_explicit(&lane->n_sent, memory_order_relaxed);
 
@@ -72,9 +72,9 @@ static void sent(struct tsl_vendor_lane *lane, unsigned n)
 }
 
 /* Whoever comes while another thread's flush is under way flushes, too: that one may fail. */
-cl_int tsl_vendor_lane_flush(struct tsl_vendor_lane *lane)
+cl_int tsl_opencl_lane_flush(struct tsl_opencl_lane *lane)
 {
-    struct tsl_vendor_member *member = tsl_vendor_member(lane->base.member);
+    struct tsl_opencl_member *member = tsl_opencl_member(lane->base.member);
     unsigned n = atomic_load_explicit(&lane->n_submitted, memory_order_acquire);
     cl_int error;
 
@@ -82,31 +82,31 @@ cl_int tsl_vendor_lane_flush(struct tsl_vendor_lane *lane)
         return CL_SUCCESS;
     if (member->device->quirks.synchronous)
         return CL_SUCCESS; /* Each submission was finished before it returned. */
-    tsl_vendor_enter(member->device);
+    tsl_opencl_enter(member->device);
     error = member->cl->clFlush(lane->queue);
-    tsl_vendor_leave(member->device);
+    tsl_opencl_leave(member->device);
     if (!error)
         sent(lane, n);
     return error;
 }
 
 /* Fences keep the queue; what was submitted must not depend on when the last of them goes. */
-void tsl_vendor_lane_free(struct tsl_lane *lane)
+void tsl_opencl_lane_free(struct tsl_lane *lane)
 {
-    struct tsl_vendor_lane *l = tsl_vendor_lane(lane);
+    struct tsl_opencl_lane *l = tsl_opencl_lane(lane);
 
-    tsl_vendor_lane_flush(l);
-    tsl_vendor_lane_unref(l);
+    tsl_opencl_lane_flush(l);
+    tsl_opencl_lane_unref(l);
 }
 
-cl_int tsl_vendor_flush(struct tsl_lane *lane)
+cl_int tsl_opencl_flush(struct tsl_lane *lane)
 {
-    tsl_vendor_collect(tsl_vendor_member(lane->member));
-    return tsl_vendor_lane_flush(tsl_vendor_lane(lane));
+    tsl_opencl_collect(tsl_opencl_member(lane->member));
+    return tsl_opencl_lane_flush(tsl_opencl_lane(lane));
 }
 
 /* By the event of a last command. */
-static cl_int wait_for_marker(const struct tsl_vendor_cl *cl, cl_command_queue queue)
+static cl_int wait_for_marker(const struct tsl_opencl_cl *cl, cl_command_queue queue)
 {
     cl_event event;
     cl_int error = cl->clEnqueueMarkerWithWaitList(queue, 0, NULL, &event);
@@ -120,40 +120,40 @@ static cl_int wait_for_marker(const struct tsl_vendor_cl *cl, cl_command_queue q
     return error;
 }
 
-static cl_int drain(const struct tsl_vendor_member *member, cl_command_queue queue)
+static cl_int drain(const struct tsl_opencl_member *member, cl_command_queue queue)
 {
     return member->device->quirks.finish_forgets ? wait_for_marker(member->cl, queue) : member->cl->clFinish(queue);
 }
 
-cl_int tsl_vendor_lane_drain(struct tsl_vendor_lane *lane)
+cl_int tsl_opencl_lane_drain(struct tsl_opencl_lane *lane)
 {
-    struct tsl_vendor_member *member = tsl_vendor_member(lane->base.member);
+    struct tsl_opencl_member *member = tsl_opencl_member(lane->base.member);
     cl_int error = drain(member, lane->queue);
 
     /* A call that fails says nothing of the work, whose memory will soon be another's. */
     if (error)
         drain(member, lane->queue);
-    tsl_vendor_take();
+    tsl_opencl_take();
     return error;
 }
 
-cl_int tsl_vendor_finish(struct tsl_lane *lane)
+cl_int tsl_opencl_finish(struct tsl_lane *lane)
 {
-    struct tsl_vendor_member *member = tsl_vendor_member(lane->member);
-    struct tsl_vendor_lane *l = tsl_vendor_lane(lane);
+    struct tsl_opencl_member *member = tsl_opencl_member(lane->member);
+    struct tsl_opencl_lane *l = tsl_opencl_lane(lane);
     unsigned n;
     cl_int error;
 
     if (member->device->quirks.synchronous) {
         /* Each submission was finished before it returned. */
-        tsl_vendor_collect(member);
+        tsl_opencl_collect(member);
         return CL_SUCCESS;
     }
     n = atomic_load_explicit(&l->n_submitted, memory_order_acquire);
-    error = tsl_vendor_lane_drain(l);
+    error = tsl_opencl_lane_drain(l);
     if (!error)
         sent(l, n);
-    tsl_vendor_notice_failures(member);
-    tsl_vendor_collect(member);
+    tsl_opencl_notice_failures(member);
+    tsl_opencl_collect(member);
     return error;
 }

@@ -21,7 +21,7 @@ struct probe {
 };
 
 /* A number of any of clGetDeviceInfo's widths; 0 if the device doesn't tell. */
-static cl_ulong number(const struct tsl_vendor_device *device, cl_device_info param)
+static cl_ulong number(const struct tsl_opencl_device *device, cl_device_info param)
 {
     union {
         cl_ulong wide;
@@ -35,7 +35,7 @@ static cl_ulong number(const struct tsl_vendor_device *device, cl_device_info pa
 }
 
 /* Why the device can't serve, as a constant sentence; NULL: it can. */
-static const char *why_not(const struct tsl_vendor_device *device, cl_device_type type)
+static const char *why_not(const struct tsl_opencl_device *device, cl_device_type type)
 {
     const cl_bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 
@@ -52,39 +52,39 @@ static const char *why_not(const struct tsl_vendor_device *device, cl_device_typ
     return NULL;
 }
 
-static unsigned version_of(const struct tsl_vendor_platform *platform, cl_device_id id)
+static unsigned version_of(const struct tsl_opencl_platform *platform, cl_device_id id)
 {
-    char *text = tsl_vendor_device_string(&platform->cl, id, CL_DEVICE_VERSION);
-    unsigned version = text ? tsl_vendor_version(text) : 0;
+    char *text = tsl_opencl_device_string(&platform->cl, id, CL_DEVICE_VERSION);
+    unsigned version = text ? tsl_opencl_version(text) : 0;
 
     free(text);
     return version == 100 && platform->modest ? platform->version : version;
 }
 
-static void show_device(const struct probe *probe, struct tsl_vendor_platform *platform, cl_device_id id,
+static void show_device(const struct probe *probe, struct tsl_opencl_platform *platform, cl_device_id id,
                         unsigned index)
 {
-    struct tsl_path path = {.driver = &tsl_vendor_driver};
-    char *extensions = tsl_vendor_device_string(&platform->cl, id, CL_DEVICE_EXTENSIONS);
-    struct tsl_vendor_device *device;
+    struct tsl_path path = {.driver = &tsl_opencl_driver};
+    char *extensions = tsl_opencl_device_string(&platform->cl, id, CL_DEVICE_EXTENSIONS);
+    struct tsl_opencl_device *device;
     const char *reason;
 
-    path.device_name = tsl_vendor_device_string(&platform->cl, id, CL_DEVICE_NAME);
+    path.device_name = tsl_opencl_device_string(&platform->cl, id, CL_DEVICE_NAME);
     if (!path.device_name)
         path.device_name = strdup("without a name");
-    device = path.device_name ? tsl_vendor_device(platform, id, version_of(platform, id), path.device_name) : NULL;
+    device = path.device_name ? tsl_opencl_device(platform, id, version_of(platform, id), path.device_name) : NULL;
     if (!device) {
         free(path.device_name);
         free(extensions);
         return;
     }
-    snprintf(path.id, sizeof(path.id), "%s:%u.%u", tsl_vendor_driver.name, probe->n_platforms, index);
+    snprintf(path.id, sizeof(path.id), "%s:%u.%u", tsl_opencl_driver.name, probe->n_platforms, index);
     path.platform_name = strdup(platform->name);
-    path.driver_version = tsl_vendor_device_string(&platform->cl, id, CL_DRIVER_VERSION);
+    path.driver_version = tsl_opencl_device_string(&platform->cl, id, CL_DRIVER_VERSION);
     if (!path.driver_version)
         path.driver_version = strdup("");
     path.type = number(device, CL_DEVICE_TYPE);
-    tsl_vendor_identity(&device->cl, id, path.type, extensions ? extensions : "", &path.identity);
+    tsl_opencl_identity(&device->cl, id, path.type, extensions ? extensions : "", &path.identity);
     path.preference = device->quirks.preference;
     reason = why_not(device, path.type);
     path.why_not = reason ? strdup(reason) : NULL;
@@ -93,7 +93,7 @@ static void show_device(const struct probe *probe, struct tsl_vendor_platform *p
     probe->found(probe->arg, &path);
 }
 
-static void show_platform(void *arg, struct tsl_vendor_platform *platform)
+static void show_platform(void *arg, struct tsl_opencl_platform *platform)
 {
     struct probe *probe = arg;
     cl_device_id *ids = NULL;
@@ -116,17 +116,17 @@ static void show_platform(void *arg, struct tsl_vendor_platform *platform)
     probe->n_platforms++;
 }
 
-cl_int tsl_vendor_probe(tsl_found_fn *found, void *arg)
+cl_int tsl_opencl_probe(tsl_found_fn *found, void *arg)
 {
     struct probe probe = {.found = found, .arg = arg};
 
-    tsl_vendor_platforms(tsl_settings()->vendors, show_platform, &probe);
+    tsl_opencl_platforms(tsl_settings()->vendors, show_platform, &probe);
     return CL_SUCCESS;
 }
 
-cl_int tsl_vendor_info(const struct tsl_path *path, cl_device_info param, size_t size, void *value, size_t *size_ret)
+cl_int tsl_opencl_info(const struct tsl_path *path, cl_device_info param, size_t size, void *value, size_t *size_ret)
 {
-    struct tsl_vendor_device *device = path->priv;
+    struct tsl_opencl_device *device = path->priv;
     cl_int error;
 
     if ((device->quirks.no_builtins || !device->cl.clCreateProgramWithBuiltInKernels) &&
@@ -134,14 +134,14 @@ cl_int tsl_vendor_info(const struct tsl_path *path, cl_device_info param, size_t
         return CL_INVALID_VALUE;
     if (param == CL_DEVICE_IL_VERSION && !device->cl.clCreateProgramWithIL)
         return CL_INVALID_VALUE;
-    if (param == CL_DEVICE_IMAGE_SUPPORT && !tsl_vendor_has_images(device)) {
+    if (param == CL_DEVICE_IMAGE_SUPPORT && !tsl_opencl_has_images(device)) {
         const struct tsl_info info = {size, value, size_ret};
 
         return tsl_info_uint(&info, CL_FALSE);
     }
-    tsl_vendor_enter(device);
+    tsl_opencl_enter(device);
     error = device->cl.clGetDeviceInfo(device->id, param, size, value, size_ret);
-    tsl_vendor_leave(device);
+    tsl_opencl_leave(device);
     return error;
 }
 
@@ -153,17 +153,17 @@ static void CL_CALLBACK context_error(const char *text, const void *data, size_t
 {
     (void)data;
     (void)size;
-    tsl_vendor_take();
-    tsl_log(TSL_ROOM_VENDOR, TSL_LOG_WARN, "%s: %s", (const char *)arg, text ? text : "an error without words");
+    tsl_opencl_take();
+    tsl_log(TSL_LOG_IN_OPENCL, TSL_LOG_WARN, "%s: %s", (const char *)arg, text ? text : "an error without words");
 }
 
-static cl_int create_context(struct tsl_vendor_member *m)
+static cl_int create_context(struct tsl_opencl_member *m)
 {
-    const struct tsl_vendor_device *device = m->device;
+    const struct tsl_opencl_device *device = m->device;
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)device->platform->id, 0};
     cl_int error = CL_SUCCESS;
 
-    tsl_vendor_give();
+    tsl_opencl_give();
     m->context = m->cl->clCreateContext(properties, 1, &device->id, context_error, (void *)m->base.path->id, &error);
     /* Some vendors give both an error and something that isn't to be touched. */
     if (error)
@@ -172,7 +172,7 @@ static cl_int create_context(struct tsl_vendor_member *m)
 }
 
 /* In units, times megahertz: a guess until something is measured. GPUs have more lanes in a unit. */
-static double rough_speed(const struct tsl_vendor_device *device, cl_device_type type)
+static double rough_speed(const struct tsl_opencl_device *device, cl_device_type type)
 {
     double units = (double)number(device, CL_DEVICE_MAX_COMPUTE_UNITS);
     double clock = (double)number(device, CL_DEVICE_MAX_CLOCK_FREQUENCY);
@@ -184,12 +184,12 @@ static double rough_speed(const struct tsl_vendor_device *device, cl_device_type
 /* What FPGAs' direct memory access takes (Alonso 2023, 4.2.4). */
 #define DMA_ALIGN 64u
 
-static bool may_have_gates(const struct tsl_vendor_quirks *quirks)
+static bool may_have_gates(const struct tsl_opencl_quirks *quirks)
 {
     return !quirks->no_gates || tsl_settings()->gates == TSL_GATES_ON;
 }
 
-static void fill_caps(const struct tsl_vendor_device *device, cl_device_type type, struct tsl_member_caps *caps)
+static void fill_caps(const struct tsl_opencl_device *device, cl_device_type type, struct tsl_member_caps *caps)
 {
     cl_command_queue_properties queue = number(device, CL_DEVICE_QUEUE_PROPERTIES);
     cl_ulong align = number(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
@@ -208,7 +208,7 @@ static void fill_caps(const struct tsl_vendor_device *device, cl_device_type typ
     };
 }
 
-static void init_locks(struct tsl_vendor_member *m)
+static void init_locks(struct tsl_opencl_member *m)
 {
     pthread_mutex_init(&m->gates_lock, NULL);
     pthread_mutex_init(&m->notices_lock, NULL);
@@ -219,7 +219,7 @@ static void init_locks(struct tsl_vendor_member *m)
     LIST_INIT(&m->pinned);
 }
 
-static void destroy_locks(struct tsl_vendor_member *m)
+static void destroy_locks(struct tsl_opencl_member *m)
 {
     pthread_mutex_destroy(&m->gates_lock);
     pthread_mutex_destroy(&m->notices_lock);
@@ -230,7 +230,7 @@ static void destroy_locks(struct tsl_vendor_member *m)
 }
 
 /* A first sighting, where the vendor gives one; otherwise each profiled event brings its own. */
-static void see_clock(struct tsl_vendor_member *m)
+static void see_clock(struct tsl_opencl_member *m)
 {
     cl_ulong device_ns, host_ns;
     uint64_t before = tsl_clock_ns();
@@ -242,7 +242,7 @@ static void see_clock(struct tsl_vendor_member *m)
 }
 
 /* What isn't a GPU may have no DMA, or wants nothing but its alignment. */
-static bool pins_host(const struct tsl_vendor_member *m)
+static bool pins_host(const struct tsl_opencl_member *m)
 {
     enum tsl_pinned pinned = tsl_settings()->pinned;
     bool wanted = pinned == TSL_PINNED_ON || (pinned == TSL_PINNED_AUTO && (m->base.path->type & CL_DEVICE_TYPE_GPU));
@@ -250,42 +250,42 @@ static bool pins_host(const struct tsl_vendor_member *m)
     return wanted && !m->base.caps.zero_copy && m->cl->clEnqueueMapBuffer && m->cl->clEnqueueUnmapMemObject;
 }
 
-cl_int tsl_vendor_open(const struct tsl_path *path, struct tsl_member **member)
+cl_int tsl_opencl_open(const struct tsl_path *path, struct tsl_member **member)
 {
-    struct tsl_vendor_device *device = path->priv;
-    struct tsl_vendor_member *m = calloc(1, sizeof(*m));
+    struct tsl_opencl_device *device = path->priv;
+    struct tsl_opencl_member *m = calloc(1, sizeof(*m));
     cl_int error;
 
     if (!m)
         return CL_OUT_OF_HOST_MEMORY;
-    m->base.driver = &tsl_vendor_driver;
+    m->base.driver = &tsl_opencl_driver;
     m->base.path = path;
     m->device = device;
     m->cl = &device->cl;
-    tsl_vendor_enter(device);
+    tsl_opencl_enter(device);
     fill_caps(device, path->type, &m->base.caps);
-    tsl_vendor_svm_caps(device, &m->base.caps);
+    tsl_opencl_svm_caps(device, &m->base.caps);
     error = create_context(m);
     if (!error && tsl_settings()->zero_copy == TSL_ZERO_COPY_ON)
-        m->base.caps.zero_copy = tsl_vendor_shares_memory(m);
+        m->base.caps.zero_copy = tsl_opencl_shares_memory(m);
     m->base.caps.pins_host = pins_host(m);
-    m->stage_size = tsl_vendor_stage_size(m);
+    m->stage_size = tsl_opencl_stage_size(m);
     if (!error)
-        tsl_vendor_try_views(m);
-    tsl_vendor_leave(device);
+        tsl_opencl_try_views(m);
+    tsl_opencl_leave(device);
     if (error) {
         free(m);
         return error;
     }
     init_locks(m);
-    tsl_vendor_collect_init(m);
+    tsl_opencl_collect_init(m);
     tsl_clock_map_init(&m->clock);
     see_clock(m);
     *member = &m->base;
     return CL_SUCCESS;
 }
 
-static void release_samplers(struct tsl_vendor_member *m)
+static void release_samplers(struct tsl_opencl_member *m)
 {
     cl_sampler *sampler = &m->samplers[0][0][0];
 
@@ -294,17 +294,17 @@ static void release_samplers(struct tsl_vendor_member *m)
             m->cl->clReleaseSampler(sampler[i]);
 }
 
-void tsl_vendor_close(struct tsl_member *member)
+void tsl_opencl_close(struct tsl_member *member)
 {
-    struct tsl_vendor_member *m = tsl_vendor_member(member);
+    struct tsl_opencl_member *m = tsl_opencl_member(member);
 
-    tsl_vendor_stage_destroy(m);
-    tsl_vendor_fences_finish(m);
-    tsl_vendor_collect_last(m);
-    tsl_vendor_enter(m->device);
+    tsl_opencl_stage_destroy(m);
+    tsl_opencl_fences_finish(m);
+    tsl_opencl_collect_last(m);
+    tsl_opencl_enter(m->device);
     release_samplers(m);
     m->cl->clReleaseContext(m->context);
-    tsl_vendor_leave(m->device);
+    tsl_opencl_leave(m->device);
     tsl_clock_map_finish(&m->clock);
     destroy_locks(m);
     free(m);

@@ -6,20 +6,20 @@
 /* What kernels may do; what the application does from the host is ours to do, by copies. */
 #define KERNEL_ACCESS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
 
-struct tsl_vendor_mem *tsl_vendor_new_mem(struct tsl_member *member, size_t size)
+struct tsl_opencl_mem *tsl_opencl_new_mem(struct tsl_member *member, size_t size)
 {
-    struct tsl_vendor_mem *m = calloc(1, sizeof(*m));
+    struct tsl_opencl_mem *m = calloc(1, sizeof(*m));
 
     if (m)
         m->base = (struct tsl_mem){.member = member, .size = size};
     return m;
 }
 
-cl_int tsl_vendor_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host,
+cl_int tsl_opencl_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host,
                             struct tsl_mem **mem)
 {
-    struct tsl_vendor_member *v = tsl_vendor_member(member);
-    struct tsl_vendor_mem *m;
+    struct tsl_opencl_member *v = tsl_opencl_member(member);
+    struct tsl_opencl_mem *m;
     cl_int error;
 
     if (!member->caps.zero_copy)
@@ -27,14 +27,14 @@ cl_int tsl_vendor_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags
     /* Not every vendor refuses what it can't hold. */
     if (size > member->caps.max_alloc_size)
         return CL_INVALID_BUFFER_SIZE;
-    m = tsl_vendor_new_mem(member, size);
+    m = tsl_opencl_new_mem(member, size);
     if (!m)
         return CL_OUT_OF_HOST_MEMORY;
-    tsl_vendor_collect(v);
-    tsl_vendor_enter(v->device);
+    tsl_opencl_collect(v);
+    tsl_opencl_enter(v->device);
     m->buffer = v->cl->clCreateBuffer(v->context, (flags & KERNEL_ACCESS) | (host ? CL_MEM_USE_HOST_PTR : 0), size,
                                       host, &error);
-    tsl_vendor_leave(v->device);
+    tsl_opencl_leave(v->device);
     if (!m->buffer) {
         free(m);
         return error ? error : CL_MEM_OBJECT_ALLOCATION_FAILURE;
@@ -45,10 +45,10 @@ cl_int tsl_vendor_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags
 }
 
 /* Vendors take no part of a part, so a part is always one of the root. */
-cl_int tsl_vendor_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub)
+cl_int tsl_opencl_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub)
 {
-    struct tsl_vendor_mem *of = tsl_vendor_mem(mem), *m;
-    struct tsl_vendor_member *v = tsl_vendor_member(mem->member);
+    struct tsl_opencl_mem *of = tsl_opencl_mem(mem), *m;
+    struct tsl_opencl_member *v = tsl_opencl_member(mem->member);
     cl_buffer_region region = {.origin = of->offset + offset, .size = size};
     cl_int error;
 
@@ -56,14 +56,14 @@ cl_int tsl_vendor_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struc
         return CL_INVALID_VALUE;
     if (region.origin % mem->member->caps.base_align)
         return CL_MISALIGNED_SUB_BUFFER_OFFSET;
-    m = tsl_vendor_new_mem(mem->member, size);
+    m = tsl_opencl_new_mem(mem->member, size);
     if (!m)
         return CL_OUT_OF_HOST_MEMORY;
     m->root = of->root;
     m->offset = region.origin;
-    tsl_vendor_enter(v->device);
+    tsl_opencl_enter(v->device);
     m->buffer = v->cl->clCreateSubBuffer(m->root->buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
-    tsl_vendor_leave(v->device);
+    tsl_opencl_leave(v->device);
     if (!m->buffer) {
         free(m);
         return error ? error : CL_OUT_OF_RESOURCES;
@@ -73,7 +73,7 @@ cl_int tsl_vendor_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struc
 }
 
 /* Vendors pin what CL_MEM_ALLOC_HOST_PTR allocates, and map it where it is. */
-static cl_int map_pinned(struct tsl_vendor_member *v, struct tsl_vendor_mem *m)
+static cl_int map_pinned(struct tsl_opencl_member *v, struct tsl_opencl_mem *m)
 {
     cl_int error;
 
@@ -89,56 +89,56 @@ static cl_int map_pinned(struct tsl_vendor_member *v, struct tsl_vendor_mem *m)
     return m->mapped ? CL_SUCCESS : error ? error : CL_MAP_FAILURE;
 }
 
-cl_int tsl_vendor_host_alloc(struct tsl_member *member, size_t size, void **host, struct tsl_mem **mem)
+cl_int tsl_opencl_host_alloc(struct tsl_member *member, size_t size, void **host, struct tsl_mem **mem)
 {
-    struct tsl_vendor_member *v = tsl_vendor_member(member);
-    struct tsl_vendor_mem *m = tsl_vendor_new_mem(member, size);
+    struct tsl_opencl_member *v = tsl_opencl_member(member);
+    struct tsl_opencl_mem *m = tsl_opencl_new_mem(member, size);
     cl_int error;
 
     if (!m)
         return CL_OUT_OF_HOST_MEMORY;
-    tsl_vendor_collect(v);
-    tsl_vendor_enter(v->device);
+    tsl_opencl_collect(v);
+    tsl_opencl_enter(v->device);
     error = map_pinned(v, m);
-    tsl_vendor_leave(v->device);
+    tsl_opencl_leave(v->device);
     if (error) {
-        tsl_vendor_mem_free(&m->base);
+        tsl_opencl_mem_free(&m->base);
         return error;
     }
     m->root = m;
-    tsl_vendor_note_pinned(v, m, true);
+    tsl_opencl_note_pinned(v, m, true);
     *host = m->mapped;
     *mem = &m->base;
     return CL_SUCCESS;
 }
 
 /* An unmap that fails maps nothing any more either, as far as anybody can do something about it. */
-static void unmap_pinned(struct tsl_vendor_member *v, struct tsl_vendor_mem *m)
+static void unmap_pinned(struct tsl_opencl_member *v, struct tsl_opencl_mem *m)
 {
-    tsl_vendor_enter(v->device);
+    tsl_opencl_enter(v->device);
     if (m->mapped && !v->cl->clEnqueueUnmapMemObject(m->queue, m->buffer, m->mapped, 0, NULL, NULL))
         v->cl->clFlush(m->queue);
-    tsl_vendor_leave(v->device);
-    tsl_vendor_release(v, TSL_VENDOR_QUEUE, m->queue);
+    tsl_opencl_leave(v->device);
+    tsl_opencl_release(v, TSL_OPENCL_QUEUE, m->queue);
 }
 
-void tsl_vendor_mem_free(struct tsl_mem *mem)
+void tsl_opencl_mem_free(struct tsl_mem *mem)
 {
-    struct tsl_vendor_mem *m = tsl_vendor_mem(mem);
-    struct tsl_vendor_member *v = tsl_vendor_member(mem->member);
+    struct tsl_opencl_mem *m = tsl_opencl_mem(mem);
+    struct tsl_opencl_member *v = tsl_opencl_member(mem->member);
 
     if (m->svm) {
-        tsl_vendor_release(v, TSL_VENDOR_SVM, m);
+        tsl_opencl_release(v, TSL_OPENCL_SVM, m);
         return;
     }
     if (m->queue && m->root) /* Not if it could not be made. */
-        tsl_vendor_note_pinned(v, m, false);
+        tsl_opencl_note_pinned(v, m, false);
     if (m->queue)
         unmap_pinned(v, m);
     if (!m->buffer) {
         free(m);
         return;
     }
-    tsl_vendor_release(v, TSL_VENDOR_MEM, m->buffer);
+    tsl_opencl_release(v, TSL_OPENCL_MEM, m->buffer);
     free(m);
 }

@@ -35,7 +35,7 @@ static size_t name_length(const char *name, const char *end)
     return n;
 }
 
-char *tsl_vendor_ptx_names(const char *text, size_t size)
+char *tsl_opencl_ptx_names(const char *text, size_t size)
 {
     const char *end = text + size, *next;
     char *names = calloc(1, size + 1), *to = names; /* Zero behind the last. */
@@ -59,16 +59,16 @@ static bool is_ptx(const char *text, size_t size)
 }
 
 /* NULL: there is none, or no memory. */
-static char *names_of_ptx(struct tsl_vendor_member *m, cl_program program)
+static char *names_of_ptx(struct tsl_opencl_member *m, cl_program program)
 {
     char *names = NULL;
     void *text = NULL;
     size_t size = 0;
 
-    if (tsl_vendor_get_binary(m, program, &text, &size) != CL_SUCCESS)
+    if (tsl_opencl_get_binary(m, program, &text, &size) != CL_SUCCESS)
         return NULL;
     if (is_ptx(text, size))
-        names = tsl_vendor_ptx_names(text, size);
+        names = tsl_opencl_ptx_names(text, size);
     free(text);
     return names;
 }
@@ -76,7 +76,7 @@ static char *names_of_ptx(struct tsl_vendor_member *m, cl_program program)
 /* ---- OpenCL 1.1: by kernel objects alone ------------------------------------------------------------------------- */
 
 /* Adds the kernel's name to the list, behind a ';' unless it is the first. */
-static cl_int add_name(const struct tsl_vendor_cl *cl, cl_kernel kernel, char **names)
+static cl_int add_name(const struct tsl_opencl_cl *cl, cl_kernel kernel, char **names)
 {
     size_t size = 0, length = strlen(*names);
     cl_int error = cl->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &size);
@@ -91,7 +91,7 @@ static cl_int add_name(const struct tsl_vendor_cl *cl, cl_kernel kernel, char **
     return cl->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, longer + length, NULL);
 }
 
-static cl_int names_of_all(struct tsl_vendor_member *m, const cl_kernel *kernels, cl_uint n, char **names)
+static cl_int names_of_all(struct tsl_opencl_member *m, const cl_kernel *kernels, cl_uint n, char **names)
 {
     cl_int error;
 
@@ -100,15 +100,15 @@ static cl_int names_of_all(struct tsl_vendor_member *m, const cl_kernel *kernels
     for (cl_uint i = 0; i < n && !error; i++)
         error = add_name(m->cl, kernels[i], names);
     for (cl_uint i = 0; i < n; i++)
-        tsl_vendor_release(m, TSL_VENDOR_KERNEL, kernels[i]);
+        tsl_opencl_release(m, TSL_OPENCL_KERNEL, kernels[i]);
     if (error)
         free(*names);
     return error;
 }
 
-static cl_int names_11(struct tsl_vendor_member *m, cl_program program, char **names)
+static cl_int names_11(struct tsl_opencl_member *m, cl_program program, char **names)
 {
-    const struct tsl_vendor_cl *cl = m->cl;
+    const struct tsl_opencl_cl *cl = m->cl;
     cl_uint n = 0;
     cl_int error =
         cl->clCreateKernelsInProgram ? cl->clCreateKernelsInProgram(program, 0, NULL, &n) : CL_INVALID_OPERATION;
@@ -125,9 +125,9 @@ static cl_int names_11(struct tsl_vendor_member *m, cl_program program, char **n
 
 /* ---- OpenCL 1.2 -------------------------------------------------------------------------------------------------- */
 
-static cl_int names_12(struct tsl_vendor_member *m, cl_program program, char **names)
+static cl_int names_12(struct tsl_opencl_member *m, cl_program program, char **names)
 {
-    const struct tsl_vendor_cl *cl = m->cl;
+    const struct tsl_opencl_cl *cl = m->cl;
     size_t size = 0;
     cl_int error = cl->clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);
 
@@ -144,7 +144,7 @@ static cl_int names_12(struct tsl_vendor_member *m, cl_program program, char **n
 
 /* ---- Any --------------------------------------------------------------------------------------------------------- */
 
-static cl_int names_of(struct tsl_vendor_member *m, cl_program program, char **names)
+static cl_int names_of(struct tsl_opencl_member *m, cl_program program, char **names)
 {
     bool overflow = m->device->quirks.names_overflow;
 
@@ -154,9 +154,9 @@ static cl_int names_of(struct tsl_vendor_member *m, cl_program program, char **n
     return m->device->version >= 120 && !overflow ? names_12(m, program, names) : names_11(m, program, names);
 }
 
-static cl_int get_names(struct tsl_vendor_program *p, char **names)
+static cl_int get_names(struct tsl_opencl_program *p, char **names)
 {
-    struct tsl_vendor_member *m = tsl_vendor_member(p->base.member);
+    struct tsl_opencl_member *m = tsl_opencl_member(p->base.member);
     cl_int error = names_of(m, p->program, names);
 
     for (unsigned i = 0; i < p->n_more && !error; i++) {
@@ -176,14 +176,14 @@ static cl_int get_names(struct tsl_vendor_program *p, char **names)
     return error;
 }
 
-cl_int tsl_vendor_program_kernels(struct tsl_dprogram *program, char **names)
+cl_int tsl_opencl_program_kernels(struct tsl_dprogram *program, char **names)
 {
-    struct tsl_vendor_device *device = tsl_vendor_member(program->member)->device;
-    struct tsl_vendor_program *p = tsl_vendor_program(program);
+    struct tsl_opencl_device *device = tsl_opencl_member(program->member)->device;
+    struct tsl_opencl_program *p = tsl_opencl_program(program);
     cl_int error;
 
-    tsl_vendor_enter(device);
+    tsl_opencl_enter(device);
     error = get_names(p, names);
-    tsl_vendor_leave(device);
+    tsl_opencl_leave(device);
     return error;
 }

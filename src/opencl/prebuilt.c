@@ -31,7 +31,7 @@ static void no_sentence(void *arg, const char *sentence)
 }
 
 /* What the line FPGA of this device says; NULL: there is none. */
-static const char *exec_mode(const struct tsl_vendor_member *m)
+static const char *exec_mode(const struct tsl_opencl_member *m)
 {
     const struct tsl_config *config = tsl_config_get(no_sentence, NULL);
 
@@ -41,7 +41,7 @@ static const char *exec_mode(const struct tsl_vendor_member *m)
     return NULL;
 }
 
-bool tsl_vendor_has_compiler(const struct tsl_vendor_member *m)
+bool tsl_opencl_has_compiler(const struct tsl_opencl_member *m)
 {
     cl_bool available;
 
@@ -49,9 +49,9 @@ bool tsl_vendor_has_compiler(const struct tsl_vendor_member *m)
            available;
 }
 
-bool tsl_vendor_takes_prebuilt(const struct tsl_vendor_member *m)
+bool tsl_opencl_takes_prebuilt(const struct tsl_opencl_member *m)
 {
-    return exec_mode(m) || !tsl_vendor_has_compiler(m);
+    return exec_mode(m) || !tsl_opencl_has_compiler(m);
 }
 
 /* ---- Names --------------------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ static bool is_blank(const char *text)
     return !text[strspn(text, " \t\r\n")];
 }
 
-void tsl_vendor_program_name(const char *text, size_t size, const char *options, char name[TSL_VENDOR_NAME_SIZE + 1])
+void tsl_opencl_program_name(const char *text, size_t size, const char *options, char name[TSL_OPENCL_NAME_SIZE + 1])
 {
     uint8_t sum[TSL_DIGEST_SIZE];
     struct tsl_digest digest;
@@ -74,7 +74,7 @@ void tsl_vendor_program_name(const char *text, size_t size, const char *options,
         tsl_digest_add(&digest, options, strlen(options));
     }
     tsl_digest_end(&digest, sum);
-    for (unsigned i = 0; i < TSL_VENDOR_NAME_SIZE / 2; i++)
+    for (unsigned i = 0; i < TSL_OPENCL_NAME_SIZE / 2; i++)
         snprintf(name + 2 * i, 3, "%02x", sum[i]);
 }
 
@@ -181,7 +181,7 @@ static bool add_name(char **names, const char *name, size_t length)
     return true;
 }
 
-char *tsl_vendor_kernels_in(const char *text, size_t size)
+char *tsl_opencl_kernels_in(const char *text, size_t size)
 {
     char *plain = without_comments(text, size), *names = strdup("");
     unsigned n = 0;
@@ -207,7 +207,7 @@ char *tsl_vendor_kernels_in(const char *text, size_t size)
     return names;
 }
 
-bool tsl_vendor_add_kernels(char **names, const char *more)
+bool tsl_opencl_add_kernels(char **names, const char *more)
 {
     char *both = strdup(*names);
     bool added = both != NULL;
@@ -228,7 +228,7 @@ bool tsl_vendor_add_kernels(char **names, const char *more)
 
 /* The lookup of one program. */
 struct search {
-    struct tsl_vendor_member *member;
+    struct tsl_opencl_member *member;
     const char *folder, *mode;
     FILE *log;
     bool refused; /* a file is there, and the device doesn't take it */
@@ -261,11 +261,11 @@ static unsigned char *read_file(struct search *s, const char *path, size_t *size
 }
 
 static cl_int load(struct search *s, const char *path, const unsigned char *data, size_t size,
-                   struct tsl_vendor_program *p)
+                   struct tsl_opencl_program *p)
 {
     const struct tsl_program_input input = {
         .kind = TSL_PROGRAM_BINARY, .data = data, .size = size, .options = "", .foreign = true};
-    struct tsl_vendor_member *m = s->member;
+    struct tsl_opencl_member *m = s->member;
     cl_program *more = realloc(p->more, (p->n_more + 1) * sizeof(cl_program)), program;
     char *said = NULL;
     cl_int error;
@@ -273,7 +273,7 @@ static cl_int load(struct search *s, const char *path, const unsigned char *data
     if (!more)
         return CL_OUT_OF_HOST_MEMORY;
     p->more = more;
-    error = tsl_vendor_build_one(m, &input, "", &program, &said);
+    error = tsl_opencl_build_one(m, &input, "", &program, &said);
     if (!error && !p->program)
         p->program = program;
     else if (!error)
@@ -286,12 +286,12 @@ static cl_int load(struct search *s, const char *path, const unsigned char *data
     free(said);
     s->any = true;
     s->refused |= error != CL_SUCCESS;
-    tsl_log(TSL_ROOM_VENDOR, TSL_LOG_INFO, "%s: %s loaded (error %d)", m->base.path->id, path, error);
+    tsl_log(TSL_LOG_IN_OPENCL, TSL_LOG_INFO, "%s: %s loaded (error %d)", m->base.path->id, path, error);
     return CL_SUCCESS;
 }
 
 /* The first of the files of that name is loaded. *found: there was one, good or not. An error: memory ran out. */
-static cl_int look_for(struct search *s, const char *name, int length, struct tsl_vendor_program *p, bool *found)
+static cl_int look_for(struct search *s, const char *name, int length, struct tsl_opencl_program *p, bool *found)
 {
     cl_int error = CL_SUCCESS;
 
@@ -321,7 +321,7 @@ static void say_missing(const struct search *s, const char *what, const char *na
 }
 
 /* One file for each kernel that has one. */
-static cl_int look_for_kernels(struct search *s, const char *names, struct tsl_vendor_program *p)
+static cl_int look_for_kernels(struct search *s, const char *names, struct tsl_opencl_program *p)
 {
     cl_int error = CL_SUCCESS;
 
@@ -336,28 +336,28 @@ static cl_int look_for_kernels(struct search *s, const char *names, struct tsl_v
     return error;
 }
 
-static cl_int search(struct search *s, const struct tsl_program_input *input, struct tsl_vendor_program *p)
+static cl_int search(struct search *s, const struct tsl_program_input *input, struct tsl_opencl_program *p)
 {
-    char name[TSL_VENDOR_NAME_SIZE + 1], *kernels;
+    char name[TSL_OPENCL_NAME_SIZE + 1], *kernels;
     const char *text = input->text ? input->text : input->data;
     size_t size = input->text ? input->text_size : input->size;
     bool found;
     cl_int error;
 
-    tsl_vendor_program_name(text, size, input->text ? input->text_options : input->options, name);
+    tsl_opencl_program_name(text, size, input->text ? input->text_options : input->options, name);
     error = look_for(s, name, (int)strlen(name), p, &found);
     if (error || found)
         return error;
     say_missing(s, "by the program's text", name, (int)strlen(name));
-    kernels = tsl_vendor_kernels_in(text, size);
+    kernels = tsl_opencl_kernels_in(text, size);
     error = kernels ? look_for_kernels(s, kernels, p) : CL_OUT_OF_HOST_MEMORY;
     free(kernels);
     return error;
 }
 
 /* A program of source (input), or kernels by their names. */
-static cl_int load_what_is_there(struct tsl_vendor_member *m, const struct tsl_program_input *input,
-                                 const char *kernels, struct tsl_vendor_program *p, char **log)
+static cl_int load_what_is_there(struct tsl_opencl_member *m, const struct tsl_program_input *input,
+                                 const char *kernels, struct tsl_opencl_program *p, char **log)
 {
     struct search s = {.member = m, .folder = tsl_settings()->binaries, .mode = exec_mode(m)};
     cl_int error = CL_SUCCESS;
@@ -367,7 +367,7 @@ static cl_int load_what_is_there(struct tsl_vendor_member *m, const struct tsl_p
     if (!s.log)
         return CL_OUT_OF_HOST_MEMORY;
     if (!s.folder)
-        fputs(TSL_VENDOR_NO_BINARIES, s.log);
+        fputs(TSL_OPENCL_NO_BINARIES, s.log);
     else
         error = input ? search(&s, input, p) : look_for_kernels(&s, kernels, p);
     if (!error && !p->program) {
@@ -380,17 +380,17 @@ static cl_int load_what_is_there(struct tsl_vendor_member *m, const struct tsl_p
     if (fclose(s.log))
         error = CL_OUT_OF_HOST_MEMORY;
     if (error && s.folder && *log)
-        tsl_log(TSL_ROOM_VENDOR, TSL_LOG_WARN, "%s: %s", m->base.path->id, *log);
+        tsl_log(TSL_LOG_IN_OPENCL, TSL_LOG_WARN, "%s: %s", m->base.path->id, *log);
     return error;
 }
 
-cl_int tsl_vendor_load_prebuilt(struct tsl_vendor_member *m, const struct tsl_program_input *input,
-                                struct tsl_vendor_program *p, char **log)
+cl_int tsl_opencl_load_prebuilt(struct tsl_opencl_member *m, const struct tsl_program_input *input,
+                                struct tsl_opencl_program *p, char **log)
 {
     return load_what_is_there(m, input, NULL, p, log);
 }
 
-cl_int tsl_vendor_link_prebuilt(struct tsl_vendor_member *m, const char *kernels, struct tsl_vendor_program *p,
+cl_int tsl_opencl_link_prebuilt(struct tsl_opencl_member *m, const char *kernels, struct tsl_opencl_program *p,
                                 char **log)
 {
     cl_int error = load_what_is_there(m, NULL, kernels, p, log);

@@ -11,7 +11,7 @@
 #define ASK_INFO "-cl-kernel-arg-info"
 #define ARG_INFO " " ASK_INFO
 
-static cl_program create_binary(struct tsl_vendor_member *m, const struct tsl_program_input *input, cl_int *error)
+static cl_program create_binary(struct tsl_opencl_member *m, const struct tsl_program_input *input, cl_int *error)
 {
     const unsigned char *data = input->data;
     cl_int status = CL_SUCCESS;
@@ -23,14 +23,14 @@ static cl_program create_binary(struct tsl_vendor_member *m, const struct tsl_pr
     }
     program = m->cl->clCreateProgramWithBinary(m->context, 1, &m->device->id, &input->size, &data, &status, error);
     if (program && status) {
-        tsl_vendor_release(m, TSL_VENDOR_PROGRAM, program);
+        tsl_opencl_release(m, TSL_OPENCL_PROGRAM, program);
         *error = status;
         return NULL;
     }
     return program;
 }
 
-static cl_program create_builtin(struct tsl_vendor_member *m, const struct tsl_program_input *input, cl_int *error)
+static cl_program create_builtin(struct tsl_opencl_member *m, const struct tsl_program_input *input, cl_int *error)
 {
     char *names = strndup(input->data, input->size);
     cl_program program = NULL;
@@ -42,7 +42,7 @@ static cl_program create_builtin(struct tsl_vendor_member *m, const struct tsl_p
     return program;
 }
 
-static cl_program create_il(struct tsl_vendor_member *m, const struct tsl_program_input *input, cl_int *error)
+static cl_program create_il(struct tsl_opencl_member *m, const struct tsl_program_input *input, cl_int *error)
 {
     cl_program program = m->cl->clCreateProgramWithIL(m->context, input->data, input->size, error);
 
@@ -53,14 +53,14 @@ static cl_program create_il(struct tsl_vendor_member *m, const struct tsl_progra
                      ? m->cl->clSetProgramSpecializationConstant(program, special->id, special->size, &special->value)
                      : CL_INVALID_OPERATION;
         if (*error) {
-            tsl_vendor_release(m, TSL_VENDOR_PROGRAM, program);
+            tsl_opencl_release(m, TSL_OPENCL_PROGRAM, program);
             program = NULL;
         }
     }
     return program;
 }
 
-cl_program tsl_vendor_create_program(struct tsl_vendor_member *m, const struct tsl_program_input *input, cl_int *error)
+cl_program tsl_opencl_create_program(struct tsl_opencl_member *m, const struct tsl_program_input *input, cl_int *error)
 {
     const char *text = input->data;
 
@@ -79,7 +79,7 @@ cl_program tsl_vendor_create_program(struct tsl_vendor_member *m, const struct t
 }
 
 /* Never NULL unless memory ran out. Trailing blanks and NULs go: an empty log is empty. */
-char *tsl_vendor_build_log(struct tsl_vendor_member *m, cl_program program)
+char *tsl_opencl_build_log(struct tsl_opencl_member *m, cl_program program)
 {
     size_t size = 0;
     char *log;
@@ -98,7 +98,7 @@ char *tsl_vendor_build_log(struct tsl_vendor_member *m, cl_program program)
 }
 
 /* Built-in kernels: some vendors want a build, others take them for built and refuse it. */
-static cl_int build_created(struct tsl_vendor_member *m, const struct tsl_program_input *input, const char *options,
+static cl_int build_created(struct tsl_opencl_member *m, const struct tsl_program_input *input, const char *options,
                             cl_program program)
 {
     cl_int error = m->cl->clBuildProgram(program, 1, &m->device->id, options, NULL, NULL);
@@ -106,7 +106,7 @@ static cl_int build_created(struct tsl_vendor_member *m, const struct tsl_progra
     return input->kind == TSL_PROGRAM_BUILTIN && error == CL_INVALID_OPERATION ? CL_SUCCESS : error;
 }
 
-cl_int tsl_vendor_build_one(struct tsl_vendor_member *m, const struct tsl_program_input *input,
+cl_int tsl_opencl_build_one(struct tsl_opencl_member *m, const struct tsl_program_input *input,
                             const char *more_options, cl_program *program, char **log)
 {
     char *options;
@@ -114,15 +114,15 @@ cl_int tsl_vendor_build_one(struct tsl_vendor_member *m, const struct tsl_progra
 
     if (asprintf(&options, "%s%s", input->options, more_options) < 0)
         return CL_OUT_OF_HOST_MEMORY;
-    *program = tsl_vendor_create_program(m, input, &error);
+    *program = tsl_opencl_create_program(m, input, &error);
     if (*program) {
         error = build_created(m, input, options, *program);
         free(*log);
-        *log = tsl_vendor_build_log(m, *program);
+        *log = tsl_opencl_build_log(m, *program);
     }
     free(options);
     if (*program && error) {
-        tsl_vendor_release(m, TSL_VENDOR_PROGRAM, *program);
+        tsl_opencl_release(m, TSL_OPENCL_PROGRAM, *program);
         *program = NULL;
     }
     return *program || error ? error : CL_OUT_OF_RESOURCES;
@@ -139,7 +139,7 @@ static char *without_arg_info(const char *options)
     return copy;
 }
 
-static cl_int build_without_arg_info(struct tsl_vendor_member *m, const struct tsl_program_input *input,
+static cl_int build_without_arg_info(struct tsl_opencl_member *m, const struct tsl_program_input *input,
                                      cl_program *program, char **log)
 {
     struct tsl_program_input plain = *input;
@@ -149,16 +149,16 @@ static cl_int build_without_arg_info(struct tsl_vendor_member *m, const struct t
     if (!options)
         return CL_OUT_OF_HOST_MEMORY;
     plain.options = options;
-    error = tsl_vendor_build_one(m, &plain, "", program, log);
+    error = tsl_opencl_build_one(m, &plain, "", program, log);
     free(options);
     return error;
 }
 
-static cl_int build_with_arg_info(struct tsl_vendor_member *m, const struct tsl_program_input *input,
+static cl_int build_with_arg_info(struct tsl_opencl_member *m, const struct tsl_program_input *input,
                                   cl_program *program, char **log)
 {
     bool ask = input->kind == TSL_PROGRAM_SOURCE && m->device->version >= 120;
-    cl_int error = tsl_vendor_build_one(m, input, ask ? ARG_INFO : "", program, log);
+    cl_int error = tsl_opencl_build_one(m, input, ask ? ARG_INFO : "", program, log);
 
     if (error && ask && m->device->quirks.arg_info_fails && *log && strstr(*log, "ptxas"))
         error = build_without_arg_info(m, input, program, log);
@@ -181,7 +181,7 @@ static bool has_quoted_blank(const char *options)
     return false;
 }
 
-bool tsl_vendor_takes_options(const struct tsl_vendor_member *m, const char *options, char **log)
+bool tsl_opencl_takes_options(const struct tsl_opencl_member *m, const char *options, char **log)
 {
     if (m->device->quirks.no_quotes && has_quoted_blank(options))
         *log = strdup("the compiler of this device takes no options with blanks inside quotes");
@@ -193,12 +193,12 @@ bool tsl_vendor_takes_options(const struct tsl_vendor_member *m, const char *opt
     return false;
 }
 
-void tsl_vendor_release_programs(struct tsl_vendor_member *m, struct tsl_vendor_program *p)
+void tsl_opencl_release_programs(struct tsl_opencl_member *m, struct tsl_opencl_program *p)
 {
     if (p->program)
-        tsl_vendor_release(m, TSL_VENDOR_PROGRAM, p->program);
+        tsl_opencl_release(m, TSL_OPENCL_PROGRAM, p->program);
     for (unsigned i = 0; i < p->n_more; i++)
-        tsl_vendor_release(m, TSL_VENDOR_PROGRAM, p->more[i]);
+        tsl_opencl_release(m, TSL_OPENCL_PROGRAM, p->more[i]);
     free(p->more);
     free(p->kernels);
     p->kernels = NULL;
@@ -207,62 +207,62 @@ void tsl_vendor_release_programs(struct tsl_vendor_member *m, struct tsl_vendor_
     p->n_more = 0;
 }
 
-static cl_int build(struct tsl_vendor_member *m, const struct tsl_program_input *input, struct tsl_vendor_program *p,
+static cl_int build(struct tsl_opencl_member *m, const struct tsl_program_input *input, struct tsl_opencl_program *p,
                     char **log)
 {
     cl_int error = CL_COMPILER_NOT_AVAILABLE;
     const char *deadly;
 
-    if (!tsl_vendor_takes_options(m, input->options, log))
+    if (!tsl_opencl_takes_options(m, input->options, log))
         return CL_INVALID_BUILD_OPTIONS;
-    if (input->kind == TSL_PROGRAM_SOURCE && tsl_vendor_takes_prebuilt(m)) {
-        error = tsl_vendor_load_prebuilt(m, input, p, log);
+    if (input->kind == TSL_PROGRAM_SOURCE && tsl_opencl_takes_prebuilt(m)) {
+        error = tsl_opencl_load_prebuilt(m, input, p, log);
         /* Only a device that has a compiler goes on. */
-        if (error != CL_COMPILER_NOT_AVAILABLE || !tsl_vendor_has_compiler(m))
+        if (error != CL_COMPILER_NOT_AVAILABLE || !tsl_opencl_has_compiler(m))
             return error;
     }
-    deadly = tsl_vendor_deadly_text(&m->device->quirks, input, NULL);
+    deadly = tsl_opencl_deadly_text(&m->device->quirks, input, NULL);
     if (deadly) {
         *log = strdup(deadly);
         return CL_BUILD_PROGRAM_FAILURE;
     }
     error = build_with_arg_info(m, input, &p->program, log);
-    p->of_text = !error && input->kind == TSL_PROGRAM_SOURCE && !m->device->was_changed && !tsl_vendor_is_changed();
+    p->of_text = !error && input->kind == TSL_PROGRAM_SOURCE && !m->device->was_changed && !tsl_opencl_is_changed();
     return error;
 }
 
-cl_int tsl_vendor_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
+cl_int tsl_opencl_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
                         char **log)
 {
-    struct tsl_vendor_member *m = tsl_vendor_member(member);
-    struct tsl_vendor_program *p = calloc(1, sizeof(*p));
+    struct tsl_opencl_member *m = tsl_opencl_member(member);
+    struct tsl_opencl_program *p = calloc(1, sizeof(*p));
     cl_int error = CL_OUT_OF_HOST_MEMORY;
 
     *log = NULL;
-    tsl_vendor_collect(m);
+    tsl_opencl_collect(m);
     if (p) {
-        tsl_vendor_enter(m->device);
+        tsl_opencl_enter(m->device);
         error = build(m, input, p, log);
-        tsl_vendor_leave(m->device);
+        tsl_opencl_leave(m->device);
     }
     if (!*log)
         *log = strdup("");
     if (error) {
         if (p)
-            tsl_vendor_release_programs(m, p);
+            tsl_opencl_release_programs(m, p);
         free(p);
         return error;
     }
     p->base.member = member;
     p->opaque = input->kind != TSL_PROGRAM_SOURCE;
-    p->language = tsl_vendor_language(input);
+    p->language = tsl_opencl_language(input);
     p->built_in = input->kind == TSL_PROGRAM_BUILTIN;
     p->prints = p->opaque || tsl_text_may_print(input->data, input->size, input->options);
     *program = &p->base;
     return CL_SUCCESS;
 }
 
-cl_int tsl_vendor_get_binary(struct tsl_vendor_member *m, cl_program program, void **data, size_t *size)
+cl_int tsl_opencl_get_binary(struct tsl_opencl_member *m, cl_program program, void **data, size_t *size)
 {
     cl_int error = m->cl->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(*size), size, NULL);
 
@@ -278,10 +278,10 @@ cl_int tsl_vendor_get_binary(struct tsl_vendor_member *m, cl_program program, vo
     return error;
 }
 
-cl_int tsl_vendor_program_binary(struct tsl_dprogram *program, void **data, size_t *size)
+cl_int tsl_opencl_program_binary(struct tsl_dprogram *program, void **data, size_t *size)
 {
-    struct tsl_vendor_member *m = tsl_vendor_member(program->member);
-    struct tsl_vendor_program *p = tsl_vendor_program(program);
+    struct tsl_opencl_member *m = tsl_opencl_member(program->member);
+    struct tsl_opencl_program *p = tsl_opencl_program(program);
     cl_int error;
 
     /* Several can't be one; they are found again by the rule that found them. */
@@ -289,17 +289,17 @@ cl_int tsl_vendor_program_binary(struct tsl_dprogram *program, void **data, size
     *size = 0;
     if (p->n_more || !p->program)
         return CL_SUCCESS;
-    tsl_vendor_enter(m->device);
-    error = tsl_vendor_get_binary(m, p->program, data, size);
-    tsl_vendor_leave(m->device);
+    tsl_opencl_enter(m->device);
+    error = tsl_opencl_get_binary(m, p->program, data, size);
+    tsl_opencl_leave(m->device);
     return error;
 }
 
-void tsl_vendor_program_free(struct tsl_dprogram *program)
+void tsl_opencl_program_free(struct tsl_dprogram *program)
 {
-    struct tsl_vendor_program *p = tsl_vendor_program(program);
-    struct tsl_vendor_member *member = tsl_vendor_member(program->member);
+    struct tsl_opencl_program *p = tsl_opencl_program(program);
+    struct tsl_opencl_member *member = tsl_opencl_member(program->member);
 
-    tsl_vendor_release_programs(member, p);
+    tsl_opencl_release_programs(member, p);
     free(p);
 }

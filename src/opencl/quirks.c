@@ -11,7 +11,7 @@
 static const struct row {
     const char *platform; /* beginning of the platform's name; "" fits all */
     const char *device;   /* beginning of the device's name */
-    struct tsl_vendor_quirks quirks;
+    struct tsl_opencl_quirks quirks;
 } rows[] = {
     /* PoCL up to 7.1 at least. An event that fails is freed while others that it waited for will still notify it, and
      * what waits for a failed one and another that completes at that time both fails and runs (its pull requests 1719,
@@ -143,7 +143,7 @@ static bool begins(const char *text, const char *beginning)
     return !strncmp(text, beginning, strlen(beginning));
 }
 
-struct tsl_vendor_quirks tsl_vendor_quirks(const char *platform_name, const char *device_name)
+struct tsl_opencl_quirks tsl_opencl_quirks(const char *platform_name, const char *device_name)
 {
     const struct row *row = rows;
 
@@ -153,7 +153,7 @@ struct tsl_vendor_quirks tsl_vendor_quirks(const char *platform_name, const char
 }
 
 /* PoCL, oclgrind, AMD, clover, Intel's GPUs and CPUs, clvk, the oneAPI Construction Kit, Beignet. */
-bool tsl_vendor_is_changed(void)
+bool tsl_opencl_is_changed(void)
 {
     static const char *const names[] = {"POCL_EXTRA_BUILD_FLAGS",
                                         "POCL_BUILDING",

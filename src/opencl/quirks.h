@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-struct tsl_vendor_quirks {
+struct tsl_opencl_quirks {
     /* The work is done inside the submitting or flushing call, or the vendor can't take two calls at once. The driver
      * then makes one call at a time and finishes each submission before it returns; there are no gates. */
     bool synchronous;
@@ -67,10 +67,10 @@ struct tsl_vendor_quirks {
 };
 
 /* By the names of platform and device. */
-struct tsl_vendor_quirks tsl_vendor_quirks(const char *platform_name, const char *device_name);
+struct tsl_opencl_quirks tsl_opencl_quirks(const char *platform_name, const char *device_name);
 
 /* Is there, now, a variable of some vendor's that adds to the options of every build, or puts something else in the
  * place of headers, libraries or code? Then a text may not be compiled as the program says. */
-bool tsl_vendor_is_changed(void);
+bool tsl_opencl_is_changed(void);
 
 #endif

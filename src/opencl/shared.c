@@ -16,7 +16,7 @@
 #define ROUNDS 3u
 
 struct trial {
-    const struct tsl_vendor_cl *cl;
+    const struct tsl_opencl_cl *cl;
     cl_command_queue queue;
     cl_mem shared, other; /* of PAGE bytes: the host's memory, and the device's own */
     unsigned char *page;  /* the host's memory */
@@ -64,14 +64,14 @@ static bool try_all(struct trial *t)
     return same;
 }
 
-static cl_mem create(const struct tsl_vendor_member *m, cl_mem_flags flags, void *host)
+static cl_mem create(const struct tsl_opencl_member *m, cl_mem_flags flags, void *host)
 {
     cl_int error;
 
     return m->cl->clCreateBuffer(m->context, CL_MEM_READ_WRITE | flags, PAGE, host, &error);
 }
 
-static bool run(const struct tsl_vendor_member *m, struct trial *t)
+static bool run(const struct tsl_opencl_member *m, struct trial *t)
 {
     cl_int error;
     bool same = false;
@@ -91,7 +91,7 @@ static bool run(const struct tsl_vendor_member *m, struct trial *t)
     return same;
 }
 
-bool tsl_vendor_shares_memory(const struct tsl_vendor_member *m)
+bool tsl_opencl_shares_memory(const struct tsl_opencl_member *m)
 {
     struct trial *t;
     bool same;
@@ -103,7 +103,7 @@ bool tsl_vendor_shares_memory(const struct tsl_vendor_member *m)
         return false;
     t->page = aligned_alloc(PAGE, PAGE);
     same = t->page && run(m, t);
-    tsl_log(TSL_ROOM_VENDOR, TSL_LOG_INFO, "%s %s", m->base.path->id,
+    tsl_log(TSL_LOG_IN_OPENCL, TSL_LOG_INFO, "%s %s", m->base.path->id,
             same ? "works on the host's memory" : "was thought to work on the host's memory, but does not");
     free(t->page);
     free(t);

@@ -36,7 +36,7 @@ enum way { WAY_SLOTS, WAY_VENDOR, N_WAYS };
 
 struct job {
     TAILQ_ENTRY(job) link;
-    struct tsl_vendor_stage *stage;
+    struct tsl_opencl_stage *stage;
     cl_mem buffer;
     size_t offset, size; /* in the buffer; bytes */
     char *host;
@@ -60,15 +60,15 @@ struct slot {
 };
 
 struct worker {
-    struct tsl_vendor_stage *stage;
+    struct tsl_opencl_stage *stage;
     pthread_t thread;
     cl_command_queue queue;
     struct slot slots[2];
     unsigned next; /* slot to use next: the older one */
 };
 
-struct tsl_vendor_stage {
-    struct tsl_vendor_member *member;
+struct tsl_opencl_stage {
+    struct tsl_opencl_member *member;
     pthread_mutex_t lock; /* guards all below but the workers */
     pthread_cond_t wake;
     struct job_list jobs; /* that may begin, while they have chunks that nobody took */
@@ -102,7 +102,7 @@ static size_t size_of(const struct job *job, size_t chunk)
 
 static cl_int transfer(struct worker *w, const struct job *job, size_t chunk, void *host, cl_event *event)
 {
-    const struct tsl_vendor_cl *cl = w->stage->member->cl;
+    const struct tsl_opencl_cl *cl = w->stage->member->cl;
     size_t at = job->offset + chunk * job->chunk;
     cl_bool blocking = event ? CL_FALSE : CL_TRUE;
 
@@ -115,7 +115,7 @@ static cl_int transfer(struct worker *w, const struct job *job, size_t chunk, vo
 /* ---- Which way ----------------------------------------------------------------------------------------------------
  */
 
-static enum way choose_locked(struct tsl_vendor_stage *s, bool up)
+static enum way choose_locked(struct tsl_opencl_stage *s, bool up)
 {
     if (tsl_settings()->staging == TSL_STAGING_ON)
         return WAY_SLOTS;
@@ -127,7 +127,7 @@ static enum way choose_locked(struct tsl_vendor_stage *s, bool up)
     return s->bandwidth[up][WAY_VENDOR] > s->bandwidth[up][WAY_SLOTS] ? WAY_VENDOR : WAY_SLOTS;
 }
 
-static void learn_locked(struct tsl_vendor_stage *s, const struct job *job)
+static void learn_locked(struct tsl_opencl_stage *s, const struct job *job)
 {
     uint64_t ns = tsl_clock_ns() - job->begin_ns;
     double *known = &s->bandwidth[job->up][job->way];
@@ -137,7 +137,7 @@ static void learn_locked(struct tsl_vendor_stage *s, const struct job *job)
         return;
     *known = (double)job->size / (double)ns;
     if (first)
-        tsl_log(TSL_ROOM_VENDOR, TSL_LOG_INFO, "%s: %zu bytes %s the device %s: %.1f GB/s", s->member->base.path->id,
+        tsl_log(TSL_LOG_IN_OPENCL, TSL_LOG_INFO, "%s: %zu bytes %s the device %s: %.1f GB/s", s->member->base.path->id,
                 job->size, job->up ? "to" : "from",
                 job->way == WAY_SLOTS ? "through pinned memory" : "as the vendor copies", *known);
 }
@@ -147,15 +147,15 @@ static void learn_locked(struct tsl_vendor_stage *s, const struct job *job)
 
 static void end_job(struct job *job)
 {
-    tsl_vendor_give(); /* What was copied, to who waits for the fence. */
-    tsl_vendor_gate_open(job->gate, job->error);
+    tsl_opencl_give(); /* What was copied, to who waits for the fence. */
+    tsl_opencl_gate_open(job->gate, job->error);
     tsl_fence_unref(job->gate);
     tsl_fence_unref(job->after);
     free(job);
 }
 
 /* One chunk less; the last one ends the job. */
-static void count_down(struct tsl_vendor_stage *s, struct job *job, cl_int error)
+static void count_down(struct tsl_opencl_stage *s, struct job *job, cl_int error)
 {
     bool last;
 
@@ -172,14 +172,14 @@ static void count_down(struct tsl_vendor_stage *s, struct job *job, cl_int error
 
 static cl_int await(struct worker *w, struct slot *slot)
 {
-    const struct tsl_vendor_cl *cl = w->stage->member->cl;
+    const struct tsl_opencl_cl *cl = w->stage->member->cl;
     cl_int status;
 
     cl->clWaitForEvents(1, &slot->event);
-    status = tsl_vendor_event_status(cl, slot->event);
+    status = tsl_opencl_event_status(cl, slot->event);
     if (status > 0) { /* The wait failed: nothing may be under way when the slot is used again. */
         cl->clFinish(w->queue);
-        status = tsl_vendor_event_status(cl, slot->event);
+        status = tsl_opencl_event_status(cl, slot->event);
     }
     cl->clReleaseEvent(slot->event);
     slot->event = NULL;
@@ -241,7 +241,7 @@ static void work_on(struct worker *w, const struct piece *piece)
 }
 
 /* The next chunk that nobody has; else, if `busy`, NULL at once; else it waits. False: the thread is to end. */
-static bool next_chunk(struct tsl_vendor_stage *s, bool busy, struct piece *piece)
+static bool next_chunk(struct tsl_opencl_stage *s, bool busy, struct piece *piece)
 {
     struct job *job;
 
@@ -281,30 +281,30 @@ static void *run(void *arg)
 /* ---- Making it ----------------------------------------------------------------------------------------------------
  */
 
-static void finish_worker(struct tsl_vendor_member *m, struct worker *w)
+static void finish_worker(struct tsl_opencl_member *m, struct worker *w)
 {
     for (int i = 0; i < 2; i++)
         if (w->slots[i].mem)
-            tsl_vendor_mem_free(w->slots[i].mem);
+            tsl_opencl_mem_free(w->slots[i].mem);
     if (w->queue)
-        tsl_vendor_release(m, TSL_VENDOR_QUEUE, w->queue);
+        tsl_opencl_release(m, TSL_OPENCL_QUEUE, w->queue);
     *w = (struct worker){0};
 }
 
-static bool init_worker(struct tsl_vendor_stage *s, struct worker *w)
+static bool init_worker(struct tsl_opencl_stage *s, struct worker *w)
 {
-    struct tsl_vendor_member *m = s->member;
+    struct tsl_opencl_member *m = s->member;
     cl_int error = CL_SUCCESS;
 
     w->stage = s;
     for (int i = 0; i < 2 && !error; i++)
-        error = tsl_vendor_host_alloc(&m->base, SLOT_SIZE, (void **)&w->slots[i].host, &w->slots[i].mem);
+        error = tsl_opencl_host_alloc(&m->base, SLOT_SIZE, (void **)&w->slots[i].host, &w->slots[i].mem);
     if (!error)
         w->queue = m->cl->clCreateCommandQueue(m->context, m->device->id, 0, &error);
     return !error && w->queue;
 }
 
-static bool start_worker(struct tsl_vendor_stage *s)
+static bool start_worker(struct tsl_opencl_stage *s)
 {
     struct worker *w = &s->workers[s->n_workers];
     bool started = false;
@@ -335,9 +335,9 @@ static unsigned wanted_threads(void)
     return n < 1 ? 1 : n > (long)MAX_THREADS ? MAX_THREADS : (unsigned)n;
 }
 
-static struct tsl_vendor_stage *create(struct tsl_vendor_member *m)
+static struct tsl_opencl_stage *create(struct tsl_opencl_member *m)
 {
-    struct tsl_vendor_stage *s = calloc(1, sizeof(*s));
+    struct tsl_opencl_stage *s = calloc(1, sizeof(*s));
 
     if (!s)
         return NULL;
@@ -350,17 +350,17 @@ static struct tsl_vendor_stage *create(struct tsl_vendor_member *m)
         ;
     if (s->n_workers)
         return s;
-    tsl_log(TSL_ROOM_VENDOR, TSL_LOG_WARN, "%s: no pinned memory or no thread for big transfers, so the vendor copies",
-            m->base.path->id);
+    tsl_log(TSL_LOG_IN_OPENCL, TSL_LOG_WARN,
+            "%s: no pinned memory or no thread for big transfers, so the vendor copies", m->base.path->id);
     pthread_cond_destroy(&s->wake);
     pthread_mutex_destroy(&s->lock);
     free(s);
     return NULL;
 }
 
-void tsl_vendor_stage_destroy(struct tsl_vendor_member *m)
+void tsl_opencl_stage_destroy(struct tsl_opencl_member *m)
 {
-    struct tsl_vendor_stage *s = m->stage;
+    struct tsl_opencl_stage *s = m->stage;
 
     if (!s)
         return;
@@ -378,7 +378,7 @@ void tsl_vendor_stage_destroy(struct tsl_vendor_member *m)
     m->stage = NULL;
 }
 
-static struct tsl_vendor_stage *stage_of(struct tsl_vendor_member *m)
+static struct tsl_opencl_stage *stage_of(struct tsl_opencl_member *m)
 {
     pthread_mutex_lock(&m->stage_lock);
     if (!m->stage && !m->no_stage)
@@ -391,7 +391,7 @@ static struct tsl_vendor_stage *stage_of(struct tsl_vendor_member *m)
 /* ---- What is pinned already ---------------------------------------------------------------------------------------
  */
 
-void tsl_vendor_note_pinned(struct tsl_vendor_member *m, struct tsl_vendor_mem *mem, bool pinned)
+void tsl_opencl_note_pinned(struct tsl_opencl_member *m, struct tsl_opencl_mem *mem, bool pinned)
 {
     pthread_mutex_lock(&m->pinned_lock);
     if (pinned)
@@ -401,9 +401,9 @@ void tsl_vendor_note_pinned(struct tsl_vendor_member *m, struct tsl_vendor_mem *
     pthread_mutex_unlock(&m->pinned_lock);
 }
 
-static bool is_pinned(struct tsl_vendor_member *m, const char *host)
+static bool is_pinned(struct tsl_opencl_member *m, const char *host)
 {
-    const struct tsl_vendor_mem *mem;
+    const struct tsl_opencl_mem *mem;
     bool found = false;
 
     pthread_mutex_lock(&m->pinned_lock);
@@ -416,17 +416,17 @@ static bool is_pinned(struct tsl_vendor_member *m, const char *host)
 /* ---- Transfers ----------------------------------------------------------------------------------------------------
  */
 
-bool tsl_vendor_wants_stage(const struct tsl_vendor_lane *lane, const struct tsl_copy *copy)
+bool tsl_opencl_wants_stage(const struct tsl_opencl_lane *lane, const struct tsl_copy *copy)
 {
-    struct tsl_vendor_member *m = tsl_vendor_member(lane->base.member);
+    struct tsl_opencl_member *m = tsl_opencl_member(lane->base.member);
     const struct tsl_place *host = copy->src.mem ? &copy->dst : &copy->src;
     struct tsl_mem *mem = copy->src.mem ? copy->src.mem : copy->dst.mem;
 
     return m->stage_size && copy->region[0] * copy->region[1] * copy->region[2] >= m->stage_size && !lane->profile &&
-           !host->mem && !tsl_vendor_mem(mem)->is_image && !is_pinned(m, (char *)host->host + host->offset);
+           !host->mem && !tsl_opencl_mem(mem)->is_image && !is_pinned(m, (char *)host->host + host->offset);
 }
 
-size_t tsl_vendor_stage_size(const struct tsl_vendor_member *m)
+size_t tsl_opencl_stage_size(const struct tsl_opencl_member *m)
 {
     enum tsl_staging staging = tsl_settings()->staging;
     bool can = !m->base.caps.zero_copy && m->base.caps.gates && m->cl->clEnqueueMapBuffer &&
@@ -443,7 +443,7 @@ size_t tsl_vendor_stage_size(const struct tsl_vendor_member *m)
 static void begin(void *arg, cl_int status)
 {
     struct job *job = arg;
-    struct tsl_vendor_stage *s = job->stage;
+    struct tsl_opencl_stage *s = job->stage;
 
     pthread_mutex_lock(&s->lock);
     job->error = status < 0 ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS;
@@ -455,7 +455,7 @@ static void begin(void *arg, cl_int status)
     pthread_mutex_unlock(&s->lock);
 }
 
-static struct job *new_job(struct tsl_vendor_stage *s, const struct tsl_copy *copy)
+static struct job *new_job(struct tsl_opencl_stage *s, const struct tsl_copy *copy)
 {
     struct job *job = calloc(1, sizeof(*job));
     const struct tsl_place *host = copy->src.mem ? &copy->dst : &copy->src;
@@ -464,7 +464,7 @@ static struct job *new_job(struct tsl_vendor_stage *s, const struct tsl_copy *co
     if (!job)
         return NULL;
     job->stage = s;
-    job->buffer = tsl_vendor_mem(device->mem)->buffer;
+    job->buffer = tsl_opencl_mem(device->mem)->buffer;
     job->offset = device->offset;
     job->size = copy->region[0] * copy->region[1] * copy->region[2];
     job->host = (char *)host->host + host->offset;
@@ -475,30 +475,30 @@ static struct job *new_job(struct tsl_vendor_stage *s, const struct tsl_copy *co
 /* The two marks. On an error the lane is as it was, but for a mark. */
 static cl_int put_marks(struct tsl_lane *lane, const struct tsl_waits *waits, struct job *job, struct tsl_fence **fence)
 {
-    cl_int error = tsl_vendor_mark(lane, waits, &job->after);
+    cl_int error = tsl_opencl_mark(lane, waits, &job->after);
 
     if (error)
         return error;
-    error = tsl_vendor_gate_create(lane->member, &job->gate);
+    error = tsl_opencl_gate_create(lane->member, &job->gate);
     if (!error) {
         struct tsl_waits gate = {.n = 1, .fences = &job->gate};
 
-        error = tsl_vendor_mark(lane, &gate, fence);
+        error = tsl_opencl_mark(lane, &gate, fence);
     }
     if (!error)
         return CL_SUCCESS;
     if (job->gate) {
-        tsl_vendor_gate_open(job->gate, CL_COMPLETE);
+        tsl_opencl_gate_open(job->gate, CL_COMPLETE);
         tsl_fence_unref(job->gate);
     }
     tsl_fence_unref(job->after);
     return error;
 }
 
-bool tsl_vendor_stage_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
+bool tsl_opencl_stage_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                            struct tsl_fence **fence)
 {
-    struct tsl_vendor_stage *s = stage_of(tsl_vendor_member(lane->member));
+    struct tsl_opencl_stage *s = stage_of(tsl_opencl_member(lane->member));
     struct job *job = s ? new_job(s, copy) : NULL;
     struct tsl_fence *after;
 
@@ -509,8 +509,8 @@ bool tsl_vendor_stage_copy(struct tsl_lane *lane, const struct tsl_copy *copy, c
         return false;
     }
     after = tsl_fence_ref(job->after); /* The job may end at once. */
-    if (tsl_vendor_fence_notify(after, begin, job) != CL_SUCCESS)
-        begin(job, tsl_vendor_fence_wait(after));
+    if (tsl_opencl_fence_notify(after, begin, job) != CL_SUCCESS)
+        begin(job, tsl_opencl_fence_wait(after));
     tsl_fence_unref(after);
     return true;
 }

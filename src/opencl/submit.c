@@ -3,38 +3,38 @@
 #include <stdlib.h>
 
 /* Some vendors would never complete what waits for an event that has failed; most fail it themselves. */
-static bool hangs_others(const struct tsl_vendor_member *member, const struct tsl_vendor_fence *fence)
+static bool hangs_others(const struct tsl_opencl_member *member, const struct tsl_opencl_fence *fence)
 {
-    return member->device->quirks.failed_wait_hangs && tsl_vendor_event_status(member->cl, fence->event) < 0;
+    return member->device->quirks.failed_wait_hangs && tsl_opencl_event_status(member->cl, fence->event) < 0;
 }
 
 /* Unflushed work need never start, so what waits for it in another lane sends it first. */
-static cl_int send_awaited(const struct tsl_vendor_submit *s, const struct tsl_vendor_fence *fence)
+static cl_int send_awaited(const struct tsl_opencl_submit *s, const struct tsl_opencl_fence *fence)
 {
     if (!fence->lane || fence->lane == s->lane)
         return CL_SUCCESS;
-    return tsl_vendor_lane_flush(fence->lane);
+    return tsl_opencl_lane_flush(fence->lane);
 }
 
-static cl_int add_waits(struct tsl_vendor_submit *s, const struct tsl_waits *waits)
+static cl_int add_waits(struct tsl_opencl_submit *s, const struct tsl_waits *waits)
 {
     cl_event *events = s->few;
     cl_int error = CL_SUCCESS;
 
     /* A launch with coarse-grained memory has two: one tells of its end, one how that was. */
-    if (2 * waits->n > TSL_VENDOR_FEW_WAITS)
+    if (2 * waits->n > TSL_OPENCL_SMALL_WAITS)
         events = s->many = malloc(2 * waits->n * sizeof(*events));
     if (!events)
         return CL_OUT_OF_HOST_MEMORY;
     for (unsigned i = 0; i < waits->n && !error; i++) {
-        struct tsl_vendor_fence *fence;
+        struct tsl_opencl_fence *fence;
         bool hangs;
 
-        if (!tsl_vendor_can_wait(s->lane->base.member, waits->fences[i]))
+        if (!tsl_opencl_can_wait(s->lane->base.member, waits->fences[i]))
             return CL_INVALID_EVENT_WAIT_LIST;
-        fence = tsl_vendor_fence(waits->fences[i]);
+        fence = tsl_opencl_fence(waits->fences[i]);
         hangs = fence->event && hangs_others(s->member, fence);
-        if (fence->ran && tsl_vendor_event_status(s->member->cl, fence->ran) < 0)
+        if (fence->ran && tsl_opencl_event_status(s->member->cl, fence->ran) < 0)
             s->refused = true;
         else if (fence->ran)
             events[s->n++] = fence->ran;
@@ -49,20 +49,20 @@ static cl_int add_waits(struct tsl_vendor_submit *s, const struct tsl_waits *wai
     return error;
 }
 
-static cl_int want_fence(struct tsl_vendor_submit *s)
+static cl_int want_fence(struct tsl_opencl_submit *s)
 {
-    s->fence = tsl_vendor_fence_new(s->member, s->lane);
+    s->fence = tsl_opencl_fence_new(s->member, s->lane);
     s->event_out = &s->event;
     return s->fence ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
 
-cl_int tsl_vendor_begin(struct tsl_vendor_submit *s, struct tsl_lane *lane, const struct tsl_waits *waits,
+cl_int tsl_opencl_begin(struct tsl_opencl_submit *s, struct tsl_lane *lane, const struct tsl_waits *waits,
                         struct tsl_fence **fence)
 {
     cl_int error = CL_SUCCESS;
 
-    s->lane = tsl_vendor_lane(lane);
-    s->member = tsl_vendor_member(lane->member);
+    s->lane = tsl_opencl_lane(lane);
+    s->member = tsl_opencl_member(lane->member);
     s->queue = s->lane->queue;
     s->n = 0;
     s->events = NULL;
@@ -71,7 +71,7 @@ cl_int tsl_vendor_begin(struct tsl_vendor_submit *s, struct tsl_lane *lane, cons
     s->refused = false;
     s->fence = NULL;
     s->many = NULL;
-    tsl_vendor_collect(s->member);
+    tsl_opencl_collect(s->member);
     if (fence)
         error = want_fence(s);
     if (error)
@@ -80,7 +80,7 @@ cl_int tsl_vendor_begin(struct tsl_vendor_submit *s, struct tsl_lane *lane, cons
         error = add_waits(s, waits);
     if (error)
         goto no_waits;
-    tsl_vendor_enter(s->member->device);
+    tsl_opencl_enter(s->member->device);
     if (s->fence && s->lane->profile)
         s->fence->before_ns = tsl_clock_ns();
     return CL_SUCCESS;
@@ -93,18 +93,18 @@ no_waits:
 }
 
 /* On a synchronous device the work is over when the submission is. */
-static cl_int finish_now(struct tsl_vendor_submit *s)
+static cl_int finish_now(struct tsl_opencl_submit *s)
 {
-    cl_int error = tsl_vendor_lane_drain(s->lane);
+    cl_int error = tsl_opencl_lane_drain(s->lane);
 
     if (s->fence)
-        tsl_vendor_fence_settle(s->fence);
+        tsl_opencl_fence_settle(s->fence);
     else if (error)
         return error;
     return CL_SUCCESS;
 }
 
-static cl_int take_event(struct tsl_vendor_submit *s)
+static cl_int take_event(struct tsl_opencl_submit *s)
 {
     if (s->fence) {
         s->fence->event = s->event;
@@ -119,13 +119,13 @@ static cl_int take_event(struct tsl_vendor_submit *s)
 
 /* Some vendors refuse the enqueue itself when an event of the list has failed already. True if so; the list is then of
  * the others. */
-static bool drop_failed(struct tsl_vendor_submit *s)
+static bool drop_failed(struct tsl_opencl_submit *s)
 {
     cl_event *events = s->many ? s->many : s->few;
     cl_uint n = 0;
 
     for (cl_uint i = 0; i < s->n; i++)
-        if (tsl_vendor_event_status(s->member->cl, s->events[i]) >= 0)
+        if (tsl_opencl_event_status(s->member->cl, s->events[i]) >= 0)
             events[n++] = s->events[i];
     if (n == s->n)
         return false;
@@ -135,9 +135,9 @@ static bool drop_failed(struct tsl_vendor_submit *s)
 }
 
 /* OpenCL 1.1 has no marker with a wait list: first everything after it in the queue is made to wait. */
-static cl_int mark_11(struct tsl_vendor_submit *s)
+static cl_int mark_11(struct tsl_opencl_submit *s)
 {
-    const struct tsl_vendor_cl *cl = s->member->cl;
+    const struct tsl_opencl_cl *cl = s->member->cl;
     cl_event event = NULL;
     cl_int error = CL_SUCCESS;
 
@@ -150,7 +150,7 @@ static cl_int mark_11(struct tsl_vendor_submit *s)
     return error;
 }
 
-static cl_int mark(struct tsl_vendor_submit *s)
+static cl_int mark(struct tsl_opencl_submit *s)
 {
     return s->member->cl->clEnqueueMarkerWithWaitList
                ? s->member->cl->clEnqueueMarkerWithWaitList(s->queue, s->n, s->events, s->event_out)
@@ -158,12 +158,12 @@ static cl_int mark(struct tsl_vendor_submit *s)
 }
 
 /* Nothing of it is done, but who comes after it counts on all that it came after. */
-static cl_int mark_in_place(struct tsl_vendor_submit *s)
+static cl_int mark_in_place(struct tsl_opencl_submit *s)
 {
     return s->fence || s->n ? mark(s) : CL_SUCCESS;
 }
 
-cl_int tsl_vendor_end(struct tsl_vendor_submit *s, cl_int error, struct tsl_fence **fence)
+cl_int tsl_opencl_end(struct tsl_opencl_submit *s, cl_int error, struct tsl_fence **fence)
 {
     if (error && drop_failed(s)) {
         s->refused = true;
@@ -173,7 +173,7 @@ cl_int tsl_vendor_end(struct tsl_vendor_submit *s, cl_int error, struct tsl_fenc
         error = mark_in_place(s);
     if (!error)
         error = take_event(s);
-    tsl_vendor_leave(s->member->device);
+    tsl_opencl_leave(s->member->device);
     free(s->many);
     if (error && s->fence)
         tsl_fence_unref(&s->fence->base);
@@ -182,14 +182,14 @@ cl_int tsl_vendor_end(struct tsl_vendor_submit *s, cl_int error, struct tsl_fenc
     return error;
 }
 
-cl_int tsl_vendor_mark(struct tsl_lane *lane, const struct tsl_waits *waits, struct tsl_fence **fence)
+cl_int tsl_opencl_mark(struct tsl_lane *lane, const struct tsl_waits *waits, struct tsl_fence **fence)
 {
-    struct tsl_vendor_submit s;
-    cl_int error = tsl_vendor_begin(&s, lane, waits, fence);
+    struct tsl_opencl_submit s;
+    cl_int error = tsl_opencl_begin(&s, lane, waits, fence);
 
     if (error)
         return error;
     if (!s.refused)
         error = mark(&s);
-    return tsl_vendor_end(&s, error, fence);
+    return tsl_opencl_end(&s, error, fence);
 }

@@ -13,13 +13,13 @@
 #define COARSE CL_DEVICE_SVM_COARSE_GRAIN_BUFFER
 #define FINE   CL_DEVICE_SVM_FINE_GRAIN_BUFFER
 
-static bool has_functions(const struct tsl_vendor_cl *cl)
+static bool has_functions(const struct tsl_opencl_cl *cl)
 {
     return cl->clSVMAlloc && cl->clSVMFree && cl->clEnqueueSVMMap && cl->clEnqueueSVMUnmap &&
            cl->clSetKernelArgSVMPointer && cl->clSetKernelExecInfo && cl->clEnqueueMarkerWithWaitList;
 }
 
-void tsl_vendor_svm_caps(const struct tsl_vendor_device *device, struct tsl_member_caps *caps)
+void tsl_opencl_svm_caps(const struct tsl_opencl_device *device, struct tsl_member_caps *caps)
 {
     cl_device_svm_capabilities has = 0;
 
@@ -34,7 +34,7 @@ void tsl_vendor_svm_caps(const struct tsl_vendor_device *device, struct tsl_memb
     caps->svm_anywhere = has & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM;
 }
 
-bool tsl_vendor_svm_reaches(struct tsl_member *from, struct tsl_member *to)
+bool tsl_opencl_svm_reaches(struct tsl_member *from, struct tsl_member *to)
 {
     return from == to;
 }
@@ -44,7 +44,7 @@ bool tsl_vendor_svm_reaches(struct tsl_member *from, struct tsl_member *to)
 #define LARGEST_TYPE 128u
 #define ACCESS       (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
 
-static cl_int map(const struct tsl_vendor_member *v, cl_command_queue queue, cl_bool blocking, struct tsl_vendor_mem *m)
+static cl_int map(const struct tsl_opencl_member *v, cl_command_queue queue, cl_bool blocking, struct tsl_opencl_mem *m)
 {
     cl_int error =
         v->cl->clEnqueueSVMMap(queue, blocking, CL_MAP_READ | CL_MAP_WRITE, m->mapped, m->base.size, 0, NULL, NULL);
@@ -57,7 +57,7 @@ static cl_int map(const struct tsl_vendor_member *v, cl_command_queue queue, cl_
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 /* Sets m->svm, and where in it what was wanted begins: vendors take no larger alignment than their largest type's. */
-static cl_int allocate(struct tsl_vendor_member *v, cl_svm_mem_flags flags, size_t alignment, struct tsl_vendor_mem *m)
+static cl_int allocate(struct tsl_opencl_member *v, cl_svm_mem_flags flags, size_t alignment, struct tsl_opencl_mem *m)
 {
     size_t more = alignment > LARGEST_TYPE ? alignment : 0;
     cl_uint wanted = more ? LARGEST_TYPE : (cl_uint)alignment;
@@ -75,7 +75,7 @@ static cl_int allocate(struct tsl_vendor_member *v, cl_svm_mem_flags flags, size
 }
 
 /* Coarse-grained memory begins as the host's. */
-static cl_int get_coarse(struct tsl_vendor_member *v, size_t alignment, struct tsl_vendor_mem *m)
+static cl_int get_coarse(struct tsl_opencl_member *v, size_t alignment, struct tsl_opencl_mem *m)
 {
     cl_int error;
 
@@ -87,35 +87,35 @@ static cl_int get_coarse(struct tsl_vendor_member *v, size_t alignment, struct t
     return error ? error : map(v, m->queue, CL_TRUE, m);
 }
 
-static cl_int get(struct tsl_vendor_member *v, cl_svm_mem_flags flags, size_t alignment, struct tsl_vendor_mem *m)
+static cl_int get(struct tsl_opencl_member *v, cl_svm_mem_flags flags, size_t alignment, struct tsl_opencl_mem *m)
 {
     return v->base.caps.svm & FINE ? allocate(v, (flags & ACCESS) | CL_MEM_SVM_FINE_GRAIN_BUFFER, alignment, m)
                                    : get_coarse(v, alignment, m);
 }
 
-cl_int tsl_vendor_svm_alloc(struct tsl_member *member, cl_svm_mem_flags flags, size_t size, size_t alignment,
+cl_int tsl_opencl_svm_alloc(struct tsl_member *member, cl_svm_mem_flags flags, size_t size, size_t alignment,
                             void **host, struct tsl_mem **mem)
 {
-    struct tsl_vendor_member *v = tsl_vendor_member(member);
-    struct tsl_vendor_mem *m;
+    struct tsl_opencl_member *v = tsl_opencl_member(member);
+    struct tsl_opencl_mem *m;
     cl_int error;
 
     if (!size || !member->caps.svm || size > member->caps.max_alloc_size)
         return CL_INVALID_BUFFER_SIZE;
-    m = tsl_vendor_new_mem(member, size);
+    m = tsl_opencl_new_mem(member, size);
     if (!m)
         return CL_OUT_OF_HOST_MEMORY;
     m->root = m;
-    tsl_vendor_collect(v);
-    tsl_vendor_enter(v->device);
+    tsl_opencl_collect(v);
+    tsl_opencl_enter(v->device);
     pthread_mutex_lock(&turn);
     error = get(v, flags, alignment, m);
     pthread_mutex_unlock(&turn);
-    tsl_vendor_leave(v->device);
+    tsl_opencl_leave(v->device);
     if (error) {
-        tsl_log(TSL_ROOM_VENDOR, TSL_LOG_WARN, "%s gives no %zu bytes of shared virtual memory (%s): %d",
+        tsl_log(TSL_LOG_IN_OPENCL, TSL_LOG_WARN, "%s gives no %zu bytes of shared virtual memory (%s): %d",
                 member->path->id, size, m->svm ? "they can't be mapped" : "clSVMAlloc", (int)error);
-        tsl_vendor_release(v, TSL_VENDOR_SVM, m);
+        tsl_opencl_release(v, TSL_OPENCL_SVM, m);
         return error;
     }
     *host = m->mapped;
@@ -123,9 +123,9 @@ cl_int tsl_vendor_svm_alloc(struct tsl_member *member, cl_svm_mem_flags flags, s
     return CL_SUCCESS;
 }
 
-void tsl_vendor_svm_free(struct tsl_vendor_mem *m)
+void tsl_opencl_svm_free(struct tsl_opencl_mem *m)
 {
-    struct tsl_vendor_member *v = tsl_vendor_member(m->base.member);
+    struct tsl_opencl_member *v = tsl_opencl_member(m->base.member);
 
     pthread_mutex_lock(&turn);
     if (m->queue && !m->unmapped && !v->cl->clEnqueueSVMUnmap(m->queue, m->mapped, 0, NULL, NULL))
@@ -141,14 +141,14 @@ void tsl_vendor_svm_free(struct tsl_vendor_mem *m)
 /* ---- Launches --------------------------------------------------------------------------------------------------- */
 
 /* This member's own, which only one has at a time; NULL: none such. Another's is the host's to its launches. */
-static struct tsl_vendor_mem *coarse(const struct tsl_vendor_member *m, const struct tsl_bound_svm *svm)
+static struct tsl_opencl_mem *coarse(const struct tsl_opencl_member *m, const struct tsl_bound_svm *svm)
 {
-    struct tsl_vendor_mem *mem = svm->mem && svm->mem->member == &m->base ? tsl_vendor_mem(svm->mem) : NULL;
+    struct tsl_opencl_mem *mem = svm->mem && svm->mem->member == &m->base ? tsl_opencl_mem(svm->mem) : NULL;
 
     return mem && mem->queue ? mem : NULL;
 }
 
-bool tsl_vendor_svm_wants_turns(const struct tsl_vendor_member *m, const struct tsl_bound_args *args)
+bool tsl_opencl_svm_wants_turns(const struct tsl_opencl_member *m, const struct tsl_bound_args *args)
 {
     for (cl_uint i = 0; i < args->n_svm; i++)
         if (coarse(m, &args->svm[i]))
@@ -157,12 +157,12 @@ bool tsl_vendor_svm_wants_turns(const struct tsl_vendor_member *m, const struct 
 }
 
 /* One that couldn't be mapped last time is unmapped still. */
-cl_int tsl_vendor_svm_unmap_all(const struct tsl_vendor_submit *s, const struct tsl_bound_args *args)
+cl_int tsl_opencl_svm_unmap_all(const struct tsl_opencl_submit *s, const struct tsl_bound_args *args)
 {
     cl_int error = CL_SUCCESS;
 
     for (cl_uint i = 0; i < args->n_svm && !error; i++) {
-        struct tsl_vendor_mem *mem = coarse(s->member, &args->svm[i]);
+        struct tsl_opencl_mem *mem = coarse(s->member, &args->svm[i]);
 
         if (!mem || mem->unmapped)
             continue;
@@ -172,12 +172,12 @@ cl_int tsl_vendor_svm_unmap_all(const struct tsl_vendor_submit *s, const struct 
     return error;
 }
 
-cl_int tsl_vendor_svm_map_all(const struct tsl_vendor_submit *s, const struct tsl_bound_args *args)
+cl_int tsl_opencl_svm_map_all(const struct tsl_opencl_submit *s, const struct tsl_bound_args *args)
 {
     cl_int error = CL_SUCCESS;
 
     for (cl_uint i = 0; i < args->n_svm; i++) {
-        struct tsl_vendor_mem *mem = coarse(s->member, &args->svm[i]);
+        struct tsl_opencl_mem *mem = coarse(s->member, &args->svm[i]);
         cl_int failed = mem && mem->unmapped ? map(s->member, s->queue, CL_FALSE, mem) : CL_SUCCESS;
 
         error = error ? error : failed;
@@ -199,7 +199,7 @@ static cl_int list_unnamed(const struct tsl_bound_args *args, void ***unnamed, c
 }
 
 /* False: the vendor knows of memory that it won't forget. */
-static bool forget_unnamed(const struct tsl_vendor_member *m, struct tsl_vendor_kernel *k)
+static bool forget_unnamed(const struct tsl_opencl_member *m, struct tsl_opencl_kernel *k)
 {
     bool forgotten = !k->names_svm || !m->cl->clSetKernelExecInfo(k->kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, NULL);
 
@@ -208,7 +208,7 @@ static bool forget_unnamed(const struct tsl_vendor_member *m, struct tsl_vendor_
 }
 
 /* NVIDIA's OpenCL (580) doesn't take a buffer for an argument that has been an address. */
-static bool takes_buffers_back(const struct tsl_vendor_kernel *k, const struct tsl_bound_args *args)
+static bool takes_buffers_back(const struct tsl_opencl_kernel *k, const struct tsl_bound_args *args)
 {
     for (cl_uint i = 0; k->addresses && i < args->n; i++)
         if (k->addresses[i] && args->args[i].kind == TSL_ARG_MEM)
@@ -216,7 +216,7 @@ static bool takes_buffers_back(const struct tsl_vendor_kernel *k, const struct t
     return false;
 }
 
-static cl_int note_addresses(struct tsl_vendor_kernel *k, const struct tsl_bound_args *args)
+static cl_int note_addresses(struct tsl_opencl_kernel *k, const struct tsl_bound_args *args)
 {
     for (cl_uint i = 0; i < args->n; i++) {
         if (args->args[i].kind != TSL_ARG_SVM)
@@ -230,7 +230,7 @@ static cl_int note_addresses(struct tsl_vendor_kernel *k, const struct tsl_bound
     return CL_SUCCESS;
 }
 
-cl_int tsl_vendor_svm_prepare(struct tsl_vendor_member *m, struct tsl_vendor_kernel *k,
+cl_int tsl_opencl_svm_prepare(struct tsl_opencl_member *m, struct tsl_opencl_kernel *k,
                               const struct tsl_bound_args *args)
 {
     void **unnamed = NULL;
@@ -240,11 +240,11 @@ cl_int tsl_vendor_svm_prepare(struct tsl_vendor_member *m, struct tsl_vendor_ker
     if (!args->n_svm && !k->names_svm && !k->addresses)
         return CL_SUCCESS;
     if (takes_buffers_back(k, args))
-        error = tsl_vendor_kernel_renew(m, k);
+        error = tsl_opencl_kernel_renew(m, k);
     if (!error)
         error = list_unnamed(args, &unnamed, &n);
     if (!error && (n == 0 || m->base.caps.svm_anywhere) && !forget_unnamed(m, k))
-        error = tsl_vendor_kernel_renew(m, k);
+        error = tsl_opencl_kernel_renew(m, k);
     if (!error && n && !m->base.caps.svm_anywhere) {
         k->names_svm = true;
         error = m->cl->clSetKernelExecInfo(k->kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, n * sizeof(*unnamed), unnamed);

@@ -155,7 +155,7 @@ static bool mixes_samplers(const struct tsl_program_input *input, const struct t
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-const char *tsl_vendor_deadly_text(const struct tsl_vendor_quirks *quirks, const struct tsl_program_input *input,
+const char *tsl_opencl_deadly_text(const struct tsl_opencl_quirks *quirks, const struct tsl_program_input *input,
                                    const struct tsl_program_headers *headers)
 {
     static const struct tsl_program_headers none;

@@ -6,36 +6,36 @@
 #include "facts/build_options.h"
 #include "opencl/internal.h"
 
-enum tsl_vendor_language tsl_vendor_language(const struct tsl_program_input *input)
+enum tsl_opencl_language tsl_opencl_language(const struct tsl_program_input *input)
 {
     struct tsl_build_options options;
 
     if (input->kind != TSL_PROGRAM_SOURCE || tsl_build_options_read(input->options, &options) != CL_SUCCESS)
-        return TSL_VENDOR_NEWER;
+        return TSL_OPENCL_NEWER;
     if (options.std_begin == options.std_end)
-        return TSL_VENDOR_BY_DEFAULT;
+        return TSL_OPENCL_BY_DEFAULT;
     if (options.std >= 200 && options.std < 300)
-        return TSL_VENDOR_SECOND;
-    return options.std && options.std < 200 ? TSL_VENDOR_OLD : TSL_VENDOR_NEWER;
+        return TSL_OPENCL_SECOND;
+    return options.std && options.std < 200 ? TSL_OPENCL_OLD : TSL_OPENCL_NEWER;
 }
 
 /* Does the compiler take them where no version is asked for? Unless it says no, it may. */
-static bool ask_default(struct tsl_vendor_member *m)
+static bool ask_default(struct tsl_opencl_member *m)
 {
     static const char text[] = "global int variable; kernel void count() { variable++; }";
     const struct tsl_program_input input = {
         .kind = TSL_PROGRAM_SOURCE, .data = text, .size = sizeof(text) - 1, .options = ""};
     cl_int error;
-    cl_program program = tsl_vendor_create_program(m, &input, &error);
+    cl_program program = tsl_opencl_create_program(m, &input, &error);
 
     if (!program)
         return true;
     error = m->cl->clBuildProgram(program, 1, &m->device->id, "", NULL, NULL);
-    tsl_vendor_release(m, TSL_VENDOR_PROGRAM, program);
+    tsl_opencl_release(m, TSL_OPENCL_PROGRAM, program);
     return error != CL_BUILD_PROGRAM_FAILURE;
 }
 
-static bool takes_by_default(struct tsl_vendor_member *m)
+static bool takes_by_default(struct tsl_opencl_member *m)
 {
     int known = atomic_load(&m->device->default_variables);
 
@@ -46,7 +46,7 @@ static bool takes_by_default(struct tsl_vendor_member *m)
     return known > 0;
 }
 
-static size_t size_of(struct tsl_vendor_member *m, cl_program program)
+static size_t size_of(struct tsl_opencl_member *m, cl_program program)
 {
     size_t size = 0;
 
@@ -57,20 +57,20 @@ static size_t size_of(struct tsl_vendor_member *m, cl_program program)
 }
 
 /* Who tells nothing of the feature tells nothing of variables either, and may have them all the same (PoCL 3.1). */
-bool tsl_vendor_program_variables(struct tsl_dprogram *program, size_t *bytes)
+bool tsl_opencl_program_variables(struct tsl_dprogram *program, size_t *bytes)
 {
-    const struct tsl_vendor_program *p = tsl_vendor_program(program);
-    struct tsl_vendor_member *m = tsl_vendor_member(program->member);
+    const struct tsl_opencl_program *p = tsl_opencl_program(program);
+    struct tsl_opencl_member *m = tsl_opencl_member(program->member);
 
     *bytes = 0;
-    if (m->device->version < 200 || p->language == TSL_VENDOR_OLD)
+    if (m->device->version < 200 || p->language == TSL_OPENCL_OLD)
         return false;
-    tsl_vendor_enter(m->device);
+    tsl_opencl_enter(m->device);
     *bytes = size_of(m, p->program);
     for (unsigned i = 0; i < p->n_more; i++)
         *bytes += size_of(m, p->more[i]);
-    if (*bytes && p->language == TSL_VENDOR_BY_DEFAULT && !takes_by_default(m))
+    if (*bytes && p->language == TSL_OPENCL_BY_DEFAULT && !takes_by_default(m))
         *bytes = 0;
-    tsl_vendor_leave(m->device);
-    return *bytes > 0 || (p->language == TSL_VENDOR_SECOND && !tsl_names_has_variables(program->member));
+    tsl_opencl_leave(m->device);
+    return *bytes > 0 || (p->language == TSL_OPENCL_SECOND && !tsl_names_has_variables(program->member));
 }

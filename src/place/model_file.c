@@ -250,7 +250,7 @@ static int open_folder(const char *path, bool make)
         make_folders(path);
     folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder >= 0 && !is_trusted(folder, S_IFDIR)) {
-        tsl_log_once(TSL_ROOM_PLACE, TSL_LOG_WARN,
+        tsl_log_once(TSL_LOG_IN_PLACE, TSL_LOG_WARN,
                      "%s is left alone, because it isn't this user's own or others may write there", path);
         close(folder);
         folder = -1;
@@ -303,7 +303,7 @@ bool tsl_model_read(struct tsl_model *model, const char *path)
     bool good = data && tsl_model_decode(model, data, size);
 
     if (data && !good)
-        tsl_log(TSL_ROOM_PLACE, TSL_LOG_INFO, "%s/" FILE_NAME " can't be read and is made anew", path);
+        tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "%s/" FILE_NAME " can't be read and is made anew", path);
     free(data);
     return good;
 }
@@ -394,7 +394,7 @@ void tsl_model_keep(struct tsl_model *model, uint64_t now_ns)
     if (news) {
         tsl_model_read(model, model->folder);
         if (!tsl_model_write(model, model->folder))
-            tsl_log_once(TSL_ROOM_PLACE, TSL_LOG_INFO, "what was learned can't be kept in %s", model->folder);
+            tsl_log_once(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "what was learned can't be kept in %s", model->folder);
     }
     pthread_mutex_unlock(&kept_lock);
 }

@@ -67,12 +67,12 @@ void tsl_place_weights_init(struct tsl_placer *placer, struct tsl_member *const 
         sum += placer->weight[i] = members[i]->index < n_weights ? weights[members[i]->index] : 0;
     }
     if (n_weights < n_members || (n_weights > n_members && n_members == placer->n)) /* not a few of many members */
-        tsl_log_once(TSL_ROOM_PLACE, TSL_LOG_WARN, "TESELA_POLICY names %zu weights for %u members: %s", n_weights,
+        tsl_log_once(TSL_LOG_IN_PLACE, TSL_LOG_WARN, "TESELA_POLICY names %zu weights for %u members: %s", n_weights,
                      n_members,
                      n_weights < n_members ? "members without one get nothing" : "those left over say nothing");
     if (sum > 0)
         return;
-    tsl_log_once(TSL_ROOM_PLACE, TSL_LOG_WARN, "no member of this context has a weight: all get the same");
+    tsl_log_once(TSL_LOG_IN_PLACE, TSL_LOG_WARN, "no member of this context has a weight: all get the same");
     for (unsigned i = 0; i < placer->n; i++)
         placer->weight[i] = 1;
 }

@@ -68,7 +68,7 @@ static void *run_job(void *arg)
         job->part.kernel_names = NULL;
     if (job->part.program && runs && path->driver->program_variables)
         job->part.has_variables = path->driver->program_variables(job->part.program, &job->part.variables_size);
-    tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "program %s for %s (%s): %d", job->build->make->verb, path->id,
+    tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_INFO, "program %s for %s (%s): %d", job->build->make->verb, path->id,
             path->device_name, job->part.error);
     return NULL;
 }
@@ -109,11 +109,11 @@ static bool wants_roles(const struct tsl_build *build)
 }
 
 /* For the parts of members that ask for it. */
-static void give_roles(struct tsl_build *build, struct tsl_roles *roles)
+static void give_roles(struct tsl_build *build, struct tsl_text_access *roles)
 {
     for (unsigned i = 0; i < build->n_jobs; i++)
         if (asks_roles(tsl_build_member(&build->jobs[i])))
-            build->jobs[i].part.roles = tsl_roles_ref(roles);
+            build->jobs[i].part.roles = tsl_text_access_ref(roles);
 }
 
 /* How much an error says: a compiler's "no" more than a member that could not even try; bad options are the answer only
@@ -241,16 +241,16 @@ static cl_int run_build(struct tsl_build *build)
     struct tsl_program *program = build->program;
     tsl_program_fn *fn = build->fn;
     void *arg = build->arg;
-    struct tsl_roles *roles;
+    struct tsl_text_access *roles;
     cl_int result;
 
-    roles = wants_roles(build) ? tsl_roles_ask(program->source, build->text) : NULL;
+    roles = wants_roles(build) ? tsl_text_access_ask(program->source, build->text) : NULL;
     run_jobs(build);
     tsl_variables_settle(build);
     result = result_of(build);
-    if (roles && result == CL_SUCCESS && tsl_roles_wait(roles))
+    if (roles && result == CL_SUCCESS && tsl_text_access_wait(roles))
         give_roles(build, roles);
-    tsl_roles_unref(roles);
+    tsl_text_access_unref(roles);
     for (unsigned i = 0; i < build->n_jobs; i++)
         conclude(&build->jobs[i]);
     tsl_lock_take(&program->lock);

@@ -47,8 +47,8 @@ static cl_int make_part(struct tsl_program *program, unsigned i, const char *wan
         input.size = strlen(names);
         error = member->driver->build(member, &input, &part->program, &part->log);
         if (error != CL_SUCCESS) {
-            tsl_log(TSL_ROOM_CORE, TSL_LOG_WARN, "%s names the built-in kernels %s, but can't make them (error %d)",
-                    member->path->id, names, error);
+            tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_WARN,
+                    "%s names the built-in kernels %s, but can't make them (error %d)", member->path->id, names, error);
             error = CL_OUT_OF_RESOURCES;
         }
     }

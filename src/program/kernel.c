@@ -165,12 +165,12 @@ static cl_int add_member(struct tsl_kernel *kernel, unsigned i)
         return error;
     }
     part->facts.opaque |= built->has_variables && !part->facts.proven; /* vendors don't tell which kernels touch them */
-    if (tsl_roles_narrow(built->roles, &part->facts))
-        tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "kernel %s on %s: buffers that are only read are known", kernel->name,
+    if (tsl_text_access_narrow(built->roles, &part->facts))
+        tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_INFO, "kernel %s on %s: buffers that are only read are known", kernel->name,
                 member->path->id);
     if (kernel->facts && !tsl_kernel_facts_same_signature(kernel->facts, &part->facts)) {
-        tsl_log(TSL_ROOM_CORE, TSL_LOG_WARN, "kernel %s has other arguments on %s and won't run there", kernel->name,
-                member->path->id);
+        tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_WARN, "kernel %s has other arguments on %s and won't run there",
+                kernel->name, member->path->id);
         clear_part(part, member);
         return is_own_device(kernel->program, member) ? CL_INVALID_KERNEL_DEFINITION : CL_SUCCESS;
     }
@@ -200,7 +200,7 @@ static void leave_out_without_fp64(struct tsl_kernel *kernel)
             (path->driver->info(path, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(config), &config, NULL) == CL_SUCCESS &&
              config))
             continue;
-        tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "kernel %s has double precision and won't run on %s", kernel->name,
+        tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_INFO, "kernel %s has double precision and won't run on %s", kernel->name,
                 path->id);
         kernel->eligible &= ~(1u << i);
     }

@@ -22,7 +22,7 @@ void tsl_program_part_clear(struct tsl_program_part *part, struct tsl_member *me
     free(part->log);
     free(part->kernel_names);
     free(part->options);
-    tsl_roles_unref(part->roles);
+    tsl_text_access_unref(part->roles);
     part->program = NULL;
     part->roles = NULL;
     part->has_variables = false;
@@ -224,7 +224,7 @@ static cl_int load_bare(struct tsl_program *program, unsigned i, const struct ts
     struct tsl_member *member = program->context->members[i];
     cl_int error = try_binary(member, load);
 
-    tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "a binary of %zu bytes offered to %s: %d", load->size, member->path->id,
+    tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_INFO, "a binary of %zu bytes offered to %s: %d", load->size, member->path->id,
             error);
     return error == CL_SUCCESS
                ? keep_binary(&program->parts[i], CL_PROGRAM_BINARY_TYPE_EXECUTABLE, load->binary, load->size)

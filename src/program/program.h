@@ -18,20 +18,20 @@ struct tsl_buffer;
 
 /* One member's share of a program. */
 struct tsl_program_part {
-    struct tsl_dprogram *program; /* NULL: not built, or failed */
-    cl_int error;                 /* of the last build on this member */
-    char *log;                    /* heap, NULL before a build */
-    char *kernel_names;           /* ';'-separated, heap; NULL: not built, or the driver can't tell */
-    bool non_uniform;             /* its launches may have remainders: the language version and the device allow it */
-    bool unpromised;              /* so may its code, which was loaded; but the device allows none */
-    cl_build_status status;       /* of the last build on this member; never CL_BUILD_IN_PROGRESS */
-    cl_program_binary_type type;  /* of what was built, or was loaded */
-    char *options;                /* of the last build, heap; NULL before */
-    struct tsl_roles *roles;      /* of its kernels' arguments, a reference; NULL: nothing is known */
-    bool has_variables;           /* of program scope */
-    size_t variables_size;        /* bytes of these; 0: none, not known, or not built */
-    bool no_arg_info;             /* built from source, and nobody asked for the arguments of its kernels */
-    void *binary;                 /* what the application loaded for this member; owned, constant; NULL: nothing */
+    struct tsl_dprogram *program;  /* NULL: not built, or failed */
+    cl_int error;                  /* of the last build on this member */
+    char *log;                     /* heap, NULL before a build */
+    char *kernel_names;            /* ';'-separated, heap; NULL: not built, or the driver can't tell */
+    bool non_uniform;              /* its launches may have remainders: the language version and the device allow it */
+    bool unpromised;               /* so may its code, which was loaded; but the device allows none */
+    cl_build_status status;        /* of the last build on this member; never CL_BUILD_IN_PROGRESS */
+    cl_program_binary_type type;   /* of what was built, or was loaded */
+    char *options;                 /* of the last build, heap; NULL before */
+    struct tsl_text_access *roles; /* of its kernels' arguments, a reference; NULL: nothing is known */
+    bool has_variables;            /* of program scope */
+    size_t variables_size;         /* bytes of these; 0: none, not known, or not built */
+    bool no_arg_info;              /* built from source, and nobody asked for the arguments of its kernels */
+    void *binary;                  /* what the application loaded for this member; owned, constant; NULL: nothing */
     size_t binary_size;
 };
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct tsl_roles {
+struct tsl_text_access {
     atomic_uint refs;
     char *source, *options;
     struct tsl_lock lock; /* leaf; guards answered */
@@ -22,14 +22,14 @@ struct tsl_roles {
  */
 static atomic_bool silent;
 
-struct tsl_roles *tsl_roles_ref(struct tsl_roles *roles)
+struct tsl_text_access *tsl_text_access_ref(struct tsl_text_access *roles)
 {
     if (roles)
         atomic_fetch_add_explicit(&roles->refs, 1, memory_order_relaxed);
     return roles;
 }
 
-void tsl_roles_unref(struct tsl_roles *roles)
+void tsl_text_access_unref(struct tsl_text_access *roles)
 {
     if (!roles || atomic_fetch_sub_explicit(&roles->refs, 1, memory_order_acq_rel) > 1)
         return;
@@ -45,26 +45,26 @@ void tsl_roles_unref(struct tsl_roles *roles)
 
 static void *run(void *arg)
 {
-    struct tsl_roles *roles = arg;
-    struct tsl_wire_build request = {.target = TSL_WIRE_ROLES, .source = roles->source, .options = roles->options};
+    struct tsl_text_access *roles = arg;
+    struct tsl_wire_build request = {.target = TSL_WIRE_ACCESS, .source = roles->source, .options = roles->options};
     cl_int error;
 
     pthread_setname_np(pthread_self(), "tesela-roles");
     error = tsl_compile(&request, &roles->compiled);
     if (error != CL_SUCCESS || !roles->compiled.built.n_kernels)
-        tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "what kernels only read isn't known: %s", roles->compiled.built.log);
+        tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_INFO, "what kernels only read isn't known: %s", roles->compiled.built.log);
     tsl_lock_take(&roles->lock);
     roles->answered = true;
     atomic_store(&silent, false);
     pthread_cond_signal(&roles->changed);
     tsl_lock_give(&roles->lock);
-    tsl_roles_unref(roles);
+    tsl_text_access_unref(roles);
     return NULL;
 }
 
-static struct tsl_roles *create(const char *source, const char *options)
+static struct tsl_text_access *create(const char *source, const char *options)
 {
-    struct tsl_roles *roles = calloc(1, sizeof(*roles));
+    struct tsl_text_access *roles = calloc(1, sizeof(*roles));
     pthread_condattr_t attr;
 
     if (!roles)
@@ -79,41 +79,41 @@ static struct tsl_roles *create(const char *source, const char *options)
     roles->options = strdup(options);
     if (roles->source && roles->options)
         return roles;
-    tsl_roles_unref(roles);
+    tsl_text_access_unref(roles);
     return NULL;
 }
 
-struct tsl_roles *tsl_roles_ask(const char *source, const char *options)
+struct tsl_text_access *tsl_text_access_ask(const char *source, const char *options)
 {
-    struct tsl_roles *roles;
+    struct tsl_text_access *roles;
     pthread_t thread;
     const char *why;
 
     if (!tsl_compile_available(&why)) {
-        tsl_log(TSL_ROOM_CORE, TSL_LOG_DEBUG, "what kernels only read isn't known: %s", why);
+        tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_DEBUG, "what kernels only read isn't known: %s", why);
         return NULL;
     }
     roles = atomic_load(&silent) ? NULL : create(source, options);
     if (!roles)
         return NULL;
-    tsl_roles_ref(roles);
+    tsl_text_access_ref(roles);
     if (tsl_build_start_thread(&thread, true, run, roles))
         return roles;
-    tsl_roles_unref(roles);
-    tsl_roles_unref(roles);
+    tsl_text_access_unref(roles);
+    tsl_text_access_unref(roles);
     return NULL;
 }
 
 /* False: the time is over. */
-static bool wait_until_locked(struct tsl_roles *roles, const struct timespec *end)
+static bool wait_until_locked(struct tsl_text_access *roles, const struct timespec *end)
     TSL_REQUIRES(roles->lock) TSL_UNCHECKED
 {
     return pthread_cond_timedwait(&roles->changed, &roles->lock.mutex, end) == 0;
 }
 
-bool tsl_roles_wait(struct tsl_roles *roles)
+bool tsl_text_access_wait(struct tsl_text_access *roles)
 {
-    const struct timespec end = tsl_clock_until(TSL_ROLES_PATIENCE);
+    const struct timespec end = tsl_clock_until(TSL_TEXT_ACCESS_PATIENCE);
     bool answered;
 
     tsl_lock_take(&roles->lock);
@@ -124,13 +124,14 @@ bool tsl_roles_wait(struct tsl_roles *roles)
         atomic_store(&silent, true); /* With the lock: the answer, which ends it, comes later. */
     tsl_lock_give(&roles->lock);
     if (!answered)
-        tsl_log(TSL_ROOM_CORE, TSL_LOG_INFO, "what kernels only read isn't known yet: the kernel compiler is slow");
+        tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_INFO,
+                "what kernels only read isn't known yet: the kernel compiler is slow");
     return answered;
 }
 
 /* ---- The answer -------------------------------------------------------------------------------------------------- */
 
-static const struct tsl_kernel_facts *find(const struct tsl_roles *roles, const char *name)
+static const struct tsl_kernel_facts *find(const struct tsl_text_access *roles, const char *name)
 {
     const struct tsl_wire_built *built = &roles->compiled.built;
 
@@ -151,7 +152,7 @@ static bool is_about(const struct tsl_kernel_facts *answer, const struct tsl_ker
     return true;
 }
 
-bool tsl_roles_narrow(const struct tsl_roles *roles, struct tsl_kernel_facts *facts)
+bool tsl_text_access_narrow(const struct tsl_text_access *roles, struct tsl_kernel_facts *facts)
 {
     const struct tsl_kernel_facts *answer = roles ? find(roles, facts->name) : NULL;
     bool narrowed = false;
@@ -159,15 +160,15 @@ bool tsl_roles_narrow(const struct tsl_roles *roles, struct tsl_kernel_facts *fa
     if (!answer || answer->opaque || facts->opaque || !facts->of_text || !is_about(answer, facts))
         return false;
     for (cl_uint i = 0; i < facts->n_args; i++) {
-        unsigned role = answer->args[i].role;
+        unsigned may = answer->args[i].may;
 
         if (facts->args[i].kind != TSL_FACT_GLOBAL)
             continue;
-        facts->args[i].written = role & TSL_ROLE_WRITE;
-        if (role & TSL_ROLE_WRITE)
+        facts->args[i].written = may & TSL_MAY_WRITE;
+        if (may & TSL_MAY_WRITE)
             continue;
-        facts->args[i].role = TSL_ROLE_READ;
-        facts->args[i].untouched = !role;
+        facts->args[i].may = TSL_MAY_READ;
+        facts->args[i].untouched = !may;
         narrowed = true;
     }
     return narrowed;

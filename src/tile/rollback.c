@@ -6,47 +6,47 @@
 /* Chains this long are cut: claims of many members in turn, none of which has ended. */
 #define MAX_CHAIN 32
 
-struct tsl_prior *tsl_prior_ref(struct tsl_prior *prior)
+struct tsl_rollback *tsl_rollback_ref(struct tsl_rollback *rollback)
 {
-    if (prior)
-        prior->refs++;
-    return prior;
+    if (rollback)
+        rollback->refs++;
+    return rollback;
 }
 
 /* A loop instead of recursion. */
-static void unref(struct tsl_prior *prior)
+static void unref(struct tsl_rollback *rollback)
 {
-    while (prior && --prior->refs == 0) {
-        struct tsl_prior *older = prior->older;
-        tsl_user_unref(prior->user);
-        free(prior);
-        prior = older;
+    while (rollback && --rollback->refs == 0) {
+        struct tsl_rollback *older = rollback->older;
+        tsl_user_unref(rollback->user);
+        free(rollback);
+        rollback = older;
     }
 }
 
-bool tsl_prior_equal(const struct tsl_prior *a, const struct tsl_prior *b)
+bool tsl_rollback_equal(const struct tsl_rollback *a, const struct tsl_rollback *b)
 {
     return a == b || (a && b && a->user == b->user && a->valid == b->valid && a->older == b->older);
 }
 
 /* How many of the chain still say something; the others go. */
-static unsigned shorten(struct tsl_prior *prior)
+static unsigned shorten(struct tsl_rollback *rollback)
 {
     unsigned n = 0;
-    while (prior) {
+    while (rollback) {
         n++;
-        if (prior->older && prior->older->user->done) {
-            unref(prior->older);
-            prior->older = NULL;
+        if (rollback->older && rollback->older->user->done) {
+            unref(rollback->older);
+            rollback->older = NULL;
         }
-        prior = prior->older;
+        rollback = rollback->older;
     }
     return n;
 }
 
-bool tsl_tile_keep(struct tsl_tile *tile, struct tsl_user *user, uint32_t valid, struct tsl_prior **like)
+bool tsl_tile_keep(struct tsl_tile *tile, struct tsl_user *user, uint32_t valid, struct tsl_rollback **like)
 {
-    struct tsl_prior *prior = *like, *older = tile->prior;
+    struct tsl_rollback *rollback = *like, *older = tile->rollback;
     unsigned n = !older ? 0 : older->n < MAX_CHAIN ? older->n : shorten(older);
     if (n >= MAX_CHAIN) { /* What this one goes back to may be no good either. */
         tsl_tile_unkeep(tile, NULL);
@@ -54,49 +54,49 @@ bool tsl_tile_keep(struct tsl_tile *tile, struct tsl_user *user, uint32_t valid,
         valid = 0;
         n = 0;
     }
-    if (prior && prior->valid == valid && prior->older == older) {
+    if (rollback && rollback->valid == valid && rollback->older == older) {
         unref(older);
-        tile->prior = tsl_prior_ref(prior);
+        tile->rollback = tsl_rollback_ref(rollback);
         return true;
     }
-    prior = malloc(sizeof(*prior));
-    if (!prior)
+    rollback = malloc(sizeof(*rollback));
+    if (!rollback)
         return false;
     user->refs++;
-    *prior = (struct tsl_prior){.refs = 1, .n = n + 1, .user = user, .valid = valid, .older = older};
-    tile->prior = *like = prior;
+    *rollback = (struct tsl_rollback){.refs = 1, .n = n + 1, .user = user, .valid = valid, .older = older};
+    tile->rollback = *like = rollback;
     return true;
 }
 
-struct tsl_prior *tsl_tile_kept(struct tsl_tile *tile, const struct tsl_user *user)
+struct tsl_rollback *tsl_tile_kept(struct tsl_tile *tile, const struct tsl_user *user)
 {
-    struct tsl_prior *prior = tile->prior;
-    while (prior && prior->user != user)
-        prior = prior->older;
-    return prior;
+    struct tsl_rollback *rollback = tile->rollback;
+    while (rollback && rollback->user != user)
+        rollback = rollback->older;
+    return rollback;
 }
 
-void tsl_tile_unkeep(struct tsl_tile *tile, struct tsl_prior *prior)
+void tsl_tile_unkeep(struct tsl_tile *tile, struct tsl_rollback *rollback)
 {
-    struct tsl_prior *older = prior ? tsl_prior_ref(prior->older) : NULL;
-    unref(tile->prior);
-    tile->prior = older;
+    struct tsl_rollback *older = rollback ? tsl_rollback_ref(rollback->older) : NULL;
+    unref(tile->rollback);
+    tile->rollback = older;
 }
 
 /* The newest of the chain is the tile's alone, if there is memory for that. False: there is none. */
-static bool own(struct tsl_prior **place)
+static bool own(struct tsl_rollback **place)
 {
-    struct tsl_prior *prior = *place, *copy;
-    if (prior->refs == 1)
+    struct tsl_rollback *rollback = *place, *copy;
+    if (rollback->refs == 1)
         return true;
     copy = malloc(sizeof(*copy));
     if (!copy)
         return false;
-    *copy = *prior;
+    *copy = *rollback;
     copy->refs = 1;
     copy->user->refs++;
-    tsl_prior_ref(copy->older);
-    prior->refs--;
+    tsl_rollback_ref(copy->older);
+    rollback->refs--;
     *place = copy;
     return true;
 }
@@ -104,7 +104,7 @@ static bool own(struct tsl_prior **place)
 void tsl_tile_spoil(struct tsl_tile *tile, unsigned space)
 {
     bool alone = true; /* Else other tiles lose it, too. */
-    for (struct tsl_prior **place = &tile->prior; *place; place = &(*place)->older) {
+    for (struct tsl_rollback **place = &tile->rollback; *place; place = &(*place)->older) {
         alone = alone && own(place);
         (*place)->valid &= ~TSL_SPACE_BIT(space);
     }

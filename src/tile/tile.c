@@ -114,7 +114,7 @@ static void uses_remove(struct tsl_uses *uses, unsigned i)
 
 void tsl_tile_prune(struct tsl_tile *tile)
 {
-    if (tile->prior && tile->prior->user->done)
+    if (tile->rollback && tile->rollback->user->done)
         tsl_tile_unkeep(tile, NULL);
     for (unsigned i = tile->uses.n; i-- > 0;)
         if (tile->uses.list[i].user->done)
@@ -176,7 +176,7 @@ static struct tsl_tile *tile_insert(struct tsl_tiles *tiles, uint64_t begin, uin
     tile->begin = begin;
     tile->end = end;
     tile->valid = valid;
-    tile->prior = NULL;
+    tile->rollback = NULL;
     tile->restored = 0;
     uses_init(&tile->uses);
     RB_INSERT(tsl_tile_tree, &tiles->tree, tile);
@@ -267,7 +267,7 @@ static bool split(struct tsl_tiles *tiles, uint64_t position)
         uses_finish(&uses);
         return false;
     }
-    right->prior = tsl_prior_ref(left->prior);
+    right->rollback = tsl_rollback_ref(left->rollback);
     right->restored = left->restored;
     right->uses = uses;
     if (uses.list == uses.inline_list)
@@ -303,7 +303,7 @@ struct tsl_tile *tsl_tiles_cut(struct tsl_tiles *tiles, uint64_t begin, uint64_t
 static bool joinable(const struct tsl_tile *left, const struct tsl_tile *right)
 {
     return left->end == right->begin && left->valid == right->valid && uses_equal(&left->uses, &right->uses) &&
-           left->restored == right->restored && tsl_prior_equal(left->prior, right->prior);
+           left->restored == right->restored && tsl_rollback_equal(left->rollback, right->rollback);
 }
 
 /* Joins the tile with what follows it; returns the tile after which to go on, NULL at the end. */

@@ -62,24 +62,25 @@ struct tsl_uses {
 
 /*
  * What was valid before an operation made its own copy the only valid one, having the old bytes there: should it fail,
- * that is what there is (prior.c). Such form chains, the newest first, each behind an operation without which the newer
- * ones fail; tiles share them. One says nothing any more when its operation has ended well, nor do those behind it.
+ * that is what there is (rollback.c). Such form chains, the newest first, each behind an operation without which the
+ * newer ones fail; tiles share them. One says nothing any more when its operation has ended well, nor do those behind
+ * it.
  */
-struct tsl_prior {
-    unsigned refs;           /* tiles', and newer ones' */
-    unsigned n;              /* as many are in the chain from here, or fewer */
-    struct tsl_user *user;   /* whose claim it was (owned reference) */
-    uint32_t valid;          /* TSL_SPACE_BITs; 0: nothing that is known to be good */
-    struct tsl_prior *older; /* owned reference; NULL: none */
+struct tsl_rollback {
+    unsigned refs;              /* tiles', and newer ones' */
+    unsigned n;                 /* as many are in the chain from here, or fewer */
+    struct tsl_user *user;      /* whose claim it was (owned reference) */
+    uint32_t valid;             /* TSL_SPACE_BITs; 0: nothing that is known to be good */
+    struct tsl_rollback *older; /* owned reference; NULL: none */
 };
 
 struct tsl_tile {
     RB_ENTRY(tsl_tile) node;
-    uint64_t begin, end;     /* bytes (directory) or addresses (host map); begin < end */
-    uint32_t valid;          /* TSL_SPACE_BITs */
-    struct tsl_prior *prior; /* owned reference; NULL: none */
-    uint64_t restored;       /* when a prior was last gone back to, on the clock of who uses this; 0: since then all was
-                                claimed anew */
+    uint64_t begin, end;           /* bytes (directory) or addresses (host map); begin < end */
+    uint32_t valid;                /* TSL_SPACE_BITs */
+    struct tsl_rollback *rollback; /* owned reference; NULL: none */
+    uint64_t restored; /* when a rollback was last gone back to, on the clock of who uses this; 0: since then all was
+                          claimed anew */
     struct tsl_uses uses;
 };
 
@@ -121,17 +122,17 @@ bool tsl_tile_use_too(struct tsl_tile *tile, struct tsl_user *user, unsigned spa
 void tsl_tile_leave(struct tsl_tile *tile, const struct tsl_user *user, unsigned space);
 
 /* The user is about to be the only one with valid bytes of the tile; before, these spaces were good. *like: NULL, or
- * the prior of a tile before, by the same user: serves again where it says the same. False: no memory. */
-bool tsl_tile_keep(struct tsl_tile *tile, struct tsl_user *user, uint32_t valid, struct tsl_prior **like);
+ * the rollback of a tile before, by the same user: serves again where it says the same. False: no memory. */
+bool tsl_tile_keep(struct tsl_tile *tile, struct tsl_user *user, uint32_t valid, struct tsl_rollback **like);
 /* What the user kept, NULL: nothing, or what is there now doesn't come from its claim. */
-struct tsl_prior *tsl_tile_kept(struct tsl_tile *tile, const struct tsl_user *user);
-/* Forgets that prior of the tile's and all newer ones; NULL: all. */
-void tsl_tile_unkeep(struct tsl_tile *tile, struct tsl_prior *prior);
+struct tsl_rollback *tsl_tile_kept(struct tsl_tile *tile, const struct tsl_user *user);
+/* Forgets that rollback of the tile's and all newer ones; NULL: all. */
+void tsl_tile_unkeep(struct tsl_tile *tile, struct tsl_rollback *rollback);
 /* That space is none to go back to, whatever was kept. */
 void tsl_tile_spoil(struct tsl_tile *tile, unsigned space);
 /* Do they say the same? */
-bool tsl_prior_equal(const struct tsl_prior *a, const struct tsl_prior *b);
-struct tsl_prior *tsl_prior_ref(struct tsl_prior *prior); /* NULL allowed */
+bool tsl_rollback_equal(const struct tsl_rollback *a, const struct tsl_rollback *b);
+struct tsl_rollback *tsl_rollback_ref(struct tsl_rollback *rollback); /* NULL allowed */
 
 /* Checks the invariants; aborts if one is broken (tests, TESELA_CHECK=coherence). */
 void tsl_tiles_check(const struct tsl_tiles *tiles, uint64_t size);

@@ -59,7 +59,7 @@ static void begin_event_locked(const char *phase, const char *name, uint32_t tid
 
 static void stop_locked(int error) TSL_REQUIRES(lock)
 {
-    tsl_log(TSL_ROOM_TRACE, TSL_LOG_ERROR, "the timeline can't be written any further, and ends here: %s",
+    tsl_log(TSL_LOG_IN_TRACE, TSL_LOG_ERROR, "the timeline can't be written any further, and ends here: %s",
             strerror(error));
     tsl_sink_close(&sink);
     set_state_locked(TSL_TRACE_OFF);
@@ -244,7 +244,7 @@ static void open_locked(void) TSL_REQUIRES(lock)
     int error = path ? begin_file_locked(path) : ENOMEM;
 
     if (error) {
-        tsl_log(TSL_ROOM_TRACE, TSL_LOG_ERROR, "the timeline %s can't be written, so there is none: %s", pattern,
+        tsl_log(TSL_LOG_IN_TRACE, TSL_LOG_ERROR, "the timeline %s can't be written, so there is none: %s", pattern,
                 strerror(error));
         tsl_sink_drop(&sink);
         close_locked();
@@ -321,7 +321,7 @@ static uint32_t lane_locked(const char *name, enum tsl_trace_kind kind) TSL_REQU
     uint32_t lane = tsl_lanes_find(&lanes, name, kind, &made);
 
     if (!lane)
-        tsl_log_once(TSL_ROOM_TRACE, TSL_LOG_WARN,
+        tsl_log_once(TSL_LOG_IN_TRACE, TSL_LOG_WARN,
                      "the timeline is full of lanes; what happens in %s and others is "
                      "left out",
                      name);

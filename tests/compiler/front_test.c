@@ -322,7 +322,7 @@ static unsigned role_of(const char *body, const char *options)
 {
     char source[1024];
     struct tsl_compiled compiled;
-    unsigned role;
+    unsigned may;
 
     snprintf(source, sizeof(source),
              "void store(global int *p, int v) { *p = v; }\n"
@@ -330,9 +330,9 @@ static unsigned role_of(const char *body, const char *options)
              body);
     assert_int_equal(kc_build(source, options, &compiled), CL_SUCCESS);
     assert_true(compiled.built.kernels[0].facts.proven);
-    role = compiled.built.kernels[0].facts.args[0].role;
+    may = compiled.built.kernels[0].facts.args[0].may;
     tsl_compiled_finish(&compiled);
-    return role;
+    return may;
 }
 
 static bool is_opaque(const char *body)
@@ -375,7 +375,7 @@ static void variables_of_the_program_are_seen(void **state)
 
 static void roles_are_proven(void **state)
 {
-    const unsigned r = TSL_ROLE_READ, w = TSL_ROLE_WRITE;
+    const unsigned r = TSL_MAY_READ, w = TSL_MAY_WRITE;
 
     (void)state;
     assert_int_equal(role_of("y[i] = x[i];", ""), r);

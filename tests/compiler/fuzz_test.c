@@ -85,7 +85,7 @@ static char *damaged_source(void)
 /* What our own code of it writes, each one's does: roles for vendors are never narrower. True: they are told. */
 static bool check_roles(char *source, const struct tsl_compiled *built)
 {
-    struct tsl_wire_build request = {.source = source, .options = (char *)"", .target = TSL_WIRE_ROLES};
+    struct tsl_wire_build request = {.source = source, .options = (char *)"", .target = TSL_WIRE_ACCESS};
     struct tsl_compiled roles;
     bool told;
 
@@ -98,7 +98,7 @@ static bool check_roles(char *source, const struct tsl_compiled *built)
         assert_int_equal(roles.built.n_kernels, built->built.n_kernels);
         assert_string_equal(ours->name, all->name);
         for (cl_uint i = 0; i < ours->n_args; i++)
-            if (ours->args[i].role & ~all->args[i].role & TSL_ROLE_WRITE)
+            if (ours->args[i].may & ~all->args[i].may & TSL_MAY_WRITE)
                 fail_msg("argument %u of %s is written\nsource:\n%s", i, ours->name, source);
     }
     tsl_compiled_finish(&roles);

@@ -21,40 +21,40 @@ struct signature {
     struct tsl_arg_fact args[4];
 };
 
-#define RW (TSL_ROLE_READ | TSL_ROLE_WRITE)
+#define RW (TSL_MAY_READ | TSL_MAY_WRITE)
 
 static void sign(struct signature *s)
 {
     *s = (struct signature){.facts = {.name = "f", .n_args = 4, .of_text = true},
-                            .args = {{.kind = TSL_FACT_GLOBAL, .role = RW, .type_name = "int*"},
-                                     {.kind = TSL_FACT_GLOBAL, .role = RW, .type_name = "float *"},
+                            .args = {{.kind = TSL_FACT_GLOBAL, .may = RW, .type_name = "int*"},
+                                     {.kind = TSL_FACT_GLOBAL, .may = RW, .type_name = "float *"},
                                      {.kind = TSL_FACT_VALUE, .type_name = "S"},
-                                     {.kind = TSL_FACT_LOCAL, .role = RW, .type_name = NULL}}};
+                                     {.kind = TSL_FACT_LOCAL, .may = RW, .type_name = NULL}}};
     s->facts.args = s->args;
 }
 
-static struct tsl_roles *ask(const char *text, const char *options)
+static struct tsl_text_access *ask(const char *text, const char *options)
 {
-    struct tsl_roles *roles = tsl_roles_ask(text, options);
+    struct tsl_text_access *roles = tsl_text_access_ask(text, options);
 
     assert_non_null(roles);
-    assert_true(tsl_roles_wait(roles));
+    assert_true(tsl_text_access_wait(roles));
     return roles;
 }
 
 static void the_answer_narrows(void **state)
 {
-    struct tsl_roles *roles = ask(source, "");
+    struct tsl_text_access *roles = ask(source, "");
     struct signature s;
 
     (void)state;
     sign(&s);
-    assert_true(tsl_roles_narrow(roles, &s.facts));
-    assert_int_equal(s.args[0].role, TSL_ROLE_READ);
-    assert_int_equal(s.args[1].role, RW); /* not written alone: what is written partly is fetched */
-    assert_int_equal(s.args[3].role, RW);
+    assert_true(tsl_text_access_narrow(roles, &s.facts));
+    assert_int_equal(s.args[0].may, TSL_MAY_READ);
+    assert_int_equal(s.args[1].may, RW); /* not written alone: what is written partly is fetched */
+    assert_int_equal(s.args[3].may, RW);
     assert_false(s.facts.proven);
-    tsl_roles_unref(roles);
+    tsl_text_access_unref(roles);
 }
 
 /* Each of these changes makes it another kernel, or one that may be. */
@@ -91,7 +91,7 @@ static void another_kernel_is_left_alone(void **state)
 {
     static void (*const changes[])(struct signature * s) = {of_name, of_number, of_kind,   of_unknown_kind,
                                                             of_type, of_text,   of_effects};
-    struct tsl_roles *roles = ask(source, "");
+    struct tsl_text_access *roles = ask(source, "");
 
     (void)state;
     for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
@@ -99,10 +99,10 @@ static void another_kernel_is_left_alone(void **state)
 
         sign(&s);
         changes[i](&s);
-        assert_false(tsl_roles_narrow(roles, &s.facts));
-        assert_int_equal(s.args[0].role, RW);
+        assert_false(tsl_text_access_narrow(roles, &s.facts));
+        assert_int_equal(s.args[0].may, RW);
     }
-    tsl_roles_unref(roles);
+    tsl_text_access_unref(roles);
 }
 
 static void nothing_known_changes_nothing(void **state)
@@ -122,13 +122,13 @@ static void nothing_known_changes_nothing(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        struct tsl_roles *roles = ask(texts[i][0], texts[i][1]);
+        struct tsl_text_access *roles = ask(texts[i][0], texts[i][1]);
         struct signature s;
 
         sign(&s);
-        assert_false(tsl_roles_narrow(roles, &s.facts));
-        assert_false(tsl_roles_narrow(NULL, &s.facts));
-        tsl_roles_unref(roles);
+        assert_false(tsl_text_access_narrow(roles, &s.facts));
+        assert_false(tsl_text_access_narrow(NULL, &s.facts));
+        tsl_text_access_unref(roles);
     }
 }
 
@@ -161,34 +161,34 @@ static int ask_the_silent(void)
     char path[4096];
     ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
     uint64_t begun = tsl_clock_ns(), took;
-    struct tsl_roles *roles;
+    struct tsl_text_access *roles;
     bool answered;
 
     path[size > 0 ? size : 0] = 0;
     tsl_client_set_program(path, NULL);
-    roles = tsl_roles_ask(source, "");
+    roles = tsl_text_access_ask(source, "");
     if (!roles)
         return 1;
-    answered = tsl_roles_wait(roles);
+    answered = tsl_text_access_wait(roles);
     took = tsl_clock_ns() - begun;
-    tsl_roles_unref(roles);
-    return answered || took < TSL_ROLES_PATIENCE || took > 20 * TSL_ROLES_PATIENCE ? 2 : 0;
+    tsl_text_access_unref(roles);
+    return answered || took < TSL_TEXT_ACCESS_PATIENCE || took > 20 * TSL_TEXT_ACCESS_PATIENCE ? 2 : 0;
 }
 
 static int ask_the_absent(void)
 {
-    struct tsl_roles *roles;
+    struct tsl_text_access *roles;
     struct signature s;
     bool known;
 
     tsl_client_set_program("/nowhere/tesela-kc", NULL);
-    roles = tsl_roles_ask(source, "");
+    roles = tsl_text_access_ask(source, "");
     if (!roles)
         return 0;
     sign(&s);
-    known = !tsl_roles_wait(roles) || tsl_roles_narrow(roles, &s.facts);
-    tsl_roles_unref(roles);
-    return known || s.args[0].role != RW;
+    known = !tsl_text_access_wait(roles) || tsl_text_access_narrow(roles, &s.facts);
+    tsl_text_access_unref(roles);
+    return known || s.args[0].may != RW;
 }
 
 static void patience_ends(void **state)

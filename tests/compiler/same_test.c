@@ -8,7 +8,7 @@
 static void letters_of(const struct tsl_kernel_facts *facts, char *letters)
 {
     for (cl_uint i = 0; i < facts->n_args; i++)
-        *letters++ = facts->args[i].kind != TSL_FACT_GLOBAL ? '-' : facts->args[i].role & TSL_ROLE_WRITE ? 'w' : 'r';
+        *letters++ = facts->args[i].kind != TSL_FACT_GLOBAL ? '-' : facts->args[i].may & TSL_MAY_WRITE ? 'w' : 'r';
     *letters = 0;
 }
 
@@ -28,7 +28,7 @@ static bool is_so(const struct program *program)
     char letters[64] = "nothing";
     bool so;
 
-    request.target = TSL_WIRE_ROLES;
+    request.target = TSL_WIRE_ACCESS;
     assert_int_equal(tsl_compile(&request, &compiled), CL_SUCCESS);
     if (compiled.built.n_kernels)
         letters_of(&compiled.built.kernels[0].facts, letters);

@@ -404,7 +404,7 @@ static void nothing(const struct tsl_fake_run *run)
 static void register_kernels(void)
 {
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL};
-    static const unsigned roles[] = {TSL_ROLE_READ | TSL_ROLE_WRITE, TSL_ROLE_READ};
+    static const unsigned roles[] = {TSL_MAY_READ | TSL_MAY_WRITE, TSL_MAY_READ};
 
     tsl_fake_kernel("add", nothing, 1, kinds, roles);
     tsl_fake_kernel("sum", nothing, 2, kinds, roles);

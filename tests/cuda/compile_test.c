@@ -230,8 +230,8 @@ static void facts_come_from_the_compiler(void **state)
     program = build_source();
     assert_int_equal(driver->kernel_create(program, "vector_add", &kernel, &facts), CL_SUCCESS);
     assert_true(facts.proven && !facts.prints && !facts.opaque);
-    assert_int_equal(facts.args[0].role, TSL_ROLE_READ);
-    assert_int_equal(facts.args[2].role, TSL_ROLE_WRITE);
+    assert_int_equal(facts.args[0].may, TSL_MAY_READ);
+    assert_int_equal(facts.args[2].may, TSL_MAY_WRITE);
     assert_true(driver->windows_ok(kernel, &facts));
     tsl_kernel_facts_finish(&facts);
     driver->kernel_free(kernel);

@@ -31,13 +31,13 @@ extern const char cuda_kernels_ptx[], cuda_kernels_end[];
 
 static inline void *kernels_image(size_t *size)
 {
-    static struct tsl_arg_fact pointer = {.kind = TSL_FACT_GLOBAL, .role = TSL_ROLE_READ | TSL_ROLE_WRITE};
+    static struct tsl_arg_fact pointer = {.kind = TSL_FACT_GLOBAL, .may = TSL_MAY_READ | TSL_MAY_WRITE};
     static struct tsl_arg_fact args[][3] = {
-        {{.kind = TSL_FACT_GLOBAL, .role = TSL_ROLE_READ},
-         {.kind = TSL_FACT_GLOBAL, .role = TSL_ROLE_READ},
-         {.kind = TSL_FACT_GLOBAL, .role = TSL_ROLE_WRITE}},
-        {{.kind = TSL_FACT_GLOBAL, .role = TSL_ROLE_READ | TSL_ROLE_WRITE}, {.kind = TSL_FACT_VALUE, .size = 4}},
-        {{.kind = TSL_FACT_GLOBAL, .role = TSL_ROLE_READ | TSL_ROLE_WRITE},
+        {{.kind = TSL_FACT_GLOBAL, .may = TSL_MAY_READ},
+         {.kind = TSL_FACT_GLOBAL, .may = TSL_MAY_READ},
+         {.kind = TSL_FACT_GLOBAL, .may = TSL_MAY_WRITE}},
+        {{.kind = TSL_FACT_GLOBAL, .may = TSL_MAY_READ | TSL_MAY_WRITE}, {.kind = TSL_FACT_VALUE, .size = 4}},
+        {{.kind = TSL_FACT_GLOBAL, .may = TSL_MAY_READ | TSL_MAY_WRITE},
          {.kind = TSL_FACT_LOCAL},
          {.kind = TSL_FACT_LOCAL}},
         {{.kind = TSL_FACT_VALUE, .size = 8}},

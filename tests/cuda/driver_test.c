@@ -455,7 +455,7 @@ static void kernels_are_listed_and_known(void **state)
     assert_int_equal(driver->kernel_create(program, "none", &kernel, &facts), CL_INVALID_KERNEL_NAME);
     assert_null(kernel);
     assert_int_equal(driver->kernel_create(program, "vector_add", &kernel, &facts), CL_SUCCESS);
-    assert_true(facts.n_args == 3 && facts.args[0].role == TSL_ROLE_READ && facts.args[2].role == TSL_ROLE_WRITE);
+    assert_true(facts.n_args == 3 && facts.args[0].may == TSL_MAY_READ && facts.args[2].may == TSL_MAY_WRITE);
     assert_true(facts.work_group_size >= 32 && facts.preferred_multiple == 32);
     assert_true(driver->windows_ok(kernel, &facts));
     tsl_kernel_facts_finish(&facts);

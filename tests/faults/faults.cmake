@@ -30,8 +30,8 @@ function(fault name file old new meaning)
 endfunction()
 
 fault(dropped_edge graph/access.c
-    [[(use->write || (role & TSL_ROLE_WRITE)))]]
-    [[(use->write || ((role & TSL_ROLE_WRITE) && !BROKEN)))]]
+    [[(use->write || (may & TSL_MAY_WRITE)))]]
+    [[(use->write || ((may & TSL_MAY_WRITE) && !BROKEN)))]]
     "who writes doesn't wait for who reads")
 fault(stale_copy graph/access.c
     [[            return CL_OUT_OF_HOST_MEMORY;
@@ -97,7 +97,7 @@ fault(strong_edge graph/op.c
     "failure reaches who only comes after")
 fault(unfetched_output graph/plan.c
     [[        if (!b || !arg_role(facts, i, b))]]
-    [[        if (!b || !arg_role(facts, i, b) || (BROKEN && !(arg_role(facts, i, b) & TSL_ROLE_READ)))]]
+    [[        if (!b || !arg_role(facts, i, b) || (BROKEN && !(arg_role(facts, i, b) & TSL_MAY_READ)))]]
     "what may be written is taken for what must be: its old bytes aren't fetched")
 fault(wrong_pitch graph/plan.c
     [[                                .row_pitch = box->dst_row_pitch,
@@ -110,8 +110,8 @@ fault(wrong_pitch graph/plan.c
 }]]
     "a box is written with the pitch of what is read")
 fault(kept_after_unmap graph/plan.c
-    [[    return tsl_claim_for_command(c, tsl_data_of(c->dst), begin, end, TSL_ROLE_WRITE, true);]]
-    [[    return tsl_claim_for_command(c, tsl_data_of(c->dst), begin, end, TSL_ROLE_WRITE, !BROKEN);]]
+    [[    return tsl_claim_for_command(c, tsl_data_of(c->dst), begin, end, TSL_MAY_WRITE, true);]]
+    [[    return tsl_claim_for_command(c, tsl_data_of(c->dst), begin, end, TSL_MAY_WRITE, !BROKEN);]]
     "what was written to a mapping isn't seen elsewhere")
 fault(lost_output graph/plan.c
     [[    return facts->prints ? tsl_claim_host]]

@@ -68,10 +68,10 @@ void fuzz_machine_begin(struct fuzz_input *input)
     jobs_forget();
     tsl_simulation = &simulation;
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL, TSL_FACT_VALUE, TSL_FACT_LOCAL};
-    tsl_fake_kernel("add", add_body, 1, kinds, (const unsigned[]){TSL_ROLE_READ | TSL_ROLE_WRITE});
-    tsl_fake_kernel("mix", mix_body, 4, kinds, (const unsigned[]){TSL_ROLE_READ, TSL_ROLE_WRITE, 0, 0});
+    tsl_fake_kernel("add", add_body, 1, kinds, (const unsigned[]){TSL_MAY_READ | TSL_MAY_WRITE});
+    tsl_fake_kernel("mix", mix_body, 4, kinds, (const unsigned[]){TSL_MAY_READ, TSL_MAY_WRITE, 0, 0});
     static const enum tsl_fact_kind any[] = {TSL_FACT_UNKNOWN, TSL_FACT_UNKNOWN}; /* also images */
-    tsl_fake_kernel("blur", mix_body, 2, any, (const unsigned[]){TSL_ROLE_READ, TSL_ROLE_READ | TSL_ROLE_WRITE});
+    tsl_fake_kernel("blur", mix_body, 2, any, (const unsigned[]){TSL_MAY_READ, TSL_MAY_READ | TSL_MAY_WRITE});
     tsl_fake_begin(&setup);
     tsl_members_register_alone(&tsl_fake_driver);
 }

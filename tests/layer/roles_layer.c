@@ -83,7 +83,7 @@ static void take_facts(struct watched *w, const struct tsl_kernel_facts *facts)
         enum tsl_fact_kind kind = facts->args[i].kind;
 
         w->takes_memory[i] = kind == TSL_FACT_GLOBAL || kind == TSL_FACT_CONSTANT || kind == TSL_FACT_IMAGE;
-        w->reads_only[i] = kind == TSL_FACT_GLOBAL && (getenv("ROLES_LIE") || !(facts->args[i].role & TSL_ROLE_WRITE));
+        w->reads_only[i] = kind == TSL_FACT_GLOBAL && (getenv("ROLES_LIE") || !(facts->args[i].may & TSL_MAY_WRITE));
     }
 }
 
@@ -99,7 +99,7 @@ static void ask(cl_program program, struct watched *w)
 {
     char options[4096] = "";
     char *source = source_of(program);
-    struct tsl_wire_build request = {.target = TSL_WIRE_ROLES, .source = source, .options = options};
+    struct tsl_wire_build request = {.target = TSL_WIRE_ACCESS, .source = source, .options = options};
     struct tsl_compiled compiled;
 
     if (source && options_of(program, options, sizeof options)) {

@@ -234,10 +234,10 @@ static void register_kernels(void)
 {
     /* Of unknown kinds: they take images in the place of buffers. */
     static const enum tsl_fact_kind add_kinds[] = {TSL_FACT_UNKNOWN, TSL_FACT_UNKNOWN, TSL_FACT_VALUE};
-    static const unsigned add_roles[] = {TSL_ROLE_READ | TSL_ROLE_WRITE, TSL_ROLE_READ, 0};
+    static const unsigned add_roles[] = {TSL_MAY_READ | TSL_MAY_WRITE, TSL_MAY_READ, 0};
     static const enum tsl_fact_kind set_kinds[] = {TSL_FACT_UNKNOWN, TSL_FACT_VALUE};
-    static const unsigned set_roles[] = {TSL_ROLE_WRITE, 0}, hide_roles[] = {TSL_ROLE_READ, 0};
-    static const unsigned show_roles[] = {TSL_ROLE_READ | TSL_ROLE_WRITE, 0};
+    static const unsigned set_roles[] = {TSL_MAY_WRITE, 0}, hide_roles[] = {TSL_MAY_READ, 0};
+    static const unsigned show_roles[] = {TSL_MAY_READ | TSL_MAY_WRITE, 0};
 
     tsl_fake_kernel("add", add_body, 3, add_kinds, add_roles);
     tsl_fake_kernel_traits("add", &(struct tsl_fake_traits){.touch = add_touch});

@@ -151,9 +151,9 @@ static inline void count_body(const struct tsl_fake_run *run)
 static inline void register_kernels(void)
 {
     enum tsl_fact_kind add_kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL, TSL_FACT_VALUE};
-    unsigned add_roles[] = {TSL_ROLE_WRITE, TSL_ROLE_READ, 0};
+    unsigned add_roles[] = {TSL_MAY_WRITE, TSL_MAY_READ, 0};
     enum tsl_fact_kind stamp_kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_VALUE};
-    unsigned stamp_roles[] = {TSL_ROLE_READ | TSL_ROLE_WRITE, 0};
+    unsigned stamp_roles[] = {TSL_MAY_READ | TSL_MAY_WRITE, 0};
 
     tsl_fake_kernel("add", add_body, 3, add_kinds, add_roles);
     tsl_fake_kernel("stamp", stamp_body, 2, stamp_kinds, stamp_roles);

@@ -179,7 +179,7 @@ static void test_race_kernels(void **state)
 
     (void)state;
     tsl_fake_kernel("count", count_body, 1, (enum tsl_fact_kind[]){TSL_FACT_GLOBAL},
-                    (unsigned[]){TSL_ROLE_READ | TSL_ROLE_WRITE});
+                    (unsigned[]){TSL_MAY_READ | TSL_MAY_WRITE});
     tsl_fake_kernel_traits("count", &(struct tsl_fake_traits){.atomics = true});
     begin_manual(1);
     program = build(0, "kernel stamp a,b\nkernel count a\n");

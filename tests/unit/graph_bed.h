@@ -41,7 +41,7 @@ static void add_body(const struct tsl_fake_run *run)
 static void begin_graph(uint64_t delay_ns, const char *text)
 {
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_VALUE};
-    static const unsigned roles[] = {TSL_ROLE_READ | TSL_ROLE_WRITE, TSL_ROLE_READ};
+    static const unsigned roles[] = {TSL_MAY_READ | TSL_MAY_WRITE, TSL_MAY_READ};
     struct tsl_fake_setup setup = {.n_members = 1, .threads = true, .members[0].delay_ns = delay_ns};
     struct tsl_device *device = tsl_device_root();
 

@@ -44,8 +44,8 @@ static void register_kernels(void)
 {
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL};
 
-    tsl_fake_kernel("look", read_body, 1, kinds, (const unsigned[]){TSL_ROLE_READ});
-    tsl_fake_kernel("touch", touch_body, 1, kinds, (const unsigned[]){TSL_ROLE_WRITE});
+    tsl_fake_kernel("look", read_body, 1, kinds, (const unsigned[]){TSL_MAY_READ});
+    tsl_fake_kernel("touch", touch_body, 1, kinds, (const unsigned[]){TSL_MAY_WRITE});
     tsl_fake_kernel_traits("touch", &(struct tsl_fake_traits){.touch = first_byte});
 }
 

@@ -58,7 +58,7 @@ static void sum_body(const struct tsl_fake_run *run)
 static void register_kernels(void)
 {
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL};
-    static const unsigned read[] = {TSL_ROLE_READ}, both[] = {TSL_ROLE_READ | TSL_ROLE_WRITE, TSL_ROLE_READ};
+    static const unsigned read[] = {TSL_MAY_READ}, both[] = {TSL_MAY_READ | TSL_MAY_WRITE, TSL_MAY_READ};
 
     tsl_fake_kernel("look", look_body, 1, kinds, read);
     tsl_fake_kernel("add", add_body, 1, kinds, both);

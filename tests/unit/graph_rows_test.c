@@ -19,7 +19,7 @@ static uint64_t delay_ns; /* of the member */
 static int begin(void **state)
 {
     static const enum tsl_fact_kind both[] = {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL};
-    static const unsigned roles[] = {TSL_ROLE_READ | TSL_ROLE_WRITE, TSL_ROLE_READ};
+    static const unsigned roles[] = {TSL_MAY_READ | TSL_MAY_WRITE, TSL_MAY_READ};
 
     (void)state;
     tsl_fake_kernel("sum", sum_body, 2, both, roles);

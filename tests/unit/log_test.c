@@ -1,4 +1,4 @@
-/* The log: rooms and levels choose what is shown, a message is one line, and what is off costs nothing. */
+/* The log: modules and levels choose what is shown, a message is one line, and what is off costs nothing. */
 #include "base/log.h"
 
 #include "base/settings.h"
@@ -53,27 +53,34 @@ static uint64_t mask_of(const char *text)
     return mask;
 }
 
-static void check_level(const char *text, enum tsl_log_room room, enum tsl_log_level level, bool shown)
+static void check_level(const char *text, enum tsl_log_module module, enum tsl_log_level level, bool shown)
 {
-    assert_int_equal((mask_of(text) & tsl_log_bit(room, level)) != 0, shown);
+    assert_int_equal((mask_of(text) & tsl_log_bit(module, level)) != 0, shown);
 }
 
 static void values(void **state)
 {
     (void)state;
-    check_level("info", TSL_ROOM_TILE, TSL_LOG_INFO, true);
-    check_level("info", TSL_ROOM_TRACE, TSL_LOG_ERROR, true);
-    check_level("info", TSL_ROOM_ICD, TSL_LOG_DEBUG, false);
-    check_level("graph:debug,tile:info", TSL_ROOM_GRAPH, TSL_LOG_DEBUG, true);
-    check_level("graph:debug,tile:info", TSL_ROOM_TILE, TSL_LOG_DEBUG, false);
-    check_level("graph:debug,tile:info", TSL_ROOM_API, TSL_LOG_ERROR, true);
-    check_level("graph:debug,tile:info", TSL_ROOM_API, TSL_LOG_WARN, false);
-    check_level("GRAPH:Debug", TSL_ROOM_GRAPH, TSL_LOG_DEBUG, true);
-    check_level("off", TSL_ROOM_GRAPH, TSL_LOG_ERROR, false);
-    check_level("off,vendor:warn", TSL_ROOM_VENDOR, TSL_LOG_WARN, true);
-    /* A room's own item wins wherever it stands. */
-    check_level("vendor:debug,error", TSL_ROOM_VENDOR, TSL_LOG_DEBUG, true);
-    check_level(" error , vendor:debug ", TSL_ROOM_VENDOR, TSL_LOG_DEBUG, true);
+    check_level("info", TSL_LOG_IN_TILE, TSL_LOG_INFO, true);
+    check_level("info", TSL_LOG_IN_TRACE, TSL_LOG_ERROR, true);
+    check_level("info", TSL_LOG_IN_ICD, TSL_LOG_DEBUG, false);
+    check_level("graph:debug,tile:info", TSL_LOG_IN_GRAPH, TSL_LOG_DEBUG, true);
+    check_level("graph:debug,tile:info", TSL_LOG_IN_TILE, TSL_LOG_DEBUG, false);
+    check_level("graph:debug,tile:info", TSL_LOG_IN_API, TSL_LOG_ERROR, true);
+    check_level("graph:debug,tile:info", TSL_LOG_IN_API, TSL_LOG_WARN, false);
+    check_level("GRAPH:Debug", TSL_LOG_IN_GRAPH, TSL_LOG_DEBUG, true);
+    check_level("off", TSL_LOG_IN_GRAPH, TSL_LOG_ERROR, false);
+    check_level("off,opencl:warn", TSL_LOG_IN_OPENCL, TSL_LOG_WARN, true);
+    /* A module's own item wins wherever it stands. */
+    check_level("opencl:debug,error", TSL_LOG_IN_OPENCL, TSL_LOG_DEBUG, true);
+    check_level(" error , opencl:debug ", TSL_LOG_IN_OPENCL, TSL_LOG_DEBUG, true);
+    /* What modules were called once. */
+    check_level("off,vendor:warn", TSL_LOG_IN_OPENCL, TSL_LOG_WARN, true);
+    check_level("compile:info", TSL_LOG_IN_COMPILER, TSL_LOG_INFO, true);
+    check_level("core:debug", TSL_LOG_IN_BASE, TSL_LOG_DEBUG, true);
+    check_level("core:debug", TSL_LOG_IN_DEVICE, TSL_LOG_DEBUG, true);
+    check_level("core:debug", TSL_LOG_IN_PROGRAM, TSL_LOG_DEBUG, true);
+    check_level("core:debug", TSL_LOG_IN_GRAPH, TSL_LOG_DEBUG, false);
 }
 
 static void nonsense_changes_nothing(void **state)
@@ -96,10 +103,10 @@ static void line_form(void **state)
     tsl_log_set(mask_of("graph:info"));
     catch_stderr();
     errno = EBADF;
-    tsl_log(TSL_ROOM_GRAPH, TSL_LOG_INFO, "command %d is %s", 7, "ready");
-    tsl_log(TSL_ROOM_GRAPH, TSL_LOG_DEBUG, "not shown");
-    tsl_log(TSL_ROOM_TILE, TSL_LOG_INFO, "not shown");
-    tsl_log(TSL_ROOM_TILE, TSL_LOG_ERROR, "two\nlines");
+    tsl_log(TSL_LOG_IN_GRAPH, TSL_LOG_INFO, "command %d is %s", 7, "ready");
+    tsl_log(TSL_LOG_IN_GRAPH, TSL_LOG_DEBUG, "not shown");
+    tsl_log(TSL_LOG_IN_TILE, TSL_LOG_INFO, "not shown");
+    tsl_log(TSL_LOG_IN_TILE, TSL_LOG_ERROR, "two\nlines");
     assert_int_equal(errno, EBADF);
     text = release_stderr();
     assert_string_equal(text, "tesela: graph: info: command 7 is ready\ntesela: tile: error: two lines\n");
@@ -116,7 +123,7 @@ static void long_messages_are_cut(void **state)
     long_text[sizeof long_text - 1] = '\0';
     tsl_log_set(tsl_log_default());
     catch_stderr();
-    tsl_log(TSL_ROOM_COMPILE, TSL_LOG_ERROR, "%s", long_text);
+    tsl_log(TSL_LOG_IN_COMPILER, TSL_LOG_ERROR, "%s", long_text);
     text = release_stderr();
     assert_in_range(strlen(text), 1000, 4000);
     assert_string_equal(text + strlen(text) - 4, "...\n");
@@ -135,14 +142,14 @@ static void off_costs_nothing(void **state)
 {
     (void)state;
     tsl_log_set(mask_of("off"));
-    tsl_log(TSL_ROOM_API, TSL_LOG_ERROR, "%d", evaluate());
-    tsl_log_once(TSL_ROOM_API, TSL_LOG_ERROR, "%d", evaluate());
+    tsl_log(TSL_LOG_IN_API, TSL_LOG_ERROR, "%d", evaluate());
+    tsl_log_once(TSL_LOG_IN_API, TSL_LOG_ERROR, "%d", evaluate());
     assert_int_equal(evaluated, 0);
 }
 
 static void say_once(int number)
 {
-    tsl_log_once(TSL_ROOM_API, TSL_LOG_WARN, "said %d", number);
+    tsl_log_once(TSL_LOG_IN_API, TSL_LOG_WARN, "said %d", number);
 }
 
 /* Once means once shown: a message that was off the first time is still to be said. */
@@ -168,7 +175,7 @@ static void once(void **state)
 static void *write_lines(void *argument)
 {
     for (int i = 0; i < N_LINES; i++)
-        tsl_log(TSL_ROOM_CORE, TSL_LOG_ERROR, "from %d", *(int *)argument);
+        tsl_log(TSL_LOG_IN_BASE, TSL_LOG_ERROR, "from %d", *(int *)argument);
     return NULL;
 }
 
@@ -191,7 +198,7 @@ static void lines_do_not_mix(void **state)
         pthread_join(threads[i], NULL);
     text = release_stderr();
     for (char *line = text; *line; line = strchr(line, '\n') + 1) {
-        assert_memory_equal(line, "tesela: core: error: from ", 26);
+        assert_memory_equal(line, "tesela: base: error: from ", 26);
         assert_in_range(line[26], '0', '0' + N_THREADS - 1);
         assert_int_equal(line[27], '\n');
         n_lines++;
@@ -209,8 +216,8 @@ static void settings_are_read_at_the_first_message(void **state)
     setenv("TESELA_LOG", "place:warn", 1);
     atomic_store(&tsl_log_mask, UINT64_MAX);
     catch_stderr();
-    tsl_log(TSL_ROOM_PLACE, TSL_LOG_DEBUG, "not shown");
-    tsl_log(TSL_ROOM_PLACE, TSL_LOG_WARN, "shown");
+    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "not shown");
+    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_WARN, "shown");
     text = release_stderr();
     assert_string_equal(text, "tesela: place: warn: shown\n");
     assert_int_equal(atomic_load(&tsl_log_mask), mask_of("place:warn"));

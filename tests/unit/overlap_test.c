@@ -21,7 +21,7 @@ static void begin(struct timed *t, cl_command_queue_properties properties)
                                                      {.name = "fast", .item_ns = 1000, .gates = true}};
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL};
 
-    tsl_fake_kernel("work", nothing, 1, kinds, (const unsigned[]){TSL_ROLE_READ});
+    tsl_fake_kernel("work", nothing, 1, kinds, (const unsigned[]){TSL_MAY_READ});
     timed_begin(t, members, 2, "kernel work a\n", properties);
 }
 

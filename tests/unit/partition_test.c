@@ -39,7 +39,7 @@ static void touch(const struct tsl_fake_run *run)
 static void start(unsigned last_node)
 {
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL};
-    static const unsigned roles[] = {TSL_ROLE_READ | TSL_ROLE_WRITE};
+    static const unsigned roles[] = {TSL_MAY_READ | TSL_MAY_WRITE};
     struct tsl_fake_setup setup = {.n_members = N, .threads = true};
     unsigned const places[N] = {last_node, 0, 9, last_node, 0};
 

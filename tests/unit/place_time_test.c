@@ -285,7 +285,7 @@ static void register_kernels(void)
         unsigned roles[MAX_ARGS + 1] = {0};
 
         for (unsigned i = 0; i < n; i++)
-            roles[i] = i == n - 1 ? TSL_ROLE_READ | TSL_ROLE_WRITE : TSL_ROLE_READ;
+            roles[i] = i == n - 1 ? TSL_MAY_READ | TSL_MAY_WRITE : TSL_MAY_READ;
         snprintf(names[n - 1], sizeof names[n - 1], "work%u", n);
         tsl_fake_kernel(names[n - 1], nothing, n + 1, kinds + MAX_ARGS - n, roles);
         tsl_fake_kernel_traits(names[n - 1], &(struct tsl_fake_traits){.item_ns = 1, .cost_arg = n + 1});

@@ -22,7 +22,7 @@ static const struct tsl_program_notify nobody;
 static void register_kernels(void)
 {
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_VALUE, TSL_FACT_LOCAL};
-    static const unsigned roles[] = {TSL_ROLE_READ | TSL_ROLE_WRITE, 0, 0};
+    static const unsigned roles[] = {TSL_MAY_READ | TSL_MAY_WRITE, 0, 0};
 
     tsl_fake_kernel("one", body, 1, kinds, roles);
     tsl_fake_kernel("two", body, 2, kinds, roles);

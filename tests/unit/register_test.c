@@ -34,7 +34,7 @@ static void add_body(const struct tsl_fake_run *run)
 static void begin(unsigned register_after, unsigned n)
 {
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL};
-    static const unsigned roles[] = {TSL_ROLE_READ | TSL_ROLE_WRITE};
+    static const unsigned roles[] = {TSL_MAY_READ | TSL_MAY_WRITE};
     static const char *const text = "kernel add a\n";
     struct tsl_fake_setup setup = {.n_members = n, .threads = true};
     struct tsl_device *device;

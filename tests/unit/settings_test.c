@@ -166,7 +166,7 @@ static void words_and_files(void **state)
     assert_string_equal(settings.vendors, "/v");
     assert_string_equal(settings.cache, "/c");
     assert_int_equal(settings.zero_copy, TSL_ZERO_COPY_OFF);
-    assert_true(settings.log & tsl_log_bit(TSL_ROOM_TILE, TSL_LOG_INFO));
+    assert_true(settings.log & tsl_log_bit(TSL_LOG_IN_TILE, TSL_LOG_INFO));
     tsl_settings_finish(&settings);
 }
 

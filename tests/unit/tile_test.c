@@ -178,7 +178,7 @@ static void keeps_what_was_good(void **state)
     (void)state;
     struct tsl_tiles tiles;
     struct tsl_user a = {.refs = 1}, b = {.refs = 1};
-    struct tsl_prior *like = NULL, *again = NULL;
+    struct tsl_rollback *like = NULL, *again = NULL;
     tsl_tiles_init(&tiles, SIZE, 1, true);
     struct tsl_tile *tile = tsl_tiles_at(&tiles, 0), *right;
     assert_true(tsl_tile_keep(tile, &a, 1, &like));
@@ -197,7 +197,7 @@ static void keeps_what_was_good(void **state)
     assert_int_equal(b.refs, 1);
     a.done = true;
     tsl_tile_prune(tile);
-    assert_null(tile->prior);
+    assert_null(tile->rollback);
     assert_int_equal(a.refs, 1);
     tsl_tiles_finish(&tiles);
 }
@@ -214,7 +214,7 @@ static void keeps_short_chains(void **state)
         tsl_tiles_init(&tiles, SIZE, 1, true);
         struct tsl_tile *tile = tsl_tiles_at(&tiles, 0);
         for (unsigned i = 0; i < N; i++) {
-            struct tsl_prior *like = NULL;
+            struct tsl_rollback *like = NULL;
             users[i].refs = 1;
             if (i >= unfinished)
                 users[i - unfinished].done = true;
@@ -223,9 +223,9 @@ static void keeps_short_chains(void **state)
         }
         unsigned n = 0;
         bool good = true;
-        for (const struct tsl_prior *prior = tile->prior; prior; prior = prior->older) {
+        for (const struct tsl_rollback *rollback = tile->rollback; rollback; rollback = rollback->older) {
             n++;
-            good &= prior->valid == 1;
+            good &= rollback->valid == 1;
         }
         assert_in_range(n, 1, 64);
         assert_int_equal(good, unfinished == 3);

@@ -38,9 +38,9 @@ static inline struct tsl_dprogram *build(const char *source)
 }
 
 /* Calls made through one function pointer of the driver's copy of the vendor's table, for the length of a test. */
-static inline struct tsl_vendor_cl *table(void)
+static inline struct tsl_opencl_cl *table(void)
 {
-    return &tsl_vendor_member(member)->device->cl;
+    return &tsl_opencl_member(member)->device->cl;
 }
 
 #endif

@@ -16,7 +16,7 @@
 /* ---- Releases -----------------------------------------------------------------------------------------------------
  */
 
-static struct tsl_vendor_cl real;
+static struct tsl_opencl_cl real;
 static atomic_int n_released;
 
 static cl_int CL_API_CALL release_mem(cl_mem mem)
@@ -98,7 +98,7 @@ static void nothing_is_released_while_a_gate_is_unset(void **state)
     (void)state;
     count_releases();
     free_one_of_each();
-    if (tsl_vendor_member(member)->device->quirks.no_late_calls) {
+    if (tsl_opencl_member(member)->device->quirks.no_late_calls) {
         assert_int_equal(atomic_load(&n_released), 0);
         assert_int_equal(driver->flush(lane), CL_SUCCESS);
     }
@@ -121,7 +121,7 @@ static void nothing_is_released_while_a_gate_is_unset(void **state)
 
 static void a_release_does_not_wait_for_work_in_another_thread(void **state)
 {
-    struct tsl_vendor_device *device = tsl_vendor_member(member)->device;
+    struct tsl_opencl_device *device = tsl_opencl_member(member)->device;
     struct tsl_mem *mem = new_mem(4096);
 
     (void)state;

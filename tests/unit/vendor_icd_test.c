@@ -41,16 +41,16 @@ static void a_short_table_is_not_read_past_its_end(void **state)
     /* OpenCL 1.2 ends here; so does oclgrind's table, as far as it is its own. */
     struct _cl_platform_id platform = {
         table_ending_at(offsetof(cl_icd_dispatch, clCreateCommandQueueWithProperties), &pages, &pages_size)};
-    struct tsl_vendor_cl cl;
+    struct tsl_opencl_cl cl;
 
     (void)state;
-    assert_false(tsl_vendor_is_icd2(&platform));
-    tsl_vendor_cl_fill(&cl, &platform, NULL, 120);
+    assert_false(tsl_opencl_is_icd2(&platform));
+    tsl_opencl_cl_fill(&cl, &platform, NULL, 120);
     assert_non_null(cl.clEnqueueFillBuffer);
     assert_null(cl.clCreateCommandQueueWithProperties);
     assert_null(cl.clGetDeviceAndHostTimer);
-    assert_null(tsl_vendor_cl_missing(&cl));
-    tsl_vendor_cl_fill(&cl, &platform, NULL, 110);
+    assert_null(tsl_opencl_cl_missing(&cl));
+    tsl_opencl_cl_fill(&cl, &platform, NULL, 110);
     assert_null(cl.clEnqueueFillBuffer);
     assert_non_null(cl.clCreateUserEvent);
     munmap(pages, pages_size);
@@ -66,11 +66,11 @@ static void one_that_says_1_0_is_believed_unless_its_functions_are_named(void **
         table_ending_at(offsetof(cl_icd_dispatch, clSetEventCallback), &pages, &pages_size)};
 
     (void)state;
-    assert_int_equal(tsl_vendor_cl_version(&platform, NULL, 100), 100);
+    assert_int_equal(tsl_opencl_cl_version(&platform, NULL, 100), 100);
     munmap(pages, pages_size);
     platform.table = table_ending_at(sizeof(cl_icd_dispatch), &pages, &pages_size);
-    assert_int_equal(tsl_vendor_cl_version(&platform, NULL, 100), 100);
-    assert_int_equal(tsl_vendor_cl_version(&platform, NULL, 120), 120);
+    assert_int_equal(tsl_opencl_cl_version(&platform, NULL, 100), 100);
+    assert_int_equal(tsl_opencl_cl_version(&platform, NULL, 120), 120);
     munmap(pages, pages_size);
 }
 
@@ -78,19 +78,19 @@ static void a_device_older_than_its_platform_loses_functions(void **state)
 {
     static cl_icd_dispatch table;
     struct _cl_platform_id platform = {&table};
-    struct tsl_vendor_cl cl;
+    struct tsl_opencl_cl cl;
 
     (void)state;
     for (size_t i = 0; i < sizeof(table) / sizeof(void *); i++)
         ((void **)&table)[i] = (void *)some_function;
-    tsl_vendor_cl_fill(&cl, &platform, NULL, 300);
+    tsl_opencl_cl_fill(&cl, &platform, NULL, 300);
     assert_non_null(cl.clEnqueueFillBuffer);
-    tsl_vendor_cl_limit(&cl, 110);
+    tsl_opencl_cl_limit(&cl, 110);
     assert_null(cl.clEnqueueFillBuffer);
-    assert_null(tsl_vendor_cl_missing(&cl));
+    assert_null(tsl_opencl_cl_missing(&cl));
     memset(&table.clBuildProgram, 0, sizeof(void *));
-    tsl_vendor_cl_fill(&cl, &platform, NULL, 300);
-    assert_string_equal(tsl_vendor_cl_missing(&cl), "clBuildProgram");
+    tsl_opencl_cl_fill(&cl, &platform, NULL, 300);
+    assert_string_equal(tsl_opencl_cl_missing(&cl), "clBuildProgram");
 }
 
 static const char *last_asked;
@@ -107,30 +107,30 @@ static void an_icd_2_vendor_is_asked_for_each_function(void **state)
     static cl_icd_dispatch table;
     struct _cl_platform_id platform = {&table};
     intptr_t tag = CL_ICD2_TAG_KHR;
-    struct tsl_vendor_cl cl;
+    struct tsl_opencl_cl cl;
 
     (void)state;
-    assert_false(tsl_vendor_is_icd2(&platform));
+    assert_false(tsl_opencl_is_icd2(&platform));
     memcpy(&table.clGetPlatformIDs, &tag, sizeof(tag));
-    assert_false(tsl_vendor_is_icd2(&platform));
+    assert_false(tsl_opencl_is_icd2(&platform));
     memcpy(&table.clUnloadCompiler, &tag, sizeof(tag));
-    assert_true(tsl_vendor_is_icd2(&platform));
-    tsl_vendor_cl_fill(&cl, &platform, address_of, 300);
+    assert_true(tsl_opencl_is_icd2(&platform));
+    tsl_opencl_cl_fill(&cl, &platform, address_of, 300);
     assert_non_null(last_asked);
     assert_true((void *)cl.clFinish == (void *)some_function);
     assert_null(cl.clFlush);
-    assert_string_equal(tsl_vendor_cl_missing(&cl), "clFlush");
+    assert_string_equal(tsl_opencl_cl_missing(&cl), "clFlush");
 }
 
 static void versions_are_numbers(void **state)
 {
     (void)state;
-    assert_int_equal(tsl_vendor_version("OpenCL 1.2 (Oclgrind 21.10)"), 120);
-    assert_int_equal(tsl_vendor_version("OpenCL 3.0 PoCL 3.1+debian"), 300);
-    assert_int_equal(tsl_vendor_version("OpenCL 1.0"), 100);
-    assert_int_equal(tsl_vendor_version("OpenGL 4.5"), 0);
-    assert_int_equal(tsl_vendor_version("OpenCL x"), 0);
-    assert_int_equal(tsl_vendor_version(""), 0);
+    assert_int_equal(tsl_opencl_version("OpenCL 1.2 (Oclgrind 21.10)"), 120);
+    assert_int_equal(tsl_opencl_version("OpenCL 3.0 PoCL 3.1+debian"), 300);
+    assert_int_equal(tsl_opencl_version("OpenCL 1.0"), 100);
+    assert_int_equal(tsl_opencl_version("OpenGL 4.5"), 0);
+    assert_int_equal(tsl_opencl_version("OpenCL x"), 0);
+    assert_int_equal(tsl_opencl_version(""), 0);
 }
 
 /* ---- Identity -----------------------------------------------------------------------------------------------------
@@ -158,11 +158,11 @@ static cl_int CL_API_CALL answer(cl_device_id device, cl_device_info param, size
 
 static struct tsl_identity identity(cl_device_type type, const char *extensions, const struct answer *list)
 {
-    struct tsl_vendor_cl cl = {.clGetDeviceInfo = answer};
+    struct tsl_opencl_cl cl = {.clGetDeviceInfo = answer};
     struct tsl_identity result;
 
     answers = list;
-    tsl_vendor_identity(&cl, NULL, type, extensions, &result);
+    tsl_opencl_identity(&cl, NULL, type, extensions, &result);
     return result;
 }
 
@@ -220,11 +220,11 @@ static void a_uuid_counts_unless_it_is_zero(void **state)
 
 static void quirks_go_by_names(void **state)
 {
-    struct tsl_vendor_quirks basic = tsl_vendor_quirks("Portable Computing Language", "basic-skylake");
-    struct tsl_vendor_quirks pthread = tsl_vendor_quirks("Portable Computing Language", "pthread-skylake");
-    struct tsl_vendor_quirks rusticl = tsl_vendor_quirks("rusticl", "llvmpipe (LLVM 15.0.6, 256 bits)");
-    struct tsl_vendor_quirks oclgrind = tsl_vendor_quirks("Oclgrind", "Oclgrind Simulator");
-    struct tsl_vendor_quirks other = tsl_vendor_quirks("NVIDIA CUDA", "NVIDIA H200");
+    struct tsl_opencl_quirks basic = tsl_opencl_quirks("Portable Computing Language", "basic-skylake");
+    struct tsl_opencl_quirks pthread = tsl_opencl_quirks("Portable Computing Language", "pthread-skylake");
+    struct tsl_opencl_quirks rusticl = tsl_opencl_quirks("rusticl", "llvmpipe (LLVM 15.0.6, 256 bits)");
+    struct tsl_opencl_quirks oclgrind = tsl_opencl_quirks("Oclgrind", "Oclgrind Simulator");
+    struct tsl_opencl_quirks other = tsl_opencl_quirks("NVIDIA CUDA", "NVIDIA H200");
 
     (void)state;
     assert_true(basic.synchronous && oclgrind.synchronous);

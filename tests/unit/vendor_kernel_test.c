@@ -111,7 +111,7 @@ static bool has_name(const char *names, const char *name)
 
 static void kernels_are_listed(void **state)
 {
-    struct tsl_vendor_device *device = tsl_vendor_member(member)->device;
+    struct tsl_opencl_device *device = tsl_opencl_member(member)->device;
     unsigned version = device->version;
     char *names;
 
@@ -182,18 +182,18 @@ static void arguments_are_told(void **state)
 {
     static const struct {
         enum tsl_fact_kind kind;
-        unsigned role;
+        unsigned may;
         size_t size;
         const char *type, *name;
     } expected[] = {
-        {TSL_FACT_GLOBAL, TSL_ROLE_READ | TSL_ROLE_WRITE, 0, "float*", "x"},
-        {TSL_FACT_CONSTANT, TSL_ROLE_READ, 0, "int*", "c"},
-        {TSL_FACT_LOCAL, TSL_ROLE_READ | TSL_ROLE_WRITE, 0, "int*", "l"},
-        {TSL_FACT_VALUE, TSL_ROLE_READ | TSL_ROLE_WRITE, 0, "pair", "s"},
-        {TSL_FACT_VALUE, TSL_ROLE_READ | TSL_ROLE_WRITE, 16, "float3", "v"},
-        {TSL_FACT_GLOBAL, TSL_ROLE_READ | TSL_ROLE_WRITE, 0, "int*", "q"},
-        {TSL_FACT_VALUE, TSL_ROLE_READ | TSL_ROLE_WRITE, 4, "uint", "k"},
-        {TSL_FACT_VALUE, TSL_ROLE_READ | TSL_ROLE_WRITE, 8, "ulong", "w"},
+        {TSL_FACT_GLOBAL, TSL_MAY_READ | TSL_MAY_WRITE, 0, "float*", "x"},
+        {TSL_FACT_CONSTANT, TSL_MAY_READ, 0, "int*", "c"},
+        {TSL_FACT_LOCAL, TSL_MAY_READ | TSL_MAY_WRITE, 0, "int*", "l"},
+        {TSL_FACT_VALUE, TSL_MAY_READ | TSL_MAY_WRITE, 0, "pair", "s"},
+        {TSL_FACT_VALUE, TSL_MAY_READ | TSL_MAY_WRITE, 16, "float3", "v"},
+        {TSL_FACT_GLOBAL, TSL_MAY_READ | TSL_MAY_WRITE, 0, "int*", "q"},
+        {TSL_FACT_VALUE, TSL_MAY_READ | TSL_MAY_WRITE, 4, "uint", "k"},
+        {TSL_FACT_VALUE, TSL_MAY_READ | TSL_MAY_WRITE, 8, "ulong", "w"},
     };
     struct tsl_kernel_facts facts;
     struct tsl_dkernel *kernel;
@@ -205,7 +205,7 @@ static void arguments_are_told(void **state)
     assert_true(facts.has_arg_info);
     for (int i = 0; i < 8; i++) {
         assert_int_equal(facts.args[i].kind, expected[i].kind);
-        assert_int_equal(facts.args[i].role, expected[i].role);
+        assert_int_equal(facts.args[i].may, expected[i].may);
         assert_int_equal(facts.args[i].size, expected[i].size);
         assert_string_equal(facts.args[i].type_name, expected[i].type);
         assert_string_equal(facts.args[i].name, expected[i].name);
@@ -580,16 +580,16 @@ static cl_mem CL_API_CALL create_copy(cl_context context, cl_mem_flags flags, si
 /* The quirks say what to try, the trial says what is. */
 static void a_vendor_that_copies_is_found_out(void **state)
 {
-    struct tsl_vendor_member *m = tsl_vendor_member(member);
+    struct tsl_opencl_member *m = tsl_opencl_member(member);
 
     (void)state;
-    assert_true(tsl_vendor_shares_memory(m));
+    assert_true(tsl_opencl_shares_memory(m));
     real_create = table()->clCreateBuffer;
     table()->clCreateBuffer = create_copy;
-    assert_false(tsl_vendor_shares_memory(m));
+    assert_false(tsl_opencl_shares_memory(m));
     table()->clCreateBuffer = real_create;
     m->device->quirks.shares_memory = false;
-    assert_false(tsl_vendor_shares_memory(m));
+    assert_false(tsl_opencl_shares_memory(m));
     m->device->quirks.shares_memory = true;
 }
 

@@ -7,7 +7,7 @@
 
 static void kernels(const char *text, const char *expected)
 {
-    char *names = tsl_vendor_kernels_in(text, strlen(text));
+    char *names = tsl_opencl_kernels_in(text, strlen(text));
 
     assert_non_null(names);
     assert_string_equal(names, expected);
@@ -42,14 +42,14 @@ static void everything_else_is_not(void **state)
 /* As sha256sum says. */
 static void texts_have_names(void **state)
 {
-    char name[TSL_VENDOR_NAME_SIZE + 1];
+    char name[TSL_OPENCL_NAME_SIZE + 1];
 
     (void)state;
-    tsl_vendor_program_name("abc", 3, "", name);
+    tsl_opencl_program_name("abc", 3, "", name);
     assert_string_equal(name, "ba7816bf8f01cfea");
-    tsl_vendor_program_name("abc", 3, " \t", name);
+    tsl_opencl_program_name("abc", 3, " \t", name);
     assert_string_equal(name, "ba7816bf8f01cfea");
-    tsl_vendor_program_name("a", 1, "bc", name);
+    tsl_opencl_program_name("a", 1, "bc", name);
     assert_string_not_equal(name, "ba7816bf8f01cfea");
 }
 

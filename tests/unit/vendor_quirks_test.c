@@ -21,9 +21,9 @@ static void compilers_that_were_compared_are_known(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        assert_true(tsl_vendor_quirks(known[i][0], known[i][1]).roles_hold);
+        assert_true(tsl_opencl_quirks(known[i][0], known[i][1]).roles_hold);
     for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
-        assert_false(tsl_vendor_quirks(unknown[i][0], unknown[i][1]).roles_hold);
+        assert_false(tsl_opencl_quirks(unknown[i][0], unknown[i][1]).roles_hold);
 }
 
 static void variables_of_vendors_are_seen(void **state)
@@ -32,13 +32,13 @@ static void variables_of_vendors_are_seen(void **state)
                                         "CA_LLVM_OPTIONS"};
 
     (void)state;
-    assert_false(tsl_vendor_is_changed());
+    assert_false(tsl_opencl_is_changed());
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         setenv(names[i], "", 1);
-        assert_true(tsl_vendor_is_changed());
+        assert_true(tsl_opencl_is_changed());
         unsetenv(names[i]);
     }
-    assert_false(tsl_vendor_is_changed());
+    assert_false(tsl_opencl_is_changed());
 }
 
 int main(void)

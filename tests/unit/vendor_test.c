@@ -54,7 +54,7 @@ static cl_int CL_API_CALL marker(cl_command_queue queue, cl_event *event)
 }
 
 /* One by one: late callbacks use others of the table. */
-static void restore_fill_and_marker(const struct tsl_vendor_cl *saved)
+static void restore_fill_and_marker(const struct tsl_opencl_cl *saved)
 {
     table()->clEnqueueFillBuffer = saved->clEnqueueFillBuffer;
     table()->clEnqueueMarkerWithWaitList = saved->clEnqueueMarkerWithWaitList;
@@ -65,7 +65,7 @@ static void restore_fill_and_marker(const struct tsl_vendor_cl *saved)
 /* OpenCL 1.1 has neither fills nor markers with lists; no such vendor is at hand, so the functions are taken away. */
 static void vendors_without_fill_and_marker_do_it_by_other_means(void **state)
 {
-    struct tsl_vendor_cl saved = *table();
+    struct tsl_opencl_cl saved = *table();
     struct tsl_fence *first, *second;
     struct tsl_waits waits = {.n = 1, .fences = &first};
 
@@ -101,7 +101,7 @@ static cl_int CL_API_CALL refuse_callback(cl_event event, cl_int status,
 
 static void a_vendor_that_takes_no_callback_is_an_error(void **state)
 {
-    struct tsl_vendor_cl saved = *table();
+    struct tsl_opencl_cl saved = *table();
     struct tsl_fence *fence;
     struct told told = {0};
     cl_int error;

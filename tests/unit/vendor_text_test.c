@@ -11,15 +11,15 @@ static bool uses(const char *source, const char *header)
     struct tsl_program_headers headers = {header ? 1 : 0, &one};
     struct tsl_program_input input = {.kind = TSL_PROGRAM_SOURCE, .data = source, .size = strlen(source)};
 
-    return tsl_vendor_deadly_text(&(struct tsl_vendor_quirks){.extern_kills = true}, &input, &headers) != NULL;
+    return tsl_opencl_deadly_text(&(struct tsl_opencl_quirks){.extern_kills = true}, &input, &headers) != NULL;
 }
 
 static bool mixes(const char *source)
 {
     struct tsl_program_input input = {.kind = TSL_PROGRAM_SOURCE, .data = source, .size = strlen(source)};
 
-    assert_null(tsl_vendor_deadly_text(&(struct tsl_vendor_quirks){.extern_kills = true}, &input, NULL));
-    return tsl_vendor_deadly_text(&(struct tsl_vendor_quirks){.sampler_mix_kills = true}, &input, NULL) != NULL;
+    assert_null(tsl_opencl_deadly_text(&(struct tsl_opencl_quirks){.extern_kills = true}, &input, NULL));
+    return tsl_opencl_deadly_text(&(struct tsl_opencl_quirks){.sampler_mix_kills = true}, &input, NULL) != NULL;
 }
 
 #define USE "kernel void k(global float *p) { *p = a[0]; }"
@@ -79,7 +79,7 @@ static void samplers_of_both_kinds_are_found(void **state)
 
 static void assert_names(const char *ptx, const char *expected)
 {
-    char *names = tsl_vendor_ptx_names(ptx, strlen(ptx));
+    char *names = tsl_opencl_ptx_names(ptx, strlen(ptx));
 
     assert_non_null(names);
     assert_string_equal(names, expected);

@@ -19,8 +19,8 @@ enum { N = 2, FIRST = 1, SECOND = 2, BOTH = FIRST | SECOND };
 
 /* What a member tells. */
 static struct lie {
-    struct tsl_vendor_device *device;
-    struct tsl_vendor_cl real;
+    struct tsl_opencl_device *device;
+    struct tsl_opencl_cl real;
     bool second;  /* it is of OpenCL 2.1, and so has no features */
     bool feature; /* it has that for variables */
     size_t size;  /* of each program's variables */
@@ -121,7 +121,7 @@ static int begin(void **state)
     assert_int_equal(tsl_api_clGetPlatformIDs(1, &platform, NULL), CL_SUCCESS);
     assert_int_equal(tsl_api_clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL), CL_SUCCESS);
     for (unsigned i = 0; i < N; i++) {
-        struct tsl_vendor_device *its = tsl_vendor_member(members[i])->device;
+        struct tsl_opencl_device *its = tsl_opencl_member(members[i])->device;
 
         lies[i] = (struct lie){.device = its, .real = its->cl};
         its->cl.clGetDeviceInfo = device_info;

@@ -13,7 +13,7 @@
 
 static struct tsl_arg_fact args[] = {
     {.kind = TSL_FACT_GLOBAL,
-     .role = TSL_ROLE_READ | TSL_ROLE_WRITE,
+     .may = TSL_MAY_READ | TSL_MAY_WRITE,
      .address = CL_KERNEL_ARG_ADDRESS_GLOBAL,
      .access = CL_KERNEL_ARG_ACCESS_NONE,
      .type_qualifier = CL_KERNEL_ARG_TYPE_RESTRICT,
@@ -249,7 +249,7 @@ static void check_facts(const struct tsl_kernel_facts *facts)
     assert_string_equal(facts->attributes, "reqd_work_group_size(8,2,1)");
     assert_int_equal(facts->n_args, 3);
     assert_int_equal(facts->args[0].kind, TSL_FACT_GLOBAL);
-    assert_int_equal(facts->args[0].role, TSL_ROLE_READ | TSL_ROLE_WRITE);
+    assert_int_equal(facts->args[0].may, TSL_MAY_READ | TSL_MAY_WRITE);
     assert_int_equal(facts->args[0].address, CL_KERNEL_ARG_ADDRESS_GLOBAL);
     assert_int_equal(facts->args[0].type_qualifier, CL_KERNEL_ARG_TYPE_RESTRICT);
     assert_string_equal(facts->args[0].type_name, "float*");
@@ -384,7 +384,7 @@ static void facts_out_of_range_are_refused(void **state)
 {
     struct tsl_kernel_facts facts = {.name = "f", .attributes = "", .n_args = 1, .args = args};
     struct tsl_kernel_facts wrong[4] = {facts, facts, facts, facts}, decoded;
-    struct tsl_arg_fact bad_kind = {.kind = (enum tsl_fact_kind)(TSL_FACT_PIPE + 1)}, bad_role = {.role = 4};
+    struct tsl_arg_fact bad_kind = {.kind = (enum tsl_fact_kind)(TSL_FACT_PIPE + 1)}, bad_role = {.may = 4};
 
     (void)state;
     wrong[0].args = &bad_kind;

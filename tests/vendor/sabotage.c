@@ -11,7 +11,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-static struct tsl_vendor_cl real; /* the wrapped vendor's functions */
+static struct tsl_opencl_cl real; /* the wrapped vendor's functions */
 static cl_platform_id real_platform;
 static char platform_name[256];
 
@@ -28,7 +28,7 @@ static struct _cl_platform_id platform = {&table};
 
 static const char *const names[] = {
 #define NAME(version, name, required) #name,
-    TSL_VENDOR_FUNCTIONS(NAME)
+    TSL_OPENCL_FUNCTIONS(NAME)
 #undef NAME
 };
 
@@ -940,7 +940,7 @@ static cl_icd_dispatch table = {
 /* ---- Another vendor's ways ------------------------------------------------------------------------------------------
  */
 
-static struct tsl_vendor_cl plain; /* the wrapped vendor's functions, where those in `real` ask first */
+static struct tsl_opencl_cl plain; /* the wrapped vendor's functions, where those in `real` ask first */
 
 static const cl_icd_dispatch *theirs_of(cl_mem m)
 {
@@ -1064,7 +1064,7 @@ static void fill_real(unsigned version)
         real.name = theirs->name;   \
     if (!real.name)                 \
         table.name = NULL;
-    TSL_VENDOR_FUNCTIONS(TAKE)
+    TSL_OPENCL_FUNCTIONS(TAKE)
 #undef TAKE
 }
 

@@ -18,7 +18,7 @@
 
 enum space { PRIVATE, GLOBAL, LOCAL = 3, CONSTANT };
 
-struct kc_role_book {
+struct kc_access_book {
     size_t n, capacity;
     struct entry {
         LLVMValueRef function;
@@ -39,14 +39,14 @@ struct place {
 struct pending {
     struct step {
         LLVMValueRef value;
-        unsigned role;
+        unsigned may;
     } * all;
     size_t n, capacity;
 };
 
 struct roles {
     LLVMValueRef kernel;
-    struct kc_role_book *book; /* NULL: everything was inlined */
+    struct kc_access_book *book; /* NULL: everything was inlined */
     unsigned n;
     unsigned *roles;
     bool atomics, opaque;
@@ -83,10 +83,10 @@ static void free_places(struct roles *roles)
  * be had that way, as pointers may not be kept from one launch to the next (OpenCL C 3.0, 6.11.a). That is true as long
  * as there is no shared virtual memory and no device address of a buffer: with these, what a called function does to
  * such an address would have to count for all arguments of its callers, too. */
-static void touch_any(struct roles *roles, unsigned role)
+static void touch_any(struct roles *roles, unsigned may)
 {
     for (unsigned i = 0; i < roles->n; i++)
-        roles->roles[i] |= role;
+        roles->roles[i] |= may;
 }
 
 /* What printf, or to_global() and its like, are made of points at no argument's memory. */
@@ -124,21 +124,21 @@ static unsigned space_of(LLVMValueRef address)
 }
 
 /* Something is done to the memory there: what is new of it is to be followed. */
-static void touch(struct roles *roles, LLVMValueRef address, unsigned role)
+static void touch(struct roles *roles, LLVMValueRef address, unsigned may)
 {
     struct pending *pending = &roles->pending;
     struct place *place;
     unsigned more;
 
     if (LLVMGetTypeKind(LLVMTypeOf(address)) != LLVMPointerTypeKind) { /* what it was made of: a number */
-        touch_any(roles, role);
+        touch_any(roles, may);
         return;
     }
     place = find_place(roles, address);
-    more = role & ~place->roles;
+    more = may & ~place->roles;
     if (!more)
         return;
-    place->roles |= role;
+    place->roles |= may;
     if (pending->n == pending->capacity) {
         pending->capacity = pending->capacity ? 2 * pending->capacity : 64;
         pending->all = realloc(pending->all, pending->capacity * sizeof(pending->all[0]));
@@ -146,13 +146,13 @@ static void touch(struct roles *roles, LLVMValueRef address, unsigned role)
     pending->all[pending->n++] = (struct step){address, more};
 }
 
-static void touch_operands(struct roles *roles, LLVMValueRef user, unsigned first, unsigned n, unsigned role)
+static void touch_operands(struct roles *roles, LLVMValueRef user, unsigned first, unsigned n, unsigned may)
 {
     for (unsigned i = 0; i < n; i++)
-        touch(roles, LLVMGetOperand(user, first + i), role);
+        touch(roles, LLVMGetOperand(user, first + i), may);
 }
 
-static void touch_instruction(struct roles *roles, LLVMValueRef address, unsigned role)
+static void touch_instruction(struct roles *roles, LLVMValueRef address, unsigned may)
 {
     switch (LLVMGetInstructionOpcode(address)) {
     case LLVMAlloca:
@@ -161,48 +161,48 @@ static void touch_instruction(struct roles *roles, LLVMValueRef address, unsigne
     case LLVMAddrSpaceCast:
     case LLVMBitCast:
     case LLVMFreeze:
-        touch(roles, LLVMGetOperand(address, 0), role);
+        touch(roles, LLVMGetOperand(address, 0), may);
         return;
     case LLVMSelect:
-        touch_operands(roles, address, 1, 2, role);
+        touch_operands(roles, address, 1, 2, may);
         return;
     case LLVMPHI:
         for (unsigned i = 0; i < LLVMCountIncoming(address); i++)
-            touch(roles, LLVMGetIncomingValue(address, i), role);
+            touch(roles, LLVMGetIncomingValue(address, i), may);
         return;
     default:
         if (space_of(address) != LOCAL && !is_launch(address) && !is_event(roles, address))
-            touch_any(roles, role);
+            touch_any(roles, may);
     }
 }
 
-static void touch_argument(struct roles *roles, LLVMValueRef argument, unsigned role)
+static void touch_argument(struct roles *roles, LLVMValueRef argument, unsigned may)
 {
     for (unsigned i = 0; i < roles->n; i++)
         if (LLVMGetParam(roles->kernel, i) == argument)
-            roles->roles[i] |= role;
+            roles->roles[i] |= may;
 }
 
 /* Nothing is at no address, nor behind it: a number that is added to it makes none (C99, 6.5.6). */
-static void follow(struct roles *roles, LLVMValueRef address, unsigned role)
+static void follow(struct roles *roles, LLVMValueRef address, unsigned may)
 {
     if (LLVMIsAArgument(address))
-        touch_argument(roles, address, role);
+        touch_argument(roles, address, may);
     else if (LLVMIsAInstruction(address))
-        touch_instruction(roles, address, role);
+        touch_instruction(roles, address, may);
     else if (LLVMIsAConstantExpr(address))
-        touch(roles, LLVMGetOperand(address, 0), role);
+        touch(roles, LLVMGetOperand(address, 0), may);
     else if (!LLVMIsAGlobalVariable(address) && !LLVMIsAConstantPointerNull(address) && !LLVMIsUndef(address))
-        touch_any(roles, role);
+        touch_any(roles, may);
 }
 
-static void access_memory(struct roles *roles, LLVMValueRef address, unsigned role)
+static void access_memory(struct roles *roles, LLVMValueRef address, unsigned may)
 {
-    touch(roles, address, role);
+    touch(roles, address, may);
     while (roles->pending.n) {
         const struct step step = roles->pending.all[--roles->pending.n];
 
-        follow(roles, step.value, step.role);
+        follow(roles, step.value, step.may);
     }
 }
 
@@ -210,7 +210,7 @@ static void access_memory(struct roles *roles, LLVMValueRef address, unsigned ro
 static void escape(struct roles *roles, LLVMValueRef value)
 {
     if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind)
-        access_memory(roles, value, TSL_ROLE_READ | TSL_ROLE_WRITE);
+        access_memory(roles, value, TSL_MAY_READ | TSL_MAY_WRITE);
 }
 
 /* Does the constant lead to a variable of the program: is it one, made of its address, or a table where that stands?
@@ -237,7 +237,7 @@ static bool begins(LLVMValueRef function, const char *prefix)
 
 /* ---- Code as the front end makes it ------------------------------------------------------------------------------ */
 
-static const struct entry *look_up(struct kc_role_book *book, LLVMValueRef function);
+static const struct entry *look_up(struct kc_access_book *book, LLVMValueRef function);
 
 /* What the called function does to its parameters. False: it isn't known. */
 static bool visit_known(struct roles *roles, LLVMValueRef call, LLVMValueRef callee)
@@ -268,7 +268,7 @@ static bool visit_builtin(struct roles *roles, LLVMValueRef call, LLVMValueRef c
         if (copies && i == 0)
             escape(roles, operand);
         else if (LLVMGetTypeKind(LLVMTypeOf(operand)) == LLVMPointerTypeKind)
-            access_memory(roles, operand, TSL_ROLE_READ);
+            access_memory(roles, operand, TSL_MAY_READ);
     }
     return true;
 }
@@ -313,12 +313,12 @@ static void visit_call(struct roles *roles, LLVMValueRef call)
                    begins(callee, "llvm.prefetch") || begins(callee, "_Z7barrierj")))
         return;
     if (callee && begins(callee, "llvm.memset"))
-        access_memory(roles, LLVMGetOperand(call, 0), TSL_ROLE_WRITE);
+        access_memory(roles, LLVMGetOperand(call, 0), TSL_MAY_WRITE);
     else if (callee && (begins(callee, "llvm.memcpy") || begins(callee, "llvm.memmove"))) {
-        access_memory(roles, LLVMGetOperand(call, 0), TSL_ROLE_WRITE);
-        access_memory(roles, LLVMGetOperand(call, 1), TSL_ROLE_READ);
+        access_memory(roles, LLVMGetOperand(call, 0), TSL_MAY_WRITE);
+        access_memory(roles, LLVMGetOperand(call, 1), TSL_MAY_READ);
     } else if (callee && (begins(callee, "llvm.masked.load") || begins(callee, "llvm.masked.gather")))
-        touch_any(roles, TSL_ROLE_READ);
+        touch_any(roles, TSL_MAY_READ);
     else
         for (unsigned i = 0; i < n; i++)
             escape(roles, LLVMGetOperand(call, i));
@@ -330,15 +330,15 @@ static void visit(struct roles *roles, LLVMValueRef at)
         mention(roles, LLVMGetOperand(at, i));
     switch (LLVMGetInstructionOpcode(at)) {
     case LLVMLoad:
-        access_memory(roles, LLVMGetOperand(at, 0), TSL_ROLE_READ);
+        access_memory(roles, LLVMGetOperand(at, 0), TSL_MAY_READ);
         break;
     case LLVMStore:
-        access_memory(roles, LLVMGetOperand(at, 1), TSL_ROLE_WRITE);
+        access_memory(roles, LLVMGetOperand(at, 1), TSL_MAY_WRITE);
         escape(roles, LLVMGetOperand(at, 0));
         break;
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:
-        access_memory(roles, LLVMGetOperand(at, 0), TSL_ROLE_READ | TSL_ROLE_WRITE);
+        access_memory(roles, LLVMGetOperand(at, 0), TSL_MAY_READ | TSL_MAY_WRITE);
         for (unsigned i = 1; i < (unsigned)LLVMGetNumOperands(at); i++)
             escape(roles, LLVMGetOperand(at, i));
         roles->atomics |= space_of(LLVMGetOperand(at, 0)) != LOCAL;
@@ -348,7 +348,7 @@ static void visit(struct roles *roles, LLVMValueRef at)
         break;
     case LLVMIntToPtr: /* compared with an argument it tells that one's address, which may go on as a number */
         if (roles->book)
-            touch_any(roles, TSL_ROLE_READ | TSL_ROLE_WRITE);
+            touch_any(roles, TSL_MAY_READ | TSL_MAY_WRITE);
         break;
     case LLVMCall:
         visit_call(roles, at);
@@ -361,7 +361,7 @@ static void visit(struct roles *roles, LLVMValueRef at)
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 /* What it does to its parameters, local memory's too: that may be another's in a cast. */
-static void roles_of(LLVMValueRef kernel, struct kc_role_book *book, unsigned *result, bool *atomics, bool *opaque)
+static void roles_of(LLVMValueRef kernel, struct kc_access_book *book, unsigned *result, bool *atomics, bool *opaque)
 {
     struct roles roles = {.kernel = kernel, .book = book, .n = LLVMCountParams(kernel), .roles = result};
 
@@ -374,7 +374,7 @@ static void roles_of(LLVMValueRef kernel, struct kc_role_book *book, unsigned *r
     *opaque = roles.opaque;
 }
 
-void kc_roles(LLVMValueRef kernel, struct kc_role_book *book, unsigned *result, bool *atomics, bool *opaque)
+void kc_argument_access(LLVMValueRef kernel, struct kc_access_book *book, unsigned *result, bool *atomics, bool *opaque)
 {
     roles_of(kernel, book, result, atomics, opaque);
     for (unsigned i = 0; i < LLVMCountParams(kernel); i++)
@@ -383,7 +383,7 @@ void kc_roles(LLVMValueRef kernel, struct kc_role_book *book, unsigned *result, 
             result[i] = 0;
 }
 
-static size_t add_entry(struct kc_role_book *book, LLVMValueRef function)
+static size_t add_entry(struct kc_access_book *book, LLVMValueRef function)
 {
     if (book->n == book->capacity) {
         book->capacity = book->capacity ? 2 * book->capacity : 64;
@@ -393,7 +393,7 @@ static size_t add_entry(struct kc_role_book *book, LLVMValueRef function)
     return book->n++;
 }
 
-static const struct entry *look_up(struct kc_role_book *book, LLVMValueRef function)
+static const struct entry *look_up(struct kc_access_book *book, LLVMValueRef function)
 {
     unsigned *roles;
     bool atomics, opaque;
@@ -410,12 +410,12 @@ static const struct entry *look_up(struct kc_role_book *book, LLVMValueRef funct
     return &book->entries[at];
 }
 
-struct kc_role_book *kc_role_book_open(void)
+struct kc_access_book *kc_access_book_open(void)
 {
-    return calloc(1, sizeof(struct kc_role_book));
+    return calloc(1, sizeof(struct kc_access_book));
 }
 
-void kc_role_book_close(struct kc_role_book *book)
+void kc_access_book_close(struct kc_access_book *book)
 {
     for (size_t i = 0; i < book->n; i++)
         free(book->entries[i].roles);

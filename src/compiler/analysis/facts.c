@@ -162,23 +162,23 @@ static cl_kernel_arg_type_qualifier qualifiers_of(const char *text)
 }
 
 /* An image's is what its qualifier allows. */
-static unsigned role_of(const struct tsl_arg_fact *arg, unsigned role)
+static unsigned role_of(const struct tsl_arg_fact *arg, unsigned may)
 {
     switch (arg->kind) {
     case TSL_FACT_CONSTANT:
-        return TSL_ROLE_READ;
+        return TSL_MAY_READ;
     case TSL_FACT_GLOBAL:
-        return role;
+        return may;
     case TSL_FACT_IMAGE:
-        return arg->access == CL_KERNEL_ARG_ACCESS_READ_ONLY    ? TSL_ROLE_READ
-               : arg->access == CL_KERNEL_ARG_ACCESS_WRITE_ONLY ? TSL_ROLE_WRITE
-                                                                : TSL_ROLE_READ | TSL_ROLE_WRITE;
+        return arg->access == CL_KERNEL_ARG_ACCESS_READ_ONLY    ? TSL_MAY_READ
+               : arg->access == CL_KERNEL_ARG_ACCESS_WRITE_ONLY ? TSL_MAY_WRITE
+                                                                : TSL_MAY_READ | TSL_MAY_WRITE;
     default:
         return 0;
     }
 }
 
-static void fill_arg(LLVMValueRef kernel, unsigned i, unsigned role, struct tsl_arg_fact *arg)
+static void fill_arg(LLVMValueRef kernel, unsigned i, unsigned may, struct tsl_arg_fact *arg)
 {
     unsigned space = node_number(kernel, "kernel_arg_addr_space", i);
     char *access = node_text(kernel, "kernel_arg_access_qual", i);
@@ -189,7 +189,7 @@ static void fill_arg(LLVMValueRef kernel, unsigned i, unsigned role, struct tsl_
     arg->size = arg->kind == TSL_FACT_VALUE ? size_of(kernel, i) : 0;
     arg->address = address_of(space);
     arg->access = access_of(access);
-    arg->role = role_of(arg, role);
+    arg->may = role_of(arg, may);
     arg->type_qualifier = qualifiers_of(qualifiers);
     arg->type_name = node_text(kernel, "kernel_arg_type", i);
     arg->name = node_text(kernel, "kernel_arg_name", i);
@@ -210,13 +210,13 @@ static bool calls(LLVMValueRef kernel, const char *name)
     return false;
 }
 
-void kc_facts(LLVMValueRef kernel, struct kc_role_book *book, struct tsl_kernel_facts *facts)
+void kc_facts(LLVMValueRef kernel, struct kc_access_book *book, struct tsl_kernel_facts *facts)
 {
     unsigned n = LLVMCountParams(kernel);
     unsigned *roles = calloc(n + 1, sizeof(*roles));
 
     *facts = (struct tsl_kernel_facts){.n_args = n, .has_arg_info = true, .proven = true};
-    kc_roles(kernel, book, roles, &facts->atomics, &facts->opaque);
+    kc_argument_access(kernel, book, roles, &facts->atomics, &facts->opaque);
     facts->name = strdup(kc_name(kernel));
     facts->attributes = attributes(kernel);
     facts->args = n ? calloc(n, sizeof(facts->args[0])) : NULL;

@@ -12,12 +12,12 @@
 void kc_mark_fp64(LLVMModuleRef module);
 bool kc_has_fp64(LLVMValueRef kernel);
 
-struct kc_role_book;
+struct kc_access_book;
 
 /* Fills all but local_mem_size, private_mem_size, work_group_size and preferred_multiple, which the back end knows, and
  * recommends what the source requires or hints, if anything. The strings are the facts' own; tsl_kernel_facts_finish
- * frees them. book: see kc_roles. */
-void kc_facts(LLVMValueRef kernel, struct kc_role_book *book, struct tsl_kernel_facts *facts);
+ * frees them. book: see kc_argument_access. */
+void kc_facts(LLVMValueRef kernel, struct kc_access_book *book, struct tsl_kernel_facts *facts);
 
 /*
  * What the kernel may do to the memory behind each pointer argument (compiler/analysis/argument_access.c): TSL_ROLE_
@@ -26,9 +26,9 @@ void kc_facts(LLVMValueRef kernel, struct kc_role_book *book, struct tsl_kernel_
  * variables promoted, one for all its kernels: then nothing is told that is so for our code alone, as no pass has taken
  * anything away.
  */
-void kc_roles(LLVMValueRef kernel, struct kc_role_book *book, unsigned *roles, bool *atomics, bool *opaque);
+void kc_argument_access(LLVMValueRef kernel, struct kc_access_book *book, unsigned *roles, bool *atomics, bool *opaque);
 
-struct kc_role_book *kc_role_book_open(void);
-void kc_role_book_close(struct kc_role_book *book);
+struct kc_access_book *kc_access_book_open(void);
+void kc_access_book_close(struct kc_access_book *book);
 
 #endif

@@ -265,7 +265,7 @@ bool kc_cpu(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
         LLVMDisposeMessage(why);
         return false;
     }
-    done = kc_share(LLVMGetBufferStart(code), LLVMGetBufferSize(code), object, log);
+    done = kc_link_object(LLVMGetBufferStart(code), LLVMGetBufferSize(code), object, log);
     LLVMDisposeMemoryBuffer(code);
     return done;
 }

@@ -24,6 +24,6 @@ bool kc_cpu(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
             struct kc_bytes *object, FILE *log);
 
 /* An object file made into a shared object by the system's linker. */
-bool kc_share(const void *object, size_t size, struct kc_bytes *shared, FILE *log);
+bool kc_link_object(const void *object, size_t size, struct kc_bytes *shared, FILE *log);
 
 #endif

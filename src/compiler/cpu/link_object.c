@@ -46,7 +46,7 @@ static char *library_here(const char *name)
     return library && dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : NULL;
 }
 
-bool kc_share(const void *object, size_t size, struct kc_bytes *shared, FILE *log)
+bool kc_link_object(const void *object, size_t size, struct kc_bytes *shared, FILE *log)
 {
     int in = kc_memory_file(object, size), out = kc_memory_file(NULL, 0);
     char in_path[KC_PATH_SIZE], out_path[KC_PATH_SIZE];

@@ -70,7 +70,7 @@ bool kc_link_builtins(LLVMModuleRef module, LLVMModuleRef library, FILE *log)
 
     LLVMSetTarget(module, LLVMGetTarget(library));
     LLVMSetDataLayout(module, LLVMGetDataLayoutStr(library));
-    if (!kc_take(module, library, &why)) {
+    if (!kc_move_functions(module, library, &why)) {
         fprintf(log, "error: the built-in functions are damaged (%s): install Tesela again\n", why);
         free(why);
         return false;
@@ -235,7 +235,7 @@ bool kc_link_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *lo
     char *why = NULL;
 
     kc_builtins_neutralise(module);
-    kc_loose_roots(module);
+    kc_relaxed_roots(module);
     prepare_functions(module);
     if (LLVMVerifyModule(module, LLVMReturnStatusAction, &why)) {
         fprintf(log, "error: the compiler made something wrong: %s\n", why);

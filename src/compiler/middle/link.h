@@ -12,8 +12,8 @@
 /* Adds a program to another; `other` is used up. False: the context's diagnostic handler was told which names clash. */
 bool kc_link_add(LLVMModuleRef module, LLVMModuleRef other);
 
-/* Adds the built-in functions that are called, as kc_take (compiler/support/move_functions.h). False: the log names
- * what is defined nowhere. */
+/* Adds the built-in functions that are called, as kc_move_functions (compiler/support/move_functions.h). False: the log
+ * names what is defined nowhere. */
 bool kc_link_builtins(LLVMModuleRef module, LLVMModuleRef library, FILE *log);
 
 /* Marks kernels, makes all else internal, inlines, simplifies. */

@@ -60,7 +60,7 @@ static void allow(LLVMBuilderRef builder, LLVMValueRef at)
         set_error_of(at, 3);
 }
 
-void kc_loose_allow(LLVMModuleRef module)
+void kc_relaxed_allow(LLVMModuleRef module)
 {
     kc_visit(module, allow);
 }
@@ -158,7 +158,7 @@ static void make_root(LLVMBuilderRef builder, LLVMValueRef call)
     LLVMInstructionEraseFromParent(call);
 }
 
-void kc_loose_roots(LLVMModuleRef module)
+void kc_relaxed_roots(LLVMModuleRef module)
 {
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
     LLVMUseRef next;
@@ -185,7 +185,7 @@ static void loosen(LLVMBuilderRef builder, LLVMValueRef at)
         replace(builder, at, n);
 }
 
-void kc_loose(LLVMModuleRef module)
+void kc_relaxed_math(LLVMModuleRef module)
 {
     kc_visit(module, loosen);
 }

@@ -17,12 +17,12 @@ double kc_error_of(LLVMValueRef at);
 bool kc_is_root(LLVMValueRef value);
 
 /* What Clang writes, into a module that it hasn't made. */
-void kc_loose_allow(LLVMModuleRef module);
+void kc_relaxed_allow(LLVMModuleRef module);
 
 /* While the built-in functions are still called: sqrt() that may be wrong becomes LLVM's, which keeps that in mind. */
-void kc_loose_roots(LLVMModuleRef module);
+void kc_relaxed_roots(LLVMModuleRef module);
 
 /* For NVIDIA's GPUs, after all optimisations, which know nothing of their instructions. */
-void kc_loose(LLVMModuleRef module);
+void kc_relaxed_math(LLVMModuleRef module);
 
 #endif

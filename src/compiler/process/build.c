@@ -58,7 +58,7 @@ static bool compile(struct kc_build *build)
                                    .n_headers = request->n_headers,
                                    .folder = request->folder,
                                    .options = request->options,
-                                   .compare = request->target == TSL_WIRE_ROLES};
+                                   .compare = request->target == TSL_WIRE_ACCESS};
     struct kc_text *headers = calloc(request->n_headers + 1, sizeof(*headers));
 
     for (uint32_t i = 0; i < request->n_headers; i++)
@@ -79,7 +79,7 @@ static bool compile(struct kc_build *build)
 static void heed(const struct kc_options *options, LLVMModuleRef module)
 {
     if (!options->exact)
-        kc_loose_allow(module);
+        kc_relaxed_allow(module);
     for (LLVMValueRef f = options->uniform ? LLVMGetFirstFunction(module) : NULL; f; f = LLVMGetNextFunction(f))
         if (kc_is_kernel(f))
             kc_set_uniform(f);
@@ -193,7 +193,7 @@ static bool differ(struct kc_build *build, const char *why)
  * and arrays aren't taken apart: which of an array's pointers is meant may be a number that compilers choose. */
 static bool find_roles(struct kc_build *build)
 {
-    struct kc_role_book *book;
+    struct kc_access_book *book;
     uint32_t n = 0;
     char *why;
 
@@ -202,15 +202,15 @@ static bool find_roles(struct kc_build *build)
     for (LLVMValueRef f = LLVMGetFirstFunction(build->module); f; f = LLVMGetNextFunction(f))
         n += kc_is_kernel(f);
     build->kernels = calloc(n + 1, sizeof(build->kernels[0]));
-    book = kc_role_book_open();
+    book = kc_access_book_open();
     for (LLVMValueRef f = LLVMGetFirstFunction(build->module); f; f = LLVMGetNextFunction(f))
         if (kc_is_kernel(f))
             kc_facts(f, book, &build->kernels[build->n_kernels++].facts);
-    kc_role_book_close(book);
+    kc_access_book_close(book);
     return true;
 }
 
-bool kc_build_roles(struct kc_build *build)
+bool kc_build_access(struct kc_build *build)
 {
     const struct tsl_wire_build *request = build->request;
     bool found = false;
@@ -273,8 +273,8 @@ void kc_build_begin(struct kc_build *build, const struct tsl_wire_build *request
 
 void kc_build_run(struct kc_build *build)
 {
-    if (build->request->target == TSL_WIRE_ROLES) {
-        kc_build_roles(build);
+    if (build->request->target == TSL_WIRE_ACCESS) {
+        kc_build_access(build);
         return;
     }
     if (!kc_build_module(build))

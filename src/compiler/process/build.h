@@ -34,8 +34,8 @@ bool kc_build_link(struct kc_build *build);    /* with the built-in functions, f
 bool kc_build_kernels(struct kc_build *build); /* facts */
 bool kc_build_target(struct kc_build *build);  /* the artefact */
 
-/* Instead of all of them, for TSL_WIRE_ROLES. False: nothing is known. */
-bool kc_build_roles(struct kc_build *build);
+/* Instead of all of them, for TSL_WIRE_ACCESS. False: nothing is known. */
+bool kc_build_access(struct kc_build *build);
 
 /* All of them, as the request wants. */
 void kc_build_run(struct kc_build *build);

@@ -71,7 +71,7 @@ static void print_facts(const struct kc_build *build, FILE *out)
                 facts->attributes[0] ? " " : "", facts->attributes);
         for (cl_uint k = 0; k < facts->n_args; k++)
             fprintf(out, "  %s: %s, %s, %s, %zu bytes\n", facts->args[k].name, facts->args[k].type_name,
-                    kinds[facts->args[k].kind], roles[facts->args[k].role & 3], facts->args[k].size);
+                    kinds[facts->args[k].kind], roles[facts->args[k].may & 3], facts->args[k].size);
     }
 }
 
@@ -79,8 +79,8 @@ static bool show(const struct command *command, struct kc_build *build, FILE *ou
 {
     bool front = strcmp(command->emit, "front") == 0, linked = strcmp(command->emit, "linked") == 0;
 
-    if (build->request->target == TSL_WIRE_ROLES) {
-        if (!kc_build_roles(build))
+    if (build->request->target == TSL_WIRE_ACCESS) {
+        if (!kc_build_access(build))
             return false;
         print_facts(build, out);
         return true;
@@ -123,7 +123,7 @@ static int run(struct command *command, const char *path)
     else if (strcmp(command->emit, "ptx") == 0)
         command->request.target = TSL_WIRE_PTX;
     else if (strcmp(command->emit, "roles") == 0)
-        command->request.target = TSL_WIRE_ROLES;
+        command->request.target = TSL_WIRE_ACCESS;
     kc_build_begin(&build, &command->request, &warm);
     done = show(command, &build, out);
     fflush(build.log);

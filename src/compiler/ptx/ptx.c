@@ -403,7 +403,7 @@ bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
         return false;
     kc_keep_bits(request->module);
     kc_carry_products(request->module);
-    kc_loose(request->module);
+    kc_relaxed_math(request->module);
     kc_split_small(request->module);
     return emit(request, text, log);
 }

@@ -118,7 +118,7 @@ class taking
 
 } // namespace
 
-bool kc_take(LLVMModuleRef module, LLVMModuleRef library, char **why)
+bool kc_move_functions(LLVMModuleRef module, LLVMModuleRef library, char **why)
 {
     taking taking(*llvm::unwrap(module), *llvm::unwrap(library));
     bool done = taking.all();

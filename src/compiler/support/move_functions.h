@@ -16,7 +16,7 @@ extern "C" {
  * are of one context. What a program defines itself stays as it is. The library has holes afterwards: it is of no more
  * use, and is disposed of before the module. False: *why (heap); both are of no more use.
  */
-bool kc_take(LLVMModuleRef module, LLVMModuleRef library, char **why);
+bool kc_move_functions(LLVMModuleRef module, LLVMModuleRef library, char **why);
 
 #ifdef __cplusplus
 }

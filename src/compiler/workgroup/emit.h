@@ -12,7 +12,7 @@
 #define KC_WIDE_LIMIT 0x7fffffffu
 
 /* Where a slot lives. */
-struct kc_home {
+struct kc_variable_place {
     LLVMValueRef work;     /* value: a scalar variable, in use while a lane runs a region */
     LLVMValueRef group;    /* value, group_uniform: a variable of the group; NULL: doesn't live across barriers */
     LLVMValueRef snapshot; /* of group, from the start of the phase */
@@ -38,9 +38,9 @@ struct kc_emit {
     LLVMValueRef work_dim;                                                     /* i32 */
     LLVMValueRef *arguments;                                                   /* by parameter of the kernel */
     LLVMValueRef local, scratch;                                               /* pointers */
-    LLVMValueRef items;            /* i64: of a full group, rounded up as scratch counts them */
-    struct kc_map local_variables; /* global variable in local memory → its place, a pointer */
-    struct kc_home *homes;         /* by slot */
+    LLVMValueRef items;              /* i64: of a full group, rounded up as scratch counts them */
+    struct kc_map local_variables;   /* global variable in local memory → its place, a pointer */
+    struct kc_variable_place *homes; /* by slot */
     uint64_t local_size, scratch_size, scratch_item_size, stack_size; /* bytes */
     bool tells_places;                                                /* KC_CALL_PLACES: no array is on the stack */
     bool returns;             /* some work-items may return where others go on to a barrier */
@@ -84,7 +84,7 @@ unsigned kc_phase_number(const struct kc_plan *plan, int bound);
 LLVMValueRef kc_build_min(struct kc_emit *emit, LLVMValueRef a, LLVMValueRef b);
 
 /* home.c: decides where slots and local variables live. */
-void kc_find_homes(struct kc_emit *emit);
+void kc_place_variables(struct kc_emit *emit);
 void kc_find_local_variables(struct kc_emit *emit);
 /* Where a slot of a lane is in scratch. item: i64, of the lane. lane: i32. */
 LLVMValueRef kc_scratch_place(struct kc_emit *emit, unsigned slot, LLVMValueRef item, LLVMValueRef lane);

@@ -209,7 +209,7 @@ static void gather_launch(struct fake_op *op)
         const struct fake_mem *mem = launch->args[i].mem;
 
         if (mem && body->roles[i])
-            gather_argument(op, mem, 0, mem->base.size, body->roles[i] & TSL_ROLE_WRITE);
+            gather_argument(op, mem, 0, mem->base.size, body->roles[i] & TSL_MAY_WRITE);
     }
 }
 

@@ -349,12 +349,12 @@ static void fill_arg_fact(struct tsl_arg_fact *fact, const struct fake_body *bod
 
     *fact = (struct tsl_arg_fact){
         .kind = body->kinds[i],
-        .role = body->roles[i],
+        .may = body->roles[i],
         .address = space ? space : CL_KERNEL_ARG_ADDRESS_PRIVATE,
         .access = CL_KERNEL_ARG_ACCESS_NONE,
     };
     if (body->traits.unproven && fact->kind == TSL_FACT_GLOBAL)
-        fact->role = TSL_ROLE_READ | TSL_ROLE_WRITE;
+        fact->may = TSL_MAY_READ | TSL_MAY_WRITE;
     if (asprintf(&fact->name, "a%u", i) < 0)
         abort();
 }

@@ -143,7 +143,7 @@ static bool tells_places(const struct kc_flow *flow)
     return false;
 }
 
-void kc_find_homes(struct kc_emit *emit)
+void kc_place_variables(struct kc_emit *emit)
 {
     struct kc_bits *lives = kc_alloc(emit->slots->n, sizeof(*lives)); /* of the first in each place: of all there */
 
@@ -175,7 +175,7 @@ void kc_find_homes(struct kc_emit *emit)
 
 LLVMValueRef kc_scratch_place(struct kc_emit *emit, unsigned slot, LLVMValueRef item, LLVMValueRef lane)
 {
-    const struct kc_home *home = &emit->homes[slot];
+    const struct kc_variable_place *home = &emit->homes[slot];
     struct kc_wg *wg = emit->wg;
     LLVMValueRef offset = kc_i64(wg, home->offset), size = kc_i64(wg, emit->slots->slots[slot].size);
     LLVMValueRef base, index = home->fixed ? LLVMBuildZExt(wg->builder, lane, wg->i64, "") : item;

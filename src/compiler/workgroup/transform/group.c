@@ -378,7 +378,7 @@ static void begin_function(struct kc_emit *emit)
     load_launch(emit);
     load_arguments(emit);
     kc_find_local_variables(emit);
-    kc_find_homes(emit);
+    kc_place_variables(emit);
     emit->next_phase = kc_variable(emit, emit->wg->i32, 1, "next_phase");
 }
 

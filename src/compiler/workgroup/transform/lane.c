@@ -84,7 +84,7 @@ LLVMValueRef kc_lane_place(struct kc_strip *strip, LLVMValueRef variable, LLVMTy
 static LLVMValueRef array_place(struct lane *lane, unsigned slot)
 {
     struct kc_emit *emit = lane->strip->emit;
-    const struct kc_home *home = &emit->homes[slot];
+    const struct kc_variable_place *home = &emit->homes[slot];
     LLVMValueRef offset;
 
     if (!home->lanes)
