@@ -3,6 +3,7 @@
 
 #include "api.h"
 #include "api/check.h"
+#include "device/shared_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static bool is_power_of_two(size_t n)
 static bool check_alloc(const struct tsl_context *context, cl_svm_mem_flags flags, size_t size, cl_uint alignment)
 {
     const cl_svm_mem_flags access = flags & (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY);
-    cl_device_svm_capabilities has = tsl_svm_capabilities(context->members, context->n_members);
+    cl_device_svm_capabilities has = tsl_shared_memory_capabilities(context->members, context->n_members);
 
     if (!has || (flags & ~access & ~(cl_svm_mem_flags)(CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS)))
         return false;
@@ -372,7 +373,7 @@ static bool context_has_svm(const struct tsl_kernel *kernel)
 {
     const struct tsl_context *context = kernel->program->context;
 
-    return tsl_svm_capabilities(context->members, context->n_members);
+    return tsl_shared_memory_capabilities(context->members, context->n_members);
 }
 
 cl_int CL_API_CALL tsl_api_clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint arg_index, const void *arg_value)

@@ -2,7 +2,7 @@
  * The numbers that clGetDeviceInfo answers, each by one rule from what the members say.
  */
 #include "device/device_facts.h"
-#include "object/svm.h"
+#include "device/shared_memory.h"
 
 #include <string.h>
 
@@ -18,7 +18,7 @@ enum rule {
      */
     LEAST_IMAGE,
     COMMON_IMAGE, /* an alignment that suits all of them */
-    SHARED,       /* what those offer whose kernels know the host's addresses (object/svm.h) */
+    SHARED,       /* what those offer whose kernels know the host's addresses (device/shared_memory.h) */
 };
 
 struct tsl_number_row {
@@ -227,7 +227,7 @@ static cl_ulong evaluate(const struct tsl_number_row *row, struct tsl_member *co
     if (row->rule == FIXED)
         return row->value;
     if (row->rule == SHARED)
-        return tsl_svm_capabilities(members, n);
+        return tsl_shared_memory_capabilities(members, n);
     for (unsigned i = 0; i < n; i++) {
         cl_ulong own = images_only && !has_images(members[i]) ? 0 : ask(row, members[i]);
 

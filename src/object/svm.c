@@ -1,89 +1,9 @@
 #include "object/svm.h"
 
-#include "base/settings.h"
+#include "device/shared_memory.h"
 #include "graph/internal.h"
-#include "members/members.h"
 
 #include <stdlib.h>
-
-/* ---- Which members ---------------------------------------------------------------------------------------------- */
-
-/* Is memory of `from` good for kernels on `to`? */
-static bool reaches(struct tsl_member *from, struct tsl_member *to)
-{
-    if (!to->caps.svm)
-        return false;
-    if (from == to || to->caps.svm_anywhere)
-        return true;
-    return from->driver == to->driver && from->driver->svm_reaches(from, to);
-}
-
-static bool gives_its_own(const struct tsl_member *member)
-{
-    return member->caps.svm && !member->caps.svm_anywhere;
-}
-
-static unsigned reach_of(struct tsl_member *from, struct tsl_member *const *members, unsigned n)
-{
-    unsigned set = 0;
-
-    for (unsigned i = 0; i < n; i++)
-        if (reaches(from, members[i]))
-            set |= 1u << i;
-    return set;
-}
-
-/* Those to whom any address will do. */
-static unsigned anywhere(struct tsl_member *const *members, unsigned n)
-{
-    unsigned set = 0;
-
-    for (unsigned i = 0; i < n; i++)
-        if (members[i]->caps.svm && members[i]->caps.svm_anywhere)
-            set |= 1u << i;
-    return set;
-}
-
-/* Of all members in use, by their index: who knows the addresses. The first of those whose memory reaches most. */
-static unsigned chosen(void)
-{
-    unsigned n, best = 0;
-    struct tsl_member *const *members = tsl_members_open(&n);
-
-    if (tsl_settings()->svm == TSL_SVM_OFF)
-        return 0;
-    for (unsigned i = 0; i < n; i++) {
-        unsigned set = gives_its_own(members[i]) ? reach_of(members[i], members, n) : 0;
-
-        if (__builtin_popcount(set) > __builtin_popcount(best))
-            best = set;
-    }
-    return best ? best : anywhere(members, n);
-}
-
-static unsigned chosen_of(struct tsl_member *const *members, unsigned n)
-{
-    unsigned of_all = chosen(), set = 0;
-
-    for (unsigned i = 0; i < n; i++)
-        if (of_all >> members[i]->index & 1)
-            set |= 1u << i;
-    return set;
-}
-
-/* Buffers of a region are elsewhere on who doesn't know its addresses: then what the host does without a map is seen by
- * some only. */
-cl_device_svm_capabilities tsl_svm_capabilities(struct tsl_member *const *members, unsigned n)
-{
-    cl_device_svm_capabilities all = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER;
-    unsigned set = chosen_of(members, n);
-
-    if (tsl_settings()->svm == TSL_SVM_COARSE)
-        all = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
-    for (unsigned i = 0; i < n; i++)
-        all &= set >> i & 1 ? members[i]->caps.svm : CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
-    return set ? all : 0;
-}
 
 /* ---- The context's regions -------------------------------------------------------------------------------------- */
 
@@ -145,7 +65,7 @@ static bool get_memory(const struct tsl_context *context, cl_svm_mem_flags flags
     for (unsigned i = 0; svm->members >> i; i++) {
         struct tsl_member *member = context->members[i];
 
-        if (!(svm->members >> i & 1) || !gives_its_own(member))
+        if (!(svm->members >> i & 1) || !tsl_shared_memory_is_own(member))
             continue;
         given = !member->driver->svm_alloc(member, flags, svm->size, align, &host, &svm->mem);
         svm->begin = host;
@@ -189,7 +109,7 @@ static struct tsl_svm *create(struct tsl_context *context, cl_svm_mem_flags flag
     if (!svm)
         return NULL;
     svm->size = size;
-    svm->members = chosen_of(context->members, context->n_members);
+    svm->members = tsl_shared_memory_members(context->members, context->n_members);
     svm->as_mem = as_mem(context, svm->members);
     if (!get_memory(context, flags, alignment_of(context, alignment, svm->as_mem), svm)) {
         free(svm);

@@ -28,9 +28,6 @@ struct tsl_svm {
     unsigned as_mem;     /* of these, who also takes it for a buffer's storage, and so copies and fills there */
 };
 
-/* What a set of members (all that are in use, or a device's) offers: CL_DEVICE_SVM_… bits, 0: nothing. */
-cl_device_svm_capabilities tsl_svm_capabilities(struct tsl_member *const *members, unsigned n);
-
 /* clSVMAlloc; NULL: not to be had. Blocks; calls drivers. */
 void *tsl_svm_alloc(struct tsl_context *context, cl_svm_mem_flags flags, size_t size, size_t alignment);
 /* clSVMFree: commands under way keep the memory until they have ended. False: no region begins there. */
