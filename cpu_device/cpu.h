@@ -1,4 +1,4 @@
-/* The driver of the host's own processors. One path, "cpu". docs/cpu.md says how it works. */
+/* The driver of the host's own processors. One path, "cpu". docs/dev/cpu.md says how it works. */
 #ifndef TSL_CPU_DEVICE_CPU_H
 #define TSL_CPU_DEVICE_CPU_H
 

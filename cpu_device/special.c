@@ -1,9 +1,9 @@
 /*
  * Machine code for one local size. A kernel is compiled for any local size first. Where it asks for more than global
  * ids, the general code of small groups, or of phases between barriers, may take much longer than code that knows the
- * size (docs/experiments.md). So once such a kernel has run for a while at some size, a thread of ours has it compiled
- * for that one; the cache knows it from then on. No launch waits for that. When the code is there, pieces of launches
- * run by chance the one or the other for a while, and what takes less time stays.
+ * size (docs/lab/experiments.md). So once such a kernel has run for a while at some size, a thread of ours has it
+ * compiled for that one; the cache knows it from then on. No launch waits for that. When the code is there, pieces of
+ * launches run by chance the one or the other for a while, and what takes less time stays.
  */
 #include "base/log.h"
 #include "base/settings.h"

@@ -1,5 +1,5 @@
 /*
- * Inside the CUDA bridge: what its files share. How it works: docs/cuda.md.
+ * Inside the CUDA bridge: what its files share. How it works: docs/dev/cuda.md.
  *
  * Locks, outermost first: lane->lock; member->dues_lock, clock_lock and pipeline_lock, none of them under another; then
  * the leaves member->lock, member->pool_lock, pipeline->lock and those of region.c and svm.c. member->memory_lock

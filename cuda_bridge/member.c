@@ -306,7 +306,7 @@ struct tsl_cuda_epoch *tsl_cuda_epoch_get(struct tsl_cuda_member *member)
 /* When memory of the application's is pinned where it lies. To pin it and let it go takes 0.2 ms and 40 to 60 us for
  * each MiB (H200), in which CUDA lets no launch through; that pays after 4 transfers of 1 to 16 MiB, 6 of 64 MiB and 10
  * of 256 MiB. But by processor time, and where others keep the processors busy, it pays after one at all sizes; so 4
- * (docs/experiments.md, "Memory that the program lends"). */
+ * (docs/lab/experiments.md, "Memory that the program lends"). */
 #define REGISTER_FROM  ((size_t)1 << 20)
 #define REGISTER_AFTER 4
 

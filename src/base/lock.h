@@ -1,6 +1,6 @@
 /*
  * Mutexes with Clang's thread-safety annotations: `clang -Wthread-safety` checks that what is guarded is touched only
- * under its lock. docs/locks.md has the order of all locks.
+ * under its lock. docs/dev/locks.md has the order of all locks.
  */
 #ifndef TSL_BASE_LOCK_H
 #define TSL_BASE_LOCK_H

@@ -364,7 +364,7 @@ static const struct variable variables[] = {
      "error"},
 };
 
-/* Whoever adds such a part takes its row out here and the remark out of docs/settings.md. */
+/* Whoever adds such a part takes its row out here and the remark out of docs/user/settings.md. */
 static const struct absent absents[] = {
     {asked_check, "TESELA_CHECK: this version has no such checks, and goes on without."},
 };

@@ -8,7 +8,7 @@
  *
  * A value that cannot be understood, and a setting whose part of Tesela does not exist yet, is reported once on
  * standard error, in a sentence that says what to do; the default is used instead.
- * The table for users is docs/settings.md; keep the two equal.
+ * The table for users is docs/user/settings.md; keep the two equal.
  */
 #ifndef TSL_BASE_SETTINGS_H
 #define TSL_BASE_SETTINGS_H
@@ -102,8 +102,9 @@ enum tsl_staging {
 
 /* Is our kernel compiler asked what vendors' kernels only read (TESELA_VENDOR_ROLES)? */
 enum tsl_vendor_roles {
-    TSL_VENDOR_ROLES_AUTO, /* "auto", the default: of programs that are the same for any compiler (docs/compiler.md),
-                            * for vendors whose compilers were compared with ours (opencl/quirks.h) */
+    TSL_VENDOR_ROLES_AUTO, /* "auto", the default: of programs that are the same for any compiler
+                            * (docs/dev/compiler.md), for vendors whose compilers were compared with ours
+                            * (opencl/quirks.h) */
     TSL_VENDOR_ROLES_ON,   /* "on": for all vendors */
     TSL_VENDOR_ROLES_OFF,  /* "off": their kernels count as writing all that they are given */
 };
@@ -145,7 +146,7 @@ struct tsl_settings {
     unsigned check; /* TSL_CHECK_ bits */
 
     char *config;    /* TESELA_CONFIG: file in the Controller's form (driver/config.h), or NULL */
-    char *binaries;  /* TESELA_BINARIES: folder of binaries made before (docs/fpga.md), or NULL */
+    char *binaries;  /* TESELA_BINARIES: folder of binaries made before (docs/user/fpga.md), or NULL */
     char *processor; /* TESELA_PROCESSOR: what the built-in CPU's code is made for, as LLVM names it; NULL: this one */
     char *spirv;     /* TESELA_SPIRV: the program that reads SPIR-V for our kernel compiler, or "off"; NULL: Debian's */
     char *cache;     /* TESELA_CACHE: folder, perhaps not made yet; NULL: nothing may be kept */
@@ -179,7 +180,7 @@ const char *tsl_settings_hint(const char *name, const char *value);
 
 /*
  * Visits each setting that tsl_settings_parse read: its variable's name and its value in the words of
- * docs/settings.md ("round-robin", "weights=1,3"; "" for none), in the order of the table.
+ * docs/user/settings.md ("round-robin", "weights=1,3"; "" for none), in the order of the table.
  */
 void tsl_settings_each(const struct tsl_settings *settings,
                        void (*visit)(const char *name, const char *value, void *data), void *data);

@@ -1,5 +1,5 @@
 /*
- * What the library and the kernel-compiler process say to each other (docs/kernels.md, "The compiler's wire").
+ * What the library and the kernel-compiler process say to each other (docs/dev/kernels.md, "The compiler's wire").
  *
  * One stream socket, messages one after the other in both directions. A message is a header of 24 bytes and a body:
  *   u32 magic "TSLK"   u32 version   u32 type   u32 body size (bytes)   u64 request

@@ -35,7 +35,7 @@ struct tsl_member *const *tsl_device_members(struct tsl_device *device, unsigned
 void tsl_device_log_no_member(void);
 bool tsl_device_has(const struct tsl_device *device, const struct tsl_member *member);
 
-/* clGetDeviceInfo for a device of ours: every value by a rule from the members (docs/limits.md has the table). */
+/* clGetDeviceInfo for a device of ours: every value by a rule from the members (docs/user/limits.md has the table). */
 cl_int tsl_device_info(struct tsl_device *device, cl_device_info param, size_t size, void *value, size_t *size_ret);
 
 /* A number that the core itself needs (size_t and narrower values of clGetDeviceInfo); 0 if there is no such. */

@@ -1,5 +1,6 @@
 /*
- * What the virtual device says of itself where that depends on its members. docs/limits.md has the rules for users.
+ * What the virtual device says of itself where that depends on its members. docs/user/limits.md has the rules for
+ * users.
  */
 #ifndef TSL_DEVICE_DEVICE_FACTS_H
 #define TSL_DEVICE_DEVICE_FACTS_H
@@ -37,7 +38,7 @@ struct tsl_device_facts *tsl_device_facts_create(struct tsl_member *const *membe
 void tsl_device_facts_destroy(struct tsl_device_facts *facts); /* NULL allowed */
 
 /* Those that have a compiler, of which the language depends that programs of source are written in; all, if none has.
- * The others run what was made for them (docs/fpga.md). some: room for n. Returns how many. Calls the drivers. */
+ * The others run what was made for them (docs/user/fpga.md). some: room for n. Returns how many. Calls the drivers. */
 unsigned tsl_members_that_compile(struct tsl_member *const *members, unsigned n, struct tsl_member **some);
 
 /* device_numbers.c: the table of numbers. fixed: the answer doesn't depend on the members. */

@@ -71,8 +71,9 @@ static size_t alignment(const struct tsl_context *context)
 }
 
 /* Processors hold a load back behind an earlier store if their addresses differ by a multiple of this, or seem to: on
- * Intel's a stencil from one buffer to another took four times as long where both began at pages (experiments.md). So
- * the copies on which kernels work begin apart: any two of three, one after the other, by two of sixteen slots. */
+ * Intel's a stencil from one buffer to another took four times as long where both began at pages
+ * (docs/lab/experiments.md). So the copies on which kernels work begin apart: any two of three, one after the other, by
+ * two of sixteen slots. */
 #define APART    ((size_t)4 << 10)
 #define SLOT     ((size_t)256)
 #define SLOTS_ON 7u

@@ -1,5 +1,5 @@
 /*
- * The inside of the graph. graph.h is its door; docs/architecture.md walks one call through these files:
+ * The inside of the graph. graph.h is its door; docs/dev/architecture.md walks one call through these files:
  *
  *   enqueue.c   makes commands of calls and puts them into their stream
  *   schedule.c  held → scheduled: order (streams, wait lists, barriers), then a plan per kind of command

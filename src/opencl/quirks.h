@@ -1,6 +1,6 @@
 /*
  * What is known about single vendors, in one table: how they differ from what the specification promises, and which of
- * several paths to one device is the best. docs/vendors.md tells where each row was seen.
+ * several paths to one device is the best. docs/dev/opencl.md has the table in words.
  */
 #ifndef TSL_OPENCL_QUIRKS_H
 #define TSL_OPENCL_QUIRKS_H

@@ -1,6 +1,6 @@
 /*
  * Programs and kernels: one handle for the application, one driver object per member behind it.
- * docs/kernels.md tells how a program reaches the members.
+ * docs/dev/kernels.md tells how a program reaches the members.
  */
 #ifndef TSL_PROGRAM_PROGRAM_H
 #define TSL_PROGRAM_PROGRAM_H

@@ -1,7 +1,7 @@
 /*
  * What kernels of a program do to their arguments, for members whose driver knows signatures alone: asked of our kernel
- * compiler beside the members' own builds (TSL_WIRE_ACCESS, compile_client/wire.h; docs/compiler.md has the rule that
- * makes it true for any compiler's code). Whatever goes wrong, nothing is known: that is no error of anybody's.
+ * compiler beside the members' own builds (TSL_WIRE_ACCESS, compile_client/wire.h; docs/dev/compiler.md has the rule
+ * that makes it true for any compiler's code). Whatever goes wrong, nothing is known: that is no error of anybody's.
  */
 #ifndef TSL_PROGRAM_TEXT_ACCESS_H
 #define TSL_PROGRAM_TEXT_ACCESS_H

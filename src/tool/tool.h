@@ -1,6 +1,6 @@
 /*
  * The command-line tool `tesela`. Each command parses its own arguments with argp and returns the tool's exit status.
- * docs/tesela.1 describes them; keep the two equal.
+ * docs/user/tesela.1 describes them; keep the two equal.
  */
 #ifndef TSL_TOOL_TOOL_H
 #define TSL_TOOL_TOOL_H

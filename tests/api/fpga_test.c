@@ -1,7 +1,7 @@
 /*
  * Devices without a compiler, over a test vendor (tests/vendor/fpga.h): an unmodified program of source runs on them by
- * binaries that were made before and are found by the rule of docs/fpga.md, beside a CPU that compiles; data go to and
- * fro from aligned memory; what is missing or wrong is told.
+ * binaries that were made before and are found by the rule of docs/user/fpga.md, beside a CPU that compiles; data go to
+ * and fro from aligned memory; what is missing or wrong is told.
  *
  * Members: 0 the board, 1 the emulator, 2 PoCL.
  */

@@ -1,4 +1,4 @@
-/* The program of ten lines of which docs/performance.md says how long it takes to build. */
+/* The program of ten lines of which docs/lab/performance.md says how long it takes to build. */
 #ifndef TSL_BENCH_TEN_LINES_H
 #define TSL_BENCH_TEN_LINES_H
 

@@ -1,7 +1,7 @@
 /*
  * What another context on the GPU feels of what a program does there: a context of its own launches a small kernel and
  * waits for it, again and again, alone for a second and then while the program runs that the arguments name. Run it
- * where there is a GPU, for instance with `hop`, whose streams wait for flags (docs/performance.md). Not a test.
+ * where there is a GPU, for instance with `hop`, whose streams wait for flags (docs/lab/performance.md). Not a test.
  */
 #include "cuda_env.h"
 

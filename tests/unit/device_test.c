@@ -1,4 +1,4 @@
-/* The rules by which the virtual device's answers come from its members: docs/limits.md. */
+/* The rules by which the virtual device's answers come from its members: docs/user/limits.md. */
 /* variant: all */
 /* variant: fastest TESELA_LIMITS=fastest TESELA_DEVICE_TYPE=accelerator */
 #include "device/device.h"

@@ -1,6 +1,6 @@
 /*
  * Is a program the same for any compiler of OpenCL C, so that what Clang makes of it tells what a vendor's compiler
- * makes of it? Only what is on a list counts as the same; docs/compiler.md has it at length. Why the list is enough:
+ * makes of it? Only what is on a list counts as the same; docs/dev/compiler.md has it at length. Why the list is enough:
  *
  * What is asked for are the pointers through which a kernel may write (compiler/analysis/argument_access.c). That depends neither on values nor
  * on the way that control takes: all code counts that is there. So it depends on three things alone.

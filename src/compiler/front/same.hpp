@@ -1,6 +1,6 @@
 /*
  * Is a program the same for any compiler of OpenCL C? What tesela-kc reads is what a vendor's compiler reads only if
- * nothing of the text depends on who reads it. same.cpp says at its head why its rule is one; docs/compiler.md has it
+ * nothing of the text depends on who reads it. same.cpp says at its head why its rule is one; docs/dev/compiler.md has it
  * for users.
  */
 #ifndef KC_FRONT_SAME_HPP

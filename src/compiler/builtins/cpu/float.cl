@@ -1,6 +1,6 @@
 /*
  * Functions of floats for the CPU. libclc's read tables and choose between ways: a vector of work-items gathers, and goes
- * all ways. Errors, of all floats, are those of the GPU's (docs/cuda.md), which count in the same way.
+ * all ways. Errors, of all floats, are those of the GPU's (docs/lab/cuda.md), which count in the same way.
  */
 #define SHALLOW
 #include "../float.h"

@@ -1,7 +1,7 @@
 /*
  * Functions of floats for NVIDIA GPUs: libclc's were made for hardware without approximations of its own, and take up to
  * six times as long. Errors, of all floats, in ulps (OpenCL 3.0 C, 7.4, asks for 3; 4 for sin and cos, 5 for tan, 16 for
- * pow): docs/cuda.md. The methods are the usual ones: a range is taken off (W. J. Cody, W. Waite: Software Manual for
+ * pow): docs/lab/cuda.md. The methods are the usual ones: a range is taken off (W. J. Cody, W. Waite: Software Manual for
  * the Elementary Functions, 1980), and what is left goes to the hardware or into a polynomial (Chebyshev's, fitted).
  */
 #include "../float.h"
