@@ -389,6 +389,32 @@ static void bytes_are_printed_as_integers(void **state)
     assert_int_equal(n_times(bytes, "", "{37, 35, 120, 44, 37, 35, 120, 32, 37, 100"), 1); /* %#x,%#x %d */
 }
 
+/* Nothing of a vector is loaded or stored but the components that the program names; what it stores as a whole, or
+ * component after component, goes in one piece. */
+static void components_are_stored_alone(void **state)
+{
+    static const char parts[] =
+        "kernel void f(global float4 *x, float a) { x->y = a; }\n"
+        "kernel void g(global float4 *x, local float4 *l, uint i, float a) { x[0][i] = a; l[0][i] = a; x[1].w += a; }\n"
+        "kernel void h(global uint3 *x, volatile global uint3 *y, uint a) { x->z = a; y->x = a; y[1].y += 1; }\n";
+    static const char wholes[] =
+        "kernel void f(global float4 *x, float a) { x->xy = (float2)(a, 1); }\n"
+        "kernel void g(global float4 *x, float4 a) { float4 v = x[a.x < 0]; v += a; *x = v; }\n"
+        "kernel void h(global float4 *x, float a) {\n"
+        "  x->x = a; x->y = a + 1; x->z = a + 2; x->w = a + 3;\n"
+        "}\n";
+
+    (void)state;
+    assert_int_equal(n_times(parts, "", "st.global.v"), 0);
+    assert_int_equal(n_times(parts, "", "st.shared.v"), 0);
+    assert_int_equal(n_times(parts, "", "st.global.f32"), 3);
+    assert_int_equal(n_times(parts, "", "st.shared.f32"), 1);
+    assert_int_equal(n_times(parts, "", "st.global.u32"), 1);
+    assert_int_equal(n_times(parts, "", "st.volatile.global.u32"), 2);
+    assert_int_equal(n_times(wholes, "", "st.global.v2.f32"), 1);
+    assert_int_equal(n_times(wholes, "", "st.global.v4.f32"), 2);
+}
+
 /* What takes all that is compiled here has had it by now (compile_with). */
 static void assemblers_take_it(void **state)
 {
@@ -440,6 +466,7 @@ int main(void)
         cmocka_unit_test(vectors_of_shorts_are_compared),
         cmocka_unit_test(signs_are_bits_to_what_sees_them),
         cmocka_unit_test(bytes_are_printed_as_integers),
+        cmocka_unit_test(components_are_stored_alone),
         cmocka_unit_test(assemblers_take_it),
         cmocka_unit_test(newer_processors_get_code_that_they_can_run),
     };

@@ -1,6 +1,7 @@
 #include "compiler/middle/link.h"
 
 #include "compiler/builtins/builtins.h"
+#include "compiler/middle/component_stores.h"
 #include "compiler/middle/relaxed_math.h"
 #include "compiler/support/llvm.h"
 #include "compiler/support/move_functions.h"
@@ -221,32 +222,46 @@ static bool all_inlined(LLVMModuleRef module, FILE *log)
     return true;
 }
 
-/* Everything into the kernels, memory into registers, constants folded, small loops unrolled: no more, as what comes
- * next is done better when it knows the work-group. */
+/* Everything into the kernels, memory into registers. */
+static const char gather[] = "always-inline,globaldce,function(sroa)";
+
+/* Constants folded, small loops unrolled: no more, as what comes next is done better when it knows the work-group. */
 static const char simplify[] =
-    "always-inline,globaldce,"
-    "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg,sroa,early-cse<memssa>,"
+    "function(early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg,sroa,early-cse<memssa>,"
     "instcombine<no-verify-fixpoint>),"
     "function(loop(loop-rotate,indvars,loop-unroll-full)),"
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,adce)";
 
-bool kc_link_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *log)
+static bool run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, FILE *log)
 {
     char *why = NULL;
+    bool done = kc_run_passes(module, machine, passes, &why);
 
+    if (!done)
+        fprintf(log, "error: %s\n", why);
+    free(why);
+    return done;
+}
+
+static bool is_sound(LLVMModuleRef module, FILE *log)
+{
+    char *why = NULL;
+    bool sound = !LLVMVerifyModule(module, LLVMReturnStatusAction, &why);
+
+    if (!sound)
+        fprintf(log, "error: the compiler made something wrong: %s\n", why);
+    LLVMDisposeMessage(why);
+    return sound;
+}
+
+bool kc_link_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *log)
+{
     kc_builtins_neutralise(module);
     kc_relaxed_roots(module);
+    kc_mark_component_stores(module);
     prepare_functions(module);
-    if (LLVMVerifyModule(module, LLVMReturnStatusAction, &why)) {
-        fprintf(log, "error: the compiler made something wrong: %s\n", why);
-        LLVMDisposeMessage(why);
+    if (!is_sound(module, log) || !run_passes(module, machine, gather, log))
         return false;
-    }
-    LLVMDisposeMessage(why);
-    if (!kc_run_passes(module, machine, simplify, &why)) {
-        fprintf(log, "error: %s\n", why);
-        free(why);
-        return false;
-    }
-    return all_inlined(module, log);
+    kc_part_component_stores(module);
+    return run_passes(module, machine, simplify, log) && all_inlined(module, log);
 }
