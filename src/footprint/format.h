@@ -30,12 +30,13 @@
 #define TSL_FOOTPRINT_FORMAT 1u
 
 /* Limits of one kernel's footprint; a compiler that needs more says unknown. */
-#define TSL_FOOTPRINT_MAX_NODES    4096u
-#define TSL_FOOTPRINT_MAX_ACCESSES 256u
-#define TSL_FOOTPRINT_MAX_LOOPS    32u
-#define TSL_FOOTPRINT_MAX_GUARDS   16u /* of one access */
-#define TSL_FOOTPRINT_MAX_DEPTH    8u  /* loops around one access */
-#define TSL_FOOTPRINT_MAX_TEXT     256u
+#define TSL_FOOTPRINT_MAX_ARGUMENTS 1024u
+#define TSL_FOOTPRINT_MAX_NODES     4096u
+#define TSL_FOOTPRINT_MAX_ACCESSES  256u
+#define TSL_FOOTPRINT_MAX_LOOPS     32u
+#define TSL_FOOTPRINT_MAX_GUARDS    16u /* of one access */
+#define TSL_FOOTPRINT_MAX_DEPTH     8u  /* loops around one access */
+#define TSL_FOOTPRINT_MAX_TEXT      256u
 
 /* In place of a node's, an access' or a loop's index. */
 #define TSL_FOOTPRINT_NONE UINT32_MAX
@@ -53,7 +54,9 @@ enum tsl_node_op {
     TSL_NODE_GROUP_SIZE, /* get_local_size: of this work-item's group, smaller in the last one of a remainder */
     TSL_NODE_NUM_GROUPS,
     TSL_NODE_GLOBAL_OFFSET,
-    TSL_NODE_UNKNOWN, /* any value: loaded from memory, made of floating-point numbers … */
+    /* Any value: loaded from memory, made of floating-point numbers … Each use of the node may have another value, so
+     * one such node can stand for several unrelated values. */
+    TSL_NODE_UNKNOWN,
     /* Operands a and b have the node's bits, but where said. */
     TSL_NODE_ADD,
     TSL_NODE_SUB,
@@ -88,11 +91,14 @@ enum tsl_node_op {
 };
 
 struct tsl_node {
-    uint8_t op;   /* enum tsl_node_op */
-    uint8_t bits; /* 1, 8, 16, 32, 64 */
-    uint32_t a, b, c;
-    int64_t value; /* of a constant, else 0 */
+    uint8_t op;       /* enum tsl_node_op */
+    uint8_t bits;     /* 1, 8, 16, 32, 64 */
+    uint32_t a, b, c; /* what the op doesn't use is 0 */
+    int64_t value;    /* of a constant, else 0 */
 };
+
+/* How many of a, b and c are nodes: 0 of leaves. */
+unsigned tsl_node_operands(uint8_t op);
 
 enum tsl_access_kind { TSL_ACCESS_READ, TSL_ACCESS_WRITE, TSL_ACCESS_ATOMIC };
 
@@ -109,10 +115,10 @@ enum tsl_atomic_op {
     TSL_N_ATOMIC_OPS
 };
 
-#define TSL_ACCESS_SURE      1u /* a store, executed exactly where its guards hold and its loops run */
+#define TSL_ACCESS_SURE      1u /* a store with an address, executed exactly where its guards hold and its loops run */
 #define TSL_ACCESS_VOLATILE  2u
 #define TSL_ACCESS_RESULT    4u  /* of an atomic whose old value is used */
-#define TSL_ACCESS_CONSTANT  8u  /* a store of `value`, the same for all */
+#define TSL_ACCESS_CONSTANT  8u  /* a store of `value`, the same for all; of a buffer, width at most 8 */
 #define TSL_ACCESS_IMAGE     16u /* of an image: coordinates instead of an address */
 #define TSL_ACCESS_ALL_FLAGS 31u
 
@@ -127,21 +133,23 @@ struct tsl_access {
      * has not are NONE behind those that it has; address[0] NONE: any pixel. Reads that filter or leave the image name
      * no address. */
     uint32_t address[3];
-    uint32_t n_loops; /* around it, outermost first */
+    uint32_t n_loops; /* around it, each once, outermost first; addresses and guards name no other loops' counters */
     uint32_t loops[TSL_FOOTPRINT_MAX_DEPTH];
     uint32_t n_guards; /* all must hold; nodes of 1 bit */
     uint32_t guards[TSL_FOOTPRINT_MAX_GUARDS];
-    uint64_t value;  /* of a CONSTANT store of up to 8 bytes, as the bytes in memory, little-endian */
+    uint64_t value;  /* of a CONSTANT store, as the bytes in memory, little-endian; else 0 */
     uint32_t line;   /* of the source, from 1; 0: not known */
     uint32_t narrow; /* bytes of the narrowest single element stored here (a float4 store: 16 stored at once, element
-                        4); 0: not a store */
-    char *why;       /* of an access without address: what forbids one, a sentence for users; else NULL. Heap */
+                        4), at least 1; 0: not a store to a buffer (kind WRITE) */
+    char *why;       /* of an access without address: what forbids one, a sentence for users, or NULL; of others NULL.
+                        At most MAX_TEXT bytes. Heap */
 };
 
 /* Runs from counter 0 for `count` iterations. */
 struct tsl_loop {
-    uint32_t count; /* node of 64 bits, unsigned; may name counters of loops around it. NONE: not known */
-    bool exact;     /* exactly that often, whatever else happens; else at most */
+    uint32_t count; /* node of 64 bits, unsigned; may name counters of loops around it, those before it in the lists of
+                       all accesses that it is around. NONE: not known */
+    bool exact;     /* exactly that often, whatever else happens; else at most, or not known */
 };
 
 #define TSL_FOOTPRINT_PRINTS        1u  /* may call printf */
