@@ -1,0 +1,118 @@
+/*
+ * And, or and exclusive or of forms.
+ *
+ * A form and a mask: the bits from l to h - 1 of x are x mod 2^h - x mod 2^l, so what remains of x under a mask is a
+ * sum over the mask's runs of bits. From it x | m = x + m - (x & m), and x ^ m = x + m - 2 (x & m). A form that stands
+ * for its value modulo 2^bits serves as well, as 2^h divides that.
+ */
+#include "footprint/part.h"
+
+/* Masks of more runs than that are not taken apart. */
+#define MAX_RUNS 3
+
+/* to += factor * (form mod 2^n). */
+static bool add_low_bits(struct tsl_evaluation *e, const struct tsl_form *form, unsigned n, unsigned bits, int factor,
+                         struct tsl_form *to)
+{
+    struct tsl_form quotient, remainder;
+
+    if (n == 0)
+        return true;
+    if (n == bits)
+        return tsl_form_add(to, form, factor);
+    return n < 63 && tsl_divide(e, *form, INT64_C(1) << n, &quotient, &remainder) &&
+           tsl_form_add(to, &remainder, factor);
+}
+
+/* to = form & mask, of so many bits. */
+static bool masked(struct tsl_evaluation *e, const struct tsl_form *form, uint64_t mask, unsigned bits,
+                   struct tsl_form *to)
+{
+    unsigned low = 0;
+
+    *to = tsl_form_of(0);
+    for (unsigned run = 0; low < bits && mask >> low != 0; run++) {
+        unsigned high;
+
+        if (run == MAX_RUNS)
+            return false;
+        low += (unsigned)__builtin_ctzll(mask >> low);
+        high = ~(mask >> low) ? low + (unsigned)__builtin_ctzll(~(mask >> low)) : 64;
+        if (!add_low_bits(e, form, high, bits, 1, to) || !add_low_bits(e, form, low, bits, -1, to))
+            return false;
+        low = high;
+    }
+    return true;
+}
+
+static bool with_mask(struct tsl_evaluation *e, uint8_t op, unsigned bits, const struct tsl_form *form, int64_t mask,
+                      struct tsl_form *to)
+{
+    uint64_t all = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+    struct tsl_form kept;
+
+    if (!masked(e, form, (uint64_t)mask & all, bits, &kept))
+        return false;
+    *to = kept;
+    if (op == TSL_NODE_AND)
+        return true;
+    *to = *form;
+    return tsl_form_add(to, &kept, op == TSL_NODE_OR ? -1 : -2) &&
+           !__builtin_add_overflow(to->constant, mask, &to->constant);
+}
+
+/* Is each value of a a multiple of a power of two, and each of b from 0 to less than that? */
+static bool disjoint(const struct tsl_evaluation *e, const struct tsl_form *a, const struct tsl_form *b)
+{
+    struct tsl_range range = tsl_form_range(&e->now, b);
+    uint64_t all = (uint64_t)a->constant;
+
+    for (unsigned v = 0; v < e->now.n_vars; v++)
+        all |= (uint64_t)a->k[v];
+    return range.low >= 0 && (range.high == 0 || (all & -all) > (tsl_wide)range.high || all == 0);
+}
+
+/* By ranges alone; a and b are unsigned. */
+static struct tsl_value bounded(const struct tsl_evaluation *e, uint8_t op, const struct tsl_value *a,
+                                const struct tsl_value *b)
+{
+    struct tsl_range x, y;
+    bool known_x = tsl_value_range(e, a, &x), known_y = tsl_value_range(e, b, &y);
+    tsl_wide most;
+
+    if (op == TSL_NODE_AND && (known_x || known_y))
+        return tsl_value_between(0, !known_y || (known_x && x.high < y.high) ? x.high : y.high);
+    if (!known_x || !known_y || x.high > INT64_MAX || y.high > INT64_MAX)
+        return tsl_value_any();
+    most = x.high | y.high;
+    while (most & (most + 1))
+        most |= most >> 1;
+    return tsl_value_between(op == TSL_NODE_OR ? (x.low > y.low ? x.low : y.low) : 0, most);
+}
+
+struct tsl_value tsl_value_bitwise(struct tsl_evaluation *e, uint8_t op, unsigned bits, const struct tsl_value *a,
+                                   const struct tsl_value *b)
+{
+    struct tsl_value result = {.kind = VALUE_FORM}, x = *a, y = *b;
+    int64_t constant;
+
+    if (a->kind == VALUE_FORM && b->kind == VALUE_FORM) {
+        if (tsl_form_is_constant(&e->now, &y.form, &constant) &&
+            with_mask(e, op, bits, &x.form, constant, &result.form))
+            return result;
+        if (tsl_form_is_constant(&e->now, &x.form, &constant) &&
+            with_mask(e, op, bits, &y.form, constant, &result.form))
+            return result;
+        if (tsl_settle(e, &x.form) && tsl_settle(e, &y.form) &&
+            (disjoint(e, &x.form, &y.form) || disjoint(e, &y.form, &x.form))) {
+            result.form = x.form;
+            if (op == TSL_NODE_AND)
+                return tsl_value_of(0);
+            if (tsl_form_add(&result.form, &y.form, 1))
+                return result;
+        }
+    }
+    x = tsl_value_unsigned(e, x, bits);
+    y = tsl_value_unsigned(e, y, bits);
+    return bounded(e, op, &x, &y);
+}

@@ -1,0 +1,152 @@
+/*
+ * Quotient and remainder of a form by a constant.
+ *
+ * Where the form runs through several multiples of the divisor ("rows"), one of its variables is cut at a row's border
+ * or, where it runs through whole rows, split into the number of the row and the place in it. What lies before the
+ * first whole row and behind the last one becomes parts of their own.
+ */
+#include "footprint/part.h"
+
+#include <stdlib.h>
+
+/* More than that is not tried. */
+#define MAX_STEPS 12
+
+/* Coefficients that `by` divides go to `whole`, divided; the others stay. */
+static void take_multiples(const struct tsl_part *part, struct tsl_form *form, int64_t by, struct tsl_form *whole)
+{
+    *whole = tsl_form_of(0);
+    for (unsigned v = 0; v < part->n_vars; v++) {
+        whole->k[v] = form->k[v] / by;
+        form->k[v] %= by;
+    }
+}
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        int64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The variable of several values with the largest coefficient, and the range of all the others. -1: none. */
+static int leading(const struct tsl_part *part, const struct tsl_form *form, struct tsl_range *rest)
+{
+    struct tsl_form others = *form;
+    int best = -1;
+
+    for (unsigned v = 0; v < part->n_vars; v++) {
+        if (form->k[v] == 0 || part->vars[v].low == part->vars[v].high)
+            continue;
+        if (best < 0 || llabs(form->k[v]) > llabs(form->k[best]))
+            best = (int)v;
+    }
+    if (best >= 0)
+        others.k[best] = 0;
+    *rest = tsl_form_range(part, &others);
+    return best;
+}
+
+/* The first value of a variable, after its lowest, at which k * value + rest lies in another row. */
+static tsl_wide next_border(const struct tsl_var *var, tsl_wide k, tsl_wide rest, int64_t by)
+{
+    tsl_wide row = tsl_floor_div(k * var->low + rest, by);
+
+    if (k > 0)
+        return tsl_ceil_div((row + 1) * by - rest, k);
+    return tsl_floor_div(rest - row * by, -k) + 1;
+}
+
+/* The variable from `at` on waits; the part goes on below. */
+static void cut_at(struct tsl_evaluation *e, unsigned v, int64_t at)
+{
+    struct tsl_part *other = &e->waiting[e->n_waiting];
+
+    *other = e->now;
+    tsl_part_cut(other, v, at, VAR_LIMIT);
+    e->n_waiting++;
+    e->n_parts++;
+    tsl_part_cut(&e->now, v, -VAR_LIMIT, at - 1);
+}
+
+/* The variable below `at` waits; the part goes on from there. */
+static void cut_before(struct tsl_evaluation *e, unsigned v, int64_t at)
+{
+    struct tsl_part *other = &e->waiting[e->n_waiting];
+
+    if (at <= e->now.vars[v].low)
+        return;
+    *other = e->now;
+    tsl_part_cut(other, v, -VAR_LIMIT, at - 1);
+    e->n_waiting++;
+    e->n_parts++;
+    tsl_part_cut(&e->now, v, at, VAR_LIMIT);
+}
+
+/* Brings the form, of which no coefficient is a multiple of `by`, nearer to one row. False: it can't be done. */
+static bool step(struct tsl_evaluation *e, const struct tsl_form *form, int64_t by, tsl_wide next_row)
+{
+    struct tsl_range rest;
+    struct tsl_form other = *form;
+    int v = leading(&e->now, form, &rest);
+    const struct tsl_var *var = &e->now.vars[v < 0 ? 0 : v];
+    int64_t k, period, first, rows;
+    tsl_wide border;
+
+    if (v < 0 || !tsl_has_room(e, 2))
+        return false;
+    k = llabs(form->k[v]);
+    period = by / gcd(k, by);
+    border = next_border(var, form->k[v], rest.low, by);
+    if (border > var->high) { /* The row changes with the other variables alone, or with several. */
+        tsl_wide less = next_row * by;
+
+        if (less < INT64_MIN || less > INT64_MAX ||
+            __builtin_sub_overflow(other.constant, (int64_t)less, &other.constant))
+            return false;
+        return tsl_branch(e, other) != TRUTH_OPEN;
+    }
+    /* Whole rows, or as many rows as repeat, from `first` on. */
+    first = (int64_t)border;
+    if (first - var->low == period || k > by / period)
+        first = var->low;
+    rows = (var->high + 1 - first) / period;
+    if (rows < 2) {
+        cut_at(e, (unsigned)v, (int64_t)border);
+        return true;
+    }
+    cut_before(e, (unsigned)v, first);
+    if (first + rows * period <= var->high)
+        cut_at(e, (unsigned)v, first + rows * period);
+    return tsl_part_split(&e->now, (unsigned)v, period);
+}
+
+bool tsl_divide(struct tsl_evaluation *e, struct tsl_form form, int64_t by, struct tsl_form *quotient,
+                struct tsl_form *remainder)
+{
+    for (unsigned i = 0; i < MAX_STEPS; i++) {
+        struct tsl_range range;
+        tsl_wide row;
+
+        if (e->now.empty || !tsl_settle(e, &form))
+            return false;
+        *remainder = form;
+        take_multiples(&e->now, remainder, by, quotient);
+        range = tsl_form_range(&e->now, remainder);
+        row = tsl_floor_div(range.low, by);
+        if (range.high < (row + 1) * by) {
+            if (!tsl_range_fits((struct tsl_range){row * by, row * by}) ||
+                __builtin_sub_overflow(remainder->constant, (int64_t)(row * by), &remainder->constant))
+                return false;
+            quotient->constant = (int64_t)row;
+            return true;
+        }
+        if (!step(e, remainder, by, row + 1))
+            return false;
+    }
+    return false;
+}
