@@ -231,9 +231,10 @@ void tsl_box_hull(const struct tsl_byte_box *a, const struct tsl_byte_box *b, st
         *joint = range;
         return;
     }
-    tsl_box_normalise(joint);
-    if (tsl_box_size(joint) >= range.width)
+    /* Its last row may end behind both. */
+    if (tsl_box_extent(joint) > range.width || tsl_box_size(joint) >= range.width)
         *joint = range;
+    tsl_box_normalise(joint);
 }
 
 /* ---- Meeting ---------------------------------------------------------------------------------------------------- */
