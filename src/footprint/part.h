@@ -47,10 +47,12 @@ struct tsl_var {
 struct tsl_part {
     struct tsl_var vars[PART_VARS];
     uint8_t n_vars, n_constraints;
-    uint16_t split; /* variables that others stand for */
-    uint16_t lazy;  /* groups' ids, as the quotient of the global id's variable by the local size, not computed yet */
-    bool empty;     /* holds no execution */
-    bool exact;     /* holds nothing but executions, but for those that the constraints exclude */
+    uint16_t split;  /* variables that others stand for */
+    uint16_t lazy;   /* groups' ids, as the quotient of the global id's variable by the local size, not computed yet */
+    bool empty;      /* holds no execution */
+    bool exact;      /* holds nothing but executions, but for those that the constraints exclude */
+    bool narrowed;   /* was cut or split since this was last false */
+    bool restricted; /* the loops and guards were asked */
     int8_t global[3], group[3];                    /* variable of a dimension; -1: none yet */
     int8_t counter[TSL_FOOTPRINT_MAX_DEPTH];       /* of the access' loops; -1: not entered */
     struct tsl_form constraints[PART_CONSTRAINTS]; /* each >= 0, over several variables that are not split */
@@ -71,6 +73,9 @@ struct tsl_extent {
     int64_t begin, end; /* global ids less the offset in the window */
 };
 
+/* What the loops and guards of the access before have left of the window. */
+enum tsl_kept { KEPT_NONE, KEPT_NOTHING, KEPT_PART };
+
 struct tsl_memo {
     uint32_t node, generation;
     struct tsl_value value;
@@ -85,9 +90,11 @@ struct tsl_evaluation {
     bool early;        /* a counter of a loop that isn't entered yet was asked for */
     unsigned n_parts;  /* of this access */
     unsigned n_waiting;
-    unsigned depth;      /* of nodes */
-    uint32_t generation; /* of memoised values */
-    uint32_t steps;      /* nodes that may still be evaluated */
+    unsigned depth;       /* of nodes */
+    uint32_t generation;  /* of memoised values */
+    uint32_t steps;       /* nodes that may still be evaluated */
+    enum tsl_kept kept;   /* NONE: several parts, or it isn't known */
+    struct tsl_part base; /* KEPT_PART; e->now is the same until it's narrowed */
     struct tsl_part now;
     struct tsl_part waiting[MAX_WAITING];
     struct tsl_memo memo[MEMO];

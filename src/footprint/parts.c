@@ -17,6 +17,7 @@ void tsl_part_cut(struct tsl_part *part, unsigned v, tsl_wide low, tsl_wide high
 {
     struct tsl_var *var = &part->vars[v];
 
+    part->narrowed |= low > var->low || high < var->high;
     if (low > var->low)
         var->low = low > var->high ? var->high + 1 : (int64_t)low;
     if (high < var->high)
@@ -59,6 +60,7 @@ bool tsl_part_split(struct tsl_part *part, unsigned v, int64_t period)
     var->quotient = (uint8_t)tsl_part_add(part, 0, (var->high - var->low + 1) / period - 1);
     var->remainder = (uint8_t)tsl_part_add(part, 0, period - 1);
     part->split |= (uint16_t)(1u << v);
+    part->narrowed = true;
     for (unsigned i = part->n_constraints; i-- > 0;) {
         if (tsl_part_expand(part, &part->constraints[i]))
             continue;
@@ -96,11 +98,12 @@ void tsl_part_constrain(struct tsl_part *part, const struct tsl_form *form)
     if (range.low >= 0 || part->empty)
         return;
     if (range.high < 0) {
-        part->empty = true;
+        part->narrowed = part->empty = true;
         return;
     }
     if (tighten(part, form) <= 1 || part->empty || tsl_form_range(part, form).low >= 0)
         return;
+    part->narrowed = true;
     if (part->n_constraints == PART_CONSTRAINTS)
         part->exact = false;
     else

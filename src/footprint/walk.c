@@ -36,6 +36,9 @@ bool tsl_evaluation_begin(struct tsl_evaluation *e, const struct tsl_footprint *
     e->arguments = arguments;
     e->steps = MAX_NODE_STEPS;
     e->generation = 0;
+    e->n_waiting = 0;
+    e->depth = 0;
+    e->kept = KEPT_NONE;
     for (unsigned i = 0; i < MEMO; i++)
         e->memo[i].generation = 0;
     e->groups_known = true;
@@ -119,6 +122,7 @@ static bool restrict_now(struct tsl_evaluation *e)
 {
     uint32_t open = (UINT32_C(1) << e->access->n_guards) - 1, before;
 
+    e->early = false;
     for (uint32_t i = 0; i <= e->access->n_loops; i++) {
         if (open && apply_guards(e, &open) == TRUTH_NO)
             return false;
@@ -242,49 +246,84 @@ static bool resolve_constraints(struct tsl_evaluation *e)
 
 /* ---- The walk --------------------------------------------------------------------------------------------------- */
 
-static void walk_now(struct tsl_evaluation *e, tsl_each_part *each, void *data)
+/* Calls `each` for what the addresses leave of e->now, whose loops and guards are done. */
+static void finish_now(struct tsl_evaluation *e, tsl_each_part *each, void *data)
 {
+    const unsigned n = e->access->flags & TSL_ACCESS_IMAGE ? 3 : 1;
     struct tsl_value addresses[3];
-    const bool image = e->access->flags & TSL_ACCESS_IMAGE;
 
-    e->early = false;
-    if (!restrict_now(e))
-        return;
-    for (unsigned i = 0; i < (image ? 3 : 1); i++) {
+    for (unsigned i = 0; i < n; i++) {
         addresses[i] = tsl_value_any();
         if (e->access->address[i] != TSL_FOOTPRINT_NONE)
             addresses[i] = tsl_value_signed(e, tsl_node_value(e, e->access->address[i]), 64);
-    }
-    for (unsigned i = 0; i < (image ? 3 : 1); i++)
         if (addresses[i].kind == VALUE_FORM && !tsl_settle(e, &addresses[i].form))
             addresses[i] = tsl_value_any();
+    }
     /* Settling one may have split variables of another one. */
-    for (unsigned i = 0; i < (image ? 3 : 1); i++)
+    for (unsigned i = 0; i + 1 < n; i++)
         if (addresses[i].kind == VALUE_FORM && !tsl_part_expand(&e->now, &addresses[i].form))
             addresses[i] = tsl_value_any();
     if (!e->now.empty && resolve_constraints(e))
         each(e, addresses, data);
 }
 
+static void begin_part(struct tsl_part *part)
+{
+    part->n_vars = part->n_constraints = 0;
+    part->split = part->lazy = 0;
+    part->empty = part->narrowed = part->restricted = false;
+    part->exact = true;
+    memset(part->global, -1, sizeof(part->global));
+    memset(part->group, -1, sizeof(part->group));
+    memset(part->counter, -1, sizeof(part->counter));
+}
+
+/* Have they the same loops and guards? */
+static bool are_alike(const struct tsl_access *a, const struct tsl_access *b)
+{
+    return a->n_loops == b->n_loops && a->n_guards == b->n_guards &&
+           memcmp(a->loops, b->loops, a->n_loops * sizeof(a->loops[0])) == 0 &&
+           memcmp(a->guards, b->guards, a->n_guards * sizeof(a->guards[0])) == 0;
+}
+
+/* The window cut by the access' loops and guards becomes e->now; false: nothing is left of it. The next access often
+ * has the same ones, so what they leave is kept where it is a single part, with the values of nodes. */
+static bool restrict_window(struct tsl_evaluation *e, const struct tsl_access *access)
+{
+    bool alike = e->kept != KEPT_NONE && are_alike(e->access, access);
+
+    e->access = access;
+    e->n_parts = 1;
+    if (alike && e->kept == KEPT_PART && e->now.narrowed) {
+        e->now = e->base;
+        e->generation++;
+    }
+    if (alike)
+        return e->kept == KEPT_PART;
+    begin_part(&e->now);
+    e->generation++;
+    e->now.restricted = restrict_now(e);
+    e->kept = e->n_waiting ? KEPT_NONE : e->now.restricted ? KEPT_PART : KEPT_NOTHING;
+    e->now.narrowed = false;
+    if (e->kept == KEPT_PART)
+        e->base = e->now;
+    return e->now.restricted;
+}
+
 void tsl_evaluation_walk(struct tsl_evaluation *e, const struct tsl_access *access, tsl_each_part *each, void *data)
 {
-    struct tsl_part *first = &e->waiting[0];
-
     if (window_is_empty(e))
         return;
-    e->access = access;
-    e->n_parts = e->n_waiting = 1;
-    first->n_vars = first->n_constraints = 0;
-    first->split = first->lazy = 0;
-    first->empty = false;
-    first->exact = true;
-    memset(first->global, -1, sizeof(first->global));
-    memset(first->group, -1, sizeof(first->group));
-    memset(first->counter, -1, sizeof(first->counter));
+    if (restrict_window(e, access))
+        finish_now(e, each, data);
     while (e->n_waiting > 0) {
         e->now = e->waiting[--e->n_waiting];
-        /* Counters are of the range that the loops give them anew. */
         e->generation++;
-        walk_now(e, each, data);
+        /* Guards that were open may hold, or not, in a smaller part. */
+        if (!e->now.restricted || !e->now.exact)
+            e->now.restricted = restrict_now(e);
+        if (e->now.restricted)
+            finish_now(e, each, data);
+        e->now.narrowed = true;
     }
 }

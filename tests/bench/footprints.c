@@ -1,0 +1,65 @@
+/*
+ * What evaluating a footprint costs: nanoseconds for each of some kernels, the whole launch and half of its groups. Not
+ * a test.
+ */
+#include "footprint_kernels.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#define ROUNDS 20000
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return 1e9 * (double)time.tv_sec + (double)time.tv_nsec;
+}
+
+static void measure(const char *name, const struct bed *bed, const struct tsl_window *window,
+                    const struct tsl_argument_value *arguments)
+{
+    struct tsl_argument_touch touches[BED_ARGUMENTS];
+    double best = 1e30;
+
+    for (unsigned round = 0; round < 5; round++) {
+        double start = now();
+
+        for (unsigned i = 0; i < ROUNDS; i++)
+            tsl_footprint_evaluate(&bed->footprint, window, arguments, touches);
+        if ((now() - start) / ROUNDS < best)
+            best = (now() - start) / ROUNDS;
+    }
+    printf("%-28s %6.0f ns, %u accesses:", name, best, bed->footprint.n_accesses);
+    for (uint32_t i = 0; i < bed->footprint.n_arguments; i++)
+        printf(" %u/%u/%u", touches[i].read.unknown ? 99 : touches[i].read.n,
+               touches[i].write.unknown ? 99 : touches[i].write.n, touches[i].sure.n);
+    printf("\n");
+}
+
+int main(void)
+{
+    static struct bed bed;
+    int n = 4096;
+    const struct tsl_argument_value buffer = {NULL, 8, (uint64_t)n * (uint64_t)n * 4}, scalar = {&n, sizeof(n), 0};
+    const struct tsl_argument_value binary[] = {buffer, buffer, buffer, scalar},
+                                    points[] = {buffer, buffer, scalar, scalar};
+    const struct tsl_argument_value sum[] = {buffer, buffer, scalar};
+    struct tsl_window line = {1, {0, 0, 0}, {4224, 1, 1}, {128, 1, 1}, {0, 0, 0}, {16, 1, 1}, true};
+    struct tsl_window square = {2, {0, 0, 0}, {4096, 4096, 1}, {16, 16, 1}, {0, 0, 0}, {256, 128, 1}, true};
+    struct tsl_window grid = {1, {0, 0, 0}, {1024, 1, 1}, {128, 1, 1}, {0, 0, 0}, {4, 1, 1}, true};
+
+    for (unsigned half = 0; half < 2; half++) {
+        line.whole = square.whole = grid.whole = half == 0;
+        kernel_vector_add(&bed);
+        measure(half ? "vector add, half" : "vector add", &bed, &line, binary);
+        kernel_stencil(&bed);
+        measure(half ? "stencil, half" : "stencil", &bed, &square, points);
+        kernel_product(&bed);
+        measure(half ? "tiled product, half" : "tiled product", &bed, &square, binary);
+        kernel_grid_stride(&bed);
+        measure(half ? "grid stride, half" : "grid stride", &bed, &grid, sum);
+    }
+    return 0;
+}
