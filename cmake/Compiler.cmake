@@ -63,8 +63,8 @@ enable_language(CXX)
 message(STATUS "The kernel compiler is built with LLVM ${LLVM_MAJOR} in ${LLVM_LIBRARIES}")
 
 # The files in C++, which can't share the flags for C.
-add_library(tesela_kc_front OBJECT src/compiler/front/front.cpp src/compiler/support/older.cpp src/compiler/support/processor.cpp src/compiler/front/same.cpp
-    src/compiler/front/same_names.cpp src/compiler/front/same_text.cpp src/compiler/support/move_functions.cpp src/compiler/workgroup/transform/split.cpp)
+file(GLOB_RECURSE kc_front_sources CONFIGURE_DEPENDS src/compiler/*.cpp)
+add_library(tesela_kc_front OBJECT ${kc_front_sources})
 set_target_properties(tesela_kc_front PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
 target_include_directories(tesela_kc_front PRIVATE src)
 target_include_directories(tesela_kc_front SYSTEM PRIVATE ${LLVM_INCLUDES})
@@ -76,7 +76,8 @@ endif()
 
 file(GLOB_RECURSE kc_sources CONFIGURE_DEPENDS src/compiler/*.c)
 # What both sides of the wire use.
-add_executable(tesela_kc ${kc_sources} src/base/bytes.c src/compile_client/wire.c src/compile_client/wire_facts.c src/facts/kernel_facts.c)
+add_executable(tesela_kc ${kc_sources} src/base/bytes.c src/compile_client/wire.c src/compile_client/wire_facts.c src/facts/kernel_facts.c
+    src/footprint/format.c src/footprint/print.c)
 set_target_properties(tesela_kc PROPERTIES OUTPUT_NAME tesela-kc RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/kc)
 target_include_directories(tesela_kc PRIVATE src)
 target_include_directories(tesela_kc SYSTEM PRIVATE ${LLVM_INCLUDES})

@@ -39,7 +39,9 @@ struct tsl_reader {
 
 static inline struct tsl_reader tsl_reader_of(const void *data, size_t size)
 {
-    return (struct tsl_reader){.data = data, .size = size};
+    struct tsl_reader reader = {(const uint8_t *)data, size, 0, false};
+
+    return reader;
 }
 
 uint8_t tsl_read_u8(struct tsl_reader *reader);

@@ -220,8 +220,6 @@ void tsl_wire_encode_built(struct tsl_writer *writer, uint64_t request, const st
     tsl_write_u32(writer, built->n_kernels);
     for (uint32_t i = 0; i < built->n_kernels; i++) {
         tsl_wire_put_facts(writer, &built->kernels[i].facts);
-        tsl_write_u32(writer, built->kernels[i].intervals_format);
-        tsl_write_blob(writer, built->kernels[i].intervals, built->kernels[i].intervals_size);
     }
     tsl_write_u32(writer, built->n_files);
     for (uint32_t i = 0; i < built->n_files; i++) {
@@ -240,12 +238,8 @@ static void get_kernels(struct tsl_reader *reader, struct tsl_wire_built *built)
     if (n && !built->kernels)
         reader->failed = true;
     for (; built->n_kernels < n && !reader->failed; built->n_kernels++) {
-        struct tsl_wire_kernel *kernel = &built->kernels[built->n_kernels];
-
-        if (!tsl_wire_get_facts(reader, &kernel->facts))
+        if (!tsl_wire_get_facts(reader, &built->kernels[built->n_kernels].facts))
             return;
-        kernel->intervals_format = tsl_read_u32(reader);
-        kernel->intervals = tsl_read_blob(reader, &kernel->intervals_size);
     }
 }
 

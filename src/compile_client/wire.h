@@ -4,7 +4,7 @@
  * One stream socket, messages one after the other in both directions. A message is a header of 24 bytes and a body:
  *   u32 magic "TSLK"   u32 version   u32 type   u32 body size (bytes)   u64 request
  * All numbers are little-endian; texts and blobs as in base/bytes.h. The version is that of the whole format: each side
- * begins with HELLO, in version 1 for ever, and from then on both speak the highest version that both know. Version 5
+ * begins with HELLO, in version 1 for ever, and from then on both speak the highest version that both know. Version 6
  * is the only one that this library knows beside that HELLO. A reply has
  * the request number of what it answers; replies may come in any order. A body may not be longer than its type's limit,
  * and is read to its last byte: trailing bytes are an error, as what is new comes with a new version.
@@ -20,7 +20,7 @@
 #include "facts/kernel_facts.h"
 
 #define TSL_WIRE_MAGIC         0x4b4c5354u /* "TSLK" */
-#define TSL_WIRE_VERSION       5u
+#define TSL_WIRE_VERSION       6u
 #define TSL_WIRE_HELLO_VERSION 1u
 #define TSL_WIRE_HEADER_SIZE   24u
 
@@ -129,13 +129,7 @@ struct tsl_wire_file {
 
 /* One kernel of a program. */
 struct tsl_wire_kernel {
-    struct tsl_kernel_facts facts;
-    /* The expressions that say which bytes of each argument a window reads and writes. The place is kept: format 0 with
-     * nothing in it means unknown, and is the only one that version 1 sends; a reader passes over formats it doesn't
-     * know. Borrowed from the message. */
-    uint32_t intervals_format;
-    const void *intervals;
-    size_t intervals_size;
+    struct tsl_kernel_facts facts; /* with its footprint, if that is known */
 };
 
 struct tsl_wire_built {

@@ -3,6 +3,8 @@
  */
 #include "compile_client/wire.h"
 
+#include "footprint/format.h"
+
 #include <stdlib.h>
 
 /* The least that one argument takes: kind, may, size, three qualifiers, two texts without contents. */
@@ -31,6 +33,20 @@ static void put_arg(struct tsl_writer *writer, const struct tsl_arg_fact *arg)
     tsl_write_text(writer, arg->name);
 }
 
+/* Behind its format: of one that the reader doesn't know nothing is known. */
+static void put_footprint(struct tsl_writer *writer, const struct tsl_footprint *footprint)
+{
+    size_t start;
+
+    tsl_write_u32(writer, footprint ? TSL_FOOTPRINT_FORMAT : 0);
+    start = writer->size;
+    tsl_write_u32(writer, 0);
+    if (footprint)
+        tsl_footprint_encode(writer, footprint);
+    if (!writer->failed)
+        tsl_write_u32_at(writer, start, (uint32_t)(writer->size - start - 4));
+}
+
 void tsl_wire_put_facts(struct tsl_writer *writer, const struct tsl_kernel_facts *facts)
 {
     unsigned flags = (facts->has_arg_info ? HAS_ARG_INFO : 0u) | (facts->whole_launch ? WHOLE_LAUNCH : 0u) |
@@ -51,6 +67,7 @@ void tsl_wire_put_facts(struct tsl_writer *writer, const struct tsl_kernel_facts
     tsl_write_u32(writer, facts->n_args);
     for (cl_uint i = 0; i < facts->n_args; i++)
         put_arg(writer, &facts->args[i]);
+    put_footprint(writer, facts->footprint);
 }
 
 static void get_arg(struct tsl_reader *reader, struct tsl_arg_fact *arg)
@@ -80,6 +97,22 @@ static void get_flags(struct tsl_reader *reader, struct tsl_kernel_facts *facts)
     facts->atomics = flags & ATOMICS;
     facts->proven = flags & PROVEN;
     facts->fp64 = flags & FP64;
+}
+
+/* One that isn't well-formed, or is of another kernel, fails. */
+static struct tsl_footprint *get_footprint(struct tsl_reader *reader, uint32_t n_args)
+{
+    uint32_t format = tsl_read_u32(reader);
+    size_t size;
+    const void *data = tsl_read_blob(reader, &size);
+    struct tsl_footprint *footprint;
+
+    if (reader->failed || format != TSL_FOOTPRINT_FORMAT)
+        return NULL;
+    footprint = tsl_footprint_decode(data, size);
+    if (!footprint || footprint->n_arguments != n_args)
+        reader->failed = true;
+    return footprint;
 }
 
 /* A size of groups has three factors or none, and a product that is a size. */
@@ -121,6 +154,8 @@ bool tsl_wire_get_facts(struct tsl_reader *reader, struct tsl_kernel_facts *fact
         reader->failed = true;
     for (; facts->n_args < n && !reader->failed; facts->n_args++)
         get_arg(reader, &facts->args[facts->n_args]);
+    if (!reader->failed)
+        facts->footprint = get_footprint(reader, n);
     if (!reader->failed)
         return true;
     tsl_kernel_facts_finish(facts);

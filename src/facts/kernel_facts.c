@@ -1,5 +1,7 @@
 #include "facts/kernel_facts.h"
 
+#include "footprint/format.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,7 @@ void tsl_kernel_facts_finish(struct tsl_kernel_facts *facts)
     free(facts->args);
     free(facts->name);
     free(facts->attributes);
+    tsl_footprint_destroy(facts->footprint);
     *facts = (struct tsl_kernel_facts){.n_args = 0};
 }
 

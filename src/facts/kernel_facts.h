@@ -24,6 +24,8 @@ enum tsl_fact_kind {
 #define TSL_MAY_READ  1u
 #define TSL_MAY_WRITE 2u
 
+struct tsl_footprint;
+
 struct tsl_arg_fact {
     enum tsl_fact_kind kind;
     unsigned may;   /* TSL_MAY_ bits of what the kernel may do to the memory; proven, else READ|WRITE */
@@ -63,8 +65,10 @@ struct tsl_kernel_facts {
     bool fp64;         /* has variables, arguments or memory of double precision. Not told by signatures */
     bool atomics;      /* global atomics: windows of one launch may not be split over members */
     bool proven;       /* the flags above and the roles come from the compiler, not from signatures */
-    bool of_text;      /* signatures alone are known, but what runs was compiled from the program's text and the options
-                          that it was built with, so what is found there by others holds (program/text_access.h) */
+    struct tsl_footprint
+        *footprint; /* what it does to its arguments' memory (footprint/format.h); owned; NULL: unknown */
+    bool of_text;   /* signatures alone are known, but what runs was compiled from the program's text and the options
+                       that it was built with, so what is found there by others holds (program/text_access.h) */
 };
 
 /* For those who have only the program's text: may a kernel of it print? True if `printf` may stand in it, or come in by

@@ -16,7 +16,7 @@
  *   sure   an access with TSL_ACCESS_SURE is executed for exactly those combinations for which its guards hold: nothing
  *          else decides. Its guards and the counts of its loops are exact then.
  *
- * The same bytes travel on the compiler's wire (TSL_WIRE_BUILT, intervals_format 1), lie in the compiler's cache and in
+ * The same bytes travel on the compiler's wire (tsl_wire_put_facts), lie in the compiler's cache and in
  * Tesela's program binaries. Decoding trusts nothing: what is not well-formed in every node is refused whole.
  */
 #ifndef TSL_FOOTPRINT_FORMAT_H

@@ -4,6 +4,8 @@
  */
 #include "compile_client/wire.h"
 
+#include "footprint/format.h"
+
 #include "test.h"
 
 #include <stdlib.h>
@@ -23,6 +25,20 @@ static struct tsl_arg_fact args[] = {
     {.kind = TSL_FACT_LOCAL},
 };
 
+static struct tsl_node nodes[] = {
+    {TSL_NODE_GLOBAL_ID, 64, 0, 0, 0, 0}, {TSL_NODE_CONSTANT, 64, 0, 0, 0, 4}, {TSL_NODE_MUL, 64, 0, 1, 0, 0}};
+static struct tsl_access accesses[] = {{.kind = TSL_ACCESS_WRITE,
+                                        .flags = TSL_ACCESS_SURE,
+                                        .width = 4,
+                                        .address = {2, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE},
+                                        .narrow = 4}};
+static struct tsl_footprint footprint = {.flags = TSL_FOOTPRINT_FENCES,
+                                         .n_arguments = 3,
+                                         .n_nodes = 3,
+                                         .n_accesses = 1,
+                                         .nodes = nodes,
+                                         .accesses = accesses};
+
 static struct tsl_wire_kernel kernels[] = {
     {.facts = {.name = "saxpy",
                .attributes = "reqd_work_group_size(8,2,1)",
@@ -38,10 +54,8 @@ static struct tsl_wire_kernel kernels[] = {
                .whole_launch = true,
                .atomics = true,
                .fp64 = true,
-               .proven = true},
-     .intervals_format = 7,
-     .intervals = "later",
-     .intervals_size = 5},
+               .proven = true,
+               .footprint = &footprint}},
     {.facts = {.name = "empty", .attributes = "", .prints = true, .opaque = true}},
 };
 
@@ -243,6 +257,15 @@ static void a_build_request_comes_through(void **state)
     free(writer.data);
 }
 
+static void check_footprint(const struct tsl_footprint *found)
+{
+    assert_non_null(found);
+    assert_int_equal(found->flags, TSL_FOOTPRINT_FENCES);
+    assert_int_equal(found->n_accesses, 1);
+    assert_int_equal(found->accesses[0].width, 4);
+    assert_int_equal(found->nodes[found->accesses[0].address[0]].op, TSL_NODE_MUL);
+}
+
 static void check_facts(const struct tsl_kernel_facts *facts)
 {
     assert_string_equal(facts->name, "saxpy");
@@ -281,10 +304,9 @@ static void a_reply_comes_through_with_its_facts(void **state)
     assert_memory_equal(built.artefact, built_sample.artefact, 6);
     assert_int_equal(built.n_kernels, 2);
     check_facts(&built.kernels[0].facts);
-    assert_int_equal(built.kernels[0].intervals_format, 7);
-    assert_memory_equal(built.kernels[0].intervals, "later", 5);
+    check_footprint(built.kernels[0].facts.footprint);
     assert_true(built.kernels[1].facts.prints && built.kernels[1].facts.opaque && !built.kernels[1].facts.fp64);
-    assert_int_equal(built.kernels[1].intervals_size, 0);
+    assert_null(built.kernels[1].facts.footprint);
     assert_int_equal(built.n_files, 2);
     assert_string_equal(built.files[0].path, "/usr/include/a.h");
     assert_int_equal(built.files[0].size, 12);
@@ -404,9 +426,46 @@ static void facts_out_of_range_are_refused(void **state)
     }
 }
 
+/* Passed over where its format is a later one; refused where it isn't well-formed, or another kernel's. */
+static void footprints_are_taken_or_refused(void **state)
+{
+    static const struct {
+        uint32_t format, n_arguments;
+        bool damaged, taken, known;
+    } cases[] = {{1, 1, false, true, true},
+                 {1, 2, false, false, false},
+                 {1, 1, true, false, false},
+                 {2, 1, true, true, false},
+                 {0, 1, true, true, false}};
+    struct tsl_kernel_facts facts = {.name = "f", .attributes = "", .n_args = 1, .args = args}, decoded;
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct tsl_footprint one = {.n_arguments = cases[i].n_arguments};
+        struct tsl_writer writer = {0};
+        struct tsl_reader reader;
+        size_t start;
+
+        tsl_wire_put_facts(&writer, &facts);
+        start = writer.size -= 8;
+        tsl_write_u32(&writer, cases[i].format);
+        tsl_write_u32(&writer, 0);
+        tsl_footprint_encode(&writer, &one);
+        if (cases[i].damaged)
+            writer.size--;
+        tsl_write_u32_at(&writer, start + 4, (uint32_t)(writer.size - start - 8));
+        reader = tsl_reader_of(writer.data, writer.size);
+        assert_int_equal(tsl_wire_get_facts(&reader, &decoded), cases[i].taken);
+        assert_int_equal(decoded.footprint != NULL, cases[i].known);
+        tsl_kernel_facts_finish(&decoded);
+        free(writer.data);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(footprints_are_taken_or_refused),
         cmocka_unit_test(messages_are_cut_from_a_stream),
         cmocka_unit_test(foreign_and_endless_messages_are_broken),
         cmocka_unit_test(too_long_a_message_is_not_written),

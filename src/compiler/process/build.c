@@ -1,5 +1,6 @@
 #include "compiler/process/build.h"
 
+#include "compiler/analysis/accesses.h"
 #include "compiler/analysis/facts.h"
 #include "compiler/builtins/builtins.h"
 #include "compiler/front/front.h"
@@ -178,8 +179,12 @@ bool kc_build_kernels(struct kc_build *build)
         n += kc_is_marked(f);
     build->kernels = calloc(n + 1, sizeof(build->kernels[0]));
     for (LLVMValueRef f = LLVMGetFirstFunction(build->module); f; f = LLVMGetNextFunction(f))
-        if (kc_is_marked(f))
-            kc_facts(f, NULL, &build->kernels[build->n_kernels++].facts);
+        if (kc_is_marked(f)) {
+            struct tsl_kernel_facts *facts = &build->kernels[build->n_kernels++].facts;
+
+            kc_facts(f, NULL, facts);
+            facts->footprint = kc_accesses(f, facts);
+        }
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include "compiler/front/front.h"
 #include "compiler/process/build.h"
 #include "compiler/process/server.h"
+#include "compiler/process/view.h"
 #include "compiler/support/child_process.h"
 #include "compiler/support/llvm.h"
 
@@ -24,6 +25,7 @@ static const char usage[] =
     "  --emit WHAT         front: LLVM IR as it leaves the front end; linked: as the back ends get it; facts "
     "(default);\n"
     "                      so: the shared object for the CPU; ptx; roles: those that hold for any compiler\n"
+    "  --footprint         what each kernel reads and writes, the same as --emit footprint\n"
     "  --options TEXT      build options, as for clBuildProgram\n"
     "  --processor NAME    sm_75 and later; for the CPU any that LLVM knows, this machine's without the option\n"
     "  --kernel NAME       this kernel alone\n"
@@ -94,7 +96,14 @@ static bool show(const struct command *command, struct kc_build *build, FILE *ou
         LLVMDisposeMessage(text);
         return true;
     }
-    if (!kc_build_kernels(build) || !kc_build_target(build))
+    if (!kc_build_kernels(build))
+        return false;
+    if (strcmp(command->emit, "footprint") == 0) {
+        for (uint32_t i = 0; i < build->n_kernels; i++)
+            kc_view_footprint(&build->kernels[i].facts, out);
+        return true;
+    }
+    if (!kc_build_target(build))
         return false;
     if (strcmp(command->emit, "facts") == 0)
         print_facts(build, out);
@@ -177,6 +186,7 @@ static int serve(int socket, struct kc_limits *limits)
 
 enum {
     EMIT = 256,
+    FOOTPRINT,
     OPTIONS,
     PROCESSOR,
     KERNEL,
@@ -193,14 +203,23 @@ enum {
     HELP
 };
 
-static const struct option options[] = {{"emit", 1, NULL, EMIT},           {"options", 1, NULL, OPTIONS},
-                                        {"processor", 1, NULL, PROCESSOR}, {"kernel", 1, NULL, KERNEL},
-                                        {"local", 1, NULL, LOCAL},         {"translator", 1, NULL, TRANSLATOR},
-                                        {"serve", 1, NULL, SERVE},         {"time-limit", 1, NULL, TIME},
-                                        {"memory-limit", 1, NULL, MEMORY}, {"idle-limit", 1, NULL, IDLE},
-                                        {"jobs", 1, NULL, JOBS},           {"make-builtins", 0, NULL, MAKE},
-                                        {"list-builtins", 0, NULL, LIST},  {"version", 0, NULL, VERSION},
-                                        {"help", 0, NULL, HELP},           {NULL, 0, NULL, 0}};
+static const struct option options[] = {{"emit", 1, NULL, EMIT},
+                                        {"footprint", 0, NULL, FOOTPRINT},
+                                        {"options", 1, NULL, OPTIONS},
+                                        {"processor", 1, NULL, PROCESSOR},
+                                        {"kernel", 1, NULL, KERNEL},
+                                        {"local", 1, NULL, LOCAL},
+                                        {"translator", 1, NULL, TRANSLATOR},
+                                        {"serve", 1, NULL, SERVE},
+                                        {"time-limit", 1, NULL, TIME},
+                                        {"memory-limit", 1, NULL, MEMORY},
+                                        {"idle-limit", 1, NULL, IDLE},
+                                        {"jobs", 1, NULL, JOBS},
+                                        {"make-builtins", 0, NULL, MAKE},
+                                        {"list-builtins", 0, NULL, LIST},
+                                        {"version", 0, NULL, VERSION},
+                                        {"help", 0, NULL, HELP},
+                                        {NULL, 0, NULL, 0}};
 
 struct line {
     struct command command;
@@ -249,6 +268,9 @@ static bool take(struct line *line, int option)
     switch (option) {
     case EMIT:
         line->command.emit = optarg;
+        return true;
+    case FOOTPRINT:
+        line->command.emit = "footprint";
         return true;
     case OPTIONS:
         line->command.request.options = optarg;

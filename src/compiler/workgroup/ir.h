@@ -27,6 +27,7 @@
 
 #include "compiler/support/older.h"
 #include "compiler/workgroup/analysis/flow.h"
+#include "compiler/workgroup/calls.h"
 #include "compiler/workgroup/map.h"
 #include "compiler/workgroup/memory.h"
 #include "compiler/workgroup/transform/split.h"
@@ -46,27 +47,6 @@ struct kc_wg {
     LLVMValueRef function; /* the copy that the steps work on; deleted at the end */
     struct kc_flow flow;
 };
-
-/* Calls that the pass knows. */
-enum kc_call {
-    KC_CALL_OTHER, /* and all that isn't a call */
-    KC_CALL_LOCAL_ID,
-    KC_CALL_GLOBAL_ID,
-    KC_CALL_GROUP_ID,
-    KC_CALL_LOCAL_SIZE,
-    KC_CALL_ENQUEUED_LOCAL_SIZE,
-    KC_CALL_NUM_GROUPS,
-    KC_CALL_GLOBAL_SIZE,
-    KC_CALL_GLOBAL_OFFSET,
-    KC_CALL_WORK_DIM,
-    KC_CALL_LAUNCH,
-    KC_CALL_THREAD,
-    KC_CALL_PLACES, /* up to here: no effect, no memory */
-    KC_CALL_BARRIER,
-    KC_CALL_NOTHING, /* means nothing to us: lifetimes and the like */
-};
-
-enum kc_call kc_call_of(LLVMValueRef value);
 
 static inline bool kc_is_query(enum kc_call call)
 {

@@ -1,0 +1,243 @@
+/*
+ * The analysis behind accesses.h, one object for each kernel. Its parts, a file each:
+ *   nodes.cpp      the table of expressions
+ *   values.cpp     instructions become expressions, as they compute
+ *   evolution.cpp  what changes from iteration to iteration, and how often loops run: LLVM's ScalarEvolution, read
+ *   guards.cpp     conditions under which a block runs
+ *   loops.cpp      loops of the footprint
+ *   steps.cpp      numbers whose lower bits alone go on by fixed steps
+ *   pointers.cpp   which argument an address is in, and where
+ *   accesses.cpp   instructions and calls that touch memory
+ *   flags.cpp      fences, and loops that wait for others
+ *   output.cpp     the list becomes a footprint: neighbours joined, what isn't used left out
+ *
+ * An expression holds in a scope: a loop (null: the kernel), whose counter and those around it are in it. What another
+ * loop computes is known there by its last value, if at all.
+ */
+#ifndef KC_ANALYSIS_ACCESSES_HPP
+#define KC_ANALYSIS_ACCESSES_HPP
+
+#include "compiler/analysis/accesses.h"
+#include "compiler/analysis/nodes.hpp"
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/InstrTypes.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Module.h>
+#include <string>
+#include <vector>
+
+namespace kc
+{
+
+/* Conditions that all hold where a block runs; exact: and if they do, it does. */
+struct Guards {
+    llvm::SmallVector<uint32_t, 8> all;
+    bool exact = true;
+};
+
+/* Somewhere that a pointer may point. */
+struct Place {
+    llvm::Value *root; /* an argument or a variable; null: it came out of memory or a number */
+    uint32_t offset;   /* 64 bits, bytes; no_node: anywhere in it */
+    Guards guards;     /* under which it points there */
+    std::string why;   /* of no_node */
+};
+
+struct LoopFacts {
+    uint32_t index;   /* of its counter; no_node: there are too many loops */
+    uint32_t count;   /* no_node: not known */
+    bool exact;
+    uint32_t running; /* holds in just those iterations that there are, of those that `count` allows; no_node: in all */
+};
+
+/* A number in a loop. */
+struct Steps {
+    llvm::Value *first;
+    uint32_t step;
+};
+
+/* A loop goes on while `counted predicate bound` holds for what its next iteration begins with. */
+struct Condition {
+    uint32_t start, step, bound; /* of what is counted */
+    const llvm::SCEV *first, *last; /* start and bound again */
+    llvm::CmpInst::Predicate predicate;
+};
+
+/* As struct tsl_access, in the making. */
+struct Access {
+    uint32_t argument = 0;
+    uint8_t kind = 0, atomic = 0;
+    unsigned flags = 0;
+    uint32_t width = 0;
+    uint32_t address[3] = {no_node, no_node, no_node};
+    llvm::SmallVector<uint32_t, 4> loops;
+    llvm::SmallVector<uint32_t, 8> guards;
+    uint64_t value = 0;
+    uint32_t line = 0, narrow = 0;
+    std::string why;
+};
+
+/* What one instruction does. */
+struct Touch {
+    llvm::Instruction *at;
+    llvm::Value *pointer;
+    tsl_access_kind kind;
+    uint32_t width; /* bytes */
+    unsigned flags = 0;
+    tsl_atomic_op atomic = TSL_ATOMIC_OTHER;
+    uint64_t value = 0;
+    uint32_t narrow = 0;
+    bool anywhere = false; /* the address is but where it begins */
+    uint32_t length = no_node; /* 64 bits: `width` bytes so many times, one behind the other */
+};
+
+class Accesses
+{
+  public:
+    Accesses(llvm::Function &kernel, const tsl_kernel_facts &kernel_facts);
+    void find();
+    void write(tsl_writer &writer);
+
+  private:
+    /* values.cpp */
+    uint32_t of(llvm::Value *value);
+    uint32_t of_instruction(llvm::Instruction &at);
+    uint32_t of_binary(llvm::BinaryOperator &at);
+    uint32_t of_division(llvm::BinaryOperator &at);
+    uint32_t of_shift(llvm::BinaryOperator &at);
+    uint32_t of_cast(llvm::CastInst &at);
+    uint32_t of_comparison(llvm::ICmpInst &at);
+    uint32_t of_pointers(llvm::ICmpInst &at);
+    uint32_t of_call(llvm::CallInst &at);
+    uint32_t of_query(llvm::CallInst &at);
+    uint32_t of_intrinsic(llvm::CallInst &at);
+    uint32_t of_load(llvm::LoadInst &at);
+    uint32_t of_argument(llvm::Argument &argument, uint64_t offset, unsigned bits);
+    uint32_t of_element(llvm::Value *vector, unsigned i);
+    uint32_t compare(llvm::CmpInst::Predicate predicate, uint32_t a, uint32_t b);
+    uint32_t not_known(llvm::Value *value, const char *why);
+    bool is_untouched(llvm::Value *pointer, unsigned depth);
+
+    /* evolution.cpp */
+    uint32_t of(const llvm::SCEV *expression);
+    uint32_t of_sum(const llvm::SCEVNAryExpr &sum, unsigned bits);
+    uint32_t of_remainder(const llvm::SCEVNAryExpr &sum, unsigned bits);
+    uint32_t of_extreme(const llvm::SCEVNAryExpr &extreme, unsigned bits);
+    uint32_t of_recurrence(const llvm::SCEVAddRecExpr &recurrence, unsigned bits);
+    uint32_t of_cut(const llvm::SCEVCastExpr &cut, unsigned bits);
+    uint32_t of_extension(const llvm::SCEV *operand, unsigned bits);
+    uint32_t clean(const llvm::SCEV *expression, bool is_signed);
+    uint32_t of_phi(llvm::PHINode &phi);
+    uint32_t of_carried(llvm::PHINode &phi, llvm::Loop &loop);
+    uint32_t of_merged(llvm::PHINode &phi);
+    uint32_t from_evolution(llvm::Value *value);
+
+    /* guards.cpp */
+    struct Question;
+    Guards guards_of(llvm::BasicBlock *block);
+    llvm::BasicBlock *above(llvm::BasicBlock *block);
+    uint32_t reach(llvm::BasicBlock *from, Question &question);
+    uint32_t reach_once(llvm::BasicBlock *from, Question &question);
+    uint32_t reach_behind(llvm::Loop &loop, Question &question);
+    uint32_t reach_next(llvm::BasicBlock *from, llvm::BasicBlock *next, Question &question);
+    uint32_t reach_by_switch(llvm::SwitchInst &choice, Question &question);
+    uint32_t reach_by_branch(llvm::BranchInst &branch, Question &question);
+    uint32_t reached(llvm::BasicBlock *from, llvm::BasicBlock *to);
+    void require(Guards &to, uint32_t condition);
+    uint32_t edge(llvm::BasicBlock *from, llvm::BasicBlock *to);
+
+    /* loops.cpp */
+    LoopFacts loop_of(llvm::Loop *loop);
+    void count(llvm::Loop &loop, LoopFacts &facts);
+    bool count_by_evolution(llvm::Loop &loop, LoopFacts &facts);
+    bool count_by_condition(llvm::Loop &loop, LoopFacts &facts);
+    bool condition_of(llvm::Loop &loop, Condition &result);
+    uint32_t running(llvm::Loop &loop, uint32_t index, const Condition &condition);
+    uint32_t most(const Condition &condition);
+    uint32_t count_of(llvm::Loop &loop, const llvm::SCEV *taken);
+    uint32_t lowest(uint32_t node, unsigned depth);
+    bool is_size(uint32_t node);
+    uint32_t counter(llvm::Loop *loop);
+
+    /* steps.cpp */
+    bool is_further(llvm::Value *value, llvm::PHINode &phi, unsigned bits, uint32_t &sum);
+    bool find_steps(llvm::PHINode &phi, unsigned bits, Steps &result);
+    uint32_t lower_bits(llvm::Value *value, unsigned bits);
+    bool condition_by_steps(llvm::Loop &loop, llvm::Value *tested, Condition &result);
+
+    /* pointers.cpp */
+    using Visited = llvm::SmallPtrSet<llvm::Value *, 8>;
+    void places(llvm::Value *pointer, const Place &so_far, std::vector<Place> &result, Visited &visited);
+    void places_of_instruction(llvm::Instruction &at, const Place &so_far, std::vector<Place> &result,
+                               Visited &visited);
+    void places_of_select(llvm::SelectInst &at, const Place &so_far, std::vector<Place> &result, Visited &visited);
+    void places_of_phi(llvm::PHINode &phi, const Place &so_far, std::vector<Place> &result, Visited &visited);
+    bool place_in_loop(llvm::PHINode &phi, const Place &so_far, std::vector<Place> &result, Visited &visited);
+    uint32_t offset_of(llvm::GEPOperator &pointer);
+
+    /* accesses.cpp */
+    void lift_queries();
+    void lower_queries();
+    void visit(llvm::Instruction &at);
+    void visit_call(llvm::CallInst &at);
+    void visit_intrinsic(llvm::CallInst &at);
+    void visit_memory(llvm::CallInst &at);
+    void visit_image(llvm::CallInst &at, bool stores);
+    void visit_unknown(llvm::CallInst &at);
+    void touch(const Touch &touch);
+    void touch_place(const Touch &touch, const Place &place);
+    void touch_all(const Touch &touch, const std::string &why);
+    void finish(const Touch &touch, Access &access, const Guards &guards);
+    bool add_loops(llvm::Instruction &at, Access &access, const Guards &guards, bool &exact);
+
+    /* flags.cpp */
+    void find_flags();
+    bool waits(llvm::Loop &loop);
+    bool may_change(llvm::Instruction &at, llvm::Loop &loop);
+
+    /* output.cpp */
+    void join();
+    void limit();
+    struct Output;
+
+    llvm::Function &function;
+    const tsl_kernel_facts &facts;
+    const llvm::DataLayout &layout;
+    llvm::TargetLibraryInfoImpl library_info;
+    llvm::TargetLibraryInfo library;
+    llvm::AssumptionCache assumptions;
+    llvm::DominatorTree dominators;
+    llvm::LoopInfo loops;
+    llvm::ScalarEvolution evolution;
+
+    Nodes nodes;
+    llvm::Loop *scope = nullptr;
+    unsigned depth = 0;
+    llvm::DenseMap<std::pair<llvm::Value *, llvm::Loop *>, uint32_t> values;
+    llvm::DenseMap<std::pair<const llvm::SCEV *, llvm::Loop *>, uint32_t> expressions;
+    llvm::DenseMap<llvm::BasicBlock *, Guards> guards; /* of blocks, once asked for */
+    llvm::DenseMap<llvm::Loop *, LoopFacts> loop_facts;
+    std::vector<LoopFacts> more_loops; /* of the footprint: by index */
+    llvm::DenseMap<llvm::Value *, bool> untouched;
+    std::vector<std::pair<llvm::Instruction *, llvm::Instruction *>> lifted; /* with what they stood before */
+    std::vector<Access> list;
+    unsigned flags = 0;
+    llvm::SmallPtrSet<llvm::Value *, 8> written; /* roots that are stored to */
+};
+
+/* The source's line, 0 where it isn't known. */
+uint32_t line_of(const llvm::Instruction &at);
+
+} // namespace kc
+
+#endif

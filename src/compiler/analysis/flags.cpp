@@ -1,0 +1,109 @@
+/*
+ * What a kernel does besides: fences, and loops that wait for what others write.
+ */
+#include "compiler/analysis/accesses.hpp"
+
+#include <llvm/IR/IntrinsicInst.h>
+
+namespace kc
+{
+
+namespace
+{
+
+/* A work-group's barrier is no fence; atomic operations with an order are. */
+bool is_fence(const llvm::Instruction &at)
+{
+    auto strong = [](llvm::AtomicOrdering order) { return llvm::isStrongerThanMonotonic(order); };
+
+    if (llvm::isa<llvm::FenceInst>(at))
+        return true;
+    if (auto *load = llvm::dyn_cast<llvm::LoadInst>(&at))
+        return strong(load->getOrdering()) && load->getPointerAddressSpace() != 3;
+    if (auto *store = llvm::dyn_cast<llvm::StoreInst>(&at))
+        return strong(store->getOrdering()) && store->getPointerAddressSpace() != 3;
+    if (auto *atomic = llvm::dyn_cast<llvm::AtomicRMWInst>(&at))
+        return strong(atomic->getOrdering()) && atomic->getPointerAddressSpace() != 3;
+    if (auto *exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&at))
+        return strong(exchange->getSuccessOrdering()) && exchange->getPointerAddressSpace() != 3;
+    return false;
+}
+
+} // namespace
+
+/* May another work-group change what the instruction gives, while the loop runs? */
+bool Accesses::may_change(llvm::Instruction &at, llvm::Loop &loop)
+{
+    auto *load = llvm::dyn_cast<llvm::LoadInst>(&at);
+    Place start = {nullptr, nodes.constant(64, 0), {}, ""};
+    std::vector<Place> found;
+    Visited visited;
+
+    if (llvm::isa<llvm::AtomicRMWInst>(at) || llvm::isa<llvm::AtomicCmpXchgInst>(at))
+        return at.getOperand(0)->getType()->getPointerAddressSpace() != 3;
+    if (!load || load->getPointerAddressSpace() == 3)
+        return false;
+    scope = loops.getLoopFor(at.getParent());
+    places(load->getPointerOperand(), start, found, visited);
+    if (found.empty())
+        return false;
+    if (load->isVolatile() || load->isAtomic())
+        return true;
+    if (!evolution.isLoopInvariant(evolution.getSCEV(load->getPointerOperand()), &loop))
+        return false;
+    for (const Place &place : found)
+        if (!place.root || written.count(place.root))
+            return true;
+    return false;
+}
+
+/* What decides about a loop's end is followed within the loop: values, and conditions that choose among them. */
+bool Accesses::waits(llvm::Loop &loop)
+{
+    llvm::SmallVector<llvm::BasicBlock *, 4> exiting;
+    llvm::SmallVector<llvm::Value *, 16> todo;
+    llvm::SmallPtrSet<llvm::Value *, 32> seen;
+    bool all = false;
+    auto end_of = [](llvm::BasicBlock *block) -> llvm::Value * {
+        auto *branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
+        auto *choice = llvm::dyn_cast<llvm::SwitchInst>(block->getTerminator());
+
+        return choice ? choice->getCondition() : branch && branch->isConditional() ? branch->getCondition() : nullptr;
+    };
+
+    loop.getExitingBlocks(exiting);
+    for (llvm::BasicBlock *block : exiting)
+        todo.push_back(end_of(block));
+    while (!todo.empty()) {
+        auto *at = llvm::dyn_cast_or_null<llvm::Instruction>(todo.pop_back_val());
+        auto *phi = llvm::dyn_cast_or_null<llvm::PHINode>(at);
+
+        if (!at || !loop.contains(at) || !seen.insert(at).second)
+            continue;
+        if (may_change(*at, loop))
+            return true;
+        if (phi && !all && phi->getParent() != loop.getHeader()) {
+            all = true;
+            for (llvm::BasicBlock *block : loop.blocks())
+                todo.push_back(end_of(block));
+        }
+        todo.append(at->value_op_begin(), at->value_op_end());
+    }
+    return false;
+}
+
+void Accesses::find_flags()
+{
+    flags |= (facts.prints ? TSL_FOOTPRINT_PRINTS : 0) | (facts.opaque ? TSL_FOOTPRINT_PROGRAM : 0);
+    for (llvm::BasicBlock &block : function)
+        for (llvm::Instruction &at : block)
+            if (is_fence(at))
+                flags |= TSL_FOOTPRINT_FENCES;
+    for (llvm::Loop *loop : loops.getLoopsInPreorder())
+        if (waits(*loop)) {
+            flags |= TSL_FOOTPRINT_SPINS;
+            return;
+        }
+}
+
+} // namespace kc

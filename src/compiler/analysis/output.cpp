@@ -1,0 +1,237 @@
+/*
+ * From the list of accesses to a footprint: neighbours are joined, what nothing needs is left out, and where there is
+ * too much of it, an argument is touched anywhere.
+ */
+#include "compiler/analysis/accesses.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace kc
+{
+
+namespace
+{
+
+const char too_many[] = "the kernel has too many accesses to tell them apart";
+
+/* Are they one access but for where they begin, how long they are, and their lines? */
+bool are_alike(const Access &a, const Access &b)
+{
+    return a.argument == b.argument && a.kind == b.kind && a.atomic == b.atomic && a.flags == b.flags &&
+           a.loops == b.loops && a.guards == b.guards && a.value == b.value && a.address[1] == b.address[1] &&
+           a.address[2] == b.address[2] && a.why == b.why;
+}
+
+/* An address as what it has in common with its neighbours, and how far from that it is. */
+std::pair<uint32_t, int64_t> parts_of(const Nodes &nodes, uint32_t address)
+{
+    if (address == no_node)
+        return {no_node, 0};
+    if (nodes[address].op == TSL_NODE_CONSTANT)
+        return {no_node - 1, nodes[address].value};
+    if (nodes[address].op == TSL_NODE_ADD && nodes.is_constant(nodes[address].b))
+        return {nodes[address].a, nodes[nodes[address].b].value};
+    return {address, 0};
+}
+
+} // namespace
+
+/* Accesses that lie one behind the other become one: the elements of a structure or a vector, or a loop that was
+ * unrolled. Atomic ones stay as they are, as do constants that are stored, but for equal ones. */
+void Accesses::join()
+{
+    struct Order {
+        size_t index;
+        uint32_t base;
+        int64_t offset;
+    };
+    std::vector<Access> joined;
+    std::vector<Order> order;
+
+    for (size_t i = 0; i < list.size(); i++) {
+        auto parts = parts_of(nodes, list[i].flags & TSL_ACCESS_IMAGE ? no_node : list[i].address[0]);
+
+        order.push_back({i, parts.first, parts.second});
+    }
+    std::stable_sort(order.begin(), order.end(), [](const Order &a, const Order &b) {
+        return std::tie(a.base, a.offset) < std::tie(b.base, b.offset);
+    });
+    for (size_t i = 0; i < order.size(); i++) {
+        Access &one = list[order[i].index];
+
+        if (one.width == UINT32_MAX) /* it is in another */
+            continue;
+        for (size_t k = i + 1; k < order.size() && order[k].base == order[i].base; k++) {
+            Access &other = list[order[k].index];
+            auto distance = (uint64_t)order[k].offset - (uint64_t)order[i].offset;
+            bool same = distance == 0 && one.width == other.width && one.address[0] == other.address[0];
+            bool behind = one.kind != TSL_ACCESS_ATOMIC &&
+                          !(one.flags & (TSL_ACCESS_CONSTANT | TSL_ACCESS_IMAGE | TSL_ACCESS_VOLATILE)) &&
+                          one.address[0] != no_node && distance <= one.width && distance + other.width < INT32_MAX;
+
+            if (distance > one.width)
+                break;
+            if (other.width == UINT32_MAX || (!same && !behind) || !are_alike(one, other))
+                continue;
+            one.width = std::max(one.width, (uint32_t)(distance + other.width));
+            one.narrow = std::min(one.narrow, other.narrow);
+            one.line = one.line && other.line ? std::min(one.line, other.line) : one.line + other.line;
+            other.width = UINT32_MAX;
+        }
+    }
+    for (Access &one : list)
+        if (one.width != UINT32_MAX)
+            joined.push_back(std::move(one));
+    list = std::move(joined);
+}
+
+/* No more accesses than may be told of: of the argument and direction that has most all become one. */
+void Accesses::limit()
+{
+    while (list.size() > TSL_FOOTPRINT_MAX_ACCESSES) {
+        std::map<std::tuple<uint32_t, uint8_t, uint8_t, unsigned>, unsigned> numbers;
+        std::vector<Access> rest;
+        auto group = [](const Access &one) {
+            return std::make_tuple(one.argument, one.kind, one.atomic,
+                                   one.flags & ~(TSL_ACCESS_SURE | TSL_ACCESS_CONSTANT));
+        };
+        Access sum;
+        unsigned most = 0;
+
+        for (const Access &one : list)
+            most = std::max(most, ++numbers[group(one)]);
+        auto largest = std::find_if(numbers.begin(), numbers.end(), [&](const auto &n) { return n.second == most; })->first;
+        for (const Access &one : list)
+            if (group(one) != largest)
+                rest.push_back(one);
+            else if (sum.why.empty()) {
+                sum = one;
+                sum.why = too_many;
+                sum.flags &= ~(TSL_ACCESS_SURE | TSL_ACCESS_CONSTANT);
+            } else
+                sum.narrow = std::min(sum.narrow, one.narrow);
+        sum.width = sum.flags & TSL_ACCESS_IMAGE ? 0 : std::max(sum.narrow, 1u);
+        sum.value = 0;
+        sum.address[0] = sum.address[1] = sum.address[2] = no_node;
+        sum.loops.clear();
+        sum.guards.clear();
+        rest.push_back(sum);
+        if (rest.size() == list.size())
+            break;
+        list = std::move(rest);
+    }
+}
+
+/* A footprint as the format has it, with numbers of its own for nodes and loops. */
+struct Accesses::Output {
+    explicit Output(Accesses *source) : from(source)
+    {
+    }
+
+    Accesses *from;
+    std::vector<tsl_node> nodes;
+    std::vector<tsl_access> accesses;
+    std::vector<tsl_loop> loops;
+    llvm::DenseMap<uint32_t, uint32_t> node_numbers, loop_numbers;
+
+    uint32_t number_of_loop(uint32_t loop)
+    {
+        auto place = loop_numbers.try_emplace(loop, (uint32_t)loops.size());
+
+        if (place.second)
+            loops.push_back({no_node, false});
+        return place.first->second;
+    }
+
+    uint32_t number_of(uint32_t node)
+    {
+        auto known = node_numbers.find(node);
+        tsl_node copy;
+
+        if (node == no_node || known != node_numbers.end())
+            return node == no_node ? node : known->second;
+        copy = from->nodes[node];
+        if (copy.op == TSL_NODE_COUNTER)
+            copy.a = number_of_loop(copy.a);
+        if (copy.op >= TSL_NODE_ADD)
+            copy.a = number_of(copy.a);
+        if (copy.op >= TSL_NODE_ADD && !(copy.op >= TSL_NODE_ZEXT && copy.op <= TSL_NODE_TRUNC))
+            copy.b = number_of(copy.b);
+        if (copy.op == TSL_NODE_SELECT)
+            copy.c = number_of(copy.c);
+        nodes.push_back(copy);
+        node_numbers[node] = (uint32_t)nodes.size() - 1;
+        return (uint32_t)nodes.size() - 1;
+    }
+
+    void add_loop(uint32_t loop)
+    {
+        uint32_t number = number_of_loop(loop), count = number_of(from->more_loops[loop].count);
+
+        loops[number] = {count, count != no_node && from->more_loops[loop].exact};
+    }
+
+    void add(const Access &one)
+    {
+        tsl_access access = {};
+
+        access.argument = one.argument;
+        access.kind = one.kind;
+        access.atomic = one.atomic;
+        access.flags = (uint8_t)one.flags;
+        access.width = one.width;
+        for (unsigned i = 0; i < 3; i++)
+            access.address[i] = number_of(one.address[i]);
+        for (uint32_t loop : one.loops) {
+            add_loop(loop);
+            access.loops[access.n_loops++] = number_of_loop(loop);
+        }
+        for (uint32_t guard : one.guards)
+            access.guards[access.n_guards++] = number_of(guard);
+        access.value = one.value;
+        access.line = one.line;
+        access.narrow = one.narrow;
+        access.why = one.why.empty() ? nullptr : const_cast<char *>(one.why.c_str());
+        accesses.push_back(access);
+    }
+
+    bool fits() const
+    {
+        return nodes.size() <= TSL_FOOTPRINT_MAX_NODES && loops.size() <= TSL_FOOTPRINT_MAX_LOOPS;
+    }
+};
+
+void Accesses::write(tsl_writer &writer)
+{
+    Output output(this);
+    tsl_footprint footprint = {};
+
+    join();
+    limit();
+    for (const Access &one : list)
+        output.add(one);
+    if (!output.fits()) {
+        output = Output(this);
+        for (Access &one : list) {
+            one.address[0] = one.address[1] = one.address[2] = no_node;
+            one.loops.clear();
+            one.guards.clear();
+            one.flags &= ~TSL_ACCESS_SURE;
+            one.why = too_many;
+            output.add(one);
+        }
+    }
+    footprint.flags = flags;
+    footprint.n_arguments = facts.n_args;
+    footprint.n_nodes = (uint32_t)output.nodes.size();
+    footprint.n_accesses = (uint32_t)output.accesses.size();
+    footprint.n_loops = (uint32_t)output.loops.size();
+    footprint.nodes = output.nodes.data();
+    footprint.accesses = output.accesses.data();
+    footprint.loops = output.loops.data();
+    tsl_footprint_encode(&writer, &footprint);
+}
+
+} // namespace kc

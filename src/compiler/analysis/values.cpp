@@ -1,0 +1,407 @@
+/*
+ * Instructions become expressions just as they compute: nothing is taken from flags (nsw, nuw), and nothing is
+ * rearranged, so that whoever evaluates an expression sees each intermediate value.
+ */
+#include "compiler/analysis/accesses.hpp"
+
+#include "compiler/workgroup/calls.h"
+
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Operator.h>
+
+namespace kc
+{
+
+namespace
+{
+
+constexpr unsigned deepest = 400;
+
+/* Integers of the format's own widths. */
+unsigned bits_of(llvm::Type *type)
+{
+    unsigned bits = type->isIntegerTy() ? type->getIntegerBitWidth() : 0;
+
+    return legal_bits(bits) == bits ? bits : 0;
+}
+
+} // namespace
+
+uint32_t line_of(const llvm::Instruction &at)
+{
+    const llvm::DebugLoc &place = at.getDebugLoc();
+
+    return place ? place.getLine() : 0;
+}
+
+uint32_t Accesses::not_known(llvm::Value *value, const char *why)
+{
+    llvm::Type *type = value->getType();
+    unsigned bits = type->isIntegerTy() ? legal_bits(type->getIntegerBitWidth()) : 64;
+    auto *at = llvm::dyn_cast<llvm::Instruction>(value);
+    uint32_t line = at ? line_of(*at) : 0;
+
+    return nodes.unknown(bits ? bits : 64, std::string(why) + (line ? " (line " + std::to_string(line) + ")" : ""));
+}
+
+uint32_t Accesses::of(llvm::Value *value)
+{
+    auto key = std::make_pair(value, scope);
+    auto known = values.find(key);
+    uint32_t node;
+
+    if (known != values.end())
+        return known->second;
+    if (auto *number = llvm::dyn_cast<llvm::ConstantInt>(value))
+        return bits_of(value->getType()) ? nodes.constant(bits_of(value->getType()), number->getSExtValue())
+                                         : from_evolution(value);
+    if (auto *argument = llvm::dyn_cast<llvm::Argument>(value))
+        return of_argument(*argument, 0, bits_of(value->getType()));
+    auto *at = llvm::dyn_cast<llvm::Instruction>(value);
+    if (!at || !value->getType()->isIntegerTy())
+        return not_known(value, "it is made of no integers");
+    if (depth > deepest)
+        return not_known(value, "it takes too many steps to compute");
+    values[key] = not_known(value, "it depends on itself"); /* until it is known */
+    depth++;
+    node = bits_of(value->getType()) ? of_instruction(*at) : from_evolution(value);
+    depth--;
+    values[key] = node;
+    return node;
+}
+
+uint32_t Accesses::of_instruction(llvm::Instruction &at)
+{
+    if (auto *binary = llvm::dyn_cast<llvm::BinaryOperator>(&at))
+        return of_binary(*binary);
+    if (auto *cast = llvm::dyn_cast<llvm::CastInst>(&at))
+        return of_cast(*cast);
+    if (auto *comparison = llvm::dyn_cast<llvm::ICmpInst>(&at))
+        return of_comparison(*comparison);
+    if (auto *phi = llvm::dyn_cast<llvm::PHINode>(&at))
+        return of_phi(*phi);
+    if (auto *call = llvm::dyn_cast<llvm::CallInst>(&at))
+        return of_call(*call);
+    if (auto *load = llvm::dyn_cast<llvm::LoadInst>(&at))
+        return of_load(*load);
+    if (llvm::isa<llvm::FreezeInst>(at))
+        return of(at.getOperand(0));
+    if (auto *choice = llvm::dyn_cast<llvm::SelectInst>(&at)) {
+        uint32_t condition = of(choice->getCondition()), a = of(choice->getTrueValue());
+
+        return nodes.select(condition, a, of(choice->getFalseValue()));
+    }
+    if (auto *element = llvm::dyn_cast<llvm::ExtractElementInst>(&at))
+        if (auto *index = llvm::dyn_cast<llvm::ConstantInt>(element->getIndexOperand()))
+            return of_element(element->getVectorOperand(), (unsigned)index->getZExtValue());
+    if (llvm::isa<llvm::FCmpInst>(at))
+        return not_known(&at, "it depends on floating-point numbers");
+    if (llvm::isa<llvm::AtomicRMWInst>(at) || llvm::isa<llvm::AtomicCmpXchgInst>(at))
+        return not_known(&at, "it is the result of an atomic operation");
+    return not_known(&at, "it is computed in a way that isn't followed");
+}
+
+/* ---- Arithmetic -------------------------------------------------------------------------------------------------- */
+
+uint32_t Accesses::of_division(llvm::BinaryOperator &at)
+{
+    static const struct {
+        unsigned code;
+        tsl_node_op op;
+    } divisions[] = {{llvm::Instruction::UDiv, TSL_NODE_UDIV},
+                     {llvm::Instruction::SDiv, TSL_NODE_SDIV},
+                     {llvm::Instruction::URem, TSL_NODE_UREM},
+                     {llvm::Instruction::SRem, TSL_NODE_SREM},
+                     {llvm::Instruction::AShr, TSL_NODE_ASHR}};
+    uint32_t a = of(at.getOperand(0)), b = of(at.getOperand(1));
+
+    for (const auto &division : divisions)
+        if (division.code == at.getOpcode())
+            return nodes.binary(division.op, a, b);
+    return not_known(&at, "it is computed in a way that isn't followed");
+}
+
+/* To the left and back again: the lower bits, as a signed number. */
+uint32_t Accesses::of_shift(llvm::BinaryOperator &at)
+{
+    auto *left = llvm::dyn_cast<llvm::BinaryOperator>(at.getOperand(0));
+    auto *back = llvm::dyn_cast<llvm::ConstantInt>(at.getOperand(1));
+    auto *number = left ? llvm::dyn_cast<llvm::ConstantInt>(left->getOperand(1)) : nullptr;
+    unsigned bits = at.getType()->getIntegerBitWidth();
+
+    if (left && number && back && left->getOpcode() == llvm::Instruction::Shl && number->getZExtValue() < bits) {
+        uint64_t up = number->getZExtValue(), down = back->getZExtValue();
+
+        if (legal_bits(bits - (unsigned)up) == bits - up && down < bits) {
+            uint32_t node = nodes.sext(lower_bits(left->getOperand(0), bits - (unsigned)up), bits);
+
+            if (down <= up)
+                return nodes.times(node, (int64_t)(UINT64_C(1) << (up - down)));
+            return nodes.binary(TSL_NODE_ASHR, node, nodes.constant(bits, (int64_t)(down - up)));
+        }
+    }
+    return of_division(at);
+}
+
+/* Shifts by a constant are what they mean. Of bits that are put together LLVM knows whether they are a sum. */
+uint32_t Accesses::of_binary(llvm::BinaryOperator &at)
+{
+    unsigned bits = nodes.bits(of(at.getOperand(0)));
+    auto *number = llvm::dyn_cast<llvm::ConstantInt>(at.getOperand(1));
+    uint64_t shift = number ? number->getZExtValue() : bits;
+    const llvm::SCEV *known;
+    uint32_t a = of(at.getOperand(0)), b = of(at.getOperand(1));
+
+    switch (at.getOpcode()) {
+    case llvm::Instruction::Add:
+        return nodes.binary(TSL_NODE_ADD, a, b);
+    case llvm::Instruction::Sub:
+        return nodes.binary(TSL_NODE_SUB, a, b);
+    case llvm::Instruction::Mul:
+        return nodes.binary(TSL_NODE_MUL, a, b);
+    case llvm::Instruction::Shl:
+        return shift < bits ? nodes.times(a, (int64_t)(UINT64_C(1) << shift)) : nodes.binary(TSL_NODE_SHL, a, b);
+    case llvm::Instruction::LShr:
+        return shift < bits - 1 ? nodes.binary(TSL_NODE_UDIV, a, nodes.constant(bits, (int64_t)(UINT64_C(1) << shift)))
+                                : nodes.binary(TSL_NODE_LSHR, a, b);
+    case llvm::Instruction::And:
+    case llvm::Instruction::Or:
+    case llvm::Instruction::Xor:
+        known = bits > 1 ? evolution.getSCEV(&at) : nullptr;
+        if (known && !llvm::isa<llvm::SCEVUnknown>(known))
+            return of(known);
+        return nodes.binary(at.getOpcode() == llvm::Instruction::And  ? TSL_NODE_AND
+                            : at.getOpcode() == llvm::Instruction::Or ? TSL_NODE_OR
+                                                                      : TSL_NODE_XOR,
+                            a, b);
+    case llvm::Instruction::AShr:
+        return of_shift(at);
+    default:
+        return of_division(at);
+    }
+}
+
+uint32_t Accesses::of_cast(llvm::CastInst &at)
+{
+    llvm::Type *from = at.getSrcTy();
+    unsigned bits = at.getType()->getIntegerBitWidth();
+
+    if (llvm::isa<llvm::PtrToIntInst>(at))
+        return not_known(&at, "a pointer is taken for a number");
+    if (from->isFPOrFPVectorTy())
+        return not_known(&at, "it is made of floating-point numbers");
+    if (!from->isIntegerTy())
+        return not_known(&at, "it is made of a vector's bits");
+    if (!bits_of(from))
+        return from_evolution(&at);
+    switch (at.getOpcode()) {
+    case llvm::Instruction::ZExt:
+        return nodes.zext(of(at.getOperand(0)), bits);
+    case llvm::Instruction::SExt:
+        return nodes.sext(of(at.getOperand(0)), bits);
+    case llvm::Instruction::Trunc:
+        return lower_bits(at.getOperand(0), bits);
+    default:
+        return of(at.getOperand(0));
+    }
+}
+
+/* ---- Comparisons ------------------------------------------------------------------------------------------------- */
+
+uint32_t Accesses::compare(llvm::CmpInst::Predicate predicate, uint32_t a, uint32_t b)
+{
+    switch (predicate) {
+    case llvm::CmpInst::ICMP_EQ:
+        return nodes.binary(TSL_NODE_EQ, a, b);
+    case llvm::CmpInst::ICMP_NE:
+        return nodes.binary(TSL_NODE_NE, a, b);
+    case llvm::CmpInst::ICMP_ULT:
+        return nodes.binary(TSL_NODE_ULT, a, b);
+    case llvm::CmpInst::ICMP_ULE:
+        return nodes.binary(TSL_NODE_ULE, a, b);
+    case llvm::CmpInst::ICMP_UGT:
+        return nodes.binary(TSL_NODE_ULT, b, a);
+    case llvm::CmpInst::ICMP_UGE:
+        return nodes.binary(TSL_NODE_ULE, b, a);
+    case llvm::CmpInst::ICMP_SLT:
+        return nodes.binary(TSL_NODE_SLT, a, b);
+    case llvm::CmpInst::ICMP_SLE:
+        return nodes.binary(TSL_NODE_SLE, a, b);
+    case llvm::CmpInst::ICMP_SGT:
+        return nodes.binary(TSL_NODE_SLT, b, a);
+    default:
+        return nodes.binary(TSL_NODE_SLE, b, a);
+    }
+}
+
+/* Pointers into one argument compare as what is added to it. */
+uint32_t Accesses::of_pointers(llvm::ICmpInst &at)
+{
+    Place start = {nullptr, nodes.constant(64, 0), {}, ""};
+    std::vector<Place> a, b;
+    Visited seen_a, seen_b;
+
+    places(at.getOperand(0), start, a, seen_a);
+    places(at.getOperand(1), start, b, seen_b);
+    if (a.size() != 1 || b.size() != 1 || !a[0].root || a[0].root != b[0].root || a[0].offset == no_node ||
+        b[0].offset == no_node || !a[0].guards.exact || !b[0].guards.exact)
+        return not_known(&at, "pointers are compared");
+    return compare(at.isUnsigned() ? at.getSignedPredicate() : at.getPredicate(), a[0].offset, b[0].offset);
+}
+
+uint32_t Accesses::of_comparison(llvm::ICmpInst &at)
+{
+    llvm::Type *type = at.getOperand(0)->getType();
+
+    if (type->isPointerTy())
+        return of_pointers(at);
+    if (!type->isIntegerTy())
+        return not_known(&at, "vectors are compared");
+    if (!bits_of(type)) {
+        const llvm::SCEV *a = evolution.getSCEV(at.getOperand(0)), *b = evolution.getSCEV(at.getOperand(1));
+
+        if (!legal_bits(type->getIntegerBitWidth()))
+            return not_known(&at, "its numbers are too wide");
+        return compare(at.getPredicate(), clean(a, at.isSigned()), clean(b, at.isSigned()));
+    }
+    return compare(at.getPredicate(), of(at.getOperand(0)), of(at.getOperand(1)));
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
+
+uint32_t Accesses::of_query(llvm::CallInst &at)
+{
+    static const struct {
+        tsl_node_op op;
+        int64_t beyond; /* of dimensions that aren't there */
+    } queries[] = {{TSL_NODE_LOCAL_ID, 0},   {TSL_NODE_GLOBAL_ID, 0},  {TSL_NODE_GROUP_ID, 0},
+                   {TSL_NODE_GROUP_SIZE, 1}, {TSL_NODE_LOCAL_SIZE, 1}, {TSL_NODE_NUM_GROUPS, 1},
+                   {TSL_NODE_GLOBAL_SIZE, 1}, {TSL_NODE_GLOBAL_OFFSET, 0}};
+    const auto &query = queries[kc_call_of(llvm::wrap(&at)) - KC_CALL_LOCAL_ID];
+    auto *dimension = llvm::dyn_cast<llvm::ConstantInt>(at.getArgOperand(0));
+
+    if (!dimension)
+        return not_known(&at, "the dimension of an id isn't a constant");
+    if (dimension->getZExtValue() > 2)
+        return nodes.constant(64, query.beyond);
+    return nodes.leaf(query.op, 64, (uint32_t)dimension->getZExtValue());
+}
+
+uint32_t Accesses::of_intrinsic(llvm::CallInst &at)
+{
+    uint32_t a = of(at.getArgOperand(0)), b = at.arg_size() > 1 ? of(at.getArgOperand(1)) : no_node;
+    uint32_t zero = nodes.constant(nodes.bits(a), 0);
+
+    switch (at.getIntrinsicID()) {
+    case llvm::Intrinsic::umin:
+        return nodes.binary(TSL_NODE_UMIN, a, b);
+    case llvm::Intrinsic::umax:
+        return nodes.binary(TSL_NODE_UMAX, a, b);
+    case llvm::Intrinsic::smin:
+        return nodes.binary(TSL_NODE_SMIN, a, b);
+    case llvm::Intrinsic::smax:
+        return nodes.binary(TSL_NODE_SMAX, a, b);
+    case llvm::Intrinsic::abs:
+        return nodes.select(nodes.binary(TSL_NODE_SLT, a, zero), nodes.binary(TSL_NODE_SUB, zero, a), a);
+    case llvm::Intrinsic::usub_sat:
+        return nodes.binary(TSL_NODE_SUB, nodes.binary(TSL_NODE_UMAX, a, b), b);
+    default:
+        return not_known(&at, "it is computed by a function that isn't followed");
+    }
+}
+
+uint32_t Accesses::of_call(llvm::CallInst &at)
+{
+    kc_call call = kc_call_of(llvm::wrap(&at));
+
+    if (call >= KC_CALL_LOCAL_ID && call <= KC_CALL_GLOBAL_OFFSET)
+        return of_query(at);
+    if (at.getIntrinsicID() && at.arg_size() && bits_of(at.getArgOperand(0)->getType()))
+        return of_intrinsic(at);
+    return not_known(&at, "it is computed by a function that isn't followed");
+}
+
+/* ---- Arguments and memory ---------------------------------------------------------------------------------------- */
+
+uint32_t Accesses::of_argument(llvm::Argument &argument, uint64_t offset, unsigned bits)
+{
+    const tsl_arg_fact &fact = facts.args[argument.getArgNo()];
+
+    if (fact.kind != TSL_FACT_VALUE || !bits || offset + (bits + 7) / 8 > fact.size)
+        return not_known(&argument, "it is made of an argument that is no number");
+    return nodes.leaf(TSL_NODE_SCALAR, bits, argument.getArgNo(), (uint32_t)offset);
+}
+
+/* Is a structure by value only read, through addresses that are plain? */
+bool Accesses::is_untouched(llvm::Value *pointer, unsigned steps)
+{
+    for (llvm::User *user : pointer->users()) {
+        auto *at = llvm::dyn_cast<llvm::Instruction>(user);
+        auto *call = llvm::dyn_cast<llvm::MemTransferInst>(user);
+        bool passes = llvm::isa<llvm::GetElementPtrInst>(user) || llvm::isa<llvm::AddrSpaceCastInst>(user);
+
+        if (!at || (!passes && !llvm::isa<llvm::LoadInst>(at) && !(call && call->getRawSource() == pointer &&
+                                                                  call->getRawDest() != pointer)))
+            return false;
+        if (passes && (steps > 8 || !is_untouched(at, steps + 1)))
+            return false;
+    }
+    return true;
+}
+
+uint32_t Accesses::of_load(llvm::LoadInst &at)
+{
+    int64_t offset = 0;
+    llvm::Value *base = llvm::GetPointerBaseWithConstantOffset(at.getPointerOperand(), offset, layout);
+    auto *argument = llvm::dyn_cast<llvm::Argument>(base);
+
+    if (argument && argument->hasByValAttr()) {
+        auto known = untouched.find(argument);
+
+        if (known == untouched.end())
+            known = untouched.try_emplace(argument, is_untouched(argument, 0)).first;
+        if (known->second && offset >= 0 && !at.isVolatile())
+            return of_argument(*argument, (uint64_t)offset, bits_of(at.getType()));
+    }
+    return not_known(&at, at.getPointerAddressSpace() == 3 ? "it is loaded from local memory" : "it is loaded from memory");
+}
+
+/* An element of a vector argument, of one in a structure, or of one that was made of elements. */
+uint32_t Accesses::of_element(llvm::Value *vector, unsigned i)
+{
+    auto *type = llvm::dyn_cast<llvm::FixedVectorType>(vector->getType());
+    unsigned bits = type ? bits_of(type->getElementType()) : 0;
+
+    for (unsigned steps = 0; bits && steps < 32; steps++) {
+        if (auto *constant = llvm::dyn_cast<llvm::Constant>(vector)) {
+            llvm::Constant *element = constant->getAggregateElement(i);
+
+            return element ? of(element) : nodes.unknown(bits, "it is undefined");
+        }
+        if (auto *argument = llvm::dyn_cast<llvm::Argument>(vector))
+            return of_argument(*argument, i * (bits / 8), bits);
+        if (auto *inserted = llvm::dyn_cast<llvm::InsertElementInst>(vector)) {
+            auto *index = llvm::dyn_cast<llvm::ConstantInt>(inserted->getOperand(2));
+
+            if (!index)
+                break;
+            if (index->getZExtValue() == i)
+                return of(inserted->getOperand(1));
+            vector = inserted->getOperand(0);
+        } else if (auto *shuffled = llvm::dyn_cast<llvm::ShuffleVectorInst>(vector)) {
+            int from = shuffled->getMaskValue(i);
+            auto n = (int)llvm::cast<llvm::FixedVectorType>(shuffled->getOperand(0)->getType())->getNumElements();
+
+            if (from < 0)
+                break;
+            vector = shuffled->getOperand(from < n ? 0 : 1);
+            i = (unsigned)(from < n ? from : from - n);
+        } else
+            break;
+    }
+    return nodes.unknown(bits ? bits : 64, "it is an element of a vector that isn't followed");
+}
+
+} // namespace kc

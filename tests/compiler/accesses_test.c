@@ -1,0 +1,857 @@
+/*
+ * Footprints as the compiler tells them (compiler/analysis/accesses.h): for each work-item of a small launch all
+ * expressions are computed, by the rules of footprint/format.h and nothing else, and the bytes so found must be those
+ * that the kernel touches, which is said here in C.
+ */
+#include "footprint/format.h"
+
+#include "kc_env.h"
+
+#define MEMORY 8192 /* bytes of each argument; in the middle of them its pointer points */
+#define ARGS   8
+
+/* ---- The launch -------------------------------------------------------------------------------------------------- */
+
+struct launch {
+    uint64_t offset[3], global[3], local[3];
+    int64_t scalars[ARGS]; /* of arguments that are numbers, or the first bytes of structures */
+};
+
+struct item {
+    const struct launch *launch;
+    uint64_t global[3], local[3], group[3];
+};
+
+/* What is touched of one argument. */
+struct bytes {
+    uint8_t read[MEMORY], written[MEMORY], sure[MEMORY];
+    bool read_unknown, write_unknown;
+};
+
+struct touched {
+    struct bytes args[ARGS];
+};
+
+/* ---- Expressions, computed --------------------------------------------------------------------------------------- */
+
+struct values {
+    int64_t value[TSL_FOOTPRINT_MAX_NODES];
+    bool unknown[TSL_FOOTPRINT_MAX_NODES];
+};
+
+static int64_t wrap(uint64_t value, unsigned bits)
+{
+    return (int64_t)(value << (64 - bits)) >> (64 - bits);
+}
+
+static uint64_t bare(int64_t value, unsigned bits)
+{
+    return (uint64_t)value << (64 - bits) >> (64 - bits);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t leaf(const struct item *item, const struct tsl_node *node, const uint64_t *counters)
+{
+    const struct launch *launch = item->launch;
+    unsigned d = node->a;
+
+    switch (node->op) {
+    case TSL_NODE_CONSTANT:
+        return node->value;
+    case TSL_NODE_SCALAR: {
+        int64_t value = 0;
+
+        memcpy(&value, (const char *)&launch->scalars[node->a] + node->b, node->bits == 1 ? 1 : node->bits / 8);
+        return node->bits == 1 ? -(value != 0) : wrap((uint64_t)value, node->bits);
+    }
+    case TSL_NODE_COUNTER:
+        return (int64_t)counters[node->a];
+    case TSL_NODE_GLOBAL_ID:
+        return (int64_t)item->global[d];
+    case TSL_NODE_LOCAL_ID:
+        return (int64_t)item->local[d];
+    case TSL_NODE_GROUP_ID:
+        return (int64_t)item->group[d];
+    case TSL_NODE_GLOBAL_SIZE:
+        return (int64_t)launch->global[d];
+    case TSL_NODE_LOCAL_SIZE:
+        return (int64_t)launch->local[d];
+    case TSL_NODE_GROUP_SIZE:
+        return (int64_t)least(launch->local[d], launch->global[d] - item->group[d] * launch->local[d]);
+    case TSL_NODE_NUM_GROUPS:
+        return (int64_t)((launch->global[d] + launch->local[d] - 1) / launch->local[d]);
+    default:
+        return (int64_t)launch->offset[d];
+    }
+}
+
+/* bits: of the operands. *unknown: it has no value. */
+static int64_t operate(unsigned op, int64_t a, int64_t b, unsigned bits, bool *unknown)
+{
+    uint64_t ua = bare(a, bits), ub = bare(b, bits);
+
+    if ((op >= TSL_NODE_UDIV && op <= TSL_NODE_SREM && !b) || (op >= TSL_NODE_SHL && op <= TSL_NODE_ASHR && ub >= bits))
+        return *unknown = true, 0;
+    switch (op) {
+    case TSL_NODE_ADD:
+        return (int64_t)(ua + ub);
+    case TSL_NODE_SUB:
+        return (int64_t)(ua - ub);
+    case TSL_NODE_MUL:
+        return (int64_t)(ua * ub);
+    case TSL_NODE_SHL:
+        return (int64_t)(ua << ub);
+    case TSL_NODE_LSHR:
+        return (int64_t)(ua >> ub);
+    case TSL_NODE_ASHR:
+        return a >> ub;
+    case TSL_NODE_UDIV:
+        return (int64_t)(ua / ub);
+    case TSL_NODE_SDIV:
+        return b == -1 ? (int64_t) - (uint64_t)a : a / b;
+    case TSL_NODE_UREM:
+        return (int64_t)(ua % ub);
+    case TSL_NODE_SREM:
+        return b == -1 ? 0 : a % b;
+    case TSL_NODE_AND:
+        return a & b;
+    case TSL_NODE_OR:
+        return a | b;
+    case TSL_NODE_XOR:
+        return a ^ b;
+    case TSL_NODE_UMIN:
+        return ua < ub ? a : b;
+    case TSL_NODE_UMAX:
+        return ua > ub ? a : b;
+    case TSL_NODE_SMIN:
+        return a < b ? a : b;
+    case TSL_NODE_SMAX:
+        return a > b ? a : b;
+    case TSL_NODE_EQ:
+        return -(a == b);
+    case TSL_NODE_NE:
+        return -(a != b);
+    case TSL_NODE_ULT:
+        return -(ua < ub);
+    case TSL_NODE_ULE:
+        return -(ua <= ub);
+    case TSL_NODE_SLT:
+        return -(a < b);
+    default:
+        return -(a <= b);
+    }
+}
+
+static void compute_node(const struct tsl_footprint *footprint, uint32_t at, struct values *values)
+{
+    const struct tsl_node *node = &footprint->nodes[at];
+    const uint32_t operands[] = {node->a, node->b, node->c};
+    bool unknown = false;
+    int64_t a = values->value[node->a];
+
+    if (node->op == TSL_NODE_SELECT) {
+        uint32_t chosen = a ? node->b : node->c;
+
+        values->unknown[at] = values->unknown[node->a] || values->unknown[chosen];
+        values->value[at] = values->value[chosen];
+        return;
+    }
+    for (unsigned i = 0; i < tsl_node_operands(node->op); i++)
+        unknown |= values->unknown[operands[i]];
+    if (node->op == TSL_NODE_ZEXT)
+        a = (int64_t)bare(a, footprint->nodes[node->a].bits);
+    else if (node->op != TSL_NODE_SEXT && node->op != TSL_NODE_TRUNC)
+        a = operate(node->op, a, values->value[node->b], footprint->nodes[node->a].bits, &unknown);
+    values->value[at] = wrap((uint64_t)a, node->bits);
+    values->unknown[at] = unknown;
+}
+
+static void compute(const struct tsl_footprint *footprint, const struct item *item, const uint64_t *counters,
+                    struct values *values)
+{
+    for (uint32_t i = 0; i < footprint->n_nodes; i++)
+        if (footprint->nodes[i].op == TSL_NODE_UNKNOWN) {
+            values->unknown[i] = true;
+            values->value[i] = 0;
+        } else if (footprint->nodes[i].op < TSL_NODE_ADD) {
+            values->unknown[i] = false;
+            values->value[i] = leaf(item, &footprint->nodes[i], counters);
+        } else
+            compute_node(footprint, i, values);
+}
+
+/* ---- Accesses, made ---------------------------------------------------------------------------------------------- */
+
+static void mark(uint8_t *map, int64_t offset, uint64_t width)
+{
+    for (uint64_t i = 0; i < width; i++)
+        if (offset + (int64_t)i >= -MEMORY / 2 && offset + (int64_t)i < MEMORY / 2)
+            map[offset + (int64_t)i + MEMORY / 2] = 1;
+}
+
+static void make(const struct tsl_access *access, const struct values *values, struct touched *touched)
+{
+    struct bytes *bytes = &touched->args[access->argument];
+    int64_t address = values->value[access->address[0]];
+
+    for (uint32_t i = 0; i < access->n_guards; i++)
+        if (!values->value[access->guards[i]] && !values->unknown[access->guards[i]])
+            return;
+    if (values->unknown[access->address[0]]) {
+        bytes->read_unknown |= access->kind != TSL_ACCESS_WRITE;
+        bytes->write_unknown |= access->kind != TSL_ACCESS_READ;
+        assert_false(access->flags & TSL_ACCESS_SURE);
+        return;
+    }
+    if (access->kind != TSL_ACCESS_WRITE)
+        mark(bytes->read, address, access->width);
+    if (access->kind != TSL_ACCESS_READ)
+        mark(bytes->written, address, access->width);
+    if (access->flags & TSL_ACCESS_SURE)
+        mark(bytes->sure, address, access->width);
+}
+
+static void make_in_loops(const struct tsl_footprint *footprint, const struct tsl_access *access,
+                          const struct item *item, unsigned depth, uint64_t *counters, struct touched *touched)
+{
+    static struct values values;
+    const struct tsl_loop *loop = depth < access->n_loops ? &footprint->loops[access->loops[depth]] : NULL;
+    uint64_t count;
+
+    compute(footprint, item, counters, &values);
+    if (!loop) {
+        make(access, &values, touched);
+        return;
+    }
+    assert_true(loop->count != TSL_FOOTPRINT_NONE && !values.unknown[loop->count]);
+    count = (uint64_t)values.value[loop->count];
+    for (uint64_t i = 0; i < count && i < 300; i++) {
+        counters[access->loops[depth]] = i;
+        make_in_loops(footprint, access, item, depth + 1, counters, touched);
+    }
+    counters[access->loops[depth]] = 0;
+}
+
+static void make_all(const struct tsl_footprint *footprint, const struct item *item, struct touched *touched)
+{
+    for (uint32_t i = 0; i < footprint->n_accesses; i++) {
+        const struct tsl_access *access = &footprint->accesses[i];
+        uint64_t counters[TSL_FOOTPRINT_MAX_LOOPS] = {0};
+
+        if (access->address[0] == TSL_FOOTPRINT_NONE) {
+            touched->args[access->argument].read_unknown |= access->kind != TSL_ACCESS_WRITE;
+            touched->args[access->argument].write_unknown |= access->kind != TSL_ACCESS_READ;
+        } else
+            make_in_loops(footprint, access, item, 0, counters, touched);
+    }
+}
+
+/* ---- What is expected -------------------------------------------------------------------------------------------- */
+
+/* The launch's work-item, and the scalars, for those who say what it does. */
+static struct touched expected, found;
+static const struct item *me;
+
+#define GID(d)    ((int64_t)me->global[d])
+#define LID(d)    ((int64_t)me->local[d])
+#define GRP(d)    ((int64_t)me->group[d])
+#define GSIZE     ((int64_t)me->launch->global[0])
+#define LSIZE     ((int64_t)me->launch->local[0])
+#define ARG(i)    ((int32_t)me->launch->scalars[i])
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+
+static void reads(unsigned arg, int64_t offset, unsigned width)
+{
+    mark(expected.args[arg].read, offset, width);
+}
+
+static void stores(unsigned arg, int64_t offset, unsigned width)
+{
+    mark(expected.args[arg].written, offset, width);
+    mark(expected.args[arg].sure, offset, width);
+}
+
+/* Only perhaps. */
+static void may_store(unsigned arg, int64_t offset, unsigned width)
+{
+    mark(expected.args[arg].written, offset, width);
+}
+
+struct kernel {
+    const char *source;
+    void (*does)(void);
+    struct launch launch;
+    const char *unknown; /* of each argument r, w, b (both) or -; NULL: none is */
+    unsigned flags;
+};
+
+static void for_each_item(const struct launch *launch, void (*visit)(const struct item *item, void *data), void *data)
+{
+    struct item item = {.launch = launch};
+    uint64_t n[3];
+
+    for (n[2] = 0; n[2] < launch->global[2]; n[2]++)
+        for (n[1] = 0; n[1] < launch->global[1]; n[1]++)
+            for (n[0] = 0; n[0] < launch->global[0]; n[0]++) {
+                for (unsigned d = 0; d < 3; d++) {
+                    item.global[d] = n[d] + launch->offset[d];
+                    item.local[d] = n[d] % launch->local[d];
+                    item.group[d] = n[d] / launch->local[d];
+                }
+                visit(&item, data);
+            }
+}
+
+static void visit_found(const struct item *item, void *data)
+{
+    make_all(data, item, &found);
+}
+
+static void visit_expected(const struct item *item, void *data)
+{
+    const struct kernel *kernel = data;
+
+    me = item;
+    if (kernel->does)
+        kernel->does();
+}
+
+static bool same_bytes(const char *what, unsigned arg, const uint8_t *a, const uint8_t *b)
+{
+    for (int i = 0; i < MEMORY; i++)
+        if (a[i] != b[i]) {
+            print_error("argument %u: byte %d is %s%s\n", arg, i - MEMORY / 2, a[i] ? "" : "not ", what);
+            return false;
+        }
+    return true;
+}
+
+static bool is_as_expected(const struct kernel *kernel)
+{
+    bool so = true;
+
+    for (unsigned i = 0; i < ARGS; i++) {
+        char letter = kernel->unknown && i < strlen(kernel->unknown) ? kernel->unknown[i] : '-';
+        bool read = letter == 'r' || letter == 'b', write = letter == 'w' || letter == 'b';
+
+        if (found.args[i].read_unknown != read || found.args[i].write_unknown != write) {
+            print_error("argument %u is unknown otherwise than '%c'\n", i, letter);
+            so = false;
+        }
+        so = so && (read || same_bytes("read", i, found.args[i].read, expected.args[i].read));
+        so = so && (write || same_bytes("written", i, found.args[i].written, expected.args[i].written));
+        so = so && same_bytes("surely written", i, found.args[i].sure, expected.args[i].sure);
+    }
+    return so;
+}
+
+static void fill_in(struct launch *launch)
+{
+    for (unsigned d = 0; d < 3; d++) {
+        launch->global[d] = launch->global[d] ? launch->global[d] : 1;
+        launch->local[d] = launch->local[d] ? launch->local[d] : 1;
+    }
+}
+
+static bool check_kernel(const struct kernel *kernel)
+{
+    struct launch launch = kernel->launch;
+    struct tsl_compiled compiled;
+    const struct tsl_footprint *footprint;
+    bool so;
+
+    fill_in(&launch);
+    memset(&expected, 0, sizeof(expected));
+    memset(&found, 0, sizeof(found));
+    assert_int_equal(kc_build(kernel->source, "-cl-std=CL3.0", &compiled), CL_SUCCESS);
+    footprint = compiled.built.kernels[0].facts.footprint;
+    assert_non_null(footprint);
+    for_each_item(&launch, visit_found, (void *)(uintptr_t)footprint);
+    for_each_item(&launch, visit_expected, (void *)(uintptr_t)kernel);
+    so = is_as_expected(kernel);
+    if (footprint->flags != kernel->flags) {
+        print_error("flags are %x, not %x\n", footprint->flags, kernel->flags);
+        so = false;
+    }
+    if (!so)
+        print_error("of\n%s\n", kernel->source);
+    tsl_compiled_finish(&compiled);
+    return so;
+}
+
+static void check(const struct kernel *kernels, size_t n)
+{
+    unsigned n_wrong = 0;
+
+    for (size_t i = 0; i < n; i++)
+        n_wrong += !check_kernel(&kernels[i]);
+    assert_int_equal(n_wrong, 0);
+}
+
+#define CHECK(kernels) check(kernels, sizeof(kernels) / sizeof((kernels)[0]))
+
+/* ---- Straight ---------------------------------------------------------------------------------------------------- */
+
+static void saxpy(void)
+{
+    if (GID(0) < ARG(2)) {
+        reads(1, 4 * GID(0), 4);
+        reads(0, 4 * GID(0), 4);
+        stores(0, 4 * GID(0), 4);
+    }
+}
+
+static void transpose(void)
+{
+    reads(0, 4 * (GID(1) * GSIZE + GID(0)), 4);
+    stores(1, 4 * (GID(0) * ARG(2) + GID(1)), 4);
+}
+
+static void box(void)
+{
+    if (GID(0) >= ARG(1) || GID(1) >= ARG(2) || GID(2) == 1)
+        return;
+    stores(0, 2 * (GID(0) + 8 * (GID(1) + 4 * GID(2))), 2);
+}
+
+static void fields(void)
+{
+    if (GID(0) < ARG(1)) {
+        stores(0, 12 * GID(0) + 4, 4);
+        reads(0, 12 * GID(0), 4);
+    }
+}
+
+static void vectors(void)
+{
+    reads(1, 16 * GID(0), 16);
+    stores(0, 4 * 3 * GID(0), 12);
+}
+
+static void lanes(void)
+{
+    stores(0, 4 * ((int32_t)(me->launch->scalars[1] >> 32) + GID(0)), 4);
+}
+
+static void backwards(void)
+{
+    stores(0, -8 * GID(0) + 100, 8);
+}
+
+static void affine_addresses_are_exact(void **state)
+{
+    static const struct kernel kernels[] = {
+        {"kernel void f(global float *x, global float *y, int n) { int i = get_global_id(0);\n"
+         "  if (i < n) x[i] += y[i]; }",
+         saxpy,
+         {.global = {16}, .local = {4}, .scalars = {0, 0, 13}},
+         NULL,
+         0},
+        {"kernel void f(global int *x, global int *y, int n) {\n"
+         "  y[get_global_id(0) * n + get_global_id(1)] = x[get_global_id(1) * get_global_size(0) + get_global_id(0)]; "
+         "}",
+         transpose,
+         {.global = {8, 5}, .local = {4, 5}, .scalars = {0, 0, 6}},
+         NULL,
+         0},
+        {"kernel void f(global short *x, int w, int h) { int i = get_global_id(0), j = get_global_id(1);\n"
+         "  if (i >= w || j >= h) return;\n"
+         "  if (get_global_id(2) != 1) x[i + 8 * (j + 4 * get_global_id(2))] = i; }",
+         box,
+         {.global = {8, 4, 3}, .local = {4, 2, 1}, .scalars = {0, 5, 3}},
+         NULL,
+         0},
+        {"struct s { int a, b; float c; };\n"
+         "kernel void f(global struct s *x, struct s v) { int i = get_global_id(0);\n"
+         "  if (i < v.a) x[i].b = x[i].a + v.b; }",
+         fields,
+         {.global = {16}, .local = {8}, .scalars = {0, 9}},
+         NULL,
+         0},
+        {"kernel void f(global int *x, global int4 *y) { size_t i = get_global_id(0);\n"
+         "  vstore3((int3)(1, 2, y[i].z + y[i].w), i, x); }",
+         vectors,
+         {.global = {8}, .local = {8}},
+         NULL,
+         0},
+        {"kernel void f(global int *x, int2 v) { x[get_global_id(0) + v.y] = 1; }",
+         lanes,
+         {.global = {8}, .local = {8}, .scalars = {0, INT64_C(17) << 32 | 5}},
+         NULL,
+         0},
+        {"kernel void f(global long *x) { long i = -(long)get_global_id(0); *(global long *)((global char *)x + 100 + "
+         "i * 8) = 1; }",
+         backwards,
+         {.global = {30}, .local = {3}},
+         NULL,
+         0},
+    };
+
+    (void)state;
+    CHECK(kernels);
+}
+
+/* ---- Loops ------------------------------------------------------------------------------------------------------- */
+
+static void product(void)
+{
+    int w = ARG(3);
+
+    if (GID(0) >= w || GID(1) >= w)
+        return;
+    for (int k = 0; k < w; k++) {
+        reads(1, 4 * (GID(1) * w + k), 4);
+        reads(2, 4 * (k * w + GID(0)), 4);
+    }
+    stores(0, 4 * (GID(1) * w + GID(0)), 4);
+}
+
+static void strided(void)
+{
+    for (int64_t i = GID(0); i < ARG(2); i += GSIZE) {
+        reads(1, 4 * i, 4);
+        stores(0, 4 * i, 4);
+    }
+}
+
+static void strided_in_groups(void)
+{
+    for (int64_t i = LID(0); i < ARG(2); i += LSIZE) {
+        reads(1, 4 * (GRP(0) * ARG(2) + i), 4);
+        stores(0, 4 * (GRP(0) * ARG(2) + i), 4);
+    }
+}
+
+static void triangle(void)
+{
+    for (int64_t j = GID(0) + 1; j < ARG(1); j++)
+        stores(0, 4 * (GID(0) * ARG(1) + j), 4);
+}
+
+static void other_triangle(void)
+{
+    for (int64_t j = 0; j < GID(0); j++)
+        stores(0, 4 * (GID(0) * ARG(1) + j), 4);
+}
+
+static void running(void)
+{
+    for (int j = 0; j < ARG(2); j++)
+        reads(1, 4 * (GID(0) * ARG(2) + j), 4);
+    stores(0, 4 * GID(0), 4);
+}
+
+static void downwards(void)
+{
+    for (int j = ARG(1) - 1; j >= 0; j--)
+        stores(0, 4 * (j * GSIZE + GID(0)), 4);
+}
+
+static void by_threes(void)
+{
+    for (int j = 2; j < ARG(1); j += 3)
+        stores(0, 4 * (j * GSIZE + GID(0)), 4);
+}
+
+static void nested(void)
+{
+    for (int i = 0; i < ARG(1); i++)
+        for (int j = i; j < ARG(1); j++)
+            for (int k = 0; k < 2; k++)
+                stores(0, GID(0) * 64 + (i * ARG(1) + j) * 2 + k, 1);
+}
+
+static void broken_off(void)
+{
+    for (int j = 0; j < ARG(1); j++) {
+        reads(2, 4 * j, 4);
+        may_store(0, 4 * (GID(0) + j), 4);
+    }
+}
+
+static void partly(void)
+{
+    for (int j = 0; j < ARG(1); j++)
+        if (j != 2 && GID(0) > j)
+            stores(0, 4 * (GID(0) * ARG(1) + j), 4);
+}
+
+static void loops_are_counted(void **state)
+{
+    static const struct kernel kernels[] = {
+        {"kernel void f(global float *o, global float *a, global float *b, int w) {\n"
+         "  int x = get_global_id(0), y = get_global_id(1); float s = 0; if (x >= w || y >= w) return;\n"
+         "  for (int k = 0; k < w; k++) s += a[y * w + k] * b[k * w + x];\n"
+         "  o[y * w + x] = s; }",
+         product,
+         {.global = {12, 12}, .local = {4, 4}, .scalars = {0, 0, 0, 9}},
+         NULL,
+         0},
+        {"kernel void f(global int *o, global int *a, int n) {\n"
+         "  for (int i = get_global_id(0); i < n; i += get_global_size(0)) o[i] = a[i]; }",
+         strided,
+         {.global = {12}, .local = {4}, .offset = {2}, .scalars = {0, 0, 61}},
+         NULL,
+         0},
+        {"kernel void f(global int *o, global int *a, uint n) {\n"
+         "  for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) o[i] = a[i]; }",
+         strided,
+         {.global = {12}, .local = {4}, .scalars = {0, 0, 61}},
+         NULL,
+         0},
+        {"kernel void f(global int *o, global int *a, int n) { o += n * get_group_id(0); a += n * get_group_id(0);\n"
+         "  for (int i = get_local_id(0); i < n; i += get_local_size(0)) o[i] = a[i]; }",
+         strided_in_groups,
+         {.global = {16}, .local = {4}, .scalars = {0, 0, 13}},
+         NULL,
+         0},
+        {"kernel void f(global int *o, int n) { int i = get_global_id(0);\n"
+         "  for (int j = i + 1; j < n; j++) o[i * n + j] = 1; }",
+         triangle,
+         {.global = {12}, .local = {4}, .scalars = {0, 10}},
+         NULL,
+         0},
+        {"kernel void f(global int *o, int n) { int i = get_global_id(0);\n"
+         "  for (int j = 0; j < i; j++) o[i * n + j] = 1; }",
+         other_triangle,
+         {.global = {12}, .local = {4}, .scalars = {0, 10}},
+         NULL,
+         0},
+        {"kernel void f(global int *o, global const int *p, int n) { p += n * get_global_id(0); int s = 0;\n"
+         "  for (int i = n; i--;) s += *p++; o[get_global_id(0)] = s; }",
+         running,
+         {.global = {12}, .local = {4}, .scalars = {0, 0, 7}},
+         NULL,
+         0},
+        {"kernel void f(global int *o, int n) {\n"
+         "  for (int i = n - 1; i >= 0; i--) o[i * get_global_size(0) + get_global_id(0)] = 1; }",
+         downwards,
+         {.global = {8}, .local = {4}, .scalars = {0, 7}},
+         NULL,
+         0},
+        {"kernel void f(global int *o, int n) {\n"
+         "  for (int i = 2; i < n; i += 3) o[i * get_global_size(0) + get_global_id(0)] = 1; }",
+         by_threes,
+         {.global = {8}, .local = {4}, .scalars = {0, 12}},
+         NULL,
+         0},
+        {"kernel void f(global char *o, int n) { o += 64 * get_global_id(0); for (int i = 0; i < n; i++)\n"
+         "  for (int j = i; j < n; j++) for (int k = 0; k < 2; k++) o[(i * n + j) * 2 + k] = k; }",
+         nested,
+         {.global = {4}, .local = {4}, .scalars = {0, 5}},
+         NULL,
+         0},
+        {"kernel void f(global int *o, int n, global int *a) {\n"
+         "  for (int j = 0; j < n; j++) { if (a[j] > 7) break; o[get_global_id(0) + j] = 1; } }",
+         broken_off,
+         {.global = {8}, .local = {4}, .scalars = {0, 12}},
+         NULL,
+         0},
+        {"kernel void f(global int *o, int n) { int g = get_global_id(0);\n"
+         "  for (int j = 0; j < n; j++) if (j != 2 && g > j) o[g * n + j] = 1; }",
+         partly,
+         {.global = {8}, .local = {4}, .scalars = {0, 6}},
+         NULL,
+         0},
+    };
+
+    (void)state;
+    CHECK(kernels);
+}
+
+/* ---- Other arithmetic -------------------------------------------------------------------------------------------- */
+
+static void clamped(void)
+{
+    int64_t n = ARG(2), i = GID(0);
+
+    reads(1, 4 * MAX(i - 1, 0), 4);
+    reads(1, 4 * MIN(i + 1, n - 1), 4);
+    reads(1, 4 * MIN(MAX(5 - i, 0), 3) + 512, 4);
+    stores(0, 4 * (i % n), 4);
+    stores(0, 4 * (i / 3) + 256, 4);
+}
+
+static void divided(void)
+{
+    int64_t i = GID(0), n = ARG(1);
+
+    stores(0, 4 * ((i & 15) * 16 + (i >> 4)), 4);
+    stores(0, 4 * ((i + 5) % 8) + 1024, 4);
+    stores(0, 4 * (i / n + i % n * 8) + 2048, 4);
+}
+
+static void chosen(void)
+{
+    int64_t i = GID(0);
+
+    stores(0, 4 * (i < 5 ? i * 2 : i + 40), 4);
+    stores(0, i % 2 ? 512 + 4 * i : 1024 - 4 * i, 4);
+}
+
+static void wrapped(void)
+{
+    stores(0, 4 * (int64_t)(uint32_t)((uint32_t)GID(0) * UINT32_C(0x80000001) << 1 >> 1), 4);
+}
+
+static void signed_bytes(void)
+{
+    stores(0, (int8_t)(GID(0) * 16 + 100), 1);
+}
+
+static void other_arithmetic_is_followed(void **state)
+{
+    static const struct kernel kernels[] = {
+        {"kernel void f(global int *o, global int *a, int n) { int i = get_global_id(0);\n"
+         "  int v = a[max(i - 1, 0)] + a[min(i + 1, n - 1)] + a[clamp(5 - i, 0, 3) + 128];\n"
+         "  o[i % n] = v; o[i / 3 + 64] = v; }",
+         clamped,
+         {.global = {16}, .local = {4}, .scalars = {0, 0, 10}},
+         NULL,
+         0},
+        {"kernel void f(global int *o, int n) { int i = get_global_id(0);\n"
+         "  o[(i & 15) * 16 + (i >> 4)] = 1; o[(i + 5) % 8 + 256] = 1; o[i / n + i % n * 8 + 512] = 1; }",
+         divided,
+         {.global = {64}, .local = {4}, .scalars = {0, 9}},
+         NULL,
+         0},
+        {"kernel void f(global int *o) { int i = get_global_id(0), j; if (i < 5) j = i * 2; else j = i + 40; o[j] = "
+         "1;\n"
+         "  global int *p = o + 128; if (i % 2) p += i; else p = o + 256 - i; *p = i; }",
+         chosen,
+         {.global = {16}, .local = {4}},
+         NULL,
+         0},
+        {"kernel void f(global int *o) { uint i = (uint)get_global_id(0) * 0x80000001u; i = i << 1 >> 1; o[i] = 1; }",
+         wrapped,
+         {.global = {16}, .local = {4}},
+         NULL,
+         0},
+        {"kernel void f(global char *o) { char i = get_global_id(0) * 16 + 100; o[i] = 1; }",
+         signed_bytes,
+         {.global = {16}, .local = {4}},
+         NULL,
+         0},
+    };
+
+    (void)state;
+    CHECK(kernels);
+}
+
+/* ---- Copies ------------------------------------------------------------------------------------------------------ */
+
+static void copied(void)
+{
+    for (int64_t i = 0; i < ARG(3); i++) {
+        reads(1, 4 * (GRP(0) * ARG(3) + i), 4);
+        stores(0, 4 * (GRP(0) * ARG(3) + i), 4);
+    }
+}
+
+static void structures(void)
+{
+    reads(1, 40 * GID(0), 40);
+    stores(0, 40 * GID(0), 40);
+}
+
+static void copies_are_followed(void **state)
+{
+    static const struct kernel kernels[] = {
+        {"kernel void f(global int *o, global int *a, local int *t, int n) {\n"
+         "  event_t e = async_work_group_copy(t, a + n * get_group_id(0), n, 0); wait_group_events(1, &e);\n"
+         "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+         "  e = async_work_group_copy(o + n * get_group_id(0), t, n, 0); wait_group_events(1, &e); }",
+         copied,
+         {.global = {16}, .local = {4}, .scalars = {0, 0, 0, 9}},
+         NULL,
+         0},
+        {"struct s { int a[10]; };\n"
+         "kernel void f(global struct s *o, global struct s *a) { o[get_global_id(0)] = a[get_global_id(0)]; }",
+         structures,
+         {.global = {16}, .local = {4}},
+         NULL,
+         0},
+    };
+
+    (void)state;
+    CHECK(kernels);
+}
+
+/* ---- What isn't known -------------------------------------------------------------------------------------------- */
+
+static void gathered(void)
+{
+    reads(2, 4 * GID(0), 4);
+    stores(0, 4 * GID(0), 4);
+}
+
+static void scattered(void)
+{
+    reads(1, 4 * GID(0), 4);
+}
+
+static void guarded_by_data(void)
+{
+    reads(1, 4 * GID(0), 4);
+    may_store(0, 4 * GID(0), 4);
+}
+
+static void either(void)
+{
+    reads(2, 4 * GID(0), 4);
+    may_store(0, 4 * GID(0), 4);
+    may_store(1, 4 * GID(0), 4);
+}
+
+static void data_makes_addresses_unknown(void **state)
+{
+    static const struct kernel kernels[] = {
+        {"kernel void f(global int *o, global int *a, global int *i) { o[get_global_id(0)] = a[i[get_global_id(0)]]; }",
+         gathered,
+         {.global = {16}, .local = {4}},
+         "-r",
+         0},
+        {"kernel void f(global int *o, global int *a) { o[a[get_global_id(0)]] = 1; }",
+         scattered,
+         {.global = {16}, .local = {4}},
+         "w",
+         0},
+        {"kernel void f(global int *o, global int *a) { if (a[get_global_id(0)]) o[get_global_id(0)] = 1; }",
+         guarded_by_data,
+         {.global = {16}, .local = {4}},
+         NULL,
+         0},
+        {"kernel void f(global int *o, global int *p, global int *a) { global int *q = a[get_global_id(0)] ? o : p;\n"
+         "  q[get_global_id(0)] = 1; }",
+         either,
+         {.global = {16}, .local = {4}},
+         NULL,
+         0},
+        {"kernel void f(global int *o, global int *a, ulong p) { *(global int *)p = 1; }",
+         NULL,
+         {.global = {16}, .local = {4}},
+         "ww",
+         TSL_FOOTPRINT_POINTERS},
+    };
+
+    (void)state;
+    CHECK(kernels);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(affine_addresses_are_exact),   cmocka_unit_test(loops_are_counted),
+        cmocka_unit_test(other_arithmetic_is_followed), cmocka_unit_test(copies_are_followed),
+        cmocka_unit_test(data_makes_addresses_unknown),
+    };
+
+    kc_use(NULL);
+    kc_use_no_cache();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
