@@ -1,4 +1,5 @@
 #include "api/check.h"
+#include "base/fork.h"
 
 cl_int tsl_check_device_type(cl_device_type type)
 {

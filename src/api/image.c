@@ -1,5 +1,6 @@
 /* Images: made and asked (OpenCL 3.0, 5.3). */
 #include "object/image.h"
+#include "base/fork.h"
 
 #include "api.h"
 #include "api/check.h"

@@ -1,3 +1,4 @@
+#include "base/fork.h"
 #include "object/buffer.h"
 
 #include "api.h"

@@ -1,5 +1,6 @@
 /* Shared virtual memory (OpenCL 3.0, 5.6 and 5.9.2). */
 #include "object/svm.h"
+#include "base/fork.h"
 
 #include "api.h"
 #include "api/check.h"

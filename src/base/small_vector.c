@@ -1,7 +1,6 @@
-/* Arrays that hold a few elements in place and more on the heap. */
-#include "graph/internal.h"
+/* The growth of small vectors. */
+#include "base/small_vector.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 bool tsl_small_grow(unsigned *capacity, void **heap, const void *in_place, unsigned n, unsigned n_in_place, size_t size)

@@ -1,17 +1,20 @@
 /* Threads of ours: a list of jobs and one thread that runs them in order. */
 #include "base/worker.h"
 
+#include "base/fork.h"
 #include "base/numa.h"
 #include "base/signals.h"
 
-#include "graph/graph.h"
-
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <threads.h>
 #include <time.h>
+#include <unistd.h>
 
 atomic_ulong tsl_worker_wakes;
 const struct tsl_simulation *tsl_simulation;
+_Atomic(const struct tsl_exit_hook *) tsl_exit_hook;
 
 static struct tsl_job *take_job(struct tsl_worker *worker)
 {
@@ -120,6 +123,38 @@ unsigned long tsl_worker_drain(void)
     } while (waits && n_posted != before);
     atomic_store(&given_up, !waits);
     return waits ? n_posted : 0;
+}
+
+/* Workers may give vendors more meanwhile: so again, until they had nothing to do. */
+static void at_end(void *unused)
+{
+    const struct tsl_exit_hook *hook = atomic_load(&tsl_exit_hook);
+    unsigned long before, now = tsl_worker_drain();
+    (void)unused;
+    do {
+        before = now;
+        if (hook)
+            hook->wait();
+        now = tsl_worker_drain();
+    } while (now > before + 1);
+    if (hook)
+        hook->over();
+}
+
+/* What C++ calls for thread_local objects: glibc's exit() destroys those of its thread before it calls any handler. */
+extern int __cxa_thread_atexit_impl(void (*destroy)(void *), void *object, void *library) __attribute__((weak));
+extern void *__dso_handle __attribute__((visibility("hidden")));
+
+/* A compiler makes objects as it first needs them, and their destructors are called before handlers that were set
+ * earlier, as the workers' was. Only of the main thread it's sure that it ends when the process does. */
+void tsl_worker_expect_exit(void)
+{
+    static thread_local bool known;
+    if (known)
+        return;
+    known = true;
+    if (__cxa_thread_atexit_impl && syscall(SYS_gettid) == getpid())
+        __cxa_thread_atexit_impl(at_end, NULL, &__dso_handle);
 }
 
 static void at_exit(void)

@@ -6,9 +6,9 @@
  * it. So exit waits for workers that call vendors, or give those that do their jobs, until none has anything to do, for
  * TSL_WORKER_PATIENCE_MS in all, and on a busy machine for up to TSL_WORKER_PATIENCE_MORE seconds more, until a thread
  * at work had that much of a processor. It does so before all handlers if the main thread ends the process and has
- * called tsl_worker_post or tsl_worker_expect_exit (and waits then for what vendors have in threads of theirs, too:
- * exit.c), and again, or else, before those of libraries that were loaded before the thread began. Whatever the program
- * still does in handlers of its own finds the threads as they were.
+ * called tsl_worker_post or tsl_worker_expect_exit (and calls tsl_exit_hook meanwhile), and again, or else, before
+ * those of libraries that were loaded before the thread began. Whatever the program still does in handlers of its own
+ * finds the threads as they were.
  */
 #ifndef TSL_BASE_WORKER_H
 #define TSL_BASE_WORKER_H
@@ -51,10 +51,17 @@ struct tsl_worker {
 /* Puts the job at the end of the worker's list unless it is there already. It runs once for all posts that come before
  * it begins to run. False: the thread can't be started (out of resources, or a forked child). Never blocks for long. */
 bool tsl_worker_post(struct tsl_worker *worker, struct tsl_job *job);
-/* The calling thread may be the main one, whose end, by exit() or alone, then waits first of all (exit.c). Costs
- * little.
- */
+/* The calling thread may be the main one, whose end, by exit() or alone, then waits first of all. Costs little. */
 void tsl_worker_expect_exit(void);
+
+/* What exit waits for beside the workers' jobs; called by the main thread's end alone, under no lock of ours. */
+struct tsl_exit_hook {
+    void (*wait)(void); /* may post one job: exit waits for that, too. Called again after workers were given more */
+    void (*over)(void); /* exit goes on */
+};
+
+extern _Atomic(const struct tsl_exit_hook *) tsl_exit_hook; /* NULL: nothing else is waited for */
+
 /* What exit does: waits for those that call vendors. How many jobs these were ever given; 0: that was, or had been, too
  * long. */
 unsigned long tsl_worker_drain(void);

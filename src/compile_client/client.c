@@ -1,9 +1,9 @@
 #include "compile_client/client.h"
 
+#include "base/fork.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "compile_client/process.h"
-#include "graph/graph.h"
 
 #include <dlfcn.h>
 #include <errno.h>

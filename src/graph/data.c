@@ -1,4 +1,5 @@
 /* The data of a root memory object: its directory, its host copy, its memory on the members. */
+#include "base/fork.h"
 #include "base/numa.h"
 #include "graph/internal.h"
 #include "object/image.h"

@@ -1,4 +1,5 @@
 /* The door for the API: one command per call, filled in and put into its stream. */
+#include "base/fork.h"
 #include "base/settings.h"
 #include "graph/internal.h"
 

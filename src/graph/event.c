@@ -1,4 +1,5 @@
 /* Events: the application's handles on commands. User events are commands without a stream, held until they are set. */
+#include "base/fork.h"
 #include "graph/internal.h"
 
 #include "base/clock.h"

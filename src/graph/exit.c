@@ -10,10 +10,6 @@
  */
 #include "graph/internal.h"
 
-#include <sys/syscall.h>
-#include <threads.h>
-#include <unistd.h>
-
 static struct tsl_worker waiter = TSL_VENDORS_WORKER("tesela-end");
 static atomic_bool has_waiter;
 static atomic_bool over; /* Exit goes on: drivers aren't asked any more. */
@@ -101,6 +97,20 @@ static void start_waiter(void)
     atomic_store(&has_waiter, tsl_worker_post(&waiter, &job));
 }
 
+static void wait_at_exit(void)
+{
+    static struct tsl_job job = {.run = wait_in_all};
+    if (atomic_load(&has_waiter))
+        tsl_worker_post(&waiter, &job);
+}
+
+static void stop_asking(void)
+{
+    atomic_store(&over, true);
+}
+
+static const struct tsl_exit_hook hook = {.wait = wait_at_exit, .over = stop_asking};
+
 void tsl_exit_expect(const struct tsl_graph *graph)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -108,37 +118,7 @@ void tsl_exit_expect(const struct tsl_graph *graph)
     for (unsigned i = 0; i < graph->n_ports; i++)
         asked |= is_asked(&graph->ports[i]);
     tsl_worker_expect_exit();
+    atomic_store(&tsl_exit_hook, &hook);
     if (asked && !tsl_simulation)
         pthread_once(&once, start_waiter);
-}
-
-/* Workers may give vendors more meanwhile: so again, until they had nothing to do. */
-static void at_end(void *unused)
-{
-    static struct tsl_job job = {.run = wait_in_all};
-    unsigned long before, now = tsl_worker_drain();
-    (void)unused;
-    do {
-        before = now;
-        if (atomic_load(&has_waiter))
-            tsl_worker_post(&waiter, &job);
-        now = tsl_worker_drain();
-    } while (now > before + 1);
-    atomic_store(&over, true);
-}
-
-/* What C++ calls for thread_local objects: glibc's exit() destroys those of its thread before it calls any handler. */
-extern int __cxa_thread_atexit_impl(void (*destroy)(void *), void *object, void *library) __attribute__((weak));
-extern void *__dso_handle __attribute__((visibility("hidden")));
-
-/* A compiler makes objects as it first needs them, and their destructors are called before handlers that were set
- * earlier, as the workers' was. Only of the main thread it's sure that it ends when the process does. */
-void tsl_worker_expect_exit(void)
-{
-    static thread_local bool known;
-    if (known)
-        return;
-    known = true;
-    if (__cxa_thread_atexit_impl && syscall(SYS_gettid) == getpid())
-        __cxa_thread_atexit_impl(at_end, NULL, &__dso_handle);
 }

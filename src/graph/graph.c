@@ -3,34 +3,20 @@
 #include "graph/internal.h"
 
 #include "base/clock.h"
+#include "base/fork.h"
 #include "base/settings.h"
 #include "driver/host.h"
 #include "trace/trace.h"
 
 #include <stdlib.h>
 
-/* ---- fork ------------------------------------------------------------------------------------------------------- */
-
-static atomic_bool forked;
-static pthread_once_t graph_once = PTHREAD_ONCE_INIT;
-
-static void in_child(void)
-{
-    atomic_store(&forked, true);
-}
+/* ---- Life ------------------------------------------------------------------------------------------------------- */
 
 static void first_graph(void)
 {
     tsl_user_free = tsl_op_free;
-    pthread_atfork(NULL, NULL, in_child);
+    tsl_fork_expect();
 }
-
-bool tsl_forked(void)
-{
-    return atomic_load_explicit(&forked, memory_order_relaxed);
-}
-
-/* ---- Life ------------------------------------------------------------------------------------------------------- */
 
 static struct tsl_worker bridge = TSL_VENDORS_WORKER("tesela-bridge");
 static struct tsl_worker callback_worker = TSL_WORKER("tesela-call");
@@ -69,7 +55,8 @@ static void init(struct tsl_graph *graph, struct tsl_context *context)
 
 cl_int tsl_graph_create(struct tsl_context *context, struct tsl_graph **result)
 {
-    pthread_once(&graph_once, first_graph);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, first_graph);
     struct tsl_graph *graph = calloc(1, sizeof(*graph));
     if (!graph)
         return CL_OUT_OF_HOST_MEMORY;

@@ -113,7 +113,4 @@ cl_int tsl_event_callback(struct tsl_event *event, cl_int status, tsl_event_fn *
 /* CL_PROFILING_INFO_NOT_AVAILABLE: not a profiling queue, a user event, or not complete. */
 cl_int tsl_event_profile(struct tsl_event *event, cl_profiling_info param, cl_ulong *ns);
 
-/* After fork() in the child every entry that would use a thread or a driver returns CL_OUT_OF_RESOURCES instead. */
-bool tsl_forked(void);
-
 #endif

@@ -36,6 +36,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/pool.h"
+#include "base/small_vector.h"
 #include "base/worker.h"
 #include "graph/graph.h"
 #include "object/buffer.h"
@@ -47,15 +48,6 @@
 
 #include <limits.h>
 #include <sys/queue.h>
-
-/* A growing array with room for a few. T: its element type; used for edges and references to operations. */
-#define TSL_SMALL_VECTOR(T, N)                           \
-    struct {                                             \
-        unsigned n, capacity; /* capacity 0: in place */ \
-        T *heap;                                         \
-        T in_place[N];                                   \
-    }
-#define TSL_SMALL_AT(few, i) ((few)->capacity ? &(few)->heap[i] : &(few)->in_place[i])
 
 /* ---- Data: a root memory object's copies --------------------------------------------------------------------------
  */
@@ -477,18 +469,6 @@ static inline void tsl_graph_close(struct tsl_graph *graph) TSL_UNCHECKED
 {
     tsl_lock_take(&graph->lock);
 }
-
-/* ---- few.c: arrays with room for a few in place ---------------------------------------------------------------------
- */
-
-bool tsl_small_grow(unsigned *capacity, void **heap, const void *in_place, unsigned n, unsigned n_in_place,
-                    size_t size);
-#define TSL_SMALL_PUSH(few, value)                                                                    \
-    (tsl_small_grow(&(few)->capacity, (void **)&(few)->heap, (few)->in_place, (few)->n,               \
-                    sizeof((few)->in_place) / sizeof((few)->in_place[0]), sizeof((few)->in_place[0])) \
-         ? (*TSL_SMALL_AT(few, (few)->n) = (value), (few)->n++, true)                                 \
-         : false)
-#define TSL_SMALL_FINISH(few) (free((few)->heap), (few)->heap = NULL, (few)->capacity = 0, (few)->n = 0)
 
 /* ---- op.c
  * ------------------------------------------------------------------------------------------------------------ */

@@ -6,6 +6,7 @@
  * When the application gives up its last reference to the buffer it may take the memory away, at once or when commands
  * have ended. So it is let go right there, whatever commands are still to come: these find memory that isn't pinned.
  */
+#include "base/fork.h"
 #include "graph/internal.h"
 #include "object/buffer.h"
 

@@ -1,4 +1,5 @@
 /* Blocking: whoever waits pulls completion from the driver itself, so that no other thread need wake. */
+#include "base/fork.h"
 #include "graph/internal.h"
 
 /* An operation that the command (with its in-order queue) waits for and that the driver has. */

@@ -1,6 +1,7 @@
 /* Memory objects: their lives. Their data is the graph's. */
 #include "object/buffer.h"
 
+#include "base/fork.h"
 #include "graph/internal.h"
 #include "object/svm.h"
 

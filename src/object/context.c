@@ -1,5 +1,6 @@
 #include "object/context.h"
 
+#include "base/fork.h"
 #include "graph/graph.h"
 #include "members/members.h"
 

@@ -1,6 +1,7 @@
 /* Command queues: their lives. Their commands are the graph's. */
 #include "object/queue.h"
 
+#include "base/fork.h"
 #include "graph/graph.h"
 
 #include <stdlib.h>

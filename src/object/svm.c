@@ -1,5 +1,6 @@
 #include "object/svm.h"
 
+#include "base/fork.h"
 #include "device/shared_memory.h"
 #include "graph/internal.h"
 

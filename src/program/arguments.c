@@ -6,7 +6,7 @@
  * taken, so setting ten arguments costs no atomic operation.
  */
 #include "program/arguments.h"
-#include "graph/graph.h"
+#include "base/fork.h"
 #include "object/image.h"
 #include "object/sampler.h"
 #include "object/svm.h"

@@ -5,6 +5,7 @@
  * program's status is CL_BUILD_IN_PROGRESS, which keeps every other build and reader away, so nobody sees half of it.
  */
 #include "program/build.h"
+#include "base/fork.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "base/signals.h"

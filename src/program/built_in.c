@@ -1,9 +1,9 @@
 /*
  * Programs of built-in kernels: each member has a share in those that it has, ready from the beginning.
  */
+#include "base/fork.h"
 #include "base/log.h"
 #include "device/device_facts.h"
-#include "graph/graph.h"
 #include "program/build.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * Kernels: one handle, and behind it a kernel on each member that can run it.
  */
 #include "base/bytes.h"
+#include "base/fork.h"
 #include "base/log.h"
-#include "graph/graph.h"
 #include "program/arguments.h"
 #include "program/il.h"
 

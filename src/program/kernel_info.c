@@ -2,7 +2,7 @@
  * What kernels tell of themselves (OpenCL 3.0, 5.9.4).
  */
 #include "program/kernel_info.h"
-#include "graph/graph.h"
+#include "base/fork.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /*
  * Programs: their lives, and what is asked of them. Building is in build.c.
  */
+#include "base/fork.h"
 #include "base/log.h"
 #include "device/device.h"
-#include "graph/graph.h"
 #include "program/build.h"
 #include "program/container.h"
 #include "program/il.h"

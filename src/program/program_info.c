@@ -2,7 +2,7 @@
  * What programs tell of themselves (OpenCL 3.0, 5.8.8).
  */
 #include "program/program_info.h"
-#include "graph/graph.h"
+#include "base/fork.h"
 #include "program/il.h"
 
 #include <stdlib.h>
