@@ -1,8 +1,24 @@
 /* Which member runs a kernel, and when that is decided: what the placer must know, and the commands that wait for it.
  */
+#include "graph/choose.h"
+
 #include "base/clock.h"
-#include "graph/internal.h"
+#include "base/small_vector.h"
+#include "base/worker.h"
+#include "driver/driver.h"
+#include "graph/command.h"
+#include "graph/data.h"
+#include "graph/edge.h"
+#include "graph/lazy.h"
+#include "graph/move.h"
+#include "graph/op.h"
+#include "graph/space.h"
+#include "graph/state.h"
+#include "place/model.h"
 #include "place/model_file.h"
+#include "place/place.h"
+#include "program/program.h"
+#include "tile/tile.h"
 
 /* ---- What the kernel needs ----------------------------------------------------------------------------------------
  */

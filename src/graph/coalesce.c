@@ -9,7 +9,17 @@
  * back to, so that what the launches before it wrote stays. A fence ends the row, as it tells only of what was
  * submitted before it; one is asked for often (submit.c), so ends are noticed as ever.
  */
-#include "graph/internal.h"
+#include "graph/coalesce.h"
+
+#include "facts/window.h"
+#include "graph/command.h"
+#include "graph/lane.h"
+#include "graph/op.h"
+#include "graph/progress.h"
+#include "graph/queue.h"
+#include "graph/state.h"
+#include "program/program.h"
+#include "trace/trace.h"
 
 static bool same_buffers(const struct tsl_args *a, const struct tsl_args *b)
 {

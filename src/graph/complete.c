@@ -1,7 +1,20 @@
 /* Fences → finished operations → complete commands → reported commands. */
-#include "base/clock.h"
-#include "base/log.h"
-#include "graph/internal.h"
+#include "graph/complete.h"
+
+#include "base/lock.h"
+#include "base/small_vector.h"
+#include "driver/driver.h"
+#include "graph/callback.h"
+#include "graph/command.h"
+#include "graph/lane.h"
+#include "graph/op.h"
+#include "graph/plan.h"
+#include "graph/queue.h"
+#include "graph/record.h"
+#include "graph/state.h"
+#include "graph/wait.h"
+#include "graph/work.h"
+#include "handle/object.h"
 
 /* ---- Commands --------------------------------------------------------------------------------------------------- */
 

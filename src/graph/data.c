@@ -1,8 +1,18 @@
 /* The data of a root memory object: its directory, its host copy, its memory on the members. */
+#include "graph/data.h"
+
 #include "base/fork.h"
+#include "base/lock.h"
 #include "base/numa.h"
-#include "graph/internal.h"
+#include "driver/image.h"
+#include "graph/copies.h"
+#include "graph/member_memory.h"
+#include "graph/residency.h"
+#include "graph/state.h"
+#include "graph/work.h"
 #include "object/image.h"
+#include "tile/ranges.h"
+#include "tile/tile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +54,11 @@ struct tsl_data *tsl_data_create(struct tsl_buffer *owner, void *host_ptr)
     free(data->seats);
     free(data);
     return NULL;
+}
+
+void tsl_data_set_svm(struct tsl_data *data, const struct tsl_svm *svm)
+{
+    data->svm = svm;
 }
 
 static size_t round_up(size_t size, size_t unit)

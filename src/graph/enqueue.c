@@ -1,7 +1,21 @@
 /* The door for the API: one command per call, filled in and put into its stream. */
 #include "base/fork.h"
+#include "base/lock.h"
 #include "base/settings.h"
-#include "graph/internal.h"
+#include "base/small_vector.h"
+#include "graph/coalesce.h"
+#include "graph/command.h"
+#include "graph/data.h"
+#include "graph/event.h"
+#include "graph/graph.h"
+#include "graph/member_memory.h"
+#include "graph/queue.h"
+#include "graph/schedule.h"
+#include "graph/wait.h"
+#include "graph/work.h"
+#include "handle/object.h"
+#include "object/buffer.h"
+#include "program/program.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -218,6 +232,17 @@ static void put_mapping_back(struct tsl_buffer *buffer, struct tsl_mapping *mapp
     tsl_lock_take(&graph->lock);
     tsl_buffer_add_mapping(buffer, mapping);
     tsl_lock_give(&graph->lock);
+}
+
+cl_uint tsl_buffer_map_count(struct tsl_buffer *buffer)
+{
+    struct tsl_graph *graph = buffer->context->graph;
+    if (tsl_forked())
+        return 0; /* A thread of the parent's may have held the lock. */
+    tsl_lock_take(&graph->lock);
+    cl_uint n = buffer->n_mappings;
+    tsl_lock_give(&graph->lock);
+    return n;
 }
 
 /* What was mapped holds nothing that should be taken for right: it is unmapped again. */

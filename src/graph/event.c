@@ -1,8 +1,24 @@
 /* Events: the application's handles on commands. User events are commands without a stream, held until they are set. */
-#include "base/fork.h"
-#include "graph/internal.h"
+#include "graph/event.h"
 
 #include "base/clock.h"
+#include "base/fork.h"
+#include "base/lock.h"
+#include "base/pool.h"
+#include "base/small_vector.h"
+#include "driver/driver.h"
+#include "graph/callback.h"
+#include "graph/command.h"
+#include "graph/complete.h"
+#include "graph/graph.h"
+#include "graph/lazy.h"
+#include "graph/op.h"
+#include "graph/queue.h"
+#include "graph/schedule.h"
+#include "graph/state.h"
+#include "graph/wait.h"
+#include "graph/work.h"
+#include "handle/object.h"
 
 #include <stdlib.h>
 

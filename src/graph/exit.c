@@ -8,7 +8,16 @@
  * A thread of its own waits, and is there from the first context with such a member on: exit may have interrupted
  * anything, under any lock.
  */
-#include "graph/internal.h"
+#include "graph/exit.h"
+
+#include "base/lock.h"
+#include "base/worker.h"
+#include "graph/graphs.h"
+#include "graph/op.h"
+#include "graph/queue.h"
+#include "graph/wait.h"
+#include "handle/object.h"
+#include "program/program.h"
 
 static struct tsl_worker waiter = TSL_VENDORS_WORKER("tesela-end");
 static atomic_bool has_waiter;

@@ -1,8 +1,15 @@
 /* What fails on a member is told by events with a number alone. Here it is told in words, to standard error and to the
  * context's function (OpenCL 3.0, clCreateContext, pfn_notify). */
-#include "graph/internal.h"
+#include "graph/failure_log.h"
 
 #include "base/log.h"
+#include "graph/callback.h"
+#include "graph/command.h"
+#include "graph/op.h"
+#include "graph/port.h"
+#include "graph/record.h"
+#include "graph/state.h"
+#include "program/program.h"
 
 #include <stdio.h>
 #include <stdlib.h>

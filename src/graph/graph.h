@@ -1,6 +1,6 @@
 /*
  * The graph of a context: what was enqueued, what waits for what, what is reported when. This is the door through which
- * the API enters; graph/internal.h has the inside.
+ * the API enters; README.md leads through the inside.
  *
  * Life of a command: held → scheduled → complete → reported.
  *   held       it, or a command that must not be overtaken before it, depends on an unset user event. Nothing is
@@ -22,21 +22,7 @@
 #include "object/queue.h"
 #include "program/program.h"
 
-struct tsl_graph;
-struct tsl_stream;
 struct tsl_event;
-
-/* One graph per context; one stream per command queue. destroy waits for nothing: all commands are complete by then
- * (commands in flight hold their queue, queues hold their context). */
-cl_int tsl_graph_create(struct tsl_context *context, struct tsl_graph **graph);
-void tsl_graph_destroy(struct tsl_graph *graph); /* NULL allowed */
-/* A wait may return while another thread still drops what the command held (its kernel, its buffers). After this
- * call nothing of what was reported before is held any more. Takes the graph's lock and waits for destructors,
- * so it is not for their callbacks (OpenCL 3.0, clSetMemObjectDestructorCallback: nor are builds). A context that is
- * being made, without graph yet, holds nothing. */
-void tsl_graph_clean_up(struct tsl_context *context);
-cl_int tsl_stream_create(struct tsl_queue *queue, struct tsl_stream **stream);
-void tsl_stream_destroy(struct tsl_stream *stream); /* NULL allowed */
 
 /* The part that all enqueues share. event: NULL, or where a new event (users = 1) goes. */
 struct tsl_enqueue {
@@ -87,9 +73,8 @@ cl_int tsl_queue_set(struct tsl_queue *queue, cl_command_queue_properties flags,
                      cl_command_queue_properties *old);
 /* The queue's last release: what clReleaseCommandQueue must do (an implicit flush). */
 void tsl_queue_let_go(struct tsl_queue *queue);
-/* The memory object's last user let it go, and a destructor waits: the ends of commands that use it, or other parts of
- * its root, will be noticed without anybody waiting for them. */
-void tsl_buffer_let_go(struct tsl_buffer *buffer);
+/* How often the memory object is mapped now. */
+cl_uint tsl_buffer_map_count(struct tsl_buffer *buffer);
 
 /* Events. Every event is a handle whose command lives as long as it does. */
 struct tsl_event {

@@ -8,7 +8,15 @@
  * no port: it is done when all of them are. A strict one fails if one of them does. Edges from it are met by the host
  * alone (TSL_EDGE_DONE).
  */
-#include "graph/internal.h"
+#include "graph/join.h"
+
+#include "base/pool.h"
+#include "base/small_vector.h"
+#include "graph/dependences.h"
+#include "graph/op.h"
+#include "graph/progress.h"
+#include "graph/state.h"
+#include "tile/tile.h"
 
 unsigned tsl_join_at = 16;
 

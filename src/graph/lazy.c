@@ -1,5 +1,19 @@
 /* Writes that wait for their reader's place. Under the graph's lock. */
-#include "graph/internal.h"
+#include "graph/lazy.h"
+
+#include "base/small_vector.h"
+#include "graph/command.h"
+#include "graph/copies.h"
+#include "graph/data.h"
+#include "graph/dependences.h"
+#include "graph/memory_order.h"
+#include "graph/plan.h"
+#include "graph/queue.h"
+#include "graph/residency.h"
+#include "graph/valid.h"
+#include "program/program.h"
+#include "tile/ranges.h"
+#include "tile/tile.h"
 
 /* More aren't left open: whoever is scheduled looks at all of them. */
 #define MAX_LAZY 32u

@@ -10,8 +10,13 @@
  *
  * When nothing is under way, whatever the edges and entries would have said is over, and all goes on as usual.
  */
+#include "graph/memory_order.h"
+
 #include "base/log.h"
-#include "graph/internal.h"
+#include "graph/command.h"
+#include "graph/op.h"
+#include "graph/progress.h"
+#include "graph/queue.h"
 
 static void watch_track(struct tsl_track *track)
 {

@@ -1,6 +1,25 @@
 /* Operations and the edges between them. */
+#include "graph/op.h"
+
 #include "base/clock.h"
-#include "graph/internal.h"
+#include "base/pool.h"
+#include "base/small_vector.h"
+#include "graph/choose.h"
+#include "graph/claim.h"
+#include "graph/command.h"
+#include "graph/complete.h"
+#include "graph/dependences.h"
+#include "graph/edge.h"
+#include "graph/failure_log.h"
+#include "graph/join.h"
+#include "graph/memory_order.h"
+#include "graph/move_failed.h"
+#include "graph/progress.h"
+#include "graph/record.h"
+#include "graph/undo.h"
+#include "place/place.h"
+#include "program/program.h"
+#include "tile/tile.h"
 #include "trace/trace.h"
 
 #include <stdlib.h>

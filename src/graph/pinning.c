@@ -6,9 +6,17 @@
  * When the application gives up its last reference to the buffer it may take the memory away, at once or when commands
  * have ended. So it is let go right there, whatever commands are still to come: these find memory that isn't pinned.
  */
+#include "graph/pinning.h"
+
 #include "base/fork.h"
-#include "graph/internal.h"
-#include "object/buffer.h"
+#include "base/lock.h"
+#include "base/worker.h"
+#include "graph/copies.h"
+#include "graph/data.h"
+#include "graph/op.h"
+#include "graph/state.h"
+#include "handle/object.h"
+#include "tile/tile.h"
 
 static struct tsl_worker register_worker = TSL_VENDORS_WORKER("tesela-pin");
 

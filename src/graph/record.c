@@ -1,6 +1,15 @@
 /* What the trace wants: noted under the lock when something finishes, written without it. Only while a trace is on. */
+#include "graph/record.h"
+
 #include "base/clock.h"
-#include "graph/internal.h"
+#include "driver/driver.h"
+#include "graph/command.h"
+#include "graph/op.h"
+#include "graph/port.h"
+#include "graph/queue.h"
+#include "graph/state.h"
+#include "program/program.h"
+#include "tile/tile.h"
 #include "trace/trace.h"
 
 #include <stdio.h>

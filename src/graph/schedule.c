@@ -2,8 +2,26 @@
  * held → scheduled. A command may be scheduled when nothing that must come before it is held: its wait list, the last
  * barrier, and in an in-order queue the command before it. Scheduling fixes all its edges, backwards only.
  */
-#include "base/clock.h"
-#include "graph/internal.h"
+#include "graph/schedule.h"
+
+#include "base/pool.h"
+#include "base/small_vector.h"
+#include "graph/callback.h"
+#include "graph/choose.h"
+#include "graph/command.h"
+#include "graph/dependences.h"
+#include "graph/edge.h"
+#include "graph/lazy.h"
+#include "graph/memory_order.h"
+#include "graph/op.h"
+#include "graph/plan.h"
+#include "graph/queue.h"
+#include "graph/state.h"
+#include "graph/wait.h"
+#include "handle/object.h"
+#include "object/buffer.h"
+#include "object/queue.h"
+#include "program/program.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,22 @@
 /* Blocking: whoever waits pulls completion from the driver itself, so that no other thread need wake. */
+#include "graph/wait.h"
+
 #include "base/fork.h"
-#include "graph/internal.h"
+#include "base/lock.h"
+#include "base/small_vector.h"
+#include "driver/driver.h"
+#include "graph/callback.h"
+#include "graph/command.h"
+#include "graph/complete.h"
+#include "graph/data.h"
+#include "graph/graph.h"
+#include "graph/lane.h"
+#include "graph/lazy.h"
+#include "graph/op.h"
+#include "graph/queue.h"
+#include "graph/state.h"
+#include "graph/work.h"
+#include "object/buffer.h"
 
 /* An operation that the command (with its in-order queue) waits for and that the driver has. */
 static struct tsl_op *pullable(struct tsl_command *c)
@@ -184,7 +200,7 @@ static bool keeps(const struct tsl_command *c, const struct tsl_buffer *root)
     return found;
 }
 
-void tsl_buffer_let_go(struct tsl_buffer *buffer)
+void tsl_data_let_go(struct tsl_buffer *buffer)
 {
     struct tsl_graph *graph = buffer->context->graph;
     struct tsl_stream *stream;

@@ -2,7 +2,7 @@
 #include "object/buffer.h"
 
 #include "base/fork.h"
-#include "graph/internal.h"
+#include "graph/data.h"
 #include "object/svm.h"
 
 #include <stdlib.h>
@@ -98,13 +98,13 @@ struct tsl_buffer *tsl_buffer_new(struct tsl_context *context, cl_mem_flags flag
 }
 
 /* CL_MEM_COPY_HOST_PTR: the application's memory is consumed now, into the host's copy. */
-static bool copy_in(struct tsl_data *data, cl_mem_flags flags, const void *host_ptr)
+static bool copy_in(struct tsl_buffer *buffer, const void *host_ptr)
 {
-    if (flags & CL_MEM_ALLOC_HOST_PTR)
-        tsl_data_pin(data);
-    char *host = tsl_data_host(data);
+    if (buffer->flags & CL_MEM_ALLOC_HOST_PTR)
+        tsl_data_pin(buffer->data);
+    char *host = tsl_data_host(buffer->data);
     if (host)
-        memcpy(host, host_ptr, data->size);
+        memcpy(host, host_ptr, buffer->size);
     return host != NULL;
 }
 
@@ -131,7 +131,7 @@ cl_int tsl_buffer_create(struct tsl_context *context, cl_mem_flags flags, size_t
         return CL_OUT_OF_HOST_MEMORY;
     buffer->data = tsl_data_create(buffer, host_ptr);
     if (!buffer->data || !tsl_buffer_keep_properties(buffer, properties) ||
-        ((flags & CL_MEM_COPY_HOST_PTR) && !copy_in(buffer->data, flags, host_ptr))) {
+        ((flags & CL_MEM_COPY_HOST_PTR) && !copy_in(buffer, host_ptr))) {
         tsl_object_release(&buffer->object);
         return CL_OUT_OF_HOST_MEMORY;
     }
@@ -163,7 +163,7 @@ bool tsl_buffer_release(struct tsl_buffer *buffer)
         if (lends)
             tsl_data_unregister(buffer->data);
         if (has_destructors(buffer))
-            tsl_buffer_let_go(buffer);
+            tsl_data_let_go(buffer);
     }
     tsl_object_unref(&buffer->object);
     return released;
@@ -207,15 +207,4 @@ cl_int tsl_buffer_on_destroy(struct tsl_buffer *buffer, tsl_buffer_destructor_fn
     buffer->destructors = d;
     pthread_mutex_unlock(&buffer->lock);
     return CL_SUCCESS;
-}
-
-cl_uint tsl_buffer_map_count(struct tsl_buffer *buffer)
-{
-    struct tsl_graph *graph = buffer->context->graph;
-    if (tsl_forked())
-        return 0; /* A thread of the parent's may have held the lock. */
-    tsl_lock_take(&graph->lock);
-    cl_uint n = buffer->n_mappings;
-    tsl_lock_give(&graph->lock);
-    return n;
 }

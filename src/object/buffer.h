@@ -56,8 +56,8 @@ struct tsl_buffer {
 
     /* Roots only. */
     struct tsl_svm *svm;           /* object/svm.h, owned: it is a region of shared virtual memory; else NULL */
-    struct tsl_data *data;         /* graph/internal.h; guarded by the graph's lock */
-    struct tsl_sub_mems *sub_mems; /* graph/internal.h: a part's memory on the members; NULL for roots */
+    struct tsl_data *data;         /* graph/data.h, owned */
+    struct tsl_sub_mems *sub_mems; /* graph/data.h: a part's memory on the members; NULL for roots */
     /* Per buffer; guarded by the graph's lock. */
     struct tsl_mapping_tree mappings;
     cl_uint n_mappings;
@@ -98,8 +98,5 @@ cl_int tsl_buffer_on_destroy(struct tsl_buffer *buffer, tsl_buffer_destructor_fn
  * none), which is then the caller's to free. */
 void tsl_buffer_add_mapping(struct tsl_buffer *buffer, struct tsl_mapping *mapping);
 struct tsl_mapping *tsl_buffer_take_mapping(struct tsl_buffer *buffer, const void *ptr);
-
-/* CL_MEM_MAP_COUNT: mappings of this very buffer that were not unmapped. Takes the graph's lock. */
-cl_uint tsl_buffer_map_count(struct tsl_buffer *buffer);
 
 #endif

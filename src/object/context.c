@@ -1,7 +1,7 @@
 #include "object/context.h"
 
 #include "base/fork.h"
-#include "graph/graph.h"
+#include "graph/life.h"
 #include "members/members.h"
 
 #include <stdlib.h>

@@ -36,7 +36,7 @@ struct tsl_context {
     struct tsl_lock lock;                       /* leaf */
     unsigned n_members;
     struct tsl_member **members; /* those behind the devices, in order of index; the array is owned */
-    struct tsl_graph *graph;     /* graph/graph.h: owned */
+    struct tsl_graph *graph;     /* graph/life.h: owned */
     struct tsl_svm_tree svm;     /* shared virtual memory that was not freed (object/svm.h); under lock */
 };
 

@@ -1,6 +1,7 @@
 #include "object/image.h"
 
-#include "graph/internal.h"
+#include "graph/data.h"
+#include "object/svm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +127,8 @@ static bool is_beyond(const struct tsl_member *member, const struct tsl_image_de
 
 static bool is_of_part(const struct tsl_image_desc *desc, const struct tsl_buffer *of)
 {
-    return of && of->size != tsl_data_of(of)->size && desc->type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
+    return of && of->size != tsl_buffer_root((struct tsl_buffer *)(uintptr_t)of)->size &&
+           desc->type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
 }
 
 /* Of shared virtual memory a member that works on it where it is may know addresses, but no buffers. */
@@ -284,11 +286,11 @@ cl_int tsl_image_formats(const struct tsl_context *context, cl_mem_flags flags, 
 /* ---- Making ----------------------------------------------------------------------------------------------------- */
 
 /* CL_MEM_COPY_HOST_PTR: into the host's copy. */
-static bool copy_in(struct tsl_data *data, const struct tsl_image_source *source)
+static bool copy_in(const struct tsl_buffer *buffer, const struct tsl_image_source *source)
 {
-    const struct tsl_image_desc *desc = data->image;
+    const struct tsl_image_desc *desc = &buffer->image->desc;
     size_t step = desc->type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? source->slice_pitch : source->row_pitch;
-    char *host = tsl_data_host(data);
+    char *host = tsl_data_host(buffer->data);
     for (size_t z = 0; host && z < tsl_image_slices(desc); z++)
         for (size_t y = 0; y < tsl_image_rows(desc); y++)
             memcpy(host + z * desc->slice_pitch + y * tsl_image_row_step(desc),
@@ -314,7 +316,7 @@ cl_int tsl_image_create(struct tsl_context *context, const cl_mem_properties *pr
         return CL_OUT_OF_HOST_MEMORY;
     if (keep_image(buffer, image) && tsl_buffer_keep_properties(buffer, properties))
         buffer->data = tsl_data_create(buffer, source ? source->host : host_ptr);
-    if (!buffer->data || (source && !copy_in(buffer->data, source))) {
+    if (!buffer->data || (source && !copy_in(buffer, source))) {
         tsl_object_release(&buffer->object);
         return CL_OUT_OF_HOST_MEMORY;
     }

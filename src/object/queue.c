@@ -2,7 +2,7 @@
 #include "object/queue.h"
 
 #include "base/fork.h"
-#include "graph/graph.h"
+#include "graph/life.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "base/fork.h"
 #include "device/shared_memory.h"
-#include "graph/internal.h"
+#include "graph/data.h"
 
 #include <stdlib.h>
 
@@ -127,7 +127,7 @@ static bool give_buffer(struct tsl_context *context, cl_svm_mem_flags flags, str
     if (tsl_buffer_create(context, (flags & ACCESS) | CL_MEM_USE_HOST_PTR, svm->size, svm->begin, NULL, &svm->buffer))
         return false;
     svm->buffer->svm = svm;
-    svm->buffer->data->svm = svm;
+    tsl_data_set_svm(svm->buffer->data, svm);
     return true;
 }
 

@@ -10,7 +10,7 @@
 #include "base/settings.h"
 #include "base/signals.h"
 #include "base/worker.h"
-#include "graph/graph.h"
+#include "graph/life.h"
 #include "program/variables.h"
 
 #include <signal.h>

@@ -3,7 +3,9 @@
 
 #include "base/clock.h"
 #include "driver/fake.h"
-#include "graph/internal.h"
+#include "graph/graph.h"
+#include "graph/join.h"
+#include "graph/state.h"
 #include "jobs.h"
 #include "members/members.h"
 

@@ -1,7 +1,7 @@
 #include "timed.h"
 
 #include "base/clock.h"
-#include "graph/internal.h"
+#include "graph/join.h"
 #include "jobs.h"
 #include "members/members.h"
 #include "test.h"

@@ -4,7 +4,7 @@
 
 #include "core_end.h"
 #include "driver/fake.h"
-#include "graph/internal.h"
+#include "graph/graph.h"
 #include "members/members.h"
 #include "object/buffer.h"
 #include "object/context.h"

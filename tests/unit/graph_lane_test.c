@@ -1,6 +1,7 @@
 /* Work without a fence: that it failed only its lane's finish tells, once, and not of which. Whoever asked, everybody
  * for whom it may have been hears of it. */
 /* variant: fake TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests */
+#include "graph/command.h"
 #include "graph_bed.h"
 
 #include <pthread.h>

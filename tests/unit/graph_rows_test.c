@@ -1,6 +1,7 @@
 /* Launches like the one before go with it (graph/coalesce.c): few operations are made of many launches, what they do is
  * the same, and whoever could tell the difference ends the row. */
 /* variant: fake TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests */
+#include "graph/state.h"
 #include "graph_bed.h"
 
 #include <pthread.h>

@@ -2,7 +2,8 @@
  * are right, and nothing is left. */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread TESELA_ZERO_COPY=off TESELA_PINNED=on */
 /* variant: both TESELA_VENDORS={build}/vendors-pocl-oclgrind TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_PINNED=on TESELA_POLICY=round-robin */
-#include "graph/internal.h"
+#include "graph/copies.h"
+#include "graph/graph.h"
 #include "object/buffer.h"
 #include "object/context.h"
 #include "object/queue.h"

@@ -4,7 +4,9 @@
 /* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin */
 #include "core_end.h"
 #include "driver/fake.h"
-#include "graph/internal.h"
+#include "graph/copies.h"
+#include "graph/graph.h"
+#include "graph/state.h"
 #include "members/members.h"
 #include "object/buffer.h"
 #include "object/context.h"

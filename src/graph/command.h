@@ -1,0 +1,107 @@
+/*
+ * Commands: what one clEnqueue… call made. held → scheduled → complete → reported; graph.h tells what the states mean.
+ *
+ * Under the graph's lock, where nothing else is said.
+ */
+#ifndef TSL_GRAPH_COMMAND_H
+#define TSL_GRAPH_COMMAND_H
+
+#include "base/clock.h"
+#include "facts/window.h"
+#include "graph/dependences.h"
+#include "graph/state.h"
+#include "object/buffer.h"
+#include "place/place.h"
+#include "trace/trace.h"
+
+struct tsl_args;
+struct tsl_callback;
+struct tsl_kernel;
+
+enum tsl_command_state { TSL_HELD, TSL_SCHEDULED, TSL_COMPLETE, TSL_REPORTED };
+
+struct tsl_command {
+    unsigned refs;
+    struct tsl_graph *graph;
+    struct tsl_stream *stream;     /* NULL for user events */
+    TAILQ_ENTRY(tsl_command) link; /* in the stream, until reported */
+    struct tsl_command *next;      /* in lists of work to do */
+    uint64_t id;                   /* in order of enqueue, from 1 */
+    cl_command_type type;
+    enum tsl_command_state state;
+    cl_int status;                                      /* CL_COMPLETE until something failed; valid once complete */
+    bool has_event, barrier, in_order, profile, serial; /* the last three: the stream's when it was enqueued */
+    bool after_all;                                     /* out-of-order: waits for all before it */
+    bool flushed, watched;
+    bool starves;      /* in the graph's list of such */
+    bool awaited;      /* a thread waits for it, or did */
+    unsigned n_hold;   /* predecessors not yet scheduled, +1 while it is being made */
+    unsigned n_undone; /* operations (its own, and those it waits for) not finished, +1 while being scheduled */
+    TSL_SMALL_VECTOR(struct tsl_command *, 1)
+    held; /* commands that wait for this one to be scheduled (owned references) */
+    TSL_SMALL_VECTOR(struct tsl_command *, 2)
+    waits;                          /* wait list and barriers: complete before this runs (owned references) */
+    unsigned n_listed;              /* the first of waits are its wait list: it fails if one of them did */
+    tsl_dependences own;            /* what decides its status: its operations, and strict dependences */
+    tsl_dependences frontier;       /* when these are finished, all of its (in-order) queue up to it is */
+    struct tsl_op *main;            /* the operation whose times it reports; owned reference */
+    struct tsl_callback *callbacks; /* newest first */
+    uint64_t queued_ns, submit_ns, complete_ns;
+    uint64_t start_ns, end_ns; /* as told to the application first; 0: not yet */
+
+    /* What to do. Which are set depends on the type; references are released when it is complete. */
+    struct tsl_buffer *src, *dst; /* owned internal references */
+    char *host;                   /* the application's memory */
+    struct tsl_box_copy box;      /* read, write, copy; fill, map (in the root): dst_… */
+    cl_map_flags map_flags;
+    size_t n_ranged; /* map, unmap: of the mapped ranges, so many were added, removed */
+    void *pattern;   /* heap */
+    size_t pattern_size;
+    struct tsl_kernel *kernel; /* owned internal reference */
+    struct tsl_args *args;     /* owned reference */
+    struct tsl_window window;
+    unsigned members;
+    bool may_wait;         /* a write: the application keeps its memory as it is until it is told of the end */
+    bool waits_for_place;  /* in the graph's lazy writes */
+    tsl_dependences order; /* then: what it runs after */
+    TAILQ_ENTRY(tsl_command) lazy;
+    int member; /* where it was placed; -1: nowhere or the host */
+    struct tsl_placement placement;
+    STAILQ_ENTRY(tsl_command) later;
+    void(CL_CALLBACK *native_fn)(void *);
+    bool follows_task;                /* it, or what it waits for, comes after a host task that was unfinished then */
+    bool own_task;                    /* native_fn is ours: it is quick, and touches nothing but its buffers */
+    const tsl_dependences *order_now; /* while it is being planned: what its own operations run after */
+    void *native_args;
+    cl_uint n_buffers;
+    struct tsl_buffer **buffers; /* heap array of owned internal references: native, migrate */
+    void ***slots;
+};
+
+TAILQ_HEAD(tsl_command_list, tsl_command);
+
+static inline bool tsl_command_maps(const struct tsl_command *c)
+{
+    return c->type == CL_COMMAND_MAP_BUFFER || c->type == CL_COMMAND_MAP_IMAGE || c->type == CL_COMMAND_SVM_MAP;
+}
+
+static inline bool tsl_command_unmaps(const struct tsl_command *c)
+{
+    return c->type == CL_COMMAND_UNMAP_MEM_OBJECT || c->type == CL_COMMAND_SVM_UNMAP;
+}
+
+/* Now, where somebody may ask for the command's times: a look at the clock is a good part of what a small command
+ * costs. Else 0. */
+static inline uint64_t tsl_stamp(const struct tsl_command *c)
+{
+    bool wanted = c->profile || c->graph->n_ports > 1 || tsl_trace_on();
+    return wanted ? tsl_clock_ns() : 0;
+}
+
+/* A new command for a queue (NULL: a user event), state held, reference owned by the caller. Takes no lock. */
+struct tsl_command *tsl_command_create(struct tsl_graph *graph, struct tsl_stream *stream, cl_command_type type);
+void tsl_command_unref(struct tsl_command *command);
+/* One of the command's operations or dependences is done. */
+void tsl_command_step(struct tsl_command *command);
+
+#endif

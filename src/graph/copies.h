@@ -1,0 +1,68 @@
+/*
+ * The copies of a root memory object: where they are, and what is known of each.
+ *
+ * The object's directory of tiles (tile/tile.h) says which copies hold the current bytes. The host has a copy at most;
+ * a member has one while the object is resident there (residency.h). All is guarded by the graph's lock.
+ */
+#ifndef TSL_GRAPH_COPIES_H
+#define TSL_GRAPH_COPIES_H
+
+#include "base/worker.h"
+#include "driver/driver.h"
+#include "graph/data.h"
+#include "tile/ranges.h"
+#include "tile/tile.h"
+
+#include <sys/queue.h>
+
+struct tsl_image_desc;
+struct tsl_object;
+struct tsl_seat;
+
+/* Bytes [begin, end) of an object. */
+struct tsl_range {
+    uint64_t begin, end;
+};
+
+/* Pinning of memory that the application lent (pinning.c). */
+enum tsl_registering { TSL_REGISTER_NOT, TSL_REGISTER_POSTED, TSL_REGISTER_RUNNING, TSL_REGISTER_OVER };
+
+struct tsl_data {
+    struct tsl_context *context; /* not owned: the buffer's */
+    /* What is mapped for writing (mapped.h): the application may write there, so the host's copy stays valid and no
+     * move goes into it, whatever kernels claim meanwhile that may touch all of the object, but don't (OpenCL 3.0,
+     * 5.4.2). */
+    struct tsl_ranges mapped;
+    size_t size;
+    const struct tsl_svm *svm;          /* the owner's, if that is shared virtual memory; else NULL */
+    const struct tsl_image_desc *image; /* the owner's, if that is an image; NULL: a buffer */
+    bool padded;                        /* of an image with bytes that are no pixels: these are never moved */
+    unsigned members;                   /* those that can hold the object; all can hold a buffer */
+    cl_mem_flags flags;                 /* access flags, handed to drivers as hints */
+    struct tsl_tiles tiles;             /* the directory */
+    char *host;                         /* the host's copy; NULL until needed */
+    size_t host_shift;                  /* so many bytes behind the begin of what was allocated for it */
+    struct tsl_mem *pinned;             /* a member's memory in which the host's copy lies (host_alloc); or NULL */
+    bool host_owned;                    /* the host's copy is ours, not the application's CL_MEM_USE_HOST_PTR */
+    bool lost;                          /* for want of memory: whoever reads the object fails */
+    bool moved;                         /* ever, from one space to another */
+    bool warned;                        /* "read before anything was written" was said */
+    int home;                           /* the member whose kernel used the object last; -1: none yet */
+    struct tsl_object *owner;           /* the root memory object */
+    enum tsl_registering registering;
+    struct tsl_job register_job; /* while posted or running it has a reference to the owner */
+    struct tsl_mem *registered;  /* pins the application's memory; NULL: not pinned */
+    uint64_t traffic;            /* bytes moved between that memory and members that might pin it, until the job is
+                                    posted */
+    struct tsl_seat *seats;      /* by member */
+    LIST_HEAD(, tsl_sub_mems) sub_mems; /* of its parts */
+};
+
+/* A part's memory on the members: made at first need by the thread that drains the port, taken away with the root's. */
+struct tsl_sub_mems {
+    LIST_ENTRY(tsl_sub_mems) link;
+    struct tsl_data *data;
+    struct tsl_mem *mems[TSL_MAX_MEMBERS];
+};
+
+#endif

@@ -1,0 +1,28 @@
+/* How an object leaves a member's memory: what evictions claim of its copy there, and the freeing. */
+#ifndef TSL_GRAPH_EVICT_H
+#define TSL_GRAPH_EVICT_H
+
+#include <CL/cl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tsl_data;
+struct tsl_op;
+
+/* All of the object's copy in that space belongs to the operation, when those that use it are done. */
+cl_int tsl_claim_place(struct tsl_op *op, struct tsl_data *data, unsigned space);
+/* Whoever uses the object's copy in that space from now on comes after the operation, which comes after nobody there.
+ */
+void tsl_follow_place(struct tsl_op *op, struct tsl_data *data, unsigned space);
+/* The operation, which makes the copy itself, claims that range of the host's copy. */
+cl_int tsl_claim_spill(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end);
+/* The space's copy is valid no longer: the operation, which has claimed it, takes it away. */
+void tsl_leave_space(struct tsl_op *op, struct tsl_data *data, unsigned space);
+/* Is no unfinished operation using that space's copy of the object? Of [begin, end) of the host's? */
+bool tsl_space_idle(struct tsl_data *data, unsigned space);
+bool tsl_host_idle(struct tsl_data *data, uint64_t begin, uint64_t end);
+
+/* Runs an operation of the kind ROOM; by the thread that drains the port. The lock is given meanwhile. */
+void tsl_room_run(struct tsl_op *op);
+
+#endif

@@ -1,0 +1,14 @@
+/* Fetches: the moves that bring an object's current bytes to a space. Under the graph's lock. */
+#ifndef TSL_GRAPH_FETCH_H
+#define TSL_GRAPH_FETCH_H
+
+#include <CL/cl.h>
+#include <stdint.h>
+
+struct tsl_command;
+struct tsl_data;
+
+/* Makes the current bytes of [begin, end) available in a space: plans the moves that are missing. */
+cl_int tsl_fetch(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
+
+#endif

@@ -1,0 +1,12 @@
+/* All graphs of the process. Under no lock. */
+#ifndef TSL_GRAPH_GRAPHS_H
+#define TSL_GRAPH_GRAPHS_H
+
+struct tsl_graph;
+
+void tsl_room_add_graph(struct tsl_graph *graph);
+void tsl_room_remove_graph(struct tsl_graph *graph);
+/* The next graph after this one (NULL: the first), whose context then has a reference more. NULL: there is none. */
+struct tsl_graph *tsl_next_graph(struct tsl_graph *graph);
+
+#endif

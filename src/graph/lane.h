@@ -1,0 +1,52 @@
+/*
+ * The graph's side of a driver's lanes: what was submitted there and isn't known to be done. A lane's operations run in
+ * the order in which they became ready. A port has lanes for moves; a queue has two for each member, of which one
+ * profiles.
+ *
+ * Under the graph's lock, where nothing else is said.
+ */
+#ifndef TSL_GRAPH_LANE_H
+#define TSL_GRAPH_LANE_H
+
+#include "graph/op.h"
+
+struct tsl_lane;
+struct tsl_stream;
+
+struct tsl_track {
+    struct tsl_port *port;
+    struct tsl_stream *stream; /* whose part it is; NULL: the port's */
+    struct tsl_lane *lane;     /* made by the thread that drains the port, at first use */
+    bool profile;
+    unsigned n_dirty, n_sent; /* how often something was submitted, and how much of that is known to be sent */
+    uint64_t order;
+    unsigned n_unfenced;       /* submitted since the last fence */
+    unsigned n_submitted;      /* ever */
+    struct tsl_op_list flight; /* submitted, not known to be done, oldest first */
+    /* A driver's lane tells once that work without a fence failed, and not which: it may be any up to failed_upto.
+     * Places in user.order. */
+    uint64_t given; /* the newest that the driver may have */
+    uint64_t failed_upto;
+    cl_int failed;
+    bool finishing; /* a thread waits for the lane: another comes after it, and then knows what that was told */
+};
+
+void tsl_track_init(struct tsl_track *track, struct tsl_port *port, struct tsl_stream *stream, bool profile);
+/* Frees the driver's lane. Without the lock. */
+void tsl_track_finish(struct tsl_track *track);
+/* The driver's lane, made if need be; by the thread that drains the port, without the lock. */
+cl_int tsl_track_lane(struct tsl_track *track, struct tsl_lane **lane);
+/* Around the use of a track or its lane while the lock is given: it stays. The operation that led there is not done
+ * when pin is called. */
+void tsl_track_pin(struct tsl_track *track);
+void tsl_track_unpin(struct tsl_track *track);
+/* Sends what was submitted to the device; false: the driver refused, and none of it need ever begin. The lock is given
+ * meanwhile. */
+bool tsl_track_flush(struct tsl_track *track);
+/* Where a flush is refused, or the operation has no fence: waits until all of its lane is done, and returns how the
+ * operation ended, as far as the driver tells. Without the lock. */
+cl_int tsl_lane_wait(struct tsl_op *op, struct tsl_fence *fence);
+/* How the operation ended as far as its lane has told, which is over; the operation has no fence. */
+cl_int tsl_lane_status(const struct tsl_op *op);
+
+#endif

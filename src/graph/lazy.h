@@ -1,0 +1,34 @@
+/*
+ * Deferred writes. A write that needn't be done at once is scheduled without an operation: until somebody reads what it
+ * writes, nobody knows where that is wanted. If a kernel comes for it, it goes from the application's memory straight
+ * to the kernel's member. Everything else that is scheduled, waited for, flushed or asked about makes it go to the
+ * host's copy first. So nothing but kernels that don't touch its bytes is ever scheduled between the write and its
+ * operation, and the operation's edges are those that it would have had at once.
+ *
+ * Under the graph's lock.
+ */
+#ifndef TSL_GRAPH_LAZY_H
+#define TSL_GRAPH_LAZY_H
+
+#include "graph/dependences.h"
+
+#include <CL/cl.h>
+#include <stdint.h>
+
+struct tsl_command;
+struct tsl_graph;
+
+/* May its place be left open? */
+bool tsl_may_be_lazy(const struct tsl_command *write);
+/* Leaves it open. */
+cl_int tsl_wait_for_place(struct tsl_command *write, const tsl_dependences *order);
+/* Ends the deferring of all writes that the command, which is about to be scheduled (a kernel: placed), might come
+ * after. */
+void tsl_settle_before(struct tsl_command *command);
+/* All go to the host. */
+void tsl_settle_all(struct tsl_graph *graph);
+/* The bytes of its object that it writes. */
+uint64_t tsl_lazy_begin(const struct tsl_command *write);
+uint64_t tsl_lazy_end(const struct tsl_command *write);
+
+#endif

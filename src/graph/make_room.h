@@ -1,0 +1,20 @@
+/*
+ * Where a driver refuses an allocation, or the first submission that needs one: the thread that drains the port evicts
+ * objects that nobody uses, of its own context and of others, waits for what is on its way, and tries again.
+ */
+#ifndef TSL_GRAPH_MAKE_ROOM_H
+#define TSL_GRAPH_MAKE_ROOM_H
+
+#include <CL/cl.h>
+#include <stdbool.h>
+
+struct tsl_op;
+struct tsl_port;
+
+/* The driver had no memory for the submission of op. True: something changed, try again. first: the first time with
+ * this submission. By the thread that drains the port, without the lock. */
+bool tsl_make_room(struct tsl_op *op, bool first);
+/* Does the error of a submission say that the member has no memory? */
+bool tsl_lacks_room(const struct tsl_port *port, cl_int error);
+
+#endif

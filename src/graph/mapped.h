@@ -1,0 +1,14 @@
+/* Ranges of an object that the application has mapped for writing. Under the graph's lock. */
+#ifndef TSL_GRAPH_MAPPED_H
+#define TSL_GRAPH_MAPPED_H
+
+#include <CL/cl.h>
+#include <stdint.h>
+
+struct tsl_data;
+
+/* [begin, end) is mapped for writing, is so no longer. */
+cl_int tsl_map_range(struct tsl_data *data, uint64_t begin, uint64_t end);
+void tsl_unmap_range(struct tsl_data *data, uint64_t begin, uint64_t end);
+
+#endif

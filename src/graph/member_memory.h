@@ -1,0 +1,23 @@
+/* Members' memory: how much of it is planned and held, and who could hold what. */
+#ifndef TSL_GRAPH_MEMBER_MEMORY_H
+#define TSL_GRAPH_MEMBER_MEMORY_H
+
+#include <CL/cl.h>
+#include <stdbool.h>
+
+struct tsl_args;
+struct tsl_data;
+struct tsl_graph;
+struct tsl_mem;
+struct tsl_port;
+struct tsl_seat;
+
+/* Allocates (by the thread that drains the port) and frees, without the lock; the member's books are kept. */
+cl_int tsl_room_alloc(struct tsl_port *port, struct tsl_data *data);
+void tsl_room_free(const struct tsl_seat *seat, struct tsl_mem *mem);
+/* Which of the members could hold all that these arguments name, if they held nothing else? Takes no lock. */
+unsigned tsl_room_members(struct tsl_graph *graph, unsigned members, const struct tsl_args *args);
+/* Could this one hold the two? They may be the same. */
+bool tsl_room_for_two(const struct tsl_port *port, const struct tsl_data *a, const struct tsl_data *b);
+
+#endif

@@ -1,0 +1,17 @@
+/* Moves that fail: the bytes are where they were. Under the graph's lock. */
+#ifndef TSL_GRAPH_MOVE_FAILED_H
+#define TSL_GRAPH_MOVE_FAILED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tsl_data;
+struct tsl_op;
+
+/* A move failed: its target's copy is not valid after all, where another one is. Before it counts as done. */
+void tsl_move_failed(struct tsl_op *op);
+/* The operation, which isn't done, won't have moved these bytes: where nobody has written them since, they are where
+ * they were. True: they were to be given up there meanwhile, by an eviction. */
+bool tsl_not_moved(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to, unsigned from);
+
+#endif

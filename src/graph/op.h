@@ -1,0 +1,115 @@
+/*
+ * Operations: each is one submission to one driver (a copy, fill, launch, host task or mark), or, without a driver, an
+ * eviction or a join. A command has none, one or several of them.
+ *
+ * planned → ready → submitted → done. An edge from operation P to operation D says that D comes after P. It always
+ * leads from an operation that was scheduled earlier to one that was scheduled later, so there are no cycles. It is met
+ *   TSL_EDGE_LANE    when P is ready: the same lane, or the same synchronous port, keeps the order
+ *   TSL_EDGE_NATIVE  when P is ready: same member, other lane; D is submitted after P, and its driver waits for P's
+ * fence TSL_EDGE_GATE    when P is submitted: other member; D waits for a gate that P's completion opens TSL_EDGE_DONE
+ * when P is done: the host waits A strict edge carries failure: if P fails, D fails without running.
+ *
+ * op.c makes, counts and watches operations; edge.c adds edges, progress.c and complete.c take operations from state to
+ * state. All under the graph's lock.
+ */
+#ifndef TSL_GRAPH_OP_H
+#define TSL_GRAPH_OP_H
+
+#include "base/small_vector.h"
+#include "tile/tile.h"
+
+#include <CL/cl.h>
+#include <sys/queue.h>
+
+struct tsl_command;
+struct tsl_data;
+struct tsl_fence;
+struct tsl_op;
+struct tsl_port;
+struct tsl_seat;
+struct tsl_track;
+
+/* ROOM: evicts a memory object from a member (residency.h). JOIN: stands for many (join.h). */
+enum tsl_op_kind { TSL_OP_COPY, TSL_OP_FILL, TSL_OP_LAUNCH, TSL_OP_NATIVE, TSL_OP_MARK, TSL_OP_ROOM, TSL_OP_JOIN };
+enum tsl_op_state { TSL_OP_PLANNED, TSL_OP_READY, TSL_OP_SUBMITTED, TSL_OP_DONE };
+enum tsl_edge_kind { TSL_EDGE_LANE, TSL_EDGE_NATIVE, TSL_EDGE_GATE, TSL_EDGE_DONE };
+
+struct tsl_edge {
+    struct tsl_op *to;              /* owned reference; NULL: the edge leads to a command */
+    struct tsl_command *to_command; /* owned reference */
+    uint8_t kind;
+    bool unmet; /* counted in to->n_unmet (or to_command->n_undone) */
+    bool strict;
+};
+
+/* A side of a copy or fill, before memory is bound: an object's copy, or the application's memory. */
+struct tsl_side {
+    struct tsl_data *data; /* NULL: the application's memory, at host */
+    unsigned space;
+    char *host;
+    size_t offset, row_pitch, slice_pitch;
+};
+
+struct tsl_op {
+    struct tsl_user user;        /* first: references, done, lane and place in it */
+    STAILQ_ENTRY(tsl_op) ready;  /* in parked, the port's list, then in to_watch, signalled or dead_ops */
+    TAILQ_ENTRY(tsl_op) flight;  /* in the track's list */
+    TAILQ_ENTRY(tsl_op) launch;  /* in the port's launches */
+    bool listed;                 /* in the port's launches */
+    struct tsl_command *command; /* whose work it is; valid until done; NULL: of a join */
+    struct tsl_port *port;
+    struct tsl_track *track; /* NULL on synchronous ports */
+    enum tsl_op_kind kind;
+    enum tsl_op_state state;
+    cl_int status; /* CL_COMPLETE or an error, once done */
+    cl_int poison; /* an error: the operation fails without running, as a strict predecessor failed, say */
+    unsigned n_unmet;
+    bool want_fence; /* somebody will need its fence */
+    bool watched;    /* its completion must be noticed without anybody pulling (notify) */
+    bool notified;   /* the driver was asked to notify */
+    bool timed;      /* the placer is to learn how long it takes */
+    bool move;       /* transfers a tile because a command needs that: no command of the application's */
+    bool aside;      /* makes room for the command: its fate is not the command's */
+    bool keeps;      /* its tiles keep what was good before it (undo.h) */
+    bool unfenced;   /* was submitted without a fence: one that is made late tells of no failure */
+    bool awaited;    /* exit has waited for it */
+    bool unsure;     /* may run though what it strictly comes after has failed */
+    struct tsl_fence *fence;
+    cl_int signal_status; /* what the fence told */
+    uint64_t submit_ns;
+    uint64_t end_estimate_ns; /* of launches: when it will have ended; 0: unknown */
+    uint64_t trace_id;
+    uint64_t number;           /* among all of the graph's, from 1 */
+    uint64_t start_ns, end_ns; /* of synchronous ports, by our clock */
+    TSL_SMALL_VECTOR(struct tsl_edge, 2) out;
+    /* Operations whose fences are waited for, and those that open gates on this member; all were submitted before, or
+     * will be (owned references). */
+    TSL_SMALL_VECTOR(struct tsl_op *, 2) natives;
+    TSL_SMALL_VECTOR(struct tsl_op *, 1) gates;
+    struct tsl_side dst, src; /* COPY, FILL (dst) */
+    size_t region[3];         /* COPY, FILL */
+    struct tsl_seat *victim;  /* ROOM: what is evicted; it has a reference to the data's owner */
+    unsigned eviction;        /* ROOM: its number among the victim's, from 0 */
+};
+
+STAILQ_HEAD(tsl_op_queue, tsl_op);
+TAILQ_HEAD(tsl_op_list, tsl_op);
+
+/* Bytes from the first to behind the last byte of a box. */
+static inline size_t tsl_hull(const size_t region[3], size_t row_pitch, size_t slice_pitch)
+{
+    return (region[2] - 1) * slice_pitch + (region[1] - 1) * row_pitch + region[0];
+}
+
+/* A new operation of the command, counted in its n_undone, with one unmet count of its own, which tsl_op_go takes away.
+ * The caller owns the reference. NULL without memory. */
+struct tsl_op *tsl_op_create(struct tsl_command *command, struct tsl_port *port, struct tsl_track *track,
+                             enum tsl_op_kind kind);
+void tsl_op_unref(struct tsl_op *op);    /* NULL allowed */
+void tsl_op_free(struct tsl_user *user); /* what tsl_user_free does */
+/* The operations that it had to wait for are not needed any more: the driver knows. */
+void tsl_op_forget_befores(struct tsl_op *op);
+/* Its completion must be noticed without anybody waiting for it. */
+void tsl_op_watch(struct tsl_op *op);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * Ports: a context's access to one member, or to the host. A port is drained by one thread at a time, which gives the
+ * graph's lock for each submission (submit.h).
+ */
+#ifndef TSL_GRAPH_PORT_H
+#define TSL_GRAPH_PORT_H
+
+#include "base/worker.h"
+#include "graph/lane.h"
+#include "graph/residency.h"
+
+#include <limits.h>
+
+struct tsl_graph;
+struct tsl_member;
+
+#define TSL_HOST_INDEX UINT_MAX
+
+struct tsl_port {
+    struct tsl_graph *graph;
+    struct tsl_member *member;
+    unsigned space;
+    const char *name; /* the member's path id, or "host" */
+    unsigned index;   /* of the member in the context; TSL_HOST_INDEX: the host */
+    bool sync;        /* submissions complete before they return */
+    bool draining;    /* a thread submits */
+    bool ahead;       /* that thread submits what need not wait for the operation that can't be submitted */
+    bool listed;      /* in graph->ports_ready */
+    bool posted;      /* its worker's job holds a reference to the context */
+    unsigned n_pending;
+    uint64_t order;              /* synchronous: of all operations that became ready here */
+    struct tsl_op_list launches; /* what the placer placed here and is not done, oldest first (owned references) */
+    uint64_t ended_ns;           /* when the end of a launch was noticed last */
+    struct tsl_op_queue ready;
+    struct tsl_seat_list seats; /* objects that are resident in the member's memory, coldest first */
+    unsigned n_leaving;         /* memories that a thread is about to free: evictions at once, orphans */
+    struct tsl_op *evicting;    /* the last eviction that was planned, while not done (owned reference) */
+    uint64_t reported;          /* errors, a bit each, that were logged once */
+    size_t fresh_size;          /* allocated since a submission succeeded: the device may not have it really yet */
+    struct tsl_track up, down;  /* moves to and from the member */
+    struct tsl_track timed_up, timed_down; /* lanes that profile, for moves whose time the placer is to learn */
+    struct tsl_worker *worker;             /* synchronous ports */
+    struct tsl_job job;
+    STAILQ_ENTRY(tsl_port) link;
+};
+
+static inline bool tsl_is_host(const struct tsl_port *port)
+{
+    return port->index == TSL_HOST_INDEX;
+}
+
+void tsl_port_init(struct tsl_port *port, struct tsl_graph *graph, struct tsl_member *member, unsigned index);
+void tsl_port_finish(struct tsl_port *port);
+
+#endif

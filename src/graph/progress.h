@@ -1,0 +1,21 @@
+/* Operations on their way: planned → ready → submitted, and what their edges pass on. Under the graph's lock. */
+#ifndef TSL_GRAPH_PROGRESS_H
+#define TSL_GRAPH_PROGRESS_H
+
+struct tsl_op;
+
+/* The operation is planned: it becomes ready when its edges are met. All operations that it has edges to went before.
+ */
+void tsl_op_go(struct tsl_op *op);
+/* The same in the order of memory_order.h, when its turn has come. */
+void tsl_op_set_out(struct tsl_op *op);
+/* It was submitted, and will be once more: ready again. */
+void tsl_op_again(struct tsl_op *op);
+/* It was handed to the driver. */
+void tsl_op_submitted(struct tsl_op *op);
+/* It fails, or will: what is to fail with it, and isn't with its driver yet, won't get there. */
+void tsl_op_doom_next(struct tsl_op *op);
+/* A join has all its edges: it is done when these are met. */
+void tsl_op_joined(struct tsl_op *join);
+
+#endif

@@ -1,0 +1,34 @@
+/* The graph's side of a command queue: its commands, their order, its lanes. Under the graph's lock. */
+#ifndef TSL_GRAPH_QUEUE_H
+#define TSL_GRAPH_QUEUE_H
+
+#include "graph/command.h"
+#include "graph/dependences.h"
+
+struct tsl_stream {
+    LIST_ENTRY(tsl_stream) link; /* in streams, then in dead_streams */
+    struct tsl_graph *graph;
+    struct tsl_queue *queue; /* valid while a command is not reported */
+    unsigned refs;           /* the queue's, and one for each thread that uses a track without the lock: when the last
+                                command is reported meanwhile, the queue may go */
+    unsigned id;             /* in order of making, from 1 */
+    bool in_order, profile;
+    bool serial; /* commands do not overlap: a profiling queue's times would show it, or TESELA_ORDER=sync */
+    struct tsl_command_list commands; /* not reported, oldest first */
+    struct tsl_command *unscheduled;  /* in-order: the first held one (all after it are held too); else NULL */
+    unsigned n_behind;                /* enqueued behind that one */
+    struct tsl_command *barrier;      /* out-of-order: the last barrier, while not complete (owned reference) */
+    tsl_dependences frontier;         /* in-order: of the last scheduled command */
+    tsl_dependences task;             /* in-order: the last host task, and what waited for others */
+    tsl_dependences touching;         /* in-order: what may touch the application's memory since (schedule.c) */
+    struct tsl_track *tracks;         /* by member */
+    int pinned; /* the one member that a sub-device's queue is for: what it moves goes there; -1: no such */
+    struct tsl_track *timed_tracks; /* by member: lanes that profile, for commands that do, and launches whose time the
+                                       placer is to learn */
+    cl_int pending_error;           /* of a command without event: told by the next blocking call, then forgotten */
+};
+
+/* The last reference makes it a dead stream. */
+void tsl_stream_unref(struct tsl_stream *stream);
+
+#endif

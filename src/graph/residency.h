@@ -1,0 +1,56 @@
+/*
+ * Residency: which memory objects have a place in a member's memory, as planned.
+ *
+ * A member's memory is finite. When a plan needs room, the objects that were used longest ago are evicted: what only
+ * that member has is moved to the host, then an operation of the kind ROOM frees the memory. That operation claims the
+ * whole copy, so it runs when nobody uses the copy. A member's evictions come one after the other, and whoever becomes
+ * resident there comes after the last of them: that leaves its use on the newcomer's tiles. All edges lead backwards,
+ * so nothing can block.
+ *
+ * What a plan reckons with may be wrong, as others use the member too; make_room.h has what is done then.
+ */
+#ifndef TSL_GRAPH_RESIDENCY_H
+#define TSL_GRAPH_RESIDENCY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+struct tsl_command;
+struct tsl_data;
+struct tsl_mem;
+struct tsl_op;
+struct tsl_port;
+
+/*
+ * A memory object on one member, from two views: `seated` is the schedule's, ahead of what happens; `mem` is what there
+ * is now. The thread that drains the port makes mem while an operation uses it; an eviction takes it away when none
+ * does; the object's end frees it.
+ */
+struct tsl_seat {
+    TAILQ_ENTRY(tsl_seat) link; /* in the port's list while seated, coldest first */
+    struct tsl_data *data;
+    struct tsl_mem *mem;
+    bool seated;
+    bool changed;           /* the object had another memory here before: arguments bound then are others now */
+    uint64_t pin;           /* the id of the last command that needs it */
+    unsigned n_evictions;   /* planned so far */
+    unsigned n_void;        /* so many of these don't take place: what they should have saved is still needed here */
+    unsigned n_freeing;     /* parts of the object that other threads are freeing: they go before mem */
+    struct tsl_mem *orphan; /* evicted meanwhile: whoever frees the last part frees this too */
+};
+
+TAILQ_HEAD(tsl_seat_list, tsl_seat);
+
+/* The command needs the data on that member: it stays resident, or becomes so. */
+void tsl_seat(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port);
+/* The command will need the data on that member: none of its other arguments evicts it. */
+void tsl_pin(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port);
+/* The same for all arguments of a kernel. */
+void tsl_pin_args(struct tsl_command *command, struct tsl_port *port);
+/* The end of the data: it is resident nowhere. */
+void tsl_unseat_all(struct tsl_data *data);
+/* A move failed, and some bytes are on that member alone: the evictions that are planned don't take place. */
+void tsl_stay_seated(struct tsl_data *data, struct tsl_port *port);
+
+#endif

@@ -1,0 +1,17 @@
+/* held → scheduled. Under the graph's lock. */
+#ifndef TSL_GRAPH_SCHEDULE_H
+#define TSL_GRAPH_SCHEDULE_H
+
+#include <CL/cl.h>
+
+struct tsl_command;
+struct tsl_graph;
+
+/* Puts the command into its stream; schedules it if nothing holds it. CL_OUT_OF_HOST_MEMORY: nothing was done. */
+cl_int tsl_command_commit(struct tsl_command *command);
+/* Asks again where the commands go that found no place. */
+void tsl_place_held(struct tsl_graph *graph);
+/* Everything that was held by the command may be scheduled now. */
+void tsl_command_let_go(struct tsl_command *command);
+
+#endif

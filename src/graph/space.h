@@ -1,0 +1,21 @@
+/* In which space a port works on an object. */
+#ifndef TSL_GRAPH_SPACE_H
+#define TSL_GRAPH_SPACE_H
+
+#include "graph/copies.h"
+#include "graph/port.h"
+#include "object/svm.h"
+
+/* A member that works on the host's memory may have a memory of its own for images (zero_copy_images), and has none for
+ * those that it can't hold. A member that knows the addresses of shared virtual memory works on that where it is. */
+static inline unsigned tsl_space_of(const struct tsl_port *port, const struct tsl_data *data)
+{
+    if (data->svm && !tsl_is_host(port) && (data->svm->members >> port->index & 1))
+        return TSL_SPACE_HOST;
+    if (!data->image || port->space != TSL_SPACE_HOST || tsl_is_host(port))
+        return port->space;
+    bool shared = port->member->caps.zero_copy_images && (data->members >> port->index & 1);
+    return shared ? TSL_SPACE_HOST : TSL_SPACE_MEMBER(port->index);
+}
+
+#endif

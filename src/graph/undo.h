@@ -1,0 +1,22 @@
+/*
+ * Claims that fail.
+ *
+ * An operation that has the old bytes and may write some of them makes its own copy the only valid one when it is
+ * scheduled, long before it is known whether the bytes ever get there, and whether it runs. Until it has ended well its
+ * tiles keep what was good before: the copies that no move on its way writes. If the operation fails, these are valid
+ * again. Nobody has written them meanwhile, as a later writer comes strictly after the operation. (If a later writer
+ * overwrote all of a tile, nothing is kept.) But a driver runs what only stands behind a failed operation in its lane,
+ * and then moves that wait for that: what these write is no good either.
+ *
+ * Under the graph's lock.
+ */
+#ifndef TSL_GRAPH_UNDO_H
+#define TSL_GRAPH_UNDO_H
+
+struct tsl_op;
+
+/* An operation that claimed what it may change failed: its tiles go back to what they kept; where nothing good is left,
+ * readers fail. Before it counts as done. */
+void tsl_claims_failed(struct tsl_op *op);
+
+#endif

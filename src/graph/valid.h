@@ -1,0 +1,20 @@
+/* Where the current bytes of an object are: questions to its directory, and what changes it. Under the graph's lock. */
+#ifndef TSL_GRAPH_VALID_H
+#define TSL_GRAPH_VALID_H
+
+#include <CL/cl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tsl_data;
+
+/* Bytes of [begin, end) that are not valid in a space. */
+uint64_t tsl_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
+/* The first range at or behind *begin of which that space has the only copy; false: there is none. */
+bool tsl_only_there(struct tsl_data *data, unsigned space, uint64_t *begin, uint64_t *end);
+/* The newest bytes of [begin, end) count as the host's: a write is to bring them. */
+cl_int tsl_await_on_host(struct tsl_data *data, uint64_t begin, uint64_t end);
+/* Warns, once for each object, if some of [begin, end) is read before anything was written to it. */
+void tsl_warn_unwritten(struct tsl_data *data, uint64_t begin, uint64_t end);
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * The work that every entry leaves behind, done without the graph's lock: submitting, dropping references, asking for
+ * notification, calling the application. The functions hold the lock at entry and, where nothing else is said, at exit.
+ */
+#ifndef TSL_GRAPH_WORK_H
+#define TSL_GRAPH_WORK_H
+
+#include "graph/state.h"
+
+/* Which thread it is: our bridge must not run long host work; a waiter takes what it finds. */
+enum tsl_who { TSL_WHO_APPLICATION, TSL_WHO_WORKER };
+
+/* Does the work that was left. The lock is given meanwhile. */
+void tsl_graph_work(struct tsl_graph *graph, enum tsl_who who) TSL_REQUIRES(graph->lock);
+bool tsl_graph_has_work(const struct tsl_graph *graph);
+/* tsl_graph_work, then gives the lock. */
+void tsl_graph_leave(struct tsl_graph *graph, enum tsl_who who) TSL_RELEASES(graph->lock);
+/* Lets the bridge thread do the work that was left. */
+void tsl_graph_post(struct tsl_graph *graph) TSL_REQUIRES(graph->lock);
+
+#endif
