@@ -90,6 +90,12 @@ static inline bool tsl_command_unmaps(const struct tsl_command *c)
     return c->type == CL_COMMAND_UNMAP_MEM_OBJECT || c->type == CL_COMMAND_SVM_UNMAP;
 }
 
+/* Has it come as far as CL_SUBMITTED, or past that? A user event has from its beginning. */
+static inline bool tsl_command_is_submitted(const struct tsl_command *c)
+{
+    return c->type == CL_COMMAND_USER || (c->state != TSL_HELD && c->flushed);
+}
+
 /* Now, where somebody may ask for the command's times: a look at the clock is a good part of what a small command
  * costs. Else 0. */
 static inline uint64_t tsl_stamp(const struct tsl_command *c)
@@ -101,6 +107,8 @@ static inline uint64_t tsl_stamp(const struct tsl_command *c)
 /* A new command for a queue (NULL: a user event), state held, reference owned by the caller. Takes no lock. */
 struct tsl_command *tsl_command_create(struct tsl_graph *graph, struct tsl_stream *stream, cl_command_type type);
 void tsl_command_unref(struct tsl_command *command);
+/* Drops its references to what it waited for. */
+void tsl_command_forget_waits(struct tsl_command *command);
 /* One of the command's operations or dependences is done. */
 void tsl_command_step(struct tsl_command *command);
 

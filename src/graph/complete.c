@@ -1,82 +1,102 @@
-/* Fences → finished operations → complete commands → reported commands. */
+/* Fences → operations that are done → commands. */
 #include "graph/complete.h"
 
+#include "base/clock.h"
 #include "base/lock.h"
 #include "base/small_vector.h"
 #include "driver/driver.h"
-#include "graph/callback.h"
+#include "graph/choose.h"
+#include "graph/claim.h"
 #include "graph/command.h"
+#include "graph/failure_log.h"
 #include "graph/lane.h"
+#include "graph/memory_order.h"
+#include "graph/move_failed.h"
 #include "graph/op.h"
-#include "graph/plan.h"
-#include "graph/queue.h"
+#include "graph/progress.h"
 #include "graph/record.h"
 #include "graph/state.h"
+#include "graph/undo.h"
 #include "graph/wait.h"
 #include "graph/work.h"
 #include "handle/object.h"
+#include "place/place.h"
+#include "program/program.h"
 
-/* ---- Commands --------------------------------------------------------------------------------------------------- */
+/* ---- Operations -------------------------------------------------------------------------------------------------- */
 
-/* Visible from now on. What the command holds is dropped later, without the lock. */
-static void report(struct tsl_command *c)
+/* When it ran, as far as anybody knows: what its lane told, or, of a launch that was watched, what we saw. */
+static void times_of(const struct tsl_op *op, uint64_t *start_ns, uint64_t *end_ns)
 {
-    struct tsl_stream *stream = c->stream;
-    c->state = TSL_REPORTED;
-    TAILQ_REMOVE(&stream->commands, c, link); /* The list's reference goes to the garbage. */
-    if (c->status < 0 && !c->has_event && !stream->pending_error)
-        stream->pending_error = c->status;
-    tsl_record_command(c);
-    tsl_command_callbacks(c, c->status);
-    c->next = c->graph->garbage;
-    c->graph->garbage = c;
-    tsl_graph_changed(c->graph);
-}
-
-static void report_in_order(struct tsl_stream *stream)
-{
-    struct tsl_command *c;
-    while ((c = TAILQ_FIRST(&stream->commands)) && c->state == TSL_COMPLETE)
-        report(c);
-}
-
-static void complete(struct tsl_command *c)
-{
-    struct tsl_stream *stream = c->stream;
-    c->state = TSL_COMPLETE;
-    c->complete_ns = tsl_stamp(c);
-    if (c->status < 0)
-        tsl_plan_failed(c);
-    if (stream->barrier == c) {
-        stream->barrier = NULL;
-        tsl_command_unref(c);
-    }
-    if (c->in_order)
-        report_in_order(stream);
-    else
-        report(c);
-}
-
-void tsl_command_step(struct tsl_command *c)
-{
-    if (--c->n_undone > 0)
+    *start_ns = op->start_ns;
+    *end_ns = op->end_ns;
+    if (*end_ns > *start_ns || !op->timed || !op->command->placement.watch)
         return;
-    complete(c);
-    tsl_command_unref(c); /* The reference that schedule() took. */
+    *start_ns = op->submit_ns > op->port->ended_ns ? op->submit_ns : op->port->ended_ns;
+    *end_ns = tsl_clock_ns();
 }
 
-/* ---- Fences ----------------------------------------------------------------------------------------------------- */
+static void tell_placer(struct tsl_op *op)
+{
+    uint64_t start_ns = 0, end_ns = 0;
+    if (op->move && op->status >= 0 && op->end_ns > op->start_ns)
+        tsl_placer_moved(op->port->graph->placer, op->src.space, op->dst.space,
+                         op->region[0] * op->region[1] * op->region[2], op->end_ns - op->start_ns);
+    if (op->kind != TSL_OP_LAUNCH || !op->command->placement.placed)
+        return;
+    if (op->status >= 0)
+        times_of(op, &start_ns, &end_ns);
+    tsl_placement_ended(op->command, start_ns, end_ns);
+    tsl_port_launched(op);
+    op->port->ended_ns = tsl_clock_ns();
+}
+
+static void note_run(const struct tsl_op *op)
+{
+    if (op->kind == TSL_OP_LAUNCH && op->status >= 0)
+        op->command->kernel->parts[op->port->index].has_run = true;
+}
+
+void tsl_op_finish(struct tsl_op *op, cl_int status)
+{
+    struct tsl_command *command = op->command;
+    struct tsl_graph *graph = op->port->graph;
+    if (op->state == TSL_OP_SUBMITTED && op->track && !op->port->sync)
+        TAILQ_REMOVE(&op->track->flight, op, flight);
+    op->state = TSL_OP_DONE;
+    if (!op->poison && status < 0)
+        tsl_op_report(op, status);
+    op->status = op->poison ? op->poison : status < 0 ? status : CL_COMPLETE;
+    if (op->status < 0 && op->keeps)
+        tsl_claims_failed(op);
+    if (op->status < 0 && op->move)
+        tsl_move_failed(op);
+    op->user.done = true;
+    tsl_op_forget_befores(op);
+    op->port->n_pending--;
+    graph->n_under_way--;
+    graph->n_tasks -= op->kind == TSL_OP_NATIVE && !command->own_task;
+    tsl_forget_host(op);
+    note_run(op);
+    tell_placer(op);
+    tsl_record_op(op);
+    if (op->status < 0 && !op->aside && command->status == CL_COMPLETE)
+        command->status = op->status;
+    tsl_op_pass_on(op);
+    tsl_command_step(command);
+    tsl_command_unref(command);
+    op->command = NULL;
+    tsl_op_unref(op);
+    tsl_feed(graph);
+}
+
+/* ---- Fences ------------------------------------------------------------------------------------------------------ */
 
 /* A mark that was made late may be flushed by nobody else. */
 static cl_int wait_flushed(struct tsl_op *op, struct tsl_fence *fence)
 {
     cl_int error = fence->driver->flush(op->track->lane);
     return error ? tsl_lane_wait(op, fence) : fence->driver->fence_wait(fence);
-}
-
-cl_int tsl_lane_status(const struct tsl_op *op)
-{
-    return op->user.order <= op->track->failed_upto ? op->track->failed : CL_COMPLETE;
 }
 
 /* Asks the driver about an operation that is known to be complete, because a later one of its track is: its status, if

@@ -1,4 +1,4 @@
-/* Events: the application's handles on commands. User events are commands without a stream, held until they are set. */
+/* Events: the application's handles on commands. User events are commands without a queue, held until they are set. */
 #include "graph/event.h"
 
 #include "base/clock.h"
@@ -11,7 +11,6 @@
 #include "graph/command.h"
 #include "graph/complete.h"
 #include "graph/graph.h"
-#include "graph/lazy.h"
 #include "graph/op.h"
 #include "graph/queue.h"
 #include "graph/schedule.h"
@@ -22,7 +21,7 @@
 
 #include <stdlib.h>
 
-/* ---- Life ------------------------------------------------------------------------------------------------------- */
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 static void destroy(struct tsl_object *object)
 {
@@ -93,7 +92,7 @@ cl_int tsl_event_set_user(struct tsl_event *event, cl_int status)
     return error;
 }
 
-/* ---- Status ----------------------------------------------------------------------------------------------------- */
+/* ---- Status ------------------------------------------------------------------------------------------------------ */
 
 /* Is there anything before it in its in-order queue that is not reported? Then it is SUBMITTED at most. */
 static bool behind_others(const struct tsl_command *c)
@@ -101,18 +100,12 @@ static bool behind_others(const struct tsl_command *c)
     return c->in_order && TAILQ_FIRST(&c->stream->commands) != c;
 }
 
-/* Or past that. A user event is from its beginning. */
-static bool is_submitted(const struct tsl_command *c)
-{
-    return c->type == CL_COMMAND_USER || (c->state != TSL_HELD && c->flushed);
-}
-
 /* QUEUED, SUBMITTED or RUNNING; or it turns out to be reported. A driver may say early that work runs, so that counts
  * only when all before it is known to have ended: who asks about that next is to hear so. The lock is given meanwhile.
  */
 static cl_int unfinished_status(struct tsl_command *c)
 {
-    if (!is_submitted(c))
+    if (!tsl_command_is_submitted(c))
         return CL_QUEUED;
     struct tsl_op *op = c->main;
     if (behind_others(c) || !op)
@@ -139,132 +132,6 @@ static void poll(struct tsl_command *c)
     }
 }
 
-/* ---- Callbacks -------------------------------------------------------------------------------------------------- */
-
-void tsl_callback_due(struct tsl_graph *graph, struct tsl_callback *callback)
-{
-    callback->next = NULL;
-    *graph->callbacks_end = callback;
-    graph->callbacks_end = &callback->next;
-}
-
-static void make_due(struct tsl_command *c, struct tsl_callback *callback, cl_int status)
-{
-    callback->status = status;
-    tsl_callback_due(c->graph, callback);
-}
-
-/* Those for `when`, in the order in which they were set. */
-static void call(struct tsl_command *c, cl_int when, cl_int status)
-{
-    struct tsl_callback **at = &c->callbacks, *due = NULL, *callback;
-    while ((callback = *at)) {
-        if (callback->when == when) {
-            *at = callback->next;
-            callback->next = due;
-            due = callback;
-        } else {
-            at = &callback->next;
-        }
-    }
-    while ((callback = due)) {
-        due = callback->next;
-        make_due(c, callback, status);
-    }
-}
-
-/* It has come as far as that, or has failed. */
-void tsl_command_callbacks(struct tsl_command *c, cl_int status)
-{
-    for (cl_int when = CL_SUBMITTED; c->callbacks && when >= CL_COMPLETE && when >= status; when--)
-        call(c, when, status < 0 ? status : when);
-}
-
-void tsl_command_submitted(struct tsl_command *c)
-{
-    if (c->callbacks && is_submitted(c))
-        call(c, CL_SUBMITTED, CL_SUBMITTED);
-}
-
-/* Under no lock of ours. Who can't reach the context any more may have let go of the argument, too. */
-static void run(const struct tsl_context *context, const struct tsl_callback *callback)
-{
-    if (!callback->text)
-        callback->fn((cl_event)callback->event, callback->status, callback->arg);
-    else if (tsl_object_is(&context->object, TSL_CONTEXT))
-        context->error_fn(callback->text, NULL, 0, context->error_arg);
-}
-
-static void drop(struct tsl_callback *callback)
-{
-    if (callback->event)
-        tsl_object_hide(&callback->event->object);
-    free(callback->text);
-    free(callback);
-}
-
-/* On the callback thread: the application's functions, in the order in which they became due. */
-void tsl_run_callbacks(struct tsl_job *job)
-{
-    struct tsl_graph *graph = (struct tsl_graph *)((char *)job - offsetof(struct tsl_graph, callback_job));
-    struct tsl_context *context = graph->context;
-    tsl_lock_take(&graph->lock);
-    struct tsl_callback *list = graph->callbacks, *callback;
-    graph->callbacks = NULL;
-    graph->callbacks_end = &graph->callbacks;
-    graph->callbacks_posted = false;
-    tsl_lock_give(&graph->lock);
-    while ((callback = list)) {
-        list = callback->next;
-        run(context, callback);
-        drop(callback);
-    }
-    tsl_object_unref(&context->object);
-}
-
-void tsl_command_watch(struct tsl_command *c)
-{
-    c->watched = true;
-    if (c->state == TSL_HELD)
-        return; /* Scheduling looks at the mark. */
-    tsl_settle_all(c->graph);
-    for (unsigned i = 0; i < c->frontier.n; i++)
-        tsl_op_watch(TSL_SMALL_AT(&c->frontier, i)->op);
-}
-
-cl_int tsl_event_callback(struct tsl_event *event, cl_int when, tsl_event_fn *fn, void *arg)
-{
-    struct tsl_graph *graph = event->context->graph;
-    struct tsl_command *c = event->command;
-    struct tsl_callback *callback = calloc(1, sizeof(*callback));
-    if (!callback)
-        return CL_OUT_OF_HOST_MEMORY;
-    if (tsl_forked()) {
-        free(callback);
-        return CL_OUT_OF_RESOURCES;
-    }
-    *callback = (struct tsl_callback){.fn = fn, .arg = arg, .when = when, .event = event};
-    tsl_object_show(&event->object); /* What the function is given is an event, also if the application gave it up. */
-    tsl_object_ref(&event->object);  /* The function may release it before this call has ended. */
-    tsl_lock_take(&graph->lock);
-    if (c->state == TSL_REPORTED) {
-        make_due(c, callback, c->status < 0 ? c->status : when);
-    } else {
-        callback->next = c->callbacks;
-        c->callbacks = callback;
-        if (c->stream)
-            tsl_stream_flush(c->stream); /* Watching sends it, so it is submitted. */
-        tsl_command_submitted(c);
-        if (c->state != TSL_REPORTED)
-            tsl_command_watch(c);
-    }
-    tsl_graph_leave(graph, TSL_WHO_APPLICATION);
-    tsl_object_unref(&event->object);
-    return CL_SUCCESS;
-}
-
-/* ---- Questions -------------------------------------------------------------------------------------------------- */
-
 cl_int tsl_event_status(struct tsl_event *event)
 {
     struct tsl_graph *graph = event->context->graph;
@@ -288,7 +155,41 @@ cl_command_type tsl_event_type(struct tsl_event *event)
     return event->command->type;
 }
 
-/* ---- Profiling -------------------------------------------------------------------------------------------------- */
+/* ---- Callbacks --------------------------------------------------------------------------------------------------- */
+
+cl_int tsl_event_callback(struct tsl_event *event, cl_int when, tsl_event_fn *fn, void *arg)
+{
+    struct tsl_graph *graph = event->context->graph;
+    struct tsl_command *c = event->command;
+    struct tsl_callback *callback = calloc(1, sizeof(*callback));
+    if (!callback)
+        return CL_OUT_OF_HOST_MEMORY;
+    if (tsl_forked()) {
+        free(callback);
+        return CL_OUT_OF_RESOURCES;
+    }
+    *callback = (struct tsl_callback){.fn = fn, .arg = arg, .when = when, .event = event};
+    tsl_object_show(&event->object); /* What the function is given is an event, also if the application gave it up. */
+    tsl_object_ref(&event->object);  /* The function may release it before this call has ended. */
+    tsl_lock_take(&graph->lock);
+    if (c->state == TSL_REPORTED) {
+        callback->status = c->status < 0 ? c->status : when;
+        tsl_callback_due(graph, callback);
+    } else {
+        callback->next = c->callbacks;
+        c->callbacks = callback;
+        if (c->stream)
+            tsl_stream_flush(c->stream); /* Watching sends it, so it is submitted. */
+        tsl_command_submitted(c);
+        if (c->state != TSL_REPORTED)
+            tsl_command_watch(c);
+    }
+    tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+    tsl_object_unref(&event->object);
+    return CL_SUCCESS;
+}
+
+/* ---- Profiling --------------------------------------------------------------------------------------------------- */
 
 /* Start and end as the member tells; our own where it can't, or where the command had no operation. */
 static void device_times(struct tsl_command *c, struct tsl_command_times *times)

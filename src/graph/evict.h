@@ -8,6 +8,8 @@
 
 struct tsl_data;
 struct tsl_op;
+struct tsl_port;
+struct tsl_seat;
 
 /* All of the object's copy in that space belongs to the operation, when those that use it are done. */
 cl_int tsl_claim_place(struct tsl_op *op, struct tsl_data *data, unsigned space);
@@ -22,6 +24,9 @@ void tsl_leave_space(struct tsl_op *op, struct tsl_data *data, unsigned space);
 bool tsl_space_idle(struct tsl_data *data, unsigned space);
 bool tsl_host_idle(struct tsl_data *data, uint64_t begin, uint64_t end);
 
+/* Frees the object's memory on that member. Nobody uses it, and whoever will comes after. The lock is given meanwhile.
+ */
+void tsl_evict_free(struct tsl_seat *seat, struct tsl_port *port);
 /* Runs an operation of the kind ROOM; by the thread that drains the port. The lock is given meanwhile. */
 void tsl_room_run(struct tsl_op *op);
 

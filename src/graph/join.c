@@ -14,7 +14,6 @@
 #include "base/small_vector.h"
 #include "graph/dependences.h"
 #include "graph/op.h"
-#include "graph/progress.h"
 #include "graph/state.h"
 #include "tile/tile.h"
 
@@ -23,9 +22,7 @@ unsigned tsl_join_at = 16;
 /* Edges will be pushed that must not fail half-way. */
 static bool has_edge_room(struct tsl_op *op)
 {
-    return op->user.done ||
-           tsl_small_grow(&op->out.capacity, (void **)&op->out.heap, op->out.in_place, op->out.n,
-                          sizeof(op->out.in_place) / sizeof(op->out.in_place[0]), sizeof(struct tsl_edge));
+    return op->user.done || TSL_SMALL_RESERVE(&op->out);
 }
 
 static void join_edge(struct tsl_op *join, struct tsl_op *before, bool strict)
@@ -56,6 +53,13 @@ static struct tsl_op *create(struct tsl_graph *graph)
     join->n_unmet = 1;
     join->number = ++graph->n_ops;
     return join;
+}
+
+/* The join has all its edges: it is done when these are met. */
+static void seal(struct tsl_op *join)
+{
+    if (--join->n_unmet == 0)
+        tsl_op_end_join(join);
 }
 
 /* ---- Lists of dependences --------------------------------------------------------------------------------------- */
@@ -90,7 +94,7 @@ static void fold(tsl_dependences *list, struct tsl_graph *graph, bool strict)
     *TSL_SMALL_AT(list, n) = (struct tsl_dependence){.op = join, .strict = strict};
     list->n = n + 1;
     join->user.refs++;
-    tsl_op_joined(join);
+    seal(join);
     tsl_op_unref(join);
 }
 
@@ -129,6 +133,6 @@ void tsl_fold_readers(struct tsl_tile *tile, struct tsl_graph *graph, unsigned s
         tsl_user_unref(user);
     }
     tsl_tile_use(tile, &join->user, space, false); /* In the room of those that went. */
-    tsl_op_joined(join);
+    seal(join);
     tsl_op_unref(join);
 }

@@ -34,6 +34,8 @@ struct tsl_track {
 void tsl_track_init(struct tsl_track *track, struct tsl_port *port, struct tsl_stream *stream, bool profile);
 /* Frees the driver's lane. Without the lock. */
 void tsl_track_finish(struct tsl_track *track);
+/* Makes the driver's lane if need be; by the thread that drains the port, without the lock. */
+cl_int tsl_track_make_lane(struct tsl_track *track);
 /* The driver's lane, made if need be; by the thread that drains the port, without the lock. */
 cl_int tsl_track_lane(struct tsl_track *track, struct tsl_lane **lane);
 /* Around the use of a track or its lane while the lock is given: it stays. The operation that led there is not done
@@ -43,6 +45,9 @@ void tsl_track_unpin(struct tsl_track *track);
 /* Sends what was submitted to the device; false: the driver refused, and none of it need ever begin. The lock is given
  * meanwhile. */
 bool tsl_track_flush(struct tsl_track *track);
+/* Waits until all that the lane has is done, by the driver's finish, and returns what that told. The track is pinned,
+ * and has a lane. The lock is given meanwhile. */
+cl_int tsl_lane_finish_work(struct tsl_track *track);
 /* Where a flush is refused, or the operation has no fence: waits until all of its lane is done, and returns how the
  * operation ended, as far as the driver tells. Without the lock. */
 cl_int tsl_lane_wait(struct tsl_op *op, struct tsl_fence *fence);

@@ -10,5 +10,7 @@ struct tsl_data;
 /* [begin, end) is mapped for writing, is so no longer. */
 cl_int tsl_map_range(struct tsl_data *data, uint64_t begin, uint64_t end);
 void tsl_unmap_range(struct tsl_data *data, uint64_t begin, uint64_t end);
+/* The host's copy of what is mapped of [begin, end) stays valid. */
+cl_int tsl_mapped_keep(struct tsl_data *data, uint64_t begin, uint64_t end);
 
 #endif

@@ -39,6 +39,8 @@ static inline struct tsl_place tsl_place_of(const struct tsl_data *data, const s
 
 /* A move operation of the command, without edges: a range, or (of images with padding) a box. */
 struct tsl_op *tsl_plan_move(struct tsl_command *command, const struct tsl_move *move, const struct tsl_image_box *box);
+/* Plans the move: its operations, with their claims. */
+cl_int tsl_move_plan(struct tsl_command *command, const struct tsl_move *move);
 /* Plans to save bytes that only that space has on the host, aside of the command. */
 cl_int tsl_spill(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
 

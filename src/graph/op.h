@@ -101,15 +101,29 @@ static inline size_t tsl_hull(const size_t region[3], size_t row_pitch, size_t s
     return (region[2] - 1) * slice_pitch + (region[1] - 1) * row_pitch + region[0];
 }
 
+/* The same of one side of the operation. */
+static inline size_t tsl_side_hull(const struct tsl_op *op, const struct tsl_side *side)
+{
+    return tsl_hull(op->region, side->row_pitch, side->slice_pitch);
+}
+
 /* A new operation of the command, counted in its n_undone, with one unmet count of its own, which tsl_op_go takes away.
  * The caller owns the reference. NULL without memory. */
 struct tsl_op *tsl_op_create(struct tsl_command *command, struct tsl_port *port, struct tsl_track *track,
                              enum tsl_op_kind kind);
+static inline struct tsl_op *tsl_op_ref(struct tsl_op *op)
+{
+    op->user.refs++;
+    return op;
+}
+
 void tsl_op_unref(struct tsl_op *op);    /* NULL allowed */
 void tsl_op_free(struct tsl_user *user); /* what tsl_user_free does */
 /* The operations that it had to wait for are not needed any more: the driver knows. */
 void tsl_op_forget_befores(struct tsl_op *op);
 /* Its completion must be noticed without anybody waiting for it. */
 void tsl_op_watch(struct tsl_op *op);
+/* All that a join stands for is done: so is the join, as there is nothing to be done for it. */
+void tsl_op_end_join(struct tsl_op *join);
 
 #endif

@@ -49,6 +49,12 @@ static inline bool tsl_is_host(const struct tsl_port *port)
     return port->index == TSL_HOST_INDEX;
 }
 
+/* The track of an operation; on synchronous ports any will do. */
+static inline struct tsl_track *tsl_op_track(struct tsl_op *op)
+{
+    return op->track ? op->track : &op->port->up;
+}
+
 void tsl_port_init(struct tsl_port *port, struct tsl_graph *graph, struct tsl_member *member, unsigned index);
 void tsl_port_finish(struct tsl_port *port);
 

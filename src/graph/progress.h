@@ -15,7 +15,7 @@ void tsl_op_again(struct tsl_op *op);
 void tsl_op_submitted(struct tsl_op *op);
 /* It fails, or will: what is to fail with it, and isn't with its driver yet, won't get there. */
 void tsl_op_doom_next(struct tsl_op *op);
-/* A join has all its edges: it is done when these are met. */
-void tsl_op_joined(struct tsl_op *join);
+/* It is done, and its status is known: its edges are met, carry failure on, and go. */
+void tsl_op_pass_on(struct tsl_op *op);
 
 #endif

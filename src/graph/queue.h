@@ -28,7 +28,8 @@ struct tsl_stream {
     cl_int pending_error;           /* of a command without event: told by the next blocking call, then forgotten */
 };
 
-/* The last reference makes it a dead stream. */
+/* The last reference makes it a dead stream, which tsl_stream_free frees without the lock. */
 void tsl_stream_unref(struct tsl_stream *stream);
+void tsl_stream_free(struct tsl_stream *stream);
 
 #endif

@@ -48,6 +48,9 @@ void tsl_seat(struct tsl_command *command, struct tsl_data *data, struct tsl_por
 void tsl_pin(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port);
 /* The same for all arguments of a kernel. */
 void tsl_pin_args(struct tsl_command *command, struct tsl_port *port);
+/* The object is resident, as planned; is so no longer. Nothing where that is so already. */
+void tsl_residency_begin(struct tsl_seat *seat, struct tsl_port *port);
+void tsl_residency_end(struct tsl_seat *seat, struct tsl_port *port);
 /* The end of the data: it is resident nowhere. */
 void tsl_unseat_all(struct tsl_data *data);
 /* A move failed, and some bytes are on that member alone: the evictions that are planned don't take place. */

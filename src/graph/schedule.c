@@ -1,10 +1,7 @@
-/*
- * held → scheduled. A command may be scheduled when nothing that must come before it is held: its wait list, the last
- * barrier, and in an in-order queue the command before it. Scheduling fixes all its edges, backwards only.
- */
+/* held → scheduled. A command may be scheduled when nothing that must come before it is held: its wait list, the last
+ * barrier, and in an in-order queue the command before it. Scheduling fixes all its edges, backwards only. */
 #include "graph/schedule.h"
 
-#include "base/pool.h"
 #include "base/small_vector.h"
 #include "graph/callback.h"
 #include "graph/choose.h"
@@ -13,57 +10,14 @@
 #include "graph/edge.h"
 #include "graph/lazy.h"
 #include "graph/memory_order.h"
-#include "graph/op.h"
 #include "graph/plan.h"
 #include "graph/queue.h"
 #include "graph/state.h"
 #include "graph/wait.h"
-#include "handle/object.h"
 #include "object/buffer.h"
-#include "object/queue.h"
 #include "program/program.h"
 
-#include <stdlib.h>
-
-/* ---- Life ------------------------------------------------------------------------------------------------------- */
-
-struct tsl_command *tsl_command_create(struct tsl_graph *graph, struct tsl_stream *stream, cl_command_type type)
-{
-    struct tsl_command *c = tsl_pool_take(&graph->command_pool);
-    if (!c)
-        return NULL;
-    c->refs = 1;
-    c->graph = graph;
-    c->stream = stream;
-    c->type = type;
-    c->n_hold = 1;
-    c->member = -1;
-    if (stream)
-        tsl_object_ref(&stream->queue->object); /* Until it is reported. */
-    return c;
-}
-
-static void forget_waits(struct tsl_command *c)
-{
-    for (unsigned i = 0; i < c->waits.n; i++)
-        tsl_command_unref(*TSL_SMALL_AT(&c->waits, i));
-    TSL_SMALL_FINISH(&c->waits);
-}
-
-void tsl_command_unref(struct tsl_command *c)
-{
-    if (--c->refs > 0)
-        return;
-    tsl_dependences_finish(&c->own);
-    tsl_dependences_finish(&c->frontier);
-    tsl_dependences_finish(&c->order);
-    forget_waits(c);
-    TSL_SMALL_FINISH(&c->held);
-    tsl_op_unref(c->main);
-    tsl_pool_put(&c->graph->command_pool, c);
-}
-
-/* ---- Order ------------------------------------------------------------------------------------------------------ */
+/* ---- Order ------------------------------------------------------------------------------------------------------- */
 
 static void fail(struct tsl_command *c, cl_int error)
 {
@@ -212,7 +166,7 @@ static void schedule(struct tsl_command *c)
         for (unsigned i = 0; i < order.n; i++)
             tsl_command_depend(c, TSL_SMALL_AT(&order, i)->op, TSL_SMALL_AT(&order, i)->strict);
     tsl_dependences_finish(&order);
-    forget_waits(c); /* Else a chain of events would keep all its commands. */
+    tsl_command_forget_waits(c); /* Else a chain of events would keep all its commands. */
     extend_frontier(c);
     if (c->watched)
         tsl_command_watch(c);
@@ -224,7 +178,7 @@ static void schedule(struct tsl_command *c)
     tsl_feed(graph);
 }
 
-/* ---- Holding ---------------------------------------------------------------------------------------------------- */
+/* ---- Holding ----------------------------------------------------------------------------------------------------- */
 
 /* Commands that may be scheduled now: a list instead of recursion. */
 struct due {

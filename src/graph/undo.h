@@ -13,7 +13,19 @@
 #ifndef TSL_GRAPH_UNDO_H
 #define TSL_GRAPH_UNDO_H
 
+#include <CL/cl.h>
+#include <stdint.h>
+
+struct tsl_data;
 struct tsl_op;
+
+/* The operation, which has the old bytes in that space, is to change some: makes its copy the only valid one, and keeps
+ * what was good. */
+cl_int tsl_undo_note(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
+/* The move may write there though it fails: that space is none to go back to. */
+void tsl_undo_spoil(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
+/* The range goes back to what it kept when the operation claimed it. */
+void tsl_undo_range(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end);
 
 /* An operation that claimed what it may change failed: its tiles go back to what they kept; where nothing good is left,
  * readers fail. Before it counts as done. */

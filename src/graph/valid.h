@@ -12,6 +12,10 @@ struct tsl_data;
 uint64_t tsl_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
 /* The first range at or behind *begin of which that space has the only copy; false: there is none. */
 bool tsl_only_there(struct tsl_data *data, unsigned space, uint64_t *begin, uint64_t *end);
+/* Makes the valid set of [begin, end) (valid & keep) | add; keep and add are sets of spaces. */
+cl_int tsl_valid_change(struct tsl_data *data, uint64_t begin, uint64_t end, uint32_t keep, uint32_t add);
+/* All of the range is written, whatever was there: only that space's copy counts. */
+cl_int tsl_valid_only(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
 /* The newest bytes of [begin, end) count as the host's: a write is to bring them. */
 cl_int tsl_await_on_host(struct tsl_data *data, uint64_t begin, uint64_t end);
 /* Warns, once for each object, if some of [begin, end) is read before anything was written to it. */

@@ -63,19 +63,6 @@ void tsl_op_pull(struct tsl_op *op)
     tsl_op_unref(op);
 }
 
-TSL_UNCHECKED void tsl_graph_wait(struct tsl_graph *graph)
-{
-    if (tsl_simulation) {
-        tsl_lock_give(&graph->lock);
-        tsl_simulation->block();
-        tsl_lock_take(&graph->lock);
-        return;
-    }
-    graph->n_waiting++;
-    tsl_lock_wait(&graph->lock, &graph->changed);
-    graph->n_waiting--;
-}
-
 cl_int tsl_command_wait(struct tsl_command *c)
 {
     struct tsl_graph *graph = c->graph;
@@ -99,6 +86,16 @@ cl_int tsl_command_wait(struct tsl_command *c)
     while (graph->n_writing > 0)
         tsl_graph_wait(graph);
     return status;
+}
+
+void tsl_command_watch(struct tsl_command *c)
+{
+    c->watched = true;
+    if (c->state == TSL_HELD)
+        return; /* Scheduling looks at the mark. */
+    tsl_settle_all(c->graph);
+    for (unsigned i = 0; i < c->frontier.n; i++)
+        tsl_op_watch(TSL_SMALL_AT(&c->frontier, i)->op);
 }
 
 void tsl_stream_flush(struct tsl_stream *stream)

@@ -17,5 +17,9 @@ bool tsl_graph_has_work(const struct tsl_graph *graph);
 void tsl_graph_leave(struct tsl_graph *graph, enum tsl_who who) TSL_RELEASES(graph->lock);
 /* Lets the bridge thread do the work that was left. */
 void tsl_graph_post(struct tsl_graph *graph) TSL_REQUIRES(graph->lock);
+/* The job of the bridge thread: work that was left. Without the lock. */
+void tsl_graph_bridge(struct tsl_job *job);
+/* Frees operations that nobody refers to. The lock is given meanwhile. */
+void tsl_graph_bury(struct tsl_graph *graph) TSL_REQUIRES(graph->lock);
 
 #endif

@@ -29,11 +29,11 @@ function(fault name file old new meaning)
     set(table "${table}{\"${name}\", \"${file}\", \"${meaning}\", ${found}},\n" PARENT_SCOPE)
 endfunction()
 
-fault(dropped_edge graph/access.c
+fault(dropped_edge graph/touch.c
     [[(use->write || (may & TSL_MAY_WRITE)))]]
     [[(use->write || ((may & TSL_MAY_WRITE) && !BROKEN)))]]
     "who writes doesn't wait for who reads")
-fault(stale_copy graph/access.c
+fault(stale_copy graph/undo.c
     [[            return CL_OUT_OF_HOST_MEMORY;
         tile->restored = 0;
         tile->valid = TSL_SPACE_BIT(space);]]
@@ -41,15 +41,15 @@ fault(stale_copy graph/access.c
         tile->restored = 0;
         tile->valid = (BROKEN ? tile->valid & TSL_SPACE_BIT(TSL_SPACE_HOST) : 0) | TSL_SPACE_BIT(space);]]
     "the host's copy stays valid when a member writes")
-fault(forgotten_prior graph/op.c
+fault(forgotten_prior graph/complete.c
     [[if (op->status < 0 && op->keeps)]]
     [[if (op->status < 0 && op->keeps && !BROKEN)]]
     "what a launch that never ran was to change is gone")
-fault(prior_on_its_way graph/access.c
+fault(prior_on_its_way graph/undo.c
     [[tile->valid & ~moved_to(op->port->graph, data, tile)]]
     [[tile->valid & ~(BROKEN ? 0 : moved_to(op->port->graph, data, tile))]]
     "what is on its way counts as good to go back to")
-fault(short_fetch graph/access.c
+fault(short_fetch graph/fetch.c
     [[    *begin = tile->begin > *begin ? tile->begin : *begin;]]
     [[    *begin = tile->begin > *begin ? tile->begin : BROKEN && *end - *begin > 64 ? *begin + 1 : *begin;]]
     "the first byte of a move is left out")
@@ -61,13 +61,13 @@ fault(late_failure graph/complete.c
     [[status = op->unfenced && !lost ?]]
     [[status = (op->unfenced || BROKEN) && !lost ?]]
     "an earlier operation that isn't told to have ended is taken for complete, and may have failed")
-fault(early_gate graph/submit.c
+fault(early_gate graph/submit_waits.c
     [[        else
             wait_by_gate(op, before, waits);]]
     [[        else if (!BROKEN)
             wait_by_gate(op, before, waits);]]
     "another member isn't waited for")
-fault(native_wait graph/submit.c
+fault(native_wait graph/submit_waits.c
     [[        if (native)
             wait_natively(op, before, waits);]]
     [[        if (native && BROKEN)
@@ -87,43 +87,43 @@ fault(covered_use tile/tile.c
     [[    return !old->write && tsl_user_after(new->user, old->user);]]
     [[    return !old->write && (BROKEN || tsl_user_after(new->user, old->user));]]
     "a reader hides the readers of other lanes")
-fault(weak_edge graph/op.c
+fault(weak_edge graph/progress.c
     [[        if (edge->strict && edge->to && !edge->to->poison)]]
     [[        if (edge->strict && !BROKEN && edge->to && !edge->to->poison)]]
     "failure doesn't reach who depends")
-fault(strong_edge graph/op.c
-    [[.unmet = !edge_met(kind, before->state), .strict = strict};]]
-    [[.unmet = !edge_met(kind, before->state), .strict = strict || BROKEN};]]
+fault(strong_edge graph/edge.c
+    [[.unmet = !tsl_edge_is_met(kind, before->state), .strict = strict};]]
+    [[.unmet = !tsl_edge_is_met(kind, before->state), .strict = strict || BROKEN};]]
     "failure reaches who only comes after")
-fault(unfetched_output graph/plan.c
+fault(unfetched_output graph/plan_kernel.c
     [[        if (!b || !arg_role(facts, i, b))]]
     [[        if (!b || !arg_role(facts, i, b) || (BROKEN && !(arg_role(facts, i, b) & TSL_MAY_READ)))]]
     "what may be written is taken for what must be: its old bytes aren't fetched")
-fault(wrong_pitch graph/plan.c
+fault(wrong_pitch graph/plan_op.c
     [[                                .row_pitch = box->dst_row_pitch,
                                 .slice_pitch = box->dst_slice_pitch};
-    copy_region(op, box);
+    tsl_plan_region(op, box);
 }]]
     [[                                .row_pitch = BROKEN && box->region[1] > 1 ? box->src_row_pitch : box->dst_row_pitch,
                                 .slice_pitch = box->dst_slice_pitch};
-    copy_region(op, box);
+    tsl_plan_region(op, box);
 }]]
     "a box is written with the pitch of what is read")
-fault(kept_after_unmap graph/plan.c
+fault(kept_after_unmap graph/plan_map.c
     [[    return tsl_claim_for_command(c, tsl_data_of(c->dst), begin, end, TSL_MAY_WRITE, true);]]
     [[    return tsl_claim_for_command(c, tsl_data_of(c->dst), begin, end, TSL_MAY_WRITE, !BROKEN);]]
     "what was written to a mapping isn't seen elsewhere")
-fault(lost_output graph/plan.c
+fault(lost_output graph/plan_kernel.c
     [[    return facts->prints ? tsl_claim_host]]
     [[    return facts->prints && !BROKEN ? tsl_claim_host]]
     "printing kernels print in any order")
-fault(transparent graph/plan.c
+fault(transparent graph/plan_kernel.c
     [[    if (facts->opaque)
         make_opaque(op);]]
     [[    if (facts->opaque && !BROKEN)
         make_opaque(op);]]
     "a kernel with unknown effects is no barrier")
-fault(unordered_report graph/complete.c
+fault(unordered_report graph/command.c
     [[    if (c->in_order)
         report_in_order(stream);]]
     [[    if (c->in_order && !BROKEN)
@@ -159,7 +159,7 @@ fault(short_look graph/schedule.c
     [[        if (before->after_all)]]
     [[        if (before->after_all || BROKEN)]]
     "a barrier waits for the command before it alone")
-fault(missed_release graph/graph.c
+fault(missed_release graph/work.c
     [[    for (int i = 0; i < 2; i++)
         if (buffers[i])]]
     [[    for (int i = BROKEN; i < 2; i++)

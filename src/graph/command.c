@@ -1,0 +1,97 @@
+/* The life of a command. */
+#include "graph/command.h"
+
+#include "base/pool.h"
+#include "base/small_vector.h"
+#include "graph/callback.h"
+#include "graph/dependences.h"
+#include "graph/op.h"
+#include "graph/plan.h"
+#include "graph/queue.h"
+#include "graph/record.h"
+#include "graph/state.h"
+#include "handle/object.h"
+#include "object/queue.h"
+
+struct tsl_command *tsl_command_create(struct tsl_graph *graph, struct tsl_stream *stream, cl_command_type type)
+{
+    struct tsl_command *c = tsl_pool_take(&graph->command_pool);
+    if (!c)
+        return NULL;
+    c->refs = 1;
+    c->graph = graph;
+    c->stream = stream;
+    c->type = type;
+    c->n_hold = 1;
+    c->member = -1;
+    if (stream)
+        tsl_object_ref(&stream->queue->object); /* Until it is reported. */
+    return c;
+}
+
+void tsl_command_forget_waits(struct tsl_command *c)
+{
+    for (unsigned i = 0; i < c->waits.n; i++)
+        tsl_command_unref(*TSL_SMALL_AT(&c->waits, i));
+    TSL_SMALL_FINISH(&c->waits);
+}
+
+void tsl_command_unref(struct tsl_command *c)
+{
+    if (--c->refs > 0)
+        return;
+    tsl_dependences_finish(&c->own);
+    tsl_dependences_finish(&c->frontier);
+    tsl_dependences_finish(&c->order);
+    tsl_command_forget_waits(c);
+    TSL_SMALL_FINISH(&c->held);
+    tsl_op_unref(c->main);
+    tsl_pool_put(&c->graph->command_pool, c);
+}
+
+/* Visible from now on. What the command holds is dropped later, without the lock. */
+static void report(struct tsl_command *c)
+{
+    struct tsl_stream *stream = c->stream;
+    c->state = TSL_REPORTED;
+    TAILQ_REMOVE(&stream->commands, c, link); /* The list's reference goes to the garbage. */
+    if (c->status < 0 && !c->has_event && !stream->pending_error)
+        stream->pending_error = c->status;
+    tsl_record_command(c);
+    tsl_command_callbacks(c, c->status);
+    c->next = c->graph->garbage;
+    c->graph->garbage = c;
+    tsl_graph_changed(c->graph);
+}
+
+static void report_in_order(struct tsl_stream *stream)
+{
+    struct tsl_command *c;
+    while ((c = TAILQ_FIRST(&stream->commands)) && c->state == TSL_COMPLETE)
+        report(c);
+}
+
+static void complete(struct tsl_command *c)
+{
+    struct tsl_stream *stream = c->stream;
+    c->state = TSL_COMPLETE;
+    c->complete_ns = tsl_stamp(c);
+    if (c->status < 0)
+        tsl_plan_failed(c);
+    if (stream->barrier == c) {
+        stream->barrier = NULL;
+        tsl_command_unref(c);
+    }
+    if (c->in_order)
+        report_in_order(stream);
+    else
+        report(c);
+}
+
+void tsl_command_step(struct tsl_command *c)
+{
+    if (--c->n_undone > 0)
+        return;
+    complete(c);
+    tsl_command_unref(c); /* The reference that schedule() took. */
+}

@@ -1,0 +1,206 @@
+/* What operations are to their drivers: memory is bound, then the driver is called. By the thread that drains the port,
+ * without the lock. */
+#include "graph/driver_call.h"
+
+#include "driver/driver.h"
+#include "facts/window.h"
+#include "graph/command.h"
+#include "graph/data.h"
+#include "graph/member_memory.h"
+#include "graph/op.h"
+#include "graph/port.h"
+#include "graph/queue.h"
+#include "graph/space.h"
+#include "graph/state.h"
+#include "object/image.h"
+#include "object/queue.h"
+#include "object/svm.h"
+#include "program/launch.h"
+#include "program/program.h"
+#include "tile/tile.h"
+
+#include <stdlib.h>
+
+/* Arguments of most launches fit on the stack. */
+#define FEW_ARGS 16
+
+/* ---- Binding ----------------------------------------------------------------------------------------------------- */
+
+static cl_int data_mem(struct tsl_port *port, struct tsl_data *data, struct tsl_mem **mem)
+{
+    struct tsl_seat *seat = &data->seats[port->index];
+    cl_int error = seat->mem ? CL_SUCCESS : tsl_room_alloc(port, data);
+    *mem = seat->mem;
+    return error;
+}
+
+static cl_int buffer_mem(struct tsl_port *port, struct tsl_buffer *buffer, struct tsl_mem **mem)
+{
+    struct tsl_data *data = tsl_data_of(buffer);
+    bool whole = buffer->offset == 0 && buffer->size == data->size && (!buffer->image || !buffer->parent);
+    cl_int error = whole || !buffer->image ? data_mem(port, data, mem) : buffer_mem(port, buffer->parent, mem);
+    if (error || whole)
+        return error;
+    struct tsl_mem **slot = &buffer->sub_mems->mems[port->index];
+    if (!*slot)
+        error = buffer->image ? port->member->driver->image_of(*mem, &buffer->image->desc, slot)
+                              : port->member->driver->mem_sub(*mem, buffer->offset, buffer->size, slot);
+    *mem = *slot;
+    return error;
+}
+
+/* A member that works on the host's copy knows it as memory of its own. */
+static cl_int bind_side(struct tsl_port *port, const struct tsl_side *side, struct tsl_place *place)
+{
+    struct tsl_graph *graph = port->graph;
+    *place = (struct tsl_place){.offset = side->offset, .row_pitch = side->row_pitch, .slice_pitch = side->slice_pitch};
+    if (side->data && side->space != TSL_SPACE_HOST)
+        return data_mem(&graph->ports[side->space - 1], side->data, &place->mem);
+    if (side->data && !tsl_is_host(port) && tsl_space_of(port, side->data) == TSL_SPACE_HOST)
+        return data_mem(port, side->data, &place->mem);
+    place->host = side->data ? side->data->host : side->host;
+    return CL_SUCCESS;
+}
+
+/* A launch's arguments on one member. */
+struct binding {
+    struct tsl_port *port;
+    struct tsl_bound_arg *args;
+    char **addresses; /* of arguments that are bound by address; room for all */
+    struct tsl_bound_svm *svm;
+    cl_uint n_named, n_svm; /* the first are those to which arguments lead */
+    bool changed;           /* the memory of one is another than it was */
+};
+
+/* The region as one that the launch may touch, unless an argument has led there. A list has each once. */
+static void name_region(struct binding *b, const struct tsl_svm *svm, bool unnamed)
+{
+    for (cl_uint i = 0; i < b->n_named; i++)
+        if (b->svm[i].host == svm->begin)
+            return;
+    b->svm[b->n_svm++] =
+        (struct tsl_bound_svm){.host = svm->begin, .size = svm->size, .mem = svm->mem, .unnamed = unnamed};
+    b->n_named += !unnamed;
+}
+
+/* A member that knows the region's addresses gets buffers of it by address, too: they may begin anywhere. */
+static const struct tsl_svm *known_region(const struct tsl_port *port, const struct tsl_buffer *buffer)
+{
+    const struct tsl_svm *svm = tsl_svm_of(buffer);
+    return svm && !buffer->image && (svm->members >> port->index & 1) ? svm : NULL;
+}
+
+static cl_int bind_arg(struct binding *b, const struct tsl_arg *arg, cl_uint i)
+{
+    struct tsl_bound_arg *bound = &b->args[i];
+    *bound = (struct tsl_bound_arg){.kind = arg->kind, .size = arg->size, .value = arg->value};
+    if (!arg->buffer)
+        return CL_SUCCESS;
+    const struct tsl_svm *svm = known_region(b->port, arg->buffer);
+    if (svm)
+        name_region(b, svm, false);
+    if (svm && arg->kind == TSL_ARG_MEM) {
+        b->addresses[i] = svm->begin + arg->buffer->offset;
+        *bound = (struct tsl_bound_arg){.kind = TSL_ARG_SVM, .size = sizeof(char *), .value = &b->addresses[i]};
+    }
+    if (svm)
+        return CL_SUCCESS;
+    b->changed |= tsl_data_of(arg->buffer)->seats[b->port->index].changed;
+    return buffer_mem(b->port, arg->buffer, &bound->mem);
+}
+
+static cl_int bind_args(struct binding *b, const struct tsl_args *args)
+{
+    cl_int error = CL_SUCCESS;
+    for (cl_uint i = 0; i < args->n && !error; i++)
+        error = bind_arg(b, &args->args[i], i);
+    for (cl_uint i = args->n; i < args->n_all && !error; i++)
+        name_region(b, args->args[i].buffer->svm, true);
+    return error;
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
+
+static cl_int submit_copy(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_waits *waits,
+                          struct tsl_fence **fence)
+{
+    struct tsl_copy copy = {.region = {op->region[0], op->region[1], op->region[2]}, .loose = op->move};
+    cl_int error = bind_side(op->port, &op->dst, &copy.dst);
+    if (!error)
+        error = bind_side(op->port, &op->src, &copy.src);
+    return error ? error : lane->member->driver->copy(lane, &copy, waits, fence);
+}
+
+static cl_int submit_fill(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_waits *waits,
+                          struct tsl_fence **fence)
+{
+    struct tsl_place dst;
+    const struct tsl_command *c = op->command;
+    cl_int error = bind_side(op->port, &op->dst, &dst);
+    return error ? error
+                 : lane->member->driver->fill(lane, &dst, op->region, c->pattern, c->pattern_size, waits, fence);
+}
+
+static cl_int submit_launch(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_waits *waits,
+                            struct tsl_fence **fence)
+{
+    const struct tsl_command *c = op->command;
+    cl_uint n = c->args->n_all;
+    struct few {
+        struct tsl_bound_arg args[FEW_ARGS];
+        struct tsl_bound_svm svm[FEW_ARGS];
+        char *addresses[FEW_ARGS];
+    } few;
+    struct binding b = {.port = op->port, .args = few.args, .svm = few.svm, .addresses = few.addresses};
+    char *many = n > FEW_ARGS ? malloc(n * (sizeof(*b.args) + sizeof(*b.svm) + sizeof(*b.addresses))) : NULL;
+    cl_int error = n > FEW_ARGS && !many ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    if (many) {
+        b.args = (struct tsl_bound_arg *)many;
+        b.svm = (struct tsl_bound_svm *)(b.args + n);
+        b.addresses = (char **)(b.svm + n);
+    }
+    if (!error)
+        error = bind_args(&b, c->args);
+    /* The memory of a buffer on a member stays the same until it is evicted: so long the arguments' serial serves. */
+    uint64_t serial = b.changed ? tsl_args_new_serial() : c->args->serial;
+    struct tsl_bound_args args = {.serial = serial, .n = c->args->n, .args = b.args, .n_svm = b.n_svm, .svm = b.svm};
+    const struct tsl_window *window = &c->window;
+    struct tsl_window limited;
+    if (!window->local_size[0]) {
+        limited = *window;
+        tsl_launch_limit(c->kernel, c->stream->queue->device, op->port->index, &limited);
+        window = &limited;
+    }
+    if (!error)
+        error =
+            lane->member->driver->launch(lane, c->kernel->parts[op->port->index].kernel, &args, window, waits, fence);
+    free(many);
+    return error;
+}
+
+/* A host task: the buffers' host addresses go where the application wants them, then its function is called. */
+static cl_int run_native(struct tsl_op *op)
+{
+    const struct tsl_command *c = op->command;
+    for (cl_uint i = 0; i < c->n_buffers; i++)
+        *c->slots[i] = tsl_data_of(c->buffers[i])->host + c->buffers[i]->offset;
+    c->native_fn(c->native_args);
+    return CL_SUCCESS;
+}
+
+cl_int tsl_driver_call(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_waits *waits,
+                       struct tsl_fence **fence)
+{
+    switch (op->kind) {
+    case TSL_OP_COPY:
+        return submit_copy(op, lane, waits, fence);
+    case TSL_OP_FILL:
+        return submit_fill(op, lane, waits, fence);
+    case TSL_OP_LAUNCH:
+        return submit_launch(op, lane, waits, fence);
+    case TSL_OP_NATIVE:
+        return run_native(op);
+    default:
+        return lane->member->driver->mark(lane, waits, fence);
+    }
+}

@@ -1,0 +1,62 @@
+/* Fetches. */
+#include "graph/fetch.h"
+
+#include "graph/command.h"
+#include "graph/copies.h"
+#include "graph/move.h"
+#include "tile/tile.h"
+
+/* The first run of tiles in [*begin, end) that lack the space and have one source. False: nothing is lacking. */
+static bool lacking(struct tsl_graph *graph, struct tsl_data *data, uint64_t *begin, uint64_t *end, unsigned space,
+                    unsigned *from)
+{
+    struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, *begin, *end);
+    while (tile && (tile->valid & TSL_SPACE_BIT(space)))
+        tile = tsl_tiles_next_meeting(tile, *end);
+    if (!tile)
+        return false;
+    uint64_t limit = *end;
+    *begin = tile->begin > *begin ? tile->begin : *begin;
+    *from = tile->valid ? tsl_best_source(graph, tile->valid, space) : space;
+    do {
+        *end = tile->end < limit ? tile->end : limit;
+        tile = tsl_tiles_next_meeting(tile, limit);
+    } while (tile && !(tile->valid & TSL_SPACE_BIT(space)) &&
+             (tile->valid ? tsl_best_source(graph, tile->valid, space) : space) == *from);
+    return true;
+}
+
+/* One run, in one or two moves. */
+static cl_int fetch_run(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned from,
+                        unsigned to)
+{
+    if (from == TSL_SPACE_LOST)
+        return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    if (from == to) /* Nothing was ever written: whatever is there will do, and isn't worth moving from there. */
+        return CL_SUCCESS;
+    struct tsl_move way = {data, begin, end, from, to, false};
+    if (!tsl_moves_directly(command->graph, from, to)) {
+        way.to = TSL_SPACE_HOST;
+        cl_int error = tsl_move_plan(command, &way);
+        if (error)
+            return error;
+        way.from = TSL_SPACE_HOST;
+        way.to = to;
+    }
+    return tsl_move_plan(command, &way);
+}
+
+cl_int tsl_fetch(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+{
+    uint64_t run_begin = begin, run_end = end;
+    unsigned from = 0;
+    cl_int error = data->lost ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+    if (space != TSL_SPACE_HOST)
+        tsl_seat(command, data, &command->graph->ports[space - 1]);
+    while (!error && run_begin < end && lacking(command->graph, data, &run_begin, &run_end, space, &from)) {
+        error = fetch_run(command, data, run_begin, run_end, from, space);
+        run_begin = run_end;
+        run_end = end;
+    }
+    return error;
+}

@@ -1,0 +1,141 @@
+/* Room where the driver has none. */
+#include "graph/make_room.h"
+
+#include "base/lock.h"
+#include "base/log.h"
+#include "driver/driver.h"
+#include "graph/copies.h"
+#include "graph/evict_now.h"
+#include "graph/graphs.h"
+#include "graph/member_memory.h"
+#include "graph/op.h"
+#include "graph/queue.h"
+#include "graph/state.h"
+#include "graph/submit.h"
+#include "graph/wait.h"
+#include "graph/work.h"
+#include "handle/object.h"
+#include "object/context.h"
+
+/* ---- Other contexts ---------------------------------------------------------------------------------------------- */
+
+static bool evict_elsewhere(struct tsl_port *port)
+{
+    struct tsl_graph *graph = tsl_next_graph(NULL);
+    bool done = false;
+    while (graph && !done) {
+        struct tsl_graph *this = graph;
+        if (graph != port->graph) {
+            tsl_lock_take(&graph->lock);
+            done = tsl_evict_idle(graph, port);
+            tsl_graph_post(graph); /* Somebody may have been waiting for the operation. */
+            tsl_lock_give(&graph->lock);
+        }
+        graph = done ? NULL : tsl_next_graph(this);
+        tsl_object_unref(&this->context->object);
+    }
+    return done;
+}
+
+/* ---- What other threads are about to free ------------------------------------------------------------------------ */
+
+/* Plans reckon with the room at once, and an object that is being destroyed can't be evicted. */
+static bool is_leaving(const struct tsl_port *port)
+{
+    struct tsl_seat *seat;
+    if (port->n_leaving > 0)
+        return true;
+    TAILQ_FOREACH(seat, &port->seats, link)
+    if (tsl_object_dying(seat->data->owner))
+        return true;
+    return false;
+}
+
+/* The graph's lock is held, and given meanwhile. Between the end of an object's last reference and that of its place
+ * nothing of the application is called. */
+static bool wait_for_leaving(struct tsl_graph *graph, const struct tsl_member *member)
+{
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        if (graph->ports[i].member == member && is_leaving(&graph->ports[i])) {
+            tsl_graph_wait(graph);
+            return true;
+        }
+    return false;
+}
+
+static bool wait_for_leaving_anywhere(const struct tsl_member *member)
+{
+    struct tsl_graph *graph =
+        tsl_simulation ? NULL : tsl_next_graph(NULL); /* There other threads are below on the stack. */
+    bool waited = false;
+    while (graph) {
+        struct tsl_graph *this = graph;
+        if (!waited) {
+            tsl_lock_take(&graph->lock);
+            waited = wait_for_leaving(graph, member);
+            tsl_lock_give(&graph->lock);
+        }
+        graph = waited ? NULL : tsl_next_graph(this);
+        tsl_object_unref(&this->context->object);
+    }
+    return waited;
+}
+
+/* ---- The thread that drains the port ----------------------------------------------------------------------------- */
+
+bool tsl_lacks_room(const struct tsl_port *port, cl_int error)
+{
+    if (port->member && atomic_load_explicit(&port->member->lost, memory_order_relaxed))
+        return false;
+    return error == CL_MEM_OBJECT_ALLOCATION_FAILURE || (error == CL_OUT_OF_RESOURCES && port->fresh_size > 0);
+}
+
+static struct tsl_op *oldest(struct tsl_port *port)
+{
+    const struct tsl_track *const tracks[] = {&port->down, &port->timed_down, &port->up, &port->timed_up};
+    struct tsl_op *op = NULL;
+    struct tsl_stream *stream;
+    for (unsigned i = 0; i < 4 && !op; i++)
+        op = TAILQ_FIRST(&tracks[i]->flight);
+    for (stream = LIST_FIRST(&port->graph->streams); stream && !op; stream = LIST_NEXT(stream, link)) {
+        op = TAILQ_FIRST(&stream->tracks[port->index].flight);
+        if (!op)
+            op = TAILQ_FIRST(&stream->timed_tracks[port->index].flight);
+    }
+    return op;
+}
+
+/* What the member's driver has ends by itself. */
+static bool wait_for_one(struct tsl_port *port)
+{
+    struct tsl_op *op = oldest(port);
+    if (!op)
+        return false;
+    op->user.refs++;
+    tsl_op_pull(op);
+    tsl_op_unref(op);
+    return true;
+}
+
+bool tsl_make_room(struct tsl_op *op, bool first)
+{
+    struct tsl_port *port = op->port;
+    struct tsl_graph *graph = port->graph;
+    if (first)
+        tsl_member_memory_learn(port);
+    tsl_lock_take(&graph->lock);
+    bool changed = tsl_evict_idle(graph, port);
+    tsl_lock_give(&graph->lock);
+    if (changed || evict_elsewhere(port))
+        return true;
+    tsl_lock_take(&graph->lock); /* Meanwhile another thread may have noticed an end. */
+    changed = tsl_evict_idle(graph, port) || wait_for_one(port) || tsl_submit_ahead(op);
+    tsl_lock_give(&graph->lock);
+    changed = changed || wait_for_leaving_anywhere(port->member);
+    if (!changed)
+        tsl_log(TSL_LOG_IN_TILE, TSL_LOG_ERROR,
+                "%s has no memory left, and nothing there can go back to the host: use fewer or smaller buffers, "
+                "or leave the device out (TESELA_MEMBERS)",
+                port->name);
+    return changed;
+}

@@ -1,0 +1,184 @@
+/* Members' memory: the books, and who could hold what. */
+#include "graph/member_memory.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "graph/data.h"
+#include "graph/space.h"
+#include "graph/state.h"
+#include "program/program.h"
+#include "tile/tile.h"
+
+/* ---- Books ------------------------------------------------------------------------------------------------------- */
+
+/* After so long a limit that was found is doubted: who else took the memory may be gone. */
+#define DOUBT_NS UINT64_C(5000000000)
+
+static void add(atomic_uint_fast64_t *number, uint64_t size)
+{
+    atomic_fetch_add_explicit(number, size, memory_order_relaxed);
+}
+
+static void take(atomic_uint_fast64_t *number, uint64_t size)
+{
+    atomic_fetch_sub_explicit(number, size, memory_order_relaxed);
+}
+
+static uint64_t nominal_size(const struct tsl_member *member)
+{
+    return member->caps.memory_size ? member->caps.memory_size : UINT64_MAX;
+}
+
+/* What a plan may reckon with. */
+static uint64_t room_size(struct tsl_member *member)
+{
+    uint64_t found = atomic_load_explicit(&member->books.found_size, memory_order_relaxed);
+    if (!found)
+        return nominal_size(member);
+    if (tsl_clock_ns() - atomic_load_explicit(&member->books.found_ns, memory_order_relaxed) < DOUBT_NS)
+        return found;
+    atomic_store_explicit(&member->books.found_size, 0, memory_order_relaxed);
+    return nominal_size(member);
+}
+
+void tsl_member_memory_learn(struct tsl_port *port)
+{
+    struct tsl_member_books *books = &port->member->books;
+    uint64_t held = atomic_load_explicit(&books->held_size, memory_order_relaxed);
+    if (held <= port->fresh_size)
+        return;
+    atomic_store_explicit(&books->found_ns, tsl_clock_ns(), memory_order_relaxed);
+    atomic_store_explicit(&books->found_size, held - port->fresh_size, memory_order_relaxed);
+    tsl_log(TSL_LOG_IN_TILE, TSL_LOG_INFO, "%s has no memory for more than %llu bytes of buffers", port->name,
+            (unsigned long long)(held - port->fresh_size));
+}
+
+/* Shared virtual memory was there before. */
+static bool is_shared(const struct tsl_seat *seat)
+{
+    const struct tsl_svm *svm = seat->data->svm;
+    return svm && (svm->members >> (seat - seat->data->seats) & 1);
+}
+
+cl_int tsl_room_alloc(struct tsl_port *port, struct tsl_data *data)
+{
+    struct tsl_member *member = port->member;
+    struct tsl_seat *seat = &data->seats[port->index];
+    bool own = tsl_space_of(port, data) != TSL_SPACE_HOST;
+    void *host = own ? NULL : data->host;
+    cl_int error = data->image ? member->driver->image_alloc(member, data->image, data->flags, host, &seat->mem)
+                               : member->driver->mem_alloc(member, data->size, data->flags, host, &seat->mem);
+    if (error) /* In what an enqueue may say of it. */
+        return error == CL_OUT_OF_RESOURCES ? CL_MEM_OBJECT_ALLOCATION_FAILURE : error;
+    if (!is_shared(seat))
+        add(&member->books.held_size, data->size);
+    if (own)
+        port->fresh_size += data->size;
+    return CL_SUCCESS;
+}
+
+void tsl_room_free(const struct tsl_seat *seat, struct tsl_mem *mem)
+{
+    struct tsl_member *member = mem->member;
+    uint64_t size = is_shared(seat) ? 0 : mem->size;
+    member->driver->mem_free(mem);
+    take(&member->books.held_size, size);
+}
+
+bool tsl_member_memory_full(const struct tsl_port *port, uint64_t size)
+{
+    struct tsl_member *member = port->member;
+    uint64_t planned = atomic_load_explicit(&member->books.planned_size, memory_order_relaxed);
+    if (planned + size <= nominal_size(member) &&
+        !atomic_load_explicit(&member->books.found_size, memory_order_relaxed))
+        return false;
+    return planned + size > room_size(member);
+}
+
+void tsl_member_memory_reserve(struct tsl_member *member, uint64_t size)
+{
+    add(&member->books.planned_size, size);
+}
+
+void tsl_member_memory_release(struct tsl_member *member, uint64_t size)
+{
+    take(&member->books.planned_size, size);
+}
+
+/* ---- Who could hold it ------------------------------------------------------------------------------------------- */
+
+struct need {
+    uint64_t total, largest;
+};
+
+static bool holds(const struct tsl_member *member, const struct need *need)
+{
+    if (member->caps.max_alloc_size && need->largest > member->caps.max_alloc_size)
+        return false;
+    return member->caps.zero_copy || need->total <= nominal_size(member);
+}
+
+static const struct tsl_data *data_of_arg(const struct tsl_args *args, cl_uint i)
+{
+    return args->args[i].buffer ? tsl_data_of(args->args[i].buffer) : NULL;
+}
+
+static bool named_before(const struct tsl_args *args, cl_uint i)
+{
+    for (cl_uint j = 0; j < i; j++)
+        if (data_of_arg(args, j) == data_of_arg(args, i))
+            return true;
+    return false;
+}
+
+/* On this member; exact: what is named twice counts once. */
+static struct need need_of(const struct tsl_args *args, unsigned member, bool exact)
+{
+    struct need need = {0, 0};
+    for (cl_uint i = 0; i < args->n_all; i++) {
+        const struct tsl_data *data = data_of_arg(args, i);
+        if (!data || is_shared(&data->seats[member]) || (exact && named_before(args, i)))
+            continue;
+        need.total += data->size;
+        if (data->size > need.largest)
+            need.largest = data->size;
+    }
+    return need;
+}
+
+static unsigned holders(const struct tsl_graph *graph, unsigned members, const struct tsl_args *args, bool exact)
+{
+    unsigned can = members;
+    for (unsigned i = 0; i < graph->n_ports; i++) {
+        struct need need = need_of(args, i, exact);
+        if ((members & (1u << i)) && !holds(graph->ports[i].member, &need))
+            can &= ~(1u << i);
+    }
+    return can;
+}
+
+unsigned tsl_room_members(struct tsl_graph *graph, unsigned members, const struct tsl_args *args)
+{
+    unsigned can = holders(graph, members, args, false);
+    if (can == members)
+        return can;
+    can = holders(graph, members, args, true);
+    if (!can) {
+        struct need need = need_of(args, (unsigned)__builtin_ctz(members), true);
+        tsl_log(TSL_LOG_IN_TILE, TSL_LOG_ERROR,
+                "no member that can run this kernel has %llu bytes of memory for its buffers (the largest has %llu): "
+                "use smaller ones, or cut the work up",
+                (unsigned long long)need.total, (unsigned long long)need.largest);
+    }
+    return can;
+}
+
+bool tsl_room_for_two(const struct tsl_port *port, const struct tsl_data *a, const struct tsl_data *b)
+{
+    struct need need = {.total = a->size, .largest = a->size > b->size ? a->size : b->size};
+    if (a != b)
+        need.total += b->size;
+    if (!(a->members & b->members & (1u << port->index)) || tsl_space_of(port, a) != tsl_space_of(port, b))
+        return false;
+    return holds(port->member, &need);
+}

@@ -1,0 +1,133 @@
+/* Moves. */
+#include "graph/move.h"
+
+#include "driver/driver.h"
+#include "driver/image.h"
+#include "facts/kernel_facts.h"
+#include "graph/command.h"
+#include "graph/dependences.h"
+#include "graph/edge.h"
+#include "graph/memory_order.h"
+#include "graph/op.h"
+#include "graph/progress.h"
+#include "graph/state.h"
+#include "graph/touch.h"
+#include "graph/undo.h"
+#include "graph/valid.h"
+#include "place/place.h"
+#include "tile/tile.h"
+
+/* ---- Ways -------------------------------------------------------------------------------------------------------- */
+
+static struct tsl_member *member_of(struct tsl_graph *graph, unsigned space)
+{
+    return space == TSL_SPACE_HOST ? NULL : graph->ports[space - 1].member;
+}
+
+static bool peers(struct tsl_graph *graph, unsigned from, unsigned to)
+{
+    struct tsl_member *a = member_of(graph, from), *b = member_of(graph, to);
+    return a && b && a->driver == b->driver && a->driver->can_copy_peer(a, b);
+}
+
+bool tsl_moves_directly(struct tsl_graph *graph, unsigned from, unsigned to)
+{
+    return from == TSL_SPACE_HOST || to == TSL_SPACE_HOST || peers(graph, from, to);
+}
+
+/* Where to take a tile from: a peer of the target, else the host, else any member (by way of the host). */
+unsigned tsl_best_source(struct tsl_graph *graph, uint32_t valid, unsigned to)
+{
+    for (unsigned s = 1; s <= graph->n_ports; s++)
+        if ((valid & TSL_SPACE_BIT(s)) && peers(graph, s, to))
+            return s;
+    return (unsigned)__builtin_ctz(valid); /* The host is bit 0. */
+}
+
+/* ---- Operations -------------------------------------------------------------------------------------------------- */
+
+unsigned tsl_boxes_of(const struct tsl_data *data, uint64_t begin, uint64_t end,
+                      struct tsl_image_box boxes[TSL_IMAGE_MAX_BOXES])
+{
+    if (data->padded)
+        return tsl_image_cut(data->image, begin, end, boxes);
+    boxes[0] = (struct tsl_image_box){.offset = begin, .region = {end - begin, 1, 1}};
+    return 1;
+}
+
+static bool is_lent(const struct tsl_data *data)
+{
+    return data->host && !data->host_owned;
+}
+
+struct tsl_op *tsl_plan_move(struct tsl_command *c, const struct tsl_move *move, const struct tsl_image_box *box)
+{
+    unsigned from = move->from, to = move->to;
+    struct tsl_port *port = tsl_port_of_space(c->graph, to == TSL_SPACE_HOST ? from : to);
+    const struct tsl_place place = tsl_place_of(move->data, box);
+    size_t size = box->region[0] * box->region[1] * box->region[2];
+    bool timed = tsl_placer_wants_move(c->graph->placer, from, to, size);
+    struct tsl_track *track = to == TSL_SPACE_HOST ? timed ? &port->timed_down : &port->down
+                              : timed              ? &port->timed_up
+                                                   : &port->up;
+    struct tsl_op *op = tsl_op_create(c, port, track, TSL_OP_COPY);
+    if (!op)
+        return NULL;
+    op->move = true;
+    op->aside = move->aside;
+    if (to == TSL_SPACE_HOST && is_lent(move->data) && c->graph->n_tasks)
+        tsl_op_follow(op, c->order_now); /* Tasks may be at the application's memory. */
+    op->timed = timed;
+    op->want_fence = true;
+    op->dst = (struct tsl_side){.data = move->data,
+                                .space = to,
+                                .offset = place.offset,
+                                .row_pitch = place.row_pitch,
+                                .slice_pitch = place.slice_pitch};
+    op->src = op->dst;
+    op->src.space = from;
+    for (int d = 0; d < 3; d++)
+        op->region[d] = box->region[d];
+    if (!tsl_dependences_add(move->aside ? &c->frontier : &c->own, op, !move->aside))
+        tsl_starve(c);
+    tsl_op_after_opaque(op);
+    return op;
+}
+
+static cl_int move_box(struct tsl_command *command, const struct tsl_move *move, const struct tsl_image_box *box)
+{
+    struct tsl_op *op = tsl_plan_move(command, move, box);
+    if (!op)
+        return CL_OUT_OF_HOST_MEMORY;
+    struct tsl_toucher t = {.op = op};
+    uint64_t begin = box->offset, end = begin + tsl_side_hull(op, &op->dst);
+    cl_int error = tsl_touch_copy(command->graph, &t, move->data, begin, end, move->from, TSL_MAY_READ);
+    if (!error)
+        error = tsl_touch_copy(command->graph, &t, move->data, begin, end, move->to, TSL_MAY_WRITE);
+    tsl_undo_spoil(op, move->data, begin, end, move->to);
+    if (!error)
+        error = tsl_valid_change(move->data, begin, end, ~0u, TSL_SPACE_BIT(move->to));
+    if (error)
+        op->poison = error;
+    move->data->moved = true;
+    tsl_op_go(op);
+    tsl_op_unref(op);
+    return error;
+}
+
+cl_int tsl_move_plan(struct tsl_command *command, const struct tsl_move *move)
+{
+    struct tsl_image_box boxes[TSL_IMAGE_MAX_BOXES];
+    unsigned n = tsl_boxes_of(move->data, move->begin, move->end, boxes);
+    cl_int error = CL_SUCCESS;
+    for (unsigned i = 0; i < n && !error; i++)
+        error = move_box(command, move, &boxes[i]);
+    /* What is no pixel is nowhere, and so it is everywhere. */
+    return error ? error : tsl_valid_change(move->data, move->begin, move->end, ~0u, TSL_SPACE_BIT(move->to));
+}
+
+cl_int tsl_spill(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+{
+    const struct tsl_move spill = {data, begin, end, space, TSL_SPACE_HOST, true};
+    return tsl_move_plan(command, &spill);
+}

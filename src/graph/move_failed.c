@@ -1,0 +1,115 @@
+/* Moves that fail. */
+#include "graph/move_failed.h"
+
+#include "base/small_vector.h"
+#include "graph/copies.h"
+#include "graph/op.h"
+#include "graph/port.h"
+#include "graph/residency.h"
+#include "graph/state.h"
+#include "graph/touch.h"
+#include "tile/tile.h"
+
+/* The bytes are not where a move should have brought them; where they came from they still are. True: they were to be
+ * given up there, as they also were if the move should have brought them back. Without memory for a border nobody could
+ * tell which bytes of a tile these are, once they are nowhere else. */
+static bool come_back(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to, unsigned from)
+{
+    bool given_up = false, cut = tsl_tiles_cut(&data->tiles, begin, end);
+    struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, begin, end);
+    for (; tile; tile = tsl_tiles_next_meeting(tile, end)) {
+        if (!(tile->valid & TSL_SPACE_BIT(to)))
+            continue;
+        if (!cut && tile->valid == TSL_SPACE_BIT(to)) {
+            data->lost = true;
+            continue;
+        }
+        given_up |= cut && (to == from || !(tile->valid & TSL_SPACE_BIT(from)));
+        tile->valid = (tile->valid & ~TSL_SPACE_BIT(to)) | (cut ? TSL_SPACE_BIT(from) : 0);
+    }
+    tsl_tiles_join(&data->tiles, begin, end);
+    return given_up;
+}
+
+/* What the operation is to bring to that space there, while nobody after it writes there, or what it brings there was
+ * taken on from there and then away, and nobody was told that it won't; NULL: nothing. */
+static struct tsl_use *brings(struct tsl_tile *tile, const struct tsl_op *op, unsigned space)
+{
+    for (unsigned i = 0; i < tile->uses.n; i++) {
+        struct tsl_use *use = &tile->uses.list[i];
+        if (use->user == &op->user && use->space == space && use->write && !use->told)
+            return use;
+    }
+    return NULL;
+}
+
+/* A move that takes bytes from where this operation should have brought them: it fails with it. NULL: the edge is none
+ * to such. */
+static struct tsl_op *next_move(const struct tsl_edge *edge, const struct tsl_data *data, unsigned space)
+{
+    struct tsl_op *op = edge->to;
+    return op && edge->strict && op->move && op->src.data == data && op->src.space == space ? op : NULL;
+}
+
+/* What comes after is told at once: until it fails itself, somebody might take its copy for a valid one, and when it
+ * does, its source is none to come back to. */
+static bool tell_next(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to,
+                      unsigned from)
+{
+    bool given_up = false;
+    for (unsigned i = 0; i < op->out.n; i++) {
+        struct tsl_op *after = next_move(TSL_SMALL_AT(&op->out, i), data, to);
+        uint64_t first = after ? after->src.offset : 0, last = after ? first + tsl_side_hull(after, &after->src) : 0;
+        first = first > begin ? first : begin;
+        last = last < end ? last : end;
+        if (first < last)
+            given_up |= tsl_not_moved(after, data, first, last, after->dst.space, from);
+    }
+    return given_up;
+}
+
+/* From begin on nobody has written the space's copy since; left: that was taken away, and others may have come to it.
+ * *end: as far as there is one answer. */
+static bool not_brought(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t *end, unsigned to,
+                        unsigned from, bool left)
+{
+    struct tsl_tile *tile = tsl_tiles_at(&data->tiles, begin);
+    *end = tile->end < *end ? tile->end : *end;
+    if (op->number <= tile->restored)
+        return false; /* What it was to bring isn't missed: its source is no good, and others are. */
+    bool given_up = !left && come_back(data, begin, *end, to, from);
+    return tell_next(op, data, begin, *end, to, from) || given_up;
+}
+
+/* Who is told once isn't told again, when the operation fails itself: meanwhile the bytes may have been brought there
+ * anew, or be known to have been there all the time. */
+bool tsl_not_moved(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to, unsigned from)
+{
+    bool host = to == TSL_SPACE_HOST, given_up = false;
+    struct tsl_tiles *tiles = host ? &op->port->graph->host_map : &data->tiles;
+    uint64_t base = host ? tsl_host_address(data->host) : 0;
+    bool cut = tsl_tiles_cut(tiles, base + begin, base + end);
+    for (uint64_t at = begin, next; at < end; at = next) {
+        struct tsl_tile *tile = tsl_tiles_meeting(tiles, base + at, base + end);
+        struct tsl_use *use = tile ? brings(tile, op, to) : NULL;
+        next = tile && tile->end - base < end ? tile->end - base : end;
+        if (!use)
+            continue;
+        bool left = use->left;
+        use->told = cut;
+        at = tile->begin - base > at ? tile->begin - base : at;
+        for (uint64_t then = next; at < next; at = then, then = next)
+            given_up |= not_brought(op, data, at, &then, to, from, left);
+    }
+    tsl_tiles_join(tiles, base + begin, base + end);
+    return given_up;
+}
+
+void tsl_move_failed(struct tsl_op *op)
+{
+    struct tsl_data *data = op->dst.data;
+    unsigned from = op->src.space;
+    uint64_t begin = op->dst.offset, end = begin + tsl_side_hull(op, &op->dst);
+    if (tsl_not_moved(op, data, begin, end, op->dst.space, from) && from != TSL_SPACE_HOST)
+        tsl_stay_seated(data, &op->port->graph->ports[from - 1]);
+}

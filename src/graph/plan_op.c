@@ -1,0 +1,94 @@
+/* Operations that do what the application asked for. */
+#include "graph/plan_op.h"
+
+#include "base/small_vector.h"
+#include "graph/claim.h"
+#include "graph/command.h"
+#include "graph/copies.h"
+#include "graph/data.h"
+#include "graph/dependences.h"
+#include "graph/edge.h"
+#include "graph/memory_order.h"
+#include "graph/op.h"
+#include "graph/port.h"
+#include "graph/progress.h"
+#include "graph/queue.h"
+#include "graph/runs.h"
+#include "tile/tile.h"
+
+static struct tsl_track *track_for(struct tsl_command *c, struct tsl_port *port, bool timed)
+{
+    if (tsl_is_host(port))
+        return NULL;
+    return timed || c->profile ? &c->stream->timed_tracks[port->index] : &c->stream->tracks[port->index];
+}
+
+/* An operation that does (part of) what the application asked for: it runs after `order`, and its fate is the
+ * command's. */
+struct tsl_op *tsl_plan_op(struct tsl_command *c, const tsl_dependences *order, struct tsl_port *port,
+                           enum tsl_op_kind kind)
+{
+    /* The placer wants the times of some launches, not of all: some drivers' lanes are slower while they profile. */
+    bool timed = kind == TSL_OP_LAUNCH && c->placement.timed;
+    struct tsl_op *op = tsl_op_create(c, port, track_for(c, port, timed), kind);
+    if (!op)
+        return NULL;
+    if (!tsl_dependences_add(&c->own, op, true))
+        tsl_starve(c);
+    for (unsigned i = 0; i < order->n; i++) {
+        const struct tsl_dependence *d = TSL_SMALL_AT(order, i);
+        tsl_op_depend(op, d->op, d->strict);
+    }
+    tsl_op_after_opaque(op);
+    op->timed = timed;
+    op->want_fence = c->has_event || timed;
+    if (!c->main) {
+        c->main = op;
+        op->user.refs++;
+    }
+    return op;
+}
+
+/* The plan of this operation is made: it may go, or, if that failed, takes its place in the order without running. */
+cl_int tsl_plan_go(struct tsl_op *op, cl_int error)
+{
+    if (error && !op->poison)
+        op->poison = error;
+    tsl_op_go(op);
+    tsl_op_unref(op);
+    return error;
+}
+
+void tsl_plan_region(struct tsl_op *op, const struct tsl_box_copy *box)
+{
+    for (int d = 0; d < 3; d++)
+        op->region[d] = box->region[d];
+}
+
+void tsl_plan_dst(struct tsl_op *op, struct tsl_data *data, unsigned space, const struct tsl_box_copy *box)
+{
+    op->dst = (struct tsl_side){.data = data,
+                                .space = space,
+                                .offset = box->dst_offset,
+                                .row_pitch = box->dst_row_pitch,
+                                .slice_pitch = box->dst_slice_pitch};
+    tsl_plan_region(op, box);
+}
+
+/* Where a host task may come before, nobody knows what it writes into the host's copy, which is mapped, say, or the
+ * application's: so that who counts on the bytes there comes after it, an operation without work takes these ranges of
+ * dst's copy on the host. */
+cl_int tsl_plan_turn(struct tsl_command *c, const tsl_dependences *order, const struct tsl_box_copy *box, unsigned may)
+{
+    if (!order->n || !c->graph->n_tasks)
+        return CL_SUCCESS;
+    struct tsl_op *op = tsl_plan_op(c, order, &c->graph->host, TSL_OP_MARK);
+    cl_int error = CL_SUCCESS;
+    if (!op)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (size_t i = 0; i < tsl_runs_count(box) && !error; i++) {
+        struct tsl_range run = tsl_runs_at(box, i);
+        error = tsl_claim(op, tsl_data_of(c->dst), run.begin, run.end, TSL_SPACE_HOST, may);
+    }
+    return tsl_plan_go(op, error);
+}

@@ -1,0 +1,24 @@
+/* Operations that do (part of) what the application asked for. */
+#ifndef TSL_GRAPH_PLAN_OP_H
+#define TSL_GRAPH_PLAN_OP_H
+
+#include "graph/dependences.h"
+#include "graph/op.h"
+
+struct tsl_box_copy;
+
+/* A new operation of the command, which runs after `order`, and whose fate is the command's. NULL without memory. */
+struct tsl_op *tsl_plan_op(struct tsl_command *c, const tsl_dependences *order, struct tsl_port *port,
+                           enum tsl_op_kind kind);
+/* The box of a copy or fill, and where that goes to. */
+void tsl_plan_region(struct tsl_op *op, const struct tsl_box_copy *box);
+void tsl_plan_dst(struct tsl_op *op, struct tsl_data *data, unsigned space, const struct tsl_box_copy *box);
+/* The plan of this operation is made: it may go, or, if that failed, takes its place in the order without running.
+ * Takes the reference; returns the error. */
+cl_int tsl_plan_go(struct tsl_op *op, cl_int error);
+/* Where a host task may come before, nobody knows what it writes into the host's copy, which is mapped, say, or the
+ * application's. So an operation without work takes these ranges of dst's copy on the host: whoever counts on the bytes
+ * comes after it. */
+cl_int tsl_plan_turn(struct tsl_command *c, const tsl_dependences *order, const struct tsl_box_copy *box, unsigned may);
+
+#endif

@@ -1,0 +1,115 @@
+/* In which space, and by which port, a transfer is done. */
+#include "graph/plan_space.h"
+
+#include "graph/command.h"
+#include "graph/member_memory.h"
+#include "graph/queue.h"
+#include "graph/space.h"
+#include "graph/state.h"
+#include "graph/valid.h"
+#include "tile/tile.h"
+
+/* Who works on the data's copy in a space. What lies on the host is the business of the member that works on it there
+ * itself, so that its lanes keep the order; but not if that member computes inside the call: the host can do that too.
+ */
+struct tsl_port *tsl_plan_port(struct tsl_command *c, unsigned space, const struct tsl_data *data)
+{
+    struct tsl_graph *graph = c->graph;
+    int member = c->stream->pinned >= 0 ? c->stream->pinned : graph->n_ports == 1 ? 0 : data->home;
+    if (space == TSL_SPACE_HOST && member >= 0) {
+        struct tsl_port *port = &graph->ports[member];
+        bool works = tsl_space_of(port, data) == TSL_SPACE_HOST && !port->sync;
+        if (data->svm && !(data->svm->as_mem >> member & 1))
+            works = false; /* Its kernels do, by addresses alone. */
+        return works ? port : &graph->host;
+    }
+    return tsl_port_of_space(graph, space);
+}
+
+/* A context with one member: everything is there, as in the vendor's own implementation. */
+static bool one_member(const struct tsl_graph *graph)
+{
+    return graph->n_ports == 1;
+}
+
+/* The space of a member where most of the range is; the host's if only that has it all. */
+unsigned tsl_plan_richest_space(struct tsl_graph *graph, struct tsl_data *data, uint64_t begin, uint64_t end)
+{
+    unsigned best = TSL_SPACE_HOST;
+    uint64_t least = tsl_missing(data, begin, end, TSL_SPACE_HOST);
+    if (one_member(graph))
+        return tsl_space_of(&graph->ports[0], data);
+    for (unsigned i = 0; i < graph->n_ports; i++) {
+        unsigned space = tsl_space_of(&graph->ports[i], data);
+        uint64_t missing = tsl_missing(data, begin, end, space);
+        if (missing < least || (missing == least && (int)i == data->home)) {
+            least = missing;
+            best = space;
+        }
+    }
+    return best;
+}
+
+/* The space to read a tile from: the host's copy if it is current, else where it was used last, else any. */
+unsigned tsl_plan_read_space(struct tsl_graph *graph, const struct tsl_data *data, uint32_t valid)
+{
+    unsigned only = one_member(graph) ? tsl_space_of(&graph->ports[0], data) : TSL_SPACE_HOST;
+    unsigned home = data->home >= 0 ? tsl_space_of(&graph->ports[data->home], data) : TSL_SPACE_HOST;
+    if (one_member(graph) && (valid == 0 || (valid & TSL_SPACE_BIT(only))))
+        return only;
+    if (valid == 0 || (valid & TSL_SPACE_BIT(TSL_SPACE_HOST)))
+        return TSL_SPACE_HOST;
+    if (valid & TSL_SPACE_BIT(home))
+        return home;
+    return (unsigned)__builtin_ctz(valid);
+}
+
+/* Is a transfer between the application's memory and a member's copy slow, where one of the host's copy, whose begin is
+ * aligned, wouldn't be? */
+bool tsl_plan_better_by_host(const struct tsl_command *c, unsigned space, const struct tsl_data *data, uint64_t offset,
+                             const char *host)
+{
+    size_t align = space == TSL_SPACE_HOST ? 0 : c->graph->ports[space - 1].member->caps.dma_align;
+    return align && (uintptr_t)host % align && offset % align == 0 && (data->host_owned || !data->host);
+}
+
+/* Does the application name the host's copy itself, as it may with CL_MEM_USE_HOST_PTR (OpenCL 3.0, 5.2.2)? Then the
+ * bytes need only be right there. */
+bool tsl_plan_names_host_copy(const struct tsl_command *c, const struct tsl_data *data, size_t offset,
+                              size_t host_offset)
+{
+    const size_t *region = c->box.region;
+    bool same = (region[1] == 1 || c->box.src_row_pitch == c->box.dst_row_pitch) &&
+                (region[2] == 1 || c->box.src_slice_pitch == c->box.dst_slice_pitch);
+    return data->host && same && c->host + host_offset == data->host + offset;
+}
+
+/* A space that could hold both objects (which may be one): this, or else the host's. */
+unsigned tsl_plan_with_room(const struct tsl_graph *graph, unsigned space, const struct tsl_data *a,
+                            const struct tsl_data *b)
+{
+    return space == TSL_SPACE_HOST || tsl_room_for_two(&graph->ports[space - 1], a, b) ? space : TSL_SPACE_HOST;
+}
+
+/* Where a write goes while the reader's place is unknown: to the host, unless there is only one place. A sub-device's
+ * queue says what the place is. */
+unsigned tsl_plan_write_space(const struct tsl_command *c, const struct tsl_data *data)
+{
+    const struct tsl_graph *graph = c->graph;
+    unsigned space = TSL_SPACE_HOST;
+    if (c->stream->pinned >= 0)
+        space = tsl_space_of(&graph->ports[c->stream->pinned], data);
+    else if (one_member(graph))
+        space = tsl_space_of(&graph->ports[0], data);
+    return tsl_plan_with_room(graph, space, data, data);
+}
+
+/* Where a copy to dst or (data and dst are one) a fill is done: at home with its source, or where a sub-device's queue
+ * wants it. */
+unsigned tsl_plan_work_space(const struct tsl_command *c, struct tsl_data *data, uint64_t begin, uint64_t end,
+                             const struct tsl_data *dst)
+{
+    unsigned space = c->stream->pinned >= 0 ? tsl_space_of(&c->graph->ports[c->stream->pinned], data)
+                                            : tsl_plan_richest_space(c->graph, data, begin, end);
+    return tsl_plan_with_room(c->graph, space, data, dst);
+}

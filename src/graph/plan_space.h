@@ -1,0 +1,41 @@
+/* In which space, and by which port, a transfer is done. */
+#ifndef TSL_GRAPH_PLAN_SPACE_H
+#define TSL_GRAPH_PLAN_SPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tsl_command;
+struct tsl_data;
+struct tsl_graph;
+struct tsl_port;
+
+/* The port that works on the data's copy in a space. What lies on the host is the business of the member that works on
+ * it there itself, so that its lanes keep the order; but not if that member computes inside the call: the host can do
+ * that too. */
+struct tsl_port *tsl_plan_port(struct tsl_command *c, unsigned space, const struct tsl_data *data);
+/* The space of a member where most of the range is; the host's if only that has it all. */
+unsigned tsl_plan_richest_space(struct tsl_graph *graph, struct tsl_data *data, uint64_t begin, uint64_t end);
+/* The space to read a tile from: the host's copy if it is current, else where the object was used last, else any. */
+unsigned tsl_plan_read_space(struct tsl_graph *graph, const struct tsl_data *data, uint32_t valid);
+/* Where a write goes while the reader's place is unknown: to the host, unless there is only one place. A sub-device's
+ * queue says what the place is. */
+unsigned tsl_plan_write_space(const struct tsl_command *c, const struct tsl_data *data);
+/* Where a copy to dst or (data and dst are one) a fill is done: where its source was used last, or where a sub-device's
+ * queue wants it. */
+unsigned tsl_plan_work_space(const struct tsl_command *c, struct tsl_data *data, uint64_t begin, uint64_t end,
+                             const struct tsl_data *dst);
+/* A space that could hold both objects (which may be one): this, or else the host's. */
+unsigned tsl_plan_with_room(const struct tsl_graph *graph, unsigned space, const struct tsl_data *a,
+                            const struct tsl_data *b);
+/* Is a transfer between the application's memory and a member's copy slow, where one of the host's copy, whose begin is
+ * aligned, wouldn't be? */
+bool tsl_plan_better_by_host(const struct tsl_command *c, unsigned space, const struct tsl_data *data, uint64_t offset,
+                             const char *host);
+/* Does the application name the host's copy itself, as it may with CL_MEM_USE_HOST_PTR (OpenCL 3.0, 5.2.2)? Then the
+ * bytes need only be right there. */
+bool tsl_plan_names_host_copy(const struct tsl_command *c, const struct tsl_data *data, size_t offset,
+                              size_t host_offset);
+
+#endif

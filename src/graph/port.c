@@ -1,0 +1,69 @@
+/* Ports, and the threads of ours that drain some. */
+#include "graph/port.h"
+
+#include "base/lock.h"
+#include "base/worker.h"
+#include "driver/driver.h"
+#include "graph/lane.h"
+#include "graph/submit.h"
+#include "graph/work.h"
+#include "handle/object.h"
+#include "object/context.h"
+#include "tile/tile.h"
+#include "trace/trace.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+/* Threads of ours for work that executes inside the submitting call: one for the host's copies, one for the
+ * application's host tasks, one for each member that works so. They are never joined, so they belong to the process. */
+static struct tsl_worker host_worker = TSL_VENDORS_WORKER("tesela-host");
+static struct tsl_worker task_worker = TSL_WORKER("tesela-task");
+static struct tsl_worker member_workers[TSL_MAX_MEMBERS];
+static pthread_once_t workers_once = PTHREAD_ONCE_INIT;
+
+static void init_workers(void)
+{
+    for (unsigned i = 0; i < TSL_MAX_MEMBERS; i++)
+        member_workers[i] = (struct tsl_worker)TSL_VENDORS_WORKER("tesela-member");
+}
+
+static void drain_job(struct tsl_job *job)
+{
+    struct tsl_port *port = (struct tsl_port *)((char *)job - offsetof(struct tsl_port, job));
+    struct tsl_graph *graph = port->graph;
+    struct tsl_context *context = graph->context;
+    tsl_lock_take(&graph->lock);
+    port->posted = false;
+    tsl_port_drain(port);
+    tsl_graph_leave(graph, TSL_WHO_WORKER);
+    tsl_object_unref(&context->object);
+}
+
+void tsl_port_init(struct tsl_port *port, struct tsl_graph *graph, struct tsl_member *member, unsigned index)
+{
+    bool host = index == TSL_HOST_INDEX;
+    pthread_once(&workers_once, init_workers);
+    *port = (struct tsl_port){.graph = graph, .member = member, .index = index, .job.run = drain_job};
+    port->space = host || member->caps.zero_copy ? TSL_SPACE_HOST : TSL_SPACE_MEMBER(index);
+    port->sync = host || member->caps.submits_block;
+    port->name = host ? "host" : member->path->id;
+    port->worker = port == &graph->tasks  ? &task_worker
+                   : port == &graph->host ? &host_worker
+                                          : &member_workers[member->index];
+    STAILQ_INIT(&port->ready);
+    TAILQ_INIT(&port->seats);
+    TAILQ_INIT(&port->launches);
+    tsl_track_init(&port->up, port, NULL, tsl_trace_on()); /* Nobody else asks for the times of moves. */
+    tsl_track_init(&port->down, port, NULL, tsl_trace_on());
+    tsl_track_init(&port->timed_up, port, NULL, true);
+    tsl_track_init(&port->timed_down, port, NULL, true);
+}
+
+void tsl_port_finish(struct tsl_port *port)
+{
+    tsl_track_finish(&port->up);
+    tsl_track_finish(&port->down);
+    tsl_track_finish(&port->timed_up);
+    tsl_track_finish(&port->timed_down);
+}

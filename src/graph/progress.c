@@ -1,0 +1,137 @@
+/* Operations on their way, and what their edges pass on. */
+#include "graph/progress.h"
+
+#include "base/small_vector.h"
+#include "graph/command.h"
+#include "graph/dependences.h"
+#include "graph/edge.h"
+#include "graph/memory_order.h"
+#include "graph/op.h"
+
+static void make_ready(struct tsl_op *op, struct tsl_op_list *settling)
+{
+    op->state = TSL_OP_READY;
+    tsl_op_ref(op); /* Until it is finished. */
+    if (op->user.track)
+        op->user.order = op->port->sync ? ++op->port->order : ++op->track->order;
+    TAILQ_INSERT_TAIL(settling, op, flight);
+}
+
+static void put_into_port(struct tsl_op *op)
+{
+    struct tsl_port *port = op->port;
+    STAILQ_INSERT_TAIL(&port->ready, op, ready);
+    port->n_pending++;
+    if (!port->listed && !port->draining) {
+        port->listed = true;
+        STAILQ_INSERT_TAIL(&port->graph->ports_ready, port, link);
+    }
+}
+
+/* Edges that the new state meets; operations that become ready are put into settling. */
+static void meet_edges(struct tsl_op *op, struct tsl_op_list *settling)
+{
+    for (unsigned i = 0; i < op->out.n; i++) {
+        struct tsl_edge *edge = TSL_SMALL_AT(&op->out, i);
+        if (!edge->to || !edge->unmet || !tsl_edge_is_met(edge->kind, op->state))
+            continue;
+        edge->unmet = false;
+        if (--edge->to->n_unmet == 0)
+            make_ready(edge->to, settling);
+    }
+}
+
+static void leave_edges(struct tsl_op *op);
+
+/* A list instead of recursion: chains may be long. */
+static void settle(struct tsl_op_list *settling)
+{
+    struct tsl_op *op;
+    while ((op = TAILQ_FIRST(settling))) {
+        bool join = op->kind == TSL_OP_JOIN;
+        TAILQ_REMOVE(settling, op, flight);
+        if (join)
+            tsl_op_end_join(op);
+        else
+            put_into_port(op);
+        meet_edges(op, settling);
+        if (!join)
+            continue;
+        leave_edges(op);
+        tsl_op_unref(op);
+    }
+}
+
+void tsl_op_go(struct tsl_op *op)
+{
+    struct tsl_graph *graph = op->port->graph;
+    if (graph->opaque && !op->aside && !tsl_dependences_add(&graph->since_opaque, op, false))
+        tsl_starve(op->command);
+    if (graph->starving)
+        tsl_park(op);
+    else
+        tsl_op_set_out(op);
+}
+
+void tsl_op_set_out(struct tsl_op *op)
+{
+    op->port->graph->n_under_way++;
+    if (--op->n_unmet > 0)
+        return;
+    struct tsl_op_list settling = TAILQ_HEAD_INITIALIZER(settling);
+    make_ready(op, &settling);
+    settle(&settling);
+}
+
+void tsl_op_again(struct tsl_op *op)
+{
+    TAILQ_REMOVE(&op->track->flight, op, flight);
+    op->state = TSL_OP_READY;
+    op->unsure = true; /* Of the submissions before nobody will know. */
+    op->port->n_pending--;
+    put_into_port(op);
+}
+
+void tsl_op_submitted(struct tsl_op *op)
+{
+    struct tsl_op_list settling = TAILQ_HEAD_INITIALIZER(settling);
+    op->state = TSL_OP_SUBMITTED;
+    meet_edges(op, &settling);
+    settle(&settling);
+}
+
+void tsl_op_doom_next(struct tsl_op *op)
+{
+    for (unsigned i = 0; i < op->out.n; i++) {
+        struct tsl_edge *edge = TSL_SMALL_AT(&op->out, i);
+        if (edge->strict && edge->to && !edge->to->poison)
+            edge->to->poison = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    }
+}
+
+/* Failure travels along strict edges; edges to commands count down. */
+static void leave_edges(struct tsl_op *op)
+{
+    if (op->status < 0)
+        tsl_op_doom_next(op);
+    for (unsigned i = 0; i < op->out.n; i++) {
+        struct tsl_edge *edge = TSL_SMALL_AT(&op->out, i);
+        if (edge->to) {
+            tsl_op_unref(edge->to);
+            continue;
+        }
+        if (edge->strict && op->status < 0 && edge->to_command->status == CL_COMPLETE)
+            edge->to_command->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+        tsl_command_step(edge->to_command);
+        tsl_command_unref(edge->to_command);
+    }
+    TSL_SMALL_FINISH(&op->out);
+}
+
+void tsl_op_pass_on(struct tsl_op *op)
+{
+    struct tsl_op_list settling = TAILQ_HEAD_INITIALIZER(settling);
+    meet_edges(op, &settling);
+    leave_edges(op);
+    settle(&settling);
+}

@@ -1,0 +1,133 @@
+/* The graph's side of a command queue. */
+#include "graph/queue.h"
+
+#include "base/fork.h"
+#include "base/lock.h"
+#include "base/settings.h"
+#include "graph/command.h"
+#include "graph/dependences.h"
+#include "graph/graph.h"
+#include "graph/lane.h"
+#include "graph/life.h"
+#include "graph/wait.h"
+#include "graph/work.h"
+#include "object/context.h"
+#include "trace/trace.h"
+
+#include <stdlib.h>
+
+static struct tsl_track *create_tracks(struct tsl_stream *stream, bool profile)
+{
+    struct tsl_graph *graph = stream->graph;
+    struct tsl_track *tracks = calloc(graph->n_ports, sizeof(*tracks));
+    for (unsigned i = 0; tracks && i < graph->n_ports; i++)
+        tsl_track_init(&tracks[i], &graph->ports[i], stream, profile);
+    return tracks;
+}
+
+/* Operations keep a pointer to their track until they are finished, and all are. */
+static void destroy_tracks(struct tsl_graph *graph, struct tsl_track *tracks)
+{
+    for (unsigned i = 0; tracks && i < graph->n_ports; i++)
+        tsl_track_finish(&tracks[i]);
+    free(tracks);
+}
+
+static int pinned_member(const struct tsl_queue *queue)
+{
+    unsigned members = tsl_context_members_of(queue->context, queue->device);
+    bool one = queue->device->parent && !(members & (members - 1));
+    return one ? __builtin_ctz(members) : -1;
+}
+
+static void follow_flags(struct tsl_stream *stream)
+{
+    cl_command_queue_properties flags = stream->queue->flags;
+    stream->in_order = !(flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    stream->profile = flags & CL_QUEUE_PROFILING_ENABLE;
+    stream->serial = (stream->profile && tsl_settings()->profiling == TSL_PROFILING_SERIAL) ||
+                     tsl_settings()->order == TSL_ORDER_SYNC;
+}
+
+static bool init_stream(struct tsl_stream *stream, struct tsl_queue *queue)
+{
+    struct tsl_graph *graph = queue->context->graph;
+    stream->refs = 1;
+    stream->graph = graph;
+    stream->queue = queue;
+    follow_flags(stream);
+    stream->pinned = pinned_member(queue);
+    TAILQ_INIT(&stream->commands);
+    stream->tracks = create_tracks(stream, tsl_trace_on());
+    stream->timed_tracks = create_tracks(stream, true);
+    return stream->tracks && stream->timed_tracks;
+}
+
+cl_int tsl_stream_create(struct tsl_queue *queue, struct tsl_stream **result)
+{
+    struct tsl_graph *graph = queue->context->graph;
+    struct tsl_stream *stream = calloc(1, sizeof(*stream));
+    if (!stream || !init_stream(stream, queue)) {
+        if (stream)
+            tsl_stream_free(stream);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    tsl_lock_take(&graph->lock);
+    LIST_INSERT_HEAD(&graph->streams, stream, link);
+    stream->id = ++graph->n_streams;
+    tsl_lock_give(&graph->lock);
+    *result = stream;
+    return CL_SUCCESS;
+}
+
+void tsl_stream_destroy(struct tsl_stream *stream)
+{
+    if (!stream || tsl_forked())
+        return;
+    struct tsl_graph *graph = stream->graph;
+    tsl_lock_take(&graph->lock);
+    LIST_REMOVE(stream, link);
+    tsl_dependences_finish(&stream->frontier);
+    tsl_dependences_finish(&stream->task);
+    tsl_dependences_finish(&stream->touching);
+    if (stream->barrier)
+        tsl_command_unref(stream->barrier);
+    tsl_stream_unref(stream);
+    tsl_graph_leave(graph, TSL_WHO_WORKER);
+}
+
+static bool reorders(const struct tsl_queue *queue, cl_command_queue_properties flags, bool enable)
+{
+    cl_command_queue_properties changed = flags & (enable ? ~queue->flags : queue->flags);
+    return changed & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+}
+
+cl_int tsl_queue_set(struct tsl_queue *queue, cl_command_queue_properties flags, bool enable,
+                     cl_command_queue_properties *old)
+{
+    struct tsl_stream *stream = queue->stream;
+    struct tsl_graph *graph = stream->graph;
+    if (tsl_forked())
+        return CL_OUT_OF_RESOURCES;
+    tsl_lock_take(&graph->lock);
+    while (reorders(queue, flags, enable) && !TAILQ_EMPTY(&stream->commands))
+        tsl_stream_wait(stream);
+    *old = queue->flags;
+    queue->flags = enable ? *old | flags : *old & ~flags;
+    follow_flags(stream);
+    tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+    return CL_SUCCESS;
+}
+
+void tsl_stream_unref(struct tsl_stream *stream)
+{
+    if (--stream->refs == 0)
+        LIST_INSERT_HEAD(&stream->graph->dead_streams, stream, link);
+}
+
+void tsl_stream_free(struct tsl_stream *stream)
+{
+    destroy_tracks(stream->graph, stream->tracks);
+    destroy_tracks(stream->graph, stream->timed_tracks);
+    free(stream);
+}

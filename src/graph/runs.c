@@ -1,0 +1,28 @@
+/* The ranges of which a box is made. */
+#include "graph/runs.h"
+
+#include "graph/copies.h"
+#include "graph/op.h"
+
+bool tsl_runs_linear(const size_t region[3], size_t row_pitch, size_t slice_pitch)
+{
+    return (region[1] == 1 || row_pitch == region[0]) && (region[2] == 1 || slice_pitch == region[0] * region[1]);
+}
+
+size_t tsl_runs_hull(const struct tsl_box_copy *box)
+{
+    return tsl_hull(box->region, box->dst_row_pitch, box->dst_slice_pitch);
+}
+
+/* The ranges of which a box of dst is made: one, or its rows; in ascending order. */
+size_t tsl_runs_count(const struct tsl_box_copy *box)
+{
+    return tsl_runs_linear(box->region, box->dst_row_pitch, box->dst_slice_pitch) ? 1 : box->region[1] * box->region[2];
+}
+
+struct tsl_range tsl_runs_at(const struct tsl_box_copy *box, size_t i)
+{
+    size_t row = i % box->region[1], slice = i / box->region[1];
+    uint64_t begin = box->dst_offset + slice * box->dst_slice_pitch + row * box->dst_row_pitch;
+    return (struct tsl_range){begin, tsl_runs_count(box) == 1 ? begin + tsl_runs_hull(box) : begin + box->region[0]};
+}

@@ -1,0 +1,177 @@
+/* What a driver is to wait for before it runs an operation. */
+#include "graph/submit_waits.h"
+
+#include "base/lock.h"
+#include "base/small_vector.h"
+#include "driver/driver.h"
+#include "graph/complete.h"
+#include "graph/lane.h"
+#include "graph/op.h"
+#include "graph/state.h"
+#include "graph/wait.h"
+
+#include <stdlib.h>
+
+/* It can't be waited for (a refused mark or flush, no memory): this thread waits for all of its lane. */
+TSL_UNCHECKED static void wait_for_lane(struct tsl_op *before)
+{
+    struct tsl_track *track = before->track;
+    tsl_track_pin(track);
+    if (track->lane)
+        tsl_lane_finish_work(track); /* The track remembers what that told. */
+    tsl_track_unpin(track);
+}
+
+static bool strictly_after(const struct tsl_op *op, const struct tsl_op *before)
+{
+    for (unsigned i = 0; i < before->out.n; i++)
+        if (TSL_SMALL_AT(&before->out, i)->to == op && TSL_SMALL_AT(&before->out, i)->strict)
+            return true;
+    return false;
+}
+
+/* As above. How `before` ended is noted, which perhaps only its lane can tell: if it failed, so does op, if it is to,
+ * as no driver will see to that. */
+static void wait_here(struct tsl_op *before)
+{
+    if (before->state == TSL_OP_SUBMITTED)
+        tsl_op_pull(before);
+    else
+        wait_for_lane(before);
+}
+
+/* A fence that completes well when `before` is done, however that ended: drivers fail what waits for a failed fence. */
+static struct tsl_fence *mark_behind(struct tsl_op *before)
+{
+    struct tsl_graph *graph = before->port->graph;
+    struct tsl_track *track = before->track;
+    struct tsl_fence *fence = NULL;
+    if (!track->lane)
+        return NULL;
+    tsl_track_pin(track);
+    tsl_graph_open(graph);
+    track->port->member->driver->mark(track->lane, NULL, &fence);
+    tsl_graph_close(graph);
+    track->n_dirty++;
+    tsl_track_unpin(track);
+    return fence;
+}
+
+/* An owned reference to what the driver is to wait for; NULL: there is nothing to be had. What has no fence keeps the
+ * mark as a late one: nobody of another lane can tell whether it was lost. */
+static struct tsl_fence *native_fence(struct tsl_op *op, struct tsl_op *before)
+{
+    if (!strictly_after(op, before) && !before->unfenced)
+        return mark_behind(before);
+    struct tsl_fence *fence = tsl_op_fence(before);
+    return fence ? tsl_fence_ref(fence) : NULL;
+}
+
+/* Same member, other track: a fence, flushed, as a wait between queues needs. The track is pinned. */
+static void wait_natively(struct tsl_op *op, struct tsl_op *before, tsl_fences *waits)
+{
+    struct tsl_fence *fence = native_fence(op, before);
+    if (!fence || !TSL_SMALL_PUSH(waits, fence)) {
+        wait_here(before);
+        tsl_graph_open(op->port->graph);
+        tsl_fence_unref(fence);
+        tsl_graph_close(op->port->graph);
+        return;
+    }
+    if (!tsl_track_flush(before->track))
+        wait_for_lane(before);
+}
+
+/* Opens a gate when the operation before it, on another member, is complete. Runs in a driver's callback. */
+struct opening {
+    struct tsl_fence *gate;
+    bool strict; /* a failure goes on; else what comes after runs nevertheless */
+};
+
+static void open_gate(void *arg, cl_int status)
+{
+    struct opening *opening = arg;
+    const struct tsl_driver *driver = opening->gate->driver;
+    driver->gate_open(opening->gate, status < 0 && opening->strict ? status : CL_COMPLETE);
+    tsl_fence_unref(opening->gate);
+    free(opening);
+}
+
+/* Without the lock: a gate on the member that `fence` of another member opens. NULL: none could be had. */
+static struct tsl_fence *gate_for(struct tsl_member *member, struct tsl_fence *fence, bool strict)
+{
+    struct opening *opening = malloc(sizeof(*opening));
+    struct tsl_fence *gate = NULL;
+    if (!opening || member->driver->gate_create(member, &gate) != CL_SUCCESS) {
+        free(opening);
+        return NULL;
+    }
+    if (member->driver->gate_by)
+        member->driver->gate_by(gate, fence);
+    *opening = (struct opening){.gate = tsl_fence_ref(gate), .strict = strict};
+    if (fence->driver->fence_notify(fence, open_gate, opening) != CL_SUCCESS)
+        open_gate(opening, fence->driver->fence_wait(fence));
+    return gate;
+}
+
+/* The track is pinned. */
+static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, tsl_fences *waits)
+{
+    struct tsl_graph *graph = op->port->graph;
+    bool strict = strictly_after(op, before), failed = false;
+    struct tsl_fence *fence = tsl_op_fence(before);
+    if (!fence) {
+        wait_here(before);
+        return;
+    }
+    tsl_fence_ref(fence);
+    if (!tsl_track_flush(before->track))
+        wait_for_lane(before);
+    tsl_graph_open(graph);
+    /* A technology may order the work of two members by itself. */
+    bool native = strict && op->port->member->driver->can_wait(op->port->member, fence);
+    struct tsl_fence *gate = native ? tsl_fence_ref(fence) : gate_for(op->port->member, fence, strict);
+    if (!gate || !TSL_SMALL_PUSH(waits, gate)) { /* No gate to be had, or to be noted: this thread waits. */
+        cl_int status = fence->driver->fence_wait(fence);
+        tsl_fence_unref(gate);
+        failed = status < 0 && strict;
+    }
+    tsl_fence_unref(fence);
+    tsl_graph_close(graph);
+    if (failed && !op->poison)
+        op->poison = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+}
+
+/* As far as is known already; what waits for it by a fence that is made late hears nothing of that. */
+static bool has_failed(const struct tsl_op *op)
+{
+    return op->poison || (op->unfenced && tsl_lane_status(op) < 0);
+}
+
+/* The lock is given meanwhile: what is waited for may end, and its stream with it. What failed before it got to its
+ * driver left a mark there, which doesn't fail. */
+void tsl_submit_waits_collect(struct tsl_op *op, tsl_fences *waits)
+{
+    unsigned n = op->natives.n + op->gates.n;
+    for (unsigned i = 0; i < n; i++) {
+        bool native = i < op->natives.n;
+        struct tsl_op *before = native ? *TSL_SMALL_AT(&op->natives, i) : *TSL_SMALL_AT(&op->gates, i - op->natives.n);
+        if (before->user.done)
+            continue;
+        if (has_failed(before) && !op->poison && strictly_after(op, before))
+            op->poison = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+        tsl_track_pin(before->track);
+        if (native)
+            wait_natively(op, before, waits);
+        else
+            wait_by_gate(op, before, waits);
+        tsl_track_unpin(before->track);
+    }
+}
+
+void tsl_submit_waits_drop(tsl_fences *waits)
+{
+    for (unsigned i = 0; i < waits->n; i++)
+        tsl_fence_unref(*TSL_SMALL_AT(waits, i));
+    TSL_SMALL_FINISH(waits);
+}

@@ -1,0 +1,116 @@
+/* Claims that fail: what tiles keep, and how they go back to that. undo.h has the rules. */
+#include "graph/undo.h"
+
+#include "graph/command.h"
+#include "graph/copies.h"
+#include "graph/data.h"
+#include "graph/op.h"
+#include "graph/port.h"
+#include "graph/state.h"
+#include "graph/touch.h"
+#include "object/svm.h"
+#include "program/program.h"
+#include "tile/tile.h"
+
+static uint32_t moved_by(const struct tsl_tile *tile, bool host)
+{
+    uint32_t spaces = 0;
+    for (unsigned i = 0; i < tile->uses.n; i++) {
+        const struct tsl_use *use = &tile->uses.list[i];
+        const struct tsl_op *op = (const struct tsl_op *)use->user;
+        bool moves = op->move || (host && op->kind == TSL_OP_ROOM);
+        if (use->write && !use->left && !use->user->done && moves)
+            spaces |= TSL_SPACE_BIT(use->space);
+    }
+    return spaces;
+}
+
+/* Where moves that haven't ended bring bytes of the tile. */
+static uint32_t moved_to(struct tsl_graph *graph, const struct tsl_data *data, const struct tsl_tile *tile)
+{
+    uint32_t spaces = moved_by(tile, false);
+    uint64_t base = tsl_host_address(data->host);
+    struct tsl_tile *host =
+        data->host ? tsl_tiles_meeting(&graph->host_map, base + tile->begin, base + tile->end) : NULL;
+    for (; host; host = tsl_tiles_next_meeting(host, base + tile->end))
+        spaces |= moved_by(host, true);
+    return spaces;
+}
+
+/* False: no memory. */
+static bool keep(struct tsl_op *op, struct tsl_data *data, struct tsl_tile *tile, unsigned space,
+                 struct tsl_rollback **like)
+{
+    uint32_t here = TSL_SPACE_BIT(space);
+    if (!tile->valid || (tile->valid == here && !data->moved))
+        return true;
+    tsl_tile_prune(tile);
+    uint32_t good = tile->valid & ~moved_to(op->port->graph, data, tile);
+    if (good == here)
+        return true; /* What it doesn't write stays. */
+    op->keeps = true;
+    /* A host task that fails hasn't run: the host's copy is as good as it was, and may be mapped. */
+    uint32_t kept = op->kind == TSL_OP_NATIVE || !(good & ~here) ? good : good & ~here;
+    return tsl_tile_keep(tile, &op->user, kept, like);
+}
+
+/* The operation, which has the old bytes in that space, is to change some. */
+cl_int tsl_undo_note(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+{
+    struct tsl_rollback *like = NULL;
+    struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end);
+    if (!tile)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (; tile; tile = tsl_tiles_next(tile, end)) {
+        if (!keep(op, data, tile, space, &like))
+            return CL_OUT_OF_HOST_MEMORY;
+        tile->restored = 0;
+        tile->valid = TSL_SPACE_BIT(space);
+    }
+    tsl_tiles_join(&data->tiles, begin, end);
+    return CL_SUCCESS;
+}
+
+/* The move may write there though it fails. */
+void tsl_undo_spoil(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+{
+    struct tsl_tile *tile = op->unsure ? tsl_tiles_meeting(&data->tiles, begin, end) : NULL;
+    for (; tile; tile = tsl_tiles_next_meeting(tile, end))
+        tsl_tile_spoil(tile, space);
+}
+
+void tsl_undo_range(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end)
+{
+    struct tsl_graph *graph = op->port->graph;
+    struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, begin, end);
+    for (; tile; tile = tsl_tiles_next_meeting(tile, end)) {
+        struct tsl_rollback *rollback = tsl_tile_kept(tile, &op->user);
+        if (!rollback)
+            continue;
+        tile->valid = rollback->valid ? rollback->valid : TSL_SPACE_BIT(TSL_SPACE_LOST);
+        tile->restored = graph->n_ops;
+        tsl_tile_unkeep(tile, rollback);
+    }
+    tsl_tiles_join(&data->tiles, begin, end);
+}
+
+static void go_back_in(struct tsl_op *op, const struct tsl_buffer *buffer)
+{
+    const struct tsl_svm *svm = tsl_data_of(buffer)->svm;
+    if (svm && svm->coarse) /* A kernel claims all of it. */
+        tsl_undo_range(op, tsl_data_of(buffer), 0, svm->size);
+    else
+        tsl_undo_range(op, tsl_data_of(buffer), buffer->offset, buffer->offset + buffer->size);
+}
+
+void tsl_claims_failed(struct tsl_op *op)
+{
+    const struct tsl_command *c = op->command;
+    for (cl_uint i = 0; c->args && i < c->args->n_all; i++)
+        if (c->args->args[i].buffer)
+            go_back_in(op, c->args->args[i].buffer);
+    for (cl_uint i = 0; i < c->n_buffers; i++)
+        go_back_in(op, c->buffers[i]);
+    if (c->dst)
+        go_back_in(op, c->dst);
+}

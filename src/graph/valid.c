@@ -1,0 +1,79 @@
+/* Where the current bytes of an object are. */
+#include "graph/valid.h"
+
+#include "base/log.h"
+#include "graph/copies.h"
+#include "tile/tile.h"
+
+cl_int tsl_valid_change(struct tsl_data *data, uint64_t begin, uint64_t end, uint32_t keep, uint32_t add)
+{
+    struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end);
+    if (!tile)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (; tile; tile = tsl_tiles_next(tile, end))
+        tile->valid = (tile->valid & keep) | add;
+    tsl_tiles_join(&data->tiles, begin, end);
+    return CL_SUCCESS;
+}
+
+/* All of the range is written, whatever was there: only that space's copy counts. */
+cl_int tsl_valid_only(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+{
+    struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end);
+    if (!tile)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (; tile; tile = tsl_tiles_next(tile, end)) {
+        tsl_tile_unkeep(tile, NULL);
+        tile->restored = 0;
+        tile->valid = TSL_SPACE_BIT(space);
+    }
+    tsl_tiles_join(&data->tiles, begin, end);
+    return CL_SUCCESS;
+}
+
+cl_int tsl_await_on_host(struct tsl_data *data, uint64_t begin, uint64_t end)
+{
+    return tsl_valid_only(data, begin, end, TSL_SPACE_HOST);
+}
+
+uint64_t tsl_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+{
+    uint64_t missing = 0;
+    for (struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, begin, end); tile;
+         tile = tsl_tiles_next_meeting(tile, end)) {
+        if (tile->valid == 0 || (tile->valid & TSL_SPACE_BIT(space)))
+            continue;
+        uint64_t from = tile->begin > begin ? tile->begin : begin;
+        uint64_t to = tile->end < end ? tile->end : end;
+        missing += to - from;
+    }
+    return missing;
+}
+
+bool tsl_only_there(struct tsl_data *data, unsigned space, uint64_t *begin, uint64_t *end)
+{
+    struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, *begin, data->size);
+    while (tile && tile->valid != TSL_SPACE_BIT(space))
+        tile = tsl_tiles_next_meeting(tile, data->size);
+    if (!tile)
+        return false;
+    *begin = tile->begin;
+    do {
+        *end = tile->end;
+        tile = tsl_tiles_next_meeting(tile, data->size);
+    } while (tile && tile->valid == TSL_SPACE_BIT(space));
+    return true;
+}
+
+void tsl_warn_unwritten(struct tsl_data *data, uint64_t begin, uint64_t end)
+{
+    struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, begin, end);
+    while (tile && tile->valid)
+        tile = tsl_tiles_next_meeting(tile, end);
+    if (!tile)
+        return;
+    if (!data->warned)
+        tsl_log(TSL_LOG_IN_TILE, TSL_LOG_WARN, "a buffer of %zu bytes is read before anything was written to it",
+                data->size);
+    data->warned = true;
+}

@@ -1,0 +1,243 @@
+/* The work that every entry leaves to be done without the lock. */
+#include "graph/work.h"
+
+#include "base/fork.h"
+#include "base/lock.h"
+#include "base/pool.h"
+#include "base/small_vector.h"
+#include "base/worker.h"
+#include "driver/driver.h"
+#include "graph/command.h"
+#include "graph/complete.h"
+#include "graph/dependences.h"
+#include "graph/life.h"
+#include "graph/op.h"
+#include "graph/queue.h"
+#include "graph/record.h"
+#include "graph/schedule.h"
+#include "graph/state.h"
+#include "graph/submit.h"
+#include "handle/object.h"
+#include "object/queue.h"
+#include "program/program.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+/* ---- The bridge -------------------------------------------------------------------------------------------------- */
+
+static struct tsl_worker bridge = TSL_VENDORS_WORKER("tesela-bridge");
+static struct tsl_worker callback_worker = TSL_WORKER("tesela-call");
+
+void tsl_graph_bridge(struct tsl_job *job)
+{
+    struct tsl_graph *graph = (struct tsl_graph *)((char *)job - offsetof(struct tsl_graph, bridge_job));
+    struct tsl_context *context = graph->context;
+    tsl_lock_take(&graph->lock);
+    graph->bridge_posted = false;
+    tsl_graph_leave(graph, TSL_WHO_WORKER);
+    tsl_object_unref(&context->object);
+}
+
+void tsl_graph_post(struct tsl_graph *graph)
+{
+    if (graph->bridge_posted)
+        return;
+    tsl_object_ref(&graph->context->object);
+    graph->bridge_posted = true;
+    if (!tsl_worker_post(&bridge, &graph->bridge_job)) {
+        graph->bridge_posted = false;
+        graph->surplus_refs++;
+    }
+}
+
+/* If no thread can be had, the callbacks stay due until the next entry tries again. */
+static void post_callbacks(struct tsl_graph *graph)
+{
+    tsl_object_ref(&graph->context->object);
+    graph->callbacks_posted = true;
+    if (!tsl_worker_post(&callback_worker, &graph->callback_job))
+        graph->surplus_refs++;
+}
+
+/* ---- Ports ------------------------------------------------------------------------------------------------------- */
+
+/* Work that executes in the submitting call goes to a thread that may be long; the host's own copies, to the
+ * application's thread if that is what we are in (it asked for it, and no hop between threads is faster). */
+static void serve_port(struct tsl_port *port, enum tsl_who who)
+{
+    bool host = port == &port->graph->host;
+    if (!port->sync || (host && who == TSL_WHO_APPLICATION)) {
+        tsl_port_drain(port);
+        return;
+    }
+    if (port->posted || port->draining)
+        return;
+    tsl_object_ref(&port->graph->context->object);
+    port->posted = tsl_worker_post(port->worker, &port->job);
+    if (!port->posted) { /* No thread to be had: this one does it. */
+        port->graph->surplus_refs++;
+        tsl_port_drain(port);
+    }
+}
+
+static void serve_ports(struct tsl_graph *graph, enum tsl_who who)
+{
+    struct tsl_port *port;
+    while ((port = STAILQ_FIRST(&graph->ports_ready))) {
+        STAILQ_REMOVE_HEAD(&graph->ports_ready, link);
+        port->listed = false;
+        serve_port(port, who);
+    }
+}
+
+/* ---- What is dropped --------------------------------------------------------------------------------------------- */
+
+static void free_op(struct tsl_graph *graph, struct tsl_op *op)
+{
+    tsl_fence_unref(op->fence);
+    TSL_SMALL_FINISH(&op->natives);
+    TSL_SMALL_FINISH(&op->gates);
+    TSL_SMALL_FINISH(&op->out);
+    tsl_pool_put(&graph->op_pool, op);
+}
+
+void tsl_graph_bury(struct tsl_graph *graph)
+{
+    struct tsl_op_queue dead = STAILQ_HEAD_INITIALIZER(dead);
+    struct tsl_op *op;
+    while ((op = STAILQ_FIRST(&graph->dead_ops))) {
+        STAILQ_REMOVE_HEAD(&graph->dead_ops, ready);
+        tsl_op_forget_befores(op); /* May make more dead ones. */
+        STAILQ_INSERT_TAIL(&dead, op, ready);
+    }
+    tsl_graph_open(graph);
+    while ((op = STAILQ_FIRST(&dead))) {
+        STAILQ_REMOVE_HEAD(&dead, ready);
+        free_op(graph, op);
+    }
+    tsl_graph_close(graph);
+}
+
+static void bury_streams(struct tsl_graph *graph)
+{
+    struct tsl_stream *stream;
+    while ((stream = LIST_FIRST(&graph->dead_streams))) {
+        LIST_REMOVE(stream, link);
+        tsl_graph_open(graph);
+        tsl_stream_free(stream);
+        tsl_graph_close(graph);
+    }
+}
+
+/* What a reported command holds. Without the lock: objects may be destroyed. */
+static void release_payload(struct tsl_command *c)
+{
+    struct tsl_buffer *buffers[] = {c->src, c->dst};
+    for (int i = 0; i < 2; i++)
+        if (buffers[i])
+            tsl_object_unref(&buffers[i]->object);
+    for (cl_uint i = 0; i < c->n_buffers; i++)
+        tsl_object_unref(&c->buffers[i]->object);
+    free(c->buffers);
+    free(c->slots);
+    free(c->native_args);
+    free(c->pattern);
+    if (c->kernel)
+        tsl_object_unref(&c->kernel->object);
+    tsl_args_let_go(c->args);
+    tsl_object_unref(&c->stream->queue->object);
+}
+
+static void collect_garbage(struct tsl_graph *graph)
+{
+    struct tsl_command *garbage = graph->garbage, *c;
+    graph->garbage = NULL;
+    for (c = garbage; c; c = c->next) {
+        tsl_dependences_finish(&c->own);
+        tsl_dependences_finish(&c->frontier);
+    }
+    graph->n_collecting++;
+    tsl_graph_open(graph);
+    for (c = garbage; c; c = c->next)
+        release_payload(c);
+    tsl_graph_close(graph);
+    graph->n_collecting--;
+    tsl_graph_changed(graph);
+    while ((c = garbage)) {
+        garbage = c->next;
+        c->src = c->dst = NULL;
+        c->stream = NULL;
+        tsl_command_unref(c);
+    }
+}
+
+static void write_records(struct tsl_graph *graph)
+{
+    struct tsl_op_record *records = graph->records;
+    graph->records = NULL;
+    graph->n_writing++;
+    tsl_graph_open(graph);
+    tsl_records_write(records);
+    tsl_graph_close(graph);
+    graph->n_writing--;
+    tsl_graph_changed(graph);
+}
+
+/* ---- All --------------------------------------------------------------------------------------------------------- */
+
+bool tsl_graph_has_work(const struct tsl_graph *graph)
+{
+    return !STAILQ_EMPTY(&graph->ports_ready) || !STAILQ_EMPTY(&graph->signalled) || !STAILQ_EMPTY(&graph->to_watch) ||
+           !STAILQ_EMPTY(&graph->dead_ops) || !LIST_EMPTY(&graph->dead_streams) || graph->garbage || graph->records ||
+           (graph->callbacks && !graph->callbacks_posted) || (graph->ask_again && !STAILQ_EMPTY(&graph->later));
+}
+
+void tsl_graph_work(struct tsl_graph *graph, enum tsl_who who)
+{
+    while (tsl_graph_has_work(graph)) {
+        if (!STAILQ_EMPTY(&graph->signalled))
+            tsl_handle_signalled(graph);
+        else if (graph->ask_again && !STAILQ_EMPTY(&graph->later))
+            tsl_place_held(graph);
+        else if (!STAILQ_EMPTY(&graph->ports_ready))
+            serve_ports(graph, who);
+        else if (!STAILQ_EMPTY(&graph->to_watch))
+            tsl_watch_pending(graph);
+        else if (graph->records)
+            write_records(graph);
+        else if (graph->garbage)
+            collect_garbage(graph);
+        else if (!STAILQ_EMPTY(&graph->dead_ops))
+            tsl_graph_bury(graph);
+        else if (!LIST_EMPTY(&graph->dead_streams))
+            bury_streams(graph);
+        else
+            post_callbacks(graph);
+    }
+}
+
+void tsl_graph_clean_up(struct tsl_context *context)
+{
+    struct tsl_graph *graph = context->graph;
+    if (!graph || tsl_forked())
+        return;
+    tsl_lock_take(&graph->lock);
+    tsl_graph_work(graph, TSL_WHO_APPLICATION);
+    while (graph->n_collecting > 0)
+        tsl_graph_wait(graph);
+    tsl_graph_leave(graph, TSL_WHO_APPLICATION);
+}
+
+void tsl_graph_leave(struct tsl_graph *graph, enum tsl_who who)
+{
+    struct tsl_context *context = graph->context;
+    tsl_object_ref(&context->object); /* What is dropped below may be the last but this. */
+    tsl_graph_work(graph, who);
+    unsigned surplus = graph->surplus_refs;
+    graph->surplus_refs = 0;
+    tsl_lock_give(&graph->lock);
+    for (; surplus > 0; surplus--)
+        tsl_object_unref(&context->object);
+    tsl_object_unref(&context->object);
+}
