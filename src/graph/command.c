@@ -5,8 +5,8 @@
 #include "base/small_vector.h"
 #include "graph/callback.h"
 #include "graph/dependences.h"
+#include "graph/mapped.h"
 #include "graph/op.h"
-#include "graph/plan.h"
 #include "graph/queue.h"
 #include "graph/record.h"
 #include "graph/state.h"
@@ -77,7 +77,7 @@ static void complete(struct tsl_command *c)
     c->state = TSL_COMPLETE;
     c->complete_ns = tsl_stamp(c);
     if (c->status < 0)
-        tsl_plan_failed(c);
+        tsl_mapped_undo(c);
     if (stream->barrier == c) {
         stream->barrier = NULL;
         tsl_command_unref(c);

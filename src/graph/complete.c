@@ -17,8 +17,6 @@
 #include "graph/record.h"
 #include "graph/state.h"
 #include "graph/undo.h"
-#include "graph/wait.h"
-#include "graph/work.h"
 #include "handle/object.h"
 #include "place/place.h"
 #include "program/program.h"
@@ -189,6 +187,15 @@ void tsl_retire(struct tsl_op *op, cl_int status)
         else
             retire_first(op, first, status);
     }
+    tsl_op_unref(op);
+}
+
+void tsl_op_pull(struct tsl_op *op)
+{
+    op->user.refs++;
+    cl_int status = tsl_op_wait(op);
+    if (op->state == TSL_OP_SUBMITTED)
+        tsl_retire(op, status);
     tsl_op_unref(op);
 }
 

@@ -19,6 +19,8 @@ void tsl_retire_refused(struct tsl_op *op, cl_int error);
 /* Notices what has ended of all that comes before a submitted operation on its track, and of what it waits for
  * natively. False: not all has, as far as drivers tell. */
 bool tsl_retire_before(struct tsl_op *op);
+/* Waits for an operation that the driver has, in this thread, and notices its end. */
+void tsl_op_pull(struct tsl_op *op);
 /* Asks the driver for the status of an operation that has a fence, and retires it if that is complete. */
 cl_int tsl_op_ask(struct tsl_op *op);
 /* The operation's fence, made late if need be; NULL if that fails. */

@@ -1,19 +1,14 @@
-/* How an object leaves a member's memory. */
+/* What evictions claim. */
 #include "graph/evict.h"
 
-#include "driver/driver.h"
 #include "facts/kernel_facts.h"
-#include "graph/complete.h"
 #include "graph/copies.h"
-#include "graph/member_memory.h"
 #include "graph/op.h"
+#include "graph/port.h"
 #include "graph/state.h"
 #include "graph/touch.h"
 #include "graph/valid.h"
-#include "handle/object.h"
 #include "tile/tile.h"
-
-/* ---- Claims ------------------------------------------------------------------------------------------------------ */
 
 void tsl_leave_space(struct tsl_op *op, struct tsl_data *data, unsigned space)
 {
@@ -77,61 +72,4 @@ bool tsl_host_idle(struct tsl_data *data, uint64_t begin, uint64_t end)
 {
     uint64_t base = tsl_host_address(data->host);
     return unused(&data->context->graph->host_map, base + begin, base + end, TSL_SPACE_HOST);
-}
-
-/* ---- Freeing ----------------------------------------------------------------------------------------------------- */
-
-#define FEW_SUBS 32
-
-static unsigned take_subs(struct tsl_data *data, unsigned index, struct tsl_mem **mems)
-{
-    struct tsl_sub_mems *subs;
-    unsigned n = 0;
-    LIST_FOREACH(subs, &data->sub_mems, link)
-    if (subs->mems[index] && n < FEW_SUBS) {
-        mems[n++] = subs->mems[index];
-        subs->mems[index] = NULL;
-    }
-    return n;
-}
-
-/* Nobody uses it, and whoever will comes after. The lock is given meanwhile. */
-void tsl_evict_free(struct tsl_seat *seat, struct tsl_port *port)
-{
-    struct tsl_graph *graph = port->graph;
-    struct tsl_mem *mems[FEW_SUBS], *mem;
-    unsigned n;
-    while ((n = take_subs(seat->data, port->index, mems)) > 0) {
-        tsl_graph_open(graph);
-        for (unsigned i = 0; i < n; i++)
-            mems[i]->member->driver->mem_free(mems[i]);
-        tsl_graph_close(graph);
-    }
-    mem = seat->mem;
-    seat->mem = NULL;
-    seat->changed = true;
-    if (mem && seat->n_freeing > 0 && !seat->orphan) {
-        seat->orphan = mem;
-        port->n_leaving++;
-    } else if (mem) {
-        tsl_graph_open(graph);
-        tsl_room_free(seat, mem);
-        tsl_graph_close(graph);
-    }
-}
-
-void tsl_room_run(struct tsl_op *op)
-{
-    struct tsl_graph *graph = op->port->graph;
-    struct tsl_seat *seat = op->victim;
-    op->user.refs++;
-    if (seat && !op->poison && op->eviction >= seat->n_void)
-        tsl_evict_free(seat, op->port);
-    tsl_op_finish(op, CL_COMPLETE);
-    tsl_op_unref(op);
-    if (!seat)
-        return;
-    tsl_graph_open(graph);
-    tsl_object_unref(seat->data->owner);
-    tsl_graph_close(graph);
 }

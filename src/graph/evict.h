@@ -1,4 +1,4 @@
-/* How an object leaves a member's memory: what evictions claim of its copy there, and the freeing. */
+/* What evictions claim of an object's copy in a member's memory, and how it stops being one. */
 #ifndef TSL_GRAPH_EVICT_H
 #define TSL_GRAPH_EVICT_H
 
@@ -8,8 +8,6 @@
 
 struct tsl_data;
 struct tsl_op;
-struct tsl_port;
-struct tsl_seat;
 
 /* All of the object's copy in that space belongs to the operation, when those that use it are done. */
 cl_int tsl_claim_place(struct tsl_op *op, struct tsl_data *data, unsigned space);
@@ -23,11 +21,5 @@ void tsl_leave_space(struct tsl_op *op, struct tsl_data *data, unsigned space);
 /* Is no unfinished operation using that space's copy of the object? Of [begin, end) of the host's? */
 bool tsl_space_idle(struct tsl_data *data, unsigned space);
 bool tsl_host_idle(struct tsl_data *data, uint64_t begin, uint64_t end);
-
-/* Frees the object's memory on that member. Nobody uses it, and whoever will comes after. The lock is given meanwhile.
- */
-void tsl_evict_free(struct tsl_seat *seat, struct tsl_port *port);
-/* Runs an operation of the kind ROOM; by the thread that drains the port. The lock is given meanwhile. */
-void tsl_room_run(struct tsl_op *op);
 
 #endif

@@ -8,6 +8,7 @@
 #include "graph/copies.h"
 #include "graph/data.h"
 #include "graph/evict.h"
+#include "graph/evict_run.h"
 #include "graph/lane.h"
 #include "graph/move.h"
 #include "graph/move_failed.h"

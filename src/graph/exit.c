@@ -13,9 +13,9 @@
 #include "base/lock.h"
 #include "base/worker.h"
 #include "graph/graphs.h"
+#include "graph/lane.h"
 #include "graph/op.h"
 #include "graph/queue.h"
-#include "graph/wait.h"
 #include "handle/object.h"
 #include "program/program.h"
 

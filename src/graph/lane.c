@@ -2,6 +2,7 @@
 #include "graph/lane.h"
 
 #include "base/lock.h"
+#include "driver/driver.h"
 #include "graph/port.h"
 #include "graph/queue.h"
 #include "graph/state.h"
@@ -106,4 +107,36 @@ cl_int tsl_lane_wait(struct tsl_op *op, struct tsl_fence *fence)
     if (fence) /* It may be over, and not what failed. */
         own = status ? fence->driver->fence_status(fence) : fence->driver->fence_wait(fence);
     return own <= CL_COMPLETE ? own : status;
+}
+
+struct tsl_track *tsl_track_create_all(struct tsl_stream *stream, bool profile)
+{
+    struct tsl_graph *graph = stream->graph;
+    struct tsl_track *tracks = calloc(graph->n_ports, sizeof(*tracks));
+    for (unsigned i = 0; tracks && i < graph->n_ports; i++)
+        tsl_track_init(&tracks[i], &graph->ports[i], stream, profile);
+    return tracks;
+}
+
+/* Operations keep a pointer to their track until they are finished, and all are. */
+void tsl_track_destroy_all(struct tsl_graph *graph, struct tsl_track *tracks)
+{
+    for (unsigned i = 0; tracks && i < graph->n_ports; i++)
+        tsl_track_finish(&tracks[i]);
+    free(tracks);
+}
+
+cl_int tsl_op_wait(struct tsl_op *op)
+{
+    struct tsl_graph *graph = op->port->graph;
+    const struct tsl_driver *driver = op->port->member->driver;
+    struct tsl_fence *fence = op->fence ? tsl_fence_ref(op->fence) : NULL;
+    tsl_track_pin(op->track);
+    bool sent = !fence || tsl_track_flush(op->track);
+    tsl_graph_open(graph);
+    cl_int status = fence && sent ? driver->fence_wait(fence) : tsl_lane_wait(op, fence);
+    tsl_fence_unref(fence);
+    tsl_graph_close(graph);
+    tsl_track_unpin(op->track);
+    return status;
 }

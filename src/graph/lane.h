@@ -10,6 +10,7 @@
 
 #include "graph/op.h"
 
+struct tsl_graph;
 struct tsl_lane;
 struct tsl_stream;
 
@@ -53,5 +54,11 @@ cl_int tsl_lane_finish_work(struct tsl_track *track);
 cl_int tsl_lane_wait(struct tsl_op *op, struct tsl_fence *fence);
 /* How the operation ended as far as its lane has told, which is over; the operation has no fence. */
 cl_int tsl_lane_status(const struct tsl_op *op);
+/* A queue's tracks, one for each member of the graph; NULL without memory. Destroying takes no lock: operations keep a
+ * pointer to their track until they are done, and all are. NULL allowed. */
+struct tsl_track *tsl_track_create_all(struct tsl_stream *stream, bool profile);
+void tsl_track_destroy_all(struct tsl_graph *graph, struct tsl_track *tracks);
+/* Waits for an operation that the driver has, in this thread. The lock is given meanwhile. */
+cl_int tsl_op_wait(struct tsl_op *op);
 
 #endif

@@ -7,7 +7,7 @@
 #include "graph/data.h"
 #include "graph/dependences.h"
 #include "graph/memory_order.h"
-#include "graph/plan.h"
+#include "graph/plan_kinds.h"
 #include "graph/queue.h"
 #include "graph/residency.h"
 #include "graph/valid.h"
@@ -17,16 +17,6 @@
 
 /* More aren't left open: whoever is scheduled looks at all of them. */
 #define MAX_LAZY 32u
-
-uint64_t tsl_lazy_begin(const struct tsl_command *write)
-{
-    return write->dst->offset + write->box.dst_offset;
-}
-
-uint64_t tsl_lazy_end(const struct tsl_command *write)
-{
-    return tsl_lazy_begin(write) + write->box.region[0];
-}
 
 /* Where all work on the host's copy there is nothing to win. */
 static bool has_places(const struct tsl_graph *graph)

@@ -10,12 +10,12 @@
 #ifndef TSL_GRAPH_LAZY_H
 #define TSL_GRAPH_LAZY_H
 
+#include "graph/command.h"
 #include "graph/dependences.h"
 
 #include <CL/cl.h>
 #include <stdint.h>
 
-struct tsl_command;
 struct tsl_graph;
 
 /* May its place be left open? */
@@ -28,7 +28,14 @@ void tsl_settle_before(struct tsl_command *command);
 /* All go to the host. */
 void tsl_settle_all(struct tsl_graph *graph);
 /* The bytes of its object that it writes. */
-uint64_t tsl_lazy_begin(const struct tsl_command *write);
-uint64_t tsl_lazy_end(const struct tsl_command *write);
+static inline uint64_t tsl_lazy_begin(const struct tsl_command *write)
+{
+    return write->dst->offset + write->box.dst_offset;
+}
+
+static inline uint64_t tsl_lazy_end(const struct tsl_command *write)
+{
+    return tsl_lazy_begin(write) + write->box.region[0];
+}
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "driver/driver.h"
+#include "graph/complete.h"
 #include "graph/copies.h"
 #include "graph/evict_now.h"
 #include "graph/graphs.h"
@@ -11,9 +12,6 @@
 #include "graph/op.h"
 #include "graph/queue.h"
 #include "graph/state.h"
-#include "graph/submit.h"
-#include "graph/wait.h"
-#include "graph/work.h"
 #include "handle/object.h"
 #include "object/context.h"
 
@@ -117,7 +115,7 @@ static bool wait_for_one(struct tsl_port *port)
     return true;
 }
 
-bool tsl_make_room(struct tsl_op *op, bool first)
+bool tsl_make_room(struct tsl_op *op, bool first, bool (*submit_ahead)(struct tsl_op *op))
 {
     struct tsl_port *port = op->port;
     struct tsl_graph *graph = port->graph;
@@ -129,7 +127,7 @@ bool tsl_make_room(struct tsl_op *op, bool first)
     if (changed || evict_elsewhere(port))
         return true;
     tsl_lock_take(&graph->lock); /* Meanwhile another thread may have noticed an end. */
-    changed = tsl_evict_idle(graph, port) || wait_for_one(port) || tsl_submit_ahead(op);
+    changed = tsl_evict_idle(graph, port) || wait_for_one(port) || submit_ahead(op);
     tsl_lock_give(&graph->lock);
     changed = changed || wait_for_leaving_anywhere(port->member);
     if (!changed)

@@ -12,8 +12,9 @@ struct tsl_op;
 struct tsl_port;
 
 /* The driver had no memory for the submission of op. True: something changed, try again. first: the first time with
- * this submission. By the thread that drains the port, without the lock. */
-bool tsl_make_room(struct tsl_op *op, bool first);
+ * this submission. submit_ahead: submits what is ready behind op and doesn't need it, as that may end and be evicted;
+ * false: there is nothing such. By the thread that drains the port, without the lock. */
+bool tsl_make_room(struct tsl_op *op, bool first, bool (*submit_ahead)(struct tsl_op *op));
 /* Does the error of a submission say that the member has no memory? */
 bool tsl_lacks_room(const struct tsl_port *port, cl_int error);
 

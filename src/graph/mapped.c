@@ -1,7 +1,10 @@
 /* Mapped ranges. */
 #include "graph/mapped.h"
 
+#include "graph/command.h"
 #include "graph/copies.h"
+#include "graph/data.h"
+#include "graph/runs.h"
 #include "graph/valid.h"
 #include "tile/ranges.h"
 #include "tile/tile.h"
@@ -26,4 +29,17 @@ cl_int tsl_mapped_keep(struct tsl_data *data, uint64_t begin, uint64_t end)
         error = tsl_valid_change(data, from, to, ~0u, TSL_SPACE_BIT(TSL_SPACE_HOST));
     }
     return error;
+}
+
+/* A map that failed maps nothing, and what an unmap that failed would have unmapped isn't mapped either. */
+void tsl_mapped_undo(struct tsl_command *c)
+{
+    bool map = tsl_command_maps(c);
+    bool unmap = tsl_command_unmaps(c) && c->map_flags != CL_MAP_READ;
+    size_t n = map ? c->n_ranged : unmap ? tsl_runs_count(&c->box) - c->n_ranged : 0;
+    while (n-- > 0) {
+        struct tsl_range run = tsl_runs_at(&c->box, n);
+        tsl_unmap_range(tsl_data_of(c->dst), run.begin, run.end);
+    }
+    c->n_ranged = unmap ? tsl_runs_count(&c->box) : 0;
 }

@@ -14,9 +14,11 @@
 
 #include "base/log.h"
 #include "graph/command.h"
+#include "graph/lane.h"
 #include "graph/op.h"
-#include "graph/progress.h"
+#include "graph/port.h"
 #include "graph/queue.h"
+#include "graph/state.h"
 
 static void watch_track(struct tsl_track *track)
 {
@@ -62,25 +64,4 @@ void tsl_park(struct tsl_op *op)
 {
     op->user.refs++;
     STAILQ_INSERT_TAIL(&op->port->graph->parked, op, ready);
-}
-
-void tsl_feed(struct tsl_graph *graph)
-{
-    struct tsl_command *all = graph->starving, *c;
-    struct tsl_op *op = STAILQ_FIRST(&graph->parked);
-    if (!all || graph->n_under_way > 0 || graph->scheduling)
-        return;
-    if (op) {
-        STAILQ_REMOVE_HEAD(&graph->parked, ready);
-        tsl_op_set_out(op);
-        tsl_op_unref(op);
-        return;
-    }
-    graph->starving = NULL;
-    graph->ask_again = true;
-    while ((c = all)) {
-        all = c->next;
-        c->starves = false;
-        tsl_command_step(c);
-    }
 }

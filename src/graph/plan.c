@@ -1,15 +1,28 @@
 /* A plan for each kind of command. */
 #include "graph/plan.h"
 
-#include "graph/command.h"
+#include "graph/data.h"
 #include "graph/dependences.h"
+#include "graph/lazy.h"
 #include "graph/plan_kinds.h"
+#include "graph/plan_space.h"
+#include "object/buffer.h"
 
 /* A transfer or fill of no bytes: it only takes its turn. */
 static bool moves_nothing(const struct tsl_command *c)
 {
     bool shared = c->type == CL_COMMAND_SVM_MEMCPY || c->type == CL_COMMAND_SVM_MEMFILL;
     return c->src || c->dst ? c->box.region[0] == 0 : shared;
+}
+
+static cl_int plan_write(struct tsl_command *c, const tsl_dependences *order)
+{
+    unsigned space = tsl_plan_write_space(c, tsl_data_of(c->dst));
+    struct tsl_box_copy box = c->box;
+    box.dst_offset += c->dst->offset;
+    if (tsl_plan_names_host_copy(c, tsl_data_of(c->dst), box.dst_offset, box.src_offset))
+        return tsl_plan_write_in_place(c, order, &box);
+    return tsl_may_be_lazy(c) ? tsl_wait_for_place(c, order) : tsl_plan_write_to(c, order, space);
 }
 
 static cl_int plan(struct tsl_command *c, const tsl_dependences *order)
@@ -22,7 +35,7 @@ static cl_int plan(struct tsl_command *c, const tsl_dependences *order)
     case CL_COMMAND_WRITE_BUFFER:
     case CL_COMMAND_WRITE_BUFFER_RECT:
     case CL_COMMAND_WRITE_IMAGE:
-        return tsl_plan_write(c, order);
+        return plan_write(c, order);
     case CL_COMMAND_COPY_BUFFER:
     case CL_COMMAND_COPY_BUFFER_RECT:
     case CL_COMMAND_COPY_IMAGE:
@@ -30,7 +43,7 @@ static cl_int plan(struct tsl_command *c, const tsl_dependences *order)
     case CL_COMMAND_COPY_BUFFER_TO_IMAGE:
         return tsl_plan_copy(c, order);
     case CL_COMMAND_SVM_MEMCPY: /* From shared virtual memory, to it, or both. */
-        return !c->src ? tsl_plan_write(c, order) : c->dst ? tsl_plan_copy(c, order) : tsl_plan_read(c, order);
+        return !c->src ? plan_write(c, order) : c->dst ? tsl_plan_copy(c, order) : tsl_plan_read(c, order);
     case CL_COMMAND_FILL_BUFFER:
     case CL_COMMAND_FILL_IMAGE:
     case CL_COMMAND_SVM_MEMFILL:

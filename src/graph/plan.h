@@ -11,9 +11,5 @@ struct tsl_command;
 
 /* Plans the operations of a scheduled command. `order`: what its own operations run after. */
 cl_int tsl_plan(struct tsl_command *command, const tsl_dependences *order);
-/* The command failed: what its plan left behind goes. */
-void tsl_plan_failed(struct tsl_command *command);
-/* Plans the operation of a write into that space's copy. */
-cl_int tsl_plan_write_to(struct tsl_command *command, const tsl_dependences *order, unsigned space);
 
 #endif

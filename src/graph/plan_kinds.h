@@ -6,10 +6,13 @@
 
 #include <CL/cl.h>
 
+struct tsl_box_copy;
 struct tsl_command;
 
 cl_int tsl_plan_read(struct tsl_command *c, const tsl_dependences *order);
-cl_int tsl_plan_write(struct tsl_command *c, const tsl_dependences *order);
+/* A write into that space's copy; a write of what the host's copy is itself. */
+cl_int tsl_plan_write_to(struct tsl_command *c, const tsl_dependences *order, unsigned space);
+cl_int tsl_plan_write_in_place(struct tsl_command *c, const tsl_dependences *order, const struct tsl_box_copy *box);
 cl_int tsl_plan_copy(struct tsl_command *c, const tsl_dependences *order);
 cl_int tsl_plan_fill(struct tsl_command *c, const tsl_dependences *order);
 cl_int tsl_plan_map(struct tsl_command *c);

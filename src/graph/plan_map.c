@@ -7,7 +7,6 @@
 #include "graph/dependences.h"
 #include "graph/fetch.h"
 #include "graph/mapped.h"
-#include "graph/plan.h"
 #include "graph/plan_kinds.h"
 #include "graph/plan_op.h"
 #include "graph/runs.h"
@@ -61,17 +60,4 @@ cl_int tsl_plan_unmap(struct tsl_command *c, const tsl_dependences *order)
         error = unmap_run(c, run.begin, run.end);
     }
     return error;
-}
-
-/* A map that failed maps nothing, and what an unmap that failed would have unmapped isn't mapped either. */
-void tsl_plan_failed(struct tsl_command *c)
-{
-    bool map = tsl_command_maps(c);
-    bool unmap = tsl_command_unmaps(c) && c->map_flags != CL_MAP_READ;
-    size_t n = map ? c->n_ranged : unmap ? tsl_runs_count(&c->box) - c->n_ranged : 0;
-    while (n-- > 0) {
-        struct tsl_range run = tsl_runs_at(&c->box, n);
-        tsl_unmap_range(tsl_data_of(c->dst), run.begin, run.end);
-    }
-    c->n_ranged = unmap ? tsl_runs_count(&c->box) : 0;
 }

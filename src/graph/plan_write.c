@@ -6,9 +6,7 @@
 #include "graph/data.h"
 #include "graph/dependences.h"
 #include "graph/fetch.h"
-#include "graph/lazy.h"
 #include "graph/op.h"
-#include "graph/plan.h"
 #include "graph/plan_kinds.h"
 #include "graph/plan_op.h"
 #include "graph/plan_space.h"
@@ -30,7 +28,7 @@ static cl_int overwrite(struct tsl_command *c, struct tsl_op *op, const struct t
 }
 
 /* The application has written there before the call, or a task is to do it. */
-static cl_int write_in_place(struct tsl_command *c, const tsl_dependences *order, const struct tsl_box_copy *box)
+cl_int tsl_plan_write_in_place(struct tsl_command *c, const tsl_dependences *order, const struct tsl_box_copy *box)
 {
     struct tsl_data *data = tsl_data_of(c->dst);
     cl_int error = tsl_plan_turn(c, order, box, TSL_MAY_WRITE);
@@ -56,16 +54,6 @@ cl_int tsl_plan_write_to(struct tsl_command *c, const tsl_dependences *order, un
     size_t size = tsl_hull(box.region, box.src_row_pitch, box.src_slice_pitch);
     cl_int error = tsl_claim_host(op, c->host + box.src_offset, size, false);
     return tsl_plan_go(op, error ? error : overwrite(c, op, &box, space));
-}
-
-cl_int tsl_plan_write(struct tsl_command *c, const tsl_dependences *order)
-{
-    unsigned space = tsl_plan_write_space(c, tsl_data_of(c->dst));
-    struct tsl_box_copy box = c->box;
-    box.dst_offset += c->dst->offset;
-    if (tsl_plan_names_host_copy(c, tsl_data_of(c->dst), box.dst_offset, box.src_offset))
-        return write_in_place(c, order, &box);
-    return tsl_may_be_lazy(c) ? tsl_wait_for_place(c, order) : tsl_plan_write_to(c, order, space);
 }
 
 cl_int tsl_plan_copy(struct tsl_command *c, const tsl_dependences *order)

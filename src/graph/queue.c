@@ -16,23 +16,6 @@
 
 #include <stdlib.h>
 
-static struct tsl_track *create_tracks(struct tsl_stream *stream, bool profile)
-{
-    struct tsl_graph *graph = stream->graph;
-    struct tsl_track *tracks = calloc(graph->n_ports, sizeof(*tracks));
-    for (unsigned i = 0; tracks && i < graph->n_ports; i++)
-        tsl_track_init(&tracks[i], &graph->ports[i], stream, profile);
-    return tracks;
-}
-
-/* Operations keep a pointer to their track until they are finished, and all are. */
-static void destroy_tracks(struct tsl_graph *graph, struct tsl_track *tracks)
-{
-    for (unsigned i = 0; tracks && i < graph->n_ports; i++)
-        tsl_track_finish(&tracks[i]);
-    free(tracks);
-}
-
 static int pinned_member(const struct tsl_queue *queue)
 {
     unsigned members = tsl_context_members_of(queue->context, queue->device);
@@ -58,8 +41,8 @@ static bool init_stream(struct tsl_stream *stream, struct tsl_queue *queue)
     follow_flags(stream);
     stream->pinned = pinned_member(queue);
     TAILQ_INIT(&stream->commands);
-    stream->tracks = create_tracks(stream, tsl_trace_on());
-    stream->timed_tracks = create_tracks(stream, true);
+    stream->tracks = tsl_track_create_all(stream, tsl_trace_on());
+    stream->timed_tracks = tsl_track_create_all(stream, true);
     return stream->tracks && stream->timed_tracks;
 }
 
@@ -68,8 +51,11 @@ cl_int tsl_stream_create(struct tsl_queue *queue, struct tsl_stream **result)
     struct tsl_graph *graph = queue->context->graph;
     struct tsl_stream *stream = calloc(1, sizeof(*stream));
     if (!stream || !init_stream(stream, queue)) {
-        if (stream)
-            tsl_stream_free(stream);
+        if (stream) {
+            tsl_track_destroy_all(graph, stream->tracks);
+            tsl_track_destroy_all(graph, stream->timed_tracks);
+        }
+        free(stream);
         return CL_OUT_OF_HOST_MEMORY;
     }
     tsl_lock_take(&graph->lock);
@@ -117,17 +103,4 @@ cl_int tsl_queue_set(struct tsl_queue *queue, cl_command_queue_properties flags,
     follow_flags(stream);
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
     return CL_SUCCESS;
-}
-
-void tsl_stream_unref(struct tsl_stream *stream)
-{
-    if (--stream->refs == 0)
-        LIST_INSERT_HEAD(&stream->graph->dead_streams, stream, link);
-}
-
-void tsl_stream_free(struct tsl_stream *stream)
-{
-    destroy_tracks(stream->graph, stream->tracks);
-    destroy_tracks(stream->graph, stream->timed_tracks);
-    free(stream);
 }

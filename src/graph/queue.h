@@ -28,8 +28,11 @@ struct tsl_stream {
     cl_int pending_error;           /* of a command without event: told by the next blocking call, then forgotten */
 };
 
-/* The last reference makes it a dead stream, which tsl_stream_free frees without the lock. */
-void tsl_stream_unref(struct tsl_stream *stream);
-void tsl_stream_free(struct tsl_stream *stream);
+/* The last reference makes it a dead stream, which is freed without the lock. */
+static inline void tsl_stream_unref(struct tsl_stream *stream)
+{
+    if (--stream->refs == 0)
+        LIST_INSERT_HEAD(&stream->graph->dead_streams, stream, link);
+}
 
 #endif

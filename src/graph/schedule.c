@@ -9,11 +9,12 @@
 #include "graph/dependences.h"
 #include "graph/edge.h"
 #include "graph/lazy.h"
+#include "graph/mapped.h"
 #include "graph/memory_order.h"
+#include "graph/op.h"
 #include "graph/plan.h"
 #include "graph/queue.h"
 #include "graph/state.h"
-#include "graph/wait.h"
 #include "object/buffer.h"
 #include "program/program.h"
 
@@ -158,7 +159,7 @@ static void schedule(struct tsl_command *c)
         if (error)
             fail(c, error);
     } else {
-        tsl_plan_failed(c); /* What is scheduled before it is complete must know, too. */
+        tsl_mapped_undo(c); /* What is scheduled before it is complete must know, too. */
         if (c->kernel)
             tsl_placement_ended(c, 0, 0);
     }
@@ -377,4 +378,14 @@ cl_int tsl_command_commit(struct tsl_command *c)
     if (c->barrier && c->state < TSL_COMPLETE)
         set_barrier(c);
     return CL_SUCCESS;
+}
+
+void tsl_command_watch(struct tsl_command *c)
+{
+    c->watched = true;
+    if (c->state == TSL_HELD)
+        return; /* Scheduling looks at the mark. */
+    tsl_settle_all(c->graph);
+    for (unsigned i = 0; i < c->frontier.n; i++)
+        tsl_op_watch(TSL_SMALL_AT(&c->frontier, i)->op);
 }

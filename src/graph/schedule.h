@@ -13,5 +13,7 @@ cl_int tsl_command_commit(struct tsl_command *command);
 void tsl_place_held(struct tsl_graph *graph);
 /* Everything that was held by the command may be scheduled now. */
 void tsl_command_let_go(struct tsl_command *command);
+/* The command's end must be noticed without anybody waiting for it; also when it is still held. */
+void tsl_command_watch(struct tsl_command *command);
 
 #endif

@@ -1,7 +1,10 @@
-/* Waiting for changes of a graph. */
+/* Waiting for changes of a graph, and the thread that makes some. */
 #include "graph/state.h"
 
 #include "base/lock.h"
+#include "base/worker.h"
+#include "handle/object.h"
+#include "object/context.h"
 
 void tsl_graph_changed(struct tsl_graph *graph)
 {
@@ -20,4 +23,18 @@ TSL_UNCHECKED void tsl_graph_wait(struct tsl_graph *graph)
     graph->n_waiting++;
     tsl_lock_wait(&graph->lock, &graph->changed);
     graph->n_waiting--;
+}
+
+static struct tsl_worker bridge = TSL_VENDORS_WORKER("tesela-bridge");
+
+void tsl_graph_post(struct tsl_graph *graph)
+{
+    if (graph->bridge_posted)
+        return;
+    tsl_object_ref(&graph->context->object);
+    graph->bridge_posted = true;
+    if (!tsl_worker_post(&bridge, &graph->bridge_job)) {
+        graph->bridge_posted = false;
+        graph->surplus_refs++;
+    }
 }

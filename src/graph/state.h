@@ -89,5 +89,7 @@ static inline struct tsl_port *tsl_port_of_space(struct tsl_graph *graph, unsign
 void tsl_graph_changed(struct tsl_graph *graph);
 /* Waits for that; the lock is given meanwhile. */
 void tsl_graph_wait(struct tsl_graph *graph);
+/* Lets the bridge thread do the work that was left. */
+void tsl_graph_post(struct tsl_graph *graph) TSL_REQUIRES(graph->lock);
 
 #endif

@@ -9,7 +9,7 @@
 #include "graph/command.h"
 #include "graph/complete.h"
 #include "graph/driver_call.h"
-#include "graph/evict.h"
+#include "graph/evict_run.h"
 #include "graph/failure_log.h"
 #include "graph/lane.h"
 #include "graph/make_room.h"
@@ -36,12 +36,14 @@ struct submission {
     uint64_t start_ns, end_ns; /* out, of synchronous ports */
 };
 
+static bool submit_ahead(struct tsl_op *of);
+
 /* Where the driver had no memory for it, room is made. */
 static cl_int submit_in_room(struct submission *s, struct tsl_lane *lane, struct tsl_fence **fence)
 {
     struct tsl_port *port = s->op->port;
     cl_int error = tsl_driver_call(s->op, lane, &s->waits, fence);
-    for (bool first = true; tsl_lacks_room(port, error) && tsl_make_room(s->op, first); first = false)
+    for (bool first = true; tsl_lacks_room(port, error) && tsl_make_room(s->op, first, submit_ahead); first = false)
         error = tsl_driver_call(s->op, lane, &s->waits, fence);
     if (!error)
         port->fresh_size = 0;
@@ -229,7 +231,7 @@ static bool can_go_ahead(struct tsl_op *op, const struct tsl_op *of)
     return true;
 }
 
-bool tsl_submit_ahead(struct tsl_op *of)
+static bool submit_ahead(struct tsl_op *of)
 {
     struct tsl_port *port = of->port;
     struct tsl_op *op;

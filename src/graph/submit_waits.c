@@ -8,7 +8,6 @@
 #include "graph/lane.h"
 #include "graph/op.h"
 #include "graph/state.h"
-#include "graph/wait.h"
 
 #include <stdlib.h>
 

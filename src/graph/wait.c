@@ -4,7 +4,6 @@
 #include "base/fork.h"
 #include "base/lock.h"
 #include "base/small_vector.h"
-#include "driver/driver.h"
 #include "graph/callback.h"
 #include "graph/command.h"
 #include "graph/complete.h"
@@ -14,6 +13,7 @@
 #include "graph/lazy.h"
 #include "graph/op.h"
 #include "graph/queue.h"
+#include "graph/schedule.h"
 #include "graph/state.h"
 #include "graph/work.h"
 #include "object/buffer.h"
@@ -39,30 +39,6 @@ static struct tsl_op *next_to_pull(struct tsl_command *c)
     return pullable(oldest ? TAILQ_FIRST(&c->stream->commands) : c);
 }
 
-cl_int tsl_op_wait(struct tsl_op *op)
-{
-    struct tsl_graph *graph = op->port->graph;
-    const struct tsl_driver *driver = op->port->member->driver;
-    struct tsl_fence *fence = op->fence ? tsl_fence_ref(op->fence) : NULL;
-    tsl_track_pin(op->track);
-    bool sent = !fence || tsl_track_flush(op->track);
-    tsl_graph_open(graph);
-    cl_int status = fence && sent ? driver->fence_wait(fence) : tsl_lane_wait(op, fence);
-    tsl_fence_unref(fence);
-    tsl_graph_close(graph);
-    tsl_track_unpin(op->track);
-    return status;
-}
-
-void tsl_op_pull(struct tsl_op *op)
-{
-    op->user.refs++;
-    cl_int status = tsl_op_wait(op);
-    if (op->state == TSL_OP_SUBMITTED)
-        tsl_retire(op, status);
-    tsl_op_unref(op);
-}
-
 cl_int tsl_command_wait(struct tsl_command *c)
 {
     struct tsl_graph *graph = c->graph;
@@ -86,16 +62,6 @@ cl_int tsl_command_wait(struct tsl_command *c)
     while (graph->n_writing > 0)
         tsl_graph_wait(graph);
     return status;
-}
-
-void tsl_command_watch(struct tsl_command *c)
-{
-    c->watched = true;
-    if (c->state == TSL_HELD)
-        return; /* Scheduling looks at the mark. */
-    tsl_settle_all(c->graph);
-    for (unsigned i = 0; i < c->frontier.n; i++)
-        tsl_op_watch(TSL_SMALL_AT(&c->frontier, i)->op);
 }
 
 void tsl_stream_flush(struct tsl_stream *stream)

@@ -7,16 +7,10 @@
 #include <CL/cl.h>
 
 struct tsl_command;
-struct tsl_op;
 struct tsl_stream;
 
 /* Until the command is reported. Returns its status (CL_COMPLETE or an error). */
 cl_int tsl_command_wait(struct tsl_command *command) TSL_UNCHECKED;
-/* The command's end must be noticed without anybody waiting for it; also when it is still held. */
-void tsl_command_watch(struct tsl_command *command);
-/* Waits for an operation that the driver has, in this thread; pull: and notices its end. */
-cl_int tsl_op_wait(struct tsl_op *op);
-void tsl_op_pull(struct tsl_op *op);
 /* All that is in the stream now goes to the devices. */
 void tsl_stream_flush(struct tsl_stream *stream);
 /* All that is in the stream now is reported; what is enqueued meanwhile is not waited for. */

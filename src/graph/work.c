@@ -10,6 +10,7 @@
 #include "graph/command.h"
 #include "graph/complete.h"
 #include "graph/dependences.h"
+#include "graph/lane.h"
 #include "graph/life.h"
 #include "graph/op.h"
 #include "graph/queue.h"
@@ -26,9 +27,6 @@
 
 /* ---- The bridge -------------------------------------------------------------------------------------------------- */
 
-static struct tsl_worker bridge = TSL_VENDORS_WORKER("tesela-bridge");
-static struct tsl_worker callback_worker = TSL_WORKER("tesela-call");
-
 void tsl_graph_bridge(struct tsl_job *job)
 {
     struct tsl_graph *graph = (struct tsl_graph *)((char *)job - offsetof(struct tsl_graph, bridge_job));
@@ -39,17 +37,7 @@ void tsl_graph_bridge(struct tsl_job *job)
     tsl_object_unref(&context->object);
 }
 
-void tsl_graph_post(struct tsl_graph *graph)
-{
-    if (graph->bridge_posted)
-        return;
-    tsl_object_ref(&graph->context->object);
-    graph->bridge_posted = true;
-    if (!tsl_worker_post(&bridge, &graph->bridge_job)) {
-        graph->bridge_posted = false;
-        graph->surplus_refs++;
-    }
-}
+static struct tsl_worker callback_worker = TSL_WORKER("tesela-call");
 
 /* If no thread can be had, the callbacks stay due until the next entry tries again. */
 static void post_callbacks(struct tsl_graph *graph)
@@ -125,7 +113,9 @@ static void bury_streams(struct tsl_graph *graph)
     while ((stream = LIST_FIRST(&graph->dead_streams))) {
         LIST_REMOVE(stream, link);
         tsl_graph_open(graph);
-        tsl_stream_free(stream);
+        tsl_track_destroy_all(graph, stream->tracks);
+        tsl_track_destroy_all(graph, stream->timed_tracks);
+        free(stream);
         tsl_graph_close(graph);
     }
 }

@@ -15,8 +15,6 @@ void tsl_graph_work(struct tsl_graph *graph, enum tsl_who who) TSL_REQUIRES(grap
 bool tsl_graph_has_work(const struct tsl_graph *graph);
 /* tsl_graph_work, then gives the lock. */
 void tsl_graph_leave(struct tsl_graph *graph, enum tsl_who who) TSL_RELEASES(graph->lock);
-/* Lets the bridge thread do the work that was left. */
-void tsl_graph_post(struct tsl_graph *graph) TSL_REQUIRES(graph->lock);
 /* The job of the bridge thread: work that was left. Without the lock. */
 void tsl_graph_bridge(struct tsl_job *job);
 /* Frees operations that nobody refers to. The lock is given meanwhile. */

@@ -1,0 +1,26 @@
+/* The turns of operations in the order of memory_order.h. */
+#include "graph/command.h"
+#include "graph/memory_order.h"
+#include "graph/op.h"
+#include "graph/progress.h"
+
+void tsl_feed(struct tsl_graph *graph)
+{
+    struct tsl_command *all = graph->starving, *c;
+    struct tsl_op *op = STAILQ_FIRST(&graph->parked);
+    if (!all || graph->n_under_way > 0 || graph->scheduling)
+        return;
+    if (op) {
+        STAILQ_REMOVE_HEAD(&graph->parked, ready);
+        tsl_op_set_out(op);
+        tsl_op_unref(op);
+        return;
+    }
+    graph->starving = NULL;
+    graph->ask_again = true;
+    while ((c = all)) {
+        all = c->next;
+        c->starves = false;
+        tsl_command_step(c);
+    }
+}
