@@ -187,7 +187,7 @@ static unsigned n_behind(void *arg)
         return 0;
     for (unsigned i = 0; i < LOOK_AHEAD && (later = TAILQ_NEXT(later, link)) && !may_need(later, c); i++)
         n += later->kernel->place_key == c->kernel->place_key &&
-             tsl_work_items(&later->window) == tsl_work_items(&c->window);
+             tsl_work_items(&later->share.window) == tsl_work_items(&c->share.window);
     return n;
 }
 
@@ -218,7 +218,7 @@ bool tsl_choose_member(struct tsl_command *c)
     struct tsl_candidate candidates[TSL_MAX_MEMBERS];
     struct survey s = {.command = c, .members = living(c), .candidates = candidates};
     if (g->n_ports == 1) {
-        c->placement = (struct tsl_placement){.member = 0};
+        c->share.placement = (struct tsl_placement){.member = 0};
         return true;
     }
     for (unsigned i = 0; i < g->n_ports; i++)
@@ -229,13 +229,13 @@ bool tsl_choose_member(struct tsl_command *c)
     survey_order(&s);
     struct tsl_ask ask = {.candidates = candidates,
                           .kernel = c->kernel->place_key,
-                          .size = tsl_work_items(&c->window),
+                          .size = tsl_work_items(&c->share.window),
                           .now_ns = tsl_clock_ns(),
                           .ready_ns = s.ready_ns,
                           .n_behind = n_behind,
                           .arg = c};
-    tsl_placer_choose(g->placer, &ask, &c->placement);
-    return !c->placement.later;
+    tsl_placer_choose(g->placer, &ask, &c->share.placement);
+    return !c->share.placement.later;
 }
 
 /* What was learned is written by a thread of ours, once in a while. */
@@ -262,16 +262,16 @@ static void keep_what_was_learned(struct tsl_graph *g)
     tsl_worker_post(&keeper, &keep_job);
 }
 
-void tsl_placement_ended(struct tsl_command *c, uint64_t start_ns, uint64_t end_ns)
+void tsl_placement_ended(struct tsl_command *c, struct tsl_share *share, uint64_t start_ns, uint64_t end_ns)
 {
-    if (!c->placement.placed)
+    if (!share->placement.placed)
         return;
     struct tsl_ended ended = {.kernel = c->kernel->place_key,
-                              .size = tsl_work_items(&c->window),
+                              .size = tsl_work_items(&share->window),
                               .ran_ns = end_ns > start_ns ? end_ns - start_ns : 0,
                               .end_ns = end_ns,
                               .now_ns = tsl_clock_ns()};
-    tsl_placer_done(c->graph->placer, &c->placement, &ended);
+    tsl_placer_done(c->graph->placer, &share->placement, &ended);
     c->graph->ask_again = true;
     keep_what_was_learned(c->graph);
 }
@@ -282,11 +282,11 @@ void tsl_placement_ended(struct tsl_command *c, uint64_t start_ns, uint64_t end_
 bool tsl_place_later(struct tsl_command *c)
 {
     struct tsl_port *port;
-    if (!c->kernel || c->placement.placed || c->status != CL_COMPLETE || tsl_choose_member(c))
+    if (!c->kernel || c->share.placement.placed || c->status != CL_COMPLETE || tsl_choose_member(c))
         return false;
-    port = &c->graph->ports[c->placement.member];
+    port = &c->graph->ports[c->share.placement.member];
     if (TAILQ_EMPTY(&port->launches)) { /* Nothing's end would ask again. */
-        c->placement.later = false;
+        c->share.placement.later = false;
         return false;
     }
     tsl_op_watch(TAILQ_FIRST(&port->launches));
@@ -297,7 +297,7 @@ bool tsl_place_later(struct tsl_command *c)
 void tsl_port_launches(struct tsl_port *port, struct tsl_op *op)
 {
     struct tsl_op *last = TAILQ_LAST(&port->launches, tsl_op_list);
-    if (!op->command->placement.placed)
+    if (!tsl_op_share(op)->placement.placed)
         return;
     /* Of two lanes the later work might run first, and its end would say nothing of the rest. */
     if (last && last->track != op->track && last->command->stream == op->command->stream)

@@ -8,14 +8,15 @@
 struct tsl_command;
 struct tsl_op;
 struct tsl_port;
+struct tsl_share;
 struct tsl_window;
 
-/* Asks the placer where the kernel goes: into the command's placement. False: nowhere now. */
+/* Asks the placer where the kernel goes: into its share's placement. False: nowhere now. */
 bool tsl_choose_member(struct tsl_command *command);
 /* The same for a command that is about to be scheduled. True: it is held (n_hold) until a launch has ended. */
 bool tsl_place_later(struct tsl_command *command);
-/* The command's launch has ended or will never run; 0: unknown times. Nothing if it wasn't placed. */
-void tsl_placement_ended(struct tsl_command *command, uint64_t start_ns, uint64_t end_ns);
+/* The launch of the command's share has ended or will never run; 0: unknown times. Nothing if it wasn't placed. */
+void tsl_placement_ended(struct tsl_command *command, struct tsl_share *share, uint64_t start_ns, uint64_t end_ns);
 /* Into port->launches, and out of it. */
 void tsl_port_launches(struct tsl_port *port, struct tsl_op *op);
 void tsl_port_launched(struct tsl_op *op);

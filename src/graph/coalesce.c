@@ -58,20 +58,20 @@ static bool is_open(const struct tsl_op *op)
 /* Nothing was made since, in any queue: what was claimed is claimed. */
 static bool is_last(const struct tsl_command *c)
 {
-    return c->id == c->graph->n_commands && c->main && c->main->number == c->graph->n_ops;
+    return c->id == c->graph->n_commands && c->share.op && c->share.op->number == c->graph->n_ops;
 }
 
 bool tsl_launch_again(struct tsl_stream *stream, const struct tsl_kernel *kernel, const struct tsl_window *window,
                       struct tsl_args **args)
 {
     struct tsl_command *c = TAILQ_LAST(&stream->commands, tsl_command_list);
-    if (!c || !has_rows(stream) || c->kernel != kernel || !is_anonymous(c) || !is_last(c) || !is_open(c->main) ||
+    if (!c || !has_rows(stream) || c->kernel != kernel || !is_anonymous(c) || !is_last(c) || !is_open(c->share.op) ||
         !same_buffers(c->args, *args))
         return false;
     struct tsl_args *before = c->args;
     c->args = *args;
-    c->window = *window;
+    c->share.window = *window;
     *args = before;
-    tsl_op_again(c->main);
+    tsl_op_again(c->share.op);
     return true;
 }

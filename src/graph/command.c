@@ -23,7 +23,6 @@ struct tsl_command *tsl_command_create(struct tsl_graph *graph, struct tsl_strea
     c->stream = stream;
     c->type = type;
     c->n_hold = 1;
-    c->member = -1;
     if (stream)
         tsl_object_ref(&stream->queue->object); /* Until it is reported. */
     return c;
@@ -45,7 +44,7 @@ void tsl_command_unref(struct tsl_command *c)
     tsl_dependences_finish(&c->order);
     tsl_command_forget_waits(c);
     TSL_SMALL_FINISH(&c->held);
-    tsl_op_unref(c->main);
+    tsl_op_unref(c->share.op);
     tsl_pool_put(&c->graph->command_pool, c);
 }
 

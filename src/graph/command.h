@@ -7,11 +7,10 @@
 #define TSL_GRAPH_COMMAND_H
 
 #include "base/clock.h"
-#include "facts/window.h"
 #include "graph/dependences.h"
+#include "graph/share.h"
 #include "graph/state.h"
 #include "object/buffer.h"
-#include "place/place.h"
 #include "trace/trace.h"
 
 struct tsl_args;
@@ -44,10 +43,8 @@ struct tsl_command {
     unsigned n_listed;              /* the first of waits are its wait list: it fails if one of them did */
     tsl_dependences own;            /* what decides its status: its operations, and strict dependences */
     tsl_dependences frontier;       /* when these are finished, all of its (in-order) queue up to it is */
-    struct tsl_op *main;            /* the operation whose times it reports; owned reference */
     struct tsl_callback *callbacks; /* newest first */
     uint64_t queued_ns, submit_ns, complete_ns;
-    uint64_t start_ns, end_ns; /* as told to the application first; 0: not yet */
 
     /* What to do. Which are set depends on the type; references are released when it is complete. */
     struct tsl_buffer *src, *dst; /* owned internal references */
@@ -59,14 +56,12 @@ struct tsl_command {
     size_t pattern_size;
     struct tsl_kernel *kernel; /* owned internal reference */
     struct tsl_args *args;     /* owned reference */
-    struct tsl_window window;
-    unsigned members;
+    struct tsl_share share;
+    unsigned members;      /* of a kernel: those that can take the launch */
     bool may_wait;         /* a write: the application keeps its memory as it is until it is told of the end */
     bool waits_for_place;  /* in the graph's lazy writes */
     tsl_dependences order; /* then: what it runs after */
     TAILQ_ENTRY(tsl_command) lazy;
-    int member; /* where it was placed; -1: nowhere or the host */
-    struct tsl_placement placement;
     STAILQ_ENTRY(tsl_command) later;
     void(CL_CALLBACK *native_fn)(void *);
     bool follows_task;                /* it, or what it waits for, comes after a host task that was unfinished then */
@@ -94,6 +89,12 @@ static inline bool tsl_command_unmaps(const struct tsl_command *c)
 static inline bool tsl_command_is_submitted(const struct tsl_command *c)
 {
     return c->type == CL_COMMAND_USER || (c->state != TSL_HELD && c->flushed);
+}
+
+/* The share of the command's work that the operation, which isn't done, does. */
+static inline struct tsl_share *tsl_op_share(const struct tsl_op *op)
+{
+    return &op->command->share;
 }
 
 /* Now, where somebody may ask for the command's times: a look at the clock is a good part of what a small command

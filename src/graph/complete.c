@@ -28,7 +28,7 @@ static void times_of(const struct tsl_op *op, uint64_t *start_ns, uint64_t *end_
 {
     *start_ns = op->start_ns;
     *end_ns = op->end_ns;
-    if (*end_ns > *start_ns || !op->timed || !op->command->placement.watch)
+    if (*end_ns > *start_ns || !op->timed || !tsl_op_share(op)->placement.watch)
         return;
     *start_ns = op->submit_ns > op->port->ended_ns ? op->submit_ns : op->port->ended_ns;
     *end_ns = tsl_clock_ns();
@@ -40,11 +40,11 @@ static void tell_placer(struct tsl_op *op)
     if (op->move && op->status >= 0 && op->end_ns > op->start_ns)
         tsl_placer_moved(op->port->graph->placer, op->src.space, op->dst.space,
                          op->region[0] * op->region[1] * op->region[2], op->end_ns - op->start_ns);
-    if (op->kind != TSL_OP_LAUNCH || !op->command->placement.placed)
+    if (op->kind != TSL_OP_LAUNCH || !tsl_op_share(op)->placement.placed)
         return;
     if (op->status >= 0)
         times_of(op, &start_ns, &end_ns);
-    tsl_placement_ended(op->command, start_ns, end_ns);
+    tsl_placement_ended(op->command, tsl_op_share(op), start_ns, end_ns);
     tsl_port_launched(op);
     op->port->ended_ns = tsl_clock_ns();
 }

@@ -11,7 +11,6 @@
 #include "graph/port.h"
 #include "graph/queue.h"
 #include "graph/space.h"
-#include "graph/state.h"
 #include "object/image.h"
 #include "object/queue.h"
 #include "object/svm.h"
@@ -164,7 +163,7 @@ static cl_int submit_launch(struct tsl_op *op, struct tsl_lane *lane, const stru
     /* The memory of a buffer on a member stays the same until it is evicted: so long the arguments' serial serves. */
     uint64_t serial = b.changed ? tsl_args_new_serial() : c->args->serial;
     struct tsl_bound_args args = {.serial = serial, .n = c->args->n, .args = b.args, .n_svm = b.n_svm, .svm = b.svm};
-    const struct tsl_window *window = &c->window;
+    const struct tsl_window *window = &tsl_op_share(op)->window;
     struct tsl_window limited;
     if (!window->local_size[0]) {
         limited = *window;

@@ -351,7 +351,7 @@ cl_int tsl_enqueue_kernel(const struct tsl_enqueue *e, struct tsl_kernel *kernel
         return not_begun();
     }
     c->args = args;
-    c->window = *window;
+    c->share.window = *window;
     c->members = tsl_room_members(c->graph, members, c->args);
     if (!c->members && members)
         return abandon(c, CL_MEM_OBJECT_ALLOCATION_FAILURE);

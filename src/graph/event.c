@@ -107,7 +107,7 @@ static cl_int unfinished_status(struct tsl_command *c)
 {
     if (!tsl_command_is_submitted(c))
         return CL_QUEUED;
-    struct tsl_op *op = c->main;
+    struct tsl_op *op = c->share.op;
     if (behind_others(c) || !op)
         return CL_SUBMITTED;
     if (op->state == TSL_OP_DONE)
@@ -195,7 +195,7 @@ cl_int tsl_event_callback(struct tsl_event *event, cl_int when, tsl_event_fn *fn
 static void device_times(struct tsl_command *c, struct tsl_command_times *times)
 {
     struct tsl_times device = {c->complete_ns, c->complete_ns};
-    const struct tsl_op *op = c->main;
+    const struct tsl_op *op = c->share.op;
     if (op && op->port->sync)
         device = (struct tsl_times){op->start_ns, op->end_ns};
     if (op && op->fence)
@@ -207,12 +207,12 @@ static void device_times(struct tsl_command *c, struct tsl_command_times *times)
 static void keep_times(struct tsl_command *c, struct tsl_command_times *times)
 {
     tsl_lock_take(&c->graph->lock);
-    if (!c->end_ns) {
-        c->start_ns = times->start;
-        c->end_ns = times->end;
+    if (!c->share.end_ns) {
+        c->share.start_ns = times->start;
+        c->share.end_ns = times->end;
     }
-    times->start = c->start_ns;
-    times->end = c->end_ns;
+    times->start = c->share.start_ns;
+    times->end = c->share.end_ns;
     tsl_lock_give(&c->graph->lock);
 }
 

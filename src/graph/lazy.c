@@ -58,7 +58,7 @@ cl_int tsl_wait_for_place(struct tsl_command *c, const tsl_dependences *order)
 /* Who was scheduled after it in its in-order queue is reported after it. */
 static void join_frontiers(struct tsl_command *c)
 {
-    struct tsl_op *op = c->main;
+    struct tsl_op *op = c->share.op;
     bool all = tsl_dependences_add(&c->frontier, op, false);
     if (c->in_order) {
         for (struct tsl_command *after = TAILQ_NEXT(c, link); after; after = TAILQ_NEXT(after, link))
@@ -81,7 +81,7 @@ static void settle(struct tsl_command *c, unsigned space)
     if (error && c->status == CL_COMPLETE)
         c->status = error;
     tsl_dependences_finish(&c->order);
-    if (c->main)
+    if (c->share.op)
         join_frontiers(c);
     tsl_command_step(c);
     tsl_feed(graph);
@@ -121,7 +121,7 @@ static void settle_before_arg(struct tsl_command *kernel, const struct tsl_buffe
 
 static void settle_before_kernel(struct tsl_command *c)
 {
-    struct tsl_port *port = &c->graph->ports[c->placement.member];
+    struct tsl_port *port = &c->graph->ports[c->share.placement.member];
     tsl_pin_args(c, port);
     for (cl_uint i = 0; i < c->args->n_all; i++)
         if (c->args->args[i].buffer)
@@ -148,6 +148,6 @@ void tsl_settle_before(struct tsl_command *c)
     bool kernel = c->kernel && c->status == CL_COMPLETE;
     if (kernel)
         settle_before_kernel(c);
-    if (!kernel || c->waits.n > 0 || c->serial || c->kernel->parts[c->placement.member].facts.opaque)
+    if (!kernel || c->waits.n > 0 || c->serial || c->kernel->parts[c->share.placement.member].facts.opaque)
         tsl_settle_all(graph);
 }

@@ -13,6 +13,7 @@
 #include "graph/plan_op.h"
 #include "graph/queue.h"
 #include "graph/residency.h"
+#include "graph/share.h"
 #include "graph/space.h"
 #include "graph/state.h"
 #include "graph/valid.h"
@@ -114,19 +115,19 @@ static cl_int claim_effects(struct tsl_op *op, const struct tsl_kernel_facts *fa
 
 cl_int tsl_plan_kernel(struct tsl_command *c, const tsl_dependences *order)
 {
-    unsigned member = c->placement.member;
+    struct tsl_share *share = &c->share;
+    unsigned member = share->placement.member;
     struct tsl_port *port = &c->graph->ports[member];
     const struct tsl_kernel_facts *facts = &c->kernel->parts[member].facts;
-    c->member = (int)member;
     cl_int error = fetch_args(c, facts, port);
     struct tsl_op *op = tsl_plan_op(c, order, port, TSL_OP_LAUNCH);
     if (!op) {
-        tsl_placement_ended(c, 0, 0);
+        tsl_placement_ended(c, share, 0, 0);
         return CL_OUT_OF_HOST_MEMORY;
     }
-    op->end_estimate_ns = c->placement.end_ns;
+    op->end_estimate_ns = share->placement.end_ns;
     tsl_port_launches(port, op);
-    if (c->placement.watch)
+    if (share->placement.watch)
         tsl_op_watch(op);
     if (!error)
         error = claim_args(c, facts, op);

@@ -29,7 +29,7 @@ struct tsl_op *tsl_plan_op(struct tsl_command *c, const tsl_dependences *order, 
                            enum tsl_op_kind kind)
 {
     /* The placer wants the times of some launches, not of all: some drivers' lanes are slower while they profile. */
-    bool timed = kind == TSL_OP_LAUNCH && c->placement.timed;
+    bool timed = kind == TSL_OP_LAUNCH && c->share.placement.timed;
     struct tsl_op *op = tsl_op_create(c, port, track_for(c, port, timed), kind);
     if (!op)
         return NULL;
@@ -42,8 +42,8 @@ struct tsl_op *tsl_plan_op(struct tsl_command *c, const tsl_dependences *order, 
     tsl_op_after_opaque(op);
     op->timed = timed;
     op->want_fence = c->has_event || timed;
-    if (!c->main) {
-        c->main = op;
+    if (!c->share.op) {
+        c->share.op = op;
         op->user.refs++;
     }
     return op;

@@ -123,7 +123,7 @@ void tsl_record_command(struct tsl_command *c)
     snprintf(r->lane, sizeof(r->lane), "queue %u", c->stream->id);
     r->kind = TSL_TRACE_QUEUE;
     r->category = TSL_TRACE_CAT_COMMAND;
-    r->member = c->main ? c->main->port->name : "";
+    r->member = c->share.op ? c->share.op->port->name : "";
     r->command = c->id;
     r->queue = c->stream->id;
     r->times = (struct tsl_command_times){.queued = c->queued_ns, .submit = c->submit_ns, .end = tsl_clock_ns()};

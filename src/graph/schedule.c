@@ -97,7 +97,7 @@ static void collect_tasks(struct tsl_command *c, tsl_dependences *order)
 static void note_task(struct tsl_command *c)
 {
     struct tsl_stream *stream = c->stream;
-    if (is_task(c) && c->main) {
+    if (is_task(c) && c->share.op) {
         tsl_dependences_finish(&stream->touching);
         tsl_dependences_finish(&stream->task);
         add_all(c, &stream->task, &c->own, false);
@@ -161,9 +161,9 @@ static void schedule(struct tsl_command *c)
     } else {
         tsl_mapped_undo(c); /* What is scheduled before it is complete must know, too. */
         if (c->kernel)
-            tsl_placement_ended(c, 0, 0);
+            tsl_placement_ended(c, &c->share, 0, 0);
     }
-    if (!c->main && !c->waits_for_place)
+    if (!c->share.op && !c->waits_for_place)
         for (unsigned i = 0; i < order.n; i++)
             tsl_command_depend(c, TSL_SMALL_AT(&order, i)->op, TSL_SMALL_AT(&order, i)->strict);
     tsl_dependences_finish(&order);
