@@ -149,8 +149,11 @@ static struct tsl_cuda_host *find(struct tsl_cuda_member *member, size_t size)
 
 cl_int tsl_cuda_host_alloc(struct tsl_member *member, size_t size, void **host, struct tsl_mem **mem)
 {
-    struct tsl_cuda_mem *made = calloc(1, sizeof(*made));
+    struct tsl_cuda_mem *made;
 
+    if (tsl_member_is_lost(member))
+        return CL_DEVICE_NOT_AVAILABLE;
+    made = calloc(1, sizeof(*made));
     if (made)
         made->host = find(tsl_cuda_member(member), size);
     if (!made || !made->host) {

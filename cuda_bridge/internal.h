@@ -97,7 +97,6 @@ struct tsl_cuda_member {
     CUmemoryPool pool;
     CUstream memory_stream;      /* of allocations alone, so it is idle between calls */
     pthread_mutex_t memory_lock; /* one allocation at a time */
-    atomic_int lost;             /* the CUresult after which nothing works any more; 0: it works */
     unsigned slot;               /* among the open members of this driver */
     atomic_uint peers;           /* bits of slots: those that reach our memory, and whose we reach */
 
@@ -341,7 +340,7 @@ static inline struct tsl_cuda_kernel *tsl_cuda_kernel(struct tsl_dkernel *kernel
  */
 
 /* Makes the member's context the calling thread's, on top of what the application made current; leave() puts that back.
- * Every call of CUDA stands between the two. CL_OUT_OF_RESOURCES: the member is lost; nothing to leave. */
+ * Every call of CUDA stands between the two. CL_DEVICE_NOT_AVAILABLE: the member is lost; nothing to leave. */
 cl_int tsl_cuda_enter(struct tsl_cuda_member *member);
 void tsl_cuda_leave(struct tsl_cuda_member *member);
 /* As enter, to give back what is there: also if the member is lost, where CUDA answers with errors. False: nothing to

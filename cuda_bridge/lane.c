@@ -426,7 +426,7 @@ static void pass_on(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work, cl_i
 {
     cl_int error = entered ? entered : run(lane, work);
 
-    if (error)
+    if (error && error != CL_DEVICE_NOT_AVAILABLE) /* That the member is lost was told. */
         tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_ERROR, "%s: work that had to wait failed when its turn came (error %d)",
                 lane->base.member->path->id, error);
     if (error)
@@ -505,6 +505,8 @@ cl_int tsl_cuda_submit(struct tsl_lane *lane, struct tsl_cuda_work *work, const 
     for (unsigned i = 0; i < work->waits.n; i++)
         if (!tsl_cuda_can_wait(lane->member, work->waits.fences[i]))
             return CL_INVALID_EVENT_WAIT_LIST;
+    if (tsl_member_is_lost(lane->member))
+        return CL_DEVICE_NOT_AVAILABLE;
     work->fence = fence ? tsl_cuda_fence_new(member, l) : NULL;
     if (fence && !work->fence)
         return CL_OUT_OF_HOST_MEMORY;

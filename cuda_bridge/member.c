@@ -5,6 +5,7 @@
 #include "base/settings.h"
 #include "members/members.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +22,8 @@
 
 cl_int tsl_cuda_enter(struct tsl_cuda_member *member)
 {
-    if (atomic_load_explicit(&member->lost, memory_order_relaxed))
-        return CL_OUT_OF_RESOURCES;
+    if (tsl_member_is_lost(&member->base))
+        return CL_DEVICE_NOT_AVAILABLE;
     return tsl_cuda_error(member, tsl_cu.cuCtxPushCurrent_v2(member->context));
 }
 
@@ -87,25 +88,22 @@ static bool is_dead(struct tsl_cuda_member *member, CUresult result)
 
 static void lose(struct tsl_cuda_member *member, CUresult result)
 {
-    int none = 0;
+    char why[256];
 
-    atomic_store(&member->base.lost, true);
-
+    snprintf(why, sizeof(why), "CUDA error %u, %s", result, words(result));
     /* CUDA is gone before us when the process ends: no news for anybody. */
-    if (atomic_compare_exchange_strong(&member->lost, &none, (int)result) && result != CUDA_ERROR_DEINITIALIZED)
-        tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_ERROR,
-                "%s (%s) is lost: CUDA error %u, %s. What was on it fails; other members go on", member->base.path->id,
-                member->base.path->device_name, result, words(result));
+    tsl_member_lose(&member->base, result == CUDA_ERROR_DEINITIALIZED ? NULL : why);
 }
 
 cl_int tsl_cuda_error(struct tsl_cuda_member *member, CUresult result)
 {
     if (result == CUDA_SUCCESS)
         return CL_SUCCESS;
-    if (is_final(result) && is_dead(member, result))
+    if (is_final(result) && is_dead(member, result)) {
         lose(member, result);
-    else
-        tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_INFO, "%s: CUDA error %u, %s", member->base.path->id, result, words(result));
+        return CL_DEVICE_NOT_AVAILABLE;
+    }
+    tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_INFO, "%s: CUDA error %u, %s", member->base.path->id, result, words(result));
     switch (result) {
     case CUDA_ERROR_INVALID_VALUE:
         return CL_INVALID_VALUE;

@@ -147,6 +147,8 @@ cl_int tsl_cuda_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags f
     (void)flags;
     if (size == 0 || size > member->caps.max_alloc_size)
         return CL_INVALID_BUFFER_SIZE;
+    if (tsl_member_is_lost(member))
+        return CL_DEVICE_NOT_AVAILABLE;
     if (host && tsl_cuda_svm_has(host, size))
         return wrap(member, size, host, mem);
     error = make(member, size, 0, &made);

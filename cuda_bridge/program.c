@@ -37,7 +37,7 @@ static cl_int load(struct tsl_cuda_member *member, const struct tsl_cuda_image *
         tsl_cuda_leave(member);
         error = tsl_cuda_error(member, result);
         tsl_cu.cuGetErrorName(result, &name);
-        if (error && result != CUDA_ERROR_OUT_OF_MEMORY && !atomic_load(&member->lost))
+        if (error && result != CUDA_ERROR_OUT_OF_MEMORY && !tsl_member_is_lost(&member->base))
             error = CL_BUILD_PROGRAM_FAILURE;
     }
     if (error && asprintf(log, "CUDA could not load the program: %s%s%s", name ? name : "", said && *said ? "\n" : "",

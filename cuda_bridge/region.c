@@ -297,6 +297,8 @@ cl_int tsl_cuda_host_register(struct tsl_member *member, void *host, size_t size
 
     if (begin >= end)
         return CL_INVALID_VALUE;
+    if (tsl_member_is_lost(member))
+        return CL_DEVICE_NOT_AVAILABLE;
     made = calloc(1, sizeof(*made));
     if (!made)
         return CL_OUT_OF_HOST_MEMORY;

@@ -119,6 +119,8 @@ cl_int tsl_cuda_svm_alloc(struct tsl_member *member, cl_svm_mem_flags flags, siz
     (void)flags;
     if (!size || !whole || !member->caps.svm)
         return CL_INVALID_BUFFER_SIZE;
+    if (tsl_member_is_lost(member))
+        return CL_DEVICE_NOT_AVAILABLE;
     made = calloc(1, sizeof(*made));
     error = made ? find(tsl_cuda_member(member), whole, &svm) : CL_OUT_OF_HOST_MEMORY;
     if (error) {

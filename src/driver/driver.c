@@ -1,5 +1,7 @@
 #include "driver/driver.h"
 
+#include "base/log.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -52,4 +54,11 @@ void tsl_driver_check(const struct tsl_driver *driver)
     REQUIRE(kernel_create);
     REQUIRE(kernel_free);
     REQUIRE(windows_ok);
+}
+
+void tsl_member_lose(struct tsl_member *member, const char *why)
+{
+    if (!atomic_exchange(&member->lost, true) && why)
+        tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_ERROR, "%s (%s) is lost: %s. What was on it fails; other members go on",
+                member->path->id, member->path->device_name, why);
 }

@@ -66,7 +66,29 @@ struct tsl_path {
 /* Called by probe() once for each path found, in the driver's stable order. Takes ownership of the heap strings. */
 typedef void tsl_found_fn(void *arg, const struct tsl_path *path);
 
-/* ---- Members ---------------------------------------------------------------------------------------------------- */
+/*
+ * ---- Members ----------------------------------------------------------------------------------------------------
+ *
+ * Lost members. A device may die in use: its context ends with an error, or it falls off the bus. Its member is then
+ * lost, for good; a failure of one piece of work, however bad, is none if the next piece can be done.
+ *
+ * - The driver decides, and says so by tsl_member_lose(): before it returns or tells the first error that the loss is
+ *   the reason of, so that whoever learns of such an error finds the member lost.
+ * - Work that had not ended by then ends with CL_DEVICE_NOT_AVAILABLE, or well if it was done all the same. It ends in
+ *   its turn, as other work that fails does: after its waits, and after what its lane was given before.
+ * - Refused with CL_DEVICE_NOT_AVAILABLE are lane_create, mem_alloc, host_alloc, host_register, svm_alloc, image_alloc,
+ *   copy, fill, launch, mark, build, kernel_create.
+ * - finish waits (nothing of the lane writes to the host's memory afterwards) and returns CL_DEVICE_NOT_AVAILABLE.
+ * - fence_status and fence_wait tell how the fence ended; every notification that was accepted comes. What frees
+ *   something frees what is the host's; what was the device's may be gone. can_wait and close are as ever.
+ * - flush, fence_notify, fence_times, gate_create, gate_open, mem_sub, image_of, compile, link, info and questions
+ *   about programs do what they always do, or return CL_DEVICE_NOT_AVAILABLE (fence_times: that there are none). After
+ *   gate_open what waits for the gate ends in either case.
+ * - Work in other members' lanes that reads or writes the lost member's memory fails, with any error; only their own
+ *   loss makes others lost.
+ *
+ * The core asks tsl_member_is_lost(). The error by itself tells less: a vendor may have a reason of its own for it.
+ */
 
 /* What a member is like. Filled by open(), constant afterwards. */
 struct tsl_member_caps {
@@ -111,8 +133,18 @@ struct tsl_member {
     struct tsl_member_caps caps;
     unsigned index; /* position in the registry's list of members in use, 0 … TSL_MAX_MEMBERS-1; set by the registry */
     struct tsl_member_books books;
-    atomic_bool lost; /* set by the driver, for good: all that it is given fails, so it gets no more kernels */
+    atomic_bool lost; /* by tsl_member_lose */
 };
+
+/* By the driver, as said above, from any thread; takes no lock. The first call logs why: a part of a sentence, behind
+ * "… is lost:"; NULL logs nothing. */
+void tsl_member_lose(struct tsl_member *member, const char *why);
+
+static inline bool tsl_member_is_lost(const struct tsl_member *member)
+{
+    /* Relaxed: who was told of an error that comes of the loss was told later than the driver set this. */
+    return atomic_load_explicit(&member->lost, memory_order_relaxed);
+}
 
 /* ---- Things a member holds (each is the base of a driver's own structure, embedded first) ------------------------ */
 

@@ -207,7 +207,7 @@ static unsigned living(const struct tsl_command *c)
 {
     unsigned members = 0;
     for (unsigned i = 0; i < c->graph->n_ports; i++)
-        if (c->members & (1u << i) && !atomic_load_explicit(&c->graph->ports[i].member->lost, memory_order_relaxed))
+        if (c->members & (1u << i) && !tsl_member_is_lost(c->graph->ports[i].member))
             members |= 1u << i;
     return members ? members : c->members;
 }

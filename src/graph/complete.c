@@ -153,12 +153,18 @@ static struct tsl_op *earliest(struct tsl_op *op, struct tsl_op **last)
     }
 }
 
+/* Did it fail, and is its member lost (driver.h)? Then work of its lane may have been lost before it, too. */
+static bool ended_lost(const struct tsl_op *op, cl_int status)
+{
+    return status < 0 && op->port->member && tsl_member_is_lost(op->port->member);
+}
+
 /* first: the earliest of the operation's, or it itself, which is complete with that status. The lock is given
  * meanwhile. */
 static void retire_first(struct tsl_op *op, struct tsl_op *first, cl_int status)
 {
     first->user.refs++;
-    cl_int s = final_status(first, first == op, status, status == CL_DEVICE_NOT_AVAILABLE);
+    cl_int s = final_status(first, first == op, status, ended_lost(op, status));
     if (s == CL_COMPLETE && first->unfenced)
         s = tsl_lane_status(first);
     /* Another thread may have come first while the lock was given. */
@@ -174,7 +180,7 @@ static struct tsl_op *witness(struct tsl_op *op, struct tsl_op *first, struct ts
 {
     if (last != op && last->fence)
         return last;
-    return status == CL_DEVICE_NOT_AVAILABLE && first != op && !first->fence ? first : NULL;
+    return ended_lost(op, status) && first != op && !first->fence ? first : NULL;
 }
 
 void tsl_retire(struct tsl_op *op, cl_int status)

@@ -102,7 +102,7 @@ static struct tsl_mem *pin(const struct tsl_context *context, size_t size, bool 
         struct tsl_member *member = context->members[i];
         struct tsl_mem *mem;
         if (!member->caps.pins_host || (at_once && !member->caps.pins_at_once) ||
-            atomic_load_explicit(&member->lost, memory_order_relaxed) ||
+            tsl_member_is_lost(member) ||
             member->driver->host_alloc(member, size, host, &mem))
             continue;
         if ((uintptr_t)*host % alignment(context) == 0)

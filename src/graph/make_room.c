@@ -83,7 +83,7 @@ static bool wait_for_leaving_anywhere(const struct tsl_member *member)
 
 bool tsl_lacks_room(const struct tsl_port *port, cl_int error)
 {
-    if (port->member && atomic_load_explicit(&port->member->lost, memory_order_relaxed))
+    if (port->member && tsl_member_is_lost(port->member))
         return false;
     return error == CL_MEM_OBJECT_ALLOCATION_FAILURE || (error == CL_OUT_OF_RESOURCES && port->fresh_size > 0);
 }

@@ -27,8 +27,7 @@ static struct tsl_mem *pin(struct tsl_data *data)
     for (unsigned i = 0; i < context->n_members; i++) {
         struct tsl_member *member = context->members[i];
         struct tsl_mem *mem;
-        if (member->caps.register_from && data->size >= member->caps.register_from &&
-            !atomic_load_explicit(&member->lost, memory_order_relaxed) &&
+        if (member->caps.register_from && data->size >= member->caps.register_from && !tsl_member_is_lost(member) &&
             member->driver->host_register(member, data->host, data->size, &mem) == CL_SUCCESS)
             return mem;
     }

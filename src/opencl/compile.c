@@ -80,6 +80,8 @@ static cl_int compile_by_vendor(struct tsl_opencl_member *m, const struct tsl_pr
     cl_int error;
     const char *deadly;
 
+    if (tsl_member_is_lost(&m->base))
+        return CL_DEVICE_NOT_AVAILABLE;
     if (!m->cl->clCompileProgram || !m->cl->clLinkProgram)
         return CL_COMPILER_NOT_AVAILABLE;
     if (!tsl_opencl_takes_options(m, input->options, log))
@@ -142,13 +144,15 @@ static bool may_print(const struct tsl_program_input *input, const struct tsl_pr
 static cl_int give(struct tsl_member *member, struct tsl_opencl_program *p, cl_int error, struct tsl_dprogram **program,
                    char **log)
 {
+    struct tsl_opencl_member *m = tsl_opencl_member(member);
+
     if (!*log)
         *log = strdup("");
     if (error) {
         if (p)
-            tsl_opencl_release_programs(tsl_opencl_member(member), p);
+            tsl_opencl_release_programs(m, p);
         free(p);
-        return error;
+        return tsl_opencl_error(m, error);
     }
     p->base.member = member;
     *program = &p->base;

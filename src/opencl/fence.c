@@ -109,7 +109,9 @@ static cl_int end_of(const struct tsl_opencl_fence *f, cl_int status)
         if (status > 0) /* What stands behind it is complete. */
             status = CL_COMPLETE;
     }
-    return f->doomed && status == CL_COMPLETE ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : status;
+    if (f->doomed && status == CL_COMPLETE)
+        status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    return f->is_gate ? status : tsl_opencl_error(tsl_opencl_member(f->base.member), status);
 }
 
 cl_int tsl_opencl_fence_status(struct tsl_fence *fence)
@@ -138,7 +140,7 @@ cl_int tsl_opencl_fence_wait(struct tsl_fence *fence)
             error = CL_SUCCESS;
     }
     /* The event's own error says more than that one was waited for. */
-    return status > 0 && error ? error : status;
+    return status > 0 && error ? tsl_opencl_error(member, error) : status;
 }
 
 /* The vendor's four times of the event; false if it has none. */
@@ -286,12 +288,14 @@ static struct tsl_opencl_notice *add_notice(struct tsl_opencl_fence *fence, tsl_
  * well nevertheless. */
 static cl_int take_back(struct tsl_opencl_notice *notice, cl_int error)
 {
+    struct tsl_opencl_member *member = notice->member;
+
     if (claim(notice))
         tsl_fence_unref(&notice->fence->base);
     else
         error = CL_SUCCESS;
     unref_notice(notice, 2);
-    return error;
+    return tsl_opencl_error(member, error);
 }
 
 cl_int tsl_opencl_fence_notify(struct tsl_fence *fence, tsl_notify_fn *fn, void *arg)

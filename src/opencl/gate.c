@@ -174,7 +174,7 @@ cl_int tsl_opencl_gate_create(struct tsl_member *member, struct tsl_fence **gate
         count_gate(m, -1);
         atomic_store(&f->opened, true);
         tsl_fence_unref(&f->base);
-        return error ? error : CL_OUT_OF_RESOURCES;
+        return tsl_opencl_error(m, error ? error : CL_OUT_OF_RESOURCES);
     }
     *gate = &f->base;
     return CL_SUCCESS;
@@ -208,5 +208,5 @@ cl_int tsl_opencl_gate_open(struct tsl_fence *gate, cl_int status)
     error = set(member, f, status);
     if (status < 0)
         tsl_opencl_notice_failures(member);
-    return error;
+    return tsl_opencl_error(member, error);
 }

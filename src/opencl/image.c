@@ -103,7 +103,7 @@ static cl_int make(struct tsl_member *member, const struct tsl_image_desc *desc,
     error = create(m, flags, of ? of->buffer : NULL);
     if (error) {
         free(m);
-        return error;
+        return tsl_opencl_error(tsl_opencl_member(member), error);
     }
     *mem = &m->base;
     return CL_SUCCESS;
@@ -117,6 +117,8 @@ cl_int tsl_opencl_image_alloc(struct tsl_member *member, const struct tsl_image_
     (void)host;
     if (tsl_image_span(desc) > member->caps.max_alloc_size)
         return CL_INVALID_IMAGE_SIZE;
+    if (tsl_member_is_lost(member))
+        return CL_DEVICE_NOT_AVAILABLE;
     return make(member, desc, flags & KERNEL_ACCESS, NULL, mem);
 }
 

@@ -199,6 +199,10 @@ static inline void tsl_opencl_take(void)
     atomic_load_explicit(&tsl_opencl_given, memory_order_acquire);
 }
 
+/* member.c: what the vendor returned, also as an event's end, and what the contract makes of it. A vendor that says
+ * CL_DEVICE_NOT_AVAILABLE has lost the device, and so have we. */
+cl_int tsl_opencl_error(struct tsl_opencl_member *member, cl_int error);
+
 /* ---- submit.c: what copies, fills, launches and marks have in common --------------------------------------------- */
 
 #define TSL_OPENCL_SMALL_WAITS 16

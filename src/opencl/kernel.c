@@ -20,9 +20,12 @@ cl_int tsl_opencl_kernel_create(struct tsl_dprogram *program, const char *name, 
 {
     struct tsl_opencl_program *p = tsl_opencl_program(program);
     struct tsl_opencl_member *m = tsl_opencl_member(program->member);
-    struct tsl_opencl_kernel *k = calloc(1, sizeof(*k));
+    struct tsl_opencl_kernel *k;
     cl_int error;
 
+    if (tsl_member_is_lost(program->member))
+        return CL_DEVICE_NOT_AVAILABLE;
+    k = calloc(1, sizeof(*k));
     if (!k)
         return CL_OUT_OF_HOST_MEMORY;
     tsl_opencl_collect(m);
@@ -51,7 +54,7 @@ failed:
     if (k->kernel)
         tsl_opencl_release(m, TSL_OPENCL_KERNEL, k->kernel);
     free(k);
-    return error;
+    return tsl_opencl_error(m, error);
 }
 
 void tsl_opencl_kernel_free(struct tsl_dkernel *kernel)

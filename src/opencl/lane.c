@@ -26,9 +26,12 @@ static void see_clock(struct tsl_opencl_member *member, struct tsl_lane *lane)
 cl_int tsl_opencl_lane_create(struct tsl_member *member, bool profile, struct tsl_lane **lane)
 {
     struct tsl_opencl_member *m = tsl_opencl_member(member);
-    struct tsl_opencl_lane *l = calloc(1, sizeof(*l));
+    struct tsl_opencl_lane *l;
     cl_int error;
 
+    if (tsl_member_is_lost(member))
+        return CL_DEVICE_NOT_AVAILABLE;
+    l = calloc(1, sizeof(*l));
     if (!l)
         return CL_OUT_OF_HOST_MEMORY;
     profile = profile && member->caps.profiles;
@@ -38,7 +41,7 @@ cl_int tsl_opencl_lane_create(struct tsl_member *member, bool profile, struct ts
     tsl_opencl_leave(m->device);
     if (!l->queue) {
         free(l);
-        return error ? error : CL_OUT_OF_RESOURCES;
+        return tsl_opencl_error(m, error ? error : CL_OUT_OF_RESOURCES);
     }
     l->base.member = member;
     l->profile = profile;
@@ -87,7 +90,7 @@ cl_int tsl_opencl_lane_flush(struct tsl_opencl_lane *lane)
     tsl_opencl_leave(member->device);
     if (!error)
         sent(lane, n);
-    return error;
+    return tsl_opencl_error(member, error);
 }
 
 /* Fences keep the queue; what was submitted must not depend on when the last of them goes. */
@@ -147,7 +150,7 @@ cl_int tsl_opencl_finish(struct tsl_lane *lane)
     if (member->device->quirks.synchronous) {
         /* Each submission was finished before it returned. */
         tsl_opencl_collect(member);
-        return CL_SUCCESS;
+        return tsl_member_is_lost(lane->member) ? CL_DEVICE_NOT_AVAILABLE : CL_SUCCESS;
     }
     n = atomic_load_explicit(&l->n_submitted, memory_order_acquire);
     error = tsl_opencl_lane_drain(l);
@@ -155,5 +158,6 @@ cl_int tsl_opencl_finish(struct tsl_lane *lane)
         sent(l, n);
     tsl_opencl_notice_failures(member);
     tsl_opencl_collect(member);
-    return error;
+    tsl_opencl_error(member, error);
+    return tsl_member_is_lost(lane->member) ? CL_DEVICE_NOT_AVAILABLE : error;
 }

@@ -285,6 +285,15 @@ cl_int tsl_opencl_open(const struct tsl_path *path, struct tsl_member **member)
     return CL_SUCCESS;
 }
 
+cl_int tsl_opencl_error(struct tsl_opencl_member *member, cl_int error)
+{
+    if (error >= 0)
+        return error;
+    if (error == CL_DEVICE_NOT_AVAILABLE)
+        tsl_member_lose(&member->base, "its OpenCL says that the device is not available");
+    return tsl_member_is_lost(&member->base) ? CL_DEVICE_NOT_AVAILABLE : error;
+}
+
 static void release_samplers(struct tsl_opencl_member *m)
 {
     cl_sampler *sampler = &m->samplers[0][0][0];

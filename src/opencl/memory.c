@@ -27,6 +27,8 @@ cl_int tsl_opencl_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags
     /* Not every vendor refuses what it can't hold. */
     if (size > member->caps.max_alloc_size)
         return CL_INVALID_BUFFER_SIZE;
+    if (tsl_member_is_lost(member))
+        return CL_DEVICE_NOT_AVAILABLE;
     m = tsl_opencl_new_mem(member, size);
     if (!m)
         return CL_OUT_OF_HOST_MEMORY;
@@ -37,7 +39,7 @@ cl_int tsl_opencl_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags
     tsl_opencl_leave(v->device);
     if (!m->buffer) {
         free(m);
-        return error ? error : CL_MEM_OBJECT_ALLOCATION_FAILURE;
+        return tsl_opencl_error(v, error ? error : CL_MEM_OBJECT_ALLOCATION_FAILURE);
     }
     m->root = m;
     *mem = &m->base;
@@ -66,7 +68,7 @@ cl_int tsl_opencl_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struc
     tsl_opencl_leave(v->device);
     if (!m->buffer) {
         free(m);
-        return error ? error : CL_OUT_OF_RESOURCES;
+        return tsl_opencl_error(v, error ? error : CL_OUT_OF_RESOURCES);
     }
     *sub = &m->base;
     return CL_SUCCESS;
@@ -92,9 +94,12 @@ static cl_int map_pinned(struct tsl_opencl_member *v, struct tsl_opencl_mem *m)
 cl_int tsl_opencl_host_alloc(struct tsl_member *member, size_t size, void **host, struct tsl_mem **mem)
 {
     struct tsl_opencl_member *v = tsl_opencl_member(member);
-    struct tsl_opencl_mem *m = tsl_opencl_new_mem(member, size);
+    struct tsl_opencl_mem *m;
     cl_int error;
 
+    if (tsl_member_is_lost(member))
+        return CL_DEVICE_NOT_AVAILABLE;
+    m = tsl_opencl_new_mem(member, size);
     if (!m)
         return CL_OUT_OF_HOST_MEMORY;
     tsl_opencl_collect(v);
@@ -103,7 +108,7 @@ cl_int tsl_opencl_host_alloc(struct tsl_member *member, size_t size, void **host
     tsl_opencl_leave(v->device);
     if (error) {
         tsl_opencl_mem_free(&m->base);
-        return error;
+        return tsl_opencl_error(v, error);
     }
     m->root = m;
     tsl_opencl_note_pinned(v, m, true);

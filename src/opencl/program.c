@@ -213,6 +213,8 @@ static cl_int build(struct tsl_opencl_member *m, const struct tsl_program_input 
     cl_int error = CL_COMPILER_NOT_AVAILABLE;
     const char *deadly;
 
+    if (tsl_member_is_lost(&m->base))
+        return CL_DEVICE_NOT_AVAILABLE;
     if (!tsl_opencl_takes_options(m, input->options, log))
         return CL_INVALID_BUILD_OPTIONS;
     if (input->kind == TSL_PROGRAM_SOURCE && tsl_opencl_takes_prebuilt(m)) {
@@ -251,7 +253,7 @@ cl_int tsl_opencl_build(struct tsl_member *member, const struct tsl_program_inpu
         if (p)
             tsl_opencl_release_programs(m, p);
         free(p);
-        return error;
+        return tsl_opencl_error(m, error);
     }
     p->base.member = member;
     p->opaque = input->kind != TSL_PROGRAM_SOURCE;

@@ -71,6 +71,8 @@ cl_int tsl_opencl_begin(struct tsl_opencl_submit *s, struct tsl_lane *lane, cons
     s->refused = false;
     s->fence = NULL;
     s->many = NULL;
+    if (tsl_member_is_lost(lane->member))
+        return CL_DEVICE_NOT_AVAILABLE;
     tsl_opencl_collect(s->member);
     if (fence)
         error = want_fence(s);
@@ -89,7 +91,7 @@ no_waits:
     free(s->many);
     if (s->fence)
         tsl_fence_unref(&s->fence->base);
-    return error;
+    return tsl_opencl_error(s->member, error);
 }
 
 /* On a synchronous device the work is over when the submission is. */
@@ -179,7 +181,7 @@ cl_int tsl_opencl_end(struct tsl_opencl_submit *s, cl_int error, struct tsl_fenc
         tsl_fence_unref(&s->fence->base);
     else if (!error && fence)
         *fence = &s->fence->base;
-    return error;
+    return tsl_opencl_error(s->member, error);
 }
 
 cl_int tsl_opencl_mark(struct tsl_lane *lane, const struct tsl_waits *waits, struct tsl_fence **fence)

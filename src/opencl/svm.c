@@ -102,6 +102,8 @@ cl_int tsl_opencl_svm_alloc(struct tsl_member *member, cl_svm_mem_flags flags, s
 
     if (!size || !member->caps.svm || size > member->caps.max_alloc_size)
         return CL_INVALID_BUFFER_SIZE;
+    if (tsl_member_is_lost(member))
+        return CL_DEVICE_NOT_AVAILABLE;
     m = tsl_opencl_new_mem(member, size);
     if (!m)
         return CL_OUT_OF_HOST_MEMORY;
@@ -116,7 +118,7 @@ cl_int tsl_opencl_svm_alloc(struct tsl_member *member, cl_svm_mem_flags flags, s
         tsl_log(TSL_LOG_IN_OPENCL, TSL_LOG_WARN, "%s gives no %zu bytes of shared virtual memory (%s): %d",
                 member->path->id, size, m->svm ? "they can't be mapped" : "clSVMAlloc", (int)error);
         tsl_opencl_release(v, TSL_OPENCL_SVM, m);
-        return error;
+        return tsl_opencl_error(v, error);
     }
     *host = m->mapped;
     *mem = &m->base;

@@ -163,7 +163,7 @@ struct fake_member {
     struct tsl_member base;
     unsigned number;
     struct tsl_fake_member is; /* with the defaults put in */
-    bool open, lost;
+    bool open;
     uint64_t lose_ns; /* 0: never */
     uint64_t used_size;
     struct fake_failure fail_calls[TSL_FAKE_N_CALLS][FAKE_N_FAILURES];

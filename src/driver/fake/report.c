@@ -327,12 +327,12 @@ static void let_go_locked(const struct fake_member *lost)
 
 bool tsl_fake_lost_locked(struct fake_member *member)
 {
-    if (member->lost || !member->lose_ns || tsl_fake_now_locked() < member->lose_ns)
-        return member->lost;
+    if (tsl_member_is_lost(&member->base) || !member->lose_ns || tsl_fake_now_locked() < member->lose_ns)
+        return tsl_member_is_lost(&member->base);
     let_go_locked(member);
-    if (member->lost) /* Another thread was faster. */
+    if (tsl_member_is_lost(&member->base)) /* Another thread was faster. */
         return true;
-    member->lost = true;
+    tsl_member_lose(&member->base, NULL);
     for (struct fake_mem *mem = tsl_fake.mems; mem; mem = mem->next)
         if (mem->base.member == &member->base && mem->root == mem && mem->bytes && !mem->hosts)
             tsl_fake_poison(mem->bytes, mem->base.size, 0x105e);
