@@ -439,7 +439,9 @@ struct tsl_driver {
     cl_int (*kernel_create)(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
                             struct tsl_kernel_facts *facts);
     void (*kernel_free)(struct tsl_dkernel *kernel);
-    /* Can this kernel run in windows, with ids and sizes as for the whole launch? */
+    /* Can this kernel run in windows, with ids and sizes as for the whole launch? facts: what is known of it, by
+     * whomever. It answers and does nothing else, and is asked once, before the first launch; where it says no the
+     * core launches no window but the whole. */
     bool (*windows_ok)(struct tsl_dkernel *kernel, const struct tsl_kernel_facts *facts);
 };
 

@@ -123,8 +123,6 @@ struct tsl_opencl_kernel {
     struct tsl_dkernel base;
     cl_kernel kernel;
     size_t reqd_size[3];
-    /* Set once windows_ok saw proven facts that allow windows. */
-    atomic_bool windows;
     pthread_mutex_t lock; /* over setting the arguments and enqueuing */
     uint64_t serial;      /* of the arguments that are set; 0: unknown */
     bool names_svm;       /* … which are more than the kernel's own */

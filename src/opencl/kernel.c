@@ -84,14 +84,11 @@ cl_int tsl_opencl_kernel_renew(struct tsl_opencl_member *m, struct tsl_opencl_ke
     return CL_SUCCESS;
 }
 
-/* Remembered, because a launch isn't given the facts. */
+/* A window is a launch of its own, with an offset: only global ids answer as for the whole one. */
 bool tsl_opencl_windows_ok(struct tsl_dkernel *kernel, const struct tsl_kernel_facts *facts)
 {
-    bool ok = facts->proven && !facts->whole_launch;
-
-    if (ok)
-        atomic_store(&tsl_opencl_kernel(kernel)->windows, true);
-    return ok;
+    (void)kernel;
+    return facts->proven && !facts->whole_launch;
 }
 
 /* ---- Arguments ----------------------------------------------------------------------------------------------------
@@ -217,7 +214,7 @@ static cl_int make_range(const struct tsl_opencl_kernel *k, const struct tsl_win
 {
     bool whole = is_whole(window);
 
-    if (!whole && (!window->local_size[0] || !atomic_load(&k->windows)))
+    if (!whole && !window->local_size[0])
         return CL_INVALID_OPERATION;
     memcpy(range->offset, window->global_offset, sizeof(range->offset));
     memcpy(range->global, window->global_size, sizeof(range->global));

@@ -177,6 +177,7 @@ static cl_int add_member(struct tsl_kernel *kernel, unsigned i)
     if (!kernel->facts || (part->facts.has_arg_info && !kernel->facts->has_arg_info))
         kernel->facts = &part->facts;
     read_limits(&part->limits, member->path, built);
+    part->windows = member->driver->windows_ok(part->kernel, &part->facts);
     kernel->no_arg_info |= built->no_arg_info;
     if (part->limits.parameter_size > kernel->parameter_size)
         kernel->parameter_size = part->limits.parameter_size;

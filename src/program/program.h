@@ -178,6 +178,7 @@ struct tsl_kernel_part {
     struct tsl_dkernel *kernel; /* NULL: this member can't run it */
     struct tsl_kernel_facts facts;
     struct tsl_launch_limits limits;
+    bool windows; /* a launch there may be cut into windows: the driver's windows_ok, asked once */
     bool has_run; /* a launch there has ended well; under the graph's lock */
 };
 

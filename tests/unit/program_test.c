@@ -484,6 +484,38 @@ static void another_signature_excludes_a_member(void **state)
     tsl_object_release(&program->object);
 }
 
+static void count_questions(void *arg, const char *operation)
+{
+    unsigned *questions = arg;
+
+    *questions += strcmp(operation, "windows_ok") == 0;
+}
+
+static void windows_are_asked_for_once(void **state)
+{
+    struct tsl_fake_traits traits = {.whole_launch = true};
+    struct tsl_program *program;
+    struct tsl_kernel *one, *two;
+    unsigned questions = 0;
+
+    (void)state;
+    begin(&(struct tsl_fake_setup){.n_members = 2, .on_call = count_questions, .on_call_arg = &questions});
+    tsl_fake_kernel_traits("two", &traits);
+    program = make_built("kernel one a\nkernel two a,b\n");
+    one = make_kernel(program, "one");
+    assert_int_equal(questions, 2); /* one of each member */
+    two = make_kernel(program, "two");
+    assert_int_equal(questions, 4);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_true(one->parts[i].windows);
+        assert_false(two->parts[i].windows);
+    }
+    tsl_object_release(&one->object);
+    tsl_object_release(&two->object);
+    tsl_fake_kernel_traits("two", NULL);
+    tsl_object_release(&program->object);
+}
+
 /* ---- Binaries ---------------------------------------------------------------------------------------------------- */
 
 static cl_int load(const void *binary, size_t size, struct tsl_program **program)
@@ -868,6 +900,7 @@ int main(void)
         TEST(a_kernel_runs_where_it_is),
         TEST(all_kernels_or_none),
         TEST(another_signature_excludes_a_member),
+        TEST(windows_are_asked_for_once),
         TEST(binaries_find_their_members),
         TEST(a_binary_without_members_is_invalid),
         TEST(queries_before_and_after_a_build),

@@ -182,7 +182,9 @@ static cl_int check_window(struct fake_op *op)
         if (!dimension_fits(window, d))
             return refuse(op, CL_INVALID_VALUE, "the window leaves the launch");
     }
-    return !window->whole && body->traits.whole_launch ? CL_INVALID_OPERATION : CL_SUCCESS;
+    if (!window->whole && body->traits.whole_launch)
+        return refuse(op, CL_INVALID_OPERATION, "a window, though windows_ok said no");
+    return CL_SUCCESS;
 }
 
 static cl_int take_window(struct fake_op *op, const struct tsl_window *window)
