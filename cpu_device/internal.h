@@ -150,8 +150,7 @@ struct cpu_note {
 };
 
 struct cpu_fill {
-    struct tsl_place dst; /* by address */
-    size_t region[3], pattern_size;
+    struct tsl_fill box; /* dst by address; its pattern is */
     unsigned char pattern[128];
 };
 
@@ -389,8 +388,8 @@ void cpu_helper_back(struct cpu_worker *worker, struct cpu_lane *lane);
 void cpu_worker_finish(struct cpu_worker *worker);
 
 /* launch.c */
-cl_int cpu_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,
-                  const struct tsl_window *window, const struct tsl_waits *waits, struct tsl_fence **fence);
+cl_int cpu_launch(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,
+                  struct tsl_fence **fence);
 /* One piece of it. An error: the kernel faulted, or there is no memory for the worker. */
 cl_int cpu_launch_run(struct cpu_worker *worker, struct cpu_launch *launch, uint64_t piece);
 void cpu_launch_free(struct cpu_member *member, struct cpu_launch *launch);
@@ -437,15 +436,14 @@ void cpu_special_set_times(uint64_t ask, uint64_t trial);
 cl_int cpu_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host, struct tsl_mem **mem);
 cl_int cpu_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub);
 void cpu_mem_free(struct tsl_mem *mem);
-cl_int cpu_image_formats(struct tsl_member *member, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
-                         cl_image_format *formats, cl_uint *n_formats);
+cl_int cpu_image_formats(struct tsl_member *member, const struct tsl_format_query *query, cl_uint *n_formats);
 cl_int cpu_image_alloc(struct tsl_member *member, const struct tsl_image_desc *desc, cl_mem_flags flags, void *host,
                        struct tsl_mem **mem);
 cl_int cpu_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc, struct tsl_mem **image);
 cl_int cpu_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                 struct tsl_fence **fence);
-cl_int cpu_fill(struct tsl_lane *lane, const struct tsl_place *dst, const size_t region[3], const void *pattern,
-                size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence);
+cl_int cpu_fill(struct tsl_lane *lane, const struct tsl_fill *fill, const struct tsl_waits *waits,
+                struct tsl_fence **fence);
 void cpu_copy_run(const struct cpu_task *task, uint64_t piece);
 void cpu_fill_run(const struct cpu_fill *fill);
 cl_int cpu_fence_status(struct tsl_fence *fence);
@@ -462,8 +460,8 @@ cl_int cpu_build(struct tsl_member *member, const struct tsl_program_input *inpu
                  char **log);
 cl_int cpu_compile(struct tsl_member *member, const struct tsl_program_input *input,
                    const struct tsl_program_headers *headers, struct tsl_dprogram **program, char **log);
-cl_int cpu_link(struct tsl_member *member, const char *options, unsigned n, struct tsl_dprogram *const *programs,
-                struct tsl_dprogram **program, char **log);
+cl_int cpu_link(struct tsl_member *member, const struct tsl_link_input *input, struct tsl_dprogram **program,
+                char **log);
 cl_int cpu_program_binary(struct tsl_dprogram *program, void **data, size_t *size);
 void cpu_program_free(struct tsl_dprogram *program);
 /* Those that a kernel touches. */

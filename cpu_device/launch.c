@@ -332,9 +332,9 @@ void cpu_launch_free(struct cpu_member *member, struct cpu_launch *launch)
         free(launch);
 }
 
-static cl_int fill_in(struct cpu_launch *launch, struct cpu_kernel *kernel, const struct tsl_bound_args *args,
-                      const struct tsl_window *window, unsigned n_threads)
+static cl_int fill_in(struct cpu_launch *launch, const struct tsl_launch *wanted, unsigned n_threads)
 {
+    struct cpu_kernel *kernel = (struct cpu_kernel *)wanted->kernel;
     const uint64_t *local = launch->wg.local_size;
     cl_int error;
 
@@ -343,9 +343,9 @@ static cl_int fill_in(struct cpu_launch *launch, struct cpu_kernel *kernel, cons
     launch->wg.print = cpu_print;
     launch->wg.user = launch;
     pthread_mutex_init(&launch->print_lock, NULL);
-    error = set_groups(launch, window, n_threads);
+    error = set_groups(launch, wanted->window, n_threads);
     if (!error)
-        error = set_args(launch, args);
+        error = set_args(launch, wanted->args);
     if (error)
         return error;
     launch->items = (local[0] * local[1] * local[2] + 63) & ~UINT64_C(63);
@@ -353,8 +353,8 @@ static cl_int fill_in(struct cpu_launch *launch, struct cpu_kernel *kernel, cons
     return CL_SUCCESS;
 }
 
-cl_int cpu_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,
-                  const struct tsl_window *window, const struct tsl_waits *waits, struct tsl_fence **fence)
+cl_int cpu_launch(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,
+                  struct tsl_fence **fence)
 {
     struct cpu_member *member = cpu_member_of(lane->member);
     struct cpu_task *task = cpu_task_create(member, CPU_LAUNCH);
@@ -362,12 +362,12 @@ cl_int cpu_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struc
 
     if (!task)
         return CL_OUT_OF_HOST_MEMORY;
-    task->launch = create_launch(member, (struct cpu_kernel *)kernel);
+    task->launch = create_launch(member, (struct cpu_kernel *)launch->kernel);
     if (!task->launch) {
         cpu_task_free(task);
         return CL_OUT_OF_HOST_MEMORY;
     }
-    error = fill_in(task->launch, (struct cpu_kernel *)kernel, args, window, member->n_threads);
+    error = fill_in(task->launch, launch, member->n_threads);
     if (error) {
         cpu_task_free(task);
         return error;

@@ -59,10 +59,9 @@ void cpu_mem_free(struct tsl_mem *mem)
 /* ---- Images: memory with a description -----------------------------------------------------------------------------
  */
 
-cl_int cpu_image_formats(struct tsl_member *member, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
-                         cl_image_format *formats, cl_uint *n_formats)
+cl_int cpu_image_formats(struct tsl_member *member, const struct tsl_format_query *query, cl_uint *n_formats)
 {
-    cl_uint found = tsl_kc_formats(flags, type, n, formats);
+    cl_uint found = tsl_kc_formats(query->flags, query->type, query->n, query->formats);
 
     (void)member;
     if (n_formats)
@@ -184,22 +183,23 @@ void cpu_copy_run(const struct cpu_task *task, uint64_t piece)
                     copy->region[0]);
 }
 
-cl_int cpu_fill(struct tsl_lane *lane, const struct tsl_place *dst, const size_t region[3], const void *pattern,
-                size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence)
+cl_int cpu_fill(struct tsl_lane *lane, const struct tsl_fill *fill, const struct tsl_waits *waits,
+                struct tsl_fence **fence)
 {
     struct cpu_task *task;
 
-    if (!dst->mem || !is_reachable(lane, dst))
+    if (!fill->dst.mem || !is_reachable(lane, &fill->dst))
         return CL_INVALID_MEM_OBJECT;
     task = cpu_task_create(cpu_member_of(lane->member), CPU_FILL);
     if (!task)
         return CL_OUT_OF_HOST_MEMORY;
-    task->fill = (struct cpu_fill){by_address(dst), {region[0], region[1], region[2]}, pattern_size, {0}};
-    memcpy(task->fill.pattern, pattern, pattern_size);
+    task->fill.box = *fill;
+    task->fill.box.dst = by_address(&fill->dst);
+    task->fill.box.pattern = memcpy(task->fill.pattern, fill->pattern, fill->pattern_size);
     return cpu_submit(lane, task, waits, fence);
 }
 
 void cpu_fill_run(const struct cpu_fill *fill)
 {
-    tsl_fill_box(fill->dst.host, &fill->dst, fill->region, fill->pattern, fill->pattern_size);
+    tsl_fill_box(fill->box.dst.host, &fill->box);
 }

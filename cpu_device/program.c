@@ -228,21 +228,22 @@ cl_int cpu_compile(struct tsl_member *member, const struct tsl_program_input *in
     return error;
 }
 
-cl_int cpu_link(struct tsl_member *member, const char *options, unsigned n, struct tsl_dprogram *const *programs,
-                struct tsl_dprogram **program, char **log)
+cl_int cpu_link(struct tsl_member *member, const struct tsl_link_input *input, struct tsl_dprogram **program,
+                char **log)
 {
-    struct tsl_wire_build request = {.action = TSL_WIRE_LINK, .target = TSL_WIRE_CPU, .options = (char *)options};
+    struct tsl_wire_build request = {
+        .action = TSL_WIRE_LINK, .target = TSL_WIRE_CPU, .options = (char *)input->options};
     cl_int error;
 
     request.source = (char *)"";
-    request.n_inputs = n;
-    request.inputs = calloc(n + 1, sizeof(*request.inputs));
-    for (unsigned i = 0; i < n; i++) {
-        const struct tsl_wire_built *built = &((struct cpu_program *)programs[i])->compiled.built;
+    request.n_inputs = input->n;
+    request.inputs = calloc(input->n + 1, sizeof(*request.inputs));
+    for (unsigned i = 0; i < input->n; i++) {
+        const struct tsl_wire_built *built = &((struct cpu_program *)input->programs[i])->compiled.built;
 
         request.inputs[i] = (struct tsl_wire_input){built->artefact, built->artefact_size};
     }
-    error = build(member, &request, !strstr(options, "-create-library"), program, log);
+    error = build(member, &request, !strstr(input->options, "-create-library"), program, log);
     free(request.inputs);
     return error;
 }

@@ -88,7 +88,7 @@ static bool is_short(const struct cpu_task *task)
     case CPU_COPY:
         return volume(task->copy.region) <= SHORT_SIZE;
     case CPU_FILL:
-        return volume(task->fill.region) <= SHORT_SIZE;
+        return volume(task->fill.box.region) <= SHORT_SIZE;
     default:
         return true;
     }

@@ -112,18 +112,17 @@ cl_int tsl_cuda_make_compile(struct tsl_cuda_member *member, const struct tsl_pr
     return error;
 }
 
-cl_int tsl_cuda_make_link(struct tsl_cuda_member *member, const char *options, unsigned n,
-                          struct tsl_dprogram *const *programs, enum tsl_cuda_image_kind kind,
-                          struct tsl_cuda_made *made)
+cl_int tsl_cuda_make_link(struct tsl_cuda_member *member, const struct tsl_link_input *input,
+                          enum tsl_cuda_image_kind kind, struct tsl_cuda_made *made)
 {
-    struct tsl_wire_build build = {.action = TSL_WIRE_LINK, .options = (char *)options, .source = (char *)""};
+    struct tsl_wire_build build = {.action = TSL_WIRE_LINK, .options = (char *)input->options, .source = (char *)""};
     cl_int error;
 
-    build.inputs = calloc(n + 1, sizeof(*build.inputs));
+    build.inputs = calloc(input->n + 1, sizeof(*build.inputs));
     if (!build.inputs)
         return CL_OUT_OF_HOST_MEMORY;
-    for (unsigned i = 0; i < n; i++) {
-        const struct tsl_cuda_image *image = &tsl_cuda_program(programs[i])->image;
+    for (unsigned i = 0; i < input->n; i++) {
+        const struct tsl_cuda_image *image = &tsl_cuda_program(input->programs[i])->image;
 
         build.inputs[build.n_inputs++] = (struct tsl_wire_input){.data = image->data, .size = image->size};
     }

@@ -434,20 +434,22 @@ cl_int tsl_cuda_run_fill(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
     return tsl_cuda_error(tsl_cuda_member(lane->base.member), result);
 }
 
-cl_int tsl_cuda_fill(struct tsl_lane *lane, const struct tsl_place *dst, const size_t region[3], const void *pattern,
-                     size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence)
+cl_int tsl_cuda_fill(struct tsl_lane *lane, const struct tsl_fill *fill, const struct tsl_waits *waits,
+                     struct tsl_fence **fence)
 {
     struct tsl_cuda_work work = {.kind = TSL_CUDA_FILL};
+    const struct tsl_place *dst = &fill->dst;
+    size_t size = fill->pattern_size;
 
     if (!dst->mem || dst->mem->member != lane->member)
         return CL_INVALID_MEM_OBJECT;
-    if (pattern_size == 0 || pattern_size > sizeof(work.fill.pattern) || region[0] % pattern_size)
+    if (size == 0 || size > sizeof(work.fill.pattern) || fill->region[0] % size)
         return CL_INVALID_VALUE;
     work.fill.address = address_of(dst);
     work.fill.row_pitch = dst->row_pitch;
     work.fill.slice_pitch = dst->slice_pitch;
-    memcpy(work.fill.region, region, sizeof(work.fill.region));
-    work.fill.pattern_size = pattern_size;
-    memcpy(work.fill.pattern, pattern, pattern_size);
+    memcpy(work.fill.region, fill->region, sizeof(work.fill.region));
+    work.fill.pattern_size = size;
+    memcpy(work.fill.pattern, fill->pattern, size);
     return tsl_cuda_submit(lane, &work, waits, fence);
 }

@@ -407,7 +407,7 @@ void tsl_cuda_hosts_finish(struct tsl_cuda_member *member);
 /* ---- svm.c --------------------------------------------------------------------------------------------------------
  */
 
-cl_int tsl_cuda_svm_alloc(struct tsl_member *member, cl_svm_mem_flags flags, size_t size, size_t alignment, void **host,
+cl_int tsl_cuda_svm_alloc(struct tsl_member *member, const struct tsl_svm_request *request, void **host,
                           struct tsl_mem **mem);
 bool tsl_cuda_svm_reaches(struct tsl_member *from, struct tsl_member *to);
 /* If too much is kept, CUDA waits for all that the device has. Not entered. */
@@ -609,9 +609,8 @@ cl_int tsl_cuda_make_build(struct tsl_cuda_member *member, const struct tsl_prog
                            struct tsl_cuda_made *made);
 cl_int tsl_cuda_make_compile(struct tsl_cuda_member *member, const struct tsl_program_input *input,
                              const struct tsl_program_headers *headers, struct tsl_cuda_made *made);
-cl_int tsl_cuda_make_link(struct tsl_cuda_member *member, const char *options, unsigned n,
-                          struct tsl_dprogram *const *programs, enum tsl_cuda_image_kind kind,
-                          struct tsl_cuda_made *made);
+cl_int tsl_cuda_make_link(struct tsl_cuda_member *member, const struct tsl_link_input *input,
+                          enum tsl_cuda_image_kind kind, struct tsl_cuda_made *made);
 
 /* ---- The operations of the table ----------------------------------------------------------------------------------
  */
@@ -627,18 +626,17 @@ cl_int tsl_cuda_finish(struct tsl_lane *lane);
 cl_int tsl_cuda_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host, struct tsl_mem **mem);
 cl_int tsl_cuda_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub);
 void tsl_cuda_mem_free(struct tsl_mem *mem);
-cl_int tsl_cuda_image_formats(struct tsl_member *member, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
-                              cl_image_format *formats, cl_uint *n_formats);
+cl_int tsl_cuda_image_formats(struct tsl_member *member, const struct tsl_format_query *query, cl_uint *n_formats);
 cl_int tsl_cuda_image_alloc(struct tsl_member *member, const struct tsl_image_desc *desc, cl_mem_flags flags,
                             void *host, struct tsl_mem **mem);
 cl_int tsl_cuda_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc, struct tsl_mem **image);
 bool tsl_cuda_can_copy_peer(struct tsl_member *from, struct tsl_member *to);
 cl_int tsl_cuda_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                      struct tsl_fence **fence);
-cl_int tsl_cuda_fill(struct tsl_lane *lane, const struct tsl_place *dst, const size_t region[3], const void *pattern,
-                     size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence);
-cl_int tsl_cuda_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,
-                       const struct tsl_window *window, const struct tsl_waits *waits, struct tsl_fence **fence);
+cl_int tsl_cuda_fill(struct tsl_lane *lane, const struct tsl_fill *fill, const struct tsl_waits *waits,
+                     struct tsl_fence **fence);
+cl_int tsl_cuda_launch(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,
+                       struct tsl_fence **fence);
 cl_int tsl_cuda_mark(struct tsl_lane *lane, const struct tsl_waits *waits, struct tsl_fence **fence);
 cl_int tsl_cuda_fence_status(struct tsl_fence *fence);
 cl_int tsl_cuda_fence_wait(struct tsl_fence *fence);
@@ -655,8 +653,8 @@ cl_int tsl_cuda_build(struct tsl_member *member, const struct tsl_program_input 
                       char **log);
 cl_int tsl_cuda_compile(struct tsl_member *member, const struct tsl_program_input *input,
                         const struct tsl_program_headers *headers, struct tsl_dprogram **program, char **log);
-cl_int tsl_cuda_link(struct tsl_member *member, const char *options, unsigned n, struct tsl_dprogram *const *programs,
-                     struct tsl_dprogram **program, char **log);
+cl_int tsl_cuda_link(struct tsl_member *member, const struct tsl_link_input *input, struct tsl_dprogram **program,
+                     char **log);
 cl_int tsl_cuda_program_binary(struct tsl_dprogram *program, void **data, size_t *size);
 void tsl_cuda_program_free(struct tsl_dprogram *program);
 /* Those that a kernel touches. */

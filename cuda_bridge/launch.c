@@ -284,10 +284,11 @@ cl_int tsl_cuda_run_launch(struct tsl_cuda_lane *lane, struct tsl_cuda_work *wor
     return tsl_cuda_error(tsl_cuda_member(lane->base.member), result);
 }
 
-cl_int tsl_cuda_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,
-                       const struct tsl_window *window, const struct tsl_waits *waits, struct tsl_fence **fence)
+cl_int tsl_cuda_launch(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,
+                       struct tsl_fence **fence)
 {
-    struct tsl_cuda_kernel *k = tsl_cuda_kernel(kernel);
+    struct tsl_cuda_kernel *k = tsl_cuda_kernel(launch->kernel);
+    const struct tsl_bound_args *args = launch->args;
     struct tsl_cuda_work work = {.kind = TSL_CUDA_LAUNCH};
     bool few = args->n <= FEW_ARGS;
     void *few_args[FEW_ARGS + 1], **at = few ? few_args : malloc((args->n + 1) * sizeof(*at));
@@ -297,7 +298,7 @@ cl_int tsl_cuda_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const 
     cl_int error = at && words && sizes ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 
     work.launch =
-        (struct tsl_cuda_launch){.kernel = k, .window = *window, .n_args = args->n, .args = at, .sizes = sizes};
+        (struct tsl_cuda_launch){.kernel = k, .window = *launch->window, .n_args = args->n, .args = at, .sizes = sizes};
     if (!error)
         error = args->n == k->facts->n_args ? complete_window(k, &work.launch.window) : CL_INVALID_KERNEL_ARGS;
     for (cl_uint i = 0; i < args->n && !error; i++) {

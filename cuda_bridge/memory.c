@@ -196,10 +196,9 @@ void tsl_cuda_mem_free(struct tsl_mem *mem)
  * (compile_client/kernel_image.h) -------
  */
 
-cl_int tsl_cuda_image_formats(struct tsl_member *member, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
-                              cl_image_format *formats, cl_uint *n_formats)
+cl_int tsl_cuda_image_formats(struct tsl_member *member, const struct tsl_format_query *query, cl_uint *n_formats)
 {
-    cl_uint found = tsl_kc_formats(flags, type, n, formats);
+    cl_uint found = tsl_kc_formats(query->flags, query->type, query->n, query->formats);
 
     (void)member;
     if (n_formats)

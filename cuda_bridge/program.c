@@ -171,15 +171,15 @@ static bool wants_library(const char *options)
     return false;
 }
 
-cl_int tsl_cuda_link(struct tsl_member *member, const char *options, unsigned n, struct tsl_dprogram *const *programs,
-                     struct tsl_dprogram **program, char **log)
+cl_int tsl_cuda_link(struct tsl_member *member, const struct tsl_link_input *input, struct tsl_dprogram **program,
+                     char **log)
 {
     struct tsl_cuda_member *m = tsl_cuda_member(member);
-    enum tsl_cuda_image_kind kind = wants_library(options) ? TSL_CUDA_IMAGE_OBJECT : TSL_CUDA_IMAGE_PTX;
+    enum tsl_cuda_image_kind kind = wants_library(input->options) ? TSL_CUDA_IMAGE_OBJECT : TSL_CUDA_IMAGE_PTX;
     struct tsl_cuda_made made = {.image = NULL};
 
     *log = NULL;
-    return load_made(m, tsl_cuda_make_link(m, options, n, programs, kind, &made), &made, program, log);
+    return load_made(m, tsl_cuda_make_link(m, input, kind, &made), &made, program, log);
 }
 
 cl_int tsl_cuda_program_binary(struct tsl_dprogram *program, void **data, size_t *size)

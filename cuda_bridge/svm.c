@@ -108,15 +108,15 @@ static cl_int find(struct tsl_cuda_member *member, size_t size, struct tsl_cuda_
     return *svm ? CL_SUCCESS : make(member, size, svm);
 }
 
-cl_int tsl_cuda_svm_alloc(struct tsl_member *member, cl_svm_mem_flags flags, size_t size, size_t alignment, void **host,
+cl_int tsl_cuda_svm_alloc(struct tsl_member *member, const struct tsl_svm_request *request, void **host,
                           struct tsl_mem **mem)
 {
+    size_t size = request->size, alignment = request->alignment;
     size_t whole = whole_size(size, alignment);
     struct tsl_cuda_mem *made;
     struct tsl_cuda_svm *svm;
     cl_int error;
 
-    (void)flags;
     if (!size || !whole || !member->caps.svm)
         return CL_INVALID_BUFFER_SIZE;
     if (tsl_member_is_lost(member))

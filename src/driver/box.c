@@ -16,10 +16,10 @@ static void fill_row(char *row, size_t size, const void *pattern, size_t pattern
     }
 }
 
-void tsl_fill_box(void *base, const struct tsl_place *place, const size_t region[3], const void *pattern,
-                  size_t pattern_size)
+void tsl_fill_box(void *base, const struct tsl_fill *fill)
 {
-    for (size_t slice = 0; slice < region[2]; slice++)
-        for (size_t row = 0; row < region[1]; row++)
-            fill_row((char *)base + tsl_place_row(place, row, slice), region[0], pattern, pattern_size);
+    for (size_t slice = 0; slice < fill->region[2]; slice++)
+        for (size_t row = 0; row < fill->region[1]; row++)
+            fill_row((char *)base + tsl_place_row(&fill->dst, row, slice), fill->region[0], fill->pattern,
+                     fill->pattern_size);
 }

@@ -24,8 +24,7 @@ static inline size_t tsl_place_row(const struct tsl_place *place, size_t row, si
     return place->offset + row * place->row_pitch + slice * place->slice_pitch;
 }
 
-/* As the driver's fill does, of the place's box in the memory at base. */
-void tsl_fill_box(void *base, const struct tsl_place *place, const size_t region[3], const void *pattern,
-                  size_t pattern_size);
+/* Does the fill at once, in the memory that begins at base, whatever dst says of that. */
+void tsl_fill_box(void *base, const struct tsl_fill *fill);
 
 #endif

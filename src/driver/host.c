@@ -174,25 +174,25 @@ static cl_int copy_box(struct tsl_lane *lane, const struct tsl_copy *copy, const
     return end(fence);
 }
 
-static cl_int fill(struct tsl_lane *lane, const struct tsl_place *dst, const size_t region[3], const void *pattern,
-                   size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence)
+static cl_int fill_box(struct tsl_lane *lane, const struct tsl_fill *fill, const struct tsl_waits *waits,
+                       struct tsl_fence **fence)
 {
     cl_int error;
 
     (void)lane;
-    if (dst->mem)
+    if (fill->dst.mem)
         return CL_INVALID_VALUE;
     error = begin(waits, fence);
     if (error)
         return error;
-    tsl_fill_box(dst->host, dst, region, pattern, pattern_size);
+    tsl_fill_box(fill->dst.host, fill);
     return end(fence);
 }
 
-static cl_int launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,
-                     const struct tsl_window *window, const struct tsl_waits *waits, struct tsl_fence **fence)
+static cl_int no_launch(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,
+                        struct tsl_fence **fence)
 {
-    (void)lane, (void)kernel, (void)args, (void)window, (void)waits, (void)fence;
+    (void)lane, (void)launch, (void)waits, (void)fence;
     return CL_INVALID_OPERATION;
 }
 
@@ -298,8 +298,8 @@ static const struct tsl_driver host_driver = {
     .mem_free = mem_free,
     .can_copy_peer = can_copy_peer,
     .copy = copy_box,
-    .fill = fill,
-    .launch = launch,
+    .fill = fill_box,
+    .launch = no_launch,
     .mark = mark,
     .fence_status = fence_complete,
     .fence_wait = fence_complete,

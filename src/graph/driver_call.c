@@ -133,11 +133,12 @@ static cl_int submit_copy(struct tsl_op *op, struct tsl_lane *lane, const struct
 static cl_int submit_fill(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_waits *waits,
                           struct tsl_fence **fence)
 {
-    struct tsl_place dst;
     const struct tsl_command *c = op->command;
-    cl_int error = bind_side(op->port, &op->dst, &dst);
-    return error ? error
-                 : lane->member->driver->fill(lane, &dst, op->region, c->pattern, c->pattern_size, waits, fence);
+    struct tsl_fill fill = {.region = {op->region[0], op->region[1], op->region[2]},
+                            .pattern = c->pattern,
+                            .pattern_size = c->pattern_size};
+    cl_int error = bind_side(op->port, &op->dst, &fill.dst);
+    return error ? error : lane->member->driver->fill(lane, &fill, waits, fence);
 }
 
 static cl_int submit_launch(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_waits *waits,
@@ -170,9 +171,9 @@ static cl_int submit_launch(struct tsl_op *op, struct tsl_lane *lane, const stru
         tsl_launch_limit(c->kernel, c->stream->queue->device, op->port->index, &limited);
         window = &limited;
     }
+    const struct tsl_launch launch = {c->kernel->parts[op->port->index].kernel, &args, window};
     if (!error)
-        error =
-            lane->member->driver->launch(lane, c->kernel->parts[op->port->index].kernel, &args, window, waits, fence);
+        error = lane->member->driver->launch(lane, &launch, waits, fence);
     free(many);
     return error;
 }

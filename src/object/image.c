@@ -160,16 +160,17 @@ static bool takes_place(const struct tsl_member *member, const struct tsl_image_
 static cl_int formats_of(struct tsl_member *member, cl_mem_flags flags, cl_mem_object_type type,
                          cl_image_format **formats, cl_uint *n)
 {
+    struct tsl_format_query query = {.flags = flags, .type = type};
     cl_int error;
     *formats = NULL;
     *n = 0;
     if (!has_images(member))
         return CL_SUCCESS;
-    error = member->driver->image_formats(member, flags, type, 0, NULL, n);
+    error = member->driver->image_formats(member, &query, n);
     if (!error && *n > 0) {
-        *formats = calloc(*n, sizeof(**formats));
-        error =
-            *formats ? member->driver->image_formats(member, flags, type, *n, *formats, NULL) : CL_OUT_OF_HOST_MEMORY;
+        query.n = *n;
+        query.formats = *formats = calloc(*n, sizeof(**formats));
+        error = *formats ? member->driver->image_formats(member, &query, NULL) : CL_OUT_OF_HOST_MEMORY;
     }
     if (error)
         *n = 0;

@@ -60,6 +60,7 @@ static size_t alignment_of(const struct tsl_context *context, size_t wanted, uns
 /* By a member whose memory the others of the set know; by the heap where any memory will do. */
 static bool get_memory(const struct tsl_context *context, cl_svm_mem_flags flags, size_t align, struct tsl_svm *svm)
 {
+    const struct tsl_svm_request request = {.flags = flags, .size = svm->size, .alignment = align};
     void *host = NULL;
     bool given = true;
 
@@ -68,7 +69,7 @@ static bool get_memory(const struct tsl_context *context, cl_svm_mem_flags flags
 
         if (!(svm->members >> i & 1) || !tsl_shared_memory_is_own(member))
             continue;
-        given = !member->driver->svm_alloc(member, flags, svm->size, align, &host, &svm->mem);
+        given = !member->driver->svm_alloc(member, &request, &host, &svm->mem);
         svm->begin = host;
         svm->coarse = given && !(member->caps.svm & CL_DEVICE_SVM_FINE_GRAIN_BUFFER);
         if (given)

@@ -240,34 +240,34 @@ static cl_int gather(unsigned n, struct tsl_dprogram *const *inputs, struct tsl_
 }
 
 /* Where binaries may have been made before they come first, as in a build; a library is but what will be linked. */
-static cl_int link_inputs(struct tsl_opencl_member *m, const char *options, unsigned n,
-                          struct tsl_dprogram *const *inputs, struct tsl_opencl_program *p, char **log)
+static cl_int link_inputs(struct tsl_opencl_member *m, const struct tsl_link_input *input, struct tsl_opencl_program *p,
+                          char **log)
 {
-    cl_program *programs = calloc(n + 1, sizeof(*programs));
-    bool library = tsl_build_options_have(options, "-create-library");
+    cl_program *programs = calloc(input->n + 1, sizeof(*programs));
+    bool library = tsl_build_options_have(input->options, "-create-library");
     unsigned n_programs = 0;
-    cl_int error = programs ? gather(n, inputs, p, programs, &n_programs) : CL_OUT_OF_HOST_MEMORY;
+    cl_int error = programs ? gather(input->n, input->programs, p, programs, &n_programs) : CL_OUT_OF_HOST_MEMORY;
 
     tsl_opencl_enter(m->device);
     if (!error && p->kernels && !library)
         error = tsl_opencl_link_prebuilt(m, p->kernels, p, log);
-    if (n_programs == n && (error == CL_LINKER_NOT_AVAILABLE || (!error && !p->program)))
-        error = link_by_vendor(m, options, n, programs, &p->program, log);
+    if (n_programs == input->n && (error == CL_LINKER_NOT_AVAILABLE || (!error && !p->program)))
+        error = link_by_vendor(m, input->options, input->n, programs, &p->program, log);
     tsl_opencl_leave(m->device);
     free(programs);
     return error;
 }
 
-cl_int tsl_opencl_link(struct tsl_member *member, const char *options, unsigned n, struct tsl_dprogram *const *programs,
-                       struct tsl_dprogram **program, char **log)
+cl_int tsl_opencl_link(struct tsl_member *member, const struct tsl_link_input *input, struct tsl_dprogram **program,
+                       char **log)
 {
     struct tsl_opencl_program *p = calloc(1, sizeof(*p));
     cl_int error = CL_OUT_OF_HOST_MEMORY;
 
     *log = NULL;
-    if (p && !tsl_opencl_takes_options(tsl_opencl_member(member), options, log))
+    if (p && !tsl_opencl_takes_options(tsl_opencl_member(member), input->options, log))
         error = CL_INVALID_LINKER_OPTIONS;
     else if (p)
-        error = link_inputs(tsl_opencl_member(member), options, n, programs, p, log);
+        error = link_inputs(tsl_opencl_member(member), input, p, log);
     return give(member, p, error, program, log);
 }

@@ -214,18 +214,21 @@ static cl_int write_piece(const struct tsl_opencl_submit *s, const struct tsl_op
 }
 
 /* OpenCL 1.1 has no fill: the host writes one piece, and copies on the device double it. */
-static cl_int fill_row_11(const struct tsl_opencl_submit *s, const struct tsl_opencl_step *part, cl_mem buffer,
-                          size_t offset, size_t size, const void *pattern, size_t pattern_size)
+static cl_int fill_row_11(const struct tsl_opencl_submit *s, const struct tsl_opencl_step *part,
+                          const struct tsl_fill *fill, size_t offset)
 {
     const struct tsl_opencl_cl *cl = s->member->cl;
-    const struct tsl_place all = {0};
-    size_t done = size < PIECE_SIZE ? size : PIECE_SIZE / pattern_size * pattern_size;
+    cl_mem buffer = buffer_of(&fill->dst);
+    size_t size = fill->region[0];
+    size_t done = size < PIECE_SIZE ? size : PIECE_SIZE / fill->pattern_size * fill->pattern_size;
+    const struct tsl_fill first = {
+        .region = {done, 1, 1}, .pattern = fill->pattern, .pattern_size = fill->pattern_size};
     char *piece = malloc(done);
     cl_int error;
 
     if (!piece)
         return CL_OUT_OF_HOST_MEMORY;
-    tsl_fill_box(piece, &all, (const size_t[3]){done, 1, 1}, pattern, pattern_size);
+    tsl_fill_box(piece, &first);
     error = write_piece(s, part, buffer, offset, done, piece);
     while (!error && done < size) {
         size_t more = done < size - done ? done : size - done;
@@ -237,21 +240,20 @@ static cl_int fill_row_11(const struct tsl_opencl_submit *s, const struct tsl_op
 }
 
 /* The vendors' fills know no boxes. */
-static cl_int fill_buffer(const struct tsl_opencl_submit *s, const struct tsl_place *dst, const size_t region[3],
-                          const void *pattern, size_t pattern_size)
+static cl_int fill_buffer(const struct tsl_opencl_submit *s, const struct tsl_fill *fill)
 {
     const struct tsl_opencl_cl *cl = s->member->cl;
-    size_t n = region[1] * region[2];
+    size_t n_rows = fill->region[1], n = n_rows * fill->region[2];
     cl_int error = CL_SUCCESS;
 
     for (size_t i = 0; i < n && !error; i++) {
         const struct tsl_opencl_step part = tsl_opencl_step(s, i == 0, i == n - 1);
-        size_t offset = tsl_place_row(dst, i % region[1], i / region[1]);
+        size_t offset = tsl_place_row(&fill->dst, i % n_rows, i / n_rows);
 
         error = cl->clEnqueueFillBuffer
-                    ? cl->clEnqueueFillBuffer(s->queue, buffer_of(dst), pattern, pattern_size, offset, region[0],
-                                              part.n, part.events, part.event)
-                    : fill_row_11(s, &part, buffer_of(dst), offset, region[0], pattern, pattern_size);
+                    ? cl->clEnqueueFillBuffer(s->queue, buffer_of(&fill->dst), fill->pattern, fill->pattern_size,
+                                              offset, fill->region[0], part.n, part.events, part.event)
+                    : fill_row_11(s, &part, fill, offset);
         if (error && i)
             tsl_opencl_lane_drain(s->lane);
     }
@@ -260,19 +262,18 @@ static cl_int fill_buffer(const struct tsl_opencl_submit *s, const struct tsl_pl
     return error;
 }
 
-cl_int tsl_opencl_fill(struct tsl_lane *lane, const struct tsl_place *dst, const size_t region[3], const void *pattern,
-                       size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence)
+cl_int tsl_opencl_fill(struct tsl_lane *lane, const struct tsl_fill *fill, const struct tsl_waits *waits,
+                       struct tsl_fence **fence)
 {
     struct tsl_opencl_submit s;
     cl_int error;
 
-    if (!dst->mem || !is_ours(lane, dst))
+    if (!fill->dst.mem || !is_ours(lane, &fill->dst))
         return CL_INVALID_MEM_OBJECT;
     error = tsl_opencl_begin(&s, lane, waits, fence);
     if (error)
         return error;
     if (!s.refused)
-        error = is_image(dst) ? tsl_opencl_fill_image(&s, dst, region, pattern, pattern_size)
-                              : fill_buffer(&s, dst, region, pattern, pattern_size);
+        error = is_image(&fill->dst) ? tsl_opencl_fill_image(&s, fill) : fill_buffer(&s, fill);
     return tsl_opencl_end(&s, error, fence);
 }

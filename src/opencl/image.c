@@ -38,8 +38,7 @@ static bool is_usual(const cl_image_format *format)
     return size && size <= 16 && (size & (size - 1)) == 0;
 }
 
-cl_int tsl_opencl_image_formats(struct tsl_member *member, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
-                                cl_image_format *formats, cl_uint *n_formats)
+cl_int tsl_opencl_image_formats(struct tsl_member *member, const struct tsl_format_query *query, cl_uint *n_formats)
 {
     struct tsl_opencl_member *m = tsl_opencl_member(member);
     cl_image_format *all = NULL;
@@ -47,14 +46,15 @@ cl_int tsl_opencl_image_formats(struct tsl_member *member, cl_mem_flags flags, c
     cl_int error;
 
     tsl_opencl_enter(m->device);
-    error =
-        type == CL_MEM_OBJECT_IMAGE1D_BUFFER && m->no_views ? CL_SUCCESS : list_formats(m, flags, type, &n_all, &all);
+    error = query->type == CL_MEM_OBJECT_IMAGE1D_BUFFER && m->no_views
+                ? CL_SUCCESS
+                : list_formats(m, query->flags, query->type, &n_all, &all);
     tsl_opencl_leave(m->device);
     for (cl_uint i = 0; !error && i < n_all; i++) {
         if (!is_usual(&all[i]))
             continue;
-        if (formats && n_usual < n)
-            formats[n_usual] = all[i];
+        if (query->formats && n_usual < query->n)
+            query->formats[n_usual] = all[i];
         n_usual++;
     }
     free(all);
@@ -538,13 +538,15 @@ static cl_int fill_box(struct pieces *p, size_t at, const size_t region[3])
     return error;
 }
 
-static char *make_piece(size_t size, const void *pixel, size_t pixel_size)
+static char *make_piece(size_t size, const struct tsl_fill *fill)
 {
-    const struct tsl_place all = {0};
+    const struct tsl_fill all = {.region = {size / fill->pattern_size * fill->pattern_size, 1, 1},
+                                 .pattern = fill->pattern,
+                                 .pattern_size = fill->pattern_size};
     char *piece = malloc(size);
 
     if (piece)
-        tsl_fill_box(piece, &all, (const size_t[3]){size / pixel_size * pixel_size, 1, 1}, pixel, pixel_size);
+        tsl_fill_box(piece, &all);
     return piece;
 }
 
@@ -558,17 +560,16 @@ static size_t piece_size(const size_t region[3])
     return range || region[0] < PIECE_SIZE ? PIECE_SIZE : region[0];
 }
 
-cl_int tsl_opencl_fill_image(const struct tsl_opencl_submit *s, const struct tsl_place *dst, const size_t region[3],
-                             const void *pixel, size_t pixel_size)
+cl_int tsl_opencl_fill_image(const struct tsl_opencl_submit *s, const struct tsl_fill *fill)
 {
-    struct pieces p = {.s = s, .image = tsl_opencl_mem(dst->mem), .size = piece_size(region)};
+    struct pieces p = {.s = s, .image = tsl_opencl_mem(fill->dst.mem), .size = piece_size(fill->region)};
+    bool range = fill->region[1] == 1 && fill->region[2] == 1;
     cl_int error;
 
-    p.piece = make_piece(p.size, pixel, pixel_size);
+    p.piece = make_piece(p.size, fill);
     if (!p.piece)
         return CL_OUT_OF_HOST_MEMORY;
-    error =
-        region[1] == 1 && region[2] == 1 ? fill_range(&p, dst->offset, region[0]) : fill_box(&p, dst->offset, region);
+    error = range ? fill_range(&p, fill->dst.offset, fill->region[0]) : fill_box(&p, fill->dst.offset, fill->region);
     if (error) {
         tsl_opencl_lane_drain(s->lane); /* They read the piece. */
         free(p.piece);

@@ -247,11 +247,9 @@ void tsl_opencl_try_views(struct tsl_opencl_member *m);
 bool tsl_opencl_has_images(const struct tsl_opencl_device *device);
 /* A copy, one side of which at least is an image; a fill of one: between tsl_opencl_begin and end. */
 cl_int tsl_opencl_copy_image(const struct tsl_opencl_submit *s, const struct tsl_copy *copy);
-cl_int tsl_opencl_fill_image(const struct tsl_opencl_submit *s, const struct tsl_place *dst, const size_t region[3],
-                             const void *pixel, size_t pixel_size);
+cl_int tsl_opencl_fill_image(const struct tsl_opencl_submit *s, const struct tsl_fill *fill);
 /* As in the table. */
-cl_int tsl_opencl_image_formats(struct tsl_member *member, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
-                                cl_image_format *formats, cl_uint *n_formats);
+cl_int tsl_opencl_image_formats(struct tsl_member *member, const struct tsl_format_query *query, cl_uint *n_formats);
 cl_int tsl_opencl_image_alloc(struct tsl_member *member, const struct tsl_image_desc *desc, cl_mem_flags flags,
                               void *host, struct tsl_mem **mem);
 cl_int tsl_opencl_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc, struct tsl_mem **image);
@@ -266,8 +264,8 @@ void tsl_opencl_free_after(const struct tsl_opencl_submit *s, cl_event event, ch
 
 /* Fills what is about shared virtual memory. The caller entered the device. */
 void tsl_opencl_svm_caps(const struct tsl_opencl_device *device, struct tsl_member_caps *caps);
-cl_int tsl_opencl_svm_alloc(struct tsl_member *member, cl_svm_mem_flags flags, size_t size, size_t alignment,
-                            void **host, struct tsl_mem **mem);
+cl_int tsl_opencl_svm_alloc(struct tsl_member *member, const struct tsl_svm_request *request, void **host,
+                            struct tsl_mem **mem);
 bool tsl_opencl_svm_reaches(struct tsl_member *from, struct tsl_member *to);
 /* What tsl_opencl_release does when it may. */
 void tsl_opencl_svm_free(struct tsl_opencl_mem *mem);
@@ -363,10 +361,10 @@ void tsl_opencl_mem_free(struct tsl_mem *mem);
 
 cl_int tsl_opencl_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                        struct tsl_fence **fence);
-cl_int tsl_opencl_fill(struct tsl_lane *lane, const struct tsl_place *dst, const size_t region[3], const void *pattern,
-                       size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence);
-cl_int tsl_opencl_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,
-                         const struct tsl_window *window, const struct tsl_waits *waits, struct tsl_fence **fence);
+cl_int tsl_opencl_fill(struct tsl_lane *lane, const struct tsl_fill *fill, const struct tsl_waits *waits,
+                       struct tsl_fence **fence);
+cl_int tsl_opencl_launch(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,
+                         struct tsl_fence **fence);
 cl_int tsl_opencl_mark(struct tsl_lane *lane, const struct tsl_waits *waits, struct tsl_fence **fence);
 
 cl_int tsl_opencl_fence_status(struct tsl_fence *fence);
@@ -382,8 +380,8 @@ cl_int tsl_opencl_build(struct tsl_member *member, const struct tsl_program_inpu
                         char **log);
 cl_int tsl_opencl_compile(struct tsl_member *member, const struct tsl_program_input *input,
                           const struct tsl_program_headers *headers, struct tsl_dprogram **program, char **log);
-cl_int tsl_opencl_link(struct tsl_member *member, const char *options, unsigned n, struct tsl_dprogram *const *programs,
-                       struct tsl_dprogram **program, char **log);
+cl_int tsl_opencl_link(struct tsl_member *member, const struct tsl_link_input *input, struct tsl_dprogram **program,
+                       char **log);
 cl_int tsl_opencl_program_binary(struct tsl_dprogram *program, void **data, size_t *size);
 void tsl_opencl_program_free(struct tsl_dprogram *program);
 enum tsl_opencl_language tsl_opencl_language(const struct tsl_program_input *input);

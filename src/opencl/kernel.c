@@ -265,22 +265,24 @@ static cl_int launch_in_turn(struct tsl_opencl_submit *s, struct tsl_opencl_kern
     return error;
 }
 
-cl_int tsl_opencl_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,
-                         const struct tsl_window *window, const struct tsl_waits *waits, struct tsl_fence **fence)
+cl_int tsl_opencl_launch(struct tsl_lane *lane, const struct tsl_launch *wanted, const struct tsl_waits *waits,
+                         struct tsl_fence **fence)
 {
-    struct tsl_opencl_kernel *k = tsl_opencl_kernel(kernel);
+    struct tsl_opencl_kernel *k = tsl_opencl_kernel(wanted->kernel);
+    const struct tsl_bound_args *args = wanted->args;
+    cl_uint work_dim = wanted->window->work_dim;
     struct tsl_opencl_submit s;
     struct range range;
     cl_int error;
 
-    error = make_range(k, window, &range);
+    error = make_range(k, wanted->window, &range);
     if (error)
         return error;
     error = tsl_opencl_begin(&s, lane, waits, fence);
     if (error)
         return error;
     if (!s.refused)
-        error = tsl_opencl_svm_wants_turns(s.member, args) ? launch_in_turn(&s, k, args, window->work_dim, &range)
-                                                           : launch(&s, k, args, window->work_dim, &range, s.event_out);
+        error = tsl_opencl_svm_wants_turns(s.member, args) ? launch_in_turn(&s, k, args, work_dim, &range)
+                                                           : launch(&s, k, args, work_dim, &range, s.event_out);
     return tsl_opencl_end(&s, error, fence);
 }

@@ -93,10 +93,11 @@ static cl_int get(struct tsl_opencl_member *v, cl_svm_mem_flags flags, size_t al
                                    : get_coarse(v, alignment, m);
 }
 
-cl_int tsl_opencl_svm_alloc(struct tsl_member *member, cl_svm_mem_flags flags, size_t size, size_t alignment,
-                            void **host, struct tsl_mem **mem)
+cl_int tsl_opencl_svm_alloc(struct tsl_member *member, const struct tsl_svm_request *request, void **host,
+                            struct tsl_mem **mem)
 {
     struct tsl_opencl_member *v = tsl_opencl_member(member);
+    size_t size = request->size;
     struct tsl_opencl_mem *m;
     cl_int error;
 
@@ -111,7 +112,7 @@ cl_int tsl_opencl_svm_alloc(struct tsl_member *member, cl_svm_mem_flags flags, s
     tsl_opencl_collect(v);
     tsl_opencl_enter(v->device);
     pthread_mutex_lock(&turn);
-    error = get(v, flags, alignment, m);
+    error = get(v, request->flags, request->alignment, m);
     pthread_mutex_unlock(&turn);
     tsl_opencl_leave(v->device);
     if (error) {

@@ -185,6 +185,7 @@ static void link_inputs(struct tsl_build_job *job, struct tsl_dprogram **program
 {
     struct tsl_build *build = job->build;
     struct tsl_member *member = tsl_build_member(job);
+    struct tsl_link_input input = {.n = build->n_inputs, .programs = programs};
     bool has = true;
 
     for (cl_uint i = 0; i < build->n_inputs; i++) {
@@ -197,8 +198,8 @@ static void link_inputs(struct tsl_build_job *job, struct tsl_dprogram **program
         }
     }
     promise_remainders(job, has);
-    job->part.error =
-        member->driver->link(member, build->text, build->n_inputs, programs, &job->part.program, &job->part.log);
+    input.options = build->text;
+    job->part.error = member->driver->link(member, &input, &job->part.program, &job->part.log);
 }
 
 static void run_link(struct tsl_build_job *job)

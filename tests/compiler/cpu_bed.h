@@ -51,7 +51,7 @@ static inline void bed_launch(struct tsl_lane *l, struct tsl_dkernel *kernel, st
     struct tsl_window window = {
         .work_dim = 1, .global_size = {global, 1, 1}, .local_size = {local, local != 0, local != 0}, .whole = true};
 
-    assert_int_equal(driver->launch(l, kernel, &bound, &window, waits, fence), CL_SUCCESS);
+    assert_int_equal(driver->launch(l, &(struct tsl_launch){kernel, &bound, &window}, waits, fence), CL_SUCCESS);
 }
 
 static inline int *bed_ints(struct tsl_mem *mem)

@@ -192,7 +192,7 @@ static void linked_programs_have_it_too(void **state)
     driver->program_free(rig.program);
     assert_int_equal(driver->compile(member, &input, NULL, &object, &log), CL_SUCCESS);
     free(log);
-    assert_int_equal(driver->link(member, "", 1, &object, &rig.program, &log), CL_SUCCESS);
+    assert_int_equal(driver->link(member, &(struct tsl_link_input){"", 1, &object}, &rig.program, &log), CL_SUCCESS);
     free(log);
     driver->program_free(object);
     rig.kernel = bed_kernel(rig.program, "turn");

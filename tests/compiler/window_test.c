@@ -47,7 +47,7 @@ static void launch_window(struct tsl_dkernel *kernel, struct tsl_mem *mem, const
         window.group_begin[d] = begin[d];
         window.group_count[d] = count[d];
     }
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, &fence), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, &fence), CL_SUCCESS);
     assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
     tsl_fence_unref(fence);
 }

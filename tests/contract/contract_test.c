@@ -251,7 +251,8 @@ static void what_cannot_be_reached_is_refused(void **state)
 
     (void)state;
     assert_int_equal(driver->copy(lane, &copy, NULL, &fence), CL_INVALID_MEM_OBJECT);
-    assert_int_equal(driver->fill(lane, &host, (const size_t[3]){1, 1, 1}, "", 1, NULL, &fence), CL_INVALID_MEM_OBJECT);
+    assert_int_equal(driver->fill(lane, &(struct tsl_fill){host, {1, 1, 1}, "", 1}, NULL, &fence),
+                     CL_INVALID_MEM_OBJECT);
     assert_null(fence);
     assert_true(driver->can_copy_peer(member, member));
 }
@@ -354,7 +355,7 @@ static void fill_and_check(size_t pattern_size, size_t offset, size_t size, size
     for (size_t i = 0; i < sizeof(pattern); i++)
         pattern[i] = same ? 9 : (unsigned char)(i + 100);
     put(mem, bytes, mem_size);
-    assert_int_equal(driver->fill(lane, &place, (const size_t[3]){size, 1, 1}, pattern, pattern_size, NULL, &fence),
+    assert_int_equal(driver->fill(lane, &(struct tsl_fill){place, {size, 1, 1}, pattern, pattern_size}, NULL, &fence),
                      CL_SUCCESS);
     assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
     tsl_fence_unref(fence);
@@ -446,7 +447,9 @@ static struct tsl_mem *new_shared(size_t size, size_t alignment, void **host)
 {
     struct tsl_mem *mem = NULL;
 
-    assert_int_equal(driver->svm_alloc(member, CL_MEM_READ_WRITE, size, alignment, host, &mem), CL_SUCCESS);
+    assert_int_equal(
+        driver->svm_alloc(member, &(struct tsl_svm_request){CL_MEM_READ_WRITE, size, alignment}, host, &mem),
+        CL_SUCCESS);
     assert_ptr_equal(mem->member, member);
     assert_int_equal((uintptr_t)*host % alignment, 0);
     return mem;
@@ -481,7 +484,9 @@ static void shared_memory_is_the_hosts(void **state)
         free(expected);
     }
     if (gives)
-        assert_int_not_equal(driver->svm_alloc(member, 0, 0, 128, &host, &(struct tsl_mem *){NULL}), CL_SUCCESS);
+        assert_int_not_equal(
+            driver->svm_alloc(member, &(struct tsl_svm_request){0, 0, 128}, &host, &(struct tsl_mem *){NULL}),
+            CL_SUCCESS);
 }
 
 /* Who takes it for a buffer's storage works there: from anywhere in it. */

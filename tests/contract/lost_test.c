@@ -104,7 +104,7 @@ static void lose_gpu(void)
     struct tsl_fence *fence;
 
     standin.stop(true); /* Else it may be lost before the launch returns. */
-    assert_int_equal(driver->launch(l, kernel, &args, &window, NULL, &fence), CL_SUCCESS);
+    assert_int_equal(driver->launch(l, &(struct tsl_launch){kernel, &args, &window}, NULL, &fence), CL_SUCCESS);
     standin.stop(false);
     assert_int_equal(driver->fence_wait(fence), CL_DEVICE_NOT_AVAILABLE);
     tsl_fence_unref(fence);
@@ -165,8 +165,10 @@ static void what_is_asked_later_is_refused(void)
     assert_int_equal(put_later(lane, mem, bytes, SIZE, NULL, &fence), CL_DEVICE_NOT_AVAILABLE);
     assert_int_equal(put_later(lane, mem, bytes, SIZE, NULL, NULL), CL_DEVICE_NOT_AVAILABLE);
     assert_int_equal(fill_ints(lane, mem, 1, 16, NULL, &fence), CL_DEVICE_NOT_AVAILABLE);
-    assert_int_equal(driver->launch(lane, kernel, &args, &window, NULL, &fence), CL_DEVICE_NOT_AVAILABLE);
-    assert_int_equal(driver->launch(lane, kernel, &args, &window, NULL, NULL), CL_DEVICE_NOT_AVAILABLE);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &args, &window}, NULL, &fence),
+                     CL_DEVICE_NOT_AVAILABLE);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &args, &window}, NULL, NULL),
+                     CL_DEVICE_NOT_AVAILABLE);
     assert_int_equal(driver->mark(lane, NULL, &fence), CL_DEVICE_NOT_AVAILABLE);
     assert_null(fence);
     assert_int_equal(driver->lane_create(member, true, &no_lane), CL_DEVICE_NOT_AVAILABLE);
@@ -176,7 +178,9 @@ static void what_is_asked_later_is_refused(void)
     if (driver->host_register && member->caps.register_from)
         assert_int_equal(driver->host_register(member, bytes, 4 * SIZE, &none), CL_DEVICE_NOT_AVAILABLE);
     if (driver->svm_alloc && member->caps.svm)
-        assert_int_equal(driver->svm_alloc(member, CL_MEM_READ_WRITE, SIZE, 64, &host, &none), CL_DEVICE_NOT_AVAILABLE);
+        assert_int_equal(
+            driver->svm_alloc(member, &(struct tsl_svm_request){CL_MEM_READ_WRITE, SIZE, 64}, &host, &none),
+            CL_DEVICE_NOT_AVAILABLE);
     assert_int_equal(build_again(&no_program), CL_DEVICE_NOT_AVAILABLE);
     assert_int_equal(driver->kernel_create(program, "nothing", &no_kernel, &facts), CL_DEVICE_NOT_AVAILABLE);
     assert_true(!no_lane && !none && !no_program && !no_kernel);

@@ -60,7 +60,7 @@ static struct tsl_fence *add_to(struct tsl_lane *l, struct tsl_mem *to, int valu
     struct tsl_window window = whole(n, 16);
     struct tsl_fence *fence;
 
-    assert_int_equal(driver->launch(l, add, &bound, &window, waits, &fence), CL_SUCCESS);
+    assert_int_equal(driver->launch(l, &(struct tsl_launch){add, &bound, &window}, waits, &fence), CL_SUCCESS);
     return fence;
 }
 
@@ -382,7 +382,8 @@ static void a_member_that_is_lost_meanwhile_fails_what_waits(void **state)
     (void)state;
     if (is_standin()) { /* On a real GPU the process would be without CUDA from here on. */
         fence = move_to(lane, mem, 1, 1024, &waits);
-        driver->launch(second, wild, &bound, &window, NULL, NULL); /* It may end so soon that this fails. */
+        driver->launch(second, &(struct tsl_launch){wild, &bound, &window}, NULL,
+                       NULL); /* It may end so soon that this fails. */
         assert_true(driver->finish(second) < 0);
         assert_int_equal(driver->gate_open(gate, CL_COMPLETE), CL_SUCCESS);
         assert_true(driver->fence_wait(fence) < 0);

@@ -25,7 +25,7 @@ static void launch_sized(struct tsl_dkernel *with, size_t n, const struct tsl_wa
     struct tsl_bound_args bound = bind(3, args);
     struct tsl_window window = whole(n, n);
 
-    assert_int_equal(driver->launch(quick, with, &bound, &window, waits, fence), CL_SUCCESS);
+    assert_int_equal(driver->launch(quick, &(struct tsl_launch){with, &bound, &window}, waits, fence), CL_SUCCESS);
     sums.values[sum] = sums.values[a] + sums.values[b];
     sums.turn++;
 }

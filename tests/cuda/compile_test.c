@@ -73,7 +73,7 @@ static void check_sum(struct tsl_dprogram *program)
         in[i] = i;
     put(a, in, sizeof(in));
     assert_int_equal(fill_ints(lane, b, 7, N, NULL, NULL), CL_SUCCESS);
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
     get(sum, out, sizeof(out));
     for (int i = 0; i < N; i++)
         assert_int_equal(out[i], i + 7);
@@ -158,7 +158,7 @@ static struct tsl_fence *print(struct printing *p)
     struct tsl_window window = whole(1, 0);
     struct tsl_fence *fence;
 
-    assert_int_equal(driver->launch(lane, p->kernel, &bound, &window, NULL, &fence), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){p->kernel, &bound, &window}, NULL, &fence), CL_SUCCESS);
     assert_int_equal(driver->flush(lane), CL_SUCCESS);
     return fence;
 }
@@ -259,7 +259,7 @@ static void local_memory_and_barriers_work(void **state)
     for (int i = 0; i < 256; i++)
         in[i] = i;
     put(mem, in, sizeof(in));
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
     get(mem, out, sizeof(out));
     for (int i = 0; i < 256; i++)
         assert_int_equal(out[i], 1000 + i / 32 * 32 + 31 - i % 32);
@@ -290,7 +290,7 @@ static void ids_come_out_right(void **state)
     mem = new_mem(size);
     arg = mem_arg(mem);
     assert_int_equal(fill_ints(lane, mem, 0, size / 4, NULL, NULL), CL_SUCCESS);
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
     get(mem, out, size);
     assert_int_equal(out[7], 0); /* group (0, 0) is outside */
     at = out + 8 * (19 + 20 * 12);
@@ -359,9 +359,10 @@ static void images_and_samplers_are_passed(void **state)
     assert_int_equal(fill_ints(lane, buffer, 7, sizeof(out) / 4, NULL, NULL), CL_SUCCESS);
     args[0] = mem_arg(from);
     args[1] = mem_arg(buffer); /* no image */
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_INVALID_KERNEL_ARGS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL),
+                     CL_INVALID_KERNEL_ARGS);
     args[1] = mem_arg(to);
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
     get(buffer, out, sizeof(out));
     for (unsigned y = 0; y < 11; y++)
         for (unsigned x = 0; x < 64; x++)
@@ -406,7 +407,8 @@ static void parts_are_compiled_and_linked(void **state)
     free(log);
     assert_int_equal(driver->compile(member, &sum_input, NULL, &parts[1], &log), CL_SUCCESS);
     free(log);
-    assert_int_equal(driver->link(member, "-create-library", 1, &parts[1], &library, &log), CL_SUCCESS);
+    assert_int_equal(driver->link(member, &(struct tsl_link_input){"-create-library", 1, &parts[1]}, &library, &log),
+                     CL_SUCCESS);
     free(log);
     /* By way of a binary, too; which is no program that could be built by itself. */
     assert_int_equal(driver->program_binary(library, &data, &again.size), CL_SUCCESS);
@@ -418,7 +420,7 @@ static void parts_are_compiled_and_linked(void **state)
     free(data);
     driver->program_free(parts[1]);
     parts[1] = loaded;
-    assert_int_equal(driver->link(member, "", 2, parts, &program, &log), CL_SUCCESS);
+    assert_int_equal(driver->link(member, &(struct tsl_link_input){"", 2, parts}, &program, &log), CL_SUCCESS);
     free(log);
     for (int i = 0; i < 2; i++)
         driver->program_free(parts[i]);

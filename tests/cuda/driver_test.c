@@ -286,7 +286,7 @@ static void held_work_keeps_what_it_was_given(void **state)
     args[0] = mem_arg(mem);
     args[1] = (struct tsl_bound_arg){TSL_ARG_VALUE, sizeof(*value), value, NULL};
     assert_int_equal(put_later(lane, mem, in, sizeof(in), &waits, NULL), CL_SUCCESS);
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
     assert_int_equal(get_later(lane, mem, out, sizeof(out), NULL, NULL), CL_SUCCESS);
     *value = 5;
     args[0] = mem_arg(NULL);
@@ -326,7 +326,7 @@ static void a_kernel_adds(void **state)
         in[i] = 3 * i;
     assert_int_equal(put_later(lane, a, in, 4 * N, NULL, NULL), CL_SUCCESS);
     assert_int_equal(fill_ints(lane, b, 5, N, NULL, NULL), CL_SUCCESS);
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
     get(sum, out, 4 * N);
     for (int i = 0; i < N; i++)
         assert_int_equal(out[i], 3 * i + 5);
@@ -403,7 +403,7 @@ static void ids_answer_as_for_the_whole_launch(void **state)
         uint64_t *out = malloc(size);
 
         assert_int_equal(fill_ints(lane, mem, 0, size / 4, NULL, NULL), CL_SUCCESS);
-        assert_int_equal(driver->launch(lane, kernel, &bound, w, NULL, NULL), CL_SUCCESS);
+        assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, w}, NULL, NULL), CL_SUCCESS);
         get(mem, out, size);
         check_ids(w, out);
         driver->mem_free(mem);
@@ -428,14 +428,16 @@ static void local_arguments_lie_apart(void **state)
     for (int i = 0; i < 256; i++)
         in[i] = i;
     put(mem, in, sizeof(in));
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
     get(mem, out, sizeof(out));
     for (int i = 0; i < 256; i++)
         assert_int_equal(out[i], 1000 + i / 32 * 32 + 31 - i % 32);
     args[1].size = 1 << 20;
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_OUT_OF_RESOURCES);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL),
+                     CL_OUT_OF_RESOURCES);
     args[1].size = SIZE_MAX; /* None at all, if it were rounded up. */
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_OUT_OF_RESOURCES);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL),
+                     CL_OUT_OF_RESOURCES);
     driver->kernel_free(kernel);
     driver->program_free(program);
     driver->mem_free(mem);
@@ -642,7 +644,7 @@ static void use_driver_beside(CUcontext context, CUdeviceptr address)
     expect_current(context, address);
     put(mem, bytes, size);
     expect_current(context, address);
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, &fence), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, &fence), CL_SUCCESS);
     expect_current(context, address);
     assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
     expect_current(context, address);

@@ -257,7 +257,7 @@ static void look_at_large_fills(struct tsl_mem *to, uint64_t *host, size_t size)
     for (size_t unit = 1; unit <= 16; unit *= 4) {
         struct tsl_copy down = linear(NULL, host, 0, to, NULL, 0, size);
         double begin = now_ms();
-        bool right = !driver->fill(lane, &place, (const size_t[3]){size, 1, 1}, pattern, unit, NULL, NULL) &&
+        bool right = !driver->fill(lane, &(struct tsl_fill){place, {size, 1, 1}, pattern, unit}, NULL, NULL) &&
                      !driver->copy(lane, &down, NULL, NULL) && !driver->finish(lane);
         char what[60], expected[16];
 
@@ -334,7 +334,8 @@ static void look_at_large_launch(void)
     double begin = now_ms();
 
     say("a launch of 5 * 2^30 work-items",
-        !driver->launch(lane, kernel, &bound, &window, NULL, NULL) && !driver->finish(lane), begin);
+        !driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL) && !driver->finish(lane),
+        begin);
     driver->kernel_free(kernel);
     driver->program_free(program);
 }
@@ -378,7 +379,7 @@ static void look_at_a_dead_context(void)
     tsl_cuda_enter(own());
     r[0] = tsl_cu.cuMemHostAlloc(&more, 4096, CU_MEMHOSTALLOC_PORTABLE);
     tsl_cuda_leave(own());
-    driver->launch(lane, kernel, &bound, &window, NULL, NULL);
+    driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL);
     error = driver->finish(lane);
     printf("a wild kernel: finish says %d, the member is %s\n", error,
            atomic_load(&member->lost) ? "lost" : "NOT lost");

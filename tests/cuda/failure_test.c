@@ -166,7 +166,7 @@ static struct tsl_fence *launch_wild(struct tsl_dkernel *kernel)
     struct tsl_window window = whole(1, 1);
     struct tsl_fence *fence;
 
-    assert_int_equal(driver->launch(lane, kernel, &args, &window, NULL, &fence), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &args, &window}, NULL, &fence), CL_SUCCESS);
     standin.stop(false);
     return fence;
 }

@@ -162,7 +162,7 @@ static void launch(struct tsl_lane *l, const struct tsl_waits *waits, struct tsl
     struct tsl_bound_args args = {.serial = 1};
     struct tsl_window window = whole(64, 64);
 
-    must(driver->launch(l, nothing, &args, &window, waits, fence), "launch");
+    must(driver->launch(l, &(struct tsl_launch){nothing, &args, &window}, waits, fence), "launch");
 }
 
 static void launch_plain(CUstream stream)
@@ -368,7 +368,7 @@ static void go_wild(struct tsl_dprogram *program)
     struct tsl_mem *mem = NULL;
     cl_int error;
 
-    must(driver->launch(lane, kernel, &args, &window, NULL, &fence), "launch");
+    must(driver->launch(lane, &(struct tsl_launch){kernel, &args, &window}, NULL, &fence), "launch");
     error = driver->fence_wait(fence);
     printf("wild kernel: its fence says %d; ", error);
     printf("allocation %d, ", driver->mem_alloc(member, 4096, 0, NULL, &mem));

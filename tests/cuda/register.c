@@ -215,7 +215,7 @@ static void launches_meanwhile(struct tsl_dkernel *nothing)
         while (with ? !atomic_load(&pinning_ends) : now_us() - begin < 100000) {
             double start = now_us(), took;
 
-            must(driver->launch(lane, nothing, &args, &window, NULL, NULL), "launch");
+            must(driver->launch(lane, &(struct tsl_launch){nothing, &args, &window}, NULL, NULL), "launch");
             must(driver->finish(lane), "finish");
             took = now_us() - start;
             longest[with] = took > longest[with] ? took : longest[with];

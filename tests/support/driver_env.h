@@ -112,9 +112,9 @@ static inline int get_int(struct tsl_mem *mem, size_t index)
 static inline cl_int fill_ints(struct tsl_lane *l, struct tsl_mem *mem, int value, size_t n,
                                const struct tsl_waits *waits, struct tsl_fence **fence)
 {
-    struct tsl_place place = {.mem = mem};
+    struct tsl_fill fill = {{.mem = mem}, {n * sizeof(value), 1, 1}, &value, sizeof(value)};
 
-    return driver->fill(l, &place, (const size_t[3]){n * sizeof(value), 1, 1}, &value, sizeof(value), waits, fence);
+    return driver->fill(l, &fill, waits, fence);
 }
 
 /* Of rows that lie apart, and of slices, by patterns that repeat within a row and by some that don't. */
@@ -124,13 +124,18 @@ static inline void fill_box_and_check(size_t pattern_size, const size_t region[3
     size_t offset = 3 * pattern_size, mem_size = offset + region[2] * slice_pitch;
     unsigned char pattern[128], *bytes = calloc(1, mem_size), *expected = calloc(1, mem_size);
     struct tsl_mem *mem = new_mem(mem_size);
-    struct tsl_place place = {.mem = mem, .offset = offset, .row_pitch = row_pitch, .slice_pitch = slice_pitch};
+    struct tsl_fill fill = {
+        .dst = {.mem = mem, .offset = offset, .row_pitch = row_pitch, .slice_pitch = slice_pitch},
+        .region = {region[0], region[1], region[2]},
+        .pattern = pattern,
+        .pattern_size = pattern_size,
+    };
     struct tsl_fence *fence;
 
     for (size_t i = 0; i < sizeof(pattern); i++)
         pattern[i] = same ? 9 : (unsigned char)(i + 100);
     put(mem, bytes, mem_size);
-    assert_int_equal(driver->fill(lane, &place, region, pattern, pattern_size, NULL, &fence), CL_SUCCESS);
+    assert_int_equal(driver->fill(lane, &fill, NULL, &fence), CL_SUCCESS);
     assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
     tsl_fence_unref(fence);
     for (size_t z = 0; z < region[2]; z++)

@@ -91,7 +91,7 @@ static inline void fill(struct tsl_lane *on, struct tsl_mem *m, size_t offset, s
 {
     struct tsl_place dst = at(m, offset);
 
-    assert_int_equal(d->fill(on, &dst, (const size_t[3]){size, 1, 1}, &value, 1, waits, fence), CL_SUCCESS);
+    assert_int_equal(d->fill(on, &(struct tsl_fill){dst, {size, 1, 1}, &value, 1}, waits, fence), CL_SUCCESS);
 }
 
 static inline cl_int wait_for(struct tsl_fence *fence)
@@ -196,8 +196,10 @@ static inline cl_int stamp(struct tsl_lane *on, struct tsl_dkernel *kernel, stru
                                    {.kind = TSL_ARG_VALUE, .size = 1, .value = &value}};
     struct tsl_window window = {.work_dim = 1, .global_offset = {offset}, .global_size = {size, 1, 1}, .whole = true};
 
-    return d->launch(on, kernel, &(struct tsl_bound_args){.serial = next_serial++, .n = 2, .args = args}, &window, NULL,
-                     fence);
+    return d->launch(
+        on,
+        &(struct tsl_launch){kernel, &(struct tsl_bound_args){.serial = next_serial++, .n = 2, .args = args}, &window},
+        NULL, fence);
 }
 
 /* After a test that failed half-way. */

@@ -66,14 +66,17 @@ static void test_memory_is_separate(void **state)
     assert_int_equal(d->mem_alloc(member[0], sizeof from, 0, NULL, &source), CL_SUCCESS);
     copy(lane[0], at(source, 0), host(from), sizeof from, NULL, NULL);
     assert_int_equal(
-        d->launch(lane[0], add,
-                  &(struct tsl_bound_args){
-                      .serial = next_serial++,
-                      .n = 3,
-                      .args = (struct tsl_bound_arg[]){{.kind = TSL_ARG_MEM, .mem = mem[0]},
-                                                       {.kind = TSL_ARG_MEM, .mem = source},
-                                                       {.kind = TSL_ARG_VALUE, .size = 4, .value = &seven}}},
-                  &window, NULL, NULL),
+        d->launch(lane[0],
+                  &(struct tsl_launch){
+                      add,
+                      &(struct tsl_bound_args){
+                          .serial = next_serial++,
+                          .n = 3,
+                          .args = (struct tsl_bound_arg[]){{.kind = TSL_ARG_MEM, .mem = mem[0]},
+                                                           {.kind = TSL_ARG_MEM, .mem = source},
+                                                           {.kind = TSL_ARG_VALUE, .size = 4, .value = &seven}}},
+                      &window},
+                  NULL, NULL),
         CL_SUCCESS);
     copy(lane[0], host(to), at(mem[0], 0), sizeof to, NULL, NULL);
     copy(lane[1], host(stale), at(mem[1], 0), sizeof stale, NULL, NULL);
@@ -373,16 +376,21 @@ static void test_windows(void **state)
     kernel = kernel_of(program, "stamp");
     args[0] = (struct tsl_bound_arg){.kind = TSL_ARG_MEM, .mem = mem[0]};
     fill(lane[0], mem[0], 0, SIZE, 0, NULL, NULL);
-    assert_int_equal(d->launch(lane[0], kernel, &(struct tsl_bound_args){.serial = next_serial++, .n = 2, .args = args},
-                               &window, NULL, NULL),
-                     CL_SUCCESS);
+    assert_int_equal(
+        d->launch(lane[0],
+                  &(struct tsl_launch){kernel, &(struct tsl_bound_args){.serial = next_serial++, .n = 2, .args = args},
+                                       &window},
+                  NULL, NULL),
+        CL_SUCCESS);
     assert_int_equal(read_byte(0, 7), 0);
     assert_int_equal(read_byte(0, 8), 7);
     assert_int_equal(read_byte(0, 19), 7);
     assert_int_equal(read_byte(0, 20), 0);
     window.group_count[0] = 15;
-    d->launch(lane[0], kernel, &(struct tsl_bound_args){.serial = next_serial++, .n = 2, .args = args}, &window, NULL,
-              NULL);
+    d->launch(
+        lane[0],
+        &(struct tsl_launch){kernel, &(struct tsl_bound_args){.serial = next_serial++, .n = 2, .args = args}, &window},
+        NULL, NULL);
     assert_found(TSL_FAKE_BAD_ARGUMENT, 1);
     d->kernel_free(kernel);
     d->program_free(program);
@@ -405,8 +413,8 @@ static void test_failing_calls(void **state)
     d->mem_free(more);
     assert_int_equal(d->mem_alloc(member[0], 8, 0, NULL, &more), CL_OUT_OF_RESOURCES);
     tsl_fake_fail_call(0, TSL_FAKE_FILL, 1, -99);
-    assert_int_equal(d->fill(lane[0], &dst, (const size_t[3]){8, 1, 1}, &one, 1, NULL, NULL), -99);
-    assert_int_equal(d->fill(lane[0], &dst, (const size_t[3]){8, 1, 1}, &one, 1, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(d->fill(lane[0], &(struct tsl_fill){dst, {8, 1, 1}, &one, 1}, NULL, NULL), -99);
+    assert_int_equal(d->fill(lane[0], &(struct tsl_fill){dst, {8, 1, 1}, &one, 1}, NULL, NULL), CL_SUCCESS);
     tsl_fake_fail_call(0, TSL_FAKE_FLUSH, 1, -98);
     assert_int_equal(d->flush(lane[0]), -98);
     end();

@@ -197,8 +197,10 @@ static void test_race_kernels(void **state)
     d->finish(lane[0]);
     arg.mem = mem[0];
     for (unsigned i = 0; i < 4; i++)
-        d->launch(i % 2 ? lane[0] : other_lane, count,
-                  &(struct tsl_bound_args){.serial = next_serial++, .n = 1, .args = &arg}, &one, NULL, NULL);
+        d->launch(
+            i % 2 ? lane[0] : other_lane,
+            &(struct tsl_launch){count, &(struct tsl_bound_args){.serial = next_serial++, .n = 1, .args = &arg}, &one},
+            NULL, NULL);
     d->finish(lane[0]);
     d->finish(other_lane);
     assert_found(TSL_FAKE_RACE, 0);
@@ -279,7 +281,7 @@ static void test_use_after_free(void **state)
     d->mem_alloc(member[0], 8, 0, NULL, &gone);
     d->mem_free(gone);
     dst = at(gone, 0);
-    assert_int_not_equal(d->fill(lane[0], &dst, (const size_t[3]){8, 1, 1}, &byte, 1, NULL, NULL), CL_SUCCESS);
+    assert_int_not_equal(d->fill(lane[0], &(struct tsl_fill){dst, {8, 1, 1}, &byte, 1}, NULL, NULL), CL_SUCCESS);
     assert_found(TSL_FAKE_USE_FREED, 1);
     d->mem_free(gone);
     assert_found(TSL_FAKE_USE_FREED, 1);
@@ -389,8 +391,8 @@ static void test_bad_arguments(void **state)
     assert_int_equal(copy(lane[0], at(mem[0], 4), at(mem[0], 0), 8, NULL, NULL), CL_INVALID_VALUE);
     assert_int_equal(copy(lane[0], host(NULL), at(mem[0], 0), 8, NULL, NULL), CL_INVALID_VALUE);
     dst = at(mem[0], 2);
-    assert_int_equal(d->fill(lane[0], &dst, (const size_t[3]){8, 1, 1}, bytes, 4, NULL, NULL), CL_INVALID_VALUE);
-    assert_int_equal(d->fill(lane[0], &dst, (const size_t[3]){8, 1, 1}, bytes, 3, NULL, NULL), CL_INVALID_VALUE);
+    assert_int_equal(d->fill(lane[0], &(struct tsl_fill){dst, {8, 1, 1}, bytes, 4}, NULL, NULL), CL_INVALID_VALUE);
+    assert_int_equal(d->fill(lane[0], &(struct tsl_fill){dst, {8, 1, 1}, bytes, 3}, NULL, NULL), CL_INVALID_VALUE);
     assert_int_equal(d->mem_sub(mem[0], 8, 8, &sub), CL_MISALIGNED_SUB_BUFFER_OFFSET);
     assert_int_equal(d->mem_sub(mem[0], 64, SIZE, &sub), CL_INVALID_VALUE);
     assert_found(TSL_FAKE_BAD_ARGUMENT, 8);

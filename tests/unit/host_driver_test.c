@@ -39,7 +39,7 @@ static void it_says_what_it_is(void **state)
     assert_false(host->caps.gates);
     assert_int_equal(driver->gate_create(host, &gate), CL_INVALID_OPERATION);
     assert_int_equal(driver->mem_alloc(host, 4, 0, NULL, &mem), CL_INVALID_OPERATION);
-    assert_int_equal(driver->launch(lane, NULL, NULL, NULL, NULL, NULL), CL_INVALID_OPERATION);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){NULL, NULL, NULL}, NULL, NULL), CL_INVALID_OPERATION);
 }
 
 static void a_contiguous_box_is_copied_whole(void **state)
@@ -91,7 +91,7 @@ static void patterns_of_all_sizes_are_repeated(void **state)
         struct tsl_place place = {.host = dst, .offset = 128};
 
         memset(dst, 0, sizeof(dst));
-        assert_int_equal(driver->fill(lane, &place, (const size_t[3]){3 * size, 1, 1}, pattern, size, NULL, NULL),
+        assert_int_equal(driver->fill(lane, &(struct tsl_fill){place, {3 * size, 1, 1}, pattern, size}, NULL, NULL),
                          CL_SUCCESS);
         for (size_t i = 0; i < sizeof(dst); i++)
             assert_int_equal(dst[i], i >= 128 && i < 128 + 3 * size ? pattern[(i - 128) % size] : 0);
@@ -106,7 +106,9 @@ static void boxes_are_filled(void **state)
 
     (void)state;
     memset(dst, 0, sizeof(dst));
-    assert_int_equal(driver->fill(lane, &place, region, "ab", 2, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(
+        driver->fill(lane, &(struct tsl_fill){place, {region[0], region[1], region[2]}, "ab", 2}, NULL, NULL),
+        CL_SUCCESS);
     for (size_t i = 0; i < sizeof(dst); i++) {
         size_t z = (i - 6) / 50, y = (i - 6) % 50 / 10, x = (i - 6) % 10;
 
@@ -159,7 +161,7 @@ static void what_is_not_the_hosts_is_refused(void **state)
 
     (void)state;
     assert_int_equal(driver->copy(lane, &copy, NULL, &fence), CL_INVALID_VALUE);
-    assert_int_equal(driver->fill(lane, &copy.dst, (const size_t[3]){1, 1, 1}, &byte, 1, NULL, &fence),
+    assert_int_equal(driver->fill(lane, &(struct tsl_fill){copy.dst, {1, 1, 1}, &byte, 1}, NULL, &fence),
                      CL_INVALID_VALUE);
     assert_false(driver->can_wait(host, &foreign));
     assert_int_equal(driver->mark(lane, &waits, &fence), CL_INVALID_EVENT_WAIT_LIST);

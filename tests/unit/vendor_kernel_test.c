@@ -148,7 +148,7 @@ static void a_binary_builds_again(void **state)
     free(log);
     free(data);
     kernel = new_kernel(again, "set");
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
     assert_int_equal(get_int(mem, 15), 77);
     driver->kernel_free(kernel);
     driver->program_free(again);
@@ -301,7 +301,7 @@ static void arguments_of_all_kinds_arrive(void **state)
     (void)state;
     put(x, seven, sizeof(seven));
     put(c, constants, sizeof(constants));
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
     for (size_t i = 0; i < 8; i++)
         assert_int_equal(get_int(q, i), 1111100 + 2 * constants[3 - i % 4]);
     driver->kernel_free(kernel);
@@ -332,18 +332,19 @@ static void unchanged_arguments_are_not_set_again(void **state)
     table()->clSetKernelArg = set_arg;
     n_set = 0;
     for (int i = 0; i < 3; i++)
-        assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_SUCCESS);
+        assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
     assert_int_equal(n_set, 2);
-    assert_int_equal(driver->launch(lane, kernel, &other, &window, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &other, &window}, NULL, NULL), CL_SUCCESS);
     assert_int_equal(n_set, 4);
     assert_int_equal(get_int(mem, 15), 2);
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
     assert_int_equal(get_int(mem, 15), 1);
     /* An argument that can't be set leaves nothing believed. */
     bad.args = (struct tsl_bound_arg[]){{.kind = TSL_ARG_UNSET}};
-    assert_int_equal(driver->launch(lane, kernel, &bad, &window, NULL, NULL), CL_INVALID_KERNEL_ARGS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bad, &window}, NULL, NULL),
+                     CL_INVALID_KERNEL_ARGS);
     n_set = 0;
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
     assert_int_equal(n_set, 2);
     finish(lane);
     table()->clSetKernelArg = real_set_arg;
@@ -361,7 +362,7 @@ static void a_null_buffer_is_a_null_pointer(void **state)
 
     (void)state;
     assert_int_equal(fill_ints(lane, a, 5, 16, NULL, NULL), CL_SUCCESS);
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
     assert_int_equal(get_int(out, 15), 1005);
     driver->kernel_free(kernel);
     driver->mem_free(a);
@@ -381,7 +382,7 @@ static void a_part_of_memory_is_an_argument(void **state)
     assert_int_equal(driver->mem_sub(mem, align, align, &part), CL_SUCCESS);
     args[0].mem = part;
     assert_int_equal(fill_ints(lane, mem, 1, 3 * align / 4, NULL, NULL), CL_SUCCESS);
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
     assert_int_equal(get_int(mem, align / 4 - 1), 1);
     assert_int_equal(get_int(mem, align / 4), 6);
     assert_int_equal(get_int(mem, 2 * align / 4 - 1), 6);
@@ -400,7 +401,7 @@ static void a_required_size_need_not_be_named(void **state)
     struct tsl_window window = whole(16, 0);
 
     (void)state;
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
     assert_int_equal(get_int(mem, 15), 4);
     driver->kernel_free(kernel);
     driver->mem_free(mem);
@@ -416,7 +417,7 @@ static void launch_errors_come_from_the_launch(void **state)
     struct tsl_fence *fence = NULL;
 
     (void)state;
-    assert_true(driver->launch(lane, kernel, &bound, &window, NULL, &fence) < 0);
+    assert_true(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, &fence) < 0);
     assert_null(fence);
     finish(lane);
     driver->kernel_free(kernel);
@@ -435,7 +436,7 @@ static void offsets_and_windows(void **state)
     (void)state;
     window.global_offset[0] = 32;
     assert_int_equal(fill_ints(lane, mem, 0, 256, NULL, NULL), CL_SUCCESS);
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
     assert_int_equal(get_int(mem, 31), 0);
     assert_int_equal(get_int(mem, 32), 1);
     assert_int_equal(get_int(mem, 95), 1);
@@ -449,7 +450,7 @@ static void offsets_and_windows(void **state)
     assert_false(driver->windows_ok(kernel, &proven));
     proven.whole_launch = false;
     assert_true(driver->windows_ok(kernel, &proven));
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
     assert_int_equal(get_int(mem, 32 + 15), 1);
     assert_int_equal(get_int(mem, 32 + 16), 2);
     assert_int_equal(get_int(mem, 32 + 39), 2);
@@ -457,7 +458,7 @@ static void offsets_and_windows(void **state)
     /* A window that is all of it needs no proof. */
     window.group_begin[0] = 0;
     window.group_count[0] = 8;
-    assert_int_equal(driver->launch(lane, kernel, &bound, &window, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
     assert_int_equal(get_int(mem, 95), 2);
     driver->kernel_free(kernel);
     driver->mem_free(mem);
@@ -489,7 +490,7 @@ static void *launch_many(void *arg)
         struct tsl_bound_arg args[] = {mem_arg(mem), VALUE_ARG(int, w->value + i)};
         struct tsl_bound_args bound = bind(2, args);
 
-        assert_int_equal(driver->launch(own, w->kernel, &bound, &window, NULL, NULL), CL_SUCCESS);
+        assert_int_equal(driver->launch(own, &(struct tsl_launch){w->kernel, &bound, &window}, NULL, NULL), CL_SUCCESS);
         assert_int_equal(driver->copy(own, &copy, NULL, &fence), CL_SUCCESS);
         assert_int_equal(driver->flush(own), CL_SUCCESS);
         assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
@@ -541,8 +542,9 @@ static void work_in_place(int *host)
         for (int i = 0; i < n_shared; i++)
             host[i] = i + round;
         assert_int_equal(fill_ints(lane, own, 5, n_shared, NULL, NULL), CL_SUCCESS);
-        assert_int_equal(driver->launch(lane, kernel, &bound, &all, NULL, NULL), CL_SUCCESS);
-        assert_int_equal(driver->launch(lane, kernel, &bound_half, &part_window, NULL, NULL), CL_SUCCESS);
+        assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound, &all}, NULL, NULL), CL_SUCCESS);
+        assert_int_equal(driver->launch(lane, &(struct tsl_launch){kernel, &bound_half, &part_window}, NULL, NULL),
+                         CL_SUCCESS);
         finish(lane);
         for (int i = 0; i < n_shared; i++)
             assert_int_equal(host[i], i + round + 1000 + (i < n_shared / 2 ? 0 : 5));

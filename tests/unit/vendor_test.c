@@ -27,7 +27,7 @@ static void fill_and_check(size_t pattern_size, size_t offset, size_t size, size
     for (size_t i = 0; i < sizeof(pattern); i++)
         pattern[i] = (unsigned char)(i + 100);
     put(mem, bytes, mem_size);
-    assert_int_equal(driver->fill(lane, &place, (const size_t[3]){size, 1, 1}, pattern, pattern_size, NULL, &fence),
+    assert_int_equal(driver->fill(lane, &(struct tsl_fill){place, {size, 1, 1}, pattern, pattern_size}, NULL, &fence),
                      CL_SUCCESS);
     assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
     tsl_fence_unref(fence);

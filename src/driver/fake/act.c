@@ -30,7 +30,7 @@ static void act_copy(const struct tsl_copy *copy)
                      src + slice * copy->src.slice_pitch + row * copy->src.row_pitch, copy->region[0]);
 }
 
-static void act_fill(const struct fake_fill *fill)
+static void act_fill(const struct tsl_fill *fill)
 {
     unsigned char *dst = address(&fill->dst);
 

@@ -127,11 +127,8 @@ struct fake_op {
     unsigned n_uses;
 
     struct tsl_copy copy;
-    struct fake_fill {
-        struct tsl_place dst;
-        size_t region[3], pattern_size;
-        unsigned char pattern[128];
-    } fill;
+    struct tsl_fill fill;
+    unsigned char pattern[128]; /* the fill's */
     struct fake_launch launch;
     size_t size; /* bytes or work-items, as in the record */
 
@@ -261,8 +258,7 @@ void tsl_fake_in_notify(int enter_or_leave);
 cl_int tsl_fake_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host, struct tsl_mem **mem);
 cl_int tsl_fake_host_register(struct tsl_member *member, void *host, size_t size, struct tsl_mem **mem);
 cl_int tsl_fake_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub);
-cl_int tsl_fake_image_formats(struct tsl_member *base, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
-                              cl_image_format *formats, cl_uint *n_formats);
+cl_int tsl_fake_image_formats(struct tsl_member *base, const struct tsl_format_query *query, cl_uint *n_formats);
 cl_int tsl_fake_image_alloc(struct tsl_member *base, const struct tsl_image_desc *desc, cl_mem_flags flags, void *host,
                             struct tsl_mem **mem);
 cl_int tsl_fake_image_of(struct tsl_mem *base, const struct tsl_image_desc *desc, struct tsl_mem **image);
@@ -289,10 +285,10 @@ cl_int tsl_fake_gate_open(struct tsl_fence *gate, cl_int status);
 bool tsl_fake_can_copy_peer(struct tsl_member *from, struct tsl_member *to);
 cl_int tsl_fake_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                      struct tsl_fence **fence);
-cl_int tsl_fake_fill(struct tsl_lane *lane, const struct tsl_place *dst, const size_t region[3], const void *pattern,
-                     size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence);
-cl_int tsl_fake_launch(struct tsl_lane *lane, struct tsl_dkernel *kernel, const struct tsl_bound_args *args,
-                       const struct tsl_window *window, const struct tsl_waits *waits, struct tsl_fence **fence);
+cl_int tsl_fake_fill(struct tsl_lane *lane, const struct tsl_fill *fill, const struct tsl_waits *waits,
+                     struct tsl_fence **fence);
+cl_int tsl_fake_launch(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,
+                       struct tsl_fence **fence);
 cl_int tsl_fake_mark(struct tsl_lane *lane, const struct tsl_waits *waits, struct tsl_fence **fence);
 
 /* A submission under way, shared with launch.c. begin: enters, checks the lane and the waits; end: queues the operation

@@ -211,10 +211,10 @@ static size_t items(const struct tsl_window *window)
     return n;
 }
 
-cl_int tsl_fake_launch(struct tsl_lane *lane, struct tsl_dkernel *base, const struct tsl_bound_args *args,
-                       const struct tsl_window *window, const struct tsl_waits *waits, struct tsl_fence **fence)
+cl_int tsl_fake_launch(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,
+                       struct tsl_fence **fence)
 {
-    struct fake_kernel *kernel = (struct fake_kernel *)base;
+    struct fake_kernel *kernel = (struct fake_kernel *)launch->kernel;
     cl_int rc;
     struct fake_op *op = tsl_fake_submit_begin_locked(lane, TSL_FAKE_LAUNCH, "launch", waits, &rc);
 
@@ -224,13 +224,13 @@ cl_int tsl_fake_launch(struct tsl_lane *lane, struct tsl_dkernel *base, const st
     if (kernel->freed) {
         tsl_fake_violate_locked(TSL_FAKE_USE_FREED, "%s: the kernel was freed", tsl_fake_op_name(op));
         rc = CL_INVALID_KERNEL;
-    } else if (base->program->member != lane->member) {
+    } else if (kernel->base.program->member != lane->member) {
         rc = refuse(op, CL_INVALID_KERNEL, "the kernel is another member's");
     }
     if (rc == CL_SUCCESS)
-        rc = take_window(op, window);
+        rc = take_window(op, launch->window);
     if (rc == CL_SUCCESS)
-        rc = take_args_locked(op, args);
+        rc = take_args_locked(op, launch->args);
     if (rc == CL_SUCCESS)
         op->size = items(&op->launch.window);
     return tsl_fake_submit_end_locked(op, rc, fence);

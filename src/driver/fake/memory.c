@@ -164,14 +164,11 @@ cl_int tsl_fake_mem_sub(struct tsl_mem *base, size_t offset, size_t size, struct
 /* ---- Images: plain memory of the canonical layout ---- */
 
 /* Every format that OpenCL has, with pixels of a usual size. */
-cl_int tsl_fake_image_formats(struct tsl_member *base, cl_mem_flags flags, cl_mem_object_type type, cl_uint n,
-                              cl_image_format *formats, cl_uint *n_formats)
+cl_int tsl_fake_image_formats(struct tsl_member *base, const struct tsl_format_query *query, cl_uint *n_formats)
 {
     cl_uint found = 0;
 
     (void)base;
-    (void)flags;
-    (void)type;
     for (cl_channel_order order = CL_R; order <= CL_ABGR; order++)
         for (cl_channel_type channels = CL_SNORM_INT8; channels <= CL_UNORM_INT_101010_2; channels++) {
             const cl_image_format format = {order, channels};
@@ -179,8 +176,8 @@ cl_int tsl_fake_image_formats(struct tsl_member *base, cl_mem_flags flags, cl_me
 
             if (!size || size > 16 || size & (size - 1))
                 continue;
-            if (formats && found < n)
-                formats[found] = format;
+            if (query->formats && found < query->n)
+                query->formats[found] = format;
             found++;
         }
     if (n_formats)

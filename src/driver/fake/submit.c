@@ -278,7 +278,7 @@ cl_int tsl_fake_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const s
 /* ---- Fills and marks ---- */
 
 /* Does each row begin and end with a pattern? */
-static bool is_in_step(const struct fake_fill *fill)
+static bool is_in_step(const struct tsl_fill *fill)
 {
     const struct tsl_place *dst = &fill->dst;
     bool rows = fill->region[1] > 1, slices = fill->region[2] > 1;
@@ -289,7 +289,7 @@ static bool is_in_step(const struct fake_fill *fill)
 
 static cl_int check_fill_locked(struct fake_op *op)
 {
-    const struct fake_fill *fill = &op->fill;
+    const struct tsl_fill *fill = &op->fill;
 
     if (!fill->dst.mem || fill->dst.mem->member != op->lane->base.member)
         return refuse(op, "the destination is no memory of the lane's member");
@@ -300,22 +300,22 @@ static cl_int check_fill_locked(struct fake_op *op)
     return check_place_locked(op, &fill->dst, fill->region);
 }
 
-cl_int tsl_fake_fill(struct tsl_lane *lane, const struct tsl_place *dst, const size_t region[3], const void *pattern,
-                     size_t pattern_size, const struct tsl_waits *waits, struct tsl_fence **fence)
+cl_int tsl_fake_fill(struct tsl_lane *lane, const struct tsl_fill *fill, const struct tsl_waits *waits,
+                     struct tsl_fence **fence)
 {
+    size_t pattern_size = fill->pattern_size;
     cl_int rc;
     struct fake_op *op = tsl_fake_submit_begin_locked(lane, TSL_FAKE_FILL, "fill", waits, &rc);
 
     if (!op)
         return rc;
-    op->fill.dst = *dst;
-    memcpy(op->fill.region, region, sizeof(op->fill.region));
-    op->size = region[0] * region[1] * region[2];
-    op->fill.pattern_size = pattern_size;
-    if (!pattern_size || pattern_size > sizeof op->fill.pattern || (pattern_size & (pattern_size - 1)))
+    op->fill = *fill;
+    op->fill.pattern = op->pattern;
+    op->size = fill->region[0] * fill->region[1] * fill->region[2];
+    if (!pattern_size || pattern_size > sizeof op->pattern || (pattern_size & (pattern_size - 1)))
         rc = refuse(op, "the pattern's size is no power of two up to 128");
     else
-        memcpy(op->fill.pattern, pattern, pattern_size);
+        memcpy(op->pattern, fill->pattern, pattern_size);
     if (rc == CL_SUCCESS)
         rc = check_fill_locked(op);
     return tsl_fake_submit_end_locked(op, rc, fence);

@@ -1,0 +1,133 @@
+/*
+ * The driver contract, its first part: paths to devices and members, which are paths that were opened.
+ * Reading order: driver.h (the rules), this, work.h, program.h, then the table in driver.h.
+ */
+#ifndef TSL_DRIVER_MEMBER_H
+#define TSL_DRIVER_MEMBER_H
+
+#include "driver/image.h"
+
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tsl_driver;
+
+/* Members of one process: their bits, the host's, and one for "nowhere" fit a 32-bit set of spaces (tile/tile.h). */
+#define TSL_MAX_MEMBERS 30
+
+/* ---- Paths: what a probe finds --------------------------------------------------------------------------------- */
+
+/* What two paths have in common when they lead to one physical device. Unknown parts are zero / false. */
+struct tsl_identity {
+    bool has_uuid;
+    uint8_t uuid[CL_UUID_SIZE_KHR];
+    bool has_pci;
+    uint32_t pci_domain, pci_bus, pci_device, pci_function;
+    bool is_host_cpu; /* a CPU device of this host: the host itself */
+    bool has_numa;    /* on one NUMA node, or next to it; of PCI devices and host CPUs the registry finds it out */
+    unsigned numa_node;
+};
+
+/* A driver's way to a device. Owned by the registry (members/members.h); strings are the registry's. */
+struct tsl_path {
+    const struct tsl_driver *driver;
+    char id[32];          /* "opencl:0.1", "cuda:1", "cpu", "fake:0": what TESELA_MEMBERS names */
+    char *platform_name;  /* CL_PLATFORM_NAME or the technology's name */
+    char *device_name;    /* CL_DEVICE_NAME */
+    char *driver_version; /* CL_DRIVER_VERSION */
+    cl_device_type type;
+    struct tsl_identity identity;
+    int preference; /* of several paths to one device the one with the highest serves by default; 0: nothing known */
+    bool exclusive; /* no other path to the same device may serve beside this one, whatever TESELA_MEMBERS names */
+    char *why_not;  /* NULL: usable; else a sentence: why this path can't be used (e.g. 32-bit addresses) */
+    void *priv;     /* the driver's own, e.g. cl_device_id */
+};
+
+/* Called by probe() once for each path found, in the driver's stable order. Takes ownership of the heap strings. */
+typedef void tsl_found_fn(void *arg, const struct tsl_path *path);
+
+/* ---- Members ---------------------------------------------------------------------------------------------------- */
+
+/* What a member is like. Filled by open(), constant afterwards. */
+struct tsl_member_caps {
+    bool zero_copy;        /* kernels work on the host's copy itself; the member has no space of its own */
+    bool zero_copy_images; /* with zero_copy: also on that of images; else these have a space of their own */
+    bool submits_block;    /* submissions (or flush) may execute the work in the calling thread */
+    bool gates;            /* gate_create works: a submission may wait for something that the host opens later */
+    bool gates_ahead;   /* … on the device: work behind a gate that fails may have moved bytes all the same (loose) */
+    bool ordered_lanes; /* work of one lane completes in submission order (always true for OpenCL and CUDA) */
+    bool profiles;      /* fence_times gives the device's own times */
+    cl_ulong memory_size;    /* bytes of device memory */
+    cl_ulong max_alloc_size; /* bytes of the largest single allocation */
+    size_t base_align;       /* bytes; CL_DEVICE_MEM_BASE_ADDR_ALIGN / 8 */
+    bool pins_host;          /* transfers from and to memory of host_alloc are faster than others */
+    bool pins_at_once;       /* host_alloc is quick and waits for nothing: it may be called under the graph's lock */
+    size_t register_from;    /* bytes of memory from which host_register may pay; 0: it never does */
+    unsigned register_after; /* … namely once so many times its size went between it and the member */
+    size_t dma_align;        /* bytes; transfers from and to other host addresses are slow. 0: all are alike */
+    double speed; /* rough relative compute speed, > 0: only for the order of members before any measurement */
+    /* What kernels can do with the host's memory whose addresses they get (shared virtual memory): CL_DEVICE_SVM_…
+     * bits, 0: nothing. It holds for memory of svm_alloc or, with svm_anywhere, for any. */
+    cl_device_svm_capabilities svm;
+    bool svm_anywhere;
+    bool svm_is_mem; /* mem_alloc takes memory of svm_alloc for its own storage, as zero_copy members do with any */
+    bool roles_hold; /* this compiler was compared with ours: what ours finds in a program's text holds here, too */
+    bool no_views_of_parts;         /* image_of makes no 1D images of what mem_sub gave */
+    struct tsl_image_limits images; /* filled by the registry, which asks info */
+};
+
+/* The core's books of a member's memory, in bytes, over all contexts (graph/residency.c). Drivers leave it zero. */
+struct tsl_member_books {
+    atomic_uint_fast64_t planned_size; /* of the objects that have a place there, as planned */
+    atomic_uint_fast64_t held_size;    /* allocated now */
+    atomic_uint_fast64_t found_size;   /* what was allocated when there turned out to be no more; 0: not so yet */
+    atomic_uint_fast64_t found_ns;     /* when that was */
+};
+
+/* Base of a driver's own member structure, embedded first. Made by open(), lives until close(). */
+struct tsl_member {
+    const struct tsl_driver *driver;
+    const struct tsl_path *path;
+    struct tsl_member_caps caps;
+    unsigned index; /* position in the registry's list of members in use, 0 … TSL_MAX_MEMBERS-1; set by the registry */
+    struct tsl_member_books books;
+    atomic_bool lost; /* by tsl_member_lose */
+};
+
+/*
+ * Lost members. A device may die in use: its context ends with an error, or it falls off the bus. Its member is then
+ * lost, for good. A failure of one piece of work is no loss if the device can do the next piece.
+ *
+ * - The driver decides, and says so by tsl_member_lose(): before it returns or tells the first error that the loss is
+ *   the reason of, so that whoever learns of such an error finds the member lost.
+ * - Work that had not ended by then ends with CL_DEVICE_NOT_AVAILABLE, or well if it was done all the same. It ends in
+ *   its turn, as other work that fails does: after its waits, and after what its lane was given before.
+ * - Refused with CL_DEVICE_NOT_AVAILABLE are lane_create, mem_alloc, host_alloc, host_register, svm_alloc, image_alloc,
+ *   copy, fill, launch, mark, build, kernel_create.
+ * - finish waits (nothing of the lane writes to the host's memory afterwards) and returns CL_DEVICE_NOT_AVAILABLE.
+ * - fence_status and fence_wait tell how the fence ended; every notification that was accepted comes. The operations
+ *   that free give back what is the host's; what was the device's may be gone. can_wait and close are as ever.
+ * - flush, fence_notify, fence_times, gate_create, gate_open, mem_sub, image_of, compile, link, info and questions
+ *   about programs do what they always do, or return CL_DEVICE_NOT_AVAILABLE (fence_times: that there are none). After
+ *   gate_open what waits for the gate ends in either case.
+ * - Work in other members' lanes that reads or writes the lost member's memory fails, with any error; only their own
+ *   loss makes others lost.
+ *
+ * The core asks tsl_member_is_lost(). The error by itself tells less: a vendor may have a reason of its own for it.
+ */
+
+/* By the driver, as said above, from any thread; takes no lock. The first call logs why: a part of a sentence, behind
+ * "… is lost:"; NULL logs nothing. */
+void tsl_member_lose(struct tsl_member *member, const char *why);
+
+static inline bool tsl_member_is_lost(const struct tsl_member *member)
+{
+    /* Relaxed: an error that comes of the loss reaches its hearer by way of the driver, which set this before. */
+    return atomic_load_explicit(&member->lost, memory_order_relaxed);
+}
+
+#endif
