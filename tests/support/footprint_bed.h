@@ -258,7 +258,7 @@ static inline uint64_t bed_value(const struct bed_item *item, uint32_t at)
 }
 
 /* Loops that run longer are cut off: then nothing is known to be written. */
-#define BED_ITERATIONS 40u
+#define BED_ITERATIONS 24u
 
 typedef void bed_visit(void *data, const struct bed_item *item, const struct tsl_access *access);
 
