@@ -90,7 +90,7 @@ static void add_form(struct tsl_evaluation *e, const struct tsl_access *access, 
 {
     const uint64_t memory = e->arguments[access->argument].memory;
     struct tsl_raw_box boxes[MAX_COVER];
-    unsigned n = tsl_cover_may(&e->now, address, access->width, boxes);
+    unsigned n = tsl_cover(&e->now, address, access->width, true, boxes);
 
     if (n == 0)
         touch_all(touch, access, index);
@@ -98,7 +98,7 @@ static void add_form(struct tsl_evaluation *e, const struct tsl_access *access, 
         touch_box(touch, access->kind, &boxes[i], memory);
     if (!(access->flags & TSL_ACCESS_SURE))
         return;
-    n = tsl_cover_sure(&e->now, address, access->width, boxes);
+    n = tsl_cover(&e->now, address, access->width, false, boxes);
     for (unsigned i = 0; i < n; i++)
         tsl_byte_set_add_raw(&touch->sure, &boxes[i], memory, true);
 }

@@ -196,7 +196,10 @@ unsigned tsl_cover_may(const struct tsl_part *part, const struct tsl_form *addre
                        struct tsl_raw_box boxes[MAX_COVER]);
 unsigned tsl_cover_sure(const struct tsl_part *part, const struct tsl_form *address, uint32_t width,
                         struct tsl_raw_box boxes[MAX_COVER]);
-/* Adds what lies in [0, memory). */
+/* shear.c: either, with the variables that fit the part's constraints best. */
+unsigned tsl_cover(const struct tsl_part *part, const struct tsl_form *address, uint32_t width, bool may,
+                   struct tsl_raw_box boxes[MAX_COVER]);
+/* sets.c: adds what lies in [0, memory). */
 void tsl_byte_set_add_raw(struct tsl_byte_set *set, const struct tsl_raw_box *box, uint64_t memory, bool sure);
 
 #endif
