@@ -257,28 +257,46 @@ static inline uint64_t bed_value(const struct bed_item *item, uint32_t at)
     return value & bed_mask(node->bits);
 }
 
-/* Loops that run longer are cut off: then nothing is known to be written. */
-#define BED_ITERATIONS 24u
-
 typedef void bed_visit(void *data, const struct bed_item *item, const struct tsl_access *access);
 
 struct bed_run {
     bed_visit *visit;
     void *data;
     uint64_t budget; /* executions */
+    uint64_t most;   /* iterations of a loop: what runs longer is cut off */
     bool cut;        /* not all were done */
+    uint32_t early;  /* guards of the access, as bits, that name no counter: they keep loops from running */
 };
+
+static inline bool bed_names_counter(const struct bed *bed, uint32_t at)
+{
+    const struct tsl_node *node = &bed->nodes[at];
+    const uint32_t operands[3] = {node->a, node->b, node->c};
+
+    for (unsigned i = 0; i < tsl_node_operands(node->op); i++)
+        if (bed_names_counter(bed, operands[i]))
+            return true;
+    return node->op == TSL_NODE_COUNTER;
+}
+
+/* Do the guards hold of which `which` has the bits? */
+static inline bool bed_guards_hold(const struct bed_item *item, const struct tsl_access *access, uint32_t which)
+{
+    for (uint32_t i = 0; i < access->n_guards; i++)
+        if (which & UINT32_C(1) << i && !bed_value(item, access->guards[i]))
+            return false;
+    return true;
+}
 
 static inline void bed_execute(struct bed_run *run, struct bed_item *item, const struct tsl_access *access,
                                uint32_t depth)
 {
     const struct tsl_loop *loop;
-    uint64_t count = BED_ITERATIONS / 8;
+    uint64_t count = 5; /* where it isn't known */
 
     if (depth == access->n_loops) {
-        for (uint32_t i = 0; i < access->n_guards; i++)
-            if (!bed_value(item, access->guards[i]))
-                return;
+        if (!bed_guards_hold(item, access, ~run->early))
+            return;
         if (run->budget == 0) {
             run->cut = true;
             return;
@@ -290,8 +308,8 @@ static inline void bed_execute(struct bed_run *run, struct bed_item *item, const
     loop = &item->bed->loops[access->loops[depth]];
     if (loop->count != TSL_FOOTPRINT_NONE)
         count = bed_value(item, loop->count);
-    if (count > BED_ITERATIONS) {
-        count = BED_ITERATIONS;
+    if (count > run->most) {
+        count = run->most;
         run->cut = true;
     }
     if (!loop->exact)
@@ -308,6 +326,10 @@ static inline void bed_for_each(struct bed_run *run, struct bed_item *item, cons
     const struct tsl_window *w = item->window;
     uint64_t first[3], behind[3];
 
+    run->early = 0;
+    for (uint32_t i = 0; i < access->n_guards; i++)
+        if (!bed_names_counter(item->bed, access->guards[i]))
+            run->early |= UINT32_C(1) << i;
     for (unsigned d = 0; d < 3; d++) {
         first[d] = w->whole ? 0 : w->group_begin[d];
         behind[d] = w->whole ? (w->global_size[d] + w->local_size[d] - 1) / w->local_size[d]
@@ -323,7 +345,7 @@ static inline void bed_for_each(struct bed_run *run, struct bed_item *item, cons
 
                             for (unsigned d = 0; d < 3; d++)
                                 inside &= item->group[d] * w->local_size[d] + item->local[d] < w->global_size[d];
-                            if (inside)
+                            if (inside && bed_guards_hold(item, access, run->early))
                                 bed_execute(run, item, access, 0);
                         }
 }

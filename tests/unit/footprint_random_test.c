@@ -389,7 +389,7 @@ static void run_case(uint64_t seed, bool shapes, struct tally *tally)
     struct tsl_window window;
     uint64_t scalars[3], unknown = seed | 1;
     struct bed_item item = {.bed = &bed, .window = &window, .arguments = arguments, .chance = &unknown};
-    struct bed_run run = {.visit = visit, .budget = 20000};
+    struct bed_run run = {.visit = visit, .budget = 20000, .most = 24};
 
     state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     for (unsigned i = 0; i < 8; i++)
