@@ -6,9 +6,15 @@
 /* Rows of the smaller box that are tried one by one. */
 #define MAX_ROWS 65536u
 
+/* Bytes of one step of dimension i. */
+static uint64_t step_extent(const struct tsl_byte_box *box, unsigned i)
+{
+    return i == 0 ? box->width : (box->count[0] - 1) * box->stride[0] + box->width;
+}
+
 uint64_t tsl_box_extent(const struct tsl_byte_box *box)
 {
-    return (box->count[1] - 1) * box->stride[1] + (box->count[0] - 1) * box->stride[0] + box->width;
+    return (box->count[1] - 1) * box->stride[1] + step_extent(box, 1);
 }
 
 uint64_t tsl_box_size(const struct tsl_byte_box *box)
@@ -76,6 +82,13 @@ static bool is_range(const struct tsl_byte_box *box)
     return box->count[0] == 1 && box->count[1] == 1;
 }
 
+/* Do rows and planes not meet? */
+static bool is_apart(const struct tsl_byte_box *box)
+{
+    return (box->count[0] == 1 || box->width <= box->stride[0]) &&
+           (box->count[1] == 1 || step_extent(box, 1) <= box->stride[1]);
+}
+
 static bool same_dimension(const struct tsl_byte_box *a, const struct tsl_byte_box *b, unsigned i)
 {
     return a->count[i] == b->count[i] && a->stride[i] == b->stride[i];
@@ -91,7 +104,7 @@ static bool join_widths(const struct tsl_byte_box *a, const struct tsl_byte_box 
     *joint = *a;
     if (distance + b->width > a->width)
         joint->width = distance + b->width;
-    if (joint->count[0] > 1 && joint->width > joint->stride[0])
+    if (!is_apart(joint))
         return false;
     tsl_box_normalise(joint);
     return true;
@@ -101,7 +114,7 @@ static bool join_widths(const struct tsl_byte_box *a, const struct tsl_byte_box 
 static bool join_counts(const struct tsl_byte_box *a, const struct tsl_byte_box *b, unsigned i,
                         struct tsl_byte_box *joint)
 {
-    uint64_t distance = b->offset - a->offset, stride = a->count[i] > 1 ? a->stride[i] : b->stride[i], steps, inner;
+    uint64_t distance = b->offset - a->offset, stride = a->count[i] > 1 ? a->stride[i] : b->stride[i], steps;
 
     if (a->width != b->width || stride == 0 || (b->count[i] > 1 && b->stride[i] != stride))
         return false;
@@ -111,8 +124,7 @@ static bool join_counts(const struct tsl_byte_box *a, const struct tsl_byte_box 
     steps = distance / stride + b->count[i];
     joint->stride[i] = stride;
     joint->count[i] = steps > a->count[i] ? steps : a->count[i];
-    inner = (joint->count[0] - 1) * joint->stride[0] + joint->width;
-    if (joint->count[1] > 1 && inner > joint->stride[1])
+    if (!is_apart(joint))
         return false;
     tsl_box_normalise(joint);
     return true;
@@ -212,14 +224,13 @@ static bool strided_hull(const struct tsl_byte_box *a, const struct tsl_byte_box
     joint->count[1] = steps > a->count[1] ? steps : a->count[1];
     at %= stride;
     if (!hull_of_rows(a, b, at, joint)) {
-        uint64_t end_a = (a->count[0] - 1) * a->stride[0] + a->width;
-        uint64_t end_b = at + (b->count[0] - 1) * b->stride[0] + b->width;
+        uint64_t end_a = step_extent(a, 1), end_b = at + step_extent(b, 1);
 
         joint->width = end_a > end_b ? end_a : end_b;
         joint->stride[0] = 0;
         joint->count[0] = 1;
     }
-    return (joint->count[0] - 1) * joint->stride[0] + joint->width <= stride;
+    return step_extent(joint, 1) <= stride;
 }
 
 void tsl_box_hull(const struct tsl_byte_box *a, const struct tsl_byte_box *b, struct tsl_byte_box *joint)
@@ -281,12 +292,6 @@ static bool aligned_meet(const struct tsl_byte_box *a, const struct tsl_byte_box
             aligned_meet(a, b, distance - step * stride, i))
             return true;
     return false;
-}
-
-/* Bytes of one step of dimension i. */
-static uint64_t step_extent(const struct tsl_byte_box *box, unsigned i)
-{
-    return i == 0 ? box->width : (box->count[0] - 1) * box->stride[0] + box->width;
 }
 
 /* Have they the same strides, and does what each has between two steps fit there in the other one, too? */

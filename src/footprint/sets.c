@@ -216,6 +216,6 @@ static void add_cut(struct tsl_byte_set *set, const struct tsl_raw_box *box, int
 
 void tsl_byte_set_add_raw(struct tsl_byte_set *set, const struct tsl_raw_box *box, uint64_t memory, bool sure)
 {
-    if (!set->unknown)
+    if (!set->unknown && memory > 0)
         add_cut(set, box, memory < INT64_MAX / 2 ? (int64_t)memory : INT64_MAX / 2, sure);
 }

@@ -1,14 +1,15 @@
 /*
  * What comes from outside as bytes: program binaries (to the container's reader, and through the API), the config file,
- * models of times, settings, the compiler's messages, modules of SPIR-V. Most inputs get the sum that they should have,
- * as else nothing behind it would be reached. All must be taken or refused without harm, and what was taken must keep
- * what the headers promise: it lies within the input, is in its range, and comes back when it is written and read
- * again.
+ * models of times, settings, the compiler's messages, modules of SPIR-V, footprints of kernels. Most inputs get the sum
+ * that they should have, as else nothing behind it would be reached. All must be taken or refused without harm, and
+ * what was taken must keep what the headers promise: it lies within the input, is in its range, and comes back when it
+ * is written and read again.
  */
 #include "api.h"
 #include "base/settings.h"
 #include "compile_client/wire.h"
 #include "driver/config.h"
+#include "footprint/evaluate.h"
 #include "machine.h"
 #include "members/members.h"
 #include "place/model_file.h"
@@ -444,13 +445,171 @@ static void module(struct fuzz_input *in)
     free(writer.data);
 }
 
-#define MODULES 0xf8u /* first bytes from here on: the kept inputs have others */
+/* ---- Footprints of kernels -----------------------------------------------------------------------------------------
+ */
+
+#define FOOTPRINT_ARGUMENTS 4u
+#define FOOTPRINT_NODES     48u
+
+static uint32_t four_bytes(struct fuzz_input *in)
+{
+    uint32_t value = fuzz_byte(in);
+    for (unsigned i = 0; i < 3; i++)
+        value = value << 8 | fuzz_byte(in);
+    return value;
+}
+
+/* Boxes lie within the memory, in the form that they promise; nothing is unknown and has boxes, or is surely unknown.
+ */
+static void check_set(const struct tsl_byte_set *set, uint64_t memory)
+{
+    check(set->n <= TSL_MAX_BYTE_BOXES && !(set->unknown && set->n), "a set of no right form");
+    for (unsigned i = 0; i < set->n; i++) {
+        const struct tsl_byte_box *box = &set->boxes[i];
+        check(box->width > 0 && box->count[0] > 0 && box->count[1] > 0, "an empty box");
+        uint64_t inner = (box->count[0] - 1) * box->stride[0] + box->width;
+        check(box->count[0] == 1 || box->stride[0] >= box->width, "rows that meet");
+        check(box->count[1] == 1 || box->stride[1] >= inner, "planes that meet");
+        check(box->offset + (box->count[1] - 1) * box->stride[1] + inner <= memory, "a box outside the memory");
+    }
+}
+
+static void some_window(struct fuzz_input *in, struct tsl_window *window)
+{
+    *window = (struct tsl_window){.work_dim = 1 + fuzz_pick(in, 3), .whole = fuzz_pick(in, 2)};
+    for (unsigned i = 0; i < 3; i++) {
+        bool large = fuzz_pick(in, 8) == 0;
+        window->local_size[i] = large ? four_bytes(in) : 1 + fuzz_pick(in, 64);
+        window->global_size[i] = large ? four_bytes(in) : fuzz_byte(in);
+        window->global_offset[i] = fuzz_pick(in, 4) ? 0 : four_bytes(in);
+        window->group_begin[i] = fuzz_pick(in, 8);
+        window->group_count[i] = fuzz_pick(in, 8);
+    }
+}
+
+static void evaluate(struct fuzz_input *in, const struct tsl_footprint *footprint)
+{
+    struct tsl_argument_value arguments[FOOTPRINT_ARGUMENTS];
+    struct tsl_argument_touch touches[FOOTPRINT_ARGUMENTS];
+    struct tsl_pixel_set read, write;
+    struct tsl_window window;
+    uint64_t scalars[FOOTPRINT_ARGUMENTS];
+    some_window(in, &window);
+    for (unsigned i = 0; i < FOOTPRINT_ARGUMENTS; i++) {
+        scalars[i] = fuzz_pick(in, 4) ? fuzz_byte(in) : (uint64_t)four_bytes(in) << 32 | four_bytes(in);
+        arguments[i] = (struct tsl_argument_value){fuzz_pick(in, 8) ? &scalars[i] : NULL, fuzz_pick(in, 9), 0};
+        arguments[i].memory = fuzz_pick(in, 4) ? 4096 : fuzz_pick(in, 2) ? UINT64_MAX : 0;
+    }
+    tsl_footprint_evaluate(footprint, &window, arguments, touches);
+    for (unsigned i = 0; i < footprint->n_arguments; i++) {
+        check_set(&touches[i].read, arguments[i].memory);
+        check_set(&touches[i].write, arguments[i].memory);
+        check_set(&touches[i].sure, arguments[i].memory);
+        check(!touches[i].sure.unknown, "surely written is what isn't known");
+        tsl_footprint_evaluate_image(footprint, &window, arguments, i, &read, &write);
+    }
+}
+
+/* A node whose operands stand before it, most often of the right bits. */
+static void some_node(struct fuzz_input *in, struct tsl_node *nodes, uint32_t n)
+{
+    static const uint8_t all_bits[] = {1, 8, 16, 32, 64, 64, 64, 32};
+    struct tsl_node *node = &nodes[n];
+    const uint32_t at = n + !n;
+    node->op = (uint8_t)(n == 0 ? TSL_NODE_GLOBAL_ID : fuzz_pick(in, TSL_N_NODE_OPS));
+    node->bits = node->op < TSL_NODE_ADD ? 64 : all_bits[fuzz_pick(in, 8)];
+    const unsigned operands = tsl_node_operands(node->op);
+    if (operands)
+        node->a = fuzz_byte(in) % at;
+    else if (node->op != TSL_NODE_CONSTANT && node->op != TSL_NODE_UNKNOWN)
+        node->a = fuzz_pick(in, 3);
+    node->b = operands > 1 ? fuzz_byte(in) % at : 0;
+    node->c = operands > 2 ? fuzz_byte(in) % at : 0;
+    if (node->op == TSL_NODE_CONSTANT)
+        node->value = fuzz_pick(in, 8) ? (int64_t)fuzz_byte(in) - 16 : (int64_t)((uint64_t)four_bytes(in) << 32);
+    if (operands > 1)
+        node->bits = node->op >= TSL_NODE_EQ ? 1 : nodes[node->b].bits;
+}
+
+static void some_access(struct fuzz_input *in, uint32_t n_loops, struct tsl_access *access)
+{
+    access->argument = fuzz_pick(in, FOOTPRINT_ARGUMENTS);
+    access->kind = (uint8_t)fuzz_pick(in, 3);
+    access->width = 1 + fuzz_pick(in, 16);
+    access->narrow = access->kind == TSL_ACCESS_WRITE;
+    access->flags = access->kind == TSL_ACCESS_WRITE && fuzz_pick(in, 2) ? TSL_ACCESS_SURE : 0;
+    access->address[0] = fuzz_byte(in) % FOOTPRINT_NODES;
+    access->address[1] = access->address[2] = TSL_FOOTPRINT_NONE;
+    access->n_loops = n_loops;
+    for (uint32_t i = 0; i < n_loops; i++)
+        access->loops[i] = i;
+    access->n_guards = fuzz_pick(in, 4);
+    for (uint32_t i = 0; i < access->n_guards; i++)
+        access->guards[i] = fuzz_byte(in) % FOOTPRINT_NODES;
+}
+
+/* A footprint that is valid but for what chance breaks. */
+static void some_footprint(struct fuzz_input *in, struct tsl_writer *writer)
+{
+    struct tsl_node nodes[FOOTPRINT_NODES] = {{0}};
+    struct tsl_access accesses[4] = {{0}};
+    struct tsl_loop loops[3];
+    struct tsl_footprint footprint = {
+        .n_arguments = FOOTPRINT_ARGUMENTS, .nodes = nodes, .accesses = accesses, .loops = loops};
+    footprint.n_loops = fuzz_pick(in, 4);
+    for (unsigned n = fuzz_pick(in, FOOTPRINT_NODES); footprint.n_nodes < n; footprint.n_nodes++)
+        some_node(in, nodes, footprint.n_nodes);
+    for (uint32_t i = 0; i < footprint.n_loops; i++) {
+        loops[i].count = fuzz_pick(in, 4) ? fuzz_byte(in) % FOOTPRINT_NODES : TSL_FOOTPRINT_NONE;
+        loops[i].exact = loops[i].count != TSL_FOOTPRINT_NONE && fuzz_pick(in, 2);
+    }
+    for (unsigned n = fuzz_pick(in, 5); footprint.n_accesses < n; footprint.n_accesses++)
+        some_access(in, footprint.n_loops, &accesses[footprint.n_accesses]);
+    tsl_footprint_encode(writer, &footprint);
+}
+
+static void footprint(struct fuzz_input *in)
+{
+    struct tsl_writer writer = {0}, again = {0};
+    char text[100];
+    if (fuzz_pick(in, 2)) {
+        some_footprint(in, &writer);
+    } else {
+        size_t size = in->size < 64 ? in->size : in->size - 64; /* what is left chooses the window */
+        struct fuzz_input bytes = cut(in, size);
+        tsl_write_u32(&writer, TSL_FOOTPRINT_FORMAT);
+        tsl_write_raw(&writer, bytes.data, bytes.size);
+    }
+    check(!writer.failed, "no memory");
+    struct tsl_footprint *decoded = tsl_footprint_decode(guarded(writer.data, writer.size), writer.size);
+    if (decoded) {
+        tsl_footprint_encode(&again, decoded);
+        check(again.size == writer.size && !memcmp(again.data, writer.data, again.size),
+              "a footprint that came back otherwise");
+        for (uint32_t i = 0; i < decoded->n_nodes; i++)
+            tsl_footprint_print_node(decoded, i, text, fuzz_byte(in) % sizeof(text));
+        if (decoded->n_arguments <= FOOTPRINT_ARGUMENTS)
+            evaluate(in, decoded);
+    }
+    tsl_footprint_destroy(decoded);
+    free(writer.data);
+    free(again.data);
+}
+
+#define MODULES    0xf8u /* first bytes from here on: the kept inputs have others */
+#define FOOTPRINTS 0xf0u /* from here on … */
+#define OTHERS     0xf5u /* … to less than that */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static void (*const kinds[])(struct fuzz_input *) = {container, program, config, model, settings, decode};
     struct fuzz_input in = {data, size};
     unsigned kind = fuzz_byte(&in);
-    (kind >= MODULES ? module : kinds[kind % (sizeof(kinds) / sizeof(kinds[0]))])(&in);
+    if (kind >= MODULES)
+        module(&in);
+    else if (kind >= FOOTPRINTS && kind < OTHERS)
+        footprint(&in);
+    else
+        kinds[kind % (sizeof(kinds) / sizeof(kinds[0]))](&in);
     return 0;
 }
