@@ -45,21 +45,22 @@ static void insert_term(struct shape *shape, tsl_wide stride, tsl_wide count)
     shape->terms[i] = (struct term){stride, count};
 }
 
-static struct shape collect(const struct tsl_part *part, const struct tsl_form *address, uint32_t width)
+/* Terms stay unset until they are there: there's room for more than is ever used. */
+static void collect(const struct tsl_part *part, const struct tsl_form *address, uint32_t width, struct shape *shape)
 {
-    struct shape shape = {.offset = address->constant, .width = width};
-
+    shape->offset = address->constant;
+    shape->width = width;
+    shape->n = 0;
     for (unsigned v = 0; v < part->n_vars; v++) {
         const struct tsl_var *var = &part->vars[v];
         tsl_wide k = address->k[v], count = (tsl_wide)var->high - var->low + 1;
 
         if (k == 0)
             continue;
-        shape.offset += k * (k > 0 ? var->low : var->high);
+        shape->offset += k * (k > 0 ? var->low : var->high);
         if (count > 1)
-            insert_term(&shape, k > 0 ? k : -k, count);
+            insert_term(shape, k > 0 ? k : -k, count);
     }
-    return shape;
 }
 
 static void remove_term(struct shape *shape, unsigned i)
@@ -204,8 +205,9 @@ static unsigned emit(struct shape *shape, bool may, struct tsl_raw_box *boxes)
 unsigned tsl_cover_may(const struct tsl_part *part, const struct tsl_form *address, uint32_t width,
                        struct tsl_raw_box boxes[MAX_COVER])
 {
-    struct shape shape = collect(part, address, width);
+    struct shape shape;
 
+    collect(part, address, width, &shape);
     merge(&shape, true);
     return emit(&shape, true, boxes);
 }
@@ -282,7 +284,7 @@ unsigned tsl_cover_sure(const struct tsl_part *part, const struct tsl_form *addr
             return 0;
         part = &inner;
     }
-    shape = collect(part, address, width);
+    collect(part, address, width, &shape);
     merge(&shape, false);
     return emit(&shape, false, boxes);
 }

@@ -308,7 +308,10 @@ struct tsl_value tsl_node_value(struct tsl_evaluation *e, uint32_t node)
     e->depth++;
     value = compute(e, node);
     e->depth--;
-    if (!e->early)
-        *memo = (struct tsl_memo){node, e->generation, value};
+    if (e->early)
+        return value;
+    memo->node = node;
+    memo->generation = e->generation;
+    memo->value = value;
     return value;
 }

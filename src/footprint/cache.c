@@ -1,0 +1,160 @@
+/*
+ * A few answers, the one that was used longest ago giving way.
+ */
+#include "footprint/cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define N_ENTRIES 8u /* a launch that is cut in shares asks for each share */
+
+/* A key is words: the window's, then the memory of each argument, then the scalars, each with a word that is 1 where it
+ * is known. */
+#define WINDOW_WORDS 16u
+
+struct entry {
+    uint64_t used; /* when, by the cache's clock; 0: empty */
+    uint64_t *key;
+    struct tsl_argument_touch *touches;
+};
+
+/* Bytes of an argument that a node names. */
+struct scalar {
+    uint32_t argument, offset, size;
+};
+
+struct tsl_footprint_cache {
+    const struct tsl_footprint *footprint;
+    uint64_t clock;
+    size_t n_words;
+    uint32_t n_scalars;
+    struct scalar *scalars;
+    uint64_t *key; /* of the present question */
+    struct entry entries[N_ENTRIES];
+};
+
+static bool add_scalar(struct tsl_footprint_cache *cache, const struct tsl_node *node)
+{
+    const struct scalar scalar = {node->a, node->b, node->bits == 1 ? 1 : node->bits / 8u};
+    struct scalar *more;
+
+    for (uint32_t i = 0; i < cache->n_scalars; i++)
+        if (memcmp(&cache->scalars[i], &scalar, sizeof(scalar)) == 0)
+            return true;
+    more = realloc(cache->scalars, (cache->n_scalars + 1) * sizeof(scalar));
+    if (!more)
+        return false;
+    cache->scalars = more;
+    cache->scalars[cache->n_scalars++] = scalar;
+    return true;
+}
+
+struct tsl_footprint_cache *tsl_footprint_cache_create(const struct tsl_footprint *footprint)
+{
+    struct tsl_footprint_cache *cache = calloc(1, sizeof(*cache));
+    bool good = cache;
+
+    for (uint32_t i = 0; good && i < footprint->n_nodes; i++)
+        if (footprint->nodes[i].op == TSL_NODE_SCALAR)
+            good = add_scalar(cache, &footprint->nodes[i]);
+    if (!good) {
+        tsl_footprint_cache_destroy(cache);
+        return NULL;
+    }
+    cache->footprint = footprint;
+    cache->n_words = WINDOW_WORDS + footprint->n_arguments + 2 * (size_t)cache->n_scalars;
+    cache->key = malloc(cache->n_words * sizeof(*cache->key));
+    if (!cache->key) {
+        tsl_footprint_cache_destroy(cache);
+        return NULL;
+    }
+    return cache;
+}
+
+void tsl_footprint_cache_destroy(struct tsl_footprint_cache *cache)
+{
+    if (!cache)
+        return;
+    for (unsigned i = 0; i < N_ENTRIES; i++) {
+        free(cache->entries[i].key);
+        free(cache->entries[i].touches);
+    }
+    free(cache->scalars);
+    free(cache->key);
+    free(cache);
+}
+
+/* What isn't set for the window is 0. */
+static uint64_t *write_window(uint64_t *key, const struct tsl_window *window)
+{
+    *key++ = (uint64_t)window->work_dim << 1 | window->whole;
+    for (unsigned d = 0; d < 3; d++) {
+        const bool there = d < window->work_dim, part = there && !window->whole;
+
+        *key++ = there ? window->global_offset[d] : 0;
+        *key++ = there ? window->global_size[d] : 0;
+        *key++ = there ? window->local_size[d] : 0;
+        *key++ = part ? window->group_begin[d] : 0;
+        *key++ = part ? window->group_count[d] : 0;
+    }
+    return key;
+}
+
+static void write_key(const struct tsl_footprint_cache *cache, const struct tsl_window *window,
+                      const struct tsl_argument_value *arguments)
+{
+    uint64_t *key = write_window(cache->key, window);
+
+    for (uint32_t i = 0; i < cache->footprint->n_arguments; i++)
+        *key++ = arguments[i].memory;
+    for (uint32_t i = 0; i < cache->n_scalars; i++) {
+        const struct scalar *scalar = &cache->scalars[i];
+        const struct tsl_argument_value *argument = &arguments[scalar->argument];
+
+        key[0] = argument->value && argument->size >= scalar->size && scalar->offset <= argument->size - scalar->size;
+        key[1] = 0;
+        if (key[0])
+            memcpy(&key[1], (const char *)argument->value + scalar->offset, scalar->size);
+        key += 2;
+    }
+}
+
+static bool fill(struct tsl_footprint_cache *cache, struct entry *entry, const struct tsl_window *window,
+                 const struct tsl_argument_value *arguments)
+{
+    const uint32_t n = cache->footprint->n_arguments;
+
+    if (!entry->key)
+        entry->key = malloc(cache->n_words * sizeof(*entry->key));
+    if (!entry->touches)
+        entry->touches = calloc(n ? n : 1, sizeof(*entry->touches));
+    if (!entry->key || !entry->touches)
+        return false;
+    tsl_footprint_evaluate(cache->footprint, window, arguments, entry->touches);
+    memcpy(entry->key, cache->key, cache->n_words * sizeof(*entry->key));
+    return true;
+}
+
+const struct tsl_argument_touch *tsl_footprint_cache_evaluate(struct tsl_footprint_cache *cache,
+                                                              const struct tsl_window *window,
+                                                              const struct tsl_argument_value *arguments)
+{
+    struct entry *oldest = &cache->entries[0];
+
+    write_key(cache, window, arguments);
+    for (unsigned i = 0; i < N_ENTRIES; i++) {
+        struct entry *entry = &cache->entries[i];
+
+        if (entry->used && memcmp(entry->key, cache->key, cache->n_words * sizeof(*cache->key)) == 0) {
+            entry->used = ++cache->clock;
+            return entry->touches;
+        }
+        if (entry->used < oldest->used)
+            oldest = entry;
+    }
+    oldest->used = 0;
+    if (!fill(cache, oldest, window, arguments))
+        return NULL;
+    oldest->used = ++cache->clock;
+    return oldest->touches;
+}

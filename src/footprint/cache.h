@@ -1,0 +1,26 @@
+/*
+ * What the last evaluations of one footprint gave: a program launches the same kernel with the same sizes again and
+ * again.
+ *
+ * An answer depends on the window, on the scalars that the footprint's nodes name and on the memory behind its
+ * pointers; these are the key. Other arguments, among them which buffers are given, don't matter.
+ *
+ * No locks: the caller has one for each cache, from the call until it is done with the answer.
+ */
+#ifndef TSL_FOOTPRINT_CACHE_H
+#define TSL_FOOTPRINT_CACHE_H
+
+#include "footprint/evaluate.h"
+
+struct tsl_footprint_cache;
+
+/* For a footprint that outlives it. NULL: no memory. */
+struct tsl_footprint_cache *tsl_footprint_cache_create(const struct tsl_footprint *footprint);
+void tsl_footprint_cache_destroy(struct tsl_footprint_cache *cache); /* NULL allowed */
+
+/* As tsl_footprint_evaluate: n_arguments elements, good until the next call for this cache. NULL: no memory. */
+const struct tsl_argument_touch *tsl_footprint_cache_evaluate(struct tsl_footprint_cache *cache,
+                                                              const struct tsl_window *window,
+                                                              const struct tsl_argument_value *arguments);
+
+#endif
