@@ -843,12 +843,112 @@ static void data_makes_addresses_unknown(void **state)
     CHECK(kernels);
 }
 
+/* ---- Atomics, fences, loops that wait ---------------------------------------------------------------------------- */
+
+struct atomic {
+    const char *source;
+    uint8_t operation;
+    bool result;
+};
+
+static const struct tsl_access *only_atomic(const struct tsl_footprint *footprint)
+{
+    const struct tsl_access *found_one = NULL;
+
+    for (uint32_t i = 0; i < footprint->n_accesses; i++)
+        if (footprint->accesses[i].kind == TSL_ACCESS_ATOMIC) {
+            assert_null(found_one);
+            found_one = &footprint->accesses[i];
+        }
+    return found_one;
+}
+
+static void atomics_tell_their_operation(void **state)
+{
+#define ATOMIC(what) "kernel void f(global int *a, global uint *u, global int *o) { " what " }"
+    static const struct atomic atomics[] = {
+        {ATOMIC("atomic_add(a, 3);"), TSL_ATOMIC_ADD, false},
+        {ATOMIC("atomic_sub(a, 3);"), TSL_ATOMIC_ADD, false},
+        {ATOMIC("atomic_inc(u);"), TSL_ATOMIC_ADD, false},
+        {ATOMIC("atomic_min(a, 3);"), TSL_ATOMIC_SMIN, false},
+        {ATOMIC("atomic_max(u, 3u);"), TSL_ATOMIC_UMAX, false},
+        {ATOMIC("atomic_and(u, 3u);"), TSL_ATOMIC_AND, false},
+        {ATOMIC("atomic_or(u, 3u);"), TSL_ATOMIC_OR, false},
+        {ATOMIC("atomic_xor(a, 3);"), TSL_ATOMIC_XOR, false},
+        {ATOMIC("o[get_global_id(0)] = atomic_dec(a);"), TSL_ATOMIC_ADD, true},
+        {ATOMIC("atomic_xchg(a, 3);"), TSL_ATOMIC_OTHER, false},
+        {ATOMIC("o[0] = atomic_cmpxchg(a, 3, 4);"), TSL_ATOMIC_OTHER, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(atomics) / sizeof(atomics[0]); i++) {
+        const struct tsl_access *access;
+        struct tsl_compiled compiled;
+
+        assert_int_equal(kc_build(atomics[i].source, "", &compiled), CL_SUCCESS);
+        access = only_atomic(compiled.built.kernels[0].facts.footprint);
+        assert_non_null(access);
+        assert_int_equal(access->atomic, atomics[i].operation);
+        assert_int_equal((access->flags & TSL_ACCESS_RESULT) != 0, atomics[i].result);
+        assert_int_equal(access->width, 4);
+        tsl_compiled_finish(&compiled);
+    }
+}
+
+struct flagged {
+    const char *source;
+    unsigned flags;
+};
+
+static void flags_tell_what_else_is_done(void **state)
+{
+    static const struct flagged kernels[] = {
+        {"kernel void f(global int *a) { barrier(CLK_GLOBAL_MEM_FENCE); a[0] = 1; }", 0},
+        {"kernel void f(global int *a) { a[0] = 1; mem_fence(CLK_GLOBAL_MEM_FENCE); a[1] = 1; }", 0},
+        {"kernel void f(global int *a) { a[0] = 1; atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel,\n"
+         "  memory_scope_device); a[1] = 1; }", TSL_FOOTPRINT_FENCES},
+        {"kernel void f(global int *a) { atomic_add(a, 1); }", 0},
+        {"kernel void f(global atomic_int *a) { atomic_fetch_add(a, 1); }", TSL_FOOTPRINT_FENCES},
+        {"kernel void f(global atomic_int *a) { atomic_fetch_add_explicit(a, 1, memory_order_relaxed); }", 0},
+        {"kernel void f(volatile global int *a) { a[0] = 1; }", TSL_FOOTPRINT_WIDE_VOLATILE},
+        {"kernel void f(global int *o, volatile local int *a) { a[0] = 1; o[0] = a[1]; }", 0},
+        {"kernel void f(global int *a) { printf(\"%d\", a[0]); }", TSL_FOOTPRINT_PRINTS},
+        {"constant int v[2] = {1, 2}; kernel void f(global int *a) { a[0] = v[a[1]]; }", 0},
+        {"kernel void f(global int *a) { while (atomic_add(a, 0) == 0); }", TSL_FOOTPRINT_SPINS},
+        {"kernel void f(global int *a, global int *b) { int x; do x = atomic_cmpxchg(a, 0, 1); while (x); b[0] = 1; }",
+         TSL_FOOTPRINT_SPINS},
+        {"kernel void f(volatile global int *a) { while (!*a); }", TSL_FOOTPRINT_SPINS | TSL_FOOTPRINT_WIDE_VOLATILE},
+        {"kernel void f(global int *a, int n) { int i = 0; while (i < n && !a[0]) { i++; a[1] = i; } }",
+         TSL_FOOTPRINT_SPINS},
+        {"kernel void f(global int *a, global int *b, int n) { int i = 0; while (i < n && !a[i]) { i++; b[i] = i; } }", 0},
+        {"kernel void f(global int *r, global int *o) { int s = 0;\n"
+         "  for (int i = r[get_global_id(0)]; i < r[get_global_id(0) + 1]; i++) s += i; o[get_global_id(0)] = s; }", 0},
+        {"kernel void f(global int *a, global int *b, int n) { for (int i = 0; i < n; i++) { if (atomic_add(a, 1) > 3)\n"
+         "  b[i] = 1; } }", 0},
+        {"kernel void f(global long *a) { global int *p = (global int *)a[0]; *p = 1; }", TSL_FOOTPRINT_POINTERS},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+        struct tsl_compiled compiled;
+        unsigned flags;
+
+        assert_int_equal(kc_build(kernels[i].source, "-cl-std=CL3.0", &compiled), CL_SUCCESS);
+        flags = compiled.built.kernels[0].facts.footprint->flags;
+        if (flags != kernels[i].flags)
+            print_error("%x instead of %x for\n%s\n", flags, kernels[i].flags, kernels[i].source);
+        assert_int_equal(flags, kernels[i].flags);
+        tsl_compiled_finish(&compiled);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(affine_addresses_are_exact),   cmocka_unit_test(loops_are_counted),
         cmocka_unit_test(other_arithmetic_is_followed), cmocka_unit_test(copies_are_followed),
-        cmocka_unit_test(data_makes_addresses_unknown),
+        cmocka_unit_test(data_makes_addresses_unknown), cmocka_unit_test(atomics_tell_their_operation),
+        cmocka_unit_test(flags_tell_what_else_is_done),
     };
 
     kc_use(NULL);

@@ -238,6 +238,9 @@ class Accesses
 /* The source's line, 0 where it isn't known. */
 uint32_t line_of(const llvm::Instruction &at);
 
+/* Does the pointer lead to what a launch tells its work-groups? */
+bool is_of_launch(const llvm::Value *pointer);
+
 } // namespace kc
 
 #endif

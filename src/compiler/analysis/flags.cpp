@@ -3,7 +3,10 @@
  */
 #include "compiler/analysis/accesses.hpp"
 
-#include <llvm/IR/IntrinsicInst.h>
+extern "C" {
+#include "compiler/builtins/builtins.h"
+}
+
 
 namespace kc
 {
@@ -16,6 +19,8 @@ bool is_fence(const llvm::Instruction &at)
 {
     auto strong = [](llvm::AtomicOrdering order) { return llvm::isStrongerThanMonotonic(order); };
 
+    if (at.hasMetadata(KC_NARROW))
+        return false;
     if (llvm::isa<llvm::FenceInst>(at))
         return true;
     if (auto *load = llvm::dyn_cast<llvm::LoadInst>(&at))

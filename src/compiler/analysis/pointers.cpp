@@ -4,6 +4,8 @@
  */
 #include "compiler/analysis/accesses.hpp"
 
+#include "compiler/workgroup/calls.h"
+
 #include <llvm/IR/GetElementPtrTypeIterator.h>
 #include <llvm/IR/Operator.h>
 
@@ -16,6 +18,14 @@ namespace
 constexpr size_t most_places = 8;
 
 } // namespace
+
+/* What is told of a launch is no memory of the program's. */
+bool is_of_launch(const llvm::Value *pointer)
+{
+    kc_call call = kc_call_of(llvm::wrap(pointer->stripInBoundsOffsets()));
+
+    return call == KC_CALL_LAUNCH || call == KC_CALL_THREAD || call == KC_CALL_PLACES;
+}
 
 /* What it adds to its pointer: 64 bits. */
 uint32_t Accesses::offset_of(llvm::GEPOperator &pointer)
@@ -109,7 +119,7 @@ void Accesses::places_of_instruction(llvm::Instruction &at, const Place &so_far,
         places_of_select(*choice, so_far, result, visited);
     else if (auto *phi = llvm::dyn_cast<llvm::PHINode>(&at))
         places_of_phi(*phi, so_far, result, visited);
-    else if (llvm::isa<llvm::AllocaInst>(at))
+    else if (llvm::isa<llvm::AllocaInst>(at) || is_of_launch(&at))
         return;
     else {
         none.root = nullptr;

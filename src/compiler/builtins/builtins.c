@@ -249,6 +249,7 @@ static LLVMModuleRef make(LLVMContextRef context, const char *libclc, unsigned n
             return NULL;
     kc_builtins_neutralise(library);
     demand_accuracy(library);
+    kc_mark_narrow(library);
     loosen(library);
     return library;
 }

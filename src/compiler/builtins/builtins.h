@@ -21,4 +21,8 @@ LLVMModuleRef kc_builtins_open(LLVMContextRef context, const char *name, char **
 /* Makes a function of the front end's target one of any: no calling convention, no attributes of a target. */
 void kc_builtins_neutralise(LLVMModuleRef module);
 
+/* Metadata of instructions that order nothing between work-groups, though they say more; and who puts it there. */
+#define KC_NARROW "tsl.narrow"
+void kc_mark_narrow(LLVMModuleRef library);
+
 #endif
