@@ -5,6 +5,7 @@
 #include "compiler/support/llvm.h"
 
 #include <llvm-c/BitReader.h>
+#include <llvm-c/DebugInfo.h>
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/Linker.h>
 #include <stdio.h>
@@ -250,6 +251,7 @@ static LLVMModuleRef make(LLVMContextRef context, const char *libclc, unsigned n
     kc_builtins_neutralise(library);
     demand_accuracy(library);
     kc_mark_narrow(library);
+    LLVMStripModuleDebugInfo(library);
     loosen(library);
     return library;
 }

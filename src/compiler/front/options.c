@@ -13,7 +13,7 @@
 static const char *const fixed[] = {"-triple", "nvptx64-unknown-unknown",
                                     /* clang-format off */
     "-emit-llvm-bc", "-disable-llvm-passes", "-disable-O0-optnone", "-disable-free", "-discard-value-names",
-    "-x", "cl", "-ferror-limit", "19", "-finclude-default-header", "-fdeclare-opencl-builtins",
+    "-x", "cl", "-ferror-limit", "19", "-debug-info-kind=line-tables-only", "-finclude-default-header", "-fdeclare-opencl-builtins",
     "-fno-threadsafe-statics", "-ffp-contract=on", "-cl-kernel-arg-info",
     "-resource-dir", KC_RESOURCES,
                                     /* clang-format on */

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <llvm-c/BitReader.h>
 #include <llvm-c/BitWriter.h>
+#include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -185,6 +186,7 @@ bool kc_build_kernels(struct kc_build *build)
             kc_facts(f, NULL, facts);
             facts->footprint = kc_accesses(f, facts);
         }
+    LLVMStripModuleDebugInfo(build->module); /* lines were for the footprint alone */
     return true;
 }
 
