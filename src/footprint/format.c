@@ -388,3 +388,19 @@ void tsl_footprint_destroy(struct tsl_footprint *footprint)
     free(footprint->loops);
     free(footprint);
 }
+
+bool tsl_footprint_names_groups(const struct tsl_footprint *footprint)
+{
+    for (uint32_t i = 0; i < footprint->n_nodes; i++)
+        switch (footprint->nodes[i].op) {
+        case TSL_NODE_LOCAL_ID:
+        case TSL_NODE_GROUP_ID:
+        case TSL_NODE_LOCAL_SIZE:
+        case TSL_NODE_GROUP_SIZE:
+        case TSL_NODE_NUM_GROUPS:
+            return true;
+        default:
+            break;
+        }
+    return false;
+}

@@ -178,6 +178,8 @@ struct tsl_footprint *tsl_footprint_decode(const void *data, size_t size);
 void tsl_footprint_destroy(struct tsl_footprint *footprint); /* NULL allowed */
 /* Are all indices, bits, kinds and orders as the comments say? What decode asks; for encoders' tests. */
 bool tsl_footprint_is_valid(const struct tsl_footprint *footprint);
+/* Does something depend on how the work-items are grouped: on groups' ids, numbers and sizes, or on local ids? */
+bool tsl_footprint_names_groups(const struct tsl_footprint *footprint);
 /* One access or expression as text, for logs: "write out[4 * gid(0) + 4]". At most size bytes with the NUL. */
 void tsl_footprint_print_node(const struct tsl_footprint *footprint, uint32_t node, char *text, size_t size);
 

@@ -6,8 +6,11 @@
 #include "base/small_vector.h"
 #include "base/worker.h"
 #include "driver/driver.h"
+#include "facts/kernel_facts.h"
+#include "footprint/evaluate.h"
 #include "graph/data.h"
 #include "graph/edge.h"
+#include "graph/footing.h"
 #include "graph/lazy.h"
 #include "graph/move.h"
 #include "graph/op.h"
@@ -132,19 +135,61 @@ static void survey_lazy(struct survey *s, const struct tsl_buffer *buffer)
     }
 }
 
-static void survey_buffer(struct survey *s, const struct tsl_buffer *buffer)
+/* What the launch needs of a range: moves, and the ends of all that writes there. */
+static void survey_range(struct survey *s, const struct tsl_footing_range *range, bool missing)
 {
-    struct tsl_data *data = tsl_data_of(buffer);
-    uint64_t begin = buffer->offset, end = begin + buffer->size;
-    s->data = data;
-    for (struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, begin, end); tile;
-         tile = tsl_tiles_next_meeting(tile, end)) {
-        count_tile(s, tile, tile->begin > begin ? tile->begin : begin, tile->end < end ? tile->end : end);
+    for (struct tsl_tile *tile = tsl_tiles_meeting(&s->data->tiles, range->begin, range->end); tile;
+         tile = tsl_tiles_next_meeting(tile, range->end)) {
+        uint64_t begin = tile->begin > range->begin ? tile->begin : range->begin;
+        uint64_t end = tile->end < range->end ? tile->end : range->end;
+        if (missing)
+            count_tile(s, tile, begin, end);
         wait_for_writers(s, tile);
     }
+}
+
+static bool is_among(const struct tsl_footing_range *range, const struct tsl_footing_ranges *ranges)
+{
+    for (unsigned i = 0; i < ranges->n; i++)
+        if (ranges->list[i].begin <= range->begin && range->end <= ranges->list[i].end)
+            return true;
+    return false;
+}
+
+/* touch: what the launch does to the argument's memory; NULL: all of it is needed. */
+static void survey_buffer(struct survey *s, const struct tsl_buffer *buffer, const struct tsl_argument_touch *touch)
+{
+    struct tsl_footing_ranges reads, writes = {.n = 0};
+    s->data = tsl_data_of(buffer);
+    tsl_footing_reads(touch, buffer, &reads);
+    if (touch)
+        tsl_footing_writes(touch, buffer, &writes);
+    for (unsigned i = 0; i < reads.n; i++)
+        survey_range(s, &reads.list[i], true);
+    for (unsigned i = 0; i < writes.n; i++)
+        survey_range(s, &writes.list[i], !writes.list[i].overwritten && !is_among(&writes.list[i], &reads));
     for (unsigned i = 0; i < s->command->graph->n_ports; i++)
         count_run(s, i);
     survey_lazy(s, buffer);
+}
+
+/* By the footprint that the first of the members knows: elsewhere the same program may be other code, but it touches
+ * the same bytes, as far as an estimate goes. */
+static void survey_arguments(struct survey *s)
+{
+    struct tsl_command *c = s->command;
+    const struct tsl_argument_touch *touches = NULL;
+    cl_uint n = 0;
+    for (unsigned i = 0; i < c->graph->n_ports && !touches; i++) {
+        struct tsl_kernel_part *part = &c->kernel->parts[i];
+        if (!(s->members & (1u << i)) || !part->facts.footprint)
+            continue;
+        touches = tsl_footing_of(c, part);
+        n = part->facts.footprint->n_arguments;
+    }
+    for (cl_uint i = 0; i < c->args->n_all; i++)
+        if (c->args->args[i].buffer)
+            survey_buffer(s, c->args->args[i].buffer, touches && i < n ? &touches[i] : NULL);
 }
 
 /* Its wait list. */
@@ -223,9 +268,8 @@ bool tsl_choose_member(struct tsl_command *c)
     }
     for (unsigned i = 0; i < g->n_ports; i++)
         candidates[i] = (struct tsl_candidate){.eligible = s.members & (1u << i)};
-    for (cl_uint i = 0; tsl_placer_learns(g->placer) && i < c->args->n_all; i++)
-        if (c->args->args[i].buffer)
-            survey_buffer(&s, c->args->args[i].buffer);
+    if (tsl_placer_learns(g->placer))
+        survey_arguments(&s);
     survey_order(&s);
     struct tsl_ask ask = {.candidates = candidates,
                           .kernel = c->kernel->place_key,

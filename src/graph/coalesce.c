@@ -40,11 +40,11 @@ static bool has_rows(const struct tsl_stream *stream)
     return stream->in_order && !stream->serial && !stream->profile && !g->starving && !tsl_trace_on();
 }
 
-/* Nobody asked about the command, and it depends on no list of its own. */
+/* Nobody asked about the command, it depends on no list of its own, and it has claimed all of its arguments. */
 static bool is_anonymous(const struct tsl_command *c)
 {
     return !c->has_event && !c->n_listed && !c->awaited && !c->flushed && !c->watched && !c->profile &&
-           c->status == CL_COMPLETE;
+           c->status == CL_COMPLETE && !c->share.partial;
 }
 
 /* It is with its driver, nothing was submitted to its lane after it, and nothing hangs on how or when it ends. */

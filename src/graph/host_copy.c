@@ -101,8 +101,7 @@ static struct tsl_mem *pin(const struct tsl_context *context, size_t size, bool 
     for (unsigned i = 0; i < context->n_members && !tsl_forked(); i++) {
         struct tsl_member *member = context->members[i];
         struct tsl_mem *mem;
-        if (!member->caps.pins_host || (at_once && !member->caps.pins_at_once) ||
-            tsl_member_is_lost(member) ||
+        if (!member->caps.pins_host || (at_once && !member->caps.pins_at_once) || tsl_member_is_lost(member) ||
             member->driver->host_alloc(member, size, host, &mem))
             continue;
         if ((uintptr_t)*host % alignment(context) == 0)

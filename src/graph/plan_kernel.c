@@ -1,5 +1,6 @@
 /* The plan of a kernel. */
 #include "facts/kernel_facts.h"
+#include "footprint/evaluate.h"
 #include "graph/choose.h"
 #include "graph/claim.h"
 #include "graph/command.h"
@@ -8,6 +9,7 @@
 #include "graph/dependences.h"
 #include "graph/edge.h"
 #include "graph/fetch.h"
+#include "graph/footing.h"
 #include "graph/op.h"
 #include "graph/plan_kinds.h"
 #include "graph/plan_op.h"
@@ -37,51 +39,117 @@ static unsigned arg_role(const struct tsl_kernel_facts *facts, cl_uint i, const 
     return is_kept(facts, i, buffer) ? may & TSL_MAY_READ : may;
 }
 
-/* What of the object that is: all of it where it is shared memory that only one can have at a time. */
-static struct tsl_range range_of_arg(const struct tsl_port *port, const struct tsl_buffer *b)
+/* Shared memory that only one can have at a time is touched as a whole, whatever the kernel does. */
+static bool is_whole(const struct tsl_port *port, const struct tsl_buffer *b)
 {
     const struct tsl_svm *svm = tsl_data_of(b)->svm;
-    if (svm && svm->coarse && (svm->members >> port->index & 1))
-        return (struct tsl_range){0, svm->size};
-    return (struct tsl_range){b->offset, b->offset + b->size};
+    return svm && svm->coarse && (svm->members >> port->index & 1);
 }
 
-static cl_int fetch_args(struct tsl_command *c, const struct tsl_kernel_facts *facts, struct tsl_port *port)
+/* One argument of a launch on one member, and what the launch touches of it. */
+struct touched {
+    struct tsl_buffer *buffer;
+    struct tsl_data *data;
+    unsigned space;
+    struct tsl_footing_ranges reads, writes;
+};
+
+/* What a plan knows of the launch's arguments. */
+struct arguments {
+    struct tsl_command *command;
+    struct tsl_port *port;
+    const struct tsl_kernel_facts *facts;
+    const struct tsl_argument_touch *touches; /* of the first facts->footprint->n_arguments; NULL: all of each */
+};
+
+static const struct tsl_argument_touch *touch_of(const struct arguments *a, cl_uint i, const struct tsl_buffer *b)
 {
-    tsl_pin_args(c, port);
-    for (cl_uint i = 0; i < c->args->n_all; i++) {
-        struct tsl_buffer *b = c->args->args[i].buffer;
-        if (!b || !arg_role(facts, i, b))
+    return a->touches && i < a->facts->footprint->n_arguments && !tsl_svm_of(b) ? &a->touches[i] : NULL;
+}
+
+/* False: the argument is no memory, or the launch doesn't touch it. */
+static bool look_at(const struct arguments *a, cl_uint i, struct touched *t)
+{
+    struct tsl_buffer *b = a->command->args->args[i].buffer;
+    unsigned may = b ? arg_role(a->facts, i, b) : 0;
+    if (!may)
+        return false;
+    t->buffer = b;
+    t->data = tsl_data_of(b);
+    t->space = tsl_space_of(a->port, t->data);
+    t->reads.n = t->writes.n = 0;
+    if (is_whole(a->port, b)) {
+        t->writes = (struct tsl_footing_ranges){1, {{0, t->data->svm->size, false}}};
+        return true;
+    }
+    const struct tsl_argument_touch *touch = touch_of(a, i, b);
+    if (may & TSL_MAY_WRITE)
+        tsl_footing_writes(touch, b, &t->writes);
+    if (may & TSL_MAY_READ && (touch || !(may & TSL_MAY_WRITE))) /* Else what is written is all, and fetched. */
+        tsl_footing_reads(touch, b, &t->reads);
+    return true;
+}
+
+/* May-write is not must-write: the old bytes are fetched for what is written, too, unless it surely is. */
+static cl_int fetch_ranges(struct tsl_command *c, const struct touched *t)
+{
+    cl_int error = CL_SUCCESS;
+    for (unsigned r = 0; r < t->reads.n && !error; r++)
+        error = tsl_fetch(c, t->data, t->reads.list[r].begin, t->reads.list[r].end, t->space);
+    for (unsigned r = 0; r < t->writes.n && !error; r++)
+        if (!t->writes.list[r].overwritten)
+            error = tsl_fetch(c, t->data, t->writes.list[r].begin, t->writes.list[r].end, t->space);
+    return error;
+}
+
+static void warn_unwritten(const struct arguments *a, cl_uint i, const struct touched *t)
+{
+    bool untouched = i < a->facts->n_args && a->facts->args[i].untouched;
+    for (unsigned r = 0; r < t->reads.n && !t->writes.n && !untouched; r++)
+        tsl_warn_unwritten(t->data, t->reads.list[r].begin, t->reads.list[r].end);
+}
+
+static cl_int fetch_args(const struct arguments *a)
+{
+    struct touched t;
+    tsl_pin_args(a->command, a->port);
+    for (cl_uint i = 0; i < a->command->args->n_all; i++) {
+        if (!look_at(a, i, &t))
             continue;
-        if (!(arg_role(facts, i, b) & TSL_MAY_WRITE) && !(i < facts->n_args && facts->args[i].untouched))
-            tsl_warn_unwritten(tsl_data_of(b), b->offset, b->offset + b->size);
-        /* May-write is not must-write: the old bytes are fetched for a written argument too. */
-        struct tsl_range range = range_of_arg(port, b);
-        cl_int error = tsl_fetch(c, tsl_data_of(b), range.begin, range.end, tsl_space_of(port, tsl_data_of(b)));
+        warn_unwritten(a, i, &t);
+        cl_int error = fetch_ranges(a->command, &t);
         if (error)
             return error;
-        tsl_data_of(b)->home = (int)port->index;
+        t.data->home = (int)a->port->index;
     }
     return CL_SUCCESS;
 }
 
-static cl_int claim_args(struct tsl_command *c, const struct tsl_kernel_facts *facts, struct tsl_op *op)
+static cl_int claim_ranges(struct tsl_op *op, const struct touched *t)
 {
-    for (cl_uint i = 0; i < c->args->n_all; i++) {
-        struct tsl_buffer *b = c->args->args[i].buffer;
-        unsigned may = b ? arg_role(facts, i, b) : 0;
-        /* A written range stays partly as it was: whoever wrote it before must have succeeded. */
-        if (may & TSL_MAY_WRITE)
-            may |= TSL_MAY_READ;
-        if (!may)
-            continue;
-        struct tsl_range range = range_of_arg(op->port, b);
-        unsigned space = tsl_space_of(op->port, tsl_data_of(b));
-        cl_int error = tsl_claim(op, tsl_data_of(b), range.begin, range.end, space, may);
-        if (error)
-            return error;
+    cl_int error = CL_SUCCESS;
+    for (unsigned r = 0; r < t->reads.n && !error; r++)
+        error = tsl_claim(op, t->data, t->reads.list[r].begin, t->reads.list[r].end, t->space, TSL_MAY_READ);
+    for (unsigned r = 0; r < t->writes.n && !error; r++) {
+        const struct tsl_footing_range *range = &t->writes.list[r];
+        /* What may stay as it was is read, too: whatever wrote it before must have succeeded. */
+        unsigned may = range->overwritten ? TSL_MAY_WRITE : TSL_MAY_READ | TSL_MAY_WRITE;
+        error = tsl_claim(op, t->data, range->begin, range->end, t->space, may);
     }
-    return CL_SUCCESS;
+    /* The launch is given the memory though it touches none of it: one use keeps it from being taken away. */
+    if (!t->reads.n && !t->writes.n)
+        error = tsl_claim(op, t->data, t->buffer->offset, t->buffer->offset + 1, t->space, TSL_MAY_READ);
+    return error;
+}
+
+static cl_int claim_args(const struct arguments *a, struct tsl_op *op)
+{
+    struct touched t;
+    cl_int error = CL_SUCCESS;
+    for (cl_uint i = 0; i < a->command->args->n_all && !error; i++)
+        if (look_at(a, i, &t))
+            error = claim_ranges(op, &t);
+    return error;
 }
 
 /* Effects that no argument shows: after everything, and everything after it. What its own command moves it comes after
@@ -118,8 +186,12 @@ cl_int tsl_plan_kernel(struct tsl_command *c, const tsl_dependences *order)
     struct tsl_share *share = &c->share;
     unsigned member = share->placement.member;
     struct tsl_port *port = &c->graph->ports[member];
-    const struct tsl_kernel_facts *facts = &c->kernel->parts[member].facts;
-    cl_int error = fetch_args(c, facts, port);
+    struct tsl_kernel_part *part = &c->kernel->parts[member];
+    struct arguments arguments = {.command = c, .port = port, .facts = &part->facts};
+    if (tsl_footing_matters(c))
+        arguments.touches = tsl_footing_of(c, part);
+    share->partial = arguments.touches != NULL;
+    cl_int error = fetch_args(&arguments);
     struct tsl_op *op = tsl_plan_op(c, order, port, TSL_OP_LAUNCH);
     if (!op) {
         tsl_placement_ended(c, share, 0, 0);
@@ -130,8 +202,8 @@ cl_int tsl_plan_kernel(struct tsl_command *c, const tsl_dependences *order)
     if (share->placement.watch)
         tsl_op_watch(op);
     if (!error)
-        error = claim_args(c, facts, op);
+        error = claim_args(&arguments, op);
     if (!error)
-        error = claim_effects(op, facts);
+        error = claim_effects(op, &part->facts);
     return tsl_plan_go(op, error);
 }

@@ -13,8 +13,9 @@ struct tsl_op;
 struct tsl_share {
     struct tsl_window window;       /* of a kernel: the launch and the part of it that is this share's */
     struct tsl_placement placement; /* of a kernel: its member, and what is owed to the placer */
-    struct tsl_op *op;              /* whose times the command reports; owned reference; NULL: none yet, or no work */
-    uint64_t start_ns, end_ns;      /* as told to the application first; 0: not yet */
+    bool partial;              /* of a kernel: its footprint was asked for, so not all of its arguments is claimed */
+    struct tsl_op *op;         /* whose times the command reports; owned reference; NULL: none yet, or no work */
+    uint64_t start_ns, end_ns; /* as told to the application first; 0: not yet */
 };
 
 #endif

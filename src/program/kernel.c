@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "base/fork.h"
 #include "base/log.h"
+#include "footprint/cache.h"
 #include "program/arguments.h"
 #include "program/il.h"
 
@@ -17,7 +18,9 @@ static void clear_part(struct tsl_kernel_part *part, struct tsl_member *member)
     /* A forked child calls nothing of a driver. */
     if (part->kernel && !tsl_forked())
         member->driver->kernel_free(part->kernel);
+    tsl_footprint_cache_destroy(part->footprints);
     tsl_kernel_facts_finish(&part->facts);
+    part->footprints = NULL;
     part->kernel = NULL;
 }
 

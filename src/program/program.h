@@ -15,6 +15,7 @@
 #include <pthread.h>
 
 struct tsl_buffer;
+struct tsl_footprint_cache;
 
 /* One member's share of a program. */
 struct tsl_program_part {
@@ -178,6 +179,8 @@ struct tsl_kernel_part {
     struct tsl_dkernel *kernel; /* NULL: this member can't run it */
     struct tsl_kernel_facts facts;
     struct tsl_launch_limits limits;
+    struct tsl_footprint_cache *footprints; /* what launches touched lately; owned; NULL: not asked yet. Under the
+                                             * graph's lock */
     bool windows; /* a launch there may be cut into windows: the driver's windows_ok, asked once */
     bool has_run; /* a launch there has ended well; under the graph's lock */
 };

@@ -906,7 +906,8 @@ static void flags_tell_what_else_is_done(void **state)
         {"kernel void f(global int *a) { barrier(CLK_GLOBAL_MEM_FENCE); a[0] = 1; }", 0},
         {"kernel void f(global int *a) { a[0] = 1; mem_fence(CLK_GLOBAL_MEM_FENCE); a[1] = 1; }", 0},
         {"kernel void f(global int *a) { a[0] = 1; atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel,\n"
-         "  memory_scope_device); a[1] = 1; }", TSL_FOOTPRINT_FENCES},
+         "  memory_scope_device); a[1] = 1; }",
+         TSL_FOOTPRINT_FENCES},
         {"kernel void f(global int *a) { atomic_add(a, 1); }", 0},
         {"kernel void f(global atomic_int *a) { atomic_fetch_add(a, 1); }", TSL_FOOTPRINT_FENCES},
         {"kernel void f(global atomic_int *a) { atomic_fetch_add_explicit(a, 1, memory_order_relaxed); }", 0},
@@ -920,11 +921,15 @@ static void flags_tell_what_else_is_done(void **state)
         {"kernel void f(volatile global int *a) { while (!*a); }", TSL_FOOTPRINT_SPINS | TSL_FOOTPRINT_WIDE_VOLATILE},
         {"kernel void f(global int *a, int n) { int i = 0; while (i < n && !a[0]) { i++; a[1] = i; } }",
          TSL_FOOTPRINT_SPINS},
-        {"kernel void f(global int *a, global int *b, int n) { int i = 0; while (i < n && !a[i]) { i++; b[i] = i; } }", 0},
+        {"kernel void f(global int *a, global int *b, int n) { int i = 0; while (i < n && !a[i]) { i++; b[i] = i; } }",
+         0},
         {"kernel void f(global int *r, global int *o) { int s = 0;\n"
-         "  for (int i = r[get_global_id(0)]; i < r[get_global_id(0) + 1]; i++) s += i; o[get_global_id(0)] = s; }", 0},
-        {"kernel void f(global int *a, global int *b, int n) { for (int i = 0; i < n; i++) { if (atomic_add(a, 1) > 3)\n"
-         "  b[i] = 1; } }", 0},
+         "  for (int i = r[get_global_id(0)]; i < r[get_global_id(0) + 1]; i++) s += i; o[get_global_id(0)] = s; }",
+         0},
+        {"kernel void f(global int *a, global int *b, int n) { for (int i = 0; i < n; i++) { if (atomic_add(a, 1) > "
+         "3)\n"
+         "  b[i] = 1; } }",
+         0},
         {"kernel void f(global long *a) { global int *p = (global int *)a[0]; *p = 1; }", TSL_FOOTPRINT_POINTERS},
     };
 

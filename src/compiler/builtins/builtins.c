@@ -5,8 +5,8 @@
 #include "compiler/support/llvm.h"
 
 #include <llvm-c/BitReader.h>
-#include <llvm-c/DebugInfo.h>
 #include <llvm-c/BitWriter.h>
+#include <llvm-c/DebugInfo.h>
 #include <llvm-c/Linker.h>
 #include <stdio.h>
 #include <stdlib.h>

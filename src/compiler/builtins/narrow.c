@@ -11,10 +11,10 @@
 /* Names without what C++ puts around them; a P begins the parameters of all of them, a j those of fences. */
 static bool is_of_opencl_1(const char *name)
 {
-    static const char *const names[] = {"atomic_addP",  "atomic_subP",     "atomic_incP", "atomic_decP", "atomic_xchgP",
-                                        "atomic_minP",  "atomic_maxP",     "atomic_andP", "atomic_orP",  "atomic_xorP",
-                                        "mem_fencej",   "read_mem_fencej", "write_mem_fencej",
-                                        "atomic_cmpxchgP"};
+    static const char *const names[] = {"atomic_addP",      "atomic_subP",    "atomic_incP", "atomic_decP",
+                                        "atomic_xchgP",     "atomic_minP",    "atomic_maxP", "atomic_andP",
+                                        "atomic_orP",       "atomic_xorP",    "mem_fencej",  "read_mem_fencej",
+                                        "write_mem_fencej", "atomic_cmpxchgP"};
 
     if (strncmp(name, "_Z", 2) != 0)
         return false;

@@ -1,0 +1,148 @@
+#include "graph/footing.h"
+
+#include "facts/kernel_facts.h"
+#include "footprint/cache.h"
+#include "graph/command.h"
+#include "graph/queue.h"
+#include "graph/state.h"
+#include "program/program.h"
+
+#include <string.h>
+
+/* ---- Evaluation ---------------------------------------------------------------------------------------------------
+ */
+
+/* Kernels with more arguments than that are rare: all of their memory counts as touched. */
+#define MAX_ARGUMENTS 64u
+
+bool tsl_footing_matters(const struct tsl_command *c)
+{
+    const struct tsl_graph *g = c->graph;
+    const struct tsl_stream *first = LIST_FIRST(&g->streams);
+    bool alone = g->n_ports == 1 && c->in_order && first && !LIST_NEXT(first, link);
+    return !alone;
+}
+
+static void look_at(const struct tsl_args *args, cl_uint n, struct tsl_argument_value *values)
+{
+    for (cl_uint i = 0; i < n; i++) {
+        const struct tsl_arg *arg = &args->args[i];
+        bool scalar = arg->kind == TSL_ARG_VALUE;
+        values[i] = (struct tsl_argument_value){.value = scalar ? arg->value : NULL,
+                                                .size = scalar ? arg->size : 0,
+                                                .memory = arg->buffer ? arg->buffer->size : 0};
+    }
+}
+
+const struct tsl_argument_touch *tsl_footing_of(const struct tsl_command *c, struct tsl_kernel_part *part)
+{
+    const struct tsl_footprint *footprint = part->facts.footprint;
+    struct tsl_argument_value values[MAX_ARGUMENTS];
+    struct tsl_window window = c->share.window;
+    if (!footprint || footprint->n_arguments > MAX_ARGUMENTS || footprint->n_arguments > c->args->n)
+        return NULL;
+    if (!part->footprints)
+        part->footprints = tsl_footprint_cache_create(footprint);
+    if (!part->footprints)
+        return NULL;
+    if (!window.local_size[0]) {
+        /* The driver chooses the size of groups, on which nothing may depend then. */
+        if (tsl_footprint_names_groups(footprint))
+            return NULL;
+        for (unsigned d = 0; d < 3; d++)
+            window.local_size[d] = 1;
+    }
+    look_at(c->args, footprint->n_arguments, values);
+    return tsl_footprint_cache_evaluate(part->footprints, &window, values);
+}
+
+/* ---- Ranges -------------------------------------------------------------------------------------------------------
+ */
+
+static void add(struct tsl_footing_ranges *ranges, uint64_t begin, uint64_t end)
+{
+    ranges->list[ranges->n++] = (struct tsl_footing_range){begin, end, false};
+}
+
+static void all_of(const struct tsl_buffer *buffer, struct tsl_footing_ranges *ranges)
+{
+    ranges->n = 0;
+    add(ranges, buffer->offset, buffer->offset + buffer->size);
+}
+
+/* Rows of the set; more than the ranges hold: many. */
+static uint64_t n_rows(const struct tsl_byte_set *set)
+{
+    uint64_t n = 0;
+    for (unsigned i = 0; i < set->n; i++) {
+        const struct tsl_byte_box *box = &set->boxes[i];
+        if (box->count[0] > TSL_FOOTING_MAX_RANGES || box->count[1] > TSL_FOOTING_MAX_RANGES)
+            return UINT64_MAX;
+        n += box->count[0] * box->count[1];
+    }
+    return n;
+}
+
+static void add_rows(struct tsl_footing_ranges *ranges, const struct tsl_byte_box *box, uint64_t offset)
+{
+    for (uint64_t j = 0; j < box->count[1]; j++)
+        for (uint64_t i = 0; i < box->count[0]; i++) {
+            uint64_t begin = offset + box->offset + i * box->stride[0] + j * box->stride[1];
+            add(ranges, begin, begin + box->width);
+        }
+}
+
+static void ranges_of(const struct tsl_byte_set *set, const struct tsl_buffer *buffer,
+                      struct tsl_footing_ranges *ranges)
+{
+    uint64_t begin, end;
+    ranges->n = 0;
+    if (set->unknown)
+        add(ranges, buffer->offset, buffer->offset + buffer->size);
+    else if (n_rows(set) <= TSL_FOOTING_MAX_RANGES)
+        for (unsigned i = 0; i < set->n; i++)
+            add_rows(ranges, &set->boxes[i], buffer->offset);
+    else if (tsl_byte_set_hull(set, buffer->size, &begin, &end))
+        add(ranges, buffer->offset + begin, buffer->offset + end);
+}
+
+/* Does one row of the box hold all of [begin, end)? */
+static bool has_range(const struct tsl_byte_box *box, uint64_t begin, uint64_t end)
+{
+    if (begin < box->offset)
+        return false;
+    uint64_t at = begin - box->offset;
+    for (int d = 1; d >= 0; d--) {
+        uint64_t i = box->count[d] > 1 ? at / box->stride[d] : 0;
+        at -= (i < box->count[d] ? i : box->count[d] - 1) * box->stride[d];
+    }
+    return at <= box->width && end - begin <= box->width - at;
+}
+
+static void mark_overwritten(struct tsl_footing_ranges *ranges, const struct tsl_byte_set *sure, uint64_t offset)
+{
+    for (unsigned r = 0; r < ranges->n; r++)
+        for (unsigned i = 0; i < sure->n && !ranges->list[r].overwritten; i++)
+            ranges->list[r].overwritten =
+                has_range(&sure->boxes[i], ranges->list[r].begin - offset, ranges->list[r].end - offset);
+}
+
+void tsl_footing_reads(const struct tsl_argument_touch *touch, const struct tsl_buffer *buffer,
+                       struct tsl_footing_ranges *ranges)
+{
+    if (touch)
+        ranges_of(&touch->read, buffer, ranges);
+    else
+        all_of(buffer, ranges);
+}
+
+void tsl_footing_writes(const struct tsl_argument_touch *touch, const struct tsl_buffer *buffer,
+                        struct tsl_footing_ranges *ranges)
+{
+    if (!touch) {
+        all_of(buffer, ranges);
+        return;
+    }
+    ranges_of(&touch->write, buffer, ranges);
+    mark_overwritten(ranges, &touch->sure, buffer->offset);
+}

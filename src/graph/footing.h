@@ -1,0 +1,45 @@
+/*
+ * What a share of a launch touches of its arguments, in ranges that the directory and the host map know: the kernel's
+ * footprint (footprint/evaluate.h) for the share's window and scalars, or all of an argument where that isn't known.
+ *
+ * A set of a few rows is claimed row by row. Of a set with many rows the range from its first to its last byte is
+ * claimed, so that a launch cuts no directory into more than TSL_FOOTING_MAX_RANGES ranges an argument and direction;
+ * such a write may leave bytes of the range as they were, so the old bytes are fetched.
+ */
+#ifndef TSL_GRAPH_FOOTING_H
+#define TSL_GRAPH_FOOTING_H
+
+#include "graph/data.h"
+
+struct tsl_argument_touch;
+struct tsl_command;
+struct tsl_kernel_part;
+
+#define TSL_FOOTING_MAX_RANGES 16u
+
+/* A range of a root object's bytes. */
+struct tsl_footing_range {
+    uint64_t begin, end;
+    bool overwritten; /* of a write: all of it is surely written, so the old bytes are of no use */
+};
+
+struct tsl_footing_ranges {
+    unsigned n;
+    struct tsl_footing_range list[TSL_FOOTING_MAX_RANGES];
+};
+
+/* Is it worth the time to know what a launch touches? Not where nothing could run beside it or elsewhere: with one
+ * member and one in-order queue. Under the graph's lock. */
+bool tsl_footing_matters(const struct tsl_command *command);
+
+/* What the command's launch touches on that member, by argument; NULL: of each argument all. Good until the next call
+ * for the same kernel and member. Under the graph's lock. */
+const struct tsl_argument_touch *tsl_footing_of(const struct tsl_command *command, struct tsl_kernel_part *part);
+
+/* The ranges of one argument's memory, in bytes of the root. touch NULL: all of it. */
+void tsl_footing_reads(const struct tsl_argument_touch *touch, const struct tsl_buffer *buffer,
+                       struct tsl_footing_ranges *ranges);
+void tsl_footing_writes(const struct tsl_argument_touch *touch, const struct tsl_buffer *buffer,
+                        struct tsl_footing_ranges *ranges);
+
+#endif
