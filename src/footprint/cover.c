@@ -70,22 +70,11 @@ static void remove_term(struct shape *shape, unsigned i)
         shape->terms[i] = shape->terms[i + 1];
 }
 
-static tsl_wide gcd(tsl_wide a, tsl_wide b)
-{
-    while (b != 0) {
-        tsl_wide rest = a % b;
-
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Strides i and i + 1 interleave: all bytes of both, and more. */
 static void widen_two(struct shape *shape, unsigned i)
 {
     struct term *low = &shape->terms[i], *high = &shape->terms[i + 1];
-    tsl_wide step = gcd(low->stride, high->stride);
+    tsl_wide step = tsl_gcd(low->stride, high->stride);
 
     if (i == 0 && step > shape->width) {
         low->count = (low->count - 1) * (low->stride / step) + (high->count - 1) * (high->stride / step) + 1;

@@ -22,17 +22,6 @@ static void take_multiples(const struct tsl_part *part, struct tsl_form *form, i
     }
 }
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        int64_t rest = a % b;
-
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* The variable of several values with the largest coefficient, and the range of all the others. -1: none. */
 static int leading(const struct tsl_part *part, const struct tsl_form *form, struct tsl_range *rest)
 {
@@ -64,26 +53,16 @@ static tsl_wide next_border(const struct tsl_var *var, tsl_wide k, tsl_wide rest
 /* The variable from `at` on waits; the part goes on below. */
 static void cut_at(struct tsl_evaluation *e, unsigned v, int64_t at)
 {
-    struct tsl_part *other = &e->waiting[e->n_waiting];
-
-    *other = e->now;
-    tsl_part_cut(other, v, at, VAR_LIMIT);
-    e->n_waiting++;
-    e->n_parts++;
+    tsl_part_cut(tsl_fork(e), v, at, VAR_LIMIT);
+    tsl_wait(e);
     tsl_part_cut(&e->now, v, -VAR_LIMIT, at - 1);
 }
 
 /* The variable below `at` waits; the part goes on from there. */
 static void cut_before(struct tsl_evaluation *e, unsigned v, int64_t at)
 {
-    struct tsl_part *other = &e->waiting[e->n_waiting];
-
-    if (at <= e->now.vars[v].low)
-        return;
-    *other = e->now;
-    tsl_part_cut(other, v, -VAR_LIMIT, at - 1);
-    e->n_waiting++;
-    e->n_parts++;
+    tsl_part_cut(tsl_fork(e), v, -VAR_LIMIT, at - 1);
+    tsl_wait(e);
     tsl_part_cut(&e->now, v, at, VAR_LIMIT);
 }
 
@@ -100,7 +79,7 @@ static bool step(struct tsl_evaluation *e, const struct tsl_form *form, int64_t 
     if (v < 0 || !tsl_has_room(e, 2))
         return false;
     k = llabs(form->k[v]);
-    period = by / gcd(k, by);
+    period = by / (int64_t)tsl_gcd(k, by);
     border = next_border(var, form->k[v], rest.low, by);
     if (border > var->high) { /* The row changes with the other variables alone, or with several. */
         tsl_wide less = next_row * by;
@@ -119,7 +98,8 @@ static bool step(struct tsl_evaluation *e, const struct tsl_form *form, int64_t 
         cut_at(e, (unsigned)v, (int64_t)border);
         return true;
     }
-    cut_before(e, (unsigned)v, first);
+    if (first > var->low)
+        cut_before(e, (unsigned)v, first);
     if (first + rows * period <= var->high)
         cut_at(e, (unsigned)v, first + rows * period);
     return tsl_part_split(&e->now, (unsigned)v, period);

@@ -71,3 +71,14 @@ tsl_wide tsl_ceil_div(tsl_wide a, tsl_wide b)
 {
     return -tsl_floor_div(-a, b);
 }
+
+tsl_wide tsl_gcd(tsl_wide a, tsl_wide b)
+{
+    while (b != 0) {
+        tsl_wide rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}

@@ -16,10 +16,11 @@
 
 #define PART_VARS        16 /* at most 16: sets of them are bits of uint16_t */
 #define PART_CONSTRAINTS 6
-#define MAX_PARTS        64 /* of one access; afterwards nothing is cut, and ranges must do */
-#define MAX_WAITING      24
+#define MAX_PARTS        64   /* of one access; afterwards nothing is cut, and ranges must do */
+#define MAX_ALL_PARTS    1024 /* of one evaluation, besides one for each access */
+#define MAX_WAITING      16
 #define MEMO             64
-#define MAX_NODE_DEPTH   96 /* expressions deeper than that are any value: a walk down them must not use up the stack */
+#define MAX_NODE_DEPTH   40 /* expressions deeper than that are any value: a level takes up to 1.5 KiB of the stack */
 #define MAX_NODE_STEPS   100000 /* of one evaluation, some milliseconds; then all that is left is unknown */
 
 /* Variables stay within ± this, so that sums of products with coefficients of 64 bits fit in 128. */
@@ -89,6 +90,7 @@ struct tsl_evaluation {
     bool groups_known; /* local sizes are set */
     bool early;        /* a counter of a loop that isn't entered yet was asked for */
     unsigned n_parts;  /* of this access */
+    unsigned n_all_parts;
     unsigned n_waiting;
     unsigned depth;       /* of nodes */
     uint32_t generation;  /* of memoised values */
@@ -114,6 +116,7 @@ struct tsl_range tsl_form_range(const struct tsl_part *part, const struct tsl_fo
 bool tsl_range_fits(struct tsl_range range);
 tsl_wide tsl_floor_div(tsl_wide a, tsl_wide b); /* b > 0 */
 tsl_wide tsl_ceil_div(tsl_wide a, tsl_wide b);
+tsl_wide tsl_gcd(tsl_wide a, tsl_wide b); /* of positive ones */
 
 /* ---- parts.c ---------------------------------------------------------------------------------------------------- */
 
@@ -132,8 +135,9 @@ enum tsl_truth tsl_part_knows(const struct tsl_part *part, const struct tsl_form
 
 /* Can the part be cut in as many pieces more? */
 bool tsl_has_room(const struct tsl_evaluation *e, unsigned pieces);
-/* The part waits, if it isn't empty. */
-void tsl_wait(struct tsl_evaluation *e, const struct tsl_part *part);
+/* A copy of the present part, to be cut; there must be room. tsl_wait leaves it waiting, if it isn't empty. */
+struct tsl_part *tsl_fork(struct tsl_evaluation *e);
+void tsl_wait(struct tsl_evaluation *e);
 /* Groups' ids become quotients, variables that were split what they stand for. False: it can't be said. */
 bool tsl_settle(struct tsl_evaluation *e, struct tsl_form *form);
 /* Goes on where form >= 0, if that's anywhere (YES), else where it isn't (NO); OPEN: it can't be cut. */

@@ -141,15 +141,23 @@ enum tsl_truth tsl_part_knows(const struct tsl_part *part, const struct tsl_form
 
 bool tsl_has_room(const struct tsl_evaluation *e, unsigned pieces)
 {
-    return e->n_parts + pieces <= MAX_PARTS && e->n_waiting + pieces <= MAX_WAITING;
+    return e->n_parts + pieces <= MAX_PARTS && e->n_all_parts + pieces <= MAX_ALL_PARTS &&
+           e->n_waiting + pieces <= MAX_WAITING;
 }
 
-void tsl_wait(struct tsl_evaluation *e, const struct tsl_part *part)
+struct tsl_part *tsl_fork(struct tsl_evaluation *e)
 {
-    if (part->empty)
+    e->waiting[e->n_waiting] = e->now;
+    return &e->waiting[e->n_waiting];
+}
+
+void tsl_wait(struct tsl_evaluation *e)
+{
+    if (e->waiting[e->n_waiting].empty)
         return;
-    e->waiting[e->n_waiting++] = *part;
+    e->n_waiting++;
     e->n_parts++;
+    e->n_all_parts++;
 }
 
 /* Puts the quotient by the local size in place of a dimension's group id. */
@@ -193,13 +201,8 @@ enum tsl_truth tsl_branch(struct tsl_evaluation *e, struct tsl_form form)
         return known;
     if (!negate(&negative) || !tsl_has_room(e, 1) || e->now.n_constraints == PART_CONSTRAINTS)
         return TRUTH_OPEN;
-    /* Written in place: a part is large. */
-    e->waiting[e->n_waiting] = e->now;
-    tsl_part_constrain(&e->waiting[e->n_waiting], &negative);
-    if (!e->waiting[e->n_waiting].empty) {
-        e->n_waiting++;
-        e->n_parts++;
-    }
+    tsl_part_constrain(tsl_fork(e), &negative);
+    tsl_wait(e);
     tsl_part_constrain(&e->now, &form);
     return TRUTH_YES;
 }

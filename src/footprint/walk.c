@@ -36,7 +36,7 @@ bool tsl_evaluation_begin(struct tsl_evaluation *e, const struct tsl_footprint *
     e->arguments = arguments;
     e->steps = MAX_NODE_STEPS;
     e->generation = 0;
-    e->n_waiting = 0;
+    e->n_waiting = e->n_all_parts = 0;
     e->depth = 0;
     e->kept = KEPT_NONE;
     for (unsigned i = 0; i < MEMO; i++)
@@ -189,7 +189,7 @@ static int cheapest(const struct tsl_part *part, const struct tsl_form *form, in
  * depends on others. */
 static bool cut_constraint(struct tsl_evaluation *e, unsigned v, int64_t border, bool rising)
 {
-    struct tsl_part *other = &e->waiting[e->n_waiting];
+    struct tsl_part *other;
     const struct tsl_var *var = &e->now.vars[v];
 
     if (rising ? border > var->high : border < var->low) {
@@ -198,7 +198,7 @@ static bool cut_constraint(struct tsl_evaluation *e, unsigned v, int64_t border,
             return false;
         border = rising ? var->high : var->low;
     }
-    *other = e->now;
+    other = tsl_fork(e);
     if (rising) {
         tsl_part_cut(other, v, -VAR_LIMIT, border - 1);
         tsl_part_cut(&e->now, v, border, VAR_LIMIT);
@@ -206,10 +206,7 @@ static bool cut_constraint(struct tsl_evaluation *e, unsigned v, int64_t border,
         tsl_part_cut(other, v, border + 1, VAR_LIMIT);
         tsl_part_cut(&e->now, v, -VAR_LIMIT, border);
     }
-    if (!other->empty) {
-        e->n_waiting++;
-        e->n_parts++;
-    }
+    tsl_wait(e);
     return true;
 }
 

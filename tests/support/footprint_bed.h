@@ -30,20 +30,19 @@ static inline void bed_begin(struct bed *bed, uint32_t n_arguments)
         .n_arguments = n_arguments, .nodes = bed->nodes, .accesses = bed->accesses, .loops = bed->loops};
 }
 
+/* The node, each once. */
 static inline uint32_t bed_node(struct bed *bed, struct tsl_node node)
 {
-    for (uint32_t i = 0; i < bed->footprint.n_nodes; i++)
-        if (memcmp(&bed->nodes[i], &node, sizeof(node)) == 0)
+    for (uint32_t i = 0; i < bed->footprint.n_nodes; i++) {
+        const struct tsl_node *old = &bed->nodes[i];
+
+        if (old->op == node.op && old->bits == node.bits && old->a == node.a && old->b == node.b && old->c == node.c &&
+            old->value == node.value)
             return i;
+    }
     if (bed->footprint.n_nodes == BED_NODES)
         abort();
-    memset(&bed->nodes[bed->footprint.n_nodes], 0, sizeof(node));
-    bed->nodes[bed->footprint.n_nodes].op = node.op;
-    bed->nodes[bed->footprint.n_nodes].bits = node.bits;
-    bed->nodes[bed->footprint.n_nodes].a = node.a;
-    bed->nodes[bed->footprint.n_nodes].b = node.b;
-    bed->nodes[bed->footprint.n_nodes].c = node.c;
-    bed->nodes[bed->footprint.n_nodes].value = node.value;
+    bed->nodes[bed->footprint.n_nodes] = node;
     return bed->footprint.n_nodes++;
 }
 
