@@ -3,17 +3,21 @@
  * microseconds.
  *
  * How it is computed. The ids and loop counters of a window are a product of ranges. Each node becomes an affine form
- * over these (an integer, not a number of some bits) with its range, or unknown. A form stands for the node's value
- * modulo 2^bits; whoever takes it as signed or as unsigned (a conversion, a comparison, a division, the address itself)
- * checks that its range fits that reading, and else the answer is unknown. Divisions, remainders, minima and guards cut
- * the product into a few parts, in each of which the form is affine again. An access' boxes are the images of the
- * parts.
+ * over these, an integer that stands for the node's value modulo 2^bits, or a range of integers, or unknown. Whoever
+ * takes a form as a signed or unsigned number (a conversion, a comparison, a division, the address) reduces it to that
+ * number's range. Reductions, divisions, minima, choices and guards cut the product into parts, in each of which the
+ * forms are affine again; wraps are exact so. A condition over several variables that no cut of ranges expresses stays
+ * with its part as a constraint. An access' boxes are the images of its parts. Past 64 parts nothing is cut any more:
+ * ranges serve, and nothing more is sure.
  *
  * The rules of exactness, by which a caller moves and claims bytes:
  *   read, write   cover everything that may be touched: over-approximated, by hulls of strided boxes and at last by the
  *                 whole range from the first to the last byte
  *   sure          never says more than what is written: where a box must be made larger to be representable, or a
  * guard, a count or an address isn't exact, it says less, at last nothing
+ *
+ * A group's id and local id are the quotient and the remainder of the global id, so a tile's address is as exact as one
+ * by get_global_id, and a smaller last group is a part of its own.
  */
 #ifndef TSL_FOOTPRINT_EVALUATE_H
 #define TSL_FOOTPRINT_EVALUATE_H
@@ -60,9 +64,10 @@ struct tsl_argument_touch {
     uint32_t why_read, why_write; /* access that made the set unknown, TSL_FOOTPRINT_NONE if none did */
 };
 
-/* Work space and result of one evaluation; the caller's, on the stack or in a cache. touches: footprint->n_arguments
- * elements, images' are unknown in the directions in which they are accessed at all. local_size of the window is set
- * (the size that the launch will really have). Never fails: what isn't known is unknown. */
+/* arguments and touches: footprint->n_arguments elements each. Images' sets are unknown in the directions in which they
+ * are accessed at all. local_size of the window is set (the size that the launch will really have); where it is 0, what
+ * groups decide is unknown. Never fails: what isn't known is unknown. The footprint is valid. Takes 60 KiB of the
+ * stack, at most 110; some microseconds, tens of milliseconds for the worst table of nodes. */
 void tsl_footprint_evaluate(const struct tsl_footprint *footprint, const struct tsl_window *window,
                             const struct tsl_argument_value *arguments, struct tsl_argument_touch *touches);
 
@@ -75,6 +80,8 @@ struct tsl_pixel_set {
     unsigned n;
     struct tsl_pixel_box boxes[4];
 };
+/* Coordinates are cut at 0, not at the image's size, which isn't known here; those that an image has not are 0, size 1.
+ */
 void tsl_footprint_evaluate_image(const struct tsl_footprint *footprint, const struct tsl_window *window,
                                   const struct tsl_argument_value *arguments, uint32_t argument,
                                   struct tsl_pixel_set *read, struct tsl_pixel_set *write);
@@ -82,17 +89,19 @@ void tsl_footprint_evaluate_image(const struct tsl_footprint *footprint, const s
 /* ---- Sets of bytes ------------------------------------------------------------------------------------------------
  */
 
-/* From the first to behind the last byte; false: the set is empty (or unknown: then [0, memory)). */
+/* Boxes end at 2^62 at most; memory is the bytes of the argument, which is what an unknown set is. */
+
+/* From the first to behind the last byte; false: the set is empty. */
 bool tsl_byte_set_hull(const struct tsl_byte_set *set, uint64_t memory, uint64_t *begin, uint64_t *end);
 /* Bytes in the set, counted once where boxes don't meet; an upper bound else. */
 uint64_t tsl_byte_set_size(const struct tsl_byte_set *set, uint64_t memory);
-/* May they meet (false: surely not)? Exact for single boxes; b is shifted by `shift` bytes against a (both lie in one
- * root buffer). */
+/* May they meet (false: surely not)? b is shifted by `shift` bytes against a (both lie in one root buffer). Exact, but
+ * where two boxes have unlike strides and more than 65536 rows each: these are said to meet if their hulls do. */
 bool tsl_byte_sets_meet(const struct tsl_byte_set *a, const struct tsl_byte_set *b, int64_t shift, uint64_t memory_a,
                         uint64_t memory_b);
-/* Adds a box; where there is no room two boxes become one: may: the pair whose joint hull (first as a strided box with
- * the common strides, else as a range) adds the fewest bytes; sure: only boxes whose union is a box exactly, else the
- * smallest is dropped. */
+/* Adds a box. Boxes whose union is found to be a box become that. Where there is no room two boxes become one: two of
+ * one shape become rows of a stride, else, may: the pair whose joint hull (first as a strided box with the common
+ * strides, else as a range) adds the fewest bytes; sure: the smallest is dropped. */
 void tsl_byte_set_add(struct tsl_byte_set *set, const struct tsl_byte_box *box, bool sure);
 
 #endif

@@ -7,7 +7,8 @@
  */
 #include "footprint/part.h"
 
-#define MAX_ROUNDS 2
+#define MAX_ROUNDS  2
+#define MAX_SHEARED 3u /* constraints: more are rare, and many ways to try */
 
 /* Puts `instead` in v's place. */
 static bool substitute(struct tsl_form *form, unsigned v, const struct tsl_form *instead)
@@ -125,7 +126,7 @@ unsigned tsl_cover(const struct tsl_part *part, const struct tsl_form *address, 
 {
     struct attempt best;
 
-    if (part->n_constraints == 0)
+    if (part->n_constraints == 0 || part->n_constraints > MAX_SHEARED)
         return may ? tsl_cover_may(part, address, width, boxes) : tsl_cover_sure(part, address, width, boxes);
     best.part = *part;
     best.address = *address;
