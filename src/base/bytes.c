@@ -11,7 +11,7 @@
 
 /* ---- Writing --------------------------------------------------------------------------------------------------- */
 
-/* Makes room for more bytes; false without memory. */
+/* Reserves space for more bytes; false if out of memory. */
 static bool reserve(struct tsl_writer *writer, size_t more)
 {
     size_t capacity = writer->capacity ? writer->capacity : 64;

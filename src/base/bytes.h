@@ -15,7 +15,7 @@ struct tsl_writer {
     uint8_t *data;
     size_t size, capacity;
     size_t message; /* where the last message begins (compile_client/wire.h) */
-    bool failed;    /* out of memory: what follows is not written; check once at the end */
+    bool failed;    /* out of memory: nothing more is written; check once at the end */
 };
 
 void tsl_write_u8(struct tsl_writer *writer, uint8_t value);
@@ -34,7 +34,7 @@ void tsl_write_u32_at(struct tsl_writer *writer, size_t offset, uint32_t value);
 struct tsl_reader {
     const uint8_t *data; /* borrowed; what is read from it may point into it */
     size_t size, at;
-    bool failed; /* it ended too early, or a value was out of its range; check once at the end */
+    bool failed; /* the input ended early, or a value was out of its range; check once at the end */
 };
 
 static inline struct tsl_reader tsl_reader_of(const void *data, size_t size)
@@ -51,16 +51,16 @@ uint64_t tsl_read_u64(struct tsl_reader *reader);
 bool tsl_read_bool(struct tsl_reader *reader);
 /* A value up to max; more fails. */
 uint32_t tsl_read_u32_max(struct tsl_reader *reader, uint32_t max);
-/* How many things follow of which each takes at least item_size > 0 bytes: more than can be there fails, so that nobody
- * allocates for a length that is a lie. */
+/* The number of items that follow, each of at least item_size > 0 bytes. Fails if the rest of the input can't hold so
+ * many, so that no caller allocates for a false length. */
 uint32_t tsl_read_count(struct tsl_reader *reader, size_t item_size);
 /* size bytes, or NULL. */
 const void *tsl_read_raw(struct tsl_reader *reader, size_t size);
 /* A blob; *size is 0 after a failure. */
 const void *tsl_read_blob(struct tsl_reader *reader, size_t *size);
-/* Text as a string on the heap (NULL: none was written, or the reader failed). A 0 within it fails. */
+/* Text as a string on the heap; NULL if none was written, or the reader failed. A NUL within it fails. */
 char *tsl_read_text(struct tsl_reader *reader);
-/* All was read, and nothing is left. */
+/* True if nothing failed and nothing is left. */
 bool tsl_read_end(const struct tsl_reader *reader);
 
 /* A sum against accidents (FNV-1a), no protection against forgery. */

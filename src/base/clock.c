@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-/* A quartz is off by less than 50 parts in a million; two, and a device that is hot, stay within this. */
+/* Two quartz clocks, each off by less than 50 parts in a million, drift apart by less, even if a device is hot. */
 #define DRIFT_PPM 200
 
 static uint64_t (*virtual_now)(void *data);
@@ -69,7 +69,7 @@ void tsl_clock_map_finish(struct tsl_clock_map *map)
     tsl_lock_finish(&map->lock);
 }
 
-/* How far the bounds grow while the device's clock goes from one time to the other. */
+/* How far the bounds grow between two times of the device's clock. */
 static int64_t drift(uint64_t from, uint64_t to)
 {
     uint64_t elapsed = to > from ? to - from : from - to;
@@ -115,7 +115,7 @@ static int64_t offset_of(struct tsl_clock_map *map)
     return offset;
 }
 
-/* Saturates: a device may tell times of before our clock began, such as 0 for a command that it never ran. */
+/* Saturates: a device may report times from before our clock began, such as 0 for a command that it never ran. */
 static uint64_t shift(uint64_t device_ns, int64_t offset)
 {
     if (offset < 0 && device_ns < -(uint64_t)offset)

@@ -12,16 +12,15 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Now, in nanoseconds: CLOCK_MONOTONIC unless a simulation put another clock in. Never goes backwards. */
+/* Now, in nanoseconds: CLOCK_MONOTONIC unless a simulation installed another clock. Never goes backwards. */
 uint64_t tsl_clock_ns(void);
 
-/* When CLOCK_MONOTONIC will have gone on by so much: for pthread_cond_timedwait, which knows of no clock that was put
- * in. */
+/* The time of CLOCK_MONOTONIC ns nanoseconds from now, for pthread_cond_timedwait, which ignores an installed clock. */
 struct timespec tsl_clock_until(long ns);
 
 /*
- * Puts a virtual clock in (now(data) is called for each tsl_clock_ns, from any thread); NULL puts the real one back.
- * Only while no other thread asks for the time.
+ * Installs a virtual clock: now(data) is called for each tsl_clock_ns, from any thread. NULL restores the real clock.
+ * Call it only while no other thread asks for the time.
  */
 void tsl_clock_set(uint64_t (*now)(void *data), void *data);
 
@@ -35,18 +34,18 @@ struct tsl_command_times {
 };
 
 /*
- * Sets start and end from what a driver told, given queued, submit (taken by our clock when the application enqueued
- * and when the driver got the command) and end (when completion was seen): the span is moved into [submit, end] where
- * it sticks out, and keeps its length as far as that has room. Afterwards queued <= submit <= start <= end, whatever
- * the driver told.
+ * Sets start and end from a driver's times. The caller has set queued and submit (taken by our clock when the
+ * application enqueued and when the driver got the command) and end (when completion was seen). The span is moved into
+ * [submit, end] where it sticks out, and shortened if it doesn't fit. Afterwards queued <= submit <= start <= end,
+ * whatever the driver reported.
  */
 void tsl_command_times_fit(struct tsl_command_times *times, uint64_t start_ns, uint64_t end_ns);
 
 /*
- * A device's clock seen from ours. It is fed with sightings: "the device's clock showed D at a moment not before our
- * A and not after our B". Each bounds the offset between the clocks to [A - D, B - D]; the map intersects what it
- * has seen, lets the bounds grow with time as far as two quartz clocks may part, and starts again from the newest
- * sighting when they contradict each other (the device was reset or slept).
+ * Maps a device's clock to ours. Its input is sightings: "the device's clock showed D at a moment not before our A and
+ * not after our B". Each sighting bounds the offset between the clocks to [A - D, B - D]. The map intersects these
+ * bounds, widens them with time by the drift of two quartz clocks, and starts again from the newest sighting when they
+ * contradict each other (the device was reset or slept).
  *
  * All functions are thread-safe; the lock is a leaf and is held for nanoseconds.
  */
@@ -67,10 +66,10 @@ void tsl_clock_map_finish(struct tsl_clock_map *map);
  */
 void tsl_clock_map_feed(struct tsl_clock_map *map, uint64_t device_ns, uint64_t host_before_ns, uint64_t host_after_ns);
 
-/* One device time in our clock, by the middle of the bounds. */
+/* Maps one device time to our clock, by the middle of the bounds. */
 uint64_t tsl_clock_map_ns(struct tsl_clock_map *map, uint64_t device_ns);
 
-/* A start and an end in the device's clock become times of ours; mapped with one offset, so their order stays. */
+/* Maps a start and an end to our clock, with one offset, so that their order stays. */
 void tsl_clock_map_span(struct tsl_clock_map *map, uint64_t *start_ns, uint64_t *end_ns);
 
 #endif

@@ -45,7 +45,7 @@ static inline void tsl_lock_give(struct tsl_lock *lock) TSL_RELEASES(*lock) TSL_
     pthread_mutex_unlock(&lock->mutex);
 }
 
-/* Gives the lock, waits for a signal of the condition, takes it again. */
+/* Releases the lock, waits for a signal of the condition, takes the lock again. */
 static inline void tsl_lock_wait(struct tsl_lock *lock, pthread_cond_t *condition) TSL_REQUIRES(*lock) TSL_UNCHECKED
 {
     pthread_cond_wait(condition, &lock->mutex);

@@ -29,7 +29,7 @@ static const char *const module_names[TSL_N_LOG_MODULES] = {
 
 #define MODULE(name) (1u << TSL_LOG_IN_##name)
 
-/* What modules were called once: users' scripts may say so. */
+/* Former names of modules, which users' scripts may still use. */
 static const struct {
     const char *name;
     unsigned modules;
@@ -39,7 +39,7 @@ static const struct {
     {"compile", MODULE(COMPILER)},
 };
 
-/* All bits are set until the settings were read, so that the first message of any kind goes and reads them. */
+/* All bits are set until the settings are read, so that the first message of any kind reads them. */
 _Atomic uint64_t tsl_log_mask = UINT64_MAX;
 
 const char *tsl_log_module_name(enum tsl_log_module module)
@@ -54,11 +54,11 @@ const char *tsl_log_level_name(enum tsl_log_level level)
 
 void tsl_log_set(uint64_t mask)
 {
-    /* UINT64_MAX means that the settings are still to be read; the bits past the last module have no other use. */
+    /* UINT64_MAX means that the settings are not read yet; the bits past the last module have no other use. */
     atomic_store_explicit(&tsl_log_mask, mask & ~(UINT64_C(1) << 63), memory_order_relaxed);
 }
 
-/* The settings are read without the log's help: tsl_settings writes its complaints itself. */
+/* The settings are read without the log's help: tsl_settings reports its complaints itself. */
 static void read_settings(void)
 {
     uint64_t unread = UINT64_MAX;
@@ -67,7 +67,7 @@ static void read_settings(void)
     atomic_compare_exchange_strong_explicit(&tsl_log_mask, &unread, mask, memory_order_relaxed, memory_order_relaxed);
 }
 
-/* A message is one line, whatever is in it. */
+/* Keeps a message on one line, whatever it contains. */
 static void flatten(char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -160,7 +160,7 @@ static bool parse_level(const char *text, size_t length, uint64_t *bits)
     return false;
 }
 
-/* The set of modules that a word names; 0: it names none. */
+/* The set of modules that a word names; 0 if it names none. */
 static unsigned parse_modules(const char *text, size_t length)
 {
     for (unsigned module = 0; module < TSL_N_LOG_MODULES; ++module)
@@ -174,7 +174,7 @@ static unsigned parse_modules(const char *text, size_t length)
 
 struct items {
     uint64_t all; /* levels of the modules that have no item of their own */
-    unsigned own; /* set of modules that have one */
+    unsigned own; /* set of the modules that have one */
     uint64_t levels[TSL_N_LOG_MODULES];
 };
 

@@ -46,7 +46,7 @@ static inline uint64_t tsl_log_bit(enum tsl_log_module module, enum tsl_log_leve
     return UINT64_C(1) << ((unsigned)module * TSL_N_LOG_LEVELS + (unsigned)level);
 }
 
-/* May a message be shown? A true may still be wrong before the first message; use it to spare work, no more. */
+/* True if a message may be shown. Before the first message it may be true wrongly: use it only to spare work. */
 static inline bool tsl_log_on(enum tsl_log_module module, enum tsl_log_level level)
 {
     return atomic_load_explicit(&tsl_log_mask, memory_order_relaxed) & tsl_log_bit(module, level);
@@ -69,20 +69,20 @@ static inline bool tsl_log_on(enum tsl_log_module module, enum tsl_log_level lev
         }                                                                                       \
     } while (0)
 
-/* Behind the macros. Reads the settings if nobody has, asks again whether the message is on, and writes it. */
+/* Behind the macros. Reads the settings at the first call, checks again that the message is on, and writes it. */
 void tsl_log_write(enum tsl_log_module module, enum tsl_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void tsl_log_write_once(_Atomic bool *said, enum tsl_log_module module, enum tsl_log_level level, const char *format,
                         ...) __attribute__((format(printf, 4, 5)));
 
 /*
- * Reads a TESELA_LOG value: a comma list of LEVEL, "off" or MODULE:LEVEL, where the modules' own items win over those
- * for all modules wherever they stand. "core" is taken for base, device and program, "vendor" for opencl, "compile" for
- * compiler, as these were called once. Returns false, and leaves *mask alone, if it can't be understood.
+ * Parses a TESELA_LOG value: a comma list of LEVEL, "off" or MODULE:LEVEL. A module's own items win over those for all
+ * modules, wherever they stand. Former module names are accepted: "core" for base, device and program, "vendor" for
+ * opencl, "compile" for compiler. Returns false, and leaves *mask alone, if the text can't be understood.
  */
 bool tsl_log_parse(const char *text, uint64_t *mask);
 
-/* Replaces what the settings say; for tests and for the tool. */
+/* Replaces the settings' mask; for tests and for the tool. */
 void tsl_log_set(uint64_t mask);
 
 /* What is shown when TESELA_LOG is unset: every module's errors. */

@@ -44,7 +44,7 @@ bool tsl_numa_read_list(const char *text, cpu_set_t *set)
     return CPU_COUNT(set) > 0;
 }
 
-/* The first line of a file of the kernel's; false: there is none. */
+/* The first line of a file in sysfs; false if it can't be read. */
 static bool read_line(const char *path, char *line, int size)
 {
     FILE *file = fopen(path, "re");

@@ -23,7 +23,7 @@ struct variable {
     const char *fallback;     /* ends the sentence "It goes on with ..." */
 };
 
-/* A part that isn't there yet, and how to see that the user asked for it. */
+/* A part that doesn't exist yet, and how to see that the user asked for it. */
 struct absent {
     bool (*asked)(const struct tsl_settings *settings);
     const char *sentence;
@@ -42,8 +42,8 @@ static char vendors_default[] = TSL_VENDORS_DEFAULT;
 
 /* ---- TESELA_MEMBERS ---- */
 
-/* The next item of a comma list, blanks around it dropped; *length is 0 for an empty one. Returns where it begins, and
- * moves *text to the rest, or to NULL after the last. */
+/* The next item of a comma list, without the blanks around it; *length is 0 for an empty item. Returns where the item
+ * begins, and moves *text to the rest, or to NULL after the last item. */
 static const char *next_item(const char **text, size_t *length)
 {
     const char *item = *text + strspn(*text, " \t");
@@ -106,12 +106,12 @@ static void show_members(const struct tsl_settings *settings, const struct varia
 
 static const char *const policy_words[] = {"auto", "eager", "model", "fastest", "round-robin", "weights", NULL};
 
-/* One weight; the C locale's, as the application may have set one with a decimal comma. */
+/* One weight, read in the C locale: the application may have set a locale with a decimal comma. */
 static bool read_weight(const char *item, size_t length, locale_t c_locale, double *weight)
 {
     char *end;
 
-    /* No sign and no word before it; an exponent, as what is told of large ones has one. */
+    /* No sign and no word such as "inf"; an exponent is allowed, as large numbers are printed with one. */
     if (length == 0 || strspn(item, "0123456789.") == 0 || strspn(item, "0123456789.eE+-") < length)
         return false;
     *weight = strtod_l(item, &end, c_locale);
@@ -135,7 +135,7 @@ static bool read_weight_list(const char *text, locale_t c_locale, double *weight
 
 static bool read_weights(struct tsl_settings *settings, const char *text)
 {
-    /* There are fewer items than characters, or one. */
+    /* A text of n characters has at most n + 1 items. */
     double *weights = calloc(strlen(text) + 1, sizeof *weights);
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     bool good = weights && c_locale && read_weight_list(text, c_locale, weights, &settings->n_weights);
@@ -189,7 +189,7 @@ static const char *const svm_words[] = {"auto", "coarse", "off", NULL};
 static const char *const vendor_roles_words[] = {"auto", "on", "off", NULL};
 static const char *const gates_words[] = {"auto", "on", "off", NULL};
 
-/* The enums of settings.h are stored as unsigned, which both compilers choose as nothing in them is negative. */
+/* The enums of settings.h are stored as unsigned, the type that GCC and Clang choose as no value is negative. */
 _Static_assert(sizeof(enum tsl_order) == sizeof(unsigned), "read_word writes the enums as unsigned");
 
 static bool read_word(struct tsl_settings *settings, const struct variable *variable, const char *value)
@@ -227,7 +227,7 @@ static void show_text(const struct tsl_settings *settings, const struct variable
     fputs(text ? text : "", out);
 }
 
-/* Relative to what? The folder in which the program happens to run would be a surprise. */
+/* Absolute paths only: relative to the folder in which the program happens to run would be a surprise. */
 static bool read_path(struct tsl_settings *settings, const struct variable *variable, const char *value)
 {
     return value[0] == '/' && read_text(settings, variable, value);
@@ -364,7 +364,7 @@ static const struct variable variables[] = {
      "error"},
 };
 
-/* Whoever adds such a part takes its row out here and the remark out of docs/user/settings.md. */
+/* When such a part is added, its row here and the remark in docs/user/settings.md go. */
 static const struct absent absents[] = {
     {asked_check, "TESELA_CHECK: this version has no such checks, and goes on without."},
 };
@@ -373,7 +373,7 @@ static const struct absent absents[] = {
 
 /* ---- Reading ---- */
 
-/* A sentence of complaint; out is NULL if memory lacks even for that. */
+/* Adds a sentence of complaint; out is NULL if memory lacks even for that. */
 static void __attribute__((format(printf, 2, 3))) complain(FILE *out, const char *format, ...)
 {
     va_list args;

@@ -60,19 +60,19 @@ enum tsl_reproducible {
 
 /* May members work on the host's memory itself (TESELA_ZERO_COPY)? */
 enum tsl_zero_copy {
-    TSL_ZERO_COPY_ON,  /* "on", the default: those that can do */
-    TSL_ZERO_COPY_OFF, /* "off": each has memory of its own */
+    TSL_ZERO_COPY_ON,  /* "on", the default: those that can */
+    TSL_ZERO_COPY_OFF, /* "off": each has its own copy */
 };
 
-/* Do commands of one member wait for another's work by gates in their queue (TESELA_GATES), or are they submitted when
- * that is done? */
+/* Do a member's commands wait for another member's work by gates in their queue (TESELA_GATES), or are they submitted
+ * when that work is done? */
 enum tsl_gates {
     TSL_GATES_AUTO, /* "auto", the default: by gates where they are safe */
-    TSL_GATES_ON,   /* "on": also where a failure behind a gate breaks the vendor; to measure and to test */
+    TSL_GATES_ON,   /* "on": also where a failure behind a gate breaks the vendor; for measurements and tests */
     TSL_GATES_OFF,  /* "off" */
 };
 
-/* Is the host's memory pinned for transfers of members that have fast ways to such (TESELA_PINNED)? */
+/* Is the host's memory pinned for members that transfer pinned memory faster (TESELA_PINNED)? */
 enum tsl_pinned {
     TSL_PINNED_AUTO, /* "auto", the default: for GPUs */
     TSL_PINNED_ON,   /* "on": for all */
@@ -82,42 +82,41 @@ enum tsl_pinned {
 /* Do GPUs reach each other's memory where the machine lets them (TESELA_PEERS)? */
 enum tsl_peers {
     TSL_PEERS_ON,  /* "on" */
-    TSL_PEERS_OFF, /* "off": their copies go through pinned memory of the host */
+    TSL_PEERS_OFF, /* "off": copies between GPUs go through pinned memory of the host */
 };
 
-/* What of shared virtual memory is offered (TESELA_SVM)? */
+/* What is offered of shared virtual memory (TESELA_SVM)? */
 enum tsl_svm_use {
     TSL_SVM_AUTO,   /* "auto", the default: what the members can */
-    TSL_SVM_COARSE, /* "coarse": vendors' as if it were coarse-grained: to find out, or for one whose fine grain fails
-                     */
+    TSL_SVM_COARSE, /* "coarse": vendors' memory counts as coarse-grained; for tests, or where fine grain fails */
     TSL_SVM_OFF,    /* "off": nothing */
 };
 
-/* Do big transfers of pageable memory go through pinned memory of ours, chunk by chunk (TESELA_STAGING)? */
+/* Do large transfers of pageable memory go through pinned memory of ours, chunk by chunk (TESELA_STAGING)? */
 enum tsl_staging {
-    TSL_STAGING_OFF,  /* "off", the default while it was tried on no GPU */
-    TSL_STAGING_AUTO, /* "auto": of GPUs, where that is measured to be faster */
-    TSL_STAGING_ON,   /* "on": of all members that can */
+    TSL_STAGING_OFF,  /* "off", the default until it is tried on GPUs */
+    TSL_STAGING_AUTO, /* "auto": on GPUs, where it is measured to be faster */
+    TSL_STAGING_ON,   /* "on": on all members that can */
 };
 
-/* Is our kernel compiler asked what vendors' kernels only read (TESELA_VENDOR_ROLES)? */
+/* Is our kernel compiler asked which arguments vendors' kernels only read (TESELA_VENDOR_ROLES)? */
 enum tsl_vendor_roles {
-    TSL_VENDOR_ROLES_AUTO, /* "auto", the default: of programs that are the same for any compiler
-                            * (docs/dev/compiler.md), for vendors whose compilers were compared with ours
-                            * (opencl/quirks.h) */
+    TSL_VENDOR_ROLES_AUTO, /* "auto", the default: for programs that are the same for any compiler
+                              (docs/dev/compiler.md), on vendors whose compilers were compared with ours
+                              (opencl/quirks.h) */
     TSL_VENDOR_ROLES_ON,   /* "on": for all vendors */
-    TSL_VENDOR_ROLES_OFF,  /* "off": their kernels count as writing all that they are given */
+    TSL_VENDOR_ROLES_OFF,  /* "off": vendors' kernels count as writing every buffer that they are given */
 };
 
-/* By which way NVIDIA's GPUs are reached that both reach (TESELA_NVIDIA). */
+/* The driver of those NVIDIA GPUs that both reach (TESELA_NVIDIA). */
 enum tsl_nvidia {
     TSL_NVIDIA_CUDA,   /* "cuda", the default */
     TSL_NVIDIA_OPENCL, /* "opencl" */
 };
 
 /* Bits of tsl_settings.check (TESELA_CHECK). */
-#define TSL_CHECK_ACCESS    1u /* "access": compare real writes with the compiler's facts; not there yet */
-#define TSL_CHECK_COHERENCE 2u /* "coherence": verify that copies said to be equal are; not there yet */
+#define TSL_CHECK_ACCESS    1u /* "access": compare real writes with the compiler's facts; doesn't exist yet */
+#define TSL_CHECK_COHERENCE 2u /* "coherence": verify that copies said to be equal are; doesn't exist yet */
 
 struct tsl_settings {
     char **members; /* TESELA_MEMBERS: its items, blanks around them dropped, none empty; NULL if n_members is 0 */
@@ -146,11 +145,12 @@ struct tsl_settings {
     unsigned check; /* TSL_CHECK_ bits */
 
     char *config;    /* TESELA_CONFIG: file in the Controller's form (driver/config.h), or NULL */
-    char *binaries;  /* TESELA_BINARIES: folder of binaries made before (docs/user/fpga.md), or NULL */
-    char *processor; /* TESELA_PROCESSOR: what the built-in CPU's code is made for, as LLVM names it; NULL: this one */
-    char *spirv;     /* TESELA_SPIRV: the program that reads SPIR-V for our kernel compiler, or "off"; NULL: Debian's */
-    char *cache;     /* TESELA_CACHE: folder, perhaps not made yet; NULL: nothing may be kept */
-    bool cache_off;  /* TESELA_CACHE=off, by which it is NULL */
+    char *binaries;  /* TESELA_BINARIES: folder of prebuilt binaries (docs/user/fpga.md), or NULL */
+    char *processor; /* TESELA_PROCESSOR: LLVM's name of the processor that the built-in CPU compiles for; NULL: this
+                        one */
+    char *spirv;     /* TESELA_SPIRV: path of the SPIR-V translator for our kernel compiler, or "off"; NULL: Debian's */
+    char *cache;     /* TESELA_CACHE: folder, perhaps not created yet; NULL: nothing may be cached */
+    bool cache_off;  /* TESELA_CACHE=off: the reason why cache is NULL */
     char *trace;     /* TESELA_TRACE: file, with %p not yet replaced, or NULL: no timeline */
     uint64_t log;    /* TESELA_LOG: bits of log.h */
 
@@ -175,7 +175,7 @@ const struct tsl_settings *tsl_settings(void);
 void tsl_settings_parse(struct tsl_settings *settings, const char *(*get)(const char *name, void *data), void *data);
 void tsl_settings_finish(struct tsl_settings *settings);
 
-/* NULL if a value of that variable would be understood, else what could be written instead. For the tool's options. */
+/* NULL if the value would be accepted, else what could be written instead. For the tool's options. */
 const char *tsl_settings_hint(const char *name, const char *value);
 
 /*

@@ -1,11 +1,11 @@
-/* Which signals threads of ours leave to the application's. */
+/* The signals that our threads block. */
 #ifndef TSL_BASE_SIGNALS_H
 #define TSL_BASE_SIGNALS_H
 
 #include <signal.h>
 
-/* All but those that a thread's own instructions raise: blocked, they end the process past every handler, and vendors
- * have some (PoCL's kernels divide by 0 where OpenCL C leaves the result open). */
+/* All signals but those that a thread's own instructions raise. Blocking these would end the process without calling
+ * any handler, and some vendors raise them (PoCL's kernels divide by 0 where OpenCL C leaves the result open). */
 static inline void tsl_signals_of_others(sigset_t *signals)
 {
     sigfillset(signals);

@@ -1,6 +1,6 @@
 /*
- * A lock for a few instructions that hardly ever meet anybody: half the price of a mutex where nobody waits. Who waits
- * gives the processor away. Under it the heap may be used, and nothing else that takes a lock.
+ * A lock for a few instructions with hardly any contention: half the price of a mutex where no thread waits. A waiting
+ * thread yields the processor. While it is held the heap may be used, but no other lock taken.
  */
 #ifndef TSL_BASE_SPIN_H
 #define TSL_BASE_SPIN_H
@@ -17,7 +17,7 @@ struct TSL_CAPABILITY tsl_spin { /* all zero is free */
 
 static inline void tsl_spin_take(struct tsl_spin *spin) TSL_ACQUIRES(*spin) TSL_UNCHECKED
 {
-    /* Acquire: what the one before did under the lock is seen here. */
+    /* Acquire: what the previous holder did under the lock is visible here. */
     while (atomic_exchange_explicit(&spin->taken, true, memory_order_acquire))
         sched_yield();
 }

@@ -32,7 +32,7 @@ static struct tsl_job *take_job(struct tsl_worker *worker)
     worker->first = job->next;
     if (!worker->first)
         worker->last = &worker->first;
-    job->posted = false; /* From here a post queues it anew: what comes now may be missed by this run. */
+    job->posted = false; /* From here on a post queues the job anew: this run may miss what it announces. */
     pthread_mutex_unlock(&worker->lock);
     return job;
 }
@@ -55,9 +55,9 @@ static void *worker_main(void *arg)
 /* ---- The process's end ------------------------------------------------------------------------------------------
  */
 
-static _Atomic(struct tsl_worker *) drained; /* the newest of those for which exit waits */
+static _Atomic(struct tsl_worker *) drained; /* newest first: the workers for which exit waits */
 
-/* What the thread had of the processors, in ms; 0: nobody knows. */
+/* Processor time of the worker's thread, in ms; 0: unknown. */
 static long had_ms(const struct tsl_worker *worker)
 {
     struct timespec had;
@@ -69,11 +69,11 @@ static long had_ms(const struct tsl_worker *worker)
 
 struct patience {
     struct timespec until;
-    unsigned seconds; /* that may be added */
+    unsigned seconds; /* left to add */
 };
 
-/* On a busy machine it is the thread's own time that counts: while it gets on, and hasn't had what an idle machine
- * would have given it, there is a second more. */
+/* On a busy machine the thread's own processor time counts: exit waits a second more while the thread makes progress,
+ * until it has had what an idle machine would have given it. */
 static bool is_patient(struct patience *patience, const struct tsl_worker *worker, long began_ms, long *before_ms)
 {
     long now_ms = had_ms(worker), gain_ms = now_ms - *before_ms;
@@ -85,8 +85,8 @@ static bool is_patient(struct patience *patience, const struct tsl_worker *worke
     return true;
 }
 
-/* Until the worker has nothing to do; adds to *n_posted how many jobs it was ever given. False: that was too long. The
- * locks may be held by what exit interrupted. */
+/* Waits until the worker has nothing to do, and adds the number of jobs that it was ever given to *n_posted. False:
+ * that took too long. The code that exit interrupted may hold the worker's lock. */
 static bool drain(struct tsl_worker *worker, struct patience *patience, unsigned long *n_posted)
 {
     if (pthread_equal(worker->thread, pthread_self()))
@@ -103,8 +103,8 @@ static bool drain(struct tsl_worker *worker, struct patience *patience, unsigned
     return waits;
 }
 
-/* One may give another a job that was found with nothing to do. So all are gone through until none was given any
- * since the last time: then all had nothing to do at the same time. */
+/* A worker may give a job to another one that was already found idle. So all are visited again until none was given a
+ * job since the last round: then all were idle at the same time. */
 unsigned long tsl_worker_drain(void)
 {
     static atomic_bool given_up;
@@ -164,7 +164,7 @@ static void at_exit(void)
 
 static void drain_at_exit(void)
 {
-    atexit(at_exit); /* If there is no memory for that, exit is as it was. */
+    atexit(at_exit); /* Without memory for the handler exit just doesn't wait. */
 }
 
 static void note_started(struct tsl_worker *worker)

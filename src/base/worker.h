@@ -2,13 +2,13 @@
  * Threads of ours. Each is started when its first job arrives, blocks all signals, is named "tesela-…", and is never
  * joined. After fork() the child has none, and posting does nothing.
  *
- * A process that ends while a thread is inside a vendor's call (compiling, say) tears the vendor's library down under
- * it. So exit waits for workers that call vendors, or give those that do their jobs, until none has anything to do, for
+ * If a process ends while a thread is inside a vendor's call (compiling, say), the vendor's library is torn down under
+ * that thread. So exit waits until the workers that call vendors, or lead to such calls, have nothing to do: for
  * TSL_WORKER_PATIENCE_MS in all, and on a busy machine for up to TSL_WORKER_PATIENCE_MORE seconds more, until a thread
- * at work had that much of a processor. It does so before all handlers if the main thread ends the process and has
- * called tsl_worker_post or tsl_worker_expect_exit (and calls tsl_exit_hook meanwhile), and again, or else, before
- * those of libraries that were loaded before the thread began. Whatever the program still does in handlers of its own
- * finds the threads as they were.
+ * at work had that much of a processor. If the main thread ends the process and has called tsl_worker_post or
+ * tsl_worker_expect_exit, exit waits before all handlers, and calls tsl_exit_hook meanwhile. It waits again, or for the
+ * first time, before the handlers of libraries that were loaded before the thread began. The program's own handlers
+ * that run later find the threads as they were.
  */
 #ifndef TSL_BASE_WORKER_H
 #define TSL_BASE_WORKER_H
@@ -33,7 +33,7 @@ struct tsl_worker {
     bool started, asleep, busy;
     bool drains;              /* exit waits for it */
     pthread_t thread;         /* if started */
-    struct tsl_worker *older; /* in the list of those for which exit waits */
+    struct tsl_worker *older; /* in the list of workers for which exit waits */
 };
 
 #define TSL_WORKER_PATIENCE_MS   2000
@@ -45,16 +45,17 @@ struct tsl_worker {
         .idle = PTHREAD_COND_INITIALIZER, .drains = (exit_waits)                                    \
     }
 #define TSL_WORKER(thread_name) TSL_WORKER_THAT(thread_name, false)
-/* It calls vendors, or leads to such calls. */
+/* For workers that call vendors, or lead to such calls. */
 #define TSL_VENDORS_WORKER(thread_name) TSL_WORKER_THAT(thread_name, true)
 
-/* Puts the job at the end of the worker's list unless it is there already. It runs once for all posts that come before
- * it begins to run. False: the thread can't be started (out of resources, or a forked child). Never blocks for long. */
+/* Appends the job to the worker's list unless it is in it already. The job runs once for all posts that come before it
+ * begins to run. False: the thread can't be started (out of resources, or a forked child). Never blocks for long. */
 bool tsl_worker_post(struct tsl_worker *worker, struct tsl_job *job);
-/* The calling thread may be the main one, whose end, by exit() or alone, then waits first of all. Costs little. */
+/* Tells that the calling thread may be the main one: its end, by exit() or alone, then waits before all handlers. Costs
+ * little. */
 void tsl_worker_expect_exit(void);
 
-/* What exit waits for beside the workers' jobs; called by the main thread's end alone, under no lock of ours. */
+/* What exit waits for besides the workers' jobs. Called only at the main thread's end, under no lock of ours. */
 struct tsl_exit_hook {
     void (*wait)(void); /* may post one job: exit waits for that, too. Called again after workers were given more */
     void (*over)(void); /* exit goes on */
@@ -62,16 +63,16 @@ struct tsl_exit_hook {
 
 extern _Atomic(const struct tsl_exit_hook *) tsl_exit_hook; /* NULL: nothing else is waited for */
 
-/* What exit does: waits for those that call vendors. How many jobs these were ever given; 0: that was, or had been, too
- * long. */
+/* What exit does: waits for the workers that call vendors. Returns how many jobs these were ever given; 0: that takes,
+ * or once took, too long. */
 unsigned long tsl_worker_drain(void);
-/* Waits until all jobs have run. Not from one of them. In a forked child at once. */
+/* Waits until all jobs have run. Not from a job. Returns at once in a forked child. */
 void tsl_worker_wait(struct tsl_worker *worker);
 
 /*
- * Simulations (tests) take threads from outside: while one is set no thread of ours is started. A post is told, and
- * tsl_worker_step runs one job of that worker in the caller's thread; where a call would block until something changes,
- * block() is asked to change something, under no lock of ours.
+ * Simulations (tests) run the jobs themselves: while one is set, no thread of ours is started. posted() is told of each
+ * post, and tsl_worker_step runs one job of that worker in the caller's thread. Where a call would block until
+ * something changes, block() is asked to change something, under no lock of ours.
  */
 struct tsl_simulation {
     void (*posted)(struct tsl_worker *worker);
@@ -81,7 +82,8 @@ struct tsl_simulation {
 extern const struct tsl_simulation *tsl_simulation; /* NULL; set while nothing runs */
 void tsl_worker_step(struct tsl_worker *worker);
 
-/* How often a sleeping thread of ours was woken since the process began (tests: same-member chains wake none). */
+/* How often a sleeping thread of ours was woken since the process began (tests: chains of commands on one member wake
+ * none). */
 extern atomic_ulong tsl_worker_wakes;
 
 #endif
