@@ -53,8 +53,8 @@ static struct slot *slot_of(struct tsl_object *object)
     return (struct slot *)((char *)object - offsetof(struct slot, object));
 }
 
-/* A forked child may still release what it got from its parent, so no lock may be held by a thread that it doesn't
- * have. */
+/* A forked child may still release its parent's objects, so no lock may be held at the fork by a thread that the child
+ * doesn't have. */
 static void before_fork(void) TSL_UNCHECKED
 {
     for (int i = 0; i < TSL_N_KINDS; i++)
@@ -72,15 +72,15 @@ static void prepare_for_forks(void)
     pthread_atfork(before_fork, after_fork, after_fork);
 }
 
-/* ---- Words that stale handles are asked by: read at any time, by any thread, also in free slots. ---- */
+/* ---- Words read through stale handles: at any time, by any thread, also in free slots. ---- */
 
 static uint32_t kind_load(const struct tsl_object *object)
 {
-    /* Acquire pairs with the release in tsl_object_create: who sees the tag sees the object. */
+    /* Acquire pairs with the release in tsl_object_create: a reader that sees the tag sees the object. */
     return atomic_load_explicit(&object->kind, memory_order_acquire);
 }
 
-/* Loaders and stale handles read these two words while a slot is taken into use again, hence the atomic accesses. */
+/* Loaders and stale handles read these two words while a slot is reused, hence the atomic accesses. */
 static void dispatch_store(struct tsl_object *object, const struct tsl_dispatch *dispatch, void *data)
 {
     __atomic_store_n(&object->dispatch, dispatch, __ATOMIC_RELAXED);
@@ -145,7 +145,7 @@ static struct slot *take_slot(struct pool *pool, size_t size)
     tsl_lock_take(&pool->lock);
     if (pool->stride == 0)
         pool->stride = (offsetof(struct slot, object) + size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    /* When memory lacks, a slot that was freed lately is better than none. */
+    /* Out of memory, a slot that was freed lately is better than none. */
     if (pool->n_free >= MIN_FREE || grow_locked(pool) || pool->n_free > 0) {
         slot = take_free_locked(pool);
         pool->n_live++;
@@ -164,7 +164,7 @@ static void give_slot(struct slot *slot)
     tsl_lock_give(&pool->lock);
 }
 
-/* ---- Lives ---- */
+/* ---- Life ---- */
 
 void *tsl_object_create(enum tsl_kind kind, size_t size, const struct tsl_object *parent, tsl_destroy_fn *destroy)
 {
@@ -229,9 +229,9 @@ size_t tsl_object_live(enum tsl_kind kind)
 /* ---- Counts ---- */
 
 /*
- * Counting down takes release and acquire: all uses by those who gave up their count happen before what the last one
- * does next. Neither direction passes 0, so that an application that releases too often, or races with its own
- * release, harms nothing but itself. Both return the count before.
+ * Counting down takes release and acquire: all uses by earlier holders happen before what the last holder does next.
+ * Neither direction passes 0, so that an application that releases too often, or races with its own release, harms
+ * nothing but itself. Both return the count before.
  */
 static unsigned count_up(atomic_uint *count)
 {
@@ -255,7 +255,7 @@ static unsigned count_down(atomic_uint *count)
 
 void tsl_object_retain(struct tsl_object *object)
 {
-    /* Up from 0: the application got at the object through a child, and now holds it itself again. */
+    /* From 0: the application reached the object through a child, and now holds it itself again. */
     if (atomic_fetch_add_explicit(&object->users, 1, memory_order_relaxed) == 0)
         tsl_object_show(object);
 }

@@ -4,11 +4,11 @@
  * recognised as CL_INVALID_…; memory of one kind is only ever reused for the same kind, the longest-freed first.
  *
  * Three counts:
- *   users    what clRetain/clRelease move and CL_…_REFERENCE_COUNT reports.
+ *   users    what clRetain/clRelease change and CL_…_REFERENCE_COUNT reports.
  *   visible  1 while users > 0, plus one for every live object through which the application may get at this handle
  *            (a queue's context, a sub-buffer's parent). At 0 the handle is dead to the application.
  *   refs     1 while visible > 0, plus one for every internal holder (a command in flight). At 0 the object is
- * destroyed.
+ *            destroyed.
  */
 #ifndef TSL_HANDLE_OBJECT_H
 #define TSL_HANDLE_OBJECT_H
@@ -42,42 +42,42 @@ struct tsl_object {
     atomic_uint users, visible, refs;
 };
 
-/* Gives zeroed memory of size bytes (the same for every call of a kind) with users = visible = refs = 1, the dispatch
- * words taken from parent (NULL: the ICD's table). destroy is called with the object when refs falls to 0; it undoes
- * what the object owns, then the memory is taken back by the caller of destroy. NULL when out of memory. Thread-safe.
- */
+/* Returns zeroed memory of size bytes (the same for every call of a kind) with users = visible = refs = 1; the dispatch
+ * words are copied from parent (NULL: the ICD's table). destroy is called with the object when refs falls to 0 and
+ * undoes what the object owns; the memory is reused afterwards. NULL when out of memory. Thread-safe. */
 typedef void tsl_destroy_fn(struct tsl_object *object);
 void *tsl_object_create(enum tsl_kind kind, size_t size, const struct tsl_object *parent, tsl_destroy_fn *destroy);
 
-/* For the objects without a parent: what all that come from them inherit. */
+/* For objects without a parent: the loader's word, which all objects made from them inherit. */
 void tsl_object_set_dispatch_data(struct tsl_object *object, void *data);
 
-/* Is this handle a live one of ours of that kind? Reads the first word of a non-NULL foreign handle, no more. */
+/* Is this a live handle of ours of that kind? Reads the first word of a non-NULL foreign handle, no more. */
 bool tsl_object_is(const void *handle, enum tsl_kind kind);
 
-/* Is this address a handle of ours of that kind, live? Safe for any bit pattern: it reads nothing outside our own
- * memory (used to tell a cl_mem argument from eight bytes of data). Takes a lock. */
+/* Is this the address of a live handle of ours of that kind? Safe for any bit pattern: it reads only our own memory
+ * (used to tell a cl_mem argument from eight bytes of data). Takes a lock. */
 bool tsl_object_is_address(const void *address, enum tsl_kind kind);
 
-/* users++ and users-- (with what follows from 0). The caller checked the handle. release returns false when users was
- * 0 already: the handle lives only through its children, and the application has nothing left to give back. */
+/* users++ and users--, and the other counts where users leaves or reaches 0. The caller has checked the handle. release
+ * returns false when users was 0 already: the handle lives only through its children, and the application has no
+ * reference to give back. */
 void tsl_object_retain(struct tsl_object *object);
 bool tsl_object_release(struct tsl_object *object);
 cl_uint tsl_object_users(const struct tsl_object *object);
 
-/* A child through which the application reaches this object. NULL is allowed in hide. */
+/* Count children through which the application reaches this object. hide allows NULL. */
 void tsl_object_show(struct tsl_object *object);
 bool tsl_object_try_show(struct tsl_object *object); /* false: the application can't reach it any more */
 void tsl_object_hide(struct tsl_object *object);
 
-/* Internal holders. NULL is allowed in unref. unref may destroy: not under a core lock unless the object's destroy says
- * that it may. */
+/* Count internal holders. unref allows NULL. unref may destroy: not under a lock of ours unless the object's destroy
+ * says that it may. */
 void tsl_object_ref(struct tsl_object *object);
 bool tsl_object_try_ref(struct tsl_object *object); /* false: it is being destroyed, or was */
-bool tsl_object_dying(struct tsl_object *object);   /* it is being destroyed; its memory is there */
+bool tsl_object_dying(struct tsl_object *object);   /* it is being destroyed; its memory is still valid */
 void tsl_object_unref(struct tsl_object *object);
 
-/* Numbers of live objects of a kind (tests count leaks with it). */
+/* The number of live objects of a kind (tests count leaks with it). */
 size_t tsl_object_live(enum tsl_kind kind);
 
 #endif
