@@ -128,7 +128,7 @@ bool tsl_build_options_name_macro(const struct tsl_build_options *options, const
     return false;
 }
 
-/* Options that take the next word, among them some that only compilers know. */
+/* Options whose value is the next word, some of them known to compilers only. */
 static bool needs_value(const struct word *word)
 {
     static const char *const names[] = {"-D", "-U", "-I", "-x", "-include", "-idirafter", "-iquote", "-isystem"};
@@ -164,7 +164,7 @@ bool tsl_build_options_have(const char *text, const char *wanted)
     return false;
 }
 
-/* OpenCL 3.0, 5.8.6.2 and 5.8.6.3; the last in both spellings that are about. */
+/* The hints of OpenCL 3.0, 5.8.6.2 and 5.8.6.3; the last one in both spellings in use. */
 static bool is_hint(const struct word *word)
 {
     static const char *const hints[] = {

@@ -1,5 +1,5 @@
 /*
- * Build options as text (OpenCL 3.0, 5.8.6). We understand as much as we must; the rest is the vendors'.
+ * Build options as text (OpenCL 3.0, 5.8.6). Tesela reads only what it needs to know; the rest is for the vendors.
  */
 #ifndef TSL_FACTS_BUILD_OPTIONS_H
 #define TSL_FACTS_BUILD_OPTIONS_H
@@ -18,21 +18,21 @@ struct tsl_build_options {
 /* CL_INVALID_BUILD_OPTIONS for what is certainly wrong: an unknown CL version, -D, -U or -I with nothing after it. */
 cl_int tsl_build_options_read(const char *text, struct tsl_build_options *options);
 
-/* The text with this version in its -cl-std (heap; NULL without memory), and, if asked for, with
- * -cl-uniform-work-group-size. 0 only where the text has no version that we know: it stays as it is. */
+/* A copy of the text with this version in its -cl-std and, if asked for, with -cl-uniform-work-group-size (heap; NULL
+ * without memory). std is 0 only where the text has no version that we know: its version stays. */
 char *tsl_build_options_with(const struct tsl_build_options *options, unsigned std, bool uniform);
 
 /* Does the text define or undefine that macro (-D NAME, -DNAME=…, -U NAME)? */
 bool tsl_build_options_name_macro(const struct tsl_build_options *options, const char *name);
 
-/* Is there a word that is neither an option nor the value of one (of -D, -U, -I, -include, -x and the like)? Compilers
- * take it for the name of a file. */
+/* Is there a word that is neither an option nor an option's value (of -D, -U, -I, -include, -x and the like)? Compilers
+ * take such a word for a file's name. */
 bool tsl_build_options_name_file(const char *text);
 
 /* Is this one of the text's words? */
 bool tsl_build_options_have(const char *text, const char *wanted);
 
-/* Is there one that allows a linker more than it would do, which it needn't use? The words without those (heap; NULL
+/* Is there a hint, an option that only allows a linker to do more? _without_hints returns the other words (heap; NULL
  * without memory). */
 bool tsl_build_options_have_hints(const char *text);
 char *tsl_build_options_without_hints(const char *text);

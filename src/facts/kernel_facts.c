@@ -33,7 +33,7 @@ bool tsl_type_is_image(const char *type_name)
            !strncmp(type_name + 6, "d_", 2) && !strcmp(type_name + length - 2, "_t");
 }
 
-/* If the word stands at *text, alone, moves *text behind it. */
+/* Moves *text behind the word if that stands there, alone. */
 static bool skip_word(const char **text, const char *word)
 {
     size_t length = strlen(word);
@@ -44,8 +44,8 @@ static bool skip_word(const char **text, const char *word)
     return true;
 }
 
-/* The next character of a type's name as all vendors would write it, 0 at its end: without blanks and the keywords
- * that some of them leave out. `unsigned int` is `uint` (OpenCL 3.0, clGetKernelArgInfo). */
+/* The next character of a type's name in its shortest form, 0 at its end: without blanks and the keywords that some
+ * vendors leave out. `unsigned int` is `uint` (OpenCL 3.0, clGetKernelArgInfo). */
 static char next_char(const char **text, bool *start)
 {
     while (**text) {

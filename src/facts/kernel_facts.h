@@ -1,6 +1,6 @@
 /*
- * What is known about a kernel: from the kernel compiler, or, without it, from what the vendor tells
- * (clGetKernelArgInfo). An unproven role is read + write: `const` may be cast away (design: The graph, exactly).
+ * What is known about a kernel: from the kernel compiler or, without it, from what the vendor tells
+ * (clGetKernelArgInfo). Unproven access counts as read + write, as `const` may be cast away.
  */
 #ifndef TSL_FACTS_KERNEL_FACTS_H
 #define TSL_FACTS_KERNEL_FACTS_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 enum tsl_fact_kind {
-    TSL_FACT_UNKNOWN, /* nobody tells: decided by what clSetKernelArg is given */
+    TSL_FACT_UNKNOWN, /* nothing is told: decided by what clSetKernelArg is given */
     TSL_FACT_VALUE,
     TSL_FACT_GLOBAL, /* __global pointer */
     TSL_FACT_CONSTANT,
@@ -28,9 +28,9 @@ struct tsl_footprint;
 
 struct tsl_arg_fact {
     enum tsl_fact_kind kind;
-    unsigned may;   /* TSL_MAY_ bits of what the kernel may do to the memory; proven, else READ|WRITE */
-    bool untouched; /* of a READ that counts as one, though our compiler saw none: no reason to warn. Not on the wire */
-    bool written;   /* our compiler saw it, whoever's the kernel is (program/text_access.h). Not on the wire */
+    unsigned may;   /* TSL_MAY_ bits: what the kernel may do to the memory; READ|WRITE unless proven */
+    bool untouched; /* a READ in name only: our compiler saw no access, which is no reason to warn. Not on the wire */
+    bool written;   /* our compiler saw a write, also in a vendor's kernel (program/text_access.h). Not on the wire */
     size_t size;    /* bytes of a VALUE where known, else 0 */
     /* As clGetKernelArgInfo reports them; strings are owned by the facts, NULL where unknown. */
     cl_kernel_arg_address_qualifier address;
@@ -52,27 +52,27 @@ struct tsl_kernel_facts {
     size_t preferred_multiple;  /* CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE */
     size_t reqd_size[3];        /* reqd_work_group_size, 0 0 0 where none */
     size_t recommended_size[3]; /* the local size to take where the choice is free: the required or the hinted one, or
-                                   what suits the member; 0 0 0: no opinion. Its factors may have to be made smaller */
+                                   what suits the member; 0 0 0: none. Its factors may have to be made smaller */
     size_t max_global_size[3];  /* CL_KERNEL_GLOBAL_WORK_SIZE, of built-in kernels; 0 0 0: not told */
     cl_ulong local_mem_size;    /* bytes of static local memory */
     cl_ulong private_mem_size;  /* bytes per work-item */
 
-    /* True also when unknown: the safe side. Programs from source are opaque only where they have program-scope
-     * variables, even if nothing else is known. */
+    /* True also when unknown, which is the safe side. Programs from source are opaque only where they have
+     * program-scope variables, even if nothing else is known. */
     bool whole_launch; /* asks for group ids, numbers of groups, global sizes or offsets, linear ids */
     bool prints;       /* may call printf */
     bool opaque;       /* has effects beyond its arguments (program-scope variables …): a barrier both ways */
-    bool fp64;         /* has variables, arguments or memory of double precision. Not told by signatures */
+    bool fp64;         /* has variables, arguments or memory of double precision. Unknown from signatures */
     bool atomics;      /* global atomics: windows of one launch may not be split over members */
-    bool proven;       /* the flags above and the roles come from the compiler, not from signatures */
+    bool proven;       /* the flags above and the access bits come from the compiler, not from signatures */
     struct tsl_footprint
-        *footprint; /* what it does to its arguments' memory (footprint/format.h); owned; NULL: unknown */
-    bool of_text;   /* signatures alone are known, but what runs was compiled from the program's text and the options
-                       that it was built with, so what is found there by others holds (program/text_access.h) */
+        *footprint; /* which bytes of its arguments a window accesses (footprint/format.h); owned; NULL: unknown */
+    bool of_text; /* only signatures are known, but the code was compiled from the program's text and build options, so
+                     what our compiler finds in these holds (program/text_access.h) */
 };
 
-/* For those who have only the program's text: may a kernel of it print? True if `printf` may stand in it, or come in by
- * an included file or a pasted name. options: the build options. */
+/* For callers that have only the program's text: may one of its kernels print? True if `printf` may stand in it, or
+ * come in by an included file or a pasted name. options: the build options. */
 bool tsl_text_may_print(const char *source, size_t size, const char *options);
 
 /* Is it one of OpenCL C's image types ("image2d_array_t")? A pointer to a structure may be called "image_data*". */

@@ -21,7 +21,7 @@ struct tsl_window {
     size_t local_size[3];
     size_t group_begin[3];
     size_t group_count[3];
-    bool whole; /* true: group_begin and group_count are not set; all of it */
+    bool whole; /* the window is the whole launch; group_begin and group_count are not set */
 };
 
 #endif
