@@ -14,18 +14,18 @@
 
 #define SUBFOLDER "kernels"
 
-/* An entry: this, the digest of what follows, the contents. */
+/* An entry: this, the digest of the contents, the contents. */
 static const char magic[8] = "TSLC\0\0\0\1";
 
 #define HEADER_SIZE (sizeof(magic) + TSL_DIGEST_SIZE)
 #define NAME_SIZE   (2 * TSL_DIGEST_SIZE + 1)
 
-/* How often it is looked what there is while as much as the limit is written. */
+/* How often the folder's size is looked at while as much as the limit is written. */
 #define LOOKS 32
 
 /* ---- The folder -------------------------------------------------------------------------------------------------- */
 
-/* Only ours, and nobody else may write there. */
+/* True if the file is ours and nobody else may write to it. */
 static bool is_trusted(int file, mode_t type)
 {
     struct stat about;
@@ -34,7 +34,7 @@ static bool is_trusted(int file, mode_t type)
            (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* Makes the folders of a path that aren't there, but the last. */
+/* Creates the missing parents of a path. */
 static void make_parents(const char *path)
 {
     char *copy = strdup(path);
@@ -47,7 +47,7 @@ static void make_parents(const char *path)
     free(copy);
 }
 
-/* The folder of entries, or -1: there is none and it wasn't to be made, or it isn't to be trusted. */
+/* Opens the folder of entries. -1: it doesn't exist and wasn't to be created, or it isn't trusted. */
 static int open_folder(const char *cache, bool make)
 {
     char *path;
@@ -123,7 +123,7 @@ static void *read_entry(int file, size_t *size)
     return NULL;
 }
 
-/* Entries are dropped by the time of their last use; a day is exact enough, and saves the disk. */
+/* Entries are dropped by the time of their last use; a day is exact enough and spares the disk. */
 static void touch(int file)
 {
     struct stat about;
@@ -181,7 +181,7 @@ static bool write_entry(int file, const void *data, size_t size)
            write_all(file, data, size);
 }
 
-/* Aside under a name of its own, then renamed: two writers of one entry write the same. */
+/* Writes a file under a temporary name, then renames it: two writers of one entry write the same. */
 static bool put(int folder, const char *name, const void *data, size_t size)
 {
     static _Atomic unsigned number;
@@ -218,7 +218,7 @@ static int older_first(const void *a, const void *b)
     return x->used.tv_nsec < y->used.tv_nsec ? -1 : x->used.tv_nsec > y->used.tv_nsec;
 }
 
-/* All entries and what writers that died have left (heap, *n of them), and their bytes. */
+/* All entries and the files that dead writers have left (heap, *n of them), and their bytes in *total. */
 static struct item *list(int folder, size_t *n, uint64_t *total)
 {
     DIR *files = fdopendir(dup(folder));
@@ -250,8 +250,8 @@ static struct item *list(int folder, size_t *n, uint64_t *total)
     return items;
 }
 
-/* To look at all entries takes 50 ms where there are twenty thousand: once in so many parts of the limit that are
- * written, by any process. Keys are as good as random. */
+/* Listing twenty thousand entries takes 50 ms. So it is done once for each part (of LOOKS) of the limit that is
+ * written, by any process. Keys are as good as random numbers. */
 static bool is_time_to_trim(const struct tsl_cache_key *key, uint64_t size, uint64_t limit)
 {
     uint64_t random;
@@ -260,7 +260,7 @@ static bool is_time_to_trim(const struct tsl_cache_key *key, uint64_t size, uint
     return random % (limit / LOOKS + 1) <= size;
 }
 
-/* Down to three quarters, so that this isn't done for every entry. */
+/* Down to three quarters of the limit, so that not every entry causes a trim. */
 static void trim(int folder, uint64_t limit)
 {
     size_t n;

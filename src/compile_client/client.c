@@ -17,12 +17,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Far longer than the compiler lets a build take: by then it hangs itself. */
+/* Far longer than the compiler lets a build take: after this time it hangs itself. */
 #define PATIENCE_MS (20 * 60 * 1000)
 
 enum call_state { WAITING, ANSWERED, LOST };
 
-/* A request on its way; on its caller's stack. */
+/* A request under way; on its caller's stack. */
 struct call {
     struct call *next;
     uint64_t request;
@@ -36,12 +36,12 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct client {
     struct tsl_spawned spawned; /* process 0: none */
     int socket;                 /* while there is a process */
-    bool greeted;               /* its HELLO was there */
-    bool ever_greeted;          /* that of any was */
-    bool reading;               /* some thread reads, for all */
+    bool greeted;               /* its HELLO has arrived */
+    bool ever_greeted;          /* the HELLO of any process has arrived */
+    bool reading;               /* a thread reads, for all callers */
     bool hopeless;              /* it speaks another version: starting it again is no use */
-    uint64_t requests;          /* numbers given */
-    struct tsl_writer in;       /* received and not yet whole */
+    uint64_t requests;          /* numbers given so far */
+    struct tsl_writer in;       /* received, not yet a whole message */
     struct call *calls;
 } client TSL_GUARDED_BY(lock);
 
@@ -61,7 +61,7 @@ static void find_program(void)
     Dl_info here;
 
     if (program.path[0])
-        return; /* a test's */
+        return; /* set by a test */
     program.why =
         "there is no kernel compiler (tesela-kc) beside the library: Tesela was built without it, or without LLVM";
     if (getauxval(AT_SECURE)) {
@@ -97,7 +97,7 @@ void tsl_client_set_program(const char *path, char *const *arguments)
 
 /* ---- Life of the process ----------------------------------------------------------------------------------------- */
 
-/* The process is gone or of no use: whoever waits must know. */
+/* The process is gone or of no use: every waiting caller is told. */
 static void lose(void) TSL_REQUIRES(lock)
 {
     if (!client.spawned.process)
@@ -128,7 +128,7 @@ static bool send_all(const uint8_t *data, size_t size) TSL_REQUIRES(lock)
     return true;
 }
 
-/* If it can't be sent, then the request behind it neither, and that is seen. */
+/* If HELLO can't be sent, neither can the request behind it, whose failure is noticed. */
 static void send_hello(void) TSL_REQUIRES(lock)
 {
     static char name[] = "libtesela " TESELA_VERSION;
@@ -166,7 +166,7 @@ static bool start(const char *path) TSL_REQUIRES(lock)
     return started;
 }
 
-/* Makes sure that there is a process; *why (heap) if there is none to be had. */
+/* Makes sure that a process runs; false, and *why (heap), if none can be started. */
 static bool have_process(char **why) TSL_REQUIRES(lock)
 {
     const char *reason, *path = tsl_client_program(&reason);
@@ -250,7 +250,7 @@ static bool take_answers(void) TSL_REQUIRES(lock)
     return frame == TSL_WIRE_PARTIAL && !client.in.failed;
 }
 
-/* Waits for bytes; at most size are read. 0: the end, or an error, or nothing came for too long. */
+/* Waits for bytes and reads at most size of them. 0: the end, an error, or nothing came for too long. */
 static ssize_t receive(int socket, void *buffer, size_t size)
 {
     for (;;) {
@@ -264,8 +264,8 @@ static ssize_t receive(int socket, void *buffer, size_t size)
     }
 }
 
-/* One step of reading, for all who wait. While `reading` is set nobody else ends the process or its socket, nor uses
- * the buffer: the caller's stack may be small. */
+/* One step of reading, for all waiting callers. While `reading` is set no other thread ends the process, closes its
+ * socket or uses the buffer, which is static as the caller's stack may be small. */
 static void read_some(void) TSL_REQUIRES(lock)
 {
     static char buffer[1 << 16];
@@ -292,7 +292,7 @@ static void set_request(struct tsl_writer *message, uint64_t request)
     tsl_write_u32_at(message, 20, (uint32_t)(request >> 32));
 }
 
-/* A sender that fails leaves it to the reader, if there is one, to find out. */
+/* If sending fails while another thread reads, that thread is made to notice. */
 static void send_message(const struct tsl_writer *message) TSL_REQUIRES(lock)
 {
     if (!send_all(message->data, message->size)) {
@@ -334,8 +334,8 @@ static enum call_state try_call(struct tsl_writer *message, struct call *call) T
     return call->state;
 }
 
-/* It may be gone because nothing was asked for long, or have been killed; so once more. And once more again, but then
- * it may be this request's fault. */
+/* The process may have ended because it was idle, or been killed: hence a second try. After the third it may be this
+ * request's fault. */
 static cl_int call_locked(struct tsl_writer *message, struct call *call, char **why) TSL_REQUIRES(lock)
 {
     for (unsigned tries = 0; tries < 3; tries++) {
@@ -356,8 +356,8 @@ static cl_int call_locked(struct tsl_writer *message, struct call *call, char **
 
 static atomic_bool forked;
 
-/* The child has no part in the conversation, and must not keep it open. What the parent's threads hold is out of reach.
- */
+/* A forked child has no part in the conversation, and must not keep it open. What the parent's threads hold is out of
+ * reach. */
 static void in_child(void) TSL_UNCHECKED
 {
     if (!atomic_exchange(&forked, true) && client.spawned.process) {

@@ -23,7 +23,7 @@ static struct identity {
     struct tsl_digest digest; /* of compiler and processor; requests are added to copies */
 } identity = {.once = PTHREAD_ONCE_INIT};
 
-/* A file by its size and the time of its last change: what packages and builds change. */
+/* A file's part of the identity: its size and the time of its last change, which packages and builds change. */
 static void add_file(const char *path)
 {
     struct stat about;
@@ -50,7 +50,7 @@ static void add_compiler(void)
     add_file(TESELA_LLVM_LIBRARY);
 }
 
-/* A home folder may be shared by machines. */
+/* Several machines may share a home folder, so the processor belongs to the identity. */
 static void add_processor(void)
 {
     FILE *file = fopen("/proc/cpuinfo", "re");
@@ -75,7 +75,7 @@ static void identify(void)
     add_processor();
 }
 
-/* The message is the same for equal requests but for its number, which is still 0. */
+/* Equal requests have equal messages except for the number, which is still 0. */
 static struct tsl_cache_key key_of(const struct tsl_writer *message)
 {
     struct tsl_cache_key key;
@@ -98,7 +98,7 @@ static bool has_sum(int file, size_t size, uint64_t sum)
     return same;
 }
 
-/* Is a file that was included the same as then, or still none where none was? */
+/* Has an included file its old contents, or is a missing one still missing? */
 static bool is_current(const struct tsl_wire_file *file)
 {
     int opened = open(file->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -121,7 +121,7 @@ static cl_int fail(struct tsl_compiled *compiled, cl_int error, const char *text
     return error;
 }
 
-/* Takes the body. */
+/* Takes over the body. */
 static bool decode(void *body, size_t size, struct tsl_compiled *compiled)
 {
     compiled->message = body;
@@ -156,7 +156,7 @@ static cl_int ask(struct tsl_writer *message, enum tsl_wire_target target, struc
 
     if (error != CL_SUCCESS) {
         fail(compiled, error, why);
-        /* Who only asks for roles does well without. */
+        /* A caller that only asks for argument access does well without the compiler. */
         if (target == TSL_WIRE_ACCESS)
             tsl_log(TSL_LOG_IN_COMPILER, TSL_LOG_INFO, "%s", why ? why : "no memory for a message");
         else
@@ -174,7 +174,8 @@ static cl_int ask(struct tsl_writer *message, enum tsl_wire_target target, struc
     return error;
 }
 
-/* Where relative paths begin, if there may be any: elsewhere the same program is the same wherever it is started. */
+/* The current folder is sent only if the build may have relative paths: otherwise its result is the same wherever the
+ * process was started. */
 static void encode(struct tsl_writer *message, const struct tsl_wire_build *build)
 {
     struct tsl_wire_build request = *build;
@@ -229,8 +230,8 @@ bool tsl_compile_available(const char **why)
 
 /* ---- SPIR-V ------------------------------------------------------------------------------------------------------ */
 
-/* Debian 12's. Older ones read less; newer ones write types of images that are none of LLVM 15's, and perhaps bitcode
- * that ours doesn't read: nobody tried. */
+/* Debian 12's. Older versions read less; newer ones write image types that LLVM 15 doesn't have, and perhaps bitcode
+ * that ours doesn't read (not tried). */
 #define TRANSLATOR "/usr/bin/llvm-spirv-15"
 
 const char *tsl_compile_translator(void)

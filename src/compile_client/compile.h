@@ -1,7 +1,7 @@
 /*
- * The kernel compiler as drivers see it: one blocking call. Behind it stand the cache on disk (compile_client/cache.h)
- * and, for what isn't there, the process tesela-kc (compile_client/client.h), which is started at the first need, kept,
- * and started again when it died.
+ * The kernel compiler as drivers see it: one blocking call. Behind it are the cache on disk (compile_client/cache.h)
+ * and, for what the cache lacks, the process tesela-kc (compile_client/client.h), which is started when first needed,
+ * kept, and started again when it died.
  */
 #ifndef TSL_COMPILE_CLIENT_COMPILE_H
 #define TSL_COMPILE_CLIENT_COMPILE_H
@@ -17,34 +17,35 @@ struct tsl_compiled {
 /*
  * Builds, compiles or links: see struct tsl_wire_build. Blocks; any thread, no locks held. Always fills *compiled,
  * which is the caller's to finish; returns compiled->built.result: CL_BUILD_PROGRAM_FAILURE,
- * CL_COMPILE_PROGRAM_FAILURE, CL_LINK_PROGRAM_FAILURE: the compiler says no, or died of it; CL_INVALID_BUILD_OPTIONS
- * (compiler's, linker's): an option that it doesn't know; CL_COMPILER_NOT_AVAILABLE: there is none, or it can't be
- * started here; the log is a sentence that says why; CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES (in a forked child).
+ * CL_COMPILE_PROGRAM_FAILURE, CL_LINK_PROGRAM_FAILURE: the compiler rejects the program, or died of it;
+ * CL_INVALID_BUILD_OPTIONS (compiler's, linker's): an unknown option; CL_COMPILER_NOT_AVAILABLE: no compiler, or it
+ * can't be started here; the log is a sentence that says why; CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES (in a forked
+ * child).
  */
 cl_int tsl_compile(const struct tsl_wire_build *build, struct tsl_compiled *compiled);
 void tsl_compiled_finish(struct tsl_compiled *compiled);
 
-/* Puts the source, or the module and its translator, and the options into a request: what has to be told of an input to
- * build or compile it. CL_OUT_OF_HOST_MEMORY, CL_COMPILER_NOT_AVAILABLE: there is no translator (any more). In any case
- * tsl_compile_drop gives back what was taken; the rest is the caller's. */
+/* Puts an input into a request to build or compile it: the source, or the module and its translator, and the options.
+ * CL_OUT_OF_HOST_MEMORY, CL_COMPILER_NOT_AVAILABLE: there is no translator (any more). In any case tsl_compile_drop
+ * frees what this added; the rest is the caller's. */
 cl_int tsl_compile_take(const struct tsl_program_input *input, struct tsl_wire_build *build);
 void tsl_compile_drop(struct tsl_wire_build *build);
 
 #define TSL_COMPILE_NO_TRANSLATOR "the program that reads SPIR-V (TESELA_SPIRV, or llvm-spirv-15) is gone\n"
 
-/* Could a build work? Finds the program's file, starts nothing. *why: a sentence if not (static). */
+/* Could a build work? Looks for the compiler's file, starts nothing. *why: a sentence if not (static). */
 bool tsl_compile_available(const char **why);
 
-/* The file of the program that reads SPIR-V for the compiler: TESELA_SPIRV, or Debian's llvm-spirv-15; static. NULL:
- * there is none, so programs of IL can't be built. */
+/* The path of the SPIR-V translator: TESELA_SPIRV, or Debian's llvm-spirv-15; static. NULL: there is none, so programs
+ * of IL can't be built. */
 const char *tsl_compile_translator(void);
 
-/* What it reads, as CL_DEVICE_IL_VERSION says it: "" without one. */
+/* The versions of SPIR-V that it reads, as in CL_DEVICE_IL_VERSION: "" without a translator. */
 const char *tsl_compile_il_version(void);
 
 /*
- * What the compiler promises for the CPU: what the driver is to report, and no more. OpenCL C extensions (a list with
- * blanks), and features of OpenCL C 3.0 (without the leading __opencl_c_… of macros that extensions bring).
+ * What the compiler supports on the CPU, and the driver therefore reports. OpenCL C extensions (a list with blanks),
+ * and features of OpenCL C 3.0 (without the leading __opencl_c_… of macros that extensions bring).
  */
 #define TSL_COMPILE_EXTENSIONS                                              \
     "cl_khr_byte_addressable_store cl_khr_global_int32_base_atomics "       \
@@ -55,7 +56,7 @@ const char *tsl_compile_il_version(void);
     "__opencl_c_int64 __opencl_c_fp64 __opencl_c_generic_address_space __opencl_c_atomic_order_acq_rel " \
     "__opencl_c_atomic_order_seq_cst __opencl_c_atomic_scope_device"
 
-/* Where the member has images, too. */
+/* For members with images, in addition. */
 #define TSL_COMPILE_IMAGE_EXTENSIONS "cl_khr_3d_image_writes cl_khr_depth_images cl_khr_image2d_from_buffer"
 #define TSL_COMPILE_IMAGE_FEATURES   "__opencl_c_images __opencl_c_3d_image_writes __opencl_c_read_write_images"
 

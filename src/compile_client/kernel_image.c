@@ -22,8 +22,8 @@ enum where { ANYWHERE, ONLY_2D, ONLY_READ };
 
 #define TYPES(list) N_OF(list), list
 
-/* OpenCL 3.0, 5.3.1.1: which types go with which order. More than the minimum (5.3.2.1); without CL_RGBx, whose border
- * the conformance suite and the specification see in different ways. */
+/* Which types go with which order (OpenCL 3.0, 5.3.1.1). More than the minimum (5.3.2.1); without CL_RGBx, about whose
+ * border the conformance suite and the specification differ. */
 static const struct {
     cl_channel_order order;
     enum where where;

@@ -22,7 +22,7 @@ typedef uint32_t tsl_kc_u32;
 typedef uint64_t tsl_kc_u64;
 #endif
 
-/* 64 bytes. Sizes that the image's type has not are 1; array_size is 1 where it is no array. */
+/* 64 bytes. Sizes that the image's type doesn't have are 1; array_size is 1 unless the image is an array. */
 struct tsl_kc_image {
     tsl_kc_u64 data; /* address */
     tsl_kc_u32 width, height, depth, array_size;
@@ -51,12 +51,13 @@ uint64_t tsl_kc_sampler(const struct tsl_sampler_desc *sampler);
 
 /*
  * The formats that kernels can use, as clGetSupportedImageFormats lists them: flags CL_MEM_READ_ONLY, WRITE_ONLY,
- * READ_WRITE (or 0: that) or KERNEL_READ_AND_WRITE. At most n of them are written to formats (may be NULL). Returns how
- * many there are.
+ * READ_WRITE (0 means the same) or KERNEL_READ_AND_WRITE. At most n of them are written to formats (may be NULL).
+ * Returns how many there are.
  */
 cl_uint tsl_kc_formats(cl_mem_flags flags, cl_mem_object_type type, cl_uint n, cl_image_format *formats);
 
-/* What a kernel may be given (CL_DEVICE_IMAGE2D_MAX_WIDTH …): coordinates have to be exact in a float. */
+/* Limits of the images that a kernel may be given (CL_DEVICE_IMAGE2D_MAX_WIDTH …): coordinates must be exact in a
+ * float. */
 #define TSL_KC_IMAGE_MAX_SIZE   16384u /* each side of a 1D or 2D image, layers apart */
 #define TSL_KC_IMAGE_MAX_3D     4096u  /* each side of a 3D image */
 #define TSL_KC_IMAGE_MAX_LAYERS 2048u

@@ -17,21 +17,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define STACK_SIZE (64u << 10) /* of each of the two */
+#define STACK_SIZE (64u << 10) /* of each of the two children */
 
-/* ThreadSanitizer takes what they do in our memory for this thread's doing: for it they get a copy. */
+/* ThreadSanitizer takes the children's work in our memory for this thread's: with it they get a copy. */
 #if defined(__SANITIZE_THREAD__)
 #define SHARING CLONE_VFORK
 #else
 #define SHARING (CLONE_VM | CLONE_VFORK)
 #endif
 
-/* What they are told, and tell. */
+/* The children's arguments and results. */
 struct start {
     const char *path;
     char *const *arguments;
     int socket;
-    char *stack;            /* the second one's: its end */
+    char *stack;            /* the second child's: its end */
     volatile pid_t process; /* of the program */
     volatile int error;     /* 0: it runs */
 };
@@ -39,7 +39,7 @@ struct start {
 /* ---- In the children ----------------------------------------------------------------------------------------------
  */
 
-/* Handlers are those of the application's code; and what it ignores we want to know. */
+/* All signals get their default: handlers are the application's code, and signals that it ignores are wanted here. */
 static void reset_signals(void)
 {
     static const uint64_t nothing[8]; /* the kernel's struct sigaction: SIG_DFL, no flags, no mask */
@@ -50,7 +50,7 @@ static void reset_signals(void)
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof(none));
 }
 
-/* What getdents64(2) gives. */
+/* The result of getdents64(2). */
 struct entry {
     uint64_t inode;
     int64_t next;
@@ -59,7 +59,7 @@ struct entry {
     char name[];
 };
 
-/* No number: -1. */
+/* The number that a name spells; -1 if it is none. */
 static long number_of(const char *name)
 {
     long number = 0;
@@ -72,7 +72,8 @@ static long number_of(const char *name)
     return number;
 }
 
-/* Those that the folder lists, itself left out. How many; negative: it can't be read. */
+/* Closes the descriptors from `first` on that the folder lists, except the folder's own. Returns how many; negative:
+ * the folder can't be read. */
 static long close_listed(long folder, long first)
 {
     _Alignas(struct entry) char entries[4096];
@@ -90,7 +91,7 @@ static long close_listed(long folder, long first)
     return size < 0 ? size : n;
 }
 
-/* Linux before 5.9 can't close a range, and some sandboxes don't let it. */
+/* Closes all descriptors from `first` on. Linux before 5.9 can't close a range, and some sandboxes forbid it. */
 static bool close_from(long first)
 {
     long folder, n;
@@ -100,13 +101,13 @@ static bool close_from(long first)
     folder = syscall(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY, 0);
     if (folder < 0)
         return false;
-    while ((n = close_listed(folder, first)) > 0) /* what moved up while others were closed isn't missed */
+    while ((n = close_listed(folder, first)) > 0) /* repeated, as an entry may move up while others are closed */
         continue;
     syscall(SYS_close, folder);
     return n == 0;
 }
 
-/* Nothing may be left at the place where another has to go: first all of it above. */
+/* The socket moves above TSL_SPAWN_SOCKET first, so that no descriptor is put over one that is still needed. */
 static bool arrange_descriptors(int socket)
 {
     long high = syscall(SYS_fcntl, socket, F_DUPFD, TSL_SPAWN_SOCKET + 1);
@@ -150,7 +151,7 @@ static int first(void *argument)
 
 /* ---- In the application ------------------------------------------------------------------------------------------ */
 
-/* Takes the end of the first child, which no wait of the application does unless it asks for such children. */
+/* Reaps the first child; the application's waits leave it alone unless they ask for such children. */
 static void reap(pid_t child)
 {
     while (waitpid(child, NULL, __WCLONE) < 0 && errno == EINTR)
@@ -178,7 +179,7 @@ static void run(struct start *start, char *stack)
 
 bool tsl_spawn(const char *path, char *const *arguments, int socket, struct tsl_spawned *spawned)
 {
-    /* Both stacks, and what is told and tells behind them: seen by all, copy or not. */
+    /* Both stacks, and behind them arguments and results: shared with the children even if they copy our memory. */
     size_t size = 2 * STACK_SIZE + sizeof(struct start);
     char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     struct start *start = (struct start *)(memory + 2 * STACK_SIZE), told;
@@ -198,7 +199,7 @@ bool tsl_spawn(const char *path, char *const *arguments, int socket, struct tsl_
 
 void tsl_spawn_end(struct tsl_spawned *spawned)
 {
-    /* Never by its number, which may be another's by now. */
+    /* By the pidfd, never by the number, which may be another process's by now. */
     if (spawned->handle >= 0) {
         syscall(SYS_pidfd_send_signal, spawned->handle, SIGKILL, NULL, 0);
         close(spawned->handle);

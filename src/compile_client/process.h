@@ -1,5 +1,5 @@
 /*
- * Starting a program in a stranger's process, so that the stranger doesn't notice.
+ * Starts a program from within the application's process, so that the application doesn't notice.
  */
 #ifndef TSL_COMPILE_CLIENT_PROCESS_H
 #define TSL_COMPILE_CLIENT_PROCESS_H
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Where the child finds its end of the socket. */
+/* The child's descriptor of its end of the socket. */
 #define TSL_SPAWN_SOCKET 3
 
 struct tsl_spawned {
@@ -19,12 +19,12 @@ struct tsl_spawned {
  * Runs the program with these arguments (the first is its name, NULL ends them). It has a session of its own (no
  * signals of our terminal), / as its folder, no environment, /dev/null as standard streams, `socket` as descriptor
  * TSL_SPAWN_SOCKET and no other; signals as a new program expects them. It is no child of this process, so that the
- * application's SIGCHLD handler and waitpid(-1) never see it: whether it lives is told by its end of the socket.
- * False with errno: starting programs may be forbidden here (EPERM, EACCES, EAGAIN …).
+ * application's SIGCHLD handler and waitpid(-1) never see it; the socket tells when it has ended. False with errno:
+ * starting programs may be forbidden here (EPERM, EACCES, EAGAIN …).
  */
 bool tsl_spawn(const char *path, char *const *arguments, int socket, struct tsl_spawned *spawned);
 
-/* Ends it, if it is still there. */
+/* Kills the program if it still runs. */
 void tsl_spawn_end(struct tsl_spawned *spawned);
 
 #endif

@@ -6,16 +6,16 @@
  * - Its parameters in order: __global and __constant pointers as .u64 addresses; values as their bytes with their
  *   natural alignment; __local pointers as .u32, the offset in bytes from the start of dynamic shared memory, a
  *   multiple of TSL_PTX_LOCAL_ALIGN; images as .u64, the address of a struct tsl_kc_image
- * (compile_client/kernel_image.h) in global memory; samplers as .u64, their bits. Static local memory is static shared
- * memory, of which the compiler sees to it.
- * - Then always, also where nothing of it is used, struct tsl_ptx_launch by value, with an alignment of 8.
- * Nothing is passed by variables of the module, so that several launches may be on their way at once.
+ *   (compile_client/kernel_image.h) in global memory; samplers as .u64, their bits. The compiler makes static local
+ *   memory static shared memory.
+ * - Then always, even if unused, struct tsl_ptx_launch by value, with an alignment of 8.
+ * Nothing is passed by variables of the module, so that several launches may be under way at once.
  *
  * A launch, or a window of one, is cut into grids: first the groups of full size, then, where the global size is no
  * multiple of the local size, the smaller last groups as grids of their own with smaller blocks. In dimension d:
- *   get_local_id = tid, get_local_size = ntid, get_enqueued_local_size = local_size, get_group_id = group_begin +
- * ctaid, get_global_id = first_id + ctaid * ntid + tid (64 bits); the rest as it stands there. printf is CUDA's
- * vprintf.
+ * - get_local_id = tid, get_local_size = ntid, get_enqueued_local_size = local_size,
+ *   get_group_id = group_begin + ctaid, get_global_id = first_id + ctaid * ntid + tid (64 bits);
+ * - all other queries answer from the struct. printf is CUDA's vprintf.
  */
 #ifndef TSL_COMPILE_CLIENT_PTX_H
 #define TSL_COMPILE_CLIENT_PTX_H

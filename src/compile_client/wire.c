@@ -5,10 +5,10 @@
 
 #include <stdlib.h>
 
-/* Where the body's length stands in the header. */
+/* The offset of the body's length in the header. */
 #define SIZE_OFFSET 12
 
-/* The least that a header file and a kernel take in a message. */
+/* The least bytes of a header file's text, of an input, of a kernel and of a file in a message. */
 #define MIN_TEXT_SIZE   8
 #define MIN_INPUT_SIZE  4
 #define MIN_KERNEL_SIZE 80
@@ -304,7 +304,7 @@ bool tsl_wire_decode_error(const void *body, size_t size, struct tsl_wire_error 
 
     error->error = (cl_int)tsl_read_u32(&reader);
     error->text = tsl_read_text(&reader);
-    /* An error that says "success" would be taken for one. */
+    /* An error that says CL_SUCCESS would be taken for success. */
     if (tsl_read_end(&reader) && error->text && error->error < CL_SUCCESS)
         return true;
     tsl_wire_error_finish(error);

@@ -5,13 +5,13 @@
  *   u32 magic "TSLK"   u32 version   u32 type   u32 body size (bytes)   u64 request
  * All numbers are little-endian; texts and blobs as in base/bytes.h. The version is that of the whole format: each side
  * begins with HELLO, in version 1 for ever, and from then on both speak the highest version that both know. Version 6
- * is the only one that this library knows beside that HELLO. A reply has
- * the request number of what it answers; replies may come in any order. A body may not be longer than its type's limit,
- * and is read to its last byte: trailing bytes are an error, as what is new comes with a new version.
+ * is the only one that this library knows beside that HELLO. A reply has the number of the request that it answers;
+ * replies may come in any order. A body may not be longer than its type's limit, and is read to its last byte: trailing
+ * bytes are an error, as additions come with a new version.
  *
  * Neither side trusts the other: the compiler may be dying while it writes, the library may be a newer one. Every
- * decode function is safe on any bytes, allocates no more than the message is long (times a small constant), and on
- * false has left nothing to free. After a message that can't be decoded the stream is of no use any more.
+ * decode function is safe on any bytes, allocates no more than a small constant times the message's length, and leaves
+ * nothing to free when it returns false. After a message that can't be decoded the stream is of no more use.
  */
 #ifndef TSL_COMPILE_CLIENT_WIRE_H
 #define TSL_COMPILE_CLIENT_WIRE_H
@@ -24,7 +24,7 @@
 #define TSL_WIRE_HELLO_VERSION 1u
 #define TSL_WIRE_HEADER_SIZE   24u
 
-/* Limits: of bytes, and of things that the receiver makes tables of. */
+/* Limits: of bytes, and of counts for which the receiver allocates tables. */
 #define TSL_WIRE_MAX_HELLO   4096u
 #define TSL_WIRE_MAX_BUILD   (256u << 20)
 #define TSL_WIRE_MAX_BUILT   (256u << 20)
@@ -52,12 +52,12 @@ struct tsl_wire_header {
 };
 
 enum tsl_wire_frame {
-    TSL_WIRE_WHOLE,   /* the message is there: header, and body_size bytes behind it */
-    TSL_WIRE_PARTIAL, /* more has to be received first (the header is set if it is there: body_size is not 0) */
-    TSL_WIRE_BROKEN,  /* no message of ours, or too long a one */
+    TSL_WIRE_WHOLE,   /* the message is there: header and body_size bytes */
+    TSL_WIRE_PARTIAL, /* more must be received first (the header is set if it is there: body_size is not 0) */
+    TSL_WIRE_BROKEN,  /* not a message of ours, or too long */
 };
 
-/* Looks at what was received so far. */
+/* Looks at the bytes received so far. */
 enum tsl_wire_frame tsl_wire_look(const void *data, size_t size, struct tsl_wire_header *header);
 
 /* A message begins with the header and ends with its body's length. Encode functions below do both. */
@@ -76,9 +76,9 @@ enum tsl_wire_target {
     TSL_WIRE_FACTS, /* none: the facts alone */
     TSL_WIRE_CPU,   /* a shared object of work-group functions */
     TSL_WIRE_PTX,
-    /* None. What kernels do to their arguments whatever compiler makes them of the source: the facts' roles, kinds and
-     * names count, the rest doesn't. A source that isn't the same for any compiler gives no kernels, nor does one with
-     * errors; the log says why. A whole build, without headers. */
+    /* No artefact. What kernels do to their arguments, whichever compiler builds them: only the facts' access bits,
+     * kinds and names count. A source that isn't the same for any compiler gives no kernels, nor does one with errors;
+     * the log says why. A whole build, without headers. */
     TSL_WIRE_ACCESS,
     TSL_WIRE_LAST_TARGET = TSL_WIRE_ACCESS,
 };
@@ -107,8 +107,10 @@ struct tsl_wire_build {
     char *options;    /* as the application gave them */
     char *folder;     /* where relative paths of the options and of #include begin; NULL: nothing is relative */
     char *source;     /* OpenCL C, with its prelude; "" for a link, and of IL */
-    char *translator; /* of IL: the program that reads it (tsl_compile_translator); NULL: the program is source */
-    const void *il;   /* SPIR-V, with its constants' values in it; borrowed from the message when decoded */
+    char *translator; /* for IL: the path of the SPIR-V translator (tsl_compile_translator); NULL: the program is
+                         source */
+    const void *il;   /* SPIR-V, with the values of its specialization constants; borrowed from the message when
+                         decoded */
     size_t il_size;
     char *kernel;           /* only this one; NULL: all */
     uint64_t local_size[3]; /* specialised on; 0 0 0: for any */
@@ -118,8 +120,8 @@ struct tsl_wire_build {
     struct tsl_wire_input *inputs;
 };
 
-/* A file that was included, or looked for where there was none: with other contents, or with one there, the result
- * might be another. */
+/* A file that was included, or was looked for and missing. The result may differ if its contents change, or if it
+ * appears. */
 struct tsl_wire_file {
     char *path;
     uint64_t size, sum; /* tsl_bytes_sum of its contents */
@@ -165,7 +167,7 @@ void tsl_wire_build_finish(struct tsl_wire_build *build);
 void tsl_wire_built_finish(struct tsl_wire_built *built);
 void tsl_wire_error_finish(struct tsl_wire_error *error);
 
-/* The facts alone, as they stand in BUILT: also what is kept on disk beside artefacts. decode: false leaves nothing to
+/* The facts alone, encoded as in BUILT: also what is kept on disk beside artefacts. decode: false leaves nothing to
  * finish. */
 void tsl_wire_put_facts(struct tsl_writer *writer, const struct tsl_kernel_facts *facts);
 bool tsl_wire_get_facts(struct tsl_reader *reader, struct tsl_kernel_facts *facts);

@@ -99,7 +99,7 @@ static void get_flags(struct tsl_reader *reader, struct tsl_kernel_facts *facts)
     facts->fp64 = flags & FP64;
 }
 
-/* One that isn't well-formed, or is of another kernel, fails. */
+/* A footprint that is malformed, or another kernel's, fails the reader. */
 static struct tsl_footprint *get_footprint(struct tsl_reader *reader, uint32_t n_args)
 {
     uint32_t format = tsl_read_u32(reader);
@@ -115,7 +115,7 @@ static struct tsl_footprint *get_footprint(struct tsl_reader *reader, uint32_t n
     return footprint;
 }
 
-/* A size of groups has three factors or none, and a product that is a size. */
+/* A local size has three factors or none, and its product fits a size_t. */
 static bool is_size(const size_t *local)
 {
     size_t product = 1;

@@ -55,8 +55,7 @@ struct tsl_wg_thread {
     void *scratch; /* values of work-items that live across barriers: scratch_size + scratch_item_size * n bytes, n: the
                       product of the launch's local_size, rounded up to a multiple of 64. NULL if that is 0 */
     void *user;    /* the driver's own; generated code leaves it alone */
-    /* Behind the bytes of both: by this to_global() and its like tell pointers apart (compiler/builtins/cpu/space.cl).
-     */
+    /* The ends of both, by which to_global() and its like tell pointers apart (compiler/builtins/cpu/space.cl). */
     void *local_end, *scratch_end;
 };
 
@@ -74,7 +73,7 @@ enum tsl_wg_arg_kind {
     TSL_WG_LOCAL,   /* 8 bytes, where the argument's memory begins: offset from thread->local, multiple of TSL_WG_ALIGN,
                        at least the kernel's local_size */
     TSL_WG_IMAGE,   /* 8 bytes, address of a struct tsl_kc_image (compile_client/kernel_image.h) */
-    TSL_WG_SAMPLER, /* 8 bytes, a sampler's bits (there, too) */
+    TSL_WG_SAMPLER, /* 8 bytes, a sampler's bits (compile_client/kernel_image.h) */
 };
 
 struct tsl_wg_arg {
@@ -88,7 +87,7 @@ struct tsl_wg_arg {
 #define TSL_WG_PRINTS     1u /* calls launch->print */
 #define TSL_WG_BARRIERS   2u /* has barriers: a hint, groups cost more than their work-items */
 #define TSL_WG_REMAINDERS 4u /* launches may have smaller last groups */
-#define TSL_WG_FLAT       8u /* nothing depends on the local size: the driver may launch with one of its own */
+#define TSL_WG_FLAT       8u /* nothing depends on the local size: the driver may choose another one */
 
 struct tsl_wg_kernel {
     const char *name; /* as the source has it. The function itself is called "tsl_wg." and this, for debuggers */
@@ -106,7 +105,7 @@ struct tsl_wg_kernel {
 
 struct tsl_wg_module {
     uint32_t magic; /* TSL_WG_MAGIC */
-    uint32_t abi;   /* TSL_WG_ABI; whoever reads another one leaves the object alone */
+    uint32_t abi;   /* TSL_WG_ABI; a driver leaves objects of another ABI alone */
     uint32_t n_kernels;
     uint32_t reserved; /* 0 */
     const struct tsl_wg_kernel *kernels;
