@@ -1,9 +1,9 @@
 /*
- * Kernel arguments: checked when they are set, immutable once a launch took them.
+ * Kernel arguments: checked when they are set, immutable once a launch has taken them.
  *
  * One allocation holds the arguments and a small slot for each one's value; larger values have heap of their own. While
- * nobody but the kernel holds them they are changed in place, else copied first. The serial is given when they are
- * taken, so setting ten arguments costs no atomic operation.
+ * only the kernel holds them they are changed in place, else copied first. They get their serial when a launch takes
+ * them, so setting ten arguments costs no atomic operation.
  */
 #include "program/arguments.h"
 #include "base/fork.h"
@@ -19,7 +19,7 @@
 
 static atomic_uint_fast64_t last_serial;
 
-/* What clSetKernelArg was given, understood. */
+/* The arguments of clSetKernelArg after their check. */
 struct setting {
     enum tsl_arg_kind kind;
     size_t size;
@@ -52,7 +52,7 @@ struct tsl_args *tsl_args_create(cl_uint n)
     return create(n, n);
 }
 
-/* Takes back what one argument holds. */
+/* Frees or releases what one argument holds. */
 static void free_value(struct tsl_args *args, cl_uint index)
 {
     if (args->args[index].value != slot_of(args, index))
@@ -60,7 +60,7 @@ static void free_value(struct tsl_args *args, cl_uint index)
     args->args[index].value = NULL;
 }
 
-/* Gives an argument a copy of size bytes; false, and nothing changed, without memory. */
+/* Gives an argument a copy of size bytes; false, with nothing changed, if out of memory. */
 static bool keep_value(struct tsl_args *args, cl_uint index, const void *value, size_t size)
 {
     void *place = size <= SLOT_SIZE ? slot_of(args, index) : malloc(size);
@@ -76,7 +76,7 @@ static bool keep_value(struct tsl_args *args, cl_uint index, const void *value, 
 
 void tsl_args_unref(struct tsl_args *args)
 {
-    /* Release orders this holder's uses before the free, acquire orders the others' before ours. */
+    /* Release orders this holder's uses before the free, acquire orders the other holders' before ours. */
     if (!args || atomic_fetch_sub_explicit(&args->refs, 1, memory_order_acq_rel) != 1)
         return;
     for (cl_uint i = 0; i < args->n_all; i++)
@@ -84,7 +84,7 @@ void tsl_args_unref(struct tsl_args *args)
     free(args);
 }
 
-/* Arguments that nobody else holds, the first `same` of them equal; the others, behind the kernel's, are unset. NULL
+/* New arguments with one reference. The first `same` are copied; the others, behind the kernel's, are unset. NULL
  * without memory. */
 static struct tsl_args *copy_some(const struct tsl_args *from, cl_uint same, cl_uint n_all)
 {
@@ -189,7 +189,7 @@ static cl_int read_local(size_t size, const void *value, struct setting *setting
     return CL_SUCCESS;
 }
 
-/* Where the type's size isn't known (structures), the members' limit on parameters is one still. */
+/* Where the type's size isn't known (structures), the members' limit on parameters still holds. */
 static cl_int read_value(const struct tsl_kernel *kernel, const struct tsl_arg_fact *fact, size_t size,
                          const void *value, struct setting *setting)
 {
@@ -201,8 +201,8 @@ static cl_int read_value(const struct tsl_kernel *kernel, const struct tsl_arg_f
     return CL_SUCCESS;
 }
 
-/* Nobody knows the argument's type, so what is given tells it. NULL with the size of a handle may mean a null pointer
- * or as many bytes of local memory; vendors are told both in the same way. */
+/* The argument's type is unknown, so the value tells it. NULL with the size of a handle may mean a null pointer or as
+ * many bytes of local memory; vendors are told both in the same way. */
 static cl_int read_unknown(const struct tsl_kernel *kernel, const struct tsl_arg_fact *fact, size_t size,
                            const void *value, struct setting *setting)
 {
@@ -266,7 +266,7 @@ static bool put_setting(struct tsl_args *args, cl_uint index, const struct setti
     return true;
 }
 
-/* *old_args are let go by the caller, without the lock. */
+/* The caller unrefs *old_args without the lock. */
 static cl_int set_locked(struct tsl_kernel *kernel, cl_uint index, const struct setting *setting,
                          struct tsl_args **old_args) TSL_REQUIRES(kernel->lock)
 {
@@ -274,8 +274,8 @@ static cl_int set_locked(struct tsl_kernel *kernel, cl_uint index, const struct 
 
     if (is_same(&args->args[index], setting))
         return CL_SUCCESS;
-    /* Acquire: when the last launch has let go, its reads are over before we write. Nobody can take a new reference
-     * but under our lock. */
+    /* Acquire: once the last launch has released the arguments, its reads are over before we write. New references are
+     * only taken under our lock. */
     if (atomic_load_explicit(&args->refs, memory_order_acquire) > 1) {
         struct tsl_args *copy = copy_of(args);
 
@@ -299,7 +299,7 @@ cl_int tsl_kernel_set_arg(struct tsl_kernel *kernel, cl_uint index, size_t size,
     if (error != CL_SUCCESS)
         return error;
     if (tsl_forked())
-        return CL_OUT_OF_RESOURCES; /* A thread of the parent's may have held the lock. */
+        return CL_OUT_OF_RESOURCES; /* A thread of the parent process may have held the lock. */
     if (setting.kind == TSL_ARG_SAMPLER)
         setting.value = &setting.sampler;
     tsl_spin_take(&kernel->lock);
@@ -311,8 +311,8 @@ cl_int tsl_kernel_set_arg(struct tsl_kernel *kernel, cl_uint index, size_t size,
 
 /* ---- Shared virtual memory --------------------------------------------------------------------------------------- */
 
-/* The region in which the pointer is, whose reference the caller drops. It is looked up now: what the pointer means
- * later, when the memory may be another's, isn't what was set. */
+/* The region that contains the pointer; the caller drops its reference. It is looked up now: when the memory is another
+ * region's later, the pointer would mean something else. */
 static cl_int read_pointer(const struct tsl_kernel *kernel, const void *pointer, struct tsl_buffer **region)
 {
     *region = pointer ? tsl_svm_find(kernel->program->context, pointer, 1, NULL) : NULL;
@@ -345,7 +345,7 @@ cl_int tsl_kernel_set_svm(struct tsl_kernel *kernel, cl_uint index, const void *
     return error;
 }
 
-/* The list, without repetitions, in the place of the one before. */
+/* Puts the list, without repetitions, in the place of the one before. */
 static cl_int put_list_locked(struct tsl_kernel *kernel, cl_uint n, struct tsl_buffer *const *regions,
                               struct tsl_args **old_args) TSL_REQUIRES(kernel->lock)
 {
@@ -370,7 +370,7 @@ static int compare(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-/* Those that are named again come last; returns how many there are without them. */
+/* Moves repeated regions to the end; returns the number of different ones. */
 static cl_uint put_first(struct tsl_buffer **regions, size_t n)
 {
     cl_uint n_first = 0;
@@ -447,9 +447,9 @@ static void drop_buffers(struct tsl_args *args, cl_uint n)
             tsl_object_unref(&args->args[i].buffer->object);
 }
 
-/* Is it still that buffer? Then with a reference, which comes before the look at the id, as the memory of a handle that
- * was just released may become another buffer at any time: *other is what is there then, to be dropped without a
- * lock. */
+/* Takes a reference if the argument's buffer still exists. The reference comes before the look at the id, as the memory
+ * of a handle that was just released may become another buffer at any time: *other is that buffer, to be unreferenced
+ * without a lock. */
 static bool keep_buffer(const struct tsl_arg *arg, struct tsl_buffer **other)
 {
     *other = NULL;
@@ -461,8 +461,8 @@ static bool keep_buffer(const struct tsl_arg *arg, struct tsl_buffer **other)
     return false;
 }
 
-/* References for all launches. False: that of argument *kept can't be had; those before it, and *other, are to be
- * dropped without the lock. */
+/* Takes the references for all launches. False: the buffer of argument *kept is gone; the references of the arguments
+ * before it, and *other, are to be dropped without the lock. */
 static bool keep_buffers_locked(struct tsl_args *args, cl_uint *kept, struct tsl_buffer **other)
     TSL_REQUIRES(args->lock)
 {
@@ -475,7 +475,7 @@ static bool keep_buffers_locked(struct tsl_args *args, cl_uint *kept, struct tsl
 
 enum held { HELD, ARGUMENT_GONE, LISTED_GONE };
 
-/* The first of the launches in flight takes references for all of them; the next wait until it has. */
+/* The first of the launches in flight takes references for all of them; the next ones wait until it has. */
 static enum held hold(struct tsl_args *args)
 {
     struct tsl_buffer *other = NULL;
@@ -502,14 +502,14 @@ void tsl_args_let_go(struct tsl_args *args)
     tsl_spin_take(&args->lock);
     last = --args->n_held == 0;
     tsl_spin_give(&args->lock);
-    /* Whoever holds from now on takes references of its own. */
+    /* A launch that takes the arguments from now on takes new references. */
     if (last)
         drop_buffers(args, args->n_all);
     tsl_args_unref(args);
 }
 
-/* Of the list to which no argument leads what was freed is forgotten: nothing says that it must be taken out before.
- * Unless the kernel has got others than these meanwhile. */
+/* Drops freed regions from the list of those that no argument leads to: OpenCL doesn't ask applications to remove them
+ * from it first. Does nothing if the kernel has got other arguments meanwhile. */
 static cl_int forget_freed(struct tsl_kernel *kernel, const struct tsl_args *args)
 {
     struct tsl_buffer **regions = malloc((args->n_all - args->n) * sizeof(*regions)), *other;

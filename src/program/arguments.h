@@ -1,5 +1,5 @@
 /*
- * Inside of kernels' arguments: shared by args.c and kernel.c.
+ * Private to arguments.c and kernel.c.
  */
 #ifndef TSL_PROGRAM_ARGUMENTS_H
 #define TSL_PROGRAM_ARGUMENTS_H

@@ -1,8 +1,8 @@
 /*
  * Building a program on all members at once.
  *
- * A build works on parts of its own; the program's are exchanged at the end, under its lock. From begin to end the
- * program's status is CL_BUILD_IN_PROGRESS, which keeps every other build and reader away, so nobody sees half of it.
+ * A build works on parts of its own, which replace the program's at the end, under its lock. Meanwhile the program's
+ * status is CL_BUILD_IN_PROGRESS, which keeps other builds and readers away, so that no thread sees half a build.
  */
 #include "program/build.h"
 #include "base/fork.h"
@@ -39,7 +39,7 @@ bool tsl_build_start_thread(pthread_t *thread, bool detached, void *(*run)(void 
 
 /* ---- The members ------------------------------------------------------------------------------------------------ */
 
-/* Vendors mix up which of the three they were asked for. */
+/* Vendors return the error of a build for a compilation or a link, and the other way round. */
 static cl_int named_error(const struct tsl_make *make, cl_int error)
 {
     switch (error) {
@@ -74,7 +74,7 @@ static void *run_job(void *arg)
     return NULL;
 }
 
-/* The last job runs in the calling thread, as do those for which there is no thread. */
+/* The last job runs in the calling thread, as do the jobs for which no thread can be started. */
 static void run_jobs(struct tsl_build *build)
 {
     for (unsigned i = 0; i + 1 < build->n_jobs; i++) {
@@ -98,8 +98,8 @@ static bool asks_roles(const struct tsl_member *member)
            (wanted == TSL_VENDOR_ROLES_ON || (wanted == TSL_VENDOR_ROLES_AUTO && member->caps.roles_hold));
 }
 
-/* Is it worth to know what kernels only read? With one member buffers have nowhere else to be. With several that all
- * work on the host's copy it is: launches that only read the same buffer run at once. */
+/* Is it worth knowing what kernels only read? Not with one member: buffers have no other place. With several it is,
+ * even if all work on the host's copy: launches that only read one buffer run at once. */
 static bool wants_roles(const struct tsl_build *build)
 {
     bool wanted = false;
@@ -109,7 +109,7 @@ static bool wants_roles(const struct tsl_build *build)
     return wanted && build->make == &tsl_make_build && build->program->source && build->program->context->n_members > 1;
 }
 
-/* For the parts of members that ask for it. */
+/* Gives a reference to the parts of members that want it. */
 static void give_roles(struct tsl_build *build, struct tsl_text_access *roles)
 {
     for (unsigned i = 0; i < build->n_jobs; i++)
@@ -117,8 +117,8 @@ static void give_roles(struct tsl_build *build, struct tsl_text_access *roles)
             build->jobs[i].part.roles = tsl_text_access_ref(roles);
 }
 
-/* How much an error says: a compiler's "no" more than a member that could not even try; bad options are the answer only
- * if nobody understood them. */
+/* How much an error says. A compiler's error says more than that of a member that could not even try; bad options are
+ * the answer only if no member understood them. */
 static int weight_of(const struct tsl_make *make, cl_int error)
 {
     if (error == CL_SUCCESS)
@@ -126,7 +126,8 @@ static int weight_of(const struct tsl_make *make, cl_int error)
     return error == make->failure ? 3 : error == make->bad_options ? 2 : 1;
 }
 
-/* What came of it for one device: success if a member is left, else the first error that says most. */
+/* The build's result for one device: success if one of its members succeeded, else the first of the errors that say
+ * most. */
 static cl_int result_for(const struct tsl_build *build, const struct tsl_device *device)
 {
     unsigned members = tsl_context_members_of(build->program->context, device);
@@ -145,7 +146,7 @@ static cl_int result_for(const struct tsl_build *build, const struct tsl_device 
     return result;
 }
 
-/* Every device that was asked for must have succeeded. */
+/* Every target device must have succeeded. */
 static cl_int result_of(const struct tsl_build *build)
 {
     cl_int result = CL_SUCCESS;
@@ -174,7 +175,7 @@ static void add_names(char **names, const char *more)
     }
 }
 
-/* The kernels that some member has, in the order of the first that has them. NULL without memory. */
+/* The kernels that some member has, in the order of the first member that has them. NULL without memory. */
 static char *kernel_names_locked(const struct tsl_program *program) TSL_REQUIRES(program->lock)
 {
     char *names = NULL;
@@ -184,7 +185,7 @@ static char *kernel_names_locked(const struct tsl_program *program) TSL_REQUIRES
     return names ? names : strdup("");
 }
 
-/* What is told of the member's share. */
+/* Fills what queries tell of the member's build. */
 static void conclude(struct tsl_build_job *job)
 {
     const struct tsl_build *build = job->build;
@@ -195,7 +196,7 @@ static void conclude(struct tsl_build_job *job)
     job->part.options = strdup(build->text);
 }
 
-/* Puts the results in place of the old ones, which come back in the jobs. */
+/* Puts the results in place of the program's parts, which come back in the jobs. */
 static void exchange_locked(struct tsl_program *program, struct tsl_build *build) TSL_REQUIRES(program->lock)
 {
     for (unsigned i = 0; i < build->n_jobs; i++) {
@@ -257,7 +258,7 @@ static cl_int run_build(struct tsl_build *build)
     tsl_lock_take(&program->lock);
     exchange_locked(program, build);
     tsl_lock_give(&program->lock);
-    /* The application may release the program in its callback, so ours comes after. */
+    /* The application may release the program in its callback: our reference goes afterwards. */
     if (fn)
         fn((cl_program)program, arg);
     tsl_build_destroy(build);
@@ -270,8 +271,8 @@ static void *run_detached(void *arg)
     return NULL;
 }
 
-/* The application may have released its kernels and waited for their launches: then none is attached, though another
- * thread of ours may be about to destroy them. */
+/* The application may have released its kernels and waited for their launches: OpenCL then sees no kernel, but another
+ * thread of ours may still be about to destroy them. */
 static void let_kernels_go(struct tsl_program *program)
 {
     bool attached;
@@ -325,7 +326,7 @@ cl_int tsl_build_run(struct tsl_build *build, bool *began)
 
 /* ---- Making builds ----------------------------------------------------------------------------------------------- */
 
-/* Has it more members behind it? The virtual device has all. */
+/* Does `device` have more members behind it than `than`? The virtual device has all. */
 static bool is_wider(const struct tsl_device *device, const struct tsl_device *than)
 {
     return !than || (than->parent && (!device->parent || device->n_members > than->n_members));
@@ -379,7 +380,7 @@ struct tsl_build *tsl_build_create(const struct tsl_make *make, struct tsl_progr
     build->make = make;
     build->type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
     build->program = program;
-    tsl_object_show(&program->object); /* fn is given it, also if the application gave it up */
+    tsl_object_show(&program->object); /* fn gets the program, even if the application has given it up */
     for (unsigned i = 0; members >> i; i++)
         if (members >> i & 1)
             build->jobs[build->n_jobs++] = (struct tsl_build_job){.build = build, .index = i};
@@ -391,7 +392,7 @@ static bool can_be_linked(cl_program_binary_type type)
     return type == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT || type == CL_PROGRAM_BINARY_TYPE_LIBRARY;
 }
 
-/* The members for which it is compiled, but not linked. */
+/* The members for which the program is compiled but not linked. */
 static unsigned members_to_link(struct tsl_program *program)
 {
     unsigned members = 0;
@@ -403,8 +404,8 @@ static unsigned members_to_link(struct tsl_program *program)
     return members;
 }
 
-/* One more header, or one more to link: CL_INVALID_OPERATION unless that is a compiled object or a library somewhere.
- */
+/* Adds a header or a link's input: CL_INVALID_OPERATION unless the input is a compiled object or a library on some
+ * member. */
 static cl_int add_input(struct tsl_build *build, struct tsl_program *input, const char *name)
 {
     if (name) {
@@ -440,8 +441,8 @@ cl_int tsl_build_add_inputs(struct tsl_build *build, cl_uint n, struct tsl_progr
     return error;
 }
 
-/* Leaves out devices and members for which nothing is compiled. CL_INVALID_OPERATION: of what is linked for a device,
- * some is compiled for it, but none of its members has all (OpenCL 3.0, 5.8.6). */
+/* Leaves out devices and members for which no input is compiled. CL_INVALID_OPERATION: some inputs are compiled for a
+ * device, but none of its members has all (OpenCL 3.0, 5.8.6). */
 static cl_int keep_linked(struct tsl_build *build)
 {
     unsigned all = ~0u, some = 0, n_devices = 0, n_jobs = 0;
@@ -471,7 +472,7 @@ static cl_int keep_linked(struct tsl_build *build)
 
 /* ---- What the API calls ------------------------------------------------------------------------------------------ */
 
-/* What was loaded is built only where it is executable (OpenCL 3.0, 5.8.4). */
+/* A loaded binary may be built only where it is executable (OpenCL 3.0, 5.8.4). */
 static bool was_loaded_to_be_linked(struct tsl_program *program, const struct tsl_targets *targets)
 {
     const struct tsl_targets all = {program->n_devices, program->devices};

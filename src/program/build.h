@@ -1,6 +1,6 @@
 /*
- * Inside of programs: a build, a compilation or a link on its way over all members. build.c runs it, make.c does one
- * member's share.
+ * Inside of programs: a build, a compilation or a link under way on all members. build.c runs it, make.c does one
+ * member's part.
  */
 #ifndef TSL_PROGRAM_BUILD_H
 #define TSL_PROGRAM_BUILD_H
@@ -11,7 +11,7 @@
 struct tsl_build;
 struct tsl_build_job;
 
-/* What is made of what, and how its errors are called. */
+/* An action: build, compile or link, and its error codes. */
 struct tsl_make {
     const char *verb; /* for the log */
     cl_int failure;   /* CL_BUILD_PROGRAM_FAILURE … */
@@ -21,7 +21,7 @@ struct tsl_make {
 
 extern const struct tsl_make tsl_make_build, tsl_make_compile, tsl_make_link;
 
-/* One member's share; touched by its thread alone until that has ended. */
+/* One member's part of the build; only its thread touches it until that thread has ended. */
 struct tsl_build_job {
     struct tsl_build *build;
     unsigned index; /* of the member in the context */
@@ -40,7 +40,7 @@ struct tsl_build {
     cl_program_binary_type type; /* of the result */
     tsl_program_fn *fn;
     void *arg;
-    /* Compilations: headers; links: what is linked, which nobody builds meanwhile. Internal references. */
+    /* Of compilations the headers, of links the inputs, which aren't built meanwhile. Internal references. */
     cl_uint n_inputs;
     struct tsl_program **inputs;
     char **names; /* of the headers, n_inputs; NULL for links */
@@ -53,19 +53,19 @@ static inline struct tsl_member *tsl_build_member(const struct tsl_build_job *jo
     return job->build->program->context->members[job->index];
 }
 
-/* The device whose promises the program is to see on this member: the virtual one's if it was asked for. */
+/* The device whose promises the program sees on this member: the virtual device if it was a target. */
 struct tsl_device *tsl_build_view(const struct tsl_build_job *job);
 
-/* For all members behind the targets, with copies of the options. NULL without memory. */
+/* A build for all members behind the targets, with copies of the options. NULL without memory. */
 struct tsl_build *tsl_build_create(const struct tsl_make *make, struct tsl_program *program,
                                    const struct tsl_targets *targets, const char *options);
-/* Adds headers (with names) or what is to be linked. Links keep builds of their inputs away. */
+/* Adds headers (with names) or a link's inputs. Links keep builds of their inputs away. */
 cl_int tsl_build_add_inputs(struct tsl_build *build, cl_uint n, struct tsl_program *const *inputs,
                             const char *const *names);
-/* Undoes create, for a build that won't be run. */
+/* Undoes create, for a build that isn't run. */
 void tsl_build_destroy(struct tsl_build *build);
-/* Claims the program and runs, here or (with build->fn) in the background; the build is gone either way. *began (may be
- * NULL) tells whether the error is one of the arguments or of the build. */
+/* Claims the program and runs the build, here or (with build->fn) in the background; either way build is freed. *began
+ * (may be NULL) tells whether the error is the build's, not one of its arguments. */
 cl_int tsl_build_run(struct tsl_build *build, bool *began);
 
 /* Starts a thread that no signal of the application reaches; none in simulations. */
@@ -74,10 +74,10 @@ bool tsl_build_start_thread(pthread_t *thread, bool detached, void *(*run)(void 
 /* Gives back what a part holds (driver calls) and leaves it unbuilt; what was loaded for it stays. */
 void tsl_program_part_clear(struct tsl_program_part *part, struct tsl_member *member);
 
-/* The binaries that were told are those of the build before. */
+/* Drops the binaries that were told: they are those of the build before. */
 void tsl_program_forget_binaries_locked(struct tsl_program *program) TSL_REQUIRES(program->lock);
 
-/* Keeps builds away, built or not; false while a build is running. Ends with tsl_program_end_read. */
+/* Keeps builds away from a program, built or not; false while a build is running. Ends with tsl_program_end_read. */
 bool tsl_program_begin_any_read(struct tsl_program *program);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Programs of built-in kernels: each member has a share in those that it has, ready from the beginning.
+ * Programs of built-in kernels: each member contributes the kernels that it has, ready from the beginning.
  */
 #include "base/fork.h"
 #include "base/log.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Those of `wanted` that are in `own` (both ';'-separated): heap, "" for none, NULL without memory. */
+/* The names of `wanted` that are in `own` (both ';'-separated): heap, "" for none, NULL without memory. */
 static char *common_names(const char *wanted, const char *own)
 {
     char *common = strdup(""), *list = strdup(wanted), *rest = NULL;
@@ -33,7 +33,7 @@ static char *common_names(const char *wanted, const char *own)
     return common;
 }
 
-/* The share of one member. CL_INVALID_VALUE: it has none of the kernels. */
+/* One member's part. CL_INVALID_VALUE: it has none of the kernels. */
 static cl_int make_part(struct tsl_program *program, unsigned i, const char *wanted)
 {
     struct tsl_member *member = program->context->members[i];

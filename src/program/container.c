@@ -83,12 +83,12 @@ static bool read_uuid_is(struct tsl_reader *reader, const struct tsl_identity *i
     return !has || memcmp(uuid, identity->uuid, CL_UUID_SIZE_KHR) == 0;
 }
 
-/* One entry; true if it is for this path. */
+/* Reads one entry; true if it is for this path. */
 static bool read_entry(struct tsl_reader *reader, const struct tsl_path *path, struct tsl_container_entry *entry)
 {
     bool ours = read_is(reader, path->driver->name);
 
-    /* All is read whatever the answer, so that damage is found. */
+    /* Everything is read whatever the answer, so that damage is found. */
     ours &= read_is(reader, path->driver_version);
     ours &= read_is(reader, path->device_name);
     ours &= read_uuid_is(reader, &path->identity);

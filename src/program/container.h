@@ -27,16 +27,16 @@ struct tsl_container_entry {
     bool non_uniform; /* launches may have remainders */
 };
 
-/* Writing: begin, add each member's binary, end. Failures stay in writer->failed. */
+/* Writing: begin, add each member's binary, end. Failures are kept in writer->failed. */
 void tsl_container_begin(struct tsl_writer *writer);
 void tsl_container_add(struct tsl_writer *writer, const struct tsl_path *path, const struct tsl_container_entry *entry);
 void tsl_container_end(struct tsl_writer *writer);
 
-/* Does it begin as one of ours, whole or not? What doesn't may be a vendor's own binary. */
+/* Do the data begin like a container, whole or not? Other data may be a vendor's own binary. */
 bool tsl_container_is(const void *data, size_t size);
 
-/* Looks for the binary that this path's driver made, in the same version, for the same device. False: there is none, or
- * this is no container, or it is damaged (*damaged). Safe on any bytes. */
+/* Finds the binary that this path's driver made, in the same version, for the same device. False: there is none, or the
+ * data are no container or a damaged one (*damaged). Safe on any bytes. */
 bool tsl_container_find(const void *data, size_t size, const struct tsl_path *path, struct tsl_container_entry *entry,
                         bool *damaged);
 

@@ -1,5 +1,5 @@
 /*
- * What a program's text looks like to a member's compiler.
+ * The prelude and the -cl-std with which a program reaches a member's compiler.
  */
 #include "program/dialect.h"
 #include "base/bytes.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Macros that compilers define whether or not their device reports them (Clang for SPIR does). */
+/* Macros that compilers define even if their device doesn't report them (as Clang for SPIR does). */
 static const char *const known_macros[] = {
     "__opencl_c_3d_image_writes",
     "__opencl_c_atomic_order_acq_rel",
@@ -71,7 +71,7 @@ static const char *const known_macros[] = {
 
 /* ---- Asking devices ---------------------------------------------------------------------------------------------- */
 
-/* Who is asked: the virtual device, or a member by its path. */
+/* The device that is asked: the virtual one, or a member by its path. */
 struct asked {
     struct tsl_device *device;
     const struct tsl_path *path;
@@ -84,7 +84,7 @@ static cl_int ask(const struct asked *asked, cl_device_info param, size_t size, 
     return asked->path->driver->info(asked->path, param, size, value, size_ret);
 }
 
-/* The value with a 0 behind it (heap); NULL when there is none. */
+/* The value with a 0 behind it (heap); NULL if there is none. */
 static void *ask_heap(const struct asked *asked, cl_device_info param, size_t *size)
 {
     char *value;
@@ -109,7 +109,7 @@ static bool ask_bool(const struct asked *asked, cl_device_info param)
     return ask(asked, param, sizeof(value), &value, NULL) == CL_SUCCESS && value != CL_FALSE;
 }
 
-/* "OpenCL 3.0 …" and "OpenCL C 1.2 …" as 300 and 120; 0 when nobody knows. */
+/* "OpenCL 3.0 …" and "OpenCL C 1.2 …" as 300 and 120; 0 if unknown. */
 static unsigned ask_version(const struct asked *asked, cl_device_info param)
 {
     size_t size;
@@ -122,8 +122,8 @@ static unsigned ask_version(const struct asked *asked, cl_device_info param)
     return 100 * major + 10 * minor;
 }
 
-/* The newest OpenCL C that it compiles. Devices older than 3.0 aren't asked what they can't know: some answer rubbish.
- */
+/* The newest OpenCL C that the device compiles. Devices older than 3.0 aren't asked with queries of 3.0: some answer
+ * rubbish. */
 static unsigned ask_newest_std(const struct asked *asked)
 {
     unsigned newest = ask_version(asked, CL_DEVICE_OPENCL_C_VERSION);
@@ -205,7 +205,7 @@ static void put(struct prelude *prelude, const char *text)
     tsl_write_raw(&prelude->text, text, strlen(text));
 }
 
-/* What the application defines itself stays as it says. */
+/* Macros that the application defines itself stay as it says. */
 static bool is_ours(const struct prelude *prelude, const char *name)
 {
     return is_identifier(name) && !tsl_build_options_name_macro(prelude->options, name);
@@ -237,15 +237,15 @@ static bool is_feature(const char *name)
     return strncmp(name, "__opencl_c_", 11) == 0;
 }
 
-/* OpenCL C 2.0, or C++ for OpenCL: compilers define the features of 3.0 there for themselves, as Clang finds its own
+/* In OpenCL C 2.0 and C++ for OpenCL compilers define the features of 3.0 for themselves, as Clang finds its own
  * functions by them. */
 static bool has_own_features(const struct tsl_build_options *options)
 {
     return options->std ? options->std >= 200 && options->std < 300 : options->std_begin != options->std_end;
 }
 
-/* Takes a macro away unless the virtual device promises it. Features came with OpenCL C 3.0: in OpenCL C 1 nobody sees
- * them, whatever compilers define. */
+/* Undefines a macro unless the virtual device promises it. Features came with OpenCL C 3.0: programs in OpenCL C 1
+ * don't see them, whatever compilers define. */
 static void put_undef_unless(struct prelude *prelude, const char *name, const char *promised)
 {
     if (is_feature(name) && has_own_features(prelude->options))
@@ -262,7 +262,7 @@ static bool is_known(const char *name)
     return false;
 }
 
-/* All that the member's compiler may define and the virtual device doesn't promise. macros is cut up. */
+/* Undefines all that the member's compiler may define and the virtual device doesn't promise. macros is cut up. */
 static void put_undefs(struct prelude *prelude, char *macros, const char *promised)
 {
     static const char generic[] = "__opencl_c_generic_address_space";
@@ -273,13 +273,13 @@ static void put_undefs(struct prelude *prelude, char *macros, const char *promis
     for (char *name = strtok_r(macros, " ", &rest); name; name = strtok_r(NULL, " ", &rest))
         if (!is_known(name))
             put_undef_unless(prelude, name, promised);
-    /* Where functions don't take pointers to any address space, Clang has others by this name alone. */
+    /* Without the generic address space, Clang declares functions for each address space by this name alone. */
     if (prelude->options->std >= 300 && !list_has(promised, generic) && is_ours(prelude, generic))
         put_define(prelude, "__opencl_c_named_address_space_builtins", "1");
 }
 
-/* A member that compiles an older version says the version that was asked for, with the features that are promised:
- * what it really lacks is an error of its compiler. */
+/* A member that compiles an older version claims the version that was asked for, with the promised features: what it
+ * really lacks is an error of its compiler. */
 static void put_version(struct prelude *prelude, unsigned std, char *promised)
 {
     char value[16], *rest = NULL;
@@ -295,8 +295,8 @@ static void put_version(struct prelude *prelude, unsigned std, char *promised)
             put_define(prelude, name, "1");
 }
 
-/* Features that the device promises for another member's sake: all members compile one text. What this member really
- * lacks is an error of its compiler, here, too. */
+/* Defines the features that the device promises for another member's sake: all members compile one text. What this
+ * member really lacks is an error of its compiler here, too. */
 static void put_lacking(struct prelude *prelude, const char *macros, const char *promised)
 {
     for (size_t i = 0; i < N_KNOWN; i++)
@@ -305,7 +305,7 @@ static void put_lacking(struct prelude *prelude, const char *macros, const char 
 }
 
 /* Some compilers take a newer OpenCL C than they should without -cl-std. They may (PoCL 6.0 has no wait_group_events in
- * an older one), but the program sees the version that it sees on other members. */
+ * an older one), but the program sees the same version on all members. */
 static void put_default_version(struct prelude *prelude, unsigned std)
 {
     char line[64];
@@ -332,12 +332,12 @@ static void put_device(struct prelude *prelude, const struct asked *device, cons
         put_undef(prelude, "__IMAGE_SUPPORT__");
 }
 
-/* Editors put it before a text; compilers pass it there, and nowhere else. */
+/* Editors put it before a text; compilers accept it only at the beginning. */
 static const char byte_order_mark[] = "\xef\xbb\xbf";
 
 #define MARK_SIZE (sizeof(byte_order_mark) - 1)
 
-/* Line 1 is the source's first. */
+/* Adds the source; its first line is line 1, whatever stands before it. */
 static void put_source(struct prelude *prelude, const char *source, size_t size)
 {
     size_t mark = 0;
@@ -402,7 +402,7 @@ bool tsl_dialect_il_has_remainders(const struct tsl_path *path, const struct tsl
     return !options->uniform && has_remainders(&(struct asked){.path = path});
 }
 
-/* Without -cl-std the newest OpenCL C 1 is meant (OpenCL 3.0, 5.8.6.5). */
+/* Without -cl-std the version is the newest OpenCL C 1 (OpenCL 3.0, 5.8.6.5). */
 static unsigned default_std(const struct tsl_build_options *options, unsigned newest)
 {
     if (options->std_begin != options->std_end)

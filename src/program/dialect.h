@@ -1,8 +1,8 @@
 /*
- * The OpenCL C that a program is written for is the virtual device's; each member's compiler speaks its own. What is
- * done about it: -cl-std is lowered for older members, and a prelude before the source takes away the macros that the
- * virtual device doesn't promise, so that every member compiles the same branches of the same program (but for what it
- * promises of images, which one member may have alone).
+ * A program is written in the virtual device's OpenCL C, but each member's compiler has its own version and macros. So
+ * -cl-std is lowered for older members, and a prelude before the source undefines the macros that the virtual device
+ * doesn't promise. Every member then compiles the same branches of the same program (except for images, which the
+ * virtual device may promise although one member alone has them).
  */
 #ifndef TSL_PROGRAM_DIALECT_H
 #define TSL_PROGRAM_DIALECT_H
@@ -12,27 +12,27 @@
 
 struct tsl_dialect {
     unsigned
-        std; /* the version that this member compiles, as in tsl_build_options; 0: as the options say, or as it likes */
-    unsigned meant;    /* without -cl-std, the version that the program is to see; 0: as the options say */
-    bool translated;   /* it is older than the one asked for */
+        std; /* the version that this member compiles, as in tsl_build_options; 0: as the options say, or its default */
+    unsigned meant;    /* the version that the program sees without -cl-std; 0: as the options say */
+    bool translated;   /* std is older than the version asked for */
     bool non_uniform;  /* launches may have remainders */
-    bool kept_uniform; /* the member would take them, and make them where it chooses the groups; the program was
-                          promised none: -cl-uniform-work-group-size */
+    bool kept_uniform; /* -cl-uniform-work-group-size is added: the member would accept remainders, and make them where
+                          it chooses the group size, but the program was promised none */
 };
 
 /* May launches on this device have remainders? */
 bool tsl_dialect_has_remainders(struct tsl_device *device);
 
-/* Does the member make code for them of an intermediate language, which says nothing of its own? (OpenCL 3.0, 5.8.6.5)
- */
+/* Does the member compile a module of an intermediate language, which has no version of its own, for launches with
+ * remainders (OpenCL 3.0, 5.8.6.5)? */
 bool tsl_dialect_il_has_remainders(const struct tsl_path *path, const struct tsl_build_options *options);
 
-/* How this member is to compile. Calls the driver (info). */
+/* How this member has to compile the program. Calls the driver (info). */
 void tsl_dialect_choose(struct tsl_device *device, const struct tsl_path *path, const struct tsl_build_options *options,
                         struct tsl_dialect *dialect);
 
-/* The source with its prelude (heap, *size bytes; NULL without memory). Line numbers in messages stay those of the
- * source. Calls the driver (info). */
+/* The source with its prelude (heap, *size bytes; NULL without memory). Line numbers in messages remain the source's.
+ * Calls the driver (info). */
 char *tsl_dialect_source(struct tsl_device *device, const struct tsl_path *path,
                          const struct tsl_build_options *options, const struct tsl_dialect *dialect, const char *source,
                          size_t *size);

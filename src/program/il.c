@@ -1,6 +1,7 @@
 /*
  * Reads specialization constants out of SPIR-V (specification 1.6, 2.3 and 3): a header of five words, then
- * instructions whose first word has their length in words and what they are. Words may be in either order of bytes.
+ * instructions. An instruction's first word holds its length in words and its opcode. Words may be in either byte
+ * order.
  */
 #include "program/il.h"
 
@@ -27,7 +28,7 @@ struct module {
     bool swapped;
 };
 
-/* An instruction: its words from `at`, the first included. */
+/* An instruction: its words begin at `at`, the first included. */
 struct instruction {
     size_t at;
     unsigned op, n_words;
@@ -59,7 +60,7 @@ bool tsl_il_is(const void *module, size_t size)
     return first == MAGIC || first == bswap_32(MAGIC);
 }
 
-/* The instruction behind this one (at 0: the first). False at the end, or where the rest makes no sense. */
+/* The instruction behind this one (at 0: the first). False at the end, or where the rest is malformed. */
 static bool next(const struct module *module, struct instruction *in)
 {
     uint32_t first;
@@ -73,7 +74,7 @@ static bool next(const struct module *module, struct instruction *in)
     return in->n_words && in->n_words <= module->n_words - in->at;
 }
 
-/* The first instruction with this word at this place, of at least so many words, from op `from` to op `to`. */
+/* The first instruction with an opcode in [from, to], of more than `place` words, whose word `place` is value. */
 static bool find(const struct module *module, unsigned from, unsigned to, unsigned place, uint32_t value,
                  struct instruction *in)
 {
@@ -84,7 +85,7 @@ static bool find(const struct module *module, unsigned from, unsigned to, unsign
     return false;
 }
 
-/* Bytes that a value of the type has; 0: it is no type of constants. */
+/* Bytes of a value of the type; 0: constants can't have this type. */
 static size_t size_of_type(const struct module *module, uint32_t type)
 {
     struct instruction in;
@@ -98,7 +99,7 @@ static size_t size_of_type(const struct module *module, uint32_t type)
     return bits == 8 || bits == 16 || bits == 32 || bits == 64 ? bits / 8 : 0;
 }
 
-/* Bytes that the constant of this result id has; 0: there is no such constant. */
+/* Bytes of the constant with this result id; 0: there is no such constant. */
 static size_t size_of_constant(const struct module *module, uint32_t result)
 {
     struct instruction in;
@@ -128,7 +129,7 @@ static bool add_constant(struct tsl_il *il, cl_uint id, size_t size)
     return true;
 }
 
-/* Takes what "OpDecorate result SpecId id" names. */
+/* Adds the constant that "OpDecorate result SpecId id" names. */
 static bool read_constants(struct tsl_il *il)
 {
     const struct module module = module_of(il->module, il->size);
@@ -202,7 +203,7 @@ struct tsl_program_special *tsl_il_specials(const struct tsl_il *il, unsigned *n
 /* ---- Values in place ----------------------------------------------------------------------------------------------
  */
 
-/* A copy whose words this machine reads. */
+/* A copy of the words in this machine's byte order. */
 static uint32_t *words_of(const struct module *module)
 {
     uint32_t *words = malloc(module->n_words * sizeof *words);
@@ -212,7 +213,7 @@ static uint32_t *words_of(const struct module *module)
     return words;
 }
 
-/* Numbers of fewer than 32 bits fill a word: those with a sign by their sign (specification, 2.2.1). */
+/* Numbers of fewer than 32 bits fill a word, signed ones by sign extension (specification, 2.2.1). */
 static uint64_t widened(const struct module *module, uint32_t type, uint64_t value)
 {
     size_t size = size_of_type(module, type);
@@ -223,7 +224,7 @@ static uint64_t widened(const struct module *module, uint32_t type, uint64_t val
     return is_signed ? (uint64_t)((int64_t)(value << unused) >> unused) : value << unused >> unused;
 }
 
-/* words: the module's own. */
+/* words: those of the module. */
 static void put_value(const struct module *module, uint32_t *words, uint32_t result,
                       const struct tsl_program_special *value)
 {

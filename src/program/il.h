@@ -1,13 +1,13 @@
 /*
- * Modules of an intermediate language: SPIR-V, of which only the specialization constants are looked at. Whether the
- * rest is right is for the members' compilers to say.
+ * Modules of an intermediate language: SPIR-V, of which only the specialization constants are read. The members'
+ * compilers judge the rest.
  */
 #ifndef TSL_PROGRAM_IL_H
 #define TSL_PROGRAM_IL_H
 
 #include "driver/driver.h"
 
-/* A constant that programs may set before they are built. */
+/* A constant that applications may set before a build. */
 struct tsl_il_constant {
     struct tsl_program_special special;
     bool is_set;
@@ -17,24 +17,24 @@ struct tsl_il {
     void *module; /* as the application gave it */
     size_t size;  /* bytes */
     unsigned n_constants;
-    struct tsl_il_constant *constants; /* their values are the owner's to guard */
+    struct tsl_il_constant *constants; /* the owner guards their values */
 };
 
-/* Does it begin as a module does? */
+/* Do the bytes begin like a module? */
 bool tsl_il_is(const void *module, size_t size);
 
-/* A copy of what tsl_il_is said yes to; NULL without memory. */
+/* A copy of a module for which tsl_il_is said yes; NULL without memory. */
 struct tsl_il *tsl_il_create(const void *module, size_t size);
 void tsl_il_destroy(struct tsl_il *il); /* NULL allowed */
 
-/* CL_INVALID_SPEC_ID: the module has no such constant; CL_INVALID_VALUE: it is of another size, or value is NULL. */
+/* CL_INVALID_SPEC_ID: the module has no such constant; CL_INVALID_VALUE: its size is another, or value is NULL. */
 cl_int tsl_il_set(struct tsl_il *il, cl_uint id, size_t size, const void *value);
 
-/* Those that were set: heap, the caller frees; NULL without memory. */
+/* The constants that were set: heap, the caller frees; NULL without memory. */
 struct tsl_program_special *tsl_il_specials(const struct tsl_il *il, unsigned *n);
 
-/* The module with these values in it, in this machine's order of bytes, for who takes no others: heap, of the same
- * size, the caller frees; NULL without memory. */
+/* The module with these values in it, in this machine's byte order, for compilers that take no others: heap, of the
+ * same size, the caller frees; NULL without memory. */
 void *tsl_il_with_values(const void *module, size_t size, unsigned n, const struct tsl_program_special *values);
 
 #endif

@@ -15,7 +15,7 @@
 
 static void clear_part(struct tsl_kernel_part *part, struct tsl_member *member)
 {
-    /* A forked child calls nothing of a driver. */
+    /* In a forked child no driver is called. */
     if (part->kernel && !tsl_forked())
         member->driver->kernel_free(part->kernel);
     tsl_footprint_cache_destroy(part->footprints);
@@ -24,7 +24,7 @@ static void clear_part(struct tsl_kernel_part *part, struct tsl_member *member)
     part->kernel = NULL;
 }
 
-/* Programs with kernels aren't built again. False: there is nothing built to make a kernel of. */
+/* Programs with kernels can't be built again. False: no executable is built. */
 static bool attach(struct tsl_program *program)
 {
     bool built;
@@ -50,7 +50,7 @@ static void destroy_kernel(struct tsl_object *object)
     struct tsl_program *program = kernel->program;
 
     if (tsl_forked())
-        return; /* A thread of the parent's may have held the program's lock. */
+        return; /* A thread of the parent process may have held the program's lock. */
     tsl_args_unref(kernel->args);
     for (unsigned i = 0; kernel->parts && i < program->context->n_members; i++)
         clear_part(&kernel->parts[i], program->context->members[i]);
@@ -60,7 +60,7 @@ static void destroy_kernel(struct tsl_object *object)
     tsl_object_hide(&program->object);
 }
 
-/* Linked programs have neither source nor loaded binaries: all of their kernels of one name are taken as one. */
+/* Linked programs have neither source nor loaded binaries: to placement, their kernels of one name are one kernel. */
 static uint64_t program_digest(struct tsl_program *program)
 {
     uint64_t digest = atomic_load_explicit(&program->digest, memory_order_relaxed);
@@ -79,8 +79,8 @@ static uint64_t program_digest(struct tsl_program *program)
     return digest;
 }
 
-/* A sum against accidents is enough: a wrong estimate costs time, no more. The options stay as they are while kernels
- * are attached. */
+/* A sum without protection against collisions is enough: a wrong estimate costs time, no more. The options don't change
+ * while kernels are attached. */
 static uint64_t place_key(const struct tsl_kernel *kernel)
 {
     const char *options = "";
@@ -139,10 +139,10 @@ static void read_limits(struct tsl_launch_limits *limits, const struct tsl_path 
         limits->local_mem_size = UINT64_MAX;
     if (path->driver->info(path, CL_DEVICE_MAX_PARAMETER_SIZE, sizeof(limits->parameter_size), &limits->parameter_size,
                            NULL) != CL_SUCCESS)
-        limits->parameter_size = 1024; /* the least that there is */
+        limits->parameter_size = 1024; /* the minimum of the specification */
 }
 
-/* Is the member a device of the program by itself? Then its kernels must be the others' (OpenCL 3.0, 5.9.1). */
+/* Is the member a device of the program in its own right? Then its kernels must be the others' (OpenCL 3.0, 5.9.1). */
 static bool is_own_device(const struct tsl_program *program, const struct tsl_member *member)
 {
     for (cl_uint i = 0; i < program->n_devices; i++)
@@ -151,7 +151,7 @@ static bool is_own_device(const struct tsl_program *program, const struct tsl_me
     return false;
 }
 
-/* Makes one member's share; leaves the member out when its kernel has another signature. */
+/* Creates one member's part; leaves the member out if its kernel has another signature. */
 static cl_int add_member(struct tsl_kernel *kernel, unsigned i)
 {
     const struct tsl_program_part *built = &kernel->program->parts[i];
@@ -159,7 +159,7 @@ static cl_int add_member(struct tsl_kernel *kernel, unsigned i)
     struct tsl_kernel_part *part = &kernel->parts[i];
     cl_int error;
 
-    /* Vendors that complain aloud aren't asked for what they don't have. */
+    /* Some vendors complain aloud, so they aren't asked for kernels that they don't have. */
     if (!built->program || (built->kernel_names && !tsl_program_names_have(built->kernel_names, kernel->name)))
         return CL_INVALID_KERNEL_NAME;
     error = member->driver->kernel_create(built->program, kernel->name, &part->kernel, &part->facts);
@@ -167,7 +167,8 @@ static cl_int add_member(struct tsl_kernel *kernel, unsigned i)
         part->kernel = NULL;
         return error;
     }
-    part->facts.opaque |= built->has_variables && !part->facts.proven; /* vendors don't tell which kernels touch them */
+    part->facts.opaque |= built->has_variables && !part->facts.proven; /* vendors don't tell which kernels use the
+                                                                          variables */
     if (tsl_text_access_narrow(built->roles, &part->facts))
         tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_INFO, "kernel %s on %s: buffers that are only read are known", kernel->name,
                 member->path->id);
@@ -188,8 +189,8 @@ static cl_int add_member(struct tsl_kernel *kernel, unsigned i)
     return CL_SUCCESS;
 }
 
-/* Where a compiler told that the kernel has double precision, members without it are left out: whatever they made of
- * it, it isn't the same. */
+/* Where a compiler found double precision in the kernel, members without it are left out: what their compilers made of
+ * it isn't the same. */
 static void leave_out_without_fp64(struct tsl_kernel *kernel)
 {
     bool fp64 = false;
@@ -210,7 +211,7 @@ static void leave_out_without_fp64(struct tsl_kernel *kernel)
     }
 }
 
-/* A kernel that no member knows has a wrong name; any other error says more. */
+/* CL_INVALID_KERNEL_NAME only if no member knows the kernel; any other error says more. */
 static cl_int add_members(struct tsl_kernel *kernel)
 {
     cl_int result = CL_INVALID_KERNEL_NAME;
@@ -256,7 +257,7 @@ cl_int tsl_kernel_clone(struct tsl_kernel *source, struct tsl_kernel **result)
 
     if (error != CL_SUCCESS)
         return error;
-    /* Shared until one of the two is set. */
+    /* Shared until an argument of either is set. */
     tsl_args_unref(kernel->args);
     kernel->args = tsl_args_share(source);
     *result = kernel;
@@ -265,8 +266,8 @@ cl_int tsl_kernel_clone(struct tsl_kernel *source, struct tsl_kernel **result)
 
 /* ---- All kernels of a program ------------------------------------------------------------------------------------ */
 
-/* Makes the kernels of a list of names (which is cut up), but for those whose definitions differ (OpenCL 3.0, 5.9.1);
- * if one can't be made, none. */
+/* Creates the kernels of a list of names (which is cut up), except those whose definitions differ (OpenCL 3.0, 5.9.1);
+ * if one fails, none are created. */
 static cl_int create_named(struct tsl_program *program, char *names, cl_kernel *kernels, cl_uint *n)
 {
     char *rest = NULL;

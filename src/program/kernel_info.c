@@ -1,5 +1,5 @@
 /*
- * What kernels tell of themselves (OpenCL 3.0, 5.9.4).
+ * Queries of kernels (OpenCL 3.0, 5.9.4).
  */
 #include "program/kernel_info.h"
 #include "base/fork.h"
@@ -15,7 +15,7 @@ static const struct tsl_kernel_facts *next_facts(const struct tsl_kernel *kernel
     return NULL;
 }
 
-/* Not every vendor tells them. */
+/* Not every vendor tells the attributes. */
 static const char *attributes_of(const struct tsl_kernel *kernel)
 {
     const struct tsl_kernel_facts *facts;
@@ -97,7 +97,7 @@ static size_t greatest_divisor(size_t a, size_t b)
     return a;
 }
 
-/* The least common multiple, if a group of that size can be: else the largest. */
+/* The least common multiple, if a group may have that size, else the largest. */
 size_t tsl_kernel_preferred_multiple(const struct tsl_kernel *kernel, unsigned members)
 {
     size_t limit = tsl_kernel_work_group_size(kernel, members), common = 1, largest = 1;
@@ -114,7 +114,7 @@ size_t tsl_kernel_preferred_multiple(const struct tsl_kernel *kernel, unsigned m
     return common <= limit ? common : largest;
 }
 
-/* The required size; 0 0 0 where no member knows of one. */
+/* The required size; 0 0 0 if no member knows one. */
 static const size_t *required_size(const struct tsl_kernel *kernel, unsigned members)
 {
     const struct tsl_kernel_facts *facts;
@@ -125,7 +125,7 @@ static const size_t *required_size(const struct tsl_kernel *kernel, unsigned mem
     return kernel->facts->reqd_size;
 }
 
-/* Local memory counts what the arguments ask for, as far as they are set. */
+/* Local memory includes the arguments' share, as far as they are set. */
 static cl_ulong memory_size(struct tsl_kernel *kernel, unsigned members, bool local)
 {
     const struct tsl_kernel_facts *facts;
@@ -145,7 +145,7 @@ static cl_ulong memory_size(struct tsl_kernel *kernel, unsigned members, bool lo
     return size;
 }
 
-/* The smallest that one of the members tells, which is for built-in kernels alone (OpenCL 3.0, 5.9.4). */
+/* The smallest of the members' answers; for built-in kernels alone (OpenCL 3.0, 5.9.4). */
 static cl_int global_size(const struct tsl_kernel *kernel, unsigned members, const struct tsl_info *info)
 {
     size_t size[3] = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
@@ -172,7 +172,7 @@ cl_int tsl_kernel_work_group_info(struct tsl_kernel *kernel, unsigned members, c
     case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
         return tsl_info_size(info, tsl_kernel_preferred_multiple(kernel, members));
     case CL_KERNEL_LOCAL_MEM_SIZE:
-        /* A thread of the parent's may have held the lock of the arguments. */
+        /* A thread of the parent process may have held the lock of the arguments. */
         return tsl_forked() ? CL_OUT_OF_RESOURCES : tsl_info_ulong(info, memory_size(kernel, members, true));
     case CL_KERNEL_PRIVATE_MEM_SIZE:
         return tsl_info_ulong(info, memory_size(kernel, members, false));

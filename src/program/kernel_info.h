@@ -1,5 +1,5 @@
 /*
- * clGetKernelInfo, clGetKernelArgInfo, clGetKernelWorkGroupInfo: one answer from what the members say.
+ * clGetKernelInfo, clGetKernelArgInfo, clGetKernelWorkGroupInfo: one answer out of the members'.
  */
 #ifndef TSL_PROGRAM_KERNEL_INFO_H
 #define TSL_PROGRAM_KERNEL_INFO_H
@@ -13,12 +13,12 @@ cl_int tsl_kernel_info(struct tsl_kernel *kernel, cl_kernel_info param, const st
 cl_int tsl_kernel_arg_info(struct tsl_kernel *kernel, cl_uint index, cl_kernel_arg_info param,
                            const struct tsl_info *info);
 
-/* Over the eligible members in the set: the work-group size is the smallest, memory the largest, the preferred multiple
- * one of all. */
+/* Over the eligible members in the set: the smallest work-group size, the largest memory, a preferred multiple that
+ * suits all. */
 cl_int tsl_kernel_work_group_info(struct tsl_kernel *kernel, unsigned members, cl_kernel_work_group_info param,
                                   const struct tsl_info *info);
 
-/* The same numbers, for the core. */
+/* The same numbers for callers inside Tesela. */
 size_t tsl_kernel_work_group_size(const struct tsl_kernel *kernel, unsigned members);
 size_t tsl_kernel_preferred_multiple(const struct tsl_kernel *kernel, unsigned members);
 

@@ -36,7 +36,7 @@ static bool has_its_dimensions(const struct tsl_window *window)
     return true;
 }
 
-/* The work-group size against one member. A window that leaves the choice suits every member. */
+/* Checks the work-group size against one member. A window without one suits every member. */
 static cl_int check_sizes(const struct tsl_kernel_part *part, const struct tsl_window *window)
 {
     size_t group_size = 1;
@@ -72,34 +72,35 @@ static void fill_required(const struct tsl_kernel *kernel, struct tsl_window *wi
 
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
-/* Of the region, if the argument is shared virtual memory or a buffer of such: the members that know its addresses. */
-static unsigned who_knows(const struct tsl_arg *arg)
+/* If the argument is shared virtual memory or a buffer of such: the members that know the region's addresses; else
+ * none. */
+static unsigned members_knowing(const struct tsl_arg *arg)
 {
     const struct tsl_svm *svm = arg->buffer ? tsl_svm_of(arg->buffer) : NULL;
 
     return svm ? svm->members : 0;
 }
 
-/* Vendors take a sub-buffer as a kernel's argument only where it begins at a multiple of their alignment. These
- * members take such of shared virtual memory by address. */
+/* Vendors accept a sub-buffer as an argument only if it begins at a multiple of their alignment. Members that know the
+ * addresses of shared virtual memory get its sub-buffers by address. */
 static cl_int check_alignment(const struct tsl_args *args, unsigned members, size_t align)
 {
     if (align <= 1)
         return CL_SUCCESS;
     for (cl_uint i = 0; i < args->n_all; i++)
         if (args->args[i].buffer && !args->args[i].buffer->image && args->args[i].buffer->offset % align &&
-            !(who_knows(&args->args[i]) & members))
+            !(members_knowing(&args->args[i]) & members))
             return CL_MISALIGNED_SUB_BUFFER_OFFSET;
     return CL_SUCCESS;
 }
 
-/* Addresses are for those that know them. An image of such memory is for those that take it for a buffer's, or have the
- * buffer elsewhere. */
+/* Addresses need a member that knows them. An image of shared virtual memory needs a member that takes the memory as a
+ * buffer's storage, or that has a copy of its own. */
 static cl_int check_svm(const struct tsl_args *args, unsigned member)
 {
     for (cl_uint i = 0; i < args->n_all; i++) {
         const struct tsl_arg *arg = &args->args[i];
-        bool knows = who_knows(arg) >> member & 1;
+        bool knows = members_knowing(arg) >> member & 1;
 
         if (arg->kind == TSL_ARG_SVM && arg->buffer && !knows)
             return CL_INVALID_OPERATION;
@@ -109,12 +110,13 @@ static cl_int check_svm(const struct tsl_args *args, unsigned member)
     return CL_SUCCESS;
 }
 
-/* A buffer of shared virtual memory may hold addresses: if anybody can who knows them, nobody else will. */
-static unsigned prefer_who_knows(const struct tsl_args *args, unsigned members)
+/* A buffer of shared virtual memory may contain addresses: if one of the members knows them, the others are left
+ * out. */
+static unsigned prefer_members_knowing(const struct tsl_args *args, unsigned members)
 {
     for (cl_uint i = 0; i < args->n_all; i++)
-        if (who_knows(&args->args[i]) & members)
-            members &= who_knows(&args->args[i]);
+        if (members_knowing(&args->args[i]) & members)
+            members &= members_knowing(&args->args[i]);
     return members;
 }
 
@@ -167,7 +169,7 @@ cl_int tsl_launch_check(struct tsl_kernel *kernel, struct tsl_window *window, un
         left &= ~(1u << i);
         result = result == CL_SUCCESS ? error : result;
     }
-    left = prefer_who_knows(args, left);
+    left = prefer_members_knowing(args, left);
     tsl_args_let_go(args);
     *members = left;
     return left ? CL_SUCCESS : result;
@@ -187,7 +189,7 @@ cl_int tsl_launch_check_offsets(struct tsl_kernel *kernel, size_t align)
 
 /* ---- Suggestion -------------------------------------------------------------------------------------------------- */
 
-/* The largest divisor of size up to limit, a multiple of `multiple` if there is such. */
+/* The largest divisor of size up to limit; a multiple of `multiple` if possible. */
 static size_t best_divisor(size_t size, size_t limit, size_t multiple)
 {
     size_t best = 1;
@@ -203,7 +205,7 @@ static size_t best_divisor(size_t size, size_t limit, size_t multiple)
     return best;
 }
 
-/* Can groups of this size be, in a launch of this window on all of these members? */
+/* Can groups have this size in a launch of this window on each of these members? */
 static bool suits_all(const struct tsl_kernel *kernel, unsigned members, const struct tsl_window *window,
                       const size_t *size, size_t limit)
 {
@@ -219,8 +221,8 @@ static bool suits_all(const struct tsl_kernel *kernel, unsigned members, const s
     return true;
 }
 
-/* What all members recommend that recommend anything; NULL: nothing, or they differ. *most becomes the least number of
- * work-items that one of them recommends, if that is less. */
+/* The size that all members with a recommendation recommend; NULL: none does, or they differ. *most becomes the least
+ * number of work-items that a member recommends, if that is less. */
 static const size_t *recommended_size(const struct tsl_kernel *kernel, unsigned members, size_t *most)
 {
     const size_t *common = NULL;
@@ -259,7 +261,7 @@ static void choose(const struct tsl_kernel *kernel, unsigned members, size_t lim
     }
 }
 
-/* What programs were told of the size of groups on this device, by which they size local memory. */
+/* The largest work-group size that programs were told for this device, by which they size local memory. */
 static size_t promised(const struct tsl_kernel *kernel, struct tsl_device *device)
 {
     size_t of_device = tsl_device_number(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
@@ -275,8 +277,8 @@ void tsl_launch_keep_suggestion(const struct tsl_kernel *kernel, struct tsl_devi
         choose(kernel, members, promised(kernel, device), window);
 }
 
-/* May this member choose larger groups? One that recommends a size, as the source may hint at one, takes no larger one.
- */
+/* May the driver choose larger groups on this member? Not if the member recommends a size, as the source may hint at
+ * one. */
 static bool may_exceed(const struct tsl_kernel_facts *facts, size_t limit)
 {
     const size_t *own = facts->recommended_size;

@@ -1,5 +1,5 @@
 /*
- * Checks of a launch: what clEnqueueNDRangeKernel must say at once (OpenCL 3.0, 5.10), and which members can take it.
+ * The checks of a launch: the errors of clEnqueueNDRangeKernel (OpenCL 3.0, 5.10), and the members that can take it.
  */
 #ifndef TSL_PROGRAM_LAUNCH_H
 #define TSL_PROGRAM_LAUNCH_H
@@ -7,26 +7,26 @@
 #include "program/program.h"
 
 /*
- * Takes from *members (bits of the context's members) those that can't run this kernel, with its arguments, in this
- * window. Where none is left the first one's error is returned: CL_INVALID_KERNEL_ARGS, CL_INVALID_WORK_GROUP_SIZE,
- * CL_INVALID_WORK_ITEM_SIZE, CL_OUT_OF_RESOURCES (local memory), CL_MISALIGNED_SUB_BUFFER_OFFSET.
- * A required work-group size is put into a window that leaves the choice (local_size[0] is 0).
+ * Clears in *members (bits of the context's members) those that can't run this kernel, with its arguments, in this
+ * window. If none is left the first member's error is returned: CL_INVALID_KERNEL_ARGS, CL_INVALID_WORK_GROUP_SIZE,
+ * CL_INVALID_WORK_ITEM_SIZE, CL_OUT_OF_RESOURCES (local memory), CL_MISALIGNED_SUB_BUFFER_OFFSET. A required work-group
+ * size is put into a window that leaves the choice (local_size[0] is 0).
  */
 cl_int tsl_launch_check(struct tsl_kernel *kernel, struct tsl_window *window, unsigned *members);
-/* CL_MISALIGNED_SUB_BUFFER_OFFSET: a sub-buffer among its arguments doesn't begin at a multiple of `align` bytes;
- * CL_INVALID_KERNEL_ARGS. */
+/* CL_MISALIGNED_SUB_BUFFER_OFFSET: a sub-buffer among the kernel's arguments doesn't begin at a multiple of `align`
+ * bytes; CL_INVALID_KERNEL_ARGS. */
 cl_int tsl_launch_check_offsets(struct tsl_kernel *kernel, size_t align);
 
 /*
- * Puts a work-group size into a checked window that leaves the choice if one was suggested for this kernel before,
- * which a launch with the same sizes must then have (cl_khr_suggested_local_work_size): one that divides the global
- * size and suits those of the device's members, a multiple of the preferred size where it can be.
+ * Puts a work-group size into a checked window without one if a size was suggested for this kernel before: a launch
+ * with the same sizes must then have it (cl_khr_suggested_local_work_size). The size divides the global size, suits all
+ * those of the device's members, and is a multiple of the preferred size where possible.
  */
 void tsl_launch_keep_suggestion(const struct tsl_kernel *kernel, struct tsl_device *device, unsigned members,
                                 struct tsl_window *window);
 
-/* In a window that leaves the choice: it stays with the driver, unless the member that will run the launch might take
- * more work-items than the program was told of at most: programs size local memory by that. */
+/* Puts a work-group size into a window without one if the member that will run the launch might choose more work-items
+ * than the program was told as the maximum: programs size local memory by that. Otherwise the driver chooses. */
 void tsl_launch_limit(const struct tsl_kernel *kernel, struct tsl_device *device, unsigned member,
                       struct tsl_window *window);
 

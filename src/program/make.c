@@ -1,5 +1,5 @@
 /*
- * One member's share of a build, a compilation or a link.
+ * One member's part of a build, a compilation or a link.
  */
 #include "device/device_facts.h"
 #include "program/build.h"
@@ -11,7 +11,7 @@
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-/* Of code that was loaded, and may have been made for another device. */
+/* For loaded code, which may have been made for another device. */
 static void promise_remainders(struct tsl_build_job *job, bool has)
 {
     bool promised = tsl_dialect_has_remainders(tsl_build_view(job));
@@ -39,10 +39,10 @@ static void build_binary(struct tsl_build_job *job)
     promise_remainders(job, has_remainders(loaded));
 }
 
-/* What a driver needs besides the text: headers for a compilation, nothing for a build. */
+/* Calls the driver with the input: a compilation adds the headers, a build nothing. */
 typedef cl_int make_fn(struct tsl_build_job *job, const struct tsl_program_input *input);
 
-/* The source as this member is to see it, given to `make`. */
+/* Gives `make` the source as this member is to see it. */
 static void make_source(struct tsl_build_job *job, make_fn *make)
 {
     const struct tsl_build_options *options = &job->build->options;
@@ -74,7 +74,7 @@ static void make_source(struct tsl_build_job *job, make_fn *make)
     free(text);
 }
 
-/* The module as it is, with the constants that were set before the build, given to `make`. */
+/* Gives `make` the module as it is, with the constants that were set before the build. */
 static void make_il(struct tsl_build_job *job, make_fn *make)
 {
     struct tsl_program *program = job->build->program;
@@ -157,8 +157,8 @@ const struct tsl_make tsl_make_compile = {
 
 /* ---- Linking ----------------------------------------------------------------------------------------------------- */
 
-/* What this member has of an input: compiled here, or loaded from a binary, which then is *own for the caller to free.
- */
+/* This member's version of an input: compiled here, or loaded from a binary, which then is *own and the caller's to
+ * free. */
 static cl_int get_input(struct tsl_build_job *job, cl_uint i, struct tsl_dprogram **program, struct tsl_dprogram **own)
 {
     const struct tsl_program_part *part = &job->build->inputs[i]->parts[job->index];

@@ -1,5 +1,5 @@
 /*
- * Programs: their lives, and what is asked of them. Building is in build.c.
+ * Programs: creation, queries, binaries. build.c builds them.
  */
 #include "base/fork.h"
 #include "base/log.h"
@@ -16,7 +16,7 @@
 
 void tsl_program_part_clear(struct tsl_program_part *part, struct tsl_member *member)
 {
-    /* A forked child calls nothing of a driver. */
+    /* In a forked child no driver is called. */
     if (part->program && !tsl_forked())
         member->driver->program_free(part->program);
     free(part->log);
@@ -35,7 +35,7 @@ static void destroy_program(struct tsl_object *object)
     struct tsl_program *program = (struct tsl_program *)object;
 
     if (tsl_forked())
-        return; /* A thread of the parent's may be in its lock, or wait. */
+        return; /* A thread of the parent process may have been under the lock. */
     for (unsigned i = 0; program->parts && i < program->context->n_members; i++) {
         tsl_program_part_clear(&program->parts[i], program->context->members[i]);
         free(program->parts[i].binary);
@@ -103,7 +103,7 @@ static bool join_strings(struct tsl_program *program, cl_uint n, const char *con
         to += length;
     }
     *to = 0;
-    /* A 0 within a counted string ends the program for every compiler: what is behind it was never meant. */
+    /* A NUL within a counted string ends the program for every compiler: the text behind it was never meant. */
     program->source_size = strlen(program->source);
     return true;
 }
@@ -184,7 +184,7 @@ static cl_int keep_binary(struct tsl_program_part *part, cl_program_binary_type 
     return CL_SUCCESS;
 }
 
-/* What a container has for one member. */
+/* Loads one member's entry of a container. */
 static cl_int load_contained(struct tsl_program *program, unsigned i, const struct tsl_program_load *load)
 {
     struct tsl_container_entry entry;
@@ -196,7 +196,7 @@ static cl_int load_contained(struct tsl_program *program, unsigned i, const stru
     return keep_binary(&program->parts[i], entry.type, entry.binary, entry.size);
 }
 
-/* Does the member take these bytes? Loading is enough to know, where the driver can do that without building. */
+/* Does the member take these bytes? Loading them tells, if the driver can load without building. */
 static cl_int try_binary(struct tsl_member *member, const struct tsl_program_load *load)
 {
     const struct tsl_program_input input = {
@@ -218,7 +218,7 @@ static cl_int try_binary(struct tsl_member *member, const struct tsl_program_loa
     return error;
 }
 
-/* Bytes that are not ours: some vendor's own, for whoever takes them. */
+/* Not a container: a vendor's own binary, loaded on every member that takes it. */
 static cl_int load_bare(struct tsl_program *program, unsigned i, const struct tsl_program_load *load)
 {
     struct tsl_member *member = program->context->members[i];
@@ -231,7 +231,7 @@ static cl_int load_bare(struct tsl_program *program, unsigned i, const struct ts
                : CL_INVALID_BINARY;
 }
 
-/* For the members behind one device: enough that one of them has something. */
+/* Loads for the members behind one device: it is enough if one of them takes something. */
 static cl_int load(struct tsl_program *program, const struct tsl_program_load *load)
 {
     unsigned members = tsl_context_members_of(program->context, load->device);
@@ -427,7 +427,7 @@ char *tsl_program_log(struct tsl_program *program, unsigned members)
 
 /* ---- Binaries ---------------------------------------------------------------------------------------------------- */
 
-/* Adds one member's binary, if there is one: what was built, else what was loaded. An error is the driver's, which
+/* Adds one member's binary, if there is one: the built one, else the loaded one. The error is that of a driver that
  * can't give it. */
 static cl_int add_binary(struct tsl_writer *writer, const struct tsl_program_part *part, struct tsl_member *member,
                          bool *added)
@@ -453,7 +453,7 @@ static cl_int add_binary(struct tsl_writer *writer, const struct tsl_program_par
     return CL_SUCCESS;
 }
 
-/* The container of the members in the set; no data: none of them has any. */
+/* The container of the members in the set; no data: none of them has a binary. */
 static cl_int make_binary(struct tsl_program *program, unsigned members, struct tsl_told_binary *binary)
 {
     struct tsl_writer writer = {0};
@@ -469,7 +469,7 @@ static cl_int make_binary(struct tsl_program *program, unsigned members, struct 
             error = own;
     }
     tsl_container_end(&writer);
-    /* A member that can't give its binary is left out, as one that can't build is. */
+    /* A member that can't give its binary is left out, like one that can't build. */
     if (some)
         error = writer.failed ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     if (error != CL_SUCCESS || !some) {
@@ -488,7 +488,7 @@ void tsl_program_forget_binaries_locked(struct tsl_program *program)
     }
 }
 
-/* A copy of what was told, or of what now is (which goes with it, for others to find). */
+/* A copy of the binary that was told before, else of *made, which is kept for the next calls. */
 static cl_int tell_locked(struct tsl_program *program, cl_uint i, struct tsl_told_binary *made,
                           struct tsl_told_binary *copy) TSL_REQUIRES(program->lock)
 {

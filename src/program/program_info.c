@@ -1,5 +1,5 @@
 /*
- * What programs tell of themselves (OpenCL 3.0, 5.8.8).
+ * Queries of programs (OpenCL 3.0, 5.8.8).
  */
 #include "program/program_info.h"
 #include "base/fork.h"
@@ -25,8 +25,8 @@ static cl_int binary_sizes(struct tsl_program *program, const struct tsl_info *i
     return error;
 }
 
-/* The value is an array of pointers to where each device's binary goes; NULL: not that one. The application made room
- * by CL_PROGRAM_BINARY_SIZES. */
+/* The value is an array of pointers to the places of the devices' binaries; NULL skips a device. The application has
+ * sized them by CL_PROGRAM_BINARY_SIZES. */
 static cl_int binaries(struct tsl_program *program, const struct tsl_info *info)
 {
     size_t size = program->n_devices * sizeof(unsigned char *);
@@ -51,7 +51,7 @@ static cl_int binaries(struct tsl_program *program, const struct tsl_info *info)
     return error;
 }
 
-/* Both ask for a built program (OpenCL 3.0, 5.8.8). */
+/* Both queries need a built program (OpenCL 3.0, 5.8.8). */
 static cl_int kernel_names(struct tsl_program *program, cl_program_info param, const struct tsl_info *info)
 {
     const char *names;
@@ -66,11 +66,11 @@ static cl_int kernel_names(struct tsl_program *program, cl_program_info param, c
     return error;
 }
 
-/* What is asked of the built program, under its lock. */
+/* Queries of the built program, under its lock. */
 static cl_int built_info(struct tsl_program *program, cl_program_info param, const struct tsl_info *info)
 {
     if (tsl_forked())
-        return CL_OUT_OF_RESOURCES; /* A thread of the parent's may have held the lock. */
+        return CL_OUT_OF_RESOURCES; /* A thread of the parent process may have held the lock. */
     switch (param) {
     case CL_PROGRAM_BINARY_SIZES:
         return binary_sizes(program, info);

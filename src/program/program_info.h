@@ -7,7 +7,7 @@
 #include "base/info.h"
 #include "program/program.h"
 
-/* May call drivers (binaries). Answers of one word per device go to the devices in the program's order. */
+/* May call drivers (binaries). Arrays with one element per device are in the program's order of devices. */
 cl_int tsl_program_info(struct tsl_program *program, cl_program_info param, const struct tsl_info *info);
 
 /* device is one of the program's. */

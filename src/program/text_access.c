@@ -15,11 +15,11 @@ struct tsl_text_access {
     struct tsl_lock lock; /* leaf; guards answered */
     pthread_cond_t changed;
     bool answered;
-    struct tsl_compiled compiled; /* once answered: constant */
+    struct tsl_compiled compiled; /* constant once answered */
 };
 
-/* Somebody waited in vain, and no answer has come since: nobody asks any more. Set and reset with that question's lock.
- */
+/* A wait timed out and no answer has come since: nothing more is asked. Written under the lock of the question that it
+ * is about. */
 static atomic_bool silent;
 
 struct tsl_text_access *tsl_text_access_ref(struct tsl_text_access *roles)
@@ -104,7 +104,7 @@ struct tsl_text_access *tsl_text_access_ask(const char *source, const char *opti
     return NULL;
 }
 
-/* False: the time is over. */
+/* False: the time is up. */
 static bool wait_until_locked(struct tsl_text_access *roles, const struct timespec *end)
     TSL_REQUIRES(roles->lock) TSL_UNCHECKED
 {
@@ -121,7 +121,7 @@ bool tsl_text_access_wait(struct tsl_text_access *roles)
         continue;
     answered = roles->answered;
     if (!answered)
-        atomic_store(&silent, true); /* With the lock: the answer, which ends it, comes later. */
+        atomic_store(&silent, true); /* Under the lock, as the late answer resets it. */
     tsl_lock_give(&roles->lock);
     if (!answered)
         tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_INFO,
@@ -141,7 +141,7 @@ static const struct tsl_kernel_facts *find(const struct tsl_text_access *roles, 
     return NULL;
 }
 
-/* Kinds must be known and equal, which is more than the same signature. */
+/* The kinds must be known and equal, which is more than the same signature. */
 static bool is_about(const struct tsl_kernel_facts *answer, const struct tsl_kernel_facts *facts)
 {
     if (!tsl_kernel_facts_same_signature(answer, facts))

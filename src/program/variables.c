@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* Bits of the context's members: those that this build has made an executable for. */
+/* The members, as bits, for which this build has made an executable. */
 static unsigned made_by(const struct tsl_build *build)
 {
     unsigned made = 0;
@@ -14,7 +14,7 @@ static unsigned made_by(const struct tsl_build *build)
     return made;
 }
 
-/* Those for which it has made one with variables. */
+/* The members for which it has made one with variables. */
 static unsigned held_by(const struct tsl_build *build)
 {
     unsigned holders = 0;
@@ -25,7 +25,7 @@ static unsigned held_by(const struct tsl_build *build)
     return holders;
 }
 
-/* Those that were built before with variables, and aren't built now. */
+/* The members that were built before with variables and aren't built now. */
 static unsigned held_before(const struct tsl_build *build)
 {
     struct tsl_program *program = build->program;
@@ -39,14 +39,14 @@ static unsigned held_before(const struct tsl_build *build)
     return holders;
 }
 
-/* Does it know what variables are? Our compiler does, and vendors that have the feature: others count constants, or
- * have some for each kernel (PoCL 3.1). */
+/* Is the member's count of variables reliable? Our compiler's is, and that of vendors with the feature: others count
+ * constants, or have some variables for each kernel (PoCL 3.1). */
 static bool knows(const struct tsl_member *member)
 {
     return !member->driver->asks_roles || tsl_names_has_variables(member);
 }
 
-/* Has somebody who knows built it without any? */
+/* Has a member with a reliable count built the program without variables? */
 static bool is_denied(const struct tsl_build *build)
 {
     for (unsigned i = 0; i < build->n_jobs; i++) {
@@ -63,7 +63,7 @@ static unsigned lowest(unsigned bits)
     return bits & -bits;
 }
 
-/* The first who knows, else the first. */
+/* The first member with a reliable count, else the first. */
 static unsigned choose(const struct tsl_context *context, unsigned holders)
 {
     for (unsigned i = 0; holders >> i; i++)
