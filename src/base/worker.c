@@ -52,8 +52,7 @@ static void *worker_main(void *arg)
     return NULL;
 }
 
-/* ---- The process's end ------------------------------------------------------------------------------------------
- */
+/* ---- The process's end ------------------------------------------------------------------------------------------- */
 
 static _Atomic(struct tsl_worker *) drained; /* newest first: the workers for which exit waits */
 

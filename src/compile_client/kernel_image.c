@@ -4,8 +4,7 @@
 
 #define N_OF(list) (sizeof(list) / sizeof((list)[0]))
 
-/* ---- Formats ------------------------------------------------------------------------------------------------------
- */
+/* ---- Formats ----------------------------------------------------------------------------------------------------- */
 
 static const cl_channel_type any_type[] = {
     CL_UNORM_INT8,   CL_UNORM_INT16,   CL_SNORM_INT8,     CL_SNORM_INT16,    CL_SIGNED_INT8, CL_SIGNED_INT16,
@@ -73,8 +72,7 @@ cl_uint tsl_kc_formats(cl_mem_flags flags, cl_mem_object_type type, cl_uint n, c
     return found;
 }
 
-/* ---- Images -------------------------------------------------------------------------------------------------------
- */
+/* ---- Images ------------------------------------------------------------------------------------------------------ */
 
 struct tsl_kc_image tsl_kc_image_of(const struct tsl_image_desc *desc, uint64_t data)
 {
@@ -93,8 +91,7 @@ struct tsl_kc_image tsl_kc_image_of(const struct tsl_image_desc *desc, uint64_t 
     };
 }
 
-/* ---- Samplers -----------------------------------------------------------------------------------------------------
- */
+/* ---- Samplers ---------------------------------------------------------------------------------------------------- */
 
 uint64_t tsl_kc_sampler(const struct tsl_sampler_desc *sampler)
 {

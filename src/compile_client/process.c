@@ -36,8 +36,7 @@ struct start {
     volatile int error;     /* 0: it runs */
 };
 
-/* ---- In the children ----------------------------------------------------------------------------------------------
- */
+/* ---- In the children --------------------------------------------------------------------------------------------- */
 
 /* All signals get their default: handlers are the application's code, and signals that it ignores are wanted here. */
 static void reset_signals(void)

@@ -200,8 +200,7 @@ struct tsl_program_special *tsl_il_specials(const struct tsl_il *il, unsigned *n
     return specials;
 }
 
-/* ---- Values in place ----------------------------------------------------------------------------------------------
- */
+/* ---- Values in place --------------------------------------------------------------------------------------------- */
 
 /* A copy of the words in this machine's byte order. */
 static uint32_t *words_of(const struct module *module)

@@ -224,8 +224,7 @@ struct tsl_kernel {
 };
 
 /* CL_INVALID_PROGRAM_EXECUTABLE: no member has built the program; CL_INVALID_KERNEL_NAME: no member has that kernel.
- * Members
- * whose signature differs from the first one's are left out. May block; calls drivers. */
+ * Members whose signature differs from the first one's are left out. May block; calls drivers. */
 cl_int tsl_kernel_create(struct tsl_program *program, const char *name, struct tsl_kernel **kernel);
 /* Creates one of each kernel of the program that has one definition; *n_ret is their number, and the rest of kernels is
  * NULL. kernels NULL: only counts all of them. CL_INVALID_VALUE: there are more than n. */
