@@ -1,4 +1,4 @@
-/* Memory objects: their lives. Their data is the graph's. */
+/* Memory objects: creation, mappings, destruction. The graph owns their data. */
 #include "object/buffer.h"
 
 #include "base/fork.h"
@@ -58,9 +58,8 @@ static void free_mappings(struct tsl_buffer *buffer)
     }
 }
 
-/* Destructor callbacks come first: they may still free what CL_MEM_USE_HOST_PTR points to only after this returns to
- * the application, so the data goes before them (OpenCL 3.0, 5.5.1: called "after the resources are freed" in effect).
- */
+/* The data are destroyed before the destructor callbacks run: these may free the memory of CL_MEM_USE_HOST_PTR (OpenCL
+ * 3.0, 5.5.1: in effect called "after the resources are freed"). */
 static void destroy(struct tsl_object *object)
 {
     struct tsl_buffer *buffer = (struct tsl_buffer *)object;
@@ -141,7 +140,7 @@ cl_int tsl_buffer_create(struct tsl_context *context, cl_mem_flags flags, size_t
     return CL_SUCCESS;
 }
 
-/* Does the application want to hear of its end, or of that of what it is a part of? */
+/* Does the object, or one of which it is a part, have destructor callbacks? */
 static bool has_destructors(struct tsl_buffer *buffer)
 {
     bool has = false;
@@ -171,7 +170,7 @@ bool tsl_buffer_release(struct tsl_buffer *buffer)
 
 bool tsl_buffer_make_part(struct tsl_buffer *part, struct tsl_buffer *of)
 {
-    if (!tsl_object_try_show(&of->object)) /* It is being released beside this call. */
+    if (!tsl_object_try_show(&of->object)) /* It is being released by another thread. */
         return false;
     part->parent = of;
     part->sub_mems = tsl_sub_mems_create(tsl_data_of(of));
@@ -183,7 +182,7 @@ cl_int tsl_buffer_create_sub(struct tsl_buffer *root, cl_mem_flags flags, size_t
                              struct tsl_buffer **result)
 {
     if (tsl_forked())
-        return CL_OUT_OF_RESOURCES; /* It would be kept under the graph's lock. */
+        return CL_OUT_OF_RESOURCES; /* The buffer would be kept under the graph's lock. */
     struct tsl_buffer *sub = tsl_buffer_new(root->context, flags, offset, size);
     if (!sub)
         return CL_OUT_OF_HOST_MEMORY;
@@ -198,7 +197,7 @@ cl_int tsl_buffer_create_sub(struct tsl_buffer *root, cl_mem_flags flags, size_t
 cl_int tsl_buffer_on_destroy(struct tsl_buffer *buffer, tsl_buffer_destructor_fn *fn, void *arg)
 {
     if (tsl_forked())
-        return CL_OUT_OF_RESOURCES; /* A thread of the parent's may have held the lock. */
+        return CL_OUT_OF_RESOURCES; /* A thread of the parent process may have held the lock. */
     struct tsl_destructor *d = malloc(sizeof(*d));
     if (!d)
         return CL_OUT_OF_HOST_MEMORY;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The context's resources are gone when the application hears of it; newest first (OpenCL 3.0, 4.4). */
+/* Called when the context's resources are gone; newest first (OpenCL 3.0, 4.4). */
 static void run_destructors(struct tsl_context *context)
 {
     struct tsl_context_destructor *destructor;
@@ -19,7 +19,7 @@ static void run_destructors(struct tsl_context *context)
     }
 }
 
-/* What clCreateContext could not finish is destroyed by this, too. */
+/* Also destroys a context that clCreateContext could not finish. */
 static void destroy(struct tsl_object *object)
 {
     struct tsl_context *context = (struct tsl_context *)object;
@@ -46,7 +46,7 @@ static bool keep_properties(struct tsl_context *context, const cl_context_proper
     return true;
 }
 
-/* Each device once: more of the same are ignored (OpenCL 3.0, 4.4). */
+/* Keeps each device once; repetitions are ignored (OpenCL 3.0, 4.4). */
 static bool keep_devices(struct tsl_context *context, struct tsl_device *const *devices, cl_uint n)
 {
     context->devices = malloc(n * sizeof *context->devices);
@@ -69,7 +69,7 @@ static bool is_behind(const struct tsl_member *member, struct tsl_device *const 
     return false;
 }
 
-/* Those of all members that stand behind the context's devices. */
+/* Keeps those of all members that are behind the context's devices. */
 static bool keep_members(struct tsl_context *context, struct tsl_member *const *members, unsigned n)
 {
     context->members = calloc(n, sizeof(struct tsl_member *));
@@ -129,7 +129,7 @@ cl_int tsl_context_on_destroy(struct tsl_context *context, tsl_context_destructo
     struct tsl_context_destructor *destructor;
 
     if (tsl_forked())
-        return CL_OUT_OF_RESOURCES; /* A thread of the parent's may have held the lock. */
+        return CL_OUT_OF_RESOURCES; /* A thread of the parent process may have held the lock. */
     destructor = malloc(sizeof *destructor);
     if (!destructor)
         return CL_OUT_OF_HOST_MEMORY;

@@ -28,7 +28,7 @@ struct tsl_context {
     struct tsl_object object;
     cl_uint n_devices;
     struct tsl_device **devices;
-    cl_context_properties *properties; /* as given, with the closing 0; NULL when none were given */
+    cl_context_properties *properties; /* as given, with the closing 0; NULL if none were given */
     size_t n_properties;               /* words, closing 0 included */
     tsl_context_error_fn *error_fn;
     void *error_arg;
@@ -40,17 +40,17 @@ struct tsl_context {
     struct tsl_svm_tree svm;     /* shared virtual memory that was not freed (object/svm.h); under lock */
 };
 
-/* The arguments were checked. CL_DEVICE_NOT_AVAILABLE when there is no member. May block (opens members). */
+/* The arguments were checked. CL_DEVICE_NOT_AVAILABLE: there is no member. May block (opens members). */
 cl_int tsl_context_create(const cl_context_properties *properties, size_t n_properties,
                           struct tsl_device *const *devices, cl_uint n_devices, struct tsl_context **context);
 
-/* clSetContextDestructorCallback: fn is called once, when the context and all of it is gone. */
+/* clSetContextDestructorCallback: fn is called once, when the context and all that it owns is gone. */
 cl_int tsl_context_on_destroy(struct tsl_context *context, tsl_context_destructor_fn *fn, void *arg);
 
 /* Is this one of the context's devices? */
 bool tsl_context_has_device(const struct tsl_context *context, const struct tsl_device *device);
 
-/* Bits of the context's members that stand behind one of its devices (all of them behind the virtual one). */
+/* Bits of the context's members that are behind one of its devices (all of them behind the virtual one). */
 unsigned tsl_context_members_of(const struct tsl_context *context, const struct tsl_device *device);
 
 #endif

@@ -68,7 +68,7 @@ bool tsl_image_fits_type(const struct tsl_image_desc *desc, const char *type_nam
     return true;
 }
 
-/* ---- Who has such ----------------------------------------------------------------------------------------------- */
+/* ---- Support of members ------------------------------------------------------------------------------------------ */
 
 static bool has_images(const struct tsl_member *member)
 {
@@ -94,7 +94,7 @@ static bool fits(const struct tsl_member *member, const struct tsl_image_desc *d
     return (!max_size || tsl_image_span(desc) <= max_size) && within(&member->caps.images, desc);
 }
 
-/* What a device tells of the sizes of images. */
+/* The image sizes that a device reports. */
 static struct tsl_image_limits told_limits(struct tsl_device *device)
 {
     return (struct tsl_image_limits){
@@ -108,7 +108,7 @@ static struct tsl_image_limits told_limits(struct tsl_device *device)
     };
 }
 
-/* Some member may take what none of the devices tells of: it is too large all the same (OpenCL 3.0, clCreateImage). */
+/* An image larger than every device reports is refused, even if a member takes it (OpenCL 3.0, clCreateImage). */
 static bool is_told(const struct tsl_context *context, const struct tsl_image_desc *desc)
 {
     for (cl_uint i = 0; i < context->n_devices; i++) {
@@ -131,7 +131,7 @@ static bool is_of_part(const struct tsl_image_desc *desc, const struct tsl_buffe
            desc->type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
 }
 
-/* Of shared virtual memory a member that works on it where it is may know addresses, but no buffers. */
+/* A member that works on shared virtual memory in place may know its addresses, but no buffers. */
 static bool knows_by_address_alone(const struct tsl_member *member, const struct tsl_buffer *of)
 {
     const struct tsl_svm *svm = tsl_svm_of(of);
@@ -141,7 +141,7 @@ static bool knows_by_address_alone(const struct tsl_member *member, const struct
     return false;
 }
 
-/* An image in a buffer must begin where the member can begin a part of one; of a 2D image the rows and the place must
+/* An image in a buffer must begin where the member lets a sub-buffer begin; for a 2D image the rows and the place must
  * be aligned, too. */
 static bool takes_place(const struct tsl_member *member, const struct tsl_image_desc *desc, const struct tsl_buffer *of)
 {
@@ -155,7 +155,7 @@ static bool takes_place(const struct tsl_member *member, const struct tsl_image_
     return of->offset % ((limits->base_align ? limits->base_align : 1) * desc->element_size) == 0;
 }
 
-/* A member's formats: the caller frees. Without images, or where it can't tell, it has none. The only error is
+/* A member's formats: the caller frees. None without images, or if the member doesn't answer. The only error is
  * CL_OUT_OF_HOST_MEMORY. */
 static cl_int formats_of(struct tsl_member *member, cl_mem_flags flags, cl_mem_object_type type,
                          cl_image_format **formats, cl_uint *n)
@@ -203,7 +203,7 @@ static cl_int check_format(struct tsl_member *member, cl_mem_flags flags, const 
 
 #define KERNEL_ACCESS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
 
-/* Why this member can't have it; CL_SUCCESS: it can. */
+/* Why this member can't have the image; CL_SUCCESS: it can. */
 static cl_int refusal(struct tsl_member *member, cl_mem_flags flags, const struct tsl_buffer *of,
                       const struct tsl_image_desc *desc)
 {
@@ -218,7 +218,7 @@ static cl_int refusal(struct tsl_member *member, cl_mem_flags flags, const struc
     return check_format(member, flags & KERNEL_ACCESS, desc);
 }
 
-/* How near a member has come to having it. */
+/* Orders errors by how much of the image the member could have. */
 static int rank(cl_int refused)
 {
     return refused == CL_INVALID_OPERATION            ? 0
@@ -252,7 +252,7 @@ cl_int tsl_image_find_members(const struct tsl_context *context, cl_mem_flags fl
                : worst;
 }
 
-/* Adds what is new; false without memory. */
+/* Adds the formats that are new; false without memory. */
 static bool add_formats(cl_image_format **all, cl_uint *n_all, const cl_image_format *formats, cl_uint n)
 {
     cl_image_format *more = realloc(*all, (*n_all + n) * sizeof(**all));

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Which of red, green, blue, alpha the channels in memory are; -1: no more. */
+/* The color component (red, green, blue, alpha: 0 to 3) of each channel in memory; -1: no more channels. */
 static void channels_of(cl_channel_order order, int channels[4])
 {
     static const struct {
@@ -40,7 +40,7 @@ static long saturate(double value, long low, long high)
 {
     if (isnan(value))
         return 0;
-    value = nearbyint(value); /* To the nearest, ties to even: the default of a process. */
+    value = nearbyint(value); /* To the nearest, ties to even: the default rounding of a process. */
     return value < (double)low ? low : value > (double)high ? high : (long)value;
 }
 
@@ -56,9 +56,9 @@ static uint16_t to_half(float value)
     memcpy(&bits, &value, sizeof(bits));
     sign = bits >> 16 & 0x8000;
     bits &= 0x7fffffff;
-    if (bits >= 0x47800000) /* 65536, infinity, not a number */
+    if (bits >= 0x47800000) /* 65536 and more, infinity, NaN */
         return (uint16_t)(sign | (bits > 0x7f800000 ? 0x7e00 : 0x7c00));
-    if (bits < 0x33000000) /* Less than half of the least. */
+    if (bits < 0x33000000) /* less than half of the smallest */
         return (uint16_t)sign;
     shift = bits < 0x38800000 ? 126 - (bits >> 23) : 13;
     if (bits < 0x38800000)
@@ -72,7 +72,7 @@ static uint16_t to_half(float value)
     return (uint16_t)(sign | half);
 }
 
-/* Which of a color's four values; its bits are an integer's or a float's. */
+/* One of a color's four values; the bits are an integer's or a float's. */
 static float float_at(const void *color, int channel)
 {
     float value;
@@ -92,7 +92,7 @@ static long uint_at(const void *color, int channel)
     return (long)(cl_uint)int_at(color, channel);
 }
 
-/* Its lowest bytes are the channel's. Little-endian, as all that we run on. */
+/* The channel's value in the lowest bytes. Little-endian, like all machines that we run on. */
 static uint32_t channel_bits(const cl_image_format *format, const void *color, int channel)
 {
     float f = float_at(color, channel);
@@ -122,7 +122,7 @@ static uint32_t channel_bits(const cl_image_format *format, const void *color, i
     }
 }
 
-/* Formats of several channels in one word. False: it is none of these. */
+/* Formats with several channels in one word. False: another format. */
 static bool pack(const cl_image_format *format, const void *color, uint32_t *word)
 {
     long five[3], ten[3];

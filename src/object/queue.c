@@ -1,4 +1,4 @@
-/* Command queues: their lives. Their commands are the graph's. */
+/* Command queues: creation and destruction. The graph owns their commands. */
 #include "object/queue.h"
 
 #include "base/fork.h"

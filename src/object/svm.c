@@ -16,7 +16,7 @@ static int compare(const struct tsl_svm *a, const struct tsl_svm *b)
 RB_PROTOTYPE(tsl_svm_tree, tsl_svm, node, compare)
 RB_GENERATE(tsl_svm_tree, tsl_svm, node, compare)
 
-/* The last one that begins there or before. */
+/* The last region that begins at or before the address. */
 static struct tsl_svm *at_or_before(struct tsl_context *context, const char *address) TSL_REQUIRES(context->lock)
 {
     const struct tsl_svm key = {.begin = (char *)(uintptr_t)address};
@@ -44,7 +44,8 @@ struct tsl_buffer *tsl_svm_find(struct tsl_context *context, const void *pointer
 
 /* ---- Life ------------------------------------------------------------------------------------------------------- */
 
-/* As kernels want the largest of their types; who takes it for a buffer's storage wants what buffers want. */
+/* Kernels may need the alignment of their largest type, and a member that uses the memory as a buffer's storage its own
+ * buffer alignment. */
 #define LEAST_ALIGN ((size_t)128)
 
 static size_t alignment_of(const struct tsl_context *context, size_t wanted, unsigned as_mem)
@@ -57,7 +58,7 @@ static size_t alignment_of(const struct tsl_context *context, size_t wanted, uns
     return align;
 }
 
-/* By a member whose memory the others of the set know; by the heap where any memory will do. */
+/* Allocates on a member whose memory the others of the set know, or on the heap if any address will do. */
 static bool get_memory(const struct tsl_context *context, cl_svm_mem_flags flags, size_t align, struct tsl_svm *svm)
 {
     const struct tsl_svm_request request = {.flags = flags, .size = svm->size, .alignment = align};
@@ -77,7 +78,7 @@ static bool get_memory(const struct tsl_context *context, cl_svm_mem_flags flags
     }
     if (!given)
         return false;
-    /* Compilers of processors read a whole vector where a kernel asks for a part: there is something behind the end. */
+    /* CPU compilers read a whole vector where a kernel asks for a part: the allocation reaches past the end. */
     size_t size = svm->size > SIZE_MAX - 2 * align ? 0 : (svm->size + 2 * align - 1) / align * align;
     svm->begin = size ? aligned_alloc(align, size) : NULL;
     return svm->begin;
@@ -122,7 +123,7 @@ static struct tsl_svm *create(struct tsl_context *context, cl_svm_mem_flags flag
 
 #define ACCESS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
 
-/* The buffer is the region's from here on. */
+/* The buffer then owns the region. */
 static bool give_buffer(struct tsl_context *context, cl_svm_mem_flags flags, struct tsl_svm *svm)
 {
     if (tsl_buffer_create(context, (flags & ACCESS) | CL_MEM_USE_HOST_PTR, svm->size, svm->begin, NULL, &svm->buffer))
@@ -148,7 +149,7 @@ void *tsl_svm_alloc(struct tsl_context *context, cl_svm_mem_flags flags, size_t 
     return svm->begin;
 }
 
-/* All members work on the host's copy, for what they could do: so nobody has another. */
+/* All members count as working on the host's copy, so that none has another. */
 cl_int tsl_svm_borrow(struct tsl_context *context, void *pointer, size_t size, struct tsl_buffer **region)
 {
     struct tsl_svm *svm = tsl_forked() ? NULL : calloc(1, sizeof(*svm));
