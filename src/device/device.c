@@ -46,8 +46,8 @@ void tsl_device_log_no_member(void)
 }
 
 /*
- * No lock is held while the members are asked, as vendors may come back to us through a loader; two threads that come
- * first both ask, and one result is kept.
+ * No lock is held while the members are asked, as vendors may call back into Tesela through a loader. If two threads
+ * ask first at once, one result is kept.
  */
 static const struct tsl_device_facts *facts_of(struct tsl_device *device)
 {
@@ -79,8 +79,7 @@ void tsl_device_forget(void)
     tsl_device_facts_destroy(atomic_exchange(&root.facts, NULL));
 }
 
-/* ---- Sub-devices by member ----------------------------------------------------------------------------------------
- */
+/* ---- Sub-devices by member --------------------------------------------------------------------------------------- */
 
 /* "pthread-haswell (opencl:0.1)" */
 static cl_int sub_device_name(const struct tsl_path *path, const struct tsl_info *info)
@@ -95,7 +94,7 @@ static cl_int sub_device_name(const struct tsl_path *path, const struct tsl_info
     return error;
 }
 
-/* Does a sub-device answer this as its member, and not by the virtual device's rules? */
+/* Does a sub-device answer this query as its member does, and not by the virtual device's rules? */
 static bool is_members_own(const struct tsl_member *member, cl_device_info param)
 {
     size_t size;
@@ -143,8 +142,8 @@ static cl_int sub_device_info(const struct tsl_device *device, cl_device_info pa
 
 /* ---- Answers ----------------------------------------------------------------------------------------------------- */
 
-/* GPU unless by setting: many programs take nothing else, and a CPU makes others take slow paths. One type, and not
-   DEFAULT, which is for requests alone (OpenCL 3.0.16 and later, 4.2). */
+/* GPU by default: many programs accept nothing else, and a CPU makes others take slow paths. A single type without
+ * DEFAULT, which is for requests alone (OpenCL 3.0.16 and later, 4.2). */
 static cl_device_type reported_type(void)
 {
     switch (tsl_settings()->device_type) {
@@ -158,7 +157,7 @@ static cl_device_type reported_type(void)
     return CL_DEVICE_TYPE_GPU;
 }
 
-/* "OpenCL 3.0 Tesela 0.1.0", with the words that the specification asks for before the number. */
+/* "OpenCL 3.0 Tesela 0.1.0": words are what the specification wants before the number. */
 static cl_int answer_version(const char *words, cl_version version, const struct tsl_info *info)
 {
     char text[64];
@@ -179,7 +178,7 @@ static cl_int virtual_device_name(const struct tsl_device *device, const struct 
     return tsl_info_string(info, name);
 }
 
-/* What doesn't depend on the members, and isn't a number; CL_INVALID_VALUE for the rest. */
+/* Answers that don't depend on the members and aren't numbers; CL_INVALID_VALUE for all other queries. */
 static cl_int constant_info(struct tsl_device *device, cl_device_info param, const struct tsl_info *info)
 {
     switch (param) {
@@ -207,7 +206,7 @@ static cl_int constant_info(struct tsl_device *device, cl_device_info param, con
     case CL_DEVICE_REFERENCE_COUNT:
         return tsl_info_uint(info, device->parent ? tsl_object_users(&device->object) : 1);
     case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED:
-        return tsl_info_string(info, "v0000-01-01-00"); /* the specification's way to say: none */
+        return tsl_info_string(info, "v0000-01-01-00"); /* the specification's value for "none" */
     default:
         return CL_INVALID_VALUE;
     }

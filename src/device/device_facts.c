@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* The members that the answers speak of: all, or the fastest alone by setting. */
+/* The members that count: all, or by setting the fastest alone. */
 static void choose(struct tsl_member *const **members, unsigned *n)
 {
     unsigned fastest = 0;

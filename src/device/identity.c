@@ -1,4 +1,4 @@
-/* Which device it is: cl_khr_device_uuid and cl_khr_pci_bus_info. */
+/* The device's identity: cl_khr_device_uuid and cl_khr_pci_bus_info. */
 #include "base/bytes.h"
 #include "device/device_facts.h"
 #include "device/platform.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stays the same from process to process, and when a driver is renewed. */
+/* Adds what stays the same from process to process, and when a driver is updated. */
 static void put_member(struct tsl_writer *w, const struct tsl_path *path)
 {
     const struct tsl_identity *identity = &path->identity;
@@ -28,13 +28,13 @@ static void digest(struct tsl_writer *w, cl_uchar *uuid)
         uint64_t sum = tsl_bytes_sum(w->data, w->size);
         memcpy(uuid + 8 * half, &sum, sizeof(sum));
     }
-    /* Version 8 of RFC 9562: made by a rule of one's own. */
+    /* Version 8 of RFC 9562: custom contents. */
     uuid[6] = (cl_uchar)((uuid[6] & 0x0f) | 0x80);
     uuid[8] = (cl_uchar)((uuid[8] & 0x3f) | 0x80);
 }
 
-/* Programs that keep binaries (PyOpenCL) look for them by the driver's version; those of other members would leave out
- * members that are here now. */
+/* Programs that keep binaries (PyOpenCL) find them by the driver's version. It changes with the members: a binary from
+ * other members would leave out some that are here now. */
 static bool put_version(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n)
 {
     struct tsl_writer w = {0};

@@ -1,6 +1,6 @@
 /*
- * Versions, extensions and features of the virtual device: what all members have, out of what is known to work
- * through Tesela.
+ * Versions, extensions and features of the virtual device: those that all members have, out of those that are known to
+ * work through Tesela.
  */
 #include "device/device_facts.h"
 
@@ -10,9 +10,9 @@
 #include <string.h>
 
 /*
- * Of extensions and features: those that need nothing of the host's side, so they work on every member if they work on
- * each, whatever moves between members. Of OpenCL C versions: all but 2.0, which promises things that we don't offer
- * (shared virtual memory, pipes, queues on the device).
+ * The extensions and features that need nothing of the host's side, so they work on every member if they work on each,
+ * wherever data are. Of the OpenCL C versions all but 2.0, which promises parts that Tesela doesn't have (shared
+ * virtual memory, pipes, queues on the device).
  */
 static const cl_name_version known_extensions[] = {
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_byte_addressable_store"},
@@ -27,7 +27,7 @@ static const cl_name_version known_extensions[] = {
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_expect_assume"},
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_extended_bit_ops"},
 };
-/* What Tesela does itself. */
+/* Extensions that Tesela implements itself. */
 static const cl_name_version own_extensions[] = {
     {CL_MAKE_VERSION(2, 0, 0), "cl_khr_icd"},
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_extended_versioning"},
@@ -50,7 +50,7 @@ static const cl_name_version known_features[] = {
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_work_group_collective_functions"},
     {CL_MAKE_VERSION(3, 0, 0), VARIABLES},
 };
-/* Of images: what one member has is enough, as the images and the kernels that ask for it go there. */
+/* Extensions of images: one member's are enough, as the images and kernels that need them go to that member. */
 static const cl_name_version image_extensions[] = {
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_3d_image_writes"},
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_depth_images"},
@@ -67,7 +67,7 @@ static const cl_name_version known_c_versions[] = {
     {CL_MAKE_VERSION(1, 2, 0), "OpenCL C"},
     {CL_MAKE_VERSION(3, 0, 0), "OpenCL C"},
 };
-/* Intermediate languages: programs in them run on the members that take them. */
+/* Intermediate languages: their programs run on the members that take them. */
 static const cl_name_version known_ils[] = {
     {CL_MAKE_VERSION(1, 0, 0), "SPIR-V"}, {CL_MAKE_VERSION(1, 1, 0), "SPIR-V"}, {CL_MAKE_VERSION(1, 2, 0), "SPIR-V"},
     {CL_MAKE_VERSION(1, 3, 0), "SPIR-V"}, {CL_MAKE_VERSION(1, 4, 0), "SPIR-V"}, {CL_MAKE_VERSION(1, 5, 0), "SPIR-V"},
@@ -77,7 +77,7 @@ static const cl_name_version known_ils[] = {
 
 /* ---- What one member says ---- */
 
-/* An answer of any size, with a NUL behind it; NULL if the member can't tell. The caller frees. */
+/* An answer of any size, with a NUL behind it; NULL if the member doesn't answer. The caller frees. */
 static void *ask(const struct tsl_member *member, cl_device_info param, size_t *size)
 {
     char *answer;
@@ -94,7 +94,7 @@ static void *ask(const struct tsl_member *member, cl_device_info param, size_t *
     return answer;
 }
 
-/* A version that stands behind a prefix ("OpenCL C " in "OpenCL C 1.2 vendor's words"); 0 if it doesn't. */
+/* The version behind a prefix ("OpenCL C " in "OpenCL C 1.2 vendor's words"); 0 if the prefix differs. */
 static cl_version ask_version(const struct tsl_member *member, cl_device_info param, const char *prefix)
 {
     size_t size;
@@ -122,7 +122,7 @@ static bool has_extension(const struct tsl_member *member, const cl_name_version
     return found;
 }
 
-/* Is it in an array of cl_name_version? by_version: the version counts and not the name. */
+/* Is the name in an array of cl_name_version? by_version: the version is compared, not the name. */
 static bool is_listed(const cl_name_version *items, size_t size, const cl_name_version *wanted, bool by_version)
 {
     for (size_t i = 0; i < size / sizeof *items; i++)
@@ -142,8 +142,8 @@ static bool has_images(const struct tsl_member *member)
     return member->caps.images.n_read_args > 0;
 }
 
-/* Features have names since 3.0; some of them are older than that. Programs meet them under those names on older
- * members, too (program/dialect.h). */
+/* Features have names since 3.0, but some are older. Programs find them under these names on older members, too
+ * (program/dialect.h). */
 static bool older_has_feature(const struct tsl_member *member, const char *name)
 {
     static const cl_name_version fp64 = {0, "cl_khr_fp64"}, writes_3d = {0, "cl_khr_3d_image_writes"};
@@ -179,8 +179,8 @@ static bool has_feature(const struct tsl_member *member, const cl_name_version *
     return found;
 }
 
-/* Devices before OpenCL 3.0 name the newest version only, and have all before. They take programs in OpenCL C 3.0 as
- * such in 1.2 (program/dialect.h), and are left out of those that they can't compile. */
+/* Devices before OpenCL 3.0 report only the newest version, and have all earlier ones. They compile programs in OpenCL
+ * C 3.0 as 1.2 (program/dialect.h), and are left out of those that they can't compile. */
 static bool older_has_c_version(const struct tsl_member *member, const cl_name_version *wanted)
 {
     cl_version newest = ask_version(member, CL_DEVICE_OPENCL_C_VERSION, "OpenCL C ");
@@ -211,7 +211,7 @@ static void il_text(const cl_name_version *il, char *text)
     snprintf(text, IL_ROOM, "%s_%u.%u", il->name, CL_VERSION_MAJOR(il->version), CL_VERSION_MINOR(il->version));
 }
 
-/* The text of CL_DEVICE_IL_VERSION tells it of all versions of OpenCL. */
+/* Every version of OpenCL has the text of CL_DEVICE_IL_VERSION. */
 static bool has_il(const struct tsl_member *member, const cl_name_version *wanted)
 {
     char name[IL_ROOM];
@@ -260,7 +260,7 @@ static unsigned count(const struct group *members, has_fn *has, const cl_name_ve
     return n;
 }
 
-/* Names with room for so many; NULL when out of memory. */
+/* An array for n names; NULL when out of memory. */
 static struct tsl_names *make_names(size_t n)
 {
     struct tsl_names *names = malloc(sizeof *names + n * sizeof *names->items);
@@ -270,7 +270,7 @@ static struct tsl_names *make_names(size_t n)
     return names;
 }
 
-/* Adds those of the n_known that so many members have at least. */
+/* Adds those of the n_known names that at least `least` members have. */
 static void add_known(struct tsl_names *names, const cl_name_version *known, size_t n_known, has_fn *has,
                       const struct group *members, unsigned least)
 {
@@ -279,7 +279,7 @@ static void add_known(struct tsl_names *names, const cl_name_version *known, siz
             names->items[names->n++] = known[i];
 }
 
-/* ---- Built-in kernels: what one has is enough, as its programs run there ---- */
+/* ---- Built-in kernels: one member's are enough, as their programs run there ---- */
 
 char *tsl_names_built_ins(const struct tsl_member *member)
 {
@@ -296,7 +296,7 @@ static bool has_name(const struct tsl_names *names, const char *name)
     return false;
 }
 
-/* The version that the member gives a kernel; 0 where it gives none. */
+/* The version that the member reports for a kernel; 0 if none. */
 static cl_version built_in_version(const struct tsl_member *member, const char *name)
 {
     size_t size = 0;
@@ -346,7 +346,7 @@ static struct tsl_names *collect_built_ins(struct tsl_member *const *members, un
     return names;
 }
 
-/* Without a member that really compiles it there is no OpenCL C 3.0, which stands last, and there are no features. */
+/* If no member compiles OpenCL C 3.0, removes it (it is last) and all features. */
 static void forget_3(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n)
 {
     struct tsl_names *versions = facts->c_versions;
@@ -359,8 +359,8 @@ static void forget_3(struct tsl_device_facts *facts, struct tsl_member *const *m
     facts->c_features->n = 0;
 }
 
-/* OpenCL 3.0 asks for OpenCL C 3.0, which one member must have, and for nothing else that OpenCL 1.2 hasn't; older
- * members keep us at what they have. */
+/* OpenCL 3.0 requires OpenCL C 3.0, which one member must have, and otherwise no more than OpenCL 1.2; older members
+ * lower the version to their own. */
 static cl_version common_version(struct tsl_member *const *members, unsigned n)
 {
     cl_version version = n > 0 ? CL_MAKE_VERSION(1, 2, 0) : CL_MAKE_VERSION(3, 0, 0);
@@ -377,7 +377,7 @@ static cl_version common_version(struct tsl_member *const *members, unsigned n)
     return version ? version : CL_MAKE_VERSION(1, 0, 0);
 }
 
-/* OpenCL C 3.0 isn't backwards compatible with all that came before (OpenCL 3.0, CL_DEVICE_OPENCL_C_VERSION). */
+/* OpenCL C 3.0 isn't backwards compatible with all earlier versions (OpenCL 3.0, CL_DEVICE_OPENCL_C_VERSION). */
 static cl_version backwards_compatible(const struct tsl_names *c_versions)
 {
     cl_version version = CL_MAKE_VERSION(1, 0, 0);
@@ -388,7 +388,7 @@ static cl_version backwards_compatible(const struct tsl_names *c_versions)
     return version;
 }
 
-/* Those that have images; how many. */
+/* Finds the members with images; returns how many. */
 static unsigned find_images(struct tsl_member *const *members, unsigned n, struct tsl_member **some)
 {
     unsigned n_some = 0;

@@ -1,5 +1,5 @@
 /*
- * The numbers that clGetDeviceInfo answers, each by one rule from what the members say.
+ * The numbers of clGetDeviceInfo, each computed from the members' by one rule.
  */
 #include "device/device_facts.h"
 #include "device/shared_memory.h"
@@ -8,25 +8,24 @@
 
 enum rule {
     FIXED, /* value, whatever the members are */
-    MIN,   /* the smallest: no member may be asked for more than it has */
-    MAX,   /* the largest: what suits it suits all (alignments), or a hint */
+    MIN,   /* the smallest: no member is asked for more than it has */
+    MAX,   /* the largest: it suits all (alignments), or is a hint */
     SUM,   /* all work at once */
-    /* Of those that compile alone, as the others run no source. */
+    /* Over the members with a compiler alone, as the others run no source. */
     LEAST_OF_C, /* the smallest */
-    ALL,        /* the bits that all have */
-    /* Of those that have such images alone (it isn't 0 there), as kernels that use them go there. Without any: value.
-     */
+    ALL,        /* the bits that all of them have */
+    /* Over the members with such images alone (not 0), as kernels that use images go there. Without any: value. */
     LEAST_IMAGE,
     COMMON_IMAGE, /* an alignment that suits all of them */
-    SHARED,       /* what those offer whose kernels know the host's addresses (device/shared_memory.h) */
+    SHARED,       /* what the members offer whose kernels know the host's addresses (device/shared_memory.h) */
 };
 
 struct tsl_number_row {
     cl_device_info param;
     size_t size; /* bytes of the answer */
     enum rule rule;
-    cl_ulong value;     /* of FIXED; else what a member counts for that can't tell, and the answer when there is none */
-    cl_ulong only_bits; /* of ALL: bits that we pass on; 0: every bit */
+    cl_ulong value;     /* of FIXED; else the value of a member that doesn't answer, and the answer without members */
+    cl_ulong only_bits; /* of ALL: the bits that Tesela supports; 0: every bit */
 };
 
 #define UINT  sizeof(cl_uint) /* cl_bool and the enumerations, too */
@@ -34,17 +33,17 @@ struct tsl_number_row {
 #define SIZE  sizeof(size_t)
 #define KIB   1024ul
 
-/* Memory sizes and alignments come from what the drivers say of themselves, as allocation goes by the same numbers. */
+/* Memory sizes and alignments come from what the drivers report, as allocation goes by the same numbers. */
 #define ATOMIC_ORDERS (CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_ORDER_SEQ_CST)
 #define ATOMIC_SCOPES \
     (CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP | CL_DEVICE_ATOMIC_SCOPE_DEVICE)
 
-/* Of double and half; PoCL 3.1 says of double what has a meaning for float only. */
+/* For double and half; PoCL 3.1 reports for double what has a meaning for float only. */
 #define FP_BITS                                                                                                     \
     (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_FMA | \
      CL_FP_SOFT_FLOAT)
 
-/* In the order of CL/cl.h. Pipes, sub-groups and queues on the device are not offered: what describes them is 0. */
+/* In the order of CL/cl.h. Pipes, sub-groups and queues on the device are not supported: their numbers are 0. */
 static const struct tsl_number_row rows[] = {
     {CL_DEVICE_VENDOR_ID, UINT, FIXED, 0x54534c, 0}, /* "TSL": nobody's PCI vendor id */
     {CL_DEVICE_MAX_COMPUTE_UNITS, UINT, SUM, 1, 0},
@@ -65,7 +64,7 @@ static const struct tsl_number_row rows[] = {
     {CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, UINT, LEAST_OF_C, 0, 0},
     {CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, UINT, LEAST_OF_C, 0, 0},
     {CL_DEVICE_MAX_CLOCK_FREQUENCY, UINT, MAX, 0, 0},
-    {CL_DEVICE_ADDRESS_BITS, UINT, FIXED, 8 * sizeof(void *), 0}, /* members with others don't count */
+    {CL_DEVICE_ADDRESS_BITS, UINT, FIXED, 8 * sizeof(void *), 0}, /* members with other sizes don't count */
     {CL_DEVICE_MAX_MEM_ALLOC_SIZE, ULONG, MIN, 0, 0},
     {CL_DEVICE_IMAGE_SUPPORT, UINT, MAX, CL_FALSE, 0},
     {CL_DEVICE_MAX_READ_IMAGE_ARGS, UINT, LEAST_IMAGE, 0, 0},
@@ -100,7 +99,7 @@ static const struct tsl_number_row rows[] = {
     {CL_DEVICE_PROFILING_TIMER_RESOLUTION, SIZE, MAX, 1, 0},
     {CL_DEVICE_ENDIAN_LITTLE, UINT, FIXED, CL_TRUE, 0}, /* members with another byte order don't count */
     {CL_DEVICE_AVAILABLE, UINT, MIN, CL_FALSE, 0},
-    /* Programs from source run on the members that can compile them. */
+    /* Programs of source run on the members that can compile them. */
     {CL_DEVICE_COMPILER_AVAILABLE, UINT, MAX, CL_FALSE, 0},
     {CL_DEVICE_LINKER_AVAILABLE, UINT, MAX, CL_FALSE, 0},
     {CL_DEVICE_EXECUTION_CAPABILITIES, ULONG, FIXED, CL_EXEC_KERNEL | CL_EXEC_NATIVE_KERNEL, 0}, /* host tasks: ours */
@@ -172,7 +171,8 @@ static bool has_images(const struct tsl_member *member)
     return member->caps.images.n_read_args > 0;
 }
 
-/* What one member says; row->value if it doesn't. Sizes and alignments that the core allocates by are the driver's. */
+/* What one member reports; row->value if it doesn't answer. Sizes and alignments for our allocation are the
+ * driver's. */
 static cl_ulong ask(const struct tsl_number_row *row, const struct tsl_member *member)
 {
     cl_uint narrow;
@@ -239,7 +239,7 @@ static cl_ulong evaluate(const struct tsl_number_row *row, struct tsl_member *co
     return any && row->only_bits ? value & row->only_bits : value;
 }
 
-/* Devices may have more dimensions than we show. */
+/* Devices may have more dimensions than we report. */
 #define MAX_DIMENSIONS 16
 
 static void fill_work_item_sizes(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n)

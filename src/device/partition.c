@@ -6,16 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Cuts ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Cuts -------------------------------------------------------------------------------------------------------- */
 
-/* What becomes one sub-device. */
+/* The members of one sub-device. */
 struct cut {
     unsigned n;
     struct tsl_member *members[TSL_MAX_MEMBERS];
 };
 
-/* A device can have no more parts than members. */
+/* A device has at most as many parts as members. */
 struct cuts {
     unsigned n;
     struct cut cuts[TSL_MAX_MEMBERS];
@@ -34,7 +33,7 @@ static unsigned node_of(const struct cut *cut)
     return cut->members[0]->path->identity.numa_node;
 }
 
-/* The node's cut, which is made at its place in the order of nodes if there is none. */
+/* The node's cut; a new one is inserted in the order of nodes. */
 static struct cut *cut_of_node(struct cuts *cuts, unsigned node)
 {
     unsigned i = 0;
@@ -60,7 +59,7 @@ static void cut_by_node(struct tsl_member *const *members, unsigned n, struct cu
         }
 }
 
-/* Only the virtual device is, and only where that makes a difference. */
+/* Only the virtual device is cut by node, and only if that makes a difference. */
 static bool is_cut_by_node(const struct tsl_device *device, struct tsl_member *const *members, unsigned n)
 {
     struct cuts cuts;
@@ -69,8 +68,7 @@ static bool is_cut_by_node(const struct tsl_device *device, struct tsl_member *c
     return !device->parent && cuts.n > 1;
 }
 
-/* ---- Sub-devices --------------------------------------------------------------------------------------------------
- */
+/* ---- Sub-devices ------------------------------------------------------------------------------------------------- */
 
 static void destroy(struct tsl_object *object)
 {
@@ -119,7 +117,7 @@ static bool asks_for_members(const cl_device_partition_property *properties)
     return properties[0] == CL_DEVICE_PARTITION_BY_MEMBER_TESELA && properties[1] == 0;
 }
 
-/* Nodes are the only domain, so they are the next that can be cut, too. */
+/* NUMA nodes are the only affinity domain, so they are also the next partitionable one. */
 static bool asks_for_nodes(const cl_device_partition_property *properties)
 {
     return properties[0] == CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN &&
@@ -152,8 +150,7 @@ cl_int tsl_partition(struct tsl_device *device, const cl_device_partition_proper
     return n < cuts.n ? CL_INVALID_VALUE : create_all(device, &cuts, out);
 }
 
-/* ---- Queries ------------------------------------------------------------------------------------------------------
- */
+/* ---- Queries ----------------------------------------------------------------------------------------------------- */
 
 static cl_int answer_properties(bool members, bool nodes, const struct tsl_info *info)
 {
@@ -165,7 +162,7 @@ static cl_int answer_properties(bool members, bool nodes, const struct tsl_info 
                    : tsl_info_bytes(info, &none, sizeof none);
 }
 
-/* With the closing 0; that alone for what is no sub-device. */
+/* With the closing 0; only that if the device isn't a sub-device. */
 static cl_int answer_type(const struct tsl_device *device, const struct tsl_info *info)
 {
     unsigned n = 1;

@@ -15,12 +15,12 @@ struct tsl_platform *tsl_platform_get(void)
 
 void tsl_platform_set_dispatch_data(void *data)
 {
-    /* Everything else is made from these two, and inherits it. */
+    /* All other objects are made from these two, and inherit the word. */
     tsl_object_set_dispatch_data(&platform.object, data);
     tsl_object_set_dispatch_data(&tsl_device_root()->object, data);
 }
 
-/* Those of the platform itself. What the device has beside them is known only when its members are. */
+/* The platform's own. What the device has in addition is known only when its members are. */
 static const cl_name_version extensions[] = {
     {CL_MAKE_VERSION(2, 0, 0), "cl_khr_icd"},
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_extended_versioning"},
