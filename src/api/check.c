@@ -18,7 +18,7 @@ cl_int tsl_check_device_type(cl_device_type type)
 cl_int tsl_check_queue(struct tsl_enqueue *e, cl_command_queue queue, cl_command_type type, bool blocking)
 {
     *e = (struct tsl_enqueue){.queue = tsl_queue_from(queue), .type = type, .blocking = blocking};
-    /* One that was released may still be seen through its commands' events, but nobody would flush what comes now. */
+    /* Events of its commands keep a released queue visible, but nothing would flush new commands. */
     if (!e->queue || tsl_object_users(&e->queue->object) == 0)
         return CL_INVALID_COMMAND_QUEUE;
     return tsl_forked() ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
@@ -76,7 +76,7 @@ cl_int tsl_check_map_flags(cl_map_flags flags)
 {
     if (flags & ~(cl_map_flags)(CL_MAP_READ | MAP_WRITES))
         return CL_INVALID_VALUE;
-    /* What is invalidated can't be read, nor kept where it isn't written. */
+    /* CL_MAP_WRITE_INVALIDATE_REGION excludes all other flags. */
     if (flags & CL_MAP_WRITE_INVALIDATE_REGION && flags != CL_MAP_WRITE_INVALIDATE_REGION)
         return CL_INVALID_VALUE;
     return CL_SUCCESS;
@@ -187,7 +187,7 @@ cl_int tsl_check_range(const struct tsl_buffer *buffer, size_t offset, size_t si
     return offset <= buffer->size && size <= buffer->size - offset ? CL_SUCCESS : CL_INVALID_VALUE;
 }
 
-/* *sum += a * b; false when that is more than a size_t holds. */
+/* *sum += a * b; false if that overflows a size_t. */
 static bool add_product(size_t *sum, size_t a, size_t b)
 {
     size_t product;
@@ -233,7 +233,7 @@ cl_int tsl_check_side(struct tsl_side *side, const size_t *region, size_t limit)
     return side->end <= limit ? CL_SUCCESS : CL_INVALID_VALUE;
 }
 
-/* Where row number k of a box begins. Rows come in ascending order, as a slice is no shorter than its rows. */
+/* The offset of row k of a box. Rows are in ascending order, as a slice is no shorter than its rows. */
 static size_t row_begin(const struct tsl_side *side, size_t k, const size_t *region)
 {
     return side->offset + k / region[1] * side->slice_pitch + k % region[1] * side->row_pitch;

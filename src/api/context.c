@@ -4,7 +4,7 @@
 #include "api/check.h"
 #include "base/info.h"
 
-/* One property of a list that names and values alternate in. Each may be there once (OpenCL 3.0, 4.4, table 7). */
+/* Checks one property of a list of names and values. Each name may occur once (OpenCL 3.0, 4.4, table 7). */
 static cl_int check_property(cl_context_properties name, cl_context_properties value, unsigned *seen)
 {
     unsigned bit = name == CL_CONTEXT_PLATFORM ? 1 : name == CL_CONTEXT_INTEROP_USER_SYNC ? 2 : 0;
@@ -34,7 +34,7 @@ static cl_int check_properties(const cl_context_properties *properties, size_t *
     return CL_SUCCESS;
 }
 
-/* What the application wants to hear of, later: errors that no call returns. */
+/* The application's callback for later errors, which no call returns. */
 struct notify {
     tsl_context_error_fn *fn;
     void *arg;

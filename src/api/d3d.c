@@ -1,4 +1,4 @@
-/* Sharing with Direct3D: there is none on this system, so no device and no context belongs to it. */
+/* Sharing with Direct3D: not available on this system, so no device and no context belongs to it. */
 
 #include "api/refuse.h"
 

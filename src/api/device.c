@@ -5,9 +5,9 @@
 #include "api/check.h"
 
 /*
- * Any request but one for custom devices alone finds the virtual device: behind it may be devices of every type, and
- * many programs ask for one type and take nothing else. So no vendor needs to be touched: Debian's loader asks each
- * platform for its GPUs while it enumerates.
+ * Every request but one for custom devices alone finds the virtual device: it may have members of every type behind it,
+ * and many programs ask for one type and accept nothing else. So no vendor has to be loaded here: Debian's loader asks
+ * each platform for its GPUs while it enumerates.
  */
 cl_int CL_API_CALL tsl_api_clGetDeviceIDs(cl_platform_id platform, cl_device_type device_type, cl_uint num_entries,
                                           cl_device_id *devices, cl_uint *num_devices)

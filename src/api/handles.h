@@ -1,6 +1,6 @@
 /*
- * From what the application gave to what it is: each function returns the object behind a handle, or NULL for NULL,
- * for a freed handle, for one of another kind, and for what isn't ours.
+ * From handles to objects: each function returns the object behind a handle, or NULL for NULL, a freed handle, a handle
+ * of another kind, or a foreign one.
  */
 #ifndef TSL_API_HANDLES_H
 #define TSL_API_HANDLES_H

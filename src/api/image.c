@@ -1,4 +1,4 @@
-/* Images: made and asked (OpenCL 3.0, 5.3). */
+/* Images: creation and queries (OpenCL 3.0, 5.3). */
 #include "object/image.h"
 #include "base/fork.h"
 
@@ -6,14 +6,14 @@
 #include "api/check.h"
 #include "base/info.h"
 
-/* What the application gave, and what becomes of it. */
+/* The application's arguments, and the image that they describe. */
 struct request {
     struct tsl_context *context;
     const cl_mem_properties *properties;
     cl_mem_flags flags;
     const cl_image_desc *desc;
     void *host_ptr;
-    struct tsl_buffer *of; /* the buffer that it is to be made of; NULL: none */
+    struct tsl_buffer *of; /* the buffer from which the image is made; NULL: none */
     struct tsl_image image;
 };
 
@@ -56,7 +56,7 @@ static cl_int check_shape(const cl_image_desc *desc)
     return CL_SUCCESS;
 }
 
-/* The buffer that an image is made of, where its type may have one, and must. */
+/* Checks the buffer from which an image is made: its type must allow, or require, one. */
 static cl_int check_buffer(struct request *r)
 {
     cl_mem_object_type type = r->desc->image_type;
@@ -68,7 +68,7 @@ static cl_int check_buffer(struct request *r)
     r->of = tsl_buffer_from(r->desc->mem_object);
     if (!r->of || r->of->context != r->context)
         return CL_INVALID_IMAGE_DESCRIPTOR;
-    /* Images of images serve formats that differ in what is no matter of bytes (sRGB, depth): not offered. */
+    /* Images of images allow formats that differ only in interpretation (sRGB, depth): not supported. */
     return r->of->image ? CL_IMAGE_FORMAT_NOT_SUPPORTED : CL_SUCCESS;
 }
 
@@ -91,7 +91,7 @@ static cl_int check_pitches(const struct request *r)
     return slice && (slice < least || slice % row) ? CL_INVALID_IMAGE_DESCRIPTOR : CL_SUCCESS;
 }
 
-/* From what the application gave to what it is: without the pitches of memory that is only copied from. */
+/* Describes the image. Its memory doesn't take over the pitches of memory that is only copied from. */
 static cl_int describe(struct request *r)
 {
     const cl_image_desc *from = r->desc;
@@ -161,7 +161,7 @@ static cl_int check(struct request *r, const cl_image_format *format)
 
 static cl_int create(const struct request *r, struct tsl_buffer **image)
 {
-    struct tsl_image_desc given = r->image.desc; /* as the application's memory lies */
+    struct tsl_image_desc given = r->image.desc; /* the layout of the application's memory */
     struct tsl_image_source source;
 
     if (r->of)
@@ -200,7 +200,7 @@ cl_mem CL_API_CALL tsl_api_clCreateImage(cl_context context, cl_mem_flags flags,
     return tsl_api_clCreateImageWithProperties(context, NULL, flags, image_format, image_desc, host_ptr, errcode_ret);
 }
 
-/* ---- Of OpenCL 1.0: wrong descriptions have one name ---- */
+/* ---- OpenCL 1.0: one error code for all wrong descriptions ---- */
 
 static cl_mem create_older(cl_context context, cl_mem_flags flags, const cl_image_format *format,
                            const cl_image_desc *desc, void *host_ptr, cl_int *errcode_ret)

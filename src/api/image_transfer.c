@@ -4,7 +4,7 @@
 #include "api.h"
 #include "api/check.h"
 
-/* A region of an image, as the application gave it, and as the bytes that it is. */
+/* A region of an image: the application's arguments, and the bytes that they mean. */
 struct part {
     struct tsl_buffer *image;
     size_t region[3]; /* bytes of a row, rows, slices */
@@ -23,7 +23,7 @@ static bool has_slices(cl_mem_object_type type)
     return type == CL_MEM_OBJECT_IMAGE3D || type == CL_MEM_OBJECT_IMAGE1D_ARRAY || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
 }
 
-/* The region lies in the image; what its type doesn't have is 1, from 0. */
+/* Checks that the region lies in the image; in dimensions that its type doesn't have, it must be 1 from 0. */
 static cl_int read_part(const size_t *origin, const size_t *region, struct part *part)
 {
     const struct tsl_image_desc *desc = desc_of(part);
@@ -43,7 +43,7 @@ static cl_int read_part(const size_t *origin, const size_t *region, struct part 
     return CL_SUCCESS;
 }
 
-/* The queue's device has images. */
+/* Checks that the queue's device has images. */
 static cl_int check_image(const struct tsl_enqueue *e, cl_mem handle, struct part *part)
 {
     cl_int error = tsl_check_image(e, handle, &part->image);
@@ -61,7 +61,7 @@ static cl_int check_part(const struct tsl_enqueue *e, cl_mem handle, const size_
     return error ? error : read_part(origin, region, part);
 }
 
-/* How the application's memory is laid out: a pitch of 0 means tight. Of a 1D array, the slices are its rows. */
+/* The layout of the application's memory: a pitch of 0 means tight. The slices of a 1D array are its rows. */
 struct host {
     const void *ptr;
     size_t row_pitch, slice_pitch;
@@ -106,7 +106,7 @@ static void add_source(struct tsl_box_copy *box, const struct part *part)
     box->src_slice_pitch = part->slice_pitch;
 }
 
-/* A buffer's bytes, tight, in the shape of the region. */
+/* The tight bytes of a buffer, in the shape of the region. */
 static struct part part_of_buffer(struct tsl_buffer *buffer, size_t offset, const struct part *shape)
 {
     return (struct part){.image = buffer,
@@ -118,7 +118,7 @@ static struct part part_of_buffer(struct tsl_buffer *buffer, size_t offset, cons
 
 /* ---- Reads and writes ------------------------------------------------------------------------------------------- */
 
-/* What the two calls have in common. */
+/* The common arguments of the two calls. */
 struct image_transfer {
     cl_mem image;
     const size_t *origin, *region;
@@ -222,7 +222,7 @@ static struct tsl_side side_of(const struct part *part)
                                     (part->region[1] - 1) * part->row_pitch + part->region[0]};
 }
 
-/* What is made of one buffer may overlap, too. */
+/* Images made from one buffer may overlap, too. */
 static cl_int check_overlap(const struct part *src, const struct part *dst)
 {
     struct tsl_side from = side_of(src), to = side_of(dst);
@@ -277,7 +277,7 @@ cl_int CL_API_CALL tsl_api_clEnqueueCopyImage(cl_command_queue command_queue, cl
     return error ? error : enqueue_copy(&e, &tail, &src, &dst);
 }
 
-/* The pixels' bytes lie in the buffer. */
+/* Checks that the pixels' bytes lie in the buffer. */
 static cl_int check_buffer_part(struct tsl_buffer *buffer, size_t offset, const struct part *shape, struct part *part)
 {
     *part = part_of_buffer(buffer, offset, shape);
@@ -330,7 +330,7 @@ cl_int CL_API_CALL tsl_api_clEnqueueCopyBufferToImage(cl_command_queue command_q
 
 /* ---- Maps ------------------------------------------------------------------------------------------------------- */
 
-/* Where the application wants the pitches of what it maps: that of the slices only where there are such. */
+/* The application's pointers for the pitches of a map: the slice pitch is required only if the image has slices. */
 static cl_int check_pitches(const struct part *part, const size_t *row_pitch, const size_t *slice_pitch)
 {
     return row_pitch && (slice_pitch || !has_slices(desc_of(part)->type)) ? CL_SUCCESS : CL_INVALID_VALUE;

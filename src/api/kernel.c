@@ -99,7 +99,7 @@ cl_int CL_API_CALL tsl_api_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_
 
     if (!it)
         return CL_INVALID_KERNEL;
-    /* No device means the only one. */
+    /* Without a device argument the program's only device is meant. */
     if (!device && it->program->n_devices == 1)
         of = it->program->devices[0];
     if (!of || !tsl_program_has_device(it->program, of))

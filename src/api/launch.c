@@ -3,7 +3,7 @@
 #include "api.h"
 #include "api/check.h"
 
-/* What the application gave as sizes. */
+/* The application's sizes. */
 struct sizes {
     cl_uint work_dim;
     const size_t *offset, *global, *local;

@@ -22,7 +22,7 @@ static cl_int check_size(const struct tsl_context *context, size_t size)
     return CL_INVALID_BUFFER_SIZE;
 }
 
-/* There are no properties of buffers yet: a list may only be empty. */
+/* No properties of buffers are supported: a list may only be empty. */
 static cl_int check_buffer_arguments(const struct tsl_context *context, const cl_mem_properties *properties,
                                      cl_mem_flags flags, size_t size, const void *host_ptr)
 {
@@ -38,7 +38,7 @@ static cl_int check_buffer_arguments(const struct tsl_context *context, const cl
     return error ? error : tsl_check_host_ptr(flags, host_ptr);
 }
 
-/* Memory that the application lends may be shared virtual memory of the context's: then the buffer is that. */
+/* Memory lent by the application may be shared virtual memory of the context: then the buffer is made of the region. */
 static cl_int create(struct tsl_context *context, cl_mem_flags flags, size_t size, void *host_ptr,
                      const cl_mem_properties *properties, struct tsl_buffer **buffer)
 {
@@ -78,7 +78,7 @@ cl_mem CL_API_CALL tsl_api_clCreateBuffer(cl_context context, cl_mem_flags flags
 
 /* ---- Sub-buffers ---- */
 
-/* Some device of the context must be able to begin a buffer there. */
+/* Some device of the context must allow a buffer to begin there. */
 static cl_int check_sub_alignment(const struct tsl_context *context, size_t origin)
 {
     for (cl_uint i = 0; i < context->n_devices; i++) {
@@ -140,7 +140,7 @@ cl_int CL_API_CALL tsl_api_clReleaseMemObject(cl_mem memobj)
     return buffer && tsl_buffer_release(buffer) ? CL_SUCCESS : CL_INVALID_MEM_OBJECT;
 }
 
-/* Of a sub-buffer, in what it was made of. */
+/* The offset of a sub-buffer in the buffer from which it was made. */
 static size_t offset_of(const struct tsl_buffer *buffer)
 {
     const struct tsl_buffer *of = tsl_buffer_made_of(buffer);

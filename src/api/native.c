@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the application gave: a block of arguments, and where in it the addresses of buffers are to be put. */
+/* The application's arguments: a block, and where in it the addresses of buffers go. */
 struct native {
     void *args;
     size_t args_size;
@@ -23,7 +23,7 @@ static cl_int check_native(const struct native *native)
     return native->buffers || native->locations ? CL_INVALID_VALUE : CL_SUCCESS;
 }
 
-/* No buffer is allowed: its address is NULL, too. */
+/* NULL is allowed for a buffer: its address is then NULL, too. */
 static cl_int check_native_buffer(const struct tsl_enqueue *e, cl_mem handle)
 {
     struct tsl_buffer *buffer;
@@ -32,7 +32,7 @@ static cl_int check_native_buffer(const struct tsl_enqueue *e, cl_mem handle)
     return handle && !error && buffer->image ? CL_INVALID_MEM_OBJECT : error;
 }
 
-/* Each location must have room for an address within the block. */
+/* Each location needs space for an address within the block. */
 static cl_int check_native_buffers(const struct tsl_enqueue *e, const struct native *native)
 {
     for (cl_uint i = 0; i < native->n; i++) {
@@ -47,7 +47,7 @@ static cl_int check_native_buffers(const struct tsl_enqueue *e, const struct nat
     return CL_SUCCESS;
 }
 
-/* Where in the copy of the block each buffer's address is to be put. Returns how many buffers there are. */
+/* The slots in the copy of the block for the buffers' addresses. Returns the number of buffers. */
 static cl_uint find_slots(const struct native *native, char *args, struct tsl_buffer **buffers, void ***slots)
 {
     cl_uint n = 0;
@@ -68,7 +68,7 @@ static cl_uint find_slots(const struct native *native, char *args, struct tsl_bu
 /* The application may use its block again at once, so the function gets a copy. */
 static cl_int enqueue(const struct tsl_enqueue *e, void(CL_CALLBACK *fn)(void *), const struct native *native)
 {
-    /* One byte more, so that there is a block even for nothing. */
+    /* One byte more, so that the block isn't NULL even if it is empty. */
     char *args = native->args_size < SIZE_MAX ? malloc(native->args_size + 1) : NULL;
     struct tsl_buffer **buffers = malloc((native->n + 1) * sizeof *buffers);
     void ***slots = malloc((native->n + 1) * sizeof *slots);

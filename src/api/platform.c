@@ -74,7 +74,7 @@ cl_int CL_API_CALL tsl_api_clIcdSetPlatformDispatchDataKHR(cl_platform_id platfo
     return CL_SUCCESS;
 }
 
-/* Hints: there is nothing to unload, as compilers are the vendors'. */
+/* A hint: nothing can be unloaded, as the compilers are the vendors'. */
 cl_int CL_API_CALL tsl_api_clUnloadCompiler(void)
 {
     return CL_SUCCESS;
@@ -95,7 +95,7 @@ cl_int CL_API_CALL tsl_api_clGetHostTimer(cl_device_id device, cl_ulong *host_ti
     return CL_SUCCESS;
 }
 
-/* One clock for all (base/clock.h): events' times are given in it, so the device's time is the host's. */
+/* One clock for all (base/clock.h): profiling times are in this clock, so the device's time is the host's. */
 cl_int CL_API_CALL tsl_api_clGetDeviceAndHostTimer(cl_device_id device, cl_ulong *device_timestamp,
                                                    cl_ulong *host_timestamp)
 {

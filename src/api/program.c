@@ -25,7 +25,7 @@ cl_program CL_API_CALL tsl_api_clCreateProgramWithSource(cl_context context, cl_
     return tsl_created(program, error, errcode_ret);
 }
 
-/* Fills the loads; binary_status, if any, tells what is wrong with each. */
+/* Fills the loads; binary_status, if given, tells what is wrong with each. */
 static cl_int check_loads(struct tsl_context *context, cl_uint n, const cl_device_id *devices, const size_t *lengths,
                           const unsigned char **binaries, struct tsl_program_load *loads)
 {
@@ -121,7 +121,7 @@ cl_int CL_API_CALL tsl_api_clSetProgramSpecializationConstant(cl_program program
     return it ? tsl_program_set_special(it, spec_id, spec_size, spec_value) : CL_INVALID_PROGRAM;
 }
 
-/* There are no destructors of program-scope variables that it could follow. */
+/* Refused: no member has destructors of program-scope variables, after which it would be called. */
 cl_int CL_API_CALL tsl_api_clSetProgramReleaseCallback(
     cl_program program, void(CL_CALLBACK *pfn_notify)(cl_program program, void *user_data), void *user_data)
 {
@@ -150,7 +150,7 @@ cl_int CL_API_CALL tsl_api_clReleaseProgram(cl_program program)
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
 
-/* A list of devices, which all must be the program's; no list means all of those. */
+/* A list of devices, all of which must be the program's; no list means all of these. */
 static cl_int check_targets(const struct tsl_program *program, cl_uint n, const cl_device_id *list,
                             struct tsl_targets *targets)
 {
@@ -184,7 +184,7 @@ cl_int CL_API_CALL tsl_api_clBuildProgram(cl_program program, cl_uint num_device
     return error == CL_SUCCESS ? tsl_program_build(it, &targets, options, pfn_notify, user_data) : error;
 }
 
-/* Programs from handles, in an array on the heap. */
+/* Programs of an array of handles, in an array on the heap. */
 static cl_int programs_of(cl_uint n, const cl_program *handles, struct tsl_program ***programs)
 {
     *programs = calloc(n + 1, sizeof(**programs));
@@ -198,7 +198,7 @@ static cl_int programs_of(cl_uint n, const cl_program *handles, struct tsl_progr
     return CL_SUCCESS;
 }
 
-/* Headers are programs with a source and a name, of the context of what includes them. */
+/* Headers are programs with a source and a name, from the context of the program that includes them. */
 static cl_int headers_of(const struct tsl_program *program, cl_uint n, const cl_program *handles,
                          const char *const *names, struct tsl_program ***programs)
 {
@@ -243,7 +243,7 @@ cl_int CL_API_CALL tsl_api_clCompileProgram(cl_program program, cl_uint num_devi
     return error;
 }
 
-/* The program that a link is to fill, for the devices given, or for all of the context. */
+/* The program that a link fills, for the given devices or for all of the context. */
 static cl_int create_linked(struct tsl_context *context, cl_uint n, const cl_device_id *list,
                             struct tsl_program **program)
 {
@@ -279,8 +279,8 @@ static cl_int link_inputs(struct tsl_program *program, const char *options, cl_u
     return error;
 }
 
-/* A link that began gives a program even if it failed: its log says why. With invalid options it can't begin
- * (OpenCL 3.0, 5.8.5), which only the members know; a callback has got the program by then. */
+/* A link that has begun returns a program even if it fails: its log says why. With invalid options it can't begin
+ * (OpenCL 3.0, 5.8.5), but only the members know these; by then a callback has got the program. */
 cl_program CL_API_CALL tsl_api_clLinkProgram(cl_context context, cl_uint num_devices, const cl_device_id *device_list,
                                              const char *options, cl_uint num_input_programs,
                                              const cl_program *input_programs,

@@ -9,7 +9,7 @@
 #define HOST_BITS   (CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE)
 #define DEVICE_BITS (CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT)
 
-/* Queues on the device are valid to ask for, but we have none: what they need is still looked at first. */
+/* Queues on the device may be asked for, but we have none: the properties that they require are checked first. */
 static cl_int check_flags(cl_command_queue_properties flags)
 {
     if (flags & ~(cl_command_queue_properties)(HOST_BITS | DEVICE_BITS))
@@ -21,7 +21,7 @@ static cl_int check_flags(cl_command_queue_properties flags)
     return flags & CL_QUEUE_ON_DEVICE ? CL_INVALID_QUEUE_PROPERTIES : CL_SUCCESS;
 }
 
-/* A list of names and values; *n: words, with the closing 0. Without a list nothing is set and *n is 0. */
+/* A list of names and values; *n: words, with the closing 0. Without a list, no flags and *n is 0. */
 static cl_int check_properties(const cl_queue_properties *properties, size_t *n, cl_command_queue_properties *flags)
 {
     bool has_flags = false, has_size = false;
@@ -77,7 +77,7 @@ cl_command_queue CL_API_CALL tsl_api_clCreateCommandQueue(cl_context context, cl
     struct tsl_queue *queue = NULL;
     cl_int error = check_place(context, device);
 
-    /* The bits of queues on the device don't belong to this call. */
+    /* The flags of queues on the device aren't allowed in this call. */
     if (!error && properties & ~(cl_command_queue_properties)HOST_BITS)
         error = CL_INVALID_VALUE;
     if (!error)
@@ -95,7 +95,7 @@ cl_int CL_API_CALL tsl_api_clRetainCommandQueue(cl_command_queue command_queue)
     return CL_SUCCESS;
 }
 
-/* Flushes first: what was enqueued runs, though nobody can ask for it any more (OpenCL 3.0, 5.1). */
+/* Flushes first: enqueued commands run, though no handle leads to them any more (OpenCL 3.0, 5.1). */
 cl_int CL_API_CALL tsl_api_clReleaseCommandQueue(cl_command_queue command_queue)
 {
     struct tsl_queue *queue = tsl_queue_from(command_queue);
@@ -135,7 +135,7 @@ cl_int CL_API_CALL tsl_api_clGetCommandQueueInfo(cl_command_queue command_queue,
     }
 }
 
-/* Of OpenCL 1.0, and still what every device of ours can. */
+/* OpenCL 1.0; all of our devices support both properties. */
 cl_int CL_API_CALL tsl_api_clSetCommandQueueProperty(cl_command_queue command_queue,
                                                      cl_command_queue_properties properties, cl_bool enable,
                                                      cl_command_queue_properties *old_properties)

@@ -1,6 +1,6 @@
 /*
- * For entry points of what Tesela doesn't offer (yet): the specification names an error for each, and the loaders call
- * them without looking. The handle that leads to us is still checked first.
+ * For entry points that Tesela doesn't support: the specification names an error for each, and loaders call them
+ * without checking. The handle that leads to us is still checked first.
  */
 #ifndef TSL_API_REFUSE_H
 #define TSL_API_REFUSE_H
@@ -8,7 +8,7 @@
 #include "api.h"
 #include "api/handles.h"
 
-/* Who includes this refuses, and so doesn't look at most of the arguments. */
+/* Files that include this refuse calls, and so ignore most arguments. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 static inline void *tsl_refuse_create(cl_context context, cl_int why, cl_int *errcode_ret)

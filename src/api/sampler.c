@@ -39,7 +39,7 @@ cl_sampler CL_API_CALL tsl_api_clCreateSampler(cl_context context, cl_bool norma
     return tsl_created(sampler, error, errcode_ret);
 }
 
-/* What a list asks for, each at most once; what it leaves out is the specification's default (OpenCL 3.0, 5.7.1). */
+/* Reads a list with each property at most once; missing ones have the specification's default (OpenCL 3.0, 5.7.1). */
 static cl_int read_properties(const cl_sampler_properties *properties, struct tsl_sampler_desc *desc, size_t *n)
 {
     cl_ulong values[3] = {CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST};

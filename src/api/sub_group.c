@@ -3,7 +3,7 @@
 #include "api/refuse.h"
 #include "program/kernel_info.h"
 
-/* No device means the only one. */
+/* Without a device argument the program's only device is meant. */
 static cl_int refuse(cl_kernel kernel, cl_device_id device)
 {
     const struct tsl_kernel *it = tsl_kernel_from(kernel);

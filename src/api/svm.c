@@ -16,7 +16,7 @@ static bool is_power_of_two(size_t n)
     return n && !(n & (n - 1));
 }
 
-/* The largest type that a device may have is long16: more than its size no program can count on. */
+/* The largest alignment that a device may need is that of long16: programs can't count on more. */
 #define LARGEST_ALIGN 128u
 
 static bool check_alloc(const struct tsl_context *context, cl_svm_mem_flags flags, size_t size, cl_uint alignment)
@@ -58,7 +58,7 @@ void CL_API_CALL tsl_api_clSVMFree(cl_context context, void *svm_pointer)
 
 /* ---- Commands --------------------------------------------------------------------------------------------------- */
 
-/* A queue, of a device that has such memory. */
+/* Begins on a queue whose device has shared virtual memory. */
 static cl_int begin(struct tsl_enqueue *e, cl_command_queue queue, cl_command_type type, bool blocking)
 {
     cl_int error = tsl_check_queue(e, queue, type, blocking);
@@ -74,7 +74,7 @@ struct part {
     size_t offset;
 };
 
-/* CL_INVALID_VALUE: it begins in a region and goes on behind its end, or goes on behind the last address. */
+/* CL_INVALID_VALUE: the part begins in a region and reaches past its end, or past the last address. */
 static cl_int find(const struct tsl_enqueue *e, const void *pointer, size_t size, struct part *part)
 {
     *part = (struct part){NULL, 0};
@@ -94,7 +94,7 @@ static void drop(const struct part *part)
         tsl_object_unref(&part->region->object);
 }
 
-/* The same; memory of the application's that is no region becomes one, for one command. */
+/* The same, but memory of the application outside all regions becomes a region for one command. */
 static cl_int find_or_borrow(const struct tsl_enqueue *e, void *pointer, size_t size, struct part *part)
 {
     cl_int error = find(e, pointer, size, part);
@@ -236,7 +236,7 @@ cl_int CL_API_CALL tsl_api_clEnqueueSVMUnmap(cl_command_queue command_queue, voi
 
 /* ---- Migration -------------------------------------------------------------------------------------------------- */
 
-/* What the application may give: a size of 0 is all of the region. */
+/* The application's list: a size of 0 means the whole region. */
 static cl_int find_all(const struct tsl_enqueue *e, cl_uint n, const void **pointers, const size_t *sizes,
                        struct tsl_buffer **regions)
 {
@@ -291,8 +291,8 @@ cl_int CL_API_CALL tsl_api_clEnqueueSVMMigrateMem(cl_command_queue command_queue
 typedef void(CL_CALLBACK free_fn)(cl_command_queue, cl_uint, void *[], void *);
 
 struct freeing {
-    struct tsl_queue *queue; /* stays: its command is under way */
-    free_fn *fn;             /* NULL: we free */
+    struct tsl_queue *queue; /* kept by its command, which is in flight */
+    free_fn *fn;             /* NULL: Tesela frees */
     void *arg;
     cl_uint n;
     void *pointers[];
@@ -309,7 +309,7 @@ static void CL_CALLBACK run_free(void *arg)
             tsl_svm_free(f->queue->context, f->pointers[i]);
 }
 
-/* After all that uses the regions, in whatever queue; what is no region is the function's to judge. */
+/* Runs after all commands that use the regions, in any queue. Pointers outside all regions are left to the function. */
 static cl_int enqueue_free(const struct tsl_enqueue *e, struct freeing *f)
 {
     struct tsl_buffer **regions = malloc((f->n + 1) * sizeof(*regions));
@@ -386,7 +386,7 @@ cl_int CL_API_CALL tsl_api_clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint ar
     return context_has_svm(it) ? tsl_kernel_set_svm(it, arg_index, arg_value) : CL_INVALID_OPERATION;
 }
 
-/* Memory of the system's isn't shared: that it should be used can only be denied. */
+/* System memory isn't shared: the only valid value is CL_FALSE. */
 static cl_int set_system(size_t size, const void *value)
 {
     cl_bool wanted;
@@ -399,7 +399,7 @@ static cl_int set_system(size_t size, const void *value)
 
 static cl_int set_pointers(struct tsl_kernel *kernel, size_t size, const void *value)
 {
-    /* No list takes back the one before. */
+    /* An empty list replaces the one before. */
     if (size % sizeof(void *) || (size == 0) != (value == NULL))
         return CL_INVALID_VALUE;
     return tsl_kernel_set_svm_list(kernel, size / sizeof(void *), value);

@@ -28,7 +28,7 @@ cl_int CL_API_CALL tsl_api_clEnqueueBarrierWithWaitList(cl_command_queue command
     return enqueue(command_queue, CL_COMMAND_BARRIER, &tail);
 }
 
-/* ---- Of OpenCL 1.0 ---- */
+/* ---- OpenCL 1.0 ---- */
 
 cl_int CL_API_CALL tsl_api_clEnqueueMarker(cl_command_queue command_queue, cl_event *event)
 {
@@ -46,7 +46,7 @@ cl_int CL_API_CALL tsl_api_clEnqueueBarrier(cl_command_queue command_queue)
     return enqueue(command_queue, CL_COMMAND_BARRIER, &tail);
 }
 
-/* What comes later waits for these events: a barrier. Its errors have other names than those of wait lists. */
+/* A barrier: later commands wait for these events. Its error codes differ from those of wait lists. */
 cl_int CL_API_CALL tsl_api_clEnqueueWaitForEvents(cl_command_queue command_queue, cl_uint num_events,
                                                   const cl_event *event_list)
 {

@@ -73,7 +73,7 @@ cl_int CL_API_CALL tsl_api_clEnqueueWriteBuffer(cl_command_queue command_queue, 
     return error ? error : tsl_enqueue_write(&e, dst, ptr, &copy);
 }
 
-/* Both sides of a rectangle between a buffer and the application's memory. */
+/* Checks both sides of a rectangle between a buffer and the application's memory. */
 static cl_int check_rect(const struct tsl_enqueue *e, cl_mem handle, struct tsl_side *in_buffer,
                          struct tsl_side *in_host, const size_t *region, const void *ptr, struct tsl_buffer **buffer)
 {
@@ -189,7 +189,7 @@ cl_int CL_API_CALL tsl_api_clEnqueueCopyBuffer(cl_command_queue command_queue, c
 static cl_int check_rect_overlap(struct tsl_buffer *src, const struct tsl_side *from, struct tsl_buffer *dst,
                                  const struct tsl_side *to, const size_t *region)
 {
-    /* Within one buffer both sides must have one shape (OpenCL 3.0, 5.2.4). */
+    /* Within one buffer both sides must have the same pitches (OpenCL 3.0, 5.2.4). */
     if (src == dst && (from->row_pitch != to->row_pitch || from->slice_pitch != to->slice_pitch))
         return CL_INVALID_VALUE;
     if (tsl_buffer_root(src) == tsl_buffer_root(dst) && tsl_sides_overlap(from, src->offset, to, dst->offset, region))
