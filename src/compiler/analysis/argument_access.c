@@ -1,12 +1,12 @@
 /*
- * Which arguments' memory a kernel reads and writes: from every load, store and call back to what its address is made
- * of. An address is followed through arithmetic on pointers, choices (phi, select) and private variables that hold
- * pointers. Whatever can't be followed may be any argument's memory, read and written. What is done to a value is kept
- * for the whole function, and goes on from there only if it is more than before: so each is passed a few times at most.
+ * Which arguments' memory a kernel reads and writes. Every load, store and call is followed back to the origin of its
+ * address: through pointer arithmetic, choices (phi, select) and private variables that hold pointers. An address that
+ * can't be followed counts as any argument's memory, read and written. The access bits of each value are kept for the
+ * whole function, and are propagated only when new bits come in, so each value is visited a few times at most.
  *
- * Of code as the front end makes it, functions are looked at one by one: what one does to its parameters is what a call
- * does to what is given for them. A pointer that comes out of a call or out of memory is one of the function's own
- * parameters', or one that was put into memory somewhere, which is read and written by that alone.
+ * In code as the front end leaves it, functions are analysed one by one: a call does to its arguments what the function
+ * does to its parameters. A pointer that a call returns or that is loaded from memory is one of the function's own
+ * parameters', or one that was stored somewhere, which counts as read and written because of that.
  */
 #include "compiler/analysis/facts.h"
 
@@ -22,12 +22,12 @@ struct kc_access_book {
     size_t n, capacity;
     struct entry {
         LLVMValueRef function;
-        unsigned *roles; /* of its parameters; NULL: it is being looked at, and so it calls itself */
+        unsigned *roles; /* of its parameters; NULL: the function is being analysed, and calls itself */
         bool opaque;
     } * entries;
 };
 
-/* An address, and what is known to be done there. */
+/* An address, and the accesses known to happen there. */
 struct place {
     LLVMValueRef value;
     unsigned roles;
@@ -35,7 +35,7 @@ struct place {
     UT_hash_handle hh;
 };
 
-/* Addresses that wait to be followed, each with what is new. */
+/* Addresses still to be followed, each with its new access bits. */
 struct pending {
     struct step {
         LLVMValueRef value;
@@ -79,17 +79,17 @@ static void free_places(struct roles *roles)
     free(roles->pending.all);
 }
 
-/* An address that nobody knows: it came out of memory or a number, so it may be any argument's. No other memory is to
- * be had that way, as pointers may not be kept from one launch to the next (OpenCL C 3.0, 6.11.a). That is true as long
- * as there is no shared virtual memory and no device address of a buffer: with these, what a called function does to
- * such an address would have to count for all arguments of its callers, too. */
+/* An unknown address: it was loaded from memory or made from a number, so it may be any argument's. It can be no other
+ * memory, as pointers may not be kept from one launch to the next (OpenCL C 3.0, 6.11.a). That is true as long as there
+ * is no shared virtual memory and no device address of a buffer: with these, what a called function does to such an
+ * address would have to count for all arguments of its callers, too. */
 static void touch_any(struct roles *roles, unsigned may)
 {
     for (unsigned i = 0; i < roles->n; i++)
         roles->roles[i] |= may;
 }
 
-/* What printf, or to_global() and its like, are made of points at no argument's memory. */
+/* The launch's structures, from which printf, to_global() and the like are made: no argument's memory. */
 static bool is_launch(LLVMValueRef value)
 {
     LLVMValueRef callee = kc_callee(value);
@@ -98,7 +98,7 @@ static bool is_launch(LLVMValueRef value)
                       kc_is_named(callee, KC_PLACES_FUNCTION));
 }
 
-/* Is it that function of OpenCL C (or one whose name begins so), as C++ would call it? */
+/* Is it that function of OpenCL C (or one whose name begins so), with C++ name mangling? */
 static bool is_builtin(LLVMValueRef callee, const char *name)
 {
     const char *mangled = kc_name(callee);
@@ -109,7 +109,7 @@ static bool is_builtin(LLVMValueRef callee, const char *name)
     return strncmp(mangled + strspn(mangled, "0123456789"), name, strlen(name)) == 0;
 }
 
-/* What copies begin: a pointer, here, but at no memory of the program's. */
+/* The event that a copy returns: a pointer in the IR, but not to the program's memory. */
 static bool is_event(const struct roles *roles, LLVMValueRef value)
 {
     LLVMValueRef callee = roles->book ? kc_callee(value) : NULL;
@@ -123,14 +123,14 @@ static unsigned space_of(LLVMValueRef address)
     return LLVMGetPointerAddressSpace(LLVMTypeOf(address));
 }
 
-/* Something is done to the memory there: what is new of it is to be followed. */
+/* Adds accesses to the memory at an address; new ones are followed. */
 static void touch(struct roles *roles, LLVMValueRef address, unsigned may)
 {
     struct pending *pending = &roles->pending;
     struct place *place;
     unsigned more;
 
-    if (LLVMGetTypeKind(LLVMTypeOf(address)) != LLVMPointerTypeKind) { /* what it was made of: a number */
+    if (LLVMGetTypeKind(LLVMTypeOf(address)) != LLVMPointerTypeKind) { /* the origin is a number */
         touch_any(roles, may);
         return;
     }
@@ -183,7 +183,7 @@ static void touch_argument(struct roles *roles, LLVMValueRef argument, unsigned 
             roles->roles[i] |= may;
 }
 
-/* Nothing is at no address, nor behind it: a number that is added to it makes none (C99, 6.5.6). */
+/* A null pointer, and a number added to one, points at no memory (C99, 6.5.6). */
 static void follow(struct roles *roles, LLVMValueRef address, unsigned may)
 {
     if (LLVMIsAArgument(address))
@@ -206,15 +206,15 @@ static void access_memory(struct roles *roles, LLVMValueRef address, unsigned ma
     }
 }
 
-/* A pointer that is put somewhere may be used from there by what isn't followed. Numbers made of pointers too. */
+/* A pointer that is stored may be used by code that isn't followed. So may a number made from a pointer. */
 static void escape(struct roles *roles, LLVMValueRef value)
 {
     if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind)
         access_memory(roles, value, TSL_MAY_READ | TSL_MAY_WRITE);
 }
 
-/* Does the constant lead to a variable of the program: is it one, made of its address, or a table where that stands?
- * Whoever has such a constant may touch the variable, however the address comes to where it is used. */
+/* Does the constant lead to a variable of the program: is it one, made of its address, or a table with that address?
+ * Code with such a constant may access the variable, by whatever way the address gets there. */
 static void mention(struct roles *roles, LLVMValueRef constant)
 {
     LLVMValueRef variable = LLVMIsAGlobalVariable(constant);
@@ -239,7 +239,7 @@ static bool begins(LLVMValueRef function, const char *prefix)
 
 static const struct entry *look_up(struct kc_access_book *book, LLVMValueRef function);
 
-/* What the called function does to its parameters. False: it isn't known. */
+/* Applies what the called function does to its parameters. False: unknown. */
 static bool visit_known(struct roles *roles, LLVMValueRef call, LLVMValueRef callee)
 {
     const struct entry *entry = look_up(roles->book, callee);
@@ -255,7 +255,7 @@ static bool visit_known(struct roles *roles, LLVMValueRef call, LLVMValueRef cal
     return true;
 }
 
-/* Those that read alone; of copies the second argument is what is read. False: it is none of them. */
+/* Built-in functions that only read; a copy reads its second argument. False: another function. */
 static bool visit_builtin(struct roles *roles, LLVMValueRef call, LLVMValueRef callee)
 {
     bool copies = is_builtin(callee, "async_work_group_copy") || is_builtin(callee, "async_work_group_strided_copy");
@@ -280,7 +280,8 @@ static bool visit_front_call(struct roles *roles, LLVMValueRef call, LLVMValueRe
     return LLVMIsDeclaration(callee) ? visit_builtin(roles, call, callee) : visit_known(roles, call, callee);
 }
 
-/* Pointers go from value to value here and are followed, or are put where they aren't: into structures, say. */
+/* Instructions that pass pointers on are followed; in all others, such as the construction of structures, a pointer
+ * escapes. */
 static void visit_other(struct roles *roles, LLVMValueRef at)
 {
     switch (LLVMGetInstructionOpcode(at)) {
@@ -346,7 +347,7 @@ static void visit(struct roles *roles, LLVMValueRef at)
     case LLVMPtrToInt:
         escape(roles, LLVMGetOperand(at, 0));
         break;
-    case LLVMIntToPtr: /* compared with an argument it tells that one's address, which may go on as a number */
+    case LLVMIntToPtr: /* comparing it with an argument would reveal that address, which may go on as a number */
         if (roles->book)
             touch_any(roles, TSL_MAY_READ | TSL_MAY_WRITE);
         break;
@@ -360,7 +361,7 @@ static void visit(struct roles *roles, LLVMValueRef at)
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-/* What it does to its parameters, local memory's too: that may be another's in a cast. */
+/* What a function does to its parameters, including those in local memory: a cast may hide an argument there. */
 static void roles_of(LLVMValueRef kernel, struct kc_access_book *book, unsigned *result, bool *atomics, bool *opaque)
 {
     struct roles roles = {.kernel = kernel, .book = book, .n = LLVMCountParams(kernel), .roles = result};

@@ -10,7 +10,7 @@
 
 /* ---- Metadata ---------------------------------------------------------------------------------------------------- */
 
-/* The operands of a node of the kernel (heap, n of them); NULL: it has none of that name. */
+/* The operands of a metadata node of the kernel (heap, n of them); NULL: no node of that name. */
 static LLVMValueRef *node_operands(LLVMValueRef kernel, const char *name, unsigned *n)
 {
     LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(kernel));
@@ -32,7 +32,7 @@ static LLVMValueRef *node_operands(LLVMValueRef kernel, const char *name, unsign
     return operands;
 }
 
-/* Text i of a node of the kernel; "" where there is none. Never NULL but without memory. */
+/* Text i of a metadata node; "" if there is none. NULL only without memory. */
 static char *node_text(LLVMValueRef kernel, const char *name, unsigned i)
 {
     unsigned n, length = 0;
@@ -83,7 +83,7 @@ static const char *scalar_name(LLVMTypeRef type)
     }
 }
 
-/* The hint is an undefined value of the type, and whether it is signed. */
+/* The hint is an undefined value of the type, and a flag for its signedness. */
 static void put_vec_type_hint(FILE *out, LLVMValueRef kernel)
 {
     unsigned n;
@@ -104,7 +104,7 @@ static void put_vec_type_hint(FILE *out, LLVMValueRef kernel)
     free(operands);
 }
 
-/* As CL_KERNEL_ATTRIBUTES has them. */
+/* The text of CL_KERNEL_ATTRIBUTES. */
 static char *attributes(LLVMValueRef kernel)
 {
     char *text = NULL;
@@ -161,7 +161,7 @@ static cl_kernel_arg_type_qualifier qualifiers_of(const char *text)
            (strstr(text, "pipe") ? CL_KERNEL_ARG_TYPE_PIPE : 0);
 }
 
-/* An image's is what its qualifier allows. */
+/* An image's access is what its qualifier allows. */
 static unsigned role_of(const struct tsl_arg_fact *arg, unsigned may)
 {
     switch (arg->kind) {

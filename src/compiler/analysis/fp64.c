@@ -37,8 +37,8 @@ static bool has_double(LLVMTypeRef type)
     }
 }
 
-/* Variables and memory. What is but computed, of constants such as 0.5, doesn't count: compilers for devices without
- * double precision take those for floats. Nor do the arguments of printf, which are doubles there, too. */
+/* Variables and memory count. Values computed from constants such as 0.5 don't: compilers for devices without double
+ * precision take these for floats. Nor do the arguments of printf, which are doubles on such devices, too. */
 static bool uses_double(LLVMValueRef instruction)
 {
     switch (LLVMGetInstructionOpcode(instruction)) {
@@ -55,7 +55,7 @@ static bool uses_double(LLVMValueRef instruction)
     }
 }
 
-/* Pointers have no type of what they point to: that of arguments is told by Clang. */
+/* Pointers in the IR have no pointee type: Clang's metadata has that of arguments. */
 static bool has_double_arguments(LLVMValueRef function)
 {
     LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
@@ -81,7 +81,7 @@ static bool has_double_arguments(LLVMValueRef function)
     return found;
 }
 
-/* Itself, without what it calls. */
+/* In the function itself, not in those that it calls. */
 static bool says_double(LLVMValueRef function)
 {
     if (has_double_arguments(function))
@@ -93,7 +93,7 @@ static bool says_double(LLVMValueRef function)
     return false;
 }
 
-/* True: one of its callers wasn't marked yet. */
+/* True: a caller was marked that wasn't before. */
 static bool mark_callers(LLVMValueRef function)
 {
     bool marked = false;

@@ -1,6 +1,6 @@
 /*
- * Atomics: the 64-bit atom_ functions of OpenCL 1, and C11's of OpenCL C 3.0 in all address spaces. A scope is never
- * more than the device's, and nothing narrower is cheaper here.
+ * Atomics: the 64-bit atom_ functions of OpenCL 1, and C11's of OpenCL C 3.0 in all address spaces. No scope is wider
+ * than the device, and narrower scopes aren't cheaper here.
  */
 #include "common.h"
 
@@ -9,7 +9,7 @@
 
 #define SCOPE memory_scope_device
 
-/* ---- OpenCL 1: relaxed, the old value comes back --------------------------------------------------------------- */
+/* ---- OpenCL 1: relaxed, returns the old value --------------------------------------------------------------- */
 
 #define ATOM(T, AS, NAME, DO)                                                                              \
     T OVERLOADABLE atom_##NAME(volatile AS T *p, T x)                                                      \
@@ -46,9 +46,12 @@ ATOM_ALL(ulong, __local)
 
 /* ---- OpenCL C 3.0: each function without an order, with one, with a scope ---------------------------------------- */
 
-/* The front end's private address space is also its generic one, so nothing need be written for it. Comparisons take the
- * strongest order: every other is allowed to be that.
- * Below: R name(volatile AS A *p, PARAMETERS), the three forms. */
+/*
+ * The front end's private address space is also its generic one, which needs no functions of its own. Comparisons use
+ * the strongest order, which any other order permits.
+ *
+ * Below: R name(volatile AS A *p, PARAMETERS), the three forms.
+ */
 #define FORMS_1(R, A, AS, NAME, DO)                                                                                  \
     R OVERLOADABLE NAME(volatile AS A *p)                                                                            \
     {                                                                                                                \
@@ -128,7 +131,7 @@ EACH_SPACE(INTEGER_TYPE, uint)
 EACH_SPACE(INTEGER_TYPE, long)
 EACH_SPACE(INTEGER_TYPE, ulong)
 
-/* The headers also have the 64-bit types with an operand of the other sign (intptr_t and its kin). */
+/* The headers also have the 64-bit types with an operand of the other signedness (intptr_t and its kin). */
 #define MIXED(A, T, AS)                                                                                              \
     FORMS_2(A, atomic_##A, AS, T, atomic_fetch_add, __opencl_atomic_fetch_add)                                       \
     FORMS_2(A, atomic_##A, AS, T, atomic_fetch_sub, __opencl_atomic_fetch_sub)                                       \
@@ -144,7 +147,7 @@ MIXED(ulong, long, __global)
 MIXED(ulong, long, __local)
 MIXED(ulong, long, )
 
-/* atomic_flag is an atomic_int: 0 is clear. */
+/* atomic_flag is an atomic_int: 0 means clear. */
 #define CLEAR(p, order, scope) __opencl_atomic_store(p, 0, order, scope)
 #define TEST_AND_SET(p, order, scope) (__opencl_atomic_exchange(p, 1, order, scope) != 0)
 #define FLAG(AS)                                                                                                     \

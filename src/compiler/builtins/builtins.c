@@ -15,7 +15,7 @@
 
 /* ---- Neutral functions ------------------------------------------------------------------------------------------- */
 
-/* The kernels' own convention is kept: compiler/middle/link.c looks for it. */
+/* The kernels' calling convention is kept: compiler/middle/link.c looks for it. */
 static void neutralise(LLVMValueRef function)
 {
     static const char *const texts[] = {"target-features", "target-cpu",       "no-builtins",
@@ -30,7 +30,7 @@ static void neutralise(LLVMValueRef function)
         kc_remove_attribute(function, kinds[i]);
 }
 
-/* Calls have conventions and attributes of their own. */
+/* Calls have their own conventions and attributes. */
 static void neutralise_calls(LLVMValueRef function)
 {
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
@@ -49,7 +49,7 @@ void kc_builtins_neutralise(LLVMModuleRef module)
     }
 }
 
-/* rsqrt(), of which the compiler makes an estimate (compiler/cpu/estimated_roots.h). */
+/* rsqrt(), for which the compiler may use an estimate (compiler/cpu/estimated_roots.h). */
 static bool may_be_wrong(LLVMValueRef function)
 {
     static const char name[] = "_Z5rsqrt";
@@ -57,7 +57,7 @@ static bool may_be_wrong(LLVMValueRef function)
     return strncmp(kc_name(function), name, sizeof(name) - 1) == 0;
 }
 
-/* What is made of several operations counts on each: none may be wrong by as much as a program's own
+/* Functions made of several operations rely on each of these: none may have the error that a program's own may have
  * (compiler/middle/relaxed_math.h). */
 static void demand_accuracy(LLVMModuleRef library)
 {
@@ -85,7 +85,7 @@ static char *read_file(const char *path)
     return text;
 }
 
-/* One of our sources; NULL after a message. */
+/* Compiles one of our sources; NULL after a message. */
 static LLVMModuleRef compile(LLVMContextRef context, const char *path)
 {
     struct kc_options options;
@@ -113,7 +113,7 @@ static LLVMModuleRef compile(LLVMContextRef context, const char *path)
     return output.module;
 }
 
-/* Puts a declaration in the place of a definition, which stays under another name, unless that is NULL. */
+/* Replaces a definition by a declaration. The definition stays under another name, or is deleted if that is NULL. */
 static void undefine(LLVMModuleRef library, const char *name, const char *other)
 {
     LLVMValueRef theirs = LLVMGetNamedFunction(library, name), declared;
@@ -129,7 +129,8 @@ static void undefine(LLVMModuleRef library, const char *name, const char *other)
     LLVMSetValueName2(declared, name, strlen(name));
 }
 
-/* What `ours` defines too is taken from ours; it may call theirs by its name with "clc." before. */
+/* Functions that `ours` defines, too, are removed from the library; ours may call libclc's by its name with "clc."
+ * before. */
 static void give_way(LLVMModuleRef library, LLVMModuleRef ours)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(ours); f; f = LLVMGetNextFunction(f))
@@ -160,7 +161,8 @@ static bool add_source(LLVMModuleRef library, LLVMContextRef context, const char
     return !LLVMLinkModules2(library, ours);
 }
 
-/* Only what is needed shall be linked, and be gone where it was inlined. */
+/* Gives functions linkonce_odr linkage: only those that are needed are linked, and they vanish once they are
+ * inlined. */
 static void loosen(LLVMModuleRef library)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f))
@@ -195,8 +197,8 @@ static void saturate(LLVMModuleRef library, LLVMBuilderRef builder, LLVMValueRef
     LLVMInstructionEraseFromParent(conversion);
 }
 
-/* libclc counts on conversions to integers that end at the limits, as on GPUs: what is too large for a table ends at
- * its end. The host's go to the other end. */
+/* libclc relies on saturating conversions to integers, as on GPUs: an index that is too large for a table becomes its
+ * last. The host's conversions go to the other end. */
 static void saturate_indices(LLVMModuleRef library, LLVMContextRef context)
 {
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
@@ -217,7 +219,7 @@ static void saturate_indices(LLVMModuleRef library, LLVMContextRef context)
     LLVMDisposeBuilder(builder);
 }
 
-/* NULL after a message. */
+/* Reads libclc's bitcode; NULL after a message. */
 static LLVMModuleRef read_libclc(LLVMContextRef context, const char *path)
 {
     LLVMMemoryBufferRef buffer;
@@ -231,7 +233,7 @@ static LLVMModuleRef read_libclc(LLVMContextRef context, const char *path)
     return NULL;
 }
 
-/* What is in the library when all sources are in; NULL: why was told. */
+/* The library of all sources; NULL after a message. */
 static LLVMModuleRef make(LLVMContextRef context, const char *libclc, unsigned n_sources, char *const *sources)
 {
     LLVMModuleRef library =
@@ -242,7 +244,7 @@ static LLVMModuleRef make(LLVMContextRef context, const char *libclc, unsigned n
     kc_builtins_neutralise(library);
     demand_accuracy(library);
     saturate_indices(library, context);
-    /* libclc makes these two of others; the pass for work-groups knows better. */
+    /* libclc makes these two from others; the work-group pass knows better. */
     undefine(library, "_Z13get_global_idj", NULL);
     undefine(library, "_Z15get_global_sizej", NULL);
     for (unsigned i = 0; i < n_sources; i++)

@@ -1,13 +1,14 @@
 /*
- * The library of built-in functions: libclc's bitcode and our own part over it, made into one file when Tesela is built
- * and kept beside tesela-kc. Its functions are linkonce_odr, so that linking takes those alone that are needed.
+ * The library of built-in functions: libclc's bitcode and our own functions over it, linked into one file when Tesela
+ * is built, and installed beside tesela-kc. Its functions are linkonce_odr, so that only those that are needed are
+ * linked.
  */
 #ifndef KC_BUILTINS_BUILTINS_H
 #define KC_BUILTINS_BUILTINS_H
 
 #include "compiler/support/target.h"
 
-/* Their files, beside the program. */
+/* The library's files, beside the program. */
 #define KC_BUILTINS_CPU     "builtins.bc"
 #define KC_BUILTINS_NVPTX   "builtins-nvptx.bc"
 #define KC_WORK_ITEMS_NVPTX "work-items-nvptx.bc"
@@ -15,10 +16,10 @@
 /* `tesela-kc --make-builtins OUT LIBCLC SOURCE…`; LIBCLC "-": the sources alone. Returns the exit status. */
 int kc_builtins_make(const char *out, const char *libclc, unsigned n_sources, char *const *sources);
 
-/* Opens one of these files; functions are read when they are linked. NULL: *why (heap). */
+/* Opens one of these files; functions are read lazily, when they are linked. NULL: *why (heap). */
 LLVMModuleRef kc_builtins_open(LLVMContextRef context, const char *name, char **why);
 
-/* Makes a function of the front end's target one of any: no calling convention, no attributes of a target. */
+/* Makes a function of the front end's target fit any target: no calling convention, no target attributes. */
 void kc_builtins_neutralise(LLVMModuleRef module);
 
 /* Metadata of instructions that order nothing between work-groups, though they say more; and who puts it there. */

@@ -1,6 +1,6 @@
 /*
- * Conversions that libclc has wrong: saturated ones of floating-point numbers (its limits are rounded, and it keeps NaN),
- * and those that round in a direction near the end of the range. OpenCL C 3.0, 6.4.3.
+ * Conversions in which libclc is wrong: saturating ones from floating point (its limits are rounded, and it keeps NaN),
+ * and those rounded in a direction near the end of the range. OpenCL C 3.0, 6.4.3.
  */
 #include "common.h"
 
@@ -36,7 +36,7 @@ SATURATE_ALL(double)
 
 /* ---- Integers to floating point, rounded in a direction ----------------------------------------------------------- */
 
-/* m rounded down, or up, to as many bits as F has. */
+/* m rounded down, or up, to the number of bits that F has. */
 #define MAGNITUDES(F, BITS)                                              \
     static inline F down_##F(ulong m)                                    \
     {                                                                    \

@@ -1,6 +1,6 @@
 /*
- * Where libclc, as it is built for GPUs, differs from OpenCL C 3.0, 7.4 and 7.5: floats that are subnormal are zero to it,
- * and zeros lose their signs. Theirs are called by their names with "clc." before.
+ * Functions in which libclc, as built for GPUs, differs from OpenCL C 3.0, 7.4 and 7.5: it treats subnormal floats as
+ * zero, and loses the signs of zeros. libclc's functions are called by their names with "clc." before.
  */
 #include "common.h"
 
@@ -50,7 +50,7 @@ KEEP_ZERO(expm1, "clc._Z5expm1d")
 KEEP_ZERO(sin, "clc._Z3sind")
 KEEP_ZERO(tan, "clc._Z3tand")
 
-/* sinpi of whole numbers has their sign, cospi of halves none, tanpi of odd numbers the other one. */
+/* sinpi of an integer has the integer's sign, cospi of a half none, tanpi of an odd integer the opposite one. */
 #define HALF_TURNS(T, LETTER)                                                        \
     T clc_sinpi_##T(T x) __asm("clc._Z5sinpi" LETTER);                               \
     T clc_cospi_##T(T x) __asm("clc._Z5cospi" LETTER);                               \
@@ -136,13 +136,13 @@ static inline double power(int n)
     return as_double((long)(n + 1023) << 52);
 }
 
-/* Exact in double, and so rounded once. */
+/* Computed exactly in double, so rounded once. */
 float OVERLOADABLE ldexp(float x, int n)
 {
     return (float)((double)x * power(clamp(n, -400, 400)));
 }
 
-/* In steps; what is lost below is lost in the last one alone. */
+/* In steps: only the last one loses bits of a subnormal result. */
 double OVERLOADABLE ldexp(double x, int n)
 {
     n = clamp(n, -2200, 2200);
@@ -169,11 +169,11 @@ LDEXP_SCALARS(double)
 
 /* ---- Exponentials ------------------------------------------------------------------------------------------------- */
 
-/* A number with this added has an integer, and 254 more, in its lowest bits, and is rounded to it; no number stays none. */
+/* Adding this rounds a number to an integer and leaves that, plus 254, in the lowest bits; NaN stays NaN. */
 #define MAGIC 12583166.0f /* 1.5 * 2^23 + 254 */
 
-/* e^r 2^n for |r| <= ln(2) / 2: 1 + r + r^2 p(r), the whole fitted to 8e-9. n: in magic. The power comes in two parts, 254 is
- * both exponents' bias: where the result is subnormal it is rounded at the second. */
+/* e^r 2^n for |r| <= ln(2) / 2: 1 + r + r^2 p(r), fitted to 8e-9 as a whole. n: in magic. The power is applied in two
+ * factors (254 is the sum of their exponents' biases): a subnormal result is rounded at the second. */
 static inline float exponential(float r, float magic)
 {
     float r2 = r * r, p = fma(fma(0.00139262508315f, r, 0.00836323288368f), r2, fma(0.041666554213f, r, 0.166665766661f));
@@ -183,7 +183,7 @@ static inline float exponential(float r, float magic)
     return e * as_float(first) * as_float(rest);
 }
 
-/* Not clamp: where x is no number it stays none, and one instruction does it. */
+/* Not clamp: NaN stays NaN, and it is one instruction. */
 static inline float within(float x, float least, float most)
 {
     float y = most < x ? most : x;
@@ -193,7 +193,7 @@ static inline float within(float x, float least, float most)
 
 float OVERLOADABLE exp(float x)
 {
-    float y = within(x, -104.0f, 89.0f); /* beyond, results are zero and infinity too */
+    float y = within(x, -104.0f, 89.0f); /* beyond, results are zero and infinity, too */
     float magic = fma(y, 1.44269504088896341f, MAGIC), n = magic - MAGIC;
 
     return exponential(fma(n, -1.42860682e-06f, fma(n, -0.693145752f, y)), magic);
@@ -228,7 +228,7 @@ VECTORS_2(float, float, nextafter)
 
 /* ---- Remainders --------------------------------------------------------------------------------------------------- */
 
-/* A positive number is mantissa * 2^exponent, with 24 bits. */
+/* A positive number as mantissa * 2^exponent, with 24 bits. */
 static inline ulong mantissa_of(float x, int *exponent)
 {
     uint bits = as_uint(x);
@@ -243,7 +243,8 @@ static inline ulong mantissa_of(float x, int *exponent)
     return mantissa << shift;
 }
 
-/* x modulo y, both positive and finite, exactly; *quotient: its lowest bits. Forty bits of the quotient at a time. */
+/* x modulo y, both positive and finite, exactly; *quotient: its lowest bits. Takes forty bits of the quotient at a
+ * time. */
 static inline float modulo(float x, float y, uint *quotient)
 {
     int ex, ey, shift;
@@ -266,7 +267,8 @@ static inline float modulo(float x, float y, uint *quotient)
     return ldexp((float)mx, ey);
 }
 
-/* The remainder of x / y that is nearest to zero, the even quotient's of two; *bits: the quotient's last seven, signed. */
+/* The remainder of x / y nearest to zero, of two such the one with the even quotient; *bits: the quotient's last seven
+ * bits, signed. */
 static inline float nearest_remainder(float x, float y, int *bits)
 {
     float ay = fabs(y), r;
@@ -340,7 +342,7 @@ REMQUOS()
 
 /* ---- Roots -------------------------------------------------------------------------------------------------------- */
 
-double OVERLOADABLE exp2(double x); /* hidden by ours otherwise */
+double OVERLOADABLE exp2(double x); /* otherwise hidden by ours */
 
 float OVERLOADABLE rootn(float x, int n)
 {
@@ -355,7 +357,7 @@ VECTORS_2(float, int, rootn)
 
 /* ---- The gamma function's logarithm ------------------------------------------------------------------------------- */
 
-/* Theirs is infinite near zero, and minus infinity there, where Gamma has poles and nothing else. */
+/* libclc's is infinite near zero, and minus infinity where Gamma has poles. */
 #define LGAMMA(T, LETTER)                                                     \
     T clc_lgamma_##T(T x) __asm("clc._Z6lgamma" LETTER);                      \
     T OVERLOADABLE lgamma(T x)                                                \
@@ -399,9 +401,10 @@ LGAMMA_RS(double, __global)
 LGAMMA_RS(double, __local)
 LGAMMA_RS(double, )
 
-/* ---- What is no number -------------------------------------------------------------------------------------------- */
+/* ---- NaN
+ * ---------------------------------------------------------------------------------------------------------- */
 
-/* Theirs is infinity where the code is 0, and a signalling one where its highest bits are. */
+/* libclc's is infinity if the code is 0, and a signalling NaN if the code's highest bits are set. */
 #define QUIET 0x7ff8000000000000UL
 
 double OVERLOADABLE nan(ulong code)

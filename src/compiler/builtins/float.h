@@ -1,20 +1,19 @@
 /*
- * What functions of floats are made of, on the CPU and on GPUs alike: a range is taken off (W. J. Cody, W. Waite:
- * Software Manual for the Elementary Functions, 1980), and what is left goes into a polynomial (Chebyshev's, fitted).
- * Nothing branches, so vectors of work-items stay vectors.
+ * Shared parts of functions on floats, for the CPU and for GPUs: range reduction (W. J. Cody, W. Waite: Software Manual
+ * for the Elementary Functions, 1980), then a polynomial (Chebyshev's, fitted). Nothing branches, so vectors of
+ * work-items stay vectors.
  */
 #include "common.h"
 
-/* ---- Logarithms ----------------------------------------------------------------------------------------------------
- */
+/* ---- Logarithms -------------------------------------------------------------------------------------------------- */
 
-/* As large as a normal number, by 2^23. */
+/* Scales a subnormal number by 2^23, so that it becomes normal. */
 static float enlarge(float x)
 {
     return x < 1.17549435e-38f ? x * 8388608.0f : x;
 }
 
-/* x > 0 and finite, enlarged to y, is (1 + *f) * 2^e with 1 + *f between 2/3 and 4/3. */
+/* Splits x > 0, finite, scaled to y, so that x = (1 + *f) * 2^e with 1 + *f between 2/3 and 4/3. Returns e. */
 static float split(float x, float y, float *f)
 {
     int e = (as_int(y) - 0x3f2aaaab) & 0xff800000;
@@ -23,8 +22,8 @@ static float split(float x, float y, float *f)
     return fma((float)e, 1.1920929e-07f, x < 1.17549435e-38f ? -23.0f : 0.0f);
 }
 
-/* log(1 + f) is f + f^2 p(f); what is returned is p(f). With SHALLOW its parts don't wait for each other, which takes
- * more operations. */
+/* Returns p(f), with log(1 + f) = f + f^2 p(f). With SHALLOW the polynomial's parts don't depend on each other, which
+ * takes more operations. */
 static float log_rest(float f)
 {
 #ifdef SHALLOW
@@ -53,10 +52,10 @@ static float log_near_one(float f)
     return fma(f * f, log_rest(f), f);
 }
 
-/* The logarithm of a number that has one; of others what they have instead. y: x, enlarged. */
+/* log_x for a number that has a logarithm; for others, the result that OpenCL C specifies. y: x, scaled. */
 static float or_none(float log_x, float y)
 {
-    if (as_uint(y) >= 0x7f800000) /* no finite number, or less than zero */
+    if (as_uint(y) >= 0x7f800000) /* infinity, NaN, or less than zero */
         log_x = y > 0 ? y : NAN;
     return y == 0 ? -INFINITY : log_x;
 }
@@ -82,10 +81,9 @@ float OVERLOADABLE log10(float x)
     return or_none(fma(e, 0.30103001f, fma(log_near_one(f), M_LOG10E_F, e * -1.43209888e-08f)), y);
 }
 
-/* ---- Angles --------------------------------------------------------------------------------------------------------
- */
+/* ---- Angles ------------------------------------------------------------------------------------------------------ */
 
-/* Of |r| <= pi / 4 and a little more. */
+/* For |r| <= pi / 4 and a little more. */
 static float near_sin(float r)
 {
     float u = r * r, p = fma(fma(fma(2.72496027e-06f, u, -0.000198400841f), u, 0.00833333191f), u, -0.166666672f);

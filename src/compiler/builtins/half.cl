@@ -1,6 +1,7 @@
 /*
- * Stores of halves (OpenCL C 3.0, 6.15.7) that libclc has wrong: rounded up or down it makes 0 of all that is far below the
- * smallest half; and doubles become halves by a function of the compiler's run-time library, which is nowhere.
+ * Stores of halves (OpenCL C 3.0, 6.15.7) in which libclc is wrong: rounding up or down, it makes 0 of everything far
+ * below the smallest half; and it converts doubles by a function of the compiler's run-time library, which isn't
+ * linked.
  */
 #include "common.h"
 
@@ -26,7 +27,7 @@ static inline ushort bits_rtn(float x)
     {                                                                      \
         ((SPACE ushort *)p)[i] = bits_##MODE(x);                           \
     }
-/* STEP: vectors of three are four apart where they are aligned. */
+/* STEP: aligned vectors of three are four elements apart. */
 #define VECTOR(SPACE, MODE, NAME, N, STEP)                                         \
     void OVERLOADABLE NAME##_half##N##_##MODE(float##N x, size_t i, SPACE half *p) \
     {                                                                              \
@@ -47,7 +48,8 @@ static inline ushort bits_rtn(float x)
 EACH_SPACE(DIRECTED, rtp)
 EACH_SPACE(DIRECTED, rtn)
 
-/* ---- Doubles: by floats whose last bit is 1 where they aren't exact, so that they round as the double does ---------- */
+/* ---- Doubles: by way of floats whose last bit is 1 if they are inexact, so that they round like the double
+ * ----------- */
 
 static inline float odd(double x)
 {
@@ -71,7 +73,7 @@ ODD_VECTOR(4)
 ODD_VECTOR(8)
 ODD_VECTOR(16)
 
-/* Clang no longer finds its own functions of a name for which there is another one. */
+/* Clang doesn't find its own overloads of a name for which there is another one. */
 #define DOUBLE(SPACE, NAME, N, MODE)                                                \
     void OVERLOADABLE NAME##_half##N##MODE(float##N x, size_t i, SPACE half *p);    \
     void OVERLOADABLE NAME##_half##N##MODE(double##N x, size_t i, SPACE half *p)    \

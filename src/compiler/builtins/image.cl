@@ -2,9 +2,9 @@
  * Images and samplers (OpenCL C 3.0, 6.15.15; OpenCL 3.0, 8): software sampling on plain memory, described by
  * compile_client/kernel_image.h, with the specification's own formulas in its own order.
  *
- * Clang lets nobody look into an image or a sampler, so two functions of image_same.cl, which return what they are
- * given, are declared here with other types. What is large isn't inlined: compiler/middle/link.c leaves functions whose names begin
- * with __tsl_called_ as they are. Pixels are handled as four words, whose meaning the format says.
+ * Clang doesn't let code look into an image or a sampler, so two functions of image_same.cl, which return their
+ * arguments, are declared here with other types. Large functions aren't inlined: compiler/middle/link.c leaves those
+ * whose names begin with __tsl_called_. A pixel is four words, whose meaning depends on the format.
  */
 #include "common.h"
 #include "compile_client/kernel_image.h"
@@ -21,7 +21,7 @@ typedef const __global struct tsl_kc_image *Image;
 #endif
 
 #define CALLED __attribute__((noinline))
-#define BORDER (-1) /* an index of no pixel */
+#define BORDER (-1) /* an index outside the image */
 
 uint OVERLOADABLE sampler_bits(sampler_t sampler) __asm__("__tsl_sampler_bits");
 
@@ -86,7 +86,7 @@ static int one_of(uint type)
     return is_integer(type) ? 1 : as_int(1.0f);
 }
 
-/* Outside of the image (8.2, Table "border colour"). */
+/* The border color, for coordinates outside the image (8.2, Table "border colour"). */
 static int4 border(Image image)
 {
     uint order = image->channel_order;
@@ -139,7 +139,7 @@ static void store_half(__global half *p, uint n, float4 m)
     }
 }
 
-/* v: bits from the highest field to the lowest */
+/* v: fields from the highest to the lowest */
 static float4 unpack(uint v, uint4 shift, uint4 mask)
 {
     return convert_float4((uint4)v >> shift & mask) / convert_float4(mask);
@@ -171,7 +171,7 @@ static float4 load_unorm8(const __global uchar *p, uint order, uint n)
     return c;
 }
 
-/* OpenCL 3.0, 8.3.1: 1.5 ulp are allowed; these are the nearest floats. */
+/* OpenCL 3.0, 8.3.1, allows 1.5 ulp; these are the nearest floats. */
 static int4 load_memory(Image image, const __global void *p)
 {
     uint n = image->n_channels;
@@ -270,7 +270,7 @@ static ulong address(Image image, int x, int y, int z)
     return image->data + z * image->slice_pitch + y * image->row_pitch + x * (ulong)image->element_size;
 }
 
-/* Outside of the image the border's colour: so nothing is read that isn't the image's. */
+/* Outside the image, the border color: no memory outside the image is read. */
 CALLED __attribute__((pure)) int4 __tsl_called_image_load(Image image, int x, int y, int z)
 {
     int4 m;
@@ -281,14 +281,14 @@ CALLED __attribute__((pure)) int4 __tsl_called_image_load(Image image, int x, in
     return in_order(image->channel_order, m, one_of(image->channel_type));
 }
 
-/* Outside of the image nothing is written. */
+/* Outside the image nothing is written. */
 CALLED void __tsl_called_image_store(Image image, int x, int y, int z, int4 c)
 {
     if (is_inside(image, x, y, z))
         store_memory(image, (__global void *)address(image, x, y, z), out_of_order(image->channel_order, c));
 }
 
-/* Clamped, or, with CLK_ADDRESS_CLAMP, the border. Coordinates outside are undefined without an address mode. */
+/* Clamped or, with CLK_ADDRESS_CLAMP, the border. Without an address mode, coordinates outside are undefined. */
 static int by_mode(uint sampler, int i, uint size)
 {
     if ((sampler & TSL_KC_SAMPLER_ADDRESS) == TSL_KC_SAMPLER_CLAMP)
@@ -306,7 +306,7 @@ static int4 at(Image image, uint sampler, int x, int y, int z, int layer, int di
 
 /* ---- By coordinates in floating point (8.2) ----------------------------------------------------------------------- */
 
-/* Small enough to be an integer, and outside wherever it was outside. */
+/* Small enough for an integer, and still outside wherever it was outside. */
 static float tame(float u, uint size)
 {
     return fmin(fmax(u, -2.0f), (float)size + 1.0f);
@@ -333,7 +333,7 @@ static float unnormalized(uint sampler, float s, uint size)
     }
 }
 
-/* Of the pixel that index i means: CLK_ADDRESS_REPEAT goes round once, the others end. */
+/* The pixel for index i: CLK_ADDRESS_REPEAT wraps around once, the other modes clamp. */
 static int wrap(uint sampler, int i, uint size)
 {
     int n = (int)size;
@@ -349,7 +349,7 @@ static int nearest(uint sampler, float s, uint size)
     return wrap(sampler, (int)floor(tame(unnormalized(sampler, s, size), size)), size);
 }
 
-/* Two pixels of one dimension, and the second one's part. */
+/* Two pixels in one dimension, and the weight of the second. */
 struct pair {
     int i[2];
     float part[2];
@@ -393,7 +393,7 @@ static float4 linear_at(Image image, uint sampler, float3 s, int layer, int dime
     return mix_plane(image, &x, &y, z.i[0]) * z.part[0] + mix_plane(image, &x, &y, z.i[1]) * z.part[1];
 }
 
-/* layer: of an array, not yet rounded; 0 else. */
+/* layer: of an array, not yet rounded; else 0. */
 CALLED __attribute__((pure)) int4 __tsl_called_image_sample(Image image, uint sampler, float3 s, float layer,
                                                            int dimensions)
 {
@@ -431,7 +431,7 @@ CALLED __attribute__((pure)) int4 __tsl_called_image_sample(Image image, uint sa
 
 #define LOOK(A, T) Image OVERLOADABLE look(A T image) __asm__("__tsl_image_look");
 
-/* R NAME(image, …), the pixel's words as AS, of them PART */
+/* R NAME(image, …): PART of the pixel's words, converted with AS */
 #define READ_SAMPLED(T, C, KIND, R, NAME, AS, PART)                                                   \
     R OVERLOADABLE NAME(read_only T image, sampler_t sampler, int##C c)                               \
     {                                                                                                 \

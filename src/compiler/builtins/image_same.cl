@@ -1,5 +1,5 @@
-/* What image.cl calls to see what an image and a sampler are: the pointer, and the number in a pointer's place. Clang
- * makes samplers of literals by the third. */
+/* image.cl uses the first two to see an image's pointer, and a sampler's number in the place of a pointer. Clang makes
+ * samplers from literals by the third. */
 #include "common.h"
 
 const __global void *look(const __global void *image) __asm__("__tsl_image_look");

@@ -1,10 +1,10 @@
 /*
- * mad_hi, ctz, abs_diff, and the smoothsteps of scalar edges; of int and long sub_sat, of long mad_sat, of int mad24, where libclc
- * takes 0 - INT_MIN and products with 0 for overflows, and wraps what must not.
+ * mad_hi, ctz, abs_diff, and smoothstep with scalar edges; sub_sat of int and long, mad_sat of long, mad24 of int, in
+ * which libclc takes 0 - INT_MIN and products with 0 for overflows, and wraps where it must not.
  */
 #include "common.h"
 
-/* The sum wraps: of signed numbers too. */
+/* The sum wraps, for signed types, too. */
 #define MAD_HI(T, U)                                 \
     T OVERLOADABLE mad_hi(T a, T b, T c)             \
     {                                                \
@@ -28,7 +28,7 @@ MAD_HI(ulong, ulong)
 #define MAD_HI_ALL(T) EACH_SIZE(MAD_HI_SIZE, T)
 EACH_INTEGER(MAD_HI_ALL)
 
-/* The number of zeros below the lowest one; of 0 the number of bits. */
+/* The number of zeros below the lowest one; for 0 the number of bits. */
 #define CTZ(T, WIDE, COUNT)                                                     \
     T OVERLOADABLE ctz(T x)                                                     \
     {                                                                           \
@@ -61,7 +61,7 @@ EACH_INTEGER(CTZ_ALL)
     }
 EACH_SIZE(SMOOTHSTEP, double)
 
-/* The difference of two signed numbers may be larger than any of their type. */
+/* The difference of two signed numbers may exceed their type's range. */
 #define ABS_DIFF(T, U)                                         \
     U OVERLOADABLE abs_diff(T a, T b)                          \
     {                                                          \
@@ -100,7 +100,7 @@ ABS_DIFF_ALL(ulong, ulong)
 /* ---- Saturation ----------------------------------------------------------------------------------------------------
  */
 
-/* Only where the signs differ the difference may be too large, and then it has the wrong one. */
+/* The difference can only overflow if the signs differ, and then it has the wrong sign. */
 #define SUB_SAT(T, U, LEAST, MOST)                             \
     T OVERLOADABLE sub_sat(T a, T b)                           \
     {                                                          \
@@ -111,7 +111,7 @@ ABS_DIFF_ALL(ulong, ulong)
 SUB_SAT(int, uint, INT_MIN, INT_MAX)
 SUB_SAT(long, ulong, LONG_MIN, LONG_MAX)
 
-/* The product and the sum have 128 bits. */
+/* Product and sum have 128 bits. */
 long OVERLOADABLE mad_sat(long a, long b, long c)
 {
     ulong low = (ulong)a * (ulong)b, sum = low + (ulong)c;

@@ -1,17 +1,17 @@
 /*
- * Where libclc is less exact than OpenCL C asks (16 ulp for both functions, OpenCL 3.0 C, 7.4): erfc of floats was wrong
- * where its value is subnormal, tgamma by hundreds of ulps.
+ * Functions in which libclc is less exact than OpenCL C requires (16 ulp for both, OpenCL 3.0 C, 7.4): erfc of floats
+ * was wrong for subnormal results, tgamma by hundreds of ulps.
  */
 #include "common.h"
 
 /* ---- The gamma function ------------------------------------------------------------------------------------------ */
 
-/* It reaches the largest double before 171.7, and beyond -200 it is nothing but zeros. */
+/* Gamma reaches the largest double before 171.7, and is zero below -200. */
 #define LARGEST  172.0
 #define SMALLEST -200.0
 
-/* Gamma(y) as a product of two factors that are both finite where it isn't, for y >= 12, by Stirling's series
- * (Abramowitz and Stegun, 6.1.41). y^(y - 1/2) would overflow before the whole does, so its root is there twice. */
+/* Gamma(y) as a product of two factors, both finite even if the product isn't, for y >= 12, by Stirling's series
+ * (Abramowitz and Stegun, 6.1.41). y^(y - 1/2) would overflow before the product does, so its root is used twice. */
 static double2 stirling(double y)
 {
     double r = 1 / y, q = r * r, root = pow(y, 0.5 * y - 0.25);
@@ -20,14 +20,14 @@ static double2 stirling(double y)
     return (double2)(root, root * exp(-y) * 2.5066282746310005024 * exp(r * (1.0 / 12 + tail)));
 }
 
-/* How Gamma grows with y, relative to itself: what an error of its argument does. */
+/* The relative growth of Gamma with y: the effect of an error in the argument. */
 static double growth(double y)
 {
     return log(y) - 0.5 / y;
 }
 
-/* Of x > 0: moved up to where the series is exact, and divided by the factors between. What is lost of x by adding to it
- * is made up for. */
+/* For x > 0: shifted up to where the series is exact, and divided by the factors in between. The rounding error of the
+ * shift is corrected. */
 static double2 positive(double x)
 {
     double between = 1, y = x;
@@ -60,7 +60,7 @@ double OVERLOADABLE tgamma(double x)
         return gamma.x * gamma.y;
     }
     if (x == floor(x))
-        return NAN; /* also -infinity */
+        return NAN; /* -infinity, too */
     if (x < SMALLEST)
         return fmod(floor(x), 2) == 0 ? 0.0 : -0.0;
     if (x > -1e-300)
@@ -80,7 +80,7 @@ float OVERLOADABLE tgamma(float x)
 
 /* ---- The complementary error function ---------------------------------------------------------------------------- */
 
-/* Hidden by ours otherwise. */
+/* Otherwise hidden by ours. */
 double OVERLOADABLE erfc(double x);
 
 float OVERLOADABLE erfc(float x)

@@ -1,6 +1,6 @@
 /*
- * Work-items, barriers and fences. The pass that makes work-group functions knows nine id functions and barrier(uint)
- * (compiler/workgroup/workgroup.h); all the others are made of these here.
+ * Work-items, barriers and fences. The work-group pass knows nine id functions and barrier(uint)
+ * (compiler/workgroup/workgroup.h); all others are made of these here.
  */
 #include "common.h"
 
@@ -27,7 +27,8 @@ void OVERLOADABLE work_group_barrier(cl_mem_fence_flags flags, memory_scope scop
     barrier(flags);
 }
 
-/* Other work-groups run on other threads, so the host's ordering is what is needed; on x86 these are no instructions. */
+/* Other work-groups run on other threads, so the host's memory ordering is needed; on x86 these fences are no
+ * instructions. */
 void OVERLOADABLE mem_fence(cl_mem_fence_flags flags)
 {
     __c11_atomic_thread_fence(__ATOMIC_ACQ_REL);
@@ -51,7 +52,7 @@ void OVERLOADABLE atomic_work_item_fence(cl_mem_fence_flags flags, memory_order 
         __c11_atomic_thread_fence(__ATOMIC_ACQ_REL);
 }
 
-/* A hint at most: nothing is known to be faster. libclc has the other types. */
+/* Only a hint: no way is known to be faster. libclc has the other types. */
 #define PREFETCH(T)                                             \
     void OVERLOADABLE prefetch(const __global T *p, size_t n)   \
     {                                                           \
@@ -99,7 +100,7 @@ COPIES(ulong3)
 COPIES(float3)
 COPIES(double3)
 
-/* Whatever may be needed: cheaper than to find out. */
+/* All flags: cheaper than finding out. */
 cl_mem_fence_flags OVERLOADABLE get_fence(void *p)
 {
     return CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE;

@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CL_KERNEL_WORK_GROUP_SIZE: a loop has no limit, memory for values across barriers has. */
+/* CL_KERNEL_WORK_GROUP_SIZE: the loop over work-items has no limit, but the memory for values across barriers has. */
 #define MAX_WORK_GROUP 4096u
 
-/* A group of ours: with more, what a group takes before its first launch would be paid by few; what lives across its
- * barriers shall stay in the nearest cache. */
+/* The recommended group: with more work-items, the cost before a group's first one would be spread over few groups, and
+ * values that live across its barriers would leave the nearest cache. */
 #define OWN_GROUP       256u
 #define OWN_GROUP_BYTES 32768u
 
-/* One kernel on its way. */
+/* One kernel of the module. */
 struct entry {
     LLVMValueRef kernel;
     struct tsl_wire_kernel *facts;
@@ -97,7 +97,7 @@ static LLVMValueRef u64(const struct table *table, uint64_t value)
     return LLVMConstInt(LLVMInt64TypeInContext(table->context), value, false);
 }
 
-/* A constant of the object's own. */
+/* An internal constant of the object. */
 static LLVMValueRef constant(const struct table *table, LLVMValueRef value)
 {
     LLVMValueRef global = LLVMAddGlobal(table->module, LLVMTypeOf(value), "");
@@ -113,7 +113,7 @@ static LLVMValueRef structure(const struct table *table, LLVMValueRef *fields, u
     return LLVMConstStructInContext(table->context, fields, n, false);
 }
 
-/* n values of one structure's type; NULL pointer where there are none. */
+/* An array of n values of one structure type; a null pointer if n is 0. */
 static LLVMValueRef array(const struct table *table, LLVMValueRef *values, unsigned n)
 {
     if (!n)
@@ -177,7 +177,7 @@ static void export_table(const struct kc_cpu_request *request, const struct entr
 
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
-/* Unless the source says more. */
+/* The recommended size, unless the source says more. */
 static void recommend(struct tsl_kernel_facts *facts, size_t lanes)
 {
     size_t *size = facts->recommended_size, n = OWN_GROUP;
@@ -205,7 +205,7 @@ static bool make_entry(const struct kc_cpu_request *request, struct tsl_wire_ker
         entry->only_local[d] = required[0] ? required[d] : request->build->local_size[d];
     input.kernel = entry->kernel;
     input.args = entry->args;
-    /* Smaller last groups are allowed beside a required size, too: then it isn't every group's. */
+    /* Smaller last groups are allowed even with a required size: the size is then not every group's. */
     entry->remainders = !kc_is_uniform(entry->kernel) && !request->build->local_size[0];
     if (!entry->remainders)
         memcpy(input.local_size, entry->only_local, sizeof(input.local_size));

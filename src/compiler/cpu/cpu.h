@@ -10,20 +10,19 @@
 
 #include <stdio.h>
 
-/* What kc_cpu may do. */
+/* The input of a back end. */
 struct kc_cpu_request {
-    LLVMModuleRef module; /* as kc_link_finish left it; used up, not disposed */
+    LLVMModuleRef module; /* as kc_link_finish left it; consumed, but not disposed */
     const struct kc_target *target;
     const struct tsl_wire_build *build; /* kernel, local_size */
     bool optimise;
 };
 
-/* kernels: with their facts, in the module's order; local_mem_size and the like are filled in. False: the log says why.
- */
+/* kernels: with their facts, in the module's order; fills local_mem_size and the like. False: the log says why. */
 bool kc_cpu(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl_wire_kernel *kernels,
             struct kc_bytes *object, FILE *log);
 
-/* An object file made into a shared object by the system's linker. */
+/* Links an object file into a shared object with the system's linker. */
 bool kc_link_object(const void *object, size_t size, struct kc_bytes *shared, FILE *log);
 
 #endif

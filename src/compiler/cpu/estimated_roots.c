@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-/* A division may be wrong by so many ulps, a root by so many (OpenCL C 3.0, 7.4), unless the program was built with
+/* The allowed error of a division and of a square root, in ulps (OpenCL C 3.0, 7.4), unless the program was built with
  * -cl-fp32-correctly-rounded-divide-sqrt. */
 #define DIVISION_ULPS 2.5
 #define ROOT_ULPS     3.0
 
-/* LLVM's names for the estimate, of one number and of vectors. */
+/* LLVM's intrinsics for the estimate, of a scalar and of vectors. */
 static const struct estimate {
     unsigned n, mask_bits;
     const char *name;
@@ -19,7 +19,7 @@ static const struct estimate {
                  {8, 8, "llvm.x86.avx512.rsqrt14.ps.256"},
                  {16, 16, "llvm.x86.avx512.rsqrt14.ps.512"}};
 
-/* A number, or as many as the vector has. */
+/* A constant of the scalar or vector type. */
 static LLVMValueRef number(LLVMTypeRef type, double value)
 {
     LLVMValueRef all[16];
@@ -61,7 +61,7 @@ static LLVMValueRef estimate(LLVMBuilderRef builder, LLVMModuleRef module, const
     return LLVMBuildExtractElement(builder, x, first, "");
 }
 
-/* Where the step makes no number, of 0, infinity and what has no root, the estimate is right already. */
+/* Where the Newton step gives NaN (for 0, infinity, and arguments without a root), the estimate is right already. */
 static LLVMValueRef refined(LLVMBuilderRef builder, LLVMModuleRef module, LLVMValueRef x, LLVMValueRef y)
 {
     LLVMTypeRef type = LLVMTypeOf(x);

@@ -1,5 +1,5 @@
 /*
- * From an object file to a shared object: by `ld`, as a child, over files in memory.
+ * From an object file to a shared object: runs `ld` as a child, on files in memory.
  */
 #include "compiler/cpu/cpu.h"
 
@@ -22,7 +22,7 @@ static const Elf64_Shdr *symbol_table(const char *object, size_t size)
     return NULL;
 }
 
-/* Does the object, which LLVM made, want functions of others? */
+/* Does the object, which LLVM made, need functions of a library? */
 static bool wants_others(const char *object, size_t size)
 {
     const Elf64_Shdr *table = symbol_table(object, size);
@@ -34,10 +34,10 @@ static bool wants_others(const char *object, size_t size)
     return !table;
 }
 
-/* LLVM leaves some functions to the C library's mathematics, and what halves are converted by to the C compiler's
- * library, where the processor has no instructions for it. A program need not have them: the shared object must ask for
- * them itself. The file of the one that this process has (static). Reading them takes more than half of the linker's
- * time, so objects that want nothing go without. */
+/* LLVM leaves some functions to the C library's mathematics, and conversions of halves to the C compiler's library
+ * where the processor has no instructions for them. The application need not have loaded these, so the shared object
+ * must name them. Returns the file of the library that this process has (static). Reading libraries takes more than
+ * half of the linker's time, so objects that need none are linked without. */
 static char *library_here(const char *name)
 {
     void *library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);

@@ -1,6 +1,6 @@
 /*
- * Clang as a library. It works on files in memory laid over the real ones: the embedded headers of a separate
- * compilation are files of a folder that exists nowhere else.
+ * Clang as a library. It sees an overlay of files in memory over the real ones: the headers of clCompileProgram are
+ * files of a folder that exists nowhere else.
  */
 #include "compiler/front/front.h"
 
@@ -32,8 +32,8 @@ const char header_folder[] = "/<headers>/";
 const char language_folder[] = KC_RESOURCES "/include/";
 const char language_header[] = "opencl-c-base.h";
 
-/* Notes what was looked for where it wasn't: with a file there, the result might be another. Clang looks for the
- * language's own header in the program's folders first; others of that name aren't there for it. */
+/* Notes files that were looked for and missing: if one appears, the result may differ. Clang looks for the language's
+ * own header in the program's folders first; other files of that name are hidden from it. */
 class WatchedFiles : public llvm::vfs::ProxyFileSystem {
   public:
     using ProxyFileSystem::ProxyFileSystem;
@@ -75,7 +75,7 @@ class WatchedFiles : public llvm::vfs::ProxyFileSystem {
     }
 };
 
-/* The real files with the embedded headers, and Clang's own, over them. */
+/* The real files, overlaid with the embedded headers and Clang's own. */
 llvm::IntrusiveRefCntPtr<WatchedFiles> file_system(const kc_front_input *input)
 {
     llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> headers(new llvm::vfs::InMemoryFileSystem);
@@ -102,7 +102,7 @@ std::vector<const char *> arguments(const kc_front_input *input)
     return args;
 }
 
-/* Messages name files in memory without the folders that aren't anywhere else. */
+/* Messages name files in memory without their folders, which don't exist anywhere else. */
 std::string without_folders(std::string log)
 {
     for (const std::string folder : {header_folder, language_folder})
@@ -111,7 +111,7 @@ std::string without_folders(std::string log)
     return log;
 }
 
-/* Paths of files, but for what is in memory. */
+/* Absolute paths of files, except those in memory. */
 template <typename Names> std::string absolute(const Names &names, llvm::vfs::FileSystem &system)
 {
     std::string list;
@@ -127,7 +127,7 @@ template <typename Names> std::string absolute(const Names &names, llvm::vfs::Fi
 }
 
 #if LLVM_VERSION_MAJOR < 18
-/* What Clang says since 18: by how many ulps roots of floats may be wrong. */
+/* Metadata that Clang adds since 18: the allowed error of roots of floats, in ulps. */
 void tell_of_roots(llvm::Module &module)
 {
     llvm::MDBuilder make(module.getContext());
@@ -142,7 +142,7 @@ void tell_of_roots(llvm::Module &module)
 void tell_of_roots(llvm::Module &) {}
 #endif
 
-/* Makes the module, while somebody watches. */
+/* Generates the module, with the watchers of front.h's compare installed. */
 class WatchedAction : public clang::EmitLLVMOnlyAction {
   public:
     WatchedAction(llvm::LLVMContext *context, kc::Same *found) : clang::EmitLLVMOnlyAction(context), same(found)
@@ -187,7 +187,7 @@ void kc_front(LLVMContextRef context, const kc_front_input *input, kc_front_outp
     if ((!same || same->why().empty()) &&
         clang::CompilerInvocation::CreateFromArgs(compiler.getInvocation(), args, early)) {
 #if LLVM_VERSION_MAJOR < 17
-        /* Otherwise Clang knows no size of atomics there. */
+        /* Otherwise Clang knows no size of atomics on the host. */
         compiler.getTargetOpts().HostTriple = "x86_64-unknown-linux-gnu";
 #endif
         compiler.createDiagnostics(new clang::TextDiagnosticPrinter(out, &compiler.getDiagnosticOpts()), true);
@@ -201,7 +201,7 @@ void kc_front(LLVMContextRef context, const kc_front_input *input, kc_front_outp
         if (output->module && !compiler.getCodeGenOpts().OpenCLCorrectlyRoundedDivSqrt)
             tell_of_roots(*llvm::unwrap(output->module));
     }
-    /* -discard-value-names stays with the context, which then would read no LLVM IR as text. */
+    /* -discard-value-names stays set in the context, which then couldn't parse LLVM IR as text. */
     llvm::unwrap(context)->setDiscardValueNames(false);
     out.flush();
     output->log = strdup(without_folders(log).c_str());

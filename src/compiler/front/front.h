@@ -1,6 +1,6 @@
 /*
- * The front end: OpenCL C to LLVM IR, by Clang as a library. In C++ (front.cpp, as take.cpp), for Clang's
- * driver has no C interface; running the clang executable instead would cost 42 ms a build where this takes 5.
+ * The front end: OpenCL C to LLVM IR, by Clang as a library. In C++ (front.cpp), as Clang's driver has no C interface;
+ * running the clang executable instead would cost 42 ms a build where this takes 5.
  */
 #ifndef KC_FRONT_FRONT_H
 #define KC_FRONT_FRONT_H
@@ -13,12 +13,12 @@
 extern "C" {
 #endif
 
-/* Clang's folder of resources exists in memory alone, with the one file that OpenCL C reads of it: its header of types
- * and macros (<folder>/include/opencl-c-base.h), which is part of this program (compiler/front/header.c), so that no
- * machine needs Clang's files. Ends with a 0. */
+/* Clang's resource folder exists in memory only, with the one file of it that OpenCL C reads: the header of types and
+ * macros (<folder>/include/opencl-c-base.h), which is part of this program (compiler/front/header.c), so that no
+ * machine needs Clang's files. NUL-terminated. */
 #define KC_RESOURCES "/<clang>"
 extern const char kc_language_header[];
-/* Its other header, of all built-in functions there are: nothing is compiled with it, but names are looked up. */
+/* Clang's other header, with all built-in functions: no program is compiled with it, but names are looked up in it. */
 extern const char kc_functions_header[];
 
 struct kc_text {
@@ -32,7 +32,7 @@ struct kc_front_input {
     const char *const *args; /* for Clang's -cc1, without the input (compiler/front/options.h makes them) */
     unsigned n_headers;
     const struct kc_text *headers; /* found before any file */
-    const char *folder;            /* where relative paths begin; NULL: the root */
+    const char *folder;            /* where relative paths begin; NULL: / */
     bool compare;                  /* find out whether the source is the same for any compiler, … */
     const char *options;           /* … with these options, as they were given */
 };

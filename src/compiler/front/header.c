@@ -1,6 +1,6 @@
 #include "compiler/front/front.h"
 
-/* A file as it is, with a 0 behind it. */
+/* The contents of a file, with a NUL behind them. */
 #define FILE_AS(name, path)                        \
     __asm__(".pushsection .rodata\n"               \
             ".globl " name "\n"                    \

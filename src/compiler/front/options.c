@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One front-end target serves both back ends: its bitcode has OpenCL's address spaces apart, which x86 takes for one.
- */
+/* One front-end target serves both back ends: its bitcode keeps OpenCL's address spaces apart, which x86 merges. */
 static const char *const fixed[] = {
     "-triple", "nvptx64-unknown-unknown",
     /* clang-format off */
@@ -22,7 +21,7 @@ static const char *const fixed[] = {
 
 #define N_FIXED (sizeof(fixed) / sizeof(fixed[0]))
 
-/* Options that Clang knows by the same name. */
+/* Options that Clang knows under the same name. */
 static const char *const clangs[] = {
     "-cl-single-precision-constant",
     "-cl-fp32-correctly-rounded-divide-sqrt",
@@ -36,8 +35,8 @@ static const char *const clangs[] = {
     "-Werror",
 };
 
-/* Options that allow what isn't made use of, ask for what is always there, or are for others than Clang (to which
- * without optimisation inline functions of C have no bodies). */
+/* Options that permit an optimisation which isn't used, ask for what is always on, or are for others than Clang (to
+ * which, without optimisation, inline functions of C have no bodies). */
 static const char *const idle[] = {"-cl-kernel-arg-info",
                                    "-cl-opt-disable",
                                    "-cl-denorms-are-zero",
@@ -51,7 +50,7 @@ static const char *const idle[] = {"-cl-kernel-arg-info",
                                    "-s",
                                    "-Os"};
 
-/* clLinkProgram takes these alone. */
+/* The only options that clLinkProgram takes. */
 static const char *const linkers[] = {"-create-library",       "-enable-link-options", "-cl-denorms-are-zero",
                                       "-cl-no-signed-zeros",   "-cl-finite-math-only", "-cl-unsafe-math-optimizations",
                                       "-cl-fast-relaxed-math", "-cl-no-subgroup-ifp",  "-cl-mad-enable",
@@ -73,7 +72,7 @@ struct words {
     char *from, *to; /* read, and written: in place, words only get shorter */
 };
 
-/* The next word with quotes and backslashes taken away, as a shell would; NULL at the end. */
+/* The next word, with quotes and backslashes processed as in a shell; NULL at the end. */
 static char *next_word(struct words *words)
 {
     char *start, quote = 0;
@@ -120,7 +119,7 @@ static unsigned std_of(const char *value)
     return 0;
 }
 
-/* False: no word of the language. */
+/* False: not an option of the language. */
 static bool take(struct kc_options *options, const char *word, struct words *words, char **why)
 {
     if ((word[0] == '-' && (word[1] == 'D' || word[1] == 'I' || word[1] == 'U'))) {
@@ -188,7 +187,7 @@ static char *extension_argument(void)
     return text;
 }
 
-/* Extensions that Clang doesn't know, as they add nothing to the language, and features whose macros it leaves to
+/* Macros of extensions that Clang doesn't know, as they add nothing to the language, and of features that it leaves to
  * headers. */
 static void add_macros(struct kc_options *options)
 {
@@ -207,7 +206,7 @@ bool kc_options_read(const char *text, bool linking, struct kc_options *options,
 
     *why = NULL;
     *options = (struct kc_options){.optimise = true, .std = 120};
-    /* A word has a letter and a blank; each gives one argument at most. */
+    /* Each word has at least a letter and a blank, and gives at most one argument. */
     options->args = calloc(N_FIXED + 8 + strlen(text) / 2 + 1, sizeof(options->args[0]));
     options->words = malloc(2 * strlen(text) + 2);
     if (!options->args || !options->words)

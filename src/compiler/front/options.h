@@ -9,15 +9,15 @@
 struct kc_options {
     unsigned n_args;
     const char **args;   /* for kc_front */
-    char *words;         /* what args point into */
-    unsigned std;        /* 120 …; what the program is written in */
+    char *words;         /* the storage of args */
+    unsigned std;        /* 120 …; the version of the program's language */
     bool uniform;        /* -cl-uniform-work-group-size */
     bool optimise;       /* no -cl-opt-disable */
     bool exact;          /* -cl-fp32-correctly-rounded-divide-sqrt */
     bool create_library; /* -create-library, for a link */
 };
 
-/* False: *why is a sentence (heap), and nothing is left to finish. linking: the options are clLinkProgram's. */
+/* False: *why is a sentence (heap), and there is nothing to finish. linking: the options are clLinkProgram's. */
 bool kc_options_read(const char *text, bool linking, struct kc_options *options, char **why);
 void kc_options_finish(struct kc_options *options);
 

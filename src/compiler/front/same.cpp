@@ -45,7 +45,7 @@ using clang::Token;
 
 /* ---- What only Clang knows --------------------------------------------------------------------------------------- */
 
-/* Clang at work on the program. */
+/* The program during Clang's compilation. */
 struct Work {
     kc::Same &same;
     clang::Preprocessor &preprocessor;
@@ -55,7 +55,7 @@ struct Work {
     {
         return sources.getFileID(sources.getExpansionLoc(at)) == sources.getMainFileID();
     }
-    /* Is it spelled there, or among the options: not in a macro of the language's? */
+    /* Is the location in the program's text or options, not in a macro of the language? */
     bool is_programs(SourceLocation at) const
     {
         SourceLocation spelled = sources.getSpellingLoc(at);
@@ -70,7 +70,8 @@ struct Work {
     }
 };
 
-/* Which of two definitions holds isn't said anywhere; but the same again is allowed (C99, 6.10.3). */
+/* The specification doesn't say which of two definitions holds; a repetition of the same one is allowed (C99,
+ * 6.10.3). */
 class Definitions : public clang::PPCallbacks
 {
   public:
@@ -91,7 +92,7 @@ class Definitions : public clang::PPCallbacks
     const Work work;
 };
 
-/* Attributes in brackets, which macros may have put together: those of vendors Clang leaves out. */
+/* Attributes in brackets, which macros may have put together: Clang leaves out those of vendors. */
 class Brackets
 {
   public:
@@ -112,7 +113,7 @@ class Brackets
 
 /* ---- Declarations and statements --------------------------------------------------------------------------------- */
 
-/* Clang leaves out what a constant condition never takes, so that must be constant, and the same, for all. */
+/* Clang leaves out code behind constant conditions: these must be constant, with the same value, for all compilers. */
 class Conditions
 {
   public:
@@ -178,7 +179,8 @@ class Conditions
             look(operation->getRHS());
         }
     }
-    /* The expressions of a list that do something, in the lists within it, too: as they are written, or as they count. */
+    /* The expressions with side effects in an initializer list and the lists within it: as written, or as they take
+     * effect. */
     void active_ones(const clang::Expr *e, bool written, llvm::SmallPtrSetImpl<const clang::Expr *> &found) const
     {
         e = e->IgnoreImplicit();
@@ -193,7 +195,7 @@ class Conditions
         } else if (e->HasSideEffects(context))
             found.insert(e);
     }
-    /* What is overridden by a later one, or is too much, may be done or not (C99, 6.7.8). */
+    /* Initializers that are overridden by later ones, or in excess, may be evaluated or not (C99, 6.7.8). */
     void check_list(const clang::InitListExpr *list) const
     {
         llvm::SmallPtrSet<const clang::Expr *, 16> written, counting;
@@ -211,14 +213,14 @@ class Conditions
                 return true;
         return false;
     }
-    /* A constant, but not one that compilers may disagree on. */
+    /* A constant on whose value no compilers may disagree. */
     bool is_sure(const clang::Expr *e) const
     {
         clang::Expr::EvalResult result;
 
         return e->EvaluateAsInt(result, context) && !result.HasUndefinedBehavior && is_whole(e, 64);
     }
-    /* Is it made of something that is read, or that a function gives, when the kernel runs? */
+    /* Does the value depend on memory, or on a function's result, at run time? */
     bool is_computed(const clang::Expr *e) const
     {
         e = e->IgnoreParens();
@@ -240,7 +242,8 @@ class Conditions
                                                    : is_computed(bits->getSrcExpr());
         return clang::isa<clang::CallExpr>(e) && !e->isEvaluatable(context);
     }
-    /* Without what is done before, and where it is put: what is volatile may be read again. */
+    /* The expression without the operands of comma and assignment before it: but a volatile variable may be read
+     * again. */
     static const clang::Expr *value_of(const clang::Expr *e)
     {
         for (;;) {
@@ -252,8 +255,8 @@ class Conditions
             e = operation->getRHS();
         }
     }
-    /* Nor may it be a constant for Clang's code generator alone, which knows more of them (as_float(1), say) and leaves
-     * out what is behind a loop that never ends. */
+    /* Nor may the condition be a constant for Clang's code generator alone, which knows more of them (as_float(1), say)
+     * and leaves out code behind a loop that never ends. */
     void look(const clang::Expr *condition)
     {
         clang::Expr::EvalResult result;
@@ -273,7 +276,7 @@ class Conditions
                 return false;
         return true;
     }
-    /* Not size_t and the like, which have as many bits as the device's addresses. */
+    /* Not size_t and the like, whose width is that of the device's addresses. */
     bool is_fixed(clang::QualType type) const
     {
         static const char *const names[] = {"uchar", "ushort", "uint", "ulong"};
@@ -289,7 +292,7 @@ class Conditions
                 return true;
         }
     }
-    /* Made of whole numbers and operators on them, alone: those are OpenCL C's own. */
+    /* Made only of integers and operators on them: these are defined by OpenCL C itself. */
     bool is_whole(const clang::Expr *e, unsigned depth) const
     {
         clang::QualType type = e->getType().getCanonicalType();
@@ -310,7 +313,7 @@ class Conditions
                 clang::isa<clang::ConstantExpr>(e) || clang::isa<clang::ConditionalOperator>(e)) &&
                are_whole(e, depth);
     }
-    /* C has no enumerators that are greater (C99, 6.7.2.2). */
+    /* C has no larger enumerators (C99, 6.7.2.2). */
     static bool is_int(const llvm::APSInt &value)
     {
         return llvm::APSInt::compareValues(value, llvm::APSInt::get(INT32_MIN)) >= 0 &&
@@ -358,7 +361,7 @@ class Declarations : public clang::ASTConsumer
 
 } // namespace
 
-/* ---- From outside ------------------------------------------------------------------------------------------------ */
+/* ---- Interface --------------------------------------------------------------------------------------------------- */
 
 kc::Same::Same(const char *source, const char *options)
 {

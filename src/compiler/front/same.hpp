@@ -1,7 +1,7 @@
 /*
- * Is a program the same for any compiler of OpenCL C? What tesela-kc reads is what a vendor's compiler reads only if
- * nothing of the text depends on who reads it. same.cpp says at its head why its rule is one; docs/dev/compiler.md has it
- * for users.
+ * Is a program the same for any compiler of OpenCL C? What tesela-kc finds in a program holds for a vendor's compiler
+ * only if no part of the text depends on the compiler. The head of same.cpp explains why its rule is sufficient;
+ * docs/dev/compiler.md describes it for users.
  */
 #ifndef KC_FRONT_SAME_HPP
 #define KC_FRONT_SAME_HPP
@@ -14,20 +14,21 @@
 namespace kc
 {
 
-/* What was found: the first thing that isn't the same everywhere. One for each compilation; outlives the compiler. */
+/* The result of a comparison: the first part that isn't the same everywhere. One for each compilation; outlives the
+ * compiler. */
 class Same
 {
   public:
-    /* Looks at the text and the options of the build as they are. */
+    /* Checks the text and the options of the build before preprocessing. */
     Same(const char *source, const char *options);
 
-    /* Once Clang's preprocessor is there, before it reads. The consumer hears of all declarations. */
+    /* Called when Clang's preprocessor exists, before it reads. The consumer sees all declarations. */
     std::unique_ptr<clang::ASTConsumer> watch(clang::CompilerInstance &compiler);
 
     /* Keeps the first reason. */
     void differs(const std::string &why);
 
-    /* Empty: the same. */
+    /* Empty if the program is the same. */
     const std::string &why() const
     {
         return reason;

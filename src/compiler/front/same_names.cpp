@@ -1,5 +1,5 @@
 /*
- * Words of a program, told apart by name alone: whose are they?
+ * Words of a program, classified by name alone: the program's, the language's or a compiler's?
  */
 #include "compiler/front/front.h"
 #include "compiler/front/same_parts.hpp"
@@ -29,7 +29,8 @@ template <size_t N> static bool begins_with(StringRef name, const char *const (&
     return false;
 }
 
-/* Names that C and OpenCL leave to compilers (C99, 7.1.3), and what some define though they may not. */
+/* Names that C and OpenCL reserve for compilers (C99, 7.1.3), and names that some compilers define although they may
+ * not. */
 static bool may_be_compilers(StringRef name)
 {
     static const char *const beginnings[] = {"_",    "cl_",   "CL_",  "CLK_", "CLC_",    "CLANG", "FP_", "cles_",
@@ -47,8 +48,8 @@ static bool may_be_compilers(StringRef name)
     return false;
 }
 
-/* Functions that compilers declare and that touch memory: who defines one of that name, of pointers, may get an
- * overload of the vendor's instead. */
+/* Functions on memory that compilers declare: a program that defines one with pointer parameters may get an overload of
+ * the vendor's instead. */
 static bool may_be_overloaded(StringRef name)
 {
     static const char *const beginnings[] = {
@@ -62,8 +63,8 @@ static bool may_be_overloaded(StringRef name)
     return begins_with(name, beginnings) || is_one_of(name, names);
 }
 
-/* A function of C's library, of which some compilers know by the name alone what it does: Intel's for CPUs makes code of
- * such calls that does that, whatever the program's own function does. */
+/* A function of C's library, whose meaning some compilers assume from the name alone: Intel's for CPUs compiles calls
+ * of that name by this meaning, whatever the program's own function does. */
 bool is_of_library(StringRef name)
 {
     static const llvm::TargetLibraryInfoImpl library(llvm::Triple("x86_64-unknown-linux-gnu"));
@@ -85,8 +86,8 @@ clang::LangOptions raw_language()
     return options;
 }
 
-/* Adds the names that a header of the language has, but its macros' arguments and what is in comments: of functions and
- * macros, or all there are. */
+/* Adds the names in a header of the language, without macro parameters and comments: those of functions and macros, or
+ * all. */
 static void add_names(StringRef header, bool all, llvm::StringSet<> &names)
 {
     clang::LangOptions options = raw_language();
@@ -120,7 +121,7 @@ static const llvm::StringSet<> &headers_names()
     return names;
 }
 
-/* A keyword in some version of C or C++, or of OpenCL C. */
+/* A keyword in some version of C, C++ or OpenCL C. */
 static bool is_of_some_c(StringRef name)
 {
     clang::LangOptions options;
@@ -144,7 +145,7 @@ bool is_known(StringRef name)
                                         "complex", "imaginary", "longlong", "ulonglong"};
     static const char *const beginnings[] = {"native_", "half_",  "convert_", "as_",
                                              "read_",   "write_", "memory_",  "quad"};
-    /* Beignet's and VC4CL's headers leave these behind. */
+    /* Beignet's and VC4CL's headers leave these defined. */
     static const char *const left[] = {"INF", "ALL_BITS_SET", "CONST", "PURE", "FLT_ONE", "M_LOG210"};
     static const char *const left_beginnings[] = {"DF_", "GEN_", "SIMPLE_", "FUNC_", "OVERLOAD"};
 
@@ -181,7 +182,7 @@ bool is_harmless_attribute(StringRef name)
     return is_one_of(name, names);
 }
 
-/* Not OpenCL C's, or not in all versions; of vec_step() some may evaluate the argument. */
+/* Words that aren't in OpenCL C, or not in all versions; some compilers evaluate the argument of vec_step(). */
 static bool is_odd_word(StringRef name)
 {
     static const char *const names[] = {"asm", "typeof", "typeof_unqual", "enqueue_kernel", "auto", "vec_step"};

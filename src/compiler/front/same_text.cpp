@@ -1,5 +1,5 @@
 /*
- * A program's text, and the options of its build, before anything is made of them: is it the same tokens for all?
+ * A program's text and build options before preprocessing: do all compilers read the same tokens?
  */
 #include "compiler/front/same_parts.hpp"
 
@@ -26,7 +26,8 @@ bool is_trigraph(StringRef text, size_t at)
            StringRef("=/'()!<>-").find(text[at + 2]) != StringRef::npos;
 }
 
-/* A backslash that ends a line for some: there are blanks behind it, or the text's end, or it is a part of a letter. */
+/* A backslash that continues a line for some compilers only: before blanks, at the text's end, or as a byte of a longer
+ * character. */
 bool is_loose_continuation(StringRef text, size_t at)
 {
     StringRef behind = text.substr(at + 1);
@@ -36,7 +37,7 @@ bool is_loose_continuation(StringRef text, size_t at)
                                 (at > 0 && (unsigned char)text[at - 1] > 127));
 }
 
-/* What ends a line, or a text, for some. */
+/* A control character that ends a line, or the text, for some compilers. */
 bool is_odd_control(StringRef text, size_t at)
 {
     unsigned char c = (unsigned char)text[at];
@@ -51,7 +52,8 @@ bool is_utf8(StringRef text)
     return llvm::isLegalUTF8String(&from, from + text.size()) && !begins(text, "\xef\xbb\xbf");
 }
 
-/* Where compilers may disagree on what the lines are, or which of them are directives: C has these two since 2023. */
+/* Compilers may disagree on the text's lines, or on which of them are directives (C has #elifdef and #elifndef since
+ * 2023). */
 bool has_odd_lines(StringRef text)
 {
     if (!is_utf8(text) || text.find("elifdef") != StringRef::npos || text.find("elifndef") != StringRef::npos)
@@ -62,7 +64,7 @@ bool has_odd_lines(StringRef text)
     return false;
 }
 
-/* Nothing on the first line that another line could be part of, or that isn't ended: R"( neither. */
+/* Is the first line free of tokens that could continue on another line or aren't terminated, R"( included? */
 bool is_plain(StringRef text)
 {
     StringRef line = text.substr(0, text.find('\n'));
@@ -70,7 +72,7 @@ bool is_plain(StringRef text)
     return line.find_first_of("'\\/(") == StringRef::npos && line.count('"') % 2 == 0;
 }
 
-/* Reads raw tokens: nothing is known of macros, and nothing is skipped. */
+/* Reads raw tokens: macros aren't expanded, and nothing is skipped. */
 class Reader
 {
   public:
@@ -98,7 +100,7 @@ class Reader
     {
         return text.substr(offset(), token.getLength());
     }
-    /* What is behind the token. */
+    /* The text behind the token. */
     StringRef rest() const
     {
         return text.substr((size_t)(lexer->getBufferLocation() - text.begin()));
@@ -107,7 +109,7 @@ class Reader
     {
         return token.is(clang::tok::eof);
     }
-    /* Of a directive. */
+    /* The end of a directive. */
     bool is_end() const
     {
         return is_eof() || token.isAtStartOfLine();
@@ -129,10 +131,10 @@ class Reader
     std::unique_ptr<clang::Lexer> lexer;
 };
 
-/* ---- Groups that do nothing -------------------------------------------------------------------------------------- */
+/* ---- Groups without effect --------------------------------------------------------------------------------------- */
 
-/* Finds #if … #endif with nothing inside but directives that are as good as none: whether such a group is taken makes
- * no difference. */
+/* Finds #if … #endif groups with nothing in them but directives without effect: it makes no difference whether such a
+ * group is taken. */
 class Idle : public Reader
 {
   public:
@@ -167,20 +169,20 @@ class Idle : public Reader
         for (Group &group : open)
             group.idle = false;
     }
-    /* The next word of the line; empty where there is none. */
+    /* The next word of the line; empty if there is none. */
     std::string word()
     {
         next();
         return is_end() || !is_name() ? "" : token.getRawIdentifier().str();
     }
-    /* Who knows "__has_include(<a/" followed by a star sees no comment there. */
+    /* A compiler that knows __has_include sees no comment in "__has_include(<a/" followed by a star. */
     void skip_line()
     {
         for (; !is_end(); next())
             if (is_name() && begins(token.getRawIdentifier(), "__has_"))
                 spoil();
     }
-    /* The group goes on to the end of the line, where there may be words that nobody looks at. */
+    /* The group ends with the line, on which further words may follow that compilers ignore. */
     void close()
     {
         Group group;
@@ -199,7 +201,7 @@ class Idle : public Reader
         std::string name = word();
 
         if ((name == "error" || name == "warning") && !is_plain(rest()))
-            spoil(); /* taken and skipped it must be the same line */
+            spoil(); /* it must be the same line whether it is taken or skipped */
         if (name == "if" || name == "ifdef" || name == "ifndef")
             open.push_back({begin, true});
         else if (name == "endif")
@@ -211,7 +213,7 @@ class Idle : public Reader
     }
 };
 
-/* ---- What may stand in the text ---------------------------------------------------------------------------------- */
+/* ---- What the text may contain ----------------------------------------------------------------------------------- */
 
 /* The names of macros with arguments, wherever they are defined. */
 class Functions : public Reader
@@ -238,7 +240,7 @@ class Functions : public Reader
     }
 };
 
-/* Macros' bodies, arguments and what is skipped included. */
+/* Checks all words, in macros' bodies, arguments and skipped groups, too. */
 class Strict : public Reader
 {
   public:
@@ -246,7 +248,7 @@ class Strict : public Reader
     {
     }
 
-    /* Only -D, options of OpenCL's, and folders, in which nothing is looked for; with blanks between. */
+    /* Only -D, OpenCL's own options, and include folders (no file is looked for in them), separated by blanks. */
     void read_options(StringRef line)
     {
         llvm::SmallVector<StringRef, 16> words;
@@ -295,12 +297,12 @@ class Strict : public Reader
     StringRef all;
     const Idle idle;
     const Functions functions;
-    llvm::StringMap<bool> own; /* macros that are there whatever the conditions; true: a decimal number */
-    llvm::StringSet<> defined; /* by the text, conditions or not */
-    std::vector<bool> open;    /* groups; true: what is in it is there anyhow */
-    int depth = 0;             /* of parentheses, in what is no directive */
-    bool between = true;       /* what stood last, and was no directive, ended a statement or began a block */
-    bool called = false;       /* what stood last wants arguments: a macro, or __attribute__ */
+    llvm::StringMap<bool> own; /* macros that are defined whatever the conditions; true: as a decimal number */
+    llvm::StringSet<> defined; /* by the text, whatever the conditions */
+    std::vector<bool> open;    /* open groups; true: their contents are always taken */
+    int depth = 0;             /* of parentheses, outside directives */
+    bool between = true;       /* the last token outside directives ended a statement or began a block */
+    bool called = false;       /* the last token needs arguments: a macro, or __attribute__ */
     bool in_attribute = false;
     int attribute_depth = 0;
 
@@ -309,7 +311,7 @@ class Strict : public Reader
         bool here = text.begin() == all.begin();
 
         if (!same.why().empty())
-            return; /* the first is kept, and to count lines takes time */
+            return; /* only the first reason is kept, and counting lines takes time */
         same.differs(
             (here ? "line " + std::to_string(text.substr(0, offset()).count('\n') + 1) + ": it has " : "it has ") +
             what);
@@ -322,7 +324,7 @@ class Strict : public Reader
         return number.size() < 10 && number.find_first_not_of("0123456789") == StringRef::npos &&
                (number.size() == 1 || number[0] != '0');
     }
-    /* Of which C doesn't say what type it is, or OpenCL C doesn't have it. */
+    /* C doesn't define the number's type, or OpenCL C doesn't have it. */
     static bool is_wide(StringRef number)
     {
         std::string lower = number.lower();
@@ -330,7 +332,7 @@ class Strict : public Reader
         return StringRef(lower).find("ll") != StringRef::npos ||
                (lower.size() > 18 && StringRef(lower).find_first_of(".epx") == StringRef::npos);
     }
-    /* Is what the token is, and where it ends, the same for all? */
+    /* Do all compilers agree on the token's kind and end? */
     void check_form()
     {
         StringRef spelled = spelling();
@@ -353,19 +355,19 @@ class Strict : public Reader
             if ((unsigned char)c > 127 && token.isNot(clang::tok::string_literal))
                 refuse("odd letters");
     }
-    /* Among a macro's arguments C leaves open what a directive does. */
+    /* C leaves the effect of a directive among a macro's arguments undefined. */
     void check_place()
     {
         if (depth)
             refuse("a directive that may be among a macro's arguments");
     }
-    /* Behind "else", say, some take the pragma for the statement. */
+    /* Behind "else", say, some compilers take the pragma for the statement. */
     void check_between()
     {
         if (!between)
             refuse("a pragma in the place of a statement");
     }
-    /* A macro without its arguments may find some in what follows where it is put, or not (C99, 6.10.3.4). */
+    /* A macro name without arguments may find some in the text that follows its expansion, or not (C99, 6.10.3.4). */
     void check_called()
     {
         if (called && (is_end() || token.isNot(clang::tok::l_paren)))
@@ -392,7 +394,7 @@ class Strict : public Reader
         }
         called |= functions.names.count(name) > 0;
     }
-    /* A token, wherever it stands, but for directives' names and what they define or ask for. */
+    /* Checks any token except directives' names and their operands. */
     void check()
     {
         check_form();
@@ -409,7 +411,7 @@ class Strict : public Reader
 
     /* ---- Macros ---- */
 
-    /* The rest of the line is what a macro stands for. True: a decimal number. */
+    /* Reads a macro's body, the rest of the line. True: it is a decimal number. */
     bool read_body()
     {
         bool number = token.is(clang::tok::numeric_constant) && !is_end() && is_decimal(spelling());
@@ -444,7 +446,7 @@ class Strict : public Reader
             own[name] = number;
         defined.insert(name);
     }
-    /* The name that a directive is about; empty, and refused: there is none. */
+    /* The name in a directive; empty, and refused, if there is none. */
     std::string read_name()
     {
         std::string name;
@@ -464,7 +466,7 @@ class Strict : public Reader
         if (!name.empty() && !is_own_name(name))
             refuse("a macro of the name " + name.str());
     }
-    /* As a line of the text. */
+    /* Reads an option's definition like a line of the text. */
     void read_definition(StringRef definition)
     {
         std::string name = definition.substr(0, definition.find('=')).str(), value = "1", line;
@@ -475,7 +477,7 @@ class Strict : public Reader
         for (char c : name)
             odd |= !is_letter(c);
         odd |= value.find("//") != std::string::npos || value.find("/*") != std::string::npos;
-        for (size_t i = 0; i < value.size(); i++) /* some look for options everywhere */
+        for (size_t i = 0; i < value.size(); i++) /* some compilers look for options everywhere */
             odd |= value[i] == '-' && StringRef(".0123456789").find(value.c_str()[i + 1]) == StringRef::npos;
         line = "#define " + name + " " + value;
         begin(line);
@@ -527,13 +529,13 @@ class Strict : public Reader
 
     /* ---- Conditions ---- */
 
-    /* A name of the condition, or whatever stands there. */
+    /* Refuses a condition because of the name, or of whatever else is in it. */
     void refuse_condition()
     {
         refuse("a condition on " + (is_eof() ? "nothing" : spelling().str()) +
                ", which isn't a number or name of its own");
     }
-    /* "defined NAME", "defined(NAME)": of names that are there, or were here for certain. */
+    /* "defined NAME", "defined(NAME)": for names that are certainly defined here, now or before. */
     void check_defined()
     {
         next();
@@ -544,7 +546,7 @@ class Strict : public Reader
         else
             check_form();
     }
-    /* Not those whose result may be too great, or is left open. */
+    /* Not operators whose result may overflow, or is undefined. */
     bool is_operator() const
     {
         using namespace clang;
@@ -567,7 +569,7 @@ class Strict : public Reader
         }
         check_called();
     }
-    /* Behind the name of "#ifndef" stands "#define" with that name: does the program say that it is its own? */
+    /* Is "#ifndef NAME" followed by "#define NAME": does the program say that the macro is its own? */
     bool has_default(StringRef name) const
     {
         StringRef behind = rest();

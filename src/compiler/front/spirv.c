@@ -12,8 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- The module ---------------------------------------------------------------------------------------------------
- */
+/* ---- The module -------------------------------------------------------------------------------------------------- */
 
 enum { MAGIC = 0x07230203, HEADER_WORDS = 5, OP_ENTRY_POINT = 15, OP_FUNCTION = 54, OP_FUNCTION_END = 56 };
 
@@ -30,7 +29,8 @@ static uint32_t word(const struct words *words, size_t i)
     return value;
 }
 
-/* The instruction at `at`, and where the next one begins; false: there is none, or it doesn't end within the module. */
+/* The opcode of the instruction at `at`, and the next one's place; false: there is none, or it reaches past the
+ * module. */
 static bool read_op(const struct words *words, size_t at, unsigned *op, size_t *next)
 {
     uint32_t first = at < words->n ? word(words, at) : 0;
@@ -40,7 +40,7 @@ static bool read_op(const struct words *words, size_t at, unsigned *op, size_t *
     return first >> 16 && *next <= words->n;
 }
 
-/* Instructions fill it, and each function ends. */
+/* Do instructions fill the module, and does each function end? */
 static bool is_filled(const struct words *words)
 {
     size_t at = HEADER_WORDS, next;
@@ -67,7 +67,7 @@ static bool has_function(const struct words *words, uint32_t id)
     return false;
 }
 
-/* The translator takes the beginning of a module for one, so this is looked at before. */
+/* The translator accepts a truncated module, so this is checked first. */
 static bool is_whole(const void *il, size_t size)
 {
     const struct words words = {il, size / sizeof(uint32_t)};
@@ -100,7 +100,7 @@ static LLVMModuleRef read_bitcode(LLVMContextRef context, int file)
     return module;
 }
 
-/* Up to where the words begin, or all. */
+/* The length of text up to the words, or of all of it. */
 static int length_before(const char *text, const char *words)
 {
     const char *at = strstr(text, words);
@@ -119,7 +119,7 @@ static void complain(const char *translator, int status, int errors, FILE *log)
     else
         fprintf(log, "error: %s doesn't take this SPIR-V module\n", translator);
     if (kc_read_whole(errors, &text)) {
-        /* Where it died, LLVM adds a page on how to tell its authors. */
+        /* When it crashes, LLVM appends a page on how to report that. */
         fprintf(log, "%.*s\n", length_before(text.data, "PLEASE submit"), (char *)text.data);
         free(text.data);
     }
@@ -162,12 +162,11 @@ static bool has_our_addresses(LLVMModuleRef module, FILE *log)
     return false;
 }
 
-/* ---- Address spaces -----------------------------------------------------------------------------------------------
- */
+/* ---- Address spaces ---------------------------------------------------------------------------------------------- */
 
 /*
- * SPIR's constant memory is 2 and its generic one 4; in what Clang makes for our target these are 4 and 0. A type is
- * part of every value, so this is done where types are words: in the module's text, in place, as nothing gets longer.
+ * Address spaces: SPIR's constant memory is 2 and generic memory 4; in Clang's output for our target they are 4 and 0.
+ * Types are part of every value, so they are changed in the module's text, in place, as no text gets longer.
  */
 struct text {
     const char *from;
@@ -186,7 +185,7 @@ static void copy(struct text *text, size_t n)
     text->from += n;
 }
 
-/* A word in place of one that isn't shorter. */
+/* Writes a word over one that isn't shorter. */
 static void put(struct text *text, const char *word, size_t instead_of)
 {
     size_t n = strlen(word);
@@ -196,7 +195,7 @@ static void put(struct text *text, const char *word, size_t instead_of)
     text->from += instead_of;
 }
 
-/* Of "addrspace(N)", as it is to be. */
+/* The number of an "addrspace(N)" after the change. */
 static unsigned long space_of(const char *word)
 {
     unsigned long space = strtoul(word + strlen("addrspace("), NULL, 10);
@@ -204,7 +203,7 @@ static unsigned long space_of(const char *word)
     return space == 2 ? 4 : space == 4 ? 0 : space;
 }
 
-/* The word, and a blank with it where it goes. */
+/* Writes the word; if it vanishes, so does a blank. */
 static void put_space(struct text *text)
 {
     unsigned long space = space_of(text->from);
@@ -217,7 +216,7 @@ static void put_space(struct text *text)
     put(text, space ? word : "", n);
 }
 
-/* The next blank behind `at` that isn't in parentheses, brackets or quotes, or the end of the line or of them. */
+/* The next blank behind `at` outside parentheses, brackets and quotes, or the end of the line or of these. */
 static const char *next_blank(const char *at)
 {
     unsigned depth = 0;
@@ -235,7 +234,7 @@ static const char *next_blank(const char *at)
     return at;
 }
 
-/* The space of the type that begins here: "ptr addrspace(1)", "<2 x ptr>". */
+/* The address space of the type that begins here: "ptr addrspace(1)", "<2 x ptr>". */
 static unsigned long space_of_type(const char *type)
 {
     static const char pointer[] = "ptr addrspace(";
@@ -247,7 +246,7 @@ static unsigned long space_of_type(const char *type)
     return strncmp(type, pointer, sizeof(pointer) - 1) == 0 ? space_of(type + strlen("ptr ")) : 0;
 }
 
-/* What no longer leads from one space into another, LLVM has another word for. */
+/* A cast that no longer changes the address space has another name in LLVM. */
 static void put_cast(struct text *text)
 {
     static const char word[] = "addrspacecast", then[] = " to ";
@@ -271,7 +270,7 @@ static bool begins_word(const struct text *text, const char *begin)
     return text->from == begin || !(isalnum((unsigned char)text->from[-1]) || strchr("_.$@%", text->from[-1]));
 }
 
-/* Only kernels differ from C's functions in how they are called. */
+/* In calling convention only kernels differ from C functions. */
 static void respace(char *begin)
 {
     struct text text = {begin, begin};
@@ -293,21 +292,21 @@ static void respace(char *begin)
     *text.to = 0;
 }
 
-/* Takes the module. */
+/* Takes over the module. */
 static LLVMModuleRef with_our_spaces(LLVMContextRef context, LLVMModuleRef module, FILE *log)
 {
     char *text, *why = NULL;
     LLVMMemoryBufferRef buffer;
     LLVMModuleRef ours = NULL;
 
-    LLVMSetTarget(module, ""); /* they are ours from here on */
+    LLVMSetTarget(module, ""); /* the spaces are our target's from here on */
     LLVMSetDataLayout(module, "");
     text = LLVMPrintModuleToString(module);
     LLVMDisposeModule(module);
     respace(text);
     buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(text, strlen(text), "spirv");
     LLVMDisposeMessage(text);
-    if (LLVMParseIRInContext(context, buffer, &ours, &why)) { /* takes the buffer */
+    if (LLVMParseIRInContext(context, buffer, &ours, &why)) { /* takes over the buffer */
         fprintf(log, "error: this SPIR-V module has something that the kernel compiler doesn't read: %s\n", why);
         LLVMDisposeMessage(why);
         return NULL;
@@ -315,10 +314,10 @@ static LLVMModuleRef with_our_spaces(LLVMContextRef context, LLVMModuleRef modul
     return ours;
 }
 
-/* ---- Names --------------------------------------------------------------------------------------------------------
- */
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
 
-/* The spaces are in the names of built-in functions, too: "_Z6vload4mPU3AS2Kf". At most as long as it was. */
+/* Address spaces are in the mangled names of built-in functions, too: "_Z6vload4mPU3AS2Kf". The result is at most as
+ * long. */
 static void rename_spaces(const char *name, char *out)
 {
     static const char mark[] = "U3AS";
@@ -335,7 +334,7 @@ static void rename_spaces(const char *name, char *out)
     *out = 0;
 }
 
-/* A function of the new name may be there: that of private memory, which is generic memory here. */
+/* A function of the new name may exist: the one for private memory, which is generic memory here. */
 static void rename_function(LLVMModuleRef module, LLVMValueRef function)
 {
     char *name = strdup(kc_name(function));
@@ -352,7 +351,7 @@ static void rename_function(LLVMModuleRef module, LLVMValueRef function)
     free(name);
 }
 
-/* Built-in functions, and those that other programs have, or shall have. */
+/* Renames built-in functions, and functions that other programs define or use. */
 static void rename_functions(LLVMModuleRef module)
 {
     LLVMValueRef next;
@@ -364,8 +363,7 @@ static void rename_functions(LLVMModuleRef module)
     }
 }
 
-/* ---- Functions ----------------------------------------------------------------------------------------------------
- */
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 static void inline_call(LLVMBuilderRef builder, LLVMValueRef at)
 {
@@ -374,8 +372,8 @@ static void inline_call(LLVMBuilderRef builder, LLVMValueRef at)
         LLVMRemoveCallSiteEnumAttribute(at, LLVMAttributeFunctionIndex, kc_attribute_kind("noinline"));
 }
 
-/* Everything is inlined here, whatever a compiler wished. Addresses of a format and the like come as instructions that
- * change nothing. */
+/* Everything is inlined, whatever the SPIR-V compiler asked for. Addresses of a format and the like come as
+ * instructions without effect. */
 static bool simplify(LLVMModuleRef module, FILE *log)
 {
     char *why;
@@ -390,8 +388,7 @@ static bool simplify(LLVMModuleRef module, FILE *log)
     return false;
 }
 
-/* ---- All of it ----------------------------------------------------------------------------------------------------
- */
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 LLVMModuleRef kc_spirv(LLVMContextRef context, const char *translator, const void *il, size_t size, FILE *log)
 {

@@ -1,7 +1,7 @@
 /*
- * The other front end: SPIR-V. llvm-spirv, a program of its own of LLVM's Khronos translator, makes LLVM IR of it, in
- * the words of OpenCL C 2.0 (its mangled built-in functions, kernel metadata), for the target "spir64" and by whatever
- * LLVM that program is of. What is left is to say it as Clang does for ours.
+ * The other front end: SPIR-V. The executable llvm-spirv, of LLVM's Khronos translator, makes LLVM IR from it, in terms
+ * of OpenCL C 2.0 (mangled built-in functions, kernel metadata), for the target "spir64" and in the format of the LLVM
+ * that it was built with. This front end turns that into the form in which Clang leaves OpenCL C.
  */
 #ifndef KC_FRONT_SPIRV_H
 #define KC_FRONT_SPIRV_H
@@ -9,7 +9,7 @@
 #include <llvm-c/Core.h>
 #include <stdio.h>
 
-/* il: SPIR-V, with the values that its constants shall have. As kc_front's, the module is the caller's, neither
+/* il: SPIR-V, with the values of its specialization constants. As with kc_front, the module is the caller's, neither
  * optimised nor verified. NULL: the log says why. */
 LLVMModuleRef kc_spirv(LLVMContextRef context, const char *translator, const void *il, size_t size, FILE *log);
 

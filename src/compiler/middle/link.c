@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stays undefined: the pass that makes work-group functions, or a prelude for another target, puts it in. */
+/* These stay undefined: the pass that makes work-group functions, or a library for another target, provides them. */
 static const char *const primitives[] = {"_Z12get_local_idj",
                                          "_Z13get_global_idj",
                                          "_Z12get_group_idj",
@@ -55,7 +55,7 @@ static bool is_defined(LLVMValueRef function, FILE *log)
     return false;
 }
 
-/* Clang leaves samplers so that an operator takes, which OpenCL C doesn't allow. */
+/* Clang leaves samplers that result from an operator, which OpenCL C doesn't allow. */
 static bool is_given(LLVMValueRef variable, FILE *log)
 {
     if (!LLVMIsDeclaration(variable) || !LLVMGetFirstUse(variable))
@@ -133,7 +133,7 @@ static void forward(LLVMValueRef kernel, LLVMValueRef body)
     free(args);
 }
 
-/* A kernel may be called like any function: what is called then is a copy of its own, and the kernel calls it too. */
+/* A kernel may be called like a function: calls then go to a copy of its own, which the kernel calls, too. */
 static void part_from_callers(LLVMModuleRef module, LLVMValueRef kernel)
 {
     LLVMValueRef whole;
@@ -169,7 +169,7 @@ static void add_none(LLVMValueRef function)
     kc_add_attribute(function, "memory"); /* with the value 0: none */
 }
 
-/* Convergence is a matter of barriers alone. */
+/* Only barriers make code convergent. */
 static void diverge(LLVMValueRef function)
 {
     unsigned convergent = kc_attribute_kind("convergent");
@@ -207,8 +207,8 @@ static void prepare_functions(LLVMModuleRef module)
             LLVMSetLinkage(g, LLVMInternalLinkage);
 }
 
-/* The inliner leaves nothing but what shall be called, and what calls itself, which OpenCL C forbids (OpenCL C 3.0,
- * 6.11.i). */
+/* The inliner leaves only functions that are meant to be called, and recursive ones, which OpenCL C forbids (OpenCL C
+ * 3.0, 6.11.i). */
 static bool all_inlined(LLVMModuleRef module, FILE *log)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))

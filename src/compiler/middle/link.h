@@ -1,6 +1,6 @@
 /*
- * From what the front end made to what the back ends are given: programs linked with each other and with the built-in
- * functions, kernels marked, calls inlined, simplified. compiler/workgroup/workgroup.h says what holds afterwards.
+ * From the front end's module to the back ends' input: programs are linked with each other and with the built-in
+ * functions, kernels marked, calls inlined, code simplified. compiler/workgroup/workgroup.h says what holds afterwards.
  */
 #ifndef KC_MIDDLE_LINK_H
 #define KC_MIDDLE_LINK_H
@@ -9,14 +9,15 @@
 
 #include <stdio.h>
 
-/* Adds a program to another; `other` is used up. False: the context's diagnostic handler was told which names clash. */
+/* Links a program into another; `other` is consumed. False: the context's diagnostic handler was told which names
+ * clash. */
 bool kc_link_add(LLVMModuleRef module, LLVMModuleRef other);
 
-/* Adds the built-in functions that are called, as kc_move_functions (compiler/support/move_functions.h). False: the log
- * names what is defined nowhere. */
+/* Adds the built-in functions that are called, with kc_move_functions (compiler/support/move_functions.h). False: the
+ * log names functions without a definition. */
 bool kc_link_builtins(LLVMModuleRef module, LLVMModuleRef library, FILE *log);
 
-/* Marks kernels, makes all else internal, inlines, simplifies. */
+/* Marks kernels, makes everything else internal, inlines, simplifies. */
 bool kc_link_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *log);
 
 #endif

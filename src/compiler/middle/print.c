@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of launch->print: launch, thread, format. */
+/* Parameters of launch->print before the variable ones: launch, thread, format. */
 #define FIXED_ARGS 3
 
-/* A call on its way: the format as far as it is written, and the arguments for it. */
+/* A call during its rewriting: the new format so far, and its arguments. */
 struct print {
     LLVMContextRef context;
     LLVMBuilderRef builder;
@@ -26,16 +26,16 @@ struct print {
 
 /* One conversion of a format (OpenCL C 3.0, 6.15.14.2). */
 struct conversion {
-    const char *flags; /* flags, width and precision, as they stand there */
+    const char *flags; /* flags, width and precision, as in the format */
     int flags_size;
     unsigned n;     /* components; 1: a scalar */
     char length[3]; /* "", "hh", "h", "hl", "l" */
-    char letter;    /* 0: none that is known */
+    char letter;    /* 0: unknown */
 };
 
 /* ---- Reading a format -------------------------------------------------------------------------------------------- */
 
-/* at: behind the '%'. Returns what follows. */
+/* at: behind the '%'. Returns what follows the conversion. */
 static const char *read_conversion(const char *at, struct conversion *conversion)
 {
     size_t length;
@@ -65,7 +65,7 @@ static LLVMValueRef next_argument(struct print *print)
     return print->next < print->n_given ? LLVMGetOperand(print->call, print->next++) : NULL;
 }
 
-/* What the conversion says of the value's own width; 32 bits are C's int. */
+/* The integer type whose width the conversion gives; 32 bits for C's int. */
 static LLVMTypeRef integer_of(const struct print *print, const struct conversion *conversion)
 {
     return strcmp(conversion->length, "hh") == 0  ? LLVMInt8TypeInContext(print->context)
@@ -74,7 +74,7 @@ static LLVMTypeRef integer_of(const struct print *print, const struct conversion
                                                   : LLVMInt32TypeInContext(print->context);
 }
 
-/* Cut to its width here, as CUDA's vprintf doesn't know "hh". */
+/* Truncated to its width here, as CUDA's vprintf doesn't know "hh". */
 static LLVMValueRef promote_integer(struct print *print, const struct conversion *conversion, LLVMValueRef value)
 {
     bool is_signed = strchr("dic", conversion->letter), is_long = strcmp(conversion->length, "l") == 0;
@@ -84,8 +84,8 @@ static LLVMValueRef promote_integer(struct print *print, const struct conversion
                    : LLVMBuildIntCast2(print->builder, value, LLVMInt32TypeInContext(print->context), is_signed, "");
 }
 
-/* As C passes it. A value of another kind than the conversion wants is undefined; here it is 0 or null, so that nothing
- * is read that isn't there. */
+/* Promotes an argument as C passes it. An argument of another kind than the conversion wants is undefined behaviour;
+ * here it becomes 0 or null, so that nothing out of bounds is read. */
 static LLVMValueRef promote(struct print *print, const struct conversion *conversion, LLVMValueRef value)
 {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(print->context, 0);
@@ -116,7 +116,7 @@ static void put_conversion(struct print *print, const struct conversion *convers
     LLVMValueRef value = next_argument(print);
 
     for (unsigned i = 0; i < conversion->n; i++) {
-        /* What is passed as an int needs no modifier in C. */
+        /* Values passed as int need no length modifier in C. */
         fprintf(print->format, "%s%%%.*s%s%c", i ? "," : "", conversion->flags_size, conversion->flags,
                 strcmp(conversion->length, "l") == 0 ? "l" : "", conversion->letter);
         print->args[print->n_args++] =
@@ -143,14 +143,14 @@ static void put_format(struct print *print, const char *text)
         text = read_conversion(text + 1, &conversion);
         if (conversion.letter)
             put_conversion(print, &conversion);
-        else /* shown as it stands; %n is one of these */
+        else /* printed as it is; %n is such a conversion */
             fprintf(print->format, "%%%.*s", (int)(text - percent), percent);
     }
 }
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
-/* The text behind a pointer to a constant string; NULL: it isn't one. */
+/* The text behind a pointer to a constant string; NULL if it isn't one. */
 static const char *constant_text(LLVMValueRef pointer)
 {
     LLVMValueRef initialiser = LLVMIsAGlobalVariable(pointer) ? LLVMGetInitializer(pointer) : NULL;
@@ -220,7 +220,7 @@ static void lower(LLVMModuleRef module, LLVMValueRef call, bool gpu)
     size_t size;
 
     if (!text)
-        return; /* OpenCL C wants a literal: what is left is told as undefined */
+        return; /* OpenCL C requires a literal: the remaining call is reported as undefined */
     print.n_given = LLVMGetNumArgOperands(call);
     print.builder = LLVMCreateBuilderInContext(print.context);
     print.format = open_memstream(&format, &size);

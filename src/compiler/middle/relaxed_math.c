@@ -8,7 +8,7 @@ static const char *const roots[] = {"_Z4sqrtf",     "_Z4sqrtDv2_f", "_Z4sqrtDv3_
 #define N_ROOTS (sizeof(roots) / sizeof(roots[0]))
 #define ROOT    "llvm.sqrt"
 
-/* ---- What an operation may be wrong by --------------------------------------------------------------------------- */
+/* ---- The allowed error of an operation --------------------------------------------------------------------------- */
 
 double kc_error_of(LLVMValueRef at)
 {
@@ -65,7 +65,7 @@ void kc_relaxed_allow(LLVMModuleRef module)
     kc_visit(module, allow);
 }
 
-/* ---- Instructions that LLVM has no operation for ----------------------------------------------------------------- */
+/* ---- Instructions without an LLVM operation ---------------------------------------------------------------------- */
 
 static LLVMValueRef assembly(LLVMBuilderRef builder, const char *text, const char *constraints, LLVMValueRef *args,
                              unsigned n)
@@ -95,7 +95,7 @@ static LLVMValueRef approximate(LLVMBuilderRef builder, LLVMValueRef *args, unsi
     return assembly(builder, "div.full.f32 $0, $1, $2;", "=f,f,f", args, 2);
 }
 
-/* A vector's elements one by one, as the GPU does. args: vectors. */
+/* A vector's elements one by one, as the GPU computes them. args: vectors. */
 static LLVMValueRef approximate_each(LLVMBuilderRef builder, LLVMTypeRef type, LLVMValueRef *args, unsigned n)
 {
     LLVMTypeRef number = LLVMInt32TypeInContext(LLVMGetTypeContext(type));
@@ -130,7 +130,7 @@ bool kc_is_root(LLVMValueRef value)
     return callee && LLVMGetIntrinsicID(callee) == LLVMLookupIntrinsicID(ROOT, length);
 }
 
-/* How many operands it has, if it is an operation that the hardware knows a faster one for; else 0. */
+/* The number of operands if the hardware has a faster instruction for the operation; else 0. */
 static unsigned n_operands(LLVMValueRef at)
 {
     if (!is_of_floats(LLVMTypeOf(at)))

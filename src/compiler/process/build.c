@@ -40,7 +40,7 @@ static bool refuse_options(struct kc_build *build, char *why)
     return false;
 }
 
-/* Takes the text. */
+/* Takes over the text. */
 static bool fail_with(struct kc_build *build, char *why)
 {
     fprintf(build->log, "error: %s\n", why ? why : "out of memory");
@@ -77,7 +77,7 @@ static bool compile(struct kc_build *build)
     return build->module || fail(build);
 }
 
-/* As Clang writes them into what it makes of source. */
+/* Adds the attributes that Clang adds to code from source. */
 static void heed(const struct kc_options *options, LLVMModuleRef module)
 {
     if (!options->exact)
@@ -87,7 +87,7 @@ static void heed(const struct kc_options *options, LLVMModuleRef module)
             kc_set_uniform(f);
 }
 
-/* The translator counts as a file that was included: another may make other code. */
+/* The translator counts as an included file: another one may make other code. */
 static bool compile_il(struct kc_build *build)
 {
     const struct tsl_wire_build *request = build->request;
@@ -101,7 +101,7 @@ static bool compile_il(struct kc_build *build)
     return build->module || fail(build);
 }
 
-/* One that was compiled before. */
+/* An input that was compiled before. */
 static LLVMModuleRef parse(struct kc_build *build, const struct tsl_wire_input *input)
 {
     LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(input->data, input->size, "input");
@@ -140,7 +140,7 @@ bool kc_build_module(struct kc_build *build)
     return linking ? link_inputs(build) : build->request->translator ? compile_il(build) : compile(build);
 }
 
-/* ---- What is made of it ------------------------------------------------------------------------------------------ */
+/* ---- Output ------------------------------------------------------------------------------------------------------ */
 
 static bool open_target(struct kc_build *build, char **why)
 {
@@ -196,8 +196,8 @@ static bool differ(struct kc_build *build, const char *why)
     return false;
 }
 
-/* On the code as it is: nothing but variables that hold one pointer is moved, so that these are followed. Structures
- * and arrays aren't taken apart: which of an array's pointers is meant may be a number that compilers choose. */
+/* Analyses the unoptimised code: only variables that hold one pointer are promoted, so that they can be followed.
+ * Structures and arrays aren't split up: which of an array's pointers is used may be a number that compilers choose. */
 static bool find_roles(struct kc_build *build)
 {
     struct kc_access_book *book;
@@ -228,7 +228,7 @@ bool kc_build_access(struct kc_build *build)
         found = build->differs ? differ(build, build->differs) : find_roles(build);
     else if (build->differs)
         differ(build, build->differs);
-    build->result = CL_SUCCESS; /* that nothing is known is an answer, too, and is kept */
+    build->result = CL_SUCCESS; /* an unknown answer is an answer, too, and is cached */
     return found;
 }
 
@@ -247,7 +247,7 @@ bool kc_build_target(struct kc_build *build)
     return done || fail(build);
 }
 
-/* What can be linked later is bitcode as the front end made it. */
+/* An artefact that can be linked later is bitcode as the front end made it. */
 static bool keep_module(struct kc_build *build)
 {
     LLVMMemoryBufferRef code = LLVMWriteBitcodeToMemoryBuffer(build->module);
@@ -261,7 +261,7 @@ static bool keep_module(struct kc_build *build)
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
-/* LLVM's errors belong into the log; what it remarks on loops is of no use to who wrote a kernel. */
+/* LLVM's errors go to the log; its remarks on loops don't help authors of kernels. */
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *log)
 {
     char *text = LLVMGetDiagInfoDescription(info);
@@ -292,7 +292,7 @@ void kc_build_run(struct kc_build *build)
         kc_build_target(build);
 }
 
-/* The sum of a file's contents; false: it can't be read any more. */
+/* The sum of a file's contents; false if it can't be read any more. */
 static bool sum_file(const char *path, struct tsl_wire_file *file)
 {
     struct stat about;
@@ -312,8 +312,8 @@ static bool sum_file(const char *path, struct tsl_wire_file *file)
     return true;
 }
 
-/* As it is now. Of what can't be read, or is one too many, nothing can be said: then the result isn't found again, as
- * nowhere is a file without a name. */
+/* The file's present state. If it can't be read, or there are too many files, its name is empty: as no file has that
+ * name, the result isn't found again in the cache. */
 static struct tsl_wire_file file_of(const char *path, bool absent)
 {
     struct tsl_wire_file file = {.size = TSL_WIRE_NO_FILE};

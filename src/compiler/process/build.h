@@ -17,7 +17,7 @@ struct kc_build {
     struct kc_target target;
     bool own_target;
     char *files, *absent, *differs; /* see kc_front_output */
-    FILE *log;                      /* what it is written to; text */
+    FILE *log;                      /* stream into text */
     char *text;
     size_t text_size;
     struct kc_bytes artefact;
@@ -28,22 +28,22 @@ struct kc_build {
 
 void kc_build_begin(struct kc_build *build, const struct tsl_wire_build *request, struct kc_warm *warm);
 
-/* The steps, each after the one before. False: it failed, result and log say why. */
+/* The steps, in this order. False: the step failed; result and log say why. */
 bool kc_build_module(struct kc_build *build);  /* options, and the module of source or inputs */
 bool kc_build_link(struct kc_build *build);    /* with the built-in functions, for the target */
 bool kc_build_kernels(struct kc_build *build); /* facts */
 bool kc_build_target(struct kc_build *build);  /* the artefact */
 
-/* Instead of all of them, for TSL_WIRE_ACCESS. False: nothing is known. */
+/* Instead of these steps, for TSL_WIRE_ACCESS. False: nothing is known. */
 bool kc_build_access(struct kc_build *build);
 
-/* All of them, as the request wants. */
+/* Runs the steps that the request needs. */
 void kc_build_run(struct kc_build *build);
 
-/* The reply. */
+/* Encodes the reply. */
 void kc_build_encode(struct kc_build *build, uint64_t request, struct tsl_writer *writer);
 
-/* Modules stay with the context. */
+/* Frees all but the modules, which the context owns. */
 void kc_build_finish(struct kc_build *build);
 
 #endif

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How much of what LLVM says when it dies is shown. */
+/* At most so many bytes of LLVM's last messages are shown when it dies. */
 #define MAX_LAST_WORDS 16384
 
 uint64_t kc_now(void)
@@ -27,13 +27,13 @@ uint64_t kc_now(void)
 /* ---- The child --------------------------------------------------------------------------------------------------- */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-/* The sanitizers map terabytes. */
+/* Sanitizers map terabytes of address space. */
 static void limit_memory(uint64_t more)
 {
     (void)more;
 }
 #else
-/* Bytes of address space that this process has. */
+/* The size of this process's address space in bytes. */
 static uint64_t address_space(void)
 {
     char text[64] = "";
@@ -110,7 +110,7 @@ bool kc_job_start(struct kc_job *job, struct kc_warm *warm, const struct kc_limi
     char *why = NULL;
     int ends[2];
 
-    /* Once for all children. If it fails, the build says why. */
+    /* Once for all children. If it fails, the build reports why. */
     kc_warm_open(warm, tsl_read_u32_max(&reader, TSL_WIRE_LAST_TARGET), &why);
     free(why);
     *job = (struct kc_job){.request = request,
@@ -123,7 +123,7 @@ bool kc_job_start(struct kc_job *job, struct kc_warm *warm, const struct kc_limi
     }
     job->child = fork();
     if (job->child == 0) {
-        setpgid(0, 0); /* so that the linker that it runs is ended with it */
+        setpgid(0, 0); /* so that a linker that it runs is killed with it */
         dup2(job->errors, STDERR_FILENO);
         close_others(ends[1]);
         limit(limits);
@@ -154,7 +154,7 @@ bool kc_job_read(struct kc_job *job)
 static void kill_group(const struct kc_job *job)
 {
     kill(-job->child, SIGKILL);
-    kill(job->child, SIGKILL); /* it may not have come to its own group yet */
+    kill(job->child, SIGKILL); /* it may not be in its own group yet */
 }
 
 void kc_job_check(struct kc_job *job, uint64_t now)
@@ -174,7 +174,7 @@ static int reap(const struct kc_job *job)
     return status;
 }
 
-/* What the child said on its standard error (heap). */
+/* The child's output on standard error (heap). */
 static char *last_words(const struct kc_job *job)
 {
     char *text = calloc(1, MAX_LAST_WORDS + 1);
@@ -213,7 +213,7 @@ void kc_job_end(struct kc_job *job, struct tsl_writer *out)
     struct tsl_wire_header header;
     int status = reap(job);
 
-    kill(-job->child, SIGKILL); /* what it may have left */
+    kill(-job->child, SIGKILL); /* processes that it may have left behind */
     if (!job->reply.failed && tsl_wire_look(job->reply.data, job->reply.size, &header) == TSL_WIRE_WHOLE)
         tsl_write_raw(out, job->reply.data, job->reply.size);
     else

@@ -1,5 +1,5 @@
 /*
- * A build in a child of its own: whatever LLVM does there - abort, loop, eat memory - ends as a build failure with a
+ * A build in a child process: whatever LLVM does there (abort, loop, exhaust memory) ends as a build failure with a
  * log. The child is forked from a process that has everything loaded, which costs about a millisecond.
  */
 #ifndef KC_PROCESS_JOB_H
@@ -12,39 +12,39 @@
 #include <sys/types.h>
 
 struct kc_limits {
-    uint64_t seconds;  /* for one build, by the clock */
+    uint64_t seconds;  /* of wall-clock time for one build */
     uint64_t memory;   /* bytes of address space beyond what is loaded */
     unsigned parallel; /* builds at once */
-    uint64_t idle;     /* seconds without any work after which the server goes; 0: never */
+    uint64_t idle;     /* seconds without work after which the server exits; 0: never */
 };
 
 struct kc_warm;
 
 struct kc_job {
     pid_t child;
-    int pipe;          /* the reply comes here; its end means that the child is done */
-    int errors;        /* the child's standard error, in memory */
-    uint64_t request;  /* number of what it works on */
-    uint32_t action;   /* enum tsl_wire_action, for the failure's code */
+    int pipe;          /* receives the reply; its end means that the child is done */
+    int errors;        /* the child's standard error: a file in memory */
+    uint64_t request;  /* the number of its request */
+    uint32_t action;   /* enum tsl_wire_action, for the error code of a failure */
     uint64_t deadline; /* ns of CLOCK_MONOTONIC */
-    bool late;         /* killed because of it */
+    bool late;         /* killed because of the deadline */
     struct tsl_writer reply;
 };
 
-/* body: of a BUILD message. False: no child could be made. */
+/* body: of a BUILD message. False: no child could be started. */
 bool kc_job_start(struct kc_job *job, struct kc_warm *warm, const struct kc_limits *limits, uint64_t request,
                   const void *body, size_t size);
 
-/* Reads what is there; false once the child is done. */
+/* Reads the available bytes; false once the child is done. */
 bool kc_job_read(struct kc_job *job);
 
-/* Ends the child if it is late. */
+/* Kills the child if it is past its deadline. */
 void kc_job_check(struct kc_job *job, uint64_t now);
 
-/* After the end: appends the reply, or the failure that takes its place, to `out`; gives everything back. */
+/* After the end: appends the reply, or a failure in its place, to `out`; frees everything. */
 void kc_job_end(struct kc_job *job, struct tsl_writer *out);
 
-/* Ends it at once, without a reply. */
+/* Kills the child, without a reply. */
 void kc_job_kill(struct kc_job *job);
 
 uint64_t kc_now(void);

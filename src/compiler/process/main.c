@@ -1,6 +1,6 @@
 /*
- * tesela-kc: the kernel compiler's process. The library starts it with --serve; the other uses are for people who want
- * to see what the compiler does, for the build of Tesela itself, and for tests.
+ * tesela-kc: the kernel compiler's process. The library starts it with --serve; the other uses are for looking at the
+ * compiler's work, for the build of Tesela itself, and for tests.
  */
 #include "compiler/builtins/builtins.h"
 #include "compiler/front/front.h"
@@ -40,7 +40,7 @@ static const char usage[] =
     "  --make-builtins OUT LIBCLC.bc FILE.cl...\n"
     "  --list-builtins     names of the functions that programs are linked with\n";
 
-/* ---- For people -------------------------------------------------------------------------------------------------- */
+/* ---- Command line ------------------------------------------------------------------------------------------------ */
 
 struct command {
     const char *emit, *out;
@@ -177,7 +177,7 @@ static int serve(int socket, struct kc_limits *limits)
         limits->parallel = n_processors();
     if (limits->parallel > KC_MAX_PARALLEL)
         limits->parallel = KC_MAX_PARALLEL;
-    kc_warm_open(&warm, TSL_WIRE_CPU, &why); /* else the build says why */
+    kc_warm_open(&warm, TSL_WIRE_CPU, &why); /* if it fails, builds report why */
     free(why);
     return kc_serve(socket, &warm, limits);
 }
@@ -224,7 +224,7 @@ static const struct option options[] = {{"emit", 1, NULL, EMIT},
 struct line {
     struct command command;
     struct kc_limits limits;
-    int socket; /* -1: not to serve */
+    int socket; /* -1: not a server */
     bool make;
 };
 
@@ -262,7 +262,7 @@ static bool take_local(struct line *line)
     return true;
 }
 
-/* False: the option isn't known, or its value is none. */
+/* False: an unknown option, or an invalid value. */
 static bool take(struct line *line, int option)
 {
     switch (option) {

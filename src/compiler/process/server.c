@@ -1,5 +1,5 @@
 /*
- * One thread, one loop: nothing here may block, and forking is safe at any time.
+ * One thread with one loop: nothing here may block, and forking is safe at any time.
  */
 #include "compiler/process/server.h"
 
@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A request that waits for its turn. */
+/* A request that waits for a free job. */
 struct waiting {
     struct waiting *next;
     uint64_t request;
@@ -27,14 +27,14 @@ struct server {
     int socket;
     struct kc_warm *warm;
     const struct kc_limits *limits;
-    struct tsl_writer in; /* received, from in_at on not yet looked at */
+    struct tsl_writer in; /* received; bytes from in_at on are not processed yet */
     size_t in_at;
     struct tsl_writer out; /* to send, from out_at on */
     size_t out_at;
     struct waiting *first, **last;
     struct kc_job jobs[KC_MAX_PARALLEL];
     unsigned n_jobs;
-    uint64_t busy_at; /* when something was last done, ns */
+    uint64_t busy_at; /* time of the last activity, ns */
     unsigned n_answered;
     bool greeted, warmed, over;
 };
@@ -80,7 +80,7 @@ static void enqueue(struct server *server, uint64_t request, const void *body, s
     server->last = &waiting->next;
 }
 
-/* Versions that we don't speak end the conversation; our own HELLO has told why. */
+/* A version that we don't speak ends the conversation; our own HELLO has told why. */
 static void greet(struct server *server, const void *body, size_t size)
 {
     struct tsl_wire_hello hello;
@@ -189,7 +189,7 @@ static void read_jobs(struct server *server)
     }
 }
 
-/* Until when nothing has to be done, in ms; -1: for ever. */
+/* Milliseconds until something has to be done; -1: for ever. */
 static int patience(const struct server *server)
 {
     uint64_t until = UINT64_MAX, now = kc_now();

@@ -1,5 +1,5 @@
 /*
- * The compiler as the library's child: requests over one socket, each build in a child of its own.
+ * The compiler as the library's child process: requests over one socket, each build in a child of its own.
  */
 #ifndef KC_PROCESS_SERVER_H
 #define KC_PROCESS_SERVER_H
@@ -8,7 +8,7 @@
 
 #define KC_MAX_PARALLEL 64u
 
-/* Serves until the other end of the socket is closed, or nothing was asked for long enough. Returns the exit status. */
+/* Serves until the other end of the socket is closed or the idle limit is reached. Returns the exit status. */
 int kc_serve(int socket, struct kc_warm *warm, const struct kc_limits *limits);
 
 #endif

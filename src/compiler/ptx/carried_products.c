@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-/* x * y, or -(x * y), of two values that a loop carries. */
+/* x * y, or -(x * y), of two values that are carried by a loop. */
 struct product {
     LLVMValueRef at, x, y;
     bool negative;
@@ -33,7 +33,7 @@ static bool read_product(LLVMValueRef at, struct product *p)
     return is_carried(p->x, block) && is_carried(p->y, block);
 }
 
-/* What p's operand is when control comes from that block. */
+/* The phi's operand for control coming from that block. */
 static LLVMValueRef coming_from(LLVMValueRef phi, LLVMBasicBlockRef from)
 {
     for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
@@ -42,7 +42,7 @@ static LLVMValueRef coming_from(LLVMValueRef phi, LLVMBasicBlockRef from)
     return NULL;
 }
 
-/* x * y as it was made in that block, by another than p; NULL: it wasn't. */
+/* x * y as computed in that block, by another instruction than p; NULL: it isn't computed there. */
 static LLVMValueRef made_in(const struct product *p, LLVMBasicBlockRef block, LLVMValueRef x, LLVMValueRef y)
 {
     for (LLVMUseRef use = LLVMGetFirstUse(x); use; use = LLVMGetNextUse(use)) {
@@ -59,7 +59,7 @@ static LLVMValueRef made_in(const struct product *p, LLVMBasicBlockRef block, LL
     return NULL;
 }
 
-/* The product of two constants: exact for floats, and rounded as the GPU does for doubles. */
+/* The product of two constants: exact for floats, rounded as on the GPU for doubles. */
 static LLVMValueRef of_constants(LLVMValueRef x, LLVMValueRef y)
 {
     LLVMBool inexact;
@@ -67,7 +67,7 @@ static LLVMValueRef of_constants(LLVMValueRef x, LLVMValueRef y)
     return LLVMConstReal(LLVMTypeOf(x), LLVMConstRealGetDouble(x, &inexact) * LLVMConstRealGetDouble(y, &inexact));
 }
 
-/* What the product is when control comes from the i-th block before; NULL: it would have to be made. */
+/* The product's value when control comes from the i-th predecessor; NULL: it would have to be computed. */
 static LLVMValueRef known_from(const struct product *p, unsigned i)
 {
     LLVMBasicBlockRef from = LLVMGetIncomingBlock(p->x, i);

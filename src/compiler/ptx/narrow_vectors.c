@@ -48,7 +48,7 @@ static void split(LLVMBuilderRef builder, LLVMValueRef load)
     LLVMInstructionEraseFromParent(load);
 }
 
-/* One after the other. */
+/* Compares the elements one by one. */
 static void compare_each(LLVMBuilderRef builder, LLVMValueRef at)
 {
     LLVMTypeRef number = LLVMInt32TypeInContext(LLVMGetTypeContext(LLVMTypeOf(at)));

@@ -9,7 +9,7 @@
 
 #include "compiler/support/llvm.h"
 
-/* Splits them. After all optimisations. */
+/* Splits such loads and comparisons. After all optimisations. */
 void kc_split_small(LLVMModuleRef module);
 
 #endif

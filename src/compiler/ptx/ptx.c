@@ -21,13 +21,13 @@
 #define LOCAL_SPACE 3u
 #define CONST_SPACE 4u
 
-/* A kernel's outside, whose parameters are CUDA's, and its inside, which has OpenCL's. */
+/* A kernel's outer function, with CUDA's parameters, and its inner function, with OpenCL's. */
 struct shell {
     LLVMModuleRef module;
     LLVMContextRef context;
     LLVMValueRef inside, outside;
     const struct tsl_kernel_facts *facts;
-    LLVMValueRef shared; /* where dynamic shared memory begins */
+    LLVMValueRef shared; /* the start of dynamic shared memory */
 };
 
 /* ---- Parameters -------------------------------------------------------------------------------------------------- */
@@ -52,15 +52,15 @@ static bool is_sampler(const struct shell *shell, unsigned i)
     return shell->facts->args[i].kind == TSL_FACT_SAMPLER;
 }
 
-/* char2 or uchar2: LLVM's back end takes the second from the wrong place, where they are parameters. */
+/* char2 or uchar2: LLVM's back end reads the second element of such a parameter from the wrong place. */
 static bool is_two_bytes(LLVMTypeRef type)
 {
     return LLVMGetTypeKind(type) == LLVMVectorTypeKind && LLVMGetVectorSize(type) == 2 &&
            LLVMGetElementType(type) == LLVMInt8TypeInContext(LLVMGetTypeContext(type));
 }
 
-/* The type of the outside: offsets for __local pointers, bits for samplers, a number for two bytes, the launch behind
- * all. */
+/* The outer function's type: offsets for __local pointers, bits for samplers, a number for two bytes, the launch as the
+ * last parameter. */
 static LLVMTypeRef outside_type(const struct shell *shell)
 {
     LLVMTypeRef inside = LLVMGlobalGetValueType(shell->inside), type;
@@ -175,7 +175,7 @@ static void wrap(struct shell *shell, const struct tsl_kernel_facts *facts)
                                      sizeof(KC_KERNEL_ATTRIBUTE) - 1);
 }
 
-/* Calls of the function that stands for the last parameter. */
+/* Replaces calls of the function that stands for the last parameter. */
 static void put_launch(LLVMModuleRef module)
 {
     LLVMValueRef function = LLVMGetNamedFunction(module, LAUNCH);
@@ -191,7 +191,7 @@ static void put_launch(LLVMModuleRef module)
     }
 }
 
-/* All but kernels and variables of others is internal, and inlined. */
+/* Makes everything but kernels and external variables internal, and inlines it. */
 static void hide(LLVMModuleRef module)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
@@ -222,7 +222,7 @@ static bool is_strong(LLVMAtomicOrdering order)
     return order > LLVMAtomicOrderingMonotonic;
 }
 
-/* membar.gl: the back end knows no fences of LLVM's. */
+/* membar.gl: the back end doesn't support LLVM's fences. */
 static void fence(LLVMBuilderRef builder, LLVMValueRef before)
 {
     static const char name[] = "llvm.nvvm.membar.gl";
@@ -233,7 +233,7 @@ static void fence(LLVMBuilderRef builder, LLVMValueRef before)
     LLVMBuildCall2(builder, LLVMGlobalGetValueType(function), function, NULL, 0, "");
 }
 
-/* LLVM's back end aborts on orderings, or loses them, so they become fences around relaxed operations. */
+/* LLVM's back end aborts on memory orderings, or drops them, so they become fences around relaxed operations. */
 static void weaken(LLVMBuilderRef builder, LLVMValueRef at)
 {
     LLVMOpcode code = LLVMGetInstructionOpcode(at);
@@ -275,8 +275,9 @@ static bool add_work_items(const struct kc_cpu_request *request, FILE *log)
     return kc_link_add(request->module, library);
 }
 
-/* The back end lets loops grow to 75 of LLVM's units, so that one with a root of doubles is unrolled by two, and
- * runs 1.13 times as long as by four. An option of the process, which is this build's alone. */
+/* The back end unrolls loops up to 75 of LLVM's cost units, by which a loop with a root of doubles is unrolled by two,
+ * and takes 1.13 times as long as unrolled by four. The option is global to the process, which serves only this
+ * build. */
 static void unroll_more(void)
 {
     static const char *const options[] = {"tesela-kc", "-unroll-partial-threshold=100"};
@@ -324,7 +325,7 @@ static bool takes_constants(LLVMModuleRef module)
     return false;
 }
 
-/* In LLVM's text, but for what stands in quotes (where a quote is written in another way). */
+/* Changes LLVM's text, except in quotes (inside which a quote is escaped). */
 static void make_global(char *text)
 {
     static const char constant[] = "addrspace(4)";
@@ -337,7 +338,7 @@ static void make_global(char *text)
     }
 }
 
-/* The module with constants in global memory. NULL: the log says why. */
+/* The module with its constants in global memory. NULL: the log says why. */
 static LLVMModuleRef without_constants(LLVMModuleRef module, FILE *log)
 {
     LLVMContextRef context = LLVMGetModuleContext(module);
@@ -346,7 +347,7 @@ static LLVMModuleRef without_constants(LLVMModuleRef module, FILE *log)
     LLVMModuleRef changed = NULL;
 
     make_global(text);
-    LLVMContextSetDiscardValueNames(context, 0); /* else it reads no text */
+    LLVMContextSetDiscardValueNames(context, 0); /* otherwise LLVM parses no text */
     if (LLVMParseIRInContext(context, LLVMCreateMemoryBufferWithMemoryRangeCopy(text, strlen(text), ""), &changed,
                              &why)) {
         fprintf(log, "error: %s\n", why);
@@ -358,7 +359,7 @@ static LLVMModuleRef without_constants(LLVMModuleRef module, FILE *log)
     return changed;
 }
 
-/* ---- The end ----------------------------------------------------------------------------------------------------- */
+/* ---- Output ------------------------------------------------------------------------------------------------------ */
 
 static bool emit_module(const struct kc_cpu_request *request, LLVMModuleRef module, struct kc_bytes *text, FILE *log)
 {

@@ -6,7 +6,7 @@
 
 #include "compiler/cpu/cpu.h"
 
-/* As kc_cpu; the artefact is text, without a 0 behind it. */
+/* As kc_cpu; the artefact is text without a closing NUL. */
 bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl_wire_kernel *kernels,
             struct kc_bytes *text, FILE *log);
 

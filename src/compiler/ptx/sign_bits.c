@@ -12,7 +12,7 @@ static bool is_fabs(LLVMValueRef at)
     return callee && LLVMGetIntrinsicID(callee) == LLVMLookupIntrinsicID(FABS, sizeof(FABS) - 1);
 }
 
-/* Of a float, a double, or a vector of them: how many bits an element has. Else 0. */
+/* Bits of an element of a float, a double, or a vector of these; else 0. */
 static unsigned width_of(LLVMTypeRef type)
 {
     if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)
@@ -27,7 +27,7 @@ static unsigned width_of(LLVMTypeRef type)
     }
 }
 
-/* Functions of numbers, which don't tell one NaN from another. */
+/* Functions of numbers, whose results don't depend on the sign or payload of a NaN. */
 static bool is_arithmetic_call(LLVMValueRef at)
 {
     static const char *const names[] = {"llvm.fma.",    "llvm.fmuladd.",   "llvm.sqrt.",      "llvm.minnum.",
@@ -71,7 +71,7 @@ static bool is_seen(LLVMValueRef at)
     return false;
 }
 
-/* Of a float or double. As assembly, in which LLVM's back end doesn't find abs and neg again. */
+/* Changes a float's or double's sign, by inline assembly in which LLVM's back end doesn't recognise abs and neg. */
 static LLVMValueRef change_sign(LLVMBuilderRef builder, LLVMValueRef number, bool negate)
 {
     static const char *const texts[2][2] = {

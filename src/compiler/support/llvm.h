@@ -1,5 +1,5 @@
 /*
- * What LLVM's C interface says in too many words.
+ * Short forms of what takes many calls of LLVM's C interface.
  */
 #ifndef KC_SUPPORT_LLVM_H
 #define KC_SUPPORT_LLVM_H
@@ -28,26 +28,26 @@ void kc_add_attribute(LLVMValueRef function, const char *name);
 const char *kc_name(LLVMValueRef value);
 bool kc_is_named(LLVMValueRef value, const char *name);
 
-/* As the front end leaves it: by its calling convention. */
+/* In the front end's output: by its calling convention. */
 bool kc_is_kernel(LLVMValueRef function);
 
-/* Later: by the attribute of ours (compiler/workgroup/workgroup.h). */
+/* Later: by our attribute (compiler/workgroup/workgroup.h). */
 bool kc_is_marked(LLVMValueRef function);
 
-/* A built-in function that is called, not inlined: it is large, and has no barriers and asks for no ids. */
+/* A built-in function that is called instead of inlined: it is large, without barriers and id queries. */
 bool kc_is_called(LLVMValueRef function);
 
-/* Clang's word for: no launch of this kernel has smaller last groups. */
+/* Clang's attribute for kernels whose launches have no smaller last groups. */
 bool kc_is_uniform(LLVMValueRef kernel);
 void kc_set_uniform(LLVMValueRef kernel);
 
-/* The function that a call calls; NULL: not known, or `value` is no call. */
+/* The function that a call calls; NULL: unknown, or `value` isn't a call. */
 LLVMValueRef kc_callee(LLVMValueRef value);
 
-/* Each instruction of a module, which `visit` may replace and erase; the builder has no place yet. */
+/* Visits each instruction of a module, which `visit` may replace and erase; the builder has no position yet. */
 void kc_visit(LLVMModuleRef module, void (*visit)(LLVMBuilderRef builder, LLVMValueRef at));
 
-/* A pipeline in opt's words. machine may be NULL. False: *why (heap). */
+/* Runs a pipeline in opt's syntax. machine may be NULL. False: *why (heap). */
 bool kc_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, char **why);
 
 #endif

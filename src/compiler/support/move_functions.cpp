@@ -1,6 +1,6 @@
 /*
- * LLVM's linker takes a whole module to link some of its functions, and frees it afterwards: ten milliseconds for a
- * library of thousands of functions. Both modules live in one context, so functions can be moved instead.
+ * LLVM's linker processes a whole module to link some of its functions, and frees it afterwards: ten milliseconds for a
+ * library of thousands of functions. Both modules are in one context, so functions can be moved instead.
  */
 #include "compiler/support/move_functions.h"
 
@@ -42,7 +42,7 @@ class taking
     llvm::SmallVector<llvm::GlobalObject *, 32> todo;
     llvm::SmallPtrSet<const llvm::Value *, 32> seen;
 
-    /* What stands in the library and is used: functions and variables. */
+    /* Adds a function or variable of the library that is used. */
     void add(llvm::Value *value)
     {
         auto *global = llvm::dyn_cast_or_null<llvm::GlobalObject>(value);
@@ -51,7 +51,7 @@ class taking
             todo.push_back(global);
     }
 
-    /* All that a constant is made of. */
+    /* Adds everything that a constant refers to. */
     void look(llvm::Value *value)
     {
         if (llvm::isa<llvm::GlobalValue>(value))
@@ -81,7 +81,7 @@ class taking
         }
     }
 
-    /* A program's own definition goes first, as with a linker; a declaration gives way to a definition. */
+    /* A program's own definition has precedence, as with a linker; a declaration is replaced by a definition. */
     bool bring(llvm::GlobalObject &global)
     {
         llvm::GlobalValue *known = global.hasLocalLinkage() ? nullptr : module.getNamedValue(global.getName());

@@ -1,5 +1,5 @@
 /*
- * What a program needs of a library of functions, moved into it.
+ * Moves the functions that a program needs out of a library into it.
  */
 #ifndef KC_SUPPORT_MOVE_FUNCTIONS_H
 #define KC_SUPPORT_MOVE_FUNCTIONS_H
@@ -12,9 +12,9 @@ extern "C" {
 #endif
 
 /*
- * Moves what `module` declares and `library` defines, and all that this uses in turn, from the one to the other; both
- * are of one context. What a program defines itself stays as it is. The library has holes afterwards: it is of no more
- * use, and is disposed of before the module. False: *why (heap); both are of no more use.
+ * Moves what `module` declares and `library` defines, with everything used by that, from the library to the module;
+ * both are in one context. The program's own definitions stay. The library is incomplete afterwards: it can't be used
+ * again, and must be disposed of before the module. False: *why (heap); neither can be used again.
  */
 bool kc_move_functions(LLVMModuleRef module, LLVMModuleRef library, char **why);
 

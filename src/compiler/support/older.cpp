@@ -9,7 +9,7 @@ LLVMErrorRef kc_run_named_passes(LLVMModuleRef module, const char *passes, LLVMT
                                  LLVMPassBuilderOptionsRef options)
 {
     static const struct {
-        int until; /* the first LLVM that knows the newer word */
+        int until; /* the first LLVM with the newer name */
         std::string newer, older;
     } words[] = {{18, "<no-verify-fixpoint>", ""}, {19, "lower-switch", "lowerswitch"}};
     std::string text(passes);

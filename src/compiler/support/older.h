@@ -1,5 +1,5 @@
 /*
- * What LLVM has since 17 or 18, for those before.
+ * Features of LLVM 17 and 18 for earlier versions.
  */
 #ifndef KC_SUPPORT_OLDER_H
 #define KC_SUPPORT_OLDER_H
@@ -12,15 +12,16 @@
 extern "C" {
 #endif
 
-/* LLVMRunPasses, with passes in the words of LLVM 18. */
+/* LLVMRunPasses, with the names that passes have in LLVM 18. */
 LLVMErrorRef kc_run_named_passes(LLVMModuleRef module, const char *passes, LLVMTargetMachineRef machine,
                                  LLVMPassBuilderOptionsRef options);
 
-/* Conversions of floating-point numbers to bytes and shorts by way of ints. Before 18 x86's back end takes one out of
- * range for what fits there, and its other bits get into the neighbours of a vector that is stored in one piece. */
+/* Converts floating-point numbers to bytes and shorts by way of ints. Before 18 x86's back end takes a value out of
+ * range for one that fits, and its upper bits get into neighbouring elements of a vector that is stored in one
+ * piece. */
 void kc_widen_conversions(LLVMModuleRef module);
 
-/* LLVMSetOrdering, of all atomic operations: before 17 it took what is no load for a store. */
+/* LLVMSetOrdering for all atomic operations: before 17 it treated everything but loads as stores. */
 void kc_set_ordering(LLVMValueRef at, LLVMAtomicOrdering order);
 
 #if LLVM_VERSION_MAJOR < 17
@@ -43,7 +44,7 @@ LLVMBool LLVMGetNSW(LLVMValueRef instruction);
 
 #if LLVM_VERSION_MAJOR < 18
 
-/* It doesn't know. */
+/* Older versions don't have the flag. */
 static inline LLVMBool LLVMGetNNeg(LLVMValueRef instruction)
 {
     (void)instruction;

@@ -57,8 +57,8 @@ unsigned kc_lanes(LLVMTargetMachineRef machine)
     return kc_has_feature(machine, "avx512f") ? 16 : kc_has_feature(machine, "avx") ? 8 : 4;
 }
 
-/* LLVM wants a version of PTX that knows the processor; what drivers know of it grows with it. LLVM 16 to 19 know none
- * after sm_90, whose code newer ones run. */
+/* LLVM needs a PTX version that knows the processor; drivers accept later PTX versions as they get newer. LLVM 16 to 19
+ * know no version after sm_90, whose code newer processors run. */
 static const struct {
     unsigned processor;
     const char *name, *features;
@@ -78,7 +78,8 @@ bool kc_target_nvptx(const char *processor, struct kc_target *target, char **why
         sscanf(processor, "sm_%u", &wanted);
     while (generations[i].processor > wanted)
         i++;
-    /* In smaller models the optimiser makes tables of differences from tables of addresses, which PTX doesn't have. */
+    /* With smaller code models the optimiser turns tables of addresses into tables of differences, which PTX doesn't
+     * have. */
     return create("nvptx64-nvidia-cuda", generations[i].name, generations[i].features, LLVMCodeModelLarge, target, why);
 }
 

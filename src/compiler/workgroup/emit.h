@@ -1,6 +1,6 @@
 /*
- * Writing the work-group function. Shared by group.c (loops over groups, phases), strip.c (regions of a strip) and
- * lane.c (the code of a region for each lane).
+ * The state of writing the work-group function. Shared by group.c (loops over groups, phases), strip.c (regions of a
+ * strip) and lane.c (the code of a region for each lane).
  */
 #ifndef KC_WORKGROUP_EMIT_H
 #define KC_WORKGROUP_EMIT_H
@@ -11,7 +11,7 @@
 /* Ids of vectorised strips fit signed 32 bits, so that the vectoriser can follow them through an int. */
 #define KC_WIDE_LIMIT 0x7fffffffu
 
-/* Where a slot lives. */
+/* The places of a slot. */
 struct kc_variable_place {
     LLVMValueRef work;     /* value: a scalar variable, in use while a lane runs a region */
     LLVMValueRef group;    /* value, group_uniform: a variable of the group; NULL: doesn't live across barriers */
@@ -29,8 +29,8 @@ struct kc_emit {
     const struct kc_bounds *bounds;
     const struct kc_plan *wide, *narrow; /* wide: NULL where nothing is vectorised. Phases are numbered as in narrow */
     unsigned lanes;                      /* of the wide plan */
-    struct kc_bits uneven;               /* blocks at the ends of uneven loops (gather.h) */
-    bool pairs;                          /* wide strips run two by two, where a row has so many (gather.h) */
+    struct kc_bits uneven;               /* blocks at the ends of uneven loops (profit.h) */
+    bool pairs;                          /* wide strips run two at a time if a row has enough (profit.h) */
 
     LLVMValueRef run;                                                          /* the work-group function */
     LLVMValueRef variables_end;                                                /* variables are made before it */
@@ -38,22 +38,22 @@ struct kc_emit {
     LLVMValueRef work_dim;                                                     /* i32 */
     LLVMValueRef *arguments;                                                   /* by parameter of the kernel */
     LLVMValueRef local, scratch;                                               /* pointers */
-    LLVMValueRef items;              /* i64: of a full group, rounded up as scratch counts them */
+    LLVMValueRef items;              /* i64: of a full group, rounded up as for scratch */
     struct kc_map local_variables;   /* global variable in local memory → its place, a pointer */
     struct kc_variable_place *homes; /* by slot */
     uint64_t local_size, scratch_size, scratch_item_size, stack_size; /* bytes */
     bool tells_places;                                                /* KC_CALL_PLACES: no array is on the stack */
-    bool returns;             /* some work-items may return where others go on to a barrier */
-    uint64_t returned_offset; /* in scratch, a byte for each item: it has */
+    bool returns;             /* some work-items may return while others go on to a barrier */
+    uint64_t returned_offset; /* in scratch, a byte for each item: it has returned */
 
-    LLVMValueRef group[3], base[3], size[3]; /* of the group that runs: number, first global id, items; i64 */
+    LLVMValueRef group[3], base[3], size[3]; /* of the current group: number, first global id, items; i64 */
     LLVMValueRef wide_end, pair_end;         /* i64: items of a row that run in wide strips, in pairs of them */
-    LLVMValueRef next_phase;                 /* variable, i32: number of a phase, or how many there are */
+    LLVMValueRef next_phase;                 /* variable, i32: the number of the next phase, or n_phases */
     LLVMMetadataRef access_group;
-    LLVMMetadataRef kept; /* the scope of values in scratch, which the kernel's own accesses don't touch */
+    LLVMMetadataRef kept; /* the alias scope of values in scratch, which the kernel's own accesses don't touch */
 };
 
-/* A strip in the making. */
+/* A strip under construction. */
 struct kc_strip {
     struct kc_emit *emit;
     const struct kc_phase *phase;
@@ -61,11 +61,12 @@ struct kc_strip {
     LLVMValueRef x, y, z;        /* i64: local ids of lane 0 */
     LLVMValueRef x32, global32;  /* i32, wide only: local and global id of lane 0 in dimension 0 */
     LLVMValueRef item;           /* i64: number of lane 0 in the group */
-    LLVMValueRef *held;          /* by slot: variable; an element for each lane, or one where the slot is uniform */
-    LLVMValueRef order;          /* variable: the bound where each lane stands, by order */
-    LLVMValueRef next, lowest;   /* variables, i32: where the last lane went; the lowest order where any stands */
+    LLVMValueRef *held;          /* by slot: variable; an element for each lane, or one if the slot is uniform */
+    LLVMValueRef order;          /* variable: the order of the bound at which each lane waits */
+    LLVMValueRef next, lowest;   /* variables, i32: where the last lane went; the lowest order at which any lane
+                                    waits */
     LLVMValueRef next_phase;     /* variable, i32 */
-    LLVMBasicBlockRef end, skip; /* skip: nothing is given back */
+    LLVMBasicBlockRef end, skip; /* skip: nothing is written back */
     LLVMBasicBlockRef *starts;   /* by region of the phase */
 };
 
@@ -76,17 +77,17 @@ struct kc_lanes {
     LLVMValueRef index; /* i32 */
 };
 
-/* group.c: fills what a kc_emit says of results; the function is complete. */
+/* group.c: fills the results in *emit; the function is complete. */
 void kc_emit_group_function(struct kc_emit *emit);
 LLVMValueRef kc_variable(struct kc_emit *emit, LLVMTypeRef type, uint64_t n, const char *name);
 LLVMBasicBlockRef kc_new_block(struct kc_emit *emit, const char *name);
 unsigned kc_phase_number(const struct kc_plan *plan, int bound);
 LLVMValueRef kc_build_min(struct kc_emit *emit, LLVMValueRef a, LLVMValueRef b);
 
-/* home.c: decides where slots and local variables live. */
+/* variables.c: decides where slots and local variables are. */
 void kc_place_variables(struct kc_emit *emit);
 void kc_find_local_variables(struct kc_emit *emit);
-/* Where a slot of a lane is in scratch. item: i64, of the lane. lane: i32. */
+/* The place of a lane's slot in scratch. item: i64, of the lane. lane: i32. */
 LLVMValueRef kc_scratch_place(struct kc_emit *emit, unsigned slot, LLVMValueRef item, LLVMValueRef lane);
 LLVMValueRef kc_returned_place(struct kc_emit *emit, LLVMValueRef item);
 
@@ -96,21 +97,22 @@ void kc_emit_strip(struct kc_strip *strip);
 /* lane.c */
 void kc_lanes_begin(struct kc_strip *strip, struct kc_lanes *lanes, const char *name);
 void kc_lanes_end(struct kc_strip *strip, struct kc_lanes *lanes);
-/* Marks an access as one that lanes do in any order. */
+/* Marks an access as parallel: lanes do it in any order. */
 LLVMValueRef kc_parallel(struct kc_strip *strip, LLVMValueRef access);
-/* item of a lane, i64 */
+/* The lane's item, i64. */
 LLVMValueRef kc_lane_item(struct kc_strip *strip, LLVMValueRef lane);
-/* The place of a lane in a variable with an element for each. */
+/* The place of a lane in a variable with an element for each lane. */
 LLVMValueRef kc_lane_place(struct kc_strip *strip, LLVMValueRef variable, LLVMTypeRef type, LLVMValueRef lane);
-/* The blocks of a region for a lane, from the builder's position on; all ways lead to `end`, strip->next says where. */
+/* The blocks of a region for a lane, from the builder's position on; all paths lead to `end`, with the next bound in
+ * strip->next. */
 void kc_emit_lane(struct kc_strip *strip, const struct kc_region *region, LLVMValueRef lane, LLVMBasicBlockRef end);
 
 /* query.c: the value of an id function's call. lane: NULL for the strip as a whole. */
 LLVMValueRef kc_build_query(struct kc_strip *strip, LLVMValueRef call, LLVMValueRef dimension, LLVMValueRef lane);
-/* Constants that name variables in local memory, as the function needs them. */
+/* The function's own version of a constant that refers to variables in local memory. */
 LLVMValueRef kc_build_constant(struct kc_emit *emit, LLVMValueRef constant);
 
-/* The number by which lanes say that they stand at a bound. */
+/* The number by which lanes refer to a bound. */
 static inline uint32_t kc_bound_order(const struct kc_emit *emit, int bound)
 {
     return bound == KC_EXIT ? KC_EXIT_ORDER : emit->bounds->order[bound];

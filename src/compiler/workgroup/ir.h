@@ -1,26 +1,27 @@
 /*
  * The state of the work-group pass over one kernel, and small helpers over LLVM's C interface.
  *
- * The pass in one page (each step is a file; the words are used throughout):
- *   clone.c    the kernel is copied: the original stays for whoever reads facts off it
- *   shape.c    the copy is brought into a form that the steps count on: one return, natural loops, no vectors, each
- *              barrier at the start of a block of its own
- *   flow.c     blocks, dominators, loops
- *   uniform.c  which values are the same for all work-items of a strip, or of the group; which blocks not all of them
- *              pass together
- *   gather.c   is it worth while to run several work-items at once?
- *   widen.c    indices of neighbours, made in int, are made in 64 bits
- *   bounds.c   where regions begin: after barriers ("real" bounds) and, for the vectoriser, at loops and uniform
- *              branches ("pseudo" bounds)
- *   slots.c    values that are used in another block become slots, or are computed again where they are used
- *   region.c   which blocks belong to which region, which slots live across, in which order regions run
- *   group.c, strip.c, lane.c   the new function is written: loops over groups, regions, strips of lanes
- *   passes.c   LLVM's passes before and after; atomics.c, splat.c, full.c, index.c, halves.c, near.c (by steps.c
- *              and join.c), stores.c  ours between and after them
+ * The pass in one page (each step is a file; its words are used throughout):
+ *   transform/clone.c     the kernel is copied: the original stays, as facts are read off it
+ *   transform/shape.c     the copy gets the form on which the steps rely: one return, natural loops, no vectors
+ *                         (transform/vectors.c), each barrier at the start of a block of its own
+ *   analysis/flow.c       blocks, dominators, loops
+ *   analysis/uniform.c    which values are the same for all work-items of a strip, or of the group; which blocks not
+ *                         all of them pass together
+ *   analysis/profit.c     does it pay to run several work-items at once?
+ *   transform/widen.c     consecutive indices computed in int are computed in 64 bits
+ *   analysis/bounds.c     where regions begin: after barriers ("real" bounds) and, for the vectoriser, at loops and
+ *                         uniform branches ("pseudo" bounds)
+ *   analysis/slots.c      values used in another block become slots, or are computed again where they are used
+ *   analysis/region.c     which blocks belong to which region, which slots live across, in which order regions run
+ *   analysis/variables.c  where slots and variables are: registers, stack, scratch, local memory
+ *   transform/group.c, strip.c, lane.c, query.c
+ *                         the new function is written: loops over groups, regions, strips of lanes
+ *   cleanup/passes.c      LLVM's passes before and after, with our own between and after them, a file each
  *
  * A strip is a row of work-items along dimension 0, as many as there are lanes. Within a strip a region is a loop over
- * the lanes, which the loop vectoriser turns into straight code: slots of the strip end up in vector registers. What
- * is left of a row runs in strips of one lane.
+ * the lanes, which the loop vectoriser turns into straight code: slots of the strip end up in vector registers. The
+ * rest of a row runs in strips of one lane.
  */
 #ifndef KC_WORKGROUP_IR_H
 #define KC_WORKGROUP_IR_H
@@ -70,9 +71,9 @@ bool kc_is_volatile_or_atomic(LLVMValueRef value);
 /* Enum attributes. at: an attribute index. */
 void kc_wg_add_attribute(struct kc_wg *wg, LLVMValueRef function, unsigned at, const char *name);
 
-/* A vector of n times the value. */
+/* A vector with the value in n elements. */
 LLVMValueRef kc_splat(struct kc_wg *wg, LLVMValueRef value, unsigned n);
-/* A mask as a number, lane 0 its lowest bit; and (i1) are all lanes in it? */
+/* A mask as a number, lane 0 in its lowest bit; and (i1) whether all lanes are in it. */
 LLVMValueRef kc_mask_bits(struct kc_wg *wg, LLVMValueRef mask);
 LLVMValueRef kc_are_all(struct kc_wg *wg, LLVMValueRef mask);
 LLVMValueRef kc_i32(struct kc_wg *wg, uint32_t value);
@@ -81,7 +82,7 @@ LLVMValueRef kc_i64(struct kc_wg *wg, uint64_t value);
 /* base + offset bytes, in base's address space. */
 LLVMValueRef kc_byte_offset(struct kc_wg *wg, LLVMValueRef base, LLVMValueRef offset, const char *name);
 
-/* Bytes of a variable; of one that no machine has room for so many that launches fail, but sums don't wrap. */
+/* Bytes of a variable; a huge one has a size with which launches fail, but sums don't wrap. */
 uint64_t kc_size_of(struct kc_wg *wg, LLVMTypeRef type);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * A map from LLVM's pointers (values, blocks) to numbers or pointers: open addressing, grows, forgets all at once.
+ * A map from LLVM's pointers (values, blocks) to numbers or pointers: open addressing; grows; is cleared as a whole.
  */
 #ifndef KC_WORKGROUP_MAP_H
 #define KC_WORKGROUP_MAP_H
@@ -15,7 +15,7 @@ struct kc_map {
 /* key is not NULL; an older value is replaced. */
 void kc_map_set(struct kc_map *map, const void *key, uintptr_t value);
 
-/* 0 where the key is unknown. */
+/* 0 if the key is unknown. */
 uintptr_t kc_map_get(const struct kc_map *map, const void *key);
 
 static inline void kc_map_set_pointer(struct kc_map *map, const void *key, void *value)
@@ -25,7 +25,7 @@ static inline void kc_map_set_pointer(struct kc_map *map, const void *key, void 
 
 static inline void *kc_map_get_pointer(const struct kc_map *map, const void *key)
 {
-    return (void *)kc_map_get(map, key); /* NOLINT: it went in as a pointer */
+    return (void *)kc_map_get(map, key); /* NOLINT: it was stored as a pointer */
 }
 
 /* Forgets everything; the map can be used again. */

@@ -1,6 +1,6 @@
 /*
- * Memory and bit sets of the work-group pass. It runs in the compiler's process, where running out of memory ends the
- * process and is a failed build, never more (design: the kernel compiler is another process): so nothing here fails.
+ * Memory and bit sets of the work-group pass. Nothing here fails: in the compiler's process, running out of memory ends
+ * the process, which is a failed build and no more.
  */
 #ifndef KC_WORKGROUP_MEMORY_H
 #define KC_WORKGROUP_MEMORY_H
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Zeroed memory for n things; aborts where there is none. The caller frees. */
+/* Zeroed memory for n elements; aborts if there is none. The caller frees. */
 static inline void *kc_alloc(size_t n, size_t size)
 {
     void *memory = calloc(n ? n : 1, size);
@@ -21,7 +21,7 @@ static inline void *kc_alloc(size_t n, size_t size)
     return memory;
 }
 
-/* Makes room for one more behind the n things of a growing array (room doubles at powers of two). */
+/* Makes room for one more behind the n elements of a growing array (the capacity doubles at powers of two). */
 static inline void *kc_more(void *array, size_t n, size_t size)
 {
     void *more;
@@ -77,7 +77,7 @@ static inline bool kc_bits_meet(const struct kc_bits *a, const struct kc_bits *b
     return false;
 }
 
-/* to |= from, without those in except (may be NULL); did that add any? All of one size. */
+/* to |= from, without those in except (may be NULL); did that add any? All three have the same size. */
 static inline bool kc_bits_merge(struct kc_bits *to, const struct kc_bits *from, const struct kc_bits *except)
 {
     bool grew = false;

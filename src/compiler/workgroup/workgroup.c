@@ -15,16 +15,16 @@
 
 #define RUN_PREFIX "tsl_wg."
 
-/* Machines with so many lanes have the registers and units for two strips. */
+/* Machines with so many lanes have enough registers and units for two strips. */
 #define PAIRED_LANES 8u
 
-/* Has the machine AVX-512: masks for all it does with vectors, scatters, good estimates? */
+/* Does the machine have AVX-512: masks for all vector operations, scatters, good estimates? */
 static bool has_masks(LLVMTargetMachineRef machine)
 {
     return kc_has_feature(machine, "avx512f");
 }
 
-/* 1 where nothing is vectorised. Rows of a fixed size shall not end in strips of one lane. */
+/* 1: nothing is vectorised. Rows of a fixed size shall not end in strips of one lane. */
 static unsigned choose_lanes(const struct kc_wg_input *input)
 {
     unsigned lanes = input->optimise ? kc_lanes(input->machine) : 1;
@@ -34,7 +34,7 @@ static unsigned choose_lanes(const struct kc_wg_input *input)
     return lanes < 4 ? 1 : lanes;
 }
 
-/* Is nothing asked that depends on the local size? */
+/* Does no query depend on the local size? */
 static bool is_flat(const struct kc_wg *wg, const struct kc_wg_input *input, uint64_t local_size)
 {
     for (unsigned p = 0; p < LLVMCountParams(wg->function); p++)
@@ -56,8 +56,8 @@ static bool is_flat(const struct kc_wg *wg, const struct kc_wg_input *input, uin
     return local_size == 0;
 }
 
-/* Without AVX-512 estimates have twelve bits, and a step of Newton's is wrong by up to 3 ulps: a division may be so
- * by 2.5, relaxed mathematics or not. */
+/* Without AVX-512, estimates have twelve bits, and a Newton step leaves an error of up to 3 ulps: a division may have
+ * 2.5, relaxed mathematics or not. */
 static void set_machine(LLVMValueRef function, LLVMTargetMachineRef machine)
 {
     char *cpu = LLVMGetTargetMachineCPU(machine), *features = LLVMGetTargetMachineFeatureString(machine);
@@ -72,8 +72,8 @@ static void set_machine(LLVMValueRef function, LLVMTargetMachineRef machine)
     LLVMDisposeMessage(features);
 }
 
-/* Where one work-item runs after the other, addresses are what all else waits for. LLVM's order for AMD's Zen has the
- * steps of a loop's counters before them, which makes the loop a tenth longer; that for no processor doesn't. */
+/* Where work-items run one after the other, everything waits for addresses. LLVM's schedule for AMD's Zen puts the
+ * steps of loop counters before them, which makes the loop a tenth longer; the generic one doesn't. */
 static bool emit(struct kc_emit *e, struct kc_wg_output *output, char **why)
 {
     struct kc_wg *wg = e->wg;
@@ -97,7 +97,7 @@ static bool emit(struct kc_emit *e, struct kc_wg_output *output, char **why)
     return true;
 }
 
-/* The shaped copy goes through the steps. */
+/* Takes the shaped copy through the steps. */
 static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, struct kc_wg_output *output, char **why)
 {
     struct kc_emit e = {.wg = wg, .input = input, .lanes = choose_lanes(input)};
@@ -175,7 +175,7 @@ static void delete_kernels(LLVMModuleRef module)
     }
 }
 
-/* What our own passes have left; LLVM's believe it. */
+/* Checks the output of our own passes before LLVM's, which trust it. */
 static bool is_sound(LLVMModuleRef module, char **why)
 {
     bool sound = !LLVMVerifyModule(module, LLVMReturnStatusAction, why);

@@ -1,13 +1,13 @@
 /*
  * From a kernel, which is written for one work-item, to a work-group function (compile_client/work_group.h).
  *
- * What the pass is given, and may count on (kc/front and kc/link see to it):
+ * Input of the pass, and what it may rely on (compiler/front and compiler/middle/link.c provide it):
  * - One module, verified, with the host's triple and data layout, in a context of its own: one build, one thread.
  * - Address spaces as for NVPTX: 0 private and generic, 1 global, 3 local, 4 constant. x86 takes all for one memory;
  *   alias analysis still may use them.
  * - Kernels are defined functions with the attribute "tsl-kernel" and C's calling convention. They return void, are
- *   called by nobody, and keep their metadata (kernel_arg_*, reqd_work_group_size, vec_type_hint …).
- *   Structures by value are pointers with byval; all other arguments are first-class values. `align` of byval holds.
+ *   called by nobody, and keep their metadata (kernel_arg_*, reqd_work_group_size, vec_type_hint …). Structures by
+ *   value are pointers with byval; all other arguments are first-class values. `align` of byval holds.
  * - Everything else that is defined is internal. Libc's and libm's functions aside, what is called and not defined is
  *   listed below. Functions have been inlined into the kernels (recursion doesn't exist in OpenCL C), and the module
  *   was simplified (sroa, early-cse, instcombine, simplifycfg), not vectorised.
@@ -17,8 +17,7 @@
  * Calls left for the pass (all of them are `nounwind willreturn`, the first nine `memory(none)`; size_t is i64):
  *   i64 _Z12get_local_idj, _Z13get_global_idj, _Z12get_group_idj, _Z14get_local_sizej, _Z23get_enqueued_local_sizej,
  *       _Z14get_num_groupsj, _Z15get_global_sizej, _Z17get_global_offsetj (i32 dimension, constant or not);
- *   i32 _Z12get_work_dimv (void);
- *   void _Z7barrierj (i32 flags): convergent; every barrier of the language ends there;
+ *   i32 _Z12get_work_dimv (void); void _Z7barrierj (i32 flags): convergent; every barrier of the language ends there;
  *   ptr __tsl_wg_launch (void), ptr __tsl_wg_thread (void), and ptr __tsl_wg_places (void), which is the latter and
  *       keeps private variables that have addresses off the stack: the work-group function's first two parameters,
  *       `memory(none)`, uniform. printf is made of them.

@@ -1,6 +1,6 @@
 /*
- * Functions of floats for the CPU. libclc's read tables and choose between ways: a vector of work-items gathers, and goes
- * all ways. Errors, of all floats, are those of the GPU's (docs/lab/cuda.md), which count in the same way.
+ * Functions of floats for the CPU. libclc's read tables and branch: a vector of work-items gathers, and takes all
+ * branches. Errors, over all floats, are those of the GPU's functions (docs/lab/cuda.md), which compute in the same way.
  */
 #define SHALLOW
 #include "../float.h"
@@ -8,11 +8,11 @@
 /* ---- Angles --------------------------------------------------------------------------------------------------------
  */
 
-/* 2 / pi, a binary fraction. */
+/* 2 / pi as a binary fraction. */
 static constant uint two_over_pi[] = {0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u};
 
-/* How many of these words matter for x: none if it is below 2^16, or no number. Its last bit weighs 2^(exponent - 150), and
- * the product of its 24 bits with a word's matters down to 2^-62. */
+/* The number of these words that matter for x: none if it is below 2^16, infinite or NaN. Its last bit has the value
+ * 2^(exponent - 150), and the product of its 24 bits with a word matters down to 2^-62. */
 static uint words_for(float x)
 {
     uint exponent = as_uint(x) >> 23;
@@ -20,7 +20,8 @@ static uint words_for(float x)
     return exponent - 143 < 112 ? (exponent - 150 + 117) >> 5 : 0;
 }
 
-/* 24 bits of x by a word of 2 / pi, in quarters of turns times 2^62; what are multiples of four is lost, or too small. */
+/* 24 bits of x times a word of 2 / pi, in quarter turns times 2^62; multiples of four, and bits that are too small, are
+ * lost. */
 static ulong part(float x, uint word, uint i)
 {
     ulong product = (ulong)((as_uint(x) & 0x7fffff) | 0x800000) * word;
@@ -29,9 +30,9 @@ static ulong part(float x, uint word, uint i)
     return up >= 0 ? product << min(up, 63) & (up < 64 ? ~0ul : 0) : product >> min(-up, 63);
 }
 
-/* x >= 0 is *quarter quarters of a turn and what is returned. Far away all bits of 2 / pi count that make neither multiples
- * of four nor too little to matter (M. Payne, R. Hanek: Radian reduction for trigonometric functions, 1983): in a loop,
- * which work-items pass together if none is there. */
+/* Returns the rest of x >= 0 after *quarter quarter turns. For large x only those bits of 2 / pi matter that make
+ * neither multiples of four nor too little (M. Payne, R. Hanek: Radian reduction for trigonometric functions, 1983): a
+ * loop, which work-items skip together if none needs it. */
 static float reduce(float x, uint *quarter)
 {
     float magic = fma(x, M_2_PI_F, 12582912.0f), n = magic - 12582912.0f; /* 1.5 * 2^23 */
@@ -48,13 +49,13 @@ static float reduce(float x, uint *quarter)
     return r;
 }
 
-/* The sign of the bit of weight 2. */
+/* The sign by the bit of value 2. */
 static float turned(float value, uint quarter)
 {
     return as_float(as_uint(value) ^ (quarter << 30 & 0x80000000));
 }
 
-/* The sine of *c's angle is what is returned. Both polynomials are of use to a vector. */
+/* Returns the sine and sets *c to the cosine. Vectors need both polynomials anyway. */
 static float both(float x, float *c)
 {
     uint quarter;
@@ -117,7 +118,8 @@ SINCOSES()
 /* ---- Roots ---------------------------------------------------------------------------------------------------------
  */
 
-/* Both may be wrong by some ulps, as Clang notes here: so the compiler may take an estimate (compiler/cpu/estimated_roots.h). */
+/* Both may be wrong by some ulps, as Clang's metadata says: so the compiler may use an estimate
+ * (compiler/cpu/estimated_roots.h). */
 float OVERLOADABLE rsqrt(float x)
 {
     return 1 / __builtin_sqrtf(x);

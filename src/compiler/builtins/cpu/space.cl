@@ -1,7 +1,7 @@
 /*
- * Which address space a generic pointer points to (what Clang makes of to_global() and its like). A work-group's thread
- * has its local memory where struct tsl_wg_thread (compile_client/work_group.h) says, and, in kernels that ask here, all private
- * variables that have addresses.
+ * Tells which address space a generic pointer points to (Clang's calls for to_global() and its like). A work-group's
+ * thread has its local memory where struct tsl_wg_thread (compile_client/work_group.h) says and, in kernels with such a
+ * call, all private variables that have addresses in scratch.
  */
 struct thread {
     uchar *local_begin, *scratch_begin, *user, *local_end, *scratch_end;

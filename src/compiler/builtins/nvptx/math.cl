@@ -1,17 +1,16 @@
 /*
- * Functions of floats for NVIDIA GPUs: libclc's were made for hardware without approximations of its own, and take up to
- * six times as long. Errors, of all floats, in ulps (OpenCL 3.0 C, 7.4, asks for 3; 4 for sin and cos, 5 for tan, 16 for
- * pow): docs/lab/cuda.md. The methods are the usual ones: a range is taken off (W. J. Cody, W. Waite: Software Manual for
- * the Elementary Functions, 1980), and what is left goes to the hardware or into a polynomial (Chebyshev's, fitted).
+ * Functions of floats for NVIDIA GPUs: libclc's were made for hardware without approximations of its own, and take up
+ * to six times as long. Errors, of all floats, in ulps (OpenCL 3.0 C, 7.4, asks for 3; 4 for sin and cos, 5 for tan, 16
+ * for pow): docs/lab/cuda.md. The methods are the usual ones: range reduction (W. J. Cody, W. Waite: Software Manual for
+ * the Elementary Functions, 1980), then the hardware's approximation or a polynomial (Chebyshev's, fitted).
  */
 #include "../float.h"
 
 #define LOG2_10 3.32192809488736235f
 
 /*
- * 2^x for x = n + r: n is y, not far from x and within what a float's exponent can be, rounded to an integer, and
- * MAGIC + y has it in its lowest bits, 127 more. What is outside of the range goes to infinity or zero by the rest, as
- * 2^r does then.
+ * 2^x for x = n + r. n is y, which is close to x and limited to a float's exponents, rounded to an integer; MAGIC + y
+ * has n + 127 in its lowest bits. For x out of range r is large, and 2^r goes to infinity or zero.
  */
 #define MAGIC 12583039.0f /* 1.5 * 2^23 + 127 */
 
@@ -57,7 +56,7 @@ static float positive_power(float x, float y)
     float f, e = split(x, enlarge(x), &f), d = f + 2, d_rest = f - (d - 2), r = __nvvm_rcp_approx_ftz_f(d);
     float q = f * r, q_rest = (fma(-q, d, f) - q * d_rest) * r, u = q * q;
     float tail = fma(fma(fma(0.118836701f, u, 0.142658696f), u, 0.200001612f), u, 0.333333343f) * u * q;
-    /* log2(1 + f) is 2 / ln 2 times the area tangent of f / (2 + f). Clang makes fma of no two statements. */
+    /* log2(1 + f) is 2 / ln 2 times the area tangent of f / (2 + f). Clang never contracts two statements to an fma. */
     float l = 2.88539004f * q;
     float more = fma(2.88539004f, q_rest + tail, 3.85192607e-08f * q);
     float log2_f = l + more;
@@ -67,11 +66,11 @@ static float positive_power(float x, float y)
     float t = y * sum;
     float t_rest = fma(y, sum, -t) + y * rest, magic = within(t) + MAGIC, n = magic - MAGIC;
 
-    /* There is no rest of infinity. */
+    /* Infinity has no rest. */
     return power_of_two(magic, fabs(t) > 160 ? t - n : (t - n) + t_rest);
 }
 
-/* 0: y is no integer; 1: an odd one; 2: an even one. */
+/* 0: y is not an integer; 1: an odd one; 2: an even one. */
 static int parity(float y)
 {
     if (rint(y) != y)
@@ -79,7 +78,7 @@ static int parity(float y)
     return rint(y * 0.5f) == y * 0.5f ? 2 : 1;
 }
 
-/* Where one of them is a zero or infinite, or x < 0 (OpenCL 3.0 C, 7.5.1, and C99, F.9.4.4). */
+/* If one argument is zero or infinite, or x < 0 (OpenCL 3.0 C, 7.5.1, and C99, F.9.4.4). */
 static float special_power(float x, float y)
 {
     int kind = parity(y);
@@ -117,7 +116,7 @@ float OVERLOADABLE powr(float x, float y)
 /* ---- Angles --------------------------------------------------------------------------------------------------------
  */
 
-/* 2 / pi, behind 32 zeros. */
+/* 2 / pi as a binary fraction, after 32 zeros. */
 static constant uint two_over_pi[] = {0,           0xa2f9836eu, 0x4e441529u, 0xfc2757d1u,
                                       0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu};
 
@@ -126,8 +125,8 @@ static uint bits_at(int i)
     return i % 32 ? two_over_pi[i / 32] << i % 32 | two_over_pi[i / 32 + 1] >> (32 - i % 32) : two_over_pi[i / 32];
 }
 
-/* Of x >= 2^16, an integer times a power of two: only those bits of 2 / pi count that make neither multiples of four
- * nor too little to matter (M. Payne, R. Hanek: Radian reduction for trigonometric functions, 1983). */
+/* For x >= 2^16, an integer times a power of two: only those bits of 2 / pi matter that make neither multiples of four
+ * nor too little (M. Payne, R. Hanek: Radian reduction for trigonometric functions, 1983). */
 static float reduce_far(float x, int *quarter)
 {
     uint bits = as_uint(x);
@@ -147,7 +146,7 @@ static float reduce_far(float x, int *quarter)
     return r;
 }
 
-/* x is *quarter quarters of a turn and what is returned. */
+/* Returns the rest of x after *quarter quarter turns. */
 static float reduce(float x, int *quarter)
 {
     float n = rint(x * M_2_PI_F);

@@ -1,6 +1,6 @@
 /*
- * On NVIDIA GPUs libclc's native functions end in LLVM operations for which that back end has no instructions; these use
- * the hardware's approximations, which is what native_… is for.
+ * libclc's native functions end in LLVM operations that the back end for NVIDIA GPUs has no instructions for. These use
+ * the hardware's approximations, as native_… is meant to.
  */
 #include "common.h"
 

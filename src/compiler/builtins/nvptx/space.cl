@@ -1,4 +1,4 @@
-/* Which address space a generic pointer points to: what Clang makes of to_global() and its like. */
+/* Tells which address space a generic pointer points to: Clang's calls for to_global() and its like. */
 
 global void *__to_global(void *p)
 {

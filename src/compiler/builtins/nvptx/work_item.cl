@@ -1,6 +1,6 @@
 /*
- * Work-items on NVIDIA GPUs: a window of a launch is a grid, and the last parameter of every kernel says where it lies in
- * the whole (struct tsl_ptx_launch of compile_client/ptx.h). Linked last, in place of the pass for work-groups.
+ * Work-items on NVIDIA GPUs: a window of a launch is a grid, and the last parameter of every kernel gives its place in
+ * the launch (struct tsl_ptx_launch of compile_client/ptx.h). Linked last, in place of the work-group pass.
  */
 #define OVERLOADABLE __attribute__((overloadable))
 
@@ -17,7 +17,7 @@ struct launch {
 /* The parameter. */
 const struct launch *__tsl_ptx_launch(void);
 
-/* The value for a dimension; `past` for those that there aren't. */
+/* The value for a dimension; `past` for dimensions over 2. */
 #define CHOOSE(D, X, Y, Z, PAST) ((D) == 0 ? (X) : (D) == 1 ? (Y) : (D) == 2 ? (Z) : (PAST))
 #define FIELD(D, NAME, PAST)                                                                                         \
     CHOOSE(D, __tsl_ptx_launch()->NAME[0], __tsl_ptx_launch()->NAME[1], __tsl_ptx_launch()->NAME[2], PAST)

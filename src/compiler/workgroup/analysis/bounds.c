@@ -1,6 +1,6 @@
 #include "compiler/workgroup/analysis/region.h"
 
-/* Instructions on the ways of a uniform branch from which on it is worth a branch for the whole strip. */
+/* From so many instructions in the arms of a uniform branch on, a branch of the whole strip pays. */
 #define HEAVY_WAYS 6
 
 static unsigned count_instructions(const struct kc_flow *flow, const struct kc_bits *blocks)
@@ -10,7 +10,7 @@ static unsigned count_instructions(const struct kc_flow *flow, const struct kc_b
     for (unsigned b = 0; b < flow->n_blocks; b++)
         if (kc_bits_get(blocks, b))
             for (KC_EACH_INSTRUCTION(i, flow->blocks[b].block))
-                n += LLVMIsAStoreInst(i) || LLVMIsALoadInst(i) ? 3 : 1; /* masked where not branched around */
+                n += LLVMIsAStoreInst(i) || LLVMIsALoadInst(i) ? 3 : 1; /* masked if there is no branch around them */
     return n;
 }
 
@@ -47,7 +47,7 @@ static void bound_uniform_branches(struct kc_bounds *bounds, const struct kc_flo
             bound_uniform_branch(bounds, flow, (int)b);
 }
 
-/* Lanes that part and are bounded on the way must meet at a bound. */
+/* If lanes diverge and an arm has a bound, the point where they meet again must be a bound. */
 static bool bound_meeting(struct kc_bounds *bounds, const struct kc_flow *flow, int from)
 {
     int meet = flow->blocks[from].post_dominator;
@@ -76,16 +76,15 @@ static void bound_meetings(struct kc_bounds *bounds, const struct kc_flow *flow,
     }
 }
 
-/* ---- Order --------------------------------------------------------------------------------------------------------
- */
+/* ---- Order ------------------------------------------------------------------------------------------------------- */
 
 struct ordering {
     const struct kc_flow *flow;
     unsigned *order, next;
 };
 
-/* The item of loop `around` (KC_NONE: the function) that a block belongs to: itself, or the header of the loop just
- * within; KC_NONE: it is outside. */
+/* The item of loop `around` (KC_NONE: the function) that contains a block: the block itself, or the header of the next
+ * inner loop; KC_NONE: it is outside. */
 static int item_of(const struct kc_flow *flow, int block, int around)
 {
     int loop = flow->blocks[block].loop, item = block;
@@ -111,8 +110,8 @@ static void order_item(struct ordering *o, int item, int around)
         o->order[item] = ++o->next;
 }
 
-/* Reverse post-order is topological for the items of a level too: a loop is entered at its header, which comes first
- * of its blocks. */
+/* Reverse post-order is topological for a level's items, too: a loop is entered at its header, the first of its
+ * blocks. */
 static void order_level(struct ordering *o, int around)
 {
     int header = around == KC_NONE ? KC_NONE : o->flow->loops[around].header;

@@ -29,8 +29,8 @@ static void find_blocks(struct kc_flow *flow, LLVMValueRef function)
     }
 }
 
-/* Depth-first search with a stack of its own: kernels may be deep. reversed: against the edges, from all exits. The
- * post-order is left in `order`, which has room for all; returns how many were reached. */
+/* Depth-first search with an explicit stack, as kernels may be deep. reversed: against the edges, from all exits.
+ * Leaves the post-order in `order`, which has room for all blocks; returns how many were reached. */
 struct walk {
     const struct kc_flow *flow;
     bool reversed;
@@ -85,8 +85,8 @@ static unsigned post_order(const struct kc_flow *flow, bool reversed, int *order
     return walk.n;
 }
 
-/* Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm" (2001). rank: place in post-order; the root, before
- * which nothing is, has number n_blocks: the entry's dominator, or what all exits lead to. */
+/* Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm" (2001). rank: the place in post-order. The root is a
+ * virtual block with number n_blocks: the entry's dominator, or the successor of all exits. */
 static int meet(const int *tree, const unsigned *rank, int a, int b)
 {
     while (a != b) {
@@ -196,7 +196,7 @@ static void find_loop_at(struct kc_flow *flow, int header)
     }
 }
 
-/* Headers in reverse post-order: an outer loop's comes before an inner one's, so that the inner one is found last. */
+/* Headers in reverse post-order: an outer loop's comes before an inner one's, so that inner loops are found last. */
 static void find_loops(struct kc_flow *flow)
 {
     for (unsigned i = 0; i < flow->n_order; i++)

@@ -15,9 +15,9 @@
 struct kc_block {
     LLVMBasicBlockRef block;
     unsigned n_successors, n_predecessors;
-    int *successors, *predecessors; /* by number; a block that branches to another in two ways stands twice */
+    int *successors, *predecessors; /* by number; a block that branches to another by two edges is listed twice */
     int dominator;                  /* immediate; KC_NONE: the entry, or not reachable */
-    int post_dominator;             /* immediate; KC_NONE: leaves the function, or never does */
+    int post_dominator;             /* immediate; KC_NONE: the block leaves the function, or never reaches an exit */
     int loop;                       /* innermost; KC_NONE */
 };
 

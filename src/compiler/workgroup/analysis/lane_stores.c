@@ -5,19 +5,18 @@
 #include <string.h>
 
 #define MAX_LANES   32u
-#define MAX_DEPTH   8u /* of the arithmetic behind an index */
+#define MAX_DEPTH   8u /* of followed arithmetic behind an index */
 #define MAX_INDICES 8u /* of an address */
 
-/* Values that lanes have one by one. */
+/* The values of the lanes, one by one. */
 struct lanes {
     unsigned n;
     LLVMValueRef of[MAX_LANES];
 };
 
-/* ---- Which stores -------------------------------------------------------------------------------------------------
- */
+/* ---- Finding the stores ------------------------------------------------------------------------------------------ */
 
-/* The vector whose element `lane` the value is; NULL: none. */
+/* The vector of which the value is element `lane`; NULL: none. */
 static LLVMValueRef vector_of(LLVMValueRef value, unsigned lane)
 {
     LLVMValueRef index;
@@ -28,7 +27,7 @@ static LLVMValueRef vector_of(LLVMValueRef value, unsigned lane)
     return LLVMIsAConstantInt(index) && LLVMConstIntGetZExtValue(index) == lane ? LLVMGetOperand(value, 0) : NULL;
 }
 
-/* What follows the instruction and the elements that are extracted behind it. */
+/* The next instruction after elements extracted behind this one. */
 static LLVMValueRef next_store(LLVMValueRef i)
 {
     do
@@ -42,7 +41,7 @@ static bool is_plain_store(LLVMValueRef i)
     return i && LLVMIsAStoreInst(i) && !kc_is_volatile_or_atomic(i);
 }
 
-/* All elements of *vector, in their order, from this instruction on. */
+/* The stores of all elements of *vector, in order, from this instruction on. */
 static bool find_stores(LLVMValueRef i, LLVMValueRef *vector, struct lanes *stores)
 {
     *vector = is_plain_store(i) ? vector_of(LLVMGetOperand(i, 0), 0) : NULL;
@@ -80,7 +79,7 @@ static bool are_same(const struct lanes *lanes)
     return true;
 }
 
-/* Addresses of one array's elements: sets *indices to their last ones. */
+/* Are these addresses of one array's elements? Sets *indices to their last indices. */
 static bool find_indices(const struct lanes *addresses, struct lanes *indices)
 {
     LLVMValueRef first = addresses->of[0];
@@ -102,8 +101,7 @@ static bool find_indices(const struct lanes *addresses, struct lanes *indices)
     return true;
 }
 
-/* ---- Lanes into a vector ------------------------------------------------------------------------------------------
- */
+/* ---- Lanes into a vector ----------------------------------------------------------------------------------------- */
 
 static LLVMValueRef joined(struct kc_wg *wg, const struct lanes *lanes, unsigned depth);
 
@@ -115,7 +113,7 @@ static bool are_numbers(const struct lanes *lanes)
     return true;
 }
 
-/* The vector that the lanes' values are the elements of; NULL: none. */
+/* The vector whose elements are the lanes' values; NULL: none. */
 static LLVMValueRef source_of(const struct lanes *lanes)
 {
     LLVMValueRef vector = vector_of(lanes->of[0], 0);
@@ -132,7 +130,7 @@ static bool is_followed(LLVMValueRef value)
                                         : LLVMIsATruncInst(value) || LLVMIsAZExtInst(value) || LLVMIsASExtInst(value);
 }
 
-/* The operation that all lanes from `first` on have; 0: no single one, or none that is followed. */
+/* The operation that all lanes from `first` on have; 0: different ones, or one that isn't followed. */
 static LLVMOpcode operation_of(const struct lanes *lanes, unsigned first)
 {
     LLVMOpcode operation = is_followed(lanes->of[first]) ? LLVMGetInstructionOpcode(lanes->of[first]) : 0;
@@ -160,7 +158,7 @@ static bool is_commutative(LLVMOpcode operation)
            operation == LLVMXor;
 }
 
-/* LLVM orders operands lane by lane: one that all lanes have, on either side, goes to the right. */
+/* LLVM orders operands lane by lane: an operand that all lanes share, on either side, goes to the right. */
 static void order_operands(LLVMValueRef common, struct lanes *left, struct lanes *right)
 {
     for (unsigned i = 0; i < left->n; i++)
@@ -189,7 +187,7 @@ static LLVMValueRef binary(struct kc_wg *wg, const struct lanes *lanes, LLVMOpco
     return r ? LLVMBuildBinOp(wg->builder, operation, l, r, "") : NULL;
 }
 
-/* x, x + 1, x + 2 … or x, x | 1, x | 2 …: lane 0 has nothing to add. */
+/* x, x + 1, x + 2 … or x, x | 1, x | 2 …: lane 0 has no addition. */
 static LLVMValueRef row(struct kc_wg *wg, const struct lanes *lanes, unsigned depth)
 {
     LLVMOpcode operation = operation_of(lanes, 1);
@@ -208,7 +206,7 @@ static LLVMValueRef row(struct kc_wg *wg, const struct lanes *lanes, unsigned de
     return LLVMBuildBinOp(wg->builder, operation, kc_splat(wg, left.of[0], left.n), joined(wg, &right, depth), "");
 }
 
-/* Their values as one vector, made at the builder's place; NULL: what they have in common isn't seen. */
+/* The lanes' values as one vector, built at the builder's position; NULL: no common form was found. */
 static LLVMValueRef joined(struct kc_wg *wg, const struct lanes *lanes, unsigned depth)
 {
     LLVMOpcode one = operation_of(lanes, 0);
@@ -231,10 +229,9 @@ static LLVMValueRef joined(struct kc_wg *wg, const struct lanes *lanes, unsigned
     return LLVMIsACastInst(lanes->of[0]) ? cast(wg, lanes, one, depth - 1) : binary(wg, lanes, one, depth - 1);
 }
 
-/* ---- All of it ----------------------------------------------------------------------------------------------------
- */
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
 
-/* Elements that are taken between the stores may be of use behind them, too. */
+/* Elements extracted between the stores may be used behind them, too, so they move before the first store. */
 static void take_elements_before(struct kc_wg *wg, LLVMValueRef first, LLVMValueRef last)
 {
     LLVMValueRef next;

@@ -6,14 +6,14 @@
 
 #include "compiler/workgroup/ir.h"
 
-/* All elements of a vector into elements of one array, one store after the other. */
+/* Stores of all elements of a vector to elements of one array, one after the other. */
 struct kc_lane_stores {
-    LLVMValueRef vector, first, last; /* nothing is between the stores */
-    LLVMValueRef address;             /* lane 0's, whose last index is to be replaced for another element's */
-    LLVMValueRef index;               /* of all lanes: a vector, made before the first store */
+    LLVMValueRef vector, first, last; /* no other instruction is between the stores */
+    LLVMValueRef address;             /* lane 0's; replacing its last index gives another element's */
+    LLVMValueRef index;               /* of all lanes: a vector, computed before the first store */
 };
 
-/* Do such stores begin here, and are their indices seen as one vector? */
+/* Do such stores begin here, with indices that can be seen as one vector? */
 bool kc_find_lane_stores(struct kc_wg *wg, LLVMValueRef i, struct kc_lane_stores *stores);
 
 #endif

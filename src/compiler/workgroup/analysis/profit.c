@@ -2,19 +2,18 @@
 
 #include "compiler/support/llvm.h"
 
-/* Operations on floating-point numbers for each gathered value that make vectors worth while. */
+/* Floating-point operations for each gathered value from which on vectors pay. */
 #define WORK 8u
 
-/* How far the arithmetic behind an address is followed. */
+/* Depth to which the arithmetic behind an address is followed. */
 #define MAX_DEPTH 16
 
-/* ---- Strides ------------------------------------------------------------------------------------------------------
- */
+/* ---- Strides ----------------------------------------------------------------------------------------------------- */
 
-/* By how much a value grows from one work-item of a strip to the next, as far as it is plain to see. */
+/* The difference of a value from one work-item of a strip to the next, as far as it can be seen. */
 struct stride {
     bool known;
-    uint64_t step; /* bytes, for addresses; of 64 bits that go round */
+    uint64_t step; /* bytes, for addresses; modulo 2^64 */
 };
 
 static struct stride stride_of(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef value, int depth);
@@ -33,7 +32,7 @@ static struct stride scaled(struct stride stride, LLVMValueRef factor, bool shif
     return (struct stride){stride.known, stride.step * (uint64_t)LLVMConstIntGetSExtValue(factor)};
 }
 
-/* Base and last index; others that vary are not followed. */
+/* By base and last index; other varying indices are not followed. */
 static struct stride address_stride(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef address,
                                     int depth)
 {
@@ -48,7 +47,7 @@ static struct stride address_stride(const struct kc_wg *wg, const struct kc_unif
                LLVMABISizeOfType(wg->layout, type));
 }
 
-/* A loop's counter is as far apart from one work-item to the next as it began. */
+/* A loop counter keeps the difference between neighbouring work-items that it starts with. */
 static struct stride phi_stride(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef phi, int depth)
 {
     int here = kc_flow_number(&wg->flow, LLVMGetInstructionParent(phi));
@@ -82,7 +81,7 @@ static struct stride stride_of(const struct kc_wg *wg, const struct kc_uniform *
     case LLVMFreeze:
         return stride_of(wg, strip, first, depth - 1);
     case LLVMAdd:
-    case LLVMOr: /* of bits that the other hasn't */
+    case LLVMOr: /* of disjoint bits */
         return sum(stride_of(wg, strip, first, depth - 1), stride_of(wg, strip, LLVMGetOperand(value, 1), depth - 1),
                    1);
     case LLVMSub:
@@ -110,8 +109,7 @@ bool kc_is_consecutive(const struct kc_wg *wg, const struct kc_uniform *strip, L
     return stride.known && stride.step == LLVMABISizeOfType(wg->layout, type);
 }
 
-/* ---- Loops --------------------------------------------------------------------------------------------------------
- */
+/* ---- Loops ------------------------------------------------------------------------------------------------------- */
 
 static bool is_gather(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef load)
 {
@@ -137,7 +135,7 @@ static bool is_work(LLVMValueRef instruction)
     }
 }
 
-/* Do work-items leave the loop at different times? */
+/* Do work-items leave the loop after different numbers of iterations? */
 static bool is_ragged(const struct kc_wg *wg, const struct kc_uniform *strip, const struct kc_loop *loop)
 {
     for (unsigned b = 0; b < wg->flow.n_blocks; b++) {
@@ -182,8 +180,7 @@ struct kc_bits kc_uneven_ends(const struct kc_wg *wg, const struct kc_uniform *s
     return ends;
 }
 
-/* ---- Calls --------------------------------------------------------------------------------------------------------
- */
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
 static bool has_calls(const struct kc_wg *wg)
 {
@@ -194,11 +191,10 @@ static bool has_calls(const struct kc_wg *wg)
     return false;
 }
 
-/* ---- Long chains --------------------------------------------------------------------------------------------------
- */
+/* ---- Long chains ------------------------------------------------------------------------------------------------- */
 
-/* Fewer instructions than these are done before their results are missed: the processor has the next strip's in flight.
- * More than those want registers that two strips haven't got. */
+/* Chains shorter than this end before their latency matters: the processor runs the next strip meanwhile. Longer ones
+ * than the maximum need more registers than two strips have. */
 #define LEAST_OF_PAIRS 100u
 #define MOST_OF_PAIRS  500u
 
@@ -219,8 +215,7 @@ bool kc_is_chain(const struct kc_wg *wg, const struct kc_slots *slots)
     return wg->flow.n_loops == 0 && n >= LEAST_OF_PAIRS && n <= MOST_OF_PAIRS && 2 * work >= n;
 }
 
-/* ---- All of it ----------------------------------------------------------------------------------------------------
- */
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 bool kc_is_scalar(const struct kc_wg *wg, const struct kc_uniform *strip)
 {

@@ -1,6 +1,6 @@
 #include "compiler/workgroup/analysis/region.h"
 
-/* What making a plan needs; nothing of it is owned. */
+/* Inputs of the plan's construction; none is owned. */
 struct planning {
     const struct kc_wg *wg;
     const struct kc_bounds *bounds;
@@ -23,7 +23,7 @@ static void add_once(int **list, unsigned *n, int bound)
     (*list)[(*n)++] = bound;
 }
 
-/* All blocks from the start up to the next bounds. The start's own bound is an exit where a loop leads back to it. */
+/* All blocks from the start up to the next bounds. The start's own bound is an exit if a loop leads back to it. */
 static void find_blocks(const struct planning *p, struct kc_region *region)
 {
     const struct kc_flow *flow = &p->wg->flow;
@@ -52,7 +52,7 @@ static void find_blocks(const struct planning *p, struct kc_region *region)
     free(stack);
 }
 
-/* Where lanes may part is known from where they go: an unmasked bound is only reached by all. */
+/* Whether lanes may diverge follows from the exits: only all lanes together reach an unmasked bound. */
 static bool exits_diverge(const struct planning *p, const struct kc_region *region)
 {
     if (region->n_exits < 2 && !region->masked)
@@ -80,7 +80,7 @@ static void find_slots(const struct planning *p, struct kc_region *region)
         region->out.words[w] = written.words[w] & wanted.words[w];
     kc_bits_merge(&region->in, &slots->live[region->start], NULL);
     if (region->masked)
-        kc_bits_merge(&region->in, &region->out, NULL); /* lanes that aren't there keep theirs */
+        kc_bits_merge(&region->in, &region->out, NULL); /* lanes that don't take part keep theirs */
     kc_bits_free(&written);
     kc_bits_free(&wanted);
 }
@@ -113,8 +113,8 @@ static unsigned order_of(const struct planning *p, size_t bound)
     return bound == p->wg->flow.n_blocks ? KC_EXIT_ORDER : p->bounds->order[bound];
 }
 
-/* After a region lanes may stand where it leads, and where others stood while it ran: the next one that runs is the
- * first in order, and the rest goes on standing. */
+/* After a region lanes may wait at its exits, and where others waited while it ran: the first of these bounds in order
+ * runs next, and the rest stay pending. */
 static bool pass_on_pending(const struct planning *p, struct kc_phase *phase, const struct kc_region *region)
 {
     size_t n = p->wg->flow.n_blocks + 1;

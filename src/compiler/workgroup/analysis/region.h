@@ -2,17 +2,18 @@
  * Phases and regions: how the blocks of a kernel are run by many work-items in one thread.
  *
  * A phase begins at the kernel's entry or at a barrier ("real bound") and goes to the next barriers: all work-items of
- * the group run it, strip after strip, before the next phase begins. Which phase that is, they all agree (OpenCL C 3.0,
- * 6.15.8: all work-items reach the same barrier).
+ * the group run it, strip after strip, before the next phase begins. All work-items go to the same next phase (OpenCL C
+ * 3.0, 6.15.8: all work-items reach the same barrier).
  *
  * Within a phase all lanes of a strip run a region before the next one. Regions begin at "pseudo bounds": loop headers,
- * what comes after loops, ways of uniform branches, and where divergent ways meet again if there is a bound on one.
- * A region holds all blocks that are reached from its start without passing a bound; a block may stand in several.
+ * the blocks after loops, the arms of uniform branches, and the blocks where divergent arms meet again if an arm has a
+ * bound. A region has all blocks that are reached from its start without passing a bound; a block may be in several
+ * regions.
  *
- * A region is masked if perhaps not all lanes are there: then each lane has a number that says at which bound it
- * stands, and the next region to run is always the one with the lowest. The order of bounds is topological, except that
- * a loop's header comes after all else in the loop. Hence, at the latest at an unmasked bound, all lanes are together
- * again, and lanes that are in a loop run its iterations together (uniform.h counts on it).
+ * A region is masked if perhaps not all lanes run it: then each lane has the number of the bound at which it waits, and
+ * the next region to run is always the one with the lowest number. The order of bounds is topological, except that a
+ * loop's header comes after the rest of the loop. Hence all lanes are together again at an unmasked bound at the
+ * latest, and lanes in a loop run its iterations together (uniform.h relies on that).
  */
 #ifndef KC_WORKGROUP_ANALYSIS_REGION_H
 #define KC_WORKGROUP_ANALYSIS_REGION_H
@@ -28,10 +29,10 @@ struct kc_region {
     bool masked;
     bool diverges;          /* lanes may go to different bounds */
     struct kc_bits blocks;  /* of the function */
-    unsigned n_exits;       /* bounds that lanes may go to, each once */
+    unsigned n_exits;       /* bounds to which lanes may go, each once */
     int *exits;             /* blocks, or KC_EXIT */
-    struct kc_bits in, out; /* value slots that are taken from, given back to the strip */
-    struct kc_bits pending; /* bounds where lanes may stand after it: by block, n_blocks is the exit */
+    struct kc_bits in, out; /* value slots that are read from, written back to the strip */
+    struct kc_bits pending; /* bounds at which lanes may wait after it: by block, n_blocks is the exit */
 };
 
 struct kc_phase {
@@ -45,7 +46,7 @@ struct kc_phase {
     bool needs_order;       /* lanes' numbers are used */
 };
 
-/* How a kernel is run with some number of lanes: with one lane there are no pseudo bounds. */
+/* How a kernel runs with some number of lanes: with one lane there are no pseudo bounds. */
 struct kc_plan {
     unsigned n_phases; /* [0] begins at the entry */
     struct kc_phase *phases;

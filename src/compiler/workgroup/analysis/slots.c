@@ -1,12 +1,12 @@
 #include "compiler/workgroup/analysis/slots.h"
 
-/* Instructions that arithmetic may cost where it is done again, before it gets a slot instead. */
+/* Cost in instructions up to which arithmetic is repeated instead of getting a slot. */
 #define MAX_COST 16
 
-/* Where a value is found in another block. */
+/* How another block gets a value. */
 enum place {
     PLACE_UNKNOWN,
-    PLACE_AGAIN,   /* done again */
+    PLACE_AGAIN,   /* computed again */
     PLACE_UNIFORM, /* a slot, one value for the strip */
     PLACE_LANES,   /* a slot, a value for each lane */
 };
@@ -18,12 +18,11 @@ struct demotion {
     struct kc_map places, costs; /* of instructions */
     struct kc_map loaded;        /* instruction → the slot (number + 1) that keeps it */
     struct kc_map counters;      /* loads that stand for a loop counter's phi */
-    struct kc_map origins;       /* loads from a slot in another block → the value that the slot keeps */
-    LLVMValueRef first;          /* new variables stand before it */
+    struct kc_map origins;       /* loads from a slot in another block → the value in the slot */
+    LLVMValueRef first;          /* new variables are inserted before it */
 };
 
-/* ---- Making slots -------------------------------------------------------------------------------------------------
- */
+/* ---- Making slots ------------------------------------------------------------------------------------------------ */
 
 static LLVMTypeRef memory_type(struct kc_wg *wg, LLVMTypeRef type)
 {
@@ -50,7 +49,7 @@ static struct kc_slot *add_slot(struct demotion *d, LLVMValueRef variable, LLVMT
     return slot;
 }
 
-/* like: the value that decides who has the same. */
+/* like: the value whose uniformity the slot has. */
 static struct kc_slot *new_slot(struct demotion *d, LLVMValueRef like, bool counter)
 {
     int block = kc_flow_number(&d->wg->flow, LLVMGetInstructionParent(like));
@@ -79,12 +78,11 @@ static LLVMValueRef build_load(struct demotion *d, LLVMTypeRef type, const struc
     return type == slot->type ? value : LLVMBuildTrunc(d->wg->builder, value, type, "");
 }
 
-/* ---- What is done again -------------------------------------------------------------------------------------------
- */
+/* ---- Repeated arithmetic ----------------------------------------------------------------------------------------- */
 
 static enum place place_of(struct demotion *d, LLVMValueRef value, unsigned *cost);
 
-/* The value itself, where a load was put in its place in some block. */
+/* The original value, if a load has replaced it in some block. */
 static LLVMValueRef origin_of(struct demotion *d, LLVMValueRef value)
 {
     LLVMValueRef origin = kc_map_get_pointer(&d->origins, value);
@@ -120,7 +118,7 @@ static enum place find_place(struct demotion *d, LLVMValueRef value, unsigned *c
     return !kc_varies(d->strip, value) && !d->strip->divergent_block[block] ? PLACE_UNIFORM : PLACE_LANES;
 }
 
-/* cost: of having the value in another block. Recursion ends at phis, which were given their places before. */
+/* cost: of the value in another block. The recursion ends at phis, whose places are set before. */
 static enum place place_of(struct demotion *d, LLVMValueRef value, unsigned *cost)
 {
     enum place place;
@@ -139,7 +137,7 @@ static enum place place_of(struct demotion *d, LLVMValueRef value, unsigned *cos
     return place;
 }
 
-/* The slot that keeps a value, made at first need. By number: the array may move. */
+/* The slot of a value, made when first needed. By number, as the array may move. */
 static unsigned slot_for(struct demotion *d, LLVMValueRef value)
 {
     unsigned number = (unsigned)kc_map_get(&d->loaded, value);
@@ -154,7 +152,7 @@ static unsigned slot_for(struct demotion *d, LLVMValueRef value)
     return number;
 }
 
-/* The value, for an instruction `before` which it is to be used in another block. */
+/* The value for an instruction `before` which it is used in another block. */
 static LLVMValueRef bring(struct demotion *d, LLVMValueRef value, LLVMValueRef before)
 {
     LLVMValueRef operands[3 * MAX_COST], copy;
@@ -181,8 +179,7 @@ static LLVMValueRef bring(struct demotion *d, LLVMValueRef value, LLVMValueRef b
     return copy;
 }
 
-/* ---- Phis ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Phis -------------------------------------------------------------------------------------------------------- */
 
 static void store_incoming(struct demotion *d, LLVMValueRef phi, unsigned slot)
 {
@@ -237,8 +234,7 @@ static void demote_phis(struct demotion *d)
     }
 }
 
-/* ---- Other values -------------------------------------------------------------------------------------------------
- */
+/* ---- Other values ------------------------------------------------------------------------------------------------ */
 
 /* Instructions of other blocks that use the value, each once; the caller frees. */
 static LLVMValueRef *users_elsewhere(LLVMValueRef value, unsigned *n)
@@ -291,10 +287,9 @@ static void demote_values(struct demotion *d)
     }
 }
 
-/* ---- Private variables --------------------------------------------------------------------------------------------
- */
+/* ---- Private variables ------------------------------------------------------------------------------------------- */
 
-/* Is the address used for loads and stores alone, as far as it goes? */
+/* Is the address used only for loads and stores, as far as it can be followed? */
 static bool stays(LLVMValueRef pointer)
 {
     for (LLVMUseRef use = LLVMGetFirstUse(pointer); use; use = LLVMGetNextUse(use)) {
@@ -313,7 +308,7 @@ static bool stays(LLVMValueRef pointer)
     return true;
 }
 
-/* A variable whose number of elements isn't constant can't be in OpenCL C. */
+/* OpenCL C has no variables with a variable number of elements. */
 static void find_arrays(struct demotion *d)
 {
     for (KC_EACH_INSTRUCTION(i, LLVMGetEntryBasicBlock(d->wg->function))) {
@@ -335,8 +330,7 @@ static void find_escapes(struct kc_slots *slots)
         slots->slots[s].escapes = slots->slots[s].array && !stays(slots->slots[s].variable);
 }
 
-/* ---- Who is alive where -------------------------------------------------------------------------------------------
- */
+/* ---- Liveness ---------------------------------------------------------------------------------------------------- */
 
 static void note_uses(struct kc_slots *slots, unsigned b, LLVMValueRef i)
 {
@@ -372,7 +366,7 @@ static void find_live_values(struct kc_slots *slots, const struct kc_flow *flow)
     }
 }
 
-/* Arrays are never wholly overwritten, as far as we know: one is alive where it may have been used and will be. */
+/* Arrays count as never wholly overwritten: an array is live where it may have been used before and is used later. */
 static void find_live_arrays(struct kc_slots *slots, const struct kc_flow *flow)
 {
     struct kc_bits *before = kc_alloc(flow->n_blocks, sizeof(*before)),

@@ -1,9 +1,9 @@
 /*
- * Slots: values of a kernel that are needed in another block than the one that computes them. Phi nodes become two
- * slots, one that the predecessors write and one that keeps the phi's value, so that no order of copies loses a value.
- * After this step no instruction uses another block's value: blocks can be copied freely.
+ * Slots: variables for values of a kernel that are used in another block than the one that computes them. Phi nodes
+ * become two slots, one that the predecessors write and one that keeps the phi's value, so that no order of copies
+ * loses a value. After this step no instruction uses another block's value: blocks can be copied freely.
  *
- * Cheap arithmetic on ids, arguments and uniform values gets no slot: it is done again where it is used, so that the
+ * Cheap arithmetic on ids, arguments and uniform values gets no slot: it is repeated where it is used, so that the
  * vectoriser sees consecutive addresses.
  */
 #ifndef KC_WORKGROUP_ANALYSIS_SLOTS_H
@@ -13,13 +13,13 @@
 
 struct kc_slot {
     LLVMValueRef variable; /* an alloca in the function's entry; values: all uses are loads and stores of type */
-    LLVMTypeRef type;      /* as it lies in memory: i1 as i8 */
+    LLVMTypeRef type;      /* as in memory: i1 as i8 */
     uint64_t size, align;  /* bytes; size is a multiple of align */
     bool array;            /* a private variable of the kernel, used by address */
-    bool escapes;          /* array: its address went where we can't see */
-    bool uniform;          /* the same for all lanes of a strip that ask */
+    bool escapes;          /* array: its address goes where it can't be followed */
+    bool uniform;          /* the same for all lanes of a strip that read it */
     bool group_uniform;    /* the same for the whole group */
-    bool counter;          /* uniform although perhaps not all lanes write it: known by arithmetic (uniform.h) */
+    bool counter;          /* uniform although perhaps not all lanes write it: computed by arithmetic (uniform.h) */
 };
 
 struct kc_slots {
@@ -31,11 +31,11 @@ struct kc_slots {
     struct kc_bits *touched;        /* by block: arrays that may have been used before its start, and are used later */
 };
 
-/* Rewrites wg->function; says of what takes a varying value's place that it varies too. */
+/* Rewrites wg->function; what replaces a varying value is marked as varying, too. */
 void kc_slots_create(struct kc_slots *slots, struct kc_wg *wg, struct kc_uniform *strip, struct kc_uniform *group);
 void kc_slots_finish(struct kc_slots *slots, const struct kc_wg *wg);
 
-/* The slot that a pointer is the variable of; KC_NONE. */
+/* The slot whose variable the pointer is; KC_NONE. */
 static inline int kc_slot_number(const struct kc_slots *slots, LLVMValueRef variable)
 {
     return (int)kc_map_get(&slots->numbers, variable) - 1;

@@ -2,7 +2,7 @@
 
 #include "compiler/workgroup/ir.h"
 
-/* How far the arithmetic behind an index is followed. */
+/* Depth to which the arithmetic behind an index is followed. */
 #define MAX_DEPTH 8
 
 static struct kc_steps follow(LLVMValueRef value, unsigned depth);
@@ -75,7 +75,7 @@ static struct kc_steps clamped(struct kc_steps a, struct kc_steps b)
     return moves;
 }
 
-/* Of an operation that isn't followed. */
+/* The steps of an operation that isn't followed. */
 static struct kc_steps of_other(LLVMValueRef value, unsigned depth)
 {
     struct kc_steps all = {KC_STEADY, 0};
@@ -108,7 +108,7 @@ static struct kc_steps of_operation(LLVMValueRef value, unsigned depth)
     case LLVMFreeze:
         return follow(first, depth);
     case LLVMAdd:
-    case LLVMOr: /* of bits that the other hasn't */
+    case LLVMOr: /* of disjoint bits */
         second = LLVMGetOperand(value, 1);
         return sum(follow(first, depth), follow(second, depth), 1);
     case LLVMSub:
@@ -123,7 +123,7 @@ static struct kc_steps of_operation(LLVMValueRef value, unsigned depth)
     }
 }
 
-/* What is no vector is the same for all lanes. */
+/* A scalar is the same for all lanes. */
 static struct kc_steps follow(LLVMValueRef value, unsigned depth)
 {
     if (LLVMGetTypeKind(LLVMTypeOf(value)) != LLVMVectorTypeKind || LLVMIsUndef(value))

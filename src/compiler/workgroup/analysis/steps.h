@@ -1,6 +1,6 @@
 /*
- * How the elements of a vector of indices follow one another, as far as it is plain to see in vectorised code. What is
- * said is a hint: overflows aren't thought of.
+ * The differences between neighbouring elements of an index vector, as far as they can be seen in vectorised code. The
+ * answer is a hint: overflows are ignored.
  */
 #ifndef KC_WORKGROUP_ANALYSIS_STEPS_H
 #define KC_WORKGROUP_ANALYSIS_STEPS_H
@@ -9,15 +9,15 @@
 #include <stdint.h>
 
 enum kc_growth {
-    KC_STEADY,    /* from lane to lane by `step` */
-    KC_CLAMPED,   /* by `step`, or not at all beyond a limit */
-    KC_OPEN,      /* who knows */
-    KC_SCATTERED, /* by one at most by chance: what was loaded, multiples of what isn't steady */
+    KC_STEADY,    /* `step` from lane to lane */
+    KC_CLAMPED,   /* `step`, or 0 beyond a limit */
+    KC_OPEN,      /* unknown */
+    KC_SCATTERED, /* `step` only by chance: loaded values, multiples of what isn't steady */
 };
 
 struct kc_steps {
     enum kc_growth growth;
-    uint64_t step; /* of 64 bits that go round */
+    uint64_t step; /* modulo 2^64 */
 };
 
 struct kc_steps kc_steps_of(LLVMValueRef indices);

@@ -1,6 +1,6 @@
 #include "compiler/workgroup/analysis/uniform.h"
 
-/* Instructions of the arithmetic behind a loop counter. Less than slots.c does again, so that it will be. */
+/* Instructions of the arithmetic behind a loop counter. Less than slots.c repeats, so that it will be repeated. */
 #define MAX_BUDGET 12
 
 bool kc_is_arithmetic(LLVMValueRef instruction)
@@ -31,8 +31,8 @@ bool kc_is_arithmetic(LLVMValueRef instruction)
     }
 }
 
-/* Known from other uniform values by arithmetic alone, so that it can be computed for the whole strip although not all
- * lanes are there. Loop counters count as known: they have a place of their own. */
+/* Computed from other uniform values by arithmetic alone, so that the strip can compute it although not all lanes are
+ * there. Loop counters count as computed: they have a place of their own. */
 static bool known_by_arithmetic(const struct kc_uniform *uniform, const struct kc_wg *wg, LLVMValueRef value,
                                 int *budget)
 {
@@ -55,7 +55,8 @@ static bool known_by_arithmetic(const struct kc_uniform *uniform, const struct k
     return true;
 }
 
-/* A phi where perhaps not all work-items are: it stays uniform if it is a loop's counter, in the wide sense. */
+/* A phi in a block that perhaps not all work-items reach: it stays uniform if it is a loop counter in the wide
+ * sense. */
 static bool is_counter(const struct kc_uniform *uniform, const struct kc_wg *wg, LLVMValueRef phi, int block)
 {
     int loop = wg->flow.blocks[block].loop;
@@ -134,8 +135,8 @@ static bool instruction_varies(const struct kc_uniform *uniform, const struct kc
     }
 }
 
-/* A branch sends work-items different ways: what lies on these ways up to where they all meet again isn't passed
- * together, and where two of the ways meet, a phi depends on which one was taken. */
+/* A branch sends work-items different ways: they don't pass the blocks on these ways, up to where all meet again,
+ * together, and where two of the ways meet, a phi depends on the way taken. */
 static void diverge(struct kc_uniform *uniform, const struct kc_flow *flow, int from)
 {
     const struct kc_block *block = &flow->blocks[from];

@@ -3,7 +3,7 @@
  *
  * "Together" is meant in the order in which the emitted code runs regions (region.h): of a loop's blocks the header
  * comes last, so that all work-items of a strip that are still in a loop are in the same iteration. So a loop counter
- * stays uniform although work-items leave the loop one by one (it is so for those that are in it).
+ * stays uniform, for the work-items that are in the loop, although others have left it.
  *
  * A load from a uniform address is uniform: work-items that read different values there race with a writer, which is
  * undefined (OpenCL C 3.0, 6.15.12). Volatile and atomic loads are varying.
@@ -15,15 +15,15 @@
 
 enum kc_level {
     KC_STRIP, /* work-items that differ in dimension 0 */
-    KC_GROUP, /* all of a work-group */
+    KC_GROUP, /* all work-items of a work-group */
 };
 
 struct kc_uniform {
     enum kc_level level;
     struct kc_map varying;  /* instructions that may differ */
-    bool *divergent_block;  /* by block: perhaps not all work-items are there */
-    bool *divergent_branch; /* by block: its terminator may send them different ways */
-    bool *joined;           /* by block: work-items may come here from different ways */
+    bool *divergent_block;  /* by block: perhaps not all work-items reach it */
+    bool *divergent_branch; /* by block: its terminator may send work-items different ways */
+    bool *joined;           /* by block: work-items may arrive from different ways */
 };
 
 void kc_uniform_create(struct kc_uniform *uniform, const struct kc_wg *wg, enum kc_level level);
@@ -34,7 +34,7 @@ static inline bool kc_varies(const struct kc_uniform *uniform, LLVMValueRef valu
     return kc_map_get(&uniform->varying, value) != 0;
 }
 
-/* Integer and address arithmetic that can be done anywhere its operands are known: no memory, no traps. */
+/* Integer and address arithmetic that can be moved anywhere its operands are known: no memory, no traps. */
 bool kc_is_arithmetic(LLVMValueRef instruction);
 
 #endif

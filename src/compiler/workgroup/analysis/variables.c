@@ -1,9 +1,9 @@
 #include "compile_client/work_group.h"
 #include "compiler/workgroup/emit.h"
 
-/* So many bytes of private variables, for all lanes, live on the thread's stack, others in scratch: threads of the
- * application help, and theirs may be small. */
-#define MAX_ON_STACK 16384 /* of one */
+/* Up to so many bytes of private variables, of all lanes, are on the thread's stack, the rest in scratch: the
+ * application's threads help, and their stacks may be small. */
+#define MAX_ON_STACK 16384 /* bytes of one variable */
 #define ALL_ON_STACK 32768
 
 static uint64_t round_up(uint64_t value, uint64_t to)
@@ -11,8 +11,7 @@ static uint64_t round_up(uint64_t value, uint64_t to)
     return (value + to - 1) / to * to;
 }
 
-/* ---- Local memory -------------------------------------------------------------------------------------------------
- */
+/* ---- Local memory ------------------------------------------------------------------------------------------------ */
 
 static void find_in_constant(struct kc_emit *emit, LLVMValueRef constant)
 {
@@ -47,11 +46,9 @@ void kc_find_local_variables(struct kc_emit *emit)
     emit->local_size = round_up(emit->local_size, TSL_WG_ALIGN);
 }
 
-/* ---- Slots --------------------------------------------------------------------------------------------------------
- */
+/* ---- Slots ------------------------------------------------------------------------------------------------------- */
 
-/* items × offset is a multiple of 64 × offset: that suffices for alignments up to 64; for 128 the offset must be even.
- */
+/* items × offset is a multiple of 64 × offset: enough for alignments up to 64; for 128 the offset must be even. */
 static void to_scratch(struct kc_emit *emit, unsigned slot)
 {
     uint64_t align = emit->slots->slots[slot].align / 64;
@@ -62,7 +59,7 @@ static void to_scratch(struct kc_emit *emit, unsigned slot)
     emit->scratch_item_size += emit->slots->slots[slot].size;
 }
 
-/* Whether the group goes on from a phase to where the value is of use; by phase. */
+/* The phases, as bits, in which the value is live. */
 static struct kc_bits find_life(const struct kc_emit *emit, unsigned slot)
 {
     struct kc_bits life = kc_bits_create(emit->narrow->n_phases);
@@ -77,8 +74,8 @@ static struct kc_bits find_life(const struct kc_emit *emit, unsigned slot)
     return life;
 }
 
-/* Values of which no two are of use at once lie in one place: a strip takes what it needs before it gives anything
- * back. So what a loop with barriers changes is not copied where it only passes through. */
+/* Values that are never live at the same time share one place: a strip reads what it needs before it writes anything
+ * back. So a value that a loop with barriers changes isn't copied where it only passes through. */
 static void to_shared_scratch(struct kc_emit *emit, unsigned slot, struct kc_bits *lives)
 {
     const struct kc_slot *slots = emit->slots->slots;
@@ -145,7 +142,8 @@ static bool tells_places(const struct kc_flow *flow)
 
 void kc_place_variables(struct kc_emit *emit)
 {
-    struct kc_bits *lives = kc_alloc(emit->slots->n, sizeof(*lives)); /* of the first in each place: of all there */
+    struct kc_bits *lives = kc_alloc(emit->slots->n, sizeof(*lives)); /* for the first value in each place: the lives of
+                                                                         all values there */
 
     emit->tells_places = tells_places(&emit->wg->flow);
     emit->homes = kc_alloc(emit->slots->n, sizeof(*emit->homes));

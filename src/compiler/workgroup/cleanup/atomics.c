@@ -6,7 +6,7 @@
 
 #define LOCAL_SPACE 3
 
-/* ---- Where they are --------------------------------------------------------------------------------------------- */
+/* ---- Local memory ---------------------------------------------------------------------------------------------- */
 
 static bool is_op(LLVMValueRef value, LLVMOpcode op)
 {
@@ -14,7 +14,7 @@ static bool is_op(LLVMValueRef value, LLVMOpcode op)
                                      : LLVMIsAConstantExpr(value) && LLVMGetConstOpcode(value) == op;
 }
 
-/* The same elements of another base. */
+/* The same elements from another base. */
 static LLVMValueRef element_of(LLVMBuilderRef b, LLVMValueRef element, LLVMValueRef base)
 {
     unsigned n = (unsigned)LLVMGetNumOperands(element) - 1;
@@ -29,7 +29,7 @@ static LLVMValueRef element_of(LLVMBuilderRef b, LLVMValueRef element, LLVMValue
     return moved;
 }
 
-/* The same place by a pointer into local memory; NULL: it isn't there, as far as the pointer says. */
+/* The same address as a pointer to local memory; NULL: it isn't seen to be there. */
 static LLVMValueRef local_pointer(LLVMBuilderRef b, LLVMValueRef pointer)
 {
     LLVMValueRef base;
@@ -60,9 +60,9 @@ void kc_wg_place_atomics(LLVMBuilderRef b, LLVMValueRef function)
                 place(b, i);
 }
 
-/* ---- What becomes of them --------------------------------------------------------------------------------------- */
+/* ---- Replacement ------------------------------------------------------------------------------------------------ */
 
-/* What the operation makes of the old value; NULL: it stays as it is. */
+/* The operation's new value; NULL: the old one stays. */
 static LLVMValueRef compute(LLVMBuilderRef b, LLVMAtomicRMWBinOp operation, LLVMValueRef old, LLVMValueRef operand)
 {
     switch (operation) {
@@ -91,7 +91,7 @@ static LLVMValueRef compute(LLVMBuilderRef b, LLVMAtomicRMWBinOp operation, LLVM
     }
 }
 
-/* The order that the atomic one has among other threads' accesses is kept by no one: there are none. */
+/* Without other threads there is no order between accesses to keep. */
 static void take_apart(LLVMBuilderRef b, LLVMValueRef atomic)
 {
     LLVMValueRef place = LLVMGetOperand(atomic, 0), old, now;

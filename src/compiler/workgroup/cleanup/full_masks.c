@@ -2,19 +2,18 @@
 #include "compiler/workgroup/cleanup/passes.h"
 #include "compiler/workgroup/transform/clone.h"
 
-/* Fewer accesses than these gain less than a branch costs; more instructions than those aren't written twice. Masks of
- * local memory count for nothing: they follow the steps of a reduction, say, which no processor foretells. */
+/* With fewer accesses a branch costs more than it gains; with more instructions they aren't duplicated. Masks of local
+ * memory don't count: they follow the steps of a reduction, say, which no processor predicts. */
 #define LEAST_ACCESSES 3u
 #define MOST_COPIED    200u
 #define LOCAL_SPACE    3
 
-/* Instructions of a block from the first to the last access of the lanes in one mask, or of those that it leaves out.
- */
+/* Instructions of a block from the first to the last access by the lanes in a mask, or by those outside it. */
 struct run {
-    LLVMValueRef mask, others, first, last; /* others: NULL if they access nothing */
+    LLVMValueRef mask, others, first, last; /* others: the inverted mask; NULL if these lanes access nothing */
 };
 
-/* Which lanes a load or store of neighbouring places is for; NULL: it is none, or for all. */
+/* The mask of a load or store of consecutive elements; NULL: another instruction, or no mask. */
 static LLVMValueRef mask_of(LLVMValueRef i)
 {
     LLVMValueRef callee = kc_wg_callee(i), mask;
@@ -41,7 +40,7 @@ static bool is_not(LLVMValueRef mask, LLVMValueRef of)
            LLVMGetOperand(mask, 1) == LLVMConstAllOnes(LLVMTypeOf(mask));
 }
 
-/* Is it worth while? The lanes left out by a mask of all are none. */
+/* Finds a run that is worth a copy. */
 static bool find_run(LLVMValueRef first, struct run *run)
 {
     unsigned accesses[2] = {0, 0}, n = 0, copied = 0;
@@ -70,8 +69,7 @@ static bool find_run(LLVMValueRef first, struct run *run)
     return accesses[accesses[1] > accesses[0]] >= LEAST_ACCESSES && copied <= MOST_COPIED;
 }
 
-/* ---- The copy -----------------------------------------------------------------------------------------------------
- */
+/* ---- The copy ---------------------------------------------------------------------------------------------------- */
 
 static LLVMValueRef operand_there(void *copies, LLVMValueRef operand)
 {
@@ -80,7 +78,7 @@ static LLVMValueRef operand_there(void *copies, LLVMValueRef operand)
     return copy ? copy : operand;
 }
 
-/* The same for all lanes. */
+/* The access without a mask, for all lanes. */
 static LLVMValueRef plain_access(struct kc_wg *wg, LLVMValueRef access, struct kc_map *copies)
 {
     bool stores = kc_is_void(access);
@@ -92,7 +90,7 @@ static LLVMValueRef plain_access(struct kc_wg *wg, LLVMValueRef access, struct k
     return copy;
 }
 
-/* NULL: nothing is left of it. */
+/* The copied access; NULL: it isn't needed. */
 static LLVMValueRef copy_access(struct kc_wg *wg, LLVMValueRef i, const struct run *run, struct kc_map *copies)
 {
     LLVMValueRef mask = mask_of(i);
@@ -104,7 +102,7 @@ static LLVMValueRef copy_access(struct kc_wg *wg, LLVMValueRef i, const struct r
     return kc_clone_instruction(wg, i, operand_there, copies);
 }
 
-/* All but the branch at its end. */
+/* Copies a block except its terminator. */
 static void copy_block(struct kc_wg *wg, LLVMBasicBlockRef block, const struct run *run, struct kc_map *copies)
 {
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i != LLVMGetBasicBlockTerminator(block);
@@ -116,8 +114,7 @@ static void copy_block(struct kc_wg *wg, LLVMBasicBlockRef block, const struct r
     }
 }
 
-/* ---- What comes after ---------------------------------------------------------------------------------------------
- */
+/* ---- What comes after -------------------------------------------------------------------------------------------- */
 
 static bool is_used_elsewhere(LLVMValueRef value, LLVMBasicBlockRef block)
 {
@@ -135,7 +132,7 @@ static void replace_inside(LLVMBasicBlockRef block, LLVMValueRef value, LLVMValu
                 LLVMSetOperand(i, k, by);
 }
 
-/* One value of the two that were made. */
+/* Merges the two values that were made into one. */
 static void join(struct kc_wg *wg, LLVMBasicBlockRef blocks[2], LLVMBasicBlockRef after, struct kc_map *copies)
 {
     for (KC_EACH_INSTRUCTION(i, blocks[0])) {
@@ -151,10 +148,9 @@ static void join(struct kc_wg *wg, LLVMBasicBlockRef blocks[2], LLVMBasicBlockRe
     }
 }
 
-/* ---- All of it ----------------------------------------------------------------------------------------------------
- */
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
 
-/* Are all lanes in the run's mask? The first access's mask is asked: the other one may be made behind it. */
+/* Are all lanes in the run's mask? The first access's mask is tested: the other may be computed behind it. */
 static LLVMValueRef is_full(struct kc_wg *wg, const struct run *run)
 {
     LLVMValueRef mask = mask_of(run->first);
@@ -162,7 +158,7 @@ static LLVMValueRef is_full(struct kc_wg *wg, const struct run *run)
     return mask == run->mask ? kc_are_all(wg, mask) : LLVMBuildIsNull(wg->builder, kc_mask_bits(wg, mask), "");
 }
 
-/* Returns the block that comes after. */
+/* Returns the block behind the run. */
 static LLVMBasicBlockRef part(struct kc_wg *wg, const struct run *run)
 {
     LLVMValueRef behind = LLVMGetNextInstruction(run->last);
@@ -182,7 +178,7 @@ static LLVMBasicBlockRef part(struct kc_wg *wg, const struct run *run)
     return after;
 }
 
-/* The rest of the block, if it was parted. */
+/* Returns the rest of the block if it was split. */
 static LLVMBasicBlockRef part_block(struct kc_wg *wg, LLVMBasicBlockRef block)
 {
     for (KC_EACH_INSTRUCTION(i, block)) {

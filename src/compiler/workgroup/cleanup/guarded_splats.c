@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-/* A load or store of lanes at one address, only of those in `mask`. */
+/* A load or store of all lanes in `mask` at one address. */
 struct access {
     LLVMValueRef call, value, address, mask;
-    bool stores; /* value: what, else what lanes get that aren't in the mask */
+    bool stores; /* value: what is stored, else the result of lanes outside the mask */
     unsigned align, lanes;
 };
 
-/* The scalar that all elements are; NULL: not seen to be one. */
+/* The scalar in all elements; NULL: not seen to be one. */
 static LLVMValueRef splat_of(LLVMValueRef vector)
 {
     LLVMValueRef insert;
@@ -47,7 +47,7 @@ static bool find_access(LLVMValueRef i, struct access *access)
     return access->address && !LLVMIsAConstant(access->mask);
 }
 
-/* The last lane's value is what is left at the address. */
+/* The value of the last lane in the mask remains at the address. */
 static LLVMValueRef last_value(LLVMBuilderRef b, LLVMModuleRef module, const struct access *access, LLVMValueRef bits)
 {
     LLVMTypeRef type = LLVMTypeOf(bits), i1 = LLVMInt1TypeInContext(LLVMGetTypeContext(type));
@@ -60,7 +60,7 @@ static LLVMValueRef last_value(LLVMBuilderRef b, LLVMModuleRef module, const str
                                    LLVMBuildSub(b, LLVMConstInt(type, access->lanes - 1, false), zeros, ""), "");
 }
 
-/* Which lanes may be loaded for those that are not in the mask isn't asked: they get `value`. */
+/* The address may be read for lanes outside the mask, too; they get `value`. */
 static void load_once(struct kc_wg *wg, const struct access *access, LLVMBasicBlockRef before, LLVMBasicBlockRef there,
                       LLVMBasicBlockRef after)
 {
@@ -72,7 +72,7 @@ static void load_once(struct kc_wg *wg, const struct access *access, LLVMBasicBl
     loaded = LLVMBuildLoad2(b, LLVMGetElementType(type), access->address, "");
     LLVMSetAlignment(loaded, access->align);
     all = kc_splat(wg, loaded, access->lanes);
-    if (!LLVMIsUndef(access->value)) /* poison, too */
+    if (!LLVMIsUndef(access->value)) /* poison included */
         all = LLVMBuildSelect(b, access->mask, all, access->value, "");
     LLVMPositionBuilderBefore(b, LLVMGetFirstInstruction(after));
     result = LLVMBuildPhi(b, type, "");
@@ -89,7 +89,7 @@ static void store_once(struct kc_wg *wg, const struct access *access, LLVMValueR
     LLVMSetAlignment(stored, access->align);
 }
 
-/* A block of its own, which is passed if any lane is in the mask. */
+/* Moves the access to a block of its own, which runs if any lane is in the mask. */
 static void guard(struct kc_wg *wg, const struct access *access)
 {
     LLVMBuilderRef b = wg->builder;
@@ -123,7 +123,7 @@ static void guard_all(struct kc_wg *wg, LLVMValueRef function)
             if (!find_access(i, &access))
                 continue;
             guard(wg, &access);
-            next = NULL; /* the rest of the block is a later one now */
+            next = NULL; /* the rest of the block is now in a later one */
         }
 }
 

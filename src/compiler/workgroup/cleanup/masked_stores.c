@@ -2,7 +2,7 @@
 #include "compiler/workgroup/cleanup/passes.h"
 #include "compiler/workgroup/ir.h"
 
-/* A store of neighbouring places, only for the lanes in `mask`. */
+/* A store of consecutive elements for the lanes in `mask`. */
 struct store {
     LLVMValueRef call, value, place, mask;
     unsigned align;
@@ -27,7 +27,7 @@ static LLVMBasicBlockRef block_before(struct kc_wg *wg, LLVMBasicBlockRef next)
     return LLVMInsertBasicBlockInContext(wg->context, next, "");
 }
 
-/* Returns the block that comes after. */
+/* Returns the block behind the store. */
 static LLVMBasicBlockRef part(struct kc_wg *wg, const struct store *store)
 {
     LLVMBuilderRef b = wg->builder;

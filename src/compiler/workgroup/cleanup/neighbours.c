@@ -6,25 +6,24 @@
 #include <string.h>
 
 #define MAX_LANES   64u
-#define MIN_BITS    8u /* of an index: they count all lanes, as truth values don't */
+#define MIN_BITS    8u /* of an index: enough to count all lanes, unlike booleans */
 #define MAX_INDICES 8u /* of an address */
 
-/* A gather or scatter of an array's elements: lane i's is element index[i]. */
+/* A gather or scatter of an array's elements: lane i accesses element index[i]. */
 struct access {
     LLVMValueRef call;           /* NULL: stores lane by lane */
-    LLVMValueRef first, last;    /* the instructions that do it: the call, or these stores */
-    LLVMValueRef value;          /* that is stored, or that lanes outside the mask get */
-    LLVMValueRef address, index; /* index: before it was extended to the width of addresses */
+    LLVMValueRef first, last;    /* the instructions of the access: the call, or these stores */
+    LLVMValueRef value;          /* stored, or the result of lanes outside the mask */
+    LLVMValueRef address, index; /* index: before its extension to the width of addresses */
     LLVMValueRef mask;           /* NULL: all lanes */
     bool stores, is_signed;
     LLVMTypeRef type; /* of all lanes' elements */
     unsigned lanes, align;
 };
 
-/* ---- Which accesses -----------------------------------------------------------------------------------------------
- */
+/* ---- Finding the accesses ---------------------------------------------------------------------------------------- */
 
-/* The type that an address's last index counts; NULL: not seen. */
+/* The element type that an address's last index counts; NULL: not seen. */
 static LLVMTypeRef counted_type(LLVMValueRef address)
 {
     LLVMTypeRef type = LLVMGetGEPSourceElementType(address);
@@ -42,7 +41,7 @@ static bool is_vector(LLVMValueRef value)
     return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind;
 }
 
-/* The address's last index. Does it count elements? */
+/* Sets the address's last index. False: it doesn't count elements. */
 static bool set_index(struct kc_wg *wg, struct access *access, LLVMValueRef index)
 {
     LLVMTypeRef counted = counted_type(access->address), element = LLVMGetElementType(access->type);
@@ -54,7 +53,7 @@ static bool set_index(struct kc_wg *wg, struct access *access, LLVMValueRef inde
     return LLVMGetIntTypeWidth(LLVMGetElementType(LLVMTypeOf(access->index))) >= MIN_BITS;
 }
 
-/* Is the last index alone a lane's own? */
+/* Does only the last index differ between lanes? */
 static bool find_index(struct kc_wg *wg, struct access *access)
 {
     LLVMValueRef address = access->address;
@@ -68,8 +67,8 @@ static bool find_index(struct kc_wg *wg, struct access *access)
     return set_index(wg, access, LLVMGetOperand(address, last));
 }
 
-/* With AVX-512 sixteen numbers that are gathered from the nearest cache cost hardly more than the question; scattered
- * ones five times as much. */
+/* With AVX-512, gathering sixteen numbers from the nearest cache costs hardly more than the test; scattering costs five
+ * times as much. */
 static bool is_worth_asking(const struct access *access)
 {
     struct kc_steps steps = kc_steps_of(access->index);
@@ -77,7 +76,7 @@ static bool is_worth_asking(const struct access *access)
     return steps.growth == KC_OPEN ? access->stores : steps.growth != KC_SCATTERED && steps.step == 1;
 }
 
-/* Each lane's for itself. */
+/* Finds stores lane by lane. */
 static bool find_stores(struct kc_wg *wg, LLVMValueRef i, struct access *access)
 {
     struct kc_lane_stores stores;
@@ -116,10 +115,9 @@ static bool find_call(struct kc_wg *wg, LLVMValueRef i, struct access *access)
     return access->lanes <= MAX_LANES && find_index(wg, access) && is_worth_asking(access);
 }
 
-/* ---- The question -------------------------------------------------------------------------------------------------
- */
+/* ---- The test ---------------------------------------------------------------------------------------------------- */
 
-/* first, first + 1 … in all lanes. */
+/* first, first + 1 … for all lanes. */
 static LLVMValueRef row_from(struct kc_wg *wg, LLVMValueRef first, unsigned lanes)
 {
     LLVMValueRef steps[MAX_LANES];
@@ -129,8 +127,8 @@ static LLVMValueRef row_from(struct kc_wg *wg, LLVMValueRef first, unsigned lane
     return LLVMBuildAdd(wg->builder, kc_splat(wg, first, lanes), LLVMConstVector(steps, lanes), "");
 }
 
-/* Where a row would begin. One that goes over the end of the index's type is none of addresses: then it is elsewhere.
- */
+/* The address of the row's first element. If the row exceeds the index's type, the address may be anywhere: the test
+ * fails then. */
 static LLVMValueRef begin_of_row(struct kc_wg *wg, const struct access *access, LLVMValueRef first)
 {
     LLVMTypeRef type = LLVMTypeOf(first);
@@ -144,7 +142,7 @@ static LLVMValueRef begin_of_row(struct kc_wg *wg, const struct access *access, 
     return LLVMBuildSelect(wg->builder, fits, first, last, "");
 }
 
-/* Sets *first to the first lane's index. Those of lanes outside the mask may be anything, even nothing at all. */
+/* Tests for neighbours and sets *first to lane 0's index. Indices outside the mask may be anything, even poison. */
 static LLVMValueRef are_neighbours(struct kc_wg *wg, const struct access *access, LLVMValueRef *first)
 {
     LLVMBuilderRef b = wg->builder;
@@ -155,10 +153,9 @@ static LLVMValueRef are_neighbours(struct kc_wg *wg, const struct access *access
     return kc_are_all(wg, same);
 }
 
-/* ---- The accesses -------------------------------------------------------------------------------------------------
- */
+/* ---- The accesses ------------------------------------------------------------------------------------------------ */
 
-/* Where the array of the last index begins. */
+/* The address of the array that the last index counts in. */
 static LLVMValueRef array_of(struct kc_wg *wg, const struct access *access)
 {
     LLVMValueRef indices[MAX_INDICES];
@@ -208,7 +205,8 @@ static LLVMValueRef access_row(struct kc_wg *wg, const struct access *access, LL
     return result;
 }
 
-/* The back end takes array and indices for its gathers only if it sees how addresses are made in the same block. */
+/* The back end uses array and indices for its gathers only if it sees the computation of addresses in the same
+ * block. */
 static void move_addresses(struct kc_wg *wg, const struct access *access, LLVMValueRef array)
 {
     LLVMTypeRef element = LLVMGetElementType(access->type);
@@ -220,7 +218,7 @@ static void move_addresses(struct kc_wg *wg, const struct access *access, LLVMVa
     LLVMSetOperand(access->call, access->stores ? 1 : 0, addresses);
 }
 
-/* Returns the block that comes after. */
+/* Returns the block behind the access. */
 static LLVMBasicBlockRef part(struct kc_wg *wg, const struct access *access)
 {
     LLVMBuilderRef b = wg->builder;

@@ -20,17 +20,17 @@ const char KC_PASSES_SHAPE[] = SHAPE_BEGIN "scalarizer,sroa,early-cse<memssa>," 
 const char KC_PASSES_SHAPE_PLAIN[] =
     "function(sroa,simplifycfg,lower-switch,fix-irreducible,mergereturn,loop-simplify,lcssa)";
 
-/* The vectoriser before all that unrolls: what it leaves of a loop over lanes has one iteration. */
+/* The vectoriser runs before any unrolling: it turns a loop over lanes into a single iteration. */
 const char KC_PASSES_VECTORISE[] =
     "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg,"
     "early-cse<memssa>,loop-vectorize,"
     "simplifycfg,instcombine<no-verify-fixpoint>,sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
 
-/* Accesses by generic pointers whose space is known go there: what is left of casts between spaces LLVM's SLP
- * vectoriser (19) takes for casts between numbers, and makes something wrong of. After that what is left of O3, for
- * functions that are inlined and simplified already. Loops are unswitched before they are rotated: what the vectoriser
- * asks at run time leaves kernels' loops, while loops over groups and rows, which would have conditions of their own to
- * unswitch then, aren't copied. */
+/* Accesses through generic pointers to a known space become accesses to that space: LLVM's SLP vectoriser (19)
+ * miscompiles the remaining casts between spaces, which it takes for casts between numbers. Then the rest of O3, for
+ * functions that are inlined and simplified already. Loops are unswitched before they are rotated: the vectoriser's
+ * run-time checks leave kernels' loops, while loops over groups and rows aren't copied, which after rotation would have
+ * conditions to unswitch. */
 const char KC_PASSES_FINISH[] =
     "function(infer-address-spaces,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm,simple-loop-unswitch<"
     "nontrivial;trivial>),"
@@ -45,10 +45,10 @@ const char KC_PASSES_FINISH[] =
 const char KC_PASSES_FINISH_PLAIN[] = "function(sroa,simplifycfg)";
 const char KC_PASSES_SINK[] = "function(sink)";
 
-/* In a loop that is marked parallel the vectoriser asks no more what depends on what, not even within an iteration,
- * when it gathers strided accesses into one (LLVM 14 to 19): a load would pass the store before it. So it must not.
- * Some processors' loop buffers would have every loop unrolled eightfold, which takes long and gains nothing. Small
- * loops begin at multiples of 2^5 bytes: at those of 16 a reduction takes a quarter longer by chance on AMD's Zen 3. */
+/* In a loop that is marked parallel the vectoriser doesn't check dependences, not even within an iteration, when it
+ * turns strided accesses into one (LLVM 14 to 19): a load would move before a store. So that is switched off. Some
+ * processors' loop buffers make LLVM unroll every loop eightfold, which takes long and gains nothing. Small loops are
+ * aligned to 2^5 bytes: aligned to 16, a reduction may by chance take a quarter longer on AMD's Zen 3. */
 static void set_options(void)
 {
     static const char *const options[] = {

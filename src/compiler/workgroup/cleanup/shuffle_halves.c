@@ -1,10 +1,10 @@
 #include "compiler/workgroup/cleanup/passes.h"
 #include "compiler/workgroup/ir.h"
 
-/* So many numbers of 64 bits lie in two registers of AVX-512: they are taken apart. */
+/* So many 64-bit numbers fill two AVX-512 registers: these are split. */
 #define LANES 16u
 
-/* Pairs are put together from so many on (to LANES). */
+/* The least number of pairs that are put together (the most is LANES). */
 #define MIN_PAIRS 4u
 
 static bool is_of(LLVMTypeRef type, unsigned bits)
@@ -40,7 +40,7 @@ static LLVMValueRef halves(struct kc_wg *wg, LLVMValueRef whole, unsigned first)
     return LLVMBuildShuffleVector(wg->builder, parts, LLVMGetPoison(type), LLVMConstVector(mask, LANES), "");
 }
 
-/* The numbers of 32 bits that `value` has in its lower halves, zeros above them; NULL: it may have more. */
+/* The 32-bit numbers in the lower halves of `value`, whose upper halves are zero; NULL: they may not be. */
 static LLVMValueRef lower_half(LLVMValueRef value)
 {
     LLVMTypeRef type;
@@ -85,7 +85,7 @@ static LLVMValueRef pairs(struct kc_wg *wg, LLVMValueRef lower, LLVMValueRef upp
         wg->builder, LLVMBuildShuffleVector(wg->builder, lower, upper, LLVMConstVector(mask, 2 * n), ""), type, "");
 }
 
-/* NULL: nothing is better. */
+/* A better form of the instruction; NULL: none. */
 static LLVMValueRef better(struct kc_wg *wg, LLVMValueRef i)
 {
     LLVMValueRef whole, lower, upper;

@@ -3,7 +3,7 @@
 #include "compiler/workgroup/cleanup/passes.h"
 #include "compiler/workgroup/ir.h"
 
-/* A vector of indices that were 32 bits wide, none of them negative. */
+/* A vector of indices that were extended from 32 bits, none of them negative. */
 static bool is_extension(LLVMValueRef i)
 {
     LLVMTypeRef type = LLVMTypeOf(i);

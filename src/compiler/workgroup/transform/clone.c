@@ -1,7 +1,7 @@
 #include "compiler/workgroup/transform/clone.h"
 
-/* The C interface cuts attributes down to what a position has; positions are the function, its result and parameters.
- */
+/* The C interface reduces attributes to those valid at a position; positions are the function, its result and
+ * parameters. */
 static void copy_attributes(LLVMValueRef from, LLVMValueRef to, unsigned at)
 {
     unsigned n = LLVMGetAttributeCountAtIndex(from, at);
@@ -36,7 +36,7 @@ LLVMValueRef kc_clone_instruction(struct kc_wg *wg, LLVMValueRef instruction, kc
     LLVMValueRef *operands = kc_alloc((size_t)n, sizeof(*operands)), copy;
 
     for (int k = 0; k < n; k++)
-        operands[k] = fn(arg, LLVMGetOperand(instruction, (unsigned)k)); /* may build: before the copy stands */
+        operands[k] = fn(arg, LLVMGetOperand(instruction, (unsigned)k)); /* may build instructions, before the copy */
     copy = LLVMInstructionClone(instruction);
     for (int k = 0; k < n; k++)
         if (operands[k] != LLVMGetOperand(copy, (unsigned)k))
@@ -46,7 +46,7 @@ LLVMValueRef kc_clone_instruction(struct kc_wg *wg, LLVMValueRef instruction, kc
     return copy;
 }
 
-/* First all instructions with the operands they have, so that each has its copy; phis without their incoming values. */
+/* First copies all instructions with their old operands, so that each has its copy; phis without incoming values. */
 static void copy_block(struct kc_wg *wg, LLVMBasicBlockRef from, LLVMBasicBlockRef to, struct kc_map *map)
 {
     LLVMPositionBuilderAtEnd(wg->builder, to);

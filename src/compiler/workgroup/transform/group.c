@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* How many work-items a strip has: one, as many as there are lanes, or twice as many. */
+/* The number of work-items of a strip: one, the number of lanes, or twice that. */
 enum width { NARROW, WIDE, PAIR };
 
-/* A loop in the making: while index < end, step by step. */
+/* A loop under construction: while index < end, in steps. */
 struct loop {
     LLVMBasicBlockRef head, exit;
     LLVMValueRef index, step; /* i64 */
@@ -68,7 +68,7 @@ static void loop_begin(struct kc_emit *emit, struct loop *loop, LLVMValueRef beg
     LLVMPositionBuilderAtEnd(b, body);
 }
 
-/* Returns the branch back. */
+/* Returns the branch of the back edge. */
 static LLVMValueRef loop_end(struct kc_emit *emit, struct loop *loop)
 {
     LLVMBuilderRef b = emit->wg->builder;
@@ -82,8 +82,7 @@ static LLVMValueRef loop_end(struct kc_emit *emit, struct loop *loop)
     return back;
 }
 
-/* ---- The launch ---------------------------------------------------------------------------------------------------
- */
+/* ---- The launch -------------------------------------------------------------------------------------------------- */
 
 static LLVMValueRef load_field(struct kc_emit *emit, unsigned parameter, LLVMTypeRef type, size_t offset)
 {
@@ -144,8 +143,7 @@ static void load_arguments(struct kc_emit *emit)
         emit->arguments[p] = load_argument(emit, p, block);
 }
 
-/* ---- A group ------------------------------------------------------------------------------------------------------
- */
+/* ---- A group ----------------------------------------------------------------------------------------------------- */
 
 static void begin_group(struct kc_emit *emit)
 {
@@ -171,8 +169,8 @@ static void begin_group(struct kc_emit *emit)
         emit->pair_end = LLVMBuildAnd(b, emit->wide_end, kc_i64(wg, ~(uint64_t)emit->lanes), "pair_end");
 }
 
-/* Loops in the blocks behind `last`, which a strip of a row's remaining work-items is made of. What takes a branch back
- * for one is a hint alone. */
+/* Marks the loops in the blocks behind `last`, which belong to the strip of a row's remaining work-items. Taking
+ * another branch for a back edge is harmless: the mark is a hint. */
 static void mark_remainder(struct kc_emit *emit, LLVMBasicBlockRef last)
 {
     struct kc_map seen = {.n = 0};
@@ -188,7 +186,7 @@ static void mark_remainder(struct kc_emit *emit, LLVMBasicBlockRef last)
     kc_map_clear(&seen);
 }
 
-/* Does the kernel ask for ids in a dimension that isn't 0? */
+/* Does the kernel ask for ids in a dimension other than 0? */
 static bool has_rows(const struct kc_emit *emit)
 {
     const struct kc_flow *flow = &emit->wg->flow;
@@ -209,7 +207,7 @@ static unsigned lanes_of(const struct kc_emit *emit, enum width width)
     return width == NARROW ? 1 : width == WIDE ? emit->lanes : 2 * emit->lanes;
 }
 
-/* What is left of a row by wider strips. */
+/* A loop over the part of a row that wider strips leave. */
 static void strips_begin(struct kc_emit *emit, struct loop *loop, enum width width)
 {
     LLVMValueRef from = kc_i64(emit->wg, 0);
@@ -248,7 +246,7 @@ static void emit_strip(struct kc_emit *emit, unsigned phase, enum width width, L
         mark_remainder(emit, last);
 }
 
-/* Row by row narrow strips, after wider ones if wanted. */
+/* Row by row: narrow strips, after wider ones if wanted. */
 static void emit_rows(struct kc_emit *emit, unsigned phase, enum width most)
 {
     struct loop z, y, x;
@@ -264,8 +262,8 @@ static void emit_rows(struct kc_emit *emit, unsigned phase, enum width most)
     kc_mark_plain_loop(emit->wg, loop_end(emit, &z));
 }
 
-/* Wide strips with dimension 0 as the outer loop: what a column of a tile in local memory is made of can stay in
- * registers for all rows. */
+/* Wide strips with dimension 0 as the outer loop: values of a column of a tile in local memory can stay in registers
+ * for all rows. */
 static void emit_columns(struct kc_emit *emit, unsigned phase)
 {
     struct loop x, z, y;
@@ -279,7 +277,7 @@ static void emit_columns(struct kc_emit *emit, unsigned phase)
     kc_mark_plain_loop(emit->wg, loop_end(emit, &x));
 }
 
-/* What wide strips leave of each row, if it is anything. */
+/* The rest of each row behind the wide strips, if there is any. */
 static void emit_rest(struct kc_emit *emit, unsigned phase)
 {
     LLVMBuilderRef b = emit->wg->builder;
@@ -300,7 +298,7 @@ static void take_snapshots(struct kc_emit *emit, const struct kc_phase *phase)
                 LLVMBuildLoad2(emit->wg->builder, emit->slots->slots[s].type, emit->homes[s].group, "");
 }
 
-/* All work-items of the group run a phase; where they go then is in next_phase. */
+/* All work-items of the group run a phase; next_phase then has the next one. */
 static void emit_phase(struct kc_emit *emit, unsigned phase)
 {
     struct kc_wg *wg = emit->wg;
@@ -346,8 +344,7 @@ static void emit_group(struct kc_emit *emit)
     free(starts);
 }
 
-/* ---- The function -------------------------------------------------------------------------------------------------
- */
+/* ---- The function ------------------------------------------------------------------------------------------------ */
 
 static void add_function(struct kc_emit *emit)
 {

@@ -2,18 +2,17 @@
 #include "compiler/workgroup/transform/clone.h"
 #include "compiler/workgroup/transform/metadata.h"
 
-/* A lane's copy of a region in the making. */
+/* A lane's copy of a region under construction. */
 struct lane {
     struct kc_strip *strip;
     const struct kc_region *region;
     LLVMValueRef index; /* i32 */
     LLVMBasicBlockRef end;
-    struct kc_map values; /* of the kernel → here: instructions, variables */
-    struct kc_map blocks; /* block of the kernel → block here: its copy, or, for bounds, the way out */
+    struct kc_map values; /* of the kernel → copies: instructions, variables */
+    struct kc_map blocks; /* block of the kernel → its copy or, for a bound, the exit to it */
 };
 
-/* ---- Loops over lanes ---------------------------------------------------------------------------------------------
- */
+/* ---- Loops over lanes -------------------------------------------------------------------------------------------- */
 
 void kc_lanes_begin(struct kc_strip *strip, struct kc_lanes *lanes, const char *name)
 {
@@ -78,8 +77,7 @@ LLVMValueRef kc_lane_place(struct kc_strip *strip, LLVMValueRef variable, LLVMTy
     return LLVMBuildGEP2(wg->builder, type, variable, &index, 1, "");
 }
 
-/* ---- A lane's copy ------------------------------------------------------------------------------------------------
- */
+/* ---- A lane's copy ----------------------------------------------------------------------------------------------- */
 
 static LLVMValueRef array_place(struct lane *lane, unsigned slot)
 {
@@ -94,7 +92,7 @@ static LLVMValueRef array_place(struct lane *lane, unsigned slot)
     return kc_byte_offset(emit->wg, home->lanes, offset, "");
 }
 
-/* At the lane's start, where it dominates all: the places of its private variables. */
+/* The addresses of the lane's private variables, computed at its start, which dominates all blocks. */
 static void find_variables(struct lane *lane)
 {
     struct kc_emit *emit = lane->strip->emit;
@@ -106,7 +104,7 @@ static void find_variables(struct lane *lane)
     }
 }
 
-/* Where a lane goes that reaches a bound. */
+/* The exit of a lane that reaches a bound. */
 static LLVMBasicBlockRef way_out(struct lane *lane, int bound)
 {
     struct kc_emit *emit = lane->strip->emit;
@@ -200,7 +198,7 @@ void kc_emit_lane(struct kc_strip *strip, const struct kc_region *region, LLVMVa
     for (unsigned p = 0; p < LLVMCountParams(emit->wg->function); p++)
         kc_map_set_pointer(&lane.values, LLVMGetParam(emit->wg->function, p), emit->arguments[p]);
     find_variables(&lane);
-    LLVMBuildBr(emit->wg->builder, start); /* from where the caller stood */
+    LLVMBuildBr(emit->wg->builder, start); /* from the caller's position */
     for (unsigned i = 0; i < flow->n_order; i++)
         if (flow->order[i] != region->start && kc_bits_get(&region->blocks, (size_t)flow->order[i]))
             kc_map_set_pointer(&lane.blocks, flow->blocks[flow->order[i]].block, kc_new_block(emit, ""));

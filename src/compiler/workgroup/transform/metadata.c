@@ -14,7 +14,7 @@ static LLVMMetadataRef string(struct kc_wg *wg, const char *text)
     return LLVMMDStringInContext2(wg->context, text, strlen(text));
 }
 
-/* A node that differs from all others by naming itself: first a temporary stands for it. */
+/* A distinct node, which refers to itself: first a temporary stands for it. */
 static LLVMMetadataRef own_node(struct kc_wg *wg, LLVMMetadataRef *operands, unsigned n)
 {
     LLVMMetadataRef self = LLVMTemporaryMDNode(wg->context, NULL, 0), node;
@@ -25,7 +25,7 @@ static LLVMMetadataRef own_node(struct kc_wg *wg, LLVMMetadataRef *operands, uns
     return node;
 }
 
-/* An access group is a distinct node without operands. LLVM's C interface makes none, but its reader does. */
+/* An access group is a distinct node without operands. LLVM's C interface can't make one, but its parser can. */
 LLVMMetadataRef kc_access_group(struct kc_wg *wg)
 {
     static const char text[] = "!groups = !{!0}\n!0 = distinct !{}\n";
@@ -35,7 +35,7 @@ LLVMMetadataRef kc_access_group(struct kc_wg *wg)
     LLVMBool discards = LLVMContextShouldDiscardValueNames(wg->context);
     char *error;
 
-    LLVMContextSetDiscardValueNames(wg->context, 0); /* else it reads no text */
+    LLVMContextSetDiscardValueNames(wg->context, 0); /* otherwise LLVM parses no text */
     if (LLVMParseIRInContext(wg->context, buffer, &module, &error))
         abort(); /* our own text */
     LLVMContextSetDiscardValueNames(wg->context, discards);
@@ -44,7 +44,7 @@ LLVMMetadataRef kc_access_group(struct kc_wg *wg)
     return LLVMValueAsMetadata(group);
 }
 
-/* A list of one scope, in a domain of its own. */
+/* A list with one scope, in a domain of its own. */
 LLVMMetadataRef kc_alias_scope(struct kc_wg *wg)
 {
     LLVMMetadataRef domain[] = {NULL}, scope[] = {NULL, own_node(wg, domain, 1)}, list = own_node(wg, scope, 2);

@@ -1,6 +1,6 @@
 #include "compiler/workgroup/emit.h"
 
-/* One of three by dimension; past the third the default. */
+/* One of three values by dimension; past the third, the default. */
 static LLVMValueRef choose(struct kc_emit *emit, LLVMValueRef dimension, LLVMValueRef const *of, unsigned past)
 {
     LLVMBuilderRef b = emit->wg->builder;
@@ -16,7 +16,7 @@ static LLVMValueRef choose(struct kc_emit *emit, LLVMValueRef dimension, LLVMVal
     return value;
 }
 
-/* first + lane; 32 bits wide where lanes are many: neither signed nor unsigned wrap is possible (KC_WIDE_LIMIT). */
+/* first + lane; 32 bits wide in wide strips, where neither signed nor unsigned wrap is possible (KC_WIDE_LIMIT). */
 static LLVMValueRef along(struct kc_strip *strip, LLVMValueRef first32, LLVMValueRef first, LLVMValueRef lane)
 {
     LLVMBuilderRef b = strip->emit->wg->builder;
@@ -84,8 +84,7 @@ LLVMValueRef kc_build_query(struct kc_strip *strip, LLVMValueRef call, LLVMValue
     }
 }
 
-/* ---- Constants ----------------------------------------------------------------------------------------------------
- */
+/* ---- Constants --------------------------------------------------------------------------------------------------- */
 
 static LLVMValueRef rebuild(struct kc_emit *emit, LLVMValueRef expression, LLVMValueRef *operands, unsigned n)
 {

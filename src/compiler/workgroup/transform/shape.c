@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* Code that is never reached may end as the kernel does. */
+/* Unreachable code may end like the kernel does. */
 static void return_where_unreachable(struct kc_wg *wg)
 {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(wg->function); b; b = LLVMGetNextBasicBlock(b)) {
@@ -22,7 +22,7 @@ static void return_where_unreachable(struct kc_wg *wg)
 }
 
 /* Structures by value belong to each work-item alone: those that may be written become private variables. Passing the
- * pointer on, or comparing it, is enough to count as written. */
+ * pointer on, or comparing it, counts as writing. */
 static bool only_read(LLVMValueRef pointer)
 {
     for (LLVMUseRef use = LLVMGetFirstUse(pointer); use; use = LLVMGetNextUse(use)) {
@@ -64,8 +64,7 @@ static void copy_parameters(struct kc_wg *wg)
     }
 }
 
-/* ---- Division -----------------------------------------------------------------------------------------------------
- */
+/* ---- Division ---------------------------------------------------------------------------------------------------- */
 
 /* A constant of an integer type, or of a vector of them. */
 static LLVMValueRef number(LLVMTypeRef type, uint64_t value)
@@ -82,7 +81,7 @@ static LLVMValueRef number(LLVMTypeRef type, uint64_t value)
     return LLVMConstVector(parts, n);
 }
 
-/* Would the processor fault? */
+/* Would the division trap? */
 static LLVMValueRef faults(struct kc_wg *wg, LLVMValueRef division, bool is_signed, unsigned bits)
 {
     LLVMValueRef dividend = LLVMGetOperand(division, 0), divisor = LLVMGetOperand(division, 1), zero, overflow;
@@ -119,7 +118,7 @@ static bool is_division(LLVMValueRef i)
     return opcode == LLVMSDiv || opcode == LLVMSRem || opcode == LLVMUDiv || opcode == LLVMURem;
 }
 
-/* Integer division by zero, and of the least number by -1, has some value and no exception (OpenCL C 3.0, 6.4.a). */
+/* Integer division by zero, and of the least number by -1, has an undefined value but no trap (OpenCL C 3.0, 6.4.a). */
 static void guard_divisions(struct kc_wg *wg)
 {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(wg->function); b; b = LLVMGetNextBasicBlock(b))
@@ -150,10 +149,9 @@ static void split_at_barriers(struct kc_wg *wg)
     }
 }
 
-/* ---- Passes -------------------------------------------------------------------------------------------------------
- */
+/* ---- Passes ------------------------------------------------------------------------------------------------------ */
 
-/* With optnone the passes leave alone all functions but ours. */
+/* With optnone, passes skip all functions but ours. */
 static void freeze_others(struct kc_wg *wg, bool freeze)
 {
     static const char *const names[] = {"optnone", "noinline"};

@@ -1,5 +1,5 @@
 /*
- * The form of a kernel that the steps of the pass count on.
+ * The form of a kernel on which the steps of the pass rely.
  */
 #ifndef KC_WORKGROUP_TRANSFORM_SHAPE_H
 #define KC_WORKGROUP_TRANSFORM_SHAPE_H

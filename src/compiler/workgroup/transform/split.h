@@ -1,6 +1,6 @@
 /*
- * Blocks in two, for which LLVM's C interface has no function; what it has would make the phi nodes of successors anew,
- * so that whoever holds one (a block may follow itself) would hold nothing.
+ * Splits blocks, which LLVM's C interface can't do. With its means the successors' phi nodes would have to be replaced,
+ * and pointers to the old ones would dangle (a block may be its own successor).
  */
 #ifndef KC_WORKGROUP_TRANSFORM_SPLIT_H
 #define KC_WORKGROUP_TRANSFORM_SPLIT_H
@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/* Splits the block before an instruction that is no phi: what follows moves to a new block behind it, to which it
- * branches, and which is returned. Values stay the same, and phi nodes in successors are told. */
+/* Splits the block before an instruction that isn't a phi: the rest moves to a new block behind it, to which the first
+ * one branches, and which is returned. Values stay the same; phi nodes in successors are updated. */
 LLVMBasicBlockRef kc_split_before(LLVMValueRef instruction);
 
 #ifdef __cplusplus

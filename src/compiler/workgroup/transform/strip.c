@@ -3,9 +3,9 @@
 
 /*
  * A strip keeps the values of slots that live from region to region in `held` variables: an element for each lane, or
- * one where the slot is uniform. A lane takes copies of them ("work") at the start of a region, unconditionally, and
- * gives back what it changed at the end, also unconditionally: so the vectoriser makes plain vector loads and stores of
- * them, which become registers, and selects where lanes didn't take part.
+ * one if the slot is uniform. At the start of a region a lane copies them to "work" variables, unconditionally, and at
+ * its end it writes back what it changed, also unconditionally. So the vectoriser makes plain vector loads and stores
+ * of them, which become registers, and selects for lanes that didn't take part.
  */
 
 static const struct kc_slot *slot_of(const struct kc_strip *strip, unsigned s)
@@ -28,14 +28,13 @@ static LLVMValueRef held_place(struct kc_strip *strip, unsigned s, LLVMValueRef 
                                       : kc_lane_place(strip, held(strip, s), slot_of(strip, s)->type, lane);
 }
 
-/* An access to what lives across barriers, in scratch. */
+/* Marks an access to a value in scratch that lives across barriers. */
 static LLVMValueRef kept(struct kc_strip *strip, LLVMValueRef access)
 {
     return kc_mark_inside(strip->emit->wg, kc_parallel(strip, access), strip->emit->kept);
 }
 
-/* ---- Values that live across barriers -----------------------------------------------------------------------------
- */
+/* ---- Values that live across barriers ---------------------------------------------------------------------------- */
 
 static void take_uniform(struct kc_strip *strip, unsigned s)
 {
@@ -94,7 +93,7 @@ static void take_all(struct kc_strip *strip)
     kc_lanes_end(strip, &lanes);
 }
 
-/* Has the lane returned? In its order, where there are such; else all have, or none. */
+/* Stores whether the lane has returned: by its order, if lanes have one; else all have returned, or none. */
 static void give_returned(struct kc_strip *strip, LLVMValueRef lane)
 {
     struct kc_emit *emit = strip->emit;
@@ -131,10 +130,10 @@ static void give_all(struct kc_strip *strip)
     kc_lanes_end(strip, &lanes);
 }
 
-/* ---- A region -----------------------------------------------------------------------------------------------------
- */
+/* ---- A region ---------------------------------------------------------------------------------------------------- */
 
-/* Work variables that no lane finds set say so: else the last lane's would seem to pass on to the next. */
+/* Work variables that are set before a lane reads them are marked undefined at its start: otherwise the last lane's
+ * value would seem to reach the next lane. */
 static void begin_work(struct kc_strip *strip, const struct kc_region *region, LLVMValueRef lane)
 {
     struct kc_emit *emit = strip->emit;
@@ -167,11 +166,11 @@ static void end_work(struct kc_strip *strip, const struct kc_region *region, LLV
     }
 }
 
-/* The bounds where lanes may stand after a region, by order, and for each but the last: does any lane stand there? */
+/* The bounds at which lanes may wait after a region, by order, and for each but the last, whether any lane does. */
 struct ways {
     unsigned n;
     int *bounds;       /* KC_EXIT is one */
-    LLVMValueRef *any; /* variables, i1; NULL: a region after which all lanes stand together */
+    LLVMValueRef *any; /* variables, i1; NULL: after this region all lanes are together */
 };
 
 static void insert_way(const struct kc_emit *emit, struct ways *ways, int bound)
@@ -225,7 +224,7 @@ static void note_order(struct kc_strip *strip, const struct kc_region *region, c
     }
 }
 
-/* Is the slot of no use to lanes that stand elsewhere while the region runs? */
+/* Is the slot of no use to lanes that wait elsewhere while the region runs? */
 static bool is_only_here(const struct kc_strip *strip, const struct kc_region *region, unsigned s)
 {
     const struct kc_emit *emit = strip->emit;
@@ -239,8 +238,8 @@ static bool is_only_here(const struct kc_strip *strip, const struct kc_region *r
     return true;
 }
 
-/* The lanes that stand at the region's bound run it; the others pass, and keep what they have a use for: for the rest
- * the vectoriser needs no select. */
+/* The lanes that wait at the region's bound run it; the others skip it and keep their live values: for the rest the
+ * vectoriser needs no select. */
 static void enter_masked(struct kc_strip *strip, const struct kc_region *region, LLVMValueRef lane,
                          LLVMBasicBlockRef end)
 {
@@ -261,10 +260,9 @@ static void enter_masked(struct kc_strip *strip, const struct kc_region *region,
     LLVMPositionBuilderAtEnd(b, body);
 }
 
-/* ---- Uniform values of the strip ----------------------------------------------------------------------------------
- */
+/* ---- Uniform values of the strip --------------------------------------------------------------------------------- */
 
-/* Where all lanes were, the last one's value is everybody's. */
+/* If all lanes ran the region, the last one's value is the strip's. */
 static void keep_uniform(struct kc_strip *strip, const struct kc_region *region)
 {
     struct kc_emit *emit = strip->emit;
@@ -281,7 +279,7 @@ static void keep_uniform(struct kc_strip *strip, const struct kc_region *region)
     }
 }
 
-/* The arithmetic behind a counter, done for the strip. */
+/* Computes the arithmetic behind a counter for the whole strip. */
 static LLVMValueRef count(struct kc_strip *strip, struct kc_map *values, LLVMValueRef value)
 {
     struct kc_emit *emit = strip->emit;
@@ -308,7 +306,7 @@ static LLVMValueRef count(struct kc_strip *strip, struct kc_map *values, LLVMVal
     return here;
 }
 
-/* Loads are looked at where they stand: a counter that is counted on later had the value from before. */
+/* Loads are handled in program order: a counter that is advanced later still has its old value. */
 static void count_block(struct kc_strip *strip, struct kc_map *values, LLVMBasicBlockRef block)
 {
     struct kc_emit *emit = strip->emit;
@@ -340,8 +338,7 @@ static void keep_counters(struct kc_strip *strip, const struct kc_region *region
     kc_map_clear(&values);
 }
 
-/* ---- Going on -----------------------------------------------------------------------------------------------------
- */
+/* ---- The next region --------------------------------------------------------------------------------------------- */
 
 static LLVMBasicBlockRef block_of_bound(struct kc_strip *strip, int bound)
 {
@@ -373,7 +370,7 @@ static void go_together(struct kc_strip *strip, const struct ways *ways)
                     block_of_bound(strip, ways->bounds[w]));
 }
 
-/* The first bound in order where any lane stands is the next. */
+/* The next bound is the first in order at which any lane waits. */
 static void go_lowest(struct kc_strip *strip, const struct ways *ways)
 {
     struct kc_emit *emit = strip->emit;
@@ -429,8 +426,7 @@ static void emit_region(struct kc_strip *strip, const struct kc_region *region)
     ways_end(&ways);
 }
 
-/* ---- The strip ----------------------------------------------------------------------------------------------------
- */
+/* ---- The strip --------------------------------------------------------------------------------------------------- */
 
 static LLVMValueRef returned_before(struct kc_strip *strip, LLVMValueRef lane)
 {
@@ -442,8 +438,8 @@ static LLVMValueRef returned_before(struct kc_strip *strip, LLVMValueRef lane)
     return LLVMBuildICmp(b, LLVMIntNE, flag, LLVMConstInt(emit->wg->i8, 0, 0), "");
 }
 
-/* Lanes stand at the phase's start, or at the kernel's end if they returned before. A strip that has returned as a
- * whole doesn't run. */
+/* Lanes wait at the phase's start, or at the kernel's end if they returned before. A strip that has returned as a whole
+ * is skipped. */
 static void begin_order(struct kc_strip *strip)
 {
     struct kc_emit *emit = strip->emit;

@@ -2,7 +2,7 @@
 
 #include "compiler/workgroup/analysis/profit.h"
 
-/* How far sums are followed. */
+/* Depth to which sums are followed. */
 #define MAX_DEPTH 8
 
 static bool is_sum(LLVMValueRef value)
