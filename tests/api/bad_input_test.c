@@ -1,8 +1,8 @@
 /*
  * Every call of the dispatch table with NULL, freed and wrong handles, absurd sizes, unknown names, lists that don't
- * fit their count: nothing crashes, each answers with an error code of OpenCL, a bad handle with the code of its kind,
- * and afterwards the objects have the reference counts that they had. The calls go straight to the library, as loaders
- * look into handles. Meant for AddressSanitizer, too.
+ * fit their count: nothing crashes, each returns an error code of OpenCL, for a bad handle the code of its kind, and
+ * the objects' reference counts don't change. The calls go straight to the library, as loaders dereference handles.
+ * Also for AddressSanitizer.
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 */
 /* variant: oclgrind TESELA_VENDORS={build}/vendors-oclgrind ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:new_delete_type_mismatch=0 */
@@ -17,8 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- The calls ----------------------------------------------------------------------------------------------------
- */
+/* ---- The calls --------------------------------------------------------------------------------------------------- */
 
 /*
  * What a call takes, a letter for each argument:
@@ -200,8 +199,7 @@ typedef intptr_t any_fn(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr
                         intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t,
                         intptr_t, intptr_t);
 
-/* ---- Objects ------------------------------------------------------------------------------------------------------
- */
+/* ---- Objects ----------------------------------------------------------------------------------------------------- */
 
 static const char kinds[] = "PDCQMGKES";
 enum { n_kinds = sizeof kinds - 1 };
@@ -313,8 +311,7 @@ static cl_uint count_of(int i)
     return count;
 }
 
-/* ---- Values -------------------------------------------------------------------------------------------------------
- */
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 /* What an argument may be given. The first is the one that lets the call come far. */
 struct values {
@@ -504,8 +501,7 @@ static int lists_for(char kind, struct list *lists)
     return n;
 }
 
-/* ---- Calling ------------------------------------------------------------------------------------------------------
- */
+/* ---- Calling ----------------------------------------------------------------------------------------------------- */
 
 /* An argument of a call, which may be several of the function's. */
 struct slot {
@@ -747,8 +743,7 @@ static void any_arguments(void **state)
     }
 }
 
-/* ---- Before and after ---------------------------------------------------------------------------------------------
- */
+/* ---- Before and after -------------------------------------------------------------------------------------------- */
 
 static cl_uint counts[n_kinds];
 

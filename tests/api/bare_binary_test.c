@@ -1,6 +1,6 @@
 /*
- * A binary that a vendor's own compiler made goes to the members that take it, and the program runs there: this is how
- * devices without a compiler get their programs. Rubbish is taken by none.
+ * A binary from a vendor's own compiler is loaded on the members that take it, and the program runs there: the way in
+ * which devices without a compiler get their programs. No member takes garbage.
  */
 /* variant: three TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
 /* variant: all TESELA_VENDORS={build}/vendors POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */

@@ -1,5 +1,4 @@
-/* Buffers: every argument that OpenCL 3.0 refuses, in creation, queries and commands, and the edges of what it takes.
- */
+/* Buffers: every argument that OpenCL 3.0 refuses, in creation, queries and commands, and the limits of valid ones. */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
 /* variant: cuda_standin TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none */
 /* any: */

@@ -1,6 +1,6 @@
 /*
- * Threads build programs of source and of binaries, run them and let them go, while others unload the compiler, which
- * is only a hint: nobody's build may notice.
+ * Threads build programs from source and from binaries, run and release them, while others unload the compiler, which
+ * is only a hint: no build may notice.
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
 /* variant: oclgrind TESELA_VENDORS={build}/vendors-oclgrind */

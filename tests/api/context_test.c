@@ -1,4 +1,4 @@
-/* Contexts: what they are made of, what is refused, what they say, and when they end. */
+/* Contexts: creation, refused arguments, queries, and destruction. */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
 /* any: */
 

@@ -1,6 +1,6 @@
 /*
- * Thirty-two threads that create, use and destroy everything at once, from the very first call on: each in contexts of
- * its own, and all in one. Half of what is made is let go while it is used. Results are right, nothing crashes.
+ * Thirty-two threads create, use and destroy everything at once, from the very first call on: each in contexts of its
+ * own, and all in one. Half of the objects are released while they are used. Results are right, nothing crashes.
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=basic,pthread TESELA_POLICY=round-robin */
 /* variant: cpu TESELA_VENDORS={build}/vendors-none */

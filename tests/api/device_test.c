@@ -1,4 +1,4 @@
-/* The device: how it is found, that it answers every query of OpenCL 3.0, and that the answers fit together. */
+/* The device: it is found, answers every query of OpenCL 3.0, and its answers are consistent. */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
 /* variant: pocl-oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind */
 /* any: */

@@ -1,5 +1,5 @@
-/* Kernels may divide by 0 and overflow: the result is open, and the program goes on (OpenCL C 3.0, 6.3), whatever
- * thread of ours the vendor's code runs in. */
+/* Kernels may divide by 0 and overflow: the result is undefined, but the program continues (OpenCL C 3.0, 6.3),
+ * whichever of our threads runs the vendor's code. */
 /* variant: basic TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=basic */
 /* variant: pthread TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread */
 /* variant: turns TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=basic,pthread TESELA_POLICY=round-robin */

@@ -1,8 +1,8 @@
 /*
- * Programs that end while a vendor compiles for them: PoCL's basic does that inside the call that launches, in a thread
- * of ours, and its pthread in one of its own. Each is a process of its own; none may be torn down under the compiler.
- * So exit waits, for two seconds of its work at most; a handler that was set before anything of OpenCL runs after that,
- * and looks.
+ * Programs that end while a vendor compiles for them. PoCL's basic device compiles inside the launch call, in a thread
+ * of ours; its pthread device in a thread of its own. Each program is a process. The compiler must not be torn down
+ * under its thread: exit waits, for two seconds of the thread's work at most. A handler that was set before the first
+ * OpenCL call runs after that, and checks.
  */
 /* variant: basic TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=basic TESELA_MEMBERS=basic POCL_KERNEL_CACHE=0 ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0:intercept_tls_get_addr=0 */
 /* variant: pthread TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread TESELA_MEMBERS=pthread POCL_KERNEL_CACHE=0 ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0:intercept_tls_get_addr=0 */

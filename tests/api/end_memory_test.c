@@ -1,6 +1,6 @@
 /*
- * A program that ends with a transfer under way, to memory that it has given back: what its vendor would do with it
- * later must not begin because exit waits.
+ * A program that ends with a transfer in flight, to memory that it has freed: the vendor must not start the transfer
+ * because exit waits.
  */
 /* variant: pthread TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread TESELA_MEMBERS=pthread END_ROUNDS=30000000 ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0:intercept_tls_get_addr=0 */
 /* variant: cpu TESELA_VENDORS={build}/vendors-none END_ROUNDS=400000000 ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0:intercept_tls_get_addr=0 */

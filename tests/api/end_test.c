@@ -1,8 +1,8 @@
 /*
- * Programs that end as real ones do: with everything alive and under way, releasing and using things from handlers and
- * destructors that run before and after those of vendors' libraries, from a thread while others work. Each is a process
- * of its own, forked before anything of OpenCL was called, that has to end by itself with the status that it chose.
- * Nobody looks for leaks here: all is left over on purpose, and the search itself crashes beside vendors' busy threads.
+ * Programs that end as real ones do: with all objects alive and in use, releasing and using them from handlers and
+ * destructors that run before and after those of vendors' libraries, or from a thread while others work. Each is a
+ * process, forked before the first OpenCL call, that must end by itself with its own status. Not for leak checks:
+ * objects are left on purpose, and the search itself crashes beside vendors' busy threads.
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=basic,pthread TESELA_POLICY=round-robin ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0:intercept_tls_get_addr=0 */
 /* variant: cpu TESELA_VENDORS={build}/vendors-none ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0:intercept_tls_get_addr=0 */
@@ -114,8 +114,7 @@ static void release_all(void)
     must(clReleaseContext(all.context) == CL_SUCCESS);
 }
 
-/* ---- Ways to end --------------------------------------------------------------------------------------------------
- */
+/* ---- Ways to end ------------------------------------------------------------------------------------------------- */
 
 static void all_is_left_alive(void)
 {
@@ -230,8 +229,7 @@ static void only_platforms_were_listed(void)
     our_device();
 }
 
-/* ---- Tests --------------------------------------------------------------------------------------------------------
- */
+/* ---- Tests ------------------------------------------------------------------------------------------------------- */
 
 static void (*const ways[])(void) = {
     all_is_left_alive,           all_is_released,           a_handler_releases,

@@ -1,4 +1,4 @@
-/* Each error that the specification lists for calls of what isn't offered (shared virtual memory where there is none,
+/* Each error that the specification lists for calls of unsupported features (shared virtual memory where there is none,
  * pipes, intermediate languages, sub-groups, queues on the device), and for timers and clones. */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread TESELA_SVM=off */
 #include "errors.h"

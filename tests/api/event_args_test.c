@@ -1,4 +1,4 @@
-/* Events: what they say, what is refused, user events, callbacks, and which events have times. */
+/* Events: queries, refused arguments, user events, callbacks, and which events have times. */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
 /* variant: cuda_standin TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none */
 /* any: */

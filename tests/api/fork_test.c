@@ -1,4 +1,4 @@
-/* A forked child: everything that needs a thread or a vendor fails there, nothing hangs, and the parent goes on. */
+/* A forked child: every call that needs a thread or a vendor fails, nothing hangs, and the parent continues. */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
 /* any: */
 

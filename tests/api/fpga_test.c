@@ -1,7 +1,7 @@
 /*
- * Devices without a compiler, over a test vendor (tests/vendor/fpga.h): an unmodified program of source runs on them by
- * binaries that were made before and are found by the rule of docs/user/fpga.md, beside a CPU that compiles; data go to
- * and fro from aligned memory; what is missing or wrong is told.
+ * Devices without a compiler, over a test vendor (tests/vendor/fpga.h): an unmodified program of source runs on them
+ * with prebuilt binaries, which are found by the rule of docs/user/fpga.md, beside a CPU that compiles. Transfers use
+ * aligned memory, and missing or wrong binaries are reported.
  *
  * Members: 0 the board, 1 the emulator, 2 PoCL.
  */
@@ -39,8 +39,7 @@ static fpga_transfers_fn *transfers;
 static fpga_runs_fn *runs;
 static fpga_alive_fn *alive;
 
-/* ---- Things -------------------------------------------------------------------------------------------------------
- */
+/* ---- Things ------------------------------------------------------------------------------------------------------ */
 
 static void write_file(const char *name, const char *content)
 {
@@ -174,8 +173,7 @@ static int clean(void **state)
     return system(command);
 }
 
-/* ---- Tests --------------------------------------------------------------------------------------------------------
- */
+/* ---- Tests ------------------------------------------------------------------------------------------------------- */
 
 /* One context over all; each launch goes to the next member, and each finds what the one before left. */
 static void a_program_of_source_runs_everywhere(void **state)
@@ -406,8 +404,7 @@ static void a_wrong_binary_is_told(void **state)
     remove_file("set_all.emulation.bin");
 }
 
-/* ---- Separate compilation -----------------------------------------------------------------------------------------
- */
+/* ---- Separate compilation ---------------------------------------------------------------------------------------- */
 
 static const char *const one_part = "int twice(int);\n"
                                     "kernel void set_all(global int *x, int value)\n"
@@ -518,8 +515,7 @@ static void a_board_alone_links_what_is_there(void **state)
     remove_file("set_all.aocx");
 }
 
-/* ---- Bytes and transfers ------------------------------------------------------------------------------------------
- */
+/* ---- Bytes and transfers ----------------------------------------------------------------------------------------- */
 
 /* A program of a vendor's own bytes runs on those that take them, and is a binary of ours afterwards. */
 static void bare_bytes_go_to_those_that_take_them(void **state)

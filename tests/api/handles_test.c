@@ -1,4 +1,4 @@
-/* Handles through the loader: NULL, freed ones, and those of another kind are recognised by every call. */
+/* Handles through the loader: every call recognises NULL, freed handles, and handles of another kind. */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
 /* any: */
 

@@ -1,6 +1,6 @@
 /*
- * As a loader of ICD 2 meets the library: it is marked, gives every function by name, and each object carries the
- * loader's word. (The other tests go through an ICD 1 loader, which must not notice.)
+ * The library as seen by a loader of ICD 2: it has the mark, returns every function by name, and each object has the
+ * loader's word. (The other tests use an ICD 1 loader, which must not notice.)
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=basic */
 #include "begin.h"

@@ -1,5 +1,5 @@
-/* Images and samplers: every argument that OpenCL 3.0 refuses, in creation, queries and commands, and what they tell of
- * themselves. */
+/* Images and samplers: every argument that OpenCL 3.0 refuses, in creation, queries and commands, and the answers of
+ * queries. */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
 /* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu */
 #include "begin.h"

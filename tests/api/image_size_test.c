@@ -1,6 +1,6 @@
 /*
- * The largest images that the device tells of can be made, written and read, and larger ones can't, also where some
- * member has larger ones (OpenCL 3.0, clCreateImage).
+ * The largest images that the device reports can be created, written and read. Larger ones can't, even where a member
+ * has larger ones (OpenCL 3.0, clCreateImage).
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
 /* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu */

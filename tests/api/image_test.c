@@ -1,7 +1,7 @@
 /*
- * Images on real members: random commands on images of every type, each compared with plain memory, with kernels in
- * between that read and write them where the policy sends them; samplers; host pointers with padding; images of
- * buffers.
+ * Images on real members: random commands on images of every type, each compared with plain memory, and between them
+ * kernels that read and write the images on the members that the policy chooses; samplers; padded host pointers; images
+ * of buffers.
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
 /* variant: oclgrind TESELA_VENDORS={build}/vendors-oclgrind TESELA_MEMBERS=opencl */

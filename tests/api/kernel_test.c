@@ -4,8 +4,8 @@
 /* any: */
 /* timeout: 300 */
 /*
- * Kernels as an application sees them: their lives, every error of clSetKernelArg, what they tell of themselves, and
- * that a launch runs with the arguments of the moment it was enqueued.
+ * Kernels as an application sees them: their lifetime, every error of clSetKernelArg, queries, and that a launch runs
+ * with the arguments at the time of its enqueue.
  */
 #include "begin.h"
 

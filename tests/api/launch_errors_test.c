@@ -5,8 +5,8 @@
 /* any: */
 /* timeout: 300 */
 /*
- * Launches that can't be are refused by the call itself, with the error that the specification names; and what may look
- * strange but is right (no work-items, a required size, offsets) runs.
+ * Invalid launches are refused by the call itself, with the error that the specification names. Unusual but valid ones
+ * (no work-items, a required size, offsets) run.
  */
 #include "begin.h"
 

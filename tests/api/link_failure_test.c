@@ -1,7 +1,8 @@
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
 /* timeout: 120 */
 /*
- * A link that fails. On PoCL alone: oclgrind takes a program that lacks a function, and dies of one that has it twice.
+ * A link that fails. On PoCL alone: oclgrind accepts a program that lacks a function, and crashes if a function is
+ * defined twice.
  */
 #include "begin.h"
 

@@ -1,9 +1,9 @@
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=basic,pthread TESELA_POLICY=round-robin */
 /* any: */
 /*
- * One half of a buffer is mapped for writing while kernels on two members work on the other half. Nobody can tell
- * Tesela which half a kernel touches, so its buffer moves from member to member as a whole, by way of the host, and
- * must not run over what the application writes meanwhile.
+ * One half of a buffer is mapped for writing while kernels on two members work on the other half. Tesela can't know
+ * which half a kernel accesses, so the buffer moves from member to member as a whole, by way of the host, and must not
+ * overwrite what the application writes meanwhile.
  */
 #include <CL/cl.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /*
- * Native kernels are asynchronous host tasks: the call returns before they run, and while one of them takes its time
- * all that it has no part in goes on, the host's own copies too.
+ * Native kernels are asynchronous host tasks: the call returns before they run, and while one runs, everything that
+ * doesn't depend on it goes on, including the host's own copies.
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
 /* variant: pthread TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread */
@@ -362,8 +362,7 @@ static void a_task_that_fails_hides_no_other(void **state)
     clReleaseMemObject(buffer);
 }
 
-/* ---- At the same time --------------------------------------------------------------------------------------------
- */
+/* ---- At the same time -------------------------------------------------------------------------------------------- */
 
 /* What a kernel and a task tell each other, in memory that both use as it is. */
 enum { TASK_RUNS, KERNEL_RUNS, KERNEL_SAW, n_words };

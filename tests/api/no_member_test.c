@@ -1,4 +1,4 @@
-/* A machine without any device to run on: Tesela's device is there, says that it can't be used, and why. */
+/* A machine without a device: Tesela's device exists, reports that it isn't available, and says why. */
 /* variant: none TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=opencl */
 
 #include "device_queries.h"

@@ -1,4 +1,4 @@
-/* The platform: what it says of itself, how a loader gets at it, and that finding it touches no vendor. */
+/* The platform: its queries, the loader's ways to it, and that finding it loads no vendor. */
 /* variant: ours TESELA_VENDORS={build}/vendors-pocl-oclgrind */
 
 #include "begin.h"

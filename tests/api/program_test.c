@@ -4,8 +4,8 @@
 /* any: */
 /* timeout: 300 */
 /*
- * Programs as an application sees them: sources and options, logs, binaries, callbacks, what may be built when, and
- * that a program meets the macros that the device promises, whatever its members' compilers define.
+ * Programs as an application sees them: sources and options, logs, binaries, callbacks, when builds are allowed, and
+ * that a program sees the macros that the device promises, whatever its members' compilers define.
  */
 #include "begin.h"
 

@@ -1,10 +1,11 @@
 /*
  * Dependences between commands, row by row: what a kernel (K), a host task (H), a transfer to (HTD) or from (DTH) the
  * device waits for when all of them are in one in-order queue, and what it need not wait for (Alonso, table 4.1;
- * CtrlEvents, section 4.2). What is waited for is made long; order is read from the timeline and from the data.
+ * CtrlEvents, section 4.2). Commands that others wait for are made long; their order is read from the timeline and from
+ * the data.
  *
  * With "fastest" all kernels go to one of two members, which the table calls "the same device"; with round-robin
- * consecutive ones go to different members, and the transfers in between must not change what anybody sees.
+ * consecutive ones go to different members, and the transfers in between must not change any result.
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=fastest */
 /* variant: pocl_round TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */

@@ -1,6 +1,6 @@
 /*
- * Failures stay where they belong: a user event set to an error fails those who depend on it, with the error that the
- * specification names, and nobody else; a forked child gets errors and does not hang, and its parent goes on.
+ * Failures don't spread: a user event set to an error fails the commands that depend on it, with the error that the
+ * specification names, and no others. A forked child gets errors and doesn't hang, and its parent continues.
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
 /* variant: pthread TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread */
@@ -71,8 +71,7 @@ static void release_events(unsigned n, const cl_event *events)
         proof_ok(clReleaseEvent(events[i]));
 }
 
-/* ---- Events -------------------------------------------------------------------------------------------------------
- */
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
 
 static void CL_CALLBACK note_status(cl_event event, cl_int status, void *data)
 {
@@ -185,8 +184,7 @@ static void user_events_are_set_once(void **state)
     proof_ok(clReleaseMemObject(x));
 }
 
-/* ---- fork ---------------------------------------------------------------------------------------------------------
- */
+/* ---- fork -------------------------------------------------------------------------------------------------------- */
 
 /* In the child: whatever is called returns, and nothing that would need a device succeeds. 0: all is well. */
 static int use_in_child(cl_mem x, cl_event event)
@@ -240,8 +238,7 @@ static void a_forked_child_gets_errors_and_its_parent_goes_on(void **state)
     proof_ok(clReleaseMemObject(x));
 }
 
-/* ---- Set-up -------------------------------------------------------------------------------------------------------
- */
+/* ---- Set-up ------------------------------------------------------------------------------------------------------ */
 
 static int open_proof(void **state)
 {

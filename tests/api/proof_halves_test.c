@@ -1,6 +1,7 @@
 /*
- * Two queues without events, each writing its half of one buffer by kernels that take all of it as an argument, on
- * members that differ: common, and it works on real devices. No byte may be lost, a thousand times over.
+ * Two queues without events, each writing its half of one buffer with kernels that take the whole buffer as an
+ * argument, on different members: common in programs, and it works on real devices. No byte may be lost, in a thousand
+ * rounds.
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
 /* variant: oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */

@@ -1,6 +1,6 @@
 /*
- * Memory that more than one command, member or party has to do with: the application's own, mapped ranges, overlapping
- * sub-buffers. (proof_random_test.c mixes all of it; here each rule stands for itself.)
+ * Memory shared by several commands, members or parties: the application's own, mapped ranges, overlapping sub-buffers.
+ * (proof_random_test.c mixes them; here each rule is tested by itself.)
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
 /* variant: pthread TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread */
@@ -85,8 +85,7 @@ static cl_uint map_count(cl_mem x)
     return n;
 }
 
-/* ---- The application's memory in two commands ---------------------------------------------------------------------
- */
+/* ---- The application's memory in two commands -------------------------------------------------------------------- */
 
 /* Neither blocks, and they have no buffer in common: what they share is p. */
 static void read_to_p_then_write_from_p(void **state)
@@ -128,8 +127,7 @@ static void write_from_p_then_read_to_p(void **state)
     proof_ok(clReleaseMemObject(y));
 }
 
-/* ---- Maps ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Maps -------------------------------------------------------------------------------------------------------- */
 
 /* A part is mapped and changed between kernels on all of it. */
 static void partial_maps(void **state)
@@ -226,8 +224,7 @@ static void mapped_memory_in_other_commands(void **state)
     proof_ok(clReleaseMemObject(z));
 }
 
-/* ---- CL_MEM_USE_HOST_PTR ------------------------------------------------------------------------------------------
- */
+/* ---- CL_MEM_USE_HOST_PTR ----------------------------------------------------------------------------------------- */
 
 static void the_applications_memory_as_storage(void **state)
 {
@@ -265,8 +262,7 @@ static void the_applications_memory_as_storage(void **state)
     proof_ok(clReleaseMemObject(y));
 }
 
-/* ---- Sub-buffers --------------------------------------------------------------------------------------------------
- */
+/* ---- Sub-buffers ------------------------------------------------------------------------------------------------- */
 
 /* Kernels take turns on two sub-buffers that overlap, with members in turns: each must see what the others did. */
 static void sub_buffers_that_overlap(void **state)
@@ -291,8 +287,7 @@ static void sub_buffers_that_overlap(void **state)
     proof_ok(clReleaseMemObject(parts[1]));
 }
 
-/* ---- Set-up -------------------------------------------------------------------------------------------------------
- */
+/* ---- Set-up ------------------------------------------------------------------------------------------------------ */
 
 static int open_proof(void **state)
 {

@@ -1,6 +1,6 @@
 /*
- * Order as the specification promises it, on members that differ: user events and what may not overtake them, events
- * between queues, out-of-order queues, markers, barriers, blocking calls.
+ * Order as the specification guarantees it, on different members: user events and commands that may not overtake them,
+ * events between queues, out-of-order queues, markers, barriers, blocking calls.
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
 /* variant: oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin PROOF_SPIN=20000 PROOF_ROUNDS=5 */
@@ -112,8 +112,7 @@ static void release_buffers(unsigned n, const cl_mem *buffers)
         proof_ok(clReleaseMemObject(buffers[i]));
 }
 
-/* ---- User events --------------------------------------------------------------------------------------------------
- */
+/* ---- User events ------------------------------------------------------------------------------------------------- */
 
 struct setter {
     cl_event work, user;
@@ -210,8 +209,7 @@ static void ownership_is_taken_when_ready(void **state)
     release_buffers(2, (cl_mem[]){x, y});
 }
 
-/* ---- What is reported ---------------------------------------------------------------------------------------------
- */
+/* ---- What is reported -------------------------------------------------------------------------------------------- */
 
 /* A quick command behind a slow one, on another member and with nothing in common: its event still comes second, and
  * who waits for it in another queue waits for both. */
@@ -260,8 +258,7 @@ static void blocking_calls_block(void **state)
     release_buffers(2, (cl_mem[]){x, y});
 }
 
-/* ---- Events between queues ----------------------------------------------------------------------------------------
- */
+/* ---- Events between queues --------------------------------------------------------------------------------------- */
 
 /* x goes back and forth between two queues, each step by the other's event, on members in turns. */
 static void a_chain_over_two_queues_and_two_members(void **state)
@@ -348,8 +345,7 @@ static void out_of_order_queues_follow_their_events(void **state)
     release_buffers(n_buffers, buffers);
 }
 
-/* ---- Markers and barriers -----------------------------------------------------------------------------------------
- */
+/* ---- Markers and barriers ---------------------------------------------------------------------------------------- */
 
 static void a_marker_waits_for_all_before_it(void **state)
 {
@@ -424,8 +420,7 @@ static void barriers_order_an_out_of_order_queue(void **state)
     release_queues(1, &queue);
 }
 
-/* ---- Set-up -------------------------------------------------------------------------------------------------------
- */
+/* ---- Set-up ------------------------------------------------------------------------------------------------------ */
 
 static int open_proof(void **state)
 {

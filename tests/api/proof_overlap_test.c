@@ -1,7 +1,7 @@
 /*
- * One in-order queue, 32 blocks of the Mandelbrot set in buffers of their own, two members taken in turns: kernels run
- * at the same time on both, yet the program sees its events complete in the order of the queue. It sees so by
- * callbacks, by wait, and from another thread that asks all the time.
+ * One in-order queue, 32 blocks of the Mandelbrot set in buffers of their own, two members in turn: kernels run on both
+ * at the same time, yet the program sees its events complete in the order of the queue, by callbacks, by waits, and
+ * from another thread that polls.
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
 /* two: TESELA_POLICY=round-robin */
@@ -45,8 +45,7 @@ static cl_mem blocks[n_blocks];
 static cl_event events[n_blocks];
 static uint64_t commands[n_blocks];
 
-/* ---- Who watches --------------------------------------------------------------------------------------------------
- */
+/* ---- Who watches ------------------------------------------------------------------------------------------------- */
 
 static atomic_uint n_called, n_called_late;
 
@@ -86,8 +85,7 @@ static void *watch(void *arg)
     return NULL;
 }
 
-/* ---- The program --------------------------------------------------------------------------------------------------
- */
+/* ---- The program ------------------------------------------------------------------------------------------------- */
 
 static uint64_t enqueue_block(cl_uint i, cl_uint n_waits, const cl_event *waits, cl_event *event)
 {

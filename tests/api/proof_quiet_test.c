@@ -1,6 +1,6 @@
 /*
- * A chain of 1 000 commands on one member is the driver's alone: no thread of ours wakes for it (or exists). Read from
- * the kernel's counts of how often each thread named tesela-… gave up the processor.
+ * The driver alone runs a chain of 1 000 commands on one member: no thread of ours wakes for it (or exists). Read from
+ * the kernel's counts of context switches of each thread named tesela-….
  */
 /* variant: pthread TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread */
 /* variant: untraced TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread PROOF_TRACE=off */
@@ -23,8 +23,7 @@ static struct proof proof;
 static cl_kernel add;
 static cl_mem x;
 
-/* ---- Counting -----------------------------------------------------------------------------------------------------
- */
+/* ---- Counting ---------------------------------------------------------------------------------------------------- */
 
 static bool is_ours(const char *task)
 {
@@ -92,8 +91,7 @@ static struct wakes count_when_quiet(void)
     return after;
 }
 
-/* ---- Chains -------------------------------------------------------------------------------------------------------
- */
+/* ---- Chains ------------------------------------------------------------------------------------------------------ */
 
 static void launch(cl_uint n_wait, const cl_event *wait, cl_event *event)
 {

@@ -1,8 +1,8 @@
 /*
  * Random programs on real members: one in-order queue, or two that wait for each other by events, with everything that
  * touches memory: kernels on buffers and overlapping sub-buffers, host tasks, reads and writes (also of rectangles)
- * that share the application's memory, copies, fills, maps that stay open while other commands come, migrations. All
- * without blocking where OpenCL allows it. A sequential interpreter is the judge of every byte.
+ * that share the application's memory, copies, fills, maps that stay open while other commands come, migrations. No
+ * call blocks where OpenCL allows that. A sequential interpreter checks every byte.
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin PROOF_ROUNDS=60 */
 /* variant: pthread TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread PROOF_ROUNDS=20 */
@@ -90,8 +90,7 @@ static unsigned char *host_at(struct memory *m, size_t offset)
     return m->buffer ? m->is + (offset - m->begin) : m->is + offset;
 }
 
-/* ---- Order: within one queue, or from queue to queue by events ----------------------------------------------------
- */
+/* ---- Order: within one queue, or from queue to queue by events --------------------------------------------------- */
 
 struct order {
     cl_command_queue queue;
@@ -125,8 +124,7 @@ static void did(const struct order *o, cl_int error)
         proof_ok(clReleaseEvent(o->wait));
 }
 
-/* ---- Commands -----------------------------------------------------------------------------------------------------
- */
+/* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
 static cl_mem part_of(struct memory *m, struct range r, cl_mem_flags flags)
 {
@@ -233,8 +231,7 @@ static void do_fill(void)
         x->should[r.begin + i] = pattern[i % n_pattern];
 }
 
-/* ---- Rectangles ---------------------------------------------------------------------------------------------------
- */
+/* ---- Rectangles -------------------------------------------------------------------------------------------------- */
 
 struct rect {
     size_t origin[3], row_pitch, slice_pitch;
@@ -290,8 +287,7 @@ static void do_rect(void)
     }
 }
 
-/* ---- Maps ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Maps -------------------------------------------------------------------------------------------------------- */
 
 static unsigned n_mapped(void)
 {
@@ -368,8 +364,7 @@ static void do_migrate(void)
                                        o.event));
 }
 
-/* ---- Programs -----------------------------------------------------------------------------------------------------
- */
+/* ---- Programs ---------------------------------------------------------------------------------------------------- */
 
 static void do_something(void)
 {

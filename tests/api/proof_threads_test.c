@@ -1,6 +1,6 @@
 /*
- * Eight threads on eight queues of one context, with kernels, buffers of their own and shared ones; and lives that end
- * in odd orders: queues and buffers released while commands are on their way, the context first of all.
+ * Eight threads on eight queues of one context, with kernels, their own buffers and shared ones; and objects released
+ * in unusual orders: queues and buffers while commands are in flight, the context first of all.
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_POLICY=round-robin */
 /* variant: pthread TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread */
@@ -58,8 +58,7 @@ static void launch(cl_command_queue queue, cl_kernel kernel, cl_event *event)
     did(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &n, NULL, 0, NULL, event));
 }
 
-/* ---- Threads ------------------------------------------------------------------------------------------------------
- */
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
 static void CL_CALLBACK count_call(cl_event event, cl_int status, void *data)
 {
@@ -157,8 +156,7 @@ static void eight_threads_on_one_queue(void **state)
     proof_ok(clReleaseMemObject(x));
 }
 
-/* ---- Ends ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Ends -------------------------------------------------------------------------------------------------------- */
 
 struct life {
     cl_context context;

@@ -3,9 +3,9 @@
  * (sh) and the device's (sd) copy are current, and which are current afterwards (Alonso, table 2.2; CtrlEvents, table
  * 1). Read from the timeline; the data are checked too.
  *
- * All kernels go to one of two members, so "the device" is that one; with two, a write by the host stays on the host.
- * That holds for devices with memory of their own, so TESELA_ZERO_COPY is off. Devices that work on the host's memory
- * have the host's copy: nothing ever moves, not even between two of them that take turns.
+ * All kernels go to one of two members, which is "the device"; with two, a write by the host stays on the host. That
+ * holds for devices with memory of their own, so TESELA_ZERO_COPY is off. Devices that work on the host's memory have
+ * the host's copy: nothing ever moves, not even between two of them that take turns.
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=fastest TESELA_LOG=tile:warn */
 /* variant: basic TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=weights=1,0 TESELA_LOG=tile:warn */
@@ -301,8 +301,7 @@ static int close_proof(void **state)
     return 0;
 }
 
-/* ---- Beyond the table ---------------------------------------------------------------------------------------------
- */
+/* ---- Beyond the table -------------------------------------------------------------------------------------------- */
 
 /* The thesis fetches old bytes even when all are overwritten. Where that is proven, Tesela does not. */
 static void full_overwrites_move_nothing(void **state)
@@ -406,8 +405,7 @@ static void four_kib_of_64_mib_to_the_host(void **state)
     release_x(&x);
 }
 
-/* ---- The table ----------------------------------------------------------------------------------------------------
- */
+/* ---- The table --------------------------------------------------------------------------------------------------- */
 
 static struct row rows[] = {
     {k_reads, 0, 0, .warns = true},

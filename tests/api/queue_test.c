@@ -1,4 +1,4 @@
-/* Command queues: properties, what they say, counts, and the commands that only order others. */
+/* Command queues: properties, queries, counts, and the commands that only order others. */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
 /* any: */
 

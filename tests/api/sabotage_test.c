@@ -1,12 +1,13 @@
 /*
  * Each function of the vendor's that Tesela calls fails in turn, at each of its first calls, in a program with buffers,
- * copies, boxes, maps, kernels, user events, wait lists and times on two members: what failed is told by its own call
- * or event, what depends on it fails too, what was told to be right is right, the other member's work is done, nothing
- * hangs, and in the end every object of the vendor's is released. The device is lost at any moment; it stands still.
+ * copies, boxes, maps, kernels, user events, wait lists and times on two members. The failed call or event reports the
+ * failure, and so does everything that depends on it. Results that were reported as right are right, the other member's
+ * work is done, nothing hangs, and in the end every object of the vendor's is released. The device is also lost at any
+ * moment, or stops.
  *
- * Member 0 is PoCL; member 1 is PoCL, oclgrind or rusticl behind tests/vendor/sabotage.h. oclgrind computes inside the
- * calls (SABOTAGE_SYNCHRONOUS), one at a time: it can't stand still, nor be lost by a thread beside, and only later
- * work releases what had to wait. Every part runs in a process of its own, as a device that was lost stays lost.
+ * Member 0 is PoCL; member 1 is PoCL, oclgrind or rusticl behind tests/vendor/sabotage.h. oclgrind computes inside its
+ * calls (SABOTAGE_SYNCHRONOUS), one at a time: it can't stop, nor be lost by another thread, and only later work
+ * releases waiting commands. Every part runs in a process of its own, as a lost device stays lost.
  */
 /* variant: copying SABOTAGE_ICD={build}/vendors-pocl/pocl.icd TESELA_VENDORS={build}/vendors-pocl-sabotage POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin TESELA_ZERO_COPY=off TESELA_LOG=off */
 /* variant: shared SABOTAGE_ICD={build}/vendors-pocl/pocl.icd TESELA_VENDORS={build}/vendors-pocl-sabotage POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_POLICY=round-robin TESELA_LOG=off */
@@ -46,8 +47,7 @@ static sabotage_alive_fn *alive;
 
 static cl_device_id good, bad;
 
-/* ---- Saying what is wrong; a child ends with it --------------------------------------------------------------------
- */
+/* ---- Saying what is wrong; a child ends with it ------------------------------------------------------------------ */
 
 static char now[256] = "in the beginning";
 
@@ -71,8 +71,7 @@ static void too_long(int signal)
     _exit(1);
 }
 
-/* ---- The program ---------------------------------------------------------------------------------------------------
- */
+/* ---- The program ------------------------------------------------------------------------------------------------- */
 
 enum buffer { A, B, C, D, N_BUFFERS };
 enum queue { S, T, G, QUIET, N_QUEUES }; /* of the bad member, with times; of the good one, twice */
@@ -428,8 +427,7 @@ static void do_steps(struct run *r)
     }
 }
 
-/* ---- What must have come of it --------------------------------------------------------------------------------------
- */
+/* ---- What must have come of it ----------------------------------------------------------------------------------- */
 
 static void look(struct run *r)
 {
@@ -611,8 +609,7 @@ static void run_once(struct run *r, const struct built *built)
     nothing_is_left(MANY);
 }
 
-/* ---- Parts, in processes of their own -------------------------------------------------------------------------------
- */
+/* ---- Parts, in processes of their own ---------------------------------------------------------------------------- */
 
 static void find_functions(void)
 {

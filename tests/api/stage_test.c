@@ -1,6 +1,6 @@
 /*
- * Big transfers between pageable memory and a device's own, through pinned memory (TESELA_STAGING): every byte gets
- * there, in the order of the queue, whatever stands before and behind it, from several threads at once.
+ * Large transfers between pageable memory and a device's own, through pinned memory (TESELA_STAGING): every byte
+ * arrives, in the order of the queue, whatever commands come before and after, from several threads at once.
  */
 /* variant: one TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_GATES=on TESELA_STAGING=on */
 /* variant: two TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="pthread pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_GATES=on TESELA_STAGING=on */

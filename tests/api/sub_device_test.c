@@ -1,6 +1,6 @@
 /*
- * Sub-devices are members: each answers for itself, its queues run on it alone, and buffers are shared by all of a
- * context, whatever vendors stand behind it. The timeline says where work really ran.
+ * Sub-devices are members: each answers for itself, its queues run on it alone, and all of a context's devices share
+ * buffers, whatever their vendors. The timeline shows where work really ran.
  */
 /* variant: three TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off */
 /* variant: one TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread TESELA_ZERO_COPY=off */

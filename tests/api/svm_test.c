@@ -1,4 +1,4 @@
-/* Shared virtual memory: addresses that the host and kernels share, buffers that are made of it, and its commands. */
+/* Shared virtual memory: addresses shared by host and kernels, buffers made of it, and its commands. */
 /* variant: cpu TESELA_MEMBERS=cpu TESELA_VENDORS={build}/vendors-none */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread TESELA_MEMBERS=opencl */
 /* variant: pocl_coarse TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_SVM=coarse */

@@ -1,7 +1,7 @@
 /* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu */
 /*
- * Behind the last byte of a large buffer there is memory: kernels of processors may load a whole vector where the last
- * part of one is left. Every other buffer is released, so that none has its neighbour's bytes behind it by chance.
+ * There is memory behind the last byte of a large buffer: kernels on CPUs may load a whole vector where only a part of
+ * one is left. Every other buffer is released, so that none has a neighbour's bytes behind it by chance.
  */
 #include <CL/cl.h>
 #include <errno.h>

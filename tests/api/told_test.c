@@ -1,4 +1,4 @@
-/* What the application is told while it waits for nothing: that memory is gone, and how far a command is. */
+/* Callbacks that reach the application without a wait: that memory was destroyed, and how far a command is. */
 /* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu TELLS_RUNNING=yes */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl TESELA_MEMBERS=opencl POCL_DEVICES=pthread TELLS_RUNNING=yes */
 /* variant: turns TESELA_VENDORS={build}/vendors-pocl TESELA_MEMBERS=opencl,cpu POCL_DEVICES=pthread TESELA_POLICY=round-robin TELLS_RUNNING=yes */

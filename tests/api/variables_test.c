@@ -1,9 +1,9 @@
 /* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu */
 /* variant: mixed TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl,cpu TESELA_POLICY=round-robin */
 /*
- * Variables of program scope are one for all launches, whatever members there are. No member here has the feature;
- * their compilers take such variables in OpenCL C 2.0 all the same (PoCL 3.1 makes some for each kernel, so that it
- * can't be tried alone).
+ * Program-scope variables are shared by all launches, whatever the members. No member here has the feature, but their
+ * compilers accept such variables in OpenCL C 2.0 (PoCL 3.1 creates some for each kernel, so that it can't be tested
+ * alone).
  */
 #include "begin.h"
 

@@ -6,9 +6,9 @@
 /* any: */
 /* timeout: 300 */
 /*
- * A program in each version of OpenCL C finds the functions that have been there since the first, and with pointers to
- * each address space; those of 2.0 where the device has the features that they belong to since 3.0. VERSIONS_ALL: each
- * must be there, also one that the device doesn't list.
+ * A program in each version of OpenCL C finds the functions that exist since the first, with pointers to each address
+ * space; and those of 2.0 if the device has the features to which they belong since 3.0. VERSIONS_ALL: each function
+ * must exist, even if the device doesn't list its feature.
  */
 #include "begin.h"
 

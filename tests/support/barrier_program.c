@@ -10,8 +10,7 @@
 #define MAX_DEPTH  4
 #define N_COUNTERS (MAX_DEPTH + 1) /* k0 …, by nesting */
 
-/* ---- Trees --------------------------------------------------------------------------------------------------------
- */
+/* ---- Trees ------------------------------------------------------------------------------------------------------- */
 
 enum expression_kind {
     E_NUMBER,
@@ -32,7 +31,7 @@ enum expression_kind {
 
 struct expression {
     enum expression_kind kind;
-    uint32_t number; /* also: which variable or dimension, or the operator */
+    uint32_t number; /* or: the variable, dimension or operator */
     struct expression *a, *b, *c;
 };
 
@@ -69,16 +68,15 @@ static uint32_t chance(struct bp_program *p, uint32_t n)
     return (uint32_t)(p->random >> 33) % n;
 }
 
-/* ---- Making -------------------------------------------------------------------------------------------------------
- */
+/* ---- Generation -------------------------------------------------------------------------------------------------- */
 
-/* Where a statement or expression stands. */
+/* The surroundings of a statement or expression. */
 struct place {
-    bool uniform;                        /* the whole group comes here: barriers and uniform variables may be */
-    bool loop;                           /* break and continue may be */
-    bool uniform_loop;                   /* the loop around is gone through by the whole group */
+    bool uniform;                        /* the whole group gets here: barriers and uniform variables are allowed */
+    bool loop;                           /* break and continue are allowed */
+    bool uniform_loop;                   /* the whole group runs the loop's iterations together */
     unsigned depth;                      /* of statements */
-    unsigned uniform_counters, counters; /* bits: which are set, which are the same for all */
+    unsigned uniform_counters, counters; /* bits: counters that are the same for all, and all that are set */
 };
 
 static struct expression *make(struct bp_program *p, const struct place *at, bool uniform, unsigned depth);
@@ -168,14 +166,14 @@ static void make_branch(struct bp_program *p, struct statement *s, const struct 
     in.depth++;
     in.uniform = uniform;
     if (s->kind == S_SWITCH)
-        in.loop = false; /* its break would be the switch's */
+        in.loop = false; /* its break would leave the switch */
     s->body = block(p, &in, 1 + chance(p, 3));
     s->other = block(p, &in, chance(p, 3));
     if (s->kind == S_SWITCH)
         s->third = block(p, &in, chance(p, 3));
 }
 
-/* A way out of a loop for some only is none for a loop with barriers. */
+/* A loop with barriers can't be left by some work-items only. */
 static void make_jump(struct bp_program *p, struct statement *s, const struct place *at)
 {
     s->kind = chance(p, 2) ? S_BREAK : S_CONTINUE;
@@ -280,8 +278,7 @@ void bp_free(struct bp_program *program)
     free(program);
 }
 
-/* ---- Printing -----------------------------------------------------------------------------------------------------
- */
+/* ---- Printing ---------------------------------------------------------------------------------------------------- */
 
 static const char *const operators[] = {"+", "-", "*", "^", "&", "|", "+", "<"};
 
@@ -338,7 +335,7 @@ static void print_expression(const struct expression *e, FILE *to)
 
 static void print_statements(const struct statement *s, FILE *to);
 
-/* Text in which $ stands for an expression, @ for a body, # for the number of a variable. */
+/* A template: $ is an expression, @ a body, # the number of a variable. */
 static void print_form(const struct statement *s, const char *form, FILE *to)
 {
     for (; *form; form++)
@@ -418,8 +415,7 @@ void bp_print(const struct bp_program *program, const char *name, FILE *to)
             "out[G] = (((out[G] * 31u + a0) * 31u + a1) * 31u + a2) * 31u + a3 + p[(u0 + u1 + a0) %% N_ARRAY];\n}\n");
 }
 
-/* ---- Running ------------------------------------------------------------------------------------------------------
- */
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
 
 /* All work-items of a group. */
 struct group {
@@ -429,7 +425,7 @@ struct group {
     uint32_t array[N_ARRAY][BP_MAX_ITEMS], exchange[BP_MAX_ITEMS];
 };
 
-/* Those that take part: gone are those that left the innermost loop, or its iteration. */
+/* The work-items that take part: without those that left the innermost loop, or its iteration. */
 struct set {
     bool in[BP_MAX_ITEMS];
 };
@@ -546,7 +542,8 @@ static void run_loop(struct group *g, const struct statement *s, const struct se
     free(state);
 }
 
-/* Runs a body for those of a set with e & mask == number; those that left a loop meanwhile leave the set too. */
+/* Runs a body for the members of a set with e & mask == number; work-items that leave a loop meanwhile leave the set,
+ * too. */
 static void run_some(struct group *g, const struct statement *body, struct set *set, const struct set *some,
                      struct loop_state *loop)
 {

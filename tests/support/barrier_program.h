@@ -1,9 +1,10 @@
 /*
- * Random kernels with barriers, and a plain interpreter that says what they do: to judge work-group functions.
+ * Random kernels with barriers, and a plain interpreter that computes their results: the reference for work-group
+ * functions.
  *
- * A program is a tree of statements over unsigned ints. Barriers stand only where the whole group comes (in uniform
- * conditionals and loops, nested), all else anywhere. The interpreter walks the tree for all work-items of a group at
- * once, with a set of those that take part: barriers need nothing then.
+ * A program is a tree of statements over unsigned ints. Barriers are only where the whole group gets (in uniform
+ * conditionals and loops, nested), other statements anywhere. The interpreter walks the tree for all work-items of a
+ * group at once, with the set of those that take part, so a barrier is no operation.
  */
 #ifndef TEST_BARRIER_PROGRAM_H
 #define TEST_BARRIER_PROGRAM_H
@@ -16,12 +17,12 @@
 
 struct bp_program;
 
-/* The program of a seed. The caller frees. */
+/* The program for a seed. The caller frees. */
 struct bp_program *bp_create(uint64_t seed);
 void bp_free(struct bp_program *program);
 
-/* Its source: kernel void NAME(global const uint *in, global uint *out, uint n, uint m, local uint *t1); out has an
- * element for each work-item of the launch, t1 BP_MAX_ITEMS elements. */
+/* Writes its source: kernel void NAME(global const uint *in, global uint *out, uint n, uint m, local uint *t1). out has
+ * an element for each work-item of the launch, t1 BP_MAX_ITEMS elements. */
 void bp_print(const struct bp_program *program, const char *name, FILE *to);
 
 struct bp_launch {

@@ -1,4 +1,4 @@
-/* How every program begins: Tesela's platform, its device, a context, a queue. Each step is checked. */
+/* The beginning of every program: Tesela's platform, its device, a context, a queue. Each step is checked. */
 #ifndef TSL_TESTS_BEGIN_H
 #define TSL_TESTS_BEGIN_H
 
@@ -78,7 +78,7 @@ static inline cl_event make_user_event(cl_context context)
     return event;
 }
 
-/* For calls that create something and shall not: the result is NULL, and the error the one expected. */
+/* For calls that must fail to create an object: the result is NULL, the error the expected one. */
 #define assert_refused(expected, call)        \
     do {                                      \
         cl_int error_ = 1;                    \

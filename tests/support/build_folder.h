@@ -1,4 +1,4 @@
-/* For tests that use what else was built: where that is. */
+/* The build folder, for tests that use other parts of the build. */
 #ifndef TSL_TESTS_BUILD_FOLDER_H
 #define TSL_TESTS_BUILD_FOLDER_H
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Ends the program with a sentence if nobody told, before anything is half made. */
+/* Ends the program with a sentence if the folder isn't known, before anything is created. */
 static inline const char *build_folder(void)
 {
     const char *folder = getenv("TESELA_BUILD");
@@ -19,7 +19,7 @@ static inline const char *build_folder(void)
     exit(2);
 }
 
-/* The kernel compiler's path, in size bytes; the same end if there is none. */
+/* Writes the kernel compiler's path, of at most size bytes; ends the program if there is none. */
 static inline void build_compiler(char *path, size_t size)
 {
     snprintf(path, size, "%s/kc/tesela-kc", build_folder());

@@ -1,4 +1,4 @@
-/* Parts of a test that run, and end, as processes of their own. */
+/* Parts of a test that run, and end, as separate processes. */
 #ifndef TSL_TESTS_CHILD_H
 #define TSL_TESTS_CHILD_H
 
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In children, where no failure may jump out: the process ends at once with status 99, and the line is told. */
+/* For children, where no failure may longjmp: the process ends at once with status 99 and reports the line. */
 #define must(condition)                                                             \
     do {                                                                            \
         if (!(condition)) {                                                         \
@@ -18,8 +18,8 @@
         }                                                                           \
     } while (0)
 
-/* What the child ends with: its own exit()'s status, 7 if it returned; 1000 and the signal: SIGALRM if it didn't end
- * within a minute. */
+/* How the child ends: the status of its own exit(), 7 if it returned, or 1000 + the signal (SIGALRM if it runs for more
+ * than a minute). */
 static inline int ending(void (*child)(void))
 {
     int status;

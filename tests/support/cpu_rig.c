@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* cmocka takes the signals of faults for each test; kernels' faults are for the driver, which had them before. */
+/* cmocka handles the signals of faults in each test; kernels' faults are the driver's, whose handlers were set
+ * before. */
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 static struct sigaction drivers[sizeof(faults) / sizeof(faults[0])];
 
@@ -87,7 +88,7 @@ double cpu_rig_ulps(long double got, long double want, bool is_double)
         return signbit(got) == signbit(rounded) || want != 0 ? 0 : INFINITY;
     if (isinf(want))
         return INFINITY;
-    if (isinf(got)) /* as far as the number after the largest */
+    if (isinf(got)) /* infinity counts as the number after the largest */
         got = copysignl(ldexpl(1, most), got);
     exponent = want == 0 ? least : ilogbl(want);
     if (exponent < least)
@@ -141,7 +142,7 @@ void cpu_rig_read(struct cpu_rig *rig, cl_mem buffer, size_t size, void *data)
     assert_int_equal(clEnqueueReadBuffer(rig->queue, buffer, CL_TRUE, 0, size, data, 0, NULL, NULL), CL_SUCCESS);
 }
 
-/* The elements as the kernel takes them, in new memory. */
+/* The elements as the kernel reads them, in a new buffer. */
 static cl_mem load(const struct cpu_rig_block *block, const uint64_t *values)
 {
     size_t size = block->bits / 8, n = block->values->n;

@@ -1,6 +1,5 @@
 /*
- * A device, a queue, and short ways to run kernels on it: for tests that compare what kernels compute with what is
- * right.
+ * A device, a queue, and short ways to run kernels on it, for tests that compare kernels' results with the right ones.
  */
 #ifndef TEST_CPU_RIG_H
 #define TEST_CPU_RIG_H
@@ -15,34 +14,34 @@ struct cpu_rig {
     cl_command_queue queue;
 };
 
-/* cmocka's: *state is a struct cpu_rig of the first device. */
+/* For cmocka: *state is a struct cpu_rig of the first device. */
 int cpu_rig_setup(void **state);
 int cpu_rig_teardown(void **state);
 
-/* Whether the device says CL_TRUE. */
+/* Does the device answer CL_TRUE? */
 bool cpu_rig_has(const struct cpu_rig *rig, cl_device_info param);
 
-/* What an environment variable says, so that a test can be run with more. */
+/* The value of an environment variable, by which a test can run more cases, or `otherwise`. */
 unsigned cpu_rig_count(const char *variable, unsigned otherwise);
 
-/* The same 64 bits in each run of a test. */
+/* 64 pseudo-random bits, the same in each run of a test. */
 uint64_t cpu_rig_random(void);
 
-/* The distance in units of the last place, of numbers of that type, around what is right. */
+/* The error in units of the last place, for numbers of that type near the right one. */
 double cpu_rig_ulps(long double got, long double want, bool is_double);
 
-/* Each fails the test where OpenCL does. The caller releases what it gets. */
+/* Each fails the test if OpenCL fails. The caller releases the results. */
 cl_program cpu_rig_program(struct cpu_rig *rig, const char *source, const char *options);
 cl_mem cpu_rig_buffer(struct cpu_rig *rig, size_t size, void *data); /* data: copied; NULL: none */
-/* The kernel with the buffers as its first arguments and, unless value_size is 0, a value as the next. */
+/* Runs the kernel with the buffers as its first arguments and, unless value_size is 0, a value as the next. */
 void cpu_rig_run(struct cpu_rig *rig, cl_program program, const char *kernel, unsigned n_buffers, const cl_mem *buffers,
                  size_t value_size, const void *value, size_t global_size);
 void cpu_rig_read(struct cpu_rig *rig, cl_mem buffer, size_t size, void *data);
 
 /*
- * Values for a function of up to three arguments, gathered until they are worth a launch. The function is tried with
- * vectors of each width by kernels called NAME and that width, which take three arrays of elements of so many bits and
- * one of 64-bit results. Vectors that aren't full at the end get zeros.
+ * Collects values for a function of up to three arguments until there are enough for a launch. The function is tried
+ * with vectors of each width by kernels called NAME and that width, which take three arrays of elements of so many bits
+ * and one of 64-bit results. Incomplete vectors at the end are filled with zeros.
  */
 struct cpu_rig_values {
     unsigned n;
@@ -54,25 +53,25 @@ struct cpu_rig_block {
     cl_program program;
     const char *name;
     unsigned bits;
-    const unsigned *widths; /* each divides the last */
+    const unsigned *widths; /* each divides the last one */
     unsigned n_widths;
-    /* How many results of vectors of that width are wrong; says of the first few which. */
+    /* The number of wrong results of vectors of that width; prints the first few. */
     unsigned (*count_wrong)(const struct cpu_rig_values *values, const void *data, unsigned width);
     const void *data;
-    struct cpu_rig_values *values; /* none yet */
+    struct cpu_rig_values *values; /* empty at first */
     unsigned wrong;
 };
 
-/* The lowest bits count. */
+/* Adds a value; its lowest bits count. */
 void cpu_rig_take(struct cpu_rig_block *block, uint64_t x, uint64_t y, uint64_t z);
 void cpu_rig_flush(struct cpu_rig_block *block);
 
-/* Programs, each with n things to check. */
+/* Programs with n things to check in each. */
 struct cpu_rig_checks {
     unsigned n_programs, n;
-    /* NULL: that program is left out. */
+    /* NULL: the program is left out. */
     cl_program (*make)(struct cpu_rig *rig, unsigned program);
-    /* How many results are wrong. */
+    /* The number of wrong results. */
     unsigned (*check)(struct cpu_rig *rig, cl_program made, unsigned program, unsigned k);
 };
 

@@ -1,5 +1,5 @@
-/* What tests of drivers share: the members that the environment chose, a lane of the first, short ways to do what a
- * test isn't about. */
+/* Shared by tests of drivers: the members that the environment chose, a lane of the first, and short forms of calls
+ * that a test isn't about. */
 #ifndef TSL_TESTS_DRIVER_ENV_H
 #define TSL_TESTS_DRIVER_ENV_H
 
@@ -21,7 +21,7 @@ static struct tsl_lane *lane;
 static inline int open_members(void **state)
 {
     (void)state;
-    alarm(100); /* A lost completion shows as a wait that doesn't end. */
+    alarm(100); /* a lost completion would be an endless wait */
     members = tsl_members_open(&n_members);
     assert_true(n_members > 0);
     member = members[0];
@@ -117,7 +117,7 @@ static inline cl_int fill_ints(struct tsl_lane *l, struct tsl_mem *mem, int valu
     return driver->fill(l, &fill, waits, fence);
 }
 
-/* Of rows that lie apart, and of slices, by patterns that repeat within a row and by some that don't. */
+/* For rows that lie apart, and slices, with patterns that fit into a row and patterns that don't. */
 static inline void fill_box_and_check(size_t pattern_size, const size_t region[3], bool same)
 {
     size_t row_pitch = region[0] + 2 * pattern_size, slice_pitch = (region[1] + 1) * row_pitch;
@@ -168,8 +168,7 @@ static inline void fill_pattern(unsigned char *bytes, size_t size)
         bytes[i] = pattern_of(i);
 }
 
-/* ---- Launches -----------------------------------------------------------------------------------------------------
- */
+/* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
 static inline struct tsl_dkernel *new_kernel(struct tsl_dprogram *program, const char *name)
 {
@@ -187,7 +186,7 @@ static inline struct tsl_bound_arg mem_arg(struct tsl_mem *mem)
     return (struct tsl_bound_arg){.kind = TSL_ARG_MEM, .mem = mem};
 }
 
-/* A literal's address lives as long as its block. */
+/* A compound literal lives as long as its block. */
 #define VALUE_ARG(type, ...) ((struct tsl_bound_arg){TSL_ARG_VALUE, sizeof(type), &(type){__VA_ARGS__}, NULL})
 
 static inline struct tsl_bound_args bind(cl_uint n, const struct tsl_bound_arg *args)
@@ -207,7 +206,7 @@ static inline struct tsl_window whole(size_t global, size_t local)
     };
 }
 
-/* How often a fence's completion was told, and what was told last. */
+/* How often a fence's completion was reported, and the last status. */
 struct told {
     atomic_int n, status;
 };
@@ -220,7 +219,7 @@ static inline void tell_test(void *arg, cl_int status)
     atomic_fetch_add(&told->n, 1);
 }
 
-/* Polls, for at most ten seconds. */
+/* Polls for at most ten seconds. */
 static inline void wait_until_told(struct told *told)
 {
     for (int i = 0; i < 10000 && !atomic_load(&told->n); i++)

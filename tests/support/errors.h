@@ -1,7 +1,7 @@
 /*
- * Every error that the specification lists for a call is met, or it is said why it can't be. The lists are those of the
- * OpenCL API specification's text ("... returns one of the following errors", version 3.0.17), but for
- * CL_OUT_OF_RESOURCES and CL_OUT_OF_HOST_MEMORY, which the fault tests meet.
+ * Tests provoke every error that the specification lists for a call, or say why it can't happen. The lists are those of
+ * the OpenCL API specification's text ("... returns one of the following errors", version 3.0.17), but for
+ * CL_OUT_OF_RESOURCES and CL_OUT_OF_HOST_MEMORY, which the fault tests provoke.
  */
 #ifndef TSL_TESTS_ERRORS_H
 #define TSL_TESTS_ERRORS_H
@@ -15,7 +15,7 @@ static struct {
 } met[1000];
 static size_t n_met, n_wrong;
 
-/* What creates something says how it went in this. */
+/* The error code of calls that create an object. */
 static cl_int code;
 #define OF(create) ((void)(create), code)
 
@@ -36,7 +36,7 @@ static inline void expect(const char *call, cl_int expected, const char *name, c
 }
 
 #define E(call, expected, condition, result) expect(#call, expected, #expected, condition, result)
-/* The condition can't hold here; the reason is for the reader. */
+/* The error can't happen here; why: the reason, for readers. */
 #define NEVER(call, error, why) meet(#call, #error)
 
 static inline bool is_met(const char *call, size_t call_size, const char *error, size_t error_size)
@@ -48,7 +48,7 @@ static inline bool is_met(const char *call, size_t call_size, const char *error,
     return false;
 }
 
-/* ---- What all these tests have ---- */
+/* ---- Shared objects ---- */
 
 static cl_context context, other;
 static cl_command_queue queue;
@@ -77,7 +77,7 @@ static inline void end_errors(void)
     clReleaseContext(other);
 }
 
-/* ---- Wait lists, which all enqueues have: they are given the_queue(), n_list and list ---- */
+/* ---- Wait lists of all enqueues: they get the_queue(), n_list and list ---- */
 
 static cl_uint n_list;
 static const cl_event *list;
@@ -120,7 +120,7 @@ static inline cl_command_queue the_queue(void)
 
 /* ---- The lists ---- */
 
-/* Each row is a call, and its errors. */
+/* Each row is a call and its errors. */
 static inline void check_list(const char *const *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -1,11 +1,12 @@
-/* What waits for a failure, on members with gates: for the contract, and for a vendor whose gates are off by default.
- */
+/* Commands that wait for a failure, on members with gates: for the contract, and for a vendor whose gates are off by
+ * default. */
 #ifndef TSL_TESTS_FAILED_WAIT_H
 #define TSL_TESTS_FAILED_WAIT_H
 
 #include "driver_env.h"
 
-/* What its fence tells of those before it holds though it fails: of its lane, and what else it waits for. */
+/* A command that waits for a failure fails, but not before the commands ahead of it have ended: those of its lane, and
+ * the others that it waits for. */
 static inline void wait_for_a_failure_and_others(void)
 {
     struct tsl_mem *mem = new_mem(4096);

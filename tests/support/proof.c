@@ -15,7 +15,7 @@ static void fail_here(const char *file, int line)
 {
     if (pthread_equal(pthread_self(), test_thread))
         _fail(file, line);
-    abort(); /* cmocka's way out is the test's own thread's. */
+    abort(); /* cmocka may only be left from the test's own thread. */
 }
 
 void proof_check(cl_int error, const char *what, const char *file, int line)

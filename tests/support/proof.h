@@ -1,5 +1,5 @@
 /*
- * What the proofs (tests/api/proof_*_test.c) share: a context on Tesela's device, and the timeline of what really
+ * Shared by the proofs (tests/api/proof_*_test.c): a context on Tesela's device, and the timeline of what really
  * happened, which Tesela writes while the program runs (TESELA_TRACE) and the test reads.
  *
  * Commands are known by their number: Tesela counts a context's commands from 1 in the order of the calls. So every
@@ -14,14 +14,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Something that took time, in microseconds of CLOCK_MONOTONIC. */
+/* A span of time, in microseconds of CLOCK_MONOTONIC. */
 struct proof_span {
     char name[64], category[16], member[64], from[64], to[64];
     uint64_t command, bytes, buffer, offset;
     double start, end;
 };
 
-/* What was read so far of the timeline's part that belongs to the context. */
+/* The context's part of the timeline, as read so far. */
 struct proof_trace {
     struct proof_span *spans;
     size_t n, capacity;
@@ -38,7 +38,8 @@ struct proof {
     struct proof_trace trace;
 };
 
-/* The error code must be CL_SUCCESS. In the test's own thread a failed check fails the test, elsewhere the program. */
+/* The error code must be CL_SUCCESS. A failed check fails the test if it is in the test's own thread, else it ends the
+ * program. */
 #define proof_ok(call) proof_check((call), #call, __FILE__, __LINE__)
 void proof_check(cl_int error, const char *what, const char *file, int line);
 
@@ -46,21 +47,21 @@ void proof_check(cl_int error, const char *what, const char *file, int line);
 #define proof_must(condition) proof_holds((condition), #condition, __FILE__, __LINE__)
 void proof_holds(bool holds, const char *what, const char *file, int line);
 
-/* One more command of the context: its number. */
+/* Checks the call and counts its command; returns the command's number. */
 #define proof_did(p, call) (proof_check((call), #call, __FILE__, __LINE__), ++(p)->n_commands)
 
-/* For proof_open: chooses the file, before anybody asks (PROOF_TRACE=off: none, and no questions about it then); where
- * its written part ends. */
+/* For proof_open: chooses the file, before the first OpenCL call (PROOF_TRACE=off: none, and no questions about it).
+ * _end: the end of the file's written part. */
 void proof_trace_start(void);
 long proof_trace_end(void);
 
-/* Makes all of it; the first time it starts the timeline too, so it must come before any OpenCL call. source: NULL for
+/* Creates everything. The first call also starts the timeline, so it must come before any OpenCL call. source: NULL for
  * no program. */
 void proof_open(struct proof *p, const char *source);
-/* The same on these devices, with a queue of the first. Tesela's one, from which they come, is proof_root(). */
+/* The same on these devices, with a queue of the first. They come from Tesela's device, proof_root(). */
 void proof_open_on(struct proof *p, const char *source, cl_uint n, const cl_device_id *devices);
 cl_device_id proof_root(void);
-/* Releases all of it. Everything that was enqueued must be finished. */
+/* Releases everything. All commands must have finished. */
 void proof_close(struct proof *p);
 
 cl_command_queue proof_queue(struct proof *p, cl_command_queue_properties properties);
@@ -71,29 +72,29 @@ cl_kernel proof_kernel(struct proof *p, const char *name);
 /* Sets buffer arguments from the first on, then the cl_uint ones. */
 void proof_set(cl_kernel kernel, unsigned n_buffers, const cl_mem *buffers, unsigned n_uints, const cl_uint *uints);
 
-/* How many rounds a kernel must spin to be "long" here (PROOF_SPIN): a simulator needs fewer. */
+/* The number of rounds that makes a kernel "long" here (PROOF_SPIN): a simulator needs fewer. */
 cl_uint proof_spin(void);
 bool proof_policy_is(const char *policy);
 uint64_t proof_now_ns(void); /* CLOCK_MONOTONIC, as the timeline */
 
 /* ---- The timeline ----------------------------------------------------------------------------------------------- */
 
-/* Everything of the context so far. All of its commands must be reported; waits until the timeline has them. */
+/* Everything of the context so far; waits until the timeline has all of its commands. */
 const struct proof_trace *proof_trace(struct proof *p);
 
-/* The span of that category with that command number (and name, unless NULL); NULL if there is none. */
+/* The span with that category and command number (and name, unless NULL); NULL if there is none. */
 const struct proof_span *proof_find(const struct proof_trace *trace, const char *category, uint64_t command,
                                     const char *name);
-/* What a command did on its member or on the host: its kernel or host task. Fails without. */
+/* A command's work on its member or on the host: its kernel or host task. Fails without one. */
 const struct proof_span *proof_work(const struct proof_trace *trace, uint64_t command);
-/* The move for a command to (or from) a member. Fails without. */
+/* The transfer for a command to (or from) a member. Fails without one. */
 const struct proof_span *proof_move(const struct proof_trace *trace, uint64_t command, bool to_member);
-/* Bytes that were moved for the commands first … last: to members, from members. */
+/* Bytes that were transferred for the commands first … last: to members, from members. */
 struct proof_moved {
     uint64_t to_members, from_members;
 };
 struct proof_moved proof_moved(const struct proof_trace *trace, uint64_t first, uint64_t last);
-/* b began when a had ended (but for the error between two devices' clocks). */
+/* Did b begin after a had ended (within the error between two devices' clocks)? */
 bool proof_ordered(const struct proof_span *a, const struct proof_span *b);
 bool proof_overlap(const struct proof_span *a, const struct proof_span *b);
 

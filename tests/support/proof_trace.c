@@ -1,4 +1,4 @@
-/* Reads the timeline of this process while it is being written: one event stands on one line. */
+/* Reads this process's timeline while it is being written: one event per line. */
 #include "proof.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 enum { patience_ms = 10000, settle_ms = 3 };
 
-/* How far the clocks of two devices may be apart, in microseconds. */
+/* The largest difference of two devices' clocks, in microseconds. */
 static const double slack = 1000;
 
 static char path[512];
@@ -36,7 +36,7 @@ static FILE *open_file(void)
     return fopen(path, "r");
 }
 
-/* Behind what is written: newlines follow to the end of the file. */
+/* The end of the written part: newlines follow to the end of the file. */
 static long end_of(FILE *file)
 {
     long end;
@@ -63,7 +63,7 @@ long proof_trace_end(void)
 
 /* ---- Lines ------------------------------------------------------------------------------------------------------ */
 
-/* What follows "key":, or NULL. Quotes within strings are escaped, so only keys fit. */
+/* The text behind "key":, or NULL. Quotes within strings are escaped, so only keys match. */
 static const char *value_of(const char *line, const char *key)
 {
     char pattern[32];
@@ -126,8 +126,8 @@ static void add(struct proof_trace *trace, const struct proof_span *span)
     trace->n_commands += !strcmp(span->category, "command");
 }
 
-/* The length of a line that is written in full, without its newline; else 0. What is not written yet is newlines, so
- * one may stand behind half a line, or between an event and the comma that the next one brings. */
+/* The length of a complete line, without its newline; else 0. The unwritten part is newlines, so a newline may follow
+ * half a line, or come between an event and the comma that the next one adds. */
 static size_t whole(const char *line)
 {
     size_t n = strcspn(line, "\n");
@@ -138,7 +138,7 @@ static size_t whole(const char *line)
     return open ? 0 : n;
 }
 
-/* Reads what came since the last time; true if anything did. */
+/* Reads new lines; true if there were any. */
 static bool read_on(struct proof_trace *trace)
 {
     static char line[4096];
@@ -170,7 +170,7 @@ static void pause_ms(long ms)
     nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
 }
 
-/* A span is written when its work is known to be finished, by whichever thread learns it: another one may be at it. */
+/* A thread writes a span when it learns that its work has finished, so the last spans may be late. */
 const struct proof_trace *proof_trace(struct proof *p)
 {
     read_on(&p->trace);
@@ -179,7 +179,7 @@ const struct proof_trace *proof_trace(struct proof *p)
         pause_ms(settle_ms);
         read_on(&p->trace);
     }
-    proof_must(p->trace.n_commands == p->n_commands); /* Else the test forgot to count one. */
+    proof_must(p->trace.n_commands == p->n_commands); /* else the test forgot to count one */
     do
         pause_ms(settle_ms);
     while (read_on(&p->trace));

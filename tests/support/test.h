@@ -1,4 +1,4 @@
-/* Includes cmocka with what its header needs before it, in the order that it needs. */
+/* Includes cmocka after the headers that it needs, in the order that it needs. */
 #ifndef TSL_TESTS_TEST_H
 #define TSL_TESTS_TEST_H
 
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* cmocka prints that a group's teardown failed, and the program ends as if it had not. Here it fails. */
+/* cmocka only prints that a group's teardown failed, and the program succeeds. With this it fails. */
 struct tsl_group {
     CMFixtureFunction teardown;
     bool torn_down;
@@ -26,7 +26,7 @@ static inline struct tsl_group *tsl_group(void)
 static inline int tsl_group_teardown(void **state)
 {
     struct tsl_group *group = tsl_group();
-    int error = group->teardown(state); /* A failed assertion doesn't come back. */
+    int error = group->teardown(state); /* doesn't return from a failed assertion */
 
     group->torn_down = error == 0;
     return error;
