@@ -33,7 +33,7 @@ void tsl_flow_finish(struct tsl_flow *flow)
     flow->spans = NULL;
 }
 
-/* The span's slot, where it takes the place of an older span; NULL if a newer one took its place. */
+/* The span's slot, in which it replaces an older span; NULL if a newer one has replaced it. */
 static struct tsl_flow_span *slot(struct tsl_flow *flow, uint64_t id)
 {
     struct tsl_flow_span *span = &flow->spans[id % TSL_FLOW_SPANS];
@@ -47,7 +47,7 @@ static struct tsl_flow_span *slot(struct tsl_flow *flow, uint64_t id)
     return span;
 }
 
-/* Draws the arrow, or lets it wait at the end that isn't placed yet; an arrow with a forgotten end goes. */
+/* Draws the arrow, or lets it wait for the end that isn't placed yet; an arrow with a forgotten end is dropped. */
 static void settle(struct tsl_flow *flow, struct tsl_flow_arrow *arrow)
 {
     struct tsl_flow_span *from = slot(flow, arrow->from);

@@ -16,7 +16,7 @@ struct tsl_trace_lane {
     char *name;
     enum tsl_trace_kind kind;
     unsigned n_rows;
-    uint64_t row_ends[TSL_LANE_ROWS]; /* where the last span of each row ends, ns */
+    uint64_t row_ends[TSL_LANE_ROWS]; /* end of the last span of each row, ns */
 };
 
 struct tsl_lanes {
@@ -25,17 +25,17 @@ struct tsl_lanes {
     uint32_t capacity;
 };
 
-/* The lane's id, 1 and up, made if need be (*made is set then); 0 if there is no room. */
+/* The lane's id, from 1; made if missing (*made is set then); 0 if there is no room. */
 uint32_t tsl_lanes_find(struct tsl_lanes *lanes, const char *name, enum tsl_trace_kind kind, bool *made);
 
-/* The row for a span, *made if it is a new one. A lane whose rows are all taken uses the last. */
+/* The row for a span, *made if it is new. A lane whose rows are all taken uses the last. */
 unsigned tsl_lanes_row(struct tsl_lanes *lanes, uint32_t lane, uint64_t start_ns, uint64_t end_ns, bool *made);
 
-/* Rows as the file numbers and sorts them. */
+/* A row's number in the file, and its place in the viewer's order. */
 uint32_t tsl_lanes_tid(uint32_t lane, unsigned row);
 uint32_t tsl_lanes_order(const struct tsl_lanes *lanes, uint32_t lane, unsigned row);
 
-/* A new file begins: no row was announced in it yet. */
+/* For a new file: no row has been announced in it yet. */
 void tsl_lanes_forget_rows(struct tsl_lanes *lanes);
 
 void tsl_lanes_finish(struct tsl_lanes *lanes);

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A multiple of any page size. Filling one takes some 50 microseconds, once in a thousand events. */
+/* A multiple of any page size. Filling a window takes some 50 microseconds, once in a thousand events. */
 #define WINDOW_SIZE (256u * 1024)
 
 /* Maps the file's part from `begin`. The blocks are claimed first: writing to a page for which the disk has no room
@@ -22,7 +22,7 @@ static int map_window(struct tsl_sink *sink, uint64_t begin)
     window = mmap(NULL, WINDOW_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, sink->fd, (off_t)begin);
     if (window == MAP_FAILED)
         return errno;
-    /* A dead program leaves newlines, which every JSON reader skips, rather than zeroes. */
+    /* A killed program leaves newlines, which every JSON reader skips, instead of zeroes. */
     memset(window, '\n', WINDOW_SIZE);
     sink->window = window;
     sink->begin = begin;
@@ -107,7 +107,7 @@ int tsl_sink_put(struct tsl_sink *sink, const char *bytes, size_t size)
 
 void tsl_sink_close(struct tsl_sink *sink)
 {
-    /* Newlines stay behind the end if the file can't be cut: harmless. */
+    /* If the file can't be cut, newlines stay behind the end: harmless. */
     if (sink->window && ftruncate(sink->fd, (off_t)(sink->begin + sink->used)) != 0)
         errno = 0;
     tsl_sink_drop(sink);

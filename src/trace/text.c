@@ -102,7 +102,7 @@ static void add_escape(struct tsl_text *text, unsigned char byte)
     tsl_text_add(text, escape);
 }
 
-/* How many bytes from `at` can be written as they are? */
+/* The number of bytes from `at` that need no escape. */
 static size_t plain_length(const unsigned char *at)
 {
     size_t length = 0;

@@ -1,6 +1,6 @@
 /*
- * Text that grows, and JSON's ways to write things. Not thread-safe. When memory lacks, `failed` is set and what
- * follows is dropped; the owner asks once, at the end.
+ * Growing text, and JSON's encodings. Not thread-safe. When memory lacks, `failed` is set and further text is dropped;
+ * the owner checks once, at the end.
  */
 #ifndef TSL_TRACE_TEXT_H
 #define TSL_TRACE_TEXT_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct tsl_text {
-    char *data; /* not closed by a NUL; NULL at first */
+    char *data; /* without a closing NUL; NULL at first */
     size_t size;
     size_t capacity;
     bool failed;
@@ -18,10 +18,10 @@ struct tsl_text {
 
 void tsl_text_finish(struct tsl_text *text);
 
-/* Empties it and forgets a failure; keeps the memory. */
+/* Empties the text and clears `failed`; keeps the memory. */
 void tsl_text_clear(struct tsl_text *text);
 
-/* The bytes as they are. */
+/* Appends the bytes unchanged. */
 void tsl_text_add(struct tsl_text *text, const char *bytes);
 
 void tsl_text_u64(struct tsl_text *text, uint64_t value);

@@ -19,15 +19,15 @@ _Atomic int tsl_trace_state = TSL_TRACE_UNKNOWN;
 
 static _Atomic uint64_t last_id;
 
-/* A leaf: nothing else is locked and nobody is called while it is held. */
+/* A leaf: while it is held no other lock is taken and no other module called. */
 static struct tsl_lock lock = {PTHREAD_MUTEX_INITIALIZER};
 
 static struct tsl_sink sink TSL_GUARDED_BY(lock) = {.fd = -1};
 static struct tsl_lanes lanes TSL_GUARDED_BY(lock);
 static struct tsl_flow flow TSL_GUARDED_BY(lock);
-static struct tsl_text text TSL_GUARDED_BY(lock); /* the event that is being written */
+static struct tsl_text text TSL_GUARDED_BY(lock); /* the current event */
 static bool first_event TSL_GUARDED_BY(lock);     /* no comma before it */
-static _Atomic pid_t writer;                      /* the process whose file it is */
+static _Atomic pid_t writer;                      /* the process that writes the file */
 static uint64_t n_arrows TSL_GUARDED_BY(lock);
 static char *pattern TSL_GUARDED_BY(lock); /* the file's name with its %p; heap */
 
@@ -70,7 +70,7 @@ static void end_event_locked(void) TSL_REQUIRES(lock)
     int error;
 
     tsl_text_add(&text, "}");
-    /* An event for which memory lacks is left out; the next may fit. */
+    /* An event that doesn't fit into memory is dropped; the next may fit. */
     if (text.failed || !is_on_locked())
         return;
     error = tsl_sink_put(&sink, text.data, text.size);
@@ -111,7 +111,7 @@ static void add_args_locked(const struct tsl_trace_arg *args) TSL_REQUIRES(lock)
     tsl_text_add(&text, "}");
 }
 
-/* Metadata: what the process is called, what a row is called, where it stands. */
+/* Metadata: the name of the process or of a row, or a row's place. */
 static void put_name_locked(const char *what, uint32_t tid, const char *name) TSL_REQUIRES(lock)
 {
     begin_event_locked("M", what, tid);
@@ -129,7 +129,7 @@ static void announce_row_locked(uint32_t lane, unsigned row) TSL_REQUIRES(lock)
     end_event_locked();
 }
 
-/* One end of an arrow; it belongs to the span that is open in that row at that time. */
+/* One end of an arrow; viewers attach it to the span that is open in that row at that time. */
 static void put_arrow_end_locked(const char *phase, uint32_t tid, uint64_t ns) TSL_REQUIRES(lock)
 {
     begin_event_locked(phase, "dependence", tid);
@@ -142,7 +142,7 @@ static void put_arrow_end_locked(const char *phase, uint32_t tid, uint64_t ns) T
     end_event_locked();
 }
 
-/* An arrow leaves the end of a span and arrives at the start of another; where the spans' times overlap (two devices'
+/* An arrow leaves the end of a span and arrives at the start of another. If the spans' times overlap (two devices'
  * clocks), it must still go forward in time and touch both. */
 static void draw_arrow_locked(const struct tsl_flow_place *from, const struct tsl_flow_place *to, void *data)
     TSL_REQUIRES(lock)
@@ -187,7 +187,7 @@ static char *expand_path(const char *with_p)
 static void close_locked(void) TSL_REQUIRES(lock)
 {
     if (is_on_locked()) {
-        /* Nothing can be done about an error: the file reads well without its last line. */
+        /* An error is ignored: viewers read the file without its last line, too. */
         tsl_sink_put(&sink, "\n]\n", 3);
         tsl_sink_close(&sink);
     }
@@ -207,7 +207,7 @@ static void after_fork_in_parent(void) TSL_RELEASES(lock)
     tsl_lock_give(&lock);
 }
 
-/* The file is the parent's. The child begins one of its own at its first event if that would have another name. */
+/* The file remains the parent's. If the name has %p, the child opens its own at its first event. */
 static void after_fork_in_child(void) TSL_RELEASES(lock)
 {
     if (is_on_locked()) {
@@ -236,7 +236,7 @@ static int begin_file_locked(const char *path) TSL_REQUIRES(lock)
     return error;
 }
 
-/* Opens the file that `pattern` names, or logs why not and leaves the trace off. */
+/* Opens the file that `pattern` names, or logs the reason and leaves the trace off. */
 static void open_locked(void) TSL_REQUIRES(lock)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -299,7 +299,7 @@ bool tsl_trace_open_file(const char *path)
 
 void tsl_trace_close(void)
 {
-    /* A child that was made behind pthread_atfork's back neither has a file nor can trust the lock. */
+    /* A child that was forked without pthread_atfork's handlers has no file and can't trust the lock. */
     if (writer != getpid())
         return;
     tsl_lock_take(&lock);
@@ -307,13 +307,13 @@ void tsl_trace_close(void)
     tsl_lock_give(&lock);
 }
 
-/* Runs when the process ends or the library is unloaded; calls nobody but the C library. */
+/* Runs when the process ends or the library is unloaded; calls only the C library. */
 __attribute__((destructor)) static void finish(void)
 {
     tsl_trace_close();
 }
 
-/* ---- What others call ---- */
+/* ---- Interface ---- */
 
 static uint32_t lane_locked(const char *name, enum tsl_trace_kind kind) TSL_REQUIRES(lock)
 {

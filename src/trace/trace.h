@@ -26,17 +26,17 @@
 #include <stdint.h>
 
 enum tsl_trace_state {
-    TSL_TRACE_UNKNOWN, /* nobody asked yet: the settings are read at the first question */
+    TSL_TRACE_UNKNOWN, /* not asked yet: the first tsl_trace_on reads the settings */
     TSL_TRACE_OFF,
     TSL_TRACE_ON,
 };
 
 extern _Atomic int tsl_trace_state;
 
-/* Reads the settings and opens the file; behind tsl_trace_on. */
+/* Reads the settings and opens the file; called by tsl_trace_on. */
 bool tsl_trace_open(void);
 
-/* Ask this before collecting times and names for a span. Not for code that a loader's enumeration reaches. */
+/* Check this before collecting times and names for a span. Not for code that a loader's enumeration reaches. */
 static inline bool tsl_trace_on(void)
 {
     int state = atomic_load_explicit(&tsl_trace_state, memory_order_relaxed);
@@ -44,7 +44,7 @@ static inline bool tsl_trace_on(void)
     return state != TSL_TRACE_OFF && (state == TSL_TRACE_ON || tsl_trace_open());
 }
 
-/* What a lane shows; also the lanes' order from top to bottom. */
+/* The contents of a lane; also the lanes' order from top to bottom. */
 enum tsl_trace_kind {
     TSL_TRACE_HOST,      /* what our threads and the application's calls do: one lane, "host" */
     TSL_TRACE_QUEUE,     /* an application's queue: commands with their reported times, "queue 1" */
@@ -53,8 +53,8 @@ enum tsl_trace_kind {
 };
 
 /*
- * A lane by its name: the first call makes it, later calls with the same name find it. Returns 0, which every other
- * function takes and ignores, if the trace is off or there are too many lanes. The name is copied.
+ * Returns the lane of that name, and creates it at the first call. Returns 0, which all other functions accept and
+ * ignore, if the trace is off or there are too many lanes. The name is copied.
  */
 uint32_t tsl_trace_lane(const char *name, enum tsl_trace_kind kind);
 
@@ -66,7 +66,7 @@ uint32_t tsl_trace_lane(const char *name, enum tsl_trace_kind kind);
 #define TSL_TRACE_CAT_COMMAND "command" /* in QUEUE; args: "command", "queue", "member" */
 #define TSL_TRACE_CAT_HOST    "host"    /* in HOST: builds, waits, copies by the host */
 
-/* One argument of a span; made by the macros below, in a list made by tsl_trace_args. */
+/* One argument of a span; made by the macros below, listed by tsl_trace_args. */
 struct tsl_trace_arg {
     const char *key; /* NULL ends the list */
     enum { TSL_TRACE_U64, TSL_TRACE_TEXT } type;
@@ -81,13 +81,13 @@ struct tsl_trace_arg {
 #define tsl_trace_args(...)          ((const struct tsl_trace_arg[]){__VA_ARGS__, {.key = 0}})
 
 /*
- * Something that took time. Strings are read during the call only, need not be UTF-8, and may be long.
+ * A span of time. Strings are read during the call only, need not be UTF-8, and may be long.
  *
  *     if (tsl_trace_on()) {
  *         tsl_trace_span(&(struct tsl_trace_span){
- *             .lane = member->to_lane, .category = TSL_TRACE_CAT_TRANSFER, .name = "write",
- *             .start_ns = start, .end_ns = end, .id = move->trace_id,
- *             .args = tsl_trace_args(tsl_trace_u64("bytes", size), tsl_trace_text("from", "host"))});
+ *             .lane = member->to_lane, .category = TSL_TRACE_CAT_TRANSFER, .name = "write", .start_ns = start, .end_ns
+ *             = end, .id = move->trace_id, .args = tsl_trace_args(tsl_trace_u64("bytes", size), tsl_trace_text("from",
+ *             "host"))});
  *     }
  */
 struct tsl_trace_span {
@@ -102,7 +102,7 @@ struct tsl_trace_span {
 
 void tsl_trace_span(const struct tsl_trace_span *span);
 
-/* An id for a span that arrows are to begin or end at; ids count up from 1. One id names one span. */
+/* A new id for a span at which arrows begin or end, counting from 1. One id names one span. */
 uint64_t tsl_trace_id(void);
 
 /*
