@@ -28,7 +28,7 @@ static bool read_icd(const char *folder, char library[PATH_MAX])
     return found;
 }
 
-/* A name without a folder is left to the dynamic linker's search. */
+/* A name without a folder is found by the dynamic linker's search. */
 static bool library_exists(const char *library)
 {
     return !strchr(library, '/') || access(library, R_OK) == 0;

@@ -1,12 +1,12 @@
 /*
- * Where Tesela's own .icd file lies alone, so that a loader that is pointed there sees Tesela and nothing else.
+ * The folder of Tesela's own .icd file: a loader that is pointed to it sees Tesela and no other vendor.
  */
 #ifndef TSL_TOOL_ICD_FOLDER_H
 #define TSL_TOOL_ICD_FOLDER_H
 
 /*
  * The folder's absolute path (heap): icd/ beside the tool in a build tree, else its place relative to the tool in an
- * installation. NULL, with a sentence on standard error, if none of them has a tesela.icd whose library exists.
+ * installation. NULL, with a sentence on standard error, if neither has a tesela.icd whose library exists.
  */
 char *tsl_icd_folder_find(void);
 

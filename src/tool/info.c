@@ -1,4 +1,4 @@
-/* `tesela info`: asks the library's own registry, so what it shows is what a program would get. */
+/* `tesela info`: asks the library's own list of members, so it shows what a program would get. */
 #include "tool/info_data.h"
 #include "tool/tool.h"
 

@@ -73,7 +73,7 @@ static void add_empty(cJSON *array, const struct tsl_found_list *found)
     }
 }
 
-/* What is used but has no member failed to open: its row says why since tsl_members_open. */
+/* A path that is used but has no member failed to open: since tsl_members_open its row says why. */
 static void add_left_out(cJSON *info)
 {
     const struct tsl_found_list *found = tsl_members_probe();

@@ -1,12 +1,13 @@
 /*
- * What `tesela info` knows, as JSON; the form that --json prints:
+ * The contents of `tesela info` as JSON, in the form that --json prints:
  *
  *   version    text
  *   members    array in member order: index; path (the id that TESELA_MEMBERS takes), device, platform, driver_version,
  *              type ("CPU", "GPU", "accelerator", "custom"), memory_size (bytes), max_alloc_size (bytes),
- * compute_units; zero_copy, speed left_out   array: path ... compute_units as above, and why (a sentence) problems
- * array of sentences about vendors that can't be loaded settings   object: a variable's name -> value (text, "" for
- * none), set (true: by the environment)
+ *              compute_units; zero_copy, speed
+ *   left_out   array: path ... compute_units as above, and why (a sentence)
+ *   problems   array of sentences about vendors that can't be loaded
+ *   settings   object: a variable's name -> value (text, "" for none), set (true: by the environment)
  */
 #ifndef TSL_TOOL_INFO_DATA_H
 #define TSL_TOOL_INFO_DATA_H

@@ -17,7 +17,7 @@ static const struct command commands[] = {
     {"run", "tesela run", tsl_tool_run},
 };
 
-/* Where the command stands in argv; what follows is the command's. */
+/* The command's place in argv; the words behind it are the command's. */
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     int *command = state->input;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As env, nice and timeout do. */
+/* The same codes as env, nice and timeout have. */
 enum { EXIT_OURS = 125, EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
 enum { KEY_ICD = 0x100 };
@@ -20,7 +20,7 @@ struct arguments {
     char **program; /* NULL: none given */
 };
 
-/* The options that are a setting for the program. */
+/* The options that become a setting for the program. */
 static const struct setting_option {
     int key;
     const char *option;
@@ -43,7 +43,8 @@ static const struct argp_option options[] = {
     {0},
 };
 
-/* A file or folder is meant from here, but is opened wherever the program has gone by then. Heap; NULL: no memory. */
+/* The absolute path of a file or folder: the program may change its folder before it is opened. Heap; NULL: no
+ * memory. */
 static char *absolute(const char *path)
 {
     char *here, *whole = NULL;
@@ -106,9 +107,9 @@ static const struct argp argp = {
 };
 
 /*
- * Makes all loaders see Tesela alone. CUDA's (13.0) needs the slash behind the folder's name. Khronos' would load what
- * OCL_ICD_FILENAMES names in addition. Debian's takes OCL_ICD_DEFAULT_PLATFORM as an index: there is only one platform
- * now.
+ * Makes all loaders see Tesela alone. CUDA's (13.0) needs the slash behind the folder's name. Khronos' also loads the
+ * files that OCL_ICD_FILENAMES names. Debian's takes OCL_ICD_DEFAULT_PLATFORM as an index, and there is only one
+ * platform now.
  */
 static bool point_loaders(const char *folder)
 {

@@ -5,7 +5,7 @@
 #ifndef TSL_TOOL_TOOL_H
 #define TSL_TOOL_TOOL_H
 
-/* argv[0] is the command as messages name it ("tesela run"). */
+/* argv[0] is the command's name in messages ("tesela run"). */
 int tsl_tool_info(int argc, char **argv);
 int tsl_tool_run(int argc, char **argv);
 
