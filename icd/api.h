@@ -1,10 +1,10 @@
 /*
  * Every entry point of the API, as Tesela implements it: tsl_api_clCreateBuffer is what the application reaches as
- * clCreateBuffer, through the loader and the table in dispatch.c. They bear names of their own because a bare clXxx in
+ * clCreateBuffer, through the loader and the table in dispatch.c. They have names of their own because a plain clXxx in
  * our library would bind to the loader's.
  *
- * Each is defined once, in the file named above its group, with the type that the standard header declares. They
- * check arguments, translate handles and call the core; no core lock is held on entry or on return.
+ * Each is defined once, in the file named above its group, with the type that the standard header declares. They check
+ * arguments, translate handles and call the modules below; none of our locks is held on entry or on return.
  */
 #ifndef TSL_ICD_API_H
 #define TSL_ICD_API_H
@@ -93,7 +93,7 @@ __typeof__(clGetKernelWorkGroupInfo) tsl_api_clGetKernelWorkGroupInfo;
 /* src/api/launch.c */
 __typeof__(clEnqueueNDRangeKernel) tsl_api_clEnqueueNDRangeKernel;
 __typeof__(clEnqueueTask) tsl_api_clEnqueueTask;
-/* Of OpenCL 3.1; headers of 3.0 declare it for cl_khr_suggested_local_work_size. */
+/* From OpenCL 3.1; headers of 3.0 declare it for cl_khr_suggested_local_work_size. */
 __typeof__(clGetKernelSuggestedLocalWorkSizeKHR) tsl_api_clGetKernelSuggestedLocalWorkSize;
 
 /* src/api/transfer.c */
@@ -194,9 +194,9 @@ __typeof__(clCreateEventFromEGLSyncKHR) tsl_api_clCreateEventFromEGLSyncKHR;
 /*
  * src/api/d3d.c
  *
- * The standard headers declare these on Windows only, where the slots have types of Direct3D in them. Elsewhere
- * nobody can have such an object, but the slots must be callable: pointers to those types are pointers to void here,
- * their enumerations and UINT are cl_uint.
+ * The standard headers declare these on Windows only, where the slots have types of Direct3D in them. Elsewhere such
+ * objects can't exist, but the slots must be callable: pointers to those types are pointers to void here, their
+ * enumerations and UINT are cl_uint.
  */
 cl_int CL_API_CALL tsl_api_clGetDeviceIDsFromD3D10KHR(cl_platform_id platform, cl_uint source, void *object,
                                                       cl_uint set, cl_uint num_entries, cl_device_id *devices,

@@ -174,7 +174,7 @@ const struct tsl_dispatch tsl_dispatch_table = {
     .clGetKernelSuggestedLocalWorkSize = tsl_api_clGetKernelSuggestedLocalWorkSize,
 };
 
-/* The same by name, for loaders that make a table of their own (ICD 2). */
+/* The same by name, for loaders that make their own table (ICD 2). */
 #define ENTRY(name)                   \
     {                                 \
 #name, (void *)tsl_api_##name \
@@ -344,7 +344,7 @@ void *tsl_dispatch_function(const char *name)
     return NULL;
 }
 
-/* Each slot is where the loaders look for it. */
+/* Each slot is where loaders expect it. */
 #define SAME_PLACE(slot)                                                                           \
     _Static_assert(offsetof(struct tsl_dispatch, slot) == offsetof(struct _cl_icd_dispatch, slot), \
                    #slot " is misplaced")

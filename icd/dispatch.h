@@ -1,5 +1,5 @@
 /*
- * The dispatch table: the loader calls into us by it, as the first word of every handle of ours points here.
+ * The dispatch table, through which the loader calls us: the first word of each of our handles points to it.
  */
 #ifndef TSL_ICD_DISPATCH_H
 #define TSL_ICD_DISPATCH_H
@@ -9,8 +9,8 @@
 #include <CL/cl_icd.h>
 
 /*
- * Slots as in struct _cl_icd_dispatch, in its order, with what the headers of OpenCL 3.0 don't have yet at the end.
- * Loaders of ICD 1 know only a beginning of it (ocl-icd 2.3.1: 149 slots) and call any slot without looking, so none is
+ * Slots as in struct _cl_icd_dispatch, in its order, followed by functions that the headers of OpenCL 3.0 don't have
+ * yet. Loaders of ICD 1 know only its first slots (ocl-icd 2.3.1: 149) and call any slot without a check, so none is
  * NULL. They never call the two that hold the mark of ICD 2 (icd2.h).
  */
 struct tsl_dispatch {
@@ -201,7 +201,8 @@ struct tsl_dispatch {
 
 extern const struct tsl_dispatch tsl_dispatch_table;
 
-/* The entry point that the table has under this name, also the two whose slots hold the mark; NULL: there is none. */
+/* The entry point that the table has under this name, including the two whose slots hold the mark; NULL: there is
+ * none. */
 void *tsl_dispatch_function(const char *name);
 
 #endif

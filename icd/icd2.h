@@ -1,6 +1,6 @@
 /*
  * cl_khr_icd 2.0.0, which Debian's headers don't have yet: the mark of platforms whose calls the loader dispatches by a
- * table of its own. It stands in the slots clGetPlatformIDs and clUnloadCompiler, which no loader calls.
+ * table of its own. The mark is in the slots clGetPlatformIDs and clUnloadCompiler, which no loader calls.
  */
 #ifndef TSL_ICD_ICD2_H
 #define TSL_ICD_ICD2_H

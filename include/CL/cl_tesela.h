@@ -2,7 +2,7 @@
  * What Tesela offers beyond OpenCL: cl_tesela_members, the real devices ("members") behind the virtual one.
  *
  * Khronos gives vendors blocks of 16 tokens below 0x10000; Tesela has none, so its tokens begin with its
- * CL_DEVICE_VENDOR_ID, 0x54534C ("TSL"), where Khronos hands out nothing.
+ * CL_DEVICE_VENDOR_ID, 0x54534C ("TSL"), where Khronos assigns nothing.
  */
 #ifndef CL_TESELA_H
 #define CL_TESELA_H
@@ -29,9 +29,8 @@ extern "C" {
 #define CL_DEVICE_PARTITION_BY_MEMBER_TESELA 0x54534C01
 
 /*
- * cl_device_info, char[]: by what name Tesela knows the member behind a sub-device: "opencl:0.1" is the second device
- * of the first platform that it found; TESELA_MEMBERS and `tesela info` use the same names. Empty for the virtual
- * device.
+ * cl_device_info, char[]: Tesela's name of the member behind a sub-device: "opencl:0.1" is the second device of the
+ * first platform that it found; TESELA_MEMBERS and `tesela info` use the same names. Empty for the virtual device.
  */
 #define CL_DEVICE_MEMBER_TESELA 0x54534C10
 
