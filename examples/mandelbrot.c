@@ -2,8 +2,8 @@
  * A picture of the Mandelbrot set by OpenCL: an ordinary program for one device.
  *
  * The picture is cut into 32 blocks of rows. Each block is computed by a kernel of its own into a buffer of its own,
- * and read back; all of it goes through one in-order queue. Pixels taken here and there are computed again on the host
- * and must agree.
+ * and read back; all of it goes through one in-order queue. Sample pixels are computed again on the host and must
+ * agree.
  *
  *     mandelbrot [PICTURE.png]     OCL_PLATFORM: part of the name of the platform to take, instead of the first
  */
@@ -36,7 +36,7 @@ static const char *const source =
     "    out[y * get_global_size(0) + x] = n;\n"
     "}\n";
 
-/* The same for one pixel, on the host. */
+/* The number of iterations of one pixel, computed on the host. */
 static cl_uint iterations_at(unsigned x, unsigned y)
 {
     float cx = left + step * (float)x, cy = top + step * (float)y;
@@ -149,8 +149,8 @@ static void compute(cl_context context, cl_command_queue queue, cl_kernel kernel
 }
 
 /*
- * Compares every 61st pixel with the host's answer. Where a device rounds otherwise, a pixel at the boundary may
- * differ; so one of a hundred may, in each block, for a block that is missing must be found.
+ * Compares every 61st pixel with the host's result. A device may round differently, so that a pixel at the boundary
+ * differs: one in a hundred may, counted block by block, so that a missing block is noticed.
  */
 static bool verify(const cl_uint *pixels)
 {

@@ -1,10 +1,10 @@
 /*
- * Says which member of Tesela did what in a run of the Mandelbrot example, from its timeline, and colours each block of
+ * Tells from the timeline which member of Tesela did what in a run of the Mandelbrot example, and colours each block of
  * the picture by the member that computed it.
  *
  *     members TRACE.json [PICTURE.png COLOURED.png]
  *
- * Ends with an error if fewer than two members computed, or none at the same time as another.
+ * Fails if fewer than two members computed, or no two of them at the same time.
  */
 #include <png.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 
 enum { max_lanes = 512, max_members = 16, max_spans = 4096 };
 
-/* A row of the timeline: its number, and which member's kernels it shows (by the lane's name). */
+/* A row of the timeline: its number, and the member whose kernels it shows (by the lane's name). */
 struct lane {
     unsigned long tid;
     char name[256];
@@ -46,7 +46,7 @@ static void die(const char *what, const char *why)
     exit(1);
 }
 
-/* What follows "key": in the line. Within a JSON string quotes are escaped, so only keys match. */
+/* The text behind "key": in the line. Within a JSON string quotes are escaped, so only keys match. */
 static const char *value_of(const char *line, const char *key)
 {
     char pattern[64];
@@ -64,7 +64,7 @@ static double number_of(const char *line, const char *key)
     return value ? strtod(value, NULL) : 0;
 }
 
-/* Copies the string that follows the last "key": of the line, without undoing escapes; a missing one is empty. */
+/* Copies the string behind the last "key": of the line, with its escapes; a missing one is empty. */
 static void string_of(const char *line, const char *key, char *out, size_t size)
 {
     const char *value = value_of(line, key);
@@ -174,7 +174,7 @@ static unsigned working(double from, double to)
     return set;
 }
 
-/* Adds up how long each member was busy; returns for how long several were at once, in microseconds. */
+/* Adds up how long each member was busy; returns for how long several were busy at once, in microseconds. */
 static double measure(void)
 {
     static double times[2 * max_spans];
@@ -204,7 +204,7 @@ static void tint(png_byte *rgb, size_t n_pixels, const png_byte *with)
             rgb[3 * i + c] = (png_byte)((2 * rgb[3 * i + c] + 3 * with[c]) / 5);
 }
 
-/* Kernels in the order of their commands are the blocks from top to bottom. */
+/* The kernels in the order of their commands are the blocks from top to bottom. */
 static void colour_blocks(const char *from, const char *to)
 {
     png_image image = {.version = PNG_IMAGE_VERSION};
