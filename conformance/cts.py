@@ -1,6 +1,6 @@
-"""The Khronos test suite: which sub-tests there are, how one is run, how its result is read.
+"""The Khronos test suite: its sub-tests, how to run one, and how to read its result.
 
-Harnesses of 2023 and of today are understood: both list their sub-tests, and write a JSON file with the result.
+Supports harnesses from 2023 on: they list their sub-tests, and write a JSON file with the result.
 """
 import json
 import os
@@ -12,7 +12,7 @@ import tempfile
 import results
 from platforms import Problem
 
-# Suites whose program isn't SUITE/test_SUITE, and arguments that the suite's own quick list gives.
+# Suites whose program isn't SUITE/test_SUITE, and the arguments from the suite's own quick list.
 PROGRAMS = {
     'multiple_device_context': 'multiple_device_context/test_multiples',
     'math_brute_force': 'math_brute_force/test_bruteforce',
@@ -27,9 +27,9 @@ PROGRAMS = {
     'images_samplerless': 'images/samplerlessReads/test_samplerless_reads',
 }
 ARGUMENTS = {'images_kernel': ['CL_FILTER_NEAREST']}
-QUICKER = {'images_kernel': ['small_images'], 'allocations': ['10%']}  # in quick mode: else they need more time than a sub-test has
-ASKED = {'select': ['-h']}  # the word that lists sub-tests, where another one would run them; else names() tries several
-WIMPY = ('math_brute_force', 'half', 'conversions', 'select')  # what old harnesses take -w for
+QUICKER = {'images_kernel': ['small_images'], 'allocations': ['10%']}  # in quick mode; otherwise they take longer than a sub-test may
+ASKED = {'select': ['-h']}  # the word that lists sub-tests, if another one would run them; else names() tries several
+WIMPY = ('math_brute_force', 'half', 'conversions', 'select')  # suites that know -w in old harnesses
 ORDER = ['api', 'basic', 'buffers', 'events', 'allocations', 'compiler', 'computeinfo', 'commonfns', 'geometrics',
          'integer_ops', 'relationals', 'select', 'conversions', 'math_brute_force', 'vectors', 'thread_dimensions',
          'printf', 'profiling', 'atomics', 'c11_atomics', 'multiple_device_context', 'mem_host_flags',
@@ -40,7 +40,7 @@ STATES = {'pass': results.PASS, 'skip': results.SKIP, 'fail': results.FAIL}
 
 
 class Test:
-    """One sub-test. Comparable by its key; run by the runner, in a process of its own."""
+    """One sub-test, identified by its key; the runner runs it in a process of its own."""
 
     def __init__(self, suite, name, program, arguments):
         self.suite, self.name, self.program, self.arguments = suite, name, program, arguments
@@ -58,7 +58,7 @@ class Test:
             return done
 
     def answer(self, path, state):
-        """What the harness wrote of itself, where it did; a failed process never counts as a pass."""
+        """The harness's own result file, if there is one; a failed process never counts as a pass."""
         try:
             told = json.loads(path.read_text())['results']
         except (OSError, ValueError, KeyError):
@@ -78,7 +78,7 @@ def find_program(root, suite):
 
 
 def listed_in(text):
-    """The names under the heading that all harnesses have in some form: indented lines of one word."""
+    """The names under a heading, which all harnesses have in some form: indented lines of one word."""
     lines = text.splitlines()
     starts = [i for i, line in enumerate(lines) if re.search(r'(test ?|function )names\b', line, re.IGNORECASE)]
     found = [line.strip() for line in lines[starts[-1] + 1:] if line.startswith('\t')] if starts else []
@@ -86,7 +86,7 @@ def listed_in(text):
 
 
 def said(program, word, column):
-    """What a suite's program prints at this word, or nothing if it can't be asked."""
+    """The output of a suite's program for this word; empty if it can't be run."""
     try:
         return subprocess.run([program, word], env=column.environ(), cwd=program.parent, timeout=60, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout
@@ -95,7 +95,7 @@ def said(program, word, column):
 
 
 def listed_new(program, column):
-    """The names that a new harness lists at --list, under a heading or, since 2025, alone; none of an old one, which doesn't know it."""
+    """The names that a new harness lists with --list, under a heading or, since 2025, alone; none for an old harness."""
     text = said(program, '--list', column)
     lines = text.splitlines()
     if lines and all(re.fullmatch(r'\t[\w-]+', n) for n in lines):
@@ -104,15 +104,15 @@ def listed_new(program, column):
 
 
 def is_new(root, column):
-    """Are these programs of a harness in which every suite takes --list and -w? One suite is asked, as some old ones would begin
-    to run at that word."""
+    """Are these programs of a harness in which every suite knows --list and -w? Only one suite is asked, as some old ones
+    would run their tests at that word."""
     programs = (find_program(root, s) for s in ORDER if s not in ASKED)
     program = next((p for p in programs if p), None)
     return bool(program and listed_new(program, column))
 
 
 def names(suite, program, column, new):
-    """The names of a suite's sub-tests. Old harnesses list them at one of several words, and are asked with one after the other."""
+    """The names of a suite's sub-tests. Old harnesses list them for one of several words, which are tried in turn."""
     if new:
         return listed_new(program, column)
     if suite == 'conversions':
@@ -122,7 +122,7 @@ def names(suite, program, column, new):
 
 
 def conversions():
-    """Of the old suite, which names none: every destination, saturated or not, in each rounding, from every source."""
+    """The sub-tests of the old suite, which lists none: every destination, saturated or not, each rounding, every source."""
     integers = [sign + n for n in ('char', 'short', 'int', 'long') for sign in ('u', '')]
     types = [*integers, 'float', 'double']
     return [f'{to}{sat}{rounding}_{source}' for to in types for sat in ('', '_sat') for source in types
@@ -130,7 +130,7 @@ def conversions():
 
 
 def quick_names(listed):
-    """As the suite's own quick list: of those that have a quick form, that form alone."""
+    """The suite's own quick list: of sub-tests with a quick form, only that form."""
     return [n for n in listed if f'quick_{n}' not in listed and f"quick_{n.removeprefix('full_')}" not in listed]
 
 

@@ -1,4 +1,4 @@
-"""ffmpeg's OpenCL filters, which live on images: each must give what ffmpeg's filter of the same name gives on the CPU."""
+"""ffmpeg's OpenCL filters, which use images: each must give the same as ffmpeg's filter of that name on the CPU."""
 import pathlib
 import shutil
 import subprocess
@@ -8,18 +8,18 @@ import results
 from platforms import Problem
 
 WIDTH, HEIGHT, FRAMES = 320, 240, 3
-BORDER = 6  # pixels at the edges, beyond which the two read different ones
+BORDER = 6  # pixels at the edges, where the two read different neighbours
 SHARPEN = "'0 -1 0 -1 5 -1 0 -1 0'"
 BYTES = {'yuv420p': 1, 'rgba': 4}  # of a pixel, in the first plane
-PLANES = {'yuv420p': 1.5, 'rgba': 1}  # all of them, in sizes of the first one
+PLANES = {'yuv420p': 1.5, 'rgba': 1}  # the size of all planes relative to the first
 BOTH = ('yuv420p', 'rgba')
 
-# Filter, its options, the formats in which the two do the same, and by how much a value may differ.
+# Filter, options, formats in which both implementations do the same, and the allowed difference of a value.
 FILTERS = [
     ('sobel', '', BOTH, 2),
     ('prewitt', '', BOTH, 2),
     ('roberts', '', BOTH, 2),
-    ('unsharp', 'lx=5:ly=5:la=1:cx=5:cy=5:ca=1', ('yuv420p',), 12),  # on the CPU in integers
+    ('unsharp', 'lx=5:ly=5:la=1:cx=5:cy=5:ca=1', ('yuv420p',), 12),  # the CPU's computes in integers
     ('avgblur', 'sizeX=3', BOTH, 2),
     ('boxblur', 'lr=2:lp=1:cr=2:cp=1', BOTH, 2),
     ('convolution', ':'.join(f'{plane}m={SHARPEN}' for plane in range(4)), BOTH, 0),
@@ -62,7 +62,7 @@ class Test:
             return results.Result(results.FAIL, done.seconds, f'{done.tail}\n{wrong}') if wrong else done
 
     def compare(self, ours, theirs):
-        """A sentence, or nothing. Only the first plane's inside is compared value by value."""
+        """A sentence about the difference, or nothing. Only the inside of the first plane is compared value by value."""
         width, height = SIZES.get(self.filter, (WIDTH, HEIGHT))
         row = width * BYTES[self.pixels]
         size = int(row * height * PLANES[self.pixels]) * FRAMES
@@ -77,7 +77,7 @@ class Test:
         return self.compare_all(ours, theirs)
 
     def compare_all(self, ours, theirs):
-        """All planes, edges included."""
+        """Compares all planes, edges included."""
         apart = sum(abs(a - b) > self.tolerance for a, b in zip(ours, theirs))
         return f'{apart} of {len(ours)} values differ' if apart > len(ours) // 50 else None
 

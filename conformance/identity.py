@@ -1,4 +1,4 @@
-"""Of which OpenCL a column's results are: asked of the column itself, kept with each result, and compared.
+"""The identity of the OpenCL behind a column's results: asked from the column, stored with each result, and compared.
 
 An identity is a dictionary:
   devices   list of {platform, version, device, driver}: natively all that the loader shows; of Tesela its members in their
@@ -20,7 +20,7 @@ from platforms import Problem
 
 WHO, WORKS = (pathlib.Path(__file__).resolve().parent / name for name in ('who.py', 'works.py'))
 SOURCES = ['CMakeLists.txt', 'cmake', 'cpu_device', 'cuda_bridge', 'icd', 'include', 'src']
-SECONDS = 300  # the first look at a device may compile
+SECONDS = 300  # the first query of a device may compile
 
 
 def told_by(command, environment):
@@ -42,7 +42,7 @@ def git(folder, *words):
 
 
 def configured(build, name):
-    """The value of a variable of CMake's, '' if it has none or the build has no cache."""
+    """The value of a CMake variable; '' if it has none or the build has no cache."""
     try:
         found = re.search(rf'^{name}:\w+=(.*)$', (build / 'CMakeCache.txt').read_text(), re.MULTILINE)
     except OSError:
@@ -51,7 +51,7 @@ def configured(build, name):
 
 
 def commit(build):
-    """The last commit that changed what a build is made of. The digest tells whether the build is of before that."""
+    """The last commit that changed the build's sources. The digest tells whether the build is older."""
     source = configured(build, 'CMAKE_HOME_DIRECTORY')
     found = source and git(source, 'log', '-1', '--format=%h', '--', *SOURCES)
     if not found or found.returncode:
@@ -61,7 +61,7 @@ def commit(build):
 
 
 def library(build):
-    """A digest of the library and what lies beside it to be loaded."""
+    """A digest of the library and the files beside it that it loads."""
     digest = hashlib.sha256()
     for path in [build / 'libtesela.so', build / 'libtesela-team.so', *sorted((build / 'kc').glob('*'))]:
         if path.is_file():
@@ -70,7 +70,7 @@ def library(build):
 
 
 def require_work(column, device):
-    """A member that builds nothing, for want of a header, say, would leave all work to the others, and nobody would see it."""
+    """Checks that the member works. If it couldn't build (for lack of a header, say), the others would do all work unnoticed."""
     environment = column.environ() | {'TESELA_MEMBERS': device['path']}
     done = subprocess.run([sys.executable, '-B', WORKS], env=environment, text=True, stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
@@ -79,7 +79,7 @@ def require_work(column, device):
 
 
 def require_library(column):
-    """`tesela info` asks no loader. (A library with a sanitizer is loaded by programs that have it, too, and not by Python.)"""
+    """Needed as `tesela info` doesn't use a loader. (Python can't load a library with a sanitizer.)"""
     if configured(column.build, 'TESELA_SANITIZE'):
         return
     shown = told_by([sys.executable, '-B', WHO], column.environ()) or []
@@ -109,12 +109,12 @@ def natively(column):
 
 
 def measure(columns):
-    """Of each column by its name."""
+    """The identity of each column, by its name."""
     return {c.name: of_tesela(c) if c.build else natively(c) for c in columns}
 
 
 def drivers(identity):
-    """What must be the same for results to be of one kind: platforms with their drivers."""
+    """The platforms with their drivers: results can be compared only if these are the same."""
     return {(d['platform'], d.get('version', ''), d['driver']) for d in identity['devices']}
 
 
@@ -123,7 +123,7 @@ def names(identity):
 
 
 def sentence(identity):
-    """For people, without Tesela itself."""
+    """A readable text, without Tesela itself."""
     if not identity:
         return 'driver not recorded'
     found = collections.OrderedDict()
@@ -134,7 +134,7 @@ def sentence(identity):
 
 
 def built(identity):
-    """Of Tesela itself, for people."""
+    """A readable text about Tesela itself."""
     tesela = (identity or {}).get('tesela')
     if not tesela:
         return ''

@@ -10,7 +10,7 @@ from platforms import Problem
 
 
 class Test:
-    """A program of piglit, or one of its .cl files, which cl-program-tester runs. piglit prints its result as JSON."""
+    """A program of piglit, or one of its .cl files, run by cl-program-tester. piglit prints its result as JSON."""
 
     def __init__(self, suite, name, command):
         self.suite, self.name, self.command = suite, name, command
@@ -26,7 +26,7 @@ class Test:
 
 
 def absolute(program, command):
-    """piglit names its files as seen from where it is installed."""
+    """piglit's paths are relative to its installation."""
     folder = pathlib.Path(program).resolve().parent
     return [str((folder / word).resolve()) if word.startswith('../') else word for word in command]
 

@@ -11,9 +11,9 @@ class Problem(Exception):
 
 
 class Column:
-    """A platform to run on: its name, and what the environment must say (None: must not say) so that programs see it alone.
-    Of Tesela also its build, the names of the columns that it is compared with (what passes on each of them must pass),
-    and how many members it must have at least."""
+    """A platform to run on: its name, and the environment (None: unset) in which programs see this platform alone.
+    For Tesela also its build, the names of the columns that it is compared with (what passes on each of them must pass),
+    and its least number of members."""
 
     def __init__(self, name, environment, build=None, natives=(), least=1):
         self.name = name
@@ -28,7 +28,7 @@ class Column:
 
 
 def new_folder():
-    """One for .icd files, which is gone when this ends."""
+    """A temporary folder for .icd files, deleted at exit."""
     folder = tempfile.mkdtemp(prefix='tesela-vendors-')
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return pathlib.Path(folder)
@@ -57,7 +57,7 @@ def joined_folder(build, vendors):
 
 
 def vendors_of(build, vendors):
-    """Each vendor of a folder, or of names joined by +, by itself: (name, folder)."""
+    """The vendors of a folder, or of names joined by +, one by one: (name, folder)."""
     if not pathlib.Path(vendors).is_dir():
         return [(name, vendor_folder(build, name)) for name in vendors.split('+')]
     found = []
@@ -69,12 +69,12 @@ def vendors_of(build, vendors):
 
 
 def folder_of_icds(folder):
-    """As every loader takes it: some (NVIDIA's, of CUDA 13) look for files without the slash."""
+    """The folder with a slash, as every loader accepts it: without one, some (NVIDIA's, of CUDA 13) fail to find its files."""
     return f'{folder}/'
 
 
 def tesela_environment(build, folder):
-    """Its .icd file is written anew, as the build's own names the place where it was built, from which it may have been moved."""
+    """Writes a new .icd file: the build's own has the path where it was built, from which it may have been moved."""
     library = (build / 'libtesela.so').resolve()
     if not library.exists():
         raise Problem(f'{library} is missing: build Tesela first, or name its build with --build')
@@ -98,23 +98,23 @@ def columns(options):
     ours = tesela_environment(options.build, folder)
     if not options.mixed:
         return [native, Column(f'Tesela on {label}', ours, options.build, (native.name,))]
-    # Those that are to work in turns are named for that column alone.
+    # TESELA_MEMBERS is only for the column in which members work in turns.
     ours['TESELA_MEMBERS'] = None
     return [native, Column(f'Tesela on {label}', ours, options.build, (native.name,)), *mixed_columns(options, native)]
 
 
 def mixed_columns(options, native):
-    """Tesela on all vendors of --mixed, and before it each of these by itself, where that isn't there yet; so the built-in CPU,
-    where TESELA_MEMBERS names it."""
+    """Tesela on all vendors of --mixed, preceded by each of these alone if it has no column yet; likewise the built-in CPU
+    if TESELA_MEMBERS names it."""
     alone = [Column(f'native {name}', {'OCL_ICD_VENDORS': folder_of_icds(folder)})
              for name, folder in vendors_of(options.build, options.mixed) if f'native {name}' != native.name]
     mixed = tesela_environment(options.build, vendor_folder(options.build, options.mixed))
     mixed['TESELA_POLICY'] = 'round-robin'
-    # Named, as else several paths to one processor would be one member.
+    # Set explicitly: otherwise several paths to one processor would be one member.
     mixed['TESELA_MEMBERS'] = os.environ.get('TESELA_MEMBERS', 'opencl')
     mixed['POCL_DEVICES'] = os.environ.get('POCL_DEVICES', 'basic pthread')
     if 'cpu' in mixed['TESELA_MEMBERS'].split(','):
         alone.append(cpu_column(options))
-    # In turns on one member would be a column that says nothing.
+    # With one member a column in turns would say nothing.
     return [*alone, Column(f'Tesela on {pathlib.Path(options.mixed).name}, in turns', mixed, options.build,
                            (native.name, *(c.name for c in alone)), least=2)]

@@ -1,4 +1,4 @@
-"""PyOpenCL's own tests, which Debian's package python-pyopencl-doc has: each function of them in a process of its own."""
+"""PyOpenCL's own tests, from Debian's package python-pyopencl-doc: each test function in a process of its own."""
 import pathlib
 import re
 import subprocess
@@ -11,7 +11,7 @@ PYTEST = ['/usr/bin/python3', '-B', '-m', 'pytest', '-p', 'no:cacheprovider', '-
 
 
 class Test:
-    """A function, with all arguments that the file tries it with."""
+    """A test function with all of its parameters."""
 
     def __init__(self, path, function):
         self.path, self.function = path, function
@@ -20,14 +20,14 @@ class Test:
 
     def run(self, column, seconds):
         done = results.call([*PYTEST, f'{self.path}::{self.function}'], column.environ(), seconds, cwd=FOLDER)
-        # It passes if it does with all arguments: one that is skipped, or is expected to fail, counts.
+        # It passes if it passes with all parameters; skipped ones, and expected failures, count as passes.
         if done.state == results.PASS and not re.search(r'\b\d+ passed(, \d+ warnings?)? in ', done.tail):
             done.state = results.SKIP
         return done
 
 
 def functions(path, column):
-    """Of one file, in its order. pytest imports it to know."""
+    """The test functions of one file, in order, as pytest collects them."""
     listed = subprocess.run([*PYTEST, '--collect-only', path], env=column.environ(), cwd=FOLDER, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     if listed.returncode:

@@ -1,4 +1,4 @@
-"""The table as a page, as Markdown for the docs, as JSON, and in a few lines."""
+"""The table as an HTML page, as Markdown for the docs, as JSON, and as a summary."""
 import collections
 import html
 import json
@@ -15,7 +15,7 @@ pre { margin: 0; max-height: 12em; overflow: auto; background: #fafafa; font-siz
 
 
 def by_suite(table):
-    """Of each (suite, column): how many passed natively, how many on Tesela, how many of each kind."""
+    """For each (suite, column): the numbers of tests that passed natively and on Tesela, and of each kind."""
     counts = collections.OrderedDict()
     for row in table.rows:
         c = counts.setdefault((row.suite, row.on), collections.Counter())
@@ -27,7 +27,7 @@ def by_suite(table):
 
 
 def origins(table):
-    """Of what the results are: a line for each platform with each driver and each build of Tesela."""
+    """What the results were obtained on: a line for each platform with each driver and each build of Tesela."""
     return ['; '.join(filter(None, (f'{on}: {count} results, {devices}', tesela, when)))
             for on, devices, tesela, count, when in table.of()]
 

@@ -1,4 +1,4 @@
-"""Results: one run of a sub-test, the book of all of them, the table that compares, and what is expected of it."""
+"""Results: one run of a sub-test, the book of all results, the comparing table, and expected differences."""
 import collections
 import datetime
 import fnmatch
@@ -18,27 +18,27 @@ PASS, FAIL, SKIP, CRASH, TIMEOUT = 'pass', 'fail', 'skip', 'crash', 'timeout'
 
 
 def chosen(options, name):
-    """Is a sub-test of this name to be run, by --tests and --without?"""
+    """Do --tests and --without select a sub-test of this name?"""
     left_out = filter(None, options.without.split(','))
     return fnmatch.fnmatch(name, options.tests) and not any(fnmatch.fnmatch(name, glob) for glob in left_out)
 
 
 class Result:
-    """state: one of the above; seconds: how long it took; tail: the last that it said, where it didn't pass. The book adds the
-    rest, which is None in results of before it was kept: who: the identity (identity.py) of what it ran on; words: what its
-    program was given besides its name; at: when it ended, UTC, in ISO 8601."""
+    """state: one of the above; seconds: its duration; tail: the end of its output if it didn't pass. The book adds the rest,
+    which is None in old results: who: the identity (identity.py) of the platform; words: the program's arguments; at: the
+    time of its end, UTC, in ISO 8601."""
 
     def __init__(self, state, seconds=0.0, tail='', who=None, words=None, at=None):
         self.state, self.seconds, self.tail = state, seconds, tail
         self.who, self.words, self.at = who, words, at
 
 
-running = set()  # what call() waits for, each with a process group of its own
+running = set()  # processes of call(), each in a process group of its own
 stopping = threading.Event()
 
 
 def kill(process):
-    """With all that it started."""
+    """Kills a process and all that it started."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -46,15 +46,15 @@ def kill(process):
 
 
 def stop():
-    """Ends all that runs, so that each call() returns: when this program is to end, it ends at once and leaves nothing behind."""
+    """Kills all running processes, so that each call() returns: this program then ends at once and leaves nothing behind."""
     stopping.set()
     for process in list(running):
         kill(process)
 
 
 def call(command, environment, seconds, cwd=None):
-    """Runs a program, and ends it with all that it started when the time is up. The exit status says pass or fail. It has a
-    process group of its own, but stays in this session, whose priority (/proc/self/autogroup) then counts for it, too."""
+    """Runs a program, and kills it with all that it started when the time is up. The exit status says pass or fail. The
+    program has a process group of its own, but stays in this session, whose priority (/proc/self/autogroup) it shares."""
     start = time.monotonic()
     with subprocess.Popen(command, env=environment, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, process_group=0) as process:
@@ -83,8 +83,8 @@ def call(command, environment, seconds, cwd=None):
 
 
 class Book:
-    """All results so far, by (column, suite, test). Each is added to the file as it comes, with the identity of its column, so
-    that files can be put together; the last one counts. here: what the columns are now, by name; empty if nothing is run."""
+    """All results so far, by (column, suite, test). Each new one is appended to the file with the identity of its column, so
+    that files can be concatenated; the last result counts. here: the present identities by column; empty if nothing runs."""
 
     def __init__(self, path, columns, here):
         self.path = path
@@ -105,8 +105,8 @@ class Book:
             print(f'{self.path}:{number}: not a result, left out (an earlier run was cut off here?)')
 
     def of(self, column):
-        """The results of a column by what they are of: pairs of an identity, or None, and a list. What is here comes first,
-        also with none."""
+        """The results of a column by identity: pairs of an identity, or None, and a list. The present identity comes first,
+        even without results."""
         found = {json.dumps(self.here[column], sort_keys=True): []} if column in self.here else {}
         for (on, _, _), result in self.entries.items():
             if on == column:
@@ -114,8 +114,8 @@ class Book:
         return [(json.loads(who), of_it) for who, of_it in found.items()]
 
     def check(self, tests, other_devices):
-        """Refuses what can't stand in one table: a column of two drivers (or devices, unless these may be others), Tesela over
-        another driver than it is compared with, and a test that was run with other words than it would be now."""
+        """Refuses results that don't belong into one table: a column of two drivers (or devices, unless these may differ),
+        Tesela over another driver than it is compared with, and a test that ran with other arguments than now."""
         for column in self.here:
             for test in tests:
                 done = self.get(column, test.key)
@@ -144,7 +144,7 @@ class Book:
                       f"{' (here)' if column in self.here else ''}, and of {identity.sentence(other)}. You can {ways}.")
 
     def compare(self, column, ours, native, theirs):
-        """Members have the driver that their platform has natively."""
+        """Do members have the driver of their native platform?"""
         drivers = {platform: driver for platform, _, driver in identity.drivers(theirs)}
         for platform, _, driver in identity.drivers(ours):
             if drivers.get(platform, driver) != driver:
@@ -155,8 +155,8 @@ class Book:
         return self.entries.get((column, *key))
 
     def natively(self, column, key):
-        """What those say of it that a column is compared with: that it passes, if it does on all; else what the first of
-        them says that it doesn't, or that says what the column does. None where one of them wasn't asked."""
+        """The native result that a column is compared with: a pass if the test passes on all of its native columns; else the
+        first other result, or one that equals the column's. None if one of them has no result."""
         told = [self.get(native, key) for native in self.natives[column]]
         if not told or None in told:
             return None
@@ -166,7 +166,7 @@ class Book:
         return (alike or others or told)[0]
 
     def loses(self, column, key):
-        """Does it fail there alone?"""
+        """Does the test fail on this column but pass natively?"""
         ours, native = self.get(column, key), self.natively(column, key)
         return bool(ours and native) and native.state == PASS != ours.state
 
@@ -187,7 +187,7 @@ class Book:
         return list(dict.fromkeys((s, t) for _, s, t in self.entries))
 
     def forget(self, what):
-        """Results that are to be made again. Those of columns that aren't here are left."""
+        """Drops results that are to be repeated. Those of columns that aren't here stay."""
         wanted = set(filter(None, what.split(',')))
         unknown = wanted - {FAIL, CRASH, TIMEOUT, 'lost', 'older', 'unknown', 'driver', 'all'}
         if unknown:
@@ -197,7 +197,7 @@ class Book:
             del self.entries[entry]
 
     def traits(self, entry, result):
-        """What --again may call a result."""
+        """The words of --again that match a result."""
         column, here = entry[0], self.here.get(entry[0])
         yield result.state
         if column in self.natives and self.loses(column, entry[1:]):
@@ -216,7 +216,7 @@ def matches(pattern, name):
 
 
 class Expected:
-    """Known differences: expected/*.json, lists of {"on", "suite", "test", "reason"}; "*" stands for any text."""
+    """Known differences: expected/*.json, lists of {"on", "suite", "test", "reason"}; "*" matches any text."""
 
     def __init__(self, folder):
         self.entries = []
@@ -239,7 +239,7 @@ class Expected:
 
 
 def times(results):
-    """The first and the last end, or nothing."""
+    """The times of the first and the last result, or nothing."""
     found = sorted(r.at for r in results if r.at)
     return f'{found[0]} to {found[-1]}' if found else ''
 
@@ -248,8 +248,8 @@ Row = collections.namedtuple('Row', 'suite test native on state kind reason tail
 
 
 class Table:
-    """Each sub-test on each column of Tesela's beside the native ones. kind: same; lost (passes natively: never excused); gained;
-    expected (differs otherwise, with a reason); differs (without one). Where nothing is native, all of the one column."""
+    """Each sub-test on each of Tesela's columns beside the native ones. kind: same; lost (passes natively: never excused);
+    gained; expected (differs otherwise, with a reason); differs (without one). Without native columns, the only column."""
 
     def __init__(self, book, expected):
         self.book, self.expected = book, expected
@@ -261,7 +261,7 @@ class Table:
             self.rows = [self.single(alone, k) for k in book.keys() if book.get(alone, k)]
 
     def single(self, column, key):
-        """Of the one column there is: what isn't passed or skipped is bad."""
+        """The kind in the only column: everything but pass and skip is bad."""
         ours = self.book.get(column, key)
         reason = self.expected.reason(column, key)
         kind = 'same' if ours.state in (PASS, SKIP) else 'expected' if reason else 'differs'
@@ -281,7 +281,7 @@ class Table:
         return Row(*key, native.state, column, ours.state, kind, reason if kind in ('expected', 'lost') else None, ours.tail)
 
     def of(self):
-        """Of what the results of each column are: (column, sentence, sentence on Tesela itself, how many, when)."""
+        """What each column's results were obtained on: (column, sentence, sentence on Tesela itself, how many, when)."""
         return [(column, identity.sentence(who), identity.built(who), len(of_it), times(of_it))
                 for column in self.book.natives for who, of_it in self.book.of(column) if of_it]
 

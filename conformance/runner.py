@@ -1,4 +1,4 @@
-"""Runs what has no result yet, several at once, with a line that says how far it is."""
+"""Runs the tests that have no result yet, several at once, with a progress line."""
 import concurrent.futures
 import sys
 import time
@@ -7,7 +7,7 @@ import results
 
 
 class Progress:
-    """One line on a terminal, else a line for each hundredth part."""
+    """Progress: one line on a terminal, else a line for each percent."""
 
     def __init__(self, total):
         self.total, self.done, self.bad, self.start = total, 0, 0, time.monotonic()
@@ -39,13 +39,13 @@ def work(column, test, seconds):
 
 
 def again_alone(options, book, column, test):
-    """A test that failed only on Tesela, perhaps for lack of time beside others, has a second chance by itself."""
+    """Repeats a test that failed only on Tesela, perhaps for lack of time beside others, by itself and with more time."""
     if book.loses(column.name, test.key):
         book.add(column.name, test, work(column, test, options.seconds * 2))
 
 
 def run(options, columns, tests, book):
-    # Each test on all columns before the next one, so that what a run that is stopped has done can be compared.
+    # Each test runs on all columns before the next one, so that the results of a stopped run can be compared.
     todo = [(c, t) for t in tests for c in columns if not book.get(c.name, t.key)]
     if not todo:
         return

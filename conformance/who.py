@@ -1,5 +1,5 @@
 """Prints, as JSON, what OpenCL's loader shows in this environment: each device with its platform, the platform's version, and
-the driver's. A process of its own, as a loader reads its settings once and a driver may end the process that asks it.
+the driver's. A process of its own, as a loader reads its settings only once and a driver may crash the process.
 """
 import ctypes
 import json
@@ -10,7 +10,7 @@ ALL = ctypes.c_uint64(0xFFFFFFFF)
 
 
 def text(ask, handle, what):
-    """A string that clGetPlatformInfo or clGetDeviceInfo gives."""
+    """A string from clGetPlatformInfo or clGetDeviceInfo."""
     size = ctypes.c_size_t()
     if ask(handle, what, 0, None, ctypes.byref(size)):
         return ''
@@ -20,7 +20,7 @@ def text(ask, handle, what):
 
 
 def handles(ask, *first):
-    """The array that clGetPlatformIDs or clGetDeviceIDs gives, empty after an error."""
+    """The array from clGetPlatformIDs or clGetDeviceIDs; empty after an error."""
     count = ctypes.c_uint32()
     if ask(*first, 0, None, ctypes.byref(count)) or not count.value:
         return []

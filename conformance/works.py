@@ -1,5 +1,5 @@
-"""Builds and runs one kernel on the first device that OpenCL's loader shows in this environment. Says nothing if its numbers
-are right, else in a few lines what went wrong, and ends with 1. A process of its own, as who.py.
+"""Builds and runs one kernel on the first device that OpenCL's loader shows in this environment. Prints nothing if the results
+are right; else prints in a few lines what went wrong, and exits with 1. A process of its own, like who.py.
 """
 import ctypes
 import sys
@@ -21,7 +21,7 @@ def checked(name, error):
 
 
 def made(cl, name, *arguments):
-    """The object that a clCreate... gives, whose last parameter is the error."""
+    """Creates an object by a clCreate... function, whose last parameter is the error."""
     error = ctypes.c_int32()
     create = getattr(cl, name)
     create.restype = ctypes.c_void_p
