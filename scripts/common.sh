@@ -1,8 +1,8 @@
-# What tests/run and examples/run share; they source it with bash.
+# Shared by tests/run and examples/run, which source it with bash.
 #
-#   parse_options "$@"   sets install, build, prebuilt, sanitize, and leaves the words it doesn't know in rest
-#   install_packages     makes sure that all of scripts/packages are there, or stops with the line to run
-#   build_targets T...   configures and builds, or makes a prebuilt folder work where it lies now
+#   parse_options "$@"   sets install, build, prebuilt, sanitize; unknown words are left in rest
+#   install_packages     installs all of scripts/packages, or stops with the command to run
+#   build_targets T...   configures and builds, or makes a prebuilt folder work in its present place
 
 source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 jobs=${JOBS:-$(nproc)}
@@ -17,7 +17,7 @@ fail() {
     exit 2
 }
 
-# Every option that both commands know; usage() is the caller's.
+# The options of both commands; the caller defines usage().
 parse_options() {
     install=1 build='' prebuilt='' sanitize='' rest=()
     while [ $# -gt 0 ]; do
@@ -50,7 +50,7 @@ parse_options() {
     build=${build:-$source_dir/build${sanitize:+-$sanitize}}
 }
 
-# The packages of the list that dpkg does not have, on one line.
+# The packages of the list that aren't installed, on one line.
 missing_packages() {
     local package status
     for package in $(sed 's/#.*//' "$source_dir/scripts/packages"); do
@@ -78,7 +78,7 @@ install_packages() {
         exit 3
     fi
     say "installing packages: $missing"
-    # The lock is waited for: a fresh machine often updates itself at the same time.
+    # Waits for the lock: a fresh machine often updates itself at the same time.
     export DEBIAN_FRONTEND=noninteractive
     apt-get -q -o DPkg::Lock::Timeout=600 update || fail "apt-get update failed: is the network there?"
     # shellcheck disable=SC2086 # The list is words on purpose.
@@ -86,7 +86,7 @@ install_packages() {
         fail "apt-get could not install the packages"
 }
 
-# A folder that was built elsewhere still works: only the .icd files hold absolute paths.
+# A folder that was built elsewhere works: only its .icd files have absolute paths.
 revive() {
     [ -e "$build/libtesela.so" ] || fail "$build holds no libtesela.so: it was not built"
     mkdir -p "$build/icd"
@@ -115,7 +115,7 @@ clean_environment() {
     done
 }
 
-# For programs run outside of CTest, which says the same to its own.
+# For programs run outside of CTest, which sets the same for its tests.
 set_sanitizer_options() {
     local suppressions=$source_dir/tests/suppressions
     export LSAN_OPTIONS=suppressions=$suppressions/lsan.txt:print_suppressions=0
