@@ -1,28 +1,27 @@
 /*
- * Is a program the same for any compiler of OpenCL C, so that what Clang makes of it tells what a vendor's compiler
- * makes of it? Only what is on a list counts as the same; docs/dev/compiler.md has it at length. Why the list is enough:
+ * Is a program the same for any compiler of OpenCL C, so that Clang's reading of it holds for a vendor's compiler? Only
+ * what is on a list counts as the same; docs/dev/compiler.md describes it in full. Why the list is sufficient:
  *
- * What is asked for are the pointers through which a kernel may write (compiler/analysis/argument_access.c). That depends neither on values nor
- * on the way that control takes: all code counts that is there. So it depends on three things alone.
+ * The question is through which pointers a kernel may write (compiler/analysis/argument_access.c). The answer depends
+ * neither on values nor on control flow, as all code counts that is there. So it depends on three things alone.
  *
- * 1. The tokens that are left of the text (same_text.cpp). Lines, comments, words: a text in which two compilers could
- *    disagree on where one ends is refused by its characters and raw tokens, whatever Clang does with it. Macros: all
- *    words are read, those in macros' bodies and in skipped groups too. None of them may be a compiler's macro: such
- *    names are reserved, or the language's own, whose meaning is given; and none of the program's macros has such a
- *    name (same_names.cpp). Conditions are made of the program's own macros and small numbers. No word is made of
- * others
- *    (#, ##), and each call of a macro stands in one piece, in one text or body: so C says what comes of it (C99,
- *    6.10.3). One question is left to Clang: whether a macro is defined twice.
+ * 1. The tokens of the preprocessed text (same_text.cpp). Lines, comments, words: a text in which two compilers could
+ *    disagree on where one of these ends is refused by its characters and raw tokens, whatever Clang makes of it.
+ *    Macros: all words are checked, in macros' bodies and skipped groups, too. None of them may be a compiler's macro:
+ *    such names are reserved, or the language's own with a defined meaning; and no macro of the program has such a name
+ *    (same_names.cpp). Conditions consist of the program's own macros and small numbers. No word is composed of others
+ *    (#, ##), and each call of a macro is in one piece, in one text or body: so C defines its expansion (C99, 6.10.3).
+ *    Only whether a macro is defined twice is left to Clang.
  *
- * 2. What names mean. They are the program's own, or the language's: a function of the program's that takes pointers
- *    has no name that a vendor could have for one of its own. Attributes, keywords and operators that aren't the
- *    language's, or not in all its versions, are refused.
+ * 2. The meaning of names. They are the program's own or the language's: a function of the program with pointer
+ *    parameters doesn't have a name that a vendor's own function could have. Attributes, keywords and operators that
+ *    aren't in the language, or not in all its versions, are refused.
  *
- * 3. Which code Clang leaves out: that behind constant conditions, and initializers that are overridden. Conditions that
- *    aren't computed when the kernel runs must be made of whole numbers and enumerators in the program's text: not of
- *    floats, sizes, or constants of Clang's headers. Initializers that may be left out must do nothing.
+ * 3. The code that Clang leaves out: code behind constant conditions, and overridden initializers. Conditions that
+ *    aren't computed at run time must consist of integers and enumerators in the program's text: not of floats, sizes,
+ *    or constants of Clang's headers. Initializers that may be left out must have no side effects.
  *
- * Left to trust: that no compiler defines a name that C leaves to the program (C99, 6.10.8), and has no errors.
+ * It is assumed that no compiler defines a name that C leaves to the program (C99, 6.10.8), or has errors.
  */
 #include "compiler/front/same.hpp"
 
