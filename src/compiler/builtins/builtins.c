@@ -131,7 +131,7 @@ static void undefine(LLVMModuleRef library, const char *name, const char *other)
 
 /* Functions that `ours` defines, too, are removed from the library; ours may call libclc's by its name with "clc."
  * before. */
-static void give_way(LLVMModuleRef library, LLVMModuleRef ours)
+static void prefer_ours(LLVMModuleRef library, LLVMModuleRef ours)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(ours); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f)) {
@@ -157,13 +157,13 @@ static bool add_source(LLVMModuleRef library, LLVMContextRef context, const char
         fprintf(stderr, "tesela-kc: %s: %s\n", path, why);
         return false;
     }
-    give_way(library, ours);
+    prefer_ours(library, ours);
     return !LLVMLinkModules2(library, ours);
 }
 
 /* Gives functions linkonce_odr linkage: only those that are needed are linked, and they vanish once they are
  * inlined. */
-static void loosen(LLVMModuleRef library)
+static void make_linkonce(LLVMModuleRef library)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f) && LLVMGetLinkage(f) != LLVMInternalLinkage)
@@ -254,7 +254,7 @@ static LLVMModuleRef make(LLVMContextRef context, const char *libclc, unsigned n
     demand_accuracy(library);
     kc_mark_narrow(library);
     LLVMStripModuleDebugInfo(library);
-    loosen(library);
+    make_linkonce(library);
     return library;
 }
 

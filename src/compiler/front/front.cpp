@@ -128,7 +128,7 @@ template <typename Names> std::string absolute(const Names &names, llvm::vfs::Fi
 
 #if LLVM_VERSION_MAJOR < 18
 /* Metadata that Clang adds since 18: the allowed error of roots of floats, in ulps. */
-void tell_of_roots(llvm::Module &module)
+void note_root_errors(llvm::Module &module)
 {
     llvm::MDBuilder make(module.getContext());
 
@@ -139,7 +139,7 @@ void tell_of_roots(llvm::Module &module)
                     call->setMetadata(llvm::LLVMContext::MD_fpmath, make.createFPMath(3));
 }
 #else
-void tell_of_roots(llvm::Module &) {}
+void note_root_errors(llvm::Module &) {}
 #endif
 
 /* Generates the module, with the watchers of front.h's compare installed. */
@@ -199,7 +199,7 @@ void kc_front(LLVMContextRef context, const kc_front_input *input, kc_front_outp
         if (compiler.ExecuteAction(action) && !compiler.getDiagnostics().hasErrorOccurred())
             output->module = llvm::wrap(action.takeModule().release());
         if (output->module && !compiler.getCodeGenOpts().OpenCLCorrectlyRoundedDivSqrt)
-            tell_of_roots(*llvm::unwrap(output->module));
+            note_root_errors(*llvm::unwrap(output->module));
     }
     /* -discard-value-names stays set in the context, which then couldn't parse LLVM IR as text. */
     llvm::unwrap(context)->setDiscardValueNames(false);

@@ -120,7 +120,7 @@ static unsigned std_of(const char *value)
 }
 
 /* False: not an option of the language. */
-static bool take(struct kc_options *options, const char *word, struct words *words, char **why)
+static bool read_option(struct kc_options *options, const char *word, struct words *words, char **why)
 {
     if ((word[0] == '-' && (word[1] == 'D' || word[1] == 'I' || word[1] == 'U'))) {
         const char *value = word[2] ? NULL : next_word(words);
@@ -154,7 +154,7 @@ static bool take(struct kc_options *options, const char *word, struct words *wor
     return true;
 }
 
-static bool take_linkers(struct kc_options *options, const char *word, char **why)
+static bool read_link_option(struct kc_options *options, const char *word, char **why)
 {
     if (!IS_ONE_OF(word, linkers)) {
         if (asprintf(why, "%s: the linker doesn't know this option", word) < 0)
@@ -217,7 +217,7 @@ bool kc_options_read(const char *text, bool linking, struct kc_options *options,
     add(options, extension_argument());
     words = (struct words){options->words, options->words};
     while ((word = next_word(&words)))
-        if (linking ? !take_linkers(options, word, why) : !take(options, word, &words, why))
+        if (linking ? !read_link_option(options, word, why) : !read_option(options, word, &words, why))
             goto failed;
     add_macros(options);
     return true;

@@ -28,7 +28,7 @@ bool is_trigraph(StringRef text, size_t at)
 
 /* A backslash that continues a line for some compilers only: before blanks, at the text's end, or as a byte of a longer
  * character. */
-bool is_loose_continuation(StringRef text, size_t at)
+bool is_odd_continuation(StringRef text, size_t at)
 {
     StringRef behind = text.substr(at + 1);
 
@@ -59,7 +59,7 @@ bool has_odd_lines(StringRef text)
     if (!is_utf8(text) || text.find("elifdef") != StringRef::npos || text.find("elifndef") != StringRef::npos)
         return true;
     for (size_t i = 0; i < text.size(); i++)
-        if (is_trigraph(text, i) || is_loose_continuation(text, i) || is_odd_control(text, i))
+        if (is_trigraph(text, i) || is_odd_continuation(text, i) || is_odd_control(text, i))
             return true;
     return false;
 }

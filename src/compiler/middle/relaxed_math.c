@@ -177,7 +177,7 @@ void kc_relaxed_roots(LLVMModuleRef module)
     LLVMDisposeBuilder(builder);
 }
 
-static void loosen(LLVMBuilderRef builder, LLVMValueRef at)
+static void relax(LLVMBuilderRef builder, LLVMValueRef at)
 {
     unsigned n = n_operands(at);
 
@@ -187,5 +187,5 @@ static void loosen(LLVMBuilderRef builder, LLVMValueRef at)
 
 void kc_relaxed_math(LLVMModuleRef module)
 {
-    kc_visit(module, loosen);
+    kc_visit(module, relax);
 }

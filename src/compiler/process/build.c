@@ -66,7 +66,7 @@ static bool compile(struct kc_build *build)
     for (uint32_t i = 0; i < request->n_headers; i++)
         headers[i] = (struct kc_text){request->headers[i].name, request->headers[i].text};
     input.headers = headers;
-    kc_front(build->warm->context, &input, &output);
+    kc_front(build->prepared->context, &input, &output);
     free(headers);
     fputs(output.log, build->log);
     free(output.log);
@@ -78,7 +78,7 @@ static bool compile(struct kc_build *build)
 }
 
 /* Adds the attributes that Clang adds to code from source. */
-static void heed(const struct kc_options *options, LLVMModuleRef module)
+static void apply_options(const struct kc_options *options, LLVMModuleRef module)
 {
     if (!options->exact)
         kc_relaxed_allow(module);
@@ -92,9 +92,9 @@ static bool compile_il(struct kc_build *build)
 {
     const struct tsl_wire_build *request = build->request;
 
-    build->module = kc_spirv(build->warm->context, request->translator, request->il, request->il_size, build->log);
+    build->module = kc_spirv(build->prepared->context, request->translator, request->il, request->il_size, build->log);
     if (build->module)
-        heed(&build->options, build->module);
+        apply_options(&build->options, build->module);
     if (asprintf(&build->files, "%s\n", request->translator) < 0)
         build->files = NULL;
     build->absent = strdup("");
@@ -107,7 +107,7 @@ static LLVMModuleRef parse(struct kc_build *build, const struct tsl_wire_input *
     LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(input->data, input->size, "input");
     LLVMModuleRef module = NULL;
 
-    if (LLVMParseBitcodeInContext2(build->warm->context, buffer, &module)) {
+    if (LLVMParseBitcodeInContext2(build->prepared->context, buffer, &module)) {
         fprintf(build->log, "error: one of the programs to link is damaged, or was compiled by a newer Tesela\n");
         module = NULL;
     }
@@ -151,7 +151,7 @@ static bool open_target(struct kc_build *build, char **why)
         return kc_target_nvptx(request->processor, &build->target, why);
     if (request->processor)
         return kc_target_host(request->processor, &build->target, why);
-    build->target = build->warm->host;
+    build->target = build->prepared->host;
     return true;
 }
 
@@ -160,9 +160,9 @@ bool kc_build_link(struct kc_build *build)
     LLVMModuleRef library;
     char *why = NULL;
 
-    if (!kc_warm_open(build->warm, build->request->target, &why) || !open_target(build, &why))
+    if (!kc_prepared_open(build->prepared, build->request->target, &why) || !open_target(build, &why))
         return fail_with(build, why);
-    library = *kc_warm_library(build->warm, build->request->target);
+    library = *kc_prepared_library(build->prepared, build->request->target);
     kc_target_set(&build->target, library);
     kc_mark_fp64(build->module);
     kc_print_lower(build->module, build->request->target == TSL_WIRE_PTX);
@@ -271,11 +271,11 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *log)
     LLVMDisposeMessage(text);
 }
 
-void kc_build_begin(struct kc_build *build, const struct tsl_wire_build *request, struct kc_warm *warm)
+void kc_build_begin(struct kc_build *build, const struct tsl_wire_build *request, struct kc_prepared *prepared)
 {
-    *build = (struct kc_build){.request = request, .warm = warm};
+    *build = (struct kc_build){.request = request, .prepared = prepared};
     build->log = open_memstream(&build->text, &build->text_size);
-    LLVMContextSetDiagnosticHandler(warm->context, on_diagnostic, build->log);
+    LLVMContextSetDiagnosticHandler(prepared->context, on_diagnostic, build->log);
 }
 
 void kc_build_run(struct kc_build *build)

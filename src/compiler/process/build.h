@@ -7,11 +7,11 @@
 #include "compile_client/wire.h"
 #include "compiler/cpu/cpu.h"
 #include "compiler/front/options.h"
-#include "compiler/process/warm.h"
+#include "compiler/process/prepared.h"
 
 struct kc_build {
     const struct tsl_wire_build *request;
-    struct kc_warm *warm;
+    struct kc_prepared *prepared;
     LLVMModuleRef module;
     struct kc_options options;
     struct kc_target target;
@@ -26,7 +26,7 @@ struct kc_build {
     cl_int result;
 };
 
-void kc_build_begin(struct kc_build *build, const struct tsl_wire_build *request, struct kc_warm *warm);
+void kc_build_begin(struct kc_build *build, const struct tsl_wire_build *request, struct kc_prepared *prepared);
 
 /* The steps, in this order. False: the step failed; result and log say why. */
 bool kc_build_module(struct kc_build *build);  /* options, and the module of source or inputs */

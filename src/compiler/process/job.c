@@ -77,14 +77,14 @@ static void write_all(int file, const void *data, size_t size)
     }
 }
 
-static _Noreturn void work(struct kc_warm *warm, uint64_t request, const void *body, size_t size, int pipe)
+static _Noreturn void work(struct kc_prepared *prepared, uint64_t request, const void *body, size_t size, int pipe)
 {
     struct tsl_wire_build message;
     struct tsl_writer reply = {0};
     struct kc_build build;
 
     if (tsl_wire_decode_build(body, size, &message)) {
-        kc_build_begin(&build, &message, warm);
+        kc_build_begin(&build, &message, prepared);
         kc_build_run(&build);
         kc_build_encode(&build, request, &reply);
     } else
@@ -102,7 +102,7 @@ static void close_others(int pipe)
     close_range((unsigned)pipe + 1, ~0u, 0);
 }
 
-bool kc_job_start(struct kc_job *job, struct kc_warm *warm, const struct kc_limits *limits, uint64_t request,
+bool kc_job_start(struct kc_job *job, struct kc_prepared *prepared, const struct kc_limits *limits, uint64_t request,
                   const void *body, size_t size)
 {
     struct tsl_reader reader = tsl_reader_of(body, size);
@@ -111,7 +111,7 @@ bool kc_job_start(struct kc_job *job, struct kc_warm *warm, const struct kc_limi
     int ends[2];
 
     /* Once for all children. If it fails, the build reports why. */
-    kc_warm_open(warm, tsl_read_u32_max(&reader, TSL_WIRE_LAST_TARGET), &why);
+    kc_prepared_open(prepared, tsl_read_u32_max(&reader, TSL_WIRE_LAST_TARGET), &why);
     free(why);
     *job = (struct kc_job){.request = request,
                            .action = action,
@@ -127,7 +127,7 @@ bool kc_job_start(struct kc_job *job, struct kc_warm *warm, const struct kc_limi
         dup2(job->errors, STDERR_FILENO);
         close_others(ends[1]);
         limit(limits);
-        work(warm, request, body, size, ends[1]);
+        work(prepared, request, body, size, ends[1]);
     }
     close(ends[1]);
     job->pipe = ends[0];

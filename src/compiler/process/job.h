@@ -18,7 +18,7 @@ struct kc_limits {
     uint64_t idle;     /* seconds without work after which the server exits; 0: never */
 };
 
-struct kc_warm;
+struct kc_prepared;
 
 struct kc_job {
     pid_t child;
@@ -32,7 +32,7 @@ struct kc_job {
 };
 
 /* body: of a BUILD message. False: no child could be started. */
-bool kc_job_start(struct kc_job *job, struct kc_warm *warm, const struct kc_limits *limits, uint64_t request,
+bool kc_job_start(struct kc_job *job, struct kc_prepared *prepared, const struct kc_limits *limits, uint64_t request,
                   const void *body, size_t size);
 
 /* Reads the available bytes; false once the child is done. */

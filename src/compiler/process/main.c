@@ -114,7 +114,7 @@ static bool show(const struct command *command, struct kc_build *build, FILE *ou
 
 static int run(struct command *command, const char *path)
 {
-    struct kc_warm warm = {.context = LLVMContextCreate()};
+    struct kc_prepared prepared = {.context = LLVMContextCreate()};
     FILE *out = command->out ? fopen(command->out, "w") : stdout;
     struct kc_build build;
     char folder[4096];
@@ -133,12 +133,12 @@ static int run(struct command *command, const char *path)
         command->request.target = TSL_WIRE_PTX;
     else if (strcmp(command->emit, "roles") == 0)
         command->request.target = TSL_WIRE_ACCESS;
-    kc_build_begin(&build, &command->request, &warm);
+    kc_build_begin(&build, &command->request, &prepared);
     done = show(command, &build, out);
     fflush(build.log);
     fputs(build.text, stderr);
     kc_build_finish(&build);
-    kc_warm_finish(&warm);
+    kc_prepared_finish(&prepared);
     free(command->request.source);
     if (fclose(out))
         done = false;
@@ -169,7 +169,7 @@ static unsigned n_processors(void)
 
 static int serve(int socket, struct kc_limits *limits)
 {
-    struct kc_warm warm = {.context = LLVMContextCreate()};
+    struct kc_prepared prepared = {.context = LLVMContextCreate()};
     char *why = NULL;
 
     signal(SIGPIPE, SIG_IGN);
@@ -177,9 +177,9 @@ static int serve(int socket, struct kc_limits *limits)
         limits->parallel = n_processors();
     if (limits->parallel > KC_MAX_PARALLEL)
         limits->parallel = KC_MAX_PARALLEL;
-    kc_warm_open(&warm, TSL_WIRE_CPU, &why); /* if it fails, builds report why */
+    kc_prepared_open(&prepared, TSL_WIRE_CPU, &why); /* if it fails, builds report why */
     free(why);
-    return kc_serve(socket, &warm, limits);
+    return kc_serve(socket, &prepared, limits);
 }
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
@@ -235,7 +235,7 @@ static int bad_usage(void)
 }
 
 /* The limits are numbers. */
-static void take_limit(struct line *line, int option)
+static void read_limit(struct line *line, int option)
 {
     uint64_t value = strtoull(optarg, NULL, 10);
 
@@ -263,7 +263,7 @@ static bool take_local(struct line *line)
 }
 
 /* False: an unknown option, or an invalid value. */
-static bool take(struct line *line, int option)
+static bool read_option(struct line *line, int option)
 {
     switch (option) {
     case EMIT:
@@ -297,7 +297,7 @@ static bool take(struct line *line, int option)
     case MEMORY:
     case IDLE:
     case JOBS:
-        take_limit(line, option);
+        read_limit(line, option);
         return true;
     default:
         return false;
@@ -317,7 +317,7 @@ int main(int n, char **args)
             return puts(option == HELP ? usage : kc_version()) < 0;
         if (option == LIST)
             return list_builtins();
-        if (!take(&line, option))
+        if (!read_option(&line, option))
             return bad_usage();
     }
     if (line.socket >= 0)

@@ -1,4 +1,4 @@
-#include "compiler/process/warm.h"
+#include "compiler/process/prepared.h"
 
 #include "compiler/builtins/builtins.h"
 #include "compiler/process/build.h"
@@ -18,44 +18,45 @@ static const char sample[] = "kernel void f(global const float4 *x, global float
                              "        out[i] = s[k + 1];\n"
                              "}\n";
 
-LLVMModuleRef *kc_warm_library(struct kc_warm *warm, enum tsl_wire_target target)
+LLVMModuleRef *kc_prepared_library(struct kc_prepared *prepared, enum tsl_wire_target target)
 {
-    return &warm->libraries[target == TSL_WIRE_PTX ? TSL_WIRE_PTX : TSL_WIRE_CPU];
+    return &prepared->libraries[target == TSL_WIRE_PTX ? TSL_WIRE_PTX : TSL_WIRE_CPU];
 }
 
-bool kc_warm_open(struct kc_warm *warm, enum tsl_wire_target target, char **why)
+bool kc_prepared_open(struct kc_prepared *prepared, enum tsl_wire_target target, char **why)
 {
     const char *name = target == TSL_WIRE_PTX ? KC_BUILTINS_NVPTX : KC_BUILTINS_CPU;
-    LLVMModuleRef *library = kc_warm_library(warm, target);
+    LLVMModuleRef *library = kc_prepared_library(prepared, target);
 
-    if (!*library && !(*library = kc_builtins_open(warm->context, name, why)))
+    if (!*library && !(*library = kc_builtins_open(prepared->context, name, why)))
         return false;
-    return target == TSL_WIRE_PTX || warm->host.machine || kc_target_host(NULL, &warm->host, why);
+    return target == TSL_WIRE_PTX || prepared->host.machine || kc_target_host(NULL, &prepared->host, why);
 }
 
-static void close_libraries(struct kc_warm *warm)
+static void close_libraries(struct kc_prepared *prepared)
 {
     for (unsigned i = 0; i <= TSL_WIRE_LAST_TARGET; i++)
-        if (warm->libraries[i])
-            LLVMDisposeModule(warm->libraries[i]);
+        if (prepared->libraries[i])
+            LLVMDisposeModule(prepared->libraries[i]);
 }
 
-void kc_warm_finish(struct kc_warm *warm)
+void kc_prepared_finish(struct kc_prepared *prepared)
 {
-    close_libraries(warm);
-    LLVMContextDispose(warm->context);
-    kc_target_finish(&warm->host);
+    close_libraries(prepared);
+    LLVMContextDispose(prepared->context);
+    kc_target_finish(&prepared->host);
 }
 
-/* In a context of its own, with the machine of all: what LLVM knows of the processor stays with that. */
-void kc_warm_up(struct kc_warm *warm)
+/* In a context of its own, but with the shared target machine, in which LLVM keeps what it has computed of the
+ * processor. */
+void kc_build_sample(struct kc_prepared *prepared)
 {
-    struct kc_warm once = {.context = LLVMContextCreate(), .host = warm->host};
+    struct kc_prepared once = {.context = LLVMContextCreate(), .host = prepared->host};
     struct tsl_wire_build request = {.source = (char *)sample, .options = (char *)"", .target = TSL_WIRE_CPU};
     struct kc_build build;
 
     kc_build_begin(&build, &request, &once);
-    if (warm->host.machine)
+    if (prepared->host.machine)
         kc_build_run(&build);
     kc_build_finish(&build);
     close_libraries(&once);

@@ -5,7 +5,7 @@
 
 #include "compile_client/wire.h"
 #include "compiler/front/front.h"
-#include "compiler/process/warm.h"
+#include "compiler/process/prepared.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@ struct waiting {
 
 struct server {
     int socket;
-    struct kc_warm *warm;
+    struct kc_prepared *prepared;
     const struct kc_limits *limits;
     struct tsl_writer in; /* received; bytes from in_at on are not processed yet */
     size_t in_at;
@@ -36,7 +36,7 @@ struct server {
     unsigned n_jobs;
     uint64_t busy_at; /* time of the last activity, ns */
     unsigned n_answered;
-    bool greeted, warmed, over;
+    bool greeted, has_built_sample, over;
 };
 
 /* ---- Requests ---------------------------------------------------------------------------------------------------- */
@@ -54,8 +54,8 @@ static void start_waiting(struct server *server)
         server->first = waiting->next;
         if (!server->first)
             server->last = &server->first;
-        if (kc_job_start(&server->jobs[server->n_jobs], server->warm, server->limits, waiting->request, waiting->body,
-                         waiting->size))
+        if (kc_job_start(&server->jobs[server->n_jobs], server->prepared, server->limits, waiting->request,
+                         waiting->body, waiting->size))
             server->n_jobs++;
         else
             put_error(server, waiting->request, CL_OUT_OF_HOST_MEMORY,
@@ -123,17 +123,18 @@ static void take_messages(struct server *server)
         server->in.size = server->in_at = 0;
 }
 
-/* It takes as long as some twenty builds gain by it: who has built so many builds as many again. Others neither wait
- * for it nor have a processor less while they begin to launch. */
-#define WARM_UP_AFTER 20u
+/* The sample takes about as long as it saves in twenty builds: a process with so many builds is likely to have as many
+ * again. Others neither wait for it nor lose a processor while they begin to launch. */
+#define SAMPLE_AFTER 20u
 
-/* Once. */
-static void warm_up(struct server *server)
+/* Builds the sample, once. */
+static void build_sample(struct server *server)
 {
-    if (server->warmed || server->n_answered < WARM_UP_AFTER || server->n_jobs || server->first || server->out.size)
+    if (server->has_built_sample || server->n_answered < SAMPLE_AFTER || server->n_jobs || server->first ||
+        server->out.size)
         return;
-    server->warmed = true;
-    kc_warm_up(server->warm);
+    server->has_built_sample = true;
+    kc_build_sample(server->prepared);
 }
 
 /* ---- The socket -------------------------------------------------------------------------------------------------- */
@@ -226,11 +227,11 @@ static bool is_idle_too_long(struct server *server)
     return server->limits->idle && now >= server->busy_at + server->limits->idle * 1000000000u;
 }
 
-int kc_serve(int socket, struct kc_warm *warm, const struct kc_limits *limits)
+int kc_serve(int socket, struct kc_prepared *prepared, const struct kc_limits *limits)
 {
     static struct server server;
 
-    server = (struct server){.socket = socket, .warm = warm, .limits = limits, .busy_at = kc_now()};
+    server = (struct server){.socket = socket, .prepared = prepared, .limits = limits, .busy_at = kc_now()};
     server.last = &server.first;
     tsl_wire_encode_hello(&server.out,
                           &(struct tsl_wire_hello){TSL_WIRE_VERSION, TSL_WIRE_VERSION, (char *)kc_version()});
@@ -241,7 +242,7 @@ int kc_serve(int socket, struct kc_warm *warm, const struct kc_limits *limits)
         read_jobs(&server);
         start_waiting(&server);
         send_some(&server);
-        warm_up(&server);
+        build_sample(&server);
     }
     while (server.n_jobs)
         kc_job_kill(&server.jobs[--server.n_jobs]);

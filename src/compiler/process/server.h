@@ -9,6 +9,6 @@
 #define KC_MAX_PARALLEL 64u
 
 /* Serves until the other end of the socket is closed or the idle limit is reached. Returns the exit status. */
-int kc_serve(int socket, struct kc_warm *warm, const struct kc_limits *limits);
+int kc_serve(int socket, struct kc_prepared *prepared, const struct kc_limits *limits);
 
 #endif

@@ -38,9 +38,9 @@ struct kc_emit {
     LLVMValueRef work_dim;                                                     /* i32 */
     LLVMValueRef *arguments;                                                   /* by parameter of the kernel */
     LLVMValueRef local, scratch;                                               /* pointers */
-    LLVMValueRef items;              /* i64: of a full group, rounded up as for scratch */
-    struct kc_map local_variables;   /* global variable in local memory → its place, a pointer */
-    struct kc_variable_place *homes; /* by slot */
+    LLVMValueRef items;               /* i64: of a full group, rounded up as for scratch */
+    struct kc_map local_variables;    /* global variable in local memory → its place, a pointer */
+    struct kc_variable_place *places; /* by slot */
     uint64_t local_size, scratch_size, scratch_item_size, stack_size; /* bytes */
     bool tells_places;                                                /* KC_CALL_PLACES: no array is on the stack */
     bool returns;             /* some work-items may return while others go on to a barrier */

@@ -6,9 +6,9 @@
 /* How another block gets a value. */
 enum place {
     PLACE_UNKNOWN,
-    PLACE_AGAIN,   /* computed again */
-    PLACE_UNIFORM, /* a slot, one value for the strip */
-    PLACE_LANES,   /* a slot, a value for each lane */
+    PLACE_RECOMPUTED, /* computed again */
+    PLACE_UNIFORM,    /* a slot, one value for the strip */
+    PLACE_LANES,      /* a slot, a value for each lane */
 };
 
 struct demotion {
@@ -111,9 +111,9 @@ static enum place find_place(struct demotion *d, LLVMValueRef value, unsigned *c
 
     *cost = 1;
     if (kc_is_query(kc_call_of(value)) || LLVMIsAAllocaInst(value))
-        return PLACE_AGAIN;
+        return PLACE_RECOMPUTED;
     if (kc_is_arithmetic(value) && again_cost(d, value, cost))
-        return PLACE_AGAIN;
+        return PLACE_RECOMPUTED;
     *cost = 1;
     return !kc_varies(d->strip, value) && !d->strip->divergent_block[block] ? PLACE_UNIFORM : PLACE_LANES;
 }
@@ -126,7 +126,7 @@ static enum place place_of(struct demotion *d, LLVMValueRef value, unsigned *cos
     *cost = 0;
     value = origin_of(d, value);
     if (!LLVMIsAInstruction(value))
-        return PLACE_AGAIN;
+        return PLACE_RECOMPUTED;
     place = (enum place)kc_map_get(&d->places, value);
     if (place == PLACE_UNKNOWN) {
         place = find_place(d, value, cost);
@@ -161,7 +161,7 @@ static LLVMValueRef bring(struct demotion *d, LLVMValueRef value, LLVMValueRef b
     value = origin_of(d, value);
     if (!LLVMIsAInstruction(value) || LLVMIsAAllocaInst(value))
         return value;
-    if (place_of(d, value, &cost) != PLACE_AGAIN) {
+    if (place_of(d, value, &cost) != PLACE_RECOMPUTED) {
         slot = slot_for(d, value);
         LLVMPositionBuilderBefore(d->wg->builder, before);
         copy = build_load(d, LLVMTypeOf(value), &d->slots->slots[slot]);

@@ -53,9 +53,9 @@ static void to_scratch(struct kc_emit *emit, unsigned slot)
 {
     uint64_t align = emit->slots->slots[slot].align / 64;
 
-    emit->homes[slot].scratch = true;
+    emit->places[slot].scratch = true;
     emit->scratch_item_size = round_up(emit->scratch_item_size, align > 1 ? align : 1);
-    emit->homes[slot].offset = emit->scratch_item_size;
+    emit->places[slot].offset = emit->scratch_item_size;
     emit->scratch_item_size += emit->slots->slots[slot].size;
 }
 
@@ -86,8 +86,8 @@ static void to_shared_scratch(struct kc_emit *emit, unsigned slot, struct kc_bit
             !kc_bits_meet(&lives[s], &lives[slot])) {
             kc_bits_merge(&lives[s], &lives[slot], NULL);
             kc_bits_free(&lives[slot]);
-            emit->homes[slot].scratch = true;
-            emit->homes[slot].offset = emit->homes[s].offset;
+            emit->places[slot].scratch = true;
+            emit->places[slot].offset = emit->places[s].offset;
             return;
         }
     to_scratch(emit, slot);
@@ -95,9 +95,9 @@ static void to_shared_scratch(struct kc_emit *emit, unsigned slot, struct kc_bit
 
 static void to_fixed_scratch(struct kc_emit *emit, unsigned slot)
 {
-    emit->homes[slot].fixed = true;
+    emit->places[slot].fixed = true;
     emit->scratch_size = round_up(emit->scratch_size, TSL_WG_ALIGN);
-    emit->homes[slot].offset = emit->scratch_size;
+    emit->places[slot].offset = emit->scratch_size;
     emit->scratch_size += emit->slots->slots[slot].size * emit->lanes;
 }
 
@@ -125,8 +125,8 @@ static void find_array_home(struct kc_emit *emit, unsigned slot)
         to_fixed_scratch(emit, slot);
     else {
         emit->stack_size += size;
-        emit->homes[slot].lanes = kc_variable(emit, emit->wg->i8, s->size * emit->lanes, "private");
-        LLVMSetAlignment(emit->homes[slot].lanes, s->align < 64 ? 64 : (unsigned)s->align);
+        emit->places[slot].lanes = kc_variable(emit, emit->wg->i8, s->size * emit->lanes, "private");
+        LLVMSetAlignment(emit->places[slot].lanes, s->align < 64 ? 64 : (unsigned)s->align);
     }
 }
 
@@ -146,7 +146,7 @@ void kc_place_variables(struct kc_emit *emit)
                                                                          all values there */
 
     emit->tells_places = tells_places(&emit->wg->flow);
-    emit->homes = kc_alloc(emit->slots->n, sizeof(*emit->homes));
+    emit->places = kc_alloc(emit->slots->n, sizeof(*emit->places));
     for (unsigned s = 0; s < emit->slots->n; s++) {
         const struct kc_slot *slot = &emit->slots->slots[s];
 
@@ -154,11 +154,11 @@ void kc_place_variables(struct kc_emit *emit)
             find_array_home(emit, s);
             continue;
         }
-        emit->homes[s].work = kc_variable(emit, slot->type, 1, "");
+        emit->places[s].work = kc_variable(emit, slot->type, 1, "");
         if (!lives_across(emit, s))
             continue;
         if (slot->group_uniform)
-            emit->homes[s].group = kc_variable(emit, slot->type, 1, "uniform");
+            emit->places[s].group = kc_variable(emit, slot->type, 1, "uniform");
         else
             to_shared_scratch(emit, s, lives);
     }
@@ -173,7 +173,7 @@ void kc_place_variables(struct kc_emit *emit)
 
 LLVMValueRef kc_scratch_place(struct kc_emit *emit, unsigned slot, LLVMValueRef item, LLVMValueRef lane)
 {
-    const struct kc_variable_place *home = &emit->homes[slot];
+    const struct kc_variable_place *home = &emit->places[slot];
     struct kc_wg *wg = emit->wg;
     LLVMValueRef offset = kc_i64(wg, home->offset), size = kc_i64(wg, emit->slots->slots[slot].size);
     LLVMValueRef base, index = home->fixed ? LLVMBuildZExt(wg->builder, lane, wg->i64, "") : item;

@@ -293,9 +293,9 @@ static void emit_rest(struct kc_emit *emit, unsigned phase)
 static void take_snapshots(struct kc_emit *emit, const struct kc_phase *phase)
 {
     for (unsigned s = 0; s < emit->slots->n; s++)
-        if (emit->homes[s].group && kc_bits_get(&phase->in, s))
-            emit->homes[s].snapshot =
-                LLVMBuildLoad2(emit->wg->builder, emit->slots->slots[s].type, emit->homes[s].group, "");
+        if (emit->places[s].group && kc_bits_get(&phase->in, s))
+            emit->places[s].snapshot =
+                LLVMBuildLoad2(emit->wg->builder, emit->slots->slots[s].type, emit->places[s].group, "");
 }
 
 /* All work-items of the group run a phase; next_phase then has the next one. */
@@ -396,6 +396,6 @@ void kc_emit_group_function(struct kc_emit *emit)
     kc_mark_plain_loop(emit->wg, loop_end(emit, &loop));
     LLVMBuildRetVoid(emit->wg->builder);
     free(emit->arguments);
-    free(emit->homes);
+    free(emit->places);
     kc_map_clear(&emit->local_variables);
 }

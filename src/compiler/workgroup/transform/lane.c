@@ -82,14 +82,14 @@ LLVMValueRef kc_lane_place(struct kc_strip *strip, LLVMValueRef variable, LLVMTy
 static LLVMValueRef array_place(struct lane *lane, unsigned slot)
 {
     struct kc_emit *emit = lane->strip->emit;
-    const struct kc_variable_place *home = &emit->homes[slot];
+    const struct kc_variable_place *place = &emit->places[slot];
     LLVMValueRef offset;
 
-    if (!home->lanes)
+    if (!place->lanes)
         return kc_scratch_place(emit, slot, kc_lane_item(lane->strip, lane->index), lane->index);
     offset = LLVMBuildMul(emit->wg->builder, LLVMBuildZExt(emit->wg->builder, lane->index, emit->wg->i64, ""),
                           kc_i64(emit->wg, emit->slots->slots[slot].size), "");
-    return kc_byte_offset(emit->wg, home->lanes, offset, "");
+    return kc_byte_offset(emit->wg, place->lanes, offset, "");
 }
 
 /* The addresses of the lane's private variables, computed at its start, which dominates all blocks. */
@@ -100,7 +100,7 @@ static void find_variables(struct lane *lane)
     for (unsigned s = 0; s < emit->slots->n; s++) {
         const struct kc_slot *slot = &emit->slots->slots[s];
 
-        kc_map_set_pointer(&lane->values, slot->variable, slot->array ? array_place(lane, s) : emit->homes[s].work);
+        kc_map_set_pointer(&lane->values, slot->variable, slot->array ? array_place(lane, s) : emit->places[s].work);
     }
 }
 

@@ -40,9 +40,9 @@ static void take_uniform(struct kc_strip *strip, unsigned s)
 {
     struct kc_emit *emit = strip->emit;
     LLVMBuilderRef b = emit->wg->builder;
-    LLVMValueRef value = emit->homes[s].snapshot;
+    LLVMValueRef value = emit->places[s].snapshot;
 
-    if (!emit->homes[s].group)
+    if (!emit->places[s].group)
         value =
             kept(strip, LLVMBuildLoad2(b, slot_of(strip, s)->type, kc_scratch_place(emit, s, strip->item, NULL), ""));
     LLVMBuildStore(b, value, held(strip, s));
@@ -52,9 +52,9 @@ static void take_lane(struct kc_strip *strip, unsigned s, LLVMValueRef lane)
 {
     struct kc_emit *emit = strip->emit;
     LLVMBuilderRef b = emit->wg->builder;
-    LLVMValueRef value = emit->homes[s].snapshot;
+    LLVMValueRef value = emit->places[s].snapshot;
 
-    if (!emit->homes[s].group)
+    if (!emit->places[s].group)
         value = kept(strip, LLVMBuildLoad2(b, slot_of(strip, s)->type,
                                            kc_scratch_place(emit, s, kc_lane_item(strip, lane), lane), ""));
     kc_parallel(strip, LLVMBuildStore(b, value, held_place(strip, s, lane)));
@@ -76,7 +76,7 @@ static void give_group(struct kc_strip *strip, unsigned s)
     LLVMValueRef value =
         LLVMBuildLoad2(emit->wg->builder, slot_of(strip, s)->type, held_place(strip, s, kc_i32(emit->wg, 0)), "");
 
-    LLVMBuildStore(emit->wg->builder, value, emit->homes[s].group);
+    LLVMBuildStore(emit->wg->builder, value, emit->places[s].group);
 }
 
 static void take_all(struct kc_strip *strip)
@@ -119,11 +119,11 @@ static void give_all(struct kc_strip *strip)
     struct kc_lanes lanes;
 
     for (unsigned s = 0; s < emit->slots->n; s++)
-        if (kc_bits_get(&strip->phase->out, s) && emit->homes[s].group)
+        if (kc_bits_get(&strip->phase->out, s) && emit->places[s].group)
             give_group(strip, s);
     kc_lanes_begin(strip, &lanes, "give");
     for (unsigned s = 0; s < emit->slots->n; s++)
-        if (kc_bits_get(&strip->phase->out, s) && !emit->homes[s].group)
+        if (kc_bits_get(&strip->phase->out, s) && !emit->places[s].group)
             give_lane(strip, s, lanes.index);
     if (emit->returns)
         give_returned(strip, lanes.index);
@@ -149,7 +149,7 @@ static void begin_work(struct kc_strip *strip, const struct kc_region *region, L
             value = LLVMBuildLoad2(b, slot->type, held_place(strip, s, lane), "");
             kc_parallel(strip, value);
         }
-        LLVMBuildStore(b, value, emit->homes[s].work);
+        LLVMBuildStore(b, value, emit->places[s].work);
     }
 }
 
@@ -161,7 +161,7 @@ static void end_work(struct kc_strip *strip, const struct kc_region *region, LLV
     for (unsigned s = 0; s < emit->slots->n; s++) {
         if (!kc_bits_get(&region->out, s) || (slot_of(strip, s)->uniform && strip->lanes > 1))
             continue;
-        kc_parallel(strip, LLVMBuildStore(b, LLVMBuildLoad2(b, slot_of(strip, s)->type, emit->homes[s].work, ""),
+        kc_parallel(strip, LLVMBuildStore(b, LLVMBuildLoad2(b, slot_of(strip, s)->type, emit->places[s].work, ""),
                                           held_place(strip, s, lane)));
     }
 }
@@ -255,7 +255,7 @@ static void enter_masked(struct kc_strip *strip, const struct kc_region *region,
     LLVMPositionBuilderAtEnd(b, pass);
     for (unsigned s = 0; s < emit->slots->n; s++)
         if (is_only_here(strip, region, s))
-            LLVMBuildStore(b, LLVMGetPoison(slot_of(strip, s)->type), emit->homes[s].work);
+            LLVMBuildStore(b, LLVMGetPoison(slot_of(strip, s)->type), emit->places[s].work);
     LLVMBuildBr(b, end);
     LLVMPositionBuilderAtEnd(b, body);
 }
@@ -275,7 +275,7 @@ static void keep_uniform(struct kc_strip *strip, const struct kc_region *region)
         for (unsigned n = 0; n < flow->n_blocks; n++)
             written |= kc_bits_get(&region->blocks, n) && kc_bits_get(&emit->slots->writes[n], s);
         if (written && slot_of(strip, s)->uniform && !slot_of(strip, s)->counter)
-            LLVMBuildStore(b, LLVMBuildLoad2(b, slot_of(strip, s)->type, emit->homes[s].work, ""), held(strip, s));
+            LLVMBuildStore(b, LLVMBuildLoad2(b, slot_of(strip, s)->type, emit->places[s].work, ""), held(strip, s));
     }
 }
 
