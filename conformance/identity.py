@@ -79,7 +79,7 @@ def require_work(column, device):
 
 
 def require_library(column):
-    """Needed as `tesela info` doesn't use a loader. (Python can't load a library with a sanitizer.)"""
+    """Checks that OpenCL's loader finds Tesela: `tesela info` uses no loader. (Python can't load a library with a sanitizer.)"""
     if configured(column.build, 'TESELA_SANITIZE'):
         return
     shown = told_by([sys.executable, '-B', WHO], column.environ()) or []
