@@ -6,18 +6,19 @@
  * - Address spaces as for NVPTX: 0 private and generic, 1 global, 3 local, 4 constant. x86 takes all for one memory;
  *   alias analysis still may use them.
  * - Kernels are defined functions with the attribute "tsl-kernel" and C's calling convention. They return void, are
- *   called by nobody, and keep their metadata (kernel_arg_*, reqd_work_group_size, vec_type_hint …). Structures by
+ *   never called, and keep their metadata (kernel_arg_*, reqd_work_group_size, vec_type_hint …). Structures by
  *   value are pointers with byval; all other arguments are first-class values. `align` of byval holds.
- * - Everything else that is defined is internal. Libc's and libm's functions aside, what is called and not defined is
- *   listed below. Functions have been inlined into the kernels (recursion doesn't exist in OpenCL C), and the module
- *   was simplified (sroa, early-cse, instcombine, simplifycfg), not vectorised.
+ * - Everything else that is defined is internal. Libc's and libm's functions aside, functions that are called and not
+ *   defined are listed below. Functions have been inlined into the kernels (recursion doesn't exist in OpenCL C), and
+ *   the module was simplified (sroa, early-cse, instcombine, simplifycfg), not vectorised.
  * - No "target-cpu" or "target-features" attributes: the pass sets those of the machine.
  * - Variables in address space 3 are static local memory (no initialiser that counts); in 4 and 0 constant, with one.
  *
  * Calls left for the pass (all of them are `nounwind willreturn`, the first nine `memory(none)`; size_t is i64):
  *   i64 _Z12get_local_idj, _Z13get_global_idj, _Z12get_group_idj, _Z14get_local_sizej, _Z23get_enqueued_local_sizej,
  *       _Z14get_num_groupsj, _Z15get_global_sizej, _Z17get_global_offsetj (i32 dimension, constant or not);
- *   i32 _Z12get_work_dimv (void); void _Z7barrierj (i32 flags): convergent; every barrier of the language ends there;
+ *   i32 _Z12get_work_dimv (void);
+ *   void _Z7barrierj (i32 flags): convergent; every barrier of the language ends there;
  *   ptr __tsl_wg_launch (void), ptr __tsl_wg_thread (void), and ptr __tsl_wg_places (void), which is the latter and
  *       keeps private variables that have addresses off the stack: the work-group function's first two parameters,
  *       `memory(none)`, uniform. printf is made of them.
@@ -66,7 +67,7 @@ struct kc_wg_output {
 bool kc_wg_build(const struct kc_wg_input *input, struct kc_wg_output *output, char **why);
 
 /*
- * Deletes the kernels and what nobody needs any more, and runs the optimisation passes that are meant for work-group
+ * Deletes the kernels and what is no longer needed, and runs the optimisation passes that are meant for work-group
  * functions (O3, vectorised), so that the module can go to code generation. The caller has made the exported table
  * before, which refers to the functions.
  */
