@@ -65,8 +65,9 @@ struct tsl_kernel_facts;
 struct tsl_driver {
     bool passing;     /* its members mean nothing to later runs (tests): what is learned about them isn't kept */
     bool own_threads; /* works, and compiles, in threads of its own in this process: exit waits for it (graph/exit.c) */
-    bool asks_roles;  /* its facts come from signatures: what ours finds in a program's text is wanted, of members whose
-                       * caps say roles_hold, or of all (TESELA_VENDOR_ROLES); program/text_access.h */
+    bool asks_access; /* its facts come from signatures alone: our compiler's findings in a program's text are wanted
+                         (program/text_access.h), for members whose caps say access_holds, or for all
+                         (TESELA_VENDOR_ROLES) */
     const char *name; /* "opencl", "cuda", "cpu", "fake", "host": the part of a path's id before the colon */
 
     /* ---- Members ---- */

@@ -113,7 +113,7 @@ typedef void tsl_fake_body_fn(const struct tsl_fake_run *run);
 
 /* Options of a kernel, beyond its arguments. */
 struct tsl_fake_traits {
-    /* Tells exactly what the run will touch, by tsl_fake_touch; NULL: all of every argument, by its role. It must not
+    /* Tells exactly what the run will touch, by tsl_fake_touch; NULL: all of every argument, by its access. It must not
      * read the arguments' memory. */
     tsl_fake_body_fn *touch;
     uint64_t item_ns;  /* 0: the member's */
@@ -121,16 +121,17 @@ struct tsl_fake_traits {
     bool atomics;      /* touches memory by atomics only: two such kernels don't race */
     bool whole_launch; /* facts: asks for group ids and the like, so it runs in no windows */
     bool prints, opaque;
-    bool unproven; /* facts: the roles are told, but not proven */
+    bool unproven; /* facts: the access is told, but not proven */
     bool fp64;
     size_t reqd_size[3], recommended_size[3];
     cl_ulong local_mem_size;
 };
 
-/* Registers the body of the kernel `name` for the process: kinds and roles (TSL_ROLE_) are n_args long and are what the
- * facts will say. A second registration of a name replaces the first. traits: NULL for none. Not while kernels live. */
+/* Registers the body of the kernel `name` for the process: kinds and access (TSL_MAY_ bits) are n_args long and are
+ * what the facts will say. A second registration of a name replaces the first. traits: NULL for none. Not while kernels
+ * live. */
 void tsl_fake_kernel(const char *name, tsl_fake_body_fn *body, cl_uint n_args, const enum tsl_fact_kind *kinds,
-                     const unsigned *roles);
+                     const unsigned *access);
 void tsl_fake_kernel_traits(const char *name, const struct tsl_fake_traits *traits);
 
 /* For a traits.touch function: this run reads or writes size bytes at offset of argument arg. */

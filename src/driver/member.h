@@ -74,8 +74,8 @@ struct tsl_member_caps {
      * bits, 0: nothing. It holds for memory of svm_alloc or, with svm_anywhere, for any. */
     cl_device_svm_capabilities svm;
     bool svm_anywhere;
-    bool svm_is_mem; /* mem_alloc takes memory of svm_alloc for its own storage, as zero_copy members do with any */
-    bool roles_hold; /* this compiler was compared with ours: what ours finds in a program's text holds here, too */
+    bool svm_is_mem;   /* mem_alloc takes memory of svm_alloc for its own storage, as zero_copy members do with any */
+    bool access_holds; /* this compiler was compared with ours: what ours finds in a program's text holds here, too */
     bool no_views_of_parts;         /* image_of makes no 1D images of what mem_sub gave */
     struct tsl_image_limits images; /* filled by the registry, which asks info */
 };

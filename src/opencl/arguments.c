@@ -71,7 +71,7 @@ static enum tsl_fact_kind kind_of(const struct tsl_arg_fact *arg)
     }
 }
 
-static unsigned role_of(const struct tsl_arg_fact *arg)
+static unsigned may_of(const struct tsl_arg_fact *arg)
 {
     if (arg->kind == TSL_FACT_CONSTANT)
         return TSL_MAY_READ;
@@ -106,7 +106,7 @@ static void ask_args(const struct tsl_opencl_cl *cl, cl_kernel kernel, struct ts
             continue;
         }
         arg->kind = kind_of(arg);
-        arg->may = role_of(arg);
+        arg->may = may_of(arg);
         if (arg->kind == TSL_FACT_VALUE)
             arg->size = value_size(arg->type_name);
         if (!arg->name)

@@ -10,7 +10,7 @@ static bool can_copy_peer(struct tsl_member *from, struct tsl_member *to)
 const struct tsl_driver tsl_opencl_driver = {
     .name = "opencl",
     .own_threads = true,
-    .asks_roles = true,
+    .asks_access = true,
     .probe = tsl_opencl_probe,
     .open = tsl_opencl_open,
     .close = tsl_opencl_close,

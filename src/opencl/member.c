@@ -203,7 +203,7 @@ static void fill_caps(const struct tsl_opencl_device *device, cl_device_type typ
         .max_alloc_size = number(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE),
         .base_align = align ? align : 1,
         .dma_align = type & CL_DEVICE_TYPE_ACCELERATOR ? DMA_ALIGN : 0,
-        .roles_hold = device->quirks.roles_hold,
+        .access_holds = device->quirks.access_holds,
         .speed = rough_speed(device, type),
     };
 }

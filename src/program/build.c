@@ -90,31 +90,31 @@ static void run_jobs(struct tsl_build *build)
             pthread_join(build->jobs[i].thread, NULL);
 }
 
-static bool asks_roles(const struct tsl_member *member)
+static bool asks_access(const struct tsl_member *member)
 {
     enum tsl_vendor_roles wanted = tsl_settings()->vendor_roles;
 
-    return member->driver->asks_roles &&
-           (wanted == TSL_VENDOR_ROLES_ON || (wanted == TSL_VENDOR_ROLES_AUTO && member->caps.roles_hold));
+    return member->driver->asks_access &&
+           (wanted == TSL_VENDOR_ROLES_ON || (wanted == TSL_VENDOR_ROLES_AUTO && member->caps.access_holds));
 }
 
 /* Is it worth knowing what kernels only read? Not with one member: buffers have no other place. With several it is,
  * even if all work on the host's copy: launches that only read one buffer run at once. */
-static bool wants_roles(const struct tsl_build *build)
+static bool wants_access(const struct tsl_build *build)
 {
     bool wanted = false;
 
     for (unsigned i = 0; i < build->n_jobs; i++)
-        wanted |= asks_roles(tsl_build_member(&build->jobs[i]));
+        wanted |= asks_access(tsl_build_member(&build->jobs[i]));
     return wanted && build->make == &tsl_make_build && build->program->source && build->program->context->n_members > 1;
 }
 
 /* Gives a reference to the parts of members that want it. */
-static void give_roles(struct tsl_build *build, struct tsl_text_access *roles)
+static void give_access(struct tsl_build *build, struct tsl_text_access *access)
 {
     for (unsigned i = 0; i < build->n_jobs; i++)
-        if (asks_roles(tsl_build_member(&build->jobs[i])))
-            build->jobs[i].part.roles = tsl_text_access_ref(roles);
+        if (asks_access(tsl_build_member(&build->jobs[i])))
+            build->jobs[i].part.access = tsl_text_access_ref(access);
 }
 
 /* How much an error says. A compiler's error says more than that of a member that could not even try; bad options are
@@ -243,16 +243,16 @@ static cl_int run_build(struct tsl_build *build)
     struct tsl_program *program = build->program;
     tsl_program_fn *fn = build->fn;
     void *arg = build->arg;
-    struct tsl_text_access *roles;
+    struct tsl_text_access *access;
     cl_int result;
 
-    roles = wants_roles(build) ? tsl_text_access_ask(program->source, build->text) : NULL;
+    access = wants_access(build) ? tsl_text_access_ask(program->source, build->text) : NULL;
     run_jobs(build);
     tsl_variables_settle(build);
     result = result_of(build);
-    if (roles && result == CL_SUCCESS && tsl_text_access_wait(roles))
-        give_roles(build, roles);
-    tsl_text_access_unref(roles);
+    if (access && result == CL_SUCCESS && tsl_text_access_wait(access))
+        give_access(build, access);
+    tsl_text_access_unref(access);
     for (unsigned i = 0; i < build->n_jobs; i++)
         conclude(&build->jobs[i]);
     tsl_lock_take(&program->lock);

@@ -169,7 +169,7 @@ static cl_int add_member(struct tsl_kernel *kernel, unsigned i)
     }
     part->facts.opaque |= built->has_variables && !part->facts.proven; /* vendors don't tell which kernels use the
                                                                           variables */
-    if (tsl_text_access_narrow(built->roles, &part->facts))
+    if (tsl_text_access_narrow(built->access, &part->facts))
         tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_INFO, "kernel %s on %s: buffers that are only read are known", kernel->name,
                 member->path->id);
     if (kernel->facts && !tsl_kernel_facts_same_signature(kernel->facts, &part->facts)) {

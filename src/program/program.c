@@ -22,9 +22,9 @@ void tsl_program_part_clear(struct tsl_program_part *part, struct tsl_member *me
     free(part->log);
     free(part->kernel_names);
     free(part->options);
-    tsl_text_access_unref(part->roles);
+    tsl_text_access_unref(part->access);
     part->program = NULL;
-    part->roles = NULL;
+    part->access = NULL;
     part->has_variables = false;
     part->variables_size = 0;
     part->log = part->kernel_names = part->options = NULL;

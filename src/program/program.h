@@ -19,21 +19,21 @@ struct tsl_footprint_cache;
 
 /* One member's part of a program. */
 struct tsl_program_part {
-    struct tsl_dprogram *program;  /* NULL: not built, or failed */
-    cl_int error;                  /* of the last build on this member */
-    char *log;                     /* heap, NULL before a build */
-    char *kernel_names;            /* ';'-separated, heap; NULL: not built, or the driver can't tell */
-    bool non_uniform;              /* its launches may have remainders: the language version and the device allow it */
-    bool unpromised;               /* its code, which was loaded, may have remainders, but the device promises none */
-    cl_build_status status;        /* of the last build on this member; never CL_BUILD_IN_PROGRESS */
-    cl_program_binary_type type;   /* of what was built or loaded */
-    char *options;                 /* of the last build, heap; NULL before */
-    struct tsl_text_access *roles; /* argument access of its kernels, a reference; NULL: nothing is known */
-    bool has_variables;            /* of program scope */
-    size_t variables_size;         /* bytes of these; 0: none, not known, or not built */
-    bool no_arg_info;              /* bytes of these variables; 0: none, not known, or not built */
-    void *binary;                  /* the bytes that the application loaded for this member; owned, constant; NULL:
-                                      none */
+    struct tsl_dprogram *program;   /* NULL: not built, or failed */
+    cl_int error;                   /* of the last build on this member */
+    char *log;                      /* heap, NULL before a build */
+    char *kernel_names;             /* ';'-separated, heap; NULL: not built, or the driver can't tell */
+    bool non_uniform;               /* its launches may have remainders: the language version and the device allow it */
+    bool unpromised;                /* its code, which was loaded, may have remainders, but the device promises none */
+    cl_build_status status;         /* of the last build on this member; never CL_BUILD_IN_PROGRESS */
+    cl_program_binary_type type;    /* of what was built or loaded */
+    char *options;                  /* of the last build, heap; NULL before */
+    struct tsl_text_access *access; /* argument access of its kernels, a reference; NULL: nothing is known */
+    bool has_variables;             /* of program scope */
+    size_t variables_size;          /* bytes of these; 0: none, not known, or not built */
+    bool no_arg_info;               /* bytes of these variables; 0: none, not known, or not built */
+    void *binary;                   /* the bytes that the application loaded for this member; owned, constant; NULL:
+                                       none */
     size_t binary_size;
 };
 

@@ -22,70 +22,70 @@ struct tsl_text_access {
  * is about. */
 static atomic_bool silent;
 
-struct tsl_text_access *tsl_text_access_ref(struct tsl_text_access *roles)
+struct tsl_text_access *tsl_text_access_ref(struct tsl_text_access *access)
 {
-    if (roles)
-        atomic_fetch_add_explicit(&roles->refs, 1, memory_order_relaxed);
-    return roles;
+    if (access)
+        atomic_fetch_add_explicit(&access->refs, 1, memory_order_relaxed);
+    return access;
 }
 
-void tsl_text_access_unref(struct tsl_text_access *roles)
+void tsl_text_access_unref(struct tsl_text_access *access)
 {
-    if (!roles || atomic_fetch_sub_explicit(&roles->refs, 1, memory_order_acq_rel) > 1)
+    if (!access || atomic_fetch_sub_explicit(&access->refs, 1, memory_order_acq_rel) > 1)
         return;
-    tsl_compiled_finish(&roles->compiled);
-    pthread_cond_destroy(&roles->changed);
-    tsl_lock_finish(&roles->lock);
-    free(roles->source);
-    free(roles->options);
-    free(roles);
+    tsl_compiled_finish(&access->compiled);
+    pthread_cond_destroy(&access->changed);
+    tsl_lock_finish(&access->lock);
+    free(access->source);
+    free(access->options);
+    free(access);
 }
 
 /* ---- The question ------------------------------------------------------------------------------------------------ */
 
 static void *run(void *arg)
 {
-    struct tsl_text_access *roles = arg;
-    struct tsl_wire_build request = {.target = TSL_WIRE_ACCESS, .source = roles->source, .options = roles->options};
+    struct tsl_text_access *access = arg;
+    struct tsl_wire_build request = {.target = TSL_WIRE_ACCESS, .source = access->source, .options = access->options};
     cl_int error;
 
     pthread_setname_np(pthread_self(), "tesela-roles");
-    error = tsl_compile(&request, &roles->compiled);
-    if (error != CL_SUCCESS || !roles->compiled.built.n_kernels)
-        tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_INFO, "what kernels only read isn't known: %s", roles->compiled.built.log);
-    tsl_lock_take(&roles->lock);
-    roles->answered = true;
+    error = tsl_compile(&request, &access->compiled);
+    if (error != CL_SUCCESS || !access->compiled.built.n_kernels)
+        tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_INFO, "what kernels only read isn't known: %s", access->compiled.built.log);
+    tsl_lock_take(&access->lock);
+    access->answered = true;
     atomic_store(&silent, false);
-    pthread_cond_signal(&roles->changed);
-    tsl_lock_give(&roles->lock);
-    tsl_text_access_unref(roles);
+    pthread_cond_signal(&access->changed);
+    tsl_lock_give(&access->lock);
+    tsl_text_access_unref(access);
     return NULL;
 }
 
 static struct tsl_text_access *create(const char *source, const char *options)
 {
-    struct tsl_text_access *roles = calloc(1, sizeof(*roles));
+    struct tsl_text_access *access = calloc(1, sizeof(*access));
     pthread_condattr_t attr;
 
-    if (!roles)
+    if (!access)
         return NULL;
-    atomic_store(&roles->refs, 1);
-    tsl_lock_init(&roles->lock);
+    atomic_store(&access->refs, 1);
+    tsl_lock_init(&access->lock);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&roles->changed, &attr);
+    pthread_cond_init(&access->changed, &attr);
     pthread_condattr_destroy(&attr);
-    roles->source = strdup(source);
-    roles->options = strdup(options);
-    if (roles->source && roles->options)
-        return roles;
-    tsl_text_access_unref(roles);
+    access->source = strdup(source);
+    access->options = strdup(options);
+    if (access->source && access->options)
+        return access;
+    tsl_text_access_unref(access);
     return NULL;
 }
 
 struct tsl_text_access *tsl_text_access_ask(const char *source, const char *options)
 {
-    struct tsl_text_access *roles;
+    struct tsl_text_access *access;
     pthread_t thread;
     const char *why;
 
@@ -93,36 +93,36 @@ struct tsl_text_access *tsl_text_access_ask(const char *source, const char *opti
         tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_DEBUG, "what kernels only read isn't known: %s", why);
         return NULL;
     }
-    roles = atomic_load(&silent) ? NULL : create(source, options);
-    if (!roles)
+    access = atomic_load(&silent) ? NULL : create(source, options);
+    if (!access)
         return NULL;
-    tsl_text_access_ref(roles);
-    if (tsl_build_start_thread(&thread, true, run, roles))
-        return roles;
-    tsl_text_access_unref(roles);
-    tsl_text_access_unref(roles);
+    tsl_text_access_ref(access);
+    if (tsl_build_start_thread(&thread, true, run, access))
+        return access;
+    tsl_text_access_unref(access);
+    tsl_text_access_unref(access);
     return NULL;
 }
 
 /* False: the time is up. */
-static bool wait_until_locked(struct tsl_text_access *roles, const struct timespec *end)
-    TSL_REQUIRES(roles->lock) TSL_UNCHECKED
+static bool wait_until_locked(struct tsl_text_access *access, const struct timespec *end)
+    TSL_REQUIRES(access->lock) TSL_UNCHECKED
 {
-    return pthread_cond_timedwait(&roles->changed, &roles->lock.mutex, end) == 0;
+    return pthread_cond_timedwait(&access->changed, &access->lock.mutex, end) == 0;
 }
 
-bool tsl_text_access_wait(struct tsl_text_access *roles)
+bool tsl_text_access_wait(struct tsl_text_access *access)
 {
     const struct timespec end = tsl_clock_until(TSL_TEXT_ACCESS_PATIENCE);
     bool answered;
 
-    tsl_lock_take(&roles->lock);
-    while (!roles->answered && wait_until_locked(roles, &end))
+    tsl_lock_take(&access->lock);
+    while (!access->answered && wait_until_locked(access, &end))
         continue;
-    answered = roles->answered;
+    answered = access->answered;
     if (!answered)
         atomic_store(&silent, true); /* Under the lock, as the late answer resets it. */
-    tsl_lock_give(&roles->lock);
+    tsl_lock_give(&access->lock);
     if (!answered)
         tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_INFO,
                 "what kernels only read isn't known yet: the kernel compiler is slow");
@@ -131,9 +131,9 @@ bool tsl_text_access_wait(struct tsl_text_access *roles)
 
 /* ---- The answer -------------------------------------------------------------------------------------------------- */
 
-static const struct tsl_kernel_facts *find(const struct tsl_text_access *roles, const char *name)
+static const struct tsl_kernel_facts *find(const struct tsl_text_access *access, const char *name)
 {
-    const struct tsl_wire_built *built = &roles->compiled.built;
+    const struct tsl_wire_built *built = &access->compiled.built;
 
     for (uint32_t i = 0; i < built->n_kernels; i++)
         if (strcmp(built->kernels[i].facts.name, name) == 0)
@@ -152,9 +152,9 @@ static bool is_about(const struct tsl_kernel_facts *answer, const struct tsl_ker
     return true;
 }
 
-bool tsl_text_access_narrow(const struct tsl_text_access *roles, struct tsl_kernel_facts *facts)
+bool tsl_text_access_narrow(const struct tsl_text_access *access, struct tsl_kernel_facts *facts)
 {
-    const struct tsl_kernel_facts *answer = roles ? find(roles, facts->name) : NULL;
+    const struct tsl_kernel_facts *answer = access ? find(access, facts->name) : NULL;
     bool narrowed = false;
 
     if (!answer || answer->opaque || facts->opaque || !facts->of_text || !is_about(answer, facts))

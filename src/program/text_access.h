@@ -18,16 +18,16 @@ struct tsl_text_access *tsl_text_access_ask(const char *source, const char *opti
 
 /* Waits for the answer, for TSL_TEXT_ACCESS_PATIENCE at most. False: it hasn't come. This program then never gets it,
  * but it is cached on disk, and until it comes no other question is asked. Call it once, after the ask. */
-bool tsl_text_access_wait(struct tsl_text_access *roles);
+bool tsl_text_access_wait(struct tsl_text_access *access);
 
 #define TSL_TEXT_ACCESS_PATIENCE 2000000000L /* ns */
 
-struct tsl_text_access *tsl_text_access_ref(struct tsl_text_access *roles); /* NULL allowed */
-void tsl_text_access_unref(struct tsl_text_access *roles);                  /* NULL allowed */
+struct tsl_text_access *tsl_text_access_ref(struct tsl_text_access *access); /* NULL allowed */
+void tsl_text_access_unref(struct tsl_text_access *access);                  /* NULL allowed */
 
 /* Narrows the facts of a kernel's arguments if its signature is the one that the answer is about: marks buffers that
- * are only read, and those that are written. roles: NULL, or an answer that tsl_text_access_wait waited for with
+ * are only read, and those that are written. access: NULL, or an answer that tsl_text_access_wait waited for with
  * success. True: something was narrowed. */
-bool tsl_text_access_narrow(const struct tsl_text_access *roles, struct tsl_kernel_facts *facts);
+bool tsl_text_access_narrow(const struct tsl_text_access *access, struct tsl_kernel_facts *facts);
 
 #endif

@@ -317,8 +317,8 @@ static void kernels_are_described(void **state)
     tsl_compiled_finish(&compiled);
 }
 
-/* The role of argument x of the only kernel. */
-static unsigned role_of(const char *body, const char *options)
+/* The access to argument x of the only kernel. */
+static unsigned access_of(const char *body, const char *options)
 {
     char source[1024];
     struct tsl_compiled compiled;
@@ -373,28 +373,28 @@ static void variables_of_the_program_are_seen(void **state)
     assert_false(is_opaque("printf(\"%d\", x[i]); x[i] = (int)sin((float)n);"));
 }
 
-static void roles_are_proven(void **state)
+static void access_is_proven(void **state)
 {
     const unsigned r = TSL_MAY_READ, w = TSL_MAY_WRITE;
 
     (void)state;
-    assert_int_equal(role_of("y[i] = x[i];", ""), r);
-    assert_int_equal(role_of("x[i] = y[i];", ""), w);
-    assert_int_equal(role_of("x[i] += y[i];", ""), r | w);
-    assert_int_equal(role_of("y[i] = n;", ""), 0);
+    assert_int_equal(access_of("y[i] = x[i];", ""), r);
+    assert_int_equal(access_of("x[i] = y[i];", ""), w);
+    assert_int_equal(access_of("x[i] += y[i];", ""), r | w);
+    assert_int_equal(access_of("y[i] = n;", ""), 0);
     /* const doesn't matter, what is done does. */
-    assert_int_equal(role_of("*(global int *)(global const int *)(x + 1) = 1;", ""), w);
-    assert_int_equal(role_of("store(x + i, 1);", ""), w);
-    assert_int_equal(role_of("global int *p = n ? x : y; p[i] = 1;", ""), w);
-    assert_int_equal(role_of("for (global int *p = x; p < x + n; p++) y[i] += *p;", ""), r);
-    assert_int_equal(role_of("vstore4((int4)(1), i, x);", ""), w);
-    assert_int_equal(role_of("y[i] = vload4(i, x).s1;", ""), r);
-    assert_int_equal(role_of("atomic_inc(x);", ""), r | w);
-    assert_int_equal(role_of("global int *p[2] = {x, y}; p[n & 1][i] = 1;", ""), r | w);
-    assert_int_equal(role_of("int *p = x; *p = 1;", "-cl-std=CL3.0"), w);
-    assert_int_equal(role_of("y[i] = (int)(size_t)x;", "") & ~(r | w), 0);
-    assert_int_equal(role_of("((global int *)((size_t)x + 4))[0] = 1;", ""), r | w);
-    assert_int_equal(role_of("printf(\"%d\\n\", x[i]);", ""), r);
+    assert_int_equal(access_of("*(global int *)(global const int *)(x + 1) = 1;", ""), w);
+    assert_int_equal(access_of("store(x + i, 1);", ""), w);
+    assert_int_equal(access_of("global int *p = n ? x : y; p[i] = 1;", ""), w);
+    assert_int_equal(access_of("for (global int *p = x; p < x + n; p++) y[i] += *p;", ""), r);
+    assert_int_equal(access_of("vstore4((int4)(1), i, x);", ""), w);
+    assert_int_equal(access_of("y[i] = vload4(i, x).s1;", ""), r);
+    assert_int_equal(access_of("atomic_inc(x);", ""), r | w);
+    assert_int_equal(access_of("global int *p[2] = {x, y}; p[n & 1][i] = 1;", ""), r | w);
+    assert_int_equal(access_of("int *p = x; *p = 1;", "-cl-std=CL3.0"), w);
+    assert_int_equal(access_of("y[i] = (int)(size_t)x;", "") & ~(r | w), 0);
+    assert_int_equal(access_of("((global int *)((size_t)x + 4))[0] = 1;", ""), r | w);
+    assert_int_equal(access_of("printf(\"%d\\n\", x[i]);", ""), r);
 }
 
 static struct tsl_kernel_facts flags_of(const char *body)
@@ -568,7 +568,7 @@ int main(void)
         cmocka_unit_test(embedded_headers_come_first),
         cmocka_unit_test(programs_are_linked),
         cmocka_unit_test(kernels_are_described),
-        cmocka_unit_test(roles_are_proven),
+        cmocka_unit_test(access_is_proven),
         cmocka_unit_test(variables_of_the_program_are_seen),
         cmocka_unit_test(what_is_nowhere_is_named),
         cmocka_unit_test(inline_functions_need_no_optimiser),

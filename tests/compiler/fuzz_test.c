@@ -82,26 +82,27 @@ static char *damaged_source(void)
     return text;
 }
 
-/* What our own code of it writes, each one's does: roles for vendors are never narrower. True: they are told. */
-static bool check_roles(char *source, const struct tsl_compiled *built)
+/* What our own code writes, any compiler's code writes: the access told for vendors' is never narrower. True: it is
+ * told. */
+static bool check_access(char *source, const struct tsl_compiled *built)
 {
     struct tsl_wire_build request = {.source = source, .options = (char *)"", .target = TSL_WIRE_ACCESS};
-    struct tsl_compiled roles;
+    struct tsl_compiled access;
     bool told;
 
-    if (tsl_compile(&request, &roles) != CL_SUCCESS)
-        fail_msg("%s\nsource:\n%s", roles.built.log, source);
-    told = roles.built.n_kernels > 0;
+    if (tsl_compile(&request, &access) != CL_SUCCESS)
+        fail_msg("%s\nsource:\n%s", access.built.log, source);
+    told = access.built.n_kernels > 0;
     for (uint32_t k = 0; told && k < built->built.n_kernels; k++) {
-        const struct tsl_kernel_facts *ours = &built->built.kernels[k].facts, *all = &roles.built.kernels[k].facts;
+        const struct tsl_kernel_facts *ours = &built->built.kernels[k].facts, *all = &access.built.kernels[k].facts;
 
-        assert_int_equal(roles.built.n_kernels, built->built.n_kernels);
+        assert_int_equal(access.built.n_kernels, built->built.n_kernels);
         assert_string_equal(ours->name, all->name);
         for (cl_uint i = 0; i < ours->n_args; i++)
             if (ours->args[i].may & ~all->args[i].may & TSL_MAY_WRITE)
                 fail_msg("argument %u of %s is written\nsource:\n%s", i, ours->name, source);
     }
-    tsl_compiled_finish(&roles);
+    tsl_compiled_finish(&access);
     return told;
 }
 
@@ -124,11 +125,11 @@ static void broken_sources_are_build_failures(void **state)
             fail();
         }
         failures += result != CL_SUCCESS;
-        told += check_roles(source, &compiled);
+        told += check_access(source, &compiled);
         tsl_compiled_finish(&compiled);
         free(source);
     }
-    print_message("%lu of %lu failed, of %lu roles were told\n", failures, count, told);
+    print_message("%lu of %lu failed, access was told of %lu\n", failures, count, told);
     assert_int_equal(kc_result(whole, ""), CL_SUCCESS); /* what came before did it no harm */
 }
 

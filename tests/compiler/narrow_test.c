@@ -35,26 +35,26 @@ static void sign(struct signature *s)
 
 static struct tsl_text_access *ask(const char *text, const char *options)
 {
-    struct tsl_text_access *roles = tsl_text_access_ask(text, options);
+    struct tsl_text_access *access = tsl_text_access_ask(text, options);
 
-    assert_non_null(roles);
-    assert_true(tsl_text_access_wait(roles));
-    return roles;
+    assert_non_null(access);
+    assert_true(tsl_text_access_wait(access));
+    return access;
 }
 
 static void the_answer_narrows(void **state)
 {
-    struct tsl_text_access *roles = ask(source, "");
+    struct tsl_text_access *access = ask(source, "");
     struct signature s;
 
     (void)state;
     sign(&s);
-    assert_true(tsl_text_access_narrow(roles, &s.facts));
+    assert_true(tsl_text_access_narrow(access, &s.facts));
     assert_int_equal(s.args[0].may, TSL_MAY_READ);
     assert_int_equal(s.args[1].may, RW); /* not written alone: what is written partly is fetched */
     assert_int_equal(s.args[3].may, RW);
     assert_false(s.facts.proven);
-    tsl_text_access_unref(roles);
+    tsl_text_access_unref(access);
 }
 
 /* Each of these changes makes it another kernel, or one that may be. */
@@ -91,7 +91,7 @@ static void another_kernel_is_left_alone(void **state)
 {
     static void (*const changes[])(struct signature * s) = {of_name, of_number, of_kind,   of_unknown_kind,
                                                             of_type, of_text,   of_effects};
-    struct tsl_text_access *roles = ask(source, "");
+    struct tsl_text_access *access = ask(source, "");
 
     (void)state;
     for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
@@ -99,10 +99,10 @@ static void another_kernel_is_left_alone(void **state)
 
         sign(&s);
         changes[i](&s);
-        assert_false(tsl_text_access_narrow(roles, &s.facts));
+        assert_false(tsl_text_access_narrow(access, &s.facts));
         assert_int_equal(s.args[0].may, RW);
     }
-    tsl_text_access_unref(roles);
+    tsl_text_access_unref(access);
 }
 
 static void nothing_known_changes_nothing(void **state)
@@ -122,13 +122,13 @@ static void nothing_known_changes_nothing(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        struct tsl_text_access *roles = ask(texts[i][0], texts[i][1]);
+        struct tsl_text_access *access = ask(texts[i][0], texts[i][1]);
         struct signature s;
 
         sign(&s);
-        assert_false(tsl_text_access_narrow(roles, &s.facts));
+        assert_false(tsl_text_access_narrow(access, &s.facts));
         assert_false(tsl_text_access_narrow(NULL, &s.facts));
-        tsl_text_access_unref(roles);
+        tsl_text_access_unref(access);
     }
 }
 
@@ -161,33 +161,33 @@ static int ask_the_silent(void)
     char path[4096];
     ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 1);
     uint64_t begun = tsl_clock_ns(), took;
-    struct tsl_text_access *roles;
+    struct tsl_text_access *access;
     bool answered;
 
     path[size > 0 ? size : 0] = 0;
     tsl_client_set_program(path, NULL);
-    roles = tsl_text_access_ask(source, "");
-    if (!roles)
+    access = tsl_text_access_ask(source, "");
+    if (!access)
         return 1;
-    answered = tsl_text_access_wait(roles);
+    answered = tsl_text_access_wait(access);
     took = tsl_clock_ns() - begun;
-    tsl_text_access_unref(roles);
+    tsl_text_access_unref(access);
     return answered || took < TSL_TEXT_ACCESS_PATIENCE || took > 20 * TSL_TEXT_ACCESS_PATIENCE ? 2 : 0;
 }
 
 static int ask_the_absent(void)
 {
-    struct tsl_text_access *roles;
+    struct tsl_text_access *access;
     struct signature s;
     bool known;
 
     tsl_client_set_program("/nowhere/tesela-kc", NULL);
-    roles = tsl_text_access_ask(source, "");
-    if (!roles)
+    access = tsl_text_access_ask(source, "");
+    if (!access)
         return 0;
     sign(&s);
-    known = !tsl_text_access_wait(roles) || tsl_text_access_narrow(roles, &s.facts);
-    tsl_text_access_unref(roles);
+    known = !tsl_text_access_wait(access) || tsl_text_access_narrow(access, &s.facts);
+    tsl_text_access_unref(access);
     return known || s.args[0].may != RW;
 }
 

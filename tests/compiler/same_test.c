@@ -309,7 +309,7 @@ static void constant_conditions_must_be_of_whole_numbers(void **state)
     CHECK(programs);
 }
 
-/* ---- Roles ------------------------------------------------------------------------------------------------------- */
+/* ---- Access ------------------------------------------------------------------------------------------------------ */
 
 /* Passes would take these writes away; a vendor's compiler may do them. */
 static void every_write_in_the_text_counts(void **state)

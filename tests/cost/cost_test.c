@@ -404,11 +404,11 @@ static void nothing(const struct tsl_fake_run *run)
 static void register_kernels(void)
 {
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL};
-    static const unsigned roles[] = {TSL_MAY_READ | TSL_MAY_WRITE, TSL_MAY_READ};
+    static const unsigned access[] = {TSL_MAY_READ | TSL_MAY_WRITE, TSL_MAY_READ};
 
-    tsl_fake_kernel("add", nothing, 1, kinds, roles);
-    tsl_fake_kernel("sum", nothing, 2, kinds, roles);
-    tsl_fake_kernel("dark", nothing, 1, kinds, roles);
+    tsl_fake_kernel("add", nothing, 1, kinds, access);
+    tsl_fake_kernel("sum", nothing, 2, kinds, access);
+    tsl_fake_kernel("dark", nothing, 1, kinds, access);
     tsl_fake_kernel_traits("dark", &(struct tsl_fake_traits){.opaque = true});
 }
 

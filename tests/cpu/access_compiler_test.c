@@ -1,7 +1,7 @@
 /*
- * What a kernel compiler that hangs, dies, comes late or tells nonsense does to programs on two vendors' devices, whose
- * roles are asked for: nothing. A copy of the library finds such a compiler beside it: this program, between the
- * library and the real one.
+ * A kernel compiler that hangs, dies, answers late or sends nonsense does nothing to programs on two vendors' devices,
+ * for which it is asked about argument access. A copy of the library finds such a compiler beside it: this program,
+ * between the library and the real one.
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_CACHE=/dev/null/none TESELA_LOG=info */
 /* timeout: 300 */
@@ -183,7 +183,7 @@ static int set_up(void **state)
     char path[4096];
 
     (void)state;
-    snprintf(folder, sizeof folder, "/tmp/tesela-roles-XXXXXX");
+    snprintf(folder, sizeof folder, "/tmp/tesela-access-XXXXXX");
     assert_non_null(mkdtemp(folder));
     path_in_folder("kc", path);
     assert_int_equal(mkdir(path, 0700), 0);

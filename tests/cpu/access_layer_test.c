@@ -1,12 +1,12 @@
 /*
- * The layer that looks whether vendors' kernels do what our compiler says of them (tests/layer/roles_layer.h): it sees
- * what is true, and what isn't. Natively on vendors.
+ * The layer that checks our compiler's findings about vendors' kernels (tests/layer/access_layer.h): it accepts what is
+ * true, and reports what isn't. Natively on vendors.
  */
-/* variant: pocl OCL_ICD_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread OPENCL_LAYERS={build}/tests/roles-layer.so */
-/* variant: oclgrind OCL_ICD_VENDORS={build}/vendors-oclgrind OPENCL_LAYERS={build}/tests/roles-layer.so */
+/* variant: pocl OCL_ICD_VENDORS={build}/vendors-pocl POCL_DEVICES=pthread OPENCL_LAYERS={build}/tests/access-layer.so */
+/* variant: oclgrind OCL_ICD_VENDORS={build}/vendors-oclgrind OPENCL_LAYERS={build}/tests/access-layer.so */
 #include "child.h"
 
-#include "../layer/roles_layer.h"
+#include "../layer/access_layer.h"
 
 #include <CL/cl.h>
 #include <fcntl.h>
@@ -56,15 +56,15 @@ static void run_on_one(void)
     run(true);
 }
 
-static const struct roles_counts *count(char *path, size_t size)
+static const struct access_counts *count(char *path, size_t size)
 {
-    const struct roles_counts *counts;
+    const struct access_counts *counts;
     int file;
 
-    snprintf(path, size, "/tmp/tesela-roles-XXXXXX");
+    snprintf(path, size, "/tmp/tesela-access-XXXXXX");
     file = mkstemp(path);
     assert_true(file >= 0 && ftruncate(file, sizeof *counts) == 0);
-    setenv("ROLES_COUNTS", path, 1);
+    setenv("ACCESS_COUNTS", path, 1);
     counts = mmap(NULL, sizeof *counts, PROT_READ, MAP_SHARED, file, 0);
     close(file);
     assert_ptr_not_equal(counts, MAP_FAILED);
@@ -74,7 +74,7 @@ static const struct roles_counts *count(char *path, size_t size)
 static void what_is_true_goes_by(void **state)
 {
     char path[64];
-    const struct roles_counts *counts = count(path, sizeof path);
+    const struct access_counts *counts = count(path, sizeof path);
 
     (void)state;
     assert_int_equal(ending(run_both), 0);
@@ -88,7 +88,7 @@ static void what_is_true_goes_by(void **state)
 static void what_is_written_by_another_argument_is_not_looked_at(void **state)
 {
     char path[64];
-    const struct roles_counts *counts = count(path, sizeof path);
+    const struct access_counts *counts = count(path, sizeof path);
 
     (void)state;
     assert_int_equal(ending(run_on_one), 0);
@@ -100,12 +100,12 @@ static void what_is_written_by_another_argument_is_not_looked_at(void **state)
 static void a_lie_is_found(void **state)
 {
     char path[64];
-    const struct roles_counts *counts = count(path, sizeof path);
+    const struct access_counts *counts = count(path, sizeof path);
 
     (void)state;
-    setenv("ROLES_LIE", "1", 1);
+    setenv("ACCESS_LIE", "1", 1);
     assert_int_equal(ending(run_both), 1000 + SIGABRT);
-    unsetenv("ROLES_LIE");
+    unsetenv("ACCESS_LIE");
     assert_int_equal(counts->differences, 1);
     unlink(path);
 }

@@ -1,8 +1,8 @@
 /*
- * Kernels of two vendors: a buffer that our kernel compiler found to be only read stays valid on both members, so it
- * goes to each of them once; one that may be written goes with every launch. Where the two vendors' code may differ,
- * what our compiler reads says nothing, and the data are right whoever writes. Read from the timeline; data are
- * checked. Launches take turns, on devices with memory of their own (TESELA_ZERO_COPY=off).
+ * Kernels of two vendors: a buffer that our kernel compiler found to be only read stays valid on both members, so it is
+ * transferred to each of them once; one that may be written is transferred for every launch. If the two vendors' code
+ * may differ, our compiler's reading tells nothing, and the data are right whichever kernel writes. Transfers are read
+ * from the timeline; data are checked. Launches alternate between devices with their own memory (TESELA_ZERO_COPY=off).
  */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
 /* variant: oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind POCL_DEVICES=pthread TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
@@ -11,7 +11,7 @@
 /* variant: beside_cpu TESELA_VENDORS={build}/vendors-oclgrind TESELA_MEMBERS=cpu,opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
 /* variant: unknown SABOTAGE_ICD={build}/vendors-pocl/pocl.icd SABOTAGE_NAME=Unknown TESELA_VENDORS={build}/vendors-sabotage POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_GATES=off */
 /* variant: unknown_on SABOTAGE_ICD={build}/vendors-pocl/pocl.icd SABOTAGE_NAME=Unknown TESELA_VENDORS={build}/vendors-sabotage POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_GATES=off TESELA_VENDOR_ROLES=on */
-/* variant: changed ROLES_CHANGED=1 TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
+/* variant: changed ACCESS_CHANGED=1 TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin */
 /* variant: off TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=opencl TESELA_ZERO_COPY=off TESELA_POLICY=round-robin TESELA_VENDOR_ROLES=off */
 #include "proof.h"
 
@@ -35,7 +35,7 @@ static bool is_on(void)
 {
     const char *setting = getenv("TESELA_VENDOR_ROLES");
 
-    return !getenv("ROLES_CHANGED") && (setting ? strcmp(setting, "on") == 0 : !getenv("SABOTAGE_NAME"));
+    return !getenv("ACCESS_CHANGED") && (setting ? strcmp(setting, "on") == 0 : !getenv("SABOTAGE_NAME"));
 }
 
 static struct proof proof;
@@ -280,8 +280,8 @@ static void the_same_bytes_in_two_arguments_stay_right(void **state)
     proof_close(&proof);
 }
 
-/* Each member has the roles of its own build, and a copy of a kernel those of the kernel. */
-static void builds_with_other_options_have_roles_of_their_own(void **state)
+/* Each member has the access of its own build, and a cloned kernel that of the kernel. */
+static void builds_with_other_options_have_their_own_access(void **state)
 {
     static const cl_device_partition_property by_member[] = {CL_DEVICE_PARTITION_BY_MEMBER_TESELA, 0};
     static const char *source = "kernel void f(global int *y, global int *x) { size_t i = get_global_id(0);\n"
@@ -335,7 +335,7 @@ static void builds_with_other_options_have_roles_of_their_own(void **state)
 static int set_up(void **state)
 {
     (void)state;
-    if (getenv("ROLES_CHANGED"))
+    if (getenv("ACCESS_CHANGED"))
         setenv("CLVK_CLSPV_BIN", "", 1);
     proof_open(&proof, NULL);
     proof_close(&proof);
@@ -352,7 +352,7 @@ int main(void)
         cmocka_unit_test(linked_programs_are_not_known),
         cmocka_unit_test(a_vendors_variable_makes_nothing_known),
         cmocka_unit_test(the_same_bytes_in_two_arguments_stay_right),
-        cmocka_unit_test(builds_with_other_options_have_roles_of_their_own),
+        cmocka_unit_test(builds_with_other_options_have_their_own_access),
     };
 
     return cmocka_run_group_tests(tests, set_up, NULL);

@@ -1,5 +1,5 @@
-/* See roles_layer.h. */
-#include "roles_layer.h"
+/* See access_layer.h. */
+#include "access_layer.h"
 
 #include "compile_client/client.h"
 #include "compile_client/compile.h"
@@ -40,9 +40,9 @@ static cl_icd_dispatch table;
 static pthread_mutex_t lock =
     PTHREAD_MUTEX_INITIALIZER; /* over all_watched and what it holds; nobody is called under it */
 static struct watched *all_watched;
-static struct roles_counts unread, *counts = &unread;
+static struct access_counts unread, *counts = &unread;
 
-/* ---- Roles ------------------------------------------------------------------------------------------------------- */
+/* ---- Access ------------------------------------------------------------------------------------------------------ */
 
 /* Heap; NULL: there is none, or memory. */
 static char *source_of(cl_program program)
@@ -83,7 +83,7 @@ static void take_facts(struct watched *w, const struct tsl_kernel_facts *facts)
         enum tsl_fact_kind kind = facts->args[i].kind;
 
         w->takes_memory[i] = kind == TSL_FACT_GLOBAL || kind == TSL_FACT_CONSTANT || kind == TSL_FACT_IMAGE;
-        w->reads_only[i] = kind == TSL_FACT_GLOBAL && (getenv("ROLES_LIE") || !(facts->args[i].may & TSL_MAY_WRITE));
+        w->reads_only[i] = kind == TSL_FACT_GLOBAL && (getenv("ACCESS_LIE") || !(facts->args[i].may & TSL_MAY_WRITE));
     }
 }
 
@@ -326,7 +326,7 @@ static void look(cl_command_queue queue, const struct watched *w, const struct k
         while (before[at] == after[at])
             at++;
         atomic_fetch_add(&counts->differences, 1);
-        fprintf(stderr, "ROLES: kernel %s writes argument %u, which it is said to read only: byte %zu of %zu\n",
+        fprintf(stderr, "ACCESS: kernel %s writes argument %u, which it is said to read only: byte %zu of %zu\n",
                 w->name, kept->arg, at, kept->size);
         abort();
     }
@@ -368,7 +368,7 @@ static cl_int CL_API_CALL task(cl_command_queue queue, cl_kernel kernel, cl_uint
 
 static void open_counts(void)
 {
-    const char *path = getenv("ROLES_COUNTS");
+    const char *path = getenv("ACCESS_COUNTS");
     int file = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
     void *map = MAP_FAILED;
 

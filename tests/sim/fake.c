@@ -236,24 +236,24 @@ static void register_kernels(void)
 {
     /* Of unknown kinds: they take images in the place of buffers. */
     static const enum tsl_fact_kind add_kinds[] = {TSL_FACT_UNKNOWN, TSL_FACT_UNKNOWN, TSL_FACT_VALUE};
-    static const unsigned add_roles[] = {TSL_MAY_READ | TSL_MAY_WRITE, TSL_MAY_READ, 0};
+    static const unsigned add_access[] = {TSL_MAY_READ | TSL_MAY_WRITE, TSL_MAY_READ, 0};
     static const enum tsl_fact_kind set_kinds[] = {TSL_FACT_UNKNOWN, TSL_FACT_VALUE};
-    static const unsigned set_roles[] = {TSL_MAY_WRITE, 0}, hide_roles[] = {TSL_MAY_READ, 0};
-    static const unsigned show_roles[] = {TSL_MAY_READ | TSL_MAY_WRITE, 0};
+    static const unsigned set_access[] = {TSL_MAY_WRITE, 0}, hide_access[] = {TSL_MAY_READ, 0};
+    static const unsigned show_access[] = {TSL_MAY_READ | TSL_MAY_WRITE, 0};
 
-    tsl_fake_kernel("add", add_body, 3, add_kinds, add_roles);
+    tsl_fake_kernel("add", add_body, 3, add_kinds, add_access);
     tsl_fake_kernel_traits("add", &(struct tsl_fake_traits){.touch = add_touch});
-    tsl_fake_kernel("blend", add_body, 3, add_kinds, add_roles);
+    tsl_fake_kernel("blend", add_body, 3, add_kinds, add_access);
     tsl_fake_kernel_traits("blend", &(struct tsl_fake_traits){.touch = add_touch, .unproven = true});
-    tsl_fake_kernel("print", print_body, 3, add_kinds, add_roles);
+    tsl_fake_kernel("print", print_body, 3, add_kinds, add_access);
     tsl_fake_kernel_traits("print", &(struct tsl_fake_traits){.touch = add_touch, .prints = true});
-    tsl_fake_kernel("set", set_body, 2, set_kinds, set_roles);
+    tsl_fake_kernel("set", set_body, 2, set_kinds, set_access);
     tsl_fake_kernel_traits("set", &(struct tsl_fake_traits){.touch = write_touch});
-    tsl_fake_kernel("part", set_body, 2, set_kinds, set_roles);
+    tsl_fake_kernel("part", set_body, 2, set_kinds, set_access);
     tsl_fake_kernel_traits("part", &(struct tsl_fake_traits){.touch = write_touch});
-    tsl_fake_kernel("hide", hide_body, 2, set_kinds, hide_roles);
+    tsl_fake_kernel("hide", hide_body, 2, set_kinds, hide_access);
     tsl_fake_kernel_traits("hide", &(struct tsl_fake_traits){.touch = hide_touch, .opaque = true});
-    tsl_fake_kernel("show", show_body, 2, set_kinds, show_roles);
+    tsl_fake_kernel("show", show_body, 2, set_kinds, show_access);
     tsl_fake_kernel_traits("show", &(struct tsl_fake_traits){.touch = write_touch, .opaque = true});
 }
 

@@ -227,8 +227,8 @@ void sim_world_take_back(struct sim *sim, const void *ptr, size_t size);
 enum sim_kind {
     SIM_ADD,   /* kernel: dst[…] = src[…] + i + value; says READ_WRITE and READ */
     SIM_MIX,   /* the same without proof: both are READ_WRITE */
-    SIM_SET,   /* kernel: writes all of its argument (role WRITE) */
-    SIM_PART,  /* kernel: writes part of its argument (role WRITE: may write is not must write) */
+    SIM_SET,   /* kernel: writes all of its argument (access WRITE) */
+    SIM_PART,  /* kernel: writes part of its argument (access WRITE: may write is not must write) */
     SIM_PRINT, /* as ADD; its output has an order, too */
     SIM_HIDE,  /* opaque kernel: puts bytes where no argument leads */
     SIM_SHOW,  /* opaque kernel: takes them from there */

@@ -151,14 +151,14 @@ static inline void count_body(const struct tsl_fake_run *run)
 static inline void register_kernels(void)
 {
     enum tsl_fact_kind add_kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL, TSL_FACT_VALUE};
-    unsigned add_roles[] = {TSL_MAY_WRITE, TSL_MAY_READ, 0};
+    unsigned add_access[] = {TSL_MAY_WRITE, TSL_MAY_READ, 0};
     enum tsl_fact_kind stamp_kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_VALUE};
-    unsigned stamp_roles[] = {TSL_MAY_READ | TSL_MAY_WRITE, 0};
+    unsigned stamp_access[] = {TSL_MAY_READ | TSL_MAY_WRITE, 0};
 
-    tsl_fake_kernel("add", add_body, 3, add_kinds, add_roles);
-    tsl_fake_kernel("stamp", stamp_body, 2, stamp_kinds, stamp_roles);
+    tsl_fake_kernel("add", add_body, 3, add_kinds, add_access);
+    tsl_fake_kernel("stamp", stamp_body, 2, stamp_kinds, stamp_access);
     tsl_fake_kernel_traits("stamp", &(struct tsl_fake_traits){.touch = stamp_touch});
-    tsl_fake_kernel("count", count_body, 1, stamp_kinds, stamp_roles);
+    tsl_fake_kernel("count", count_body, 1, stamp_kinds, stamp_access);
     tsl_fake_kernel_traits("count", &(struct tsl_fake_traits){.atomics = true});
 }
 

@@ -41,11 +41,11 @@ static void add_body(const struct tsl_fake_run *run)
 static void begin_graph(uint64_t delay_ns, const char *text)
 {
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_VALUE};
-    static const unsigned roles[] = {TSL_MAY_READ | TSL_MAY_WRITE, TSL_MAY_READ};
+    static const unsigned access[] = {TSL_MAY_READ | TSL_MAY_WRITE, TSL_MAY_READ};
     struct tsl_fake_setup setup = {.n_members = 1, .threads = true, .members[0].delay_ns = delay_ns};
     struct tsl_device *device = tsl_device_root();
 
-    tsl_fake_kernel("add", add_body, 2, kinds, roles);
+    tsl_fake_kernel("add", add_body, 2, kinds, access);
     tsl_fake_begin(&setup);
     tsl_members_register(&tsl_fake_driver);
     assert_int_equal(tsl_context_create(NULL, 0, &device, 1, &context), CL_SUCCESS);

@@ -20,10 +20,10 @@ static uint64_t delay_ns; /* of the member */
 static int begin(void **state)
 {
     static const enum tsl_fact_kind both[] = {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL};
-    static const unsigned roles[] = {TSL_MAY_READ | TSL_MAY_WRITE, TSL_MAY_READ};
+    static const unsigned access[] = {TSL_MAY_READ | TSL_MAY_WRITE, TSL_MAY_READ};
 
     (void)state;
-    tsl_fake_kernel("sum", sum_body, 2, both, roles);
+    tsl_fake_kernel("sum", sum_body, 2, both, access);
     begin_graph(delay_ns, "kernel add a,v\nkernel sum a,b\n");
     a = make_buffer();
     b = make_buffer();

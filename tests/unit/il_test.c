@@ -33,10 +33,10 @@ static const uint32_t module[] = {
 static void begin(const char *first, const char *second)
 {
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL};
-    static const unsigned roles[] = {TSL_MAY_READ | TSL_MAY_WRITE};
+    static const unsigned access[] = {TSL_MAY_READ | TSL_MAY_WRITE};
     const struct tsl_fake_setup setup = {.n_members = 3, .members = {{.il = first}, {.il = second}}};
 
-    tsl_fake_kernel("one", body, 1, kinds, roles);
+    tsl_fake_kernel("one", body, 1, kinds, access);
     begin_context(&setup);
 }
 

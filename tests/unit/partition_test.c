@@ -39,7 +39,7 @@ static void touch(const struct tsl_fake_run *run)
 static void start(unsigned last_node)
 {
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL};
-    static const unsigned roles[] = {TSL_MAY_READ | TSL_MAY_WRITE};
+    static const unsigned access[] = {TSL_MAY_READ | TSL_MAY_WRITE};
     struct tsl_fake_setup setup = {.n_members = N, .threads = true};
     unsigned const places[N] = {last_node, 0, 9, last_node, 0};
 
@@ -47,7 +47,7 @@ static void start(unsigned last_node)
         setup.members[i].has_numa = places[i] != 9;
         setup.members[i].numa_node = places[i];
     }
-    tsl_fake_kernel("touch", touch, 1, kinds, roles);
+    tsl_fake_kernel("touch", touch, 1, kinds, access);
     tsl_fake_begin(&setup);
     tsl_members_register(&tsl_fake_driver);
 }

@@ -282,12 +282,12 @@ static void register_kernels(void)
     static char names[MAX_ARGS][8];
 
     for (unsigned n = 1; n <= MAX_ARGS; n++) {
-        unsigned roles[MAX_ARGS + 1] = {0};
+        unsigned access[MAX_ARGS + 1] = {0};
 
         for (unsigned i = 0; i < n; i++)
-            roles[i] = i == n - 1 ? TSL_MAY_READ | TSL_MAY_WRITE : TSL_MAY_READ;
+            access[i] = i == n - 1 ? TSL_MAY_READ | TSL_MAY_WRITE : TSL_MAY_READ;
         snprintf(names[n - 1], sizeof names[n - 1], "work%u", n);
-        tsl_fake_kernel(names[n - 1], nothing, n + 1, kinds + MAX_ARGS - n, roles);
+        tsl_fake_kernel(names[n - 1], nothing, n + 1, kinds + MAX_ARGS - n, access);
         tsl_fake_kernel_traits(names[n - 1], &(struct tsl_fake_traits){.item_ns = 1, .cost_arg = n + 1});
     }
 }

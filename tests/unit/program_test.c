@@ -22,11 +22,11 @@ static const struct tsl_program_notify nobody;
 static void register_kernels(void)
 {
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_VALUE, TSL_FACT_LOCAL};
-    static const unsigned roles[] = {TSL_MAY_READ | TSL_MAY_WRITE, 0, 0};
+    static const unsigned access[] = {TSL_MAY_READ | TSL_MAY_WRITE, 0, 0};
 
-    tsl_fake_kernel("one", body, 1, kinds, roles);
-    tsl_fake_kernel("two", body, 2, kinds, roles);
-    tsl_fake_kernel("three", body, 3, kinds, roles);
+    tsl_fake_kernel("one", body, 1, kinds, access);
+    tsl_fake_kernel("two", body, 2, kinds, access);
+    tsl_fake_kernel("three", body, 3, kinds, access);
 }
 
 static void begin(const struct tsl_fake_setup *setup)
@@ -460,11 +460,11 @@ static void all_kernels_or_none(void **state)
 static void change_signature(void *arg, const char *operation)
 {
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_LOCAL};
-    static const unsigned roles[] = {0};
+    static const unsigned access[] = {0};
     unsigned *calls = arg;
 
     if (strcmp(operation, "kernel_create") == 0 && ++*calls == 2)
-        tsl_fake_kernel("one", body, 1, kinds, roles);
+        tsl_fake_kernel("one", body, 1, kinds, access);
 }
 
 static void another_signature_excludes_a_member(void **state)

@@ -36,14 +36,14 @@ static void add_body(const struct tsl_fake_run *run)
 static void begin(unsigned register_after, unsigned n)
 {
     static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL};
-    static const unsigned roles[] = {TSL_MAY_READ | TSL_MAY_WRITE};
+    static const unsigned access[] = {TSL_MAY_READ | TSL_MAY_WRITE};
     static const char *const text = "kernel add a\n";
     struct tsl_fake_setup setup = {.n_members = n, .threads = true};
     struct tsl_device *device;
 
     for (unsigned i = 0; i < n; i++)
         setup.members[i] = (struct tsl_fake_member){.gates = true, .register_after = register_after};
-    tsl_fake_kernel("add", add_body, 1, kinds, roles);
+    tsl_fake_kernel("add", add_body, 1, kinds, access);
     tsl_fake_begin(&setup);
     tsl_members_register(&tsl_fake_driver);
     device = tsl_device_root();

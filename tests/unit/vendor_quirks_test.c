@@ -21,9 +21,9 @@ static void compilers_that_were_compared_are_known(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        assert_true(tsl_opencl_quirks(known[i][0], known[i][1]).roles_hold);
+        assert_true(tsl_opencl_quirks(known[i][0], known[i][1]).access_holds);
     for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
-        assert_false(tsl_opencl_quirks(unknown[i][0], unknown[i][1]).roles_hold);
+        assert_false(tsl_opencl_quirks(unknown[i][0], unknown[i][1]).access_holds);
 }
 
 static void variables_of_vendors_are_seen(void **state)

@@ -406,11 +406,11 @@ static void facts_out_of_range_are_refused(void **state)
 {
     struct tsl_kernel_facts facts = {.name = "f", .attributes = "", .n_args = 1, .args = args};
     struct tsl_kernel_facts wrong[4] = {facts, facts, facts, facts}, decoded;
-    struct tsl_arg_fact bad_kind = {.kind = (enum tsl_fact_kind)(TSL_FACT_PIPE + 1)}, bad_role = {.may = 4};
+    struct tsl_arg_fact bad_kind = {.kind = (enum tsl_fact_kind)(TSL_FACT_PIPE + 1)}, bad_access = {.may = 4};
 
     (void)state;
     wrong[0].args = &bad_kind;
-    wrong[1].args = &bad_role;
+    wrong[1].args = &bad_access;
     wrong[2].reqd_size[0] = 8; /* and no others */
     for (unsigned d = 0; d < 3; d++)
         wrong[3].reqd_size[d] = (size_t)1 << 30;

@@ -22,7 +22,7 @@ struct kc_access_book {
     size_t n, capacity;
     struct entry {
         LLVMValueRef function;
-        unsigned *roles; /* of its parameters; NULL: the function is being analysed, and calls itself */
+        unsigned *access; /* of its parameters; NULL: the function is being analysed, and calls itself */
         bool opaque;
     } * entries;
 };
@@ -30,7 +30,7 @@ struct kc_access_book {
 /* An address, and the accesses known to happen there. */
 struct place {
     LLVMValueRef value;
-    unsigned roles;
+    unsigned access;
     bool mentioned;
     UT_hash_handle hh;
 };
@@ -44,49 +44,49 @@ struct pending {
     size_t n, capacity;
 };
 
-struct roles {
+struct analysis {
     LLVMValueRef kernel;
     struct kc_access_book *book; /* NULL: everything was inlined */
     unsigned n;
-    unsigned *roles;
+    unsigned *access;
     bool atomics, opaque;
     struct place *places; /* by value */
     struct pending pending;
 };
 
-static struct place *find_place(struct roles *roles, LLVMValueRef value)
+static struct place *find_place(struct analysis *analysis, LLVMValueRef value)
 {
     struct place *place;
 
-    HASH_FIND_PTR(roles->places, &value, place);
+    HASH_FIND_PTR(analysis->places, &value, place);
     if (place)
         return place;
     place = calloc(1, sizeof(*place));
     place->value = value;
-    HASH_ADD_PTR(roles->places, value, place);
+    HASH_ADD_PTR(analysis->places, value, place);
     return place;
 }
 
-static void free_places(struct roles *roles)
+static void free_places(struct analysis *analysis)
 {
     struct place *place, *next;
 
-    HASH_ITER(hh, roles->places, place, next)
+    HASH_ITER(hh, analysis->places, place, next)
     {
-        HASH_DEL(roles->places, place);
+        HASH_DEL(analysis->places, place);
         free(place);
     }
-    free(roles->pending.all);
+    free(analysis->pending.all);
 }
 
 /* An unknown address: it was loaded from memory or made from a number, so it may be any argument's. It can be no other
  * memory, as pointers may not be kept from one launch to the next (OpenCL C 3.0, 6.11.a). That is true as long as there
  * is no shared virtual memory and no device address of a buffer: with these, what a called function does to such an
  * address would have to count for all arguments of its callers, too. */
-static void touch_any(struct roles *roles, unsigned may)
+static void touch_any(struct analysis *analysis, unsigned may)
 {
-    for (unsigned i = 0; i < roles->n; i++)
-        roles->roles[i] |= may;
+    for (unsigned i = 0; i < analysis->n; i++)
+        analysis->access[i] |= may;
 }
 
 /* The launch's structures, from which printf, to_global() and the like are made: no argument's memory. */
@@ -110,9 +110,9 @@ static bool is_builtin(LLVMValueRef callee, const char *name)
 }
 
 /* The event that a copy returns: a pointer in the IR, but not to the program's memory. */
-static bool is_event(const struct roles *roles, LLVMValueRef value)
+static bool is_event(const struct analysis *analysis, LLVMValueRef value)
 {
-    LLVMValueRef callee = roles->book ? kc_callee(value) : NULL;
+    LLVMValueRef callee = analysis->book ? kc_callee(value) : NULL;
 
     return callee && LLVMIsDeclaration(callee) &&
            (is_builtin(callee, "async_work_group_copy") || is_builtin(callee, "async_work_group_strided_copy"));
@@ -124,21 +124,21 @@ static unsigned space_of(LLVMValueRef address)
 }
 
 /* Adds accesses to the memory at an address; new ones are followed. */
-static void touch(struct roles *roles, LLVMValueRef address, unsigned may)
+static void touch(struct analysis *analysis, LLVMValueRef address, unsigned may)
 {
-    struct pending *pending = &roles->pending;
+    struct pending *pending = &analysis->pending;
     struct place *place;
     unsigned more;
 
     if (LLVMGetTypeKind(LLVMTypeOf(address)) != LLVMPointerTypeKind) { /* the origin is a number */
-        touch_any(roles, may);
+        touch_any(analysis, may);
         return;
     }
-    place = find_place(roles, address);
-    more = may & ~place->roles;
+    place = find_place(analysis, address);
+    more = may & ~place->access;
     if (!more)
         return;
-    place->roles |= may;
+    place->access |= may;
     if (pending->n == pending->capacity) {
         pending->capacity = pending->capacity ? 2 * pending->capacity : 64;
         pending->all = realloc(pending->all, pending->capacity * sizeof(pending->all[0]));
@@ -146,13 +146,13 @@ static void touch(struct roles *roles, LLVMValueRef address, unsigned may)
     pending->all[pending->n++] = (struct step){address, more};
 }
 
-static void touch_operands(struct roles *roles, LLVMValueRef user, unsigned first, unsigned n, unsigned may)
+static void touch_operands(struct analysis *analysis, LLVMValueRef user, unsigned first, unsigned n, unsigned may)
 {
     for (unsigned i = 0; i < n; i++)
-        touch(roles, LLVMGetOperand(user, first + i), may);
+        touch(analysis, LLVMGetOperand(user, first + i), may);
 }
 
-static void touch_instruction(struct roles *roles, LLVMValueRef address, unsigned may)
+static void touch_instruction(struct analysis *analysis, LLVMValueRef address, unsigned may)
 {
     switch (LLVMGetInstructionOpcode(address)) {
     case LLVMAlloca:
@@ -161,73 +161,73 @@ static void touch_instruction(struct roles *roles, LLVMValueRef address, unsigne
     case LLVMAddrSpaceCast:
     case LLVMBitCast:
     case LLVMFreeze:
-        touch(roles, LLVMGetOperand(address, 0), may);
+        touch(analysis, LLVMGetOperand(address, 0), may);
         return;
     case LLVMSelect:
-        touch_operands(roles, address, 1, 2, may);
+        touch_operands(analysis, address, 1, 2, may);
         return;
     case LLVMPHI:
         for (unsigned i = 0; i < LLVMCountIncoming(address); i++)
-            touch(roles, LLVMGetIncomingValue(address, i), may);
+            touch(analysis, LLVMGetIncomingValue(address, i), may);
         return;
     default:
-        if (space_of(address) != LOCAL && !is_launch(address) && !is_event(roles, address))
-            touch_any(roles, may);
+        if (space_of(address) != LOCAL && !is_launch(address) && !is_event(analysis, address))
+            touch_any(analysis, may);
     }
 }
 
-static void touch_argument(struct roles *roles, LLVMValueRef argument, unsigned may)
+static void touch_argument(struct analysis *analysis, LLVMValueRef argument, unsigned may)
 {
-    for (unsigned i = 0; i < roles->n; i++)
-        if (LLVMGetParam(roles->kernel, i) == argument)
-            roles->roles[i] |= may;
+    for (unsigned i = 0; i < analysis->n; i++)
+        if (LLVMGetParam(analysis->kernel, i) == argument)
+            analysis->access[i] |= may;
 }
 
 /* A null pointer, and a number added to one, points at no memory (C99, 6.5.6). */
-static void follow(struct roles *roles, LLVMValueRef address, unsigned may)
+static void follow(struct analysis *analysis, LLVMValueRef address, unsigned may)
 {
     if (LLVMIsAArgument(address))
-        touch_argument(roles, address, may);
+        touch_argument(analysis, address, may);
     else if (LLVMIsAInstruction(address))
-        touch_instruction(roles, address, may);
+        touch_instruction(analysis, address, may);
     else if (LLVMIsAConstantExpr(address))
-        touch(roles, LLVMGetOperand(address, 0), may);
+        touch(analysis, LLVMGetOperand(address, 0), may);
     else if (!LLVMIsAGlobalVariable(address) && !LLVMIsAConstantPointerNull(address) && !LLVMIsUndef(address))
-        touch_any(roles, may);
+        touch_any(analysis, may);
 }
 
-static void access_memory(struct roles *roles, LLVMValueRef address, unsigned may)
+static void access_memory(struct analysis *analysis, LLVMValueRef address, unsigned may)
 {
-    touch(roles, address, may);
-    while (roles->pending.n) {
-        const struct step step = roles->pending.all[--roles->pending.n];
+    touch(analysis, address, may);
+    while (analysis->pending.n) {
+        const struct step step = analysis->pending.all[--analysis->pending.n];
 
-        follow(roles, step.value, step.may);
+        follow(analysis, step.value, step.may);
     }
 }
 
 /* A pointer that is stored may be used by code that isn't followed. So may a number made from a pointer. */
-static void escape(struct roles *roles, LLVMValueRef value)
+static void escape(struct analysis *analysis, LLVMValueRef value)
 {
     if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind)
-        access_memory(roles, value, TSL_MAY_READ | TSL_MAY_WRITE);
+        access_memory(analysis, value, TSL_MAY_READ | TSL_MAY_WRITE);
 }
 
 /* Does the constant lead to a variable of the program: is it one, made of its address, or a table with that address?
  * Code with such a constant may access the variable, by whatever way the address gets there. */
-static void mention(struct roles *roles, LLVMValueRef constant)
+static void mention(struct analysis *analysis, LLVMValueRef constant)
 {
     LLVMValueRef variable = LLVMIsAGlobalVariable(constant);
-    struct place *place = variable ? find_place(roles, variable) : NULL;
+    struct place *place = variable ? find_place(analysis, variable) : NULL;
 
-    if (roles->opaque || !LLVMIsAConstant(constant) || LLVMIsAFunction(constant) || (place && place->mentioned))
+    if (analysis->opaque || !LLVMIsAConstant(constant) || LLVMIsAFunction(constant) || (place && place->mentioned))
         return;
     if (place)
         place->mentioned = true;
     if (variable && space_of(variable) == GLOBAL)
-        roles->opaque = true;
+        analysis->opaque = true;
     for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(constant); i++)
-        mention(roles, LLVMGetOperand(constant, i));
+        mention(analysis, LLVMGetOperand(constant, i));
 }
 
 static bool begins(LLVMValueRef function, const char *prefix)
@@ -240,23 +240,23 @@ static bool begins(LLVMValueRef function, const char *prefix)
 static const struct entry *look_up(struct kc_access_book *book, LLVMValueRef function);
 
 /* Applies what the called function does to its parameters. False: unknown. */
-static bool visit_known(struct roles *roles, LLVMValueRef call, LLVMValueRef callee)
+static bool visit_known(struct analysis *analysis, LLVMValueRef call, LLVMValueRef callee)
 {
-    const struct entry *entry = look_up(roles->book, callee);
+    const struct entry *entry = look_up(analysis->book, callee);
 
-    if (!entry->roles) /* it calls itself */
-        roles->opaque = true;
-    if (!entry->roles || LLVMCountParams(callee) != LLVMGetNumArgOperands(call))
+    if (!entry->access) /* it calls itself */
+        analysis->opaque = true;
+    if (!entry->access || LLVMCountParams(callee) != LLVMGetNumArgOperands(call))
         return false;
-    roles->opaque |= entry->opaque;
+    analysis->opaque |= entry->opaque;
     for (unsigned i = 0; i < LLVMCountParams(callee); i++)
-        if (entry->roles[i])
-            access_memory(roles, LLVMGetOperand(call, i), entry->roles[i]);
+        if (entry->access[i])
+            access_memory(analysis, LLVMGetOperand(call, i), entry->access[i]);
     return true;
 }
 
 /* Built-in functions that only read; a copy reads its second argument. False: another function. */
-static bool visit_builtin(struct roles *roles, LLVMValueRef call, LLVMValueRef callee)
+static bool visit_builtin(struct analysis *analysis, LLVMValueRef call, LLVMValueRef callee)
 {
     bool copies = is_builtin(callee, "async_work_group_copy") || is_builtin(callee, "async_work_group_strided_copy");
 
@@ -266,23 +266,23 @@ static bool visit_builtin(struct roles *roles, LLVMValueRef call, LLVMValueRef c
         LLVMValueRef operand = LLVMGetOperand(call, i);
 
         if (copies && i == 0)
-            escape(roles, operand);
+            escape(analysis, operand);
         else if (LLVMGetTypeKind(LLVMTypeOf(operand)) == LLVMPointerTypeKind)
-            access_memory(roles, operand, TSL_MAY_READ);
+            access_memory(analysis, operand, TSL_MAY_READ);
     }
     return true;
 }
 
-static bool visit_front_call(struct roles *roles, LLVMValueRef call, LLVMValueRef callee)
+static bool visit_front_call(struct analysis *analysis, LLVMValueRef call, LLVMValueRef callee)
 {
-    if (!roles->book || !callee)
+    if (!analysis->book || !callee)
         return false;
-    return LLVMIsDeclaration(callee) ? visit_builtin(roles, call, callee) : visit_known(roles, call, callee);
+    return LLVMIsDeclaration(callee) ? visit_builtin(analysis, call, callee) : visit_known(analysis, call, callee);
 }
 
 /* Instructions that pass pointers on are followed; in all others, such as the construction of structures, a pointer
  * escapes. */
-static void visit_other(struct roles *roles, LLVMValueRef at)
+static void visit_other(struct analysis *analysis, LLVMValueRef at)
 {
     switch (LLVMGetInstructionOpcode(at)) {
     case LLVMGetElementPtr:
@@ -296,88 +296,88 @@ static void visit_other(struct roles *roles, LLVMValueRef at)
     case LLVMBr:
         return;
     default:
-        for (unsigned i = 0; roles->book && i < (unsigned)LLVMGetNumOperands(at); i++)
-            escape(roles, LLVMGetOperand(at, i));
+        for (unsigned i = 0; analysis->book && i < (unsigned)LLVMGetNumOperands(at); i++)
+            escape(analysis, LLVMGetOperand(at, i));
     }
 }
 
 /* ---- Instructions ------------------------------------------------------------------------------------------------ */
 
-static void visit_call(struct roles *roles, LLVMValueRef call)
+static void visit_call(struct analysis *analysis, LLVMValueRef call)
 {
     LLVMValueRef callee = kc_callee(call);
     unsigned n = LLVMGetNumArgOperands(call);
 
-    if (visit_front_call(roles, call, callee))
+    if (visit_front_call(analysis, call, callee))
         return;
     if (callee && (begins(callee, "llvm.lifetime") || begins(callee, "llvm.dbg") || begins(callee, "llvm.assume") ||
                    begins(callee, "llvm.prefetch") || begins(callee, "_Z7barrierj")))
         return;
     if (callee && begins(callee, "llvm.memset"))
-        access_memory(roles, LLVMGetOperand(call, 0), TSL_MAY_WRITE);
+        access_memory(analysis, LLVMGetOperand(call, 0), TSL_MAY_WRITE);
     else if (callee && (begins(callee, "llvm.memcpy") || begins(callee, "llvm.memmove"))) {
-        access_memory(roles, LLVMGetOperand(call, 0), TSL_MAY_WRITE);
-        access_memory(roles, LLVMGetOperand(call, 1), TSL_MAY_READ);
+        access_memory(analysis, LLVMGetOperand(call, 0), TSL_MAY_WRITE);
+        access_memory(analysis, LLVMGetOperand(call, 1), TSL_MAY_READ);
     } else if (callee && (begins(callee, "llvm.masked.load") || begins(callee, "llvm.masked.gather")))
-        touch_any(roles, TSL_MAY_READ);
+        touch_any(analysis, TSL_MAY_READ);
     else
         for (unsigned i = 0; i < n; i++)
-            escape(roles, LLVMGetOperand(call, i));
+            escape(analysis, LLVMGetOperand(call, i));
 }
 
-static void visit(struct roles *roles, LLVMValueRef at)
+static void visit(struct analysis *analysis, LLVMValueRef at)
 {
     for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(at); i++)
-        mention(roles, LLVMGetOperand(at, i));
+        mention(analysis, LLVMGetOperand(at, i));
     switch (LLVMGetInstructionOpcode(at)) {
     case LLVMLoad:
-        access_memory(roles, LLVMGetOperand(at, 0), TSL_MAY_READ);
+        access_memory(analysis, LLVMGetOperand(at, 0), TSL_MAY_READ);
         break;
     case LLVMStore:
-        access_memory(roles, LLVMGetOperand(at, 1), TSL_MAY_WRITE);
-        escape(roles, LLVMGetOperand(at, 0));
+        access_memory(analysis, LLVMGetOperand(at, 1), TSL_MAY_WRITE);
+        escape(analysis, LLVMGetOperand(at, 0));
         break;
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:
-        access_memory(roles, LLVMGetOperand(at, 0), TSL_MAY_READ | TSL_MAY_WRITE);
+        access_memory(analysis, LLVMGetOperand(at, 0), TSL_MAY_READ | TSL_MAY_WRITE);
         for (unsigned i = 1; i < (unsigned)LLVMGetNumOperands(at); i++)
-            escape(roles, LLVMGetOperand(at, i));
-        roles->atomics |= space_of(LLVMGetOperand(at, 0)) != LOCAL;
+            escape(analysis, LLVMGetOperand(at, i));
+        analysis->atomics |= space_of(LLVMGetOperand(at, 0)) != LOCAL;
         break;
     case LLVMPtrToInt:
-        escape(roles, LLVMGetOperand(at, 0));
+        escape(analysis, LLVMGetOperand(at, 0));
         break;
     case LLVMIntToPtr: /* comparing it with an argument would reveal that address, which may go on as a number */
-        if (roles->book)
-            touch_any(roles, TSL_MAY_READ | TSL_MAY_WRITE);
+        if (analysis->book)
+            touch_any(analysis, TSL_MAY_READ | TSL_MAY_WRITE);
         break;
     case LLVMCall:
-        visit_call(roles, at);
+        visit_call(analysis, at);
         break;
     default:
-        visit_other(roles, at);
+        visit_other(analysis, at);
     }
 }
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 /* What a function does to its parameters, including those in local memory: a cast may hide an argument there. */
-static void roles_of(LLVMValueRef kernel, struct kc_access_book *book, unsigned *result, bool *atomics, bool *opaque)
+static void find_access(LLVMValueRef kernel, struct kc_access_book *book, unsigned *result, bool *atomics, bool *opaque)
 {
-    struct roles roles = {.kernel = kernel, .book = book, .n = LLVMCountParams(kernel), .roles = result};
+    struct analysis analysis = {.kernel = kernel, .book = book, .n = LLVMCountParams(kernel), .access = result};
 
-    memset(result, 0, roles.n * sizeof(result[0]));
+    memset(result, 0, analysis.n * sizeof(result[0]));
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(kernel); block; block = LLVMGetNextBasicBlock(block))
         for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
-            visit(&roles, at);
-    free_places(&roles);
-    *atomics = roles.atomics;
-    *opaque = roles.opaque;
+            visit(&analysis, at);
+    free_places(&analysis);
+    *atomics = analysis.atomics;
+    *opaque = analysis.opaque;
 }
 
 void kc_argument_access(LLVMValueRef kernel, struct kc_access_book *book, unsigned *result, bool *atomics, bool *opaque)
 {
-    roles_of(kernel, book, result, atomics, opaque);
+    find_access(kernel, book, result, atomics, opaque);
     for (unsigned i = 0; i < LLVMCountParams(kernel); i++)
         if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetParam(kernel, i))) == LLVMPointerTypeKind &&
             space_of(LLVMGetParam(kernel, i)) == LOCAL)
@@ -396,7 +396,7 @@ static size_t add_entry(struct kc_access_book *book, LLVMValueRef function)
 
 static const struct entry *look_up(struct kc_access_book *book, LLVMValueRef function)
 {
-    unsigned *roles;
+    unsigned *access;
     bool atomics, opaque;
     size_t at;
 
@@ -404,9 +404,9 @@ static const struct entry *look_up(struct kc_access_book *book, LLVMValueRef fun
         if (book->entries[i].function == function)
             return &book->entries[i];
     at = add_entry(book, function);
-    roles = calloc(LLVMCountParams(function) + 1, sizeof(*roles));
-    roles_of(function, book, roles, &atomics, &opaque);
-    book->entries[at].roles = roles;
+    access = calloc(LLVMCountParams(function) + 1, sizeof(*access));
+    find_access(function, book, access, &atomics, &opaque);
+    book->entries[at].access = access;
     book->entries[at].opaque = opaque;
     return &book->entries[at];
 }
@@ -419,7 +419,7 @@ struct kc_access_book *kc_access_book_open(void)
 void kc_access_book_close(struct kc_access_book *book)
 {
     for (size_t i = 0; i < book->n; i++)
-        free(book->entries[i].roles);
+        free(book->entries[i].access);
     free(book->entries);
     free(book);
 }

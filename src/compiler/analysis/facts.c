@@ -162,7 +162,7 @@ static cl_kernel_arg_type_qualifier qualifiers_of(const char *text)
 }
 
 /* An image's access is what its qualifier allows. */
-static unsigned role_of(const struct tsl_arg_fact *arg, unsigned may)
+static unsigned may_of(const struct tsl_arg_fact *arg, unsigned may)
 {
     switch (arg->kind) {
     case TSL_FACT_CONSTANT:
@@ -189,7 +189,7 @@ static void fill_arg(LLVMValueRef kernel, unsigned i, unsigned may, struct tsl_a
     arg->size = arg->kind == TSL_FACT_VALUE ? size_of(kernel, i) : 0;
     arg->address = address_of(space);
     arg->access = access_of(access);
-    arg->may = role_of(arg, may);
+    arg->may = may_of(arg, may);
     arg->type_qualifier = qualifiers_of(qualifiers);
     arg->type_name = node_text(kernel, "kernel_arg_type", i);
     arg->name = node_text(kernel, "kernel_arg_name", i);
@@ -213,15 +213,15 @@ static bool calls(LLVMValueRef kernel, const char *name)
 void kc_facts(LLVMValueRef kernel, struct kc_access_book *book, struct tsl_kernel_facts *facts)
 {
     unsigned n = LLVMCountParams(kernel);
-    unsigned *roles = calloc(n + 1, sizeof(*roles));
+    unsigned *access = calloc(n + 1, sizeof(*access));
 
     *facts = (struct tsl_kernel_facts){.n_args = n, .has_arg_info = true, .proven = true};
-    kc_argument_access(kernel, book, roles, &facts->atomics, &facts->opaque);
+    kc_argument_access(kernel, book, access, &facts->atomics, &facts->opaque);
     facts->name = strdup(kc_name(kernel));
     facts->attributes = attributes(kernel);
     facts->args = n ? calloc(n, sizeof(facts->args[0])) : NULL;
     for (unsigned i = 0; i < n; i++)
-        fill_arg(kernel, i, roles[i], &facts->args[i]);
+        fill_arg(kernel, i, access[i], &facts->args[i]);
     for (unsigned d = 0; d < 3; d++)
         facts->reqd_size[d] = node_number(kernel, "reqd_work_group_size", d);
     for (unsigned d = 0; d < 3; d++)
@@ -231,5 +231,5 @@ void kc_facts(LLVMValueRef kernel, struct kc_access_book *book, struct tsl_kerne
     facts->prints = calls(kernel, KC_THREAD_FUNCTION) || calls(kernel, "vprintf");
     facts->whole_launch = calls(kernel, "_Z12get_group_idj") || calls(kernel, "_Z14get_num_groupsj") ||
                           calls(kernel, "_Z15get_global_sizej") || calls(kernel, "_Z17get_global_offsetj");
-    free(roles);
+    free(access);
 }

@@ -26,7 +26,8 @@ void kc_facts(LLVMValueRef kernel, struct kc_access_book *book, struct tsl_kerne
  * left it, with its private variables promoted: as no pass has removed anything, the result holds for any compiler's
  * code.
  */
-void kc_argument_access(LLVMValueRef kernel, struct kc_access_book *book, unsigned *roles, bool *atomics, bool *opaque);
+void kc_argument_access(LLVMValueRef kernel, struct kc_access_book *book, unsigned *access, bool *atomics,
+                        bool *opaque);
 
 struct kc_access_book *kc_access_book_open(void);
 void kc_access_book_close(struct kc_access_book *book);

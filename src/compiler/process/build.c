@@ -198,7 +198,7 @@ static bool differ(struct kc_build *build, const char *why)
 
 /* Analyses the unoptimised code: only variables that hold one pointer are promoted, so that they can be followed.
  * Structures and arrays aren't split up: which of an array's pointers is used may be a number that compilers choose. */
-static bool find_roles(struct kc_build *build)
+static bool find_access(struct kc_build *build)
 {
     struct kc_access_book *book;
     uint32_t n = 0;
@@ -225,7 +225,7 @@ bool kc_build_access(struct kc_build *build)
     if (request->action != TSL_WIRE_WHOLE_BUILD || request->n_headers)
         differ(build, "it isn't built of one source");
     else if (kc_build_module(build))
-        found = build->differs ? differ(build, build->differs) : find_roles(build);
+        found = build->differs ? differ(build, build->differs) : find_access(build);
     else if (build->differs)
         differ(build, build->differs);
     build->result = CL_SUCCESS; /* an unknown answer is an answer, too, and is cached */

@@ -63,7 +63,7 @@ static char *read_source(const char *path, size_t *size)
 static void print_facts(const struct kc_build *build, FILE *out)
 {
     static const char *const kinds[] = {"unknown", "value", "global", "constant", "local", "image", "sampler", "pipe"};
-    static const char *const roles[] = {"none", "read", "write", "read+write"};
+    static const char *const accesses[] = {"none", "read", "write", "read+write"};
 
     for (uint32_t i = 0; i < build->n_kernels; i++) {
         const struct tsl_kernel_facts *facts = &build->kernels[i].facts;
@@ -73,7 +73,7 @@ static void print_facts(const struct kc_build *build, FILE *out)
                 facts->attributes[0] ? " " : "", facts->attributes);
         for (cl_uint k = 0; k < facts->n_args; k++)
             fprintf(out, "  %s: %s, %s, %s, %zu bytes\n", facts->args[k].name, facts->args[k].type_name,
-                    kinds[facts->args[k].kind], roles[facts->args[k].may & 3], facts->args[k].size);
+                    kinds[facts->args[k].kind], accesses[facts->args[k].may & 3], facts->args[k].size);
     }
 }
 

@@ -71,7 +71,7 @@ struct fake_body {
     tsl_fake_body_fn *run;
     cl_uint n_args;
     enum tsl_fact_kind *kinds;
-    unsigned *roles;
+    unsigned *access;
     struct tsl_fake_traits traits;
     UT_hash_handle hh;
 };

@@ -208,8 +208,8 @@ static void gather_launch(struct fake_op *op)
     for (cl_uint i = 0; i < launch->n_args; i++) {
         const struct fake_mem *mem = launch->args[i].mem;
 
-        if (mem && body->roles[i])
-            gather_argument(op, mem, 0, mem->base.size, body->roles[i] & TSL_MAY_WRITE);
+        if (mem && body->access[i])
+            gather_argument(op, mem, 0, mem->base.size, body->access[i] & TSL_MAY_WRITE);
     }
 }
 

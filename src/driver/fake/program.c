@@ -26,7 +26,7 @@ static struct fake_body *find_body_locked(const char *name)
 }
 
 void tsl_fake_kernel(const char *name, tsl_fake_body_fn *run, cl_uint n_args, const enum tsl_fact_kind *kinds,
-                     const unsigned *roles)
+                     const unsigned *access)
 {
     struct fake_body *body;
 
@@ -40,11 +40,11 @@ void tsl_fake_kernel(const char *name, tsl_fake_body_fn *run, cl_uint n_args, co
         HASH_ADD_KEYPTR(hh, bodies, body->name, strlen(body->name), body);
     }
     free(body->kinds);
-    free(body->roles);
+    free(body->access);
     body->run = run;
     body->n_args = n_args;
     body->kinds = copy_of(kinds, n_args * sizeof *kinds);
-    body->roles = copy_of(roles, n_args * sizeof *roles);
+    body->access = copy_of(access, n_args * sizeof *access);
     body->traits = (struct tsl_fake_traits){0};
     pthread_mutex_unlock(&tsl_fake.lock);
 }
@@ -73,7 +73,7 @@ __attribute__((destructor)) static void forget_bodies(void)
         HASH_DEL(bodies, body);
         free(body->name);
         free(body->kinds);
-        free(body->roles);
+        free(body->access);
         free(body);
     }
 }
@@ -349,7 +349,7 @@ static void fill_arg_fact(struct tsl_arg_fact *fact, const struct fake_body *bod
 
     *fact = (struct tsl_arg_fact){
         .kind = body->kinds[i],
-        .may = body->roles[i],
+        .may = body->access[i],
         .address = space ? space : CL_KERNEL_ARG_ADDRESS_PRIVATE,
         .access = CL_KERNEL_ARG_ACCESS_NONE,
     };
