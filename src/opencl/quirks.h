@@ -60,7 +60,7 @@ struct tsl_opencl_quirks {
      */
     bool shares_memory;
     /* What our kernel compiler says that kernels only read was compared with what they write when this vendor's
-     * compiler made them (tests/layer/roles_layer.h, natively): there was no difference. */
+     * compiler made them (tests/layer/access_layer.h, natively): there was no difference. */
     bool access_holds;
     int preference; /* struct tsl_path.preference */
     double speed;   /* factor on the rough speed estimate */

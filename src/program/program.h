@@ -31,7 +31,7 @@ struct tsl_program_part {
     struct tsl_text_access *access; /* argument access of its kernels, a reference; NULL: nothing is known */
     bool has_variables;             /* of program scope */
     size_t variables_size;          /* bytes of these; 0: none, not known, or not built */
-    bool no_arg_info;               /* bytes of these variables; 0: none, not known, or not built */
+    bool no_arg_info;               /* built from source without -cl-kernel-arg-info */
     void *binary;                   /* the bytes that the application loaded for this member; owned, constant; NULL:
                                        none */
     size_t binary_size;

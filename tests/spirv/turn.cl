@@ -1,4 +1,4 @@
-/* For kc/special_test.c: each group turns its part round, and adds a number. */
+/* For tests/compiler/special_test.c: each group turns its part round, and adds a number. */
 kernel void turn(global int *x, uint n)
 {
     local int t[256];

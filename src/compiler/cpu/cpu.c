@@ -13,8 +13,8 @@
 /* CL_KERNEL_WORK_GROUP_SIZE: the loop over work-items has no limit, but the memory for values across barriers has. */
 #define MAX_WORK_GROUP 4096u
 
-/* The recommended group: with more work-items, the cost before a group's first one would be spread over few groups, and
- * values that live across its barriers would leave the nearest cache. */
+/* The recommended group. A larger one costs more before its first run, which few groups would share; and values that
+ * live across its barriers shall stay in the nearest cache. */
 #define OWN_GROUP       256u
 #define OWN_GROUP_BYTES 32768u
 

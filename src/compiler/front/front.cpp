@@ -142,7 +142,7 @@ void note_root_errors(llvm::Module &module)
 void note_root_errors(llvm::Module &) {}
 #endif
 
-/* Generates the module, with the watchers of front.h's compare installed. */
+/* Generates the module; kc::Same watches if the input asks for a comparison. */
 class WatchedAction : public clang::EmitLLVMOnlyAction {
   public:
     WatchedAction(llvm::LLVMContext *context, kc::Same *found) : clang::EmitLLVMOnlyAction(context), same(found)

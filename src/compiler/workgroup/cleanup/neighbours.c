@@ -127,8 +127,8 @@ static LLVMValueRef row_from(struct kc_wg *wg, LLVMValueRef first, unsigned lane
     return LLVMBuildAdd(wg->builder, kc_splat(wg, first, lanes), LLVMConstVector(steps, lanes), "");
 }
 
-/* The address of the row's first element. If the row exceeds the index's type, the address may be anywhere: the test
- * fails then. */
+/* The index at which a row would begin. A row beyond the end of the index's type isn't one of addresses: its index is
+ * moved, so that the test fails. */
 static LLVMValueRef begin_of_row(struct kc_wg *wg, const struct access *access, LLVMValueRef first)
 {
     LLVMTypeRef type = LLVMTypeOf(first);
