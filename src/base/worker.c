@@ -57,13 +57,13 @@ static void *worker_main(void *arg)
 static _Atomic(struct tsl_worker *) drained; /* newest first: the workers for which exit waits */
 
 /* Processor time of the worker's thread, in ms; 0: unknown. */
-static long had_ms(const struct tsl_worker *worker)
+static long used_ms(const struct tsl_worker *worker)
 {
-    struct timespec had;
+    struct timespec used;
     clockid_t clock;
-    if (pthread_getcpuclockid(worker->thread, &clock) || clock_gettime(clock, &had))
+    if (pthread_getcpuclockid(worker->thread, &clock) || clock_gettime(clock, &used))
         return 0;
-    return had.tv_sec * 1000 + had.tv_nsec / 1000000;
+    return used.tv_sec * 1000 + used.tv_nsec / 1000000;
 }
 
 struct patience {
@@ -75,7 +75,7 @@ struct patience {
  * until it has had what an idle machine would have given it. */
 static bool is_patient(struct patience *patience, const struct tsl_worker *worker, long began_ms, long *before_ms)
 {
-    long now_ms = had_ms(worker), gain_ms = now_ms - *before_ms;
+    long now_ms = used_ms(worker), gain_ms = now_ms - *before_ms;
     *before_ms = now_ms;
     if (gain_ms <= 0 || now_ms - began_ms >= TSL_WORKER_PATIENCE_MS || !patience->seconds)
         return false;
@@ -92,7 +92,7 @@ static bool drain(struct tsl_worker *worker, struct patience *patience, unsigned
         return true;
     if (pthread_mutex_timedlock(&worker->lock, &patience->until))
         return false;
-    long began_ms = had_ms(worker), before_ms = began_ms;
+    long began_ms = used_ms(worker), before_ms = began_ms;
     bool waits = true;
     while (waits && (worker->busy || worker->first))
         waits = !pthread_cond_timedwait(&worker->idle, &worker->lock, &patience->until) ||

@@ -132,7 +132,7 @@ static bool is_listed(const cl_name_version *items, size_t size, const cl_name_v
     return false;
 }
 
-static bool knows_3(const struct tsl_member *member)
+static bool is_opencl_3(const struct tsl_member *member)
 {
     return ask_version(member, CL_DEVICE_VERSION, "OpenCL ") >= CL_MAKE_VERSION(3, 0, 0);
 }
@@ -171,7 +171,7 @@ static bool has_feature(const struct tsl_member *member, const cl_name_version *
     cl_name_version *items;
     bool found;
 
-    if (!knows_3(member))
+    if (!is_opencl_3(member))
         return older_has_feature(member, wanted->name);
     items = ask(member, CL_DEVICE_OPENCL_C_FEATURES, &size);
     found = items && is_listed(items, size, wanted, false);
@@ -195,7 +195,7 @@ static bool has_c_version(const struct tsl_member *member, const cl_name_version
     cl_name_version *items;
     bool found;
 
-    if (!knows_3(member))
+    if (!is_opencl_3(member))
         return older_has_c_version(member, wanted);
     items = ask(member, CL_DEVICE_OPENCL_C_ALL_VERSIONS, &size);
     found = items && is_listed(items, size, wanted, true);
@@ -300,7 +300,7 @@ static bool has_name(const struct tsl_names *names, const char *name)
 static cl_version built_in_version(const struct tsl_member *member, const char *name)
 {
     size_t size = 0;
-    cl_name_version *items = knows_3(member) ? ask(member, CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION, &size) : NULL;
+    cl_name_version *items = is_opencl_3(member) ? ask(member, CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION, &size) : NULL;
     cl_version version = 0;
 
     for (size_t i = 0; items && i < size / sizeof *items; i++)
@@ -346,13 +346,14 @@ static struct tsl_names *collect_built_ins(struct tsl_member *const *members, un
     return names;
 }
 
-/* If no member compiles OpenCL C 3.0, removes it (it is last) and all features. */
-static void forget_3(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n)
+/* Without a member of OpenCL 3.0 none really compiles OpenCL C 3.0: removes that version (it is last) and all
+ * features. */
+static void drop_c_3(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n)
 {
     struct tsl_names *versions = facts->c_versions;
 
     for (unsigned i = 0; i < n; i++)
-        if (knows_3(members[i]))
+        if (is_opencl_3(members[i]))
             return;
     if (versions->n > 0 && versions->items[versions->n - 1].version == CL_MAKE_VERSION(3, 0, 0))
         versions->n--;
@@ -366,7 +367,7 @@ static cl_version common_version(struct tsl_member *const *members, unsigned n)
     cl_version version = n > 0 ? CL_MAKE_VERSION(1, 2, 0) : CL_MAKE_VERSION(3, 0, 0);
 
     for (unsigned i = 0; i < n; i++)
-        if (knows_3(members[i]))
+        if (is_opencl_3(members[i]))
             version = CL_MAKE_VERSION(3, 0, 0);
     for (unsigned i = 0; i < n; i++) {
         cl_version own = ask_version(members[i], CL_DEVICE_VERSION, "OpenCL ");
@@ -426,7 +427,7 @@ bool tsl_names_fill(struct tsl_device_facts *facts, struct tsl_member *const *me
     facts->built_ins = collect_built_ins(members, n);
     if (!facts->extensions || !facts->c_features || !facts->c_versions || !facts->built_ins || !facts->ils)
         return false;
-    forget_3(facts, all.members, all.n);
+    drop_c_3(facts, all.members, all.n);
     facts->version = common_version(all.members, all.n);
     facts->c_version = backwards_compatible(facts->c_versions);
     return true;

@@ -41,7 +41,7 @@ static unsigned held_before(const struct tsl_build *build)
 
 /* Is the member's count of variables reliable? Our compiler's is, and that of vendors with the feature: others count
  * constants, or have some variables for each kernel (PoCL 3.1). */
-static bool knows(const struct tsl_member *member)
+static bool counts_reliably(const struct tsl_member *member)
 {
     return !member->driver->asks_access || tsl_names_has_variables(member);
 }
@@ -52,7 +52,7 @@ static bool is_denied(const struct tsl_build *build)
     for (unsigned i = 0; i < build->n_jobs; i++) {
         const struct tsl_program_part *part = &build->jobs[i].part;
 
-        if (part->error == CL_SUCCESS && !part->has_variables && knows(tsl_build_member(&build->jobs[i])))
+        if (part->error == CL_SUCCESS && !part->has_variables && counts_reliably(tsl_build_member(&build->jobs[i])))
             return true;
     }
     return false;
@@ -67,7 +67,7 @@ static unsigned lowest(unsigned bits)
 static unsigned choose(const struct tsl_context *context, unsigned holders)
 {
     for (unsigned i = 0; holders >> i; i++)
-        if (holders >> i & 1 && knows(context->members[i]))
+        if (holders >> i & 1 && counts_reliably(context->members[i]))
             return 1u << i;
     return lowest(holders);
 }

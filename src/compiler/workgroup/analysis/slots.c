@@ -90,7 +90,7 @@ static LLVMValueRef origin_of(struct demotion *d, LLVMValueRef value)
     return origin ? origin : value;
 }
 
-static bool again_cost(struct demotion *d, LLVMValueRef value, unsigned *cost)
+static bool recompute_cost(struct demotion *d, LLVMValueRef value, unsigned *cost)
 {
     *cost = 1;
     for (unsigned k = 0; k < (unsigned)LLVMGetNumOperands(value); k++) {
@@ -112,7 +112,7 @@ static enum place find_place(struct demotion *d, LLVMValueRef value, unsigned *c
     *cost = 1;
     if (kc_is_query(kc_call_of(value)) || LLVMIsAAllocaInst(value))
         return PLACE_RECOMPUTED;
-    if (kc_is_arithmetic(value) && again_cost(d, value, cost))
+    if (kc_is_arithmetic(value) && recompute_cost(d, value, cost))
         return PLACE_RECOMPUTED;
     *cost = 1;
     return !kc_varies(d->strip, value) && !d->strip->divergent_block[block] ? PLACE_UNIFORM : PLACE_LANES;

@@ -114,7 +114,7 @@ static bool lives_across(const struct kc_emit *emit, unsigned slot)
     return lives;
 }
 
-static void find_array_home(struct kc_emit *emit, unsigned slot)
+static void find_array_place(struct kc_emit *emit, unsigned slot)
 {
     const struct kc_slot *s = &emit->slots->slots[slot];
     uint64_t size = s->size * emit->lanes;
@@ -151,7 +151,7 @@ void kc_place_variables(struct kc_emit *emit)
         const struct kc_slot *slot = &emit->slots->slots[s];
 
         if (slot->array) {
-            find_array_home(emit, s);
+            find_array_place(emit, s);
             continue;
         }
         emit->places[s].work = kc_variable(emit, slot->type, 1, "");
@@ -173,12 +173,12 @@ void kc_place_variables(struct kc_emit *emit)
 
 LLVMValueRef kc_scratch_place(struct kc_emit *emit, unsigned slot, LLVMValueRef item, LLVMValueRef lane)
 {
-    const struct kc_variable_place *home = &emit->places[slot];
+    const struct kc_variable_place *place = &emit->places[slot];
     struct kc_wg *wg = emit->wg;
-    LLVMValueRef offset = kc_i64(wg, home->offset), size = kc_i64(wg, emit->slots->slots[slot].size);
-    LLVMValueRef base, index = home->fixed ? LLVMBuildZExt(wg->builder, lane, wg->i64, "") : item;
+    LLVMValueRef offset = kc_i64(wg, place->offset), size = kc_i64(wg, emit->slots->slots[slot].size);
+    LLVMValueRef base, index = place->fixed ? LLVMBuildZExt(wg->builder, lane, wg->i64, "") : item;
 
-    if (!home->fixed)
+    if (!place->fixed)
         offset = LLVMBuildAdd(wg->builder, LLVMBuildMul(wg->builder, offset, emit->items, ""),
                               kc_i64(wg, emit->scratch_size), "");
     base = kc_byte_offset(wg, emit->scratch, offset, "");
