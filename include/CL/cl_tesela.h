@@ -22,9 +22,9 @@ extern "C" {
  *     const cl_device_partition_property by_member[] = {CL_DEVICE_PARTITION_BY_MEMBER_TESELA, 0};
  *
  * gives one sub-device for each member, in the order of `tesela info`. A queue of a sub-device runs its kernels on that
- * member alone, and brings there what clEnqueueWriteBuffer, Copy, Fill and MigrateMemObjects move. Contexts may hold
- * sub-devices, the virtual device, or both; buffers are shared by all of a context's devices, of whatever vendors.
- * Among the properties of CL_DEVICE_PARTITION_PROPERTIES where the device has members.
+ * member alone, and its clEnqueueWriteBuffer, Copy, Fill and MigrateMemObjects bring the data to that member. Contexts
+ * may hold sub-devices, the virtual device, or both; buffers are shared by all of a context's devices, of whatever
+ * vendors. Among the properties of CL_DEVICE_PARTITION_PROPERTIES where the device has members.
  */
 #define CL_DEVICE_PARTITION_BY_MEMBER_TESELA 0x54534C01
 

@@ -24,7 +24,7 @@ void tsl_write_u64(struct tsl_writer *writer, uint64_t value);
 void tsl_write_raw(struct tsl_writer *writer, const void *data, size_t size);
 /* A length in four bytes, then as many bytes. Blobs over 4 GiB - 2 fail. */
 void tsl_write_blob(struct tsl_writer *writer, const void *data, size_t size);
-/* The same for text; NULL is told apart from "". */
+/* The same for text; NULL differs from "". */
 void tsl_write_text(struct tsl_writer *writer, const char *text);
 /* Overwrites four bytes that are written already (a length known only later). */
 void tsl_write_u32_at(struct tsl_writer *writer, size_t offset, uint32_t value);

@@ -70,8 +70,8 @@ unsigned long tsl_worker_drain(void);
 void tsl_worker_wait(struct tsl_worker *worker);
 
 /*
- * Simulations (tests) run the jobs themselves: while one is set, no thread of ours is started. posted() is told of each
- * post, and tsl_worker_step runs one job of that worker in the caller's thread. Where a call would block until
+ * Simulations (tests) run the jobs themselves: while one is set, no thread of ours is started. posted() is called for
+ * each post, and tsl_worker_step runs one job of that worker in the caller's thread. Where a call would block until
  * something changes, block() is asked to change something, under no lock of ours.
  */
 struct tsl_simulation {

@@ -1,5 +1,5 @@
 /*
- * SHA-256 (FIPS 180-4): names of what is kept on disk, and a check of what is found there. Not for secrets.
+ * SHA-256 (FIPS 180-4): names entries on disk and checks their contents. Not for secrets.
  */
 #ifndef TSL_COMPILE_CLIENT_DIGEST_H
 #define TSL_COMPILE_CLIENT_DIGEST_H

@@ -33,7 +33,7 @@ bool tsl_type_is_image(const char *type_name)
            !strncmp(type_name + 6, "d_", 2) && !strcmp(type_name + length - 2, "_t");
 }
 
-/* Moves *text behind the word if that stands there, alone. */
+/* Moves *text behind the word if *text begins with it, as a whole word. */
 static bool skip_word(const char **text, const char *word)
 {
     size_t length = strlen(word);

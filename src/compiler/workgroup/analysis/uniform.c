@@ -31,8 +31,8 @@ bool kc_is_arithmetic(LLVMValueRef instruction)
     }
 }
 
-/* Computed from other uniform values by arithmetic alone, so that the strip can compute it although not all lanes are
- * there. Loop counters count as computed: they have a place of their own. */
+/* Computed from other uniform values by arithmetic alone, so that the strip can compute it although not all lanes take
+ * part. Loop counters count as computed: they have a place of their own. */
 static bool known_by_arithmetic(const struct kc_uniform *uniform, const struct kc_wg *wg, LLVMValueRef value,
                                 int *budget)
 {
