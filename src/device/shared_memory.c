@@ -3,7 +3,7 @@
 #include "base/settings.h"
 #include "members/members.h"
 
-/* Is memory of `from` good for kernels on `to`? */
+/* Can kernels on `to` use memory of `from` by its addresses? */
 static bool reaches(struct tsl_member *from, struct tsl_member *to)
 {
     if (!to->caps.svm)

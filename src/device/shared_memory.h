@@ -16,7 +16,7 @@ static inline bool tsl_shared_memory_is_own(const struct tsl_member *member)
     return member->caps.svm && !member->caps.svm_anywhere;
 }
 
-/* What a set of members (all that are in use, or a device's) offers: CL_DEVICE_SVM_… bits, 0: nothing. */
+/* What a set of members (all in use, or a device's) offers: CL_DEVICE_SVM_… bits; 0: nothing. */
 cl_device_svm_capabilities tsl_shared_memory_capabilities(struct tsl_member *const *members, unsigned n);
 
 #endif

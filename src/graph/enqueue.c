@@ -238,7 +238,7 @@ cl_uint tsl_buffer_map_count(struct tsl_buffer *buffer)
 {
     struct tsl_graph *graph = buffer->context->graph;
     if (tsl_forked())
-        return 0; /* A thread of the parent's may have held the lock. */
+        return 0; /* A thread of the parent process may have held the lock. */
     tsl_lock_take(&graph->lock);
     cl_uint n = buffer->n_mappings;
     tsl_lock_give(&graph->lock);

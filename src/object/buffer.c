@@ -96,7 +96,7 @@ struct tsl_buffer *tsl_buffer_new(struct tsl_context *context, cl_mem_flags flag
     return buffer;
 }
 
-/* CL_MEM_COPY_HOST_PTR: the application's memory is consumed now, into the host's copy. */
+/* CL_MEM_COPY_HOST_PTR: copies the application's memory to the host's copy now. */
 static bool copy_in(struct tsl_buffer *buffer, const void *host_ptr)
 {
     if (buffer->flags & CL_MEM_ALLOC_HOST_PTR)

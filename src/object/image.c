@@ -286,7 +286,7 @@ cl_int tsl_image_formats(const struct tsl_context *context, cl_mem_flags flags, 
 
 /* ---- Making ----------------------------------------------------------------------------------------------------- */
 
-/* CL_MEM_COPY_HOST_PTR: into the host's copy. */
+/* CL_MEM_COPY_HOST_PTR: copies to the host's copy. */
 static bool copy_in(const struct tsl_buffer *buffer, const struct tsl_image_source *source)
 {
     const struct tsl_image_desc *desc = &buffer->image->desc;

@@ -28,7 +28,7 @@ struct tsl_svm {
     unsigned as_mem;     /* those of them that also use it as a buffer's storage, and so can copy and fill there */
 };
 
-/* clSVMAlloc; NULL: not to be had. Blocks; calls drivers. */
+/* clSVMAlloc; NULL if it fails. Blocks; calls drivers. */
 void *tsl_svm_alloc(struct tsl_context *context, cl_svm_mem_flags flags, size_t size, size_t alignment);
 /* clSVMFree: commands in flight keep the memory until they have ended. False: no region begins there. */
 bool tsl_svm_free(struct tsl_context *context, void *pointer);

@@ -25,7 +25,7 @@ enum kc_call {
     KC_CALL_THREAD,
     KC_CALL_PLACES, /* up to here: no effect, no memory */
     KC_CALL_BARRIER,
-    KC_CALL_NOTHING, /* means nothing to us: lifetimes and the like */
+    KC_CALL_NOTHING, /* no meaning here: lifetimes and the like */
 };
 
 enum kc_call kc_call_of(LLVMValueRef value);
