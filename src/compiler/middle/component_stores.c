@@ -7,7 +7,7 @@
 /* How many instructions before the store its load may lie; front ends leave one or two between. */
 #define MAX_DISTANCE 40u
 
-/* How many operations put a stored vector together, at most, so that its components are followed. */
+/* At most so many operations that put a stored vector together are followed. */
 #define MAX_DEPTH 16u
 
 /* OpenCL C's longest vector. */
@@ -23,10 +23,9 @@ static LLVMValueRef address_of(LLVMValueRef store)
     return LLVMGetOperand(store, 1);
 }
 
-/* ---- What comes from where it goes --------------------------------------------------------------------------------
- */
+/* ---- What comes from where it goes ------------------------------------------------------------------------------- */
 
-/* An insertion whose place only run time knows. */
+/* An insertion at an index that is known only at run time. */
 static bool is_subscript(LLVMValueRef value)
 {
     return LLVMIsAInsertElementInst(value) && !LLVMIsAConstantInt(LLVMGetOperand(value, 2));
@@ -58,7 +57,7 @@ static bool is_old(LLVMValueRef load, LLVMValueRef store)
     return at == load;
 }
 
-/* What element *k of `value` is an element of, and which; NULL: of nothing, it has no value. */
+/* The vector in which element *k of `value` originates; sets *k to its index there. NULL: the element has no value. */
 static LLVMValueRef origin(LLVMValueRef value, unsigned *k)
 {
     for (unsigned depth = 0; value && depth < MAX_DEPTH; depth++)
@@ -92,8 +91,7 @@ static enum element element_of(LLVMValueRef vector, unsigned k, LLVMValueRef sto
                                                                                                              : CHANGED;
 }
 
-/* ---- Which stores -------------------------------------------------------------------------------------------------
- */
+/* ---- Which stores ------------------------------------------------------------------------------------------------ */
 
 static bool is_in_bytes(LLVMTypeRef element)
 {
@@ -108,7 +106,7 @@ static bool is_vector_store(LLVMValueRef at)
            is_in_bytes(LLVMGetElementType(type)) && LLVMGetOrdering(at) == LLVMAtomicOrderingNotAtomic;
 }
 
-/* The vector before what was put in at subscripts. */
+/* The vector before its insertions at run-time indices. */
 static LLVMValueRef without_subscripts(LLVMValueRef vector)
 {
     while (is_subscript(vector))
@@ -126,10 +124,10 @@ static bool has_old_elements(LLVMValueRef store)
     return false;
 }
 
-/* ---- Which loads --------------------------------------------------------------------------------------------------
- */
+/* ---- Which loads ------------------------------------------------------------------------------------------------- */
 
-/* The first of the neighbours that a shuffle takes of its first operand alone; -1: they are no neighbours. */
+/* The first of the consecutive elements that a shuffle takes from its first operand alone; -1: they aren't
+ * consecutive. */
 static int first_of_run(LLVMValueRef shuffle)
 {
     unsigned n = LLVMGetNumMaskElements(shuffle);
@@ -141,8 +139,8 @@ static int first_of_run(LLVMValueRef shuffle)
     return first >= 0 && (unsigned)first + n <= LLVMGetVectorSize(LLVMTypeOf(LLVMGetOperand(shuffle, 0))) ? first : -1;
 }
 
-/* From which element on the load's only user, the next instruction, takes what it takes; NULL: it has more users, or
- * another. */
+/* The index of the first element that the load's only user, the next instruction, takes; NULL: it has more users, or
+ * another one. */
 static LLVMValueRef index_taken(LLVMValueRef load)
 {
     LLVMValueRef user = LLVMGetNextInstruction(load);
@@ -157,8 +155,8 @@ static LLVMValueRef index_taken(LLVMValueRef load)
     return number(load, (unsigned)first_of_run(user));
 }
 
-/* What a component is made of before it is stored, as in `p->x += a`: while it is as the front end made it, nothing
- * else has the very address. */
+/* Is `at` a load for a component before its store, as in `p->x += a`? In the front end's code nothing else has the very
+ * address. */
 static bool is_load_for(LLVMValueRef at, LLVMValueRef store)
 {
     return LLVMIsALoadInst(at) && LLVMGetOperand(at, 0) == address_of(store) &&
@@ -166,8 +164,7 @@ static bool is_load_for(LLVMValueRef at, LLVMValueRef store)
            LLVMGetOrdering(at) == LLVMAtomicOrderingNotAtomic;
 }
 
-/* ---- Marks --------------------------------------------------------------------------------------------------------
- */
+/* ---- Marks ------------------------------------------------------------------------------------------------------- */
 
 static unsigned mark_kind(LLVMValueRef at)
 {
@@ -181,7 +178,7 @@ static void set_mark(LLVMValueRef at)
     LLVMSetMetadata(at, mark_kind(at), LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, NULL, 0)));
 }
 
-/* Was there one? */
+/* Removes a mark. True: there was one. */
 static bool take_mark(LLVMValueRef at)
 {
     bool marked = LLVMGetMetadata(at, mark_kind(at)) != NULL;
@@ -209,8 +206,7 @@ void kc_mark_component_stores(LLVMModuleRef module)
     kc_visit(module, mark);
 }
 
-/* ---- Stores of components -----------------------------------------------------------------------------------------
- */
+/* ---- Stores of components ---------------------------------------------------------------------------------------- */
 
 static bool is_private(LLVMValueRef address)
 {
@@ -248,7 +244,7 @@ static unsigned size_of(LLVMTypeRef element)
     }
 }
 
-/* What of the vector's alignment holds at this many bytes from its beginning. */
+/* The alignment of the bytes at `offset` in the vector. */
 static unsigned align_at(const struct whole *whole, unsigned offset)
 {
     unsigned align = LLVMGetAlignment(whole->access);
@@ -258,7 +254,7 @@ static unsigned align_at(const struct whole *whole, unsigned offset)
     return align;
 }
 
-/* Where the vector's element `index` is, which is of any integer type: it has no sign. */
+/* The address of the vector's element `index`, an unsigned integer of any type. */
 static LLVMValueRef place_of(LLVMBuilderRef builder, const struct whole *whole, LLVMValueRef index)
 {
     LLVMTypeRef wide = LLVMInt64TypeInContext(LLVMGetTypeContext(whole->element));
@@ -267,7 +263,7 @@ static LLVMValueRef place_of(LLVMBuilderRef builder, const struct whole *whole, 
     return LLVMBuildInBoundsGEP2(builder, whole->element, whole->address, &number, 1, "");
 }
 
-/* What `access` does from element `index` on is done as the whole vector's access was. */
+/* Gives the access to elements from `index` on the properties of the whole vector's access. */
 static void set_access(LLVMValueRef access, const struct whole *whole, LLVMValueRef index)
 {
     uint64_t first = LLVMIsAConstantInt(index) ? LLVMConstIntGetZExtValue(index) : 1;
@@ -276,7 +272,7 @@ static void set_access(LLVMValueRef access, const struct whole *whole, LLVMValue
     LLVMSetVolatile(access, LLVMGetVolatile(whole->access));
 }
 
-/* `value`, an element or some. */
+/* Stores `value`, one element or several. */
 static void store_at(LLVMBuilderRef builder, const struct whole *whole, LLVMValueRef value, LLVMValueRef index)
 {
     set_access(LLVMBuildStore(builder, value, place_of(builder, whole, index)), whole, index);
@@ -296,7 +292,7 @@ static void store_run(LLVMBuilderRef builder, const struct whole *whole, LLVMVal
     store_at(builder, whole, value, mask[0]);
 }
 
-/* Neighbours are stored in one piece, which may be faster. What changes is seen before anything new is stored. */
+/* Neighbours are stored in one piece, which may be faster. The changes are determined before anything new is stored. */
 static void store_changed(LLVMBuilderRef builder, const struct whole *whole, LLVMValueRef vector)
 {
     unsigned n = LLVMGetVectorSize(LLVMTypeOf(vector)), first = 0, changed = 0;
@@ -312,7 +308,7 @@ static void store_changed(LLVMBuilderRef builder, const struct whole *whole, LLV
     }
 }
 
-/* The earliest first. */
+/* Stores them in program order. */
 static void store_subscripts(LLVMBuilderRef builder, const struct whole *whole, LLVMValueRef vector)
 {
     if (!is_subscript(vector))
@@ -336,8 +332,7 @@ static void erase_unused(LLVMValueRef value)
             erase_unused(parts[i]);
 }
 
-/* ---- Loads of components ------------------------------------------------------------------------------------------
- */
+/* ---- Loads of components ----------------------------------------------------------------------------------------- */
 
 static void part_load(LLVMBuilderRef builder, LLVMValueRef load)
 {
@@ -352,7 +347,7 @@ static void part_load(LLVMBuilderRef builder, LLVMValueRef load)
     LLVMInstructionEraseFromParent(load);
 }
 
-/* A loop has a component in a register only if it is loaded as it is stored. */
+/* A loop keeps a component in a register only if it is loaded in the way in which it is stored. */
 static void part_loads(LLVMBuilderRef builder, LLVMValueRef store)
 {
     LLVMValueRef at = LLVMGetPreviousInstruction(store), before;
@@ -364,10 +359,9 @@ static void part_loads(LLVMBuilderRef builder, LLVMValueRef store)
     }
 }
 
-/* ---- All of a module ----------------------------------------------------------------------------------------------
- */
+/* ---- All of a module --------------------------------------------------------------------------------------------- */
 
-/* The load goes, too, if nothing else asks for it: that of a volatile vector no pass would drop. */
+/* The load is deleted, too, if it has no other user: no pass would drop that of a volatile vector. */
 static void part(LLVMBuilderRef builder, LLVMValueRef at)
 {
     LLVMValueRef vector;
