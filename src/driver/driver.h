@@ -1,7 +1,7 @@
 /*
  * The driver contract: what the core asks of a technology (vendor OpenCL, CUDA, the built-in CPU, the fake one for
  * tests, later another node) to drive its members. Its parts, in reading order: the rules here, member.h, work.h,
- * program.h, the table below. docs/driver.md says how to write a driver.
+ * program.h, the table below. docs/dev/driver.md says how to write a driver.
  *
  * A driver is one `static const struct tsl_driver` with every operation set, except those marked "may be NULL".
  * tsl_driver_check() asserts that once, at registration. The structures that a driver makes (member, lane, mem, fence,
