@@ -101,14 +101,17 @@ static void copy_attributes(LLVMValueRef from, LLVMValueRef to)
     }
 }
 
+/* All but where the function stands in the source: that is one function's alone. */
 static void copy_metadata(LLVMValueRef from, LLVMValueRef to)
 {
     size_t n;
     LLVMValueMetadataEntry *entries = LLVMGlobalCopyAllMetadata(from, &n);
+    unsigned place = LLVMGetMDKindIDInContext(LLVMGetModuleContext(LLVMGetGlobalParent(from)), "dbg", 3);
 
     for (unsigned i = 0; i < n; i++)
-        LLVMGlobalSetMetadata(to, LLVMValueMetadataEntriesGetKind(entries, i),
-                              LLVMValueMetadataEntriesGetMetadata(entries, i));
+        if (LLVMValueMetadataEntriesGetKind(entries, i) != place)
+            LLVMGlobalSetMetadata(to, LLVMValueMetadataEntriesGetKind(entries, i),
+                                  LLVMValueMetadataEntriesGetMetadata(entries, i));
     LLVMDisposeValueMetadataEntries(entries);
 }
 
