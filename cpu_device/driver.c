@@ -2,7 +2,7 @@
 #include "base/numa.h"
 #include "base/settings.h"
 #include "cpu_device/internal.h"
-#include "members/members.h"
+#include "driver/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,8 @@ static cl_int probe(tsl_found_fn *found, void *arg)
     const char *why;
 
     if (!tsl_compile_available(&why)) {
-        tsl_members_empty("Tesela CPU", why); /* no problem: whoever builds without LLVM knows, or reads it there */
+        tsl_driver_report_empty("Tesela CPU",
+                                why); /* no problem: whoever builds without LLVM knows, or reads it there */
         return CL_SUCCESS;
     }
     cpu_place_get(&place);

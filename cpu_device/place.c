@@ -3,7 +3,7 @@
 #include "base/settings.h"
 #include "cpu_device/internal.h"
 #include "driver/config.h"
-#include "members/members.h"
+#include "driver/report.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -84,10 +84,12 @@ void cpu_place_complain(const struct cpu_place *place)
     if (!line)
         return;
     if (place->n_missing)
-        tsl_members_problem("%s:%u: of the NUMA nodes %u-%u this system lacks %u: the CPU's threads run on the others",
-                            tsl_settings()->config, line->line, line->first_numa, line->last_numa, place->n_missing);
+        tsl_driver_report_problem(
+            "%s:%u: of the NUMA nodes %u-%u this system lacks %u: the CPU's threads run on the others",
+            tsl_settings()->config, line->line, line->first_numa, line->last_numa, place->n_missing);
     if (place->n_threads < line->n_threads)
-        tsl_members_problem("%s:%u: %u threads are more than the %u processors that this process may use there: the "
-                            "CPU runs with %u",
-                            tsl_settings()->config, line->line, line->n_threads, place->n_threads, place->n_threads);
+        tsl_driver_report_problem(
+            "%s:%u: %u threads are more than the %u processors that this process may use there: the "
+            "CPU runs with %u",
+            tsl_settings()->config, line->line, line->n_threads, place->n_threads, place->n_threads);
 }

@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/settings.h"
-#include "members/members.h"
+#include "driver/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -394,7 +394,7 @@ static void destroy_things(struct tsl_cuda_member *m)
 static cl_int say_why(struct tsl_cuda_member *m, const char *call, CUresult result)
 {
     if (result)
-        tsl_members_why("%s: CUDA error %u, %s", call, result, words(result));
+        tsl_driver_report_why("%s: CUDA error %u, %s", call, result, words(result));
     return tsl_cuda_error(m, result);
 }
 

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/settings.h"
 #include "compile_client/compile.h"
-#include "members/members.h"
+#include "driver/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,7 +121,7 @@ static void show_all(tsl_found_fn *found, void *arg)
     if (tsl_cu.cuDeviceGetCount(&n))
         n = 0;
     if (n == 0)
-        tsl_members_problem("CUDA: its driver is there, but shows no GPU");
+        tsl_driver_report_problem("CUDA: its driver is there, but shows no GPU");
     for (int i = 0; i < n && i < TSL_MAX_MEMBERS; i++)
         if (!tsl_cu.cuDeviceGet(&device, i))
             show(found, arg, i, device, version);
@@ -145,7 +145,7 @@ cl_int tsl_cuda_probe(tsl_found_fn *found, void *arg)
     char *why;
 
     if (!load(&why)) {
-        tsl_members_problem("%s", why ? why : "CUDA: memory ran out");
+        tsl_driver_report_problem("%s", why ? why : "CUDA: memory ran out");
         free(why);
         return CL_SUCCESS;
     }
@@ -156,7 +156,7 @@ cl_int tsl_cuda_probe(tsl_found_fn *found, void *arg)
     }
     if (tsl_cu.cuGetErrorString(result, &text) || !text)
         text = "no words for it";
-    tsl_members_problem("CUDA: its driver could not start: error %u, %s", result, text);
+    tsl_driver_report_problem("CUDA: its driver could not start: error %u, %s", result, text);
     return CL_SUCCESS;
 }
 

@@ -4,7 +4,7 @@
 #include "base/settings.h"
 #include "compile_client/cache.h"
 #include "compile_client/client.h"
-#include "program/il.h"
+#include "facts/il.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -52,8 +52,6 @@ void tsl_numbers_fill(struct tsl_device_facts *facts, struct tsl_member *const *
 bool tsl_names_fill(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n);
 /* A member's built-in kernels, separated by ';' (heap); NULL: none, or unknown. Calls the driver. */
 char *tsl_names_built_ins(const struct tsl_member *member);
-/* Does the member have program-scope variables, by its features or as part of OpenCL C 2.0? Calls the driver. */
-bool tsl_names_has_variables(const struct tsl_member *member);
 /* Does the member take an intermediate language that we know? Calls the driver. */
 bool tsl_names_takes_il(const struct tsl_member *member);
 /* identity.c: UUIDs and PCI address. Before tsl_names_fill. Returns false when out of memory. */

@@ -1,8 +1,9 @@
 /*
- * Versions, extensions and features of the virtual device: those that all members have, out of those that are known to
- * work through Tesela.
+ * Versions, extensions and features of the virtual device: what all members have, out of what is known to work
+ * through Tesela.
  */
 #include "device/device_facts.h"
+#include "driver/ask.h"
 
 #include <CL/cl_tesela.h>
 #include <stdio.h>
@@ -10,9 +11,9 @@
 #include <string.h>
 
 /*
- * The extensions and features that need nothing of the host's side, so they work on every member if they work on each,
- * wherever data are. Of the OpenCL C versions all but 2.0, which promises parts that Tesela doesn't have (shared
- * virtual memory, pipes, queues on the device).
+ * Of extensions and features: those that need nothing of the host's side, so they work on every member if they work on
+ * each, whatever moves between members. Of OpenCL C versions: all but 2.0, which promises things that we don't offer
+ * (shared virtual memory, pipes, queues on the device).
  */
 static const cl_name_version known_extensions[] = {
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_byte_addressable_store"},
@@ -27,7 +28,7 @@ static const cl_name_version known_extensions[] = {
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_expect_assume"},
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_extended_bit_ops"},
 };
-/* Extensions that Tesela implements itself. */
+/* What Tesela does itself. */
 static const cl_name_version own_extensions[] = {
     {CL_MAKE_VERSION(2, 0, 0), "cl_khr_icd"},
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_extended_versioning"},
@@ -38,7 +39,6 @@ static const cl_name_version own_extensions[] = {
 };
 static const cl_name_version il_extension = {CL_MAKE_VERSION(1, 0, 0), "cl_khr_il_program"};
 static const cl_name_version pci_extension = {CL_MAKE_VERSION(1, 0, 0), "cl_khr_pci_bus_info"};
-#define VARIABLES "__opencl_c_program_scope_global_variables" /* program/variables.h */
 
 static const cl_name_version known_features[] = {
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_int64"},
@@ -48,9 +48,9 @@ static const cl_name_version known_features[] = {
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_scope_device"},
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_generic_address_space"},
     {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_work_group_collective_functions"},
-    {CL_MAKE_VERSION(3, 0, 0), VARIABLES},
+    {CL_MAKE_VERSION(3, 0, 0), TSL_FEATURE_VARIABLES},
 };
-/* Extensions of images: one member's are enough, as the images and kernels that need them go to that member. */
+/* Of images: what one member has is enough, as the images and the kernels that ask for it go there. */
 static const cl_name_version image_extensions[] = {
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_3d_image_writes"},
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_depth_images"},
@@ -67,7 +67,7 @@ static const cl_name_version known_c_versions[] = {
     {CL_MAKE_VERSION(1, 2, 0), "OpenCL C"},
     {CL_MAKE_VERSION(3, 0, 0), "OpenCL C"},
 };
-/* Intermediate languages: their programs run on the members that take them. */
+/* Intermediate languages: programs in them run on the members that take them. */
 static const cl_name_version known_ils[] = {
     {CL_MAKE_VERSION(1, 0, 0), "SPIR-V"}, {CL_MAKE_VERSION(1, 1, 0), "SPIR-V"}, {CL_MAKE_VERSION(1, 2, 0), "SPIR-V"},
     {CL_MAKE_VERSION(1, 3, 0), "SPIR-V"}, {CL_MAKE_VERSION(1, 4, 0), "SPIR-V"}, {CL_MAKE_VERSION(1, 5, 0), "SPIR-V"},
@@ -77,42 +77,10 @@ static const cl_name_version known_ils[] = {
 
 /* ---- What one member says ---- */
 
-/* An answer of any size, with a NUL behind it; NULL if the member doesn't answer. The caller frees. */
-static void *ask(const struct tsl_member *member, cl_device_info param, size_t *size)
-{
-    char *answer;
-
-    if (member->driver->info(member->path, param, 0, NULL, size))
-        return NULL;
-    answer = malloc(*size + 1);
-    if (answer && member->driver->info(member->path, param, *size, answer, NULL)) {
-        free(answer);
-        return NULL;
-    }
-    if (answer)
-        answer[*size] = '\0';
-    return answer;
-}
-
-/* The version behind a prefix ("OpenCL C " in "OpenCL C 1.2 vendor's words"); 0 if the prefix differs. */
-static cl_version ask_version(const struct tsl_member *member, cl_device_info param, const char *prefix)
-{
-    size_t size;
-    char *text = ask(member, param, &size);
-    cl_version version = 0;
-    unsigned major, minor;
-
-    if (text && strncmp(text, prefix, strlen(prefix)) == 0 &&
-        sscanf(text + strlen(prefix), "%u.%u", &major, &minor) == 2)
-        version = CL_MAKE_VERSION(major, minor, 0);
-    free(text);
-    return version;
-}
-
 static bool has_extension(const struct tsl_member *member, const cl_name_version *wanted)
 {
     size_t size;
-    char *text = ask(member, CL_DEVICE_EXTENSIONS, &size);
+    char *text = tsl_member_ask(member, CL_DEVICE_EXTENSIONS, &size);
     char *rest, *word;
     bool found = false;
 
@@ -122,19 +90,13 @@ static bool has_extension(const struct tsl_member *member, const cl_name_version
     return found;
 }
 
-/* Is the name in an array of cl_name_version? by_version: the version is compared, not the name. */
-static bool is_listed(const cl_name_version *items, size_t size, const cl_name_version *wanted, bool by_version)
+/* Is the version in an array of cl_name_version? */
+static bool is_listed(const cl_name_version *items, size_t size, cl_version wanted)
 {
     for (size_t i = 0; i < size / sizeof *items; i++)
-        if (by_version ? items[i].version >> CL_VERSION_PATCH_BITS == wanted->version >> CL_VERSION_PATCH_BITS
-                       : strncmp(items[i].name, wanted->name, CL_NAME_VERSION_MAX_NAME_SIZE) == 0)
+        if (items[i].version >> CL_VERSION_PATCH_BITS == wanted >> CL_VERSION_PATCH_BITS)
             return true;
     return false;
-}
-
-static bool is_opencl_3(const struct tsl_member *member)
-{
-    return ask_version(member, CL_DEVICE_VERSION, "OpenCL ") >= CL_MAKE_VERSION(3, 0, 0);
 }
 
 static bool has_images(const struct tsl_member *member)
@@ -142,8 +104,8 @@ static bool has_images(const struct tsl_member *member)
     return member->caps.images.n_read_args > 0;
 }
 
-/* Features have names since 3.0, but some are older. Programs find them under these names on older members, too
- * (program/dialect.h). */
+/* Features have names since 3.0; some of them are older than that. Programs meet them under those names on older
+ * members, too (program/dialect.h). */
 static bool older_has_feature(const struct tsl_member *member, const char *name)
 {
     static const cl_name_version fp64 = {0, "cl_khr_fp64"}, writes_3d = {0, "cl_khr_3d_image_writes"};
@@ -157,9 +119,9 @@ static bool older_has_feature(const struct tsl_member *member, const char *name)
         return has_extension(member, &writes_3d);
     if (strcmp(name, "__opencl_c_images") == 0)
         return has_images(member);
-    if (strcmp(name, VARIABLES) == 0)
-        return ask_version(member, CL_DEVICE_OPENCL_C_VERSION, "OpenCL C ") >= CL_MAKE_VERSION(2, 0, 0);
-    profile = ask(member, CL_DEVICE_PROFILE, &size);
+    if (strcmp(name, TSL_FEATURE_VARIABLES) == 0)
+        return tsl_member_has_variables(member);
+    profile = tsl_member_ask(member, CL_DEVICE_PROFILE, &size);
     full = profile && strcmp(profile, "FULL_PROFILE") == 0;
     free(profile);
     return full && strcmp(name, "__opencl_c_int64") == 0;
@@ -167,23 +129,15 @@ static bool older_has_feature(const struct tsl_member *member, const char *name)
 
 static bool has_feature(const struct tsl_member *member, const cl_name_version *wanted)
 {
-    size_t size;
-    cl_name_version *items;
-    bool found;
-
-    if (!is_opencl_3(member))
-        return older_has_feature(member, wanted->name);
-    items = ask(member, CL_DEVICE_OPENCL_C_FEATURES, &size);
-    found = items && is_listed(items, size, wanted, false);
-    free(items);
-    return found;
+    return tsl_member_knows_3(member) ? tsl_member_lists_feature(member, wanted->name)
+                                      : older_has_feature(member, wanted->name);
 }
 
-/* Devices before OpenCL 3.0 report only the newest version, and have all earlier ones. They compile programs in OpenCL
- * C 3.0 as 1.2 (program/dialect.h), and are left out of those that they can't compile. */
+/* Devices before OpenCL 3.0 name the newest version only, and have all before. They take programs in OpenCL C 3.0 as
+ * such in 1.2 (program/dialect.h), and are left out of those that they can't compile. */
 static bool older_has_c_version(const struct tsl_member *member, const cl_name_version *wanted)
 {
-    cl_version newest = ask_version(member, CL_DEVICE_OPENCL_C_VERSION, "OpenCL C ");
+    cl_version newest = tsl_member_version(member, CL_DEVICE_OPENCL_C_VERSION, "OpenCL C ");
 
     return newest >= wanted->version ||
            (wanted->version == CL_MAKE_VERSION(3, 0, 0) && newest >= CL_MAKE_VERSION(1, 2, 0));
@@ -195,10 +149,10 @@ static bool has_c_version(const struct tsl_member *member, const cl_name_version
     cl_name_version *items;
     bool found;
 
-    if (!is_opencl_3(member))
+    if (!tsl_member_knows_3(member))
         return older_has_c_version(member, wanted);
-    items = ask(member, CL_DEVICE_OPENCL_C_ALL_VERSIONS, &size);
-    found = items && is_listed(items, size, wanted, true);
+    items = tsl_member_ask(member, CL_DEVICE_OPENCL_C_ALL_VERSIONS, &size);
+    found = items && is_listed(items, size, wanted->version);
     free(items);
     return found;
 }
@@ -211,12 +165,12 @@ static void il_text(const cl_name_version *il, char *text)
     snprintf(text, IL_ROOM, "%s_%u.%u", il->name, CL_VERSION_MAJOR(il->version), CL_VERSION_MINOR(il->version));
 }
 
-/* Every version of OpenCL has the text of CL_DEVICE_IL_VERSION. */
+/* The text of CL_DEVICE_IL_VERSION tells it of all versions of OpenCL. */
 static bool has_il(const struct tsl_member *member, const cl_name_version *wanted)
 {
     char name[IL_ROOM];
     size_t size;
-    char *text = ask(member, CL_DEVICE_IL_VERSION, &size);
+    char *text = tsl_member_ask(member, CL_DEVICE_IL_VERSION, &size);
     char *rest, *word;
     bool found = false;
 
@@ -225,13 +179,6 @@ static bool has_il(const struct tsl_member *member, const cl_name_version *wante
         found = strcmp(word, name) == 0;
     free(text);
     return found;
-}
-
-bool tsl_names_has_variables(const struct tsl_member *member)
-{
-    static const cl_name_version variables = {0, VARIABLES};
-
-    return has_feature(member, &variables);
 }
 
 bool tsl_names_takes_il(const struct tsl_member *member)
@@ -260,7 +207,7 @@ static unsigned count(const struct group *members, has_fn *has, const cl_name_ve
     return n;
 }
 
-/* An array for n names; NULL when out of memory. */
+/* Names with room for so many; NULL when out of memory. */
 static struct tsl_names *make_names(size_t n)
 {
     struct tsl_names *names = malloc(sizeof *names + n * sizeof *names->items);
@@ -270,7 +217,7 @@ static struct tsl_names *make_names(size_t n)
     return names;
 }
 
-/* Adds those of the n_known names that at least `least` members have. */
+/* Adds those of the n_known that so many members have at least. */
 static void add_known(struct tsl_names *names, const cl_name_version *known, size_t n_known, has_fn *has,
                       const struct group *members, unsigned least)
 {
@@ -279,13 +226,13 @@ static void add_known(struct tsl_names *names, const cl_name_version *known, siz
             names->items[names->n++] = known[i];
 }
 
-/* ---- Built-in kernels: one member's are enough, as their programs run there ---- */
+/* ---- Built-in kernels: what one has is enough, as its programs run there ---- */
 
 char *tsl_names_built_ins(const struct tsl_member *member)
 {
     size_t size;
 
-    return ask(member, CL_DEVICE_BUILT_IN_KERNELS, &size);
+    return tsl_member_ask(member, CL_DEVICE_BUILT_IN_KERNELS, &size);
 }
 
 static bool has_name(const struct tsl_names *names, const char *name)
@@ -296,11 +243,12 @@ static bool has_name(const struct tsl_names *names, const char *name)
     return false;
 }
 
-/* The version that the member reports for a kernel; 0 if none. */
+/* The version that the member gives a kernel; 0 where it gives none. */
 static cl_version built_in_version(const struct tsl_member *member, const char *name)
 {
     size_t size = 0;
-    cl_name_version *items = is_opencl_3(member) ? ask(member, CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION, &size) : NULL;
+    cl_name_version *items =
+        tsl_member_knows_3(member) ? tsl_member_ask(member, CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION, &size) : NULL;
     cl_version version = 0;
 
     for (size_t i = 0; items && i < size / sizeof *items; i++)
@@ -346,31 +294,30 @@ static struct tsl_names *collect_built_ins(struct tsl_member *const *members, un
     return names;
 }
 
-/* Without a member of OpenCL 3.0 none really compiles OpenCL C 3.0: removes that version (it is last) and all
- * features. */
-static void drop_c_3(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n)
+/* Without a member that really compiles it there is no OpenCL C 3.0, which stands last, and there are no features. */
+static void forget_3(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n)
 {
     struct tsl_names *versions = facts->c_versions;
 
     for (unsigned i = 0; i < n; i++)
-        if (is_opencl_3(members[i]))
+        if (tsl_member_knows_3(members[i]))
             return;
     if (versions->n > 0 && versions->items[versions->n - 1].version == CL_MAKE_VERSION(3, 0, 0))
         versions->n--;
     facts->c_features->n = 0;
 }
 
-/* OpenCL 3.0 requires OpenCL C 3.0, which one member must have, and otherwise no more than OpenCL 1.2; older members
- * lower the version to their own. */
+/* OpenCL 3.0 asks for OpenCL C 3.0, which one member must have, and for nothing else that OpenCL 1.2 hasn't; older
+ * members keep us at what they have. */
 static cl_version common_version(struct tsl_member *const *members, unsigned n)
 {
     cl_version version = n > 0 ? CL_MAKE_VERSION(1, 2, 0) : CL_MAKE_VERSION(3, 0, 0);
 
     for (unsigned i = 0; i < n; i++)
-        if (is_opencl_3(members[i]))
+        if (tsl_member_knows_3(members[i]))
             version = CL_MAKE_VERSION(3, 0, 0);
     for (unsigned i = 0; i < n; i++) {
-        cl_version own = ask_version(members[i], CL_DEVICE_VERSION, "OpenCL ");
+        cl_version own = tsl_member_version(members[i], CL_DEVICE_VERSION, "OpenCL ");
 
         if (own < CL_MAKE_VERSION(1, 2, 0) && own < version)
             version = own;
@@ -378,7 +325,7 @@ static cl_version common_version(struct tsl_member *const *members, unsigned n)
     return version ? version : CL_MAKE_VERSION(1, 0, 0);
 }
 
-/* OpenCL C 3.0 isn't backwards compatible with all earlier versions (OpenCL 3.0, CL_DEVICE_OPENCL_C_VERSION). */
+/* OpenCL C 3.0 isn't backwards compatible with all that came before (OpenCL 3.0, CL_DEVICE_OPENCL_C_VERSION). */
 static cl_version backwards_compatible(const struct tsl_names *c_versions)
 {
     cl_version version = CL_MAKE_VERSION(1, 0, 0);
@@ -389,7 +336,7 @@ static cl_version backwards_compatible(const struct tsl_names *c_versions)
     return version;
 }
 
-/* Finds the members with images; returns how many. */
+/* Those that have images; how many. */
 static unsigned find_images(struct tsl_member *const *members, unsigned n, struct tsl_member **some)
 {
     unsigned n_some = 0;
@@ -427,7 +374,7 @@ bool tsl_names_fill(struct tsl_device_facts *facts, struct tsl_member *const *me
     facts->built_ins = collect_built_ins(members, n);
     if (!facts->extensions || !facts->c_features || !facts->c_versions || !facts->built_ins || !facts->ils)
         return false;
-    drop_c_3(facts, all.members, all.n);
+    forget_3(facts, all.members, all.n);
     facts->version = common_version(all.members, all.n);
     facts->c_version = backwards_compatible(facts->c_versions);
     return true;

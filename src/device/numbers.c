@@ -3,6 +3,7 @@
  */
 #include "device/device_facts.h"
 #include "device/shared_memory.h"
+#include "driver/ask.h"
 
 #include <string.h>
 
@@ -190,7 +191,7 @@ static cl_ulong ask(const struct tsl_number_row *row, const struct tsl_member *m
         return has_images(member);
     case CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE:
     case CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE:
-        if (!tsl_names_has_variables(member))
+        if (!tsl_member_has_variables(member))
             return 0;
     }
     if (member->driver->info(member->path, row->param, row->size, is_narrow ? (void *)&narrow : (void *)&wide, NULL))

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 struct tsl_member;
+struct tsl_program_special; /* facts/il.h */
 
 /* Base. A program built for one member. */
 struct tsl_dprogram {
@@ -23,13 +24,6 @@ struct tsl_dkernel {
 
 /* What to build a program from. */
 enum tsl_program_kind { TSL_PROGRAM_SOURCE, TSL_PROGRAM_BINARY, TSL_PROGRAM_IL, TSL_PROGRAM_BUILTIN };
-
-/* IL: the value of a specialization constant, as the application set it. */
-struct tsl_program_special {
-    cl_uint id;
-    size_t size; /* bytes, as the module has it */
-    cl_ulong value;
-};
 
 struct tsl_program_input {
     enum tsl_program_kind kind;

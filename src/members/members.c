@@ -6,6 +6,7 @@
 #include "cpu_device/cpu.h"
 #include "cuda_bridge/cuda_bridge.h"
 #include "driver/config.h"
+#include "driver/report.h"
 #include "members/choose.h"
 #include "opencl/opencl_driver.h"
 
@@ -69,57 +70,50 @@ static void add_problem_locked(char *sentence)
     list->problems[list->n_problems++] = sentence;
 }
 
-__attribute__((format(printf, 2, 0))) static void tell(enum tsl_log_level level, const char *format, va_list args)
+/* What the user asked for and doesn't get: an error, which the log shows by default. */
+__attribute__((format(printf, 1, 2))) static void asked_in_vain_locked(const char *format, ...)
 {
     char *sentence = NULL;
+    va_list args;
+    int size;
 
-    if (vasprintf(&sentence, format, args) < 0)
+    va_start(args, format);
+    size = vasprintf(&sentence, format, args);
+    va_end(args);
+    if (size < 0)
         return;
-    tsl_log(TSL_LOG_IN_DRIVER, level, "%s", sentence);
-    if (inside)
-        add_problem_locked(sentence);
-    else
-        free(sentence);
+    tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_ERROR, "%s", sentence);
+    add_problem_locked(sentence);
 }
 
-void tsl_members_problem(const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    tell(TSL_LOG_WARN, format, args);
-    va_end(args);
-}
-
-/* What the user asked for and doesn't get is told without being asked for. */
-__attribute__((format(printf, 1, 2))) static void asked_in_vain(const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    tell(TSL_LOG_ERROR, format, args);
-    va_end(args);
-}
-
-static void add_empty_locked(struct tsl_empty empty)
+static void add_empty_locked(char *name, char *why)
 {
     struct tsl_found_list *list = &registry.list;
-    struct tsl_empty *more = empty.name && empty.why ? realloc(list->empty, (list->n_empty + 1) * sizeof(*more)) : NULL;
+    struct tsl_empty *more = realloc(list->empty, (list->n_empty + 1) * sizeof(*more));
 
     if (!more) {
-        free(empty.name);
-        free(empty.why);
+        free(name);
+        free(why);
         return;
     }
     list->empty = more;
-    list->empty[list->n_empty++] = empty;
+    list->empty[list->n_empty++] = (struct tsl_empty){name, why};
 }
 
-void tsl_members_empty(const char *name, const char *why)
+static void take_why_locked(char *words)
 {
-    tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_INFO, "%s: %s", name, why);
-    if (inside)
-        add_empty_locked((struct tsl_empty){strdup(name), strdup(why)});
+    free(registry.why);
+    registry.why = words;
+}
+
+static const struct tsl_report_sink sink = {
+    .problem = add_problem_locked, .empty = add_empty_locked, .why = take_why_locked};
+
+/* Around calls of probe and open, with the lock. */
+static void set_inside(bool is)
+{
+    inside = is;
+    tsl_driver_report_to(is ? &sink : NULL);
 }
 
 static void finish_row(struct tsl_found *row)
@@ -170,13 +164,13 @@ static void probe_driver_locked(const struct tsl_driver *driver)
     cl_int error = driver->probe(found_locked, &registry.list);
 
     if (error)
-        tsl_members_problem("driver %s could not look for devices (error %d)", driver->name, error);
+        tsl_driver_report_problem("driver %s could not look for devices (error %d)", driver->name, error);
 }
 
 static void say_problem(void *arg, const char *sentence)
 {
     (void)arg;
-    asked_in_vain("%s", sentence);
+    asked_in_vain_locked("%s", sentence);
 }
 
 /* What isn't there is told with its line, and the rest serves. */
@@ -192,8 +186,8 @@ static void choose_by_config_locked(const struct tsl_config *config)
     tsl_choose_by_config(list->rows, list->n, config, matched);
     for (size_t i = 0; i < config->n; i++)
         if (!matched[i])
-            asked_in_vain("%s:%u: there is no %s here: `tesela info` shows what there is", tsl_settings()->config,
-                          config->devices[i].line, config->devices[i].id);
+            asked_in_vain_locked("%s:%u: there is no %s here: `tesela info` shows what there is",
+                                 tsl_settings()->config, config->devices[i].line, config->devices[i].id);
     free(matched);
 }
 
@@ -218,8 +212,8 @@ static void choose_locked(void)
     tsl_choose(list->rows, list->n, settings->members, settings->n_members, matched);
     for (size_t i = 0; i < settings->n_members; i++)
         if (!matched[i])
-            asked_in_vain("TESELA_MEMBERS names \"%s\", which fits no device: `tesela info` shows what there is",
-                          settings->members[i]);
+            asked_in_vain_locked("TESELA_MEMBERS names \"%s\", which fits no device: `tesela info` shows what there is",
+                                 settings->members[i]);
     free(matched);
 }
 
@@ -241,7 +235,7 @@ static void probe_locked(void)
     if (registry.probed)
         return;
     registry.probed = true;
-    inside = true;
+    set_inside(true);
     /* Drivers ask for it, too; what is wrong with it is told to the first who does. */
     tsl_config_get(say_problem, NULL);
     for (size_t i = 0; i < N_BUILT_IN && !registry.alone; i++) {
@@ -251,7 +245,7 @@ static void probe_locked(void)
     for (unsigned i = 0; i < registry.n_registered; i++)
         probe_driver_locked(registry.registered[i]);
     choose_locked();
-    inside = false;
+    set_inside(false);
     log_rows_locked();
 }
 
@@ -265,19 +259,6 @@ const struct tsl_found_list *tsl_members_probe(void)
     probe_locked();
     pthread_mutex_unlock(&registry.lock);
     return &registry.list;
-}
-
-void tsl_members_why(const char *format, ...)
-{
-    va_list args;
-
-    if (!inside)
-        return;
-    free(registry.why);
-    va_start(args, format);
-    if (vasprintf(&registry.why, format, args) < 0)
-        registry.why = NULL;
-    va_end(args);
 }
 
 static void open_row_locked(struct tsl_found *row)
@@ -307,11 +288,11 @@ static void open_locked(void)
     if (registry.opened)
         return;
     registry.opened = true;
-    inside = true;
+    set_inside(true);
     for (unsigned i = 0; i < registry.list.n; i++)
         if (registry.list.rows[i].used)
             open_row_locked(&registry.list.rows[i]);
-    inside = false;
+    set_inside(false);
 }
 
 struct tsl_member *const *tsl_members_open(unsigned *n)

@@ -40,15 +40,6 @@ const struct tsl_found_list *tsl_members_probe(void);
  * where tsl_members_probe returns an empty list; such an answer must not be kept. */
 struct tsl_member *const *tsl_members_open(unsigned *n);
 
-/* For drivers, inside probe(): adds a sentence to the list's problems. Elsewhere it only logs. */
-void tsl_members_problem(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* For drivers, inside open(), where it fails: why, for the sentence that tells so. */
-void tsl_members_why(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* As a problem, for a platform or library without a device; what it is called, and why. */
-void tsl_members_empty(const char *name, const char *why);
-
 /* Registers a driver before the first probe (tests register the fake one). */
 void tsl_members_register(const struct tsl_driver *driver);
 

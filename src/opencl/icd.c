@@ -1,7 +1,7 @@
 #include "opencl/icd.h"
 
 #include "base/log.h"
-#include "members/members.h"
+#include "driver/report.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -127,8 +127,8 @@ static struct tsl_opencl_platform *add_platform(const struct library *library, c
     tsl_opencl_cl_fill(&platform->cl, id, address_of(library, id), version);
     missing = tsl_opencl_cl_missing(&platform->cl);
     if (version < 110 || missing) {
-        tsl_members_problem("%s: platform \"%s\" lacks %s, which Tesela needs", library->icd, name,
-                            missing ? missing : "OpenCL 1.1");
+        tsl_driver_report_problem("%s: platform \"%s\" lacks %s, which Tesela needs", library->icd, name,
+                                  missing ? missing : "OpenCL 1.1");
         goto not_usable;
     }
     platform->next = known;
@@ -151,12 +151,12 @@ static struct tsl_opencl_platform *meet_platform(const struct library *library, 
 
     tsl_opencl_cl_fill(&first, id, address_of(library, id), 100);
     if (!first.clGetPlatformInfo) {
-        tsl_members_problem("%s: a platform of %s has no clGetPlatformInfo", library->icd, library->name);
+        tsl_driver_report_problem("%s: a platform of %s has no clGetPlatformInfo", library->icd, library->name);
         return NULL;
     }
     name = tsl_opencl_platform_string(&first, id, CL_PLATFORM_NAME);
     if (!name) {
-        tsl_members_problem("%s: a platform of %s has no name", library->icd, library->name);
+        tsl_driver_report_problem("%s: a platform of %s has no name", library->icd, library->name);
         return NULL;
     }
     if (is_our_platform(&first, id, name)) {
@@ -179,7 +179,7 @@ static void show_platform(const struct library *library, cl_platform_id id, tsl_
     struct tsl_opencl_platform *platform;
 
     if (!has_table(library, id)) {
-        tsl_members_problem("%s: a platform of %s has no dispatch table", library->icd, library->name);
+        tsl_driver_report_problem("%s: a platform of %s has no dispatch table", library->icd, library->name);
         return;
     }
     platform = known_platform(id);
@@ -199,8 +199,8 @@ static void show_platforms(const struct library *library, tsl_opencl_platform_fn
 
     /* No platform is how a vendor says that its hardware isn't there: nothing is wrong. */
     if (error == CL_PLATFORM_NOT_FOUND_KHR || (!error && !n)) {
-        tsl_members_empty(library->icd,
-                          "its library shows no platform: its hardware isn't there, or isn't for this user");
+        tsl_driver_report_empty(library->icd,
+                                "its library shows no platform: its hardware isn't there, or isn't for this user");
         return;
     }
     if (!error)
@@ -208,7 +208,7 @@ static void show_platforms(const struct library *library, tsl_opencl_platform_fn
     if (ids)
         error = library->platform_ids(n, ids, NULL);
     if (error || !ids)
-        tsl_members_problem("%s: %s could not list its platforms (error %d)", library->icd, library->name, error);
+        tsl_driver_report_problem("%s: %s could not list its platforms (error %d)", library->icd, library->name, error);
     for (cl_uint i = 0; !error && ids && i < n; i++)
         show_platform(library, ids[i], fn, arg);
     free(ids);
@@ -227,12 +227,12 @@ static void load(const char *icd, const char *name, tsl_opencl_platform_fn *fn, 
     void *handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
 
     if (!handle) {
-        tsl_members_problem("%s: %s", icd, dlerror());
+        tsl_driver_report_problem("%s: %s", icd, dlerror());
         return;
     }
     TO_FUNCTION(extension_address, dlsym(handle, "clGetExtensionFunctionAddress"));
     if (!extension_address) {
-        tsl_members_problem("%s: %s is not an OpenCL ICD", icd, name);
+        tsl_driver_report_problem("%s: %s is not an OpenCL ICD", icd, name);
         return;
     }
     if (is_our_file(*(void **)&extension_address))
@@ -240,7 +240,7 @@ static void load(const char *icd, const char *name, tsl_opencl_platform_fn *fn, 
     TO_FUNCTION(library.platform_ids, extension_address("clIcdGetPlatformIDsKHR"));
     TO_FUNCTION(library.address, extension_address("clIcdGetFunctionAddressForPlatformKHR"));
     if (!library.platform_ids) {
-        tsl_members_problem("%s: %s is not an OpenCL ICD", icd, name);
+        tsl_driver_report_problem("%s: %s is not an OpenCL ICD", icd, name);
         return;
     }
     show_platforms(&library, fn, arg);
@@ -278,7 +278,7 @@ static void read_icd(const char *folder, const char *icd, tsl_opencl_platform_fn
     errno = 0;
     name = first_line(file);
     if (!name)
-        tsl_members_problem("%s names no library%s%s", file, errno ? ": " : "", errno ? strerror(errno) : "");
+        tsl_driver_report_problem("%s names no library%s%s", file, errno ? ": " : "", errno ? strerror(errno) : "");
     else
         load(icd, name, fn, arg);
     free(name);
@@ -305,11 +305,11 @@ void tsl_opencl_platforms(const char *folder, tsl_opencl_platform_fn *fn, void *
 
     current_probe++;
     if (n < 0) {
-        tsl_members_problem("the folder of vendors, %s, could not be read: %s", folder, strerror(errno));
+        tsl_driver_report_problem("the folder of vendors, %s, could not be read: %s", folder, strerror(errno));
         return;
     }
     if (n == 0)
-        tsl_members_problem("the folder of vendors, %s, has no .icd file in it", folder);
+        tsl_driver_report_problem("the folder of vendors, %s, has no .icd file in it", folder);
     for (int i = 0; i < n; i++) {
         read_icd(folder, entries[i]->d_name, fn, arg);
         free(entries[i]);

@@ -4,7 +4,7 @@
 #include "base/info.h"
 #include "base/log.h"
 #include "base/settings.h"
-#include "members/members.h"
+#include "driver/report.h"
 #include "opencl/identity.h"
 
 #include <stdio.h>
@@ -106,9 +106,9 @@ static void show_platform(void *arg, struct tsl_opencl_platform *platform)
             ids ? platform->cl.clGetDeviceIDs(platform->id, CL_DEVICE_TYPE_ALL, n, ids, NULL) : CL_OUT_OF_HOST_MEMORY;
     }
     if (error == CL_DEVICE_NOT_FOUND || (!error && !n))
-        tsl_members_empty(platform->name, "it shows no device: its hardware isn't there, or isn't for this user");
+        tsl_driver_report_empty(platform->name, "it shows no device: its hardware isn't there, or isn't for this user");
     else if (error)
-        tsl_members_problem("platform %s could not list its devices (error %d)", platform->name, error);
+        tsl_driver_report_problem("platform %s could not list its devices (error %d)", platform->name, error);
     for (cl_uint i = 0; !error && i < n; i++)
         if (ids[i])
             show_device(probe, platform, ids[i], i);

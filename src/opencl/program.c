@@ -1,5 +1,6 @@
 /* Programs: the vendor's compiler. */
 #include "facts/build_options.h"
+#include "facts/il.h"
 #include "opencl/internal.h"
 
 #include <limits.h>

@@ -2,7 +2,7 @@
  * Variables of program scope. Vendors tell their size since OpenCL 2.0, some with that of what is constant (Intel),
  * which any version of the language has.
  */
-#include "device/device_facts.h"
+#include "driver/ask.h"
 #include "facts/build_options.h"
 #include "opencl/internal.h"
 
@@ -72,5 +72,5 @@ bool tsl_opencl_program_variables(struct tsl_dprogram *program, size_t *bytes)
     if (*bytes && p->language == TSL_OPENCL_BY_DEFAULT && !takes_by_default(m))
         *bytes = 0;
     tsl_opencl_leave(m->device);
-    return *bytes > 0 || (p->language == TSL_OPENCL_SECOND && !tsl_names_has_variables(program->member));
+    return *bytes > 0 || (p->language == TSL_OPENCL_SECOND && !tsl_member_has_variables(program->member));
 }

@@ -4,9 +4,9 @@
 #include "base/bytes.h"
 #include "base/fork.h"
 #include "base/log.h"
+#include "facts/il.h"
 #include "footprint/cache.h"
 #include "program/arguments.h"
-#include "program/il.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
  * One member's part of a build, a compilation or a link.
  */
 #include "device/device_facts.h"
+#include "facts/il.h"
 #include "program/build.h"
 #include "program/dialect.h"
-#include "program/il.h"
 
 #include <stdlib.h>
 #include <string.h>

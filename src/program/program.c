@@ -4,9 +4,9 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "device/device.h"
+#include "facts/il.h"
 #include "program/build.h"
 #include "program/container.h"
-#include "program/il.h"
 
 #include <stdio.h>
 #include <stdlib.h>

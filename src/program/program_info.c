@@ -2,8 +2,8 @@
  * Queries of programs (OpenCL 3.0, 5.8.8).
  */
 #include "program/program_info.h"
+#include "facts/il.h"
 #include "base/fork.h"
-#include "program/il.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 #include "program/variables.h"
-#include "device/device_facts.h"
+#include "driver/ask.h"
 
 #include <stdio.h>
 
@@ -43,7 +43,7 @@ static unsigned held_before(const struct tsl_build *build)
  * constants, or have some variables for each kernel (PoCL 3.1). */
 static bool counts_reliably(const struct tsl_member *member)
 {
-    return !member->driver->asks_access || tsl_names_has_variables(member);
+    return !member->driver->asks_access || tsl_member_has_variables(member);
 }
 
 /* Has a member with a reliable count built the program without variables? */

@@ -9,12 +9,12 @@
 #include "base/settings.h"
 #include "compile_client/wire.h"
 #include "driver/config.h"
+#include "facts/il.h"
 #include "footprint/evaluate.h"
 #include "machine.h"
 #include "members/members.h"
 #include "place/model_file.h"
 #include "program/container.h"
-#include "program/il.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  * and reading a module never goes beyond its end.
  */
 #include "api.h"
-#include "program/il.h"
+#include "facts/il.h"
 #include "program/program_info.h"
 
 #include "program_bed.h"

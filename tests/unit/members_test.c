@@ -4,6 +4,7 @@
 /* variant: named POCL_DEVICES="basic pthread" TESELA_MEMBERS="opencl, mine, no such thing" */
 /* variant: one POCL_DEVICES="basic pthread" TESELA_MEMBERS=OCLGRIND */
 #include "driver/host.h"
+#include "driver/report.h"
 #include "members/choose.h"
 #include "members/members.h"
 
@@ -190,7 +191,7 @@ static cl_int my_probe(tsl_found_fn *found, void *arg)
         path.driver_version = strdup("1");
         found(arg, &path);
     }
-    tsl_members_problem("%s is %d", "something", 1);
+    tsl_driver_report_problem("%s is %d", "something", 1);
     return CL_SUCCESS;
 }
 

@@ -1,6 +1,8 @@
 /* Programs of the fake driver: lines of text, whose kernels have bodies that tests registered. */
 #include "driver/fake/internal.h"
 
+#include "facts/il.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

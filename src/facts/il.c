@@ -3,7 +3,7 @@
  * instructions. An instruction's first word holds its length in words and its opcode. Words may be in either byte
  * order.
  */
-#include "program/il.h"
+#include "facts/il.h"
 
 #include <byteswap.h>
 #include <stdlib.h>

@@ -2,10 +2,19 @@
  * Modules of an intermediate language: SPIR-V, of which only the specialization constants are read. The members'
  * compilers judge the rest.
  */
-#ifndef TSL_PROGRAM_IL_H
-#define TSL_PROGRAM_IL_H
+#ifndef TSL_FACTS_IL_H
+#define TSL_FACTS_IL_H
 
-#include "driver/driver.h"
+#include <CL/cl.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The value of a specialization constant, as the application set it. */
+struct tsl_program_special {
+    cl_uint id;
+    size_t size; /* bytes, as the module has it */
+    cl_ulong value;
+};
 
 /* A constant that applications may set before a build. */
 struct tsl_il_constant {
