@@ -1,7 +1,12 @@
 /* The table, and the life of a member and its lanes. */
 #include "base/numa.h"
 #include "base/settings.h"
-#include "cpu_device/internal.h"
+#include "cpu_device/fault.h"
+#include "cpu_device/launch.h"
+#include "cpu_device/operations.h"
+#include "cpu_device/queue.h"
+#include "cpu_device/team.h"
+#include "cpu_device/work.h"
 #include "driver/report.h"
 
 #include <stdio.h>

@@ -3,8 +3,9 @@
  * of ours (the address says so), or in what that calls of the C library to fill and copy memory; it leaves the kernel
  * by a jump back to who called it, and the launch fails. All else goes to whoever handled the signal before us.
  */
+#include "cpu_device/fault.h"
 #include "base/log.h"
-#include "cpu_device/internal.h"
+#include "cpu_device/operations.h"
 
 #include <setjmp.h>
 #include <signal.h>

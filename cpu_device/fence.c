@@ -1,5 +1,8 @@
 /* Fences and gates: tasks seen from outside. */
-#include "cpu_device/internal.h"
+#include "cpu_device/operations.h"
+#include "cpu_device/queue.h"
+#include "cpu_device/ready.h"
+#include "cpu_device/team.h"
 
 #include <stdlib.h>
 

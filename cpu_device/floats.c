@@ -1,5 +1,5 @@
 /* How floats are computed: each thread of an application may have a way of its own, kernels have one. */
-#include "cpu_device/internal.h"
+#include "cpu_device/floats.h"
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>

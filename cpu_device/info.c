@@ -1,5 +1,9 @@
 /* What the CPU says of itself: clGetDeviceInfo. */
-#include "cpu_device/internal.h"
+#include "compile_client/compile.h"
+#include "compile_client/kernel_image.h"
+#include "compile_client/work_group.h"
+#include "cpu_device/operations.h"
+#include "cpu_device/place.h"
 
 #include <CL/cl_ext.h>
 #include <sched.h>

@@ -1,5 +1,6 @@
 /*
- * What the files of the CPU driver share.
+ * What the files of the CPU driver share: its members, threads, lanes, memory, tasks. What a file gives to the others
+ * is in the header of its name; in which order to read: README.md.
  *
  * A submission is a task. A task is also its own fence. It waits for the one before it in its lane and for the fences
  * that were named; then it is ready, and the team's threads take pieces of it: a mark is one piece, a launch
@@ -20,25 +21,11 @@
 #include "compile_client/kernel_image.h"
 #include "compile_client/work_group.h"
 #include "cpu_device/cpu.h"
+#include "cpu_device/floats.h"
+#include "cpu_device/place.h"
 
-#include <fenv.h>
 #include <pthread.h>
-#include <sched.h>
 #include <sys/queue.h>
-
-/* place.c: the line CPU of TESELA_CONFIG, as far as this machine has it; without one all that the process may use. */
-struct cpu_place {
-    unsigned n_threads;
-    bool bound;           /* there is such a line: threads stay on the processors, and nobody else helps them */
-    bool apart;           /* each thread stays on a processor of its own */
-    bool transfers;       /* memory of its own */
-    cpu_set_t processors; /* allowed, of those nodes */
-    unsigned n_missing;   /* nodes that aren't there */
-};
-
-void cpu_place_get(struct cpu_place *place);
-/* Tells what the line asks for and this machine hasn't; inside probe. */
-void cpu_place_complain(const struct cpu_place *place);
 
 #define CPU_LINE 64 /* bytes of a cache line */
 
@@ -87,19 +74,6 @@ struct cpu_member {
 };
 
 #define CPU_NOWHERE (-1)
-
-/* floats.c: a thread's way of computing floats: how it rounds, what traps, what becomes of subnormal numbers. */
-struct cpu_floats {
-#if defined(__x86_64__)
-    unsigned control; /* MXCSR: kernels use nothing older */
-#else
-    fenv_t control;
-#endif
-};
-
-/* The calling thread's becomes the kernels'; what it was before. */
-struct cpu_floats cpu_floats_plain(void);
-void cpu_floats_back(const struct cpu_floats *before);
 
 /* A thread that does pieces of work, and its memory. */
 struct cpu_worker {
@@ -215,34 +189,6 @@ struct cpu_task {
     };
 };
 
-/* A shared object of the compiler's. */
-struct cpu_code {
-    void *handle;                       /* NULL: not loaded */
-    const struct tsl_wg_module *module; /* in it */
-    uintptr_t begin, end;               /* addresses of its machine code */
-};
-
-struct cpu_program {
-    struct tsl_dprogram base;
-    struct cpu_code code;          /* not loaded: a library, or compiled only */
-    struct tsl_compiled compiled;  /* facts, and the artefact for program_binary */
-    struct cpu_specials *specials; /* NULL: it can't be compiled again */
-};
-
-/* What a piece runs. */
-struct cpu_version {
-    const struct tsl_wg_kernel *code;
-    uintptr_t begin, end; /* addresses of the machine code */
-    bool trial;           /* two of them are compared: it is measured in the thread's own time */
-};
-
-struct cpu_kernel {
-    struct tsl_dkernel base;
-    const struct tsl_wg_kernel *code;
-    uint64_t own_size[3];      /* of groups, where the choice is ours: what the compiler recommends */
-    _Atomic uint64_t group_ps; /* picoseconds that a group takes, as measured; 0: unknown */
-};
-
 static inline struct cpu_member *cpu_member_of(struct tsl_member *member)
 {
     return (struct cpu_member *)member; /* base stands first */
@@ -252,224 +198,5 @@ static inline struct cpu_task *cpu_task_of(const struct tsl_fence *fence)
 {
     return (struct cpu_task *)fence;
 }
-
-/* info.c */
-cl_int cpu_info(const struct tsl_path *path, cl_device_info param, size_t size, void *value, size_t *size_ret);
-
-/* driver.c */
-void cpu_lane_unref(struct cpu_lane *lane);
-
-/* team.c: the threads. */
-cl_int cpu_team_start(struct cpu_member *member);
-void cpu_team_stop(struct cpu_member *member); /* waits for the threads */
-
-/* Some threads for what is ready, each of which wakes as many when it has begun: so all are awake soon, and nobody has
- * to wake them all. Their number grows with the root of the team's, as a thread that sleeps is much longer in waking
- * than another is in calling it: two rounds of that, whatever the number. None for pieces that others find, who are
- * awake and at nothing; never more than there are processors, who helps counted in; and none on a processor where
- * somebody is at work (or calls this) unless all sleep: the system would have both share it, while another is idle.
- * Where that leaves nobody for a launch, as all who are awake have long pieces, one of the spared looks again soon: who
- * called may be asleep then. */
-#define CPU_WAKES_LEAST 2
-#define CPU_WAKES_MOST  16
-#define CPU_SPARE_NS    500000
-
-struct cpu_wakes {
-    struct cpu_thread *threads[CPU_WAKES_MOST];
-    unsigned n;
-};
-
-void cpu_wake(struct cpu_member *member);
-void cpu_wake_from(struct cpu_member *member, int at); /* by a thread that knows where it is */
-/* Might the next find somebody? A look without the lock. */
-bool cpu_may_call(const struct cpu_member *member);
-/* In two steps: chosen under the lock, signalled without it. at: as a worker's. */
-struct cpu_wakes cpu_choose_locked(struct cpu_member *member, int at);
-void cpu_signal(const struct cpu_wakes *wakes);
-/* Any that sleeps, to be signalled without the lock; NULL: none does. */
-struct cpu_thread *cpu_rouse_locked(struct cpu_member *member);
-/* The thread of the team on whose processor the caller is; CPU_NOWHERE. */
-int cpu_here(const struct cpu_member *member);
-
-/* Looks for something that will be there soon, for as long as it takes to sleep and be woken, without giving the
- * processor away: whoever else wants it would have it for milliseconds. */
-#define CPU_LOOK_NS 20000u
-#define CPU_LOOKS   16u /* between two looks at the clock */
-
-/* So long, though, not from one's own last piece on but from that of all others, as the next launch often comes then.
- * In all no longer than some pieces take. */
-#define CPU_LOOK_ALL_NS 150000u
-
-struct cpu_look {
-    uint64_t begin, last; /* when somebody was in a piece */
-};
-
-bool cpu_may_look(struct cpu_member *member, struct cpu_look *look); /* false: that was long enough */
-
-/* Somebody who waits does pieces on the same processor. */
-static inline bool cpu_is_crowded(const struct cpu_thread *thread)
-{
-    return atomic_load_explicit(&thread->n_helping, memory_order_relaxed) > 0;
-}
-
-/* As long as a gate isn't open, one thread looks for longer: other devices take longer than threads. Then it sleeps in
- * steps. It goes on with what the gate held back, and so nobody need be woken, nor call the other technology. */
-#define CPU_GATE_LOOK_NS 200000u
-#define CPU_GATE_REST_NS 500000
-
-static inline void cpu_pause(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
-/* queue.c */
-/* A task with one reference, the caller's, and n_waits 1. NULL: no memory. */
-struct cpu_task *cpu_task_create(struct cpu_member *member, enum cpu_kind kind);
-void cpu_task_free(struct cpu_task *task); /* with its launch; nothing else is left of it */
-/* Into the lane, after the waits. Takes the caller's reference, also on error. */
-cl_int cpu_submit(struct tsl_lane *lane, struct cpu_task *task, const struct tsl_waits *waits,
-                  struct tsl_fence **fence);
-/* Complete, whatever it was: dependents become ready, waiters are told. Without the lock. */
-void cpu_complete(struct cpu_task *task, cl_int status);
-bool cpu_is_sure_locked(struct cpu_task *task); /* see fence_is_sure */
-/* fence.c: opens the oldest gates whose openers have ended, as far as can be seen. The caller goes on with the work. */
-void cpu_look_at_gates(struct cpu_member *member);
-void cpu_wait_task(struct cpu_task *task); /* blocks until it is complete */
-
-static inline bool cpu_is_complete(const struct cpu_task *task)
-{
-    /* Acquire: what the work wrote is seen by whoever sees it complete. */
-    return atomic_load_explicit(&task->status, memory_order_acquire) <= CL_COMPLETE;
-}
-
-/* ready.c: what is ready, and who takes it. */
-void cpu_ready_locked(struct cpu_member *member, struct cpu_task *task);
-
-/* What a thread has of a task. */
-struct cpu_share {
-    struct cpu_task *task; /* NULL: nothing */
-    uint64_t piece;        /* the one to do next */
-    uint64_t n;            /* pieces that it had, and that it saw to not being done; it hasn't said so yet */
-};
-
-/* Joins a task, with a piece of it. */
-struct cpu_share cpu_join_board(struct cpu_member *member); /* one at a board; without the lock */
-struct cpu_share cpu_join_listed_locked(struct cpu_member *member);
-struct cpu_share cpu_join_lane_locked(struct cpu_member *member, const struct cpu_lane *lane); /* one of the lane's */
-/* One more piece of it, without the lock; false: none is left. */
-bool cpu_take(struct cpu_share *share);
-void cpu_take_all(struct cpu_share *share); /* so that nobody does what is left */
-void cpu_leave(struct cpu_share *share);    /* pieces may be left for others */
-bool cpu_done(struct cpu_share *share);     /* true: the caller completes the task; else it may be gone */
-/* Is there something for more than one thread? */
-bool cpu_is_wide_locked(const struct cpu_member *member);
-/* Pieces for as many more threads, at most `most`. */
-unsigned cpu_room_locked(const struct cpu_member *member, unsigned most);
-/* Is what is ready at boards alone, and not more than n threads take one piece each of? Without the lock; no, where it
- * can't be seen. */
-bool cpu_is_served(const struct cpu_member *member, unsigned n);
-/* Something of lanes for which nobody waits; of the first few. */
-bool cpu_is_unhelped_locked(const struct cpu_member *member);
-
-static inline bool cpu_is_ready(const struct cpu_member *member)
-{
-    return atomic_load_explicit(&member->n_ready, memory_order_relaxed) > 0;
-}
-
-/* work.c: does pieces of one task, if one is ready, until none is left; false: there was none. lane: only its tasks,
- * and no more pieces once `until` is complete; NULL: the worker is of the team, and takes any task. */
-bool cpu_work(struct cpu_worker *worker, const struct cpu_lane *lane, const struct cpu_task *until);
-struct cpu_worker *cpu_helper(struct cpu_member *member, struct cpu_lane *lane);
-void cpu_helper_back(struct cpu_worker *worker, struct cpu_lane *lane);
-void cpu_worker_finish(struct cpu_worker *worker);
-
-/* launch.c */
-cl_int cpu_launch(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,
-                  struct tsl_fence **fence);
-/* One piece of it. An error: the kernel faulted, or there is no memory for the worker. */
-cl_int cpu_launch_run(struct cpu_worker *worker, struct cpu_launch *launch, uint64_t piece);
-void cpu_launch_free(struct cpu_member *member, struct cpu_launch *launch);
-size_t cpu_launch_size(void); /* bytes of one with few arguments */
-
-/* print.c */
-tsl_wg_print_fn cpu_print;
-void cpu_print_flush(struct cpu_launch *launch);
-
-/* fault.c: runs generated code; a fault in it (its addresses are the program's) comes back as an error. */
-void cpu_fault_install(void);
-cl_int cpu_fault_run(const struct cpu_launch *launch, const struct cpu_version *version,
-                     const struct tsl_wg_thread *thread, uint64_t x, uint64_t n, uint64_t y, uint64_t z);
-
-/* program.c: from memory; false: it can't be, and nothing is loaded. */
-bool cpu_code_load(struct cpu_code *code, const void *data, size_t size);
-void cpu_code_unload(struct cpu_code *code);
-
-/* special.c: see there. */
-enum cpu_special_state {
-    CPU_COUNTING, /* the general code's time */
-    CPU_ASKED,    /* it is being compiled */
-    CPU_TRIAL,    /* both run, by chance */
-    CPU_USED,
-    CPU_LEFT, /* the general code is as good */
-    CPU_NONE, /* it could not be compiled, or enough were */
-};
-
-/* For a program that was just built of the request. NULL: for it there is no code for single sizes. */
-struct cpu_specials *cpu_specials_create(const struct tsl_wire_build *request, const struct tsl_wire_built *built,
-                                         const struct tsl_wg_module *module);
-void cpu_specials_free(struct cpu_specials *specials); /* NULL is fine; no launches are left */
-/* For launches of these sizes; NULL: only the general code runs them. */
-struct cpu_special *cpu_special_of(struct cpu_specials *specials, const struct tsl_wg_kernel *general,
-                                   const struct tsl_wg_launch *launch);
-/* Before and after each piece: what it runs, and how long that took. special: NULL is fine. */
-struct cpu_version cpu_special_choose(struct cpu_special *special, const struct cpu_version *general);
-void cpu_special_learn(struct cpu_special *special, const struct cpu_version *version, uint64_t ns, uint64_t groups);
-enum cpu_special_state cpu_special_state(const struct cpu_special *special);
-/* For tests: after how much of threads' time a size is compiled for, and how long each side is tried; nanoseconds. */
-void cpu_special_set_times(uint64_t ask, uint64_t trial);
-
-/* memory.c, fence.c, program.c: operations of the driver's table. */
-cl_int cpu_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host, struct tsl_mem **mem);
-cl_int cpu_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub);
-void cpu_mem_free(struct tsl_mem *mem);
-cl_int cpu_image_formats(struct tsl_member *member, const struct tsl_format_query *query, cl_uint *n_formats);
-cl_int cpu_image_alloc(struct tsl_member *member, const struct tsl_image_desc *desc, cl_mem_flags flags, void *host,
-                       struct tsl_mem **mem);
-cl_int cpu_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc, struct tsl_mem **image);
-cl_int cpu_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
-                struct tsl_fence **fence);
-cl_int cpu_fill(struct tsl_lane *lane, const struct tsl_fill *fill, const struct tsl_waits *waits,
-                struct tsl_fence **fence);
-void cpu_copy_run(const struct cpu_task *task, uint64_t piece);
-void cpu_fill_run(const struct cpu_fill *fill);
-cl_int cpu_fence_status(struct tsl_fence *fence);
-cl_int cpu_fence_wait(struct tsl_fence *fence);
-cl_int cpu_fence_notify(struct tsl_fence *fence, tsl_notify_fn *fn, void *arg);
-cl_int cpu_fence_times(struct tsl_fence *fence, struct tsl_times *times);
-void cpu_fence_free(struct tsl_fence *fence);
-cl_int cpu_gate_create(struct tsl_member *member, struct tsl_fence **gate);
-cl_int cpu_gate_open(struct tsl_fence *gate, cl_int status);
-void cpu_gate_by(struct tsl_fence *gate, struct tsl_fence *opener);
-bool cpu_fence_is_sure(struct tsl_fence *fence);
-bool cpu_launch_is_short(const struct cpu_task *task); /* some microseconds of one thread, as far as was measured */
-cl_int cpu_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
-                 char **log);
-cl_int cpu_compile(struct tsl_member *member, const struct tsl_program_input *input,
-                   const struct tsl_program_headers *headers, struct tsl_dprogram **program, char **log);
-cl_int cpu_link(struct tsl_member *member, const struct tsl_link_input *input, struct tsl_dprogram **program,
-                char **log);
-cl_int cpu_program_binary(struct tsl_dprogram *program, void **data, size_t *size);
-void cpu_program_free(struct tsl_dprogram *program);
-/* Those that a kernel touches. */
-bool cpu_program_variables(struct tsl_dprogram *program, size_t *bytes);
-cl_int cpu_program_kernels(struct tsl_dprogram *program, char **names);
-cl_int cpu_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
-                         struct tsl_kernel_facts *facts);
-void cpu_kernel_free(struct tsl_dkernel *kernel);
-bool cpu_windows_ok(struct tsl_dkernel *kernel, const struct tsl_kernel_facts *facts);
 
 #endif

@@ -1,7 +1,11 @@
 /* Launches: what a kernel gets, and in which pieces its work-groups run. */
+#include "cpu_device/launch.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "cpu_device/internal.h"
+#include "cpu_device/fault.h"
+#include "cpu_device/operations.h"
+#include "cpu_device/queue.h"
+#include "cpu_device/special.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 /* Memory: the host's own, wherever the core has a copy there. */
-#include "cpu_device/internal.h"
+#include "cpu_device/operations.h"
+#include "cpu_device/queue.h"
+#include "cpu_device/work.h"
 #include "driver/box.h"
 #include "driver/bulk.h"
 

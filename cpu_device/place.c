@@ -1,7 +1,7 @@
 /* Where the threads run: what TESELA_CONFIG says of the CPU, as far as this machine has it. */
+#include "cpu_device/place.h"
 #include "base/numa.h"
 #include "base/settings.h"
-#include "cpu_device/internal.h"
 #include "driver/config.h"
 #include "driver/report.h"
 

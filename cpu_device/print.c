@@ -1,5 +1,6 @@
 /* printf of kernels: text is gathered with its launch and shown when that completes. */
-#include "cpu_device/internal.h"
+#include "cpu_device/launch.h"
+#include "cpu_device/operations.h"
 
 #include <locale.h>
 #include <pthread.h>

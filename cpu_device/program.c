@@ -1,7 +1,9 @@
 /* Programs: shared objects that the kernel compiler makes, and their kernels. */
+#include "cpu_device/program.h"
 #include "base/bytes.h"
 #include "base/log.h"
-#include "cpu_device/internal.h"
+#include "cpu_device/operations.h"
+#include "cpu_device/special.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -1,6 +1,10 @@
 /* Tasks and their order. */
+#include "cpu_device/queue.h"
 #include "base/clock.h"
-#include "cpu_device/internal.h"
+#include "cpu_device/launch.h"
+#include "cpu_device/ready.h"
+#include "cpu_device/team.h"
+#include "cpu_device/work.h"
 
 #include <stdlib.h>
 

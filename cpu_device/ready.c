@@ -1,7 +1,7 @@
 /* What is ready, and who takes it: tasks that several threads may join without the lock stand at boards, all others in
  * a list. */
+#include "cpu_device/ready.h"
 #include "base/clock.h"
-#include "cpu_device/internal.h"
 
 /* ---- Coming -------------------------------------------------------------------------------------------------------
  */

@@ -5,10 +5,10 @@
  * compiled for that one; the cache knows it from then on. No launch waits for that. When the code is there, pieces of
  * launches run by chance the one or the other for a while, and what takes less time stays.
  */
+#include "cpu_device/special.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "base/worker.h"
-#include "cpu_device/internal.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -3,7 +3,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/signals.h"
-#include "cpu_device/internal.h"
+#include "cpu_device/queue.h"
+#include "cpu_device/ready.h"
+#include "cpu_device/team.h"
+#include "cpu_device/work.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,5 +1,8 @@
 /* Work that is sent before the gates for which it waits are open. */
-#include "cuda_bridge/internal.h"
+#include "cuda_bridge/ahead.h"
+#include "cuda_bridge/fence.h"
+#include "cuda_bridge/member.h"
+#include "cuda_bridge/piece.h"
 
 #include <stdlib.h>
 

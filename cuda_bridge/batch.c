@@ -12,7 +12,10 @@
  * little work waits so as is never worth mentioning: only launches whose like went the ordinary way just before, and
  * none while that isn't through with.
  */
-#include "cuda_bridge/internal.h"
+#include "cuda_bridge/batch.h"
+#include "cuda_bridge/member.h"
+#include "cuda_bridge/operations.h"
+#include "cuda_bridge/program.h"
 
 #include "base/log.h"
 

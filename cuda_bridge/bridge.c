@@ -3,7 +3,12 @@
  * looks at the device instead of being called by it: CUDA's own callbacks (cuLaunchHostFunc) share one thread, stop
  * their stream meanwhile, and may call nothing of CUDA.
  */
-#include "cuda_bridge/internal.h"
+#include "cuda_bridge/bridge.h"
+#include "cuda_bridge/fence.h"
+#include "cuda_bridge/host.h"
+#include "cuda_bridge/lane.h"
+#include "cuda_bridge/operations.h"
+#include "cuda_bridge/piece.h"
 
 #include <signal.h>
 #include <stdlib.h>

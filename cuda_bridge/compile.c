@@ -1,6 +1,7 @@
 /* From source to images: the kernel compiler's part, in its own process (compile_client/compile.h). */
 #include "compile_client/compile.h"
-#include "cuda_bridge/internal.h"
+#include "cuda_bridge/compile.h"
+#include "cuda_bridge/program.h"
 
 #include <stdio.h>
 #include <stdlib.h>

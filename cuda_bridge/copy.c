@@ -1,5 +1,11 @@
 /* Copies and fills. */
-#include "cuda_bridge/internal.h"
+#include "cuda_bridge/member.h"
+#include "cuda_bridge/memory.h"
+#include "cuda_bridge/operations.h"
+#include "cuda_bridge/piece.h"
+#include "cuda_bridge/pipeline.h"
+#include "cuda_bridge/region.h"
+#include "cuda_bridge/work.h"
 
 #include "driver/box.h"
 

@@ -1,5 +1,8 @@
 /* The table. */
-#include "cuda_bridge/internal.h"
+#include "cuda_bridge/host.h"
+#include "cuda_bridge/operations.h"
+#include "cuda_bridge/region.h"
+#include "cuda_bridge/svm.h"
 
 const struct tsl_driver tsl_cuda_driver = {
     .name = "cuda",

@@ -1,5 +1,11 @@
 /* Fences: events of CUDA, and what the host ends itself. */
-#include "cuda_bridge/internal.h"
+#include "cuda_bridge/fence.h"
+#include "cuda_bridge/ahead.h"
+#include "cuda_bridge/bridge.h"
+#include "cuda_bridge/lane.h"
+#include "cuda_bridge/member.h"
+#include "cuda_bridge/operations.h"
+#include "cuda_bridge/piece.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,11 @@
  * at the bus's full speed, and GPUs' copies of it need no thread of ours. Small ones are pieces; others are kept for
  * the next that fits: pinning takes as long as several transfers, and giving back waits for the device.
  */
-#include "cuda_bridge/internal.h"
+#include "cuda_bridge/host.h"
+#include "cuda_bridge/ahead.h"
+#include "cuda_bridge/bridge.h"
+#include "cuda_bridge/member.h"
+#include "cuda_bridge/piece.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,5 +1,12 @@
 /* Lanes: streams, and the order of what is sent and what is held. */
-#include "cuda_bridge/internal.h"
+#include "cuda_bridge/lane.h"
+#include "cuda_bridge/ahead.h"
+#include "cuda_bridge/batch.h"
+#include "cuda_bridge/bridge.h"
+#include "cuda_bridge/fence.h"
+#include "cuda_bridge/member.h"
+#include "cuda_bridge/operations.h"
+#include "cuda_bridge/piece.h"
 
 #include "base/log.h"
 

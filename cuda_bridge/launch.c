@@ -1,5 +1,8 @@
 /* Kernels and launches. */
-#include "cuda_bridge/internal.h"
+#include "cuda_bridge/batch.h"
+#include "cuda_bridge/member.h"
+#include "cuda_bridge/operations.h"
+#include "cuda_bridge/program.h"
 
 #include "base/log.h"
 #include "compile_client/ptx.h"

@@ -1,5 +1,14 @@
 /* Members: their context, errors, events, the clock. */
-#include "cuda_bridge/internal.h"
+#include "cuda_bridge/member.h"
+#include "cuda_bridge/ahead.h"
+#include "cuda_bridge/bridge.h"
+#include "cuda_bridge/fence.h"
+#include "cuda_bridge/host.h"
+#include "cuda_bridge/memory.h"
+#include "cuda_bridge/operations.h"
+#include "cuda_bridge/piece.h"
+#include "cuda_bridge/pipeline.h"
+#include "cuda_bridge/svm.h"
 
 #include "base/log.h"
 #include "base/settings.h"

@@ -1,5 +1,11 @@
 /* Device memory, from a pool of the member's own: CUDA's plain cuMemFree would wait for all of the device's work. */
-#include "cuda_bridge/internal.h"
+#include "cuda_bridge/memory.h"
+#include "cuda_bridge/host.h"
+#include "cuda_bridge/member.h"
+#include "cuda_bridge/operations.h"
+#include "cuda_bridge/piece.h"
+#include "cuda_bridge/region.h"
+#include "cuda_bridge/svm.h"
 
 #include "base/log.h"
 #include "base/settings.h"

@@ -1,5 +1,8 @@
 /* Small transfers: the application's bytes go through pieces of pinned memory, so that no submission waits. */
-#include "cuda_bridge/internal.h"
+#include "cuda_bridge/piece.h"
+#include "cuda_bridge/bridge.h"
+#include "cuda_bridge/lane.h"
+#include "cuda_bridge/member.h"
 
 #include "driver/box.h"
 

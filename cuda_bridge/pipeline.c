@@ -9,7 +9,11 @@
  * Started on demand and kept. Threads ask CUDA and wait for it; they take no lock but the pipeline's and, at a
  * transfer's end, the lane's and the member's. They run where the system puts them (no node is preferred).
  */
-#include "cuda_bridge/internal.h"
+#include "cuda_bridge/pipeline.h"
+#include "cuda_bridge/lane.h"
+#include "cuda_bridge/member.h"
+#include "cuda_bridge/piece.h"
+#include "cuda_bridge/work.h"
 
 #include "driver/box.h"
 

@@ -1,5 +1,6 @@
 /* Finding GPUs, and what clGetDeviceInfo says of one. */
-#include "cuda_bridge/internal.h"
+#include "cuda_bridge/compile.h"
+#include "cuda_bridge/operations.h"
 
 #include "base/log.h"
 #include "base/settings.h"

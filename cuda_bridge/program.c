@@ -1,9 +1,11 @@
 /* Programs: PTX, which CUDA's driver makes machine code of (and keeps in a cache of its own), and its kernels. */
-#include "cuda_bridge/internal.h"
+#include "cuda_bridge/program.h"
+#include "cuda_bridge/compile.h"
+#include "cuda_bridge/member.h"
+#include "cuda_bridge/operations.h"
 
 #include "base/log.h"
 #include "compile_client/wire.h"
-#include "cuda_bridge/image.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,9 @@
  * Only whole pages are: what shares a page with something else is the application's to pin, or another buffer's. So
  * the list says what is pinned by us; CUDA, which is asked of all other memory, might count the rest of a page, too.
  */
-#include "cuda_bridge/internal.h"
+#include "cuda_bridge/region.h"
+#include "cuda_bridge/member.h"
+#include "cuda_bridge/pipeline.h"
 
 #include <stdlib.h>
 #include <unistd.h>

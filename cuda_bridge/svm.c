@@ -5,7 +5,8 @@
  * To give it back, CUDA waits until all of the device's work has ended, and lets no other thread submit meanwhile. So
  * what was freed is kept for the next that fits, up to a limit.
  */
-#include "cuda_bridge/internal.h"
+#include "cuda_bridge/svm.h"
+#include "cuda_bridge/member.h"
 
 #include <stdlib.h>
 

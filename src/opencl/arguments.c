@@ -1,7 +1,7 @@
 /* What a vendor tells of a kernel. Nothing of it proves what the kernel does with its memory, except that __constant
  * and read-only images are not written: `const` may be cast away. Our own compiler may know more
  * (program/text_access.h). */
-#include "opencl/internal.h"
+#include "opencl/program.h"
 
 #include <stdlib.h>
 #include <string.h>

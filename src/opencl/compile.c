@@ -1,7 +1,11 @@
 /* Separate compilation and linking: the vendor's own. */
 #include "base/settings.h"
 #include "facts/build_options.h"
-#include "opencl/internal.h"
+#include "opencl/gate.h"
+#include "opencl/member.h"
+#include "opencl/operations.h"
+#include "opencl/prebuilt.h"
+#include "opencl/program.h"
 
 #include <stdio.h>
 #include <stdlib.h>

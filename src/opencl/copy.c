@@ -1,5 +1,9 @@
 /* Copies and fills. */
-#include "opencl/internal.h"
+#include "opencl/image.h"
+#include "opencl/lane.h"
+#include "opencl/operations.h"
+#include "opencl/stage.h"
+#include "opencl/submit.h"
 
 #include "driver/box.h"
 

@@ -1,5 +1,5 @@
 /* The driver's table. */
-#include "opencl/internal.h"
+#include "opencl/operations.h"
 
 /* One vendor context holds one device, so nothing goes from one to another without the host. */
 static bool can_copy_peer(struct tsl_member *from, struct tsl_member *to)

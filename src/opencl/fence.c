@@ -1,5 +1,8 @@
 /* Fences: events of the vendor. */
-#include "opencl/internal.h"
+#include "opencl/fence.h"
+#include "opencl/lane.h"
+#include "opencl/member.h"
+#include "opencl/operations.h"
 
 #include <stdlib.h>
 #include <unistd.h>

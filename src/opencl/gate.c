@@ -5,7 +5,11 @@
  * undefined (OpenCL 3.0, clSetUserEventStatus), so releases wait in a list of the member. Who opens the last gate may
  * be a vendor's callback, and may not release them; a thread of ours does.
  */
-#include "opencl/internal.h"
+#include "opencl/gate.h"
+#include "opencl/fence.h"
+#include "opencl/member.h"
+#include "opencl/operations.h"
+#include "opencl/svm.h"
 
 #include "base/log.h"
 

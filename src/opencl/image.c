@@ -1,6 +1,12 @@
 /* Images of the vendor's context. Their memory is the vendor's own, in a layout that nobody else knows: what is
  * canonical for us (driver/image.h) becomes origins and regions of pixels here. */
-#include "opencl/internal.h"
+#include "opencl/image.h"
+#include "opencl/gate.h"
+#include "opencl/lane.h"
+#include "opencl/member.h"
+#include "opencl/memory.h"
+#include "opencl/operations.h"
+#include "opencl/submit.h"
 
 #include "driver/box.h"
 

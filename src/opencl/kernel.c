@@ -1,5 +1,10 @@
 /* Kernels and launches. */
-#include "opencl/internal.h"
+#include "opencl/gate.h"
+#include "opencl/member.h"
+#include "opencl/operations.h"
+#include "opencl/program.h"
+#include "opencl/submit.h"
+#include "opencl/svm.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,9 @@
 /* Lanes: in-order queues of the vendor. */
-#include "opencl/internal.h"
+#include "opencl/lane.h"
+#include "opencl/fence.h"
+#include "opencl/gate.h"
+#include "opencl/member.h"
+#include "opencl/operations.h"
 
 #include <stdlib.h>
 

@@ -1,11 +1,17 @@
 /* Paths and members: finding devices, opening one, asking it. */
-#include "opencl/internal.h"
+#include "opencl/member.h"
+#include "opencl/fence.h"
+#include "opencl/gate.h"
+#include "opencl/identity.h"
+#include "opencl/image.h"
+#include "opencl/operations.h"
+#include "opencl/stage.h"
+#include "opencl/svm.h"
 
 #include "base/info.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "driver/report.h"
-#include "opencl/identity.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,9 @@
 /* Memory: buffers of the vendor's context. */
-#include "opencl/internal.h"
+#include "opencl/memory.h"
+#include "opencl/gate.h"
+#include "opencl/member.h"
+#include "opencl/operations.h"
+#include "opencl/stage.h"
 
 #include <stdlib.h>
 

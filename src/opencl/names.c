@@ -1,5 +1,7 @@
 /* The names of a program's kernels, separated by ';'. Heap; the caller frees them. */
-#include "opencl/internal.h"
+#include "opencl/gate.h"
+#include "opencl/operations.h"
+#include "opencl/program.h"
 
 #include <stdio.h>
 #include <stdlib.h>

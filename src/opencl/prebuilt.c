@@ -2,7 +2,8 @@
  * Binaries that were made before, for devices that have no compiler: FPGAs. A program of source is looked for in the
  * folder TESELA_BINARIES, by its text or by the names of its kernels; docs/user/fpga.md has the rule.
  */
-#include "opencl/internal.h"
+#include "opencl/prebuilt.h"
+#include "opencl/program.h"
 
 #include "base/log.h"
 #include "base/settings.h"

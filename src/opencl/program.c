@@ -1,7 +1,11 @@
 /* Programs: the vendor's compiler. */
+#include "opencl/program.h"
 #include "facts/build_options.h"
 #include "facts/il.h"
-#include "opencl/internal.h"
+#include "opencl/gate.h"
+#include "opencl/member.h"
+#include "opencl/operations.h"
+#include "opencl/prebuilt.h"
 
 #include <limits.h>
 #include <stdio.h>

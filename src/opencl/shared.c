@@ -5,7 +5,7 @@
  * the device reads in the second, and what the device writes must be there for the host when the command is complete.
  * Then fences are all the order that is needed, as between threads.
  */
-#include "opencl/internal.h"
+#include "opencl/member.h"
 
 #include "base/log.h"
 

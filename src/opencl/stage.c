@@ -11,7 +11,10 @@
  *
  * Threads start at the first such transfer and end with the member. stage->lock is a leaf: vendors' callbacks take it.
  */
-#include "opencl/internal.h"
+#include "opencl/stage.h"
+#include "opencl/fence.h"
+#include "opencl/gate.h"
+#include "opencl/operations.h"
 
 #include "base/log.h"
 #include "base/numa.h"

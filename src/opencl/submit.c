@@ -1,4 +1,9 @@
-#include "opencl/internal.h"
+#include "opencl/submit.h"
+#include "opencl/fence.h"
+#include "opencl/gate.h"
+#include "opencl/lane.h"
+#include "opencl/member.h"
+#include "opencl/operations.h"
 
 #include <stdlib.h>
 

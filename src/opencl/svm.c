@@ -3,7 +3,13 @@
  * addresses. Where it is coarse-grained the core wants it to be the host's whenever no launch that names it runs: so it
  * is mapped always but then, and each such launch has an unmap before and a map behind it.
  */
-#include "opencl/internal.h"
+#include "opencl/svm.h"
+#include "opencl/gate.h"
+#include "opencl/member.h"
+#include "opencl/memory.h"
+#include "opencl/operations.h"
+#include "opencl/program.h"
+#include "opencl/submit.h"
 
 #include "base/log.h"
 #include "base/settings.h"

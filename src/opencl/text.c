@@ -1,6 +1,6 @@
 /* What some vendors' compilers die of (quirks.h, …_kill), found in a program's text. Reads it as it stands, without
  * macros and comments: finding one too many leaves a member out, no more. */
-#include "opencl/internal.h"
+#include "opencl/program.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -4,7 +4,9 @@
  */
 #include "driver/ask.h"
 #include "facts/build_options.h"
-#include "opencl/internal.h"
+#include "opencl/gate.h"
+#include "opencl/operations.h"
+#include "opencl/program.h"
 
 enum tsl_opencl_language tsl_opencl_language(const struct tsl_program_input *input)
 {

@@ -5,6 +5,7 @@
 /* timeout: 200 */
 /* variant: cpu TESELA_MEMBERS=cpu TESELA_VENDORS={build}/vendors-none TESELA_CACHE=off */
 #include "cpu_bed.h"
+#include "cpu_device/special.h"
 
 #include "base/clock.h"
 

@@ -7,6 +7,7 @@
 /* variant: one TESELA_MEMBERS=cpu TESELA_VENDORS={build}/vendors-none TEAM_LINE="CPU 1 0-0 0" */
 /* variant: free TESELA_MEMBERS=cpu TESELA_VENDORS={build}/vendors-none OMP_PROC_BIND=false */
 #include "cpu_bed.h"
+#include "cpu_device/team.h"
 
 #include "base/clock.h"
 #include "base/numa.h"

@@ -4,6 +4,7 @@
 /* variant: standin2 TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none STANDIN_SEED=7 STANDIN_DEVICES=2 */
 /* variant: cpu TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda,cpu TESELA_VENDORS={build}/vendors-none */
 /* any: */
+#include "cuda_bridge/ahead.h"
 #include "cuda_env.h"
 
 #include <unistd.h>

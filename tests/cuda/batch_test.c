@@ -2,6 +2,7 @@
  * failures are told. */
 /* variant: standin TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none */
 /* any: */
+#include "cuda_bridge/batch.h"
 #include "cuda_env.h"
 
 #define N              64

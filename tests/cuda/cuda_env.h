@@ -3,7 +3,9 @@
 #ifndef TSL_TESTS_CUDA_ENV_H
 #define TSL_TESTS_CUDA_ENV_H
 
+#include "cuda_bridge/image.h"
 #include "cuda_bridge/internal.h"
+#include "cuda_bridge/member.h"
 
 #include "driver_env.h"
 #include "standin_env.h"

@@ -4,6 +4,7 @@
 /* variant: standin2 TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none STANDIN_SEED=7 STANDIN_DEVICES=2 */
 /* variant: apart TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none STANDIN_SEED=3 STANDIN_DEVICES=3 TESELA_PEERS=off */
 /* any: */
+#include "cuda_bridge/piece.h"
 #include "cuda_env.h"
 
 static void members_are_nvidias(void **state)

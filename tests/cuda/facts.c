@@ -5,6 +5,7 @@
  *
  *     TESELA_MEMBERS=cuda:0 build/tests/cuda_facts [--only-large]
  */
+#include "cuda_bridge/piece.h"
 #include "cuda_env.h"
 
 #include <pthread.h>

@@ -2,6 +2,7 @@
  * What the CUDA bridge costs on a real GPU, beside CUDA itself: run it where there is one (no test; with --wild it ends
  * with a kernel that writes where there is no memory, with --only-wild it does nothing else). Figures are medians.
  */
+#include "cuda_bridge/program.h"
 #include "cuda_env.h"
 
 #include <pthread.h>

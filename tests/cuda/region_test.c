@@ -4,6 +4,7 @@
 /* variant: standin TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none */
 /* variant: standin2 TESELA_CUDA_LIBRARY={build}/tests/libcuda-standin.so TESELA_MEMBERS=cuda TESELA_VENDORS={build}/vendors-none STANDIN_SEED=5 STANDIN_DEVICES=2 */
 /* any: */
+#include "cuda_bridge/pipeline.h"
 #include "cuda_env.h"
 
 #include <pthread.h>

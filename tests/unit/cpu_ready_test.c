@@ -1,5 +1,7 @@
 /* What is ready on the built-in CPU, and who takes it (cpu_device/ready.c), with no team behind it. */
-#include "cpu_device/internal.h"
+#include "cpu_device/queue.h"
+#include "cpu_device/ready.h"
+#include "cpu_device/team.h"
 #include "test.h"
 
 #include <stdlib.h>

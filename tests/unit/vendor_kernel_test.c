@@ -3,6 +3,7 @@
 /* variant: pthread TESELA_VENDORS={build}/vendors-pocl POCL_DEVICES="basic pthread" TESELA_MEMBERS=pthread */
 /* variant: oclgrind TESELA_VENDORS={build}/vendors-oclgrind */
 /* variant: rusticl TESELA_VENDORS={build}/vendors-rusticl */
+#include "opencl/member.h"
 #include "vendor_env.h"
 
 #include <pthread.h>

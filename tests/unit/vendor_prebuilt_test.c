@@ -1,5 +1,5 @@
 /* The names by which binaries made before are looked for: of a program's text, and of the kernels in it. */
-#include "opencl/internal.h"
+#include "opencl/program.h"
 #include "test.h"
 
 #include <stdlib.h>

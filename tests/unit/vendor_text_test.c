@@ -1,5 +1,5 @@
 /* Finding in a program's text what some vendors' compilers die of, and in PTX the kernels. */
-#include "opencl/internal.h"
+#include "opencl/program.h"
 #include "test.h"
 
 #include <stdlib.h>

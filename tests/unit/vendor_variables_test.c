@@ -7,7 +7,7 @@
 #include "api.h"
 #include "device/device.h"
 #include "members/members.h"
-#include "opencl/internal.h"
+#include "opencl/program.h"
 #include "program/program.h"
 #include "test.h"
 

@@ -1,0 +1,40 @@
+/* ready.c: what is ready, and who takes it. */
+#ifndef TSL_CPU_DEVICE_READY_H
+#define TSL_CPU_DEVICE_READY_H
+
+#include "cpu_device/internal.h"
+
+void cpu_ready_locked(struct cpu_member *member, struct cpu_task *task);
+
+/* What a thread has of a task. */
+struct cpu_share {
+    struct cpu_task *task; /* NULL: nothing */
+    uint64_t piece;        /* the one to do next */
+    uint64_t n;            /* pieces that it had, and that it saw to not being done; it hasn't said so yet */
+};
+
+/* Joins a task, with a piece of it. */
+struct cpu_share cpu_join_board(struct cpu_member *member); /* one at a board; without the lock */
+struct cpu_share cpu_join_listed_locked(struct cpu_member *member);
+struct cpu_share cpu_join_lane_locked(struct cpu_member *member, const struct cpu_lane *lane); /* one of the lane's */
+/* One more piece of it, without the lock; false: none is left. */
+bool cpu_take(struct cpu_share *share);
+void cpu_take_all(struct cpu_share *share); /* so that nobody does what is left */
+void cpu_leave(struct cpu_share *share);    /* pieces may be left for others */
+bool cpu_done(struct cpu_share *share);     /* true: the caller completes the task; else it may be gone */
+/* Is there something for more than one thread? */
+bool cpu_is_wide_locked(const struct cpu_member *member);
+/* Pieces for as many more threads, at most `most`. */
+unsigned cpu_room_locked(const struct cpu_member *member, unsigned most);
+/* Is what is ready at boards alone, and not more than n threads take one piece each of? Without the lock; no, where it
+ * can't be seen. */
+bool cpu_is_served(const struct cpu_member *member, unsigned n);
+/* Something of lanes for which nobody waits; of the first few. */
+bool cpu_is_unhelped_locked(const struct cpu_member *member);
+
+static inline bool cpu_is_ready(const struct cpu_member *member)
+{
+    return atomic_load_explicit(&member->n_ready, memory_order_relaxed) > 0;
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* The operations of the table (driver.c), by the files that define them. */
+#ifndef TSL_OPENCL_OPERATIONS_H
+#define TSL_OPENCL_OPERATIONS_H
+
+#include "opencl/opencl_driver.h"
+
+cl_int tsl_opencl_probe(tsl_found_fn *found, void *arg);
+cl_int tsl_opencl_open(const struct tsl_path *path, struct tsl_member **member);
+void tsl_opencl_close(struct tsl_member *member);
+cl_int tsl_opencl_info(const struct tsl_path *path, cl_device_info param, size_t size, void *value, size_t *size_ret);
+
+cl_int tsl_opencl_lane_create(struct tsl_member *member, bool profile, struct tsl_lane **lane);
+void tsl_opencl_lane_free(struct tsl_lane *lane);
+cl_int tsl_opencl_flush(struct tsl_lane *lane);
+cl_int tsl_opencl_finish(struct tsl_lane *lane);
+
+cl_int tsl_opencl_mem_alloc(struct tsl_member *member, size_t size, cl_mem_flags flags, void *host,
+                            struct tsl_mem **mem);
+cl_int tsl_opencl_host_alloc(struct tsl_member *member, size_t size, void **host, struct tsl_mem **mem);
+cl_int tsl_opencl_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub);
+void tsl_opencl_mem_free(struct tsl_mem *mem);
+
+cl_int tsl_opencl_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
+                       struct tsl_fence **fence);
+cl_int tsl_opencl_fill(struct tsl_lane *lane, const struct tsl_fill *fill, const struct tsl_waits *waits,
+                       struct tsl_fence **fence);
+cl_int tsl_opencl_launch(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,
+                         struct tsl_fence **fence);
+cl_int tsl_opencl_mark(struct tsl_lane *lane, const struct tsl_waits *waits, struct tsl_fence **fence);
+
+cl_int tsl_opencl_fence_status(struct tsl_fence *fence);
+cl_int tsl_opencl_fence_wait(struct tsl_fence *fence);
+cl_int tsl_opencl_fence_notify(struct tsl_fence *fence, tsl_notify_fn *fn, void *arg);
+cl_int tsl_opencl_fence_times(struct tsl_fence *fence, struct tsl_times *times);
+void tsl_opencl_fence_free(struct tsl_fence *fence);
+bool tsl_opencl_can_wait(struct tsl_member *member, const struct tsl_fence *fence);
+cl_int tsl_opencl_gate_create(struct tsl_member *member, struct tsl_fence **gate);
+cl_int tsl_opencl_gate_open(struct tsl_fence *gate, cl_int status);
+
+cl_int tsl_opencl_build(struct tsl_member *member, const struct tsl_program_input *input, struct tsl_dprogram **program,
+                        char **log);
+cl_int tsl_opencl_compile(struct tsl_member *member, const struct tsl_program_input *input,
+                          const struct tsl_program_headers *headers, struct tsl_dprogram **program, char **log);
+cl_int tsl_opencl_link(struct tsl_member *member, const struct tsl_link_input *input, struct tsl_dprogram **program,
+                       char **log);
+cl_int tsl_opencl_program_binary(struct tsl_dprogram *program, void **data, size_t *size);
+void tsl_opencl_program_free(struct tsl_dprogram *program);
+bool tsl_opencl_program_variables(struct tsl_dprogram *program, size_t *bytes);
+cl_int tsl_opencl_program_kernels(struct tsl_dprogram *program, char **names);
+cl_int tsl_opencl_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,
+                                struct tsl_kernel_facts *facts);
+void tsl_opencl_kernel_free(struct tsl_dkernel *kernel);
+bool tsl_opencl_windows_ok(struct tsl_dkernel *kernel, const struct tsl_kernel_facts *facts);
+
+cl_int tsl_opencl_svm_alloc(struct tsl_member *member, const struct tsl_svm_request *request, void **host,
+                            struct tsl_mem **mem);
+bool tsl_opencl_svm_reaches(struct tsl_member *from, struct tsl_member *to);
+
+cl_int tsl_opencl_image_formats(struct tsl_member *member, const struct tsl_format_query *query, cl_uint *n_formats);
+cl_int tsl_opencl_image_alloc(struct tsl_member *member, const struct tsl_image_desc *desc, cl_mem_flags flags,
+                              void *host, struct tsl_mem **mem);
+cl_int tsl_opencl_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc, struct tsl_mem **image);
+
+#endif
