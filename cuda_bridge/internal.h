@@ -1,6 +1,6 @@
 /*
- * Inside the CUDA bridge: its members, lanes, memory and fences. How it works: docs/dev/cuda.md; in which order to read:
- * README.md. What a file gives to the others is in the header of its name.
+ * Inside the CUDA bridge: its members, lanes, memory and fences. How it works: docs/dev/cuda.md; in which order to
+ * read: README.md. What a file gives to the others is in the header of its name.
  *
  * Locks, outermost first: lane->lock; member->dues_lock, clock_lock and pipeline_lock, none of them under another; then
  * the leaves member->lock, member->pool_lock, pipeline->lock and those of region.c and svm.c. member->memory_lock

@@ -95,7 +95,7 @@ cl_int CL_API_CALL tsl_api_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_
     const struct tsl_info info = {param_value_size, param_value, param_value_size_ret};
     struct tsl_kernel *it = tsl_kernel_from(kernel);
     struct tsl_device *of = tsl_device_from(device);
-    unsigned members;
+    tsl_members members;
 
     if (!it)
         return CL_INVALID_KERNEL;

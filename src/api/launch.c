@@ -14,7 +14,7 @@ struct launch {
     struct tsl_enqueue enqueue;
     struct tsl_kernel *kernel;
     struct tsl_window window;
-    unsigned members;
+    tsl_members members;
     bool empty; /* no work-items: only its dependences count */
 };
 

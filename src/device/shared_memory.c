@@ -13,52 +13,53 @@ static bool reaches(struct tsl_member *from, struct tsl_member *to)
     return from->driver == to->driver && from->driver->svm_reaches(from, to);
 }
 
-static unsigned reach_of(struct tsl_member *from, struct tsl_member *const *members, unsigned n)
+static tsl_members reach_of(struct tsl_member *from, struct tsl_member *const *members, unsigned n)
 {
-    unsigned set = 0;
+    tsl_members set = TSL_MEMBERS_NONE;
 
     for (unsigned i = 0; i < n; i++)
         if (reaches(from, members[i]))
-            set |= 1u << i;
+            tsl_members_add(&set, i);
     return set;
 }
 
 /* Members whose kernels take any address of the host's. */
-static unsigned anywhere(struct tsl_member *const *members, unsigned n)
+static tsl_members anywhere(struct tsl_member *const *members, unsigned n)
 {
-    unsigned set = 0;
+    tsl_members set = TSL_MEMBERS_NONE;
 
     for (unsigned i = 0; i < n; i++)
         if (members[i]->caps.svm && members[i]->caps.svm_anywhere)
-            set |= 1u << i;
+            tsl_members_add(&set, i);
     return set;
 }
 
 /* Of all members in use, by their index: those that know the addresses. The memory that reaches most members is taken,
  * of several such the first. */
-static unsigned chosen(void)
+static tsl_members chosen(void)
 {
-    unsigned n, best = 0;
+    tsl_members best = TSL_MEMBERS_NONE;
+    unsigned n;
     struct tsl_member *const *members = tsl_members_open(&n);
 
     if (tsl_settings()->svm == TSL_SVM_OFF)
-        return 0;
+        return TSL_MEMBERS_NONE;
     for (unsigned i = 0; i < n; i++) {
-        unsigned set = tsl_shared_memory_is_own(members[i]) ? reach_of(members[i], members, n) : 0;
+        tsl_members set = tsl_shared_memory_is_own(members[i]) ? reach_of(members[i], members, n) : TSL_MEMBERS_NONE;
 
-        if (__builtin_popcount(set) > __builtin_popcount(best))
+        if (tsl_members_count(set) > tsl_members_count(best))
             best = set;
     }
-    return best ? best : anywhere(members, n);
+    return tsl_members_is_empty(best) ? anywhere(members, n) : best;
 }
 
-unsigned tsl_shared_memory_members(struct tsl_member *const *members, unsigned n)
+tsl_members tsl_shared_memory_members(struct tsl_member *const *members, unsigned n)
 {
-    unsigned of_all = chosen(), set = 0;
+    tsl_members of_all = chosen(), set = TSL_MEMBERS_NONE;
 
     for (unsigned i = 0; i < n; i++)
-        if (of_all >> members[i]->index & 1)
-            set |= 1u << i;
+        if (tsl_members_has(of_all, members[i]->index))
+            tsl_members_add(&set, i);
     return set;
 }
 
@@ -67,11 +68,11 @@ unsigned tsl_shared_memory_members(struct tsl_member *const *members, unsigned n
 cl_device_svm_capabilities tsl_shared_memory_capabilities(struct tsl_member *const *members, unsigned n)
 {
     cl_device_svm_capabilities all = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER;
-    unsigned set = tsl_shared_memory_members(members, n);
+    tsl_members set = tsl_shared_memory_members(members, n);
 
     if (tsl_settings()->svm == TSL_SVM_COARSE)
         all = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
     for (unsigned i = 0; i < n; i++)
-        all &= set >> i & 1 ? members[i]->caps.svm : CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
-    return set ? all : 0;
+        all &= tsl_members_has(set, i) ? members[i]->caps.svm : CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
+    return tsl_members_is_empty(set) ? 0 : all;
 }

@@ -5,10 +5,11 @@
 #ifndef TSL_DEVICE_SHARED_MEMORY_H
 #define TSL_DEVICE_SHARED_MEMORY_H
 
+#include "base/sets.h"
 #include "driver/driver.h"
 
 /* The members, by their place in the array, whose kernels know the addresses of regions. Opens members; may block. */
-unsigned tsl_shared_memory_members(struct tsl_member *const *members, unsigned n);
+tsl_members tsl_shared_memory_members(struct tsl_member *const *members, unsigned n);
 
 /* Must a region be of memory that this member gives (or that reaches it)? */
 static inline bool tsl_shared_memory_is_own(const struct tsl_member *member)

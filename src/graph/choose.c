@@ -3,11 +3,13 @@
 #include "graph/choose.h"
 
 #include "base/clock.h"
+#include "base/sets.h"
 #include "base/small_vector.h"
 #include "base/worker.h"
 #include "driver/driver.h"
 #include "facts/kernel_facts.h"
 #include "footprint/evaluate.h"
+#include "graph/command.h"
 #include "graph/data.h"
 #include "graph/edge.h"
 #include "graph/footing.h"
@@ -33,7 +35,7 @@ struct run_of_tiles {
 struct survey {
     struct tsl_command *command;
     struct tsl_data *data; /* whose tiles are being counted */
-    unsigned members;
+    tsl_members members;
     uint64_t ready_ns;
     struct tsl_candidate *candidates;
     struct run_of_tiles runs[TSL_MAX_MEMBERS]; /* not yet counted; size 0: none */
@@ -81,8 +83,8 @@ static void count_tile(struct survey *s, const struct tsl_tile *tile, uint64_t b
     for (unsigned i = 0; i < s->command->graph->n_ports; i++) {
         struct run_of_tiles *run = &s->runs[i];
         unsigned to = space_at(s, i);
-        if (!(s->members & (1u << i)) || tile->valid == 0 ||
-            (tile->valid & (TSL_SPACE_BIT(to) | TSL_SPACE_BIT(TSL_SPACE_LOST))))
+        if (!tsl_members_has(s->members, i) || tsl_spaces_is_empty(tile->valid) || tsl_spaces_has(tile->valid, to) ||
+            tsl_spaces_has(tile->valid, TSL_SPACE_LOST))
             continue;
         unsigned from = tsl_best_source(s->command->graph, tile->valid, to);
         if (run->size && (run->from != from || run->end != begin))
@@ -115,7 +117,7 @@ static void count_lazy(struct survey *s, const struct tsl_command *write, const 
     bool within = buffer->offset <= begin && end <= buffer->offset + buffer->size;
     for (unsigned i = 0; i < s->command->graph->n_ports; i++) {
         unsigned to = space_at(s, i);
-        if (!(s->members & (1u << i)))
+        if (!tsl_members_has(s->members, i))
             continue;
         s->candidates[i].missing_size += to == TSL_SPACE_HOST ? 0 : size;
         s->candidates[i].move_ns += tsl_placer_move_ns(placer, TSL_SPACE_HOST, within ? to : TSL_SPACE_HOST, size);
@@ -182,7 +184,7 @@ static void survey_arguments(struct survey *s)
     cl_uint n = 0;
     for (unsigned i = 0; i < c->graph->n_ports && !touches; i++) {
         struct tsl_kernel_part *part = &c->kernel->parts[i];
-        if (!(s->members & (1u << i)) || !part->facts.footprint)
+        if (!tsl_members_has(s->members, i) || !part->facts.footprint)
             continue;
         touches = tsl_footing_of(c, part);
         n = part->facts.footprint->n_arguments;
@@ -248,13 +250,13 @@ uint64_t tsl_work_items(const struct tsl_window *window)
 }
 
 /* Those of the command's members that aren't lost; where all are, all. */
-static unsigned living(const struct tsl_command *c)
+static tsl_members living(const struct tsl_command *c)
 {
-    unsigned members = 0;
+    tsl_members members = TSL_MEMBERS_NONE;
     for (unsigned i = 0; i < c->graph->n_ports; i++)
-        if (c->members & (1u << i) && !tsl_member_is_lost(c->graph->ports[i].member))
-            members |= 1u << i;
-    return members ? members : c->members;
+        if (tsl_members_has(c->members, i) && !tsl_member_is_lost(c->graph->ports[i].member))
+            tsl_members_add(&members, i);
+    return tsl_members_is_empty(members) ? c->members : members;
 }
 
 bool tsl_choose_member(struct tsl_command *c)
@@ -267,7 +269,7 @@ bool tsl_choose_member(struct tsl_command *c)
         return true;
     }
     for (unsigned i = 0; i < g->n_ports; i++)
-        candidates[i] = (struct tsl_candidate){.eligible = s.members & (1u << i)};
+        candidates[i] = (struct tsl_candidate){.eligible = tsl_members_has(s.members, i)};
     if (tsl_placer_learns(g->placer))
         survey_arguments(&s);
     survey_order(&s);

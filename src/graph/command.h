@@ -7,6 +7,7 @@
 #define TSL_GRAPH_COMMAND_H
 
 #include "base/clock.h"
+#include "base/sets.h"
 #include "graph/dependences.h"
 #include "graph/share.h"
 #include "graph/state.h"
@@ -57,7 +58,7 @@ struct tsl_command {
     struct tsl_kernel *kernel; /* owned internal reference */
     struct tsl_args *args;     /* owned reference */
     struct tsl_share share;
-    unsigned members;      /* of a kernel: those that can take the launch */
+    tsl_members members;   /* of a kernel: those that can take the launch */
     bool may_wait;         /* a write: the application keeps its memory as it is until it is told of the end */
     bool waits_for_place;  /* in the graph's lazy writes */
     tsl_dependences order; /* then: what it runs after */

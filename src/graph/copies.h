@@ -7,6 +7,7 @@
 #ifndef TSL_GRAPH_COPIES_H
 #define TSL_GRAPH_COPIES_H
 
+#include "base/sets.h"
 #include "base/worker.h"
 #include "driver/driver.h"
 #include "graph/data.h"
@@ -37,7 +38,7 @@ struct tsl_data {
     const struct tsl_svm *svm;          /* the owner's, if that is shared virtual memory; else NULL */
     const struct tsl_image_desc *image; /* the owner's, if that is an image; NULL: a buffer */
     bool padded;                        /* of an image with bytes that are no pixels: these are never moved */
-    unsigned members;                   /* those that can hold the object; all can hold a buffer */
+    tsl_members members;                /* those that can hold the object; all can hold a buffer */
     cl_mem_flags flags;                 /* access flags, handed to drivers as hints */
     struct tsl_tiles tiles;             /* the directory */
     char *host;                         /* the host's copy; NULL until needed */

@@ -2,6 +2,7 @@
 #include "graph/data.h"
 
 #include "base/lock.h"
+#include "base/sets.h"
 #include "driver/image.h"
 #include "graph/copies.h"
 #include "graph/host_copy.h"
@@ -30,7 +31,7 @@ struct tsl_data *tsl_data_create(struct tsl_buffer *owner, void *host_ptr)
 {
     struct tsl_context *context = owner->context;
     struct tsl_data *data = calloc(1, sizeof(*data));
-    uint32_t valid = host_ptr ? TSL_SPACE_BIT(TSL_SPACE_HOST) : 0;
+    tsl_spaces valid = host_ptr ? tsl_spaces_of(TSL_SPACE_HOST) : TSL_SPACES_NONE;
     if (!data)
         return NULL;
     data->context = context;
@@ -38,7 +39,7 @@ struct tsl_data *tsl_data_create(struct tsl_buffer *owner, void *host_ptr)
     data->size = owner->size;
     data->image = owner->image ? &owner->image->desc : NULL;
     data->padded = data->image && tsl_image_has_padding(data->image);
-    data->members = owner->image ? owner->image->members : ~0u;
+    data->members = owner->image ? owner->image->members : TSL_MEMBERS_ALL;
     data->flags = owner->flags & ACCESS_FLAGS;
     data->home = -1;
     LIST_INIT(&data->sub_mems);

@@ -2,6 +2,7 @@
  * without the lock. */
 #include "graph/driver_call.h"
 
+#include "base/sets.h"
 #include "driver/driver.h"
 #include "facts/window.h"
 #include "graph/command.h"
@@ -86,7 +87,7 @@ static void name_region(struct binding *b, const struct tsl_svm *svm, bool unnam
 static const struct tsl_svm *known_region(const struct tsl_port *port, const struct tsl_buffer *buffer)
 {
     const struct tsl_svm *svm = tsl_svm_of(buffer);
-    return svm && !buffer->image && (svm->members >> port->index & 1) ? svm : NULL;
+    return svm && !buffer->image && tsl_members_has(svm->members, port->index) ? svm : NULL;
 }
 
 static cl_int bind_arg(struct binding *b, const struct tsl_arg *arg, cl_uint i)

@@ -1,6 +1,7 @@
 /* The door for the API: one command per call, filled in and put into its stream. */
 #include "base/fork.h"
 #include "base/lock.h"
+#include "base/sets.h"
 #include "base/settings.h"
 #include "base/small_vector.h"
 #include "graph/coalesce.h"
@@ -335,7 +336,7 @@ static bool goes_with_last(const struct tsl_enqueue *e, const struct tsl_kernel 
 }
 
 cl_int tsl_enqueue_kernel(const struct tsl_enqueue *e, struct tsl_kernel *kernel, const struct tsl_window *window,
-                          unsigned members)
+                          tsl_members members)
 {
     struct tsl_args *args;
     if (tsl_forked())
@@ -353,7 +354,7 @@ cl_int tsl_enqueue_kernel(const struct tsl_enqueue *e, struct tsl_kernel *kernel
     c->args = args;
     c->share.window = *window;
     c->members = tsl_room_members(c->graph, members, c->args);
-    if (!c->members && members)
+    if (tsl_members_is_empty(c->members) && !tsl_members_is_empty(members))
         return abandon(c, CL_MEM_OBJECT_ALLOCATION_FAILURE);
     if (!empty(window)) {
         c->kernel = kernel;

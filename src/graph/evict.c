@@ -1,6 +1,7 @@
 /* What evictions claim. */
 #include "graph/evict.h"
 
+#include "base/sets.h"
 #include "facts/kernel_facts.h"
 #include "graph/copies.h"
 #include "graph/op.h"
@@ -16,9 +17,9 @@ void tsl_leave_space(struct tsl_op *op, struct tsl_data *data, unsigned space)
     for (; tile; tile = tsl_tiles_next_meeting(tile, data->size)) {
         tsl_tile_leave(tile, &op->user, space);
         for (struct tsl_rollback *rollback = tile->rollback; rollback; rollback = rollback->older)
-            rollback->valid &= ~TSL_SPACE_BIT(space);
+            tsl_spaces_remove(&rollback->valid, space);
     }
-    tsl_valid_change(data, 0, data->size, ~TSL_SPACE_BIT(space), 0);
+    tsl_valid_remove_all(data, space);
 }
 
 cl_int tsl_claim_place(struct tsl_op *op, struct tsl_data *data, unsigned space)
@@ -48,7 +49,7 @@ cl_int tsl_claim_spill(struct tsl_op *op, struct tsl_data *data, uint64_t begin,
     struct tsl_toucher t = {.op = op};
     data->moved = true;
     cl_int error = tsl_touch_copy(op->port->graph, &t, data, begin, end, TSL_SPACE_HOST, TSL_MAY_WRITE);
-    return error ? error : tsl_valid_change(data, begin, end, ~0u, TSL_SPACE_BIT(TSL_SPACE_HOST));
+    return error ? error : tsl_valid_add(data, begin, end, TSL_SPACE_HOST);
 }
 
 static bool unused(struct tsl_tiles *tiles, uint64_t begin, uint64_t end, unsigned space)

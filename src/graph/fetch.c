@@ -1,28 +1,34 @@
 /* Fetches. */
 #include "graph/fetch.h"
 
+#include "base/sets.h"
 #include "graph/command.h"
 #include "graph/copies.h"
 #include "graph/move.h"
 #include "tile/tile.h"
+
+/* Nothing was ever written to a tile that is valid nowhere: it counts as coming from the space itself. */
+static unsigned source_of(struct tsl_graph *graph, const struct tsl_tile *tile, unsigned space)
+{
+    return tsl_spaces_is_empty(tile->valid) ? space : tsl_best_source(graph, tile->valid, space);
+}
 
 /* The first run of tiles in [*begin, end) that lack the space and have one source. False: nothing is lacking. */
 static bool lacking(struct tsl_graph *graph, struct tsl_data *data, uint64_t *begin, uint64_t *end, unsigned space,
                     unsigned *from)
 {
     struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, *begin, *end);
-    while (tile && (tile->valid & TSL_SPACE_BIT(space)))
+    while (tile && tsl_spaces_has(tile->valid, space))
         tile = tsl_tiles_next_meeting(tile, *end);
     if (!tile)
         return false;
     uint64_t limit = *end;
     *begin = tile->begin > *begin ? tile->begin : *begin;
-    *from = tile->valid ? tsl_best_source(graph, tile->valid, space) : space;
+    *from = source_of(graph, tile, space);
     do {
         *end = tile->end < limit ? tile->end : limit;
         tile = tsl_tiles_next_meeting(tile, limit);
-    } while (tile && !(tile->valid & TSL_SPACE_BIT(space)) &&
-             (tile->valid ? tsl_best_source(graph, tile->valid, space) : space) == *from);
+    } while (tile && !tsl_spaces_has(tile->valid, space) && source_of(graph, tile, space) == *from);
     return true;
 }
 

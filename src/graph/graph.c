@@ -4,6 +4,7 @@
 #include "base/fork.h"
 #include "base/lock.h"
 #include "base/pool.h"
+#include "base/sets.h"
 #include "base/settings.h"
 #include "driver/host.h"
 #include "graph/callback.h"
@@ -43,7 +44,7 @@ static void init(struct tsl_graph *graph, struct tsl_context *context)
     graph->callbacks_end = &graph->callbacks;
     graph->bridge_job.run = tsl_graph_bridge;
     graph->callback_job.run = tsl_run_callbacks;
-    tsl_tiles_init(&graph->host_map, 0, 0, false);
+    tsl_tiles_init(&graph->host_map, 0, TSL_SPACES_NONE, false);
     tsl_pool_init(&graph->op_pool, sizeof(struct tsl_op));
     tsl_pool_init(&graph->command_pool, sizeof(struct tsl_command));
 }

@@ -18,6 +18,7 @@
 #ifndef TSL_GRAPH_GRAPH_H
 #define TSL_GRAPH_GRAPH_H
 
+#include "base/sets.h"
 #include "object/buffer.h"
 #include "object/queue.h"
 #include "program/program.h"
@@ -54,7 +55,7 @@ cl_int tsl_enqueue_map_box(const struct tsl_enqueue *e, struct tsl_buffer *buffe
 cl_int tsl_enqueue_unmap(const struct tsl_enqueue *e, struct tsl_buffer *buffer, void *ptr);
 /* The API checked sizes against the facts of every eligible member; `members` are those that can take this launch. */
 cl_int tsl_enqueue_kernel(const struct tsl_enqueue *e, struct tsl_kernel *kernel, const struct tsl_window *window,
-                          unsigned members);
+                          tsl_members members);
 /* Waits for the list, or for everything before when the list is empty; barriers also hold back what comes after. */
 cl_int tsl_enqueue_marker(const struct tsl_enqueue *e, bool barrier);
 cl_int tsl_enqueue_migrate(const struct tsl_enqueue *e, cl_uint n, struct tsl_buffer *const *buffers,

@@ -26,7 +26,7 @@ cl_int tsl_mapped_keep(struct tsl_data *data, uint64_t begin, uint64_t end)
     for (; range && !error; range = tsl_ranges_next_meeting(range, begin, end)) {
         uint64_t from = range->begin > begin ? range->begin : begin;
         uint64_t to = range->end < end ? range->end : end;
-        error = tsl_valid_change(data, from, to, ~0u, TSL_SPACE_BIT(TSL_SPACE_HOST));
+        error = tsl_valid_add(data, from, to, TSL_SPACE_HOST);
     }
     return error;
 }

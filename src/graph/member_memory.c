@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/sets.h"
 #include "graph/data.h"
 #include "graph/space.h"
 #include "graph/state.h"
@@ -57,7 +58,7 @@ void tsl_member_memory_learn(struct tsl_port *port)
 static bool is_shared(const struct tsl_seat *seat)
 {
     const struct tsl_svm *svm = seat->data->svm;
-    return svm && (svm->members >> (seat - seat->data->seats) & 1);
+    return svm && tsl_members_has(svm->members, (unsigned)(seat - seat->data->seats));
 }
 
 cl_int tsl_room_alloc(struct tsl_port *port, struct tsl_data *data)
@@ -146,25 +147,25 @@ static struct need need_of(const struct tsl_args *args, unsigned member, bool ex
     return need;
 }
 
-static unsigned holders(const struct tsl_graph *graph, unsigned members, const struct tsl_args *args, bool exact)
+static tsl_members holders(const struct tsl_graph *graph, tsl_members members, const struct tsl_args *args, bool exact)
 {
-    unsigned can = members;
+    tsl_members can = members;
     for (unsigned i = 0; i < graph->n_ports; i++) {
         struct need need = need_of(args, i, exact);
-        if ((members & (1u << i)) && !holds(graph->ports[i].member, &need))
-            can &= ~(1u << i);
+        if (tsl_members_has(members, i) && !holds(graph->ports[i].member, &need))
+            tsl_members_remove(&can, i);
     }
     return can;
 }
 
-unsigned tsl_room_members(struct tsl_graph *graph, unsigned members, const struct tsl_args *args)
+tsl_members tsl_room_members(struct tsl_graph *graph, tsl_members members, const struct tsl_args *args)
 {
-    unsigned can = holders(graph, members, args, false);
-    if (can == members)
+    tsl_members can = holders(graph, members, args, false);
+    if (tsl_members_are(can, members))
         return can;
     can = holders(graph, members, args, true);
-    if (!can) {
-        struct need need = need_of(args, (unsigned)__builtin_ctz(members), true);
+    if (tsl_members_is_empty(can)) {
+        struct need need = need_of(args, tsl_members_first(members), true);
         tsl_log(TSL_LOG_IN_TILE, TSL_LOG_ERROR,
                 "no member that can run this kernel has %llu bytes of memory for its buffers (the largest has %llu): "
                 "use smaller ones, or cut the work up",
@@ -178,7 +179,8 @@ bool tsl_room_for_two(const struct tsl_port *port, const struct tsl_data *a, con
     struct need need = {.total = a->size, .largest = a->size > b->size ? a->size : b->size};
     if (a != b)
         need.total += b->size;
-    if (!(a->members & b->members & (1u << port->index)) || tsl_space_of(port, a) != tsl_space_of(port, b))
+    if (!tsl_members_has(tsl_members_common(a->members, b->members), port->index) ||
+        tsl_space_of(port, a) != tsl_space_of(port, b))
         return false;
     return holds(port->member, &need);
 }

@@ -2,6 +2,8 @@
 #ifndef TSL_GRAPH_MEMBER_MEMORY_H
 #define TSL_GRAPH_MEMBER_MEMORY_H
 
+#include "base/sets.h"
+
 #include <CL/cl.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,7 +27,7 @@ bool tsl_member_memory_full(const struct tsl_port *port, uint64_t size);
 /* The driver refused memory: for some seconds plans reckon with what is held. */
 void tsl_member_memory_learn(struct tsl_port *port);
 /* Which of the members could hold all that these arguments name, if they held nothing else? Takes no lock. */
-unsigned tsl_room_members(struct tsl_graph *graph, unsigned members, const struct tsl_args *args);
+tsl_members tsl_room_members(struct tsl_graph *graph, tsl_members members, const struct tsl_args *args);
 /* Could this one hold the two? They may be the same. */
 bool tsl_room_for_two(const struct tsl_port *port, const struct tsl_data *a, const struct tsl_data *b);
 

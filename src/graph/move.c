@@ -1,6 +1,7 @@
 /* Moves. */
 #include "graph/move.h"
 
+#include "base/sets.h"
 #include "driver/driver.h"
 #include "driver/image.h"
 #include "facts/kernel_facts.h"
@@ -36,12 +37,12 @@ bool tsl_moves_directly(struct tsl_graph *graph, unsigned from, unsigned to)
 }
 
 /* Where to take a tile from: a peer of the target, else the host, else any member (by way of the host). */
-unsigned tsl_best_source(struct tsl_graph *graph, uint32_t valid, unsigned to)
+unsigned tsl_best_source(struct tsl_graph *graph, tsl_spaces valid, unsigned to)
 {
     for (unsigned s = 1; s <= graph->n_ports; s++)
-        if ((valid & TSL_SPACE_BIT(s)) && peers(graph, s, to))
+        if (tsl_spaces_has(valid, s) && peers(graph, s, to))
             return s;
-    return (unsigned)__builtin_ctz(valid); /* The host is bit 0. */
+    return tsl_spaces_first(valid); /* The host is the first. */
 }
 
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
@@ -106,7 +107,7 @@ static cl_int move_box(struct tsl_command *command, const struct tsl_move *move,
         error = tsl_touch_copy(command->graph, &t, move->data, begin, end, move->to, TSL_MAY_WRITE);
     tsl_undo_spoil(op, move->data, begin, end, move->to);
     if (!error)
-        error = tsl_valid_change(move->data, begin, end, ~0u, TSL_SPACE_BIT(move->to));
+        error = tsl_valid_add(move->data, begin, end, move->to);
     if (error)
         op->poison = error;
     move->data->moved = true;
@@ -123,7 +124,7 @@ cl_int tsl_move_plan(struct tsl_command *command, const struct tsl_move *move)
     for (unsigned i = 0; i < n && !error; i++)
         error = move_box(command, move, &boxes[i]);
     /* What is no pixel is nowhere, and so it is everywhere. */
-    return error ? error : tsl_valid_change(move->data, move->begin, move->end, ~0u, TSL_SPACE_BIT(move->to));
+    return error ? error : tsl_valid_add(move->data, move->begin, move->end, move->to);
 }
 
 cl_int tsl_spill(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)

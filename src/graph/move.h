@@ -2,6 +2,7 @@
 #ifndef TSL_GRAPH_MOVE_H
 #define TSL_GRAPH_MOVE_H
 
+#include "base/sets.h"
 #include "driver/driver.h"
 #include "driver/image.h"
 #include "graph/copies.h"
@@ -20,7 +21,7 @@ struct tsl_move {
 
 /* The space from which a fetch takes a tile with that valid set, and whether that takes one move (else two: by way of
  * the host). */
-unsigned tsl_best_source(struct tsl_graph *graph, uint32_t valid, unsigned to);
+unsigned tsl_best_source(struct tsl_graph *graph, tsl_spaces valid, unsigned to);
 bool tsl_moves_directly(struct tsl_graph *graph, unsigned from, unsigned to);
 
 /* What copies of [begin, end) between two spaces there are: one, or, where there is padding, some boxes; in ascending

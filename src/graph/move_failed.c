@@ -1,6 +1,7 @@
 /* Moves that fail. */
 #include "graph/move_failed.h"
 
+#include "base/sets.h"
 #include "base/small_vector.h"
 #include "graph/copies.h"
 #include "graph/op.h"
@@ -18,14 +19,16 @@ static bool come_back(struct tsl_data *data, uint64_t begin, uint64_t end, unsig
     bool given_up = false, cut = tsl_tiles_cut(&data->tiles, begin, end);
     struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, begin, end);
     for (; tile; tile = tsl_tiles_next_meeting(tile, end)) {
-        if (!(tile->valid & TSL_SPACE_BIT(to)))
+        if (!tsl_spaces_has(tile->valid, to))
             continue;
-        if (!cut && tile->valid == TSL_SPACE_BIT(to)) {
+        if (!cut && tsl_spaces_only(tile->valid, to)) {
             data->lost = true;
             continue;
         }
-        given_up |= cut && (to == from || !(tile->valid & TSL_SPACE_BIT(from)));
-        tile->valid = (tile->valid & ~TSL_SPACE_BIT(to)) | (cut ? TSL_SPACE_BIT(from) : 0);
+        given_up |= cut && (to == from || !tsl_spaces_has(tile->valid, from));
+        tsl_spaces_remove(&tile->valid, to);
+        if (cut)
+            tsl_spaces_add(&tile->valid, from);
     }
     tsl_tiles_join(&data->tiles, begin, end);
     return given_up;

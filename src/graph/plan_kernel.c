@@ -1,4 +1,5 @@
 /* The plan of a kernel. */
+#include "base/sets.h"
 #include "facts/kernel_facts.h"
 #include "footprint/evaluate.h"
 #include "graph/choose.h"
@@ -43,7 +44,7 @@ static unsigned arg_role(const struct tsl_kernel_facts *facts, cl_uint i, const 
 static bool is_whole(const struct tsl_port *port, const struct tsl_buffer *b)
 {
     const struct tsl_svm *svm = tsl_data_of(b)->svm;
-    return svm && svm->coarse && (svm->members >> port->index & 1);
+    return svm && svm->coarse && tsl_members_has(svm->members, port->index);
 }
 
 /* One argument of a launch on one member, and what the launch touches of it. */

@@ -1,6 +1,7 @@
 /* In which space, and by which port, a transfer is done. */
 #include "graph/plan_space.h"
 
+#include "base/sets.h"
 #include "graph/command.h"
 #include "graph/member_memory.h"
 #include "graph/queue.h"
@@ -19,7 +20,7 @@ struct tsl_port *tsl_plan_port(struct tsl_command *c, unsigned space, const stru
     if (space == TSL_SPACE_HOST && member >= 0) {
         struct tsl_port *port = &graph->ports[member];
         bool works = tsl_space_of(port, data) == TSL_SPACE_HOST && !port->sync;
-        if (data->svm && !(data->svm->as_mem >> member & 1))
+        if (data->svm && !tsl_members_has(data->svm->as_mem, member))
             works = false; /* Its kernels do, by addresses alone. */
         return works ? port : &graph->host;
     }
@@ -51,17 +52,17 @@ unsigned tsl_plan_richest_space(struct tsl_graph *graph, struct tsl_data *data, 
 }
 
 /* The space to read a tile from: the host's copy if it is current, else where it was used last, else any. */
-unsigned tsl_plan_read_space(struct tsl_graph *graph, const struct tsl_data *data, uint32_t valid)
+unsigned tsl_plan_read_space(struct tsl_graph *graph, const struct tsl_data *data, tsl_spaces valid)
 {
     unsigned only = one_member(graph) ? tsl_space_of(&graph->ports[0], data) : TSL_SPACE_HOST;
     unsigned home = data->home >= 0 ? tsl_space_of(&graph->ports[data->home], data) : TSL_SPACE_HOST;
-    if (one_member(graph) && (valid == 0 || (valid & TSL_SPACE_BIT(only))))
+    if (one_member(graph) && (tsl_spaces_is_empty(valid) || tsl_spaces_has(valid, only)))
         return only;
-    if (valid == 0 || (valid & TSL_SPACE_BIT(TSL_SPACE_HOST)))
+    if (tsl_spaces_is_empty(valid) || tsl_spaces_has(valid, TSL_SPACE_HOST))
         return TSL_SPACE_HOST;
-    if (valid & TSL_SPACE_BIT(home))
+    if (tsl_spaces_has(valid, home))
         return home;
-    return (unsigned)__builtin_ctz(valid);
+    return tsl_spaces_first(valid);
 }
 
 /* Is a transfer between the application's memory and a member's copy slow, where one of the host's copy, whose begin is

@@ -2,6 +2,8 @@
 #ifndef TSL_GRAPH_PLAN_SPACE_H
 #define TSL_GRAPH_PLAN_SPACE_H
 
+#include "base/sets.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +20,7 @@ struct tsl_port *tsl_plan_port(struct tsl_command *c, unsigned space, const stru
 /* The space of a member where most of the range is; the host's if only that has it all. */
 unsigned tsl_plan_richest_space(struct tsl_graph *graph, struct tsl_data *data, uint64_t begin, uint64_t end);
 /* The space to read a tile from: the host's copy if it is current, else where the object was used last, else any. */
-unsigned tsl_plan_read_space(struct tsl_graph *graph, const struct tsl_data *data, uint32_t valid);
+unsigned tsl_plan_read_space(struct tsl_graph *graph, const struct tsl_data *data, tsl_spaces valid);
 /* Where a write goes while the reader's place is unknown: to the host, unless there is only one place. A sub-device's
  * queue says what the place is. */
 unsigned tsl_plan_write_space(const struct tsl_command *c, const struct tsl_data *data);

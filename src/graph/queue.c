@@ -3,6 +3,7 @@
 
 #include "base/fork.h"
 #include "base/lock.h"
+#include "base/sets.h"
 #include "base/settings.h"
 #include "graph/command.h"
 #include "graph/dependences.h"
@@ -18,9 +19,9 @@
 
 static int pinned_member(const struct tsl_queue *queue)
 {
-    unsigned members = tsl_context_members_of(queue->context, queue->device);
-    bool one = queue->device->parent && !(members & (members - 1));
-    return one ? __builtin_ctz(members) : -1;
+    tsl_members members = tsl_context_members_of(queue->context, queue->device);
+    bool one = queue->device->parent && tsl_members_count(members) <= 1;
+    return one ? (int)tsl_members_first(members) : -1;
 }
 
 static void follow_flags(struct tsl_stream *stream)

@@ -1,6 +1,7 @@
 /* Claims that fail: what tiles keep, and how they go back to that. undo.h has the rules. */
 #include "graph/undo.h"
 
+#include "base/sets.h"
 #include "graph/command.h"
 #include "graph/copies.h"
 #include "graph/data.h"
@@ -12,28 +13,28 @@
 #include "program/program.h"
 #include "tile/tile.h"
 
-static uint32_t moved_by(const struct tsl_tile *tile, bool host)
+static tsl_spaces moved_by(const struct tsl_tile *tile, bool host)
 {
-    uint32_t spaces = 0;
+    tsl_spaces spaces = TSL_SPACES_NONE;
     for (unsigned i = 0; i < tile->uses.n; i++) {
         const struct tsl_use *use = &tile->uses.list[i];
         const struct tsl_op *op = (const struct tsl_op *)use->user;
         bool moves = op->move || (host && op->kind == TSL_OP_ROOM);
         if (use->write && !use->left && !use->user->done && moves)
-            spaces |= TSL_SPACE_BIT(use->space);
+            tsl_spaces_add(&spaces, use->space);
     }
     return spaces;
 }
 
 /* Where moves that haven't ended bring bytes of the tile. */
-static uint32_t moved_to(struct tsl_graph *graph, const struct tsl_data *data, const struct tsl_tile *tile)
+static tsl_spaces moved_to(struct tsl_graph *graph, const struct tsl_data *data, const struct tsl_tile *tile)
 {
-    uint32_t spaces = moved_by(tile, false);
+    tsl_spaces spaces = moved_by(tile, false);
     uint64_t base = tsl_host_address(data->host);
     struct tsl_tile *host =
         data->host ? tsl_tiles_meeting(&graph->host_map, base + tile->begin, base + tile->end) : NULL;
     for (; host; host = tsl_tiles_next_meeting(host, base + tile->end))
-        spaces |= moved_by(host, true);
+        spaces = tsl_spaces_union(spaces, moved_by(host, true));
     return spaces;
 }
 
@@ -41,16 +42,16 @@ static uint32_t moved_to(struct tsl_graph *graph, const struct tsl_data *data, c
 static bool keep(struct tsl_op *op, struct tsl_data *data, struct tsl_tile *tile, unsigned space,
                  struct tsl_rollback **like)
 {
-    uint32_t here = TSL_SPACE_BIT(space);
-    if (!tile->valid || (tile->valid == here && !data->moved))
+    if (tsl_spaces_is_empty(tile->valid) || (tsl_spaces_only(tile->valid, space) && !data->moved))
         return true;
     tsl_tile_prune(tile);
-    uint32_t good = tile->valid & ~moved_to(op->port->graph, data, tile);
-    if (good == here)
+    tsl_spaces good = tsl_spaces_without(tile->valid, moved_to(op->port->graph, data, tile));
+    tsl_spaces elsewhere = tsl_spaces_without(good, tsl_spaces_of(space));
+    if (tsl_spaces_only(good, space))
         return true; /* What it doesn't write stays. */
     op->keeps = true;
     /* A host task that fails hasn't run: the host's copy is as good as it was, and may be mapped. */
-    uint32_t kept = op->kind == TSL_OP_NATIVE || !(good & ~here) ? good : good & ~here;
+    tsl_spaces kept = op->kind == TSL_OP_NATIVE || tsl_spaces_is_empty(elsewhere) ? good : elsewhere;
     return tsl_tile_keep(tile, &op->user, kept, like);
 }
 
@@ -65,7 +66,7 @@ cl_int tsl_undo_note(struct tsl_op *op, struct tsl_data *data, uint64_t begin, u
         if (!keep(op, data, tile, space, &like))
             return CL_OUT_OF_HOST_MEMORY;
         tile->restored = 0;
-        tile->valid = TSL_SPACE_BIT(space);
+        tile->valid = tsl_spaces_of(space);
     }
     tsl_tiles_join(&data->tiles, begin, end);
     return CL_SUCCESS;
@@ -87,7 +88,7 @@ void tsl_undo_range(struct tsl_op *op, struct tsl_data *data, uint64_t begin, ui
         struct tsl_rollback *rollback = tsl_tile_kept(tile, &op->user);
         if (!rollback)
             continue;
-        tile->valid = rollback->valid ? rollback->valid : TSL_SPACE_BIT(TSL_SPACE_LOST);
+        tile->valid = tsl_spaces_is_empty(rollback->valid) ? tsl_spaces_of(TSL_SPACE_LOST) : rollback->valid;
         tile->restored = graph->n_ops;
         tsl_tile_unkeep(tile, rollback);
     }

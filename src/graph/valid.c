@@ -2,18 +2,27 @@
 #include "graph/valid.h"
 
 #include "base/log.h"
+#include "base/sets.h"
 #include "graph/copies.h"
 #include "tile/tile.h"
 
-cl_int tsl_valid_change(struct tsl_data *data, uint64_t begin, uint64_t end, uint32_t keep, uint32_t add)
+cl_int tsl_valid_add(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
 {
     struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end);
     if (!tile)
         return CL_OUT_OF_HOST_MEMORY;
     for (; tile; tile = tsl_tiles_next(tile, end))
-        tile->valid = (tile->valid & keep) | add;
+        tsl_spaces_add(&tile->valid, space);
     tsl_tiles_join(&data->tiles, begin, end);
     return CL_SUCCESS;
+}
+
+void tsl_valid_remove_all(struct tsl_data *data, unsigned space)
+{
+    struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, 0, data->size);
+    for (; tile; tile = tsl_tiles_next(tile, data->size))
+        tsl_spaces_remove(&tile->valid, space);
+    tsl_tiles_join(&data->tiles, 0, data->size);
 }
 
 /* All of the range is written, whatever was there: only that space's copy counts. */
@@ -25,7 +34,7 @@ cl_int tsl_valid_only(struct tsl_data *data, uint64_t begin, uint64_t end, unsig
     for (; tile; tile = tsl_tiles_next(tile, end)) {
         tsl_tile_unkeep(tile, NULL);
         tile->restored = 0;
-        tile->valid = TSL_SPACE_BIT(space);
+        tile->valid = tsl_spaces_of(space);
     }
     tsl_tiles_join(&data->tiles, begin, end);
     return CL_SUCCESS;
@@ -41,7 +50,7 @@ uint64_t tsl_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsign
     uint64_t missing = 0;
     for (struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, begin, end); tile;
          tile = tsl_tiles_next_meeting(tile, end)) {
-        if (tile->valid == 0 || (tile->valid & TSL_SPACE_BIT(space)))
+        if (tsl_spaces_is_empty(tile->valid) || tsl_spaces_has(tile->valid, space))
             continue;
         uint64_t from = tile->begin > begin ? tile->begin : begin;
         uint64_t to = tile->end < end ? tile->end : end;
@@ -53,7 +62,7 @@ uint64_t tsl_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsign
 bool tsl_only_there(struct tsl_data *data, unsigned space, uint64_t *begin, uint64_t *end)
 {
     struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, *begin, data->size);
-    while (tile && tile->valid != TSL_SPACE_BIT(space))
+    while (tile && !tsl_spaces_only(tile->valid, space))
         tile = tsl_tiles_next_meeting(tile, data->size);
     if (!tile)
         return false;
@@ -61,14 +70,14 @@ bool tsl_only_there(struct tsl_data *data, unsigned space, uint64_t *begin, uint
     do {
         *end = tile->end;
         tile = tsl_tiles_next_meeting(tile, data->size);
-    } while (tile && tile->valid == TSL_SPACE_BIT(space));
+    } while (tile && tsl_spaces_only(tile->valid, space));
     return true;
 }
 
 void tsl_warn_unwritten(struct tsl_data *data, uint64_t begin, uint64_t end)
 {
     struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, begin, end);
-    while (tile && tile->valid)
+    while (tile && !tsl_spaces_is_empty(tile->valid))
         tile = tsl_tiles_next_meeting(tile, end);
     if (!tile)
         return;

@@ -12,8 +12,10 @@ struct tsl_data;
 uint64_t tsl_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
 /* The first range at or behind *begin of which that space has the only copy; false: there is none. */
 bool tsl_only_there(struct tsl_data *data, unsigned space, uint64_t *begin, uint64_t *end);
-/* Makes the valid set of [begin, end) (valid & keep) | add; keep and add are sets of spaces. */
-cl_int tsl_valid_change(struct tsl_data *data, uint64_t begin, uint64_t end, uint32_t keep, uint32_t add);
+/* The space's copy of [begin, end) is valid, too. */
+cl_int tsl_valid_add(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
+/* The space's copy is valid nowhere any more. */
+void tsl_valid_remove_all(struct tsl_data *data, unsigned space);
 /* All of the range is written, whatever was there: only that space's copy counts. */
 cl_int tsl_valid_only(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
 /* The newest bytes of [begin, end) count as the host's: a write is to bring them. */

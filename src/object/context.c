@@ -114,13 +114,13 @@ bool tsl_context_has_device(const struct tsl_context *context, const struct tsl_
     return false;
 }
 
-unsigned tsl_context_members_of(const struct tsl_context *context, const struct tsl_device *device)
+tsl_members tsl_context_members_of(const struct tsl_context *context, const struct tsl_device *device)
 {
-    unsigned set = 0;
+    tsl_members set = TSL_MEMBERS_NONE;
 
     for (unsigned i = 0; i < context->n_members; i++)
         if (tsl_device_has(device, context->members[i]))
-            set |= 1u << i;
+            tsl_members_add(&set, i);
     return set;
 }
 

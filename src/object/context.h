@@ -5,6 +5,7 @@
 #define TSL_OBJECT_CONTEXT_H
 
 #include "base/lock.h"
+#include "base/sets.h"
 #include "device/device.h"
 #include "handle/object.h"
 
@@ -51,6 +52,6 @@ cl_int tsl_context_on_destroy(struct tsl_context *context, tsl_context_destructo
 bool tsl_context_has_device(const struct tsl_context *context, const struct tsl_device *device);
 
 /* Bits of the context's members that are behind one of its devices (all of them behind the virtual one). */
-unsigned tsl_context_members_of(const struct tsl_context *context, const struct tsl_device *device);
+tsl_members tsl_context_members_of(const struct tsl_context *context, const struct tsl_device *device);
 
 #endif

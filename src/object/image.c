@@ -137,7 +137,7 @@ static bool knows_by_address_alone(const struct tsl_member *member, const struct
     const struct tsl_svm *svm = tsl_svm_of(of);
     for (unsigned i = 0; svm && i < of->context->n_members; i++)
         if (of->context->members[i] == member)
-            return svm->members & ~svm->as_mem & 1u << i;
+            return tsl_members_has(svm->members, i) && !tsl_members_has(svm->as_mem, i);
     return false;
 }
 
@@ -231,7 +231,7 @@ cl_int tsl_image_find_members(const struct tsl_context *context, cl_mem_flags fl
                               struct tsl_image *image)
 {
     cl_int worst = CL_INVALID_OPERATION;
-    image->members = image->read_write_members = 0;
+    image->members = image->read_write_members = TSL_MEMBERS_NONE;
     for (unsigned i = 0; i < context->n_members; i++) {
         struct tsl_member *member = context->members[i];
         cl_int refused = refusal(member, flags, of, &image->desc);
@@ -242,10 +242,12 @@ cl_int tsl_image_find_members(const struct tsl_context *context, cl_mem_flags fl
             return CL_OUT_OF_HOST_MEMORY;
         if (refused && rank(refused) > rank(worst))
             worst = refused;
-        image->members |= refused ? 0 : 1u << i;
-        image->read_write_members |= refused_both ? 0 : 1u << i;
+        if (!refused)
+            tsl_members_add(&image->members, i);
+        if (!refused_both)
+            tsl_members_add(&image->read_write_members, i);
     }
-    if (image->members)
+    if (!tsl_members_is_empty(image->members))
         return is_told(context, &image->desc) ? CL_SUCCESS : CL_INVALID_IMAGE_SIZE;
     return worst == CL_IMAGE_FORMAT_NOT_SUPPORTED && !tsl_image_format_is_defined(&image->desc.format)
                ? CL_INVALID_IMAGE_FORMAT_DESCRIPTOR

@@ -5,6 +5,7 @@
 #ifndef TSL_OBJECT_IMAGE_H
 #define TSL_OBJECT_IMAGE_H
 
+#include "base/sets.h"
 #include "driver/driver.h"
 #include "object/buffer.h"
 
@@ -13,7 +14,7 @@ struct tsl_image {
     struct tsl_image_desc desc;
     /* Bits of the context's members that can hold the image and pass it to kernels, as its flags say; and that can pass
      * it to kernels which declare it read_write. */
-    unsigned members, read_write_members;
+    tsl_members members, read_write_members;
 };
 
 /* The application's image, from which CL_MEM_COPY_HOST_PTR copies. */

@@ -48,12 +48,12 @@ struct tsl_buffer *tsl_svm_find(struct tsl_context *context, const void *pointer
  * buffer alignment. */
 #define LEAST_ALIGN ((size_t)128)
 
-static size_t alignment_of(const struct tsl_context *context, size_t wanted, unsigned as_mem)
+static size_t alignment_of(const struct tsl_context *context, size_t wanted, tsl_members as_mem)
 {
     size_t align = wanted > LEAST_ALIGN ? wanted : LEAST_ALIGN;
 
-    for (unsigned i = 0; as_mem >> i; i++)
-        if (as_mem >> i & 1 && context->members[i]->caps.base_align > align)
+    for (unsigned i = 0; tsl_members_reach(as_mem, i); i++)
+        if (tsl_members_has(as_mem, i) && context->members[i]->caps.base_align > align)
             align = context->members[i]->caps.base_align;
     return align;
 }
@@ -65,10 +65,10 @@ static bool get_memory(const struct tsl_context *context, cl_svm_mem_flags flags
     void *host = NULL;
     bool given = true;
 
-    for (unsigned i = 0; svm->members >> i; i++) {
+    for (unsigned i = 0; tsl_members_reach(svm->members, i); i++) {
         struct tsl_member *member = context->members[i];
 
-        if (!(svm->members >> i & 1) || !tsl_shared_memory_is_own(member))
+        if (!tsl_members_has(svm->members, i) || !tsl_shared_memory_is_own(member))
             continue;
         given = !member->driver->svm_alloc(member, &request, &host, &svm->mem);
         svm->begin = host;
@@ -95,13 +95,14 @@ void tsl_svm_destroy(struct tsl_svm *svm)
     free(svm);
 }
 
-static unsigned as_mem(const struct tsl_context *context, unsigned members)
+static tsl_members as_mem(const struct tsl_context *context, tsl_members members)
 {
-    unsigned set = 0;
+    tsl_members set = TSL_MEMBERS_NONE;
 
     for (unsigned i = 0; i < context->n_members; i++)
-        if (members >> i & 1 && (context->members[i]->caps.zero_copy || context->members[i]->caps.svm_is_mem))
-            set |= 1u << i;
+        if (tsl_members_has(members, i) &&
+            (context->members[i]->caps.zero_copy || context->members[i]->caps.svm_is_mem))
+            tsl_members_add(&set, i);
     return set;
 }
 
@@ -159,7 +160,7 @@ cl_int tsl_svm_borrow(struct tsl_context *context, void *pointer, size_t size, s
     svm->begin = pointer;
     svm->size = size;
     svm->borrowed = true;
-    svm->members = ~0u;
+    svm->members = TSL_MEMBERS_ALL;
     if (!give_buffer(context, 0, svm)) {
         tsl_svm_destroy(svm);
         return CL_OUT_OF_HOST_MEMORY;

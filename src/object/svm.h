@@ -14,6 +14,7 @@
 #ifndef TSL_OBJECT_SVM_H
 #define TSL_OBJECT_SVM_H
 
+#include "base/sets.h"
 #include "object/buffer.h"
 
 struct tsl_svm {
@@ -22,10 +23,10 @@ struct tsl_svm {
     char *begin;
     size_t size;
     struct tsl_mem *mem; /* a member's svm_alloc; NULL: the process's heap */
-    bool borrowed;       /* the application's memory, and in no tree */
-    bool coarse;         /* at any time all of it belongs to the host or to one kernel */
-    unsigned members;    /* bits of the context's members whose kernels know these addresses */
-    unsigned as_mem;     /* those of them that also use it as a buffer's storage, and so can copy and fill there */
+    bool borrowed;       /* it is the application's, and in no list */
+    bool coarse;         /* all of it is the host's or a kernel's: no two of these are in it at once */
+    tsl_members members; /* of the context's members those whose kernels know these addresses */
+    tsl_members as_mem;  /* of these, those that also take it for a buffer's storage, and so copy and fill there */
 };
 
 /* clSVMAlloc; NULL if it fails. Blocks; calls drivers. */

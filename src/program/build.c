@@ -130,13 +130,13 @@ static int weight_of(const struct tsl_make *make, cl_int error)
  * most. */
 static cl_int result_for(const struct tsl_build *build, const struct tsl_device *device)
 {
-    unsigned members = tsl_context_members_of(build->program->context, device);
+    tsl_members members = tsl_context_members_of(build->program->context, device);
     cl_int result = CL_SUCCESS;
 
     for (unsigned i = 0; i < build->n_jobs; i++) {
         cl_int error = build->jobs[i].part.error;
 
-        if (!(members >> build->jobs[i].index & 1))
+        if (!tsl_members_has(members, build->jobs[i].index))
             continue;
         if (error == CL_SUCCESS)
             return CL_SUCCESS;
@@ -211,7 +211,7 @@ static void exchange_locked(struct tsl_program *program, struct tsl_build *build
     free(program->kernel_names);
     program->kernel_names = kernel_names_locked(program);
     tsl_program_forget_binaries_locked(program);
-    program->building = 0;
+    program->building = TSL_MEMBERS_NONE;
 }
 
 static void free_inputs(struct tsl_build *build)
@@ -292,11 +292,11 @@ static cl_int begin_build(const struct tsl_build *build)
 
     let_kernels_go(program);
     tsl_lock_take(&program->lock);
-    if (program->n_kernels || program->building) {
+    if (program->n_kernels || !tsl_members_is_empty(program->building)) {
         error = CL_INVALID_OPERATION;
     } else {
         for (unsigned i = 0; i < build->n_jobs; i++)
-            program->building |= 1u << build->jobs[i].index;
+            tsl_members_add(&program->building, build->jobs[i].index);
         while (program->n_readers)
             tsl_lock_wait(&program->lock, &program->no_readers);
     }
@@ -353,12 +353,12 @@ static bool keep_devices(struct tsl_build *build, const struct tsl_targets *targ
     return true;
 }
 
-static unsigned members_of(const struct tsl_context *context, const struct tsl_targets *targets)
+static tsl_members members_of(const struct tsl_context *context, const struct tsl_targets *targets)
 {
-    unsigned members = 0;
+    tsl_members members = TSL_MEMBERS_NONE;
 
     for (cl_uint i = 0; i < targets->n; i++)
-        members |= tsl_context_members_of(context, targets->devices[i]);
+        members = tsl_members_union(members, tsl_context_members_of(context, targets->devices[i]));
     return members;
 }
 
@@ -366,8 +366,8 @@ struct tsl_build *tsl_build_create(const struct tsl_make *make, struct tsl_progr
                                    const struct tsl_targets *targets, const char *options)
 {
     const struct tsl_targets all = {program->n_devices, program->devices};
-    unsigned members = members_of(program->context, targets = targets ? targets : &all);
-    struct tsl_build *build = calloc(1, sizeof(*build) + (size_t)__builtin_popcount(members) * sizeof(build->jobs[0]));
+    tsl_members members = members_of(program->context, targets = targets ? targets : &all);
+    struct tsl_build *build = calloc(1, sizeof(*build) + tsl_members_count(members) * sizeof(build->jobs[0]));
 
     if (!build)
         return NULL;
@@ -380,9 +380,9 @@ struct tsl_build *tsl_build_create(const struct tsl_make *make, struct tsl_progr
     build->make = make;
     build->type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
     build->program = program;
-    tsl_object_show(&program->object); /* fn gets the program, even if the application has given it up */
-    for (unsigned i = 0; members >> i; i++)
-        if (members >> i & 1)
+    tsl_object_show(&program->object); /* fn is given it, also if the application gave it up */
+    for (unsigned i = 0; tsl_members_reach(members, i); i++)
+        if (tsl_members_has(members, i))
             build->jobs[build->n_jobs++] = (struct tsl_build_job){.build = build, .index = i};
     return build;
 }
@@ -393,13 +393,14 @@ static bool can_be_linked(cl_program_binary_type type)
 }
 
 /* The members for which the program is compiled but not linked. */
-static unsigned members_to_link(struct tsl_program *program)
+static tsl_members members_to_link(struct tsl_program *program)
 {
-    unsigned members = 0;
+    tsl_members members = TSL_MEMBERS_NONE;
 
     tsl_lock_take(&program->lock);
     for (unsigned i = 0; i < program->context->n_members; i++)
-        members |= can_be_linked(program->parts[i].type) ? 1u << i : 0;
+        if (can_be_linked(program->parts[i].type))
+            tsl_members_add(&members, i);
     tsl_lock_give(&program->lock);
     return members;
 }
@@ -415,7 +416,7 @@ static cl_int add_input(struct tsl_build *build, struct tsl_program *input, cons
     } else {
         if (!tsl_program_begin_any_read(input))
             return CL_INVALID_OPERATION;
-        if (!members_to_link(input)) {
+        if (tsl_members_is_empty(members_to_link(input))) {
             tsl_program_end_read(input);
             return CL_INVALID_OPERATION;
         }
@@ -445,26 +446,29 @@ cl_int tsl_build_add_inputs(struct tsl_build *build, cl_uint n, struct tsl_progr
  * device, but none of its members has all (OpenCL 3.0, 5.8.6). */
 static cl_int keep_linked(struct tsl_build *build)
 {
-    unsigned all = ~0u, some = 0, n_devices = 0, n_jobs = 0;
+    tsl_members all = TSL_MEMBERS_ALL, some = TSL_MEMBERS_NONE;
+    unsigned n_devices = 0, n_jobs = 0;
 
     for (cl_uint i = 0; i < build->n_inputs; i++) {
-        unsigned members = members_to_link(build->inputs[i]);
+        tsl_members members = members_to_link(build->inputs[i]);
 
-        all &= members;
-        some |= members;
+        all = tsl_members_common(all, members);
+        some = tsl_members_union(some, members);
     }
     for (cl_uint i = 0; i < build->n_devices; i++) {
-        unsigned members = tsl_context_members_of(build->program->context, build->devices[i]);
+        tsl_members members = tsl_context_members_of(build->program->context, build->devices[i]);
+        bool any = tsl_members_meet(members, some);
 
-        if (members & some && !(members & all))
+        if (any && !tsl_members_meet(members, all))
             return CL_INVALID_OPERATION;
-        if (members & some)
+        if (any)
             build->devices[n_devices++] = build->devices[i];
     }
     build->n_devices = n_devices;
-    some &= members_of(build->program->context, &(struct tsl_targets){n_devices, build->devices});
+    some =
+        tsl_members_common(some, members_of(build->program->context, &(struct tsl_targets){n_devices, build->devices}));
     for (unsigned i = 0; i < build->n_jobs; i++)
-        if (some >> build->jobs[i].index & 1)
+        if (tsl_members_has(some, build->jobs[i].index))
             build->jobs[n_jobs++] = build->jobs[i];
     build->n_jobs = n_jobs;
     return CL_SUCCESS;
@@ -478,7 +482,7 @@ static bool was_loaded_to_be_linked(struct tsl_program *program, const struct ts
     const struct tsl_targets all = {program->n_devices, program->devices};
 
     return !program->source && !program->il &&
-           members_to_link(program) & members_of(program->context, targets ? targets : &all);
+           tsl_members_meet(members_to_link(program), members_of(program->context, targets ? targets : &all));
 }
 
 cl_int tsl_program_build(struct tsl_program *program, const struct tsl_targets *targets, const char *options,

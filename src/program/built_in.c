@@ -65,15 +65,15 @@ static cl_int make_part(struct tsl_program *program, unsigned i, const char *wan
 /* Does some member behind the device have each of the kernels? */
 static bool device_has_all(const struct tsl_program *program, const struct tsl_device *device, char *wanted)
 {
-    unsigned members = tsl_context_members_of(program->context, device);
+    tsl_members members = tsl_context_members_of(program->context, device);
     char *rest = NULL;
     bool all = *wanted;
 
     for (char *name = strtok_r(wanted, ";", &rest); name && all; name = strtok_r(NULL, ";", &rest)) {
         bool some = false;
 
-        for (unsigned i = 0; members >> i; i++)
-            some |= members >> i & 1 && tsl_program_names_have(program->parts[i].kernel_names, name);
+        for (unsigned i = 0; tsl_members_reach(members, i); i++)
+            some |= tsl_members_has(members, i) && tsl_program_names_have(program->parts[i].kernel_names, name);
         all = some;
     }
     return all;

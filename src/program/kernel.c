@@ -185,7 +185,7 @@ static cl_int add_member(struct tsl_kernel *kernel, unsigned i)
     kernel->no_arg_info |= built->no_arg_info;
     if (part->limits.parameter_size > kernel->parameter_size)
         kernel->parameter_size = part->limits.parameter_size;
-    kernel->eligible |= 1u << i;
+    tsl_members_add(&kernel->eligible, i);
     return CL_SUCCESS;
 }
 
@@ -195,19 +195,19 @@ static void leave_out_without_fp64(struct tsl_kernel *kernel)
 {
     bool fp64 = false;
 
-    for (unsigned i = 0; kernel->eligible >> i; i++)
-        fp64 |= kernel->eligible >> i & 1 && kernel->parts[i].facts.fp64;
-    for (unsigned i = 0; fp64 && kernel->eligible >> i; i++) {
+    for (unsigned i = 0; tsl_members_reach(kernel->eligible, i); i++)
+        fp64 |= tsl_members_has(kernel->eligible, i) && kernel->parts[i].facts.fp64;
+    for (unsigned i = 0; fp64 && tsl_members_reach(kernel->eligible, i); i++) {
         const struct tsl_path *path = kernel->program->context->members[i]->path;
         cl_device_fp_config config = 0;
 
-        if (!(kernel->eligible >> i & 1) ||
+        if (!tsl_members_has(kernel->eligible, i) ||
             (path->driver->info(path, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(config), &config, NULL) == CL_SUCCESS &&
              config))
             continue;
         tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_INFO, "kernel %s has double precision and won't run on %s", kernel->name,
                 path->id);
-        kernel->eligible &= ~(1u << i);
+        tsl_members_remove(&kernel->eligible, i);
     }
 }
 
@@ -224,10 +224,10 @@ static cl_int add_members(struct tsl_kernel *kernel)
         if (error != CL_SUCCESS && result == CL_INVALID_KERNEL_NAME)
             result = error;
     }
-    if (!kernel->eligible)
+    if (tsl_members_is_empty(kernel->eligible))
         return result;
     leave_out_without_fp64(kernel);
-    return kernel->eligible ? CL_SUCCESS : CL_INVALID_PROGRAM_EXECUTABLE;
+    return tsl_members_is_empty(kernel->eligible) ? CL_INVALID_PROGRAM_EXECUTABLE : CL_SUCCESS;
 }
 
 cl_int tsl_kernel_create(struct tsl_program *program, const char *name, struct tsl_kernel **result)

@@ -7,10 +7,10 @@
 #include <string.h>
 
 /* The next eligible member in the set at or after *i. */
-static const struct tsl_kernel_facts *next_facts(const struct tsl_kernel *kernel, unsigned members, unsigned *i)
+static const struct tsl_kernel_facts *next_facts(const struct tsl_kernel *kernel, tsl_members members, unsigned *i)
 {
-    for (members &= kernel->eligible; members >> *i; ++*i)
-        if (members >> *i & 1)
+    for (members = tsl_members_common(members, kernel->eligible); tsl_members_reach(members, *i); ++*i)
+        if (tsl_members_has(members, *i))
             return &kernel->parts[*i].facts;
     return NULL;
 }
@@ -75,7 +75,7 @@ cl_int tsl_kernel_arg_info(struct tsl_kernel *kernel, cl_uint index, cl_kernel_a
 
 /* ---- Over members ------------------------------------------------------------------------------------------------ */
 
-size_t tsl_kernel_work_group_size(const struct tsl_kernel *kernel, unsigned members)
+size_t tsl_kernel_work_group_size(const struct tsl_kernel *kernel, tsl_members members)
 {
     const struct tsl_kernel_facts *facts;
     size_t size = SIZE_MAX;
@@ -98,7 +98,7 @@ static size_t greatest_divisor(size_t a, size_t b)
 }
 
 /* The least common multiple, if a group may have that size, else the largest. */
-size_t tsl_kernel_preferred_multiple(const struct tsl_kernel *kernel, unsigned members)
+size_t tsl_kernel_preferred_multiple(const struct tsl_kernel *kernel, tsl_members members)
 {
     size_t limit = tsl_kernel_work_group_size(kernel, members), common = 1, largest = 1;
     const struct tsl_kernel_facts *facts;
@@ -115,7 +115,7 @@ size_t tsl_kernel_preferred_multiple(const struct tsl_kernel *kernel, unsigned m
 }
 
 /* The required size; 0 0 0 if no member knows one. */
-static const size_t *required_size(const struct tsl_kernel *kernel, unsigned members)
+static const size_t *required_size(const struct tsl_kernel *kernel, tsl_members members)
 {
     const struct tsl_kernel_facts *facts;
 
@@ -126,7 +126,7 @@ static const size_t *required_size(const struct tsl_kernel *kernel, unsigned mem
 }
 
 /* Local memory includes the arguments' share, as far as they are set. */
-static cl_ulong memory_size(struct tsl_kernel *kernel, unsigned members, bool local)
+static cl_ulong memory_size(struct tsl_kernel *kernel, tsl_members members, bool local)
 {
     const struct tsl_kernel_facts *facts;
     cl_ulong size = 0;
@@ -146,7 +146,7 @@ static cl_ulong memory_size(struct tsl_kernel *kernel, unsigned members, bool lo
 }
 
 /* The smallest of the members' answers; for built-in kernels alone (OpenCL 3.0, 5.9.4). */
-static cl_int global_size(const struct tsl_kernel *kernel, unsigned members, const struct tsl_info *info)
+static cl_int global_size(const struct tsl_kernel *kernel, tsl_members members, const struct tsl_info *info)
 {
     size_t size[3] = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
     const struct tsl_kernel_facts *facts;
@@ -161,7 +161,7 @@ static cl_int global_size(const struct tsl_kernel *kernel, unsigned members, con
     return told ? tsl_info_bytes(info, size, sizeof(size)) : CL_INVALID_VALUE;
 }
 
-cl_int tsl_kernel_work_group_info(struct tsl_kernel *kernel, unsigned members, cl_kernel_work_group_info param,
+cl_int tsl_kernel_work_group_info(struct tsl_kernel *kernel, tsl_members members, cl_kernel_work_group_info param,
                                   const struct tsl_info *info)
 {
     switch (param) {

@@ -5,6 +5,7 @@
 #define TSL_PROGRAM_KERNEL_INFO_H
 
 #include "base/info.h"
+#include "base/sets.h"
 #include "program/program.h"
 
 cl_int tsl_kernel_info(struct tsl_kernel *kernel, cl_kernel_info param, const struct tsl_info *info);
@@ -15,11 +16,11 @@ cl_int tsl_kernel_arg_info(struct tsl_kernel *kernel, cl_uint index, cl_kernel_a
 
 /* Over the eligible members in the set: the smallest work-group size, the largest memory, a preferred multiple that
  * suits all. */
-cl_int tsl_kernel_work_group_info(struct tsl_kernel *kernel, unsigned members, cl_kernel_work_group_info param,
+cl_int tsl_kernel_work_group_info(struct tsl_kernel *kernel, tsl_members members, cl_kernel_work_group_info param,
                                   const struct tsl_info *info);
 
-/* The same numbers for callers inside Tesela. */
-size_t tsl_kernel_work_group_size(const struct tsl_kernel *kernel, unsigned members);
-size_t tsl_kernel_preferred_multiple(const struct tsl_kernel *kernel, unsigned members);
+/* The same numbers, for the core. */
+size_t tsl_kernel_work_group_size(const struct tsl_kernel *kernel, tsl_members members);
+size_t tsl_kernel_preferred_multiple(const struct tsl_kernel *kernel, tsl_members members);
 
 #endif

@@ -63,8 +63,8 @@ static void fill_required(const struct tsl_kernel *kernel, struct tsl_window *wi
 {
     if (window->local_size[0])
         return;
-    for (unsigned i = 0; kernel->eligible >> i; i++)
-        if (kernel->eligible >> i & 1 && facts_of(kernel, i)->reqd_size[0]) {
+    for (unsigned i = 0; tsl_members_reach(kernel->eligible, i); i++)
+        if (tsl_members_has(kernel->eligible, i) && facts_of(kernel, i)->reqd_size[0]) {
             memcpy(window->local_size, facts_of(kernel, i)->reqd_size, sizeof(window->local_size));
             return;
         }
@@ -74,22 +74,22 @@ static void fill_required(const struct tsl_kernel *kernel, struct tsl_window *wi
 
 /* If the argument is shared virtual memory or a buffer of such: the members that know the region's addresses; else
  * none. */
-static unsigned members_knowing(const struct tsl_arg *arg)
+static tsl_members members_knowing(const struct tsl_arg *arg)
 {
     const struct tsl_svm *svm = arg->buffer ? tsl_svm_of(arg->buffer) : NULL;
 
-    return svm ? svm->members : 0;
+    return svm ? svm->members : TSL_MEMBERS_NONE;
 }
 
 /* Vendors accept a sub-buffer as an argument only if it begins at a multiple of their alignment. Members that know the
  * addresses of shared virtual memory get its sub-buffers by address. */
-static cl_int check_alignment(const struct tsl_args *args, unsigned members, size_t align)
+static cl_int check_alignment(const struct tsl_args *args, tsl_members members, size_t align)
 {
     if (align <= 1)
         return CL_SUCCESS;
     for (cl_uint i = 0; i < args->n_all; i++)
         if (args->args[i].buffer && !args->args[i].buffer->image && args->args[i].buffer->offset % align &&
-            !(members_knowing(&args->args[i]) & members))
+            !tsl_members_meet(members_knowing(&args->args[i]), members))
             return CL_MISALIGNED_SUB_BUFFER_OFFSET;
     return CL_SUCCESS;
 }
@@ -100,11 +100,11 @@ static cl_int check_svm(const struct tsl_args *args, unsigned member)
 {
     for (cl_uint i = 0; i < args->n_all; i++) {
         const struct tsl_arg *arg = &args->args[i];
-        bool knows = members_knowing(arg) >> member & 1;
+        bool knows = tsl_members_has(members_knowing(arg), member);
 
         if (arg->kind == TSL_ARG_SVM && arg->buffer && !knows)
             return CL_INVALID_OPERATION;
-        if (knows && arg->buffer->image && !(tsl_svm_of(arg->buffer)->as_mem >> member & 1))
+        if (knows && arg->buffer->image && !tsl_members_has(tsl_svm_of(arg->buffer)->as_mem, member))
             return CL_INVALID_OPERATION;
     }
     return CL_SUCCESS;
@@ -112,11 +112,11 @@ static cl_int check_svm(const struct tsl_args *args, unsigned member)
 
 /* A buffer of shared virtual memory may contain addresses: if one of the members knows them, the others are left
  * out. */
-static unsigned prefer_members_knowing(const struct tsl_args *args, unsigned members)
+static tsl_members prefer_members_knowing(const struct tsl_args *args, tsl_members members)
 {
     for (cl_uint i = 0; i < args->n_all; i++)
-        if (members_knowing(&args->args[i]) & members)
-            members &= members_knowing(&args->args[i]);
+        if (tsl_members_meet(members_knowing(&args->args[i]), members))
+            members = tsl_members_common(members_knowing(&args->args[i]), members);
     return members;
 }
 
@@ -126,7 +126,7 @@ static cl_int check_images(const struct tsl_kernel_facts *facts, const struct ts
         const struct tsl_image *image = args->args[i].buffer ? args->args[i].buffer->image : NULL;
         bool both = i < facts->n_args && facts->args[i].access == CL_KERNEL_ARG_ACCESS_READ_WRITE;
 
-        if (image && !((both ? image->read_write_members : image->members) >> member & 1))
+        if (image && !tsl_members_has(both ? image->read_write_members : image->members, member))
             return CL_IMAGE_FORMAT_NOT_SUPPORTED;
     }
     return CL_SUCCESS;
@@ -145,13 +145,14 @@ static cl_int check_member(const struct tsl_kernel *kernel, unsigned i, const st
     error = check_images(&part->facts, args, i);
     if (!error)
         error = check_svm(args, i);
-    return error ? error : check_alignment(args, 1u << i, kernel->program->context->members[i]->caps.base_align);
+    return error ? error
+                 : check_alignment(args, tsl_members_of(i), kernel->program->context->members[i]->caps.base_align);
 }
 
-cl_int tsl_launch_check(struct tsl_kernel *kernel, struct tsl_window *window, unsigned *members)
+cl_int tsl_launch_check(struct tsl_kernel *kernel, struct tsl_window *window, tsl_members *members)
 {
-    unsigned left = *members & kernel->eligible;
-    cl_int result = left ? CL_SUCCESS : CL_INVALID_PROGRAM_EXECUTABLE;
+    tsl_members left = tsl_members_common(*members, kernel->eligible);
+    cl_int result = !tsl_members_is_empty(left) ? CL_SUCCESS : CL_INVALID_PROGRAM_EXECUTABLE;
     struct tsl_args *args;
     size_t local_mem_size;
     cl_int error = tsl_kernel_args(kernel, &args);
@@ -160,19 +161,19 @@ cl_int tsl_launch_check(struct tsl_kernel *kernel, struct tsl_window *window, un
         return error;
     fill_required(kernel, window);
     local_mem_size = tsl_args_local_size(args);
-    for (unsigned i = 0; left >> i; i++) {
-        if (!(left >> i & 1))
+    for (unsigned i = 0; tsl_members_reach(left, i); i++) {
+        if (!tsl_members_has(left, i))
             continue;
         error = check_member(kernel, i, window, args, local_mem_size);
         if (error == CL_SUCCESS)
             continue;
-        left &= ~(1u << i);
+        tsl_members_remove(&left, i);
         result = result == CL_SUCCESS ? error : result;
     }
     left = prefer_members_knowing(args, left);
     tsl_args_let_go(args);
     *members = left;
-    return left ? CL_SUCCESS : result;
+    return tsl_members_is_empty(left) ? result : CL_SUCCESS;
 }
 
 cl_int tsl_launch_check_offsets(struct tsl_kernel *kernel, size_t align)
@@ -182,7 +183,7 @@ cl_int tsl_launch_check_offsets(struct tsl_kernel *kernel, size_t align)
 
     if (error != CL_SUCCESS)
         return error;
-    error = check_alignment(args, ~0u, align);
+    error = check_alignment(args, TSL_MEMBERS_ALL, align);
     tsl_args_let_go(args);
     return error;
 }
@@ -206,7 +207,7 @@ static size_t best_divisor(size_t size, size_t limit, size_t multiple)
 }
 
 /* Can groups have this size in a launch of this window on each of these members? */
-static bool suits_all(const struct tsl_kernel *kernel, unsigned members, const struct tsl_window *window,
+static bool suits_all(const struct tsl_kernel *kernel, tsl_members members, const struct tsl_window *window,
                       const size_t *size, size_t limit)
 {
     if (size[0] * size[1] * size[2] > limit)
@@ -214,8 +215,8 @@ static bool suits_all(const struct tsl_kernel *kernel, unsigned members, const s
     for (unsigned d = 0; d < 3; d++) {
         if ((d < window->work_dim ? window->global_size[d] : 1) % size[d])
             return false;
-        for (unsigned i = 0; members >> i; i++)
-            if (members >> i & 1 && kernel->parts[i].limits.max_items[d] < size[d])
+        for (unsigned i = 0; tsl_members_reach(members, i); i++)
+            if (tsl_members_has(members, i) && kernel->parts[i].limits.max_items[d] < size[d])
                 return false;
     }
     return true;
@@ -223,15 +224,15 @@ static bool suits_all(const struct tsl_kernel *kernel, unsigned members, const s
 
 /* The size that all members with a recommendation recommend; NULL: none does, or they differ. *most becomes the least
  * number of work-items that a member recommends, if that is less. */
-static const size_t *recommended_size(const struct tsl_kernel *kernel, unsigned members, size_t *most)
+static const size_t *recommended_size(const struct tsl_kernel *kernel, tsl_members members, size_t *most)
 {
     const size_t *common = NULL;
     bool agreed = true;
 
-    for (unsigned i = 0; members >> i; i++) {
+    for (unsigned i = 0; tsl_members_reach(members, i); i++) {
         const size_t *size = facts_of(kernel, i)->recommended_size;
 
-        if (!(members >> i & 1) || !size[0])
+        if (!tsl_members_has(members, i) || !size[0])
             continue;
         agreed &= !common || memcmp(common, size, 3 * sizeof(*size)) == 0;
         common = size;
@@ -241,19 +242,19 @@ static const size_t *recommended_size(const struct tsl_kernel *kernel, unsigned 
     return agreed ? common : NULL;
 }
 
-static void choose(const struct tsl_kernel *kernel, unsigned members, size_t limit, struct tsl_window *window)
+static void choose(const struct tsl_kernel *kernel, tsl_members members, size_t limit, struct tsl_window *window)
 {
     size_t multiple = tsl_kernel_preferred_multiple(kernel, members), most = limit;
-    const size_t *recommended = recommended_size(kernel, members & kernel->eligible, &limit);
+    const size_t *recommended = recommended_size(kernel, tsl_members_common(members, kernel->eligible), &limit);
 
-    if (recommended && suits_all(kernel, members & kernel->eligible, window, recommended, most)) {
+    if (recommended && suits_all(kernel, tsl_members_common(members, kernel->eligible), window, recommended, most)) {
         memcpy(window->local_size, recommended, sizeof(window->local_size));
         return;
     }
     for (unsigned d = 0; d < 3; d++) {
         most = limit ? limit : 1;
-        for (unsigned i = 0; members >> i; i++)
-            if (members >> i & 1 && kernel->parts[i].limits.max_items[d] < most)
+        for (unsigned i = 0; tsl_members_reach(members, i); i++)
+            if (tsl_members_has(members, i) && kernel->parts[i].limits.max_items[d] < most)
                 most = kernel->parts[i].limits.max_items[d];
         window->local_size[d] = d < window->work_dim ? best_divisor(window->global_size[d], most, multiple) : 1;
         limit /= window->local_size[d];
@@ -270,7 +271,7 @@ static size_t promised(const struct tsl_kernel *kernel, struct tsl_device *devic
     return of_kernel < of_device ? of_kernel : of_device;
 }
 
-void tsl_launch_keep_suggestion(const struct tsl_kernel *kernel, struct tsl_device *device, unsigned members,
+void tsl_launch_keep_suggestion(const struct tsl_kernel *kernel, struct tsl_device *device, tsl_members members,
                                 struct tsl_window *window)
 {
     if (!window->local_size[0] && atomic_load_explicit(&kernel->suggested, memory_order_relaxed))
@@ -292,5 +293,5 @@ void tsl_launch_limit(const struct tsl_kernel *kernel, struct tsl_device *device
     size_t limit = promised(kernel, device);
 
     if (kernel->parts[member].limits.unpromised || may_exceed(facts_of(kernel, member), limit))
-        choose(kernel, 1u << member, limit, window);
+        choose(kernel, tsl_members_of(member), limit, window);
 }

@@ -4,6 +4,7 @@
 #ifndef TSL_PROGRAM_LAUNCH_H
 #define TSL_PROGRAM_LAUNCH_H
 
+#include "base/sets.h"
 #include "program/program.h"
 
 /*
@@ -12,9 +13,9 @@
  * CL_INVALID_WORK_ITEM_SIZE, CL_OUT_OF_RESOURCES (local memory), CL_MISALIGNED_SUB_BUFFER_OFFSET. A required work-group
  * size is put into a window that leaves the choice (local_size[0] is 0).
  */
-cl_int tsl_launch_check(struct tsl_kernel *kernel, struct tsl_window *window, unsigned *members);
-/* CL_MISALIGNED_SUB_BUFFER_OFFSET: a sub-buffer among the kernel's arguments doesn't begin at a multiple of `align`
- * bytes; CL_INVALID_KERNEL_ARGS. */
+cl_int tsl_launch_check(struct tsl_kernel *kernel, struct tsl_window *window, tsl_members *members);
+/* CL_MISALIGNED_SUB_BUFFER_OFFSET: a sub-buffer among its arguments doesn't begin at a multiple of `align` bytes;
+ * CL_INVALID_KERNEL_ARGS. */
 cl_int tsl_launch_check_offsets(struct tsl_kernel *kernel, size_t align);
 
 /*
@@ -22,7 +23,7 @@ cl_int tsl_launch_check_offsets(struct tsl_kernel *kernel, size_t align);
  * with the same sizes must then have it (cl_khr_suggested_local_work_size). The size divides the global size, suits all
  * those of the device's members, and is a multiple of the preferred size where possible.
  */
-void tsl_launch_keep_suggestion(const struct tsl_kernel *kernel, struct tsl_device *device, unsigned members,
+void tsl_launch_keep_suggestion(const struct tsl_kernel *kernel, struct tsl_device *device, tsl_members members,
                                 struct tsl_window *window);
 
 /* Puts a work-group size into a window without one if the member that will run the launch might choose more work-items

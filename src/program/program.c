@@ -234,14 +234,14 @@ static cl_int load_bare(struct tsl_program *program, unsigned i, const struct ts
 /* Loads for the members behind one device: it is enough if one of them takes something. */
 static cl_int load(struct tsl_program *program, const struct tsl_program_load *load)
 {
-    unsigned members = tsl_context_members_of(program->context, load->device);
+    tsl_members members = tsl_context_members_of(program->context, load->device);
     bool ours = tsl_container_is(load->binary, load->size);
     cl_int status = CL_INVALID_BINARY;
 
-    for (unsigned i = 0; members >> i; i++) {
+    for (unsigned i = 0; tsl_members_reach(members, i); i++) {
         cl_int error;
 
-        if (!(members >> i & 1))
+        if (!tsl_members_has(members, i))
             continue;
         error = ours ? load_contained(program, i, load) : load_bare(program, i, load);
         if (error == CL_SUCCESS || (error != CL_INVALID_BINARY && status != CL_SUCCESS))
@@ -283,14 +283,14 @@ bool tsl_program_has_device(const struct tsl_program *program, const struct tsl_
 
 /* ---- Readers ----------------------------------------------------------------------------------------------------- */
 
-cl_build_status tsl_program_status_locked(const struct tsl_program *program, unsigned members)
+cl_build_status tsl_program_status_locked(const struct tsl_program *program, tsl_members members)
 {
     cl_build_status status = CL_BUILD_NONE;
 
-    if (program->building & members)
+    if (tsl_members_meet(program->building, members))
         return CL_BUILD_IN_PROGRESS;
-    for (unsigned i = 0; members >> i; i++) {
-        if (!(members >> i & 1))
+    for (unsigned i = 0; tsl_members_reach(members, i); i++) {
+        if (!tsl_members_has(members, i))
             continue;
         if (program->parts[i].status == CL_BUILD_SUCCESS)
             return CL_BUILD_SUCCESS;
@@ -300,17 +300,17 @@ cl_build_status tsl_program_status_locked(const struct tsl_program *program, uns
     return status;
 }
 
-cl_program_binary_type tsl_program_type_locked(const struct tsl_program *program, unsigned members)
+cl_program_binary_type tsl_program_type_locked(const struct tsl_program *program, tsl_members members)
 {
-    for (unsigned i = 0; members >> i; i++)
-        if (members >> i & 1 && program->parts[i].type != CL_PROGRAM_BINARY_TYPE_NONE)
+    for (unsigned i = 0; tsl_members_reach(members, i); i++)
+        if (tsl_members_has(members, i) && program->parts[i].type != CL_PROGRAM_BINARY_TYPE_NONE)
             return program->parts[i].type;
     return CL_PROGRAM_BINARY_TYPE_NONE;
 }
 
 bool tsl_program_is_executable_locked(const struct tsl_program *program)
 {
-    for (unsigned i = 0; !program->building && i < program->context->n_members; i++)
+    for (unsigned i = 0; tsl_members_is_empty(program->building) && i < program->context->n_members; i++)
         if (program->parts[i].status == CL_BUILD_SUCCESS && program->parts[i].type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
             return true;
     return false;
@@ -333,7 +333,7 @@ bool tsl_program_begin_any_read(struct tsl_program *program)
     bool idle;
 
     tsl_lock_take(&program->lock);
-    idle = !program->building;
+    idle = tsl_members_is_empty(program->building);
     if (idle)
         program->n_readers++;
     tsl_lock_give(&program->lock);
@@ -401,16 +401,16 @@ static void put_section(struct tsl_writer *log, const struct tsl_path *path, con
         put(log, "\n");
 }
 
-char *tsl_program_log(struct tsl_program *program, unsigned members)
+char *tsl_program_log(struct tsl_program *program, tsl_members members)
 {
-    bool several = members & (members - 1);
+    bool several = tsl_members_count(members) > 1;
     struct tsl_writer log = {0};
 
     tsl_lock_take(&program->lock);
-    for (unsigned i = 0; members >> i && !(program->building & members); i++) {
+    for (unsigned i = 0; tsl_members_reach(members, i) && !tsl_members_meet(program->building, members); i++) {
         const struct tsl_program_part *part = &program->parts[i];
 
-        if (!(members >> i & 1))
+        if (!tsl_members_has(members, i))
             continue;
         if (several || (part->error != CL_SUCCESS && is_blank(part->log)))
             put_section(&log, program->context->members[i]->path, part);
@@ -454,16 +454,17 @@ static cl_int add_binary(struct tsl_writer *writer, const struct tsl_program_par
 }
 
 /* The container of the members in the set; no data: none of them has a binary. */
-static cl_int make_binary(struct tsl_program *program, unsigned members, struct tsl_told_binary *binary)
+static cl_int make_binary(struct tsl_program *program, tsl_members members, struct tsl_told_binary *binary)
 {
     struct tsl_writer writer = {0};
     cl_int error = CL_SUCCESS;
     bool some = false;
 
     tsl_container_begin(&writer);
-    for (unsigned i = 0; members >> i; i++) {
-        cl_int own = members >> i & 1 ? add_binary(&writer, &program->parts[i], program->context->members[i], &some)
-                                      : CL_SUCCESS;
+    for (unsigned i = 0; tsl_members_reach(members, i); i++) {
+        cl_int own = tsl_members_has(members, i)
+                         ? add_binary(&writer, &program->parts[i], program->context->members[i], &some)
+                         : CL_SUCCESS;
 
         if (own != CL_SUCCESS)
             error = own;
@@ -509,7 +510,7 @@ static cl_int tell_locked(struct tsl_program *program, cl_uint i, struct tsl_tol
 cl_int tsl_program_binary(struct tsl_program *program, cl_uint i, void **data, size_t *size)
 {
     struct tsl_told_binary made = {.data = NULL}, copy = {.data = NULL};
-    unsigned members = tsl_context_members_of(program->context, program->devices[i]);
+    tsl_members members = tsl_context_members_of(program->context, program->devices[i]);
     cl_program_binary_type type;
     cl_int error = CL_SUCCESS;
     bool is_told;

@@ -6,6 +6,7 @@
 #define TSL_PROGRAM_PROGRAM_H
 
 #include "base/lock.h"
+#include "base/sets.h"
 #include "base/spin.h"
 #include "facts/kernel_facts.h"
 #include "handle/object.h"
@@ -55,8 +56,8 @@ struct tsl_program {
     bool built_in;               /* of built-in kernels: ready from the beginning, never built */
     bool linked;                 /* made by clLinkProgram, and so not to be built */
 
-    struct tsl_lock lock;           /* guards all that follows; leaf: no other lock is taken under it */
-    unsigned building;              /* the members of a running build, which keeps other builds away; 0: none runs */
+    struct tsl_lock lock; /* guards all that follows; leaf: no other lock is taken under it */
+    tsl_members building; /* those that a running build is for, which keeps others from building; none: none runs */
     struct tsl_program_part *parts; /* context->n_members; read without the lock between begin_read and end_read */
     char *kernel_names;             /* ';'-separated, those that some member has; NULL before a build */
     struct tsl_told_binary *told;   /* n_devices; data NULL: not told since the last build */
@@ -141,9 +142,9 @@ cl_int tsl_program_link(struct tsl_program *program, const char *options, const 
 bool tsl_program_is_executable_locked(const struct tsl_program *program) TSL_REQUIRES(program->lock);
 
 /* The build status over the members in the set: the best that one of them has. */
-cl_build_status tsl_program_status_locked(const struct tsl_program *program, unsigned members)
+cl_build_status tsl_program_status_locked(const struct tsl_program *program, tsl_members members)
     TSL_REQUIRES(program->lock);
-cl_program_binary_type tsl_program_type_locked(const struct tsl_program *program, unsigned members)
+cl_program_binary_type tsl_program_type_locked(const struct tsl_program *program, tsl_members members)
     TSL_REQUIRES(program->lock);
 
 /* From a begin that returned true (the program is executable) to its end the parts don't change, and may be read
@@ -157,7 +158,7 @@ bool tsl_program_names_have(const char *names, const char *name);
 
 /* The program's build log for a device (heap; NULL without memory): the member's own text if only one member has any,
  * else one section for each member that failed or has text. */
-char *tsl_program_log(struct tsl_program *program, unsigned members);
+char *tsl_program_log(struct tsl_program *program, tsl_members members);
 
 /* The binary of the program's device i: a container of what its members have built or were given. Heap, the caller
  * frees; size 0 and NULL if there is nothing. The bytes stay the same until the next build, so that a buffer of the
@@ -210,9 +211,8 @@ struct tsl_kernel {
     struct tsl_object object;
     struct tsl_program *program; /* shown */
     char *name;
-    uint64_t place_key;                   /* the kernel's name in placement: the same for equal kernels, from run to
-                                             run */
-    unsigned eligible;                    /* bit i: member i of the context can run it */
+    uint64_t place_key;                   /* what placement knows it by: the same for equal kernels, from run to run */
+    tsl_members eligible;                 /* those of the context's members that can run it */
     struct tsl_kernel_part *parts;        /* context->n_members */
     const struct tsl_kernel_facts *facts; /* for argument queries: those of the first eligible member that knows */
     bool no_arg_info;                     /* not built with -cl-kernel-arg-info: the facts know, but queries don't

@@ -2,8 +2,8 @@
  * Queries of programs (OpenCL 3.0, 5.8.8).
  */
 #include "program/program_info.h"
-#include "facts/il.h"
 #include "base/fork.h"
+#include "facts/il.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,21 +109,21 @@ cl_int tsl_program_info(struct tsl_program *program, cl_program_info param, cons
     }
 }
 
-static cl_int build_options(struct tsl_program *program, unsigned members, const struct tsl_info *info)
+static cl_int build_options(struct tsl_program *program, tsl_members members, const struct tsl_info *info)
 {
     const char *options = NULL;
     cl_int error;
 
     tsl_lock_take(&program->lock);
-    for (unsigned i = 0; members >> i && !options; i++)
-        if (members >> i & 1)
+    for (unsigned i = 0; tsl_members_reach(members, i) && !options; i++)
+        if (tsl_members_has(members, i))
             options = program->parts[i].options;
     error = tsl_info_string(info, options);
     tsl_lock_give(&program->lock);
     return error;
 }
 
-static cl_int build_log(struct tsl_program *program, unsigned members, const struct tsl_info *info)
+static cl_int build_log(struct tsl_program *program, tsl_members members, const struct tsl_info *info)
 {
     char *log = tsl_program_log(program, members);
     cl_int error = log ? tsl_info_string(info, log) : CL_OUT_OF_HOST_MEMORY;
@@ -132,12 +132,12 @@ static cl_int build_log(struct tsl_program *program, unsigned members, const str
     return error;
 }
 
-static size_t variables_size_locked(const struct tsl_program *program, unsigned members) TSL_REQUIRES(program->lock)
+static size_t variables_size_locked(const struct tsl_program *program, tsl_members members) TSL_REQUIRES(program->lock)
 {
     size_t size = 0;
 
-    for (unsigned i = 0; members >> i; i++)
-        if (members >> i & 1 && program->parts[i].variables_size > size)
+    for (unsigned i = 0; tsl_members_reach(members, i); i++)
+        if (tsl_members_has(members, i) && program->parts[i].variables_size > size)
             size = program->parts[i].variables_size;
     return size;
 }
@@ -145,7 +145,7 @@ static size_t variables_size_locked(const struct tsl_program *program, unsigned 
 cl_int tsl_program_build_info(struct tsl_program *program, struct tsl_device *device, cl_program_build_info param,
                               const struct tsl_info *info)
 {
-    unsigned members = tsl_context_members_of(program->context, device);
+    tsl_members members = tsl_context_members_of(program->context, device);
     cl_program_binary_type type;
     cl_build_status status;
     size_t variables;

@@ -3,38 +3,38 @@
 
 #include <stdio.h>
 
-/* The members, as bits, for which this build has made an executable. */
-static unsigned made_by(const struct tsl_build *build)
+/* The members for which this build has made an executable. */
+static tsl_members made_by(const struct tsl_build *build)
 {
-    unsigned made = 0;
+    tsl_members made = TSL_MEMBERS_NONE;
 
     for (unsigned i = 0; i < build->n_jobs; i++)
         if (build->jobs[i].part.error == CL_SUCCESS)
-            made |= 1u << build->jobs[i].index;
+            tsl_members_add(&made, build->jobs[i].index);
     return made;
 }
 
 /* The members for which it has made one with variables. */
-static unsigned held_by(const struct tsl_build *build)
+static tsl_members held_by(const struct tsl_build *build)
 {
-    unsigned holders = 0;
+    tsl_members holders = TSL_MEMBERS_NONE;
 
     for (unsigned i = 0; i < build->n_jobs; i++)
         if (build->jobs[i].part.has_variables)
-            holders |= 1u << build->jobs[i].index;
+            tsl_members_add(&holders, build->jobs[i].index);
     return holders;
 }
 
 /* The members that were built before with variables and aren't built now. */
-static unsigned held_before(const struct tsl_build *build)
+static tsl_members held_before(const struct tsl_build *build)
 {
     struct tsl_program *program = build->program;
-    unsigned holders = 0;
+    tsl_members holders = TSL_MEMBERS_NONE;
 
     tsl_lock_take(&program->lock);
     for (unsigned i = 0; i < program->context->n_members; i++)
-        if (!(program->building >> i & 1) && program->parts[i].has_variables)
-            holders |= 1u << i;
+        if (!tsl_members_has(program->building, i) && program->parts[i].has_variables)
+            tsl_members_add(&holders, i);
     tsl_lock_give(&program->lock);
     return holders;
 }
@@ -58,18 +58,13 @@ static bool is_denied(const struct tsl_build *build)
     return false;
 }
 
-static unsigned lowest(unsigned bits)
+/* The first member with a reliable count, else the first. There is one. */
+static unsigned choose(const struct tsl_context *context, tsl_members holders)
 {
-    return bits & -bits;
-}
-
-/* The first member with a reliable count, else the first. */
-static unsigned choose(const struct tsl_context *context, unsigned holders)
-{
-    for (unsigned i = 0; holders >> i; i++)
-        if (holders >> i & 1 && counts_reliably(context->members[i]))
-            return 1u << i;
-    return lowest(holders);
+    for (unsigned i = 0; tsl_members_reach(holders, i); i++)
+        if (tsl_members_has(holders, i) && counts_reliably(context->members[i]))
+            return i;
+    return tsl_members_first(holders);
 }
 
 static void leave_out(struct tsl_build_job *job, const struct tsl_path *keeper)
@@ -83,12 +78,12 @@ static void leave_out(struct tsl_build_job *job, const struct tsl_path *keeper)
         job->part.log = log;
 }
 
-static void leave_all_out(struct tsl_build *build, unsigned out, unsigned keeper)
+static void leave_all_out(struct tsl_build *build, tsl_members out, unsigned keeper)
 {
-    const struct tsl_path *path = build->program->context->members[__builtin_ctz(keeper)]->path;
+    const struct tsl_path *path = build->program->context->members[keeper]->path;
 
     for (unsigned i = 0; i < build->n_jobs; i++)
-        if (out >> build->jobs[i].index & 1 && build->jobs[i].part.error == CL_SUCCESS)
+        if (tsl_members_has(out, build->jobs[i].index) && build->jobs[i].part.error == CL_SUCCESS)
             leave_out(&build->jobs[i], path);
 }
 
@@ -101,22 +96,26 @@ static void forget(struct tsl_build *build)
 }
 
 /* before: see held_before. */
-static void settle_for(struct tsl_build *build, const struct tsl_device *device, unsigned before)
+static void settle_for(struct tsl_build *build, const struct tsl_device *device, tsl_members before)
 {
-    unsigned members = tsl_context_members_of(build->program->context, device);
-    unsigned keeper =
-        before & members ? lowest(before & members) : choose(build->program->context, held_by(build) & members);
+    tsl_members members = tsl_context_members_of(build->program->context, device);
+    tsl_members kept = tsl_members_common(before, members), held = tsl_members_common(held_by(build), members);
+    unsigned keeper;
 
-    if (keeper)
-        leave_all_out(build, made_by(build) & members & ~keeper, keeper);
+    if (tsl_members_is_empty(kept) && tsl_members_is_empty(held))
+        return;
+    keeper = tsl_members_is_empty(kept) ? choose(build->program->context, held) : tsl_members_first(kept);
+    leave_all_out(build, tsl_members_without(tsl_members_common(made_by(build), members), tsl_members_of(keeper)),
+                  keeper);
 }
 
 void tsl_variables_settle(struct tsl_build *build)
 {
     const struct tsl_context *context = build->program->context;
-    unsigned before = held_before(build);
+    tsl_members before = held_before(build);
 
-    if (build->type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE || !(before | held_by(build)))
+    if (build->type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE ||
+        tsl_members_is_empty(tsl_members_union(before, held_by(build))))
         return;
     if (is_denied(build))
         forget(build);

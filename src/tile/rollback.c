@@ -26,7 +26,7 @@ static void unref(struct tsl_rollback *rollback)
 
 bool tsl_rollback_equal(const struct tsl_rollback *a, const struct tsl_rollback *b)
 {
-    return a == b || (a && b && a->user == b->user && a->valid == b->valid && a->older == b->older);
+    return a == b || (a && b && a->user == b->user && tsl_spaces_are(a->valid, b->valid) && a->older == b->older);
 }
 
 /* How many of the chain still say something; the others go. */
@@ -44,17 +44,17 @@ static unsigned shorten(struct tsl_rollback *rollback)
     return n;
 }
 
-bool tsl_tile_keep(struct tsl_tile *tile, struct tsl_user *user, uint32_t valid, struct tsl_rollback **like)
+bool tsl_tile_keep(struct tsl_tile *tile, struct tsl_user *user, tsl_spaces valid, struct tsl_rollback **like)
 {
     struct tsl_rollback *rollback = *like, *older = tile->rollback;
     unsigned n = !older ? 0 : older->n < MAX_CHAIN ? older->n : shorten(older);
     if (n >= MAX_CHAIN) { /* What this one goes back to may be no good either. */
         tsl_tile_unkeep(tile, NULL);
         older = NULL;
-        valid = 0;
+        valid = TSL_SPACES_NONE;
         n = 0;
     }
-    if (rollback && rollback->valid == valid && rollback->older == older) {
+    if (rollback && tsl_spaces_are(rollback->valid, valid) && rollback->older == older) {
         unref(older);
         tile->rollback = tsl_rollback_ref(rollback);
         return true;
@@ -106,6 +106,6 @@ void tsl_tile_spoil(struct tsl_tile *tile, unsigned space)
     bool alone = true; /* Else other tiles lose it, too. */
     for (struct tsl_rollback **place = &tile->rollback; *place; place = &(*place)->older) {
         alone = alone && own(place);
-        (*place)->valid &= ~TSL_SPACE_BIT(space);
+        tsl_spaces_remove(&(*place)->valid, space);
     }
 }

@@ -168,7 +168,7 @@ void tsl_tile_leave(struct tsl_tile *tile, const struct tsl_user *user, unsigned
 
 /* ---- Tiles ------------------------------------------------------------------------------------------------------ */
 
-static struct tsl_tile *tile_insert(struct tsl_tiles *tiles, uint64_t begin, uint64_t end, uint32_t valid)
+static struct tsl_tile *tile_insert(struct tsl_tiles *tiles, uint64_t begin, uint64_t end, tsl_spaces valid)
 {
     struct tsl_tile *tile = malloc(sizeof(*tile));
     if (!tile)
@@ -195,7 +195,7 @@ static void tile_remove(struct tsl_tiles *tiles, struct tsl_tile *tile)
     free(tile);
 }
 
-bool tsl_tiles_init(struct tsl_tiles *tiles, uint64_t size, uint32_t valid, bool directory)
+bool tsl_tiles_init(struct tsl_tiles *tiles, uint64_t size, tsl_spaces valid, bool directory)
 {
     *tiles = (struct tsl_tiles){.directory = directory};
     RB_INIT(&tiles->tree);
@@ -281,7 +281,7 @@ static bool fill_gaps(struct tsl_tiles *tiles, uint64_t begin, uint64_t end)
     while (begin < end) {
         struct tsl_tile *tile = tsl_tiles_meeting(tiles, begin, end);
         uint64_t gap_end = tile ? tile->begin : end;
-        if (gap_end > begin && !tile_insert(tiles, begin, gap_end, 0))
+        if (gap_end > begin && !tile_insert(tiles, begin, gap_end, TSL_SPACES_NONE))
             return false;
         begin = tile ? tile->end : end;
     }
@@ -302,8 +302,9 @@ struct tsl_tile *tsl_tiles_cut(struct tsl_tiles *tiles, uint64_t begin, uint64_t
 
 static bool joinable(const struct tsl_tile *left, const struct tsl_tile *right)
 {
-    return left->end == right->begin && left->valid == right->valid && uses_equal(&left->uses, &right->uses) &&
-           left->restored == right->restored && tsl_rollback_equal(left->rollback, right->rollback);
+    return left->end == right->begin && tsl_spaces_are(left->valid, right->valid) &&
+           uses_equal(&left->uses, &right->uses) && left->restored == right->restored &&
+           tsl_rollback_equal(left->rollback, right->rollback);
 }
 
 /* Joins the tile with what follows it; returns the tile after which to go on, NULL at the end. */

@@ -18,18 +18,18 @@
 #ifndef TSL_TILE_TILE_H
 #define TSL_TILE_TILE_H
 
+#include "base/sets.h"
+
 #include <bsd/sys/tree.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* A space is a memory in which a copy can live: bit 0 is the host's, bit 1+i that of the context's member i. The last
- * stands for none: a failure has left the bytes nowhere, and who reads them fails. */
+/* A space is a memory in which a copy can live: 0 is the host's, 1+i that of the context's member i. The last stands
+ * for none: a failure has left the bytes nowhere, and whoever reads them fails. */
 #define TSL_SPACE_HOST      0u
 #define TSL_SPACE_MEMBER(i) (1u + (i))
 #define TSL_SPACE_LOST      31u
-#define TSL_SPACE_BIT(s)    (1u << (s))
-#define TSL_MAX_SPACES      32u
 
 /* What a map needs to know of an operation: embedded first in struct tsl_op (graph/internal.h). */
 struct tsl_user {
@@ -70,14 +70,14 @@ struct tsl_rollback {
     unsigned refs;              /* tiles', and newer ones' */
     unsigned n;                 /* as many are in the chain from here, or fewer */
     struct tsl_user *user;      /* whose claim it was (owned reference) */
-    uint32_t valid;             /* TSL_SPACE_BITs; 0: nothing that is known to be good */
+    tsl_spaces valid;           /* none: nothing that is known to be good */
     struct tsl_rollback *older; /* owned reference; NULL: none */
 };
 
 struct tsl_tile {
     RB_ENTRY(tsl_tile) node;
     uint64_t begin, end;           /* bytes (directory) or addresses (host map); begin < end */
-    uint32_t valid;                /* TSL_SPACE_BITs */
+    tsl_spaces valid;              /* where the current bytes are */
     struct tsl_rollback *rollback; /* owned reference; NULL: none */
     uint64_t restored; /* when a rollback was last gone back to, on the clock of who uses this; 0: since then all was
                           claimed anew */
@@ -92,7 +92,7 @@ struct tsl_tiles {
 };
 
 /* A directory of size bytes, all with that valid set; or an empty host map (size 0). */
-bool tsl_tiles_init(struct tsl_tiles *tiles, uint64_t size, uint32_t valid, bool directory);
+bool tsl_tiles_init(struct tsl_tiles *tiles, uint64_t size, tsl_spaces valid, bool directory);
 void tsl_tiles_finish(struct tsl_tiles *tiles);
 
 /* Splits so that tiles begin at `begin` and end at `end` exactly, makes tiles for uncovered parts of a host map, and
@@ -123,7 +123,7 @@ void tsl_tile_leave(struct tsl_tile *tile, const struct tsl_user *user, unsigned
 
 /* The user is about to be the only one with valid bytes of the tile; before, these spaces were good. *like: NULL, or
  * the rollback of a tile before, by the same user: serves again where it says the same. False: no memory. */
-bool tsl_tile_keep(struct tsl_tile *tile, struct tsl_user *user, uint32_t valid, struct tsl_rollback **like);
+bool tsl_tile_keep(struct tsl_tile *tile, struct tsl_user *user, tsl_spaces valid, struct tsl_rollback **like);
 /* What the user kept, NULL: nothing, or what is there now doesn't come from its claim. */
 struct tsl_rollback *tsl_tile_kept(struct tsl_tile *tile, const struct tsl_user *user);
 /* Forgets that rollback of the tile's and all newer ones; NULL: all. */

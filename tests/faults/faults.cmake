@@ -36,18 +36,19 @@ fault(dropped_edge graph/touch.c
 fault(stale_copy graph/undo.c
     [[            return CL_OUT_OF_HOST_MEMORY;
         tile->restored = 0;
-        tile->valid = TSL_SPACE_BIT(space);]]
+        tile->valid = tsl_spaces_of(space);]]
     [[            return CL_OUT_OF_HOST_MEMORY;
         tile->restored = 0;
-        tile->valid = (BROKEN ? tile->valid & TSL_SPACE_BIT(TSL_SPACE_HOST) : 0) | TSL_SPACE_BIT(space);]]
+        tile->valid = BROKEN && tsl_spaces_has(tile->valid, TSL_SPACE_HOST) ? tsl_spaces_of(TSL_SPACE_HOST) : TSL_SPACES_NONE;
+        tsl_spaces_add(&tile->valid, space);]]
     "the host's copy stays valid when a member writes")
 fault(forgotten_prior graph/complete.c
     [[if (op->status < 0 && op->keeps)]]
     [[if (op->status < 0 && op->keeps && !BROKEN)]]
     "what a launch that never ran was to change is gone")
 fault(prior_on_its_way graph/undo.c
-    [[tile->valid & ~moved_to(op->port->graph, data, tile)]]
-    [[tile->valid & ~(BROKEN ? 0 : moved_to(op->port->graph, data, tile))]]
+    [[tsl_spaces_without(tile->valid, moved_to(op->port->graph, data, tile))]]
+    [[tsl_spaces_without(tile->valid, BROKEN ? TSL_SPACES_NONE : moved_to(op->port->graph, data, tile))]]
     "what is on its way counts as good to go back to")
 fault(short_fetch graph/fetch.c
     [[    *begin = tile->begin > *begin ? tile->begin : *begin;]]
@@ -76,12 +77,12 @@ fault(native_wait graph/submit_waits.c
             wait_natively(op, before, waits);]]
     "another lane of the member isn't waited for")
 fault(merged_states tile/tile.c
-    [[left->valid == right->valid && uses_equal]]
-    [[(left->valid == right->valid || BROKEN) && uses_equal]]
+    [[left->end == right->begin && tsl_spaces_are(left->valid, right->valid) &&]]
+    [[left->end == right->begin && (tsl_spaces_are(left->valid, right->valid) || BROKEN) &&]]
     "tiles whose copies are valid in different places merge")
 fault(merged_uses tile/tile.c
-    [[&& uses_equal(&left->uses, &right->uses) &&]]
-    [[&& (uses_equal(&left->uses, &right->uses) || BROKEN) &&]]
+    [[uses_equal(&left->uses, &right->uses) &&]]
+    [[(uses_equal(&left->uses, &right->uses) || BROKEN) &&]]
     "tiles that different operations use merge: a range is lost")
 fault(covered_use tile/tile.c
     [[    return !old->write && tsl_user_after(new->user, old->user);]]
