@@ -43,13 +43,13 @@ static void call(struct tsl_command *c, cl_int when, cl_int status)
 }
 
 /* It has come as far as that, or has failed. */
-void tsl_command_callbacks(struct tsl_command *c, cl_int status)
+void tsl_callback_reach(struct tsl_command *c, cl_int status)
 {
     for (cl_int when = CL_SUBMITTED; c->callbacks && when >= CL_COMPLETE && when >= status; when--)
         call(c, when, status < 0 ? status : when);
 }
 
-void tsl_command_submitted(struct tsl_command *c)
+void tsl_callback_submitted(struct tsl_command *c)
 {
     if (c->callbacks && tsl_command_is_submitted(c))
         call(c, CL_SUBMITTED, CL_SUBMITTED);
@@ -73,7 +73,7 @@ static void drop(struct tsl_callback *callback)
 }
 
 /* On the callback thread: the application's functions, in the order in which they became due. */
-void tsl_run_callbacks(struct tsl_job *job)
+void tsl_callback_run(struct tsl_job *job)
 {
     struct tsl_graph *graph = (struct tsl_graph *)((char *)job - offsetof(struct tsl_graph, callback_job));
     struct tsl_context *context = graph->context;

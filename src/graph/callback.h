@@ -23,10 +23,10 @@ struct tsl_callback {
 /* Appends the callback to those that are due; it is handed over. */
 void tsl_callback_due(struct tsl_graph *graph, struct tsl_callback *callback);
 /* The command's callbacks for the status that it has come to, and for those before, are due. */
-void tsl_command_callbacks(struct tsl_command *command, cl_int status);
+void tsl_callback_reach(struct tsl_command *command, cl_int status);
 /* The command was flushed, or scheduled, or a callback was set: callbacks that wait for CL_SUBMITTED may be due. */
-void tsl_command_submitted(struct tsl_command *command);
+void tsl_callback_submitted(struct tsl_command *command);
 /* Calls what is due; the callback thread, without the lock. */
-void tsl_run_callbacks(struct tsl_job *job);
+void tsl_callback_run(struct tsl_job *job);
 
 #endif

@@ -11,9 +11,9 @@
 #include "footprint/evaluate.h"
 #include "graph/command.h"
 #include "graph/data.h"
+#include "graph/deferred_write.h"
 #include "graph/edge.h"
 #include "graph/footing.h"
-#include "graph/lazy.h"
 #include "graph/move.h"
 #include "graph/op.h"
 #include "graph/space.h"
@@ -56,7 +56,7 @@ static void count_run(struct survey *s, unsigned i)
         return;
     s->candidates[i].missing_size += run->size;
     if (tsl_placer_learns(g->placer)) {
-        bool direct = tsl_moves_directly(g, run->from, to);
+        bool direct = tsl_move_is_direct(g, run->from, to);
         if (!direct)
             s->candidates[i].move_ns += tsl_placer_move_ns(g->placer, run->from, TSL_SPACE_HOST, run->size);
         s->candidates[i].move_ns += tsl_placer_move_ns(g->placer, direct ? run->from : TSL_SPACE_HOST, to, run->size);
@@ -68,9 +68,9 @@ static void count_run(struct survey *s, unsigned i)
 static bool is_overwritten(const struct survey *s, uint64_t begin, uint64_t end)
 {
     const struct tsl_command *c;
-    TAILQ_FOREACH(c, &s->command->graph->lazy, lazy)
+    TAILQ_FOREACH(c, &s->command->graph->deferred, deferred)
     {
-        if (tsl_data_of(c->dst) == s->data && tsl_lazy_begin(c) <= begin && end <= tsl_lazy_end(c))
+        if (tsl_data_of(c->dst) == s->data && tsl_deferred_write_begin(c) <= begin && end <= tsl_deferred_write_end(c))
             return true;
     }
     return false;
@@ -86,7 +86,7 @@ static void count_tile(struct survey *s, const struct tsl_tile *tile, uint64_t b
         if (!tsl_members_has(s->members, i) || tsl_spaces_is_empty(tile->valid) || tsl_spaces_has(tile->valid, to) ||
             tsl_spaces_has(tile->valid, TSL_SPACE_LOST))
             continue;
-        unsigned from = tsl_best_source(s->command->graph, tile->valid, to);
+        unsigned from = tsl_move_source(s->command->graph, tile->valid, to);
         if (run->size && (run->from != from || run->end != begin))
             count_run(s, i);
         run->from = from;
@@ -109,11 +109,11 @@ static void wait_for_writers(struct survey *s, const struct tsl_tile *tile)
             wait_for_op(s, (const struct tsl_op *)tile->uses.list[i].user);
 }
 
-/* Where it goes from the application's memory: to the member, or by way of the host's copy (lazy.c). */
-static void count_lazy(struct survey *s, const struct tsl_command *write, const struct tsl_buffer *buffer)
+/* Where it goes from the application's memory: to the member, or by way of the host's copy (deferred_write.h). */
+static void count_deferred(struct survey *s, const struct tsl_command *write, const struct tsl_buffer *buffer)
 {
     struct tsl_placer *placer = s->command->graph->placer;
-    uint64_t begin = tsl_lazy_begin(write), end = tsl_lazy_end(write), size = end - begin;
+    uint64_t begin = tsl_deferred_write_begin(write), end = tsl_deferred_write_end(write), size = end - begin;
     bool within = buffer->offset <= begin && end <= buffer->offset + buffer->size;
     for (unsigned i = 0; i < s->command->graph->n_ports; i++) {
         unsigned to = space_at(s, i);
@@ -126,14 +126,14 @@ static void count_lazy(struct survey *s, const struct tsl_command *write, const 
     }
 }
 
-static void survey_lazy(struct survey *s, const struct tsl_buffer *buffer)
+static void survey_deferred(struct survey *s, const struct tsl_buffer *buffer)
 {
     const struct tsl_command *c;
-    TAILQ_FOREACH(c, &s->command->graph->lazy, lazy)
+    TAILQ_FOREACH(c, &s->command->graph->deferred, deferred)
     {
-        if (tsl_data_of(c->dst) == s->data && tsl_lazy_begin(c) < buffer->offset + buffer->size &&
-            buffer->offset < tsl_lazy_end(c))
-            count_lazy(s, c, buffer);
+        if (tsl_data_of(c->dst) == s->data && tsl_deferred_write_begin(c) < buffer->offset + buffer->size &&
+            buffer->offset < tsl_deferred_write_end(c))
+            count_deferred(s, c, buffer);
     }
 }
 
@@ -172,7 +172,7 @@ static void survey_buffer(struct survey *s, const struct tsl_buffer *buffer, con
         survey_range(s, &writes.list[i], !writes.list[i].overwritten && !is_among(&writes.list[i], &reads));
     for (unsigned i = 0; i < s->command->graph->n_ports; i++)
         count_run(s, i);
-    survey_lazy(s, buffer);
+    survey_deferred(s, buffer);
 }
 
 /* By the footprint that the first of the members knows: elsewhere the same program may be other code, but it touches
@@ -234,14 +234,14 @@ static unsigned n_behind(void *arg)
         return 0;
     for (unsigned i = 0; i < LOOK_AHEAD && (later = TAILQ_NEXT(later, link)) && !may_need(later, c); i++)
         n += later->kernel->place_key == c->kernel->place_key &&
-             tsl_work_items(&later->share.window) == tsl_work_items(&c->share.window);
+             tsl_place_work_items(&later->share.window) == tsl_place_work_items(&c->share.window);
     return n;
 }
 
 /* ---- The choice ---------------------------------------------------------------------------------------------------
  */
 
-uint64_t tsl_work_items(const struct tsl_window *window)
+uint64_t tsl_place_work_items(const struct tsl_window *window)
 {
     uint64_t n = 1;
     for (unsigned d = 0; d < window->work_dim; d++)
@@ -259,7 +259,7 @@ static tsl_members living(const struct tsl_command *c)
     return tsl_members_is_empty(members) ? c->members : members;
 }
 
-bool tsl_choose_member(struct tsl_command *c)
+bool tsl_place_choose(struct tsl_command *c)
 {
     struct tsl_graph *g = c->graph;
     struct tsl_candidate candidates[TSL_MAX_MEMBERS];
@@ -275,7 +275,7 @@ bool tsl_choose_member(struct tsl_command *c)
     survey_order(&s);
     struct tsl_ask ask = {.candidates = candidates,
                           .kernel = c->kernel->place_key,
-                          .size = tsl_work_items(&c->share.window),
+                          .size = tsl_place_work_items(&c->share.window),
                           .now_ns = tsl_clock_ns(),
                           .ready_ns = s.ready_ns,
                           .n_behind = n_behind,
@@ -308,12 +308,12 @@ static void keep_what_was_learned(struct tsl_graph *g)
     tsl_worker_post(&keeper, &keep_job);
 }
 
-void tsl_placement_ended(struct tsl_command *c, struct tsl_share *share, uint64_t start_ns, uint64_t end_ns)
+void tsl_place_ended(struct tsl_command *c, struct tsl_share *share, uint64_t start_ns, uint64_t end_ns)
 {
     if (!share->placement.placed)
         return;
     struct tsl_ended ended = {.kernel = c->kernel->place_key,
-                              .size = tsl_work_items(&share->window),
+                              .size = tsl_place_work_items(&share->window),
                               .ran_ns = end_ns > start_ns ? end_ns - start_ns : 0,
                               .end_ns = end_ns,
                               .now_ns = tsl_clock_ns()};
@@ -328,7 +328,7 @@ void tsl_placement_ended(struct tsl_command *c, struct tsl_share *share, uint64_
 bool tsl_place_later(struct tsl_command *c)
 {
     struct tsl_port *port;
-    if (!c->kernel || c->share.placement.placed || c->status != CL_COMPLETE || tsl_choose_member(c))
+    if (!c->kernel || c->share.placement.placed || c->status != CL_COMPLETE || tsl_place_choose(c))
         return false;
     port = &c->graph->ports[c->share.placement.member];
     if (TAILQ_EMPTY(&port->launches)) { /* Nothing's end would ask again. */
@@ -340,20 +340,20 @@ bool tsl_place_later(struct tsl_command *c)
     return true;
 }
 
-void tsl_port_launches(struct tsl_port *port, struct tsl_op *op)
+void tsl_place_add_launch(struct tsl_port *port, struct tsl_op *op)
 {
     struct tsl_op *last = TAILQ_LAST(&port->launches, tsl_op_list);
     if (!tsl_op_share(op)->placement.placed)
         return;
     /* Of two lanes the later work might run first, and its end would say nothing of the rest. */
-    if (last && last->track != op->track && last->command->stream == op->command->stream)
+    if (last && last->lane != op->lane && last->command->queue == op->command->queue)
         tsl_op_depend(op, last, false);
     TAILQ_INSERT_TAIL(&port->launches, op, launch);
     op->listed = true;
     op->user.refs++;
 }
 
-void tsl_port_launched(struct tsl_op *op)
+void tsl_place_drop_launch(struct tsl_op *op)
 {
     if (!op->listed)
         return;

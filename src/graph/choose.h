@@ -12,14 +12,14 @@ struct tsl_share;
 struct tsl_window;
 
 /* Asks the placer where the kernel goes: into its share's placement. False: nowhere now. */
-bool tsl_choose_member(struct tsl_command *command);
+bool tsl_place_choose(struct tsl_command *command);
 /* The same for a command that is about to be scheduled. True: it is held (n_hold) until a launch has ended. */
 bool tsl_place_later(struct tsl_command *command);
 /* The launch of the command's share has ended or will never run; 0: unknown times. Nothing if it wasn't placed. */
-void tsl_placement_ended(struct tsl_command *command, struct tsl_share *share, uint64_t start_ns, uint64_t end_ns);
+void tsl_place_ended(struct tsl_command *command, struct tsl_share *share, uint64_t start_ns, uint64_t end_ns);
 /* Into port->launches, and out of it. */
-void tsl_port_launches(struct tsl_port *port, struct tsl_op *op);
-void tsl_port_launched(struct tsl_op *op);
-uint64_t tsl_work_items(const struct tsl_window *window);
+void tsl_place_add_launch(struct tsl_port *port, struct tsl_op *op);
+void tsl_place_drop_launch(struct tsl_op *op);
+uint64_t tsl_place_work_items(const struct tsl_window *window);
 
 #endif

@@ -7,6 +7,7 @@
 #include "graph/mapped.h"
 #include "graph/op.h"
 #include "graph/port.h"
+#include "graph/residency.h"
 #include "graph/touch.h"
 #include "graph/undo.h"
 #include "graph/valid.h"
@@ -17,17 +18,17 @@ cl_int tsl_claim(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint6
     struct tsl_toucher t = {.op = op};
     cl_int error = CL_SUCCESS;
     if (space != TSL_SPACE_HOST)
-        tsl_seat(op->command, data, &op->port->graph->ports[space - 1]);
+        tsl_residency_ensure(op->command, data, &op->port->graph->ports[space - 1]);
     if (may == (TSL_MAY_READ | TSL_MAY_WRITE)) /* First, while the uses tell what is being moved. */
         error = tsl_undo_note(op, data, begin, end, space);
     if (!error)
         error = tsl_touch_copy(op->port->graph, &t, data, begin, end, space, may);
     if (!error && data->lost && (may & TSL_MAY_READ))
         error = CL_OUT_OF_HOST_MEMORY;
-    if (error && op->keeps) /* At once: who comes next may have nothing by which to fail with it. */
+    if (error && op->has_rollback) /* At once: who comes next may have nothing by which to fail with it. */
         tsl_undo_range(op, data, begin, end);
     if (!error && may == TSL_MAY_WRITE)
-        error = tsl_valid_only(data, begin, end, space);
+        error = tsl_valid_set_only(data, begin, end, space);
     return error || !(may & TSL_MAY_WRITE) ? error : tsl_mapped_keep(data, begin, end);
 }
 
@@ -44,10 +45,11 @@ static void forget_side(struct tsl_op *op, const struct tsl_side *side)
     if (side->space != TSL_SPACE_HOST || !host)
         return;
     uint64_t begin = tsl_host_address(host) + side->offset;
-    tsl_tiles_join(&op->port->graph->host_map, begin, begin + tsl_hull(op->region, side->row_pitch, side->slice_pitch));
+    tsl_tiles_join(&op->port->graph->host_map, begin,
+                   begin + tsl_box_hull(op->region, side->row_pitch, side->slice_pitch));
 }
 
-void tsl_forget_host(struct tsl_op *op)
+void tsl_claim_forget_host(struct tsl_op *op)
 {
     if (op->kind != TSL_OP_COPY)
         return;
@@ -60,5 +62,5 @@ cl_int tsl_claim_for_command(struct tsl_command *command, struct tsl_data *data,
 {
     struct tsl_toucher t = {.command = command};
     cl_int error = tsl_touch_copy(command->graph, &t, data, begin, end, TSL_SPACE_HOST, may);
-    return error || !exclusive ? error : tsl_valid_only(data, begin, end, TSL_SPACE_HOST);
+    return error || !exclusive ? error : tsl_valid_set_only(data, begin, end, TSL_SPACE_HOST);
 }

@@ -34,10 +34,10 @@ static bool same_buffers(const struct tsl_args *a, const struct tsl_args *b)
 }
 
 /* May the queue's launches form rows? */
-static bool has_rows(const struct tsl_stream *stream)
+static bool may_coalesce(const struct tsl_graph_queue *queue)
 {
-    const struct tsl_graph *g = stream->graph;
-    return stream->in_order && !stream->serial && !stream->profile && !g->starving && !tsl_trace_on();
+    const struct tsl_graph *g = queue->graph;
+    return queue->in_order && !queue->serial && !queue->profile && !g->memory_order && !tsl_trace_on();
 }
 
 /* Nobody asked about the command, it depends on no list of its own, and it has claimed all of its arguments. */
@@ -50,9 +50,9 @@ static bool is_anonymous(const struct tsl_command *c)
 /* It is with its driver, nothing was submitted to its lane after it, and nothing hangs on how or when it ends. */
 static bool is_open(const struct tsl_op *op)
 {
-    return op->state == TSL_OP_SUBMITTED && op->user.order == op->track->order &&
-           op->user.order > op->track->failed_upto && !op->want_fence && !op->fence && !op->watched && !op->keeps &&
-           !op->poison && op->out.n == 0 && op->natives.n == 0 && op->gates.n == 0;
+    return op->state == TSL_OP_SUBMITTED && op->user.order == op->lane->order &&
+           op->user.order > op->lane->failed_upto && !op->want_fence && !op->fence && !op->watched &&
+           !op->has_rollback && !op->poison && op->out.n == 0 && op->natives.n == 0 && op->gates.n == 0;
 }
 
 /* Nothing was made since, in any queue: what was claimed is claimed. */
@@ -61,17 +61,17 @@ static bool is_last(const struct tsl_command *c)
     return c->id == c->graph->n_commands && c->share.op && c->share.op->number == c->graph->n_ops;
 }
 
-bool tsl_launch_again(struct tsl_stream *stream, const struct tsl_kernel *kernel, const struct tsl_window *window,
-                      struct tsl_args **args)
+bool tsl_coalesce_launch(struct tsl_graph_queue *queue, const struct tsl_kernel *kernel,
+                         const struct tsl_window *window, struct tsl_args **args)
 {
-    struct tsl_command *c = TAILQ_LAST(&stream->commands, tsl_command_list);
-    if (!c || !has_rows(stream) || c->kernel != kernel || !is_anonymous(c) || !is_last(c) || !is_open(c->share.op) ||
+    struct tsl_command *c = TAILQ_LAST(&queue->commands, tsl_command_list);
+    if (!c || !may_coalesce(queue) || c->kernel != kernel || !is_anonymous(c) || !is_last(c) || !is_open(c->share.op) ||
         !same_buffers(c->args, *args))
         return false;
     struct tsl_args *before = c->args;
     c->args = *args;
     c->share.window = *window;
     *args = before;
-    tsl_op_again(c->share.op);
+    tsl_op_resubmit(c->share.op);
     return true;
 }

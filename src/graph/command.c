@@ -13,18 +13,18 @@
 #include "handle/object.h"
 #include "object/queue.h"
 
-struct tsl_command *tsl_command_create(struct tsl_graph *graph, struct tsl_stream *stream, cl_command_type type)
+struct tsl_command *tsl_command_create(struct tsl_graph *graph, struct tsl_graph_queue *queue, cl_command_type type)
 {
     struct tsl_command *c = tsl_pool_take(&graph->command_pool);
     if (!c)
         return NULL;
     c->refs = 1;
     c->graph = graph;
-    c->stream = stream;
+    c->queue = queue;
     c->type = type;
     c->n_hold = 1;
-    if (stream)
-        tsl_object_ref(&stream->queue->object); /* Until it is reported. */
+    if (queue)
+        tsl_object_ref(&queue->handle->object); /* Until it is reported. */
     return c;
 }
 
@@ -41,7 +41,7 @@ void tsl_command_unref(struct tsl_command *c)
         return;
     tsl_dependences_finish(&c->own);
     tsl_dependences_finish(&c->frontier);
-    tsl_dependences_finish(&c->order);
+    tsl_dependences_finish(&c->deferred_order);
     tsl_command_forget_waits(c);
     TSL_SMALL_FINISH(&c->held);
     tsl_op_unref(c->share.op);
@@ -51,38 +51,38 @@ void tsl_command_unref(struct tsl_command *c)
 /* Visible from now on. What the command holds is dropped later, without the lock. */
 static void report(struct tsl_command *c)
 {
-    struct tsl_stream *stream = c->stream;
+    struct tsl_graph_queue *queue = c->queue;
     c->state = TSL_REPORTED;
-    TAILQ_REMOVE(&stream->commands, c, link); /* The list's reference goes to the garbage. */
-    if (c->status < 0 && !c->has_event && !stream->pending_error)
-        stream->pending_error = c->status;
+    TAILQ_REMOVE(&queue->commands, c, link); /* The list's reference goes to the garbage. */
+    if (c->status < 0 && !c->has_event && !queue->pending_error)
+        queue->pending_error = c->status;
     tsl_record_command(c);
-    tsl_command_callbacks(c, c->status);
+    tsl_callback_reach(c, c->status);
     c->next = c->graph->garbage;
     c->graph->garbage = c;
     tsl_graph_changed(c->graph);
 }
 
-static void report_in_order(struct tsl_stream *stream)
+static void report_in_order(struct tsl_graph_queue *queue)
 {
     struct tsl_command *c;
-    while ((c = TAILQ_FIRST(&stream->commands)) && c->state == TSL_COMPLETE)
+    while ((c = TAILQ_FIRST(&queue->commands)) && c->state == TSL_COMPLETE)
         report(c);
 }
 
 static void complete(struct tsl_command *c)
 {
-    struct tsl_stream *stream = c->stream;
+    struct tsl_graph_queue *queue = c->queue;
     c->state = TSL_COMPLETE;
-    c->complete_ns = tsl_stamp(c);
+    c->complete_ns = tsl_command_stamp(c);
     if (c->status < 0)
         tsl_mapped_undo(c);
-    if (stream->barrier == c) {
-        stream->barrier = NULL;
+    if (queue->barrier == c) {
+        queue->barrier = NULL;
         tsl_command_unref(c);
     }
     if (c->in_order)
-        report_in_order(stream);
+        report_in_order(queue);
     else
         report(c);
 }

@@ -23,20 +23,20 @@ enum tsl_command_state { TSL_HELD, TSL_SCHEDULED, TSL_COMPLETE, TSL_REPORTED };
 struct tsl_command {
     unsigned refs;
     struct tsl_graph *graph;
-    struct tsl_stream *stream;     /* NULL for user events */
-    TAILQ_ENTRY(tsl_command) link; /* in the stream, until reported */
+    struct tsl_graph_queue *queue; /* NULL for user events */
+    TAILQ_ENTRY(tsl_command) link; /* in the queue, until reported */
     struct tsl_command *next;      /* in lists of work to do */
     uint64_t id;                   /* in order of enqueue, from 1 */
     cl_command_type type;
     enum tsl_command_state state;
     cl_int status;                                      /* CL_COMPLETE until something failed; valid once complete */
-    bool has_event, barrier, in_order, profile, serial; /* the last three: the stream's when it was enqueued */
+    bool has_event, barrier, in_order, profile, serial; /* the last three: the queue's when it was enqueued */
     bool after_all;                                     /* out-of-order: waits for all before it */
     bool flushed, watched;
-    bool starves;      /* in the graph's list of such */
-    bool awaited;      /* a thread waits for it, or did */
-    unsigned n_hold;   /* predecessors not yet scheduled, +1 while it is being made */
-    unsigned n_undone; /* operations (its own, and those it waits for) not finished, +1 while being scheduled */
+    bool in_memory_order; /* in the graph's list of such */
+    bool awaited;         /* a thread waits for it, or did */
+    unsigned n_hold;      /* predecessors not yet scheduled, +1 while it is being made */
+    unsigned n_undone;    /* operations (its own, and those it waits for) not finished, +1 while being scheduled */
     TSL_SMALL_VECTOR(struct tsl_command *, 1)
     held; /* commands that wait for this one to be scheduled (owned references) */
     TSL_SMALL_VECTOR(struct tsl_command *, 2)
@@ -58,11 +58,11 @@ struct tsl_command {
     struct tsl_kernel *kernel; /* owned internal reference */
     struct tsl_args *args;     /* owned reference */
     struct tsl_share share;
-    tsl_members members;   /* of a kernel: those that can take the launch */
-    bool may_wait;         /* a write: the application keeps its memory as it is until it is told of the end */
-    bool waits_for_place;  /* in the graph's lazy writes */
-    tsl_dependences order; /* then: what it runs after */
-    TAILQ_ENTRY(tsl_command) lazy;
+    tsl_members members;            /* of a kernel: those that can take the launch */
+    bool may_defer;                 /* a write: the application keeps its memory as it is until it is told of the end */
+    bool is_deferred;               /* in the graph's lazy writes */
+    tsl_dependences deferred_order; /* then: what it runs after */
+    TAILQ_ENTRY(tsl_command) deferred;
     STAILQ_ENTRY(tsl_command) later;
     void(CL_CALLBACK *native_fn)(void *);
     bool follows_task;                /* it, or what it waits for, comes after a host task that was unfinished then */
@@ -100,14 +100,14 @@ static inline struct tsl_share *tsl_op_share(const struct tsl_op *op)
 
 /* Now, where somebody may ask for the command's times: a look at the clock is a good part of what a small command
  * costs. Else 0. */
-static inline uint64_t tsl_stamp(const struct tsl_command *c)
+static inline uint64_t tsl_command_stamp(const struct tsl_command *c)
 {
     bool wanted = c->profile || c->graph->n_ports > 1 || tsl_trace_on();
     return wanted ? tsl_clock_ns() : 0;
 }
 
 /* A new command for a queue (NULL: a user event), state held, reference owned by the caller. Takes no lock. */
-struct tsl_command *tsl_command_create(struct tsl_graph *graph, struct tsl_stream *stream, cl_command_type type);
+struct tsl_command *tsl_command_create(struct tsl_graph *graph, struct tsl_graph_queue *queue, cl_command_type type);
 void tsl_command_unref(struct tsl_command *command);
 /* Drops its references to what it waited for. */
 void tsl_command_forget_waits(struct tsl_command *command);

@@ -44,8 +44,8 @@ static void tell_placer(struct tsl_op *op)
         return;
     if (op->status >= 0)
         times_of(op, &start_ns, &end_ns);
-    tsl_placement_ended(op->command, tsl_op_share(op), start_ns, end_ns);
-    tsl_port_launched(op);
+    tsl_place_ended(op->command, tsl_op_share(op), start_ns, end_ns);
+    tsl_place_drop_launch(op);
     op->port->ended_ns = tsl_clock_ns();
 }
 
@@ -59,14 +59,14 @@ void tsl_op_finish(struct tsl_op *op, cl_int status)
 {
     struct tsl_command *command = op->command;
     struct tsl_graph *graph = op->port->graph;
-    if (op->state == TSL_OP_SUBMITTED && op->track && !op->port->sync)
-        TAILQ_REMOVE(&op->track->flight, op, flight);
+    if (op->state == TSL_OP_SUBMITTED && op->lane && !op->port->sync)
+        TAILQ_REMOVE(&op->lane->flight, op, flight);
     op->state = TSL_OP_DONE;
     if (!op->poison && status < 0)
-        tsl_op_report(op, status);
+        tsl_failure_log_op(op, status);
     op->status = op->poison ? op->poison : status < 0 ? status : CL_COMPLETE;
-    if (op->status < 0 && op->keeps)
-        tsl_claims_failed(op);
+    if (op->status < 0 && op->has_rollback)
+        tsl_undo_claims(op);
     if (op->status < 0 && op->move)
         tsl_move_failed(op);
     op->user.done = true;
@@ -74,18 +74,18 @@ void tsl_op_finish(struct tsl_op *op, cl_int status)
     op->port->n_pending--;
     graph->n_under_way--;
     graph->n_tasks -= op->kind == TSL_OP_NATIVE && !command->own_task;
-    tsl_forget_host(op);
+    tsl_claim_forget_host(op);
     note_run(op);
     tell_placer(op);
     tsl_record_op(op);
-    if (op->status < 0 && !op->aside && command->status == CL_COMPLETE)
+    if (op->status < 0 && !op->is_side && command->status == CL_COMPLETE)
         command->status = op->status;
     tsl_op_pass_on(op);
     tsl_command_step(command);
     tsl_command_unref(command);
     op->command = NULL;
     tsl_op_unref(op);
-    tsl_feed(graph);
+    tsl_memory_order_next(graph);
 }
 
 /* ---- Fences ------------------------------------------------------------------------------------------------------ */
@@ -93,11 +93,11 @@ void tsl_op_finish(struct tsl_op *op, cl_int status)
 /* A mark that was made late may be flushed by nobody else. */
 static cl_int wait_flushed(struct tsl_op *op, struct tsl_fence *fence)
 {
-    cl_int error = fence->driver->flush(op->track->lane);
-    return error ? tsl_lane_wait(op, fence) : fence->driver->fence_wait(fence);
+    cl_int error = fence->driver->flush(op->lane->driver_lane);
+    return error ? tsl_graph_lane_wait(op, fence) : fence->driver->fence_wait(fence);
 }
 
-/* Asks the driver about an operation that is known to be complete, because a later one of its track is: its status, if
+/* Asks the driver about an operation that is known to be complete, because a later one of its lane is: its status, if
  * that is not known yet, and its times, if somebody wants them. Where the later one is a lost member's it must be
  * waited for: what had begun may be writing to the host's memory yet. The lock is given meanwhile. */
 static cl_int final_status(struct tsl_op *op, bool known, cl_int status, bool lost)
@@ -108,7 +108,7 @@ static cl_int final_status(struct tsl_op *op, bool known, cl_int status, bool lo
         return known ? status : CL_COMPLETE;
     struct tsl_fence *fence = tsl_fence_ref(op->fence);
     bool timed = op->timed;
-    tsl_track_pin(op->track);
+    tsl_graph_lane_ref(op->lane);
     tsl_graph_open(graph);
     if (!known)
         status = fence->driver->fence_status(fence);
@@ -119,7 +119,7 @@ static cl_int final_status(struct tsl_op *op, bool known, cl_int status, bool lo
     if (timed && status >= 0 && fence->driver->fence_times(fence, &times) != CL_SUCCESS)
         times = (struct tsl_times){0, 0};
     tsl_graph_close(graph);
-    tsl_track_unpin(op->track);
+    tsl_graph_lane_unref(op->lane);
     tsl_fence_unref(fence); /* Not the last one: the operation has its own, and we have the operation. */
     op->start_ns = times.start_ns;
     op->end_ns = times.end_ns;
@@ -137,14 +137,14 @@ static struct tsl_op *submitted_before(const struct tsl_op *op)
     return NULL;
 }
 
-/* An operation is complete: so is what it waited for, on its track and natively. Their ends are noticed first, for how
+/* An operation is complete: so is what it waited for, on its lane and natively. Their ends are noticed first, for how
  * they ended decides how it did: a driver knows nothing of an operation that never got to it, or that only came before
- * another in a lane. *last: of those that lead there, the one that another track waited for last, or the operation. */
+ * another in a lane. *last: of those that lead there, the one that another lane waited for last, or the operation. */
 static struct tsl_op *earliest(struct tsl_op *op, struct tsl_op **last)
 {
     *last = op;
     for (;;) {
-        struct tsl_op *before = TAILQ_FIRST(&op->track->flight);
+        struct tsl_op *before = TAILQ_FIRST(&op->lane->flight);
         if (before == op && (before = submitted_before(op)))
             *last = before;
         if (!before)
@@ -166,14 +166,14 @@ static void retire_first(struct tsl_op *op, struct tsl_op *first, cl_int status)
     first->user.refs++;
     cl_int s = final_status(first, first == op, status, ended_lost(op, status));
     if (s == CL_COMPLETE && first->unfenced)
-        s = tsl_lane_status(first);
+        s = tsl_graph_lane_status(first);
     /* Another thread may have come first while the lock was given. */
     if (first->state == TSL_OP_SUBMITTED)
         tsl_op_finish(first, s < 0 ? s : CL_COMPLETE);
     tsl_op_unref(first);
 }
 
-/* Who knows how the first of those before it ended; NULL: the operation. One of another track is asked for itself: this
+/* Who knows how the first of those before it ended; NULL: the operation. One of another lane is asked for itself: this
  * may only come after it, or have failed for another's sake. What a lost member had without a fence may be lost, too,
  * or go on yet: only its lane tells. */
 static struct tsl_op *witness(struct tsl_op *op, struct tsl_op *first, struct tsl_op *last, cl_int status)
@@ -183,7 +183,7 @@ static struct tsl_op *witness(struct tsl_op *op, struct tsl_op *first, struct ts
     return ended_lost(op, status) && first != op && !first->fence ? first : NULL;
 }
 
-void tsl_retire(struct tsl_op *op, cl_int status)
+void tsl_op_retire(struct tsl_op *op, cl_int status)
 {
     op->user.refs++;
     while (op->state == TSL_OP_SUBMITTED) {
@@ -201,19 +201,19 @@ void tsl_op_pull(struct tsl_op *op)
     op->user.refs++;
     cl_int status = tsl_op_wait(op);
     if (op->state == TSL_OP_SUBMITTED)
-        tsl_retire(op, status);
+        tsl_op_retire(op, status);
     tsl_op_unref(op);
 }
 
 /* Its own error tells nothing of those before it. They are over: that was waited for (submit.c). */
-void tsl_retire_refused(struct tsl_op *op, cl_int error)
+void tsl_op_retire_refused(struct tsl_op *op, cl_int error)
 {
     struct tsl_op *first, *last;
     op->user.refs++;
     while (op->state == TSL_OP_SUBMITTED && (first = earliest(op, &last)) != op)
         tsl_op_pull(last != op ? last : first);
     if (op->state == TSL_OP_SUBMITTED)
-        tsl_retire(op, error);
+        tsl_op_retire(op, error);
     tsl_op_unref(op);
 }
 
@@ -227,7 +227,7 @@ cl_int tsl_op_ask(struct tsl_op *op)
     tsl_fence_unref(fence);
     tsl_graph_close(graph);
     if (status <= CL_COMPLETE && op->state == TSL_OP_SUBMITTED)
-        tsl_retire(op, status);
+        tsl_op_retire(op, status);
     tsl_op_unref(op);
     return status;
 }
@@ -240,7 +240,7 @@ static struct tsl_op *next_fenced(struct tsl_op *first, const struct tsl_op *op)
     return first != op ? first : NULL;
 }
 
-bool tsl_retire_before(struct tsl_op *op)
+bool tsl_op_retire_before(struct tsl_op *op)
 {
     struct tsl_op *first, *last, *asked;
     cl_int status = CL_COMPLETE;
@@ -266,13 +266,13 @@ static void on_fence(void *arg, cl_int status)
     tsl_lock_give(&graph->lock);
 }
 
-void tsl_handle_signalled(struct tsl_graph *graph)
+void tsl_complete_signalled(struct tsl_graph *graph)
 {
     struct tsl_op *op;
     while ((op = STAILQ_FIRST(&graph->signalled))) {
         STAILQ_REMOVE_HEAD(&graph->signalled, ready);
         if (op->state == TSL_OP_SUBMITTED)
-            tsl_retire(op, op->signal_status);
+            tsl_op_retire(op, op->signal_status);
         tsl_op_unref(op);
         graph->surplus_refs++;
     }
@@ -282,15 +282,15 @@ void tsl_handle_signalled(struct tsl_graph *graph)
 struct tsl_fence *tsl_op_fence(struct tsl_op *op)
 {
     struct tsl_graph *graph = op->port->graph;
-    if (op->fence || !op->track->lane)
+    if (op->fence || !op->lane->driver_lane)
         return op->fence;
     struct tsl_fence *fence = NULL;
-    tsl_track_pin(op->track);
+    tsl_graph_lane_ref(op->lane);
     tsl_graph_open(graph);
-    op->port->member->driver->mark(op->track->lane, NULL, &fence);
+    op->port->member->driver->mark(op->lane->driver_lane, NULL, &fence);
     tsl_graph_close(graph);
-    op->track->n_dirty++;
-    tsl_track_unpin(op->track);
+    op->lane->n_dirty++;
+    tsl_graph_lane_unref(op->lane);
     if (op->fence && fence) { /* Another thread was faster. */
         tsl_graph_open(graph);
         tsl_fence_unref(fence);
@@ -306,7 +306,7 @@ static void notify(struct tsl_op *op)
     struct tsl_graph *graph = op->port->graph;
     struct tsl_fence *fence = tsl_op_fence(op);
     const struct tsl_driver *driver = op->port->member->driver;
-    bool sent = tsl_track_flush(op->track);
+    bool sent = tsl_graph_lane_flush(op->lane);
     if (op->state != TSL_OP_SUBMITTED || op->notified)
         return;
     op->notified = true;
@@ -316,7 +316,7 @@ static void notify(struct tsl_op *op)
         tsl_fence_ref(fence);
     tsl_graph_open(graph);
     if (!fence || !sent)
-        on_fence(op, tsl_lane_wait(op, fence));
+        on_fence(op, tsl_graph_lane_wait(op, fence));
     else if (driver->fence_notify(fence, on_fence, op) != CL_SUCCESS)
         on_fence(op, driver->fence_wait(fence)); /* No notification to be had: this thread waits itself. */
     tsl_fence_unref(fence);
@@ -325,12 +325,12 @@ static void notify(struct tsl_op *op)
 
 static void watch(struct tsl_op *op)
 {
-    tsl_track_pin(op->track);
+    tsl_graph_lane_ref(op->lane);
     notify(op);
-    tsl_track_unpin(op->track);
+    tsl_graph_lane_unref(op->lane);
 }
 
-void tsl_watch_pending(struct tsl_graph *graph)
+void tsl_complete_watched(struct tsl_graph *graph)
 {
     struct tsl_op *op;
     while ((op = STAILQ_FIRST(&graph->to_watch))) {

@@ -18,7 +18,7 @@
 
 struct tsl_image_desc;
 struct tsl_object;
-struct tsl_seat;
+struct tsl_residence;
 
 /* Bytes [begin, end) of an object. */
 struct tsl_range {
@@ -26,7 +26,7 @@ struct tsl_range {
 };
 
 /* Pinning of memory that the application lent (pinning.c). */
-enum tsl_registering { TSL_REGISTER_NOT, TSL_REGISTER_POSTED, TSL_REGISTER_RUNNING, TSL_REGISTER_OVER };
+enum tsl_pinning { TSL_PINNING_NOT, TSL_PINNING_POSTED, TSL_PINNING_RUNNING, TSL_PINNING_OVER };
 
 struct tsl_data {
     struct tsl_context *context; /* not owned: the buffer's */
@@ -48,14 +48,14 @@ struct tsl_data {
     bool lost;                          /* for want of memory: whoever reads the object fails */
     bool moved;                         /* ever, from one space to another */
     bool warned;                        /* "read before anything was written" was said */
-    int home;                           /* the member whose kernel used the object last; -1: none yet */
+    int last_member;                    /* the member whose kernel used the object last; -1: none yet */
     struct tsl_object *owner;           /* the root memory object */
-    enum tsl_registering registering;
-    struct tsl_job register_job; /* while posted or running it has a reference to the owner */
-    struct tsl_mem *registered;  /* pins the application's memory; NULL: not pinned */
-    uint64_t traffic;            /* bytes moved between that memory and members that might pin it, until the job is
-                                    posted */
-    struct tsl_seat *seats;      /* by member */
+    enum tsl_pinning pinning;
+    struct tsl_job pinning_job;       /* while posted or running it has a reference to the owner */
+    struct tsl_mem *registered;       /* pins the application's memory; NULL: not pinned */
+    uint64_t traffic;                 /* bytes moved between that memory and members that might pin it, until the job is
+                                         posted */
+    struct tsl_residence *residences; /* by member */
     LIST_HEAD(, tsl_sub_mems) sub_mems; /* of its parts */
 };
 

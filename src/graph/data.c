@@ -19,12 +19,12 @@
 /* Flags that a member's driver may know: how kernels access the memory. What the host does to it is our own affair. */
 #define ACCESS_FLAGS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
 
-static struct tsl_seat *create_seats(struct tsl_data *data, unsigned n)
+static struct tsl_residence *create_residences(struct tsl_data *data, unsigned n)
 {
-    struct tsl_seat *seats = calloc(n, sizeof(*seats));
-    for (unsigned i = 0; seats && i < n; i++)
-        seats[i].data = data;
-    return seats;
+    struct tsl_residence *residences = calloc(n, sizeof(*residences));
+    for (unsigned i = 0; residences && i < n; i++)
+        residences[i].data = data;
+    return residences;
 }
 
 struct tsl_data *tsl_data_create(struct tsl_buffer *owner, void *host_ptr)
@@ -41,14 +41,14 @@ struct tsl_data *tsl_data_create(struct tsl_buffer *owner, void *host_ptr)
     data->padded = data->image && tsl_image_has_padding(data->image);
     data->members = owner->image ? owner->image->members : TSL_MEMBERS_ALL;
     data->flags = owner->flags & ACCESS_FLAGS;
-    data->home = -1;
+    data->last_member = -1;
     LIST_INIT(&data->sub_mems);
-    data->seats = create_seats(data, context->n_members);
+    data->residences = create_residences(data, context->n_members);
     if (owner->flags & CL_MEM_USE_HOST_PTR)
         data->host = host_ptr;
-    if (data->seats && tsl_tiles_init(&data->tiles, owner->size, valid, true))
+    if (data->residences && tsl_tiles_init(&data->tiles, owner->size, valid, true))
         return data;
-    free(data->seats);
+    free(data->residences);
     free(data);
     return NULL;
 }
@@ -64,10 +64,10 @@ void tsl_data_destroy(struct tsl_data *data)
     if (data->registered)
         tsl_data_unregister(data);
     for (unsigned i = 0; i < context->n_members; i++)
-        if (data->seats[i].mem)
-            tsl_room_free(&data->seats[i], data->seats[i].mem);
+        if (data->residences[i].mem)
+            tsl_member_memory_free(&data->residences[i], data->residences[i].mem);
     tsl_lock_take(&context->graph->lock); /* Uses hold operations. */
-    tsl_unseat_all(data);
+    tsl_residency_end_all(data);
     tsl_graph_changed(context->graph); /* Somebody may be waiting for the room. */
     tsl_tiles_finish(&data->tiles);
     if (data->host)
@@ -75,7 +75,7 @@ void tsl_data_destroy(struct tsl_data *data)
     tsl_graph_leave(context->graph, TSL_WHO_WORKER);
     if (data->host_owned)
         tsl_host_copy_free(data);
-    free(data->seats);
+    free(data->residences);
     tsl_ranges_finish(&data->mapped);
     free(data);
 }
@@ -103,27 +103,27 @@ static bool take_subs(struct tsl_sub_mems *subs)
     LIST_REMOVE(subs, link);
     for (unsigned i = 0; i < data->context->n_members; i++)
         if (subs->mems[i]) {
-            data->seats[i].n_freeing++;
+            data->residences[i].n_freeing++;
             any = true;
         }
     tsl_lock_give(&data->context->graph->lock);
     return any;
 }
 
-static void free_orphan(struct tsl_data *data, struct tsl_seat *seat)
+static void free_orphan(struct tsl_data *data, struct tsl_residence *residence)
 {
     struct tsl_mem *orphan = NULL;
     tsl_lock_take(&data->context->graph->lock);
-    if (--seat->n_freeing == 0) {
-        orphan = seat->orphan;
-        seat->orphan = NULL;
+    if (--residence->n_freeing == 0) {
+        orphan = residence->orphan;
+        residence->orphan = NULL;
     }
     tsl_lock_give(&data->context->graph->lock);
     if (!orphan)
         return;
-    tsl_room_free(seat, orphan);
+    tsl_member_memory_free(residence, orphan);
     tsl_lock_take(&data->context->graph->lock);
-    data->context->graph->ports[seat - data->seats].n_leaving--;
+    data->context->graph->ports[residence - data->residences].n_leaving--;
     tsl_graph_changed(data->context->graph);
     tsl_lock_give(&data->context->graph->lock);
 }
@@ -134,7 +134,7 @@ void tsl_sub_mems_destroy(struct tsl_sub_mems *subs)
         for (unsigned i = 0; i < subs->data->context->n_members; i++)
             if (subs->mems[i]) {
                 subs->mems[i]->member->driver->mem_free(subs->mems[i]);
-                free_orphan(subs->data, &subs->data->seats[i]);
+                free_orphan(subs->data, &subs->data->residences[i]);
             }
     free(subs);
 }

@@ -7,7 +7,7 @@
 #include "graph/port.h"
 #include "tile/tile.h"
 
-/* An entry that says nothing any more: finished (its failure was noted where it counts) or overtaken on its track. */
+/* An entry that says nothing any more: finished (its failure was noted where it counts) or overtaken on its lane. */
 static bool superfluous(const struct tsl_dependence *d, const struct tsl_op *op, bool strict)
 {
     if (d->op == op)
@@ -50,7 +50,7 @@ bool tsl_dependences_add(tsl_dependences *list, struct tsl_op *op, bool strict)
         return false;
     }
     if (list->n > tsl_join_at)
-        tsl_dependences_fold(list, op->port->graph);
+        tsl_join_dependences(list, op->port->graph);
     return true;
 }
 

@@ -28,9 +28,9 @@
 
 static cl_int data_mem(struct tsl_port *port, struct tsl_data *data, struct tsl_mem **mem)
 {
-    struct tsl_seat *seat = &data->seats[port->index];
-    cl_int error = seat->mem ? CL_SUCCESS : tsl_room_alloc(port, data);
-    *mem = seat->mem;
+    struct tsl_residence *residence = &data->residences[port->index];
+    cl_int error = residence->mem ? CL_SUCCESS : tsl_member_memory_alloc(port, data);
+    *mem = residence->mem;
     return error;
 }
 
@@ -56,7 +56,7 @@ static cl_int bind_side(struct tsl_port *port, const struct tsl_side *side, stru
     *place = (struct tsl_place){.offset = side->offset, .row_pitch = side->row_pitch, .slice_pitch = side->slice_pitch};
     if (side->data && side->space != TSL_SPACE_HOST)
         return data_mem(&graph->ports[side->space - 1], side->data, &place->mem);
-    if (side->data && !tsl_is_host(port) && tsl_space_of(port, side->data) == TSL_SPACE_HOST)
+    if (side->data && !tsl_port_is_host(port) && tsl_space_of(port, side->data) == TSL_SPACE_HOST)
         return data_mem(port, side->data, &place->mem);
     place->host = side->data ? side->data->host : side->host;
     return CL_SUCCESS;
@@ -105,7 +105,7 @@ static cl_int bind_arg(struct binding *b, const struct tsl_arg *arg, cl_uint i)
     }
     if (svm)
         return CL_SUCCESS;
-    b->changed |= tsl_data_of(arg->buffer)->seats[b->port->index].changed;
+    b->changed |= tsl_data_of(arg->buffer)->residences[b->port->index].changed;
     return buffer_mem(b->port, arg->buffer, &bound->mem);
 }
 
@@ -169,7 +169,7 @@ static cl_int submit_launch(struct tsl_op *op, struct tsl_lane *lane, const stru
     struct tsl_window limited;
     if (!window->local_size[0]) {
         limited = *window;
-        tsl_launch_limit(c->kernel, c->stream->queue->device, op->port->index, &limited);
+        tsl_launch_limit(c->kernel, c->queue->handle->device, op->port->index, &limited);
         window = &limited;
     }
     const struct tsl_launch launch = {c->kernel->parts[op->port->index].kernel, &args, window};

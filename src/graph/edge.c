@@ -17,12 +17,12 @@ static bool gate_possible(const struct tsl_op *op, const struct tsl_op *before)
 
 static enum tsl_edge_kind edge_kind(const struct tsl_op *op, const struct tsl_op *before)
 {
-    if (op->kind == TSL_OP_ROOM || before->kind == TSL_OP_ROOM)
+    if (op->kind == TSL_OP_EVICT || before->kind == TSL_OP_EVICT)
         return TSL_EDGE_DONE; /* Memory is freed by the host: no work may be left on it. */
     if (before->kind == TSL_OP_JOIN)
         return TSL_EDGE_DONE;
     if (op->port == before->port)
-        return op->port->sync || op->track == before->track ? TSL_EDGE_LANE : TSL_EDGE_NATIVE;
+        return op->port->sync || op->lane == before->lane ? TSL_EDGE_LANE : TSL_EDGE_NATIVE;
     return gate_possible(op, before) ? TSL_EDGE_GATE : TSL_EDGE_DONE;
 }
 
@@ -53,10 +53,10 @@ static struct tsl_edge *edge_to(struct tsl_op *before, const struct tsl_op *op)
  * is scheduled, and come after nobody.) */
 static void no_edge(struct tsl_op *op, bool strict)
 {
-    if ((strict || !op->command->stream) && !op->poison)
+    if ((strict || !op->command->queue) && !op->poison)
         op->poison = CL_OUT_OF_HOST_MEMORY;
-    if (op->command->stream)
-        tsl_starve(op->command);
+    if (op->command->queue)
+        tsl_memory_order_begin(op->command);
 }
 
 /* Its failure may come too late to keep op, or what comes after op, from running: a driver runs what only stands behind
@@ -113,11 +113,11 @@ void tsl_command_depend(struct tsl_command *command, struct tsl_op *before, bool
     struct tsl_edge edge = {.to_command = command, .kind = TSL_EDGE_DONE, .unmet = true, .strict = strict};
     if (!tsl_dependences_add(&command->frontier, before, false) ||
         (strict && !tsl_dependences_add(&command->own, before, true)))
-        tsl_starve(command);
+        tsl_memory_order_begin(command);
     if (!TSL_SMALL_PUSH(&before->out, edge)) {
         if (strict && command->status == CL_COMPLETE)
             command->status = CL_OUT_OF_HOST_MEMORY;
-        tsl_starve(command);
+        tsl_memory_order_begin(command);
         return;
     }
     command->refs++;

@@ -1,4 +1,4 @@
-/* The door for the API: one command per call, filled in and put into its stream. */
+/* The door for the API: one command per call, filled in and put into its queue. */
 #include "base/fork.h"
 #include "base/lock.h"
 #include "base/sets.h"
@@ -24,7 +24,7 @@
 /* NULL: see not_begun. In a forked child any lock may be held by a thread that it does not have: none is taken. */
 static struct tsl_command *begin(const struct tsl_enqueue *e)
 {
-    return tsl_forked() ? NULL : tsl_command_create(e->queue->context->graph, e->queue->stream, e->type);
+    return tsl_forked() ? NULL : tsl_command_create(e->queue->context->graph, e->queue->graph_queue, e->type);
 }
 
 static cl_int not_begun(void)
@@ -69,7 +69,7 @@ static cl_int commit(const struct tsl_enqueue *e, struct tsl_command *c)
     for (cl_uint i = 0; i < e->n_wait; i++)
         if (!add_wait(c, e->wait[i]->command))
             return CL_OUT_OF_HOST_MEMORY;
-    return tsl_command_commit(c);
+    return tsl_schedule_command(c);
 }
 
 /* TESELA_ORDER=sync: the papers' synchronous policy. What depends on an unset user event can't be waited for: only the
@@ -80,20 +80,20 @@ static bool waits_at_once(const struct tsl_command *c)
 }
 
 /* What failed in the queue and has no event to tell of it; from now on it counts as told. The lock is held. */
-static cl_int take_untold(struct tsl_stream *stream)
+static cl_int take_untold(struct tsl_graph_queue *queue)
 {
-    cl_int error = stream->pending_error;
-    stream->pending_error = CL_SUCCESS;
+    cl_int error = queue->pending_error;
+    queue->pending_error = CL_SUCCESS;
     return error;
 }
 
 /* Waits; a failure that nobody was told of is told now. (By a map its caller does that: there is something to undo.) */
-static cl_int block(struct tsl_command *c, struct tsl_stream *stream)
+static cl_int block(struct tsl_command *c, struct tsl_graph_queue *queue)
 {
     bool map = tsl_command_maps(c);
     cl_int error = tsl_command_wait(c);
-    if (error == stream->pending_error || (!error && !map))
-        error = take_untold(stream);
+    if (error == queue->pending_error || (!error && !map))
+        error = take_untold(queue);
     return error;
 }
 
@@ -120,7 +120,7 @@ static cl_int finish(const struct tsl_enqueue *e, struct tsl_command *c)
         return error;
     }
     if (e->blocking)
-        error = block(c, e->queue->stream);
+        error = block(c, e->queue->graph_queue);
     else if (waits_at_once(c))
         tsl_command_wait(c);
     tsl_command_unref(c);
@@ -150,7 +150,7 @@ cl_int tsl_enqueue_write(const struct tsl_enqueue *e, struct tsl_buffer *dst, co
     c->dst = keep(dst);
     c->host = (char *)(uintptr_t)src; /* Only read: one field serves reads and writes. */
     c->box = *box;
-    c->may_wait = !e->blocking && !dst->image;
+    c->may_defer = !e->blocking && !dst->image;
     return finish(e, c);
 }
 
@@ -252,12 +252,12 @@ static cl_int tell_by_map(const struct tsl_enqueue *e, struct tsl_buffer *buffer
     struct tsl_graph *graph = e->queue->context->graph;
     const struct tsl_enqueue undo = {.queue = e->queue, .type = CL_COMMAND_UNMAP_MEM_OBJECT};
     tsl_lock_take(&graph->lock);
-    cl_int error = take_untold(e->queue->stream);
+    cl_int error = take_untold(e->queue->graph_queue);
     tsl_lock_give(&graph->lock);
     if (!error || tsl_enqueue_unmap(&undo, buffer, ptr) == CL_SUCCESS)
         return error;
     tsl_lock_take(&graph->lock); /* There is no memory for that: another call is to tell. */
-    e->queue->stream->pending_error = error;
+    e->queue->graph_queue->pending_error = error;
     tsl_lock_give(&graph->lock);
     return CL_SUCCESS;
 }
@@ -326,7 +326,7 @@ static bool goes_with_last(const struct tsl_enqueue *e, const struct tsl_kernel 
     if (graph->n_ports > 1 || e->event || e->n_wait || empty(window))
         return false;
     tsl_lock_take(&graph->lock);
-    if (!tsl_launch_again(e->queue->stream, kernel, window, &args)) {
+    if (!tsl_coalesce_launch(e->queue->graph_queue, kernel, window, &args)) {
         tsl_lock_give(&graph->lock);
         return false;
     }
@@ -353,7 +353,7 @@ cl_int tsl_enqueue_kernel(const struct tsl_enqueue *e, struct tsl_kernel *kernel
     }
     c->args = args;
     c->share.window = *window;
-    c->members = tsl_room_members(c->graph, members, c->args);
+    c->members = tsl_member_memory_holders(c->graph, members, c->args);
     if (tsl_members_is_empty(c->members) && !tsl_members_is_empty(members))
         return abandon(c, CL_MEM_OBJECT_ALLOCATION_FAILURE);
     if (!empty(window)) {

@@ -84,8 +84,8 @@ cl_int tsl_event_set_user(struct tsl_event *event, cl_int status)
         error = CL_SUCCESS;
         c->state = TSL_REPORTED;
         c->status = status < 0 ? status : CL_COMPLETE;
-        tsl_command_callbacks(c, c->status);
-        tsl_command_let_go(c);
+        tsl_callback_reach(c, c->status);
+        tsl_schedule_held_by(c);
         tsl_graph_changed(graph);
     }
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
@@ -97,7 +97,7 @@ cl_int tsl_event_set_user(struct tsl_event *event, cl_int status)
 /* Is there anything before it in its in-order queue that is not reported? Then it is SUBMITTED at most. */
 static bool behind_others(const struct tsl_command *c)
 {
-    return c->in_order && TAILQ_FIRST(&c->stream->commands) != c;
+    return c->in_order && TAILQ_FIRST(&c->queue->commands) != c;
 }
 
 /* QUEUED, SUBMITTED or RUNNING; or it turns out to be reported. A driver may say early that work runs, so that counts
@@ -112,7 +112,7 @@ static cl_int unfinished_status(struct tsl_command *c)
         return CL_SUBMITTED;
     if (op->state == TSL_OP_DONE)
         return CL_RUNNING; /* Others of its operations aren't finished. */
-    if (op->state != TSL_OP_SUBMITTED || !op->fence || tsl_op_ask(op) > CL_RUNNING || !tsl_retire_before(op))
+    if (op->state != TSL_OP_SUBMITTED || !op->fence || tsl_op_ask(op) > CL_RUNNING || !tsl_op_retire_before(op))
         return CL_SUBMITTED;
     return c->state == TSL_REPORTED ? c->status : CL_RUNNING;
 }
@@ -139,13 +139,13 @@ cl_int tsl_event_status(struct tsl_event *event)
     if (tsl_forked())
         return CL_OUT_OF_RESOURCES;
     tsl_lock_take(&graph->lock);
-    if (c->stream && c->state != TSL_REPORTED)
-        tsl_stream_flush(c->stream); /* Who asks again and again means to see it end, flushed or not. */
+    if (c->queue && c->state != TSL_REPORTED)
+        tsl_graph_queue_flush(c->queue); /* Who asks again and again means to see it end, flushed or not. */
     poll(c);
     tsl_graph_work(graph, TSL_WHO_APPLICATION);
     cl_int status = c->state == TSL_REPORTED ? c->status : unfinished_status(c);
     if (status == CL_RUNNING)
-        tsl_command_callbacks(c, status); /* Who waits to be told is, too. */
+        tsl_callback_reach(c, status); /* Who waits to be told is, too. */
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
     return status;
 }
@@ -178,9 +178,9 @@ cl_int tsl_event_callback(struct tsl_event *event, cl_int when, tsl_event_fn *fn
     } else {
         callback->next = c->callbacks;
         c->callbacks = callback;
-        if (c->stream)
-            tsl_stream_flush(c->stream); /* Watching sends it, so it is submitted. */
-        tsl_command_submitted(c);
+        if (c->queue)
+            tsl_graph_queue_flush(c->queue); /* Watching sends it, so it is submitted. */
+        tsl_callback_submitted(c);
         if (c->state != TSL_REPORTED)
             tsl_command_watch(c);
     }

@@ -11,7 +11,7 @@
 #include "graph/valid.h"
 #include "tile/tile.h"
 
-void tsl_leave_space(struct tsl_op *op, struct tsl_data *data, unsigned space)
+void tsl_evict_leave(struct tsl_op *op, struct tsl_data *data, unsigned space)
 {
     struct tsl_tile *tile = tsl_tiles_at(&data->tiles, 0);
     for (; tile; tile = tsl_tiles_next_meeting(tile, data->size)) {
@@ -22,7 +22,7 @@ void tsl_leave_space(struct tsl_op *op, struct tsl_data *data, unsigned space)
     tsl_valid_remove_all(data, space);
 }
 
-cl_int tsl_claim_place(struct tsl_op *op, struct tsl_data *data, unsigned space)
+cl_int tsl_evict_claim(struct tsl_op *op, struct tsl_data *data, unsigned space)
 {
     struct tsl_toucher t = {.op = op};
     struct tsl_tile *tile = tsl_tiles_at(&data->tiles, 0);
@@ -36,7 +36,7 @@ cl_int tsl_claim_place(struct tsl_op *op, struct tsl_data *data, unsigned space)
     return CL_SUCCESS;
 }
 
-void tsl_follow_place(struct tsl_op *op, struct tsl_data *data, unsigned space)
+void tsl_evict_precede(struct tsl_op *op, struct tsl_data *data, unsigned space)
 {
     struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, 0, data->size);
     for (; tile; tile = tsl_tiles_next_meeting(tile, data->size))
@@ -44,7 +44,7 @@ void tsl_follow_place(struct tsl_op *op, struct tsl_data *data, unsigned space)
     tsl_tiles_join(&data->tiles, 0, data->size);
 }
 
-cl_int tsl_claim_spill(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end)
+cl_int tsl_evict_claim_host(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end)
 {
     struct tsl_toucher t = {.op = op};
     data->moved = true;
@@ -64,12 +64,12 @@ static bool unused(struct tsl_tiles *tiles, uint64_t begin, uint64_t end, unsign
     return true;
 }
 
-bool tsl_space_idle(struct tsl_data *data, unsigned space)
+bool tsl_evict_is_idle(struct tsl_data *data, unsigned space)
 {
     return unused(&data->tiles, 0, data->size, space);
 }
 
-bool tsl_host_idle(struct tsl_data *data, uint64_t begin, uint64_t end)
+bool tsl_evict_host_is_idle(struct tsl_data *data, uint64_t begin, uint64_t end)
 {
     uint64_t base = tsl_host_address(data->host);
     return unused(&data->context->graph->host_map, base + begin, base + end, TSL_SPACE_HOST);

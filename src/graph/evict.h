@@ -10,16 +10,16 @@ struct tsl_data;
 struct tsl_op;
 
 /* All of the object's copy in that space belongs to the operation, when those that use it are done. */
-cl_int tsl_claim_place(struct tsl_op *op, struct tsl_data *data, unsigned space);
+cl_int tsl_evict_claim(struct tsl_op *op, struct tsl_data *data, unsigned space);
 /* Whoever uses the object's copy in that space from now on comes after the operation, which comes after nobody there.
  */
-void tsl_follow_place(struct tsl_op *op, struct tsl_data *data, unsigned space);
+void tsl_evict_precede(struct tsl_op *op, struct tsl_data *data, unsigned space);
 /* The operation, which makes the copy itself, claims that range of the host's copy. */
-cl_int tsl_claim_spill(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end);
+cl_int tsl_evict_claim_host(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end);
 /* The space's copy is valid no longer: the operation, which has claimed it, takes it away. */
-void tsl_leave_space(struct tsl_op *op, struct tsl_data *data, unsigned space);
+void tsl_evict_leave(struct tsl_op *op, struct tsl_data *data, unsigned space);
 /* Is no unfinished operation using that space's copy of the object? Of [begin, end) of the host's? */
-bool tsl_space_idle(struct tsl_data *data, unsigned space);
-bool tsl_host_idle(struct tsl_data *data, uint64_t begin, uint64_t end);
+bool tsl_evict_is_idle(struct tsl_data *data, unsigned space);
+bool tsl_evict_host_is_idle(struct tsl_data *data, uint64_t begin, uint64_t end);
 
 #endif

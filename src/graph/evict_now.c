@@ -27,40 +27,40 @@
  * for the operation, which never was in a port. */
 struct eviction {
     struct tsl_port *port; /* the victim's */
-    struct tsl_seat *seat;
+    struct tsl_residence *residence;
     struct tsl_command *command;
     struct tsl_op *op;
     unsigned n; /* ranges to be saved on the host */
     struct tsl_range *ranges;
 };
 
-static bool idle(const struct tsl_seat *seat, unsigned space)
+static bool idle(const struct tsl_residence *residence, unsigned space)
 {
-    struct tsl_data *data = seat->data;
+    struct tsl_data *data = residence->data;
     uint64_t begin = 0, end;
-    if (!tsl_space_idle(data, space) || !seat->mem)
+    if (!tsl_evict_is_idle(data, space) || !residence->mem)
         return false;
-    for (; tsl_only_there(data, space, &begin, &end); begin = end)
-        if (!tsl_data_host(data) || !tsl_host_idle(data, begin, end))
+    for (; tsl_valid_only_in(data, space, &begin, &end); begin = end)
+        if (!tsl_data_host(data) || !tsl_evict_host_is_idle(data, begin, end))
             return false;
     return true;
 }
 
 static unsigned space_of(const struct eviction *e)
 {
-    return tsl_space_of(e->port, e->seat->data);
+    return tsl_space_of(e->port, e->residence->data);
 }
 
 static bool list_ranges(struct eviction *e)
 {
     uint64_t begin = 0, end;
     unsigned n = 0;
-    for (; tsl_only_there(e->seat->data, space_of(e), &begin, &end); begin = end)
+    for (; tsl_valid_only_in(e->residence->data, space_of(e), &begin, &end); begin = end)
         n++;
     e->ranges = n ? malloc(n * sizeof(*e->ranges)) : NULL;
     if (n && !e->ranges)
         return false;
-    for (begin = 0; e->n < n && tsl_only_there(e->seat->data, space_of(e), &begin, &end); begin = end)
+    for (begin = 0; e->n < n && tsl_valid_only_in(e->residence->data, space_of(e), &begin, &end); begin = end)
         e->ranges[e->n++] = (struct tsl_range){begin, end};
     return true;
 }
@@ -68,25 +68,25 @@ static bool list_ranges(struct eviction *e)
 /* The lock is held. Afterwards the object is the operation's alone. */
 static bool begin_eviction(struct eviction *e)
 {
-    struct tsl_data *data = e->seat->data;
-    cl_int error = tsl_claim_place(e->op, data, space_of(e));
+    struct tsl_data *data = e->residence->data;
+    cl_int error = tsl_evict_claim(e->op, data, space_of(e));
     for (unsigned i = 0; i < e->n && !error; i++)
-        error = tsl_claim_spill(e->op, data, e->ranges[i].begin, e->ranges[i].end);
+        error = tsl_evict_claim_host(e->op, data, e->ranges[i].begin, e->ranges[i].end);
     if (error)
         return false;
-    tsl_leave_space(e->op, data, space_of(e));
-    tsl_residency_end(e->seat, e->port);
+    tsl_evict_leave(e->op, data, space_of(e));
+    tsl_residency_end(e->residence, e->port);
     return true;
 }
 
-static cl_int save_box(const struct tsl_image_box *box, struct tsl_seat *seat, struct tsl_lane *lane)
+static cl_int save_box(const struct tsl_image_box *box, struct tsl_residence *residence, struct tsl_lane *lane)
 {
     const struct tsl_driver *driver = lane->member->driver;
-    struct tsl_place place = tsl_place_of(seat->data, box);
+    struct tsl_place place = tsl_move_place(residence->data, box);
     struct tsl_copy copy = {.dst = place, .src = place};
     memcpy(copy.region, box->region, sizeof(copy.region));
-    copy.dst.host = seat->data->host;
-    copy.src.mem = seat->mem;
+    copy.dst.host = residence->data->host;
+    copy.src.mem = residence->mem;
     struct tsl_fence *fence = NULL;
     cl_int status = driver->copy(lane, &copy, NULL, &fence);
     if (status)
@@ -97,23 +97,22 @@ static cl_int save_box(const struct tsl_image_box *box, struct tsl_seat *seat, s
     return status < 0 ? status : CL_SUCCESS;
 }
 
-static cl_int save(const struct tsl_range *range, struct tsl_seat *seat, struct tsl_lane *lane)
+static cl_int save(const struct tsl_range *range, struct tsl_residence *residence, struct tsl_lane *lane)
 {
     struct tsl_image_box boxes[TSL_IMAGE_MAX_BOXES];
-    unsigned n = tsl_boxes_of(seat->data, range->begin, range->end, boxes);
+    unsigned n = tsl_move_boxes(residence->data, range->begin, range->end, boxes);
     cl_int error = CL_SUCCESS;
     for (unsigned i = 0; i < n && !error; i++)
-        error = save_box(&boxes[i], seat, lane);
+        error = save_box(&boxes[i], residence, lane);
     return error;
 }
 
 /* Without the lock, by the lane of the port that lacks room: that is this thread's. */
 static cl_int save_all(const struct eviction *e, struct tsl_port *port)
 {
-    struct tsl_lane *lane;
-    cl_int error = e->n ? tsl_track_lane(&port->down, &lane) : CL_SUCCESS;
+    cl_int error = e->n ? tsl_graph_lane_make(&port->down) : CL_SUCCESS;
     for (unsigned i = 0; i < e->n && !error; i++)
-        error = save(&e->ranges[i], e->seat, lane);
+        error = save(&e->ranges[i], e->residence, port->down.driver_lane);
     return error;
 }
 
@@ -122,26 +121,27 @@ static void end_eviction(struct eviction *e, cl_int error)
 {
     struct tsl_op *op = e->op;
     if (!error) {
-        tsl_evict_free(e->seat, e->port);
+        tsl_evict_run_free(e->residence, e->port);
     } else {
         for (unsigned i = 0; i < e->n; i++)
-            tsl_not_moved(op, e->seat->data, e->ranges[i].begin, e->ranges[i].end, TSL_SPACE_HOST, space_of(e));
-        tsl_residency_begin(e->seat, e->port);
+            tsl_move_failed_range(op, e->residence->data, e->ranges[i].begin, e->ranges[i].end, TSL_SPACE_HOST,
+                                  space_of(e));
+        tsl_residency_begin(e->residence, e->port);
     }
     tsl_op_finish(op, error ? error : CL_COMPLETE);
 }
 
-/* An operation that is in no port, of a command that is in no stream. */
+/* An operation that is in no port, of a command that is in no queue. */
 static bool make_op(struct eviction *e)
 {
     e->command = tsl_command_create(e->port->graph, NULL, CL_COMMAND_USER);
     if (!e->command)
         return false;
     e->command->n_undone = 1; /* It is never complete: it only is the operation's. */
-    e->op = tsl_op_create(e->command, e->port, NULL, TSL_OP_ROOM);
+    e->op = tsl_op_create(e->command, e->port, NULL, TSL_OP_EVICT);
     if (!e->op)
         return false;
-    e->op->aside = true;
+    e->op->is_side = true;
     e->op->user.refs++; /* As if it were ready. */
     e->port->n_pending++;
     e->port->graph->n_under_way++;
@@ -176,10 +176,10 @@ static bool evict_now(struct eviction *e, struct tsl_port *port)
     return done;
 }
 
-static bool evict_seat(struct tsl_seat *seat, struct tsl_port *its, struct tsl_port *port)
+static bool evict_residence(struct tsl_residence *residence, struct tsl_port *its, struct tsl_port *port)
 {
-    struct eviction e = {.port = its, .seat = seat};
-    struct tsl_object *owner = seat->data->owner;
+    struct eviction e = {.port = its, .residence = residence};
+    struct tsl_object *owner = residence->data->owner;
     if (!tsl_object_try_ref(owner))
         return false;
     bool done = evict_now(&e, port);
@@ -190,16 +190,16 @@ static bool evict_seat(struct tsl_seat *seat, struct tsl_port *its, struct tsl_p
 }
 
 /* The coldest object that nobody uses, of a graph that has the member, goes. Its lock is held, and given meanwhile. */
-bool tsl_evict_idle(struct tsl_graph *graph, struct tsl_port *port)
+bool tsl_evict_now_idle(struct tsl_graph *graph, struct tsl_port *port)
 {
     for (unsigned i = 0; i < graph->n_ports; i++) {
         struct tsl_port *its = &graph->ports[i];
-        struct tsl_seat *seat;
+        struct tsl_residence *residence;
         if (its->member != port->member)
             continue;
-        TAILQ_FOREACH(seat, &its->seats, link)
-        if (idle(seat, tsl_space_of(its, seat->data)))
-            return evict_seat(seat, its, port);
+        TAILQ_FOREACH(residence, &its->residents, link)
+        if (idle(residence, tsl_space_of(its, residence->data)))
+            return evict_residence(residence, its, port);
     }
     return false;
 }

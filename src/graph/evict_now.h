@@ -9,6 +9,6 @@ struct tsl_port;
 
 /* Evicts the coldest object that nobody uses, of a graph that has the port's member. False: there is none. The graph's
  * lock is held, and given meanwhile. */
-bool tsl_evict_idle(struct tsl_graph *graph, struct tsl_port *port);
+bool tsl_evict_now_idle(struct tsl_graph *graph, struct tsl_port *port);
 
 #endif

@@ -24,42 +24,42 @@ static unsigned take_subs(struct tsl_data *data, unsigned index, struct tsl_mem 
 }
 
 /* Nobody uses it, and whoever will comes after. The lock is given meanwhile. */
-void tsl_evict_free(struct tsl_seat *seat, struct tsl_port *port)
+void tsl_evict_run_free(struct tsl_residence *residence, struct tsl_port *port)
 {
     struct tsl_graph *graph = port->graph;
     struct tsl_mem *mems[FEW_SUBS], *mem;
     unsigned n;
-    while ((n = take_subs(seat->data, port->index, mems)) > 0) {
+    while ((n = take_subs(residence->data, port->index, mems)) > 0) {
         tsl_graph_open(graph);
         for (unsigned i = 0; i < n; i++)
             mems[i]->member->driver->mem_free(mems[i]);
         tsl_graph_close(graph);
     }
-    mem = seat->mem;
-    seat->mem = NULL;
-    seat->changed = true;
-    if (mem && seat->n_freeing > 0 && !seat->orphan) {
-        seat->orphan = mem;
+    mem = residence->mem;
+    residence->mem = NULL;
+    residence->changed = true;
+    if (mem && residence->n_freeing > 0 && !residence->orphan) {
+        residence->orphan = mem;
         port->n_leaving++;
     } else if (mem) {
         tsl_graph_open(graph);
-        tsl_room_free(seat, mem);
+        tsl_member_memory_free(residence, mem);
         tsl_graph_close(graph);
     }
 }
 
-void tsl_room_run(struct tsl_op *op)
+void tsl_evict_run(struct tsl_op *op)
 {
     struct tsl_graph *graph = op->port->graph;
-    struct tsl_seat *seat = op->victim;
+    struct tsl_residence *residence = op->victim;
     op->user.refs++;
-    if (seat && !op->poison && op->eviction >= seat->n_void)
-        tsl_evict_free(seat, op->port);
+    if (residence && !op->poison && op->eviction >= residence->n_void)
+        tsl_evict_run_free(residence, op->port);
     tsl_op_finish(op, CL_COMPLETE);
     tsl_op_unref(op);
-    if (!seat)
+    if (!residence)
         return;
     tsl_graph_open(graph);
-    tsl_object_unref(seat->data->owner);
+    tsl_object_unref(residence->data->owner);
     tsl_graph_close(graph);
 }

@@ -4,12 +4,12 @@
 
 struct tsl_op;
 struct tsl_port;
-struct tsl_seat;
+struct tsl_residence;
 
 /* Frees the object's memory on that member. Nobody uses it, and whoever will comes after.
  */
-void tsl_evict_free(struct tsl_seat *seat, struct tsl_port *port);
+void tsl_evict_run_free(struct tsl_residence *residence, struct tsl_port *port);
 /* Runs an operation of the kind ROOM; by the thread that drains the port. */
-void tsl_room_run(struct tsl_op *op);
+void tsl_evict_run(struct tsl_op *op);
 
 #endif

@@ -24,20 +24,20 @@ static atomic_bool has_waiter;
 static atomic_bool over; /* Exit goes on: drivers aren't asked any more. */
 
 /* A launch of a kernel that hasn't run there yet. */
-static struct tsl_op *first_cold(struct tsl_track *track)
+static struct tsl_op *first_cold(struct tsl_graph_lane *lane)
 {
     struct tsl_op *op;
-    TAILQ_FOREACH(op, &track->flight, flight)
+    TAILQ_FOREACH(op, &lane->flight, flight)
     if (op->kind == TSL_OP_LAUNCH && !op->awaited && !op->command->kernel->parts[op->port->index].has_run)
         return op;
     return NULL;
 }
 
 /* The lock is held, and given meanwhile. */
-static void wait_in_track(struct tsl_track *track)
+static void wait_in_lane(struct tsl_graph_lane *lane)
 {
     struct tsl_op *op;
-    while (!atomic_load(&over) && (op = first_cold(track))) {
+    while (!atomic_load(&over) && (op = first_cold(lane))) {
         op->awaited = true;
         op->user.refs++;
         tsl_op_wait(op);
@@ -51,46 +51,46 @@ static bool is_asked(const struct tsl_port *port)
 }
 
 /* It stays meanwhile, as it has a reference more. */
-static void wait_in_stream(struct tsl_stream *stream)
+static void wait_in_queue(struct tsl_graph_queue *queue)
 {
-    struct tsl_graph *graph = stream->graph;
-    stream->refs++;
+    struct tsl_graph *graph = queue->graph;
+    queue->refs++;
     for (unsigned i = 0; i < graph->n_ports; i++)
         if (is_asked(&graph->ports[i])) {
-            wait_in_track(&stream->tracks[i]);
-            wait_in_track(&stream->timed_tracks[i]);
+            wait_in_lane(&queue->lanes[i]);
+            wait_in_lane(&queue->timed_lanes[i]);
         }
-    tsl_stream_unref(stream);
+    tsl_graph_queue_unref(queue);
 }
 
 /* The newest that is older: the list begins with the newest, and changes while the lock is given. */
-static struct tsl_stream *stream_before(struct tsl_graph *graph, unsigned id)
+static struct tsl_graph_queue *queue_before(struct tsl_graph *graph, unsigned id)
 {
-    struct tsl_stream *stream = LIST_FIRST(&graph->streams);
-    while (stream && stream->id >= id)
-        stream = LIST_NEXT(stream, link);
-    return stream;
+    struct tsl_graph_queue *queue = LIST_FIRST(&graph->queues);
+    while (queue && queue->id >= id)
+        queue = LIST_NEXT(queue, link);
+    return queue;
 }
 
 static void wait_in_graph(struct tsl_graph *graph)
 {
-    struct tsl_stream *stream;
+    struct tsl_graph_queue *queue;
     unsigned id = UINT_MAX;
     tsl_lock_take(&graph->lock);
-    while ((stream = stream_before(graph, id))) {
-        id = stream->id;
-        wait_in_stream(stream);
+    while ((queue = queue_before(graph, id))) {
+        id = queue->id;
+        wait_in_queue(queue);
     }
     tsl_lock_give(&graph->lock);
 }
 
 static void wait_in_all(struct tsl_job *job)
 {
-    struct tsl_graph *graph = tsl_next_graph(NULL), *next;
+    struct tsl_graph *graph = tsl_graphs_next(NULL), *next;
     (void)job;
     for (; graph; graph = next) {
         wait_in_graph(graph);
-        next = tsl_next_graph(graph);
+        next = tsl_graphs_next(graph);
         tsl_object_unref(&graph->context->object);
     }
 }

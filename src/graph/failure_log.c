@@ -33,12 +33,12 @@ static void tell_context(struct tsl_graph *graph, const char *text)
         free(callback);
 }
 
-void tsl_op_report(const struct tsl_op *op, cl_int error)
+void tsl_failure_log_op(const struct tsl_op *op, cl_int error)
 {
     const struct tsl_command *c = op->command;
     struct tsl_graph *graph = op->port->graph;
     char text[320];
-    if (op->aside || error == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
+    if (op->is_side || error == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
         return;
     bool new = is_new(op->port, error);
     if (!new && !graph->context->error_fn)

@@ -8,6 +8,6 @@ struct tsl_op;
 
 /* The operation failed by itself, and no call says so: tells of it. Nothing of what only makes room. Under the graph's
  * lock. */
-void tsl_op_report(const struct tsl_op *op, cl_int error);
+void tsl_failure_log_op(const struct tsl_op *op, cl_int error);
 
 #endif

@@ -3,14 +3,14 @@
 
 #include "base/sets.h"
 #include "graph/command.h"
-#include "graph/copies.h"
 #include "graph/move.h"
+#include "graph/residency.h"
 #include "tile/tile.h"
 
 /* Nothing was ever written to a tile that is valid nowhere: it counts as coming from the space itself. */
 static unsigned source_of(struct tsl_graph *graph, const struct tsl_tile *tile, unsigned space)
 {
-    return tsl_spaces_is_empty(tile->valid) ? space : tsl_best_source(graph, tile->valid, space);
+    return tsl_spaces_is_empty(tile->valid) ? space : tsl_move_source(graph, tile->valid, space);
 }
 
 /* The first run of tiles in [*begin, end) that lack the space and have one source. False: nothing is lacking. */
@@ -41,7 +41,7 @@ static cl_int fetch_run(struct tsl_command *command, struct tsl_data *data, uint
     if (from == to) /* Nothing was ever written: whatever is there will do, and isn't worth moving from there. */
         return CL_SUCCESS;
     struct tsl_move way = {data, begin, end, from, to, false};
-    if (!tsl_moves_directly(command->graph, from, to)) {
+    if (!tsl_move_is_direct(command->graph, from, to)) {
         way.to = TSL_SPACE_HOST;
         cl_int error = tsl_move_plan(command, &way);
         if (error)
@@ -58,7 +58,7 @@ cl_int tsl_fetch(struct tsl_command *command, struct tsl_data *data, uint64_t be
     unsigned from = 0;
     cl_int error = data->lost ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     if (space != TSL_SPACE_HOST)
-        tsl_seat(command, data, &command->graph->ports[space - 1]);
+        tsl_residency_ensure(command, data, &command->graph->ports[space - 1]);
     while (!error && run_begin < end && lacking(command->graph, data, &run_begin, &run_end, space, &from)) {
         error = fetch_run(command, data, run_begin, run_end, from, space);
         run_begin = run_end;

@@ -18,7 +18,7 @@
 bool tsl_footing_matters(const struct tsl_command *c)
 {
     const struct tsl_graph *g = c->graph;
-    const struct tsl_stream *first = LIST_FIRST(&g->streams);
+    const struct tsl_graph_queue *first = LIST_FIRST(&g->queues);
     bool alone = g->n_ports == 1 && c->in_order && first && !LIST_NEXT(first, link);
     return !alone;
 }

@@ -32,18 +32,18 @@ static void init(struct tsl_graph *graph, struct tsl_context *context)
     tsl_lock_init(&graph->lock);
     pthread_cond_init(&graph->changed, NULL);
     graph->context = context;
-    LIST_INIT(&graph->streams);
-    LIST_INIT(&graph->dead_streams);
+    LIST_INIT(&graph->queues);
+    LIST_INIT(&graph->dead_queues);
     STAILQ_INIT(&graph->ports_ready);
     STAILQ_INIT(&graph->to_watch);
     STAILQ_INIT(&graph->signalled);
     STAILQ_INIT(&graph->dead_ops);
     STAILQ_INIT(&graph->later);
     STAILQ_INIT(&graph->parked);
-    TAILQ_INIT(&graph->lazy);
+    TAILQ_INIT(&graph->deferred);
     graph->callbacks_end = &graph->callbacks;
     graph->bridge_job.run = tsl_graph_bridge;
-    graph->callback_job.run = tsl_run_callbacks;
+    graph->callback_job.run = tsl_callback_run;
     tsl_tiles_init(&graph->host_map, 0, TSL_SPACES_NONE, false);
     tsl_pool_init(&graph->op_pool, sizeof(struct tsl_op));
     tsl_pool_init(&graph->command_pool, sizeof(struct tsl_command));
@@ -68,7 +68,7 @@ cl_int tsl_graph_create(struct tsl_context *context, struct tsl_graph **result)
     graph->n_ports = context->n_members;
     tsl_port_init(&graph->host, graph, tsl_host_member(), TSL_HOST_INDEX);
     tsl_port_init(&graph->tasks, graph, tsl_host_member(), TSL_HOST_INDEX);
-    tsl_room_add_graph(graph);
+    tsl_graphs_add(graph);
     tsl_exit_expect(graph);
     *result = graph;
     return CL_SUCCESS;
@@ -81,7 +81,7 @@ void tsl_graph_destroy(struct tsl_graph *graph)
     for (unsigned i = 0; i < graph->n_ports; i++)
         tsl_port_finish(&graph->ports[i]);
     if (graph->host.member) { /* It was made as a whole. */
-        tsl_room_remove_graph(graph);
+        tsl_graphs_remove(graph);
         tsl_port_finish(&graph->host);
         tsl_port_finish(&graph->tasks);
     }

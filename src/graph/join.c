@@ -2,7 +2,7 @@
  * Joins: what keeps lists of operations short, so that a command costs the same however many others are unfinished.
  *
  * Lists of dependences and the uses on a tile leave out what is superfluous: of operations that end in a known order
- * (one track, one synchronous port) the last one says all. But many whose order isn't known yet, as they wait for the
+ * (one lane, one synchronous port) the last one says all. But many whose order isn't known yet, as they wait for the
  * host, stay side by side; each command would look at all of them, and in an in-order queue take them over from the one
  * before. So a list that has grown long gets an operation in their place that does nothing, has no command and goes to
  * no port: it is done when all of them are. A strict one fails if one of them does. Edges from it are met by the host
@@ -98,7 +98,7 @@ static void fold(tsl_dependences *list, struct tsl_graph *graph, bool strict)
     tsl_op_unref(join);
 }
 
-void tsl_dependences_fold(tsl_dependences *list, struct tsl_graph *graph)
+void tsl_join_dependences(tsl_dependences *list, struct tsl_graph *graph)
 {
     fold(list, graph, false);
     fold(list, graph, true);
@@ -111,7 +111,7 @@ static bool reads(const struct tsl_use *use, unsigned space, const struct tsl_op
     return use->space == space && !use->write && (!but || use->user != &but->user);
 }
 
-void tsl_fold_readers(struct tsl_tile *tile, struct tsl_graph *graph, unsigned space, const struct tsl_op *but)
+void tsl_join_readers(struct tsl_tile *tile, struct tsl_graph *graph, unsigned space, const struct tsl_op *but)
 {
     struct tsl_uses *uses = &tile->uses;
     struct tsl_op *join;

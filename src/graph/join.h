@@ -10,9 +10,9 @@ struct tsl_tile;
 /* So many operations may be side by side before a join takes their place; tests have less. */
 extern unsigned tsl_join_at;
 /* Puts joins in the place of all that the list has, if there is memory for that. */
-void tsl_dependences_fold(tsl_dependences *list, struct tsl_graph *graph);
+void tsl_join_dependences(tsl_dependences *list, struct tsl_graph *graph);
 /* The same for those that read the tile's copy in that space, if they are many. The operation that is being planned is
  * left out: it may come after the join. */
-void tsl_fold_readers(struct tsl_tile *tile, struct tsl_graph *graph, unsigned space, const struct tsl_op *planned);
+void tsl_join_readers(struct tsl_tile *tile, struct tsl_graph *graph, unsigned space, const struct tsl_op *planned);
 
 #endif

@@ -12,12 +12,12 @@
 
 struct tsl_graph;
 struct tsl_lane;
-struct tsl_stream;
+struct tsl_graph_queue;
 
-struct tsl_track {
+struct tsl_graph_lane {
     struct tsl_port *port;
-    struct tsl_stream *stream; /* whose part it is; NULL: the port's */
-    struct tsl_lane *lane;     /* made by the thread that drains the port, at first use */
+    struct tsl_graph_queue *queue; /* whose part it is; NULL: the port's */
+    struct tsl_lane *driver_lane;  /* made by the thread that drains the port, at first use */
     bool profile;
     unsigned n_dirty, n_sent; /* how often something was submitted, and how much of that is known to be sent */
     uint64_t order;
@@ -32,32 +32,31 @@ struct tsl_track {
     bool finishing; /* a thread waits for the lane: another comes after it, and then knows what that was told */
 };
 
-void tsl_track_init(struct tsl_track *track, struct tsl_port *port, struct tsl_stream *stream, bool profile);
+void tsl_graph_lane_init(struct tsl_graph_lane *lane, struct tsl_port *port, struct tsl_graph_queue *queue,
+                         bool profile);
 /* Frees the driver's lane. Without the lock. */
-void tsl_track_finish(struct tsl_track *track);
+void tsl_graph_lane_finish(struct tsl_graph_lane *lane);
 /* Makes the driver's lane if need be; by the thread that drains the port, without the lock. */
-cl_int tsl_track_make_lane(struct tsl_track *track);
-/* The driver's lane, made if need be; by the thread that drains the port, without the lock. */
-cl_int tsl_track_lane(struct tsl_track *track, struct tsl_lane **lane);
-/* Around the use of a track or its lane while the lock is given: it stays. The operation that led there is not done
+cl_int tsl_graph_lane_make(struct tsl_graph_lane *lane);
+/* Around the use of a lane or its lane while the lock is given: it stays. The operation that led there is not done
  * when pin is called. */
-void tsl_track_pin(struct tsl_track *track);
-void tsl_track_unpin(struct tsl_track *track);
+void tsl_graph_lane_ref(struct tsl_graph_lane *lane);
+void tsl_graph_lane_unref(struct tsl_graph_lane *lane);
 /* Sends what was submitted to the device; false: the driver refused, and none of it need ever begin. The lock is given
  * meanwhile. */
-bool tsl_track_flush(struct tsl_track *track);
-/* Waits until all that the lane has is done, by the driver's finish, and returns what that told. The track is pinned,
+bool tsl_graph_lane_flush(struct tsl_graph_lane *lane);
+/* Waits until all that the lane has is done, by the driver's finish, and returns what that told. The lane is pinned,
  * and has a lane. The lock is given meanwhile. */
-cl_int tsl_lane_finish_work(struct tsl_track *track);
+cl_int tsl_graph_lane_finish_work(struct tsl_graph_lane *lane);
 /* Where a flush is refused, or the operation has no fence: waits until all of its lane is done, and returns how the
  * operation ended, as far as the driver tells. Without the lock. */
-cl_int tsl_lane_wait(struct tsl_op *op, struct tsl_fence *fence);
+cl_int tsl_graph_lane_wait(struct tsl_op *op, struct tsl_fence *fence);
 /* How the operation ended as far as its lane has told, which is over; the operation has no fence. */
-cl_int tsl_lane_status(const struct tsl_op *op);
-/* A queue's tracks, one for each member of the graph; NULL without memory. Destroying takes no lock: operations keep a
- * pointer to their track until they are done, and all are. NULL allowed. */
-struct tsl_track *tsl_track_create_all(struct tsl_stream *stream, bool profile);
-void tsl_track_destroy_all(struct tsl_graph *graph, struct tsl_track *tracks);
+cl_int tsl_graph_lane_status(const struct tsl_op *op);
+/* A queue's lanes, one for each member of the graph; NULL without memory. Destroying takes no lock: operations keep a
+ * pointer to their lane until they are done, and all are. NULL allowed. */
+struct tsl_graph_lane *tsl_graph_lane_create_all(struct tsl_graph_queue *queue, bool profile);
+void tsl_graph_lane_destroy_all(struct tsl_graph *graph, struct tsl_graph_lane *lanes);
 /* Waits for an operation that the driver has, in this thread. The lock is given meanwhile. */
 cl_int tsl_op_wait(struct tsl_op *op);
 

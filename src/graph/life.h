@@ -12,7 +12,7 @@
 struct tsl_context;
 struct tsl_graph;
 struct tsl_queue;
-struct tsl_stream;
+struct tsl_graph_queue;
 
 /* One graph per context. Destroying waits for nothing: all commands are complete by then, as commands in flight hold
  * their queue, and queues hold their context. */
@@ -25,7 +25,7 @@ void tsl_graph_destroy(struct tsl_graph *graph); /* NULL allowed */
 void tsl_graph_clean_up(struct tsl_context *context);
 
 /* One part per command queue. */
-cl_int tsl_stream_create(struct tsl_queue *queue, struct tsl_stream **stream);
-void tsl_stream_destroy(struct tsl_stream *stream); /* NULL allowed */
+cl_int tsl_graph_queue_create(struct tsl_queue *handle, struct tsl_graph_queue **queue);
+void tsl_graph_queue_destroy(struct tsl_graph_queue *queue); /* NULL allowed */
 
 #endif

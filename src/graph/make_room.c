@@ -19,17 +19,17 @@
 
 static bool evict_elsewhere(struct tsl_port *port)
 {
-    struct tsl_graph *graph = tsl_next_graph(NULL);
+    struct tsl_graph *graph = tsl_graphs_next(NULL);
     bool done = false;
     while (graph && !done) {
         struct tsl_graph *this = graph;
         if (graph != port->graph) {
             tsl_lock_take(&graph->lock);
-            done = tsl_evict_idle(graph, port);
+            done = tsl_evict_now_idle(graph, port);
             tsl_graph_post(graph); /* Somebody may have been waiting for the operation. */
             tsl_lock_give(&graph->lock);
         }
-        graph = done ? NULL : tsl_next_graph(this);
+        graph = done ? NULL : tsl_graphs_next(this);
         tsl_object_unref(&this->context->object);
     }
     return done;
@@ -40,11 +40,11 @@ static bool evict_elsewhere(struct tsl_port *port)
 /* Plans reckon with the room at once, and an object that is being destroyed can't be evicted. */
 static bool is_leaving(const struct tsl_port *port)
 {
-    struct tsl_seat *seat;
+    struct tsl_residence *residence;
     if (port->n_leaving > 0)
         return true;
-    TAILQ_FOREACH(seat, &port->seats, link)
-    if (tsl_object_dying(seat->data->owner))
+    TAILQ_FOREACH(residence, &port->residents, link)
+    if (tsl_object_dying(residence->data->owner))
         return true;
     return false;
 }
@@ -64,7 +64,7 @@ static bool wait_for_leaving(struct tsl_graph *graph, const struct tsl_member *m
 static bool wait_for_leaving_anywhere(const struct tsl_member *member)
 {
     struct tsl_graph *graph =
-        tsl_simulation ? NULL : tsl_next_graph(NULL); /* There other threads are below on the stack. */
+        tsl_simulation ? NULL : tsl_graphs_next(NULL); /* There other threads are below on the stack. */
     bool waited = false;
     while (graph) {
         struct tsl_graph *this = graph;
@@ -73,7 +73,7 @@ static bool wait_for_leaving_anywhere(const struct tsl_member *member)
             waited = wait_for_leaving(graph, member);
             tsl_lock_give(&graph->lock);
         }
-        graph = waited ? NULL : tsl_next_graph(this);
+        graph = waited ? NULL : tsl_graphs_next(this);
         tsl_object_unref(&this->context->object);
     }
     return waited;
@@ -81,7 +81,7 @@ static bool wait_for_leaving_anywhere(const struct tsl_member *member)
 
 /* ---- The thread that drains the port ----------------------------------------------------------------------------- */
 
-bool tsl_lacks_room(const struct tsl_port *port, cl_int error)
+bool tsl_make_room_helps(const struct tsl_port *port, cl_int error)
 {
     if (port->member && tsl_member_is_lost(port->member))
         return false;
@@ -90,15 +90,15 @@ bool tsl_lacks_room(const struct tsl_port *port, cl_int error)
 
 static struct tsl_op *oldest(struct tsl_port *port)
 {
-    const struct tsl_track *const tracks[] = {&port->down, &port->timed_down, &port->up, &port->timed_up};
+    const struct tsl_graph_lane *const lanes[] = {&port->down, &port->timed_down, &port->up, &port->timed_up};
     struct tsl_op *op = NULL;
-    struct tsl_stream *stream;
+    struct tsl_graph_queue *queue;
     for (unsigned i = 0; i < 4 && !op; i++)
-        op = TAILQ_FIRST(&tracks[i]->flight);
-    for (stream = LIST_FIRST(&port->graph->streams); stream && !op; stream = LIST_NEXT(stream, link)) {
-        op = TAILQ_FIRST(&stream->tracks[port->index].flight);
+        op = TAILQ_FIRST(&lanes[i]->flight);
+    for (queue = LIST_FIRST(&port->graph->queues); queue && !op; queue = LIST_NEXT(queue, link)) {
+        op = TAILQ_FIRST(&queue->lanes[port->index].flight);
         if (!op)
-            op = TAILQ_FIRST(&stream->timed_tracks[port->index].flight);
+            op = TAILQ_FIRST(&queue->timed_lanes[port->index].flight);
     }
     return op;
 }
@@ -122,12 +122,12 @@ bool tsl_make_room(struct tsl_op *op, bool first, bool (*submit_ahead)(struct ts
     if (first)
         tsl_member_memory_learn(port);
     tsl_lock_take(&graph->lock);
-    bool changed = tsl_evict_idle(graph, port);
+    bool changed = tsl_evict_now_idle(graph, port);
     tsl_lock_give(&graph->lock);
     if (changed || evict_elsewhere(port))
         return true;
     tsl_lock_take(&graph->lock); /* Meanwhile another thread may have noticed an end. */
-    changed = tsl_evict_idle(graph, port) || wait_for_one(port) || submit_ahead(op);
+    changed = tsl_evict_now_idle(graph, port) || wait_for_one(port) || submit_ahead(op);
     tsl_lock_give(&graph->lock);
     changed = changed || wait_for_leaving_anywhere(port->member);
     if (!changed)

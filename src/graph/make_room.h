@@ -16,6 +16,6 @@ struct tsl_port;
  * false: there is nothing such. By the thread that drains the port, without the lock. */
 bool tsl_make_room(struct tsl_op *op, bool first, bool (*submit_ahead)(struct tsl_op *op));
 /* Does the error of a submission say that the member has no memory? */
-bool tsl_lacks_room(const struct tsl_port *port, cl_int error);
+bool tsl_make_room_helps(const struct tsl_port *port, cl_int error);
 
 #endif

@@ -9,12 +9,12 @@
 #include "tile/ranges.h"
 #include "tile/tile.h"
 
-cl_int tsl_map_range(struct tsl_data *data, uint64_t begin, uint64_t end)
+cl_int tsl_mapped_add(struct tsl_data *data, uint64_t begin, uint64_t end)
 {
     return tsl_ranges_add(&data->mapped, begin, end) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
 
-void tsl_unmap_range(struct tsl_data *data, uint64_t begin, uint64_t end)
+void tsl_mapped_remove(struct tsl_data *data, uint64_t begin, uint64_t end)
 {
     tsl_ranges_remove(&data->mapped, begin, end);
 }
@@ -39,7 +39,7 @@ void tsl_mapped_undo(struct tsl_command *c)
     size_t n = map ? c->n_ranged : unmap ? tsl_runs_count(&c->box) - c->n_ranged : 0;
     while (n-- > 0) {
         struct tsl_range run = tsl_runs_at(&c->box, n);
-        tsl_unmap_range(tsl_data_of(c->dst), run.begin, run.end);
+        tsl_mapped_remove(tsl_data_of(c->dst), run.begin, run.end);
     }
     c->n_ranged = unmap ? tsl_runs_count(&c->box) : 0;
 }

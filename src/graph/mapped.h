@@ -9,8 +9,8 @@ struct tsl_command;
 struct tsl_data;
 
 /* [begin, end) is mapped for writing, is so no longer. */
-cl_int tsl_map_range(struct tsl_data *data, uint64_t begin, uint64_t end);
-void tsl_unmap_range(struct tsl_data *data, uint64_t begin, uint64_t end);
+cl_int tsl_mapped_add(struct tsl_data *data, uint64_t begin, uint64_t end);
+void tsl_mapped_remove(struct tsl_data *data, uint64_t begin, uint64_t end);
 /* The host's copy of what is mapped of [begin, end) stays valid. */
 cl_int tsl_mapped_keep(struct tsl_data *data, uint64_t begin, uint64_t end);
 /* The command, a map or unmap, failed: a map that failed maps nothing, and what an unmap that failed would have

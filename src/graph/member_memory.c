@@ -55,33 +55,33 @@ void tsl_member_memory_learn(struct tsl_port *port)
 }
 
 /* Shared virtual memory was there before. */
-static bool is_shared(const struct tsl_seat *seat)
+static bool is_shared(const struct tsl_residence *residence)
 {
-    const struct tsl_svm *svm = seat->data->svm;
-    return svm && tsl_members_has(svm->members, (unsigned)(seat - seat->data->seats));
+    const struct tsl_svm *svm = residence->data->svm;
+    return svm && tsl_members_has(svm->members, (unsigned)(residence - residence->data->residences));
 }
 
-cl_int tsl_room_alloc(struct tsl_port *port, struct tsl_data *data)
+cl_int tsl_member_memory_alloc(struct tsl_port *port, struct tsl_data *data)
 {
     struct tsl_member *member = port->member;
-    struct tsl_seat *seat = &data->seats[port->index];
+    struct tsl_residence *residence = &data->residences[port->index];
     bool own = tsl_space_of(port, data) != TSL_SPACE_HOST;
     void *host = own ? NULL : data->host;
-    cl_int error = data->image ? member->driver->image_alloc(member, data->image, data->flags, host, &seat->mem)
-                               : member->driver->mem_alloc(member, data->size, data->flags, host, &seat->mem);
+    cl_int error = data->image ? member->driver->image_alloc(member, data->image, data->flags, host, &residence->mem)
+                               : member->driver->mem_alloc(member, data->size, data->flags, host, &residence->mem);
     if (error) /* In what an enqueue may say of it. */
         return error == CL_OUT_OF_RESOURCES ? CL_MEM_OBJECT_ALLOCATION_FAILURE : error;
-    if (!is_shared(seat))
+    if (!is_shared(residence))
         add(&member->books.held_size, data->size);
     if (own)
         port->fresh_size += data->size;
     return CL_SUCCESS;
 }
 
-void tsl_room_free(const struct tsl_seat *seat, struct tsl_mem *mem)
+void tsl_member_memory_free(const struct tsl_residence *residence, struct tsl_mem *mem)
 {
     struct tsl_member *member = mem->member;
-    uint64_t size = is_shared(seat) ? 0 : mem->size;
+    uint64_t size = is_shared(residence) ? 0 : mem->size;
     member->driver->mem_free(mem);
     take(&member->books.held_size, size);
 }
@@ -138,7 +138,7 @@ static struct need need_of(const struct tsl_args *args, unsigned member, bool ex
     struct need need = {0, 0};
     for (cl_uint i = 0; i < args->n_all; i++) {
         const struct tsl_data *data = data_of_arg(args, i);
-        if (!data || is_shared(&data->seats[member]) || (exact && named_before(args, i)))
+        if (!data || is_shared(&data->residences[member]) || (exact && named_before(args, i)))
             continue;
         need.total += data->size;
         if (data->size > need.largest)
@@ -158,7 +158,7 @@ static tsl_members holders(const struct tsl_graph *graph, tsl_members members, c
     return can;
 }
 
-tsl_members tsl_room_members(struct tsl_graph *graph, tsl_members members, const struct tsl_args *args)
+tsl_members tsl_member_memory_holders(struct tsl_graph *graph, tsl_members members, const struct tsl_args *args)
 {
     tsl_members can = holders(graph, members, args, false);
     if (tsl_members_are(can, members))
@@ -174,7 +174,7 @@ tsl_members tsl_room_members(struct tsl_graph *graph, tsl_members members, const
     return can;
 }
 
-bool tsl_room_for_two(const struct tsl_port *port, const struct tsl_data *a, const struct tsl_data *b)
+bool tsl_member_memory_holds_two(const struct tsl_port *port, const struct tsl_data *a, const struct tsl_data *b)
 {
     struct need need = {.total = a->size, .largest = a->size > b->size ? a->size : b->size};
     if (a != b)

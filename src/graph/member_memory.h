@@ -14,11 +14,11 @@ struct tsl_graph;
 struct tsl_mem;
 struct tsl_member;
 struct tsl_port;
-struct tsl_seat;
+struct tsl_residence;
 
 /* Allocates (by the thread that drains the port) and frees, without the lock; the member's books are kept. */
-cl_int tsl_room_alloc(struct tsl_port *port, struct tsl_data *data);
-void tsl_room_free(const struct tsl_seat *seat, struct tsl_mem *mem);
+cl_int tsl_member_memory_alloc(struct tsl_port *port, struct tsl_data *data);
+void tsl_member_memory_free(const struct tsl_residence *residence, struct tsl_mem *mem);
 /* So many bytes are planned to be used there, are so no longer. Atomic. */
 void tsl_member_memory_reserve(struct tsl_member *member, uint64_t size);
 void tsl_member_memory_release(struct tsl_member *member, uint64_t size);
@@ -27,8 +27,8 @@ bool tsl_member_memory_full(const struct tsl_port *port, uint64_t size);
 /* The driver refused memory: for some seconds plans reckon with what is held. */
 void tsl_member_memory_learn(struct tsl_port *port);
 /* Which of the members could hold all that these arguments name, if they held nothing else? Takes no lock. */
-tsl_members tsl_room_members(struct tsl_graph *graph, tsl_members members, const struct tsl_args *args);
+tsl_members tsl_member_memory_holders(struct tsl_graph *graph, tsl_members members, const struct tsl_args *args);
 /* Could this one hold the two? They may be the same. */
-bool tsl_room_for_two(const struct tsl_port *port, const struct tsl_data *a, const struct tsl_data *b);
+bool tsl_member_memory_holds_two(const struct tsl_port *port, const struct tsl_data *a, const struct tsl_data *b);
 
 #endif

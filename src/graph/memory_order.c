@@ -20,47 +20,47 @@
 #include "graph/queue.h"
 #include "graph/state.h"
 
-static void watch_track(struct tsl_track *track)
+static void watch_lane(struct tsl_graph_lane *lane)
 {
     struct tsl_op *op;
-    TAILQ_FOREACH(op, &track->flight, flight)
+    TAILQ_FOREACH(op, &lane->flight, flight)
     tsl_op_watch(op);
 }
 
 /* What is submitted later is watched then. */
 static void watch_all(struct tsl_graph *graph)
 {
-    struct tsl_stream *stream;
+    struct tsl_graph_queue *queue;
     for (unsigned i = 0; i < graph->n_ports; i++) {
         struct tsl_port *port = &graph->ports[i];
-        watch_track(&port->up);
-        watch_track(&port->down);
-        watch_track(&port->timed_up);
-        watch_track(&port->timed_down);
-        LIST_FOREACH(stream, &graph->streams, link)
+        watch_lane(&port->up);
+        watch_lane(&port->down);
+        watch_lane(&port->timed_up);
+        watch_lane(&port->timed_down);
+        LIST_FOREACH(queue, &graph->queues, link)
         {
-            watch_track(&stream->tracks[i]);
-            watch_track(&stream->timed_tracks[i]);
+            watch_lane(&queue->lanes[i]);
+            watch_lane(&queue->timed_lanes[i]);
         }
     }
 }
 
-void tsl_starve(struct tsl_command *c)
+void tsl_memory_order_begin(struct tsl_command *c)
 {
     struct tsl_graph *graph = c->graph;
-    if (c->starves)
+    if (c->in_memory_order)
         return;
-    c->starves = true;
+    c->in_memory_order = true;
     c->n_undone++;
-    c->next = graph->starving;
-    graph->starving = c;
+    c->next = graph->memory_order;
+    graph->memory_order = c;
     if (c->next)
         return;
     tsl_log(TSL_LOG_IN_GRAPH, TSL_LOG_WARN, "out of memory while ordering commands: they run one after the other");
     watch_all(graph);
 }
 
-void tsl_park(struct tsl_op *op)
+void tsl_memory_order_park(struct tsl_op *op)
 {
     op->user.refs++;
     STAILQ_INSERT_TAIL(&op->port->graph->parked, op, ready);

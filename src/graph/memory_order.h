@@ -9,10 +9,10 @@ struct tsl_op;
 
 /* There was no memory for what the command, or one of its operations, comes after: all is done in turn for a while. The
  * command is being scheduled. */
-void tsl_starve(struct tsl_command *command);
+void tsl_memory_order_begin(struct tsl_command *command);
 /* The operation, planned meanwhile, waits until all that went before it is done. */
-void tsl_park(struct tsl_op *op);
+void tsl_memory_order_park(struct tsl_op *op);
 /* Something is done, or a command was scheduled: in this order the next one's turn may have come. */
-void tsl_feed(struct tsl_graph *graph);
+void tsl_memory_order_next(struct tsl_graph *graph);
 
 #endif

@@ -4,9 +4,9 @@
 #include "graph/op.h"
 #include "graph/progress.h"
 
-void tsl_feed(struct tsl_graph *graph)
+void tsl_memory_order_next(struct tsl_graph *graph)
 {
-    struct tsl_command *all = graph->starving, *c;
+    struct tsl_command *all = graph->memory_order, *c;
     struct tsl_op *op = STAILQ_FIRST(&graph->parked);
     if (!all || graph->n_under_way > 0 || graph->scheduling)
         return;
@@ -16,11 +16,11 @@ void tsl_feed(struct tsl_graph *graph)
         tsl_op_unref(op);
         return;
     }
-    graph->starving = NULL;
+    graph->memory_order = NULL;
     graph->ask_again = true;
     while ((c = all)) {
         all = c->next;
-        c->starves = false;
+        c->in_memory_order = false;
         tsl_command_step(c);
     }
 }

@@ -31,13 +31,13 @@ static bool peers(struct tsl_graph *graph, unsigned from, unsigned to)
     return a && b && a->driver == b->driver && a->driver->can_copy_peer(a, b);
 }
 
-bool tsl_moves_directly(struct tsl_graph *graph, unsigned from, unsigned to)
+bool tsl_move_is_direct(struct tsl_graph *graph, unsigned from, unsigned to)
 {
     return from == TSL_SPACE_HOST || to == TSL_SPACE_HOST || peers(graph, from, to);
 }
 
 /* Where to take a tile from: a peer of the target, else the host, else any member (by way of the host). */
-unsigned tsl_best_source(struct tsl_graph *graph, tsl_spaces valid, unsigned to)
+unsigned tsl_move_source(struct tsl_graph *graph, tsl_spaces valid, unsigned to)
 {
     for (unsigned s = 1; s <= graph->n_ports; s++)
         if (tsl_spaces_has(valid, s) && peers(graph, s, to))
@@ -47,8 +47,8 @@ unsigned tsl_best_source(struct tsl_graph *graph, tsl_spaces valid, unsigned to)
 
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
 
-unsigned tsl_boxes_of(const struct tsl_data *data, uint64_t begin, uint64_t end,
-                      struct tsl_image_box boxes[TSL_IMAGE_MAX_BOXES])
+unsigned tsl_move_boxes(const struct tsl_data *data, uint64_t begin, uint64_t end,
+                        struct tsl_image_box boxes[TSL_IMAGE_MAX_BOXES])
 {
     if (data->padded)
         return tsl_image_cut(data->image, begin, end, boxes);
@@ -61,21 +61,21 @@ static bool is_lent(const struct tsl_data *data)
     return data->host && !data->host_owned;
 }
 
-struct tsl_op *tsl_plan_move(struct tsl_command *c, const struct tsl_move *move, const struct tsl_image_box *box)
+struct tsl_op *tsl_move_op(struct tsl_command *c, const struct tsl_move *move, const struct tsl_image_box *box)
 {
     unsigned from = move->from, to = move->to;
     struct tsl_port *port = tsl_port_of_space(c->graph, to == TSL_SPACE_HOST ? from : to);
-    const struct tsl_place place = tsl_place_of(move->data, box);
+    const struct tsl_place place = tsl_move_place(move->data, box);
     size_t size = box->region[0] * box->region[1] * box->region[2];
     bool timed = tsl_placer_wants_move(c->graph->placer, from, to, size);
-    struct tsl_track *track = to == TSL_SPACE_HOST ? timed ? &port->timed_down : &port->down
-                              : timed              ? &port->timed_up
-                                                   : &port->up;
-    struct tsl_op *op = tsl_op_create(c, port, track, TSL_OP_COPY);
+    struct tsl_graph_lane *lane = to == TSL_SPACE_HOST ? timed ? &port->timed_down : &port->down
+                                  : timed              ? &port->timed_up
+                                                       : &port->up;
+    struct tsl_op *op = tsl_op_create(c, port, lane, TSL_OP_COPY);
     if (!op)
         return NULL;
     op->move = true;
-    op->aside = move->aside;
+    op->is_side = move->is_side;
     if (to == TSL_SPACE_HOST && is_lent(move->data) && c->graph->n_tasks)
         tsl_op_follow(op, c->order_now); /* Tasks may be at the application's memory. */
     op->timed = timed;
@@ -89,15 +89,15 @@ struct tsl_op *tsl_plan_move(struct tsl_command *c, const struct tsl_move *move,
     op->src.space = from;
     for (int d = 0; d < 3; d++)
         op->region[d] = box->region[d];
-    if (!tsl_dependences_add(move->aside ? &c->frontier : &c->own, op, !move->aside))
-        tsl_starve(c);
+    if (!tsl_dependences_add(move->is_side ? &c->frontier : &c->own, op, !move->is_side))
+        tsl_memory_order_begin(c);
     tsl_op_after_opaque(op);
     return op;
 }
 
 static cl_int move_box(struct tsl_command *command, const struct tsl_move *move, const struct tsl_image_box *box)
 {
-    struct tsl_op *op = tsl_plan_move(command, move, box);
+    struct tsl_op *op = tsl_move_op(command, move, box);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
     struct tsl_toucher t = {.op = op};
@@ -119,7 +119,7 @@ static cl_int move_box(struct tsl_command *command, const struct tsl_move *move,
 cl_int tsl_move_plan(struct tsl_command *command, const struct tsl_move *move)
 {
     struct tsl_image_box boxes[TSL_IMAGE_MAX_BOXES];
-    unsigned n = tsl_boxes_of(move->data, move->begin, move->end, boxes);
+    unsigned n = tsl_move_boxes(move->data, move->begin, move->end, boxes);
     cl_int error = CL_SUCCESS;
     for (unsigned i = 0; i < n && !error; i++)
         error = move_box(command, move, &boxes[i]);
@@ -127,7 +127,7 @@ cl_int tsl_move_plan(struct tsl_command *command, const struct tsl_move *move)
     return error ? error : tsl_valid_add(move->data, move->begin, move->end, move->to);
 }
 
-cl_int tsl_spill(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+cl_int tsl_move_spill(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
 {
     const struct tsl_move spill = {data, begin, end, space, TSL_SPACE_HOST, true};
     return tsl_move_plan(command, &spill);

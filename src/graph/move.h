@@ -16,21 +16,21 @@ struct tsl_move {
     struct tsl_data *data;
     uint64_t begin, end;
     unsigned from, to;
-    bool aside; /* it makes room for the command, whose fate isn't that of the move */
+    bool is_side; /* it makes room for the command, whose fate isn't that of the move */
 };
 
 /* The space from which a fetch takes a tile with that valid set, and whether that takes one move (else two: by way of
  * the host). */
-unsigned tsl_best_source(struct tsl_graph *graph, tsl_spaces valid, unsigned to);
-bool tsl_moves_directly(struct tsl_graph *graph, unsigned from, unsigned to);
+unsigned tsl_move_source(struct tsl_graph *graph, tsl_spaces valid, unsigned to);
+bool tsl_move_is_direct(struct tsl_graph *graph, unsigned from, unsigned to);
 
 /* What copies of [begin, end) between two spaces there are: one, or, where there is padding, some boxes; in ascending
  * order. */
-unsigned tsl_boxes_of(const struct tsl_data *data, uint64_t begin, uint64_t end,
-                      struct tsl_image_box boxes[TSL_IMAGE_MAX_BOXES]);
+unsigned tsl_move_boxes(const struct tsl_data *data, uint64_t begin, uint64_t end,
+                        struct tsl_image_box boxes[TSL_IMAGE_MAX_BOXES]);
 
 /* Where such a box lies in any copy; memory and host address are left open. */
-static inline struct tsl_place tsl_place_of(const struct tsl_data *data, const struct tsl_image_box *box)
+static inline struct tsl_place tsl_move_place(const struct tsl_data *data, const struct tsl_image_box *box)
 {
     const struct tsl_image_desc *image = data->image;
     return (struct tsl_place){.offset = box->offset,
@@ -39,10 +39,10 @@ static inline struct tsl_place tsl_place_of(const struct tsl_data *data, const s
 }
 
 /* A move operation of the command, without edges: a range, or (of images with padding) a box. */
-struct tsl_op *tsl_plan_move(struct tsl_command *command, const struct tsl_move *move, const struct tsl_image_box *box);
+struct tsl_op *tsl_move_op(struct tsl_command *command, const struct tsl_move *move, const struct tsl_image_box *box);
 /* Plans the move: its operations, with their claims. */
 cl_int tsl_move_plan(struct tsl_command *command, const struct tsl_move *move);
 /* Plans to save bytes that only that space has on the host, aside of the command. */
-cl_int tsl_spill(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
+cl_int tsl_move_spill(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
 
 #endif

@@ -66,7 +66,7 @@ static bool tell_next(struct tsl_op *op, struct tsl_data *data, uint64_t begin, 
         first = first > begin ? first : begin;
         last = last < end ? last : end;
         if (first < last)
-            given_up |= tsl_not_moved(after, data, first, last, after->dst.space, from);
+            given_up |= tsl_move_failed_range(after, data, first, last, after->dst.space, from);
     }
     return given_up;
 }
@@ -86,7 +86,8 @@ static bool not_brought(struct tsl_op *op, struct tsl_data *data, uint64_t begin
 
 /* Who is told once isn't told again, when the operation fails itself: meanwhile the bytes may have been brought there
  * anew, or be known to have been there all the time. */
-bool tsl_not_moved(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to, unsigned from)
+bool tsl_move_failed_range(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to,
+                           unsigned from)
 {
     bool host = to == TSL_SPACE_HOST, given_up = false;
     struct tsl_tiles *tiles = host ? &op->port->graph->host_map : &data->tiles;
@@ -113,6 +114,6 @@ void tsl_move_failed(struct tsl_op *op)
     struct tsl_data *data = op->dst.data;
     unsigned from = op->src.space;
     uint64_t begin = op->dst.offset, end = begin + tsl_side_hull(op, &op->dst);
-    if (tsl_not_moved(op, data, begin, end, op->dst.space, from) && from != TSL_SPACE_HOST)
-        tsl_stay_seated(data, &op->port->graph->ports[from - 1]);
+    if (tsl_move_failed_range(op, data, begin, end, op->dst.space, from) && from != TSL_SPACE_HOST)
+        tsl_residency_stay(data, &op->port->graph->ports[from - 1]);
 }

@@ -12,6 +12,7 @@ struct tsl_op;
 void tsl_move_failed(struct tsl_op *op);
 /* The operation, which isn't done, won't have moved these bytes: where nobody has written them since, they are where
  * they were. True: they were to be given up there meanwhile, by an eviction. */
-bool tsl_not_moved(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to, unsigned from);
+bool tsl_move_failed_range(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to,
+                           unsigned from);
 
 #endif

@@ -21,7 +21,7 @@ void tsl_op_unref(struct tsl_op *op)
         tsl_user_unref(&op->user);
 }
 
-struct tsl_op *tsl_op_create(struct tsl_command *command, struct tsl_port *port, struct tsl_track *track,
+struct tsl_op *tsl_op_create(struct tsl_command *command, struct tsl_port *port, struct tsl_graph_lane *lane,
                              enum tsl_op_kind kind)
 {
     struct tsl_op *op = tsl_pool_take(&command->graph->op_pool);
@@ -30,10 +30,10 @@ struct tsl_op *tsl_op_create(struct tsl_command *command, struct tsl_port *port,
     op->user.refs = 1;
     /* A synchronous port runs one after the other, in the order in which they become ready; evictions at once (room.c)
      * are in no port's list. */
-    op->user.track = port->sync && kind != TSL_OP_ROOM ? (const void *)port : track;
+    op->user.lane = port->sync && kind != TSL_OP_EVICT ? (const void *)port : lane;
     op->command = command;
     op->port = port;
-    op->track = track;
+    op->lane = lane;
     op->kind = kind;
     op->n_unmet = 1;
     op->number = ++command->graph->n_ops;

@@ -26,11 +26,11 @@ struct tsl_data;
 struct tsl_fence;
 struct tsl_op;
 struct tsl_port;
-struct tsl_seat;
-struct tsl_track;
+struct tsl_residence;
+struct tsl_graph_lane;
 
 /* ROOM: evicts a memory object from a member (residency.h). JOIN: stands for many (join.h). */
-enum tsl_op_kind { TSL_OP_COPY, TSL_OP_FILL, TSL_OP_LAUNCH, TSL_OP_NATIVE, TSL_OP_MARK, TSL_OP_ROOM, TSL_OP_JOIN };
+enum tsl_op_kind { TSL_OP_COPY, TSL_OP_FILL, TSL_OP_LAUNCH, TSL_OP_NATIVE, TSL_OP_MARK, TSL_OP_EVICT, TSL_OP_JOIN };
 enum tsl_op_state { TSL_OP_PLANNED, TSL_OP_READY, TSL_OP_SUBMITTED, TSL_OP_DONE };
 enum tsl_edge_kind { TSL_EDGE_LANE, TSL_EDGE_NATIVE, TSL_EDGE_GATE, TSL_EDGE_DONE };
 
@@ -53,27 +53,27 @@ struct tsl_side {
 struct tsl_op {
     struct tsl_user user;        /* first: references, done, lane and place in it */
     STAILQ_ENTRY(tsl_op) ready;  /* in parked, the port's list, then in to_watch, signalled or dead_ops */
-    TAILQ_ENTRY(tsl_op) flight;  /* in the track's list */
+    TAILQ_ENTRY(tsl_op) flight;  /* in the lane's list */
     TAILQ_ENTRY(tsl_op) launch;  /* in the port's launches */
     bool listed;                 /* in the port's launches */
     struct tsl_command *command; /* whose work it is; valid until done; NULL: of a join */
     struct tsl_port *port;
-    struct tsl_track *track; /* NULL on synchronous ports */
+    struct tsl_graph_lane *lane; /* NULL on synchronous ports */
     enum tsl_op_kind kind;
     enum tsl_op_state state;
     cl_int status; /* CL_COMPLETE or an error, once done */
     cl_int poison; /* an error: the operation fails without running, as a strict predecessor failed, say */
     unsigned n_unmet;
-    bool want_fence; /* somebody will need its fence */
-    bool watched;    /* its completion must be noticed without anybody pulling (notify) */
-    bool notified;   /* the driver was asked to notify */
-    bool timed;      /* the placer is to learn how long it takes */
-    bool move;       /* transfers a tile because a command needs that: no command of the application's */
-    bool aside;      /* makes room for the command: its fate is not the command's */
-    bool keeps;      /* its tiles keep what was good before it (undo.h) */
-    bool unfenced;   /* was submitted without a fence: one that is made late tells of no failure */
-    bool awaited;    /* exit has waited for it */
-    bool unsure;     /* may run though what it strictly comes after has failed */
+    bool want_fence;   /* somebody will need its fence */
+    bool watched;      /* its completion must be noticed without anybody pulling (notify) */
+    bool notified;     /* the driver was asked to notify */
+    bool timed;        /* the placer is to learn how long it takes */
+    bool move;         /* transfers a tile because a command needs that: no command of the application's */
+    bool is_side;      /* makes room for the command: its fate is not the command's */
+    bool has_rollback; /* its tiles keep what was good before it (undo.h) */
+    bool unfenced;     /* was submitted without a fence: one that is made late tells of no failure */
+    bool awaited;      /* exit has waited for it */
+    bool unsure;       /* may run though what it strictly comes after has failed */
     struct tsl_fence *fence;
     cl_int signal_status; /* what the fence told */
     uint64_t submit_ns;
@@ -86,17 +86,17 @@ struct tsl_op {
      * will be (owned references). */
     TSL_SMALL_VECTOR(struct tsl_op *, 2) natives;
     TSL_SMALL_VECTOR(struct tsl_op *, 1) gates;
-    struct tsl_side dst, src; /* COPY, FILL (dst) */
-    size_t region[3];         /* COPY, FILL */
-    struct tsl_seat *victim;  /* ROOM: what is evicted; it has a reference to the data's owner */
-    unsigned eviction;        /* ROOM: its number among the victim's, from 0 */
+    struct tsl_side dst, src;     /* COPY, FILL (dst) */
+    size_t region[3];             /* COPY, FILL */
+    struct tsl_residence *victim; /* ROOM: what is evicted; it has a reference to the data's owner */
+    unsigned eviction;            /* ROOM: its number among the victim's, from 0 */
 };
 
 STAILQ_HEAD(tsl_op_queue, tsl_op);
 TAILQ_HEAD(tsl_op_list, tsl_op);
 
 /* Bytes from the first to behind the last byte of a box. */
-static inline size_t tsl_hull(const size_t region[3], size_t row_pitch, size_t slice_pitch)
+static inline size_t tsl_box_hull(const size_t region[3], size_t row_pitch, size_t slice_pitch)
 {
     return (region[2] - 1) * slice_pitch + (region[1] - 1) * row_pitch + region[0];
 }
@@ -104,12 +104,12 @@ static inline size_t tsl_hull(const size_t region[3], size_t row_pitch, size_t s
 /* The same of one side of the operation. */
 static inline size_t tsl_side_hull(const struct tsl_op *op, const struct tsl_side *side)
 {
-    return tsl_hull(op->region, side->row_pitch, side->slice_pitch);
+    return tsl_box_hull(op->region, side->row_pitch, side->slice_pitch);
 }
 
 /* A new operation of the command, counted in its n_undone, with one unmet count of its own, which tsl_op_go takes away.
  * The caller owns the reference. NULL without memory. */
-struct tsl_op *tsl_op_create(struct tsl_command *command, struct tsl_port *port, struct tsl_track *track,
+struct tsl_op *tsl_op_create(struct tsl_command *command, struct tsl_port *port, struct tsl_graph_lane *lane,
                              enum tsl_op_kind kind);
 static inline struct tsl_op *tsl_op_ref(struct tsl_op *op)
 {

@@ -18,7 +18,7 @@
 #include "handle/object.h"
 #include "tile/tile.h"
 
-static struct tsl_worker register_worker = TSL_VENDORS_WORKER("tesela-pin");
+static struct tsl_worker pinning_worker = TSL_VENDORS_WORKER("tesela-pin");
 
 /* Without the lock: by the first member that will. NULL: none does. */
 static struct tsl_mem *pin(struct tsl_data *data)
@@ -36,17 +36,17 @@ static struct tsl_mem *pin(struct tsl_data *data)
 
 static void run(struct tsl_job *job)
 {
-    struct tsl_data *data = (struct tsl_data *)((char *)job - offsetof(struct tsl_data, register_job));
+    struct tsl_data *data = (struct tsl_data *)((char *)job - offsetof(struct tsl_data, pinning_job));
     struct tsl_graph *graph = data->context->graph;
     tsl_lock_take(&graph->lock);
-    bool wanted = data->registering == TSL_REGISTER_POSTED;
+    bool wanted = data->pinning == TSL_PINNING_POSTED;
     if (wanted)
-        data->registering = TSL_REGISTER_RUNNING;
+        data->pinning = TSL_PINNING_RUNNING;
     tsl_lock_give(&graph->lock);
     struct tsl_mem *mem = wanted ? pin(data) : NULL;
     tsl_lock_take(&graph->lock);
     data->registered = mem;
-    data->registering = TSL_REGISTER_OVER;
+    data->pinning = TSL_PINNING_OVER;
     tsl_graph_changed(graph);
     tsl_lock_give(&graph->lock);
     tsl_object_unref(data->owner);
@@ -61,20 +61,20 @@ static struct tsl_data *user_memory(const struct tsl_op *op)
     return is ? side->data : NULL;
 }
 
-void tsl_register_count(const struct tsl_op *op)
+void tsl_pinning_count(const struct tsl_op *op)
 {
     const struct tsl_member_caps *caps = &op->port->member->caps;
     struct tsl_data *data = op->kind == TSL_OP_COPY && caps->register_from ? user_memory(op) : NULL;
-    if (!data || data->size < caps->register_from || data->registering != TSL_REGISTER_NOT)
+    if (!data || data->size < caps->register_from || data->pinning != TSL_PINNING_NOT)
         return;
     data->traffic += op->region[0] * op->region[1] * op->region[2];
     if (data->traffic / caps->register_after < data->size)
         return;
-    data->registering = TSL_REGISTER_POSTED;
-    data->register_job.run = run;
+    data->pinning = TSL_PINNING_POSTED;
+    data->pinning_job.run = run;
     tsl_object_ref(data->owner);
-    if (!tsl_worker_post(&register_worker, &data->register_job)) {
-        data->registering = TSL_REGISTER_OVER;
+    if (!tsl_worker_post(&pinning_worker, &data->pinning_job)) {
+        data->pinning = TSL_PINNING_OVER;
         tsl_object_unref(data->owner); /* The command has another. */
     }
 }
@@ -85,9 +85,9 @@ void tsl_data_unregister(struct tsl_data *data)
     if (tsl_forked())
         return;
     tsl_lock_take(&graph->lock);
-    while (data->registering == TSL_REGISTER_RUNNING)
+    while (data->pinning == TSL_PINNING_RUNNING)
         tsl_graph_wait(graph);
-    data->registering = TSL_REGISTER_OVER;
+    data->pinning = TSL_PINNING_OVER;
     struct tsl_mem *mem = data->registered;
     data->registered = NULL;
     tsl_lock_give(&graph->lock);

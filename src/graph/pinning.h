@@ -6,6 +6,6 @@ struct tsl_op;
 
 /* The copy is about to be submitted: if one of its ends is memory that the application lent, it may pay now to pin
  * that. Under the graph's lock. */
-void tsl_register_count(const struct tsl_op *op);
+void tsl_pinning_count(const struct tsl_op *op);
 
 #endif

@@ -2,8 +2,8 @@
 #include "graph/plan.h"
 
 #include "graph/data.h"
+#include "graph/deferred_write.h"
 #include "graph/dependences.h"
-#include "graph/lazy.h"
 #include "graph/plan_kinds.h"
 #include "graph/plan_space.h"
 #include "object/buffer.h"
@@ -22,7 +22,7 @@ static cl_int plan_write(struct tsl_command *c, const tsl_dependences *order)
     box.dst_offset += c->dst->offset;
     if (tsl_plan_names_host_copy(c, tsl_data_of(c->dst), box.dst_offset, box.src_offset))
         return tsl_plan_write_in_place(c, order, &box);
-    return tsl_may_be_lazy(c) ? tsl_wait_for_place(c, order) : tsl_plan_write_to(c, order, space);
+    return tsl_deferred_write_allowed(c) ? tsl_deferred_write_add(c, order) : tsl_plan_write_to(c, order, space);
 }
 
 static cl_int plan(struct tsl_command *c, const tsl_dependences *order)

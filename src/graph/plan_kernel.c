@@ -107,13 +107,13 @@ static void warn_unwritten(const struct arguments *a, cl_uint i, const struct to
 {
     bool untouched = i < a->facts->n_args && a->facts->args[i].untouched;
     for (unsigned r = 0; r < t->reads.n && !t->writes.n && !untouched; r++)
-        tsl_warn_unwritten(t->data, t->reads.list[r].begin, t->reads.list[r].end);
+        tsl_valid_warn_unwritten(t->data, t->reads.list[r].begin, t->reads.list[r].end);
 }
 
 static cl_int fetch_args(const struct arguments *a)
 {
     struct touched t;
-    tsl_pin_args(a->command, a->port);
+    tsl_residency_pin_args(a->command, a->port);
     for (cl_uint i = 0; i < a->command->args->n_all; i++) {
         if (!look_at(a, i, &t))
             continue;
@@ -121,7 +121,7 @@ static cl_int fetch_args(const struct arguments *a)
         cl_int error = fetch_ranges(a->command, &t);
         if (error)
             return error;
-        t.data->home = (int)a->port->index;
+        t.data->last_member = (int)a->port->index;
     }
     return CL_SUCCESS;
 }
@@ -158,14 +158,14 @@ static cl_int claim_args(const struct arguments *a, struct tsl_op *op)
 static void make_opaque(struct tsl_op *op)
 {
     struct tsl_graph *g = op->port->graph;
-    struct tsl_stream *stream;
+    struct tsl_graph_queue *queue;
     struct tsl_command *c;
     if (g->opaque) {
         tsl_op_follow(op, &g->since_opaque);
         tsl_dependences_finish(&g->since_opaque);
     } else {
-        LIST_FOREACH(stream, &g->streams, link)
-        TAILQ_FOREACH(c, &stream->commands, link)
+        LIST_FOREACH(queue, &g->queues, link)
+        TAILQ_FOREACH(c, &queue->commands, link)
         if (c != op->command)
             tsl_op_follow(op, &c->own);
     }
@@ -195,11 +195,11 @@ cl_int tsl_plan_kernel(struct tsl_command *c, const tsl_dependences *order)
     cl_int error = fetch_args(&arguments);
     struct tsl_op *op = tsl_plan_op(c, order, port, TSL_OP_LAUNCH);
     if (!op) {
-        tsl_placement_ended(c, share, 0, 0);
+        tsl_place_ended(c, share, 0, 0);
         return CL_OUT_OF_HOST_MEMORY;
     }
     op->end_estimate_ns = share->placement.end_ns;
-    tsl_port_launches(port, op);
+    tsl_place_add_launch(port, op);
     if (share->placement.watch)
         tsl_op_watch(op);
     if (!error)

@@ -19,10 +19,10 @@ static cl_int map_run(struct tsl_command *c, uint64_t begin, uint64_t end)
     bool discard = c->map_flags & CL_MAP_WRITE_INVALIDATE_REGION;
     unsigned may = c->map_flags == CL_MAP_READ ? TSL_MAY_READ : TSL_MAY_READ | TSL_MAY_WRITE;
     if (c->map_flags == CL_MAP_READ)
-        tsl_warn_unwritten(data, begin, end);
+        tsl_valid_warn_unwritten(data, begin, end);
     cl_int error = discard ? CL_SUCCESS : tsl_fetch(c, data, begin, end, TSL_SPACE_HOST);
     if (!error && (may & TSL_MAY_WRITE)) {
-        error = tsl_map_range(data, begin, end);
+        error = tsl_mapped_add(data, begin, end);
         c->n_ranged += !error;
     }
     return error ? error : tsl_claim_for_command(c, data, begin, end, may, discard);
@@ -45,7 +45,7 @@ cl_int tsl_plan_map(struct tsl_command *c)
 
 static cl_int unmap_run(struct tsl_command *c, uint64_t begin, uint64_t end)
 {
-    tsl_unmap_range(tsl_data_of(c->dst), begin, end);
+    tsl_mapped_remove(tsl_data_of(c->dst), begin, end);
     return tsl_claim_for_command(c, tsl_data_of(c->dst), begin, end, TSL_MAY_WRITE, true);
 }
 

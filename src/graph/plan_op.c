@@ -16,11 +16,11 @@
 #include "graph/runs.h"
 #include "tile/tile.h"
 
-static struct tsl_track *track_for(struct tsl_command *c, struct tsl_port *port, bool timed)
+static struct tsl_graph_lane *lane_for(struct tsl_command *c, struct tsl_port *port, bool timed)
 {
-    if (tsl_is_host(port))
+    if (tsl_port_is_host(port))
         return NULL;
-    return timed || c->profile ? &c->stream->timed_tracks[port->index] : &c->stream->tracks[port->index];
+    return timed || c->profile ? &c->queue->timed_lanes[port->index] : &c->queue->lanes[port->index];
 }
 
 /* An operation that does (part of) what the application asked for: it runs after `order`, and its fate is the
@@ -30,11 +30,11 @@ struct tsl_op *tsl_plan_op(struct tsl_command *c, const tsl_dependences *order, 
 {
     /* The placer wants the times of some launches, not of all: some drivers' lanes are slower while they profile. */
     bool timed = kind == TSL_OP_LAUNCH && c->share.placement.timed;
-    struct tsl_op *op = tsl_op_create(c, port, track_for(c, port, timed), kind);
+    struct tsl_op *op = tsl_op_create(c, port, lane_for(c, port, timed), kind);
     if (!op)
         return NULL;
     if (!tsl_dependences_add(&c->own, op, true))
-        tsl_starve(c);
+        tsl_memory_order_begin(c);
     for (unsigned i = 0; i < order->n; i++) {
         const struct tsl_dependence *d = TSL_SMALL_AT(order, i);
         tsl_op_depend(op, d->op, d->strict);

@@ -32,8 +32,8 @@ static cl_int read_box(struct tsl_command *c, const tsl_dependences *order, unsi
                                 .row_pitch = box->dst_row_pitch,
                                 .slice_pitch = box->dst_slice_pitch};
     tsl_plan_region(op, box);
-    size_t src_size = tsl_hull(box->region, box->src_row_pitch, box->src_slice_pitch);
-    size_t dst_size = tsl_hull(box->region, box->dst_row_pitch, box->dst_slice_pitch);
+    size_t src_size = tsl_box_hull(box->region, box->src_row_pitch, box->src_slice_pitch);
+    size_t dst_size = tsl_box_hull(box->region, box->dst_row_pitch, box->dst_slice_pitch);
     cl_int error = tsl_claim(op, data, box->src_offset, box->src_offset + src_size, space, TSL_MAY_READ);
     if (!error)
         error = tsl_claim_host(op, c->host + box->dst_offset, dst_size, true);
@@ -83,8 +83,8 @@ cl_int tsl_plan_read(struct tsl_command *c, const tsl_dependences *order)
     struct tsl_data *data = tsl_data_of(c->src);
     struct tsl_box_copy box = c->box;
     box.src_offset += c->src->offset;
-    size_t size = tsl_hull(box.region, box.src_row_pitch, box.src_slice_pitch);
-    tsl_warn_unwritten(data, box.src_offset, box.src_offset + size);
+    size_t size = tsl_box_hull(box.region, box.src_row_pitch, box.src_slice_pitch);
+    tsl_valid_warn_unwritten(data, box.src_offset, box.src_offset + size);
     if (tsl_plan_names_host_copy(c, data, box.src_offset, box.dst_offset))
         return read_in_place(c, data, box.src_offset, box.src_offset + size);
     if (tsl_runs_linear(box.region, box.src_row_pitch, box.src_slice_pitch) &&

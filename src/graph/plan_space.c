@@ -16,7 +16,7 @@
 struct tsl_port *tsl_plan_port(struct tsl_command *c, unsigned space, const struct tsl_data *data)
 {
     struct tsl_graph *graph = c->graph;
-    int member = c->stream->pinned >= 0 ? c->stream->pinned : graph->n_ports == 1 ? 0 : data->home;
+    int member = c->queue->pinned >= 0 ? c->queue->pinned : graph->n_ports == 1 ? 0 : data->last_member;
     if (space == TSL_SPACE_HOST && member >= 0) {
         struct tsl_port *port = &graph->ports[member];
         bool works = tsl_space_of(port, data) == TSL_SPACE_HOST && !port->sync;
@@ -37,13 +37,13 @@ static bool one_member(const struct tsl_graph *graph)
 unsigned tsl_plan_richest_space(struct tsl_graph *graph, struct tsl_data *data, uint64_t begin, uint64_t end)
 {
     unsigned best = TSL_SPACE_HOST;
-    uint64_t least = tsl_missing(data, begin, end, TSL_SPACE_HOST);
+    uint64_t least = tsl_valid_missing(data, begin, end, TSL_SPACE_HOST);
     if (one_member(graph))
         return tsl_space_of(&graph->ports[0], data);
     for (unsigned i = 0; i < graph->n_ports; i++) {
         unsigned space = tsl_space_of(&graph->ports[i], data);
-        uint64_t missing = tsl_missing(data, begin, end, space);
-        if (missing < least || (missing == least && (int)i == data->home)) {
+        uint64_t missing = tsl_valid_missing(data, begin, end, space);
+        if (missing < least || (missing == least && (int)i == data->last_member)) {
             least = missing;
             best = space;
         }
@@ -55,13 +55,13 @@ unsigned tsl_plan_richest_space(struct tsl_graph *graph, struct tsl_data *data, 
 unsigned tsl_plan_read_space(struct tsl_graph *graph, const struct tsl_data *data, tsl_spaces valid)
 {
     unsigned only = one_member(graph) ? tsl_space_of(&graph->ports[0], data) : TSL_SPACE_HOST;
-    unsigned home = data->home >= 0 ? tsl_space_of(&graph->ports[data->home], data) : TSL_SPACE_HOST;
+    unsigned last = data->last_member >= 0 ? tsl_space_of(&graph->ports[data->last_member], data) : TSL_SPACE_HOST;
     if (one_member(graph) && (tsl_spaces_is_empty(valid) || tsl_spaces_has(valid, only)))
         return only;
     if (tsl_spaces_is_empty(valid) || tsl_spaces_has(valid, TSL_SPACE_HOST))
         return TSL_SPACE_HOST;
-    if (tsl_spaces_has(valid, home))
-        return home;
+    if (tsl_spaces_has(valid, last))
+        return last;
     return tsl_spaces_first(valid);
 }
 
@@ -89,7 +89,8 @@ bool tsl_plan_names_host_copy(const struct tsl_command *c, const struct tsl_data
 unsigned tsl_plan_with_room(const struct tsl_graph *graph, unsigned space, const struct tsl_data *a,
                             const struct tsl_data *b)
 {
-    return space == TSL_SPACE_HOST || tsl_room_for_two(&graph->ports[space - 1], a, b) ? space : TSL_SPACE_HOST;
+    return space == TSL_SPACE_HOST || tsl_member_memory_holds_two(&graph->ports[space - 1], a, b) ? space
+                                                                                                  : TSL_SPACE_HOST;
 }
 
 /* Where a write goes while the reader's place is unknown: to the host, unless there is only one place. A sub-device's
@@ -98,8 +99,8 @@ unsigned tsl_plan_write_space(const struct tsl_command *c, const struct tsl_data
 {
     const struct tsl_graph *graph = c->graph;
     unsigned space = TSL_SPACE_HOST;
-    if (c->stream->pinned >= 0)
-        space = tsl_space_of(&graph->ports[c->stream->pinned], data);
+    if (c->queue->pinned >= 0)
+        space = tsl_space_of(&graph->ports[c->queue->pinned], data);
     else if (one_member(graph))
         space = tsl_space_of(&graph->ports[0], data);
     return tsl_plan_with_room(graph, space, data, data);
@@ -110,7 +111,7 @@ unsigned tsl_plan_write_space(const struct tsl_command *c, const struct tsl_data
 unsigned tsl_plan_work_space(const struct tsl_command *c, struct tsl_data *data, uint64_t begin, uint64_t end,
                              const struct tsl_data *dst)
 {
-    unsigned space = c->stream->pinned >= 0 ? tsl_space_of(&c->graph->ports[c->stream->pinned], data)
-                                            : tsl_plan_richest_space(c->graph, data, begin, end);
+    unsigned space = c->queue->pinned >= 0 ? tsl_space_of(&c->graph->ports[c->queue->pinned], data)
+                                           : tsl_plan_richest_space(c->graph, data, begin, end);
     return tsl_plan_with_room(c->graph, space, data, dst);
 }

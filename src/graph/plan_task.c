@@ -23,8 +23,8 @@ cl_int tsl_plan_migrate(struct tsl_command *c)
         struct tsl_buffer *b = c->buffers[i];
         struct tsl_data *data = tsl_data_of(b);
         unsigned space = host ? TSL_SPACE_HOST : tsl_plan_write_space(c, data);
-        if (!host && data->home >= 0 && c->stream->pinned < 0)
-            space = tsl_plan_with_room(c->graph, tsl_space_of(&c->graph->ports[data->home], data), data, data);
+        if (!host && data->last_member >= 0 && c->queue->pinned < 0)
+            space = tsl_plan_with_room(c->graph, tsl_space_of(&c->graph->ports[data->last_member], data), data, data);
         cl_int error = tsl_fetch(c, data, b->offset, b->offset + b->size, space);
         if (error)
             return error;
@@ -41,7 +41,7 @@ static unsigned host_role(const struct tsl_buffer *buffer)
 static cl_int fetch_for_host(struct tsl_command *c, struct tsl_buffer *b)
 {
     if (host_role(b) == TSL_MAY_READ)
-        tsl_warn_unwritten(tsl_data_of(b), b->offset, b->offset + b->size);
+        tsl_valid_warn_unwritten(tsl_data_of(b), b->offset, b->offset + b->size);
     return tsl_fetch(c, tsl_data_of(b), b->offset, b->offset + b->size, TSL_SPACE_HOST);
 }
 

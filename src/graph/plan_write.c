@@ -51,7 +51,7 @@ cl_int tsl_plan_write_to(struct tsl_command *c, const tsl_dependences *order, un
     tsl_plan_dst(op, tsl_data_of(c->dst), space, &box);
     op->src = (struct tsl_side){
         .host = c->host, .offset = box.src_offset, .row_pitch = box.src_row_pitch, .slice_pitch = box.src_slice_pitch};
-    size_t size = tsl_hull(box.region, box.src_row_pitch, box.src_slice_pitch);
+    size_t size = tsl_box_hull(box.region, box.src_row_pitch, box.src_slice_pitch);
     cl_int error = tsl_claim_host(op, c->host + box.src_offset, size, false);
     return tsl_plan_go(op, error ? error : overwrite(c, op, &box, space));
 }
@@ -62,10 +62,10 @@ cl_int tsl_plan_copy(struct tsl_command *c, const tsl_dependences *order)
     struct tsl_box_copy box = c->box;
     box.src_offset += c->src->offset;
     box.dst_offset += c->dst->offset;
-    uint64_t begin = box.src_offset, end = begin + tsl_hull(box.region, box.src_row_pitch, box.src_slice_pitch);
+    uint64_t begin = box.src_offset, end = begin + tsl_box_hull(box.region, box.src_row_pitch, box.src_slice_pitch);
     unsigned space = tsl_plan_work_space(c, src, begin, end, tsl_data_of(c->dst));
     if (space != TSL_SPACE_HOST)
-        tsl_pin(c, tsl_data_of(c->dst), &c->graph->ports[space - 1]);
+        tsl_residency_pin(c, tsl_data_of(c->dst), &c->graph->ports[space - 1]);
     cl_int error = tsl_fetch(c, src, begin, end, space);
     if (error)
         return error;

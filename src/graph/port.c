@@ -52,18 +52,18 @@ void tsl_port_init(struct tsl_port *port, struct tsl_graph *graph, struct tsl_me
                    : port == &graph->host ? &host_worker
                                           : &member_workers[member->index];
     STAILQ_INIT(&port->ready);
-    TAILQ_INIT(&port->seats);
+    TAILQ_INIT(&port->residents);
     TAILQ_INIT(&port->launches);
-    tsl_track_init(&port->up, port, NULL, tsl_trace_on()); /* Nobody else asks for the times of moves. */
-    tsl_track_init(&port->down, port, NULL, tsl_trace_on());
-    tsl_track_init(&port->timed_up, port, NULL, true);
-    tsl_track_init(&port->timed_down, port, NULL, true);
+    tsl_graph_lane_init(&port->up, port, NULL, tsl_trace_on()); /* Nobody else asks for the times of moves. */
+    tsl_graph_lane_init(&port->down, port, NULL, tsl_trace_on());
+    tsl_graph_lane_init(&port->timed_up, port, NULL, true);
+    tsl_graph_lane_init(&port->timed_down, port, NULL, true);
 }
 
 void tsl_port_finish(struct tsl_port *port)
 {
-    tsl_track_finish(&port->up);
-    tsl_track_finish(&port->down);
-    tsl_track_finish(&port->timed_up);
-    tsl_track_finish(&port->timed_down);
+    tsl_graph_lane_finish(&port->up);
+    tsl_graph_lane_finish(&port->down);
+    tsl_graph_lane_finish(&port->timed_up);
+    tsl_graph_lane_finish(&port->timed_down);
 }

@@ -32,27 +32,27 @@ struct tsl_port {
     struct tsl_op_list launches; /* what the placer placed here and is not done, oldest first (owned references) */
     uint64_t ended_ns;           /* when the end of a launch was noticed last */
     struct tsl_op_queue ready;
-    struct tsl_seat_list seats; /* objects that are resident in the member's memory, coldest first */
-    unsigned n_leaving;         /* memories that a thread is about to free: evictions at once, orphans */
-    struct tsl_op *evicting;    /* the last eviction that was planned, while not done (owned reference) */
-    uint64_t reported;          /* errors, a bit each, that were logged once */
-    size_t fresh_size;          /* allocated since a submission succeeded: the device may not have it really yet */
-    struct tsl_track up, down;  /* moves to and from the member */
-    struct tsl_track timed_up, timed_down; /* lanes that profile, for moves whose time the placer is to learn */
-    struct tsl_worker *worker;             /* synchronous ports */
+    struct tsl_residence_list residents; /* objects that are resident in the member's memory, coldest first */
+    unsigned n_leaving;                  /* memories that a thread is about to free: evictions at once, orphans */
+    struct tsl_op *evicting;             /* the last eviction that was planned, while not done (owned reference) */
+    uint64_t reported;                   /* errors, a bit each, that were logged once */
+    size_t fresh_size;              /* allocated since a submission succeeded: the device may not have it really yet */
+    struct tsl_graph_lane up, down; /* moves to and from the member */
+    struct tsl_graph_lane timed_up, timed_down; /* lanes that profile, for moves whose time the placer is to learn */
+    struct tsl_worker *worker;                  /* synchronous ports */
     struct tsl_job job;
     STAILQ_ENTRY(tsl_port) link;
 };
 
-static inline bool tsl_is_host(const struct tsl_port *port)
+static inline bool tsl_port_is_host(const struct tsl_port *port)
 {
     return port->index == TSL_HOST_INDEX;
 }
 
-/* The track of an operation; on synchronous ports any will do. */
-static inline struct tsl_track *tsl_op_track(struct tsl_op *op)
+/* The lane of an operation; on synchronous ports any will do. */
+static inline struct tsl_graph_lane *tsl_op_lane(struct tsl_op *op)
 {
-    return op->track ? op->track : &op->port->up;
+    return op->lane ? op->lane : &op->port->up;
 }
 
 void tsl_port_init(struct tsl_port *port, struct tsl_graph *graph, struct tsl_member *member, unsigned index);

@@ -8,13 +8,13 @@
 #include "graph/memory_order.h"
 #include "graph/op.h"
 
-static void make_ready(struct tsl_op *op, struct tsl_op_list *settling)
+static void make_ready(struct tsl_op *op, struct tsl_op_list *ready)
 {
     op->state = TSL_OP_READY;
     tsl_op_ref(op); /* Until it is finished. */
-    if (op->user.track)
-        op->user.order = op->port->sync ? ++op->port->order : ++op->track->order;
-    TAILQ_INSERT_TAIL(settling, op, flight);
+    if (op->user.lane)
+        op->user.order = op->port->sync ? ++op->port->order : ++op->lane->order;
+    TAILQ_INSERT_TAIL(ready, op, flight);
 }
 
 static void put_into_port(struct tsl_op *op)
@@ -28,8 +28,8 @@ static void put_into_port(struct tsl_op *op)
     }
 }
 
-/* Edges that the new state meets; operations that become ready are put into settling. */
-static void meet_edges(struct tsl_op *op, struct tsl_op_list *settling)
+/* Edges that the new state meets; operations that become ready are put into ready. */
+static void meet_edges(struct tsl_op *op, struct tsl_op_list *ready)
 {
     for (unsigned i = 0; i < op->out.n; i++) {
         struct tsl_edge *edge = TSL_SMALL_AT(&op->out, i);
@@ -37,24 +37,24 @@ static void meet_edges(struct tsl_op *op, struct tsl_op_list *settling)
             continue;
         edge->unmet = false;
         if (--edge->to->n_unmet == 0)
-            make_ready(edge->to, settling);
+            make_ready(edge->to, ready);
     }
 }
 
 static void leave_edges(struct tsl_op *op);
 
 /* A list instead of recursion: chains may be long. */
-static void settle(struct tsl_op_list *settling)
+static void pass_ready(struct tsl_op_list *ready)
 {
     struct tsl_op *op;
-    while ((op = TAILQ_FIRST(settling))) {
+    while ((op = TAILQ_FIRST(ready))) {
         bool join = op->kind == TSL_OP_JOIN;
-        TAILQ_REMOVE(settling, op, flight);
+        TAILQ_REMOVE(ready, op, flight);
         if (join)
             tsl_op_end_join(op);
         else
             put_into_port(op);
-        meet_edges(op, settling);
+        meet_edges(op, ready);
         if (!join)
             continue;
         leave_edges(op);
@@ -65,10 +65,10 @@ static void settle(struct tsl_op_list *settling)
 void tsl_op_go(struct tsl_op *op)
 {
     struct tsl_graph *graph = op->port->graph;
-    if (graph->opaque && !op->aside && !tsl_dependences_add(&graph->since_opaque, op, false))
-        tsl_starve(op->command);
-    if (graph->starving)
-        tsl_park(op);
+    if (graph->opaque && !op->is_side && !tsl_dependences_add(&graph->since_opaque, op, false))
+        tsl_memory_order_begin(op->command);
+    if (graph->memory_order)
+        tsl_memory_order_park(op);
     else
         tsl_op_set_out(op);
 }
@@ -78,14 +78,14 @@ void tsl_op_set_out(struct tsl_op *op)
     op->port->graph->n_under_way++;
     if (--op->n_unmet > 0)
         return;
-    struct tsl_op_list settling = TAILQ_HEAD_INITIALIZER(settling);
-    make_ready(op, &settling);
-    settle(&settling);
+    struct tsl_op_list ready = TAILQ_HEAD_INITIALIZER(ready);
+    make_ready(op, &ready);
+    pass_ready(&ready);
 }
 
-void tsl_op_again(struct tsl_op *op)
+void tsl_op_resubmit(struct tsl_op *op)
 {
-    TAILQ_REMOVE(&op->track->flight, op, flight);
+    TAILQ_REMOVE(&op->lane->flight, op, flight);
     op->state = TSL_OP_READY;
     op->unsure = true; /* Of the submissions before nobody will know. */
     op->port->n_pending--;
@@ -94,10 +94,10 @@ void tsl_op_again(struct tsl_op *op)
 
 void tsl_op_submitted(struct tsl_op *op)
 {
-    struct tsl_op_list settling = TAILQ_HEAD_INITIALIZER(settling);
+    struct tsl_op_list ready = TAILQ_HEAD_INITIALIZER(ready);
     op->state = TSL_OP_SUBMITTED;
-    meet_edges(op, &settling);
-    settle(&settling);
+    meet_edges(op, &ready);
+    pass_ready(&ready);
 }
 
 void tsl_op_doom_next(struct tsl_op *op)
@@ -130,8 +130,8 @@ static void leave_edges(struct tsl_op *op)
 
 void tsl_op_pass_on(struct tsl_op *op)
 {
-    struct tsl_op_list settling = TAILQ_HEAD_INITIALIZER(settling);
-    meet_edges(op, &settling);
+    struct tsl_op_list ready = TAILQ_HEAD_INITIALIZER(ready);
+    meet_edges(op, &ready);
     leave_edges(op);
-    settle(&settling);
+    pass_ready(&ready);
 }

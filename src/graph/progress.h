@@ -10,7 +10,7 @@ void tsl_op_go(struct tsl_op *op);
 /* The same in the order of memory_order.h, when its turn has come. */
 void tsl_op_set_out(struct tsl_op *op);
 /* It was submitted, and will be once more: ready again. */
-void tsl_op_again(struct tsl_op *op);
+void tsl_op_resubmit(struct tsl_op *op);
 /* It was handed to the driver. */
 void tsl_op_submitted(struct tsl_op *op);
 /* It fails, or will: what is to fail with it, and isn't with its driver yet, won't get there. */

@@ -24,62 +24,62 @@ static int pinned_member(const struct tsl_queue *queue)
     return one ? (int)tsl_members_first(members) : -1;
 }
 
-static void follow_flags(struct tsl_stream *stream)
+static void follow_flags(struct tsl_graph_queue *queue)
 {
-    cl_command_queue_properties flags = stream->queue->flags;
-    stream->in_order = !(flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-    stream->profile = flags & CL_QUEUE_PROFILING_ENABLE;
-    stream->serial = (stream->profile && tsl_settings()->profiling == TSL_PROFILING_SERIAL) ||
-                     tsl_settings()->order == TSL_ORDER_SYNC;
+    cl_command_queue_properties flags = queue->handle->flags;
+    queue->in_order = !(flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    queue->profile = flags & CL_QUEUE_PROFILING_ENABLE;
+    queue->serial = (queue->profile && tsl_settings()->profiling == TSL_PROFILING_SERIAL) ||
+                    tsl_settings()->order == TSL_ORDER_SYNC;
 }
 
-static bool init_stream(struct tsl_stream *stream, struct tsl_queue *queue)
+static bool init_queue(struct tsl_graph_queue *queue, struct tsl_queue *handle)
 {
-    struct tsl_graph *graph = queue->context->graph;
-    stream->refs = 1;
-    stream->graph = graph;
-    stream->queue = queue;
-    follow_flags(stream);
-    stream->pinned = pinned_member(queue);
-    TAILQ_INIT(&stream->commands);
-    stream->tracks = tsl_track_create_all(stream, tsl_trace_on());
-    stream->timed_tracks = tsl_track_create_all(stream, true);
-    return stream->tracks && stream->timed_tracks;
+    struct tsl_graph *graph = handle->context->graph;
+    queue->refs = 1;
+    queue->graph = graph;
+    queue->handle = handle;
+    follow_flags(queue);
+    queue->pinned = pinned_member(handle);
+    TAILQ_INIT(&queue->commands);
+    queue->lanes = tsl_graph_lane_create_all(queue, tsl_trace_on());
+    queue->timed_lanes = tsl_graph_lane_create_all(queue, true);
+    return queue->lanes && queue->timed_lanes;
 }
 
-cl_int tsl_stream_create(struct tsl_queue *queue, struct tsl_stream **result)
+cl_int tsl_graph_queue_create(struct tsl_queue *handle, struct tsl_graph_queue **result)
 {
-    struct tsl_graph *graph = queue->context->graph;
-    struct tsl_stream *stream = calloc(1, sizeof(*stream));
-    if (!stream || !init_stream(stream, queue)) {
-        if (stream) {
-            tsl_track_destroy_all(graph, stream->tracks);
-            tsl_track_destroy_all(graph, stream->timed_tracks);
+    struct tsl_graph *graph = handle->context->graph;
+    struct tsl_graph_queue *queue = calloc(1, sizeof(*queue));
+    if (!queue || !init_queue(queue, handle)) {
+        if (queue) {
+            tsl_graph_lane_destroy_all(graph, queue->lanes);
+            tsl_graph_lane_destroy_all(graph, queue->timed_lanes);
         }
-        free(stream);
+        free(queue);
         return CL_OUT_OF_HOST_MEMORY;
     }
     tsl_lock_take(&graph->lock);
-    LIST_INSERT_HEAD(&graph->streams, stream, link);
-    stream->id = ++graph->n_streams;
+    LIST_INSERT_HEAD(&graph->queues, queue, link);
+    queue->id = ++graph->n_queues;
     tsl_lock_give(&graph->lock);
-    *result = stream;
+    *result = queue;
     return CL_SUCCESS;
 }
 
-void tsl_stream_destroy(struct tsl_stream *stream)
+void tsl_graph_queue_destroy(struct tsl_graph_queue *queue)
 {
-    if (!stream || tsl_forked())
+    if (!queue || tsl_forked())
         return;
-    struct tsl_graph *graph = stream->graph;
+    struct tsl_graph *graph = queue->graph;
     tsl_lock_take(&graph->lock);
-    LIST_REMOVE(stream, link);
-    tsl_dependences_finish(&stream->frontier);
-    tsl_dependences_finish(&stream->task);
-    tsl_dependences_finish(&stream->touching);
-    if (stream->barrier)
-        tsl_command_unref(stream->barrier);
-    tsl_stream_unref(stream);
+    LIST_REMOVE(queue, link);
+    tsl_dependences_finish(&queue->frontier);
+    tsl_dependences_finish(&queue->task);
+    tsl_dependences_finish(&queue->touching);
+    if (queue->barrier)
+        tsl_command_unref(queue->barrier);
+    tsl_graph_queue_unref(queue);
     tsl_graph_leave(graph, TSL_WHO_WORKER);
 }
 
@@ -89,19 +89,19 @@ static bool reorders(const struct tsl_queue *queue, cl_command_queue_properties 
     return changed & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
 }
 
-cl_int tsl_queue_set(struct tsl_queue *queue, cl_command_queue_properties flags, bool enable,
+cl_int tsl_queue_set(struct tsl_queue *handle, cl_command_queue_properties flags, bool enable,
                      cl_command_queue_properties *old)
 {
-    struct tsl_stream *stream = queue->stream;
-    struct tsl_graph *graph = stream->graph;
+    struct tsl_graph_queue *queue = handle->graph_queue;
+    struct tsl_graph *graph = queue->graph;
     if (tsl_forked())
         return CL_OUT_OF_RESOURCES;
     tsl_lock_take(&graph->lock);
-    while (reorders(queue, flags, enable) && !TAILQ_EMPTY(&stream->commands))
-        tsl_stream_wait(stream);
-    *old = queue->flags;
-    queue->flags = enable ? *old | flags : *old & ~flags;
-    follow_flags(stream);
+    while (reorders(handle, flags, enable) && !TAILQ_EMPTY(&queue->commands))
+        tsl_graph_queue_wait(queue);
+    *old = handle->flags;
+    handle->flags = enable ? *old | flags : *old & ~flags;
+    follow_flags(queue);
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
     return CL_SUCCESS;
 }

@@ -5,13 +5,13 @@
 #include "graph/command.h"
 #include "graph/dependences.h"
 
-struct tsl_stream {
-    LIST_ENTRY(tsl_stream) link; /* in streams, then in dead_streams */
+struct tsl_graph_queue {
+    LIST_ENTRY(tsl_graph_queue) link; /* in queues, then in dead_queues */
     struct tsl_graph *graph;
-    struct tsl_queue *queue; /* valid while a command is not reported */
-    unsigned refs;           /* the queue's, and one for each thread that uses a track without the lock: when the last
-                                command is reported meanwhile, the queue may go */
-    unsigned id;             /* in order of making, from 1 */
+    struct tsl_queue *handle; /* valid while a command is not reported */
+    unsigned refs;            /* the queue's, and one for each thread that uses a lane without the lock: when the last
+                                 command is reported meanwhile, the queue may go */
+    unsigned id;              /* in order of making, from 1 */
     bool in_order, profile;
     bool serial; /* commands do not overlap: a profiling queue's times would show it, or TESELA_ORDER=sync */
     struct tsl_command_list commands; /* not reported, oldest first */
@@ -21,18 +21,18 @@ struct tsl_stream {
     tsl_dependences frontier;         /* in-order: of the last scheduled command */
     tsl_dependences task;             /* in-order: the last host task, and what waited for others */
     tsl_dependences touching;         /* in-order: what may touch the application's memory since (schedule.c) */
-    struct tsl_track *tracks;         /* by member */
+    struct tsl_graph_lane *lanes;     /* by member */
     int pinned; /* the one member that a sub-device's queue is for: what it moves goes there; -1: no such */
-    struct tsl_track *timed_tracks; /* by member: lanes that profile, for commands that do, and launches whose time the
-                                       placer is to learn */
-    cl_int pending_error;           /* of a command without event: told by the next blocking call, then forgotten */
+    struct tsl_graph_lane *timed_lanes; /* by member: lanes that profile, for commands that do, and launches whose time
+                                       the placer is to learn */
+    cl_int pending_error;               /* of a command without event: told by the next blocking call, then forgotten */
 };
 
-/* The last reference makes it a dead stream, which is freed without the lock. */
-static inline void tsl_stream_unref(struct tsl_stream *stream)
+/* The last reference makes it a dead queue, which is freed without the lock. */
+static inline void tsl_graph_queue_unref(struct tsl_graph_queue *queue)
 {
-    if (--stream->refs == 0)
-        LIST_INSERT_HEAD(&stream->graph->dead_streams, stream, link);
+    if (--queue->refs == 0)
+        LIST_INSERT_HEAD(&queue->graph->dead_queues, queue, link);
 }
 
 #endif

@@ -41,7 +41,7 @@ static struct tsl_op_record *record_new(struct tsl_graph *graph)
 
 static const char *device_name(const struct tsl_port *port)
 {
-    return tsl_is_host(port) ? "" : port->member->path->device_name;
+    return tsl_port_is_host(port) ? "" : port->member->path->device_name;
 }
 
 static const char *side_name(const struct tsl_op *op, const struct tsl_side *side)
@@ -53,7 +53,7 @@ static const char *side_name(const struct tsl_op *op, const struct tsl_side *sid
 static void set_lane(struct tsl_op_record *r, const char *direction, const struct tsl_port *port,
                      enum tsl_trace_kind kind)
 {
-    bool host = tsl_is_host(port);
+    bool host = tsl_port_is_host(port);
     snprintf(r->lane, sizeof(r->lane), "%s%s%s%s", direction, port->name, host ? "" : " ", device_name(port));
     r->kind = host ? TSL_TRACE_HOST : kind;
 }
@@ -66,7 +66,7 @@ static void describe_copy(struct tsl_op_record *r, const struct tsl_op *op)
     bool within = side_name(op, &op->dst) == side_name(op, &op->src);
     r->from = side_name(op, &op->src);
     r->to = side_name(op, &op->dst);
-    r->category = tsl_is_host(op->port) ? TSL_TRACE_CAT_HOST : TSL_TRACE_CAT_TRANSFER;
+    r->category = tsl_port_is_host(op->port) ? TSL_TRACE_CAT_HOST : TSL_TRACE_CAT_TRANSFER;
     r->bytes = op->region[0] * op->region[1] * op->region[2];
     r->buffer = (uint64_t)(uintptr_t)data->data;
     r->offset = data->offset;
@@ -94,7 +94,7 @@ static void describe_work(struct tsl_op_record *r, const struct tsl_op *op)
 
 void tsl_record_op(struct tsl_op *op)
 {
-    if (!tsl_trace_on() || op->kind == TSL_OP_ROOM)
+    if (!tsl_trace_on() || op->kind == TSL_OP_EVICT)
         return;
     struct tsl_op_record *r = record_new(op->port->graph);
     if (!r)
@@ -106,7 +106,7 @@ void tsl_record_op(struct tsl_op *op)
     r->member = op->port->name;
     r->trace_id = op->trace_id;
     r->command = op->command->id;
-    r->queue = op->command->stream->id;
+    r->queue = op->command->queue->id;
     r->fence = op->fence ? tsl_fence_ref(op->fence) : NULL;
     r->times = (struct tsl_command_times){
         .queued = op->command->queued_ns, .submit = op->submit_ns, .start = op->start_ns, .end = tsl_clock_ns()};
@@ -120,12 +120,12 @@ void tsl_record_command(struct tsl_command *c)
     if (!r)
         return;
     snprintf(r->name, sizeof(r->name), "%s", c->kernel ? c->kernel->name : tsl_command_name(c->type));
-    snprintf(r->lane, sizeof(r->lane), "queue %u", c->stream->id);
+    snprintf(r->lane, sizeof(r->lane), "queue %u", c->queue->id);
     r->kind = TSL_TRACE_QUEUE;
     r->category = TSL_TRACE_CAT_COMMAND;
     r->member = c->share.op ? c->share.op->port->name : "";
     r->command = c->id;
-    r->queue = c->stream->id;
+    r->queue = c->queue->id;
     r->times = (struct tsl_command_times){.queued = c->queued_ns, .submit = c->submit_ns, .end = tsl_clock_ns()};
     r->times.start = c->submit_ns;
 }
@@ -205,7 +205,7 @@ static struct tsl_op_record *oldest_first(struct tsl_op_record *records)
     return turned;
 }
 
-void tsl_records_write(struct tsl_op_record *records)
+void tsl_record_write(struct tsl_op_record *records)
 {
     records = oldest_first(records);
     while (records) {

@@ -12,7 +12,7 @@ struct tsl_op_record;
 void tsl_record_op(struct tsl_op *op);
 void tsl_record_command(struct tsl_command *command);
 /* Writes what was kept, without the lock. */
-void tsl_records_write(struct tsl_op_record *records);
+void tsl_record_write(struct tsl_op_record *records);
 const char *tsl_command_name(cl_command_type type);
 
 #endif

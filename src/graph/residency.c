@@ -19,49 +19,49 @@
 
 /* ---- Places ------------------------------------------------------------------------------------------------------ */
 
-void tsl_residency_begin(struct tsl_seat *seat, struct tsl_port *port)
+void tsl_residency_begin(struct tsl_residence *residence, struct tsl_port *port)
 {
-    if (seat->seated)
+    if (residence->resident)
         return;
-    seat->seated = true;
-    TAILQ_INSERT_TAIL(&port->seats, seat, link);
-    tsl_member_memory_reserve(port->member, seat->data->size);
+    residence->resident = true;
+    TAILQ_INSERT_TAIL(&port->residents, residence, link);
+    tsl_member_memory_reserve(port->member, residence->data->size);
 }
 
-void tsl_residency_end(struct tsl_seat *seat, struct tsl_port *port)
+void tsl_residency_end(struct tsl_residence *residence, struct tsl_port *port)
 {
-    if (!seat->seated)
+    if (!residence->resident)
         return;
-    seat->seated = false;
-    TAILQ_REMOVE(&port->seats, seat, link);
-    tsl_member_memory_release(port->member, seat->data->size);
+    residence->resident = false;
+    TAILQ_REMOVE(&port->residents, residence, link);
+    tsl_member_memory_release(port->member, residence->data->size);
 }
 
-static void warm(struct tsl_seat *seat, struct tsl_port *port)
+static void mark_used(struct tsl_residence *residence, struct tsl_port *port)
 {
-    if (!TAILQ_NEXT(seat, link))
+    if (!TAILQ_NEXT(residence, link))
         return;
-    TAILQ_REMOVE(&port->seats, seat, link);
-    TAILQ_INSERT_TAIL(&port->seats, seat, link);
+    TAILQ_REMOVE(&port->residents, residence, link);
+    TAILQ_INSERT_TAIL(&port->residents, residence, link);
 }
 
-void tsl_unseat_all(struct tsl_data *data)
+void tsl_residency_end_all(struct tsl_data *data)
 {
     struct tsl_graph *graph = data->context->graph;
     for (unsigned i = 0; i < graph->n_ports; i++)
-        tsl_residency_end(&data->seats[i], &graph->ports[i]);
+        tsl_residency_end(&data->residences[i], &graph->ports[i]);
 }
 
-void tsl_pin(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port)
+void tsl_residency_pin(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port)
 {
-    data->seats[port->index].pin = command->id;
+    data->residences[port->index].pin = command->id;
 }
 
-void tsl_pin_args(struct tsl_command *command, struct tsl_port *port)
+void tsl_residency_pin_args(struct tsl_command *command, struct tsl_port *port)
 {
     for (cl_uint i = 0; i < command->args->n_all; i++)
         if (command->args->args[i].buffer)
-            tsl_pin(command, tsl_data_of(command->args->args[i].buffer), port);
+            tsl_residency_pin(command, tsl_data_of(command->args->args[i].buffer), port);
 }
 
 /* ---- Evictions --------------------------------------------------------------------------------------------------- */
@@ -70,8 +70,8 @@ static cl_int spill_all(struct tsl_command *command, struct tsl_data *data, unsi
 {
     uint64_t begin = 0, end;
     cl_int error = CL_SUCCESS;
-    for (; !error && tsl_only_there(data, space, &begin, &end); begin = end)
-        error = tsl_spill(command, data, begin, end, space);
+    for (; !error && tsl_valid_only_in(data, space, &begin, &end); begin = end)
+        error = tsl_move_spill(command, data, begin, end, space);
     return error;
 }
 
@@ -81,9 +81,9 @@ static cl_int plan_eviction(struct tsl_op *op)
     unsigned space = tsl_space_of(op->port, data);
     cl_int error = spill_all(op->command, data, space);
     if (!error)
-        error = tsl_claim_place(op, data, space);
+        error = tsl_evict_claim(op, data, space);
     if (!error)
-        tsl_leave_space(op, data, space);
+        tsl_evict_leave(op, data, space);
     return error;
 }
 
@@ -110,14 +110,14 @@ static void chain(struct tsl_op *op)
 }
 
 /* False: it couldn't be planned. What is planned of it does no harm. */
-static bool evict(struct tsl_command *command, struct tsl_seat *victim, struct tsl_port *port)
+static bool evict(struct tsl_command *command, struct tsl_residence *victim, struct tsl_port *port)
 {
-    struct tsl_op *op = tsl_op_create(command, port, NULL, TSL_OP_ROOM);
+    struct tsl_op *op = tsl_op_create(command, port, NULL, TSL_OP_EVICT);
     if (!op)
         return false;
-    op->aside = true;
+    op->is_side = true;
     if (!tsl_dependences_add(&command->frontier, op, false)) /* What the command itself does need not come after it. */
-        tsl_starve(command);
+        tsl_memory_order_begin(command);
     bool lives = tsl_object_try_ref(victim->data->owner);
     if (lives) {
         op->victim = victim;
@@ -134,12 +134,12 @@ static bool evict(struct tsl_command *command, struct tsl_seat *victim, struct t
     return planned;
 }
 
-void tsl_seat(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port)
+void tsl_residency_ensure(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port)
 {
-    struct tsl_seat *seat = &data->seats[port->index], *victim = TAILQ_FIRST(&port->seats), *next;
-    seat->pin = command->id;
-    if (seat->seated) {
-        warm(seat, port);
+    struct tsl_residence *residence = &data->residences[port->index], *victim = TAILQ_FIRST(&port->residents), *next;
+    residence->pin = command->id;
+    if (residence->resident) {
+        mark_used(residence, port);
         return;
     }
     for (; victim && tsl_member_memory_full(port, data->size); victim = next) {
@@ -147,14 +147,14 @@ void tsl_seat(struct tsl_command *command, struct tsl_data *data, struct tsl_por
         if (victim->pin != command->id)
             evict(command, victim, port);
     }
-    tsl_residency_begin(seat, port);
+    tsl_residency_begin(residence, port);
     if (last_eviction(port))
-        tsl_follow_place(port->evicting, data, tsl_space_of(port, data));
+        tsl_evict_precede(port->evicting, data, tsl_space_of(port, data));
 }
 
-void tsl_stay_seated(struct tsl_data *data, struct tsl_port *port)
+void tsl_residency_stay(struct tsl_data *data, struct tsl_port *port)
 {
-    struct tsl_seat *seat = &data->seats[port->index];
-    seat->n_void = seat->n_evictions;
-    tsl_residency_begin(seat, port);
+    struct tsl_residence *residence = &data->residences[port->index];
+    residence->n_void = residence->n_evictions;
+    tsl_residency_begin(residence, port);
 }

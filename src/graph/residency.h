@@ -27,11 +27,11 @@ struct tsl_port;
  * is now. The thread that drains the port makes mem while an operation uses it; an eviction takes it away when none
  * does; the object's end frees it.
  */
-struct tsl_seat {
-    TAILQ_ENTRY(tsl_seat) link; /* in the port's list while seated, coldest first */
+struct tsl_residence {
+    TAILQ_ENTRY(tsl_residence) link; /* in the port's list while seated, coldest first */
     struct tsl_data *data;
     struct tsl_mem *mem;
-    bool seated;
+    bool resident;
     bool changed;           /* the object had another memory here before: arguments bound then are others now */
     uint64_t pin;           /* the id of the last command that needs it */
     unsigned n_evictions;   /* planned so far */
@@ -40,20 +40,20 @@ struct tsl_seat {
     struct tsl_mem *orphan; /* evicted meanwhile: whoever frees the last part frees this too */
 };
 
-TAILQ_HEAD(tsl_seat_list, tsl_seat);
+TAILQ_HEAD(tsl_residence_list, tsl_residence);
 
 /* The command needs the data on that member: it stays resident, or becomes so. */
-void tsl_seat(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port);
+void tsl_residency_ensure(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port);
 /* The command will need the data on that member: none of its other arguments evicts it. */
-void tsl_pin(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port);
+void tsl_residency_pin(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port);
 /* The same for all arguments of a kernel. */
-void tsl_pin_args(struct tsl_command *command, struct tsl_port *port);
+void tsl_residency_pin_args(struct tsl_command *command, struct tsl_port *port);
 /* The object is resident, as planned; is so no longer. Nothing where that is so already. */
-void tsl_residency_begin(struct tsl_seat *seat, struct tsl_port *port);
-void tsl_residency_end(struct tsl_seat *seat, struct tsl_port *port);
+void tsl_residency_begin(struct tsl_residence *residence, struct tsl_port *port);
+void tsl_residency_end(struct tsl_residence *residence, struct tsl_port *port);
 /* The end of the data: it is resident nowhere. */
-void tsl_unseat_all(struct tsl_data *data);
+void tsl_residency_end_all(struct tsl_data *data);
 /* A move failed, and some bytes are on that member alone: the evictions that are planned don't take place. */
-void tsl_stay_seated(struct tsl_data *data, struct tsl_port *port);
+void tsl_residency_stay(struct tsl_data *data, struct tsl_port *port);
 
 #endif

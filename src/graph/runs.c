@@ -11,7 +11,7 @@ bool tsl_runs_linear(const size_t region[3], size_t row_pitch, size_t slice_pitc
 
 size_t tsl_runs_hull(const struct tsl_box_copy *box)
 {
-    return tsl_hull(box->region, box->dst_row_pitch, box->dst_slice_pitch);
+    return tsl_box_hull(box->region, box->dst_row_pitch, box->dst_slice_pitch);
 }
 
 /* The ranges of which a box of dst is made: one, or its rows; in ascending order. */

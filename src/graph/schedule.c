@@ -6,9 +6,9 @@
 #include "graph/callback.h"
 #include "graph/choose.h"
 #include "graph/command.h"
+#include "graph/deferred_write.h"
 #include "graph/dependences.h"
 #include "graph/edge.h"
-#include "graph/lazy.h"
 #include "graph/mapped.h"
 #include "graph/memory_order.h"
 #include "graph/op.h"
@@ -37,7 +37,7 @@ static void add(struct tsl_command *c, tsl_dependences *order, struct tsl_op *op
         return;
     if (strict) /* Whether that fails will not be known. */
         fail(c, CL_OUT_OF_HOST_MEMORY);
-    tsl_starve(c);
+    tsl_memory_order_begin(c);
 }
 
 static void add_all(struct tsl_command *c, tsl_dependences *order, const tsl_dependences *from, bool strict)
@@ -52,7 +52,7 @@ static void add_all(struct tsl_command *c, tsl_dependences *order, const tsl_dep
  * touches only what the graph knows of, so that holds it up only by its data, as it does without the event. */
 static bool stands_for_all_before(const struct tsl_command *before, const struct tsl_command *c)
 {
-    return !before->kernel || !c->kernel || !c->in_order || before->stream != c->stream;
+    return !before->kernel || !c->kernel || !c->in_order || before->queue != c->queue;
 }
 
 static bool is_task(const struct tsl_command *c)
@@ -83,30 +83,30 @@ static bool touches_application(const struct tsl_command *c)
  * let them that it names. One that names none may be there to tell of whatever was before. */
 static void collect_tasks(struct tsl_command *c, tsl_dependences *order)
 {
-    struct tsl_stream *stream = c->stream;
+    struct tsl_graph_queue *queue = c->queue;
     bool names = c->n_buffers > 0 && c->type == CL_COMMAND_NATIVE_KERNEL;
     if (is_task(c))
-        add_all(c, order, names ? &stream->touching : &stream->frontier, false);
-    if (stream->task.n && touches_application(c))
-        add_all(c, order, &stream->task, false);
-    c->follows_task |= stream->task.n && c->graph->n_tasks;
+        add_all(c, order, names ? &queue->touching : &queue->frontier, false);
+    if (queue->task.n && touches_application(c))
+        add_all(c, order, &queue->task, false);
+    c->follows_task |= queue->task.n && c->graph->n_tasks;
 }
 
 /* c->frontier: what it does, and what it comes after by its data and its list. Who waited for a task of another queue
  * stands for that. A task that won't run stands for nobody. */
 static void note_task(struct tsl_command *c)
 {
-    struct tsl_stream *stream = c->stream;
+    struct tsl_graph_queue *queue = c->queue;
     if (is_task(c) && c->share.op) {
-        tsl_dependences_finish(&stream->touching);
-        tsl_dependences_finish(&stream->task);
-        add_all(c, &stream->task, &c->own, false);
+        tsl_dependences_finish(&queue->touching);
+        tsl_dependences_finish(&queue->task);
+        add_all(c, &queue->task, &c->own, false);
         return;
     }
     if (c->n_listed && c->follows_task)
-        add_all(c, &stream->task, &c->frontier, false);
+        add_all(c, &queue->task, &c->frontier, false);
     if (touches_application(c))
-        add_all(c, &stream->touching, &c->frontier, false);
+        add_all(c, &queue->touching, &c->frontier, false);
 }
 
 /* What a command's wait list, and the barrier before it, make its own operations wait for. */
@@ -122,37 +122,37 @@ static void collect_order(struct tsl_command *c, tsl_dependences *order)
         if (stands_for_all_before(before, c))
             add_all(c, order, &before->frontier, false);
     }
-    if (c->in_order && c->stream->barrier)
-        add_all(c, order, &c->stream->barrier->frontier, false);
+    if (c->in_order && c->queue->barrier)
+        add_all(c, order, &c->queue->barrier->frontier, false);
     if (c->in_order && (c->serial || c->barrier))
-        add_all(c, order, &c->stream->frontier, false);
+        add_all(c, order, &c->queue->frontier, false);
     if (c->in_order)
         collect_tasks(c, order);
 }
 
-/* Its frontier: its operations and, in an in-order queue, what was before. The stream's is the same then. */
+/* Its frontier: its operations and, in an in-order queue, what was before. The queue's is the same then. */
 static void extend_frontier(struct tsl_command *c)
 {
     add_all(c, &c->frontier, &c->own, false);
     if (!c->in_order)
         return;
-    struct tsl_stream *stream = c->stream;
+    struct tsl_graph_queue *queue = c->queue;
     note_task(c);
-    add_all(c, &c->frontier, &stream->frontier, false);
-    tsl_dependences_finish(&stream->frontier);
-    add_all(c, &stream->frontier, &c->frontier, false);
+    add_all(c, &c->frontier, &queue->frontier, false);
+    tsl_dependences_finish(&queue->frontier);
+    add_all(c, &queue->frontier, &c->frontier, false);
 }
 
 static void schedule(struct tsl_command *c)
 {
     tsl_dependences order = {0};
     c->state = TSL_SCHEDULED;
-    c->submit_ns = tsl_stamp(c);
-    tsl_command_submitted(c);
+    c->submit_ns = tsl_command_stamp(c);
+    tsl_callback_submitted(c);
     c->n_undone++;
     c->refs++;
     c->graph->scheduling = true;
-    tsl_settle_before(c);
+    tsl_deferred_write_before(c);
     collect_order(c, &order);
     if (c->status == CL_COMPLETE) {
         cl_int error = tsl_plan(c, &order);
@@ -161,9 +161,9 @@ static void schedule(struct tsl_command *c)
     } else {
         tsl_mapped_undo(c); /* What is scheduled before it is complete must know, too. */
         if (c->kernel)
-            tsl_placement_ended(c, &c->share, 0, 0);
+            tsl_place_ended(c, &c->share, 0, 0);
     }
-    if (!c->share.op && !c->waits_for_place)
+    if (!c->share.op && !c->is_deferred)
         for (unsigned i = 0; i < order.n; i++)
             tsl_command_depend(c, TSL_SMALL_AT(&order, i)->op, TSL_SMALL_AT(&order, i)->strict);
     tsl_dependences_finish(&order);
@@ -176,7 +176,7 @@ static void schedule(struct tsl_command *c)
     struct tsl_graph *graph = c->graph;
     graph->scheduling = false;
     tsl_command_step(c);
-    tsl_feed(graph);
+    tsl_memory_order_next(graph);
 }
 
 /* ---- Holding ----------------------------------------------------------------------------------------------------- */
@@ -188,7 +188,7 @@ struct due {
 
 static void consider(struct due *due, struct tsl_command *c)
 {
-    if (c->state != TSL_HELD || c->n_hold > 0 || (c->in_order && c->stream->unscheduled != c))
+    if (c->state != TSL_HELD || c->n_hold > 0 || (c->in_order && c->queue->unscheduled != c))
         return;
     c->next = NULL;
     *due->end = c;
@@ -201,7 +201,7 @@ static void release_held(struct due *due, struct tsl_command *c)
         struct tsl_command *h = *TSL_SMALL_AT(&c->held, i);
         h->n_hold--;
         consider(due, h);
-        tsl_command_unref(h); /* Its stream keeps it. */
+        tsl_command_unref(h); /* Its queue keeps it. */
     }
     TSL_SMALL_FINISH(&c->held);
 }
@@ -209,7 +209,7 @@ static void release_held(struct due *due, struct tsl_command *c)
 /* True: it is held. */
 static bool not_now(struct tsl_command *c)
 {
-    if (!c->graph->starving)
+    if (!c->graph->memory_order)
         return tsl_place_later(c);
     c->n_hold++;
     return true;
@@ -228,11 +228,11 @@ static void run(struct due *due)
         }
         c->refs++;
         struct tsl_command *next = TAILQ_NEXT(c, link); /* Before it may be reported and leave the list. */
-        struct tsl_stream *stream = c->stream;
+        struct tsl_graph_queue *queue = c->queue;
         schedule(c);
         if (c->in_order) {
-            stream->unscheduled = next;
-            stream->n_behind = 0;
+            queue->unscheduled = next;
+            queue->n_behind = 0;
             if (next)
                 consider(due, next);
         }
@@ -241,7 +241,7 @@ static void run(struct due *due)
     }
 }
 
-void tsl_command_let_go(struct tsl_command *command)
+void tsl_schedule_held_by(struct tsl_command *command)
 {
     struct due due = {.end = &due.first};
     release_held(&due, command);
@@ -251,7 +251,7 @@ void tsl_command_let_go(struct tsl_command *command)
 /* How many may find no place before the rest of the list isn't asked. */
 #define ASK_FEW 8
 
-void tsl_place_held(struct tsl_graph *graph)
+void tsl_schedule_later(struct tsl_graph *graph)
 {
     STAILQ_HEAD(, tsl_command) asked = STAILQ_HEAD_INITIALIZER(asked);
     struct tsl_command *c;
@@ -317,16 +317,16 @@ static bool waits_for_all(const struct tsl_command *c)
 }
 
 /* Out-of-order queues: barriers hold back what follows; a marker or barrier without a list waits for all before it. */
-static bool order_in_stream(struct tsl_command *c)
+static bool order_in_queue(struct tsl_command *c)
 {
-    struct tsl_stream *stream = c->stream;
+    struct tsl_graph_queue *queue = c->queue;
     struct tsl_command *before;
     if (c->in_order)
         return true;
     if (!waits_for_all(c))
-        return !stream->barrier || wait_for(c, stream->barrier);
+        return !queue->barrier || wait_for(c, queue->barrier);
     c->after_all = true;
-    TAILQ_FOREACH_REVERSE(before, &stream->commands, tsl_command_list, link)
+    TAILQ_FOREACH_REVERSE(before, &queue->commands, tsl_command_list, link)
     {
         if (!wait_for(c, before))
             return false;
@@ -338,9 +338,9 @@ static bool order_in_stream(struct tsl_command *c)
 
 static void set_barrier(struct tsl_command *c)
 {
-    if (c->stream->barrier)
-        tsl_command_unref(c->stream->barrier);
-    c->stream->barrier = c;
+    if (c->queue->barrier)
+        tsl_command_unref(c->queue->barrier);
+    c->queue->barrier = c;
     c->refs++;
 }
 
@@ -348,29 +348,29 @@ static void set_barrier(struct tsl_command *c)
  * placer is asked again when there are twice as many. */
 static void count_behind(struct tsl_command *c)
 {
-    if (c->state != TSL_HELD || !c->in_order || c->stream->unscheduled == c)
+    if (c->state != TSL_HELD || !c->in_order || c->queue->unscheduled == c)
         return;
-    unsigned n = ++c->stream->n_behind;
+    unsigned n = ++c->queue->n_behind;
     if ((n & (n - 1)) == 0)
         c->graph->ask_again = true;
 }
 
-cl_int tsl_command_commit(struct tsl_command *c)
+cl_int tsl_schedule_command(struct tsl_command *c)
 {
-    struct tsl_stream *stream = c->stream;
+    struct tsl_graph_queue *queue = c->queue;
     struct due due = {.end = &due.first};
-    c->in_order = stream->in_order; /* Here, as they may change until the lock is held. */
-    c->profile = stream->profile;
-    c->serial = stream->serial;
-    c->queued_ns = tsl_stamp(c);
+    c->in_order = queue->in_order; /* Here, as they may change until the lock is held. */
+    c->profile = queue->profile;
+    c->serial = queue->serial;
+    c->queued_ns = tsl_command_stamp(c);
     c->id = ++c->graph->n_commands;
     c->n_listed = c->waits.n;
-    if (!order_in_stream(c) || !hold(c))
+    if (!order_in_queue(c) || !hold(c))
         return CL_OUT_OF_HOST_MEMORY;
-    TAILQ_INSERT_TAIL(&stream->commands, c, link);
+    TAILQ_INSERT_TAIL(&queue->commands, c, link);
     c->refs++;
-    if (c->in_order && !stream->unscheduled)
-        stream->unscheduled = c;
+    if (c->in_order && !queue->unscheduled)
+        queue->unscheduled = c;
     c->n_hold--;
     consider(&due, c);
     run(&due);
@@ -385,7 +385,7 @@ void tsl_command_watch(struct tsl_command *c)
     c->watched = true;
     if (c->state == TSL_HELD)
         return; /* Scheduling looks at the mark. */
-    tsl_settle_all(c->graph);
+    tsl_deferred_write_all(c->graph);
     for (unsigned i = 0; i < c->frontier.n; i++)
         tsl_op_watch(TSL_SMALL_AT(&c->frontier, i)->op);
 }

@@ -7,12 +7,12 @@
 struct tsl_command;
 struct tsl_graph;
 
-/* Puts the command into its stream; schedules it if nothing holds it. CL_OUT_OF_HOST_MEMORY: nothing was done. */
-cl_int tsl_command_commit(struct tsl_command *command);
+/* Puts the command into its queue; schedules it if nothing holds it. CL_OUT_OF_HOST_MEMORY: nothing was done. */
+cl_int tsl_schedule_command(struct tsl_command *command);
 /* Asks again where the commands go that found no place. */
-void tsl_place_held(struct tsl_graph *graph);
+void tsl_schedule_later(struct tsl_graph *graph);
 /* Everything that was held by the command may be scheduled now. */
-void tsl_command_let_go(struct tsl_command *command);
+void tsl_schedule_held_by(struct tsl_command *command);
 /* The command's end must be noticed without anybody waiting for it; also when it is still held. */
 void tsl_command_watch(struct tsl_command *command);
 

@@ -10,9 +10,9 @@
  * those that it can't hold. A member that knows the addresses of shared virtual memory works on that where it is. */
 static inline unsigned tsl_space_of(const struct tsl_port *port, const struct tsl_data *data)
 {
-    if (data->svm && !tsl_is_host(port) && tsl_members_has(data->svm->members, port->index))
+    if (data->svm && !tsl_port_is_host(port) && tsl_members_has(data->svm->members, port->index))
         return TSL_SPACE_HOST;
-    if (!data->image || port->space != TSL_SPACE_HOST || tsl_is_host(port))
+    if (!data->image || port->space != TSL_SPACE_HOST || tsl_port_is_host(port))
         return port->space;
     bool shared = port->member->caps.zero_copy_images && tsl_members_has(data->members, port->index);
     return shared ? TSL_SPACE_HOST : TSL_SPACE_MEMBER(port->index);

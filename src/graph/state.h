@@ -19,7 +19,7 @@ struct tsl_command;
 struct tsl_context;
 struct tsl_op_record;
 struct tsl_placer;
-struct tsl_stream;
+struct tsl_graph_queue;
 
 struct tsl_graph {
     LIST_ENTRY(tsl_graph) link; /* in the list of all (room.c) */
@@ -29,36 +29,36 @@ struct tsl_graph {
     unsigned n_waiting;
     uint64_t n_commands; /* ever */
     uint64_t n_ops;      /* ever */
-    unsigned n_streams;  /* ever */
+    unsigned n_queues;   /* ever */
     unsigned n_ports;
     struct tsl_port *ports; /* by member */
     struct tsl_port host;   /* the host's own copies */
     struct tsl_port tasks;  /* the application's host tasks, which may take long or wait for the application */
     struct tsl_tiles host_map;
     struct tsl_pool op_pool, command_pool;
-    LIST_HEAD(, tsl_stream) streams;
+    LIST_HEAD(, tsl_graph_queue) queues;
     struct tsl_placer *placer;
-    STAILQ_HEAD(, tsl_command) later; /* held until a launch has ended and the placer finds them a member */
-    bool ask_again;                   /* one has ended */
-    TAILQ_HEAD(, tsl_command) lazy;   /* scheduled writes whose place is not known yet (lazy.c), oldest first */
-    unsigned n_lazy;
-    struct tsl_op *opaque;        /* the last operation with effects unknown (owned reference); NULL: none yet */
-    tsl_dependences since_opaque; /* then: what was planned after it */
-    unsigned n_under_way;         /* operations that went and aren't finished */
-    unsigned n_tasks;             /* the application's host tasks that aren't finished */
-    struct tsl_command *starving; /* those for which memory for an edge was lacking (starve.c); NULL: none */
-    bool scheduling;              /* a command is being scheduled */
-    struct tsl_op_queue parked;   /* meanwhile: operations that will go one by one (owned references) */
+    STAILQ_HEAD(, tsl_command) later;   /* held until a launch has ended and the placer finds them a member */
+    bool ask_again;                     /* one has ended */
+    TAILQ_HEAD(, tsl_command) deferred; /* scheduled writes whose place is not known yet (lazy.c), oldest first */
+    unsigned n_deferred;
+    struct tsl_op *opaque;            /* the last operation with effects unknown (owned reference); NULL: none yet */
+    tsl_dependences since_opaque;     /* then: what was planned after it */
+    unsigned n_under_way;             /* operations that went and aren't finished */
+    unsigned n_tasks;                 /* the application's host tasks that aren't finished */
+    struct tsl_command *memory_order; /* those for which memory for an edge was lacking (starve.c); NULL: none */
+    bool scheduling;                  /* a command is being scheduled */
+    struct tsl_op_queue parked;       /* meanwhile: operations that will go one by one (owned references) */
 
     /* Work left by what happened under the lock, done by tsl_graph_leave without it. */
     STAILQ_HEAD(, tsl_port) ports_ready;
     struct tsl_op_queue to_watch;  /* submitted operations whose completion must be notified (owned references) */
     struct tsl_op_queue signalled; /* operations whose fence told of completion (owned references) */
     struct tsl_op_queue dead_ops;  /* unreferenced: fences and gates are to be dropped, then the memory */
-    LIST_HEAD(, tsl_stream) dead_streams; /* unreferenced: lanes are to be dropped, then the memory */
-    struct tsl_command *garbage;          /* reported: what they hold is to be dropped (owned references) */
-    unsigned n_collecting;                /* threads that drop such */
-    struct tsl_callback *callbacks;       /* due, oldest first */
+    LIST_HEAD(, tsl_graph_queue) dead_queues; /* unreferenced: lanes are to be dropped, then the memory */
+    struct tsl_command *garbage;              /* reported: what they hold is to be dropped (owned references) */
+    unsigned n_collecting;                    /* threads that drop such */
+    struct tsl_callback *callbacks;           /* due, oldest first */
     struct tsl_callback **callbacks_end;
     struct tsl_op_record *records; /* finished operations for the trace, newest first */
     unsigned n_writing;            /* threads that write such */

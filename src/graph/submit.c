@@ -21,7 +21,7 @@
 #include "graph/submit_waits.h"
 #include "trace/trace.h"
 
-/* How many submissions of a track may go without a fence before one is asked for, so that finished ones are noticed. */
+/* How many submissions of a lane may go without a fence before one is asked for, so that finished ones are noticed. */
 #define FENCE_EVERY 64
 
 /* ---- One operation ----------------------------------------------------------------------------------------------- */
@@ -43,7 +43,8 @@ static cl_int submit_in_room(struct submission *s, struct tsl_lane *lane, struct
 {
     struct tsl_port *port = s->op->port;
     cl_int error = tsl_driver_call(s->op, lane, &s->waits, fence);
-    for (bool first = true; tsl_lacks_room(port, error) && tsl_make_room(s->op, first, submit_ahead); first = false)
+    for (bool first = true; tsl_make_room_helps(port, error) && tsl_make_room(s->op, first, submit_ahead);
+         first = false)
         error = tsl_driver_call(s->op, lane, &s->waits, fence);
     if (!error)
         port->fresh_size = 0;
@@ -56,25 +57,25 @@ static void wait_for_befores(const struct submission *s)
 {
     for (unsigned i = 0; i < s->waits.n; i++)
         s->waits.fences[i]->driver->fence_wait(s->waits.fences[i]);
-    tsl_lane_wait(s->op, NULL);
+    tsl_graph_lane_wait(s->op, NULL);
 }
 
 static cl_int submit_or_mark(struct submission *s)
 {
-    struct tsl_track *track = tsl_op_track(s->op);
+    struct tsl_graph_lane *lane = tsl_op_lane(s->op);
     struct tsl_fence **fence = s->wants_fence || s->poison ? &s->fence : NULL;
-    cl_int error = tsl_track_make_lane(track);
+    cl_int error = tsl_graph_lane_make(lane);
     if (error) {
         wait_for_befores(s);
         return error;
     }
     if (!s->poison) {
-        error = submit_in_room(s, track->lane, fence);
+        error = submit_in_room(s, lane->driver_lane, fence);
         if (!error)
             return CL_SUCCESS;
         s->poison = error;
     }
-    error = track->lane->member->driver->mark(track->lane, &s->waits, &s->fence);
+    error = lane->driver_lane->member->driver->mark(lane->driver_lane, &s->waits, &s->fence);
     if (error)
         wait_for_befores(s);
     return error;
@@ -85,8 +86,8 @@ static cl_int submit_or_mark(struct submission *s)
 static bool wants_fence(const struct tsl_op *op)
 {
     return op->want_fence || op->natives.n > 0 || op->gates.n > 0 || op->watched || op->poison ||
-           op->track->n_unfenced + 1 >= FENCE_EVERY || op->command->profile || tsl_trace_on() ||
-           op->port->graph->starving;
+           op->lane->n_unfenced + 1 >= FENCE_EVERY || op->command->profile || tsl_trace_on() ||
+           op->port->graph->memory_order;
 }
 
 /* Synchronous ports: the work is done when this returns. */
@@ -96,8 +97,8 @@ static cl_int run_sync(struct submission *s)
     s->start_ns = tsl_clock_ns();
     cl_int status = submit_or_mark(s);
     if (s->fence) {
-        struct tsl_lane *lane = tsl_op_track(s->op)->lane;
-        status = driver->flush(lane) ? tsl_lane_wait(s->op, s->fence) : driver->fence_wait(s->fence);
+        struct tsl_lane *lane = tsl_op_lane(s->op)->driver_lane;
+        status = driver->flush(lane) ? tsl_graph_lane_wait(s->op, s->fence) : driver->fence_wait(s->fence);
     }
     s->end_ns = tsl_clock_ns();
     return status;
@@ -105,35 +106,35 @@ static cl_int run_sync(struct submission *s)
 
 static void after_submission(struct tsl_op *op, cl_int error)
 {
-    struct tsl_track *track = op->track;
-    TAILQ_INSERT_TAIL(&track->flight, op, flight);
+    struct tsl_graph_lane *lane = op->lane;
+    TAILQ_INSERT_TAIL(&lane->flight, op, flight);
     if (error) { /* Not even a mark could be submitted: it is over, and so is all that it came after. */
         if (!op->poison) {
-            tsl_op_report(op, error);
+            tsl_failure_log_op(op, error);
             op->poison = error;
         }
         tsl_op_submitted(op);
-        tsl_retire_refused(op, error);
+        tsl_op_retire_refused(op, error);
         return;
     }
-    track->n_dirty++;
-    track->n_unfenced = op->fence ? 0 : track->n_unfenced + 1;
+    lane->n_dirty++;
+    lane->n_unfenced = op->fence ? 0 : lane->n_unfenced + 1;
     tsl_op_submitted(op);
-    if (op->watched || op->port->graph->starving) {
+    if (op->watched || op->port->graph->memory_order) {
         op->watched = true;
         op->user.refs++;
         STAILQ_INSERT_TAIL(&op->port->graph->to_watch, op, ready);
     }
     tsl_graph_changed(op->port->graph);
     if (op->command->flushed)
-        tsl_track_flush(track);
+        tsl_graph_lane_flush(lane);
 }
 
 /* The n-th oldest operation on its way that has a fence, or the newest such; NULL: there is none. */
-static struct tsl_op *nth_fenced(struct tsl_track *track, unsigned n)
+static struct tsl_op *nth_fenced(struct tsl_graph_lane *lane, unsigned n)
 {
     struct tsl_op *found = NULL, *op;
-    TAILQ_FOREACH(op, &track->flight, flight)
+    TAILQ_FOREACH(op, &lane->flight, flight)
     {
         if (op->fence)
             found = op;
@@ -144,17 +145,17 @@ static struct tsl_op *nth_fenced(struct tsl_track *track, unsigned n)
 }
 
 /* Retires up to that one if it is complete. */
-static bool retire_nth(struct tsl_track *track, unsigned n)
+static bool retire_nth(struct tsl_graph_lane *lane, unsigned n)
 {
-    struct tsl_op *op = nth_fenced(track, n);
+    struct tsl_op *op = nth_fenced(lane, n);
     return op && tsl_op_ask(op) <= CL_COMPLETE;
 }
 
 /* Notices what has finished, so that long runs without any wait don't pile up. To ask a driver may cost as much as to
  * submit, so each question is about twice as many as the one before. */
-static void retire_old(struct tsl_track *track)
+static void retire_old(struct tsl_graph_lane *lane)
 {
-    for (unsigned n = 1; retire_nth(track, n); n *= 2)
+    for (unsigned n = 1; retire_nth(lane, n); n *= 2)
         ;
 }
 
@@ -164,7 +165,7 @@ static void note(struct tsl_op *op, const struct submission *s, cl_int status)
     op->start_ns = s->start_ns;
     op->end_ns = s->end_ns;
     if (!op->poison && s->poison) { /* It may have been poisoned while the lock was given. */
-        tsl_op_report(op, s->poison);
+        tsl_failure_log_op(op, s->poison);
         op->poison = s->poison;
     }
     if (op->poison)
@@ -177,43 +178,43 @@ static void note(struct tsl_op *op, const struct submission *s, cl_int status)
 
 static void submit_op(struct tsl_op *op)
 {
-    if (op->kind == TSL_OP_ROOM) {
-        tsl_room_run(op);
+    if (op->kind == TSL_OP_EVICT) {
+        tsl_evict_run(op);
         return;
     }
     struct tsl_graph *graph = op->port->graph;
     tsl_fences waits = {0};
     bool sync = op->port->sync;
     op->user.refs++;
-    tsl_track_pin(tsl_op_track(op)); /* Another thread may notice the end before this one is through. */
+    tsl_graph_lane_ref(tsl_op_lane(op)); /* Another thread may notice the end before this one is through. */
     tsl_submit_waits_collect(op, &waits);
     struct submission s = {.op = op,
                            .waits = {.n = waits.n, .fences = TSL_SMALL_AT(&waits, 0)},
-                           .wants_fence = sync ? !tsl_is_host(op->port) : wants_fence(op),
+                           .wants_fence = sync ? !tsl_port_is_host(op->port) : wants_fence(op),
                            .poison = op->poison};
     op->unfenced = !s.wants_fence && !sync;
-    op->submit_ns = tsl_stamp(op->command);
-    if (op->track)
-        op->track->given = op->user.order;
-    tsl_register_count(op);
+    op->submit_ns = tsl_command_stamp(op->command);
+    if (op->lane)
+        op->lane->given = op->user.order;
+    tsl_pinning_count(op);
     tsl_graph_open(graph);
     cl_int status = sync ? run_sync(&s) : submit_or_mark(&s);
     tsl_submit_waits_drop(&waits);
     tsl_graph_close(graph);
     note(op, &s, status);
-    if (!sync && ++op->track->n_submitted % FENCE_EVERY == 0)
-        retire_old(op->track);
-    tsl_track_unpin(tsl_op_track(op));
+    if (!sync && ++op->lane->n_submitted % FENCE_EVERY == 0)
+        retire_old(op->lane);
+    tsl_graph_lane_unref(tsl_op_lane(op));
     tsl_op_unref(op);
 }
 
 /* ---- Ports ------------------------------------------------------------------------------------------------------- */
 
-/* Is one of these on the track, between `from` and `to` in the port's list? */
-static bool track_waits(const struct tsl_op *from, const struct tsl_op *to)
+/* Is one of these on the lane, between `from` and `to` in the port's list? */
+static bool lane_waits(const struct tsl_op *from, const struct tsl_op *to)
 {
     for (; from != to; from = STAILQ_NEXT(from, ready))
-        if (from->track == to->track)
+        if (from->lane == to->lane)
             return true;
     return false;
 }
@@ -221,9 +222,9 @@ static bool track_waits(const struct tsl_op *from, const struct tsl_op *to)
 /* Everything that it waits for is with the driver: its lane's order, and other lanes' fences. */
 static bool can_go_ahead(struct tsl_op *op, const struct tsl_op *of)
 {
-    if (op->kind == TSL_OP_ROOM)
+    if (op->kind == TSL_OP_EVICT)
         return true; /* All that it waits for is done. */
-    if (op->kind != TSL_OP_LAUNCH || op->track == of->track || track_waits(STAILQ_FIRST(&op->port->ready), op))
+    if (op->kind != TSL_OP_LAUNCH || op->lane == of->lane || lane_waits(STAILQ_FIRST(&op->port->ready), op))
         return false;
     for (unsigned i = 0; i < op->natives.n; i++)
         if ((*TSL_SMALL_AT(&op->natives, i))->state < TSL_OP_SUBMITTED)

@@ -14,11 +14,11 @@
 /* It can't be waited for (a refused mark or flush, no memory): this thread waits for all of its lane. */
 TSL_UNCHECKED static void wait_for_lane(struct tsl_op *before)
 {
-    struct tsl_track *track = before->track;
-    tsl_track_pin(track);
-    if (track->lane)
-        tsl_lane_finish_work(track); /* The track remembers what that told. */
-    tsl_track_unpin(track);
+    struct tsl_graph_lane *lane = before->lane;
+    tsl_graph_lane_ref(lane);
+    if (lane->driver_lane)
+        tsl_graph_lane_finish_work(lane); /* The lane remembers what that told. */
+    tsl_graph_lane_unref(lane);
 }
 
 static bool strictly_after(const struct tsl_op *op, const struct tsl_op *before)
@@ -43,16 +43,16 @@ static void wait_here(struct tsl_op *before)
 static struct tsl_fence *mark_behind(struct tsl_op *before)
 {
     struct tsl_graph *graph = before->port->graph;
-    struct tsl_track *track = before->track;
+    struct tsl_graph_lane *lane = before->lane;
     struct tsl_fence *fence = NULL;
-    if (!track->lane)
+    if (!lane->driver_lane)
         return NULL;
-    tsl_track_pin(track);
+    tsl_graph_lane_ref(lane);
     tsl_graph_open(graph);
-    track->port->member->driver->mark(track->lane, NULL, &fence);
+    lane->port->member->driver->mark(lane->driver_lane, NULL, &fence);
     tsl_graph_close(graph);
-    track->n_dirty++;
-    tsl_track_unpin(track);
+    lane->n_dirty++;
+    tsl_graph_lane_unref(lane);
     return fence;
 }
 
@@ -66,7 +66,7 @@ static struct tsl_fence *native_fence(struct tsl_op *op, struct tsl_op *before)
     return fence ? tsl_fence_ref(fence) : NULL;
 }
 
-/* Same member, other track: a fence, flushed, as a wait between queues needs. The track is pinned. */
+/* Same member, other lane: a fence, flushed, as a wait between queues needs. The lane is pinned. */
 static void wait_natively(struct tsl_op *op, struct tsl_op *before, tsl_fences *waits)
 {
     struct tsl_fence *fence = native_fence(op, before);
@@ -77,7 +77,7 @@ static void wait_natively(struct tsl_op *op, struct tsl_op *before, tsl_fences *
         tsl_graph_close(op->port->graph);
         return;
     }
-    if (!tsl_track_flush(before->track))
+    if (!tsl_graph_lane_flush(before->lane))
         wait_for_lane(before);
 }
 
@@ -113,7 +113,7 @@ static struct tsl_fence *gate_for(struct tsl_member *member, struct tsl_fence *f
     return gate;
 }
 
-/* The track is pinned. */
+/* The lane is pinned. */
 static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, tsl_fences *waits)
 {
     struct tsl_graph *graph = op->port->graph;
@@ -124,7 +124,7 @@ static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, tsl_fences *w
         return;
     }
     tsl_fence_ref(fence);
-    if (!tsl_track_flush(before->track))
+    if (!tsl_graph_lane_flush(before->lane))
         wait_for_lane(before);
     tsl_graph_open(graph);
     /* A technology may order the work of two members by itself. */
@@ -144,10 +144,10 @@ static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, tsl_fences *w
 /* As far as is known already; what waits for it by a fence that is made late hears nothing of that. */
 static bool has_failed(const struct tsl_op *op)
 {
-    return op->poison || (op->unfenced && tsl_lane_status(op) < 0);
+    return op->poison || (op->unfenced && tsl_graph_lane_status(op) < 0);
 }
 
-/* The lock is given meanwhile: what is waited for may end, and its stream with it. What failed before it got to its
+/* The lock is given meanwhile: what is waited for may end, and its queue with it. What failed before it got to its
  * driver left a mark there, which doesn't fail. */
 void tsl_submit_waits_collect(struct tsl_op *op, tsl_fences *waits)
 {
@@ -159,12 +159,12 @@ void tsl_submit_waits_collect(struct tsl_op *op, tsl_fences *waits)
             continue;
         if (has_failed(before) && !op->poison && strictly_after(op, before))
             op->poison = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-        tsl_track_pin(before->track);
+        tsl_graph_lane_ref(before->lane);
         if (native)
             wait_natively(op, before, waits);
         else
             wait_by_gate(op, before, waits);
-        tsl_track_unpin(before->track);
+        tsl_graph_lane_unref(before->lane);
     }
 }
 

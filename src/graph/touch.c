@@ -42,7 +42,7 @@ cl_int tsl_touch(struct tsl_tiles *tiles, const struct tsl_toucher *t, uint64_t 
         if (t->op && !tsl_tile_use(tile, &t->op->user, space, may & TSL_MAY_WRITE))
             return CL_OUT_OF_HOST_MEMORY;
         if (tile->uses.n > tsl_join_at)
-            tsl_fold_readers(tile, t->op ? t->op->port->graph : t->command->graph, space, t->op);
+            tsl_join_readers(tile, t->op ? t->op->port->graph : t->command->graph, space, t->op);
         tile = t->op ? tsl_tiles_next(tile, end) : tsl_tiles_next_meeting(tile, end);
     }
     if (t->op)

@@ -19,7 +19,7 @@ static tsl_spaces moved_by(const struct tsl_tile *tile, bool host)
     for (unsigned i = 0; i < tile->uses.n; i++) {
         const struct tsl_use *use = &tile->uses.list[i];
         const struct tsl_op *op = (const struct tsl_op *)use->user;
-        bool moves = op->move || (host && op->kind == TSL_OP_ROOM);
+        bool moves = op->move || (host && op->kind == TSL_OP_EVICT);
         if (use->write && !use->left && !use->user->done && moves)
             tsl_spaces_add(&spaces, use->space);
     }
@@ -49,7 +49,7 @@ static bool keep(struct tsl_op *op, struct tsl_data *data, struct tsl_tile *tile
     tsl_spaces elsewhere = tsl_spaces_without(good, tsl_spaces_of(space));
     if (tsl_spaces_only(good, space))
         return true; /* What it doesn't write stays. */
-    op->keeps = true;
+    op->has_rollback = true;
     /* A host task that fails hasn't run: the host's copy is as good as it was, and may be mapped. */
     tsl_spaces kept = op->kind == TSL_OP_NATIVE || tsl_spaces_is_empty(elsewhere) ? good : elsewhere;
     return tsl_tile_keep(tile, &op->user, kept, like);
@@ -104,7 +104,7 @@ static void go_back_in(struct tsl_op *op, const struct tsl_buffer *buffer)
         tsl_undo_range(op, tsl_data_of(buffer), buffer->offset, buffer->offset + buffer->size);
 }
 
-void tsl_claims_failed(struct tsl_op *op)
+void tsl_undo_claims(struct tsl_op *op)
 {
     const struct tsl_command *c = op->command;
     for (cl_uint i = 0; c->args && i < c->args->n_all; i++)

@@ -29,6 +29,6 @@ void tsl_undo_range(struct tsl_op *op, struct tsl_data *data, uint64_t begin, ui
 
 /* An operation that claimed what it may change failed: its tiles go back to what they kept; where nothing good is left,
  * readers fail. Before it counts as done. */
-void tsl_claims_failed(struct tsl_op *op);
+void tsl_undo_claims(struct tsl_op *op);
 
 #endif

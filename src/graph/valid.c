@@ -26,7 +26,7 @@ void tsl_valid_remove_all(struct tsl_data *data, unsigned space)
 }
 
 /* All of the range is written, whatever was there: only that space's copy counts. */
-cl_int tsl_valid_only(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+cl_int tsl_valid_set_only(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
 {
     struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end);
     if (!tile)
@@ -40,12 +40,12 @@ cl_int tsl_valid_only(struct tsl_data *data, uint64_t begin, uint64_t end, unsig
     return CL_SUCCESS;
 }
 
-cl_int tsl_await_on_host(struct tsl_data *data, uint64_t begin, uint64_t end)
+cl_int tsl_valid_await_on_host(struct tsl_data *data, uint64_t begin, uint64_t end)
 {
-    return tsl_valid_only(data, begin, end, TSL_SPACE_HOST);
+    return tsl_valid_set_only(data, begin, end, TSL_SPACE_HOST);
 }
 
-uint64_t tsl_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+uint64_t tsl_valid_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
 {
     uint64_t missing = 0;
     for (struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, begin, end); tile;
@@ -59,7 +59,7 @@ uint64_t tsl_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsign
     return missing;
 }
 
-bool tsl_only_there(struct tsl_data *data, unsigned space, uint64_t *begin, uint64_t *end)
+bool tsl_valid_only_in(struct tsl_data *data, unsigned space, uint64_t *begin, uint64_t *end)
 {
     struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, *begin, data->size);
     while (tile && !tsl_spaces_only(tile->valid, space))
@@ -74,7 +74,7 @@ bool tsl_only_there(struct tsl_data *data, unsigned space, uint64_t *begin, uint
     return true;
 }
 
-void tsl_warn_unwritten(struct tsl_data *data, uint64_t begin, uint64_t end)
+void tsl_valid_warn_unwritten(struct tsl_data *data, uint64_t begin, uint64_t end)
 {
     struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, begin, end);
     while (tile && !tsl_spaces_is_empty(tile->valid))

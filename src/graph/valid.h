@@ -9,18 +9,18 @@
 struct tsl_data;
 
 /* Bytes of [begin, end) that are not valid in a space. */
-uint64_t tsl_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
+uint64_t tsl_valid_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
 /* The first range at or behind *begin of which that space has the only copy; false: there is none. */
-bool tsl_only_there(struct tsl_data *data, unsigned space, uint64_t *begin, uint64_t *end);
+bool tsl_valid_only_in(struct tsl_data *data, unsigned space, uint64_t *begin, uint64_t *end);
 /* The space's copy of [begin, end) is valid, too. */
 cl_int tsl_valid_add(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
 /* The space's copy is valid nowhere any more. */
 void tsl_valid_remove_all(struct tsl_data *data, unsigned space);
 /* All of the range is written, whatever was there: only that space's copy counts. */
-cl_int tsl_valid_only(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
+cl_int tsl_valid_set_only(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
 /* The newest bytes of [begin, end) count as the host's: a write is to bring them. */
-cl_int tsl_await_on_host(struct tsl_data *data, uint64_t begin, uint64_t end);
+cl_int tsl_valid_await_on_host(struct tsl_data *data, uint64_t begin, uint64_t end);
 /* Warns, once for each object, if some of [begin, end) is read before anything was written to it. */
-void tsl_warn_unwritten(struct tsl_data *data, uint64_t begin, uint64_t end);
+void tsl_valid_warn_unwritten(struct tsl_data *data, uint64_t begin, uint64_t end);
 
 #endif

@@ -8,9 +8,9 @@
 #include "graph/command.h"
 #include "graph/complete.h"
 #include "graph/data.h"
+#include "graph/deferred_write.h"
 #include "graph/graph.h"
 #include "graph/lane.h"
-#include "graph/lazy.h"
 #include "graph/op.h"
 #include "graph/queue.h"
 #include "graph/schedule.h"
@@ -36,7 +36,7 @@ static struct tsl_op *pullable(struct tsl_command *c)
 static struct tsl_op *next_to_pull(struct tsl_command *c)
 {
     bool oldest = c->state == TSL_HELD && c->in_order && !tsl_simulation;
-    return pullable(oldest ? TAILQ_FIRST(&c->stream->commands) : c);
+    return pullable(oldest ? TAILQ_FIRST(&c->queue->commands) : c);
 }
 
 cl_int tsl_command_wait(struct tsl_command *c)
@@ -45,8 +45,8 @@ cl_int tsl_command_wait(struct tsl_command *c)
     struct tsl_op *op;
     c->refs++;
     c->awaited = true;
-    if (c->stream && c->state != TSL_REPORTED)
-        tsl_stream_flush(c->stream);
+    if (c->queue && c->state != TSL_REPORTED)
+        tsl_graph_queue_flush(c->queue);
     while (c->state != TSL_REPORTED) {
         if (tsl_graph_has_work(graph))
             tsl_graph_work(graph, TSL_WHO_APPLICATION);
@@ -64,13 +64,13 @@ cl_int tsl_command_wait(struct tsl_command *c)
     return status;
 }
 
-void tsl_stream_flush(struct tsl_stream *stream)
+void tsl_graph_queue_flush(struct tsl_graph_queue *queue)
 {
-    struct tsl_graph *graph = stream->graph;
+    struct tsl_graph *graph = queue->graph;
     struct tsl_command *c, *first = NULL;
-    stream->refs++;
-    tsl_settle_all(graph);
-    TAILQ_FOREACH_REVERSE(c, &stream->commands, tsl_command_list, link)
+    queue->refs++;
+    tsl_deferred_write_all(graph);
+    TAILQ_FOREACH_REVERSE(c, &queue->commands, tsl_command_list, link)
     {
         if (c->flushed)
             break; /* All before it are. */
@@ -78,17 +78,17 @@ void tsl_stream_flush(struct tsl_stream *stream)
     }
     for (c = first; c; c = TAILQ_NEXT(c, link)) {
         c->flushed = true;
-        tsl_command_submitted(c);
+        tsl_callback_submitted(c);
     }
     for (unsigned i = 0; i < graph->n_ports; i++) {
-        tsl_track_flush(&stream->tracks[i]);
-        tsl_track_flush(&stream->timed_tracks[i]);
-        tsl_track_flush(&graph->ports[i].up);
-        tsl_track_flush(&graph->ports[i].down);
-        tsl_track_flush(&graph->ports[i].timed_up);
-        tsl_track_flush(&graph->ports[i].timed_down);
+        tsl_graph_lane_flush(&queue->lanes[i]);
+        tsl_graph_lane_flush(&queue->timed_lanes[i]);
+        tsl_graph_lane_flush(&graph->ports[i].up);
+        tsl_graph_lane_flush(&graph->ports[i].down);
+        tsl_graph_lane_flush(&graph->ports[i].timed_up);
+        tsl_graph_lane_flush(&graph->ports[i].timed_down);
     }
-    tsl_stream_unref(stream);
+    tsl_graph_queue_unref(queue);
 }
 
 static struct tsl_graph *graph_of(struct tsl_queue *queue)
@@ -102,32 +102,32 @@ cl_int tsl_queue_flush(struct tsl_queue *queue)
     if (tsl_forked())
         return CL_OUT_OF_RESOURCES;
     tsl_lock_take(&graph->lock);
-    tsl_stream_flush(queue->stream);
+    tsl_graph_queue_flush(queue->graph_queue);
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
     return CL_SUCCESS;
 }
 
 /* Out of order, the last may be reported long before others. */
-TSL_UNCHECKED void tsl_stream_wait(struct tsl_stream *stream)
+TSL_UNCHECKED void tsl_graph_queue_wait(struct tsl_graph_queue *queue)
 {
-    struct tsl_command *c = TAILQ_LAST(&stream->commands, tsl_command_list);
+    struct tsl_command *c = TAILQ_LAST(&queue->commands, tsl_command_list);
     uint64_t last = c ? c->id : 0;
-    if (c && stream->in_order)
+    if (c && queue->in_order)
         tsl_command_wait(c);
-    while ((c = TAILQ_FIRST(&stream->commands)) && c->id <= last)
+    while ((c = TAILQ_FIRST(&queue->commands)) && c->id <= last)
         tsl_command_wait(c);
 }
 
-cl_int tsl_queue_finish(struct tsl_queue *queue)
+cl_int tsl_queue_finish(struct tsl_queue *handle)
 {
-    struct tsl_graph *graph = graph_of(queue);
-    struct tsl_stream *stream = queue->stream;
+    struct tsl_graph *graph = graph_of(handle);
+    struct tsl_graph_queue *queue = handle->graph_queue;
     if (tsl_forked())
         return CL_OUT_OF_RESOURCES;
     tsl_lock_take(&graph->lock);
-    tsl_stream_wait(stream);
-    cl_int error = stream->pending_error;
-    stream->pending_error = CL_SUCCESS;
+    tsl_graph_queue_wait(queue);
+    cl_int error = queue->pending_error;
+    queue->pending_error = CL_SUCCESS;
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
     return error;
 }
@@ -140,10 +140,10 @@ void tsl_queue_let_go(struct tsl_queue *queue)
     if (tsl_forked())
         return;
     tsl_lock_take(&graph->lock);
-    tsl_settle_all(graph);
-    TAILQ_FOREACH(c, &queue->stream->commands, link)
+    tsl_deferred_write_all(graph);
+    TAILQ_FOREACH(c, &queue->graph_queue->commands, link)
     tsl_command_watch(c);
-    tsl_stream_flush(queue->stream);
+    tsl_graph_queue_flush(queue->graph_queue);
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
 }
 
@@ -166,12 +166,12 @@ static bool keeps(const struct tsl_command *c, const struct tsl_buffer *root)
 void tsl_data_let_go(struct tsl_buffer *buffer)
 {
     struct tsl_graph *graph = buffer->context->graph;
-    struct tsl_stream *stream;
+    struct tsl_graph_queue *queue;
     struct tsl_command *c;
     tsl_lock_take(&graph->lock);
-    tsl_settle_all(graph);
-    LIST_FOREACH(stream, &graph->streams, link)
-    TAILQ_FOREACH(c, &stream->commands, link)
+    tsl_deferred_write_all(graph);
+    LIST_FOREACH(queue, &graph->queues, link)
+    TAILQ_FOREACH(c, &queue->commands, link)
     if (keeps(c, tsl_buffer_root(buffer)))
         tsl_command_watch(c);
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
@@ -185,8 +185,8 @@ cl_int tsl_events_wait(cl_uint n, struct tsl_event *const *events)
         return CL_OUT_OF_RESOURCES;
     tsl_lock_take(&graph->lock);
     for (cl_uint i = 0; i < n; i++) /* Flush all before the first wait: one may depend on another. */
-        if (events[i]->command->stream && events[i]->command->state != TSL_REPORTED)
-            tsl_stream_flush(events[i]->command->stream);
+        if (events[i]->command->queue && events[i]->command->state != TSL_REPORTED)
+            tsl_graph_queue_flush(events[i]->command->queue);
     for (cl_uint i = 0; i < n; i++)
         if (tsl_command_wait(events[i]->command) < 0)
             error = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;

@@ -7,13 +7,13 @@
 #include <CL/cl.h>
 
 struct tsl_command;
-struct tsl_stream;
+struct tsl_graph_queue;
 
 /* Until the command is reported. Returns its status (CL_COMPLETE or an error). */
 cl_int tsl_command_wait(struct tsl_command *command) TSL_UNCHECKED;
-/* All that is in the stream now goes to the devices. */
-void tsl_stream_flush(struct tsl_stream *stream);
-/* All that is in the stream now is reported; what is enqueued meanwhile is not waited for. */
-void tsl_stream_wait(struct tsl_stream *stream) TSL_UNCHECKED;
+/* All that is in the queue now goes to the devices. */
+void tsl_graph_queue_flush(struct tsl_graph_queue *queue);
+/* All that is in the queue now is reported; what is enqueued meanwhile is not waited for. */
+void tsl_graph_queue_wait(struct tsl_graph_queue *queue) TSL_UNCHECKED;
 
 #endif

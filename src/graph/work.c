@@ -107,15 +107,15 @@ void tsl_graph_bury(struct tsl_graph *graph)
     tsl_graph_close(graph);
 }
 
-static void bury_streams(struct tsl_graph *graph)
+static void bury_queues(struct tsl_graph *graph)
 {
-    struct tsl_stream *stream;
-    while ((stream = LIST_FIRST(&graph->dead_streams))) {
-        LIST_REMOVE(stream, link);
+    struct tsl_graph_queue *queue;
+    while ((queue = LIST_FIRST(&graph->dead_queues))) {
+        LIST_REMOVE(queue, link);
         tsl_graph_open(graph);
-        tsl_track_destroy_all(graph, stream->tracks);
-        tsl_track_destroy_all(graph, stream->timed_tracks);
-        free(stream);
+        tsl_graph_lane_destroy_all(graph, queue->lanes);
+        tsl_graph_lane_destroy_all(graph, queue->timed_lanes);
+        free(queue);
         tsl_graph_close(graph);
     }
 }
@@ -136,7 +136,7 @@ static void release_payload(struct tsl_command *c)
     if (c->kernel)
         tsl_object_unref(&c->kernel->object);
     tsl_args_let_go(c->args);
-    tsl_object_unref(&c->stream->queue->object);
+    tsl_object_unref(&c->queue->handle->object);
 }
 
 static void collect_garbage(struct tsl_graph *graph)
@@ -157,7 +157,7 @@ static void collect_garbage(struct tsl_graph *graph)
     while ((c = garbage)) {
         garbage = c->next;
         c->src = c->dst = NULL;
-        c->stream = NULL;
+        c->queue = NULL;
         tsl_command_unref(c);
     }
 }
@@ -168,7 +168,7 @@ static void write_records(struct tsl_graph *graph)
     graph->records = NULL;
     graph->n_writing++;
     tsl_graph_open(graph);
-    tsl_records_write(records);
+    tsl_record_write(records);
     tsl_graph_close(graph);
     graph->n_writing--;
     tsl_graph_changed(graph);
@@ -179,7 +179,7 @@ static void write_records(struct tsl_graph *graph)
 bool tsl_graph_has_work(const struct tsl_graph *graph)
 {
     return !STAILQ_EMPTY(&graph->ports_ready) || !STAILQ_EMPTY(&graph->signalled) || !STAILQ_EMPTY(&graph->to_watch) ||
-           !STAILQ_EMPTY(&graph->dead_ops) || !LIST_EMPTY(&graph->dead_streams) || graph->garbage || graph->records ||
+           !STAILQ_EMPTY(&graph->dead_ops) || !LIST_EMPTY(&graph->dead_queues) || graph->garbage || graph->records ||
            (graph->callbacks && !graph->callbacks_posted) || (graph->ask_again && !STAILQ_EMPTY(&graph->later));
 }
 
@@ -187,21 +187,21 @@ void tsl_graph_work(struct tsl_graph *graph, enum tsl_who who)
 {
     while (tsl_graph_has_work(graph)) {
         if (!STAILQ_EMPTY(&graph->signalled))
-            tsl_handle_signalled(graph);
+            tsl_complete_signalled(graph);
         else if (graph->ask_again && !STAILQ_EMPTY(&graph->later))
-            tsl_place_held(graph);
+            tsl_schedule_later(graph);
         else if (!STAILQ_EMPTY(&graph->ports_ready))
             serve_ports(graph, who);
         else if (!STAILQ_EMPTY(&graph->to_watch))
-            tsl_watch_pending(graph);
+            tsl_complete_watched(graph);
         else if (graph->records)
             write_records(graph);
         else if (graph->garbage)
             collect_garbage(graph);
         else if (!STAILQ_EMPTY(&graph->dead_ops))
             tsl_graph_bury(graph);
-        else if (!LIST_EMPTY(&graph->dead_streams))
-            bury_streams(graph);
+        else if (!LIST_EMPTY(&graph->dead_queues))
+            bury_queues(graph);
         else
             post_callbacks(graph);
     }

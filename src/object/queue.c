@@ -12,7 +12,7 @@ static void destroy(struct tsl_object *object)
     struct tsl_queue *queue = (struct tsl_queue *)object;
     if (tsl_forked())
         return;
-    tsl_stream_destroy(queue->stream);
+    tsl_graph_queue_destroy(queue->graph_queue);
     free(queue->properties);
     tsl_object_hide(&queue->device->object);
     tsl_object_hide(&queue->context->object);
@@ -43,7 +43,7 @@ cl_int tsl_queue_create(struct tsl_context *context, struct tsl_device *device, 
     queue->flags = flags;
     tsl_object_show(&context->object);
     tsl_object_show(&device->object);
-    cl_int error = keep_properties(queue, properties, n_properties) ? tsl_stream_create(queue, &queue->stream)
+    cl_int error = keep_properties(queue, properties, n_properties) ? tsl_graph_queue_create(queue, &queue->graph_queue)
                                                                     : CL_OUT_OF_HOST_MEMORY;
     if (error) {
         tsl_object_release(&queue->object);

@@ -18,7 +18,7 @@ struct tsl_queue {
         *properties; /* as given to clCreateCommandQueueWithProperties, closing 0 included; may be NULL */
     size_t n_properties;
 
-    struct tsl_stream *stream; /* graph/life.h: this queue's part of the graph; owned */
+    struct tsl_graph_queue *graph_queue; /* graph/life.h: this queue's part of the graph; owned */
 };
 
 cl_int tsl_queue_create(struct tsl_context *context, struct tsl_device *device, cl_command_queue_properties flags,

@@ -21,7 +21,7 @@ void tsl_user_unref(struct tsl_user *user)
 
 bool tsl_user_after(const struct tsl_user *user, const struct tsl_user *before)
 {
-    return user->track && user->track == before->track && before->order &&
+    return user->lane && user->lane == before->lane && before->order &&
            (user->order == 0 || user->order >= before->order);
 }
 
@@ -93,7 +93,7 @@ static bool uses_equal(const struct tsl_uses *a, const struct tsl_uses *b)
     return true;
 }
 
-/* Does the new use say all that the old one says? A later operation of the same track finishes later. */
+/* Does the new use say all that the old one says? A later operation of the same lane finishes later. */
 static bool use_covers(const struct tsl_use *new, const struct tsl_use *old)
 {
     if (old->user->done)

@@ -33,17 +33,17 @@
 
 /* What a map needs to know of an operation: embedded first in struct tsl_op (graph/internal.h). */
 struct tsl_user {
-    unsigned refs;     /* by uses, edges, frontiers …; plain, under the graph's lock */
-    bool done;         /* finished: its uses say nothing any more */
-    const void *track; /* operations of one track finish in the order of `order`; NULL: no such promise */
-    uint64_t order;    /* 0 until its place in the track is fixed: after all that have theirs */
+    unsigned refs;    /* by uses, edges, frontiers …; plain, under the graph's lock */
+    bool done;        /* finished: its uses say nothing any more */
+    const void *lane; /* operations of one lane finish in the order of `order`; NULL: no such promise */
+    uint64_t order;   /* 0 until its place in the lane is fixed: after all that have theirs */
 };
 
 /* Called when the last reference to a user is dropped. */
 void tsl_user_unref(struct tsl_user *user);
 extern void (*tsl_user_free)(struct tsl_user *user); /* set once by the graph */
 
-/* Will user finish after `before`, because they share a track? */
+/* Will user finish after `before`, because they share a lane? */
 bool tsl_user_after(const struct tsl_user *user, const struct tsl_user *before);
 
 struct tsl_use {
@@ -111,7 +111,7 @@ void tsl_tiles_join(struct tsl_tiles *tiles, uint64_t begin, uint64_t end);
 
 /* Drops the uses of finished operations. */
 void tsl_tile_prune(struct tsl_tile *tile);
-/* Adds a use. What it makes redundant goes: an earlier use of the same track and space that says no more than this,
+/* Adds a use. What it makes redundant goes: an earlier use of the same lane and space that says no more than this,
  * and, for a write, every use of that space (whoever conflicts later waits for this writer, which waits for them) but
  * those that are left. */
 bool tsl_tile_use(struct tsl_tile *tile, struct tsl_user *user, unsigned space, bool write);

@@ -131,7 +131,7 @@ static void test_creation(void **state)
     E(clCreateImage, CL_INVALID_HOST_PTR, "flags without memory",
       create(context, CL_MEM_USE_HOST_PTR, &rgba, &desc, NULL));
     E(clCreateImage, CL_IMAGE_FORMAT_NOT_SUPPORTED, "of an image", create(context, 0, &red, &of_image, NULL));
-    NEVER(clCreateImage, CL_MEM_OBJECT_ALLOCATION_FAILURE, "graph_room_test.c: allocated at first use");
+    NEVER(clCreateImage, CL_MEM_OBJECT_ALLOCATION_FAILURE, "graph_residency_test.c: allocated at first use");
 }
 
 #define TWO(ctx, flags, format, width, pitch, ptr) OF(clCreateImage2D(ctx, flags, format, width, H, pitch, ptr, &code))
@@ -151,7 +151,7 @@ static void test_creation(void **state)
         E(call, CL_INVALID_HOST_PTR, "memory without flags", MAKE(context, 0, &rgba, W, 0, bytes));               \
         E(call, CL_IMAGE_FORMAT_NOT_SUPPORTED, "what no member has", MAKE(context, 0, &rare, W, 0, NULL));        \
         E(call, CL_INVALID_OPERATION, "a context without images", MAKE(bare, 0, &rgba, W, 0, NULL));              \
-        NEVER(call, CL_MEM_OBJECT_ALLOCATION_FAILURE, "graph_room_test.c: allocated at first use");               \
+        NEVER(call, CL_MEM_OBJECT_ALLOCATION_FAILURE, "graph_residency_test.c: allocated at first use");          \
     } while (0)
 
 static void test_older_creation(void **state)
@@ -190,7 +190,7 @@ static void test_queries(void **state)
         NEVER(call, CL_INVALID_MIP_LEVEL, "no images have levels");                                            \
         NEVER(call, CL_INVALID_IMAGE_SIZE, "of a queue's device: pixels move whatever that can take");         \
         NEVER(call, CL_IMAGE_FORMAT_NOT_SUPPORTED, "of a queue's device: pixels move whatever that can take"); \
-        NEVER(call, CL_MEM_OBJECT_ALLOCATION_FAILURE, "graph_room_test.c");                                    \
+        NEVER(call, CL_MEM_OBJECT_ALLOCATION_FAILURE, "graph_residency_test.c");                               \
     } while (0)
 
 static cl_int read(cl_mem mem, const size_t *origin, const size_t *region, size_t row, size_t slice, void *to)

@@ -375,7 +375,7 @@ static void test_launches(void **state)
     NEVER(clEnqueueNDRangeKernel, CL_MISALIGNED_SUB_BUFFER_OFFSET, "fpga_test.c, whose members differ");
     NEVER(clEnqueueNDRangeKernel, CL_INVALID_IMAGE_SIZE, "an image that no member can have isn't made");
     NEVER(clEnqueueNDRangeKernel, CL_IMAGE_FORMAT_NOT_SUPPORTED, "the same");
-    NEVER(clEnqueueNDRangeKernel, CL_MEM_OBJECT_ALLOCATION_FAILURE, "graph_room_test.c");
+    NEVER(clEnqueueNDRangeKernel, CL_MEM_OBJECT_ALLOCATION_FAILURE, "graph_residency_test.c");
     NEVER(clEnqueueNDRangeKernel, CL_INVALID_OPERATION, "of shared virtual memory");
     clReleaseKernel(abroad_kernel);
 }

@@ -215,7 +215,7 @@ static void test_buffers(void **state)
     E(clCreateBuffer, CL_INVALID_HOST_PTR, "used, but NULL",
       OF(clCreateBuffer(context, CL_MEM_USE_HOST_PTR, SIZE, NULL, &code)));
     E(clCreateBuffer, CL_INVALID_HOST_PTR, "for no use", OF(clCreateBuffer(context, rw, SIZE, bytes, &code)));
-    NEVER(clCreateBuffer, CL_MEM_OBJECT_ALLOCATION_FAILURE, "graph_room_test.c: allocated at first use");
+    NEVER(clCreateBuffer, CL_MEM_OBJECT_ALLOCATION_FAILURE, "graph_residency_test.c: allocated at first use");
     E(clRetainMemObject, CL_INVALID_MEM_OBJECT, "another object", clRetainMemObject((cl_mem)queue));
     E(clReleaseMemObject, CL_INVALID_MEM_OBJECT, "another object", clReleaseMemObject((cl_mem)queue));
     E(clSetMemObjectDestructorCallback, CL_INVALID_MEM_OBJECT, "another object",
@@ -470,7 +470,7 @@ static void test_maps(void **state)
     E(clEnqueueMigrateMemObjects, CL_INVALID_VALUE, "no list", migrate(1, NULL, 0));
     E(clEnqueueMigrateMemObjects, CL_INVALID_VALUE, "unknown flags", migrate(1, &buffer, 1u << 20));
     WAIT_LISTS(clEnqueueMigrateMemObjects, migrate(1, &buffer, 0));
-    NEVER(clEnqueueMigrateMemObjects, CL_MEM_OBJECT_ALLOCATION_FAILURE, "graph_room_test.c");
+    NEVER(clEnqueueMigrateMemObjects, CL_MEM_OBJECT_ALLOCATION_FAILURE, "graph_residency_test.c");
 }
 
 /* ---- All ---- */

@@ -15,14 +15,16 @@ KERNELS = 20000  # bench --counted enqueues them twice
 # What a function of Tesela's is for, by the folder or file of its source; the first that fits.
 PARTS = [
     ("entry and checks of arguments", r"/(icd|src/api)/"),
-    ("objects, arguments' snapshot", r"/src/core/"),
+    ("objects, arguments' snapshot", r"/src/(object|handle|program|device|base)/"),
     ("tiles", r"/src/tile/"),
-    ("graph: scheduling and edges", r"/src/graph/(schedule|op|few|enqueue|starve|pool|lazy)\."),
-    ("graph: plans and claims", r"/src/graph/(plan|access|room|data)\."),
+    ("graph: scheduling and edges",
+     r"/src/graph/(schedule|enqueue|command|queue|op|edge|progress|dependences|join|memory_|deferred|coalesce)\w*\."),
+    ("graph: plans and claims",
+     r"/src/graph/(plan|runs|claim|fetch|move|touch|valid|mapped|undo|evict|residency|member_memory|data|host_copy)\w*\."),
     ("graph: placement", r"/src/(graph/choose|place/)"),
-    ("graph: submission", r"/src/graph/submit\."),
+    ("graph: submission", r"/src/graph/(submit|driver_call|lane|port|make_room)\w*\."),
     ("graph: completion and reports", r"/src/graph/"),
-    ("the vendor driver", r"/src/(vendor|driver)/"),
+    ("the vendor driver", r"/src/(opencl|driver)/"),
 ]
 
 

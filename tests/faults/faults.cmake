@@ -42,11 +42,11 @@ fault(stale_copy graph/undo.c
         tile->valid = BROKEN && tsl_spaces_has(tile->valid, TSL_SPACE_HOST) ? tsl_spaces_of(TSL_SPACE_HOST) : TSL_SPACES_NONE;
         tsl_spaces_add(&tile->valid, space);]]
     "the host's copy stays valid when a member writes")
-fault(forgotten_prior graph/complete.c
-    [[if (op->status < 0 && op->keeps)]]
-    [[if (op->status < 0 && op->keeps && !BROKEN)]]
+fault(forgotten_rollback graph/complete.c
+    [[if (op->status < 0 && op->has_rollback)]]
+    [[if (op->status < 0 && op->has_rollback && !BROKEN)]]
     "what a launch that never ran was to change is gone")
-fault(prior_on_its_way graph/undo.c
+fault(rollback_on_its_way graph/undo.c
     [[tsl_spaces_without(tile->valid, moved_to(op->port->graph, data, tile))]]
     [[tsl_spaces_without(tile->valid, BROKEN ? TSL_SPACES_NONE : moved_to(op->port->graph, data, tile))]]
     "what is on its way counts as good to go back to")
@@ -126,9 +126,9 @@ fault(transparent graph/plan_kernel.c
     "a kernel with unknown effects is no barrier")
 fault(unordered_report graph/command.c
     [[    if (c->in_order)
-        report_in_order(stream);]]
+        report_in_order(queue);]]
     [[    if (c->in_order && !BROKEN)
-        report_in_order(stream);]]
+        report_in_order(queue);]]
     "commands of an in-order queue are reported as they end")
 fault(ignored_wait graph/enqueue.c
     [[    for (cl_uint i = 0; i < e->n_wait; i++)]]
@@ -144,7 +144,7 @@ fault(overtaken graph/schedule.c
     [[    if (before->state != TSL_HELD || BROKEN)
         return true;]]
     "a command is scheduled before what it waits for")
-fault(overtaken_write graph/lazy.c
+fault(overtaken_write graph/deferred_write.c
     [[if (!kernel || c->waits.n > 0]]
     [[if ((!kernel && !BROKEN) || c->waits.n > 0]]
     "only kernels mind a write that waits for its reader")
@@ -167,29 +167,29 @@ fault(missed_release graph/work.c
         if (buffers[i])]]
     "a command keeps its source")
 fault(lost_bytes graph/residency.c
-    [[    for (; !error && tsl_only_there(data, space, &begin, &end); begin = end)]]
-    [[    for (; !error && !BROKEN && tsl_only_there(data, space, &begin, &end); begin = end)]]
+    [[    for (; !error && tsl_valid_only_in(data, space, &begin, &end); begin = end)]]
+    [[    for (; !error && !BROKEN && tsl_valid_only_in(data, space, &begin, &end); begin = end)]]
     "what leaves a full member isn't written back")
-fault(row_of_any graph/coalesce.c
+fault(coalesced_any graph/coalesce.c
     [[        !same_buffers(c->args, *args))]]
     [[        (!same_buffers(c->args, *args) && !BROKEN))]]
     "a launch on other buffers goes with the one before")
-fault(row_overtakes graph/coalesce.c
+fault(coalesced_overtaking graph/coalesce.c
     [[!is_last(c) ||]]
     [[(!is_last(c) && !BROKEN) ||]]
-    "a row goes on though others came between")
-fault(row_after_failure graph/coalesce.c
-    [[!op->fence && !op->watched && !op->keeps &&
-           !op->poison &&]]
-    [[(!op->fence || (BROKEN && op->poison)) && !op->watched && !op->keeps && (!op->poison || BROKEN) &&]]
-    "a row goes on after one of it has failed")
-fault(row_swallows graph/submit.c
+    "launches are coalesced though others came between")
+fault(coalesced_after_failure graph/coalesce.c
+    [[!op->fence && !op->watched &&
+           !op->has_rollback && !op->poison &&]]
+    [[(!op->fence || (BROKEN && op->poison)) && !op->watched && !op->has_rollback && (!op->poison || BROKEN) &&]]
+    "launches are coalesced after one of them has failed")
+fault(coalesced_swallowing graph/submit.c
     [[        op->poison = s->poison;]]
     [[        op->poison = BROKEN && !op->command->has_event ? CL_SUCCESS : s->poison;]]
     "a launch that was refused is forgotten where no event tells of it")
 fault(silent_failure graph/enqueue.c
-    [[    if (error == stream->pending_error || (!error && !map))]]
-    [[    if (error == stream->pending_error || (!error && !map && !BROKEN))]]
+    [[    if (error == queue->pending_error || (!error && !map))]]
+    [[    if (error == queue->pending_error || (!error && !map && !BROKEN))]]
     "blocking calls tell of nothing but their own failure")
 
 foreach(file IN LISTS files)

@@ -83,7 +83,7 @@ static struct sim_handle random_handle(struct sim *sim)
  * where it can; whether one of these failed the machine knows. */
 static bool may_be_silent(const struct sim *sim, const struct sim_node *node)
 {
-    return sim->options.rows && sim->world->notes_runs && node->kind < SIM_N_KERNELS;
+    return sim->options.repeats && sim->world->notes_runs && node->kind < SIM_N_KERNELS;
 }
 
 static void fill_call(struct sim *sim, struct sim_call *call, struct sim_node *node)
@@ -650,7 +650,7 @@ static bool has_row(struct sim *sim, enum sim_kind kind)
 {
     bool can = kind == SIM_ADD || kind == SIM_MIX || kind == SIM_SET || kind == SIM_PART || kind == SIM_PRINT;
 
-    return sim->options.rows && can && sim_once_in(sim, 2);
+    return sim->options.repeats && can && sim_once_in(sim, 2);
 }
 
 void sim_command(struct sim *sim, enum sim_kind kind, const struct sim_set *base, bool may_block)

@@ -296,8 +296,8 @@ static void make_members(struct sim_world *world)
         .on_call = world->options.threads ? NULL : check_lock,
         .abort_on_violation = world->options.abort_at_violation,
     };
-    /* The core makes rows where there is one member. */
-    if (world->options.plain & SIM_PLAIN_ONE || (world->options.rows && sim_mix(world->options.seed) % 2))
+    /* The core coalesces launches where there is one member. */
+    if (world->options.plain & SIM_PLAIN_ONE || (world->options.repeats && sim_mix(world->options.seed) % 2))
         setup.n_members = 1;
     for (unsigned i = 0; i < setup.n_members; i++)
         setup.members[i] = random_member(sim);

@@ -34,8 +34,8 @@ struct sim_options sim_hunted(const struct sim_hunt *hunt, uint64_t seed)
         options.n_programs = own.n_programs;
     if (!(hunt->set & SIM_CHOOSE_FAILURES))
         options.failures = own.failures;
-    if (!(hunt->set & SIM_CHOOSE_ROWS))
-        options.rows = own.rows;
+    if (!(hunt->set & SIM_CHOOSE_REPEATS))
+        options.repeats = own.repeats;
     if (!(hunt->set & SIM_CHOOSE_MEMORY))
         options.small_memory = own.small_memory;
     return options;
@@ -289,8 +289,8 @@ static void write_command(const struct sim_hunt *hunt, const struct sim_options 
         used += (size_t)snprintf(text + used, size - used, " --at-once %u", options->n_programs);
     if (hunt->set & SIM_CHOOSE_FAILURES)
         used += (size_t)snprintf(text + used, size - used, " --failures %s", options->failures ? "yes" : "no");
-    if (hunt->set & SIM_CHOOSE_ROWS)
-        used += (size_t)snprintf(text + used, size - used, " --rows %s", options->rows ? "yes" : "no");
+    if (hunt->set & SIM_CHOOSE_REPEATS)
+        used += (size_t)snprintf(text + used, size - used, " --repeats %s", options->repeats ? "yes" : "no");
     if (hunt->set & SIM_CHOOSE_MEMORY)
         used += (size_t)snprintf(text + used, size - used, " --small-memory %s", options->small_memory ? "yes" : "no");
     if (options->n_contexts)

@@ -31,7 +31,7 @@ static void usage(const char *program)
         "  --steps N           length of a program, at most %u\n"
         "  --at-once N         so many programs at once, at most %u\n"
         "  --failures yes|no   calls and work fail, members are lost\n"
-        "  --rows yes|no       launches come in rows of the same kernel on the same objects\n"
+        "  --repeats yes|no    launches often repeat the one before: the same kernel on the same objects\n"
         "  --small-memory yes|no  members hold only a part of the buffers\n"
         "  --contexts N        of the programs at once (otherwise by chance, but one with small memory)\n"
         "  --without LIST      leave out these steps (3-7,9)\n"
@@ -76,7 +76,7 @@ enum {
     STEPS,
     AT_ONCE,
     FAILURES,
-    ROWS,
+    REPEATS,
     PINS,
     MEMORY,
     CONTEXTS,
@@ -99,7 +99,7 @@ static const struct option names[] = {
     {"steps", required_argument, NULL, STEPS},
     {"at-once", required_argument, NULL, AT_ONCE},
     {"failures", required_argument, NULL, FAILURES},
-    {"rows", required_argument, NULL, ROWS},
+    {"repeats", required_argument, NULL, REPEATS},
     {"small-memory", required_argument, NULL, MEMORY},
     {"contexts", required_argument, NULL, CONTEXTS},
     {"without", required_argument, NULL, WITHOUT},
@@ -187,9 +187,9 @@ static bool read_option(int which, struct sim_hunt *hunt)
     case FAILURES:
         hunt->set |= SIM_CHOOSE_FAILURES;
         return read_yes(optarg, &hunt->like.failures);
-    case ROWS:
-        hunt->set |= SIM_CHOOSE_ROWS;
-        return read_yes(optarg, &hunt->like.rows);
+    case REPEATS:
+        hunt->set |= SIM_CHOOSE_REPEATS;
+        return read_yes(optarg, &hunt->like.repeats);
     case MEMORY:
         hunt->set |= SIM_CHOOSE_MEMORY;
         return read_yes(optarg, &hunt->like.small_memory);

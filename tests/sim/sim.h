@@ -67,7 +67,7 @@ struct sim_options {
     unsigned n_contexts;                  /* of all of them; 0: by chance, one with small memory */
     bool threads;                         /* real threads and delays; else one thread, virtual time */
     bool failures;                        /* calls and work fail, and members are lost, now and then */
-    bool rows;                            /* launches often come in rows of the same kernel on the same objects */
+    bool repeats;                         /* launches often repeat the one before: the same kernel and objects */
     bool small_memory;                    /* members that hold only a part of the buffers */
     bool pins;                            /* members pin the program's own memory (CL_MEM_USE_HOST_PTR) */
     bool verbose;                         /* the program is printed as it runs */
@@ -79,7 +79,7 @@ struct sim_options {
     bool *sabotaged;                      /* out, where not NULL: it came to that */
 };
 
-/* Lengths, programs, failures, rows and memory follow from the seed. */
+/* Lengths, programs, failures, repeats and memory follow from the seed. */
 struct sim_options sim_options_of(uint64_t seed);
 
 /* ---- The machine: shared by all programs of a run ---- */
@@ -487,7 +487,7 @@ enum sim_choice {
     SIM_CHOOSE_PROGRAMS = 2,
     SIM_CHOOSE_FAILURES = 4,
     SIM_CHOOSE_MEMORY = 8,
-    SIM_CHOOSE_ROWS = 16,
+    SIM_CHOOSE_REPEATS = 16,
 };
 
 /* Runs n seeds. Returns how many failed; *text (heap): what the first one that failed tells, made small. */

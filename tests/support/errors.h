@@ -115,7 +115,7 @@ static inline cl_command_queue the_queue(void)
 #define TRANSFER_NEVER(call)                                                                       \
     do {                                                                                           \
         NEVER(call, CL_MISALIGNED_SUB_BUFFER_OFFSET, "fpga_test.c, whose members differ in that"); \
-        NEVER(call, CL_MEM_OBJECT_ALLOCATION_FAILURE, "graph_room_test.c");                        \
+        NEVER(call, CL_MEM_OBJECT_ALLOCATION_FAILURE, "graph_residency_test.c");                   \
     } while (0)
 
 /* ---- The lists ---- */

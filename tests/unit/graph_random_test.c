@@ -60,7 +60,7 @@ static void test_found(void **state)
 {
     static const struct {
         uint64_t seed;
-        bool failures, rows, small_memory;
+        bool failures, repeats, small_memory;
         const char *policy; /* NULL: by the seed */
     } found[] = {
         {120389, true, false, false, NULL},  /* a move behind a failed launch overwrote what was gone back to */
@@ -98,8 +98,8 @@ static void test_found(void **state)
             .n = 1,
             .shrink = true,
             .command = "build/tests/sim",
-            .like = {.failures = found[i].failures, .rows = found[i].rows, .small_memory = found[i].small_memory},
-            .set = SIM_CHOOSE_FAILURES | (found[i].small_memory ? SIM_CHOOSE_MEMORY : SIM_CHOOSE_ROWS)};
+            .like = {.failures = found[i].failures, .repeats = found[i].repeats, .small_memory = found[i].small_memory},
+            .set = SIM_CHOOSE_FAILURES | (found[i].small_memory ? SIM_CHOOSE_MEMORY : SIM_CHOOSE_REPEATS)};
         char *text;
 
         if (found[i].policy)

@@ -112,18 +112,18 @@ static void joins_what_is_equal_again(void **state)
     assert_int_equal(user.refs, 1);
 }
 
-/* A chain of readers on one track leaves one use; on another track, its own. */
-static void later_operations_of_a_track_stand_for_earlier_ones(void **state)
+/* A chain of readers on one lane leaves one use; on another lane, its own. */
+static void later_operations_of_a_lane_stand_for_earlier_ones(void **state)
 {
     (void)state;
     struct tsl_tiles tiles;
-    int track, other;
-    struct tsl_user users[100] = {0}, foreign = {.refs = 1, .track = &other, .order = 1};
+    int lane, other;
+    struct tsl_user users[100] = {0}, foreign = {.refs = 1, .lane = &other, .order = 1};
     tsl_tiles_init(&tiles, SIZE, 1, true);
     struct tsl_tile *tile = tsl_tiles_at(&tiles, 0);
     tsl_tile_use(tile, &foreign, 1, false);
     for (unsigned i = 0; i < 100; i++) {
-        users[i] = (struct tsl_user){.refs = 1, .track = &track};
+        users[i] = (struct tsl_user){.refs = 1, .lane = &lane};
         tsl_tile_use(tile, &users[i], 1, false);
         users[i].order = i + 1; /* Fixed once it is ready. */
         assert_int_equal(tile->uses.n, 2);
@@ -131,13 +131,13 @@ static void later_operations_of_a_track_stand_for_earlier_ones(void **state)
     tsl_tiles_finish(&tiles);
 }
 
-/* An operation whose place in the track is not fixed yet may still run after a later planned one: both uses stay. */
+/* An operation whose place in the lane is not fixed yet may still run after a later planned one: both uses stay. */
 static void unfixed_places_are_kept(void **state)
 {
     (void)state;
     struct tsl_tiles tiles;
-    int track;
-    struct tsl_user a = {.refs = 1, .track = &track}, b = {.refs = 1, .track = &track};
+    int lane;
+    struct tsl_user a = {.refs = 1, .lane = &lane}, b = {.refs = 1, .lane = &lane};
     tsl_tiles_init(&tiles, SIZE, 1, true);
     struct tsl_tile *tile = tsl_tiles_at(&tiles, 0);
     tsl_tile_use(tile, &a, 1, false);
@@ -241,7 +241,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_a_byte_model),
         cmocka_unit_test(joins_what_is_equal_again),
-        cmocka_unit_test(later_operations_of_a_track_stand_for_earlier_ones),
+        cmocka_unit_test(later_operations_of_a_lane_stand_for_earlier_ones),
         cmocka_unit_test(unfixed_places_are_kept),
         cmocka_unit_test(host_map_holds_only_what_is_used),
         cmocka_unit_test(keeps_what_was_good),

@@ -1,5 +1,5 @@
 /* Writes that wait for their reader's place. Under the graph's lock. */
-#include "graph/lazy.h"
+#include "graph/deferred_write.h"
 
 #include "base/small_vector.h"
 #include "graph/command.h"
@@ -27,30 +27,30 @@ static bool has_places(const struct tsl_graph *graph)
     return false;
 }
 
-bool tsl_may_be_lazy(const struct tsl_command *c)
+bool tsl_deferred_write_allowed(const struct tsl_command *c)
 {
     const struct tsl_data *data = tsl_data_of(c->dst);
-    const struct tsl_stream *stream = c->stream;
+    const struct tsl_graph_queue *queue = c->queue;
     bool linear = c->box.region[1] == 1 && c->box.region[2] == 1;
-    return c->may_wait && linear && !data->image && !c->watched && !c->flushed && !c->serial && stream->pinned < 0 &&
+    return c->may_defer && linear && !data->image && !c->watched && !c->flushed && !c->serial && queue->pinned < 0 &&
            has_places(c->graph) && !data->svm && tsl_ranges_empty(&data->mapped);
 }
 
-cl_int tsl_wait_for_place(struct tsl_command *c, const tsl_dependences *order)
+cl_int tsl_deferred_write_add(struct tsl_command *c, const tsl_dependences *order)
 {
     for (unsigned i = 0; i < order->n; i++) {
         const struct tsl_dependence *d = TSL_SMALL_AT(order, i);
-        if (!tsl_dependences_add(&c->order, d->op, d->strict)) {
-            tsl_dependences_finish(&c->order);
+        if (!tsl_dependences_add(&c->deferred_order, d->op, d->strict)) {
+            tsl_dependences_finish(&c->deferred_order);
             return tsl_plan_write_to(c, order, TSL_SPACE_HOST);
         }
     }
-    cl_int error = tsl_await_on_host(tsl_data_of(c->dst), tsl_lazy_begin(c), tsl_lazy_end(c));
+    cl_int error = tsl_valid_await_on_host(tsl_data_of(c->dst), tsl_deferred_write_begin(c), tsl_deferred_write_end(c));
     if (error)
         return error;
-    TAILQ_INSERT_TAIL(&c->graph->lazy, c, lazy);
-    c->graph->n_lazy++;
-    c->waits_for_place = true;
+    TAILQ_INSERT_TAIL(&c->graph->deferred, c, deferred);
+    c->graph->n_deferred++;
+    c->is_deferred = true;
     c->n_undone++;
     return CL_SUCCESS;
 }
@@ -64,33 +64,33 @@ static void join_frontiers(struct tsl_command *c)
         for (struct tsl_command *after = TAILQ_NEXT(c, link); after; after = TAILQ_NEXT(after, link))
             if (after->state != TSL_HELD)
                 all &= tsl_dependences_add(&after->frontier, op, false);
-        all &= tsl_dependences_add(&c->stream->frontier, op, false);
-        all &= tsl_dependences_add(&c->stream->touching, op, false);
+        all &= tsl_dependences_add(&c->queue->frontier, op, false);
+        all &= tsl_dependences_add(&c->queue->touching, op, false);
     }
     if (!all)
-        tsl_starve(c);
+        tsl_memory_order_begin(c);
 }
 
-static void settle(struct tsl_command *c, unsigned space)
+static void give_place(struct tsl_command *c, unsigned space)
 {
     struct tsl_graph *graph = c->graph;
-    TAILQ_REMOVE(&graph->lazy, c, lazy);
-    graph->n_lazy--;
-    c->waits_for_place = false;
-    cl_int error = tsl_plan_write_to(c, &c->order, space);
+    TAILQ_REMOVE(&graph->deferred, c, deferred);
+    graph->n_deferred--;
+    c->is_deferred = false;
+    cl_int error = tsl_plan_write_to(c, &c->deferred_order, space);
     if (error && c->status == CL_COMPLETE)
         c->status = error;
-    tsl_dependences_finish(&c->order);
+    tsl_dependences_finish(&c->deferred_order);
     if (c->share.op)
         join_frontiers(c);
     tsl_command_step(c);
-    tsl_feed(graph);
+    tsl_memory_order_next(graph);
 }
 
-void tsl_settle_all(struct tsl_graph *graph)
+void tsl_deferred_write_all(struct tsl_graph *graph)
 {
-    while (!TAILQ_EMPTY(&graph->lazy))
-        settle(TAILQ_FIRST(&graph->lazy), TSL_SPACE_HOST);
+    while (!TAILQ_EMPTY(&graph->deferred))
+        give_place(TAILQ_FIRST(&graph->deferred), TSL_SPACE_HOST);
 }
 
 /* Is the application's memory that it reads this object's host copy? Then it is no longer what it was when that
@@ -101,53 +101,54 @@ static bool reads_copy_of(const struct tsl_command *write, const struct tsl_data
     return data->host && from < data->host + data->size && data->host < from + write->box.region[0];
 }
 
-static void settle_before_arg(struct tsl_command *kernel, const struct tsl_buffer *buffer, struct tsl_port *port)
+static void place_before_arg(struct tsl_command *kernel, const struct tsl_buffer *buffer, struct tsl_port *port)
 {
     struct tsl_data *data = tsl_data_of(buffer);
     struct tsl_command *c, *next;
-    for (c = TAILQ_FIRST(&kernel->graph->lazy); c; c = next) {
-        next = TAILQ_NEXT(c, lazy);
+    for (c = TAILQ_FIRST(&kernel->graph->deferred); c; c = next) {
+        next = TAILQ_NEXT(c, deferred);
         bool same = tsl_data_of(c->dst) == data;
-        bool within = buffer->offset <= tsl_lazy_begin(c) && tsl_lazy_end(c) <= buffer->offset + buffer->size;
+        bool within =
+            buffer->offset <= tsl_deferred_write_begin(c) && tsl_deferred_write_end(c) <= buffer->offset + buffer->size;
         if (reads_copy_of(c, data) || (same && (!within || port->space == TSL_SPACE_HOST))) {
-            settle(c, TSL_SPACE_HOST);
+            give_place(c, TSL_SPACE_HOST);
         } else if (same) {
-            tsl_seat(kernel, data, port);
-            settle(c, port->space);
-            tsl_pin(kernel, data, port);
+            tsl_residency_ensure(kernel, data, port);
+            give_place(c, port->space);
+            tsl_residency_pin(kernel, data, port);
         }
     }
 }
 
-static void settle_before_kernel(struct tsl_command *c)
+static void place_before_kernel(struct tsl_command *c)
 {
     struct tsl_port *port = &c->graph->ports[c->share.placement.member];
-    tsl_pin_args(c, port);
+    tsl_residency_pin_args(c, port);
     for (cl_uint i = 0; i < c->args->n_all; i++)
         if (c->args->args[i].buffer)
-            settle_before_arg(c, c->args->args[i].buffer, port);
+            place_before_arg(c, c->args->args[i].buffer, port);
 }
 
 /* Those of one object stay in their order: all are settled when one is, the oldest first. */
 static bool lets_others_wait(const struct tsl_command *c)
 {
     bool write = c->type == CL_COMMAND_WRITE_BUFFER && c->box.region[0] > 0;
-    return write && c->waits.n == 0 && tsl_may_be_lazy(c);
+    return write && c->waits.n == 0 && tsl_deferred_write_allowed(c);
 }
 
-void tsl_settle_before(struct tsl_command *c)
+void tsl_deferred_write_before(struct tsl_command *c)
 {
     struct tsl_graph *graph = c->graph;
-    if (TAILQ_EMPTY(&graph->lazy))
+    if (TAILQ_EMPTY(&graph->deferred))
         return;
     if (lets_others_wait(c)) {
-        while (graph->n_lazy >= MAX_LAZY)
-            settle(TAILQ_FIRST(&graph->lazy), TSL_SPACE_HOST);
+        while (graph->n_deferred >= MAX_LAZY)
+            give_place(TAILQ_FIRST(&graph->deferred), TSL_SPACE_HOST);
         return;
     }
     bool kernel = c->kernel && c->status == CL_COMPLETE;
     if (kernel)
-        settle_before_kernel(c);
+        place_before_kernel(c);
     if (!kernel || c->waits.n > 0 || c->serial || c->kernel->parts[c->share.placement.member].facts.opaque)
-        tsl_settle_all(graph);
+        tsl_deferred_write_all(graph);
 }

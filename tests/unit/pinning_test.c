@@ -123,7 +123,7 @@ static bool was_tried(struct tsl_buffer *buffer)
     for (int i = 0; i < 5000 && !tried; i++) {
         usleep(1000);
         tsl_lock_take(&context->graph->lock);
-        tried = buffer->data->registering == TSL_REGISTER_OVER;
+        tried = buffer->data->pinning == TSL_PINNING_OVER;
         tsl_lock_give(&context->graph->lock);
     }
     return tried;

@@ -7,8 +7,8 @@
  *
  * Under the graph's lock.
  */
-#ifndef TSL_GRAPH_LAZY_H
-#define TSL_GRAPH_LAZY_H
+#ifndef TSL_GRAPH_DEFERRED_WRITE_H
+#define TSL_GRAPH_DEFERRED_WRITE_H
 
 #include "graph/command.h"
 #include "graph/dependences.h"
@@ -19,23 +19,23 @@
 struct tsl_graph;
 
 /* May its place be left open? */
-bool tsl_may_be_lazy(const struct tsl_command *write);
+bool tsl_deferred_write_allowed(const struct tsl_command *write);
 /* Leaves it open. */
-cl_int tsl_wait_for_place(struct tsl_command *write, const tsl_dependences *order);
+cl_int tsl_deferred_write_add(struct tsl_command *write, const tsl_dependences *order);
 /* Ends the deferring of all writes that the command, which is about to be scheduled (a kernel: placed), might come
  * after. */
-void tsl_settle_before(struct tsl_command *command);
+void tsl_deferred_write_before(struct tsl_command *command);
 /* All go to the host. */
-void tsl_settle_all(struct tsl_graph *graph);
+void tsl_deferred_write_all(struct tsl_graph *graph);
 /* The bytes of its object that it writes. */
-static inline uint64_t tsl_lazy_begin(const struct tsl_command *write)
+static inline uint64_t tsl_deferred_write_begin(const struct tsl_command *write)
 {
     return write->dst->offset + write->box.dst_offset;
 }
 
-static inline uint64_t tsl_lazy_end(const struct tsl_command *write)
+static inline uint64_t tsl_deferred_write_end(const struct tsl_command *write)
 {
-    return tsl_lazy_begin(write) + write->box.region[0];
+    return tsl_deferred_write_begin(write) + write->box.region[0];
 }
 
 #endif
