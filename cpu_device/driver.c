@@ -14,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Whoever else has the host's processors serves: the built-in CPU has not been measured beside all of them yet. */
+/* Another path to the host's processors serves by default: the built-in CPU has not been measured beside all of them
+ * yet. */
 #define PREFERENCE 0
 
 /* As /proc/cpuinfo has it. */
@@ -43,8 +44,8 @@ static cl_int probe(tsl_found_fn *found, void *arg)
     const char *why;
 
     if (!tsl_compile_available(&why)) {
-        tsl_driver_report_empty("Tesela CPU",
-                                why); /* no problem: whoever builds without LLVM knows, or reads it there */
+        /* No problem: a build without LLVM is made on purpose, and `tesela info` says so. */
+        tsl_driver_report_empty("Tesela CPU", why);
         return CL_SUCCESS;
     }
     cpu_place_get(&place);
@@ -64,7 +65,7 @@ static cl_int probe(tsl_found_fn *found, void *arg)
     return CL_SUCCESS;
 }
 
-/* It is held for less than a sleep takes: who finds it taken looks again for a while first. */
+/* It is held for less than a sleep takes: a thread that finds it taken looks again for a while first. */
 static void init_lock(pthread_mutex_t *lock)
 {
     pthread_mutexattr_t adaptive;

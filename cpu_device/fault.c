@@ -1,8 +1,6 @@
-/*
- * Faults in kernels: a null pointer, say. The handler acts only if the thread is inside generated code
- * of ours (the address says so), or in what that calls of the C library to fill and copy memory; it leaves the kernel
- * by a jump back to who called it, and the launch fails. All else goes to whoever handled the signal before us.
- */
+/* Faults in kernels: a null pointer, say. The handler acts only if the thread is inside generated code of ours (the
+ * address says so), or in a function of the C library that this calls to fill and copy memory. It leaves the kernel by
+ * a jump back to cpu_fault_run(), and the launch fails. All other signals go to the handler that was there before. */
 #include "cpu_device/fault.h"
 #include "base/log.h"
 #include "cpu_device/operations.h"
@@ -42,7 +40,7 @@ static uintptr_t program_counter(const void *context)
 #endif
 }
 
-/* Where a function without a frame of its own returns to, as memset and memcpy are. */
+/* The address to which a function without a frame of its own returns (memset and memcpy have none). */
 __attribute__((no_sanitize_address)) static uintptr_t return_address(const void *context)
 {
     const ucontext_t *c = context;
@@ -76,8 +74,8 @@ static bool is_in_kernel(struct running *r, const void *context)
     return called;
 }
 
-/* What was to be done by default: the instruction is tried again, and ends the program as it would have without us; a
- * signal that somebody sent is sent once more. Those are ignored where that was said. */
+/* The default action: the instruction is tried again, and ends the program as it would have without us; a signal that
+ * was sent is sent once more, or ignored where the program asked for that. */
 static void leave_to_default(const struct sigaction *action, int signal, const siginfo_t *info)
 {
     bool sent = info->si_code <= 0;

@@ -139,7 +139,7 @@ cl_int cpu_gate_open(struct tsl_fence *gate, cl_int status)
     return CL_SUCCESS;
 }
 
-/* So many of the oldest are looked at: they open in their order, mostly. */
+/* So many of the oldest gates are looked at: gates mostly open in their order. */
 #define LOOK_AT 4
 
 void cpu_look_at_gates(struct cpu_member *member)

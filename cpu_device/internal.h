@@ -30,7 +30,8 @@
 #define CPU_LINE 64 /* bytes of a cache line */
 
 /* Where a wide task that is ready stands, until it is complete. Boards stay where they are: a thread may take a piece
- * without the lock, and who has one knows that the task is the board's until it has said that the piece is done. */
+ * without the lock, and a thread that has one knows that the task keeps the board until it has said that the piece is
+ * done. */
 struct cpu_board {
     _Alignas(CPU_LINE) _Atomic uint64_t left; /* pieces */
     _Atomic uint64_t turn;                    /* the smaller, the earlier the task came */
@@ -43,7 +44,7 @@ struct cpu_member {
     struct tsl_member base;
     struct cpu_place place;
     unsigned n_threads;         /* of the team, with its master */
-    unsigned n_wakes;           /* threads that one wakes at once, at most */
+    unsigned n_wakes;           /* threads that one thread wakes at once, at most */
     struct cpu_thread *threads; /* n_threads; those that have begun stand first */
     pthread_t master;
 
@@ -81,7 +82,7 @@ struct cpu_worker {
     struct tsl_wg_thread thread;
     size_t local_size, scratch_size; /* bytes of what thread points to */
     int at;                          /* the thread of the team whose processor it is on; CPU_NOWHERE */
-    uint64_t looked;                 /* when it looked last whether somebody should be woken */
+    uint64_t looked;                 /* when it looked last whether another thread should be woken */
     bool list_first;                 /* where it looked first for work, by turns */
     struct cpu_floats floats;        /* a helper's own, for when it has helped */
     struct cpu_worker *next;
@@ -93,7 +94,7 @@ struct cpu_thread {
     int processor; /* where it stays; CPU_NOWHERE: on any of the place's */
     pthread_t self;
     pthread_cond_t woken;
-    bool asleep;           /* who wakes it says that it isn't, under the lock */
+    bool asleep;           /* the thread that wakes it clears this, under the lock */
     bool due;              /* it was spared: after CPU_SPARE_NS it looks whether something is ready still */
     atomic_uint n_helping; /* threads of others that take pieces on its processor; it looks at that without the lock */
 };
@@ -102,7 +103,7 @@ struct cpu_lane {
     struct tsl_lane base;
     atomic_uint refs; /* the core's, and one for each task that isn't complete */
     bool profile;
-    unsigned n_helping;    /* who waits for it and takes its pieces */
+    unsigned n_helping;    /* threads that wait for it and take its pieces */
     struct cpu_task *last; /* holds a reference; NULL: nothing was submitted yet */
     cl_int error;          /* the first of work without a fence; finish tells it once */
 };
@@ -135,7 +136,7 @@ struct cpu_launch {
     const struct tsl_wg_kernel *code; /* the general one */
     struct cpu_special *special;      /* NULL: there is no other. The program's; for pieces alone */
     uint64_t begin[3], count[3];      /* of groups */
-    uint64_t chunk, n_chunks;         /* groups of dimension 0 that make a piece; such in a row */
+    uint64_t chunk, n_chunks;         /* groups of dimension 0 that make a piece; pieces in a row */
     uint64_t rows, n_rows;            /* rows that make a piece, more than 1 only if they are whole; all there are */
     uint64_t local_size;              /* bytes of local memory, with the arguments' */
     uint64_t items;                   /* of a group, as scratch counts them */
@@ -146,7 +147,7 @@ struct cpu_launch {
     size_t text_size, text_room;
 };
 
-/* Whoever comes after a task. */
+/* A task that comes after this one. */
 struct cpu_edge {
     struct cpu_task *to;
     bool strict; /* it waits for us by name: our failure is its */
@@ -157,7 +158,7 @@ struct cpu_task {
     enum cpu_kind kind;
     atomic_int status;     /* CL_SUBMITTED … CL_COMPLETE or an error; written under the lock */
     struct cpu_lane *lane; /* with a reference; NULL: a gate, or complete */
-    bool wanted;           /* somebody has the fence: its error is told */
+    bool wanted;           /* its fence was asked for: its error is told by that */
     bool profile;
     unsigned n_waits;             /* not complete yet, and one while it is being submitted */
     cl_int wait_error;            /* of those that have failed */
@@ -168,17 +169,17 @@ struct cpu_task {
     uint64_t n_pieces;
     _Atomic uint64_t *left;  /* pieces: the board's, or … */
     _Atomic uint64_t own;    /* … this of a task in the list. NULL: it isn't ready yet */
-    _Atomic uint64_t n_done; /* n_pieces: who made it so completes the task, nobody else is at it */
+    _Atomic uint64_t n_done; /* the thread that makes it n_pieces completes the task; no other is at it then */
     struct cpu_board *board; /* NULL: in the list, if it is ready */
     struct cpu_task *next;   /* there */
-    bool open;               /* there: one more may join; counted in n_ready and n_listed */
-    unsigned n_joined;       /* there: threads at it that take further pieces. Not exact once none are left */
-    unsigned max_joined;     /* as many as the team, if it is worth it: who waits and helps isn't counted then */
+    bool open;               /* in the list: one more thread may join; counted in n_ready and n_listed */
+    unsigned n_joined;       /* in the list: threads at it that take further pieces. Not exact once none are left */
+    unsigned max_joined;     /* as many as the team, if it is worth it; waiting threads that help aren't counted then */
     atomic_int error;
     struct tsl_times times;
     bool sure;                               /* as fence_is_sure says, as far as was asked */
     struct cpu_task *unsure[CPU_MAX_UNSURE]; /* what it waited for and wasn't sure when it came; references */
-    unsigned n_unsure;                       /* more than there is room for: nobody knows */
+    unsigned n_unsure;                       /* more than there is room for: not known */
     atomic_bool opened;                      /* gates */
     struct tsl_fence *opener;                /* of a gate in member->gates: a reference */
     TAILQ_ENTRY(cpu_task) link;              /* there */

@@ -230,7 +230,7 @@ static uint64_t min(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* By how long a group takes, as measured; unknown: a few pieces for each thread. */
+/* The size of a piece, by how long a group takes, as measured. Unknown: a few pieces for each thread. */
 static void cut(struct cpu_launch *launch, struct cpu_task *task, unsigned n_threads)
 {
     uint64_t groups = launch->count[0] * launch->count[1] * launch->count[2];
@@ -286,7 +286,7 @@ bool cpu_launch_is_short(const struct cpu_task *task)
     return group_ps && task->max_joined == 1 && launch->count[0] * launch->n_rows < SHORT_PS / group_ps;
 }
 
-/* Without what other threads took of the processor. */
+/* The thread's own time, without what other threads took of the processor. */
 static uint64_t thread_ns(void)
 {
     struct timespec t;

@@ -1,4 +1,4 @@
-/* Memory: the host's own, wherever the core has a copy there. */
+/* Memory: the host's own, where the core has its copy in host memory. */
 #include "cpu_device/operations.h"
 #include "cpu_device/queue.h"
 #include "cpu_device/work.h"

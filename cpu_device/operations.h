@@ -35,7 +35,7 @@ cl_int cpu_link(struct tsl_member *member, const struct tsl_link_input *input, s
                 char **log);
 cl_int cpu_program_binary(struct tsl_dprogram *program, void **data, size_t *size);
 void cpu_program_free(struct tsl_dprogram *program);
-/* Those that a kernel touches. */
+/* Counts the variables that a kernel touches. */
 bool cpu_program_variables(struct tsl_dprogram *program, size_t *bytes);
 cl_int cpu_program_kernels(struct tsl_dprogram *program, char **names);
 cl_int cpu_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,

@@ -41,8 +41,9 @@ static bool processors_of(const struct tsl_config_device *line, const cpu_set_t 
     return CPU_COUNT(set) > 0;
 }
 
-/* Else two would come to share one now and then, while another is idle. What the application says of OpenMP's threads
- * holds for ours, which are such; and fewer than there are processors stay free to go round what else is there. */
+/* Without this two threads would now and then share a processor while another is idle. Where the application says how
+ * OpenMP places threads, that holds for ours, which are OpenMP's; and where there are fewer threads than processors
+ * they stay free to avoid other work. */
 static bool stay_apart(const struct cpu_place *place)
 {
     return place->n_threads > 1 && place->n_threads == (unsigned)CPU_COUNT(&place->processors) &&

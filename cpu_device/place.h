@@ -7,7 +7,7 @@
 
 struct cpu_place {
     unsigned n_threads;
-    bool bound;           /* there is such a line: threads stay on the processors, and nobody else helps them */
+    bool bound;           /* the line is there: threads stay on the processors, and no other thread helps them */
     bool apart;           /* each thread stays on a processor of its own */
     bool transfers;       /* memory of its own */
     cpu_set_t processors; /* allowed, of those nodes */

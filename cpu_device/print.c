@@ -29,7 +29,7 @@ static bool make_room_locked(struct cpu_launch *launch, size_t more)
     return true;
 }
 
-/* To the application's standard output, in order with what it printed itself. */
+/* Writes to the application's standard output, in order with what the application printed. */
 static void show_locked(struct cpu_launch *launch)
 {
     if (launch->text_size)

@@ -302,7 +302,7 @@ cl_int cpu_program_kernels(struct tsl_dprogram *program, char **names)
 /* ---- Kernels ------------------------------------------------------------------------------------------------------
  */
 
-/* By way of the bytes that they are kept in: there every part is copied and every failure seen. */
+/* A copy by way of the wire format: it copies every part, and sees every failure. */
 static bool copy_facts(const struct tsl_kernel_facts *from, struct tsl_kernel_facts *to)
 {
     struct tsl_writer writer = {0};

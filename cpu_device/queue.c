@@ -103,7 +103,7 @@ static bool opener_is_sure(const struct cpu_task *gate)
     return gate->opener && gate->opener->driver->fence_is_sure && gate->opener->driver->fence_is_sure(gate->opener);
 }
 
-/* What it waits for is only asked what it knows itself: no walks along chains. */
+/* The tasks that it waits for are asked what they know already; chains are not walked. */
 bool cpu_is_sure_locked(struct cpu_task *task)
 {
     if (task->sure || cpu_is_complete(task))
@@ -235,7 +235,7 @@ void cpu_complete(struct cpu_task *task, cl_int status)
     forget_unsure(task);
     if (lane)
         cpu_lane_unref(lane);
-    /* This thread goes on with one of them, unless an earlier task has room for it; who opens a gate sees to that
+    /* This thread goes on with one of them, unless an earlier task has room for it; a caller of gate_open sees to that
      * itself. */
     if (task->kind != CPU_GATE && (wide || n_dependents > 1 ||
                                    (n_dependents && atomic_load_explicit(&member->n_ready, memory_order_relaxed) > 1)))

@@ -1,12 +1,12 @@
-/* What is ready, and who takes it: tasks that several threads may join without the lock stand at boards, all others in
- * a list. */
+/* What is ready, and which thread takes it: tasks that several threads may join without the lock stand at boards, all
+ * others in a list. */
 #include "cpu_device/ready.h"
 #include "base/clock.h"
 
 /* ---- Coming -------------------------------------------------------------------------------------------------------
  */
 
-/* As to the list: whether one more may join. */
+/* Says whether one more thread may join a task of the list. */
 static void open_locked(struct cpu_member *member, struct cpu_task *task, bool open)
 {
     if (task->open != open) {
@@ -50,7 +50,7 @@ void cpu_ready_locked(struct cpu_member *member, struct cpu_task *task)
     board->task = task;
     atomic_store_explicit(&board->turn, ++member->n_turns, memory_order_relaxed);
     atomic_fetch_add(&member->n_ready, 1); /* not relaxed: see cpu_may_call */
-    /* Release: who takes a piece sees the task. */
+    /* Release: a thread that takes a piece sees the task. */
     atomic_store_explicit(task->left, task->n_pieces, memory_order_release);
 }
 
@@ -69,7 +69,7 @@ static void unlink_locked(struct cpu_member *member, struct cpu_task *task)
     open_locked(member, task, false);
 }
 
-/* By who took the last piece. */
+/* By the thread that took the last piece. */
 static void none_left(struct cpu_task *task)
 {
     struct cpu_member *member = cpu_member_of(task->fence.member);
@@ -102,7 +102,7 @@ static bool take_one(_Atomic uint64_t *left, uint64_t *before)
     return false;
 }
 
-/* With what was taken of it. */
+/* The share of a thread that took n pieces; `before` were left then. */
 static struct cpu_share share_of(struct cpu_task *task, uint64_t before, uint64_t n)
 {
     if (before == task->n_pieces && task->profile)
@@ -237,7 +237,7 @@ bool cpu_done(struct cpu_share *share)
 {
     uint64_t n_pieces = share->task->n_pieces;
 
-    /* Release and acquire: who completes the task has seen what all have written. */
+    /* Release and acquire: the thread that completes the task has seen what all have written. */
     return atomic_fetch_add_explicit(&share->task->n_done, share->n, memory_order_acq_rel) + share->n == n_pieces;
 }
 

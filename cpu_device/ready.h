@@ -1,4 +1,4 @@
-/* ready.c: what is ready, and who takes it. */
+/* ready.c: what is ready, and which thread takes it. */
 #ifndef TSL_CPU_DEVICE_READY_H
 #define TSL_CPU_DEVICE_READY_H
 
@@ -19,7 +19,7 @@ struct cpu_share cpu_join_listed_locked(struct cpu_member *member);
 struct cpu_share cpu_join_lane_locked(struct cpu_member *member, const struct cpu_lane *lane); /* one of the lane's */
 /* One more piece of it, without the lock; false: none is left. */
 bool cpu_take(struct cpu_share *share);
-void cpu_take_all(struct cpu_share *share); /* so that nobody does what is left */
+void cpu_take_all(struct cpu_share *share); /* so that no thread does the pieces that are left */
 void cpu_leave(struct cpu_share *share);    /* pieces may be left for others */
 bool cpu_done(struct cpu_share *share);     /* true: the caller completes the task; else it may be gone */
 /* Is there something for more than one thread? */
@@ -29,7 +29,7 @@ unsigned cpu_room_locked(const struct cpu_member *member, unsigned most);
 /* Is what is ready at boards alone, and not more than n threads take one piece each of? Without the lock; no, where it
  * can't be seen. */
 bool cpu_is_served(const struct cpu_member *member, unsigned n);
-/* Something of lanes for which nobody waits; of the first few. */
+/* Is something ready of lanes for which no thread waits? Looks at the first few. */
 bool cpu_is_unhelped_locked(const struct cpu_member *member);
 
 static inline bool cpu_is_ready(const struct cpu_member *member)

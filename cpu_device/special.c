@@ -52,7 +52,8 @@ struct cpu_specials {
     } watched[];
 };
 
-/* Of thread time, before it is worth a compiler's; and of each side, to compare them. */
+/* Nanoseconds of threads' time: before compiling for a size is worth it; and of each side, before the two are compared.
+ */
 static uint64_t ask_ns = 200000000, trial_ns = 10000000;
 
 void cpu_special_set_times(uint64_t ask, uint64_t trial)
@@ -262,7 +263,7 @@ struct cpu_version cpu_special_choose(struct cpu_special *s, const struct cpu_ve
     unsigned turn;
 
     if (trial) {
-        /* By chance: launches that differ in turns are compared, too. */
+        /* By chance, so that launches that differ in turns are compared fairly. */
         turn = atomic_fetch_add_explicit(&s->turn, 1, memory_order_relaxed) * 2654435761u;
         state = turn >> 31 ? CPU_USED : CPU_LEFT;
     }
@@ -298,7 +299,7 @@ static void count(struct cpu_special *s, uint64_t ns)
     if (atomic_fetch_add_explicit(&s->sides[0].ns, ns, memory_order_relaxed) + ns < ask_ns ||
         !atomic_compare_exchange_strong(&s->state, &counting, CPU_ASKED))
         return;
-    /* Nobody adds to these between CPU_ASKED and CPU_TRIAL. */
+    /* Nothing is added to these between CPU_ASKED and CPU_TRIAL. */
     atomic_store(&s->sides[0].ns, 0);
     if (atomic_fetch_add(&watched->n_compiled, 1) < MAX_COMPILED)
         ask(s);

@@ -40,7 +40,7 @@ bool cpu_may_look(struct cpu_member *member, struct cpu_look *look)
     return now - look->last < CPU_LOOK_NS && now - look->begin < CPU_LOOK_ALL_NS;
 }
 
-/* A launch that follows soon finds the thread awake; one of the threads also looks who opens gates. */
+/* A launch that follows soon finds the thread awake; one of the threads also looks for the ends that open gates. */
 static bool look_for_work(struct cpu_thread *thread)
 {
     struct cpu_member *member = thread->worker.member;
@@ -114,8 +114,8 @@ static void sleep_locked(struct cpu_thread *thread)
         wake_locked(thread);
 }
 
-/* Who waits may have come to this processor, as the system likes to have who is woken by whom: then a thread that
- * sleeps elsewhere is the one that should be awake. */
+/* A waiting thread may have come to this processor, as the system likes to run a woken thread beside its waker. Then a
+ * thread that sleeps elsewhere is the one that should be awake. */
 static void step_aside(struct cpu_thread *thread)
 {
     struct cpu_member *member = thread->worker.member;
@@ -200,7 +200,7 @@ static unsigned wanted_locked(const struct cpu_member *member)
     return room > n_idle ? room - n_idle : 0;
 }
 
-/* One that sleeps, unless one looks soon anyhow. */
+/* A thread that sleeps, to look again soon; NULL if one will look anyhow. */
 static struct cpu_thread *spare_locked(struct cpu_member *member)
 {
     struct cpu_thread *found = NULL;
@@ -227,9 +227,10 @@ static unsigned most_awake(const struct cpu_member *member)
     return n_begun > n_helping + 1 ? n_begun - n_helping : 1;
 }
 
-/* Who counts itself in as working, and then finds nothing ready, and who makes something ready, and then finds that not
- * all are working, are in one order: one of them sees the other, and wakes somebody, or knows of a thread that looks.
- * Where as many look as there are pieces left, nobody is called: each call is longer than many a piece. */
+/* Two threads act in one order: one that counts itself in as working and then finds nothing ready, and one that makes
+ * something ready and then finds that not all are working. One of them sees the other, and wakes a thread or knows of
+ * one that looks. Where as many look as there are pieces left no thread is called: a call takes longer than many
+ * pieces. */
 bool cpu_may_call(const struct cpu_member *member)
 {
     unsigned n_sleeping = atomic_load_explicit(&member->n_sleeping, memory_order_relaxed);
@@ -281,7 +282,7 @@ void cpu_wake_from(struct cpu_member *member, int at)
     cpu_signal(&wakes);
 }
 
-/* Who calls this goes on with one of the ready tasks, or works for its own lane alone. */
+/* The caller goes on with one of the ready tasks, or works for its own lane alone. */
 void cpu_wake(struct cpu_member *member)
 {
     if (cpu_is_ready(member))
@@ -296,7 +297,7 @@ static struct cpu_thread *begin(struct cpu_member *member)
     struct cpu_thread *thread;
     cpu_set_t processor;
 
-    cpu_floats_plain(); /* for good: it has the way of who made it */
+    cpu_floats_plain(); /* for good: it began with the way of the thread that made it */
     pthread_mutex_lock(&member->lock);
     thread = &member->threads[member->n_begun];
     thread->self = pthread_self();
@@ -321,7 +322,7 @@ static void work(void *arg)
     pthread_mutex_unlock(&thread->worker.member->lock);
 }
 
-/* It lies where our own library does; tests, which are programs, lie in a folder below. */
+/* libtesela-team.so lies beside our own library; tests, which are programs, lie in a folder below. */
 static tsl_team_fn *find_team(void)
 {
     static const char *const places[] = {"/", "/../", "/tesela/"};
@@ -358,7 +359,7 @@ static void *master(void *arg)
     return NULL;
 }
 
-/* As many as let two rounds of waking reach all: one wakes n, and then each of the n + 1 does. */
+/* As many wakes as let two rounds reach all threads: one wakes n, and then each of the n + 1 does. */
 static unsigned wakes_for(unsigned n_threads)
 {
     unsigned n = CPU_WAKES_LEAST;

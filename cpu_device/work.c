@@ -35,7 +35,7 @@ static cl_int status_of(const struct cpu_task *task)
     return error ? error : CL_COMPLETE;
 }
 
-/* Of the list, or of a lane. */
+/* Joins a task of the list, or of a lane. */
 static struct cpu_share join_by_lock(struct cpu_worker *worker, const struct cpu_lane *lane)
 {
     struct cpu_member *member = worker->member;
@@ -47,7 +47,7 @@ static struct cpu_share join_by_lock(struct cpu_worker *worker, const struct cpu
     return share;
 }
 
-/* Of the list and the boards in turns, that neither wait for the other for ever. */
+/* Joins tasks of the list and of the boards in turns, so that neither waits for the other for ever. */
 static struct cpu_share join_any(struct cpu_worker *worker)
 {
     struct cpu_member *member = worker->member;
@@ -78,7 +78,8 @@ static void look_round(struct cpu_worker *worker)
     cpu_wake_from(worker->member, worker->at);
 }
 
-/* One of the team stops for whom it would keep from its processor, another as soon as it has what it waits for. */
+/* A thread of the team stops if it keeps a waiting thread from its processor; a waiting thread stops as soon as its
+ * task is complete. */
 static bool is_to_stop(const struct cpu_worker *worker, const struct cpu_task *until)
 {
     const struct cpu_member *member = worker->member;
@@ -131,7 +132,7 @@ bool cpu_work(struct cpu_worker *worker, const struct cpu_lane *lane, const stru
     if (cpu_is_ready(member))
         share = lane ? join_by_lock(worker, lane) : join_any(worker);
     if (!share.task) {
-        cpu_pause(); /* who took the last piece is about to say so */
+        cpu_pause(); /* the thread that took the last piece is about to say so */
         return false;
     }
     run_share(worker, &share, until);

@@ -6,10 +6,11 @@
 
 #include <stdlib.h>
 
-/* So many gates of a member may be waited for at once: a stream takes a thousand things, then submitting blocks. */
+/* So many gates of a member may be waited for on the device at once: a stream takes about a thousand things, then
+ * submitting blocks. */
 #define MAX_AHEAD 32
 
-/* It is tried again after so long, twice as long each time. */
+/* Going ahead is tried again after so long, twice as long each time. */
 #define OFF_MIN_NS UINT64_C(10000000)
 #define OFF_MAX_NS UINT64_C(2000000000)
 
@@ -90,7 +91,7 @@ void tsl_cuda_words_finish(struct tsl_cuda_member *member)
 
     while ((block = member->word_blocks)) {
         member->word_blocks = block->next;
-        free(block); /* Its piece goes with all pieces. */
+        free(block); /* Its piece is freed with all pieces. */
     }
 }
 
@@ -165,7 +166,7 @@ static void learn(struct tsl_cuda_member *member, uint64_t given_ns)
 void tsl_cuda_words_open(struct tsl_cuda_fence *gate)
 {
     struct tsl_cuda_member *member = tsl_cuda_member(gate->base.member);
-    struct tsl_cuda_words *words = gate->words; /* Nobody gives it any now. */
+    struct tsl_cuda_words *words = gate->words; /* It gets no words any more. */
 
     if (!words)
         return;
@@ -178,7 +179,8 @@ void tsl_cuda_words_open(struct tsl_cuda_fence *gate)
 /* ---- Who may ------------------------------------------------------------------------------------------------------
  */
 
-/* Work that does no harm though what it waits for has failed. A kernel might: it would run on what isn't there. */
+/* Work that does no harm though what it waits for has failed. A kernel might: it would run on data that was never
+ * written. */
 static bool can_doubt(const struct tsl_cuda_work *work)
 {
     switch (work->kind) {
@@ -296,7 +298,7 @@ cl_int tsl_cuda_wait_for_gates(struct tsl_cuda_lane *lane, struct tsl_cuda_work 
         if (fence->is_gate && tsl_cuda_fence_state(fence) != TSL_CUDA_OVER)
             error = wait_for(lane, fence);
         if (!error && !add_doubts_of(work->doubts, &work->n_doubts, fence))
-            error = CL_OUT_OF_RESOURCES; /* It was counted before; there are never more later. */
+            error = CL_OUT_OF_RESOURCES; /* The doubts were counted before; they never become more. */
     }
     return error;
 }

@@ -17,11 +17,12 @@ extern uint64_t tsl_cuda_long_ns; /* no stream should wait for longer; only test
 
 /* May this work be sent although this gate isn't open? Entered, lane->lock held. */
 bool tsl_cuda_may_go_ahead(const struct tsl_cuda_work *work, struct tsl_cuda_fence *gate);
-/* Around calls that may wait for the device while somebody waits who may have gates to open: not while streams wait for
- * gates (false), and none begins to meanwhile. */
+/* Around calls that may wait for the device while another thread, which has gates to open, waits for the caller. False:
+ * streams wait for gates now. Between the two none begins to. */
 bool tsl_cuda_pinning_begin(struct tsl_cuda_member *member);
 void tsl_cuda_pinning_end(struct tsl_cuda_member *member);
-/* May it be sent although one of the gates on which that fence's work depends isn't open? Likewise. */
+/* May the work be sent although one of the gates on which that fence's work depends isn't open? Entered, lane->lock
+ * held. */
 bool tsl_cuda_may_follow(const struct tsl_cuda_work *work, const struct tsl_cuda_fence *fence);
 /* Has one of those gates failed, or is it doomed? */
 bool tsl_cuda_has_failed(const struct tsl_cuda_fence *fence);

@@ -33,7 +33,7 @@ uint64_t tsl_cuda_quick_ns = 20000;
 
 struct known;
 
-/* What fits. */
+/* Launches with more are not saved. */
 #define SAVED_ARGS  16
 #define SAVED_BYTES 256
 
@@ -83,7 +83,7 @@ struct tsl_cuda_batch {
     CUgraphNode whole_nodes[WHOLE], part_nodes[PART];
     CUevent ahead[AHEAD];
     unsigned n_chains;
-    cl_int error; /* of saved launches, which nobody was told */
+    cl_int error; /* of saved launches, not told yet */
     unsigned n;
     struct saved saved[WHOLE];
 };
@@ -143,7 +143,7 @@ static CUresult make(struct chain *chain, const CUDA_KERNEL_NODE_PARAMS *nodes)
     return result;
 }
 
-/* What runs already keeps its own. */
+/* Launches that run already keep their parameters. */
 static CUresult set(struct chain *chain, const CUDA_KERNEL_NODE_PARAMS *nodes)
 {
     CUresult result = CUDA_SUCCESS;
@@ -208,7 +208,7 @@ static void forget(struct tsl_cuda_member *member, struct known *known)
     destroy(&known->alone);
 }
 
-/* One more, in the place of the one that was noted the longest ago. */
+/* Notes a shape of launch, in the place of the one that was noted the longest ago. */
 static void note(struct tsl_cuda_member *member, struct tsl_cuda_batch *b, const struct shape *shape)
 {
     struct known *known = &b->known[b->next_known++ % KNOWN];

@@ -22,7 +22,7 @@ CUresult tsl_cuda_batch_launch(struct tsl_cuda_lane *lane, const struct tsl_cuda
                                const struct tsl_cuda_grid *grid);
 /* The host waits for the lane: what comes next goes at once. */
 void tsl_cuda_batch_pause(struct tsl_cuda_lane *lane);
-/* With the lane; nothing is kept any more. Entered. */
+/* When the lane is freed, and no launch is saved any more. Entered. */
 void tsl_cuda_batch_free(struct tsl_cuda_lane *lane);
 
 #endif

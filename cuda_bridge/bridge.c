@@ -20,7 +20,7 @@
 #define PAUSE_PART   16
 #define PAUSE_MAX_NS UINT64_C(1000000)
 
-/* Lanes' flags are looked at instead of asking CUDA, which would be in the way of those who submit. But they tell of no
+/* Lanes' flags are looked at instead of asking CUDA, which would hold up threads that submit. But flags tell of no
  * failure. */
 #define ASK_NS UINT64_C(100000)
 
@@ -61,12 +61,12 @@ void tsl_cuda_bridge_kick(struct tsl_cuda_member *member)
 /* ---- The thread's work --------------------------------------------------------------------------------------------
  */
 
-/* What the thread has for itself. */
+/* The thread's own state. */
 struct bridge {
     struct tsl_cuda_member *member;
     struct tsl_cuda_watches watches; /* of one lane in the order of its work, mostly */
     bool progress;                   /* in this round */
-    bool polls;                      /* something waits for the device, which calls nobody */
+    bool polls;                      /* something waits for the device, which makes no calls */
     bool asks;                       /* CUDA is asked in this round, too */
     uint64_t asked_ns;
 };
@@ -85,7 +85,7 @@ static void tell(struct tsl_cuda_watch *watch, cl_int status)
     free(watch);
 }
 
-/* What comes behind a fence of its lane that isn't there yet isn't asked for. */
+/* Fences behind one of their lane that isn't complete yet are not asked for. */
 static void look_at_watches(struct bridge *b)
 {
     struct tsl_cuda_watches left = STAILQ_HEAD_INITIALIZER(left);
@@ -272,7 +272,7 @@ cl_int tsl_cuda_bridge_hold(struct tsl_cuda_lane *lane)
     return error;
 }
 
-/* Where no thread can be had, what is too much stays. */
+/* Where the thread can't be started, the memory stays. */
 void tsl_cuda_bridge_trim(struct tsl_cuda_member *member)
 {
     pthread_mutex_lock(&member->lock);

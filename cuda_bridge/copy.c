@@ -290,7 +290,8 @@ static cl_int copy_in_region(struct tsl_cuda_lane *lane, const struct tsl_copy *
     return copy_with_ends(lane, copy, before, behind);
 }
 
-/* By memory of the application's that is pinned where it lies. CL_OUT_OF_HOST_MEMORY: it isn't, or that won't do. */
+/* A copy from or to the application's memory where that is pinned. CL_OUT_OF_HOST_MEMORY: it isn't, or too little of
+ * it. */
 static cl_int copy_pinned(struct tsl_cuda_lane *lane, const struct tsl_copy *copy)
 {
     const struct tsl_place *place = host_side(copy);
@@ -315,7 +316,7 @@ static bool touches_host(const struct tsl_copy *copy)
     return !copy->dst.mem || !copy->src.mem;
 }
 
-/* Where no pinned memory is to be had: as CUDA does it with other memory, and waited for, which is slow. */
+/* Where no pinned memory can be had: CUDA's own way for pageable memory, which is slow, and is waited for. */
 static cl_int copy_plainly(struct tsl_cuda_lane *lane, const struct tsl_copy *copy)
 {
     CUresult result = tsl_cuda_copy_box(&copy->dst, &copy->src, copy->region, lane->stream);

@@ -86,7 +86,7 @@ static void flag_locked(struct tsl_cuda_fence *fence)
         atomic_store(&fence->told, true);
 }
 
-/* Whoever comes second, of the one who watches and the one who sends, has the flag written. */
+/* Of the thread that watches and the one that sends the second has the flag written. */
 void tsl_cuda_fence_flag(struct tsl_cuda_fence *fence)
 {
     struct tsl_cuda_member *member = tsl_cuda_member(fence->base.member);
@@ -102,7 +102,7 @@ void tsl_cuda_fence_flag(struct tsl_cuda_fence *fence)
     tsl_cuda_leave(member);
 }
 
-/* By their distance, which stays small: the numbers themselves come round. */
+/* Compares the distance, which stays small: the numbers themselves wrap round. */
 static bool reaches(uint32_t number, const struct tsl_cuda_fence *fence)
 {
     return (int32_t)(number - (uint32_t)fence->sent) >= 0;
@@ -120,7 +120,7 @@ bool tsl_cuda_fence_unflagged(struct tsl_cuda_fence *fence)
     return false;
 }
 
-/* Whoever sees the lane's flag needs nothing else, neither a piece to be copied nor a call of CUDA. */
+/* The lane's flag is enough: no piece is left to be copied, and CUDA need not be called. */
 static bool has_flag(const struct tsl_cuda_fence *fence)
 {
     return fence->lane && tsl_cuda_fence_state(fence) == TSL_CUDA_SENT && !fence->due_number &&
@@ -189,8 +189,8 @@ static void flush_prints(const struct tsl_cuda_fence *fence)
         tsl_cu.cuEventSynchronize(fence->end);
 }
 
-/* The device is through with it, or lost: SENT → OVER. What is due with it is done first, by whoever comes first.
- * Entered, unless nothing is due, nothing prints, or it failed. */
+/* The device is through with it, or lost: SENT → OVER. The first thread here does first what is due with it. Entered,
+ * unless nothing is due, nothing prints, or it failed. */
 static void settle(struct tsl_cuda_fence *fence, cl_int status)
 {
     struct tsl_cuda_member *member = tsl_cuda_member(fence->base.member);
@@ -200,7 +200,7 @@ static void settle(struct tsl_cuda_fence *fence, cl_int status)
         tsl_cuda_dues_run(member, fence->due_number);
     if (status == CL_COMPLETE)
         flush_prints(fence);
-    if (status == CL_COMPLETE && tsl_cuda_has_failed(fence)) /* It was called off; what came before it wasn't. */
+    if (status == CL_COMPLETE && tsl_cuda_has_failed(fence)) /* The work was called off; what came before it was not. */
         status = fence->doomed ? fence->doomed : CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     if (atomic_compare_exchange_strong(&fence->state, &sent, TSL_CUDA_SETTLING)) {
         fence->status = status;
@@ -314,7 +314,7 @@ cl_int tsl_cuda_fence_notify(struct tsl_fence *fence, tsl_notify_fn *fn, void *a
     return CL_SUCCESS;
 }
 
-/* In our count of the device's time. */
+/* The event's time in our count of the device's time. */
 static bool device_ns(const struct tsl_cuda_fence *fence, CUevent event, uint64_t *ns)
 {
     float milliseconds;

@@ -19,7 +19,7 @@
 #define ALL_MAX   ((size_t)2 << 30)
 #define KEPT_PART 4 /* of that may be kept unused */
 
-/* What the core has, or may have again. */
+/* A piece of pinned memory that the core has, or may get again. */
 struct tsl_cuda_host {
     struct tsl_cuda_member *member;
     void *at;
@@ -45,7 +45,7 @@ static size_t most(void)
     return size;
 }
 
-/* One that was given back and isn't much too large. */
+/* Takes memory that was given back and isn't much too large; NULL: there is none. */
 static struct tsl_cuda_host *take(struct tsl_cuda_member *member, size_t size)
 {
     struct tsl_cuda_host **at, *host;

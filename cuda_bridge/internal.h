@@ -98,7 +98,7 @@ struct tsl_cuda_member {
 
     atomic_uint n_alone; /* graphs of one launch (batch.c) */
 
-    /* bridge.c: the thread, and all who wait for something that the host does. */
+    /* bridge.c: the thread, and all threads that wait for something that the host does. */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a fence got on, a lane got empty: for waiters */
     pthread_cond_t kicked;  /* for the bridge thread */
@@ -137,7 +137,7 @@ struct tsl_cuda_lane {
     uint64_t sent;             /* events recorded so far; guarded by lock */
     atomic_uint_fast64_t seen; /* all up to this one are known to be over: asking CUDA costs more than most kernels */
     STAILQ_HEAD(, tsl_cuda_work) works;    /* held, oldest first */
-    _Atomic(struct tsl_cuda_piece *) flag; /* the stream writes there what `sent` was; NULL: nobody watched yet */
+    _Atomic(struct tsl_cuda_piece *) flag; /* the stream writes there what `sent` was; NULL: no fence was watched yet */
     uint32_t flagged;                      /* what it will have written last; guarded by lock */
     uint64_t doubtful;                     /* number of the newest work that waits for gates; guarded by lock */
     struct tsl_cuda_batch *batch;          /* launches that go on their way together; NULL: none were quick yet */
@@ -183,14 +183,14 @@ struct tsl_cuda_fence {
     struct tsl_times times; /* of piped work, whose ends the host sees */
     bool is_gate;
     atomic_bool opened;
-    struct tsl_fence *opener;     /* of a gate: whose end opens it, a reference; NULL: nobody said */
+    struct tsl_fence *opener;     /* of a gate: the fence whose end opens it, a reference; NULL: not known */
     struct tsl_cuda_words *words; /* of a gate for which streams wait; guarded by member->lock */
     uint32_t number;              /* what is written there */
     uint64_t given_ns;            /* when it got them */
     /* Of work that was sent before the gates on which it depends were open: references. Constant once it is SENT. */
     struct tsl_cuda_fence *doubts[TSL_CUDA_MAX_DOUBTS];
     unsigned n_doubts;
-    cl_int doomed;               /* 0, or how it ends: its work isn't done. Likewise */
+    cl_int doomed;               /* 0, or how it ends: its work isn't done. Constant once it is SENT */
     atomic_bool watched;         /* the lane's flag is to tell of it */
     atomic_bool told;            /* it will, without waiting for gates of later work */
     struct tsl_cuda_fence *next; /* in the pool */

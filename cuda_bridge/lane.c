@@ -40,7 +40,8 @@ cl_int tsl_cuda_lane_create(struct tsl_member *member, bool profile, struct tsl_
     return CL_SUCCESS;
 }
 
-/* What is still to be written there must not meet another use of the piece: then it stays until the member closes. */
+/* The stream may still write to the flag's piece, which must not be used for anything else then: it stays until the
+ * member closes. */
 static void put_flag(struct tsl_cuda_lane *lane)
 {
     struct tsl_cuda_piece *flag = atomic_load(&lane->flag);
@@ -123,8 +124,7 @@ cl_int tsl_cuda_flush(struct tsl_lane *lane)
     return error;
 }
 
-/* The error of work without a fence that failed after it was taken: for whoever is told next how the lane's work ended.
- */
+/* The error of work without a fence that failed after it was taken. The next fence or finish() of the lane tells it. */
 static cl_int take_error(struct tsl_cuda_lane *lane)
 {
     cl_int error = tsl_cuda_batch_error(lane);
@@ -136,7 +136,8 @@ static cl_int take_error(struct tsl_cuda_lane *lane)
     return error;
 }
 
-/* Is anything of the lane still the host's? Takes the error that nobody was told. *sent: its events so far. */
+/* Is anything of the lane still held by the host? If not, takes the error that was not told yet. *sent: its events so
+ * far. */
 static bool is_held(struct tsl_cuda_lane *lane, cl_int *error, uint64_t *sent)
 {
     bool held;
@@ -190,7 +191,8 @@ static bool touches_host(const struct tsl_cuda_work *work)
     return work->kind == TSL_CUDA_COPY && (!work->copy.dst.mem || !work->copy.src.mem);
 }
 
-/* What the host must know before the stream may wait for the rest. What is due on another member is the host's, too. */
+/* Is the wait one that the stream can do, or over? If not, the host must see its end first. What is due on another
+ * member is the host's to do, too. */
 static bool wait_is_ready(struct tsl_cuda_lane *lane, const struct tsl_cuda_work *work, struct tsl_fence *wait,
                           bool *polls)
 {
@@ -274,7 +276,7 @@ static cl_int run_kind(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
     }
 }
 
-/* Behind all that was sent. Whoever asks about work without a fence asks the next fence of its lane. */
+/* Behind all that was sent. Of work without a fence the next fence of its lane tells. */
 static cl_int send_fence(struct tsl_cuda_lane *lane, struct tsl_cuda_fence *fence)
 {
     cl_int failed = take_error(lane), error = failed ? CL_SUCCESS : tsl_cuda_fence_send(fence);
@@ -288,8 +290,8 @@ static cl_int send_fence(struct tsl_cuda_lane *lane, struct tsl_cuda_fence *fenc
     return error;
 }
 
-/* The work itself, unless what it waits for has failed: then nothing of it is done, but who comes after it counts on
- * all that it came after. */
+/* The work itself, unless what it waits for has failed: then it isn't done, but later work counts on all that it came
+ * after. */
 static cl_int run_unless_doomed(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
 {
     cl_int error;
@@ -415,7 +417,7 @@ static cl_int hold(struct tsl_cuda_lane *lane, const struct tsl_cuda_work *work)
     return error;
 }
 
-/* Its fence ends so, or, without one, the lane's next, or finish(). Nobody else was told that it would be done. */
+/* Its fence ends with the error, or, without one, the lane's next fence or finish(). The work had been accepted. */
 static void fail_work(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work, cl_int error, bool lost)
 {
     if (!work->fence) {

@@ -19,7 +19,7 @@
 /* ---- Arguments ----------------------------------------------------------------------------------------------------
  */
 
-/* What a parameter gets that is an image or a sampler (compile_client/ptx.h). */
+/* The word of a parameter that is an image (compile_client/ptx.h). */
 static cl_int bind_image(const struct tsl_bound_arg *arg, uint64_t *word)
 {
     if (arg->kind != TSL_ARG_MEM || !arg->mem || !tsl_cuda_mem(arg->mem)->image)
@@ -173,7 +173,8 @@ struct range {
     size_t begin, count, local;
 };
 
-/* The dimension's groups: those of full size, and maybe the smaller last one. Returns how many ranges that are. */
+/* The groups of one dimension as ranges: the groups of full size, and maybe the smaller last one. Returns how many
+ * ranges. */
 static unsigned ranges_of(const struct tsl_window *w, int d, struct range ranges[2])
 {
     size_t begin = w->group_begin[d], end = begin + w->group_count[d];
@@ -282,7 +283,7 @@ cl_int tsl_cuda_run_launch(struct tsl_cuda_lane *lane, struct tsl_cuda_work *wor
 
         result = launch_cut(&g, r);
         if (result && i)
-            tsl_cu.cuStreamSynchronize(lane->stream); /* Of a launch that failed nothing goes on. */
+            tsl_cu.cuStreamSynchronize(lane->stream); /* Nothing of a failed launch may go on. */
     }
     return tsl_cuda_error(tsl_cuda_member(lane->base.member), result);
 }

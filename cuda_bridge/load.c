@@ -33,8 +33,8 @@ static const char *look_up(void *library, const struct symbol *list, size_t n)
     return NULL;
 }
 
-/* dlerror() has no codes. A library that isn't there is told from one that can't be loaded (a dependence of it is
- * missing, it is for another machine) by who is named as missing. */
+/* dlerror() has no codes. Whether the library is missing, or can't be loaded (a dependence of it is missing, it is for
+ * another machine), is seen by the name that the text says is missing. */
 static bool is_absent(const char *name, const char *error)
 {
     return !strncmp(error, name, strlen(name)) && strstr(error, "No such file or directory");

@@ -15,7 +15,7 @@ struct tsl_cuda_functions {
 
 /* Valid after a tsl_cuda_load() that returned TSL_CUDA_THERE; never changed afterwards, never unloaded. */
 extern struct tsl_cuda_functions tsl_cu;
-extern bool tsl_cu_graphs; /* those of graphs are there as well */
+extern bool tsl_cu_graphs; /* the functions for graphs are there as well */
 
 enum tsl_cuda_load {
     TSL_CUDA_THERE,

@@ -100,7 +100,7 @@ static void lose(struct tsl_cuda_member *member, CUresult result)
     char why[256];
 
     snprintf(why, sizeof(why), "CUDA error %u, %s", result, words(result));
-    /* CUDA is gone before us when the process ends: no news for anybody. */
+    /* When the process ends CUDA is gone before us: that is not worth a message. */
     tsl_member_lose(&member->base, result == CUDA_ERROR_DEINITIALIZED ? NULL : why);
 }
 
@@ -186,7 +186,7 @@ static void destroy_events(struct tsl_cuda_member *member)
 /* ---- The clock ----------------------------------------------------------------------------------------------------
  */
 
-/* So near is near enough, and so often is looked at most. */
+/* A sighting of this width is good enough; so many are tried at most. */
 #define SHARP_NS  UINT64_C(200000)
 #define MAX_LOOKS 16
 
@@ -223,7 +223,7 @@ static CUresult see_once(struct tsl_cuda_member *member, struct tsl_cuda_epoch *
     return result;
 }
 
-/* As nearly as may be had: where this thread lost its processor in between, it looks again. */
+/* The narrowest sighting of some: where this thread lost its processor in between, it looks again. */
 static CUresult see(struct tsl_cuda_member *member, struct tsl_cuda_epoch *epoch, uint64_t *before, uint64_t *after)
 {
     CUresult result = CUDA_SUCCESS;
@@ -336,7 +336,7 @@ static void fill_caps(const struct tsl_cuda_gpu *gpu, struct tsl_member_caps *ca
         .base_align = 128,
         .svm = gpu->managed ? CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER : 0,
         .svm_is_mem = gpu->managed,
-        /* As the vendor driver guesses for GPUs: units times megahertz times lanes. */
+        /* As the OpenCL driver guesses for GPUs: units times megahertz times lanes. */
         .speed = (double)gpu->n_units * gpu->clock_khz / 1000.0 * 64.0,
     };
 }

@@ -8,8 +8,8 @@
  * Every call of CUDA stands between the two. CL_DEVICE_NOT_AVAILABLE: the member is lost; nothing to leave. */
 cl_int tsl_cuda_enter(struct tsl_cuda_member *member);
 void tsl_cuda_leave(struct tsl_cuda_member *member);
-/* As enter, to give back what is there: also if the member is lost, where CUDA answers with errors. False: nothing to
- * leave. */
+/* As enter, to give back what the context holds: also if the member is lost, where CUDA answers with errors. False: the
+ * context is gone, and leave() is not called. */
 bool tsl_cuda_enter_anyway(struct tsl_cuda_member *member);
 
 /* CUDA's result as OpenCL's error. One after which the context is dead marks the member as lost, and is logged. */

@@ -87,7 +87,7 @@ static CUresult allocate_locked(struct tsl_cuda_member *m, size_t size, CUdevice
     CUresult result = tsl_cu.cuMemAllocFromPoolAsync(address, size, m->pool, m->memory_stream);
 
     if (result == CUDA_ERROR_OUT_OF_MEMORY) {
-        /* What was freed may not be known as such, or lie there in other sizes. */
+        /* Freed memory may not be known as free yet, or lie in the pool in other sizes. */
         tsl_cu.cuStreamSynchronize(m->memory_stream);
         tsl_cu.cuMemPoolTrimTo(m->pool, 0);
         result = tsl_cu.cuMemAllocFromPoolAsync(address, size, m->pool, m->memory_stream);

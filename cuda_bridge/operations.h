@@ -46,7 +46,7 @@ cl_int tsl_cuda_link(struct tsl_member *member, const struct tsl_link_input *inp
                      char **log);
 cl_int tsl_cuda_program_binary(struct tsl_dprogram *program, void **data, size_t *size);
 void tsl_cuda_program_free(struct tsl_dprogram *program);
-/* Those that a kernel touches. */
+/* Counts the variables that a kernel touches. */
 bool tsl_cuda_program_variables(struct tsl_dprogram *program, size_t *bytes);
 cl_int tsl_cuda_program_kernels(struct tsl_dprogram *program, char **names);
 cl_int tsl_cuda_kernel_create(struct tsl_dprogram *program, const char *name, struct tsl_dkernel **kernel,

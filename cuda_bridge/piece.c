@@ -13,7 +13,7 @@
 #define MAX_BLOCKS 64
 #define MAX_IDLE   16 /* of them may be kept without use */
 
-/* How many dues may pile up before somebody looks which are done. */
+/* So many dues may pile up before they are looked through. */
 #define COLLECT_AT 16
 
 /* ---- Boxes --------------------------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ static struct tsl_cuda_piece *take(struct tsl_cuda_member *member, unsigned clas
     return piece;
 }
 
-/* Those in use come first, so that others become wholly free. */
+/* Blocks with pieces in use stand first, so that others become wholly free. */
 static void put_locked(struct tsl_cuda_member *member, struct tsl_cuda_piece *piece)
 {
     struct tsl_cuda_block *block = piece->block;
@@ -111,8 +111,8 @@ static void put_locked(struct tsl_cuda_member *member, struct tsl_cuda_piece *pi
     }
 }
 
-/* All but its first piece, which is the caller's: a block that nobody uses would be given back at once where there are
- * enough of such. */
+/* All but its first piece, which is the caller's: an unused block would be given back at once where there are enough.
+ */
 static bool keep_block(struct tsl_cuda_member *member, struct tsl_cuda_block *block)
 {
     bool room;
@@ -186,7 +186,7 @@ void tsl_cuda_piece_put(struct tsl_cuda_member *member, struct tsl_cuda_piece *p
         tsl_cuda_bridge_trim(member);
 }
 
-/* One that is too many, taken out; NULL: there is none. */
+/* Takes out a block that is one too many; NULL: there is none. */
 static struct tsl_cuda_block *take_idle(struct tsl_cuda_member *member)
 {
     struct tsl_cuda_block *block = NULL, *last;

@@ -41,7 +41,7 @@ struct tsl_cuda_due {
 struct tsl_cuda_piece *tsl_cuda_piece_get(struct tsl_cuda_member *member, size_t size);
 void tsl_cuda_piece_put(struct tsl_cuda_member *member, struct tsl_cuda_piece *piece);
 void tsl_cuda_pieces_init(struct tsl_cuda_member *member);
-/* Gives back blocks that nobody uses, if they are too many. Not entered; in the bridge thread, as CUDA may wait. */
+/* Gives back unused blocks, if they are too many. Not entered; in the bridge thread, as CUDA may wait. */
 void tsl_cuda_pieces_trim(struct tsl_cuda_member *member);
 void tsl_cuda_pieces_finish(struct tsl_cuda_member *member);
 

@@ -28,7 +28,7 @@
 #define SMALL_MAX   ((size_t)1 << 20) /* chunks at the ends of large transfers: less costs more than it gains */
 #define CHUNK_UNIT  ((size_t)64 << 10)
 
-/* Who looks whether a transfer can begin does so without a pause at first, then so often. */
+/* A thread that looks whether a transfer can begin does so without a pause at first, then so often. */
 #define SPIN_NS 20000
 #define LOOK_NS 100000
 
@@ -198,7 +198,7 @@ static void drop_far(struct worker *w)
     w->far = (struct far){.member = NULL};
 }
 
-/* What the other slot has on its way is of another job only where that is with another device, too. */
+/* If the other slot has a transfer of another job on its way, that is with another device. */
 static CUresult have_far(struct worker *w, struct tsl_cuda_member *member)
 {
     CUresult result;
@@ -296,7 +296,7 @@ static void count_down(struct tsl_cuda_pipeline *p, struct job *job, size_t size
         finish_job(p, job);
 }
 
-/* Before its job may end, and anybody close the other member. */
+/* Before its job may end, and the other member may be closed. */
 static void free_slot(struct worker *w, struct slot *slot)
 {
     slot->job = NULL;
@@ -329,7 +329,7 @@ static bool has_begun(struct tsl_cuda_pipeline *p, struct job *job) TSL_REQUIRES
     return job->begun;
 }
 
-/* The next chunk that nobody has. *waiting: there are jobs that can't begin yet. */
+/* The next chunk that no worker has. *waiting: there are jobs that can't begin yet. */
 static struct job *take_chunk_locked(struct tsl_cuda_pipeline *p, struct tsl_copy *part, bool *waiting)
     TSL_REQUIRES(p->lock)
 {
@@ -346,7 +346,7 @@ static struct job *take_chunk_locked(struct tsl_cuda_pipeline *p, struct tsl_cop
     return job;
 }
 
-/* One that is new; NULL: there is none. */
+/* A job that no worker has looked at yet; NULL: there is none. */
 static struct job *new_job(struct tsl_cuda_pipeline *p) TSL_REQUIRES(p->lock)
 {
     struct job *job = TAILQ_FIRST(&p->jobs);

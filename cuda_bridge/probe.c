@@ -27,7 +27,7 @@ static int ask(CUdevice device, CUdevice_attribute attribute)
     return tsl_cu.cuDeviceGetAttribute(&value, attribute, device) ? 0 : value;
 }
 
-/* By ordinal; paths point to them. */
+/* Indexed by CUDA's ordinal; paths point to them. */
 static struct tsl_cuda_gpu gpus[TSL_MAX_MEMBERS];
 
 static struct tsl_cuda_gpu *look_at(int ordinal, CUdevice device)
@@ -62,7 +62,7 @@ static struct tsl_cuda_gpu *look_at(int ordinal, CUdevice device)
     return gpu;
 }
 
-/* As a constant sentence; NULL: it can serve. */
+/* Why the GPU can't serve, as a constant sentence; NULL: it can. */
 static const char *why_not(const struct tsl_cuda_gpu *gpu)
 {
     if (ask(gpu->device, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE) == CU_COMPUTEMODE_PROHIBITED)
@@ -210,7 +210,7 @@ static cl_int give_features(const struct answer *a)
         {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_order_seq_cst"},
         {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_atomic_scope_device"},
         {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_generic_address_space"},
-        {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_images"}, /* from here on those of images */
+        {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_images"}, /* from here on features of images */
         {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_3d_image_writes"},
         {CL_MAKE_VERSION(3, 0, 0), "__opencl_c_read_write_images"},
     };

@@ -98,7 +98,7 @@ no_image:
     return error;
 }
 
-/* Facts that lie about a kernel's parameters would make CUDA read what isn't there, so only our own images will do. */
+/* Wrong facts about a kernel's parameters would make CUDA read beyond them, so only our own images will do. */
 static cl_int load_binary(struct tsl_cuda_member *member, const struct tsl_program_input *input, bool executable,
                           struct tsl_dprogram **program, char **log)
 {

@@ -193,8 +193,8 @@ void tsl_cuda_region_free(struct tsl_cuda_region *region)
     free(region);
 }
 
-/* A fork has parent and child share pages until one of them writes, and who writes gets another page than the one that
- * was pinned, unless the system sees to that: the GPU would go on with the old one. */
+/* After a fork parent and child share pages until one of them writes; the writer then gets another page than the one
+ * that was pinned, and the GPU would go on with the old one, unless the system is told to keep it. */
 static void before_fork(void)
 {
     struct tsl_cuda_region *region;
@@ -223,7 +223,7 @@ static size_t most(void)
     return (size_t)sysconf(_SC_PHYS_PAGES) / PART * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* In the list, as leaving: nobody uses it yet. */
+/* In the list, as leaving: it is not used yet. */
 static bool announce(struct tsl_cuda_region *region)
 {
     size_t size = region->end - region->begin;

@@ -43,10 +43,10 @@ bool tsl_cuda_svm_has(const void *begin, size_t size)
 /* ---- Allocation ---------------------------------------------------------------------------------------------------
  */
 
-/* What CUDA aligns managed memory to by itself. */
+/* Bytes; CUDA itself aligns managed memory so. */
 #define CUDA_ALIGN ((size_t)256)
 
-/* With room for the alignment; 0: it can't be. */
+/* The size with room for the alignment; 0: it would be too large. */
 static size_t whole_size(size_t size, size_t alignment)
 {
     size_t more = alignment > CUDA_ALIGN ? alignment : 0, unit = size < UNIT ? CUDA_ALIGN : UNIT;
@@ -54,7 +54,7 @@ static size_t whole_size(size_t size, size_t alignment)
     return size > SIZE_MAX / 2 || more > SIZE_MAX / 4 ? 0 : (size + more + unit - 1) / unit * unit;
 }
 
-/* One of the member's that has so many bytes, and not more than most; NULL: none was kept. */
+/* Kept memory of the member's that has so many bytes, and not more than most; NULL: there is none. */
 static struct tsl_cuda_svm *take(const struct tsl_cuda_member *member, size_t size, size_t most)
 {
     struct tsl_cuda_svm *svm;
@@ -94,7 +94,7 @@ static cl_int make(struct tsl_cuda_member *member, size_t size, struct tsl_cuda_
     (*svm)->size = size;
     error = allocate(*svm);
     if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE && !tsl_cuda_enter(member)) {
-        tsl_cuda_svm_finish(member); /* What is kept may be what is lacking. */
+        tsl_cuda_svm_finish(member); /* The memory that is kept may be what is lacking. */
         tsl_cuda_leave(member);
         error = allocate(*svm);
     }

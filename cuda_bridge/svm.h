@@ -9,9 +9,9 @@ cl_int tsl_cuda_svm_alloc(struct tsl_member *member, const struct tsl_svm_reques
 bool tsl_cuda_svm_reaches(struct tsl_member *from, struct tsl_member *to);
 /* If too much is kept, CUDA waits for all that the device has. Not entered. */
 void tsl_cuda_svm_free(struct tsl_cuda_svm *svm);
-/* What was kept, when nothing of it is used any more. Entered. */
+/* Frees what was kept, when none of it is in use any more. Entered. */
 void tsl_cuda_svm_finish(struct tsl_cuda_member *member);
-/* Is all of this such memory? */
+/* Is all of this shared memory of ours? */
 bool tsl_cuda_svm_has(const void *begin, size_t size);
 
 #endif

@@ -72,7 +72,7 @@
                        unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, \
                        CUstream stream, void **parameters, void **extra))
 
-/* Those of graphs, which the driver of CUDA 12.0 (525) was the first to have so: launches go without them, too. */
+/* The functions for graphs, which came in this form with the driver of CUDA 12.0 (525). Launches work without them. */
 #define TSL_CUDA_GRAPH_SYMBOLS(X) \
     X(cuGraphCreate, (CUgraph *graph, unsigned int flags)) \
     X(cuGraphDestroy, (CUgraph graph)) \

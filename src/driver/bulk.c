@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/queue.h>
 
-/* On its caller's stack: the caller stays until nobody works on it. */
+/* On its caller's stack: the caller stays until no thread works on it. */
 struct bulk {
     char *dst;
     const char *src;

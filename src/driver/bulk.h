@@ -11,9 +11,9 @@
 #define TSL_BULK_CHUNK ((size_t)1 << 20) /* bytes that a thread takes at a time */
 #define TSL_BULK_MAX   8u                /* threads that copy one piece of memory */
 
-/* As memcpy. Copies in the calling thread, from TSL_BULK_MIN on with the help of threads of ours, which are started at
+/* As memcpy. Copies in the calling thread, from TSL_BULK_MIN on with the help of threads of ours. These are started at
  * first need (one less than half of the processors that the process may use, seven at most) and never end. Any number
- * of callers at once; takes no lock under which anybody is called. Not after fork(). */
+ * of callers at once; its lock is held over no call. Not after fork(). */
 void tsl_bulk_copy(void *dst, const void *src, size_t size);
 
 /* How many threads help; tests set it before the first copy. */

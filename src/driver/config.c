@@ -218,8 +218,8 @@ static void read_words(struct parser *p, char *const *words, unsigned n)
             continue;
         if (!p->in_node)
             say(p, "a device comes after the line of its machine: write NODE %s before it", p->host);
-        if (!p->counts)
-            aside.config = &unused; /* Another machine's lines are checked too: who edits the file sees the slip. */
+        if (!p->counts) /* Other machines' lines are checked, too: a slip is seen where the file is edited. */
+            aside.config = &unused;
         if (!forms[i].read(&aside, words, n))
             say(p, "write %s", forms[i].form);
         free(unused.devices);

@@ -179,8 +179,8 @@ void tsl_fake_fail_work(unsigned member, enum tsl_fake_call call, unsigned k, cl
  * it, its memory is garbage. */
 void tsl_fake_lose(unsigned member, uint64_t at_ns);
 
-/* Faults of the driver itself, to see whether a test would find such: the k-th piece of work for which it makes sense,
- * from now on, on any member. No violation is told of them. */
+/* Faults of the driver itself, to see whether a test would find them: the k-th piece of work for which the fault makes
+ * sense, from now on, on any member. No violation is told of them. */
 enum tsl_fake_sabotage {
     TSL_FAKE_DROP_WAITS,  /* doesn't wait for its waits (an edge is lost) */
     TSL_FAKE_STALE_COPY,  /* a copy does nothing */
@@ -202,7 +202,7 @@ bool tsl_fake_step(uint64_t choice);
 void tsl_fake_run(bool earliest);
 /* Is anything submitted and not complete, or not yet told? With tsl_fake_step false: the program is stuck. */
 bool tsl_fake_busy(void);
-/* Who waits for what, for a message about a stuck program. Heap. */
+/* What waits for what, for a message about a stuck program. Heap. */
 char *tsl_fake_stuck(void);
 /* Moves the virtual clock. */
 void tsl_fake_advance(uint64_t ns);
@@ -270,7 +270,7 @@ enum tsl_fake_fault {
     TSL_FAKE_GATE_UNOPENED, /* a gate was freed, or the setup ended, before it was opened */
     TSL_FAKE_GATE_TWICE,    /* opened twice, or opened with a status that is no end */
     TSL_FAKE_BAD_WAIT,      /* a submission waits for a fence for which can_wait() is false */
-    TSL_FAKE_UNFLUSHED,     /* the host waits for work that nobody flushed */
+    TSL_FAKE_UNFLUSHED,     /* the host waits for work that was not flushed */
     TSL_FAKE_BAD_ARGUMENT,  /* out of bounds, overlapping, of another member, not aligned … */
     TSL_FAKE_SERIAL,        /* two calls with one serial carried different arguments */
     TSL_FAKE_TWO_THREADS,   /* two threads submitted to one lane at once */

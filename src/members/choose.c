@@ -47,7 +47,7 @@ bool tsl_same_device(const struct tsl_path *a, const struct tsl_path *b)
     return x->has_pci && y->has_pci && same_pci(x, y);
 }
 
-/* By whole parts: opencl:1 is opencl:1.0's, not opencl:10.0's. */
+/* Whole parts only: opencl:1 begins opencl:1.0, not opencl:10.0. */
 static bool id_begins_with(const struct tsl_path *path, const char *item)
 {
     size_t n = strlen(item);
@@ -73,7 +73,8 @@ static bool want_those(const struct tsl_found *rows, unsigned n, fits_fn *fits, 
     return any;
 }
 
-/* What begins an id is no name: cpu is the built-in CPU, not all that is called so, and cuda no "NVIDIA CUDA". */
+/* An item that begins an id is not taken for a name: cpu is the built-in CPU, not every device with "cpu" in its name,
+ * and cuda not "NVIDIA CUDA". */
 static void want_named(const struct tsl_found *rows, unsigned n, char *const *items, size_t n_items, bool *wanted,
                        bool *matched)
 {

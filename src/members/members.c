@@ -38,8 +38,8 @@ static struct {
     char *why; /* what the driver said of the path that it couldn't open; NULL: nothing */
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The process that probed or began to. Another process that finds it set is a fork()ed child: vendors' threads are not
- * there, and the lock may be held for ever by a thread that isn't either. */
+/* The process that probed or began to. Another process that finds it set is a fork()ed child: it lacks the vendors'
+ * threads, and the lock may be held for ever by a thread that it lacks, too. */
 static _Atomic pid_t owner;
 
 /* This thread is inside a driver's probe or open and holds the lock. */
@@ -236,7 +236,7 @@ static void probe_locked(void)
         return;
     registry.probed = true;
     set_inside(true);
-    /* Drivers ask for it, too; what is wrong with it is told to the first who does. */
+    /* Drivers ask for it, too; what is wrong with it is told to the first caller. */
     tsl_config_get(say_problem, NULL);
     for (size_t i = 0; i < N_BUILT_IN && !registry.alone; i++) {
         tsl_driver_check(built_in[i]);

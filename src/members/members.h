@@ -25,7 +25,7 @@ struct tsl_found_list {
     struct tsl_found *rows; /* in the order of drivers, then of their probe */
     char **problems;        /* sentences about vendors that could not be loaded at all */
     unsigned n_problems;
-    struct tsl_empty *empty; /* no problems: a vendor whose hardware isn't there, say */
+    struct tsl_empty *empty; /* not problems: a vendor whose hardware is missing, say */
     unsigned n_empty;
 };
 

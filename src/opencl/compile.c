@@ -31,7 +31,7 @@ static void free_headers(struct tsl_opencl_member *m, struct headers *headers)
     free(headers->names);
 }
 
-/* On error what was made is still there to free. */
+/* After an error the caller frees what was made, too. */
 static cl_int make_headers(struct tsl_opencl_member *m, const struct tsl_program_headers *list, struct headers *headers)
 {
     cl_int error = CL_SUCCESS;
@@ -199,8 +199,8 @@ static cl_int link_with(struct tsl_opencl_member *m, const char *options, unsign
     return *linked || error ? error : CL_OUT_OF_RESOURCES;
 }
 
-/* What a linker may use but needn't isn't asked of one that doesn't know it: PoCL's calls the options invalid, NVIDIA's
- * says that it failed. */
+/* Options that a linker may ignore are left out for a linker that doesn't know them: PoCL's calls the options invalid,
+ * NVIDIA's says that the link failed. */
 static cl_int link_by_vendor(struct tsl_opencl_member *m, const char *options, unsigned n, const cl_program *programs,
                              cl_program *linked, char **log)
 {
@@ -223,7 +223,7 @@ static cl_int link_by_vendor(struct tsl_opencl_member *m, const char *options, u
     return error;
 }
 
-/* What is known of the inputs. Adds to *n_programs those of them that the vendor has made. */
+/* What is known of the inputs. Adds to *n_programs the inputs that the vendor has made. */
 static cl_int gather(unsigned n, struct tsl_dprogram *const *inputs, struct tsl_opencl_program *p, cl_program *programs,
                      unsigned *n_programs)
 {
@@ -243,7 +243,7 @@ static cl_int gather(unsigned n, struct tsl_dprogram *const *inputs, struct tsl_
     return CL_SUCCESS;
 }
 
-/* Where binaries may have been made before they come first, as in a build; a library is but what will be linked. */
+/* Binaries that were made before come first, as in a build. Not for a library, which is only linked later. */
 static cl_int link_inputs(struct tsl_opencl_member *m, const struct tsl_link_input *input, struct tsl_opencl_program *p,
                           char **log)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What it waits for may fail after the first was enqueued: vendors need not fail what stands behind that. */
+/* The waits may fail after the first command was enqueued, and vendors need not fail the commands behind it. */
 struct tsl_opencl_step tsl_opencl_step(const struct tsl_opencl_submit *s, bool first, bool last)
 {
     bool waits = first || !s->member->device->quirks.failed_wait_hangs;

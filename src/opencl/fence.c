@@ -9,8 +9,8 @@
 
 #define CALLBACK_PATIENCE_MS 1000
 
-/* Who wants to know that a fence is complete. It lives until the vendor made the call that it owes, since nobody can
- * take back a callback; some vendors never call for work that failed, so the last ones go at close. */
+/* A function to be called when a fence is complete. It lives until the vendor has made the call that it owes, since a
+ * callback can't be taken back. Some vendors never call for work that failed; what is left then is freed at close. */
 struct tsl_opencl_notice {
     struct tsl_opencl_member *member;
     struct tsl_opencl_fence *fence; /* a reference until told */
@@ -19,7 +19,7 @@ struct tsl_opencl_notice {
     /* Guarded by notices_lock: */
     bool told;
     bool abandoned;                       /* told by us: the vendor's call may never come */
-    unsigned refs;                        /* the vendor's, and those of functions below */
+    unsigned refs;                        /* the vendor's, and one for each function below that uses it */
     unsigned searched;                    /* number of the last search for failures that saw it */
     struct tsl_opencl_notice *next, **at; /* in member->notices */
 };
@@ -66,7 +66,7 @@ void tsl_opencl_fence_free(struct tsl_fence *fence)
     struct tsl_opencl_fence *f = tsl_opencl_fence(fence);
     struct tsl_opencl_member *member = tsl_opencl_member(fence->member);
 
-    /* A gate that nobody opened would hold what waits for it for ever. */
+    /* A gate that was not opened would hold what waits for it for ever. */
     if (f->is_gate && !atomic_load(&f->opened)) {
         atomic_store(&fence->refs, 1);
         tsl_opencl_gate_open(fence, CL_OUT_OF_RESOURCES);
@@ -109,7 +109,7 @@ static cl_int end_of(const struct tsl_opencl_fence *f, cl_int status)
 {
     if (f->ran && status == CL_COMPLETE) {
         status = tsl_opencl_event_status(tsl_opencl_member(f->base.member)->cl, f->ran);
-        if (status > 0) /* What stands behind it is complete. */
+        if (status > 0) /* The command behind it is complete. */
             status = CL_COMPLETE;
     }
     if (f->doomed && status == CL_COMPLETE)
@@ -134,7 +134,7 @@ cl_int tsl_opencl_fence_wait(struct tsl_fence *fence)
 
     if (f->lane)
         error = tsl_opencl_lane_flush(f->lane);
-    /* A wait that fails says nothing of the work: whoever took it to be over would come too early. */
+    /* A wait that fails says nothing of the work, which may still be going on. */
     for (int i = 0; i < 2 && status > 0; i++) {
         if (!error && f->event)
             error = member->cl->clWaitForEvents(1, &f->event);
@@ -142,7 +142,7 @@ cl_int tsl_opencl_fence_wait(struct tsl_fence *fence)
         if (status > 0 && i == 0)
             error = CL_SUCCESS;
     }
-    /* The event's own error says more than that one was waited for. */
+    /* The event's own error says more than the error of an event that it waited for. */
     return status > 0 && error ? tsl_opencl_error(member, error) : status;
 }
 
@@ -228,7 +228,7 @@ static void unref_notice(struct tsl_opencl_notice *notice, unsigned n_refs)
         free(notice);
 }
 
-/* True for the one caller who is to tell. The fence's reference is then the caller's. */
+/* True for the one caller that is to tell. The fence's reference is then the caller's. */
 static bool claim(struct tsl_opencl_notice *notice)
 {
     bool first;
@@ -287,8 +287,8 @@ static struct tsl_opencl_notice *add_notice(struct tsl_opencl_fence *fence, tsl_
     return notice;
 }
 
-/* The vendor took no callback: both references are given back. If somebody found the failure meanwhile and told, all is
- * well nevertheless. */
+/* The vendor took no callback: both references are given back. If another thread has found the failure and told it
+ * meanwhile, all is well nevertheless. */
 static cl_int take_back(struct tsl_opencl_notice *notice, cl_int error)
 {
     struct tsl_opencl_member *member = notice->member;
@@ -319,7 +319,7 @@ cl_int tsl_opencl_fence_notify(struct tsl_fence *fence, tsl_notify_fn *fn, void 
     if (error)
         return take_back(notice, error);
     if (notice->member->device->quirks.silent_failures) {
-        /* It may have failed before the vendor knew of the callback, and after the last search. */
+        /* The work may have failed before the vendor knew of the callback, and after the last search. */
         status = tsl_opencl_fence_status(fence);
         if (status < 0) {
             abandon(notice);
@@ -330,7 +330,8 @@ cl_int tsl_opencl_fence_notify(struct tsl_fence *fence, tsl_notify_fn *fn, void 
     return CL_SUCCESS;
 }
 
-/* The next notice that nobody was told of and that this search hasn't seen, with a reference, and one to its fence. */
+/* The next notice that was not told and that this search hasn't seen. It comes with a reference, and one to its fence.
+ */
 static struct tsl_opencl_notice *next_untold(struct tsl_opencl_member *member, unsigned search)
 {
     struct tsl_opencl_notice *notice;

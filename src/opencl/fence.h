@@ -6,11 +6,11 @@
 
 /* A fence with one reference, without event; NULL if memory ran out. */
 struct tsl_opencl_fence *tsl_opencl_fence_new(struct tsl_opencl_member *member, struct tsl_opencl_lane *lane);
-/* As clGetEventInfo tells; an error of the call that stays is a failure too. */
+/* As clGetEventInfo tells. A call that fails twice counts as a failure of the work. */
 cl_int tsl_opencl_event_status(const struct tsl_opencl_cl *cl, cl_event event);
 /* Reads the final status, and on profiling lanes the times, lets the event go. The event is complete. */
 void tsl_opencl_fence_settle(struct tsl_opencl_fence *fence);
-/* Calls those who wait for fences that have failed, where the vendor doesn't. May be called from callbacks. */
+/* Tells of fences that have failed, where the vendor doesn't. May be called from callbacks. */
 void tsl_opencl_notice_failures(struct tsl_opencl_member *member);
 /* At close: frees pool and notices. */
 void tsl_opencl_fences_finish(struct tsl_opencl_member *member);

@@ -292,7 +292,7 @@ static int is_icd(const struct dirent *entry)
     return length > 4 && entry->d_name[0] != '.' && !strcmp(entry->d_name + length - 4, ".icd");
 }
 
-/* By bytes: alphasort() goes by the locale, and the members' ids must not. */
+/* In the order of bytes: alphasort() goes by the locale, and the members' ids must not. */
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);

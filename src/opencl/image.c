@@ -1,5 +1,5 @@
-/* Images of the vendor's context. Their memory is the vendor's own, in a layout that nobody else knows: what is
- * canonical for us (driver/image.h) becomes origins and regions of pixels here. */
+/* Images of the vendor's context. Their memory is the vendor's own, in a layout that only the vendor knows: the
+ * canonical layout (driver/image.h) becomes origins and regions of pixels here. */
 #include "opencl/image.h"
 #include "opencl/gate.h"
 #include "opencl/lane.h"
@@ -197,8 +197,8 @@ static cl_mem mem_of(const struct tsl_place *place)
     return tsl_opencl_mem(place->mem)->buffer;
 }
 
-/* Pitches of host memory as clEnqueueReadImage wants them: 0 where there is one row, one slice, or no such thing as a
- * slice. The slices of a 1D array are its rows. */
+/* Pitches of host memory as clEnqueueReadImage wants them: 0 where there is one row, one slice, or where the type has
+ * no slices. The slices of a 1D array are its rows. */
 struct pitches {
     size_t row, slice;
 };
@@ -236,7 +236,7 @@ static struct tsl_opencl_step part_of(const struct tsl_opencl_submit *s, const s
     return part;
 }
 
-/* What lies in a buffer in between. */
+/* By way of a buffer. */
 static cl_int copy_by_buffer(const struct tsl_opencl_submit *s, const struct tsl_opencl_step *step,
                              const struct tsl_copy *copy, const size_t to[3], const size_t from[3],
                              const size_t pixels[3])
@@ -395,7 +395,7 @@ static cl_int copy_with_host(const struct tsl_opencl_submit *s, const struct tsl
     return error;
 }
 
-/* One box, in one command but for copies that a vendor refuses. */
+/* One box, in one command unless the vendor refuses such a copy. */
 static cl_int copy_box(const struct tsl_opencl_submit *submit, const struct tsl_opencl_step *s,
                        const struct tsl_copy *copy)
 {

@@ -34,7 +34,7 @@ struct tsl_opencl_member {
     cl_context context;             /* of this one device; from open to close */
     struct tsl_clock_map clock;
     atomic_bool clock_seen; /* by a lane with profiling */
-    bool no_views;          /* no images of buffers: the vendor makes none of such as ours */
+    bool no_views;          /* no images of buffers: the vendor makes none of buffers like ours */
 
     /* stage.c: big transfers through pinned memory */
     size_t stage_size;                  /* from so many bytes on; 0: never */

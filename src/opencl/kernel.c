@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the first program that has it. */
+/* A kernel of the first program that has it. */
 static cl_kernel create(const struct tsl_opencl_member *m, const struct tsl_opencl_program *p, const char *name,
                         cl_int *error)
 {
@@ -108,8 +108,8 @@ static cl_int make_sampler(struct tsl_opencl_member *m, const struct tsl_sampler
     return *slot || error ? error : CL_OUT_OF_RESOURCES;
 }
 
-/* Where coordinates aren't normalized these modes leave undefined what is read outside of the image
- * (OpenCL 3.0, 5.7.1), and PoCL has no such samplers. */
+/* Where coordinates aren't normalized these modes leave undefined what is read outside of the image (OpenCL 3.0,
+ * 5.7.1), and PoCL refuses samplers of that kind. */
 static bool is_undefined_outside(const struct tsl_sampler_desc *desc)
 {
     return !desc->normalized &&

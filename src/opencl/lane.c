@@ -78,7 +78,7 @@ static void sent(struct tsl_opencl_lane *lane, unsigned n)
         continue;
 }
 
-/* Whoever comes while another thread's flush is under way flushes, too: that one may fail. */
+/* While another thread's flush is under way this one flushes, too: the other may fail. */
 cl_int tsl_opencl_lane_flush(struct tsl_opencl_lane *lane)
 {
     struct tsl_opencl_member *member = tsl_opencl_member(lane->base.member);
@@ -112,7 +112,7 @@ cl_int tsl_opencl_flush(struct tsl_lane *lane)
     return tsl_opencl_lane_flush(tsl_opencl_lane(lane));
 }
 
-/* By the event of a last command. */
+/* Waits for the event of a last command. */
 static cl_int wait_for_marker(const struct tsl_opencl_cl *cl, cl_command_queue queue)
 {
     cl_event event;

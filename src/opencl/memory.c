@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* What kernels may do; what the application does from the host is ours to do, by copies. */
+/* What kernels may do. What the host may do is no concern of the vendor's: we copy for it. */
 #define KERNEL_ACCESS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
 
 struct tsl_opencl_mem *tsl_opencl_new_mem(struct tsl_member *member, size_t size)
@@ -121,7 +121,7 @@ cl_int tsl_opencl_host_alloc(struct tsl_member *member, size_t size, void **host
     return CL_SUCCESS;
 }
 
-/* An unmap that fails maps nothing any more either, as far as anybody can do something about it. */
+/* After an unmap that fails the memory counts as unmapped: nothing else can be done. */
 static void unmap_pinned(struct tsl_opencl_member *v, struct tsl_opencl_mem *m)
 {
     tsl_opencl_enter(v->device);

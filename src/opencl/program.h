@@ -5,7 +5,7 @@
 #include "facts/kernel_facts.h"
 #include "opencl/internal.h"
 
-/* As far as it decides whether a program may have variables of program scope, from no to yes. */
+/* The language version, as far as it decides whether a program may have variables of program scope, from no to yes. */
 enum tsl_opencl_language {
     TSL_OPENCL_OLD,        /* OpenCL C 1, by -cl-std: none */
     TSL_OPENCL_BY_DEFAULT, /* nothing was said */

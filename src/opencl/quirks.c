@@ -83,7 +83,7 @@ static const struct row {
       .access_holds = true,
       .preference = 1,
       .speed = 1e-4}},
-    /* Up to Mesa 22.3 at least. Work fails on a thread of its own, and nobody is told. */
+    /* Up to Mesa 22.3 at least. Work fails on a thread of its own, without a callback. */
     {"rusticl",
      "llvmpipe",
      {.silent_failures = true,
@@ -111,8 +111,9 @@ static const struct row {
       .own_binaries = true,
       .preference = 10,
       .speed = 0.5}},
-    /* The CPU's, 2026.2. What waits for a failed event isn't done, but its status says that it is complete, and only
-     * callbacks and clWaitForEvents tell; what is enqueued behind it later isn't done either, and nobody tells. */
+    /* The CPU's, 2026.2. What waits for a failed event isn't done, but its status says that it is complete; only
+     * callbacks and clWaitForEvents tell. What is enqueued behind it later isn't done either, and nothing tells of
+     * that. */
     {"Intel(R) OpenCL ", /* Graphics: not tried */
      "",
      {.no_gates = true, .failed_wait_hangs = true, .shares_memory = true, .preference = UNKNOWN, .speed = 1.0}},

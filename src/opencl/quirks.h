@@ -69,7 +69,7 @@ struct tsl_opencl_quirks {
 /* By the names of platform and device. */
 struct tsl_opencl_quirks tsl_opencl_quirks(const char *platform_name, const char *device_name);
 
-/* Is there, now, a variable of some vendor's that adds to the options of every build, or puts something else in the
+/* Is a vendor's environment variable set now that adds to the options of every build, or puts something else in the
  * place of headers, libraries or code? Then a text may not be compiled as the program says. */
 bool tsl_opencl_is_changed(void);
 

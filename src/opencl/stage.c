@@ -74,7 +74,7 @@ struct tsl_opencl_stage {
     struct tsl_opencl_member *member;
     pthread_mutex_t lock; /* guards all below but the workers */
     pthread_cond_t wake;
-    struct job_list jobs; /* that may begin, while they have chunks that nobody took */
+    struct job_list jobs; /* that may begin, while they have chunks that no worker has taken */
     bool closing;
     bool tried[2][N_WAYS];       /* by direction (up: 1) */
     double bandwidth[2][N_WAYS]; /* bytes a ns, of the last transfer; 0: unknown */
@@ -150,7 +150,7 @@ static void learn_locked(struct tsl_opencl_stage *s, const struct job *job)
 
 static void end_job(struct job *job)
 {
-    tsl_opencl_give(); /* What was copied, to who waits for the fence. */
+    tsl_opencl_give(); /* What was copied is given to the threads that wait for the fence. */
     tsl_opencl_gate_open(job->gate, job->error);
     tsl_fence_unref(job->gate);
     tsl_fence_unref(job->after);
@@ -243,7 +243,7 @@ static void work_on(struct worker *w, const struct piece *piece)
         begin_chunk(w, job, chunk);
 }
 
-/* The next chunk that nobody has; else, if `busy`, NULL at once; else it waits. False: the thread is to end. */
+/* The next chunk that no worker has; else, if `busy`, NULL at once; else it waits. False: the thread is to end. */
 static bool next_chunk(struct tsl_opencl_stage *s, bool busy, struct piece *piece)
 {
     struct job *job;

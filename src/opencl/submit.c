@@ -164,7 +164,7 @@ static cl_int mark(struct tsl_opencl_submit *s)
                : mark_11(s);
 }
 
-/* Nothing of it is done, but who comes after it counts on all that it came after. */
+/* The work isn't done, but later work counts on all that it came after. */
 static cl_int mark_in_place(struct tsl_opencl_submit *s)
 {
     return s->fence || s->n ? mark(s) : CL_SUCCESS;

@@ -13,7 +13,7 @@ struct tsl_opencl_submit {
     cl_command_queue queue;
     cl_uint n;                      /* events to wait for */
     const cl_event *events;         /* NULL if n is 0 */
-    cl_event *event_out;            /* for the vendor's last argument: NULL if nobody asks for a fence */
+    cl_event *event_out;            /* for the vendor's last argument: NULL if no fence is wanted */
     bool refused;                   /* a wait failed already: enqueue nothing; end() enqueues a marker in its place */
     struct tsl_opencl_fence *fence; /* what end() will give out; NULL: none is asked for */
     cl_event event;

@@ -76,7 +76,7 @@ static cl_int allocate(struct tsl_opencl_member *v, cl_svm_mem_flags flags, size
         return CL_MEM_OBJECT_ALLOCATION_FAILURE;
     at = ((uintptr_t)m->svm + alignment - 1) / alignment * alignment;
     m->mapped = (void *)at;
-    /* One that aligns less than it was asked for leaves no room behind. */
+    /* A vendor that aligns less than it was asked for leaves no room behind. */
     return more || m->mapped == m->svm ? CL_SUCCESS : CL_MEM_OBJECT_ALLOCATION_FAILURE;
 }
 
@@ -149,7 +149,8 @@ void tsl_opencl_svm_free(struct tsl_opencl_mem *m)
 
 /* ---- Launches --------------------------------------------------------------------------------------------------- */
 
-/* This member's own, which only one has at a time; NULL: none such. Another's is the host's to its launches. */
+/* The region's memory, if it is coarse-grained and this member's; else NULL. To this member's launches another member's
+ * is host memory. Only one member has a region at a time. */
 static struct tsl_opencl_mem *coarse(const struct tsl_opencl_member *m, const struct tsl_bound_svm *svm)
 {
     struct tsl_opencl_mem *mem = svm->mem && svm->mem->member == &m->base ? tsl_opencl_mem(svm->mem) : NULL;
@@ -165,7 +166,7 @@ bool tsl_opencl_svm_wants_turns(const struct tsl_opencl_member *m, const struct 
     return false;
 }
 
-/* One that couldn't be mapped last time is unmapped still. */
+/* Memory that couldn't be mapped last time is unmapped still. */
 cl_int tsl_opencl_svm_unmap_all(const struct tsl_opencl_submit *s, const struct tsl_bound_args *args)
 {
     cl_int error = CL_SUCCESS;
@@ -194,7 +195,7 @@ cl_int tsl_opencl_svm_map_all(const struct tsl_opencl_submit *s, const struct ts
     return error;
 }
 
-/* Those that no argument leads to; the caller frees. */
+/* The addresses to which no argument leads; the caller frees. */
 static cl_int list_unnamed(const struct tsl_bound_args *args, void ***unnamed, cl_uint *n)
 {
     *n = 0;

@@ -7,7 +7,7 @@
 
 /* Fills what is about shared virtual memory. The caller entered the device. */
 void tsl_opencl_svm_caps(const struct tsl_opencl_device *device, struct tsl_member_caps *caps);
-/* What tsl_opencl_release does when it may. */
+/* Frees the memory. By tsl_opencl_release, as soon as nothing forbids it. */
 void tsl_opencl_svm_free(struct tsl_opencl_mem *mem);
 /* Is there coarse-grained memory of the member's among what the launch names? Then that is unmapped before it, and
  * mapped again behind it. Between tsl_opencl_begin and end. */

@@ -58,7 +58,8 @@ static size_t size_of(struct tsl_opencl_member *m, cl_program program)
     return size;
 }
 
-/* Who tells nothing of the feature tells nothing of variables either, and may have them all the same (PoCL 3.1). */
+/* A device that doesn't tell of the feature doesn't tell of variables either, and may have them all the same (PoCL
+ * 3.1). */
 bool tsl_opencl_program_variables(struct tsl_dprogram *program, size_t *bytes)
 {
     const struct tsl_opencl_program *p = tsl_opencl_program(program);

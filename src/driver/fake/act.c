@@ -11,8 +11,8 @@ static unsigned char *address(const struct tsl_place *place)
     return (mem ? mem->bytes : (unsigned char *)place->host) + place->offset;
 }
 
-/* What is there already isn't written: bytes that the application has mapped for reading may come again, and it may be
- * reading them. */
+/* Bytes that are equal already aren't written: the application may be reading them, mapped, while the same bytes come
+ * again. */
 static void copy_row(unsigned char *dst, const unsigned char *src, size_t size)
 {
     if (memcmp(dst, src, size) != 0)

@@ -340,7 +340,7 @@ static void observe_lane_locked(const struct fake_lane *lane, struct fake_op *la
             tsl_fake_observe_locked(op);
 }
 
-/* Nothing of it goes on behind the back of who has waited. */
+/* After finish nothing of the lane goes on, also on a lost member. */
 static void wait_for_lost(struct fake_lane *lane)
 {
     pthread_mutex_lock(&tsl_fake.lock);

@@ -24,7 +24,7 @@ struct fake_access {
     struct fake_op *op;
 };
 
-/* A growing list of such: what is remembered of one memory, or gathered for one operation. */
+/* A growing list of accesses: what is remembered of one memory, or gathered for one operation. */
 struct fake_accesses {
     struct fake_access *items;
     size_t n, room;

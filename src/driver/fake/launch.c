@@ -75,7 +75,7 @@ static bool kind_fits(enum tsl_arg_kind kind, enum tsl_fact_kind fact)
     }
 }
 
-/* An address, with the bytes that the region has from there on; NULL has none. */
+/* An address, with the bytes of its region from that address on; NULL has none. */
 static void take_address_locked(struct fake_arg *taken, const struct tsl_bound_arg *arg,
                                 const struct tsl_bound_args *args)
 {
@@ -99,7 +99,7 @@ static cl_int take_arg_locked(struct fake_op *op, cl_uint i, const struct tsl_bo
 
     taken->bound = *arg;
     if (!kind_fits(arg->kind, fact) && fact == TSL_FACT_UNKNOWN && arg->kind != TSL_ARG_UNSET)
-        return CL_INVALID_ARG_VALUE; /* nobody could know before */
+        return CL_INVALID_ARG_VALUE; /* it can't be known before */
     if (!kind_fits(arg->kind, fact))
         return refuse(op, CL_INVALID_KERNEL_ARGS, "an argument is unset or of the wrong kind");
     if (arg->kind == TSL_ARG_VALUE || arg->kind == TSL_ARG_SAMPLER) {

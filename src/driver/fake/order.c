@@ -61,7 +61,7 @@ static bool search_visit(void *arg, struct fake_op *before)
 
     if (before == search->wanted)
         return false;
-    /* What came before something known is known too, so there is nothing to find behind it; ids only fall. */
+    /* What came before a known operation is known, too, so it need not be searched; ids only fall. */
     if (before->id > search->wanted->id && before->stamp != tsl_fake.stamp && !known(before, search->epoch)) {
         before->stamp = tsl_fake.stamp;
         before->todo = search->todo;
@@ -245,7 +245,7 @@ static void tell_race(const struct fake_access *old, const struct fake_access *n
                             (size_t)(hi - base));
 }
 
-/* Whatever will race with the old access will race with the new one too, or is ordered after both. */
+/* An access that will race with the old one will race with the new one, too, or is ordered after both. */
 static bool stands_for(const struct fake_access *new, const struct fake_access *old)
 {
     return new->lo <= old->lo && old->hi <= new->hi && (new->write || !old->write) && (!new->atomic || old->atomic);

@@ -306,7 +306,8 @@ void tsl_fake_lose(unsigned member, uint64_t at_ns)
 
 static void forget_uses(struct fake_op *op)
 {
-    while (op->acting) /* It goes on for a moment; with threads, as nobody else takes the lock meanwhile. */
+    /* It goes on for a moment. Only with threads: without them no other thread takes the lock meanwhile. */
+    while (op->acting)
         pthread_cond_wait(&tsl_fake.changed, &tsl_fake.lock);
     if (op->observed)
         return;
@@ -315,7 +316,7 @@ static void forget_uses(struct fake_op *op)
     op->n_uses = 0;
 }
 
-/* Nothing that was submitted there, or between there and here, uses any memory any more. */
+/* No work of the lost member, or between it and another, uses any memory any more. */
 static void let_go_locked(const struct fake_member *lost)
 {
     for (unsigned i = 0; i < tsl_fake.setup.n_members; i++)

@@ -19,7 +19,7 @@ bool tsl_fake_ready_locked(const struct fake_op *op)
 {
     if (op->state != FAKE_QUEUED)
         return false;
-    /* What is lost fails unflushed, but after its waits. */
+    /* A lost member's work fails unflushed, but after its waits. */
     if (op->id > op->lane->flushed && !tsl_fake_lost_locked(fake_lane_member(op->lane)))
         return false;
     if (op->drops_waits)
@@ -238,7 +238,7 @@ static void set_time(uint64_t ns)
         __atomic_store_n(&tsl_fake.now_ns, ns, __ATOMIC_RELAXED);
 }
 
-/* Of two at the same time what ends comes first, and of two that begin the one that was submitted first. */
+/* Of two things at the same time an end comes first, and of two that begin the one that was submitted first. */
 static bool comes_first(const struct choice *a, const struct choice *b)
 {
     if (a->time_ns != b->time_ns)
