@@ -14,22 +14,35 @@ void tsl_driver_report_to(const struct tsl_report_sink *to)
     sink = to;
 }
 
-void tsl_driver_report_problem(const char *format, ...)
+__attribute__((format(printf, 2, 0))) static void say(enum tsl_log_level level, const char *format, va_list args)
 {
     char *sentence = NULL;
-    va_list args;
-    int size;
 
-    va_start(args, format);
-    size = vasprintf(&sentence, format, args);
-    va_end(args);
-    if (size < 0)
+    if (vasprintf(&sentence, format, args) < 0)
         return;
-    tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_WARN, "%s", sentence);
+    tsl_log(TSL_LOG_IN_DRIVER, level, "%s", sentence);
     if (sink)
         sink->problem(sentence);
     else
         free(sentence);
+}
+
+void tsl_driver_report_problem(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(TSL_LOG_WARN, format, args);
+    va_end(args);
+}
+
+void tsl_driver_report_error(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(TSL_LOG_ERROR, format, args);
+    va_end(args);
 }
 
 void tsl_driver_report_empty(const char *name, const char *why)

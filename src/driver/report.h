@@ -8,6 +8,9 @@
 /* A sentence about what could not be loaded or used at all. */
 void tsl_driver_report_problem(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* As a problem, of what the user asked for by name: an error, which the log shows by default. */
+void tsl_driver_report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* A platform or library that is in order and has no device: what it is called, and why. */
 void tsl_driver_report_empty(const char *name, const char *why);
 

@@ -12,7 +12,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,22 +67,6 @@ static void add_problem_locked(char *sentence)
     }
     list->problems = more;
     list->problems[list->n_problems++] = sentence;
-}
-
-/* What the user asked for and doesn't get: an error, which the log shows by default. */
-__attribute__((format(printf, 1, 2))) static void asked_in_vain_locked(const char *format, ...)
-{
-    char *sentence = NULL;
-    va_list args;
-    int size;
-
-    va_start(args, format);
-    size = vasprintf(&sentence, format, args);
-    va_end(args);
-    if (size < 0)
-        return;
-    tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_ERROR, "%s", sentence);
-    add_problem_locked(sentence);
 }
 
 static void add_empty_locked(char *name, char *why)
@@ -170,7 +153,7 @@ static void probe_driver_locked(const struct tsl_driver *driver)
 static void say_problem(void *arg, const char *sentence)
 {
     (void)arg;
-    asked_in_vain_locked("%s", sentence);
+    tsl_driver_report_error("%s", sentence);
 }
 
 /* What isn't there is told with its line, and the rest serves. */
@@ -186,8 +169,8 @@ static void choose_by_config_locked(const struct tsl_config *config)
     tsl_choose_by_config(list->rows, list->n, config, matched);
     for (size_t i = 0; i < config->n; i++)
         if (!matched[i])
-            asked_in_vain_locked("%s:%u: there is no %s here: `tesela info` shows what there is",
-                                 tsl_settings()->config, config->devices[i].line, config->devices[i].id);
+            tsl_driver_report_error("%s:%u: there is no %s here: `tesela info` shows what there is",
+                                    tsl_settings()->config, config->devices[i].line, config->devices[i].id);
     free(matched);
 }
 
@@ -212,8 +195,9 @@ static void choose_locked(void)
     tsl_choose(list->rows, list->n, settings->members, settings->n_members, matched);
     for (size_t i = 0; i < settings->n_members; i++)
         if (!matched[i])
-            asked_in_vain_locked("TESELA_MEMBERS names \"%s\", which fits no device: `tesela info` shows what there is",
-                                 settings->members[i]);
+            tsl_driver_report_error(
+                "TESELA_MEMBERS names \"%s\", which fits no device: `tesela info` shows what there is",
+                settings->members[i]);
     free(matched);
 }
 
