@@ -57,7 +57,7 @@ struct cpu_member {
     atomic_uint n_helping;  /* threads of others that take pieces, or would; likewise */
     atomic_bool looking;    /* a thread of the team looks at the gates, without sleeping */
 
-    _Alignas(CPU_LINE) atomic_uint n_busy; /* threads at a task, whose ever … */
+    _Alignas(CPU_LINE) atomic_uint n_busy; /* threads at a task: all … */
     atomic_uint n_working;                 /* … those of the team */
 
     struct cpu_board boards[CPU_BOARDS];
@@ -125,7 +125,7 @@ struct cpu_note {
 };
 
 struct cpu_fill {
-    struct tsl_fill box; /* dst by address; its pattern is */
+    struct tsl_fill box; /* dst by address; its pattern is the one below */
     unsigned char pattern[128];
 };
 

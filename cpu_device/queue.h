@@ -7,10 +7,10 @@
 /* A task with one reference, the caller's, and n_waits 1. NULL: no memory. */
 struct cpu_task *cpu_task_create(struct cpu_member *member, enum cpu_kind kind);
 void cpu_task_free(struct cpu_task *task); /* with its launch; nothing else is left of it */
-/* Into the lane, after the waits. Takes the caller's reference, also on error. */
+/* Submits the task to the lane, after the waits. Takes the caller's reference, also on error. */
 cl_int cpu_submit(struct tsl_lane *lane, struct cpu_task *task, const struct tsl_waits *waits,
                   struct tsl_fence **fence);
-/* Complete, whatever it was: dependents become ready, waiters are told. Without the lock. */
+/* Completes a task of any kind: dependents become ready, waiters are told. Without the lock. */
 void cpu_complete(struct cpu_task *task, cl_int status);
 bool cpu_is_sure_locked(struct cpu_task *task); /* see fence_is_sure */
 /* fence.c: opens the oldest gates whose openers have ended, as far as can be seen. The caller goes on with the work. */
@@ -19,7 +19,7 @@ void cpu_wait_task(struct cpu_task *task); /* blocks until it is complete */
 
 static inline bool cpu_is_complete(const struct cpu_task *task)
 {
-    /* Acquire: what the work wrote is seen by whoever sees it complete. */
+    /* Acquire: a thread that sees it complete sees what the work wrote. */
     return atomic_load_explicit(&task->status, memory_order_acquire) <= CL_COMPLETE;
 }
 

@@ -10,7 +10,7 @@ void cpu_ready_locked(struct cpu_member *member, struct cpu_task *task);
 struct cpu_share {
     struct cpu_task *task; /* NULL: nothing */
     uint64_t piece;        /* the one to do next */
-    uint64_t n;            /* pieces that it had, and that it saw to not being done; it hasn't said so yet */
+    uint64_t n;            /* pieces that it has done, or has taken so that no thread does them; not reported yet */
 };
 
 /* Joins a task, with a piece of it. */
@@ -24,9 +24,9 @@ void cpu_leave(struct cpu_share *share);    /* pieces may be left for others */
 bool cpu_done(struct cpu_share *share);     /* true: the caller completes the task; else it may be gone */
 /* Is there something for more than one thread? */
 bool cpu_is_wide_locked(const struct cpu_member *member);
-/* Pieces for as many more threads, at most `most`. */
+/* For how many more threads there are pieces, at most `most`. */
 unsigned cpu_room_locked(const struct cpu_member *member, unsigned most);
-/* Is what is ready at boards alone, and not more than n threads take one piece each of? Without the lock; no, where it
+/* Is all that is ready at boards, and no more than one piece for each of n threads? Without the lock; no, where that
  * can't be seen. */
 bool cpu_is_served(const struct cpu_member *member, unsigned n);
 /* Is something ready of lanes for which no thread waits? Looks at the first few. */

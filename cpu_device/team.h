@@ -40,8 +40,8 @@ int cpu_here(const struct cpu_member *member);
 #define CPU_LOOK_NS 20000u
 #define CPU_LOOKS   16u /* between two looks at the clock */
 
-/* So long, though, not from one's own last piece on but from that of all others, as the next launch often comes then.
- * In all no longer than some pieces take. */
+/* Looking ends so long after the last piece of all threads, not only of this one, as the next launch often comes then;
+ * and in all no later than some pieces take. */
 #define CPU_LOOK_ALL_NS 150000u
 
 struct cpu_look {

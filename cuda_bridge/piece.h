@@ -57,7 +57,7 @@ bool tsl_cuda_dues_meet(struct tsl_cuda_member *member, const struct tsl_place *
 /* The newest due's number. */
 uint64_t tsl_cuda_dues_now(struct tsl_cuda_member *member);
 
-/* The box of place from or to the packed bytes. */
+/* Copy the box of the place to and from packed bytes. */
 void tsl_cuda_pack(void *packed, const struct tsl_place *place, const size_t region[3]);
 void tsl_cuda_unpack(const struct tsl_place *place, const void *packed, const size_t region[3]);
 

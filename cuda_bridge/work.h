@@ -22,7 +22,7 @@ struct tsl_cuda_launch {
     unsigned shared_size;     /* bytes of __local arguments */
     cl_uint n_args;
     void **args;   /* n_args pointers to values, and room for one to the hidden argument */
-    size_t *sizes; /* bytes of values; 0 for pointers and offsets, whose values are words */
+    size_t *sizes; /* bytes of each value; 0 for pointers and offsets, whose values are words */
 };
 
 /* One grid of a launch. */

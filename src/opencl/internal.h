@@ -74,14 +74,14 @@ struct tsl_opencl_lane {
 struct tsl_opencl_mem {
     struct tsl_mem base;
     cl_mem buffer;               /* or image */
-    struct tsl_opencl_mem *root; /* whose part it is; itself if it is no part */
+    struct tsl_opencl_mem *root; /* the memory of which it is a part; itself if it is no part */
     size_t offset;               /* in the root */
     bool is_image;
-    struct tsl_image_desc desc;        /* of an image */
-    void *mapped;                      /* of host_alloc, svm_alloc: where it is the host's; else NULL */
-    void *svm;                         /* of svm_alloc: what the vendor gave; else NULL */
-    bool unmapped;                     /* coarse svm_alloc: it isn't the host's now */
-    cl_command_queue queue;            /* of host_alloc, of coarse svm_alloc: the one by which it was mapped */
+    struct tsl_image_desc desc; /* of an image */
+    void *mapped;               /* the host's address of memory of host_alloc or svm_alloc; else NULL */
+    void *svm;                  /* of svm_alloc: what the vendor gave; else NULL */
+    bool unmapped;              /* coarse-grained svm_alloc: it isn't mapped for the host now */
+    cl_command_queue queue;     /* of host_alloc and coarse-grained svm_alloc: the queue by which it was mapped */
     LIST_ENTRY(tsl_opencl_mem) pinned; /* then: in the member's list */
 };
 
@@ -91,7 +91,7 @@ struct tsl_opencl_fence {
     cl_int status;
     bool doomed;  /* what it waits for had failed: the event is that of a marker in its place, and the fence fails with
                      it */
-    cl_event ran; /* whose times are the fence's, if not the event's; else NULL */
+    cl_event ran; /* the event whose times are the fence's, if they aren't `event`'s; else NULL */
     struct tsl_opencl_lane *lane; /* a reference; NULL for gates */
     bool is_gate;
     bool times_known;

@@ -1,6 +1,6 @@
 /*
  * What is known about single vendors, in one table: how they differ from what the specification promises, and which of
- * several paths to one device is the best. docs/dev/opencl.md has the table in words.
+ * several paths to one device is the best. docs/user/vendors.md tells where each row was seen.
  */
 #ifndef TSL_OPENCL_QUIRKS_H
 #define TSL_OPENCL_QUIRKS_H
@@ -44,7 +44,7 @@ struct tsl_opencl_quirks {
     bool own_binaries;
     /* It names built-in kernels that it can't build. */
     bool no_builtins;
-    /* What is copied from a 1D array to an image of another type goes to a wrong place, maybe beyond the image. */
+    /* Bytes that are copied from a 1D array to an image of another type go to a wrong place, maybe beyond the image. */
     bool arrays_stray;
     /* Copies between a 1D array and a buffer are refused; those between one and an image of another type are right for
      * single rows alone. */
@@ -59,8 +59,8 @@ struct tsl_opencl_quirks {
     /* Its memory is the host's, and it works in place on what CL_MEM_USE_HOST_PTR names. Tried before it is believed.
      */
     bool shares_memory;
-    /* What our kernel compiler says that kernels only read was compared with what they write when this vendor's
-     * compiler made them (tests/layer/access_layer.h, natively): there was no difference. */
+    /* What kernels read and write as our kernel compiler sees it was compared with what they wrote when this vendor's
+     * compiler had made them (tests/layer/roles_layer.h, natively): there was no difference. */
     bool access_holds;
     int preference; /* struct tsl_path.preference */
     double speed;   /* factor on the rough speed estimate */

@@ -4,7 +4,7 @@
 
 #include "opencl/internal.h"
 
-/* From what size on transfers are to go through pinned memory (TESELA_STAGING); 0: never. */
+/* The size from which on transfers go through pinned memory (TESELA_STAGING); 0: never. */
 size_t tsl_opencl_stage_size(const struct tsl_opencl_member *m);
 /* Is the copy one of those? */
 bool tsl_opencl_wants_stage(const struct tsl_opencl_lane *lane, const struct tsl_copy *copy);
