@@ -4,7 +4,7 @@
 #include "footprint/box.h"
 
 /* Rows of the smaller box that are tried one by one. */
-#define MAX_ROWS 65536u
+#define MAX_ROWS 4096u
 
 /* Bytes of one step of dimension i. */
 static uint64_t step_extent(const struct tsl_byte_box *box, unsigned i)

@@ -66,11 +66,18 @@ static void cut_before(struct tsl_evaluation *e, unsigned v, int64_t at)
     tsl_part_cut(&e->now, v, at, VAR_LIMIT);
 }
 
+/* Goes on where the form is at least `least`, or below. */
+static bool cut_row(struct tsl_evaluation *e, struct tsl_form form, tsl_wide least)
+{
+    if (least < INT64_MIN || least > INT64_MAX || __builtin_sub_overflow(form.constant, (int64_t)least, &form.constant))
+        return false;
+    return tsl_branch(e, form) != TRUTH_OPEN;
+}
+
 /* Brings the form, of which no coefficient is a multiple of `by`, nearer to one row. False: it can't be done. */
 static bool step(struct tsl_evaluation *e, const struct tsl_form *form, int64_t by, tsl_wide next_row)
 {
     struct tsl_range rest;
-    struct tsl_form other = *form;
     int v = leading(&e->now, form, &rest);
     const struct tsl_var *var = &e->now.vars[v < 0 ? 0 : v];
     int64_t k, period, first, rows;
@@ -81,14 +88,8 @@ static bool step(struct tsl_evaluation *e, const struct tsl_form *form, int64_t 
     k = llabs(form->k[v]);
     period = by / (int64_t)tsl_gcd(k, by);
     border = next_border(var, form->k[v], rest.low, by);
-    if (border > var->high) { /* The row changes with the other variables alone, or with several. */
-        tsl_wide less = next_row * by;
-
-        if (less < INT64_MIN || less > INT64_MAX ||
-            __builtin_sub_overflow(other.constant, (int64_t)less, &other.constant))
-            return false;
-        return tsl_branch(e, other) != TRUTH_OPEN;
-    }
+    if (border > var->high) /* The row changes with the other variables alone, or with several. */
+        return cut_row(e, *form, next_row * by);
     /* Whole rows, or as many rows as repeat, from `first` on. */
     first = (int64_t)border;
     if (first - var->low == period || k > by / period)

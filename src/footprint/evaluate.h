@@ -96,7 +96,7 @@ bool tsl_byte_set_hull(const struct tsl_byte_set *set, uint64_t memory, uint64_t
 /* Bytes in the set, counted once where boxes don't meet; an upper bound else. */
 uint64_t tsl_byte_set_size(const struct tsl_byte_set *set, uint64_t memory);
 /* May they meet (false: surely not)? b is shifted by `shift` bytes against a (both lie in one root buffer). Exact, but
- * where two boxes have unlike strides and more than 65536 rows each: these are said to meet if their hulls do. */
+ * where two boxes have unlike strides and more than 4096 rows each: these are said to meet if their hulls do. */
 bool tsl_byte_sets_meet(const struct tsl_byte_set *a, const struct tsl_byte_set *b, int64_t shift, uint64_t memory_a,
                         uint64_t memory_b);
 /* Adds a box. Boxes whose union is found to be a box become that. Where there is no room two boxes become one: two of
