@@ -97,8 +97,8 @@ fault(strong_edge graph/edge.c
     [[.unmet = !tsl_edge_is_met(kind, before->state), .strict = strict || BROKEN};]]
     "failure reaches who only comes after")
 fault(unfetched_output graph/plan_kernel.c
-    [[        if (!b || !arg_role(facts, i, b))]]
-    [[        if (!b || !arg_role(facts, i, b) || (BROKEN && !(arg_role(facts, i, b) & TSL_MAY_READ)))]]
+    [[        if (!t->writes.list[r].overwritten)]]
+    [[        if (!t->writes.list[r].overwritten && !BROKEN)]]
     "what may be written is taken for what must be: its old bytes aren't fetched")
 fault(wrong_pitch graph/plan_op.c
     [[                                .row_pitch = box->dst_row_pitch,
