@@ -24,6 +24,33 @@ static unsigned n_units(void)
     return place.n_threads;
 }
 
+/* Bytes of the registers that the kernel compiler's code works with. */
+static unsigned register_size(void)
+{
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx") ? 32 : 16;
+#else
+    return 16;
+#endif
+}
+
+/* How many elements lie in a register, of the vectors that OpenCL C has; 0: no type of such a query. Preferred are
+ * single ones, as vectors are made of work-items. */
+static unsigned native_width(cl_device_info param)
+{
+    static const struct {
+        cl_device_info param;
+        unsigned size; /* bytes of an element */
+    } types[] = {{CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR, 1},  {CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT, 2},
+                 {CL_DEVICE_NATIVE_VECTOR_WIDTH_INT, 4},   {CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG, 8},
+                 {CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, 4}, {CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, 8}};
+
+    for (unsigned i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (types[i].param == param)
+            return register_size() / types[i].size < 16 ? register_size() / types[i].size : 16;
+    return 0;
+}
+
 static cl_ulong memory_size(void)
 {
     return (cl_ulong)sysconf(_SC_PHYS_PAGES) * (cl_ulong)sysconf(_SC_PAGESIZE);
@@ -73,12 +100,6 @@ static const struct number numbers[] = {
     UINT(CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT, 1),
     UINT(CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, 1),
     UINT(CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF, 0),
-    UINT(CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR, 1),
-    UINT(CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT, 1),
-    UINT(CL_DEVICE_NATIVE_VECTOR_WIDTH_INT, 1),
-    UINT(CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG, 1),
-    UINT(CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, 1),
-    UINT(CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, 1),
     UINT(CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, 0),
     UINT(CL_DEVICE_MAX_CLOCK_FREQUENCY, 0),
     UINT(CL_DEVICE_ADDRESS_BITS, 64),
@@ -205,7 +226,7 @@ cl_int cpu_info(const struct tsl_path *path, cl_device_info param, size_t size, 
     const char *text = text_of(path, param);
     cl_name_version list[32] = {{0}};
     cl_ulong number = memory_size();
-    cl_uint units = n_units();
+    cl_uint units = n_units(), width = native_width(param);
     unsigned n;
 
     if (text)
@@ -213,6 +234,8 @@ cl_int cpu_info(const struct tsl_path *path, cl_device_info param, size_t size, 
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         if (numbers[i].param == param)
             return give(&numbers[i].value, numbers[i].size, size, value, size_ret); /* little-endian */
+    if (width)
+        return give(&width, sizeof(width), size, value, size_ret);
     switch (param) {
     case CL_DEVICE_MAX_COMPUTE_UNITS:
         return give(&units, sizeof(units), size, value, size_ret);

@@ -95,7 +95,6 @@ cl_int CL_API_CALL tsl_api_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_
     const struct tsl_info info = {param_value_size, param_value, param_value_size_ret};
     struct tsl_kernel *it = tsl_kernel_from(kernel);
     struct tsl_device *of = tsl_device_from(device);
-    tsl_members members;
 
     if (!it)
         return CL_INVALID_KERNEL;
@@ -104,6 +103,5 @@ cl_int CL_API_CALL tsl_api_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_
         of = it->program->devices[0];
     if (!of || !tsl_program_has_device(it->program, of))
         return CL_INVALID_DEVICE;
-    members = tsl_context_members_of(it->program->context, of);
-    return tsl_kernel_work_group_info(it, members, param_name, &info);
+    return tsl_kernel_work_group_info(it, of, param_name, &info);
 }

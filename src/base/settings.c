@@ -177,7 +177,7 @@ static void show_policy(const struct tsl_settings *settings, const struct variab
 
 static const char *const order_words[] = {"async", "sync", NULL};
 static const char *const limits_words[] = {"all", "fastest", NULL};
-static const char *const device_type_words[] = {"gpu", "cpu", "accelerator", NULL};
+static const char *const device_type_words[] = {"auto", "gpu", "cpu", "accelerator", NULL};
 static const char *const profiling_words[] = {"serial", "overlap", NULL};
 static const char *const nvidia_words[] = {"cuda", "opencl", NULL};
 static const char *const reproducible_words[] = {"no", "yes", NULL};
@@ -344,8 +344,8 @@ static const struct variable variables[] = {
      "/usr/bin/llvm-spirv-15"},
     {"TESELA_TRACE", read_text, show_text, FIELD(trace), NULL, "a file", "no timeline"},
     {"TESELA_LIMITS", read_word, show_word, FIELD(limits), limits_words, "all or fastest", "all"},
-    {"TESELA_DEVICE_TYPE", read_word, show_word, FIELD(device_type), device_type_words, "gpu, cpu or accelerator",
-     "gpu"},
+    {"TESELA_DEVICE_TYPE", read_word, show_word, FIELD(device_type), device_type_words, "auto, gpu, cpu or accelerator",
+     "auto"},
     {"TESELA_REPRODUCIBLE", read_word, show_word, FIELD(reproducible), reproducible_words, "yes or no", "no"},
     {"TESELA_PROFILING", read_word, show_word, FIELD(profiling), profiling_words, "serial or overlap", "serial"},
     {"TESELA_ZERO_COPY", read_word, show_word, FIELD(zero_copy), zero_copy_words, "on or off", "on"},

@@ -41,7 +41,8 @@ enum tsl_limits {
 
 /* The type that the virtual device reports (TESELA_DEVICE_TYPE). */
 enum tsl_device_type {
-    TSL_DEVICE_TYPE_GPU,         /* "gpu", the default: a CPU bit makes programs take slow paths */
+    TSL_DEVICE_TYPE_AUTO,        /* "auto", the default: the fastest member's, as programs tune themselves by it */
+    TSL_DEVICE_TYPE_GPU,         /* "gpu": for programs that take nothing else */
     TSL_DEVICE_TYPE_CPU,         /* "cpu" */
     TSL_DEVICE_TYPE_ACCELERATOR, /* "accelerator" */
 };

@@ -1,7 +1,6 @@
 #include "device/device.h"
 
 #include "base/log.h"
-#include "base/settings.h"
 #include "device/device_facts.h"
 #include "device/partition.h"
 #include "device/platform.h"
@@ -142,21 +141,6 @@ static cl_int sub_device_info(const struct tsl_device *device, cl_device_info pa
 
 /* ---- Answers ----------------------------------------------------------------------------------------------------- */
 
-/* GPU by default: many programs accept nothing else, and a CPU makes others take slow paths. A single type without
- * DEFAULT, which is for requests alone (OpenCL 3.0.16 and later, 4.2). */
-static cl_device_type reported_type(void)
-{
-    switch (tsl_settings()->device_type) {
-    case TSL_DEVICE_TYPE_CPU:
-        return CL_DEVICE_TYPE_CPU;
-    case TSL_DEVICE_TYPE_ACCELERATOR:
-        return CL_DEVICE_TYPE_ACCELERATOR;
-    case TSL_DEVICE_TYPE_GPU:
-        break;
-    }
-    return CL_DEVICE_TYPE_GPU;
-}
-
 /* "OpenCL 3.0 Tesela 0.1.0": words are what the specification wants before the number. */
 static cl_int answer_version(const char *words, cl_version version, const struct tsl_info *info)
 {
@@ -182,8 +166,6 @@ static cl_int virtual_device_name(const struct tsl_device *device, const struct 
 static cl_int constant_info(struct tsl_device *device, cl_device_info param, const struct tsl_info *info)
 {
     switch (param) {
-    case CL_DEVICE_TYPE:
-        return tsl_info_ulong(info, reported_type());
     case CL_DEVICE_PLATFORM:
         return tsl_info_pointer(info, tsl_platform_get());
     case CL_DEVICE_PARENT_DEVICE:
@@ -219,6 +201,8 @@ static cl_int member_info(const struct tsl_device_facts *facts, cl_device_info p
     if (row)
         return tsl_number_answer(row, tsl_number_value(row, facts), info);
     switch (param) {
+    case CL_DEVICE_TYPE:
+        return tsl_info_ulong(info, facts->type);
     case CL_DEVICE_MAX_WORK_ITEM_SIZES:
         return tsl_info_bytes(info, facts->work_item_sizes, sizeof facts->work_item_sizes);
     case CL_DEVICE_VERSION:

@@ -4,18 +4,46 @@
 
 #include <stdlib.h>
 
-/* The members that count: all, or by setting the fastest alone. */
-static void choose(struct tsl_member *const **members, unsigned *n)
+unsigned tsl_fastest_member(struct tsl_member *const *members, unsigned n)
 {
     unsigned fastest = 0;
 
+    for (unsigned i = 1; i < n; i++)
+        if (members[i]->caps.speed > members[fastest]->caps.speed)
+            fastest = i;
+    return fastest;
+}
+
+/* The members that the answers speak of: all, or the fastest alone by setting. */
+static void choose(struct tsl_member *const **members, unsigned *n)
+{
     if (tsl_settings()->limits != TSL_LIMITS_FASTEST || *n == 0)
         return;
-    for (unsigned i = 1; i < *n; i++)
-        if ((*members)[i]->caps.speed > (*members)[fastest]->caps.speed)
-            fastest = i;
-    *members += fastest;
+    *members += tsl_fastest_member(*members, *n);
     *n = 1;
+}
+
+/* Programs tune themselves by the type: what suits the fastest member is what they should choose. oclgrind's device is
+ * of several types; a device that isn't any is a GPU, which most programs ask for. */
+static cl_device_type type_of(struct tsl_member *const *members, unsigned n)
+{
+    cl_device_type own = n ? members[tsl_fastest_member(members, n)]->path->type : CL_DEVICE_TYPE_GPU;
+
+    switch (tsl_settings()->device_type) {
+    case TSL_DEVICE_TYPE_GPU:
+        return CL_DEVICE_TYPE_GPU;
+    case TSL_DEVICE_TYPE_CPU:
+        return CL_DEVICE_TYPE_CPU;
+    case TSL_DEVICE_TYPE_ACCELERATOR:
+        return CL_DEVICE_TYPE_ACCELERATOR;
+    case TSL_DEVICE_TYPE_AUTO:
+        break;
+    }
+    if (own & CL_DEVICE_TYPE_GPU)
+        return CL_DEVICE_TYPE_GPU;
+    if (own & CL_DEVICE_TYPE_CPU)
+        return CL_DEVICE_TYPE_CPU;
+    return own & CL_DEVICE_TYPE_ACCELERATOR ? CL_DEVICE_TYPE_ACCELERATOR : CL_DEVICE_TYPE_GPU;
 }
 
 unsigned tsl_members_that_compile(struct tsl_member *const *members, unsigned n, struct tsl_member **some)
@@ -42,6 +70,7 @@ struct tsl_device_facts *tsl_device_facts_create(struct tsl_member *const *membe
         return NULL;
     choose(&members, &n);
     facts->n_members = n;
+    facts->type = type_of(members, n);
     tsl_numbers_fill(facts, members, n);
     if (!tsl_identity_fill(facts, members, n) || !tsl_names_fill(facts, members, n)) {
         tsl_device_facts_destroy(facts);

@@ -13,6 +13,7 @@
 /* Made once from the members, constant afterwards. */
 struct tsl_device_facts {
     unsigned n_members;                       /* the members that count: the fastest alone with TESELA_LIMITS=fastest */
+    cl_device_type type;                      /* one bit, and not DEFAULT, which is for requests alone */
     cl_ulong numbers[TSL_MAX_DEVICE_NUMBERS]; /* one for each row of the table */
     size_t work_item_sizes[3];                /* CL_DEVICE_MAX_WORK_ITEM_SIZES */
     cl_version version;                       /* of OpenCL */
@@ -39,6 +40,9 @@ void tsl_device_facts_destroy(struct tsl_device_facts *facts); /* NULL allowed *
 /* The members with a compiler, or all if none has one. The language for programs of source depends on these; the others
  * run prebuilt binaries (docs/user/fpga.md). some: an array of n. Returns how many. Calls the drivers. */
 unsigned tsl_members_that_compile(struct tsl_member *const *members, unsigned n, struct tsl_member **some);
+
+/* The one of the greatest speed, the first of equals; n > 0. */
+unsigned tsl_fastest_member(struct tsl_member *const *members, unsigned n);
 
 /* numbers.c: the table of numbers. fixed: the answer doesn't depend on the members. */
 struct tsl_number_row;

@@ -15,6 +15,8 @@ enum rule {
     /* Over the members with a compiler alone, as the others run no source. */
     LEAST_OF_C, /* the smallest */
     ALL,        /* the bits that all of them have */
+    /* What the fastest says, as programs tune themselves by it; 0 if one says 0, which has no such type. */
+    FASTEST_OF_C,
     /* Over the members with such images alone (not 0), as kernels that use images go there. Without any: value. */
     LEAST_IMAGE,
     COMMON_IMAGE, /* an alignment that suits all of them */
@@ -50,20 +52,20 @@ static const struct tsl_number_row rows[] = {
     {CL_DEVICE_MAX_COMPUTE_UNITS, UINT, SUM, 1, 0},
     {CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, UINT, FIXED, 3, 0},
     {CL_DEVICE_MAX_WORK_GROUP_SIZE, SIZE, MIN, 1, 0},
-    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR, UINT, LEAST_OF_C, 1, 0},
-    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT, UINT, LEAST_OF_C, 1, 0},
-    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT, UINT, LEAST_OF_C, 1, 0},
-    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG, UINT, LEAST_OF_C, 1, 0},
-    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT, UINT, LEAST_OF_C, 1, 0},
-    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, UINT, LEAST_OF_C, 0, 0},
-    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF, UINT, LEAST_OF_C, 0, 0},
-    {CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR, UINT, LEAST_OF_C, 1, 0},
-    {CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT, UINT, LEAST_OF_C, 1, 0},
-    {CL_DEVICE_NATIVE_VECTOR_WIDTH_INT, UINT, LEAST_OF_C, 1, 0},
-    {CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG, UINT, LEAST_OF_C, 1, 0},
-    {CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, UINT, LEAST_OF_C, 1, 0},
-    {CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, UINT, LEAST_OF_C, 0, 0},
-    {CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, UINT, LEAST_OF_C, 0, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR, UINT, FASTEST_OF_C, 1, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT, UINT, FASTEST_OF_C, 1, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT, UINT, FASTEST_OF_C, 1, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG, UINT, FASTEST_OF_C, 1, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT, UINT, FASTEST_OF_C, 1, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, UINT, FASTEST_OF_C, 0, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF, UINT, FASTEST_OF_C, 0, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR, UINT, FASTEST_OF_C, 1, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT, UINT, FASTEST_OF_C, 1, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_INT, UINT, FASTEST_OF_C, 1, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG, UINT, FASTEST_OF_C, 1, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, UINT, FASTEST_OF_C, 1, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, UINT, FASTEST_OF_C, 0, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, UINT, FASTEST_OF_C, 0, 0},
     {CL_DEVICE_MAX_CLOCK_FREQUENCY, UINT, MAX, 0, 0},
     {CL_DEVICE_ADDRESS_BITS, UINT, FIXED, 8 * sizeof(void *), 0}, /* members with other sizes don't count */
     {CL_DEVICE_MAX_MEM_ALLOC_SIZE, ULONG, MIN, 0, 0},
@@ -215,6 +217,7 @@ static cl_ulong combine(const struct tsl_number_row *row, cl_ulong a, cl_ulong b
         return a & b;
     case FIXED:
     case SHARED:
+    case FASTEST_OF_C:
         break;
     }
     return row->value;
@@ -240,6 +243,16 @@ static cl_ulong evaluate(const struct tsl_number_row *row, struct tsl_member *co
     return any && row->only_bits ? value & row->only_bits : value;
 }
 
+static cl_ulong of_fastest(const struct tsl_number_row *row, struct tsl_member *const *members, unsigned n)
+{
+    cl_ulong value = n ? ask(row, members[tsl_fastest_member(members, n)]) : row->value;
+
+    for (unsigned i = 0; i < n && value; i++)
+        if (ask(row, members[i]) == 0)
+            value = 0;
+    return value;
+}
+
 /* Devices may have more dimensions than we report. */
 #define MAX_DIMENSIONS 16
 
@@ -257,15 +270,34 @@ static void fill_work_item_sizes(struct tsl_device_facts *facts, struct tsl_memb
     }
 }
 
+/* No GPU takes larger groups, and programs that tune themselves for GPUs are written by that: given larger ones, some
+ * leave out the work-items beyond. */
+#define GPU_GROUP 1024u
+
+static void limit_groups(struct tsl_device_facts *facts)
+{
+    cl_ulong *group = &facts->numbers[tsl_number_row(CL_DEVICE_MAX_WORK_GROUP_SIZE) - rows];
+
+    if (*group > GPU_GROUP)
+        *group = GPU_GROUP;
+    for (int d = 0; d < 3; d++)
+        if (facts->work_item_sizes[d] > GPU_GROUP)
+            facts->work_item_sizes[d] = GPU_GROUP;
+}
+
 void tsl_numbers_fill(struct tsl_device_facts *facts, struct tsl_member *const *members, unsigned n)
 {
     struct tsl_member *some[TSL_MAX_MEMBERS];
     unsigned n_some = tsl_members_that_compile(members, n, some);
 
     for (size_t i = 0; i < N_ROWS; i++)
-        if (rows[i].rule == LEAST_OF_C || rows[i].rule == ALL)
+        if (rows[i].rule == FASTEST_OF_C)
+            facts->numbers[i] = of_fastest(&rows[i], some, n_some);
+        else if (rows[i].rule == LEAST_OF_C || rows[i].rule == ALL)
             facts->numbers[i] = evaluate(&rows[i], some, n_some);
         else
             facts->numbers[i] = evaluate(&rows[i], members, n);
     fill_work_item_sizes(facts, members, n);
+    if (facts->type == CL_DEVICE_TYPE_GPU)
+        limit_groups(facts);
 }

@@ -3,6 +3,8 @@
  */
 #include "program/kernel_info.h"
 #include "base/fork.h"
+#include "device/device.h"
+#include "object/context.h"
 
 #include <string.h>
 
@@ -75,7 +77,7 @@ cl_int tsl_kernel_arg_info(struct tsl_kernel *kernel, cl_uint index, cl_kernel_a
 
 /* ---- Over members ------------------------------------------------------------------------------------------------ */
 
-size_t tsl_kernel_work_group_size(const struct tsl_kernel *kernel, tsl_members members)
+static size_t smallest_group(const struct tsl_kernel *kernel, tsl_members members)
 {
     const struct tsl_kernel_facts *facts;
     size_t size = SIZE_MAX;
@@ -84,6 +86,14 @@ size_t tsl_kernel_work_group_size(const struct tsl_kernel *kernel, tsl_members m
         if (facts->work_group_size < size)
             size = facts->work_group_size;
     return size == SIZE_MAX ? 0 : size;
+}
+
+size_t tsl_kernel_work_group_size(const struct tsl_kernel *kernel, struct tsl_device *device)
+{
+    size_t of_device = tsl_device_number(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+    size_t of_kernel = smallest_group(kernel, tsl_context_members_of(kernel->program->context, device));
+
+    return of_kernel < of_device ? of_kernel : of_device;
 }
 
 static size_t greatest_divisor(size_t a, size_t b)
@@ -100,7 +110,7 @@ static size_t greatest_divisor(size_t a, size_t b)
 /* The least common multiple, if a group may have that size, else the largest. */
 size_t tsl_kernel_preferred_multiple(const struct tsl_kernel *kernel, tsl_members members)
 {
-    size_t limit = tsl_kernel_work_group_size(kernel, members), common = 1, largest = 1;
+    size_t limit = smallest_group(kernel, members), common = 1, largest = 1;
     const struct tsl_kernel_facts *facts;
 
     for (unsigned i = 0; (facts = next_facts(kernel, members, &i)); i++) {
@@ -161,12 +171,14 @@ static cl_int global_size(const struct tsl_kernel *kernel, tsl_members members, 
     return told ? tsl_info_bytes(info, size, sizeof(size)) : CL_INVALID_VALUE;
 }
 
-cl_int tsl_kernel_work_group_info(struct tsl_kernel *kernel, tsl_members members, cl_kernel_work_group_info param,
+cl_int tsl_kernel_work_group_info(struct tsl_kernel *kernel, struct tsl_device *device, cl_kernel_work_group_info param,
                                   const struct tsl_info *info)
 {
+    tsl_members members = tsl_context_members_of(kernel->program->context, device);
+
     switch (param) {
     case CL_KERNEL_WORK_GROUP_SIZE:
-        return tsl_info_size(info, tsl_kernel_work_group_size(kernel, members));
+        return tsl_info_size(info, tsl_kernel_work_group_size(kernel, device));
     case CL_KERNEL_COMPILE_WORK_GROUP_SIZE:
         return tsl_info_bytes(info, required_size(kernel, members), sizeof(kernel->facts->reqd_size));
     case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:

@@ -262,20 +262,11 @@ static void choose(const struct tsl_kernel *kernel, tsl_members members, size_t 
     }
 }
 
-/* The largest work-group size that programs were told for this device, by which they size local memory. */
-static size_t promised(const struct tsl_kernel *kernel, struct tsl_device *device)
-{
-    size_t of_device = tsl_device_number(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
-    size_t of_kernel = tsl_kernel_work_group_size(kernel, tsl_context_members_of(kernel->program->context, device));
-
-    return of_kernel < of_device ? of_kernel : of_device;
-}
-
 void tsl_launch_keep_suggestion(const struct tsl_kernel *kernel, struct tsl_device *device, tsl_members members,
                                 struct tsl_window *window)
 {
     if (!window->local_size[0] && atomic_load_explicit(&kernel->suggested, memory_order_relaxed))
-        choose(kernel, members, promised(kernel, device), window);
+        choose(kernel, members, tsl_kernel_work_group_size(kernel, device), window);
 }
 
 /* May the driver choose larger groups on this member? Not if the member recommends a size, as the source may hint at
@@ -290,7 +281,7 @@ static bool may_exceed(const struct tsl_kernel_facts *facts, size_t limit)
 void tsl_launch_limit(const struct tsl_kernel *kernel, struct tsl_device *device, unsigned member,
                       struct tsl_window *window)
 {
-    size_t limit = promised(kernel, device);
+    size_t limit = tsl_kernel_work_group_size(kernel, device);
 
     if (kernel->parts[member].limits.unpromised || may_exceed(facts_of(kernel, member), limit))
         choose(kernel, tsl_members_of(member), limit, window);

@@ -1,11 +1,14 @@
 /* The device: it is found, answers every query of OpenCL 3.0, and its answers are consistent. */
 /* variant: pocl TESELA_VENDORS={build}/vendors-pocl */
+/* variant: gpu TESELA_VENDORS={build}/vendors-pocl TESELA_DEVICE_TYPE=gpu */
+/* variant: cpu TESELA_VENDORS={build}/vendors-none TESELA_MEMBERS=cpu */
 /* variant: pocl-oclgrind TESELA_VENDORS={build}/vendors-pocl-oclgrind */
 /* any: */
 
 #include "device_queries.h"
 
 #include <CL/cl_tesela.h>
+#include <stdlib.h>
 
 /* ---- Finding it ---- */
 
@@ -45,12 +48,62 @@ static void what_is_no_request_is_refused(void **state)
 
 /* ---- Queries ---- */
 
+static bool members_are_cpus(void)
+{
+    static const cl_device_partition_property by_member[] = {CL_DEVICE_PARTITION_BY_MEMBER_TESELA, 0};
+    cl_device_id subs[64];
+    bool all = true;
+    cl_uint n;
+
+    assert_int_equal(clCreateSubDevices(our_device(), by_member, LENGTH(subs), subs, &n), CL_SUCCESS);
+    for (cl_uint i = 0; i < n; i++) {
+        cl_device_type type = 0;
+
+        assert_int_equal(clGetDeviceInfo(subs[i], CL_DEVICE_TYPE, sizeof type, &type, NULL), CL_SUCCESS);
+        all &= type == CL_DEVICE_TYPE_CPU;
+        assert_int_equal(clReleaseDevice(subs[i]), CL_SUCCESS);
+    }
+    return all;
+}
+
+/* Programs tune themselves by it, and those for GPUs expect no group that no GPU takes. */
+static void its_type_suits_what_it_takes(void **state)
+{
+    cl_device_type type = number(CL_DEVICE_TYPE);
+    size_t sizes[3];
+    (void)state;
+
+    if (getenv("TESELA_DEVICE_TYPE"))
+        assert_int_equal(type, CL_DEVICE_TYPE_GPU);
+    else if (members_are_cpus())
+        assert_int_equal(type, CL_DEVICE_TYPE_CPU);
+    assert_true(type == CL_DEVICE_TYPE_GPU || type == CL_DEVICE_TYPE_CPU || type == CL_DEVICE_TYPE_ACCELERATOR);
+    if (type != CL_DEVICE_TYPE_GPU)
+        return;
+    assert_in_range(number(CL_DEVICE_MAX_WORK_GROUP_SIZE), 1, 1024);
+    assert_int_equal(clGetDeviceInfo(our_device(), CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL),
+                     CL_SUCCESS);
+    for (int d = 0; d < 3; d++)
+        assert_in_range(sizes[d], 1, 1024);
+}
+
+/* Every processor that we run on has registers of 16 bytes at least. */
+static void the_widths_of_a_cpu_are_its_registers(void **state)
+{
+    (void)state;
+    if (number(CL_DEVICE_TYPE) != CL_DEVICE_TYPE_CPU)
+        return;
+    assert_int_equal(number(CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR), 16);
+    assert_in_range(number(CL_DEVICE_NATIVE_VECTOR_WIDTH_INT), 4, 16);
+    assert_in_range(number(CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT), 4, 16);
+    assert_in_range(number(CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG), 2, 8);
+}
+
 static void says_what_it_is(void **state)
 {
     char text[1000];
     (void)state;
 
-    assert_int_equal(number(CL_DEVICE_TYPE), CL_DEVICE_TYPE_GPU);
     assert_ptr_equal((void *)number(CL_DEVICE_PLATFORM), our_platform());
     get_text(CL_DEVICE_NAME, text);
     assert_string_equal(text, "Tesela virtual device");
@@ -180,6 +233,8 @@ int main(void)
         cmocka_unit_test(every_type_finds_it),
         cmocka_unit_test(what_is_no_request_is_refused),
         cmocka_unit_test(every_query_is_answered),
+        cmocka_unit_test(its_type_suits_what_it_takes),
+        cmocka_unit_test(the_widths_of_a_cpu_are_its_registers),
         cmocka_unit_test(says_what_it_is),
         cmocka_unit_test(keeps_the_minimums),
         cmocka_unit_test(answers_fit_together),

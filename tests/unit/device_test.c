@@ -59,6 +59,9 @@ static const cl_name_version c_versions[] = {
 
 static const struct answer big_answers[] = {
     {CL_DEVICE_MAX_COMPUTE_UNITS, 100, 0, 0, 0, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT, 1, 0, 0, 0, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR, 4, 0, 0, 0, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, 2, 0, 0, 0, 0},
     {CL_DEVICE_MAX_WORK_GROUP_SIZE, 1024, 0, 0, 0, 0},
     {CL_DEVICE_MAX_WORK_ITEM_SIZES, 0, 0, 0, 0, (const size_t[]){1024, 64, 1024}},
     {CL_DEVICE_LOCAL_MEM_SIZE, 48 << 10, 0, 0, 0, 0},
@@ -80,6 +83,9 @@ static const struct answer big_answers[] = {
 };
 static const struct answer small_answers[] = {
     {CL_DEVICE_MAX_COMPUTE_UNITS, 4, 0, 0, 0, 0},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT, 8, 0, 0, 0, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR, 16, 0, 0, 0, 0},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, 0, 0, 0, 0, 0},
     {CL_DEVICE_MAX_WORK_GROUP_SIZE, 4096, 0, 0, 0, 0},
     {CL_DEVICE_MAX_WORK_ITEM_SIZES, 0, 0, 0, 0, (const size_t[]){512, 4096, 4096}},
     {CL_DEVICE_LOCAL_MEM_SIZE, 512 << 10, 0, 0, 0, 0},
@@ -123,9 +129,9 @@ static const struct answer deep_answers[] = {
 
 static const struct tsl_path flat_path = {.priv = (void *)flat_answers};
 static const struct tsl_path deep_path = {.priv = (void *)deep_answers};
-static const struct tsl_path board_path = {.priv = (void *)board_answers};
-static const struct tsl_path big_path = {.priv = (void *)big_answers};
-static const struct tsl_path small_path = {.priv = (void *)small_answers};
+static const struct tsl_path board_path = {.priv = (void *)board_answers, .type = CL_DEVICE_TYPE_ACCELERATOR};
+static const struct tsl_path big_path = {.priv = (void *)big_answers, .type = CL_DEVICE_TYPE_GPU};
+static const struct tsl_path small_path = {.priv = (void *)small_answers, .type = CL_DEVICE_TYPE_CPU};
 static const struct tsl_path old_path = {.priv = (void *)old_answers};
 static struct tsl_member big = {
     .driver = &driver,
@@ -420,24 +426,68 @@ static void the_fastest_alone_counts(void **state)
     tsl_device_facts_destroy(facts);
 }
 
-static void check_type(cl_device_type expected)
+static void type_is(struct tsl_member *a, struct tsl_member *b, cl_device_type expected)
 {
-    cl_device_type type;
+    struct tsl_device_facts *facts = facts_of(a, b);
 
-    assert_int_equal(tsl_device_info(tsl_device_root(), CL_DEVICE_TYPE, sizeof type, &type, NULL), CL_SUCCESS);
-    assert_int_equal(type, expected);
+    assert_int_equal(facts->type, expected);
+    tsl_device_facts_destroy(facts);
 }
 
-static void the_type_is_gpu(void **state)
+static void the_type_is_that_of_the_fastest(void **state)
 {
+    struct tsl_path many = *small.path;
+    struct tsl_member crowd = small;
     (void)state;
-    check_type(CL_DEVICE_TYPE_GPU);
+
+    type_is(&small, NULL, CL_DEVICE_TYPE_CPU);
+    type_is(&small, &board, CL_DEVICE_TYPE_CPU);
+    type_is(&small, &big, CL_DEVICE_TYPE_GPU);
+    type_is(&board, NULL, CL_DEVICE_TYPE_ACCELERATOR);
+    type_is(NULL, NULL, CL_DEVICE_TYPE_GPU);
+    /* One bit, even of a device that is everything (oclgrind's). */
+    many.type = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_DEFAULT;
+    crowd.path = &many;
+    type_is(&crowd, NULL, CL_DEVICE_TYPE_GPU);
+    assert_int_equal(tsl_device_info(tsl_device_root(), CL_DEVICE_TYPE, 0, NULL, NULL), CL_SUCCESS);
+}
+
+static void the_widths_are_the_fastests(void **state)
+{
+    struct tsl_device_facts *facts = facts_of(&small, &big);
+    (void)state;
+
+    assert_int_equal(number(facts, CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT), 1);
+    assert_int_equal(number(facts, CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR), 4);
+    /* The other has no double, so the device has none. */
+    assert_int_equal(number(facts, CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE), 0);
+    tsl_device_facts_destroy(facts);
+}
+
+/* Programs for GPUs stop at 1024, and leave out what a larger group has beyond. */
+static void groups_suit_the_type(void **state)
+{
+    struct tsl_device_facts *cpu = facts_of(&small, NULL), *gpu;
+    struct tsl_path path = *small.path;
+    struct tsl_member wide = small;
+    (void)state;
+
+    path.type = CL_DEVICE_TYPE_GPU;
+    wide.path = &path;
+    gpu = facts_of(&wide, NULL);
+    assert_int_equal(number(cpu, CL_DEVICE_MAX_WORK_GROUP_SIZE), 4096);
+    assert_int_equal(cpu->work_item_sizes[1], 4096);
+    assert_int_equal(number(gpu, CL_DEVICE_MAX_WORK_GROUP_SIZE), 1024);
+    assert_int_equal(gpu->work_item_sizes[0], 512);
+    assert_int_equal(gpu->work_item_sizes[1], 1024);
+    tsl_device_facts_destroy(cpu);
+    tsl_device_facts_destroy(gpu);
 }
 
 static void the_type_is_the_settings(void **state)
 {
     (void)state;
-    check_type(CL_DEVICE_TYPE_ACCELERATOR);
+    type_is(&big, &small, CL_DEVICE_TYPE_ACCELERATOR);
 }
 
 int main(void)
@@ -457,7 +507,9 @@ int main(void)
         cmocka_unit_test(only_known_names_pass),
         cmocka_unit_test(an_old_member_lowers_the_version),
         cmocka_unit_test(no_member_leaves_a_device_that_is_not_available),
-        cmocka_unit_test(the_type_is_gpu),
+        cmocka_unit_test(the_type_is_that_of_the_fastest),
+        cmocka_unit_test(the_widths_are_the_fastests),
+        cmocka_unit_test(groups_suit_the_type),
     };
     const struct CMUnitTest fastest[] = {
         cmocka_unit_test(the_fastest_alone_counts),

@@ -45,7 +45,7 @@ static void defaults(void **state)
     assert_int_equal(settings.n_weights, 0);
     assert_int_equal(settings.order, TSL_ORDER_ASYNC);
     assert_int_equal(settings.limits, TSL_LIMITS_ALL);
-    assert_int_equal(settings.device_type, TSL_DEVICE_TYPE_GPU);
+    assert_int_equal(settings.device_type, TSL_DEVICE_TYPE_AUTO);
     assert_int_equal(settings.profiling, TSL_PROFILING_SERIAL);
     assert_int_equal(settings.reproducible, TSL_REPRODUCIBLE_NO);
     assert_int_equal(settings.zero_copy, TSL_ZERO_COPY_ON);
@@ -289,7 +289,7 @@ static void each_shows_what_is_in_force(void **state)
         "TESELA_NVIDIA=cuda\nTESELA_CUDA_LIBRARY=\n"
         "TESELA_POLICY=weights=1,2.5\nTESELA_ORDER=async\nTESELA_CONFIG=\nTESELA_BINARIES=\nTESELA_"
         "PROCESSOR=\nTESELA_SPIRV=\nTESELA_TRACE=\n"
-        "TESELA_LIMITS=all\nTESELA_DEVICE_TYPE=gpu\nTESELA_REPRODUCIBLE=no\n"
+        "TESELA_LIMITS=all\nTESELA_DEVICE_TYPE=auto\nTESELA_REPRODUCIBLE=no\n"
         "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_PINNED=auto\nTESELA_STAGING=off\n"
         "TESELA_PEERS=on\nTESELA_SVM=auto\nTESELA_GATES=auto\nTESELA_VENDOR_ROLES=auto\nTESELA_CHECK=access,"
         "coherence\nTESELA_CACHE=\n"
