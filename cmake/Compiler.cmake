@@ -77,7 +77,7 @@ endif()
 file(GLOB_RECURSE kc_sources CONFIGURE_DEPENDS src/compiler/*.c)
 # What both sides of the wire use.
 add_executable(tesela_kc ${kc_sources} src/base/bytes.c src/compile_client/wire.c src/compile_client/wire_facts.c src/facts/kernel_facts.c
-    src/footprint/format.c src/footprint/print.c)
+    src/facts/build_options.c src/footprint/format.c src/footprint/print.c)
 set_target_properties(tesela_kc PROPERTIES OUTPUT_NAME tesela-kc RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/kc)
 target_include_directories(tesela_kc PRIVATE src)
 target_include_directories(tesela_kc SYSTEM PRIVATE ${LLVM_INCLUDES})

@@ -3,11 +3,12 @@
  */
 #include "facts/build_options.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A word of the options: text between blanks, where quotes and backslashes protect blanks. */
+/* A word of the options: text between blanks, where double quotes and backslashes protect blanks. */
 struct word {
     const char *begin, *end;
 };
@@ -15,6 +16,21 @@ struct word {
 static bool is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+size_t tsl_build_options_constant(const char *at)
+{
+    const char *end = at + 1;
+
+    if (*at != '\'' || !*end || *end == '\'')
+        return 0;
+    if (*end++ == '\\') {
+        if (*end)
+            end++;
+        while (isalnum((unsigned char)*end)) /* '\x41', '\101' */
+            end++;
+    }
+    return *end == '\'' ? (size_t)(end + 1 - at) : 0;
 }
 
 /* The word at or after `at`; false when there is none left. */
@@ -26,7 +42,11 @@ static bool next_word(const char *at, struct word *word)
         at++;
     word->begin = at;
     for (; *at && (quoted || !is_blank(*at)); at++) {
-        if (*at == '\\' && at[1])
+        size_t constant = tsl_build_options_constant(at);
+
+        if (constant)
+            at += constant - 1;
+        else if (*at == '\\' && at[1])
             at++;
         else if (*at == '"')
             quoted = !quoted;
@@ -161,6 +181,17 @@ bool tsl_build_options_have(const char *text, const char *wanted)
     for (const char *at = text; next_word(at, &word); at = word.end)
         if (word_is(&word, wanted))
             return true;
+    return false;
+}
+
+bool tsl_build_options_keep_blanks(const char *text)
+{
+    struct word word;
+
+    for (const char *at = text; next_word(at, &word); at = word.end)
+        for (const char *c = word.begin; c < word.end; c++)
+            if (is_blank(*c))
+                return true;
     return false;
 }
 

@@ -25,6 +25,15 @@ char *tsl_build_options_with(const struct tsl_build_options *options, unsigned s
 /* Does the text define or undefine that macro (-D NAME, -DNAME=…, -U NAME)? */
 bool tsl_build_options_name_macro(const struct tsl_build_options *options, const char *name);
 
+/* The length of the character constant that begins here, as 'A', ' ' or '\\'' does; 0 if none does. An apostrophe
+ * quotes nothing in options, in no vendor's: within such a constant alone it keeps blanks, quotes and backslashes as
+ * they are.
+ */
+size_t tsl_build_options_constant(const char *at);
+
+/* Is there a blank inside a word, because of quotes or a backslash? */
+bool tsl_build_options_keep_blanks(const char *text);
+
 /* Is there a word that is neither an option nor an option's value (of -D, -U, -I, -include, -x and the like)? Compilers
  * take such a word for a file's name. */
 bool tsl_build_options_name_file(const char *text);

@@ -170,25 +170,9 @@ static cl_int build_with_arg_info(struct tsl_opencl_member *m, const struct tsl_
     return error;
 }
 
-/* Does a blank stand between quotes? */
-static bool has_quoted_blank(const char *options)
-{
-    char quote = 0;
-
-    for (; *options; options++) {
-        if (*options == quote)
-            quote = 0;
-        else if (!quote && (*options == '"' || *options == '\''))
-            quote = *options;
-        else if (quote && *options == ' ')
-            return true;
-    }
-    return false;
-}
-
 bool tsl_opencl_takes_options(const struct tsl_opencl_member *m, const char *options, char **log)
 {
-    if (m->device->quirks.no_quotes && has_quoted_blank(options))
+    if (m->device->quirks.no_quotes && tsl_build_options_keep_blanks(options))
         *log = strdup("the compiler of this device takes no options with blanks inside quotes");
     else if (m->device->quirks.files_kill && tsl_build_options_name_file(options))
         *log = strdup("the options hold a word that doesn't begin with '-' and isn't the value of an option: "

@@ -156,6 +156,21 @@ static cl_int result_of(const struct tsl_build *build)
     return result;
 }
 
+/* Of a program that was built, the first line of what the compiler of each other member said. */
+static void tell_left_out(const struct tsl_build *build)
+{
+    for (unsigned i = 0; i < build->n_jobs; i++) {
+        const struct tsl_program_part *part = &build->jobs[i].part;
+        const struct tsl_path *path = tsl_build_member(&build->jobs[i])->path;
+        const char *log = part->log ? part->log + strspn(part->log, " \t\r\n") : "";
+
+        if (part->error)
+            tsl_log(TSL_LOG_IN_PROGRAM, TSL_LOG_WARN,
+                    "a program that others run could not be %s for %s (%s): error %d%s%.*s", build->make->verb,
+                    path->id, path->device_name, part->error, *log ? ", " : "", (int)strcspn(log, "\n"), log);
+    }
+}
+
 /* Adds the names of a list that *names lacks. Without memory the rest is left out. */
 static void add_names(char **names, const char *more)
 {
@@ -250,6 +265,8 @@ static cl_int run_build(struct tsl_build *build)
     run_jobs(build);
     tsl_variables_settle(build);
     result = result_of(build);
+    if (result == CL_SUCCESS)
+        tell_left_out(build);
     if (access && result == CL_SUCCESS && tsl_text_access_wait(access))
         give_access(build, access);
     tsl_text_access_unref(access);

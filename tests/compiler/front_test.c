@@ -91,7 +91,7 @@ static void all_options_of_the_specification_are_taken(void **state)
                                           "-cl-std=CL3.0",
                                           "-cl-kernel-arg-info",
                                           "-g",
-                                          "  -cl-mad-enable   -D X=\"a b\" -D 'Y=c d'  -cl-std=CL1.1  "};
+                                          "  -cl-mad-enable   -D X=\"a b\" -D Y=\"c d\"  -cl-std=CL1.1  "};
 
     (void)state;
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)

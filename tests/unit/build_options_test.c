@@ -129,6 +129,36 @@ static void macros_are_found_in_every_spelling(void **state)
     assert_false(tsl_build_options_name_macro(&options, "w"));
 }
 
+/* An apostrophe quotes nothing, in no vendor's options; a character constant is text of a macro. */
+static void apostrophes_are_those_of_constants(void **state)
+{
+    static const char *const none[] = {"A", "'", "'A", "'AB'", "'\\", "'\\'", "\"A\""};
+    static const struct {
+        const char *text;
+        size_t size;
+    } some[] = {{"'A'", 3}, {"' ' ", 3}, {"'\"'", 3}, {"'\\''", 4}, {"'\\\\' 'A'", 4}, {"'\\x41'", 6}, {"'\\0'+1", 4}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+        assert_int_equal(tsl_build_options_constant(none[i]), 0);
+    for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
+        assert_int_equal(tsl_build_options_constant(some[i].text), some[i].size);
+    assert_int_equal(read_ok("-D A=' ' -cl-std=CL2.0 -D B='\"' -cl-std=CL1.1 -D C='\"'").std, 110);
+    assert_int_equal(read_ok("-D 'A -cl-std=CL2.0 B'").std, 200);
+}
+
+static void blanks_inside_words_are_found(void **state)
+{
+    static const char *const some[] = {"-D A=\"b c\"", "-I/a\\ b", "-g \"-I /a\"", "-D A=' '"};
+    static const char *const none[] = {"", " -g  -w ", "-D A=\"b\" -w", "-D A='b -D C=d'", "-D A='\\'' -w"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
+        assert_true(tsl_build_options_keep_blanks(some[i]));
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+        assert_false(tsl_build_options_keep_blanks(none[i]));
+}
+
 static void words_that_compilers_take_for_files_are_found(void **state)
 {
     static const char *const files[] = {"a.cl",
@@ -168,6 +198,8 @@ int main(void)
         cmocka_unit_test(uniform_work_groups_are_asked_for),
         cmocka_unit_test(what_linkers_need_not_use_is_left_out),
         cmocka_unit_test(macros_are_found_in_every_spelling),
+        cmocka_unit_test(apostrophes_are_those_of_constants),
+        cmocka_unit_test(blanks_inside_words_are_found),
         cmocka_unit_test(words_that_compilers_take_for_files_are_found),
     };
 

@@ -2,6 +2,7 @@
 
 #include "compile_client/compile.h"
 #include "compiler/front/front.h"
+#include "facts/build_options.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -72,25 +73,29 @@ struct words {
     char *from, *to; /* read, and written: in place, words only get shorter */
 };
 
-/* The next word, with quotes and backslashes processed as in a shell; NULL at the end. */
+/* The next word, with double quotes and backslashes processed as in a shell; NULL at the end. */
 static char *next_word(struct words *words)
 {
-    char *start, quote = 0;
+    bool quoted = false;
+    char *start;
 
     while (isspace((unsigned char)*words->from))
         words->from++;
     if (!*words->from)
         return NULL;
     start = words->to;
-    for (; *words->from && (quote || !isspace((unsigned char)*words->from)); words->from++) {
-        char c = *words->from;
+    for (; *words->from && (quoted || !isspace((unsigned char)*words->from)); words->from++) {
+        size_t constant = tsl_build_options_constant(words->from);
 
-        if (quote ? c == quote : c == '"' || c == '\'')
-            quote = quote ? 0 : c;
-        else {
-            if (c == '\\' && words->from[1] && quote != '\'')
-                c = *++words->from;
-            *words->to++ = c;
+        if (constant) {
+            memmove(words->to, words->from, constant);
+            words->to += constant;
+            words->from += constant - 1;
+        } else if (*words->from == '"') {
+            quoted = !quoted;
+        } else {
+            words->from += *words->from == '\\' && words->from[1];
+            *words->to++ = *words->from;
         }
     }
     if (*words->from)
