@@ -1,12 +1,14 @@
 /* Programs: shared objects that the kernel compiler makes, and their kernels. */
 #include "cpu_device/program.h"
 #include "base/bytes.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "cpu_device/operations.h"
 #include "cpu_device/special.h"
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,22 +35,17 @@ static void unique_path(int file, char *path)
 static void *load(const void *data, size_t size, const char **why)
 {
     int file = memfd_create("tesela-kernels", MFD_CLOEXEC);
-    size_t written = 0;
-    void *handle;
+    void *handle = NULL;
     char path[128];
+    int error;
 
     if (file < 0)
         return NULL;
-    while (written < size) {
-        ssize_t n = write(file, (const char *)data + written, size - written);
-
-        if (n <= 0)
-            break;
-        written += (size_t)n;
-    }
+    error = tsl_file_write(file, data, size);
     unique_path(file, path);
-    handle = written == size ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    *why = handle ? NULL : dlerror();
+    if (!error)
+        handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    *why = handle ? NULL : error == EFBIG ? "it is larger than the files that this process may write" : dlerror();
     close(file);
     return handle;
 }

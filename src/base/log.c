@@ -1,5 +1,6 @@
 #include "base/log.h"
 
+#include "base/file.h"
 #include "base/settings.h"
 
 #include <errno.h>
@@ -77,11 +78,7 @@ static void flatten(char *text, size_t length)
 
 static void write_line(const char *line, size_t length)
 {
-    ssize_t done;
-
-    do
-        done = write(STDERR_FILENO, line, length);
-    while (done < 0 && errno == EINTR);
+    tsl_file_write(STDERR_FILENO, line, length);
 }
 
 static void write_message(enum tsl_log_module module, enum tsl_log_level level, const char *format, va_list args)

@@ -1,5 +1,6 @@
 #include "base/settings.h"
 
+#include "base/file.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -496,10 +497,8 @@ static const char *get_environment(const char *name, void *data)
 /* One write, so that the sentences stay together. A closed standard error is the user's choice. */
 static void say_complaints(const char *complaints)
 {
-    int error = errno;
-
-    if (complaints && write(STDERR_FILENO, complaints, strlen(complaints)) < 0)
-        errno = error;
+    if (complaints)
+        tsl_file_write(STDERR_FILENO, complaints, strlen(complaints));
 }
 
 static void read_environment(void)

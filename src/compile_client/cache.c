@@ -1,5 +1,6 @@
 #include "compile_client/cache.h"
 
+#include "base/file.h"
 #include "base/log.h"
 
 #include <dirent.h>
@@ -157,28 +158,13 @@ void *tsl_cache_get(const char *cache, const struct tsl_cache_key *key, size_t *
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
-static bool write_all(int file, const void *data, size_t size)
-{
-    for (const uint8_t *from = data; size;) {
-        ssize_t n = write(file, from, size);
-
-        if (n < 0 && errno != EINTR)
-            return false;
-        if (n > 0) {
-            from += n;
-            size -= (size_t)n;
-        }
-    }
-    return true;
-}
-
 static bool write_entry(int file, const void *data, size_t size)
 {
     uint8_t digest[TSL_DIGEST_SIZE];
 
     sum(data, size, digest);
-    return write_all(file, magic, sizeof(magic)) && write_all(file, digest, sizeof(digest)) &&
-           write_all(file, data, size);
+    return !tsl_file_write(file, magic, sizeof(magic)) && !tsl_file_write(file, digest, sizeof(digest)) &&
+           !tsl_file_write(file, data, size);
 }
 
 /* Writes a file under a temporary name, then renames it: two writers of one entry write the same. */

@@ -1,6 +1,7 @@
 #include "place/model_file.h"
 
 #include "base/bytes.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "place/model_inside.h"
 
@@ -258,10 +259,10 @@ static int open_folder(const char *path, bool make)
     return folder;
 }
 
-static bool transfer(int file, void *data, size_t size, bool out)
+static bool read_whole(int file, void *data, size_t size)
 {
     for (char *at = data; size;) {
-        ssize_t n = out ? write(file, at, size) : read(file, at, size);
+        ssize_t n = read(file, at, size);
 
         if (n == 0 || (n < 0 && errno != EINTR))
             return false;
@@ -285,7 +286,7 @@ static void *read_file(const char *path, size_t *size)
         *size = (size_t)about.st_size;
         data = malloc(*size + 1);
     }
-    if (data && !transfer(file, data, *size, false)) {
+    if (data && !read_whole(file, data, *size)) {
         free(data);
         data = NULL;
     }
@@ -319,7 +320,7 @@ static bool write_aside(int folder, void *data, size_t size)
     file = openat(folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0)
         return false;
-    done = transfer(file, data, size, true);
+    done = tsl_file_write(file, data, size) == 0;
     done &= close(file) == 0;
     if (done && renameat(folder, aside, folder, FILE_NAME) == 0)
         return true;

@@ -1,5 +1,7 @@
 #include "trace/sink.h"
 
+#include "base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,7 +16,7 @@
  * would kill the program with SIGBUS. */
 static int map_window(struct tsl_sink *sink, uint64_t begin)
 {
-    int error = posix_fallocate(sink->fd, (off_t)begin, WINDOW_SIZE);
+    int error = tsl_file_claim(sink->fd, begin, WINDOW_SIZE);
     void *window;
 
     if (error)
@@ -54,21 +56,6 @@ int tsl_sink_open(struct tsl_sink *sink, const char *path)
     return 0;
 }
 
-static int put_by_write(int fd, const char *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t done = write(fd, bytes, size);
-
-        if (done < 0 && errno != EINTR)
-            return errno;
-        if (done > 0) {
-            bytes += done;
-            size -= (size_t)done;
-        }
-    }
-    return 0;
-}
-
 static int next_window(struct tsl_sink *sink)
 {
     char *full = sink->window;
@@ -84,7 +71,7 @@ int tsl_sink_put(struct tsl_sink *sink, const char *bytes, size_t size)
     if (sink->fd < 0)
         return EBADF;
     if (!sink->window)
-        return put_by_write(sink->fd, bytes, size);
+        return tsl_file_write(sink->fd, bytes, size);
     while (size > 0) {
         size_t part = WINDOW_SIZE - sink->used;
         int error;

@@ -5,7 +5,9 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <link.h>
+#include <string.h>
 #include <unistd.h>
 
 static const Elf64_Shdr *symbol_table(const char *object, size_t size)
@@ -73,7 +75,9 @@ bool kc_link_object(const void *object, size_t size, struct kc_bytes *shared, FI
 
         done = kc_run_child(arguments, -1) == 0 && kc_read_whole(out, shared);
     }
-    if (!done)
+    if (in < 0 || out < 0)
+        fprintf(log, "error: the linker's files can't be made: %s\n", strerror(errno));
+    else if (!done)
         fprintf(log, "error: the linker " TESELA_LD " failed; it belongs to the Debian package binutils\n");
     close(in);
     close(out);

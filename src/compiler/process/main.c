@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static const char usage[] =
@@ -167,12 +168,26 @@ static unsigned n_processors(void)
     return sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 }
 
+/* Code and messages pass through files in memory, for which the application's limit isn't meant; it can't be raised
+ * beyond what the application itself may have. */
+static void let_files_grow(void)
+{
+    struct rlimit limit;
+
+    signal(SIGXFSZ, SIG_IGN);
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_FSIZE, &limit);
+    }
+}
+
 static int serve(int socket, struct kc_limits *limits)
 {
     struct kc_prepared prepared = {.context = LLVMContextCreate()};
     char *why = NULL;
 
     signal(SIGPIPE, SIG_IGN);
+    let_files_grow();
     if (!limits->parallel)
         limits->parallel = n_processors();
     if (limits->parallel > KC_MAX_PARALLEL)

@@ -17,7 +17,10 @@ int kc_memory_file(const void *data, size_t size)
         ssize_t n = write(file, data, size);
 
         if (n < 0 && errno != EINTR) {
+            int error = errno;
+
             close(file);
+            errno = error;
             return -1;
         }
         if (n > 0) {
