@@ -415,6 +415,35 @@ static void components_are_stored_alone(void **state)
     assert_int_equal(n_times(wholes, "", "st.global.v4.f32"), 2);
 }
 
+/* Each rounding is one instruction; what is aligned goes in one piece. */
+static void halves_are_converted_by_instructions(void **state)
+{
+    static const char roundings[] =
+        "kernel void f(global float *x, global double *y, global half *h) {\n"
+        "  vstore_half(x[0], 0, h); vstore_half_rte(x[1], 1, h); vstore_half_rtz(x[2], 2, h);\n"
+        "  vstore_half_rtp(x[3], 3, h); vstore_half_rtn(x[4], 4, h);\n"
+        "  vstore_half(y[0], 5, h); vstore_half_rte(y[1], 6, h); vstore_half_rtz(y[2], 7, h);\n"
+        "  vstore_half_rtp(y[3], 8, h); vstore_half_rtn(y[4], 9, h); x[5] = vload_half(10, h);\n"
+        "}\n";
+    static const char aligned[] = "kernel void f(global float4 *x, global half *h, local half *l) {\n"
+                                  "  vstorea_half4_rte(x[0], 0, h); vstorea_half4_rtp(x[1], 1, l);\n"
+                                  "  x[2] = vloada_half4(2, h);\n"
+                                  "}\n";
+    static const char *const instructions[] = {"cvt.rz.f16.f32", "cvt.rp.f16.f32", "cvt.rm.f16.f32", "cvt.rz.f16.f64",
+                                               "cvt.rp.f16.f64", "cvt.rm.f16.f64", "cvt.f32.f16"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(instructions) / sizeof(instructions[0]); i++)
+        assert_int_equal(n_times(roundings, "", instructions[i]), 1);
+    assert_int_equal(n_times(roundings, "", "cvt.rn.f16.f32"), 2);
+    assert_int_equal(n_times(roundings, "", "cvt.rn.f16.f64"), 2);
+    assert_int_equal(n_times(roundings, "", "setp"), 0);
+    assert_int_equal(n_times(aligned, "", "st.global.u16") + n_times(aligned, "", "st.global.b16"), 0);
+    assert_int_equal(n_times(aligned, "", "st.shared.u16") + n_times(aligned, "", "st.shared.b16"), 0);
+    assert_int_equal(n_times(aligned, "", "ld.global.u16") + n_times(aligned, "", "ld.global.b16"), 0);
+    assert_int_equal(n_times(aligned, "", "ld.global.v4.f32"), 2); /* across conversions */
+}
+
 /* What takes all that is compiled here has had it by now (compile_with). */
 static void assemblers_take_it(void **state)
 {
@@ -467,6 +496,7 @@ int main(void)
         cmocka_unit_test(signs_are_bits_to_what_sees_them),
         cmocka_unit_test(bytes_are_printed_as_integers),
         cmocka_unit_test(components_are_stored_alone),
+        cmocka_unit_test(halves_are_converted_by_instructions),
         cmocka_unit_test(assemblers_take_it),
         cmocka_unit_test(newer_processors_get_code_that_they_can_run),
     };

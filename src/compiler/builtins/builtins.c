@@ -41,6 +41,15 @@ static void neutralise_calls(LLVMValueRef function)
             }
 }
 
+/* All of ours that has a result is. */
+static void mark_assembly(LLVMBuilderRef builder, LLVMValueRef at)
+{
+    (void)builder;
+    if (LLVMIsACallInst(at) && LLVMIsAInlineAsm(LLVMGetCalledValue(at)) &&
+        LLVMGetTypeKind(LLVMTypeOf(at)) != LLVMVoidTypeKind)
+        kc_mark_arithmetic(at);
+}
+
 void kc_builtins_neutralise(LLVMModuleRef module)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
@@ -151,6 +160,7 @@ static bool add_source(LLVMModuleRef library, LLVMContextRef context, const char
 
     if (!ours)
         return false;
+    kc_visit(ours, mark_assembly);
     LLVMSetTarget(ours, LLVMGetTarget(library));
     LLVMSetDataLayout(ours, LLVMGetDataLayoutStr(library));
     if (!kc_run_passes(ours, NULL, "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>)", &why)) {

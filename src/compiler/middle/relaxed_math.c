@@ -75,8 +75,10 @@ static LLVMValueRef assembly(LLVMBuilderRef builder, const char *text, const cha
     LLVMValueRef code =
         LLVMGetInlineAsm(function, (char *)(uintptr_t)text, strlen(text), (char *)(uintptr_t)constraints,
                          strlen(constraints), false, false, LLVMInlineAsmDialectATT, false);
+    LLVMValueRef call = LLVMBuildCall2(builder, function, code, args, n, "");
 
-    return LLVMBuildCall2(builder, function, code, args, n, "");
+    kc_mark_arithmetic(call);
+    return call;
 }
 
 static bool is_one(LLVMValueRef value)

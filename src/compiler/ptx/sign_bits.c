@@ -88,6 +88,7 @@ static LLVMValueRef change_sign(LLVMBuilderRef builder, LLVMValueRef number, boo
                             strlen(operands), false, false, LLVMInlineAsmDialectATT, false);
     value = LLVMBuildBitCast(builder, number, bits, "");
     value = LLVMBuildCall2(builder, function, code, &value, 1, "");
+    kc_mark_arithmetic(value);
     return LLVMBuildBitCast(builder, value, type, "");
 }
 

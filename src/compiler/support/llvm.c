@@ -17,6 +17,16 @@ void kc_add_attribute(LLVMValueRef function, const char *name)
                             LLVMCreateEnumAttribute(context, kc_attribute_kind(name), 0));
 }
 
+void kc_mark_arithmetic(LLVMValueRef call)
+{
+    static const char *const kinds[] = {"nounwind", "willreturn", "nosync", "memory"}; /* memory 0: none */
+    LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(call));
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
+                                 LLVMCreateEnumAttribute(context, kc_attribute_kind(kinds[i]), 0));
+}
+
 const char *kc_name(LLVMValueRef value)
 {
     size_t length;

@@ -44,6 +44,9 @@ void kc_set_uniform(LLVMValueRef kernel);
 /* The function that a call calls; NULL: unknown, or `value` isn't a call. */
 LLVMValueRef kc_callee(LLVMValueRef value);
 
+/* Of a call of assembly that is arithmetic alone: loads and stores may be moved across it, and joined. */
+void kc_mark_arithmetic(LLVMValueRef call);
+
 /* Visits each instruction of a module, which `visit` may replace and erase; the builder has no position yet. */
 void kc_visit(LLVMModuleRef module, void (*visit)(LLVMBuilderRef builder, LLVMValueRef at));
 
