@@ -444,6 +444,68 @@ static void halves_are_converted_by_instructions(void **state)
     assert_int_equal(n_times(aligned, "", "ld.global.v4.f32"), 2); /* across conversions */
 }
 
+/* Roundings of conversions, and the ends of ranges, are the instruction's own. */
+static void conversions_are_instructions(void **state)
+{
+    static const char text[] =
+        "kernel void f(global float *x, global double *y, global uchar *a, global short *b, global int *c, global long "
+        "*d) "
+        "{\n"
+        "  a[0] = convert_uchar_sat(x[0]); a[1] = convert_uchar_sat_rte(x[1]); b[0] = convert_short_sat_rtp(y[0]);\n"
+        "  c[0] = convert_int_rtn(x[2]); c[1] = convert_int_sat_rte(y[1]); d[0] = convert_long_sat_rte(x[3]);\n"
+        "  x[4] = convert_float_rtz(d[1]); x[5] = convert_float_rtp(y[2]); y[3] = convert_double_rtn(d[2]);\n"
+        "}\n";
+    static const char *const instructions[] = {"cvt.rzi.sat.u8.f32", "cvt.rni.sat.u8.f32", "cvt.rpi.sat.s16.f64",
+                                               "cvt.rmi.s32.f32",    "cvt.rni.s32.f64",    "cvt.rni.s64.f32",
+                                               "cvt.rz.f32.s64",     "cvt.rp.f32.f64",     "cvt.rm.f64.s64"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(instructions) / sizeof(instructions[0]); i++)
+        assert_int_equal(n_times(text, "", instructions[i]), 1);
+    assert_int_equal(n_times(text, "", "setp.nan"), 3); /* doubles, and what becomes long */
+}
+
+static void integers_have_their_instructions(void **state)
+{
+    static const char text[] =
+        "kernel void f(global int *x, global uint *y, global long *z, global uchar4 *b) {\n"
+        "  y[0] = abs_diff(x[0], x[1]); y[1] = abs_diff(y[2], y[3]); z[0] = mul_hi(z[1], z[2]);\n"
+        "  x[2] = mul_hi(x[3], x[4]); x[5] = popcount(x[6]); x[7] = clz(x[8]);\n"
+        "  y[4] = rotate(y[5], y[6]); b[0] = abs_diff(b[1], b[2]); b[3] = add_sat(b[4], b[5]);\n"
+        "}\n";
+    static const char turn[] = "kernel void f(global ulong *x) { x[0] = rotate(x[1], x[2]); }\n"
+                               "kernel void g(global ulong *x) { x[0] = x[1] >> x[2] | x[1] << (64 - x[2]); }\n";
+    static const char *const instructions[] = {"sad.s32", "sad.u32",        "mul.hi.s64",    "mul.hi.s32", "popc.b32",
+                                               "clz.b32", "shf.l.wrap.b32", "vabsdiff4.u32", "prmt.b32"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(instructions) / sizeof(instructions[0]); i++)
+        assert_int_not_equal(n_times(text, "", instructions[i]), 0);
+    assert_int_equal(n_times(turn, "", "shf.l.wrap.b32"), 4);
+    assert_int_equal(n_times(turn, "", "shl.b64"), 2); /* the halves put together */
+    assert_int_equal(n_times(turn, "", "bra"), 0);
+}
+
+/* What a known mask gives is moved; what an unknown one gives is chosen from registers. */
+static void shuffles_stay_in_registers(void **state)
+{
+    static const char known[] =
+        "kernel void f(global float4 *x, global uchar4 *b) {\n"
+        "  x[0] = shuffle(x[1], (uint4)(3, 0, 2, 1)); b[0] = shuffle(b[1], (uchar4)(3, 1, 0, 2));\n"
+        "}\n";
+    static const char unknown[] =
+        "#define S(T, U, M, N) kernel void T##M##_##N(global T##M *x, global U##N *m, global T##N *y) {\\\n"
+        "  y[0] = shuffle(x[0] + x[1], m[0]); y[1] = shuffle2(x[0] + x[1], x[2] + x[3], m[1]); }\n"
+        "#define E(T, U) S(T, U, 2, 4) S(T, U, 4, 2) S(T, U, 4, 8) S(T, U, 8, 4)\n"
+        "E(char, uchar) E(ushort, ushort) E(float, uint)\n"
+        "S(uchar, uchar, 16, 16) S(short, ushort, 16, 8) S(double, ulong, 4, 2) S(long, ulong, 2, 16)\n";
+
+    (void)state;
+    assert_int_equal(n_times(known, "", "setp") + n_times(known, "", "selp"), 0);
+    assert_int_equal(n_times(unknown, "", ".local"), 0);
+    assert_int_not_equal(n_times(unknown, "", "selp.f32"), 0);
+}
+
 /* What takes all that is compiled here has had it by now (compile_with). */
 static void assemblers_take_it(void **state)
 {
@@ -497,6 +559,9 @@ int main(void)
         cmocka_unit_test(bytes_are_printed_as_integers),
         cmocka_unit_test(components_are_stored_alone),
         cmocka_unit_test(halves_are_converted_by_instructions),
+        cmocka_unit_test(conversions_are_instructions),
+        cmocka_unit_test(integers_have_their_instructions),
+        cmocka_unit_test(shuffles_stay_in_registers),
         cmocka_unit_test(assemblers_take_it),
         cmocka_unit_test(newer_processors_get_code_that_they_can_run),
     };

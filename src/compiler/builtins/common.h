@@ -15,6 +15,14 @@
 #define COMPONENTS_8(F)  COMPONENTS_4(F), F(4), F(5), F(6), F(7)
 #define COMPONENTS_16(F) COMPONENTS_8(F), F(8), F(9), F(a), F(b), F(c), F(d), F(e), F(f)
 
+/* F of each of a vector's components. */
+#define EACH_OF_2(F, X) F((X).s0), F((X).s1)
+#define EACH_OF_3(F, X) EACH_OF_2(F, X), F((X).s2)
+#define EACH_OF_4(F, X) EACH_OF_3(F, X), F((X).s3)
+#define EACH_OF_8(F, X) EACH_OF_4(F, X), F((X).s4), F((X).s5), F((X).s6), F((X).s7)
+#define EACH_OF_16(F, X) \
+    EACH_OF_8(F, X), F((X).s8), F((X).s9), F((X).sa), F((X).sb), F((X).sc), F((X).sd), F((X).se), F((X).sf)
+
 /* NAME on vectors by NAME on their components; SIZE_1: of one argument, SIZE_2: of two. */
 #define X1(I) NAME(x.s##I)
 #define X2(I) NAME(x.s##I, y.s##I)

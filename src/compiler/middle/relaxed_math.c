@@ -67,20 +67,6 @@ void kc_relaxed_allow(LLVMModuleRef module)
 
 /* ---- Instructions without an LLVM operation ---------------------------------------------------------------------- */
 
-static LLVMValueRef assembly(LLVMBuilderRef builder, const char *text, const char *constraints, LLVMValueRef *args,
-                             unsigned n)
-{
-    LLVMTypeRef type = LLVMTypeOf(args[0]), types[2] = {type, type};
-    LLVMTypeRef function = LLVMFunctionType(type, types, n, false);
-    LLVMValueRef code =
-        LLVMGetInlineAsm(function, (char *)(uintptr_t)text, strlen(text), (char *)(uintptr_t)constraints,
-                         strlen(constraints), false, false, LLVMInlineAsmDialectATT, false);
-    LLVMValueRef call = LLVMBuildCall2(builder, function, code, args, n, "");
-
-    kc_mark_arithmetic(call);
-    return call;
-}
-
 static bool is_one(LLVMValueRef value)
 {
     LLVMBool inexact;
@@ -91,10 +77,10 @@ static bool is_one(LLVMValueRef value)
 static LLVMValueRef approximate(LLVMBuilderRef builder, LLVMValueRef *args, unsigned n)
 {
     if (n == 1)
-        return assembly(builder, "sqrt.approx.f32 $0, $1;", "=f,f", args, 1);
+        return kc_arithmetic(builder, "sqrt.approx.f32 $0, $1;", "=f,f", args, 1);
     if (is_one(args[0]))
-        return assembly(builder, "rcp.approx.f32 $0, $1;", "=f,f", args + 1, 1);
-    return assembly(builder, "div.full.f32 $0, $1, $2;", "=f,f,f", args, 2);
+        return kc_arithmetic(builder, "rcp.approx.f32 $0, $1;", "=f,f", args + 1, 1);
+    return kc_arithmetic(builder, "div.full.f32 $0, $1, $2;", "=f,f,f", args, 2);
 }
 
 /* A vector's elements one by one, as the GPU computes them. args: vectors. */

@@ -4,7 +4,9 @@
 #include "compiler/middle/link.h"
 #include "compiler/middle/relaxed_math.h"
 #include "compiler/ptx/carried_products.h"
+#include "compiler/ptx/elements.h"
 #include "compiler/ptx/narrow_vectors.h"
+#include "compiler/ptx/rotations.h"
 #include "compiler/ptx/sign_bits.h"
 #include "compiler/support/llvm.h"
 #include "compiler/support/older.h"
@@ -276,11 +278,12 @@ static bool add_work_items(const struct kc_cpu_request *request, FILE *log)
 }
 
 /* The back end unrolls loops up to 75 of LLVM's cost units, by which a loop with a root of doubles is unrolled by two,
- * and takes 1.13 times as long as unrolled by four. The option is global to the process, which serves only this
- * build. */
-static void unroll_more(void)
+ * and takes 1.13 times as long as unrolled by four. Vector elements with a variable index are lowered by
+ * compiler/ptx/elements.h, or lie in memory. The options are global to the process, which serves only this build. */
+static void set_options(void)
 {
-    static const char *const options[] = {"tesela-kc", "-unroll-partial-threshold=100"};
+    static const char *const options[] = {"tesela-kc", "-unroll-partial-threshold=100",
+                                          "-scalarize-variable-insert-extract=false"};
     static bool set;
 
     if (!set)
@@ -288,21 +291,32 @@ static void unroll_more(void)
     set = true;
 }
 
-static bool optimise(const struct kc_cpu_request *request, FILE *log)
+static bool run_passes(const struct kc_cpu_request *request, const char *passes, FILE *log)
 {
-    const char *passes = request->optimise ? "default<O3>" : "default<O1>";
     char *why = NULL;
-    bool done = kc_run_passes(request->module, request->target->machine, "always-inline,globaldce", &why);
+    bool done = kc_run_passes(request->module, request->target->machine, passes, &why);
 
-    if (done) {
-        unroll_more();
-        put_launch(request->module);
-        done = kc_run_passes(request->module, request->target->machine, passes, &why);
-    }
     if (!done)
         fprintf(log, "error: %s\n", why);
     free(why);
     return done;
+}
+
+static bool optimise(const struct kc_cpu_request *request, FILE *log)
+{
+    if (!run_passes(request, "always-inline,globaldce", log))
+        return false;
+    set_options();
+    put_launch(request->module);
+    return run_passes(request, request->optimise ? "default<O3>" : "default<O1>", log);
+}
+
+/* But for loads and stores a GPU has no vectors. LLVM's back end packs those of bytes and shorts into registers, or
+ * takes them apart in memory, between any two operations. */
+static bool part_vectors(const struct kc_cpu_request *request, FILE *log)
+{
+    kc_choose_elements(request->module);
+    return run_passes(request, "function(scalarizer,early-cse)", log);
 }
 
 /* ---- Constants ---------------------------------------------------------------------------------------------------
@@ -402,9 +416,12 @@ bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
     kc_visit(request->module, weaken);
     if (!optimise(request, log))
         return false;
+    if (!part_vectors(request, log))
+        return false;
     kc_keep_bits(request->module);
     kc_carry_products(request->module);
     kc_relaxed_math(request->module);
+    kc_rotations(request->module);
     kc_split_small(request->module);
     return emit(request, text, log);
 }

@@ -77,18 +77,13 @@ static LLVMValueRef change_sign(LLVMBuilderRef builder, LLVMValueRef number, boo
     static const char *const texts[2][2] = {
         {"and.b32 $0, $1, 0x7fffffff;", "xor.b32 $0, $1, 0x80000000;"},
         {"and.b64 $0, $1, 0x7fffffffffffffff;", "xor.b64 $0, $1, 0x8000000000000000;"}};
-    LLVMTypeRef type = LLVMTypeOf(number), bits, function;
+    LLVMTypeRef type = LLVMTypeOf(number);
     bool is_double = width_of(type) == 64;
     const char *text = texts[is_double][negate], *operands = is_double ? "=l,l" : "=r,r";
-    LLVMValueRef code, value;
+    LLVMTypeRef bits = LLVMIntTypeInContext(LLVMGetTypeContext(type), width_of(type));
+    LLVMValueRef value = LLVMBuildBitCast(builder, number, bits, "");
 
-    bits = LLVMIntTypeInContext(LLVMGetTypeContext(type), width_of(type));
-    function = LLVMFunctionType(bits, &bits, 1, false);
-    code = LLVMGetInlineAsm(function, (char *)(uintptr_t)text, strlen(text), (char *)(uintptr_t)operands,
-                            strlen(operands), false, false, LLVMInlineAsmDialectATT, false);
-    value = LLVMBuildBitCast(builder, number, bits, "");
-    value = LLVMBuildCall2(builder, function, code, &value, 1, "");
-    kc_mark_arithmetic(value);
+    value = kc_arithmetic(builder, text, operands, &value, 1);
     return LLVMBuildBitCast(builder, value, type, "");
 }
 

@@ -27,6 +27,20 @@ void kc_mark_arithmetic(LLVMValueRef call)
                                  LLVMCreateEnumAttribute(context, kc_attribute_kind(kinds[i]), 0));
 }
 
+LLVMValueRef kc_arithmetic(LLVMBuilderRef builder, const char *text, const char *constraints, LLVMValueRef *args,
+                           unsigned n)
+{
+    LLVMTypeRef type = LLVMTypeOf(args[0]), types[3] = {type, type, type};
+    LLVMTypeRef function = LLVMFunctionType(type, types, n, false);
+    LLVMValueRef code =
+        LLVMGetInlineAsm(function, (char *)(uintptr_t)text, strlen(text), (char *)(uintptr_t)constraints,
+                         strlen(constraints), false, false, LLVMInlineAsmDialectATT, false);
+    LLVMValueRef call = LLVMBuildCall2(builder, function, code, args, n, "");
+
+    kc_mark_arithmetic(call);
+    return call;
+}
+
 const char *kc_name(LLVMValueRef value)
 {
     size_t length;

@@ -47,6 +47,10 @@ LLVMValueRef kc_callee(LLVMValueRef value);
 /* Of a call of assembly that is arithmetic alone: loads and stores may be moved across it, and joined. */
 void kc_mark_arithmetic(LLVMValueRef call);
 
+/* Such a call, of arguments that have the result's type. */
+LLVMValueRef kc_arithmetic(LLVMBuilderRef builder, const char *text, const char *constraints, LLVMValueRef *args,
+                           unsigned n);
+
 /* Visits each instruction of a module, which `visit` may replace and erase; the builder has no position yet. */
 void kc_visit(LLVMModuleRef module, void (*visit)(LLVMBuilderRef builder, LLVMValueRef at));
 

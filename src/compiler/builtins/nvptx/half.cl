@@ -51,21 +51,25 @@ static inline float number(ushort bits)
     {                                                                     \
         ((SPACE ushort *)p)[i] = bits_##FROM##MODE(x);                    \
     }
-/* STEP: vectors of three are four apart where they are aligned. */
+/* One by one. STEP: vectors of three are four apart where they are aligned. */
+#define PUT_2(F)  q[0] = F(x.s0); q[1] = F(x.s1);
+#define PUT_3(F)  PUT_2(F) q[2] = F(x.s2);
+#define PUT_4(F)  PUT_3(F) q[3] = F(x.s3);
+#define PUT_8(F)  PUT_4(F) q[4] = F(x.s4); q[5] = F(x.s5); q[6] = F(x.s6); q[7] = F(x.s7);
+#define PUT_16(F)                                                                        \
+    PUT_8(F) q[8] = F(x.s8); q[9] = F(x.s9); q[10] = F(x.sa); q[11] = F(x.sb);           \
+    q[12] = F(x.sc); q[13] = F(x.sd); q[14] = F(x.se); q[15] = F(x.sf);
 #define STORE_EACH(SPACE, FROM, MODE, NAME, N, STEP)                              \
     void OVERLOADABLE NAME##_half##N##MODE(FROM##N x, size_t i, SPACE half *p)    \
     {                                                                             \
-        for (int c = 0; c < N; c++)                                               \
-            ((SPACE ushort *)p)[i * STEP + c] = bits_##FROM##MODE(x[c]);          \
+        SPACE ushort *q = (SPACE ushort *)p + i * STEP;                           \
+                                                                                  \
+        PUT_##N(bits_##FROM##MODE)                                                \
     }
 #define STORE_WHOLE(SPACE, FROM, MODE, N)                                         \
     void OVERLOADABLE vstorea_half##N##MODE(FROM##N x, size_t i, SPACE half *p)   \
     {                                                                             \
-        ushort##N bits;                                                           \
-                                                                                  \
-        for (int c = 0; c < N; c++)                                               \
-            bits[c] = bits_##FROM##MODE(x[c]);                                    \
-        ((SPACE ushort##N *)p)[i] = bits;                                         \
+        ((SPACE ushort##N *)p)[i] = (ushort##N)(EACH_OF_##N(bits_##FROM##MODE, x));  \
     }
 #define STORES(SPACE, FROM, MODE)                  \
     STORE(SPACE, FROM, MODE)                       \
@@ -95,11 +99,8 @@ STORES_OF(double)
     float##N OVERLOADABLE vloada_half##N(size_t i, const SPACE half *p)           \
     {                                                                             \
         ushort##N bits = ((const SPACE ushort##N *)p)[i];                         \
-        float##N x;                                                               \
                                                                                   \
-        for (int c = 0; c < N; c++)                                               \
-            x[c] = number(bits[c]);                                               \
-        return x;                                                                 \
+        return (float##N)(EACH_OF_##N(number, bits));                                \
     }
 #define LOADS(N)       \
     LOAD(private, N)   \
