@@ -1,7 +1,7 @@
 /*
- * Our functions of floats for NVIDIA GPUs against those of the CUDA Toolkit's libdevice: the same kernels, compiled by
- * the same compiler once with these and once with those (build/libdevice), and assembled by ptxas. What ours take more
- * of is known, and must not grow.
+ * Our functions for NVIDIA GPUs against those of the CUDA Toolkit's libdevice: the same kernels, compiled by the same
+ * compiler once with these and once with those (build/functions), and assembled by ptxas. What ours take more of is
+ * known, and must not grow.
  */
 #include "build_folder.h"
 #include "test.h"
@@ -100,7 +100,8 @@ static void ours_take_no_more_than_is_known(void **state)
 
     (void)state;
     for (size_t p = 0; p < sizeof(processors) / sizeof(processors[0]); p++) {
-        unsigned char *ours = assemble("kc", processors[p]), *theirs = assemble("libdevice", processors[p]);
+        unsigned char *ours = assemble("functions/own", processors[p]),
+                      *theirs = assemble("functions/libdevice", processors[p]);
 
         for (size_t i = 0; i < N_FUNCTIONS; i++) {
             unsigned n = count(ours, functions[i].name), m = count(theirs, functions[i].name);

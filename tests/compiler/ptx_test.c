@@ -260,7 +260,7 @@ static void divisions_and_roots_are_as_exact_as_asked(void **state)
                               "  x[0] = x[1] / x[2]; x[3] = 1 / x[4]; x[5] = sqrt(x[6]); y[0] = sqrt(y[1]) / y[2];\n"
                               "  z[0] = z[1] / z[2] + sqrt(z[3]);\n"
                               "}\n";
-    static const char functions[] = "kernel void f(global float *x) { x[0] = asin(x[1]) + tan(x[2]) + cbrt(x[3]); }\n";
+    static const char functions[] = "kernel void f(global float *x) { x[0] = smoothstep(x[1], x[2], x[3]); }\n";
     static const char exact[] = "-cl-fp32-correctly-rounded-divide-sqrt";
 
     (void)state;
@@ -297,9 +297,9 @@ static void options_count_for_modules(void **state)
     (void)state;
 
     assert_int_not_equal(n_times_in_module("functions", "", "div.full.f32"), 0);
-    assert_int_equal(n_times_in_module("functions", "", "sqrt.approx.f32"), 3);
+    assert_int_equal(n_times_in_module("functions", "", "sqrt.approx.f32"),
+                     n_times_in_module("functions", exact, "sqrt.approx.f32") + 2);
     assert_int_equal(n_times_in_module("functions", exact, "div.full.f32"), 0);
-    assert_int_equal(n_times_in_module("functions", exact, "sqrt.approx.f32"), 1); /* native_sqrt */
     assert_int_not_equal(n_times_in_module("functions", exact, "div.rn.f32"), 0);
     assert_int_equal(n_times_in_module("programs", "", ".reqntid 64, 1, 1"), 0);
     assert_int_equal(n_times_in_module("programs", "-cl-uniform-work-group-size", ".reqntid 64, 1, 1"), 1);
@@ -506,6 +506,53 @@ static void shuffles_stay_in_registers(void **state)
     assert_int_not_equal(n_times(unknown, "", "selp.f32"), 0);
 }
 
+/* What is approximate is the hardware's. */
+static void approximations_are_instructions(void **state)
+{
+    static const char text[] =
+        "kernel void f(global float *x) {\n"
+        "  x[0] = rsqrt(x[1]); x[2] = native_rsqrt(x[3]); x[4] = half_rsqrt(x[5]); x[6] = half_recip(x[7]);\n"
+        "  x[8] = half_divide(x[9], x[10]); x[11] = half_sqrt(x[12]); x[13] = half_exp(x[14]); x[15] = "
+        "native_sin(x[16]);\n"
+        "  x[17] = native_log2(x[18]);\n"
+        "}\n";
+    static const struct {
+        const char *instruction;
+        unsigned n;
+    } wanted[] = {{"rsqrt.approx.f32", 1},   {"rsqrt.approx.ftz.f32", 2}, {"rcp.approx.ftz.f32", 1},
+                  {"div.full.ftz.f32", 1},   {"sqrt.approx.ftz.f32", 3},  {"ex2.approx.ftz.f32", 1},
+                  {"sin.approx.ftz.f32", 1}, {"lg2.approx.ftz.f32", 1},   {"setp", 0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+        assert_int_equal(n_times(text, "", wanted[i].instruction), wanted[i].n);
+}
+
+/* OpenCL 3.0, 5.8.6.2: subnormal numbers may be zero, functions may be the hardware's. */
+static void options_gain(void **state)
+{
+    static const char text[] =
+        "kernel void f(global float *x) {\n"
+        "  x[0] = x[1] * x[2] + x[3] / x[4]; x[5] = sqrt(x[6]); x[7] = exp(x[8]); x[9] = pow(x[10], 2.5f);\n"
+        "}\n"
+        "kernel void g(global float *x, global double *y) { x[0] = sin(x[1]); x[2] = log(x[3]); y[0] = exp(y[1]); }\n";
+    static const char zeros[] = "-cl-denorms-are-zero";
+    static const char *const relaxed[] = {"-cl-unsafe-math-optimizations", "-cl-fast-relaxed-math"};
+
+    (void)state;
+    assert_int_equal(n_times(text, "", "fma.rn.ftz.f32") + n_times(text, "", "div.full.ftz.f32"), 0);
+    assert_int_not_equal(n_times(text, zeros, "fma.rn.ftz.f32"), 0);
+    assert_int_not_equal(n_times(text, zeros, "div.full.ftz.f32"), 0);
+    assert_int_not_equal(n_times(text, zeros, "sqrt.approx.ftz.f32"), 0);
+    assert_int_equal(n_times(text, zeros, "sin.approx"), 0);
+    for (size_t i = 0; i < sizeof(relaxed) / sizeof(relaxed[0]); i++) {
+        assert_int_equal(n_times(text, relaxed[i], "sin.approx.ftz.f32"), 1);
+        assert_int_equal(n_times(text, relaxed[i], "ex2.approx.ftz.f32"), 2);
+        assert_int_equal(n_times(text, relaxed[i], "lg2.approx.ftz.f32"), 2);
+        assert_int_equal(n_times(text, relaxed[i], "ld.global.f64"), 1);
+    }
+}
+
 /* What takes all that is compiled here has had it by now (compile_with). */
 static void assemblers_take_it(void **state)
 {
@@ -562,6 +609,8 @@ int main(void)
         cmocka_unit_test(conversions_are_instructions),
         cmocka_unit_test(integers_have_their_instructions),
         cmocka_unit_test(shuffles_stay_in_registers),
+        cmocka_unit_test(approximations_are_instructions),
+        cmocka_unit_test(options_gain),
         cmocka_unit_test(assemblers_take_it),
         cmocka_unit_test(newer_processors_get_code_that_they_can_run),
     };

@@ -229,8 +229,8 @@ static void saturate_indices(LLVMModuleRef library, LLVMContextRef context)
     LLVMDisposeBuilder(builder);
 }
 
-/* Reads libclc's bitcode; NULL after a message. */
-static LLVMModuleRef read_libclc(LLVMContextRef context, const char *path)
+/* Reads bitcode; NULL after a message. */
+static LLVMModuleRef read_bitcode(LLVMContextRef context, const char *path)
 {
     LLVMMemoryBufferRef buffer;
     LLVMModuleRef library;
@@ -243,11 +243,116 @@ static LLVMModuleRef read_libclc(LLVMContextRef context, const char *path)
     return NULL;
 }
 
-/* The library of all sources; NULL after a message. */
+/* ---- NVIDIA's libdevice ------------------------------------------------------------------------------------------
+ *
+ * Its functions become internal: what OpenCL's call of them stays. They ask by __nvvm_reflect how a program is built.
+ */
+
+#define ASK "__nvvm_reflect"
+
+/* The processor is one whose code all others can run; of subnormal floats the program's build knows. */
+static LLVMValueRef answer(LLVMModuleRef library, LLVMBuilderRef builder, LLVMValueRef call)
+{
+    LLVMTypeRef number = LLVMTypeOf(call), type = LLVMFunctionType(number, NULL, 0, false);
+    LLVMValueRef flushes = LLVMGetNamedFunction(library, KC_FLUSHES_FUNCTION);
+    size_t length;
+    const char *what = LLVMGetAsString(LLVMGetInitializer(LLVMGetOperand(call, 0)), &length);
+
+    if (strcmp(what, "__CUDA_FTZ") != 0)
+        return LLVMConstInt(number, strcmp(what, "__CUDA_ARCH") ? 1 : 750, false);
+    if (!flushes)
+        flushes = LLVMAddFunction(library, KC_FLUSHES_FUNCTION, type);
+    LLVMPositionBuilderBefore(builder, call);
+    return LLVMBuildCall2(builder, type, flushes, NULL, 0, "");
+}
+
+static void answer_all(LLVMModuleRef library)
+{
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(library));
+    LLVMValueRef ask = LLVMGetNamedFunction(library, ASK);
+    LLVMUseRef next;
+
+    for (LLVMUseRef use = ask ? LLVMGetFirstUse(ask) : NULL; use; use = next) {
+        LLVMValueRef call = LLVMGetUser(use);
+
+        next = LLVMGetNextUse(use);
+        LLVMReplaceAllUsesWith(call, answer(library, builder, call));
+        LLVMInstructionEraseFromParent(call);
+    }
+    LLVMDisposeBuilder(builder);
+}
+
+/* Large ones stay functions, by their names. */
+static void keep_calls(LLVMModuleRef device)
+{
+    static const char *const names[] = {"__internal_trig_reduction_slowpathd", "__internal_accurate_pow",
+                                        "__internal_lgamma_pos"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        LLVMValueRef function = LLVMGetNamedFunction(device, names[i]);
+        char name[64];
+
+        if (function) {
+            snprintf(name, sizeof(name), "__tsl_called_%s", names[i] + 2);
+            LLVMSetValueName2(function, name, strlen(name));
+        }
+    }
+}
+
+static bool add_bitcode(LLVMModuleRef library, LLVMContextRef context, const char *path)
+{
+    LLVMModuleRef device = read_bitcode(context, path);
+
+    if (!device)
+        return false;
+    kc_visit(device, mark_assembly);
+    answer_all(device);
+    keep_calls(device);
+    kc_builtins_neutralise(device);
+    for (LLVMValueRef g = LLVMGetFirstGlobal(device); g; g = LLVMGetNextGlobal(g))
+        LLVMSetGlobalConstant(g, true); /* nobody writes there */
+    LLVMSetTarget(device, LLVMGetTarget(library));
+    LLVMSetDataLayout(device, LLVMGetDataLayoutStr(library));
+    return !LLVMLinkModules2(library, device);
+}
+
+static bool is_bitcode(const char *path)
+{
+    const char *end = strrchr(path, '.');
+
+    return end && strcmp(end, ".bc") == 0;
+}
+
+static bool is_of_device(LLVMValueRef function)
+{
+    return !LLVMIsDeclaration(function) && strncmp(kc_name(function), "__nv_", 5) == 0;
+}
+
+/* Those that nothing uses go; those that these used follow. */
+static void clean(LLVMModuleRef library)
+{
+    bool gone;
+
+    do {
+        LLVMValueRef next;
+
+        gone = false;
+        for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = next) {
+            next = LLVMGetNextFunction(f);
+            if (is_of_device(f) && !LLVMGetFirstUse(f)) {
+                LLVMDeleteFunction(f);
+                gone = true;
+            } else if (is_of_device(f))
+                LLVMSetLinkage(f, LLVMInternalLinkage);
+        }
+    } while (gone);
+}
+
+/* What is in the library when all sources are in; NULL: why was told. */
 static LLVMModuleRef make(LLVMContextRef context, const char *libclc, unsigned n_sources, char *const *sources)
 {
     LLVMModuleRef library =
-        strcmp(libclc, "-") ? read_libclc(context, libclc) : LLVMModuleCreateWithNameInContext("builtins", context);
+        strcmp(libclc, "-") ? read_bitcode(context, libclc) : LLVMModuleCreateWithNameInContext("builtins", context);
 
     if (!library)
         return NULL;
@@ -258,10 +363,11 @@ static LLVMModuleRef make(LLVMContextRef context, const char *libclc, unsigned n
     undefine(library, "_Z13get_global_idj", NULL);
     undefine(library, "_Z15get_global_sizej", NULL);
     for (unsigned i = 0; i < n_sources; i++)
-        if (!add_source(library, context, sources[i]))
+        if (!(is_bitcode(sources[i]) ? add_bitcode : add_source)(library, context, sources[i]))
             return NULL;
     kc_builtins_neutralise(library);
     demand_accuracy(library);
+    clean(library);
     kc_mark_narrow(library);
     LLVMStripModuleDebugInfo(library);
     make_linkonce(library);

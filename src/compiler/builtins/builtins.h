@@ -13,7 +13,13 @@
 #define KC_BUILTINS_NVPTX   "builtins-nvptx.bc"
 #define KC_WORK_ITEMS_NVPTX "work-items-nvptx.bc"
 
-/* `tesela-kc --make-builtins OUT LIBCLC SOURCE…`; LIBCLC "-": the sources alone. Returns the exit status. */
+/* int (void), which libraries for GPUs ask and a program's build defines: are subnormal floats zero? may functions be
+ * as inexact as OpenCL C 3.0, 7.4, lets them be with -cl-unsafe-math-optimizations? */
+#define KC_FLUSHES_FUNCTION "__tsl_flushes"
+#define KC_RELAXED_FUNCTION "__tsl_relaxed"
+
+/* `tesela-kc --make-builtins OUT LIBCLC SOURCE…`; LIBCLC "-": the sources alone. A
+ * source may be bitcode: NVIDIA's libdevice. Returns the exit status. */
 int kc_builtins_make(const char *out, const char *libclc, unsigned n_sources, char *const *sources);
 
 /* Opens one of these files; functions are read lazily, when they are linked. NULL: *why (heap). */

@@ -124,6 +124,17 @@ static unsigned std_of(const char *value)
     return 0;
 }
 
+/* What counts when it is linked, too. The one for inexact arithmetic includes that for subnormal numbers (OpenCL 3.0,
+ * 5.8.6.2). */
+static void note(struct kc_options *options, const char *word)
+{
+    bool relaxed = !strcmp(word, "-cl-unsafe-math-optimizations") || !strcmp(word, "-cl-fast-relaxed-math");
+
+    options->optimise &= strcmp(word, "-cl-opt-disable") != 0;
+    options->relaxed |= relaxed;
+    options->flushes |= relaxed || !strcmp(word, "-cl-denorms-are-zero");
+}
+
 /* False: not an option of the language. */
 static bool read_option(struct kc_options *options, const char *word, struct words *words, char **why)
 {
@@ -153,7 +164,7 @@ static bool read_option(struct kc_options *options, const char *word, struct wor
             *why = NULL;
         return false;
     }
-    options->optimise &= strcmp(word, "-cl-opt-disable") != 0;
+    note(options, word);
     options->uniform |= strcmp(word, "-cl-uniform-work-group-size") == 0;
     options->exact |= strcmp(word, "-cl-fp32-correctly-rounded-divide-sqrt") == 0;
     return true;
@@ -166,7 +177,7 @@ static bool read_link_option(struct kc_options *options, const char *word, char 
             *why = NULL;
         return false;
     }
-    options->optimise &= strcmp(word, "-cl-opt-disable") != 0;
+    note(options, word);
     options->create_library |= strcmp(word, "-create-library") == 0;
     return true;
 }

@@ -14,6 +14,8 @@ struct kc_options {
     bool uniform;        /* -cl-uniform-work-group-size */
     bool optimise;       /* no -cl-opt-disable */
     bool exact;          /* -cl-fp32-correctly-rounded-divide-sqrt */
+    bool flushes;        /* -cl-denorms-are-zero, and what includes it */
+    bool relaxed;        /* -cl-unsafe-math-optimizations, -cl-fast-relaxed-math */
     bool create_library; /* -create-library, for a link */
 };
 

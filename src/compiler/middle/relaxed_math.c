@@ -74,13 +74,23 @@ static bool is_one(LLVMValueRef value)
     return LLVMIsAConstantFP(value) && LLVMConstRealGetDouble(value, &inexact) == 1;
 }
 
+static bool flushes(LLVMBuilderRef builder)
+{
+    return LLVMGetStringAttributeAtIndex(LLVMGetBasicBlockParent(LLVMGetInsertBlock(builder)),
+                                         LLVMAttributeFunctionIndex, KC_FLUSHES_ATTRIBUTE,
+                                         sizeof(KC_FLUSHES_ATTRIBUTE) - 1);
+}
+
 static LLVMValueRef approximate(LLVMBuilderRef builder, LLVMValueRef *args, unsigned n)
 {
+    bool ftz = flushes(builder);
+
     if (n == 1)
-        return kc_arithmetic(builder, "sqrt.approx.f32 $0, $1;", "=f,f", args, 1);
+        return kc_arithmetic(builder, ftz ? "sqrt.approx.ftz.f32 $0, $1;" : "sqrt.approx.f32 $0, $1;", "=f,f", args, 1);
     if (is_one(args[0]))
-        return kc_arithmetic(builder, "rcp.approx.f32 $0, $1;", "=f,f", args + 1, 1);
-    return kc_arithmetic(builder, "div.full.f32 $0, $1, $2;", "=f,f,f", args, 2);
+        return kc_arithmetic(builder, ftz ? "rcp.approx.ftz.f32 $0, $1;" : "rcp.approx.f32 $0, $1;", "=f,f", args + 1,
+                             1);
+    return kc_arithmetic(builder, ftz ? "div.full.ftz.f32 $0, $1, $2;" : "div.full.f32 $0, $1, $2;", "=f,f,f", args, 2);
 }
 
 /* A vector's elements one by one, as the GPU computes them. args: vectors. */

@@ -10,6 +10,9 @@
 
 #include "compiler/support/llvm.h"
 
+/* Of functions in which subnormal floats are zero. */
+#define KC_FLUSHES_ATTRIBUTE "denormal-fp-math-f32"
+
 /* The allowed error of an operation in ulps; 0: correctly rounded, as far as is known. */
 double kc_error_of(LLVMValueRef at);
 

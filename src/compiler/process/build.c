@@ -166,6 +166,8 @@ bool kc_build_link(struct kc_build *build)
     kc_target_set(&build->target, library);
     kc_mark_fp64(build->module);
     kc_print_lower(build->module, build->request->target == TSL_WIRE_PTX);
+    if (build->request->target == TSL_WIRE_PTX)
+        kc_ptx_answer(build->module, build->options.flushes, build->options.relaxed);
     if (!kc_link_builtins(build->module, library, build->log) ||
         !kc_link_finish(build->module, build->target.machine, build->log))
         return fail(build);
@@ -237,7 +239,8 @@ bool kc_build_target(struct kc_build *build)
     struct kc_cpu_request request = {.module = build->module,
                                      .target = &build->target,
                                      .build = build->request,
-                                     .optimise = build->options.optimise};
+                                     .optimise = build->options.optimise,
+                                     .flushes = build->options.flushes};
     bool done = true;
 
     if (build->request->target == TSL_WIRE_CPU)

@@ -32,6 +32,27 @@ struct shell {
     LLVMValueRef shared; /* the start of dynamic shared memory */
 };
 
+/* ---- Answers ------------------------------------------------------------------------------------------------------
+ */
+
+static void answer(LLVMModuleRef module, const char *question, bool yes)
+{
+    LLVMContextRef context = LLVMGetModuleContext(module);
+    LLVMTypeRef number = LLVMInt32TypeInContext(context);
+    LLVMValueRef function = LLVMAddFunction(module, question, LLVMFunctionType(number, NULL, 0, false));
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
+
+    LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(context, function, ""));
+    LLVMBuildRet(builder, LLVMConstInt(number, yes, false));
+    LLVMDisposeBuilder(builder);
+}
+
+void kc_ptx_answer(LLVMModuleRef module, bool flushes, bool relaxed)
+{
+    answer(module, KC_FLUSHES_FUNCTION, flushes);
+    answer(module, KC_RELAXED_FUNCTION, relaxed);
+}
+
 /* ---- Parameters -------------------------------------------------------------------------------------------------- */
 
 static bool points_to(LLVMTypeRef type, unsigned space)
@@ -291,6 +312,14 @@ static void set_options(void)
     set = true;
 }
 
+/* The back end's word for it. */
+static void flush(LLVMModuleRef module)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f))
+            LLVMAddTargetDependentFunctionAttr(f, KC_FLUSHES_ATTRIBUTE, "preserve-sign,preserve-sign");
+}
+
 static bool run_passes(const struct kc_cpu_request *request, const char *passes, FILE *log)
 {
     char *why = NULL;
@@ -307,6 +336,8 @@ static bool optimise(const struct kc_cpu_request *request, FILE *log)
     if (!run_passes(request, "always-inline,globaldce", log))
         return false;
     set_options();
+    if (request->flushes)
+        flush(request->module);
     put_launch(request->module);
     return run_passes(request, request->optimise ? "default<O3>" : "default<O1>", log);
 }

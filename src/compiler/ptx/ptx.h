@@ -10,4 +10,7 @@
 bool kc_ptx(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl_wire_kernel *kernels,
             struct kc_bytes *text, FILE *log);
 
+/* What the built-in functions ask, before they are linked. */
+void kc_ptx_answer(LLVMModuleRef module, bool flushes, bool relaxed);
+
 #endif

@@ -50,8 +50,8 @@ float OVERLOADABLE exp10(float x)
 /* ---- Powers of any base --------------------------------------------------------------------------------------------
  */
 
-/* x^y for x > 0, both finite: the logarithm is a sum of two floats, as y may be large. */
-static float positive_power(float x, float y)
+/* x^(y + y_rest) for x > 0, all finite: the logarithm is a sum of two floats, as y may be large. */
+static float positive_power_2(float x, float y, float y_rest)
 {
     float f, e = split(x, enlarge(x), &f), d = f + 2, d_rest = f - (d - 2), r = __nvvm_rcp_approx_ftz_f(d);
     float q = f * r, q_rest = (fma(-q, d, f) - q * d_rest) * r, u = q * q;
@@ -64,10 +64,15 @@ static float positive_power(float x, float y)
     float sum = e + log2_f;
     float rest = (e != 0 ? log2_f - (sum - e) : 0) + log2_rest;
     float t = y * sum;
-    float t_rest = fma(y, sum, -t) + y * rest, magic = within(t) + MAGIC, n = magic - MAGIC;
+    float t_rest = fma(y, sum, -t) + fma(y, rest, y_rest * sum), magic = within(t) + MAGIC, n = magic - MAGIC;
 
     /* Infinity has no rest. */
     return power_of_two(magic, fabs(t) > 160 ? t - n : (t - n) + t_rest);
+}
+
+static float positive_power(float x, float y)
+{
+    return positive_power_2(x, y, 0);
 }
 
 /* 0: y is not an integer; 1: an odd one; 2: an even one. */
@@ -111,6 +116,23 @@ float OVERLOADABLE powr(float x, float y)
     if (x < 0 || isnan(x) || isnan(y) || (x == 1 && isinf(y)) || (y == 0 && (x == 0 || isinf(x))))
         return NAN;
     return special_power(fabs(x), y);
+}
+
+float OVERLOADABLE cbrt(float x);
+
+float OVERLOADABLE rootn(float x, int n)
+{
+    float size = fabs(x), of = (float)n, y = 1 / of, root;
+
+    if (n == 3)
+        return cbrt(x);
+    if (n == 0 || isnan(x) || (x < 0 && !(n & 1)))
+        return NAN;
+    if (size == 0 || isinf(size))
+        root = (size == 0) == (n > 0) ? 0 : INFINITY;
+    else
+        root = positive_power_2(size, y, fma(-y, of, 1.0f) * y);
+    return n & 1 ? copysign(root, x) : root;
 }
 
 /* ---- Angles --------------------------------------------------------------------------------------------------------
@@ -185,6 +207,27 @@ float OVERLOADABLE tan(float x)
     return quarter & 1 ? -c / s : s / c;
 }
 
+/* Wrong by 2 ulps. */
+static float divide(float x, float y)
+{
+    float q;
+
+    __asm("div.full.f32 %0, %1, %2;" : "=f"(q) : "f"(x), "f"(y));
+    return q;
+}
+
+/* In half turns; what is left of whole ones is exact. */
+float OVERLOADABLE tanpi(float x)
+{
+    float n = rint(x), r = x - n, size = fabs(r), half_of_n = n * 0.5f;
+    float q = size > 0.25f ? 0.5f - size : size, u = fma(q, 3.14159274f, q * -8.74227766e-08f);
+    float s = near_sin(u), c = near_cos(u), t = divide(size > 0.25f ? c : s, size > 0.25f ? s : c);
+
+    if (r == 0)
+        return copysign(0.0f, rint(half_of_n) == half_of_n ? x : -x);
+    return isinf(x) ? NAN : copysign(t, r);
+}
+
 /* ---- One of doubles ------------------------------------------------------------------------------------------------
  */
 
@@ -233,3 +276,18 @@ EACH_SIZE(SIZE_2, float)
 #define NAME powr
 EACH_SIZE(SIZE_2, float)
 #undef NAME
+#define NAME tanpi
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+
+#define ROOT(I) rootn(x.s##I, n.s##I)
+#define ROOTS(N)                                           \
+    float##N OVERLOADABLE rootn(float##N x, int##N n)      \
+    {                                                      \
+        return (float##N)(COMPONENTS_##N(ROOT));           \
+    }
+ROOTS(2)
+ROOTS(3)
+ROOTS(4)
+ROOTS(8)
+ROOTS(16)
