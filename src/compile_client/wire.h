@@ -77,8 +77,8 @@ enum tsl_wire_target {
     TSL_WIRE_CPU,   /* a shared object of work-group functions */
     TSL_WIRE_PTX,
     /* No artefact. What kernels do to their arguments, whichever compiler builds them: only the facts' access bits,
-     * kinds and names count. A source that isn't the same for any compiler gives no kernels, nor does one with errors;
-     * the log says why. A whole build, without headers. */
+     * kinds, names and footprints count. A source that isn't the same for any compiler gives no kernels, nor does one
+     * with errors; the log says why. A whole build, without headers. */
     TSL_WIRE_ACCESS,
     TSL_WIRE_LAST_TARGET = TSL_WIRE_ACCESS,
 };

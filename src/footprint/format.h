@@ -43,8 +43,11 @@
 
 enum tsl_node_op {
     /* Leaves. */
-    TSL_NODE_CONSTANT,  /* value, as bits in two's complement, sign-extended to 64 */
-    TSL_NODE_SCALAR,    /* bytes [b, b + bits/8) of the value of argument a, little-endian; bits 1: byte b is not 0 */
+    TSL_NODE_CONSTANT, /* value, as bits in two's complement, sign-extended to 64 */
+    /* Bytes [b, b + bits/8) of the value of argument a, little-endian; bits 1: byte b is not 0. Of an image the value
+     * is a struct tsl_kc_image (compile_client/kernel_image.h), of which the sizes are named (b 8 … 20); of a sampler
+     * the 8 bytes of tsl_kc_sampler. */
+    TSL_NODE_SCALAR,
     TSL_NODE_COUNTER,   /* 64 bits: iterations of loop a before this one, 0 … count - 1 */
     TSL_NODE_GLOBAL_ID, /* 64 bits, of dimension a (0 … 2), as get_global_id: with the offset */
     TSL_NODE_LOCAL_ID,  /* likewise, the next ones too */

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "compile_client/compile.h"
+#include "footprint/format.h"
 #include "program/build.h"
 
 #include <stdatomic.h>
@@ -152,6 +153,20 @@ static bool is_about(const struct tsl_kernel_facts *answer, const struct tsl_ker
     return true;
 }
 
+/* Of its own; NULL: there is none, or no memory. */
+static struct tsl_footprint *copy(const struct tsl_footprint *footprint)
+{
+    struct tsl_writer writer = {0};
+    struct tsl_footprint *made = NULL;
+
+    if (footprint)
+        tsl_footprint_encode(&writer, footprint);
+    if (footprint && !writer.failed)
+        made = tsl_footprint_decode(writer.data, writer.size);
+    free(writer.data);
+    return made;
+}
+
 bool tsl_text_access_narrow(const struct tsl_text_access *access, struct tsl_kernel_facts *facts)
 {
     const struct tsl_kernel_facts *answer = access ? find(access, facts->name) : NULL;
@@ -159,6 +174,8 @@ bool tsl_text_access_narrow(const struct tsl_text_access *access, struct tsl_ker
 
     if (!answer || answer->opaque || facts->opaque || !facts->of_text || !is_about(answer, facts))
         return false;
+    if (!facts->footprint)
+        facts->footprint = copy(answer->footprint);
     for (cl_uint i = 0; i < facts->n_args; i++) {
         unsigned may = answer->args[i].may;
 

@@ -782,6 +782,73 @@ static void copies_are_followed(void **state)
     CHECK(kernels);
 }
 
+/* ---- Images ------------------------------------------------------------------------------------------------------ */
+
+#define IMAGES(what)                                                                                     \
+    "kernel void f(read_only image2d_t a, write_only image2d_array_t b, sampler_t s, global int *o) {\n" \
+    "  int2 p = (int2)(get_global_id(0), get_global_id(1)); " what " }"
+
+static const struct tsl_access *access_of(const struct tsl_footprint *footprint, uint32_t argument)
+{
+    for (uint32_t i = 0; i < footprint->n_accesses; i++)
+        if (footprint->accesses[i].argument == argument)
+            return &footprint->accesses[i];
+    fail();
+    return NULL;
+}
+
+/* Coordinates of one work-item; false: unknown. */
+static bool pixel(const struct tsl_footprint *footprint, const struct tsl_access *access, const struct item *item,
+                  int64_t *at)
+{
+    static struct values values;
+    uint64_t counters[TSL_FOOTPRINT_MAX_LOOPS] = {0};
+
+    compute(footprint, item, counters, &values);
+    for (unsigned d = 0; d < 3; d++)
+        at[d] = access->address[d] == TSL_FOOTPRINT_NONE ? INT64_MIN : values.value[access->address[d]];
+    return access->address[0] != TSL_FOOTPRINT_NONE && !values.unknown[access->address[0]];
+}
+
+static void images_are_touched_at_coordinates(void **state)
+{
+    static const struct {
+        const char *source;
+        int64_t read[2]; /* of work-item (5, 7); 64: unknown */
+    } cases[] = {
+        {IMAGES("write_imagef(b, (int4)(p, 3, 0), read_imagef(a, p + (int2)(1, 2)));"), {6, 9}},
+        {IMAGES("write_imagef(b, (int4)(p, 3, 0), read_imagef(a, s, p - (int2)(6, 2)));"), {0, 5}},
+        {IMAGES("write_imagef(b, (int4)(p, 3, 0), read_imagef(a, CLK_ADDRESS_CLAMP, p + (int2)(60, 0)));"), {-1, 7}},
+        {IMAGES("write_imagef(b, (int4)(p, 3, 0), read_imagef(a, CLK_ADDRESS_CLAMP_TO_EDGE, p * 10));"), {31, 15}},
+        {IMAGES("write_imagef(b, (int4)(p, 3, 0), read_imagef(a, s, (float2)(1, 2)));"), {64, 64}},
+    };
+    /* Of an image of 32 by 16 pixels, in place of struct tsl_kc_image; and of a sampler that clamps to the edge. */
+    static const int64_t image[] = {0, INT64_C(16) << 32 | 32, INT64_C(1) << 32 | 1};
+    struct launch launch = {.global = {8, 8, 1}, .local = {1, 1, 1}, .scalars = {0, 0, 0x12}};
+    struct item item = {.launch = &launch, .global = {5, 7, 0}};
+
+    (void)state;
+    memcpy(launch.scalars, image, 16); /* only the first argument's sizes are asked for */
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct tsl_footprint *footprint;
+        const struct tsl_access *read, *write;
+        struct tsl_compiled compiled;
+        int64_t at[3];
+
+        assert_int_equal(kc_build(cases[i].source, "-cl-std=CL3.0", &compiled), CL_SUCCESS);
+        footprint = compiled.built.kernels[0].facts.footprint;
+        read = access_of(footprint, 0);
+        write = access_of(footprint, 1);
+        assert_int_equal(read->flags, TSL_ACCESS_IMAGE);
+        assert_int_equal(write->flags, TSL_ACCESS_IMAGE | TSL_ACCESS_SURE);
+        assert_true(pixel(footprint, write, &item, at));
+        assert_true(at[0] == 5 && at[1] == 7 && at[2] == 3);
+        assert_int_equal(pixel(footprint, read, &item, at), cases[i].read[0] != 64);
+        assert_true(cases[i].read[0] == 64 || (at[0] == cases[i].read[0] && at[1] == cases[i].read[1]));
+        tsl_compiled_finish(&compiled);
+    }
+}
+
 /* ---- What isn't known -------------------------------------------------------------------------------------------- */
 
 static void gathered(void)
@@ -953,7 +1020,7 @@ int main(void)
         cmocka_unit_test(affine_addresses_are_exact),   cmocka_unit_test(loops_are_counted),
         cmocka_unit_test(other_arithmetic_is_followed), cmocka_unit_test(copies_are_followed),
         cmocka_unit_test(data_makes_addresses_unknown), cmocka_unit_test(atomics_tell_their_operation),
-        cmocka_unit_test(flags_tell_what_else_is_done),
+        cmocka_unit_test(flags_tell_what_else_is_done), cmocka_unit_test(images_are_touched_at_coordinates),
     };
 
     kc_use(NULL);

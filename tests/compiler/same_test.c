@@ -2,6 +2,8 @@
  * What kernels do to their arguments whatever compiler made them: which sources are the same for any
  * (compiler/front/same.cpp), and what is read off their code before any pass (compiler/analysis/argument_access.c).
  */
+#include "footprint/format.h"
+
 #include "kc_env.h"
 
 /* One letter for each argument of the first kernel: r, w (may be written), '-' for what isn't global memory. */
@@ -56,6 +58,26 @@ static void check(const struct program *programs, size_t n)
 #define BODY   "{ b[0] = a[0]; }"
 #define PLAIN  ARGS BODY
 #define BODY_W "{ b[0] = a[0]; a[1] = 0; }"
+
+/* What they do to memory is told where it is known who compiles them; it is the same then. */
+static void footprints_come_with_roles(void **state)
+{
+    struct tsl_wire_build request = kc_request("kernel void f(global int *a, global int *b) {\n"
+                                               "  a[get_global_id(0)] = b[get_global_id(0)]; }",
+                                               "");
+    const struct tsl_footprint *footprint;
+    struct tsl_compiled compiled;
+
+    (void)state;
+    request.target = TSL_WIRE_ROLES;
+    assert_int_equal(tsl_compile(&request, &compiled), CL_SUCCESS);
+    footprint = compiled.built.kernels[0].facts.footprint;
+    assert_non_null(footprint);
+    assert_int_equal(footprint->n_accesses, 2);
+    assert_int_equal(footprint->accesses[0].argument, 1);
+    assert_int_equal(footprint->accesses[1].flags, TSL_ACCESS_SURE);
+    tsl_compiled_finish(&compiled);
+}
 
 /* ---- Directives -------------------------------------------------------------------------------------------------- */
 
@@ -848,6 +870,7 @@ static int set_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(footprints_come_with_roles),
         cmocka_unit_test(conditions_may_ask_for_the_programs_own_macros),
         cmocka_unit_test(conditions_may_not_ask_for_a_compilers_macros),
         cmocka_unit_test(groups_of_pragmas_alone_are_nothing),

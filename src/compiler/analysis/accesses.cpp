@@ -283,6 +283,7 @@ void Accesses::visit_image(llvm::CallInst &at, bool stores)
             continue;
         access.argument = argument->getArgNo();
         under.exact &= place.guards.exact;
+        access.why = "pixels are read by floating-point coordinates";
         if (at.getArgOperand(1)->getType()->isIntegerTy(32) && at.getArgOperand(2)->getType()->isIntegerTy(32)) {
             const char *type = facts.args[access.argument].type_name;
             unsigned n = strstr(type, "1d") ? 1 : strstr(type, "3d") ? 3 : 2, n_places = 0;

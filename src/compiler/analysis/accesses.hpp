@@ -2,6 +2,7 @@
  * The analysis behind accesses.h, one object for each kernel. Its parts, a file each:
  *   nodes.cpp      the table of expressions
  *   values.cpp     instructions become expressions, as they compute
+ *   leaves.cpp     what they begin with: arguments, and elements of vectors
  *   evolution.cpp  what changes from iteration to iteration, and how often loops run: LLVM's ScalarEvolution, read
  *   guards.cpp     conditions under which a block runs
  *   loops.cpp      loops of the footprint
@@ -113,20 +114,25 @@ class Accesses
     uint32_t of(llvm::Value *value);
     uint32_t of_instruction(llvm::Instruction &at);
     uint32_t of_binary(llvm::BinaryOperator &at);
-    uint32_t of_division(llvm::BinaryOperator &at);
+    uint32_t operate(unsigned opcode, uint32_t a, uint32_t b);
     uint32_t of_shift(llvm::BinaryOperator &at);
     uint32_t of_cast(llvm::CastInst &at);
     uint32_t of_comparison(llvm::ICmpInst &at);
     uint32_t of_pointers(llvm::ICmpInst &at);
     uint32_t of_call(llvm::CallInst &at);
     uint32_t of_query(llvm::CallInst &at);
-    uint32_t of_intrinsic(llvm::CallInst &at);
-    uint32_t of_load(llvm::LoadInst &at);
-    uint32_t of_argument(llvm::Argument &argument, uint64_t offset, unsigned bits);
-    uint32_t of_element(llvm::Value *vector, unsigned i);
+    uint32_t of_intrinsic(llvm::CallInst &at, uint32_t a, uint32_t b);
     uint32_t compare(llvm::CmpInst::Predicate predicate, uint32_t a, uint32_t b);
     uint32_t not_known(llvm::Value *value, const char *why);
-    bool is_untouched(llvm::Value *pointer, unsigned depth);
+
+    /* leaves.cpp */
+    uint32_t of_argument(llvm::Argument &argument, uint64_t offset, unsigned bits);
+    uint32_t of_load(llvm::LoadInst &at);
+    uint32_t of_loaded(llvm::LoadInst &at, unsigned skipped, unsigned bits);
+    bool is_untouched(llvm::Value *pointer, unsigned steps);
+    uint32_t of_element(llvm::Value *vector, unsigned i);
+    uint32_t of_lane(llvm::Instruction &at, unsigned i);
+    bool from_other(llvm::Value *&vector, unsigned &i);
 
     /* evolution.cpp */
     uint32_t of(const llvm::SCEV *expression);
@@ -134,6 +140,7 @@ class Accesses
     uint32_t of_remainder(const llvm::SCEVNAryExpr &sum, unsigned bits);
     uint32_t of_extreme(const llvm::SCEVNAryExpr &extreme, unsigned bits);
     uint32_t of_recurrence(const llvm::SCEVAddRecExpr &recurrence, unsigned bits);
+    uint32_t of_pointer(const llvm::SCEV *pointer, unsigned bits);
     uint32_t of_cut(const llvm::SCEVCastExpr &cut, unsigned bits);
     uint32_t of_extension(const llvm::SCEV *operand, unsigned bits);
     uint32_t clean(const llvm::SCEV *expression, bool is_signed);
@@ -237,6 +244,15 @@ class Accesses
 
 /* The source's line, 0 where it isn't known. */
 uint32_t line_of(const llvm::Instruction &at);
+
+/* The same, behind a sentence. */
+std::string with_line(const char *why, const llvm::Instruction &at);
+
+/* Of an integer of one of the format's widths, else 0. */
+unsigned bits_of(llvm::Type *type);
+
+/* One of LLVM's functions that of_intrinsic follows. */
+bool is_extreme(const llvm::CallInst &at);
 
 /* Does the pointer lead to what a launch tells its work-groups? */
 bool is_of_launch(const llvm::Value *pointer);

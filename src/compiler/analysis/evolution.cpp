@@ -30,6 +30,17 @@ uint32_t Accesses::clean(const llvm::SCEV *expression, bool is_signed)
     return is_signed ? nodes.plus(node, -half) : node;
 }
 
+/* A sampler is a number in a pointer's place. */
+uint32_t Accesses::of_pointer(const llvm::SCEV *pointer, unsigned bits)
+{
+    auto *value = llvm::dyn_cast<llvm::SCEVUnknown>(pointer);
+    auto *argument = value ? llvm::dyn_cast<llvm::Argument>(value->getValue()) : nullptr;
+
+    if (argument && bits == 64 && facts.args[argument->getArgNo()].kind == TSL_FACT_SAMPLER)
+        return nodes.leaf(TSL_NODE_SCALAR, 64, argument->getArgNo());
+    return nodes.unknown(bits, "a pointer is taken for a number");
+}
+
 uint32_t Accesses::of_cut(const llvm::SCEVCastExpr &cut, unsigned bits)
 {
     auto *value = llvm::dyn_cast<llvm::SCEVUnknown>(cut.getOperand());
@@ -99,6 +110,9 @@ uint32_t Accesses::of(const llvm::SCEV *expression)
         break;
     case llvm::scUnknown:
         node = of(llvm::cast<llvm::SCEVUnknown>(expression)->getValue());
+        break;
+    case llvm::scPtrToInt:
+        node = of_pointer(llvm::cast<llvm::SCEVCastExpr>(expression)->getOperand(), bits);
         break;
     default:
         node = nodes.unknown(bits, "it is computed in a way that isn't followed");

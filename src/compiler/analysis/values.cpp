@@ -6,10 +6,7 @@
 
 #include "compiler/workgroup/calls.h"
 
-#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
-#include <llvm/IR/IntrinsicInst.h>
-#include <llvm/IR/Operator.h>
 
 namespace kc
 {
@@ -19,7 +16,8 @@ namespace
 
 constexpr unsigned deepest = 400;
 
-/* Integers of the format's own widths. */
+} // namespace
+
 unsigned bits_of(llvm::Type *type)
 {
     unsigned bits = type->isIntegerTy() ? type->getIntegerBitWidth() : 0;
@@ -27,7 +25,20 @@ unsigned bits_of(llvm::Type *type)
     return legal_bits(bits) == bits ? bits : 0;
 }
 
-} // namespace
+bool is_extreme(const llvm::CallInst &at)
+{
+    switch (at.getIntrinsicID()) {
+    case llvm::Intrinsic::umin:
+    case llvm::Intrinsic::umax:
+    case llvm::Intrinsic::smin:
+    case llvm::Intrinsic::smax:
+    case llvm::Intrinsic::abs:
+    case llvm::Intrinsic::usub_sat:
+        return true;
+    default:
+        return false;
+    }
+}
 
 uint32_t line_of(const llvm::Instruction &at)
 {
@@ -36,14 +47,20 @@ uint32_t line_of(const llvm::Instruction &at)
     return place ? place.getLine() : 0;
 }
 
+std::string with_line(const char *why, const llvm::Instruction &at)
+{
+    uint32_t line = line_of(at);
+
+    return std::string(why) + (line ? " (line " + std::to_string(line) + ")" : "");
+}
+
 uint32_t Accesses::not_known(llvm::Value *value, const char *why)
 {
     llvm::Type *type = value->getType();
     unsigned bits = type->isIntegerTy() ? legal_bits(type->getIntegerBitWidth()) : 64;
     auto *at = llvm::dyn_cast<llvm::Instruction>(value);
-    uint32_t line = at ? line_of(*at) : 0;
 
-    return nodes.unknown(bits ? bits : 64, std::string(why) + (line ? " (line " + std::to_string(line) + ")" : ""));
+    return nodes.unknown(bits ? bits : 64, at ? with_line(why, *at) : why);
 }
 
 uint32_t Accesses::of(llvm::Value *value)
@@ -105,22 +122,26 @@ uint32_t Accesses::of_instruction(llvm::Instruction &at)
 
 /* ---- Arithmetic -------------------------------------------------------------------------------------------------- */
 
-uint32_t Accesses::of_division(llvm::BinaryOperator &at)
+/* no_node: it is none of these. */
+uint32_t Accesses::operate(unsigned opcode, uint32_t a, uint32_t b)
 {
     static const struct {
         unsigned code;
         tsl_node_op op;
-    } divisions[] = {{llvm::Instruction::UDiv, TSL_NODE_UDIV},
+    } operations[] = {{llvm::Instruction::Add, TSL_NODE_ADD},   {llvm::Instruction::Sub, TSL_NODE_SUB},
+                      {llvm::Instruction::Mul, TSL_NODE_MUL},   {llvm::Instruction::Shl, TSL_NODE_SHL},
+                      {llvm::Instruction::LShr, TSL_NODE_LSHR}, {llvm::Instruction::And, TSL_NODE_AND},
+                      {llvm::Instruction::Or, TSL_NODE_OR},     {llvm::Instruction::Xor, TSL_NODE_XOR},
+                      {llvm::Instruction::UDiv, TSL_NODE_UDIV},
                      {llvm::Instruction::SDiv, TSL_NODE_SDIV},
                      {llvm::Instruction::URem, TSL_NODE_UREM},
                      {llvm::Instruction::SRem, TSL_NODE_SREM},
                      {llvm::Instruction::AShr, TSL_NODE_ASHR}};
-    uint32_t a = of(at.getOperand(0)), b = of(at.getOperand(1));
 
-    for (const auto &division : divisions)
-        if (division.code == at.getOpcode())
-            return nodes.binary(division.op, a, b);
-    return not_known(&at, "it is computed in a way that isn't followed");
+    for (const auto &one : operations)
+        if (one.code == opcode)
+            return nodes.binary(one.op, a, b);
+    return no_node;
 }
 
 /* To the left and back again: the lower bits, as a signed number. */
@@ -142,7 +163,7 @@ uint32_t Accesses::of_shift(llvm::BinaryOperator &at)
             return nodes.binary(TSL_NODE_ASHR, node, nodes.constant(bits, (int64_t)(down - up)));
         }
     }
-    return of_division(at);
+    return nodes.binary(TSL_NODE_ASHR, of(at.getOperand(0)), of(at.getOperand(1)));
 }
 
 /* Shifts by a constant are what they mean. Of bits that are put together LLVM knows whether they are a sum. */
@@ -155,32 +176,24 @@ uint32_t Accesses::of_binary(llvm::BinaryOperator &at)
     uint32_t a = of(at.getOperand(0)), b = of(at.getOperand(1));
 
     switch (at.getOpcode()) {
-    case llvm::Instruction::Add:
-        return nodes.binary(TSL_NODE_ADD, a, b);
-    case llvm::Instruction::Sub:
-        return nodes.binary(TSL_NODE_SUB, a, b);
-    case llvm::Instruction::Mul:
-        return nodes.binary(TSL_NODE_MUL, a, b);
     case llvm::Instruction::Shl:
         return shift < bits ? nodes.times(a, (int64_t)(UINT64_C(1) << shift)) : nodes.binary(TSL_NODE_SHL, a, b);
     case llvm::Instruction::LShr:
         return shift < bits - 1 ? nodes.binary(TSL_NODE_UDIV, a, nodes.constant(bits, (int64_t)(UINT64_C(1) << shift)))
                                 : nodes.binary(TSL_NODE_LSHR, a, b);
+    case llvm::Instruction::AShr:
+        return of_shift(at);
     case llvm::Instruction::And:
     case llvm::Instruction::Or:
     case llvm::Instruction::Xor:
         known = bits > 1 ? evolution.getSCEV(&at) : nullptr;
         if (known && !llvm::isa<llvm::SCEVUnknown>(known))
             return of(known);
-        return nodes.binary(at.getOpcode() == llvm::Instruction::And  ? TSL_NODE_AND
-                            : at.getOpcode() == llvm::Instruction::Or ? TSL_NODE_OR
-                                                                      : TSL_NODE_XOR,
-                            a, b);
-    case llvm::Instruction::AShr:
-        return of_shift(at);
+        break;
     default:
-        return of_division(at);
+        break;
     }
+    return operate(at.getOpcode(), a, b);
 }
 
 uint32_t Accesses::of_cast(llvm::CastInst &at)
@@ -188,8 +201,11 @@ uint32_t Accesses::of_cast(llvm::CastInst &at)
     llvm::Type *from = at.getSrcTy();
     unsigned bits = at.getType()->getIntegerBitWidth();
 
-    if (llvm::isa<llvm::PtrToIntInst>(at))
-        return not_known(&at, "a pointer is taken for a number");
+    if (llvm::isa<llvm::PtrToIntInst>(at)) {
+        const llvm::SCEV *number = evolution.getSCEV(&at);
+
+        return llvm::isa<llvm::SCEVUnknown>(number) ? not_known(&at, "a pointer is taken for a number") : of(number);
+    }
     if (from->isFPOrFPVectorTy())
         return not_known(&at, "it is made of floating-point numbers");
     if (!from->isIntegerTy())
@@ -289,9 +305,8 @@ uint32_t Accesses::of_query(llvm::CallInst &at)
     return nodes.leaf(query.op, 64, (uint32_t)dimension->getZExtValue());
 }
 
-uint32_t Accesses::of_intrinsic(llvm::CallInst &at)
+uint32_t Accesses::of_intrinsic(llvm::CallInst &at, uint32_t a, uint32_t b)
 {
-    uint32_t a = of(at.getArgOperand(0)), b = at.arg_size() > 1 ? of(at.getArgOperand(1)) : no_node;
     uint32_t zero = nodes.constant(nodes.bits(a), 0);
 
     switch (at.getIntrinsicID()) {
@@ -308,7 +323,7 @@ uint32_t Accesses::of_intrinsic(llvm::CallInst &at)
     case llvm::Intrinsic::usub_sat:
         return nodes.binary(TSL_NODE_SUB, nodes.binary(TSL_NODE_UMAX, a, b), b);
     default:
-        return not_known(&at, "it is computed by a function that isn't followed");
+        return nodes.unknown(nodes.bits(a), "it is computed by a function that isn't followed");
     }
 }
 
@@ -318,90 +333,9 @@ uint32_t Accesses::of_call(llvm::CallInst &at)
 
     if (call >= KC_CALL_LOCAL_ID && call <= KC_CALL_GLOBAL_OFFSET)
         return of_query(at);
-    if (at.getIntrinsicID() && at.arg_size() && bits_of(at.getArgOperand(0)->getType()))
-        return of_intrinsic(at);
+    if (is_extreme(at) && bits_of(at.getType()))
+        return of_intrinsic(at, of(at.getArgOperand(0)), of(at.getArgOperand(at.arg_size() > 1 ? 1 : 0)));
     return not_known(&at, "it is computed by a function that isn't followed");
-}
-
-/* ---- Arguments and memory ---------------------------------------------------------------------------------------- */
-
-uint32_t Accesses::of_argument(llvm::Argument &argument, uint64_t offset, unsigned bits)
-{
-    const tsl_arg_fact &fact = facts.args[argument.getArgNo()];
-
-    if (fact.kind != TSL_FACT_VALUE || !bits || offset + (bits + 7) / 8 > fact.size)
-        return not_known(&argument, "it is made of an argument that is no number");
-    return nodes.leaf(TSL_NODE_SCALAR, bits, argument.getArgNo(), (uint32_t)offset);
-}
-
-/* Is a structure by value only read, through addresses that are plain? */
-bool Accesses::is_untouched(llvm::Value *pointer, unsigned steps)
-{
-    for (llvm::User *user : pointer->users()) {
-        auto *at = llvm::dyn_cast<llvm::Instruction>(user);
-        auto *call = llvm::dyn_cast<llvm::MemTransferInst>(user);
-        bool passes = llvm::isa<llvm::GetElementPtrInst>(user) || llvm::isa<llvm::AddrSpaceCastInst>(user);
-
-        if (!at || (!passes && !llvm::isa<llvm::LoadInst>(at) && !(call && call->getRawSource() == pointer &&
-                                                                  call->getRawDest() != pointer)))
-            return false;
-        if (passes && (steps > 8 || !is_untouched(at, steps + 1)))
-            return false;
-    }
-    return true;
-}
-
-uint32_t Accesses::of_load(llvm::LoadInst &at)
-{
-    int64_t offset = 0;
-    llvm::Value *base = llvm::GetPointerBaseWithConstantOffset(at.getPointerOperand(), offset, layout);
-    auto *argument = llvm::dyn_cast<llvm::Argument>(base);
-
-    if (argument && argument->hasByValAttr()) {
-        auto known = untouched.find(argument);
-
-        if (known == untouched.end())
-            known = untouched.try_emplace(argument, is_untouched(argument, 0)).first;
-        if (known->second && offset >= 0 && !at.isVolatile())
-            return of_argument(*argument, (uint64_t)offset, bits_of(at.getType()));
-    }
-    return not_known(&at, at.getPointerAddressSpace() == 3 ? "it is loaded from local memory" : "it is loaded from memory");
-}
-
-/* An element of a vector argument, of one in a structure, or of one that was made of elements. */
-uint32_t Accesses::of_element(llvm::Value *vector, unsigned i)
-{
-    auto *type = llvm::dyn_cast<llvm::FixedVectorType>(vector->getType());
-    unsigned bits = type ? bits_of(type->getElementType()) : 0;
-
-    for (unsigned steps = 0; bits && steps < 32; steps++) {
-        if (auto *constant = llvm::dyn_cast<llvm::Constant>(vector)) {
-            llvm::Constant *element = constant->getAggregateElement(i);
-
-            return element ? of(element) : nodes.unknown(bits, "it is undefined");
-        }
-        if (auto *argument = llvm::dyn_cast<llvm::Argument>(vector))
-            return of_argument(*argument, i * (bits / 8), bits);
-        if (auto *inserted = llvm::dyn_cast<llvm::InsertElementInst>(vector)) {
-            auto *index = llvm::dyn_cast<llvm::ConstantInt>(inserted->getOperand(2));
-
-            if (!index)
-                break;
-            if (index->getZExtValue() == i)
-                return of(inserted->getOperand(1));
-            vector = inserted->getOperand(0);
-        } else if (auto *shuffled = llvm::dyn_cast<llvm::ShuffleVectorInst>(vector)) {
-            int from = shuffled->getMaskValue(i);
-            auto n = (int)llvm::cast<llvm::FixedVectorType>(shuffled->getOperand(0)->getType())->getNumElements();
-
-            if (from < 0)
-                break;
-            vector = shuffled->getOperand(from < n ? 0 : 1);
-            i = (unsigned)(from < n ? from : from - n);
-        } else
-            break;
-    }
-    return nodes.unknown(bits ? bits : 64, "it is an element of a vector that isn't followed");
 }
 
 } // namespace kc

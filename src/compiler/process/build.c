@@ -219,6 +219,28 @@ static bool find_access(struct kc_build *build)
     return true;
 }
 
+static struct tsl_kernel_facts *facts_of(struct kc_build *build, LLVMValueRef kernel)
+{
+    for (uint32_t i = 0; i < build->n_kernels; i++)
+        if (strcmp(build->kernels[i].facts.name, kc_name(kernel)) == 0)
+            return &build->kernels[i].facts;
+    return NULL;
+}
+
+/* Of the simplified code: another compiler's makes the same accesses, or more loads of what it doesn't use. What can't
+ * be linked has no footprints. */
+static void find_footprints(struct kc_build *build)
+{
+    if (!kc_build_link(build))
+        return;
+    for (LLVMValueRef f = LLVMGetFirstFunction(build->module); f; f = LLVMGetNextFunction(f)) {
+        struct tsl_kernel_facts *facts = kc_is_marked(f) ? facts_of(build, f) : NULL;
+
+        if (facts)
+            facts->footprint = kc_accesses(f, facts);
+    }
+}
+
 bool kc_build_access(struct kc_build *build)
 {
     const struct tsl_wire_build *request = build->request;
@@ -230,6 +252,8 @@ bool kc_build_access(struct kc_build *build)
         found = build->differs ? differ(build, build->differs) : find_access(build);
     else if (build->differs)
         differ(build, build->differs);
+    if (found)
+        find_footprints(build);
     build->result = CL_SUCCESS; /* an unknown answer is an answer, too, and is cached */
     return found;
 }

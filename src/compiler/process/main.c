@@ -25,7 +25,8 @@ static const char usage[] =
     "\n"
     "  --emit WHAT         front: LLVM IR as it leaves the front end; linked: as the back ends get it; facts "
     "(default);\n"
-    "                      so: the shared object for the CPU; ptx; roles: those that hold for any compiler\n"
+    "                      so: the shared object for the CPU; ptx; roles, roles-footprint: those that hold for any "
+    "compiler\n"
     "  --footprint         what each kernel reads and writes, the same as --emit footprint\n"
     "  --options TEXT      build options, as for clBuildProgram\n"
     "  --processor NAME    sm_75 and later; for the CPU any that LLVM knows, this machine's without the option\n"
@@ -78,6 +79,12 @@ static void print_facts(const struct kc_build *build, FILE *out)
     }
 }
 
+static void print_footprints(const struct kc_build *build, FILE *out)
+{
+    for (uint32_t i = 0; i < build->n_kernels; i++)
+        kc_view_footprint(&build->kernels[i].facts, out);
+}
+
 static bool show(const struct command *command, struct kc_build *build, FILE *out)
 {
     bool front = strcmp(command->emit, "front") == 0, linked = strcmp(command->emit, "linked") == 0;
@@ -85,7 +92,10 @@ static bool show(const struct command *command, struct kc_build *build, FILE *ou
     if (build->request->target == TSL_WIRE_ACCESS) {
         if (!kc_build_access(build))
             return false;
-        print_facts(build, out);
+        if (strcmp(command->emit, "roles") == 0)
+            print_facts(build, out);
+        else
+            print_footprints(build, out);
         return true;
     }
     if (!kc_build_module(build) || (!front && !kc_build_link(build)))
@@ -100,8 +110,7 @@ static bool show(const struct command *command, struct kc_build *build, FILE *ou
     if (!kc_build_kernels(build))
         return false;
     if (strcmp(command->emit, "footprint") == 0) {
-        for (uint32_t i = 0; i < build->n_kernels; i++)
-            kc_view_footprint(&build->kernels[i].facts, out);
+        print_footprints(build, out);
         return true;
     }
     if (!kc_build_target(build))
@@ -132,7 +141,7 @@ static int run(struct command *command, const char *path)
         command->request.target = TSL_WIRE_CPU;
     else if (strcmp(command->emit, "ptx") == 0)
         command->request.target = TSL_WIRE_PTX;
-    else if (strcmp(command->emit, "roles") == 0)
+    else if (strncmp(command->emit, "roles", 5) == 0)
         command->request.target = TSL_WIRE_ACCESS;
     kc_build_begin(&build, &command->request, &prepared);
     done = show(command, &build, out);
