@@ -10,6 +10,8 @@
  *   pointers.cpp   which argument an address is in, and where
  *   accesses.cpp   instructions and calls that touch memory
  *   flags.cpp      fences, and loops that wait for others
+ *   forms.cpp      expressions as sums
+ *   rolls.cpp      unrolled loops are loops again
  *   output.cpp     the list becomes a footprint: neighbours joined, what isn't used left out
  *
  * An expression holds in a scope: a loop (null: the kernel), whose counter and those around it are in it. What another
@@ -101,6 +103,8 @@ struct Touch {
     bool anywhere = false; /* the address is but where it begins */
     uint32_t length = no_node; /* 64 bits: `width` bytes so many times, one behind the other */
 };
+
+class Forms;
 
 class Accesses
 {
@@ -212,6 +216,18 @@ class Accesses
     bool waits(llvm::Loop &loop);
     bool may_change(llvm::Instruction &at, llvm::Loop &loop);
 
+    /* rolls.cpp */
+    struct Alike {
+        size_t first; /* of `list`, as the next ones are */
+        std::vector<size_t> left;
+        std::unordered_map<uint32_t, size_t> by_address;
+    };
+    uint32_t loop_of_length(size_t n, const Access &access);
+    std::vector<size_t> longest_row(const Alike &alike, uint32_t counter, Forms &forms, uint32_t &address);
+    bool roll_some(Alike &alike, Forms &forms);
+    bool roll();
+    void tidy();
+
     /* output.cpp */
     void join();
     void limit();
@@ -237,6 +253,7 @@ class Accesses
     std::vector<LoopFacts> more_loops; /* of the footprint: by index */
     llvm::DenseMap<llvm::Value *, bool> untouched;
     std::vector<std::pair<llvm::Instruction *, llvm::Instruction *>> lifted; /* with what they stood before */
+    std::vector<uint32_t> rolled; /* loops that were made of accesses */
     std::vector<Access> list;
     unsigned flags = 0;
     llvm::SmallPtrSet<llvm::Value *, 8> written; /* roots that are stored to */

@@ -15,6 +15,17 @@ struct Accesses::Question {
     llvm::DenseMap<llvm::BasicBlock *, uint32_t> answers = llvm::DenseMap<llvm::BasicBlock *, uint32_t>();
 };
 
+namespace
+{
+
+/* What has no meaning when it runs doesn't. */
+bool is_never(const llvm::BasicBlock &block)
+{
+    return llvm::isa<llvm::UnreachableInst>(block.front());
+}
+
+} // namespace
+
 /* The immediate dominator, or the head of the outermost loop that it is in and the block is not. */
 llvm::BasicBlock *Accesses::above(llvm::BasicBlock *block)
 {
@@ -59,9 +70,12 @@ uint32_t Accesses::reach_behind(llvm::Loop &loop, Question &question)
 uint32_t Accesses::reach_by_branch(llvm::BranchInst &branch, Question &question)
 {
     llvm::BasicBlock *from = branch.getParent();
-    uint32_t a = reach_next(from, branch.getSuccessor(0), question), b, condition;
+    uint32_t a, b, condition;
 
-    if (branch.isUnconditional() || a == no_node)
+    if (branch.isConditional() && is_never(*branch.getSuccessor(0)))
+        return reach_next(from, branch.getSuccessor(1), question);
+    a = reach_next(from, branch.getSuccessor(0), question);
+    if (branch.isUnconditional() || a == no_node || is_never(*branch.getSuccessor(1)))
         return a;
     b = reach_next(from, branch.getSuccessor(1), question);
     if (b == no_node || a == b)
@@ -73,7 +87,12 @@ uint32_t Accesses::reach_by_branch(llvm::BranchInst &branch, Question &question)
 uint32_t Accesses::reach_by_switch(llvm::SwitchInst &choice, Question &question)
 {
     uint32_t value = of(choice.getCondition());
-    uint32_t answer = reach_next(choice.getParent(), choice.getDefaultDest(), question);
+    llvm::BasicBlock *rest = choice.getDefaultDest();
+    uint32_t answer;
+
+    if (is_never(*rest) && choice.getNumCases())
+        rest = choice.case_begin()->getCaseSuccessor();
+    answer = reach_next(choice.getParent(), rest, question);
 
     for (auto one : choice.cases()) {
         uint32_t there = reach_next(choice.getParent(), one.getCaseSuccessor(), question);

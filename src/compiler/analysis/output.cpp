@@ -2,7 +2,7 @@
  * From the list of accesses to a footprint: neighbours are joined, what nothing needs is left out, and where there is
  * too much of it, an argument is touched anywhere.
  */
-#include "compiler/analysis/accesses.hpp"
+#include "compiler/analysis/output.hpp"
 
 #include <algorithm>
 #include <map>
@@ -15,14 +15,7 @@ namespace
 {
 
 const char too_many[] = "the kernel has too many accesses to tell them apart";
-
-/* Are they one access but for where they begin, how long they are, and their lines? */
-bool are_alike(const Access &a, const Access &b)
-{
-    return a.argument == b.argument && a.kind == b.kind && a.atomic == b.atomic && a.flags == b.flags &&
-           a.loops == b.loops && a.guards == b.guards && a.value == b.value && a.address[1] == b.address[1] &&
-           a.address[2] == b.address[2] && a.why == b.why;
-}
+constexpr size_t most_to_roll = 4096;
 
 /* An address as what it has in common with its neighbours, and how far from that it is. */
 std::pair<uint32_t, int64_t> parts_of(const Nodes &nodes, uint32_t address)
@@ -37,6 +30,13 @@ std::pair<uint32_t, int64_t> parts_of(const Nodes &nodes, uint32_t address)
 }
 
 } // namespace
+
+bool are_alike(const Access &a, const Access &b)
+{
+    return a.argument == b.argument && a.kind == b.kind && a.atomic == b.atomic && a.flags == b.flags &&
+           a.loops == b.loops && a.guards == b.guards && a.value == b.value && a.address[1] == b.address[1] &&
+           a.address[2] == b.address[2] && a.why == b.why;
+}
 
 /* Accesses that lie one behind the other become one: the elements of a structure or a vector, or a loop that was
  * unrolled. Atomic ones stay as they are, as do constants that are stored, but for equal ones. */
@@ -208,7 +208,10 @@ void Accesses::write(tsl_writer &writer)
     Output output(this);
     tsl_footprint footprint = {};
 
+    tidy();
     join();
+    for (unsigned i = 0; i < 3 && list.size() < most_to_roll && roll(); i++)
+        continue;
     limit();
     for (const Access &one : list)
         output.add(one);
