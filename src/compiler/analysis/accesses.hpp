@@ -230,6 +230,7 @@ class Accesses
 
     /* output.cpp */
     void join();
+    bool give_up_one();
     void limit();
     struct Output;
 

@@ -87,62 +87,109 @@ void Accesses::join()
     list = std::move(joined);
 }
 
-/* No more accesses than may be told of: of the argument and direction that has most all become one. */
+/* Of the argument and direction that has most accesses, of reads first, all become one, anywhere. False: there is
+ * nothing left to give up. */
+bool Accesses::give_up_one()
+{
+    using Group = std::tuple<bool, uint32_t, uint8_t, uint8_t, unsigned>;
+    std::map<Group, unsigned> numbers;
+    std::vector<Access> rest;
+    auto group_of = [](const Access &one) {
+        return Group(one.kind == TSL_ACCESS_READ, one.argument, one.kind, one.atomic,
+                     one.flags & ~(TSL_ACCESS_SURE | TSL_ACCESS_CONSTANT));
+    };
+    const Access *sum = nullptr;
+
+    for (const Access &one : list)
+        numbers[group_of(one)] += one.address[0] != no_node;
+    auto most = std::max_element(numbers.begin(), numbers.end(), [](const auto &a, const auto &b) {
+        return std::make_pair(a.second > 0 && std::get<0>(a.first), a.second) <
+               std::make_pair(b.second > 0 && std::get<0>(b.first), b.second);
+    });
+    if (most == numbers.end() || !most->second)
+        return false;
+    for (Access &one : list) {
+        if (group_of(one) != most->first) {
+            rest.push_back(std::move(one));
+            continue;
+        }
+        one.flags &= ~(TSL_ACCESS_SURE | TSL_ACCESS_CONSTANT);
+        one.value = 0;
+        one.address[0] = one.address[1] = one.address[2] = no_node;
+        one.loops.clear();
+        one.guards.clear();
+        one.why = too_many;
+        if (sum)
+            one.narrow = std::min(one.narrow, sum->narrow);
+        one.width = one.flags & TSL_ACCESS_IMAGE ? 0 : std::max(one.narrow, 1u);
+        sum = &one;
+    }
+    rest.push_back(*sum);
+    list = std::move(rest);
+    return true;
+}
+
+/* No more accesses than may be told of. */
 void Accesses::limit()
 {
-    while (list.size() > TSL_FOOTPRINT_MAX_ACCESSES) {
-        std::map<std::tuple<uint32_t, uint8_t, uint8_t, unsigned>, unsigned> numbers;
-        std::vector<Access> rest;
-        auto group = [](const Access &one) {
-            return std::make_tuple(one.argument, one.kind, one.atomic,
-                                   one.flags & ~(TSL_ACCESS_SURE | TSL_ACCESS_CONSTANT));
-        };
-        Access sum;
-        unsigned most = 0;
-
-        for (const Access &one : list)
-            most = std::max(most, ++numbers[group(one)]);
-        auto largest = std::find_if(numbers.begin(), numbers.end(), [&](const auto &n) { return n.second == most; })->first;
-        for (const Access &one : list)
-            if (group(one) != largest)
-                rest.push_back(one);
-            else if (sum.why.empty()) {
-                sum = one;
-                sum.why = too_many;
-                sum.flags &= ~(TSL_ACCESS_SURE | TSL_ACCESS_CONSTANT);
-            } else
-                sum.narrow = std::min(sum.narrow, one.narrow);
-        sum.width = sum.flags & TSL_ACCESS_IMAGE ? 0 : std::max(sum.narrow, 1u);
-        sum.value = 0;
-        sum.address[0] = sum.address[1] = sum.address[2] = no_node;
-        sum.loops.clear();
-        sum.guards.clear();
-        rest.push_back(sum);
-        if (rest.size() == list.size())
-            break;
-        list = std::move(rest);
-    }
+    while (list.size() > TSL_FOOTPRINT_MAX_ACCESSES && give_up_one())
+        continue;
 }
 
 /* A footprint as the format has it, with numbers of its own for nodes and loops. */
 struct Accesses::Output {
     explicit Output(Accesses *source) : from(source)
     {
+        look_at_loops();
     }
 
     Accesses *from;
     std::vector<tsl_node> nodes;
     std::vector<tsl_access> accesses;
     std::vector<tsl_loop> loops;
+    std::vector<uint32_t> first;    /* of the loops that each is made of */
+    std::vector<uint64_t> members;  /* all of them */
+    std::vector<uint64_t> together; /* for each of them, those that are around the same access */
     llvm::DenseMap<uint32_t, uint32_t> node_numbers, loop_numbers;
+
+    /* Loops that run equally often and are never around one access are one. */
+    bool may_be(uint32_t loop, uint32_t number) const
+    {
+        const LoopFacts &mine = from->more_loops[loop], &other = from->more_loops[first[number]];
+
+        return mine.count != no_node && mine.count == other.count && mine.exact == other.exact &&
+               !from->nodes.counters(mine.count) && !(together[loop] & members[number]);
+    }
 
     uint32_t number_of_loop(uint32_t loop)
     {
-        auto place = loop_numbers.try_emplace(loop, (uint32_t)loops.size());
+        auto place = loop_numbers.try_emplace(loop, 0);
+        uint32_t number = 0;
 
-        if (place.second)
+        if (!place.second)
+            return place.first->second;
+        while (number < loops.size() && !may_be(loop, number))
+            number++;
+        if (number == loops.size()) {
             loops.push_back({no_node, false});
-        return place.first->second;
+            first.push_back(loop);
+            members.push_back(0);
+        }
+        members[number] |= UINT64_C(1) << loop;
+        return place.first->second = number;
+    }
+
+    void look_at_loops()
+    {
+        together.assign(most_loops, 0);
+        for (const Access &one : from->list) {
+            uint64_t all = 0;
+
+            for (uint32_t loop : one.loops)
+                all |= UINT64_C(1) << loop;
+            for (uint32_t loop : one.loops)
+                together[loop] |= all & ~(UINT64_C(1) << loop);
+        }
     }
 
     uint32_t number_of(uint32_t node)
@@ -215,16 +262,10 @@ void Accesses::write(tsl_writer &writer)
     limit();
     for (const Access &one : list)
         output.add(one);
-    if (!output.fits()) {
+    while (!output.fits() && give_up_one()) {
         output = Output(this);
-        for (Access &one : list) {
-            one.address[0] = one.address[1] = one.address[2] = no_node;
-            one.loops.clear();
-            one.guards.clear();
-            one.flags &= ~TSL_ACCESS_SURE;
-            one.why = too_many;
+        for (const Access &one : list)
             output.add(one);
-        }
     }
     footprint.flags = flags;
     footprint.n_arguments = facts.n_args;
