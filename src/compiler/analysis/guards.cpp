@@ -5,6 +5,8 @@
  */
 #include "compiler/analysis/accesses.hpp"
 
+#include <llvm/IR/CFG.h>
+
 namespace kc
 {
 
@@ -12,6 +14,7 @@ namespace kc
 struct Accesses::Question {
     llvm::BasicBlock *to;
     unsigned budget; /* blocks that may be looked at */
+    llvm::SmallPtrSet<llvm::BasicBlock *, 16> region = {}; /* of which some way leads there */
     llvm::DenseMap<llvm::BasicBlock *, uint32_t> answers = llvm::DenseMap<llvm::BasicBlock *, uint32_t>();
 };
 
@@ -127,6 +130,8 @@ uint32_t Accesses::reach(llvm::BasicBlock *from, Question &question)
 
     if (from == question.to)
         return nodes.constant(1, 1);
+    if (!question.region.count(from))
+        return nodes.constant(1, 0);
     if (known != question.answers.end())
         return known->second;
     if (!question.budget || depth > 400)
@@ -142,8 +147,21 @@ uint32_t Accesses::reach(llvm::BasicBlock *from, Question &question)
 
 uint32_t Accesses::reached(llvm::BasicBlock *from, llvm::BasicBlock *to)
 {
-    Question question = {to, 64};
+    Question question = {to, 128};
+    llvm::SmallVector<llvm::BasicBlock *, 16> todo = {to};
 
+    while (!todo.empty()) {
+        llvm::BasicBlock *block = todo.pop_back_val();
+        llvm::Loop *loop = loops.getLoopFor(block);
+
+        for (llvm::BasicBlock *before : llvm::predecessors(block)) {
+            bool again = loop && loop->getHeader() == block && loop->contains(before);
+
+            if (!again && dominators.isReachableFromEntry(before) && question.region.insert(before).second &&
+                before != from)
+                todo.push_back(before);
+        }
+    }
     return reach(from, question);
 }
 
