@@ -69,7 +69,7 @@ static void footprints_come_with_roles(void **state)
     struct tsl_compiled compiled;
 
     (void)state;
-    request.target = TSL_WIRE_ROLES;
+    request.target = TSL_WIRE_ACCESS;
     assert_int_equal(tsl_compile(&request, &compiled), CL_SUCCESS);
     footprint = compiled.built.kernels[0].facts.footprint;
     assert_non_null(footprint);
