@@ -130,6 +130,8 @@ struct cpu_fill {
 };
 
 /* A launch as the threads see it, and its arguments. */
+struct cpu_check;
+
 struct cpu_launch {
     struct tsl_wg_launch wg; /* user: this */
     struct cpu_kernel *kernel;
@@ -145,6 +147,7 @@ struct cpu_launch {
     pthread_mutex_t print_lock;
     char *text; /* printed, not yet shown; under print_lock */
     size_t text_size, text_room;
+    struct cpu_check *check; /* NULL: its accesses aren't checked */
 };
 
 /* A task that comes after this one. */

@@ -2,6 +2,7 @@
 #include "cpu_device/launch.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "cpu_device/check.h"
 #include "cpu_device/fault.h"
 #include "cpu_device/operations.h"
 #include "cpu_device/queue.h"
@@ -330,6 +331,7 @@ void cpu_launch_free(struct cpu_member *member, struct cpu_launch *launch)
 {
     pthread_mutex_destroy(&launch->print_lock);
     free(launch->text);
+    cpu_check_free(launch->check);
     if (launch->pooled)
         tsl_pool_put(&member->launches, launch);
     else
@@ -345,11 +347,15 @@ static cl_int fill_in(struct cpu_launch *launch, const struct tsl_launch *wanted
     launch->kernel = kernel;
     launch->code = kernel->code;
     launch->wg.print = cpu_print;
+    launch->wg.check = cpu_check_access;
+    launch->check = NULL;
     launch->wg.user = launch;
     pthread_mutex_init(&launch->print_lock, NULL);
     error = set_groups(launch, wanted->window, n_threads);
     if (!error)
         error = set_args(launch, wanted->args);
+    if (!error)
+        error = cpu_check_begin(launch, kernel->facts, wanted->args);
     if (error)
         return error;
     launch->items = (local[0] * local[1] * local[2] + 63) & ~UINT64_C(63);

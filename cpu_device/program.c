@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/settings.h"
 #include "cpu_device/operations.h"
 #include "cpu_device/special.h"
 
@@ -132,8 +133,19 @@ static cl_int not_built(cl_int error, char **log)
     return error;
 }
 
-static cl_int build(struct tsl_member *member, const struct tsl_wire_build *build, bool loadable,
-                    struct tsl_dprogram **program, char **log)
+/* The options of a build whose kernels' accesses are checked (heap); NULL: they aren't, or no memory. */
+static char *checked_options(const struct tsl_wire_build *build)
+{
+    char *options = NULL;
+
+    if (tsl_settings()->check & TSL_CHECK_ACCESS &&
+        asprintf(&options, "%s " TSL_WG_CHECK_OPTION, build->options ? build->options : "") < 0)
+        options = NULL;
+    return options;
+}
+
+static cl_int build_as(struct tsl_member *member, const struct tsl_wire_build *build, bool loadable,
+                       struct tsl_dprogram **program, char **log)
 {
     struct cpu_program *p = calloc(1, sizeof(*p));
     cl_int error;
@@ -154,6 +166,20 @@ static cl_int build(struct tsl_member *member, const struct tsl_wire_build *buil
     }
     *program = &p->base;
     return CL_SUCCESS;
+}
+
+static cl_int build(struct tsl_member *member, const struct tsl_wire_build *build, bool loadable,
+                    struct tsl_dprogram **program, char **log)
+{
+    struct tsl_wire_build request = *build;
+    char *options = checked_options(build);
+    cl_int error;
+
+    if (options)
+        request.options = options;
+    error = build_as(member, &request, loadable, program, log);
+    free(options);
+    return error;
 }
 
 /* A binary is the compiler's own message: facts and artefact. */
@@ -327,6 +353,7 @@ cl_int cpu_kernel_create(struct tsl_dprogram *program, const char *name, struct 
     if (!k)
         return known ? CL_OUT_OF_HOST_MEMORY : CL_INVALID_KERNEL_NAME;
     k->base.program = program;
+    k->facts = known;
     for (unsigned d = 0; d < 3; d++)
         k->own_size[d] = known->recommended_size[d];
     for (uint32_t i = 0; p->code.module && i < p->code.module->n_kernels; i++)

@@ -28,6 +28,7 @@ struct cpu_version {
 struct cpu_kernel {
     struct tsl_dkernel base;
     const struct tsl_wg_kernel *code;
+    const struct tsl_kernel_facts *facts; /* the program's */
     uint64_t own_size[3];      /* the size of groups that the compiler recommends, where the choice is ours */
     _Atomic uint64_t group_ps; /* picoseconds that a group takes, as measured; 0: unknown */
 };

@@ -1,6 +1,7 @@
 /* Tasks and their order. */
 #include "cpu_device/queue.h"
 #include "base/clock.h"
+#include "cpu_device/check.h"
 #include "cpu_device/launch.h"
 #include "cpu_device/ready.h"
 #include "cpu_device/team.h"
@@ -207,8 +208,10 @@ void cpu_complete(struct cpu_task *task, cl_int status)
     unsigned n_notes, n_dependents;
     bool wide;
 
-    if (task->kind == CPU_LAUNCH && task->launch)
+    if (task->kind == CPU_LAUNCH && task->launch) {
         cpu_print_flush(task->launch);
+        status = cpu_check_end(task->launch, status);
+    }
     pthread_mutex_lock(&member->lock);
     if (task->profile)
         task->times.end_ns = tsl_clock_ns();

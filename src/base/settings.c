@@ -289,7 +289,7 @@ static void show_check(const struct tsl_settings *settings, const struct variabl
 
 static bool asked_check(const struct tsl_settings *settings)
 {
-    return settings->check != 0;
+    return settings->check & TSL_CHECK_COHERENCE;
 }
 
 /* ---- TESELA_LOG ---- */
@@ -367,7 +367,7 @@ static const struct variable variables[] = {
 
 /* When such a part is added, its row here and the remark in docs/user/settings.md go. */
 static const struct absent absents[] = {
-    {asked_check, "TESELA_CHECK: this version has no such checks, and goes on without."},
+    {asked_check, "TESELA_CHECK=coherence: this version has no such check, and goes on without."},
 };
 
 #define N_OF(array) (sizeof(array) / sizeof(array)[0])

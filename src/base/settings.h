@@ -116,7 +116,7 @@ enum tsl_nvidia {
 };
 
 /* Bits of tsl_settings.check (TESELA_CHECK). */
-#define TSL_CHECK_ACCESS    1u /* "access": compare real writes with the compiler's facts; doesn't exist yet */
+#define TSL_CHECK_ACCESS    1u /* "access": compare what the built-in CPU's kernels touch with their footprints */
 #define TSL_CHECK_COHERENCE 2u /* "coherence": verify that copies said to be equal are; doesn't exist yet */
 
 struct tsl_settings {

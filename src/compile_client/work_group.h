@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define TSL_WG_MAGIC  0x47574c54u /* "TLWG" */
-#define TSL_WG_ABI    2u          /* changes with anything below */
+#define TSL_WG_ABI    3u          /* changes with anything below */
 #define TSL_WG_SYMBOL "tesela_work_groups"
 
 /* Local memory and scratch begin at multiples of this, and so does each __local argument within local memory. Enough
@@ -32,6 +32,17 @@ typedef int tsl_wg_print_fn(const struct tsl_wg_launch *launch, const struct tsl
                             ...);
 
 /*
+ * What a kernel that was built with TSL_WG_CHECK_OPTION calls before each access to memory that may be an argument's:
+ * bytes [address, address + size); kind: TSL_WG_CHECK_ bits, none for a read; line: of the source, 0 if unknown. Called
+ * from several threads at once.
+ */
+#define TSL_WG_CHECK_OPTION "-tesela-check-access"
+#define TSL_WG_CHECK_WRITE  1u
+#define TSL_WG_CHECK_ATOMIC 2u /* with WRITE: reads, and may write */
+typedef void tsl_wg_check_fn(const struct tsl_wg_launch *launch, const void *address, uint64_t size, uint32_t kind,
+                             uint32_t line);
+
+/*
  * A whole launch, constant while it runs; a window changes nothing in it. Sizes past work_dim are 1, offsets 0. The
  * last group of a dimension is smaller where global_size isn't a multiple of local_size: only kernels of OpenCL C 2.0
  * and later without -cl-uniform-work-group-size are launched so (TSL_WG_REMAINDERS).
@@ -45,6 +56,7 @@ struct tsl_wg_launch {
     uint64_t num_groups[3]; /* global_size / local_size, rounded up */
     const void *args;       /* the argument block: struct tsl_wg_kernel.args says where what stands */
     tsl_wg_print_fn *print; /* never NULL if the kernel has TSL_WG_PRINTS */
+    tsl_wg_check_fn *check; /* never NULL if the kernel has TSL_WG_CHECKS */
     void *user;             /* the driver's own; generated code leaves it alone */
 };
 
@@ -88,6 +100,8 @@ struct tsl_wg_arg {
 #define TSL_WG_BARRIERS   2u /* has barriers: a hint, groups cost more than their work-items */
 #define TSL_WG_REMAINDERS 4u /* launches may have smaller last groups */
 #define TSL_WG_FLAT       8u /* nothing depends on the local size: the driver may choose another one */
+
+#define TSL_WG_CHECKS 16u /* calls launch->check */
 
 struct tsl_wg_kernel {
     const char *name; /* as the source has it. The function itself is called "tsl_wg." and this, for debuggers */

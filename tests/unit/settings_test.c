@@ -228,7 +228,6 @@ static void nonsense(void **state)
 static void absent_parts(void **state)
 {
     static const char *const rows[][2] = {
-        {"TESELA_CHECK", "access"},
         {"TESELA_CHECK", "coherence"},
     };
 

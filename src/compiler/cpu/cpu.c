@@ -1,6 +1,7 @@
 #include "compiler/cpu/cpu.h"
 
 #include "compile_client/work_group.h"
+#include "compiler/cpu/checked_accesses.h"
 #include "compiler/cpu/estimated_roots.h"
 #include "compiler/support/llvm.h"
 #include "compiler/support/older.h"
@@ -27,7 +28,7 @@ struct entry {
     uint64_t args_size;
     struct kc_wg_output output;
     uint64_t only_local[3];
-    bool remainders;
+    bool remainders, checked;
 };
 
 /* ---- The argument block ------------------------------------------------------------------------------------------ */
@@ -144,7 +145,7 @@ static LLVMValueRef kernel_table(const struct table *table, const struct entry *
 {
     const char *name = entry->facts->facts.name;
     uint32_t flags = entry->output.flags | (entry->facts->facts.prints ? TSL_WG_PRINTS : 0) |
-                     (entry->remainders ? TSL_WG_REMAINDERS : 0);
+                     (entry->remainders ? TSL_WG_REMAINDERS : 0) | (entry->checked ? TSL_WG_CHECKS : 0);
 
     return structure(
         table,
@@ -210,6 +211,9 @@ static bool make_entry(const struct kc_cpu_request *request, struct tsl_wire_ker
     if (!entry->remainders)
         memcpy(input.local_size, entry->only_local, sizeof(input.local_size));
     input.remainders = entry->remainders;
+    entry->checked = request->check_accesses;
+    if (entry->checked)
+        kc_check_accesses(entry->kernel);
     if (!kc_wg_build(&input, &entry->output, &why)) {
         fprintf(log, "error: kernel %s: %s\n", facts->facts.name, why);
         LLVMDisposeMessage(why);

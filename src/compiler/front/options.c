@@ -1,6 +1,7 @@
 #include "compiler/front/options.h"
 
 #include "compile_client/compile.h"
+#include "compile_client/work_group.h"
 #include "compiler/front/front.h"
 #include "facts/build_options.h"
 
@@ -124,6 +125,15 @@ static unsigned std_of(const char *value)
     return 0;
 }
 
+/* What the library says of its own. */
+static bool take_own(struct kc_options *options, const char *word)
+{
+    bool checks = strcmp(word, TSL_WG_CHECK_OPTION) == 0;
+
+    options->check_accesses |= checks;
+    return checks;
+}
+
 /* What counts when it is linked, too. The one for inexact arithmetic includes that for subnormal numbers (OpenCL 3.0,
  * 5.8.6.2). */
 static void note(struct kc_options *options, const char *word)
@@ -138,6 +148,8 @@ static void note(struct kc_options *options, const char *word)
 /* False: not an option of the language. */
 static bool read_option(struct kc_options *options, const char *word, struct words *words, char **why)
 {
+    if (take_own(options, word))
+        return true;
     if ((word[0] == '-' && (word[1] == 'D' || word[1] == 'I' || word[1] == 'U'))) {
         const char *value = word[2] ? NULL : next_word(words);
 
@@ -172,6 +184,8 @@ static bool read_option(struct kc_options *options, const char *word, struct wor
 
 static bool read_link_option(struct kc_options *options, const char *word, char **why)
 {
+    if (take_own(options, word))
+        return true;
     if (!IS_ONE_OF(word, linkers)) {
         if (asprintf(why, "%s: the linker doesn't know this option", word) < 0)
             *why = NULL;

@@ -17,6 +17,7 @@ struct kc_options {
     bool flushes;        /* -cl-denorms-are-zero, and what includes it */
     bool relaxed;        /* -cl-unsafe-math-optimizations, -cl-fast-relaxed-math */
     bool create_library; /* -create-library, for a link */
+    bool check_accesses; /* TSL_WG_CHECK_OPTION, which the library adds */
 };
 
 /* False: *why is a sentence (heap), and there is nothing to finish. linking: the options are clLinkProgram's. */

@@ -264,7 +264,8 @@ bool kc_build_target(struct kc_build *build)
                                      .target = &build->target,
                                      .build = build->request,
                                      .optimise = build->options.optimise,
-                                     .flushes = build->options.flushes};
+                                     .flushes = build->options.flushes,
+                                     .check_accesses = build->options.check_accesses};
     bool done = true;
 
     if (build->request->target == TSL_WIRE_CPU)

@@ -1,0 +1,18 @@
+/* check.c: are kernels' footprints true (TESELA_CHECK=access)? */
+#ifndef TSL_CPU_DEVICE_CHECK_H
+#define TSL_CPU_DEVICE_CHECK_H
+
+#include "cpu_device/internal.h"
+
+/* The launch has its sizes and arguments. Sets launch->check, unless its code makes no checks or its kernel has no
+ * footprint. CL_OUT_OF_HOST_MEMORY: what was set is freed with the launch. */
+cl_int cpu_check_begin(struct cpu_launch *launch, const struct tsl_kernel_facts *facts,
+                       const struct tsl_bound_args *args);
+/* What code calls before an access. */
+tsl_wg_check_fn cpu_check_access;
+/* All of the launch has run. Returns its status: a fault of the footprint, which was logged, makes a success
+ * CL_OUT_OF_RESOURCES. */
+cl_int cpu_check_end(const struct cpu_launch *launch, cl_int status);
+void cpu_check_free(struct cpu_check *check); /* NULL allowed */
+
+#endif
