@@ -23,7 +23,7 @@ static void make_due(struct tsl_command *c, struct tsl_callback *callback, cl_in
     tsl_callback_due(c->graph, callback);
 }
 
-/* Those for `when`, in the order in which they were set. */
+/* Makes the callbacks for `when` due, in the order in which they were set. */
 static void call(struct tsl_command *c, cl_int when, cl_int status)
 {
     struct tsl_callback **at = &c->callbacks, *due = NULL, *callback;
@@ -42,7 +42,6 @@ static void call(struct tsl_command *c, cl_int when, cl_int status)
     }
 }
 
-/* It has come as far as that, or has failed. */
 void tsl_callback_reach(struct tsl_command *c, cl_int status)
 {
     for (cl_int when = CL_SUBMITTED; c->callbacks && when >= CL_COMPLETE && when >= status; when--)
@@ -55,7 +54,8 @@ void tsl_callback_submitted(struct tsl_command *c)
         call(c, CL_SUBMITTED, CL_SUBMITTED);
 }
 
-/* Under no lock of ours. Who can't reach the context any more may have let go of the argument, too. */
+/* Under no lock of ours. A program that has released its context may have freed the argument, too: then nothing is
+ * called. */
 static void run(const struct tsl_context *context, const struct tsl_callback *callback)
 {
     if (!callback->text)
@@ -72,7 +72,6 @@ static void drop(struct tsl_callback *callback)
     free(callback);
 }
 
-/* On the callback thread: the application's functions, in the order in which they became due. */
 void tsl_callback_run(struct tsl_job *job)
 {
     struct tsl_graph *graph = (struct tsl_graph *)((char *)job - offsetof(struct tsl_graph, callback_job));

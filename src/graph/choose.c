@@ -1,5 +1,5 @@
-/* Which member runs a kernel, and when that is decided: what the placer must know, and the commands that wait for it.
- */
+/* Which member runs a kernel, and when that is decided: what the placer must know, and the commands that wait for a
+ * place. */
 #include "graph/choose.h"
 
 #include "base/clock.h"
@@ -26,7 +26,7 @@
 /* ---- What the kernel needs ----------------------------------------------------------------------------------------
  */
 
-/* How a run of tiles with one source gets to a candidate. */
+/* A run of tiles that a candidate gets from one source. */
 struct run_of_tiles {
     unsigned from;
     uint64_t end, size;
@@ -34,11 +34,11 @@ struct run_of_tiles {
 
 struct survey {
     struct tsl_command *command;
-    struct tsl_data *data; /* whose tiles are being counted */
+    struct tsl_data *data; /* the object whose tiles are being counted */
     tsl_members members;
     uint64_t ready_ns;
     struct tsl_candidate *candidates;
-    struct run_of_tiles runs[TSL_MAX_MEMBERS]; /* not yet counted; size 0: none */
+    struct run_of_tiles runs[TSL_MAX_MEMBERS]; /* by candidate, not yet counted; size 0: none */
 };
 
 static unsigned space_at(const struct survey *s, unsigned i)
@@ -46,7 +46,7 @@ static unsigned space_at(const struct survey *s, unsigned i)
     return tsl_space_of(&s->command->graph->ports[i], s->data);
 }
 
-/* The run's moves are known now: one, or two by way of the host. */
+/* Counts the candidate's run, whose end is known now: one move, or two by way of the host. */
 static void count_run(struct survey *s, unsigned i)
 {
     struct tsl_graph *g = s->command->graph;
@@ -64,7 +64,7 @@ static void count_run(struct survey *s, unsigned i)
     run->size = 0;
 }
 
-/* By a write that waits for its place, so that what is there now need not be fetched. */
+/* Does a deferred write overwrite the range? Then what the range holds now need not be fetched. */
 static bool is_overwritten(const struct survey *s, uint64_t begin, uint64_t end)
 {
     const struct tsl_command *c;
@@ -101,7 +101,7 @@ static void wait_for_op(struct survey *s, const struct tsl_op *op)
         s->ready_ns = op->end_estimate_ns;
 }
 
-/* Whoever writes it must have ended, wherever. */
+/* All writers of the tile must have ended, on whatever member. */
 static void wait_for_writers(struct survey *s, const struct tsl_tile *tile)
 {
     for (unsigned i = 0; i < tile->uses.n; i++)
@@ -109,7 +109,8 @@ static void wait_for_writers(struct survey *s, const struct tsl_tile *tile)
             wait_for_op(s, (const struct tsl_op *)tile->uses.list[i].user);
 }
 
-/* Where it goes from the application's memory: to the member, or by way of the host's copy (deferred_write.h). */
+/* Counts the way of a deferred write's bytes from the application's memory: to the member, or by way of the host's
+ * copy. */
 static void count_deferred(struct survey *s, const struct tsl_command *write, const struct tsl_buffer *buffer)
 {
     struct tsl_placer *placer = s->command->graph->placer;
@@ -194,7 +195,7 @@ static void survey_arguments(struct survey *s)
             survey_buffer(s, c->args->args[i].buffer, touches && i < n ? &touches[i] : NULL);
 }
 
-/* Its wait list. */
+/* Waits for the command's wait list. */
 static void survey_order(struct survey *s)
 {
     for (unsigned i = 0; i < s->command->waits.n; i++) {
@@ -212,8 +213,8 @@ static bool same_data(const struct tsl_buffer *a, const struct tsl_buffer *b)
     return a && b && tsl_data_of(a) == tsl_data_of(b);
 }
 
-/* May the later command need what the kernel does, or touch what it touches? By whole objects; whoever isn't a kernel
- * does. */
+/* May the later command need what the kernel does, or touch what the kernel touches? Judged by whole objects. A command
+ * that is no kernel may. */
 static bool may_need(const struct tsl_command *later, const struct tsl_command *kernel)
 {
     if (!later->kernel || !later->args)
@@ -225,7 +226,7 @@ static bool may_need(const struct tsl_command *later, const struct tsl_command *
     return false;
 }
 
-/* Whoever has the kernel's event may need it at any time. */
+/* None behind a kernel that has an event: whoever holds the event may need the kernel at any time. */
 static unsigned n_behind(void *arg)
 {
     struct tsl_command *c = arg, *later = c;
@@ -249,7 +250,7 @@ uint64_t tsl_place_work_items(const struct tsl_window *window)
     return n;
 }
 
-/* Those of the command's members that aren't lost; where all are, all. */
+/* The command's members that are not lost; if all are lost, all. */
 static tsl_members living(const struct tsl_command *c)
 {
     tsl_members members = TSL_MEMBERS_NONE;
@@ -284,9 +285,9 @@ bool tsl_place_choose(struct tsl_command *c)
     return !c->share.placement.later;
 }
 
-/* What was learned is written by a thread of ours, once in a while. */
+/* Every now and then a thread of ours writes what was learned. */
 static struct tsl_worker keeper = TSL_WORKER("tesela-model");
-static _Atomic(struct tsl_model *) to_keep; /* a reference of its own; NULL: none */
+static _Atomic(struct tsl_model *) to_keep; /* has a reference; NULL: nothing is to be written */
 
 static void keep(struct tsl_job *job)
 {
@@ -331,7 +332,7 @@ bool tsl_place_later(struct tsl_command *c)
     if (!c->kernel || c->share.placement.placed || c->status != CL_COMPLETE || tsl_place_choose(c))
         return false;
     port = &c->graph->ports[c->share.placement.member];
-    if (TAILQ_EMPTY(&port->launches)) { /* Nothing's end would ask again. */
+    if (TAILQ_EMPTY(&port->launches)) { /* The end of nothing would ask again. */
         c->share.placement.later = false;
         return false;
     }
@@ -345,7 +346,8 @@ void tsl_place_add_launch(struct tsl_port *port, struct tsl_op *op)
     struct tsl_op *last = TAILQ_LAST(&port->launches, tsl_op_list);
     if (!tsl_op_share(op)->placement.placed)
         return;
-    /* Of two lanes the later work might run first, and its end would say nothing of the rest. */
+    /* Two launches of one queue on two lanes keep their order: the later one might run first, and its end would say
+     * nothing of the earlier one. */
     if (last && last->lane != op->lane && last->command->queue == op->command->queue)
         tsl_op_depend(op, last, false);
     TAILQ_INSERT_TAIL(&port->launches, op, launch);

@@ -1,4 +1,4 @@
-/* Claims. */
+/* Claims, of operations and of commands without any. */
 #include "graph/claim.h"
 
 #include "facts/kernel_facts.h"
@@ -19,13 +19,13 @@ cl_int tsl_claim(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint6
     cl_int error = CL_SUCCESS;
     if (space != TSL_SPACE_HOST)
         tsl_residency_ensure(op->command, data, &op->port->graph->ports[space - 1]);
-    if (may == (TSL_MAY_READ | TSL_MAY_WRITE)) /* First, while the uses tell what is being moved. */
+    if (may == (TSL_MAY_READ | TSL_MAY_WRITE)) /* Before the new use, while the uses still tell what is being moved. */
         error = tsl_undo_note(op, data, begin, end, space);
     if (!error)
         error = tsl_touch_copy(op->port->graph, &t, data, begin, end, space, may);
     if (!error && data->lost && (may & TSL_MAY_READ))
         error = CL_OUT_OF_HOST_MEMORY;
-    if (error && op->has_rollback) /* At once: who comes next may have nothing by which to fail with it. */
+    if (error && op->has_rollback) /* At once: what comes next may have no edge by which to fail with the operation. */
         tsl_undo_range(op, data, begin, end);
     if (!error && may == TSL_MAY_WRITE)
         error = tsl_valid_set_only(data, begin, end, space);

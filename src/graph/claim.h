@@ -20,7 +20,7 @@ struct tsl_op;
 cl_int tsl_claim(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space, unsigned may);
 /* The operation will touch the application's memory. */
 cl_int tsl_claim_host(struct tsl_op *op, const void *host, size_t size, bool write);
-/* The operation is done: the host map need not know any longer of the application's memory that it touched. */
+/* The operation is done: the host map may forget the application's memory that it touched. */
 void tsl_claim_forget_host(struct tsl_op *op);
 /* The command (a map, an unmap) touches the host's copy without an operation of its own. exclusive: that becomes the
  * only valid copy. */

@@ -1,13 +1,15 @@
 /*
- * A launch like the one before. Small kernels come in rows: the same kernel on the same buffers, into the same in-order
- * queue, and nothing else in between. Such a launch claims what the one before has claimed, and its lane keeps it
- * behind that. So nothing is planned: the operation of the one before is submitted once more, with these arguments and
- * sizes, and is done when the last is. The command stands for all of them.
+ * Coalescing of launches. Small kernels often come many times in a row: the same kernel on the same buffers, into the
+ * same in-order queue, and nothing else in between. Such a launch claims what the launch before claimed, and its lane
+ * keeps it behind that launch. So nothing is planned: the operation of the launch before is submitted once more, with
+ * the new arguments and sizes, and is done when its last submission is. The command stands for all of these launches.
  *
- * That is right as long as nobody can tell: nothing was made since that might depend on the operation, or have changed
- * the tiles; nobody waits for it, or holds an event of either; and if the launch fails, its tiles have nothing to go
- * back to, so that what the launches before it wrote stays. A fence ends the row, as it tells only of what was
- * submitted before it; one is asked for often (submit.c), so ends are noticed as ever.
+ * This is right as long as nobody can tell the difference:
+ * - since the launch before nothing was made that might depend on its operation or have changed the tiles;
+ * - nobody waits for either launch or holds its event;
+ * - if the launch fails, its tiles have nothing to go back to, so that what the launches before it wrote stays.
+ * A fence ends the coalescing, as a fence tells only of what was submitted before it. A fence is asked for often
+ * (submit.c), so ends are noticed as ever.
  */
 #include "graph/coalesce.h"
 
@@ -33,21 +35,22 @@ static bool same_buffers(const struct tsl_args *a, const struct tsl_args *b)
     return true;
 }
 
-/* May the queue's launches form rows? */
+/* May launches of the queue be coalesced? */
 static bool may_coalesce(const struct tsl_graph_queue *queue)
 {
     const struct tsl_graph *g = queue->graph;
     return queue->in_order && !queue->serial && !queue->profile && !g->memory_order && !tsl_trace_on();
 }
 
-/* Nobody asked about the command, it depends on no list of its own, and it has claimed all of its arguments. */
+/* Does nobody ask about the command, does it depend on no wait list, and has it claimed all of its arguments? */
 static bool is_anonymous(const struct tsl_command *c)
 {
     return !c->has_event && !c->n_listed && !c->awaited && !c->flushed && !c->watched && !c->profile &&
            c->status == CL_COMPLETE && !c->share.partial;
 }
 
-/* It is with its driver, nothing was submitted to its lane after it, and nothing hangs on how or when it ends. */
+/* Is the operation with its driver, is nothing behind it in its lane, and does nothing depend on how or when it ends?
+ */
 static bool is_open(const struct tsl_op *op)
 {
     return op->state == TSL_OP_SUBMITTED && op->user.order == op->lane->order &&
@@ -55,7 +58,7 @@ static bool is_open(const struct tsl_op *op)
            !op->has_rollback && !op->poison && op->out.n == 0 && op->natives.n == 0 && op->gates.n == 0;
 }
 
-/* Nothing was made since, in any queue: what was claimed is claimed. */
+/* Was no command and no operation made since, in any queue? Then the command's claims stand. */
 static bool is_last(const struct tsl_command *c)
 {
     return c->id == c->graph->n_commands && c->share.op && c->share.op->number == c->graph->n_ops;

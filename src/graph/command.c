@@ -24,7 +24,7 @@ struct tsl_command *tsl_command_create(struct tsl_graph *graph, struct tsl_graph
     c->type = type;
     c->n_hold = 1;
     if (queue)
-        tsl_object_ref(&queue->handle->object); /* Until it is reported. */
+        tsl_object_ref(&queue->handle->object); /* A reference until the command is reported. */
     return c;
 }
 
@@ -48,12 +48,12 @@ void tsl_command_unref(struct tsl_command *c)
     tsl_pool_put(&c->graph->command_pool, c);
 }
 
-/* Visible from now on. What the command holds is dropped later, without the lock. */
+/* From now on the application sees the command as ended. What the command holds is dropped later, without the lock. */
 static void report(struct tsl_command *c)
 {
     struct tsl_graph_queue *queue = c->queue;
     c->state = TSL_REPORTED;
-    TAILQ_REMOVE(&queue->commands, c, link); /* The list's reference goes to the garbage. */
+    TAILQ_REMOVE(&queue->commands, c, link); /* The queue's reference goes to the garbage. */
     if (c->status < 0 && !c->has_event && !queue->pending_error)
         queue->pending_error = c->status;
     tsl_record_command(c);
@@ -92,5 +92,5 @@ void tsl_command_step(struct tsl_command *c)
     if (--c->n_undone > 0)
         return;
     complete(c);
-    tsl_command_unref(c); /* The reference that schedule() took. */
+    tsl_command_unref(c); /* The reference of schedule(). */
 }

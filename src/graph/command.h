@@ -33,7 +33,7 @@ struct tsl_command {
     bool has_event, barrier, in_order, profile, serial; /* the last three: the queue's when it was enqueued */
     bool after_all;                                     /* out-of-order: waits for all before it */
     bool flushed, watched;
-    bool in_memory_order; /* in the graph's list of such */
+    bool in_memory_order; /* in graph->memory_order */
     bool awaited;         /* a thread waits for it, or did */
     unsigned n_hold;      /* predecessors not yet scheduled, +1 while it is being made */
     unsigned n_undone;    /* operations (its own, and those it waits for) not finished, +1 while being scheduled */
@@ -60,13 +60,13 @@ struct tsl_command {
     struct tsl_share share;
     tsl_members members;            /* of a kernel: those that can take the launch */
     bool may_defer;                 /* a write: the application keeps its memory as it is until it is told of the end */
-    bool is_deferred;               /* in the graph's lazy writes */
-    tsl_dependences deferred_order; /* then: what it runs after */
+    bool is_deferred;               /* in graph->deferred */
+    tsl_dependences deferred_order; /* of a deferred write: what it runs after */
     TAILQ_ENTRY(tsl_command) deferred;
     STAILQ_ENTRY(tsl_command) later;
     void(CL_CALLBACK *native_fn)(void *);
-    bool follows_task;                /* it, or what it waits for, comes after a host task that was unfinished then */
-    bool own_task;                    /* native_fn is ours: it is quick, and touches nothing but its buffers */
+    bool follows_task; /* it, or a command of its wait list, comes after a host task that was unfinished then */
+    bool own_task;     /* native_fn is ours: it is quick, and touches nothing but its buffers */
     const tsl_dependences *order_now; /* while it is being planned: what its own operations run after */
     void *native_args;
     cl_uint n_buffers;
@@ -86,7 +86,7 @@ static inline bool tsl_command_unmaps(const struct tsl_command *c)
     return c->type == CL_COMMAND_UNMAP_MEM_OBJECT || c->type == CL_COMMAND_SVM_UNMAP;
 }
 
-/* Has it come as far as CL_SUBMITTED, or past that? A user event has from its beginning. */
+/* Has the command come as far as CL_SUBMITTED, or past that? A user event has from its beginning. */
 static inline bool tsl_command_is_submitted(const struct tsl_command *c)
 {
     return c->type == CL_COMMAND_USER || (c->state != TSL_HELD && c->flushed);

@@ -23,7 +23,7 @@
 
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
 
-/* When it ran, as far as anybody knows: what its lane told, or, of a launch that was watched, what we saw. */
+/* When the operation ran, as far as is known: what its lane told, or, of a launch that was watched, what we saw. */
 static void times_of(const struct tsl_op *op, uint64_t *start_ns, uint64_t *end_ns)
 {
     *start_ns = op->start_ns;
@@ -90,16 +90,16 @@ void tsl_op_finish(struct tsl_op *op, cl_int status)
 
 /* ---- Fences ------------------------------------------------------------------------------------------------------ */
 
-/* A mark that was made late may be flushed by nobody else. */
+/* Waits for the fence. Nobody else may flush a mark that was made late. */
 static cl_int wait_flushed(struct tsl_op *op, struct tsl_fence *fence)
 {
     cl_int error = fence->driver->flush(op->lane->driver_lane);
     return error ? tsl_graph_lane_wait(op, fence) : fence->driver->fence_wait(fence);
 }
 
-/* Asks the driver about an operation that is known to be complete, because a later one of its lane is: its status, if
- * that is not known yet, and its times, if somebody wants them. Where the later one is a lost member's it must be
- * waited for: what had begun may be writing to the host's memory yet. The lock is given meanwhile. */
+/* The status and the times of an operation that is complete because a later one of its lane is. The driver is asked for
+ * a status that is not known yet, and for times that somebody wants. lost: the later operation's member is lost. Then
+ * this one is waited for: its work may still be writing to the host's memory. The lock is given meanwhile. */
 static cl_int final_status(struct tsl_op *op, bool known, cl_int status, bool lost)
 {
     struct tsl_graph *graph = op->port->graph;
@@ -112,7 +112,7 @@ static cl_int final_status(struct tsl_op *op, bool known, cl_int status, bool lo
     tsl_graph_open(graph);
     if (!known)
         status = fence->driver->fence_status(fence);
-    /* Some vendors complete a later event first: an earlier one may fail yet. A fence that was made late is a mark
+    /* Some vendors complete a later event first: the earlier one may fail yet. A fence that was made late is a mark
      * behind the operation, and tells nothing of it. */
     if (status > CL_COMPLETE)
         status = op->unfenced && !lost ? CL_COMPLETE : wait_flushed(op, fence);
@@ -120,7 +120,7 @@ static cl_int final_status(struct tsl_op *op, bool known, cl_int status, bool lo
         times = (struct tsl_times){0, 0};
     tsl_graph_close(graph);
     tsl_graph_lane_unref(op->lane);
-    tsl_fence_unref(fence); /* Not the last one: the operation has its own, and we have the operation. */
+    tsl_fence_unref(fence); /* Not the last reference: the operation has another, and this thread has the operation. */
     op->start_ns = times.start_ns;
     op->end_ns = times.end_ns;
     return status;
@@ -137,9 +137,10 @@ static struct tsl_op *submitted_before(const struct tsl_op *op)
     return NULL;
 }
 
-/* An operation is complete: so is what it waited for, on its lane and natively. Their ends are noticed first, for how
- * they ended decides how it did: a driver knows nothing of an operation that never got to it, or that only came before
- * another in a lane. *last: of those that lead there, the one that another lane waited for last, or the operation. */
+/* The first operation whose end is to be noticed before op's. If op is complete, so is all that is before it on its
+ * lane and all that it waits for natively. How these ended decides how op ended, so their ends are noticed first: a
+ * driver knows nothing of an operation that never got to it, or that was only before op in its lane. *last: on the way
+ * there the last operation that another lane waits for; op if there is none. */
 static struct tsl_op *earliest(struct tsl_op *op, struct tsl_op **last)
 {
     *last = op;
@@ -159,23 +160,22 @@ static bool ended_lost(const struct tsl_op *op, cl_int status)
     return status < 0 && op->port->member && tsl_member_is_lost(op->port->member);
 }
 
-/* first: the earliest of the operation's, or it itself, which is complete with that status. The lock is given
- * meanwhile. */
+/* Retires `first`, which earliest() found for op. status: op's. The lock is given meanwhile. */
 static void retire_first(struct tsl_op *op, struct tsl_op *first, cl_int status)
 {
     first->user.refs++;
     cl_int s = final_status(first, first == op, status, ended_lost(op, status));
     if (s == CL_COMPLETE && first->unfenced)
         s = tsl_graph_lane_status(first);
-    /* Another thread may have come first while the lock was given. */
+    /* While the lock was given another thread may have retired the operation. */
     if (first->state == TSL_OP_SUBMITTED)
         tsl_op_finish(first, s < 0 ? s : CL_COMPLETE);
     tsl_op_unref(first);
 }
 
-/* Who knows how the first of those before it ended; NULL: the operation. One of another lane is asked for itself: this
- * may only come after it, or have failed for another's sake. What a lost member had without a fence may be lost, too,
- * or go on yet: only its lane tells. */
+/* The operation whose driver must be asked how `first` ended; NULL: op tells it. An operation of another lane is asked
+ * for itself: op may only come after it, or have failed because of another one. What a lost member had without a fence
+ * may be lost, too, or still be running: only its lane tells. */
 static struct tsl_op *witness(struct tsl_op *op, struct tsl_op *first, struct tsl_op *last, cl_int status)
 {
     if (last != op && last->fence)
@@ -205,7 +205,7 @@ void tsl_op_pull(struct tsl_op *op)
     tsl_op_unref(op);
 }
 
-/* Its own error tells nothing of those before it. They are over: that was waited for (submit.c). */
+/* Op's error tells nothing of the operations before it. These are over: submit.c has waited for them. */
 void tsl_op_retire_refused(struct tsl_op *op, cl_int error)
 {
     struct tsl_op *first, *last;
@@ -232,7 +232,7 @@ cl_int tsl_op_ask(struct tsl_op *op)
     return status;
 }
 
-/* The first, from that one on, whose driver can say how it ended; NULL: none that comes before op. */
+/* The first operation from `first` on, but before op, whose driver can tell how it ended; NULL: none. */
 static struct tsl_op *next_fenced(struct tsl_op *first, const struct tsl_op *op)
 {
     while (first && first != op && !first->fence)
@@ -253,8 +253,8 @@ bool tsl_op_retire_before(struct tsl_op *op)
     return status <= CL_COMPLETE;
 }
 
-/* Any thread, maybe inside a driver call: only notes it. The reference to the operation, and that to the context which
- * keeps the graph alive until here, are dropped by whoever handles the note. */
+/* Called by any thread, maybe inside a driver call, so it only takes a note. The note has a reference to the operation
+ * and one to the context, which keeps the graph alive; whoever handles the note drops them. */
 static void on_fence(void *arg, cl_int status)
 {
     struct tsl_op *op = arg;
@@ -278,7 +278,7 @@ void tsl_complete_signalled(struct tsl_graph *graph)
     }
 }
 
-/* The operation's fence; late ones are made by a mark: what was submitted after it is then waited for too. */
+/* A late fence is made by a mark, and so also waits for what was submitted after the operation. */
 struct tsl_fence *tsl_op_fence(struct tsl_op *op)
 {
     struct tsl_graph *graph = op->port->graph;
@@ -291,7 +291,7 @@ struct tsl_fence *tsl_op_fence(struct tsl_op *op)
     tsl_graph_close(graph);
     op->lane->n_dirty++;
     tsl_graph_lane_unref(op->lane);
-    if (op->fence && fence) { /* Another thread was faster. */
+    if (op->fence && fence) { /* Another thread has made one. */
         tsl_graph_open(graph);
         tsl_fence_unref(fence);
         tsl_graph_close(graph);
@@ -318,7 +318,7 @@ static void notify(struct tsl_op *op)
     if (!fence || !sent)
         on_fence(op, tsl_graph_lane_wait(op, fence));
     else if (driver->fence_notify(fence, on_fence, op) != CL_SUCCESS)
-        on_fence(op, driver->fence_wait(fence)); /* No notification to be had: this thread waits itself. */
+        on_fence(op, driver->fence_wait(fence)); /* The driver can't notify: this thread waits. */
     tsl_fence_unref(fence);
     tsl_graph_close(graph);
 }

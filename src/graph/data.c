@@ -1,4 +1,4 @@
-/* The data of a root memory object: its directory, its host copy, its memory on the members. */
+/* The data of a root memory object: its making and end, and the memory of its parts. */
 #include "graph/data.h"
 
 #include "base/lock.h"
@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-/* Flags that a member's driver may know: how kernels access the memory. What the host does to it is our own affair. */
+/* Flags that tell a driver how kernels access the memory. What the host does with it is no concern of drivers. */
 #define ACCESS_FLAGS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
 
 static struct tsl_residence *create_residences(struct tsl_data *data, unsigned n)
@@ -66,9 +66,9 @@ void tsl_data_destroy(struct tsl_data *data)
     for (unsigned i = 0; i < context->n_members; i++)
         if (data->residences[i].mem)
             tsl_member_memory_free(&data->residences[i], data->residences[i].mem);
-    tsl_lock_take(&context->graph->lock); /* Uses hold operations. */
+    tsl_lock_take(&context->graph->lock); /* The lock guards the operations to which uses refer. */
     tsl_residency_end_all(data);
-    tsl_graph_changed(context->graph); /* Somebody may be waiting for the room. */
+    tsl_graph_changed(context->graph); /* A thread may be waiting for the memory. */
     tsl_tiles_finish(&data->tiles);
     if (data->host)
         tsl_tiles_join(&context->graph->host_map, (uintptr_t)data->host, (uintptr_t)data->host + data->size);
@@ -94,7 +94,8 @@ struct tsl_sub_mems *tsl_sub_mems_create(struct tsl_data *data)
     return subs;
 }
 
-/* From here no eviction finds them; one that comes meanwhile leaves the root's memory to us. */
+/* From here on no eviction finds these memories. An eviction that comes meanwhile leaves the root's memory to this
+ * thread. */
 static bool take_subs(struct tsl_sub_mems *subs)
 {
     struct tsl_data *data = subs->data;

@@ -1,4 +1,4 @@
-/* Writes that wait for their reader's place. Under the graph's lock. */
+/* Deferred writes: their operation is planned when the place of their reader is known. */
 #include "graph/deferred_write.h"
 
 #include "base/small_vector.h"
@@ -15,10 +15,10 @@
 #include "tile/ranges.h"
 #include "tile/tile.h"
 
-/* More aren't left open: whoever is scheduled looks at all of them. */
+/* At most so many are deferred: every command that is scheduled looks at all of them. */
 #define MAX_LAZY 32u
 
-/* Where all work on the host's copy there is nothing to win. */
+/* Is there a member with memory of its own? Where all members work on the host's copy, deferring gains nothing. */
 static bool has_places(const struct tsl_graph *graph)
 {
     for (unsigned i = 0; i < graph->n_ports; i++)
@@ -55,7 +55,8 @@ cl_int tsl_deferred_write_add(struct tsl_command *c, const tsl_dependences *orde
     return CL_SUCCESS;
 }
 
-/* Who was scheduled after it in its in-order queue is reported after it. */
+/* The write's operation exists now: commands of its in-order queue that were scheduled after the write are reported
+ * after it. */
 static void join_frontiers(struct tsl_command *c)
 {
     struct tsl_op *op = c->share.op;
@@ -93,8 +94,8 @@ void tsl_deferred_write_all(struct tsl_graph *graph)
         give_place(TAILQ_FIRST(&graph->deferred), TSL_SPACE_HOST);
 }
 
-/* Is the application's memory that it reads this object's host copy? Then it is no longer what it was when that
- * changes. */
+/* Is the write's source, in the application's memory, this object's host copy? Then the source changes when the copy
+ * does. */
 static bool reads_copy_of(const struct tsl_command *write, const struct tsl_data *data)
 {
     const char *from = write->host + write->box.src_offset;
@@ -129,7 +130,8 @@ static void place_before_kernel(struct tsl_command *c)
             place_before_arg(c, c->args->args[i].buffer, port);
 }
 
-/* Those of one object stay in their order: all are settled when one is, the oldest first. */
+/* May deferred writes stay deferred when this command is scheduled? Writes of one object keep their order: when one of
+ * them gets a place all do, the oldest first. */
 static bool lets_others_wait(const struct tsl_command *c)
 {
     bool write = c->type == CL_COMMAND_WRITE_BUFFER && c->box.region[0] > 0;

@@ -18,14 +18,14 @@
 
 struct tsl_graph;
 
-/* May its place be left open? */
+/* May the write be deferred? */
 bool tsl_deferred_write_allowed(const struct tsl_command *write);
-/* Leaves it open. */
+/* Defers it. */
 cl_int tsl_deferred_write_add(struct tsl_command *write, const tsl_dependences *order);
-/* Ends the deferring of all writes that the command, which is about to be scheduled (a kernel: placed), might come
+/* Gives a place to all deferred writes that the command, which is about to be scheduled (a kernel: placed), might come
  * after. */
 void tsl_deferred_write_before(struct tsl_command *command);
-/* All go to the host. */
+/* All deferred writes go to the host. */
 void tsl_deferred_write_all(struct tsl_graph *graph);
 /* The bytes of its object that it writes. */
 static inline uint64_t tsl_deferred_write_begin(const struct tsl_command *write)

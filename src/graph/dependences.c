@@ -7,7 +7,8 @@
 #include "graph/port.h"
 #include "tile/tile.h"
 
-/* An entry that says nothing any more: finished (its failure was noted where it counts) or overtaken on its lane. */
+/* Is the entry superfluous once op is in the list? It is if its operation is done (its failure was noted where it
+ * counts), or if op ends later on the same lane. */
 static bool superfluous(const struct tsl_dependence *d, const struct tsl_op *op, bool strict)
 {
     if (d->op == op)
@@ -17,7 +18,7 @@ static bool superfluous(const struct tsl_dependence *d, const struct tsl_op *op,
     return !d->strict && tsl_user_after(&op->user, &d->op->user);
 }
 
-/* Does the list say it already? */
+/* Does the list say already that op comes before? */
 static bool covered(const tsl_dependences *list, const struct tsl_op *op, bool strict)
 {
     for (unsigned i = 0; i < list->n; i++) {

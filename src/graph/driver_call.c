@@ -1,5 +1,5 @@
-/* What operations are to their drivers: memory is bound, then the driver is called. By the thread that drains the port,
- * without the lock. */
+/* The call of the driver for an operation: its memory is bound first. By the thread that drains the port, without the
+ * lock. */
 #include "graph/driver_call.h"
 
 #include "base/sets.h"
@@ -49,7 +49,7 @@ static cl_int buffer_mem(struct tsl_port *port, struct tsl_buffer *buffer, struc
     return error;
 }
 
-/* A member that works on the host's copy knows it as memory of its own. */
+/* A member that works on the host's copy has that copy as memory of its own. */
 static cl_int bind_side(struct tsl_port *port, const struct tsl_side *side, struct tsl_place *place)
 {
     struct tsl_graph *graph = port->graph;
@@ -68,11 +68,12 @@ struct binding {
     struct tsl_bound_arg *args;
     char **addresses; /* of arguments that are bound by address; room for all */
     struct tsl_bound_svm *svm;
-    cl_uint n_named, n_svm; /* the first are those to which arguments lead */
-    bool changed;           /* the memory of one is another than it was */
+    cl_uint n_named, n_svm; /* the first n_named of svm are regions to which arguments lead */
+    bool changed;           /* an argument's memory is another than it was when arguments were bound last */
 };
 
-/* The region as one that the launch may touch, unless an argument has led there. A list has each once. */
+/* Adds the region to those that the launch may touch, unless an argument has led there; unnamed regions are listed once
+ * each. */
 static void name_region(struct binding *b, const struct tsl_svm *svm, bool unnamed)
 {
     for (cl_uint i = 0; i < b->n_named; i++)
@@ -83,7 +84,8 @@ static void name_region(struct binding *b, const struct tsl_svm *svm, bool unnam
     b->n_named += !unnamed;
 }
 
-/* A member that knows the region's addresses gets buffers of it by address, too: they may begin anywhere. */
+/* The region of a buffer that the member gets by address: a member that knows the region's addresses gets buffers of it
+ * by address, too, as they may begin anywhere. */
 static const struct tsl_svm *known_region(const struct tsl_port *port, const struct tsl_buffer *buffer)
 {
     const struct tsl_svm *svm = tsl_svm_of(buffer);
@@ -162,7 +164,8 @@ static cl_int submit_launch(struct tsl_op *op, struct tsl_lane *lane, const stru
     }
     if (!error)
         error = bind_args(&b, c->args);
-    /* The memory of a buffer on a member stays the same until it is evicted: so long the arguments' serial serves. */
+    /* A buffer's memory on a member stays the same until it is evicted: until then the serial of the arguments serves.
+     */
     uint64_t serial = b.changed ? tsl_args_new_serial() : c->args->serial;
     struct tsl_bound_args args = {.serial = serial, .n = c->args->n, .args = b.args, .n_svm = b.n_svm, .svm = b.svm};
     const struct tsl_window *window = &tsl_op_share(op)->window;

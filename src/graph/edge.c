@@ -9,7 +9,8 @@
 #include "graph/port.h"
 #include "trace/trace.h"
 
-/* Everything that `before` needs happens by itself, without the application, a thread of ours or another technology. */
+/* Can op wait behind a gate? Everything that `before` needs must happen by itself, without the application, a thread of
+ * ours or another technology. */
 static bool gate_possible(const struct tsl_op *op, const struct tsl_op *before)
 {
     return op->port->member->caps.gates && !op->port->sync && !before->port->sync;
@@ -18,7 +19,7 @@ static bool gate_possible(const struct tsl_op *op, const struct tsl_op *before)
 static enum tsl_edge_kind edge_kind(const struct tsl_op *op, const struct tsl_op *before)
 {
     if (op->kind == TSL_OP_EVICT || before->kind == TSL_OP_EVICT)
-        return TSL_EDGE_DONE; /* Memory is freed by the host: no work may be left on it. */
+        return TSL_EDGE_DONE; /* The host frees the memory: no work may be left on it. */
     if (before->kind == TSL_OP_JOIN)
         return TSL_EDGE_DONE;
     if (op->port == before->port)
@@ -39,8 +40,8 @@ bool tsl_edge_is_met(enum tsl_edge_kind kind, enum tsl_op_state state)
     }
 }
 
-/* Is there an edge to op already? Only the newest is looked at: the arguments of one launch come one after the other.
- */
+/* The edge from `before` to op; NULL: none. Only the newest edge is looked at, as the arguments of one launch come one
+ * after the other. */
 static struct tsl_edge *edge_to(struct tsl_op *before, const struct tsl_op *op)
 {
     if (before->out.n == 0)
@@ -49,8 +50,8 @@ static struct tsl_edge *edge_to(struct tsl_op *before, const struct tsl_op *op)
     return last->to == op ? last : NULL;
 }
 
-/* The order is kept nevertheless; whether the other fails would not be known. (Evictions at once have no command that
- * is scheduled, and come after nobody.) */
+/* There was no memory for the edge. The order is kept by other means (memory_order.h), but whether `before` fails will
+ * not be known. An eviction at once has a command that is not scheduled, and comes after nothing. */
 static void no_edge(struct tsl_op *op, bool strict)
 {
     if ((strict || !op->command->queue) && !op->poison)
@@ -59,12 +60,13 @@ static void no_edge(struct tsl_op *op, bool strict)
         tsl_memory_order_begin(op->command);
 }
 
-/* Its failure may come too late to keep op, or what comes after op, from running: a driver runs what only stands behind
- * it in a lane, a fence that is made late doesn't fail, and bytes that wait on the device are moved. */
+/* May op, or what comes after op, run although `before` fails? Its failure may come too late: a driver runs what only
+ * stands behind a failed operation in a lane, a fence that is made late doesn't fail, and bytes that wait on the device
+ * are moved. */
 static bool may_run_all_the_same(const struct tsl_op *op, const struct tsl_op *before, enum tsl_edge_kind kind)
 {
     if (kind == TSL_EDGE_DONE || op->port->sync)
-        return false; /* It is known by then. */
+        return false; /* The failure is known by then. */
     if (kind == TSL_EDGE_GATE && op->port->member->caps.gates_ahead)
         return true;
     return kind == TSL_EDGE_LANE || before->unsure || before->unfenced;

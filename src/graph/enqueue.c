@@ -1,4 +1,4 @@
-/* The door for the API: one command per call, filled in and put into its queue. */
+/* The door for the API: each call makes one command and puts it into its queue. */
 #include "base/fork.h"
 #include "base/lock.h"
 #include "base/sets.h"
@@ -21,7 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NULL: see not_begun. In a forked child any lock may be held by a thread that it does not have: none is taken. */
+/* NULL: not_begun() tells the error. In a forked child any lock may be held by a thread that the child doesn't have, so
+ * none is taken. */
 static struct tsl_command *begin(const struct tsl_enqueue *e)
 {
     return tsl_forked() ? NULL : tsl_command_create(e->queue->context->graph, e->queue->graph_queue, e->type);
@@ -79,7 +80,8 @@ static bool waits_at_once(const struct tsl_command *c)
     return tsl_settings()->order == TSL_ORDER_SYNC && c->state != TSL_HELD;
 }
 
-/* What failed in the queue and has no event to tell of it; from now on it counts as told. The lock is held. */
+/* The failure of a command that has no event to tell it; CL_SUCCESS if there is none. From now on it counts as told.
+ * The lock is held. */
 static cl_int take_untold(struct tsl_graph_queue *queue)
 {
     cl_int error = queue->pending_error;
@@ -87,7 +89,8 @@ static cl_int take_untold(struct tsl_graph_queue *queue)
     return error;
 }
 
-/* Waits; a failure that nobody was told of is told now. (By a map its caller does that: there is something to undo.) */
+/* Waits. A failure that nobody was told of is told now; the caller tells it for a map, where something must be undone.
+ */
 static cl_int block(struct tsl_command *c, struct tsl_graph_queue *queue)
 {
     bool map = tsl_command_maps(c);
@@ -97,8 +100,8 @@ static cl_int block(struct tsl_command *c, struct tsl_graph_queue *queue)
     return error;
 }
 
-/* A blocking call's error is its command's, or one that was to be told. An event, where asked for, holds the command.
- */
+/* The error of a blocking call is its command's, or an earlier one that is still to be told. An event, where asked for,
+ * holds the command. */
 static cl_int finish(const struct tsl_enqueue *e, struct tsl_command *c)
 {
     struct tsl_graph *graph = c->graph;
@@ -246,7 +249,7 @@ cl_uint tsl_buffer_map_count(struct tsl_buffer *buffer)
     return n;
 }
 
-/* What was mapped holds nothing that should be taken for right: it is unmapped again. */
+/* After a failure that was not told the mapped bytes may be wrong: the map fails, and is undone. */
 static cl_int tell_by_map(const struct tsl_enqueue *e, struct tsl_buffer *buffer, void *ptr)
 {
     struct tsl_graph *graph = e->queue->context->graph;
@@ -256,7 +259,7 @@ static cl_int tell_by_map(const struct tsl_enqueue *e, struct tsl_buffer *buffer
     tsl_lock_give(&graph->lock);
     if (!error || tsl_enqueue_unmap(&undo, buffer, ptr) == CL_SUCCESS)
         return error;
-    tsl_lock_take(&graph->lock); /* There is no memory for that: another call is to tell. */
+    tsl_lock_take(&graph->lock); /* There is no memory to undo the map: another call is to tell. */
     e->queue->graph_queue->pending_error = error;
     tsl_lock_give(&graph->lock);
     return CL_SUCCESS;
@@ -318,7 +321,7 @@ static bool empty(const struct tsl_window *window)
     return false;
 }
 
-/* Takes the arguments, or, if it returns false, leaves them. */
+/* Does the launch go with the one before (coalesce.h)? Then the arguments are taken. */
 static bool goes_with_last(const struct tsl_enqueue *e, const struct tsl_kernel *kernel,
                            const struct tsl_window *window, struct tsl_args *args)
 {

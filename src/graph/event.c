@@ -39,7 +39,6 @@ static void destroy(struct tsl_object *object)
     tsl_object_hide(&context->object);
 }
 
-/* An event without a command yet. */
 struct tsl_event *tsl_event_create(struct tsl_context *context, struct tsl_queue *queue)
 {
     struct tsl_event *event = tsl_object_create(TSL_EVENT, sizeof(*event), &context->object, destroy);
@@ -94,15 +93,15 @@ cl_int tsl_event_set_user(struct tsl_event *event, cl_int status)
 
 /* ---- Status ------------------------------------------------------------------------------------------------------ */
 
-/* Is there anything before it in its in-order queue that is not reported? Then it is SUBMITTED at most. */
+/* Is anything before the command in its in-order queue not reported? Then the command is CL_SUBMITTED at most. */
 static bool behind_others(const struct tsl_command *c)
 {
     return c->in_order && TAILQ_FIRST(&c->queue->commands) != c;
 }
 
-/* QUEUED, SUBMITTED or RUNNING; or it turns out to be reported. A driver may say early that work runs, so that counts
- * only when all before it is known to have ended: who asks about that next is to hear so. The lock is given meanwhile.
- */
+/* The status of a command that is not reported. It may turn out to be reported. A driver may say early that work runs;
+ * that counts only when all before it is known to have ended, so that whoever asks about an earlier command next hears
+ * the same. The lock is given meanwhile. */
 static cl_int unfinished_status(struct tsl_command *c)
 {
     if (!tsl_command_is_submitted(c))
@@ -111,14 +110,14 @@ static cl_int unfinished_status(struct tsl_command *c)
     if (behind_others(c) || !op)
         return CL_SUBMITTED;
     if (op->state == TSL_OP_DONE)
-        return CL_RUNNING; /* Others of its operations aren't finished. */
+        return CL_RUNNING; /* Some of its operations are not done. */
     if (op->state != TSL_OP_SUBMITTED || !op->fence || tsl_op_ask(op) > CL_RUNNING || !tsl_op_retire_before(op))
         return CL_SUBMITTED;
     return c->state == TSL_REPORTED ? c->status : CL_RUNNING;
 }
 
-/* Looks whether submitted operations have finished, without waiting: its own, and, for it is reported after them, those
- * of the commands before it in an in-order queue. The lock is given meanwhile. */
+/* Looks, without waiting, whether submitted operations have ended: the command's, and those of the commands before it
+ * in an in-order queue, as it is reported after them. The lock is given meanwhile. */
 static void poll(struct tsl_command *c)
 {
     for (unsigned i = 0; c->state != TSL_REPORTED && i < c->frontier.n; i++) {
@@ -140,12 +139,13 @@ cl_int tsl_event_status(struct tsl_event *event)
         return CL_OUT_OF_RESOURCES;
     tsl_lock_take(&graph->lock);
     if (c->queue && c->state != TSL_REPORTED)
-        tsl_graph_queue_flush(c->queue); /* Who asks again and again means to see it end, flushed or not. */
+        tsl_graph_queue_flush(
+            c->queue); /* A program that asks again and again means to see the command end, flushed or not. */
     poll(c);
     tsl_graph_work(graph, TSL_WHO_APPLICATION);
     cl_int status = c->state == TSL_REPORTED ? c->status : unfinished_status(c);
     if (status == CL_RUNNING)
-        tsl_callback_reach(c, status); /* Who waits to be told is, too. */
+        tsl_callback_reach(c, status); /* Callbacks that wait for CL_RUNNING hear it, too. */
     tsl_graph_leave(graph, TSL_WHO_APPLICATION);
     return status;
 }
@@ -169,7 +169,7 @@ cl_int tsl_event_callback(struct tsl_event *event, cl_int when, tsl_event_fn *fn
         return CL_OUT_OF_RESOURCES;
     }
     *callback = (struct tsl_callback){.fn = fn, .arg = arg, .when = when, .event = event};
-    tsl_object_show(&event->object); /* What the function is given is an event, also if the application gave it up. */
+    tsl_object_show(&event->object); /* The function is given an event, even if the application has released it. */
     tsl_object_ref(&event->object);  /* The function may release it before this call has ended. */
     tsl_lock_take(&graph->lock);
     if (c->state == TSL_REPORTED) {
@@ -179,7 +179,7 @@ cl_int tsl_event_callback(struct tsl_event *event, cl_int when, tsl_event_fn *fn
         callback->next = c->callbacks;
         c->callbacks = callback;
         if (c->queue)
-            tsl_graph_queue_flush(c->queue); /* Watching sends it, so it is submitted. */
+            tsl_graph_queue_flush(c->queue); /* Watching flushes the queue, so the command counts as submitted. */
         tsl_callback_submitted(c);
         if (c->state != TSL_REPORTED)
             tsl_command_watch(c);
@@ -191,7 +191,7 @@ cl_int tsl_event_callback(struct tsl_event *event, cl_int when, tsl_event_fn *fn
 
 /* ---- Profiling --------------------------------------------------------------------------------------------------- */
 
-/* Start and end as the member tells; our own where it can't, or where the command had no operation. */
+/* Start and end as the member tells them; by our own clock where it can't, or where the command had no operation. */
 static void device_times(struct tsl_command *c, struct tsl_command_times *times)
 {
     struct tsl_times device = {c->complete_ns, c->complete_ns};
@@ -203,7 +203,8 @@ static void device_times(struct tsl_command *c, struct tsl_command_times *times)
     tsl_command_times_fit(times, device.start_ns, device.end_ns);
 }
 
-/* The device's clock may be known better at the next question, but the answers must fit each other: the first stays. */
+/* The device's clock may be known better at the next question, but the answers must fit each other: the first answer
+ * stays. */
 static void keep_times(struct tsl_command *c, struct tsl_command_times *times)
 {
     tsl_lock_take(&c->graph->lock);
@@ -216,7 +217,7 @@ static void keep_times(struct tsl_command *c, struct tsl_command_times *times)
     tsl_lock_give(&c->graph->lock);
 }
 
-/* The command is reported: nothing of it changes any more, so no lock is needed to read it. */
+/* Nothing of a reported command changes any more, so no lock is needed to read it. */
 cl_int tsl_event_profile(struct tsl_event *event, cl_profiling_info param, cl_ulong *ns)
 {
     struct tsl_graph *graph = event->context->graph;

@@ -1,4 +1,4 @@
-/* What evictions claim. */
+/* What evictions claim of an object's copy. */
 #include "graph/evict.h"
 
 #include "base/sets.h"

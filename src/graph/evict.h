@@ -11,8 +11,8 @@ struct tsl_op;
 
 /* All of the object's copy in that space belongs to the operation, when those that use it are done. */
 cl_int tsl_evict_claim(struct tsl_op *op, struct tsl_data *data, unsigned space);
-/* Whoever uses the object's copy in that space from now on comes after the operation, which comes after nobody there.
- */
+/* Operations that use the object's copy in that space from now on come after this operation, which itself comes after
+ * none there. */
 void tsl_evict_precede(struct tsl_op *op, struct tsl_data *data, unsigned space);
 /* The operation, which makes the copy itself, claims that range of the host's copy. */
 cl_int tsl_evict_claim_host(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end);

@@ -1,4 +1,4 @@
-/* Evictions at once: the driver has no memory. */
+/* Evictions at once, for a driver that has no memory. */
 #include "graph/evict_now.h"
 
 #include "driver/driver.h"
@@ -23,10 +23,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An eviction that this thread does itself, of an object that no operation uses. Who plans to use it meanwhile waits
- * for the operation, which never was in a port. */
+/* An eviction that this thread does itself, of an object that no operation uses. Its operation is in no port; a command
+ * that needs the object meanwhile gets an edge from the operation. */
 struct eviction {
-    struct tsl_port *port; /* the victim's */
+    struct tsl_port *port; /* of the evicted object */
     struct tsl_residence *residence;
     struct tsl_command *command;
     struct tsl_op *op;
@@ -65,7 +65,7 @@ static bool list_ranges(struct eviction *e)
     return true;
 }
 
-/* The lock is held. Afterwards the object is the operation's alone. */
+/* The lock is held. Afterwards the object's copy belongs to the operation alone. */
 static bool begin_eviction(struct eviction *e)
 {
     struct tsl_data *data = e->residence->data;
@@ -107,7 +107,7 @@ static cl_int save(const struct tsl_range *range, struct tsl_residence *residenc
     return error;
 }
 
-/* Without the lock, by the lane of the port that lacks room: that is this thread's. */
+/* Without the lock, by the lane of the port that lacks memory, which this thread drains. */
 static cl_int save_all(const struct eviction *e, struct tsl_port *port)
 {
     cl_int error = e->n ? tsl_graph_lane_make(&port->down) : CL_SUCCESS;
@@ -131,18 +131,18 @@ static void end_eviction(struct eviction *e, cl_int error)
     tsl_op_finish(op, error ? error : CL_COMPLETE);
 }
 
-/* An operation that is in no port, of a command that is in no queue. */
+/* Makes an operation that is in no port, of a command that is in no queue. */
 static bool make_op(struct eviction *e)
 {
     e->command = tsl_command_create(e->port->graph, NULL, CL_COMMAND_USER);
     if (!e->command)
         return false;
-    e->command->n_undone = 1; /* It is never complete: it only is the operation's. */
+    e->command->n_undone = 1; /* The command is never complete: it only serves the operation. */
     e->op = tsl_op_create(e->command, e->port, NULL, TSL_OP_EVICT);
     if (!e->op)
         return false;
     e->op->is_side = true;
-    e->op->user.refs++; /* As if it were ready. */
+    e->op->user.refs++; /* As if the operation were ready. */
     e->port->n_pending++;
     e->port->graph->n_under_way++;
     return true;
@@ -189,7 +189,6 @@ static bool evict_residence(struct tsl_residence *residence, struct tsl_port *it
     return done;
 }
 
-/* The coldest object that nobody uses, of a graph that has the member, goes. Its lock is held, and given meanwhile. */
 bool tsl_evict_now_idle(struct tsl_graph *graph, struct tsl_port *port)
 {
     for (unsigned i = 0; i < graph->n_ports; i++) {

@@ -1,4 +1,4 @@
-/* Frees the memory that an object leaves. */
+/* The freeing of the memory that an object leaves. */
 #include "graph/evict_run.h"
 
 #include "driver/driver.h"
@@ -23,7 +23,6 @@ static unsigned take_subs(struct tsl_data *data, unsigned index, struct tsl_mem 
     return n;
 }
 
-/* Nobody uses it, and whoever will comes after. The lock is given meanwhile. */
 void tsl_evict_run_free(struct tsl_residence *residence, struct tsl_port *port)
 {
     struct tsl_graph *graph = port->graph;

@@ -9,7 +9,7 @@ struct tsl_residence;
 /* Frees the object's memory on that member. Nobody uses it, and whoever will comes after.
  */
 void tsl_evict_run_free(struct tsl_residence *residence, struct tsl_port *port);
-/* Runs an operation of the kind ROOM; by the thread that drains the port. */
+/* Runs an operation of the kind EVICT; by the thread that drains the port. */
 void tsl_evict_run(struct tsl_op *op);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * The process's end. Some vendors run what they were given, and compile it before, in threads of their own, under which
- * exit tears the compiler down: PoCL 3.1 crashed so in three of ten programs that ended right after a launch. So before
- * all handlers, while all is as it was, exit waits for launches that such drivers have, of kernels that haven't run
- * there yet. It drives nothing on: what no driver has by then never runs, and the program may have taken the memory
- * away that a transfer goes to.
+ * The process's end. Some vendors run what they were given, and compile it before, in threads of their own, and exit
+ * tears the compiler down under these threads: PoCL 3.1 crashed so in three of ten programs that ended right after a
+ * launch. So before all handlers, while all is as it was, exit waits for launches that such drivers have, of kernels
+ * that haven't run on the member yet. Exit submits nothing: what no driver has by then never runs, as the program may
+ * have taken the memory away that a transfer goes to.
  *
- * A thread of its own waits, and is there from the first context with such a member on: exit may have interrupted
- * anything, under any lock.
+ * A thread of its own waits. It is started with the first context that has such a member: exit may have interrupted
+ * any thread, under any lock.
  */
 #include "graph/exit.h"
 
@@ -21,9 +21,9 @@
 
 static struct tsl_worker waiter = TSL_VENDORS_WORKER("tesela-end");
 static atomic_bool has_waiter;
-static atomic_bool over; /* Exit goes on: drivers aren't asked any more. */
+static atomic_bool over; /* exit goes on: drivers are not asked any more */
 
-/* A launch of a kernel that hasn't run there yet. */
+/* The first launch on the lane of a kernel that hasn't run on that member yet; NULL: none. */
 static struct tsl_op *first_cold(struct tsl_graph_lane *lane)
 {
     struct tsl_op *op;
@@ -50,7 +50,7 @@ static bool is_asked(const struct tsl_port *port)
     return !port->sync && port->member->driver->own_threads;
 }
 
-/* It stays meanwhile, as it has a reference more. */
+/* The queue stays meanwhile, as it has a reference more. */
 static void wait_in_queue(struct tsl_graph_queue *queue)
 {
     struct tsl_graph *graph = queue->graph;
@@ -63,7 +63,8 @@ static void wait_in_queue(struct tsl_graph_queue *queue)
     tsl_graph_queue_unref(queue);
 }
 
-/* The newest that is older: the list begins with the newest, and changes while the lock is given. */
+/* The newest queue that is older than that id; NULL: none. The list begins with the newest queue, and changes while the
+ * lock is given. */
 static struct tsl_graph_queue *queue_before(struct tsl_graph *graph, unsigned id)
 {
     struct tsl_graph_queue *queue = LIST_FIRST(&graph->queues);

@@ -1,5 +1,5 @@
-/* What fails on a member is told by events with a number alone. Here it is told in words, to standard error and to the
- * context's function (OpenCL 3.0, clCreateContext, pfn_notify). */
+/* Failures in words. An event tells a failure by a number alone; here it is told to standard error and to the context's
+ * function (OpenCL 3.0, clCreateContext, pfn_notify). */
 #include "graph/failure_log.h"
 
 #include "base/log.h"
@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Is it the first of its kind there? A member that fails a thousand commands alike is one line on standard error. */
+/* Is this the port's first failure with that error? A member that fails a thousand commands alike is one line on
+ * standard error. */
 static bool is_new(struct tsl_port *port, cl_int error)
 {
     uint64_t bit = UINT64_C(1) << (error > -63 ? -error : 63);

@@ -1,4 +1,4 @@
-/* Fetches. */
+/* Fetches: which moves are missing. */
 #include "graph/fetch.h"
 
 #include "base/sets.h"
@@ -7,13 +7,15 @@
 #include "graph/residency.h"
 #include "tile/tile.h"
 
-/* Nothing was ever written to a tile that is valid nowhere: it counts as coming from the space itself. */
+/* Where a fetch takes the tile from. A tile that is valid nowhere was never written: it counts as coming from the space
+ * itself. */
 static unsigned source_of(struct tsl_graph *graph, const struct tsl_tile *tile, unsigned space)
 {
     return tsl_spaces_is_empty(tile->valid) ? space : tsl_move_source(graph, tile->valid, space);
 }
 
-/* The first run of tiles in [*begin, end) that lack the space and have one source. False: nothing is lacking. */
+/* Narrows [*begin, *end) to the first run of tiles that are not valid in the space and have one source. False: there is
+ * none. */
 static bool lacking(struct tsl_graph *graph, struct tsl_data *data, uint64_t *begin, uint64_t *end, unsigned space,
                     unsigned *from)
 {
@@ -32,13 +34,13 @@ static bool lacking(struct tsl_graph *graph, struct tsl_data *data, uint64_t *be
     return true;
 }
 
-/* One run, in one or two moves. */
+/* Fetches one run, in one or two moves. */
 static cl_int fetch_run(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned from,
                         unsigned to)
 {
     if (from == TSL_SPACE_LOST)
         return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-    if (from == to) /* Nothing was ever written: whatever is there will do, and isn't worth moving from there. */
+    if (from == to) /* Nothing was ever written: what the space holds will do. */
         return CL_SUCCESS;
     struct tsl_move way = {data, begin, end, from, to, false};
     if (!tsl_move_is_direct(command->graph, from, to)) {

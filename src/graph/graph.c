@@ -80,14 +80,14 @@ void tsl_graph_destroy(struct tsl_graph *graph)
         return;
     for (unsigned i = 0; i < graph->n_ports; i++)
         tsl_port_finish(&graph->ports[i]);
-    if (graph->host.member) { /* It was made as a whole. */
+    if (graph->host.member) { /* The graph was made as a whole. */
         tsl_graphs_remove(graph);
         tsl_port_finish(&graph->host);
         tsl_port_finish(&graph->tasks);
     }
     tsl_placer_destroy(graph->placer);
     tsl_lock_take(&graph->lock);
-    tsl_tiles_finish(&graph->host_map); /* Its uses may be the last that hold their operations. */
+    tsl_tiles_finish(&graph->host_map); /* The last references to operations may be the uses there. */
     tsl_op_unref(graph->opaque);
     tsl_dependences_finish(&graph->since_opaque);
     for (unsigned i = 0; i < graph->n_ports; i++)

@@ -3,15 +3,14 @@
  * the API enters; README.md leads through the inside.
  *
  * Life of a command: held → scheduled → complete → reported.
- *   held       it, or a command that must not be overtaken before it, depends on an unset user event. Nothing is
- *              decided.
- *   scheduled  it has a place, it owns its ranges (its edges are known: they all point to commands scheduled before,
- *              so there is no cycle), its operations are on their way. Commands of an in-order queue are scheduled in
- *              order.
- *   complete   all its operations are, or it failed.
- *   reported   complete, and in an in-order queue all before it are reported: only this is visible.
+ *   held       the command, or one that it must not overtake, depends on an unset user event. Nothing is decided.
+ *   scheduled  the command has its place and its ranges, and its edges are fixed: they all lead to commands that were
+ *              scheduled before, so there is no cycle. Its operations are on their way. Commands of an in-order queue
+ *              are scheduled in order.
+ *   complete   all its operations are done, or it failed.
+ *   reported   the command is complete, and in an in-order queue all before it are reported. Only this is visible.
  *
- * Locks: every function takes the graph's lock itself; the caller holds no core lock.
+ * Locks: every function takes the graph's lock itself; the caller holds no lock of the core.
  * Errors: of the enqueue functions are those of the clEnqueue… call; later failures are the command's (its event's)
  * status.
  */

@@ -1,4 +1,4 @@
-/* The host's copy of an object: where its memory comes from. */
+/* The memory of the host's copy of an object. */
 #include "graph/host_copy.h"
 
 #include "base/fork.h"
@@ -18,17 +18,17 @@ static size_t round_up(size_t size, size_t unit)
     return (size + unit - 1) / unit * unit;
 }
 
-/* Behind the last byte there is memory to read: compilers of processors load a whole vector where a kernel asks for a
- * part (PoCL 7.1 two floats for the last one of a buffer), and get away with it in memory of their own. */
+/* So many bytes behind the last one can be read: compilers of processors load a whole vector where a kernel asks for a
+ * part of it (PoCL 7.1 two floats for the last one of a buffer). */
 #define TAIL ((size_t)128)
 
-/* Linux puts a mapping at a multiple of this only if its size is one, too. */
+/* Linux aligns a mapping to this only if its size is a multiple, too. */
 #define HUGE_PAGE ((size_t)2 << 20)
 
 /* From here on the host's copy has pages of its own. A process has only so many mappings. */
 #define OWN_PAGES ((size_t)128 << 10)
 
-/* What members ask of memory on which they work themselves, and at least a cache line. */
+/* The alignment that members ask of memory on which they work themselves; a cache line at least. */
 static size_t alignment(const struct tsl_context *context)
 {
     size_t align = 64;
@@ -63,7 +63,7 @@ static size_t slot_size(const struct tsl_context *context)
     return slot;
 }
 
-/* Where the copy begins in memory that has so much room more than the copy needs. Sets host_shift. */
+/* Where the copy begins in memory that has `room` bytes more than the copy needs. Sets host_shift. */
 static char *begin_apart(struct tsl_data *data, void *memory, size_t room)
 {
     static atomic_uint turn;
@@ -74,7 +74,7 @@ static char *begin_apart(struct tsl_data *data, void *memory, size_t room)
     return (char *)memory + data->host_shift;
 }
 
-/* What stays mapped for a copy that has pages of its own. */
+/* The bytes that stay mapped for a copy that has pages of its own. */
 static size_t mapping_size(const struct tsl_data *data)
 {
     return round_up(data->size + room_to_shift(data) + TAIL, (size_t)sysconf(_SC_PAGESIZE));
@@ -88,14 +88,14 @@ static char *map_pages(const struct tsl_data *data)
     if (pages == MAP_FAILED)
         return NULL;
     if (first > size)
-        munmap(pages + size, first - size); /* Else a huge page would be made for the few bytes at the end. */
-    madvise(pages, size, MADV_HUGEPAGE);    /* Copies are an eighth faster. Small pages do, too. */
+        munmap(pages + size, first - size); /* Else the few bytes at the end would take a huge page. */
+    madvise(pages, size, MADV_HUGEPAGE); /* Copies are an eighth faster. Small pages do where there are no huge ones. */
     tsl_numa_memory(pages, size);
     return pages;
 }
 
-/* What others ask of the host's copy holds here, too. at_once: of members that can always say, under the graph's lock,
- * too. */
+/* Memory that a member pins, and that is aligned as all members ask; NULL: none. at_once: of members that can always
+ * say, which is asked under the graph's lock, too. */
 static struct tsl_mem *pin(const struct tsl_context *context, size_t size, bool at_once, void **host)
 {
     for (unsigned i = 0; i < context->n_members && !tsl_forked(); i++) {
@@ -111,10 +111,10 @@ static struct tsl_mem *pin(const struct tsl_context *context, size_t size, bool 
     return NULL;
 }
 
-/* From here on a transfer's speed counts; less isn't worth a vendor's buffer. */
+/* From here on the speed of transfers counts; smaller copies aren't worth a vendor's buffer. */
 #define PIN_FROM ((size_t)1 << 20)
 
-/* Pinned memory comes in pieces of a few sizes: so much more than a small copy would often need the next one. */
+/* Pinned memory comes in pieces of a few sizes: a small copy with room to shift would often need the next size. */
 static size_t pinned_room(const struct tsl_data *data)
 {
     return data->size < PIN_FROM ? 0 : room_to_shift(data);
@@ -143,7 +143,7 @@ void tsl_host_copy_free(struct tsl_data *data)
         munmap(data->host - data->host_shift, mapping_size(data));
 }
 
-/* If it is large, whole pages: aligned for every device's DMA, and taken from the system only when touched. */
+/* A large copy has whole pages: aligned for the DMA of every device, and taken from the system only when touched. */
 char *tsl_data_host(struct tsl_data *data)
 {
     if (data->host)

@@ -1,12 +1,12 @@
 /*
- * Joins: what keeps lists of operations short, so that a command costs the same however many others are unfinished.
+ * Joins keep lists of operations short, so that a command costs the same however many others are unfinished.
  *
  * Lists of dependences and the uses on a tile leave out what is superfluous: of operations that end in a known order
- * (one lane, one synchronous port) the last one says all. But many whose order isn't known yet, as they wait for the
- * host, stay side by side; each command would look at all of them, and in an in-order queue take them over from the one
- * before. So a list that has grown long gets an operation in their place that does nothing, has no command and goes to
- * no port: it is done when all of them are. A strict one fails if one of them does. Edges from it are met by the host
- * alone (TSL_EDGE_DONE).
+ * (of one lane, one synchronous port) the last stands for all. But operations whose order isn't known yet, as they wait
+ * for the host, stay side by side. Each command would look at all of them, and in an in-order queue take them over from
+ * the command before. So where a list has grown long a join takes their place: an operation that does nothing, has no
+ * command and goes to no port, and is done when all of them are. A strict join fails if one of them does. Edges from a
+ * join are met by the host alone (TSL_EDGE_DONE).
  */
 #include "graph/join.h"
 
@@ -19,7 +19,7 @@
 
 unsigned tsl_join_at = 16;
 
-/* Edges will be pushed that must not fail half-way. */
+/* Makes room for one edge more: a join must not fail half-way. */
 static bool has_edge_room(struct tsl_op *op)
 {
     return op->user.done || TSL_SMALL_RESERVE(&op->out);
@@ -35,13 +35,13 @@ static void join_edge(struct tsl_op *join, struct tsl_op *before, bool strict)
     }
     if (before->end_estimate_ns > join->end_estimate_ns)
         join->end_estimate_ns = before->end_estimate_ns;
-    TSL_SMALL_PUSH(&before->out, edge); /* There is room. */
+    TSL_SMALL_PUSH(&before->out, edge); /* There is room: has_edge_room(). */
     join->user.refs++;
     join->n_unmet++;
-    tsl_op_watch(before); /* Nobody pulls it. */
+    tsl_op_watch(before); /* No waiter pulls it for the join's sake. */
 }
 
-/* The caller has seen to the room for edges, adds them, and lets it go. NULL without memory. */
+/* A join without edges. The caller has made room for its edges, adds them, and seals it. NULL without memory. */
 static struct tsl_op *create(struct tsl_graph *graph)
 {
     struct tsl_op *join = tsl_pool_take(&graph->op_pool);
@@ -132,7 +132,7 @@ void tsl_join_readers(struct tsl_tile *tile, struct tsl_graph *graph, unsigned s
         uses->list[i] = uses->list[--uses->n];
         tsl_user_unref(user);
     }
-    tsl_tile_use(tile, &join->user, space, false); /* In the room of those that went. */
+    tsl_tile_use(tile, &join->user, space, false); /* In the room of the uses that were removed. */
     seal(join);
     tsl_op_unref(join);
 }

@@ -50,14 +50,13 @@ bool tsl_graph_lane_flush(struct tsl_graph_lane *lane)
     tsl_graph_open(graph);
     cl_int error = lane->port->member->driver->flush(lane->driver_lane);
     tsl_graph_close(graph);
-    if (error == CL_SUCCESS && (int)(n - lane->n_sent) > 0) /* Until then others send it, too. */
+    if (error == CL_SUCCESS && (int)(n - lane->n_sent) > 0) /* Other threads may have flushed meanwhile. */
         lane->n_sent = n;
     tsl_graph_lane_unref(lane);
     return error == CL_SUCCESS;
 }
 
-/* The lock is held, and given meanwhile; the lane is pinned, and has a lane. (A simulation's threads can't wait for
- * each other here: one is within the other.) */
+/* In a simulation one thread's work runs within another's wait, so threads can't wait for each other here. */
 cl_int tsl_graph_lane_finish_work(struct tsl_graph_lane *lane)
 {
     struct tsl_graph *graph = lane->port->graph;
@@ -95,10 +94,10 @@ static cl_int lane_status(struct tsl_op *op)
 cl_int tsl_graph_lane_wait(struct tsl_op *op, struct tsl_fence *fence)
 {
     const struct tsl_graph_lane *lane = tsl_op_lane(op);
-    if (!lane->driver_lane) /* None could be made: who tried has waited for all before it. */
+    if (!lane->driver_lane) /* No lane could be made: the thread that tried has waited for all before the operation. */
         return CL_SUCCESS;
     cl_int status = lane_status(op), own = CL_QUEUED;
-    if (fence) /* It may be over, and not what failed. */
+    if (fence) /* The fence may be complete, and another operation have failed. */
         own = status ? fence->driver->fence_status(fence) : fence->driver->fence_wait(fence);
     return own <= CL_COMPLETE ? own : status;
 }
@@ -112,7 +111,6 @@ struct tsl_graph_lane *tsl_graph_lane_create_all(struct tsl_graph_queue *queue, 
     return lanes;
 }
 
-/* Operations keep a pointer to their lane until they are finished, and all are. */
 void tsl_graph_lane_destroy_all(struct tsl_graph *graph, struct tsl_graph_lane *lanes)
 {
     for (unsigned i = 0; lanes && i < graph->n_ports; i++)

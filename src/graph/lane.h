@@ -16,7 +16,7 @@ struct tsl_graph_queue;
 
 struct tsl_graph_lane {
     struct tsl_port *port;
-    struct tsl_graph_queue *queue; /* whose part it is; NULL: the port's */
+    struct tsl_graph_queue *queue; /* the queue's that has it; NULL: the port has it */
     struct tsl_lane *driver_lane;  /* made by the thread that drains the port, at first use */
     bool profile;
     unsigned n_dirty, n_sent; /* how often something was submitted, and how much of that is known to be sent */
@@ -29,7 +29,7 @@ struct tsl_graph_lane {
     uint64_t given; /* the newest that the driver may have */
     uint64_t failed_upto;
     cl_int failed;
-    bool finishing; /* a thread waits for the lane: another comes after it, and then knows what that was told */
+    bool finishing; /* a thread is in the driver's finish: another waits for it, and then knows what it told */
 };
 
 void tsl_graph_lane_init(struct tsl_graph_lane *lane, struct tsl_port *port, struct tsl_graph_queue *queue,
@@ -38,15 +38,15 @@ void tsl_graph_lane_init(struct tsl_graph_lane *lane, struct tsl_port *port, str
 void tsl_graph_lane_finish(struct tsl_graph_lane *lane);
 /* Makes the driver's lane if need be; by the thread that drains the port, without the lock. */
 cl_int tsl_graph_lane_make(struct tsl_graph_lane *lane);
-/* Around the use of a lane or its lane while the lock is given: it stays. The operation that led there is not done
- * when pin is called. */
+/* Around the use of a lane while the lock is given: its queue stays. The operation that led to the lane is not done
+ * when ref is called. */
 void tsl_graph_lane_ref(struct tsl_graph_lane *lane);
 void tsl_graph_lane_unref(struct tsl_graph_lane *lane);
 /* Sends what was submitted to the device; false: the driver refused, and none of it need ever begin. The lock is given
  * meanwhile. */
 bool tsl_graph_lane_flush(struct tsl_graph_lane *lane);
-/* Waits until all that the lane has is done, by the driver's finish, and returns what that told. The lane is pinned,
- * and has a lane. The lock is given meanwhile. */
+/* Waits until all that the lane has is done, by the driver's finish, and returns what that told. The lane is
+ * referenced, and made. The lock is given meanwhile. */
 cl_int tsl_graph_lane_finish_work(struct tsl_graph_lane *lane);
 /* Where a flush is refused, or the operation has no fence: waits until all of its lane is done, and returns how the
  * operation ended, as far as the driver tells. Without the lock. */

@@ -1,4 +1,4 @@
-/* Room where the driver has none. */
+/* Making room on a member whose driver has no memory left. */
 #include "graph/make_room.h"
 
 #include "base/lock.h"
@@ -26,7 +26,7 @@ static bool evict_elsewhere(struct tsl_port *port)
         if (graph != port->graph) {
             tsl_lock_take(&graph->lock);
             done = tsl_evict_now_idle(graph, port);
-            tsl_graph_post(graph); /* Somebody may have been waiting for the operation. */
+            tsl_graph_post(graph); /* Another thread may have been waiting for the eviction's operation. */
             tsl_lock_give(&graph->lock);
         }
         graph = done ? NULL : tsl_graphs_next(this);
@@ -37,7 +37,8 @@ static bool evict_elsewhere(struct tsl_port *port)
 
 /* ---- What other threads are about to free ------------------------------------------------------------------------ */
 
-/* Plans reckon with the room at once, and an object that is being destroyed can't be evicted. */
+/* Is another thread about to free memory of the port? Plans reckon with that memory at once, and an object that is
+ * being destroyed can't be evicted. */
 static bool is_leaving(const struct tsl_port *port)
 {
     struct tsl_residence *residence;
@@ -49,8 +50,8 @@ static bool is_leaving(const struct tsl_port *port)
     return false;
 }
 
-/* The graph's lock is held, and given meanwhile. Between the end of an object's last reference and that of its place
- * nothing of the application is called. */
+/* The graph's lock is held, and given meanwhile. Between the end of an object's last reference and the end of its
+ * memory no function of the application is called, so this wait is short. */
 static bool wait_for_leaving(struct tsl_graph *graph, const struct tsl_member *member)
 {
     for (unsigned i = 0; i < graph->n_ports; i++)
@@ -64,7 +65,7 @@ static bool wait_for_leaving(struct tsl_graph *graph, const struct tsl_member *m
 static bool wait_for_leaving_anywhere(const struct tsl_member *member)
 {
     struct tsl_graph *graph =
-        tsl_simulation ? NULL : tsl_graphs_next(NULL); /* There other threads are below on the stack. */
+        tsl_simulation ? NULL : tsl_graphs_next(NULL); /* A simulation's other threads are below on the stack. */
     bool waited = false;
     while (graph) {
         struct tsl_graph *this = graph;
@@ -103,7 +104,7 @@ static struct tsl_op *oldest(struct tsl_port *port)
     return op;
 }
 
-/* What the member's driver has ends by itself. */
+/* Waits for the end of one operation that the member's driver has: it ends by itself. */
 static bool wait_for_one(struct tsl_port *port)
 {
     struct tsl_op *op = oldest(port);

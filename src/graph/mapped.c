@@ -1,4 +1,4 @@
-/* Mapped ranges. */
+/* Ranges of an object that the application has mapped for writing. */
 #include "graph/mapped.h"
 
 #include "graph/command.h"
@@ -31,7 +31,6 @@ cl_int tsl_mapped_keep(struct tsl_data *data, uint64_t begin, uint64_t end)
     return error;
 }
 
-/* A map that failed maps nothing, and what an unmap that failed would have unmapped isn't mapped either. */
 void tsl_mapped_undo(struct tsl_command *c)
 {
     bool map = tsl_command_maps(c);

@@ -12,7 +12,7 @@
 
 /* ---- Books ------------------------------------------------------------------------------------------------------- */
 
-/* After so long a limit that was found is doubted: who else took the memory may be gone. */
+/* After so long a limit that was found is doubted: the memory may be free again. */
 #define DOUBT_NS UINT64_C(5000000000)
 
 static void add(atomic_uint_fast64_t *number, uint64_t size)
@@ -30,7 +30,7 @@ static uint64_t nominal_size(const struct tsl_member *member)
     return member->caps.memory_size ? member->caps.memory_size : UINT64_MAX;
 }
 
-/* What a plan may reckon with. */
+/* The bytes with which a plan may reckon. */
 static uint64_t room_size(struct tsl_member *member)
 {
     uint64_t found = atomic_load_explicit(&member->books.found_size, memory_order_relaxed);
@@ -54,7 +54,7 @@ void tsl_member_memory_learn(struct tsl_port *port)
             (unsigned long long)(held - port->fresh_size));
 }
 
-/* Shared virtual memory was there before. */
+/* Is it shared virtual memory, which takes no memory of the member's own? */
 static bool is_shared(const struct tsl_residence *residence)
 {
     const struct tsl_svm *svm = residence->data->svm;
@@ -69,7 +69,7 @@ cl_int tsl_member_memory_alloc(struct tsl_port *port, struct tsl_data *data)
     void *host = own ? NULL : data->host;
     cl_int error = data->image ? member->driver->image_alloc(member, data->image, data->flags, host, &residence->mem)
                                : member->driver->mem_alloc(member, data->size, data->flags, host, &residence->mem);
-    if (error) /* In what an enqueue may say of it. */
+    if (error) /* In words that an enqueue may return. */
         return error == CL_OUT_OF_RESOURCES ? CL_MEM_OBJECT_ALLOCATION_FAILURE : error;
     if (!is_shared(residence))
         add(&member->books.held_size, data->size);
@@ -132,7 +132,7 @@ static bool named_before(const struct tsl_args *args, cl_uint i)
     return false;
 }
 
-/* On this member; exact: what is named twice counts once. */
+/* What the arguments need on this member. exact: an object that is named twice counts once. */
 static struct need need_of(const struct tsl_args *args, unsigned member, bool exact)
 {
     struct need need = {0, 0};

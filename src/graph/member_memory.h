@@ -22,7 +22,7 @@ void tsl_member_memory_free(const struct tsl_residence *residence, struct tsl_me
 /* So many bytes are planned to be used there, are so no longer. Atomic. */
 void tsl_member_memory_reserve(struct tsl_member *member, uint64_t size);
 void tsl_member_memory_release(struct tsl_member *member, uint64_t size);
-/* Is there no room for so many more, as far as plans may reckon? */
+/* Do plans already use so much of the member's memory that there is none for `size` bytes more? */
 bool tsl_member_memory_full(const struct tsl_port *port, uint64_t size);
 /* The driver refused memory: for some seconds plans reckon with what is held. */
 void tsl_member_memory_learn(struct tsl_port *port);

@@ -1,14 +1,14 @@
 /*
- * No memory for an edge, or for an entry in a list of dependences: the graph *starves*, and keeps the order by doing
- * one thing after the other.
+ * Memory order. Where there is no memory for an edge, or for an entry in a list of dependences, the graph keeps the
+ * order by doing one thing after the other:
  *
  *   - No further command is scheduled. Those that could be wait in graph->later.
- *   - Operations that go are parked. Each becomes ready when nothing that went before it is under way, and so has no
- *     need of an edge: those it comes after went before it.
- *   - The command that was being scheduled, and a write that it settled, are complete after all this.
- *   - Every end is noticed without anybody pulling: the lists of what to pull may lack an entry.
+ *   - Operations that go are parked. Each becomes ready when nothing that went before it is under way, and so needs no
+ *     edge: all that it comes after went before it.
+ *   - The command that was being scheduled, and a deferred write that got its place then, are complete after all this.
+ *   - Every end is noticed without anybody pulling, as the lists of what to pull may lack an entry.
  *
- * When nothing is under way, whatever the edges and entries would have said is over, and all goes on as usual.
+ * When nothing is under way, all that the edges and entries would have waited for is over, and all goes on as usual.
  */
 #include "graph/memory_order.h"
 
@@ -27,7 +27,7 @@ static void watch_lane(struct tsl_graph_lane *lane)
     tsl_op_watch(op);
 }
 
-/* What is submitted later is watched then. */
+/* What is submitted later is watched at its submission. */
 static void watch_all(struct tsl_graph *graph)
 {
     struct tsl_graph_queue *queue;

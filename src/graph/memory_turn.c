@@ -1,4 +1,4 @@
-/* The turns of operations in the order of memory_order.h. */
+/* The turns of operations in memory order (memory_order.c). */
 #include "graph/command.h"
 #include "graph/memory_order.h"
 #include "graph/op.h"

@@ -1,4 +1,4 @@
-/* Moves. */
+/* Moves: their ways and their operations. */
 #include "graph/move.h"
 
 #include "base/sets.h"
@@ -36,13 +36,12 @@ bool tsl_move_is_direct(struct tsl_graph *graph, unsigned from, unsigned to)
     return from == TSL_SPACE_HOST || to == TSL_SPACE_HOST || peers(graph, from, to);
 }
 
-/* Where to take a tile from: a peer of the target, else the host, else any member (by way of the host). */
 unsigned tsl_move_source(struct tsl_graph *graph, tsl_spaces valid, unsigned to)
 {
     for (unsigned s = 1; s <= graph->n_ports; s++)
         if (tsl_spaces_has(valid, s) && peers(graph, s, to))
             return s;
-    return tsl_spaces_first(valid); /* The host is the first. */
+    return tsl_spaces_first(valid); /* The host is the lowest. */
 }
 
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
@@ -77,7 +76,7 @@ struct tsl_op *tsl_move_op(struct tsl_command *c, const struct tsl_move *move, c
     op->move = true;
     op->is_side = move->is_side;
     if (to == TSL_SPACE_HOST && is_lent(move->data) && c->graph->n_tasks)
-        tsl_op_follow(op, c->order_now); /* Tasks may be at the application's memory. */
+        tsl_op_follow(op, c->order_now); /* Host tasks may be using the application's memory. */
     op->timed = timed;
     op->want_fence = true;
     op->dst = (struct tsl_side){.data = move->data,
@@ -123,7 +122,7 @@ cl_int tsl_move_plan(struct tsl_command *command, const struct tsl_move *move)
     cl_int error = CL_SUCCESS;
     for (unsigned i = 0; i < n && !error; i++)
         error = move_box(command, move, &boxes[i]);
-    /* What is no pixel is nowhere, and so it is everywhere. */
+    /* Bytes that are no pixels are moved nowhere, so they count as valid everywhere. */
     return error ? error : tsl_valid_add(move->data, move->begin, move->end, move->to);
 }
 

@@ -16,7 +16,7 @@ struct tsl_move {
     struct tsl_data *data;
     uint64_t begin, end;
     unsigned from, to;
-    bool is_side; /* it makes room for the command, whose fate isn't that of the move */
+    bool is_side; /* the move makes room for the command: its fate isn't the command's */
 };
 
 /* The space from which a fetch takes a tile with that valid set, and whether that takes one move (else two: by way of
@@ -42,7 +42,7 @@ static inline struct tsl_place tsl_move_place(const struct tsl_data *data, const
 struct tsl_op *tsl_move_op(struct tsl_command *command, const struct tsl_move *move, const struct tsl_image_box *box);
 /* Plans the move: its operations, with their claims. */
 cl_int tsl_move_plan(struct tsl_command *command, const struct tsl_move *move);
-/* Plans to save bytes that only that space has on the host, aside of the command. */
+/* Plans to save bytes that only that space has on the host, as side operations of the command. */
 cl_int tsl_move_spill(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
 
 #endif

@@ -11,9 +11,10 @@
 #include "graph/touch.h"
 #include "tile/tile.h"
 
-/* The bytes are not where a move should have brought them; where they came from they still are. True: they were to be
- * given up there, as they also were if the move should have brought them back. Without memory for a border nobody could
- * tell which bytes of a tile these are, once they are nowhere else. */
+/* The bytes are not valid in `to`, where a move should have brought them; they still are in `from`. True: an eviction
+ * was to give them up in `from`, or, if the two are one, the move should have brought them back there. Without memory
+ * to cut the tile nobody could tell which of its bytes these are once they are valid nowhere else: then the object is
+ * lost. */
 static bool come_back(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to, unsigned from)
 {
     bool given_up = false, cut = tsl_tiles_cut(&data->tiles, begin, end);
@@ -34,8 +35,8 @@ static bool come_back(struct tsl_data *data, uint64_t begin, uint64_t end, unsig
     return given_up;
 }
 
-/* What the operation is to bring to that space there, while nobody after it writes there, or what it brings there was
- * taken on from there and then away, and nobody was told that it won't; NULL: nothing. */
+/* The write that op still owes this tile in `space`, unless a later write replaced it or its failure was already told;
+ * NULL if none. */
 static struct tsl_use *brings(struct tsl_tile *tile, const struct tsl_op *op, unsigned space)
 {
     for (unsigned i = 0; i < tile->uses.n; i++) {
@@ -46,16 +47,16 @@ static struct tsl_use *brings(struct tsl_tile *tile, const struct tsl_op *op, un
     return NULL;
 }
 
-/* A move that takes bytes from where this operation should have brought them: it fails with it. NULL: the edge is none
- * to such. */
+/* The operation of the edge, if it is a move that takes the data's bytes on from `space`, and so fails with the edge's
+ * source; else NULL. */
 static struct tsl_op *next_move(const struct tsl_edge *edge, const struct tsl_data *data, unsigned space)
 {
     struct tsl_op *op = edge->to;
     return op && edge->strict && op->move && op->src.data == data && op->src.space == space ? op : NULL;
 }
 
-/* What comes after is told at once: until it fails itself, somebody might take its copy for a valid one, and when it
- * does, its source is none to come back to. */
+/* Tells moves that take the bytes on that they won't bring them. They are told at once: until such a move fails itself
+ * its target would count as valid, and when it fails its source is none to go back to. */
 static bool tell_next(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to,
                       unsigned from)
 {
@@ -71,20 +72,20 @@ static bool tell_next(struct tsl_op *op, struct tsl_data *data, uint64_t begin, 
     return given_up;
 }
 
-/* From begin on nobody has written the space's copy since; left: that was taken away, and others may have come to it.
- * *end: as far as there is one answer. */
+/* op won't bring the bytes from begin to *end, which no later write replaced. left: the copy was evicted since, and
+ * others may have come to its place. *end: lowered to where the answer changes. */
 static bool not_brought(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t *end, unsigned to,
                         unsigned from, bool left)
 {
     struct tsl_tile *tile = tsl_tiles_at(&data->tiles, begin);
     *end = tile->end < *end ? tile->end : *end;
     if (op->number <= tile->restored)
-        return false; /* What it was to bring isn't missed: its source is no good, and others are. */
+        return false; /* The tile went back to what was good after op was planned: op's bytes are not missed. */
     bool given_up = !left && come_back(data, begin, *end, to, from);
     return tell_next(op, data, begin, *end, to, from) || given_up;
 }
 
-/* Who is told once isn't told again, when the operation fails itself: meanwhile the bytes may have been brought there
+/* A write that was told once isn't told again when op fails itself: meanwhile the bytes may have been brought there
  * anew, or be known to have been there all the time. */
 bool tsl_move_failed_range(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to,
                            unsigned from)

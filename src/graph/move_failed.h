@@ -10,8 +10,8 @@ struct tsl_op;
 
 /* A move failed: its target's copy is not valid after all, where another one is. Before it counts as done. */
 void tsl_move_failed(struct tsl_op *op);
-/* The operation, which isn't done, won't have moved these bytes: where nobody has written them since, they are where
- * they were. True: they were to be given up there meanwhile, by an eviction. */
+/* op, which isn't done, won't have moved these bytes: where they were not written since, they are still in `from`.
+ * True: an eviction was to give them up there meanwhile. */
 bool tsl_move_failed_range(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned to,
                            unsigned from);
 

@@ -11,7 +11,7 @@
 void tsl_op_free(struct tsl_user *user)
 {
     struct tsl_op *op = (struct tsl_op *)user;
-    /* Fences and gates are the driver's: dropped where no lock is held. */
+    /* Fences and gates are the driver's: they are dropped where no lock is held. */
     STAILQ_INSERT_TAIL(&op->port->graph->dead_ops, op, ready);
 }
 
@@ -28,8 +28,8 @@ struct tsl_op *tsl_op_create(struct tsl_command *command, struct tsl_port *port,
     if (!op)
         return NULL;
     op->user.refs = 1;
-    /* A synchronous port runs one after the other, in the order in which they become ready; evictions at once (room.c)
-     * are in no port's list. */
+    /* A synchronous port runs its operations in the order in which they become ready. Evictions at once are in no
+     * port's list. */
     op->user.lane = port->sync && kind != TSL_OP_EVICT ? (const void *)port : lane;
     op->command = command;
     op->port = port;

@@ -29,7 +29,7 @@ struct tsl_port;
 struct tsl_residence;
 struct tsl_graph_lane;
 
-/* ROOM: evicts a memory object from a member (residency.h). JOIN: stands for many (join.h). */
+/* EVICT: takes a memory object out of a member's memory (residency.h). JOIN: stands for many (join.h). */
 enum tsl_op_kind { TSL_OP_COPY, TSL_OP_FILL, TSL_OP_LAUNCH, TSL_OP_NATIVE, TSL_OP_MARK, TSL_OP_EVICT, TSL_OP_JOIN };
 enum tsl_op_state { TSL_OP_PLANNED, TSL_OP_READY, TSL_OP_SUBMITTED, TSL_OP_DONE };
 enum tsl_edge_kind { TSL_EDGE_LANE, TSL_EDGE_NATIVE, TSL_EDGE_GATE, TSL_EDGE_DONE };
@@ -88,8 +88,8 @@ struct tsl_op {
     TSL_SMALL_VECTOR(struct tsl_op *, 1) gates;
     struct tsl_side dst, src;     /* COPY, FILL (dst) */
     size_t region[3];             /* COPY, FILL */
-    struct tsl_residence *victim; /* ROOM: what is evicted; it has a reference to the data's owner */
-    unsigned eviction;            /* ROOM: its number among the victim's, from 0 */
+    struct tsl_residence *victim; /* EVICT: what is evicted; it has a reference to the data's owner */
+    unsigned eviction;            /* EVICT: its number among the victim's, from 0 */
 };
 
 STAILQ_HEAD(tsl_op_queue, tsl_op);

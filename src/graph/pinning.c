@@ -1,10 +1,10 @@
 /*
- * The application's own memory (CL_MEM_USE_HOST_PTR) as a member's driver likes it best: pinned where it lies
- * (host_register). That costs as much as some transfers gain by it, so a driver says after how many it pays
- * (caps.register_after). It is done by a thread of its own, so that no command waits for it.
+ * Pinning of the application's own memory (CL_MEM_USE_HOST_PTR) where it lies, as a member's driver likes it best
+ * (host_register). Pinning costs as much as some transfers gain by it, so a driver says after how many it pays
+ * (caps.register_after). A thread of its own pins, so that no command waits for that.
  *
  * When the application gives up its last reference to the buffer it may take the memory away, at once or when commands
- * have ended. So it is let go right there, whatever commands are still to come: these find memory that isn't pinned.
+ * have ended. So the memory is unpinned right there, whatever commands are still to come: these find it not pinned.
  */
 #include "graph/pinning.h"
 
@@ -20,7 +20,7 @@
 
 static struct tsl_worker pinning_worker = TSL_VENDORS_WORKER("tesela-pin");
 
-/* Without the lock: by the first member that will. NULL: none does. */
+/* Pins the memory, by the first member that will; NULL: none does. Without the lock. */
 static struct tsl_mem *pin(struct tsl_data *data)
 {
     const struct tsl_context *context = data->context;
@@ -52,7 +52,7 @@ static void run(struct tsl_job *job)
     tsl_object_unref(data->owner);
 }
 
-/* The application's memory that the copy goes to or comes from as a buffer's; NULL: none. */
+/* The object whose lent memory is an end of the copy; NULL: none. */
 static struct tsl_data *user_memory(const struct tsl_op *op)
 {
     const struct tsl_side *side = op->dst.data && op->dst.space == TSL_SPACE_HOST ? &op->dst : &op->src;
@@ -75,7 +75,7 @@ void tsl_pinning_count(const struct tsl_op *op)
     tsl_object_ref(data->owner);
     if (!tsl_worker_post(&pinning_worker, &data->pinning_job)) {
         data->pinning = TSL_PINNING_OVER;
-        tsl_object_unref(data->owner); /* The command has another. */
+        tsl_object_unref(data->owner); /* The command has another reference. */
     }
 }
 

@@ -8,7 +8,7 @@
 #include "graph/plan_space.h"
 #include "object/buffer.h"
 
-/* A transfer or fill of no bytes: it only takes its turn. */
+/* Is it a transfer or fill of no bytes? Such a command only takes its turn. */
 static bool moves_nothing(const struct tsl_command *c)
 {
     bool shared = c->type == CL_COMMAND_SVM_MEMCPY || c->type == CL_COMMAND_SVM_MEMFILL;

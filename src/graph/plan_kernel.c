@@ -23,24 +23,26 @@
 #include "object/svm.h"
 #include "program/program.h"
 
-/* Some programs' kernels write to what they made CL_MEM_READ_ONLY, which is undefined (OpenCL 3.0, 5.2.1) and does what
- * they expect everywhere. So the flag counts only where it is of use, and nobody saw that the kernel writes. */
+/* Does the buffer's CL_MEM_READ_ONLY count? Some programs' kernels write to such buffers, which is undefined
+ * (OpenCL 3.0, 5.2.1) and does everywhere what they expect. So the flag counts only where it is of use, and where the
+ * kernel wasn't seen to write. */
 static bool is_kept(const struct tsl_kernel_facts *facts, cl_uint i, const struct tsl_buffer *buffer)
 {
     bool seen = facts->proven || (i < facts->n_args && facts->args[i].written);
     return buffer->flags & CL_MEM_READ_ONLY && !seen && buffer->context->n_members > 1;
 }
 
-/* What a kernel may do to the memory behind an argument: the facts' word, narrowed by the buffer's flags. */
+/* What a kernel may do to the memory behind an argument: what the facts say, narrowed by the buffer's flags. */
 static unsigned arg_role(const struct tsl_kernel_facts *facts, cl_uint i, const struct tsl_buffer *buffer)
 {
     unsigned may = i < facts->n_args ? facts->args[i].may : TSL_MAY_READ | TSL_MAY_WRITE;
-    if (tsl_svm_of(buffer)) /* Who finds addresses there writes through them. */
+    if (tsl_svm_of(buffer)) /* A kernel that finds addresses there writes through them. */
         return TSL_MAY_READ | TSL_MAY_WRITE;
     return is_kept(facts, i, buffer) ? may & TSL_MAY_READ : may;
 }
 
-/* Shared memory that only one can have at a time is touched as a whole, whatever the kernel does. */
+/* Does the launch touch all of the object, whatever its kernel does? It does of shared memory that only one can have at
+ * a time. */
 static bool is_whole(const struct tsl_port *port, const struct tsl_buffer *b)
 {
     const struct tsl_svm *svm = tsl_data_of(b)->svm;
@@ -86,12 +88,13 @@ static bool look_at(const struct arguments *a, cl_uint i, struct touched *t)
     const struct tsl_argument_touch *touch = touch_of(a, i, b);
     if (may & TSL_MAY_WRITE)
         tsl_footing_writes(touch, b, &t->writes);
-    if (may & TSL_MAY_READ && (touch || !(may & TSL_MAY_WRITE))) /* Else what is written is all, and fetched. */
+    if (may & TSL_MAY_READ && (touch || !(may & TSL_MAY_WRITE))) /* Else the written range is all, and is fetched. */
         tsl_footing_reads(touch, b, &t->reads);
     return true;
 }
 
-/* May-write is not must-write: the old bytes are fetched for what is written, too, unless it surely is. */
+/* Fetches what is read, and what may be written, unless all of that is surely overwritten: may-write is not must-write.
+ */
 static cl_int fetch_ranges(struct tsl_command *c, const struct touched *t)
 {
     cl_int error = CL_SUCCESS;
@@ -133,11 +136,11 @@ static cl_int claim_ranges(struct tsl_op *op, const struct touched *t)
         error = tsl_claim(op, t->data, t->reads.list[r].begin, t->reads.list[r].end, t->space, TSL_MAY_READ);
     for (unsigned r = 0; r < t->writes.n && !error; r++) {
         const struct tsl_footing_range *range = &t->writes.list[r];
-        /* What may stay as it was is read, too: whatever wrote it before must have succeeded. */
+        /* Bytes that may stay as they were count as read, too: their last writer must have succeeded. */
         unsigned may = range->overwritten ? TSL_MAY_WRITE : TSL_MAY_READ | TSL_MAY_WRITE;
         error = tsl_claim(op, t->data, range->begin, range->end, t->space, may);
     }
-    /* The launch is given the memory though it touches none of it: one use keeps it from being taken away. */
+    /* The launch is given the memory though it touches none of it: one use keeps the object resident. */
     if (!t->reads.n && !t->writes.n)
         error = tsl_claim(op, t->data, t->buffer->offset, t->buffer->offset + 1, t->space, TSL_MAY_READ);
     return error;
@@ -153,8 +156,8 @@ static cl_int claim_args(const struct arguments *a, struct tsl_op *op)
     return error;
 }
 
-/* Effects that no argument shows: after everything, and everything after it. What its own command moves it comes after
- * anyway. */
+/* The operation's effects show in no argument: it comes after everything, and everything comes after it. What its own
+ * command moves it comes after anyway. */
 static void make_opaque(struct tsl_op *op)
 {
     struct tsl_graph *g = op->port->graph;

@@ -28,12 +28,12 @@ static cl_int map_run(struct tsl_command *c, uint64_t begin, uint64_t end)
     return error ? error : tsl_claim_for_command(c, data, begin, end, may, discard);
 }
 
-/* Row by row, as what lies between the rows isn't mapped. */
+/* Maps row by row, as what lies between the rows isn't mapped. */
 cl_int tsl_plan_map(struct tsl_command *c)
 {
     cl_int error = CL_SUCCESS;
     size_t n = tsl_runs_count(&c->box);
-    if (n > 1 && !(c->map_flags & CL_MAP_WRITE_INVALIDATE_REGION)) /* In few moves. */
+    if (n > 1 && !(c->map_flags & CL_MAP_WRITE_INVALIDATE_REGION)) /* All of it at once, in few moves. */
         error = tsl_fetch(c, tsl_data_of(c->dst), c->box.dst_offset, c->box.dst_offset + tsl_runs_hull(&c->box),
                           TSL_SPACE_HOST);
     for (size_t i = 0; i < n && !error; i++) {
@@ -56,7 +56,7 @@ cl_int tsl_plan_unmap(struct tsl_command *c, const tsl_dependences *order)
     if (reads)
         return error;
     for (size_t n = tsl_runs_count(&c->box); c->n_ranged < n && !error; c->n_ranged++) {
-        struct tsl_range run = tsl_runs_at(&c->box, n - 1 - c->n_ranged); /* As they were added last. */
+        struct tsl_range run = tsl_runs_at(&c->box, n - 1 - c->n_ranged); /* In the reverse order of the map. */
         error = unmap_run(c, run.begin, run.end);
     }
     return error;

@@ -23,12 +23,10 @@ static struct tsl_graph_lane *lane_for(struct tsl_command *c, struct tsl_port *p
     return timed || c->profile ? &c->queue->timed_lanes[port->index] : &c->queue->lanes[port->index];
 }
 
-/* An operation that does (part of) what the application asked for: it runs after `order`, and its fate is the
- * command's. */
 struct tsl_op *tsl_plan_op(struct tsl_command *c, const tsl_dependences *order, struct tsl_port *port,
                            enum tsl_op_kind kind)
 {
-    /* The placer wants the times of some launches, not of all: some drivers' lanes are slower while they profile. */
+    /* The placer wants the times of some launches only: some drivers' lanes are slower while they profile. */
     bool timed = kind == TSL_OP_LAUNCH && c->share.placement.timed;
     struct tsl_op *op = tsl_op_create(c, port, lane_for(c, port, timed), kind);
     if (!op)
@@ -49,7 +47,6 @@ struct tsl_op *tsl_plan_op(struct tsl_command *c, const tsl_dependences *order, 
     return op;
 }
 
-/* The plan of this operation is made: it may go, or, if that failed, takes its place in the order without running. */
 cl_int tsl_plan_go(struct tsl_op *op, cl_int error)
 {
     if (error && !op->poison)
@@ -75,9 +72,6 @@ void tsl_plan_dst(struct tsl_op *op, struct tsl_data *data, unsigned space, cons
     tsl_plan_region(op, box);
 }
 
-/* Where a host task may come before, nobody knows what it writes into the host's copy, which is mapped, say, or the
- * application's: so that who counts on the bytes there comes after it, an operation without work takes these ranges of
- * dst's copy on the host. */
 cl_int tsl_plan_turn(struct tsl_command *c, const tsl_dependences *order, const struct tsl_box_copy *box, unsigned may)
 {
     if (!order->n || !c->graph->n_tasks)

@@ -16,9 +16,9 @@ void tsl_plan_dst(struct tsl_op *op, struct tsl_data *data, unsigned space, cons
 /* The plan of this operation is made: it may go, or, if that failed, takes its place in the order without running.
  * Takes the reference; returns the error. */
 cl_int tsl_plan_go(struct tsl_op *op, cl_int error);
-/* Where a host task may come before, nobody knows what it writes into the host's copy, which is mapped, say, or the
- * application's. So an operation without work takes these ranges of dst's copy on the host: whoever counts on the bytes
- * comes after it. */
+/* Takes dst's copy of these ranges on the host, by an operation without work, if a host task may come before: nobody
+ * knows what the task writes into the host's copy, which may be mapped, or the application's own. So readers of these
+ * bytes come after the task. */
 cl_int tsl_plan_turn(struct tsl_command *c, const tsl_dependences *order, const struct tsl_box_copy *box, unsigned may);
 
 #endif

@@ -14,7 +14,7 @@
 #include "object/buffer.h"
 #include "tile/tile.h"
 
-/* One operation that reads [offset …) of src's copy in a space into the application's memory. */
+/* One operation that reads a box of src's copy in a space into the application's memory. */
 static cl_int read_box(struct tsl_command *c, const tsl_dependences *order, unsigned space,
                        const struct tsl_box_copy *box)
 {
@@ -40,7 +40,7 @@ static cl_int read_box(struct tsl_command *c, const tsl_dependences *order, unsi
     return tsl_plan_go(op, error);
 }
 
-/* A linear read takes each run of tiles from where it is. */
+/* Reads each run of tiles from a space where the run is valid. */
 static cl_int read_linear(struct tsl_command *c, const tsl_dependences *order, uint64_t begin, uint64_t end)
 {
     struct tsl_data *data = tsl_data_of(c->src);

@@ -10,9 +10,6 @@
 #include "graph/valid.h"
 #include "tile/tile.h"
 
-/* Who works on the data's copy in a space. What lies on the host is the business of the member that works on it there
- * itself, so that its lanes keep the order; but not if that member computes inside the call: the host can do that too.
- */
 struct tsl_port *tsl_plan_port(struct tsl_command *c, unsigned space, const struct tsl_data *data)
 {
     struct tsl_graph *graph = c->graph;
@@ -21,19 +18,18 @@ struct tsl_port *tsl_plan_port(struct tsl_command *c, unsigned space, const stru
         struct tsl_port *port = &graph->ports[member];
         bool works = tsl_space_of(port, data) == TSL_SPACE_HOST && !port->sync;
         if (data->svm && !tsl_members_has(data->svm->as_mem, member))
-            works = false; /* Its kernels do, by addresses alone. */
+            works = false; /* Its kernels do so, by addresses alone. */
         return works ? port : &graph->host;
     }
     return tsl_port_of_space(graph, space);
 }
 
-/* A context with one member: everything is there, as in the vendor's own implementation. */
+/* In a context with one member everything is with that member, as in the vendor's own implementation. */
 static bool one_member(const struct tsl_graph *graph)
 {
     return graph->n_ports == 1;
 }
 
-/* The space of a member where most of the range is; the host's if only that has it all. */
 unsigned tsl_plan_richest_space(struct tsl_graph *graph, struct tsl_data *data, uint64_t begin, uint64_t end)
 {
     unsigned best = TSL_SPACE_HOST;
@@ -51,7 +47,6 @@ unsigned tsl_plan_richest_space(struct tsl_graph *graph, struct tsl_data *data, 
     return best;
 }
 
-/* The space to read a tile from: the host's copy if it is current, else where it was used last, else any. */
 unsigned tsl_plan_read_space(struct tsl_graph *graph, const struct tsl_data *data, tsl_spaces valid)
 {
     unsigned only = one_member(graph) ? tsl_space_of(&graph->ports[0], data) : TSL_SPACE_HOST;
@@ -65,8 +60,6 @@ unsigned tsl_plan_read_space(struct tsl_graph *graph, const struct tsl_data *dat
     return tsl_spaces_first(valid);
 }
 
-/* Is a transfer between the application's memory and a member's copy slow, where one of the host's copy, whose begin is
- * aligned, wouldn't be? */
 bool tsl_plan_better_by_host(const struct tsl_command *c, unsigned space, const struct tsl_data *data, uint64_t offset,
                              const char *host)
 {
@@ -74,8 +67,6 @@ bool tsl_plan_better_by_host(const struct tsl_command *c, unsigned space, const 
     return align && (uintptr_t)host % align && offset % align == 0 && (data->host_owned || !data->host);
 }
 
-/* Does the application name the host's copy itself, as it may with CL_MEM_USE_HOST_PTR (OpenCL 3.0, 5.2.2)? Then the
- * bytes need only be right there. */
 bool tsl_plan_names_host_copy(const struct tsl_command *c, const struct tsl_data *data, size_t offset,
                               size_t host_offset)
 {
@@ -85,7 +76,6 @@ bool tsl_plan_names_host_copy(const struct tsl_command *c, const struct tsl_data
     return data->host && same && c->host + host_offset == data->host + offset;
 }
 
-/* A space that could hold both objects (which may be one): this, or else the host's. */
 unsigned tsl_plan_with_room(const struct tsl_graph *graph, unsigned space, const struct tsl_data *a,
                             const struct tsl_data *b)
 {
@@ -93,8 +83,6 @@ unsigned tsl_plan_with_room(const struct tsl_graph *graph, unsigned space, const
                                                                                                   : TSL_SPACE_HOST;
 }
 
-/* Where a write goes while the reader's place is unknown: to the host, unless there is only one place. A sub-device's
- * queue says what the place is. */
 unsigned tsl_plan_write_space(const struct tsl_command *c, const struct tsl_data *data)
 {
     const struct tsl_graph *graph = c->graph;
@@ -106,8 +94,6 @@ unsigned tsl_plan_write_space(const struct tsl_command *c, const struct tsl_data
     return tsl_plan_with_room(graph, space, data, data);
 }
 
-/* Where a copy to dst or (data and dst are one) a fill is done: at home with its source, or where a sub-device's queue
- * wants it. */
 unsigned tsl_plan_work_space(const struct tsl_command *c, struct tsl_data *data, uint64_t begin, uint64_t end,
                              const struct tsl_data *dst)
 {

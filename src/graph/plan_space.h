@@ -13,9 +13,8 @@ struct tsl_data;
 struct tsl_graph;
 struct tsl_port;
 
-/* The port that works on the data's copy in a space. What lies on the host is the business of the member that works on
- * it there itself, so that its lanes keep the order; but not if that member computes inside the call: the host can do
- * that too. */
+/* The port that works on the data's copy in a space. A member that works on the host's copy itself also does transfers
+ * there, so that its lanes keep the order; but not if it computes inside the call: the host can do that too. */
 struct tsl_port *tsl_plan_port(struct tsl_command *c, unsigned space, const struct tsl_data *data);
 /* The space of a member where most of the range is; the host's if only that has it all. */
 unsigned tsl_plan_richest_space(struct tsl_graph *graph, struct tsl_data *data, uint64_t begin, uint64_t end);

@@ -48,7 +48,7 @@ static cl_int fetch_for_host(struct tsl_command *c, struct tsl_buffer *b)
 cl_int tsl_plan_native(struct tsl_command *c, const tsl_dependences *order)
 {
     cl_int error = CL_SUCCESS;
-    bool frees = c->type == CL_COMMAND_SVM_FREE; /* … whatever became of the bytes. */
+    bool frees = c->type == CL_COMMAND_SVM_FREE; /* Frees, whatever became of the bytes. */
     for (cl_uint i = 0; i < c->n_buffers && !error; i++)
         error = fetch_for_host(c, c->buffers[i]);
     if (frees)

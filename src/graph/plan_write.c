@@ -15,7 +15,7 @@
 #include "object/buffer.h"
 #include "tile/tile.h"
 
-/* Claims the box's range of dst. All of it is overwritten when the box has no gaps; else the old bytes must be there.
+/* Claims the box's range of dst. A box without gaps overwrites all of the range; else the old bytes are fetched first.
  */
 static cl_int overwrite(struct tsl_command *c, struct tsl_op *op, const struct tsl_box_copy *box, unsigned space)
 {
@@ -27,7 +27,8 @@ static cl_int overwrite(struct tsl_command *c, struct tsl_op *op, const struct t
                  : tsl_claim(op, tsl_data_of(c->dst), begin, end, space, TSL_MAY_WRITE | (gaps ? TSL_MAY_READ : 0));
 }
 
-/* The application has written there before the call, or a task is to do it. */
+/* The bytes are in the host's copy already, as the application wrote them there before the call, or a host task will.
+ */
 cl_int tsl_plan_write_in_place(struct tsl_command *c, const tsl_dependences *order, const struct tsl_box_copy *box)
 {
     struct tsl_data *data = tsl_data_of(c->dst);

@@ -54,7 +54,7 @@ void tsl_port_init(struct tsl_port *port, struct tsl_graph *graph, struct tsl_me
     STAILQ_INIT(&port->ready);
     TAILQ_INIT(&port->residents);
     TAILQ_INIT(&port->launches);
-    tsl_graph_lane_init(&port->up, port, NULL, tsl_trace_on()); /* Nobody else asks for the times of moves. */
+    tsl_graph_lane_init(&port->up, port, NULL, tsl_trace_on()); /* Only a trace asks for the times of moves. */
     tsl_graph_lane_init(&port->down, port, NULL, tsl_trace_on());
     tsl_graph_lane_init(&port->timed_up, port, NULL, true);
     tsl_graph_lane_init(&port->timed_down, port, NULL, true);

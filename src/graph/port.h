@@ -24,7 +24,7 @@ struct tsl_port {
     unsigned index;   /* of the member in the context; TSL_HOST_INDEX: the host */
     bool sync;        /* submissions complete before they return */
     bool draining;    /* a thread submits */
-    bool ahead;       /* that thread submits what need not wait for the operation that can't be submitted */
+    bool ahead;       /* that thread submits what is behind an operation that can't be submitted now */
     bool listed;      /* in graph->ports_ready */
     bool posted;      /* its worker's job holds a reference to the context */
     unsigned n_pending;

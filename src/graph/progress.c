@@ -11,7 +11,7 @@
 static void make_ready(struct tsl_op *op, struct tsl_op_list *ready)
 {
     op->state = TSL_OP_READY;
-    tsl_op_ref(op); /* Until it is finished. */
+    tsl_op_ref(op); /* A reference until the operation is done. */
     if (op->user.lane)
         op->user.order = op->port->sync ? ++op->port->order : ++op->lane->order;
     TAILQ_INSERT_TAIL(ready, op, flight);
@@ -28,7 +28,7 @@ static void put_into_port(struct tsl_op *op)
     }
 }
 
-/* Edges that the new state meets; operations that become ready are put into ready. */
+/* Meets the edges that op's new state meets. Operations that become ready are appended to the list. */
 static void meet_edges(struct tsl_op *op, struct tsl_op_list *ready)
 {
     for (unsigned i = 0; i < op->out.n; i++) {
@@ -43,7 +43,8 @@ static void meet_edges(struct tsl_op *op, struct tsl_op_list *ready)
 
 static void leave_edges(struct tsl_op *op);
 
-/* A list instead of recursion: chains may be long. */
+/* Passes ready operations on: to their ports, joins to what comes after them. A list instead of recursion, as chains
+ * may be long. */
 static void pass_ready(struct tsl_op_list *ready)
 {
     struct tsl_op *op;
@@ -87,7 +88,7 @@ void tsl_op_resubmit(struct tsl_op *op)
 {
     TAILQ_REMOVE(&op->lane->flight, op, flight);
     op->state = TSL_OP_READY;
-    op->unsure = true; /* Of the submissions before nobody will know. */
+    op->unsure = true; /* How the earlier submissions end nobody will know. */
     op->port->n_pending--;
     put_into_port(op);
 }
@@ -109,7 +110,7 @@ void tsl_op_doom_next(struct tsl_op *op)
     }
 }
 
-/* Failure travels along strict edges; edges to commands count down. */
+/* Drops op's edges: failure goes on along strict edges to operations, edges to commands count down. */
 static void leave_edges(struct tsl_op *op)
 {
     if (op->status < 0)

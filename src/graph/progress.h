@@ -9,13 +9,13 @@ struct tsl_op;
 void tsl_op_go(struct tsl_op *op);
 /* The same in the order of memory_order.h, when its turn has come. */
 void tsl_op_set_out(struct tsl_op *op);
-/* It was submitted, and will be once more: ready again. */
+/* The operation was submitted, and will be once more: it is ready again. */
 void tsl_op_resubmit(struct tsl_op *op);
-/* It was handed to the driver. */
+/* The operation was handed to the driver. */
 void tsl_op_submitted(struct tsl_op *op);
-/* It fails, or will: what is to fail with it, and isn't with its driver yet, won't get there. */
+/* The operation fails, or will: what is to fail with it, and isn't with its driver yet, won't get there. */
 void tsl_op_doom_next(struct tsl_op *op);
-/* It is done, and its status is known: its edges are met, carry failure on, and go. */
+/* The operation is done, and its status is known: its edges are met, carry failure on, and go. */
 void tsl_op_pass_on(struct tsl_op *op);
 
 #endif

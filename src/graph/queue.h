@@ -8,24 +8,24 @@
 struct tsl_graph_queue {
     LIST_ENTRY(tsl_graph_queue) link; /* in queues, then in dead_queues */
     struct tsl_graph *graph;
-    struct tsl_queue *handle; /* valid while a command is not reported */
-    unsigned refs;            /* the queue's, and one for each thread that uses a lane without the lock: when the last
-                                 command is reported meanwhile, the queue may go */
-    unsigned id;              /* in order of making, from 1 */
+    struct tsl_queue *handle; /* the application's queue; valid while a command is not reported */
+    unsigned refs; /* the application's queue's, and one for each thread that uses a lane without the lock: when the
+                      last command is reported meanwhile, the application's queue may go */
+    unsigned id;   /* in order of making, from 1 */
     bool in_order, profile;
     bool serial; /* commands do not overlap: a profiling queue's times would show it, or TESELA_ORDER=sync */
     struct tsl_command_list commands; /* not reported, oldest first */
-    struct tsl_command *unscheduled;  /* in-order: the first held one (all after it are held too); else NULL */
-    unsigned n_behind;                /* enqueued behind that one */
+    struct tsl_command *unscheduled;  /* in-order: the first held command (all after it are held too); else NULL */
+    unsigned n_behind;                /* enqueued behind unscheduled */
     struct tsl_command *barrier;      /* out-of-order: the last barrier, while not complete (owned reference) */
     tsl_dependences frontier;         /* in-order: of the last scheduled command */
     tsl_dependences task;             /* in-order: the last host task, and what waited for others */
     tsl_dependences touching;         /* in-order: what may touch the application's memory since (schedule.c) */
     struct tsl_graph_lane *lanes;     /* by member */
-    int pinned; /* the one member that a sub-device's queue is for: what it moves goes there; -1: no such */
+    int pinned; /* the one member that a sub-device's queue is for: what the queue moves goes there; -1: none */
     struct tsl_graph_lane *timed_lanes; /* by member: lanes that profile, for commands that do, and launches whose time
                                        the placer is to learn */
-    cl_int pending_error;               /* of a command without event: told by the next blocking call, then forgotten */
+    cl_int pending_error; /* of a command without event: the next blocking call tells it, and then it is forgotten */
 };
 
 /* The last reference makes it a dead queue, which is freed without the lock. */

@@ -1,4 +1,4 @@
-/* What the trace wants: noted under the lock when something finishes, written without it. Only while a trace is on. */
+/* What a trace wants: noted under the lock when something ends, written without it. Only while a trace is on. */
 #include "graph/record.h"
 
 #include "base/clock.h"
@@ -25,7 +25,7 @@ struct tsl_op_record {
     const char *from, *to; /* names of ports: the members' own, or "host" */
     const char *member;
     uint64_t trace_id, command, buffer, offset, bytes, queue;
-    struct tsl_fence *fence; /* owned reference: times are asked when it is written */
+    struct tsl_fence *fence; /* owned reference; asked for times when the record is written */
     struct tsl_command_times times;
 };
 
@@ -72,8 +72,8 @@ static void describe_copy(struct tsl_op_record *r, const struct tsl_op *op)
     r->offset = data->offset;
     snprintf(r->name, sizeof(r->name), "%s", op->move ? "move" : within ? "copy" : up ? "write" : "read");
     set_lane(r, within ? "" : up ? "to " : "from ", op->port, within ? TSL_TRACE_KERNELS : TSL_TRACE_TRANSFERS);
-    bool on_host =
-        op->port->space == TSL_SPACE_HOST; /* A member's own copies are work; of the host's memory, the host's */
+    bool on_host = op->port->space == TSL_SPACE_HOST; /* A copy within a member's memory is the member's work, one
+                                                         within the host's memory the host's. */
     if (within && !on_host)
         r->category = TSL_TRACE_CAT_KERNEL;
     else if (within)
@@ -192,7 +192,7 @@ static void write_record(struct tsl_op_record *r)
                                tsl_trace_u64("offset", r->offset), tsl_trace_u64("queue", r->queue))});
 }
 
-/* They were put in front of each other: the oldest is last. */
+/* Turns the list, in which the newest record is first. */
 static struct tsl_op_record *oldest_first(struct tsl_op_record *records)
 {
     struct tsl_op_record *turned = NULL;

@@ -1,4 +1,4 @@
-/* Which memory objects are resident where, as planned. residency.h has the rules. */
+/* Which memory objects are resident where, as planned; residency.h has the rules. */
 #include "graph/residency.h"
 
 #include "graph/command.h"
@@ -87,7 +87,7 @@ static cl_int plan_eviction(struct tsl_op *op)
     return error;
 }
 
-/* The last eviction of the port that is planned and not done; NULL: none. */
+/* The last eviction of the port that was planned, if it is not done; NULL: none. */
 static struct tsl_op *last_eviction(struct tsl_port *port)
 {
     if (port->evicting && port->evicting->user.done) {
@@ -97,7 +97,7 @@ static struct tsl_op *last_eviction(struct tsl_port *port)
     return port->evicting;
 }
 
-/* One comes after the other: who waits for the last has all the room that was made. */
+/* A port's evictions come one after the other: what waits for the last has all the memory that they free. */
 static void chain(struct tsl_op *op)
 {
     struct tsl_port *port = op->port;
@@ -109,14 +109,15 @@ static void chain(struct tsl_op *op)
     port->evicting = op;
 }
 
-/* False: it couldn't be planned. What is planned of it does no harm. */
+/* Plans to evict the object. False: that couldn't be planned; what is planned of it does no harm. */
 static bool evict(struct tsl_command *command, struct tsl_residence *victim, struct tsl_port *port)
 {
     struct tsl_op *op = tsl_op_create(command, port, NULL, TSL_OP_EVICT);
     if (!op)
         return false;
     op->is_side = true;
-    if (!tsl_dependences_add(&command->frontier, op, false)) /* What the command itself does need not come after it. */
+    if (!tsl_dependences_add(&command->frontier, op,
+                             false)) /* The command's own operations need not come after the eviction. */
         tsl_memory_order_begin(command);
     bool lives = tsl_object_try_ref(victim->data->owner);
     if (lives) {

@@ -2,9 +2,9 @@
  * Residency: which memory objects have a place in a member's memory, as planned.
  *
  * A member's memory is finite. When a plan needs room, the objects that were used longest ago are evicted: what only
- * that member has is moved to the host, then an operation of the kind ROOM frees the memory. That operation claims the
- * whole copy, so it runs when nobody uses the copy. A member's evictions come one after the other, and whoever becomes
- * resident there comes after the last of them: that leaves its use on the newcomer's tiles. All edges lead backwards,
+ * that member has is moved to the host, then an operation of the kind EVICT frees the memory. That operation claims the
+ * whole copy, so it runs when nobody uses the copy. A member's evictions come one after the other, and an object that
+ * becomes resident comes after the last of them, which leaves its use on the object's tiles. All edges lead backwards,
  * so nothing can block.
  *
  * What a plan reckons with may be wrong, as others use the member too; make_room.h has what is done then.
@@ -23,12 +23,12 @@ struct tsl_op;
 struct tsl_port;
 
 /*
- * A memory object on one member, from two views: `seated` is the schedule's, ahead of what happens; `mem` is what there
- * is now. The thread that drains the port makes mem while an operation uses it; an eviction takes it away when none
- * does; the object's end frees it.
+ * A memory object on one member, from two views: `resident` is the schedule's, ahead of what happens; `mem` is what
+ * there is now. The thread that drains the port makes mem while an operation uses it; an eviction takes it away when
+ * none does; the object's end frees it.
  */
 struct tsl_residence {
-    TAILQ_ENTRY(tsl_residence) link; /* in the port's list while seated, coldest first */
+    TAILQ_ENTRY(tsl_residence) link; /* in the port's list while resident, coldest first */
     struct tsl_data *data;
     struct tsl_mem *mem;
     bool resident;
@@ -37,7 +37,7 @@ struct tsl_residence {
     unsigned n_evictions;   /* planned so far */
     unsigned n_void;        /* so many of these don't take place: what they should have saved is still needed here */
     unsigned n_freeing;     /* parts of the object that other threads are freeing: they go before mem */
-    struct tsl_mem *orphan; /* evicted meanwhile: whoever frees the last part frees this too */
+    struct tsl_mem *orphan; /* evicted meanwhile: the thread that frees the last part frees this too */
 };
 
 TAILQ_HEAD(tsl_residence_list, tsl_residence);

@@ -14,7 +14,6 @@ size_t tsl_runs_hull(const struct tsl_box_copy *box)
     return tsl_box_hull(box->region, box->dst_row_pitch, box->dst_slice_pitch);
 }
 
-/* The ranges of which a box of dst is made: one, or its rows; in ascending order. */
 size_t tsl_runs_count(const struct tsl_box_copy *box)
 {
     return tsl_runs_linear(box->region, box->dst_row_pitch, box->dst_slice_pitch) ? 1 : box->region[1] * box->region[2];

@@ -1,5 +1,7 @@
-/* held → scheduled. A command may be scheduled when nothing that must come before it is held: its wait list, the last
- * barrier, and in an in-order queue the command before it. Scheduling fixes all its edges, backwards only. */
+/*
+ * held → scheduled. A command may be scheduled when nothing that must come before it is held: its wait list, the last
+ * barrier, and in an in-order queue the command before it. Scheduling fixes all its edges, which lead backwards only.
+ */
 #include "graph/schedule.h"
 
 #include "base/small_vector.h"
@@ -35,7 +37,7 @@ static void add(struct tsl_command *c, tsl_dependences *order, struct tsl_op *op
     }
     if (tsl_dependences_add(order, op, strict))
         return;
-    if (strict) /* Whether that fails will not be known. */
+    if (strict) /* Whether the operation fails will not be known. */
         fail(c, CL_OUT_OF_HOST_MEMORY);
     tsl_memory_order_begin(c);
 }
@@ -48,8 +50,9 @@ static void add_all(struct tsl_command *c, tsl_dependences *order, const tsl_dep
     }
 }
 
-/* An event of an in-order queue tells that all before it in its queue is complete, too. But a kernel of that queue
- * touches only what the graph knows of, so that holds it up only by its data, as it does without the event. */
+/* Does the event of `before` tell c of all commands before that one, too? In an in-order queue an event does. But a
+ * kernel of the same queue touches only what the graph knows of, so earlier commands hold it up only by its data, as
+ * they do without the event. */
 static bool stands_for_all_before(const struct tsl_command *before, const struct tsl_command *c)
 {
     return !before->kernel || !c->kernel || !c->in_order || before->queue != c->queue;
@@ -60,27 +63,29 @@ static bool is_task(const struct tsl_command *c)
     return c->native_fn && !c->own_task;
 }
 
-/* Is its host copy the application's own memory: lent (CL_MEM_USE_HOST_PTR), or shared? */
+/* Is the object's host copy the application's own memory: lent (CL_MEM_USE_HOST_PTR), or shared? */
 static bool is_lent(const struct tsl_buffer *buffer)
 {
     return buffer && tsl_buffer_root((struct tsl_buffer *)(uintptr_t)buffer)->host_ptr;
 }
 
-/* May it touch memory that a host task, too, may touch without a word: the application's own, and what is mapped? */
+/* May the command touch memory that a host task may touch without naming it: the application's own, and what is mapped?
+ */
 static bool touches_application(const struct tsl_command *c)
 {
     bool touches =
         c->host || is_task(c) || tsl_command_maps(c) || tsl_command_unmaps(c) || is_lent(c->src) || is_lent(c->dst);
     for (cl_uint i = 0; c->args && i < c->args->n_all && !touches; i++)
         touches = is_lent(c->args->args[i].buffer);
-    for (cl_uint i = 0; i < c->n_buffers && !c->native_fn && !touches; i++) /* A migration. */
+    for (cl_uint i = 0; i < c->n_buffers && !c->native_fn && !touches; i++) /* Of a migration. */
         touches = is_lent(c->buffers[i]);
     return touches;
 }
 
-/* In an in-order queue a host task comes after all before it that may touch the application's memory, and all that does
- * so behind it comes after the task; other kernels and copies go on beside it, as in the papers, as far as the buffers
- * let them that it names. One that names none may be there to tell of whatever was before. */
+/* In an in-order queue a host task comes after all before it that may touch the application's memory, and all behind it
+ * that may do so comes after the task. Other kernels and copies go on beside the task, as in the papers, except as the
+ * buffers tell that the task names. A task that names none comes after everything before it, as it may be there to tell
+ * of that. */
 static void collect_tasks(struct tsl_command *c, tsl_dependences *order)
 {
     struct tsl_graph_queue *queue = c->queue;
@@ -92,8 +97,9 @@ static void collect_tasks(struct tsl_command *c, tsl_dependences *order)
     c->follows_task |= queue->task.n && c->graph->n_tasks;
 }
 
-/* c->frontier: what it does, and what it comes after by its data and its list. Who waited for a task of another queue
- * stands for that. A task that won't run stands for nobody. */
+/* Notes a host task, and commands that stand for one. c->frontier holds, at this moment, the command's operations and
+ * what they come after by data and wait list. A command that waited for a task of another queue stands for that task. A
+ * task that won't run stands for nothing. */
 static void note_task(struct tsl_command *c)
 {
     struct tsl_graph_queue *queue = c->queue;
@@ -109,7 +115,7 @@ static void note_task(struct tsl_command *c)
         add_all(c, &queue->touching, &c->frontier, false);
 }
 
-/* What a command's wait list, and the barrier before it, make its own operations wait for. */
+/* Collects what the command's own operations run after: its wait list, and the barrier before it. */
 static void collect_order(struct tsl_command *c, tsl_dependences *order)
 {
     for (unsigned i = 0; i < c->waits.n; i++) {
@@ -130,7 +136,8 @@ static void collect_order(struct tsl_command *c, tsl_dependences *order)
         collect_tasks(c, order);
 }
 
-/* Its frontier: its operations and, in an in-order queue, what was before. The queue's is the same then. */
+/* Extends the command's frontier by its operations and, in an in-order queue, by what was before. The queue's frontier
+ * becomes the same. */
 static void extend_frontier(struct tsl_command *c)
 {
     add_all(c, &c->frontier, &c->own, false);
@@ -159,7 +166,7 @@ static void schedule(struct tsl_command *c)
         if (error)
             fail(c, error);
     } else {
-        tsl_mapped_undo(c); /* What is scheduled before it is complete must know, too. */
+        tsl_mapped_undo(c); /* Commands that are scheduled before this one is complete must know, too. */
         if (c->kernel)
             tsl_place_ended(c, &c->share, 0, 0);
     }
@@ -172,7 +179,7 @@ static void schedule(struct tsl_command *c)
     if (c->watched)
         tsl_command_watch(c);
     if (c->awaited)
-        tsl_graph_changed(c->graph); /* Who waits for it can pull what it comes after. */
+        tsl_graph_changed(c->graph); /* A waiter can pull now what the command comes after. */
     struct tsl_graph *graph = c->graph;
     graph->scheduling = false;
     tsl_command_step(c);
@@ -201,12 +208,12 @@ static void release_held(struct due *due, struct tsl_command *c)
         struct tsl_command *h = *TSL_SMALL_AT(&c->held, i);
         h->n_hold--;
         consider(due, h);
-        tsl_command_unref(h); /* Its queue keeps it. */
+        tsl_command_unref(h); /* Its queue has a reference. */
     }
     TSL_SMALL_FINISH(&c->held);
 }
 
-/* True: it is held. */
+/* Is the command held after all: until a member has less to do, or by the memory order? */
 static bool not_now(struct tsl_command *c)
 {
     if (!c->graph->memory_order)
@@ -227,7 +234,7 @@ static void run(struct due *due)
             continue;
         }
         c->refs++;
-        struct tsl_command *next = TAILQ_NEXT(c, link); /* Before it may be reported and leave the list. */
+        struct tsl_command *next = TAILQ_NEXT(c, link); /* Before c may be reported and leave the list. */
         struct tsl_graph_queue *queue = c->queue;
         schedule(c);
         if (c->in_order) {
@@ -248,7 +255,7 @@ void tsl_schedule_held_by(struct tsl_command *command)
     run(&due);
 }
 
-/* How many may find no place before the rest of the list isn't asked. */
+/* After so many commands that found no place the rest of the list isn't asked. */
 #define ASK_FEW 8
 
 void tsl_schedule_later(struct tsl_graph *graph)
@@ -257,7 +264,7 @@ void tsl_schedule_later(struct tsl_graph *graph)
     struct tsl_command *c;
     unsigned n_kept = 0;
     graph->ask_again = false;
-    STAILQ_CONCAT(&asked, &graph->later); /* What finds no place, and what comes new, goes to the graph's list. */
+    STAILQ_CONCAT(&asked, &graph->later); /* Commands that find no place, and new ones, go to the graph's list. */
     while (n_kept < ASK_FEW && (c = STAILQ_FIRST(&asked))) {
         struct due due = {.end = &due.first};
         STAILQ_REMOVE_HEAD(&asked, later);
@@ -280,7 +287,7 @@ static bool hold_by(struct tsl_command *c, struct tsl_command *before)
     return true;
 }
 
-/* It is the last that was held by that one. */
+/* Undoes hold_by(); c is the last that `before` holds. */
 static void unhold_by(struct tsl_command *c, struct tsl_command *before)
 {
     if (before->state != TSL_HELD)
@@ -290,7 +297,7 @@ static void unhold_by(struct tsl_command *c, struct tsl_command *before)
     c->n_hold--;
 }
 
-/* By all or none. */
+/* Holds the command by all that it waits for, or by none where memory is lacking. */
 static bool hold(struct tsl_command *c)
 {
     unsigned i = 0;
@@ -316,7 +323,8 @@ static bool waits_for_all(const struct tsl_command *c)
     return (c->type == CL_COMMAND_MARKER || c->type == CL_COMMAND_BARRIER) && c->waits.n == 0;
 }
 
-/* Out-of-order queues: barriers hold back what follows; a marker or barrier without a list waits for all before it. */
+/* Order in an out-of-order queue: barriers hold back what follows; a marker or barrier without a list waits for all
+ * before it. */
 static bool order_in_queue(struct tsl_command *c)
 {
     struct tsl_graph_queue *queue = c->queue;
@@ -331,7 +339,7 @@ static bool order_in_queue(struct tsl_command *c)
         if (!wait_for(c, before))
             return false;
         if (before->after_all)
-            break; /* It waits for the rest. */
+            break; /* This one waits for the rest. */
     }
     return true;
 }
@@ -344,8 +352,8 @@ static void set_barrier(struct tsl_command *c)
     c->refs++;
 }
 
-/* The more wait behind a kernel that found no place, the more is known of what the members will have to do; so the
- * placer is asked again when there are twice as many. */
+/* Counts commands behind a kernel that found no place. The more there are, the more is known of what the members will
+ * have to do; so the placer is asked again when there are twice as many. */
 static void count_behind(struct tsl_command *c)
 {
     if (c->state != TSL_HELD || !c->in_order || c->queue->unscheduled == c)
@@ -359,7 +367,7 @@ cl_int tsl_schedule_command(struct tsl_command *c)
 {
     struct tsl_graph_queue *queue = c->queue;
     struct due due = {.end = &due.first};
-    c->in_order = queue->in_order; /* Here, as they may change until the lock is held. */
+    c->in_order = queue->in_order; /* Here, as these may change until the lock is held. */
     c->profile = queue->profile;
     c->serial = queue->serial;
     c->queued_ns = tsl_command_stamp(c);

@@ -22,7 +22,7 @@ struct tsl_placer;
 struct tsl_graph_queue;
 
 struct tsl_graph {
-    LIST_ENTRY(tsl_graph) link; /* in the list of all (room.c) */
+    LIST_ENTRY(tsl_graph) link; /* in the list of all (graphs.c) */
     struct tsl_lock lock;
     struct tsl_context *context; /* not owned: the graph is the context's */
     pthread_cond_t changed;      /* something became reported or submitted; signalled only when n_waiting */
@@ -39,16 +39,16 @@ struct tsl_graph {
     LIST_HEAD(, tsl_graph_queue) queues;
     struct tsl_placer *placer;
     STAILQ_HEAD(, tsl_command) later;   /* held until a launch has ended and the placer finds them a member */
-    bool ask_again;                     /* one has ended */
-    TAILQ_HEAD(, tsl_command) deferred; /* scheduled writes whose place is not known yet (lazy.c), oldest first */
+    bool ask_again;                     /* such a launch has ended */
+    TAILQ_HEAD(, tsl_command) deferred; /* deferred writes (deferred_write.h), oldest first */
     unsigned n_deferred;
     struct tsl_op *opaque;            /* the last operation with effects unknown (owned reference); NULL: none yet */
-    tsl_dependences since_opaque;     /* then: what was planned after it */
+    tsl_dependences since_opaque;     /* what was planned after opaque */
     unsigned n_under_way;             /* operations that went and aren't finished */
     unsigned n_tasks;                 /* the application's host tasks that aren't finished */
-    struct tsl_command *memory_order; /* those for which memory for an edge was lacking (starve.c); NULL: none */
+    struct tsl_command *memory_order; /* commands that lacked memory for an edge (memory_order.h); NULL: none */
     bool scheduling;                  /* a command is being scheduled */
-    struct tsl_op_queue parked;       /* meanwhile: operations that will go one by one (owned references) */
+    struct tsl_op_queue parked;       /* in memory order: operations that will go one by one (owned references) */
 
     /* Work left by what happened under the lock, done by tsl_graph_leave without it. */
     STAILQ_HEAD(, tsl_port) ports_ready;
@@ -57,18 +57,18 @@ struct tsl_graph {
     struct tsl_op_queue dead_ops;  /* unreferenced: fences and gates are to be dropped, then the memory */
     LIST_HEAD(, tsl_graph_queue) dead_queues; /* unreferenced: lanes are to be dropped, then the memory */
     struct tsl_command *garbage;              /* reported: what they hold is to be dropped (owned references) */
-    unsigned n_collecting;                    /* threads that drop such */
+    unsigned n_collecting;                    /* threads that drop garbage */
     struct tsl_callback *callbacks;           /* due, oldest first */
     struct tsl_callback **callbacks_end;
     struct tsl_op_record *records; /* finished operations for the trace, newest first */
-    unsigned n_writing;            /* threads that write such */
+    unsigned n_writing;            /* threads that write records */
     struct tsl_job bridge_job, callback_job;
     bool bridge_posted, callbacks_posted; /* the job holds a reference to the context */
     unsigned surplus_refs;                /* references to the context to be dropped when the lock is given */
 };
 
-/* The lock is given for a call into a driver or an object's end, and taken again before the function returns: to its
- * caller, and so to Clang's analysis, it is held throughout. What was read before may have changed. */
+/* The lock is given for a call into a driver or for an object's end, and taken again before the function returns: for
+ * the caller, and so for Clang's analysis, it is held throughout. What was read before may have changed. */
 static inline void tsl_graph_open(struct tsl_graph *graph) TSL_UNCHECKED
 {
     tsl_lock_give(&graph->lock);

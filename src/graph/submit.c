@@ -21,7 +21,7 @@
 #include "graph/submit_waits.h"
 #include "trace/trace.h"
 
-/* How many submissions of a lane may go without a fence before one is asked for, so that finished ones are noticed. */
+/* So many submissions of a lane may go without a fence before one is asked for, so that ends are noticed. */
 #define FENCE_EVERY 64
 
 /* ---- One operation ----------------------------------------------------------------------------------------------- */
@@ -31,14 +31,14 @@ struct submission {
     struct tsl_op *op;
     struct tsl_waits waits;
     bool wants_fence;
-    cl_int poison;             /* in: the operation's; out: or why it was refused */
+    cl_int poison;             /* in: the operation's; out: that, or why the submission was refused */
     struct tsl_fence *fence;   /* out */
     uint64_t start_ns, end_ns; /* out, of synchronous ports */
 };
 
 static bool submit_ahead(struct tsl_op *of);
 
-/* Where the driver had no memory for it, room is made. */
+/* Submits; where the driver has no memory for that, room is made. */
 static cl_int submit_in_room(struct submission *s, struct tsl_lane *lane, struct tsl_fence **fence)
 {
     struct tsl_port *port = s->op->port;
@@ -51,8 +51,8 @@ static cl_int submit_in_room(struct submission *s, struct tsl_lane *lane, struct
     return error;
 }
 
-/* Nothing could be submitted, not even a mark: what comes next counts on all before it, so that is waited for here. It
- * is all with the drivers, and needs no thread of ours. */
+/* Nothing could be submitted, not even a mark. What comes next counts on all before it, so this thread waits for that.
+ * All of it is with the drivers, and needs no thread of ours. */
 static void wait_for_befores(const struct submission *s)
 {
     for (unsigned i = 0; i < s->waits.n; i++)
@@ -81,8 +81,8 @@ static cl_int submit_or_mark(struct submission *s)
     return error;
 }
 
-/* Also where it may turn out not to have run: who comes after it must not run either, and learns that from its fence.
- */
+/* Is a fence wanted? It is also where the operation may turn out not to have run: what comes after it must not run
+ * either, and learns that from the fence. */
 static bool wants_fence(const struct tsl_op *op)
 {
     return op->want_fence || op->natives.n > 0 || op->gates.n > 0 || op->watched || op->poison ||
@@ -90,7 +90,7 @@ static bool wants_fence(const struct tsl_op *op)
            op->port->graph->memory_order;
 }
 
-/* Synchronous ports: the work is done when this returns. */
+/* On synchronous ports: the work is done when this returns. */
 static cl_int run_sync(struct submission *s)
 {
     const struct tsl_driver *driver = s->op->port->member->driver;
@@ -108,7 +108,7 @@ static void after_submission(struct tsl_op *op, cl_int error)
 {
     struct tsl_graph_lane *lane = op->lane;
     TAILQ_INSERT_TAIL(&lane->flight, op, flight);
-    if (error) { /* Not even a mark could be submitted: it is over, and so is all that it came after. */
+    if (error) { /* Not even a mark could be submitted: the operation is over, and so is all that it came after. */
         if (!op->poison) {
             tsl_failure_log_op(op, error);
             op->poison = error;
@@ -130,7 +130,8 @@ static void after_submission(struct tsl_op *op, cl_int error)
         tsl_graph_lane_flush(lane);
 }
 
-/* The n-th oldest operation on its way that has a fence, or the newest such; NULL: there is none. */
+/* The n-th oldest operation on its way that has a fence, or the newest that has one if there are fewer; NULL: none has.
+ */
 static struct tsl_op *nth_fenced(struct tsl_graph_lane *lane, unsigned n)
 {
     struct tsl_op *found = NULL, *op;
@@ -144,15 +145,15 @@ static struct tsl_op *nth_fenced(struct tsl_graph_lane *lane, unsigned n)
     return found;
 }
 
-/* Retires up to that one if it is complete. */
+/* Retires all up to that operation if it is complete. */
 static bool retire_nth(struct tsl_graph_lane *lane, unsigned n)
 {
     struct tsl_op *op = nth_fenced(lane, n);
     return op && tsl_op_ask(op) <= CL_COMPLETE;
 }
 
-/* Notices what has finished, so that long runs without any wait don't pile up. To ask a driver may cost as much as to
- * submit, so each question is about twice as many as the one before. */
+/* Notices what has ended, so that long runs without any wait don't pile up. To ask a driver may cost as much as to
+ * submit, so each question is about twice as many operations as the one before. */
 static void retire_old(struct tsl_graph_lane *lane)
 {
     for (unsigned n = 1; retire_nth(lane, n); n *= 2)
@@ -164,7 +165,7 @@ static void note(struct tsl_op *op, const struct submission *s, cl_int status)
     op->fence = s->fence;
     op->start_ns = s->start_ns;
     op->end_ns = s->end_ns;
-    if (!op->poison && s->poison) { /* It may have been poisoned while the lock was given. */
+    if (!op->poison && s->poison) { /* The operation may have been poisoned while the lock was given. */
         tsl_failure_log_op(op, s->poison);
         op->poison = s->poison;
     }
@@ -210,7 +211,7 @@ static void submit_op(struct tsl_op *op)
 
 /* ---- Ports ------------------------------------------------------------------------------------------------------- */
 
-/* Is one of these on the lane, between `from` and `to` in the port's list? */
+/* Is an operation between `from` and `to` in the port's list on the lane of `to`? */
 static bool lane_waits(const struct tsl_op *from, const struct tsl_op *to)
 {
     for (; from != to; from = STAILQ_NEXT(from, ready))
@@ -219,11 +220,12 @@ static bool lane_waits(const struct tsl_op *from, const struct tsl_op *to)
     return false;
 }
 
-/* Everything that it waits for is with the driver: its lane's order, and other lanes' fences. */
+/* Can op be submitted before `of`, which is next? Everything that op waits for must be with the driver: its lane's
+ * order, and other lanes' fences. */
 static bool can_go_ahead(struct tsl_op *op, const struct tsl_op *of)
 {
     if (op->kind == TSL_OP_EVICT)
-        return true; /* All that it waits for is done. */
+        return true; /* An eviction's needs are all done. */
     if (op->kind != TSL_OP_LAUNCH || op->lane == of->lane || lane_waits(STAILQ_FIRST(&op->port->ready), op))
         return false;
     for (unsigned i = 0; i < op->natives.n; i++)
@@ -236,7 +238,8 @@ static bool submit_ahead(struct tsl_op *of)
 {
     struct tsl_port *port = of->port;
     struct tsl_op *op;
-    if (port->sync || port->ahead) /* There the list is the order; and one that can't be submitted is enough. */
+    if (port->sync || port->ahead) /* On a synchronous port the list is the order; and one operation that can't be
+                                      submitted is enough. */
         return false;
     STAILQ_FOREACH(op, &port->ready, ready)
     if (can_go_ahead(op, of)) {

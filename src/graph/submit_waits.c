@@ -11,7 +11,8 @@
 
 #include <stdlib.h>
 
-/* It can't be waited for (a refused mark or flush, no memory): this thread waits for all of its lane. */
+/* `before` has no fence that the driver could wait for (a refused mark or flush, no memory): this thread waits for all
+ * of its lane. */
 TSL_UNCHECKED static void wait_for_lane(struct tsl_op *before)
 {
     struct tsl_graph_lane *lane = before->lane;
@@ -29,8 +30,8 @@ static bool strictly_after(const struct tsl_op *op, const struct tsl_op *before)
     return false;
 }
 
-/* As above. How `before` ended is noted, which perhaps only its lane can tell: if it failed, so does op, if it is to,
- * as no driver will see to that. */
+/* The same, and `before` is retired if its driver has it: perhaps only its lane can tell how it ended. If it failed,
+ * op, which no driver would tell, fails with it where it is to. */
 static void wait_here(struct tsl_op *before)
 {
     if (before->state == TSL_OP_SUBMITTED)
@@ -39,7 +40,8 @@ static void wait_here(struct tsl_op *before)
         wait_for_lane(before);
 }
 
-/* A fence that completes well when `before` is done, however that ended: drivers fail what waits for a failed fence. */
+/* A fence that completes well when `before` is done, however that ended: drivers fail what waits for a failed fence.
+ * NULL: none could be had. */
 static struct tsl_fence *mark_behind(struct tsl_op *before)
 {
     struct tsl_graph *graph = before->port->graph;
@@ -56,8 +58,8 @@ static struct tsl_fence *mark_behind(struct tsl_op *before)
     return fence;
 }
 
-/* An owned reference to what the driver is to wait for; NULL: there is nothing to be had. What has no fence keeps the
- * mark as a late one: nobody of another lane can tell whether it was lost. */
+/* What the driver is to wait for, with a reference; NULL: nothing could be had. An operation without a fence keeps the
+ * mark as a late fence: another lane can't tell whether it was lost. */
 static struct tsl_fence *native_fence(struct tsl_op *op, struct tsl_op *before)
 {
     if (!strictly_after(op, before) && !before->unfenced)
@@ -66,7 +68,8 @@ static struct tsl_fence *native_fence(struct tsl_op *op, struct tsl_op *before)
     return fence ? tsl_fence_ref(fence) : NULL;
 }
 
-/* Same member, other lane: a fence, flushed, as a wait between queues needs. The lane is pinned. */
+/* Waits for an operation on another lane of the same member, by a fence that is flushed, as waits between queues need.
+ * The lane is referenced. */
 static void wait_natively(struct tsl_op *op, struct tsl_op *before, tsl_fences *waits)
 {
     struct tsl_fence *fence = native_fence(op, before);
@@ -84,7 +87,7 @@ static void wait_natively(struct tsl_op *op, struct tsl_op *before, tsl_fences *
 /* Opens a gate when the operation before it, on another member, is complete. Runs in a driver's callback. */
 struct opening {
     struct tsl_fence *gate;
-    bool strict; /* a failure goes on; else what comes after runs nevertheless */
+    bool strict; /* a failure goes on; else what comes after runs all the same */
 };
 
 static void open_gate(void *arg, cl_int status)
@@ -96,7 +99,7 @@ static void open_gate(void *arg, cl_int status)
     free(opening);
 }
 
-/* Without the lock: a gate on the member that `fence` of another member opens. NULL: none could be had. */
+/* A gate on the member, which `fence` of another member opens; NULL: none could be had. Without the lock. */
 static struct tsl_fence *gate_for(struct tsl_member *member, struct tsl_fence *fence, bool strict)
 {
     struct opening *opening = malloc(sizeof(*opening));
@@ -113,7 +116,7 @@ static struct tsl_fence *gate_for(struct tsl_member *member, struct tsl_fence *f
     return gate;
 }
 
-/* The lane is pinned. */
+/* Waits for an operation on another member. The lane is referenced. */
 static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, tsl_fences *waits)
 {
     struct tsl_graph *graph = op->port->graph;
@@ -130,7 +133,7 @@ static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, tsl_fences *w
     /* A technology may order the work of two members by itself. */
     bool native = strict && op->port->member->driver->can_wait(op->port->member, fence);
     struct tsl_fence *gate = native ? tsl_fence_ref(fence) : gate_for(op->port->member, fence, strict);
-    if (!gate || !TSL_SMALL_PUSH(waits, gate)) { /* No gate to be had, or to be noted: this thread waits. */
+    if (!gate || !TSL_SMALL_PUSH(waits, gate)) { /* No gate could be had, or noted: this thread waits. */
         cl_int status = fence->driver->fence_wait(fence);
         tsl_fence_unref(gate);
         failed = status < 0 && strict;
@@ -141,14 +144,14 @@ static void wait_by_gate(struct tsl_op *op, struct tsl_op *before, tsl_fences *w
         op->poison = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 }
 
-/* As far as is known already; what waits for it by a fence that is made late hears nothing of that. */
+/* Has the operation failed, as far as is known? An operation that waits for it by a late fence hears nothing of a
+ * failure. */
 static bool has_failed(const struct tsl_op *op)
 {
     return op->poison || (op->unfenced && tsl_graph_lane_status(op) < 0);
 }
 
-/* The lock is given meanwhile: what is waited for may end, and its queue with it. What failed before it got to its
- * driver left a mark there, which doesn't fail. */
+/* An operation that failed before it got to its driver has left a mark there, and the mark doesn't fail. */
 void tsl_submit_waits_collect(struct tsl_op *op, tsl_fences *waits)
 {
     unsigned n = op->natives.n + op->gates.n;

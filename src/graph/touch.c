@@ -19,7 +19,6 @@ static void depend(const struct tsl_toucher *t, struct tsl_op *before, bool stri
         tsl_command_depend(t->command, before, strict);
 }
 
-/* Edges from the uses of a tile that conflict: same copy, one of the two writes. Who reads fails with the writer. */
 void tsl_touch_conflicts(const struct tsl_toucher *t, struct tsl_tile *tile, unsigned space, unsigned may)
 {
     for (unsigned i = 0; i < tile->uses.n; i++) {
@@ -29,7 +28,6 @@ void tsl_touch_conflicts(const struct tsl_toucher *t, struct tsl_tile *tile, uns
     }
 }
 
-/* Touches [begin, end) of a map: edges, and the new use. A command without operation leaves no use. */
 cl_int tsl_touch(struct tsl_tiles *tiles, const struct tsl_toucher *t, uint64_t begin, uint64_t end, unsigned space,
                  unsigned may)
 {
@@ -50,7 +48,6 @@ cl_int tsl_touch(struct tsl_tiles *tiles, const struct tsl_toucher *t, uint64_t 
     return CL_SUCCESS;
 }
 
-/* The host's copy lies in the host map, by its addresses; a member's in the directory. */
 cl_int tsl_touch_copy(struct tsl_graph *graph, const struct tsl_toucher *t, struct tsl_data *data, uint64_t begin,
                       uint64_t end, unsigned space, unsigned may)
 {

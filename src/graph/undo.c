@@ -1,4 +1,4 @@
-/* Claims that fail: what tiles keep, and how they go back to that. undo.h has the rules. */
+/* Claims that fail: what tiles keep, and how they go back to that; undo.h has the rules. */
 #include "graph/undo.h"
 
 #include "base/sets.h"
@@ -26,7 +26,7 @@ static tsl_spaces moved_by(const struct tsl_tile *tile, bool host)
     return spaces;
 }
 
-/* Where moves that haven't ended bring bytes of the tile. */
+/* The spaces to which moves that haven't ended bring bytes of the tile. */
 static tsl_spaces moved_to(struct tsl_graph *graph, const struct tsl_data *data, const struct tsl_tile *tile)
 {
     tsl_spaces spaces = moved_by(tile, false);
@@ -38,7 +38,7 @@ static tsl_spaces moved_to(struct tsl_graph *graph, const struct tsl_data *data,
     return spaces;
 }
 
-/* False: no memory. */
+/* Keeps what is good of the tile before op writes it in `space`. False: no memory. */
 static bool keep(struct tsl_op *op, struct tsl_data *data, struct tsl_tile *tile, unsigned space,
                  struct tsl_rollback **like)
 {
@@ -48,14 +48,13 @@ static bool keep(struct tsl_op *op, struct tsl_data *data, struct tsl_tile *tile
     tsl_spaces good = tsl_spaces_without(tile->valid, moved_to(op->port->graph, data, tile));
     tsl_spaces elsewhere = tsl_spaces_without(good, tsl_spaces_of(space));
     if (tsl_spaces_only(good, space))
-        return true; /* What it doesn't write stays. */
+        return true; /* What op doesn't write stays. */
     op->has_rollback = true;
     /* A host task that fails hasn't run: the host's copy is as good as it was, and may be mapped. */
     tsl_spaces kept = op->kind == TSL_OP_NATIVE || tsl_spaces_is_empty(elsewhere) ? good : elsewhere;
     return tsl_tile_keep(tile, &op->user, kept, like);
 }
 
-/* The operation, which has the old bytes in that space, is to change some. */
 cl_int tsl_undo_note(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
 {
     struct tsl_rollback *like = NULL;
@@ -72,7 +71,6 @@ cl_int tsl_undo_note(struct tsl_op *op, struct tsl_data *data, uint64_t begin, u
     return CL_SUCCESS;
 }
 
-/* The move may write there though it fails. */
 void tsl_undo_spoil(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
 {
     struct tsl_tile *tile = op->unsure ? tsl_tiles_meeting(&data->tiles, begin, end) : NULL;

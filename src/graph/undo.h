@@ -6,7 +6,7 @@
  * tiles keep what was good before: the copies that no move on its way writes. If the operation fails, these are valid
  * again. Nobody has written them meanwhile, as a later writer comes strictly after the operation. (If a later writer
  * overwrote all of a tile, nothing is kept.) But a driver runs what only stands behind a failed operation in its lane,
- * and then moves that wait for that: what these write is no good either.
+ * and after that moves that wait for what ran: what these write is no good either.
  *
  * Under the graph's lock.
  */

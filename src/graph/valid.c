@@ -25,7 +25,6 @@ void tsl_valid_remove_all(struct tsl_data *data, unsigned space)
     tsl_tiles_join(&data->tiles, 0, data->size);
 }
 
-/* All of the range is written, whatever was there: only that space's copy counts. */
 cl_int tsl_valid_set_only(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
 {
     struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end);

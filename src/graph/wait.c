@@ -1,4 +1,4 @@
-/* Blocking: whoever waits pulls completion from the driver itself, so that no other thread need wake. */
+/* Blocking. The thread that waits pulls completion from the driver itself, so that no other thread need wake. */
 #include "graph/wait.h"
 
 #include "base/fork.h"
@@ -18,7 +18,7 @@
 #include "graph/work.h"
 #include "object/buffer.h"
 
-/* An operation that the command (with its in-order queue) waits for and that the driver has. */
+/* An operation that the driver has, and that the command, with its in-order queue, waits for; NULL: none. */
 static struct tsl_op *pullable(struct tsl_command *c)
 {
     if (c->state == TSL_HELD)
@@ -31,8 +31,9 @@ static struct tsl_op *pullable(struct tsl_command *c)
     return NULL;
 }
 
-/* A held command of an in-order queue is reported after the oldest one there. A simulation, which has one thread, needs
- * that for finding held commands their places, as other threads of ours do else. */
+/* The operation to pull for the command. A held command of an in-order queue is reported after the oldest command
+ * there, so that one's is pulled. A simulation has one thread, which must find places for held commands first, as other
+ * threads of ours do elsewhere. */
 static struct tsl_op *next_to_pull(struct tsl_command *c)
 {
     bool oldest = c->state == TSL_HELD && c->in_order && !tsl_simulation;
@@ -57,7 +58,7 @@ cl_int tsl_command_wait(struct tsl_command *c)
     }
     cl_int status = c->status;
     tsl_command_unref(c);
-    if (graph->records) /* Who reads the timeline now finds the command there. */
+    if (graph->records) /* A program that reads the timeline now finds the command there. */
         tsl_graph_work(graph, TSL_WHO_APPLICATION);
     while (graph->n_writing > 0)
         tsl_graph_wait(graph);
@@ -73,7 +74,7 @@ void tsl_graph_queue_flush(struct tsl_graph_queue *queue)
     TAILQ_FOREACH_REVERSE(c, &queue->commands, tsl_command_list, link)
     {
         if (c->flushed)
-            break; /* All before it are. */
+            break; /* All before it are flushed, too. */
         first = c;
     }
     for (c = first; c; c = TAILQ_NEXT(c, link)) {
@@ -107,7 +108,7 @@ cl_int tsl_queue_flush(struct tsl_queue *queue)
     return CL_SUCCESS;
 }
 
-/* Out of order, the last may be reported long before others. */
+/* In an out-of-order queue the last command may be reported long before others. */
 TSL_UNCHECKED void tsl_graph_queue_wait(struct tsl_graph_queue *queue)
 {
     struct tsl_command *c = TAILQ_LAST(&queue->commands, tsl_command_list);
@@ -132,7 +133,7 @@ cl_int tsl_queue_finish(struct tsl_queue *handle)
     return error;
 }
 
-/* Nobody may ever wait for what is on its way: its end must be noticed nevertheless. */
+/* Perhaps nobody will wait for what is on its way: its ends must be noticed all the same. */
 void tsl_queue_let_go(struct tsl_queue *queue)
 {
     struct tsl_graph *graph = graph_of(queue);
@@ -184,7 +185,7 @@ cl_int tsl_events_wait(cl_uint n, struct tsl_event *const *events)
     if (tsl_forked())
         return CL_OUT_OF_RESOURCES;
     tsl_lock_take(&graph->lock);
-    for (cl_uint i = 0; i < n; i++) /* Flush all before the first wait: one may depend on another. */
+    for (cl_uint i = 0; i < n; i++) /* All are flushed before the first wait, as one may depend on another. */
         if (events[i]->command->queue && events[i]->command->state != TSL_REPORTED)
             tsl_graph_queue_flush(events[i]->command->queue);
     for (cl_uint i = 0; i < n; i++)

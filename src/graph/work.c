@@ -50,8 +50,9 @@ static void post_callbacks(struct tsl_graph *graph)
 
 /* ---- Ports ------------------------------------------------------------------------------------------------------- */
 
-/* Work that executes in the submitting call goes to a thread that may be long; the host's own copies, to the
- * application's thread if that is what we are in (it asked for it, and no hop between threads is faster). */
+/* Drains a port, or has it drained. Work that executes in the submitting call goes to a thread of its own, as it may be
+ * long; the host's own copies are done by the application's thread if this is one (it asked for them, and no hop
+ * between threads is faster). */
 static void serve_port(struct tsl_port *port, enum tsl_who who)
 {
     bool host = port == &port->graph->host;
@@ -63,7 +64,7 @@ static void serve_port(struct tsl_port *port, enum tsl_who who)
         return;
     tsl_object_ref(&port->graph->context->object);
     port->posted = tsl_worker_post(port->worker, &port->job);
-    if (!port->posted) { /* No thread to be had: this one does it. */
+    if (!port->posted) { /* No thread could be had: this one drains the port. */
         port->graph->surplus_refs++;
         tsl_port_drain(port);
     }
@@ -96,7 +97,7 @@ void tsl_graph_bury(struct tsl_graph *graph)
     struct tsl_op *op;
     while ((op = STAILQ_FIRST(&graph->dead_ops))) {
         STAILQ_REMOVE_HEAD(&graph->dead_ops, ready);
-        tsl_op_forget_befores(op); /* May make more dead ones. */
+        tsl_op_forget_befores(op); /* This may make more dead ones. */
         STAILQ_INSERT_TAIL(&dead, op, ready);
     }
     tsl_graph_open(graph);
@@ -120,7 +121,7 @@ static void bury_queues(struct tsl_graph *graph)
     }
 }
 
-/* What a reported command holds. Without the lock: objects may be destroyed. */
+/* Drops what a reported command holds. Without the lock, as objects may be destroyed. */
 static void release_payload(struct tsl_command *c)
 {
     struct tsl_buffer *buffers[] = {c->src, c->dst};
@@ -222,7 +223,7 @@ void tsl_graph_clean_up(struct tsl_context *context)
 void tsl_graph_leave(struct tsl_graph *graph, enum tsl_who who)
 {
     struct tsl_context *context = graph->context;
-    tsl_object_ref(&context->object); /* What is dropped below may be the last but this. */
+    tsl_object_ref(&context->object); /* What is dropped below may be the last reference but this. */
     tsl_graph_work(graph, who);
     unsigned surplus = graph->surplus_refs;
     graph->surplus_refs = 0;

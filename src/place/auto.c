@@ -4,37 +4,37 @@
  *     start = the latest of: what was placed there has ended, what the command needs is there
  *     end   = start + the kernel itself
  *
- * What the kernel takes is known (place/model.h) from its runs at this size or another on that kind of member; else
- * from its runs on another kind, and from how much slower this kind was with other kernels; else it is guessed.
+ * The time of the kernel itself is known (place/model.h) from its runs at this size or another on that kind of member;
+ * else from its runs on another kind, and from how much slower this kind was with other kernels; else it is guessed.
  *
- * *Late.* Who could only start long from now isn't placed yet, if its member has something to do meanwhile: when that
- * ends, more is known. So work whose times nobody can know (the rows of a Mandelbrot set) goes to who is free, and what
- * the first runs of a new kernel show still serves the others. What is placed has its data moved while it waits; that,
- * and the time to notice an end, is what HORIZON_NS is for. But who waits for other kernels, not for its member, is
- * placed at once where somebody is idle, who may get what follows in the queue.
+ * *Late.* A command that could only start long from now isn't placed yet, if its member has something to do meanwhile:
+ * when that ends, more is known. So work whose times nobody can know (the rows of a Mandelbrot set) goes to the member
+ * that is free, and what the first runs of a new kernel show still serves the others. Data of a placed command are
+ * moved while it waits; HORIZON_NS is for that, and for the time to notice an end. But a command that waits for other
+ * kernels, not for its member, is placed at once if some member is idle, which may then get what follows in the queue.
  *
  * *No harm.* A member that is much slower than the best, whatever it says of itself, must not cost the program more
- * than noise. Of a kind that was never compared with the others nothing is expected: it counts as FEAR times slower, if
+ * than noise. Nothing is expected of a kind that was never compared with the others: it counts as FEAR times slower, if
  * it doesn't say to be slower still. And it is tried only out of a purse, which gets TRY_PART of what the others'
  * launches take, and pays what the try is feared to take; the difference to what it took is settled afterwards. So all
  * tries of a run together cost no more than that part of its time (and a try that took longer than feared is paid off
- * before the next). Tries that tell nothing
- * new come ever more rarely. The first try of a kernel is free where so many launches of it wait behind that the others
- * are busy for longer than it is feared to take, and nobody needs it before.
+ * before the next). Tries that tell nothing new come ever more rarely. The first try of a kernel is free where so many
+ * launches of it wait behind that the others are busy for longer than the try is feared to take, and nothing needs it
+ * before.
  */
 #include "place/internal.h"
 
 #include <math.h>
 
 #define HORIZON_NS  5e6
-#define AHEAD_NS    1e8 /* who waits for others is placed so long before its start at most */
+#define AHEAD_NS    1e8 /* a command that waits for others is placed so long before its start at most */
 #define SOON_NS     2e5
 #define WATCH_NS    1e6  /* in a queue that grows, ends are noticed about this often */
 #define LAUNCH_NS   2e3  /* of a launch, beside the kernel's own time */
 #define ITEM_NS     2.0  /* of a work-item on the fastest member, when nothing is known of the kernel */
 #define UNKNOWN_NS  3e6  /* ... and what such a kernel takes at least: a few of them fill the horizon */
-#define FEAR        50.0 /* times slower: what nobody ever compared */
-#define UNSURE      2.0  /* times slower: what was compared with other kernels only */
+#define FEAR        50.0 /* times slower: a kind that was never compared */
+#define UNSURE      2.0  /* times slower: a kind that was compared with other kernels only */
 #define VARIES      1.25 /* times that differ more than so vary */
 #define CARE        0.6  /* how much of what seems to wait behind is counted on */
 #define TRY_PART    0.02
@@ -77,7 +77,8 @@ static double feared_ratio(const struct tsl_placer *placer, unsigned a, unsigned
     return claimed <= 0.5 ? 1 : fmax(claimed, FEAR);
 }
 
-/* What a small kernel takes longer for once is the machine's doing, and says nothing of its work. */
+/* The spread of times without the machine's noise: what a small kernel takes longer for once says nothing of its work.
+ */
 static double without_noise(double spread, double run_ns)
 {
     return 1 + (spread - 1) * run_ns / (run_ns + NOISE_NS);
@@ -202,8 +203,8 @@ static unsigned or_move(struct tsl_placer *placer, const struct tsl_ask *ask, co
 
 /* ---- What waits behind ---- */
 
-/* How long the members whose times are known will be busy with what waits behind the command and doesn't need it, with
- * some care: it may be less work than it seems. Found out at most once for a question. */
+/* For how long the members whose times are known will be busy with what waits behind the command and doesn't need it.
+ * Some care is taken, as that may be less work than it seems. Found out at most once for a question. */
 static double slack_ns(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *options,
                        unsigned best, double *slack)
 {
@@ -218,8 +219,8 @@ static double slack_ns(const struct tsl_placer *placer, const struct tsl_ask *as
     return *slack;
 }
 
-/* How long before its start a launch may be placed. Where data take longer to get to a member than that, one must look
- * as far ahead to send them in time; if the kernel's times are known well. */
+/* How long before its start a launch may be placed. Where data take longer than that to get to a member, the placer
+ * must look as far ahead to send them in time; if the kernel's times are known well. */
 static double horizon_ns(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *option)
 {
     double longest = 0;
@@ -230,8 +231,9 @@ static double horizon_ns(const struct tsl_placer *placer, const struct tsl_ask *
     return longest > HORIZON_NS && option->spread <= VARIES ? HORIZON_NS + longest : HORIZON_NS;
 }
 
-/* One that runs and one that waits at least; more while they surely end soon, or if they are small: to hold them back
- * costs more than they do, and what the host takes to submit them is a part of what they seem to take. */
+/* Has the member enough to do? One launch that runs and one that waits at least. More if they surely end soon, or if
+ * they are small: holding small ones back costs more than they do, and the host's time to submit them is a part of what
+ * they seem to take. */
 static bool enough_to_do(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *option,
                          unsigned i)
 {
@@ -242,8 +244,8 @@ static bool enough_to_do(const struct tsl_placer *placer, const struct tsl_ask *
     return option->run_ns >= SMALL_NS && wait_ns * option->spread > horizon_ns(placer, ask, option);
 }
 
-/* The best member has enough to do. One on which the command ends later is worth as much, as long as the best one will
- * be busy until then with what waits behind. Returns best if there is none. */
+/* A member to take instead of the best one, which has enough to do. A member on which the command ends later is worth
+ * as much, as long as the best one will be busy until then with what waits behind. Returns best if there is none. */
 static unsigned as_good(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *options,
                         unsigned best, double *slack)
 {
@@ -261,9 +263,9 @@ static unsigned as_good(const struct tsl_placer *placer, const struct tsl_ask *a
     return chosen;
 }
 
-/* It is what the command waits for, not what was placed there, that keeps it from the member, and somebody who has
- * nothing to do could have done as much before it even starts. As nothing behind it is placed before it is, it isn't
- * held back. */
+/* Would holding the command back keep others idle? It would if what the command waits for, not what was placed on the
+ * member, keeps it from starting, and a member that has nothing to do could have done as much before the start: nothing
+ * behind the command is placed before it is. */
 static bool keeps_others_idle(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *options,
                               unsigned best)
 {
@@ -294,7 +296,7 @@ static double price_ns(const struct tsl_placer *placer, const struct tsl_ask *as
     return (options[i].run_ns + options[i].risk_ns + 2 * candidate_of(ask, i)->move_ns) * rarer; /* there and back */
 }
 
-/* A member to try instead of the best one, which must be known: what nobody knows isn't worth anything yet. */
+/* A member to try instead of the best one. The best one must be known: what nobody knows isn't worth anything yet. */
 static unsigned to_try(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct option *options,
                        unsigned best, double *slack)
 {
@@ -366,7 +368,7 @@ static void place(struct tsl_placer *placer, const struct tsl_ask *ask, const st
     placement->run_ns = option->run_ns;
     placement->end_ns = (uint64_t)fmin(option->end_ns, NEVER_NS);
     decide_flags(placer, ask, option, placement);
-    /* As if it moved at once: until what it waits for is there, the link is free for others. */
+    /* As if the data moved at once: until what the command waits for is there, the link is free for others. */
     if (candidate->move_ns > 0)
         load->link_free_ns = fmax(load->link_free_ns, (double)ask->now_ns) + candidate->move_ns;
     tsl_load_add(load, placement, ask->now_ns);

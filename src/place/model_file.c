@@ -220,7 +220,8 @@ void tsl_model_encode(struct tsl_model *model, struct tsl_writer *writer)
 /* ---- The file ------------------------------------------------------------------------------------------------------
  */
 
-/* Only ours, and nobody else may write there: others could steer what this user's programs do. */
+/* The file must be the user's own, and nobody else may write in its folder: others could steer what this user's
+ * programs do. */
 static bool is_trusted(int file, mode_t type)
 {
     struct stat about;

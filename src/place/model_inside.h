@@ -52,8 +52,8 @@ struct tsl_model_ratio {
     struct tsl_samples times; /* slower is b */
 };
 
-/* What was found last: launches come in rows, and a kind that a kernel was never seen on would be looked for at all
- * sizes for each. */
+/* What was found last: the same kernel is often launched many times in a row, and a kind on which a kernel was never
+ * seen would be looked for at all sizes each time. */
 struct tsl_model_nearest {
     uint64_t kind, kernel, class, n_changes;
     struct tsl_model_run *run;

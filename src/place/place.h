@@ -40,7 +40,7 @@ struct tsl_placement {
     bool later;  /* not now: that member has enough to do. Nothing is placed; ask again when a launch has ended */
     bool placed; /* tsl_placer_done is owed */
     bool timed;  /* tell tsl_placer_done how long it took */
-    bool watch;  /* its end should be noticed soon, whoever waits for what */
+    bool watch;  /* its end should be noticed soon, whatever waits for it */
     bool try;    /* not the best place by estimate: to learn how long it takes there */
     unsigned epoch;
     double run_ns;   /* estimated */
@@ -51,7 +51,7 @@ struct tsl_placer *tsl_placer_create(const struct tsl_settings *settings, struct
                                      unsigned n);
 void tsl_placer_destroy(struct tsl_placer *placer); /* NULL allowed */
 
-/* Does it look at times (move_ns, ready_ns)? Else they need not be found out. */
+/* Does the policy look at times (move_ns, ready_ns)? Else these need not be found out. */
 bool tsl_placer_learns(const struct tsl_placer *placer);
 
 void tsl_placer_choose(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);

@@ -8,7 +8,7 @@
 
 #define NONE UINT_MAX
 
-/* How many launches a member is given ahead: one runs, one waits. Who comes next is placed when one of them has ended,
+/* A member is given so many launches ahead: one runs, one waits. The next command is placed when one of them has ended,
  * so that a faster member gets more of them. */
 #define EAGER_DEPTH 2
 

@@ -1,7 +1,7 @@
 /* A tree by begins, in which each node knows how far the ranges below it reach (an interval tree). */
 #include <stdlib.h>
 
-/* sys/tree.h calls this where what hangs below a node has changed, but not for all that are above it. */
+/* sys/tree.h calls this for a node below which something has changed, but not for all nodes above that. */
 #define RB_AUGMENT(ranged) reach(ranged)
 
 #include "tile/ranges.h"
@@ -63,7 +63,7 @@ void tsl_ranges_finish(struct tsl_ranges *ranges)
     }
 }
 
-/* The first below that ends behind begin; NULL: none. */
+/* The first range at or below the node that ends behind begin; NULL: none. */
 static const struct tsl_ranged *first_behind(const struct tsl_ranged *ranged, uint64_t begin)
 {
     while (ranged) {
@@ -77,7 +77,7 @@ static const struct tsl_ranged *first_behind(const struct tsl_ranged *ranged, ui
     return NULL;
 }
 
-/* Those behind it begin there or later: if it doesn't meet the range, none of them does. */
+/* The range, if it begins before end; else NULL, as all ranges behind it begin at least as late. */
 static const struct tsl_ranged *if_before(const struct tsl_ranged *ranged, uint64_t end)
 {
     return ranged && ranged->begin < end ? ranged : NULL;

@@ -1,6 +1,6 @@
 /*
- * A set of byte ranges, each with how often it was added: which of them meet another range is found without looking at
- * the rest. Ranges may overlap. Nothing here locks: the owner does.
+ * A set of byte ranges, each with how often it was added. Ranges that meet another one are found without looking at the
+ * rest. Ranges may overlap. The owner locks.
  */
 #ifndef TSL_TILE_RANGES_H
 #define TSL_TILE_RANGES_H
@@ -24,7 +24,7 @@ struct tsl_ranges {
 
 /* False: no memory. */
 bool tsl_ranges_add(struct tsl_ranges *ranges, uint64_t begin, uint64_t end);
-/* Once; nothing if it isn't there. */
+/* Takes away one adding; nothing if the range isn't in the set. */
 void tsl_ranges_remove(struct tsl_ranges *ranges, uint64_t begin, uint64_t end);
 void tsl_ranges_finish(struct tsl_ranges *ranges);
 
@@ -35,7 +35,7 @@ static inline bool tsl_ranges_empty(const struct tsl_ranges *ranges)
 
 /* The first that meets [begin, end), in the order of their begins (then of their ends); NULL: none. */
 const struct tsl_ranged *tsl_ranges_meeting(const struct tsl_ranges *ranges, uint64_t begin, uint64_t end);
-/* The next one, for the same range. */
+/* The next range that meets the same [begin, end). */
 const struct tsl_ranged *tsl_ranges_next_meeting(const struct tsl_ranged *ranged, uint64_t begin, uint64_t end);
 
 RB_PROTOTYPE(tsl_ranged_tree, tsl_ranged, node, compare)

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Chains this long are cut: claims of many members in turn, none of which has ended. */
+/* Longer chains are cut: claims of many members in turn, none of which has ended. */
 #define MAX_CHAIN 32
 
 struct tsl_rollback *tsl_rollback_ref(struct tsl_rollback *rollback)
@@ -29,7 +29,7 @@ bool tsl_rollback_equal(const struct tsl_rollback *a, const struct tsl_rollback 
     return a == b || (a && b && a->user == b->user && tsl_spaces_are(a->valid, b->valid) && a->older == b->older);
 }
 
-/* How many of the chain still say something; the others go. */
+/* The length of the chain; entries that say nothing any more are dropped first. */
 static unsigned shorten(struct tsl_rollback *rollback)
 {
     unsigned n = 0;
@@ -48,7 +48,7 @@ bool tsl_tile_keep(struct tsl_tile *tile, struct tsl_user *user, tsl_spaces vali
 {
     struct tsl_rollback *rollback = *like, *older = tile->rollback;
     unsigned n = !older ? 0 : older->n < MAX_CHAIN ? older->n : shorten(older);
-    if (n >= MAX_CHAIN) { /* What this one goes back to may be no good either. */
+    if (n >= MAX_CHAIN) { /* What this claim would go back to may be no good either. */
         tsl_tile_unkeep(tile, NULL);
         older = NULL;
         valid = TSL_SPACES_NONE;
@@ -83,7 +83,7 @@ void tsl_tile_unkeep(struct tsl_tile *tile, struct tsl_rollback *rollback)
     tile->rollback = older;
 }
 
-/* The newest of the chain is the tile's alone, if there is memory for that. False: there is none. */
+/* Makes the first entry of the chain the tile's alone. False: there is no memory for a copy. */
 static bool own(struct tsl_rollback **place)
 {
     struct tsl_rollback *rollback = *place, *copy;
@@ -103,7 +103,7 @@ static bool own(struct tsl_rollback **place)
 
 void tsl_tile_spoil(struct tsl_tile *tile, unsigned space)
 {
-    bool alone = true; /* Else other tiles lose it, too. */
+    bool alone = true; /* Else other tiles lose the space, too. */
     for (struct tsl_rollback **place = &tile->rollback; *place; place = &(*place)->older) {
         alone = alone && own(place);
         tsl_spaces_remove(&(*place)->valid, space);

@@ -1,4 +1,4 @@
-/* The map of tiles: ordering, splitting, joining, and the uses on a tile. What they mean is decided in graph/. */
+/* The map of tiles: ordering, splitting, joining, and the uses on a tile. The graph decides what these mean. */
 #include "tile/tile.h"
 
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static bool uses_have(const struct tsl_uses *uses, const struct tsl_use *use)
     return false;
 }
 
-/* Order is of no importance, and there are no duplicates. */
+/* Are the lists equal but for their order? There are no duplicates. */
 static bool uses_equal(const struct tsl_uses *a, const struct tsl_uses *b)
 {
     if (a->n != b->n)
@@ -133,7 +133,7 @@ bool tsl_tile_use(struct tsl_tile *tile, struct tsl_user *user, unsigned space, 
     }
     if (!uses_reserve(&tile->uses, tile->uses.n + 1))
         return false;
-    user->refs++; /* Before the old ones go: one of them may be its own. */
+    user->refs++; /* Before the old uses go: one of them may be the user's own. */
     for (unsigned i = tile->uses.n; i-- > 0;)
         if (use_covers(&use, &tile->uses.list[i]))
             uses_remove(&tile->uses, i);

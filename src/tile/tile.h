@@ -31,10 +31,10 @@
 #define TSL_SPACE_MEMBER(i) (1u + (i))
 #define TSL_SPACE_LOST      31u
 
-/* What a map needs to know of an operation: embedded first in struct tsl_op (graph/internal.h). */
+/* What a map needs to know of an operation; the first field of struct tsl_op (graph/op.h). */
 struct tsl_user {
     unsigned refs;    /* by uses, edges, frontiers …; plain, under the graph's lock */
-    bool done;        /* finished: its uses say nothing any more */
+    bool done;        /* done: its uses say nothing any more */
     const void *lane; /* operations of one lane finish in the order of `order`; NULL: no such promise */
     uint64_t order;   /* 0 until its place in the lane is fixed: after all that have theirs */
 };
@@ -43,15 +43,15 @@ struct tsl_user {
 void tsl_user_unref(struct tsl_user *user);
 extern void (*tsl_user_free)(struct tsl_user *user); /* set once by the graph */
 
-/* Will user finish after `before`, because they share a lane? */
+/* Will user be done after `before`, because they share a lane? */
 bool tsl_user_after(const struct tsl_user *user, const struct tsl_user *before);
 
 struct tsl_use {
     struct tsl_user *user; /* owned reference */
     uint8_t space;
     bool write;
-    bool told; /* the user won't write, and what would have been valid then isn't taken for it any more */
-    bool left; /* a write to what was taken away since: who comes next has nothing to do with it */
+    bool told; /* the user won't write here, and the copy isn't taken for valid any more because of this use */
+    bool left; /* a write to a copy that was evicted since: later uses of the space have nothing to do with it */
 };
 
 struct tsl_uses {
@@ -61,14 +61,14 @@ struct tsl_uses {
 };
 
 /*
- * What was valid before an operation made its own copy the only valid one, having the old bytes there: should it fail,
- * that is what there is (rollback.c). Such form chains, the newest first, each behind an operation without which the
- * newer ones fail; tiles share them. One says nothing any more when its operation has ended well, nor do those behind
- * it.
+ * A rollback record: what was valid before an operation, which had the old bytes in its own copy, made that copy the
+ * only valid one. If the operation fails, the tile goes back to this (rollback.c). Records form chains, the newest
+ * first; the operation of a newer record fails if that of an older one does. Tiles share records. A record, with those
+ * behind it, says nothing any more when its operation has ended well.
  */
 struct tsl_rollback {
     unsigned refs;              /* tiles', and newer ones' */
-    unsigned n;                 /* as many are in the chain from here, or fewer */
+    unsigned n;                 /* the chain has so many records from here, or fewer */
     struct tsl_user *user;      /* whose claim it was (owned reference) */
     tsl_spaces valid;           /* none: nothing that is known to be good */
     struct tsl_rollback *older; /* owned reference; NULL: none */
@@ -79,14 +79,14 @@ struct tsl_tile {
     uint64_t begin, end;           /* bytes (directory) or addresses (host map); begin < end */
     tsl_spaces valid;              /* where the current bytes are */
     struct tsl_rollback *rollback; /* owned reference; NULL: none */
-    uint64_t restored; /* when a rollback was last gone back to, on the clock of who uses this; 0: since then all was
-                          claimed anew */
+    uint64_t restored; /* when the tile last went back to a rollback record, on the user's clock; 0: since then all of
+                          it was claimed anew */
     struct tsl_uses uses;
 };
 
 struct tsl_tiles {
     RB_HEAD(tsl_tile_tree, tsl_tile) tree;
-    struct tsl_tile *last; /* the one found last: chains of commands ask for the same ranges again */
+    struct tsl_tile *last; /* the tile found last: chains of commands ask for the same ranges again */
     size_t n;
     bool directory;
 };
@@ -111,24 +111,25 @@ void tsl_tiles_join(struct tsl_tiles *tiles, uint64_t begin, uint64_t end);
 
 /* Drops the uses of finished operations. */
 void tsl_tile_prune(struct tsl_tile *tile);
-/* Adds a use. What it makes redundant goes: an earlier use of the same lane and space that says no more than this,
- * and, for a write, every use of that space (whoever conflicts later waits for this writer, which waits for them) but
- * those that are left. */
+/* Adds a use, and drops those that it makes redundant: an earlier use of the same lane and space that says no more; for
+ * a write all uses of that space but those that are left, as whatever conflicts later waits for this writer, which
+ * waits for them. */
 bool tsl_tile_use(struct tsl_tile *tile, struct tsl_user *user, unsigned space, bool write);
-/* Adds a write that comes after nobody: the earlier uses stay. */
+/* Adds a write without order: earlier uses stay. */
 bool tsl_tile_use_too(struct tsl_tile *tile, struct tsl_user *user, unsigned space);
-/* The user, whose use is there and comes after all others there, takes the space's copy away. Earlier writes stay until
- * they are done, and are left: should one fail, who took the bytes on from there must be told. */
+/* The user takes the space's copy away; its use is on the tile and comes after all others of that space. Earlier writes
+ * stay until they are done, and are left: if one of them fails, moves that took the bytes on from this space must be
+ * told. */
 void tsl_tile_leave(struct tsl_tile *tile, const struct tsl_user *user, unsigned space);
 
-/* The user is about to be the only one with valid bytes of the tile; before, these spaces were good. *like: NULL, or
- * the rollback of a tile before, by the same user: serves again where it says the same. False: no memory. */
+/* The user is about to have the only valid copy of the tile; before, these spaces were good. *like: NULL, or the record
+ * of a tile before, by the same user: it serves again where it says the same. False: no memory. */
 bool tsl_tile_keep(struct tsl_tile *tile, struct tsl_user *user, tsl_spaces valid, struct tsl_rollback **like);
-/* What the user kept, NULL: nothing, or what is there now doesn't come from its claim. */
+/* The record that the user kept; NULL: none, or the tile's state no longer comes from the user's claim. */
 struct tsl_rollback *tsl_tile_kept(struct tsl_tile *tile, const struct tsl_user *user);
-/* Forgets that rollback of the tile's and all newer ones; NULL: all. */
+/* Drops that record of the tile's and all newer ones; NULL: all. */
 void tsl_tile_unkeep(struct tsl_tile *tile, struct tsl_rollback *rollback);
-/* That space is none to go back to, whatever was kept. */
+/* No record of the tile goes back to that space any more. */
 void tsl_tile_spoil(struct tsl_tile *tile, unsigned space);
 /* Do they say the same? */
 bool tsl_rollback_equal(const struct tsl_rollback *a, const struct tsl_rollback *b);
