@@ -227,7 +227,7 @@ static void make_in_loops(const struct tsl_footprint *footprint, const struct ts
         make(access, &values, touched);
         return;
     }
-    assert_true(loop->count != TSL_FOOTPRINT_NONE && !values.unknown[loop->count]);
+    assert_false(values.unknown[loop->count]);
     count = (uint64_t)values.value[loop->count];
     for (uint64_t i = 0; i < count && i < 300; i++) {
         counters[access->loops[depth]] = i;
@@ -236,13 +236,21 @@ static void make_in_loops(const struct tsl_footprint *footprint, const struct ts
     counters[access->loops[depth]] = 0;
 }
 
+static bool is_counted(const struct tsl_footprint *footprint, const struct tsl_access *access)
+{
+    for (uint32_t i = 0; i < access->n_loops; i++)
+        if (footprint->loops[access->loops[i]].count == TSL_FOOTPRINT_NONE)
+            return false;
+    return true;
+}
+
 static void make_all(const struct tsl_footprint *footprint, const struct item *item, struct touched *touched)
 {
     for (uint32_t i = 0; i < footprint->n_accesses; i++) {
         const struct tsl_access *access = &footprint->accesses[i];
         uint64_t counters[TSL_FOOTPRINT_MAX_LOOPS] = {0};
 
-        if (access->address[0] == TSL_FOOTPRINT_NONE) {
+        if (access->address[0] == TSL_FOOTPRINT_NONE || !is_counted(footprint, access)) {
             touched->args[access->argument].read_unknown |= access->kind != TSL_ACCESS_WRITE;
             touched->args[access->argument].write_unknown |= access->kind != TSL_ACCESS_READ;
         } else
@@ -640,6 +648,12 @@ static void loops_are_counted(void **state)
          {.global = {8}, .local = {4}, .scalars = {0, 12}},
          NULL,
          0},
+        {"kernel void f(global int *o, uint n) {\n"
+         "  for (uint i = n - 1; i < n; i--) o[i * get_global_size(0) + get_global_id(0)] = 1; }",
+         NULL,
+         {.global = {8}, .local = {4}, .scalars = {0, 7}},
+         "w",
+         0},
         {"kernel void f(global char *o, int n) { o += 64 * get_global_id(0); for (int i = 0; i < n; i++)\n"
          "  for (int j = i; j < n; j++) for (int k = 0; k < 2; k++) o[(i * n + j) * 2 + k] = k; }",
          nested,
@@ -868,6 +882,18 @@ static void guarded_by_data(void)
     may_store(0, 4 * GID(0), 4);
 }
 
+static void on_each_way(void)
+{
+    reads(1, 4 * GID(0), 4);
+    stores(0, 4 * GID(0), 4);
+}
+
+static void on_some_ways(void)
+{
+    reads(1, 4 * GID(0), 4);
+    may_store(0, 4 * GID(0), 4);
+}
+
 static void either(void)
 {
     reads(2, 4 * GID(0), 4);
@@ -890,6 +916,18 @@ static void data_makes_addresses_unknown(void **state)
          0},
         {"kernel void f(global int *o, global int *a) { if (a[get_global_id(0)]) o[get_global_id(0)] = 1; }",
          guarded_by_data,
+         {.global = {16}, .local = {4}},
+         NULL,
+         0},
+        {"kernel void f(global int *o, global int *a) { int i = get_global_id(0);\n"
+         "  if (a[i] > 3) o[i] = 1; else if (a[i] > 7) o[i] = i; else o[i] = 0; }",
+         on_each_way,
+         {.global = {16}, .local = {4}},
+         NULL,
+         0},
+        {"kernel void f(global int *o, global int *a) { int i = get_global_id(0);\n"
+         "  if (a[i] > 3) o[i] = 1; else if (a[i] < -7) o[i] = i; }",
+         on_some_ways,
          {.global = {16}, .local = {4}},
          NULL,
          0},

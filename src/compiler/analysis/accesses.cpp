@@ -64,6 +64,7 @@ void Accesses::finish(const Touch &touch, Access &access, const Guards &under)
     access.line = line_of(*touch.at);
     access.value = touch.value;
     access.narrow = touch.narrow;
+    access.block = touch.at->getParent();
     if (!add_loops(*touch.at, access, under, exact)) {
         access.address[0] = access.address[1] = access.address[2] = no_node;
         access.why = "it is in too many loops";
@@ -376,6 +377,7 @@ void Accesses::find()
         for (llvm::Instruction &at : block)
             visit(at);
     }
+    join_ways();
     find_flags();
     lower_queries();
 }

@@ -10,6 +10,7 @@
  *   pointers.cpp   which argument an address is in, and where
  *   accesses.cpp   instructions and calls that touch memory
  *   flags.cpp      fences, and loops that wait for others
+ *   together.cpp   stores that are made on each of several ways
  *   forms.cpp      expressions as sums
  *   rolls.cpp      unrolled loops are loops again
  *   output.cpp     the list becomes a footprint: neighbours joined, what isn't used left out
@@ -74,6 +75,8 @@ struct Condition {
     uint32_t start, step, bound; /* of what is counted */
     const llvm::SCEV *first, *last; /* start and bound again */
     llvm::CmpInst::Predicate predicate;
+    bool from_first = false; /* it holds for the start, too */
+    bool never_wraps = false;
 };
 
 /* As struct tsl_access, in the making. */
@@ -88,6 +91,7 @@ struct Access {
     uint64_t value = 0;
     uint32_t line = 0, narrow = 0;
     std::string why;
+    llvm::BasicBlock *block = nullptr;
 };
 
 /* What one instruction does. */
@@ -119,6 +123,7 @@ class Accesses
     uint32_t of_instruction(llvm::Instruction &at);
     uint32_t of_binary(llvm::BinaryOperator &at);
     uint32_t operate(unsigned opcode, uint32_t a, uint32_t b);
+    uint32_t of_raised(llvm::Value *value, unsigned up);
     uint32_t of_shift(llvm::BinaryOperator &at);
     uint32_t of_cast(llvm::CastInst &at);
     uint32_t of_comparison(llvm::ICmpInst &at);
@@ -163,7 +168,7 @@ class Accesses
     uint32_t reach_next(llvm::BasicBlock *from, llvm::BasicBlock *next, Question &question);
     uint32_t reach_by_switch(llvm::SwitchInst &choice, Question &question);
     uint32_t reach_by_branch(llvm::BranchInst &branch, Question &question);
-    uint32_t reached(llvm::BasicBlock *from, llvm::BasicBlock *to);
+    uint32_t reached(llvm::BasicBlock *from, llvm::ArrayRef<llvm::BasicBlock *> goals);
     void require(Guards &to, uint32_t condition);
     uint32_t edge(llvm::BasicBlock *from, llvm::BasicBlock *to);
 
@@ -173,7 +178,8 @@ class Accesses
     bool count_by_evolution(llvm::Loop &loop, LoopFacts &facts);
     bool count_by_condition(llvm::Loop &loop, LoopFacts &facts);
     bool condition_of(llvm::Loop &loop, Condition &result);
-    uint32_t running(llvm::Loop &loop, uint32_t index, const Condition &condition);
+    uint32_t running(uint32_t index, const Condition &condition);
+    uint32_t ends(const Condition &condition, uint32_t bound, uint32_t step);
     uint32_t most(const Condition &condition);
     uint32_t count_of(llvm::Loop &loop, const llvm::SCEV *taken);
     uint32_t lowest(uint32_t node, unsigned depth);
@@ -215,6 +221,10 @@ class Accesses
     void find_flags();
     bool waits(llvm::Loop &loop);
     bool may_change(llvm::Instruction &at, llvm::Loop &loop);
+
+    /* together.cpp */
+    void join_ways();
+    bool join_way(llvm::ArrayRef<size_t> same);
 
     /* rolls.cpp */
     struct Alike {

@@ -10,12 +10,17 @@
 namespace kc
 {
 
-/* Is `to` reached from a block, before the iteration ends? */
+/* Is one of the goals, which are all in one loop, reached from a block, before the iteration ends? */
 struct Accesses::Question {
-    llvm::BasicBlock *to;
+    llvm::ArrayRef<llvm::BasicBlock *> goals;
     unsigned budget; /* blocks that may be looked at */
     llvm::SmallPtrSet<llvm::BasicBlock *, 16> region = {}; /* of which some way leads there */
     llvm::DenseMap<llvm::BasicBlock *, uint32_t> answers = llvm::DenseMap<llvm::BasicBlock *, uint32_t>();
+
+    bool is_goal(llvm::BasicBlock *block) const
+    {
+        return llvm::is_contained(goals, block);
+    }
 };
 
 namespace
@@ -46,7 +51,7 @@ uint32_t Accesses::reach_next(llvm::BasicBlock *from, llvm::BasicBlock *next, Qu
 {
     llvm::Loop *loop = loops.getLoopFor(from);
 
-    for (; next != question.to && loop; loop = loop->getParentLoop())
+    for (; !question.is_goal(next) && loop; loop = loop->getParentLoop())
         if (loop->getHeader() == next)
             return nodes.constant(1, 0);
     return reach(next, question);
@@ -60,7 +65,7 @@ uint32_t Accesses::reach_behind(llvm::Loop &loop, Question &question)
 
     loop.getExitBlocks(exits);
     for (llvm::BasicBlock *exit : exits) {
-        uint32_t one = exit != question.to && outer && outer->getHeader() == exit ? nodes.constant(1, 0)
+        uint32_t one = !question.is_goal(exit) && outer && outer->getHeader() == exit ? nodes.constant(1, 0)
                                                                                  : reach(exit, question);
 
         if (one == no_node || (answer != no_node && one != answer))
@@ -113,7 +118,7 @@ uint32_t Accesses::reach_once(llvm::BasicBlock *from, Question &question)
     llvm::Loop *loop = loops.getLoopFor(from);
     llvm::Instruction *end = from->getTerminator();
 
-    if (loop && !loop->contains(question.to))
+    if (loop && !loop->contains(question.goals[0]))
         return loop->getHeader() == from ? reach_behind(*loop, question) : no_node;
     if (auto *branch = llvm::dyn_cast<llvm::BranchInst>(end))
         return reach_by_branch(*branch, question);
@@ -128,7 +133,7 @@ uint32_t Accesses::reach(llvm::BasicBlock *from, Question &question)
     auto known = question.answers.find(from);
     uint32_t answer;
 
-    if (from == question.to)
+    if (question.is_goal(from))
         return nodes.constant(1, 1);
     if (!question.region.count(from))
         return nodes.constant(1, 0);
@@ -145,10 +150,10 @@ uint32_t Accesses::reach(llvm::BasicBlock *from, Question &question)
     return answer;
 }
 
-uint32_t Accesses::reached(llvm::BasicBlock *from, llvm::BasicBlock *to)
+uint32_t Accesses::reached(llvm::BasicBlock *from, llvm::ArrayRef<llvm::BasicBlock *> goals)
 {
-    Question question = {to, 128};
-    llvm::SmallVector<llvm::BasicBlock *, 16> todo = {to};
+    Question question = {goals, 128};
+    llvm::SmallVector<llvm::BasicBlock *, 16> todo(goals.begin(), goals.end());
 
     while (!todo.empty()) {
         llvm::BasicBlock *block = todo.pop_back_val();

@@ -122,8 +122,7 @@ uint32_t Accesses::lowest(uint32_t node, unsigned steps)
 bool Accesses::condition_of(llvm::Loop &loop, Condition &result)
 {
     llvm::BasicBlock *latch = loop.getLoopLatch();
-    auto *branch = latch && loop.getExitingBlock() == latch ? llvm::dyn_cast<llvm::BranchInst>(latch->getTerminator())
-                                                            : nullptr;
+    auto *branch = latch && loop.isLoopExiting(latch) ? llvm::dyn_cast<llvm::BranchInst>(latch->getTerminator()) : nullptr;
     auto *test = branch && branch->isConditional() ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition()) : nullptr;
     unsigned bits = test && test->getOperand(0)->getType()->isIntegerTy()
                         ? test->getOperand(0)->getType()->getIntegerBitWidth()
@@ -149,40 +148,56 @@ bool Accesses::condition_of(llvm::Loop &loop, Condition &result)
     result.first = evolution.getMinusSCEV(next->getStart(), next->getStepRecurrence(evolution));
     result.start = of(result.first);
     result.step = of(next->getStepRecurrence(evolution));
+    result.never_wraps = llvm::CmpInst::isSigned(result.predicate) ? next->hasNoSignedWrap() : next->hasNoUnsignedWrap();
     return true;
 }
 
-/* Is the iteration of this counter one of those that there are? */
-uint32_t Accesses::running(llvm::Loop &loop, uint32_t index, const Condition &condition)
+/* Is the iteration of this counter one of those that there are? The first one is, whatever the condition says. */
+uint32_t Accesses::running(uint32_t index, const Condition &condition)
 {
     uint32_t n = nodes.leaf(TSL_NODE_COUNTER, 64, index);
     uint32_t there = nodes.binary(TSL_NODE_MUL, nodes.trunc(n, nodes.bits(condition.step)), condition.step);
 
     there = compare(condition.predicate, nodes.binary(TSL_NODE_ADD, there, condition.start), condition.bound);
-    if (evolution.isLoopEntryGuardedByCond(&loop, condition.predicate, condition.first, condition.last))
+    if (condition.from_first)
         return there;
     return nodes.binary(TSL_NODE_OR, there, nodes.binary(TSL_NODE_EQ, n, nodes.constant(64, 0)));
 }
 
-/* (bound - lowest start + step - 1) / step iterations, at least one. */
+/* Doesn't what is counted wrap before it comes to the bound, of which nothing is beyond? bound, step: in 64 bits. */
+uint32_t Accesses::ends(const Condition &condition, uint32_t bound, uint32_t step)
+{
+    bool is_signed = llvm::CmpInst::isSigned(condition.predicate);
+    unsigned bits = nodes.bits(condition.step);
+    uint64_t beyond = bits == 64 && !is_signed ? 0 : UINT64_C(1) << (bits - is_signed);
+
+    if (condition.never_wraps)
+        return nodes.constant(1, 1);
+    return nodes.binary(is_signed ? TSL_NODE_SLE : TSL_NODE_ULE, bound,
+                        nodes.binary(TSL_NODE_SUB, nodes.constant(64, (int64_t)(beyond - 1)), nodes.plus(step, -1)));
+}
+
+/* (bound - lowest start + step - 1) / step iterations. Where the first one isn't asked for, it and as many as follow. */
 uint32_t Accesses::most(const Condition &condition)
 {
     bool is_signed = llvm::CmpInst::isSigned(condition.predicate);
-    uint32_t low = lowest(condition.start, 0), bound, step, span;
+    uint32_t low = condition.start, lower, bound, step, span;
     auto wide = [&](uint32_t node) { return is_signed ? nodes.sext(node, 64) : nodes.zext(node, 64); };
 
-    low = wide(low == no_node ? condition.start : low);
-    step = wide(condition.step);
+    if (!condition.from_first)
+        low = nodes.binary(TSL_NODE_ADD, low, condition.step);
+    lower = lowest(low, 0);
+    low = wide(lower == no_node ? low : lower);
+    step = nodes.sext(condition.step, 64);
     bound = wide(condition.bound);
     if (llvm::CmpInst::isNonStrictPredicate(condition.predicate))
         bound = nodes.plus(bound, 1);
-    bound = nodes.binary(is_signed ? TSL_NODE_SMAX : TSL_NODE_UMAX, bound, nodes.plus(low, 1));
+    bound = nodes.binary(is_signed ? TSL_NODE_SMAX : TSL_NODE_UMAX, bound, nodes.plus(low, condition.from_first));
     span = nodes.plus(nodes.binary(TSL_NODE_ADD, nodes.binary(TSL_NODE_SUB, bound, low), step), -1);
-    span = nodes.binary(TSL_NODE_UDIV, span, step);
-    if (nodes.is_constant(step) && nodes[step].value > 0)
-        return span;
-    return nodes.select(nodes.binary(TSL_NODE_SLT, nodes.constant(64, 0), step), span,
-                        nodes.unknown(64, "a loop goes backwards"));
+    span = nodes.plus(nodes.binary(TSL_NODE_UDIV, span, step), !condition.from_first);
+    return nodes.select(nodes.binary(TSL_NODE_AND, nodes.binary(TSL_NODE_SLT, nodes.constant(64, 0), step),
+                                     ends(condition, bound, step)),
+                        span, nodes.unknown(64, "a loop goes backwards, or its numbers wrap"));
 }
 
 /* Upwards to a bound. */
@@ -195,9 +210,13 @@ bool Accesses::count_by_condition(llvm::Loop &loop, LoopFacts &result)
         return false;
     if (!llvm::ICmpInst::isLT(condition.predicate) && !llvm::ICmpInst::isLE(condition.predicate))
         return false;
+    condition.from_first =
+        evolution.isLoopEntryGuardedByCond(&loop, condition.predicate, condition.first, condition.last);
     result.count = most(condition);
-    result.running = running(loop, result.index, condition);
-    result.exact = true;
+    if (nodes[result.count].op == TSL_NODE_UNKNOWN)
+        return false;
+    result.running = running(result.index, condition);
+    result.exact = loop.getExitingBlock() != nullptr; /* nor does it end otherwise */
     return true;
 }
 
@@ -205,15 +224,15 @@ void Accesses::count(llvm::Loop &loop, LoopFacts &result)
 {
     bool known = count_by_evolution(loop, result);
 
-    if (known && result.exact && !nodes.has_ids(result.count))
+    if (known && !nodes.has_ids(result.count))
         return;
     LoopFacts other = {result.index, no_node, false, no_node};
     Condition condition;
 
     /* One by one the count itself says as much. */
-    if (known && result.exact && (!condition_of(loop, condition) || nodes.is_constant(condition.step, 1)))
+    if (known && (!condition_of(loop, condition) || nodes.is_constant(condition.step, 1)))
         return;
-    if (count_by_condition(loop, other))
+    if (count_by_condition(loop, other) && (other.exact || !result.exact))
         result = other;
 }
 

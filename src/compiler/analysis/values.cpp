@@ -144,24 +144,52 @@ uint32_t Accesses::operate(unsigned opcode, uint32_t a, uint32_t b)
     return no_node;
 }
 
+/* A number whose lowest `up` bits are 0, without these: of so many bits as are left. no_node: it is none. */
+uint32_t Accesses::of_raised(llvm::Value *value, unsigned up)
+{
+    unsigned bits = value->getType()->getIntegerBitWidth();
+    auto *at = llvm::dyn_cast<llvm::BinaryOperator>(value);
+    auto *number = llvm::dyn_cast<llvm::ConstantInt>(value);
+    uint32_t a, b;
+
+    if (number)
+        return number->getValue().countTrailingZeros() < up
+                   ? no_node
+                   : nodes.constant(bits - up, number->getValue().ashr(up).getSExtValue());
+    if (!at)
+        return no_node;
+    if (at->getOpcode() == llvm::Instruction::Shl) {
+        auto *left = llvm::dyn_cast<llvm::ConstantInt>(at->getOperand(1));
+
+        if (!left || left->getValue().ult(up) || left->getValue().uge(bits))
+            return no_node;
+        a = lower_bits(at->getOperand(0), bits - up);
+        return nodes.times(a, (int64_t)(UINT64_C(1) << (left->getZExtValue() - up)));
+    }
+    if (at->getOpcode() != llvm::Instruction::Add && at->getOpcode() != llvm::Instruction::Sub &&
+        at->getOpcode() != llvm::Instruction::Xor && at->getOpcode() != llvm::Instruction::Or &&
+        at->getOpcode() != llvm::Instruction::And)
+        return no_node;
+    a = of_raised(at->getOperand(0), up);
+    b = a == no_node ? a : of_raised(at->getOperand(1), up);
+    return b == no_node ? b : operate(at->getOpcode(), a, b);
+}
+
 /* To the left and back again: the lower bits, as a signed number. */
 uint32_t Accesses::of_shift(llvm::BinaryOperator &at)
 {
-    auto *left = llvm::dyn_cast<llvm::BinaryOperator>(at.getOperand(0));
     auto *back = llvm::dyn_cast<llvm::ConstantInt>(at.getOperand(1));
-    auto *number = left ? llvm::dyn_cast<llvm::ConstantInt>(left->getOperand(1)) : nullptr;
     unsigned bits = at.getType()->getIntegerBitWidth();
 
-    if (left && number && back && left->getOpcode() == llvm::Instruction::Shl && number->getZExtValue() < bits) {
-        uint64_t up = number->getZExtValue(), down = back->getZExtValue();
+    for (unsigned left = bits / 2; back && left >= 8 && back->getValue().ult(bits); left /= 2) {
+        auto up = bits - left, down = (unsigned)back->getZExtValue();
+        uint32_t node = of_raised(at.getOperand(0), up);
 
-        if (legal_bits(bits - (unsigned)up) == bits - up && down < bits) {
-            uint32_t node = nodes.sext(lower_bits(left->getOperand(0), bits - (unsigned)up), bits);
-
-            if (down <= up)
-                return nodes.times(node, (int64_t)(UINT64_C(1) << (up - down)));
-            return nodes.binary(TSL_NODE_ASHR, node, nodes.constant(bits, (int64_t)(down - up)));
-        }
+        if (node == no_node)
+            continue;
+        node = nodes.sext(node, bits);
+        return down <= up ? nodes.times(node, (int64_t)(UINT64_C(1) << (up - down)))
+                          : nodes.binary(TSL_NODE_ASHR, node, nodes.constant(bits, (int64_t)(down - up)));
     }
     return nodes.binary(TSL_NODE_ASHR, of(at.getOperand(0)), of(at.getOperand(1)));
 }
