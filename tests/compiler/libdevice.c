@@ -24,7 +24,11 @@ static const struct function {
     {"exp", "float", "x[i]", 1.3},    {"exp2", "float", "x[i]", 1.4},           {"exp10", "float", "x[i]", 1.3},
     {"log", "float", "x[i]", 1.2},    {"log2", "float", "x[i]", 1.2},           {"log10", "float", "x[i]", 1.2},
     {"sin", "float", "x[i]", 1.25},   {"cos", "float", "x[i]", 1.25},           {"tan", "float", "x[i]", 2.2},
-    {"rsqrt", "double", "x[i]", 1.1}, {"pow", "float", "x[i], x[i + 1]", 1.65},
+    {"rsqrt", "double", "x[i]", 1.1}, {"pow", "float", "x[i], x[i + 1]", 1.75}, {"asin", "float", "x[i]", 1.2},
+    {"acos", "float", "x[i]", 1.2},   {"atan", "float", "x[i]", 1.4},           {"sinh", "float", "x[i]", 1.3},
+    {"cosh", "float", "x[i]", 1.4},   {"tanh", "float", "x[i]", 1.6},           {"asinh", "float", "x[i]", 1.7},
+    {"acosh", "float", "x[i]", 1.5},  {"atanh", "float", "x[i]", 1.3},          {"log1p", "float", "x[i]", 1.2},
+    {"cbrt", "float", "x[i]", 1.4},
 };
 
 #define N_FUNCTIONS (sizeof(functions) / sizeof(functions[0]))

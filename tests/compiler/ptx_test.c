@@ -296,10 +296,11 @@ static void options_count_for_modules(void **state)
     static const char exact[] = "-cl-fp32-correctly-rounded-divide-sqrt";
     (void)state;
 
-    assert_int_not_equal(n_times_in_module("functions", "", "div.full.f32"), 0);
+    /* Some of the functions have such inside. */
+    assert_true(n_times_in_module("functions", "", "div.full.f32") >
+                n_times_in_module("functions", exact, "div.full.f32"));
     assert_int_equal(n_times_in_module("functions", "", "sqrt.approx.f32"),
                      n_times_in_module("functions", exact, "sqrt.approx.f32") + 2);
-    assert_int_equal(n_times_in_module("functions", exact, "div.full.f32"), 0);
     assert_int_not_equal(n_times_in_module("functions", exact, "div.rn.f32"), 0);
     assert_int_equal(n_times_in_module("programs", "", ".reqntid 64, 1, 1"), 0);
     assert_int_equal(n_times_in_module("programs", "-cl-uniform-work-group-size", ".reqntid 64, 1, 1"), 1);

@@ -138,12 +138,12 @@ static void undefine(LLVMModuleRef library, const char *name, const char *other)
     LLVMSetValueName2(declared, name, strlen(name));
 }
 
-/* Functions that `ours` defines, too, are removed from the library; ours may call libclc's by its name with "clc."
- * before. */
+/* Functions that `ours` defines for others, too, are removed from the library; ours may call libclc's by its name with
+ * "clc." before. */
 static void prefer_ours(LLVMModuleRef library, LLVMModuleRef ours)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(ours); f; f = LLVMGetNextFunction(f))
-        if (!LLVMIsDeclaration(f)) {
+        if (!LLVMIsDeclaration(f) && LLVMGetLinkage(f) != LLVMInternalLinkage) {
             char *other = NULL;
 
             if (asprintf(&other, "clc.%s", kc_name(f)) < 0)

@@ -1,8 +1,8 @@
 /*
  * Functions by NVIDIA's libdevice, where Tesela is built with it (docs/dev/compiler.md). Its errors in ulps (CUDA C++
  * Programming Guide, Mathematical Functions) are within OpenCL C's (3.0, 7.4); so are its results for special numbers,
- * which are C's, but where this says something else. Not taken: what it has no better, and powers of integers, which it
- * multiplies one by one.
+ * which are C's, but where this says something else. Not taken: what it has no better (atan2 of
+ * floats), and powers of integers, which it multiplies one by one.
  */
 #include "common.h"
 
@@ -52,7 +52,7 @@ OF_BOTH(erf)
 OF_BOTH(erfc)
 OF_BOTH(tgamma)
 OF_BOTH(lgamma)
-OF_BOTH_2(atan2)
+OF_DOUBLE_2(atan2)
 OF_BOTH_2(hypot)
 OF_BOTH_2(fmod)
 OF_BOTH_2(remainder)
@@ -198,7 +198,6 @@ EACH_SIZE(SIZE_1, float)
 EACH_SIZE(SIZE_1, double)
 #undef NAME
 #define NAME atan2
-EACH_SIZE(SIZE_2, float)
 EACH_SIZE(SIZE_2, double)
 #undef NAME
 #define NAME hypot

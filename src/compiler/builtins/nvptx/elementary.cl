@@ -1,0 +1,279 @@
+/*
+ * Functions of floats that libclc has for hardware without approximations and products added in one step: the inverse ones
+ * of angles, hyperbolic ones and their inverses, cube roots, remainders. A range is taken off, what is left goes into a
+ * polynomial (Chebyshev's, fitted). Limits in ulps: OpenCL C 3.0, 7.4.
+ */
+#include "common.h"
+
+/* Both wrong by 2 ulps. */
+static inline float divide(float x, float y)
+{
+    float q;
+
+    __asm("div.full.f32 %0, %1, %2;" : "=f"(q) : "f"(x), "f"(y));
+    return q;
+}
+
+static inline float root(float x)
+{
+    return __nvvm_sqrt_approx_f(x);
+}
+
+/* ---- Angles (asin and acos 4 ulps, atan 5, atan2 6) ----------------------------------------------------------------- */
+
+#define HALF_TURN_REST    -8.74227766e-08f /* of M_PI_F */
+#define QUARTER_TURN_REST -4.37113883e-08f
+
+/* atan(x) for 0 <= x <= 1 */
+static float small_atan(float x)
+{
+    float u = x * x, p = fma(-0.00238699732f, u, 0.0135077714f);
+
+    p = fma(p, u, -0.035871539f);
+    p = fma(p, u, 0.0625016944f);
+    p = fma(p, u, -0.0865688043f);
+    p = fma(p, u, 0.110337641f);
+    p = fma(p, u, -0.142785687f);
+    p = fma(p, u, 0.199997393f);
+    p = fma(p, u, -0.333333317f);
+    return fma(x * u, p, x);
+}
+
+float OVERLOADABLE atan(float x)
+{
+    float size = fabs(x), a = small_atan(size > 1 ? divide(1, size) : size);
+
+    return copysign(size > 1 ? M_PI_2_F - (a - QUARTER_TURN_REST) : a, x);
+}
+
+float OVERLOADABLE atan2(float y, float x)
+{
+    float a = fabs(x), b = fabs(y), large = fmax(a, b), small = fmin(a, b);
+    float q = small == large ? (large == 0 ? 0.0f : 1.0f) : divide(small, large), angle = small_atan(q);
+
+    angle = b > a ? M_PI_2_F - (angle - QUARTER_TURN_REST) : angle;
+    angle = signbit(x) ? M_PI_F - (angle - HALF_TURN_REST) : angle;
+    return isnan(x) || isnan(y) ? NAN : copysign(angle, y);
+}
+
+#define BOUND 0.6f
+
+/* (asin(x) - x) / x^3 of the square u of x, x <= 0.6. (A bound of 0.5 would leave asin too little after it.) */
+static float asin_rest(float u)
+{
+    float p = fma(0.0466162573f, u, -0.00265387027f);
+
+    p = fma(p, u, 0.0278091505f);
+    p = fma(p, u, 0.0296566535f);
+    p = fma(p, u, 0.0446878277f);
+    p = fma(p, u, 0.0749989712f);
+    return fma(p, u, 0.16666667f);
+}
+
+float OVERLOADABLE asin(float x)
+{
+    float size = fabs(x), u = size > BOUND ? fma(size, -0.5f, 0.5f) : size * size, s = size > BOUND ? root(u) : size;
+    float a = fma(s * u, asin_rest(u), s);
+
+    return copysign(size > BOUND ? M_PI_2_F - (2 * a - QUARTER_TURN_REST) : a, x);
+}
+
+float OVERLOADABLE acos(float x)
+{
+    float size = fabs(x), u = size > BOUND ? fma(size, -0.5f, 0.5f) : size * size, s = size > BOUND ? root(u) : size;
+    float a = fma(s * u, asin_rest(u), s);
+
+    if (size > BOUND)
+        return signbit(x) ? M_PI_F - (2 * a - HALF_TURN_REST) : 2 * a;
+    return M_PI_2_F - (copysign(a, x) - QUARTER_TURN_REST);
+}
+
+/* ---- Hyperbolic functions (sinh and cosh 4 ulps, tanh 5) ------------------------------------------------------------ */
+
+float OVERLOADABLE exp(float x);
+
+/* e^x / 2 for x >= 1, where e^x may be too large: STEP is taken off without rounding. */
+#define STEP         0.8203125f
+#define HALF_OF_STEP 1.1356047f
+
+static float half_exponential(float x)
+{
+    return exp(x - STEP) * HALF_OF_STEP;
+}
+
+float OVERLOADABLE cosh(float x)
+{
+    float size = fabs(x), e = size < 1 ? 0.5f * exp(size) : half_exponential(size);
+
+    return e + divide(0.25f, e);
+}
+
+float OVERLOADABLE sinh(float x)
+{
+    float size = fabs(x), e = half_exponential(size), u = x * x;
+    float p = fma(fma(fma(2.80628026e-6f, u, 0.00019838102f), u, 0.00833333968f), u, 0.166666666f);
+
+    return size < 1 ? fma(x * u, p, x) : copysign(e - divide(0.25f, e), x);
+}
+
+float OVERLOADABLE tanh(float x)
+{
+    float size = fabs(x), u = x * x, e = exp(2 * size);
+    float p = fma(fma(fma(fma(-0.00626911972f, u, 0.021110959f), u, -0.0538739488f), u, 0.133329154f), u, -0.333333303f);
+
+    return copysign(size < 0.6f ? fma(size * u, p, size) : 1 - divide(2, e + 1), x);
+}
+
+/* ---- Their inverses (asinh and acosh 4 ulps, atanh 5) --------------------------------------------------------------- */
+
+float OVERLOADABLE log(float x);
+float OVERLOADABLE log1p(float x);
+
+#define LARGE 0x1p60f /* the square is less than the largest float */
+
+float OVERLOADABLE asinh(float x)
+{
+    float size = fabs(x), u = size * size;
+
+    if (size > LARGE)
+        return copysign(log(size) + M_LN2_F, x);
+    return copysign(log1p(size + divide(u, 1 + root(1 + u))), x);
+}
+
+float OVERLOADABLE acosh(float x)
+{
+    float t = x - 1;
+
+    if (x < 1)
+        return NAN;
+    return x > LARGE ? log(x) + M_LN2_F : log1p(t + root(fma(t, t, 2 * t)));
+}
+
+float OVERLOADABLE atanh(float x)
+{
+    float size = fabs(x);
+
+    return copysign(0.5f * log1p(divide(2 * size, 1 - size)), x);
+}
+
+/* ---- The cube root (2 ulps) ----------------------------------------------------------------------------------------- */
+
+/* An estimate by the hardware, and one step of Newton's. */
+float OVERLOADABLE cbrt(float x)
+{
+    float size = fabs(x), a = size < 0x1p-100f ? size * 0x1p48f : size;
+    float y = __nvvm_ex2_approx_ftz_f(__nvvm_lg2_approx_ftz_f(a) * 0.333333343f), u = y * y;
+
+    y = fma(fma(-u, y, a), __nvvm_rcp_approx_ftz_f(u) * 0.333333343f, y);
+    y = size < 0x1p-100f ? y * 0x1p-16f : y;
+    return size == 0 || !(size < INFINITY) ? x : copysign(y, x);
+}
+
+/* ---- Remainders, exact ----------------------------------------------------------------------------------------------
+ *
+ * Where the quotient has 20 bits or fewer it is one by which the rest is exact, though it may be one too large. Otherwise
+ * the general ones are called.
+ */
+
+static bool is_near(float a, float b)
+{
+    return a < b * 0x1p20f && b < INFINITY;
+}
+
+/* a modulo b, both positive and near. */
+static float near_modulo(float a, float b, uint *quotient)
+{
+    float q = trunc(divide(a, b) * 1.00000048f), r = fma(-q, b, a);
+
+    *quotient = (uint)q - (r < 0);
+    return r < 0 ? r + b : r;
+}
+
+/* The remainder nearest to zero; *bits: the quotient's last seven, signed. */
+static float near_remainder(float x, float y, int *bits)
+{
+    uint q;
+    float b = fabs(y), r = near_modulo(fabs(x), b, &q);
+    bool more = r > b - r || (r == b - r && q & 1);
+
+    r = more ? r - b : r;
+    q = (q + more) & 0x7f;
+    *bits = signbit(x) != signbit(y) ? -(int)q : (int)q;
+    return r == 0 ? copysign(r, x) : signbit(x) ? -r : r;
+}
+
+float far_fmod(float x, float y) __asm("clc._Z4fmodff");
+float OVERLOADABLE fmod(float x, float y)
+{
+    uint q;
+
+    return is_near(fabs(x), fabs(y)) ? copysign(near_modulo(fabs(x), fabs(y), &q), x) : far_fmod(x, y);
+}
+
+float far_remainder(float x, float y) __asm("clc._Z9remainderff");
+float OVERLOADABLE remainder(float x, float y)
+{
+    int bits;
+
+    return is_near(fabs(x), fabs(y)) ? near_remainder(x, y, &bits) : far_remainder(x, y);
+}
+
+#define REMQUO(AS, MANGLED)                                                  \
+    float far_remquo_##AS(float x, float y, AS int *q) __asm("clc." MANGLED); \
+    float OVERLOADABLE remquo(float x, float y, AS int *q)                   \
+    {                                                                        \
+        int bits;                                                            \
+        float r;                                                             \
+                                                                             \
+        if (!is_near(fabs(x), fabs(y)))                                      \
+            return far_remquo_##AS(x, y, q);                                 \
+        r = near_remainder(x, y, &bits);                                     \
+        *q = bits;                                                           \
+        return r;                                                            \
+    }
+REMQUO(private, "_Z6remquoffPi")
+REMQUO(global, "_Z6remquoffPU3AS1i")
+REMQUO(local, "_Z6remquoffPU3AS3i")
+
+/* ---- Of vectors ----------------------------------------------------------------------------------------------------
+ */
+
+#define NAME atan
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME asin
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME acos
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME cosh
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME sinh
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME tanh
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME asinh
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME acosh
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME atanh
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME cbrt
+EACH_SIZE(SIZE_1, float)
+#undef NAME
+#define NAME atan2
+EACH_SIZE(SIZE_2, float)
+#undef NAME
+#define NAME fmod
+EACH_SIZE(SIZE_2, float)
+#undef NAME
+#define NAME remainder
+EACH_SIZE(SIZE_2, float)
+#undef NAME
