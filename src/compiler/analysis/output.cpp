@@ -252,7 +252,6 @@ struct Accesses::Output {
 
 void Accesses::write(tsl_writer &writer)
 {
-    Output output(this);
     tsl_footprint footprint = {};
 
     tidy();
@@ -260,6 +259,9 @@ void Accesses::write(tsl_writer &writer)
     for (unsigned i = 0; i < 3 && list.size() < most_to_roll && roll(); i++)
         continue;
     limit();
+
+    Output output(this);
+
     for (const Access &one : list)
         output.add(one);
     while (!output.fits() && give_up_one()) {
