@@ -2,7 +2,7 @@
 #include "cpu_device/team/team.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/signals.h"
+#include "base/thread.h"
 #include "cpu_device/queue.h"
 #include "cpu_device/ready.h"
 #include "cpu_device/team.h"
@@ -10,19 +10,9 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Faults in kernels must reach the handler (fault.c); all other signals are for the application's threads. */
-static void block_signals(sigset_t *before)
-{
-    sigset_t all;
-
-    tsl_signals_of_others(&all);
-    pthread_sigmask(SIG_SETMASK, &all, before);
-}
 
 static bool has_gates(struct cpu_member *member)
 {
@@ -403,7 +393,6 @@ static void destroy_threads(struct cpu_member *member)
 cl_int cpu_team_start(struct cpu_member *member)
 {
     pthread_attr_t attributes;
-    sigset_t before;
     int error;
 
     if (pthread_attr_init(&attributes))
@@ -415,9 +404,7 @@ cl_int cpu_team_start(struct cpu_member *member)
     /* The team inherits it. */
     if (member->place.bound)
         pthread_attr_setaffinity_np(&attributes, sizeof(member->place.processors), &member->place.processors);
-    block_signals(&before);
-    error = pthread_create(&member->master, &attributes, master, member);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    error = tsl_thread_start(&member->master, &attributes, master, member);
     pthread_attr_destroy(&attributes);
     if (error)
         destroy_threads(member);

@@ -10,7 +10,8 @@
 #include "cuda_bridge/operations.h"
 #include "cuda_bridge/piece.h"
 
-#include <signal.h>
+#include "base/thread.h"
+
 #include <stdlib.h>
 #include <time.h>
 
@@ -215,14 +216,9 @@ static void *run(void *arg)
 
 static cl_int start_locked(struct tsl_cuda_member *member)
 {
-    sigset_t all, old;
-
     if (member->has_bridge)
         return CL_SUCCESS;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    member->has_bridge = pthread_create(&member->bridge, NULL, run, member) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    member->has_bridge = tsl_thread_start(&member->bridge, NULL, run, member) == 0;
     if (!member->has_bridge)
         return CL_OUT_OF_RESOURCES;
     pthread_setname_np(member->bridge, "tesela-cuda");

@@ -15,9 +15,9 @@
 #include "cuda_bridge/piece.h"
 #include "cuda_bridge/work.h"
 
+#include "base/thread.h"
 #include "driver/box.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -481,14 +481,10 @@ static CUresult init_worker(struct tsl_cuda_pipeline *p, struct worker *w)
 static bool start_worker(struct tsl_cuda_pipeline *p)
 {
     struct worker *w = &p->workers[p->n_workers];
-    sigset_t all, old;
     bool started = false;
 
     if (!init_worker(p, w)) {
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &old);
-        started = pthread_create(&w->thread, NULL, run, w) == 0;
-        pthread_sigmask(SIG_SETMASK, &old, NULL);
+        started = tsl_thread_start(&w->thread, NULL, run, w) == 0;
     }
     if (!started) {
         finish_worker(w);

@@ -3,9 +3,8 @@
 
 #include "base/fork.h"
 #include "base/numa.h"
-#include "base/signals.h"
+#include "base/thread.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <threads.h>
@@ -180,16 +179,12 @@ static void note_started(struct tsl_worker *worker)
 /* The application's signals are for its own threads. */
 static bool start_locked(struct tsl_worker *worker)
 {
-    sigset_t all, before;
     pthread_attr_t attributes;
-    tsl_signals_of_others(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_attr_init(&attributes);
     tsl_numa_thread(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    worker->started = pthread_create(&worker->thread, &attributes, worker_main, worker) == 0;
+    worker->started = tsl_thread_start(&worker->thread, &attributes, worker_main, worker) == 0;
     pthread_attr_destroy(&attributes);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (worker->started)
         note_started(worker);
     return worker->started;

@@ -1,7 +1,7 @@
 #include "driver/bulk.h"
 
 #include "base/numa.h"
-#include "base/signals.h"
+#include "base/thread.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -78,19 +78,15 @@ static void *help(void *arg)
 
 static bool start_helper(void)
 {
-    sigset_t all, before;
     pthread_attr_t attributes;
     pthread_t thread;
     bool started;
 
-    tsl_signals_of_others(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_attr_init(&attributes);
     tsl_numa_thread(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    started = pthread_create(&thread, &attributes, help, NULL) == 0;
+    started = tsl_thread_start(&thread, &attributes, help, NULL) == 0;
     pthread_attr_destroy(&attributes);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
 }
 

@@ -19,9 +19,8 @@
 #include "base/log.h"
 #include "base/numa.h"
 #include "base/settings.h"
-#include "base/signals.h"
+#include "base/thread.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -311,17 +310,13 @@ static bool start_worker(struct tsl_opencl_stage *s)
 {
     struct worker *w = &s->workers[s->n_workers];
     bool started = false;
-    sigset_t all, before;
     pthread_attr_t attributes;
 
     if (init_worker(s, w)) {
-        tsl_signals_of_others(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
         pthread_attr_init(&attributes);
         tsl_numa_thread(&attributes);
-        started = pthread_create(&w->thread, &attributes, run, w) == 0;
+        started = tsl_thread_start(&w->thread, &attributes, run, w) == 0;
         pthread_attr_destroy(&attributes);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
     if (started)
         s->n_workers++;

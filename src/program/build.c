@@ -8,12 +8,11 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/settings.h"
-#include "base/signals.h"
+#include "base/thread.h"
 #include "base/worker.h"
 #include "graph/life.h"
 #include "program/variables.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,17 +21,13 @@
 
 bool tsl_build_start_thread(pthread_t *thread, bool detached, void *(*run)(void *), void *arg)
 {
-    sigset_t all, old;
     pthread_attr_t attr;
     bool started;
 
     if (tsl_simulation || pthread_attr_init(&attr) != 0)
         return false;
     pthread_attr_setdetachstate(&attr, detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
-    tsl_signals_of_others(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    started = pthread_create(thread, &attr, run, arg) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    started = tsl_thread_start(thread, &attr, run, arg) == 0;
     pthread_attr_destroy(&attr);
     return started;
 }
