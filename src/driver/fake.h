@@ -113,8 +113,8 @@ typedef void tsl_fake_body_fn(const struct tsl_fake_run *run);
 
 /* Options of a kernel, beyond its arguments. */
 struct tsl_fake_traits {
-    /* Tells exactly what the run will touch, by tsl_fake_touch; NULL: all of every argument, by its access. It must not
-     * read the arguments' memory. */
+    /* Tells exactly what the run will touch, by tsl_fake_touch; NULL: what the footprint says or, without one, all of
+     * every argument, by its access. It must not read the arguments' memory. */
     tsl_fake_body_fn *touch;
     uint64_t item_ns;  /* 0: the member's */
     cl_uint cost_arg;  /* n > 0: argument n - 1 is a value, a uint32_t, times which it takes as long */
@@ -122,6 +122,10 @@ struct tsl_fake_traits {
     bool whole_launch; /* facts: asks for group ids and the like, so it runs in no windows */
     bool prints, opaque;
     bool unproven; /* facts: the access is told, but not proven */
+    /* Facts: what it touches (footprint/format.h); borrowed while the name is registered. A run is held to it: what it
+     * touches lies within, and what is surely written is written; without a touch function it touches all of it. NULL:
+     * unknown. */
+    const struct tsl_footprint *footprint;
     bool fp64;
     size_t reqd_size[3], recommended_size[3];
     cl_ulong local_mem_size;
@@ -277,6 +281,7 @@ enum tsl_fake_fault {
     TSL_FAKE_IN_NOTIFY,     /* the driver was called from a notification (gate_open and fence_free excepted) */
     TSL_FAKE_STUCK,         /* a call blocks for ever: nothing that could run leads to what it waits for */
     TSL_FAKE_UNFINISHED,    /* the setup ended with work not complete */
+    TSL_FAKE_FOOTPRINT,     /* a run left its kernel's footprint, or did not write what that says is surely written */
     TSL_FAKE_N_FAULTS,
 };
 

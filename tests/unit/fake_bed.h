@@ -179,11 +179,7 @@ static inline struct tsl_dkernel *kernel_of(struct tsl_dprogram *program, const 
     struct tsl_kernel_facts facts;
 
     assert_int_equal(d->kernel_create(program, name, &kernel, &facts), CL_SUCCESS);
-    for (cl_uint i = 0; i < facts.n_args; i++)
-        free(facts.args[i].name);
-    free(facts.args);
-    free(facts.name);
-    free(facts.attributes);
+    tsl_kernel_facts_finish(&facts);
     return kernel;
 }
 

@@ -1,4 +1,6 @@
 /* The fake driver finds each way to break the contract: what it misses, no test of the core sees. */
+#include "footprint_bed.h"
+
 #include "fake_bed.h"
 
 #include <pthread.h>
@@ -468,6 +470,50 @@ static void test_stuck(void **state)
     end();
 }
 
+/* ---- Footprints ---- */
+
+/* A stamp of so many bytes that lacks `less` of them and begins `late`. */
+static size_t late, less;
+
+static void wrong_touch(const struct tsl_fake_run *run)
+{
+    tsl_fake_touch(run, 0, late + run->first[0], run->end[0] - run->first[0] - less, true);
+}
+
+/* What a run touches lies within its kernel's footprint, and what that says is surely written is written. */
+static void test_footprints(void **state)
+{
+    static struct bed bed;
+    struct tsl_dprogram *program;
+    struct tsl_dkernel *kernel;
+
+    (void)state;
+    begin_manual(1);
+    bed_begin(&bed, 1);
+    bed_access(&bed, 0, TSL_ACCESS_WRITE, 1, bed_leaf(&bed, TSL_NODE_GLOBAL_ID, 0));
+    tsl_fake_kernel_traits("stamp", &(struct tsl_fake_traits){.touch = wrong_touch, .footprint = &bed.footprint});
+    program = build(0, "kernel stamp a,b\n");
+    kernel = kernel_of(program, "stamp");
+    for (unsigned wrong = 0; wrong < 4; wrong++) {
+        late = wrong & 1;
+        less = wrong >> 1;
+        stamp(lane[0], kernel, mem[0], 0, 16, 1, NULL);
+        d->finish(lane[0]);
+        assert_found(TSL_FAKE_FOOTPRINT, (unsigned[]){0, 2, 1, 1}[wrong]);
+    }
+    tsl_fake_kernel_traits("stamp", &(struct tsl_fake_traits){.footprint = &bed.footprint});
+    stamp(lane[0], kernel, mem[0], 0, 16, 1, NULL);
+    stamp(other_lane, kernel, mem[0], 0, 17, 1, NULL);
+    d->flush(lane[0]);
+    d->flush(other_lane);
+    tsl_fake_run(false);
+    assert_found(TSL_FAKE_RACE, 1); /* Without a touch function it touches what the footprint says. */
+    d->kernel_free(kernel);
+    d->program_free(program);
+    register_kernels();
+    end();
+}
+
 /* ---- Threads ---- */
 
 static pthread_barrier_t both;
@@ -524,6 +570,7 @@ int main(void)
         TEST(test_serials),
         TEST(test_calls_in_notification),
         TEST(test_stuck),
+        TEST(test_footprints),
         TEST(test_two_threads_submit),
     };
 

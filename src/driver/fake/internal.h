@@ -90,6 +90,13 @@ struct fake_kernel {
     bool freed;
 };
 
+/* What a run has told of its touches so far: behind tsl_fake_run.touched. */
+struct fake_touched {
+    struct fake_op *op;
+    unsigned char *
+        *bytes; /* of a kernel with a footprint: what that says of each byte of each argument (footprint.c) */
+};
+
 struct fake_lane {
     struct tsl_lane base;
     unsigned number;
@@ -318,6 +325,13 @@ bool tsl_fake_ready_locked(const struct fake_op *op);
 bool tsl_fake_block_locked(bool (*done)(void *arg), void *arg, const char *what);
 void tsl_fake_workers_start(void);
 void tsl_fake_workers_stop(void);
+
+/* footprint.c: runs are held to their kernels' footprints. check_begin comes before the run tells what it touches,
+ * touch_all in place of that. */
+void tsl_fake_check_begin_locked(struct fake_touched *touched);
+void tsl_fake_check_touch_locked(struct fake_touched *touched, cl_uint arg, size_t offset, size_t size, bool write);
+void tsl_fake_touch_all_locked(const struct tsl_fake_run *run);
+void tsl_fake_check_end_locked(struct fake_touched *touched);
 
 /* act.c: the effects of an operation; without the lock. */
 void tsl_fake_act(struct fake_op *op);

@@ -181,7 +181,8 @@ static void gather_argument(struct fake_op *op, const struct fake_mem *mem, size
 
 void tsl_fake_touch(const struct tsl_fake_run *run, cl_uint arg, size_t offset, size_t size, bool write)
 {
-    struct fake_op *op = run->touched;
+    struct fake_touched *touched = run->touched;
+    struct fake_op *op = touched->op;
     const struct fake_mem *mem = op->launch.args[arg].mem;
 
     if (!mem || offset > mem->base.size || size > mem->base.size - offset) {
@@ -189,6 +190,7 @@ void tsl_fake_touch(const struct tsl_fake_run *run, cl_uint arg, size_t offset, 
                                 tsl_fake_op_name(op), size, offset, arg);
         return;
     }
+    tsl_fake_check_touch_locked(touched, arg, offset, size, write);
     gather_argument(op, mem, offset, size, write);
 }
 
@@ -197,12 +199,18 @@ static void gather_launch(struct fake_op *op)
     const struct fake_launch *launch = &op->launch;
     const struct fake_body *body = launch->kernel->body;
     struct tsl_fake_arg args[launch->n_args + 1];
+    struct fake_touched touched = {.op = op};
     struct tsl_fake_run run;
 
-    if (body->traits.touch) {
+    if (body->traits.touch || body->traits.footprint) {
         tsl_fake_run_set_up(&run, args, op);
-        run.touched = op;
-        body->traits.touch(&run);
+        run.touched = &touched;
+        tsl_fake_check_begin_locked(&touched);
+        if (body->traits.touch)
+            body->traits.touch(&run);
+        else
+            tsl_fake_touch_all_locked(&run);
+        tsl_fake_check_end_locked(&touched);
         return;
     }
     for (cl_uint i = 0; i < launch->n_args; i++) {

@@ -1,5 +1,6 @@
 /* Programs of the fake driver: lines of text, whose kernels have bodies that tests registered. */
 #include "driver/fake/internal.h"
+#include "footprint/format.h"
 
 #include "facts/il.h"
 
@@ -59,6 +60,11 @@ void tsl_fake_kernel_traits(const char *name, const struct tsl_fake_traits *trai
     body = find_body_locked(name);
     if (!body) {
         fprintf(stderr, "tsl_fake_kernel_traits: no kernel %s\n", name);
+        abort();
+    }
+    if (traits && traits->footprint &&
+        (!tsl_footprint_is_valid(traits->footprint) || traits->footprint->n_arguments > body->n_args)) {
+        fprintf(stderr, "tsl_fake_kernel_traits: the footprint of %s isn't well-formed\n", name);
         abort();
     }
     body->traits = traits ? *traits : (struct tsl_fake_traits){0};
@@ -361,6 +367,21 @@ static void fill_arg_fact(struct tsl_arg_fact *fact, const struct fake_body *bod
         abort();
 }
 
+/* NULL also where there is no memory: then nothing is known. */
+static struct tsl_footprint *copy_footprint(const struct tsl_footprint *footprint)
+{
+    struct tsl_writer writer = {0};
+    struct tsl_footprint *copy = NULL;
+
+    if (!footprint)
+        return NULL;
+    tsl_footprint_encode(&writer, footprint);
+    if (!writer.failed)
+        copy = tsl_footprint_decode(writer.data, writer.size);
+    free(writer.data);
+    return copy;
+}
+
 static void fill_facts(struct tsl_kernel_facts *facts, const struct fake_body *body, const struct fake_member *member)
 {
     const struct tsl_fake_traits *traits = &body->traits;
@@ -379,6 +400,7 @@ static void fill_facts(struct tsl_kernel_facts *facts, const struct fake_body *b
         .fp64 = traits->fp64,
         .atomics = traits->atomics,
         .proven = !traits->unproven,
+        .footprint = copy_footprint(traits->footprint),
     };
     if (!facts->name || !facts->attributes || !facts->args)
         abort();
