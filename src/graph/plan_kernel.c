@@ -70,6 +70,28 @@ static const struct tsl_argument_touch *touch_of(const struct arguments *a, cl_u
     return a->touches && i < a->facts->footprint->n_arguments && !tsl_svm_of(b) ? &a->touches[i] : NULL;
 }
 
+/* What is read, too, isn't just overwritten: it goes back to what it was should the launch never run. */
+static void spare(struct tsl_footing_ranges *writes, const struct tsl_footing_ranges *reads)
+{
+    for (unsigned w = 0; w < writes->n; w++)
+        for (unsigned r = 0; r < reads->n; r++)
+            if (writes->list[w].begin < reads->list[r].end && reads->list[r].begin < writes->list[w].end)
+                writes->list[w].overwritten = false;
+}
+
+/* Other arguments may be the same memory. */
+static void spare_for_others(const struct arguments *a, cl_uint i, struct touched *t)
+{
+    struct tsl_footing_ranges reads;
+    for (cl_uint k = 0; k < a->command->args->n_all; k++) {
+        const struct tsl_buffer *b = a->command->args->args[k].buffer;
+        if (k == i || !b || tsl_data_of(b) != t->data || !(arg_role(a->facts, k, b) & TSL_MAY_READ))
+            continue;
+        tsl_footing_reads(touch_of(a, k, b), b, &reads);
+        spare(&t->writes, &reads);
+    }
+}
+
 /* False: the argument is no memory, or the launch doesn't touch it. */
 static bool look_at(const struct arguments *a, cl_uint i, struct touched *t)
 {
@@ -90,6 +112,9 @@ static bool look_at(const struct arguments *a, cl_uint i, struct touched *t)
         tsl_footing_writes(touch, b, &t->writes);
     if (may & TSL_MAY_READ && (touch || !(may & TSL_MAY_WRITE))) /* Else the written range is all, and is fetched. */
         tsl_footing_reads(touch, b, &t->reads);
+    spare(&t->writes, &t->reads);
+    if (touch && t->writes.n)
+        spare_for_others(a, i, t);
     return true;
 }
 
