@@ -7,9 +7,10 @@
 
 #define MAX_TRIES 12 /* for a command that fits */
 
-const char *const sim_names[] = {"add",     "blend", "set",   "part", "print",  "hide",    "show",
-                                 "write",   "read",  "copy",  "fill", "native", "migrate", "marker",
-                                 "barrier", "map",   "unmap", "user", "poke",   "peek"};
+const char *const sim_names[] = {"add",    "blend",   "set",  "part",   "print",  "hide",   "show",
+                                 "slice",  "guarded", "some", "column", "update", "shift",  "gather",
+                                 "box",    "write",   "read", "copy",   "fill",   "native", "migrate",
+                                 "marker", "barrier", "map",  "unmap",  "user",   "poke",   "peek"};
 
 const struct sim_handle sim_arena = {NULL, SIM_ARENA, 0, SIM_ARENA_SIZE, NULL};
 static const struct sim_handle hidden = {NULL, SIM_HIDDEN, 0, 64, NULL};
@@ -300,6 +301,85 @@ static bool plan_one(struct sim *sim, struct sim_node *node, struct sim_handle *
     return kernels_may_write(sim, dst) && !(node->kind == SIM_SET && sim_is_padded(dst));
 }
 
+/* Rows of some bytes, up to so many, with a little between them. False: they found no room. */
+static bool some_rows(struct sim *sim, const struct sim_handle *handle, unsigned most, struct sim_access *rows)
+{
+    *rows = sim_range(handle->area, 0, 1 + sim_pick(sim, 8), true);
+    rows->n_rows = 2 + sim_pick(sim, most - 1);
+    rows->pitch = rows->size + 1 + sim_pick(sim, 16);
+    if (sim_hull(rows) > handle->size)
+        return false;
+    rows->offset = handle->offset + sim_pick(sim, (unsigned)(handle->size - sim_hull(rows) + 1));
+    return true;
+}
+
+/* Kernels with footprints take buffers alone, and their items no other's bytes. */
+static bool plan_partial(struct sim *sim, struct sim_node *node, struct sim_handle *dst)
+{
+    *dst = random_handle(sim);
+    if (dst->shape || !kernels_may_write(sim, dst))
+        return false;
+    if (node->kind == SIM_SOME || node->kind == SIM_COLUMN)
+        return some_rows(sim, dst, node->kind == SIM_SOME ? 8 : 40, &node->dst);
+    node->dst = sim_some_of(sim, dst, dst->size, true);
+    if (node->kind == SIM_UPDATE)
+        node->src = sim_range(dst->area, node->dst.offset, node->dst.size, false);
+    return true;
+}
+
+static bool plan_shift(struct sim *sim, struct sim_node *node, struct sim_handle *dst, struct sim_handle *src)
+{
+    bool in_place = node->kind != SIM_BOX && sim_once_in(sim, 4);
+
+    *dst = random_handle(sim);
+    *src = in_place ? *dst : random_handle(sim);
+    if (dst->shape || src->shape || !kernels_may_write(sim, dst))
+        return false;
+    node->dst = sim_some_of(sim, dst, src->size, true);
+    node->src = sim_range(src->area, src->offset + sim_pick(sim, (unsigned)(src->size - node->dst.size + 1)),
+                          node->dst.size, false);
+    if (in_place) {
+        node->src.offset = node->dst.offset;
+        return true;
+    }
+    if (node->kind == SIM_BOX)
+        make_box(sim, node, dst, src);
+    return !sim_accesses_meet(&node->dst, &node->src);
+}
+
+/* How a launch is cut into work-items. */
+struct range {
+    cl_uint n_dimensions;
+    size_t offset[2], global[2], local[2];
+};
+
+static struct range range_of(struct sim *sim, const struct sim_node *node, const struct sim_argument *argument)
+{
+    const struct sim_access *access = &node->dst;
+    struct range range = {1, {0, 0}, {16, 1}, {4, 1}};
+    size_t room = argument->dst < argument->src || !node->src.size ? argument->dst : argument->src;
+
+    if (node->kind < SIM_SLICE)
+        return range;
+    if (node->kind == SIM_BOX) {
+        range.n_dimensions = 2;
+        range.global[0] = access->n_rows;
+        range.global[1] = access->n_slices;
+    } else if (node->kind == SIM_COLUMN) {
+        range.global[0] = access->n_rows;
+    } else if (node->kind == SIM_SOME) {
+        range.global[0] = sim_hull(access);
+    } else if (node->kind == SIM_GUARDED) {
+        range.global[0] = (access->size + 3) / 4 * 4 + 4 * sim_pick(sim, 3);
+    } else {
+        range.global[0] = access->size;
+        range.offset[0] = sim_once_in(sim, 4) ? sim_pick(sim, (unsigned)room + 1) : 0;
+    }
+    while (range.global[0] % range.local[0])
+        range.local[0] /= 2;
+    return range;
+}
+
 static struct sim_argument argument_of(struct sim *sim, const struct sim_node *node, const struct sim_handle *dst,
                                        const struct sim_handle *src)
 {
@@ -307,8 +387,13 @@ static struct sim_argument argument_of(struct sim *sim, const struct sim_node *n
 
     memset(&value, 0, sizeof value);
     value.dst = (cl_uint)(node->dst.offset - dst->offset);
-    value.src = (cl_uint)(node->src.offset - src->offset);
+    value.src = (cl_uint)(node->src.offset - (node->kind == SIM_UPDATE ? dst : src)->offset);
     value.size = (cl_uint)node->dst.size;
+    value.n_rows = (cl_uint)node->dst.n_rows;
+    value.pitch = (cl_uint)node->dst.pitch;
+    value.slice_pitch = (cl_uint)node->dst.slice_pitch;
+    value.src_pitch = (cl_uint)node->src.pitch;
+    value.src_slice_pitch = (cl_uint)node->src.slice_pitch;
     value.value = node->value;
     value.node = (cl_ushort)sim_index(sim, node);
     value.sim = (cl_ulong)(uintptr_t)sim;
@@ -318,20 +403,22 @@ static struct sim_argument argument_of(struct sim *sim, const struct sim_node *n
 static cl_int enqueue_kernel(struct sim *sim, struct sim_node *node, cl_kernel kernel, const struct sim_handle *dst,
                              const struct sim_handle *src, const struct sim_call *c)
 {
-    const struct sim_argument value = argument_of(sim, node, dst, src);
+    struct sim_argument value = argument_of(sim, node, dst, src);
+    const struct range range = range_of(sim, node, &value);
     const cl_mem mems[] = {dst->mem ? dst->mem : src->mem, src->mem};
     const unsigned n = dst->mem && src->mem ? 2 : 1;
-    const size_t global = 16, local = 4;
     cl_int error = CL_SUCCESS;
 
+    value.dst -= (cl_uint)range.offset[0];
+    value.src -= node->src.size ? (cl_uint)range.offset[0] : 0;
     for (unsigned i = 0; i < n && !error; i++)
         error = sim->cl->clSetKernelArg(kernel, i, sizeof(cl_mem), &mems[i]);
     if (!error)
         error = sim->cl->clSetKernelArg(kernel, n, sizeof value, &value);
     if (error)
         return error;
-    return sim->cl->clEnqueueNDRangeKernel(c->queue, kernel, 1, NULL, &global, sim_once_in(sim, 2) ? &local : NULL,
-                                           c->n, c->list, c->event);
+    return sim->cl->clEnqueueNDRangeKernel(c->queue, kernel, range.n_dimensions, range.offset, range.global,
+                                           sim_once_in(sim, 2) ? range.local : NULL, c->n, c->list, c->event);
 }
 
 /* Some kernels serve for many launches, others for one. */
@@ -473,6 +560,16 @@ static bool plan(struct sim *sim, struct sim_node *node, struct sim_handle *dst,
     case SIM_PART:
     case SIM_SET:
         return plan_one(sim, node, dst);
+    case SIM_SLICE:
+    case SIM_GUARDED:
+    case SIM_SOME:
+    case SIM_COLUMN:
+    case SIM_UPDATE:
+        return plan_partial(sim, node, dst);
+    case SIM_SHIFT:
+    case SIM_GATHER:
+    case SIM_BOX:
+        return plan_shift(sim, node, dst, src);
     case SIM_MAP:
         plan_map(sim, node, dst);
         return true;
@@ -648,7 +745,7 @@ static void add_row(struct sim *sim, unsigned like, const struct sim_set *base, 
 
 static bool has_row(struct sim *sim, enum sim_kind kind)
 {
-    bool can = kind == SIM_ADD || kind == SIM_MIX || kind == SIM_SET || kind == SIM_PART || kind == SIM_PRINT;
+    bool can = kind < SIM_N_KERNELS && kind != SIM_HIDE && kind != SIM_SHOW;
 
     return sim->options.repeats && can && sim_once_in(sim, 2);
 }
@@ -690,9 +787,11 @@ static unsigned n_in_a_row(struct sim *sim, enum sim_kind kind)
 void sim_random_command(struct sim *sim, const struct sim_set *base, bool may_block)
 {
     static const enum sim_kind common[] = {
-        SIM_WRITE, SIM_READ,    SIM_COPY,    SIM_FILL,   SIM_ADD,     SIM_ADD,   SIM_MIX,  SIM_SET,  SIM_ADD,
-        SIM_MIX,   SIM_MAP,     SIM_MARKER,  SIM_WRITE,  SIM_NATIVE,  SIM_READ,  SIM_COPY, SIM_PART, SIM_PART,
-        SIM_SET,   SIM_BARRIER, SIM_MIGRATE, SIM_NATIVE, SIM_BARRIER, SIM_PRINT, SIM_HIDE, SIM_SHOW};
+        SIM_WRITE,  SIM_READ,    SIM_COPY,   SIM_FILL,    SIM_ADD,   SIM_ADD,    SIM_MIX,     SIM_SET,
+        SIM_ADD,    SIM_MIX,     SIM_MAP,    SIM_MARKER,  SIM_WRITE, SIM_NATIVE, SIM_READ,    SIM_COPY,
+        SIM_PART,   SIM_PART,    SIM_SLICE,  SIM_GUARDED, SIM_SOME,  SIM_SOME,   SIM_COLUMN,  SIM_UPDATE,
+        SIM_SHIFT,  SIM_SHIFT,   SIM_GATHER, SIM_BOX,     SIM_BOX,   SIM_SET,    SIM_BARRIER, SIM_MIGRATE,
+        SIM_NATIVE, SIM_BARRIER, SIM_PRINT,  SIM_HIDE,    SIM_SHOW};
     unsigned n = sizeof common / sizeof common[0];
     enum sim_kind kind = common[sim_pick(sim, sim->world->has_effects ? n : n - 3)];
 

@@ -7,6 +7,7 @@
 #include "graph/join.h"
 #include "graph/state.h"
 #include "jobs.h"
+#include "kernels.h"
 #include "members/members.h"
 
 #include <stdio.h>
@@ -130,133 +131,6 @@ void sim_world_move(struct sim *sim)
         step();
 }
 
-/* ---- Kernels ---- */
-
-static const char *const source = "kernel add dst,src,value\nkernel blend dst,src,value\nkernel print dst,src,value\n"
-                                  "kernel set dst,value\nkernel part dst,value\nkernel hide src,value\n"
-                                  "kernel show dst,value\n";
-
-const char *sim_world_source(void)
-{
-    return source;
-}
-
-static struct sim_argument argument(const struct tsl_fake_run *run)
-{
-    struct sim_argument a;
-
-    memcpy(&a, run->args[run->n_args - 1].value, sizeof a);
-    return a;
-}
-
-static struct sim *sim_of(const struct sim_argument *a)
-{
-    return (struct sim *)(uintptr_t)a->sim;
-}
-
-static void note_end(const struct sim_argument *a)
-{
-    sim_of(a)->nodes[a->node].ended = true;
-}
-
-static void add_body(const struct tsl_fake_run *run)
-{
-    struct sim_argument a = argument(run);
-
-    sim_add_bytes((unsigned char *)run->args[0].ptr + a.dst, (unsigned char *)run->args[1].ptr + a.src, a.size,
-                  a.value);
-    note_end(&a);
-}
-
-static void print_body(const struct tsl_fake_run *run)
-{
-    struct sim_argument a = argument(run);
-    unsigned i = __atomic_fetch_add(&sim_of(&a)->n_printed, 1, __ATOMIC_RELAXED);
-
-    add_body(run);
-    sim_of(&a)->printed[i] = a.node;
-}
-
-static void hide_body(const struct tsl_fake_run *run)
-{
-    struct sim_argument a = argument(run);
-
-    sim_add_bytes(sim_of(&a)->hidden + a.dst, (unsigned char *)run->args[0].ptr + a.src, a.size, a.value);
-    note_end(&a);
-}
-
-static void show_body(const struct tsl_fake_run *run)
-{
-    struct sim_argument a = argument(run);
-
-    sim_add_bytes((unsigned char *)run->args[0].ptr + a.dst, sim_of(&a)->hidden + a.src, a.size, a.value);
-    note_end(&a);
-}
-
-/* They are called when work begins, or fails and spoils what it was to write; never for what doesn't begin. */
-static struct sim_argument begun(const struct tsl_fake_run *run)
-{
-    struct sim_argument a = argument(run);
-
-    sim_of(&a)->nodes[a.node].ran = true;
-    return a;
-}
-
-static void hide_touch(const struct tsl_fake_run *run)
-{
-    struct sim_argument a = begun(run);
-
-    tsl_fake_touch(run, 0, a.src, a.size, false);
-}
-
-static void write_touch(const struct tsl_fake_run *run)
-{
-    struct sim_argument a = begun(run);
-
-    tsl_fake_touch(run, 0, a.dst, a.size, true);
-}
-
-static void add_touch(const struct tsl_fake_run *run)
-{
-    struct sim_argument a = begun(run);
-
-    tsl_fake_touch(run, 1, a.src, a.size, false);
-    tsl_fake_touch(run, 0, a.dst, a.size, true);
-}
-
-static void set_body(const struct tsl_fake_run *run)
-{
-    struct sim_argument a = argument(run);
-
-    sim_set_bytes((unsigned char *)run->args[0].ptr + a.dst, a.size, a.value);
-    note_end(&a);
-}
-
-static void register_kernels(void)
-{
-    /* Of unknown kinds: they take images in the place of buffers. */
-    static const enum tsl_fact_kind add_kinds[] = {TSL_FACT_UNKNOWN, TSL_FACT_UNKNOWN, TSL_FACT_VALUE};
-    static const unsigned add_access[] = {TSL_MAY_READ | TSL_MAY_WRITE, TSL_MAY_READ, 0};
-    static const enum tsl_fact_kind set_kinds[] = {TSL_FACT_UNKNOWN, TSL_FACT_VALUE};
-    static const unsigned set_access[] = {TSL_MAY_WRITE, 0}, hide_access[] = {TSL_MAY_READ, 0};
-    static const unsigned show_access[] = {TSL_MAY_READ | TSL_MAY_WRITE, 0};
-
-    tsl_fake_kernel("add", add_body, 3, add_kinds, add_access);
-    tsl_fake_kernel_traits("add", &(struct tsl_fake_traits){.touch = add_touch});
-    tsl_fake_kernel("blend", add_body, 3, add_kinds, add_access);
-    tsl_fake_kernel_traits("blend", &(struct tsl_fake_traits){.touch = add_touch, .unproven = true});
-    tsl_fake_kernel("print", print_body, 3, add_kinds, add_access);
-    tsl_fake_kernel_traits("print", &(struct tsl_fake_traits){.touch = add_touch, .prints = true});
-    tsl_fake_kernel("set", set_body, 2, set_kinds, set_access);
-    tsl_fake_kernel_traits("set", &(struct tsl_fake_traits){.touch = write_touch});
-    tsl_fake_kernel("part", set_body, 2, set_kinds, set_access);
-    tsl_fake_kernel_traits("part", &(struct tsl_fake_traits){.touch = write_touch});
-    tsl_fake_kernel("hide", hide_body, 2, set_kinds, hide_access);
-    tsl_fake_kernel_traits("hide", &(struct tsl_fake_traits){.touch = hide_touch, .opaque = true});
-    tsl_fake_kernel("show", show_body, 2, set_kinds, show_access);
-    tsl_fake_kernel_traits("show", &(struct tsl_fake_traits){.touch = write_touch, .opaque = true});
-}
-
 /* ---- Members ---- */
 
 static struct tsl_fake_member random_member(struct sim *sim)
@@ -296,8 +170,8 @@ static void make_members(struct sim_world *world)
         .on_call = world->options.threads ? NULL : check_lock,
         .abort_on_violation = world->options.abort_at_violation,
     };
-    /* The core coalesces launches where there is one member. */
-    if (world->options.plain & SIM_PLAIN_ONE || (world->options.repeats && sim_mix(world->options.seed) % 2))
+    /* The core makes rows where there is one member. */
+    if (world->options.plain & SIM_PLAIN_ONE || (world->options.rows && sim_mix(world->options.seed) % 2))
         setup.n_members = 1;
     for (unsigned i = 0; i < setup.n_members; i++)
         setup.members[i] = random_member(sim);
@@ -342,7 +216,7 @@ void sim_world_begin(struct sim_world *world)
     chance = sim_mix(world->options.seed);
     if (!world->options.threads)
         tsl_simulation = &simulation;
-    register_kernels();
+    kernels_register();
     make_members(world);
     if (world->options.sabotage)
         tsl_fake_sabotage((enum tsl_fake_sabotage)(world->options.sabotage - 1), world->options.sabotage_at);

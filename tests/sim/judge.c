@@ -89,6 +89,10 @@ static void execute(struct model *model, const struct sim_node *node)
     case SIM_PRINT:
     case SIM_HIDE:
     case SIM_SHOW:
+    case SIM_UPDATE:
+    case SIM_SHIFT:
+    case SIM_GATHER:
+    case SIM_BOX:
     case SIM_NATIVE:
         add(model, node);
         break;
@@ -97,6 +101,10 @@ static void execute(struct model *model, const struct sim_node *node)
         break;
     case SIM_SET:
     case SIM_PART:
+    case SIM_SLICE:
+    case SIM_GUARDED:
+    case SIM_SOME:
+    case SIM_COLUMN:
     case SIM_POKE:
         put_bytes(model, &node->dst, node->value);
         break;
@@ -132,38 +140,54 @@ static void compare(struct sim *sim, struct model *model, const struct sim_node 
 
 /* ---- Failures ---- */
 
-static struct sim_access hull_of(const struct sim_access *access)
-{
-    return access->size ? sim_range(access->area, access->offset, sim_hull(access), true) : *access;
-}
-
-static bool inside(const struct sim_access *range, unsigned area, size_t offset)
-{
-    return range->size && range->area == area && offset >= range->offset && offset < range->offset + range->size;
-}
-
 static bool runs(const struct sim_node *node)
 {
     return node->kind < SIM_N_KERNELS || node->kind == SIM_NATIVE;
+}
+
+/* What a failure of the node's spoils: of a transfer also what lies between its rows. */
+static struct sim_access spoiled_by(const struct sim_node *node)
+{
+    const struct sim_access *access = &node->dst;
+
+    return access->size && !runs(node) ? sim_range(access->area, access->offset, sim_hull(access), true) : *access;
+}
+
+static bool inside(const struct sim_access *access, unsigned area, size_t offset)
+{
+    for (size_t row = 0; access->area == area && row < sim_n_rows(access); row++)
+        if (offset >= sim_row(access, row) && offset < sim_row(access, row) + access->size)
+            return true;
+    return false;
+}
+
+/* Where the old bytes of what a kernel writes surely, and doesn't read, are matters to nobody. */
+static bool overwrites(const struct sim_node *node)
+{
+    bool in_place = node->src.size && node->src.area == node->dst.area && node->src.offset == node->dst.offset;
+
+    return node->kind >= SIM_SLICE && node->kind < SIM_N_KERNELS && node->kind != SIM_SOME && !in_place;
 }
 
 /* A command that fails leaves what it writes undefined, and nothing else, whatever its arguments allow it. A kernel or
  * host task that never ran has written nothing. */
 static bool spoils(const struct sim *sim, const struct sim_node *node)
 {
-    return node->status < 0 && !node->refused && !(runs(node) && sim->world->notes_runs && !node->ran);
+    bool stays = runs(node) && !overwrites(node) && sim->world->notes_runs && !node->ran;
+
+    return node->status < 0 && !node->refused && !stays;
 }
 
 /* What others, in no order with a command that spoils its box, have written there between its rows, or read. */
 static void forget_beside(struct model *model, const struct sim_access *access, const struct sim_node *failed)
 {
-    struct sim_access hull = hull_of(&failed->dst);
+    struct sim_access spoiled = spoiled_by(failed);
 
     for (size_t i = 0; i < n_bytes(access); i++) {
         struct byte *byte = at(model, access, i);
         size_t offset = (size_t)(byte - model->areas[access->area]);
 
-        if (inside(&hull, access->area, offset))
+        if (inside(&spoiled, access->area, offset))
             byte->known = false;
     }
 }
@@ -175,10 +199,10 @@ static void judge_node(struct sim *sim, struct model *model, const struct sim_no
     if (node->refused)
         return;
     if (node->status < 0) {
-        struct sim_access hull = hull_of(&node->dst);
+        struct sim_access spoiled = spoiled_by(node);
 
         if (spoils(sim, node))
-            forget(model, &hull);
+            forget(model, &spoiled);
         return;
     }
     for (unsigned i = 0; i < sim->n_nodes; i++)

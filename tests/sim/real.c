@@ -58,7 +58,8 @@ static const struct tsl_dispatch loader = {
 };
 
 static const char *const source =
-    "struct argument { ulong sim; uint dst, src, size; ushort node; uchar value, unused; };\n"
+    "struct argument { ulong sim; uint dst, src, size, n_rows, pitch, slice_pitch, src_pitch, src_slice_pitch; ushort "
+    "node; uchar value, unused; };\n"
     "kernel void add(global uchar *dst, global const uchar *src, struct argument a)\n"
     "{ for (uint i = 0; get_global_id(0) == 0 && i < a.size; i++) dst[a.dst + i] = src[a.src + i] + i + a.value; }\n"
     "kernel void blend(global uchar *dst, global uchar *src, struct argument a)\n"
@@ -66,7 +67,29 @@ static const char *const source =
     "kernel void set(global uchar *dst, struct argument a)\n"
     "{ for (uint i = get_global_id(0); i < a.size; i += get_global_size(0)) dst[a.dst + i] = a.value ^ (i * 5); }\n"
     "kernel void part(global uchar *dst, struct argument a)\n"
-    "{ for (uint i = get_global_id(0); i < a.size; i += get_global_size(0)) dst[a.dst + i] = a.value ^ (i * 5); }\n";
+    "{ for (uint i = get_global_id(0); i < a.size; i += get_global_size(0)) dst[a.dst + i] = a.value ^ (i * 5); }\n"
+    "uint item(void) { return get_global_id(0) - get_global_offset(0); }\n"
+    "kernel void slice(global uchar *dst, struct argument a)\n"
+    "{ dst[a.dst + get_global_id(0)] = a.value ^ (item() * 5); }\n"
+    "kernel void guarded(global uchar *dst, struct argument a)\n"
+    "{ uint i = get_global_id(0); if (i < a.size) dst[a.dst + i] = a.value ^ (i * 5); }\n"
+    "kernel void some(global uchar *dst, struct argument a)\n"
+    "{ uint i = get_global_id(0), row = i / a.pitch, k = i % a.pitch;\n"
+    "  if (k < a.size) dst[a.dst + i] = a.value ^ ((row * a.size + k) * 5); }\n"
+    "kernel void column(global uchar *dst, struct argument a)\n"
+    "{ uint i = get_global_id(0);\n"
+    "  for (uint k = 0; k < a.size; k++) dst[a.dst + i * a.pitch + k] = a.value ^ ((i * a.size + k) * 5); }\n"
+    "kernel void update(global uchar *dst, struct argument a)\n"
+    "{ dst[a.dst + get_global_id(0)] = dst[a.src + get_global_id(0)] + item() + a.value; }\n"
+    "kernel void shift(global uchar *dst, global const uchar *src, struct argument a)\n"
+    "{ dst[a.dst + get_global_id(0)] = src[a.src + get_global_id(0)] + item() + a.value; }\n"
+    "kernel void gather(global uchar *dst, global const uchar *src, struct argument a)\n"
+    "{ dst[a.dst + get_global_id(0)] = src[a.src + get_global_id(0)] + item() + a.value; }\n"
+    "kernel void box(global uchar *dst, global const uchar *src, struct argument a)\n"
+    "{ uint i = get_global_id(0), j = get_global_id(1), n = (j * a.n_rows + i) * a.size;\n"
+    "  for (uint k = 0; k < a.size; k++)\n"
+    "    dst[a.dst + j * a.slice_pitch + i * a.pitch + k] =\n"
+    "      src[a.src + j * a.src_slice_pitch + i * a.src_pitch + k] + n + k + a.value; }\n";
 
 const char *sim_world_source(void)
 {

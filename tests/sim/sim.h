@@ -2,7 +2,8 @@
  * Simulation of whole programs: a seed makes a random OpenCL program and a random machine, runs the one on the other,
  * and judges every byte, every status and every time. A program is an ordinary caller of the OpenCL API.
  *
- *   fake.c     a machine: fake members in this process, threads as a list of jobs that chance runs, or real ones
+ *   fake.c     a machine: fake members in this process, threads as a list of jobs that chance runs, or real ones;
+ *              kernels.c its kernels
  *   real.c     another: whatever members the environment chooses, reached through the OpenCL loader
  *   things.c   what a program has: contexts, queues, buffers
  *   program.c  its steps, each thought of, checked against the order of the specification, and done at once
@@ -15,8 +16,9 @@
  *   hunt.c     many seeds, in processes of their own, and what fails made small; main.c is its command line
  *
  * A program has no data race by the specification, so whatever order the core finds, the bytes are known. What it may
- * have, and has: commands of two queues that touch different bytes of one buffer with arguments that say all of it;
- * commands that are ordered only because of what the host knew when it set a user event.
+ * have, and has: commands of two queues that touch different bytes of one buffer with arguments that say all of it, or
+ * with footprints that say which; commands that are ordered only because of what the host knew when it set a user
+ * event.
  *
  * Each step draws from a random source of its own and names what it uses by the steps that made it, so that a program
  * from which steps were taken out does nearly the same with those that are left.
@@ -166,7 +168,7 @@ struct sim {
     struct sim_buffer buffers[SIM_MAX_BUFFERS];
     cl_command_queue queues[SIM_MAX_QUEUES];
     bool in_order[SIM_MAX_QUEUES], profiles[SIM_MAX_QUEUES];
-    cl_kernel kernels[8]; /* by enum sim_kind, kept for further launches */
+    cl_kernel kernels[16]; /* by enum sim_kind, kept for further launches */
     unsigned char arena[SIM_ARENA_SIZE];
     unsigned char host_ptrs[SIM_MAX_BUFFERS][SIM_MAX_SIZE];
 
@@ -210,7 +212,7 @@ void sim_world_begin(struct sim_world *world);
 void sim_world_end(struct sim_world *world);
 /* The machine goes on a little. The program's own chance isn't asked: callbacks may be at it. */
 void sim_world_move(struct sim *sim);
-/* Source of the kernels add, mix, set, part, and, where it has_effects, print, hide, show. */
+/* Source of the kernels that enum sim_kind lists; print, hide and show where it has_effects. */
 const char *sim_world_source(void);
 /* The host itself reads or writes memory now. */
 void sim_world_host_access(const void *ptr, size_t size, bool write);
@@ -232,6 +234,15 @@ enum sim_kind {
     SIM_PRINT, /* as ADD; its output has an order, too */
     SIM_HIDE,  /* opaque kernel: puts bytes where no argument leads */
     SIM_SHOW,  /* opaque kernel: takes them from there */
+    /* Kernels with footprints. Their launches have the size that the access asks for, and a global offset at times. */
+    SIM_SLICE,   /* writes a slice, surely */
+    SIM_GUARDED, /* the same by more items, the last of which do nothing */
+    SIM_SOME,    /* writes rows; its footprint: maybe any byte from the first to the last */
+    SIM_COLUMN,  /* writes rows, of which there may be many, surely */
+    SIM_UPDATE,  /* as ADD, of a slice in its place */
+    SIM_SHIFT,   /* as ADD, of a slice to another */
+    SIM_GATHER,  /* the same; its footprint: reads anything */
+    SIM_BOX,     /* as ADD, of rows of slices */
     SIM_N_KERNELS,
     SIM_WRITE = SIM_N_KERNELS,
     SIM_READ,
@@ -324,10 +335,11 @@ struct sim_node {
     uint64_t start_ns, end_ns;
 };
 
-/* The last argument of every kernel, as in the source; offsets in the arguments' memory. */
+/* The last argument of every kernel, as in the source; offsets in the arguments' memory, less the global offset. */
 struct sim_argument {
     cl_ulong sim;
-    cl_uint dst, src, size;
+    cl_uint dst, src, size, n_rows; /* size: bytes of a row */
+    cl_uint pitch, slice_pitch, src_pitch, src_slice_pitch;
     cl_ushort node;
     cl_uchar value, unused;
 };
