@@ -56,6 +56,7 @@ struct tsl_fake_member {
     bool peer;             /* copies directly to and from other members that have it */
     bool gates;
     bool submits_block;      /* flush returns only when the lane's work is done */
+    bool side_by_side;       /* kernels of several lanes run at once, each as fast as alone; else one after the other */
     bool unordered_lanes;    /* work of one lane runs in any order that the waits allow */
     bool no_profile;         /* fence_times never answers */
     bool tells_late;         /* fence_status may say that work isn't complete though later work of its lane is */

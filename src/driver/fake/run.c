@@ -58,6 +58,14 @@ static enum fake_engine engine_of(const struct fake_op *op)
     return FAKE_COMPUTE;
 }
 
+/* Only one operation at a time is at its engine. */
+static bool needs_engine(const struct fake_op *op)
+{
+    bool beside = op->kind == TSL_FAKE_DID_LAUNCH && fake_lane_member(op->lane)->is.side_by_side;
+
+    return op->kind != TSL_FAKE_DID_MARK && !beside;
+}
+
 static bool latest_end(void *arg, struct fake_op *before)
 {
     uint64_t *ns = arg;
@@ -75,7 +83,7 @@ static uint64_t start_time(const struct fake_op *op)
     for (unsigned i = 0; i < op->n_waits; i++)
         if (!op->waits[i]->op)
             ns = later(ns, op->waits[i]->end_ns);
-    if (op->kind != TSL_FAKE_DID_MARK)
+    if (needs_engine(op))
         ns = later(ns, fake_lane_member(op->lane)->engine_free_ns[engine_of(op)]);
     return ns;
 }
@@ -172,7 +180,7 @@ static void begin_locked(struct fake_op *op)
         tsl_fake_order_locked(op);
     op->start_ns = tsl_fake.setup.threads ? tsl_fake_now_locked() : start_time(op);
     op->end_ns = op->start_ns + duration(op);
-    if (op->kind != TSL_FAKE_DID_MARK)
+    if (needs_engine(op))
         member->engine_free_ns[engine_of(op)] = op->end_ns;
 }
 
