@@ -165,9 +165,10 @@ static cl_int claim_ranges(struct tsl_op *op, const struct touched *t)
         unsigned may = range->overwritten ? TSL_MAY_WRITE : TSL_MAY_READ | TSL_MAY_WRITE;
         error = tsl_claim(op, t->data, range->begin, range->end, t->space, may);
     }
-    /* The launch is given the memory though it touches none of it: one use keeps the object resident. */
+    /* The launch is given the memory though it touches none of it: one use keeps the object resident. Whether what is
+     * written there succeeds doesn't matter. */
     if (!t->reads.n && !t->writes.n)
-        error = tsl_claim(op, t->data, t->buffer->offset, t->buffer->offset + 1, t->space, TSL_MAY_READ);
+        error = tsl_claim(op, t->data, t->buffer->offset, t->buffer->offset + 1, t->space, 0);
     return error;
 }
 
