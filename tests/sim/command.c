@@ -314,7 +314,7 @@ static bool some_rows(struct sim *sim, const struct sim_handle *handle, unsigned
 }
 
 /* Kernels with footprints take buffers alone, and their items no other's bytes. */
-static bool plan_partial(struct sim *sim, struct sim_node *node, struct sim_handle *dst)
+static bool plan_partial(struct sim *sim, struct sim_node *node, struct sim_handle *dst, struct sim_handle *src)
 {
     *dst = random_handle(sim);
     if (dst->shape || !kernels_may_write(sim, dst))
@@ -322,14 +322,16 @@ static bool plan_partial(struct sim *sim, struct sim_node *node, struct sim_hand
     if (node->kind == SIM_SOME || node->kind == SIM_COLUMN)
         return some_rows(sim, dst, node->kind == SIM_SOME ? 8 : 40, &node->dst);
     node->dst = sim_some_of(sim, dst, dst->size, true);
+    if (node->kind == SIM_GUARDED)
+        *src = random_handle(sim);
     if (node->kind == SIM_UPDATE)
         node->src = sim_range(dst->area, node->dst.offset, node->dst.size, false);
-    return true;
+    return !src->shape;
 }
 
 static bool plan_shift(struct sim *sim, struct sim_node *node, struct sim_handle *dst, struct sim_handle *src)
 {
-    bool in_place = node->kind != SIM_BOX && sim_once_in(sim, 4);
+    bool in_place = node->kind != SIM_BOX && sim_once_in(sim, 2);
 
     *dst = random_handle(sim);
     *src = in_place ? *dst : random_handle(sim);
@@ -565,7 +567,7 @@ static bool plan(struct sim *sim, struct sim_node *node, struct sim_handle *dst,
     case SIM_SOME:
     case SIM_COLUMN:
     case SIM_UPDATE:
-        return plan_partial(sim, node, dst);
+        return plan_partial(sim, node, dst, src);
     case SIM_SHIFT:
     case SIM_GATHER:
     case SIM_BOX:
@@ -677,14 +679,25 @@ static void commit(struct sim *sim, struct sim_node *node, struct sim_handle *ds
         sim_learn(sim, own);
 }
 
-static void same_objects(struct sim *sim, struct sim_node *node, const struct sim_node *first)
+/* Launches of a row differ in the part that they touch, too. */
+static bool moves_in_row(enum sim_kind kind)
+{
+    return kind == SIM_SLICE || kind == SIM_GUARDED || kind == SIM_UPDATE;
+}
+
+static void same_objects(struct sim *sim, struct sim_node *node, const struct sim_node *first,
+                         const struct sim_handle *dst)
 {
     node->dst = first->dst;
     node->src = first->src;
     if (node->kind != SIM_SET)
         node->dst.size = 1 + sim_pick(sim, (unsigned)first->dst.size);
+    if (moves_in_row(node->kind))
+        node->dst.offset = dst->offset + sim_pick(sim, (unsigned)(dst->size - node->dst.size + 1));
     if (node->src.size)
         node->src.size = node->dst.size;
+    if (node->kind == SIM_UPDATE)
+        node->src.offset = node->dst.offset;
 }
 
 static void fail_in_row(struct sim *sim, unsigned first)
@@ -731,7 +744,7 @@ static void add_row(struct sim *sim, unsigned like, const struct sim_set *base, 
             if (!plan(sim, node, &to, &from))
                 continue;
         } else {
-            same_objects(sim, node, first);
+            same_objects(sim, node, first, dst);
         }
         if (last >= 0)
             node->preds[node->n_preds++] = (uint16_t)last;
@@ -743,11 +756,18 @@ static void add_row(struct sim *sim, unsigned like, const struct sim_set *base, 
     }
 }
 
-static bool has_row(struct sim *sim, enum sim_kind kind)
+static bool updates(const struct sim_node *node)
 {
-    bool can = kind < SIM_N_KERNELS && kind != SIM_HIDE && kind != SIM_SHOW;
+    return node->kind >= SIM_SLICE && node->kind < SIM_N_KERNELS && sim_in_place(node);
+}
 
-    return sim->options.repeats && can && sim_once_in(sim, 2);
+/* Of several updates in place one fails at times: then the others must find what was there before. */
+static bool has_row(struct sim *sim, const struct sim_node *node)
+{
+    bool can = node->kind < SIM_N_KERNELS && node->kind != SIM_HIDE && node->kind != SIM_SHOW;
+    bool likes = sim->options.repeats || (sim->options.failures && updates(node));
+
+    return likes && can && (updates(node) || sim_once_in(sim, 2));
 }
 
 void sim_command(struct sim *sim, enum sim_kind kind, const struct sim_set *base, bool may_block)
@@ -768,8 +788,10 @@ void sim_command(struct sim *sim, enum sim_kind kind, const struct sim_set *base
         add_preds(sim, node);
         if (!sim_order_fits(sim, node, !fence) || (node->blocking && sim_order_blocked(sim, node)))
             continue;
+        if (updates(node) && sim_once_in(sim, 2))
+            fail_in_row(sim, 1);
         commit(sim, node, &dst, &src);
-        if (node->refused || !has_row(sim, kind))
+        if (node->refused || !has_row(sim, node))
             return;
         if (may_block && sim->options.failures && sim_once_in(sim, 2))
             prepare_row(sim, sim_index(sim, node), base, &dst);
@@ -787,11 +809,11 @@ static unsigned n_in_a_row(struct sim *sim, enum sim_kind kind)
 void sim_random_command(struct sim *sim, const struct sim_set *base, bool may_block)
 {
     static const enum sim_kind common[] = {
-        SIM_WRITE,  SIM_READ,    SIM_COPY,   SIM_FILL,    SIM_ADD,   SIM_ADD,    SIM_MIX,     SIM_SET,
-        SIM_ADD,    SIM_MIX,     SIM_MAP,    SIM_MARKER,  SIM_WRITE, SIM_NATIVE, SIM_READ,    SIM_COPY,
-        SIM_PART,   SIM_PART,    SIM_SLICE,  SIM_GUARDED, SIM_SOME,  SIM_SOME,   SIM_COLUMN,  SIM_UPDATE,
-        SIM_SHIFT,  SIM_SHIFT,   SIM_GATHER, SIM_BOX,     SIM_BOX,   SIM_SET,    SIM_BARRIER, SIM_MIGRATE,
-        SIM_NATIVE, SIM_BARRIER, SIM_PRINT,  SIM_HIDE,    SIM_SHOW};
+        SIM_WRITE,   SIM_READ,   SIM_COPY,    SIM_FILL,    SIM_ADD,   SIM_ADD,    SIM_MIX,    SIM_SET,
+        SIM_ADD,     SIM_MIX,    SIM_MAP,     SIM_MARKER,  SIM_WRITE, SIM_NATIVE, SIM_READ,   SIM_COPY,
+        SIM_PART,    SIM_PART,   SIM_SLICE,   SIM_GUARDED, SIM_SOME,  SIM_SOME,   SIM_COLUMN, SIM_UPDATE,
+        SIM_UPDATE,  SIM_SHIFT,  SIM_SHIFT,   SIM_GATHER,  SIM_BOX,   SIM_BOX,    SIM_SET,    SIM_BARRIER,
+        SIM_MIGRATE, SIM_NATIVE, SIM_BARRIER, SIM_PRINT,   SIM_HIDE,  SIM_SHOW};
     unsigned n = sizeof common / sizeof common[0];
     enum sim_kind kind = common[sim_pick(sim, sim->world->has_effects ? n : n - 3)];
 

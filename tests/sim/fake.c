@@ -171,7 +171,7 @@ static void make_members(struct sim_world *world)
         .abort_on_violation = world->options.abort_at_violation,
     };
     /* The core makes rows where there is one member. */
-    if (world->options.plain & SIM_PLAIN_ONE || (world->options.rows && sim_mix(world->options.seed) % 2))
+    if (world->options.plain & SIM_PLAIN_ONE || (world->options.repeats && sim_mix(world->options.seed) % 2))
         setup.n_members = 1;
     for (unsigned i = 0; i < setup.n_members; i++)
         setup.members[i] = random_member(sim);

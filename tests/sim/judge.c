@@ -164,9 +164,7 @@ static bool inside(const struct sim_access *access, unsigned area, size_t offset
 /* Where the old bytes of what a kernel writes surely, and doesn't read, are matters to nobody. */
 static bool overwrites(const struct sim_node *node)
 {
-    bool in_place = node->src.size && node->src.area == node->dst.area && node->src.offset == node->dst.offset;
-
-    return node->kind >= SIM_SLICE && node->kind < SIM_N_KERNELS && node->kind != SIM_SOME && !in_place;
+    return node->kind >= SIM_SLICE && node->kind < SIM_N_KERNELS && node->kind != SIM_SOME && !sim_in_place(node);
 }
 
 /* A command that fails leaves what it writes undefined, and nothing else, whatever its arguments allow it. A kernel or

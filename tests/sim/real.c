@@ -71,7 +71,7 @@ static const char *const source =
     "uint item(void) { return get_global_id(0) - get_global_offset(0); }\n"
     "kernel void slice(global uchar *dst, struct argument a)\n"
     "{ dst[a.dst + get_global_id(0)] = a.value ^ (item() * 5); }\n"
-    "kernel void guarded(global uchar *dst, struct argument a)\n"
+    "kernel void guarded(global uchar *dst, global const uchar *src, struct argument a)\n"
     "{ uint i = get_global_id(0); if (i < a.size) dst[a.dst + i] = a.value ^ (i * 5); }\n"
     "kernel void some(global uchar *dst, struct argument a)\n"
     "{ uint i = get_global_id(0), row = i / a.pitch, k = i % a.pitch;\n"

@@ -335,6 +335,12 @@ struct sim_node {
     uint64_t start_ns, end_ns;
 };
 
+/* Does it read what it writes, byte by byte? */
+static inline bool sim_in_place(const struct sim_node *node)
+{
+    return node->src.size && node->src.area == node->dst.area && node->src.offset == node->dst.offset;
+}
+
 /* The last argument of every kernel, as in the source; offsets in the arguments' memory, less the global offset. */
 struct sim_argument {
     cl_ulong sim;
