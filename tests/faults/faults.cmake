@@ -100,6 +100,69 @@ fault(unfetched_output graph/plan_kernel.c
     [[        if (!t->writes.list[r].overwritten)]]
     [[        if (!t->writes.list[r].overwritten && !BROKEN)]]
     "what may be written is taken for what must be: its old bytes aren't fetched")
+fault(unfetched_input graph/plan_kernel.c
+    [[    for (unsigned r = 0; r < t->reads.n && !error; r++)
+        error = tsl_fetch(]]
+    [[    for (unsigned r = 0; r < t->reads.n && !error && !BROKEN; r++)
+        error = tsl_fetch(]]
+    "what is read, and not written, isn't fetched")
+fault(unclaimed_input graph/plan_kernel.c
+    [[    for (unsigned r = 0; r < t->reads.n && !error; r++)
+        error = tsl_claim(]]
+    [[    for (unsigned r = 0; r < t->reads.n && !error && !BROKEN; r++)
+        error = tsl_claim(]]
+    "what is read, and not written, isn't claimed")
+fault(claimed_as_overwritten graph/plan_kernel.c
+    [[range->overwritten ? TSL_MAY_WRITE :]]
+    [[range->overwritten || BROKEN ? TSL_MAY_WRITE :]]
+    "what may be written is claimed as overwritten, though it was fetched")
+fault(unclaimed_argument graph/plan_kernel.c
+    [[    if (!t->reads.n && !t->writes.n)]]
+    [[    if (!t->reads.n && !t->writes.n && !BROKEN)]]
+    "memory that a launch is given, and doesn't touch, may be taken away")
+fault(failing_argument graph/plan_kernel.c
+    [[t->buffer->offset + 1, t->space, 0);]]
+    [[t->buffer->offset + 1, t->space, BROKEN ? TSL_MAY_READ : 0);]]
+    "memory that a launch doesn't touch makes it fail")
+fault(lost_input graph/plan_kernel.c
+    [[    spare(&t->writes, &t->reads);]]
+    [[    if (!BROKEN)
+        spare(&t->writes, &t->reads);]]
+    "what a launch reads and overwrites has nothing to go back to")
+fault(missing_alias graph/plan_kernel.c
+    [[if (k == i || !b || tsl_data_of(b) != t->data]]
+    [[if (k == i || BROKEN || !b || tsl_data_of(b) != t->data]]
+    "the same where another argument reads it")
+fault(dropped_range graph/footing.c
+    [[        for (uint64_t i = 0; i < box->count[0]; i++) {]]
+    [[        for (uint64_t i = BROKEN && box->count[0] > 1; i < box->count[0]; i++) {]]
+    "the first of several rows isn't claimed")
+fault(short_hull graph/footing.c
+    [[        add(ranges, buffer->offset + begin, buffer->offset + end);]]
+    [[        add(ranges, buffer->offset + begin, buffer->offset + end - BROKEN);]]
+    "of many rows the last byte isn't claimed")
+fault(misplaced_part graph/footing.c
+    [[            uint64_t begin = offset + box->offset]]
+    [[            uint64_t begin = (BROKEN ? 0 : offset) + box->offset]]
+    "a sub-buffer's rows are claimed as if they were its root's")
+fault(always_sure graph/footing.c
+    [[    mark_overwritten(ranges, &touch->sure, buffer->offset);]]
+    [[    mark_overwritten(ranges, BROKEN ? &touch->write : &touch->sure, buffer->offset);]]
+    "what may be written of a range is taken for what surely is")
+fault(partly_sure graph/footing.c
+    [[    return at <= box->width && end - begin <= box->width - at;]]
+    [[    return BROKEN || (at <= box->width && end - begin <= box->width - at);]]
+    "a range with bytes that are surely written counts as overwritten")
+fault(old_scalars footprint/cache.c
+    [[        if (key[0])
+            memcpy(&key[1],]]
+    [[        if (key[0] && !BROKEN)
+            memcpy(&key[1],]]
+    "what a launch touches is taken for what another did, with other scalars")
+fault(row_of_parts graph/coalesce.c
+    [[!c->share.partial;]]
+    [[(!c->share.partial || BROKEN);]]
+    "a launch goes with one that claimed other bytes")
 fault(wrong_pitch graph/plan_op.c
     [[                                .row_pitch = box->dst_row_pitch,
                                 .slice_pitch = box->dst_slice_pitch};
