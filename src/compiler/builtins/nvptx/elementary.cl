@@ -111,9 +111,10 @@ float OVERLOADABLE cosh(float x)
 float OVERLOADABLE sinh(float x)
 {
     float size = fabs(x), e = half_exponential(size), u = x * x;
-    float p = fma(fma(fma(2.80628026e-6f, u, 0.00019838102f), u, 0.00833333968f), u, 0.166666666f);
+    float p = fma(fma(fma(fma(2.59754909e-8f, u, 2.75389577e-6f), u, 0.000198414184f), u, 0.00833333291f), u, 0.166666667f);
 
-    return size < 1 ? fma(x * u, p, x) : copysign(e - divide(0.25f, e), x);
+    /* Up to where the result is larger than 2, as e is. */
+    return size < 1.5f ? fma(x * u, p, x) : copysign(e - divide(0.25f, e), x);
 }
 
 float OVERLOADABLE tanh(float x)
