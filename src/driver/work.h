@@ -6,7 +6,7 @@
 #define TSL_DRIVER_WORK_H
 
 #include "driver/image.h"
-#include "facts/window.h"
+#include "footprint/window.h"
 
 #include <CL/cl.h>
 #include <stdatomic.h>

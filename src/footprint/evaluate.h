@@ -22,8 +22,8 @@
 #ifndef TSL_FOOTPRINT_EVALUATE_H
 #define TSL_FOOTPRINT_EVALUATE_H
 
-#include "facts/window.h"
 #include "footprint/format.h"
+#include "footprint/window.h"
 
 /* The bytes offset + i * stride[0] + j * stride[1] + [0, width) for i < count[0], j < count[1]. Counts are at least 1;
  * a stride with count 1 is 0; stride[0] >= width and stride[1] >= (count[0] - 1) * stride[0] + width, so that the parts

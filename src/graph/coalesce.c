@@ -13,7 +13,7 @@
  */
 #include "graph/coalesce.h"
 
-#include "facts/window.h"
+#include "footprint/window.h"
 #include "graph/command.h"
 #include "graph/lane.h"
 #include "graph/op.h"

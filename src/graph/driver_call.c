@@ -4,7 +4,7 @@
 
 #include "base/sets.h"
 #include "driver/driver.h"
-#include "facts/window.h"
+#include "footprint/window.h"
 #include "graph/command.h"
 #include "graph/data.h"
 #include "graph/member_memory.h"

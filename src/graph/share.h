@@ -5,7 +5,7 @@
 #ifndef TSL_GRAPH_SHARE_H
 #define TSL_GRAPH_SHARE_H
 
-#include "facts/window.h"
+#include "footprint/window.h"
 #include "place/place.h"
 
 struct tsl_op;

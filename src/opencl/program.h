@@ -75,8 +75,8 @@ cl_int tsl_opencl_facts(struct tsl_opencl_program *program, cl_kernel kernel, st
 /* The names of the .entry lines of PTX, separated by ';' (heap; NULL without memory). */
 char *tsl_opencl_ptx_names(const char *text, size_t size);
 
-/* By two names binaries are looked for (docs/fpga.md): the name of the program as a whole, and those of the kernels
- * that the text defines, with ';' between (heap; NULL without memory). */
+/* By two names binaries are looked for (docs/user/fpga.md): the name of the program as a whole, and those of the
+ * kernels that the text defines, with ';' between (heap; NULL without memory). */
 #define TSL_OPENCL_NAME_SIZE 16u
 void tsl_opencl_program_name(const char *text, size_t size, const char *options, char name[TSL_OPENCL_NAME_SIZE + 1]);
 char *tsl_opencl_kernels_in(const char *text, size_t size);

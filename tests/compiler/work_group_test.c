@@ -160,7 +160,8 @@ static void halves_need_no_new_processor(void **state)
         .processor = (char *)"x86-64",
         .options = (char *)"",
         .source = (char *)"kernel void f(global half *o, float x) { vstore_half(x + vload_half(0, o), 0, o); }"};
-    struct tsl_wg_launch launch = {TSL_WG_ABI, 1, {0, 0, 0}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, NULL, NULL, NULL};
+    struct tsl_wg_launch launch = {
+        .abi = TSL_WG_ABI, .work_dim = 1, .global_size = {1, 1, 1}, .local_size = {1, 1, 1}, .num_groups = {1, 1, 1}};
     const struct tsl_wg_thread thread = {.scratch = NULL};
     const struct tsl_wg_module *module;
     struct tsl_compiled compiled;

@@ -1,8 +1,8 @@
 /*
  * A window: a box of work-groups of one launch. Drivers run windows, footprints are evaluated for them.
  */
-#ifndef TSL_FACTS_WINDOW_H
-#define TSL_FACTS_WINDOW_H
+#ifndef TSL_FOOTPRINT_WINDOW_H
+#define TSL_FOOTPRINT_WINDOW_H
 
 #include <CL/cl.h>
 #include <stdbool.h>
