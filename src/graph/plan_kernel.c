@@ -33,7 +33,7 @@ static bool is_kept(const struct tsl_kernel_facts *facts, cl_uint i, const struc
 }
 
 /* What a kernel may do to the memory behind an argument: what the facts say, narrowed by the buffer's flags. */
-static unsigned arg_role(const struct tsl_kernel_facts *facts, cl_uint i, const struct tsl_buffer *buffer)
+static unsigned argument_access(const struct tsl_kernel_facts *facts, cl_uint i, const struct tsl_buffer *buffer)
 {
     unsigned may = i < facts->n_args ? facts->args[i].may : TSL_MAY_READ | TSL_MAY_WRITE;
     if (tsl_svm_of(buffer)) /* A kernel that finds addresses there writes through them. */
@@ -85,7 +85,7 @@ static void spare_for_others(const struct arguments *a, cl_uint i, struct touche
     struct tsl_footing_ranges reads;
     for (cl_uint k = 0; k < a->command->args->n_all; k++) {
         const struct tsl_buffer *b = a->command->args->args[k].buffer;
-        if (k == i || !b || tsl_data_of(b) != t->data || !(arg_role(a->facts, k, b) & TSL_MAY_READ))
+        if (k == i || !b || tsl_data_of(b) != t->data || !(argument_access(a->facts, k, b) & TSL_MAY_READ))
             continue;
         tsl_footing_reads(touch_of(a, k, b), b, &reads);
         spare(&t->writes, &reads);
@@ -96,7 +96,7 @@ static void spare_for_others(const struct arguments *a, cl_uint i, struct touche
 static bool look_at(const struct arguments *a, cl_uint i, struct touched *t)
 {
     struct tsl_buffer *b = a->command->args->args[i].buffer;
-    unsigned may = b ? arg_role(a->facts, i, b) : 0;
+    unsigned may = b ? argument_access(a->facts, i, b) : 0;
     if (!may)
         return false;
     t->buffer = b;

@@ -33,14 +33,14 @@ cl_int tsl_plan_migrate(struct tsl_command *c)
 }
 
 /* What a host task may do to a buffer. */
-static unsigned host_role(const struct tsl_buffer *buffer)
+static unsigned host_access(const struct tsl_buffer *buffer)
 {
     return buffer->flags & CL_MEM_HOST_READ_ONLY ? TSL_MAY_READ : TSL_MAY_READ | TSL_MAY_WRITE;
 }
 
 static cl_int fetch_for_host(struct tsl_command *c, struct tsl_buffer *b)
 {
-    if (host_role(b) == TSL_MAY_READ)
+    if (host_access(b) == TSL_MAY_READ)
         tsl_valid_warn_unwritten(tsl_data_of(b), b->offset, b->offset + b->size);
     return tsl_fetch(c, tsl_data_of(b), b->offset, b->offset + b->size, TSL_SPACE_HOST);
 }
@@ -58,7 +58,7 @@ cl_int tsl_plan_native(struct tsl_command *c, const tsl_dependences *order)
         return CL_OUT_OF_HOST_MEMORY;
     for (cl_uint i = 0; i < c->n_buffers && !error; i++) {
         struct tsl_buffer *b = c->buffers[i];
-        unsigned may = frees ? TSL_MAY_WRITE : host_role(b);
+        unsigned may = frees ? TSL_MAY_WRITE : host_access(b);
         error = tsl_claim(op, tsl_data_of(b), b->offset, b->offset + b->size, TSL_SPACE_HOST, may);
     }
     return tsl_plan_go(op, error);
