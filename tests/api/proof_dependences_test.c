@@ -245,7 +245,8 @@ static void k_writes_x(void **state)
         check_after(work(reader), work(after_reader));
         check_after(from_device(out), work(after_out));
     }
-    check_after(work(after_reader), work(after_writer));
+    if (one_device()) /* Elsewhere it is another copy, and all of that is overwritten. */
+        check_after(work(after_reader), work(after_writer));
     begin(true);
     uint64_t in = htd();
     uint64_t after_in = k_writes(0);

@@ -199,7 +199,6 @@ static void other_directives_and_lines(void **state)
         {PLAIN, NULL, "option", "-U X"},
         {PLAIN, NULL, "options", "-DX=1\n-DY=2"},
         {PLAIN, NULL, "options", "-DX=\"a b\""},
-        {PLAIN, NULL, "options", "-D 'X=a b'"},
         {PLAIN, NULL, "options", "-DX=a\\ b"},
         {PLAIN, NULL, NULL, "-cl-vendors-own"},
         {PLAIN, "rw", NULL, "-cl-std=CL3.0 -cl-fast-relaxed-math -w -DX=3 -cl-opt-disable"},

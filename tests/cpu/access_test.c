@@ -133,27 +133,35 @@ static void what_is_only_read_moves_once_to_each(void **state)
     }
 }
 
-/* The first launch fetches x, and each later one, from where the one before may have written it. */
+/* Two members in turns: the first launch on each fetches x, and each later one what the one before may have written. */
 static void what_may_be_written_moves_each_time(void **state)
 {
-    static const char *const sources[] = {
-        /* It never does. */
-        "kernel void f(global int *y, global int *x) { if (y == x) x[0] = 7; y[get_global_id(0)] = x[get_global_id(0)] "
-        "+ 1; }",
-        "kernel void f(global int *y, global int *x) { x[get_global_id(0)] = x[get_global_id(0)]; y[get_global_id(0)] ="
-        " x[get_global_id(0)] + 1; }",
+    static const struct {
+        const char *source;
+        size_t written; /* bytes of x, as far as is known */
+    } programs[] = {
+        /* It never does, and were it to, it would be one element. */
+        {"kernel void f(global int *y, global int *x) { if (y == x) x[0] = 7; y[get_global_id(0)] = "
+         "x[get_global_id(0)] + 1; }",
+         sizeof(cl_int)},
+        /* What is stored is there already. */
+        {"kernel void f(global int *y, global int *x) { x[get_global_id(0)] = x[get_global_id(0)]; y[get_global_id(0)] "
+         "= x[get_global_id(0)] + 1; }",
+         0},
         /* The same for all, but nobody can know. */
-        "#ifdef __oclgrind__\n#define P x\n#else\n#define P x\n#endif\n"
-        "kernel void f(global int *y, global int *x) { y[get_global_id(0)] = P[get_global_id(0)] + 1; }",
+        {"#ifdef __oclgrind__\n#define P x\n#else\n#define P x\n#endif\n"
+         "kernel void f(global int *y, global int *x) { y[get_global_id(0)] = P[get_global_id(0)] + 1; }",
+         x_size},
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
-        struct proof_moved moved = run(sources[i]);
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+        size_t written = is_on() ? programs[i].written : x_size;
+        struct proof_moved moved = run(programs[i].source);
 
         if (!has_cpu()) {
-            assert_int_equal(moved.to_members, n_launches * x_size);
-            assert_int_equal(moved.from_members, (n_launches - 1) * x_size);
+            assert_int_equal(moved.to_members, 2 * x_size + (n_launches - 2) * written);
+            assert_int_equal(moved.from_members, (n_launches - 1) * written);
         }
     }
 }
