@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MAX_PROGRAMS 1000
+#define MAX_PROGRAMS 3000
 #define FIRST_SEED   64000 /* FAULTS_SEED chooses another; blocks of seeds with different policies take turns */
 
 static const struct fault {

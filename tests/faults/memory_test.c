@@ -40,6 +40,7 @@ static void run(uint64_t seed)
                                   .n_steps = number_from("SIM_STEPS", 20),
                                   .n_programs = 1,
                                   .failures = number_from("SIM_FAILURES", 0),
+                                  .footprints = number_from("SIM_FOOTPRINTS", 1),
                                   .small_memory = number_from("SIM_SMALL", 0)};
     unsigned only = number_from("SIM_ALLOCATION", 0);
 

@@ -322,7 +322,7 @@ static bool plan_partial(struct sim *sim, struct sim_node *node, struct sim_hand
     if (node->kind == SIM_SOME || node->kind == SIM_COLUMN)
         return some_rows(sim, dst, node->kind == SIM_SOME ? 8 : 40, &node->dst);
     node->dst = sim_some_of(sim, dst, dst->size, true);
-    if (node->kind == SIM_GUARDED)
+    if (node->kind == SIM_SLICE || node->kind == SIM_GUARDED)
         *src = random_handle(sim);
     if (node->kind == SIM_UPDATE)
         node->src = sim_range(dst->area, node->dst.offset, node->dst.size, false);
@@ -809,13 +809,16 @@ static unsigned n_in_a_row(struct sim *sim, enum sim_kind kind)
 void sim_random_command(struct sim *sim, const struct sim_set *base, bool may_block)
 {
     static const enum sim_kind common[] = {
-        SIM_WRITE,   SIM_READ,   SIM_COPY,    SIM_FILL,    SIM_ADD,   SIM_ADD,    SIM_MIX,    SIM_SET,
-        SIM_ADD,     SIM_MIX,    SIM_MAP,     SIM_MARKER,  SIM_WRITE, SIM_NATIVE, SIM_READ,   SIM_COPY,
-        SIM_PART,    SIM_PART,   SIM_SLICE,   SIM_GUARDED, SIM_SOME,  SIM_SOME,   SIM_COLUMN, SIM_UPDATE,
-        SIM_UPDATE,  SIM_SHIFT,  SIM_SHIFT,   SIM_GATHER,  SIM_BOX,   SIM_BOX,    SIM_SET,    SIM_BARRIER,
-        SIM_MIGRATE, SIM_NATIVE, SIM_BARRIER, SIM_PRINT,   SIM_HIDE,  SIM_SHOW};
+        SIM_WRITE, SIM_READ,    SIM_COPY,    SIM_FILL,   SIM_ADD,     SIM_ADD,   SIM_MIX,  SIM_SET,  SIM_ADD,
+        SIM_MIX,   SIM_MAP,     SIM_MARKER,  SIM_WRITE,  SIM_NATIVE,  SIM_READ,  SIM_COPY, SIM_PART, SIM_PART,
+        SIM_SET,   SIM_BARRIER, SIM_MIGRATE, SIM_NATIVE, SIM_BARRIER, SIM_PRINT, SIM_HIDE, SIM_SHOW};
+    static const enum sim_kind partial[] = {SIM_SLICE,  SIM_GUARDED, SIM_GUARDED, SIM_SOME,  SIM_SOME,
+                                            SIM_COLUMN, SIM_UPDATE,  SIM_UPDATE,  SIM_SHIFT, SIM_SHIFT,
+                                            SIM_GATHER, SIM_BOX,     SIM_BOX};
     unsigned n = sizeof common / sizeof common[0];
-    enum sim_kind kind = common[sim_pick(sim, sim->world->has_effects ? n : n - 3)];
+    bool part = sim->options.footprints && sim_pick(sim, 5) < 2;
+    enum sim_kind kind = part ? partial[sim_pick(sim, sizeof partial / sizeof *partial)]
+                              : common[sim_pick(sim, sim->world->has_effects ? n : n - 3)];
 
     for (unsigned more = n_in_a_row(sim, kind); more > 0 && sim->n_nodes < SIM_MAX_NODES; more--) {
         sim_command(sim, kind, base, may_block);

@@ -36,6 +36,8 @@ struct sim_options sim_hunted(const struct sim_hunt *hunt, uint64_t seed)
         options.failures = own.failures;
     if (!(hunt->set & SIM_CHOOSE_REPEATS))
         options.repeats = own.repeats;
+    if (!(hunt->set & SIM_CHOOSE_FOOTPRINTS))
+        options.footprints = own.footprints;
     if (!(hunt->set & SIM_CHOOSE_MEMORY))
         options.small_memory = own.small_memory;
     return options;
@@ -291,6 +293,8 @@ static void write_command(const struct sim_hunt *hunt, const struct sim_options 
         used += (size_t)snprintf(text + used, size - used, " --failures %s", options->failures ? "yes" : "no");
     if (hunt->set & SIM_CHOOSE_REPEATS)
         used += (size_t)snprintf(text + used, size - used, " --repeats %s", options->repeats ? "yes" : "no");
+    if (hunt->set & SIM_CHOOSE_FOOTPRINTS)
+        used += (size_t)snprintf(text + used, size - used, " --footprints %s", options->footprints ? "yes" : "no");
     if (hunt->set & SIM_CHOOSE_MEMORY)
         used += (size_t)snprintf(text + used, size - used, " --small-memory %s", options->small_memory ? "yes" : "no");
     if (options->n_contexts)

@@ -8,7 +8,7 @@
 
 static const char *const source = "kernel add dst,src,value\nkernel blend dst,src,value\nkernel print dst,src,value\n"
                                   "kernel set dst,value\nkernel part dst,value\nkernel hide src,value\n"
-                                  "kernel show dst,value\nkernel slice dst,value\nkernel guarded dst,src,value\n"
+                                  "kernel show dst,value\nkernel slice dst,src,value\nkernel guarded dst,src,value\n"
                                   "kernel some dst,value\nkernel column dst,value\nkernel update dst,value\n"
                                   "kernel shift dst,src,value\nkernel gather dst,src,value\n"
                                   "kernel box dst,src,value\n";
@@ -371,7 +371,7 @@ static const struct partial {
     tsl_fake_body_fn *body, *touch;
     void (*footprint)(struct bed *bed);
 } partials[] = {
-    {"slice", 2, slice_body, slice_touch, slice_footprint},
+    {"slice", 3, slice_body, slice_touch, slice_footprint},
     {"guarded", 3, slice_body, slice_touch, guarded_footprint},
     {"some", 2, some_body, some_touch, some_footprint},
     {"column", 2, column_body, column_touch, column_footprint},

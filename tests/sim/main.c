@@ -31,6 +31,7 @@ static void usage(const char *program)
         "  --steps N           length of a program, at most %u\n"
         "  --at-once N         so many programs at once, at most %u\n"
         "  --failures yes|no   calls and work fail, members are lost\n"
+        "  --footprints yes|no  kernels with footprints are among the others\n"
         "  --repeats yes|no    launches often repeat the one before: the same kernel on the same objects\n"
         "  --small-memory yes|no  members hold only a part of the buffers\n"
         "  --contexts N        of the programs at once (otherwise by chance, but one with small memory)\n"
@@ -76,6 +77,7 @@ enum {
     STEPS,
     AT_ONCE,
     FAILURES,
+    FOOTPRINTS,
     REPEATS,
     PINS,
     MEMORY,
@@ -99,6 +101,7 @@ static const struct option names[] = {
     {"steps", required_argument, NULL, STEPS},
     {"at-once", required_argument, NULL, AT_ONCE},
     {"failures", required_argument, NULL, FAILURES},
+    {"footprints", required_argument, NULL, FOOTPRINTS},
     {"repeats", required_argument, NULL, REPEATS},
     {"small-memory", required_argument, NULL, MEMORY},
     {"contexts", required_argument, NULL, CONTEXTS},
@@ -187,6 +190,9 @@ static bool read_option(int which, struct sim_hunt *hunt)
     case FAILURES:
         hunt->set |= SIM_CHOOSE_FAILURES;
         return read_yes(optarg, &hunt->like.failures);
+    case FOOTPRINTS:
+        hunt->set |= SIM_CHOOSE_FOOTPRINTS;
+        return read_yes(optarg, &hunt->like.footprints);
     case REPEATS:
         hunt->set |= SIM_CHOOSE_REPEATS;
         return read_yes(optarg, &hunt->like.repeats);

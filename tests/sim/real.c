@@ -69,7 +69,7 @@ static const char *const source =
     "kernel void part(global uchar *dst, struct argument a)\n"
     "{ for (uint i = get_global_id(0); i < a.size; i += get_global_size(0)) dst[a.dst + i] = a.value ^ (i * 5); }\n"
     "uint item(void) { return get_global_id(0) - get_global_offset(0); }\n"
-    "kernel void slice(global uchar *dst, struct argument a)\n"
+    "kernel void slice(global uchar *dst, global const uchar *src, struct argument a)\n"
     "{ dst[a.dst + get_global_id(0)] = a.value ^ (item() * 5); }\n"
     "kernel void guarded(global uchar *dst, global const uchar *src, struct argument a)\n"
     "{ uint i = get_global_id(0); if (i < a.size) dst[a.dst + i] = a.value ^ (i * 5); }\n"

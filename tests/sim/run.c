@@ -17,6 +17,7 @@ struct sim_options sim_options_of(uint64_t seed)
         .failures = number / 64 % 2 == 0,
         .small_memory = number / 256 % 4 == 0,
         .repeats = number / 1024 % 2 == 0,
+        .footprints = number / 2048 % 8 != 0,
     };
 }
 
@@ -142,9 +143,9 @@ char *sim_run(const struct sim_options *options)
         world.n_sims = 1;
     for (unsigned i = 0; i < world.n_sims; i++)
         world.sims[i] = create(&world, i);
-    sim_tell(world.sims[0], "# seed %llu, %u steps%s%s%s", (unsigned long long)options->seed, options->n_steps,
-             options->failures ? ", failures" : "", options->repeats ? ", repeats" : "",
-             options->small_memory ? ", small memory" : "");
+    sim_tell(world.sims[0], "# seed %llu, %u steps%s%s%s%s", (unsigned long long)options->seed, options->n_steps,
+             options->failures ? ", failures" : "", options->footprints ? ", footprints" : "",
+             options->repeats ? ", repeats" : "", options->small_memory ? ", small memory" : "");
     if (world.n_sims > 1 && sim_once_in(world.sims[0], 2) && !options->small_memory)
         world.n_contexts = 2;
     if (options->n_contexts && options->n_contexts <= world.n_sims)

@@ -69,6 +69,7 @@ struct sim_options {
     unsigned n_contexts;                  /* of all of them; 0: by chance, one with small memory */
     bool threads;                         /* real threads and delays; else one thread, virtual time */
     bool failures;                        /* calls and work fail, and members are lost, now and then */
+    bool footprints;                      /* kernels with footprints are among the others */
     bool repeats;                         /* launches often repeat the one before: the same kernel and objects */
     bool small_memory;                    /* members that hold only a part of the buffers */
     bool pins;                            /* members pin the program's own memory (CL_MEM_USE_HOST_PTR) */
@@ -81,7 +82,7 @@ struct sim_options {
     bool *sabotaged;                      /* out, where not NULL: it came to that */
 };
 
-/* Lengths, programs, failures, repeats and memory follow from the seed. */
+/* Lengths, programs, failures, footprints, repeats and memory follow from the seed. */
 struct sim_options sim_options_of(uint64_t seed);
 
 /* ---- The machine: shared by all programs of a run ---- */
@@ -235,7 +236,7 @@ enum sim_kind {
     SIM_HIDE,  /* opaque kernel: puts bytes where no argument leads */
     SIM_SHOW,  /* opaque kernel: takes them from there */
     /* Kernels with footprints. Their launches have the size that the access asks for, and a global offset at times. */
-    SIM_SLICE,   /* writes a slice, surely */
+    SIM_SLICE,   /* writes a slice, surely; is given other memory that it does not touch */
     SIM_GUARDED, /* the same by more items, the last of which do nothing */
     SIM_SOME,    /* writes rows; its footprint: maybe any byte from the first to the last */
     SIM_COLUMN,  /* writes rows, of which there may be many, surely */
@@ -506,6 +507,7 @@ enum sim_choice {
     SIM_CHOOSE_FAILURES = 4,
     SIM_CHOOSE_MEMORY = 8,
     SIM_CHOOSE_REPEATS = 16,
+    SIM_CHOOSE_FOOTPRINTS = 32,
 };
 
 /* Runs n seeds. Returns how many failed; *text (heap): what the first one that failed tells, made small. */

@@ -91,7 +91,7 @@ static void test_found(void **state)
     };
 
     (void)state;
-    /* Rows by the seed where memory is small, else that. */
+    /* Rows by the seed where memory is small, else that. They had no footprints. */
     for (unsigned i = 0; i < sizeof found / sizeof *found; i++) {
         struct sim_hunt hunt = {
             .seed = found[i].seed,
@@ -99,7 +99,8 @@ static void test_found(void **state)
             .shrink = true,
             .command = "build/tests/sim",
             .like = {.failures = found[i].failures, .repeats = found[i].repeats, .small_memory = found[i].small_memory},
-            .set = SIM_CHOOSE_FAILURES | (found[i].small_memory ? SIM_CHOOSE_MEMORY : SIM_CHOOSE_REPEATS)};
+            .set = SIM_CHOOSE_FAILURES | SIM_CHOOSE_FOOTPRINTS |
+                   (found[i].small_memory ? SIM_CHOOSE_MEMORY : SIM_CHOOSE_REPEATS)};
         char *text;
 
         if (found[i].policy)
