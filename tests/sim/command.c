@@ -19,8 +19,13 @@ struct sim_node *sim_new_node(struct sim *sim, enum sim_kind kind, int queue)
 {
     struct sim_node *node = &sim->nodes[sim->n_nodes];
 
-    *node = (struct sim_node){
-        .kind = kind, .step = sim->step, .queue = queue, .base = sim->known, .map = -1, .seen_status = CL_QUEUED};
+    *node = (struct sim_node){.kind = kind,
+                              .step = sim->step,
+                              .queue = queue,
+                              .base = sim->known,
+                              .idle = -1,
+                              .map = -1,
+                              .seen_status = CL_QUEUED};
     if (queue >= 0) {
         node->of = sim->queues[queue];
         node->profiled = sim->profiles[queue];
@@ -322,8 +327,10 @@ static bool plan_partial(struct sim *sim, struct sim_node *node, struct sim_hand
     if (node->kind == SIM_SOME || node->kind == SIM_COLUMN)
         return some_rows(sim, dst, node->kind == SIM_SOME ? 8 : 40, &node->dst);
     node->dst = sim_some_of(sim, dst, dst->size, true);
-    if (node->kind == SIM_SLICE || node->kind == SIM_GUARDED)
+    if (node->kind == SIM_SLICE || node->kind == SIM_GUARDED) {
         *src = random_handle(sim);
+        node->idle = (int)src->area;
+    }
     if (node->kind == SIM_UPDATE)
         node->src = sim_range(dst->area, node->dst.offset, node->dst.size, false);
     return !src->shape;
@@ -690,6 +697,7 @@ static void same_objects(struct sim *sim, struct sim_node *node, const struct si
 {
     node->dst = first->dst;
     node->src = first->src;
+    node->idle = first->idle;
     if (node->kind != SIM_SET)
         node->dst.size = 1 + sim_pick(sim, (unsigned)first->dst.size);
     if (moves_in_row(node->kind))

@@ -97,12 +97,22 @@ static struct sim_access widened(const struct sim_node *node, const struct sim_a
     return *access;
 }
 
+/* Is the kernel given an object that is mapped or unmapped? Whether it touches that the core needn't know. */
+static bool is_given(const struct sim_node *kernel, const struct sim_node *map)
+{
+    const struct sim_access *mapped = map->dst.size ? &map->dst : &map->src;
+
+    return (map->kind == SIM_MAP || map->kind == SIM_UNMAP) && kernel->idle == (int)mapped->area;
+}
+
 static bool conflict(const struct sim_node *x, const struct sim_node *y)
 {
     bool wide = by_host(x) != by_host(y);
     struct sim_access x_dst = widened(x, &x->dst, wide), x_src = widened(x, &x->src, wide);
     struct sim_access y_dst = widened(y, &y->dst, wide), y_src = widened(y, &y->src, wide);
 
+    if (is_given(x, y) || is_given(y, x))
+        return true;
     return sim_accesses_meet(&x_dst, &y_dst) || sim_accesses_meet(&x_dst, &y_src) || sim_accesses_meet(&x_src, &y_dst);
 }
 

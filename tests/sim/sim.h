@@ -329,6 +329,7 @@ struct sim_node {
     cl_map_flags map_flags;
     bool undefined;      /* MIGRATE: the content may go */
     unsigned char *ptr;  /* of a mapping */
+    int idle;            /* a kernel: the buffer that it is given and doesn't touch; -1: none */
     int map;             /* UNMAP, POKE, PEEK: the mapping's node; -1: the arena */
     bool mapped;         /* MAP: not yet unmapped */
     cl_mem mem;          /* MAP: what was mapped */
