@@ -29,8 +29,7 @@ struct cpu_check {
     struct tsl_argument_touch *touches; /* n */
 };
 
-/* ---- Sets ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Sets -------------------------------------------------------------------------------------------------------- */
 
 /* Is byte `at` in the box? */
 static bool box_has(const struct tsl_byte_box *box, uint64_t at)
@@ -76,8 +75,7 @@ static bool find_unstored(const struct checked *argument, const struct tsl_byte_
     return false;
 }
 
-/* ---- Accesses -----------------------------------------------------------------------------------------------------
- */
+/* ---- Accesses ---------------------------------------------------------------------------------------------------- */
 
 static const char *name_of(const struct cpu_check *check, unsigned i)
 {
@@ -132,8 +130,7 @@ void cpu_check_access(const struct tsl_wg_launch *wg, const void *address, uint6
                        line);
 }
 
-/* ---- Launches -----------------------------------------------------------------------------------------------------
- */
+/* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
 static struct tsl_window window_of(const struct cpu_launch *launch)
 {

@@ -137,8 +137,7 @@ static void close_member(struct tsl_member *member)
     free(m);
 }
 
-/* ---- Lanes --------------------------------------------------------------------------------------------------------
- */
+/* ---- Lanes ------------------------------------------------------------------------------------------------------- */
 
 static cl_int lane_create(struct tsl_member *member, bool profile, struct tsl_lane **lane)
 {

@@ -75,8 +75,7 @@ cl_int cpu_gate_create(struct tsl_member *member, struct tsl_fence **gate)
     return CL_SUCCESS;
 }
 
-/* ---- Openers ------------------------------------------------------------------------------------------------------
- */
+/* ---- Openers ----------------------------------------------------------------------------------------------------- */
 
 void cpu_gate_by(struct tsl_fence *gate, struct tsl_fence *opener)
 {

@@ -25,8 +25,7 @@
 /* A launch shorter than this stays on one thread: waking another takes as long. */
 #define ALONE_PS UINT64_C(20000000)
 
-/* ---- Groups -------------------------------------------------------------------------------------------------------
- */
+/* ---- Groups ------------------------------------------------------------------------------------------------------ */
 
 /* The largest number up to `most` that divides n, preferably a multiple of 16. */
 static uint64_t divisor(uint64_t n, uint64_t most)
@@ -128,8 +127,7 @@ static cl_int set_groups(struct cpu_launch *launch, const struct tsl_window *win
     return CL_SUCCESS;
 }
 
-/* ---- Memory -------------------------------------------------------------------------------------------------------
- */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 /* Bytes of arguments that a launch from the pool has room for. */
 #define FEW_ARGS 128u
@@ -158,8 +156,7 @@ static char *launch_args(struct cpu_launch *launch)
     return (char *)(launch + 1) + rest;
 }
 
-/* ---- Arguments ----------------------------------------------------------------------------------------------------
- */
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
 static cl_int set_arg(struct cpu_launch *launch, const struct tsl_wg_arg *arg, const struct tsl_bound_arg *bound)
 {
@@ -223,8 +220,7 @@ static cl_int set_args(struct cpu_launch *launch, const struct tsl_bound_args *a
     return CL_SUCCESS;
 }
 
-/* ---- Pieces -------------------------------------------------------------------------------------------------------
- */
+/* ---- Pieces ------------------------------------------------------------------------------------------------------ */
 
 static uint64_t min(uint64_t a, uint64_t b)
 {
@@ -324,8 +320,7 @@ cl_int cpu_launch_run(struct cpu_worker *worker, struct cpu_launch *launch, uint
     return error;
 }
 
-/* ---- The operation ------------------------------------------------------------------------------------------------
- */
+/* ---- The operation ----------------------------------------------------------------------------------------------- */
 
 void cpu_launch_free(struct cpu_member *member, struct cpu_launch *launch)
 {

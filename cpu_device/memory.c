@@ -58,8 +58,7 @@ void cpu_mem_free(struct tsl_mem *mem)
     free(m);
 }
 
-/* ---- Images: memory with a description -----------------------------------------------------------------------------
- */
+/* ---- Images: memory with a description --------------------------------------------------------------------------- */
 
 cl_int cpu_image_formats(struct tsl_member *member, const struct tsl_format_query *query, cl_uint *n_formats)
 {
@@ -101,8 +100,7 @@ cl_int cpu_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc, stru
     return error;
 }
 
-/* ---- Copies and fills ---------------------------------------------------------------------------------------------
- */
+/* ---- Copies and fills -------------------------------------------------------------------------------------------- */
 
 /* Memory of this member, or of the host. */
 static bool is_reachable(const struct tsl_lane *lane, const struct tsl_place *place)

@@ -17,8 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* ---- Loading ------------------------------------------------------------------------------------------------------
- */
+/* ---- Loading ----------------------------------------------------------------------------------------------------- */
 
 /* The dynamic linker takes files of one path for one library, and numbers of files come again. So each load has a path
  * of its own: the bits of its serial number stand in it as dots that lead nowhere. path: 128 bytes. */
@@ -115,8 +114,7 @@ static cl_int load_program(struct cpu_program *p)
     return cpu_code_load(&p->code, built->artefact, built->artefact_size) ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
 }
 
-/* ---- Building -----------------------------------------------------------------------------------------------------
- */
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
 
 static bool has_variables(const struct tsl_wire_built *built)
 {
@@ -322,8 +320,7 @@ cl_int cpu_program_kernels(struct tsl_dprogram *program, char **names)
     return CL_SUCCESS;
 }
 
-/* ---- Kernels ------------------------------------------------------------------------------------------------------
- */
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 /* A copy by way of the wire format: it copies every part, and sees every failure. */
 static bool copy_facts(const struct tsl_kernel_facts *from, struct tsl_kernel_facts *to)

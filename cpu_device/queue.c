@@ -38,8 +38,7 @@ void cpu_task_free(struct cpu_task *task)
     tsl_pool_put(&member->tasks, task);
 }
 
-/* ---- Edges --------------------------------------------------------------------------------------------------------
- */
+/* ---- Edges ------------------------------------------------------------------------------------------------------- */
 
 /* False: no memory for the edge. */
 static bool add_edge_locked(struct cpu_task *on, struct cpu_edge edge)
@@ -178,8 +177,7 @@ cl_int cpu_submit(struct tsl_lane *lane, struct cpu_task *task, const struct tsl
     return CL_SUCCESS;
 }
 
-/* ---- Completion ---------------------------------------------------------------------------------------------------
- */
+/* ---- Completion -------------------------------------------------------------------------------------------------- */
 
 /* True: one of them is ready and large enough for several threads, some of which may be asleep. */
 static bool release_dependents_locked(struct cpu_member *member, struct cpu_task *task, cl_int status)
@@ -246,8 +244,7 @@ void cpu_complete(struct cpu_task *task, cl_int status)
     tsl_fence_unref(&task->fence);
 }
 
-/* ---- Waiting ------------------------------------------------------------------------------------------------------
- */
+/* ---- Waiting ----------------------------------------------------------------------------------------------------- */
 
 /* Helps with the task's own lane, which leads to it, or, with nothing to do there, looks for the end. As others have
  * the last pieces of one task, the next one may be there soon: until then the processor isn't given away. */

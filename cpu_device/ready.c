@@ -3,8 +3,7 @@
 #include "cpu_device/ready.h"
 #include "base/clock.h"
 
-/* ---- Coming -------------------------------------------------------------------------------------------------------
- */
+/* ---- Coming ------------------------------------------------------------------------------------------------------ */
 
 /* Says whether one more thread may join a task of the list. */
 static void open_locked(struct cpu_member *member, struct cpu_task *task, bool open)
@@ -54,8 +53,7 @@ void cpu_ready_locked(struct cpu_member *member, struct cpu_task *task)
     atomic_store_explicit(task->left, task->n_pieces, memory_order_release);
 }
 
-/* ---- Going --------------------------------------------------------------------------------------------------------
- */
+/* ---- Going ------------------------------------------------------------------------------------------------------- */
 
 static void unlink_locked(struct cpu_member *member, struct cpu_task *task)
 {
@@ -83,8 +81,7 @@ static void none_left(struct cpu_task *task)
     pthread_mutex_unlock(&member->lock);
 }
 
-/* ---- Taking -------------------------------------------------------------------------------------------------------
- */
+/* ---- Taking ------------------------------------------------------------------------------------------------------ */
 
 static uint64_t left_at(const struct cpu_board *board)
 {
@@ -241,8 +238,7 @@ bool cpu_done(struct cpu_share *share)
     return atomic_fetch_add_explicit(&share->task->n_done, share->n, memory_order_acq_rel) + share->n == n_pieces;
 }
 
-/* ---- Looking ------------------------------------------------------------------------------------------------------
- */
+/* ---- Looking ----------------------------------------------------------------------------------------------------- */
 
 bool cpu_is_wide_locked(const struct cpu_member *member)
 {

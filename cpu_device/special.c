@@ -62,8 +62,7 @@ void cpu_special_set_times(uint64_t ask, uint64_t trial)
     trial_ns = trial;
 }
 
-/* ---- Life ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 static void free_request(struct tsl_wire_build *request)
 {
@@ -148,8 +147,7 @@ void cpu_specials_free(struct cpu_specials *all)
         unref(all);
 }
 
-/* ---- Compiling ----------------------------------------------------------------------------------------------------
- */
+/* ---- Compiling --------------------------------------------------------------------------------------------------- */
 
 /* Made for the size, and otherwise the same? */
 static bool fits(const struct cpu_special *s, const struct tsl_wg_kernel *code)
@@ -199,8 +197,7 @@ static void ask(struct cpu_special *s)
     unref(s->all);
 }
 
-/* ---- Launches -----------------------------------------------------------------------------------------------------
- */
+/* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
 static struct cpu_special *find(struct watched *watched, const uint64_t size[3])
 {

@@ -54,8 +54,7 @@ static bool look_for_work(struct cpu_thread *thread)
     return cpu_is_ready(member);
 }
 
-/* ---- Sleeping -----------------------------------------------------------------------------------------------------
- */
+/* ---- Sleeping ---------------------------------------------------------------------------------------------------- */
 
 /* Wakes for a look at the gates now and then. */
 static void rest_locked(struct cpu_thread *thread)
@@ -146,8 +145,7 @@ static bool sleep_for_work(struct cpu_thread *thread)
     return !closing;
 }
 
-/* ---- Waking -------------------------------------------------------------------------------------------------------
- */
+/* ---- Waking ------------------------------------------------------------------------------------------------------ */
 
 int cpu_here(const struct cpu_member *member)
 {
@@ -279,8 +277,7 @@ void cpu_wake(struct cpu_member *member)
         cpu_wake_from(member, cpu_here(member));
 }
 
-/* ---- The region ---------------------------------------------------------------------------------------------------
- */
+/* ---- The region -------------------------------------------------------------------------------------------------- */
 
 static struct cpu_thread *begin(struct cpu_member *member)
 {

@@ -141,8 +141,7 @@ bool cpu_work(struct cpu_worker *worker, const struct cpu_lane *lane, const stru
     return true;
 }
 
-/* ---- Threads that aren't ours -------------------------------------------------------------------------------------
- */
+/* ---- Threads that aren't ours ------------------------------------------------------------------------------------ */
 
 static void count_helper_locked(struct cpu_worker *worker, struct cpu_lane *lane, int at, int change)
 {

@@ -33,8 +33,7 @@ struct tsl_cuda_word_block {
     struct tsl_cuda_words words[WORDS];
 };
 
-/* ---- Words --------------------------------------------------------------------------------------------------------
- */
+/* ---- Words ------------------------------------------------------------------------------------------------------- */
 
 static void put_words(struct tsl_cuda_member *member, struct tsl_cuda_words *words)
 {
@@ -176,8 +175,7 @@ void tsl_cuda_words_open(struct tsl_cuda_fence *gate)
     put_words(member, words);
 }
 
-/* ---- Who may ------------------------------------------------------------------------------------------------------
- */
+/* ---- Who may ----------------------------------------------------------------------------------------------------- */
 
 /* Work that does no harm though what it waits for has failed. A kernel might: it would run on data that was never
  * written. */
@@ -237,8 +235,7 @@ bool tsl_cuda_has_failed(const struct tsl_cuda_fence *fence)
     return fence->doomed || any_failed(fence->doubts, fence->n_doubts);
 }
 
-/* ---- Doubts -------------------------------------------------------------------------------------------------------
- */
+/* ---- Doubts ------------------------------------------------------------------------------------------------------ */
 
 /* False: there are too many. */
 static bool add_doubt(struct tsl_cuda_fence *doubts[TSL_CUDA_MAX_DOUBTS], unsigned *n, struct tsl_cuda_fence *gate)

@@ -88,8 +88,7 @@ struct tsl_cuda_batch {
     struct saved saved[WHOLE];
 };
 
-/* ---- Chains -------------------------------------------------------------------------------------------------------
- */
+/* ---- Chains ------------------------------------------------------------------------------------------------------ */
 
 /* args: the values' addresses, the hidden argument's among them. */
 static CUDA_KERNEL_NODE_PARAMS node_of(CUfunction function, const struct tsl_cuda_grid *grid, unsigned shared_size,
@@ -173,8 +172,7 @@ static bool send_saved(struct tsl_cuda_lane *lane, struct chain *chain, struct s
     return send_chain(lane, chain, nodes);
 }
 
-/* ---- What is known -------------------------------------------------------------------------------------------------
- */
+/* ---- What is known ----------------------------------------------------------------------------------------------- */
 
 static struct shape shape_of(const struct tsl_cuda_launch *launch, const struct tsl_cuda_grid *grid)
 {
@@ -263,8 +261,7 @@ static CUresult send_one_saved(struct tsl_cuda_lane *lane, struct saved *s)
     return send_one(lane, s->known, &node);
 }
 
-/* ---- Sending ------------------------------------------------------------------------------------------------------
- */
+/* ---- Sending ----------------------------------------------------------------------------------------------------- */
 
 static void stop_saving(struct tsl_cuda_batch *b)
 {
@@ -346,8 +343,7 @@ cl_int tsl_cuda_batch_error(struct tsl_cuda_lane *lane)
     return error;
 }
 
-/* ---- Saving -------------------------------------------------------------------------------------------------------
- */
+/* ---- Saving ------------------------------------------------------------------------------------------------------ */
 
 /* Is it soon enough after the launch before? */
 static bool is_quick(struct tsl_cuda_batch *b)

@@ -59,8 +59,7 @@ void tsl_cuda_bridge_kick(struct tsl_cuda_member *member)
     pthread_mutex_unlock(&member->lock);
 }
 
-/* ---- The thread's work --------------------------------------------------------------------------------------------
- */
+/* ---- The thread's work ------------------------------------------------------------------------------------------- */
 
 /* The thread's own state. */
 struct bridge {
@@ -211,8 +210,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* ---- From outside -------------------------------------------------------------------------------------------------
- */
+/* ---- From outside ------------------------------------------------------------------------------------------------ */
 
 static cl_int start_locked(struct tsl_cuda_member *member)
 {

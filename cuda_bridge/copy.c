@@ -18,8 +18,7 @@
 /* Rows of one strided set; CUDA names no limit, so it stays far from any. */
 #define SET_ROWS ((size_t)1 << 24)
 
-/* ---- One box, asynchronously --------------------------------------------------------------------------------------
- */
+/* ---- One box, asynchronously ------------------------------------------------------------------------------------- */
 
 static CUdeviceptr address_of(const struct tsl_place *place)
 {
@@ -133,8 +132,7 @@ CUresult tsl_cuda_copy_box(const struct tsl_place *dst, const struct tsl_place *
     return copy_slices(&to, &from, box, stream);
 }
 
-/* ---- Between host and device --------------------------------------------------------------------------------------
- */
+/* ---- Between host and device ------------------------------------------------------------------------------------- */
 
 bool tsl_cuda_is_pinned_at(const void *at)
 {
@@ -356,8 +354,7 @@ cl_int tsl_cuda_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const s
     return tsl_cuda_submit(lane, &work, waits, fence);
 }
 
-/* ---- Fills --------------------------------------------------------------------------------------------------------
- */
+/* ---- Fills ------------------------------------------------------------------------------------------------------- */
 
 static uint32_t word_of(const struct tsl_cuda_work *work, size_t index)
 {

@@ -10,8 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- Life ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 struct tsl_cuda_fence *tsl_cuda_fence_new(struct tsl_cuda_member *member, struct tsl_cuda_lane *lane)
 {
@@ -68,8 +67,7 @@ void tsl_cuda_fences_finish(struct tsl_cuda_member *member)
     }
 }
 
-/* ---- States -------------------------------------------------------------------------------------------------------
- */
+/* ---- States ------------------------------------------------------------------------------------------------------ */
 
 static void set_state(struct tsl_cuda_fence *fence, enum tsl_cuda_state state)
 {
@@ -250,8 +248,7 @@ static enum tsl_cuda_state look_from_outside(struct tsl_cuda_fence *fence)
     return state;
 }
 
-/* ---- The contract's operations ------------------------------------------------------------------------------------
- */
+/* ---- The contract's operations ----------------------------------------------------------------------------------- */
 
 cl_int tsl_cuda_fence_status(struct tsl_fence *fence)
 {
@@ -369,9 +366,7 @@ bool tsl_cuda_can_wait(struct tsl_member *member, const struct tsl_fence *fence)
     return fence->driver == member->driver;
 }
 
-/* ---- Gates: what waits for one is held on the host, or waits on the device (ahead.c)
- * ----------------------------------------------------------------
- */
+/* ---- Gates: what waits for one is held on the host, or waits on the device (ahead.c) ----------------------------- */
 
 cl_int tsl_cuda_gate_create(struct tsl_member *member, struct tsl_fence **gate)
 {

@@ -178,8 +178,7 @@ cl_int tsl_cuda_finish(struct tsl_lane *lane)
     return error ? error : held_error;
 }
 
-/* ---- Sending ------------------------------------------------------------------------------------------------------
- */
+/* ---- Sending ----------------------------------------------------------------------------------------------------- */
 
 static enum tsl_cuda_state state_of(struct tsl_fence *fence)
 {
@@ -354,8 +353,7 @@ void tsl_cuda_lane_piped(struct tsl_cuda_lane *lane, cl_int status)
     tsl_cuda_lane_unref(lane);
 }
 
-/* ---- Holding ------------------------------------------------------------------------------------------------------
- */
+/* ---- Holding ----------------------------------------------------------------------------------------------------- */
 
 static void free_work(struct tsl_cuda_work *work)
 {
@@ -471,8 +469,7 @@ bool tsl_cuda_lane_advance(struct tsl_cuda_lane *lane, bool *progress, bool *pol
     return any;
 }
 
-/* ---- Submitting ---------------------------------------------------------------------------------------------------
- */
+/* ---- Submitting -------------------------------------------------------------------------------------------------- */
 
 static cl_int send_or_hold(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
 {

@@ -16,8 +16,7 @@
 /* Arguments of most kernels fit on the stack. */
 #define FEW_ARGS 32
 
-/* ---- Arguments ----------------------------------------------------------------------------------------------------
- */
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
 /* The word of a parameter that is an image (compile_client/ptx.h). */
 static cl_int bind_image(const struct tsl_bound_arg *arg, uint64_t *word)
@@ -98,8 +97,7 @@ bool tsl_cuda_keep_args(struct tsl_cuda_work *kept, const struct tsl_cuda_work *
     return true;
 }
 
-/* ---- Sizes --------------------------------------------------------------------------------------------------------
- */
+/* ---- Sizes ------------------------------------------------------------------------------------------------------- */
 
 /* The largest divisor of n that is at most max, if possible a multiple of `unit`. */
 static size_t divisor(size_t n, size_t max, size_t unit)
@@ -165,8 +163,7 @@ static cl_int complete_window(const struct tsl_cuda_kernel *kernel, struct tsl_w
     return CL_SUCCESS;
 }
 
-/* ---- Grids --------------------------------------------------------------------------------------------------------
- */
+/* ---- Grids ------------------------------------------------------------------------------------------------------- */
 
 /* In one dimension: groups from begin on, of `local` work-items each. */
 struct range {

@@ -26,8 +26,7 @@
 /* What stays in the pool of memory for the next allocation, at most, as a part of the whole. */
 #define POOL_KEEPS 8
 
-/* ---- Contexts and errors ------------------------------------------------------------------------------------------
- */
+/* ---- Contexts and errors ----------------------------------------------------------------------------------------- */
 
 cl_int tsl_cuda_enter(struct tsl_cuda_member *member)
 {
@@ -121,8 +120,7 @@ cl_int tsl_cuda_error(struct tsl_cuda_member *member, CUresult result)
     }
 }
 
-/* ---- Events -------------------------------------------------------------------------------------------------------
- */
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
 
 CUevent tsl_cuda_event_get(struct tsl_cuda_member *member, bool times, CUresult *result)
 {
@@ -183,8 +181,7 @@ static void destroy_events(struct tsl_cuda_member *member)
     }
 }
 
-/* ---- The clock ----------------------------------------------------------------------------------------------------
- */
+/* ---- The clock --------------------------------------------------------------------------------------------------- */
 
 /* A sighting of this width is good enough; so many are tried at most. */
 #define SHARP_NS  UINT64_C(200000)
@@ -317,8 +314,7 @@ struct tsl_cuda_epoch *tsl_cuda_epoch_get(struct tsl_cuda_member *member)
 #define REGISTER_FROM  ((size_t)1 << 20)
 #define REGISTER_AFTER 4
 
-/* ---- Opening and closing ------------------------------------------------------------------------------------------
- */
+/* ---- Opening and closing ----------------------------------------------------------------------------------------- */
 
 static void fill_caps(const struct tsl_cuda_gpu *gpu, struct tsl_member_caps *caps)
 {

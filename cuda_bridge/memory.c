@@ -16,8 +16,7 @@
 static pthread_mutex_t members_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tsl_cuda_member *members[TSL_MAX_MEMBERS]; /* open ones; guarded by members_lock */
 
-/* ---- Peers: whose pool may whom reach -----------------------------------------------------------------------------
- */
+/* ---- Peers: whose pool may whom reach ---------------------------------------------------------------------------- */
 
 /* Lets the device of `other` into the pool of m. */
 static bool let_in(struct tsl_cuda_member *m, const struct tsl_cuda_member *other)
@@ -77,8 +76,7 @@ bool tsl_cuda_can_copy_peer(struct tsl_member *from, struct tsl_member *to)
     return from->driver == to->driver;
 }
 
-/* ---- Allocation ---------------------------------------------------------------------------------------------------
- */
+/* ---- Allocation -------------------------------------------------------------------------------------------------- */
 
 /* Memory of the pool may be used by other streams when the allocation's own stream is through with it, which is at once
  * unless memory has to be mapped. */

@@ -16,8 +16,7 @@
 /* So many dues may pile up before they are looked through. */
 #define COLLECT_AT 16
 
-/* ---- Boxes --------------------------------------------------------------------------------------------------------
- */
+/* ---- Boxes ------------------------------------------------------------------------------------------------------- */
 
 void tsl_cuda_pack(void *packed, const struct tsl_place *place, const size_t region[3])
 {
@@ -55,8 +54,7 @@ static void extent(const struct tsl_place *place, const size_t region[3], uintpt
     *end = *begin + row + slice + region[0];
 }
 
-/* ---- Pieces -------------------------------------------------------------------------------------------------------
- */
+/* ---- Pieces ------------------------------------------------------------------------------------------------------ */
 
 static unsigned class_of(size_t size)
 {
@@ -238,8 +236,7 @@ void tsl_cuda_pieces_finish(struct tsl_cuda_member *member)
     }
 }
 
-/* ---- Dues ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Dues -------------------------------------------------------------------------------------------------------- */
 
 cl_int tsl_cuda_due_add(struct tsl_cuda_lane *lane, struct tsl_cuda_due *due)
 {

@@ -81,8 +81,7 @@ struct tsl_cuda_pipeline {
     struct worker workers[MAX_THREADS];
 };
 
-/* ---- Chunks -------------------------------------------------------------------------------------------------------
- */
+/* ---- Chunks ------------------------------------------------------------------------------------------------------ */
 
 static size_t ceil_div(size_t a, size_t b)
 {
@@ -169,8 +168,7 @@ static struct tsl_place packed(void *host, const struct tsl_copy *part)
     return (struct tsl_place){.host = host, .row_pitch = part->region[0]};
 }
 
-/* ---- Between two devices ------------------------------------------------------------------------------------------
- */
+/* ---- Between two devices ----------------------------------------------------------------------------------------- */
 
 static CUresult make_far(struct worker *w)
 {
@@ -255,8 +253,7 @@ static CUresult begin_both(struct worker *w, struct slot *slot, const struct tsl
     return result;
 }
 
-/* ---- A worker -----------------------------------------------------------------------------------------------------
- */
+/* ---- A worker ---------------------------------------------------------------------------------------------------- */
 
 static CUresult begin_chunk(struct worker *w, struct slot *slot)
 {
@@ -450,8 +447,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* ---- Making it ----------------------------------------------------------------------------------------------------
- */
+/* ---- Making it --------------------------------------------------------------------------------------------------- */
 
 static void finish_worker(struct worker *w)
 {
@@ -558,8 +554,7 @@ static struct tsl_cuda_pipeline *pipeline_of(struct tsl_cuda_member *member)
     return pipeline;
 }
 
-/* ---- Transfers ----------------------------------------------------------------------------------------------------
- */
+/* ---- Transfers --------------------------------------------------------------------------------------------------- */
 
 static void add(struct tsl_cuda_pipeline *p, struct job *job)
 {

@@ -13,8 +13,7 @@
 
 #define LOG_SIZE 8192
 
-/* ---- Loading ------------------------------------------------------------------------------------------------------
- */
+/* ---- Loading ----------------------------------------------------------------------------------------------------- */
 
 /* CUDA takes option values as they are where they fit into a pointer. */
 static CUresult load_module(CUmodule *module, const char *ptx, char *log)
@@ -234,8 +233,7 @@ cl_int tsl_cuda_program_kernels(struct tsl_dprogram *program, char **names)
     return CL_SUCCESS;
 }
 
-/* ---- Kernels ------------------------------------------------------------------------------------------------------
- */
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 static const struct tsl_kernel_facts *find(const struct tsl_cuda_image *image, const char *name)
 {

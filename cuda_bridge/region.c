@@ -48,8 +48,7 @@ static struct tsl_cuda_region *find_locked(uintptr_t begin, uintptr_t end)
     return NULL;
 }
 
-/* ---- Transfers ----------------------------------------------------------------------------------------------------
- */
+/* ---- Transfers --------------------------------------------------------------------------------------------------- */
 
 bool tsl_cuda_region_meets(const void *begin, size_t size)
 {
@@ -148,8 +147,7 @@ void tsl_cuda_region_used(struct tsl_cuda_region *region, struct tsl_cuda_lane *
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- Coming and going ---------------------------------------------------------------------------------------------
- */
+/* ---- Coming and going -------------------------------------------------------------------------------------------- */
 
 /* Takes it out of the list, once nothing uses it; the lock is given meanwhile. */
 static void end_locked(struct tsl_cuda_region *region)

@@ -40,8 +40,7 @@ bool tsl_cuda_svm_has(const void *begin, size_t size)
     return svm != NULL;
 }
 
-/* ---- Allocation ---------------------------------------------------------------------------------------------------
- */
+/* ---- Allocation -------------------------------------------------------------------------------------------------- */
 
 /* Bytes; CUDA itself aligns managed memory so. */
 #define CUDA_ALIGN ((size_t)256)
@@ -145,8 +144,7 @@ bool tsl_cuda_svm_reaches(struct tsl_member *from, struct tsl_member *to)
     return from->driver == to->driver && from->caps.svm && to->caps.svm;
 }
 
-/* ---- Giving back --------------------------------------------------------------------------------------------------
- */
+/* ---- Giving back ------------------------------------------------------------------------------------------------- */
 
 /* Entered. */
 static void give_back(struct tsl_cuda_svm *svm)

@@ -86,8 +86,7 @@ void tsl_footprint_evaluate_image(const struct tsl_footprint *footprint, const s
                                   const struct tsl_argument_value *arguments, uint32_t argument,
                                   struct tsl_pixel_set *read, struct tsl_pixel_set *write);
 
-/* ---- Sets of bytes ------------------------------------------------------------------------------------------------
- */
+/* ---- Sets of bytes ----------------------------------------------------------------------------------------------- */
 
 /* Boxes end at 2^62 at most; memory is the bytes of the argument, which is what an unknown set is. */
 

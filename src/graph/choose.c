@@ -23,8 +23,7 @@
 #include "program/program.h"
 #include "tile/tile.h"
 
-/* ---- What the kernel needs ----------------------------------------------------------------------------------------
- */
+/* ---- What the kernel needs --------------------------------------------------------------------------------------- */
 
 /* A run of tiles that a candidate gets from one source. */
 struct run_of_tiles {
@@ -239,8 +238,7 @@ static unsigned n_behind(void *arg)
     return n;
 }
 
-/* ---- The choice ---------------------------------------------------------------------------------------------------
- */
+/* ---- The choice -------------------------------------------------------------------------------------------------- */
 
 uint64_t tsl_place_work_items(const struct tsl_window *window)
 {
@@ -323,8 +321,7 @@ void tsl_place_ended(struct tsl_command *c, struct tsl_share *share, uint64_t st
     keep_what_was_learned(c->graph);
 }
 
-/* ---- Later --------------------------------------------------------------------------------------------------------
- */
+/* ---- Later ------------------------------------------------------------------------------------------------------- */
 
 bool tsl_place_later(struct tsl_command *c)
 {

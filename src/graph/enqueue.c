@@ -197,8 +197,7 @@ cl_int tsl_enqueue_fill_box(const struct tsl_enqueue *e, struct tsl_buffer *dst,
     return finish(e, c);
 }
 
-/* ---- Maps: the pointer is fixed at the call ------------------------------------------------------------------------
- */
+/* ---- Maps: the pointer is fixed at the call ---------------------------------------------------------------------- */
 
 /* box: in the root. */
 static cl_int add_mapping(struct tsl_buffer *buffer, cl_map_flags flags, const struct tsl_box_copy *box, void **ptr)
@@ -310,8 +309,7 @@ cl_int tsl_enqueue_unmap(const struct tsl_enqueue *e, struct tsl_buffer *buffer,
     return error;
 }
 
-/* ---- Kernels, tasks, markers --------------------------------------------------------------------------------------
- */
+/* ---- Kernels, tasks, markers ------------------------------------------------------------------------------------- */
 
 static bool empty(const struct tsl_window *window)
 {

@@ -9,8 +9,7 @@
 
 #include <string.h>
 
-/* ---- Evaluation ---------------------------------------------------------------------------------------------------
- */
+/* ---- Evaluation -------------------------------------------------------------------------------------------------- */
 
 /* Kernels with more arguments than that are rare: all of their memory counts as touched. */
 #define MAX_ARGUMENTS 64u
@@ -56,8 +55,7 @@ const struct tsl_argument_touch *tsl_footing_of(const struct tsl_command *c, str
     return tsl_footprint_cache_evaluate(part->footprints, &window, values);
 }
 
-/* ---- Ranges -------------------------------------------------------------------------------------------------------
- */
+/* ---- Ranges ------------------------------------------------------------------------------------------------------ */
 
 static void add(struct tsl_footing_ranges *ranges, uint64_t begin, uint64_t end)
 {

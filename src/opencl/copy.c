@@ -176,8 +176,7 @@ cl_int tsl_opencl_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const
     return tsl_opencl_end(&s, error, fence);
 }
 
-/* ---- Fills --------------------------------------------------------------------------------------------------------
- */
+/* ---- Fills ------------------------------------------------------------------------------------------------------- */
 
 /* The largest piece that is written from the host; the rest is copied from it on the device. */
 #define PIECE_SIZE 65536

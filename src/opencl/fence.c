@@ -26,8 +26,7 @@ struct tsl_opencl_notice {
 
 atomic_uint tsl_opencl_given;
 
-/* ---- Life ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 static struct tsl_opencl_fence *take_from_pool(struct tsl_opencl_member *member)
 {
@@ -90,8 +89,7 @@ bool tsl_opencl_can_wait(struct tsl_member *member, const struct tsl_fence *fenc
     return fence->member == member;
 }
 
-/* ---- Status and times ---------------------------------------------------------------------------------------------
- */
+/* ---- Status and times -------------------------------------------------------------------------------------------- */
 
 cl_int tsl_opencl_event_status(const struct tsl_opencl_cl *cl, cl_event event)
 {
@@ -206,8 +204,7 @@ cl_int tsl_opencl_fence_times(struct tsl_fence *fence, struct tsl_times *times)
     return CL_SUCCESS;
 }
 
-/* ---- Notices ------------------------------------------------------------------------------------------------------
- */
+/* ---- Notices ----------------------------------------------------------------------------------------------------- */
 
 /* Gives back some of the caller's references. */
 static void unref_notice(struct tsl_opencl_notice *notice, unsigned n_refs)

@@ -22,8 +22,7 @@ struct tsl_opencl_garbage {
     struct tsl_opencl_garbage *next;
 };
 
-/* ---- Releases -----------------------------------------------------------------------------------------------------
- */
+/* ---- Releases ---------------------------------------------------------------------------------------------------- */
 
 /* Is now a bad time? Besides gates, a device that takes one call at a time may be at work in another thread for long,
  * and a release must not wait for it. False: the caller has entered the device, and leaves it. */
@@ -149,8 +148,7 @@ void tsl_opencl_collect_last(struct tsl_opencl_member *member)
     tsl_opencl_collect(member);
 }
 
-/* ---- Gates --------------------------------------------------------------------------------------------------------
- */
+/* ---- Gates ------------------------------------------------------------------------------------------------------- */
 
 /* Under the lock, so that a release that found none is over before there is one. */
 static void count_gate(struct tsl_opencl_member *member, int change)

@@ -96,8 +96,7 @@ bool tsl_opencl_windows_ok(struct tsl_dkernel *kernel, const struct tsl_kernel_f
     return facts->proven && !facts->whole_launch;
 }
 
-/* ---- Arguments ----------------------------------------------------------------------------------------------------
- */
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
 static cl_int make_sampler(struct tsl_opencl_member *m, const struct tsl_sampler_desc *desc, cl_sampler *slot)
 {
@@ -184,8 +183,7 @@ static cl_int set_args_locked(struct tsl_opencl_member *m, struct tsl_opencl_ker
     return error;
 }
 
-/* ---- Launches -----------------------------------------------------------------------------------------------------
- */
+/* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
 /* What clEnqueueNDRangeKernel takes. */
 struct range {

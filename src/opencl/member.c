@@ -17,8 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Probe --------------------------------------------------------------------------------------------------------
- */
+/* ---- Probe ------------------------------------------------------------------------------------------------------- */
 
 struct probe {
     tsl_found_fn *found;
@@ -151,8 +150,7 @@ cl_int tsl_opencl_info(const struct tsl_path *path, cl_device_info param, size_t
     return error;
 }
 
-/* ---- Members ------------------------------------------------------------------------------------------------------
- */
+/* ---- Members ----------------------------------------------------------------------------------------------------- */
 
 /* The vendor's own words about what went wrong in the context; called from any thread of it. */
 static void CL_CALLBACK context_error(const char *text, const void *data, size_t size, void *arg)

@@ -23,8 +23,7 @@ static const char *const suffixes[] = {"aocx", "xclbin", "bin"};
 
 #define N_SUFFIXES (sizeof(suffixes) / sizeof(suffixes[0]))
 
-/* ---- What is asked for --------------------------------------------------------------------------------------------
- */
+/* ---- What is asked for ------------------------------------------------------------------------------------------- */
 
 static void no_sentence(void *arg, const char *sentence)
 {
@@ -55,8 +54,7 @@ bool tsl_opencl_takes_prebuilt(const struct tsl_opencl_member *m)
     return exec_mode(m) || !tsl_opencl_has_compiler(m);
 }
 
-/* ---- Names --------------------------------------------------------------------------------------------------------
- */
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
 
 static bool is_blank(const char *text)
 {
@@ -224,8 +222,7 @@ bool tsl_opencl_add_kernels(char **names, const char *more)
     return true;
 }
 
-/* ---- Files --------------------------------------------------------------------------------------------------------
- */
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
 
 /* The lookup of one program. */
 struct search {

@@ -81,8 +81,7 @@ struct tsl_opencl_stage {
     struct worker workers[MAX_THREADS];
 };
 
-/* ---- Chunks -------------------------------------------------------------------------------------------------------
- */
+/* ---- Chunks ------------------------------------------------------------------------------------------------------ */
 
 static size_t n_chunks(const struct job *job)
 {
@@ -114,8 +113,7 @@ static cl_int transfer(struct worker *w, const struct job *job, size_t chunk, vo
                                              event);
 }
 
-/* ---- Which way ----------------------------------------------------------------------------------------------------
- */
+/* ---- Which way --------------------------------------------------------------------------------------------------- */
 
 static enum way choose_locked(struct tsl_opencl_stage *s, bool up)
 {
@@ -144,8 +142,7 @@ static void learn_locked(struct tsl_opencl_stage *s, const struct job *job)
                 job->way == WAY_SLOTS ? "through pinned memory" : "as the vendor copies", *known);
 }
 
-/* ---- A worker -----------------------------------------------------------------------------------------------------
- */
+/* ---- A worker ---------------------------------------------------------------------------------------------------- */
 
 static void end_job(struct job *job)
 {
@@ -280,8 +277,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* ---- Making it ----------------------------------------------------------------------------------------------------
- */
+/* ---- Making it --------------------------------------------------------------------------------------------------- */
 
 static void finish_worker(struct tsl_opencl_member *m, struct worker *w)
 {
@@ -386,8 +382,7 @@ static struct tsl_opencl_stage *stage_of(struct tsl_opencl_member *m)
     return m->stage;
 }
 
-/* ---- What is pinned already ---------------------------------------------------------------------------------------
- */
+/* ---- What is pinned already -------------------------------------------------------------------------------------- */
 
 void tsl_opencl_note_pinned(struct tsl_opencl_member *m, struct tsl_opencl_mem *mem, bool pinned)
 {
@@ -411,8 +406,7 @@ static bool is_pinned(struct tsl_opencl_member *m, const char *host)
     return found;
 }
 
-/* ---- Transfers ----------------------------------------------------------------------------------------------------
- */
+/* ---- Transfers --------------------------------------------------------------------------------------------------- */
 
 bool tsl_opencl_wants_stage(const struct tsl_opencl_lane *lane, const struct tsl_copy *copy)
 {

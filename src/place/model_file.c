@@ -217,8 +217,7 @@ void tsl_model_encode(struct tsl_model *model, struct tsl_writer *writer)
     free(body.data);
 }
 
-/* ---- The file ------------------------------------------------------------------------------------------------------
- */
+/* ---- The file ---------------------------------------------------------------------------------------------------- */
 
 /* The file must be the user's own, and nobody else may write in its folder: others could steer what this user's
  * programs do. */

@@ -53,8 +53,7 @@ struct options {
 
 static size_t big; /* the same in bytes */
 
-/* ---- What is measured, in the child --------------------------------------------------------------------------------
- */
+/* ---- What is measured, in the child ------------------------------------------------------------------------------ */
 
 struct rig {
     cl_context context;
@@ -340,8 +339,7 @@ static int child(const struct options *options)
     return 0;
 }
 
-/* ---- Rounds, in the parent ------------------------------------------------------------------------------------------
- */
+/* ---- Rounds, in the parent --------------------------------------------------------------------------------------- */
 
 static struct side {
     pid_t pid;
@@ -472,8 +470,7 @@ static int rounds(const struct options *options)
     return finish(&sides[0]) && finish(&sides[1]) ? 0 : 1;
 }
 
-/* ---- Arguments ------------------------------------------------------------------------------------------------------
- */
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {

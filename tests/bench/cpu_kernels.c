@@ -161,8 +161,7 @@ struct report {
     double sum[N_BENCHES];
 };
 
-/* ---- In the child -------------------------------------------------------------------------------------------------
- */
+/* ---- In the child ------------------------------------------------------------------------------------------------ */
 
 struct rig {
     cl_context context;
@@ -347,8 +346,7 @@ static int child(const char *only)
     return fwrite(&report, sizeof(report), 1, stdout) == 1 ? 0 : 1;
 }
 
-/* ---- In the parent ------------------------------------------------------------------------------------------------
- */
+/* ---- In the parent ----------------------------------------------------------------------------------------------- */
 
 static bool run(const struct options *options, bool ours, struct report *report)
 {

@@ -49,8 +49,7 @@ static void finish(const struct rig *rig)
     must(clFinish(rig->queue), "clFinish");
 }
 
-/* ---- What is measured ---------------------------------------------------------------------------------------------
- */
+/* ---- What is measured -------------------------------------------------------------------------------------------- */
 
 static double same_place(const struct rig *rig, size_t n)
 {
@@ -148,8 +147,7 @@ static const struct row rows[] = {
 };
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
 
-/* ---- The program --------------------------------------------------------------------------------------------------
- */
+/* ---- The program ------------------------------------------------------------------------------------------------- */
 
 static void open_rig(struct rig *rig)
 {

@@ -27,8 +27,7 @@ static unsigned long from_environment(const char *name, unsigned long otherwise)
     return text ? strtoul(text, NULL, 10) : otherwise;
 }
 
-/* ---- Sources ------------------------------------------------------------------------------------------------------
- */
+/* ---- Sources ----------------------------------------------------------------------------------------------------- */
 
 static const char whole[] =
     "#define N 16\n"
@@ -133,8 +132,7 @@ static void broken_sources_are_build_failures(void **state)
     assert_int_equal(kc_result(whole, ""), CL_SUCCESS); /* what came before did it no harm */
 }
 
-/* ---- Replies ------------------------------------------------------------------------------------------------------
- */
+/* ---- Replies ----------------------------------------------------------------------------------------------------- */
 
 static void put(struct tsl_writer *writer)
 {

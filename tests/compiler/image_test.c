@@ -50,8 +50,7 @@ static float random_float(float least, float most)
     return least + (most - least) * (float)random_below(1 << 20) / (1 << 20);
 }
 
-/* ---- Kernels ------------------------------------------------------------------------------------------------------
- */
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 /* For each image type: f reads by float coordinates, i by integers with a sampler, p without one, w writes. The letter
  * behind says what is read: f floats, i and u integers. */
@@ -160,8 +159,7 @@ static void run(const char *name, unsigned n_args, const uint64_t *args, unsigne
     kernel->run(&launch, &thread, 0, 1, 0, 0);
 }
 
-/* ---- Images -------------------------------------------------------------------------------------------------------
- */
+/* ---- Images ------------------------------------------------------------------------------------------------------ */
 
 struct image {
     const struct type *type;
@@ -232,8 +230,7 @@ static void make_image(struct image *image, const struct type *type, const cl_im
     fill(image);
 }
 
-/* ---- The model: pixels --------------------------------------------------------------------------------------------
- */
+/* ---- The model: pixels ------------------------------------------------------------------------------------------- */
 
 static double half_of(uint16_t h)
 {
@@ -368,8 +365,7 @@ static void pixel(const struct image *image, const int at[3], double color[4])
         decode(image, pixel_at(image, at[0], at[1], at[2]), color);
 }
 
-/* ---- The model: samplers ------------------------------------------------------------------------------------------
- */
+/* ---- The model: samplers ----------------------------------------------------------------------------------------- */
 
 struct sampler {
     bool normalized, linear;
@@ -443,8 +439,7 @@ static void sample(const struct image *image, const struct sampler *sampler, con
     }
 }
 
-/* ---- Reading ------------------------------------------------------------------------------------------------------
- */
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 static void random_coordinates(const struct image *image, bool normalized, bool inside, float (*c)[4])
 {
@@ -526,8 +521,7 @@ static void read_integers(const struct image *image, const struct sampler *sampl
     }
 }
 
-/* ---- Writing ------------------------------------------------------------------------------------------------------
- */
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 /* As near as the type comes to it. */
 static double room_of(const struct image *image, double color)
@@ -639,8 +633,7 @@ static void write_pixel(struct image *image)
     assert_memory_equal(image->bytes, before, image->size);
 }
 
-/* ---- The tests ----------------------------------------------------------------------------------------------------
- */
+/* ---- The tests --------------------------------------------------------------------------------------------------- */
 
 typedef void visit_fn(struct image *image);
 

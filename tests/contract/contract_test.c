@@ -63,9 +63,7 @@ static void members_say_what_they_can(void **state)
     assert_int_equal(driver->info(member->path, 0x7777, sizeof(size), &size, &got), CL_INVALID_VALUE);
 }
 
-/* ---- Copies
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- Copies ------------------------------------------------------------------------------------------------------ */
 
 static const size_t sizes[] = {1, 4095, 65536, 262143, 262144, 262145, 1 << 20, (9 << 20) + 12345};
 
@@ -257,9 +255,7 @@ static void what_cannot_be_reached_is_refused(void **state)
     assert_true(driver->can_copy_peer(member, member));
 }
 
-/* ---- Host memory that work on its way reads and writes
- * -----------------------------------------------------------------
- */
+/* ---- Host memory that work on its way reads and writes ----------------------------------------------------------- */
 
 static void what_a_read_brings_a_write_takes_along(void **state)
 {
@@ -341,9 +337,7 @@ static void a_later_mark_stands_for_earlier_reads(void **state)
     driver->mem_free(mem);
 }
 
-/* ---- Fills
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- Fills ------------------------------------------------------------------------------------------------------- */
 
 static void fill_and_check(size_t pattern_size, size_t offset, size_t size, size_t mem_size, bool same)
 {
@@ -387,9 +381,7 @@ static void boxes_are_filled(void **state)
     }
 }
 
-/* ---- Memory
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 static void parts_of_memory_are_the_same_memory(void **state)
 {
@@ -527,9 +519,7 @@ static void memory_that_cannot_be_is_refused(void **state)
     driver->mem_free(mem);
 }
 
-/* ---- Order
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- Order ------------------------------------------------------------------------------------------------------- */
 
 static void lanes_wait_for_each_other(void **state)
 {
@@ -593,9 +583,7 @@ static void only_fences_of_the_driver_can_be_waited_for(void **state)
     assert_null(fence);
 }
 
-/* ---- Completion, and when it was
- * ---------------------------------------------------------------------------------------
- */
+/* ---- Completion, and when it was --------------------------------------------------------------------------------- */
 
 static void a_fence_outlives_its_lane(void **state)
 {
@@ -709,9 +697,7 @@ static void lanes_without_profiling_have_no_times(void **state)
     driver->lane_free(other);
 }
 
-/* ---- Gates
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- Gates ------------------------------------------------------------------------------------------------------- */
 
 /* True where there are gates. Where there are none, that is what is checked. */
 static bool has_gates(void)

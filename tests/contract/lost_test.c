@@ -144,8 +144,7 @@ static void close_all(void)
         assert_int_equal(standin.violations(), 0);
 }
 
-/* ---- What is checked ----------------------------------------------------------------------------------------------
- */
+/* ---- What is checked --------------------------------------------------------------------------------------------- */
 
 static void what_is_asked_later_is_refused(void)
 {
@@ -336,8 +335,7 @@ static void another_member_goes_on(void)
     driver->lane_free(l);
 }
 
-/* ---- Each in a process of its own ---------------------------------------------------------------------------------
- */
+/* ---- Each in a process of its own -------------------------------------------------------------------------------- */
 
 static void in_this_process(void **state)
 {

@@ -51,8 +51,7 @@ static bool is_integer(unsigned type)
     return type < FLOAT;
 }
 
-/* ---- Kernels ------------------------------------------------------------------------------------------------------
- */
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 /* kernel void FROM_TO(global const FROM *in, global TO *out, uint n): the results of all modes one after the other.
  * With vectors the last elements are left out where n isn't a multiple of width. */
@@ -87,8 +86,7 @@ static cl_program program_to(struct cpu_rig *rig, unsigned dest, unsigned width)
     return program;
 }
 
-/* ---- Values -------------------------------------------------------------------------------------------------------
- */
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 static void put(unsigned type, void *at, long double value)
 {
@@ -181,8 +179,7 @@ static long double get(unsigned type, const void *at)
     }
 }
 
-/* ---- The judge ----------------------------------------------------------------------------------------------------
- */
+/* ---- The judge --------------------------------------------------------------------------------------------------- */
 
 static long double round_to(unsigned dest, const struct mode *mode, long double x)
 {
@@ -253,8 +250,7 @@ static unsigned judge(unsigned from, unsigned dest, unsigned width, const char *
     return bad;
 }
 
-/* ---- Tests --------------------------------------------------------------------------------------------------------
- */
+/* ---- Tests ------------------------------------------------------------------------------------------------------- */
 
 static unsigned convert(struct cpu_rig *rig, cl_program program, unsigned from, unsigned dest, unsigned width)
 {

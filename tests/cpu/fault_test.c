@@ -37,8 +37,7 @@ static const char *const faults[] = {"fault", "fault"};
 static const char *const faults[] = {"fault", "fault", "fill", "copy"};
 #endif
 
-/* ---- In the process -----------------------------------------------------------------------------------------------
- */
+/* ---- In the process ---------------------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t calls;
 static void *volatile fault_address;
@@ -203,8 +202,7 @@ static int run_case(const char *name)
     return 1;
 }
 
-/* ---- Outside -------------------------------------------------------------------------------------------------------
- */
+/* ---- Outside ----------------------------------------------------------------------------------------------------- */
 
 static int status_of_case(const char *name)
 {

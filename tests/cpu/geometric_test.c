@@ -29,8 +29,7 @@ struct vectors {
     real x[MOST], y[MOST], z[MOST];
 };
 
-/* ---- References: what is right, and how far off it a result may be ------------------------------------------------
- */
+/* ---- References: what is right, and how far off it a result may be ----------------------------------------------- */
 
 typedef void reference_fn(const struct vectors *v, real *want);
 typedef real tolerance_fn(const struct vectors *v);
@@ -143,8 +142,7 @@ static real of_smoothstep(const struct vectors *v)
     return v->is_double ? 1e-14L : 1e-5L;
 }
 
-/* ---- The functions ------------------------------------------------------------------------------------------------
- */
+/* ---- The functions ----------------------------------------------------------------------------------------------- */
 
 /* What numbers it may be given. SQUARES: those whose squares neither overflow nor are subnormal; BLEND: x and y up to
  * 100, z from 0 to 1; EDGES: x below y, or y not above z. */
@@ -202,8 +200,7 @@ static bool is_for(const struct function *f, unsigned n, bool is_double)
     return n >= f->least && n <= f->most && !(is_double && f->double_ulps < 0);
 }
 
-/* ---- Inputs -------------------------------------------------------------------------------------------------------
- */
+/* ---- Inputs ------------------------------------------------------------------------------------------------------ */
 
 static real as_type(real value, bool is_double)
 {
@@ -268,8 +265,7 @@ static void make(const struct function *f, unsigned n, bool is_double, struct ve
     }
 }
 
-/* ---- The judge ----------------------------------------------------------------------------------------------------
- */
+/* ---- The judge --------------------------------------------------------------------------------------------------- */
 
 /* How far off, as a part of what is allowed. */
 static double error_to(const struct function *f, const struct vectors *v, reference_fn *reference, const real *got)
@@ -298,8 +294,7 @@ static double judge(const struct function *f, const struct vectors *v, const rea
     return error > 1 && f->or_else ? error_to(f, v, f->or_else, got) : error;
 }
 
-/* ---- Running ------------------------------------------------------------------------------------------------------
- */
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
 
 static void write_kernel(FILE *source, unsigned number, unsigned n, bool is_double)
 {

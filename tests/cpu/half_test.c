@@ -40,8 +40,7 @@ static const struct form {
 
 #define LENGTH(list) (sizeof(list) / sizeof((list)[0]))
 
-/* ---- What is wanted -----------------------------------------------------------------------------------------------
- */
+/* ---- What is wanted ---------------------------------------------------------------------------------------------- */
 
 static long double value_of(unsigned bits)
 {
@@ -74,8 +73,7 @@ static bool equal(long double a, long double b)
     return (isnan(a) && isnan(b)) || (a == b && signbit(a) == signbit(b));
 }
 
-/* ---- Values and kernels -------------------------------------------------------------------------------------------
- */
+/* ---- Values and kernels ------------------------------------------------------------------------------------------ */
 
 /* Halves and their neighbours, what lies between, what is too large or far too small. */
 static double some_value(unsigned i)
@@ -117,8 +115,7 @@ static cl_program program_of(struct cpu_rig *rig, const char *type)
     return program;
 }
 
-/* ---- Tests --------------------------------------------------------------------------------------------------------
- */
+/* ---- Tests ------------------------------------------------------------------------------------------------------- */
 
 static unsigned judge(const struct form *form, const struct mode *mode, const double *values, const uint16_t *out)
 {
@@ -179,8 +176,7 @@ static void doubles_are_stored(void **state)
     stores(*state, "double", sizeof(double));
 }
 
-/* ---- Loads --------------------------------------------------------------------------------------------------------
- */
+/* ---- Loads ------------------------------------------------------------------------------------------------------- */
 
 #define N_LOADED 65568 /* all halves, and a multiple of 3 and of 16 */
 

@@ -156,8 +156,7 @@ REFERENCE(upsample_, (wide)((unsigned_wide)x << t->bits | (unsigned_wide)((uint6
 REFERENCE(mul24_, low24(t, x) * low24(t, y))
 REFERENCE(mad24_, low24(t, x) * low24(t, y) + z)
 
-/* ---- The functions ------------------------------------------------------------------------------------------------
- */
+/* ---- The functions ----------------------------------------------------------------------------------------------- */
 
 enum result { SAME, UNSIGNED, TWICE };
 
@@ -212,8 +211,7 @@ static uint64_t expected(const struct function *f, const struct type *t, const w
     return (uint64_t)wrap(&result, (uint64_t)f->reference(t, args[0], args[1], args[2]));
 }
 
-/* ---- Programs -----------------------------------------------------------------------------------------------------
- */
+/* ---- Programs ---------------------------------------------------------------------------------------------------- */
 
 #define WIDTH 4
 
@@ -258,8 +256,7 @@ static cl_program program_of(struct cpu_rig *rig, unsigned type)
     return program;
 }
 
-/* ---- Running ------------------------------------------------------------------------------------------------------
- */
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
 
 struct run {
     const struct function *function;
@@ -286,8 +283,7 @@ static unsigned count_wrong(const struct cpu_rig_values *values, const void *dat
     return wrong;
 }
 
-/* ---- Inputs -------------------------------------------------------------------------------------------------------
- */
+/* ---- Inputs ------------------------------------------------------------------------------------------------------ */
 
 /* Around zero, around each power of two, and a few more. */
 static unsigned edges_of(const struct type *t, uint64_t *edges)

@@ -27,8 +27,7 @@ struct input {
 
 typedef real reference_fn(const struct input *in, bool is_double);
 
-/* ---- References ---------------------------------------------------------------------------------------------------
- */
+/* ---- References -------------------------------------------------------------------------------------------------- */
 
 #define PI 3.14159265358979323846264338327950288L
 
@@ -286,8 +285,7 @@ ONE(radians_, x *(PI / 180))
 ONE(sign_, isnan(x) ? 0 : x > 0 ? 1 : x < 0 ? -1 : x)
 ONE(step_, y < x ? 0 : 1)
 
-/* ---- The functions ------------------------------------------------------------------------------------------------
- */
+/* ---- The functions ----------------------------------------------------------------------------------------------- */
 
 enum arguments { X, XY, XYZ, XN };
 
@@ -413,8 +411,7 @@ static double limit_of(const struct function *f, bool is_double)
     return is_double ? f->double_limit : f->limit;
 }
 
-/* ---- Inputs -------------------------------------------------------------------------------------------------------
- */
+/* ---- Inputs ------------------------------------------------------------------------------------------------------ */
 
 static const double edges[] = {
     0.0,          -0.0,
@@ -507,8 +504,7 @@ static void make_input(const struct function *f, bool is_double, unsigned i, str
         in->z = as_type(edges[cpu_rig_random() % N_EDGES], is_double);
 }
 
-/* ---- The judge ----------------------------------------------------------------------------------------------------
- */
+/* ---- The judge --------------------------------------------------------------------------------------------------- */
 
 static real without_subnormal(real x)
 {
@@ -565,8 +561,7 @@ static double judge(const struct function *f, bool is_double, const struct input
                : cpu_rig_ulps(got, *want, is_double);
 }
 
-/* ---- Running ------------------------------------------------------------------------------------------------------
- */
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
 
 static cl_program program_of(struct cpu_rig *rig, bool is_double, unsigned first, unsigned end)
 {

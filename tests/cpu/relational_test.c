@@ -113,8 +113,7 @@ REFERENCE(signbit_, top_bit(t, x))
 REFERENCE(bitselect_, (x & ~z) | (y & z))
 REFERENCE(select_, (width == 1 ? (z & mask_of(t)) != 0 : top_bit(t, z)) ? y : x)
 
-/* ---- The functions ------------------------------------------------------------------------------------------------
- */
+/* ---- The functions ----------------------------------------------------------------------------------------------- */
 
 /* IS: whether it holds, for each element. ANY, ALL: of any or all elements, one int. CHOICE: an element. */
 enum result { IS, ANY, ALL, CHOICE };
@@ -162,8 +161,7 @@ static bool is_for(const struct function *f, const struct type *t)
     return f->result == IS ? t->mantissa != 0 : t->mantissa == 0 && t->is_signed;
 }
 
-/* ---- Programs -----------------------------------------------------------------------------------------------------
- */
+/* ---- Programs ---------------------------------------------------------------------------------------------------- */
 
 static const unsigned widths[] = {1, 2, 3, 4, 8, 16};
 
@@ -239,8 +237,7 @@ static cl_program program_of(struct cpu_rig *rig, unsigned type)
     return program;
 }
 
-/* ---- Running ------------------------------------------------------------------------------------------------------
- */
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
 
 struct run {
     const struct function *function;
@@ -284,8 +281,7 @@ static unsigned count_wrong(const struct cpu_rig_values *values, const void *dat
     return wrong;
 }
 
-/* ---- Inputs -------------------------------------------------------------------------------------------------------
- */
+/* ---- Inputs ------------------------------------------------------------------------------------------------------ */
 
 #define MOST_EDGES 32
 

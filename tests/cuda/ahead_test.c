@@ -9,8 +9,7 @@
 
 #include <unistd.h>
 
-/* ---- Work of another technology, as gates see it ------------------------------------------------------------------
- */
+/* ---- Work of another technology, as gates see it ----------------------------------------------------------------- */
 
 struct other {
     struct tsl_fence fence;
@@ -40,8 +39,7 @@ static struct tsl_fence *gate_of(struct other *other)
     return gate;
 }
 
-/* ---- What tests do ------------------------------------------------------------------------------------------------
- */
+/* ---- What tests do ----------------------------------------------------------------------------------------------- */
 
 static struct tsl_dprogram *program;
 static struct tsl_dkernel *add;
@@ -165,8 +163,7 @@ static struct tsl_fence *move_back(struct tsl_lane *l, int *to, size_t n, const 
 #define UP       "cuMemcpyHtoDAsync_v2"
 #define DOWN     "cuMemcpyDtoHAsync_v2"
 
-/* ---- Tests --------------------------------------------------------------------------------------------------------
- */
+/* ---- Tests ------------------------------------------------------------------------------------------------------- */
 
 static void a_move_goes_ahead_of_a_gate_that_is_sure_to_open(void **state)
 {
@@ -396,8 +393,7 @@ static void a_member_that_is_lost_meanwhile_fails_what_waits(void **state)
     driver->kernel_free(wild);
 }
 
-/* ---- The built-in CPU as the other ------------------------------------------------------------------------------
- */
+/* ---- The built-in CPU as the other ------------------------------------------------------------------------------- */
 
 static void open_gate(void *gate, cl_int status)
 {

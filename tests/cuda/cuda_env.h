@@ -26,8 +26,7 @@ static inline int close_member(void **state)
     return 0;
 }
 
-/* ---- Programs: kernels.ptx, with facts such as the kernel compiler would give --------------------------------------
- */
+/* ---- Programs: kernels.ptx, with facts such as the kernel compiler would give ------------------------------------ */
 
 extern const char cuda_kernels_ptx[], cuda_kernels_end[];
 

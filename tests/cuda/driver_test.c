@@ -19,8 +19,7 @@ static void members_are_nvidias(void **state)
     assert_int_equal(driver->info(member->path, CL_DEVICE_EXTENSIONS, sizeof(small), small, NULL), CL_INVALID_VALUE);
 }
 
-/* ---- Copies -------------------------------------------------------------------------------------------------------
- */
+/* ---- Copies ------------------------------------------------------------------------------------------------------ */
 
 static void members_copy_to_each_other(void **state)
 {
@@ -153,8 +152,7 @@ static void a_copy_to_another_member_that_fails_spoils_nothing(void **state)
     free(out);
 }
 
-/* ---- Memory -------------------------------------------------------------------------------------------------------
- */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 /* Takes as many of the largest as there is room for, and gives them back; what the next one is answered. */
 static cl_int fill_memory(void)
@@ -186,8 +184,7 @@ static void full_memory_is_an_error_and_given_back_memory_serves_again(void **st
     driver->mem_free(some);
 }
 
-/* ---- Order --------------------------------------------------------------------------------------------------------
- */
+/* ---- Order ------------------------------------------------------------------------------------------------------- */
 
 /* A watch, wherever it stands, tells of its own fence and of no other. */
 static void nothing_is_told_before_it_is_there(void **state)
@@ -221,8 +218,7 @@ static void nothing_is_told_before_it_is_there(void **state)
     driver->mem_free(mem);
 }
 
-/* ---- Gates --------------------------------------------------------------------------------------------------------
- */
+/* ---- Gates ------------------------------------------------------------------------------------------------------- */
 
 static void a_gate_that_fails_fails_what_waits(void **state)
 {
@@ -308,8 +304,7 @@ static void held_work_keeps_what_it_was_given(void **state)
     driver->mem_free(mem);
 }
 
-/* ---- Kernels ------------------------------------------------------------------------------------------------------
- */
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 static void a_kernel_adds(void **state)
 {
@@ -518,8 +513,7 @@ static void ptx_that_is_none_is_told_of(void **state)
     free(image);
 }
 
-/* ---- Pinned pieces --------------------------------------------------------------------------------------------------
- */
+/* ---- Pinned pieces ----------------------------------------------------------------------------------------------- */
 
 static void fill_with_pieces(size_t size, unsigned n)
 {
@@ -581,8 +575,7 @@ static void new_pieces_are_not_given_back(void **state)
         pthread_join(threads[i], NULL);
 }
 
-/* ---- The application's own CUDA -----------------------------------------------------------------------------------
- */
+/* ---- The application's own CUDA ---------------------------------------------------------------------------------- */
 
 static struct {
     CUresult (*current)(CUcontext *context);
@@ -686,8 +679,7 @@ static void the_applications_contexts_stay_current(void **state)
     tsl_cu.cuDevicePrimaryCtxRelease_v2(device);
 }
 
-/* ---- Small reads of many threads ----------------------------------------------------------------------------------
- */
+/* ---- Small reads of many threads --------------------------------------------------------------------------------- */
 
 #define N_READERS 4
 #define N_READS   4000

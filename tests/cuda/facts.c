@@ -26,8 +26,7 @@ static double now_ms(void)
     return (double)tsl_clock_ns() / 1e6;
 }
 
-/* ---- Which calls wait ---------------------------------------------------------------------------------------------
- */
+/* ---- Which calls wait -------------------------------------------------------------------------------------------- */
 
 #define CLOSED_MS 300
 
@@ -202,8 +201,7 @@ static void look_at_calls_beside_a_gate(void)
     driver->mem_free(mem);
 }
 
-/* ---- Beyond 32 bits -----------------------------------------------------------------------------------------------
- */
+/* ---- Beyond 32 bits ---------------------------------------------------------------------------------------------- */
 
 static void say(const char *what, bool right, double from_ms)
 {
@@ -362,8 +360,7 @@ static void look_at_what_is_large(void)
     munmap(host, size);
 }
 
-/* ---- In a dead context --------------------------------------------------------------------------------------------
- */
+/* ---- In a dead context ------------------------------------------------------------------------------------------- */
 
 static void look_at_a_dead_context(void)
 {

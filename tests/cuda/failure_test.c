@@ -250,8 +250,7 @@ static void what_the_pipeline_has_ends_with_the_member(void **state)
     assert_int_equal(open_members(state), CL_SUCCESS);
 }
 
-/* ---- What fails comes after what its lane was given before --------------------------------------------------------
- */
+/* ---- What fails comes after what its lane was given before ------------------------------------------------------- */
 
 /* A small read goes through memory of ours, whose bytes somebody takes on. */
 static void read_then(struct tsl_lane *l, struct tsl_mem *mem, int *bytes)

@@ -45,8 +45,7 @@ static void wait_for(struct tsl_fence *fence, const char *what)
     tsl_fence_unref(fence);
 }
 
-/* ---- Transfers ----------------------------------------------------------------------------------------------------
- */
+/* ---- Transfers --------------------------------------------------------------------------------------------------- */
 
 static void enter(void)
 {
@@ -153,8 +152,7 @@ static void measure_peers(void)
     driver->mem_free(theirs);
 }
 
-/* ---- Launches -----------------------------------------------------------------------------------------------------
- */
+/* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
 static struct tsl_dkernel *nothing;
 
@@ -356,8 +354,7 @@ static void measure_launches(void)
     driver->lane_free(l);
 }
 
-/* ---- A kernel that goes wrong -------------------------------------------------------------------------------------
- */
+/* ---- A kernel that goes wrong ------------------------------------------------------------------------------------ */
 
 static void go_wild(struct tsl_dprogram *program)
 {

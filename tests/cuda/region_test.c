@@ -211,8 +211,7 @@ static void what_cannot_be_let_go_is_forgotten(void **state)
     free_pages(pages);
 }
 
-/* ---- Letting go while it is used ----------------------------------------------------------------------------------
- */
+/* ---- Letting go while it is used --------------------------------------------------------------------------------- */
 
 static atomic_bool is_free;
 

@@ -48,8 +48,7 @@ static void must(cl_int error, const char *what)
     exit(1);
 }
 
-/* ---- Cost and gain ------------------------------------------------------------------------------------------------
- */
+/* ---- Cost and gain ----------------------------------------------------------------------------------------------- */
 
 enum { WRITE, READ, WRITE_CPU, READ_CPU, FAST_WRITE, FAST_READ, FAST_WRITE_CPU, FAST_READ_CPU, PIN, UNPIN, N_FIGURES };
 
@@ -134,8 +133,7 @@ static void measure_all(const char *title, size_t from, size_t to)
         measure(size, false, false);
 }
 
-/* ---- What CUDA does -----------------------------------------------------------------------------------------------
- */
+/* ---- What CUDA does ---------------------------------------------------------------------------------------------- */
 
 static CUstream stream;
 
@@ -261,8 +259,7 @@ static void forks(void)
     free(back);
 }
 
-/* ---- A busy machine -----------------------------------------------------------------------------------------------
- */
+/* ---- A busy machine ---------------------------------------------------------------------------------------------- */
 
 static atomic_bool idle;
 

@@ -29,8 +29,7 @@
 #define MEMORY_SIZE ((size_t)256 << 20)
 #define MAX_ARGS    8
 
-/* ---- What there is; everything is guarded by `lock` ---------------------------------------------------------------
- */
+/* ---- What there is; everything is guarded by `lock` -------------------------------------------------------------- */
 
 enum thing_kind { MEMORY, PINNED, REGISTERED, STREAM, EVENT, MODULE, POOL, GRAPH, CHAIN };
 
@@ -276,8 +275,7 @@ static const struct range *find_pinned(const char *begin, size_t size)
     return range ? range : find_range(REGISTERED, begin, size);
 }
 
-/* ---- Kernels that it knows ----------------------------------------------------------------------------------------
- */
+/* ---- Kernels that it knows --------------------------------------------------------------------------------------- */
 
 /* One work-item of tests/cuda/kernels.cl. id, local and group as the kernel's ABI says. */
 struct item {
@@ -394,8 +392,7 @@ static void run_launch(const struct op *op)
                 run_block(op, (const unsigned[3]){x, y, z});
 }
 
-/* ---- Running what streams hold ------------------------------------------------------------------------------------
- */
+/* ---- Running what streams hold ----------------------------------------------------------------------------------- */
 
 static uint64_t now_ns(void)
 {
@@ -554,8 +551,7 @@ static bool in_use(const char *begin, size_t size)
     return false;
 }
 
-/* ---- For tests ----------------------------------------------------------------------------------------------------
- */
+/* ---- For tests --------------------------------------------------------------------------------------------------- */
 
 EXPORT standin_violations_fn standin_violations;
 EXPORT standin_calls_fn standin_calls;
@@ -625,8 +621,7 @@ void standin_wild(unsigned error)
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- CUDA: devices and contexts -----------------------------------------------------------------------------------
- */
+/* ---- CUDA: devices and contexts ---------------------------------------------------------------------------------- */
 
 static int n_devices(void)
 {
@@ -839,8 +834,7 @@ CUresult cuCtxDestroy_v2(CUcontext context)
     return CUDA_SUCCESS;
 }
 
-/* ---- CUDA: streams and events -------------------------------------------------------------------------------------
- */
+/* ---- CUDA: streams and events ------------------------------------------------------------------------------------ */
 
 EXPORT CUresult cuStreamCreate(CUstream *stream, unsigned int flags);
 CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
@@ -999,8 +993,7 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
     LEAVE(CUDA_SUCCESS);
 }
 
-/* ---- CUDA: memory -------------------------------------------------------------------------------------------------
- */
+/* ---- CUDA: memory ------------------------------------------------------------------------------------------------ */
 
 EXPORT CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props);
 CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
@@ -1255,8 +1248,7 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
     LEAVE(CUDA_SUCCESS);
 }
 
-/* ---- CUDA: copies and sets ----------------------------------------------------------------------------------------
- */
+/* ---- CUDA: copies and sets --------------------------------------------------------------------------------------- */
 
 static bool is_known(const char *at)
 {
@@ -1428,8 +1420,7 @@ CUresult cuMemsetD2D32Async(CUdeviceptr dst, size_t pitch, unsigned int value, s
     LEAVE(push_set(dst, pitch, value, 4, width, height, stream, __func__));
 }
 
-/* ---- CUDA: programs -----------------------------------------------------------------------------------------------
- */
+/* ---- CUDA: programs ---------------------------------------------------------------------------------------------- */
 
 /* Does the text define this kernel? */
 static bool has_entry(const char *text, const char *name)

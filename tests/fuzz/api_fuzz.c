@@ -48,8 +48,7 @@ static unsigned n_regions;
 static unsigned char pools[N_HANDLES][POOL_SIZE], objects[N_HANDLES][MOST_SIZE];
 static struct fuzz_input *in;
 
-/* ---- What calls are given -----------------------------------------------------------------------------------------
- */
+/* ---- What calls are given ---------------------------------------------------------------------------------------- */
 
 static void keep(enum kind kind, void *handle)
 {
@@ -187,8 +186,7 @@ static cl_bool some_blocking(void)
     return blocking;
 }
 
-/* ---- Calls ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
 static void CL_CALLBACK on_event(cl_event event, cl_int status, void *arg)
 {
@@ -588,8 +586,7 @@ static void let_time_pass(void)
         continue;
 }
 
-/* ---- Images --------------------------------------------------------------------------------------------------------
- */
+/* ---- Images ------------------------------------------------------------------------------------------------------ */
 
 static size_t some_length(void)
 {
@@ -747,8 +744,7 @@ static void blur(void)
 static void (*const image_calls[])(void) = {
     create_image, create_image, image_transfer, image_transfer, image_transfer, map_image, sampler, query_image, blur};
 
-/* ---- What came last -----------------------------------------------------------------------------------------------
- */
+/* ---- What came last ---------------------------------------------------------------------------------------------- */
 
 static void sub_devices(void)
 {
@@ -932,8 +928,7 @@ static void query_kernel(void)
     }
 }
 
-/* ---- Shared virtual memory ----------------------------------------------------------------------------------------
- */
+/* ---- Shared virtual memory --------------------------------------------------------------------------------------- */
 
 static cl_context context_of(cl_command_queue queue)
 {
@@ -1071,8 +1066,7 @@ static void (*const last_calls[])(void) = {sub_devices,      create_otherwise, o
                                            compile_and_link, all_kernels,      other_launches,
                                            query_kernel,     shared_memory,    shared_memory};
 
-/* ---- All ----------------------------------------------------------------------------------------------------------
- */
+/* ---- All --------------------------------------------------------------------------------------------------------- */
 
 static void (*const calls[])(void) = {
     create_context, create_queue,  create_buffer, create_buffer, create_sub_buffer,

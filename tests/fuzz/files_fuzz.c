@@ -62,8 +62,7 @@ static const uint8_t *guarded(const void *data, size_t size)
     return size ? memcpy(room + most - size, data, size) : room + most;
 }
 
-/* ---- Containers ---------------------------------------------------------------------------------------------------
- */
+/* ---- Containers -------------------------------------------------------------------------------------------------- */
 
 static struct tsl_driver driver = {.name = "one"};
 static char version[] = "1.0", device_name[] = "A";
@@ -108,8 +107,7 @@ static void container(struct fuzz_input *in)
     free(writer.data);
 }
 
-/* ---- Programs from binaries, through the API ----------------------------------------------------------------------
- */
+/* ---- Programs from binaries, through the API --------------------------------------------------------------------- */
 
 /* A container with entries for the machine's members, some of which that member's compiler takes. */
 static struct tsl_writer some_container(struct fuzz_input *in)
@@ -202,8 +200,7 @@ static void program(struct fuzz_input *in)
     fuzz_machine_end();
 }
 
-/* ---- The config file ----------------------------------------------------------------------------------------------
- */
+/* ---- The config file --------------------------------------------------------------------------------------------- */
 
 static void hear(void *arg, const char *sentence)
 {
@@ -241,8 +238,7 @@ static void config(struct fuzz_input *in)
     free(text);
 }
 
-/* ---- Models of times ----------------------------------------------------------------------------------------------
- */
+/* ---- Models of times --------------------------------------------------------------------------------------------- */
 
 static char folder[64];
 
@@ -325,8 +321,7 @@ static void model(struct fuzz_input *in)
     free(writer.data);
 }
 
-/* ---- Settings -----------------------------------------------------------------------------------------------------
- */
+/* ---- Settings ---------------------------------------------------------------------------------------------------- */
 
 static const char *const names[] = {"TESELA_MEMBERS", "TESELA_VENDORS",     "TESELA_POLICY",    "TESELA_ORDER",
                                     "TESELA_LIMITS",  "TESELA_DEVICE_TYPE", "TESELA_PROFILING", "TESELA_CHECK",
@@ -385,8 +380,7 @@ static void settings(struct fuzz_input *in)
     free_values(&again);
 }
 
-/* ---- The compiler's messages --------------------------------------------------------------------------------------
- */
+/* ---- The compiler's messages ------------------------------------------------------------------------------------- */
 
 static void decode(struct fuzz_input *in)
 {
@@ -420,8 +414,7 @@ static void decode(struct fuzz_input *in)
     }
 }
 
-/* ---- Modules of SPIR-V --------------------------------------------------------------------------------------------
- */
+/* ---- Modules of SPIR-V ------------------------------------------------------------------------------------------- */
 
 /* Every constant that is found can be set, by its own size alone. */
 static void module(struct fuzz_input *in)
@@ -445,8 +438,7 @@ static void module(struct fuzz_input *in)
     free(writer.data);
 }
 
-/* ---- Footprints of kernels -----------------------------------------------------------------------------------------
- */
+/* ---- Footprints of kernels --------------------------------------------------------------------------------------- */
 
 #define FOOTPRINT_ARGUMENTS 4u
 #define FOOTPRINT_NODES     48u

@@ -140,8 +140,7 @@ static void release(const struct loader *cl, const struct things *t)
     must(cl->clReleaseContext(t->context) == CL_SUCCESS);
 }
 
-/* ---- Ways to close it ---------------------------------------------------------------------------------------------
- */
+/* ---- Ways to close it -------------------------------------------------------------------------------------------- */
 
 static void with_nothing_left(void)
 {

@@ -9,8 +9,7 @@
 
 static struct bed bed;
 
-/* ---- Kernels: argument 0 is written, 1 read, 2 and 3 are int scalars n and m --------------------------------------
- */
+/* ---- Kernels: argument 0 is written, 1 read, 2 and 3 are int scalars n and m ------------------------------------- */
 
 static uint32_t n32(void)
 {

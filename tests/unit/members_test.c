@@ -19,8 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- Choosing, on made-up paths -----------------------------------------------------------------------------------
- */
+/* ---- Choosing, on made-up paths ---------------------------------------------------------------------------------- */
 
 static struct tsl_found row(const char *id, const char *platform, const char *device, int preference)
 {
@@ -170,8 +169,7 @@ static void no_more_members_than_fit(void **state)
     forget(rows, n);
 }
 
-/* ---- The registry, with drivers of the test's own -----------------------------------------------------------------
- */
+/* ---- The registry, with drivers of the test's own ---------------------------------------------------------------- */
 
 static struct tsl_driver mine;
 static cl_int open_error;
@@ -340,8 +338,7 @@ static void a_forked_child_has_no_members(void **state)
     assert_int_equal(exit_status(child), 0);
 }
 
-/* ---- Discovery of real vendors ------------------------------------------------------------------------------------
- */
+/* ---- Discovery of real vendors ----------------------------------------------------------------------------------- */
 
 static const struct tsl_found *of_device(const struct tsl_found_list *list, const char *platform, const char *device)
 {

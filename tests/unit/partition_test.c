@@ -98,8 +98,7 @@ static void answers(struct tsl_device *device, cl_device_info param, size_t size
     assert_memory_equal(value, expected, size);
 }
 
-/* ---- Tests --------------------------------------------------------------------------------------------------------
- */
+/* ---- Tests ------------------------------------------------------------------------------------------------------- */
 
 static void members_of_a_node_are_one_device(void **state)
 {

@@ -28,8 +28,7 @@
 #define MAX_ARGS    5
 #define ITEMS       1000 /* of each launch: so an item_ns of 1000 is a millisecond */
 
-/* ---- Programs -----------------------------------------------------------------------------------------------------
- */
+/* ---- Programs ---------------------------------------------------------------------------------------------------- */
 
 struct task {
     uint32_t cost; /* microseconds on a member of speed 1 */
@@ -135,8 +134,7 @@ static void heavy(struct work *w)
             add(w, 2000, 1, (unsigned[]){i});
 }
 
-/* ---- The schedule with known costs --------------------------------------------------------------------------------
- */
+/* ---- The schedule with known costs ------------------------------------------------------------------------------- */
 
 struct machine {
     unsigned n;
@@ -267,8 +265,7 @@ static double on_demand(const struct machine *m, const struct work *w)
     return end;
 }
 
-/* ---- The real thing -----------------------------------------------------------------------------------------------
- */
+/* ---- The real thing ---------------------------------------------------------------------------------------------- */
 
 static void nothing(const struct tsl_fake_run *run)
 {
@@ -357,8 +354,7 @@ static void play(const struct machine *m, const struct work *w, bool known, doub
     timed_end(&t);
 }
 
-/* ---- Tests --------------------------------------------------------------------------------------------------------
- */
+/* ---- Tests ------------------------------------------------------------------------------------------------------- */
 
 #define FAST_LINK 4000000000u
 #define LINK      1000000000u

@@ -133,8 +133,7 @@ static void versions_are_numbers(void **state)
     assert_int_equal(tsl_opencl_version(""), 0);
 }
 
-/* ---- Identity -----------------------------------------------------------------------------------------------------
- */
+/* ---- Identity ---------------------------------------------------------------------------------------------------- */
 
 static const struct answer {
     cl_device_info param;

@@ -42,8 +42,7 @@ static int free_program(void **state)
     return close_members(state);
 }
 
-/* ---- Programs -----------------------------------------------------------------------------------------------------
- */
+/* ---- Programs ---------------------------------------------------------------------------------------------------- */
 
 static cl_int build_text(const char *text, const char *options, struct tsl_dprogram **built, char **log)
 {
@@ -176,8 +175,7 @@ static void what_is_no_program_is_an_error(void **state)
     assert_null(kernel);
 }
 
-/* ---- Facts --------------------------------------------------------------------------------------------------------
- */
+/* ---- Facts ------------------------------------------------------------------------------------------------------- */
 
 static void arguments_are_told(void **state)
 {
@@ -273,8 +271,7 @@ static void a_program_that_prints_says_so(void **state)
     driver->program_free(printing);
 }
 
-/* ---- Launches -----------------------------------------------------------------------------------------------------
- */
+/* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
 static void arguments_of_all_kinds_arrive(void **state)
 {
@@ -465,8 +462,7 @@ static void offsets_and_windows(void **state)
     driver->mem_free(mem);
 }
 
-/* ---- Threads ------------------------------------------------------------------------------------------------------
- */
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
 #define THREADS  4
 #define LAUNCHES 40

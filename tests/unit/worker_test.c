@@ -28,8 +28,7 @@ static void work(double seconds)
         continue;
 }
 
-/* ---- Jobs ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Jobs -------------------------------------------------------------------------------------------------------- */
 
 struct counted {
     struct tsl_job job; /* first */
@@ -82,8 +81,7 @@ static void jobs_run_in_order_once_for_all_posts_before(void **state)
     assert_true(sigismember(&blocked, SIGTERM));
 }
 
-/* ---- Ends ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Ends -------------------------------------------------------------------------------------------------------- */
 
 static volatile bool done, must_be_done;
 static double least, most, ended;

@@ -17,8 +17,7 @@ static struct _cl_device_id devices[] = {
 
 #define N_DEVICES ((cl_uint)(sizeof devices / sizeof devices[0]))
 
-/* ---- Objects ------------------------------------------------------------------------------------------------------
- */
+/* ---- Objects ----------------------------------------------------------------------------------------------------- */
 
 __attribute__((visibility("default"))) fpga_alive_fn fpga_alive;
 
@@ -162,8 +161,7 @@ static cl_int give_text(const char *text, size_t size, void *value, size_t *size
     return give(text, strlen(text) + 1, size, value, size_ret);
 }
 
-/* ---- Platform and devices -----------------------------------------------------------------------------------------
- */
+/* ---- Platform and devices ---------------------------------------------------------------------------------------- */
 
 static cl_int CL_API_CALL get_platform_ids(cl_uint n, cl_platform_id *ids, cl_uint *n_ret)
 {
@@ -282,8 +280,7 @@ static cl_int CL_API_CALL get_device_info(cl_device_id device, cl_device_info pa
     }
 }
 
-/* ---- Contexts, queues, memory -------------------------------------------------------------------------------------
- */
+/* ---- Contexts, queues, memory ------------------------------------------------------------------------------------ */
 
 static cl_context CL_API_CALL create_context(const cl_context_properties *properties, cl_uint n,
                                              const cl_device_id *ids,
@@ -402,8 +399,7 @@ static cl_int CL_API_CALL release_sampler(cl_sampler sampler)
     return CL_INVALID_SAMPLER;
 }
 
-/* ---- Programs and kernels -----------------------------------------------------------------------------------------
- */
+/* ---- Programs and kernels ---------------------------------------------------------------------------------------- */
 
 static cl_program new_program(cl_context context)
 {
@@ -628,8 +624,7 @@ static cl_int CL_API_CALL get_work_group_info(cl_kernel kernel, cl_device_id dev
     }
 }
 
-/* ---- Events -------------------------------------------------------------------------------------------------------
- */
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
 
 static cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info param, size_t size, void *value,
                                          size_t *size_ret)
@@ -666,8 +661,7 @@ static cl_int CL_API_CALL release_event(cl_event event)
     return release(event, FPGA_EVENT, CL_INVALID_EVENT);
 }
 
-/* ---- Commands -----------------------------------------------------------------------------------------------------
- */
+/* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
 static cl_event new_command(cl_command_queue queue, cl_command_type type)
 {
@@ -878,16 +872,14 @@ static cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kerne
     return fpga_enqueue(command, n, waits, false, event);
 }
 
-/* ---- Names --------------------------------------------------------------------------------------------------------
- */
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
 
 NAMED(create_sub_buffer, clCreateSubBuffer);
 NAMED(enqueue_read_rect, clEnqueueReadBufferRect);
 NAMED(enqueue_write_rect, clEnqueueWriteBufferRect);
 NAMED(enqueue_copy_rect, clEnqueueCopyBufferRect);
 
-/* ---- The table ----------------------------------------------------------------------------------------------------
- */
+/* ---- The table --------------------------------------------------------------------------------------------------- */
 
 const cl_icd_dispatch fpga_dispatch = {
     .clGetPlatformIDs = get_platform_ids,

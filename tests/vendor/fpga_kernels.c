@@ -6,8 +6,7 @@
 
 static const char magic[] = "TESELA TEST FPGA 1\n";
 
-/* ---- Kernels ------------------------------------------------------------------------------------------------------
- */
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 /* x[i] = value */
 static void set_all(struct fpga_range range, void *const *args)
@@ -57,8 +56,7 @@ static const struct fpga_design designs[] = {
 
 #define N_DESIGNS (sizeof designs / sizeof designs[0])
 
-/* ---- Binaries -----------------------------------------------------------------------------------------------------
- */
+/* ---- Binaries ---------------------------------------------------------------------------------------------------- */
 
 const struct fpga_design *fpga_design_of(const char *name)
 {
@@ -104,8 +102,7 @@ bool fpga_parse(const char *mode, cl_program program)
     return has_mode;
 }
 
-/* ---- Counts -------------------------------------------------------------------------------------------------------
- */
+/* ---- Counts ------------------------------------------------------------------------------------------------------ */
 
 static unsigned counts[N_DESIGNS][2]; /* guarded by the lock */
 

@@ -31,8 +31,7 @@ cl_ulong fpga_now(void)
     return (cl_ulong)now.tv_sec * 1000000000u + (cl_ulong)now.tv_nsec + CLOCK_AHEAD_NS;
 }
 
-/* ---- Order --------------------------------------------------------------------------------------------------------
- */
+/* ---- Order ------------------------------------------------------------------------------------------------------- */
 
 static bool is_barrier(const struct _cl_event *command)
 {
@@ -79,8 +78,7 @@ static cl_event next_locked(cl_device_id device)
     return command;
 }
 
-/* ---- Work ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Work -------------------------------------------------------------------------------------------------------- */
 
 static char *row_of(const struct fpga_side *side, size_t row, size_t slice)
 {
@@ -237,8 +235,7 @@ void fpga_start_thread_locked(cl_device_id device)
     device->has_thread = true;
 }
 
-/* ---- The API ------------------------------------------------------------------------------------------------------
- */
+/* ---- The API ----------------------------------------------------------------------------------------------------- */
 
 static void flush_locked(cl_command_queue queue)
 {

@@ -23,8 +23,7 @@ struct _cl_platform_id {
 
 static struct _cl_platform_id platform = {&table};
 
-/* ---- What is asked for --------------------------------------------------------------------------------------------
- */
+/* ---- What is asked for ------------------------------------------------------------------------------------------- */
 
 static const char *const names[] = {
 #define NAME(version, name, required) #name,
@@ -98,8 +97,7 @@ static unsigned index_of(const char *function)
     return i;
 }
 
-/* ---- Losing the device --------------------------------------------------------------------------------------------
- */
+/* ---- Losing the device ------------------------------------------------------------------------------------------- */
 
 static bool is_lost(void)
 {
@@ -215,8 +213,7 @@ static void lose(void)
         abort();
 }
 
-/* ---- Before and after a call --------------------------------------------------------------------------------------
- */
+/* ---- Before and after a call ------------------------------------------------------------------------------------- */
 
 /* Counts the call. The error that it is to fail with, or 0. */
 static cl_int before(const char *function, unsigned *count)
@@ -266,8 +263,7 @@ static void count(int objects, int events)
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- Calls that are only passed on --------------------------------------------------------------------------------
- */
+/* ---- Calls that are only passed on ------------------------------------------------------------------------------- */
 
 #define ASK(name, params, ...)                \
     static cl_int CL_API_CALL name##_w params \
@@ -320,8 +316,7 @@ static cl_int CL_API_CALL clFinish_w(cl_command_queue queue)
     return after(error);
 }
 
-/* ---- Objects ------------------------------------------------------------------------------------------------------
- */
+/* ---- Objects ----------------------------------------------------------------------------------------------------- */
 
 #define MAKE(type, name, params, ...)                         \
     static type CL_API_CALL name##_w params                   \
@@ -430,8 +425,7 @@ static cl_int CL_API_CALL clReleaseCommandQueue_w(cl_command_queue queue)
     return failed ? failed : error;
 }
 
-/* ---- Events -------------------------------------------------------------------------------------------------------
- */
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
 
 static cl_event CL_API_CALL clCreateUserEvent_w(cl_context context, cl_int *error)
 {
@@ -637,8 +631,7 @@ static cl_int CL_API_CALL clSetEventCallback_w(cl_event event, cl_int at,
     return error;
 }
 
-/* ---- Commands -----------------------------------------------------------------------------------------------------
- */
+/* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
 static cl_context context_of(cl_command_queue queue)
 {
@@ -835,8 +828,7 @@ static cl_int CL_API_CALL clEnqueueNDRangeKernel_w(cl_command_queue q, cl_kernel
     return error;
 }
 
-/* ---- Platform and devices -----------------------------------------------------------------------------------------
- */
+/* ---- Platform and devices ---------------------------------------------------------------------------------------- */
 
 static cl_int CL_API_CALL clGetPlatformIDs_w(cl_uint n, cl_platform_id *ids, cl_uint *n_ret)
 {
@@ -937,8 +929,7 @@ static cl_icd_dispatch table = {
     .clEnqueueNDRangeKernel = clEnqueueNDRangeKernel_w,
 };
 
-/* ---- Another vendor's ways ------------------------------------------------------------------------------------------
- */
+/* ---- Another vendor's ways --------------------------------------------------------------------------------------- */
 
 static struct tsl_opencl_cl plain; /* the wrapped vendor's functions, where those in `real` ask first */
 
@@ -1044,8 +1035,7 @@ static void be_like_nvidia(void)
     real.clLinkProgram = link_program;
 }
 
-/* ---- The way in ---------------------------------------------------------------------------------------------------
- */
+/* ---- The way in -------------------------------------------------------------------------------------------------- */
 
 typedef void *(CL_API_CALL *extension_address_fn)(const char *name);
 typedef cl_int(CL_API_CALL *platform_ids_fn)(cl_uint n, cl_platform_id *platforms, cl_uint *n_platforms);
@@ -1128,8 +1118,7 @@ EXPORT void *CL_API_CALL clGetExtensionFunctionAddress(const char *name)
     return strcmp(name, "clGetPlatformInfo") ? NULL : ADDRESS(info);
 }
 
-/* ---- Control ------------------------------------------------------------------------------------------------------
- */
+/* ---- Control ----------------------------------------------------------------------------------------------------- */
 
 static void set_plan(const char *function, unsigned n, cl_int error, bool loses)
 {

@@ -332,7 +332,8 @@ void Accesses::visit_call(llvm::CallInst &at)
         visit_memory(at);
     else if (callee && callee->getName() == "__tsl_called_image_store")
         visit_image(at, true);
-    else if (callee && (callee->getName() == "__tsl_called_image_load" || callee->getName() == "__tsl_called_image_sample"))
+    else if (callee &&
+             (callee->getName() == "__tsl_called_image_load" || callee->getName() == "__tsl_called_image_sample"))
         visit_image(at, false);
     else if (!at.getIntrinsicID() || !at.onlyAccessesInaccessibleMemory())
         if (at.getIntrinsicID() != llvm::Intrinsic::prefetch)
@@ -341,7 +342,8 @@ void Accesses::visit_call(llvm::CallInst &at)
 
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
 
-/* Ids and sizes that are asked for within loops go to the kernel's beginning for a while, where loops don't change them.
+/* Ids and sizes that are asked for within loops go to the kernel's beginning for a while, where loops don't change
+ * them.
  */
 void Accesses::lift_queries()
 {
@@ -354,7 +356,8 @@ void Accesses::lift_queries()
             kc_call call = kc_call_of(llvm::wrap(&at));
 
             if (call < KC_CALL_LOCAL_ID || call > KC_CALL_WORK_DIM ||
-                !llvm::all_of(llvm::cast<llvm::CallInst>(at).args(), [](llvm::Value *v) { return llvm::isa<llvm::Constant>(v); }))
+                !llvm::all_of(llvm::cast<llvm::CallInst>(at).args(),
+                              [](llvm::Value *v) { return llvm::isa<llvm::Constant>(v); }))
                 continue;
             lifted.emplace_back(&at, at.getNextNode());
             at.moveBefore(first);

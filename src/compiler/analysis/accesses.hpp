@@ -58,8 +58,8 @@ struct Place {
 };
 
 struct LoopFacts {
-    uint32_t index;   /* of its counter; no_node: there are too many loops */
-    uint32_t count;   /* no_node: not known */
+    uint32_t index; /* of its counter; no_node: there are too many loops */
+    uint32_t count; /* no_node: not known */
     bool exact;
     uint32_t running; /* holds in just those iterations that there are, of those that `count` allows; no_node: in all */
 };
@@ -72,7 +72,7 @@ struct Steps {
 
 /* A loop goes on while `counted predicate bound` holds for what its next iteration begins with. */
 struct Condition {
-    uint32_t start, step, bound; /* of what is counted */
+    uint32_t start, step, bound;    /* of what is counted */
     const llvm::SCEV *first, *last; /* start and bound again */
     llvm::CmpInst::Predicate predicate;
     bool from_first = false; /* it holds for the start, too */
@@ -104,7 +104,7 @@ struct Touch {
     tsl_atomic_op atomic = TSL_ATOMIC_OTHER;
     uint64_t value = 0;
     uint32_t narrow = 0;
-    bool anywhere = false; /* the address is but where it begins */
+    bool anywhere = false;     /* the address is but where it begins */
     uint32_t length = no_node; /* 64 bits: `width` bytes so many times, one behind the other */
 };
 
@@ -264,7 +264,7 @@ class Accesses
     std::vector<LoopFacts> more_loops; /* of the footprint: by index */
     llvm::DenseMap<llvm::Value *, bool> untouched;
     std::vector<std::pair<llvm::Instruction *, llvm::Instruction *>> lifted; /* with what they stood before */
-    std::vector<uint32_t> rolled; /* loops that were made of accesses */
+    std::vector<uint32_t> rolled;                                            /* loops that were made of accesses */
     std::vector<Access> list;
     unsigned flags = 0;
     llvm::SmallPtrSet<llvm::Value *, 8> written; /* roots that are stored to */

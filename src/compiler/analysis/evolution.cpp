@@ -217,7 +217,8 @@ uint32_t Accesses::from_evolution(llvm::Value *value)
 
 uint32_t Accesses::of_carried(llvm::PHINode &phi, llvm::Loop &loop)
 {
-    const llvm::SCEV *known = scope && loop.contains(scope) ? evolution.getSCEV(&phi) : evolution.getSCEVAtScope(&phi, scope);
+    const llvm::SCEV *known =
+        scope && loop.contains(scope) ? evolution.getSCEV(&phi) : evolution.getSCEVAtScope(&phi, scope);
 
     if (llvm::isa<llvm::SCEVUnknown>(known) || llvm::isa<llvm::SCEVCouldNotCompute>(known))
         return not_known(&phi, not_linear);

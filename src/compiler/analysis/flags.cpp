@@ -7,7 +7,6 @@ extern "C" {
 #include "compiler/builtins/builtins.h"
 }
 
-
 namespace kc
 {
 

@@ -13,7 +13,7 @@ namespace kc
 /* Is one of the goals, which are all in one loop, reached from a block, before the iteration ends? */
 struct Accesses::Question {
     llvm::ArrayRef<llvm::BasicBlock *> goals;
-    unsigned budget; /* blocks that may be looked at */
+    unsigned budget;                                       /* blocks that may be looked at */
     llvm::SmallPtrSet<llvm::BasicBlock *, 16> region = {}; /* of which some way leads there */
     llvm::DenseMap<llvm::BasicBlock *, uint32_t> answers = llvm::DenseMap<llvm::BasicBlock *, uint32_t>();
 
@@ -66,7 +66,7 @@ uint32_t Accesses::reach_behind(llvm::Loop &loop, Question &question)
     loop.getExitBlocks(exits);
     for (llvm::BasicBlock *exit : exits) {
         uint32_t one = !question.is_goal(exit) && outer && outer->getHeader() == exit ? nodes.constant(1, 0)
-                                                                                 : reach(exit, question);
+                                                                                      : reach(exit, question);
 
         if (one == no_node || (answer != no_node && one != answer))
             return no_node;

@@ -27,8 +27,8 @@ bool Accesses::is_untouched(llvm::Value *pointer, unsigned steps)
         auto *call = llvm::dyn_cast<llvm::MemTransferInst>(user);
         bool passes = llvm::isa<llvm::GetElementPtrInst>(user) || llvm::isa<llvm::AddrSpaceCastInst>(user);
 
-        if (!at || (!passes && !llvm::isa<llvm::LoadInst>(at) && !(call && call->getRawSource() == pointer &&
-                                                                  call->getRawDest() != pointer)))
+        if (!at || (!passes && !llvm::isa<llvm::LoadInst>(at) &&
+                    !(call && call->getRawSource() == pointer && call->getRawDest() != pointer)))
             return false;
         if (passes && (steps > 8 || !is_untouched(at, steps + 1)))
             return false;

@@ -1,7 +1,8 @@
 /*
- * How often loops run. LLVM knows it of most. Where the step is no constant (for (i = gid; i < n; i += gsize)) LLVM says
- * nothing, as it might wrap; then, and where the start depends on the work-item, a loop is told by how often it runs for
- * the lowest start, and by its own condition, which is looked at with the numbers of the launch, where wrapping is seen.
+ * How often loops run. LLVM knows it of most. Where the step is no constant (for (i = gid; i < n; i += gsize)) LLVM
+ * says nothing, as it might wrap; then, and where the start depends on the work-item, a loop is told by how often it
+ * runs for the lowest start, and by its own condition, which is looked at with the numbers of the launch, where
+ * wrapping is seen.
  */
 #include "compiler/analysis/accesses.hpp"
 
@@ -19,9 +20,9 @@ uint32_t Accesses::counter(llvm::Loop *loop)
 uint32_t Accesses::count_of(llvm::Loop &loop, const llvm::SCEV *taken)
 {
     const llvm::SCEV *more = evolution.getAddExpr(taken, evolution.getOne(taken->getType()));
-    bool wraps = !evolution.isKnownNonZero(more) &&
-                 !evolution.isLoopEntryGuardedByCond(&loop, llvm::CmpInst::ICMP_NE, more,
-                                                     evolution.getZero(more->getType()));
+    bool wraps =
+        !evolution.isKnownNonZero(more) &&
+        !evolution.isLoopEntryGuardedByCond(&loop, llvm::CmpInst::ICMP_NE, more, evolution.getZero(more->getType()));
     uint32_t node = clean(wraps ? taken : more, false);
 
     node = nodes.zext(node, 64);
@@ -122,7 +123,8 @@ uint32_t Accesses::lowest(uint32_t node, unsigned steps)
 bool Accesses::condition_of(llvm::Loop &loop, Condition &result)
 {
     llvm::BasicBlock *latch = loop.getLoopLatch();
-    auto *branch = latch && loop.isLoopExiting(latch) ? llvm::dyn_cast<llvm::BranchInst>(latch->getTerminator()) : nullptr;
+    auto *branch =
+        latch && loop.isLoopExiting(latch) ? llvm::dyn_cast<llvm::BranchInst>(latch->getTerminator()) : nullptr;
     auto *test = branch && branch->isConditional() ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition()) : nullptr;
     unsigned bits = test && test->getOperand(0)->getType()->isIntegerTy()
                         ? test->getOperand(0)->getType()->getIntegerBitWidth()
@@ -148,7 +150,8 @@ bool Accesses::condition_of(llvm::Loop &loop, Condition &result)
     result.first = evolution.getMinusSCEV(next->getStart(), next->getStepRecurrence(evolution));
     result.start = of(result.first);
     result.step = of(next->getStepRecurrence(evolution));
-    result.never_wraps = llvm::CmpInst::isSigned(result.predicate) ? next->hasNoSignedWrap() : next->hasNoUnsignedWrap();
+    result.never_wraps =
+        llvm::CmpInst::isSigned(result.predicate) ? next->hasNoSignedWrap() : next->hasNoUnsignedWrap();
     return true;
 }
 
@@ -177,7 +180,8 @@ uint32_t Accesses::ends(const Condition &condition, uint32_t bound, uint32_t ste
                         nodes.binary(TSL_NODE_SUB, nodes.constant(64, (int64_t)(beyond - 1)), nodes.plus(step, -1)));
 }
 
-/* (bound - lowest start + step - 1) / step iterations. Where the first one isn't asked for, it and as many as follow. */
+/* (bound - lowest start + step - 1) / step iterations. Where the first one isn't asked for, it and as many as follow.
+ */
 uint32_t Accesses::most(const Condition &condition)
 {
     bool is_signed = llvm::CmpInst::isSigned(condition.predicate);

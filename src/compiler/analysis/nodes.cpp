@@ -38,11 +38,7 @@ bool commutes(unsigned op)
 
 unsigned n_operands(unsigned op)
 {
-    return op < TSL_NODE_ADD      ? 0
-           : op < TSL_NODE_SELECT ? 2
-           : op == TSL_NODE_SELECT ? 3
-           : op <= TSL_NODE_TRUNC  ? 1
-                                   : 2;
+    return op < TSL_NODE_ADD ? 0 : op < TSL_NODE_SELECT ? 2 : op == TSL_NODE_SELECT ? 3 : op <= TSL_NODE_TRUNC ? 1 : 2;
 }
 
 bool compare(unsigned op, int64_t a, int64_t b, unsigned bits)

@@ -50,8 +50,7 @@ uint32_t Accesses::offset_of(llvm::GEPOperator &pointer)
     return sum;
 }
 
-void Accesses::places_of_select(llvm::SelectInst &at, const Place &so_far, std::vector<Place> &result,
-                                Visited &visited)
+void Accesses::places_of_select(llvm::SelectInst &at, const Place &so_far, std::vector<Place> &result, Visited &visited)
 {
     uint32_t condition = of(at.getCondition());
     Place one = so_far, other = so_far;

@@ -22,7 +22,8 @@ llvm::Value *passed(llvm::Instruction &at, unsigned bits)
 
     if (llvm::isa<llvm::TruncInst>(at) || llvm::isa<llvm::SExtInst>(at) || llvm::isa<llvm::ZExtInst>(at))
         return at.getOperand(0)->getType()->getScalarSizeInBits() >= bits ? at.getOperand(0) : nullptr;
-    if (match::match(&at, match::m_Shr(match::m_Shl(match::m_Value(inside), match::m_APInt(number)), match::m_APInt(again))) &&
+    if (match::match(
+            &at, match::m_Shr(match::m_Shl(match::m_Value(inside), match::m_APInt(number)), match::m_APInt(again))) &&
         *number == *again && number->ult(width) && width - number->getZExtValue() >= bits)
         return inside;
     if (match::match(&at, match::m_And(match::m_Value(inside), match::m_APInt(number))) &&

@@ -132,11 +132,9 @@ uint32_t Accesses::operate(unsigned opcode, uint32_t a, uint32_t b)
                       {llvm::Instruction::Mul, TSL_NODE_MUL},   {llvm::Instruction::Shl, TSL_NODE_SHL},
                       {llvm::Instruction::LShr, TSL_NODE_LSHR}, {llvm::Instruction::And, TSL_NODE_AND},
                       {llvm::Instruction::Or, TSL_NODE_OR},     {llvm::Instruction::Xor, TSL_NODE_XOR},
-                      {llvm::Instruction::UDiv, TSL_NODE_UDIV},
-                     {llvm::Instruction::SDiv, TSL_NODE_SDIV},
-                     {llvm::Instruction::URem, TSL_NODE_UREM},
-                     {llvm::Instruction::SRem, TSL_NODE_SREM},
-                     {llvm::Instruction::AShr, TSL_NODE_ASHR}};
+                      {llvm::Instruction::UDiv, TSL_NODE_UDIV}, {llvm::Instruction::SDiv, TSL_NODE_SDIV},
+                      {llvm::Instruction::URem, TSL_NODE_UREM}, {llvm::Instruction::SRem, TSL_NODE_SREM},
+                      {llvm::Instruction::AShr, TSL_NODE_ASHR}};
 
     for (const auto &one : operations)
         if (one.code == opcode)
@@ -320,8 +318,8 @@ uint32_t Accesses::of_query(llvm::CallInst &at)
     static const struct {
         tsl_node_op op;
         int64_t beyond; /* of dimensions that aren't there */
-    } queries[] = {{TSL_NODE_LOCAL_ID, 0},   {TSL_NODE_GLOBAL_ID, 0},  {TSL_NODE_GROUP_ID, 0},
-                   {TSL_NODE_GROUP_SIZE, 1}, {TSL_NODE_LOCAL_SIZE, 1}, {TSL_NODE_NUM_GROUPS, 1},
+    } queries[] = {{TSL_NODE_LOCAL_ID, 0},    {TSL_NODE_GLOBAL_ID, 0},    {TSL_NODE_GROUP_ID, 0},
+                   {TSL_NODE_GROUP_SIZE, 1},  {TSL_NODE_LOCAL_SIZE, 1},   {TSL_NODE_NUM_GROUPS, 1},
                    {TSL_NODE_GLOBAL_SIZE, 1}, {TSL_NODE_GLOBAL_OFFSET, 0}};
     const auto &query = queries[kc_call_of(llvm::wrap(&at)) - KC_CALL_LOCAL_ID];
     auto *dimension = llvm::dyn_cast<llvm::ConstantInt>(at.getArgOperand(0));

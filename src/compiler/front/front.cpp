@@ -26,7 +26,8 @@
 #include <cstring>
 #include <set>
 
-namespace {
+namespace
+{
 
 const char header_folder[] = "/<headers>/";
 const char language_folder[] = KC_RESOURCES "/include/";
@@ -34,7 +35,8 @@ const char language_header[] = "opencl-c-base.h";
 
 /* Notes files that were looked for and missing: if one appears, the result may differ. Clang looks for the language's
  * own header in the program's folders first; other files of that name are hidden from it. */
-class WatchedFiles : public llvm::vfs::ProxyFileSystem {
+class WatchedFiles : public llvm::vfs::ProxyFileSystem
+{
   public:
     using ProxyFileSystem::ProxyFileSystem;
 
@@ -139,11 +141,14 @@ void note_root_errors(llvm::Module &module)
                     call->setMetadata(llvm::LLVMContext::MD_fpmath, make.createFPMath(3));
 }
 #else
-void note_root_errors(llvm::Module &) {}
+void note_root_errors(llvm::Module &)
+{
+}
 #endif
 
 /* Generates the module; kc::Same watches if the input asks for a comparison. */
-class WatchedAction : public clang::EmitLLVMOnlyAction {
+class WatchedAction : public clang::EmitLLVMOnlyAction
+{
   public:
     WatchedAction(llvm::LLVMContext *context, kc::Same *found) : clang::EmitLLVMOnlyAction(context), same(found)
     {

@@ -262,8 +262,7 @@ class Conditions
         bool value;
 
         if (condition &&
-            (!is_computed(condition) ||
-             condition->EvaluateAsInt(result, context, clang::Expr::SE_AllowSideEffects) ||
+            (!is_computed(condition) || condition->EvaluateAsInt(result, context, clang::Expr::SE_AllowSideEffects) ||
              condition->EvaluateAsBooleanCondition(value, context)) &&
             !is_sure(value_of(condition)))
             work.differs("what a constant condition is may be the compiler's choice", condition->getExprLoc());

@@ -33,8 +33,9 @@ template <size_t N> static bool begins_with(StringRef name, const char *const (&
  * not. */
 static bool may_be_compilers(StringRef name)
 {
-    static const char *const beginnings[] = {"_",    "cl_",   "CL_",  "CLK_", "CLC_",    "CLANG", "FP_", "cles_",
-                                             "unix", "linux", "i386", "LLVM", "INTTYPE", "IMG_",  "MAX_WORK_DIM"};
+    static const char *const beginnings[] = {"_",     "cl_",  "CL_",     "CLK_", "CLC_",
+                                             "CLANG", "FP_",  "cles_",   "unix", "linux",
+                                             "i386",  "LLVM", "INTTYPE", "IMG_", "MAX_WORK_DIM"};
     static const char *const parts[] = {"POCL",   "INTEL",    "ALTERA", "ACL",    "AOC",    "XILINX",  "NVIDIA",
                                         "AMD",    "FPGA",     "ARM",    "QCOM",   "GPU",    "DEVICE",  "OPENCL",
                                         "VENDOR", "PLATFORM", "APPLE",  "MALI",   "ADRENO", "MESA",    "CLOVER",
@@ -53,10 +54,9 @@ static bool may_be_compilers(StringRef name)
 static bool may_be_overloaded(StringRef name)
 {
     static const char *const beginnings[] = {
-        "vload",     "vstore",     "async_", "atom_",    "atomic_", "sub_group", "work_group", "intel_",
-        "amd_",      "arm_",       "qcom_",  "nv_",      "cl_",     "nd_",       "read_image", "write_image",
-        "read_pipe", "write_pipe", "get_",   "reserve_", "commit_", "enqueue_",  "to_",        "pocl_",
-        "Sleef_"};
+        "vload", "vstore",   "async_",  "atom_",    "atomic_", "sub_group",  "work_group",  "intel_",    "amd_",
+        "arm_",  "qcom_",    "nv_",     "cl_",      "nd_",     "read_image", "write_image", "read_pipe", "write_pipe",
+        "get_",  "reserve_", "commit_", "enqueue_", "to_",     "pocl_",      "Sleef_"};
     static const char *const names[] = {"prefetch", "printf", "fract",  "frexp",   "lgamma_r",
                                         "modf",     "remquo", "sincos", "ndrange", "wait_group_events"};
 

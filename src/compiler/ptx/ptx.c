@@ -32,8 +32,7 @@ struct shell {
     LLVMValueRef shared; /* the start of dynamic shared memory */
 };
 
-/* ---- Answers ------------------------------------------------------------------------------------------------------
- */
+/* ---- Answers ----------------------------------------------------------------------------------------------------- */
 
 static void answer(LLVMModuleRef module, const char *question, bool yes)
 {

@@ -50,7 +50,9 @@ void kc_widen_conversions(LLVMModuleRef module)
 
 #else
 
-void kc_widen_conversions(LLVMModuleRef) {}
+void kc_widen_conversions(LLVMModuleRef)
+{
+}
 
 #endif
 

@@ -17,8 +17,7 @@ struct vector {
     unsigned at_once; /* elements that are loaded or stored in one piece */
 };
 
-/* ---- Addresses that differ between lanes --------------------------------------------------------------------------
- */
+/* ---- Addresses that differ between lanes ------------------------------------------------------------------------- */
 
 static bool is_id(LLVMValueRef value)
 {
@@ -48,8 +47,7 @@ static bool differs(LLVMValueRef address)
     return found;
 }
 
-/* ---- Vectors that are written in part -----------------------------------------------------------------------------
- */
+/* ---- Vectors that are written in part ---------------------------------------------------------------------------- */
 
 static bool passes_on(LLVMValueRef value)
 {
@@ -86,8 +84,7 @@ static bool goes_back(LLVMValueRef value, LLVMValueRef place, unsigned depth)
     return false;
 }
 
-/* ---- Pieces -------------------------------------------------------------------------------------------------------
- */
+/* ---- Pieces ------------------------------------------------------------------------------------------------------ */
 
 static LLVMTypeRef type_of(LLVMValueRef access)
 {
@@ -258,8 +255,7 @@ static void split_store(struct kc_wg *wg, const struct vector *vector)
     }
 }
 
-/* ---- All of a kernel ----------------------------------------------------------------------------------------------
- */
+/* ---- All of a kernel --------------------------------------------------------------------------------------------- */
 
 /* First it is seen what all are, while all are whole. pieces: also those that go in pieces. */
 static struct vector *find_all(struct kc_wg *wg, bool pieces, unsigned *n)
