@@ -2,6 +2,7 @@
 #include "base/worker.h"
 
 #include "base/fork.h"
+#include "base/last_thread.h"
 #include "base/numa.h"
 #include "base/thread.h"
 
@@ -151,6 +152,7 @@ void tsl_worker_expect_exit(void)
     if (known)
         return;
     known = true;
+    tsl_last_thread_expect();
     if (__cxa_thread_atexit_impl && syscall(SYS_gettid) == getpid())
         __cxa_thread_atexit_impl(at_end, NULL, &__dso_handle);
 }
@@ -188,6 +190,14 @@ static bool start_locked(struct tsl_worker *worker)
     if (worker->started)
         note_started(worker);
     return worker->started;
+}
+
+bool tsl_worker_is_idle(struct tsl_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    bool idle = !worker->busy && !worker->first;
+    pthread_mutex_unlock(&worker->lock);
+    return idle;
 }
 
 void tsl_worker_wait(struct tsl_worker *worker)

@@ -59,13 +59,21 @@ void tsl_worker_expect_exit(void);
 struct tsl_exit_hook {
     void (*wait)(void); /* may post one job: exit waits for that, too. Called again after workers were given more */
     void (*over)(void); /* exit goes on */
+    /* No command is unfinished, and no callback is due or runs. Takes the graphs' locks. */
+    bool (*is_idle)(void);
 };
 
 extern _Atomic(const struct tsl_exit_hook *) tsl_exit_hook; /* NULL: nothing else is waited for */
 
+/* Names of threads that run functions of the application's. */
+#define TSL_CALLBACK_THREAD "tesela-call"
+#define TSL_BUILD_THREAD    "tesela-build"
+
 /* What exit does: waits for the workers that call vendors. Returns how many jobs these were ever given; 0: that takes,
  * or once took, too long. */
 unsigned long tsl_worker_drain(void);
+/* Has it no job? */
+bool tsl_worker_is_idle(struct tsl_worker *worker);
 /* Waits until all jobs have run. Not from a job. Returns at once in a forked child. */
 void tsl_worker_wait(struct tsl_worker *worker);
 

@@ -16,6 +16,8 @@
 #include "graph/lane.h"
 #include "graph/op.h"
 #include "graph/queue.h"
+#include "graph/schedule.h"
+#include "graph/work.h"
 #include "handle/object.h"
 #include "program/program.h"
 
@@ -119,7 +121,36 @@ static void stop_asking(void)
     atomic_store(&over, true);
 }
 
-static const struct tsl_exit_hook hook = {.wait = wait_at_exit, .over = stop_asking};
+/* Nobody waits for what is under way: its end must be noticed nevertheless. */
+static bool is_idle_locked(struct tsl_graph *graph) TSL_REQUIRES(graph->lock)
+{
+    struct tsl_graph_queue *queue;
+    struct tsl_command *c;
+    bool idle = !graph->callbacks;
+    LIST_FOREACH(queue, &graph->queues, link)
+    TAILQ_FOREACH(c, &queue->commands, link)
+    {
+        tsl_command_watch(c);
+        idle = false;
+    }
+    return idle;
+}
+
+static bool is_idle(void)
+{
+    struct tsl_graph *graph = tsl_graphs_next(NULL), *next;
+    bool idle = true;
+    for (; graph; graph = next) {
+        tsl_lock_take(&graph->lock);
+        idle &= is_idle_locked(graph);
+        tsl_graph_leave(graph, TSL_WHO_WORKER);
+        next = tsl_graphs_next(graph);
+        tsl_object_unref(&graph->context->object);
+    }
+    return idle && tsl_graph_callbacks_idle();
+}
+
+static const struct tsl_exit_hook hook = {.wait = wait_at_exit, .over = stop_asking, .is_idle = is_idle};
 
 void tsl_exit_expect(const struct tsl_graph *graph)
 {

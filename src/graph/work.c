@@ -37,7 +37,12 @@ void tsl_graph_bridge(struct tsl_job *job)
     tsl_object_unref(&context->object);
 }
 
-static struct tsl_worker callback_worker = TSL_WORKER("tesela-call");
+static struct tsl_worker callback_worker = TSL_WORKER(TSL_CALLBACK_THREAD);
+
+bool tsl_graph_callbacks_idle(void)
+{
+    return tsl_worker_is_idle(&callback_worker);
+}
 
 /* If no thread can be had, the callbacks stay due until the next entry tries again. */
 static void post_callbacks(struct tsl_graph *graph)

@@ -17,6 +17,8 @@ bool tsl_graph_has_work(const struct tsl_graph *graph);
 void tsl_graph_leave(struct tsl_graph *graph, enum tsl_who who) TSL_RELEASES(graph->lock);
 /* The job of the bridge thread: work that was left. Without the lock. */
 void tsl_graph_bridge(struct tsl_job *job);
+/* Does the callback thread, that of all graphs, call nothing? Without the lock. */
+bool tsl_graph_callbacks_idle(void);
 /* Frees operations that nobody refers to. The lock is given meanwhile. */
 void tsl_graph_bury(struct tsl_graph *graph) TSL_REQUIRES(graph->lock);
 

@@ -279,6 +279,7 @@ static cl_int run_build(struct tsl_build *build)
 
 static void *run_detached(void *arg)
 {
+    pthread_setname_np(pthread_self(), TSL_BUILD_THREAD);
     run_build(arg);
     return NULL;
 }
