@@ -92,18 +92,18 @@ static void spare_for_others(const struct arguments *a, cl_uint i, struct touche
     }
 }
 
-/* False: the argument is no memory, or the launch doesn't touch it. */
+/* False: the argument is no memory. No ranges: the launch doesn't touch it. */
 static bool look_at(const struct arguments *a, cl_uint i, struct touched *t)
 {
     struct tsl_buffer *b = a->command->args->args[i].buffer;
-    unsigned may = b ? argument_access(a->facts, i, b) : 0;
-    if (!may)
+    if (!b)
         return false;
+    unsigned may = argument_access(a->facts, i, b);
     t->buffer = b;
     t->data = tsl_data_of(b);
     t->space = tsl_space_of(a->port, t->data);
     t->reads.n = t->writes.n = 0;
-    if (is_whole(a->port, b)) {
+    if (may && is_whole(a->port, b)) {
         t->writes = (struct tsl_footing_ranges){1, {{0, t->data->svm->size, false}}};
         return true;
     }
@@ -149,7 +149,8 @@ static cl_int fetch_args(const struct arguments *a)
         cl_int error = fetch_ranges(a->command, &t);
         if (error)
             return error;
-        t.data->last_member = (int)a->port->index;
+        if (t.reads.n || t.writes.n)
+            t.data->last_member = (int)a->port->index;
     }
     return CL_SUCCESS;
 }
@@ -165,8 +166,8 @@ static cl_int claim_ranges(struct tsl_op *op, const struct touched *t)
         unsigned may = range->overwritten ? TSL_MAY_WRITE : TSL_MAY_READ | TSL_MAY_WRITE;
         error = tsl_claim(op, t->data, range->begin, range->end, t->space, may);
     }
-    /* The launch is given the memory though it touches none of it: one use keeps the object resident. Whether what is
-     * written there succeeds doesn't matter. */
+    /* The launch is given the memory though it touches none of it: the memory must be there, and one use keeps the
+     * object resident. Whether what is written there succeeds doesn't matter. */
     if (!t->reads.n && !t->writes.n)
         error = tsl_claim(op, t->data, t->buffer->offset, t->buffer->offset + 1, t->space, 0);
     return error;

@@ -388,7 +388,8 @@ static void register_partial(const struct partial *partial, struct bed *bed)
     static const enum tsl_fact_kind kinds[2][3] = {{TSL_FACT_GLOBAL, TSL_FACT_VALUE},
                                                    {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL, TSL_FACT_VALUE}};
     const bool reads_itself = partial->footprint == update_footprint, two = partial->n_args == 3;
-    const unsigned roles[3] = {TSL_MAY_WRITE | (reads_itself ? TSL_MAY_READ : 0), two ? TSL_MAY_READ : 0, 0};
+    const bool never = partial->footprint == guarded_footprint; /* Others may touch it in another launch. */
+    const unsigned roles[3] = {TSL_MAY_WRITE | (reads_itself ? TSL_MAY_READ : 0), two && !never ? TSL_MAY_READ : 0, 0};
 
     bed_begin(bed, partial->n_args);
     partial->footprint(bed);
