@@ -154,7 +154,7 @@ static struct tsl_op *earliest(struct tsl_op *op, struct tsl_op **last)
     }
 }
 
-/* Did it fail, and is its member lost (driver.h)? Then work of its lane may have been lost before it, too. */
+/* Did it fail, and is its member lost (driver/member.h)? Then work of its lane may have been lost before it, too. */
 static bool ended_lost(const struct tsl_op *op, cl_int status)
 {
     return status < 0 && op->port->member && tsl_member_is_lost(op->port->member);

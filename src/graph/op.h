@@ -3,11 +3,15 @@
  * eviction or a join. A command has none, one or several of them.
  *
  * planned → ready → submitted → done. An edge from operation P to operation D says that D comes after P. It always
- * leads from an operation that was scheduled earlier to one that was scheduled later, so there are no cycles. It is met
- *   TSL_EDGE_LANE    when P is ready: the same lane, or the same synchronous port, keeps the order
- *   TSL_EDGE_NATIVE  when P is ready: same member, other lane; D is submitted after P, and its driver waits for P's
- * fence TSL_EDGE_GATE    when P is submitted: other member; D waits for a gate that P's completion opens TSL_EDGE_DONE
- * when P is done: the host waits A strict edge carries failure: if P fails, D fails without running.
+ * leads from an operation that was scheduled earlier to one that was scheduled later, so there are no cycles. An edge
+ * is met, by its kind:
+ * - TSL_EDGE_LANE: when P is ready. The same lane, or the same synchronous port, keeps the order.
+ * - TSL_EDGE_NATIVE: when P is ready. Same member, other lane: D is submitted after P, and the driver waits for P's
+ * fence.
+ * - TSL_EDGE_GATE: when P is submitted. Other member: D waits for a gate that P's completion opens.
+ * - TSL_EDGE_DONE: when P is done. The host waits.
+ *
+ * A strict edge carries failure: if P fails, D fails without running.
  *
  * op.c makes, counts and watches operations; edge.c adds edges, progress.c and complete.c take operations from state to
  * state. All under the graph's lock.
