@@ -49,6 +49,27 @@ static void functions_that_are_nowhere_are_named(void **state)
     tsl_compiled_finish(&compiled);
 }
 
+/* What ends by calling itself, or each other, is a loop; kernels without recursion stay. */
+static void recursion_costs_only_the_kernels_that_have_it(void **state)
+{
+    struct tsl_compiled compiled;
+
+    (void)state;
+    assert_int_equal(kc_build("int r(int n) { return n < 2 ? 1 : r(n - 1) + r(n - 2); }\n"
+                              "int t(int n, int p) { if (n <= 1) return p; return t(n - 1, p * n); }\n"
+                              "int odd(int n); int even(int n) { return n == 0 ? 1 : odd(n - 1); }\n"
+                              "int odd(int n) { return n == 0 ? 0 : even(n - 1); }\n"
+                              "kernel void f(global int *x) { x[0] = r(x[1]); }\n"
+                              "kernel void tail(global int *x) { x[0] = t(x[1], 1); }\n"
+                              "kernel void turns(global int *x) { x[0] = even(x[1]); }\n"
+                              "kernel void other(global int *x) { x[0] = 1; }",
+                              "", &compiled),
+                     CL_SUCCESS);
+    kc_assert_log(&compiled, "the kernel f is left out: the function r calls itself");
+    assert_int_equal(compiled.built.n_kernels, 3);
+    tsl_compiled_finish(&compiled);
+}
+
 static void recursion_is_refused(void **state)
 {
     struct tsl_compiled compiled;
@@ -560,6 +581,7 @@ int main(void)
         cmocka_unit_test(warnings_do_not_fail_unless_they_shall),
         cmocka_unit_test(functions_that_are_nowhere_are_named),
         cmocka_unit_test(recursion_is_refused),
+        cmocka_unit_test(recursion_costs_only_the_kernels_that_have_it),
         cmocka_unit_test(all_options_of_the_specification_are_taken),
         cmocka_unit_test(unknown_options_are_refused_by_name),
         cmocka_unit_test(macros_say_what_is_there),

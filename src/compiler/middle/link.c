@@ -210,21 +210,6 @@ static void prepare_functions(LLVMModuleRef module)
             LLVMSetLinkage(g, LLVMInternalLinkage);
 }
 
-/* The inliner leaves only functions that are meant to be called, and recursive ones, which OpenCL C forbids (OpenCL C
- * 3.0, 6.11.i). */
-static bool all_inlined(LLVMModuleRef module, FILE *log)
-{
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block))
-            for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
-                if (kc_callee(at) && !LLVMIsDeclaration(kc_callee(at)) && !kc_is_called(kc_callee(at))) {
-                    fprintf(log, "error: the function %s calls itself, which OpenCL C doesn't allow\n",
-                            kc_name(kc_callee(at)));
-                    return false;
-                }
-    return true;
-}
-
 /* Everything into the kernels, memory into registers. */
 static const char gather[] = "always-inline,globaldce,function(sroa)";
 
@@ -257,14 +242,77 @@ static bool is_sound(LLVMModuleRef module, FILE *log)
     return sound;
 }
 
+/* ---- Recursion --------------------------------------------------------------------------------------------------- */
+
+/* A function that is called in f and should have been inlined: as the inliner leaves those that call themselves alone.
+ * NULL: there is none. */
+static LLVMValueRef left_call(LLVMValueRef f)
+{
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at))
+            if (kc_callee(at) && !LLVMIsDeclaration(kc_callee(at)) && !kc_is_called(kc_callee(at)))
+                return kc_callee(at);
+    return NULL;
+}
+
+static unsigned count_left(LLVMModuleRef module)
+{
+    unsigned n = 0;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        n += left_call(f) != NULL;
+    return n;
+}
+
+/* Where a function ends by calling itself, it begins again. OpenCL C knows no recursion (OpenCL C 3.0, 6.11.i), but
+ * other compilers take this, and programs have it. */
+static const char loop[] = "function(sroa,simplifycfg,tailcallelim,simplifycfg)";
+
+static bool inline_all(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *log)
+{
+    bool done = run_passes(module, machine, gather, log);
+    unsigned left = done ? count_left(module) : 0, before = left + 1;
+
+    while (done && left && left < before) {
+        before = left;
+        done = run_passes(module, machine, loop, log) && run_passes(module, machine, gather, log);
+        left = done ? count_left(module) : 0;
+    }
+    return done;
+}
+
+/* The kernels with what is left are taken out, and what they alone called. False: no kernel remains. */
+static bool refuse_recursion(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *log)
+{
+    unsigned n_refused = 0, n_kept = 0;
+    LLVMValueRef next, left;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = next) {
+        next = LLVMGetNextFunction(f);
+        if (!kc_is_marked(f))
+            continue;
+        left = left_call(f);
+        n_kept += !left;
+        if (!left)
+            continue;
+        n_refused++;
+        fprintf(log, "the kernel %s is left out: the function %s calls itself, which OpenCL C doesn't allow\n",
+                kc_name(f), kc_name(left));
+        LLVMDeleteFunction(f);
+    }
+    if (n_refused && !n_kept)
+        fprintf(log, "error: no kernel is left\n");
+    return !n_refused || (n_kept && run_passes(module, machine, "globaldce", log));
+}
+
 bool kc_link_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *log)
 {
     kc_builtins_neutralise(module);
     kc_relaxed_roots(module);
     kc_mark_component_stores(module);
     prepare_functions(module);
-    if (!is_sound(module, log) || !run_passes(module, machine, gather, log))
+    if (!is_sound(module, log) || !inline_all(module, machine, log) || !refuse_recursion(module, machine, log))
         return false;
     kc_part_component_stores(module);
-    return run_passes(module, machine, simplify, log) && all_inlined(module, log);
+    return run_passes(module, machine, simplify, log);
 }
