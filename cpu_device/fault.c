@@ -144,11 +144,25 @@ void cpu_fault_install(void)
     pthread_once(&once, install);
 }
 
-static const char *describe(int signal)
+/* Where the compiler found that no right program comes (cleanup/dead_ends.c). */
+static bool is_dead_end(int signal, const void *address)
 {
-    return signal == SIGFPE   ? "divided by zero"
-           : signal == SIGILL ? "ran an instruction that this processor lacks"
-                              : "used memory that isn't there";
+#if defined(__x86_64__)
+    static const unsigned char trap[] = {0x0f, 0x0b}; /* ud2 */
+
+    return signal == SIGILL && memcmp(address, trap, sizeof(trap)) == 0;
+#else
+    (void)signal, (void)address;
+    return false;
+#endif
+}
+
+static const char *describe(int signal, const void *address)
+{
+    return signal == SIGFPE               ? "divided by zero"
+           : is_dead_end(signal, address) ? "did what OpenCL C doesn't define, as an access beyond an array's end"
+           : signal == SIGILL             ? "ran an instruction that this processor lacks"
+                                          : "used memory that isn't there";
 }
 
 cl_int cpu_fault_run(const struct cpu_launch *launch, const struct cpu_version *version,
@@ -159,7 +173,7 @@ cl_int cpu_fault_run(const struct cpu_launch *launch, const struct cpu_version *
     if (sigsetjmp(here.back, 0)) {
         tsl_log(TSL_LOG_IN_DRIVER, TSL_LOG_ERROR,
                 "kernel %s %s (address %p) in a work-group of row %llu %llu: it failed", launch->code->name,
-                describe(here.signal), here.address, (unsigned long long)y, (unsigned long long)z);
+                describe(here.signal, here.address), here.address, (unsigned long long)y, (unsigned long long)z);
         return CL_OUT_OF_RESOURCES;
     }
     running = &here;

@@ -292,6 +292,9 @@ static uint64_t thread_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+/* Bytes. Programs write past the end of private arrays and don't notice; behind the last one is the heap's. */
+#define BEHIND_SCRATCH 1024u
+
 cl_int cpu_launch_run(struct cpu_worker *worker, struct cpu_launch *launch, uint64_t piece)
 {
     uint64_t row = piece / launch->n_chunks * launch->rows, end = min(row + launch->rows, launch->n_rows);
@@ -304,7 +307,7 @@ cl_int cpu_launch_run(struct cpu_worker *worker, struct cpu_launch *launch, uint
     version = cpu_special_choose(launch->special, &version);
     if (!make_room(&worker->thread.local, &worker->local_size, launch->local_size) ||
         !make_room(&worker->thread.scratch, &worker->scratch_size,
-                   version.code->scratch_size + version.code->scratch_item_size * launch->items))
+                   version.code->scratch_size + version.code->scratch_item_size * launch->items + BEHIND_SCRATCH))
         return CL_OUT_OF_HOST_MEMORY;
     worker->thread.local_end = (char *)worker->thread.local + worker->local_size;
     worker->thread.scratch_end = (char *)worker->thread.scratch + worker->scratch_size;

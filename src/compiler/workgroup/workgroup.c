@@ -187,14 +187,8 @@ static bool is_sound(LLVMModuleRef module, char **why)
     return sound;
 }
 
-bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optimise, char **why)
+static bool optimise_all(LLVMModuleRef module, LLVMTargetMachineRef machine, char **why)
 {
-    delete_kernels(module);
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-        if (kc_is_called(f))
-            set_machine(f, machine);
-    if (!optimise)
-        return kc_wg_run_passes(module, machine, KC_PASSES_FINISH_PLAIN, why);
     if (!kc_wg_run_passes(module, machine, KC_PASSES_VECTORISE, why))
         return false;
     kc_wg_relax_local_atomics(module);
@@ -209,4 +203,19 @@ bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optim
         return is_sound(module, why);
     kc_wg_part_masked_stores(module);
     return is_sound(module, why) && kc_wg_run_passes(module, machine, KC_PASSES_SINK, why);
+}
+
+bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optimise, char **why)
+{
+    bool done;
+
+    delete_kernels(module);
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        if (kc_is_called(f))
+            set_machine(f, machine);
+    done =
+        optimise ? optimise_all(module, machine, why) : kc_wg_run_passes(module, machine, KC_PASSES_FINISH_PLAIN, why);
+    if (done)
+        kc_wg_stop_dead_ends(module);
+    return done;
 }

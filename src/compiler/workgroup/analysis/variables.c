@@ -5,6 +5,7 @@
  * application's threads help, and their stacks may be small. */
 #define MAX_ON_STACK 16384 /* bytes of one variable */
 #define ALL_ON_STACK 32768
+#define MAX_BEHIND   1024
 
 static uint64_t round_up(uint64_t value, uint64_t to)
 {
@@ -114,10 +115,17 @@ static bool lives_across(const struct kc_emit *emit, unsigned slot)
     return lives;
 }
 
+/* Programs write past the end of private arrays and don't notice. What lies behind is the loops' own on the stack, so
+ * some room that nobody uses comes first: as much again, up to a limit. */
+static uint64_t room_behind(const struct kc_slot *slot)
+{
+    return slot->size < MAX_BEHIND ? slot->size : MAX_BEHIND;
+}
+
 static void find_array_place(struct kc_emit *emit, unsigned slot)
 {
     const struct kc_slot *s = &emit->slots->slots[slot];
-    uint64_t size = s->size * emit->lanes;
+    uint64_t size = s->size * emit->lanes + room_behind(s);
 
     if (lives_across(emit, slot))
         to_scratch(emit, slot);
@@ -125,7 +133,7 @@ static void find_array_place(struct kc_emit *emit, unsigned slot)
         to_fixed_scratch(emit, slot);
     else {
         emit->stack_size += size;
-        emit->places[slot].lanes = kc_variable(emit, emit->wg->i8, s->size * emit->lanes, "private");
+        emit->places[slot].lanes = kc_variable(emit, emit->wg->i8, size, "private");
         LLVMSetAlignment(emit->places[slot].lanes, s->align < 64 ? 64 : (unsigned)s->align);
     }
 }

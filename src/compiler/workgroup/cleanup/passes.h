@@ -51,6 +51,12 @@ void kc_wg_shuffle_halves(LLVMModuleRef module);
  * lanes: also stores lane by lane (analysis/lane_stores.h), which otherwise stay. */
 void kc_wg_part_neighbours(LLVMModuleRef module, bool lanes);
 
+/* What LLVM found to be undefined (a value from beyond an array's end decides where a loop ends) becomes a loop without
+ * an end, or code without one, behind which the processor goes on with whatever lies there. Both trap instead, so the
+ * launch fails (x86). The first in one function, at any time; the second last of all. */
+void kc_wg_stop_endless(LLVMBuilderRef b, LLVMValueRef function);
+void kc_wg_stop_dead_ends(LLVMModuleRef module);
+
 /* Without AVX-512 a masked store costs AMD's processors as much as ten others, whatever the mask, and loads from there
  * wait for it: a branch tests whether all lanes store, or none. Where mostly some do, that costs a fifth. Also after
  * LLVM's passes. */

@@ -175,6 +175,7 @@ bool kc_shape(struct kc_wg *wg, LLVMTargetMachineRef machine, bool vectorise, ch
 
     wg->function = kc_clone_function(wg, wg->kernel, "tsl_wg_shape");
     return_where_unreachable(wg);
+    kc_wg_stop_endless(wg->builder, wg->function);
     copy_parameters(wg);
     if (vectorise)
         kc_split_elements(wg);
