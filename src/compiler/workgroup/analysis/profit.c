@@ -1,6 +1,7 @@
 #include "compiler/workgroup/analysis/profit.h"
 
 #include "compiler/support/llvm.h"
+#include "compiler/workgroup/analysis/waits.h"
 
 /* Floating-point operations for each gathered value from which on vectors pay. */
 #define WORK 8u
@@ -219,7 +220,7 @@ bool kc_is_chain(const struct kc_wg *wg, const struct kc_slots *slots)
 
 bool kc_is_scalar(const struct kc_wg *wg, const struct kc_uniform *strip)
 {
-    if (has_calls(wg))
+    if (has_calls(wg) || kc_waits(wg, strip))
         return true;
     for (unsigned l = 0; l < wg->flow.n_loops; l++)
         if (is_ragged(wg, strip, &wg->flow.loops[l]) && only_gathers(wg, strip, &wg->flow.loops[l]))

@@ -1,5 +1,7 @@
 #include "compiler/workgroup/analysis/uniform.h"
 
+#include "compiler/workgroup/analysis/waits.h"
+
 /* Instructions of the arithmetic behind a loop counter. Less than slots.c repeats, so that it will be repeated. */
 #define MAX_BUDGET 12
 
@@ -79,7 +81,7 @@ static bool phi_varies(const struct kc_uniform *uniform, const struct kc_wg *wg,
     for (unsigned k = 0; k < LLVMCountIncoming(phi); k++)
         if (kc_varies(uniform, LLVMGetIncomingValue(phi, k)))
             return true;
-    return uniform->divergent_block[block] && !is_counter(uniform, wg, phi, block);
+    return uniform->level != KC_LOOKS && uniform->divergent_block[block] && !is_counter(uniform, wg, phi, block);
 }
 
 static bool id_varies(const struct kc_uniform *uniform, LLVMValueRef dimension)
@@ -95,6 +97,16 @@ static bool operands_vary(const struct kc_uniform *uniform, LLVMValueRef instruc
         if (kc_varies(uniform, LLVMGetOperand(instruction, k)))
             return true;
     return false;
+}
+
+/* Nothing but looks, and what depends on them. */
+static bool follows_look(const struct kc_uniform *uniform, const struct kc_wg *wg, LLVMValueRef i, int block)
+{
+    if (LLVMIsAPHINode(i))
+        return phi_varies(uniform, wg, i, block);
+    if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i) || LLVMIsALoadInst(i))
+        return kc_is_look(wg, i);
+    return operands_vary(uniform, i);
 }
 
 static bool call_varies(const struct kc_uniform *uniform, LLVMValueRef call)
@@ -117,6 +129,8 @@ static bool call_varies(const struct kc_uniform *uniform, LLVMValueRef call)
 
 static bool instruction_varies(const struct kc_uniform *uniform, const struct kc_wg *wg, LLVMValueRef i, int block)
 {
+    if (uniform->level == KC_LOOKS)
+        return follows_look(uniform, wg, i, block);
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMPHI:
         return phi_varies(uniform, wg, i, block);

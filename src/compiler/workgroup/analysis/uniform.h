@@ -16,6 +16,7 @@
 enum kc_level {
     KC_STRIP, /* work-items that differ in dimension 0 */
     KC_GROUP, /* all work-items of a work-group */
+    KC_LOOKS, /* the same work-item at different times: what it sees of others' work in loops (waits.h) */
 };
 
 struct kc_uniform {
