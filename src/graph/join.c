@@ -106,9 +106,12 @@ void tsl_join_dependences(tsl_dependences *list, struct tsl_graph *graph)
 
 /* ---- Uses on a tile --------------------------------------------------------------------------------------------- */
 
+/* Is it a reader that a join may stand for? Not the operation's own use, and not one that comes in no order with it. */
 static bool reads(const struct tsl_use *use, unsigned space, const struct tsl_op *but)
 {
-    return use->space == space && !use->write && (!but || use->user != &but->user);
+    if (use->space != space || use->write || use->only_for)
+        return false;
+    return !but || (use->user != &but->user && !tsl_user_beside(use->user, &but->user));
 }
 
 void tsl_join_readers(struct tsl_tile *tile, struct tsl_graph *graph, unsigned space, const struct tsl_op *but)

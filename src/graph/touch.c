@@ -19,11 +19,18 @@ static void depend(const struct tsl_toucher *t, struct tsl_op *before, bool stri
         tsl_command_depend(t->command, before, strict);
 }
 
+/* Is there nothing between the two: the use is redundant for the toucher, or both are shares of one launch? */
+static bool has_no_order(const struct tsl_toucher *t, const struct tsl_use *use)
+{
+    const struct tsl_user *user = t->op ? &t->op->user : NULL;
+    return tsl_use_is_redundant(use, user) || (user && tsl_user_beside(user, use->user));
+}
+
 void tsl_touch_conflicts(const struct tsl_toucher *t, struct tsl_tile *tile, unsigned space, unsigned may)
 {
     for (unsigned i = 0; i < tile->uses.n; i++) {
         const struct tsl_use *use = &tile->uses.list[i];
-        if (use->space == space && !use->left && (use->write || (may & TSL_MAY_WRITE)))
+        if (use->space == space && !use->left && (use->write || (may & TSL_MAY_WRITE)) && !has_no_order(t, use))
             depend(t, (struct tsl_op *)use->user, use->write && (may & TSL_MAY_READ));
     }
 }

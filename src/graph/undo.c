@@ -20,7 +20,7 @@ static tsl_spaces moved_by(const struct tsl_tile *tile, bool host)
         const struct tsl_use *use = &tile->uses.list[i];
         const struct tsl_op *op = (const struct tsl_op *)use->user;
         bool moves = op->move || (host && op->kind == TSL_OP_EVICT);
-        if (use->write && !use->left && !use->user->done && moves)
+        if (use->write && !use->left && !use->only_for && !use->user->done && moves)
             tsl_spaces_add(&spaces, use->space);
     }
     return spaces;
@@ -38,10 +38,24 @@ static tsl_spaces moved_to(struct tsl_graph *graph, const struct tsl_data *data,
     return spaces;
 }
 
+/* Another share of op's launch has claimed the tile, which goes back when all shares that claimed it have failed: each
+ * keeps what was good before the first. */
+static bool keep_beside(struct tsl_op *op, struct tsl_tile *tile, const struct tsl_rollback *beside,
+                        struct tsl_rollback **like)
+{
+    if (tsl_tile_kept(tile, &op->user))
+        return true;
+    op->has_rollback = true;
+    return tsl_tile_keep(tile, &op->user, beside->valid, like);
+}
+
 /* Keeps what is good of the tile before op writes it in `space`. False: no memory. */
 static bool keep(struct tsl_op *op, struct tsl_data *data, struct tsl_tile *tile, unsigned space,
                  struct tsl_rollback **like)
 {
+    const struct tsl_rollback *beside = tsl_tile_kept_beside(tile, &op->user);
+    if (beside && tsl_spaces_has(tile->valid, space))
+        return keep_beside(op, tile, beside, like);
     if (tsl_spaces_is_empty(tile->valid) || (tsl_spaces_only(tile->valid, space) && !data->moved))
         return true;
     tsl_tile_prune(tile);
@@ -85,6 +99,8 @@ void tsl_undo_range(struct tsl_op *op, struct tsl_data *data, uint64_t begin, ui
     for (; tile; tile = tsl_tiles_next_meeting(tile, end)) {
         struct tsl_rollback *rollback = tsl_tile_kept(tile, &op->user);
         if (!rollback)
+            continue;
+        if (tsl_tile_kept_beside(tile, &op->user) && tsl_tile_unkeep_one(tile, rollback))
             continue;
         tile->valid = tsl_spaces_is_empty(rollback->valid) ? tsl_spaces_of(TSL_SPACE_LOST) : rollback->valid;
         tile->restored = graph->n_ops;

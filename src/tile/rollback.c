@@ -101,6 +101,25 @@ static bool own(struct tsl_rollback **place)
     return true;
 }
 
+struct tsl_rollback *tsl_tile_kept_beside(struct tsl_tile *tile, const struct tsl_user *user)
+{
+    struct tsl_rollback *rollback = tile->rollback;
+    while (rollback && !tsl_user_beside(rollback->user, user))
+        rollback = rollback->older;
+    return rollback;
+}
+
+bool tsl_tile_unkeep_one(struct tsl_tile *tile, struct tsl_rollback *rollback)
+{
+    struct tsl_rollback **place = &tile->rollback;
+    for (; *place != rollback; place = &(*place)->older)
+        if (!own(place))
+            return false;
+    *place = tsl_rollback_ref(rollback->older);
+    unref(rollback);
+    return true;
+}
+
 void tsl_tile_spoil(struct tsl_tile *tile, unsigned space)
 {
     bool alone = true; /* Else other tiles lose the space, too. */

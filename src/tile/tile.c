@@ -76,7 +76,7 @@ static bool uses_have(const struct tsl_uses *uses, const struct tsl_use *use)
     for (unsigned i = 0; i < uses->n; i++) {
         const struct tsl_use *u = &uses->list[i];
         if (u->user == use->user && u->space == use->space && u->write == use->write && u->told == use->told &&
-            u->left == use->left)
+            u->left == use->left && u->only_for == use->only_for)
             return true;
     }
     return false;
@@ -98,9 +98,9 @@ static bool use_covers(const struct tsl_use *new, const struct tsl_use *old)
 {
     if (old->user->done)
         return true;
-    if (old->space != new->space || old->left)
+    if (old->space != new->space || old->left || tsl_user_beside(new->user, old->user))
         return false;
-    if (new->write)
+    if (new->write || tsl_use_is_redundant(old, new->user))
         return true;
     return !old->write && tsl_user_after(new->user, old->user);
 }
@@ -110,6 +110,20 @@ static void uses_remove(struct tsl_uses *uses, unsigned i)
     struct tsl_user *user = uses->list[i].user;
     uses->list[i] = uses->list[--uses->n];
     tsl_user_unref(user);
+}
+
+/* Takes away what the new use makes redundant. */
+static void uses_hide(struct tsl_uses *uses, const struct tsl_use *new)
+{
+    for (unsigned i = uses->n; i-- > 0;) {
+        struct tsl_use *old = &uses->list[i];
+        if (!use_covers(new, old))
+            continue;
+        if (new->user->group && old->user != new->user && !old->user->done && !tsl_use_is_redundant(old, new->user))
+            old->only_for = new->user->group;
+        else
+            uses_remove(uses, i);
+    }
 }
 
 void tsl_tile_prune(struct tsl_tile *tile)
@@ -123,7 +137,7 @@ void tsl_tile_prune(struct tsl_tile *tile)
 
 bool tsl_tile_use(struct tsl_tile *tile, struct tsl_user *user, unsigned space, bool write)
 {
-    struct tsl_use use = {user, (uint8_t)space, write, false, false};
+    struct tsl_use use = {.user = user, .space = (uint8_t)space, .write = write};
     if (user->done)
         return true;
     for (unsigned i = 0; i < tile->uses.n; i++) {
@@ -134,16 +148,14 @@ bool tsl_tile_use(struct tsl_tile *tile, struct tsl_user *user, unsigned space, 
     if (!uses_reserve(&tile->uses, tile->uses.n + 1))
         return false;
     user->refs++; /* Before the old uses go: one of them may be the user's own. */
-    for (unsigned i = tile->uses.n; i-- > 0;)
-        if (use_covers(&use, &tile->uses.list[i]))
-            uses_remove(&tile->uses, i);
+    uses_hide(&tile->uses, &use);
     tile->uses.list[tile->uses.n++] = use;
     return true;
 }
 
 bool tsl_tile_use_too(struct tsl_tile *tile, struct tsl_user *user, unsigned space)
 {
-    struct tsl_use use = {user, (uint8_t)space, true, false, false};
+    struct tsl_use use = {.user = user, .space = (uint8_t)space, .write = true};
     if (user->done || uses_have(&tile->uses, &use))
         return true;
     if (!uses_reserve(&tile->uses, tile->uses.n + 1))

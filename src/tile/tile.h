@@ -37,6 +37,8 @@ struct tsl_user {
     bool done;        /* done: its uses say nothing any more */
     const void *lane; /* operations of one lane finish in the order of `order`; NULL: no such promise */
     uint64_t order;   /* 0 until its place in the lane is fixed: after all that have theirs */
+    uint64_t group; /* users of one group come in no order among each other, and claim with nobody between them; 0: the
+                       user is alone */
 };
 
 /* Called when the last reference to a user is dropped. */
@@ -45,6 +47,11 @@ extern void (*tsl_user_free)(struct tsl_user *user); /* set once by the graph */
 
 /* Will user be done after `before`, because they share a lane? */
 bool tsl_user_after(const struct tsl_user *user, const struct tsl_user *before);
+/* Are they two of one group? */
+static inline bool tsl_user_beside(const struct tsl_user *user, const struct tsl_user *other)
+{
+    return user->group && user->group == other->group && user != other;
+}
 
 struct tsl_use {
     struct tsl_user *user; /* owned reference */
@@ -52,7 +59,15 @@ struct tsl_use {
     bool write;
     bool told; /* the user won't write here, and the copy isn't taken for valid any more because of this use */
     bool left; /* a write to a copy that was evicted since: later uses of the space have nothing to do with it */
+    uint64_t only_for; /* a later use makes this one redundant for all but that group's users, of which it is one; 0: it
+                          is redundant for nobody */
 };
+
+/* Is the use redundant for the user? */
+static inline bool tsl_use_is_redundant(const struct tsl_use *use, const struct tsl_user *user)
+{
+    return use->only_for && (!user || use->only_for != user->group);
+}
 
 struct tsl_uses {
     unsigned n, capacity;
@@ -113,7 +128,8 @@ void tsl_tiles_join(struct tsl_tiles *tiles, uint64_t begin, uint64_t end);
 void tsl_tile_prune(struct tsl_tile *tile);
 /* Adds a use, and drops those that it makes redundant: an earlier use of the same lane and space that says no more; for
  * a write all uses of that space but those that are left, as whatever conflicts later waits for this writer, which
- * waits for them. */
+ * waits for them. Where the user is one of a group they stay for the others of the group, for which they are not
+ * redundant; and uses of the group stay beside it. */
 bool tsl_tile_use(struct tsl_tile *tile, struct tsl_user *user, unsigned space, bool write);
 /* Adds a write without order: earlier uses stay. */
 bool tsl_tile_use_too(struct tsl_tile *tile, struct tsl_user *user, unsigned space);
@@ -129,6 +145,10 @@ bool tsl_tile_keep(struct tsl_tile *tile, struct tsl_user *user, tsl_spaces vali
 struct tsl_rollback *tsl_tile_kept(struct tsl_tile *tile, const struct tsl_user *user);
 /* Drops that record of the tile's and all newer ones; NULL: all. */
 void tsl_tile_unkeep(struct tsl_tile *tile, struct tsl_rollback *rollback);
+/* A record that another user of the group kept, which has not failed; NULL: none. */
+struct tsl_rollback *tsl_tile_kept_beside(struct tsl_tile *tile, const struct tsl_user *user);
+/* Drops that record of the tile's alone. False: no memory. */
+bool tsl_tile_unkeep_one(struct tsl_tile *tile, struct tsl_rollback *rollback);
 /* No record of the tile goes back to that space any more. */
 void tsl_tile_spoil(struct tsl_tile *tile, unsigned space);
 /* Do they say the same? */
