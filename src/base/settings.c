@@ -105,7 +105,8 @@ static void show_members(const struct tsl_settings *settings, const struct varia
 
 /* ---- TESELA_POLICY ---- */
 
-static const char *const policy_words[] = {"auto", "eager", "model", "fastest", "round-robin", "weights", NULL};
+static const char *const policy_words[] = {"auto",        "eager",   "model",         "fastest",
+                                           "round-robin", "weights", "weights-whole", NULL};
 
 /* One weight, read in the C locale: the application may have set a locale with a decimal comma. */
 static bool read_weight(const char *item, size_t length, locale_t c_locale, double *weight)
@@ -134,7 +135,7 @@ static bool read_weight_list(const char *text, locale_t c_locale, double *weight
     return sum > 0;
 }
 
-static bool read_weights(struct tsl_settings *settings, const char *text)
+static bool read_weights(struct tsl_settings *settings, enum tsl_policy policy, const char *text)
 {
     /* A text of n characters has at most n + 1 items. */
     double *weights = calloc(strlen(text) + 1, sizeof *weights);
@@ -149,7 +150,7 @@ static bool read_weights(struct tsl_settings *settings, const char *text)
         return false;
     }
     settings->weights = weights;
-    settings->policy = TSL_POLICY_WEIGHTS;
+    settings->policy = policy;
     return true;
 }
 
@@ -159,8 +160,10 @@ static bool read_policy(struct tsl_settings *settings, const struct variable *va
     unsigned word;
 
     if (strncasecmp(value, "weights=", strlen("weights=")) == 0)
-        return read_weights(settings, value + strlen("weights="));
-    if (!find_word(value, policy_words, &word) || word == TSL_POLICY_WEIGHTS)
+        return read_weights(settings, TSL_POLICY_WEIGHTS, value + strlen("weights="));
+    if (strncasecmp(value, "weights-whole=", strlen("weights-whole=")) == 0)
+        return read_weights(settings, TSL_POLICY_WEIGHTS_WHOLE, value + strlen("weights-whole="));
+    if (!find_word(value, policy_words, &word) || word >= TSL_POLICY_WEIGHTS)
         return false;
     settings->policy = (enum tsl_policy)word;
     return true;
@@ -176,6 +179,7 @@ static void show_policy(const struct tsl_settings *settings, const struct variab
 
 /* ---- Settings of one word, of one text ---- */
 
+static const char *const split_words[] = {"auto", "alike", "always", "off", NULL};
 static const char *const order_words[] = {"async", "sync", NULL};
 static const char *const limits_words[] = {"all", "fastest", NULL};
 static const char *const device_type_words[] = {"auto", "gpu", "cpu", "accelerator", NULL};
@@ -335,7 +339,9 @@ static const struct variable variables[] = {
     {"TESELA_CUDA_LIBRARY", read_path, show_text, FIELD(cuda_library), NULL, "a library's whole path, beginning with /",
      "libcuda.so.1"},
     {"TESELA_POLICY", read_policy, show_policy, 0, NULL,
-     "auto, eager, model, fastest, round-robin or weights=1,3,... with a number for each member", "auto"},
+     "auto, eager, model, fastest, round-robin, weights=1,3,... or weights-whole=1,3,... with a number for each member",
+     "auto"},
+    {"TESELA_SPLIT", read_word, show_word, FIELD(split), split_words, "auto, alike, always or off", "auto"},
     {"TESELA_ORDER", read_word, show_word, FIELD(order), order_words, "async or sync", "async"},
     {"TESELA_CONFIG", read_text, show_text, FIELD(config), NULL, "a file", "no file"},
     {"TESELA_BINARIES", read_text, show_text, FIELD(binaries), NULL, "a folder", "no folder"},

@@ -19,12 +19,21 @@
 
 /* Which member a command goes to (TESELA_POLICY). */
 enum tsl_policy {
-    TSL_POLICY_AUTO,        /* "auto", the default: earliest finish, estimated from what was measured */
-    TSL_POLICY_EAGER,       /* "eager": the member with the least waiting */
-    TSL_POLICY_MODEL,       /* "model": another name of auto */
-    TSL_POLICY_FASTEST,     /* "fastest": everything on the fastest member */
-    TSL_POLICY_ROUND_ROBIN, /* "round-robin": one member after the other */
-    TSL_POLICY_WEIGHTS,     /* "weights=1,3,...": static shares, see weights and n_weights */
+    TSL_POLICY_AUTO,          /* "auto", the default: earliest finish, estimated from what was measured */
+    TSL_POLICY_EAGER,         /* "eager": the member with the least waiting */
+    TSL_POLICY_MODEL,         /* "model": another name of auto */
+    TSL_POLICY_FASTEST,       /* "fastest": everything on the fastest member */
+    TSL_POLICY_ROUND_ROBIN,   /* "round-robin": one member after the other */
+    TSL_POLICY_WEIGHTS,       /* "weights=1,3,...": static shares of each launch, see weights and n_weights */
+    TSL_POLICY_WEIGHTS_WHOLE, /* "weights-whole=1,3,...": whole launches, so many to each */
+};
+
+/* Which launches are cut over several members (TESELA_SPLIT). */
+enum tsl_split {
+    TSL_SPLIT_AUTO,   /* "auto", the default: those that are expected to gain */
+    TSL_SPLIT_ALIKE,  /* "alike": the same, over members of one kind only */
+    TSL_SPLIT_ALWAYS, /* "always": all for which that is legal, also on one member; for tests */
+    TSL_SPLIT_OFF,    /* "off" */
 };
 
 /* The papers' two execution policies (TESELA_ORDER). */
@@ -128,9 +137,11 @@ struct tsl_settings {
     char *cuda_library; /* TESELA_CUDA_LIBRARY: what to load in place of libcuda.so.1, or NULL; for tests */
 
     enum tsl_policy policy;
-    double *weights; /* one per member in member order, each >= 0, at least one > 0; NULL unless TSL_POLICY_WEIGHTS */
+    double *weights; /* one per member in member order, each >= 0, at least one > 0; NULL unless the
+                        policy is by weights */
     size_t n_weights;
 
+    enum tsl_split split;
     enum tsl_order order;
     enum tsl_limits limits;
     enum tsl_device_type device_type;

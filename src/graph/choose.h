@@ -17,6 +17,8 @@ bool tsl_place_choose(struct tsl_command *command);
 bool tsl_place_later(struct tsl_command *command);
 /* The launch of the command's share has ended or will never run; 0: unknown times. Nothing if it wasn't placed. */
 void tsl_place_ended(struct tsl_command *command, struct tsl_share *share, uint64_t start_ns, uint64_t end_ns);
+/* The same for all shares of a command that won't run. */
+void tsl_place_abandon(struct tsl_command *command);
 /* Into port->launches, and out of it. */
 void tsl_place_add_launch(struct tsl_port *port, struct tsl_op *op);
 void tsl_place_drop_launch(struct tsl_op *op);

@@ -13,6 +13,8 @@
 #include "handle/object.h"
 #include "object/queue.h"
 
+#include <stdlib.h>
+
 struct tsl_command *tsl_command_create(struct tsl_graph *graph, struct tsl_graph_queue *queue, cl_command_type type)
 {
     struct tsl_command *c = tsl_pool_take(&graph->command_pool);
@@ -35,6 +37,15 @@ void tsl_command_forget_waits(struct tsl_command *c)
     TSL_SMALL_FINISH(&c->waits);
 }
 
+void tsl_command_forget_shares(struct tsl_command *c)
+{
+    for (unsigned i = 0; i < c->n_more; i++)
+        tsl_op_unref(c->more[i].op);
+    free(c->more);
+    c->more = NULL;
+    c->n_more = 0;
+}
+
 void tsl_command_unref(struct tsl_command *c)
 {
     if (--c->refs > 0)
@@ -44,6 +55,7 @@ void tsl_command_unref(struct tsl_command *c)
     tsl_dependences_finish(&c->deferred_order);
     tsl_command_forget_waits(c);
     TSL_SMALL_FINISH(&c->held);
+    tsl_command_forget_shares(c);
     tsl_op_unref(c->share.op);
     tsl_pool_put(&c->graph->command_pool, c);
 }

@@ -57,7 +57,9 @@ struct tsl_command {
     size_t pattern_size;
     struct tsl_kernel *kernel; /* owned internal reference */
     struct tsl_args *args;     /* owned reference */
-    struct tsl_share share;
+    struct tsl_share share;    /* the first or only one */
+    struct tsl_share *more;    /* of a launch that is cut: the others; heap, owned */
+    unsigned n_more;
     tsl_members members;            /* of a kernel: those that can take the launch */
     bool may_defer;                 /* a write: the application keeps its memory as it is until it is told of the end */
     bool is_deferred;               /* in graph->deferred */
@@ -92,10 +94,16 @@ static inline bool tsl_command_is_submitted(const struct tsl_command *c)
     return c->type == CL_COMMAND_USER || (c->state != TSL_HELD && c->flushed);
 }
 
+/* Its shares, 0 … n_more. */
+static inline struct tsl_share *tsl_command_share(struct tsl_command *c, unsigned i)
+{
+    return i == 0 ? &c->share : &c->more[i - 1];
+}
+
 /* The share of the command's work that the operation, which isn't done, does. */
 static inline struct tsl_share *tsl_op_share(const struct tsl_op *op)
 {
-    return &op->command->share;
+    return tsl_command_share(op->command, op->share);
 }
 
 /* Now, where somebody may ask for the command's times: a look at the clock is a good part of what a small command
@@ -111,6 +119,8 @@ struct tsl_command *tsl_command_create(struct tsl_graph *graph, struct tsl_graph
 void tsl_command_unref(struct tsl_command *command);
 /* Drops its references to what it waited for. */
 void tsl_command_forget_waits(struct tsl_command *command);
+/* Drops all shares but the first. */
+void tsl_command_forget_shares(struct tsl_command *command);
 /* One of the command's operations or dependences is done. */
 void tsl_command_step(struct tsl_command *command);
 

@@ -148,7 +148,8 @@ void tsl_deferred_write_before(struct tsl_command *c)
             give_place(TAILQ_FIRST(&graph->deferred), TSL_SPACE_HOST);
         return;
     }
-    bool kernel = c->kernel && c->status == CL_COMPLETE;
+    /* What a launch that is cut needs goes to several members, from the host. */
+    bool kernel = c->kernel && c->status == CL_COMPLETE && !c->n_more;
     if (kernel)
         place_before_kernel(c);
     if (!kernel || c->waits.n > 0 || c->serial || c->kernel->parts[c->share.placement.member].facts.opaque)

@@ -191,16 +191,27 @@ cl_int tsl_event_callback(struct tsl_event *event, cl_int when, tsl_event_fn *fn
 
 /* ---- Profiling --------------------------------------------------------------------------------------------------- */
 
-/* Start and end as the member tells them; by our own clock where it can't, or where the command had no operation. */
-static void device_times(struct tsl_command *c, struct tsl_command_times *times)
+/* Start and end as the member tells them; by our own clock where it can't, or where there was no operation. */
+static struct tsl_times share_times(const struct tsl_command *c, const struct tsl_op *op)
 {
     struct tsl_times device = {c->complete_ns, c->complete_ns};
-    const struct tsl_op *op = c->share.op;
     if (op && op->port->sync)
         device = (struct tsl_times){op->start_ns, op->end_ns};
     if (op && op->fence)
         op->fence->driver->fence_times(op->fence, &device);
-    tsl_command_times_fit(times, device.start_ns, device.end_ns);
+    return device;
+}
+
+/* From the first start of a share to the last end. */
+static void device_times(struct tsl_command *c, struct tsl_command_times *times)
+{
+    struct tsl_times all = share_times(c, c->share.op);
+    for (unsigned i = 1; i <= c->n_more; i++) {
+        struct tsl_times one = share_times(c, tsl_command_share(c, i)->op);
+        all.start_ns = one.start_ns < all.start_ns ? one.start_ns : all.start_ns;
+        all.end_ns = one.end_ns > all.end_ns ? one.end_ns : all.end_ns;
+    }
+    tsl_command_times_fit(times, all.start_ns, all.end_ns);
 }
 
 /* The device's clock may be known better at the next question, but the answers must fit each other: the first answer

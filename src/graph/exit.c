@@ -12,6 +12,7 @@
 
 #include "base/lock.h"
 #include "base/worker.h"
+#include "graph/cut.h"
 #include "graph/graphs.h"
 #include "graph/lane.h"
 #include "graph/op.h"
@@ -119,6 +120,7 @@ static void wait_at_exit(void)
 static void stop_asking(void)
 {
     atomic_store(&over, true);
+    tsl_cut_tell();
 }
 
 /* Nobody waits for what is under way: its end must be noticed nevertheless. */

@@ -5,24 +5,22 @@
 #include "graph/command.h"
 #include "graph/queue.h"
 #include "graph/state.h"
+#include "object/svm.h"
 #include "program/program.h"
 
 #include <string.h>
 
 /* ---- Evaluation -------------------------------------------------------------------------------------------------- */
 
-/* Kernels with more arguments than that are rare: all of their memory counts as touched. */
-#define MAX_ARGUMENTS 64u
-
 bool tsl_footing_matters(const struct tsl_command *c)
 {
     const struct tsl_graph *g = c->graph;
     const struct tsl_graph_queue *first = LIST_FIRST(&g->queues);
     bool alone = g->n_ports == 1 && c->in_order && first && !LIST_NEXT(first, link);
-    return !alone;
+    return !alone || c->n_more;
 }
 
-static void look_at(const struct tsl_args *args, cl_uint n, struct tsl_argument_value *values)
+void tsl_footing_values(const struct tsl_args *args, cl_uint n, struct tsl_argument_value *values)
 {
     for (cl_uint i = 0; i < n; i++) {
         const struct tsl_arg *arg = &args->args[i];
@@ -33,12 +31,13 @@ static void look_at(const struct tsl_args *args, cl_uint n, struct tsl_argument_
     }
 }
 
-const struct tsl_argument_touch *tsl_footing_of(const struct tsl_command *c, struct tsl_kernel_part *part)
+const struct tsl_argument_touch *tsl_footing_of(const struct tsl_command *c, const struct tsl_window *of,
+                                                struct tsl_kernel_part *part)
 {
     const struct tsl_footprint *footprint = part->facts.footprint;
-    struct tsl_argument_value values[MAX_ARGUMENTS];
-    struct tsl_window window = c->share.window;
-    if (!footprint || footprint->n_arguments > MAX_ARGUMENTS || footprint->n_arguments > c->args->n)
+    struct tsl_argument_value values[TSL_FOOTING_MAX_ARGUMENTS];
+    struct tsl_window window = *of;
+    if (!footprint || footprint->n_arguments > TSL_FOOTING_MAX_ARGUMENTS || footprint->n_arguments > c->args->n)
         return NULL;
     if (!part->footprints)
         part->footprints = tsl_footprint_cache_create(footprint);
@@ -51,8 +50,27 @@ const struct tsl_argument_touch *tsl_footing_of(const struct tsl_command *c, str
         for (unsigned d = 0; d < 3; d++)
             window.local_size[d] = 1;
     }
-    look_at(c->args, footprint->n_arguments, values);
+    tsl_footing_values(c->args, footprint->n_arguments, values);
     return tsl_footprint_cache_evaluate(part->footprints, &window, values);
+}
+
+/* ---- Access ------------------------------------------------------------------------------------------------------ */
+
+/* Does the buffer's CL_MEM_READ_ONLY count? Some programs' kernels write to such buffers, which is undefined
+ * (OpenCL 3.0, 5.2.1) and does everywhere what they expect. So the flag counts only where it is of use, and where the
+ * kernel wasn't seen to write. */
+static bool is_kept(const struct tsl_kernel_facts *facts, cl_uint i, const struct tsl_buffer *buffer)
+{
+    bool seen = facts->proven || (i < facts->n_args && facts->args[i].written);
+    return buffer->flags & CL_MEM_READ_ONLY && !seen && buffer->context->n_members > 1;
+}
+
+unsigned tsl_footing_access(const struct tsl_kernel_facts *facts, cl_uint i, const struct tsl_buffer *buffer)
+{
+    unsigned may = i < facts->n_args ? facts->args[i].may : TSL_MAY_READ | TSL_MAY_WRITE;
+    if (tsl_svm_of(buffer)) /* A kernel that finds addresses there writes through them. */
+        return TSL_MAY_READ | TSL_MAY_WRITE;
+    return is_kept(facts, i, buffer) ? may & TSL_MAY_READ : may;
 }
 
 /* ---- Ranges ------------------------------------------------------------------------------------------------------ */

@@ -11,9 +11,15 @@
 
 #include "graph/data.h"
 
+#include <CL/cl.h>
+
+struct tsl_args;
 struct tsl_argument_touch;
+struct tsl_argument_value;
 struct tsl_command;
+struct tsl_kernel_facts;
 struct tsl_kernel_part;
+struct tsl_window;
 
 #define TSL_FOOTING_MAX_RANGES 16u
 
@@ -28,13 +34,23 @@ struct tsl_footing_ranges {
     struct tsl_footing_range list[TSL_FOOTING_MAX_RANGES];
 };
 
+/* Kernels with more arguments than that are rare: all of their memory counts as touched. */
+#define TSL_FOOTING_MAX_ARGUMENTS 64u
+
 /* Is it worth the time to know what a launch touches? Not where nothing could run beside it or elsewhere: with one
- * member and one in-order queue. Under the graph's lock. */
+ * member, one in-order queue, and launches that aren't cut. Under the graph's lock. */
 bool tsl_footing_matters(const struct tsl_command *command);
 
-/* What the command's launch touches on that member, by argument; NULL: of each argument all. Good until the next call
- * for the same kernel and member. Under the graph's lock. */
-const struct tsl_argument_touch *tsl_footing_of(const struct tsl_command *command, struct tsl_kernel_part *part);
+/* What a window of the command's launch touches on that member, by argument; NULL: of each argument all. Good until the
+ * next call for the same kernel and member. Under the graph's lock. */
+const struct tsl_argument_touch *tsl_footing_of(const struct tsl_command *command, const struct tsl_window *window,
+                                                struct tsl_kernel_part *part);
+/* The first n arguments as evaluation takes them. */
+void tsl_footing_values(const struct tsl_args *args, cl_uint n, struct tsl_argument_value *values);
+
+/* What a kernel may do to the memory behind an argument (TSL_MAY_ bits): what the facts say, narrowed by the buffer's
+ * flags. */
+unsigned tsl_footing_access(const struct tsl_kernel_facts *facts, cl_uint argument, const struct tsl_buffer *buffer);
 
 /* The ranges of one argument's memory, in bytes of the root. touch NULL: all of it. */
 void tsl_footing_reads(const struct tsl_argument_touch *touch, const struct tsl_buffer *buffer,

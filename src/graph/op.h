@@ -68,6 +68,7 @@ struct tsl_op {
     cl_int status; /* CL_COMPLETE or an error, once done */
     cl_int poison; /* an error: the operation fails without running, as a strict predecessor failed, say */
     unsigned n_unmet;
+    unsigned share;    /* of a launch: which of its command's shares */
     bool want_fence;   /* somebody will need its fence */
     bool watched;      /* its completion must be noticed without anybody pulling (notify) */
     bool notified;     /* the driver was asked to notify */

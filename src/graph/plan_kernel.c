@@ -23,24 +23,6 @@
 #include "object/svm.h"
 #include "program/program.h"
 
-/* Does the buffer's CL_MEM_READ_ONLY count? Some programs' kernels write to such buffers, which is undefined
- * (OpenCL 3.0, 5.2.1) and does everywhere what they expect. So the flag counts only where it is of use, and where the
- * kernel wasn't seen to write. */
-static bool is_kept(const struct tsl_kernel_facts *facts, cl_uint i, const struct tsl_buffer *buffer)
-{
-    bool seen = facts->proven || (i < facts->n_args && facts->args[i].written);
-    return buffer->flags & CL_MEM_READ_ONLY && !seen && buffer->context->n_members > 1;
-}
-
-/* What a kernel may do to the memory behind an argument: what the facts say, narrowed by the buffer's flags. */
-static unsigned argument_access(const struct tsl_kernel_facts *facts, cl_uint i, const struct tsl_buffer *buffer)
-{
-    unsigned may = i < facts->n_args ? facts->args[i].may : TSL_MAY_READ | TSL_MAY_WRITE;
-    if (tsl_svm_of(buffer)) /* A kernel that finds addresses there writes through them. */
-        return TSL_MAY_READ | TSL_MAY_WRITE;
-    return is_kept(facts, i, buffer) ? may & TSL_MAY_READ : may;
-}
-
 /* Does the launch touch all of the object, whatever its kernel does? It does of shared memory that only one can have at
  * a time. */
 static bool is_whole(const struct tsl_port *port, const struct tsl_buffer *b)
@@ -85,7 +67,7 @@ static void spare_for_others(const struct arguments *a, cl_uint i, struct touche
     struct tsl_footing_ranges reads;
     for (cl_uint k = 0; k < a->command->args->n_all; k++) {
         const struct tsl_buffer *b = a->command->args->args[k].buffer;
-        if (k == i || !b || tsl_data_of(b) != t->data || !(argument_access(a->facts, k, b) & TSL_MAY_READ))
+        if (k == i || !b || tsl_data_of(b) != t->data || !(tsl_footing_access(a->facts, k, b) & TSL_MAY_READ))
             continue;
         tsl_footing_reads(touch_of(a, k, b), b, &reads);
         spare(&t->writes, &reads);
@@ -98,7 +80,7 @@ static bool look_at(const struct arguments *a, cl_uint i, struct touched *t)
     struct tsl_buffer *b = a->command->args->args[i].buffer;
     if (!b)
         return false;
-    unsigned may = argument_access(a->facts, i, b);
+    unsigned may = tsl_footing_access(a->facts, i, b);
     t->buffer = b;
     t->data = tsl_data_of(b);
     t->space = tsl_space_of(a->port, t->data);
@@ -212,18 +194,37 @@ static cl_int claim_effects(struct tsl_op *op, const struct tsl_kernel_facts *fa
     return facts->prints ? tsl_claim_host(op, NULL, 1, true) : CL_SUCCESS;
 }
 
-cl_int tsl_plan_kernel(struct tsl_command *c, const tsl_dependences *order)
+/* ---- Shares ------------------------------------------------------------------------------------------------------ */
+
+static struct arguments arguments_of(struct tsl_command *c, const struct tsl_share *share)
 {
-    struct tsl_share *share = &c->share;
     unsigned member = share->placement.member;
-    struct tsl_port *port = &c->graph->ports[member];
     struct tsl_kernel_part *part = &c->kernel->parts[member];
-    struct arguments arguments = {.command = c, .port = port, .facts = &part->facts};
-    if (tsl_footing_matters(c))
-        arguments.touches = tsl_footing_of(c, part);
-    share->partial = arguments.touches != NULL;
-    cl_int error = fetch_args(&arguments);
-    struct tsl_op *op = tsl_plan_op(c, order, port, TSL_OP_LAUNCH);
+    return (struct arguments){.command = c,
+                              .port = &c->graph->ports[member],
+                              .facts = &part->facts,
+                              .touches = tsl_footing_matters(c) ? tsl_footing_of(c, &share->window, part) : NULL};
+}
+
+/* First all fetches of all shares, then all claims: else a share would fetch what another one has just claimed. */
+static cl_int fetch_shares(struct tsl_command *c)
+{
+    cl_int error = CL_SUCCESS;
+    for (unsigned i = 0; i <= c->n_more && !error; i++) {
+        struct tsl_share *share = tsl_command_share(c, i);
+        const struct arguments arguments = arguments_of(c, share);
+        share->partial = arguments.touches != NULL;
+        error = fetch_args(&arguments);
+    }
+    return error;
+}
+
+/* error: why the operation won't run, if not CL_SUCCESS. */
+static cl_int plan_share(struct tsl_command *c, unsigned i, const tsl_dependences *order, cl_int error)
+{
+    struct tsl_share *share = tsl_command_share(c, i);
+    struct tsl_port *port = &c->graph->ports[share->placement.member];
+    struct tsl_op *op = tsl_plan_launch(c, order, i);
     if (!op) {
         tsl_place_ended(c, share, 0, 0);
         return CL_OUT_OF_HOST_MEMORY;
@@ -232,9 +233,20 @@ cl_int tsl_plan_kernel(struct tsl_command *c, const tsl_dependences *order)
     tsl_place_add_launch(port, op);
     if (share->placement.watch)
         tsl_op_watch(op);
+    const struct arguments arguments = arguments_of(c, share);
     if (!error)
         error = claim_args(&arguments, op);
     if (!error)
-        error = claim_effects(op, &part->facts);
+        error = claim_effects(op, arguments.facts);
     return tsl_plan_go(op, error);
+}
+
+cl_int tsl_plan_kernel(struct tsl_command *c, const tsl_dependences *order)
+{
+    cl_int error = fetch_shares(c), first = error;
+    for (unsigned i = 0; i <= c->n_more; i++) {
+        cl_int failed = plan_share(c, i, order, error);
+        first = first ? first : failed;
+    }
+    return first;
 }

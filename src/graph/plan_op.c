@@ -23,11 +23,9 @@ static struct tsl_graph_lane *lane_for(struct tsl_command *c, struct tsl_port *p
     return timed || c->profile ? &c->queue->timed_lanes[port->index] : &c->queue->lanes[port->index];
 }
 
-struct tsl_op *tsl_plan_op(struct tsl_command *c, const tsl_dependences *order, struct tsl_port *port,
-                           enum tsl_op_kind kind)
+static struct tsl_op *plan_op(struct tsl_command *c, const tsl_dependences *order, struct tsl_port *port,
+                              enum tsl_op_kind kind, bool timed)
 {
-    /* The placer wants the times of some launches only: some drivers' lanes are slower while they profile. */
-    bool timed = kind == TSL_OP_LAUNCH && c->share.placement.timed;
     struct tsl_op *op = tsl_op_create(c, port, lane_for(c, port, timed), kind);
     if (!op)
         return NULL;
@@ -40,10 +38,37 @@ struct tsl_op *tsl_plan_op(struct tsl_command *c, const tsl_dependences *order, 
     tsl_op_after_opaque(op);
     op->timed = timed;
     op->want_fence = c->has_event || timed;
-    if (!c->share.op) {
-        c->share.op = op;
-        op->user.refs++;
-    }
+    return op;
+}
+
+static void serve(struct tsl_op *op, struct tsl_share *share)
+{
+    if (share->op)
+        return;
+    share->op = op;
+    op->user.refs++;
+}
+
+struct tsl_op *tsl_plan_op(struct tsl_command *c, const tsl_dependences *order, struct tsl_port *port,
+                           enum tsl_op_kind kind)
+{
+    struct tsl_op *op = plan_op(c, order, port, kind, false);
+    if (op)
+        serve(op, &c->share);
+    return op;
+}
+
+struct tsl_op *tsl_plan_launch(struct tsl_command *c, const tsl_dependences *order, unsigned i)
+{
+    struct tsl_share *share = tsl_command_share(c, i);
+    struct tsl_port *port = &c->graph->ports[share->placement.member];
+    /* The placer wants the times of some launches only: some drivers' lanes are slower while they profile. */
+    struct tsl_op *op = plan_op(c, order, port, TSL_OP_LAUNCH, share->placement.timed);
+    if (!op)
+        return NULL;
+    op->share = i;
+    op->user.group = c->n_more ? c->id : 0; /* Before the first claim: shares make no edges among each other. */
+    serve(op, share);
     return op;
 }
 

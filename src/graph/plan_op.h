@@ -10,6 +10,8 @@ struct tsl_box_copy;
 /* A new operation of the command, which runs after `order`, and whose fate is the command's. NULL without memory. */
 struct tsl_op *tsl_plan_op(struct tsl_command *c, const tsl_dependences *order, struct tsl_port *port,
                            enum tsl_op_kind kind);
+/* The launch of the command's share i. */
+struct tsl_op *tsl_plan_launch(struct tsl_command *c, const tsl_dependences *order, unsigned i);
 /* The box of a copy or fill, and where that goes to. */
 void tsl_plan_region(struct tsl_op *op, const struct tsl_box_copy *box);
 void tsl_plan_dst(struct tsl_op *op, struct tsl_data *data, unsigned space, const struct tsl_box_copy *box);

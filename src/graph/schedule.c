@@ -168,7 +168,7 @@ static void schedule(struct tsl_command *c)
     } else {
         tsl_mapped_undo(c); /* Commands that are scheduled before this one is complete must know, too. */
         if (c->kernel)
-            tsl_place_ended(c, &c->share, 0, 0);
+            tsl_place_abandon(c);
     }
     if (!c->share.op && !c->is_deferred)
         for (unsigned i = 0; i < order.n; i++)

@@ -1,6 +1,6 @@
 /*
- * A share of a command's work: what one member does of it. A command has one, in place. What a share of a command that
- * is no kernel does, and where, is in its operation alone.
+ * A share of a command's work: what one member does of it. A command has one, in place; a launch that is cut has more
+ * (cut.h). What a share of a command that is no kernel does, and where, is in its operation alone.
  */
 #ifndef TSL_GRAPH_SHARE_H
 #define TSL_GRAPH_SHARE_H
@@ -11,8 +11,10 @@
 struct tsl_op;
 
 struct tsl_share {
-    struct tsl_window window;       /* of a kernel: the launch and the part of it that is this share's */
-    struct tsl_placement placement; /* of a kernel: its member, and what is owed to the placer */
+    struct tsl_window window;        /* of a kernel: the launch and the part of it that is this share's */
+    struct tsl_placement placement;  /* of a kernel: its member, and what is owed to the placer */
+    bool moved;                      /* of a launch that is cut: large data moved for it */
+    uint64_t ran_from_ns, ran_to_ns; /* of a launch, once its operation is done: when it ran; 0: unknown */
     bool partial;              /* of a kernel: its footprint was asked for, so not all of its arguments is claimed */
     struct tsl_op *op;         /* whose times the command reports; owned reference; NULL: none yet, or no work */
     uint64_t start_ns, end_ns; /* as told to the application first; 0: not yet */

@@ -42,6 +42,7 @@ struct tsl_graph {
     bool ask_again;                     /* such a launch has ended */
     TAILQ_HEAD(, tsl_command) deferred; /* deferred writes (deferred_write.h), oldest first */
     unsigned n_deferred;
+    bool cuts_always;                 /* launches are cut even with one member (cut.h) */
     struct tsl_op *opaque;            /* the last operation with effects unknown (owned reference); NULL: none yet */
     tsl_dependences since_opaque;     /* what was planned after opaque */
     unsigned n_under_way;             /* operations that went and aren't finished */

@@ -93,7 +93,7 @@ cl_int tsl_opencl_kernel_renew(struct tsl_opencl_member *m, struct tsl_opencl_ke
 bool tsl_opencl_windows_ok(struct tsl_dkernel *kernel, const struct tsl_kernel_facts *facts)
 {
     (void)kernel;
-    return facts->proven && !facts->whole_launch;
+    return !facts->whole_launch;
 }
 
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */

@@ -397,3 +397,56 @@ void tsl_place_auto(struct tsl_placer *placer, const struct tsl_ask *ask, struct
     }
     place(placer, ask, &options[placement->member], placement);
 }
+
+/* ---- Parts ---- */
+
+struct tsl_whole tsl_auto_whole(struct tsl_placer *placer, const struct tsl_ask *ask)
+{
+    struct option options[TSL_MAX_MEMBERS];
+
+    estimate_runs(placer, ask, options);
+    estimate_ends(placer, ask, options);
+    unsigned best = earliest_end(placer, ask, options);
+    return (struct tsl_whole){.member = best,
+                              .known = options[best].known,
+                              .run_ns = options[best].run_ns,
+                              .end_ns = options[best].end_ns - (double)ask->now_ns,
+                              .move_ns = candidate_of(ask, best)->move_ns};
+}
+
+double tsl_auto_part_ns(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size,
+                        bool *known)
+{
+    double ns = tsl_model_run(placer->model, placer->kind[member], ask->kernel, size).ns;
+
+    *known = ns > 0;
+    if (*known)
+        return ns;
+    ns = INFINITY;
+    for (unsigned i = 0; i < placer->n; i++) {
+        double other = tsl_model_run(placer->model, placer->kind[i], ask->kernel, size).ns;
+        if (other > 0)
+            ns = fmin(ns, other * feared_ratio(placer, i, member));
+    }
+    return ns;
+}
+
+void tsl_auto_place_part(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size,
+                         struct tsl_placement *placement)
+{
+    struct tsl_guess guess = tsl_model_run(placer->model, placer->kind[member], ask->kernel, size);
+    double now = (double)ask->now_ns, there = fmax((double)ask->ready_ns, now) + candidate_of(ask, member)->move_ns;
+    struct option option = {
+        .known = guess.ns > 0, .n_samples = guess.n_samples, .spread = without_noise(guess.spread, guess.ns)};
+    bool known;
+
+    option.run_ns = tsl_auto_part_ns(placer, ask, member, size, &known);
+    bool is_try = !known && !isinf(option.run_ns);
+    if (isinf(option.run_ns))
+        option.run_ns = fmax(ITEM_NS * (double)size, UNKNOWN_NS);
+    option.start_ns = fmax(there, now + tsl_load_left_ns(&placer->load[member], ask->now_ns));
+    option.end_ns = option.start_ns + option.run_ns + LAUNCH_NS;
+    *placement = (struct tsl_placement){.member = member, .try = is_try};
+    placer->purse_ns -= is_try ? option.run_ns : 0;
+    place(placer, ask, &option, placement);
+}

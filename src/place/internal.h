@@ -39,11 +39,22 @@ struct tsl_placer {
     double regret_ns[TSL_MAX_MEMBERS];     /* auto: what was lost by leaving data where they are instead of moving them
                                               there */
     unsigned n_moves;                      /* auto: planned */
+    enum tsl_split split;                  /* which launches are cut */
+    bool by_weight;                        /* weights: launches are cut by them */
+    double last_of[TSL_MAX_MEMBERS];       /* auto: the parts of the launch that was cut last */
+    double cut_regret_ns;                  /* auto: what was lost by leaving launches whole for their data's sake */
+    struct tsl_samples cut;                /* auto: what a cut costs beside the longest part, as measured */
+    unsigned n_uncut;                      /* auto: launches that were left whole though they could be cut */
 };
 
 /* What tells members apart that differ in kind: equal ones take the same time for the same work. Stable from run to
  * run; i: stands for a member without a path (tests). Never 0 or TSL_KIND_HOST. */
 uint64_t tsl_kind_of(const struct tsl_member *member, unsigned i);
+
+/* Leaves only one kind of members eligible, where the settings ask for that: in `kept`, to which the ask then points.
+ */
+void tsl_placer_narrow(const struct tsl_placer *placer, struct tsl_ask *ask,
+                       struct tsl_candidate kept[TSL_MAX_MEMBERS]);
 
 /* Is this the better of two otherwise equal candidates? The faster one is; then the one that comes first. */
 static inline bool tsl_placer_faster(const struct tsl_placer *placer, unsigned i, unsigned than)
@@ -65,6 +76,20 @@ void tsl_place_weights_init(struct tsl_placer *placer, struct tsl_member *const 
 void tsl_place_auto(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
 /* A try has ended, or another launch: what was spent, what may be. */
 void tsl_auto_done(struct tsl_placer *placer, const struct tsl_placement *placement, const struct tsl_ended *ended);
+
+/* What the launch takes if it runs whole, on the member where it ends first. */
+struct tsl_whole {
+    unsigned member;
+    bool known;                     /* by runs of this kernel on that kind of member */
+    double run_ns, end_ns, move_ns; /* end_ns: from now */
+};
+struct tsl_whole tsl_auto_whole(struct tsl_placer *placer, const struct tsl_ask *ask);
+/* How long a part of `size` work-items takes on a member: known, or feared by what the others take; *known says which.
+ * The kernel is known on some kind. */
+double tsl_auto_part_ns(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size,
+                        bool *known);
+void tsl_auto_place_part(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size,
+                         struct tsl_placement *placement);
 
 /* load.c: what waits on each member. */
 

@@ -21,6 +21,7 @@ static void choose_policy(struct tsl_placer *placer, struct tsl_member *const *m
         placer->choose = tsl_place_round_robin;
         break;
     case TSL_POLICY_WEIGHTS:
+    case TSL_POLICY_WEIGHTS_WHOLE:
         placer->choose = tsl_place_weights;
         tsl_place_weights_init(placer, members, settings->weights, settings->n_weights);
         break;
@@ -68,6 +69,8 @@ struct tsl_placer *tsl_placer_create(const struct tsl_settings *settings, struct
     placer->n = n;
     placer->last = n ? n - 1 : 0; /* so that the first choice is member 0 */
     placer->one_kind = settings->reproducible == TSL_REPRODUCIBLE_YES;
+    placer->split = settings->split;
+    placer->by_weight = settings->policy == TSL_POLICY_WEIGHTS;
     for (unsigned i = 0; i < n; i++) {
         placer->speed[i] = members[i]->caps.speed > 0 ? members[i]->caps.speed : 1;
         placer->profiles[i] = members[i]->caps.profiles;
@@ -107,6 +110,15 @@ static void keep_one_kind(const struct tsl_placer *placer, struct tsl_candidate 
         candidates[i].eligible = candidates[i].eligible && placer->kind[i] == placer->kind[best];
 }
 
+void tsl_placer_narrow(const struct tsl_placer *placer, struct tsl_ask *ask, struct tsl_candidate kept[TSL_MAX_MEMBERS])
+{
+    if (!placer->one_kind)
+        return;
+    memcpy(kept, ask->candidates, placer->n * sizeof(*kept));
+    keep_one_kind(placer, kept);
+    ask->candidates = kept;
+}
+
 bool tsl_placer_learns(const struct tsl_placer *placer)
 {
     return placer->model != NULL;
@@ -118,11 +130,7 @@ void tsl_placer_choose(struct tsl_placer *placer, const struct tsl_ask *ask, str
     struct tsl_ask narrowed = *ask;
 
     *placement = (struct tsl_placement){.later = false};
-    if (placer->one_kind) {
-        memcpy(kept, ask->candidates, placer->n * sizeof(*kept));
-        keep_one_kind(placer, kept);
-        narrowed.candidates = kept;
-    }
+    tsl_placer_narrow(placer, &narrowed, kept);
     placer->choose(placer, &narrowed, placement);
 }
 

@@ -6,6 +6,8 @@
 #ifndef TSL_PLACE_PLACE_H
 #define TSL_PLACE_PLACE_H
 
+#include "driver/member.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,6 +19,7 @@ struct tsl_member;
 /* What the placer may know of one candidate at the moment. */
 struct tsl_candidate {
     bool eligible;
+    bool windows;          /* it can run a part of the launch */
     uint64_t missing_size; /* bytes that would have to move to it first */
     double move_ns;        /* how long that takes, by tsl_placer_move_ns; only looked at by policies that learn */
 };
@@ -55,6 +58,30 @@ void tsl_placer_destroy(struct tsl_placer *placer); /* NULL allowed */
 bool tsl_placer_learns(const struct tsl_placer *placer);
 
 void tsl_placer_choose(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
+
+/*
+ * Parts of a launch that is cut over members. Three steps: which part of the work each member should do; what the
+ * caller finds out of that, namely what would have to move for it; whether it pays.
+ */
+struct tsl_parts {
+    double of[TSL_MAX_MEMBERS]; /* by member of the context; >= 0, the sum is 1 */
+    unsigned n_windows;         /* on each member that has a part, one after another; more than 1 for tests only */
+    bool known;                 /* the times below are estimated, not unknown */
+    double run_ns;              /* the longest part, without moves */
+    double whole_ns;            /* how long until the launch has ended if it isn't cut, with its moves */
+    double whole_move_ns;       /* its moves alone */
+};
+
+/* False: the launch is to run whole. */
+bool tsl_placer_parts(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts);
+/* Does it pay? Of the ask's candidates move_ns is what their parts lack. */
+bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts);
+/* Places a share of a launch: that member is given `size` of its work-items. */
+void tsl_placer_place_part(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size,
+                           struct tsl_placement *placement);
+/* All shares of a launch have ended: the longest ran for longest_ns; from the first start to the last end it took
+ * wall_ns. */
+void tsl_placer_parts_ended(struct tsl_placer *placer, uint64_t longest_ns, uint64_t wall_ns);
 
 /* A placed launch has ended, or will never run. ran_ns: how long it ran; 0 is unknown or failed. end_ns: when it ended,
  * 0 is unknown. Does nothing for a placement that is not placed, and makes it so. */

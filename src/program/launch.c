@@ -269,6 +269,13 @@ void tsl_launch_keep_suggestion(const struct tsl_kernel *kernel, struct tsl_devi
         choose(kernel, members, tsl_kernel_work_group_size(kernel, device), window);
 }
 
+void tsl_launch_choose(const struct tsl_kernel *kernel, struct tsl_device *device, tsl_members members,
+                       struct tsl_window *window)
+{
+    if (!window->local_size[0])
+        choose(kernel, members, tsl_kernel_work_group_size(kernel, device), window);
+}
+
 /* May the driver choose larger groups on this member? Not if the member recommends a size, as the source may hint at
  * one. */
 static bool may_exceed(const struct tsl_kernel_facts *facts, size_t limit)

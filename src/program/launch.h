@@ -26,6 +26,10 @@ cl_int tsl_launch_check_offsets(struct tsl_kernel *kernel, size_t align);
 void tsl_launch_keep_suggestion(const struct tsl_kernel *kernel, struct tsl_device *device, tsl_members members,
                                 struct tsl_window *window);
 
+/* Puts a work-group size that suits all those members into a window without one: it divides the global size. */
+void tsl_launch_choose(const struct tsl_kernel *kernel, struct tsl_device *device, tsl_members members,
+                       struct tsl_window *window);
+
 /* Puts a work-group size into a window without one if the member that will run the launch might choose more work-items
  * than the program was told as the maximum: programs size local memory by that. Otherwise the driver chooses. */
 void tsl_launch_limit(const struct tsl_kernel *kernel, struct tsl_device *device, unsigned member,

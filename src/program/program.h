@@ -207,6 +207,14 @@ struct tsl_args {
     } args[];
 };
 
+/* Along which dimension the last launch of a kernel was cut (graph/cut.h). */
+struct tsl_cut_memo {
+    size_t global_size[3], local_size[3]; /* of that launch; global_size[0] 0: there was none */
+    unsigned dimension;                   /* 3: it could not be cut */
+    unsigned n_refused;                   /* launches since then that were not looked at */
+    unsigned told;                        /* why launches weren't cut, as far as that was logged: bits */
+};
+
 struct tsl_kernel {
     struct tsl_object object;
     struct tsl_program *program; /* shown */
@@ -218,6 +226,7 @@ struct tsl_kernel {
     bool no_arg_info;                     /* not built with -cl-kernel-arg-info: the facts know, but queries don't
                                              tell */
     size_t parameter_size;                /* the largest size of a value: the largest of the eligible members' limits */
+    struct tsl_cut_memo cut;              /* under the graph's lock */
     atomic_bool suggested;                /* a work-group size was suggested: launches without one must use it */
     struct tsl_spin lock;                 /* leaf; guards args */
     struct tsl_args *args;

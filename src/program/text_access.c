@@ -176,6 +176,7 @@ bool tsl_text_access_narrow(const struct tsl_text_access *access, struct tsl_ker
         return false;
     if (!facts->footprint)
         facts->footprint = copy(answer->footprint);
+    facts->whole_launch &= answer->whole_launch;
     for (cl_uint i = 0; i < facts->n_args; i++) {
         unsigned may = answer->args[i].may;
 

@@ -26,7 +26,8 @@ struct tsl_text_access *tsl_text_access_ref(struct tsl_text_access *access); /* 
 void tsl_text_access_unref(struct tsl_text_access *access);                  /* NULL allowed */
 
 /* Narrows the facts of a kernel's arguments if its signature is the one that the answer is about: marks buffers that
- * are only read, and those that are written; and gives the kernel a footprint if it has none. access: NULL, or an
+ * are only read, and those that are written; gives the kernel a footprint if it has none; and tells whether it asks for
+ * anything of the whole launch. access: NULL, or an
  * answer that tsl_text_access_wait waited for with success. True: an argument was narrowed. */
 bool tsl_text_access_narrow(const struct tsl_text_access *access, struct tsl_kernel_facts *facts);
 

@@ -126,6 +126,11 @@ static void weights(void **state)
     assert_float_equal(settings.weights[2], 0.5, 0);
     assert_float_equal(settings.weights[3], 0, 0);
     tsl_settings_finish(&settings);
+    parse(&settings, "TESELA_POLICY", "weights-whole=2,1");
+    assert_int_equal(settings.policy, TSL_POLICY_WEIGHTS_WHOLE);
+    assert_int_equal(settings.n_weights, 2);
+    assert_float_equal(settings.weights[0], 2, 0);
+    tsl_settings_finish(&settings);
     parse(&settings, "TESELA_POLICY", "weights=2500000,1e-3"); /* The first is told as 2.5e+06. */
     assert_int_equal(settings.n_weights, 2);
     assert_float_equal(settings.weights[0], 2.5e6, 0);
@@ -186,6 +191,9 @@ static void nonsense(void **state)
         {"TESELA_POLICY", "weights=0x8,1"},
         {"TESELA_POLICY", "weights=1e999"},
         {"TESELA_POLICY", "weights=e3"},
+        {"TESELA_POLICY", "weights-whole"},
+        {"TESELA_POLICY", "weights-whole=1,-2"},
+        {"TESELA_SPLIT", "never"},
         {"TESELA_ORDER", "fifo"},
         {"TESELA_LIMITS", "none"},
         {"TESELA_DEVICE_TYPE", "fpga"},
@@ -286,7 +294,7 @@ static void each_shows_what_is_in_force(void **state)
         shown.text,
         "TESELA_MEMBERS=a,b\nTESELA_VENDORS=/etc/OpenCL/vendors\n"
         "TESELA_NVIDIA=cuda\nTESELA_CUDA_LIBRARY=\n"
-        "TESELA_POLICY=weights=1,2.5\nTESELA_ORDER=async\nTESELA_CONFIG=\nTESELA_BINARIES=\nTESELA_"
+        "TESELA_POLICY=weights=1,2.5\nTESELA_SPLIT=auto\nTESELA_ORDER=async\nTESELA_CONFIG=\nTESELA_BINARIES=\nTESELA_"
         "PROCESSOR=\nTESELA_SPIRV=\nTESELA_TRACE=\n"
         "TESELA_LIMITS=all\nTESELA_DEVICE_TYPE=auto\nTESELA_REPRODUCIBLE=no\n"
         "TESELA_PROFILING=serial\nTESELA_ZERO_COPY=on\nTESELA_PINNED=auto\nTESELA_STAGING=off\n"
@@ -345,8 +353,10 @@ static void environment_is_read_once(void **state)
     setenv("TESELA_POLICY", "quickest", 1);
     read_twice_in_child(said, sizeof said);
     unsetenv("TESELA_POLICY");
-    assert_string_equal(said, "tesela: TESELA_POLICY=quickest is not understood: use auto, eager, model, fastest, "
-                              "round-robin or weights=1,3,... with a number for each member. It goes on with auto.\n");
+    assert_string_equal(said,
+                        "tesela: TESELA_POLICY=quickest is not understood: use auto, eager, model, fastest, "
+                        "round-robin, weights=1,3,... or weights-whole=1,3,... with a number for each member. It goes "
+                        "on with auto.\n");
 }
 
 int main(void)

@@ -91,7 +91,7 @@ static void run_fails_clearly(void **state)
     assert_int_equal(shell("$T run"), 125);
     says("which program?");
     assert_int_equal(shell("$T run --policy=quickest -- true"), 125);
-    says("use auto, eager, model, fastest, round-robin or weights=");
+    says("use auto, eager, model, fastest, round-robin, weights=");
     assert_int_equal(shell("$T run --icd /etc -- true"), 125);
     says("/etc has no file tesela.icd");
 }

@@ -1,0 +1,351 @@
+#include "graph/cut.h"
+
+#include "base/log.h"
+#include "base/sets.h"
+#include "facts/kernel_facts.h"
+#include "footprint/cut.h"
+#include "graph/choose.h"
+#include "graph/command.h"
+#include "graph/data.h"
+#include "graph/footing.h"
+#include "graph/queue.h"
+#include "graph/state.h"
+#include "graph/survey.h"
+#include "object/buffer.h"
+#include "object/queue.h"
+#include "object/svm.h"
+#include "place/place.h"
+#include "program/launch.h"
+#include "program/program.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Shares of a launch, at most. */
+#define MAX_SHARES 32u
+
+/* Launches of the process that were cut, and others that were looked at. */
+static atomic_ullong n_cut, n_whole;
+
+/* A launch that may be cut. */
+struct cut {
+    struct tsl_command *command;
+    const struct tsl_ask *ask;
+    struct tsl_kernel_part *part; /* by whose footprint the launch is judged */
+    const struct tsl_footprint *footprint;
+    struct tsl_window window; /* the launch, with a local size */
+    unsigned dimension;
+    struct tsl_cut_memory memories[TSL_FOOTING_MAX_ARGUMENTS];
+    struct tsl_argument_value values[TSL_FOOTING_MAX_ARGUMENTS];
+    unsigned n; /* shares that are not empty */
+    unsigned members[MAX_SHARES];
+    struct tsl_window windows[MAX_SHARES];
+    struct tsl_argument_touch *touches; /* n times the footprint's arguments; heap */
+    struct tsl_cut_verdict verdict;     /* why not */
+};
+
+bool tsl_cut_is_wanted(const struct tsl_graph *graph)
+{
+    return graph->cuts_always;
+}
+
+/* ---- Why not ----------------------------------------------------------------------------------------------------- */
+
+/* Each reason once for a kernel. */
+static void tell(struct cut *cut)
+{
+    struct tsl_kernel *kernel = cut->command->kernel;
+    const char *names[TSL_FOOTING_MAX_ARGUMENTS] = {NULL};
+    char text[512];
+    if (kernel->cut.told & 1u << cut->verdict.why || !tsl_log_on(TSL_LOG_IN_PLACE, TSL_LOG_INFO))
+        return;
+    kernel->cut.told |= 1u << cut->verdict.why;
+    for (cl_uint i = 0; cut->footprint && i < cut->footprint->n_arguments && i < kernel->facts->n_args; i++)
+        names[i] = kernel->facts->args[i].name;
+    tsl_cut_say(cut->footprint, names, &cut->verdict, text, sizeof(text));
+    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "launches of %s run whole, as %s", kernel->name, text);
+}
+
+static bool refuse(struct cut *cut, enum tsl_cut_why why)
+{
+    if (why != TSL_CUT_OK)
+        cut->verdict = (struct tsl_cut_verdict){why, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE};
+    tell(cut);
+    return false;
+}
+
+/* ---- What the kernel allows -------------------------------------------------------------------------------------- */
+
+static enum tsl_cut_why why_not_on(const struct tsl_command *c, const struct tsl_kernel_part *part)
+{
+    const struct tsl_footprint *footprint = part->facts.footprint;
+    enum tsl_cut_why why = tsl_cut_kernel(footprint);
+    if (why == TSL_CUT_OK && part->facts.prints)
+        return TSL_CUT_PRINTS;
+    if (why == TSL_CUT_OK && part->facts.opaque)
+        return TSL_CUT_PROGRAM_SCOPE;
+    if (why == TSL_CUT_OK &&
+        (footprint->n_arguments > TSL_FOOTING_MAX_ARGUMENTS || footprint->n_arguments != c->args->n))
+        return TSL_CUT_NO_FOOTPRINT;
+    return why;
+}
+
+/* May the kernel touch shared memory, in which addresses lead from anywhere to anywhere? */
+static bool has_svm(const struct tsl_args *args)
+{
+    bool has = args->n_all > args->n;
+    for (cl_uint i = 0; i < args->n && !has; i++)
+        has = args->args[i].kind == TSL_ARG_SVM || (args->args[i].buffer && tsl_svm_of(args->args[i].buffer));
+    return has;
+}
+
+/* Marks the candidates that can run a part of the launch, and takes the footprint of the first. */
+static bool mark_candidates(struct cut *cut, struct tsl_candidate *candidates)
+{
+    struct tsl_command *c = cut->command;
+    enum tsl_cut_why why = TSL_CUT_OK;
+    for (unsigned i = 0; i < c->graph->n_ports; i++) {
+        struct tsl_kernel_part *part = &c->kernel->parts[i];
+        if (!candidates[i].eligible || !part->windows)
+            continue;
+        enum tsl_cut_why here = why_not_on(c, part);
+        why = here == TSL_CUT_OK ? why : here;
+        candidates[i].windows = here == TSL_CUT_OK;
+        if (here == TSL_CUT_OK && !cut->part)
+            cut->part = part;
+    }
+    if (!cut->part)
+        return why == TSL_CUT_OK ? false : refuse(cut, why);
+    cut->footprint = cut->part->facts.footprint;
+    return !has_svm(c->args) || refuse(cut, TSL_CUT_POINTERS);
+}
+
+static void find_memories(struct cut *cut)
+{
+    const struct tsl_args *args = cut->command->args;
+    tsl_footing_values(args, cut->footprint->n_arguments, cut->values);
+    for (cl_uint i = 0; i < cut->footprint->n_arguments; i++) {
+        const struct tsl_buffer *b = args->args[i].buffer;
+        cut->memories[i] = (struct tsl_cut_memory){.root = NULL};
+        if (b)
+            cut->memories[i] =
+                (struct tsl_cut_memory){.root = tsl_data_of(b),
+                                        .image = b->image ? b : NULL,
+                                        .offset = b->offset,
+                                        .size = b->size,
+                                        .may_write = tsl_footing_access(&cut->part->facts, i, b) & TSL_MAY_WRITE};
+    }
+}
+
+static tsl_members members_with_windows(const struct cut *cut)
+{
+    tsl_members members = TSL_MEMBERS_NONE;
+    for (unsigned i = 0; i < cut->command->graph->n_ports; i++)
+        if (cut->ask->candidates[i].windows)
+            tsl_members_add(&members, i);
+    return members;
+}
+
+/* ---- Along which dimension --------------------------------------------------------------------------------------- */
+
+static bool is_remembered(const struct tsl_cut_memo *memo, const struct tsl_window *window)
+{
+    return memcmp(memo->global_size, window->global_size, sizeof(memo->global_size)) == 0 &&
+           memcmp(memo->local_size, window->local_size, sizeof(memo->local_size)) == 0;
+}
+
+/* A launch of that shape could not be cut. Others, with other arguments, may: they are looked at ever more rarely. */
+static bool is_hopeless(struct tsl_cut_memo *memo)
+{
+    memo->n_refused++;
+    return memo->dimension == 3 && (memo->n_refused & (memo->n_refused - 1)) != 0;
+}
+
+static bool choose_dimension(struct cut *cut)
+{
+    struct tsl_cut_memo *memo = &cut->command->kernel->cut;
+    bool remembered = is_remembered(memo, &cut->window);
+    if (remembered && is_hopeless(memo))
+        return false;
+    cut->dimension = remembered ? memo->dimension : 3;
+    if (cut->dimension == 3)
+        cut->dimension = tsl_cut_dimension(cut->footprint, &cut->window, cut->values, cut->memories, &cut->verdict);
+    memcpy(memo->global_size, cut->window.global_size, sizeof(memo->global_size));
+    memcpy(memo->local_size, cut->window.local_size, sizeof(memo->local_size));
+    memo->n_refused = remembered ? memo->n_refused : 0;
+    memo->dimension = cut->dimension;
+    return cut->dimension < 3 || refuse(cut, TSL_CUT_OK);
+}
+
+/* ---- Shares ------------------------------------------------------------------------------------------------------ */
+
+static void add_share(struct cut *cut, const struct tsl_window *window, unsigned member)
+{
+    if (window->group_count[cut->dimension] == 0)
+        return;
+    cut->windows[cut->n] = *window;
+    cut->members[cut->n++] = member;
+}
+
+/* Borders in whole groups. */
+static void make_windows(struct cut *cut, const struct tsl_parts *parts)
+{
+    uint64_t n_groups = tsl_cut_groups(&cut->window, cut->dimension), ends[MAX_SHARES];
+    unsigned members[MAX_SHARES], n = 0;
+    struct tsl_window windows[MAX_SHARES];
+    double sum = 0;
+    for (unsigned i = 0; i < cut->command->graph->n_ports; i++)
+        for (unsigned w = 0; parts->of[i] > 0 && w < parts->n_windows && n < MAX_SHARES; w++) {
+            sum += parts->of[i] / parts->n_windows;
+            uint64_t end = (uint64_t)(sum * (double)n_groups + 0.5);
+            ends[n] = end < n_groups ? end : n_groups;
+            members[n++] = i;
+        }
+    ends[n - 1] = n_groups;
+    tsl_cut_windows(&cut->window, cut->dimension, n, ends, windows);
+    for (unsigned s = 0; s < n; s++)
+        add_share(cut, &windows[s], members[s]);
+}
+
+static bool evaluate(struct cut *cut)
+{
+    cl_uint n = cut->footprint->n_arguments;
+    cut->touches = malloc((size_t)cut->n * n * sizeof(*cut->touches));
+    for (unsigned s = 0; s < cut->n && cut->touches; s++) {
+        struct tsl_kernel_part *part = &cut->command->kernel->parts[cut->members[s]];
+        const struct tsl_argument_touch *touch = tsl_footing_of(cut->command, &cut->windows[s], part);
+        if (!touch)
+            return refuse(cut, TSL_CUT_NO_MEMORY);
+        memcpy(cut->touches + (size_t)s * n, touch, n * sizeof(*touch));
+    }
+    return cut->touches || refuse(cut, TSL_CUT_NO_MEMORY);
+}
+
+static bool ranges_meet(const struct tsl_footing_ranges *a, const struct tsl_footing_ranges *b)
+{
+    for (unsigned i = 0; i < a->n; i++)
+        for (unsigned k = 0; k < b->n; k++)
+            if (a->list[i].begin < b->list[k].end && b->list[k].begin < a->list[i].end)
+                return true;
+    return false;
+}
+
+/* Do the ranges that two shares claim for writing meet? The sets may be disjoint though their ranges are not. */
+static bool claims_meet(const struct cut *cut, unsigned s, unsigned t)
+{
+    cl_uint n = cut->footprint->n_arguments;
+    struct tsl_footing_ranges a, b;
+    for (cl_uint i = 0; i < n; i++) {
+        if (!cut->memories[i].may_write)
+            continue;
+        tsl_footing_writes(&cut->touches[s * n + i], cut->command->args->args[i].buffer, &a);
+        for (cl_uint k = 0; k < n; k++) {
+            if (!cut->memories[k].may_write || cut->memories[k].root != cut->memories[i].root)
+                continue;
+            tsl_footing_writes(&cut->touches[t * n + k], cut->command->args->args[k].buffer, &b);
+            if (ranges_meet(&a, &b))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool is_legal(struct cut *cut)
+{
+    const struct tsl_argument_touch *shares[MAX_SHARES];
+    for (unsigned s = 0; s < cut->n; s++)
+        shares[s] = cut->touches + (size_t)s * cut->footprint->n_arguments;
+    if (!tsl_cut_shares(cut->footprint, cut->n, shares, NULL, cut->memories, &cut->verdict))
+        return refuse(cut, TSL_CUT_OK);
+    for (unsigned s = 0; s < cut->n; s++)
+        for (unsigned t = s + 1; t < cut->n; t++)
+            if (claims_meet(cut, s, t))
+                return refuse(cut, TSL_CUT_WRITES_MEET);
+    return true;
+}
+
+/* ---- Does it pay? ------------------------------------------------------------------------------------------------ */
+
+#define LARGE_MOVE_NS 1e5
+
+static bool pays(struct cut *cut, const struct tsl_parts *parts, struct tsl_candidate *candidates)
+{
+    struct tsl_ask ask = *cut->ask;
+    memcpy(candidates, ask.candidates, cut->command->graph->n_ports * sizeof(*candidates));
+    for (unsigned i = 0; i < cut->command->graph->n_ports; i++)
+        candidates[i].missing_size = 0, candidates[i].move_ns = 0;
+    for (unsigned s = 0; s < cut->n; s++)
+        tsl_survey(cut->command, &cut->windows[s], tsl_members_of(cut->members[s]), candidates);
+    ask.candidates = candidates;
+    return tsl_placer_pays(cut->command->graph->placer, &ask, parts);
+}
+
+static void tell_shares(const struct cut *cut)
+{
+    unsigned d = cut->dimension;
+    for (unsigned s = 0; s < cut->n; s++)
+        tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "%s: groups %zu … %zu of dimension %u on %s",
+                cut->command->kernel->name, cut->windows[s].group_begin[d],
+                cut->windows[s].group_begin[d] + cut->windows[s].group_count[d], d,
+                cut->command->graph->ports[cut->members[s]].name);
+}
+
+static bool make_shares(struct cut *cut, const struct tsl_candidate *candidates)
+{
+    struct tsl_command *c = cut->command;
+    struct tsl_ask ask = *cut->ask;
+    ask.candidates = candidates;
+    struct tsl_share *more = cut->n > 1 ? calloc(cut->n - 1, sizeof(*more)) : NULL;
+    if (cut->n > 1 && !more)
+        return refuse(cut, TSL_CUT_NO_MEMORY);
+    c->more = more;
+    c->n_more = cut->n - 1;
+    for (unsigned s = 0; s < cut->n; s++) {
+        struct tsl_share *share = tsl_command_share(c, s);
+        share->window = cut->windows[s];
+        share->moved = candidates[cut->members[s]].move_ns > LARGE_MOVE_NS;
+        tsl_placer_place_part(c->graph->placer, &ask, cut->members[s], tsl_place_work_items(&share->window),
+                              &share->placement);
+    }
+    tell_shares(cut);
+    return true;
+}
+
+/* ---- The choice -------------------------------------------------------------------------------------------------- */
+
+static bool choose(struct cut *cut, const struct tsl_parts *parts)
+{
+    struct tsl_candidate candidates[TSL_MAX_MEMBERS];
+    find_memories(cut);
+    if (!choose_dimension(cut))
+        return false;
+    make_windows(cut, parts);
+    if (cut->n < 2)
+        return refuse(cut, TSL_CUT_TOO_FEW_GROUPS);
+    return evaluate(cut) && is_legal(cut) && pays(cut, parts, candidates) && make_shares(cut, candidates);
+}
+
+bool tsl_cut_choose(struct tsl_command *c, const struct tsl_ask *ask, struct tsl_candidate *candidates)
+{
+    struct cut cut = {.command = c, .ask = ask, .window = c->share.window};
+    struct tsl_parts parts;
+    bool may = mark_candidates(&cut, candidates);
+    if (!may && cut.part)
+        atomic_fetch_add_explicit(&n_whole, 1, memory_order_relaxed);
+    if (!may || !tsl_placer_parts(c->graph->placer, ask, &parts))
+        return false;
+    tsl_launch_choose(c->kernel, c->queue->handle->device, members_with_windows(&cut), &cut.window);
+    bool chosen = choose(&cut, &parts);
+    free(cut.touches);
+    atomic_fetch_add_explicit(chosen ? &n_cut : &n_whole, 1, memory_order_relaxed);
+    return chosen;
+}
+
+void tsl_cut_tell(void)
+{
+    unsigned long long cut = atomic_load(&n_cut), whole = atomic_load(&n_whole);
+    if (cut || whole)
+        tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "launches that might be cut: %llu were cut (exact), %llu ran whole",
+                cut, whole);
+}

@@ -1,0 +1,37 @@
+/*
+ * Cutting a launch into shares: windows of it that run at the same time on several members (or, for tests, one after
+ * another on one).
+ *
+ * A launch is cut where that is legal and pays. Legal, by the rung `exact`: what may be written by different shares
+ * doesn't meet (footprint/cut.h), also not as the ranges that are claimed for it (footing.h). So each share's writes
+ * make its own member's copy the only valid one of its own bytes, and the directory puts the parts together. Whether it
+ * pays, and how large the parts are, the placer says (place/place.h).
+ *
+ * A cut launch is one command with several launch operations: planned together (first all fetches, then all claims),
+ * without edges among each other. It fails if one of them does; its times go from the first start to the last end.
+ *
+ * Under the graph's lock.
+ */
+#ifndef TSL_GRAPH_CUT_H
+#define TSL_GRAPH_CUT_H
+
+#include <stdbool.h>
+
+struct tsl_ask;
+struct tsl_candidate;
+struct tsl_command;
+struct tsl_graph;
+
+/* Are launches to be cut even with one member? Else with several only. */
+bool tsl_cut_is_wanted(const struct tsl_graph *graph);
+
+/* Cuts the launch, which was surveyed whole, if that is legal and pays: its shares have their windows and placements
+ * then. False: it stays whole, and nothing has changed. The candidates are changed in either case only as said in
+ * place.h: `windows` is set. */
+bool tsl_cut_choose(struct tsl_command *command, const struct tsl_ask *ask, struct tsl_candidate *candidates);
+
+/* Tells, where TESELA_LOG asks for it, how many launches of the process were cut, and how many others might have been.
+ * At the process's end, under no lock. */
+void tsl_cut_tell(void);
+
+#endif

@@ -1,0 +1,207 @@
+/* What a launch lacks on each member, and what it must wait for. */
+#include "graph/survey.h"
+
+#include "base/sets.h"
+#include "base/small_vector.h"
+#include "facts/kernel_facts.h"
+#include "footprint/evaluate.h"
+#include "graph/command.h"
+#include "graph/data.h"
+#include "graph/deferred_write.h"
+#include "graph/footing.h"
+#include "graph/move.h"
+#include "graph/op.h"
+#include "graph/space.h"
+#include "place/place.h"
+#include "program/program.h"
+#include "tile/tile.h"
+
+/* A run of tiles that a candidate gets from one source. */
+struct run_of_tiles {
+    unsigned from;
+    uint64_t end, size;
+};
+
+struct survey {
+    struct tsl_command *command;
+    const struct tsl_window *window;
+    struct tsl_data *data; /* the object whose tiles are being counted */
+    tsl_members members;
+    uint64_t ready_ns;
+    struct tsl_candidate *candidates;
+    struct run_of_tiles runs[TSL_MAX_MEMBERS]; /* by candidate, not yet counted; size 0: none */
+};
+
+static unsigned space_at(const struct survey *s, unsigned i)
+{
+    return tsl_space_of(&s->command->graph->ports[i], s->data);
+}
+
+/* Counts the candidate's run, whose end is known now: one move, or two by way of the host. */
+static void count_run(struct survey *s, unsigned i)
+{
+    struct tsl_graph *g = s->command->graph;
+    struct run_of_tiles *run = &s->runs[i];
+    unsigned to = space_at(s, i);
+    if (run->size == 0)
+        return;
+    s->candidates[i].missing_size += run->size;
+    if (tsl_placer_learns(g->placer)) {
+        bool direct = tsl_move_is_direct(g, run->from, to);
+        if (!direct)
+            s->candidates[i].move_ns += tsl_placer_move_ns(g->placer, run->from, TSL_SPACE_HOST, run->size);
+        s->candidates[i].move_ns += tsl_placer_move_ns(g->placer, direct ? run->from : TSL_SPACE_HOST, to, run->size);
+    }
+    run->size = 0;
+}
+
+/* Does a deferred write overwrite the range? Then what the range holds now need not be fetched. */
+static bool is_overwritten(const struct survey *s, uint64_t begin, uint64_t end)
+{
+    const struct tsl_command *c;
+    TAILQ_FOREACH(c, &s->command->graph->deferred, deferred)
+    {
+        if (tsl_data_of(c->dst) == s->data && tsl_deferred_write_begin(c) <= begin && end <= tsl_deferred_write_end(c))
+            return true;
+    }
+    return false;
+}
+
+static void count_tile(struct survey *s, const struct tsl_tile *tile, uint64_t begin, uint64_t end)
+{
+    if (is_overwritten(s, begin, end))
+        return;
+    for (unsigned i = 0; i < s->command->graph->n_ports; i++) {
+        struct run_of_tiles *run = &s->runs[i];
+        unsigned to = space_at(s, i);
+        if (!tsl_members_has(s->members, i) || tsl_spaces_is_empty(tile->valid) || tsl_spaces_has(tile->valid, to) ||
+            tsl_spaces_has(tile->valid, TSL_SPACE_LOST))
+            continue;
+        unsigned from = tsl_move_source(s->command->graph, tile->valid, to);
+        if (run->size && (run->from != from || run->end != begin))
+            count_run(s, i);
+        run->from = from;
+        run->end = end;
+        run->size += end - begin;
+    }
+}
+
+static void wait_for_op(struct survey *s, const struct tsl_op *op)
+{
+    if (!op->user.done && op->end_estimate_ns > s->ready_ns)
+        s->ready_ns = op->end_estimate_ns;
+}
+
+/* All writers of the tile must have ended, on whatever member. */
+static void wait_for_writers(struct survey *s, const struct tsl_tile *tile)
+{
+    for (unsigned i = 0; i < tile->uses.n; i++)
+        if (tile->uses.list[i].write)
+            wait_for_op(s, (const struct tsl_op *)tile->uses.list[i].user);
+}
+
+/* Counts the way of a deferred write's bytes from the application's memory: to the member, or by way of the host's
+ * copy. */
+static void count_deferred(struct survey *s, const struct tsl_command *write, const struct tsl_buffer *buffer)
+{
+    struct tsl_placer *placer = s->command->graph->placer;
+    uint64_t begin = tsl_deferred_write_begin(write), end = tsl_deferred_write_end(write), size = end - begin;
+    bool within = buffer->offset <= begin && end <= buffer->offset + buffer->size;
+    for (unsigned i = 0; i < s->command->graph->n_ports; i++) {
+        unsigned to = space_at(s, i);
+        if (!tsl_members_has(s->members, i))
+            continue;
+        s->candidates[i].missing_size += to == TSL_SPACE_HOST ? 0 : size;
+        s->candidates[i].move_ns += tsl_placer_move_ns(placer, TSL_SPACE_HOST, within ? to : TSL_SPACE_HOST, size);
+        if (!within && to != TSL_SPACE_HOST)
+            s->candidates[i].move_ns += tsl_placer_move_ns(placer, TSL_SPACE_HOST, to, size);
+    }
+}
+
+static void survey_deferred(struct survey *s, const struct tsl_buffer *buffer)
+{
+    const struct tsl_command *c;
+    TAILQ_FOREACH(c, &s->command->graph->deferred, deferred)
+    {
+        if (tsl_data_of(c->dst) == s->data && tsl_deferred_write_begin(c) < buffer->offset + buffer->size &&
+            buffer->offset < tsl_deferred_write_end(c))
+            count_deferred(s, c, buffer);
+    }
+}
+
+/* What the launch needs of a range: moves, and the ends of all that writes there. */
+static void survey_range(struct survey *s, const struct tsl_footing_range *range, bool missing)
+{
+    for (struct tsl_tile *tile = tsl_tiles_meeting(&s->data->tiles, range->begin, range->end); tile;
+         tile = tsl_tiles_next_meeting(tile, range->end)) {
+        uint64_t begin = tile->begin > range->begin ? tile->begin : range->begin;
+        uint64_t end = tile->end < range->end ? tile->end : range->end;
+        if (missing)
+            count_tile(s, tile, begin, end);
+        wait_for_writers(s, tile);
+    }
+}
+
+static bool is_among(const struct tsl_footing_range *range, const struct tsl_footing_ranges *ranges)
+{
+    for (unsigned i = 0; i < ranges->n; i++)
+        if (ranges->list[i].begin <= range->begin && range->end <= ranges->list[i].end)
+            return true;
+    return false;
+}
+
+/* touch: what the launch does to the argument's memory; NULL: all of it is needed. */
+static void survey_buffer(struct survey *s, const struct tsl_buffer *buffer, const struct tsl_argument_touch *touch)
+{
+    struct tsl_footing_ranges reads, writes = {.n = 0};
+    s->data = tsl_data_of(buffer);
+    tsl_footing_reads(touch, buffer, &reads);
+    if (touch)
+        tsl_footing_writes(touch, buffer, &writes);
+    for (unsigned i = 0; i < reads.n; i++)
+        survey_range(s, &reads.list[i], true);
+    for (unsigned i = 0; i < writes.n; i++)
+        survey_range(s, &writes.list[i], !writes.list[i].overwritten && !is_among(&writes.list[i], &reads));
+    for (unsigned i = 0; i < s->command->graph->n_ports; i++)
+        count_run(s, i);
+    survey_deferred(s, buffer);
+}
+
+/* By the footprint that the first of the members knows: elsewhere the same program may be other code, but it touches
+ * the same bytes, as far as an estimate goes. */
+static void survey_arguments(struct survey *s)
+{
+    struct tsl_command *c = s->command;
+    const struct tsl_argument_touch *touches = NULL;
+    cl_uint n = 0;
+    for (unsigned i = 0; i < c->graph->n_ports && !touches; i++) {
+        struct tsl_kernel_part *part = &c->kernel->parts[i];
+        if (!tsl_members_has(s->members, i) || !part->facts.footprint)
+            continue;
+        touches = tsl_footing_of(c, s->window, part);
+        n = part->facts.footprint->n_arguments;
+    }
+    for (cl_uint i = 0; i < c->args->n_all; i++)
+        if (c->args->args[i].buffer)
+            survey_buffer(s, c->args->args[i].buffer, touches && i < n ? &touches[i] : NULL);
+}
+
+/* Waits for the command's wait list. */
+static void survey_order(struct survey *s)
+{
+    for (unsigned i = 0; i < s->command->waits.n; i++) {
+        const struct tsl_command *before = *TSL_SMALL_AT(&s->command->waits, i);
+        for (unsigned k = 0; k < before->own.n; k++)
+            wait_for_op(s, TSL_SMALL_AT(&before->own, k)->op);
+    }
+}
+
+uint64_t tsl_survey(struct tsl_command *c, const struct tsl_window *window, tsl_members members,
+                    struct tsl_candidate *candidates)
+{
+    struct survey s = {.command = c, .window = window, .members = members, .candidates = candidates};
+    if (tsl_placer_learns(c->graph->placer))
+        survey_arguments(&s);
+    survey_order(&s);
+    return s.ready_ns;
+}

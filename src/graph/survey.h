@@ -1,0 +1,18 @@
+/* What a launch lacks on each member, and what it must wait for: estimates, for the placer. */
+#ifndef TSL_GRAPH_SURVEY_H
+#define TSL_GRAPH_SURVEY_H
+
+#include "base/sets.h"
+
+#include <stdint.h>
+
+struct tsl_candidate;
+struct tsl_command;
+struct tsl_window;
+
+/* Adds to these members' candidates what this window of the launch lacks there, if the placer looks at such. Returns
+ * when what the command must wait for is estimated to have ended; 0: now. Under the graph's lock. */
+uint64_t tsl_survey(struct tsl_command *command, const struct tsl_window *window, tsl_members members,
+                    struct tsl_candidate *candidates);
+
+#endif

@@ -1,0 +1,285 @@
+/*
+ * Parts of a launch that is cut over members.
+ *
+ * By the policy auto all parts should end together, so each member gets of the work what it does in the same time. What
+ * the members do with a kernel is known from its runs, whole or in parts (place/model.h).
+ *
+ * *Where data lie.* The parts follow only speeds, not what waits on the members at the moment: else each launch would
+ * have other borders, and bytes would move to and fro. A member that has other work to do has no part. Parts that
+ * differ little from those of the launch before stay as those were, whatever its kernel.
+ *
+ * *Never lose.* A launch is cut if it is expected to end earlier, moves included, by more than a margin and what a cut
+ * costs, which is measured. Where only the moves are against it, what is lost by that is added up, and when it would
+ * have paid for the moves they are made. A kernel of which nothing is known is cut over equal members only, if its work
+ * is large, and if nothing moves for it that needn't move anyway.
+ *
+ * *Unknown members.* A kind on which the kernel never ran is given a very small part, out of the purse that also pays
+ * for tries of whole launches (auto.c).
+ */
+#include "place/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LEAST_NS      6e4        /* launches that take less are not cut */
+#define LEAST_PART_NS 2e4        /* nor are parts given that take less */
+#define LEAST_ITEMS   (1u << 18) /* of a kernel of which nothing is known */
+#define FIRST_CUT_NS  2e4        /* what a cut costs, before that was measured */
+#define FORGIVE       32         /* after so many launches that a cut's cost kept whole, that cost is doubted */
+#define MARGIN        1.05       /* so many times as fast a cut launch must seem to be at least */
+#define BUSY          0.25       /* a member has other work to do if that takes longer than so much of the launch */
+#define SAME          0.04       /* parts that differ by less, of themselves, are the same */
+#define TRY_PART      1e-3
+#define LEAST_TRY_NS  1e6 /* nothing is tried beside launches that take less */
+
+static bool takes_part(const struct tsl_ask *ask, unsigned i)
+{
+    return ask->candidates[i].eligible && ask->candidates[i].windows;
+}
+
+static unsigned count(const struct tsl_placer *placer, const struct tsl_parts *parts)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < placer->n; i++)
+        n += parts->of[i] > 0;
+    return n;
+}
+
+/* Makes the sum 1. False: fewer than `least` members have a part. */
+static bool normalise(const struct tsl_placer *placer, struct tsl_parts *parts, unsigned least)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < placer->n; i++)
+        sum += parts->of[i];
+    for (unsigned i = 0; i < placer->n; i++)
+        parts->of[i] = sum > 0 ? parts->of[i] / sum : 0;
+    return count(placer, parts) >= least;
+}
+
+/* ---- Always, and by weights ---- */
+
+static bool equal_parts(const struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts)
+{
+    for (unsigned i = 0; i < placer->n; i++)
+        parts->of[i] = takes_part(ask, i);
+    parts->n_windows = count(placer, parts) == 1 ? 2 : 1;
+    return normalise(placer, parts, 1);
+}
+
+static bool weighted_parts(const struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts)
+{
+    for (unsigned i = 0; i < placer->n; i++)
+        parts->of[i] = takes_part(ask, i) ? placer->weight[i] : 0;
+    return normalise(placer, parts, 2);
+}
+
+/* ---- By what is known ---- */
+
+/* Has the member nothing else to do while the launch could run? */
+static bool is_free(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned i, double run_ns)
+{
+    double left = tsl_load_left_ns(&placer->load[i], ask->now_ns);
+    double ready = ask->ready_ns > ask->now_ns ? (double)(ask->ready_ns - ask->now_ns) : 0;
+
+    return left <= ready + BUSY * run_ns;
+}
+
+/* May the member take part beside the one that is best for the whole launch? */
+static bool may_join(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned i, unsigned best)
+{
+    return takes_part(ask, i) && (placer->split != TSL_SPLIT_ALIKE || placer->kind[i] == placer->kind[best]);
+}
+
+static bool parts_of_unknown(const struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_whole *whole,
+                             struct tsl_parts *parts)
+{
+    if (ask->size < LEAST_ITEMS)
+        return false;
+    for (unsigned i = 0; i < placer->n; i++)
+        parts->of[i] = takes_part(ask, i) && placer->kind[i] == placer->kind[whole->member] &&
+                       tsl_load_left_ns(&placer->load[i], ask->now_ns) <= 0;
+    return normalise(placer, parts, 2);
+}
+
+/* A kind that doesn't know the kernel gets a part that is small even if it is as slow as feared, where the purse pays
+ * for that, and where no large data move for it. */
+static double try_part(const struct tsl_placer *placer, const struct tsl_ask *ask, unsigned i,
+                       const struct tsl_whole *whole, double feared_ns)
+{
+    bool cheap = TRY_PART * feared_ns <= placer->purse_ns && ask->candidates[i].move_ns <= whole->run_ns / 2;
+
+    return cheap && whole->run_ns >= LEAST_TRY_NS ? TRY_PART : 0;
+}
+
+/* Work-items per nanosecond, with a part of that size. Unknown: 0. */
+static double speed_with(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned i, double part)
+{
+    bool known;
+    double size = fmax(part * (double)ask->size, 1);
+    double ns = tsl_auto_part_ns(placer, ask, i, (uint64_t)size, &known);
+
+    return known ? size / ns : 0;
+}
+
+/* By speed, in two rounds, as speeds may depend on sizes. */
+static void balance(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_whole *whole,
+                    struct tsl_parts *parts)
+{
+    for (unsigned i = 0; i < placer->n; i++)
+        parts->of[i] = may_join(placer, ask, i, whole->member) && is_free(placer, ask, i, whole->run_ns);
+    for (unsigned round = 0; round < 2; round++) {
+        normalise(placer, parts, 1);
+        for (unsigned i = 0; i < placer->n; i++)
+            if (parts->of[i] > 0)
+                parts->of[i] = speed_with(placer, ask, i, parts->of[i]);
+    }
+    normalise(placer, parts, 1);
+}
+
+static void add_tries(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_whole *whole,
+                      struct tsl_parts *parts)
+{
+    for (unsigned i = 0; i < placer->n; i++) {
+        bool known;
+        if (parts->of[i] > 0 || !may_join(placer, ask, i, whole->member) || !is_free(placer, ask, i, 0))
+            continue;
+        double feared_ns = tsl_auto_part_ns(placer, ask, i, ask->size, &known);
+        if (!known)
+            parts->of[i] = try_part(placer, ask, i, whole, feared_ns);
+    }
+    normalise(placer, parts, 1);
+}
+
+/* The longest part. What is tried is small and doesn't count. */
+static double longest_ns(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
+{
+    double longest = 0;
+
+    for (unsigned i = 0; i < placer->n; i++) {
+        double size = parts->of[i] * (double)ask->size, speed = speed_with(placer, ask, i, parts->of[i]);
+        if (size > 0 && speed > 0)
+            longest = fmax(longest, size / speed);
+    }
+    return longest;
+}
+
+/* Are these, as good as, the parts of the launch before? */
+static bool much_the_same(const struct tsl_placer *placer, const struct tsl_parts *parts)
+{
+    for (unsigned i = 0; i < placer->n; i++)
+        if (fabs(parts->of[i] - placer->last_of[i]) > SAME * parts->of[i])
+            return false;
+    return true;
+}
+
+static bool known_parts(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_whole *whole,
+                        struct tsl_parts *parts)
+{
+    if (whole->run_ns < LEAST_NS)
+        return false;
+    balance(placer, ask, whole, parts);
+    add_tries(placer, ask, whole, parts);
+    if (count(placer, parts) < 2)
+        return false;
+    if (much_the_same(placer, parts))
+        memcpy(parts->of, placer->last_of, placer->n * sizeof(*parts->of));
+    parts->run_ns = longest_ns(placer, ask, parts);
+    return parts->run_ns >= LEAST_PART_NS;
+}
+
+static bool auto_parts(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts)
+{
+    struct tsl_whole whole = tsl_auto_whole(placer, ask);
+
+    parts->known = whole.known;
+    parts->whole_ns = whole.end_ns;
+    parts->whole_move_ns = whole.move_ns;
+    return whole.known ? known_parts(placer, ask, &whole, parts) : parts_of_unknown(placer, ask, &whole, parts);
+}
+
+/* ---- Does it pay? ------------------------------------------------------------------------------------------------ */
+
+/* Only the moves are against it. They are made when what was lost without them has added up to what they cost. */
+static bool regrets(struct tsl_placer *placer, double loss_ns, double move_ns)
+{
+    if (loss_ns <= 0)
+        return false;
+    placer->cut_regret_ns += loss_ns;
+    if (placer->cut_regret_ns < move_ns)
+        return false;
+    placer->cut_regret_ns = 0;
+    return true;
+}
+
+/* What a cut costs beside the longest part and the moves. */
+static double cost_ns(const struct tsl_placer *placer)
+{
+    return placer->cut.n ? placer->cut.typical : FIRST_CUT_NS;
+}
+
+/* The launch stays whole. What cuts cost was measured once and may be less by now: so it is doubted now and then. */
+static void forgive(struct tsl_placer *placer)
+{
+    if (++placer->n_uncut % FORGIVE == 0 && cost_ns(placer) > FIRST_CUT_NS)
+        tsl_samples_add(&placer->cut, cost_ns(placer) / 2);
+}
+
+static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
+{
+    double move_ns = 0, start = ask->ready_ns > ask->now_ns ? (double)(ask->ready_ns - ask->now_ns) : 0;
+
+    for (unsigned i = 0; i < placer->n; i++)
+        if (parts->of[i] > 0) {
+            move_ns = fmax(move_ns, ask->candidates[i].move_ns);
+            start = fmax(start, tsl_load_left_ns(&placer->load[i], ask->now_ns));
+        }
+    if (!parts->known)
+        return move_ns <= parts->whole_move_ns + FIRST_CUT_NS;
+    double cut_ns = start + parts->run_ns * MARGIN + cost_ns(placer);
+    return cut_ns + move_ns < parts->whole_ns || regrets(placer, parts->whole_ns - cut_ns, move_ns);
+}
+
+/* ---- The doors --------------------------------------------------------------------------------------------------- */
+
+bool tsl_placer_parts(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts)
+{
+    struct tsl_candidate kept[TSL_MAX_MEMBERS];
+    struct tsl_ask narrowed = *ask;
+
+    *parts = (struct tsl_parts){.n_windows = 1};
+    tsl_placer_narrow(placer, &narrowed, kept);
+    if (placer->split == TSL_SPLIT_OFF)
+        return false;
+    if (placer->split == TSL_SPLIT_ALWAYS)
+        return equal_parts(placer, &narrowed, parts);
+    if (placer->by_weight)
+        return weighted_parts(placer, &narrowed, parts);
+    return placer->model && auto_parts(placer, &narrowed, parts);
+}
+
+bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
+{
+    bool asked = placer->split == TSL_SPLIT_ALWAYS || placer->by_weight;
+
+    if (!asked && !pays(placer, ask, parts)) {
+        forgive(placer);
+        return false;
+    }
+    memcpy(placer->last_of, parts->of, placer->n * sizeof(*parts->of));
+    return true;
+}
+
+void tsl_placer_place_part(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size,
+                           struct tsl_placement *placement)
+{
+    *placement = (struct tsl_placement){.member = member};
+    if (placer->model)
+        tsl_auto_place_part(placer, ask, member, size, placement);
+}
+
+void tsl_placer_parts_ended(struct tsl_placer *placer, uint64_t longest_ns, uint64_t wall_ns)
+{
+    tsl_samples_add(&placer->cut, wall_ns > longest_ns ? (double)(wall_ns - longest_ns) : 1);
+}
