@@ -9,7 +9,7 @@ struct sizes {
     const size_t *offset, *global, *local;
 };
 
-/* A launch being checked. */
+/* A launch being checked. Each check sets what it finds out, and runs only where those before it found no error. */
 struct launch {
     struct tsl_enqueue enqueue;
     struct tsl_kernel *kernel;
@@ -25,6 +25,7 @@ static cl_int read_window(const struct sizes *sizes, struct launch *launch)
     if (sizes->work_dim < 1 || sizes->work_dim > 3)
         return CL_INVALID_WORK_DIMENSION;
     *window = (struct tsl_window){.work_dim = sizes->work_dim, .whole = true};
+    launch->empty = false;
     for (unsigned d = 0; d < 3; d++) {
         bool used = d < sizes->work_dim;
 
@@ -65,7 +66,7 @@ static cl_int check_launch(struct launch *launch, const struct sizes *sizes)
 static cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_command_type type, const struct sizes *sizes,
                       const struct tsl_tail *tail)
 {
-    struct launch launch = {.empty = false};
+    struct launch launch;
     cl_int error = tsl_check_queue(&launch.enqueue, queue, type, false);
 
     if (error == CL_SUCCESS)
@@ -110,7 +111,7 @@ cl_int CL_API_CALL tsl_api_clGetKernelSuggestedLocalWorkSize(cl_command_queue co
                                                              size_t *suggested_local_work_size)
 {
     const struct sizes sizes = {work_dim, global_work_offset, global_work_size, NULL};
-    struct launch launch = {.empty = false};
+    struct launch launch;
     cl_int error = tsl_check_queue(&launch.enqueue, command_queue, CL_COMMAND_NDRANGE_KERNEL, false);
 
     if (error == CL_SUCCESS)
