@@ -179,7 +179,7 @@ void tsl_place_abandon(struct tsl_command *c)
 
 /* ---- Later ------------------------------------------------------------------------------------------------------- */
 
-bool tsl_place_later(struct tsl_command *c)
+bool tsl_place_hold(struct tsl_command *c)
 {
     struct tsl_port *port;
     if (!c->kernel || c->share.placement.placed || c->status != CL_COMPLETE || tsl_place_choose(c))

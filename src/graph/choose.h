@@ -13,8 +13,9 @@ struct tsl_window;
 
 /* Asks the placer where the kernel goes: into its share's placement. False: nowhere now. */
 bool tsl_place_choose(struct tsl_command *command);
-/* The same for a command that is about to be scheduled. True: it is held (n_hold) until a launch has ended. */
-bool tsl_place_later(struct tsl_command *command);
+/* The same for a command that is about to be scheduled. If the answer is "later", and the member in question has a
+ * launch on its way, that launch's end is watched and the command is held (n_hold). True: it is. */
+bool tsl_place_hold(struct tsl_command *command);
 /* The launch of the command's share has ended or will never run; 0: unknown times. Nothing if it wasn't placed. */
 void tsl_place_ended(struct tsl_command *command, struct tsl_share *share, uint64_t start_ns, uint64_t end_ns);
 /* The same for all shares of a command that won't run. */

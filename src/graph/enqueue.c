@@ -64,7 +64,7 @@ static bool add_wait(struct tsl_command *c, struct tsl_command *before)
     return true;
 }
 
-static cl_int commit(const struct tsl_enqueue *e, struct tsl_command *c)
+static cl_int schedule(const struct tsl_enqueue *e, struct tsl_command *c)
 {
     c->has_event = e->event != NULL;
     for (cl_uint i = 0; i < e->n_wait; i++)
@@ -100,9 +100,9 @@ static cl_int block(struct tsl_command *c, struct tsl_graph_queue *queue)
     return error;
 }
 
-/* The error of a blocking call is its command's, or an earlier one that is still to be told. An event, where asked for,
- * holds the command. */
-static cl_int finish(const struct tsl_enqueue *e, struct tsl_command *c)
+/* Ends what begin() began: the command is scheduled, and waited for if the call blocks. The error of a blocking call is
+ * its command's, or an earlier one that is still to be told. An event, where asked for, holds the command. */
+static cl_int commit(const struct tsl_enqueue *e, struct tsl_command *c)
 {
     struct tsl_graph *graph = c->graph;
     struct tsl_event *event = NULL;
@@ -114,7 +114,7 @@ static cl_int finish(const struct tsl_enqueue *e, struct tsl_command *c)
         event->command = c;
         c->refs++;
     }
-    error = commit(e, c);
+    error = schedule(e, c);
     if (error) {
         drop(c);
         tsl_graph_leave(graph, TSL_WHO_APPLICATION);
@@ -141,7 +141,7 @@ cl_int tsl_enqueue_read(const struct tsl_enqueue *e, struct tsl_buffer *src, voi
     c->src = keep(src);
     c->host = dst;
     c->box = *box;
-    return finish(e, c);
+    return commit(e, c);
 }
 
 cl_int tsl_enqueue_write(const struct tsl_enqueue *e, struct tsl_buffer *dst, const void *src,
@@ -154,7 +154,7 @@ cl_int tsl_enqueue_write(const struct tsl_enqueue *e, struct tsl_buffer *dst, co
     c->host = (char *)(uintptr_t)src; /* Only read: one field serves reads and writes. */
     c->box = *box;
     c->may_defer = !e->blocking && !dst->image;
-    return finish(e, c);
+    return commit(e, c);
 }
 
 cl_int tsl_enqueue_copy(const struct tsl_enqueue *e, struct tsl_buffer *src, struct tsl_buffer *dst,
@@ -166,7 +166,7 @@ cl_int tsl_enqueue_copy(const struct tsl_enqueue *e, struct tsl_buffer *src, str
     c->src = keep(src);
     c->dst = keep(dst);
     c->box = *box;
-    return finish(e, c);
+    return commit(e, c);
 }
 
 static struct tsl_box_copy linear_box(size_t offset, size_t size)
@@ -194,7 +194,7 @@ cl_int tsl_enqueue_fill_box(const struct tsl_enqueue *e, struct tsl_buffer *dst,
     if (!c->pattern)
         return abandon(c, CL_OUT_OF_HOST_MEMORY);
     memcpy(c->pattern, pattern, pattern_size);
-    return finish(e, c);
+    return commit(e, c);
 }
 
 /* ---- Maps: the pointer is fixed at the call ---------------------------------------------------------------------- */
@@ -284,7 +284,7 @@ cl_int tsl_enqueue_map_box(const struct tsl_enqueue *e, struct tsl_buffer *buffe
         return abandon(c, error);
     c->dst = keep(buffer);
     c->map_flags = flags ? flags : CL_MAP_READ | CL_MAP_WRITE;
-    error = finish(e, c);
+    error = commit(e, c);
     if (error)
         free(take_mapping(buffer, *ptr));
     return !error && e->blocking ? tell_by_map(e, buffer, *ptr) : error;
@@ -301,7 +301,7 @@ cl_int tsl_enqueue_unmap(const struct tsl_enqueue *e, struct tsl_buffer *buffer,
     c->dst = keep(buffer);
     c->map_flags = mapping->flags;
     c->box = mapping->box;
-    cl_int error = finish(e, c);
+    cl_int error = commit(e, c);
     if (error)
         put_mapping_back(buffer, mapping);
     else
@@ -361,7 +361,7 @@ cl_int tsl_enqueue_kernel(const struct tsl_enqueue *e, struct tsl_kernel *kernel
         c->kernel = kernel;
         tsl_object_ref(&kernel->object);
     }
-    return finish(e, c);
+    return commit(e, c);
 }
 
 cl_int tsl_enqueue_marker(const struct tsl_enqueue *e, bool barrier)
@@ -370,7 +370,7 @@ cl_int tsl_enqueue_marker(const struct tsl_enqueue *e, bool barrier)
     if (!c)
         return not_begun();
     c->barrier = barrier;
-    return finish(e, c);
+    return commit(e, c);
 }
 
 /* The buffers of a migration or host task. */
@@ -396,7 +396,7 @@ cl_int tsl_enqueue_migrate(const struct tsl_enqueue *e, cl_uint n, struct tsl_bu
     if (!keep_all(c, n, buffers))
         return abandon(c, CL_OUT_OF_HOST_MEMORY);
     c->map_flags = flags;
-    return finish(e, c);
+    return commit(e, c);
 }
 
 cl_int tsl_enqueue_native(const struct tsl_enqueue *e, void(CL_CALLBACK *fn)(void *), void *args, cl_uint n,
@@ -416,5 +416,5 @@ cl_int tsl_enqueue_native(const struct tsl_enqueue *e, void(CL_CALLBACK *fn)(voi
         c->slots[i] = slots[i];
     c->native_fn = fn;
     c->own_task = e->own_task;
-    return finish(e, c);
+    return commit(e, c);
 }

@@ -55,7 +55,8 @@ unsigned tsl_move_boxes(const struct tsl_data *data, uint64_t begin, uint64_t en
     return 1;
 }
 
-static bool is_lent(const struct tsl_data *data)
+/* Is its host copy not ours, but the application's? */
+static bool has_lent_copy(const struct tsl_data *data)
 {
     return data->host && !data->host_owned;
 }
@@ -75,7 +76,7 @@ struct tsl_op *tsl_move_op(struct tsl_command *c, const struct tsl_move *move, c
         return NULL;
     op->move = true;
     op->is_side = move->is_side;
-    if (to == TSL_SPACE_HOST && is_lent(move->data) && c->graph->n_tasks)
+    if (to == TSL_SPACE_HOST && has_lent_copy(move->data) && c->graph->n_tasks)
         tsl_op_follow(op, c->order_now); /* Host tasks may be using the application's memory. */
     op->timed = timed;
     op->want_fence = true;

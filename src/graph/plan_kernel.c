@@ -25,7 +25,7 @@
 
 /* Does the launch touch all of the object, whatever its kernel does? It does of shared memory that only one can have at
  * a time. */
-static bool is_whole(const struct tsl_port *port, const struct tsl_buffer *b)
+static bool touches_all(const struct tsl_port *port, const struct tsl_buffer *b)
 {
     const struct tsl_svm *svm = tsl_data_of(b)->svm;
     return svm && svm->coarse && tsl_members_has(svm->members, port->index);
@@ -85,7 +85,7 @@ static bool look_at(const struct arguments *a, cl_uint i, struct touched *t)
     t->data = tsl_data_of(b);
     t->space = tsl_space_of(a->port, t->data);
     t->reads.n = t->writes.n = 0;
-    if (may && is_whole(a->port, b)) {
+    if (may && touches_all(a->port, b)) {
         t->writes = (struct tsl_footing_ranges){1, {{0, t->data->svm->size, false}}};
         return true;
     }

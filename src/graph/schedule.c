@@ -217,7 +217,7 @@ static void release_held(struct due *due, struct tsl_command *c)
 static bool not_now(struct tsl_command *c)
 {
     if (!c->graph->memory_order)
-        return tsl_place_later(c);
+        return tsl_place_hold(c);
     c->n_hold++;
     return true;
 }

@@ -9,7 +9,9 @@ struct tsl_graph;
 
 /* Puts the command into its queue; schedules it if nothing holds it. CL_OUT_OF_HOST_MEMORY: nothing was done. */
 cl_int tsl_schedule_command(struct tsl_command *command);
-/* Asks again where the commands go that found no place. */
+/* Asks again where the commands of graph->later go. That is due (graph->ask_again) when a launch that the placer placed
+ * has ended or will never run, when twice as many commands stand behind a held kernel as when that was due before, and
+ * when memory order is over. */
 void tsl_schedule_later(struct tsl_graph *graph);
 /* Everything that was held by the command may be scheduled now. */
 void tsl_schedule_held_by(struct tsl_command *command);

@@ -38,8 +38,8 @@ struct tsl_graph {
     struct tsl_pool op_pool, command_pool;
     LIST_HEAD(, tsl_graph_queue) queues;
     struct tsl_placer *placer;
-    STAILQ_HEAD(, tsl_command) later;   /* held until a launch has ended and the placer finds them a member */
-    bool ask_again;                     /* such a launch has ended */
+    STAILQ_HEAD(, tsl_command) later;   /* held: the placer found them no member, or memory order was on */
+    bool ask_again;                     /* ask for them again (tsl_schedule_later says when) */
     TAILQ_HEAD(, tsl_command) deferred; /* deferred writes (deferred_write.h), oldest first */
     unsigned n_deferred;
     bool cuts_always;                 /* launches are cut even with one member (cut.h) */
