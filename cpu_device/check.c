@@ -181,11 +181,11 @@ static bool make_shadows(struct cpu_check *check)
 cl_int cpu_check_begin(struct cpu_launch *launch, const struct tsl_kernel_facts *facts,
                        const struct tsl_bound_args *args)
 {
-    const struct tsl_window window = window_of(launch);
+    struct tsl_window window;
     struct tsl_argument_value *values;
     struct cpu_check *check;
 
-    if (!(launch->code->flags & TSL_WG_CHECKS) || !facts->footprint)
+    if (!facts->footprint)
         return CL_SUCCESS;
     check = calloc(1, sizeof(*check));
     values = calloc(args->n + 1, sizeof(*values));
@@ -200,6 +200,7 @@ cl_int cpu_check_begin(struct cpu_launch *launch, const struct tsl_kernel_facts 
         return CL_OUT_OF_HOST_MEMORY;
     }
     look_at_arguments(check, args, values);
+    window = window_of(launch);
     tsl_footprint_evaluate(facts->footprint, &window, values, check->touches);
     free(values);
     return make_shadows(check) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;

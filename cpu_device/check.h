@@ -4,8 +4,8 @@
 
 #include "cpu_device/internal.h"
 
-/* The launch has its sizes and arguments. Sets launch->check, unless its code makes no checks or its kernel has no
- * footprint. CL_OUT_OF_HOST_MEMORY: what was set is freed with the launch. */
+/* The launch has its sizes and arguments, and its code makes checks (TSL_WG_CHECKS). Sets launch->check, unless the
+ * kernel has no footprint. CL_OUT_OF_HOST_MEMORY: what was set is freed with the launch. */
 cl_int cpu_check_begin(struct cpu_launch *launch, const struct tsl_kernel_facts *facts,
                        const struct tsl_bound_args *args);
 /* What code calls before an access. */

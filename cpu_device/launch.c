@@ -352,7 +352,7 @@ static cl_int fill_in(struct cpu_launch *launch, const struct tsl_launch *wanted
     error = set_groups(launch, wanted->window, n_threads);
     if (!error)
         error = set_args(launch, wanted->args);
-    if (!error)
+    if (!error && kernel->code->flags & TSL_WG_CHECKS)
         error = cpu_check_begin(launch, kernel->facts, wanted->args);
     if (error)
         return error;
