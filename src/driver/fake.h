@@ -73,7 +73,7 @@ struct tsl_fake_setup {
     uint64_t seed;           /* of the driver's own random source */
     bool abort_on_violation; /* for a debugger; else violations are collected */
     /* Called at every entry of the table with the operation's name, before anything is done; NULL: nothing. Tests use
-     * it to check that the caller holds no lock. */
+     * it to check that the caller holds no lock. From the thread that calls, so from several at once. */
     void (*on_call)(void *arg, const char *operation);
     void *on_call_arg;
     /* Manual mode: called, under no lock of the driver's, while a call blocks: other threads of the program may do

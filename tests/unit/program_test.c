@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -484,9 +485,10 @@ static void another_signature_excludes_a_member(void **state)
     tsl_object_release(&program->object);
 }
 
+/* Members build in threads of their own, so calls come from several at once. */
 static void count_questions(void *arg, const char *operation)
 {
-    unsigned *questions = arg;
+    atomic_uint *questions = arg;
 
     *questions += strcmp(operation, "windows_ok") == 0;
 }
@@ -496,7 +498,7 @@ static void windows_are_asked_for_once(void **state)
     struct tsl_fake_traits traits = {.whole_launch = true};
     struct tsl_program *program;
     struct tsl_kernel *one, *two;
-    unsigned questions = 0;
+    atomic_uint questions = 0;
 
     (void)state;
     begin(&(struct tsl_fake_setup){.n_members = 2, .on_call = count_questions, .on_call_arg = &questions});
