@@ -140,10 +140,27 @@ struct tsl_driver {
      */
     bool (*svm_reaches)(struct tsl_member *from, struct tsl_member *to);
 
+    /* Memory in one range of addresses, whose parts lie on several members. mems has room for request->n: mems[i] is
+     * member i's. All name the same bytes, all of them, also of parts that are elsewhere; each is used as if it were of
+     * mem_alloc, by work of its member alone, and is freed by itself. The range goes with the last of them.
+     *
+     * What a member wrote is there for work of another that waits for it, without a copy. At the same time members may
+     * write to different bytes, and do atomics on the same where caps.domain_atomics says so.
+     *
+     * CL_MEM_OBJECT_ALLOCATION_FAILURE: *full says which member has no more, by its index in the request; the core
+     * makes room there and asks again. CL_INVALID_BUFFER_SIZE: a part is larger than its member's memory, or there is
+     * none; CL_INVALID_VALUE: the members are of no domain, or of several, or a part begins at no granule.
+     *
+     * Far dearer than mem_alloc, and dearer with each part, not with each byte (CUDA: docs/dev/cuda.md): for memory
+     * that stays. The last mem_free is as dear, and may wait for what lanes hold that were given work on it. Blocks.
+     * May be NULL; needed for caps.domain. */
+    cl_int (*spread_alloc)(const struct tsl_spread_request *request, struct tsl_mem **mems, unsigned *full);
+
     /* A part of mem that may be bound as an argument; offset is a multiple of caps.base_align. mem outlives it. */
     cl_int (*mem_sub)(struct tsl_mem *mem, size_t offset, size_t size, struct tsl_mem **sub);
 
-    /* Never fails. No work on it is left, or is submitted. Waits only where host_register and svm_alloc say so. */
+    /* Never fails. No work on it is left, or is submitted. Waits only where host_register, svm_alloc and
+     * spread_alloc say so. */
     void (*mem_free)(struct tsl_mem *mem);
 
     /* ---- Images: all three are NULL in drivers without ---- */

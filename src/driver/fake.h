@@ -54,6 +54,9 @@ struct tsl_fake_member {
     bool svm;              /* kernels know all addresses of the host's */
     bool lazy_memory;      /* memory is taken, and found missing, by the first submission that uses it */
     bool peer;             /* copies directly to and from other members that have it */
+    unsigned domain;       /* members with the same number > 0 can have memory spread over them */
+    bool domain_atomics;   /* … with atomics: only told */
+    size_t domain_granule; /* bytes; 0: 256 */
     bool gates;
     bool submits_block;      /* flush returns only when the lane's work is done */
     bool side_by_side;       /* kernels of several lanes run at once, each as fast as alone; else one after the other */
@@ -172,6 +175,7 @@ enum tsl_fake_call {
     TSL_FAKE_GATE,
     TSL_FAKE_BUILD,
     TSL_FAKE_KERNEL, /* kernel_create */
+    TSL_FAKE_SPREAD, /* spread_alloc, of its first member */
     TSL_FAKE_N_CALLS,
 };
 
@@ -257,6 +261,7 @@ void tsl_fake_reset_counts(void); /* the records go too */
 /* Objects that live: created and not freed. */
 struct tsl_fake_live {
     unsigned lanes, mems, subs, fences, gates, programs, kernels;
+    unsigned spreads;  /* ranges of spread_alloc of which a memory lives; each of those counts in mems, too */
     uint64_t mem_size; /* bytes, over all members; memory that is the host's is not counted */
 };
 

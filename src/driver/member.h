@@ -76,7 +76,12 @@ struct tsl_member_caps {
     bool svm_anywhere;
     bool svm_is_mem;   /* mem_alloc takes memory of svm_alloc for its own storage, as zero_copy members do with any */
     bool access_holds; /* this compiler was compared with ours: what ours finds in a program's text holds here, too */
-    bool no_views_of_parts;         /* image_of makes no 1D images of what mem_sub gave */
+    bool no_views_of_parts; /* image_of makes no 1D images of what mem_sub gave */
+    /* Members of one driver with the same domain > 0 can share memory that is spread over them (spread_alloc): their
+     * kernels work on one copy at the same time. 0: it is in none. */
+    unsigned domain;
+    bool domain_atomics;   /* atomics of system scope on such memory are whole, whichever of the members do them */
+    size_t domain_granule; /* bytes, a power of two: parts of such memory begin at multiples of it */
     struct tsl_image_limits images; /* filled by the registry, which asks info */
 };
 
@@ -107,7 +112,7 @@ struct tsl_member {
  * - Work that had not ended by then ends with CL_DEVICE_NOT_AVAILABLE, or well if it was done all the same. It ends in
  *   its turn, as other work that fails does: after its waits, and after what its lane was given before.
  * - Refused with CL_DEVICE_NOT_AVAILABLE are lane_create, mem_alloc, host_alloc, host_register, svm_alloc, image_alloc,
- *   copy, fill, launch, mark, build, kernel_create.
+ *   spread_alloc over it, copy, fill, launch, mark, build, kernel_create.
  * - finish waits (nothing of the lane writes to the host's memory afterwards) and returns CL_DEVICE_NOT_AVAILABLE.
  * - fence_status and fence_wait tell how the fence ended; every notification that was accepted comes. The operations
  *   that free give back what is the host's; what was the device's may be gone. can_wait and close are as ever.
@@ -116,6 +121,9 @@ struct tsl_member {
  *   gate_open what waits for the gate ends in either case.
  * - Work in other members' lanes that reads or writes the lost member's memory fails, with any error; only their own
  *   loss makes others lost.
+ * - Of spread memory the lost member's part is lost. Other members' work that touches that part fails; a launch that is
+ *   given the memory may fail whatever it touches. Copies of other parts are done, for as long as the technology can:
+ *   such a loss may cost the others their lives, too.
  *
  * The core asks tsl_member_is_lost(). The error by itself tells less: a vendor may have a reason of its own for it.
  */

@@ -57,6 +57,14 @@ struct tsl_svm_request {
     size_t alignment;       /* bytes, a power of two */
 };
 
+/* Memory that is wanted over several members of one domain. The parts follow each other in the order of the members. */
+struct tsl_spread_request {
+    unsigned n;                        /* members, > 0 */
+    struct tsl_member *const *members; /* each once */
+    const size_t *sizes; /* bytes of each one's part, which may be 0. Each is a multiple of caps.domain_granule, except
+                            that of the last part; their sum, > 0, is the size of the memory */
+};
+
 /* As clGetSupportedImageFormats is asked. */
 struct tsl_format_query {
     cl_mem_flags flags;

@@ -82,6 +82,8 @@ static void init_member(unsigned i)
         is->told_size = is->memory_size;
     if (!is->base_align)
         is->base_align = 64;
+    if (!is->domain_granule)
+        is->domain_granule = 256;
     if (!is->work_group_size)
         is->work_group_size = 256;
     if (!is->image_size)
@@ -111,10 +113,11 @@ static void free_all(void)
     struct fake_serial *serial, *next_serial;
 
     for (struct fake_mem *mem = tsl_fake.mems; mem; mem = mem->next) {
-        if (mem->root == mem && !mem->hosts)
+        if (mem->root == mem && !mem->hosts && !mem->spread)
             free(mem->bytes);
         free(mem->history.items);
     }
+    tsl_fake_spread_free_all();
     HASH_ITER(hh, tsl_fake.serials, serial, next_serial)
     {
         HASH_DEL(tsl_fake.serials, serial);
@@ -191,6 +194,9 @@ static struct tsl_member_caps caps_of(const struct tsl_fake_member *is)
         .memory_size = is->told_size,
         .max_alloc_size = is->max_alloc_size,
         .base_align = is->base_align,
+        .domain = is->domain,
+        .domain_atomics = is->domain_atomics,
+        .domain_granule = is->domain_granule,
         .register_from = is->register_after ? 1 : 0,
         .register_after = is->register_after,
         .speed = is->speed,
@@ -393,6 +399,7 @@ const struct tsl_driver tsl_fake_driver = {
     .finish = finish,
     .mem_alloc = tsl_fake_mem_alloc,
     .host_register = tsl_fake_host_register,
+    .spread_alloc = tsl_fake_spread_alloc,
     .mem_sub = tsl_fake_mem_sub,
     .image_formats = tsl_fake_image_formats,
     .image_alloc = tsl_fake_image_alloc,

@@ -30,10 +30,26 @@ struct fake_accesses {
     size_t n, room;
 };
 
+/* Memory over several members: the bytes that all of their memories name, and what is remembered of them. */
+struct fake_spread {
+    unsigned char *bytes;
+    size_t size;
+    unsigned n_mems; /* not freed */
+    bool is_used;    /* one was freed while work on it may have been running: the bytes stay */
+    struct fake_accesses history;
+    unsigned n;
+    struct fake_part {
+        struct fake_member *member;
+        size_t begin, size;
+    } * parts;
+    struct fake_spread *next; /* of all */
+};
+
 struct fake_mem {
     struct tsl_mem base;
-    struct fake_mem *root; /* itself for an allocation */
-    unsigned char *bytes;  /* NULL once freed */
+    struct fake_mem *root;      /* itself for an allocation */
+    struct fake_spread *spread; /* roots only: it has these bytes; NULL: its own */
+    unsigned char *bytes;       /* NULL once freed */
     bool freed;
     bool hosts;      /* bytes are the host's */
     bool registered; /* of host_register: no memory of the member's */
@@ -207,6 +223,7 @@ struct fake {
     unsigned sabotage_in[TSL_FAKE_N_SABOTAGES]; /* pieces of work to go; 0: none */
     bool sabotaged;
     struct fake_mem *mems;
+    struct fake_spread *spreads;
     struct fake_fence *gates, *fences;
     struct fake_notify *due; /* notifications to deliver, oldest first */
     unsigned n_delivering;
@@ -270,9 +287,20 @@ cl_int tsl_fake_image_alloc(struct tsl_member *base, const struct tsl_image_desc
                             struct tsl_mem **mem);
 cl_int tsl_fake_image_of(struct tsl_mem *base, const struct tsl_image_desc *desc, struct tsl_mem **image);
 void tsl_fake_mem_free(struct tsl_mem *mem);
+struct fake_mem *tsl_fake_mem_new_locked(struct tsl_member *member, size_t size);
 /* Takes a lazy allocation's memory; CL_MEM_OBJECT_ALLOCATION_FAILURE if there is none left. */
 cl_int tsl_fake_mem_take_locked(struct fake_mem *root);
 void tsl_fake_poison(void *bytes, size_t size, uint64_t which);
+
+/* spread.c */
+cl_int tsl_fake_spread_alloc(const struct tsl_spread_request *request, struct tsl_mem **mems, unsigned *full);
+/* One of its members has freed its memory. */
+void tsl_fake_spread_put_locked(struct fake_spread *spread);
+/* Does op touch, in spread memory, a part of a member that is lost? Of `lost`, if that is not NULL. */
+bool tsl_fake_spread_is_lost_locked(struct fake_op *op, const struct fake_member *lost);
+/* The member's parts are garbage from now on. */
+void tsl_fake_spread_poison_locked(const struct fake_member *lost);
+void tsl_fake_spread_free_all(void);
 
 /* fence.c */
 struct fake_fence *tsl_fake_fence_new_locked(struct fake_op *op, struct tsl_member *member);

@@ -18,7 +18,7 @@ cl_int tsl_fake_mem_take_locked(struct fake_mem *root)
 {
     struct fake_member *member = fake_member(root->base.member);
 
-    if (root->taken || root->hosts)
+    if (root->taken || root->hosts || root->spread)
         return CL_SUCCESS;
     if (member->used_size + root->base.size > member->is.memory_size)
         return CL_MEM_OBJECT_ALLOCATION_FAILURE;
@@ -28,7 +28,7 @@ cl_int tsl_fake_mem_take_locked(struct fake_mem *root)
     return CL_SUCCESS;
 }
 
-static struct fake_mem *mem_new_locked(struct tsl_member *member, size_t size)
+struct fake_mem *tsl_fake_mem_new_locked(struct tsl_member *member, size_t size)
 {
     struct fake_mem *mem = tsl_fake_new_locked(sizeof *mem);
 
@@ -47,7 +47,7 @@ static cl_int alloc_locked(struct fake_member *member, size_t size, void *host, 
         tsl_fake_violate_locked(TSL_FAKE_BAD_ARGUMENT, "mem_alloc of 0 bytes");
     if (!size || size > member->is.max_alloc_size)
         return CL_INVALID_BUFFER_SIZE;
-    mem = mem_new_locked(&member->base, size);
+    mem = tsl_fake_mem_new_locked(&member->base, size);
     mem->hosts = host;
     if (!member->is.lazy_memory)
         rc = tsl_fake_mem_take_locked(mem);
@@ -113,7 +113,7 @@ cl_int tsl_fake_host_register(struct tsl_member *base, void *host, size_t size, 
         tsl_fake_leave_locked();
         return CL_INVALID_VALUE;
     }
-    mem = mem_new_locked(base, size);
+    mem = tsl_fake_mem_new_locked(base, size);
     mem->registered = mem->hosts = true;
     mem->bytes = host;
     tsl_fake.live.mems++;
@@ -141,7 +141,7 @@ static cl_int sub_locked(struct fake_mem *mem, size_t offset, size_t size, struc
         tsl_fake_violate_locked(TSL_FAKE_BAD_ARGUMENT, "mem_sub at %zu is not aligned", offset);
         return CL_MISALIGNED_SUB_BUFFER_OFFSET;
     }
-    sub = mem_new_locked(mem->base.member, size);
+    sub = tsl_fake_mem_new_locked(mem->base.member, size);
     sub->root = mem;
     sub->bytes = mem->bytes + offset;
     mem->n_subs++;
@@ -226,7 +226,7 @@ static cl_int image_of_locked(struct fake_mem *mem, const struct tsl_image_desc 
                                 mem->is_image ? "an image" : "too few");
         return CL_INVALID_VALUE;
     }
-    image = mem_new_locked(mem->base.member, tsl_image_span(desc));
+    image = tsl_fake_mem_new_locked(mem->base.member, tsl_image_span(desc));
     image->root = mem->root;
     image->bytes = mem->bytes;
     make_image(&image->base, desc);
@@ -268,6 +268,11 @@ static void free_root_locked(struct fake_mem *mem)
         tsl_fake.live.mem_size -= mem->base.size;
     }
     tsl_fake.live.mems--;
+    if (mem->spread) {
+        mem->spread->is_used |= mem->n_unknown > 0;
+        tsl_fake_spread_put_locked(mem->spread);
+        return;
+    }
     /* Work that still runs on it (a violation already told) may not crash the test. */
     if (!mem->n_unknown && !mem->hosts) {
         free(mem->bytes);

@@ -310,6 +310,13 @@ static void check_access_locked(struct fake_accesses *history, const struct fake
     tsl_fake_accesses_add(history, *new);
 }
 
+static struct fake_accesses *history_of(struct fake_mem *root)
+{
+    if (!root)
+        return &tsl_fake.host;
+    return root->spread ? &root->spread->history : &root->history;
+}
+
 void tsl_fake_order_locked(struct fake_op *op)
 {
     tsl_fake_gather_locked(op);
@@ -317,7 +324,7 @@ void tsl_fake_order_locked(struct fake_op *op)
         struct fake_access access = tsl_fake.gathered.items[i];
 
         if (access.hi > access.lo)
-            check_access_locked(access.mem ? &access.mem->history : &tsl_fake.host, &access);
+            check_access_locked(history_of(access.mem), &access);
     }
 }
 

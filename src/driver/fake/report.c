@@ -304,11 +304,16 @@ void tsl_fake_lose(unsigned member, uint64_t at_ns)
     pthread_mutex_unlock(&tsl_fake.lock);
 }
 
-static void forget_uses(struct fake_op *op)
+/* It goes on for a moment. Only with threads: without them no other thread takes the lock meanwhile. */
+static void await_end(const struct fake_op *op)
 {
-    /* It goes on for a moment. Only with threads: without them no other thread takes the lock meanwhile. */
     while (op->acting)
         pthread_cond_wait(&tsl_fake.changed, &tsl_fake.lock);
+}
+
+static void forget_uses(struct fake_op *op)
+{
+    await_end(op);
     if (op->observed)
         return;
     for (unsigned i = 0; i < op->n_uses; i++)
@@ -324,6 +329,8 @@ static void let_go_locked(const struct fake_member *lost)
             for (struct fake_op *op = lane->last; op; op = op->lane_prev)
                 if (&tsl_fake.members[i] == lost || op->peer == lost)
                     forget_uses(op);
+                else if (op->acting && tsl_fake_spread_is_lost_locked(op, lost))
+                    await_end(op);
 }
 
 bool tsl_fake_lost_locked(struct fake_member *member)
@@ -335,8 +342,9 @@ bool tsl_fake_lost_locked(struct fake_member *member)
         return true;
     tsl_member_lose(&member->base, NULL);
     for (struct fake_mem *mem = tsl_fake.mems; mem; mem = mem->next)
-        if (mem->base.member == &member->base && mem->root == mem && mem->bytes && !mem->hosts)
+        if (mem->base.member == &member->base && mem->root == mem && mem->bytes && !mem->hosts && !mem->spread)
             tsl_fake_poison(mem->bytes, mem->base.size, 0x105e);
+    tsl_fake_spread_poison_locked(member);
     return true;
 }
 

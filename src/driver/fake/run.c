@@ -166,6 +166,10 @@ static cl_int fate(struct fake_op *op)
             return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
         }
     }
+    if (tsl_fake_spread_is_lost_locked(op, NULL)) {
+        op->acted = true;
+        return CL_OUT_OF_RESOURCES;
+    }
     return op->failure ? op->failure : CL_COMPLETE;
 }
 
@@ -201,6 +205,8 @@ static void end_locked(struct fake_op *op)
 
     if (is_lost(op))
         op->status = CL_DEVICE_NOT_AVAILABLE;
+    else if (op->status == CL_COMPLETE && tsl_fake_spread_is_lost_locked(op, NULL))
+        op->status = CL_OUT_OF_RESOURCES;
     else if (!op->acted)
         act_unlocked(op);
     op->state = FAKE_DONE;
