@@ -5,7 +5,7 @@
 #include "cuda_bridge/piece.h"
 #include "cuda_bridge/pipeline.h"
 #include "cuda_bridge/region.h"
-#include "cuda_bridge/work.h"
+#include "cuda_bridge/spread.h"
 
 #include "driver/box.h"
 
@@ -35,13 +35,19 @@ static struct tsl_cuda_member *owner(const struct tsl_place *place)
     return tsl_cuda_member(place->mem->member);
 }
 
+static bool is_spread(const struct tsl_place *place)
+{
+    return place->mem && tsl_cuda_mem(place->mem)->spread;
+}
+
 static CUresult copy_linear(const struct tsl_place *dst, const struct tsl_place *src, size_t size, CUstream stream)
 {
     if (!src->mem)
         return tsl_cu.cuMemcpyHtoDAsync_v2(address_of(dst), host_of(src), size, stream);
     if (!dst->mem)
         return tsl_cu.cuMemcpyDtoHAsync_v2(host_of(dst), address_of(src), size, stream);
-    if (src->mem->member == dst->mem->member)
+    /* CUDA finds out by itself where spread memory is, which is in no one context. */
+    if (src->mem->member == dst->mem->member || is_spread(src) || is_spread(dst))
         return tsl_cu.cuMemcpyDtoDAsync_v2(address_of(dst), address_of(src), size, stream);
     return tsl_cu.cuMemcpyPeerAsync(address_of(dst), owner(dst)->context, address_of(src), owner(src)->context, size,
                                     stream);
@@ -143,20 +149,11 @@ bool tsl_cuda_is_pinned_at(const void *at)
            type == CU_MEMORYTYPE_HOST;
 }
 
-/* Bytes from the box's first to behind its last. */
-static size_t span(const struct tsl_place *place, const size_t region[3])
-{
-    size_t row = region[1] > 1 ? (region[1] - 1) * place->row_pitch : 0;
-    size_t slice = region[2] > 1 ? (region[2] - 1) * place->slice_pitch : 0;
-
-    return row + slice + region[0];
-}
-
 /* Is the memory pinned for good, by the application or by us? Ranges are pinned as one, so both ends tell. */
 static bool is_pinned(const struct tsl_place *place, const size_t region[3])
 {
     const char *begin = host_of(place);
-    size_t size = span(place, region);
+    size_t size = tsl_place_span(place, region);
 
     return !tsl_cuda_region_meets(begin, size) && tsl_cuda_is_pinned_at(begin) &&
            tsl_cuda_is_pinned_at(begin + size - 1);
@@ -227,7 +224,9 @@ static const struct tsl_place *host_side(const struct tsl_copy *copy)
 bool tsl_cuda_copy_is_direct(const struct tsl_copy *copy)
 {
     if (copy->dst.mem && copy->src.mem)
-        return tsl_cuda_reaches(owner(&copy->src), owner(&copy->dst));
+        return tsl_cuda_reaches(owner(&copy->src), owner(&copy->dst)) &&
+               tsl_cuda_spread_reaches(tsl_cuda_mem(copy->src.mem), owner(&copy->dst)) &&
+               tsl_cuda_spread_reaches(tsl_cuda_mem(copy->dst.mem), owner(&copy->src));
     return is_pinned(host_side(copy), copy->region);
 }
 
@@ -294,7 +293,8 @@ static cl_int copy_pinned(struct tsl_cuda_lane *lane, const struct tsl_copy *cop
 {
     const struct tsl_place *place = host_side(copy);
     size_t before, behind;
-    struct tsl_cuda_region *region = tsl_cuda_region_use(host_of(place), span(place, copy->region), &before, &behind);
+    struct tsl_cuda_region *region =
+        tsl_cuda_region_use(host_of(place), tsl_place_span(place, copy->region), &before, &behind);
     cl_int error;
 
     if (!region)
@@ -351,6 +351,7 @@ cl_int tsl_cuda_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const s
 
     if (!is_reachable(&copy->dst) || !is_reachable(&copy->src) || (!copy->dst.mem && !copy->src.mem))
         return CL_INVALID_MEM_OBJECT;
+    work.spread = is_spread(&copy->dst) || is_spread(&copy->src);
     return tsl_cuda_submit(lane, &work, waits, fence);
 }
 
@@ -366,7 +367,7 @@ static uint32_t word_of(const struct tsl_cuda_work *work, size_t index)
 
 static CUdeviceptr row_of(const struct tsl_cuda_work *work, size_t row, size_t slice)
 {
-    return work->fill.address + row * work->fill.row_pitch + slice * work->fill.slice_pitch;
+    return tsl_cuda_mem(work->fill.dst.mem)->address + tsl_place_row(&work->fill.dst, row, slice);
 }
 
 /* Each word of the pattern by itself, in one row of the box: a column of that memory seen as rows of one pattern. */
@@ -396,7 +397,7 @@ static size_t shortest(const struct tsl_cuda_work *work)
 static CUresult set_some_rows(const struct tsl_cuda_work *work, CUdeviceptr address, size_t n_rows, size_t word_size,
                               CUstream stream)
 {
-    size_t n = work->fill.region[0] / word_size, pitch = work->fill.row_pitch;
+    size_t n = work->fill.region[0] / word_size, pitch = work->fill.dst.row_pitch;
     uint16_t half;
 
     switch (word_size) {
@@ -449,9 +450,8 @@ cl_int tsl_cuda_fill(struct tsl_lane *lane, const struct tsl_fill *fill, const s
         return CL_INVALID_MEM_OBJECT;
     if (size == 0 || size > sizeof(work.fill.pattern) || fill->region[0] % size)
         return CL_INVALID_VALUE;
-    work.fill.address = address_of(dst);
-    work.fill.row_pitch = dst->row_pitch;
-    work.fill.slice_pitch = dst->slice_pitch;
+    work.spread = is_spread(dst);
+    work.fill.dst = *dst;
     memcpy(work.fill.region, fill->region, sizeof(work.fill.region));
     work.fill.pattern_size = size;
     memcpy(work.fill.pattern, fill->pattern, size);

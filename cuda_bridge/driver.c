@@ -2,6 +2,7 @@
 #include "cuda_bridge/host.h"
 #include "cuda_bridge/operations.h"
 #include "cuda_bridge/region.h"
+#include "cuda_bridge/spread.h"
 #include "cuda_bridge/svm.h"
 
 const struct tsl_driver tsl_cuda_driver = {
@@ -17,6 +18,7 @@ const struct tsl_driver tsl_cuda_driver = {
     .mem_alloc = tsl_cuda_mem_alloc,
     .svm_alloc = tsl_cuda_svm_alloc,
     .svm_reaches = tsl_cuda_svm_reaches,
+    .spread_alloc = tsl_cuda_spread_alloc,
     .mem_sub = tsl_cuda_mem_sub,
     .mem_free = tsl_cuda_mem_free,
     .image_formats = tsl_cuda_image_formats,

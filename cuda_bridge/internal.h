@@ -3,8 +3,9 @@
  * read: README.md. What a file gives to the others is in the header of its name.
  *
  * Locks, outermost first: lane->lock; member->dues_lock, clock_lock and pipeline_lock, none of them under another; then
- * the leaves member->lock, member->pool_lock, pipeline->lock and those of region.c and svm.c. member->memory_lock
- * stands alone. CUDA may be called under any but the leaves; the function of a fence_notify is called under none.
+ * the leaves member->lock, member->pool_lock, pipeline->lock and those of region.c, spread.c and svm.c.
+ * member->memory_lock stands alone. CUDA may be called under any but the leaves; the function of a fence_notify is
+ * called under none.
  */
 #ifndef TSL_CUDA_BRIDGE_INTERNAL_H
 #define TSL_CUDA_BRIDGE_INTERNAL_H
@@ -38,6 +39,11 @@ struct tsl_cuda_gpu {
     int integrated, ecc;
     int managed; /* memory that the host and kernels share, both at once */
     size_t memory_size, max_alloc_size;
+    bool serves;     /* it can be a member */
+    int maps_memory; /* CUDA maps its memory where it is asked to */
+    unsigned domain; /* GPUs with the same number > 0 see memory that is spread over them */
+    bool domain_atomics;
+    size_t domain_granule; /* bytes */
 };
 
 /* ---- Members ---------------------------------------------------------------------------------------------------- */
@@ -126,6 +132,7 @@ struct tsl_cuda_work;
 struct tsl_cuda_batch;
 struct tsl_cuda_host;
 struct tsl_cuda_region;
+struct tsl_cuda_spread;
 struct tsl_cuda_svm;
 
 struct tsl_cuda_lane {
@@ -158,6 +165,8 @@ struct tsl_cuda_mem {
     struct tsl_cuda_host *host;     /* of host_alloc: that memory, which is the host's; else NULL */
     struct tsl_cuda_region *region; /* of host_register: what is pinned of that memory; else NULL */
     struct tsl_cuda_svm *svm;       /* of svm_alloc: that memory; else NULL */
+    struct tsl_cuda_spread *spread; /* the range that it is in, of spread_alloc; else NULL */
+    bool spread_owner;              /* … and it is no part or image of another */
 };
 
 /* ---- Fences ----------------------------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "cuda_bridge/member.h"
 #include "cuda_bridge/operations.h"
 #include "cuda_bridge/piece.h"
+#include "cuda_bridge/spread.h"
 
 #include "base/log.h"
 
@@ -499,13 +500,24 @@ static cl_int submit_now(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work,
     return error;
 }
 
+/* Some launches are saved, to go on their way with others. */
+static cl_int save_or_submit(struct tsl_cuda_lane *lane, struct tsl_cuda_work *work)
+{
+    cl_int error = work->spread ? tsl_cuda_spread_use(lane, work) : CL_SUCCESS;
+    bool saved;
+
+    if (error)
+        return error;
+    saved = tsl_cuda_batch_save(lane, work);
+    return saved && !work->fence && !tsl_cuda_batch_is_full(lane) ? CL_SUCCESS : submit_now(lane, work, saved);
+}
+
 cl_int tsl_cuda_submit(struct tsl_lane *lane, struct tsl_cuda_work *work, const struct tsl_waits *waits,
                        struct tsl_fence **fence)
 {
     struct tsl_cuda_lane *l = tsl_cuda_lane(lane);
     struct tsl_cuda_member *member = tsl_cuda_member(lane->member);
     cl_int error;
-    bool saved;
 
     work->waits = waits ? *waits : (struct tsl_waits){.n = 0};
     for (unsigned i = 0; i < work->waits.n; i++)
@@ -517,8 +529,7 @@ cl_int tsl_cuda_submit(struct tsl_lane *lane, struct tsl_cuda_work *work, const 
     if (fence && !work->fence)
         return CL_OUT_OF_HOST_MEMORY;
     pthread_mutex_lock(&l->lock);
-    saved = tsl_cuda_batch_save(l, work);
-    error = saved && !work->fence && !tsl_cuda_batch_is_full(l) ? CL_SUCCESS : submit_now(l, work, saved);
+    error = save_or_submit(l, work);
     pthread_mutex_unlock(&l->lock);
     if (!error && fence)
         *fence = &work->fence->base;

@@ -67,6 +67,11 @@ static cl_int bind_arg(const struct tsl_arg_fact *facts, const struct tsl_bound_
     return CL_INVALID_KERNEL_ARGS;
 }
 
+static bool is_spread(const struct tsl_bound_arg *arg)
+{
+    return arg->kind == TSL_ARG_MEM && arg->mem && tsl_cuda_mem(arg->mem)->spread;
+}
+
 /* Sizes of the values that a held launch has to keep. */
 static size_t value_size(const struct tsl_cuda_launch *launch, cl_uint i)
 {
@@ -298,8 +303,8 @@ cl_int tsl_cuda_launch(struct tsl_lane *lane, const struct tsl_launch *launch, c
     size_t shared_size = 0, local_size = (size_t)tsl_cuda_member(lane->member)->gpu->local_size;
     cl_int error = at && words && sizes ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 
-    work.launch =
-        (struct tsl_cuda_launch){.kernel = k, .window = *launch->window, .n_args = args->n, .args = at, .sizes = sizes};
+    work.launch = (struct tsl_cuda_launch){
+        .kernel = k, .window = *launch->window, .n_args = args->n, .args = at, .sizes = sizes, .bound = args};
     if (!error)
         error = args->n == k->facts->n_args ? complete_window(k, &work.launch.window) : CL_INVALID_KERNEL_ARGS;
     for (cl_uint i = 0; i < args->n && !error; i++) {
@@ -308,6 +313,7 @@ cl_int tsl_cuda_launch(struct tsl_lane *lane, const struct tsl_launch *launch, c
             args->args[i].kind == TSL_ARG_LOCAL && args->args[i].size > local_size ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
         if (!error)
             error = bind_arg(&k->facts->args[i], &args->args[i], &at[i], &words[i], &shared_size);
+        work.spread |= is_spread(&args->args[i]);
     }
     if (!error && shared_size + k->static_shared > local_size)
         error = CL_OUT_OF_RESOURCES;

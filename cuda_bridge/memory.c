@@ -5,6 +5,7 @@
 #include "cuda_bridge/operations.h"
 #include "cuda_bridge/piece.h"
 #include "cuda_bridge/region.h"
+#include "cuda_bridge/spread.h"
 #include "cuda_bridge/svm.h"
 
 #include "base/log.h"
@@ -174,6 +175,7 @@ cl_int tsl_cuda_mem_sub(struct tsl_mem *mem, size_t offset, size_t size, struct 
         return CL_OUT_OF_HOST_MEMORY;
     part->base = (struct tsl_mem){.member = mem->member, .size = size};
     part->address = tsl_cuda_mem(mem)->address + offset;
+    part->spread = tsl_cuda_mem(mem)->spread;
     *sub = &part->base;
     return CL_SUCCESS;
 }
@@ -189,6 +191,8 @@ void tsl_cuda_mem_free(struct tsl_mem *mem)
         tsl_cuda_region_free(m->region);
     if (m->svm)
         tsl_cuda_svm_free(m->svm);
+    if (m->spread_owner)
+        tsl_cuda_spread_put(m->spread);
     if (m->owned && !tsl_cuda_enter(member)) {
         tsl_cuda_error(member, tsl_cu.cuMemFreeAsync(m->owned, member->memory_stream));
         tsl_cuda_leave(member);
@@ -273,6 +277,7 @@ cl_int tsl_cuda_image_of(struct tsl_mem *mem, const struct tsl_image_desc *desc,
         return error;
     made->image = made->owned;
     made->address = tsl_cuda_mem(mem)->address;
+    made->spread = tsl_cuda_mem(mem)->spread;
     made->base.size = tsl_image_span(desc);
     error = describe(made, desc);
     if (!error)

@@ -1,5 +1,6 @@
 /* Finding GPUs, and what clGetDeviceInfo says of one. */
 #include "cuda_bridge/compile.h"
+#include "cuda_bridge/domain.h"
 #include "cuda_bridge/operations.h"
 
 #include "base/log.h"
@@ -50,6 +51,7 @@ static struct tsl_cuda_gpu *look_at(int ordinal, CUdevice device)
         .ecc = ask(device, CU_DEVICE_ATTRIBUTE_ECC_ENABLED),
         .managed = ask(device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY) &&
                    ask(device, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS),
+        .maps_memory = ask(device, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED),
     };
     if (!gpu->warp)
         gpu->warp = 32;
@@ -107,6 +109,7 @@ static void show(tsl_found_fn *found, void *arg, int ordinal, CUdevice device, i
     path.preference = tsl_cuda_compiles() && tsl_settings()->nvidia == TSL_NVIDIA_CUDA ? PREFERRED : NOT_PREFERRED;
     identify(device, &path.identity);
     reason = why_not(gpu);
+    gpu->serves = !reason;
     path.why_not = reason ? strdup(reason) : NULL;
     path.priv = gpu;
     found(arg, &path);
@@ -122,9 +125,13 @@ static void show_all(tsl_found_fn *found, void *arg)
         n = 0;
     if (n == 0)
         tsl_driver_report_problem("CUDA: its driver is there, but shows no GPU");
-    for (int i = 0; i < n && i < TSL_MAX_MEMBERS; i++)
+    if (n > TSL_MAX_MEMBERS)
+        n = TSL_MAX_MEMBERS;
+    memset(gpus, 0, sizeof(gpus));
+    for (int i = 0; i < n; i++)
         if (!tsl_cu.cuDeviceGet(&device, i))
             show(found, arg, i, device, version);
+    tsl_cuda_find_domains(gpus, (unsigned)n);
 }
 
 /* Called once in a process; tests reset the registry, and probe again. */

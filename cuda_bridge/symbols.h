@@ -18,6 +18,7 @@
     X(cuDeviceGetAttribute, (int *value, CUdevice_attribute attribute, CUdevice device)) \
     X(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device)) \
     X(cuDeviceCanAccessPeer, (int *can, CUdevice device, CUdevice peer)) \
+    X(cuDeviceGetP2PAttribute, (int *value, CUdevice_P2PAttribute attribute, CUdevice from, CUdevice to)) \
     X(cuDevicePrimaryCtxRetain, (CUcontext *context, CUdevice device)) \
     X(cuDevicePrimaryCtxRelease_v2, (CUdevice device)) \
     X(cuCtxPushCurrent_v2, (CUcontext context)) \
@@ -43,6 +44,18 @@
     X(cuMemFreeAsync, (CUdeviceptr address, CUstream stream)) \
     X(cuMemAllocManaged, (CUdeviceptr *address, size_t bytes, unsigned int flags)) \
     X(cuMemFree_v2, (CUdeviceptr address)) \
+    X(cuMemGetAllocationGranularity, (size_t *granularity, const CUmemAllocationProp *prop, \
+                                      CUmemAllocationGranularity_flags option)) \
+    X(cuMemAddressReserve, (CUdeviceptr *address, size_t bytes, size_t alignment, CUdeviceptr wanted, \
+                            unsigned long long flags)) \
+    X(cuMemAddressFree, (CUdeviceptr address, size_t bytes)) \
+    X(cuMemCreate, (CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *prop, \
+                    unsigned long long flags)) \
+    X(cuMemRelease, (CUmemGenericAllocationHandle handle)) \
+    X(cuMemMap, (CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle, \
+                 unsigned long long flags)) \
+    X(cuMemUnmap, (CUdeviceptr address, size_t bytes)) \
+    X(cuMemSetAccess, (CUdeviceptr address, size_t bytes, const CUmemAccessDesc *map, size_t count)) \
     X(cuMemHostAlloc, (void **address, size_t bytes, unsigned int flags)) \
     X(cuMemFreeHost, (void *address)) \
     X(cuMemHostRegister_v2, (void *address, size_t bytes, unsigned int flags)) \

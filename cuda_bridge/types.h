@@ -13,6 +13,7 @@ typedef unsigned int CUresult; /* an enum in cuda.h: same size */
 typedef int CUdevice;
 typedef unsigned long long CUdeviceptr;
 typedef uint32_t cuuint32_t;
+typedef unsigned long long CUmemGenericAllocationHandle;
 typedef struct CUctx_st *CUcontext;
 typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
@@ -31,7 +32,8 @@ typedef struct {
 
 /* Enums of cuda.h, as the C compiler passes them. */
 typedef unsigned int CUdevice_attribute, CUfunction_attribute, CUpointer_attribute, CUmemorytype, CUjit_option,
-    CUmemPool_attribute, CUmemAllocationType, CUmemAllocationHandleType, CUmemLocationType, CUmemAccess_flags;
+    CUmemPool_attribute, CUmemAllocationType, CUmemAllocationHandleType, CUmemLocationType, CUmemAccess_flags,
+    CUmemAllocationGranularity_flags, CUdevice_P2PAttribute;
 
 enum {
     CUDA_SUCCESS = 0,
@@ -89,6 +91,7 @@ enum {
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
     CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY = 83,
     CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS = 89,
+    CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED = 102,
     CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED = 115,
 };
 
@@ -114,6 +117,8 @@ enum {
     CU_MEM_ALLOCATION_TYPE_PINNED = 1,
     CU_MEM_LOCATION_TYPE_DEVICE = 1,
     CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3,
+    CU_MEM_ALLOC_GRANULARITY_MINIMUM = 0,
+    CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED = 3,
     CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
     CU_JIT_ERROR_LOG_BUFFER = 5,
     CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
@@ -138,6 +143,18 @@ typedef struct {
     CUmemLocation location;
     CUmemAccess_flags flags;
 } CUmemAccessDesc;
+
+typedef struct {
+    CUmemAllocationType type;
+    CUmemAllocationHandleType requestedHandleTypes;
+    CUmemLocation location;
+    void *win32HandleMetaData;
+    struct {
+        unsigned char compressionType, gpuDirectRDMACapable;
+        unsigned short usage;
+        unsigned char reserved[4];
+    } allocFlags;
+} CUmemAllocationProp;
 
 /* As of CUDA 12. */
 typedef struct {

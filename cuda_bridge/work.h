@@ -21,8 +21,9 @@ struct tsl_cuda_launch {
     struct tsl_window window; /* with a local size, and not "whole" */
     unsigned shared_size;     /* bytes of __local arguments */
     cl_uint n_args;
-    void **args;   /* n_args pointers to values, and room for one to the hidden argument */
-    size_t *sizes; /* bytes of each value; 0 for pointers and offsets, whose values are words */
+    void **args;                        /* n_args pointers to values, and room for one to the hidden argument */
+    size_t *sizes;                      /* bytes of each value; 0 for pointers and offsets, whose values are words */
+    const struct tsl_bound_args *bound; /* borrowed while it is submitted */
 };
 
 /* One grid of a launch. */
@@ -37,11 +38,12 @@ struct tsl_cuda_work {
     struct tsl_cuda_fence *fence;                       /* a reference, or NULL */
     struct tsl_cuda_fence *doubts[TSL_CUDA_MAX_DOUBTS]; /* while it is being sent: as in its fence; borrowed */
     unsigned n_doubts;
+    bool spread; /* it names memory that is spread over GPUs */
     union {
         struct tsl_copy copy;
         struct {
-            CUdeviceptr address;
-            size_t row_pitch, slice_pitch, region[3], pattern_size;
+            struct tsl_place dst;
+            size_t region[3], pattern_size;
             unsigned char pattern[128];
         } fill;
         struct tsl_cuda_launch launch;

@@ -6,7 +6,8 @@
  * It watches its caller: every call needs a current context, handles must be alive, asynchronous copies must name
  * pinned memory, memory and modules may not go while work on them is on its way, gates and events must be valid.
  *
- * STANDIN_DEVICES: how many GPUs it shows (1). STANDIN_SEED: of the order of streams.
+ * STANDIN_DEVICES: how many GPUs it shows (1). STANDIN_ISLAND: of so many that are neighbours each reaches the others'
+ * memory (all). STANDIN_SEED: of the order of streams.
  */
 #include "standin.h"
 #include "compile_client/kernel_image.h"
@@ -31,7 +32,7 @@
 
 /* ---- What there is; everything is guarded by `lock` -------------------------------------------------------------- */
 
-enum thing_kind { MEMORY, PINNED, REGISTERED, STREAM, EVENT, MODULE, POOL, GRAPH, CHAIN };
+enum thing_kind { MEMORY, PINNED, REGISTERED, STREAM, EVENT, MODULE, POOL, GRAPH, CHAIN, PAGES, RESERVED, MAPPED };
 
 /* Anything with a handle. Never freed, so that a dead handle is known as such. */
 struct thing {
@@ -41,12 +42,21 @@ struct thing {
     LIST_ENTRY(thing) link;
 };
 
-struct range { /* MEMORY, PINNED, and REGISTERED, whose memory is the caller's */
+struct range { /* MEMORY, PINNED; REGISTERED, whose memory is the caller's; RESERVED; MAPPED, which is in such */
     struct thing thing;
     char *begin;
     size_t size;
-    const struct CUmemPoolHandle_st *pool; /* of device memory; NULL: managed */
+    const struct CUmemPoolHandle_st *pool; /* of MEMORY; NULL: managed */
     bool managed;                          /* the host's and all devices' */
+    struct pages *pages;                   /* of MAPPED */
+    unsigned reached_by;                   /* of MAPPED: bits of devices */
+};
+
+/* A device's memory without an address: it lives while it has a handle or is mapped. */
+struct pages {
+    struct thing thing; /* alive while it has a handle */
+    size_t size;
+    unsigned n_mapped;
 };
 
 struct CUevent_st {
@@ -266,6 +276,39 @@ static struct range *find_range(enum thing_kind kind, const char *begin, size_t 
             return range;
     }
     return NULL;
+}
+
+/* Device memory at an address: an allocation's, or what is mapped there. */
+static struct range *find_memory_at(const char *at)
+{
+    struct range *range = find_range(MEMORY, at, 1);
+
+    return range ? range : find_range(MAPPED, at, 1);
+}
+
+static bool lets_in(const struct range *range, int device)
+{
+    if (range->thing.kind == MAPPED)
+        return range->reached_by >> device & 1;
+    return range->managed || range->pool->reached_by >> device & 1;
+}
+
+/* All of this is device memory, though of several pieces that are mapped side by side, and the device may reach it. */
+static void check_memory(int device, const char *begin, size_t size, const char *function)
+{
+    const char *end = begin + size;
+
+    while (begin < end) {
+        const struct range *range = find_memory_at(begin);
+
+        if (!range || (range->thing.kind == MEMORY && end > range->begin + range->size)) {
+            violation("%s names device memory that isn't there", function);
+            return;
+        }
+        if (!lets_in(range, device))
+            violation("%s names memory of another device, which isn't let in", function);
+        begin = range->begin + range->size;
+    }
 }
 
 static const struct range *find_pinned(const char *begin, size_t size)
@@ -631,6 +674,14 @@ static int n_devices(void)
     return n < 0 ? 0 : n > MAX_DEVICES ? MAX_DEVICES : n;
 }
 
+static bool reaches(CUdevice device, CUdevice peer)
+{
+    const char *text = getenv("STANDIN_ISLAND");
+    int n = text ? atoi(text) : MAX_DEVICES;
+
+    return device != peer && device / n == peer / n;
+}
+
 EXPORT CUresult cuInit(unsigned int flags);
 CUresult cuInit(unsigned int flags)
 {
@@ -719,6 +770,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
         {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
         {CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1},
         {CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 1},
+        {CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1},
         {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 1},
     };
 
@@ -742,8 +794,16 @@ EXPORT CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer);
 CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
 {
     ENTER
-    *can = device != peer;
+    *can = reaches(device, peer);
     LEAVE(CUDA_SUCCESS);
+}
+
+EXPORT CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice from, CUdevice to);
+CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice from, CUdevice to)
+{
+    ENTER
+    *value = attribute == CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED && reaches(from, to);
+    LEAVE(from == to ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
 }
 
 EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
@@ -1141,6 +1201,182 @@ CUresult cuMemFree_v2(CUdeviceptr address)
     LEAVE(CUDA_SUCCESS);
 }
 
+/* ---- CUDA: memory without an address, and addresses ---- */
+
+#define GRANULE ((size_t)64 << 10)
+
+EXPORT CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
+                                              CUmemAllocationGranularity_flags option);
+CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
+                                       CUmemAllocationGranularity_flags option)
+{
+    ENTER(void) option;
+    *granularity = GRANULE;
+    LEAVE(prop->type == CU_MEM_ALLOCATION_TYPE_PINNED && prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE
+              ? CUDA_SUCCESS
+              : CUDA_ERROR_INVALID_VALUE);
+}
+
+EXPORT CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignment, CUdeviceptr wanted,
+                                    unsigned long long flags);
+CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignment, CUdeviceptr wanted,
+                             unsigned long long flags)
+{
+    struct range *range;
+
+    ENTER
+    if (!bytes || bytes % GRANULE || alignment || wanted || flags || !(range = calloc(1, sizeof(*range))))
+        LEAVE(CUDA_ERROR_INVALID_VALUE);
+    range->begin = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (range->begin == MAP_FAILED) {
+        free(range);
+        LEAVE(CUDA_ERROR_OUT_OF_MEMORY);
+    }
+    range->size = bytes;
+    init_thing(&range->thing, RESERVED, -1);
+    *address = (CUdeviceptr)range->begin;
+    LEAVE(CUDA_SUCCESS);
+}
+
+/* The first piece that is mapped somewhere in there. */
+static struct range *find_mapped(const char *begin, size_t size)
+{
+    struct thing *thing;
+
+    LIST_FOREACH(thing, &things, link)
+    {
+        struct range *range = (struct range *)thing;
+
+        if (thing->kind == MAPPED && thing->alive && range->begin < begin + size && begin < range->begin + range->size)
+            return range;
+    }
+    return NULL;
+}
+
+EXPORT CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes);
+CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes)
+{
+    struct range *range;
+
+    ENTER
+    range = find_range(RESERVED, (char *)address, bytes);
+    if (!range || range->size != bytes || find_mapped(range->begin, bytes)) {
+        violation("%s of what isn't reserved, or still mapped", __func__);
+        LEAVE(CUDA_ERROR_INVALID_VALUE);
+    }
+    end_thing(&range->thing);
+    munmap(range->begin, bytes);
+    LEAVE(CUDA_SUCCESS);
+}
+
+EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *prop,
+                            unsigned long long flags);
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *prop,
+                     unsigned long long flags)
+{
+    struct pages *pages;
+
+    ENTER
+    if (!bytes || bytes % GRANULE || flags || prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+        LEAVE(CUDA_ERROR_INVALID_VALUE);
+    if (used[prop->location.id] + bytes > MEMORY_SIZE || !(pages = calloc(1, sizeof(*pages))))
+        LEAVE(CUDA_ERROR_OUT_OF_MEMORY);
+    init_thing(&pages->thing, PAGES, prop->location.id);
+    pages->size = bytes;
+    used[prop->location.id] += bytes;
+    *handle = (CUmemGenericAllocationHandle)(uintptr_t)pages;
+    LEAVE(CUDA_SUCCESS);
+}
+
+static void end_pages(struct pages *pages)
+{
+    if (!pages->thing.alive && !pages->n_mapped)
+        used[pages->thing.device] -= pages->size;
+}
+
+EXPORT CUresult cuMemRelease(CUmemGenericAllocationHandle handle);
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
+{
+    struct pages *pages = (struct pages *)(uintptr_t)handle;
+
+    ENTER
+    if (!check(&pages->thing, PAGES, __func__))
+        LEAVE(400);
+    end_thing(&pages->thing);
+    end_pages(pages);
+    LEAVE(CUDA_SUCCESS);
+}
+
+/* Two mappings of the same pages aren't two places with the same bytes here, so they are refused. */
+EXPORT CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
+                         unsigned long long flags);
+CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
+                  unsigned long long flags)
+{
+    struct pages *pages = (struct pages *)(uintptr_t)handle;
+    struct range *range;
+
+    ENTER
+    if (!check(&pages->thing, PAGES, __func__) || bytes != pages->size || offset || flags || pages->n_mapped ||
+        !find_range(RESERVED, (char *)address, bytes) || find_mapped((char *)address, bytes) ||
+        !(range = calloc(1, sizeof(*range))))
+        LEAVE(CUDA_ERROR_INVALID_VALUE);
+    range->begin = (char *)address;
+    range->size = bytes;
+    range->pages = pages;
+    pages->n_mapped++;
+    init_thing(&range->thing, MAPPED, pages->thing.device);
+    LEAVE(CUDA_SUCCESS);
+}
+
+/* The range must be what was mapped, in one piece or in several that lie side by side. */
+EXPORT CUresult cuMemUnmap(CUdeviceptr address, size_t bytes);
+CUresult cuMemUnmap(CUdeviceptr address, size_t bytes)
+{
+    struct range *range;
+    size_t found = 0;
+
+    ENTER
+    if (in_use((char *)address, bytes))
+        violation("%s of memory that work on its way uses", __func__);
+    while ((range = find_mapped((char *)address, bytes))) {
+        found += range->size;
+        end_thing(&range->thing);
+        range->pages->n_mapped--;
+        end_pages(range->pages);
+    }
+    if (found != bytes)
+        violation("%s of what isn't mapped", __func__);
+    mmap((char *)address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    LEAVE(found == bytes ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+}
+
+/* All of it must be mapped. */
+EXPORT CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *map, size_t count);
+CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *map, size_t count)
+{
+    struct thing *thing;
+    size_t found = 0;
+    unsigned who = 0;
+
+    ENTER
+    for (size_t i = 0; i < count; i++)
+        who |= map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE ? 1u << map[i].location.id : 0;
+    LIST_FOREACH(thing, &things, link)
+    {
+        struct range *range = (struct range *)thing;
+
+        if (thing->kind != MAPPED || !thing->alive || range->begin < (char *)address ||
+            range->begin + range->size > (char *)address + bytes)
+            continue;
+        range->reached_by |= who;
+        found += range->size;
+    }
+    if (found != bytes || mprotect((char *)address, bytes, PROT_READ | PROT_WRITE))
+        LEAVE(CUDA_ERROR_INVALID_VALUE);
+    LEAVE(CUDA_SUCCESS);
+}
+
 EXPORT CUresult cuMemHostAlloc(void **address, size_t bytes, unsigned int flags);
 CUresult cuMemHostAlloc(void **address, size_t bytes, unsigned int flags)
 {
@@ -1241,7 +1477,7 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
         LEAVE(CUDA_ERROR_INVALID_VALUE);
     if (find_pinned((char *)address, 1))
         *(CUmemorytype *)data = CU_MEMORYTYPE_HOST;
-    else if (find_range(MEMORY, (char *)address, 1))
+    else if (find_memory_at((char *)address))
         *(CUmemorytype *)data = CU_MEMORYTYPE_DEVICE;
     else
         LEAVE(CUDA_ERROR_INVALID_VALUE);
@@ -1252,19 +1488,15 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
 
 static bool is_known(const char *at)
 {
-    return find_pinned(at, 1) || find_range(MEMORY, at, 1);
+    return find_pinned(at, 1) || find_memory_at(at);
 }
 
 static void check_side(CUcontext context, const char *begin, size_t size, bool host, const char *function)
 {
-    const struct range *range = host ? find_pinned(begin, size) : find_range(MEMORY, begin, size);
-
-    if (host && !range && !may_be_pageable)
+    if (!host)
+        check_memory(context->device, begin, size, function);
+    else if (!find_pinned(begin, size) && !may_be_pageable)
         violation("%s names host memory that isn't pinned", function);
-    if (!host && !range)
-        violation("%s names device memory that isn't there", function);
-    if (!host && range && !range->managed && !(range->pool->reached_by >> context->device & 1))
-        violation("%s names memory of another device, which isn't let in", function);
 }
 
 /* Copies from and to memory that isn't pinned are waited for, as CUDA may. */
@@ -1507,8 +1739,8 @@ static void read_args(struct op *op, void **parameters)
 
     for (unsigned i = 0; i < kernel->n_args; i++) {
         memcpy(&op->args[i], parameters[i], kernel->sizes[i]);
-        if (kernel->memories >> i & 1 && op->args[i] && !find_range(MEMORY, (char *)op->args[i], 1))
-            violation("kernel %s is given memory that isn't there", kernel->name);
+        if (kernel->memories >> i & 1 && op->args[i])
+            check_memory(op->function->module->thing.device, (char *)op->args[i], 1, kernel->name);
     }
     memcpy(&op->hidden, parameters[kernel->n_args], sizeof(op->hidden));
 }
