@@ -29,6 +29,7 @@ static void begin_fake(void)
     struct tsl_fake_setup setup = {.n_members = 2, .threads = true, .seed = 1};
 
     setup.members[0].gates = setup.members[1].gates = true;
+    setup.members[0].domain = setup.members[1].domain = 1;
     tsl_fake_kernel("nothing", nothing_body, 0, NULL, NULL);
     tsl_fake_begin(&setup);
     tsl_members_register_alone(&tsl_fake_driver);
@@ -335,6 +336,48 @@ static void another_member_goes_on(void)
     driver->lane_free(l);
 }
 
+/* Bytes begin … begin + size - 1 are filled by the other member. */
+static cl_int fill_by_other(struct tsl_lane *l, struct tsl_mem *mem, size_t begin, size_t size)
+{
+    struct tsl_fill fill = {{.mem = mem, .offset = begin}, {size, 1, 1}, "", 1};
+    struct tsl_fence *fence;
+    cl_int error = driver->fill(l, &fill, NULL, &fence);
+
+    if (error)
+        return error;
+    assert_int_equal(driver->flush(l), CL_SUCCESS);
+    error = driver->fence_wait(fence);
+    tsl_fence_unref(fence);
+    return error;
+}
+
+/* Of memory over both members the lost one's part is gone. The other's part isn't. */
+static void its_part_of_spread_memory_is_lost(void)
+{
+    size_t granule = member->caps.domain_granule, sizes[2] = {granule, granule};
+    struct tsl_mem *mems[2], *none[2] = {NULL, NULL};
+    struct tsl_lane *l;
+    unsigned full;
+
+    if (n_members < 2 || !member->caps.domain || member->caps.domain != members[1]->caps.domain) {
+        lose_member();
+        return;
+    }
+    assert_int_equal(driver->lane_create(members[1], false, &l), CL_SUCCESS);
+    assert_int_equal(driver->spread_alloc(&(struct tsl_spread_request){2, members, sizes}, mems, &full), CL_SUCCESS);
+    assert_int_equal(fill_by_other(l, mems[1], 0, 2 * granule), CL_COMPLETE);
+    lose_member();
+    assert_int_equal(driver->spread_alloc(&(struct tsl_spread_request){2, members, sizes}, none, &full),
+                     CL_DEVICE_NOT_AVAILABLE);
+    assert_true(!none[0] && !none[1]);
+    assert_true(fill_by_other(l, mems[1], granule - 1, 2) < 0);
+    assert_int_equal(fill_by_other(l, mems[1], granule, granule), CL_COMPLETE);
+    assert_false(tsl_member_is_lost(members[1]));
+    driver->mem_free(mems[0]);
+    driver->mem_free(mems[1]);
+    driver->lane_free(l);
+}
+
 /* ---- Each in a process of its own -------------------------------------------------------------------------------- */
 
 static void in_this_process(void **state)
@@ -370,9 +413,10 @@ int main(void)
 #test, in_child, NULL, NULL, (void *)test \
     }
     const struct CMUnitTest tests[] = {
-        IN_CHILD(what_is_asked_later_is_refused), IN_CHILD(what_may_be_asked_is_done_or_refused),
-        IN_CHILD(what_was_done_stays_done),       IN_CHILD(what_waits_ends_after_what_it_waits_for),
-        IN_CHILD(what_is_on_its_way_ends),        IN_CHILD(another_member_goes_on),
+        IN_CHILD(what_is_asked_later_is_refused),    IN_CHILD(what_may_be_asked_is_done_or_refused),
+        IN_CHILD(what_was_done_stays_done),          IN_CHILD(what_waits_ends_after_what_it_waits_for),
+        IN_CHILD(what_is_on_its_way_ends),           IN_CHILD(another_member_goes_on),
+        IN_CHILD(its_part_of_spread_memory_is_lost),
     };
 
     return cmocka_run_group_tests_name("lost members", tests, NULL, NULL);
