@@ -53,7 +53,8 @@ static inline void end(void)
         d->lane_free(lane[i]);
     }
     live = tsl_fake_live();
-    assert_int_equal(live.lanes + live.mems + live.subs + live.fences + live.gates + live.programs + live.kernels, 0);
+    assert_int_equal(
+        live.lanes + live.mems + live.subs + live.fences + live.gates + live.programs + live.kernels + live.spreads, 0);
     assert_int_equal(live.mem_size, 0);
     if (tsl_fake_violations(TSL_FAKE_N_FAULTS))
         fail_msg("%s", tsl_fake_violation(0));
