@@ -231,7 +231,7 @@ static struct tsl_cuda_mem **new_mems(unsigned n)
 
 cl_int tsl_cuda_spread_alloc(const struct tsl_spread_request *request, struct tsl_mem **mems, unsigned *full)
 {
-    struct tsl_cuda_spread *spread;
+    struct tsl_cuda_spread *spread = NULL;
     struct tsl_cuda_mem **made;
     size_t size;
     cl_int error = tsl_spread_check(request, &size);
@@ -243,7 +243,7 @@ cl_int tsl_cuda_spread_alloc(const struct tsl_spread_request *request, struct ts
         return CL_OUT_OF_HOST_MEMORY;
     error = make(request, &spread, full);
     for (unsigned i = 0; i < request->n; i++) {
-        if (error) {
+        if (!spread) {
             free(made[i]);
             continue;
         }
