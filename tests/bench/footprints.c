@@ -1,8 +1,9 @@
 /*
- * What evaluating a footprint costs: nanoseconds for each of some kernels, the whole launch and half of its groups. Not
- * a test.
+ * What evaluating a footprint costs: nanoseconds for each of some kernels, the whole launch and half of its groups; and
+ * what it costs to ask how to cut the launch, and whether eight shares are legal. Not a test.
  */
 #include "footprint/cache.h"
+#include "footprint/cut.h"
 #include "footprint_kernels.h"
 
 #include <stdio.h>
@@ -49,6 +50,50 @@ static void measure(const char *name, const struct bed *bed, const struct tsl_wi
     printf("\n");
 }
 
+#define SHARES 8u
+
+/* Eight shares along the dimension. */
+static double measure_shares(const struct bed *bed, const struct tsl_window *window, unsigned dimension,
+                             const struct tsl_argument_value *values, const struct tsl_cut_memory *memories)
+{
+    static struct tsl_argument_touch touches[SHARES][BED_ARGUMENTS];
+    const struct tsl_argument_touch *shares[SHARES];
+    struct tsl_window windows[SHARES];
+    uint64_t ends[SHARES];
+    unsigned legal = 0;
+    double start;
+
+    for (unsigned s = 0; s < SHARES; s++)
+        ends[s] = tsl_cut_groups(window, dimension) * (s + 1) / SHARES;
+    tsl_cut_windows(window, dimension, SHARES, ends, windows);
+    for (unsigned s = 0; s < SHARES; s++) {
+        tsl_footprint_evaluate(&bed->footprint, &windows[s], values, touches[s]);
+        shares[s] = touches[s];
+    }
+    start = now();
+    for (unsigned i = 0; i < ROUNDS; i++)
+        legal += tsl_cut_shares(&bed->footprint, SHARES, shares, NULL, memories, NULL);
+    return legal == ROUNDS ? (now() - start) / ROUNDS : -1;
+}
+
+static void measure_cut(const char *name, const struct bed *bed, const struct tsl_window *window,
+                        const struct tsl_argument_value *values)
+{
+    struct tsl_cut_memory memories[BED_ARGUMENTS];
+    unsigned dimension = 3;
+    double start = now();
+
+    for (uint32_t i = 0; i < bed->footprint.n_arguments; i++)
+        memories[i] = (struct tsl_cut_memory){values[i].value ? NULL : &memories[i], NULL, 0, values[i].memory, true};
+    for (unsigned i = 0; i < ROUNDS / 10; i++)
+        dimension = tsl_cut_dimension(&bed->footprint, window, values, memories, NULL);
+    printf("%-20s cut along dimension %u, found in %.0f ns; eight shares are legal (-1: not) in:", name, dimension,
+           (now() - start) / (ROUNDS / 10));
+    for (unsigned d = 0; d < window->work_dim; d++)
+        printf(" %.0f ns along %u%s", measure_shares(bed, window, d, values, memories), d,
+               d + 1 < window->work_dim ? "," : "\n");
+}
+
 int main(void)
 {
     static struct bed bed;
@@ -72,5 +117,14 @@ int main(void)
         kernel_grid_stride(&bed);
         measure(half ? "grid stride, half" : "grid stride", &bed, &grid, sum);
     }
+    line.whole = square.whole = grid.whole = true;
+    kernel_vector_add(&bed);
+    measure_cut("vector add", &bed, &line, binary);
+    kernel_stencil(&bed);
+    measure_cut("stencil", &bed, &square, points);
+    kernel_product(&bed);
+    measure_cut("tiled product", &bed, &square, binary);
+    kernel_grid_stride(&bed);
+    measure_cut("grid stride", &bed, &grid, sum);
     return 0;
 }
