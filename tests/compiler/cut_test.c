@@ -85,6 +85,12 @@ static const struct kernel kernels[] = {
      3,
      "",
      "argument 1 (bins) is changed by atomic operations (line 2"},
+    {"kernel void raise(global atomic_int *flags, global int *out)\n"
+     "{ atomic_store_explicit(flags + get_global_id(0), 3, memory_order_relaxed); out[get_global_id(0)] = 1; }",
+     {128},
+     3,
+     "",
+     "argument 0 (flags) is changed by atomic operations (line 2"},
     {"kernel void scatter(global const int *in, global const int *at, global int *out)\n"
      "{ int i = get_global_id(0);\n"
      "  out[at[i]] = in[i]; }",

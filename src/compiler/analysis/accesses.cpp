@@ -217,10 +217,11 @@ void Accesses::visit(llvm::Instruction &at)
         Touch one = {&at, store->getPointerOperand(), TSL_ACCESS_WRITE, size(type)};
 
         one.flags = store->isVolatile() ? TSL_ACCESS_VOLATILE : 0;
-        one.narrow = size(type->isVectorTy() ? type->getScalarType() : type);
         if (is_atomic(store->getOrdering()))
             one.kind = TSL_ACCESS_ATOMIC;
-        else if (constant && bytes_of(*constant, layout, one.value))
+        else
+            one.narrow = size(type->isVectorTy() ? type->getScalarType() : type);
+        if (one.narrow && constant && bytes_of(*constant, layout, one.value))
             one.flags |= TSL_ACCESS_CONSTANT;
         touch(one);
     } else if (auto *atomic = llvm::dyn_cast<llvm::AtomicRMWInst>(&at)) {
