@@ -18,7 +18,7 @@
 #include <limits.h>
 
 #define PER_PROGRAM 50u
-#define LAUNCHES    2u
+#define LAUNCHES    3u
 #define ROOT        (3u * RANDOM_KERNEL_BYTES)
 #define BUFFERS     3u
 #define MAX_SHARES  5u
@@ -426,7 +426,7 @@ static struct tsl_dprogram *build_program(uint64_t first, unsigned n)
         assert_true(used < sizeof(source));
     }
     /* The footprint is the same with and without optimisation, which takes most of the time. */
-    return bed_build(source, first / PER_PROGRAM % 8 ? "-cl-std=CL2.0 -w -cl-opt-disable" : "-cl-std=CL2.0 -w");
+    return bed_build(source, first / PER_PROGRAM % 16 ? "-cl-std=CL2.0 -w -cl-opt-disable" : "-cl-std=CL2.0 -w");
 }
 
 /* Was something found? */

@@ -126,6 +126,11 @@ static void plain_store(struct generator *g, unsigned of)
 /* Through another type, in vectors or halves, or with a pointer to bytes. */
 static void other_store(struct generator *g, unsigned of)
 {
+    static const char *const kinds[] = {"add((global int *)", "max((global int *)",
+                                        "store_explicit((volatile global atomic_int *)",
+                                        "fetch_xor_explicit((volatile global atomic_int *)"};
+    static const char *const orders[] = {"", "", ", memory_order_relaxed", ", memory_order_relaxed"};
+    const unsigned kind = rk_chance(g, 4);
     char name = (char)('a' + of);
     struct value index = rk_index_of(g, of, 4);
     struct text value = stored(g);
@@ -173,8 +178,7 @@ static void other_store(struct generator *g, unsigned of)
     default:
         index = rk_fitted(g, index, RANDOM_KERNEL_BYTES / 4);
         if (rk_chance(g, 12) == 0)
-            rk_put(g, "atomic_%s((global int *)%c + %s, %s);\n", rk_chance(g, 2) ? "add" : "max", name, index.text,
-                   value.text);
+            rk_put(g, "atomic_%s%c + %s, %s%s);\n", kinds[kind], name, index.text, value.text, orders[kind]);
         else
             rk_put(g, "((global int *)%c)[(size_t)%s] = %s;\n", name, index.text, value.text);
     }
