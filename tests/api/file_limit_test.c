@@ -6,6 +6,13 @@
 #include <sys/resource.h>
 #include <time.h>
 
+/* Can a compiler be started where no file may be written? ThreadSanitizer's runtime writes one before main(). */
+#ifdef __SANITIZE_THREAD__
+#define STARTS_LIMITED false
+#else
+#define STARTS_LIMITED true
+#endif
+
 static cl_int build(cl_context context, long number)
 {
     char source[200];
@@ -69,8 +76,10 @@ static void nothing_ends_the_process(void **state)
 {
     (void)state;
     assert_int_equal(ending(without_a_cache), 7);
-    assert_int_equal(ending(with_a_timeline), 7);
     assert_int_equal(ending(limited_after_a_build), 7);
+    if (!STARTS_LIMITED)
+        return;
+    assert_int_equal(ending(with_a_timeline), 7);
     assert_int_equal(ending(limited_from_the_start), 7);
 }
 
