@@ -326,10 +326,24 @@ static bool choose(struct cut *cut, const struct tsl_parts *parts)
     return evaluate(cut) && is_legal(cut) && pays(cut, parts, candidates) && make_shares(cut, candidates);
 }
 
+/* Field by field: the arrays, which are filled before they are read, have some 8 KB, and most launches need none. */
+static void begin(struct cut *cut, struct tsl_command *c, const struct tsl_ask *ask)
+{
+    cut->command = c;
+    cut->ask = ask;
+    cut->part = NULL;
+    cut->footprint = NULL;
+    cut->window = c->share.window;
+    cut->n = 0;
+    cut->touches = NULL;
+    cut->verdict = (struct tsl_cut_verdict){TSL_CUT_OK, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE};
+}
+
 bool tsl_cut_choose(struct tsl_command *c, const struct tsl_ask *ask, struct tsl_candidate *candidates)
 {
-    struct cut cut = {.command = c, .ask = ask, .window = c->share.window};
+    struct cut cut;
     struct tsl_parts parts;
+    begin(&cut, c, ask);
     bool may = mark_candidates(&cut, candidates);
     if (!may && cut.part)
         atomic_fetch_add_explicit(&n_whole, 1, memory_order_relaxed);
