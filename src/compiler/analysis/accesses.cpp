@@ -117,6 +117,7 @@ void Accesses::touch_place(const Touch &touch, const Place &place)
     }
     if (touch.kind != TSL_ACCESS_READ)
         written.insert(argument);
+    access.chosen = !place.guards.exact || !place.guards.all.empty();
     under.exact &= place.guards.exact;
     for (uint32_t guard : place.guards.all)
         require(under, guard);

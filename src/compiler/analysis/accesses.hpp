@@ -92,6 +92,7 @@ struct Access {
     uint32_t line = 0, narrow = 0;
     std::string why;
     llvm::BasicBlock *block = nullptr;
+    bool chosen = false; /* the pointer is one of several: where the block runs, the access may be another one's */
 };
 
 /* What one instruction does. */

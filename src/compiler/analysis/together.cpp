@@ -15,7 +15,7 @@ constexpr size_t most_ways = 8;
 
 bool may_be_joined(const Access &one)
 {
-    return one.kind == TSL_ACCESS_WRITE && one.address[0] != no_node &&
+    return one.kind == TSL_ACCESS_WRITE && one.address[0] != no_node && !one.chosen &&
            !(one.flags & (TSL_ACCESS_SURE | TSL_ACCESS_VOLATILE | TSL_ACCESS_IMAGE));
 }
 
