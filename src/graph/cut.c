@@ -339,15 +339,40 @@ static void begin(struct cut *cut, struct tsl_command *c, const struct tsl_ask *
     cut->verdict = (struct tsl_cut_verdict){TSL_CUT_OK, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE};
 }
 
+/* So many launches of a kernel aren't looked at after one that was much too small. */
+#define SMALL_SKIPPED 15
+
+static bool is_known_to_be_small(struct tsl_cut_memo *memo, uint64_t size)
+{
+    if (!memo->n_small || size > memo->small_size)
+        return false;
+    memo->n_small--;
+    return true;
+}
+
+/* Which members should do which part; false: the launch stays whole. */
+static bool ask_for_parts(struct cut *cut, struct tsl_candidate *candidates, struct tsl_parts *parts)
+{
+    struct tsl_cut_memo *memo = &cut->command->kernel->cut;
+    if (!mark_candidates(cut, candidates)) {
+        atomic_fetch_add_explicit(&n_whole, 1, memory_order_relaxed);
+        return false;
+    }
+    if (tsl_placer_parts(cut->command->graph->placer, cut->ask, parts))
+        return true;
+    if (parts->small)
+        memo->small_size = cut->ask->size, memo->n_small = SMALL_SKIPPED;
+    return false;
+}
+
 bool tsl_cut_choose(struct tsl_command *c, const struct tsl_ask *ask, struct tsl_candidate *candidates)
 {
     struct cut cut;
     struct tsl_parts parts;
+    if (!tsl_placer_cuts(c->graph->placer) || is_known_to_be_small(&c->kernel->cut, ask->size))
+        return false;
     begin(&cut, c, ask);
-    bool may = mark_candidates(&cut, candidates);
-    if (!may && cut.part)
-        atomic_fetch_add_explicit(&n_whole, 1, memory_order_relaxed);
-    if (!may || !tsl_placer_parts(c->graph->placer, ask, &parts))
+    if (!ask_for_parts(&cut, candidates, &parts))
         return false;
     tsl_launch_choose(c->kernel, c->queue->handle->device, members_with_windows(&cut), &cut.window);
     bool chosen = choose(&cut, &parts);

@@ -194,6 +194,7 @@ static bool auto_parts(struct tsl_placer *placer, const struct tsl_ask *ask, str
     struct tsl_whole whole = tsl_auto_whole(placer, ask);
 
     parts->known = whole.known;
+    parts->small = whole.known && whole.run_ns < LEAST_NS / 2;
     parts->whole_ns = whole.end_ns;
     parts->whole_move_ns = whole.move_ns;
     return whole.known ? known_parts(placer, ask, &whole, parts) : parts_of_unknown(placer, ask, &whole, parts);
@@ -243,6 +244,12 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
 
 /* ---- The doors --------------------------------------------------------------------------------------------------- */
 
+bool tsl_placer_cuts(const struct tsl_placer *placer)
+{
+    return placer->split == TSL_SPLIT_ALWAYS ||
+           (placer->split != TSL_SPLIT_OFF && (placer->model || placer->by_weight));
+}
+
 bool tsl_placer_parts(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts)
 {
     struct tsl_candidate kept[TSL_MAX_MEMBERS];
@@ -250,13 +257,13 @@ bool tsl_placer_parts(struct tsl_placer *placer, const struct tsl_ask *ask, stru
 
     *parts = (struct tsl_parts){.n_windows = 1};
     tsl_placer_narrow(placer, &narrowed, kept);
-    if (placer->split == TSL_SPLIT_OFF)
+    if (!tsl_placer_cuts(placer))
         return false;
     if (placer->split == TSL_SPLIT_ALWAYS)
         return equal_parts(placer, &narrowed, parts);
     if (placer->by_weight)
         return weighted_parts(placer, &narrowed, parts);
-    return placer->model && auto_parts(placer, &narrowed, parts);
+    return auto_parts(placer, &narrowed, parts);
 }
 
 bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)

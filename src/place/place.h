@@ -66,12 +66,15 @@ void tsl_placer_choose(struct tsl_placer *placer, const struct tsl_ask *ask, str
 struct tsl_parts {
     double of[TSL_MAX_MEMBERS]; /* by member of the context; >= 0, the sum is 1 */
     unsigned n_windows;         /* on each member that has a part, one after another; more than 1 for tests only */
+    bool small;                 /* the launch is much too small, and launches like it are, too */
     bool known;                 /* the times below are estimated, not unknown */
     double run_ns;              /* the longest part, without moves */
     double whole_ns;            /* how long until the launch has ended if it isn't cut, with its moves */
     double whole_move_ns;       /* its moves alone */
 };
 
+/* Are any launches cut? */
+bool tsl_placer_cuts(const struct tsl_placer *placer);
 /* False: the launch is to run whole. */
 bool tsl_placer_parts(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts);
 /* Does it pay? Of the ask's candidates move_ns is what their parts lack. */

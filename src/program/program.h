@@ -212,6 +212,8 @@ struct tsl_cut_memo {
     size_t global_size[3], local_size[3]; /* of that launch; global_size[0] 0: there was none */
     unsigned dimension;                   /* 3: it could not be cut */
     unsigned n_refused;                   /* launches since then that were not looked at */
+    uint64_t small_size;                  /* work-items; so large launches are much too small, when last looked at */
+    unsigned n_small;                     /* so many more of them need not be looked at */
     unsigned told;                        /* why launches weren't cut, as far as that was logged: bits */
 };
 

@@ -38,7 +38,8 @@ static const char source[] =
     "}\n"
     "float phi(float d) {\n"
     "  float k = 1.0f / (1.0f + 0.2316419f * fabs(d));\n"
-    "  float s = k * (0.31938153f + k * (-0.356563782f + k * (1.781477937f + k * (-1.821255978f + k * 1.330274429f))));\n"
+    "  float s = k * (0.31938153f + k * (-0.356563782f + k * (1.781477937f + k * (-1.821255978f + k * "
+    "1.330274429f))));\n"
     "  float c = 0.39894228f * exp(-0.5f * d * d) * s; return d > 0 ? 1 - c : c;\n"
     "}\n"
     "kernel void black_scholes(global const float *price, global float *call, global float *put, int repeat) {\n"
@@ -53,7 +54,8 @@ static const char source[] =
     "kernel void stencil(global const float *a, global float *b, int w, int h) {\n"
     "  int x = get_global_id(0), y = get_global_id(1);\n"
     "  if (x > 0 && x < w - 1 && y > 0 && y < h - 1)\n"
-    "    b[y * w + x] = 0.2f * (a[y * w + x] + a[y * w + x - 1] + a[y * w + x + 1] + a[(y - 1) * w + x] + a[(y + 1) * w + "
+    "    b[y * w + x] = 0.2f * (a[y * w + x] + a[y * w + x - 1] + a[y * w + x + 1] + a[(y - 1) * w + x] + a[(y + 1) * "
+    "w + "
     "x]);\n"
     "}\n"
     "kernel void scatter(global const uint *to, global const float *a, global float *b) {\n"
@@ -63,7 +65,8 @@ static const char source[] =
     "kernel void bodies(global const float4 *at, global float4 *force, int n) {\n"
     "  int i = get_global_id(0); float4 p = at[i], f = 0;\n"
     "  for (int k = 0; k < n; k++) {\n"
-    "    float4 d = at[k] - p; float r = d.x * d.x + d.y * d.y + d.z * d.z + 0.01f; f += d * (at[k].w * rsqrt(r * r * r));\n"
+    "    float4 d = at[k] - p; float r = d.x * d.x + d.y * d.y + d.z * d.z + 0.01f; f += d * (at[k].w * rsqrt(r * r * "
+    "r));\n"
     "  }\n"
     "  force[i] = f;\n"
     "}\n";
@@ -260,8 +263,8 @@ static bool mandelbrot_right(struct work *w)
 
 static void mandelbrot(void)
 {
-    struct work w = {"mandelbrot", mandelbrot_round, mandelbrot_right, kernel("mandelbrot"), {NULL}, 0,
-                     (size_t)8192 >> rig.shift};
+    struct work w = {
+        "mandelbrot", mandelbrot_round, mandelbrot_right, kernel("mandelbrot"), {NULL}, 0, (size_t)8192 >> rig.shift};
     unsigned side = (unsigned)w.side, limit = 2000;
     w.mem[0] = buffer(w.side * w.side * sizeof(unsigned));
     set_mems(&w, 1);
@@ -289,8 +292,8 @@ static bool options_right(struct work *w)
 
 static void options(void)
 {
-    struct work w = {"black-scholes", add_round, options_right, kernel("black_scholes"), {NULL},
-                     (size_t)1 << (22 - rig.shift), 0};
+    struct work w = {
+        "black-scholes", add_round, options_right, kernel("black_scholes"), {NULL}, (size_t)1 << (22 - rig.shift), 0};
     int repeat = 2048;
     w.mem[0] = filled(w.n);
     w.mem[1] = buffer(w.n * sizeof(float));
@@ -327,8 +330,8 @@ static bool stencil_right(struct work *w)
 
 static void stencil(void)
 {
-    struct work w = {"stencil x100", stencil_round, stencil_right, kernel("stencil"), {NULL}, 0,
-                     (size_t)16384 >> rig.shift};
+    struct work w = {
+        "stencil x100", stencil_round, stencil_right, kernel("stencil"), {NULL}, 0, (size_t)16384 >> rig.shift};
     int side = (int)w.side;
     float *v = malloc(w.side * w.side * sizeof(*v));
     if (!v)
