@@ -60,9 +60,10 @@ struct tsl_command {
     struct tsl_share share;    /* the first or only one */
     struct tsl_share *more;    /* of a launch that is cut: the others; heap, owned */
     unsigned n_more;
-    tsl_members members;            /* of a kernel: those that can take the launch */
-    bool may_defer;                 /* a write: the application keeps its memory as it is until it is told of the end */
-    bool is_deferred;               /* in graph->deferred */
+    tsl_members spread_over; /* of a launch that is cut in a domain: what it writes is spread over these (cut.h) */
+    tsl_members members;     /* of a kernel: those that can take the launch */
+    bool may_defer;          /* a write: the application keeps its memory as it is until it is told of the end */
+    bool is_deferred;        /* in graph->deferred */
     tsl_dependences deferred_order; /* of a deferred write: what it runs after */
     TAILQ_ENTRY(tsl_command) deferred;
     STAILQ_ENTRY(tsl_command) later;

@@ -56,6 +56,7 @@ struct tsl_data {
     uint64_t traffic;                 /* bytes moved between that memory and members that might pin it, until the job is
                                          posted */
     struct tsl_residence *residences; /* by member */
+    struct tsl_spread *spread;        /* spread.h, owned; NULL: not spread. Once set it stays */
     LIST_HEAD(, tsl_sub_mems) sub_mems; /* of its parts */
 };
 

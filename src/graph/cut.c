@@ -9,6 +9,7 @@
 #include "graph/data.h"
 #include "graph/footing.h"
 #include "graph/queue.h"
+#include "graph/spread.h"
 #include "graph/state.h"
 #include "graph/survey.h"
 #include "object/buffer.h"
@@ -26,7 +27,7 @@
 #define MAX_SHARES 32u
 
 /* Launches of the process that were cut, and others that were looked at. */
-static atomic_ullong n_cut, n_whole;
+static atomic_ullong n_exact, n_domain, n_whole;
 
 /* A launch that may be cut. */
 struct cut {
@@ -38,7 +39,8 @@ struct cut {
     unsigned dimension;
     struct tsl_cut_memory memories[TSL_FOOTING_MAX_ARGUMENTS];
     struct tsl_argument_value values[TSL_FOOTING_MAX_ARGUMENTS];
-    unsigned n; /* shares that are not empty */
+    tsl_members spread_over; /* by the rung `domain`; else none */
+    unsigned n;              /* shares that are not empty */
     unsigned members[MAX_SHARES];
     struct tsl_window windows[MAX_SHARES];
     struct tsl_argument_touch *touches; /* n times the footprint's arguments; heap */
@@ -67,10 +69,15 @@ static void tell(struct cut *cut)
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "launches of %s run whole, as %s", kernel->name, text);
 }
 
+static bool give_up(struct cut *cut, enum tsl_cut_why why)
+{
+    cut->verdict = (struct tsl_cut_verdict){why, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE};
+    return false;
+}
+
 static bool refuse(struct cut *cut, enum tsl_cut_why why)
 {
-    if (why != TSL_CUT_OK)
-        cut->verdict = (struct tsl_cut_verdict){why, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE};
+    give_up(cut, why);
     tell(cut);
     return false;
 }
@@ -166,8 +173,10 @@ static bool choose_dimension(struct cut *cut)
 {
     struct tsl_cut_memo *memo = &cut->command->kernel->cut;
     bool remembered = is_remembered(memo, &cut->window);
-    if (remembered && is_hopeless(memo))
+    if (remembered && is_hopeless(memo)) {
+        cut->verdict.why = memo->why;
         return false;
+    }
     cut->dimension = remembered ? memo->dimension : 3;
     if (cut->dimension == 3)
         cut->dimension = tsl_cut_dimension(cut->footprint, &cut->window, cut->values, cut->memories, &cut->verdict);
@@ -175,7 +184,8 @@ static bool choose_dimension(struct cut *cut)
     memcpy(memo->local_size, cut->window.local_size, sizeof(memo->local_size));
     memo->n_refused = remembered ? memo->n_refused : 0;
     memo->dimension = cut->dimension;
-    return cut->dimension < 3 || refuse(cut, TSL_CUT_OK);
+    memo->why = cut->verdict.why;
+    return cut->dimension < 3;
 }
 
 /* ---- Shares ------------------------------------------------------------------------------------------------------ */
@@ -216,10 +226,10 @@ static bool evaluate(struct cut *cut)
         struct tsl_kernel_part *part = &cut->command->kernel->parts[cut->members[s]];
         const struct tsl_argument_touch *touch = tsl_footing_of(cut->command, &cut->windows[s], part);
         if (!touch)
-            return refuse(cut, TSL_CUT_NO_MEMORY);
+            return give_up(cut, TSL_CUT_NO_MEMORY);
         memcpy(cut->touches + (size_t)s * n, touch, n * sizeof(*touch));
     }
-    return cut->touches || refuse(cut, TSL_CUT_NO_MEMORY);
+    return cut->touches || give_up(cut, TSL_CUT_NO_MEMORY);
 }
 
 static bool ranges_meet(const struct tsl_footing_ranges *a, const struct tsl_footing_ranges *b)
@@ -251,18 +261,103 @@ static bool claims_meet(const struct cut *cut, unsigned s, unsigned t)
     return false;
 }
 
-static bool is_legal(struct cut *cut)
+static bool is_exact(struct cut *cut)
 {
     const struct tsl_argument_touch *shares[MAX_SHARES];
     for (unsigned s = 0; s < cut->n; s++)
         shares[s] = cut->touches + (size_t)s * cut->footprint->n_arguments;
     if (!tsl_cut_shares(cut->footprint, cut->n, shares, NULL, cut->memories, &cut->verdict))
-        return refuse(cut, TSL_CUT_OK);
+        return false;
     for (unsigned s = 0; s < cut->n; s++)
         for (unsigned t = s + 1; t < cut->n; t++)
             if (claims_meet(cut, s, t))
-                return refuse(cut, TSL_CUT_WRITES_MEET);
+                return give_up(cut, TSL_CUT_WRITES_MEET);
     return true;
+}
+
+/* ---- The rungs --------------------------------------------------------------------------------------------------- */
+
+static bool cut_exact(struct cut *cut, const struct tsl_parts *parts)
+{
+    if (!choose_dimension(cut))
+        return false;
+    make_windows(cut, parts);
+    if (cut->n < 2)
+        return give_up(cut, TSL_CUT_TOO_FEW_GROUPS);
+    return evaluate(cut) && is_exact(cut);
+}
+
+/* Leaves parts to those members alone that are of one domain with the one whose part is the largest. */
+static tsl_members keep_domain(const struct cut *cut, struct tsl_parts *parts)
+{
+    const struct tsl_graph *graph = cut->command->graph;
+    tsl_members members = TSL_MEMBERS_NONE;
+    unsigned largest = 0;
+    double sum = 0;
+    for (unsigned i = 1; i < graph->n_ports; i++)
+        largest = parts->of[i] > parts->of[largest] ? i : largest;
+    tsl_members_add(&members, largest);
+    for (unsigned i = 0; i < graph->n_ports; i++) {
+        tsl_members both = tsl_members_union(tsl_members_of(largest), tsl_members_of(i));
+        if (i != largest && parts->of[i] > 0 && tsl_spread_domain(graph, both))
+            tsl_members_add(&members, i);
+        else if (i != largest)
+            parts->of[i] = 0;
+        sum += parts->of[i];
+    }
+    for (unsigned i = 0; i < graph->n_ports; i++)
+        parts->of[i] /= sum;
+    parts->run_ns /= sum;
+    return members;
+}
+
+/* May all that the launch writes be spread over these members? */
+static bool may_spread(const struct cut *cut, tsl_members members)
+{
+    const struct tsl_command *c = cut->command;
+    for (cl_uint i = 0; i < cut->footprint->n_arguments; i++)
+        if (cut->memories[i].root && cut->memories[i].may_write &&
+            !tsl_spread_may(c->graph, tsl_data_of(c->args->args[i].buffer), members))
+            return false;
+    return true;
+}
+
+/* The outermost dimension with groups enough. */
+static unsigned outermost(const struct cut *cut, size_t n)
+{
+    for (unsigned d = cut->window.work_dim; d-- > 0;)
+        if (tsl_cut_groups(&cut->window, d) >= n)
+            return d;
+    return 3;
+}
+
+static bool cut_in_domain(struct cut *cut, struct tsl_parts *parts)
+{
+    bool stores = cut->verdict.why == TSL_CUT_WRITES_UNKNOWN || cut->verdict.why == TSL_CUT_WRITES_MEET;
+    if (!stores || (!parts->known && !cut->command->graph->cuts_always))
+        return false;
+    tsl_members members = keep_domain(cut, parts);
+    cut->dimension = outermost(cut, tsl_members_count(members));
+    if (tsl_members_count(members) < 2 || cut->dimension == 3 || !may_spread(cut, members))
+        return false;
+    cut->n = 0;
+    make_windows(cut, parts);
+    cut->spread_over = members;
+    return cut->n > 1;
+}
+
+cl_int tsl_cut_spread(struct tsl_command *c)
+{
+    cl_int error = CL_SUCCESS;
+    if (tsl_members_is_empty(c->spread_over))
+        return CL_SUCCESS;
+    const struct tsl_kernel_facts *facts = &c->kernel->parts[c->share.placement.member].facts;
+    for (cl_uint i = 0; i < c->args->n && !error; i++) {
+        const struct tsl_buffer *b = c->args->args[i].buffer;
+        if (b && tsl_footing_access(facts, i, b) & TSL_MAY_WRITE)
+            error = tsl_spread_make(c, tsl_data_of(b), c->spread_over);
+    }
+    return error;
 }
 
 /* ---- Does it pay? ------------------------------------------------------------------------------------------------ */
@@ -300,6 +395,7 @@ static bool make_shares(struct cut *cut, const struct tsl_candidate *candidates)
     if (cut->n > 1 && !more)
         return refuse(cut, TSL_CUT_NO_MEMORY);
     c->more = more;
+    c->spread_over = cut->spread_over;
     c->n_more = cut->n - 1;
     for (unsigned s = 0; s < cut->n; s++) {
         struct tsl_share *share = tsl_command_share(c, s);
@@ -314,16 +410,15 @@ static bool make_shares(struct cut *cut, const struct tsl_candidate *candidates)
 
 /* ---- The choice -------------------------------------------------------------------------------------------------- */
 
-static bool choose(struct cut *cut, const struct tsl_parts *parts)
+static bool choose(struct cut *cut, struct tsl_parts *parts)
 {
     struct tsl_candidate candidates[TSL_MAX_MEMBERS];
     find_memories(cut);
-    if (!choose_dimension(cut))
+    if (!cut_exact(cut, parts) && !cut_in_domain(cut, parts)) {
+        tell(cut);
         return false;
-    make_windows(cut, parts);
-    if (cut->n < 2)
-        return refuse(cut, TSL_CUT_TOO_FEW_GROUPS);
-    return evaluate(cut) && is_legal(cut) && pays(cut, parts, candidates) && make_shares(cut, candidates);
+    }
+    return pays(cut, parts, candidates) && make_shares(cut, candidates);
 }
 
 /* Field by field: the arrays, which are filled before they are read, have some 8 KB, and most launches need none. */
@@ -334,6 +429,7 @@ static void begin(struct cut *cut, struct tsl_command *c, const struct tsl_ask *
     cut->part = NULL;
     cut->footprint = NULL;
     cut->window = c->share.window;
+    cut->spread_over = TSL_MEMBERS_NONE;
     cut->n = 0;
     cut->touches = NULL;
     cut->verdict = (struct tsl_cut_verdict){TSL_CUT_OK, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE};
@@ -365,6 +461,11 @@ static bool ask_for_parts(struct cut *cut, struct tsl_candidate *candidates, str
     return false;
 }
 
+static void count(bool chosen, bool exact)
+{
+    atomic_fetch_add_explicit(!chosen ? &n_whole : exact ? &n_exact : &n_domain, 1, memory_order_relaxed);
+}
+
 bool tsl_cut_choose(struct tsl_command *c, const struct tsl_ask *ask, struct tsl_candidate *candidates)
 {
     struct cut cut;
@@ -377,14 +478,15 @@ bool tsl_cut_choose(struct tsl_command *c, const struct tsl_ask *ask, struct tsl
     tsl_launch_choose(c->kernel, c->queue->handle->device, members_with_windows(&cut), &cut.window);
     bool chosen = choose(&cut, &parts);
     free(cut.touches);
-    atomic_fetch_add_explicit(chosen ? &n_cut : &n_whole, 1, memory_order_relaxed);
+    count(chosen, tsl_members_is_empty(cut.spread_over));
     return chosen;
 }
 
 void tsl_cut_tell(void)
 {
-    unsigned long long cut = atomic_load(&n_cut), whole = atomic_load(&n_whole);
-    if (cut || whole)
-        tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "launches that might be cut: %llu were cut (exact), %llu ran whole",
-                cut, whole);
+    unsigned long long exact = atomic_load(&n_exact), domain = atomic_load(&n_domain), whole = atomic_load(&n_whole);
+    if (exact || domain || whole)
+        tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO,
+                "launches that might be cut: %llu were cut exactly, %llu in a domain, %llu ran whole", exact, domain,
+                whole);
 }

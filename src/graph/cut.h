@@ -7,6 +7,10 @@
  * make its own member's copy the only valid one of its own bytes, and the directory puts the parts together. Whether it
  * pays, and how large the parts are, the placer says (place/place.h).
  *
+ * By the rung `domain` shares may write anywhere, if they run on members of one domain: what the launch may write is
+ * spread over these (spread.h), so there is one copy, and the hardware keeps it. Only launches without atomic
+ * operations are cut so.
+ *
  * A cut launch is one command with several launch operations: planned together (first all fetches, then all claims),
  * without edges among each other. It fails if one of them does; its times go from the first start to the last end.
  *
@@ -15,6 +19,7 @@
 #ifndef TSL_GRAPH_CUT_H
 #define TSL_GRAPH_CUT_H
 
+#include <CL/cl.h>
 #include <stdbool.h>
 
 struct tsl_ask;
@@ -29,6 +34,9 @@ bool tsl_cut_is_wanted(const struct tsl_graph *graph);
  * then. False: it stays whole, and nothing has changed. The candidates are changed in either case only as said in
  * place.h: `windows` is set. */
 bool tsl_cut_choose(struct tsl_command *command, const struct tsl_ask *ask, struct tsl_candidate *candidates);
+
+/* Spreads what a launch of the rung `domain` writes, while it is being planned. Others: nothing. */
+cl_int tsl_cut_spread(struct tsl_command *command);
 
 /* Tells, where TESELA_LOG asks for it, how many launches of the process were cut, and how many others might have been.
  * At the process's end, under no lock. */

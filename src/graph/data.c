@@ -8,6 +8,7 @@
 #include "graph/host_copy.h"
 #include "graph/member_memory.h"
 #include "graph/residency.h"
+#include "graph/spread.h"
 #include "graph/state.h"
 #include "graph/work.h"
 #include "object/image.h"
@@ -58,14 +59,23 @@ void tsl_data_set_svm(struct tsl_data *data, const struct tsl_svm *svm)
     data->svm = svm;
 }
 
+static void free_mems(struct tsl_data *data)
+{
+    struct tsl_mem *mem;
+    unsigned member = 0;
+    while (data->spread && (mem = tsl_spread_take(data, &member)))
+        tsl_spread_free(data, member, mem);
+    for (unsigned i = 0; i < data->context->n_members; i++)
+        if (data->residences[i].mem)
+            tsl_member_memory_free(&data->residences[i], data->residences[i].mem);
+}
+
 void tsl_data_destroy(struct tsl_data *data)
 {
     struct tsl_context *context = data->context;
     if (data->registered)
         tsl_data_unregister(data);
-    for (unsigned i = 0; i < context->n_members; i++)
-        if (data->residences[i].mem)
-            tsl_member_memory_free(&data->residences[i], data->residences[i].mem);
+    free_mems(data);
     tsl_lock_take(&context->graph->lock); /* The lock guards the operations to which uses refer. */
     tsl_residency_end_all(data);
     tsl_graph_changed(context->graph); /* A thread may be waiting for the memory. */
@@ -76,6 +86,7 @@ void tsl_data_destroy(struct tsl_data *data)
     if (data->host_owned)
         tsl_host_copy_free(data);
     free(data->residences);
+    tsl_spread_destroy(data->spread);
     tsl_ranges_finish(&data->mapped);
     free(data);
 }

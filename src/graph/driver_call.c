@@ -26,12 +26,22 @@
 
 /* ---- Binding ----------------------------------------------------------------------------------------------------- */
 
-static cl_int data_mem(struct tsl_port *port, struct tsl_data *data, struct tsl_mem **mem)
+/* The member's own copy. */
+static cl_int copy_mem(struct tsl_port *port, struct tsl_data *data, struct tsl_mem **mem)
 {
+    if (data->spread && data->spread->home == port->index)
+        return tsl_spread_mem(data, port, mem);
     struct tsl_residence *residence = &data->residences[port->index];
     cl_int error = residence->mem ? CL_SUCCESS : tsl_member_memory_alloc(port, data);
     *mem = residence->mem;
     return error;
+}
+
+/* What its kernels work on. */
+static cl_int data_mem(struct tsl_port *port, struct tsl_data *data, struct tsl_mem **mem)
+{
+    bool spread = data->spread && tsl_members_has(data->spread->members, port->index);
+    return spread ? tsl_spread_mem(data, port, mem) : copy_mem(port, data, mem);
 }
 
 static cl_int buffer_mem(struct tsl_port *port, struct tsl_buffer *buffer, struct tsl_mem **mem)
@@ -55,7 +65,7 @@ static cl_int bind_side(struct tsl_port *port, const struct tsl_side *side, stru
     struct tsl_graph *graph = port->graph;
     *place = (struct tsl_place){.offset = side->offset, .row_pitch = side->row_pitch, .slice_pitch = side->slice_pitch};
     if (side->data && side->space != TSL_SPACE_HOST)
-        return data_mem(&graph->ports[side->space - 1], side->data, &place->mem);
+        return copy_mem(&graph->ports[side->space - 1], side->data, &place->mem);
     if (side->data && !tsl_port_is_host(port) && tsl_space_of(port, side->data) == TSL_SPACE_HOST)
         return data_mem(port, side->data, &place->mem);
     place->host = side->data ? side->data->host : side->host;

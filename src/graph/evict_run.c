@@ -6,6 +6,7 @@
 #include "graph/copies.h"
 #include "graph/member_memory.h"
 #include "graph/op.h"
+#include "graph/spread.h"
 #include "graph/state.h"
 #include "handle/object.h"
 
@@ -23,18 +24,40 @@ static unsigned take_subs(struct tsl_data *data, unsigned index, struct tsl_mem 
     return n;
 }
 
-void tsl_evict_run_free(struct tsl_residence *residence, struct tsl_port *port)
+static void free_subs(struct tsl_data *data, struct tsl_graph *graph, unsigned index)
 {
-    struct tsl_graph *graph = port->graph;
-    struct tsl_mem *mems[FEW_SUBS], *mem;
+    struct tsl_mem *mems[FEW_SUBS];
     unsigned n;
-    while ((n = take_subs(residence->data, port->index, mems)) > 0) {
+    while ((n = take_subs(data, index, mems)) > 0) {
         tsl_graph_open(graph);
         for (unsigned i = 0; i < n; i++)
             mems[i]->member->driver->mem_free(mems[i]);
         tsl_graph_close(graph);
     }
-    mem = residence->mem;
+}
+
+/* A spread object leaves its home, and so all its members. */
+static void free_spread(struct tsl_data *data, struct tsl_graph *graph)
+{
+    struct tsl_mem *mem;
+    unsigned member = 0;
+    while ((mem = tsl_spread_take(data, &member))) {
+        free_subs(data, graph, member);
+        data->residences[member].changed = true;
+        tsl_graph_open(graph);
+        tsl_spread_free(data, member, mem);
+        tsl_graph_close(graph);
+    }
+}
+
+void tsl_evict_run_free(struct tsl_residence *residence, struct tsl_port *port)
+{
+    struct tsl_graph *graph = port->graph;
+    struct tsl_data *data = residence->data;
+    free_subs(data, graph, port->index);
+    if (data->spread && data->spread->mems[data->spread->home] && data->spread->home == port->index)
+        free_spread(data, graph);
+    struct tsl_mem *mem = residence->mem;
     residence->mem = NULL;
     residence->changed = true;
     if (mem && residence->n_freeing > 0 && !residence->orphan) {

@@ -71,8 +71,8 @@ cl_int tsl_member_memory_alloc(struct tsl_port *port, struct tsl_data *data)
                                : member->driver->mem_alloc(member, data->size, data->flags, host, &residence->mem);
     if (error) /* In words that an enqueue may return. */
         return error == CL_OUT_OF_RESOURCES ? CL_MEM_OBJECT_ALLOCATION_FAILURE : error;
-    if (!is_shared(residence))
-        add(&member->books.held_size, data->size);
+    residence->held_size = is_shared(residence) ? 0 : data->size;
+    add(&member->books.held_size, residence->held_size);
     if (own)
         port->fresh_size += data->size;
     return CL_SUCCESS;
@@ -81,7 +81,7 @@ cl_int tsl_member_memory_alloc(struct tsl_port *port, struct tsl_data *data)
 void tsl_member_memory_free(const struct tsl_residence *residence, struct tsl_mem *mem)
 {
     struct tsl_member *member = mem->member;
-    uint64_t size = is_shared(residence) ? 0 : mem->size;
+    uint64_t size = residence->held_size;
     member->driver->mem_free(mem);
     take(&member->books.held_size, size);
 }
@@ -96,14 +96,37 @@ bool tsl_member_memory_full(const struct tsl_port *port, uint64_t size)
     return planned + size > room_size(member);
 }
 
-void tsl_member_memory_reserve(struct tsl_member *member, uint64_t size)
+void tsl_member_memory_hold(struct tsl_member *member, uint64_t size)
 {
-    add(&member->books.planned_size, size);
+    add(&member->books.held_size, size);
 }
 
-void tsl_member_memory_release(struct tsl_member *member, uint64_t size)
+void tsl_member_memory_let_go(struct tsl_member *member, uint64_t size)
 {
-    take(&member->books.planned_size, size);
+    take(&member->books.held_size, size);
+}
+
+/* Changes what is planned by the object's bytes on this port, or of a spread one by its parts. */
+static void plan(const struct tsl_port *port, const struct tsl_data *data,
+                 void (*change)(atomic_uint_fast64_t *number, uint64_t size))
+{
+    if (!data->spread || port->index != data->spread->home) {
+        change(&port->member->books.planned_size, data->size);
+        return;
+    }
+    for (unsigned i = 0; i < port->graph->n_ports; i++)
+        if (tsl_members_has(data->spread->members, i))
+            change(&port->graph->ports[i].member->books.planned_size, data->spread->sizes[i]);
+}
+
+void tsl_member_memory_reserve(const struct tsl_port *port, const struct tsl_data *data)
+{
+    plan(port, data, add);
+}
+
+void tsl_member_memory_release(const struct tsl_port *port, const struct tsl_data *data)
+{
+    plan(port, data, take);
 }
 
 /* ---- Who could hold it ------------------------------------------------------------------------------------------- */
@@ -140,9 +163,10 @@ static struct need need_of(const struct tsl_args *args, unsigned member, bool ex
         const struct tsl_data *data = data_of_arg(args, i);
         if (!data || is_shared(&data->residences[member]) || (exact && named_before(args, i)))
             continue;
-        need.total += data->size;
-        if (data->size > need.largest)
-            need.largest = data->size;
+        size_t size = tsl_spread_size(data, member);
+        need.total += size;
+        if (size > need.largest)
+            need.largest = size;
     }
     return need;
 }

@@ -19,9 +19,12 @@ struct tsl_residence;
 /* Allocates (by the thread that drains the port) and frees, without the lock; the member's books are kept. */
 cl_int tsl_member_memory_alloc(struct tsl_port *port, struct tsl_data *data);
 void tsl_member_memory_free(const struct tsl_residence *residence, struct tsl_mem *mem);
-/* So many bytes are planned to be used there, are so no longer. Atomic. */
-void tsl_member_memory_reserve(struct tsl_member *member, uint64_t size);
-void tsl_member_memory_release(struct tsl_member *member, uint64_t size);
+/* So many bytes were allocated there otherwise, are so no longer. Atomic. */
+void tsl_member_memory_hold(struct tsl_member *member, uint64_t size);
+void tsl_member_memory_let_go(struct tsl_member *member, uint64_t size);
+/* The object is planned to be there, is so no longer; a spread one, at its home, on all its members. */
+void tsl_member_memory_reserve(const struct tsl_port *port, const struct tsl_data *data);
+void tsl_member_memory_release(const struct tsl_port *port, const struct tsl_data *data);
 /* Do plans already use so much of the member's memory that there is none for `size` bytes more? */
 bool tsl_member_memory_full(const struct tsl_port *port, uint64_t size);
 /* The driver refused memory: for some seconds plans reckon with what is held. */

@@ -6,6 +6,7 @@
 #include "graph/claim.h"
 #include "graph/command.h"
 #include "graph/copies.h"
+#include "graph/cut.h"
 #include "graph/data.h"
 #include "graph/dependences.h"
 #include "graph/edge.h"
@@ -243,7 +244,9 @@ static cl_int plan_share(struct tsl_command *c, unsigned i, const tsl_dependence
 
 cl_int tsl_plan_kernel(struct tsl_command *c, const tsl_dependences *order)
 {
-    cl_int error = fetch_shares(c), first = error;
+    cl_int error = tsl_cut_spread(c);
+    error = error ? error : fetch_shares(c);
+    cl_int first = error;
     for (unsigned i = 0; i <= c->n_more; i++) {
         cl_int failed = plan_share(c, i, order, error);
         first = first ? first : failed;

@@ -25,7 +25,7 @@ void tsl_residency_begin(struct tsl_residence *residence, struct tsl_port *port)
         return;
     residence->resident = true;
     TAILQ_INSERT_TAIL(&port->residents, residence, link);
-    tsl_member_memory_reserve(port->member, residence->data->size);
+    tsl_member_memory_reserve(port, residence->data);
 }
 
 void tsl_residency_end(struct tsl_residence *residence, struct tsl_port *port)
@@ -34,7 +34,7 @@ void tsl_residency_end(struct tsl_residence *residence, struct tsl_port *port)
         return;
     residence->resident = false;
     TAILQ_REMOVE(&port->residents, residence, link);
-    tsl_member_memory_release(port->member, residence->data->size);
+    tsl_member_memory_release(port, residence->data);
 }
 
 static void mark_used(struct tsl_residence *residence, struct tsl_port *port)
@@ -54,7 +54,7 @@ void tsl_residency_end_all(struct tsl_data *data)
 
 void tsl_residency_pin(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port)
 {
-    data->residences[port->index].pin = command->id;
+    data->residences[tsl_spread_port(data, port)->index].pin = command->id;
 }
 
 void tsl_residency_pin_args(struct tsl_command *command, struct tsl_port *port)
@@ -135,19 +135,44 @@ static bool evict(struct tsl_command *command, struct tsl_residence *victim, str
     return planned;
 }
 
-void tsl_residency_ensure(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port)
+cl_int tsl_residency_evict(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port)
 {
-    struct tsl_residence *residence = &data->residences[port->index], *victim = TAILQ_FIRST(&port->residents), *next;
+    struct tsl_residence *residence = &data->residences[port->index];
+    return !residence->resident || evict(command, residence, port) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+}
+
+/* Evicts what was used longest ago until the member has room for so many bytes more. */
+static void make_room(struct tsl_command *command, struct tsl_port *port, size_t size)
+{
+    struct tsl_residence *victim = TAILQ_FIRST(&port->residents), *next;
+    for (; victim && tsl_member_memory_full(port, size); victim = next) {
+        next = TAILQ_NEXT(victim, link);
+        if (victim->pin != command->id)
+            evict(command, victim, port);
+    }
+}
+
+static void make_room_for(struct tsl_command *command, const struct tsl_data *data, struct tsl_port *port)
+{
+    if (!data->spread || port->index != data->spread->home) {
+        make_room(command, port, data->size);
+        return;
+    }
+    for (unsigned i = 0; i < port->graph->n_ports; i++)
+        if (tsl_members_has(data->spread->members, i))
+            make_room(command, &port->graph->ports[i], data->spread->sizes[i]);
+}
+
+void tsl_residency_ensure(struct tsl_command *command, struct tsl_data *data, struct tsl_port *of)
+{
+    struct tsl_port *port = tsl_spread_port(data, of);
+    struct tsl_residence *residence = &data->residences[port->index];
     residence->pin = command->id;
     if (residence->resident) {
         mark_used(residence, port);
         return;
     }
-    for (; victim && tsl_member_memory_full(port, data->size); victim = next) {
-        next = TAILQ_NEXT(victim, link);
-        if (victim->pin != command->id)
-            evict(command, victim, port);
-    }
+    make_room_for(command, data, port);
     tsl_residency_begin(residence, port);
     if (last_eviction(port))
         tsl_evict_precede(port->evicting, data, tsl_space_of(port, data));

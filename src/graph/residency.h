@@ -12,6 +12,7 @@
 #ifndef TSL_GRAPH_RESIDENCY_H
 #define TSL_GRAPH_RESIDENCY_H
 
+#include <CL/cl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
@@ -31,6 +32,7 @@ struct tsl_residence {
     TAILQ_ENTRY(tsl_residence) link; /* in the port's list while resident, coldest first */
     struct tsl_data *data;
     struct tsl_mem *mem;
+    uint64_t held_size; /* of mem, in the member's books */
     bool resident;
     bool changed;           /* the object had another memory here before: arguments bound then are others now */
     uint64_t pin;           /* the id of the last command that needs it */
@@ -48,6 +50,9 @@ void tsl_residency_ensure(struct tsl_command *command, struct tsl_data *data, st
 void tsl_residency_pin(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port);
 /* The same for all arguments of a kernel. */
 void tsl_residency_pin_args(struct tsl_command *command, struct tsl_port *port);
+/* Plans to evict the object from that member for a command that is being planned; nothing if it isn't resident there.
+ */
+cl_int tsl_residency_evict(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port);
 /* The object is resident, as planned; is so no longer. Nothing where that is so already. */
 void tsl_residency_begin(struct tsl_residence *residence, struct tsl_port *port);
 void tsl_residency_end(struct tsl_residence *residence, struct tsl_port *port);

@@ -4,14 +4,18 @@
 
 #include "graph/copies.h"
 #include "graph/port.h"
+#include "graph/spread.h"
 #include "object/svm.h"
 
 /* A member that works on the host's memory may have a memory of its own for images (zero_copy_images), and has none for
- * those that it can't hold. A member that knows the addresses of shared virtual memory works on that where it is. */
+ * those that it can't hold. Of a spread object its members have one space. A member that knows the addresses of shared
+ * virtual memory works on that where it is. */
 static inline unsigned tsl_space_of(const struct tsl_port *port, const struct tsl_data *data)
 {
     if (data->svm && !tsl_port_is_host(port) && tsl_members_has(data->svm->members, port->index))
         return TSL_SPACE_HOST;
+    if (data->spread && !tsl_port_is_host(port) && tsl_members_has(data->spread->members, port->index))
+        return TSL_SPACE_MEMBER(data->spread->home);
     if (!data->image || port->space != TSL_SPACE_HOST || tsl_port_is_host(port))
         return port->space;
     bool shared = port->member->caps.zero_copy_images && tsl_members_has(data->members, port->index);

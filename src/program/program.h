@@ -210,7 +210,8 @@ struct tsl_args {
 /* Along which dimension the last launch of a kernel was cut (graph/cut.h). */
 struct tsl_cut_memo {
     size_t global_size[3], local_size[3]; /* of that launch; global_size[0] 0: there was none */
-    unsigned dimension;                   /* 3: it could not be cut */
+    unsigned dimension;                   /* 3: it could not be cut so that its shares write different bytes ... */
+    unsigned why;                         /* ... for this reason (footprint/cut.h) */
     unsigned n_refused;                   /* launches since then that were not looked at */
     uint64_t small_size;                  /* work-items; so large launches are much too small, when last looked at */
     unsigned n_small;                     /* so many more of them need not be looked at */

@@ -1,0 +1,266 @@
+/* Launches whose shares may write anywhere, on members of a domain: what they write is spread over the members, one
+ * copy for all, and the program sees what it would see of one device. */
+/* variant: always TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin TESELA_SPLIT=always */
+#include "base/clock.h"
+#include "footprint_bed.h"
+#include "graph/copies.h"
+#include "graph/state.h"
+#include "test.h"
+#include "timed.h"
+
+#define SIZE 4096u
+
+/* ---- Kernels ---- */
+
+static unsigned ran_on; /* members, bits */
+
+/* Item i writes byte (i * 5 + value) mod SIZE: each byte once, by whichever share. */
+static void scatter_body(const struct tsl_fake_run *run)
+{
+    uint32_t value;
+
+    memcpy(&value, run->args[1].value, sizeof value);
+    ran_on |= 1u << run->member;
+    for (size_t i = run->first[0]; i < run->end[0]; i++)
+        ((unsigned char *)run->args[0].ptr)[(i * 5 + value) % SIZE] = (unsigned char)(i + value);
+}
+
+static void scatter_touch(const struct tsl_fake_run *run)
+{
+    for (size_t i = run->first[0]; i < run->end[0]; i++) {
+        uint32_t value;
+
+        memcpy(&value, run->args[1].value, sizeof value);
+        tsl_fake_touch(run, 0, (i * 5 + value) % SIZE, 1, true);
+    }
+}
+
+/* Each item adds to its own byte. */
+static void update_body(const struct tsl_fake_run *run)
+{
+    uint32_t value;
+
+    memcpy(&value, run->args[1].value, sizeof value);
+    ran_on |= 1u << run->member;
+    for (size_t i = run->first[0]; i < run->end[0]; i++)
+        ((unsigned char *)run->args[0].ptr)[i] += (unsigned char)value;
+}
+
+static void name_kernels(void)
+{
+    static struct bed scatter, update, count;
+    static const enum tsl_fact_kind kinds[] = {TSL_FACT_GLOBAL, TSL_FACT_VALUE};
+    const unsigned roles[] = {TSL_MAY_READ | TSL_MAY_WRITE, 0};
+
+    bed_begin(&scatter, 2);
+    bed_access(&scatter, 0, TSL_ACCESS_WRITE, 1, TSL_FOOTPRINT_NONE)->flags = 0;
+    bed_begin(&update, 2);
+    bed_access(&update, 0, TSL_ACCESS_READ, 1, bed_leaf(&update, TSL_NODE_GLOBAL_ID, 0));
+    bed_access(&update, 0, TSL_ACCESS_WRITE, 1, bed_leaf(&update, TSL_NODE_GLOBAL_ID, 0));
+    bed_begin(&count, 2);
+    bed_access(&count, 0, TSL_ACCESS_ATOMIC, 4, bed_constant(&count, 64, 0));
+    tsl_fake_kernel("scatter", scatter_body, 2, kinds, roles);
+    tsl_fake_kernel_traits("scatter",
+                           &(struct tsl_fake_traits){.footprint = &scatter.footprint, .touch = scatter_touch});
+    tsl_fake_kernel("update", update_body, 2, kinds, roles);
+    tsl_fake_kernel_traits("update", &(struct tsl_fake_traits){.footprint = &update.footprint});
+    tsl_fake_kernel("count", update_body, 2, kinds, roles);
+    tsl_fake_kernel_traits("count", &(struct tsl_fake_traits){.footprint = &count.footprint});
+}
+
+/* ---- The machine ---- */
+
+static struct timed t;
+static struct tsl_buffer *buffer; /* of zeros */
+static unsigned char model[SIZE];
+
+static void begin_with(const struct tsl_fake_member *members, unsigned n)
+{
+    name_kernels();
+    timed_begin(&t, members, n, "kernel scatter a,s\nkernel update a,s\nkernel count a,s\n", 0);
+    buffer = timed_buffer(&t, SIZE);
+    memset(model, 0, sizeof model);
+    ran_on = 0;
+}
+
+static void begin(unsigned n, uint64_t memory)
+{
+    struct tsl_fake_member member = {
+        .item_ns = 1000, .gates = true, .side_by_side = true, .domain = 1, .memory_size = memory};
+    struct tsl_fake_member members[4] = {member, member, member, member};
+
+    begin_with(members, n);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    tsl_object_release(&buffer->object);
+    timed_end(&t);
+    return 0;
+}
+
+static void launch(const char *name, uint32_t value)
+{
+    struct tsl_window window = {.work_dim = 1, .global_size = {SIZE, 1, 1}, .local_size = {16, 1, 1}, .whole = true};
+    struct tsl_enqueue e = {.queue = t.queue, .type = CL_COMMAND_NDRANGE_KERNEL};
+    struct tsl_kernel *kernel;
+
+    assert_int_equal(tsl_kernel_create(t.program, name, &kernel), CL_SUCCESS);
+    assert_int_equal(tsl_kernel_set_arg(kernel, 0, sizeof(cl_mem), &buffer), CL_SUCCESS);
+    assert_int_equal(tsl_kernel_set_arg(kernel, 1, sizeof value, &value), CL_SUCCESS);
+    assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, (1u << t.n_members) - 1), CL_SUCCESS);
+    tsl_object_release(&kernel->object);
+    for (unsigned i = 0; i < SIZE; i++)
+        if (name[0] == 's')
+            model[(i * 5 + value) % SIZE] = (unsigned char)(i + value);
+        else
+            model[i] += (unsigned char)value;
+}
+
+static void assert_right(void)
+{
+    struct tsl_enqueue e = {.queue = t.queue, .type = CL_COMMAND_READ_BUFFER, .blocking = true};
+    struct tsl_box_copy box = {.region = {SIZE, 1, 1}};
+    unsigned char bytes[SIZE];
+
+    assert_int_equal(tsl_enqueue_read(&e, buffer, bytes, &box), CL_SUCCESS);
+    assert_memory_equal(bytes, model, SIZE);
+}
+
+static bool is_spread(void)
+{
+    return tsl_data_of(buffer)->spread != NULL;
+}
+
+/* ---- Tests ---- */
+
+static void shares_write_anywhere(void **state)
+{
+    (void)state;
+    begin(2, 0);
+    launch("scatter", 3);
+    assert_right();
+    assert_true(is_spread());
+    assert_int_equal(ran_on, 3);
+}
+
+/* What is spread serves all kinds of commands, and launches of any rung, in order. */
+static void a_long_program(void **state)
+{
+    (void)state;
+    begin(4, 0);
+    for (uint32_t i = 0; i < 40; i++)
+        launch(i % 3 ? "update" : "scatter", i);
+    assert_right();
+    assert_int_equal(ran_on, 15);
+    for (uint32_t i = 0; i < 10; i++) {
+        struct tsl_enqueue e = {.queue = t.queue, .type = CL_COMMAND_WRITE_BUFFER, .blocking = true};
+        struct tsl_box_copy box = {.region = {100, 1, 1}, .dst_offset = i * 300};
+        unsigned char bytes[100];
+
+        memset(bytes, (int)i, sizeof bytes);
+        assert_int_equal(tsl_enqueue_write(&e, buffer, bytes, &box), CL_SUCCESS);
+        memset(model + i * 300, (int)i, sizeof bytes);
+        launch("update", 1);
+        launch("scatter", 7 * i);
+    }
+    assert_right();
+}
+
+/* The bytes that were on one member before come along. */
+static void what_a_member_had_comes_along(void **state)
+{
+    (void)state;
+    begin(3, 0);
+    launch("update", 9); /* in exact shares: each member has a part */
+    assert_false(is_spread());
+    assert_int_equal(tsl_queue_finish(t.queue), CL_SUCCESS);
+    launch("scatter", 1);
+    launch("update", 2);
+    assert_true(is_spread());
+    assert_right();
+}
+
+/* Memory that is short goes home and comes again. */
+static void it_can_be_evicted(void **state)
+{
+    struct tsl_buffer *others[6];
+
+    (void)state;
+    begin(2, 3 * SIZE);
+    launch("scatter", 5);
+    assert_right();
+    assert_true(is_spread());
+    struct tsl_buffer *first = buffer;
+    unsigned char saved[SIZE];
+    memcpy(saved, model, SIZE);
+    for (unsigned i = 0; i < 6; i++) {
+        buffer = others[i] = timed_buffer(&t, SIZE);
+        memset(model, 0, SIZE);
+        launch(i % 2 ? "update" : "scatter", i + 1);
+        assert_right();
+    }
+    buffer = first;
+    memcpy(model, saved, SIZE);
+    assert_right();
+    launch("scatter", 11);
+    assert_right();
+    for (unsigned i = 0; i < 6; i++)
+        tsl_object_release(&others[i]->object);
+}
+
+static void atomics_run_whole(void **state)
+{
+    (void)state;
+    begin(2, 0);
+    launch("count", 1);
+    assert_int_equal(tsl_queue_finish(t.queue), CL_SUCCESS);
+    assert_false(is_spread());
+    assert_true(ran_on == 1 || ran_on == 2);
+}
+
+static void without_a_domain_it_runs_whole(void **state)
+{
+    struct tsl_fake_member one = {.item_ns = 1000, .gates = true, .side_by_side = true}, other = one;
+
+    (void)state;
+    one.domain = 1;
+    other.domain = 2;
+    begin_with((struct tsl_fake_member[]){one, other}, 2);
+    launch("scatter", 3);
+    assert_right();
+    assert_false(is_spread());
+    assert_true(ran_on == 1 || ran_on == 2);
+}
+
+/* A share that fails fails the launch; later work finds the memory in order. */
+static void a_share_fails(void **state)
+{
+    (void)state;
+    begin(2, 0);
+    launch("scatter", 3);
+    assert_right();
+    tsl_fake_fail_work(1, TSL_FAKE_LAUNCH, 1, CL_OUT_OF_RESOURCES);
+    launch("update", 1);
+    assert_true(tsl_queue_finish(t.queue) < 0);
+    struct tsl_enqueue e = {.queue = t.queue, .type = CL_COMMAND_WRITE_BUFFER, .blocking = true};
+    struct tsl_box_copy box = {.region = {SIZE, 1, 1}};
+    memset(model, 7, SIZE);
+    assert_int_equal(tsl_enqueue_write(&e, buffer, model, &box), CL_SUCCESS);
+    launch("scatter", 2);
+    assert_right();
+}
+
+#define test(name) cmocka_unit_test_teardown(name, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(shares_write_anywhere), test(a_long_program),    test(what_a_member_had_comes_along),
+        test(it_can_be_evicted),     test(atomics_run_whole), test(without_a_domain_it_runs_whole),
+        test(a_share_fails),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
