@@ -87,7 +87,7 @@ static cl_int map_one(const struct part *part)
 }
 
 /* All in one call: if one GPU is left out, the others may wait for ever. Entered. */
-static CUresult give_access(const struct tsl_cuda_spread *s)
+static CUresult give_access(struct tsl_cuda_spread *s)
 {
     CUmemAccessDesc access[TSL_MAX_MEMBERS];
 
@@ -133,20 +133,13 @@ static void give_back(const struct tsl_cuda_spread *s, unsigned n)
 
 /* ---- Allocation -------------------------------------------------------------------------------------------------- */
 
-static cl_int reserve(struct tsl_cuda_spread *s)
+static CUresult reserve(struct tsl_cuda_spread *s)
 {
-    struct tsl_cuda_member *first = s->parts[0].member;
-    CUresult result;
-    cl_int error = tsl_cuda_enter(first);
-
-    if (error)
-        return error;
-    result = tsl_cu.cuMemAddressReserve(&s->begin, s->size, 0, 0, 0);
-    tsl_cuda_leave(first);
-    return tsl_cuda_error(first, result);
+    return tsl_cu.cuMemAddressReserve(&s->begin, s->size, 0, 0, 0);
 }
 
-static cl_int share(struct tsl_cuda_spread *s)
+/* One of CUDA's calls that are of no GPU, in the first one's context. */
+static cl_int in_first(struct tsl_cuda_spread *s, CUresult call(struct tsl_cuda_spread *s))
 {
     struct tsl_cuda_member *first = s->parts[0].member;
     CUresult result;
@@ -154,7 +147,7 @@ static cl_int share(struct tsl_cuda_spread *s)
 
     if (error)
         return error;
-    result = give_access(s);
+    result = call(s);
     tsl_cuda_leave(first);
     return tsl_cuda_error(first, result);
 }
@@ -174,7 +167,7 @@ static void lay_out(struct tsl_cuda_spread *s, const struct tsl_spread_request *
 
 static cl_int map_all(struct tsl_cuda_spread *s, unsigned *full)
 {
-    cl_int error = reserve(s);
+    cl_int error = in_first(s, reserve);
     unsigned n = 0;
 
     if (error)
@@ -188,7 +181,7 @@ static cl_int map_all(struct tsl_cuda_spread *s, unsigned *full)
     if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE)
         *full = n;
     if (!error)
-        error = share(s);
+        error = in_first(s, give_access);
     if (error)
         give_back(s, n);
     return error;

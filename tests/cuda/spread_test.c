@@ -118,7 +118,6 @@ static void what_streams_have_is_waited_for(void **state)
     expect_all_well();
 }
 
-/* A launch in two halves: the second writes what the first member's pages have. */
 static void launch_on(struct tsl_lane *l, struct tsl_dkernel *kernel, struct tsl_mem *mem)
 {
     struct tsl_bound_arg list[3] = {mem_arg(mem), mem_arg(mem), mem_arg(mem)};
