@@ -937,6 +937,12 @@ static void data_makes_addresses_unknown(void **state)
          {.global = {16}, .local = {4}},
          NULL,
          0},
+        {"kernel void f(global int *o, global int *p, global int *a) { int i = get_global_id(0), v = a[i] & 255;\n"
+         "  for (int k = 0; k < 2; k++, v += 2) (v == 9 ? o : p)[i] = k; }",
+         either,
+         {.global = {16}, .local = {4}},
+         NULL,
+         0},
         {"kernel void f(global int *o, global int *a, ulong p) { *(global int *)p = 1; }",
          NULL,
          {.global = {16}, .local = {4}},

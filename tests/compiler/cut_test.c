@@ -104,6 +104,18 @@ static const struct kernel kernels[] = {
      3,
      "",
      "work-groups may write the same bytes of argument 1 (found) (line 2"},
+    {"kernel void differences(global const int *in, global int *out) { int i = get_global_id(0);\n"
+     "  out[256 * i + (in[i] & 255) - (in[i + 1] & 255) + 255] = 1; }",
+     {128},
+     3,
+     "",
+     "work-groups may write the same bytes of argument 1 (out) (line 2"},
+    {"kernel void sums_of_two(global const int *in, global char *out) { int i = get_global_id(0);\n"
+     "  out[384 * i + (in[i] & 255) + (in[i + 1] & 255)] = 1; }",
+     {128},
+     3,
+     "",
+     "work-groups may write the same bytes of argument 1 (out) (line 2"},
     {"kernel void print(global int *a) { if (a[0]) printf(\"%d\", a[1]); a[get_global_id(0)] = 0; }",
      {128},
      3,

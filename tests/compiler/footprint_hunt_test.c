@@ -392,7 +392,8 @@ static void print_failure(uint64_t seed, const char *text, const struct launch *
 {
     const struct random_values *v = &launch->chosen.values;
 
-    print_error("FOOTPRINT_SEED=%" PRIu64 " FOOTPRINT_KERNELS=1: %s\n%s", seed, wrong, text);
+    print_error("FOOTPRINT_SEED=%" PRIu64 " FOOTPRINT_KERNELS=1: %s\n", seed, wrong);
+    fputs(text, stderr);
     for (unsigned d = 0; d < launch->window.work_dim; d++)
         print_error("dimension %u: offset %zu, size %zu, local %zu\n", d, launch->chosen.offset[d],
                     launch->chosen.size[d], launch->chosen.local[d]);

@@ -117,15 +117,15 @@ int64_t arithmetic(unsigned op, int64_t a, int64_t b, unsigned bits)
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
-uint32_t Nodes::add(const tsl_node &node, int why)
+uint32_t Nodes::add(const tsl_node &node)
 {
     std::string key(reinterpret_cast<const char *>(&node.value), sizeof(node.value));
-    const uint32_t rest[] = {node.op, node.bits, node.a, node.b, node.c, (uint32_t)why};
+    const uint32_t rest[] = {node.op, node.bits, node.a, node.b, node.c};
 
     key.append(reinterpret_cast<const char *>(rest), sizeof(rest));
     auto place = known.emplace(std::move(key), (uint32_t)all.size());
     if (place.second) {
-        about.push_back(look(node, why));
+        about.push_back(look(node, -1));
         all.push_back(node);
     }
     return place.first->second;
@@ -186,13 +186,16 @@ uint32_t Nodes::leaf(tsl_node_op op, unsigned bits, uint32_t a, uint32_t b)
 
 uint32_t Nodes::unknown(unsigned bits, const std::string &why)
 {
+    const tsl_node node = {TSL_NODE_UNKNOWN, (uint8_t)bits, 0, 0, 0, 0};
     size_t i = 0;
 
     while (i < reasons.size() && reasons[i] != why)
         i++;
     if (i == reasons.size())
         reasons.push_back(why);
-    return add({TSL_NODE_UNKNOWN, (uint8_t)bits, 0, 0, 0, 0}, (int)i);
+    about.push_back(look(node, (int)i));
+    all.push_back(node);
+    return (uint32_t)all.size() - 1;
 }
 
 bool Nodes::fold(const tsl_node &node, int64_t &value) const

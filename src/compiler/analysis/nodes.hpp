@@ -1,6 +1,7 @@
 /*
  * Expressions of a footprint in the making. Equal nodes are one node, constants are folded, and beside each node stands
- * what it depends on.
+ * what it depends on. Each unknown value is a node of its own here; in a footprint they are all
+ * one.
  */
 #ifndef KC_ANALYSIS_NODES_HPP
 #define KC_ANALYSIS_NODES_HPP
@@ -33,7 +34,8 @@ class Nodes
   public:
     uint32_t constant(unsigned bits, int64_t value);
     uint32_t leaf(tsl_node_op op, unsigned bits, uint32_t a = 0, uint32_t b = 0);
-    /* Any value. why: a sentence for users. */
+    /* Any value, one of its own each time: what two such nodes have in common isn't known. why: a sentence for users.
+     */
     uint32_t unknown(unsigned bits, const std::string &why);
     /* Arithmetic and comparisons: both operands have the same bits. */
     uint32_t binary(tsl_node_op op, uint32_t a, uint32_t b);
@@ -105,7 +107,7 @@ class Nodes
         int why; /* of `reasons`; -1: none */
     };
 
-    uint32_t add(const tsl_node &node, int why = -1);
+    uint32_t add(const tsl_node &node);
     About look(const tsl_node &node, int why) const;
     bool fold(const tsl_node &node, int64_t &value) const;
     uint32_t simpler(const tsl_node &node);

@@ -151,6 +151,7 @@ struct Accesses::Output {
     std::vector<uint64_t> members;  /* all of them */
     std::vector<uint64_t> together; /* for each of them, those that are around the same access */
     llvm::DenseMap<uint32_t, uint32_t> node_numbers, loop_numbers;
+    std::map<std::tuple<uint8_t, uint8_t, uint32_t, uint32_t, uint32_t, int64_t>, uint32_t> known_nodes;
 
     /* Loops that run equally often and are never around one access are one. */
     bool may_be(uint32_t loop, uint32_t number) const
@@ -208,9 +209,31 @@ struct Accesses::Output {
             copy.b = number_of(copy.b);
         if (copy.op == TSL_NODE_SELECT)
             copy.c = number_of(copy.c);
-        nodes.push_back(copy);
-        node_numbers[node] = (uint32_t)nodes.size() - 1;
-        return (uint32_t)nodes.size() - 1;
+        /* Unknown values, and loops, are here the same that were several. */
+        auto place =
+            known_nodes.try_emplace({copy.op, copy.bits, copy.a, copy.b, copy.c, copy.value}, (uint32_t)nodes.size());
+
+        if (place.second)
+            nodes.push_back(copy);
+        return node_numbers[node] = place.first->second;
+    }
+
+    /* Is there such an access already? Then it is that one. */
+    bool is_there(const tsl_access &one)
+    {
+        for (tsl_access &other : accesses) {
+            if (std::tie(one.argument, one.kind, one.atomic, one.flags, one.width, one.value, one.narrow) !=
+                    std::tie(other.argument, other.kind, other.atomic, other.flags, other.width, other.value,
+                             other.narrow) ||
+                !one.why != !other.why || !std::equal(one.address, one.address + 3, other.address) ||
+                !std::equal(one.loops, one.loops + one.n_loops, other.loops, other.loops + other.n_loops) ||
+                !std::equal(one.guards, one.guards + one.n_guards, other.guards, other.guards + other.n_guards))
+                continue;
+            if (one.line && (one.line < other.line || !other.line))
+                other.line = one.line;
+            return true;
+        }
+        return false;
     }
 
     void add_loop(uint32_t loop)
@@ -241,7 +264,8 @@ struct Accesses::Output {
         access.line = one.line;
         access.narrow = one.narrow;
         access.why = one.why.empty() ? nullptr : const_cast<char *>(one.why.c_str());
-        accesses.push_back(access);
+        if (!is_there(access))
+            accesses.push_back(access);
     }
 
     bool fits() const
