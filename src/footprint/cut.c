@@ -212,7 +212,7 @@ bool tsl_cut_shares(const struct tsl_footprint *footprint, unsigned n, const str
 
 static uint64_t all_groups(const struct tsl_window *window, unsigned d)
 {
-    if (d >= window->work_dim)
+    if (d >= window->work_dim || !window->local_size[d])
         return 1;
     return window->global_size[d] / window->local_size[d] + (window->global_size[d] % window->local_size[d] != 0);
 }

@@ -81,7 +81,7 @@ unsigned tsl_cut_dimension(const struct tsl_footprint *footprint, const struct t
                            const struct tsl_argument_value *values, const struct tsl_cut_memory *memories,
                            struct tsl_cut_verdict *verdict);
 
-/* Groups of the window along a dimension; local_size is set. */
+/* Groups of the window along a dimension; 1 where local_size isn't set. */
 uint64_t tsl_cut_groups(const struct tsl_window *window, unsigned dimension);
 
 /*
