@@ -62,6 +62,7 @@ struct tsl_fake_member {
     bool side_by_side;       /* kernels of several lanes run at once, each as fast as alone; else one after the other */
     bool unordered_lanes;    /* work of one lane runs in any order that the waits allow */
     bool no_profile;         /* fence_times never answers */
+    bool no_windows;         /* runs launches whole only */
     bool tells_late;         /* fence_status may say that work isn't complete though later work of its lane is */
     unsigned register_after; /* memory of the application's is pinned once it went to and fro so often; 0: never */
 };
@@ -123,6 +124,7 @@ struct tsl_fake_traits {
     uint64_t item_ns;  /* 0: the member's */
     cl_uint cost_arg;  /* n > 0: argument n - 1 is a value, a uint32_t, times which it takes as long */
     bool atomics;      /* touches memory by atomics only: two such kernels don't race */
+    bool races;        /* items read what other items write: windows with the same arguments don't race by that */
     bool whole_launch; /* facts: asks for group ids and the like, so it runs in no windows */
     bool prints, opaque;
     bool unproven; /* facts: the access is told, but not proven */

@@ -7,10 +7,10 @@
 
 #define MAX_TRIES 12 /* for a command that fits */
 
-const char *const sim_names[] = {"add",    "blend",   "set",  "part",   "print",  "hide",   "show",
-                                 "slice",  "guarded", "some", "column", "update", "shift",  "gather",
-                                 "box",    "write",   "read", "copy",   "fill",   "native", "migrate",
-                                 "marker", "barrier", "map",  "unmap",  "user",   "poke",   "peek"};
+const char *const sim_names[] = {"add",     "blend",   "set",     "part",   "print", "hide",   "show", "slice",
+                                 "guarded", "some",    "column",  "update", "shift", "gather", "box",  "turned",
+                                 "brick",   "stencil", "relax",   "write",  "read",  "copy",   "fill", "native",
+                                 "migrate", "marker",  "barrier", "map",    "unmap", "user",   "poke", "peek"};
 
 const struct sim_handle sim_arena = {NULL, SIM_ARENA, 0, SIM_ARENA_SIZE, NULL};
 static const struct sim_handle hidden = {NULL, SIM_HIDDEN, 0, 64, NULL};
@@ -139,7 +139,10 @@ void sim_tell_node(struct sim *sim, const struct sim_node *node, const char *mor
 /* Turns two linear accesses of one size into two boxes of the same shape, where they have room for it. */
 static void make_box(struct sim *sim, struct sim_node *node, const struct sim_handle *dst, const struct sim_handle *src)
 {
-    size_t width = 1 + sim_pick(sim, 12), rows = 1 + sim_pick(sim, 4), slices = 1 + sim_pick(sim, 3);
+    bool many =
+        node->kind == SIM_TURNED || node->kind == SIM_BRICK; /* Rows and slices, so that there are groups to cut. */
+    size_t width = 1 + sim_pick(sim, 12), rows = 1 + sim_pick(sim, many ? 8 : 4),
+           slices = 1 + sim_pick(sim, many ? 6 : 3);
     size_t pitches[2] = {width + sim_pick(sim, 9), width + sim_pick(sim, 9)}, slice_pitches[2];
     const struct sim_handle *handles[2] = {dst, src};
     struct sim_access boxes[2];
@@ -336,9 +339,14 @@ static bool plan_partial(struct sim *sim, struct sim_node *node, struct sim_hand
     return !src->shape;
 }
 
+static bool is_box(enum sim_kind kind)
+{
+    return kind == SIM_BOX || kind == SIM_TURNED || kind == SIM_BRICK;
+}
+
 static bool plan_shift(struct sim *sim, struct sim_node *node, struct sim_handle *dst, struct sim_handle *src)
 {
-    bool in_place = node->kind != SIM_BOX && sim_once_in(sim, 2);
+    bool in_place = !is_box(node->kind) && sim_once_in(sim, 2);
 
     *dst = random_handle(sim);
     *src = in_place ? *dst : random_handle(sim);
@@ -351,29 +359,75 @@ static bool plan_shift(struct sim *sim, struct sim_node *node, struct sim_handle
         node->src.offset = node->dst.offset;
         return true;
     }
-    if (node->kind == SIM_BOX)
+    if (is_box(node->kind))
         make_box(sim, node, dst, src);
     return !sim_accesses_meet(&node->dst, &node->src);
+}
+
+static bool plan_stencil(struct sim *sim, struct sim_node *node, struct sim_handle *dst, struct sim_handle *src)
+{
+    size_t halo = 1 + sim_pick(sim, 3);
+
+    *dst = random_handle(sim);
+    *src = random_handle(sim);
+    if (dst->shape || src->shape || !kernels_may_write(sim, dst) || src->size <= 2 * halo)
+        return false;
+    node->dst = sim_some_of(sim, dst, src->size - 2 * halo, true);
+    node->src = sim_range(src->area, 0, node->dst.size + 2 * halo, false);
+    node->src.offset = src->offset + sim_pick(sim, (unsigned)(src->size - node->src.size + 1));
+    return !sim_accesses_meet(&node->dst, &node->src);
+}
+
+/* What a relaxation of these pairs reads: the first bytes of all but the first of them, and a byte behind the last. */
+static struct sim_access next_pairs(const struct sim_access *pairs)
+{
+    return sim_range(pairs->area, pairs->offset + 2, pairs->size - 1, false);
+}
+
+static bool plan_relax(struct sim *sim, struct sim_node *node, struct sim_handle *dst)
+{
+    *dst = random_handle(sim);
+    if (dst->shape || !kernels_may_write(sim, dst) || dst->size < 4)
+        return false;
+    node->dst = sim_some_of(sim, dst, dst->size - 1, true);
+    node->dst.size &= ~(size_t)1;
+    if (node->dst.size == 0)
+        return false;
+    if (node->dst.offset + node->dst.size == dst->offset + dst->size)
+        node->dst.offset--;
+    node->src = next_pairs(&node->dst);
+    return true;
 }
 
 /* How a launch is cut into work-items. */
 struct range {
     cl_uint n_dimensions;
-    size_t offset[2], global[2], local[2];
+    size_t offset[3], global[3], local[3];
 };
+
+static struct range boxes_range(const struct sim_node *node)
+{
+    const struct sim_access *access = &node->dst;
+
+    if (node->kind == SIM_BRICK)
+        return (struct range){3, {0}, {access->n_rows, access->n_slices, access->size}, {4, 1, 1}};
+    if (node->kind == SIM_TURNED)
+        return (struct range){2, {0}, {access->n_slices, access->n_rows, 1}, {1, 1, 1}};
+    return (struct range){2, {0}, {access->n_rows, access->n_slices, 1}, {4, 1, 1}};
+}
 
 static struct range range_of(struct sim *sim, const struct sim_node *node, const struct sim_argument *argument)
 {
     const struct sim_access *access = &node->dst;
-    struct range range = {1, {0, 0}, {16, 1}, {4, 1}};
+    struct range range = {1, {0}, {16, 1, 1}, {4, 1, 1}};
     size_t room = argument->dst < argument->src || !node->src.size ? argument->dst : argument->src;
 
     if (node->kind < SIM_SLICE)
         return range;
-    if (node->kind == SIM_BOX) {
-        range.n_dimensions = 2;
-        range.global[0] = access->n_rows;
-        range.global[1] = access->n_slices;
+    if (is_box(node->kind)) {
+        range = boxes_range(node);
+    } else if (node->kind == SIM_RELAX) {
+        range.global[0] = access->size / 2;
     } else if (node->kind == SIM_COLUMN) {
         range.global[0] = access->n_rows;
     } else if (node->kind == SIM_SOME) {
@@ -392,16 +446,17 @@ static struct range range_of(struct sim *sim, const struct sim_node *node, const
 static struct sim_argument argument_of(struct sim *sim, const struct sim_node *node, const struct sim_handle *dst,
                                        const struct sim_handle *src)
 {
+    bool reads_itself = node->kind == SIM_UPDATE || node->kind == SIM_RELAX;
     struct sim_argument value;
 
     memset(&value, 0, sizeof value);
     value.dst = (cl_uint)(node->dst.offset - dst->offset);
-    value.src = (cl_uint)(node->src.offset - (node->kind == SIM_UPDATE ? dst : src)->offset);
+    value.src = (cl_uint)(node->src.offset - (reads_itself ? dst : src)->offset);
     value.size = (cl_uint)node->dst.size;
     value.n_rows = (cl_uint)node->dst.n_rows;
     value.pitch = (cl_uint)node->dst.pitch;
     value.slice_pitch = (cl_uint)node->dst.slice_pitch;
-    value.src_pitch = (cl_uint)node->src.pitch;
+    value.src_pitch = (cl_uint)(node->kind == SIM_STENCIL ? sim_halo(node) : node->src.pitch);
     value.src_slice_pitch = (cl_uint)node->src.slice_pitch;
     value.value = node->value;
     value.node = (cl_ushort)sim_index(sim, node);
@@ -416,6 +471,8 @@ static cl_int enqueue_kernel(struct sim *sim, struct sim_node *node, cl_kernel k
     const struct range range = range_of(sim, node, &value);
     const cl_mem mems[] = {dst->mem ? dst->mem : src->mem, src->mem};
     const unsigned n = dst->mem && src->mem ? 2 : 1;
+    /* Without a size members may make one group of all. */
+    const bool sized = sim->options.split ? !sim_once_in(sim, 8) : sim_once_in(sim, 2);
     cl_int error = CL_SUCCESS;
 
     value.dst -= (cl_uint)range.offset[0];
@@ -427,7 +484,7 @@ static cl_int enqueue_kernel(struct sim *sim, struct sim_node *node, cl_kernel k
     if (error)
         return error;
     return sim->cl->clEnqueueNDRangeKernel(c->queue, kernel, range.n_dimensions, range.offset, range.global,
-                                           sim_once_in(sim, 2) ? range.local : NULL, c->n, c->list, c->event);
+                                           sized ? range.local : NULL, c->n, c->list, c->event);
 }
 
 /* Some kernels serve for many launches, others for one. */
@@ -578,7 +635,13 @@ static bool plan(struct sim *sim, struct sim_node *node, struct sim_handle *dst,
     case SIM_SHIFT:
     case SIM_GATHER:
     case SIM_BOX:
+    case SIM_TURNED:
+    case SIM_BRICK:
         return plan_shift(sim, node, dst, src);
+    case SIM_STENCIL:
+        return plan_stencil(sim, node, dst, src);
+    case SIM_RELAX:
+        return plan_relax(sim, node, dst);
     case SIM_MAP:
         plan_map(sim, node, dst);
         return true;
@@ -706,6 +769,12 @@ static void same_objects(struct sim *sim, struct sim_node *node, const struct si
         node->src.size = node->dst.size;
     if (node->kind == SIM_UPDATE)
         node->src.offset = node->dst.offset;
+    if (node->kind == SIM_STENCIL)
+        node->src.size += 2 * sim_halo(first);
+    if (node->kind == SIM_RELAX) {
+        node->dst.size = (node->dst.size + 1) & ~(size_t)1;
+        node->src = next_pairs(&node->dst);
+    }
 }
 
 static void fail_in_row(struct sim *sim, unsigned first)
@@ -764,6 +833,41 @@ static void add_row(struct sim *sim, unsigned like, const struct sim_set *base, 
     }
 }
 
+/* Launches that go to and fro between two ranges, each without its edges: what other members wrote is read there. */
+static void add_sweep(struct sim *sim, unsigned like, const struct sim_set *base, const struct sim_handle *dst,
+                      const struct sim_handle *src)
+{
+    struct sim_access ranges[2] = {sim->nodes[like].src, sim->nodes[like].dst};
+    const struct sim_handle *handles[2] = {src, dst};
+    size_t halo = sim_halo(&sim->nodes[like]);
+
+    for (unsigned i = 0, n = 1 + sim_pick(sim, 6); i < n && sim->n_nodes < SIM_MAX_NODES - 48; i++) {
+        struct sim_node *node = sim_new_node(sim, SIM_STENCIL, sim->nodes[like].queue);
+        struct sim_handle to = *handles[i % 2], from = *handles[1 - i % 2];
+        int last = sim->last_of_queue[node->queue];
+
+        node->base = *base;
+        node->value = (unsigned char)sim_random(sim);
+        node->src = ranges[1 - i % 2];
+        node->src.write = false;
+        if (node->src.size <= 2 * halo || !kernels_may_write(sim, &to))
+            return;
+        node->dst = sim_range(to.area, ranges[i % 2].offset, node->src.size - 2 * halo, true);
+        if (node->dst.offset + node->dst.size > to.offset + to.size || sim_accesses_meet(&node->dst, &node->src))
+            return;
+        if (last >= 0)
+            node->preds[node->n_preds++] = (uint16_t)last;
+        if (!sim_order_fits(sim, node, true))
+            return;
+        ranges[i % 2] = node->dst;
+        /* The next one reads all of what this one should have made, and a little beside. */
+        ranges[i % 2].size = node->src.size;
+        if (node->dst.offset + node->src.size > to.offset + to.size)
+            ranges[i % 2].size = node->dst.size;
+        commit(sim, node, &to, &from);
+    }
+}
+
 static bool updates(const struct sim_node *node)
 {
     return node->kind >= SIM_SLICE && node->kind < SIM_N_KERNELS && sim_in_place(node);
@@ -799,6 +903,10 @@ void sim_command(struct sim *sim, enum sim_kind kind, const struct sim_set *base
         if (updates(node) && sim_once_in(sim, 2))
             fail_in_row(sim, 1);
         commit(sim, node, &dst, &src);
+        if (kind == SIM_STENCIL && !node->refused && sim_once_in(sim, 2)) {
+            add_sweep(sim, sim_index(sim, node), base, &dst, &src);
+            return;
+        }
         if (node->refused || !has_row(sim, node))
             return;
         if (may_block && sim->options.failures && sim_once_in(sim, 2))
@@ -823,10 +931,19 @@ void sim_random_command(struct sim *sim, const struct sim_set *base, bool may_bl
     static const enum sim_kind partial[] = {SIM_SLICE,  SIM_GUARDED, SIM_GUARDED, SIM_SOME,  SIM_SOME,
                                             SIM_COLUMN, SIM_UPDATE,  SIM_UPDATE,  SIM_SHIFT, SIM_SHIFT,
                                             SIM_GATHER, SIM_BOX,     SIM_BOX};
+    static const enum sim_kind cut[] = {SIM_SLICE,   SIM_GUARDED, SIM_SOME,  SIM_COLUMN, SIM_UPDATE, SIM_UPDATE,
+                                        SIM_SHIFT,   SIM_GATHER,  SIM_BOX,   SIM_TURNED, SIM_BRICK,  SIM_STENCIL,
+                                        SIM_STENCIL, SIM_STENCIL, SIM_RELAX, SIM_RELAX};
     unsigned n = sizeof common / sizeof common[0];
-    bool part = sim->options.footprints && sim_pick(sim, 5) < 2;
-    enum sim_kind kind = part ? partial[sim_pick(sim, sizeof partial / sizeof *partial)]
-                              : common[sim_pick(sim, sim->world->has_effects ? n : n - 3)];
+    bool cuts = sim->options.split != SIM_SPLIT_OFF;
+    bool part = sim->options.footprints && sim_pick(sim, 5) < (cuts ? 3 : 2);
+    enum sim_kind kind;
+
+    if (part)
+        kind = cuts ? cut[sim_pick(sim, sizeof cut / sizeof *cut)]
+                    : partial[sim_pick(sim, sizeof partial / sizeof *partial)];
+    else
+        kind = common[sim_pick(sim, sim->world->has_effects ? n : n - 3)];
 
     for (unsigned more = n_in_a_row(sim, kind); more > 0 && sim->n_nodes < SIM_MAX_NODES; more--) {
         sim_command(sim, kind, base, may_block);

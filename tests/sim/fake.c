@@ -158,6 +158,19 @@ static struct tsl_fake_member random_member(struct sim *sim)
     return member;
 }
 
+/* Members among which launches are cut. Not by the program's chance. */
+static void split_member(const struct sim_world *world, unsigned i)
+{
+    uint64_t number = sim_mix(world->options.seed + 300 + i);
+
+    setup.members[i].no_windows = number % 8 == 0;
+    if (world->options.split != SIM_SPLIT_AUTO)
+        return;
+    setup.members[i].item_ns = 10000 + number / 8 % 8 * 5000;
+    if (number / 64 % 4) /* What is known of one is known of all. */
+        setup.members[i].name = "fake";
+}
+
 static void make_members(struct sim_world *world)
 {
     struct sim *sim = world->sims[0];
@@ -170,11 +183,16 @@ static void make_members(struct sim_world *world)
         .on_call = world->options.threads ? NULL : check_lock,
         .abort_on_violation = world->options.abort_at_violation,
     };
+    if (world->options.split)
+        setup.n_members = 1 + (unsigned)(sim_mix(world->options.seed + 77) % 4);
     /* The core makes rows where there is one member. */
-    if (world->options.plain & SIM_PLAIN_ONE || (world->options.repeats && sim_mix(world->options.seed) % 2))
+    if (world->options.plain & SIM_PLAIN_ONE ||
+        (world->options.repeats && sim_mix(world->options.seed) % (world->options.split ? 8 : 2)))
         setup.n_members = 1;
     for (unsigned i = 0; i < setup.n_members; i++)
         setup.members[i] = random_member(sim);
+    for (unsigned i = 0; i < setup.n_members && world->options.split; i++)
+        split_member(world, i);
     for (unsigned i = 0; i < setup.n_members && world->options.pins; i++)
         setup.members[i].register_after = (unsigned)(sim_mix(world->options.seed + i) % 3);
     for (unsigned i = 0; i < setup.n_members; i++)
@@ -198,6 +216,8 @@ static void make_members(struct sim_world *world)
             sim_tell(sim, "# member %u pins memory of the program's after %u times", i, is->register_after);
         if (is->told_size)
             sim_tell(sim, "# member %u says that it has more", i);
+        if (is->no_windows)
+            sim_tell(sim, "# member %u runs launches whole", i);
     }
 }
 

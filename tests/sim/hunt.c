@@ -16,11 +16,43 @@
 #define MAX_JOBS  16
 #define MAX_TRIES 300
 
-const char *sim_policy_of(uint64_t seed)
+static const char *const splits[SIM_N_SPLITS] = {"off", "auto", "weights", "always"};
+
+static const char *policy_of(const struct sim_options *options)
 {
     static const char *const policies[] = {"auto", "round-robin", "eager"};
+    static const char *const weights[] = {"weights=1,3,0.2,2", "weights=5,0,0.1,5", "weights=1,20,1,1", "weights=2,1"};
+    uint64_t block = options->seed / SIM_POLICY_BLOCK;
 
-    return policies[seed / SIM_POLICY_BLOCK % 3];
+    if (options->split == SIM_SPLIT_WEIGHTS)
+        return weights[sim_mix(block) % 4];
+    return options->split == SIM_SPLIT_AUTO ? "auto" : policies[block % 3];
+}
+
+void sim_set_environment(const struct sim_options *options)
+{
+    bool whole = options->split == SIM_SPLIT_OFF || options->plain & SIM_PLAIN_SPLIT;
+
+    setenv("TESELA_POLICY", policy_of(options), 0);
+    setenv("TESELA_SPLIT", whole ? "off" : options->split == SIM_SPLIT_ALWAYS ? "always" : "auto", 0);
+}
+
+bool sim_read_split(const char *word, enum sim_split *split)
+{
+    for (unsigned i = 0; i < SIM_N_SPLITS; i++)
+        if (!strcmp(word, splits[i])) {
+            *split = (enum sim_split)i;
+            return true;
+        }
+    return false;
+}
+
+void sim_hunt_as_environment(struct sim_hunt *hunt)
+{
+    const char *word = getenv("TESELA_SPLIT");
+
+    if (word && !(hunt->set & SIM_CHOOSE_SPLIT) && sim_read_split(word, &hunt->like.split))
+        hunt->set |= SIM_CHOOSE_SPLIT;
 }
 
 struct sim_options sim_hunted(const struct sim_hunt *hunt, uint64_t seed)
@@ -40,6 +72,8 @@ struct sim_options sim_hunted(const struct sim_hunt *hunt, uint64_t seed)
         options.footprints = own.footprints;
     if (!(hunt->set & SIM_CHOOSE_MEMORY))
         options.small_memory = own.small_memory;
+    if (!(hunt->set & SIM_CHOOSE_SPLIT))
+        options.split = own.split;
     return options;
 }
 
@@ -54,6 +88,7 @@ struct shared {
     pid_t child;              /* 0: none */
     uint64_t first;           /* its seeds */
     unsigned long n, counted; /* … how many, and how many of those done are counted */
+    struct sim_counts counts; /* of all its processes */
 };
 
 static struct shared *new_shared(void)
@@ -104,6 +139,7 @@ static void crashed(int number)
 /* Exits by exit(), so that LeakSanitizer looks around. */
 static void start(struct shared *shared, const struct sim_hunt *hunt, const struct sim_options *only)
 {
+    struct sim_options first = only ? *only : sim_hunted(hunt, shared->first);
     pid_t child;
 
     shared->n_done = 0;
@@ -123,12 +159,13 @@ static void start(struct shared *shared, const struct sim_hunt *hunt, const stru
         dup2(fileno(shared->errors), STDERR_FILENO);
     signal(SIGABRT, SIG_DFL); /* cmocka's handlers would go on with the parent's tests. */
     signal(SIGSEGV, crashed);
-    setenv("TESELA_POLICY", sim_policy_of(shared->first), 0);
+    sim_set_environment(&first);
     if (only)
         run_one(shared, only, seconds_of(hunt));
     for (unsigned long i = 0; !only && i < shared->n; i++) {
         struct sim_options options = sim_hunted(hunt, shared->first + i);
 
+        options.counts = &shared->counts;
         run_one(shared, &options, seconds_of(hunt));
     }
     exit(0);
@@ -241,7 +278,7 @@ static void shrink(const struct sim_hunt *hunt, struct shared *shared, struct si
     struct shrinking s = {hunt, shared, 0};
     unsigned before;
 
-    for (unsigned bit = SIM_PLAIN_MEMBERS; bit <= SIM_PLAIN_PROGRAMS; bit *= 2) {
+    for (unsigned bit = SIM_PLAIN_MEMBERS; bit <= SIM_PLAIN_SPLIT; bit *= 2) {
         struct sim_options less = *options;
 
         less.plain |= bit;
@@ -274,8 +311,8 @@ static void write_steps(const struct sim_options *options, char *text, size_t si
 /* The words that run it again. */
 static void write_command(const struct sim_hunt *hunt, const struct sim_options *options, char *text, size_t size)
 {
-    static const char *const variables[] = {"OCL_ICD_VENDORS", "TESELA_VENDORS", "POCL_DEVICES",    "TESELA_MEMBERS",
-                                            "TESELA_POLICY",   "TESELA_ORDER",   "TESELA_PROFILING"};
+    static const char *const variables[] = {"OCL_ICD_VENDORS", "TESELA_VENDORS", "POCL_DEVICES",     "TESELA_MEMBERS",
+                                            "TESELA_POLICY",   "TESELA_ORDER",   "TESELA_PROFILING", "TESELA_SPLIT"};
     char steps[512];
     size_t used = 0;
 
@@ -297,6 +334,8 @@ static void write_command(const struct sim_hunt *hunt, const struct sim_options 
         used += (size_t)snprintf(text + used, size - used, " --footprints %s", options->footprints ? "yes" : "no");
     if (hunt->set & SIM_CHOOSE_MEMORY)
         used += (size_t)snprintf(text + used, size - used, " --small-memory %s", options->small_memory ? "yes" : "no");
+    if (hunt->set & SIM_CHOOSE_SPLIT)
+        used += (size_t)snprintf(text + used, size - used, " --split %s", splits[options->split]);
     if (options->n_contexts)
         used += (size_t)snprintf(text + used, size - used, " --contexts %u", options->n_contexts);
     if (options->pins)
@@ -428,9 +467,25 @@ static bool collect(struct progress *p)
     return child > 0;
 }
 
-unsigned long sim_hunt(const struct sim_hunt *hunt, char **text, uint64_t *failing_seed)
+static void tell_counts(const struct progress *p)
 {
-    struct progress p = {.hunt = hunt, .n_jobs = hunt->n_jobs ? hunt->n_jobs : 1};
+    unsigned long n_launches = 0, n_partial = 0, n_cut = 0;
+
+    for (unsigned job = 0; job < p->n_jobs; job++) {
+        n_launches += p->jobs[job]->counts.n_launches;
+        n_partial += p->jobs[job]->counts.n_partial;
+        n_cut += p->jobs[job]->counts.n_cut;
+    }
+    if (p->hunt->progress)
+        printf("%lu launches, %lu of kernels with footprints, %lu cut\n", n_launches, n_partial, n_cut);
+}
+
+unsigned long sim_hunt(const struct sim_hunt *asked, char **text, uint64_t *failing_seed)
+{
+    struct sim_hunt hunt = *asked;
+    struct progress p = {.hunt = &hunt, .n_jobs = hunt.n_jobs ? hunt.n_jobs : 1};
+
+    sim_hunt_as_environment(&hunt);
 
     if (p.n_jobs > MAX_JOBS)
         p.n_jobs = MAX_JOBS;
@@ -442,6 +497,7 @@ unsigned long sim_hunt(const struct sim_hunt *hunt, char **text, uint64_t *faili
     while (collect(&p))
         continue;
     tell_progress(&p, true);
+    tell_counts(&p);
     for (unsigned job = 0; job < p.n_jobs; job++)
         free_shared(p.jobs[job]);
     if (failing_seed)

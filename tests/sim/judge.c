@@ -5,8 +5,8 @@
 #include <string.h>
 
 struct byte {
-    unsigned char value;
-    bool known; /* else whatever is there is right: never written, or what wrote it failed */
+    unsigned char value, other; /* either is right: two values where a launch has read what its other items wrote */
+    bool known;                 /* else whatever is there is right: never written, or what wrote it failed */
 };
 
 struct model {
@@ -25,7 +25,22 @@ void sim_set_bytes(unsigned char *dst, size_t size, unsigned char value)
         dst[i] = (unsigned char)(value ^ (i * 5));
 }
 
+unsigned char sim_stencil_byte(unsigned char a, unsigned char b, unsigned char c, size_t i, unsigned char value)
+{
+    return (unsigned char)(a + 3 * b + 5 * c + i + value);
+}
+
 /* ---- Bytes ---- */
+
+static struct byte known(size_t value)
+{
+    return (struct byte){.value = (unsigned char)value, .other = (unsigned char)value, .known = true};
+}
+
+static bool is_one(const struct byte *byte)
+{
+    return byte->known && byte->value == byte->other;
+}
 
 static size_t n_bytes(const struct sim_access *access)
 {
@@ -49,8 +64,42 @@ static void add(struct model *model, const struct sim_node *node)
     for (size_t i = 0; i < n_bytes(&node->dst); i++) {
         const struct byte *from = at(model, &node->src, i);
 
-        *at(model, &node->dst, i) =
-            (struct byte){.value = (unsigned char)(from->value + i + node->value), .known = from->known};
+        *at(model, &node->dst, i) = (struct byte){.value = (unsigned char)(from->value + i + node->value),
+                                                  .other = (unsigned char)(from->other + i + node->value),
+                                                  .known = from->known};
+    }
+}
+
+static void stencil(struct model *model, const struct sim_node *node)
+{
+    size_t halo = sim_halo(node);
+
+    for (size_t i = 0; i < n_bytes(&node->dst); i++) {
+        const struct byte *from[3] = {at(model, &node->src, i), at(model, &node->src, i + halo),
+                                      at(model, &node->src, i + 2 * halo)};
+        struct byte *to = at(model, &node->dst, i);
+
+        *to = known(sim_stencil_byte(from[0]->value, from[1]->value, from[2]->value, i, node->value));
+        to->known = is_one(from[0]) && is_one(from[1]) && is_one(from[2]);
+    }
+}
+
+/* The next pair's first byte may be read before or after it is written. The last pair's next is none of the launch's.
+ */
+static void relax(struct model *model, const struct sim_node *node)
+{
+    size_t n = n_bytes(&node->dst) / 2;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct byte *next = at(model, &node->src, 2 * i);
+        size_t plus = i + node->value, new = node->value ^ ((i + 1) * 5);
+        struct byte *second = at(model, &node->dst, 2 * i + 1);
+        bool last = i + 1 == n;
+
+        *second = known(next->value + plus);
+        second->other = (unsigned char)((last ? next->other : new) + plus);
+        second->known = last ? next->known : is_one(next);
+        *at(model, &node->dst, 2 * i) = known(node->value ^ (i * 5));
     }
 }
 
@@ -66,14 +115,13 @@ static void put_bytes(struct model *model, const struct sim_access *access, unsi
 
     sim_set_bytes(bytes, n_bytes(access), value);
     for (size_t i = 0; i < n_bytes(access); i++)
-        *at(model, access, i) = (struct byte){.value = bytes[i], .known = true};
+        *at(model, access, i) = known(bytes[i]);
 }
 
 static void fill(struct model *model, const struct sim_node *node)
 {
     for (size_t i = 0; i < n_bytes(&node->dst); i++)
-        *at(model, &node->dst, i) =
-            (struct byte){.value = (unsigned char)(node->value + i % node->pattern_size), .known = true};
+        *at(model, &node->dst, i) = known(node->value + i % node->pattern_size);
 }
 
 static void execute(struct model *model, const struct sim_node *node)
@@ -93,8 +141,16 @@ static void execute(struct model *model, const struct sim_node *node)
     case SIM_SHIFT:
     case SIM_GATHER:
     case SIM_BOX:
+    case SIM_TURNED:
+    case SIM_BRICK:
     case SIM_NATIVE:
         add(model, node);
+        break;
+    case SIM_STENCIL:
+        stencil(model, node);
+        break;
+    case SIM_RELAX:
+        relax(model, node);
         break;
     case SIM_FILL:
         fill(model, node);
@@ -120,6 +176,11 @@ static void execute(struct model *model, const struct sim_node *node)
     }
 }
 
+static bool is_wrong(const struct byte *right, unsigned char seen)
+{
+    return right->known && right->value != seen && right->other != seen;
+}
+
 /* What the host saw. */
 static void compare(struct sim *sim, struct model *model, const struct sim_node *node)
 {
@@ -129,7 +190,7 @@ static void compare(struct sim *sim, struct model *model, const struct sim_node 
     for (size_t i = 0; node->seen && i < n_bytes(access); i++) {
         const struct byte *right = at(model, access, i);
 
-        if (right->known && right->value != node->seen[i] && !n_wrong++)
+        if (is_wrong(right, node->seen[i]) && !n_wrong++)
             first = i;
     }
     if (n_wrong)
@@ -168,7 +229,8 @@ static bool overwrites(const struct sim_node *node)
 }
 
 /* A command that fails leaves what it writes undefined, and nothing else, whatever its arguments allow it. A kernel or
- * host task that never ran has written nothing. */
+ * host task that never ran has written nothing. Of a launch that was cut one share may have run and another not: what
+ * the one wrote stays, what the other should have written goes back to what it was. */
 static bool spoils(const struct sim *sim, const struct sim_node *node)
 {
     bool stays = runs(node) && !overwrites(node) && sim->world->notes_runs && !node->ran;
@@ -334,7 +396,7 @@ static void judge_callback(struct sim *sim, const struct sim_callback *callback)
 static void judge_end(struct sim *sim, const struct model *model)
 {
     for (unsigned i = 0; i < SIM_ARENA_SIZE; i++)
-        if (model->areas[SIM_ARENA][i].known && model->areas[SIM_ARENA][i].value != sim->arena[i]) {
+        if (is_wrong(&model->areas[SIM_ARENA][i], sim->arena[i])) {
             sim_fail(sim, "byte %u of the host's memory is %u, which should be %u", i, sim->arena[i],
                      model->areas[SIM_ARENA][i].value);
             return;

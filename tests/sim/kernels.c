@@ -11,7 +11,9 @@ static const char *const source = "kernel add dst,src,value\nkernel blend dst,sr
                                   "kernel show dst,value\nkernel slice dst,src,value\nkernel guarded dst,src,value\n"
                                   "kernel some dst,value\nkernel column dst,value\nkernel update dst,value\n"
                                   "kernel shift dst,src,value\nkernel gather dst,src,value\n"
-                                  "kernel box dst,src,value\n";
+                                  "kernel box dst,src,value\nkernel turned dst,src,value\n"
+                                  "kernel brick dst,src,value\nkernel stencil dst,src,value\n"
+                                  "kernel relax dst,value\n";
 
 const char *sim_world_source(void)
 {
@@ -31,9 +33,21 @@ static struct sim *sim_of(const struct sim_argument *a)
     return (struct sim *)(uintptr_t)a->sim;
 }
 
-static void note_end(const struct sim_argument *a)
+static unsigned long items_of(const size_t first[3], const size_t end[3])
 {
-    sim_of(a)->nodes[a->node].ended = true;
+    return (end[0] - first[0]) * (end[1] - first[1]) * (end[2] - first[2]);
+}
+
+static const size_t nothing[3];
+
+/* A launch that is cut has run when all its shares have. */
+static void note_end(const struct tsl_fake_run *run, const struct sim_argument *a)
+{
+    struct sim_node *node = &sim_of(a)->nodes[a->node];
+    unsigned long own = items_of(run->first, run->end), all = items_of(nothing, run->window->global_size);
+
+    if (atomic_fetch_add(&node->n_items_ended, own) + own == all)
+        node->ended = true;
 }
 
 static void add_body(const struct tsl_fake_run *run)
@@ -42,7 +56,7 @@ static void add_body(const struct tsl_fake_run *run)
 
     sim_add_bytes((unsigned char *)run->args[0].ptr + a.dst, (unsigned char *)run->args[1].ptr + a.src, a.size,
                   a.value);
-    note_end(&a);
+    note_end(run, &a);
 }
 
 static void print_body(const struct tsl_fake_run *run)
@@ -59,7 +73,7 @@ static void hide_body(const struct tsl_fake_run *run)
     struct sim_argument a = argument(run);
 
     sim_add_bytes(sim_of(&a)->hidden + a.dst, (unsigned char *)run->args[0].ptr + a.src, a.size, a.value);
-    note_end(&a);
+    note_end(run, &a);
 }
 
 static void show_body(const struct tsl_fake_run *run)
@@ -67,15 +81,18 @@ static void show_body(const struct tsl_fake_run *run)
     struct sim_argument a = argument(run);
 
     sim_add_bytes((unsigned char *)run->args[0].ptr + a.dst, sim_of(&a)->hidden + a.src, a.size, a.value);
-    note_end(&a);
+    note_end(run, &a);
 }
 
 /* They are called when work begins, or fails and spoils what it was to write; never for what doesn't begin. */
 static struct sim_argument begun(const struct tsl_fake_run *run)
 {
     struct sim_argument a = argument(run);
+    struct sim_node *node = &sim_of(&a)->nodes[a.node];
 
-    sim_of(&a)->nodes[a.node].ran = true;
+    node->ran = true;
+    if (items_of(run->first, run->end) < items_of(nothing, run->window->global_size))
+        node->cut = true;
     return a;
 }
 
@@ -106,7 +123,7 @@ static void set_body(const struct tsl_fake_run *run)
     struct sim_argument a = argument(run);
 
     sim_set_bytes((unsigned char *)run->args[0].ptr + a.dst, a.size, a.value);
-    note_end(&a);
+    note_end(run, &a);
 }
 
 /* Of unknown kinds: they take images in the place of buffers. */
@@ -161,7 +178,7 @@ static void slice_body(const struct tsl_fake_run *run)
 
     for (size_t i = run->first[0]; i < end_of(run, &a); i++)
         dst[i] = (unsigned char)(a.value ^ (i * 5));
-    note_end(&a);
+    note_end(run, &a);
 }
 
 static void slice_touch(const struct tsl_fake_run *run)
@@ -182,7 +199,7 @@ static void some_body(const struct tsl_fake_run *run)
     for (size_t i = run->first[0]; i < run->end[0]; i++)
         if (i % a.pitch < a.size)
             dst[i] = (unsigned char)(a.value ^ ((i / a.pitch * a.size + i % a.pitch) * 5));
-    note_end(&a);
+    note_end(run, &a);
 }
 
 static void some_touch(const struct tsl_fake_run *run)
@@ -207,7 +224,7 @@ static void shift_body(const struct tsl_fake_run *run)
 
     for (size_t i = run->first[0]; i < run->end[0]; i++)
         dst[i] = (unsigned char)(src[i] + i + a.value);
-    note_end(&a);
+    note_end(run, &a);
 }
 
 static void shift_touch(const struct tsl_fake_run *run)
@@ -227,7 +244,7 @@ static void column_body(const struct tsl_fake_run *run)
     for (size_t i = run->first[0]; i < run->end[0]; i++)
         for (size_t k = 0; k < a.size; k++)
             *bytes_of(run, 0, a.dst + i * a.pitch + k) = (unsigned char)(a.value ^ ((i * a.size + k) * 5));
-    note_end(&a);
+    note_end(run, &a);
 }
 
 static void column_touch(const struct tsl_fake_run *run)
@@ -238,6 +255,19 @@ static void column_touch(const struct tsl_fake_run *run)
         tsl_fake_touch(run, 0, a.dst + i * a.pitch, a.size, true);
 }
 
+static void add_row(const struct tsl_fake_run *run, const struct sim_argument *a, size_t row, size_t slice)
+{
+    sim_add_bytes(bytes_of(run, 0, a->dst + slice * a->slice_pitch + row * a->pitch),
+                  bytes_of(run, 1, a->src + slice * a->src_slice_pitch + row * a->src_pitch), a->size,
+                  (unsigned char)(a->value + (slice * a->n_rows + row) * a->size));
+}
+
+static void touch_row(const struct tsl_fake_run *run, const struct sim_argument *a, size_t row, size_t slice)
+{
+    tsl_fake_touch(run, 1, a->src + slice * a->src_slice_pitch + row * a->src_pitch, a->size, false);
+    tsl_fake_touch(run, 0, a->dst + slice * a->slice_pitch + row * a->pitch, a->size, true);
+}
+
 /* An item for each row of each slice. */
 static void box_body(const struct tsl_fake_run *run)
 {
@@ -245,10 +275,8 @@ static void box_body(const struct tsl_fake_run *run)
 
     for (size_t j = run->first[1]; j < run->end[1]; j++)
         for (size_t i = run->first[0]; i < run->end[0]; i++)
-            sim_add_bytes(bytes_of(run, 0, a.dst + j * a.slice_pitch + i * a.pitch),
-                          bytes_of(run, 1, a.src + j * a.src_slice_pitch + i * a.src_pitch), a.size,
-                          (unsigned char)(a.value + (j * a.n_rows + i) * a.size));
-    note_end(&a);
+            add_row(run, &a, i, j);
+    note_end(run, &a);
 }
 
 static void box_touch(const struct tsl_fake_run *run)
@@ -256,10 +284,99 @@ static void box_touch(const struct tsl_fake_run *run)
     struct sim_argument a = begun(run);
 
     for (size_t j = run->first[1]; j < run->end[1]; j++)
+        for (size_t i = run->first[0]; i < run->end[0]; i++)
+            touch_row(run, &a, i, j);
+}
+
+/* Slices in dimension 0, their rows in dimension 1. */
+static void turned_body(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = argument(run);
+
+    for (size_t j = run->first[0]; j < run->end[0]; j++)
+        for (size_t i = run->first[1]; i < run->end[1]; i++)
+            add_row(run, &a, i, j);
+    note_end(run, &a);
+}
+
+static void turned_touch(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = begun(run);
+
+    for (size_t j = run->first[0]; j < run->end[0]; j++)
+        for (size_t i = run->first[1]; i < run->end[1]; i++)
+            touch_row(run, &a, i, j);
+}
+
+/* Rows in dimension 0, slices in dimension 1, an item for each byte. */
+static void brick_body(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = argument(run);
+
+    for (size_t k = run->first[2]; k < run->end[2]; k++)
+        for (size_t j = run->first[1]; j < run->end[1]; j++)
+            for (size_t i = run->first[0]; i < run->end[0]; i++)
+                sim_add_bytes(bytes_of(run, 0, a.dst + j * a.slice_pitch + i * a.pitch + k),
+                              bytes_of(run, 1, a.src + j * a.src_slice_pitch + i * a.src_pitch + k), 1,
+                              (unsigned char)(a.value + (j * a.n_rows + i) * a.size + k));
+    note_end(run, &a);
+}
+
+static void brick_touch(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = begun(run);
+    size_t first = run->first[2], size = run->end[2] - first;
+
+    for (size_t j = run->first[1]; j < run->end[1]; j++)
         for (size_t i = run->first[0]; i < run->end[0]; i++) {
-            tsl_fake_touch(run, 1, a.src + j * a.src_slice_pitch + i * a.src_pitch, a.size, false);
-            tsl_fake_touch(run, 0, a.dst + j * a.slice_pitch + i * a.pitch, a.size, true);
+            tsl_fake_touch(run, 1, a.src + j * a.src_slice_pitch + i * a.src_pitch + first, size, false);
+            tsl_fake_touch(run, 0, a.dst + j * a.slice_pitch + i * a.pitch + first, size, true);
         }
+}
+
+/* The halo's size stands where other kernels have the source's pitch. */
+static void stencil_body(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = argument(run);
+    size_t offset = run->window->global_offset[0], halo = a.src_pitch;
+    unsigned char *dst = bytes_of(run, 0, a.dst + offset);
+    const unsigned char *src = bytes_of(run, 1, a.src + offset);
+
+    for (size_t i = run->first[0]; i < run->end[0]; i++)
+        dst[i] = sim_stencil_byte(src[i], src[i + halo], src[i + 2 * halo], i, a.value);
+    note_end(run, &a);
+}
+
+static void stencil_touch(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = begun(run);
+    size_t at = run->window->global_offset[0] + run->first[0], size = run->end[0] - run->first[0];
+
+    for (unsigned i = 0; i < 3; i++)
+        tsl_fake_touch(run, 1, a.src + at + i * a.src_pitch, size, false);
+    tsl_fake_touch(run, 0, a.dst + at, size, true);
+}
+
+static void relax_body(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = argument(run);
+    unsigned char *dst = bytes_of(run, 0, a.dst);
+
+    for (size_t i = run->first[0]; i < run->end[0]; i++) {
+        dst[2 * i + 1] = (unsigned char)(dst[2 * i + 2] + i + a.value);
+        dst[2 * i] = (unsigned char)(a.value ^ (i * 5));
+    }
+    note_end(run, &a);
+}
+
+static void relax_touch(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = begun(run);
+
+    for (size_t i = run->first[0]; i < run->end[0]; i++) {
+        tsl_fake_touch(run, 0, a.dst + 2 * i + 2, 1, false);
+        tsl_fake_touch(run, 0, a.dst + 2 * i, 2, true);
+    }
 }
 
 /* ---- Kernels with footprints: what their footprints say ---- */
@@ -335,34 +452,67 @@ static void row_access(struct bed *bed, uint32_t argument, uint8_t kind, uint32_
     access->loops[access->n_loops++] = loop;
 }
 
-static uint32_t row_at(struct bed *bed, size_t begin, size_t pitch)
+/* A place: the number at `begin`, and for each dimension its id times the number at pitches[d]; 0: that dimension is
+ * none. */
+static uint32_t place_at(struct bed *bed, size_t begin, const size_t pitches[2])
 {
-    uint32_t offset = bed_two(bed, TSL_NODE_MUL, item(bed), number(bed, pitch));
+    uint32_t place = number(bed, begin);
 
-    return bed_two(bed, TSL_NODE_ADD, offset, number(bed, begin));
+    for (unsigned d = 0; d < 2; d++)
+        if (pitches[d])
+            place = bed_two(bed, TSL_NODE_ADD,
+                            bed_two(bed, TSL_NODE_MUL, bed_leaf(bed, TSL_NODE_GLOBAL_ID, d), number(bed, pitches[d])),
+                            place);
+    return place;
 }
 
-static uint32_t row_of_slice(struct bed *bed, size_t begin, size_t pitch, size_t slice_pitch)
-{
-    uint32_t slice = bed_two(bed, TSL_NODE_MUL, bed_leaf(bed, TSL_NODE_GLOBAL_ID, 1), number(bed, slice_pitch));
-
-    return bed_two(bed, TSL_NODE_ADD, row_at(bed, begin, pitch), slice);
-}
+#define AT(name) offsetof(struct sim_argument, name)
 
 static void column_footprint(struct bed *bed)
 {
-    row_access(bed, 0, TSL_ACCESS_WRITE,
-               row_at(bed, offsetof(struct sim_argument, dst), offsetof(struct sim_argument, pitch)));
+    row_access(bed, 0, TSL_ACCESS_WRITE, place_at(bed, AT(dst), (const size_t[]){AT(pitch), 0}));
 }
 
 static void box_footprint(struct bed *bed)
 {
-    row_access(bed, 1, TSL_ACCESS_READ,
-               row_of_slice(bed, offsetof(struct sim_argument, src), offsetof(struct sim_argument, src_pitch),
-                            offsetof(struct sim_argument, src_slice_pitch)));
-    row_access(bed, 0, TSL_ACCESS_WRITE,
-               row_of_slice(bed, offsetof(struct sim_argument, dst), offsetof(struct sim_argument, pitch),
-                            offsetof(struct sim_argument, slice_pitch)));
+    row_access(bed, 1, TSL_ACCESS_READ, place_at(bed, AT(src), (const size_t[]){AT(src_pitch), AT(src_slice_pitch)}));
+    row_access(bed, 0, TSL_ACCESS_WRITE, place_at(bed, AT(dst), (const size_t[]){AT(pitch), AT(slice_pitch)}));
+}
+
+static void turned_footprint(struct bed *bed)
+{
+    row_access(bed, 1, TSL_ACCESS_READ, place_at(bed, AT(src), (const size_t[]){AT(src_slice_pitch), AT(src_pitch)}));
+    row_access(bed, 0, TSL_ACCESS_WRITE, place_at(bed, AT(dst), (const size_t[]){AT(slice_pitch), AT(pitch)}));
+}
+
+static void brick_footprint(struct bed *bed)
+{
+    uint32_t byte = bed_leaf(bed, TSL_NODE_GLOBAL_ID, 2);
+    uint32_t src = place_at(bed, AT(src), (const size_t[]){AT(src_pitch), AT(src_slice_pitch)});
+    uint32_t dst = place_at(bed, AT(dst), (const size_t[]){AT(pitch), AT(slice_pitch)});
+
+    bed_access(bed, 1, TSL_ACCESS_READ, 1, bed_two(bed, TSL_NODE_ADD, src, byte));
+    bed_access(bed, 0, TSL_ACCESS_WRITE, 1, bed_two(bed, TSL_NODE_ADD, dst, byte));
+}
+
+static void stencil_footprint(struct bed *bed)
+{
+    uint32_t at = read_from(bed);
+
+    for (unsigned i = 0; i < 3; i++) {
+        bed_access(bed, 1, TSL_ACCESS_READ, 1, at);
+        at = bed_two(bed, TSL_NODE_ADD, at, NUMBER(bed, src_pitch));
+    }
+    slice_footprint(bed);
+}
+
+static void relax_footprint(struct bed *bed)
+{
+    uint32_t at =
+        bed_two(bed, TSL_NODE_ADD, bed_two(bed, TSL_NODE_MUL, item(bed), bed_constant(bed, 64, 2)), NUMBER(bed, dst));
+
+    bed_access(bed, 0, TSL_ACCESS_READ, 1, bed_two(bed, TSL_NODE_ADD, at, bed_constant(bed, 64, 2)));
+    bed_access(bed, 0, TSL_ACCESS_WRITE, 2, at);
 }
 
 static const struct partial {
@@ -379,6 +529,10 @@ static const struct partial {
     {"shift", 3, shift_body, shift_touch, shift_footprint},
     {"gather", 3, shift_body, shift_touch, gather_footprint},
     {"box", 3, box_body, box_touch, box_footprint},
+    {"turned", 3, turned_body, turned_touch, turned_footprint},
+    {"brick", 3, brick_body, brick_touch, brick_footprint},
+    {"stencil", 3, stencil_body, stencil_touch, stencil_footprint},
+    {"relax", 2, relax_body, relax_touch, relax_footprint},
 };
 
 #define N_PARTIALS (sizeof partials / sizeof *partials)
@@ -387,15 +541,16 @@ static void register_partial(const struct partial *partial, struct bed *bed)
 {
     static const enum tsl_fact_kind kinds[2][3] = {{TSL_FACT_GLOBAL, TSL_FACT_VALUE},
                                                    {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL, TSL_FACT_VALUE}};
-    const bool reads_itself = partial->footprint == update_footprint, two = partial->n_args == 3;
+    const bool races = partial->footprint == relax_footprint;
+    const bool reads_itself = races || partial->footprint == update_footprint, two = partial->n_args == 3;
     const bool never = partial->footprint == guarded_footprint; /* Others may touch it in another launch. */
     const unsigned roles[3] = {TSL_MAY_WRITE | (reads_itself ? TSL_MAY_READ : 0), two && !never ? TSL_MAY_READ : 0, 0};
 
     bed_begin(bed, partial->n_args);
     partial->footprint(bed);
     tsl_fake_kernel(partial->name, partial->body, partial->n_args, kinds[two], roles);
-    tsl_fake_kernel_traits(partial->name,
-                           &(struct tsl_fake_traits){.touch = partial->touch, .footprint = &bed->footprint});
+    tsl_fake_kernel_traits(partial->name, &(struct tsl_fake_traits){
+                                              .touch = partial->touch, .footprint = &bed->footprint, .races = races});
 }
 
 void kernels_register(void)

@@ -34,11 +34,14 @@ static void usage(const char *program)
         "  --footprints yes|no  kernels with footprints are among the others\n"
         "  --repeats yes|no    launches often repeat the one before: the same kernel on the same objects\n"
         "  --small-memory yes|no  members hold only a part of the buffers\n"
+        "  --split WAY         launches are cut: off, auto, weights, always\n"
         "  --contexts N        of the programs at once (otherwise by chance, but one with small memory)\n"
         "  --without LIST      leave out these steps (3-7,9)\n"
-        "  --plain BITS        make plain: 1 the members, 2 their number, 4 queues, 8 buffers, 16 programs\n"
+        "  --plain BITS        make plain: 1 the members, 2 their number, 4 queues, 8 buffers, 16 programs,\n"
+        "                      32 no launch is cut\n"
         "\n"
-        "TESELA_POLICY chooses a policy for all; without it blocks of %u seeds take turns.\n",
+        "TESELA_POLICY chooses a policy for all, TESELA_SPLIT which launches are cut; without them blocks of %u seeds\n"
+        "take turns.\n",
         program, SIM_MAX_STEPS, SIM_MAX_PROGRAMS, SIM_POLICY_BLOCK);
 }
 
@@ -81,6 +84,7 @@ enum {
     REPEATS,
     PINS,
     MEMORY,
+    SPLIT,
     CONTEXTS,
     WITHOUT,
     PLAIN,
@@ -104,6 +108,7 @@ static const struct option names[] = {
     {"footprints", required_argument, NULL, FOOTPRINTS},
     {"repeats", required_argument, NULL, REPEATS},
     {"small-memory", required_argument, NULL, MEMORY},
+    {"split", required_argument, NULL, SPLIT},
     {"contexts", required_argument, NULL, CONTEXTS},
     {"without", required_argument, NULL, WITHOUT},
     {"plain", required_argument, NULL, PLAIN},
@@ -128,7 +133,7 @@ static bool read_yes(const char *text, bool *yes)
 static bool read_number_option(int which, struct sim_hunt *hunt)
 {
     static const unsigned long most[] = {
-        [STEPS] = SIM_MAX_STEPS, [AT_ONCE] = SIM_MAX_PROGRAMS, [CONTEXTS] = SIM_MAX_CONTEXTS, [PLAIN] = 31};
+        [STEPS] = SIM_MAX_STEPS, [AT_ONCE] = SIM_MAX_PROGRAMS, [CONTEXTS] = SIM_MAX_CONTEXTS, [PLAIN] = 63};
     unsigned long number;
 
     if (!read_number(optarg,
@@ -199,6 +204,9 @@ static bool read_option(int which, struct sim_hunt *hunt)
     case MEMORY:
         hunt->set |= SIM_CHOOSE_MEMORY;
         return read_yes(optarg, &hunt->like.small_memory);
+    case SPLIT:
+        hunt->set |= SIM_CHOOSE_SPLIT;
+        return sim_read_split(optarg, &hunt->like.split);
     case WITHOUT:
         return read_steps(optarg, &hunt->like);
     default:
@@ -226,12 +234,14 @@ static void read_options(int argc, char **argv, struct sim_hunt *hunt)
     }
 }
 
-static int run_here(const struct sim_hunt *hunt)
+static int run_here(struct sim_hunt *hunt)
 {
+    sim_hunt_as_environment(hunt);
+
     struct sim_options options = sim_hunted(hunt, hunt->seed);
     char *wrong;
 
-    setenv("TESELA_POLICY", sim_policy_of(hunt->seed), 0);
+    sim_set_environment(&options);
     wrong = sim_run(&options);
     if (wrong)
         printf("\nFAILED: %s", strrchr(wrong, '\n') ? wrong : "");

@@ -89,7 +89,22 @@ static const char *const source =
     "{ uint i = get_global_id(0), j = get_global_id(1), n = (j * a.n_rows + i) * a.size;\n"
     "  for (uint k = 0; k < a.size; k++)\n"
     "    dst[a.dst + j * a.slice_pitch + i * a.pitch + k] =\n"
-    "      src[a.src + j * a.src_slice_pitch + i * a.src_pitch + k] + n + k + a.value; }\n";
+    "      src[a.src + j * a.src_slice_pitch + i * a.src_pitch + k] + n + k + a.value; }\n"
+    "kernel void turned(global uchar *dst, global const uchar *src, struct argument a)\n"
+    "{ uint i = get_global_id(1), j = get_global_id(0), n = (j * a.n_rows + i) * a.size;\n"
+    "  for (uint k = 0; k < a.size; k++)\n"
+    "    dst[a.dst + j * a.slice_pitch + i * a.pitch + k] =\n"
+    "      src[a.src + j * a.src_slice_pitch + i * a.src_pitch + k] + n + k + a.value; }\n"
+    "kernel void brick(global uchar *dst, global const uchar *src, struct argument a)\n"
+    "{ uint i = get_global_id(0), j = get_global_id(1), k = get_global_id(2), n = (j * a.n_rows + i) * a.size;\n"
+    "  dst[a.dst + j * a.slice_pitch + i * a.pitch + k] =\n"
+    "    src[a.src + j * a.src_slice_pitch + i * a.src_pitch + k] + n + k + a.value; }\n"
+    "kernel void stencil(global uchar *dst, global const uchar *src, struct argument a)\n"
+    "{ global const uchar *s = src + a.src + get_global_id(0);\n"
+    "  dst[a.dst + get_global_id(0)] = s[0] + 3 * s[a.src_pitch] + 5 * s[2 * a.src_pitch] + item() + a.value; }\n"
+    "kernel void relax(global uchar *dst, struct argument a)\n"
+    "{ uint i = get_global_id(0); global uchar *pair = dst + a.dst + 2 * i;\n"
+    "  pair[1] = pair[2] + i + a.value; pair[0] = a.value ^ (i * 5); }\n";
 
 const char *sim_world_source(void)
 {

@@ -8,6 +8,8 @@
 struct sim_options sim_options_of(uint64_t seed)
 {
     static const unsigned lengths[] = {12, 30, 60, 110};
+    static const enum sim_split splits[] = {SIM_SPLIT_ALWAYS, SIM_SPLIT_OFF, SIM_SPLIT_WEIGHTS, SIM_SPLIT_ALWAYS,
+                                            SIM_SPLIT_AUTO};
     uint64_t number = sim_mix(seed ^ 0x51a1);
 
     return (struct sim_options){
@@ -18,6 +20,7 @@ struct sim_options sim_options_of(uint64_t seed)
         .small_memory = number / 256 % 4 == 0,
         .repeats = number / 1024 % 2 == 0,
         .footprints = number / 2048 % 8 != 0,
+        .split = splits[seed / SIM_POLICY_BLOCK % 5],
     };
 }
 
@@ -115,6 +118,19 @@ static void run_in_turn(struct sim_world *world)
     }
 }
 
+static void add_counts(const struct sim *sim)
+{
+    struct sim_counts *counts = sim->options.counts;
+
+    for (unsigned i = 0; counts && i < sim->n_nodes; i++) {
+        const struct sim_node *node = &sim->nodes[i];
+
+        counts->n_launches += node->kind < SIM_N_KERNELS;
+        counts->n_partial += node->kind >= SIM_SLICE && node->kind < SIM_N_KERNELS;
+        counts->n_cut += node->cut;
+    }
+}
+
 static char *end(struct sim_world *world)
 {
     char *wrong = NULL;
@@ -125,6 +141,7 @@ static char *end(struct sim_world *world)
         char *text;
 
         sim_judge(world->sims[i]);
+        add_counts(world->sims[i]);
         text = destroy(world->sims[i]);
         if (wrong)
             free(text);
@@ -143,9 +160,10 @@ char *sim_run(const struct sim_options *options)
         world.n_sims = 1;
     for (unsigned i = 0; i < world.n_sims; i++)
         world.sims[i] = create(&world, i);
-    sim_tell(world.sims[0], "# seed %llu, %u steps%s%s%s%s", (unsigned long long)options->seed, options->n_steps,
+    sim_tell(world.sims[0], "# seed %llu, %u steps%s%s%s%s%s", (unsigned long long)options->seed, options->n_steps,
              options->failures ? ", failures" : "", options->footprints ? ", footprints" : "",
-             options->repeats ? ", repeats" : "", options->small_memory ? ", small memory" : "");
+             options->repeats ? ", repeats" : "", options->small_memory ? ", small memory" : "",
+             options->split ? ", cuts" : "");
     if (world.n_sims > 1 && sim_once_in(world.sims[0], 2) && !options->small_memory)
         world.n_contexts = 2;
     if (options->n_contexts && options->n_contexts <= world.n_sims)

@@ -52,11 +52,26 @@ struct sim_set {
 
 /* Parts of a program or machine that are made plain, to see whether a failure needs them. */
 enum sim_plain {
-    SIM_PLAIN_MEMBERS = 1,  /* with gates, and otherwise quick and quiet */
-    SIM_PLAIN_ONE = 2,      /* one member */
-    SIM_PLAIN_QUEUES = 4,   /* in order, no profiling */
-    SIM_PLAIN_BUFFERS = 8,  /* no flags, no sub-buffers */
-    SIM_PLAIN_PROGRAMS = 16 /* one program */
+    SIM_PLAIN_MEMBERS = 1,   /* with gates, and otherwise quick and quiet */
+    SIM_PLAIN_ONE = 2,       /* one member */
+    SIM_PLAIN_QUEUES = 4,    /* in order, no profiling */
+    SIM_PLAIN_BUFFERS = 8,   /* no flags, no sub-buffers */
+    SIM_PLAIN_PROGRAMS = 16, /* one program */
+    SIM_PLAIN_SPLIT = 32     /* launches run whole */
+};
+
+/* Which launches are cut (TESELA_SPLIT), and what the programs and machines are like for that. */
+enum sim_split {
+    SIM_SPLIT_OFF,     /* none */
+    SIM_SPLIT_AUTO,    /* those that are expected to gain; kernels take long */
+    SIM_SPLIT_WEIGHTS, /* in unequal parts, some of them empty */
+    SIM_SPLIT_ALWAYS,  /* all that can be, in equal parts */
+    SIM_N_SPLITS
+};
+
+/* Launches of what ended well, all together. */
+struct sim_counts {
+    atomic_ulong n_launches, n_partial, n_cut; /* of all kernels, of those with footprints, those that were cut */
 };
 
 /* What a run is like. */
@@ -80,9 +95,11 @@ struct sim_options {
     unsigned sabotage_at;                 /* ... at this piece of work */
     unsigned out_of_memory;               /* not 0: this allocation of the core fails (faults/ only) */
     bool *sabotaged;                      /* out, where not NULL: it came to that */
+    enum sim_split split;
+    struct sim_counts *counts; /* out, where not NULL: the run's are added */
 };
 
-/* Lengths, programs, failures, footprints, repeats and memory follow from the seed. */
+/* Lengths, programs, failures, footprints, repeats, memory and cuts follow from the seed. */
 struct sim_options sim_options_of(uint64_t seed);
 
 /* ---- The machine: shared by all programs of a run ---- */
@@ -169,7 +186,7 @@ struct sim {
     struct sim_buffer buffers[SIM_MAX_BUFFERS];
     cl_command_queue queues[SIM_MAX_QUEUES];
     bool in_order[SIM_MAX_QUEUES], profiles[SIM_MAX_QUEUES];
-    cl_kernel kernels[16]; /* by enum sim_kind, kept for further launches */
+    cl_kernel kernels[24]; /* by enum sim_kind, kept for further launches */
     unsigned char arena[SIM_ARENA_SIZE];
     unsigned char host_ptrs[SIM_MAX_BUFFERS][SIM_MAX_SIZE];
 
@@ -244,6 +261,10 @@ enum sim_kind {
     SIM_SHIFT,   /* as ADD, of a slice to another */
     SIM_GATHER,  /* the same; its footprint: reads anything */
     SIM_BOX,     /* as ADD, of rows of slices */
+    SIM_TURNED,  /* the same, with slices in dimension 0 and rows in dimension 1 */
+    SIM_BRICK,   /* the same, with rows, slices and bytes in three dimensions */
+    SIM_STENCIL, /* each byte of three of another range, which begins some bytes before and ends as many after */
+    SIM_RELAX,   /* in its place, pairs of bytes: a new one, and one made of the next pair's first, be it old or new */
     SIM_N_KERNELS,
     SIM_WRITE = SIM_N_KERNELS,
     SIM_READ,
@@ -323,7 +344,9 @@ struct sim_node {
 
     struct sim_access dst, src; /* size 0: none */
     atomic_bool ran;            /* a kernel, a host task: it began, and may have written what it is to write */
-    atomic_bool ended;          /* a kernel: it wrote all that it is to write */
+    atomic_bool ended;          /* a kernel: it wrote all that it is to write; if it was cut, all its shares did */
+    atomic_bool cut;            /* a kernel: some of its work-items ran apart from others */
+    atomic_ulong n_items_ended; /* a kernel: work-items that did what they are to do */
     unsigned char value;
     unsigned char pattern_size;
     cl_map_flags map_flags;
@@ -341,6 +364,12 @@ struct sim_node {
 static inline bool sim_in_place(const struct sim_node *node)
 {
     return node->src.size && node->src.area == node->dst.area && node->src.offset == node->dst.offset;
+}
+
+/* Bytes that the stencil's source has more on either side. */
+static inline size_t sim_halo(const struct sim_node *node)
+{
+    return (node->src.size - node->dst.size) / 2;
 }
 
 /* The last argument of every kernel, as in the source; offsets in the arguments' memory, less the global offset. */
@@ -483,6 +512,7 @@ bool sim_failed_unseen(const struct sim *sim);
 /* What kernels, fills and pokes do, shared by the members' bodies and the judge. */
 void sim_add_bytes(unsigned char *dst, const unsigned char *src, size_t size, unsigned char value);
 void sim_set_bytes(unsigned char *dst, size_t size, unsigned char value);
+unsigned char sim_stencil_byte(unsigned char a, unsigned char b, unsigned char c, size_t i, unsigned char value);
 
 /* ---- run.c, hunt.c ---- */
 
@@ -509,14 +539,20 @@ enum sim_choice {
     SIM_CHOOSE_MEMORY = 8,
     SIM_CHOOSE_REPEATS = 16,
     SIM_CHOOSE_FOOTPRINTS = 32,
+    SIM_CHOOSE_SPLIT = 64,
 };
 
 /* Runs n seeds. Returns how many failed; *text (heap): what the first one that failed tells, made small. */
 unsigned long sim_hunt(const struct sim_hunt *hunt, char **text, uint64_t *failing_seed);
 /* The options of one seed in a hunt. */
 struct sim_options sim_hunted(const struct sim_hunt *hunt, uint64_t seed);
-/* TESELA_POLICY for a seed, where the environment has none: blocks of SIM_POLICY_BLOCK seeds share one. */
+/* Where the environment has no TESELA_POLICY and TESELA_SPLIT: sets those of the run. Blocks of SIM_POLICY_BLOCK seeds
+ * share them. */
 #define SIM_POLICY_BLOCK 64
-const char *sim_policy_of(uint64_t seed);
+void sim_set_environment(const struct sim_options *options);
+/* --split and TESELA_SPLIT. False: no such word. */
+bool sim_read_split(const char *word, enum sim_split *split);
+/* What the environment says of cuts goes for all of the hunt. */
+void sim_hunt_as_environment(struct sim_hunt *hunt);
 
 #endif

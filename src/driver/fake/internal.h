@@ -21,6 +21,7 @@ struct fake_access {
     struct fake_mem *mem;
     uintptr_t lo, hi;
     bool write, atomic;
+    uint64_t races; /* not 0: what reads races with no write of that number, and the other way round */
     struct fake_op *op;
 };
 
@@ -134,6 +135,7 @@ struct fake_launch {
         struct fake_mem *mem;
     } * args;
     struct tsl_window window; /* local_size and groups filled in */
+    uint64_t serial;          /* of the arguments */
 };
 
 struct fake_op {

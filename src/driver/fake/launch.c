@@ -126,6 +126,7 @@ static cl_int take_args_locked(struct fake_op *op, const struct tsl_bound_args *
     if (args->n != launch->kernel->body->n_args)
         return refuse(op, CL_INVALID_KERNEL_ARGS, "the number of arguments is wrong");
     launch->n_args = args->n;
+    launch->serial = args->serial;
     launch->args = tsl_fake_new_locked((args->n + 1) * sizeof *launch->args);
     for (cl_uint i = 0; i < args->n && rc == CL_SUCCESS; i++)
         rc = take_arg_locked(op, i, args);

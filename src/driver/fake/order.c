@@ -169,12 +169,15 @@ static void gather_place(struct fake_op *op, const struct tsl_place *place, cons
 
 static void gather_argument(struct fake_op *op, const struct fake_mem *mem, size_t offset, size_t size, bool write)
 {
+    const struct tsl_fake_traits *traits = &op->launch.kernel->body->traits;
+
     tsl_fake_accesses_add(&tsl_fake.gathered, (struct fake_access){
                                                   .mem = mem->root->hosts ? NULL : mem->root,
                                                   .lo = (uintptr_t)mem->bytes + offset,
                                                   .hi = (uintptr_t)mem->bytes + offset + size,
                                                   .write = write,
-                                                  .atomic = op->launch.kernel->body->traits.atomics,
+                                                  .atomic = traits->atomics,
+                                                  .races = traits->races ? op->launch.serial : 0,
                                                   .op = op,
                                               });
 }
@@ -238,7 +241,9 @@ void tsl_fake_gather_locked(struct fake_op *op)
 
 static bool conflict(const struct fake_access *a, const struct fake_access *b)
 {
-    return a->lo < b->hi && b->lo < a->hi && (a->write || b->write) && !(a->atomic && b->atomic);
+    bool may_meet = (a->atomic && b->atomic) || (a->races && a->races == b->races && a->write != b->write);
+
+    return a->lo < b->hi && b->lo < a->hi && (a->write || b->write) && !may_meet;
 }
 
 static void tell_race(const struct fake_access *old, const struct fake_access *new)
@@ -256,7 +261,8 @@ static void tell_race(const struct fake_access *old, const struct fake_access *n
 /* An access that will race with the old one will race with the new one, too, or is ordered after both. */
 static bool stands_for(const struct fake_access *new, const struct fake_access *old)
 {
-    return new->lo <= old->lo && old->hi <= new->hi && (new->write || !old->write) && (!new->atomic || old->atomic);
+    return new->lo <= old->lo && old->hi <= new->hi && (new->write || !old->write) && (!new->atomic || old->atomic) &&
+           (!new->races || (old->races == new->races && old->write == new->write));
 }
 
 /* The oldest state of knowledge that an operation not begun yet may still have. */

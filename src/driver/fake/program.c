@@ -448,8 +448,10 @@ void tsl_fake_kernel_free(struct tsl_dkernel *base)
 
 bool tsl_fake_windows_ok(struct tsl_dkernel *base, const struct tsl_kernel_facts *facts)
 {
+    const struct fake_member *member = fake_member(base->program->member);
+
     if (tsl_fake_enter_locked(fake_member(base->program->member), TSL_FAKE_N_CALLS, "windows_ok"))
         return false;
     tsl_fake_leave_locked();
-    return !facts->whole_launch;
+    return !facts->whole_launch && !member->is.no_windows;
 }
