@@ -163,6 +163,36 @@ fault(row_of_parts graph/coalesce.c
     [[!c->share.partial;]]
     [[(!c->share.partial || BROKEN);]]
     "a launch goes with one that claimed other bytes")
+fault(unfetched_share graph/plan_kernel.c
+    [[        error = fetch_args(&arguments);]]
+    [[        error = BROKEN && i ? CL_SUCCESS : fetch_args(&arguments);]]
+    "only the first share of a launch fetches")
+fault(wrong_share graph/plan_kernel.c
+    [[tsl_footing_of(c, &share->window, part)]]
+    [[tsl_footing_of(c, BROKEN ? &c->share.window : &share->window, part)]]
+    "each share of a launch claims what the first one touches")
+fault(failed_share graph/plan_op.c
+    [[tsl_dependences_add(&c->own, op, true)]]
+    [[tsl_dependences_add(&c->own, op, !BROKEN || c->n_more == 0)]]
+    "a launch doesn't fail with one of its shares")
+fault(hidden_from_share tile/tile.c
+    [[        if (new->user->group && old->user != new->user]]
+    [[        if (new->user->group && !BROKEN && old->user != new->user]]
+    "a share hides from the others what came before")
+fault(hidden_share tile/tile.c
+    [[old->left || tsl_user_beside(new->user, old->user))]]
+    [[old->left || (tsl_user_beside(new->user, old->user) && !BROKEN))]]
+    "a share hides another one from what comes after")
+fault(illegal_cut footprint/cut.c
+    [[        if (!is_written(shares, i))
+            continue;]]
+    [[        if (!is_written(shares, i) || BROKEN)
+            continue;]]
+    "launches are cut though their shares write the same bytes")
+fault(lost_groups footprint/cut.c
+    [[        out[s].group_begin[dimension] += begin;]]
+    [[        out[s].group_begin[dimension] += BROKEN && begin ? begin - 1 : begin;]]
+    "a share begins a group too early, and ends so")
 fault(wrong_pitch graph/plan_op.c
     [[                                .row_pitch = box->dst_row_pitch,
                                 .slice_pitch = box->dst_slice_pitch};

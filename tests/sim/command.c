@@ -7,10 +7,10 @@
 
 #define MAX_TRIES 12 /* for a command that fits */
 
-const char *const sim_names[] = {"add",     "blend",   "set",     "part",   "print", "hide",   "show", "slice",
-                                 "guarded", "some",    "column",  "update", "shift", "gather", "box",  "turned",
-                                 "brick",   "stencil", "relax",   "write",  "read",  "copy",   "fill", "native",
-                                 "migrate", "marker",  "barrier", "map",    "unmap", "user",   "poke", "peek"};
+const char *const sim_names[] = {
+    "add",    "blend", "set",    "part",    "print",  "hide",    "show",    "slice", "guarded", "some",  "column",
+    "update", "shift", "gather", "box",     "turned", "brick",   "stencil", "relax", "smear",   "write", "read",
+    "copy",   "fill",  "native", "migrate", "marker", "barrier", "map",     "unmap", "user",    "poke",  "peek"};
 
 const struct sim_handle sim_arena = {NULL, SIM_ARENA, 0, SIM_ARENA_SIZE, NULL};
 static const struct sim_handle hidden = {NULL, SIM_HIDDEN, 0, 64, NULL};
@@ -384,6 +384,15 @@ static struct sim_access next_pairs(const struct sim_access *pairs)
     return sim_range(pairs->area, pairs->offset + 2, pairs->size - 1, false);
 }
 
+static bool plan_smear(struct sim *sim, struct sim_node *node, struct sim_handle *dst)
+{
+    *dst = random_handle(sim);
+    if (dst->shape || !kernels_may_write(sim, dst) || dst->size < 2)
+        return false;
+    node->dst = sim_some_of(sim, dst, dst->size, true);
+    return node->dst.size > 1;
+}
+
 static bool plan_relax(struct sim *sim, struct sim_node *node, struct sim_handle *dst)
 {
     *dst = random_handle(sim);
@@ -428,6 +437,8 @@ static struct range range_of(struct sim *sim, const struct sim_node *node, const
         range = boxes_range(node);
     } else if (node->kind == SIM_RELAX) {
         range.global[0] = access->size / 2;
+    } else if (node->kind == SIM_SMEAR) {
+        range.global[0] = access->size - 1;
     } else if (node->kind == SIM_COLUMN) {
         range.global[0] = access->n_rows;
     } else if (node->kind == SIM_SOME) {
@@ -642,6 +653,8 @@ static bool plan(struct sim *sim, struct sim_node *node, struct sim_handle *dst,
         return plan_stencil(sim, node, dst, src);
     case SIM_RELAX:
         return plan_relax(sim, node, dst);
+    case SIM_SMEAR:
+        return plan_smear(sim, node, dst);
     case SIM_MAP:
         plan_map(sim, node, dst);
         return true;
@@ -771,6 +784,8 @@ static void same_objects(struct sim *sim, struct sim_node *node, const struct si
         node->src.offset = node->dst.offset;
     if (node->kind == SIM_STENCIL)
         node->src.size += 2 * sim_halo(first);
+    if (node->kind == SIM_SMEAR && node->dst.size == 1)
+        node->dst.size = first->dst.size;
     if (node->kind == SIM_RELAX) {
         node->dst.size = (node->dst.size + 1) & ~(size_t)1;
         node->src = next_pairs(&node->dst);
@@ -933,7 +948,7 @@ void sim_random_command(struct sim *sim, const struct sim_set *base, bool may_bl
                                             SIM_GATHER, SIM_BOX,     SIM_BOX};
     static const enum sim_kind cut[] = {SIM_SLICE,   SIM_GUARDED, SIM_SOME,  SIM_COLUMN, SIM_UPDATE, SIM_UPDATE,
                                         SIM_SHIFT,   SIM_GATHER,  SIM_BOX,   SIM_TURNED, SIM_BRICK,  SIM_STENCIL,
-                                        SIM_STENCIL, SIM_STENCIL, SIM_RELAX, SIM_RELAX};
+                                        SIM_STENCIL, SIM_STENCIL, SIM_RELAX, SIM_RELAX,  SIM_SMEAR};
     unsigned n = sizeof common / sizeof common[0];
     bool cuts = sim->options.split != SIM_SPLIT_OFF;
     bool part = sim->options.footprints && sim_pick(sim, 5) < (cuts ? 3 : 2);

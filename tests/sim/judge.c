@@ -161,6 +161,7 @@ static void execute(struct model *model, const struct sim_node *node)
     case SIM_GUARDED:
     case SIM_SOME:
     case SIM_COLUMN:
+    case SIM_SMEAR:
     case SIM_POKE:
         put_bytes(model, &node->dst, node->value);
         break;

@@ -13,7 +13,7 @@ static const char *const source = "kernel add dst,src,value\nkernel blend dst,sr
                                   "kernel shift dst,src,value\nkernel gather dst,src,value\n"
                                   "kernel box dst,src,value\nkernel turned dst,src,value\n"
                                   "kernel brick dst,src,value\nkernel stencil dst,src,value\n"
-                                  "kernel relax dst,value\n";
+                                  "kernel relax dst,value\nkernel smear dst,value\n";
 
 const char *sim_world_source(void)
 {
@@ -379,6 +379,23 @@ static void relax_touch(const struct tsl_fake_run *run)
     }
 }
 
+/* An item's byte and the next one. */
+static void smear_body(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = argument(run);
+
+    for (size_t i = run->first[0]; i <= run->end[0]; i++)
+        *bytes_of(run, 0, a.dst + i) = (unsigned char)(a.value ^ (i * 5));
+    note_end(run, &a);
+}
+
+static void smear_touch(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = begun(run);
+
+    tsl_fake_touch(run, 0, a.dst + run->first[0], run->end[0] - run->first[0] + 1, true);
+}
+
 /* ---- Kernels with footprints: what their footprints say ---- */
 
 /* A number of struct sim_argument, which is the kernel's last argument. */
@@ -410,6 +427,11 @@ static uint32_t read_from(struct bed *bed)
 static void slice_footprint(struct bed *bed)
 {
     bed_access(bed, 0, TSL_ACCESS_WRITE, 1, written(bed));
+}
+
+static void smear_footprint(struct bed *bed)
+{
+    bed_access(bed, 0, TSL_ACCESS_WRITE, 2, written(bed));
 }
 
 static void guarded_footprint(struct bed *bed)
@@ -533,6 +555,7 @@ static const struct partial {
     {"brick", 3, brick_body, brick_touch, brick_footprint},
     {"stencil", 3, stencil_body, stencil_touch, stencil_footprint},
     {"relax", 2, relax_body, relax_touch, relax_footprint},
+    {"smear", 2, smear_body, smear_touch, smear_footprint},
 };
 
 #define N_PARTIALS (sizeof partials / sizeof *partials)

@@ -104,7 +104,10 @@ static const char *const source =
     "  dst[a.dst + get_global_id(0)] = s[0] + 3 * s[a.src_pitch] + 5 * s[2 * a.src_pitch] + item() + a.value; }\n"
     "kernel void relax(global uchar *dst, struct argument a)\n"
     "{ uint i = get_global_id(0); global uchar *pair = dst + a.dst + 2 * i;\n"
-    "  pair[1] = pair[2] + i + a.value; pair[0] = a.value ^ (i * 5); }\n";
+    "  pair[1] = pair[2] + i + a.value; pair[0] = a.value ^ (i * 5); }\n"
+    "kernel void smear(global uchar *dst, struct argument a)\n"
+    "{ uint i = get_global_id(0); global uchar *to = dst + a.dst + i;\n"
+    "  to[0] = a.value ^ (i * 5); to[1] = a.value ^ ((i + 1) * 5); }\n";
 
 const char *sim_world_source(void)
 {

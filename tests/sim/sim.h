@@ -265,6 +265,7 @@ enum sim_kind {
     SIM_BRICK,   /* the same, with rows, slices and bytes in three dimensions */
     SIM_STENCIL, /* each byte of three of another range, which begins some bytes before and ends as many after */
     SIM_RELAX,   /* in its place, pairs of bytes: a new one, and one made of the next pair's first, be it old or new */
+    SIM_SMEAR,   /* as SLICE, but two items write each byte, the same: it can't be cut */
     SIM_N_KERNELS,
     SIM_WRITE = SIM_N_KERNELS,
     SIM_READ,
