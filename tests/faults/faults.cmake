@@ -30,8 +30,8 @@ function(fault name file old new meaning)
 endfunction()
 
 fault(dropped_edge graph/touch.c
-    [[(use->write || (may & TSL_MAY_WRITE)))]]
-    [[(use->write || ((may & TSL_MAY_WRITE) && !BROKEN)))]]
+    [[(use->write || (may & TSL_MAY_WRITE)) && !has_no_order]]
+    [[(use->write || ((may & TSL_MAY_WRITE) && !BROKEN)) && !has_no_order]]
     "who writes doesn't wait for who reads")
 fault(stale_copy graph/undo.c
     [[            return CL_OUT_OF_HOST_MEMORY;
@@ -183,16 +183,14 @@ fault(hidden_share tile/tile.c
     [[old->left || tsl_user_beside(new->user, old->user))]]
     [[old->left || (tsl_user_beside(new->user, old->user) && !BROKEN))]]
     "a share hides another one from what comes after")
-fault(illegal_cut footprint/cut.c
-    [[        if (!is_written(shares, i))
-            continue;]]
-    [[        if (!is_written(shares, i) || BROKEN)
-            continue;]]
-    "launches are cut though their shares write the same bytes")
+fault(illegal_cut graph/cut.c
+    [[            if (ranges_meet(&a, &b))]]
+    [[            if (ranges_meet(&a, &b) && !BROKEN)]]
+    "launches are cut though what their shares claim meets")
 fault(lost_groups footprint/cut.c
-    [[        out[s].group_begin[dimension] += begin;]]
-    [[        out[s].group_begin[dimension] += BROKEN && begin ? begin - 1 : begin;]]
-    "a share begins a group too early, and ends so")
+    [[        out[s].group_count[dimension] = group_ends[s] - begin;]]
+    [[        out[s].group_count[dimension] = group_ends[s] - begin - (BROKEN && begin && group_ends[s] > begin);]]
+    "nobody runs the last group of a share")
 fault(wrong_pitch graph/plan_op.c
     [[                                .row_pitch = box->dst_row_pitch,
                                 .slice_pitch = box->dst_slice_pitch};

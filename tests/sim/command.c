@@ -7,10 +7,11 @@
 
 #define MAX_TRIES 12 /* for a command that fits */
 
-const char *const sim_names[] = {
-    "add",    "blend", "set",    "part",    "print",  "hide",    "show",    "slice", "guarded", "some",  "column",
-    "update", "shift", "gather", "box",     "turned", "brick",   "stencil", "relax", "smear",   "write", "read",
-    "copy",   "fill",  "native", "migrate", "marker", "barrier", "map",     "unmap", "user",    "poke",  "peek"};
+const char *const sim_names[] = {"add",     "blend",   "set",   "part",    "print",  "hide",    "show",
+                                 "slice",   "guarded", "some",  "column",  "update", "shift",   "gather",
+                                 "box",     "turned",  "brick", "stencil", "relax",  "stripes", "smear",
+                                 "write",   "read",    "copy",  "fill",    "native", "migrate", "marker",
+                                 "barrier", "map",     "unmap", "user",    "poke",   "peek"};
 
 const struct sim_handle sim_arena = {NULL, SIM_ARENA, 0, SIM_ARENA_SIZE, NULL};
 static const struct sim_handle hidden = {NULL, SIM_HIDDEN, 0, 64, NULL};
@@ -327,7 +328,7 @@ static bool plan_partial(struct sim *sim, struct sim_node *node, struct sim_hand
     *dst = random_handle(sim);
     if (dst->shape || !kernels_may_write(sim, dst))
         return false;
-    if (node->kind == SIM_SOME || node->kind == SIM_COLUMN)
+    if (node->kind == SIM_SOME || node->kind == SIM_COLUMN || node->kind == SIM_STRIPES)
         return some_rows(sim, dst, node->kind == SIM_SOME ? 8 : 40, &node->dst);
     node->dst = sim_some_of(sim, dst, dst->size, true);
     if (node->kind == SIM_SLICE || node->kind == SIM_GUARDED) {
@@ -378,10 +379,10 @@ static bool plan_stencil(struct sim *sim, struct sim_node *node, struct sim_hand
     return !sim_accesses_meet(&node->dst, &node->src);
 }
 
-/* What a relaxation of these pairs reads: the first bytes of all but the first of them, and a byte behind the last. */
-static struct sim_access next_pairs(const struct sim_access *pairs)
+/* What a relaxation of these pairs reads: the first bytes of their neighbours. */
+static struct sim_access neighbours(const struct sim_access *pairs, bool forward)
 {
-    return sim_range(pairs->area, pairs->offset + 2, pairs->size - 1, false);
+    return sim_range(pairs->area, forward ? pairs->offset + 2 : pairs->offset - 2, pairs->size - 1, false);
 }
 
 static bool plan_smear(struct sim *sim, struct sim_node *node, struct sim_handle *dst)
@@ -395,17 +396,19 @@ static bool plan_smear(struct sim *sim, struct sim_node *node, struct sim_handle
 
 static bool plan_relax(struct sim *sim, struct sim_node *node, struct sim_handle *dst)
 {
+    bool forward = sim_once_in(sim, 2);
+    struct sim_handle pairs;
+
     *dst = random_handle(sim);
     if (dst->shape || !kernels_may_write(sim, dst) || dst->size < 4)
         return false;
-    node->dst = sim_some_of(sim, dst, dst->size - 1, true);
+    pairs = *dst;
+    pairs.offset += forward ? 0 : 2;
+    pairs.size -= forward ? 1 : 2;
+    node->dst = sim_some_of(sim, &pairs, pairs.size, true);
     node->dst.size &= ~(size_t)1;
-    if (node->dst.size == 0)
-        return false;
-    if (node->dst.offset + node->dst.size == dst->offset + dst->size)
-        node->dst.offset--;
-    node->src = next_pairs(&node->dst);
-    return true;
+    node->src = neighbours(&node->dst, forward);
+    return node->dst.size > 0;
 }
 
 /* How a launch is cut into work-items. */
@@ -439,6 +442,8 @@ static struct range range_of(struct sim *sim, const struct sim_node *node, const
         range.global[0] = access->size / 2;
     } else if (node->kind == SIM_SMEAR) {
         range.global[0] = access->size - 1;
+    } else if (node->kind == SIM_STRIPES) {
+        range.global[0] = access->size;
     } else if (node->kind == SIM_COLUMN) {
         range.global[0] = access->n_rows;
     } else if (node->kind == SIM_SOME) {
@@ -653,6 +658,8 @@ static bool plan(struct sim *sim, struct sim_node *node, struct sim_handle *dst,
         return plan_stencil(sim, node, dst, src);
     case SIM_RELAX:
         return plan_relax(sim, node, dst);
+    case SIM_STRIPES:
+        return plan_partial(sim, node, dst, src);
     case SIM_SMEAR:
         return plan_smear(sim, node, dst);
     case SIM_MAP:
@@ -788,7 +795,7 @@ static void same_objects(struct sim *sim, struct sim_node *node, const struct si
         node->dst.size = first->dst.size;
     if (node->kind == SIM_RELAX) {
         node->dst.size = (node->dst.size + 1) & ~(size_t)1;
-        node->src = next_pairs(&node->dst);
+        node->src = neighbours(&node->dst, first->src.offset > first->dst.offset);
     }
 }
 
@@ -946,9 +953,10 @@ void sim_random_command(struct sim *sim, const struct sim_set *base, bool may_bl
     static const enum sim_kind partial[] = {SIM_SLICE,  SIM_GUARDED, SIM_GUARDED, SIM_SOME,  SIM_SOME,
                                             SIM_COLUMN, SIM_UPDATE,  SIM_UPDATE,  SIM_SHIFT, SIM_SHIFT,
                                             SIM_GATHER, SIM_BOX,     SIM_BOX};
-    static const enum sim_kind cut[] = {SIM_SLICE,   SIM_GUARDED, SIM_SOME,  SIM_COLUMN, SIM_UPDATE, SIM_UPDATE,
-                                        SIM_SHIFT,   SIM_GATHER,  SIM_BOX,   SIM_TURNED, SIM_BRICK,  SIM_STENCIL,
-                                        SIM_STENCIL, SIM_STENCIL, SIM_RELAX, SIM_RELAX,  SIM_SMEAR};
+    static const enum sim_kind cut[] = {SIM_SLICE,  SIM_GUARDED, SIM_SOME,    SIM_COLUMN,  SIM_UPDATE,
+                                        SIM_UPDATE, SIM_SHIFT,   SIM_GATHER,  SIM_BOX,     SIM_TURNED,
+                                        SIM_BRICK,  SIM_STENCIL, SIM_STENCIL, SIM_STENCIL, SIM_RELAX,
+                                        SIM_RELAX,  SIM_SMEAR,   SIM_STRIPES, SIM_STRIPES};
     unsigned n = sizeof common / sizeof common[0];
     bool cuts = sim->options.split != SIM_SPLIT_OFF;
     bool part = sim->options.footprints && sim_pick(sim, 5) < (cuts ? 3 : 2);

@@ -164,6 +164,8 @@ static void split_member(const struct sim_world *world, unsigned i)
     uint64_t number = sim_mix(world->options.seed + 300 + i);
 
     setup.members[i].no_windows = number % 8 == 0;
+    if (sim_mix(world->options.seed + 299) % 8 == 0) /* All shares of a launch work on the same bytes. */
+        setup.members[i].zero_copy = true;
     if (world->options.split != SIM_SPLIT_AUTO)
         return;
     setup.members[i].item_ns = 10000 + number / 8 % 8 * 5000;

@@ -84,21 +84,22 @@ static void stencil(struct model *model, const struct sim_node *node)
     }
 }
 
-/* The next pair's first byte may be read before or after it is written. The last pair's next is none of the launch's.
- */
+/* The first byte of the neighbour may be read before or after it is written. That of the last pair is none of the
+ * launch's. Pairs come in the order in which neighbours are old yet. */
 static void relax(struct model *model, const struct sim_node *node)
 {
     size_t n = n_bytes(&node->dst) / 2;
+    bool forward = node->src.offset > node->dst.offset;
 
-    for (size_t i = 0; i < n; i++) {
-        const struct byte *next = at(model, &node->src, 2 * i);
-        size_t plus = i + node->value, new = node->value ^ ((i + 1) * 5);
+    for (size_t k = 0; k < n; k++) {
+        size_t i = forward ? k : n - 1 - k, neighbour = forward ? i + 1 : i - 1, plus = i + node->value;
+        const struct byte *from = at(model, &node->src, 2 * i);
         struct byte *second = at(model, &node->dst, 2 * i + 1);
-        bool last = i + 1 == n;
+        bool last = k + 1 == n;
 
-        *second = known(next->value + plus);
-        second->other = (unsigned char)((last ? next->other : new) + plus);
-        second->known = last ? next->known : is_one(next);
+        *second = known(from->value + plus);
+        second->other = (unsigned char)((last ? from->other : node->value ^ (neighbour * 5)) + plus);
+        second->known = last ? from->known : is_one(from);
         *at(model, &node->dst, 2 * i) = known(node->value ^ (i * 5));
     }
 }
@@ -162,6 +163,7 @@ static void execute(struct model *model, const struct sim_node *node)
     case SIM_SOME:
     case SIM_COLUMN:
     case SIM_SMEAR:
+    case SIM_STRIPES:
     case SIM_POKE:
         put_bytes(model, &node->dst, node->value);
         break;

@@ -13,7 +13,8 @@ static const char *const source = "kernel add dst,src,value\nkernel blend dst,sr
                                   "kernel shift dst,src,value\nkernel gather dst,src,value\n"
                                   "kernel box dst,src,value\nkernel turned dst,src,value\n"
                                   "kernel brick dst,src,value\nkernel stencil dst,src,value\n"
-                                  "kernel relax dst,value\nkernel smear dst,value\n";
+                                  "kernel relax dst,value\nkernel smear dst,value\n"
+                                  "kernel stripes dst,value\n";
 
 const char *sim_world_source(void)
 {
@@ -363,7 +364,7 @@ static void relax_body(const struct tsl_fake_run *run)
     unsigned char *dst = bytes_of(run, 0, a.dst);
 
     for (size_t i = run->first[0]; i < run->end[0]; i++) {
-        dst[2 * i + 1] = (unsigned char)(dst[2 * i + 2] + i + a.value);
+        dst[2 * i + 1] = (unsigned char)(*bytes_of(run, 0, a.src + 2 * i) + i + a.value);
         dst[2 * i] = (unsigned char)(a.value ^ (i * 5));
     }
     note_end(run, &a);
@@ -374,9 +375,28 @@ static void relax_touch(const struct tsl_fake_run *run)
     struct sim_argument a = begun(run);
 
     for (size_t i = run->first[0]; i < run->end[0]; i++) {
-        tsl_fake_touch(run, 0, a.dst + 2 * i + 2, 1, false);
+        tsl_fake_touch(run, 0, a.src + 2 * i, 1, false);
         tsl_fake_touch(run, 0, a.dst + 2 * i, 2, true);
     }
+}
+
+/* An item for each byte of a row. */
+static void stripes_body(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = argument(run);
+
+    for (size_t row = 0; row < a.n_rows; row++)
+        for (size_t i = run->first[0]; i < run->end[0]; i++)
+            *bytes_of(run, 0, a.dst + row * a.pitch + i) = (unsigned char)(a.value ^ ((row * a.size + i) * 5));
+    note_end(run, &a);
+}
+
+static void stripes_touch(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = begun(run);
+
+    for (size_t row = 0; row < a.n_rows; row++)
+        tsl_fake_touch(run, 0, a.dst + row * a.pitch + run->first[0], run->end[0] - run->first[0], true);
 }
 
 /* An item's byte and the next one. */
@@ -530,11 +550,19 @@ static void stencil_footprint(struct bed *bed)
 
 static void relax_footprint(struct bed *bed)
 {
-    uint32_t at =
-        bed_two(bed, TSL_NODE_ADD, bed_two(bed, TSL_NODE_MUL, item(bed), bed_constant(bed, 64, 2)), NUMBER(bed, dst));
+    uint32_t pair = bed_two(bed, TSL_NODE_MUL, item(bed), bed_constant(bed, 64, 2));
 
-    bed_access(bed, 0, TSL_ACCESS_READ, 1, bed_two(bed, TSL_NODE_ADD, at, bed_constant(bed, 64, 2)));
-    bed_access(bed, 0, TSL_ACCESS_WRITE, 2, at);
+    bed_access(bed, 0, TSL_ACCESS_READ, 1, bed_two(bed, TSL_NODE_ADD, pair, NUMBER(bed, src)));
+    bed_access(bed, 0, TSL_ACCESS_WRITE, 2, bed_two(bed, TSL_NODE_ADD, pair, NUMBER(bed, dst)));
+}
+
+static void stripes_footprint(struct bed *bed)
+{
+    uint32_t loop = bed_loop(bed, NUMBER(bed, n_rows), true);
+    uint32_t row = bed_two(bed, TSL_NODE_MUL, bed_leaf(bed, TSL_NODE_COUNTER, loop), NUMBER(bed, pitch));
+    struct tsl_access *access = bed_access(bed, 0, TSL_ACCESS_WRITE, 1, bed_two(bed, TSL_NODE_ADD, written(bed), row));
+
+    access->loops[access->n_loops++] = loop;
 }
 
 static const struct partial {
@@ -556,6 +584,7 @@ static const struct partial {
     {"stencil", 3, stencil_body, stencil_touch, stencil_footprint},
     {"relax", 2, relax_body, relax_touch, relax_footprint},
     {"smear", 2, smear_body, smear_touch, smear_footprint},
+    {"stripes", 2, stripes_body, stripes_touch, stripes_footprint},
 };
 
 #define N_PARTIALS (sizeof partials / sizeof *partials)

@@ -104,7 +104,11 @@ static const char *const source =
     "  dst[a.dst + get_global_id(0)] = s[0] + 3 * s[a.src_pitch] + 5 * s[2 * a.src_pitch] + item() + a.value; }\n"
     "kernel void relax(global uchar *dst, struct argument a)\n"
     "{ uint i = get_global_id(0); global uchar *pair = dst + a.dst + 2 * i;\n"
-    "  pair[1] = pair[2] + i + a.value; pair[0] = a.value ^ (i * 5); }\n"
+    "  pair[1] = dst[a.src + 2 * i] + i + a.value; pair[0] = a.value ^ (i * 5); }\n"
+    "kernel void stripes(global uchar *dst, struct argument a)\n"
+    "{ uint i = get_global_id(0);\n"
+    "  for (uint row = 0; row < a.n_rows; row++)\n"
+    "    dst[a.dst + row * a.pitch + i] = a.value ^ ((row * a.size + i) * 5); }\n"
     "kernel void smear(global uchar *dst, struct argument a)\n"
     "{ uint i = get_global_id(0); global uchar *to = dst + a.dst + i;\n"
     "  to[0] = a.value ^ (i * 5); to[1] = a.value ^ ((i + 1) * 5); }\n";

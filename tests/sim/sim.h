@@ -264,7 +264,9 @@ enum sim_kind {
     SIM_TURNED,  /* the same, with slices in dimension 0 and rows in dimension 1 */
     SIM_BRICK,   /* the same, with rows, slices and bytes in three dimensions */
     SIM_STENCIL, /* each byte of three of another range, which begins some bytes before and ends as many after */
-    SIM_RELAX,   /* in its place, pairs of bytes: a new one, and one made of the next pair's first, be it old or new */
+    SIM_RELAX,   /* in its place, pairs of bytes: a new one, and one made of the first of the next pair, or of the pair
+                    before, be that old or new */
+    SIM_STRIPES, /* as COLUMN, but an item writes a byte of each row */
     SIM_SMEAR,   /* as SLICE, but two items write each byte, the same: it can't be cut */
     SIM_N_KERNELS,
     SIM_WRITE = SIM_N_KERNELS,

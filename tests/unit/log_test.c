@@ -2,48 +2,13 @@
 #include "base/log.h"
 
 #include "base/settings.h"
+#include "caught.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-static int real_stderr;
-static FILE *caught;
-
-static void catch_stderr(void)
-{
-    caught = tmpfile();
-    assert_non_null(caught);
-    real_stderr = dup(STDERR_FILENO);
-    dup2(fileno(caught), STDERR_FILENO);
-}
-
-/* What was written since catch_stderr; the caller frees. */
-static char *release_stderr(void)
-{
-    long size;
-    char *text;
-
-    dup2(real_stderr, STDERR_FILENO);
-    close(real_stderr);
-    fseek(caught, 0, SEEK_END);
-    size = ftell(caught);
-    rewind(caught);
-    text = calloc(1, (size_t)size + 1);
-    assert_non_null(text);
-    assert_int_equal(fread(text, 1, (size_t)size, caught), size);
-    fclose(caught);
-    return text;
-}
 
 static uint64_t mask_of(const char *text)
 {

@@ -1,0 +1,776 @@
+/* Launches that are cut over members: which are, along which dimension, what moves, what overlaps, what the program
+ * sees of their failures and times, and why others run whole. Seen in what runs, in virtual time. */
+/* variant: always TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin TESELA_SPLIT=always TESELA_LOG=place:info */
+/* variant: off TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin TESELA_SPLIT=off */
+/* variant: weights TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=weights=1,3 */
+/* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto */
+#include "base/clock.h"
+#include "base/settings.h"
+#include "caught.h"
+#include "footprint_bed.h"
+#include "graph/state.h"
+#include "object/svm.h"
+#include "test.h"
+#include "timed.h"
+
+#define SIZE  256u /* of most launches, items; of most buffers, bytes, with a byte more on either side */
+#define HALF  (SIZE / 2)
+#define PITCH 16u /* of rows */
+
+/* ---- Kernels ---- */
+
+/* The windows that ran, in the order in which their work was done. */
+static struct {
+    unsigned member;
+    size_t first[3], end[3];
+} ran[64];
+static unsigned n_ran;
+
+static void note(const struct tsl_fake_run *run)
+{
+    if (n_ran == sizeof ran / sizeof *ran)
+        return;
+    ran[n_ran].member = run->member;
+    memcpy(ran[n_ran].first, run->first, sizeof run->first);
+    memcpy(ran[n_ran].end, run->end, sizeof run->end);
+    n_ran++;
+}
+
+static unsigned char *bytes_of(const struct tsl_fake_run *run)
+{
+    return run->args[0].ptr;
+}
+
+static unsigned char value_of(const struct tsl_fake_run *run)
+{
+    uint32_t value;
+
+    memcpy(&value, run->args[1].value, sizeof value);
+    return (unsigned char)value;
+}
+
+static void fill_body(const struct tsl_fake_run *run)
+{
+    note(run);
+    for (size_t i = run->first[0]; i < run->end[0]; i++)
+        bytes_of(run)[i] = value_of(run);
+}
+
+static void update_body(const struct tsl_fake_run *run)
+{
+    note(run);
+    for (size_t i = run->first[0]; i < run->end[0]; i++)
+        bytes_of(run)[i] += value_of(run);
+}
+
+static void columns_body(const struct tsl_fake_run *run)
+{
+    note(run);
+    for (size_t i = run->first[0]; i < run->end[0]; i++)
+        memset(bytes_of(run) + i * PITCH + run->first[1], value_of(run), run->end[1] - run->first[1]);
+}
+
+static void rows_body(const struct tsl_fake_run *run)
+{
+    note(run);
+    for (size_t j = run->first[1]; j < run->end[1]; j++)
+        memset(bytes_of(run) + j * PITCH + run->first[0], value_of(run), run->end[0] - run->first[0]);
+}
+
+/* The buffers have a byte before the first item's and one behind the last one's. */
+static void stencil_body(const struct tsl_fake_run *run)
+{
+    const unsigned char *src = run->args[1].ptr;
+
+    note(run);
+    for (size_t i = run->first[0]; i < run->end[0]; i++)
+        bytes_of(run)[i + 1] = (unsigned char)(src[i] + src[i + 1] + src[i + 2]);
+}
+
+static void no_body(const struct tsl_fake_run *run)
+{
+    note(run);
+}
+
+static uint32_t id(struct bed *bed, unsigned dimension)
+{
+    return bed_leaf(bed, TSL_NODE_GLOBAL_ID, dimension);
+}
+
+static uint32_t plus(struct bed *bed, uint32_t a, int64_t number)
+{
+    return bed_two(bed, TSL_NODE_ADD, a, bed_constant(bed, 64, number));
+}
+
+/* Byte `along` times the pitch, plus the other one. */
+static void grid_footprint(struct bed *bed, unsigned along)
+{
+    uint32_t row = bed_two(bed, TSL_NODE_MUL, id(bed, along), bed_constant(bed, 64, PITCH));
+
+    bed_access(bed, 0, TSL_ACCESS_WRITE, 1, bed_two(bed, TSL_NODE_ADD, row, id(bed, 1 - along)));
+}
+
+enum { FILL, UPDATE, COLUMNS, ROWS, STENCIL, SMEAR, SCATTER, COUNT, SHOUT, GLOBAL, WHOLE, UNKNOWN, N_KERNELS };
+
+static void make_footprint(struct bed *bed, unsigned kernel)
+{
+    bed_begin(bed, 2);
+    switch (kernel) {
+    case UPDATE:
+        bed_access(bed, 0, TSL_ACCESS_READ, 1, id(bed, 0));
+        bed_access(bed, 0, TSL_ACCESS_WRITE, 1, id(bed, 0));
+        break;
+    case COLUMNS:
+        grid_footprint(bed, 0);
+        break;
+    case ROWS:
+        grid_footprint(bed, 1);
+        break;
+    case STENCIL:
+        for (unsigned i = 0; i < 3; i++)
+            bed_access(bed, 1, TSL_ACCESS_READ, 1, plus(bed, id(bed, 0), i));
+        bed_access(bed, 0, TSL_ACCESS_WRITE, 1, plus(bed, id(bed, 0), 1));
+        break;
+    case SMEAR:
+        bed_access(bed, 0, TSL_ACCESS_WRITE, 2, id(bed, 0));
+        break;
+    case SCATTER:
+        bed_access(bed, 0, TSL_ACCESS_WRITE, 1, TSL_FOOTPRINT_NONE);
+        break;
+    case COUNT:
+        bed_access(bed, 0, TSL_ACCESS_ATOMIC, 4, bed_constant(bed, 64, 0));
+        break;
+    default:
+        bed_access(bed, 0, TSL_ACCESS_WRITE, 1, id(bed, 0));
+        break;
+    }
+}
+
+static const struct kernel {
+    const char *name;
+    tsl_fake_body_fn *body;
+    unsigned access;
+    struct tsl_fake_traits traits;
+} kernels[N_KERNELS] = {
+    [FILL] = {"fill", fill_body, TSL_MAY_WRITE, {0}},
+    [UPDATE] = {"update", update_body, TSL_MAY_READ | TSL_MAY_WRITE, {0}},
+    [COLUMNS] = {"columns", columns_body, TSL_MAY_WRITE, {0}},
+    [ROWS] = {"rows", rows_body, TSL_MAY_WRITE, {0}},
+    [STENCIL] = {"stencil", stencil_body, TSL_MAY_WRITE, {0}},
+    [SMEAR] = {"smear", no_body, TSL_MAY_WRITE, {0}},
+    [SCATTER] = {"scatter", no_body, TSL_MAY_WRITE, {0}},
+    [COUNT] = {"count", no_body, TSL_MAY_READ | TSL_MAY_WRITE, {.atomics = true}},
+    [SHOUT] = {"shout", fill_body, TSL_MAY_WRITE, {.prints = true}},
+    [GLOBAL] = {"global", fill_body, TSL_MAY_WRITE, {.opaque = true}},
+    [WHOLE] = {"whole", fill_body, TSL_MAY_WRITE, {.whole_launch = true}},
+    [UNKNOWN] = {"unknown", fill_body, TSL_MAY_WRITE, {0}},
+};
+
+static void name_kernels(void)
+{
+    static const enum tsl_fact_kind one[] = {TSL_FACT_GLOBAL, TSL_FACT_VALUE};
+    static const enum tsl_fact_kind two[] = {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL};
+    static struct bed beds[N_KERNELS];
+
+    for (unsigned i = 0; i < N_KERNELS; i++) {
+        struct tsl_fake_traits traits = kernels[i].traits;
+
+        make_footprint(&beds[i], i);
+        traits.footprint = i == UNKNOWN ? NULL : &beds[i].footprint;
+        tsl_fake_kernel(kernels[i].name, kernels[i].body, 2, i == STENCIL ? two : one,
+                        (const unsigned[]){kernels[i].access, i == STENCIL ? TSL_MAY_READ : 0});
+        tsl_fake_kernel_traits(kernels[i].name, &traits);
+    }
+}
+
+/* ---- The machine ---- */
+
+static struct timed t;
+static struct tsl_queue *other; /* a second queue, in order; NULL: none */
+static struct tsl_buffer *buffer, *second;
+
+static void begin_members(const struct tsl_fake_member *members, unsigned n, cl_command_queue_properties properties)
+{
+    static const char *const text = "kernel fill a,s\nkernel update a,s\nkernel columns a,s\nkernel rows a,s\n"
+                                    "kernel stencil a,b\nkernel smear a,s\nkernel scatter a,s\nkernel count a,s\n"
+                                    "kernel shout a,s\nkernel global a,s\nkernel whole a,s\nkernel unknown a,s\n";
+
+    name_kernels();
+    timed_begin(&t, members, n, text, properties);
+    assert_int_equal(tsl_queue_create(t.context, tsl_device_root(), 0, NULL, 0, &other), CL_SUCCESS);
+    buffer = timed_buffer(&t, SIZE + 2);
+    second = timed_buffer(&t, SIZE + 2);
+    n_ran = 0;
+}
+
+static void begin(unsigned n_members)
+{
+    static const struct tsl_fake_member member = {.item_ns = 1000, .gates = true, .svm = true};
+
+    begin_members((struct tsl_fake_member[]){member, member, member}, n_members, 0);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    tsl_object_release(&buffer->object);
+    tsl_object_release(&second->object);
+    tsl_queue_let_go(other);
+    tsl_object_release(&other->object);
+    timed_end(&t);
+    return 0;
+}
+
+static struct tsl_kernel *make_kernel(unsigned kernel, uint32_t value)
+{
+    struct tsl_kernel *made;
+
+    assert_int_equal(tsl_kernel_create(t.program, kernels[kernel].name, &made), CL_SUCCESS);
+    assert_int_equal(tsl_kernel_set_arg(made, 0, sizeof(cl_mem), &buffer), CL_SUCCESS);
+    if (kernel == STENCIL)
+        assert_int_equal(tsl_kernel_set_arg(made, 1, sizeof(cl_mem), &second), CL_SUCCESS);
+    else
+        assert_int_equal(tsl_kernel_set_arg(made, 1, sizeof value, &value), CL_SUCCESS);
+    return made;
+}
+
+struct call {
+    struct tsl_queue *queue; /* NULL: the first */
+    uint32_t value;
+    size_t size[2];   /* 0: SIZE, 1 */
+    unsigned members; /* 0: all */
+    struct tsl_event **event;
+};
+
+static void enqueue(struct tsl_kernel *kernel, const struct call *call)
+{
+    size_t width = call->size[0] ? call->size[0] : SIZE, height = call->size[1];
+    struct tsl_window window = {.work_dim = height ? 2 : 1,
+                                .global_size = {width, height ? height : 1, 1},
+                                .local_size = {1, 1, 1},
+                                .whole = true};
+    struct tsl_enqueue e = {
+        .queue = call->queue ? call->queue : t.queue, .type = CL_COMMAND_NDRANGE_KERNEL, .event = call->event};
+
+    assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, kernel->eligible & (call->members ? call->members : ~0u)),
+                     CL_SUCCESS);
+}
+
+static void launch(unsigned number, const struct call *call)
+{
+    struct tsl_kernel *kernel = make_kernel(number, call->value);
+
+    enqueue(kernel, call);
+    tsl_object_release(&kernel->object);
+}
+
+static void launch_one(unsigned kernel, uint32_t value)
+{
+    launch(kernel, &(struct call){.value = value});
+}
+
+static cl_int finish(void)
+{
+    assert_int_equal(tsl_queue_flush(other), CL_SUCCESS);
+    assert_int_equal(tsl_queue_flush(t.queue), CL_SUCCESS);
+
+    cl_int error = tsl_queue_finish(t.queue), second_error = tsl_queue_finish(other);
+
+    return error ? error : second_error;
+}
+
+/* All the bytes of a range are these. */
+static void assert_bytes(size_t from, size_t size, unsigned char value)
+{
+    struct tsl_enqueue e = {.queue = t.queue, .type = CL_COMMAND_READ_BUFFER, .blocking = true};
+    struct tsl_box_copy box = {.region = {size, 1, 1}, .src_offset = from};
+    unsigned char bytes[SIZE];
+
+    assert_int_equal(tsl_enqueue_read(&e, buffer, bytes, &box), CL_SUCCESS);
+    for (size_t i = 0; i < size; i++)
+        assert_int_equal(bytes[i], value);
+}
+
+/* Bytes that went to members, and back, since the last call. */
+static void assert_moved(uint64_t up, uint64_t down)
+{
+    uint64_t went[2] = {0};
+
+    assert_int_equal(finish(), CL_SUCCESS);
+    for (unsigned i = 0; i < t.n_members; i++) {
+        went[0] += tsl_fake_counts(i).did_size[TSL_FAKE_DID_WRITE];
+        went[1] += tsl_fake_counts(i).did_size[TSL_FAKE_DID_READ];
+    }
+    assert_int_equal(went[0], up);
+    assert_int_equal(went[1], down);
+    tsl_fake_reset_counts();
+}
+
+/* Items of dimension 0 that a member ran of all launches since `from`. */
+static size_t items_of(unsigned from, unsigned member)
+{
+    size_t n = 0;
+
+    for (unsigned i = from; i < n_ran; i++)
+        if (ran[i].member == member)
+            n += ran[i].end[0] - ran[i].first[0];
+    return n;
+}
+
+static void assert_whole(unsigned kernel)
+{
+    unsigned before = n_ran;
+
+    launch_one(kernel, 3);
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_int_equal(n_ran - before, 1);
+    assert_int_equal(ran[before].end[0] - ran[before].first[0], SIZE);
+}
+
+/* ---- Cut ---- */
+
+/* Equal parts, at the same time, of a command that is one for the program. */
+static void test_overlap(void **state)
+{
+    struct tsl_fake_record a, b;
+    bool both;
+
+    (void)state;
+    begin(2);
+    launch_one(FILL, 7);
+    assert_int_equal(finish(), CL_SUCCESS);
+    both = timed_run(0, &a) && timed_run(1, &b);
+    assert_true(both);
+    assert_false(timed_run(2, &(struct tsl_fake_record){0}));
+    assert_int_not_equal(a.member, b.member);
+    assert_int_equal(a.size, HALF);
+    assert_int_equal(b.size, HALF);
+    assert_true(a.start_ns < b.end_ns && b.start_ns < a.end_ns);
+    assert_moved(0, 0);
+    assert_bytes(0, SIZE, 7);
+    assert_moved(0, SIZE);
+}
+
+/* Parts that can't be equal differ by a group; members beyond the number of groups have none. */
+static void test_few_groups(void **state)
+{
+    (void)state;
+    begin(3);
+    launch(FILL, &(struct call){.size = {4}, .value = 1});
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_int_equal(n_ran, 3);
+    for (unsigned i = 0; i < 3; i++)
+        assert_in_range(items_of(0, i), 1, 2);
+    n_ran = 0;
+    launch(FILL, &(struct call){.size = {2}, .value = 2});
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_int_equal(n_ran, 2);
+    n_ran = 0;
+    launch(FILL, &(struct call){.size = {1}, .value = 3});
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_int_equal(n_ran, 1);
+    assert_bytes(0, 1, 3);
+    assert_bytes(1, 1, 2);
+    assert_bytes(2, 2, 1);
+}
+
+static void test_one_member(void **state)
+{
+    (void)state;
+    begin(1);
+    launch_one(UPDATE, 5);
+    launch_one(UPDATE, 6);
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_int_equal(n_ran, 4);
+    assert_int_equal(items_of(0, 0), 2 * SIZE);
+    assert_bytes(0, SIZE, 11);
+}
+
+/* Each share has whole rows, whichever dimension counts them. */
+static void test_dimensions(void **state)
+{
+    (void)state;
+    begin(2);
+    launch(COLUMNS, &(struct call){.size = {8, PITCH}, .value = 1});
+    launch(ROWS, &(struct call){.size = {PITCH, 8}, .value = 2});
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_int_equal(n_ran, 4);
+    for (unsigned i = 0; i < 4; i++)
+        for (unsigned d = 0; d < 2; d++)
+            assert_int_equal(ran[i].end[d] - ran[i].first[d], d == i / 2 ? 4 : PITCH);
+    assert_bytes(0, 8 * PITCH, 2);
+}
+
+/* Later launches of the same shape move nothing, other borders only what lies between. */
+static void test_in_place(void **state)
+{
+    (void)state;
+    begin(2);
+    launch_one(UPDATE, 1);
+    assert_moved(SIZE, 0);
+    for (unsigned i = 0; i < 5; i++)
+        launch_one(UPDATE, 1);
+    assert_moved(0, 0);
+    assert_bytes(0, SIZE, 6);
+    assert_moved(0, SIZE);
+}
+
+/* To and fro between two buffers: once each half is where it is computed, a byte goes each way. The bytes at the ends
+ * are nobody's and were brought once. */
+static void test_halo(void **state)
+{
+    (void)state;
+    begin(2);
+    for (unsigned i = 0; i < 8; i++) {
+        struct tsl_buffer *last = buffer;
+
+        launch_one(STENCIL, 0);
+        assert_moved(i == 0 ? SIZE + 4 : i == 1 ? 4 : 2, i == 0 ? 0 : 2);
+        buffer = second;
+        second = last;
+    }
+    assert_bytes(0, SIZE, 0);
+}
+
+/* One share waits for what was there, the other doesn't; a later launch waits for both. */
+static void test_order(void **state)
+{
+    struct tsl_event *filled;
+    struct tsl_fake_record records[5];
+
+    (void)state;
+    begin(2);
+    launch(FILL, &(struct call){.queue = other, .value = 1, .members = 2, .event = &filled});
+    t.wait = filled;
+    launch(UPDATE, &(struct call){.value = 1});
+    launch(UPDATE, &(struct call){.value = 1});
+    assert_int_equal(finish(), CL_SUCCESS);
+    for (unsigned i = 0; i < 5; i++)
+        assert_int_equal(timed_run(i, &records[i]), i < 5);
+    assert_bytes(0, SIZE, 3);
+    tsl_object_release(&filled->object);
+}
+
+/* ---- What the program sees ---- */
+
+/* The command fails with its share's error; what the other share wrote stays, what the failed one should have changed
+ * goes back to what it was, and what comes after fails. */
+static void test_failure(void **state)
+{
+    (void)state;
+    for (unsigned refused = 0; refused < 2; refused++)
+        for (unsigned member = 0; member < 2; member++) {
+            struct tsl_event *event;
+
+            begin(2);
+            if (refused)
+                tsl_fake_fail_call(member, TSL_FAKE_LAUNCH, 1, -9001);
+            else
+                tsl_fake_fail_work(member, TSL_FAKE_LAUNCH, 1, -9001);
+            launch(UPDATE, &(struct call){.value = 1, .event = &event});
+            assert_int_equal(tsl_queue_flush(t.queue), CL_SUCCESS);
+            assert_int_equal(tsl_events_wait(1, &event), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+            assert_int_equal(tsl_event_status(event), -9001);
+            tsl_object_release(&event->object);
+            assert_bytes((1 - member) * HALF, HALF, 1);
+            assert_bytes(member * HALF, HALF, 0);
+            end(NULL);
+        }
+}
+
+/* A share that fails doesn't keep the command from waiting for the others. */
+static void test_failure_ends_last(void **state)
+{
+    struct tsl_fake_member members[] = {{.item_ns = 1000, .gates = true}, {.item_ns = 9000, .gates = true}};
+    struct tsl_event *event;
+
+    (void)state;
+    begin_members(members, 2, 0);
+    tsl_fake_fail_work(0, TSL_FAKE_LAUNCH, 1, -9001);
+    launch(FILL, &(struct call){.event = &event});
+    assert_int_equal(tsl_queue_flush(t.queue), CL_SUCCESS);
+    tsl_events_wait(1, &event);
+    assert_true(tsl_clock_ns() >= HALF * 9000);
+    assert_int_equal(tsl_event_status(event), -9001);
+    tsl_object_release(&event->object);
+}
+
+/* From the first start to the last end. */
+static void test_times(void **state)
+{
+    struct tsl_fake_member members[] = {{.item_ns = 1000, .gates = true}, {.item_ns = 3000, .gates = true}};
+    struct tsl_fake_record busy, a, b;
+    struct tsl_event *event;
+    cl_ulong start_ns, end_ns;
+    bool all;
+
+    (void)state;
+    begin_members(members, 2, CL_QUEUE_PROFILING_ENABLE);
+    launch(UNKNOWN, &(struct call){.queue = other, .size = {20}, .members = 2});
+    buffer = (tsl_object_release(&buffer->object), timed_buffer(&t, SIZE + 2));
+    launch(FILL, &(struct call){.event = &event});
+    assert_int_equal(finish(), CL_SUCCESS);
+    all = timed_run(0, &busy) && timed_run(1, &a) && timed_run(2, &b);
+    assert_true(all);
+    assert_int_equal(a.member, 0);
+    assert_true(a.start_ns < b.start_ns && a.end_ns < b.end_ns);
+    assert_int_equal(tsl_event_profile(event, CL_PROFILING_COMMAND_START, &start_ns), CL_SUCCESS);
+    assert_int_equal(tsl_event_profile(event, CL_PROFILING_COMMAND_END, &end_ns), CL_SUCCESS);
+    assert_int_equal(start_ns, a.start_ns);
+    assert_int_equal(end_ns, b.end_ns);
+    tsl_object_release(&event->object);
+}
+
+/* ---- Whole ---- */
+
+/* Told once for a kernel. */
+static void assert_refused(unsigned kernel, const char *sentence)
+{
+    struct tsl_kernel *made = make_kernel(kernel, 3);
+    char line[256], *text;
+
+    catch_stderr();
+    for (unsigned i = 0; i < 2; i++)
+        enqueue(made, &(struct call){.value = 3});
+    text = release_stderr();
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_int_equal(n_ran, 2);
+    n_ran = 0;
+    snprintf(line, sizeof line, "tesela: place: info: launches of %s run whole, as %s\n", kernels[kernel].name,
+             sentence);
+    assert_string_equal(text, line);
+    free(text);
+    tsl_object_release(&made->object);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    begin(2);
+    assert_refused(COUNT, "argument 0 (a0) is changed by atomic operations (at byte 0)");
+    assert_refused(SCATTER, "argument 0 (a0) is written at places that are not known before the launch");
+    assert_refused(SMEAR, "work-groups may write the same bytes of argument 0 (a0) (at byte get_global_id(0))");
+    assert_refused(SHOUT, "the kernel may call printf");
+    assert_refused(GLOBAL, "the kernel uses program-scope variables that are not constant");
+    assert_refused(UNKNOWN, "it is not known what the kernel accesses");
+}
+
+/* Who asks for group ids and the like gets no windows, which is no news. */
+static void test_whole_launch(void **state)
+{
+    (void)state;
+    begin(2);
+    assert_whole(WHOLE);
+}
+
+/* Two arguments that are one buffer: what the one writes the other doesn't read elsewhere. */
+static void test_one_buffer_twice(void **state)
+{
+    struct tsl_buffer *was = second;
+
+    (void)state;
+    begin(2);
+    was = second;
+    second = buffer;
+    launch_one(STENCIL, 0);
+    second = was;
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_int_equal(n_ran, 2); /* Old or new is right. */
+}
+
+static void test_svm(void **state)
+{
+    struct tsl_kernel *kernel;
+    void *memory;
+
+    (void)state;
+    begin(2);
+    memory = tsl_svm_alloc(t.context, CL_MEM_READ_WRITE, SIZE, 0);
+    assert_non_null(memory);
+    kernel = make_kernel(FILL, 9);
+    assert_int_equal(tsl_kernel_set_svm(kernel, 0, memory), CL_SUCCESS);
+    catch_stderr();
+    enqueue(kernel, &(struct call){.value = 9});
+
+    char *text = release_stderr();
+
+    assert_non_null(strstr(text, "launches of fill run whole, as the kernel follows pointers"));
+    free(text);
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_int_equal(n_ran, 1);
+    tsl_object_release(&kernel->object);
+    assert_true(tsl_svm_free(t.context, memory));
+}
+
+/* A member that runs launches whole has no part; with it alone nothing is cut. */
+static void test_no_windows(void **state)
+{
+    struct tsl_fake_member members[] = {
+        {.item_ns = 1000, .gates = true}, {.gates = true, .no_windows = true}, {.item_ns = 1000, .gates = true}};
+
+    (void)state;
+    begin_members(members, 3, 0);
+    launch_one(FILL, 4);
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_int_equal(n_ran, 2);
+    assert_int_equal(items_of(0, 1), 0);
+    n_ran = 0;
+    launch(FILL, &(struct call){.value = 5, .members = 2});
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_int_equal(n_ran, 1);
+    assert_bytes(0, SIZE, 5);
+}
+
+static void test_off(void **state)
+{
+    (void)state;
+    begin(2);
+    for (unsigned i = FILL; i < N_KERNELS; i++)
+        if (i != COLUMNS && i != ROWS)
+            assert_whole(i);
+}
+
+/* ---- Weights ---- */
+
+static void test_weights(void **state)
+{
+    (void)state;
+    begin(2);
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned before = n_ran;
+
+        launch_one(FILL, 4);
+        assert_int_equal(finish(), CL_SUCCESS);
+        assert_int_equal(n_ran - before, 2);
+        assert_int_equal(items_of(before, 0), SIZE / 4);
+        assert_int_equal(items_of(before, 1), SIZE / 4 * 3);
+    }
+    assert_bytes(0, SIZE, 4);
+}
+
+/* Members without a weight have no part; one member alone runs launches whole. */
+static void test_without_weight(void **state)
+{
+    (void)state;
+    begin(3);
+    launch_one(FILL, 4);
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_int_equal(items_of(0, 2), 0);
+    assert_int_equal(n_ran, 2);
+    launch(FILL, &(struct call){.value = 4, .members = 2});
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_int_equal(n_ran, 3);
+    assert_int_equal(ran[2].member, 1);
+}
+
+/* ---- Auto ---- */
+
+/* Members of one kind: what one has learned the others know. The launches are cut as soon as their time is known, as
+ * nothing has to move; and they take about half the time. */
+static void test_auto(void **state)
+{
+    struct tsl_fake_member member = {.name = "fake", .item_ns = 10000, .gates = true};
+    uint64_t before, whole_ns, cut_ns;
+
+    (void)state;
+    begin_members((struct tsl_fake_member[]){member, member}, 2, 0);
+    before = tsl_clock_ns();
+    launch_one(FILL, 1);
+    assert_int_equal(finish(), CL_SUCCESS);
+    whole_ns = tsl_clock_ns() - before;
+    assert_int_equal(n_ran, 1);
+    for (unsigned i = 0; i < 4; i++) {
+        n_ran = 0;
+        before = tsl_clock_ns();
+        launch_one(FILL, 1);
+        assert_int_equal(finish(), CL_SUCCESS);
+        cut_ns = tsl_clock_ns() - before;
+        assert_int_equal(n_ran, 2);
+        assert_int_equal(items_of(0, 0), HALF);
+        assert_true((double)cut_ns < 0.6 * (double)whole_ns);
+    }
+    assert_bytes(0, SIZE, 1);
+}
+
+/* A member that is slower by half has a part that is smaller by half. */
+static void test_auto_by_speed(void **state)
+{
+    struct tsl_fake_member members[] = {{.item_ns = 10000, .gates = true}, {.item_ns = 20000, .gates = true}};
+
+    (void)state;
+    begin_members(members, 2, 0);
+    for (unsigned i = 0; i < 4; i++) {
+        launch(FILL, &(struct call){.members = 1});
+        launch(FILL, &(struct call){.members = 2});
+    }
+    assert_int_equal(finish(), CL_SUCCESS);
+    n_ran = 0;
+    launch_one(FILL, 1);
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_int_equal(n_ran, 2);
+    assert_in_range(items_of(0, 0), SIZE * 2 / 3 - 4, SIZE * 2 / 3 + 4);
+}
+
+/* ---- All ---- */
+
+static int run_always(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_overlap, end),
+        cmocka_unit_test_teardown(test_few_groups, end),
+        cmocka_unit_test_teardown(test_one_member, end),
+        cmocka_unit_test_teardown(test_dimensions, end),
+        cmocka_unit_test_teardown(test_in_place, end),
+        cmocka_unit_test_teardown(test_halo, end),
+        cmocka_unit_test_teardown(test_order, end),
+        cmocka_unit_test(test_failure),
+        cmocka_unit_test_teardown(test_failure_ends_last, end),
+        cmocka_unit_test_teardown(test_times, end),
+        cmocka_unit_test_teardown(test_refusals, end),
+        cmocka_unit_test_teardown(test_whole_launch, end),
+        cmocka_unit_test_teardown(test_one_buffer_twice, end),
+        cmocka_unit_test_teardown(test_svm, end),
+        cmocka_unit_test_teardown(test_no_windows, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+static int run_weights(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_weights, end),
+        cmocka_unit_test_teardown(test_without_weight, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+static int run_auto(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_auto, end),
+        cmocka_unit_test_teardown(test_auto_by_speed, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+static int run_off(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_off, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+/* The settings of a process don't change. */
+int main(void)
+{
+    if (tsl_settings()->split == TSL_SPLIT_ALWAYS)
+        return run_always();
+    if (tsl_settings()->split == TSL_SPLIT_OFF)
+        return run_off();
+    return tsl_settings()->policy == TSL_POLICY_WEIGHTS ? run_weights() : run_auto();
+}
