@@ -1,0 +1,537 @@
+/* Parts of launches that are cut: how large they are, whether they pay, and what is learned of cuts. */
+#include "place/internal.h"
+
+#include "test.h"
+
+#include <math.h>
+#include <string.h>
+
+#define N      4
+#define LARGE  (UINT64_C(1) << 20) /* work-items */
+#define KERNEL 1
+
+static struct tsl_member members[N];
+static struct tsl_member *const pointers[N] = {&members[0], &members[1], &members[2], &members[3]};
+static struct tsl_candidate all[N];
+static struct tsl_placer *placer;
+static uint64_t now_ns, ready_ns;
+
+/* The first n members take part, each of a kind of its own. */
+static void begin(enum tsl_policy policy, enum tsl_split split, unsigned n, double *weights)
+{
+    struct tsl_settings settings = {.policy = policy, .split = split, .weights = weights, .n_weights = weights ? N : 0};
+
+    for (unsigned i = 0; i < N; i++) {
+        members[i].caps.speed = 1;
+        members[i].index = i;
+        all[i] = (struct tsl_candidate){.eligible = i < n, .windows = i < n};
+    }
+    placer = tsl_placer_create(&settings, pointers, N);
+    assert_non_null(placer);
+    now_ns = 1000000000;
+    ready_ns = 0;
+}
+
+static void begin_auto(unsigned n)
+{
+    begin(TSL_POLICY_AUTO, TSL_SPLIT_AUTO, n, NULL);
+}
+
+/* The first n members are equal. */
+static void begin_alike(unsigned n)
+{
+    begin_auto(n);
+    for (unsigned i = 1; i < n; i++)
+        placer->kind[i] = placer->kind[0];
+}
+
+static int end(void **state)
+{
+    (void)state;
+    tsl_placer_destroy(placer);
+    placer = NULL;
+    return 0;
+}
+
+static struct tsl_ask question(uint64_t kernel, uint64_t size)
+{
+    return (struct tsl_ask){.candidates = all, .kernel = kernel, .size = size, .now_ns = now_ns, .ready_ns = ready_ns};
+}
+
+static bool ask(uint64_t kernel, uint64_t size, struct tsl_parts *parts)
+{
+    struct tsl_ask asked = question(kernel, size);
+
+    return tsl_placer_parts(placer, &asked, parts);
+}
+
+static bool pays(uint64_t kernel, uint64_t size, const struct tsl_parts *parts)
+{
+    struct tsl_ask asked = question(kernel, size);
+
+    return tsl_placer_pays(placer, &asked, parts);
+}
+
+/* As long as the whole launch takes there; halves, and so on, take as much less. */
+static void learn(unsigned member, uint64_t kernel, double ns)
+{
+    for (unsigned i = 0; i < 3; i++)
+        tsl_model_ran(placer->model, placer->kind[member], kernel, LARGE, ns);
+}
+
+static void assert_parts(const struct tsl_parts *parts, const double *of)
+{
+    for (unsigned i = 0; i < N; i++)
+        assert_true(fabs(parts->of[i] - of[i]) < 1e-6);
+}
+
+static void assert_whole(uint64_t kernel, uint64_t size)
+{
+    struct tsl_parts parts;
+
+    assert_false(ask(kernel, size, &parts));
+}
+
+/* ---- Sizes ---- */
+
+static void test_by_speed(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_auto(3);
+    learn(0, KERNEL, 3e6);
+    learn(1, KERNEL, 1e6);
+    learn(2, KERNEL, 6e6);
+    assert_true(ask(KERNEL, LARGE, &parts));
+    assert_parts(&parts, (double[N]){2 / 9.0, 6 / 9.0, 1 / 9.0, 0});
+    assert_true(parts.known);
+    assert_int_equal(parts.n_windows, 1);
+    assert_true(fabs(parts.run_ns - 1e6 * 6 / 9) < 10);
+    assert_true(parts.whole_ns >= 1e6 && parts.whole_ns < 1.1e6);
+    assert_true(pays(KERNEL, LARGE, &parts));
+}
+
+static void test_alike(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_alike(4);
+    learn(0, KERNEL, 4e6);
+    assert_true(ask(KERNEL, LARGE, &parts));
+    assert_parts(&parts, (double[N]){0.25, 0.25, 0.25, 0.25});
+    assert_true(pays(KERNEL, LARGE, &parts));
+}
+
+/* Borders stay where they are for a little, whatever the kernel, and follow more than that. */
+static void test_borders_stay(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_auto(2);
+    learn(0, KERNEL, 1e7);
+    learn(1, KERNEL, 1e7);
+    learn(0, KERNEL + 1, 1e7);
+    learn(1, KERNEL + 1, 1.05e7);
+    learn(0, KERNEL + 2, 1e7);
+    learn(1, KERNEL + 2, 1.5e7);
+    assert_true(ask(KERNEL, LARGE, &parts) && pays(KERNEL, LARGE, &parts));
+    assert_true(ask(KERNEL + 1, LARGE, &parts) && pays(KERNEL + 1, LARGE, &parts));
+    assert_parts(&parts, (double[N]){0.5, 0.5, 0, 0});
+    assert_true(parts.run_ns > 0.52e7); /* estimated for these parts, not for the best ones */
+    assert_true(ask(KERNEL + 2, LARGE, &parts) && pays(KERNEL + 2, LARGE, &parts));
+    assert_parts(&parts, (double[N]){0.6, 0.4, 0, 0});
+    assert_true(ask(KERNEL + 1, LARGE, &parts) && pays(KERNEL + 1, LARGE, &parts));
+    assert_parts(&parts, (double[N]){1.05 / 2.05, 1 / 2.05, 0, 0});
+}
+
+/* What didn't pay leaves the borders where they were. */
+static void test_borders_of_what_was_cut(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_auto(2);
+    learn(0, KERNEL, 1e7);
+    learn(1, KERNEL, 1e7);
+    learn(0, KERNEL + 1, 1e7);
+    learn(1, KERNEL + 1, 1.05e7);
+    assert_true(ask(KERNEL, LARGE, &parts) && pays(KERNEL, LARGE, &parts));
+    all[1].move_ns = 1e9;
+    learn(0, KERNEL + 2, 1e7);
+    learn(1, KERNEL + 2, 3e7);
+    assert_true(ask(KERNEL + 2, LARGE, &parts));
+    assert_false(pays(KERNEL + 2, LARGE, &parts));
+    all[1].move_ns = 0;
+    assert_true(ask(KERNEL + 1, LARGE, &parts));
+    assert_parts(&parts, (double[N]){0.5, 0.5, 0, 0});
+}
+
+/* ---- Whole ---- */
+
+static void test_small(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_alike(2);
+    learn(0, KERNEL, 5.9e4);
+    assert_whole(KERNEL, LARGE);
+    learn(0, KERNEL + 1, 2e5);
+    assert_true(ask(KERNEL + 1, LARGE, &parts));
+    end(NULL);
+    begin_alike(4); /* Parts would be too small. */
+    learn(0, KERNEL, 7.9e4);
+    assert_whole(KERNEL, LARGE);
+}
+
+/* A member that is so slow that it saves nothing worth mentioning. */
+static void test_no_gain(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_auto(2);
+    learn(0, KERNEL, 1e7);
+    learn(1, KERNEL, 1e9);
+    assert_true(ask(KERNEL, LARGE, &parts));
+    assert_false(pays(KERNEL, LARGE, &parts));
+}
+
+/* Of a kernel of which nothing is known only large launches, over equal members, if nothing moves for that. */
+static void test_unknown(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_alike(3);
+    placer->kind[2] = 77;
+    assert_whole(KERNEL, (1u << 18) - 1);
+    assert_true(ask(KERNEL, 1u << 18, &parts));
+    assert_false(parts.known);
+    assert_parts(&parts, (double[N]){0.5, 0.5, 0, 0});
+    assert_true(pays(KERNEL, 1u << 18, &parts));
+    all[1].move_ns = 1e5;
+    assert_false(pays(KERNEL, 1u << 18, &parts));
+    all[0].move_ns = all[2].move_ns = 1e5; /* as it does for the whole launch */
+    assert_true(ask(KERNEL, 1u << 18, &parts));
+    assert_true(pays(KERNEL, 1u << 18, &parts));
+    placer->kind[1] = 78;
+    assert_whole(KERNEL, 1u << 18);
+}
+
+static void keep_busy(unsigned member, double ns)
+{
+    struct tsl_ask asked = question(99 + member, LARGE);
+    struct tsl_placement placement;
+
+    learn(member, 99 + member, ns);
+    tsl_placer_place_part(placer, &asked, member, LARGE, &placement);
+    assert_true(placement.placed);
+    assert_int_equal(placement.member, member);
+}
+
+static void test_busy(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_alike(3);
+    learn(0, KERNEL, 4e6);
+    keep_busy(1, 9e5); /* less than a quarter of the launch */
+    assert_true(ask(KERNEL, LARGE, &parts));
+    assert_parts(&parts, (double[N]){1 / 3.0, 1 / 3.0, 1 / 3.0, 0});
+    keep_busy(2, 2e6);
+    assert_true(ask(KERNEL, LARGE, &parts));
+    assert_parts(&parts, (double[N]){0.5, 0.5, 0, 0});
+    ready_ns = now_ns + 2000000; /* Until then it will be free. */
+    assert_true(ask(KERNEL, LARGE, &parts));
+    assert_parts(&parts, (double[N]){1 / 3.0, 1 / 3.0, 1 / 3.0, 0});
+    ready_ns = 0;
+    now_ns += 1100000;
+    assert_true(ask(KERNEL, LARGE, &parts));
+    assert_parts(&parts, (double[N]){1 / 3.0, 1 / 3.0, 1 / 3.0, 0});
+}
+
+static void test_no_windows(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_alike(3);
+    learn(0, KERNEL, 4e6);
+    all[1].windows = false;
+    assert_true(ask(KERNEL, LARGE, &parts));
+    assert_parts(&parts, (double[N]){0.5, 0, 0.5, 0});
+    all[2].eligible = false;
+    assert_whole(KERNEL, LARGE);
+}
+
+static void test_off(void **state)
+{
+    (void)state;
+    begin(TSL_POLICY_AUTO, TSL_SPLIT_OFF, 2, NULL);
+    placer->kind[1] = placer->kind[0];
+    learn(0, KERNEL, 1e8);
+    assert_whole(KERNEL, LARGE);
+    end(NULL);
+    begin(TSL_POLICY_ROUND_ROBIN, TSL_SPLIT_AUTO, 2, NULL); /* It knows no times. */
+    assert_whole(KERNEL, LARGE);
+}
+
+/* ---- By other ways ---- */
+
+static void test_always(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin(TSL_POLICY_EAGER, TSL_SPLIT_ALWAYS, 3, NULL);
+    all[0].windows = false;
+    assert_true(ask(KERNEL, 1, &parts));
+    assert_parts(&parts, (double[N]){0, 0.5, 0.5, 0});
+    assert_int_equal(parts.n_windows, 1);
+    all[1].eligible = false;
+    assert_true(ask(KERNEL, 1, &parts));
+    assert_parts(&parts, (double[N]){0, 0, 1, 0});
+    assert_int_equal(parts.n_windows, 2);
+    all[2].move_ns = 1e15;
+    assert_true(pays(KERNEL, 1, &parts));
+    all[2].windows = false;
+    assert_whole(KERNEL, 1);
+}
+
+static void test_weights(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin(TSL_POLICY_WEIGHTS, TSL_SPLIT_AUTO, 3, (double[N]){1, 0, 3, 4});
+    assert_true(ask(KERNEL, 1, &parts));
+    assert_parts(&parts, (double[N]){0.25, 0, 0.75, 0});
+    assert_true(pays(KERNEL, 1, &parts));
+    all[0].windows = false;
+    assert_whole(KERNEL, 1);
+    end(NULL);
+    begin(TSL_POLICY_WEIGHTS_WHOLE, TSL_SPLIT_AUTO, 3, (double[N]){1, 0, 3, 4});
+    assert_whole(KERNEL, LARGE);
+}
+
+/* Only over members of the kind that would run it whole. */
+static void test_only_alike(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin(TSL_POLICY_AUTO, TSL_SPLIT_ALIKE, 4, NULL);
+    placer->kind[2] = placer->kind[0];
+    learn(0, KERNEL, 1e6);
+    learn(1, KERNEL, 2e6);
+    learn(3, KERNEL, 3e6);
+    assert_true(ask(KERNEL, LARGE, &parts));
+    assert_parts(&parts, (double[N]){0.5, 0, 0.5, 0});
+    learn(1, KERNEL + 1, 1e6);
+    learn(0, KERNEL + 1, 2e6);
+    assert_whole(KERNEL + 1, LARGE);
+}
+
+/* ---- Does it pay? ---- */
+
+static void test_moves_at_once(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_alike(2);
+    learn(0, KERNEL, 1e7);
+    assert_true(ask(KERNEL, LARGE, &parts));
+    all[1].move_ns = 4e6; /* less than the half that is saved */
+    assert_true(pays(KERNEL, LARGE, &parts));
+    all[1].move_ns = 5e6;
+    assert_false(pays(KERNEL, LARGE, &parts));
+}
+
+/* Data that would move once, for many launches: they move when that would have paid. */
+static void test_moves_by_regret(void **state)
+{
+    struct tsl_parts parts;
+    unsigned n_whole = 0;
+
+    (void)state;
+    begin_alike(2);
+    learn(0, KERNEL, 1e7);
+    all[1].move_ns = 4e7;
+    for (bool cut = false; !cut && n_whole < 100;) {
+        assert_true(ask(KERNEL, LARGE, &parts));
+        cut = pays(KERNEL, LARGE, &parts);
+        n_whole += !cut;
+    }
+    assert_in_range(n_whole, 4e7 / 5e6 - 1, 4e7 / 4.5e6 + 1);
+    all[1].move_ns = 0; /* They have. */
+    for (unsigned i = 0; i < 10; i++)
+        assert_true(ask(KERNEL, LARGE, &parts) && pays(KERNEL, LARGE, &parts));
+    all[1].move_ns = 4e7; /* What was regretted is paid. */
+    assert_true(ask(KERNEL, LARGE, &parts));
+    assert_false(pays(KERNEL, LARGE, &parts));
+}
+
+/* Where a cut gains nothing even without the moves there is nothing to regret. */
+static void test_no_regret(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_auto(2);
+    learn(0, KERNEL, 1e7);
+    learn(1, KERNEL, 1e9);
+    all[1].move_ns = 10;
+    for (unsigned i = 0; i < 1000; i++) {
+        assert_true(ask(KERNEL, LARGE, &parts));
+        assert_false(pays(KERNEL, LARGE, &parts));
+    }
+}
+
+/* What cuts cost is measured, and doubted now and then. */
+static void test_cost(void **state)
+{
+    struct tsl_parts parts;
+    unsigned n_whole = 0;
+
+    (void)state;
+    begin_alike(2);
+    learn(0, KERNEL, 1e6);
+    assert_true(ask(KERNEL, LARGE, &parts));
+    assert_true(pays(KERNEL, LARGE, &parts));
+    tsl_placer_parts_ended(placer, 500000, 510000);
+    assert_true(pays(KERNEL, LARGE, &parts));
+    for (unsigned i = 0; i < 8; i++)
+        tsl_placer_parts_ended(placer, 500000, 1300000);
+    assert_false(pays(KERNEL, LARGE, &parts));
+    while (n_whole < 10000 && !(ask(KERNEL, LARGE, &parts) && pays(KERNEL, LARGE, &parts)))
+        n_whole++;
+    assert_in_range(n_whole, 31, 1000);
+}
+
+/* Shares that ended before others began have no negative cost. */
+static void test_cost_of_nothing(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_alike(2);
+    learn(0, KERNEL, 1e6);
+    tsl_placer_parts_ended(placer, 500000, 400000);
+    tsl_placer_parts_ended(placer, 500000, 500000);
+    assert_true(ask(KERNEL, LARGE, &parts) && pays(KERNEL, LARGE, &parts));
+}
+
+/* ---- Tries ---- */
+
+/* A kind that doesn't know the kernel gets a thousandth where the purse pays for that. */
+static void test_tries(void **state)
+{
+    struct tsl_ask asked = question(KERNEL, LARGE);
+    struct tsl_placement placement;
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_alike(3);
+    placer->kind[2] = 77;
+    learn(0, KERNEL, 1e7);
+    assert_true(ask(KERNEL, LARGE, &parts));
+    assert_parts(&parts, (double[N]){0.5, 0.5, 0, 0});
+    placer->purse_ns = 1e6;
+    assert_true(ask(KERNEL, LARGE, &parts));
+    assert_true(fabs(parts.of[2] - 1e-3 / 1.001) < 1e-6);
+    assert_true(fabs(parts.of[0] - parts.of[1]) < 1e-9);
+    assert_true(pays(KERNEL, LARGE, &parts));
+    all[2].move_ns = 6e6; /* It isn't worth so much. */
+    assert_true(ask(KERNEL, LARGE, &parts));
+    assert_parts(&parts, (double[N]){0.5, 0.5, 0, 0});
+    all[2].move_ns = 0;
+    tsl_placer_place_part(placer, &asked, 2, LARGE / 1000, &placement);
+    assert_true(placement.try && placement.timed && placement.watch);
+    assert_true(placer->purse_ns <= 1e6 - 50e7 / 1001);
+    learn(0, KERNEL + 1, 9e5); /* Beside small launches nothing is tried. */
+    placer->purse_ns = 1e6;
+    assert_true(ask(KERNEL + 1, LARGE, &parts));
+    assert_true(parts.of[2] == 0);
+}
+
+/* What a try has shown counts from then on. */
+static void test_after_a_try(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_auto(2);
+    learn(0, KERNEL, 1e7);
+    assert_whole(KERNEL, LARGE);
+    tsl_model_ran(placer->model, placer->kind[1], KERNEL, LARGE / 1000, 1e4);
+    assert_true(ask(KERNEL, LARGE, &parts));
+    assert_true(parts.of[1] > 0.4 && parts.of[1] < 0.6);
+}
+
+/* ---- Placing ---- */
+
+static void test_place(void **state)
+{
+    struct tsl_ask asked;
+    struct tsl_placement placement;
+    struct tsl_ended ended = {.kernel = KERNEL, .size = LARGE / 2};
+
+    (void)state;
+    begin_alike(2);
+    learn(0, KERNEL, 4e6);
+    all[1].move_ns = 1e6;
+    asked = question(KERNEL, LARGE);
+    tsl_placer_place_part(placer, &asked, 1, LARGE / 2, &placement);
+    assert_int_equal(placement.member, 1);
+    assert_true(placement.placed && !placement.try && !placement.later);
+    assert_true(fabs(placement.run_ns - 2e6) < 10);
+    assert_in_range(placement.end_ns, now_ns + 3000000, now_ns + 3010000);
+    assert_true(tsl_load_left_ns(&placer->load[1], now_ns) > 1.9e6);
+    now_ns += 3000000;
+    ended.ran_ns = 3000000;
+    ended.end_ns = ended.now_ns = now_ns;
+    tsl_placer_done(placer, &placement, &ended);
+    assert_false(placement.placed);
+    assert_true(tsl_load_left_ns(&placer->load[1], now_ns) == 0);
+    assert_int_equal(tsl_model_run(placer->model, placer->kind[1], KERNEL, LARGE / 2).n_samples, 1);
+    end(NULL);
+    begin(TSL_POLICY_ROUND_ROBIN, TSL_SPLIT_ALWAYS, 2, NULL);
+    tsl_placer_place_part(placer, &asked, 1, 5, &placement);
+    assert_int_equal(placement.member, 1);
+    assert_false(placement.placed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_by_speed, end),
+        cmocka_unit_test_teardown(test_alike, end),
+        cmocka_unit_test_teardown(test_borders_stay, end),
+        cmocka_unit_test_teardown(test_borders_of_what_was_cut, end),
+        cmocka_unit_test_teardown(test_small, end),
+        cmocka_unit_test_teardown(test_no_gain, end),
+        cmocka_unit_test_teardown(test_unknown, end),
+        cmocka_unit_test_teardown(test_busy, end),
+        cmocka_unit_test_teardown(test_no_windows, end),
+        cmocka_unit_test_teardown(test_off, end),
+        cmocka_unit_test_teardown(test_always, end),
+        cmocka_unit_test_teardown(test_weights, end),
+        cmocka_unit_test_teardown(test_only_alike, end),
+        cmocka_unit_test_teardown(test_moves_at_once, end),
+        cmocka_unit_test_teardown(test_moves_by_regret, end),
+        cmocka_unit_test_teardown(test_no_regret, end),
+        cmocka_unit_test_teardown(test_cost, end),
+        cmocka_unit_test_teardown(test_cost_of_nothing, end),
+        cmocka_unit_test_teardown(test_tries, end),
+        cmocka_unit_test_teardown(test_after_a_try, end),
+        cmocka_unit_test_teardown(test_place, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
