@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_PROGRAMS 3000
 #define FIRST_SEED   64000 /* FAULTS_SEED chooses another; blocks of seeds with different policies take turns */
@@ -26,6 +27,14 @@ static uint64_t first_seed(void)
     const char *value = getenv("FAULTS_SEED");
 
     return value ? strtoull(value, NULL, 10) : FIRST_SEED;
+}
+
+/* FAULT chooses one. */
+static bool is_asked(const struct fault *fault)
+{
+    const char *only = getenv("FAULT");
+
+    return !only || strcmp(only, fault->name) == 0;
 }
 
 /* The number of programs it took; 0: it wasn't found. */
@@ -47,6 +56,9 @@ static void test_faults(void **state)
 
     (void)state;
     for (unsigned i = 0; i < N_FAULTS; i++) {
+        if (!is_asked(&faults[i]))
+            continue;
+
         uint64_t seed = 0;
         unsigned long n = faults[i].in_place ? hunt(i + 1, &seed) : 0;
 

@@ -855,37 +855,47 @@ static void add_row(struct sim *sim, unsigned like, const struct sim_set *base, 
     }
 }
 
-/* Launches that go to and fro between two ranges, each without its edges: what other members wrote is read there. */
+/* A stencil that goes back: it reads what the one before wrote, and a little beside, as far as there is room. */
+static bool plan_back(struct sim_node *node, const struct sim_node *before, const struct sim_handle *from)
+{
+    size_t halo = sim_halo(before), size = before->src.size;
+
+    if (before->dst.offset + size > from->offset + from->size)
+        size = before->dst.size;
+    if (size <= 2 * halo)
+        return false;
+    node->src = sim_range(before->dst.area, before->dst.offset, size, false);
+    node->dst = sim_range(before->src.area, before->src.offset, size - 2 * halo, true);
+    return !sim_accesses_meet(&node->dst, &node->src);
+}
+
+/* Iterations: stencils go to and fro between two ranges, relaxations stay in their place. What other members wrote is
+ * read each time. */
 static void add_sweep(struct sim *sim, unsigned like, const struct sim_set *base, const struct sim_handle *dst,
                       const struct sim_handle *src)
 {
-    struct sim_access ranges[2] = {sim->nodes[like].src, sim->nodes[like].dst};
-    const struct sim_handle *handles[2] = {src, dst};
-    size_t halo = sim_halo(&sim->nodes[like]);
+    bool back = sim->nodes[like].kind == SIM_STENCIL;
+    struct sim_handle to = *dst, from = *src, last_to;
 
-    for (unsigned i = 0, n = 1 + sim_pick(sim, 6); i < n && sim->n_nodes < SIM_MAX_NODES - 48; i++) {
-        struct sim_node *node = sim_new_node(sim, SIM_STENCIL, sim->nodes[like].queue);
-        struct sim_handle to = *handles[i % 2], from = *handles[1 - i % 2];
+    for (unsigned more = 1 + sim_pick(sim, 6); more > 0 && sim->n_nodes < SIM_MAX_NODES - 48; more--) {
+        const struct sim_node *before = &sim->nodes[like];
+        struct sim_node *node = sim_new_node(sim, before->kind, before->queue);
         int last = sim->last_of_queue[node->queue];
 
         node->base = *base;
         node->value = (unsigned char)sim_random(sim);
-        node->src = ranges[1 - i % 2];
-        node->src.write = false;
-        if (node->src.size <= 2 * halo || !kernels_may_write(sim, &to))
-            return;
-        node->dst = sim_range(to.area, ranges[i % 2].offset, node->src.size - 2 * halo, true);
-        if (node->dst.offset + node->dst.size > to.offset + to.size || sim_accesses_meet(&node->dst, &node->src))
+        node->dst = before->dst;
+        node->src = before->src;
+        last_to = to;
+        to = back ? from : to;
+        from = back ? last_to : from;
+        if (!kernels_may_write(sim, &to) || (back && !plan_back(node, before, &from)))
             return;
         if (last >= 0)
             node->preds[node->n_preds++] = (uint16_t)last;
         if (!sim_order_fits(sim, node, true))
             return;
-        ranges[i % 2] = node->dst;
-        /* The next one reads all of what this one should have made, and a little beside. */
-        ranges[i % 2].size = node->src.size;
-        if (node->dst.offset + node->src.size > to.offset + to.size)
-            ranges[i % 2].size = node->dst.size;
+        like = sim_index(sim, node);
         commit(sim, node, &to, &from);
     }
 }
@@ -925,7 +935,7 @@ void sim_command(struct sim *sim, enum sim_kind kind, const struct sim_set *base
         if (updates(node) && sim_once_in(sim, 2))
             fail_in_row(sim, 1);
         commit(sim, node, &dst, &src);
-        if (kind == SIM_STENCIL && !node->refused && sim_once_in(sim, 2)) {
+        if ((kind == SIM_STENCIL || kind == SIM_RELAX) && !node->refused && sim_once_in(sim, 2)) {
             add_sweep(sim, sim_index(sim, node), base, &dst, &src);
             return;
         }
@@ -953,10 +963,10 @@ void sim_random_command(struct sim *sim, const struct sim_set *base, bool may_bl
     static const enum sim_kind partial[] = {SIM_SLICE,  SIM_GUARDED, SIM_GUARDED, SIM_SOME,  SIM_SOME,
                                             SIM_COLUMN, SIM_UPDATE,  SIM_UPDATE,  SIM_SHIFT, SIM_SHIFT,
                                             SIM_GATHER, SIM_BOX,     SIM_BOX};
-    static const enum sim_kind cut[] = {SIM_SLICE,  SIM_GUARDED, SIM_SOME,    SIM_COLUMN,  SIM_UPDATE,
-                                        SIM_UPDATE, SIM_SHIFT,   SIM_GATHER,  SIM_BOX,     SIM_TURNED,
-                                        SIM_BRICK,  SIM_STENCIL, SIM_STENCIL, SIM_STENCIL, SIM_RELAX,
-                                        SIM_RELAX,  SIM_SMEAR,   SIM_STRIPES, SIM_STRIPES};
+    static const enum sim_kind cut[] = {SIM_SLICE,  SIM_SLICE,   SIM_GUARDED, SIM_GUARDED, SIM_SOME,  SIM_COLUMN,
+                                        SIM_UPDATE, SIM_UPDATE,  SIM_SHIFT,   SIM_GATHER,  SIM_BOX,   SIM_TURNED,
+                                        SIM_BRICK,  SIM_STENCIL, SIM_STENCIL, SIM_STENCIL, SIM_RELAX, SIM_RELAX,
+                                        SIM_SMEAR,  SIM_STRIPES, SIM_STRIPES};
     unsigned n = sizeof common / sizeof common[0];
     bool cuts = sim->options.split != SIM_SPLIT_OFF;
     bool part = sim->options.footprints && sim_pick(sim, 5) < (cuts ? 3 : 2);
