@@ -5,6 +5,7 @@
 /* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto SIM_SEED=71000 */
 /* variant: several TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin SIM_SEED=81000 SIM_MORE=3 SIM_STEPS=40 */
 /* variant: small TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin SIM_SEED=73000 SIM_SMALL=1 */
+/* variant: cut TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin TESELA_SPLIT=always SIM_SEED=75000 SIM_PROGRAMS=12 */
 #include "base/settings.h"
 #include "broken.h"
 #include "sim.h"
@@ -42,8 +43,11 @@ static void run(uint64_t seed)
                                   .failures = number_from("SIM_FAILURES", 0),
                                   .footprints = number_from("SIM_FOOTPRINTS", 1),
                                   .small_memory = number_from("SIM_SMALL", 0)};
+    const char *split = getenv("TESELA_SPLIT");
     unsigned only = number_from("SIM_ALLOCATION", 0);
 
+    if (split)
+        sim_read_split(split, &options.split);
     sim_failing_allocation = 0;
     sim_failing_more = number_from("SIM_MORE", 0);
     for (shared->i = only ? only : shared->i + 1;; shared->i++) {

@@ -6,6 +6,7 @@
 /* variant: round-robin TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin SIM_SEED=20000 */
 /* variant: eager TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=eager SIM_SEED=31000 */
 /* variant: sync TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto TESELA_ORDER=sync SIM_SEED=40000 */
+/* variant: cut TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_SPLIT=always SIM_SEED=50000 */
 #include "sim.h"
 #include "test.h"
 
@@ -91,7 +92,7 @@ static void test_found(void **state)
     };
 
     (void)state;
-    /* Rows by the seed where memory is small, else that. They had no footprints. */
+    /* Rows by the seed where memory is small, else that. They had no footprints, and no launch was cut. */
     for (unsigned i = 0; i < sizeof found / sizeof *found; i++) {
         struct sim_hunt hunt = {
             .seed = found[i].seed,
@@ -99,7 +100,7 @@ static void test_found(void **state)
             .shrink = true,
             .command = "build/tests/sim",
             .like = {.failures = found[i].failures, .repeats = found[i].repeats, .small_memory = found[i].small_memory},
-            .set = SIM_CHOOSE_FAILURES | SIM_CHOOSE_FOOTPRINTS |
+            .set = SIM_CHOOSE_FAILURES | SIM_CHOOSE_FOOTPRINTS | SIM_CHOOSE_SPLIT |
                    (found[i].small_memory ? SIM_CHOOSE_MEMORY : SIM_CHOOSE_REPEATS)};
         char *text;
 
