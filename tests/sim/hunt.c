@@ -476,8 +476,12 @@ static void tell_counts(const struct progress *p)
         n_partial += p->jobs[job]->counts.n_partial;
         n_cut += p->jobs[job]->counts.n_cut;
     }
-    if (p->hunt->progress)
-        printf("%lu launches, %lu of kernels with footprints, %lu cut\n", n_launches, n_partial, n_cut);
+    if (!p->hunt->progress)
+        return;
+    printf("%lu launches, %lu of kernels with footprints", n_launches, n_partial);
+    if (n_cut) /* Real members don't tell. */
+        printf(", %lu cut", n_cut);
+    printf("\n");
 }
 
 unsigned long sim_hunt(const struct sim_hunt *asked, char **text, uint64_t *failing_seed)
