@@ -256,6 +256,8 @@ static void column_touch(const struct tsl_fake_run *run)
         tsl_fake_touch(run, 0, a.dst + i * a.pitch, a.size, true);
 }
 
+typedef void row_fn(const struct tsl_fake_run *run, const struct sim_argument *a, size_t row, size_t slice);
+
 static void add_row(const struct tsl_fake_run *run, const struct sim_argument *a, size_t row, size_t slice)
 {
     sim_add_bytes(bytes_of(run, 0, a->dst + slice * a->slice_pitch + row * a->pitch),
@@ -269,44 +271,47 @@ static void touch_row(const struct tsl_fake_run *run, const struct sim_argument 
     tsl_fake_touch(run, 0, a->dst + slice * a->slice_pitch + row * a->pitch, a->size, true);
 }
 
-/* An item for each row of each slice. */
-static void box_body(const struct tsl_fake_run *run)
+/* An item for each row of each slice, rows in that one of the first two dimensions, slices in the other. */
+static void each_row(const struct tsl_fake_run *run, const struct sim_argument *a, unsigned rows, row_fn *visit)
+{
+    for (size_t j = run->first[1 - rows]; j < run->end[1 - rows]; j++)
+        for (size_t i = run->first[rows]; i < run->end[rows]; i++)
+            visit(run, a, i, j);
+}
+
+static void rows_body(const struct tsl_fake_run *run, unsigned rows)
 {
     struct sim_argument a = argument(run);
 
-    for (size_t j = run->first[1]; j < run->end[1]; j++)
-        for (size_t i = run->first[0]; i < run->end[0]; i++)
-            add_row(run, &a, i, j);
+    each_row(run, &a, rows, add_row);
     note_end(run, &a);
+}
+
+static void rows_touch(const struct tsl_fake_run *run, unsigned rows)
+{
+    struct sim_argument a = begun(run);
+
+    each_row(run, &a, rows, touch_row);
+}
+
+static void box_body(const struct tsl_fake_run *run)
+{
+    rows_body(run, 0);
 }
 
 static void box_touch(const struct tsl_fake_run *run)
 {
-    struct sim_argument a = begun(run);
-
-    for (size_t j = run->first[1]; j < run->end[1]; j++)
-        for (size_t i = run->first[0]; i < run->end[0]; i++)
-            touch_row(run, &a, i, j);
+    rows_touch(run, 0);
 }
 
-/* Slices in dimension 0, their rows in dimension 1. */
 static void turned_body(const struct tsl_fake_run *run)
 {
-    struct sim_argument a = argument(run);
-
-    for (size_t j = run->first[0]; j < run->end[0]; j++)
-        for (size_t i = run->first[1]; i < run->end[1]; i++)
-            add_row(run, &a, i, j);
-    note_end(run, &a);
+    rows_body(run, 1);
 }
 
 static void turned_touch(const struct tsl_fake_run *run)
 {
-    struct sim_argument a = begun(run);
-
-    for (size_t j = run->first[0]; j < run->end[0]; j++)
-        for (size_t i = run->first[1]; i < run->end[1]; i++)
-            touch_row(run, &a, i, j);
+    rows_touch(run, 1);
 }
 
 /* Rows in dimension 0, slices in dimension 1, an item for each byte. */

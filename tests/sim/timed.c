@@ -111,3 +111,28 @@ bool timed_run(unsigned i, struct tsl_fake_record *record)
             return true;
     return false;
 }
+
+void timed_assert_bytes(struct tsl_queue *queue, struct tsl_buffer *buffer, size_t from, size_t size,
+                        unsigned char value)
+{
+    struct tsl_enqueue e = {.queue = queue, .type = CL_COMMAND_READ_BUFFER, .blocking = true};
+    struct tsl_box_copy box = {.region = {size, 1, 1}, .src_offset = from};
+    unsigned char bytes[size];
+
+    assert_int_equal(tsl_enqueue_read(&e, buffer, bytes, &box), CL_SUCCESS);
+    for (size_t i = 0; i < size; i++)
+        assert_int_equal(bytes[i], value);
+}
+
+void timed_assert_moved(const struct timed *t, uint64_t up, uint64_t down)
+{
+    uint64_t went[2] = {0};
+
+    for (unsigned i = 0; i < t->n_members; i++) {
+        went[0] += tsl_fake_counts(i).did_size[TSL_FAKE_DID_WRITE];
+        went[1] += tsl_fake_counts(i).did_size[TSL_FAKE_DID_READ];
+    }
+    assert_int_equal(went[0], up);
+    assert_int_equal(went[1], down);
+    tsl_fake_reset_counts();
+}

@@ -31,6 +31,11 @@ struct tsl_buffer *timed_buffer(struct timed *t, size_t size);
  * asked for. */
 void timed_launch(struct timed *t, const char *kernel, size_t n_items, unsigned n_buffers,
                   struct tsl_buffer *const *buffers, uint32_t value, struct tsl_event **event);
+/* All the bytes of a range are these, by a read in that queue. */
+void timed_assert_bytes(struct tsl_queue *queue, struct tsl_buffer *buffer, size_t from, size_t size,
+                        unsigned char value);
+/* Bytes that went to members, and back, since the last call. All is finished. */
+void timed_assert_moved(const struct timed *t, uint64_t up, uint64_t down);
 /* Waits for all; returns the virtual time. */
 uint64_t timed_finish(struct timed *t);
 /* The i-th launch that was recorded, in the order of ends; false past the last. */

@@ -279,31 +279,16 @@ static cl_int finish(void)
     return error ? error : second_error;
 }
 
-/* All the bytes of a range are these. */
 static void assert_bytes(size_t from, size_t size, unsigned char value)
 {
-    struct tsl_enqueue e = {.queue = t.queue, .type = CL_COMMAND_READ_BUFFER, .blocking = true};
-    struct tsl_box_copy box = {.region = {size, 1, 1}, .src_offset = from};
-    unsigned char bytes[SIZE];
-
-    assert_int_equal(tsl_enqueue_read(&e, buffer, bytes, &box), CL_SUCCESS);
-    for (size_t i = 0; i < size; i++)
-        assert_int_equal(bytes[i], value);
+    timed_assert_bytes(t.queue, buffer, from, size, value);
 }
 
 /* Bytes that went to members, and back, since the last call. */
 static void assert_moved(uint64_t up, uint64_t down)
 {
-    uint64_t went[2] = {0};
-
     assert_int_equal(finish(), CL_SUCCESS);
-    for (unsigned i = 0; i < t.n_members; i++) {
-        went[0] += tsl_fake_counts(i).did_size[TSL_FAKE_DID_WRITE];
-        went[1] += tsl_fake_counts(i).did_size[TSL_FAKE_DID_READ];
-    }
-    assert_int_equal(went[0], up);
-    assert_int_equal(went[1], down);
-    tsl_fake_reset_counts();
+    timed_assert_moved(&t, up, down);
 }
 
 /* Items of dimension 0 that a member ran of all launches since `from`. */

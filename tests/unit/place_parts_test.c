@@ -79,6 +79,13 @@ static void learn(unsigned member, uint64_t kernel, double ns)
         tsl_model_ran(placer->model, placer->kind[member], kernel, LARGE, ns);
 }
 
+/* How long it takes on the first two members. */
+static void learn_both(uint64_t kernel, double first_ns, double second_ns)
+{
+    learn(0, kernel, first_ns);
+    learn(1, kernel, second_ns);
+}
+
 static void assert_parts(const struct tsl_parts *parts, const double *of)
 {
     for (unsigned i = 0; i < N; i++)
@@ -92,6 +99,18 @@ static void assert_whole(uint64_t kernel, uint64_t size)
     assert_false(ask(kernel, size, &parts));
 }
 
+static void assert_cut(uint64_t kernel, struct tsl_parts *parts)
+{
+    assert_true(ask(kernel, LARGE, parts));
+    assert_true(pays(kernel, LARGE, parts));
+}
+
+static void assert_no_gain(uint64_t kernel, struct tsl_parts *parts)
+{
+    assert_true(ask(kernel, LARGE, parts));
+    assert_false(pays(kernel, LARGE, parts));
+}
+
 /* ---- Sizes ---- */
 
 static void test_by_speed(void **state)
@@ -100,8 +119,7 @@ static void test_by_speed(void **state)
 
     (void)state;
     begin_auto(3);
-    learn(0, KERNEL, 3e6);
-    learn(1, KERNEL, 1e6);
+    learn_both(KERNEL, 3e6, 1e6);
     learn(2, KERNEL, 6e6);
     assert_true(ask(KERNEL, LARGE, &parts));
     assert_parts(&parts, (double[N]){2 / 9.0, 6 / 9.0, 1 / 9.0, 0});
@@ -131,19 +149,16 @@ static void test_borders_stay(void **state)
 
     (void)state;
     begin_auto(2);
-    learn(0, KERNEL, 1e7);
-    learn(1, KERNEL, 1e7);
-    learn(0, KERNEL + 1, 1e7);
-    learn(1, KERNEL + 1, 1.05e7);
-    learn(0, KERNEL + 2, 1e7);
-    learn(1, KERNEL + 2, 1.5e7);
-    assert_true(ask(KERNEL, LARGE, &parts) && pays(KERNEL, LARGE, &parts));
-    assert_true(ask(KERNEL + 1, LARGE, &parts) && pays(KERNEL + 1, LARGE, &parts));
+    learn_both(KERNEL, 1e7, 1e7);
+    learn_both(KERNEL + 1, 1e7, 1.05e7);
+    learn_both(KERNEL + 2, 1e7, 1.5e7);
+    assert_cut(KERNEL, &parts);
+    assert_cut(KERNEL + 1, &parts);
     assert_parts(&parts, (double[N]){0.5, 0.5, 0, 0});
     assert_true(parts.run_ns > 0.52e7); /* estimated for these parts, not for the best ones */
-    assert_true(ask(KERNEL + 2, LARGE, &parts) && pays(KERNEL + 2, LARGE, &parts));
+    assert_cut(KERNEL + 2, &parts);
     assert_parts(&parts, (double[N]){0.6, 0.4, 0, 0});
-    assert_true(ask(KERNEL + 1, LARGE, &parts) && pays(KERNEL + 1, LARGE, &parts));
+    assert_cut(KERNEL + 1, &parts);
     assert_parts(&parts, (double[N]){1.05 / 2.05, 1 / 2.05, 0, 0});
 }
 
@@ -154,16 +169,12 @@ static void test_borders_of_what_was_cut(void **state)
 
     (void)state;
     begin_auto(2);
-    learn(0, KERNEL, 1e7);
-    learn(1, KERNEL, 1e7);
-    learn(0, KERNEL + 1, 1e7);
-    learn(1, KERNEL + 1, 1.05e7);
-    assert_true(ask(KERNEL, LARGE, &parts) && pays(KERNEL, LARGE, &parts));
+    learn_both(KERNEL, 1e7, 1e7);
+    learn_both(KERNEL + 1, 1e7, 1.05e7);
+    assert_cut(KERNEL, &parts);
     all[1].move_ns = 1e9;
-    learn(0, KERNEL + 2, 1e7);
-    learn(1, KERNEL + 2, 3e7);
-    assert_true(ask(KERNEL + 2, LARGE, &parts));
-    assert_false(pays(KERNEL + 2, LARGE, &parts));
+    learn_both(KERNEL + 2, 1e7, 3e7);
+    assert_no_gain(KERNEL + 2, &parts);
     all[1].move_ns = 0;
     assert_true(ask(KERNEL + 1, LARGE, &parts));
     assert_parts(&parts, (double[N]){0.5, 0.5, 0, 0});
@@ -194,10 +205,8 @@ static void test_no_gain(void **state)
 
     (void)state;
     begin_auto(2);
-    learn(0, KERNEL, 1e7);
-    learn(1, KERNEL, 1e9);
-    assert_true(ask(KERNEL, LARGE, &parts));
-    assert_false(pays(KERNEL, LARGE, &parts));
+    learn_both(KERNEL, 1e7, 1e9);
+    assert_no_gain(KERNEL, &parts);
 }
 
 /* Of a kernel of which nothing is known only large launches, over equal members, if nothing moves for that. */
@@ -327,8 +336,7 @@ static void test_only_alike(void **state)
     (void)state;
     begin(TSL_POLICY_AUTO, TSL_SPLIT_ALIKE, 4, NULL);
     placer->kind[2] = placer->kind[0];
-    learn(0, KERNEL, 1e6);
-    learn(1, KERNEL, 2e6);
+    learn_both(KERNEL, 1e6, 2e6);
     learn(3, KERNEL, 3e6);
     assert_true(ask(KERNEL, LARGE, &parts));
     assert_parts(&parts, (double[N]){0.5, 0, 0.5, 0});
@@ -371,10 +379,9 @@ static void test_moves_by_regret(void **state)
     assert_in_range(n_whole, 4e7 / 5e6 - 1, 4e7 / 4.5e6 + 1);
     all[1].move_ns = 0; /* They have. */
     for (unsigned i = 0; i < 10; i++)
-        assert_true(ask(KERNEL, LARGE, &parts) && pays(KERNEL, LARGE, &parts));
+        assert_cut(KERNEL, &parts);
     all[1].move_ns = 4e7; /* What was regretted is paid. */
-    assert_true(ask(KERNEL, LARGE, &parts));
-    assert_false(pays(KERNEL, LARGE, &parts));
+    assert_no_gain(KERNEL, &parts);
 }
 
 /* Where a cut gains nothing even without the moves there is nothing to regret. */
@@ -384,12 +391,10 @@ static void test_no_regret(void **state)
 
     (void)state;
     begin_auto(2);
-    learn(0, KERNEL, 1e7);
-    learn(1, KERNEL, 1e9);
+    learn_both(KERNEL, 1e7, 1e9);
     all[1].move_ns = 10;
     for (unsigned i = 0; i < 1000; i++) {
-        assert_true(ask(KERNEL, LARGE, &parts));
-        assert_false(pays(KERNEL, LARGE, &parts));
+        assert_no_gain(KERNEL, &parts);
     }
 }
 
@@ -402,8 +407,7 @@ static void test_cost(void **state)
     (void)state;
     begin_alike(2);
     learn(0, KERNEL, 1e6);
-    assert_true(ask(KERNEL, LARGE, &parts));
-    assert_true(pays(KERNEL, LARGE, &parts));
+    assert_cut(KERNEL, &parts);
     tsl_placer_parts_ended(placer, 500000, 510000);
     assert_true(pays(KERNEL, LARGE, &parts));
     for (unsigned i = 0; i < 8; i++)
@@ -424,7 +428,7 @@ static void test_cost_of_nothing(void **state)
     learn(0, KERNEL, 1e6);
     tsl_placer_parts_ended(placer, 500000, 400000);
     tsl_placer_parts_ended(placer, 500000, 500000);
-    assert_true(ask(KERNEL, LARGE, &parts) && pays(KERNEL, LARGE, &parts));
+    assert_cut(KERNEL, &parts);
 }
 
 /* ---- Tries ---- */
