@@ -128,6 +128,17 @@ static bool mark_candidates(struct cut *cut, struct tsl_candidate *candidates)
     return !has_svm(c->args) || refuse(cut, TSL_CUT_POINTERS);
 }
 
+/* On any member that may have a part: programs may be other code elsewhere, and their facts less well known. */
+static bool may_write(const struct cut *cut, cl_uint argument, const struct tsl_buffer *buffer)
+{
+    const struct tsl_command *c = cut->command;
+    unsigned access = 0;
+    for (unsigned i = 0; i < c->graph->n_ports; i++)
+        if (cut->ask->candidates[i].windows)
+            access |= tsl_footing_access(&c->kernel->parts[i].facts, argument, buffer);
+    return access & TSL_MAY_WRITE;
+}
+
 static void find_memories(struct cut *cut)
 {
     const struct tsl_args *args = cut->command->args;
@@ -136,12 +147,11 @@ static void find_memories(struct cut *cut)
         const struct tsl_buffer *b = args->args[i].buffer;
         cut->memories[i] = (struct tsl_cut_memory){.root = NULL};
         if (b)
-            cut->memories[i] =
-                (struct tsl_cut_memory){.root = tsl_data_of(b),
-                                        .image = b->image ? b : NULL,
-                                        .offset = b->offset,
-                                        .size = b->size,
-                                        .may_write = tsl_footing_access(&cut->part->facts, i, b) & TSL_MAY_WRITE};
+            cut->memories[i] = (struct tsl_cut_memory){.root = tsl_data_of(b),
+                                                       .image = b->image ? b : NULL,
+                                                       .offset = b->offset,
+                                                       .size = b->size,
+                                                       .may_write = may_write(cut, i, b)};
     }
 }
 

@@ -189,7 +189,11 @@ static void test_small(void **state)
     (void)state;
     begin_alike(2);
     learn(0, KERNEL, 5.9e4);
-    assert_whole(KERNEL, LARGE);
+    assert_false(ask(KERNEL, LARGE, &parts));
+    assert_false(parts.small);
+    learn(0, KERNEL + 2, 2.9e4); /* It needn't be asked about again. */
+    assert_false(ask(KERNEL + 2, LARGE, &parts));
+    assert_true(parts.small);
     learn(0, KERNEL + 1, 2e5);
     assert_true(ask(KERNEL + 1, LARGE, &parts));
     end(NULL);
@@ -282,11 +286,13 @@ static void test_off(void **state)
 {
     (void)state;
     begin(TSL_POLICY_AUTO, TSL_SPLIT_OFF, 2, NULL);
+    assert_false(tsl_placer_cuts(placer));
     placer->kind[1] = placer->kind[0];
     learn(0, KERNEL, 1e8);
     assert_whole(KERNEL, LARGE);
     end(NULL);
     begin(TSL_POLICY_ROUND_ROBIN, TSL_SPLIT_AUTO, 2, NULL); /* It knows no times. */
+    assert_false(tsl_placer_cuts(placer));
     assert_whole(KERNEL, LARGE);
 }
 
