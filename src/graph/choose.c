@@ -103,6 +103,7 @@ bool tsl_place_choose(struct tsl_command *c)
                           .kernel = c->kernel->place_key,
                           .size = tsl_place_work_items(&c->share.window),
                           .now_ns = tsl_clock_ns(),
+                          .again = c->share.placement.later,
                           .n_behind = n_behind,
                           .arg = c};
     ask.ready_ns = tsl_survey(c, &c->share.window, members, candidates);

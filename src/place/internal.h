@@ -43,6 +43,7 @@ struct tsl_placer {
     bool by_weight;                        /* weights: launches are cut by them */
     double last_of[TSL_MAX_MEMBERS];       /* auto: the parts of the launch that was cut last */
     double cut_regret_ns;                  /* auto: what was lost by leaving launches whole for their data's sake */
+    double cut_doubt;                      /* auto: ... times so much it must be, before data move; 0: 1 */
     struct tsl_samples cut;                /* auto: what a cut costs beside the longest part, as measured */
     unsigned n_uncut;                      /* auto: launches that were left whole though they could be cut */
 };

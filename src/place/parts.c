@@ -10,8 +10,9 @@
  *
  * *Never lose.* A launch is cut if it is expected to end earlier, moves included, by more than a margin and what a cut
  * costs, which is measured. Where only the moves are against it, what is lost by that is added up, and when it would
- * have paid for the moves they are made. A kernel of which nothing is known is cut over equal members only, if its work
- * is large, and if nothing moves for it that needn't move anyway.
+ * have paid for the moves they are made. That is right where data stay: where they must move again for the next cut,
+ * the price doubles each time, until cuts without moves have shown that it was worth it. A kernel of which nothing is
+ * known is cut over equal members only, if its work is large, and if nothing moves for it that needn't move anyway.
  *
  * *Unknown members.* A kind on which the kernel never ran is given a very small part, out of the purse that also pays
  * for tries of whole launches (auto.c).
@@ -26,6 +27,7 @@
 #define LEAST_ITEMS   (1u << 18) /* of a kernel of which nothing is known */
 #define FIRST_CUT_NS  2e4        /* what a cut costs, before that was measured */
 #define FORGIVE       32         /* after so many launches that a cut's cost kept whole, that cost is doubted */
+#define MOST_DOUBT    64         /* times what they cost: moves are never dearer */
 #define MARGIN        1.05       /* so many times as fast a cut launch must seem to be at least */
 #define BUSY          0.25       /* a member has other work to do if that takes longer than so much of the launch */
 #define SAME          0.04       /* parts that differ by less, of themselves, are the same */
@@ -203,14 +205,17 @@ static bool auto_parts(struct tsl_placer *placer, const struct tsl_ask *ask, str
 /* ---- Does it pay? ------------------------------------------------------------------------------------------------ */
 
 /* Only the moves are against it. They are made when what was lost without them has added up to what they cost. */
-static bool regrets(struct tsl_placer *placer, double loss_ns, double move_ns)
+static bool regrets(struct tsl_placer *placer, const struct tsl_ask *ask, double loss_ns, double move_ns)
 {
+    double doubt = fmax(placer->cut_doubt, 1);
+
     if (loss_ns <= 0)
         return false;
-    placer->cut_regret_ns += loss_ns;
-    if (placer->cut_regret_ns < move_ns)
+    placer->cut_regret_ns += ask->again ? 0 : loss_ns;
+    if (placer->cut_regret_ns < move_ns * doubt)
         return false;
     placer->cut_regret_ns = 0;
+    placer->cut_doubt = fmin(doubt * 2, MOST_DOUBT);
     return true;
 }
 
@@ -239,7 +244,10 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
     if (!parts->known)
         return move_ns <= parts->whole_move_ns + FIRST_CUT_NS;
     double cut_ns = start + parts->run_ns * MARGIN + cost_ns(placer);
-    return cut_ns + move_ns < parts->whole_ns || regrets(placer, parts->whole_ns - cut_ns, move_ns);
+    if (cut_ns + move_ns >= parts->whole_ns)
+        return regrets(placer, ask, parts->whole_ns - cut_ns, move_ns);
+    placer->cut_doubt /= 2;
+    return true;
 }
 
 /* ---- The doors --------------------------------------------------------------------------------------------------- */

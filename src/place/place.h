@@ -31,6 +31,7 @@ struct tsl_ask {
     uint64_t size;                          /* work-items */
     uint64_t now_ns;
     uint64_t ready_ns; /* when what the command must wait for is estimated to have ended; 0: now */
+    bool again;        /* it was asked for the same launch before, and said later */
     /* How many launches of the same kernel at the same size wait behind it before the first that needs what it does;
      * may be 0 when nobody knows. Asked only where it matters; NULL: 0. */
     unsigned (*n_behind)(void *arg);

@@ -390,6 +390,48 @@ static void test_moves_by_regret(void **state)
     assert_no_gain(KERNEL, &parts);
 }
 
+/* Data that are elsewhere before each launch: they move ever more rarely. */
+static void test_moves_in_vain(void **state)
+{
+    struct tsl_parts parts;
+    unsigned n_cut[2] = {0};
+
+    (void)state;
+    begin_alike(2);
+    learn(0, KERNEL, 1e7);
+    all[1].move_ns = 4e7;
+    for (unsigned i = 0; i < 10000; i++) {
+        assert_true(ask(KERNEL, LARGE, &parts));
+        n_cut[i >= 2000] += pays(KERNEL, LARGE, &parts);
+    }
+    assert_in_range(n_cut[0], 5, 12);
+    assert_in_range(n_cut[1], 1, 8000 / 500); /* of launches that would gain 4.7 ms, each for 40 ms: under 1 % */
+    all[1].move_ns = 0;
+    for (unsigned i = 0; i < 10; i++) /* They stay after all. */
+        assert_cut(KERNEL, &parts);
+    all[1].move_ns = 4e7;
+    placer->cut_regret_ns = 0;
+    for (unsigned i = 0; i < 10; i++)
+        n_cut[0] += ask(KERNEL, LARGE, &parts) && pays(KERNEL, LARGE, &parts);
+    assert_in_range(n_cut[0], 6, 13);
+}
+
+/* A launch that is held is regretted once, however often it is asked for. */
+static void test_asked_again(void **state)
+{
+    struct tsl_ask again = question(KERNEL, LARGE);
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_alike(2);
+    learn(0, KERNEL, 1e7);
+    all[1].move_ns = 4e7;
+    again.again = true;
+    assert_no_gain(KERNEL, &parts);
+    for (unsigned i = 0; i < 100; i++)
+        assert_false(tsl_placer_pays(placer, &again, &parts));
+}
+
 /* Where a cut gains nothing even without the moves there is nothing to regret. */
 static void test_no_regret(void **state)
 {
@@ -535,6 +577,8 @@ int main(void)
         cmocka_unit_test_teardown(test_only_alike, end),
         cmocka_unit_test_teardown(test_moves_at_once, end),
         cmocka_unit_test_teardown(test_moves_by_regret, end),
+        cmocka_unit_test_teardown(test_moves_in_vain, end),
+        cmocka_unit_test_teardown(test_asked_again, end),
         cmocka_unit_test_teardown(test_no_regret, end),
         cmocka_unit_test_teardown(test_cost, end),
         cmocka_unit_test_teardown(test_cost_of_nothing, end),
