@@ -356,15 +356,23 @@ static bool cut_in_domain(struct cut *cut, struct tsl_parts *parts)
     return cut->n > 1;
 }
 
+static bool shares_may_write(struct tsl_command *c, cl_uint argument, const struct tsl_buffer *buffer)
+{
+    unsigned access = 0;
+    for (unsigned s = 0; s <= c->n_more; s++)
+        access |=
+            tsl_footing_access(&c->kernel->parts[tsl_command_share(c, s)->placement.member].facts, argument, buffer);
+    return access & TSL_MAY_WRITE;
+}
+
 cl_int tsl_cut_spread(struct tsl_command *c)
 {
     cl_int error = CL_SUCCESS;
     if (tsl_members_is_empty(c->spread_over))
         return CL_SUCCESS;
-    const struct tsl_kernel_facts *facts = &c->kernel->parts[c->share.placement.member].facts;
     for (cl_uint i = 0; i < c->args->n && !error; i++) {
         const struct tsl_buffer *b = c->args->args[i].buffer;
-        if (b && tsl_footing_access(facts, i, b) & TSL_MAY_WRITE)
+        if (b && shares_may_write(c, i, b))
             error = tsl_spread_make(c, tsl_data_of(b), c->spread_over);
     }
     return error;
