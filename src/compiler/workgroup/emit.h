@@ -72,6 +72,7 @@ struct kc_strip {
 
 /* A loop over the lanes; with one lane there is none. */
 struct kc_lanes {
+    bool serial; /* set before its beginning: the loop stays one */
     unsigned n;
     LLVMBasicBlockRef head;
     LLVMValueRef index; /* i32 */

@@ -8,7 +8,8 @@
  *   analysis/flow.c       blocks, dominators, loops
  *   analysis/uniform.c    which values are the same for all work-items of a strip, or of the group; which blocks not
  *                         all of them pass together
- *   analysis/profit.c     does it pay to run several work-items at once?
+ *   analysis/profit.c     does it pay to run several work-items at once, everywhere, or in some loops not?
+ *   analysis/serial.c     atomic operations, calls and such loops become parts that lanes run one after the other
  *   transform/widen.c     consecutive indices computed in int are computed in 64 bits
  *   analysis/bounds.c     where regions begin: after barriers ("real" bounds) and, for the vectoriser, at loops and
  *                         uniform branches ("pseudo" bounds)
@@ -47,6 +48,8 @@ struct kc_wg {
     LLVMValueRef kernel;   /* the original */
     LLVMValueRef function; /* the copy that the steps work on; deleted at the end */
     struct kc_flow flow;
+    LLVMBasicBlockRef *serial_loops; /* headers of loops that lanes run one after the other (serial.h) */
+    unsigned n_serial_loops;
 };
 
 static inline bool kc_is_query(enum kc_call call)

@@ -108,9 +108,11 @@ static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, struct 
     bool done;
 
     kc_uniform_create(&strip, wg, KC_STRIP);
-    if (kc_is_scalar(wg, &strip))
+    if (e.lanes > 1 && (kc_is_scalar(wg, &strip) || !kc_part_serial_loops(wg, &strip)))
         e.lanes = 1;
     if (e.lanes > 1) {
+        kc_uniform_finish(&strip);
+        kc_uniform_create(&strip, wg, KC_STRIP);
         kc_widen_indices(wg, &strip);
         kc_uniform_finish(&strip);
         kc_uniform_create(&strip, wg, KC_STRIP);
@@ -153,6 +155,7 @@ bool kc_wg_build(const struct kc_wg_input *input, struct kc_wg_output *output, c
     if (wg.function)
         LLVMDeleteFunction(wg.function);
     kc_flow_finish(&wg.flow);
+    free(wg.serial_loops);
     LLVMDisposeTargetData(wg.layout);
     LLVMDisposeBuilder(wg.builder);
     return done;

@@ -1,4 +1,5 @@
 #include "compiler/workgroup/analysis/region.h"
+#include "compiler/workgroup/analysis/serial.h"
 
 /* From so many instructions in the arms of a uniform branch on, a branch of the whole strip pays. */
 #define HEAVY_WAYS 6
@@ -14,10 +15,27 @@ static unsigned count_instructions(const struct kc_flow *flow, const struct kc_b
     return n;
 }
 
-static void bound_loops(struct kc_bounds *bounds, const struct kc_flow *flow)
+/* A loop that lanes run one after the other begins at the block before it, and has no bounds inside. */
+static void bound_serial_loop(struct kc_bounds *bounds, const struct kc_flow *flow, const struct kc_loop *loop)
 {
+    const struct kc_block *header = &flow->blocks[loop->header];
+
+    for (unsigned p = 0; p < header->n_predecessors; p++)
+        if (!kc_bits_get(&loop->blocks, (size_t)header->predecessors[p]))
+            bounds->pseudo[header->predecessors[p]] = true;
+}
+
+static void bound_loops(struct kc_bounds *bounds, const struct kc_wg *wg)
+{
+    const struct kc_flow *flow = &wg->flow;
+
     for (unsigned l = 0; l < flow->n_loops; l++) {
-        bounds->pseudo[flow->loops[l].header] = true;
+        if (kc_is_serial_loop(wg, flow->loops[l].parent))
+            continue;
+        if (kc_is_serial_loop(wg, (int)l))
+            bound_serial_loop(bounds, flow, &flow->loops[l]);
+        else
+            bounds->pseudo[flow->loops[l].header] = true;
         for (unsigned b = 0; b < flow->n_blocks; b++)
             for (unsigned s = 0; kc_bits_get(&flow->loops[l].blocks, b) && s < flow->blocks[b].n_successors; s++)
                 if (!kc_bits_get(&flow->loops[l].blocks, (size_t)flow->blocks[b].successors[s]))
@@ -45,6 +63,20 @@ static void bound_uniform_branches(struct kc_bounds *bounds, const struct kc_flo
     for (unsigned b = 0; b < flow->n_blocks; b++)
         if (flow->blocks[b].n_successors > 1 && !strip->divergent_branch[b] && !strip->divergent_block[b])
             bound_uniform_branch(bounds, flow, (int)b);
+}
+
+/* Instructions without a vector form are alone in their blocks (serial.h). */
+static void bound_serial_blocks(struct kc_bounds *bounds, const struct kc_wg *wg)
+{
+    const struct kc_flow *flow = &wg->flow;
+
+    for (unsigned b = 0; b < flow->n_blocks; b++) {
+        if (!kc_is_serial_block(flow->blocks[b].block) || kc_is_serial_loop(wg, flow->blocks[b].loop))
+            continue;
+        bounds->pseudo[b] = true;
+        for (unsigned s = 0; s < flow->blocks[b].n_successors; s++)
+            bounds->pseudo[flow->blocks[b].successors[s]] = true;
+    }
 }
 
 /* If lanes diverge and an arm has a bound, the point where they meet again must be a bound. */
@@ -145,7 +177,8 @@ void kc_bounds_create(struct kc_bounds *bounds, const struct kc_wg *wg, const st
     bounds->order = kc_alloc(flow->n_blocks, sizeof(unsigned));
     for (unsigned b = 0; b < flow->n_blocks; b++)
         bounds->real[b] = kc_call_of(LLVMGetFirstInstruction(flow->blocks[b].block)) == KC_CALL_BARRIER;
-    bound_loops(bounds, flow);
+    bound_loops(bounds, wg);
+    bound_serial_blocks(bounds, wg);
     bound_uniform_branches(bounds, flow, strip);
     bound_meetings(bounds, flow, strip);
     order_bounds(bounds, flow);

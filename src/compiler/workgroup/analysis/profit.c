@@ -1,13 +1,20 @@
 #include "compiler/workgroup/analysis/profit.h"
 
 #include "compiler/support/llvm.h"
+#include "compiler/workgroup/analysis/serial.h"
 #include "compiler/workgroup/analysis/waits.h"
 
 /* Floating-point operations for each gathered value from which on vectors pay. */
 #define WORK 8u
 
+/* Rounds in a table of so many elements are taken for straight. */
+#define LEAST_ROUND 31u
+
 /* Depth to which the arithmetic behind an address is followed. */
 #define MAX_DEPTH 16
+
+/* So many instructions outside are worth vectors. */
+#define OTHER_WORK 48u
 
 /* ---- Strides ----------------------------------------------------------------------------------------------------- */
 
@@ -62,6 +69,14 @@ static struct stride phi_stride(const struct kc_wg *wg, const struct kc_uniform 
     return (struct stride){.known = false};
 }
 
+/* The lowest bits, as where an index is known to be small, or goes round in a table. */
+static bool is_low_mask(LLVMValueRef value)
+{
+    uint64_t bits = LLVMIsAConstantInt(value) ? LLVMConstIntGetZExtValue(value) : 0;
+
+    return bits >= LEAST_ROUND && (bits & (bits + 1)) == 0;
+}
+
 static struct stride stride_of(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef value, int depth)
 {
     LLVMValueRef first;
@@ -88,6 +103,9 @@ static struct stride stride_of(const struct kc_wg *wg, const struct kc_uniform *
     case LLVMSub:
         return sum(stride_of(wg, strip, first, depth - 1), stride_of(wg, strip, LLVMGetOperand(value, 1), depth - 1),
                    UINT64_MAX);
+    case LLVMAnd:
+        return is_low_mask(LLVMGetOperand(value, 1)) ? stride_of(wg, strip, first, depth - 1)
+                                                     : (struct stride){.known = false};
     case LLVMMul:
         return scaled(stride_of(wg, strip, first, depth - 1), LLVMGetOperand(value, 1), false);
     case LLVMShl:
@@ -218,12 +236,64 @@ bool kc_is_chain(const struct kc_wg *wg, const struct kc_slots *slots)
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
+static bool is_plain(LLVMValueRef i)
+{
+    return !LLVMIsAPHINode(i) && !LLVMIsATerminatorInst(i) && !kc_is_serial(i) && kc_call_of(i) == KC_CALL_OTHER;
+}
+
+/* Is there something beside the loops run one by one (and what is around them) for which vectors pay: another loop, or
+ * a long way of instructions? */
+static bool has_other_work(const struct kc_wg *wg, const struct kc_bits *serial)
+{
+    unsigned n = 0;
+
+    for (unsigned l = 0; l < wg->flow.n_loops; l++)
+        if (!kc_bits_meet(&wg->flow.loops[l].blocks, serial))
+            return true;
+    for (unsigned b = 0; b < wg->flow.n_blocks; b++)
+        if (!kc_bits_get(serial, b))
+            for (KC_EACH_INSTRUCTION(i, wg->flow.blocks[b].block))
+                n += is_plain(i);
+    return n >= OTHER_WORK;
+}
+
+/* The outermost loops in which vectors don't pay: by block, where they are. */
+static struct kc_bits find_serial_loops(const struct kc_wg *wg, const struct kc_uniform *strip, int *headers,
+                                        unsigned *n)
+{
+    struct kc_bits serial = kc_bits_create(wg->flow.n_blocks);
+
+    *n = 0;
+    for (unsigned l = 0; l < wg->flow.n_loops; l++) {
+        const struct kc_loop *loop = &wg->flow.loops[l];
+
+        if (kc_bits_get(&serial, (size_t)loop->header) || !is_ragged(wg, strip, loop) || !only_gathers(wg, strip, loop))
+            continue;
+        kc_bits_merge(&serial, &loop->blocks, NULL);
+        headers[(*n)++] = loop->header;
+    }
+    return serial;
+}
+
 bool kc_is_scalar(const struct kc_wg *wg, const struct kc_uniform *strip)
 {
-    if (has_calls(wg) || kc_waits(wg, strip))
-        return true;
-    for (unsigned l = 0; l < wg->flow.n_loops; l++)
-        if (is_ragged(wg, strip, &wg->flow.loops[l]) && only_gathers(wg, strip, &wg->flow.loops[l]))
-            return true;
-    return false;
+    return has_calls(wg) || kc_waits(wg, strip);
+}
+
+bool kc_part_serial_loops(struct kc_wg *wg, const struct kc_uniform *strip)
+{
+    LLVMBasicBlockRef *blocks = kc_alloc(wg->flow.n_loops, sizeof(LLVMBasicBlockRef));
+    int *headers = kc_alloc(wg->flow.n_loops, sizeof(int));
+    unsigned n;
+    struct kc_bits serial = find_serial_loops(wg, strip, headers, &n);
+    bool pays = n == 0 || has_other_work(wg, &serial);
+
+    for (unsigned k = 0; k < n; k++)
+        blocks[k] = wg->flow.blocks[headers[k]].block;
+    for (unsigned k = 0; k < n && pays; k++)
+        kc_make_loop_serial(wg, wg->flow.blocks[kc_flow_number(&wg->flow, blocks[k])].loop);
+    kc_bits_free(&serial);
+    free(headers);
+    free(blocks);
+    return pays;
 }

@@ -12,6 +12,9 @@
 
 /* strip: of the level KC_STRIP. */
 bool kc_is_scalar(const struct kc_wg *wg, const struct kc_uniform *strip);
+/* Loops in which vectors don't pay are run lane by lane (serial.h). False: there is nothing else, so that all of the
+ * kernel had better run item by item. True if wg->flow, and so everything that was found out, may have changed. */
+bool kc_part_serial_loops(struct kc_wg *wg, const struct kc_uniform *strip);
 /* The back edges' blocks of loops that work-items leave at different times. The caller frees. */
 struct kc_bits kc_uneven_ends(const struct kc_wg *wg, const struct kc_uniform *strip);
 /* Is the kernel a long chain of arithmetic without branches? */

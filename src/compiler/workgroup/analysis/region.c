@@ -1,5 +1,7 @@
 #include "compiler/workgroup/analysis/region.h"
 
+#include "compiler/workgroup/analysis/serial.h"
+
 /* Inputs of the plan's construction; none is owned. */
 struct planning {
     const struct kc_wg *wg;
@@ -93,6 +95,17 @@ struct kc_region *kc_region_at(const struct kc_phase *phase, int block)
     return NULL;
 }
 
+static bool is_serial_region(const struct planning *p, const struct kc_region *region)
+{
+    const struct kc_flow *flow = &p->wg->flow;
+
+    for (unsigned b = 0; b < flow->n_blocks; b++)
+        if (kc_bits_get(&region->blocks, b) &&
+            (kc_is_serial_block(flow->blocks[b].block) || kc_is_serial_loop(p->wg, flow->blocks[b].loop)))
+            return true;
+    return false;
+}
+
 static void add_region(const struct planning *p, struct kc_phase *phase, int start)
 {
     struct kc_region *region;
@@ -102,6 +115,7 @@ static void add_region(const struct planning *p, struct kc_phase *phase, int sta
     *region = (struct kc_region){.start = start};
     region->masked = p->pseudo && p->strip->divergent_block[start];
     find_blocks(p, region);
+    region->serial = is_serial_region(p, region);
     region->diverges = p->pseudo && exits_diverge(p, region);
     find_slots(p, region);
     region->pending = kc_bits_create(p->wg->flow.n_blocks + 1);

@@ -27,6 +27,7 @@
 struct kc_region {
     int start; /* block */
     bool masked;
+    bool serial;            /* lanes run it one after the other (serial.h) */
     bool diverges;          /* lanes may go to different bounds */
     struct kc_bits blocks;  /* of the function */
     unsigned n_exits;       /* bounds to which lanes may go, each once */

@@ -1,5 +1,6 @@
 #include "compiler/workgroup/analysis/uniform.h"
 
+#include "compiler/workgroup/analysis/serial.h"
 #include "compiler/workgroup/analysis/waits.h"
 
 /* Instructions of the arithmetic behind a loop counter. Less than slots.c repeats, so that it will be repeated. */
@@ -64,6 +65,8 @@ static bool is_counter(const struct kc_uniform *uniform, const struct kc_wg *wg,
     int loop = wg->flow.blocks[block].loop;
 
     if (loop == KC_NONE || wg->flow.loops[loop].header != block || LLVMCountIncoming(phi) != 2)
+        return false;
+    if (kc_is_serial_loop(wg, loop))
         return false;
     for (unsigned k = 0; k < 2; k++) {
         int budget = MAX_BUDGET;

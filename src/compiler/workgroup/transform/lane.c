@@ -21,7 +21,7 @@ void kc_lanes_begin(struct kc_strip *strip, struct kc_lanes *lanes, const char *
     LLVMBasicBlockRef before = LLVMGetInsertBlock(b);
     LLVMValueRef zero = kc_i32(emit->wg, 0);
 
-    *lanes = (struct kc_lanes){.n = strip->lanes, .index = zero};
+    *lanes = (struct kc_lanes){.n = strip->lanes, .serial = lanes->serial, .index = zero};
     if (lanes->n == 1)
         return;
     lanes->head = kc_new_block(emit, name);
@@ -46,7 +46,10 @@ void kc_lanes_end(struct kc_strip *strip, struct kc_lanes *lanes)
     LLVMSetNSW(next, 1);
     LLVMAddIncoming(lanes->index, &next, &latch, 1);
     branch = LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, next, kc_i32(emit->wg, lanes->n), ""), lanes->head, after);
-    kc_mark_lane_loop(emit->wg, branch, emit->access_group, emit->lanes, lanes->n / emit->lanes);
+    if (lanes->serial)
+        kc_mark_plain_loop(emit->wg, branch);
+    else
+        kc_mark_lane_loop(emit->wg, branch, emit->access_group, emit->lanes, lanes->n / emit->lanes);
     LLVMPositionBuilderAtEnd(b, after);
 }
 
@@ -183,7 +186,7 @@ static void copy_block(struct lane *lane, int number, LLVMBasicBlockRef to)
     LLVMPositionBuilderAtEnd(lane->strip->emit->wg->builder, to);
     for (KC_EACH_INSTRUCTION(i, lane->strip->emit->wg->flow.blocks[number].block))
         copy_instruction(lane, i);
-    if (lane->strip->lanes == 1 && kc_bits_get(&lane->strip->emit->uneven, (size_t)number))
+    if ((lane->strip->lanes == 1 || lane->region->serial) && kc_bits_get(&lane->strip->emit->uneven, (size_t)number))
         kc_mark_uneven_loop(lane->strip->emit->wg,
                             LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(lane->strip->emit->wg->builder)));
 }

@@ -1,6 +1,7 @@
 #include "compiler/workgroup/transform/shape.h"
 
 #include "compiler/support/llvm.h"
+#include "compiler/workgroup/analysis/serial.h"
 #include "compiler/workgroup/cleanup/passes.h"
 #include "compiler/workgroup/transform/clone.h"
 #include "compiler/workgroup/transform/vectors.h"
@@ -191,6 +192,8 @@ bool kc_shape(struct kc_wg *wg, LLVMTargetMachineRef machine, bool vectorise, ch
     guard_divisions(wg);
     return_where_unreachable(wg);
     split_at_barriers(wg);
+    if (vectorise)
+        kc_split_serial(wg);
     kc_flow_create(&wg->flow, wg->function);
     return true;
 }

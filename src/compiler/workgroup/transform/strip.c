@@ -81,7 +81,7 @@ static void give_group(struct kc_strip *strip, unsigned s)
 
 static void take_all(struct kc_strip *strip)
 {
-    struct kc_lanes lanes;
+    struct kc_lanes lanes = {.serial = false};
 
     for (unsigned s = 0; s < strip->emit->slots->n; s++)
         if (kc_bits_get(&strip->phase->in, s) && slot_of(strip, s)->uniform)
@@ -116,7 +116,7 @@ static void give_returned(struct kc_strip *strip, LLVMValueRef lane)
 static void give_all(struct kc_strip *strip)
 {
     struct kc_emit *emit = strip->emit;
-    struct kc_lanes lanes;
+    struct kc_lanes lanes = {.serial = false};
 
     for (unsigned s = 0; s < emit->slots->n; s++)
         if (kc_bits_get(&strip->phase->out, s) && emit->places[s].group)
@@ -405,7 +405,7 @@ static void emit_region(struct kc_strip *strip, const struct kc_region *region)
     struct kc_emit *emit = strip->emit;
     LLVMBuilderRef b = emit->wg->builder;
     LLVMBasicBlockRef end = kc_new_block(emit, "");
-    struct kc_lanes lanes;
+    struct kc_lanes lanes = {.serial = region->serial};
     struct ways ways;
 
     ways_begin(strip, region, &ways);
@@ -446,7 +446,7 @@ static void begin_order(struct kc_strip *strip)
     LLVMBuilderRef b = emit->wg->builder;
     LLVMValueRef start = kc_i32(emit->wg, kc_bound_order(emit, strip->phase->start)), gone = NULL;
     LLVMValueRef end = kc_i32(emit->wg, KC_EXIT_ORDER), lowest;
-    struct kc_lanes lanes;
+    struct kc_lanes lanes = {.serial = false};
 
     LLVMBuildStore(b, end, strip->lowest);
     kc_lanes_begin(strip, &lanes, "stand");

@@ -1,0 +1,91 @@
+#include "compiler/workgroup/analysis/serial.h"
+
+#include "compiler/support/llvm.h"
+
+/* So many other instructions between two serial ones are run lane by lane with them: values on their way to lanes and
+ * back cost about as much. */
+#define MAX_GAP 6u
+
+/* ---- Instructions ------------------------------------------------------------------------------------------------ */
+
+static bool is_serial_call(LLVMValueRef call)
+{
+    LLVMValueRef callee = kc_wg_callee(call);
+
+    if (!callee)
+        return true;
+    return kc_call_of(call) == KC_CALL_OTHER && (!kc_name_begins(callee, "llvm.") || LLVMIsAMemIntrinsic(call));
+}
+
+bool kc_is_serial(LLVMValueRef i)
+{
+    return LLVMIsACallInst(i) ? is_serial_call(i) : kc_is_volatile_or_atomic(i);
+}
+
+bool kc_is_serial_block(LLVMBasicBlockRef block)
+{
+    for (KC_EACH_INSTRUCTION(i, block))
+        if (kc_is_serial(i))
+            return true;
+    return false;
+}
+
+/* The last of the serial instructions that stand together from `first` on. */
+static LLVMValueRef last_of(LLVMValueRef first)
+{
+    LLVMValueRef last = first;
+    unsigned gap = 0;
+
+    for (LLVMValueRef i = LLVMGetNextInstruction(first); i && gap <= MAX_GAP; i = LLVMGetNextInstruction(i)) {
+        if (kc_call_of(i) == KC_CALL_BARRIER)
+            break;
+        gap = kc_is_serial(i) ? 0 : gap + 1;
+        if (!gap)
+            last = i;
+    }
+    return last;
+}
+
+void kc_split_serial(struct kc_wg *wg)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(wg->function); b; b = LLVMGetNextBasicBlock(b)) {
+        LLVMValueRef first = LLVMGetFirstInstruction(b), last;
+
+        while (first && !kc_is_serial(first))
+            first = LLVMGetNextInstruction(first);
+        if (!first)
+            continue;
+        last = last_of(first);
+        if (first != kc_first_after_phis(b))
+            b = kc_split_before(first);
+        if (!LLVMIsATerminatorInst(LLVMGetNextInstruction(last)))
+            kc_split_before(LLVMGetNextInstruction(last));
+    }
+}
+
+/* ---- Loops ------------------------------------------------------------------------------------------------------- */
+
+void kc_make_loop_serial(struct kc_wg *wg, int loop)
+{
+    const struct kc_block *header = &wg->flow.blocks[wg->flow.loops[loop].header];
+
+    wg->serial_loops = kc_more(wg->serial_loops, wg->n_serial_loops, sizeof(*wg->serial_loops));
+    wg->serial_loops[wg->n_serial_loops++] = header->block;
+    for (unsigned p = 0; p < header->n_predecessors; p++) {
+        const struct kc_block *from = &wg->flow.blocks[header->predecessors[p]];
+
+        if (!kc_bits_get(&wg->flow.loops[loop].blocks, (size_t)header->predecessors[p]))
+            kc_split_before(LLVMGetBasicBlockTerminator(from->block));
+    }
+    kc_flow_finish(&wg->flow);
+    kc_flow_create(&wg->flow, wg->function);
+}
+
+bool kc_is_serial_loop(const struct kc_wg *wg, int loop)
+{
+    for (; loop != KC_NONE; loop = wg->flow.loops[loop].parent)
+        for (unsigned s = 0; s < wg->n_serial_loops; s++)
+            if (wg->flow.blocks[wg->flow.loops[loop].header].block == wg->serial_loops[s])
+                return true;
+    return false;
+}
