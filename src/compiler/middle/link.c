@@ -210,8 +210,9 @@ static void prepare_functions(LLVMModuleRef module)
             LLVMSetLinkage(g, LLVMInternalLinkage);
 }
 
-/* Everything into the kernels, memory into registers. */
-static const char gather[] = "always-inline,globaldce,function(sroa)";
+/* Everything into the kernels, memory into registers. What no kernel calls goes first: programs include libraries of
+ * functions, and inlining the unused ones into each other may take longer than all else. */
+static const char gather[] = "globaldce,always-inline,globaldce,function(sroa)";
 
 /* Constants folded, small loops unrolled: no more, as what comes next is done better when it knows the work-group. */
 static const char simplify[] =

@@ -2,6 +2,7 @@
  * The state of the work-group pass over one kernel, and small helpers over LLVM's C interface.
  *
  * The pass in one page (each step is a file; its words are used throughout):
+ *   analysis/own_vectors.c shall work-items keep the program's vectors, and run one after the other?
  *   transform/clone.c     the kernel is copied: the original stays, as facts are read off it
  *   transform/shape.c     the copy gets the form on which the steps rely: one return, natural loops, no vectors
  *                         (transform/vectors.c), each barrier at the start of a block of its own

@@ -3,6 +3,7 @@
 #include "compile_client/work_group.h"
 #include "compiler/support/llvm.h"
 #include "compiler/support/target.h"
+#include "compiler/workgroup/analysis/own_vectors.h"
 #include "compiler/workgroup/analysis/profit.h"
 #include "compiler/workgroup/cleanup/passes.h"
 #include "compiler/workgroup/emit.h"
@@ -32,6 +33,13 @@ static unsigned choose_lanes(const struct kc_wg_input *input)
     while (lanes > 1 && input->local_size[0] && input->local_size[0] % lanes)
         lanes /= 2;
     return lanes < 4 ? 1 : lanes;
+}
+
+static enum kc_form choose_form(struct kc_wg *wg, const struct kc_wg_input *input)
+{
+    if (!input->optimise)
+        return KC_FORM_PLAIN;
+    return kc_keeps_vectors(wg, kc_lanes(input->machine)) ? KC_FORM_OWN : KC_FORM_LANES;
 }
 
 /* Does no query depend on the local size? */
@@ -98,9 +106,10 @@ static bool emit(struct kc_emit *e, struct kc_wg_output *output, char **why)
 }
 
 /* Takes the shaped copy through the steps. */
-static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, struct kc_wg_output *output, char **why)
+static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, enum kc_form form, struct kc_wg_output *output,
+                      char **why)
 {
-    struct kc_emit e = {.wg = wg, .input = input, .lanes = choose_lanes(input)};
+    struct kc_emit e = {.wg = wg, .input = input, .lanes = form == KC_FORM_LANES ? choose_lanes(input) : 1};
     struct kc_uniform strip, group;
     struct kc_bounds bounds;
     struct kc_slots slots;
@@ -142,6 +151,7 @@ static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, struct 
 bool kc_wg_build(const struct kc_wg_input *input, struct kc_wg_output *output, char **why)
 {
     struct kc_wg wg = {.module = input->module, .kernel = input->kernel};
+    enum kc_form form;
     bool done;
 
     wg.context = LLVMGetModuleContext(input->module);
@@ -151,7 +161,8 @@ bool kc_wg_build(const struct kc_wg_input *input, struct kc_wg_output *output, c
     wg.i32 = LLVMInt32TypeInContext(wg.context);
     wg.i64 = LLVMInt64TypeInContext(wg.context);
     wg.ptr = LLVMPointerTypeInContext(wg.context, 0);
-    done = kc_shape(&wg, input->machine, input->optimise, why) && transform(&wg, input, output, why);
+    form = choose_form(&wg, input);
+    done = kc_shape(&wg, input->machine, form, why) && transform(&wg, input, form, output, why);
     if (wg.function)
         LLVMDeleteFunction(wg.function);
     kc_flow_finish(&wg.flow);

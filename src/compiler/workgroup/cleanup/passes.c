@@ -17,6 +17,7 @@
     "loop-simplify,lcssa)"
 
 const char KC_PASSES_SHAPE[] = SHAPE_BEGIN "scalarizer,sroa,early-cse<memssa>," SHAPE_END;
+const char KC_PASSES_SHAPE_OWN[] = SHAPE_BEGIN SHAPE_END;
 const char KC_PASSES_SHAPE_PLAIN[] =
     "function(sroa,simplifycfg,lower-switch,fix-irreducible,mergereturn,loop-simplify,lcssa)";
 

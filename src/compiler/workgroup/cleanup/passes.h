@@ -8,9 +8,9 @@
 #include <llvm-c/TargetMachine.h>
 #include <stdbool.h>
 
-/* Brings a kernel into the form of shape.h: with vector operations scalarised, so that lanes can be vectors, or
- * without. */
-extern const char KC_PASSES_SHAPE[], KC_PASSES_SHAPE_PLAIN[];
+/* Brings a kernel into the form of shape.h: with vector operations scalarised, so that lanes can be vectors, with the
+ * program's own vectors, or with no optimisation at all. */
+extern const char KC_PASSES_SHAPE[], KC_PASSES_SHAPE_OWN[], KC_PASSES_SHAPE_PLAIN[];
 /* For work-group functions: variables into registers, loops over lanes into vector code, then the rest of O3. */
 extern const char KC_PASSES_VECTORISE[], KC_PASSES_FINISH[], KC_PASSES_FINISH_PLAIN[];
 /* After kc_wg_part_masked_stores(): what only a store needs is skipped if no lane stores. */

@@ -170,29 +170,30 @@ static void freeze_others(struct kc_wg *wg, bool freeze)
     }
 }
 
-bool kc_shape(struct kc_wg *wg, LLVMTargetMachineRef machine, bool vectorise, char **why)
+bool kc_shape(struct kc_wg *wg, LLVMTargetMachineRef machine, enum kc_form form, char **why)
 {
+    const char *const passes[] = {KC_PASSES_SHAPE, KC_PASSES_SHAPE_OWN, KC_PASSES_SHAPE_PLAIN};
     bool done;
 
     wg->function = kc_clone_function(wg, wg->kernel, "tsl_wg_shape");
     return_where_unreachable(wg);
     kc_wg_stop_endless(wg->builder, wg->function);
     copy_parameters(wg);
-    if (vectorise)
+    if (form == KC_FORM_LANES)
         kc_split_elements(wg);
     freeze_others(wg, true);
-    done = kc_wg_run_passes(wg->module, machine, vectorise ? KC_PASSES_SHAPE : KC_PASSES_SHAPE_PLAIN, why);
+    done = kc_wg_run_passes(wg->module, machine, passes[form], why);
     freeze_others(wg, false);
     if (!done)
         return false;
-    if (vectorise) {
+    if (form != KC_FORM_PLAIN)
         kc_wg_place_atomics(wg->builder, wg->function);
+    if (form == KC_FORM_LANES)
         kc_split_pieces(wg);
-    }
     guard_divisions(wg);
     return_where_unreachable(wg);
     split_at_barriers(wg);
-    if (vectorise)
+    if (form == KC_FORM_LANES)
         kc_split_serial(wg);
     kc_flow_create(&wg->flow, wg->function);
     return true;

@@ -38,7 +38,7 @@ static bool has_id(LLVMValueRef value, struct kc_map *seen)
     return false;
 }
 
-static bool differs(LLVMValueRef address)
+bool kc_address_differs(LLVMValueRef address)
 {
     struct kc_map seen = {.n = 0};
     bool found = has_id(address, &seen);
@@ -98,7 +98,7 @@ static unsigned piece_of(const struct vector *vector)
     bool part = LLVMIsALoadInst(vector->access) ? goes_back(vector->access, vector->base, 0)
                                                 : is_from(LLVMGetOperand(vector->access, 0), vector->base, 0);
 
-    return vector->bits < 64 && shared && !part && differs(vector->base) ? 64 / vector->bits : 1;
+    return vector->bits < 64 && shared && !part && kc_address_differs(vector->base) ? 64 / vector->bits : 1;
 }
 
 /* False: no vector, or one whose elements aren't whole bytes, one after the other. */

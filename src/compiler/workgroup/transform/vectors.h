@@ -17,4 +17,7 @@
 void kc_split_elements(struct kc_wg *wg);
 void kc_split_pieces(struct kc_wg *wg);
 
+/* Is the address made of a local or global id? */
+bool kc_address_differs(LLVMValueRef address);
+
 #endif

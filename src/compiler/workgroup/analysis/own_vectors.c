@@ -1,0 +1,151 @@
+#include "compiler/workgroup/analysis/own_vectors.h"
+
+#include "compiler/support/llvm.h"
+#include "compiler/workgroup/transform/vectors.h"
+
+/*
+ * Costs of a work-item, in thousandths of an instruction of one register. A gather or scatter takes about as many steps
+ * as it has elements of eight bytes; a vector of eight bytes is one element.
+ */
+#define ONE         1000u
+#define GATHER      150u /* a byte of one lane */
+#define ONE_PIECE   100u /* likewise, of a vector of up to eight bytes */
+#define NARROW_LANE 500u /* an element of less than four bytes, on its way to or from a lane of its own */
+
+/* Of so many elements, vectors of lanes leave too few registers for other values. */
+#define MANY 16u
+
+/* A loop counts so many times what is outside, up to a depth. */
+#define ROUNDS    8u
+#define MAX_DEPTH 3u
+
+/* How far it is followed whether a number is part of an address. */
+#define ADDRESS_DEPTH 6u
+
+struct costs {
+    struct kc_wg *wg;
+    unsigned lanes;
+    uint64_t as_own, as_lanes;
+};
+
+static bool is_vector(LLVMTypeRef type)
+{
+    return LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+}
+
+static uint64_t element_bytes(struct costs *c, LLVMTypeRef vector)
+{
+    uint64_t bits = LLVMSizeOfTypeInBits(c->wg->layout, LLVMGetElementType(vector));
+
+    return (bits + 7) / 8;
+}
+
+/* Registers that the vector fills, at least one. */
+static uint64_t registers(struct costs *c, LLVMTypeRef vector)
+{
+    uint64_t bytes = element_bytes(c, vector) * LLVMGetVectorSize(vector), whole = 4 * (uint64_t)c->lanes;
+
+    return (bytes + whole - 1) / whole;
+}
+
+/* Computing with so many elements of all lanes, for one of them. */
+static uint64_t of_lanes(struct costs *c, LLVMTypeRef vector)
+{
+    uint64_t bytes = element_bytes(c, vector), n = LLVMGetVectorSize(vector), once;
+
+    once = n * (bytes > 4 ? bytes / 4 : 1) * ONE / c->lanes;
+    return (n >= MANY ? 2 * once : once) + (bytes < 4 ? n * NARROW_LANE : 0);
+}
+
+static void add_access(struct costs *c, LLVMTypeRef type, LLVMValueRef address, uint64_t times)
+{
+    uint64_t n = LLVMGetVectorSize(type), bytes = element_bytes(c, type);
+
+    if (LLVMGetPointerAddressSpace(LLVMTypeOf(address)) == 0)
+        return;
+    c->as_own += times * ONE * registers(c, type);
+    if (!kc_address_differs(address)) {
+        c->as_lanes += times * n * ONE / c->lanes;
+        return;
+    }
+    c->as_lanes += times * n * bytes * (n * bytes <= 8 ? ONE_PIECE : GATHER);
+}
+
+/* ---- Scalars ----------------------------------------------------------------------------------------------------- */
+
+/* Is the number only there to say where something is, or when a loop ends? Lanes share such work, or it is part of
+ * instructions anyhow. */
+static bool is_index(LLVMValueRef value, unsigned depth)
+{
+    for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+
+        if (LLVMIsAGetElementPtrInst(user) || LLVMIsAICmpInst(user))
+            continue;
+        if (depth == 0 || !(LLVMIsACastInst(user) || LLVMIsABinaryOperator(user) || LLVMIsAPHINode(user)) ||
+            is_vector(LLVMTypeOf(user)) || !is_index(user, depth - 1))
+            return false;
+    }
+    return true;
+}
+
+static bool is_scalar_work(LLVMValueRef i)
+{
+    LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(i));
+    bool integer = kind == LLVMIntegerTypeKind;
+
+    if (!LLVMIsABinaryOperator(i) && !LLVMIsAUnaryOperator(i) && !LLVMIsACastInst(i) && !LLVMIsAFCmpInst(i) &&
+        !LLVMIsASelectInst(i) && !(LLVMIsACallInst(i) && kc_call_of(i) == KC_CALL_OTHER))
+        return false;
+    return kind == LLVMFloatTypeKind || kind == LLVMDoubleTypeKind || kind == LLVMHalfTypeKind ||
+           (integer && !is_index(i, ADDRESS_DEPTH));
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
+
+static void add_vector(struct costs *c, LLVMValueRef i, LLVMTypeRef type, uint64_t times)
+{
+    if (LLVMIsAPHINode(i))
+        return;
+    c->as_own += times * ONE * registers(c, type);
+    if (!LLVMIsAShuffleVectorInst(i) && !LLVMIsAInsertElementInst(i) && !LLVMIsAExtractElementInst(i))
+        c->as_lanes += times * of_lanes(c, type);
+}
+
+static void add(struct costs *c, LLVMValueRef i, uint64_t times)
+{
+    bool stores = LLVMIsAStoreInst(i) != NULL;
+    LLVMTypeRef type = LLVMTypeOf(stores || LLVMIsAExtractElementInst(i) ? LLVMGetOperand(i, 0) : i);
+
+    if (is_vector(type) && (stores || LLVMIsALoadInst(i)))
+        add_access(c, type, LLVMGetOperand(i, stores ? 1 : 0), times);
+    else if (is_vector(type))
+        add_vector(c, i, type, times);
+    else if (is_scalar_work(i)) {
+        c->as_own += times * ONE;
+        c->as_lanes += times * ONE / c->lanes;
+    }
+}
+
+static uint64_t rounds(const struct kc_flow *flow, unsigned block)
+{
+    uint64_t times = 1;
+    unsigned depth = 0;
+
+    for (int l = flow->blocks[block].loop; l != KC_NONE && depth < MAX_DEPTH; l = flow->loops[l].parent, depth++)
+        times *= ROUNDS;
+    return times;
+}
+
+bool kc_keeps_vectors(struct kc_wg *wg, unsigned lanes)
+{
+    struct costs c = {.wg = wg, .lanes = lanes};
+    struct kc_flow flow;
+
+    kc_flow_create(&flow, wg->kernel);
+    for (unsigned b = 0; b < flow.n_blocks; b++)
+        for (KC_EACH_INSTRUCTION(i, flow.blocks[b].block))
+            add(&c, i, rounds(&flow, b));
+    kc_flow_finish(&flow);
+    return c.as_own < c.as_lanes;
+}
