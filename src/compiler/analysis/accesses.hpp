@@ -141,6 +141,7 @@ class Accesses
     uint32_t of_loaded(llvm::LoadInst &at, unsigned skipped, unsigned bits);
     bool is_untouched(llvm::Value *pointer, unsigned steps);
     uint32_t of_element(llvm::Value *vector, unsigned i);
+    uint32_t find_element(llvm::Value *vector, unsigned i);
     uint32_t of_lane(llvm::Instruction &at, unsigned i);
     bool from_other(llvm::Value *&vector, unsigned &i);
 
@@ -259,6 +260,7 @@ class Accesses
     llvm::Loop *scope = nullptr;
     unsigned depth = 0;
     llvm::DenseMap<std::pair<llvm::Value *, llvm::Loop *>, uint32_t> values;
+    llvm::DenseMap<std::pair<std::pair<llvm::Value *, llvm::Loop *>, unsigned>, uint32_t> elements; /* of vectors */
     llvm::DenseMap<std::pair<const llvm::SCEV *, llvm::Loop *>, uint32_t> expressions;
     llvm::DenseMap<llvm::BasicBlock *, Guards> guards; /* of blocks, once asked for */
     llvm::DenseMap<llvm::Loop *, LoopFacts> loop_facts;

@@ -109,8 +109,22 @@ bool Accesses::from_other(llvm::Value *&vector, unsigned &i)
     return false;
 }
 
-/* An element of a vector argument, of one in a structure, or of one that was made of elements. */
+/* Each element is looked at once: a hash of vectors uses each step's result several times. */
 uint32_t Accesses::of_element(llvm::Value *vector, unsigned i)
+{
+    auto key = std::make_pair(std::make_pair(vector, scope), i);
+    auto known = elements.find(key);
+    uint32_t node;
+
+    if (known != elements.end())
+        return known->second;
+    node = find_element(vector, i);
+    elements[key] = node;
+    return node;
+}
+
+/* An element of a vector argument, of one in a structure, or of one that was made of elements. */
+uint32_t Accesses::find_element(llvm::Value *vector, unsigned i)
 {
     auto *type = llvm::dyn_cast<llvm::FixedVectorType>(vector->getType());
     unsigned bits = type ? bits_of(type->getElementType()) : 0;
