@@ -8,6 +8,7 @@
  *   things.c   what a program has: contexts, queues, buffers
  *   program.c  its steps, each thought of, checked against the order of the specification, and done at once
  *   command.c  commands: their ranges, and the calls that enqueue them; kept as nodes
+ *   launch.c   those that are kernels and host tasks
  *   image.c    images, and the commands that only they have
  *   host.c     what the host does beside: waits, maps, user events, callbacks, other threads
  *   order.c    what the OpenCL specification orders before what; the generator asks it, so that programs have one
@@ -462,6 +463,25 @@ void sim_random_command(struct sim *sim, const struct sim_set *base, bool may_bl
 void sim_unmap(struct sim *sim, unsigned map);
 /* Every byte of every buffer. */
 void sim_read_all(struct sim *sim);
+/* All programs have at least one buffer that lives. */
+struct sim_handle sim_random_handle(struct sim *sim);
+struct sim_access sim_whole(const struct sim_handle *handle, bool write);
+/* Turns two linear accesses of one size into two boxes of the same shape, where they have room for it. */
+void sim_make_box(struct sim *sim, struct sim_node *node, const struct sim_handle *dst, const struct sim_handle *src);
+
+/* ---- launch.c ---- */
+
+bool sim_kernels_may_write(const struct sim *sim, const struct sim_handle *handle);
+/* Ranges for a kernel or host task of that kind; false: try again. */
+bool sim_plan_kernel(struct sim *sim, struct sim_node *node, struct sim_handle *dst, struct sim_handle *src);
+/* Ranges for a launch like the first one, on the same objects. */
+void sim_plan_alike(struct sim *sim, struct sim_node *node, const struct sim_node *first, const struct sim_handle *dst);
+/* A stencil that goes back: it reads what the one before wrote, and a little beside, as far as there is room. */
+bool sim_plan_back(struct sim_node *node, const struct sim_node *before, const struct sim_handle *from);
+cl_int sim_launch(struct sim *sim, struct sim_node *node, const struct sim_handle *dst, const struct sim_handle *src,
+                  const struct sim_call *c);
+cl_int sim_native(struct sim *sim, struct sim_node *node, const struct sim_handle *dst, const struct sim_handle *src,
+                  const struct sim_call *c);
 
 /* ---- image.c ---- */
 
