@@ -363,14 +363,17 @@ static void stencil_touch(const struct tsl_fake_run *run)
     tsl_fake_touch(run, 0, a.dst + at, size, true);
 }
 
+/* Other threads may run other shares on the same memory. */
 static void relax_body(const struct tsl_fake_run *run)
 {
     struct sim_argument a = argument(run);
     unsigned char *dst = bytes_of(run, 0, a.dst);
 
     for (size_t i = run->first[0]; i < run->end[0]; i++) {
-        dst[2 * i + 1] = (unsigned char)(*bytes_of(run, 0, a.src + 2 * i) + i + a.value);
-        dst[2 * i] = (unsigned char)(a.value ^ (i * 5));
+        unsigned char near = __atomic_load_n(bytes_of(run, 0, a.src + 2 * i), __ATOMIC_RELAXED);
+
+        dst[2 * i + 1] = (unsigned char)(near + i + a.value);
+        __atomic_store_n(&dst[2 * i], (unsigned char)(a.value ^ (i * 5)), __ATOMIC_RELAXED);
     }
     note_end(run, &a);
 }
