@@ -243,6 +243,7 @@ class Accesses
     /* output.cpp */
     void join();
     bool give_up_one();
+    void drop_equal();
     void limit();
     struct Output;
 

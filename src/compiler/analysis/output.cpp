@@ -152,6 +152,7 @@ struct Accesses::Output {
     std::vector<uint64_t> together; /* for each of them, those that are around the same access */
     llvm::DenseMap<uint32_t, uint32_t> node_numbers, loop_numbers;
     std::map<std::tuple<uint8_t, uint8_t, uint32_t, uint32_t, uint32_t, int64_t>, uint32_t> known_nodes;
+    std::map<std::vector<uint64_t>, uint32_t> known_accesses;
 
     /* Loops that run equally often and are never around one access are one. */
     bool may_be(uint32_t loop, uint32_t number) const
@@ -219,21 +220,23 @@ struct Accesses::Output {
     }
 
     /* Is there such an access already? Then it is that one. */
-    bool is_there(const tsl_access &one)
+    bool is_there(const tsl_access &access)
     {
-        for (tsl_access &other : accesses) {
-            if (std::tie(one.argument, one.kind, one.atomic, one.flags, one.width, one.value, one.narrow) !=
-                    std::tie(other.argument, other.kind, other.atomic, other.flags, other.width, other.value,
-                             other.narrow) ||
-                !one.why != !other.why || !std::equal(one.address, one.address + 3, other.address) ||
-                !std::equal(one.loops, one.loops + one.n_loops, other.loops, other.loops + other.n_loops) ||
-                !std::equal(one.guards, one.guards + one.n_guards, other.guards, other.guards + other.n_guards))
-                continue;
-            if (one.line && (one.line < other.line || !other.line))
-                other.line = one.line;
-            return true;
-        }
-        return false;
+        std::vector<uint64_t> key = {access.argument, access.kind,   access.atomic,  access.flags,   access.width,
+                                     access.value,    access.narrow, access.n_loops, access.n_guards};
+
+        key.insert(key.end(), access.address, access.address + 3);
+        key.insert(key.end(), access.loops, access.loops + access.n_loops);
+        key.insert(key.end(), access.guards, access.guards + access.n_guards);
+        auto place = known_accesses.try_emplace(std::move(key), (uint32_t)accesses.size());
+
+        if (place.second)
+            return false;
+        tsl_access &other = accesses[place.first->second];
+
+        if (access.line && (access.line < other.line || !other.line))
+            other.line = access.line;
+        return true;
     }
 
     void add_loop(uint32_t loop)
@@ -243,7 +246,8 @@ struct Accesses::Output {
         loops[number] = {count, count != no_node && from->more_loops[loop].exact};
     }
 
-    void add(const Access &one)
+    /* False: it is there already. */
+    bool add(const Access &one)
     {
         tsl_access access = {};
 
@@ -264,8 +268,10 @@ struct Accesses::Output {
         access.line = one.line;
         access.narrow = one.narrow;
         access.why = one.why.empty() ? nullptr : const_cast<char *>(one.why.c_str());
-        if (!is_there(access))
-            accesses.push_back(access);
+        if (is_there(access))
+            return false;
+        accesses.push_back(access);
+        return true;
     }
 
     bool fits() const
@@ -273,6 +279,15 @@ struct Accesses::Output {
         return nodes.size() <= TSL_FOOTPRINT_MAX_NODES && loops.size() <= TSL_FOOTPRINT_MAX_LOOPS;
     }
 };
+
+/* Leaves out accesses that are the same once unknown values are. */
+void Accesses::drop_equal()
+{
+    Output output(this);
+
+    list.erase(std::remove_if(list.begin(), list.end(), [&](const Access &one) { return !output.add(one); }),
+               list.end());
+}
 
 void Accesses::write(tsl_writer &writer)
 {
@@ -282,6 +297,8 @@ void Accesses::write(tsl_writer &writer)
     join();
     for (unsigned i = 0; i < 3 && list.size() < most_to_roll && roll(); i++)
         continue;
+    if (list.size() > TSL_FOOTPRINT_MAX_ACCESSES)
+        drop_equal();
     limit();
 
     Output output(this);
