@@ -488,7 +488,7 @@ static void footprints_are_true(void **state)
 
     (void)state;
     fault = NO_FAULT;
-    found = hunt(setting("FOOTPRINT_SEED", 1), setting("FOOTPRINT_KERNELS", 400), UINT_MAX);
+    found = hunt(setting("FOOTPRINT_SEED", 1), setting("FOOTPRINT_KERNELS", 300), UINT_MAX);
     print_message(
         "%u kernels (%u without footprint), %u launches, of these may be cut %u; not: writes meet %u, unknown "
         "%u, atomics %u, few groups %u; %u run cut in %u shares, %u not as they race\n",
@@ -506,7 +506,7 @@ static unsigned hunt_silently(void)
 
     assert_true(errors >= 0 && nowhere >= 0);
     dup2(nowhere, STDERR_FILENO);
-    found = hunt(1, 1000, 3);
+    found = hunt(1, 1000, 2);
     dup2(errors, STDERR_FILENO);
     close(errors);
     close(nowhere);
@@ -520,7 +520,7 @@ static void faults_are_found(void **state)
         unsigned found = hunt_silently();
 
         print_message("%s: found in %u of %u kernels\n", fault_names[fault], found, count.kernels);
-        assert_int_equal(found, 3);
+        assert_int_equal(found, 2);
     }
     fault = NO_FAULT;
 }
