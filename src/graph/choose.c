@@ -144,7 +144,8 @@ static void tell_cut(struct tsl_command *c)
     uint64_t from_ns = UINT64_MAX, to_ns = 0, longest_ns = 0;
     for (unsigned i = 0; i <= c->n_more; i++) {
         const struct tsl_share *share = tsl_command_share(c, i);
-        if (share->placement.placed || share->moved || !share->ran_to_ns)
+        /* With a kernel's first launch come its driver's first steps. */
+        if (share->placement.placed || share->placement.first || share->moved || !share->ran_to_ns)
             return;
         uint64_t ran_ns = share->ran_to_ns - share->ran_from_ns;
         from_ns = share->ran_from_ns < from_ns ? share->ran_from_ns : from_ns;

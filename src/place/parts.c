@@ -17,6 +17,7 @@
  * *Unknown members.* A kind on which the kernel never ran is given a very small part, out of the purse that also pays
  * for tries of whole launches (auto.c).
  */
+#include "base/log.h"
 #include "place/internal.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@
 #define LEAST_PART_NS 2e4        /* nor are parts given that take less */
 #define LEAST_ITEMS   (1u << 18) /* of a kernel of which nothing is known */
 #define FIRST_CUT_NS  2e4        /* what a cut costs, before that was measured */
-#define FORGIVE       32         /* after so many launches that a cut's cost kept whole, that cost is doubted */
+#define FORGIVE       8          /* after so many launches that a cut's cost kept whole, that cost is doubted */
 #define MOST_DOUBT    64         /* times what they cost: moves are never dearer */
 #define MARGIN        1.05       /* so many times as fast a cut launch must seem to be at least */
 #define BUSY          0.25       /* a member has other work to do if that takes longer than so much of the launch */
@@ -244,6 +245,10 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
     if (!parts->known)
         return move_ns <= parts->whole_move_ns + FIRST_CUT_NS;
     double cut_ns = start + parts->run_ns * MARGIN + cost_ns(placer);
+    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG,
+            "cut %.0f µs (parts %.0f, cost %.0f) and moves %.0f, whole %.0f with moves %.0f", cut_ns / 1e3,
+            parts->run_ns / 1e3, cost_ns(placer) / 1e3, move_ns / 1e3, parts->whole_ns / 1e3,
+            parts->whole_move_ns / 1e3);
     if (cut_ns + move_ns >= parts->whole_ns)
         return regrets(placer, ask, parts->whole_ns - cut_ns, move_ns);
     placer->cut_doubt /= 2;

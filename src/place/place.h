@@ -46,6 +46,7 @@ struct tsl_placement {
     bool timed;  /* tell tsl_placer_done how long it took */
     bool watch;  /* its end should be noticed soon, whatever waits for it */
     bool try;    /* not the best place by estimate: to learn how long it takes there */
+    bool first;  /* of a part: no launch of the kernel at that size was seen on that kind of member */
     unsigned epoch;
     double run_ns;   /* estimated */
     uint64_t end_ns; /* when it will have ended, estimated; 0: not estimated by this policy */
