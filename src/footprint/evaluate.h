@@ -98,6 +98,8 @@ uint64_t tsl_byte_set_size(const struct tsl_byte_set *set, uint64_t memory);
  * where two boxes have unlike strides and more than 4096 rows each: these are said to meet if their hulls do. */
 bool tsl_byte_sets_meet(const struct tsl_byte_set *a, const struct tsl_byte_set *b, int64_t shift, uint64_t memory_a,
                         uint64_t memory_b);
+/* Is all of b in a? May say no where a box of b isn't in one box of a. Neither is unknown. */
+bool tsl_byte_set_contains(const struct tsl_byte_set *a, const struct tsl_byte_set *b);
 /* Adds a box. Boxes whose union is found to be a box become that. Where there is no room two boxes become one: two of
  * one shape become rows of a stride, else, may: the pair whose joint hull (first as a strided box with the common
  * strides, else as a range) adds the fewest bytes; sure: the smallest is dropped. */

@@ -49,6 +49,19 @@ bool tsl_byte_sets_meet(const struct tsl_byte_set *a, const struct tsl_byte_set 
     return false;
 }
 
+bool tsl_byte_set_contains(const struct tsl_byte_set *a, const struct tsl_byte_set *b)
+{
+    for (unsigned j = 0; j < b->n; j++) {
+        unsigned i = 0;
+
+        while (i < a->n && !tsl_box_contains(&a->boxes[i], &b->boxes[j]))
+            i++;
+        if (i == a->n)
+            return false;
+    }
+    return true;
+}
+
 /* ---- Adding ----------------------------------------------------------------------------------------------------- */
 
 static void take_out(struct tsl_byte_set *set, unsigned i)

@@ -3,12 +3,17 @@
 #include "facts/kernel_facts.h"
 #include "footprint/cache.h"
 #include "graph/command.h"
+#include "graph/copies.h"
+#include "graph/extent.h"
+#include "graph/op.h"
 #include "graph/queue.h"
 #include "graph/state.h"
 #include "object/svm.h"
 #include "program/program.h"
 
 #include <string.h>
+
+unsigned tsl_footing_rows = TSL_FOOTING_MAX_RANGES;
 
 /* ---- Evaluation -------------------------------------------------------------------------------------------------- */
 
@@ -92,7 +97,7 @@ static uint64_t n_rows(const struct tsl_byte_set *set)
     uint64_t n = 0;
     for (unsigned i = 0; i < set->n; i++) {
         const struct tsl_byte_box *box = &set->boxes[i];
-        if (box->count[0] > TSL_FOOTING_MAX_RANGES || box->count[1] > TSL_FOOTING_MAX_RANGES)
+        if (box->count[0] > tsl_footing_rows || box->count[1] > tsl_footing_rows)
             return UINT64_MAX;
         n += box->count[0] * box->count[1];
     }
@@ -115,7 +120,7 @@ static void ranges_of(const struct tsl_byte_set *set, const struct tsl_buffer *b
     ranges->n = 0;
     if (set->unknown)
         add(ranges, buffer->offset, buffer->offset + buffer->size);
-    else if (n_rows(set) <= TSL_FOOTING_MAX_RANGES)
+    else if (n_rows(set) <= tsl_footing_rows)
         for (unsigned i = 0; i < set->n; i++)
             add_rows(ranges, &set->boxes[i], buffer->offset);
     else if (tsl_byte_set_hull(set, buffer->size, &begin, &end))
@@ -161,4 +166,42 @@ void tsl_footing_writes(const struct tsl_argument_touch *touch, const struct tsl
     }
     ranges_of(&touch->write, buffer, ranges);
     mark_overwritten(ranges, &touch->sure, buffer->offset);
+}
+
+/* ---- Extents ----------------------------------------------------------------------------------------------------- */
+
+/* Do the ranges of the argument say more than what is touched? */
+static bool has_hull(const struct tsl_argument_touch *touch)
+{
+    return (!touch->read.unknown && n_rows(&touch->read) > tsl_footing_rows) ||
+           (!touch->write.unknown && n_rows(&touch->write) > tsl_footing_rows);
+}
+
+static bool wants_extent(const struct tsl_args *args, const struct tsl_argument_touch *touches, cl_uint n,
+                         const struct tsl_data *data)
+{
+    for (cl_uint i = 0; i < n; i++)
+        if (args->args[i].buffer && tsl_data_of(args->args[i].buffer) == data && has_hull(&touches[i]))
+            return true;
+    return false;
+}
+
+void tsl_footing_note_extents(struct tsl_op *op, const struct tsl_argument_touch *touches, cl_uint n)
+{
+    static const struct tsl_byte_set all = {.unknown = true};
+    const struct tsl_args *args = op->command->args;
+    unsigned n_hulls = 0;
+    for (cl_uint i = 0; touches && i < n; i++)
+        n_hulls += args->args[i].buffer && has_hull(&touches[i]);
+    if (n_hulls == 0)
+        return;
+    tsl_extents_reserve(op, n_hulls);
+    for (cl_uint i = 0; i < args->n_all; i++) {
+        const struct tsl_buffer *b = args->args[i].buffer;
+        const struct tsl_data *data = b ? tsl_data_of(b) : NULL;
+        if (!b || data->svm || !wants_extent(args, touches, n, data))
+            continue;
+        tsl_extents_add(op, data, i < n ? &touches[i].read : &all, b->offset, b->size, false);
+        tsl_extents_add(op, data, i < n ? &touches[i].write : &all, b->offset, b->size, true);
+    }
 }

@@ -19,9 +19,13 @@ struct tsl_argument_value;
 struct tsl_command;
 struct tsl_kernel_facts;
 struct tsl_kernel_part;
+struct tsl_op;
 struct tsl_window;
 
 #define TSL_FOOTING_MAX_RANGES 16u
+
+/* So many rows are claimed one by one, TSL_FOOTING_MAX_RANGES at most. Tests change it. */
+extern unsigned tsl_footing_rows;
 
 /* A range of a root object's bytes. */
 struct tsl_footing_range {
@@ -57,5 +61,9 @@ void tsl_footing_reads(const struct tsl_argument_touch *touch, const struct tsl_
                        struct tsl_footing_ranges *ranges);
 void tsl_footing_writes(const struct tsl_argument_touch *touch, const struct tsl_buffer *buffer,
                         struct tsl_footing_ranges *ranges);
+
+/* Notes for the launch's operation which bytes it touches of objects of which the ranges say more. touches: of the
+ * command's first n arguments; NULL: nothing is known. Before the first claim. */
+void tsl_footing_note_extents(struct tsl_op *op, const struct tsl_argument_touch *touches, cl_uint n);
 
 #endif

@@ -41,7 +41,7 @@ static struct tsl_use *brings(struct tsl_tile *tile, const struct tsl_op *op, un
 {
     for (unsigned i = 0; i < tile->uses.n; i++) {
         struct tsl_use *use = &tile->uses.list[i];
-        if (use->user == &op->user && use->space == space && use->write && !use->told && !use->only_for)
+        if (use->user == &op->user && use->space == space && use->write && !use->told && !use->replaced)
             return use;
     }
     return NULL;

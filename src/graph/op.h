@@ -27,6 +27,7 @@
 
 struct tsl_command;
 struct tsl_data;
+struct tsl_extents;
 struct tsl_fence;
 struct tsl_op;
 struct tsl_port;
@@ -93,6 +94,7 @@ struct tsl_op {
     TSL_SMALL_VECTOR(struct tsl_op *, 1) gates;
     struct tsl_side dst, src;     /* COPY, FILL (dst) */
     size_t region[3];             /* COPY, FILL */
+    struct tsl_extents *extents;  /* what it touches where its claims take more (extent.h), owned; NULL: all of them */
     struct tsl_residence *victim; /* EVICT: what is evicted; it has a reference to the data's owner */
     unsigned eviction;            /* EVICT: its number among the victim's, from 0 */
 };

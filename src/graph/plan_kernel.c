@@ -235,6 +235,8 @@ static cl_int plan_share(struct tsl_command *c, unsigned i, const tsl_dependence
     if (share->placement.watch)
         tsl_op_watch(op);
     const struct arguments arguments = arguments_of(c, share);
+    if (arguments.touches)
+        tsl_footing_note_extents(op, arguments.touches, arguments.facts->footprint->n_arguments);
     if (!error)
         error = claim_args(&arguments, op);
     if (!error)

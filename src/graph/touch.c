@@ -6,10 +6,26 @@
 #include "graph/copies.h"
 #include "graph/data.h"
 #include "graph/edge.h"
+#include "graph/extent.h"
 #include "graph/join.h"
 #include "graph/port.h"
 #include "graph/state.h"
 #include "tile/tile.h"
+
+unsigned tsl_touch_parts = 16;
+
+/* What is touched, how, and by what. */
+struct touch {
+    const struct tsl_toucher *by;
+    struct tsl_graph *graph;
+    const struct tsl_data *data; /* NULL: the application's memory */
+    uint64_t base;               /* where the object's first byte lies in the map */
+    uint64_t begin, end;
+    unsigned space, may;
+    const struct tsl_extent *extent; /* NULL: all of the range */
+};
+
+/* ---- Edges ------------------------------------------------------------------------------------------------------- */
 
 static void depend(const struct tsl_toucher *t, struct tsl_op *before, bool strict)
 {
@@ -26,42 +42,159 @@ static bool has_no_order(const struct tsl_toucher *t, const struct tsl_use *use)
     return tsl_use_is_redundant(use, user) || (user && tsl_user_beside(user, use->user));
 }
 
-void tsl_touch_conflicts(const struct tsl_toucher *t, struct tsl_tile *tile, unsigned space, unsigned may)
+/* What the touch is about of that tile: its extent, or what it takes of the tile, for which there is room. */
+static struct tsl_extent_view view_of_touch(const struct touch *touch, const struct tsl_tile *tile,
+                                            struct tsl_extent *room)
+{
+    struct tsl_extent_view view = {.extent = touch->extent, .base = touch->base};
+    view.writes = touch->may & TSL_MAY_WRITE;
+    view.reads = !view.writes || (touch->may & TSL_MAY_READ);
+    if (view.extent)
+        return view;
+    *room = tsl_extent_range(tile->begin > touch->begin ? tile->begin : touch->begin,
+                             tile->end < touch->end ? tile->end : touch->end);
+    view.extent = room;
+    view.base = 0;
+    return view;
+}
+
+/* The same of a use. */
+static struct tsl_extent_view view_of_use(const struct tsl_data *data, const struct tsl_use *use,
+                                          const struct tsl_tile *tile, struct tsl_extent *room)
+{
+    const struct tsl_op *op = (const struct tsl_op *)use->user;
+    struct tsl_extent_view view = {.reads = true, .writes = use->write};
+    if (use->partial && use->space == TSL_SPACE_HOST)
+        view.extent = tsl_extent_on_host(op, tile->begin, tile->end);
+    else if (use->partial)
+        view.extent = tsl_extent_of(op, data);
+    if (view.extent && use->space == TSL_SPACE_HOST)
+        view.base = tsl_host_address(view.extent->data->host);
+    if (view.extent)
+        return view;
+    *room = tsl_extent_range(tile->begin, tile->end);
+    view.extent = room;
+    return view;
+}
+
+/* Do the two touch different bytes of the tile? An eviction takes it all away. */
+static bool is_apart(const struct touch *touch, const struct tsl_use *use, const struct tsl_tile *tile)
+{
+    struct tsl_extent ours, theirs;
+    if ((!touch->extent && !use->partial) || (touch->by->op && touch->by->op->kind == TSL_OP_EVICT))
+        return false;
+    struct tsl_extent_view a = view_of_touch(touch, tile, &ours);
+    struct tsl_extent_view b = view_of_use(touch->data, use, tile, &theirs);
+    return !tsl_extents_conflict(&a, &b);
+}
+
+static void take_edges(const struct touch *touch, struct tsl_tile *tile)
 {
     for (unsigned i = 0; i < tile->uses.n; i++) {
         const struct tsl_use *use = &tile->uses.list[i];
-        if (use->space == space && !use->left && (use->write || (may & TSL_MAY_WRITE)) && !has_no_order(t, use))
-            depend(t, (struct tsl_op *)use->user, use->write && (may & TSL_MAY_READ));
+        if (use->space == touch->space && !use->left && (use->write || (touch->may & TSL_MAY_WRITE)) &&
+            !has_no_order(touch->by, use) && !is_apart(touch, use, tile))
+            depend(touch->by, (struct tsl_op *)use->user, use->write && (touch->may & TSL_MAY_READ));
     }
+}
+
+void tsl_touch_conflicts(const struct tsl_toucher *t, struct tsl_tile *tile, unsigned space, unsigned may)
+{
+    struct touch touch = {.by = t, .begin = tile->begin, .end = tile->end, .space = space, .may = may};
+    take_edges(&touch, tile);
+}
+
+/* ---- Uses -------------------------------------------------------------------------------------------------------- */
+
+struct part {
+    const struct touch *touch;
+    const struct tsl_tile *tile;
+};
+
+static bool covers(void *arg, const struct tsl_use *old)
+{
+    const struct part *part = arg;
+    struct tsl_extent ours, theirs;
+    struct tsl_extent_view new = view_of_touch(part->touch, part->tile, &ours);
+    struct tsl_extent_view before = view_of_use(part->touch->data, old, part->tile, &theirs);
+    return tsl_extent_covers(&new, &before);
+}
+
+static bool leave_use(const struct touch *touch, struct tsl_tile *tile)
+{
+    struct tsl_user *user = &touch->by->op->user;
+    bool write = touch->may & TSL_MAY_WRITE;
+    struct part part = {touch, tile};
+    return touch->extent ? tsl_tile_use_part(tile, user, touch->space, write, covers, &part)
+                         : tsl_tile_use(tile, user, touch->space, write);
+}
+
+/* Where many uses of parts stand side by side, the next one comes after them all. */
+static bool has_many_parts(const struct tsl_tile *tile, unsigned space)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < tile->uses.n; i++)
+        n += tile->uses.list[i].partial && tile->uses.list[i].space == space;
+    return n >= tsl_touch_parts;
+}
+
+/* False: no memory. */
+static bool touch_tile(const struct touch *touch, struct tsl_tile *tile)
+{
+    struct touch here = *touch;
+    tsl_tile_prune(tile);
+    if (here.extent && has_many_parts(tile, here.space))
+        here.extent = NULL;
+    take_edges(&here, tile);
+    if (here.by->op && !leave_use(&here, tile))
+        return false;
+    if (tile->uses.n > tsl_join_at)
+        tsl_join_readers(tile, here.graph, here.space, here.by->op);
+    return true;
+}
+
+static cl_int touch_all(struct tsl_tiles *tiles, const struct touch *touch)
+{
+    bool op = touch->by->op;
+    struct tsl_tile *tile =
+        op ? tsl_tiles_cut(tiles, touch->begin, touch->end) : tsl_tiles_meeting(tiles, touch->begin, touch->end);
+    if (!tile && op)
+        return CL_OUT_OF_HOST_MEMORY;
+    while (tile) {
+        if (!touch_tile(touch, tile))
+            return CL_OUT_OF_HOST_MEMORY;
+        tile = op ? tsl_tiles_next(tile, touch->end) : tsl_tiles_next_meeting(tile, touch->end);
+    }
+    if (op)
+        tsl_tiles_join(tiles, touch->begin, touch->end);
+    return CL_SUCCESS;
+}
+
+static struct tsl_graph *graph_of(const struct tsl_toucher *t)
+{
+    return t->op ? t->op->port->graph : t->command->graph;
 }
 
 cl_int tsl_touch(struct tsl_tiles *tiles, const struct tsl_toucher *t, uint64_t begin, uint64_t end, unsigned space,
                  unsigned may)
 {
-    struct tsl_tile *tile = t->op ? tsl_tiles_cut(tiles, begin, end) : tsl_tiles_meeting(tiles, begin, end);
-    if (!tile && t->op)
-        return CL_OUT_OF_HOST_MEMORY;
-    while (tile) {
-        tsl_tile_prune(tile);
-        tsl_touch_conflicts(t, tile, space, may);
-        if (t->op && !tsl_tile_use(tile, &t->op->user, space, may & TSL_MAY_WRITE))
-            return CL_OUT_OF_HOST_MEMORY;
-        if (tile->uses.n > tsl_join_at)
-            tsl_join_readers(tile, t->op ? t->op->port->graph : t->command->graph, space, t->op);
-        tile = t->op ? tsl_tiles_next(tile, end) : tsl_tiles_next_meeting(tile, end);
-    }
-    if (t->op)
-        tsl_tiles_join(tiles, begin, end);
-    return CL_SUCCESS;
+    struct touch touch = {.by = t, .graph = graph_of(t), .begin = begin, .end = end, .space = space, .may = may};
+    return touch_all(tiles, &touch);
 }
 
 cl_int tsl_touch_copy(struct tsl_graph *graph, const struct tsl_toucher *t, struct tsl_data *data, uint64_t begin,
                       uint64_t end, unsigned space, unsigned may)
 {
+    struct touch touch = {
+        .by = t, .graph = graph, .data = data, .begin = begin, .end = end, .space = space, .may = may};
+    if (t->op && t->op->extents && may) /* Where the memory is all that it needs, it comes after all. */
+        touch.extent = tsl_extent_of(t->op, data);
     if (space != TSL_SPACE_HOST)
-        return tsl_touch(&data->tiles, t, begin, end, space, may);
+        return touch_all(&data->tiles, &touch);
     if (!tsl_data_host(data))
         return CL_OUT_OF_HOST_MEMORY;
-    uint64_t base = tsl_host_address(data->host);
-    return tsl_touch(&graph->host_map, t, base + begin, base + end, space, may);
+    touch.base = tsl_host_address(data->host);
+    touch.begin += touch.base;
+    touch.end += touch.base;
+    return touch_all(&graph->host_map, &touch);
 }

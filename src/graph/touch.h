@@ -24,6 +24,10 @@ static inline uint64_t tsl_host_address(const void *host)
     return (uint64_t)(uintptr_t)host;
 }
 
+/* So many uses of parts (extent.h) stand side by side on a tile; the next touch counts as one of all that it claims.
+ * Tests change it. */
+extern unsigned tsl_touch_parts;
+
 /* Touches [begin, end) of a map. may: TSL_MAY_… bits. */
 cl_int tsl_touch(struct tsl_tiles *tiles, const struct tsl_toucher *t, uint64_t begin, uint64_t end, unsigned space,
                  unsigned may);

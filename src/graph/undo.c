@@ -5,6 +5,7 @@
 #include "graph/command.h"
 #include "graph/copies.h"
 #include "graph/data.h"
+#include "graph/extent.h"
 #include "graph/op.h"
 #include "graph/port.h"
 #include "graph/state.h"
@@ -20,7 +21,7 @@ static tsl_spaces moved_by(const struct tsl_tile *tile, bool host)
         const struct tsl_use *use = &tile->uses.list[i];
         const struct tsl_op *op = (const struct tsl_op *)use->user;
         bool moves = op->move || (host && op->kind == TSL_OP_EVICT);
-        if (use->write && !use->left && !use->only_for && !use->user->done && moves)
+        if (use->write && !use->left && !use->replaced && !use->user->done && moves)
             tsl_spaces_add(&spaces, use->space);
     }
     return spaces;
@@ -38,22 +39,68 @@ static tsl_spaces moved_to(struct tsl_graph *graph, const struct tsl_data *data,
     return spaces;
 }
 
-/* Another share of op's launch has claimed the tile, which goes back when all shares that claimed it have failed: each
- * keeps what was good before the first. */
+/* ---- Claims side by side ----------------------------------------------------------------------------------------- */
+
+/* What one of two operations touches of the tile. */
+static struct tsl_extent_view view_of(const struct tsl_op *op, const struct tsl_data *data,
+                                      const struct tsl_extent *all)
+{
+    const struct tsl_extent *extent = tsl_extent_of(op, data);
+    return (struct tsl_extent_view){.extent = extent ? extent : all, .reads = true, .writes = true};
+}
+
+/* Did the two claim the tile without order: as shares of one launch, or because they touch different bytes? */
+static bool are_beside(const struct tsl_op *op, const struct tsl_op *other, const struct tsl_data *data,
+                       const struct tsl_tile *tile)
+{
+    if (op == other || tsl_user_beside(&op->user, &other->user))
+        return op != other;
+    if (!op->extents && !other->extents)
+        return false;
+    struct tsl_extent all = tsl_extent_range(tile->begin, tile->end);
+    struct tsl_extent_view a = view_of(op, data, &all), b = view_of(other, data, &all);
+    return !tsl_extents_conflict(&a, &b);
+}
+
+/* The newest record of an operation that claimed the tile beside op, in the same space and with no claim of another
+ * space between; NULL: none. `from`: where in the chain to begin. */
+static struct tsl_rollback *beside_from(struct tsl_rollback *from, const struct tsl_op *op, const struct tsl_data *data,
+                                        const struct tsl_tile *tile, unsigned space)
+{
+    for (; from && from->space == space; from = from->older)
+        if (are_beside(op, (const struct tsl_op *)from->user, data, tile))
+            return from;
+    return NULL;
+}
+
+/* Has an operation that claimed the tile beside op not failed? own: op's record. */
+static bool others_stay(const struct tsl_rollback *own, const struct tsl_op *op, const struct tsl_data *data,
+                        const struct tsl_tile *tile)
+{
+    struct tsl_rollback *first = tile->rollback; /* of those without another space's record before op's */
+    for (struct tsl_rollback *r = first; r != own; r = r->older)
+        if (r->space != own->space)
+            first = r->older;
+    return beside_from(first, op, data, tile, own->space);
+}
+
+/* The tile goes back when all that claimed it side by side have failed: each keeps what was good before the first. */
 static bool keep_beside(struct tsl_op *op, struct tsl_tile *tile, const struct tsl_rollback *beside,
                         struct tsl_rollback **like)
 {
     if (tsl_tile_kept(tile, &op->user))
         return true;
     op->has_rollback = true;
-    return tsl_tile_keep(tile, &op->user, beside->valid, like);
+    return tsl_tile_keep(tile, &op->user, beside->space, beside->valid, like);
 }
+
+/* ---- Notes ------------------------------------------------------------------------------------------------------- */
 
 /* Keeps what is good of the tile before op writes it in `space`. False: no memory. */
 static bool keep(struct tsl_op *op, struct tsl_data *data, struct tsl_tile *tile, unsigned space,
                  struct tsl_rollback **like)
 {
-    const struct tsl_rollback *beside = tsl_tile_kept_beside(tile, &op->user);
+    const struct tsl_rollback *beside = beside_from(tile->rollback, op, data, tile, space);
     if (beside && tsl_spaces_has(tile->valid, space))
         return keep_beside(op, tile, beside, like);
     if (tsl_spaces_is_empty(tile->valid) || (tsl_spaces_only(tile->valid, space) && !data->moved))
@@ -66,7 +113,7 @@ static bool keep(struct tsl_op *op, struct tsl_data *data, struct tsl_tile *tile
     op->has_rollback = true;
     /* A host task that fails hasn't run: the host's copy is as good as it was, and may be mapped. */
     tsl_spaces kept = op->kind == TSL_OP_NATIVE || tsl_spaces_is_empty(elsewhere) ? good : elsewhere;
-    return tsl_tile_keep(tile, &op->user, kept, like);
+    return tsl_tile_keep(tile, &op->user, space, kept, like);
 }
 
 cl_int tsl_undo_note(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
@@ -100,7 +147,7 @@ void tsl_undo_range(struct tsl_op *op, struct tsl_data *data, uint64_t begin, ui
         struct tsl_rollback *rollback = tsl_tile_kept(tile, &op->user);
         if (!rollback)
             continue;
-        if (tsl_tile_kept_beside(tile, &op->user) && tsl_tile_unkeep_one(tile, rollback))
+        if (others_stay(rollback, op, data, tile) && tsl_tile_unkeep_one(tile, rollback))
             continue;
         tile->valid = tsl_spaces_is_empty(rollback->valid) ? tsl_spaces_of(TSL_SPACE_LOST) : rollback->valid;
         tile->restored = graph->n_ops;

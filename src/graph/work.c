@@ -93,6 +93,7 @@ static void free_op(struct tsl_graph *graph, struct tsl_op *op)
     TSL_SMALL_FINISH(&op->natives);
     TSL_SMALL_FINISH(&op->gates);
     TSL_SMALL_FINISH(&op->out);
+    free(op->extents);
     tsl_pool_put(&graph->op_pool, op);
 }
 

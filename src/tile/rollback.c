@@ -26,7 +26,8 @@ static void unref(struct tsl_rollback *rollback)
 
 bool tsl_rollback_equal(const struct tsl_rollback *a, const struct tsl_rollback *b)
 {
-    return a == b || (a && b && a->user == b->user && tsl_spaces_are(a->valid, b->valid) && a->older == b->older);
+    return a == b || (a && b && a->user == b->user && a->space == b->space && tsl_spaces_are(a->valid, b->valid) &&
+                      a->older == b->older);
 }
 
 /* The length of the chain; entries that say nothing any more are dropped first. */
@@ -44,7 +45,8 @@ static unsigned shorten(struct tsl_rollback *rollback)
     return n;
 }
 
-bool tsl_tile_keep(struct tsl_tile *tile, struct tsl_user *user, tsl_spaces valid, struct tsl_rollback **like)
+bool tsl_tile_keep(struct tsl_tile *tile, struct tsl_user *user, unsigned space, tsl_spaces valid,
+                   struct tsl_rollback **like)
 {
     struct tsl_rollback *rollback = *like, *older = tile->rollback;
     unsigned n = !older ? 0 : older->n < MAX_CHAIN ? older->n : shorten(older);
@@ -63,7 +65,8 @@ bool tsl_tile_keep(struct tsl_tile *tile, struct tsl_user *user, tsl_spaces vali
     if (!rollback)
         return false;
     user->refs++;
-    *rollback = (struct tsl_rollback){.refs = 1, .n = n + 1, .user = user, .valid = valid, .older = older};
+    *rollback =
+        (struct tsl_rollback){.refs = 1, .n = n + 1, .user = user, .space = space, .valid = valid, .older = older};
     tile->rollback = *like = rollback;
     return true;
 }
@@ -99,14 +102,6 @@ static bool own(struct tsl_rollback **place)
     rollback->refs--;
     *place = copy;
     return true;
-}
-
-struct tsl_rollback *tsl_tile_kept_beside(struct tsl_tile *tile, const struct tsl_user *user)
-{
-    struct tsl_rollback *rollback = tile->rollback;
-    while (rollback && !tsl_user_beside(rollback->user, user))
-        rollback = rollback->older;
-    return rollback;
 }
 
 bool tsl_tile_unkeep_one(struct tsl_tile *tile, struct tsl_rollback *rollback)

@@ -76,7 +76,8 @@ static bool uses_have(const struct tsl_uses *uses, const struct tsl_use *use)
     for (unsigned i = 0; i < uses->n; i++) {
         const struct tsl_use *u = &uses->list[i];
         if (u->user == use->user && u->space == use->space && u->write == use->write && u->told == use->told &&
-            u->left == use->left && u->only_for == use->only_for)
+            u->partial == use->partial && u->replaced == use->replaced && u->left == use->left &&
+            u->only_for == use->only_for)
             return true;
     }
     return false;
@@ -112,16 +113,26 @@ static void uses_remove(struct tsl_uses *uses, unsigned i)
     tsl_user_unref(user);
 }
 
+/* Which uses are within the part of the tile that a new use is about. */
+struct part {
+    tsl_tile_covers *covers; /* NULL: it is about the whole tile */
+    void *arg;
+};
+
 /* Takes away what the new use makes redundant. */
-static void uses_hide(struct tsl_uses *uses, const struct tsl_use *new)
+static void uses_hide(struct tsl_uses *uses, const struct tsl_use *new, const struct part *part)
 {
     for (unsigned i = uses->n; i-- > 0;) {
         struct tsl_use *old = &uses->list[i];
         if (!use_covers(new, old))
             continue;
-        if (new->user->group && old->user != new->user && !old->user->done && !tsl_use_is_redundant(old, new->user))
+        bool hidden = old->user->done || tsl_use_is_redundant(old, new->user);
+        bool stays = !hidden && part->covers && !part->covers(part->arg, old);
+        bool for_group = !hidden && !stays && new->user->group && old->user != new->user;
+        old->replaced |= new->write;
+        if (for_group)
             old->only_for = new->user->group;
-        else
+        else if (!stays)
             uses_remove(uses, i);
     }
 }
@@ -135,22 +146,40 @@ void tsl_tile_prune(struct tsl_tile *tile)
             uses_remove(&tile->uses, i);
 }
 
+/* The same operation may touch the tile twice, through two arguments. */
+static bool is_used_so(const struct tsl_tile *tile, const struct tsl_use *use)
+{
+    for (unsigned i = 0; i < tile->uses.n; i++) {
+        const struct tsl_use *u = &tile->uses.list[i];
+        if (u->user == use->user && u->space == use->space && (u->write || !use->write) && u->partial <= use->partial)
+            return true;
+    }
+    return false;
+}
+
+static bool use_tile(struct tsl_tile *tile, const struct tsl_use *use, const struct part *part)
+{
+    if (use->user->done || is_used_so(tile, use))
+        return true;
+    if (!uses_reserve(&tile->uses, tile->uses.n + 1))
+        return false;
+    use->user->refs++; /* Before the old uses go: one of them may be the user's own. */
+    uses_hide(&tile->uses, use, part);
+    tile->uses.list[tile->uses.n++] = *use;
+    return true;
+}
+
 bool tsl_tile_use(struct tsl_tile *tile, struct tsl_user *user, unsigned space, bool write)
 {
     struct tsl_use use = {.user = user, .space = (uint8_t)space, .write = write};
-    if (user->done)
-        return true;
-    for (unsigned i = 0; i < tile->uses.n; i++) {
-        const struct tsl_use *u = &tile->uses.list[i];
-        if (u->user == user && u->space == space && (u->write || !write))
-            return true; /* The same operation touches the tile twice, through two arguments. */
-    }
-    if (!uses_reserve(&tile->uses, tile->uses.n + 1))
-        return false;
-    user->refs++; /* Before the old uses go: one of them may be the user's own. */
-    uses_hide(&tile->uses, &use);
-    tile->uses.list[tile->uses.n++] = use;
-    return true;
+    return use_tile(tile, &use, &(struct part){NULL, NULL});
+}
+
+bool tsl_tile_use_part(struct tsl_tile *tile, struct tsl_user *user, unsigned space, bool write,
+                       tsl_tile_covers *covers, void *arg)
+{
+    struct tsl_use use = {.user = user, .space = (uint8_t)space, .write = write, .partial = true};
+    return use_tile(tile, &use, &(struct part){covers, arg});
 }
 
 bool tsl_tile_use_too(struct tsl_tile *tile, struct tsl_user *user, unsigned space)

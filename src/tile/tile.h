@@ -57,8 +57,10 @@ struct tsl_use {
     struct tsl_user *user; /* owned reference */
     uint8_t space;
     bool write;
-    bool told; /* the user won't write here, and the copy isn't taken for valid any more because of this use */
-    bool left; /* a write to a copy that was evicted since: later uses of the space have nothing to do with it */
+    bool told;     /* the user won't write here, and the copy isn't taken for valid any more because of this use */
+    bool partial;  /* the user touches a part of the tile alone, and left earlier uses in place */
+    bool replaced; /* a write that a later one took over: what it brings is the later one's matter */
+    bool left;     /* a write to a copy that was evicted since: later uses of the space have nothing to do with it */
     uint64_t only_for; /* a later use makes this one redundant for all but that group's users, of which it is one; 0: it
                           is redundant for nobody */
 };
@@ -85,6 +87,7 @@ struct tsl_rollback {
     unsigned refs;              /* tiles', and newer ones' */
     unsigned n;                 /* the chain has so many records from here, or fewer */
     struct tsl_user *user;      /* whose claim it was (owned reference) */
+    unsigned space;             /* that of the copy which it claimed */
     tsl_spaces valid;           /* none: nothing that is known to be good */
     struct tsl_rollback *older; /* owned reference; NULL: none */
 };
@@ -131,6 +134,11 @@ void tsl_tile_prune(struct tsl_tile *tile);
  * waits for them. Where the user is one of a group they stay for the others of the group, for which they are not
  * redundant; and uses of the group stay beside it. */
 bool tsl_tile_use(struct tsl_tile *tile, struct tsl_user *user, unsigned space, bool write);
+/* The same for a user that touches a part of the tile alone: of what tsl_tile_use would drop only those uses go that
+ * `covers` says to be within that part, whose user is done or whose reader's lane comes to it. */
+typedef bool tsl_tile_covers(void *arg, const struct tsl_use *old);
+bool tsl_tile_use_part(struct tsl_tile *tile, struct tsl_user *user, unsigned space, bool write,
+                       tsl_tile_covers *covers, void *arg);
 /* Adds a write without order: earlier uses stay. */
 bool tsl_tile_use_too(struct tsl_tile *tile, struct tsl_user *user, unsigned space);
 /* The user takes the space's copy away; its use is on the tile and comes after all others of that space. Earlier writes
@@ -138,15 +146,14 @@ bool tsl_tile_use_too(struct tsl_tile *tile, struct tsl_user *user, unsigned spa
  * told. */
 void tsl_tile_leave(struct tsl_tile *tile, const struct tsl_user *user, unsigned space);
 
-/* The user is about to have the only valid copy of the tile; before, these spaces were good. *like: NULL, or the record
- * of a tile before, by the same user: it serves again where it says the same. False: no memory. */
-bool tsl_tile_keep(struct tsl_tile *tile, struct tsl_user *user, tsl_spaces valid, struct tsl_rollback **like);
+/* The user is about to have the only valid copy of the tile, in that space; before, these were good. *like: NULL, or
+ * the record of a tile before, by the same user: it serves again where it says the same. False: no memory. */
+bool tsl_tile_keep(struct tsl_tile *tile, struct tsl_user *user, unsigned space, tsl_spaces valid,
+                   struct tsl_rollback **like);
 /* The record that the user kept; NULL: none, or the tile's state no longer comes from the user's claim. */
 struct tsl_rollback *tsl_tile_kept(struct tsl_tile *tile, const struct tsl_user *user);
 /* Drops that record of the tile's and all newer ones; NULL: all. */
 void tsl_tile_unkeep(struct tsl_tile *tile, struct tsl_rollback *rollback);
-/* A record that another user of the group kept, which has not failed; NULL: none. */
-struct tsl_rollback *tsl_tile_kept_beside(struct tsl_tile *tile, const struct tsl_user *user);
 /* Drops that record of the tile's alone. False: no memory. */
 bool tsl_tile_unkeep_one(struct tsl_tile *tile, struct tsl_rollback *rollback);
 /* No record of the tile goes back to that space any more. */

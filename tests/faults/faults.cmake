@@ -30,9 +30,17 @@ function(fault name file old new meaning)
 endfunction()
 
 fault(dropped_edge graph/touch.c
-    [[(use->write || (may & TSL_MAY_WRITE)) && !has_no_order]]
-    [[(use->write || ((may & TSL_MAY_WRITE) && !BROKEN)) && !has_no_order]]
+    [[(use->write || (touch->may & TSL_MAY_WRITE)) &&]]
+    [[(use->write || ((touch->may & TSL_MAY_WRITE) && !BROKEN)) &&]]
     "who writes doesn't wait for who reads")
+fault(always_apart graph/touch.c
+    [[    return !tsl_extents_conflict(&a, &b);]]
+    [[    return BROKEN || !tsl_extents_conflict(&a, &b);]]
+    "what claims a part of a range doesn't wait for who touches the same bytes")
+fault(covered_part graph/touch.c
+    [[    return tsl_extent_covers(&new, &before);]]
+    [[    return BROKEN || tsl_extent_covers(&new, &before);]]
+    "who touches a part hides who touches other parts")
 fault(stale_copy graph/undo.c
     [[            return CL_OUT_OF_HOST_MEMORY;
         tile->restored = 0;

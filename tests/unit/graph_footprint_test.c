@@ -10,9 +10,12 @@
 #define SIZE 256u
 #define HALF (SIZE / 2)
 
-/* The kernels' second argument: an item for each byte from begin on. */
+#define SIDE     48u /* of the matrix, in bytes: more rows than are claimed one by one */
+#define N_QUEUES 5u
+
+/* The kernels' second argument: an item for each byte from begin on, those of the second dimension `pitch` further. */
 struct slice {
-    uint32_t begin, value;
+    uint32_t begin, value, pitch;
 };
 
 /* ---- Kernels ---- */
@@ -58,11 +61,34 @@ static void look_body(const struct tsl_fake_run *run)
     (void)run;
 }
 
+static void box_body(const struct tsl_fake_run *run)
+{
+    struct slice slice = slice_of(run);
+
+    for (size_t y = 0; y < run->end[1]; y++)
+        for (size_t x = 0; x < run->end[0]; x++)
+            ((unsigned char *)run->args[0].ptr)[slice.begin + y * slice.pitch + x] += (unsigned char)slice.value;
+}
+
+static uint32_t slice_word(struct bed *bed, size_t offset)
+{
+    return bed_as(bed, TSL_NODE_ZEXT, 64, bed_scalar(bed, 32, 1, (uint32_t)offset));
+}
+
 static struct tsl_access *access_slice(struct bed *bed, uint8_t kind)
 {
-    uint32_t begin = bed_as(bed, TSL_NODE_ZEXT, 64, bed_scalar(bed, 32, 1, 0));
+    uint32_t begin = slice_word(bed, offsetof(struct slice, begin));
 
     return bed_access(bed, 0, kind, 1, bed_two(bed, TSL_NODE_ADD, bed_leaf(bed, TSL_NODE_GLOBAL_ID, 0), begin));
+}
+
+static void access_box(struct bed *bed, uint8_t kind)
+{
+    struct tsl_access *access = access_slice(bed, kind);
+    uint32_t pitch = slice_word(bed, offsetof(struct slice, pitch));
+    uint32_t row = bed_two(bed, TSL_NODE_MUL, bed_leaf(bed, TSL_NODE_GLOBAL_ID, 1), pitch);
+
+    access->address[0] = bed_two(bed, TSL_NODE_ADD, access->address[0], row);
 }
 
 static void name_kernel(const char *name, tsl_fake_body_fn *body, unsigned role, const struct tsl_fake_traits *traits)
@@ -73,13 +99,18 @@ static void name_kernel(const char *name, tsl_fake_body_fn *body, unsigned role,
     tsl_fake_kernel_traits(name, traits);
 }
 
-/* fill: surely; update: reads, too; maybe: it may; look: reads; unknown: as fill, without footprint. */
+/* fill: surely; update: reads, too; maybe: it may; look: reads; unknown: as fill, without footprint; box: as update, in
+ * rows. */
 static void name_kernels(void)
 {
-    static struct bed beds[4];
+    static struct bed beds[5];
 
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < 5; i++)
         bed_begin(&beds[i], 2);
+    access_box(&beds[4], TSL_ACCESS_READ);
+    access_box(&beds[4], TSL_ACCESS_WRITE);
+    name_kernel("box", box_body, TSL_MAY_READ | TSL_MAY_WRITE,
+                &(struct tsl_fake_traits){.footprint = &beds[4].footprint});
     access_slice(&beds[0], TSL_ACCESS_WRITE);
     access_slice(&beds[1], TSL_ACCESS_READ);
     access_slice(&beds[1], TSL_ACCESS_WRITE);
@@ -97,31 +128,36 @@ static void name_kernels(void)
 /* ---- The machine ---- */
 
 static struct timed t;
-static struct tsl_queue *queues[2]; /* in order */
-static struct tsl_buffer *buffer;   /* of zeros */
+static struct tsl_queue *queues[N_QUEUES]; /* in order */
+static struct tsl_buffer *buffer;          /* of zeros */
 
-static void begin(unsigned n_members, unsigned n_queues)
+static void begin_with(unsigned n_members, unsigned n_queues, size_t size)
 {
     static const struct tsl_fake_member member = {.item_ns = 1000, .gates = true, .side_by_side = true};
     static const char *const text = "kernel fill a,s\nkernel update a,s\nkernel maybe a,s\nkernel look a,s\n"
-                                    "kernel unknown a,s\n";
+                                    "kernel unknown a,s\nkernel box a,s\n";
 
     name_kernels();
     timed_begin(&t, (struct tsl_fake_member[]){member, member}, n_members, text, 0);
+    memset(queues, 0, sizeof queues);
     queues[0] = t.queue;
-    queues[1] = NULL;
-    if (n_queues > 1)
-        assert_int_equal(tsl_queue_create(t.context, tsl_device_root(), 0, NULL, 0, &queues[1]), CL_SUCCESS);
-    buffer = timed_buffer(&t, SIZE);
+    for (unsigned i = 1; i < n_queues; i++)
+        assert_int_equal(tsl_queue_create(t.context, tsl_device_root(), 0, NULL, 0, &queues[i]), CL_SUCCESS);
+    buffer = timed_buffer(&t, size);
+}
+
+static void begin(unsigned n_members, unsigned n_queues)
+{
+    begin_with(n_members, n_queues, SIZE);
 }
 
 static int end(void **state)
 {
     (void)state;
     tsl_object_release(&buffer->object);
-    if (queues[1]) {
-        tsl_queue_let_go(queues[1]);
-        tsl_object_release(&queues[1]->object);
+    for (unsigned i = 1; i < N_QUEUES && queues[i]; i++) {
+        tsl_queue_let_go(queues[i]);
+        tsl_object_release(&queues[i]->object);
     }
     timed_end(&t);
     return 0;
@@ -136,15 +172,20 @@ static struct tsl_kernel *make_kernel(const char *name)
     return kernel;
 }
 
+static void launch_rows(unsigned queue, struct tsl_kernel *kernel, unsigned member, const struct slice *slice,
+                        size_t width, size_t height)
+{
+    struct tsl_window window = {.work_dim = 2, .global_size = {width, height, 1}, .whole = true};
+    struct tsl_enqueue e = {.queue = queues[queue], .type = CL_COMMAND_NDRANGE_KERNEL};
+
+    assert_int_equal(tsl_kernel_set_arg(kernel, 1, sizeof *slice, slice), CL_SUCCESS);
+    assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, 1u << member), CL_SUCCESS);
+}
+
 static void launch_kernel(unsigned queue, struct tsl_kernel *kernel, unsigned member, size_t from, size_t size,
                           uint32_t value)
 {
-    struct tsl_window window = {.work_dim = 1, .global_size = {size, 1, 1}, .whole = true};
-    struct tsl_enqueue e = {.queue = queues[queue], .type = CL_COMMAND_NDRANGE_KERNEL};
-    struct slice slice = {(uint32_t)from, value};
-
-    assert_int_equal(tsl_kernel_set_arg(kernel, 1, sizeof slice, &slice), CL_SUCCESS);
-    assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, 1u << member), CL_SUCCESS);
+    launch_rows(queue, kernel, member, &(struct slice){(uint32_t)from, value, 0}, size, 1);
 }
 
 static void launch(unsigned queue, const char *name, unsigned member, size_t from, size_t size, uint32_t value)
@@ -159,9 +200,9 @@ static cl_int finish(void)
 {
     cl_int error = CL_SUCCESS;
 
-    for (unsigned i = 0; i < 2 && queues[i]; i++)
+    for (unsigned i = 0; i < N_QUEUES && queues[i]; i++)
         assert_int_equal(tsl_queue_flush(queues[i]), CL_SUCCESS);
-    for (unsigned i = 0; i < 2 && queues[i]; i++) {
+    for (unsigned i = 0; i < N_QUEUES && queues[i]; i++) {
         cl_int e = tsl_queue_finish(queues[i]);
 
         error = error ? error : e;
@@ -227,6 +268,186 @@ static void test_ranges_that_meet(void **state)
     assert_true(halves_overlap("fill", 2, HALF + 1));
     assert_false(halves_overlap("update", 1, HALF + 1));
     assert_false(halves_overlap("update", 2, HALF + 1));
+}
+
+/* ---- Parts of a matrix ---- */
+
+/* A box of the matrix. */
+struct part {
+    uint32_t x, y, width, height;
+};
+
+/* The inside, the two rows and the two columns around it. */
+static const struct part parts[] = {{1, 1, SIDE - 2, SIDE - 2},
+                                    {0, 0, SIDE, 1},
+                                    {0, SIDE - 1, SIDE, 1},
+                                    {0, 1, 1, SIDE - 2},
+                                    {SIDE - 1, 1, 1, SIDE - 2}};
+
+static void launch_part(unsigned queue, unsigned member, const struct part *part, uint32_t value)
+{
+    struct tsl_kernel *kernel = make_kernel("box");
+    struct slice slice = {part->y * SIDE + part->x, value, SIDE};
+
+    launch_rows(queue, kernel, member, &slice, part->width, part->height);
+    tsl_object_release(&kernel->object);
+}
+
+/* The part's bytes are all that. */
+static void assert_part(const struct part *part, unsigned char value)
+{
+    for (uint32_t y = 0; y < part->height; y++)
+        assert_bytes((part->y + y) * SIDE + part->x, part->width, value);
+}
+
+/* How many of the last n launches that ended ran while the first of them did. */
+static unsigned n_beside(unsigned from, unsigned n)
+{
+    struct tsl_fake_record a, b;
+    unsigned n_found = 0;
+
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_true(timed_run(from, &a));
+    for (unsigned i = 0; i < n; i++) {
+        assert_true(timed_run(from + i, &b));
+        n_found += a.start_ns < b.end_ns && b.start_ns < a.end_ns;
+    }
+    return n_found;
+}
+
+/* Also in the first round, while the matrix is still on its way; and round by round, as each has a queue of its own. */
+static void test_five_parts(void **state)
+{
+    (void)state;
+    for (unsigned n_members = 1; n_members <= 2; n_members++) {
+        begin_with(n_members, N_QUEUES, SIDE * SIDE);
+        for (unsigned round = 0; round < 3; round++) {
+            for (unsigned i = 0; i < 5; i++)
+                launch_part(i, 0, &parts[i], 1 + i);
+            assert_int_equal(n_beside(5 * round, 5), 5);
+        }
+        for (unsigned i = 0; i < 5; i++)
+            assert_part(&parts[i], 3 * (1 + i));
+        end(NULL);
+    }
+}
+
+/* A column of the inside and the whole inside do meet, whoever comes first. */
+static void test_parts_that_meet(void **state)
+{
+    static const struct part column = {7, 3, 1, SIDE - 6};
+
+    (void)state;
+    for (unsigned first = 0; first < 2; first++) {
+        begin_with(1, 2, SIDE * SIDE);
+        launch_part(0, 0, first ? &column : &parts[0], 1);
+        launch_part(1, 0, first ? &parts[0] : &column, 2);
+        assert_int_equal(n_beside(0, 2), 1);
+        assert_part(&column, 3);
+        end(NULL);
+    }
+}
+
+/* Rows that are claimed one by one, beside and within a range that is claimed for a column's sake. */
+static void test_rows_beside_columns(void **state)
+{
+    static const struct part rows = {1, 5, SIDE - 2, 3}, across = {0, 5, SIDE, 3};
+
+    (void)state;
+    for (unsigned n_members = 1; n_members <= 2; n_members++)
+        for (unsigned first = 0; first < 2; first++) {
+            begin_with(n_members, 2, SIDE * SIDE);
+            launch_part(0, 0, first ? &rows : &parts[3], 1);
+            launch_part(1, 0, first ? &parts[3] : &rows, 1);
+            assert_int_equal(n_beside(0, 2), 2);
+            launch_part(0, 0, first ? &across : &parts[3], 1);
+            launch_part(1, 0, first ? &parts[3] : &across, 1);
+            assert_int_equal(n_beside(2, 2), 1);
+            end(NULL);
+        }
+}
+
+/* What comes after a column that was hidden from nobody: each later launch on its bytes, through all that are beside.
+ */
+static void test_columns_in_turn(void **state)
+{
+    enum { N = 40 };
+
+    (void)state;
+    begin_with(1, N_QUEUES, SIDE * SIDE);
+    for (unsigned i = 0; i < N; i++)
+        launch_part(i % 5, 0, &(struct part){i % 8 * 2, 0, 1, SIDE}, 1 + i / 8);
+    launch_part(0, 0, &(struct part){0, 0, SIDE, SIDE}, 1);
+    assert_int_equal(finish(), CL_SUCCESS);
+    for (unsigned x = 0; x < 16; x++)
+        assert_part(&(struct part){x, 0, 1, SIDE}, x % 2 ? 1 : 1 + 15);
+}
+
+/* Members with a copy each: columns in turn, what one wrote comes along to the other. */
+static void test_columns_on_two(void **state)
+{
+    (void)state;
+    begin_with(2, N_QUEUES, SIDE * SIDE);
+    for (unsigned i = 0; i < 12; i++)
+        launch_part(i % 5, i / 2 % 2, &(struct part){i, 0, 1, SIDE}, 1 + i);
+    assert_int_equal(finish(), CL_SUCCESS);
+    for (unsigned i = 0; i < 12; i++)
+        assert_part(&(struct part){i, 0, 1, SIDE}, (unsigned char)(1 + i));
+}
+
+/* A launch that fails leaves what others wrote beside it, and what none wrote. */
+static void test_failed_beside_columns(void **state)
+{
+    (void)state;
+    for (unsigned failed = 1; failed <= 3; failed++)
+        for (unsigned refused = 0; refused < 2; refused++)
+            for (unsigned uploaded = 0; uploaded < 2; uploaded++) {
+                begin_with(2, N_QUEUES, SIDE * SIDE);
+                if (uploaded) {
+                    launch_part(0, 0, &(struct part){0, 0, SIDE, SIDE}, 0);
+                    assert_int_equal(finish(), CL_SUCCESS);
+                }
+                if (refused)
+                    tsl_fake_fail_call(0, TSL_FAKE_LAUNCH, failed, -9001);
+                else
+                    tsl_fake_fail_work(0, TSL_FAKE_LAUNCH, failed, -9001);
+                for (unsigned i = 0; i < 3; i++)
+                    launch_part(i, 0, &(struct part){2 * i, 0, 1, SIDE}, 1);
+                assert_int_equal(finish(), -9001);
+                for (unsigned i = 0; i < 6; i++)
+                    if (i != 2 * (failed - 1))
+                        assert_part(&(struct part){i, 0, 1, SIDE}, i % 2 ? 0 : 1);
+                end(NULL);
+            }
+}
+
+/* So does one that comes after such a launch, while the matrix is on its way. */
+static void test_failed_after_column(void **state)
+{
+    (void)state;
+    begin_with(2, 2, SIDE * SIDE);
+    tsl_fake_fail_work(0, TSL_FAKE_LAUNCH, 2, -9001);
+    launch_part(0, 0, &(struct part){0, 0, 1, SIDE}, 1);
+    launch_part(1, 0, &(struct part){0, 5, 2, SIDE - 10}, 1);
+    assert_int_equal(finish(), -9001);
+    assert_part(&(struct part){2, 0, SIDE - 2, SIDE}, 0);
+    assert_part(&(struct part){0, 0, 1, 5}, 1);
+}
+
+/* The matrix never gets there: all of them fail, and it is as it was. */
+static void test_columns_without_matrix(void **state)
+{
+    (void)state;
+    begin_with(2, N_QUEUES, SIDE * SIDE);
+    tsl_fake_fail_work(0, TSL_FAKE_COPY, 1, -9003);
+    for (unsigned i = 0; i < 3; i++)
+        launch_part(i, 0, &(struct part){2 * i, 0, 1, SIDE}, 1);
+    assert_true(finish() < 0);
+    assert_part(&(struct part){0, 0, SIDE, SIDE}, 0);
+    launch_part(0, 0, &(struct part){0, 0, 1, SIDE}, 1);
+    assert_int_equal(finish(), CL_SUCCESS);
+    assert_part(&(struct part){0, 0, 1, SIDE}, 1);
+    assert_part(&(struct part){1, 0, SIDE - 1, SIDE}, 0);
 }
 
 /* ---- What moves ---- */
@@ -329,6 +550,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_halves),
         cmocka_unit_test(test_ranges_that_meet),
+        cmocka_unit_test(test_five_parts),
+        cmocka_unit_test(test_parts_that_meet),
+        cmocka_unit_test(test_rows_beside_columns),
+        cmocka_unit_test_teardown(test_columns_in_turn, end),
+        cmocka_unit_test_teardown(test_columns_on_two, end),
+        cmocka_unit_test(test_failed_beside_columns),
+        cmocka_unit_test_teardown(test_failed_after_column, end),
+        cmocka_unit_test_teardown(test_columns_without_matrix, end),
         cmocka_unit_test_teardown(test_overwritten, end),
         cmocka_unit_test_teardown(test_read_half, end),
         cmocka_unit_test_teardown(test_maybe, end),

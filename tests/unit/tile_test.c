@@ -181,9 +181,9 @@ static void keeps_what_was_good(void **state)
     struct tsl_rollback *like = NULL, *again = NULL;
     tsl_tiles_init(&tiles, SIZE, 1, true);
     struct tsl_tile *tile = tsl_tiles_at(&tiles, 0), *right;
-    assert_true(tsl_tile_keep(tile, &a, 1, &like));
+    assert_true(tsl_tile_keep(tile, &a, 1, 1, &like));
     right = tsl_tiles_cut(&tiles, 8, SIZE);
-    assert_true(tsl_tile_keep(right, &b, 2, &again));
+    assert_true(tsl_tile_keep(right, &b, 1, 2, &again));
     assert_int_equal(tsl_tile_kept(tile, &a)->valid, 1);
     assert_int_equal(tsl_tile_kept(right, &a)->valid, 1);
     assert_int_equal(tsl_tile_kept(right, &b)->valid, 2);
@@ -219,7 +219,7 @@ static void keeps_short_chains(void **state)
             if (i >= unfinished)
                 users[i - unfinished].done = true;
             tsl_tile_prune(tile);
-            assert_true(tsl_tile_keep(tile, &users[i], 1, &like));
+            assert_true(tsl_tile_keep(tile, &users[i], 1, 1, &like));
         }
         unsigned n = 0;
         bool good = true;
