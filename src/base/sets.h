@@ -131,6 +131,11 @@ static inline bool tsl_spaces_only(tsl_spaces set, unsigned space)
     return set == (tsl_spaces)1 << space;
 }
 
+static inline unsigned tsl_spaces_count(tsl_spaces set)
+{
+    return (unsigned)__builtin_popcount(set);
+}
+
 /* In one of the two, in a alone. */
 static inline tsl_spaces tsl_spaces_union(tsl_spaces a, tsl_spaces b)
 {

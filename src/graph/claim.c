@@ -32,6 +32,16 @@ cl_int tsl_claim(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint6
     return error || !(may & TSL_MAY_WRITE) ? error : tsl_mapped_keep(data, begin, end);
 }
 
+cl_int tsl_claim_one_copy(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+{
+    struct tsl_toucher t = {.op = op};
+    if (space != TSL_SPACE_HOST)
+        tsl_residency_ensure(op->command, data, &op->port->graph->ports[space - 1]);
+    op->to_all = true;
+    op->has_rollback = true;
+    return tsl_touch_copy(op->port->graph, &t, data, begin, end, space, TSL_MAY_WRITE);
+}
+
 cl_int tsl_claim_host(struct tsl_op *op, const void *host, size_t size, bool write)
 {
     struct tsl_toucher t = {.op = op};

@@ -77,14 +77,16 @@ static void add_side(struct tsl_op *op, const struct tsl_data *data, const struc
     tsl_extents_add(op, data, &set, 0, 0, write);
 }
 
-void tsl_extents_of_box(struct tsl_op *op, const struct tsl_data *data, const struct tsl_side *read,
-                        const struct tsl_side *write)
+void tsl_extents_of_box(struct tsl_op *op, bool src, bool dst)
 {
-    tsl_extents_reserve(op, 1);
-    if (read)
-        add_side(op, data, read, false);
-    if (write)
-        add_side(op, data, write, true);
+    bool same = op->src.data == op->dst.data; /* Of one object there are extents for both sides or none. */
+    if (!src && !dst)
+        return;
+    tsl_extents_reserve(op, 2);
+    if (src || (dst && same))
+        add_side(op, op->src.data, &op->src, false);
+    if (dst || (src && same))
+        add_side(op, op->dst.data, &op->dst, true);
 }
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------ */
@@ -125,6 +127,12 @@ struct tsl_extent tsl_extent_range(uint64_t begin, uint64_t end)
 static bool meet(const struct tsl_byte_set *a, const struct tsl_byte_set *b, uint64_t shift)
 {
     return tsl_byte_sets_meet(a, b, (int64_t)shift, 0, 0);
+}
+
+bool tsl_extent_meets(const struct tsl_extent *extent, uint64_t begin, uint64_t end)
+{
+    const struct tsl_byte_set range = {.n = 1, .boxes = {box_of_range(begin, end)}};
+    return meet(&extent->read, &range, 0) || meet(&extent->write, &range, 0);
 }
 
 bool tsl_extents_conflict(const struct tsl_extent_view *a, const struct tsl_extent_view *b)

@@ -12,7 +12,6 @@
 
 struct tsl_data;
 struct tsl_op;
-struct tsl_side;
 
 /* Of one object. Sets may say too much, never too little. */
 struct tsl_extent {
@@ -26,9 +25,9 @@ void tsl_extents_reserve(struct tsl_op *op, unsigned n);
  */
 void tsl_extents_add(struct tsl_op *op, const struct tsl_data *data, const struct tsl_byte_set *set, uint64_t offset,
                      uint64_t size, bool write);
-/* The operation's only object, of which it touches these sides of a box; NULL: it doesn't read, write there. */
-void tsl_extents_of_box(struct tsl_op *op, const struct tsl_data *data, const struct tsl_side *read,
-                        const struct tsl_side *write);
+/* The same of a copy or fill whose sides are set. src, dst: the claims of that side, an object's, take more than its
+ * box. */
+void tsl_extents_of_box(struct tsl_op *op, bool src, bool dst);
 
 /* NULL: the operation touches of the object whatever it claims. */
 const struct tsl_extent *tsl_extent_of(const struct tsl_op *op, const struct tsl_data *data);
@@ -36,6 +35,9 @@ const struct tsl_extent *tsl_extent_of(const struct tsl_op *op, const struct tsl
 const struct tsl_extent *tsl_extent_on_host(const struct tsl_op *op, uint64_t begin, uint64_t end);
 /* That range, read and written. */
 struct tsl_extent tsl_extent_range(uint64_t begin, uint64_t end);
+
+/* Is any byte of the range touched? */
+bool tsl_extent_meets(const struct tsl_extent *extent, uint64_t begin, uint64_t end);
 
 /* How an extent is looked at: which of the two sets count, and where the object's first byte lies. */
 struct tsl_extent_view {

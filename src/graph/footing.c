@@ -7,13 +7,12 @@
 #include "graph/extent.h"
 #include "graph/op.h"
 #include "graph/queue.h"
+#include "graph/runs.h"
 #include "graph/state.h"
 #include "object/svm.h"
 #include "program/program.h"
 
 #include <string.h>
-
-unsigned tsl_footing_rows = TSL_FOOTING_MAX_RANGES;
 
 /* ---- Evaluation -------------------------------------------------------------------------------------------------- */
 
@@ -97,7 +96,7 @@ static uint64_t n_rows(const struct tsl_byte_set *set)
     uint64_t n = 0;
     for (unsigned i = 0; i < set->n; i++) {
         const struct tsl_byte_box *box = &set->boxes[i];
-        if (box->count[0] > tsl_footing_rows || box->count[1] > tsl_footing_rows)
+        if (box->count[0] > tsl_runs_most || box->count[1] > tsl_runs_most)
             return UINT64_MAX;
         n += box->count[0] * box->count[1];
     }
@@ -120,7 +119,7 @@ static void ranges_of(const struct tsl_byte_set *set, const struct tsl_buffer *b
     ranges->n = 0;
     if (set->unknown)
         add(ranges, buffer->offset, buffer->offset + buffer->size);
-    else if (n_rows(set) <= tsl_footing_rows)
+    else if (n_rows(set) <= tsl_runs_most)
         for (unsigned i = 0; i < set->n; i++)
             add_rows(ranges, &set->boxes[i], buffer->offset);
     else if (tsl_byte_set_hull(set, buffer->size, &begin, &end))
@@ -173,8 +172,8 @@ void tsl_footing_writes(const struct tsl_argument_touch *touch, const struct tsl
 /* Do the ranges of the argument say more than what is touched? */
 static bool has_hull(const struct tsl_argument_touch *touch)
 {
-    return (!touch->read.unknown && n_rows(&touch->read) > tsl_footing_rows) ||
-           (!touch->write.unknown && n_rows(&touch->write) > tsl_footing_rows);
+    return (!touch->read.unknown && n_rows(&touch->read) > tsl_runs_most) ||
+           (!touch->write.unknown && n_rows(&touch->write) > tsl_runs_most);
 }
 
 static bool wants_extent(const struct tsl_args *args, const struct tsl_argument_touch *touches, cl_uint n,

@@ -10,6 +10,7 @@
 #define TSL_GRAPH_FOOTING_H
 
 #include "graph/data.h"
+#include "graph/runs.h"
 
 #include <CL/cl.h>
 
@@ -22,10 +23,7 @@ struct tsl_kernel_part;
 struct tsl_op;
 struct tsl_window;
 
-#define TSL_FOOTING_MAX_RANGES 16u
-
-/* So many rows are claimed one by one, TSL_FOOTING_MAX_RANGES at most. Tests change it. */
-extern unsigned tsl_footing_rows;
+#define TSL_FOOTING_MAX_RANGES TSL_RUNS_MOST
 
 /* A range of a root object's bytes. */
 struct tsl_footing_range {

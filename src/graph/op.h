@@ -77,6 +77,7 @@ struct tsl_op {
     bool move;         /* transfers a tile because a command needs that: no command of the application's */
     bool is_side;      /* makes room for the command: its fate is not the command's */
     bool has_rollback; /* its tiles keep what was good before it (undo.h) */
+    bool to_all;       /* writes one of several copies, which are all written and stay valid (boxes.h) */
     bool unfenced;     /* was submitted without a fence: one that is made late tells of no failure */
     bool awaited;      /* exit has waited for it */
     bool unsure;       /* may run though what it strictly comes after has failed */

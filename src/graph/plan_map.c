@@ -1,5 +1,6 @@
 /* The plans of maps and unmaps. */
 #include "facts/kernel_facts.h"
+#include "graph/boxes.h"
 #include "graph/claim.h"
 #include "graph/command.h"
 #include "graph/copies.h"
@@ -34,8 +35,7 @@ cl_int tsl_plan_map(struct tsl_command *c)
     cl_int error = CL_SUCCESS;
     size_t n = tsl_runs_count(&c->box);
     if (n > 1 && !(c->map_flags & CL_MAP_WRITE_INVALIDATE_REGION)) /* All of it at once, in few moves. */
-        error = tsl_fetch(c, tsl_data_of(c->dst), c->box.dst_offset, c->box.dst_offset + tsl_runs_hull(&c->box),
-                          TSL_SPACE_HOST);
+        error = tsl_box_fetch(c, tsl_data_of(c->dst), &c->box, TSL_SPACE_HOST);
     for (size_t i = 0; i < n && !error; i++) {
         struct tsl_range run = tsl_runs_at(&c->box, i);
         error = map_run(c, run.begin, run.end);

@@ -1,9 +1,11 @@
 /* The plan of a read. */
 #include "facts/kernel_facts.h"
+#include "graph/boxes.h"
 #include "graph/claim.h"
 #include "graph/command.h"
 #include "graph/data.h"
 #include "graph/dependences.h"
+#include "graph/extent.h"
 #include "graph/fetch.h"
 #include "graph/op.h"
 #include "graph/plan_kinds.h"
@@ -32,9 +34,10 @@ static cl_int read_box(struct tsl_command *c, const tsl_dependences *order, unsi
                                 .row_pitch = box->dst_row_pitch,
                                 .slice_pitch = box->dst_slice_pitch};
     tsl_plan_region(op, box);
-    size_t src_size = tsl_box_hull(box->region, box->src_row_pitch, box->src_slice_pitch);
+    const struct tsl_box_copy src = tsl_runs_of_src(box);
+    tsl_extents_of_box(op, !tsl_runs_are_few(&src), false);
     size_t dst_size = tsl_box_hull(box->region, box->dst_row_pitch, box->dst_slice_pitch);
-    cl_int error = tsl_claim(op, data, box->src_offset, box->src_offset + src_size, space, TSL_MAY_READ);
+    cl_int error = tsl_box_claim_read(op, data, &src, space);
     if (!error)
         error = tsl_claim_host(op, c->host + box->dst_offset, dst_size, true);
     return tsl_plan_go(op, error);
@@ -90,9 +93,10 @@ cl_int tsl_plan_read(struct tsl_command *c, const tsl_dependences *order)
     if (tsl_runs_linear(box.region, box.src_row_pitch, box.src_slice_pitch) &&
         tsl_runs_linear(box.region, box.dst_row_pitch, box.dst_slice_pitch))
         return read_linear(c, order, box.src_offset, box.src_offset + size);
-    unsigned space = tsl_plan_richest_space(c->graph, data, box.src_offset, box.src_offset + size);
+    const struct tsl_box_copy src = tsl_runs_of_src(&box);
+    unsigned space = tsl_plan_richest_space(c->graph, data, &src);
     if (tsl_plan_better_by_host(c, space, data, box.src_offset, c->host + box.dst_offset))
         space = TSL_SPACE_HOST;
-    cl_int error = tsl_fetch(c, data, box.src_offset, box.src_offset + size, space);
+    cl_int error = tsl_box_fetch(c, data, &src, space);
     return error ? error : read_box(c, order, space, &box);
 }

@@ -2,12 +2,12 @@
 #include "graph/plan_space.h"
 
 #include "base/sets.h"
+#include "graph/boxes.h"
 #include "graph/command.h"
 #include "graph/member_memory.h"
 #include "graph/queue.h"
 #include "graph/space.h"
 #include "graph/state.h"
-#include "graph/valid.h"
 #include "tile/tile.h"
 
 struct tsl_port *tsl_plan_port(struct tsl_command *c, unsigned space, const struct tsl_data *data)
@@ -30,15 +30,15 @@ static bool one_member(const struct tsl_graph *graph)
     return graph->n_ports == 1;
 }
 
-unsigned tsl_plan_richest_space(struct tsl_graph *graph, struct tsl_data *data, uint64_t begin, uint64_t end)
+unsigned tsl_plan_richest_space(struct tsl_graph *graph, struct tsl_data *data, const struct tsl_box_copy *box)
 {
     unsigned best = TSL_SPACE_HOST;
-    uint64_t least = tsl_valid_missing(data, begin, end, TSL_SPACE_HOST);
+    uint64_t least = tsl_box_missing(data, box, TSL_SPACE_HOST);
     if (one_member(graph))
         return tsl_space_of(&graph->ports[0], data);
     for (unsigned i = 0; i < graph->n_ports; i++) {
         unsigned space = tsl_space_of(&graph->ports[i], data);
-        uint64_t missing = tsl_valid_missing(data, begin, end, space);
+        uint64_t missing = tsl_box_missing(data, box, space);
         if (missing < least || (missing == least && (int)i == data->last_member)) {
             least = missing;
             best = space;
@@ -94,10 +94,10 @@ unsigned tsl_plan_write_space(const struct tsl_command *c, const struct tsl_data
     return tsl_plan_with_room(graph, space, data, data);
 }
 
-unsigned tsl_plan_work_space(const struct tsl_command *c, struct tsl_data *data, uint64_t begin, uint64_t end,
+unsigned tsl_plan_work_space(const struct tsl_command *c, struct tsl_data *data, const struct tsl_box_copy *box,
                              const struct tsl_data *dst)
 {
     unsigned space = c->queue->pinned >= 0 ? tsl_space_of(&c->graph->ports[c->queue->pinned], data)
-                                           : tsl_plan_richest_space(c->graph, data, begin, end);
+                                           : tsl_plan_richest_space(c->graph, data, box);
     return tsl_plan_with_room(c->graph, space, data, dst);
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct tsl_box_copy;
 struct tsl_command;
 struct tsl_data;
 struct tsl_graph;
@@ -16,8 +17,9 @@ struct tsl_port;
 /* The port that works on the data's copy in a space. A member that works on the host's copy itself also does transfers
  * there, so that its lanes keep the order; but not if it computes inside the call: the host can do that too. */
 struct tsl_port *tsl_plan_port(struct tsl_command *c, unsigned space, const struct tsl_data *data);
-/* The space that lacks the fewest bytes of the range: of several such the last user's, else the host's. */
-unsigned tsl_plan_richest_space(struct tsl_graph *graph, struct tsl_data *data, uint64_t begin, uint64_t end);
+/* The space that lacks the fewest bytes of what the box takes in its dst (boxes.h): of several such the last user's,
+ * else the host's. */
+unsigned tsl_plan_richest_space(struct tsl_graph *graph, struct tsl_data *data, const struct tsl_box_copy *box);
 /* The space to read a tile from: the host's copy if it is current, else where the object was used last, else any. */
 unsigned tsl_plan_read_space(struct tsl_graph *graph, const struct tsl_data *data, tsl_spaces valid);
 /* Where a write goes while the reader's place is unknown: to the host, unless there is only one place. A sub-device's
@@ -25,7 +27,7 @@ unsigned tsl_plan_read_space(struct tsl_graph *graph, const struct tsl_data *dat
 unsigned tsl_plan_write_space(const struct tsl_command *c, const struct tsl_data *data);
 /* Where a copy to dst or (data and dst are one) a fill is done: the space that lacks the fewest bytes of its source, or
  * where a sub-device's queue wants it. */
-unsigned tsl_plan_work_space(const struct tsl_command *c, struct tsl_data *data, uint64_t begin, uint64_t end,
+unsigned tsl_plan_work_space(const struct tsl_command *c, struct tsl_data *data, const struct tsl_box_copy *box,
                              const struct tsl_data *dst);
 /* A space that could hold both objects (which may be one): this, or else the host's. */
 unsigned tsl_plan_with_room(const struct tsl_graph *graph, unsigned space, const struct tsl_data *a,

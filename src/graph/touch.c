@@ -111,9 +111,16 @@ struct part {
     const struct tsl_tile *tile;
 };
 
+/* Does the touch say all of the old use? A write to all copies leaves moves: should one fail, the copy isn't valid,
+ * whatever was written to it since. */
 static bool covers(void *arg, const struct tsl_use *old)
 {
     const struct part *part = arg;
+    const struct tsl_op *op = part->touch->by->op;
+    if (op->to_all && old->write && ((const struct tsl_op *)old->user)->move)
+        return false;
+    if (!part->touch->extent)
+        return true;
     struct tsl_extent ours, theirs;
     struct tsl_extent_view new = view_of_touch(part->touch, part->tile, &ours);
     struct tsl_extent_view before = view_of_use(part->touch->data, old, part->tile, &theirs);
@@ -122,11 +129,14 @@ static bool covers(void *arg, const struct tsl_use *old)
 
 static bool leave_use(const struct touch *touch, struct tsl_tile *tile)
 {
-    struct tsl_user *user = &touch->by->op->user;
-    bool write = touch->may & TSL_MAY_WRITE;
+    struct tsl_op *op = touch->by->op;
     struct part part = {touch, tile};
-    return touch->extent ? tsl_tile_use_part(tile, user, touch->space, write, covers, &part)
-                         : tsl_tile_use(tile, user, touch->space, write);
+    struct tsl_use use = {.user = &op->user, .space = (uint8_t)touch->space, .write = touch->may & TSL_MAY_WRITE};
+    if (!touch->extent && !op->to_all)
+        return tsl_tile_use(tile, use.user, use.space, use.write);
+    use.partial = touch->extent;
+    use.to_all = op->to_all;
+    return tsl_tile_use_part(tile, &use, covers, &part);
 }
 
 /* Where many uses of parts stand side by side, the next one comes after them all. */
@@ -141,15 +151,20 @@ static bool has_many_parts(const struct tsl_tile *tile, unsigned space)
 /* False: no memory. */
 static bool touch_tile(const struct touch *touch, struct tsl_tile *tile)
 {
-    struct touch here = *touch;
+    struct touch whole;
     tsl_tile_prune(tile);
-    if (here.extent && has_many_parts(tile, here.space))
-        here.extent = NULL;
-    take_edges(&here, tile);
-    if (here.by->op && !leave_use(&here, tile))
+    if (touch->extent && !tsl_extent_meets(touch->extent, tile->begin - touch->base, tile->end - touch->base))
+        return true;
+    if (touch->extent && has_many_parts(tile, touch->space)) {
+        whole = *touch;
+        whole.extent = NULL;
+        touch = &whole;
+    }
+    take_edges(touch, tile);
+    if (touch->by->op && !leave_use(touch, tile))
         return false;
     if (tile->uses.n > tsl_join_at)
-        tsl_join_readers(tile, here.graph, here.space, here.by->op);
+        tsl_join_readers(tile, touch->graph, touch->space, touch->by->op);
     return true;
 }
 

@@ -73,11 +73,14 @@ static struct tsl_rollback *beside_from(struct tsl_rollback *from, const struct 
     return NULL;
 }
 
-/* Has an operation that claimed the tile beside op not failed? own: op's record. */
-static bool others_stay(const struct tsl_rollback *own, const struct tsl_op *op, const struct tsl_data *data,
-                        const struct tsl_tile *tile)
+/* Is the tile's state the matter of another record? That of an older claim in the same space, from which op's has what
+ * it keeps, or of a claim beside op's. own: op's record. */
+static bool is_left_to_others(const struct tsl_rollback *own, const struct tsl_op *op, const struct tsl_data *data,
+                              const struct tsl_tile *tile)
 {
     struct tsl_rollback *first = tile->rollback; /* of those without another space's record before op's */
+    if (own->older && own->older->space == own->space)
+        return true;
     for (struct tsl_rollback *r = first; r != own; r = r->older)
         if (r->space != own->space)
             first = r->older;
@@ -100,6 +103,8 @@ static bool keep_beside(struct tsl_op *op, struct tsl_tile *tile, const struct t
 static bool keep(struct tsl_op *op, struct tsl_data *data, struct tsl_tile *tile, unsigned space,
                  struct tsl_rollback **like)
 {
+    if (tile->rollback)
+        tsl_tile_prune(tile);
     const struct tsl_rollback *beside = beside_from(tile->rollback, op, data, tile, space);
     if (beside && tsl_spaces_has(tile->valid, space))
         return keep_beside(op, tile, beside, like);
@@ -122,7 +127,10 @@ cl_int tsl_undo_note(struct tsl_op *op, struct tsl_data *data, uint64_t begin, u
     struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end);
     if (!tile)
         return CL_OUT_OF_HOST_MEMORY;
+    const struct tsl_extent *extent = tsl_extent_of(op, data);
     for (; tile; tile = tsl_tiles_next(tile, end)) {
+        if (extent && !tsl_extent_meets(extent, tile->begin, tile->end))
+            continue;
         if (!keep(op, data, tile, space, &like))
             return CL_OUT_OF_HOST_MEMORY;
         tile->restored = 0;
@@ -147,7 +155,7 @@ void tsl_undo_range(struct tsl_op *op, struct tsl_data *data, uint64_t begin, ui
         struct tsl_rollback *rollback = tsl_tile_kept(tile, &op->user);
         if (!rollback)
             continue;
-        if (others_stay(rollback, op, data, tile) && tsl_tile_unkeep_one(tile, rollback))
+        if (is_left_to_others(rollback, op, data, tile) && tsl_tile_unkeep_one(tile, rollback))
             continue;
         tile->valid = tsl_spaces_is_empty(rollback->valid) ? tsl_spaces_of(TSL_SPACE_LOST) : rollback->valid;
         tile->restored = graph->n_ops;
@@ -165,8 +173,25 @@ static void go_back_in(struct tsl_op *op, const struct tsl_buffer *buffer)
         tsl_undo_range(op, tsl_data_of(buffer), buffer->offset, buffer->offset + buffer->size);
 }
 
+/* A copy that wasn't written where others were isn't valid any more. The last one stays: what it hasn't of the write is
+ * undefined, and it has the rest. */
+static void drop_copy(struct tsl_op *op)
+{
+    struct tsl_data *data = op->dst.data;
+    uint64_t begin = op->dst.offset, end = begin + tsl_side_hull(op, &op->dst);
+    struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end);
+    for (; tile; tile = tsl_tiles_next(tile, end))
+        if (!tsl_spaces_only(tile->valid, op->dst.space))
+            tsl_spaces_remove(&tile->valid, op->dst.space);
+    tsl_tiles_join(&data->tiles, begin, end);
+}
+
 void tsl_undo_claims(struct tsl_op *op)
 {
+    if (op->to_all) {
+        drop_copy(op);
+        return;
+    }
     const struct tsl_command *c = op->command;
     for (cl_uint i = 0; c->args && i < c->args->n_all; i++)
         if (c->args->args[i].buffer)

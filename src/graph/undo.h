@@ -28,7 +28,7 @@ void tsl_undo_spoil(struct tsl_op *op, struct tsl_data *data, uint64_t begin, ui
 void tsl_undo_range(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end);
 
 /* An operation that claimed what it may change failed: its tiles go back to what they kept; where nothing good is left,
- * readers fail. Before it counts as done. */
+ * readers fail. If others of its command wrote other copies, its copy isn't valid. Before it counts as done. */
 void tsl_undo_claims(struct tsl_op *op);
 
 #endif

@@ -58,6 +58,14 @@ uint64_t tsl_valid_missing(struct tsl_data *data, uint64_t begin, uint64_t end, 
     return missing;
 }
 
+bool tsl_valid_is_in(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+{
+    struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, begin, end);
+    while (tile && tsl_spaces_has(tile->valid, space))
+        tile = tsl_tiles_next_meeting(tile, end);
+    return !tile;
+}
+
 bool tsl_valid_only_in(struct tsl_data *data, unsigned space, uint64_t *begin, uint64_t *end)
 {
     struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, *begin, data->size);

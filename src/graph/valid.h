@@ -10,6 +10,8 @@ struct tsl_data;
 
 /* Bytes of [begin, end) that are not valid in a space. */
 uint64_t tsl_valid_missing(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
+/* Is all of [begin, end) valid in a space? */
+bool tsl_valid_is_in(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
 /* The first range at or behind *begin of which that space has the only copy; false: there is none. */
 bool tsl_valid_only_in(struct tsl_data *data, unsigned space, uint64_t *begin, uint64_t *end);
 /* The space's copy of [begin, end) is valid, too. */

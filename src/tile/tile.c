@@ -129,7 +129,7 @@ static void uses_hide(struct tsl_uses *uses, const struct tsl_use *new, const st
         bool hidden = old->user->done || tsl_use_is_redundant(old, new->user);
         bool stays = !hidden && part->covers && !part->covers(part->arg, old);
         bool for_group = !hidden && !stays && new->user->group && old->user != new->user;
-        old->replaced |= new->write;
+        old->replaced |= new->write && !new->to_all;
         if (for_group)
             old->only_for = new->user->group;
         else if (!stays)
@@ -175,11 +175,9 @@ bool tsl_tile_use(struct tsl_tile *tile, struct tsl_user *user, unsigned space, 
     return use_tile(tile, &use, &(struct part){NULL, NULL});
 }
 
-bool tsl_tile_use_part(struct tsl_tile *tile, struct tsl_user *user, unsigned space, bool write,
-                       tsl_tile_covers *covers, void *arg)
+bool tsl_tile_use_part(struct tsl_tile *tile, const struct tsl_use *use, tsl_tile_covers *covers, void *arg)
 {
-    struct tsl_use use = {.user = user, .space = (uint8_t)space, .write = write, .partial = true};
-    return use_tile(tile, &use, &(struct part){covers, arg});
+    return use_tile(tile, use, &(struct part){covers, arg});
 }
 
 bool tsl_tile_use_too(struct tsl_tile *tile, struct tsl_user *user, unsigned space)

@@ -59,6 +59,7 @@ struct tsl_use {
     bool write;
     bool told;     /* the user won't write here, and the copy isn't taken for valid any more because of this use */
     bool partial;  /* the user touches a part of the tile alone, and left earlier uses in place */
+    bool to_all;   /* one of several writes, one to each copy that is valid: it replaces no write before it */
     bool replaced; /* a write that a later one took over: what it brings is the later one's matter */
     bool left;     /* a write to a copy that was evicted since: later uses of the space have nothing to do with it */
     uint64_t only_for; /* a later use makes this one redundant for all but that group's users, of which it is one; 0: it
@@ -134,11 +135,10 @@ void tsl_tile_prune(struct tsl_tile *tile);
  * waits for them. Where the user is one of a group they stay for the others of the group, for which they are not
  * redundant; and uses of the group stay beside it. */
 bool tsl_tile_use(struct tsl_tile *tile, struct tsl_user *user, unsigned space, bool write);
-/* The same for a user that touches a part of the tile alone: of what tsl_tile_use would drop only those uses go that
- * `covers` says to be within that part, whose user is done or whose reader's lane comes to it. */
+/* The same for a use that may be partial or one of several: of what tsl_tile_use would drop only those go of which
+ * `covers` says that the new one says as much. */
 typedef bool tsl_tile_covers(void *arg, const struct tsl_use *old);
-bool tsl_tile_use_part(struct tsl_tile *tile, struct tsl_user *user, unsigned space, bool write,
-                       tsl_tile_covers *covers, void *arg);
+bool tsl_tile_use_part(struct tsl_tile *tile, const struct tsl_use *use, tsl_tile_covers *covers, void *arg);
 /* Adds a write without order: earlier uses stay. */
 bool tsl_tile_use_too(struct tsl_tile *tile, struct tsl_user *user, unsigned space);
 /* The user takes the space's copy away; its use is on the tile and comes after all others of that space. Earlier writes

@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 #include "driver/fake.h"
-#include "graph/footing.h"
 #include "graph/graph.h"
 #include "graph/join.h"
+#include "graph/runs.h"
 #include "graph/state.h"
 #include "graph/touch.h"
 #include "jobs.h"
@@ -205,7 +205,8 @@ static void make_members(struct sim_world *world)
     /* Not by chance, which would change the programs. The first: so few that programs of this length have joins, ranges
      * of many rows, and tiles with too many uses of parts. */
     tsl_join_at = 2 + (unsigned)(sim_mix(world->options.seed) % 4);
-    tsl_footing_rows = 1u << sim_mix(world->options.seed + 11) % 5;
+    tsl_runs_most = 1u << sim_mix(world->options.seed + 11) % 5;
+    tsl_runs_far = sim_mix(world->options.seed + 13) % 2 ? 16 : 4096;
     tsl_touch_parts = 1u << sim_mix(world->options.seed + 12) % 4;
     for (unsigned i = 0; i < setup.n_members; i++)
         setup.members[i].tells_late = sim_mix(world->options.seed + 1 + i) % 4 != 0;
