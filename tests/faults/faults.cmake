@@ -141,6 +141,25 @@ fault(missing_alias graph/plan_kernel.c
     [[if (k == i || !b || tsl_data_of(b) != t->data]]
     [[if (k == i || BROKEN || !b || tsl_data_of(b) != t->data]]
     "the same where another argument reads it")
+fault(half_extent graph/footing.c
+    [[        tsl_extents_add(op, data, i < n ? &touches[i].write : &all, b->offset, b->size, true);]]
+    [[        if (!BROKEN)
+            tsl_extents_add(op, data, i < n ? &touches[i].write : &all, b->offset, b->size, true);]]
+    "of many rows, what is written counts as not touched")
+fault(forgotten_copy graph/plan_write.c
+    [[        cl_int failed = plan_in(c, order, work, box, space, true);]]
+    [[        cl_int failed = BROKEN && space ? CL_SUCCESS : plan_in(c, order, work, box, space, true);]]
+    "of the copies that are all to be written only the host's is")
+fault(replaced_move graph/touch.c
+    [[    if (op->to_all && old->write && ((const struct tsl_op *)old->user)->move)
+        return false;]]
+    [[    if (op->to_all && old->write && ((const struct tsl_op *)old->user)->move)
+        return BROKEN;]]
+    "a copy that a move didn't bring is valid once some of it was written")
+fault(written_past_record graph/boxes.c
+    [[        if (tile->rollback || tsl_spaces_has]]
+    [[        if ((tile->rollback && !BROKEN) || tsl_spaces_has]]
+    "a copy that may be gone back to isn't written with the others")
 fault(dropped_range graph/footing.c
     [[        for (uint64_t i = 0; i < box->count[0]; i++) {]]
     [[        for (uint64_t i = BROKEN && box->count[0] > 1; i < box->count[0]; i++) {]]
