@@ -119,6 +119,8 @@ static cl_int make_valid(struct tsl_data *data, uint64_t begin, uint64_t end, un
 cl_int tsl_box_claim_copy(struct tsl_op *op, struct tsl_data *data, const struct tsl_box_copy *box, unsigned space)
 {
     struct tsl_range hull = hull_of(box);
+    op->to_all = true;
+    op->has_rollback = true;
     if (!tsl_extent_of(op, data))
         return CL_OUT_OF_HOST_MEMORY;
     cl_int error = make_valid(data, hull.begin, hull.end, space);

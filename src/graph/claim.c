@@ -37,8 +37,6 @@ cl_int tsl_claim_one_copy(struct tsl_op *op, struct tsl_data *data, uint64_t beg
     struct tsl_toucher t = {.op = op};
     if (space != TSL_SPACE_HOST)
         tsl_residency_ensure(op->command, data, &op->port->graph->ports[space - 1]);
-    op->to_all = true;
-    op->has_rollback = true;
     return tsl_touch_copy(op->port->graph, &t, data, begin, end, space, TSL_MAY_WRITE);
 }
 

@@ -18,7 +18,7 @@ struct tsl_op;
 /* The operation will touch [begin, end) of that space's copy. may: TSL_MAY_… bits; 0: it is given the memory and
  * touches none of it. Fetch first, unless all of the range is overwritten. */
 cl_int tsl_claim(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space, unsigned may);
-/* The operation will write in the range, in that copy of several which all stay valid. */
+/* The operation, which is one of to_all, will write in the range, in that copy of several which all stay valid. */
 cl_int tsl_claim_one_copy(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
 /* The operation will touch the application's memory. */
 cl_int tsl_claim_host(struct tsl_op *op, const void *host, size_t size, bool write);

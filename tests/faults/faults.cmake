@@ -150,12 +150,6 @@ fault(forgotten_copy graph/plan_write.c
     [[        cl_int failed = plan_in(c, order, work, box, space, true);]]
     [[        cl_int failed = BROKEN && space ? CL_SUCCESS : plan_in(c, order, work, box, space, true);]]
     "of the copies that are all to be written only the host's is")
-fault(replaced_move graph/touch.c
-    [[    if (op->to_all && old->write && ((const struct tsl_op *)old->user)->move)
-        return false;]]
-    [[    if (op->to_all && old->write && ((const struct tsl_op *)old->user)->move)
-        return BROKEN;]]
-    "a copy that a move didn't bring is valid once some of it was written")
 fault(written_past_record graph/boxes.c
     [[        if (tile->rollback || tsl_spaces_has]]
     [[        if ((tile->rollback && !BROKEN) || tsl_spaces_has]]
