@@ -86,16 +86,8 @@ static void assert_right(void)
 /* Bytes that went to members, and back, since the last call. */
 static void assert_moved(uint64_t up, uint64_t down)
 {
-    uint64_t went[2] = {0};
-
     timed_finish(&t);
-    for (unsigned i = 0; i < t.n_members; i++) {
-        went[0] += tsl_fake_counts(i).did_size[TSL_FAKE_DID_WRITE];
-        went[1] += tsl_fake_counts(i).did_size[TSL_FAKE_DID_READ];
-    }
-    assert_int_equal(went[0], up);
-    assert_int_equal(went[1], down);
-    tsl_fake_reset_counts();
+    timed_assert_moved(&t, up, down);
 }
 
 /* The matrix is valid on the first n members. */
