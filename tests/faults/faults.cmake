@@ -197,8 +197,8 @@ fault(failed_share graph/plan_op.c
     [[tsl_dependences_add(&c->own, op, !BROKEN || c->n_more == 0)]]
     "a launch doesn't fail with one of its shares")
 fault(hidden_from_share tile/tile.c
-    [[        if (new->user->group && old->user != new->user]]
-    [[        if (new->user->group && !BROKEN && old->user != new->user]]
+    [[!stays && new->user->group && old->user != new->user;]]
+    [[!stays && new->user->group && !BROKEN && old->user != new->user;]]
     "a share hides from the others what came before")
 fault(hidden_share tile/tile.c
     [[old->left || tsl_user_beside(new->user, old->user))]]
