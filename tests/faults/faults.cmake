@@ -150,10 +150,6 @@ fault(forgotten_copy graph/plan_write.c
     [[        cl_int failed = plan_in(c, order, work, box, space, true);]]
     [[        cl_int failed = BROKEN && space ? CL_SUCCESS : plan_in(c, order, work, box, space, true);]]
     "of the copies that are all to be written only the host's is")
-fault(written_past_record graph/boxes.c
-    [[        if (tile->rollback || tsl_spaces_has]]
-    [[        if ((tile->rollback && !BROKEN) || tsl_spaces_has]]
-    "a copy that may be gone back to isn't written with the others")
 fault(dropped_range graph/footing.c
     [[        for (uint64_t i = 0; i < box->count[0]; i++) {]]
     [[        for (uint64_t i = BROKEN && box->count[0] > 1; i < box->count[0]; i++) {]]

@@ -118,12 +118,17 @@ static void model_write(const struct tsl_box_copy *box)
         memcpy(model + box->dst_offset + i * box->dst_row_pitch, source + i * box->region[0], box->region[0]);
 }
 
-static void write_box(const struct tsl_box_copy *box)
+static void write_in(struct tsl_queue *queue, const struct tsl_box_copy *box)
 {
-    struct tsl_enqueue e = {.queue = t.queue, .type = CL_COMMAND_WRITE_BUFFER_RECT};
+    struct tsl_enqueue e = {.queue = queue, .type = CL_COMMAND_WRITE_BUFFER_RECT};
 
     assert_int_equal(tsl_enqueue_write(&e, matrix, source, box), CL_SUCCESS);
     model_write(box);
+}
+
+static void write_box(const struct tsl_box_copy *box)
+{
+    write_in(t.queue, box);
 }
 
 static size_t n_tiles(void)
@@ -283,25 +288,33 @@ static void test_failed_copies(void **state)
     }
 }
 
-/* A launch that is to change the matrix and fails: it goes back to what was good, the column included. */
+/* A launch that is to change the matrix and fails: it goes back to what was good. A write before it is in that, and one
+ * behind it has failed if it isn't. */
 static void test_failed_before(void **state)
 {
     const struct tsl_box_copy column = box_at(68, 4, SIDE, PITCH);
+    struct tsl_queue *other;
 
     (void)state;
     for (unsigned first = 0; first < 2; first++) {
         begin(2, false);
         spread(1);
+        assert_int_equal(tsl_queue_create(t.context, tsl_device_root(), 0, NULL, 0, &other), CL_SUCCESS);
         tsl_fake_fail_call(1, TSL_FAKE_LAUNCH, 1, -9003);
         if (first)
             launch("touch", 1);
-        write_box(&column);
+        write_in(other, &column);
         if (!first)
             launch("touch", 1);
+        assert_int_equal(tsl_queue_flush(other), CL_SUCCESS);
         assert_int_equal(tsl_queue_finish(t.queue), -9003);
-        if (first) /* The write came after the launch, and failed with it. */
+        if (tsl_queue_finish(other) != CL_SUCCESS) {
+            assert_true(first);
             memset(model, 0, SIZE);
+        }
         assert_right();
+        tsl_queue_let_go(other);
+        tsl_object_release(&other->object);
         end(NULL);
     }
 }
