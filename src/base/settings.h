@@ -32,6 +32,7 @@ enum tsl_policy {
 enum tsl_split {
     TSL_SPLIT_AUTO,   /* "auto", the default: those that are expected to gain */
     TSL_SPLIT_ALIKE,  /* "alike": the same, over members of one kind only */
+    TSL_SPLIT_DOMAIN, /* "domain": as auto, and launches that may write anywhere, over members of one domain */
     TSL_SPLIT_ALWAYS, /* "always": all for which that is legal, also on one member; for tests */
     TSL_SPLIT_OFF,    /* "off" */
 };

@@ -252,7 +252,7 @@ static bool ranges_meet(const struct tsl_footing_ranges *a, const struct tsl_foo
 }
 
 /* Do the ranges that two shares claim for writing meet? The sets may be disjoint though their ranges are not. */
-static bool claims_meet(const struct cut *cut, unsigned s, unsigned t)
+static bool claims_meet(struct cut *cut, unsigned s, unsigned t)
 {
     cl_uint n = cut->footprint->n_arguments;
     struct tsl_footing_ranges a, b;
@@ -264,8 +264,10 @@ static bool claims_meet(const struct cut *cut, unsigned s, unsigned t)
             if (!cut->memories[k].may_write || cut->memories[k].root != cut->memories[i].root)
                 continue;
             tsl_footing_writes(&cut->touches[t * n + k], cut->command->args->args[k].buffer, &b);
-            if (ranges_meet(&a, &b))
+            if (ranges_meet(&a, &b)) {
+                cut->verdict = (struct tsl_cut_verdict){TSL_CUT_WRITES_MEET, i, k, TSL_FOOTPRINT_NONE};
                 return true;
+            }
         }
     }
     return false;
@@ -281,7 +283,7 @@ static bool is_exact(struct cut *cut)
     for (unsigned s = 0; s < cut->n; s++)
         for (unsigned t = s + 1; t < cut->n; t++)
             if (claims_meet(cut, s, t))
-                return give_up(cut, TSL_CUT_WRITES_MEET);
+                return false;
     return true;
 }
 
@@ -344,7 +346,8 @@ static unsigned outermost(const struct cut *cut, size_t n)
 static bool cut_in_domain(struct cut *cut, struct tsl_parts *parts)
 {
     bool stores = cut->verdict.why == TSL_CUT_WRITES_UNKNOWN || cut->verdict.why == TSL_CUT_WRITES_MEET;
-    if (!stores || (!parts->known && !cut->command->graph->cuts_always))
+    const struct tsl_graph *graph = cut->command->graph;
+    if (!stores || !graph->spreads || (!parts->known && !graph->cuts_always))
         return false;
     tsl_members members = keep_domain(cut, parts);
     cut->dimension = outermost(cut, tsl_members_count(members));
@@ -387,7 +390,7 @@ static bool pays(struct cut *cut, const struct tsl_parts *parts, struct tsl_cand
     struct tsl_ask ask = *cut->ask;
     memcpy(candidates, ask.candidates, cut->command->graph->n_ports * sizeof(*candidates));
     for (unsigned i = 0; i < cut->command->graph->n_ports; i++)
-        candidates[i].missing_size = 0, candidates[i].move_ns = 0;
+        candidates[i].missing_size = 0, candidates[i].move_ns = candidates[i].peer_ns = 0;
     for (unsigned s = 0; s < cut->n; s++)
         tsl_survey(cut->command, &cut->windows[s], tsl_members_of(cut->members[s]), candidates);
     ask.candidates = candidates;

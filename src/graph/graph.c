@@ -59,6 +59,7 @@ cl_int tsl_graph_create(struct tsl_context *context, struct tsl_graph **result)
     init(graph, context);
     graph->ports = calloc(context->n_members, sizeof(*graph->ports));
     graph->cuts_always = tsl_settings()->split == TSL_SPLIT_ALWAYS;
+    graph->spreads = graph->cuts_always || tsl_settings()->split == TSL_SPLIT_DOMAIN;
     graph->placer = tsl_placer_create(tsl_settings(), context->members, context->n_members);
     if (!graph->ports || !graph->placer) {
         tsl_graph_destroy(graph);

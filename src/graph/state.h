@@ -43,6 +43,7 @@ struct tsl_graph {
     TAILQ_HEAD(, tsl_command) deferred; /* deferred writes (deferred_write.h), oldest first */
     unsigned n_deferred;
     bool cuts_always;                 /* launches are cut even with one member (cut.h) */
+    bool spreads;                     /* launches are cut by the rung `domain`, too */
     struct tsl_op *opaque;            /* the last operation with effects unknown (owned reference); NULL: none yet */
     tsl_dependences since_opaque;     /* what was planned after opaque */
     unsigned n_under_way;             /* operations that went and aren't finished */

@@ -48,9 +48,11 @@ static void count_run(struct survey *s, unsigned i)
     s->candidates[i].missing_size += run->size;
     if (tsl_placer_learns(g->placer)) {
         bool direct = tsl_move_is_direct(g, run->from, to);
+        double ns = tsl_placer_move_ns(g->placer, direct ? run->from : TSL_SPACE_HOST, to, run->size);
         if (!direct)
-            s->candidates[i].move_ns += tsl_placer_move_ns(g->placer, run->from, TSL_SPACE_HOST, run->size);
-        s->candidates[i].move_ns += tsl_placer_move_ns(g->placer, direct ? run->from : TSL_SPACE_HOST, to, run->size);
+            ns += tsl_placer_move_ns(g->placer, run->from, TSL_SPACE_HOST, run->size);
+        s->candidates[i].move_ns += ns;
+        s->candidates[i].peer_ns += run->from == TSL_SPACE_HOST ? 0 : ns;
     }
     run->size = 0;
 }

@@ -396,6 +396,7 @@ void tsl_place_auto(struct tsl_placer *placer, const struct tsl_ask *ask, struct
             return;
     }
     place(placer, ask, &options[placement->member], placement);
+    tsl_parts_book_whole(placer, ask, placement->member);
 }
 
 /* ---- Parts ---- */

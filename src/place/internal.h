@@ -45,6 +45,9 @@ struct tsl_placer {
     double cut_regret_ns;                  /* auto: what was lost by leaving launches whole for their data's sake */
     double cut_doubt;                      /* auto: ... times so much it must be, before data move; 0: 1 */
     struct tsl_samples cut;                /* auto: what a cut costs beside the longest part, as measured */
+    double ledger_ns;                      /* auto: what cuts gained, less the moves between members, of late */
+    unsigned n_cuts;                       /* auto: launches that were cut since the last pause */
+    unsigned paused, pause;                /* auto: so many launches more run whole; how many the last time */
     unsigned n_uncut;                      /* auto: launches that were left whole though they could be cut */
 };
 
@@ -91,6 +94,9 @@ double tsl_auto_part_ns(struct tsl_placer *placer, const struct tsl_ask *ask, un
                         bool *known);
 void tsl_auto_place_part(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member, uint64_t size,
                          struct tsl_placement *placement);
+
+/* parts.c: a launch was placed whole on that member. */
+void tsl_parts_book_whole(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member);
 
 /* load.c: what waits on each member. */
 

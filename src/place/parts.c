@@ -14,6 +14,10 @@
  * the price doubles each time, until cuts without moves have shown that it was worth it. A kernel of which nothing is
  * known is cut over equal members only, if its work is large, and if nothing moves for it that needn't move anyway.
  *
+ * *The ledger.* A cut distributes data, and the price may be paid by other launches, which need them together. So a
+ * ledger sets what each cut gains, without moves, against all moves between members, of cut and whole launches. When
+ * it is OVERDRAWN_NS in the red nothing is cut for a while, each time longer.
+ *
  * *Unknown members.* A kind on which the kernel never ran is given a very small part, out of the purse that also pays
  * for tries of whole launches (auto.c).
  */
@@ -27,11 +31,16 @@
 #define LEAST_PART_NS 2e4        /* nor are parts given that take less */
 #define LEAST_ITEMS   (1u << 18) /* of a kernel of which nothing is known */
 #define FIRST_CUT_NS  2e4        /* what a cut costs, before that was measured */
+#define SURE_CUTS     3          /* measured cuts, from which on what they cost counts */
 #define FORGIVE       8          /* after so many launches that a cut's cost kept whole, that cost is doubted */
-#define MOST_DOUBT    64         /* times what they cost: moves are never dearer */
-#define MARGIN        1.05       /* so many times as fast a cut launch must seem to be at least */
-#define BUSY          0.25       /* a member has other work to do if that takes longer than so much of the launch */
-#define SAME          0.04       /* parts that differ by less, of themselves, are the same */
+#define OVERDRAWN_NS  2e7        /* what cuts may lose before nothing is cut for a while */
+#define LATENCY_NS    6e4        /* of moves between members: what waits for them starts so much later */
+#define PAUSE         64         /* launches, at first */
+#define MOST_PAUSE    (1u << 20)
+#define MOST_DOUBT    64   /* times what they cost: moves are never dearer */
+#define MARGIN        1.05 /* so many times as fast a cut launch must seem to be at least */
+#define BUSY          0.25 /* a member has other work to do if that takes longer than so much of the launch */
+#define SAME          0.04 /* parts that differ by less, of themselves, are the same */
 #define TRY_PART      1e-3
 #define LEAST_TRY_NS  1e6 /* nothing is tried beside launches that take less */
 
@@ -194,13 +203,65 @@ static bool known_parts(struct tsl_placer *placer, const struct tsl_ask *ask, co
 
 static bool auto_parts(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts)
 {
+    if (placer->paused) {
+        placer->paused--;
+        return false;
+    }
     struct tsl_whole whole = tsl_auto_whole(placer, ask);
 
     parts->known = whole.known;
     parts->small = whole.known && whole.run_ns < LEAST_NS / 2;
     parts->whole_ns = whole.end_ns;
+    parts->whole_run_ns = whole.run_ns;
     parts->whole_move_ns = whole.move_ns;
     return whole.known ? known_parts(placer, ask, &whole, parts) : parts_of_unknown(placer, ask, &whole, parts);
+}
+
+/* ---- The ledger -------------------------------------------------------------------------------------------------- */
+
+/* What a cut costs beside the longest part and the moves. A few measurements may be chance. */
+static double cost_ns(const struct tsl_placer *placer)
+{
+    return placer->cut.n >= SURE_CUTS ? placer->cut.typical : FIRST_CUT_NS;
+}
+
+static double with_latency(double peer_ns)
+{
+    return peer_ns > 0 ? peer_ns + LATENCY_NS : 0;
+}
+
+/* What was gained is kept up to what may be lost: a program may change. */
+static void book(struct tsl_placer *placer, double ns)
+{
+    placer->ledger_ns = fmin(placer->ledger_ns + ns, OVERDRAWN_NS);
+    if (placer->ledger_ns > -OVERDRAWN_NS)
+        return;
+    placer->ledger_ns = 0;
+    placer->pause = placer->pause ? placer->pause * 2 : PAUSE;
+    placer->pause = placer->pause < MOST_PAUSE ? placer->pause : MOST_PAUSE;
+    placer->paused = placer->pause;
+    placer->n_cuts = 0;
+    tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "cuts cost more than they gain: the next %u launches run whole",
+            placer->pause);
+}
+
+void tsl_parts_book_whole(struct tsl_placer *placer, const struct tsl_ask *ask, unsigned member)
+{
+    double peer_ns = ask->candidates[member].peer_ns;
+
+    if (placer->n_cuts && peer_ns > 0 && !ask->again)
+        book(placer, -with_latency(peer_ns));
+}
+
+static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
+{
+    double peer_ns = 0, gain_ns = parts->known ? parts->whole_run_ns - parts->run_ns - cost_ns(placer) : 0;
+
+    for (unsigned i = 0; i < placer->n; i++)
+        if (parts->of[i] > 0)
+            peer_ns = fmax(peer_ns, ask->candidates[i].peer_ns);
+    placer->n_cuts++;
+    book(placer, gain_ns - with_latency(peer_ns));
 }
 
 /* ---- Does it pay? ------------------------------------------------------------------------------------------------ */
@@ -218,12 +279,6 @@ static bool regrets(struct tsl_placer *placer, const struct tsl_ask *ask, double
     placer->cut_regret_ns = 0;
     placer->cut_doubt = fmin(doubt * 2, MOST_DOUBT);
     return true;
-}
-
-/* What a cut costs beside the longest part and the moves. */
-static double cost_ns(const struct tsl_placer *placer)
-{
-    return placer->cut.n ? placer->cut.typical : FIRST_CUT_NS;
 }
 
 /* The launch stays whole. What cuts cost was measured once and may be less by now: so it is doubted now and then. */
@@ -288,6 +343,8 @@ bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const
         return false;
     }
     memcpy(placer->last_of, parts->of, placer->n * sizeof(*parts->of));
+    if (!asked)
+        book_cut(placer, ask, parts);
     return true;
 }
 

@@ -22,6 +22,7 @@ struct tsl_candidate {
     bool windows;          /* it can run a part of the launch */
     uint64_t missing_size; /* bytes that would have to move to it first */
     double move_ns;        /* how long that takes, by tsl_placer_move_ns; only looked at by policies that learn */
+    double peer_ns;        /* the part of it for bytes that other members have, not the host */
 };
 
 /* The question. All times are in nanoseconds of the one clock. */
@@ -71,6 +72,7 @@ struct tsl_parts {
     bool small;                 /* the launch is much too small, and launches like it are, too */
     bool known;                 /* the times below are estimated, not unknown */
     double run_ns;              /* the longest part, without moves */
+    double whole_run_ns;        /* the launch whole, without moves */
     double whole_ns;            /* how long until the launch has ended if it isn't cut, with its moves */
     double whole_move_ns;       /* its moves alone */
 };
