@@ -52,17 +52,24 @@ static uint64_t for_all_threads(const struct tsl_window *window, uint64_t most, 
     return most;
 }
 
+/* Where nothing depends on the size, smaller last groups do no harm. */
+static bool fits(const struct cpu_kernel *kernel, uint64_t items, uint64_t size)
+{
+    return items % size == 0 ||
+           (items > size && (kernel->code->flags & TSL_WG_FLAT) && (kernel->code->flags & TSL_WG_REMAINDERS));
+}
+
 /* What the compiler recommends, if that is a size of several dimensions which suits the launch; else as many
  * work-items, along dimension 0, or fewer. */
 static void own_local_size(const struct cpu_kernel *kernel, const struct tsl_window *window, unsigned n_threads,
                            uint64_t local[3])
 {
     const uint64_t *own = kernel->own_size;
-    bool flat = kernel->code->flags & TSL_WG_FLAT, suits = own[1] * own[2] > 1 && !flat;
+    bool flat = kernel->code->flags & TSL_WG_FLAT, suits = own[1] * own[2] > 1;
     uint64_t most = flat || !own[0] ? OWN_GROUP : own[0] * own[1] * own[2];
 
     for (unsigned d = 0; d < 3; d++)
-        suits &= own[d] && window->global_size[d] % own[d] == 0;
+        suits &= own[d] && fits(kernel, window->global_size[d], own[d]);
     if (suits) {
         memcpy(local, own, 3 * sizeof(*local));
         return;

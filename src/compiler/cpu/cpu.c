@@ -179,7 +179,7 @@ static void export_table(const struct kc_cpu_request *request, const struct entr
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 /* The recommended size, unless the source says more. */
-static void recommend(struct tsl_kernel_facts *facts, size_t lanes)
+static void recommend(struct tsl_kernel_facts *facts, const uint64_t tile[2], size_t lanes)
 {
     size_t *size = facts->recommended_size, n = OWN_GROUP;
 
@@ -188,8 +188,9 @@ static void recommend(struct tsl_kernel_facts *facts, size_t lanes)
         return;
     while (n > lanes && n * facts->private_mem_size > OWN_GROUP_BYTES)
         n /= 2;
-    size[0] = n;
-    size[1] = size[2] = 1;
+    size[0] = tile[0] ? tile[0] : n;
+    size[1] = tile[0] ? tile[1] : 1;
+    size[2] = 1;
 }
 
 static bool make_entry(const struct kc_cpu_request *request, struct tsl_wire_kernel *facts, struct entry *entry,
@@ -226,7 +227,7 @@ static bool make_entry(const struct kc_cpu_request *request, struct tsl_wire_ker
         facts->facts.work_group_size = required[0] * required[1] * required[2];
     facts->facts.preferred_multiple = kc_lanes(request->target->machine);
     if (!required[0])
-        recommend(&facts->facts, facts->facts.preferred_multiple);
+        recommend(&facts->facts, entry->output.tile, facts->facts.preferred_multiple);
     return true;
 }
 

@@ -9,6 +9,7 @@
  *   analysis/flow.c       blocks, dominators, loops
  *   analysis/uniform.c    which values are the same for all work-items of a strip, or of the group; which blocks not
  *                         all of them pass together
+ *   analysis/direction.c  do strips run along dimension 0 or 1?
  *   analysis/profit.c     does it pay to run several work-items at once, everywhere, or in some loops not?
  *   analysis/serial.c     atomic operations, calls and such loops become parts that lanes run one after the other
  *   transform/widen.c     consecutive indices computed in int are computed in 64 bits
@@ -17,6 +18,7 @@
  *   analysis/slots.c      values used in another block become slots, or are computed again where they are used
  *   analysis/region.c     which blocks belong to which region, which slots live across, in which order regions run
  *   analysis/variables.c  where slots and variables are: registers, stack, scratch, local memory
+ *   transform/either.c    if strips may run along two dimensions, the launch chooses
  *   transform/group.c, strip.c, lane.c, query.c
  *                         the new function is written: loops over groups, regions, strips of lanes
  *   cleanup/passes.c      LLVM's passes before and after, with our own between and after them, a file each
@@ -48,10 +50,17 @@ struct kc_wg {
     LLVMTypeRef i8, i32, i64, ptr;
     LLVMValueRef kernel;   /* the original */
     LLVMValueRef function; /* the copy that the steps work on; deleted at the end */
+    bool turned; /* dimensions 0 and 1 have changed places (direction.h) */
     struct kc_flow flow;
     LLVMBasicBlockRef *serial_loops; /* headers of loops that lanes run one after the other (serial.h) */
     unsigned n_serial_loops;
 };
+
+/* The launch's dimension that is dimension d for the steps. */
+static inline unsigned kc_dimension(const struct kc_wg *wg, unsigned d)
+{
+    return wg->turned && d < 2 ? 1 - d : d;
+}
 
 static inline bool kc_is_query(enum kc_call call)
 {

@@ -3,10 +3,12 @@
 #include "compile_client/work_group.h"
 #include "compiler/support/llvm.h"
 #include "compiler/support/target.h"
+#include "compiler/workgroup/analysis/direction.h"
 #include "compiler/workgroup/analysis/own_vectors.h"
 #include "compiler/workgroup/analysis/profit.h"
 #include "compiler/workgroup/cleanup/passes.h"
 #include "compiler/workgroup/emit.h"
+#include "compiler/workgroup/transform/either.h"
 #include "compiler/workgroup/transform/metadata.h"
 #include "compiler/workgroup/transform/shape.h"
 #include "compiler/workgroup/transform/widen.h"
@@ -15,6 +17,10 @@
 #include <stdio.h>
 
 #define RUN_PREFIX "tsl_wg."
+
+/* Work-items of a group along each dimension, or, where dimension 1 alone matters, along dimension 0. */
+#define TILE    16u
+#define COLUMNS 4u
 
 /* Machines with so many lanes have enough registers and units for two strips. */
 #define PAIRED_LANES 8u
@@ -26,11 +32,12 @@ static bool has_masks(LLVMTargetMachineRef machine)
 }
 
 /* 1: nothing is vectorised. Rows of a fixed size shall not end in strips of one lane. */
-static unsigned choose_lanes(const struct kc_wg_input *input)
+static unsigned choose_lanes(const struct kc_wg *wg, const struct kc_wg_input *input)
 {
     unsigned lanes = input->optimise ? kc_lanes(input->machine) : 1;
+    uint64_t only = input->local_size[kc_dimension(wg, 0)];
 
-    while (lanes > 1 && input->local_size[0] && input->local_size[0] % lanes)
+    while (lanes > 1 && only && only % lanes)
         lanes /= 2;
     return lanes < 4 ? 1 : lanes;
 }
@@ -109,7 +116,7 @@ static bool emit(struct kc_emit *e, struct kc_wg_output *output, char **why)
 static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, enum kc_form form, struct kc_wg_output *output,
                       char **why)
 {
-    struct kc_emit e = {.wg = wg, .input = input, .lanes = form == KC_FORM_LANES ? choose_lanes(input) : 1};
+    struct kc_emit e = {.wg = wg, .input = input, .lanes = form == KC_FORM_LANES ? choose_lanes(wg, input) : 1};
     struct kc_uniform strip, group;
     struct kc_bounds bounds;
     struct kc_slots slots;
@@ -148,28 +155,97 @@ static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, enum kc
     return done;
 }
 
+/* ---- Ways to run a kernel ---------------------------------------------------------------------------------------- */
+
+static void wg_begin(struct kc_wg *wg, const struct kc_wg_input *input)
+{
+    *wg = (struct kc_wg){.module = input->module, .kernel = input->kernel};
+    wg->context = LLVMGetModuleContext(input->module);
+    wg->builder = LLVMCreateBuilderInContext(wg->context);
+    wg->layout = LLVMCreateTargetDataLayout(input->machine);
+    wg->i8 = LLVMInt8TypeInContext(wg->context);
+    wg->i32 = LLVMInt32TypeInContext(wg->context);
+    wg->i64 = LLVMInt64TypeInContext(wg->context);
+    wg->ptr = LLVMPointerTypeInContext(wg->context, 0);
+}
+
+static void wg_end(struct kc_wg *wg)
+{
+    if (wg->function)
+        LLVMDeleteFunction(wg->function);
+    kc_flow_finish(&wg->flow);
+    free(wg->serial_loops);
+    LLVMDisposeTargetData(wg->layout);
+    LLVMDisposeBuilder(wg->builder);
+}
+
+/* Dimension 1 along which strips run, for launches whose groups have room for a strip there. */
+static bool build_turned(const struct kc_wg_input *input, struct kc_wg_output *output, char **why)
+{
+    struct kc_wg wg;
+    bool done;
+
+    wg_begin(&wg, input);
+    done = kc_shape(&wg, input->machine, KC_FORM_LANES, why);
+    if (done) {
+        kc_turn(&wg);
+        wg.turned = true;
+        done = transform(&wg, input, KC_FORM_LANES, output, why);
+    }
+    wg_end(&wg);
+    return done;
+}
+
+static void join_turned(const struct kc_wg_input *input, const struct kc_wg_output *turned, struct kc_wg_output *output)
+{
+    struct kc_wg wg;
+
+    wg_begin(&wg, input);
+    output->run = kc_build_either(&wg, output->run, turned->run, kc_lanes(input->machine));
+    if (output->scratch_size < turned->scratch_size)
+        output->scratch_size = turned->scratch_size;
+    if (output->scratch_item_size < turned->scratch_item_size)
+        output->scratch_item_size = turned->scratch_item_size;
+    wg_end(&wg);
+}
+
+/* Where accesses of both dimensions are consecutive, a group is a tile: each line of the caches is used as a whole
+ * before it goes. */
+static void recommend_tile(struct kc_direction direction, struct kc_wg_output *output)
+{
+    if (direction.mixed) {
+        output->tile[0] = output->tile[1] = TILE;
+    } else if (direction.turns) {
+        output->tile[0] = COLUMNS;
+        output->tile[1] = TILE * TILE / COLUMNS;
+    }
+}
+
 bool kc_wg_build(const struct kc_wg_input *input, struct kc_wg_output *output, char **why)
 {
-    struct kc_wg wg = {.module = input->module, .kernel = input->kernel};
+    const uint64_t *only = input->local_size;
+    struct kc_direction direction = {.turns = false};
+    struct kc_wg_output turned;
+    struct kc_wg wg;
     enum kc_form form;
     bool done;
 
-    wg.context = LLVMGetModuleContext(input->module);
-    wg.builder = LLVMCreateBuilderInContext(wg.context);
-    wg.layout = LLVMCreateTargetDataLayout(input->machine);
-    wg.i8 = LLVMInt8TypeInContext(wg.context);
-    wg.i32 = LLVMInt32TypeInContext(wg.context);
-    wg.i64 = LLVMInt64TypeInContext(wg.context);
-    wg.ptr = LLVMPointerTypeInContext(wg.context, 0);
+    wg_begin(&wg, input);
     form = choose_form(&wg, input);
-    done = kc_shape(&wg, input->machine, form, why) && transform(&wg, input, form, output, why);
-    if (wg.function)
-        LLVMDeleteFunction(wg.function);
-    kc_flow_finish(&wg.flow);
-    free(wg.serial_loops);
-    LLVMDisposeTargetData(wg.layout);
-    LLVMDisposeBuilder(wg.builder);
-    return done;
+    done = kc_shape(&wg, input->machine, form, why);
+    if (done && form == KC_FORM_LANES)
+        direction = kc_find_direction(&wg, kc_lanes(input->machine));
+    done = done && transform(&wg, input, form, output, why);
+    wg_end(&wg);
+    if (!done)
+        return false;
+    recommend_tile(direction, output);
+    if (!direction.turns || (only[0] && only[1] < kc_lanes(input->machine)))
+        return true;
+    if (!build_turned(input, &turned, why))
+        return false;
+    join_turned(input, &turned, output);
+    return true;
 }
 
 static bool is_kernel(LLVMValueRef function)

@@ -56,7 +56,8 @@ struct kc_wg_output {
     uint64_t local_size; /* of static local memory; a multiple of TSL_WG_ALIGN */
     uint64_t scratch_size;
     uint64_t scratch_item_size;
-    uint32_t flags; /* TSL_WG_BARRIERS, TSL_WG_FLAT where it holds */
+    uint32_t flags;   /* TSL_WG_BARRIERS, TSL_WG_FLAT where it holds */
+    uint64_t tile[2]; /* work-items of a good group in dimensions 0 and 1; 0 0: as many as fit, along dimension 0 */
 };
 
 /*

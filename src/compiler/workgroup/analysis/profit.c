@@ -128,6 +128,16 @@ bool kc_is_consecutive(const struct kc_wg *wg, const struct kc_uniform *strip, L
     return stride.known && stride.step == LLVMABISizeOfType(wg->layout, type);
 }
 
+#define LINE 64u /* bytes */
+
+unsigned kc_count_lines(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef access, unsigned lanes)
+{
+    struct stride stride = stride_of(wg, strip, LLVMGetOperand(access, LLVMIsALoadInst(access) ? 0 : 1), MAX_DEPTH);
+    uint64_t step = stride.step > UINT64_MAX / 2 ? 0 - stride.step : stride.step;
+
+    return stride.known && step < LINE ? 1 + (unsigned)(step * lanes / LINE) : lanes;
+}
+
 /* ---- Loops ------------------------------------------------------------------------------------------------------- */
 
 static bool is_gather(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef load)

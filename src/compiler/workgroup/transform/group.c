@@ -97,12 +97,12 @@ static void load_launch(struct kc_emit *emit)
     struct kc_wg *wg = emit->wg;
 
     for (unsigned d = 0; d < 3; d++) {
-        size_t at = d * sizeof(uint64_t);
+        size_t at = kc_dimension(wg, d) * sizeof(uint64_t);
 
         emit->global_offset[d] = load_field(emit, 0, wg->i64, offsetof(struct tsl_wg_launch, global_offset) + at);
         emit->global_size[d] = load_field(emit, 0, wg->i64, offsetof(struct tsl_wg_launch, global_size) + at);
         emit->num_groups[d] = load_field(emit, 0, wg->i64, offsetof(struct tsl_wg_launch, num_groups) + at);
-        emit->enqueued[d] = only[0] ? kc_i64(wg, only[d])
+        emit->enqueued[d] = only[0] ? kc_i64(wg, only[kc_dimension(wg, d)])
                                     : load_field(emit, 0, wg->i64, offsetof(struct tsl_wg_launch, local_size) + at);
     }
     emit->work_dim = load_field(emit, 0, wg->i32, offsetof(struct tsl_wg_launch, work_dim));
@@ -389,8 +389,8 @@ void kc_emit_group_function(struct kc_emit *emit)
     begin = LLVMGetParam(emit->run, 2);
     end = LLVMBuildAdd(emit->wg->builder, begin, LLVMGetParam(emit->run, 3), "");
     loop_begin(emit, &loop, begin, end, 1);
-    emit->group[0] = loop.index;
-    emit->group[1] = LLVMGetParam(emit->run, 4);
+    emit->group[kc_dimension(emit->wg, 0)] = loop.index;
+    emit->group[kc_dimension(emit->wg, 1)] = LLVMGetParam(emit->run, 4);
     emit->group[2] = LLVMGetParam(emit->run, 5);
     emit_group(emit);
     kc_mark_plain_loop(emit->wg, loop_end(emit, &loop));

@@ -1,0 +1,95 @@
+#include "compiler/workgroup/analysis/direction.h"
+
+#include "compiler/workgroup/analysis/profit.h"
+
+/* A scatter takes so many times a gather. */
+#define SCATTER 2u
+
+/* A loop counts so many times what is outside, up to a depth. */
+#define ROUNDS    8u
+#define MAX_DEPTH 3u
+
+/* Turning has to save so much, in hundredths. */
+#define GAIN 25u
+
+static bool is_shared(LLVMValueRef access)
+{
+    LLVMValueRef address = LLVMGetOperand(access, LLVMIsALoadInst(access) ? 0 : 1);
+
+    return LLVMGetPointerAddressSpace(LLVMTypeOf(address)) == 1 && !kc_is_volatile_or_atomic(access);
+}
+
+static bool is_access(LLVMValueRef i)
+{
+    return (LLVMIsALoadInst(i) || LLVMIsAStoreInst(i)) && is_shared(i);
+}
+
+static bool has_dimension(LLVMValueRef i)
+{
+    return kc_is_query(kc_call_of(i)) && LLVMGetNumArgOperands(i) == 1;
+}
+
+/* Can dimensions change places? Barriers are for tiles in local memory, whose shape the program has chosen. */
+static bool may_turn(const struct kc_wg *wg)
+{
+    bool other = false;
+
+    for (unsigned b = 0; b < wg->flow.n_blocks; b++)
+        for (KC_EACH_INSTRUCTION(i, wg->flow.blocks[b].block)) {
+            if (kc_call_of(i) == KC_CALL_BARRIER || (has_dimension(i) && !LLVMIsAConstantInt(LLVMGetOperand(i, 0))))
+                return false;
+            other |= has_dimension(i) && LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0)) == 1;
+        }
+    return other;
+}
+
+void kc_turn(struct kc_wg *wg)
+{
+    for (unsigned b = 0; b < wg->flow.n_blocks; b++)
+        for (KC_EACH_INSTRUCTION(i, wg->flow.blocks[b].block))
+            if (has_dimension(i) && LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0)) < 2)
+                LLVMSetOperand(i, 0, kc_i32(wg, LLVMIsNull(LLVMGetOperand(i, 0))));
+}
+
+static uint64_t rounds(const struct kc_flow *flow, unsigned block)
+{
+    uint64_t times = 1;
+    unsigned depth = 0;
+
+    for (int l = flow->blocks[block].loop; l != KC_NONE && depth < MAX_DEPTH; l = flow->loops[l].parent, depth++)
+        times *= ROUNDS;
+    return times;
+}
+
+/* The lines of the caches that strips along dimension 0 touch; *consecutive: do any touch one or two? */
+static uint64_t count_lines(const struct kc_wg *wg, unsigned lanes, bool *consecutive)
+{
+    struct kc_uniform strip;
+    uint64_t lines = 0;
+
+    *consecutive = false;
+    kc_uniform_create(&strip, wg, KC_STRIP);
+    for (unsigned b = 0; b < wg->flow.n_blocks; b++)
+        for (KC_EACH_INSTRUCTION(i, wg->flow.blocks[b].block)) {
+            if (!is_access(i))
+                continue;
+            lines += rounds(&wg->flow, b) * kc_count_lines(wg, &strip, i, lanes) * (LLVMIsAStoreInst(i) ? SCATTER : 1);
+            *consecutive |= kc_is_consecutive(wg, &strip, i);
+        }
+    kc_uniform_finish(&strip);
+    return lines;
+}
+
+struct kc_direction kc_find_direction(struct kc_wg *wg, unsigned lanes)
+{
+    uint64_t straight, turned;
+    bool rows, columns;
+
+    if (lanes == 1 || !may_turn(wg))
+        return (struct kc_direction){.turns = false};
+    straight = count_lines(wg, lanes, &rows);
+    kc_turn(wg);
+    turned = count_lines(wg, lanes, &columns);
+    kc_turn(wg);
+    return (struct kc_direction){.turns = columns && turned * 100 < straight * (100 - GAIN), .mixed = rows && columns};
+}
