@@ -1,0 +1,451 @@
+/*
+ * Kernels of shapes that are run in parts, or in another order: atomic operations and ragged loops amid other work,
+ * strips along dimension 1, vectors of the program's own. On the built-in CPU alone, compared with plain C.
+ */
+/* variant: alone TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE={build}/cache/tesela */
+/* variant: avx2 TESELA_PROCESSOR=x86-64-v3 TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE={build}/cache/tesela */
+/* variant: sse TESELA_PROCESSOR=x86-64 TESELA_VENDORS={build}/tests TESELA_NVIDIA=opencl TESELA_CACHE={build}/cache/tesela */
+#include "cpu_rig.h"
+#include "test.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define W     60u
+#define H     52u
+#define N     (W * H)
+#define SUMS  64u
+#define WORDS (16 * N) /* of the buffers a and o */
+
+/*
+ * a: numbers; o: results, one for each work-item or vector; r: sums of all work-items, zero at first. i is a
+ * work-item's number, x + y * w.
+ */
+static const char source[] =
+    "#define IDS uint x = get_global_id(0), y = get_global_id(1), i = y * w + x;\n"
+    "#define KERNEL(name) kernel void name(global const uint *a, global uint *o, global uint *r, uint w, uint h)\n"
+    "uint mix(uint v) { v ^= v >> 13; v *= 0x5bd1e995u; v ^= v << 7; return v + (v >> 15); }\n"
+
+    /* atomic operations */
+    "KERNEL(rare) { IDS uint v = a[i]; for (uint k = 0; k < 20; k++) { v = mix(v + k);\n"
+    "    if (v % 61 == 7) atomic_inc(r + k % 3); } o[i] = v; }\n"
+    "KERNEL(each) { IDS uint v = a[i]; for (uint k = 0; k < 9; k++) { v = mix(v); atomic_add(r + (v & 63), v >> 8);\n"
+    "    v ^= k; } o[i] = v; }\n"
+    "KERNEL(left_by_one) { IDS uint v = a[i], k = 0; for (; k < 30; k++) { v = mix(v + k);\n"
+    "    if (v % 17 == 3) { atomic_xor(r + 1, v); break; } } o[i] = v + k; }\n"
+    "KERNEL(places) { IDS uint v = mix(a[i]); if (v & 4) { uint p = atomic_inc(r); o[p] = 1; v += 3;\n"
+    "    atomic_add(r + 1, v); } }\n"
+    "KERNEL(exchanges) { IDS uint v = mix(a[i]); if (v % 3) for (;;) { uint old = r[0];\n"
+    "    if (atomic_cmpxchg(r, old, old + v) == old) break; } o[i] = v; }\n"
+    "KERNEL(after_returns) { IDS if (a[i] % 5 == 2) return; uint v = mix(a[i]);\n"
+    "    if (v & 1) atomic_max(r + (v & 7), v); else if (v & 2) atomic_min(r + 8, ~v); o[i] = mix(v); }\n"
+    "KERNEL(in_turns) { IDS uint v = a[i]; for (uint k = 0; k < v % 6; k++) { for (uint m = 0; m < (v >> 4) % 5; m++) {\n"
+    "    v = mix(v); if (v & 8) atomic_add(r + m, 1u); } v += k; if (v % 11 == 1) return; } o[i] = v; }\n"
+    "KERNEL(local_sums) { IDS local uint t[4]; uint l = get_local_id(0) + get_local_id(1) * get_local_size(0);\n"
+    "    for (uint k = l; k < 4; k += get_local_size(0) * get_local_size(1)) t[k] = 0;\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE); uint v = mix(a[i]); if (v % 3 == 1) atomic_add(t + (v & 3), v >> 4);\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE); if (l == 0) for (int k = 0; k < 4; k++) atomic_add(r + k, t[k]); o[i] = v; }\n"
+
+    /* ragged loops */
+    "KERNEL(sparse) { IDS uint v = a[i], s = 0, n = v % 40; for (uint k = 0; k < n; k++) s += a[(v + k * 7919) % 2048];\n"
+    "    for (uint k = 0; k < 12; k++) s = mix(s + k); o[i] = s; }\n"
+    "KERNEL(sparse_in_turns) { IDS uint s = 0; for (uint m = 0; m < 5; m++) { uint p = a[(i + m) % 3000] % 2048, n = 0;\n"
+    "    while (a[p] % 7 && n < 50) { p = a[p] % 2048; n += p & 3; if (n == 13) break; } s = mix(s + p); } o[i] = s; }\n"
+    "KERNEL(copied) { IDS local uint t[64]; uint l = get_local_id(0) + get_local_id(1) * get_local_size(0);\n"
+    "    for (uint k = l; k < 64; k += get_local_size(0) * get_local_size(1)) t[k] = a[k];\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE); uint s = a[i]; for (uint k = 0; k < 64; k++) s = mix(s + t[k]); o[i] = s; }\n"
+
+    /* dimension 1 */
+    "KERNEL(columns) { IDS if (x < w && y < h) o[x * h + y] = mix(a[x * h + y]); }\n"
+    "KERNEL(transposes) { IDS o[x * h + y] = a[i] + 1; }\n"
+    "KERNEL(gathers) { IDS o[i] = a[x * h + y] + 1; }\n"
+    "KERNEL(who) { IDS o[x * h + y] = get_local_id(0) + 64 * get_local_id(1) + 4096 * get_group_id(0)\n"
+    "    + 65536 * get_group_id(1) + 0x1000000u * get_local_size(1) + get_num_groups(0) + 3 * get_global_size(1); }\n"
+    "KERNEL(column_sums) { IDS uint t[4] = {1, 2, 3, 4}, s = 0; for (uint k = 0; k < x % 7 + 2; k++) {\n"
+    "    t[k & 3] += a[((x + k) % w) * h + y]; s = mix(s + t[(k * 3) & 3]); } o[x * h + y] = s + a[x * h + y]; }\n"
+    "KERNEL(column_counts) { IDS uint v = mix(a[x * h + y]); if (v % 9 == 4) atomic_inc(r + x); o[x * h + y] = v; }\n"
+
+    /* vectors */
+    "KERNEL(fours) { IDS global uint4 *p = (global uint4 *)o; p[i] = ((global const uint4 *)a)[i] * 3u + p[i]; }\n"
+    "KERNEL(some_fours) { IDS global uint4 *p = (global uint4 *)o; if (a[i] & 1) p[i] += ((global const uint4 *)a)[i]; }\n"
+    "KERNEL(bytes) { IDS global uchar16 *p = (global uchar16 *)o; p[i] += ((global const uchar16 *)a)[i ^ 5]; }\n"
+    "KERNEL(threes) { IDS vstore3(vload3(i, a) + (uint3)(1, 2, 3), i, o); }\n"
+    "KERNEL(parts) { IDS global uint4 *p = (global uint4 *)o; uint4 v = ((global const uint4 *)a)[i]; p[i].xz = v.wy; }\n"
+    "KERNEL(sixteens) { IDS uint16 v = ((global const uint16 *)a)[i]; for (uint k = 0; k < 6; k++) {\n"
+    "    v ^= v >> 13; v *= 0x5bd1e995u; v ^= v << 7; v += v >> 15; } ((global uint16 *)o)[i] = v; }\n"
+    "KERNEL(scanned) { IDS local uint4 t[512]; uint l = get_local_id(0) + get_local_id(1) * get_local_size(0);\n"
+    "    uint n = get_local_size(0) * get_local_size(1); t[l] = ((global const uint4 *)a)[i]; uint4 v = t[l];\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE); v += t[n - 1 - l].wzyx; barrier(CLK_LOCAL_MEM_FENCE); t[l] = v;\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE); ((global uint4 *)o)[i] = t[n - 1 - l] + v; }\n";
+
+struct item {
+    uint32_t x, y, i;
+    const size_t *local;
+};
+
+static uint32_t a[WORDS], out[WORDS], right[WORDS], sums[SUMS], right_sums[SUMS];
+
+static uint32_t mix(uint32_t v)
+{
+    v ^= v >> 13;
+    v *= 0x5bd1e995u;
+    v ^= v << 7;
+    return v + (v >> 15);
+}
+
+/* ---- Atomic operations ------------------------------------------------------------------------------------------- */
+
+static void rare(const struct item *at)
+{
+    uint32_t v = a[at->i];
+
+    for (uint32_t k = 0; k < 20; k++) {
+        v = mix(v + k);
+        right_sums[k % 3] += v % 61 == 7;
+    }
+    right[at->i] = v;
+}
+
+static void each(const struct item *at)
+{
+    uint32_t v = a[at->i];
+
+    for (uint32_t k = 0; k < 9; k++) {
+        v = mix(v);
+        right_sums[v & 63] += v >> 8;
+        v ^= k;
+    }
+    right[at->i] = v;
+}
+
+static void left_by_one(const struct item *at)
+{
+    uint32_t v = a[at->i], k = 0;
+
+    for (; k < 30; k++) {
+        v = mix(v + k);
+        if (v % 17 == 3) {
+            right_sums[1] ^= v;
+            break;
+        }
+    }
+    right[at->i] = v + k;
+}
+
+static void places(const struct item *at)
+{
+    uint32_t v = mix(a[at->i]);
+
+    if (!(v & 4))
+        return;
+    right[right_sums[0]++] = 1;
+    right_sums[1] += v + 3;
+}
+
+static void exchanges(const struct item *at)
+{
+    uint32_t v = mix(a[at->i]);
+
+    right_sums[0] += v % 3 ? v : 0;
+    right[at->i] = v;
+}
+
+static void after_returns(const struct item *at)
+{
+    uint32_t v = mix(a[at->i]), *most = &right_sums[v & 7];
+
+    if (a[at->i] % 5 == 2)
+        return;
+    if (v & 1 && v > *most)
+        *most = v;
+    if ((v & 3) == 2 && ~v < right_sums[8])
+        right_sums[8] = ~v;
+    right[at->i] = mix(v);
+}
+
+static void in_turns(const struct item *at)
+{
+    uint32_t v = a[at->i];
+
+    for (uint32_t k = 0; k < v % 6; k++) {
+        for (uint32_t m = 0; m < (v >> 4) % 5; m++) {
+            v = mix(v);
+            right_sums[m] += (v & 8) != 0;
+        }
+        v += k;
+        if (v % 11 == 1)
+            return;
+    }
+    right[at->i] = v;
+}
+
+static void local_sums(const struct item *at)
+{
+    uint32_t v = mix(a[at->i]);
+
+    right_sums[v & 3] += v % 3 == 1 ? v >> 4 : 0;
+    right[at->i] = v;
+}
+
+/* ---- Ragged loops ------------------------------------------------------------------------------------------------ */
+
+static void sparse(const struct item *at)
+{
+    uint32_t v = a[at->i], s = 0;
+
+    for (uint32_t k = 0; k < v % 40; k++)
+        s += a[(v + k * 7919) % 2048];
+    for (uint32_t k = 0; k < 12; k++)
+        s = mix(s + k);
+    right[at->i] = s;
+}
+
+static void sparse_in_turns(const struct item *at)
+{
+    uint32_t s = 0;
+
+    for (uint32_t m = 0; m < 5; m++) {
+        uint32_t p = a[(at->i + m) % 3000] % 2048, n = 0;
+
+        while (a[p] % 7 && n < 50) {
+            p = a[p] % 2048;
+            n += p & 3;
+            if (n == 13)
+                break;
+        }
+        s = mix(s + p);
+    }
+    right[at->i] = s;
+}
+
+static void copied(const struct item *at)
+{
+    uint32_t s = a[at->i];
+
+    for (uint32_t k = 0; k < 64; k++)
+        s = mix(s + a[k]);
+    right[at->i] = s;
+}
+
+/* ---- Dimension 1 ------------------------------------------------------------------------------------------------- */
+
+static uint32_t *column_of(const struct item *at)
+{
+    return &right[at->x * H + at->y];
+}
+
+static void columns(const struct item *at)
+{
+    *column_of(at) = mix(a[at->x * H + at->y]);
+}
+
+static void transposes(const struct item *at)
+{
+    *column_of(at) = a[at->i] + 1;
+}
+
+static void gathers(const struct item *at)
+{
+    right[at->i] = a[at->x * H + at->y] + 1;
+}
+
+static void who(const struct item *at)
+{
+    uint32_t w = (uint32_t)at->local[0], h = (uint32_t)at->local[1];
+
+    *column_of(at) = at->x % w + 64 * (at->y % h) + 4096 * (at->x / w) + 65536 * (at->y / h) + 0x1000000u * h + W / w +
+                     3 * H;
+}
+
+static void column_sums(const struct item *at)
+{
+    uint32_t t[4] = {1, 2, 3, 4}, s = 0;
+
+    for (uint32_t k = 0; k < at->x % 7 + 2; k++) {
+        t[k & 3] += a[((at->x + k) % W) * H + at->y];
+        s = mix(s + t[(k * 3) & 3]);
+    }
+    *column_of(at) = s + a[at->x * H + at->y];
+}
+
+static void column_counts(const struct item *at)
+{
+    uint32_t v = mix(a[at->x * H + at->y]);
+
+    right_sums[at->x] += v % 9 == 4;
+    *column_of(at) = v;
+}
+
+/* ---- Vectors ----------------------------------------------------------------------------------------------------- */
+
+static void fours(const struct item *at)
+{
+    for (uint32_t k = 4 * at->i; k < 4 * at->i + 4; k++)
+        right[k] += a[k] * 3;
+}
+
+static void some_fours(const struct item *at)
+{
+    for (uint32_t k = 4 * at->i; k < 4 * at->i + 4 && a[at->i] & 1; k++)
+        right[k] += a[k];
+}
+
+static void bytes(const struct item *at)
+{
+    const unsigned char *from = (const unsigned char *)&a[4 * (at->i ^ 5)];
+    unsigned char *to = (unsigned char *)&right[4 * at->i];
+
+    for (unsigned k = 0; k < 16; k++)
+        to[k] = (unsigned char)(to[k] + from[k]);
+}
+
+static void threes(const struct item *at)
+{
+    for (uint32_t k = 0; k < 3; k++)
+        right[3 * at->i + k] = a[3 * at->i + k] + k + 1;
+}
+
+static void parts(const struct item *at)
+{
+    right[4 * at->i] = a[4 * at->i + 3];
+    right[4 * at->i + 2] = a[4 * at->i + 1];
+}
+
+static void sixteens(const struct item *at)
+{
+    for (uint32_t k = 16 * at->i; k < 16 * at->i + 16; k++) {
+        right[k] = a[k];
+        for (unsigned turn = 0; turn < 6; turn++)
+            right[k] = mix(right[k]);
+    }
+}
+
+static const uint32_t *mirrored(const struct item *at)
+{
+    size_t x = at->x / at->local[0] * at->local[0] + at->local[0] - 1 - at->x % at->local[0];
+    size_t y = at->y / at->local[1] * at->local[1] + at->local[1] - 1 - at->y % at->local[1];
+
+    return &a[4 * (y * W + x)];
+}
+
+static void scanned(const struct item *at)
+{
+    const uint32_t *own = &a[4 * at->i], *other = mirrored(at);
+
+    for (unsigned k = 0; k < 4; k++)
+        right[4 * at->i + k] = own[k] + other[3 - k] + other[k] + own[3 - k];
+}
+
+/* ---- All of them ------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    void (*put)(const struct item *at);
+    bool by_size; /* the result depends on the local size */
+} kernels[] = {
+    {"rare", rare, false},
+    {"each", each, false},
+    {"left_by_one", left_by_one, false},
+    {"places", places, false},
+    {"exchanges", exchanges, false},
+    {"after_returns", after_returns, false},
+    {"in_turns", in_turns, false},
+    {"local_sums", local_sums, false},
+    {"sparse", sparse, false},
+    {"sparse_in_turns", sparse_in_turns, false},
+    {"copied", copied, false},
+    {"columns", columns, false},
+    {"transposes", transposes, false},
+    {"gathers", gathers, false},
+    {"who", who, true},
+    {"column_sums", column_sums, false},
+    {"column_counts", column_counts, false},
+    {"fours", fours, false},
+    {"some_fours", some_fours, false},
+    {"bytes", bytes, false},
+    {"threes", threes, false},
+    {"parts", parts, false},
+    {"sixteens", sixteens, false},
+    {"scanned", scanned, true},
+};
+
+static void set_args(cl_kernel kernel, const cl_mem buffers[3])
+{
+    cl_uint sizes[] = {W, H};
+
+    for (cl_uint k = 0; k < 3; k++)
+        assert_int_equal(clSetKernelArg(kernel, k, sizeof(buffers[k]), &buffers[k]), CL_SUCCESS);
+    for (cl_uint k = 0; k < 2; k++)
+        assert_int_equal(clSetKernelArg(kernel, 3 + k, sizeof(sizes[k]), &sizes[k]), CL_SUCCESS);
+}
+
+/* local: 0 0 leaves the choice to Tesela. */
+static void run(struct cpu_rig *rig, cl_program program, const char *name, const size_t local[2])
+{
+    size_t global[2] = {W, H};
+    cl_mem buffers[3];
+    cl_int error;
+    cl_kernel kernel = clCreateKernel(program, name, &error);
+
+    assert_int_equal(error, CL_SUCCESS);
+    memset(out, 0xee, sizeof(out));
+    memset(sums, 0, sizeof(sums));
+    sums[8] = UINT32_MAX;
+    buffers[0] = cpu_rig_buffer(rig, sizeof(a), a);
+    buffers[1] = cpu_rig_buffer(rig, sizeof(out), out);
+    buffers[2] = cpu_rig_buffer(rig, sizeof(sums), sums);
+    set_args(kernel, buffers);
+    error =
+        clEnqueueNDRangeKernel(rig->queue, kernel, 2, NULL, global, local[0] ? local : NULL, 0, NULL, NULL);
+    assert_int_equal(error, CL_SUCCESS);
+    cpu_rig_read(rig, buffers[1], sizeof(out), out);
+    cpu_rig_read(rig, buffers[2], sizeof(sums), sums);
+    clReleaseKernel(kernel);
+    for (unsigned k = 0; k < 3; k++)
+        clReleaseMemObject(buffers[k]);
+}
+
+static void put_all(void (*put)(const struct item *at), const size_t local[2])
+{
+    memset(right, 0xee, sizeof(right));
+    memset(right_sums, 0, sizeof(right_sums));
+    right_sums[8] = UINT32_MAX;
+    for (uint32_t i = 0; i < N; i++)
+        put(&(struct item){i % W, i / W, i, local});
+}
+
+static void compare(const char *name, const size_t local[2])
+{
+    for (unsigned i = 0; i < WORDS; i++)
+        if (out[i] != right[i])
+            fail_msg("%s, local size %zu x %zu: at %u %08x, not %08x", name, local[0], local[1], i, out[i], right[i]);
+    for (unsigned k = 0; k < SUMS; k++)
+        if (sums[k] != right_sums[k])
+            fail_msg("%s, local size %zu x %zu: sum %u is %08x, not %08x", name, local[0], local[1], k, sums[k],
+                     right_sums[k]);
+}
+
+static void in_all_shapes(void **state)
+{
+    static const size_t locals[][2] = {{0, 0}, {1, 1}, {60, 1}, {1, 52}, {4, 26}, {20, 13}, {10, 52}, {30, 4}};
+    cl_program program = cpu_rig_program(*state, source, "");
+
+    for (size_t k = 0; k < sizeof(kernels) / sizeof(kernels[0]); k++)
+        for (size_t l = 0; l < sizeof(locals) / sizeof(locals[0]); l++) {
+            if (kernels[k].by_size && (!locals[l][0] || locals[l][0] * locals[l][1] > 512))
+                continue;
+            put_all(kernels[k].put, locals[l]);
+            run(*state, program, kernels[k].name, locals[l]);
+            compare(kernels[k].name, locals[l]);
+        }
+    clReleaseProgram(program);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(in_all_shapes)};
+
+    for (unsigned i = 0; i < WORDS; i++)
+        a[i] = (uint32_t)(cpu_rig_random() >> 32);
+    return cmocka_run_group_tests_name("shapes", tests, cpu_rig_setup, cpu_rig_teardown);
+}
