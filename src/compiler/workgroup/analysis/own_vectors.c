@@ -10,9 +10,10 @@
 #define ONE         1000u
 #define GATHER      150u /* a byte of one lane */
 #define ONE_PIECE   100u /* likewise, of a vector of up to eight bytes */
-#define NARROW_LANE 500u /* an element of less than four bytes, on its way to or from a lane of its own */
+#define NARROW_LANE 500u /* an element of less than four bytes on its way to or from arithmetic in a lane */
+#define BYTE_TIMES  4u   /* registers have no product of bytes */
 
-/* Of so many elements, vectors of lanes leave too few registers for other values. */
+/* Of so many elements of four bytes, vectors of lanes leave too few registers for other values. */
 #define MANY 16u
 
 /* A loop counts so many times what is outside, up to a depth. */
@@ -25,7 +26,8 @@
 struct costs {
     struct kc_wg *wg;
     unsigned lanes;
-    uint64_t as_own, as_lanes;
+    uint64_t as_own, as_lanes, as_narrow_lanes; /* the last: if there is arithmetic */
+    bool computes;                              /* vectors, by arithmetic */
 };
 
 static bool is_vector(LLVMTypeRef type)
@@ -54,7 +56,7 @@ static uint64_t of_lanes(struct costs *c, LLVMTypeRef vector)
     uint64_t bytes = element_bytes(c, vector), n = LLVMGetVectorSize(vector), once;
 
     once = n * (bytes > 4 ? bytes / 4 : 1) * ONE / c->lanes;
-    return (n >= MANY ? 2 * once : once) + (bytes < 4 ? n * NARROW_LANE : 0);
+    return n >= MANY && bytes >= 4 ? 2 * once : once;
 }
 
 static void add_access(struct costs *c, LLVMTypeRef type, LLVMValueRef address, uint64_t times)
@@ -69,6 +71,7 @@ static void add_access(struct costs *c, LLVMTypeRef type, LLVMValueRef address, 
         return;
     }
     c->as_lanes += times * n * bytes * (n * bytes <= 8 ? ONE_PIECE : GATHER);
+    c->as_narrow_lanes += bytes < 4 ? times * n * NARROW_LANE : 0;
 }
 
 /* ---- Scalars ----------------------------------------------------------------------------------------------------- */
@@ -105,11 +108,15 @@ static bool is_scalar_work(LLVMValueRef i)
 
 static void add_vector(struct costs *c, LLVMValueRef i, LLVMTypeRef type, uint64_t times)
 {
+    bool product = LLVMGetInstructionOpcode(i) == LLVMMul && element_bytes(c, type) == 1;
+
     if (LLVMIsAPHINode(i))
         return;
-    c->as_own += times * ONE * registers(c, type);
-    if (!LLVMIsAShuffleVectorInst(i) && !LLVMIsAInsertElementInst(i) && !LLVMIsAExtractElementInst(i))
-        c->as_lanes += times * of_lanes(c, type);
+    c->as_own += times * ONE * registers(c, type) * (product ? BYTE_TIMES : 1);
+    if (LLVMIsAShuffleVectorInst(i) || LLVMIsAInsertElementInst(i) || LLVMIsAExtractElementInst(i))
+        return;
+    c->as_lanes += times * of_lanes(c, type);
+    c->computes = true;
 }
 
 static void add(struct costs *c, LLVMValueRef i, uint64_t times)
@@ -147,5 +154,5 @@ bool kc_keeps_vectors(struct kc_wg *wg, unsigned lanes)
         for (KC_EACH_INSTRUCTION(i, flow.blocks[b].block))
             add(&c, i, rounds(&flow, b));
     kc_flow_finish(&flow);
-    return c.as_own < c.as_lanes;
+    return c.as_own < c.as_lanes + (c.computes ? c.as_narrow_lanes : 0);
 }
