@@ -39,7 +39,8 @@ static const char source[] =
     "    if (atomic_cmpxchg(r, old, old + v) == old) break; } o[i] = v; }\n"
     "KERNEL(after_returns) { IDS if (a[i] % 5 == 2) return; uint v = mix(a[i]);\n"
     "    if (v & 1) atomic_max(r + (v & 7), v); else if (v & 2) atomic_min(r + 8, ~v); o[i] = mix(v); }\n"
-    "KERNEL(in_turns) { IDS uint v = a[i]; for (uint k = 0; k < v % 6; k++) { for (uint m = 0; m < (v >> 4) % 5; m++) {\n"
+    "KERNEL(in_turns) { IDS uint v = a[i]; for (uint k = 0; k < v % 6; k++) { for (uint m = 0; m < (v >> 4) % 5; m++) "
+    "{\n"
     "    v = mix(v); if (v & 8) atomic_add(r + m, 1u); } v += k; if (v % 11 == 1) return; } o[i] = v; }\n"
     "KERNEL(local_sums) { IDS local uint t[4]; uint l = get_local_id(0) + get_local_id(1) * get_local_size(0);\n"
     "    for (uint k = l; k < 4; k += get_local_size(0) * get_local_size(1)) t[k] = 0;\n"
@@ -47,10 +48,13 @@ static const char source[] =
     "    barrier(CLK_LOCAL_MEM_FENCE); if (l == 0) for (int k = 0; k < 4; k++) atomic_add(r + k, t[k]); o[i] = v; }\n"
 
     /* ragged loops */
-    "KERNEL(sparse) { IDS uint v = a[i], s = 0, n = v % 40; for (uint k = 0; k < n; k++) s += a[(v + k * 7919) % 2048];\n"
+    "KERNEL(sparse) { IDS uint v = a[i], s = 0, n = v % 40; for (uint k = 0; k < n; k++) s += a[(v + k * 7919) % "
+    "2048];\n"
     "    for (uint k = 0; k < 12; k++) s = mix(s + k); o[i] = s; }\n"
-    "KERNEL(sparse_in_turns) { IDS uint s = 0; for (uint m = 0; m < 5; m++) { uint p = a[(i + m) % 3000] % 2048, n = 0;\n"
-    "    while (a[p] % 7 && n < 50) { p = a[p] % 2048; n += p & 3; if (n == 13) break; } s = mix(s + p); } o[i] = s; }\n"
+    "KERNEL(sparse_in_turns) { IDS uint s = 0; for (uint m = 0; m < 5; m++) { uint p = a[(i + m) % 3000] % 2048, n = "
+    "0;\n"
+    "    while (a[p] % 7 && n < 50) { p = a[p] % 2048; n += p & 3; if (n == 13) break; } s = mix(s + p); } o[i] = s; "
+    "}\n"
     "KERNEL(copied) { IDS local uint t[64]; uint l = get_local_id(0) + get_local_id(1) * get_local_size(0);\n"
     "    for (uint k = l; k < 64; k += get_local_size(0) * get_local_size(1)) t[k] = a[k];\n"
     "    barrier(CLK_LOCAL_MEM_FENCE); uint s = a[i]; for (uint k = 0; k < 64; k++) s = mix(s + t[k]); o[i] = s; }\n"
@@ -67,10 +71,12 @@ static const char source[] =
 
     /* vectors */
     "KERNEL(fours) { IDS global uint4 *p = (global uint4 *)o; p[i] = ((global const uint4 *)a)[i] * 3u + p[i]; }\n"
-    "KERNEL(some_fours) { IDS global uint4 *p = (global uint4 *)o; if (a[i] & 1) p[i] += ((global const uint4 *)a)[i]; }\n"
+    "KERNEL(some_fours) { IDS global uint4 *p = (global uint4 *)o; if (a[i] & 1) p[i] += ((global const uint4 *)a)[i]; "
+    "}\n"
     "KERNEL(bytes) { IDS global uchar16 *p = (global uchar16 *)o; p[i] += ((global const uchar16 *)a)[i ^ 5]; }\n"
     "KERNEL(threes) { IDS vstore3(vload3(i, a) + (uint3)(1, 2, 3), i, o); }\n"
-    "KERNEL(parts) { IDS global uint4 *p = (global uint4 *)o; uint4 v = ((global const uint4 *)a)[i]; p[i].xz = v.wy; }\n"
+    "KERNEL(parts) { IDS global uint4 *p = (global uint4 *)o; uint4 v = ((global const uint4 *)a)[i]; p[i].xz = v.wy; "
+    "}\n"
     "KERNEL(sixteens) { IDS uint16 v = ((global const uint16 *)a)[i]; for (uint k = 0; k < 6; k++) {\n"
     "    v ^= v >> 13; v *= 0x5bd1e995u; v ^= v << 7; v += v >> 15; } ((global uint16 *)o)[i] = v; }\n"
     "KERNEL(scanned) { IDS local uint4 t[512]; uint l = get_local_id(0) + get_local_id(1) * get_local_size(0);\n"
@@ -253,8 +259,8 @@ static void who(const struct item *at)
 {
     uint32_t w = (uint32_t)at->local[0], h = (uint32_t)at->local[1];
 
-    *column_of(at) = at->x % w + 64 * (at->y % h) + 4096 * (at->x / w) + 65536 * (at->y / h) + 0x1000000u * h + W / w +
-                     3 * H;
+    *column_of(at) =
+        at->x % w + 64 * (at->y % h) + 4096 * (at->x / w) + 65536 * (at->y / h) + 0x1000000u * h + W / w + 3 * H;
 }
 
 static void column_sums(const struct item *at)
@@ -395,8 +401,7 @@ static void run(struct cpu_rig *rig, cl_program program, const char *name, const
     buffers[1] = cpu_rig_buffer(rig, sizeof(out), out);
     buffers[2] = cpu_rig_buffer(rig, sizeof(sums), sums);
     set_args(kernel, buffers);
-    error =
-        clEnqueueNDRangeKernel(rig->queue, kernel, 2, NULL, global, local[0] ? local : NULL, 0, NULL, NULL);
+    error = clEnqueueNDRangeKernel(rig->queue, kernel, 2, NULL, global, local[0] ? local : NULL, 0, NULL, NULL);
     assert_int_equal(error, CL_SUCCESS);
     cpu_rig_read(rig, buffers[1], sizeof(out), out);
     cpu_rig_read(rig, buffers[2], sizeof(sums), sums);

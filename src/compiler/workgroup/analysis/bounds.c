@@ -71,7 +71,7 @@ static void bound_serial_blocks(struct kc_bounds *bounds, const struct kc_wg *wg
     const struct kc_flow *flow = &wg->flow;
 
     for (unsigned b = 0; b < flow->n_blocks; b++) {
-        if (!kc_is_serial_block(flow->blocks[b].block) || kc_is_serial_loop(wg, flow->blocks[b].loop))
+        if (!kc_is_serial_block(wg, flow->blocks[b].block) || kc_is_serial_loop(wg, flow->blocks[b].loop))
             continue;
         bounds->pseudo[b] = true;
         for (unsigned s = 0; s < flow->blocks[b].n_successors; s++)

@@ -5,10 +5,6 @@
 /* A scatter takes so many times a gather. */
 #define SCATTER 2u
 
-/* A loop counts so many times what is outside, up to a depth. */
-#define ROUNDS    8u
-#define MAX_DEPTH 3u
-
 /* Turning has to save so much, in hundredths. */
 #define GAIN 25u
 
@@ -51,16 +47,6 @@ void kc_turn(struct kc_wg *wg)
                 LLVMSetOperand(i, 0, kc_i32(wg, LLVMIsNull(LLVMGetOperand(i, 0))));
 }
 
-static uint64_t rounds(const struct kc_flow *flow, unsigned block)
-{
-    uint64_t times = 1;
-    unsigned depth = 0;
-
-    for (int l = flow->blocks[block].loop; l != KC_NONE && depth < MAX_DEPTH; l = flow->loops[l].parent, depth++)
-        times *= ROUNDS;
-    return times;
-}
-
 /* The lines of the caches that strips along dimension 0 touch; *consecutive: do any touch one or two? */
 static uint64_t count_lines(const struct kc_wg *wg, unsigned lanes, bool *consecutive)
 {
@@ -73,7 +59,8 @@ static uint64_t count_lines(const struct kc_wg *wg, unsigned lanes, bool *consec
         for (KC_EACH_INSTRUCTION(i, wg->flow.blocks[b].block)) {
             if (!is_access(i))
                 continue;
-            lines += rounds(&wg->flow, b) * kc_count_lines(wg, &strip, i, lanes) * (LLVMIsAStoreInst(i) ? SCATTER : 1);
+            lines += kc_flow_rounds(&wg->flow, b) * kc_count_lines(wg, &strip, i, lanes) *
+                     (LLVMIsAStoreInst(i) ? SCATTER : 1);
             *consecutive |= kc_is_consecutive(wg, &strip, i);
         }
     kc_uniform_finish(&strip);

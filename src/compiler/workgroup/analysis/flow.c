@@ -1,5 +1,9 @@
 #include "compiler/workgroup/analysis/flow.h"
 
+/* A loop counts so many times what is outside, up to a depth. */
+#define ROUNDS    8u
+#define MAX_DEPTH 3u
+
 static void add_predecessor(struct kc_block *block, int from)
 {
     block->predecessors = kc_more(block->predecessors, block->n_predecessors, sizeof(int));
@@ -287,4 +291,14 @@ struct kc_bits kc_flow_between(const struct kc_flow *flow, int from, int stop)
     for (unsigned s = 0; s < flow->blocks[from].n_successors; s++)
         spread(flow, &seen, flow->blocks[from].successors[s], stop);
     return seen;
+}
+
+uint64_t kc_flow_rounds(const struct kc_flow *flow, unsigned block)
+{
+    uint64_t times = 1;
+    unsigned depth = 0;
+
+    for (int l = flow->blocks[block].loop; l != KC_NONE && depth < MAX_DEPTH; l = flow->loops[l].parent, depth++)
+        times *= ROUNDS;
+    return times;
 }

@@ -49,4 +49,7 @@ struct kc_bits kc_flow_between(const struct kc_flow *flow, int from, int stop);
 /* Likewise from one block, which is in it unless it is `stop`. */
 struct kc_bits kc_flow_from(const struct kc_flow *flow, int start, int stop);
 
+/* How often a block may run for each time that the function does: a guess by its loops. */
+uint64_t kc_flow_rounds(const struct kc_flow *flow, unsigned block);
+
 #endif

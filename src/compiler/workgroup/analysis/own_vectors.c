@@ -16,10 +16,6 @@
 /* Of so many elements of four bytes, vectors of lanes leave too few registers for other values. */
 #define MANY 16u
 
-/* A loop counts so many times what is outside, up to a depth. */
-#define ROUNDS    8u
-#define MAX_DEPTH 3u
-
 /* How far it is followed whether a number is part of an address. */
 #define ADDRESS_DEPTH 6u
 
@@ -134,16 +130,6 @@ static void add(struct costs *c, LLVMValueRef i, uint64_t times)
     }
 }
 
-static uint64_t rounds(const struct kc_flow *flow, unsigned block)
-{
-    uint64_t times = 1;
-    unsigned depth = 0;
-
-    for (int l = flow->blocks[block].loop; l != KC_NONE && depth < MAX_DEPTH; l = flow->loops[l].parent, depth++)
-        times *= ROUNDS;
-    return times;
-}
-
 bool kc_keeps_vectors(struct kc_wg *wg, unsigned lanes)
 {
     struct costs c = {.wg = wg, .lanes = lanes};
@@ -152,7 +138,7 @@ bool kc_keeps_vectors(struct kc_wg *wg, unsigned lanes)
     kc_flow_create(&flow, wg->kernel);
     for (unsigned b = 0; b < flow.n_blocks; b++)
         for (KC_EACH_INSTRUCTION(i, flow.blocks[b].block))
-            add(&c, i, rounds(&flow, b));
+            add(&c, i, kc_flow_rounds(&flow, b));
     kc_flow_finish(&flow);
     return c.as_own < c.as_lanes + (c.computes ? c.as_narrow_lanes : 0);
 }

@@ -22,7 +22,6 @@ bool kc_is_chain(const struct kc_wg *wg, const struct kc_slots *slots);
 /* Do neighbouring work-items load or store neighbouring elements? */
 bool kc_is_consecutive(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef access);
 
-
 /* The lines of the caches that a strip's load or store touches, at most: one for each lane if that can't be seen. */
 unsigned kc_count_lines(const struct kc_wg *wg, const struct kc_uniform *strip, LLVMValueRef access, unsigned lanes);
 

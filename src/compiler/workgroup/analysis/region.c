@@ -101,7 +101,7 @@ static bool is_serial_region(const struct planning *p, const struct kc_region *r
 
     for (unsigned b = 0; b < flow->n_blocks; b++)
         if (kc_bits_get(&region->blocks, b) &&
-            (kc_is_serial_block(flow->blocks[b].block) || kc_is_serial_loop(p->wg, flow->blocks[b].loop)))
+            (kc_is_serial_block(p->wg, flow->blocks[b].block) || kc_is_serial_loop(p->wg, flow->blocks[b].loop)))
             return true;
     return false;
 }

@@ -6,6 +6,9 @@
  * back cost about as much. */
 #define MAX_GAP 6u
 
+/* So much arithmetic for each such part is worth vectors. */
+#define LEAST_WORK 16u
+
 /* ---- Instructions ------------------------------------------------------------------------------------------------ */
 
 static bool is_serial_call(LLVMValueRef call)
@@ -22,8 +25,10 @@ bool kc_is_serial(LLVMValueRef i)
     return LLVMIsACallInst(i) ? is_serial_call(i) : kc_is_volatile_or_atomic(i);
 }
 
-bool kc_is_serial_block(LLVMBasicBlockRef block)
+bool kc_is_serial_block(const struct kc_wg *wg, LLVMBasicBlockRef block)
 {
+    if (!wg->parts_serial)
+        return false;
     for (KC_EACH_INSTRUCTION(i, block))
         if (kc_is_serial(i))
             return true;
@@ -46,8 +51,36 @@ static LLVMValueRef last_of(LLVMValueRef first)
     return last;
 }
 
+static bool is_work(LLVMValueRef i)
+{
+    return LLVMIsABinaryOperator(i) || LLVMIsAUnaryOperator(i) || LLVMIsAFCmpInst(i) || LLVMIsASelectInst(i) ||
+           (LLVMIsACallInst(i) && kc_call_of(i) == KC_CALL_OTHER);
+}
+
+/* Is there enough beside the serial instructions? Otherwise values would be carried between lanes and vectors all the
+ * time. */
+static bool is_worth_parting(const struct kc_wg *wg)
+{
+    uint64_t work = 0, parts = 0;
+    struct kc_flow flow;
+
+    kc_flow_create(&flow, wg->function);
+    for (unsigned b = 0; b < flow.n_blocks; b++)
+        for (KC_EACH_INSTRUCTION(i, flow.blocks[b].block)) {
+            if (kc_is_serial(i))
+                parts += kc_flow_rounds(&flow, b);
+            else
+                work += is_work(i) ? kc_flow_rounds(&flow, b) : 0;
+        }
+    kc_flow_finish(&flow);
+    return work >= LEAST_WORK * parts;
+}
+
 void kc_split_serial(struct kc_wg *wg)
 {
+    wg->parts_serial = is_worth_parting(wg);
+    if (!wg->parts_serial)
+        return;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(wg->function); b; b = LLVMGetNextBasicBlock(b)) {
         LLVMValueRef first = LLVMGetFirstInstruction(b), last;
 

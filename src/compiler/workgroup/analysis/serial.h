@@ -11,11 +11,11 @@
 /* Has the instruction no vector form? */
 bool kc_is_serial(LLVMValueRef instruction);
 
-/* Blocks with such instructions are split around them. Before flow.h looks at blocks. */
+/* Blocks with such instructions are split around them, if there is enough else. Before wg->flow is made. */
 void kc_split_serial(struct kc_wg *wg);
 
-/* Does the block have such instructions? Barriers aside. */
-bool kc_is_serial_block(LLVMBasicBlockRef block);
+/* Was the block split off for such instructions? */
+bool kc_is_serial_block(const struct kc_wg *wg, LLVMBasicBlockRef block);
 
 /* Makes the loop one region: `wg` remembers that, and the loop gets a block of its own before it. Changes wg->flow. */
 void kc_make_loop_serial(struct kc_wg *wg, int loop);

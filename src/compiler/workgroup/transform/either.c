@@ -27,8 +27,7 @@ LLVMValueRef kc_build_either(struct kc_wg *wg, LLVMValueRef straight, LLVMValueR
     call(wg, either, turned, "turned");
     call(wg, either, straight, "straight");
     LLVMPositionBuilderAtEnd(wg->builder, entry);
-    size = LLVMBuildLoad2(wg->builder, wg->i64,
-                          kc_byte_offset(wg, LLVMGetParam(either, 0), kc_i64(wg, at), ""), "");
+    size = LLVMBuildLoad2(wg->builder, wg->i64, kc_byte_offset(wg, LLVMGetParam(either, 0), kc_i64(wg, at), ""), "");
     LLVMBuildCondBr(wg->builder, LLVMBuildICmp(wg->builder, LLVMIntUGE, size, kc_i64(wg, lanes), ""),
                     LLVMGetNextBasicBlock(entry), LLVMGetLastBasicBlock(either));
     return either;
