@@ -196,8 +196,10 @@ static void recommend(struct tsl_kernel_facts *facts, const uint64_t tile[2], si
 static bool make_entry(const struct kc_cpu_request *request, struct tsl_wire_kernel *facts, struct entry *entry,
                        FILE *log)
 {
-    struct kc_wg_input input = {
-        .module = request->module, .machine = request->target->machine, .optimise = request->optimise};
+    struct kc_wg_input input = {.module = request->module,
+                                .machine = request->target->machine,
+                                .optimise = request->optimise,
+                                .notes = request->notes};
     const size_t *required = facts->facts.reqd_size;
     char *why = NULL;
 
@@ -261,7 +263,7 @@ bool kc_cpu(const struct kc_cpu_request *request, uint32_t n_kernels, struct tsl
     kc_widen_conversions(request->module);
     if (!make_entries(request, n_kernels, kernels, log))
         return false;
-    done = kc_wg_finish(request->module, request->target->machine, request->optimise, &why);
+    done = kc_wg_finish(request->module, request->target->machine, request->optimise, request->notes, &why);
     if (done)
         kc_estimate_roots(request->module, request->target->machine);
     if (!done ||

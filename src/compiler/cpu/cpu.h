@@ -18,6 +18,7 @@ struct kc_cpu_request {
     bool optimise;
     bool flushes;        /* subnormal floats are zero, where the hardware has it so (for kc_ptx) */
     bool check_accesses; /* TSL_WG_CHECK_OPTION */
+    FILE *notes;         /* see kc_wg_input; may be NULL */
 };
 
 /* kernels: with their facts, in the module's order; fills local_mem_size and the like. False: the log says why. */

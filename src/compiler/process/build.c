@@ -188,7 +188,8 @@ bool kc_build_kernels(struct kc_build *build)
             kc_facts(f, NULL, facts);
             facts->footprint = kc_accesses(f, facts);
         }
-    LLVMStripModuleDebugInfo(build->module); /* lines were for the footprint alone */
+    if (!build->notes)
+        LLVMStripModuleDebugInfo(build->module); /* lines were for the footprint alone */
     return true;
 }
 
@@ -265,7 +266,8 @@ bool kc_build_target(struct kc_build *build)
                                      .build = build->request,
                                      .optimise = build->options.optimise,
                                      .flushes = build->options.flushes,
-                                     .check_accesses = build->options.check_accesses};
+                                     .check_accesses = build->options.check_accesses,
+                                     .notes = build->notes};
     bool done = true;
 
     if (build->request->target == TSL_WIRE_CPU)

@@ -18,6 +18,7 @@ struct kc_build {
     bool own_target;
     char *files, *absent, *differs; /* see kc_front_output */
     FILE *log;                      /* stream into text */
+    FILE *notes;                    /* see kc_cpu_request; NULL, unless the caller sets it */
     char *text;
     size_t text_size;
     struct kc_bytes artefact;

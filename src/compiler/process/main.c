@@ -25,6 +25,7 @@ static const char usage[] =
     "\n"
     "  --emit WHAT         front: LLVM IR as it leaves the front end; linked: as the back ends get it; facts "
     "(default);\n"
+    "                      lanes: what runs item by item on the CPU, and why;\n"
     "                      so: the shared object for the CPU; ptx; roles, roles-footprint: those that hold for any "
     "compiler\n"
     "  --footprint         what each kernel reads and writes, the same as --emit footprint\n"
@@ -88,6 +89,7 @@ static void print_footprints(const struct kc_build *build, FILE *out)
 static bool show(const struct command *command, struct kc_build *build, FILE *out)
 {
     bool front = strcmp(command->emit, "front") == 0, linked = strcmp(command->emit, "linked") == 0;
+    bool lanes = strcmp(command->emit, "lanes") == 0;
 
     if (build->request->target == TSL_WIRE_ACCESS) {
         if (!kc_build_access(build))
@@ -98,6 +100,7 @@ static bool show(const struct command *command, struct kc_build *build, FILE *ou
             print_footprints(build, out);
         return true;
     }
+    build->notes = lanes ? out : NULL;
     if (!kc_build_module(build) || (!front && !kc_build_link(build)))
         return false;
     if (front || linked) {
@@ -117,7 +120,7 @@ static bool show(const struct command *command, struct kc_build *build, FILE *ou
         return false;
     if (strcmp(command->emit, "facts") == 0)
         print_facts(build, out);
-    else
+    else if (!lanes)
         fwrite(build->artefact.data, 1, build->artefact.size, out);
     return true;
 }
@@ -137,7 +140,7 @@ static int run(struct command *command, const char *path)
         fprintf(stderr, "tesela-kc: %s: no such file\n", out ? path : command->out);
         return 2;
     }
-    if (strcmp(command->emit, "so") == 0)
+    if (strcmp(command->emit, "so") == 0 || strcmp(command->emit, "lanes") == 0)
         command->request.target = TSL_WIRE_CPU;
     else if (strcmp(command->emit, "ptx") == 0)
         command->request.target = TSL_WIRE_PTX;

@@ -54,6 +54,19 @@ enum kc_call kc_call_of(LLVMValueRef value)
     return KC_CALL_OTHER;
 }
 
+void kc_note(const struct kc_wg *wg, LLVMValueRef where, const char *what)
+{
+    unsigned line = where ? LLVMGetDebugLocLine(where) : 0;
+    size_t length;
+
+    if (!wg->notes)
+        return;
+    fprintf(wg->notes, "kernel %s: ", LLVMGetValueName2(wg->kernel, &length));
+    if (line)
+        fprintf(wg->notes, "line %u: ", line);
+    fprintf(wg->notes, "%s\n", what);
+}
+
 LLVMValueRef kc_first_after_phis(LLVMBasicBlockRef block)
 {
     LLVMValueRef i = LLVMGetFirstInstruction(block);

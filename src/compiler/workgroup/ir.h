@@ -41,6 +41,7 @@
 #include <llvm-c/Target.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct kc_wg {
     LLVMModuleRef module;
@@ -48,6 +49,7 @@ struct kc_wg {
     LLVMBuilderRef builder;
     LLVMTargetDataRef layout;
     LLVMTypeRef i8, i32, i64, ptr;
+    FILE *notes;           /* see kc_wg_input; may be NULL */
     LLVMValueRef kernel;   /* the original */
     LLVMValueRef function; /* the copy that the steps work on; deleted at the end */
     bool parts_serial;     /* instructions without a vector form have regions of their own (serial.h) */
@@ -77,6 +79,9 @@ bool kc_name_begins(LLVMValueRef global, const char *prefix);
     LLVMValueRef i = LLVMGetFirstInstruction(block); \
     i;                                               \
     i = LLVMGetNextInstruction(i)
+
+/* Notes what is done with a kernel, if somebody wants to know. where: the instruction in question; NULL: all of it. */
+void kc_note(const struct kc_wg *wg, LLVMValueRef where, const char *what);
 
 LLVMValueRef kc_first_after_phis(LLVMBasicBlockRef block);
 bool kc_is_void(LLVMValueRef value);

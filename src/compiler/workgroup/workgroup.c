@@ -46,7 +46,10 @@ static enum kc_form choose_form(struct kc_wg *wg, const struct kc_wg_input *inpu
 {
     if (!input->optimise)
         return KC_FORM_PLAIN;
-    return kc_keeps_vectors(wg, kc_lanes(input->machine)) ? KC_FORM_OWN : KC_FORM_LANES;
+    if (!kc_keeps_vectors(wg, kc_lanes(input->machine)))
+        return KC_FORM_LANES;
+    kc_note(wg, NULL, "keeps the program's vectors and runs item by item");
+    return KC_FORM_OWN;
 }
 
 /* Does no query depend on the local size? */
@@ -159,7 +162,7 @@ static bool transform(struct kc_wg *wg, const struct kc_wg_input *input, enum kc
 
 static void wg_begin(struct kc_wg *wg, const struct kc_wg_input *input)
 {
-    *wg = (struct kc_wg){.module = input->module, .kernel = input->kernel};
+    *wg = (struct kc_wg){.module = input->module, .notes = input->notes, .kernel = input->kernel};
     wg->context = LLVMGetModuleContext(input->module);
     wg->builder = LLVMCreateBuilderInContext(wg->context);
     wg->layout = LLVMCreateTargetDataLayout(input->machine);
@@ -186,6 +189,7 @@ static bool build_turned(const struct kc_wg_input *input, struct kc_wg_output *o
     bool done;
 
     wg_begin(&wg, input);
+    wg.notes = NULL; /* the same as for the other */
     done = kc_shape(&wg, input->machine, KC_FORM_LANES, why);
     if (done) {
         kc_turn(&wg);
@@ -240,6 +244,8 @@ bool kc_wg_build(const struct kc_wg_input *input, struct kc_wg_output *output, c
     if (!done)
         return false;
     recommend_tile(direction, output);
+    if (direction.turns)
+        kc_note(&wg, NULL, "runs along dimension 1 where groups have room for it");
     if (!direction.turns || (only[0] && only[1] < kc_lanes(input->machine)))
         return true;
     if (!build_turned(input, &turned, why))
@@ -277,10 +283,12 @@ static bool is_sound(LLVMModuleRef module, char **why)
     return sound;
 }
 
-static bool optimise_all(LLVMModuleRef module, LLVMTargetMachineRef machine, char **why)
+static bool optimise_all(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *notes, char **why)
 {
     if (!kc_wg_run_passes(module, machine, KC_PASSES_VECTORISE, why))
         return false;
+    if (notes)
+        kc_wg_note_loops(module, notes);
     kc_wg_relax_local_atomics(module);
     kc_wg_guard_splats(module);
     kc_wg_part_full_masks(module);
@@ -295,7 +303,7 @@ static bool optimise_all(LLVMModuleRef module, LLVMTargetMachineRef machine, cha
     return is_sound(module, why) && kc_wg_run_passes(module, machine, KC_PASSES_SINK, why);
 }
 
-bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optimise, char **why)
+bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optimise, FILE *notes, char **why)
 {
     bool done;
 
@@ -303,8 +311,8 @@ bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optim
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         if (kc_is_called(f))
             set_machine(f, machine);
-    done =
-        optimise ? optimise_all(module, machine, why) : kc_wg_run_passes(module, machine, KC_PASSES_FINISH_PLAIN, why);
+    done = optimise ? optimise_all(module, machine, notes, why)
+                    : kc_wg_run_passes(module, machine, KC_PASSES_FINISH_PLAIN, why);
     if (done)
         kc_wg_stop_dead_ends(module);
     return done;

@@ -32,6 +32,7 @@
 #include <llvm-c/TargetMachine.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define KC_KERNEL_ATTRIBUTE "tsl-kernel"
 #define KC_LAUNCH_FUNCTION  "__tsl_wg_launch"
@@ -49,6 +50,7 @@ struct kc_wg_input {
     uint64_t local_size[3];        /* specialised on; 0 0 0: for any */
     bool remainders;               /* must work for launches with smaller last groups */
     bool optimise;                 /* false: -cl-opt-disable */
+    FILE *notes;                   /* gets a sentence for each part that runs item by item, and why; NULL: nothing */
 };
 
 struct kc_wg_output {
@@ -72,6 +74,6 @@ bool kc_wg_build(const struct kc_wg_input *input, struct kc_wg_output *output, c
  * functions (O3, vectorised), so that the module can go to code generation. The caller has made the exported table
  * before, which refers to the functions.
  */
-bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optimise, char **why);
+bool kc_wg_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, bool optimise, FILE *notes, char **why);
 
 #endif

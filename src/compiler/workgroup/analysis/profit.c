@@ -211,13 +211,14 @@ struct kc_bits kc_uneven_ends(const struct kc_wg *wg, const struct kc_uniform *s
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
-static bool has_calls(const struct kc_wg *wg)
+/* NULL: there is none. */
+static LLVMValueRef find_call(const struct kc_wg *wg)
 {
     for (unsigned b = 0; b < wg->flow.n_blocks; b++)
         for (KC_EACH_INSTRUCTION(i, wg->flow.blocks[b].block))
             if (kc_wg_callee(i) && kc_is_called(kc_wg_callee(i)))
-                return true;
-    return false;
+                return i;
+    return NULL;
 }
 
 /* ---- Long chains ------------------------------------------------------------------------------------------------- */
@@ -287,7 +288,16 @@ static struct kc_bits find_serial_loops(const struct kc_wg *wg, const struct kc_
 
 bool kc_is_scalar(const struct kc_wg *wg, const struct kc_uniform *strip)
 {
-    return has_calls(wg) || kc_waits(wg, strip);
+    LLVMValueRef call = find_call(wg);
+
+    if (call) {
+        kc_note(wg, call, "runs item by item, as it calls a built-in function that has no vector form");
+        return true;
+    }
+    if (!kc_waits(wg, strip))
+        return false;
+    kc_note(wg, NULL, "runs item by item, as work-items wait for each other");
+    return true;
 }
 
 bool kc_part_serial_loops(struct kc_wg *wg, const struct kc_uniform *strip)
@@ -298,8 +308,12 @@ bool kc_part_serial_loops(struct kc_wg *wg, const struct kc_uniform *strip)
     struct kc_bits serial = find_serial_loops(wg, strip, headers, &n);
     bool pays = n == 0 || has_other_work(wg, &serial);
 
-    for (unsigned k = 0; k < n; k++)
+    for (unsigned k = 0; k < n; k++) {
         blocks[k] = wg->flow.blocks[headers[k]].block;
+        kc_note(wg, LLVMGetBasicBlockTerminator(blocks[k]),
+                pays ? "a loop that does little but gather is run item by item, what is around it is not"
+                     : "a loop that does little but gather: the kernel runs item by item");
+    }
     for (unsigned k = 0; k < n && pays; k++)
         kc_make_loop_serial(wg, wg->flow.blocks[kc_flow_number(&wg->flow, blocks[k])].loop);
     kc_bits_free(&serial);

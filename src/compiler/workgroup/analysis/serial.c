@@ -76,9 +76,22 @@ static bool is_worth_parting(const struct kc_wg *wg)
     return work >= LEAST_WORK * parts;
 }
 
+static void note_all(const struct kc_wg *wg)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(wg->function); wg->notes && b; b = LLVMGetNextBasicBlock(b))
+        for (KC_EACH_INSTRUCTION(i, b))
+            if (kc_is_serial(i))
+                kc_note(wg, i,
+                        wg->parts_serial
+                            ? "a call or an atomic or volatile access is made item by item, what is around it is not"
+                            : "a call or an atomic or volatile access: with little around it, all of that runs item by "
+                              "item");
+}
+
 void kc_split_serial(struct kc_wg *wg)
 {
     wg->parts_serial = is_worth_parting(wg);
+    note_all(wg);
     if (!wg->parts_serial)
         return;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(wg->function); b; b = LLVMGetNextBasicBlock(b)) {

@@ -7,6 +7,7 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 /* Brings a kernel into the form of shape.h: with vector operations scalarised, so that lanes can be vectors, with the
  * program's own vectors, or with no optimisation at all. */
@@ -22,6 +23,10 @@ bool kc_wg_run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const 
  * modules all are generic. Before local memory becomes one block of the thread's, as its accesses can't be told apart
  * afterwards. */
 void kc_wg_place_atomics(LLVMBuilderRef b, LLVMValueRef function);
+
+/* Writes a sentence for each loop over lanes that the vectoriser left as it was, with the first line of the source in
+ * it that is known. After KC_PASSES_VECTORISE. */
+void kc_wg_note_loops(LLVMModuleRef module, FILE *notes);
 
 /* Only one thread runs a group, so no other thread sees its local memory: atomics there become plain accesses. After
  * the vectoriser, which could otherwise vectorise them. */
