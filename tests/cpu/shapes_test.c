@@ -47,6 +47,11 @@ static const char source[] =
     "    barrier(CLK_LOCAL_MEM_FENCE); uint v = mix(a[i]); if (v % 3 == 1) atomic_add(t + (v & 3), v >> 4);\n"
     "    barrier(CLK_LOCAL_MEM_FENCE); if (l == 0) for (int k = 0; k < 4; k++) atomic_add(r + k, t[k]); o[i] = v; }\n"
 
+    /* calls of built-in functions that are too large to be everywhere */
+    "KERNEL(calls) { IDS uint v = a[i]; for (uint k = 0; k < 3 + (v & 1); k++) { for (uint m = 0; m < 8; m++)\n"
+    "    v = mix(v + m); if (v & 1) v += (uint)(tgamma((float)(v % 5 + 1)) + 0.5f); int sign = 7;\n"
+    "    lgamma_r((float)(v % 7 + 1), &sign); v += sign; } o[i] = v; }\n"
+
     /* ragged loops */
     "KERNEL(sparse) { IDS uint v = a[i], s = 0, n = v % 40; for (uint k = 0; k < n; k++) s += a[(v + k * 7919) % "
     "2048];\n"
@@ -190,6 +195,20 @@ static void local_sums(const struct item *at)
     uint32_t v = mix(a[at->i]);
 
     right_sums[v & 3] += v % 3 == 1 ? v >> 4 : 0;
+    right[at->i] = v;
+}
+
+static void calls(const struct item *at)
+{
+    static const uint32_t gamma[] = {1, 1, 2, 6, 24};
+    uint32_t v = a[at->i];
+
+    for (uint32_t k = 0; k < 3 + (v & 1); k++) {
+        for (uint32_t m = 0; m < 8; m++)
+            v = mix(v + m);
+        v += v & 1 ? gamma[v % 5] : 0;
+        v += 1; /* the gamma function's sign */
+    }
     right[at->i] = v;
 }
 
@@ -357,6 +376,7 @@ static const struct {
     {"after_returns", after_returns, false},
     {"in_turns", in_turns, false},
     {"local_sums", local_sums, false},
+    {"calls", calls, false},
     {"sparse", sparse, false},
     {"sparse_in_turns", sparse_in_turns, false},
     {"copied", copied, false},

@@ -290,7 +290,7 @@ bool kc_is_scalar(const struct kc_wg *wg, const struct kc_uniform *strip)
 {
     LLVMValueRef call = find_call(wg);
 
-    if (call) {
+    if (call && !wg->parts_serial) {
         kc_note(wg, call, "runs item by item, as it calls a built-in function that has no vector form");
         return true;
     }

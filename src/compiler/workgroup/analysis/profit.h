@@ -1,9 +1,9 @@
 /*
  * Heuristics. Does a kernel run better one work-item after the other? It does where a vector of work-items isn't
  * faster: in loops that they leave at different times and that do little but gather from all over memory (a sparse
- * matrix), and around calls, which have no vector form. Are two vectors better than one? They are where each result
- * waits for the one before (Black-Scholes' formula): the second vector works meanwhile. And one rule that is none:
- * work-items that wait for each other run one after the other (waits.h).
+ * matrix), and around calls, which have no vector form, if there is little else. Are two vectors better than one? They
+ * are where each result waits for the one before (Black-Scholes' formula): the second vector works meanwhile. And one
+ * rule that is none: work-items that wait for each other run one after the other (waits.h).
  */
 #ifndef KC_WORKGROUP_ANALYSIS_PROFIT_H
 #define KC_WORKGROUP_ANALYSIS_PROFIT_H
