@@ -48,6 +48,10 @@ static const char source[] =
     "    barrier(CLK_LOCAL_MEM_FENCE); if (l == 0) for (int k = 0; k < 4; k++) atomic_add(r + k, t[k]); o[i] = v; }\n"
 
     /* calls of built-in functions that are too large to be everywhere */
+    "kernel void samples(global const uint *a, global uint *o, global uint *r, uint w, uint h,\n"
+    "    read_only image2d_t image) { IDS const sampler_t s = CLK_ADDRESS_CLAMP_TO_EDGE; uint v = a[i];\n"
+    "    for (uint k = 0; k < 3 + (v & 1); k++) { for (uint m = 0; m < 8; m++) v = mix(v + m);\n"
+    "    if (v & 2) v += read_imageui(image, s, (float2)(v % 60 + 0.5f, k + 0.5f)).x; } o[i] = v; }\n"
     "KERNEL(calls) { IDS uint v = a[i]; for (uint k = 0; k < 3 + (v & 1); k++) { for (uint m = 0; m < 8; m++)\n"
     "    v = mix(v + m); if (v & 1) v += (uint)(tgamma((float)(v % 5 + 1)) + 0.5f); int sign = 7;\n"
     "    lgamma_r((float)(v % 7 + 1), &sign); v += sign; } o[i] = v; }\n"
@@ -208,6 +212,18 @@ static void calls(const struct item *at)
             v = mix(v + m);
         v += v & 1 ? gamma[v % 5] : 0;
         v += 1; /* the gamma function's sign */
+    }
+    right[at->i] = v;
+}
+
+static void samples(const struct item *at)
+{
+    uint32_t v = a[at->i];
+
+    for (uint32_t k = 0; k < 3 + (v & 1); k++) {
+        for (uint32_t m = 0; m < 8; m++)
+            v = mix(v + m);
+        v += v & 2 ? a[k * W + v % W] : 0;
     }
     right[at->i] = v;
 }
@@ -377,6 +393,7 @@ static const struct {
     {"in_turns", in_turns, false},
     {"local_sums", local_sums, false},
     {"calls", calls, false},
+    {"samples", samples, false},
     {"sparse", sparse, false},
     {"sparse_in_turns", sparse_in_turns, false},
     {"copied", copied, false},
@@ -405,11 +422,24 @@ static void set_args(cl_kernel kernel, const cl_mem buffers[3])
         assert_int_equal(clSetKernelArg(kernel, 3 + k, sizeof(sizes[k]), &sizes[k]), CL_SUCCESS);
 }
 
+/* An image of the numbers. */
+static cl_mem set_image(struct cpu_rig *rig, cl_kernel kernel)
+{
+    cl_image_format format = {CL_R, CL_UNSIGNED_INT32};
+    cl_image_desc about = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = W, .image_height = H};
+    cl_int error;
+    cl_mem image = clCreateImage(rig->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &format, &about, a, &error);
+
+    assert_int_equal(error, CL_SUCCESS);
+    assert_int_equal(clSetKernelArg(kernel, 5, sizeof(image), &image), CL_SUCCESS);
+    return image;
+}
+
 /* local: 0 0 leaves the choice to Tesela. */
 static void run(struct cpu_rig *rig, cl_program program, const char *name, const size_t local[2])
 {
     size_t global[2] = {W, H};
-    cl_mem buffers[3];
+    cl_mem buffers[3], image;
     cl_int error;
     cl_kernel kernel = clCreateKernel(program, name, &error);
 
@@ -421,6 +451,7 @@ static void run(struct cpu_rig *rig, cl_program program, const char *name, const
     buffers[1] = cpu_rig_buffer(rig, sizeof(out), out);
     buffers[2] = cpu_rig_buffer(rig, sizeof(sums), sums);
     set_args(kernel, buffers);
+    image = strcmp(name, "samples") == 0 ? set_image(rig, kernel) : NULL;
     error = clEnqueueNDRangeKernel(rig->queue, kernel, 2, NULL, global, local[0] ? local : NULL, 0, NULL, NULL);
     assert_int_equal(error, CL_SUCCESS);
     cpu_rig_read(rig, buffers[1], sizeof(out), out);
@@ -428,6 +459,8 @@ static void run(struct cpu_rig *rig, cl_program program, const char *name, const
     clReleaseKernel(kernel);
     for (unsigned k = 0; k < 3; k++)
         clReleaseMemObject(buffers[k]);
+    if (image)
+        clReleaseMemObject(image);
 }
 
 static void put_all(void (*put)(const struct item *at), const size_t local[2])
