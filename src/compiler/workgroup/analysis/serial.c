@@ -6,6 +6,8 @@
  * back cost about as much. */
 #define MAX_GAP 6u
 
+#define MAX_INSERTS 16u
+
 /* So much arithmetic for each such part is worth vectors. */
 #define LEAST_WORK 16u
 
@@ -35,6 +37,81 @@ bool kc_is_serial_block(const struct kc_wg *wg, LLVMBasicBlockRef block)
     return false;
 }
 
+/* Takes an element out of a serial instruction's result: a structure, or a vector, which lanes can't have. */
+static bool is_part(LLVMValueRef i)
+{
+    bool takes =
+        LLVMIsAExtractValueInst(i) || (LLVMIsAExtractElementInst(i) && LLVMIsAConstantInt(LLVMGetOperand(i, 1)));
+
+    return takes && LLVMIsAInstruction(LLVMGetOperand(i, 0)) && kc_is_serial(LLVMGetOperand(i, 0));
+}
+
+/* The elements of the result are taken right behind the instruction. */
+static void bring_parts(struct kc_wg *wg, LLVMValueRef serial)
+{
+    LLVMUseRef next;
+
+    for (LLVMUseRef use = LLVMGetFirstUse(serial); use; use = next) {
+        LLVMValueRef part = LLVMGetUser(use);
+
+        next = LLVMGetNextUse(use);
+        if (!is_part(part) || part == LLVMGetNextInstruction(serial))
+            continue;
+        LLVMInstructionRemoveFromParent(part);
+        LLVMPositionBuilderBefore(wg->builder, LLVMGetNextInstruction(serial));
+        LLVMInsertIntoBuilder(wg->builder, part);
+    }
+}
+
+/* A vector that is put together, once more at the builder's position. */
+static LLVMValueRef again(struct kc_wg *wg, LLVMValueRef vector, unsigned depth)
+{
+    LLVMValueRef before, copy;
+
+    if (!LLVMIsAInsertElementInst(vector) || depth == MAX_INSERTS)
+        return vector;
+    before = again(wg, LLVMGetOperand(vector, 0), depth + 1);
+    copy = LLVMInstructionClone(vector);
+    LLVMSetOperand(copy, 0, before);
+    LLVMInsertIntoBuilder(wg->builder, copy);
+    return copy;
+}
+
+static void erase_unused(LLVMValueRef vector)
+{
+    while (LLVMIsAInsertElementInst(vector) && !LLVMGetFirstUse(vector)) {
+        LLVMValueRef before = LLVMGetOperand(vector, 0);
+
+        LLVMInstructionEraseFromParent(vector);
+        vector = before;
+    }
+}
+
+/* Vectors among the operands are put together right before the instruction. */
+static void bring_operands(struct kc_wg *wg, LLVMValueRef serial)
+{
+    for (unsigned k = 0; k < (unsigned)LLVMGetNumOperands(serial); k++) {
+        LLVMValueRef vector = LLVMGetOperand(serial, k);
+
+        if (!LLVMIsAInsertElementInst(vector))
+            continue;
+        LLVMPositionBuilderBefore(wg->builder, serial);
+        LLVMSetOperand(serial, k, again(wg, vector, 0));
+        erase_unused(vector);
+    }
+}
+
+/* With the vectors that are put together for it. */
+static LLVMValueRef first_of(LLVMValueRef serial)
+{
+    LLVMValueRef first = serial;
+
+    for (LLVMValueRef i = LLVMGetPreviousInstruction(first); i && LLVMIsAInsertElementInst(i);
+         i = LLVMGetPreviousInstruction(i))
+        first = i;
+    return first;
+}
+
 /* The last of the serial instructions that stand together from `first` on. */
 static LLVMValueRef last_of(LLVMValueRef first)
 {
@@ -44,7 +121,7 @@ static LLVMValueRef last_of(LLVMValueRef first)
     for (LLVMValueRef i = LLVMGetNextInstruction(first); i && gap <= MAX_GAP; i = LLVMGetNextInstruction(i)) {
         if (kc_call_of(i) == KC_CALL_BARRIER)
             break;
-        gap = kc_is_serial(i) ? 0 : gap + 1;
+        gap = kc_is_serial(i) || is_part(i) ? 0 : gap + 1;
         if (!gap)
             last = i;
     }
@@ -94,6 +171,12 @@ void kc_split_serial(struct kc_wg *wg)
     note_all(wg);
     if (!wg->parts_serial)
         return;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(wg->function); b; b = LLVMGetNextBasicBlock(b))
+        for (KC_EACH_INSTRUCTION(i, b))
+            if (kc_is_serial(i)) {
+                bring_operands(wg, i);
+                bring_parts(wg, i);
+            }
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(wg->function); b; b = LLVMGetNextBasicBlock(b)) {
         LLVMValueRef first = LLVMGetFirstInstruction(b), last;
 
@@ -102,6 +185,7 @@ void kc_split_serial(struct kc_wg *wg)
         if (!first)
             continue;
         last = last_of(first);
+        first = first_of(first);
         if (first != kc_first_after_phis(b))
             b = kc_split_before(first);
         if (!LLVMIsATerminatorInst(LLVMGetNextInstruction(last)))
