@@ -16,6 +16,9 @@
 /* Of so many elements of four bytes, vectors of lanes leave too few registers for other values. */
 #define MANY 16u
 
+/* What is always run counts so many times what is run under a condition: checks of what was found, say. */
+#define OFTEN 8u
+
 /* How far it is followed whether a number is part of an address. */
 #define ADDRESS_DEPTH 6u
 
@@ -130,15 +133,35 @@ static void add(struct costs *c, LLVMValueRef i, uint64_t times)
     }
 }
 
+/* Does the block run in each turn of its loop, or whenever the kernel gets to its end? */
+static bool is_always(const struct kc_flow *flow, unsigned block)
+{
+    int loop = flow->blocks[block].loop;
+
+    for (unsigned b = 0; b < flow->n_blocks; b++) {
+        bool ends = flow->blocks[b].n_successors == 0;
+
+        for (unsigned s = 0; loop != KC_NONE && s < flow->blocks[b].n_successors; s++)
+            ends |=
+                kc_bits_get(&flow->loops[loop].blocks, b) && flow->blocks[b].successors[s] == flow->loops[loop].header;
+        if (ends && kc_flow_dominates(flow, (int)block, (int)b))
+            return true;
+    }
+    return false;
+}
+
 bool kc_keeps_vectors(struct kc_wg *wg, unsigned lanes)
 {
     struct costs c = {.wg = wg, .lanes = lanes};
     struct kc_flow flow;
 
     kc_flow_create(&flow, wg->kernel);
-    for (unsigned b = 0; b < flow.n_blocks; b++)
+    for (unsigned b = 0; b < flow.n_blocks; b++) {
+        uint64_t times = kc_flow_rounds(&flow, b) * (is_always(&flow, b) ? OFTEN : 1);
+
         for (KC_EACH_INSTRUCTION(i, flow.blocks[b].block))
-            add(&c, i, kc_flow_rounds(&flow, b));
+            add(&c, i, times);
+    }
     kc_flow_finish(&flow);
     return c.as_own < c.as_lanes + (c.computes ? c.as_narrow_lanes : 0);
 }
