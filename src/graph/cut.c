@@ -9,7 +9,7 @@
 #include "graph/data.h"
 #include "graph/footing.h"
 #include "graph/queue.h"
-#include "graph/spread.h"
+#include "graph/spread_make.h"
 #include "graph/state.h"
 #include "graph/survey.h"
 #include "object/buffer.h"

@@ -40,8 +40,7 @@ static cl_int copy_mem(struct tsl_port *port, struct tsl_data *data, struct tsl_
 /* What its kernels work on. */
 static cl_int data_mem(struct tsl_port *port, struct tsl_data *data, struct tsl_mem **mem)
 {
-    bool spread = data->spread && tsl_members_has(data->spread->members, port->index);
-    return spread ? tsl_spread_mem(data, port, mem) : copy_mem(port, data, mem);
+    return tsl_space_is_spread(data, port->index) ? tsl_spread_mem(data, port, mem) : copy_mem(port, data, mem);
 }
 
 static cl_int buffer_mem(struct tsl_port *port, struct tsl_buffer *buffer, struct tsl_mem **mem)

@@ -163,7 +163,7 @@ static struct need need_of(const struct tsl_args *args, unsigned member, bool ex
         const struct tsl_data *data = data_of_arg(args, i);
         if (!data || is_shared(&data->residences[member]) || (exact && named_before(args, i)))
             continue;
-        size_t size = tsl_spread_size(data, member);
+        size_t size = tsl_space_is_spread(data, member) ? data->spread->sizes[member] : data->size;
         need.total += size;
         if (size > need.largest)
             need.largest = size;

@@ -17,6 +17,12 @@
 #include "handle/object.h"
 #include "program/program.h"
 
+/* The port whose residence stands for the object on this port: a spread object's home, or the port itself. */
+static struct tsl_port *home_of(const struct tsl_data *data, struct tsl_port *port)
+{
+    return tsl_space_is_spread(data, port->index) ? &port->graph->ports[data->spread->home] : port;
+}
+
 /* ---- Places ------------------------------------------------------------------------------------------------------ */
 
 void tsl_residency_begin(struct tsl_residence *residence, struct tsl_port *port)
@@ -54,7 +60,7 @@ void tsl_residency_end_all(struct tsl_data *data)
 
 void tsl_residency_pin(struct tsl_command *command, struct tsl_data *data, struct tsl_port *port)
 {
-    data->residences[tsl_spread_port(data, port)->index].pin = command->id;
+    data->residences[home_of(data, port)->index].pin = command->id;
 }
 
 void tsl_residency_pin_args(struct tsl_command *command, struct tsl_port *port)
@@ -165,7 +171,7 @@ static void make_room_for(struct tsl_command *command, const struct tsl_data *da
 
 void tsl_residency_ensure(struct tsl_command *command, struct tsl_data *data, struct tsl_port *of)
 {
-    struct tsl_port *port = tsl_spread_port(data, of);
+    struct tsl_port *port = home_of(data, of);
     struct tsl_residence *residence = &data->residences[port->index];
     residence->pin = command->id;
     if (residence->resident) {

@@ -7,6 +7,12 @@
 #include "graph/spread.h"
 #include "object/svm.h"
 
+/* Is the object spread over that member, among others? */
+static inline bool tsl_space_is_spread(const struct tsl_data *data, unsigned member)
+{
+    return data->spread && tsl_members_has(data->spread->members, member);
+}
+
 /* A member that works on the host's memory may have a memory of its own for images (zero_copy_images), and has none for
  * those that it can't hold. Of a spread object its members have one space. A member that knows the addresses of shared
  * virtual memory works on that where it is. */
@@ -14,7 +20,7 @@ static inline unsigned tsl_space_of(const struct tsl_port *port, const struct ts
 {
     if (data->svm && !tsl_port_is_host(port) && tsl_members_has(data->svm->members, port->index))
         return TSL_SPACE_HOST;
-    if (data->spread && !tsl_port_is_host(port) && tsl_members_has(data->spread->members, port->index))
+    if (!tsl_port_is_host(port) && tsl_space_is_spread(data, port->index))
         return TSL_SPACE_MEMBER(data->spread->home);
     if (!data->image || port->space != TSL_SPACE_HOST || tsl_port_is_host(port))
         return port->space;

@@ -7,7 +7,7 @@
  * An object becomes spread once, with the first launch that is cut for this reason, and stays so. It moves there as any
  * bytes move: from the members' own copies, which go then, or from the host.
  *
- * Under the graph's lock, but for tsl_spread_mem.
+ * Here is what a spread object is, and its memory; spread_make.h has how it becomes one.
  */
 #ifndef TSL_GRAPH_SPREAD_H
 #define TSL_GRAPH_SPREAD_H
@@ -17,12 +17,9 @@
 #include "driver/member.h"
 
 #include <CL/cl.h>
-#include <stdbool.h>
 #include <stddef.h>
 
-struct tsl_command;
 struct tsl_data;
-struct tsl_graph;
 struct tsl_mem;
 struct tsl_port;
 
@@ -33,20 +30,6 @@ struct tsl_spread {
     struct tsl_lock lock;                  /* leaf but for the driver; guards mems */
     struct tsl_mem *mems[TSL_MAX_MEMBERS]; /* by member; all or none. home's is its residence's, too */
 };
-
-/* Are these members, two or more, of one domain? */
-bool tsl_spread_domain(const struct tsl_graph *graph, tsl_members members);
-/* May the object be spread over these members now, or is it already? Not if it is an image, shared virtual memory or
- * has parts with memory of their own, if operations that use its copies there are still to be submitted, or if there is
- * no room. */
-bool tsl_spread_may(struct tsl_graph *graph, struct tsl_data *data, tsl_members members);
-/* Spreads it, if it isn't, for a command that is being planned, which may touch all of it. */
-cl_int tsl_spread_make(struct tsl_command *command, struct tsl_data *data, tsl_members members);
-
-/* The port whose residence stands for the object on this port: home's, or the port itself. */
-struct tsl_port *tsl_spread_port(const struct tsl_data *data, struct tsl_port *port);
-/* Bytes that the object takes, or would take, in that member's memory. */
-size_t tsl_spread_size(const struct tsl_data *data, unsigned member);
 
 /* The object's memory for work of that member, made for all its members if there is none. By the threads that drain
  * ports, without the graph's lock. */
