@@ -249,7 +249,7 @@ void tsl_parts_book_whole(struct tsl_placer *placer, const struct tsl_ask *ask, 
 {
     double peer_ns = ask->candidates[member].peer_ns;
 
-    if (placer->n_cuts && peer_ns > 0 && !ask->again)
+    if (placer->n_cuts && peer_ns > 0)
         book(placer, -with_latency(peer_ns));
 }
 

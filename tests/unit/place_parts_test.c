@@ -559,9 +559,62 @@ static void test_place(void **state)
     assert_false(placement.placed);
 }
 
+/* ---- The ledger ---- */
+
+/* A launch that needs together what cuts distribute. */
+static void place_whole(uint64_t kernel, double peer_ns)
+{
+    struct tsl_ask asked = question(kernel, 1);
+    struct tsl_placement placement;
+
+    for (unsigned i = 0; i < N; i++)
+        all[i].move_ns = all[i].peer_ns = peer_ns;
+    asked.again = true; /* As if it had been held before: it counts once, when it is placed. */
+    tsl_placer_choose(placer, &asked, &placement);
+    tsl_placer_done(placer, &placement, &(struct tsl_ended){.kernel = kernel, .size = 1, .now_ns = now_ns});
+    for (unsigned i = 0; i < N; i++)
+        all[i].move_ns = all[i].peer_ns = 0;
+}
+
+static void test_others_pay(void **state)
+{
+    struct tsl_parts parts;
+    unsigned n = 0;
+
+    (void)state;
+    begin_alike(2);
+    learn_both(KERNEL, 1e6, 1e6);
+    while (n < 1000 && ask(KERNEL, LARGE, &parts)) {
+        assert_true(pays(KERNEL, LARGE, &parts));
+        place_whole(KERNEL + 1, 2e6);
+        n++;
+    }
+    assert_in_range(n, 5, 50); /* some 20 ms */
+    unsigned paused = placer->paused;
+    assert_true(paused > 0);
+    for (unsigned i = 0; i < paused; i++)
+        assert_whole(KERNEL, LARGE);
+    assert_cut(KERNEL, &parts);
+}
+
+static void test_gains_outweigh(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_alike(2);
+    learn_both(KERNEL, 1e7, 1e7);
+    for (unsigned i = 0; i < 200; i++) {
+        assert_cut(KERNEL, &parts);
+        place_whole(KERNEL + 1, 2e6);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_others_pay, end),
+        cmocka_unit_test_teardown(test_gains_outweigh, end),
         cmocka_unit_test_teardown(test_by_speed, end),
         cmocka_unit_test_teardown(test_alike, end),
         cmocka_unit_test_teardown(test_borders_stay, end),
