@@ -1,6 +1,7 @@
 /*
  * A context's graph as a whole, and its lock, which guards everything in these files where nothing else is said. The
- * lock is never held while a driver is called or an object is destroyed.
+ * lock is not held while a driver is called, but for the few calls that docs/dev/locks.md names, or an object is
+ * destroyed.
  */
 #ifndef TSL_GRAPH_STATE_H
 #define TSL_GRAPH_STATE_H
@@ -38,7 +39,7 @@ struct tsl_graph {
     struct tsl_pool op_pool, command_pool;
     LIST_HEAD(, tsl_graph_queue) queues;
     struct tsl_placer *placer;
-    STAILQ_HEAD(, tsl_command) later;   /* held: the placer found them no member, or memory order was on */
+    STAILQ_HEAD(, tsl_command) later;   /* held: their member has enough to do, or memory order was on */
     bool ask_again;                     /* ask for them again (tsl_schedule_later says when) */
     TAILQ_HEAD(, tsl_command) deferred; /* deferred writes (deferred_write.h), oldest first */
     unsigned n_deferred;
