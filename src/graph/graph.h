@@ -3,8 +3,8 @@
  * the API enters; README.md leads through the inside.
  *
  * Life of a command: held → scheduled → complete → reported.
- *   held       the command, or one that it must not overtake, depends on an unset user event, waits for a member to have
- *              less to do, or for memory. Nothing is decided.
+ *   held       the command, or one that it must not overtake, depends on an unset user event, or waits for a member
+ *              that has enough to do, or for memory. Nothing is decided.
  *   scheduled  the command has its place and its ranges, and its edges are fixed: they all lead to commands that were
  *              scheduled before, so there is no cycle. Its operations are on their way. Commands of an in-order queue
  *              are scheduled in order.

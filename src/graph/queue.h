@@ -25,7 +25,8 @@ struct tsl_graph_queue {
     int pinned; /* the one member that a sub-device's queue is for: what the queue moves goes there; -1: none */
     struct tsl_graph_lane *timed_lanes; /* by member: lanes that profile, for commands that do, and launches whose time
                                        the placer is to learn */
-    cl_int pending_error; /* of the first command without event that failed: the next blocking read, write or map, or clFinish, tells it */
+    cl_int pending_error; /* of the first command without event that failed: the next blocking read, write or map, or
+                             clFinish, tells it */
 };
 
 /* The last reference makes it a dead queue, which is freed without the lock. */
