@@ -55,7 +55,7 @@ void tsl_evict_run_free(struct tsl_residence *residence, struct tsl_port *port)
     struct tsl_graph *graph = port->graph;
     struct tsl_data *data = residence->data;
     free_subs(data, graph, port->index);
-    if (data->spread && data->spread->mems[data->spread->home] && data->spread->home == port->index)
+    if (data->spread && data->spread->home == port->index)
         free_spread(data, graph);
     struct tsl_mem *mem = residence->mem;
     residence->mem = NULL;

@@ -134,6 +134,8 @@ cl_int tsl_spread_make(struct tsl_command *command, struct tsl_data *data, tsl_m
         return error;
     }
     data->spread = spread;
+    for (unsigned i = 0; i < graph->n_ports; i++) /* Now, not when the old copies are freed, which may be later. */
+        data->residences[i].changed |= tsl_members_has(members, i);
     error = tsl_fetch(command, data, 0, data->size, graph->ports[home].space);
     for (unsigned i = 0; i < graph->n_ports && !error; i++)
         if (i != home && tsl_members_has(members, i))

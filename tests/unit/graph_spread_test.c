@@ -86,7 +86,7 @@ static void begin_with(const struct tsl_fake_member *members, unsigned n)
 static void begin(unsigned n, uint64_t memory)
 {
     struct tsl_fake_member member = {
-        .item_ns = 1000, .gates = true, .side_by_side = true, .domain = 1, .memory_size = memory};
+        .item_ns = 1000, .gates = true, .side_by_side = true, .peer = true, .domain = 1, .memory_size = memory};
     struct tsl_fake_member members[4] = {member, member, member, member};
 
     begin_with(members, n);
@@ -100,16 +100,29 @@ static int end(void **state)
     return 0;
 }
 
-static void launch(const char *name, uint32_t value)
+static struct tsl_kernel *make_kernel(const char *name, uint32_t value)
 {
-    struct tsl_window window = {.work_dim = 1, .global_size = {SIZE, 1, 1}, .local_size = {16, 1, 1}, .whole = true};
-    struct tsl_enqueue e = {.queue = t.queue, .type = CL_COMMAND_NDRANGE_KERNEL};
     struct tsl_kernel *kernel;
 
     assert_int_equal(tsl_kernel_create(t.program, name, &kernel), CL_SUCCESS);
     assert_int_equal(tsl_kernel_set_arg(kernel, 0, sizeof(cl_mem), &buffer), CL_SUCCESS);
     assert_int_equal(tsl_kernel_set_arg(kernel, 1, sizeof value, &value), CL_SUCCESS);
-    assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, (1u << t.n_members) - 1), CL_SUCCESS);
+    return kernel;
+}
+
+static void launch_on(struct tsl_kernel *kernel, tsl_members members)
+{
+    struct tsl_window window = {.work_dim = 1, .global_size = {SIZE, 1, 1}, .local_size = {16, 1, 1}, .whole = true};
+    struct tsl_enqueue e = {.queue = t.queue, .type = CL_COMMAND_NDRANGE_KERNEL};
+
+    assert_int_equal(tsl_enqueue_kernel(&e, kernel, &window, members), CL_SUCCESS);
+}
+
+static void launch(const char *name, uint32_t value)
+{
+    struct tsl_kernel *kernel = make_kernel(name, value);
+
+    launch_on(kernel, (1u << t.n_members) - 1);
     tsl_object_release(&kernel->object);
     for (unsigned i = 0; i < SIZE; i++)
         if (name[0] == 's')
@@ -180,6 +193,22 @@ static void what_a_member_had_comes_along(void **state)
     launch("update", 2);
     assert_true(is_spread());
     assert_right();
+}
+
+/* Arguments that a member was given before are bound anew: the object has another memory there now. The fake driver
+ * sees to that. */
+static void arguments_are_bound_anew(void **state)
+{
+    (void)state;
+    begin(2, 0);
+    struct tsl_kernel *kernel = make_kernel("scatter", 3);
+    launch_on(kernel, 1u << 0);
+    assert_int_equal(tsl_queue_finish(t.queue), CL_SUCCESS);
+    assert_false(is_spread());
+    launch_on(kernel, 3);
+    assert_int_equal(tsl_queue_finish(t.queue), CL_SUCCESS);
+    assert_true(is_spread());
+    tsl_object_release(&kernel->object);
 }
 
 /* Memory that is short goes home and comes again. */
@@ -257,9 +286,9 @@ static void a_share_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test(shares_write_anywhere), test(a_long_program),    test(what_a_member_had_comes_along),
-        test(it_can_be_evicted),     test(atomics_run_whole), test(without_a_domain_it_runs_whole),
-        test(a_share_fails),
+        test(shares_write_anywhere),          test(a_long_program),    test(what_a_member_had_comes_along),
+        test(arguments_are_bound_anew),       test(it_can_be_evicted), test(atomics_run_whole),
+        test(without_a_domain_it_runs_whole), test(a_share_fails),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
