@@ -80,22 +80,6 @@ static struct rig {
     double begin_us; /* of the program that runs */
 } rig;
 
-static cl_mem buffer(size_t size)
-{
-    cl_int error;
-    cl_mem mem = clCreateBuffer(rig.context, CL_MEM_READ_WRITE, size, NULL, &error);
-    must(error, "clCreateBuffer");
-    return mem;
-}
-
-static cl_kernel kernel(const char *name)
-{
-    cl_int error;
-    cl_kernel k = clCreateKernel(rig.program, name, &error);
-    must(error, name);
-    return k;
-}
-
 static void arg(cl_kernel k, cl_uint i, size_t size, const void *value)
 {
     must(clSetKernelArg(k, i, size, value), "clSetKernelArg");
@@ -136,7 +120,7 @@ static float *values(size_t n)
 static cl_mem filled(size_t n)
 {
     float *v = values(n);
-    cl_mem mem = buffer(n * sizeof(*v));
+    cl_mem mem = device_buffer(rig.context, n * sizeof(*v));
     put(mem, n * sizeof(*v), v);
     free(v);
     return mem;
@@ -211,10 +195,11 @@ static bool add_right(struct work *w)
 
 static void add(void)
 {
-    struct work w = {"add", add_round, add_right, kernel("add"), {NULL}, (size_t)1 << (28 - rig.shift), 0};
+    struct work w = {
+        "add", add_round, add_right, program_kernel(rig.program, "add"), {NULL}, (size_t)1 << (28 - rig.shift), 0};
     w.mem[0] = filled(w.n);
     w.mem[1] = filled(w.n);
-    w.mem[2] = buffer(w.n * sizeof(float));
+    w.mem[2] = device_buffer(rig.context, w.n * sizeof(float));
     set_mems(&w, 3);
     run(&w);
 }
@@ -241,11 +226,17 @@ static bool product_right(struct work *w)
 
 static void product(void)
 {
-    struct work w = {"product", product_round, product_right, kernel("product"), {NULL}, 0, (size_t)8192 >> rig.shift};
+    struct work w = {"product",
+                     product_round,
+                     product_right,
+                     program_kernel(rig.program, "product"),
+                     {NULL},
+                     0,
+                     (size_t)8192 >> rig.shift};
     int n = (int)w.side;
     w.mem[0] = filled(w.side * w.side);
     w.mem[1] = filled(w.side * w.side);
-    w.mem[2] = buffer(w.side * w.side * sizeof(float));
+    w.mem[2] = device_buffer(rig.context, w.side * w.side * sizeof(float));
     set_mems(&w, 3);
     arg(w.kernel, 3, sizeof(n), &n);
     run(&w);
@@ -265,10 +256,15 @@ static bool mandelbrot_right(struct work *w)
 
 static void mandelbrot(void)
 {
-    struct work w = {
-        "mandelbrot", mandelbrot_round, mandelbrot_right, kernel("mandelbrot"), {NULL}, 0, (size_t)8192 >> rig.shift};
+    struct work w = {"mandelbrot",
+                     mandelbrot_round,
+                     mandelbrot_right,
+                     program_kernel(rig.program, "mandelbrot"),
+                     {NULL},
+                     0,
+                     (size_t)8192 >> rig.shift};
     unsigned side = (unsigned)w.side, limit = 2000;
-    w.mem[0] = buffer(w.side * w.side * sizeof(unsigned));
+    w.mem[0] = device_buffer(rig.context, w.side * w.side * sizeof(unsigned));
     set_mems(&w, 1);
     arg(w.kernel, 1, sizeof(side), &side);
     arg(w.kernel, 2, sizeof(side), &side);
@@ -294,12 +290,17 @@ static bool options_right(struct work *w)
 
 static void options(void)
 {
-    struct work w = {
-        "black-scholes", add_round, options_right, kernel("black_scholes"), {NULL}, (size_t)1 << (22 - rig.shift), 0};
+    struct work w = {"black-scholes",
+                     add_round,
+                     options_right,
+                     program_kernel(rig.program, "black_scholes"),
+                     {NULL},
+                     (size_t)1 << (22 - rig.shift),
+                     0};
     int repeat = 2048;
     w.mem[0] = filled(w.n);
-    w.mem[1] = buffer(w.n * sizeof(float));
-    w.mem[2] = buffer(w.n * sizeof(float));
+    w.mem[1] = device_buffer(rig.context, w.n * sizeof(float));
+    w.mem[2] = device_buffer(rig.context, w.n * sizeof(float));
     set_mems(&w, 3);
     arg(w.kernel, 3, sizeof(repeat), &repeat);
     run(&w);
@@ -332,8 +333,13 @@ static bool stencil_right(struct work *w)
 
 static void stencil(void)
 {
-    struct work w = {
-        "stencil x100", stencil_round, stencil_right, kernel("stencil"), {NULL}, 0, (size_t)16384 >> rig.shift};
+    struct work w = {"stencil x100",
+                     stencil_round,
+                     stencil_right,
+                     program_kernel(rig.program, "stencil"),
+                     {NULL},
+                     0,
+                     (size_t)16384 >> rig.shift};
     int side = (int)w.side;
     float *v = malloc(w.side * w.side * sizeof(*v));
     if (!v)
@@ -341,7 +347,7 @@ static void stencil(void)
     for (size_t i = 0; i < w.side * w.side; i++)
         v[i] = (float)(i % w.side + i / w.side) / 1024;
     for (int i = 0; i < 2; i++) {
-        w.mem[i] = buffer(w.side * w.side * sizeof(*v));
+        w.mem[i] = device_buffer(rig.context, w.side * w.side * sizeof(*v));
         put(w.mem[i], w.side * w.side * sizeof(*v), v);
     }
     free(v);
@@ -370,17 +376,23 @@ static bool scatter_right(struct work *w)
 
 static void scatter(void)
 {
-    struct work w = {"scatter", add_round, scatter_right, kernel("scatter"), {NULL}, (size_t)1 << (26 - rig.shift), 0};
+    struct work w = {"scatter",
+                     add_round,
+                     scatter_right,
+                     program_kernel(rig.program, "scatter"),
+                     {NULL},
+                     (size_t)1 << (26 - rig.shift),
+                     0};
     unsigned *to = malloc(w.n * sizeof(*to));
     if (!to)
         must(CL_OUT_OF_HOST_MEMORY, "malloc");
     for (size_t i = 0; i < w.n; i++)
         to[i] = (unsigned)place_of(i, w.n);
-    w.mem[0] = buffer(w.n * sizeof(*to));
+    w.mem[0] = device_buffer(rig.context, w.n * sizeof(*to));
     put(w.mem[0], w.n * sizeof(*to), to);
     free(to);
     w.mem[1] = filled(w.n);
-    w.mem[2] = buffer(w.n * sizeof(float));
+    w.mem[2] = device_buffer(rig.context, w.n * sizeof(float));
     set_mems(&w, 3);
     run(&w);
 }
@@ -408,10 +420,12 @@ static bool bodies_right(struct work *w)
 
 static void bodies(void)
 {
-    struct work w = {"n-body", add_round, bodies_right, kernel("bodies"), {NULL}, (size_t)1 << (18 - rig.shift), 0};
+    struct work w = {
+        "n-body", add_round, bodies_right, program_kernel(rig.program, "bodies"), {NULL}, (size_t)1 << (18 - rig.shift),
+        0};
     int n = (int)w.n;
     w.mem[0] = filled(4 * w.n);
-    w.mem[1] = buffer(4 * w.n * sizeof(float));
+    w.mem[1] = device_buffer(rig.context, 4 * w.n * sizeof(float));
     set_mems(&w, 2);
     arg(w.kernel, 2, sizeof(n), &n);
     run(&w);

@@ -26,6 +26,22 @@ static inline void must(cl_int error, const char *what)
     exit(1);
 }
 
+static inline cl_mem device_buffer(cl_context context, size_t size)
+{
+    cl_int error;
+    cl_mem mem = clCreateBuffer(context, CL_MEM_READ_WRITE, size, NULL, &error);
+    must(error, "clCreateBuffer");
+    return mem;
+}
+
+static inline cl_kernel program_kernel(cl_program program, const char *name)
+{
+    cl_int error;
+    cl_kernel kernel = clCreateKernel(program, name, &error);
+    must(error, name);
+    return kernel;
+}
+
 /* Ends the program unless the platform is Tesela: some loaders don't read OCL_ICD_VENDORS, and give another, which
  * would be measured beside itself. */
 static inline void must_be_tesela(const char *platform, const char *vendors)

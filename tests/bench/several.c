@@ -89,22 +89,6 @@ static void set_up(void)
     must(clBuildProgram(rig.program, 0, NULL, "", NULL, NULL), "clBuildProgram");
 }
 
-static cl_mem new_buffer(size_t size)
-{
-    cl_int error;
-    cl_mem mem = clCreateBuffer(rig.context, CL_MEM_READ_WRITE, size, NULL, &error);
-    must(error, "clCreateBuffer");
-    return mem;
-}
-
-static cl_kernel new_kernel(const char *name)
-{
-    cl_int error;
-    cl_kernel kernel = clCreateKernel(rig.program, name, &error);
-    must(error, name);
-    return kernel;
-}
-
 static void finish_all(void)
 {
     must(clFinish(rig.queue), "clFinish");
@@ -117,13 +101,13 @@ static void finish_all(void)
 
 static void independent(void)
 {
-    cl_kernel kernel = new_kernel("busy");
+    cl_kernel kernel = program_kernel(rig.program, "busy");
     cl_mem mems[N_KERNELS];
     const cl_int loops = N_LOOPS;
     const size_t n = N_ITEMS;
     double best = INFINITY;
     for (int i = 0; i < N_KERNELS; i++)
-        mems[i] = new_buffer(N_ITEMS * sizeof(float));
+        mems[i] = device_buffer(rig.context, N_ITEMS * sizeof(float));
     must(clSetKernelArg(kernel, 1, sizeof(loops), &loops), "clSetKernelArg");
     for (int round = 0; round < ROUNDS; round++) {
         double begin = now_ms();
@@ -165,12 +149,12 @@ static void set_up_ways(void)
         ways.queues[i] = clCreateCommandQueueWithProperties(rig.context, rig.members[0], NULL, &error);
         must(error, "a queue of a sub-device");
     }
-    ways.touch = new_kernel("touch");
-    ways.busy = new_kernel("busy");
+    ways.touch = program_kernel(rig.program, "touch");
+    ways.busy = program_kernel(rig.program, "busy");
     must(clSetKernelArg(ways.busy, 1, sizeof(loops), &loops), "clSetKernelArg");
-    ways.up = new_buffer(WAY_SIZE);
-    ways.down = new_buffer(WAY_SIZE);
-    ways.own = new_buffer(N_ITEMS * sizeof(float));
+    ways.up = device_buffer(rig.context, WAY_SIZE);
+    ways.down = device_buffer(rig.context, WAY_SIZE);
+    ways.own = device_buffer(rig.context, N_ITEMS * sizeof(float));
     for (int i = 0; i < 2; i++) {
         ways.pinned[i] = clCreateBuffer(rig.context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, WAY_SIZE, NULL, &error);
         must(error, "clCreateBuffer");
@@ -252,8 +236,8 @@ static void touch(cl_kernel kernel, cl_uint member)
 
 static void copies(void)
 {
-    cl_kernel kernel = new_kernel("touch");
-    cl_mem mem = new_buffer(COPY_SIZE);
+    cl_kernel kernel = program_kernel(rig.program, "touch");
+    cl_mem mem = device_buffer(rig.context, COPY_SIZE);
     double best = INFINITY;
     must(clSetKernelArg(kernel, 0, sizeof(mem), &mem), "clSetKernelArg");
     for (int round = 0; round < 2 * ROUNDS; round++) {
@@ -299,12 +283,12 @@ static void make_chain(void)
     for (size_t i = 0; i < (size_t)SIDE * SIDE; i++)
         chain.host[i] = (float)((i * 7919) % 1000) / 1000.0f / SIDE;
     for (int s = 0; s < N_STAGES; s++) {
-        chain.factors[s] = new_buffer(MATRIX);
+        chain.factors[s] = device_buffer(rig.context, MATRIX);
         must(clEnqueueWriteBuffer(rig.queue, chain.factors[s], CL_TRUE, 0, MATRIX, chain.host, 0, NULL, NULL), "write");
     }
     for (int i = 0; i < N_CHAINS; i++)
         for (int s = 0; s <= N_STAGES; s++)
-            chain.steps[i][s] = new_buffer(MATRIX);
+            chain.steps[i][s] = device_buffer(rig.context, MATRIX);
 }
 
 static void enqueue_product(cl_kernel kernel, cl_command_queue queue, int i, int s, cl_event *event)
@@ -347,7 +331,7 @@ static double run_chain(cl_kernel kernel, cl_command_queue *queues)
 
 static void chains(void)
 {
-    cl_kernel kernel = new_kernel("product");
+    cl_kernel kernel = program_kernel(rig.program, "product");
     cl_command_queue one[N_STAGES], spread[N_STAGES];
     double best[2] = {INFINITY, INFINITY}, sum = 0;
     make_chain();
