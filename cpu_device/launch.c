@@ -68,8 +68,8 @@ static void own_local_size(const struct cpu_kernel *kernel, const struct tsl_win
     bool flat = kernel->code->flags & TSL_WG_FLAT, suits = own[1] * own[2] > 1;
     uint64_t most = flat || !own[0] ? OWN_GROUP : own[0] * own[1] * own[2];
 
-    for (unsigned d = 0; d < 3; d++)
-        suits &= own[d] && fits(kernel, window->global_size[d], own[d]);
+    for (unsigned d = 0; d < 3 && suits; d++)
+        suits = own[d] && fits(kernel, window->global_size[d], own[d]);
     if (suits) {
         memcpy(local, own, 3 * sizeof(*local));
         return;
