@@ -73,6 +73,17 @@ static const struct kernel kernels[] = {
      1,
      "",
      NULL},
+    /* In place, on a torus: each of 17 planes is written one cell further on, by what is kept in private arrays. */
+    {"kernel void lattice(global float *f, int t) { uint n = get_global_id(0) % 128u, x = n % 16u, y = n / 16u % 8u;\n"
+     "  uint j[17]; float h[17]; for (uint i = 0; i < 17; i++) { j[i] = (x + i) % 16u + (y + i % 3u) % 8u * 16u;\n"
+     "    h[i] = f[(i + t % 2) % 17u * 128u + j[i]]; }\n"
+     "  for (uint i = 0; i < 17; i++) { float v = h[i], w = h[16 - i]; for (uint k = 0; k < 2; k++) v = v * w + i - "
+     "k;\n"
+     "    v = v > 1 ? v - w : v * v + w; f[(i + t % 2) % 17u * 128u + j[i]] = v < w ? v : w * w + v; } }",
+     {128},
+     0,
+     "1",
+     NULL},
     {"kernel void rows(global float *m, int w) { int i = get_global_id(0); for (int k = 0; k < w; k++)\n"
      "  m[i * w + k] = k; }",
      {64},

@@ -2,6 +2,7 @@
 
 #include "compiler/builtins/builtins.h"
 #include "compiler/middle/component_stores.h"
+#include "compiler/middle/private_arrays.h"
 #include "compiler/middle/relaxed_math.h"
 #include "compiler/support/llvm.h"
 #include "compiler/support/move_functions.h"
@@ -217,8 +218,10 @@ static const char gather[] = "globaldce,always-inline,globaldce,function(sroa)";
 /* Constants folded, small loops unrolled: no more, as what comes next is done better when it knows the work-group. */
 static const char simplify[] =
     "function(early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg,sroa,early-cse<memssa>,"
-    "instcombine<no-verify-fixpoint>),"
-    "function(loop(loop-rotate,indvars,loop-unroll-full)),"
+    "instcombine<no-verify-fixpoint>),function(loop(loop-rotate,indvars))";
+
+static const char unroll[] =
+    "function(loop(loop-unroll-full)),"
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,adce)";
 
 static bool run_passes(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, FILE *log)
@@ -315,5 +318,8 @@ bool kc_link_finish(LLVMModuleRef module, LLVMTargetMachineRef machine, FILE *lo
     if (!is_sound(module, log) || !inline_all(module, machine, log) || !refuse_recursion(module, machine, log))
         return false;
     kc_part_component_stores(module);
-    return run_passes(module, machine, simplify, log);
+    if (!run_passes(module, machine, simplify, log))
+        return false;
+    kc_mark_private_arrays(module);
+    return run_passes(module, machine, unroll, log);
 }
