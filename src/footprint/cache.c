@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_ENTRIES 8u /* a launch that is cut in shares asks for each share */
+#define N_ENTRIES 16u /* a launch that is cut in shares asks for each share */
 
 /* A key is words: the window's, then the memory of each argument, then the scalars, each with a word that is 1 where it
  * is known. */
@@ -14,6 +14,7 @@
 
 struct entry {
     uint64_t used; /* when, by the cache's clock; 0: empty */
+    uint64_t id;   /* when it was filled */
     uint64_t *key;
     struct tsl_argument_touch *touches;
 };
@@ -21,6 +22,7 @@ struct entry {
 /* Bytes of an argument that a node names. */
 struct scalar {
     uint32_t argument, offset, size;
+    uint64_t used; /* bits that matter */
 };
 
 struct tsl_footprint_cache {
@@ -33,14 +35,54 @@ struct tsl_footprint_cache {
     struct entry entries[N_ENTRIES];
 };
 
-static bool add_scalar(struct tsl_footprint_cache *cache, const struct tsl_node *node)
+/* The bits of a scalar that some node asks for: a counter of steps often matters by its last bit alone. */
+static uint64_t used_bits(const struct tsl_footprint *footprint, uint32_t of)
 {
-    const struct scalar scalar = {node->a, node->b, node->bits == 1 ? 1 : node->bits / 8u};
+    uint64_t used = 0;
+
+    for (uint32_t i = 0; i < footprint->n_nodes; i++) {
+        const struct tsl_node *node = &footprint->nodes[i];
+        const uint32_t operands[3] = {node->a, node->b, node->c};
+
+        for (unsigned k = 0; k < tsl_node_operands(node->op); k++)
+            if (operands[k] == of)
+                used |= node->op == TSL_NODE_TRUNC ? (UINT64_C(1) << node->bits) - 1 : UINT64_MAX;
+    }
+    return used;
+}
+
+static bool is_named(const struct tsl_footprint *footprint, uint32_t node)
+{
+    bool named = false;
+
+    for (uint32_t i = 0; i < footprint->n_loops; i++)
+        named |= footprint->loops[i].count == node;
+    for (uint32_t i = 0; i < footprint->n_accesses; i++) {
+        const struct tsl_access *access = &footprint->accesses[i];
+
+        for (unsigned k = 0; k < 3; k++)
+            named |= access->address[k] == node;
+        for (uint32_t k = 0; k < access->n_guards; k++)
+            named |= access->guards[k] == node;
+    }
+    return named;
+}
+
+static bool add_scalar(struct tsl_footprint_cache *cache, const struct tsl_footprint *footprint, uint32_t index)
+{
+    const struct tsl_node *node = &footprint->nodes[index];
+    const uint64_t used = is_named(footprint, index) ? UINT64_MAX : used_bits(footprint, index);
+    const struct scalar scalar = {node->a, node->b, node->bits == 1 ? 1 : node->bits / 8u, used};
     struct scalar *more;
 
-    for (uint32_t i = 0; i < cache->n_scalars; i++)
-        if (memcmp(&cache->scalars[i], &scalar, sizeof(scalar)) == 0)
+    for (uint32_t i = 0; i < cache->n_scalars; i++) {
+        struct scalar *other = &cache->scalars[i];
+
+        if (other->argument == scalar.argument && other->offset == scalar.offset && other->size == scalar.size) {
+            other->used |= scalar.used;
             return true;
+        }
+    }
     more = realloc(cache->scalars, (cache->n_scalars + 1) * sizeof(scalar));
     if (!more)
         return false;
@@ -56,7 +98,7 @@ struct tsl_footprint_cache *tsl_footprint_cache_create(const struct tsl_footprin
 
     for (uint32_t i = 0; good && i < footprint->n_nodes; i++)
         if (footprint->nodes[i].op == TSL_NODE_SCALAR)
-            good = add_scalar(cache, &footprint->nodes[i]);
+            good = add_scalar(cache, footprint, i);
     if (!good) {
         tsl_footprint_cache_destroy(cache);
         return NULL;
@@ -115,6 +157,7 @@ static void write_key(const struct tsl_footprint_cache *cache, const struct tsl_
         key[1] = 0;
         if (key[0])
             memcpy(&key[1], (const char *)argument->value + scalar->offset, scalar->size);
+        key[1] &= scalar->used;
         key += 2;
     }
 }
@@ -135,9 +178,9 @@ static bool fill(struct tsl_footprint_cache *cache, struct entry *entry, const s
     return true;
 }
 
-const struct tsl_argument_touch *tsl_footprint_cache_evaluate(struct tsl_footprint_cache *cache,
-                                                              const struct tsl_window *window,
-                                                              const struct tsl_argument_value *arguments)
+/* NULL: no memory. */
+static struct entry *find(struct tsl_footprint_cache *cache, const struct tsl_window *window,
+                          const struct tsl_argument_value *arguments)
 {
     struct entry *oldest = &cache->entries[0];
 
@@ -147,7 +190,7 @@ const struct tsl_argument_touch *tsl_footprint_cache_evaluate(struct tsl_footpri
 
         if (entry->used && memcmp(entry->key, cache->key, cache->n_words * sizeof(*cache->key)) == 0) {
             entry->used = ++cache->clock;
-            return entry->touches;
+            return entry;
         }
         if (entry->used < oldest->used)
             oldest = entry;
@@ -155,6 +198,17 @@ const struct tsl_argument_touch *tsl_footprint_cache_evaluate(struct tsl_footpri
     oldest->used = 0;
     if (!fill(cache, oldest, window, arguments))
         return NULL;
-    oldest->used = ++cache->clock;
-    return oldest->touches;
+    oldest->id = oldest->used = ++cache->clock;
+    return oldest;
+}
+
+const struct tsl_argument_touch *tsl_footprint_cache_evaluate(struct tsl_footprint_cache *cache,
+                                                              const struct tsl_window *window,
+                                                              const struct tsl_argument_value *arguments, uint64_t *id)
+{
+    struct entry *found = find(cache, window, arguments);
+
+    if (found && id)
+        *id = found->id;
+    return found ? found->touches : NULL;
 }

@@ -18,9 +18,10 @@ struct tsl_footprint_cache;
 struct tsl_footprint_cache *tsl_footprint_cache_create(const struct tsl_footprint *footprint);
 void tsl_footprint_cache_destroy(struct tsl_footprint_cache *cache); /* NULL allowed */
 
-/* As tsl_footprint_evaluate: n_arguments elements, good until the next call for this cache. NULL: no memory. */
+/* As tsl_footprint_evaluate: n_arguments elements, good until the next call for this cache. NULL: no memory. *id: a
+ * number of the answer; of one cache the same number is the same answer. May be NULL. */
 const struct tsl_argument_touch *tsl_footprint_cache_evaluate(struct tsl_footprint_cache *cache,
                                                               const struct tsl_window *window,
-                                                              const struct tsl_argument_value *arguments);
+                                                              const struct tsl_argument_value *arguments, uint64_t *id);
 
 #endif

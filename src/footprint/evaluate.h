@@ -33,7 +33,7 @@ struct tsl_byte_box {
     uint64_t stride[2], count[2];
 };
 
-#define TSL_MAX_BYTE_BOXES 8
+#define TSL_MAX_BYTE_BOXES 16
 
 /* A union of boxes, which may meet each other. */
 struct tsl_byte_set {

@@ -111,11 +111,31 @@ static struct tsl_value divide(struct tsl_evaluation *e, bool want_rest, const s
     return tsl_value_between(0, known && x.high < y.high - 1 ? x.high : y.high - 1);
 }
 
+/* The remainder by a power of two, on which high bits have no bearing: the form isn't reduced to a number first. False:
+ * it isn't one. */
+static bool low_bits(struct tsl_evaluation *e, const struct tsl_value *a, const struct tsl_value *b,
+                     struct tsl_value *rest)
+{
+    struct tsl_form quotient;
+    int64_t by;
+
+    if (a->kind != VALUE_FORM || b->kind != VALUE_FORM || !tsl_form_is_constant(&e->now, &b->form, &by) || by <= 0 ||
+        (by & (by - 1)) != 0)
+        return false;
+    *rest = (struct tsl_value){.kind = VALUE_FORM};
+    if (!tsl_divide(e, a->form, by, &quotient, &rest->form))
+        *rest = tsl_value_between(0, by - 1);
+    return true;
+}
+
 static struct tsl_value divide_unsigned(struct tsl_evaluation *e, const struct tsl_node *node,
                                         const struct tsl_value *a, const struct tsl_value *b)
 {
-    struct tsl_value x = tsl_value_unsigned(e, *a, node->bits), y = tsl_value_unsigned(e, *b, node->bits);
+    struct tsl_value x, y = tsl_value_unsigned(e, *b, node->bits), rest;
 
+    if (node->op == TSL_NODE_UREM && low_bits(e, a, &y, &rest))
+        return rest;
+    x = tsl_value_unsigned(e, *a, node->bits);
     return divide(e, node->op == TSL_NODE_UREM, &x, &y);
 }
 

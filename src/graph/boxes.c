@@ -33,15 +33,13 @@ uint64_t tsl_box_missing(struct tsl_data *data, const struct tsl_box_copy *box, 
 
 cl_int tsl_box_fetch(struct tsl_command *command, struct tsl_data *data, const struct tsl_box_copy *box, unsigned space)
 {
-    struct tsl_range hull = hull_of(box);
-    cl_int error = CL_SUCCESS;
+    struct tsl_range hull = hull_of(box), runs[TSL_RUNS_MOST];
+    unsigned n = (unsigned)tsl_runs_count(box);
     if (!tsl_runs_are_few(box))
         return tsl_fetch(command, data, hull.begin, hull.end, space);
-    for (size_t i = 0; i < tsl_runs_count(box) && !error; i++) {
-        struct tsl_range run = tsl_runs_at(box, i);
-        error = tsl_fetch(command, data, run.begin, run.end, space);
-    }
-    return error;
+    for (unsigned i = 0; i < n; i++)
+        runs[i] = tsl_runs_at(box, i);
+    return tsl_fetch_ranges(command, data, runs, tsl_runs_tidy(runs, n), space);
 }
 
 static cl_int claim_rows(struct tsl_op *op, struct tsl_data *data, const struct tsl_box_copy *box, unsigned space,

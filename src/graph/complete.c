@@ -38,8 +38,8 @@ static void tell_placer(struct tsl_op *op)
 {
     uint64_t start_ns = 0, end_ns = 0;
     if (op->move && op->status >= 0 && op->end_ns > op->start_ns)
-        tsl_placer_moved(op->port->graph->placer, op->src.space, op->dst.space,
-                         op->region[0] * op->region[1] * op->region[2], op->end_ns - op->start_ns);
+        tsl_placer_moved(op->port->graph->placer, op->src.space, op->dst.space, tsl_op_bytes(op),
+                         op->end_ns - op->start_ns);
     if (op->kind != TSL_OP_LAUNCH || !tsl_op_share(op)->placement.placed)
         return;
     if (op->status >= 0)

@@ -4,6 +4,7 @@
 #include "base/sets.h"
 #include "facts/kernel_facts.h"
 #include "footprint/cut.h"
+#include "graph/borders.h"
 #include "graph/choose.h"
 #include "graph/command.h"
 #include "graph/data.h"
@@ -19,6 +20,7 @@
 #include "program/launch.h"
 #include "program/program.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +41,9 @@ struct cut {
     unsigned dimension;
     struct tsl_cut_memory memories[TSL_FOOTING_MAX_ARGUMENTS];
     struct tsl_argument_value values[TSL_FOOTING_MAX_ARGUMENTS];
-    tsl_members spread_over; /* by the rung `domain`; else none */
-    unsigned n;              /* shares that are not empty */
+    tsl_members spread_over;   /* by the rung `domain`; else none */
+    uint64_t ends[MAX_SHARES]; /* where shares end, the empty ones, too, in groups from the window's first */
+    unsigned n;                /* shares that are not empty */
     unsigned members[MAX_SHARES];
     struct tsl_window windows[MAX_SHARES];
     struct tsl_argument_touch *touches; /* n times the footprint's arguments; heap */
@@ -193,6 +196,7 @@ static bool choose_dimension(struct cut *cut)
     memcpy(memo->global_size, cut->window.global_size, sizeof(memo->global_size));
     memcpy(memo->local_size, cut->window.local_size, sizeof(memo->local_size));
     memo->n_refused = remembered ? memo->n_refused : 0;
+    memo->attempt = remembered ? memo->attempt : 0;
     memo->dimension = cut->dimension;
     memo->why = cut->verdict.why;
     return cut->dimension < 3;
@@ -208,38 +212,68 @@ static void add_share(struct cut *cut, const struct tsl_window *window, unsigned
     cut->members[cut->n++] = member;
 }
 
-/* Borders in whole groups. */
-static void make_windows(struct cut *cut, const struct tsl_parts *parts)
+/* False: there are no such borders. */
+static bool make_windows(struct cut *cut, const struct tsl_parts *parts, unsigned attempt)
 {
-    uint64_t n_groups = tsl_cut_groups(&cut->window, cut->dimension), ends[MAX_SHARES];
+    uint64_t *ends = cut->ends;
     unsigned members[MAX_SHARES], n = 0;
     struct tsl_window windows[MAX_SHARES];
-    double sum = 0;
+    double part[MAX_SHARES];
     for (unsigned i = 0; i < cut->command->graph->n_ports; i++)
         for (unsigned w = 0; parts->of[i] > 0 && w < parts->n_windows && n < MAX_SHARES; w++) {
-            sum += parts->of[i] / parts->n_windows;
-            uint64_t end = (uint64_t)(sum * (double)n_groups + 0.5);
-            ends[n] = end < n_groups ? end : n_groups;
+            part[n] = parts->of[i] / parts->n_windows;
             members[n++] = i;
         }
-    ends[n - 1] = n_groups;
+    const struct tsl_borders borders = {tsl_cut_groups(&cut->window, cut->dimension), n, part};
+    if (!tsl_borders_place(&borders, attempt, ends))
+        return false;
     tsl_cut_windows(&cut->window, cut->dimension, n, ends, windows);
+    cut->n = 0;
     for (unsigned s = 0; s < n; s++)
         add_share(cut, &windows[s], members[s]);
+    return true;
+}
+
+static const struct tsl_argument_touch *touch_of(const struct cut *cut, unsigned s, uint64_t *id)
+{
+    return tsl_footing_of(cut->command, &cut->windows[s], &cut->command->kernel->parts[cut->members[s]], id);
+}
+
+/* What the shares' exactness depends on, as words: what each touches, and which memory is whose. */
+#define MOST_WORDS (2 * MAX_SHARES + 5 * TSL_FOOTING_MAX_ARGUMENTS)
+
+/* 0: without memory. */
+static size_t write_question(const struct cut *cut, uint64_t *words)
+{
+    uint64_t *at = words;
+    for (unsigned s = 0; s < cut->n; s++) {
+        *at++ = cut->members[s];
+        if (!touch_of(cut, s, at++))
+            return 0;
+    }
+    for (cl_uint i = 0; i < cut->footprint->n_arguments; i++) {
+        const struct tsl_cut_memory *memory = &cut->memories[i];
+        *at++ = (uintptr_t)memory->root;
+        *at++ = (uintptr_t)memory->image;
+        *at++ = memory->root ? memory->offset : 0;
+        *at++ = memory->root ? memory->size : 0;
+        *at++ = memory->root && memory->may_write;
+    }
+    return (size_t)(at - words);
 }
 
 static bool evaluate(struct cut *cut)
 {
     cl_uint n = cut->footprint->n_arguments;
+    free(cut->touches);
     cut->touches = malloc((size_t)cut->n * n * sizeof(*cut->touches));
     for (unsigned s = 0; s < cut->n && cut->touches; s++) {
-        struct tsl_kernel_part *part = &cut->command->kernel->parts[cut->members[s]];
-        const struct tsl_argument_touch *touch = tsl_footing_of(cut->command, &cut->windows[s], part);
+        const struct tsl_argument_touch *touch = touch_of(cut, s, NULL);
         if (!touch)
-            return give_up(cut, TSL_CUT_NO_MEMORY);
+            return false;
         memcpy(cut->touches + (size_t)s * n, touch, n * sizeof(*touch));
     }
-    return cut->touches || give_up(cut, TSL_CUT_NO_MEMORY);
+    return cut->touches != NULL;
 }
 
 static bool ranges_meet(const struct tsl_footing_ranges *a, const struct tsl_footing_ranges *b)
@@ -273,7 +307,7 @@ static bool claims_meet(struct cut *cut, unsigned s, unsigned t)
     return false;
 }
 
-static bool is_exact(struct cut *cut)
+static bool are_apart(struct cut *cut)
 {
     const struct tsl_argument_touch *shares[MAX_SHARES];
     for (unsigned s = 0; s < cut->n; s++)
@@ -287,16 +321,58 @@ static bool is_exact(struct cut *cut)
     return true;
 }
 
+static bool is_exact(struct cut *cut)
+{
+    struct tsl_cut_proofs *proofs = &cut->command->kernel->cut.proofs;
+    uint64_t words[MOST_WORDS];
+    size_t n = write_question(cut, words);
+    if (n == 0)
+        return give_up(cut, TSL_CUT_NO_MEMORY);
+    if (tsl_cut_proofs_has(proofs, words, n))
+        return true;
+    if (!evaluate(cut))
+        return give_up(cut, TSL_CUT_NO_MEMORY);
+    if (!are_apart(cut))
+        return false;
+    tsl_cut_proofs_add(proofs, words, n);
+    return true;
+}
+
 /* ---- The rungs --------------------------------------------------------------------------------------------------- */
 
-static bool cut_exact(struct cut *cut, const struct tsl_parts *parts)
+/* Coarse borders make the longest part longer. */
+static void stretch(const struct cut *cut, struct tsl_parts *parts)
 {
+    double most = 1, all = (double)tsl_cut_groups(&cut->window, cut->dimension);
+    for (unsigned s = 0; s < cut->n; s++) {
+        double planned = parts->of[cut->members[s]] / parts->n_windows;
+        most = fmax(most, (double)cut->windows[s].group_count[cut->dimension] / all / planned);
+    }
+    parts->run_ns *= most;
+}
+
+/* Halves of the launch are exact: so are other shares whose borders lie as well. */
+static bool cut_exact(struct cut *cut, struct tsl_parts *parts)
+{
+    struct tsl_cut_memo *memo = &cut->command->kernel->cut;
+    uint64_t tried[MAX_SHARES] = {0};
     if (!choose_dimension(cut))
         return false;
-    make_windows(cut, parts);
-    if (cut->n < 2)
-        return give_up(cut, TSL_CUT_TOO_FEW_GROUPS);
-    return evaluate(cut) && is_exact(cut);
+    for (unsigned attempt = memo->attempt; make_windows(cut, parts, attempt); attempt++) {
+        if (cut->n < 2)
+            return give_up(cut, TSL_CUT_TOO_FEW_GROUPS);
+        if (memcmp(tried, cut->ends, sizeof(tried)) == 0)
+            continue;
+        if (is_exact(cut)) {
+            memo->attempt = attempt;
+            stretch(cut, parts);
+            return true;
+        }
+        memcpy(tried, cut->ends, sizeof(tried));
+    }
+    memo->dimension = 3;
+    memo->why = cut->verdict.why;
+    return false;
 }
 
 /* Leaves parts to those members alone that are of one domain with the one whose part is the largest. */
@@ -353,8 +429,7 @@ static bool cut_in_domain(struct cut *cut, struct tsl_parts *parts)
     cut->dimension = outermost(cut, tsl_members_count(members));
     if (tsl_members_count(members) < 2 || cut->dimension == 3 || !may_spread(cut, members))
         return false;
-    cut->n = 0;
-    make_windows(cut, parts);
+    make_windows(cut, parts, 0);
     cut->spread_over = members;
     return cut->n > 1;
 }
@@ -451,6 +526,7 @@ static void begin(struct cut *cut, struct tsl_command *c, const struct tsl_ask *
     cut->footprint = NULL;
     cut->window = c->share.window;
     cut->spread_over = TSL_MEMBERS_NONE;
+    memset(cut->ends, 0, sizeof(cut->ends));
     cut->n = 0;
     cut->touches = NULL;
     cut->verdict = (struct tsl_cut_verdict){TSL_CUT_OK, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE};

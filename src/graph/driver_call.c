@@ -18,6 +18,7 @@
 #include "program/launch.h"
 #include "program/program.h"
 #include "tile/tile.h"
+#include "trace/trace.h"
 
 #include <stdlib.h>
 
@@ -132,6 +133,22 @@ static cl_int bind_args(struct binding *b, const struct tsl_args *args)
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
+/* One behind another: the first one waits, and the last one's fence tells of all. If one fails the others are in the
+ * lane all the same, before the mark that then stands for the operation. */
+static cl_int submit_pieces(struct tsl_op *op, struct tsl_lane *lane, struct tsl_copy *copy,
+                            const struct tsl_waits *waits, struct tsl_fence **fence)
+{
+    const struct tsl_pieces *pieces = op->pieces;
+    cl_int error = CL_SUCCESS;
+    for (unsigned i = 0; i < pieces->n && !error; i++) {
+        struct tsl_fence **own = i + 1 == pieces->n ? fence : i == 0 && tsl_trace_on() ? &op->first : NULL;
+        copy->dst.offset = copy->src.offset = pieces->list[i].begin;
+        copy->region[0] = pieces->list[i].end - pieces->list[i].begin;
+        error = lane->member->driver->copy(lane, copy, i == 0 ? waits : NULL, own);
+    }
+    return error;
+}
+
 static cl_int submit_copy(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_waits *waits,
                           struct tsl_fence **fence)
 {
@@ -139,6 +156,8 @@ static cl_int submit_copy(struct tsl_op *op, struct tsl_lane *lane, const struct
     cl_int error = bind_side(op->port, &op->dst, &copy.dst);
     if (!error)
         error = bind_side(op->port, &op->src, &copy.src);
+    if (!error && op->pieces)
+        return submit_pieces(op, lane, &copy, waits, fence);
     return error ? error : lane->member->driver->copy(lane, &copy, waits, fence);
 }
 

@@ -5,6 +5,7 @@
 #include "graph/command.h"
 #include "graph/move.h"
 #include "graph/residency.h"
+#include "graph/runs.h"
 #include "tile/tile.h"
 
 /* Where a fetch takes the tile from. A tile that is valid nowhere was never written: it counts as coming from the space
@@ -38,10 +39,6 @@ static bool lacking(struct tsl_graph *graph, struct tsl_data *data, uint64_t *be
 static cl_int fetch_run(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned from,
                         unsigned to)
 {
-    if (from == TSL_SPACE_LOST)
-        return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-    if (from == to) /* Nothing was ever written: what the space holds will do. */
-        return CL_SUCCESS;
     struct tsl_move way = {data, begin, end, from, to, false};
     if (!tsl_move_is_direct(command->graph, from, to)) {
         way.to = TSL_SPACE_HOST;
@@ -54,17 +51,63 @@ static cl_int fetch_run(struct tsl_command *command, struct tsl_data *data, uint
     return tsl_move_plan(command, &way);
 }
 
-cl_int tsl_fetch(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+/* Runs from one space that are still to be moved. */
+struct batch {
+    struct tsl_command *command;
+    struct tsl_data *data;
+    unsigned from, to, n;
+    struct tsl_range list[TSL_RUNS_MOST];
+};
+
+static cl_int fetch_batch(struct batch *batch)
 {
-    uint64_t run_begin = begin, run_end = end;
-    unsigned from = 0;
+    unsigned n = batch->n;
+    const struct tsl_range *list = batch->list;
+    batch->n = 0;
+    if (n == 0)
+        return CL_SUCCESS;
+    if (n == 1)
+        return fetch_run(batch->command, batch->data, list[0].begin, list[0].end, batch->from, batch->to);
+    const struct tsl_move move = {batch->data, list[0].begin, list[n - 1].end, batch->from, batch->to, false};
+    return tsl_move_plan_pieces(batch->command, &move, list, n);
+}
+
+static cl_int add_run(struct batch *batch, uint64_t begin, uint64_t end, unsigned from)
+{
+    cl_int error = CL_SUCCESS;
+    if (from == TSL_SPACE_LOST)
+        return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    if (from == batch->to) /* Nothing was ever written: what the space holds will do. */
+        return CL_SUCCESS;
+    bool many = !batch->data->padded && tsl_move_is_direct(batch->command->graph, from, batch->to);
+    if (batch->n && (!many || from != batch->from || batch->n == TSL_RUNS_MOST))
+        error = fetch_batch(batch);
+    batch->from = from;
+    batch->list[batch->n++] = (struct tsl_range){begin, end};
+    return !error && !many ? fetch_batch(batch) : error;
+}
+
+cl_int tsl_fetch_ranges(struct tsl_command *command, struct tsl_data *data, const struct tsl_range *ranges, unsigned n,
+                        unsigned space)
+{
+    struct batch batch = {.command = command, .data = data, .to = space};
     cl_int error = data->lost ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     if (space != TSL_SPACE_HOST)
         tsl_residency_ensure(command, data, &command->graph->ports[space - 1]);
-    while (!error && run_begin < end && lacking(command->graph, data, &run_begin, &run_end, space, &from)) {
-        error = fetch_run(command, data, run_begin, run_end, from, space);
-        run_begin = run_end;
-        run_end = end;
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t begin = ranges[i].begin, end = ranges[i].end;
+        unsigned from = 0;
+        while (!error && begin < end && lacking(command->graph, data, &begin, &end, space, &from)) {
+            error = add_run(&batch, begin, end, from);
+            begin = end;
+            end = ranges[i].end;
+        }
     }
-    return error;
+    return error ? error : fetch_batch(&batch);
+}
+
+cl_int tsl_fetch(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+{
+    const struct tsl_range range = {begin, end};
+    return tsl_fetch_ranges(command, data, &range, 1, space);
 }

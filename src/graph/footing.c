@@ -36,7 +36,7 @@ void tsl_footing_values(const struct tsl_args *args, cl_uint n, struct tsl_argum
 }
 
 const struct tsl_argument_touch *tsl_footing_of(const struct tsl_command *c, const struct tsl_window *of,
-                                                struct tsl_kernel_part *part)
+                                                struct tsl_kernel_part *part, uint64_t *id)
 {
     const struct tsl_footprint *footprint = part->facts.footprint;
     struct tsl_argument_value values[TSL_FOOTING_MAX_ARGUMENTS];
@@ -55,7 +55,7 @@ const struct tsl_argument_touch *tsl_footing_of(const struct tsl_command *c, con
             window.local_size[d] = 1;
     }
     tsl_footing_values(c->args, footprint->n_arguments, values);
-    return tsl_footprint_cache_evaluate(part->footprints, &window, values);
+    return tsl_footprint_cache_evaluate(part->footprints, &window, values, id);
 }
 
 /* ---- Access ------------------------------------------------------------------------------------------------------ */
@@ -90,17 +90,18 @@ static void all_of(const struct tsl_buffer *buffer, struct tsl_footing_ranges *r
     add(ranges, buffer->offset, buffer->offset + buffer->size);
 }
 
-/* Rows of the set; more than the ranges hold: many. */
-static uint64_t n_rows(const struct tsl_byte_set *set)
+/* Are the set's rows claimed one by one? Else from the first to the last byte. */
+static bool is_by_rows(const struct tsl_byte_set *set)
 {
-    uint64_t n = 0;
-    for (unsigned i = 0; i < set->n; i++) {
+    uint64_t n = 0, size = 0;
+    for (unsigned i = 0; i < set->n && n <= TSL_RUNS_MOST; i++) {
         const struct tsl_byte_box *box = &set->boxes[i];
-        if (box->count[0] > tsl_runs_most || box->count[1] > tsl_runs_most)
-            return UINT64_MAX;
+        if (box->count[0] > TSL_RUNS_MOST || box->count[1] > TSL_RUNS_MOST)
+            return false;
         n += box->count[0] * box->count[1];
+        size += box->count[0] * box->count[1] * box->width;
     }
-    return n;
+    return n <= tsl_runs_most || (n <= TSL_RUNS_MOST && size / n >= tsl_runs_large);
 }
 
 static void add_rows(struct tsl_footing_ranges *ranges, const struct tsl_byte_box *box, uint64_t offset)
@@ -119,7 +120,7 @@ static void ranges_of(const struct tsl_byte_set *set, const struct tsl_buffer *b
     ranges->n = 0;
     if (set->unknown)
         add(ranges, buffer->offset, buffer->offset + buffer->size);
-    else if (n_rows(set) <= tsl_runs_most)
+    else if (is_by_rows(set))
         for (unsigned i = 0; i < set->n; i++)
             add_rows(ranges, &set->boxes[i], buffer->offset);
     else if (tsl_byte_set_hull(set, buffer->size, &begin, &end))
@@ -172,8 +173,7 @@ void tsl_footing_writes(const struct tsl_argument_touch *touch, const struct tsl
 /* Do the ranges of the argument say more than what is touched? */
 static bool has_hull(const struct tsl_argument_touch *touch)
 {
-    return (!touch->read.unknown && n_rows(&touch->read) > tsl_runs_most) ||
-           (!touch->write.unknown && n_rows(&touch->write) > tsl_runs_most);
+    return (!touch->read.unknown && !is_by_rows(&touch->read)) || (!touch->write.unknown && !is_by_rows(&touch->write));
 }
 
 static bool wants_extent(const struct tsl_args *args, const struct tsl_argument_touch *touches, cl_uint n,

@@ -2,9 +2,9 @@
  * What a share of a launch touches of its arguments, in ranges that the directory and the host map know: the kernel's
  * footprint (footprint/evaluate.h) for the share's window and scalars, or all of an argument where that isn't known.
  *
- * A set of a few rows is claimed row by row. Of a set with many rows the range from its first to its last byte is
- * claimed, so that a launch cuts no directory into more than TSL_FOOTING_MAX_RANGES ranges an argument and direction;
- * such a write may leave bytes of the range as they were, so the old bytes are fetched.
+ * A set of a few rows, or of some more large ones, is claimed row by row. Of a set with many rows the range from its
+ * first to its last byte is claimed, so that a launch cuts no directory into more than TSL_FOOTING_MAX_RANGES ranges an
+ * argument and direction; such a write may leave bytes of the range as they were, so the old bytes are fetched.
  */
 #ifndef TSL_GRAPH_FOOTING_H
 #define TSL_GRAPH_FOOTING_H
@@ -44,9 +44,10 @@ struct tsl_footing_ranges {
 bool tsl_footing_matters(const struct tsl_command *command);
 
 /* What a window of the command's launch touches on that member, by argument; NULL: of each argument all. Good until the
- * next call for the same kernel and member. Under the graph's lock. */
+ * next call for the same kernel and member. *id: a number of the answer (footprint/cache.h); may be NULL. Under the
+ * graph's lock. */
 const struct tsl_argument_touch *tsl_footing_of(const struct tsl_command *command, const struct tsl_window *window,
-                                                struct tsl_kernel_part *part);
+                                                struct tsl_kernel_part *part, uint64_t *id);
 /* The first n arguments as evaluation takes them. */
 void tsl_footing_values(const struct tsl_args *args, cl_uint n, struct tsl_argument_value *values);
 

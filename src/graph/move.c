@@ -18,6 +18,9 @@
 #include "place/place.h"
 #include "tile/tile.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* ---- Ways -------------------------------------------------------------------------------------------------------- */
 
 static struct tsl_member *member_of(struct tsl_graph *graph, unsigned space)
@@ -61,13 +64,15 @@ static bool has_lent_copy(const struct tsl_data *data)
     return data->host && !data->host_owned;
 }
 
-struct tsl_op *tsl_move_op(struct tsl_command *c, const struct tsl_move *move, const struct tsl_image_box *box)
+/* in_pieces: the box is only what they lie in. The fence of the last one then doesn't tell how long all took. */
+static struct tsl_op *create_op(struct tsl_command *c, const struct tsl_move *move, const struct tsl_image_box *box,
+                                bool in_pieces)
 {
     unsigned from = move->from, to = move->to;
     struct tsl_port *port = tsl_port_of_space(c->graph, to == TSL_SPACE_HOST ? from : to);
     const struct tsl_place place = tsl_move_place(move->data, box);
     size_t size = box->region[0] * box->region[1] * box->region[2];
-    bool timed = tsl_placer_wants_move(c->graph->placer, from, to, size);
+    bool timed = !in_pieces && tsl_placer_wants_move(c->graph->placer, from, to, size);
     struct tsl_graph_lane *lane = to == TSL_SPACE_HOST ? timed ? &port->timed_down : &port->down
                                   : timed              ? &port->timed_up
                                                        : &port->up;
@@ -95,25 +100,58 @@ struct tsl_op *tsl_move_op(struct tsl_command *c, const struct tsl_move *move, c
     return op;
 }
 
+struct tsl_op *tsl_move_op(struct tsl_command *command, const struct tsl_move *move, const struct tsl_image_box *box)
+{
+    return create_op(command, move, box, false);
+}
+
+static cl_int claim_range(struct tsl_op *op, const struct tsl_move *move, uint64_t begin, uint64_t end)
+{
+    struct tsl_graph *graph = op->port->graph;
+    struct tsl_toucher t = {.op = op};
+    cl_int error = tsl_touch_copy(graph, &t, move->data, begin, end, move->from, TSL_MAY_READ);
+    if (!error)
+        error = tsl_touch_copy(graph, &t, move->data, begin, end, move->to, TSL_MAY_WRITE);
+    tsl_undo_spoil(op, move->data, begin, end, move->to);
+    return error ? error : tsl_valid_add(move->data, begin, end, move->to);
+}
+
+/* error: of its claims. */
+static cl_int go(struct tsl_op *op, struct tsl_data *data, cl_int error)
+{
+    if (error)
+        op->poison = error;
+    data->moved = true;
+    tsl_op_go(op);
+    tsl_op_unref(op);
+    return error;
+}
+
 static cl_int move_box(struct tsl_command *command, const struct tsl_move *move, const struct tsl_image_box *box)
 {
     struct tsl_op *op = tsl_move_op(command, move, box);
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
-    struct tsl_toucher t = {.op = op};
-    uint64_t begin = box->offset, end = begin + tsl_side_hull(op, &op->dst);
-    cl_int error = tsl_touch_copy(command->graph, &t, move->data, begin, end, move->from, TSL_MAY_READ);
-    if (!error)
-        error = tsl_touch_copy(command->graph, &t, move->data, begin, end, move->to, TSL_MAY_WRITE);
-    tsl_undo_spoil(op, move->data, begin, end, move->to);
-    if (!error)
-        error = tsl_valid_add(move->data, begin, end, move->to);
-    if (error)
-        op->poison = error;
-    move->data->moved = true;
-    tsl_op_go(op);
-    tsl_op_unref(op);
-    return error;
+    return go(op, move->data, claim_range(op, move, box->offset, box->offset + tsl_side_hull(op, &op->dst)));
+}
+
+cl_int tsl_move_plan_pieces(struct tsl_command *command, const struct tsl_move *move, const struct tsl_range *list,
+                            unsigned n)
+{
+    struct tsl_image_box box = {.offset = move->begin, .region = {move->end - move->begin, 1, 1}};
+    struct tsl_pieces *pieces = malloc(sizeof(*pieces) + n * sizeof(*list));
+    struct tsl_op *op = pieces ? create_op(command, move, &box, true) : NULL;
+    cl_int error = CL_SUCCESS;
+    if (!op) {
+        free(pieces);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    pieces->n = n;
+    memcpy(pieces->list, list, n * sizeof(*list));
+    op->pieces = pieces;
+    for (unsigned i = 0; i < n && !error; i++)
+        error = claim_range(op, move, list[i].begin, list[i].end);
+    return go(op, move->data, error);
 }
 
 cl_int tsl_move_plan(struct tsl_command *command, const struct tsl_move *move)

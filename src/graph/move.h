@@ -42,6 +42,10 @@ static inline struct tsl_place tsl_move_place(const struct tsl_data *data, const
 struct tsl_op *tsl_move_op(struct tsl_command *command, const struct tsl_move *move, const struct tsl_image_box *box);
 /* Plans the move: its operations, with their claims. */
 cl_int tsl_move_plan(struct tsl_command *command, const struct tsl_move *move);
+/* Plans the move of these ranges of [begin, end), from its first to its last byte, as one operation: one submission
+ * for many rows. Of an object without padding; n > 0. */
+cl_int tsl_move_plan_pieces(struct tsl_command *command, const struct tsl_move *move, const struct tsl_range *list,
+                            unsigned n);
 /* Plans to save bytes that only that space has on the host, as side operations of the command. */
 cl_int tsl_move_spill(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
 

@@ -21,6 +21,16 @@ void tsl_op_unref(struct tsl_op *op)
         tsl_user_unref(&op->user);
 }
 
+size_t tsl_op_bytes(const struct tsl_op *op)
+{
+    size_t size = 0;
+    if (!op->pieces)
+        return op->region[0] * op->region[1] * op->region[2];
+    for (unsigned i = 0; i < op->pieces->n; i++)
+        size += op->pieces->list[i].end - op->pieces->list[i].begin;
+    return size;
+}
+
 struct tsl_op *tsl_op_create(struct tsl_command *command, struct tsl_port *port, struct tsl_graph_lane *lane,
                              enum tsl_op_kind kind)
 {

@@ -20,6 +20,7 @@
 #define TSL_GRAPH_OP_H
 
 #include "base/small_vector.h"
+#include "graph/copies.h"
 #include "tile/tile.h"
 
 #include <CL/cl.h>
@@ -53,6 +54,12 @@ struct tsl_side {
     unsigned space;
     char *host;
     size_t offset, row_pitch, slice_pitch;
+};
+
+/* Ranges of one object's bytes, in ascending order, that don't meet. */
+struct tsl_pieces {
+    unsigned n;
+    struct tsl_range list[];
 };
 
 struct tsl_op {
@@ -95,6 +102,8 @@ struct tsl_op {
     TSL_SMALL_VECTOR(struct tsl_op *, 1) gates;
     struct tsl_side dst, src;     /* COPY, FILL (dst) */
     size_t region[3];             /* COPY, FILL */
+    struct tsl_pieces *pieces;    /* of a move: what of the region it copies, owned; NULL: all of it */
+    struct tsl_fence *first;      /* while there is a trace: of the first piece, owned */
     struct tsl_extents *extents;  /* what it touches where its claims take more (extent.h), owned; NULL: all of them */
     struct tsl_residence *victim; /* EVICT: what is evicted; it has a reference to the data's owner */
     unsigned eviction;            /* EVICT: its number among the victim's, from 0 */
@@ -114,6 +123,9 @@ static inline size_t tsl_side_hull(const struct tsl_op *op, const struct tsl_sid
 {
     return tsl_box_hull(op->region, side->row_pitch, side->slice_pitch);
 }
+
+/* Bytes that a copy or fill writes. */
+size_t tsl_op_bytes(const struct tsl_op *op);
 
 /* A new operation of the command, counted in its n_undone, with one unmet count of its own, which tsl_op_go takes away.
  * The caller owns the reference. NULL without memory. */

@@ -67,7 +67,7 @@ void tsl_pinning_count(const struct tsl_op *op)
     struct tsl_data *data = op->kind == TSL_OP_COPY && caps->register_from ? user_memory(op) : NULL;
     if (!data || data->size < caps->register_from || data->pinning != TSL_PINNING_NOT)
         return;
-    data->traffic += op->region[0] * op->region[1] * op->region[2];
+    data->traffic += tsl_op_bytes(op);
     if (data->traffic / caps->register_after < data->size)
         return;
     data->pinning = TSL_PINNING_POSTED;

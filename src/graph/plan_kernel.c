@@ -17,6 +17,7 @@
 #include "graph/plan_op.h"
 #include "graph/queue.h"
 #include "graph/residency.h"
+#include "graph/runs.h"
 #include "graph/share.h"
 #include "graph/space.h"
 #include "graph/state.h"
@@ -105,13 +106,14 @@ static bool look_at(const struct arguments *a, cl_uint i, struct touched *t)
  */
 static cl_int fetch_ranges(struct tsl_command *c, const struct touched *t)
 {
-    cl_int error = CL_SUCCESS;
-    for (unsigned r = 0; r < t->reads.n && !error; r++)
-        error = tsl_fetch(c, t->data, t->reads.list[r].begin, t->reads.list[r].end, t->space);
-    for (unsigned r = 0; r < t->writes.n && !error; r++)
+    struct tsl_range all[2 * TSL_FOOTING_MAX_RANGES];
+    unsigned n = 0;
+    for (unsigned r = 0; r < t->reads.n; r++)
+        all[n++] = (struct tsl_range){t->reads.list[r].begin, t->reads.list[r].end};
+    for (unsigned r = 0; r < t->writes.n; r++)
         if (!t->writes.list[r].overwritten)
-            error = tsl_fetch(c, t->data, t->writes.list[r].begin, t->writes.list[r].end, t->space);
-    return error;
+            all[n++] = (struct tsl_range){t->writes.list[r].begin, t->writes.list[r].end};
+    return n ? tsl_fetch_ranges(c, t->data, all, tsl_runs_tidy(all, n), t->space) : CL_SUCCESS;
 }
 
 static void warn_unwritten(const struct arguments *a, cl_uint i, const struct touched *t)
@@ -204,7 +206,7 @@ static struct arguments arguments_of(struct tsl_command *c, const struct tsl_sha
     return (struct arguments){.command = c,
                               .port = &c->graph->ports[member],
                               .facts = &part->facts,
-                              .touches = tsl_footing_matters(c) ? tsl_footing_of(c, &share->window, part) : NULL};
+                              .touches = tsl_footing_matters(c) ? tsl_footing_of(c, &share->window, part, NULL) : NULL};
 }
 
 /* First all fetches of all shares, then all claims: else a share would fetch what another one has just claimed. */

@@ -26,6 +26,7 @@ struct tsl_op_record {
     const char *member;
     uint64_t trace_id, command, buffer, offset, bytes, queue;
     struct tsl_fence *fence; /* owned reference; asked for times when the record is written */
+    struct tsl_fence *first; /* likewise: it began when this one did; NULL: when fence did */
     struct tsl_command_times times;
 };
 
@@ -67,7 +68,7 @@ static void describe_copy(struct tsl_op_record *r, const struct tsl_op *op)
     r->from = side_name(op, &op->src);
     r->to = side_name(op, &op->dst);
     r->category = tsl_port_is_host(op->port) ? TSL_TRACE_CAT_HOST : TSL_TRACE_CAT_TRANSFER;
-    r->bytes = op->region[0] * op->region[1] * op->region[2];
+    r->bytes = tsl_op_bytes(op);
     r->buffer = (uint64_t)(uintptr_t)data->data;
     r->offset = data->offset;
     snprintf(r->name, sizeof(r->name), "%s", op->move ? "move" : within ? "copy" : up ? "write" : "read");
@@ -87,7 +88,7 @@ static void describe_work(struct tsl_op_record *r, const struct tsl_op *op)
     if (op->kind == TSL_OP_LAUNCH)
         name = c->kernel->name;
     r->category = op->kind == TSL_OP_LAUNCH ? TSL_TRACE_CAT_KERNEL : TSL_TRACE_CAT_HOST;
-    r->bytes = op->kind == TSL_OP_FILL ? op->region[0] * op->region[1] * op->region[2] : 0;
+    r->bytes = op->kind == TSL_OP_FILL ? tsl_op_bytes(op) : 0;
     snprintf(r->name, sizeof(r->name), "%s", name);
     set_lane(r, "", op->port, TSL_TRACE_KERNELS);
 }
@@ -108,6 +109,7 @@ void tsl_record_op(struct tsl_op *op)
     r->command = op->command->id;
     r->queue = op->command->queue->id;
     r->fence = op->fence ? tsl_fence_ref(op->fence) : NULL;
+    r->first = op->first ? tsl_fence_ref(op->first) : NULL;
     r->times = (struct tsl_command_times){
         .queued = op->command->queued_ns, .submit = op->submit_ns, .start = op->start_ns, .end = tsl_clock_ns()};
 }
@@ -173,9 +175,11 @@ const char *tsl_command_name(cl_command_type type)
 
 static void write_record(struct tsl_op_record *r)
 {
-    struct tsl_times device = {r->times.start, r->times.end};
+    struct tsl_times device = {r->times.start, r->times.end}, first;
     if (r->fence && r->fence->driver->fence_times(r->fence, &device) != CL_SUCCESS && !device.start_ns)
         device.start_ns = r->times.submit;
+    if (r->first && r->first->driver->fence_times(r->first, &first) == CL_SUCCESS && first.start_ns < device.start_ns)
+        device.start_ns = first.start_ns;
     if (!device.start_ns) /* Nobody tells when it began. */
         device.start_ns = r->times.submit;
     tsl_command_times_fit(&r->times, device.start_ns, device.end_ns);
@@ -213,6 +217,7 @@ void tsl_record_write(struct tsl_op_record *records)
         records = r->next;
         write_record(r);
         tsl_fence_unref(r->fence);
+        tsl_fence_unref(r->first);
         free(r);
     }
 }

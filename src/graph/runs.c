@@ -4,7 +4,8 @@
 #include "graph/copies.h"
 #include "graph/op.h"
 
-unsigned tsl_runs_most = TSL_RUNS_MOST;
+unsigned tsl_runs_most = 16;
+size_t tsl_runs_large = (size_t)16 << 10;
 size_t tsl_runs_far = 4096;
 
 bool tsl_runs_linear(const size_t region[3], size_t row_pitch, size_t slice_pitch)
@@ -33,6 +34,31 @@ bool tsl_runs_are_few(const struct tsl_box_copy *box)
 {
     size_t n = tsl_runs_count(box);
     return n == 1 || (n <= tsl_runs_most && tsl_runs_hull(box) / n >= tsl_runs_far);
+}
+
+/* They are few, and mostly in order. */
+static void sort(struct tsl_range *ranges, unsigned n)
+{
+    for (unsigned i = 1; i < n; i++) {
+        struct tsl_range one = ranges[i];
+        unsigned k = i;
+        for (; k > 0 && ranges[k - 1].begin > one.begin; k--)
+            ranges[k] = ranges[k - 1];
+        ranges[k] = one;
+    }
+}
+
+unsigned tsl_runs_tidy(struct tsl_range *ranges, unsigned n)
+{
+    unsigned last = 0;
+    sort(ranges, n);
+    for (unsigned i = 1; i < n; i++) {
+        if (ranges[i].begin > ranges[last].end)
+            ranges[++last] = ranges[i];
+        else if (ranges[i].end > ranges[last].end)
+            ranges[last].end = ranges[i].end;
+    }
+    return n ? last + 1 : 0;
 }
 
 struct tsl_box_copy tsl_runs_of_src(const struct tsl_box_copy *box)

@@ -180,7 +180,7 @@ static void survey_arguments(struct survey *s)
         struct tsl_kernel_part *part = &c->kernel->parts[i];
         if (!tsl_members_has(s->members, i) || !part->facts.footprint)
             continue;
-        touches = tsl_footing_of(c, s->window, part);
+        touches = tsl_footing_of(c, s->window, part, NULL);
         n = part->facts.footprint->n_arguments;
     }
     for (cl_uint i = 0; i < c->args->n_all; i++)

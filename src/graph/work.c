@@ -90,10 +90,12 @@ static void serve_ports(struct tsl_graph *graph, enum tsl_who who)
 static void free_op(struct tsl_graph *graph, struct tsl_op *op)
 {
     tsl_fence_unref(op->fence);
+    tsl_fence_unref(op->first);
     TSL_SMALL_FINISH(&op->natives);
     TSL_SMALL_FINISH(&op->gates);
     TSL_SMALL_FINISH(&op->out);
     free(op->extents);
+    free(op->pieces);
     tsl_pool_put(&graph->op_pool, op);
 }
 

@@ -9,6 +9,7 @@
 #include "base/sets.h"
 #include "base/spin.h"
 #include "facts/kernel_facts.h"
+#include "footprint/cut_proofs.h"
 #include "handle/object.h"
 #include "object/context.h"
 #include "program/text_access.h"
@@ -212,10 +213,12 @@ struct tsl_cut_memo {
     size_t global_size[3], local_size[3]; /* of that launch; global_size[0] 0: there was none */
     unsigned dimension;                   /* 3: it could not be cut so that its shares write different bytes ... */
     unsigned why;                         /* ... for this reason (footprint/cut.h) */
-    unsigned n_refused;                   /* launches since then that were not looked at */
-    uint64_t small_size;                  /* work-items; so large launches are much too small, when last looked at */
-    unsigned n_small;                     /* so many more of them need not be looked at */
-    unsigned told;                        /* why launches weren't cut, as far as that was logged: bits */
+    unsigned attempt;                     /* at which borders it could (graph/borders.h) */
+    struct tsl_cut_proofs proofs;
+    unsigned n_refused;  /* launches since then that were not looked at */
+    uint64_t small_size; /* work-items; so large launches are much too small, when last looked at */
+    unsigned n_small;    /* so many more of them need not be looked at */
+    unsigned told;       /* why launches weren't cut, as far as that was logged: bits */
 };
 
 struct tsl_kernel {

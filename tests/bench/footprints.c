@@ -39,7 +39,7 @@ static void measure(const char *name, const struct bed *bed, const struct tsl_wi
     }
     remembered = now();
     for (unsigned i = 0; i < ROUNDS; i++)
-        (void)tsl_footprint_cache_evaluate(cache, window, arguments);
+        (void)tsl_footprint_cache_evaluate(cache, window, arguments, NULL);
     remembered = (now() - remembered) / ROUNDS;
     tsl_footprint_cache_destroy(cache);
     printf("%-20s %6.0f ns, remembered %4.0f ns; %u accesses, boxes read, written, sure:", name, best, remembered,

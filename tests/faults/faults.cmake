@@ -185,8 +185,8 @@ fault(unfetched_share graph/plan_kernel.c
     [[        error = BROKEN && i ? CL_SUCCESS : fetch_args(&arguments);]]
     "only the first share of a launch fetches")
 fault(wrong_share graph/plan_kernel.c
-    [[tsl_footing_of(c, &share->window, part)]]
-    [[tsl_footing_of(c, BROKEN ? &c->share.window : &share->window, part)]]
+    [[tsl_footing_of(c, &share->window, part, NULL)]]
+    [[tsl_footing_of(c, BROKEN ? &c->share.window : &share->window, part, NULL)]]
     "each share of a launch claims what the first one touches")
 fault(failed_share graph/plan_op.c
     [[tsl_dependences_add(&c->own, op, true)]]

@@ -206,6 +206,7 @@ static void make_members(struct sim_world *world)
      * of many rows, and tiles with too many uses of parts. */
     tsl_join_at = 2 + (unsigned)(sim_mix(world->options.seed) % 4);
     tsl_runs_most = 1u << sim_mix(world->options.seed + 11) % 5;
+    tsl_runs_large = sim_mix(world->options.seed + 13) % 2 ? 1 : (size_t)64 << 10;
     tsl_runs_far = sim_mix(world->options.seed + 13) % 2 ? 16 : 4096;
     tsl_touch_parts = 1u << sim_mix(world->options.seed + 12) % 4;
     for (unsigned i = 0; i < setup.n_members; i++)

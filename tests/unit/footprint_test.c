@@ -275,6 +275,14 @@ static void k_ring(void)
     store(two(TSL_NODE_UREM, id(0), c32(24)));
 }
 
+/* out[(uchar)(i + 5) % 16]: the low bits don't tell how often the byte wraps. */
+static void k_ring_of_bytes(void)
+{
+    uint32_t byte = bed_as(&bed, TSL_NODE_TRUNC, 8, kernel_add(&bed, id(0), 5));
+
+    store(bed_as(&bed, TSL_NODE_ZEXT, 32, two(TSL_NODE_UREM, byte, bed_constant(&bed, 8, 16))));
+}
+
 static void k_ring_of_scalar(void)
 {
     store(two(TSL_NODE_SREM, kernel_add(&bed, id(0), 5), n32()));
@@ -423,6 +431,7 @@ static const struct {
     {"clamped", k_clamped, 1, MAY | SURE | READ},
     {"selected", k_selected, 1, ALL},
     {"ring", k_ring, 1, MAY | SURE | READ},
+    {"ring of bytes", k_ring_of_bytes, 1, MAY | SURE | READ},
     {"ring of a scalar", k_ring_of_scalar, 1, MAY | SURE | READ},
     {"transposed", k_transposed, 1, ALL},
     {"recombined", k_recombined, 1, ALL},
