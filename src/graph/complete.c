@@ -97,6 +97,17 @@ static cl_int wait_flushed(struct tsl_op *op, struct tsl_fence *fence)
     return error ? tsl_graph_lane_wait(op, fence) : fence->driver->fence_wait(fence);
 }
 
+/* When the operation ran, which its fence tells; of one with several pieces two fences. Blocks as the driver does. */
+static struct tsl_times times_by(struct tsl_fence *fence, struct tsl_fence *first)
+{
+    struct tsl_times times, begun;
+    if (fence->driver->fence_times(fence, &times) != CL_SUCCESS)
+        return (struct tsl_times){0, 0};
+    if (first && first->driver->fence_times(first, &begun) == CL_SUCCESS && begun.start_ns < times.start_ns)
+        times.start_ns = begun.start_ns;
+    return times;
+}
+
 /* The status and the times of an operation that is complete because a later one of its lane is. The driver is asked for
  * a status that is not known yet, and for times that somebody wants. lost: the later operation's member is lost. Then
  * this one is waited for: its work may still be writing to the host's memory. The lock is given meanwhile. */
@@ -116,8 +127,8 @@ static cl_int final_status(struct tsl_op *op, bool known, cl_int status, bool lo
      * behind the operation, and tells nothing of it. */
     if (status > CL_COMPLETE)
         status = op->unfenced && !lost ? CL_COMPLETE : wait_flushed(op, fence);
-    if (timed && status >= 0 && fence->driver->fence_times(fence, &times) != CL_SUCCESS)
-        times = (struct tsl_times){0, 0};
+    if (timed && status >= 0)
+        times = times_by(fence, op->first);
     tsl_graph_close(graph);
     tsl_graph_lane_unref(op->lane);
     tsl_fence_unref(fence); /* Not the last reference: the operation has another, and this thread has the operation. */

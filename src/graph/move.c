@@ -64,15 +64,14 @@ static bool has_lent_copy(const struct tsl_data *data)
     return data->host && !data->host_owned;
 }
 
-/* in_pieces: the box is only what they lie in. The fence of the last one then doesn't tell how long all took. */
+/* size: bytes that are moved, all of the box or some. */
 static struct tsl_op *create_op(struct tsl_command *c, const struct tsl_move *move, const struct tsl_image_box *box,
-                                bool in_pieces)
+                                size_t size)
 {
     unsigned from = move->from, to = move->to;
     struct tsl_port *port = tsl_port_of_space(c->graph, to == TSL_SPACE_HOST ? from : to);
     const struct tsl_place place = tsl_move_place(move->data, box);
-    size_t size = box->region[0] * box->region[1] * box->region[2];
-    bool timed = !in_pieces && tsl_placer_wants_move(c->graph->placer, from, to, size);
+    bool timed = tsl_placer_wants_move(c->graph->placer, from, to, size);
     struct tsl_graph_lane *lane = to == TSL_SPACE_HOST ? timed ? &port->timed_down : &port->down
                                   : timed              ? &port->timed_up
                                                        : &port->up;
@@ -102,7 +101,7 @@ static struct tsl_op *create_op(struct tsl_command *c, const struct tsl_move *mo
 
 struct tsl_op *tsl_move_op(struct tsl_command *command, const struct tsl_move *move, const struct tsl_image_box *box)
 {
-    return create_op(command, move, box, false);
+    return create_op(command, move, box, box->region[0] * box->region[1] * box->region[2]);
 }
 
 static cl_int claim_range(struct tsl_op *op, const struct tsl_move *move, uint64_t begin, uint64_t end)
@@ -140,7 +139,10 @@ cl_int tsl_move_plan_pieces(struct tsl_command *command, const struct tsl_move *
 {
     struct tsl_image_box box = {.offset = move->begin, .region = {move->end - move->begin, 1, 1}};
     struct tsl_pieces *pieces = malloc(sizeof(*pieces) + n * sizeof(*list));
-    struct tsl_op *op = pieces ? create_op(command, move, &box, true) : NULL;
+    size_t size = 0;
+    for (unsigned i = 0; i < n; i++)
+        size += list[i].end - list[i].begin;
+    struct tsl_op *op = pieces ? create_op(command, move, &box, size) : NULL;
     cl_int error = CL_SUCCESS;
     if (!op) {
         free(pieces);

@@ -103,7 +103,7 @@ struct tsl_op {
     struct tsl_side dst, src;     /* COPY, FILL (dst) */
     size_t region[3];             /* COPY, FILL */
     struct tsl_pieces *pieces;    /* of a move: what of the region it copies, owned; NULL: all of it */
-    struct tsl_fence *first;      /* while there is a trace: of the first piece, owned */
+    struct tsl_fence *first;      /* of the first piece, where times are wanted; owned */
     struct tsl_extents *extents;  /* what it touches where its claims take more (extent.h), owned; NULL: all of them */
     struct tsl_residence *victim; /* EVICT: what is evicted; it has a reference to the data's owner */
     unsigned eviction;            /* EVICT: its number among the victim's, from 0 */
