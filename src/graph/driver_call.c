@@ -141,7 +141,9 @@ static cl_int submit_pieces(struct tsl_op *op, struct tsl_lane *lane, struct tsl
     const struct tsl_pieces *pieces = op->pieces;
     cl_int error = CL_SUCCESS;
     for (unsigned i = 0; i < pieces->n && !error; i++) {
-        struct tsl_fence **own = i + 1 == pieces->n ? fence : i == 0 && (op->timed || tsl_trace_on()) ? &op->first : NULL;
+        struct tsl_fence **own = i + 1 == pieces->n                        ? fence
+                                 : i == 0 && (op->timed || tsl_trace_on()) ? &op->first
+                                                                           : NULL;
         copy->dst.offset = copy->src.offset = pieces->list[i].begin;
         copy->region[0] = pieces->list[i].end - pieces->list[i].begin;
         error = lane->member->driver->copy(lane, copy, i == 0 ? waits : NULL, own);

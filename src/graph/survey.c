@@ -16,10 +16,10 @@
 #include "program/program.h"
 #include "tile/tile.h"
 
-/* A run of tiles that a candidate gets from one source. */
+/* Tiles that a candidate gets from one source, in one move: of one object that may have many pieces. */
 struct run_of_tiles {
     unsigned from;
-    uint64_t end, size;
+    uint64_t size;
 };
 
 struct survey {
@@ -80,10 +80,9 @@ static void count_tile(struct survey *s, const struct tsl_tile *tile, uint64_t b
             tsl_spaces_has(tile->valid, TSL_SPACE_LOST))
             continue;
         unsigned from = tsl_move_source(s->command->graph, tile->valid, to);
-        if (run->size && (run->from != from || run->end != begin))
+        if (run->from != from)
             count_run(s, i);
         run->from = from;
-        run->end = end;
         run->size += end - begin;
     }
 }
