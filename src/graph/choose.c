@@ -137,22 +137,50 @@ static void keep_what_was_learned(struct tsl_graph *g)
     tsl_worker_post(&keeper, &keep_job);
 }
 
-/* Tells what the cut cost, when its last share has ended and where that says something: the times are known, and the
- * shares waited for no large data. */
-static void tell_cut(struct tsl_command *c)
+/* The times of a cut launch whose last share has ended. */
+struct cut_times {
+    uint64_t first_start_ns, last_start_ns, end_ns, longest_ns;
+    double peer_ns; /* of the share whose moves were thought to take longest */
+    bool usual;     /* no share waited for large data, or was its kernel's first on that kind of member, with which
+                       come its driver's first steps */
+};
+
+/* False: not all have ended, or it isn't known when they ran. */
+static bool times_of_cut(struct tsl_command *c, struct cut_times *t)
 {
-    uint64_t from_ns = UINT64_MAX, to_ns = 0, longest_ns = 0;
+    *t = (struct cut_times){.first_start_ns = UINT64_MAX, .usual = true};
     for (unsigned i = 0; i <= c->n_more; i++) {
         const struct tsl_share *share = tsl_command_share(c, i);
-        /* With a kernel's first launch come its driver's first steps. */
-        if (share->placement.placed || share->placement.first || share->moved || !share->ran_to_ns)
-            return;
+        if (share->placement.placed || !share->ran_to_ns)
+            return false;
         uint64_t ran_ns = share->ran_to_ns - share->ran_from_ns;
-        from_ns = share->ran_from_ns < from_ns ? share->ran_from_ns : from_ns;
-        to_ns = share->ran_to_ns > to_ns ? share->ran_to_ns : to_ns;
-        longest_ns = ran_ns > longest_ns ? ran_ns : longest_ns;
+        t->first_start_ns = share->ran_from_ns < t->first_start_ns ? share->ran_from_ns : t->first_start_ns;
+        t->last_start_ns = share->ran_from_ns > t->last_start_ns ? share->ran_from_ns : t->last_start_ns;
+        t->end_ns = share->ran_to_ns > t->end_ns ? share->ran_to_ns : t->end_ns;
+        t->longest_ns = ran_ns > t->longest_ns ? ran_ns : t->longest_ns;
+        t->peer_ns = share->peer_ns > t->peer_ns ? share->peer_ns : t->peer_ns;
+        t->usual &= !share->placement.first && !share->moved;
     }
-    tsl_placer_parts_ended(c->graph->placer, longest_ns, to_ns - from_ns);
+    return true;
+}
+
+/* Tells what the cut cost. How long moves made it wait is seen where the launch before was cut as well, so that its end
+ * is known. */
+static void tell_cut(struct tsl_command *c)
+{
+    struct tsl_graph *g = c->graph;
+    struct cut_times t;
+    if (!times_of_cut(c, &t))
+        return;
+    if (t.usual)
+        tsl_placer_parts_ended(g->placer, t.longest_ns, t.end_ns - t.first_start_ns);
+    if (t.usual && t.peer_ns > 0 && g->cut_id + 1 == c->id) {
+        uint64_t ready_ns = g->cut_end_ns > c->share.asked_ns ? g->cut_end_ns : c->share.asked_ns;
+        double waited_ns = t.last_start_ns > ready_ns ? (double)(t.last_start_ns - ready_ns) : 0;
+        tsl_placer_parts_waited(g->placer, t.peer_ns, waited_ns);
+    }
+    g->cut_id = c->id;
+    g->cut_end_ns = t.end_ns;
 }
 
 void tsl_place_ended(struct tsl_command *c, struct tsl_share *share, uint64_t start_ns, uint64_t end_ns)

@@ -497,6 +497,8 @@ static bool make_shares(struct cut *cut, const struct tsl_candidate *candidates)
         struct tsl_share *share = tsl_command_share(c, s);
         share->window = cut->windows[s];
         share->moved = candidates[cut->members[s]].move_ns > LARGE_MOVE_NS;
+        share->peer_ns = candidates[cut->members[s]].peer_ns;
+        share->asked_ns = ask.now_ns;
         tsl_placer_place_part(c->graph->placer, &ask, cut->members[s], tsl_place_work_items(&share->window),
                               &share->placement);
     }

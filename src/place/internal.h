@@ -45,6 +45,8 @@ struct tsl_placer {
     double cut_regret_ns;                  /* auto: what was lost by leaving launches whole for their data's sake */
     double cut_doubt;                      /* auto: ... times so much it must be, before data move; 0: 1 */
     struct tsl_samples cut;                /* auto: what a cut costs beside the longest part, as measured */
+    struct tsl_samples latency;            /* auto: by how much later than by the moves alone a launch that waits for
+                                              moves between members begins, as measured */
     double ledger_ns;                      /* auto: what cuts gained, less the moves between members, of late */
     unsigned n_cuts;                       /* auto: launches that were cut since the last pause */
     unsigned paused, pause;                /* auto: so many launches more run whole; how many the last time */

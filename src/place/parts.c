@@ -34,8 +34,8 @@
 #define SURE_CUTS     3          /* measured cuts, from which on what they cost counts */
 #define FORGIVE       8          /* after so many launches that a cut's cost kept whole, that cost is doubted */
 #define OVERDRAWN_NS  2e7        /* what cuts may lose before nothing is cut for a while */
-#define LATENCY_NS    6e4        /* of moves between members: what waits for them starts so much later */
-#define PAUSE         64         /* launches, at first */
+#define LATENCY_NS    6e4 /* by so much later what waits for moves between members starts, before that was measured */
+#define PAUSE         64  /* launches, at first */
 #define MOST_PAUSE    (1u << 20)
 #define MOST_DOUBT    64   /* times what they cost: moves are never dearer */
 #define MARGIN        1.05 /* so many times as fast a cut launch must seem to be at least */
@@ -225,9 +225,17 @@ static double cost_ns(const struct tsl_placer *placer)
     return placer->cut.n >= SURE_CUTS ? placer->cut.typical : FIRST_CUT_NS;
 }
 
-static double with_latency(double peer_ns)
+/* Of moves between members; 0 without moves. */
+static double latency_ns(const struct tsl_placer *placer, double peer_ns)
 {
-    return peer_ns > 0 ? peer_ns + LATENCY_NS : 0;
+    double typical = placer->latency.n >= SURE_CUTS ? placer->latency.typical : LATENCY_NS;
+
+    return peer_ns > 0 ? typical : 0;
+}
+
+static double with_latency(const struct tsl_placer *placer, double peer_ns)
+{
+    return peer_ns + latency_ns(placer, peer_ns);
 }
 
 /* What was gained is kept up to what may be lost: a program may change. */
@@ -250,7 +258,7 @@ void tsl_parts_book_whole(struct tsl_placer *placer, const struct tsl_ask *ask, 
     double peer_ns = ask->candidates[member].peer_ns;
 
     if (placer->n_cuts && peer_ns > 0)
-        book(placer, -with_latency(peer_ns));
+        book(placer, -with_latency(placer, peer_ns));
 }
 
 static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
@@ -261,7 +269,7 @@ static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const
         if (parts->of[i] > 0)
             peer_ns = fmax(peer_ns, ask->candidates[i].peer_ns);
     placer->n_cuts++;
-    book(placer, gain_ns - with_latency(peer_ns));
+    book(placer, gain_ns - with_latency(placer, peer_ns));
 }
 
 /* ---- Does it pay? ------------------------------------------------------------------------------------------------ */
@@ -281,11 +289,16 @@ static bool regrets(struct tsl_placer *placer, const struct tsl_ask *ask, double
     return true;
 }
 
-/* The launch stays whole. What cuts cost was measured once and may be less by now: so it is doubted now and then. */
+/* The launch stays whole. What cuts cost, and how long they wait, was measured once and may be less by now: so it is
+ * doubted now and then. */
 static void forgive(struct tsl_placer *placer)
 {
-    if (++placer->n_uncut % FORGIVE == 0 && cost_ns(placer) > FIRST_CUT_NS)
+    if (++placer->n_uncut % FORGIVE)
+        return;
+    if (cost_ns(placer) > FIRST_CUT_NS)
         tsl_samples_add(&placer->cut, cost_ns(placer) / 2);
+    if (latency_ns(placer, 1) > LATENCY_NS)
+        tsl_samples_add(&placer->latency, latency_ns(placer, 1) / 2);
 }
 
 static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
@@ -294,7 +307,7 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
 
     for (unsigned i = 0; i < placer->n; i++)
         if (parts->of[i] > 0) {
-            move_ns = fmax(move_ns, ask->candidates[i].move_ns);
+            move_ns = fmax(move_ns, ask->candidates[i].move_ns + latency_ns(placer, ask->candidates[i].peer_ns));
             start = fmax(start, tsl_load_left_ns(&placer->load[i], ask->now_ns));
         }
     if (!parts->known)
@@ -359,4 +372,9 @@ void tsl_placer_place_part(struct tsl_placer *placer, const struct tsl_ask *ask,
 void tsl_placer_parts_ended(struct tsl_placer *placer, uint64_t longest_ns, uint64_t wall_ns)
 {
     tsl_samples_add(&placer->cut, wall_ns > longest_ns ? (double)(wall_ns - longest_ns) : 1);
+}
+
+void tsl_placer_parts_waited(struct tsl_placer *placer, double peer_ns, double waited_ns)
+{
+    tsl_samples_add(&placer->latency, fmax(waited_ns - peer_ns, 1));
 }

@@ -90,6 +90,9 @@ void tsl_placer_place_part(struct tsl_placer *placer, const struct tsl_ask *ask,
  * wall_ns. */
 void tsl_placer_parts_ended(struct tsl_placer *placer, uint64_t longest_ns, uint64_t wall_ns);
 
+/* Before its last share began, it waited for moves between members, of which peer_ns were thought to be the moves. */
+void tsl_placer_parts_waited(struct tsl_placer *placer, double peer_ns, double waited_ns);
+
 /* A placed launch has ended, or will never run. ran_ns: how long it ran; 0 is unknown or failed. end_ns: when it ended,
  * 0 is unknown. Does nothing for a placement that is not placed, and makes it so. */
 struct tsl_ended {

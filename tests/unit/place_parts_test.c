@@ -466,6 +466,24 @@ static void test_cost(void **state)
     assert_in_range(n_whole, 31, 1000);
 }
 
+/* What waits for moves between members begins later than by these alone: that is measured, and doubted, too. */
+static void test_waits(void **state)
+{
+    struct tsl_parts parts;
+    unsigned n_whole = 0;
+
+    (void)state;
+    begin_alike(2);
+    learn(0, KERNEL, 1e6);
+    all[0].move_ns = all[0].peer_ns = all[1].move_ns = all[1].peer_ns = 1e4;
+    assert_cut(KERNEL, &parts);
+    for (unsigned i = 0; i < 8; i++)
+        tsl_placer_parts_waited(placer, 1e4, 910000);
+    for (unsigned i = 0; i < 64; i++)
+        n_whole += !(ask(KERNEL, LARGE, &parts) && pays(KERNEL, LARGE, &parts));
+    assert_in_range(n_whole, 16, 63); /* Regret and doubt. */
+}
+
 /* Shares that ended before others began have no negative cost. */
 static void test_cost_of_nothing(void **state)
 {
@@ -634,6 +652,7 @@ int main(void)
         cmocka_unit_test_teardown(test_asked_again, end),
         cmocka_unit_test_teardown(test_no_regret, end),
         cmocka_unit_test_teardown(test_cost, end),
+        cmocka_unit_test_teardown(test_waits, end),
         cmocka_unit_test_teardown(test_cost_of_nothing, end),
         cmocka_unit_test_teardown(test_tries, end),
         cmocka_unit_test_teardown(test_after_a_try, end),
