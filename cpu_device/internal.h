@@ -23,6 +23,7 @@
 #include "cpu_device/cpu.h"
 #include "cpu_device/floats.h"
 #include "cpu_device/place.h"
+#include "driver/combine.h"
 
 #include <pthread.h>
 #include <sys/queue.h>
@@ -117,7 +118,7 @@ struct cpu_mem {
 
 #define CPU_MAX_UNSURE 3u
 
-enum cpu_kind { CPU_MARK, CPU_COPY, CPU_FILL, CPU_LAUNCH, CPU_GATE };
+enum cpu_kind { CPU_MARK, CPU_COPY, CPU_FILL, CPU_COMBINE, CPU_LAUNCH, CPU_GATE };
 
 struct cpu_note {
     tsl_notify_fn *fn;
@@ -189,6 +190,7 @@ struct cpu_task {
     union {
         struct tsl_copy copy; /* places by address: mem is NULL */
         struct cpu_fill fill;
+        struct tsl_combine_bytes combine;
         struct cpu_launch *launch;
     };
 };

@@ -203,3 +203,54 @@ void cpu_fill_run(const struct cpu_fill *fill)
 {
     tsl_fill_box(fill->box.dst.host, &fill->box);
 }
+
+/* ---- Combining --------------------------------------------------------------------------------------------------- */
+
+bool cpu_can_combine(struct tsl_member *member)
+{
+    (void)member;
+    return true;
+}
+
+static char *side_of(const struct tsl_combine_side *side)
+{
+    return side->mem ? ((struct cpu_mem *)side->mem)->data + side->offset : NULL;
+}
+
+cl_int cpu_combine(struct tsl_lane *lane, const struct tsl_combine *c, const struct tsl_waits *waits,
+                   struct tsl_fence **fence)
+{
+    struct cpu_member *member = cpu_member_of(lane->member);
+    struct cpu_task *task;
+
+    if (!tsl_combine_is_sound(c))
+        return CL_INVALID_VALUE;
+    if (!tsl_combine_is_of(c, lane->member))
+        return CL_INVALID_MEM_OBJECT;
+    task = cpu_task_create(member, CPU_COMBINE);
+    if (!task)
+        return CL_OUT_OF_HOST_MEMORY;
+    task->combine = (struct tsl_combine_bytes){.dst = side_of(&c->dst),
+                                               .a = side_of(&c->a),
+                                               .b = side_of(&c->b),
+                                               .before = side_of(&c->before),
+                                               .size = c->size,
+                                               .width = c->width,
+                                               .how = c->how};
+    task->n_pieces = (c->size + TSL_COMBINE_CHUNK - 1) / TSL_COMBINE_CHUNK;
+    task->max_joined = member->n_threads;
+    return cpu_submit(lane, task, waits, fence);
+}
+
+void cpu_combine_run(const struct cpu_task *task, uint64_t piece)
+{
+    struct tsl_combine_bytes part = task->combine;
+    size_t begin = piece * TSL_COMBINE_CHUNK;
+
+    part.dst = (char *)part.dst + begin;
+    part.a = (const char *)part.a + begin;
+    part.b = (const char *)part.b + begin;
+    part.before = part.before ? (const char *)part.before + begin : NULL;
+    part.size = part.size - begin < TSL_COMBINE_CHUNK ? part.size - begin : TSL_COMBINE_CHUNK;
+    tsl_combine_run(&part);
+}

@@ -16,6 +16,9 @@ cl_int cpu_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct
                 struct tsl_fence **fence);
 cl_int cpu_fill(struct tsl_lane *lane, const struct tsl_fill *fill, const struct tsl_waits *waits,
                 struct tsl_fence **fence);
+cl_int cpu_combine(struct tsl_lane *lane, const struct tsl_combine *combine, const struct tsl_waits *waits,
+                   struct tsl_fence **fence);
+bool cpu_can_combine(struct tsl_member *member);
 cl_int cpu_launch(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,
                   struct tsl_fence **fence);
 cl_int cpu_fence_status(struct tsl_fence *fence);

@@ -93,6 +93,8 @@ static bool is_short(const struct cpu_task *task)
         return volume(task->copy.region) <= SHORT_SIZE;
     case CPU_FILL:
         return volume(task->fill.box.region) <= SHORT_SIZE;
+    case CPU_COMBINE:
+        return task->combine.size <= SHORT_SIZE;
     default:
         return true;
     }

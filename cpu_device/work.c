@@ -19,6 +19,9 @@ static cl_int run_piece(struct cpu_worker *worker, struct cpu_task *task, uint64
     case CPU_FILL:
         cpu_fill_run(&task->fill);
         return CL_SUCCESS;
+    case CPU_COMBINE:
+        cpu_combine_run(task, piece);
+        return CL_SUCCESS;
     case CPU_LAUNCH:
         return cpu_launch_run(worker, task->launch, piece);
     default:

@@ -1,4 +1,4 @@
-/* Copies and fills. */
+/* Copies, fills and combines. */
 #include "cuda_bridge/member.h"
 #include "cuda_bridge/memory.h"
 #include "cuda_bridge/operations.h"
@@ -8,6 +8,7 @@
 #include "cuda_bridge/spread.h"
 
 #include "driver/box.h"
+#include "driver/combine.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -456,4 +457,19 @@ cl_int tsl_cuda_fill(struct tsl_lane *lane, const struct tsl_fill *fill, const s
     work.fill.pattern_size = size;
     memcpy(work.fill.pattern, fill->pattern, size);
     return tsl_cuda_submit(lane, &work, waits, fence);
+}
+
+/* ---- Combining --------------------------------------------------------------------------------------------------- */
+
+bool tsl_cuda_can_combine(struct tsl_member *member)
+{
+    return tsl_combine_kernels_make(&tsl_cuda_member(member)->combine, member);
+}
+
+cl_int tsl_cuda_combine(struct tsl_lane *lane, const struct tsl_combine *combine, const struct tsl_waits *waits,
+                        struct tsl_fence **fence)
+{
+    if (!tsl_combine_is_of(combine, lane->member))
+        return CL_INVALID_MEM_OBJECT;
+    return tsl_combine_kernels_run(&tsl_cuda_member(lane->member)->combine, lane, combine, waits, fence);
 }

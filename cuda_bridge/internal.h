@@ -16,6 +16,7 @@
 #include "compile_client/kernel_image.h"
 #include "cuda_bridge/cuda_bridge.h"
 #include "cuda_bridge/load.h"
+#include "driver/combine_kernels.h"
 #include "facts/kernel_facts.h"
 
 #include <assert.h>
@@ -103,6 +104,7 @@ struct tsl_cuda_member {
     atomic_uint n_dues;
 
     atomic_uint n_alone; /* graphs of one launch (batch.c) */
+    struct tsl_combine_kernels combine;
 
     /* bridge.c: the thread, and all threads that wait for something that the host does. */
     pthread_mutex_t lock;

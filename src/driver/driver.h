@@ -10,8 +10,8 @@
  * ---- Rules for every operation, unless its comment says otherwise ------------------------------------------------
  *
  * - Locks: the core holds none of its locks, so a driver may call a tsl_notify_fn from inside any operation.
- * - Threads: an operation may be called from several threads at once. Submissions (copy, fill, launch) to one lane come
- *   from one thread at a time, in order.
+ * - Threads: an operation may be called from several threads at once. Submissions (copy, fill, combine, launch) to one
+ *   lane come from one thread at a time, in order.
  * - Blocking: "Blocks" says that an operation may wait for a device, a compiler or a disk. The others do not wait for
  *   work. Submissions and flush may only block where the member's caps say submits_block; the core then calls them from
  *   a thread of their own.
@@ -192,6 +192,15 @@ struct tsl_driver {
     /* The pattern may be gone when it returns. CL_INVALID_MEM_OBJECT: dst isn't memory of the lane's member. */
     cl_int (*fill)(struct tsl_lane *lane, const struct tsl_fill *fill, const struct tsl_waits *waits,
                    struct tsl_fence **fence);
+
+    /* Makes two ranges one. Only after can_combine said yes. CL_INVALID_MEM_OBJECT: a side isn't memory of the lane's
+     * member. May be NULL, with can_combine. */
+    cl_int (*combine)(struct tsl_lane *lane, const struct tsl_combine *combine, const struct tsl_waits *waits,
+                      struct tsl_fence **fence);
+
+    /* Can the member combine? The first call makes ready what that takes, a kernel say; the answer stays. Blocks. May
+     * be NULL: no member can. */
+    bool (*can_combine)(struct tsl_member *member);
 
     /* Runs the window. Values of arguments may be gone when it returns; memory that they name is in use until the work
      * has ended. Errors as clEnqueueNDRangeKernel's; CL_INVALID_OPERATION: it can't run such a window. */

@@ -63,6 +63,7 @@ struct tsl_fake_member {
     bool unordered_lanes;    /* work of one lane runs in any order that the waits allow */
     bool no_profile;         /* fence_times never answers */
     bool no_windows;         /* runs launches whole only */
+    bool no_combine;         /* can_combine says no */
     bool tells_late;         /* fence_status may say that work isn't complete though later work of its lane is */
     unsigned register_after; /* memory of the application's is pinned once it went to and fro so often; 0: never */
 };
@@ -171,6 +172,7 @@ enum tsl_fake_call {
     TSL_FAKE_FINISH,
     TSL_FAKE_COPY, /* any copy */
     TSL_FAKE_FILL,
+    TSL_FAKE_COMBINE,
     TSL_FAKE_LAUNCH,
     TSL_FAKE_MARK,
     TSL_FAKE_NOTIFY,
@@ -226,6 +228,7 @@ enum tsl_fake_kind {
     TSL_FAKE_DID_COPY,  /* within a member */
     TSL_FAKE_DID_PEER,  /* member to member */
     TSL_FAKE_DID_FILL,
+    TSL_FAKE_DID_COMBINE,
     TSL_FAKE_DID_LAUNCH,
     TSL_FAKE_DID_MARK,
     TSL_FAKE_N_KINDS,
@@ -238,7 +241,7 @@ struct tsl_fake_record {
     unsigned member;    /* for PEER the destination */
     unsigned from;      /* for PEER the source, else as member */
     unsigned lane;      /* number of the lane, in the order of creation over all members, from 0 */
-    size_t size;        /* bytes copied or filled; work-items of a launch */
+    size_t size;        /* bytes copied, filled or combined; work-items of a launch */
     const char *kernel; /* of a launch, else NULL; valid until tsl_fake_end */
     cl_int status;      /* CL_COMPLETE or the error */
     uint64_t start_ns, end_ns;

@@ -112,7 +112,7 @@ struct tsl_member {
  * - Work that had not ended by then ends with CL_DEVICE_NOT_AVAILABLE, or well if it was done all the same. It ends in
  *   its turn, as other work that fails does: after its waits, and after what its lane was given before.
  * - Refused with CL_DEVICE_NOT_AVAILABLE are lane_create, mem_alloc, host_alloc, host_register, svm_alloc, image_alloc,
- *   spread_alloc over it, copy, fill, launch, mark, build, kernel_create.
+ *   spread_alloc over it, copy, fill, combine, launch, mark, build, kernel_create.
  * - finish waits (nothing of the lane writes to the host's memory afterwards) and returns CL_DEVICE_NOT_AVAILABLE.
  * - fence_status and fence_wait tell how the fence ended; every notification that was accepted comes. The operations
  *   that free give back what is the host's; what was the device's may be gone. can_wait and close are as ever.

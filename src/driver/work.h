@@ -113,6 +113,35 @@ struct tsl_fill {
     size_t pattern_size;
 };
 
+/* How a combine makes one element of two: a of struct tsl_combine, and b. */
+enum tsl_combine_how {
+    TSL_COMBINE_CHANGED, /* a where it differs from before, bit by bit; else b */
+    TSL_COMBINE_ADD,     /* these are of integers, of 4 or 8 bytes; they wrap */
+    TSL_COMBINE_AND,
+    TSL_COMBINE_OR,
+    TSL_COMBINE_XOR,
+    TSL_COMBINE_SMIN,
+    TSL_COMBINE_SMAX,
+    TSL_COMBINE_UMIN,
+    TSL_COMBINE_UMAX,
+    TSL_N_COMBINE_HOWS
+};
+
+/* A range of a buffer. */
+struct tsl_combine_side {
+    struct tsl_mem *mem;
+    size_t offset; /* bytes */
+};
+
+/* Two ranges become one, element by element. All is memory of the lane's member, and no image. dst may be the very same
+ * bytes as a, b or before; else the ranges don't meet. `width` divides the size and each offset. */
+struct tsl_combine {
+    struct tsl_combine_side dst, a, b, before; /* before: only of CHANGED, else mem is NULL */
+    size_t size;                               /* bytes, > 0 */
+    unsigned width;                            /* bytes of an element: 1, 2, 4 or 8 */
+    enum tsl_combine_how how;
+};
+
 /* What a kernel's argument is bound to on one member. */
 enum tsl_arg_kind {
     TSL_ARG_UNSET,

@@ -1,4 +1,4 @@
-/* Copies and fills. */
+/* Copies, fills and combines. */
 #include "opencl/image.h"
 #include "opencl/lane.h"
 #include "opencl/operations.h"
@@ -6,6 +6,7 @@
 #include "opencl/submit.h"
 
 #include "driver/box.h"
+#include "driver/combine.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -279,4 +280,19 @@ cl_int tsl_opencl_fill(struct tsl_lane *lane, const struct tsl_fill *fill, const
     if (!s.refused)
         error = is_image(&fill->dst) ? tsl_opencl_fill_image(&s, fill) : fill_buffer(&s, fill);
     return tsl_opencl_end(&s, error, fence);
+}
+
+/* ---- Combining --------------------------------------------------------------------------------------------------- */
+
+bool tsl_opencl_can_combine(struct tsl_member *member)
+{
+    return tsl_combine_kernels_make(&tsl_opencl_member(member)->combine, member);
+}
+
+cl_int tsl_opencl_combine(struct tsl_lane *lane, const struct tsl_combine *combine, const struct tsl_waits *waits,
+                          struct tsl_fence **fence)
+{
+    if (!tsl_combine_is_of(combine, lane->member))
+        return CL_INVALID_MEM_OBJECT;
+    return tsl_combine_kernels_run(&tsl_opencl_member(lane->member)->combine, lane, combine, waits, fence);
 }

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/worker.h"
+#include "driver/combine_kernels.h"
 #include "opencl/icd.h"
 #include "opencl/opencl_driver.h"
 
@@ -50,6 +51,8 @@ struct tsl_opencl_member {
     struct tsl_opencl_garbage *garbage;
     atomic_bool has_garbage; /* read without the lock, to spare it */
     struct tsl_job collecting;
+
+    struct tsl_combine_kernels combine;
 
     /* fence.c */
     pthread_mutex_t notices_lock;

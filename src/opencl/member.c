@@ -221,6 +221,7 @@ static void init_locks(struct tsl_opencl_member *m)
     pthread_mutex_init(&m->stage_lock, NULL);
     pthread_mutex_init(&m->pinned_lock, NULL);
     LIST_INIT(&m->pinned);
+    tsl_combine_kernels_init(&m->combine);
 }
 
 static void destroy_locks(struct tsl_opencl_member *m)
@@ -311,6 +312,7 @@ void tsl_opencl_close(struct tsl_member *member)
 {
     struct tsl_opencl_member *m = tsl_opencl_member(member);
 
+    tsl_combine_kernels_finish(&m->combine);
     tsl_opencl_stage_destroy(m);
     tsl_opencl_fences_finish(m);
     tsl_opencl_collect_last(m);

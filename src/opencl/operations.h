@@ -24,6 +24,9 @@ cl_int tsl_opencl_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const
                        struct tsl_fence **fence);
 cl_int tsl_opencl_fill(struct tsl_lane *lane, const struct tsl_fill *fill, const struct tsl_waits *waits,
                        struct tsl_fence **fence);
+cl_int tsl_opencl_combine(struct tsl_lane *lane, const struct tsl_combine *combine, const struct tsl_waits *waits,
+                          struct tsl_fence **fence);
+bool tsl_opencl_can_combine(struct tsl_member *member);
 cl_int tsl_opencl_launch(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,
                          struct tsl_fence **fence);
 cl_int tsl_opencl_mark(struct tsl_lane *lane, const struct tsl_waits *waits, struct tsl_fence **fence);

@@ -383,6 +383,196 @@ static void boxes_are_filled(void **state)
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
+/* ---- Combining --------------------------------------------------------------------------------------------------- */
+
+/* dst, a, b, before: the ranges, and the bytes that they hold. */
+struct combined {
+    struct tsl_combine combine;
+    size_t mem_size;
+    unsigned char *a, *b, *before, *expected;
+};
+
+static uint64_t element(const unsigned char *bytes, size_t width)
+{
+    uint64_t value = 0;
+
+    memcpy(&value, bytes, width);
+    return value;
+}
+
+static int64_t as_signed(uint64_t value, size_t width)
+{
+    return width == 4 ? (int32_t)value : (int64_t)value;
+}
+
+static uint64_t folded(uint64_t a, uint64_t b, uint64_t before, size_t width, enum tsl_combine_how how)
+{
+    bool less = as_signed(a, width) < as_signed(b, width);
+
+    switch (how) {
+    case TSL_COMBINE_CHANGED:
+        return a != before ? a : b;
+    case TSL_COMBINE_ADD:
+        return a + b;
+    case TSL_COMBINE_AND:
+        return a & b;
+    case TSL_COMBINE_OR:
+        return a | b;
+    case TSL_COMBINE_XOR:
+        return a ^ b;
+    case TSL_COMBINE_SMIN:
+        return less ? a : b;
+    case TSL_COMBINE_SMAX:
+        return less ? b : a;
+    case TSL_COMBINE_UMIN:
+        return a < b ? a : b;
+    default:
+        return a < b ? b : a;
+    }
+}
+
+/* Most of a and b are as before, at random elements. */
+static void make_bytes(struct combined *c)
+{
+    unsigned char **all[] = {&c->a, &c->b, &c->before};
+    size_t width = c->combine.width;
+
+    for (int i = 0; i < 3; i++) {
+        *all[i] = malloc(c->mem_size);
+        fill_pattern(*all[i], c->mem_size);
+    }
+    if (c->combine.how != TSL_COMBINE_CHANGED) {
+        for (size_t i = 0; i < c->mem_size; i++)
+            c->a[i] = (unsigned char)(c->b[i] * 37 + 11);
+        return;
+    }
+    memcpy(c->b, c->before, c->mem_size);
+    for (size_t i = 0; i + width <= c->mem_size; i += width) {
+        size_t kind = i / width * 2654435761u >> 7 & 7;
+
+        if (kind == 1 || kind == 3)
+            c->a[i + width - 1] ^= 0x55; /* one byte of the element */
+        if (kind == 2 || kind == 3)
+            c->b[i] ^= 0xaa;
+    }
+}
+
+/* in: which of the others dst is, or memory of its own (0). */
+static void combine_and_check(enum tsl_combine_how how, unsigned width, size_t at, size_t size, int in)
+{
+    struct combined c = {.mem_size = at + 64 + size + 64};
+    struct tsl_combine *combine = &c.combine;
+    struct tsl_mem *mems[4];
+    unsigned char *out = calloc(1, c.mem_size), *dst;
+
+    *combine = (struct tsl_combine){.size = size, .width = width, .how = how};
+    make_bytes(&c);
+    for (int i = 0; i < 4; i++)
+        mems[i] = new_mem(c.mem_size);
+    combine->a = (struct tsl_combine_side){mems[1], at};
+    combine->b = (struct tsl_combine_side){mems[2], at + 16};
+    if (how == TSL_COMBINE_CHANGED)
+        combine->before = (struct tsl_combine_side){mems[3], at + 32};
+    put(mems[0], out, c.mem_size);
+    put(mems[1], c.a, c.mem_size);
+    put(mems[2], c.b, c.mem_size);
+    put(mems[3], c.before, c.mem_size);
+    combine->dst = in == 1 ? combine->a : in == 2 ? combine->b : in == 3 ? combine->before : combine->dst;
+    if (!in)
+        combine->dst = (struct tsl_combine_side){mems[0], at + 48};
+    dst = in == 1 ? c.a : in == 2 ? c.b : in == 3 ? c.before : out;
+    c.expected = malloc(c.mem_size);
+    memcpy(c.expected, dst, c.mem_size);
+    for (size_t i = 0; i < size; i += width) {
+        uint64_t value = folded(element(c.a + at + i, width), element(c.b + at + 16 + i, width),
+                                element(c.before + at + 32 + i, width), width, how);
+
+        memcpy(c.expected + combine->dst.offset + i, &value, width);
+    }
+    assert_int_equal(driver->combine(lane, combine, NULL, NULL), CL_SUCCESS);
+    finish(lane);
+    get(combine->dst.mem, out, c.mem_size);
+    assert_memory_equal(out, c.expected, c.mem_size);
+    for (int i = 0; i < 4; i++)
+        driver->mem_free(mems[i]);
+    free(out);
+    free(c.a);
+    free(c.b);
+    free(c.before);
+    free(c.expected);
+}
+
+static bool can_combine(void)
+{
+    return !is_standin() && driver->can_combine && driver->can_combine(member);
+}
+
+static void two_ranges_become_one(void **state)
+{
+    static const size_t lengths[] = {1, 3, 64, 1001, 70000};
+
+    (void)state;
+    if (!can_combine())
+        return;
+    assert_true(driver->can_combine(member)); /* The answer stays. */
+    for (int how = 0; how < TSL_N_COMBINE_HOWS; how++)
+        for (unsigned width = how == TSL_COMBINE_CHANGED ? 1 : 4; width <= 8; width *= 2)
+            for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
+                for (int in = 0; in < (how == TSL_COMBINE_CHANGED ? 4 : 3); in++)
+                    combine_and_check((enum tsl_combine_how)how, width, (i + (unsigned)in) % 2 * width,
+                                      lengths[i] * width, in);
+}
+
+static void large_ranges_become_one(void **state)
+{
+    (void)state;
+    if (!can_combine())
+        return;
+    combine_and_check(TSL_COMBINE_CHANGED, 4, 0, ((size_t)3 << 20) + 4, 2);
+    combine_and_check(TSL_COMBINE_ADD, 8, 0, ((size_t)3 << 20) + 8, 1);
+}
+
+static void a_combine_waits_and_has_a_fence(void **state)
+{
+    struct tsl_mem *mems[3];
+    struct tsl_lane *other;
+    struct tsl_fence *filled, *fence;
+    uint32_t one = 1, two = 2, out[256];
+
+    (void)state;
+    if (!can_combine())
+        return;
+    other = new_lane(false);
+    for (int i = 0; i < 3; i++)
+        mems[i] = new_mem(sizeof(out));
+    struct tsl_fill a = {
+        .dst = {.mem = mems[1]}, .region = {sizeof(out), 1, 1}, .pattern = &one, .pattern_size = sizeof(one)};
+    struct tsl_fill b = a;
+    b.dst.mem = mems[2];
+    b.pattern = &two;
+    const struct tsl_combine combine = {.dst = {mems[0], 0},
+                                        .a = {mems[1], 0},
+                                        .b = {mems[2], 0},
+                                        .size = sizeof(out),
+                                        .width = sizeof(one),
+                                        .how = TSL_COMBINE_ADD};
+    assert_int_equal(driver->fill(other, &a, NULL, NULL), CL_SUCCESS);
+    assert_int_equal(driver->fill(other, &b, NULL, &filled), CL_SUCCESS);
+    const struct tsl_waits waits = {1, &filled};
+    assert_int_equal(driver->combine(lane, &combine, &waits, &fence), CL_SUCCESS);
+    assert_int_equal(driver->flush(lane), CL_SUCCESS);
+    assert_int_equal(driver->fence_wait(fence), CL_COMPLETE);
+    tsl_fence_unref(filled);
+    tsl_fence_unref(fence);
+    get(mems[0], out, sizeof(out));
+    for (unsigned i = 0; i < 256; i++)
+        assert_int_equal(out[i], 3);
+    for (int i = 0; i < 3; i++)
+        driver->mem_free(mems[i]);
+    finish(other);
+    driver->lane_free(other);
+}
+
 static void parts_of_memory_are_the_same_memory(void **state)
 {
     size_t align = member->caps.base_align;
@@ -961,6 +1151,9 @@ int main(void)
         cmocka_unit_test(a_later_mark_stands_for_earlier_reads),
         cmocka_unit_test(patterns_of_all_sizes_are_filled),
         cmocka_unit_test(boxes_are_filled),
+        cmocka_unit_test(two_ranges_become_one),
+        cmocka_unit_test(large_ranges_become_one),
+        cmocka_unit_test(a_combine_waits_and_has_a_fence),
         cmocka_unit_test(parts_of_memory_are_the_same_memory),
         cmocka_unit_test(host_memory_of_the_driver_is_memory),
         cmocka_unit_test(shared_memory_is_the_hosts),

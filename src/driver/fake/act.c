@@ -1,4 +1,5 @@
 /* What the fake driver's operations do to memory. Called without the lock: operations of several members overlap. */
+#include "driver/combine.h"
 #include "driver/fake/internal.h"
 
 #include <stdlib.h>
@@ -39,6 +40,23 @@ static void act_fill(const struct tsl_fill *fill)
             for (size_t i = 0; i < fill->region[0]; i += fill->pattern_size)
                 memcpy(dst + slice * fill->dst.slice_pitch + row * fill->dst.row_pitch + i, fill->pattern,
                        fill->pattern_size);
+}
+
+static void *side_of(const struct tsl_combine_side *side)
+{
+    return side->mem ? ((struct fake_mem *)side->mem)->bytes + side->offset : NULL;
+}
+
+static void act_combine(const struct tsl_combine *c)
+{
+    const struct tsl_combine_bytes bytes = {.dst = side_of(&c->dst),
+                                            .a = side_of(&c->a),
+                                            .b = side_of(&c->b),
+                                            .before = side_of(&c->before),
+                                            .size = c->size,
+                                            .width = c->width,
+                                            .how = c->how};
+    tsl_combine_run(&bytes);
 }
 
 static void act_launch(const struct fake_op *op)
@@ -84,6 +102,8 @@ void tsl_fake_act(struct fake_op *op)
         act_launch(op);
     else if (op->kind == TSL_FAKE_DID_FILL)
         act_fill(&op->fill);
+    else if (op->kind == TSL_FAKE_DID_COMBINE)
+        act_combine(&op->combine);
     else if (op->kind != TSL_FAKE_DID_MARK && !op->stale)
         act_copy(&op->copy);
 }

@@ -153,6 +153,7 @@ struct fake_op {
 
     struct tsl_copy copy;
     struct tsl_fill fill;
+    struct tsl_combine combine;
     unsigned char pattern[128]; /* the fill's */
     struct fake_launch launch;
     size_t size; /* bytes or work-items, as in the record */
@@ -322,6 +323,9 @@ cl_int tsl_fake_gate_open(struct tsl_fence *gate, cl_int status);
 bool tsl_fake_can_copy_peer(struct tsl_member *from, struct tsl_member *to);
 cl_int tsl_fake_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const struct tsl_waits *waits,
                      struct tsl_fence **fence);
+bool tsl_fake_can_combine(struct tsl_member *member);
+cl_int tsl_fake_combine(struct tsl_lane *lane, const struct tsl_combine *combine, const struct tsl_waits *waits,
+                        struct tsl_fence **fence);
 cl_int tsl_fake_fill(struct tsl_lane *lane, const struct tsl_fill *fill, const struct tsl_waits *waits,
                      struct tsl_fence **fence);
 cl_int tsl_fake_launch(struct tsl_lane *lane, const struct tsl_launch *launch, const struct tsl_waits *waits,

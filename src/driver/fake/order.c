@@ -224,6 +224,23 @@ static void gather_launch(struct fake_op *op)
     }
 }
 
+static void gather_side(struct fake_op *op, const struct tsl_combine_side *side, bool write)
+{
+    const struct tsl_place place = {.mem = side->mem, .offset = side->offset};
+    const size_t region[3] = {op->combine.size, 1, 1};
+
+    gather_place(op, &place, region, write);
+}
+
+static void gather_combine(struct fake_op *op)
+{
+    gather_side(op, &op->combine.a, false);
+    gather_side(op, &op->combine.b, false);
+    if (op->combine.before.mem)
+        gather_side(op, &op->combine.before, false);
+    gather_side(op, &op->combine.dst, true);
+}
+
 void tsl_fake_gather_locked(struct fake_op *op)
 {
     tsl_fake.gathered.n = 0;
@@ -231,6 +248,8 @@ void tsl_fake_gather_locked(struct fake_op *op)
         gather_launch(op);
     } else if (op->kind == TSL_FAKE_DID_FILL) {
         gather_place(op, &op->fill.dst, op->fill.region, true);
+    } else if (op->kind == TSL_FAKE_DID_COMBINE) {
+        gather_combine(op);
     } else if (op->kind != TSL_FAKE_DID_MARK) {
         gather_place(op, &op->copy.src, op->copy.region, false);
         gather_place(op, &op->copy.dst, op->copy.region, true);

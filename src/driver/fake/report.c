@@ -104,9 +104,9 @@ void tsl_fake_check_end(void)
 /* ---- Records and counts ---- */
 
 static const char *const kind_names[TSL_FAKE_N_KINDS] = {
-    [TSL_FAKE_DID_WRITE] = "write", [TSL_FAKE_DID_READ] = "read", [TSL_FAKE_DID_COPY] = "copy",
-    [TSL_FAKE_DID_PEER] = "peer",   [TSL_FAKE_DID_FILL] = "fill", [TSL_FAKE_DID_LAUNCH] = "launch",
-    [TSL_FAKE_DID_MARK] = "mark",
+    [TSL_FAKE_DID_WRITE] = "write", [TSL_FAKE_DID_READ] = "read",       [TSL_FAKE_DID_COPY] = "copy",
+    [TSL_FAKE_DID_PEER] = "peer",   [TSL_FAKE_DID_FILL] = "fill",       [TSL_FAKE_DID_LAUNCH] = "launch",
+    [TSL_FAKE_DID_MARK] = "mark",   [TSL_FAKE_DID_COMBINE] = "combine",
 };
 
 const char *tsl_fake_op_name(const struct fake_op *op)

@@ -1,4 +1,5 @@
 /* The fake driver's submissions: checked against the contract, then queued in their lane. Launches are in launch.c. */
+#include "driver/combine.h"
 #include "driver/fake/internal.h"
 
 #include <string.h>
@@ -27,9 +28,8 @@ static cl_int take_waits_locked(struct fake_op *op, const struct tsl_waits *wait
 }
 
 static const enum tsl_fake_kind kinds[TSL_FAKE_N_CALLS] = {
-    [TSL_FAKE_COPY] = TSL_FAKE_DID_COPY,
-    [TSL_FAKE_FILL] = TSL_FAKE_DID_FILL,
-    [TSL_FAKE_LAUNCH] = TSL_FAKE_DID_LAUNCH,
+    [TSL_FAKE_COPY] = TSL_FAKE_DID_COPY,       [TSL_FAKE_FILL] = TSL_FAKE_DID_FILL,
+    [TSL_FAKE_COMBINE] = TSL_FAKE_DID_COMBINE, [TSL_FAKE_LAUNCH] = TSL_FAKE_DID_LAUNCH,
     [TSL_FAKE_MARK] = TSL_FAKE_DID_MARK,
 };
 
@@ -121,7 +121,7 @@ cl_int tsl_fake_use_locked(struct fake_op *op, struct fake_mem *mem)
         return CL_INVALID_MEM_OBJECT;
     }
     if (!op->uses)
-        op->uses = tsl_fake_new_locked((4 + 2 * op->launch.n_args) * sizeof(struct fake_mem *));
+        op->uses = tsl_fake_new_locked((8 + 2 * op->launch.n_args) * sizeof(struct fake_mem *));
     note_use(op, mem);
     note_use(op, mem->root);
     return tsl_fake_mem_take_locked(mem->root);
@@ -272,6 +272,67 @@ cl_int tsl_fake_copy(struct tsl_lane *lane, const struct tsl_copy *copy, const s
     op->copy = *copy;
     if (rc == CL_SUCCESS)
         rc = check_copy_locked(op);
+    return tsl_fake_submit_end_locked(op, rc, fence);
+}
+
+/* ---- Combining ---- */
+
+bool tsl_fake_can_combine(struct tsl_member *member)
+{
+    return !fake_member(member)->is.no_combine;
+}
+
+static const unsigned char *bytes_of(const struct tsl_combine_side *side)
+{
+    return ((const struct fake_mem *)side->mem)->bytes + side->offset;
+}
+
+/* The same bytes, or none in common? */
+static bool is_same_or_apart(const struct tsl_combine_side *a, const struct tsl_combine_side *b, size_t size)
+{
+    const unsigned char *x = bytes_of(a), *y = bytes_of(b);
+
+    return x == y || x + size <= y || y + size <= x;
+}
+
+static cl_int check_combine_locked(struct fake_op *op)
+{
+    const struct tsl_combine *c = &op->combine;
+    const struct tsl_combine_side *sides[] = {&c->dst, &c->a, &c->b, &c->before};
+    unsigned n = c->before.mem ? 4 : 3;
+
+    if (!tsl_combine_is_sound(c))
+        return refuse(op, "its ranges, or its elements, are none that can be combined");
+    for (unsigned i = 0; i < n; i++) {
+        struct fake_mem *mem = (struct fake_mem *)sides[i]->mem;
+        cl_int rc;
+
+        if (mem->base.member != op->lane->base.member)
+            return refuse(op, "a side is no memory of the lane's member");
+        if (mem->is_image)
+            return refuse(op, "a side is an image");
+        rc = tsl_fake_use_locked(op, mem);
+        if (rc)
+            return rc;
+    }
+    for (unsigned i = 0; i < n; i++)
+        if (!is_same_or_apart(&c->dst, sides[i], c->size))
+            return refuse(op, "the destination meets another range");
+    return CL_SUCCESS;
+}
+
+cl_int tsl_fake_combine(struct tsl_lane *lane, const struct tsl_combine *combine, const struct tsl_waits *waits,
+                        struct tsl_fence **fence)
+{
+    cl_int rc;
+    struct fake_op *op = tsl_fake_submit_begin_locked(lane, TSL_FAKE_COMBINE, "combine", waits, &rc);
+
+    if (!op)
+        return rc;
+    op->combine = *combine;
+    op->size = combine->size;
+    if (rc == CL_SUCCESS)
+        rc = check_combine_locked(op);
     return tsl_fake_submit_end_locked(op, rc, fence);
 }
 
