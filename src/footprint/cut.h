@@ -28,6 +28,10 @@ enum tsl_cut_why {
     TSL_CUT_WRITES_UNKNOWN,
     TSL_CUT_WRITES_MEET,
     TSL_CUT_NO_MEMORY, /* of the host, to find out */
+    /* Why the memory isn't reduced (footprint/joint.h). */
+    TSL_CUT_ATOMIC_RESULTS,     /* are used */
+    TSL_CUT_ATOMICS_AND_OTHERS, /* on one memory */
+    TSL_CUT_ATOMICS_UNLIKE,     /* of several kinds or widths, or of one that doesn't commute */
     TSL_N_CUT_WHYS
 };
 

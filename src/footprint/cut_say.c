@@ -81,6 +81,13 @@ void tsl_cut_say(const struct tsl_footprint *footprint, const char *const *names
              sizeof(place));
     if (verdict->why == TSL_CUT_ATOMICS)
         snprintf(text, size, "%s is changed by atomic operations%s", name.text, place);
+    else if (verdict->why == TSL_CUT_ATOMIC_RESULTS)
+        snprintf(text, size, "%s is changed by atomic operations whose results are used%s", name.text, place);
+    else if (verdict->why == TSL_CUT_ATOMICS_AND_OTHERS)
+        snprintf(text, size, "%s is changed by atomic operations and accessed in other ways, too%s", name.text, place);
+    else if (verdict->why == TSL_CUT_ATOMICS_UNLIKE)
+        snprintf(text, size, "%s is changed by atomic operations of which not all are one that commutes%s", name.text,
+                 place);
     else if (verdict->why == TSL_CUT_WRITES_UNKNOWN)
         snprintf(text, size, "%s is written at places that are not known before the launch%s", name.text, place);
     else if (verdict->why == TSL_CUT_WRITES_MEET && verdict->argument == verdict->other)

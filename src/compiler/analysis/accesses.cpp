@@ -221,7 +221,9 @@ void Accesses::visit(llvm::Instruction &at)
         if (is_atomic(store->getOrdering()))
             one.kind = TSL_ACCESS_ATOMIC;
         else
-            one.narrow = size(type->isVectorTy() ? type->getScalarType() : type);
+            /* An element lies at a multiple of its size, which a packed one needn't. */
+            one.narrow = (uint32_t)std::min<uint64_t>(size(type->isVectorTy() ? type->getScalarType() : type),
+                                                      store->getAlign().value());
         if (one.narrow && constant && bytes_of(*constant, layout, one.value))
             one.flags |= TSL_ACCESS_CONSTANT;
         touch(one);
