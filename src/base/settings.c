@@ -179,7 +179,8 @@ static void show_policy(const struct tsl_settings *settings, const struct variab
 
 /* ---- Settings of one word, of one text ---- */
 
-static const char *const split_words[] = {"auto", "alike", "domain", "always", "off", NULL};
+static const char *const split_words[] = {"auto",         "alike",         "domain",       "off",           "always",
+                                          "always:exact", "always:domain", "always:merge", "always:reduce", NULL};
 static const char *const order_words[] = {"async", "sync", NULL};
 static const char *const limits_words[] = {"all", "fastest", NULL};
 static const char *const device_type_words[] = {"auto", "gpu", "cpu", "accelerator", NULL};
@@ -341,7 +342,8 @@ static const struct variable variables[] = {
     {"TESELA_POLICY", read_policy, show_policy, 0, NULL,
      "auto, eager, model, fastest, round-robin, weights=1,3,... or weights-whole=1,3,... with a number for each member",
      "auto"},
-    {"TESELA_SPLIT", read_word, show_word, FIELD(split), split_words, "auto, alike, domain, always or off", "auto"},
+    {"TESELA_SPLIT", read_word, show_word, FIELD(split), split_words,
+     "auto, alike, domain, off, always, or always: with exact, domain, merge or reduce behind it", "auto"},
     {"TESELA_ORDER", read_word, show_word, FIELD(order), order_words, "async or sync", "async"},
     {"TESELA_CONFIG", read_text, show_text, FIELD(config), NULL, "a file", "no file"},
     {"TESELA_BINARIES", read_text, show_text, FIELD(binaries), NULL, "a folder", "no folder"},

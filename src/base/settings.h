@@ -30,12 +30,21 @@ enum tsl_policy {
 
 /* Which launches are cut over several members (TESELA_SPLIT). */
 enum tsl_split {
-    TSL_SPLIT_AUTO,   /* "auto", the default: those that are expected to gain */
-    TSL_SPLIT_ALIKE,  /* "alike": the same, over members of one kind only */
-    TSL_SPLIT_DOMAIN, /* "domain": as auto, and launches that may write anywhere, over members of one domain */
-    TSL_SPLIT_ALWAYS, /* "always": all for which that is legal, also on one member; for tests */
-    TSL_SPLIT_OFF,    /* "off" */
+    TSL_SPLIT_AUTO,         /* "auto", the default: those that are expected to gain */
+    TSL_SPLIT_ALIKE,        /* "alike": the same, over members of one kind only */
+    TSL_SPLIT_DOMAIN,       /* "domain": as auto, and launches that may write anywhere, over members of one domain */
+    TSL_SPLIT_OFF,          /* "off" */
+    TSL_SPLIT_ALWAYS,       /* "always": all for which that is legal, also on one member; for tests. The same … */
+    TSL_SPLIT_ALWAYS_EXACT, /* "always:exact": … by one rung alone (graph/cut.h), also where a better one is legal */
+    TSL_SPLIT_ALWAYS_DOMAIN,
+    TSL_SPLIT_ALWAYS_MERGE,
+    TSL_SPLIT_ALWAYS_REDUCE,
 };
+
+static inline bool tsl_split_always(enum tsl_split split)
+{
+    return split >= TSL_SPLIT_ALWAYS;
+}
 
 /* The papers' two execution policies (TESELA_ORDER). */
 enum tsl_order {

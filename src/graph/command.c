@@ -12,6 +12,7 @@
 #include "graph/state.h"
 #include "handle/object.h"
 #include "object/queue.h"
+#include "program/program.h"
 
 #include <stdlib.h>
 
@@ -39,6 +40,10 @@ void tsl_command_forget_waits(struct tsl_command *c)
 
 void tsl_command_forget_shares(struct tsl_command *c)
 {
+    for (unsigned i = 0; i <= c->n_more; i++) {
+        tsl_args_unref(tsl_command_share(c, i)->args);
+        tsl_command_share(c, i)->args = NULL;
+    }
     for (unsigned i = 0; i < c->n_more; i++)
         tsl_op_unref(c->more[i].op);
     free(c->more);
@@ -56,6 +61,9 @@ void tsl_command_unref(struct tsl_command *c)
     tsl_command_forget_waits(c);
     TSL_SMALL_FINISH(&c->held);
     tsl_command_forget_shares(c);
+    for (unsigned i = 0; i < c->n_ends; i++)
+        tsl_op_unref(c->ends[i]);
+    free(c->ends);
     tsl_op_unref(c->share.op);
     tsl_pool_put(&c->graph->command_pool, c);
 }

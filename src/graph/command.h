@@ -16,6 +16,7 @@
 
 struct tsl_args;
 struct tsl_callback;
+struct tsl_joints;
 struct tsl_kernel;
 
 enum tsl_command_state { TSL_HELD, TSL_SCHEDULED, TSL_COMPLETE, TSL_REPORTED };
@@ -60,6 +61,10 @@ struct tsl_command {
     struct tsl_share share;    /* the first or only one */
     struct tsl_share *more;    /* of a launch that is cut: the others; heap, owned */
     unsigned n_more;
+    enum tsl_rung rung;        /* of a launch: how it is cut */
+    struct tsl_joints *joints; /* of a launch whose shares work on copies: owned; else NULL */
+    unsigned n_ends;
+    struct tsl_op **ends; /* then: operations behind the shares whose ends are the command's (owned references); heap */
     tsl_members spread_over; /* of a launch that is cut in a domain: what it writes is spread over these (cut.h) */
     tsl_members members;     /* of a kernel: those that can take the launch */
     bool may_defer;          /* a write: the application keeps its memory as it is until it is told of the end */
@@ -99,6 +104,12 @@ static inline bool tsl_command_is_submitted(const struct tsl_command *c)
 static inline struct tsl_share *tsl_command_share(struct tsl_command *c, unsigned i)
 {
     return i == 0 ? &c->share : &c->more[i - 1];
+}
+
+/* What a share of the command's launch is given. */
+static inline struct tsl_args *tsl_share_args(const struct tsl_command *c, const struct tsl_share *share)
+{
+    return share->args ? share->args : c->args;
 }
 
 /* The share of the command's work that the operation, which isn't done, does. */

@@ -34,12 +34,27 @@ static void times_of(const struct tsl_op *op, uint64_t *start_ns, uint64_t *end_
     *end_ns = tsl_clock_ns();
 }
 
+/* What a piece of a joint took. */
+static void tell_joint(const struct tsl_op *op)
+{
+    struct tsl_placer *placer = op->port->graph->placer;
+    uint64_t size = op->region[0], ns = op->end_ns - op->start_ns;
+    if (op->status < 0 || op->end_ns <= op->start_ns)
+        return;
+    if (op->kind == TSL_OP_COPY && op->src.space != op->dst.space)
+        tsl_placer_moved(placer, op->src.space, op->dst.space, size, ns);
+    else
+        tsl_placer_worked(placer, op->port->index, tsl_op_work(op), size, ns);
+}
+
 static void tell_placer(struct tsl_op *op)
 {
     uint64_t start_ns = 0, end_ns = 0;
     if (op->move && op->status >= 0 && op->end_ns > op->start_ns)
         tsl_placer_moved(op->port->graph->placer, op->src.space, op->dst.space, tsl_op_bytes(op),
                          op->end_ns - op->start_ns);
+    if (op->joining)
+        tell_joint(op);
     if (op->kind != TSL_OP_LAUNCH || !tsl_op_share(op)->placement.placed)
         return;
     if (op->status >= 0)

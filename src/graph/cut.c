@@ -2,11 +2,13 @@
 
 #include "base/log.h"
 #include "base/sets.h"
+#include "base/settings.h"
 #include "facts/kernel_facts.h"
 #include "footprint/cut.h"
 #include "graph/borders.h"
 #include "graph/choose.h"
 #include "graph/command.h"
+#include "graph/cut_inside.h"
 #include "graph/data.h"
 #include "graph/footing.h"
 #include "graph/queue.h"
@@ -25,29 +27,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shares of a launch, at most. */
-#define MAX_SHARES 32u
+/* Launches of the process that were looked at, by rung. */
+static atomic_ullong n_launches[TSL_N_RUNGS];
 
-/* Launches of the process that were cut, and others that were looked at. */
-static atomic_ullong n_exact, n_domain, n_whole;
-
-/* A launch that may be cut. */
-struct cut {
-    struct tsl_command *command;
-    const struct tsl_ask *ask;
-    struct tsl_kernel_part *part; /* by whose footprint the launch is judged */
-    const struct tsl_footprint *footprint;
-    struct tsl_window window; /* the launch, with a local size */
-    unsigned dimension;
-    struct tsl_cut_memory memories[TSL_FOOTING_MAX_ARGUMENTS];
-    struct tsl_argument_value values[TSL_FOOTING_MAX_ARGUMENTS];
-    tsl_members spread_over;   /* by the rung `domain`; else none */
-    uint64_t ends[MAX_SHARES]; /* where shares end, the empty ones, too, in groups from the window's first */
-    unsigned n;                /* shares that are not empty */
-    unsigned members[MAX_SHARES];
-    struct tsl_window windows[MAX_SHARES];
-    struct tsl_argument_touch *touches; /* n times the footprint's arguments; heap */
-    struct tsl_cut_verdict verdict;     /* why not */
+static const char *const rungs[TSL_N_RUNGS] = {
+    [TSL_RUNG_WHOLE] = "whole", [TSL_RUNG_EXACT] = "exact",   [TSL_RUNG_DOMAIN] = "domain",
+    [TSL_RUNG_MERGE] = "merge", [TSL_RUNG_REDUCE] = "reduce",
 };
 
 bool tsl_cut_is_wanted(const struct tsl_graph *graph)
@@ -58,7 +43,7 @@ bool tsl_cut_is_wanted(const struct tsl_graph *graph)
 /* ---- Why not ----------------------------------------------------------------------------------------------------- */
 
 /* Each reason once for a kernel. */
-static void tell(struct cut *cut)
+static void tell(struct tsl_cut *cut)
 {
     struct tsl_kernel *kernel = cut->command->kernel;
     const char *names[TSL_FOOTING_MAX_ARGUMENTS] = {NULL};
@@ -72,15 +57,15 @@ static void tell(struct cut *cut)
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO, "launches of %s run whole, as %s", kernel->name, text);
 }
 
-static bool give_up(struct cut *cut, enum tsl_cut_why why)
+bool tsl_cut_give_up(struct tsl_cut *cut, enum tsl_cut_why why)
 {
     cut->verdict = (struct tsl_cut_verdict){why, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE, TSL_FOOTPRINT_NONE};
     return false;
 }
 
-static bool refuse(struct cut *cut, enum tsl_cut_why why)
+static bool refuse(struct tsl_cut *cut, enum tsl_cut_why why)
 {
-    give_up(cut, why);
+    tsl_cut_give_up(cut, why);
     tell(cut);
     return false;
 }
@@ -111,7 +96,7 @@ static bool has_svm(const struct tsl_args *args)
 }
 
 /* Marks the candidates that can run a part of the launch, and takes the footprint of the first. */
-static bool mark_candidates(struct cut *cut, struct tsl_candidate *candidates)
+static bool mark_candidates(struct tsl_cut *cut, struct tsl_candidate *candidates)
 {
     struct tsl_command *c = cut->command;
     enum tsl_cut_why why = TSL_CUT_OK;
@@ -132,7 +117,7 @@ static bool mark_candidates(struct cut *cut, struct tsl_candidate *candidates)
 }
 
 /* On any member that may have a part: programs may be other code elsewhere, and their facts less well known. */
-static bool may_write(const struct cut *cut, cl_uint argument, const struct tsl_buffer *buffer)
+static bool may_write(const struct tsl_cut *cut, cl_uint argument, const struct tsl_buffer *buffer)
 {
     const struct tsl_command *c = cut->command;
     unsigned access = 0;
@@ -142,7 +127,7 @@ static bool may_write(const struct cut *cut, cl_uint argument, const struct tsl_
     return access & TSL_MAY_WRITE;
 }
 
-static void find_memories(struct cut *cut)
+static void find_memories(struct tsl_cut *cut)
 {
     const struct tsl_args *args = cut->command->args;
     tsl_footing_values(args, cut->footprint->n_arguments, cut->values);
@@ -158,7 +143,7 @@ static void find_memories(struct cut *cut)
     }
 }
 
-static tsl_members members_with_windows(const struct cut *cut)
+static tsl_members members_with_windows(const struct tsl_cut *cut)
 {
     tsl_members members = TSL_MEMBERS_NONE;
     for (unsigned i = 0; i < cut->command->graph->n_ports; i++)
@@ -169,8 +154,10 @@ static tsl_members members_with_windows(const struct cut *cut)
 
 /* ---- Along which dimension --------------------------------------------------------------------------------------- */
 
-static bool is_remembered(const struct tsl_cut_memo *memo, const struct tsl_window *window)
+bool tsl_cut_is_remembered(const struct tsl_cut *cut)
 {
+    const struct tsl_cut_memo *memo = &cut->command->kernel->cut;
+    const struct tsl_window *window = &cut->window;
     return memcmp(memo->global_size, window->global_size, sizeof(memo->global_size)) == 0 &&
            memcmp(memo->local_size, window->local_size, sizeof(memo->local_size)) == 0;
 }
@@ -182,10 +169,10 @@ static bool is_hopeless(struct tsl_cut_memo *memo)
     return memo->dimension == 3 && (memo->n_refused & (memo->n_refused - 1)) != 0;
 }
 
-static bool choose_dimension(struct cut *cut)
+static bool choose_dimension(struct tsl_cut *cut)
 {
     struct tsl_cut_memo *memo = &cut->command->kernel->cut;
-    bool remembered = is_remembered(memo, &cut->window);
+    bool remembered = tsl_cut_is_remembered(cut);
     if (remembered && is_hopeless(memo)) {
         cut->verdict.why = memo->why;
         return false;
@@ -197,6 +184,7 @@ static bool choose_dimension(struct cut *cut)
     memcpy(memo->local_size, cut->window.local_size, sizeof(memo->local_size));
     memo->n_refused = remembered ? memo->n_refused : 0;
     memo->attempt = remembered ? memo->attempt : 0;
+    memo->joint = remembered ? memo->joint : (struct tsl_joint_memo){TSL_JOINT_NOT_TRIED, 0, 3};
     memo->dimension = cut->dimension;
     memo->why = cut->verdict.why;
     return cut->dimension < 3;
@@ -204,7 +192,7 @@ static bool choose_dimension(struct cut *cut)
 
 /* ---- Shares ------------------------------------------------------------------------------------------------------ */
 
-static void add_share(struct cut *cut, const struct tsl_window *window, unsigned member)
+static void add_share(struct tsl_cut *cut, const struct tsl_window *window, unsigned member)
 {
     if (window->group_count[cut->dimension] == 0)
         return;
@@ -213,14 +201,14 @@ static void add_share(struct cut *cut, const struct tsl_window *window, unsigned
 }
 
 /* False: there are no such borders. */
-static bool make_windows(struct cut *cut, const struct tsl_parts *parts, unsigned attempt)
+bool tsl_cut_make_windows(struct tsl_cut *cut, const struct tsl_parts *parts, unsigned attempt)
 {
     uint64_t *ends = cut->ends;
-    unsigned members[MAX_SHARES], n = 0;
-    struct tsl_window windows[MAX_SHARES];
-    double part[MAX_SHARES];
+    unsigned members[TSL_CUT_MAX_SHARES], n = 0;
+    struct tsl_window windows[TSL_CUT_MAX_SHARES];
+    double part[TSL_CUT_MAX_SHARES];
     for (unsigned i = 0; i < cut->command->graph->n_ports; i++)
-        for (unsigned w = 0; parts->of[i] > 0 && w < parts->n_windows && n < MAX_SHARES; w++) {
+        for (unsigned w = 0; parts->of[i] > 0 && w < parts->n_windows && n < TSL_CUT_MAX_SHARES; w++) {
             part[n] = parts->of[i] / parts->n_windows;
             members[n++] = i;
         }
@@ -234,16 +222,16 @@ static bool make_windows(struct cut *cut, const struct tsl_parts *parts, unsigne
     return true;
 }
 
-static const struct tsl_argument_touch *touch_of(const struct cut *cut, unsigned s, uint64_t *id)
+static const struct tsl_argument_touch *touch_of(const struct tsl_cut *cut, unsigned s, uint64_t *id)
 {
     return tsl_footing_of(cut->command, &cut->windows[s], &cut->command->kernel->parts[cut->members[s]], id);
 }
 
 /* What the shares' exactness depends on, as words: what each touches, and which memory is whose. */
-#define MOST_WORDS (2 * MAX_SHARES + 5 * TSL_FOOTING_MAX_ARGUMENTS)
+#define MOST_WORDS (2 * TSL_CUT_MAX_SHARES + 5 * TSL_FOOTING_MAX_ARGUMENTS)
 
 /* 0: without memory. */
-static size_t write_question(const struct cut *cut, uint64_t *words)
+static size_t write_question(const struct tsl_cut *cut, uint64_t *words)
 {
     uint64_t *at = words;
     for (unsigned s = 0; s < cut->n; s++) {
@@ -262,7 +250,7 @@ static size_t write_question(const struct cut *cut, uint64_t *words)
     return (size_t)(at - words);
 }
 
-static bool evaluate(struct cut *cut)
+bool tsl_cut_evaluate(struct tsl_cut *cut)
 {
     cl_uint n = cut->footprint->n_arguments;
     free(cut->touches);
@@ -286,16 +274,16 @@ static bool ranges_meet(const struct tsl_footing_ranges *a, const struct tsl_foo
 }
 
 /* Do the ranges that two shares claim for writing meet? The sets may be disjoint though their ranges are not. */
-static bool claims_meet(struct cut *cut, unsigned s, unsigned t)
+static bool claims_meet(struct tsl_cut *cut, const struct tsl_cut_memory *memories, unsigned s, unsigned t)
 {
     cl_uint n = cut->footprint->n_arguments;
     struct tsl_footing_ranges a, b;
     for (cl_uint i = 0; i < n; i++) {
-        if (!cut->memories[i].may_write)
+        if (!memories[i].root || !memories[i].may_write)
             continue;
         tsl_footing_writes(&cut->touches[s * n + i], cut->command->args->args[i].buffer, &a);
         for (cl_uint k = 0; k < n; k++) {
-            if (!cut->memories[k].may_write || cut->memories[k].root != cut->memories[i].root)
+            if (!memories[k].may_write || memories[k].root != memories[i].root)
                 continue;
             tsl_footing_writes(&cut->touches[t * n + k], cut->command->args->args[k].buffer, &b);
             if (ranges_meet(&a, &b)) {
@@ -307,32 +295,32 @@ static bool claims_meet(struct cut *cut, unsigned s, unsigned t)
     return false;
 }
 
-static bool are_apart(struct cut *cut)
+bool tsl_cut_is_apart(struct tsl_cut *cut, const struct tsl_cut_memory *memories)
 {
-    const struct tsl_argument_touch *shares[MAX_SHARES];
+    const struct tsl_argument_touch *shares[TSL_CUT_MAX_SHARES];
     for (unsigned s = 0; s < cut->n; s++)
         shares[s] = cut->touches + (size_t)s * cut->footprint->n_arguments;
-    if (!tsl_cut_shares(cut->footprint, cut->n, shares, NULL, cut->memories, &cut->verdict))
+    if (!tsl_cut_shares(cut->footprint, cut->n, shares, NULL, memories, &cut->verdict))
         return false;
     for (unsigned s = 0; s < cut->n; s++)
         for (unsigned t = s + 1; t < cut->n; t++)
-            if (claims_meet(cut, s, t))
+            if (claims_meet(cut, memories, s, t))
                 return false;
     return true;
 }
 
-static bool is_exact(struct cut *cut)
+static bool is_exact(struct tsl_cut *cut)
 {
     struct tsl_cut_proofs *proofs = &cut->command->kernel->cut.proofs;
     uint64_t words[MOST_WORDS];
     size_t n = write_question(cut, words);
     if (n == 0)
-        return give_up(cut, TSL_CUT_NO_MEMORY);
+        return tsl_cut_give_up(cut, TSL_CUT_NO_MEMORY);
     if (tsl_cut_proofs_has(proofs, words, n))
         return true;
-    if (!evaluate(cut))
-        return give_up(cut, TSL_CUT_NO_MEMORY);
-    if (!are_apart(cut))
+    if (!tsl_cut_evaluate(cut))
+        return tsl_cut_give_up(cut, TSL_CUT_NO_MEMORY);
+    if (!tsl_cut_is_apart(cut, cut->memories))
         return false;
     tsl_cut_proofs_add(proofs, words, n);
     return true;
@@ -341,7 +329,7 @@ static bool is_exact(struct cut *cut)
 /* ---- The rungs --------------------------------------------------------------------------------------------------- */
 
 /* Coarse borders make the longest part longer. */
-static void stretch(const struct cut *cut, struct tsl_parts *parts)
+static void stretch(const struct tsl_cut *cut, struct tsl_parts *parts)
 {
     double most = 1, all = (double)tsl_cut_groups(&cut->window, cut->dimension);
     for (unsigned s = 0; s < cut->n; s++) {
@@ -352,15 +340,15 @@ static void stretch(const struct cut *cut, struct tsl_parts *parts)
 }
 
 /* Halves of the launch are exact: so are other shares whose borders lie as well. */
-static bool cut_exact(struct cut *cut, struct tsl_parts *parts)
+static bool cut_exact(struct tsl_cut *cut, struct tsl_parts *parts)
 {
     struct tsl_cut_memo *memo = &cut->command->kernel->cut;
-    uint64_t tried[MAX_SHARES] = {0};
+    uint64_t tried[TSL_CUT_MAX_SHARES] = {0};
     if (!choose_dimension(cut))
         return false;
-    for (unsigned attempt = memo->attempt; make_windows(cut, parts, attempt); attempt++) {
+    for (unsigned attempt = memo->attempt; tsl_cut_make_windows(cut, parts, attempt); attempt++) {
         if (cut->n < 2)
-            return give_up(cut, TSL_CUT_TOO_FEW_GROUPS);
+            return tsl_cut_give_up(cut, TSL_CUT_TOO_FEW_GROUPS);
         if (memcmp(tried, cut->ends, sizeof(tried)) == 0)
             continue;
         if (is_exact(cut)) {
@@ -375,13 +363,26 @@ static bool cut_exact(struct cut *cut, struct tsl_parts *parts)
     return false;
 }
 
+bool tsl_cut_keep_parts(const struct tsl_cut *cut, struct tsl_parts *parts, tsl_members members)
+{
+    const struct tsl_graph *graph = cut->command->graph;
+    double sum = 0;
+    for (unsigned i = 0; i < graph->n_ports; i++) {
+        parts->of[i] = tsl_members_has(members, i) ? parts->of[i] : 0;
+        sum += parts->of[i];
+    }
+    for (unsigned i = 0; i < graph->n_ports && sum > 0; i++)
+        parts->of[i] /= sum;
+    parts->run_ns = sum > 0 ? parts->run_ns / sum : 0;
+    return sum > 0;
+}
+
 /* Leaves parts to those members alone that are of one domain with the one whose part is the largest. */
-static tsl_members keep_domain(const struct cut *cut, struct tsl_parts *parts)
+static tsl_members keep_domain(const struct tsl_cut *cut, struct tsl_parts *parts)
 {
     const struct tsl_graph *graph = cut->command->graph;
     tsl_members members = TSL_MEMBERS_NONE;
     unsigned largest = 0;
-    double sum = 0;
     for (unsigned i = 1; i < graph->n_ports; i++)
         largest = parts->of[i] > parts->of[largest] ? i : largest;
     tsl_members_add(&members, largest);
@@ -389,18 +390,13 @@ static tsl_members keep_domain(const struct cut *cut, struct tsl_parts *parts)
         tsl_members both = tsl_members_union(tsl_members_of(largest), tsl_members_of(i));
         if (i != largest && parts->of[i] > 0 && tsl_spread_domain(graph, both))
             tsl_members_add(&members, i);
-        else if (i != largest)
-            parts->of[i] = 0;
-        sum += parts->of[i];
     }
-    for (unsigned i = 0; i < graph->n_ports; i++)
-        parts->of[i] /= sum;
-    parts->run_ns /= sum;
+    tsl_cut_keep_parts(cut, parts, members);
     return members;
 }
 
 /* May all that the launch writes be spread over these members? */
-static bool may_spread(const struct cut *cut, tsl_members members)
+static bool may_spread(const struct tsl_cut *cut, tsl_members members)
 {
     const struct tsl_command *c = cut->command;
     for (cl_uint i = 0; i < cut->footprint->n_arguments; i++)
@@ -411,7 +407,7 @@ static bool may_spread(const struct cut *cut, tsl_members members)
 }
 
 /* The outermost dimension with groups enough. */
-static unsigned outermost(const struct cut *cut, size_t n)
+static unsigned outermost(const struct tsl_cut *cut, size_t n)
 {
     for (unsigned d = cut->window.work_dim; d-- > 0;)
         if (tsl_cut_groups(&cut->window, d) >= n)
@@ -419,19 +415,34 @@ static unsigned outermost(const struct cut *cut, size_t n)
     return 3;
 }
 
-static bool cut_in_domain(struct cut *cut, struct tsl_parts *parts)
+static bool has_atomics(const struct tsl_cut *cut)
+{
+    for (uint32_t i = 0; i < cut->footprint->n_accesses; i++)
+        if (cut->footprint->accesses[i].kind == TSL_ACCESS_ATOMIC &&
+            cut->memories[cut->footprint->accesses[i].argument].root)
+            return true;
+    return false;
+}
+
+/* The parts change if the launch is cut so, else they don't. */
+static bool cut_in_domain(struct tsl_cut *cut, struct tsl_parts *parts)
 {
     bool stores = cut->verdict.why == TSL_CUT_WRITES_UNKNOWN || cut->verdict.why == TSL_CUT_WRITES_MEET;
+    bool forced = tsl_settings()->split == TSL_SPLIT_ALWAYS_DOMAIN && !has_atomics(cut);
     const struct tsl_graph *graph = cut->command->graph;
-    if (!stores || !graph->spreads || (!parts->known && !graph->cuts_always))
+    if ((!stores && !forced) || !graph->spreads || (!parts->known && !graph->cuts_always))
         return false;
-    tsl_members members = keep_domain(cut, parts);
+    struct tsl_parts kept = *parts;
+    tsl_members members = keep_domain(cut, &kept);
     cut->dimension = outermost(cut, tsl_members_count(members));
     if (tsl_members_count(members) < 2 || cut->dimension == 3 || !may_spread(cut, members))
         return false;
-    make_windows(cut, parts, 0);
+    tsl_cut_make_windows(cut, &kept, 0);
+    if (cut->n < 2)
+        return false;
     cut->spread_over = members;
-    return cut->n > 1;
+    *parts = kept;
+    return true;
 }
 
 static bool shares_may_write(struct tsl_command *c, cl_uint argument, const struct tsl_buffer *buffer)
@@ -460,7 +471,14 @@ cl_int tsl_cut_spread(struct tsl_command *c)
 
 #define LARGE_MOVE_NS 1e5
 
-static bool pays(struct cut *cut, const struct tsl_parts *parts, struct tsl_candidate *candidates)
+static void count_shares(const struct tsl_cut *cut, unsigned shares[TSL_MAX_MEMBERS])
+{
+    memset(shares, 0, TSL_MAX_MEMBERS * sizeof(*shares));
+    for (unsigned s = 0; s < cut->n; s++)
+        shares[cut->members[s]]++;
+}
+
+static bool pays(struct tsl_cut *cut, struct tsl_parts *parts, struct tsl_candidate *candidates)
 {
     struct tsl_ask ask = *cut->ask;
     memcpy(candidates, ask.candidates, cut->command->graph->n_ports * sizeof(*candidates));
@@ -469,20 +487,26 @@ static bool pays(struct cut *cut, const struct tsl_parts *parts, struct tsl_cand
     for (unsigned s = 0; s < cut->n; s++)
         tsl_survey(cut->command, &cut->windows[s], tsl_members_of(cut->members[s]), candidates);
     ask.candidates = candidates;
+    parts->joint_ns = 0;
+    if (cut->joints && tsl_placer_learns(cut->command->graph->placer)) {
+        unsigned shares[TSL_MAX_MEMBERS];
+        count_shares(cut, shares);
+        parts->joint_ns = tsl_joints_ns(cut->command, cut->joints, shares);
+    }
     return tsl_placer_pays(cut->command->graph->placer, &ask, parts);
 }
 
-static void tell_shares(const struct cut *cut)
+static void tell_shares(const struct tsl_cut *cut)
 {
     unsigned d = cut->dimension;
     for (unsigned s = 0; s < cut->n; s++)
-        tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "%s: groups %zu … %zu of dimension %u on %s",
+        tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG, "%s: groups %zu … %zu of dimension %u on %s (%s)",
                 cut->command->kernel->name, cut->windows[s].group_begin[d],
                 cut->windows[s].group_begin[d] + cut->windows[s].group_count[d], d,
-                cut->command->graph->ports[cut->members[s]].name);
+                cut->command->graph->ports[cut->members[s]].name, tsl_rung_name(cut->rung));
 }
 
-static bool make_shares(struct cut *cut, const struct tsl_candidate *candidates)
+static bool make_shares(struct tsl_cut *cut, const struct tsl_candidate *candidates)
 {
     struct tsl_command *c = cut->command;
     struct tsl_ask ask = *cut->ask;
@@ -492,6 +516,9 @@ static bool make_shares(struct cut *cut, const struct tsl_candidate *candidates)
         return refuse(cut, TSL_CUT_NO_MEMORY);
     c->more = more;
     c->spread_over = cut->spread_over;
+    c->rung = cut->rung;
+    c->joints = cut->joints;
+    cut->joints = NULL;
     c->n_more = cut->n - 1;
     for (unsigned s = 0; s < cut->n; s++) {
         struct tsl_share *share = tsl_command_share(c, s);
@@ -508,19 +535,43 @@ static bool make_shares(struct cut *cut, const struct tsl_candidate *candidates)
 
 /* ---- The choice -------------------------------------------------------------------------------------------------- */
 
-static bool choose(struct cut *cut, struct tsl_parts *parts)
+/* The first rung that is legal, or the one that is asked for. */
+static enum tsl_rung find_rung(struct tsl_cut *cut, struct tsl_parts *parts)
+{
+    static const enum tsl_rung only[] = {[TSL_SPLIT_ALWAYS_EXACT] = TSL_RUNG_EXACT,
+                                         [TSL_SPLIT_ALWAYS_DOMAIN] = TSL_RUNG_DOMAIN,
+                                         [TSL_SPLIT_ALWAYS_MERGE] = TSL_RUNG_MERGE,
+                                         [TSL_SPLIT_ALWAYS_REDUCE] = TSL_RUNG_REDUCE};
+    enum tsl_split split = tsl_settings()->split;
+    enum tsl_rung asked = split > TSL_SPLIT_ALWAYS ? only[split] : TSL_RUNG_WHOLE;
+    bool exact = cut_exact(cut, parts);
+    if (exact && (asked == TSL_RUNG_WHOLE || asked == TSL_RUNG_EXACT))
+        return TSL_RUNG_EXACT;
+    if ((asked == TSL_RUNG_WHOLE || asked == TSL_RUNG_DOMAIN) && cut_in_domain(cut, parts))
+        return TSL_RUNG_DOMAIN;
+    if (asked == TSL_RUNG_EXACT || asked == TSL_RUNG_DOMAIN || !tsl_cut_by_joints(cut, parts))
+        return TSL_RUNG_WHOLE;
+    enum tsl_rung found = TSL_RUNG_MERGE;
+    for (unsigned j = 0; j < cut->joints->n; j++)
+        found = cut->joints->list[j].reduce ? TSL_RUNG_REDUCE : found;
+    return asked == TSL_RUNG_WHOLE || asked == found ? found : TSL_RUNG_WHOLE;
+}
+
+static bool choose(struct tsl_cut *cut, struct tsl_parts *parts)
 {
     struct tsl_candidate candidates[TSL_MAX_MEMBERS];
     find_memories(cut);
-    if (!cut_exact(cut, parts) && !cut_in_domain(cut, parts)) {
-        tell(cut);
+    cut->rung = find_rung(cut, parts);
+    if (cut->rung == TSL_RUNG_WHOLE) {
+        if (cut->verdict.why != TSL_CUT_OK)
+            tell(cut);
         return false;
     }
     return pays(cut, parts, candidates) && make_shares(cut, candidates);
 }
 
 /* Field by field: the arrays, which are filled before they are read, have some 8 KB, and most launches need none. */
-static void begin(struct cut *cut, struct tsl_command *c, const struct tsl_ask *ask)
+static void begin(struct tsl_cut *cut, struct tsl_command *c, const struct tsl_ask *ask)
 {
     cut->command = c;
     cut->ask = ask;
@@ -528,6 +579,8 @@ static void begin(struct cut *cut, struct tsl_command *c, const struct tsl_ask *
     cut->footprint = NULL;
     cut->window = c->share.window;
     cut->spread_over = TSL_MEMBERS_NONE;
+    cut->rung = TSL_RUNG_WHOLE;
+    cut->joints = NULL;
     memset(cut->ends, 0, sizeof(cut->ends));
     cut->n = 0;
     cut->touches = NULL;
@@ -545,12 +598,17 @@ static bool is_known_to_be_small(struct tsl_cut_memo *memo, uint64_t size)
     return true;
 }
 
+static void count(enum tsl_rung rung)
+{
+    atomic_fetch_add_explicit(&n_launches[rung], 1, memory_order_relaxed);
+}
+
 /* Which members should do which part; false: the launch stays whole. */
-static bool ask_for_parts(struct cut *cut, struct tsl_candidate *candidates, struct tsl_parts *parts)
+static bool ask_for_parts(struct tsl_cut *cut, struct tsl_candidate *candidates, struct tsl_parts *parts)
 {
     struct tsl_cut_memo *memo = &cut->command->kernel->cut;
     if (!mark_candidates(cut, candidates)) {
-        atomic_fetch_add_explicit(&n_whole, 1, memory_order_relaxed);
+        count(TSL_RUNG_WHOLE);
         return false;
     }
     if (tsl_placer_parts(cut->command->graph->placer, cut->ask, parts))
@@ -560,14 +618,9 @@ static bool ask_for_parts(struct cut *cut, struct tsl_candidate *candidates, str
     return false;
 }
 
-static void count(bool chosen, bool exact)
-{
-    atomic_fetch_add_explicit(!chosen ? &n_whole : exact ? &n_exact : &n_domain, 1, memory_order_relaxed);
-}
-
 bool tsl_cut_choose(struct tsl_command *c, const struct tsl_ask *ask, struct tsl_candidate *candidates)
 {
-    struct cut cut;
+    struct tsl_cut cut;
     struct tsl_parts parts;
     if (!tsl_placer_cuts(c->graph->placer) || is_known_to_be_small(&c->kernel->cut, ask->size))
         return false;
@@ -577,15 +630,24 @@ bool tsl_cut_choose(struct tsl_command *c, const struct tsl_ask *ask, struct tsl
     tsl_launch_choose(c->kernel, c->queue->handle->device, members_with_windows(&cut), &cut.window);
     bool chosen = choose(&cut, &parts);
     free(cut.touches);
-    count(chosen, tsl_members_is_empty(cut.spread_over));
+    free(cut.joints);
+    count(chosen ? cut.rung : TSL_RUNG_WHOLE);
     return chosen;
+}
+
+const char *tsl_rung_name(enum tsl_rung rung)
+{
+    return rungs[rung];
 }
 
 void tsl_cut_tell(void)
 {
-    unsigned long long exact = atomic_load(&n_exact), domain = atomic_load(&n_domain), whole = atomic_load(&n_whole);
-    if (exact || domain || whole)
+    unsigned long long n[TSL_N_RUNGS], all = 0;
+    for (unsigned r = 0; r < TSL_N_RUNGS; r++)
+        all += n[r] = atomic_load(&n_launches[r]);
+    if (all)
         tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_INFO,
-                "launches that might be cut: %llu were cut exactly, %llu in a domain, %llu ran whole", exact, domain,
-                whole);
+                "launches that might be cut: %llu were cut exactly, %llu in a domain, %llu by merge, %llu by reduce, "
+                "%llu ran whole",
+                n[TSL_RUNG_EXACT], n[TSL_RUNG_DOMAIN], n[TSL_RUNG_MERGE], n[TSL_RUNG_REDUCE], n[TSL_RUNG_WHOLE]);
 }

@@ -11,6 +11,10 @@
  * spread over these (spread.h), so there is one copy, and the hardware keeps it. Only launches without atomic
  * operations are cut so.
  *
+ * By the rungs `merge` and `reduce` shares that may write the same memory work on copies of it, which become one
+ * afterwards (joints.h). Where several rungs are legal, the first is taken, in the order exact, domain, merge and
+ * reduce.
+ *
  * A cut launch is one command with several launch operations: planned together (first all fetches, then all claims),
  * without edges among each other. It fails if one of them does; its times go from the first start to the last end.
  *
@@ -18,6 +22,8 @@
  */
 #ifndef TSL_GRAPH_CUT_H
 #define TSL_GRAPH_CUT_H
+
+#include "graph/share.h"
 
 #include <CL/cl.h>
 #include <stdbool.h>
@@ -37,6 +43,9 @@ bool tsl_cut_choose(struct tsl_command *command, const struct tsl_ask *ask, stru
 
 /* Spreads what a launch of the rung `domain` writes, while it is being planned. Others: nothing. */
 cl_int tsl_cut_spread(struct tsl_command *command);
+
+/* "exact" */
+const char *tsl_rung_name(enum tsl_rung rung);
 
 /* Tells, where TESELA_LOG asks for it, how many launches of the process were cut, and how many others might have been.
  * At the process's end, under no lock. */

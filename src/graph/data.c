@@ -93,14 +93,27 @@ void tsl_data_destroy(struct tsl_data *data)
 
 /* ---- Parts ------------------------------------------------------------------------------------------------------ */
 
-struct tsl_sub_mems *tsl_sub_mems_create(struct tsl_data *data)
+struct tsl_sub_mems *tsl_sub_mems_create_locked(struct tsl_data *data)
 {
     struct tsl_sub_mems *subs = calloc(1, sizeof(*subs));
     if (!subs)
         return NULL;
     subs->data = data;
-    tsl_lock_take(&data->context->graph->lock);
     LIST_INSERT_HEAD(&data->sub_mems, subs, link);
+    return subs;
+}
+
+void tsl_sub_mems_forget_locked(struct tsl_sub_mems *subs)
+{
+    if (subs)
+        LIST_REMOVE(subs, link);
+    free(subs);
+}
+
+struct tsl_sub_mems *tsl_sub_mems_create(struct tsl_data *data)
+{
+    tsl_lock_take(&data->context->graph->lock);
+    struct tsl_sub_mems *subs = tsl_sub_mems_create_locked(data);
     tsl_lock_give(&data->context->graph->lock);
     return subs;
 }

@@ -40,6 +40,10 @@ void tsl_data_unregister(struct tsl_data *data);
  * lock.
  */
 struct tsl_sub_mems *tsl_sub_mems_create(struct tsl_data *data);
+/* The same under the graph's lock. */
+struct tsl_sub_mems *tsl_sub_mems_create_locked(struct tsl_data *data);
+/* Nobody used it yet. Under the graph's lock; NULL allowed. */
+void tsl_sub_mems_forget_locked(struct tsl_sub_mems *subs);
 /* No command uses the part any more. Calls drivers: not under a lock. NULL allowed. */
 void tsl_sub_mems_destroy(struct tsl_sub_mems *subs);
 

@@ -168,17 +168,39 @@ static cl_int submit_fill(struct tsl_op *op, struct tsl_lane *lane, const struct
 {
     const struct tsl_command *c = op->command;
     struct tsl_fill fill = {.region = {op->region[0], op->region[1], op->region[2]},
-                            .pattern = c->pattern,
-                            .pattern_size = c->pattern_size};
+                            .pattern = op->joint ? &op->joint->pattern : c->pattern,
+                            .pattern_size = op->joint ? op->joint->width : c->pattern_size};
     cl_int error = bind_side(op->port, &op->dst, &fill.dst);
     return error ? error : lane->member->driver->fill(lane, &fill, waits, fence);
+}
+
+/* All of it is memory of the port's member. */
+static cl_int bind_combined(struct tsl_port *port, const struct tsl_side *side, struct tsl_combine_side *bound)
+{
+    if (!side->data)
+        return CL_SUCCESS;
+    bound->offset = side->offset;
+    return data_mem(port, side->data, &bound->mem);
+}
+
+static cl_int submit_combine(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_waits *waits,
+                             struct tsl_fence **fence)
+{
+    const struct tsl_op_joint *joint = op->joint;
+    struct tsl_combine combine = {.size = op->region[0], .width = joint->width, .how = joint->how};
+    cl_int error = bind_combined(op->port, &op->dst, &combine.dst);
+    error = error ? error : bind_combined(op->port, &op->src, &combine.a);
+    error = error ? error : bind_combined(op->port, &joint->b, &combine.b);
+    error = error ? error : bind_combined(op->port, &joint->before, &combine.before);
+    return error ? error : lane->member->driver->combine(lane, &combine, waits, fence);
 }
 
 static cl_int submit_launch(struct tsl_op *op, struct tsl_lane *lane, const struct tsl_waits *waits,
                             struct tsl_fence **fence)
 {
     const struct tsl_command *c = op->command;
-    cl_uint n = c->args->n_all;
+    const struct tsl_args *of = tsl_share_args(c, tsl_op_share(op));
+    cl_uint n = of->n_all;
     struct few {
         struct tsl_bound_arg args[FEW_ARGS];
         struct tsl_bound_svm svm[FEW_ARGS];
@@ -193,11 +215,11 @@ static cl_int submit_launch(struct tsl_op *op, struct tsl_lane *lane, const stru
         b.addresses = (char **)(b.svm + n);
     }
     if (!error)
-        error = bind_args(&b, c->args);
+        error = bind_args(&b, of);
     /* A buffer's memory on a member stays the same until it is evicted: until then the serial of the arguments serves.
      */
-    uint64_t serial = b.changed ? tsl_args_new_serial() : c->args->serial;
-    struct tsl_bound_args args = {.serial = serial, .n = c->args->n, .args = b.args, .n_svm = b.n_svm, .svm = b.svm};
+    uint64_t serial = b.changed ? tsl_args_new_serial() : of->serial;
+    struct tsl_bound_args args = {.serial = serial, .n = of->n, .args = b.args, .n_svm = b.n_svm, .svm = b.svm};
     const struct tsl_window *window = &tsl_op_share(op)->window;
     struct tsl_window limited;
     if (!window->local_size[0]) {
@@ -230,6 +252,8 @@ cl_int tsl_driver_call(struct tsl_op *op, struct tsl_lane *lane, const struct ts
         return submit_copy(op, lane, waits, fence);
     case TSL_OP_FILL:
         return submit_fill(op, lane, waits, fence);
+    case TSL_OP_COMBINE:
+        return submit_combine(op, lane, waits, fence);
     case TSL_OP_LAUNCH:
         return submit_launch(op, lane, waits, fence);
     case TSL_OP_NATIVE:

@@ -202,13 +202,17 @@ static struct tsl_times share_times(const struct tsl_command *c, const struct ts
     return device;
 }
 
-/* From the first start of a share to the last end. */
+/* From the first start of a share to the last end, of a share or of what is done behind them. */
 static void device_times(struct tsl_command *c, struct tsl_command_times *times)
 {
     struct tsl_times all = share_times(c, c->share.op);
     for (unsigned i = 1; i <= c->n_more; i++) {
         struct tsl_times one = share_times(c, tsl_command_share(c, i)->op);
         all.start_ns = one.start_ns < all.start_ns ? one.start_ns : all.start_ns;
+        all.end_ns = one.end_ns > all.end_ns ? one.end_ns : all.end_ns;
+    }
+    for (unsigned i = 0; i < c->n_ends; i++) {
+        struct tsl_times one = share_times(c, c->ends[i]);
         all.end_ns = one.end_ns > all.end_ns ? one.end_ns : all.end_ns;
     }
     tsl_command_times_fit(times, all.start_ns, all.end_ns);

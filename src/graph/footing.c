@@ -185,10 +185,10 @@ static bool wants_extent(const struct tsl_args *args, const struct tsl_argument_
     return false;
 }
 
-void tsl_footing_note_extents(struct tsl_op *op, const struct tsl_argument_touch *touches, cl_uint n)
+void tsl_footing_note_extents(struct tsl_op *op, const struct tsl_args *args, const struct tsl_argument_touch *touches,
+                              cl_uint n)
 {
     static const struct tsl_byte_set all = {.unknown = true};
-    const struct tsl_args *args = op->command->args;
     unsigned n_hulls = 0;
     for (cl_uint i = 0; touches && i < n; i++)
         n_hulls += args->args[i].buffer && has_hull(&touches[i]);

@@ -62,7 +62,8 @@ void tsl_footing_writes(const struct tsl_argument_touch *touch, const struct tsl
                         struct tsl_footing_ranges *ranges);
 
 /* Notes for the launch's operation which bytes it touches of objects of which the ranges say more. touches: of the
- * command's first n arguments; NULL: nothing is known. Before the first claim. */
-void tsl_footing_note_extents(struct tsl_op *op, const struct tsl_argument_touch *touches, cl_uint n);
+ * first n arguments; NULL: nothing is known. Before the first claim. */
+void tsl_footing_note_extents(struct tsl_op *op, const struct tsl_args *args, const struct tsl_argument_touch *touches,
+                              cl_uint n);
 
 #endif

@@ -41,6 +41,8 @@ static void init(struct tsl_graph *graph, struct tsl_context *context)
     STAILQ_INIT(&graph->later);
     STAILQ_INIT(&graph->parked);
     TAILQ_INIT(&graph->deferred);
+    TAILQ_INIT(&graph->scratch);
+    TAILQ_INIT(&graph->dead_scratch);
     graph->callbacks_end = &graph->callbacks;
     graph->bridge_job.run = tsl_graph_bridge;
     graph->callback_job.run = tsl_callback_run;
@@ -58,7 +60,7 @@ cl_int tsl_graph_create(struct tsl_context *context, struct tsl_graph **result)
         return CL_OUT_OF_HOST_MEMORY;
     init(graph, context);
     graph->ports = calloc(context->n_members, sizeof(*graph->ports));
-    graph->cuts_always = tsl_settings()->split == TSL_SPLIT_ALWAYS;
+    graph->cuts_always = tsl_split_always(tsl_settings()->split);
     graph->spreads = graph->cuts_always || tsl_settings()->split == TSL_SPLIT_DOMAIN;
     graph->placer = tsl_placer_create(tsl_settings(), context->members, context->n_members);
     if (!graph->ports || !graph->placer) {

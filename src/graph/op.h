@@ -20,7 +20,9 @@
 #define TSL_GRAPH_OP_H
 
 #include "base/small_vector.h"
+#include "driver/work.h"
 #include "graph/copies.h"
+#include "place/place.h"
 #include "tile/tile.h"
 
 #include <CL/cl.h>
@@ -36,7 +38,16 @@ struct tsl_residence;
 struct tsl_graph_lane;
 
 /* EVICT: takes a memory object out of a member's memory (residency.h). JOIN: stands for many (join.h). */
-enum tsl_op_kind { TSL_OP_COPY, TSL_OP_FILL, TSL_OP_LAUNCH, TSL_OP_NATIVE, TSL_OP_MARK, TSL_OP_EVICT, TSL_OP_JOIN };
+enum tsl_op_kind {
+    TSL_OP_COPY,
+    TSL_OP_FILL,
+    TSL_OP_COMBINE,
+    TSL_OP_LAUNCH,
+    TSL_OP_NATIVE,
+    TSL_OP_MARK,
+    TSL_OP_EVICT,
+    TSL_OP_JOIN
+};
 enum tsl_op_state { TSL_OP_PLANNED, TSL_OP_READY, TSL_OP_SUBMITTED, TSL_OP_DONE };
 enum tsl_edge_kind { TSL_EDGE_LANE, TSL_EDGE_NATIVE, TSL_EDGE_GATE, TSL_EDGE_DONE };
 
@@ -62,6 +73,14 @@ struct tsl_pieces {
     struct tsl_range list[];
 };
 
+/* What an operation of a joint (joints.h) has beside its sides. */
+struct tsl_op_joint {
+    struct tsl_side b, before; /* COMBINE: as struct tsl_combine has them; a is src. before.data NULL: none */
+    enum tsl_combine_how how;  /* COMBINE */
+    unsigned width;            /* bytes of an element */
+    uint64_t pattern;          /* FILL: an element */
+};
+
 struct tsl_op {
     struct tsl_user user;        /* first: references, done, lane and place in it */
     STAILQ_ENTRY(tsl_op) ready;  /* in parked, the port's list, then in to_watch, signalled or dead_ops */
@@ -81,6 +100,7 @@ struct tsl_op {
     bool watched;      /* its completion must be noticed without anybody pulling (notify) */
     bool notified;     /* the driver was asked to notify */
     bool timed;        /* the placer is to learn how long it takes */
+    bool joining;      /* of a joint (joints.h): copies, fills and combines of the placer's concern */
     bool move;         /* transfers a tile because a command needs that: no command of the application's */
     bool is_side;      /* makes room for the command: its fate is not the command's */
     bool has_rollback; /* its tiles keep what was good before it (undo.h) */
@@ -100,10 +120,11 @@ struct tsl_op {
      * will be (owned references). */
     TSL_SMALL_VECTOR(struct tsl_op *, 2) natives;
     TSL_SMALL_VECTOR(struct tsl_op *, 1) gates;
-    struct tsl_side dst, src;     /* COPY, FILL (dst) */
-    size_t region[3];             /* COPY, FILL */
+    struct tsl_side dst, src;     /* COPY, FILL (dst), COMBINE (src is a) */
+    size_t region[3];             /* COPY, FILL, COMBINE */
     struct tsl_pieces *pieces;    /* of a move: what of the region it copies, owned; NULL: all of it */
     struct tsl_fence *first;      /* of the first piece, where times are wanted; owned */
+    struct tsl_op_joint *joint;   /* COMBINE, and of joints FILL; owned, heap; else NULL */
     struct tsl_extents *extents;  /* what it touches where its claims take more (extent.h), owned; NULL: all of them */
     struct tsl_residence *victim; /* EVICT: what is evicted; it has a reference to the data's owner */
     unsigned eviction;            /* EVICT: its number among the victim's, from 0 */
@@ -111,6 +132,12 @@ struct tsl_op {
 
 STAILQ_HEAD(tsl_op_queue, tsl_op);
 TAILQ_HEAD(tsl_op_list, tsl_op);
+
+/* Which work of a member's on its memory it is. */
+static inline enum tsl_work tsl_op_work(const struct tsl_op *op)
+{
+    return op->kind == TSL_OP_COMBINE ? TSL_WORK_COMBINE : op->kind == TSL_OP_FILL ? TSL_WORK_FILL : TSL_WORK_COPY;
+}
 
 /* Bytes from the first to behind the last byte of a box. */
 static inline size_t tsl_box_hull(const size_t region[3], size_t row_pitch, size_t slice_pitch)

@@ -12,6 +12,7 @@
 #include "graph/edge.h"
 #include "graph/fetch.h"
 #include "graph/footing.h"
+#include "graph/joints.h"
 #include "graph/op.h"
 #include "graph/plan_kinds.h"
 #include "graph/plan_op.h"
@@ -44,6 +45,7 @@ struct touched {
 /* What a plan knows of the launch's arguments. */
 struct arguments {
     struct tsl_command *command;
+    const struct tsl_args *args; /* the share's */
     struct tsl_port *port;
     const struct tsl_kernel_facts *facts;
     const struct tsl_argument_touch *touches; /* of the first facts->footprint->n_arguments; NULL: all of each */
@@ -67,8 +69,8 @@ static void spare(struct tsl_footing_ranges *writes, const struct tsl_footing_ra
 static void spare_for_others(const struct arguments *a, cl_uint i, struct touched *t)
 {
     struct tsl_footing_ranges reads;
-    for (cl_uint k = 0; k < a->command->args->n_all; k++) {
-        const struct tsl_buffer *b = a->command->args->args[k].buffer;
+    for (cl_uint k = 0; k < a->args->n_all; k++) {
+        const struct tsl_buffer *b = a->args->args[k].buffer;
         if (k == i || !b || tsl_data_of(b) != t->data || !(tsl_footing_access(a->facts, k, b) & TSL_MAY_READ))
             continue;
         tsl_footing_reads(touch_of(a, k, b), b, &reads);
@@ -79,7 +81,7 @@ static void spare_for_others(const struct arguments *a, cl_uint i, struct touche
 /* False: the argument is no memory. No ranges: the launch doesn't touch it. */
 static bool look_at(const struct arguments *a, cl_uint i, struct touched *t)
 {
-    struct tsl_buffer *b = a->command->args->args[i].buffer;
+    struct tsl_buffer *b = a->args->args[i].buffer;
     if (!b)
         return false;
     unsigned may = tsl_footing_access(a->facts, i, b);
@@ -127,7 +129,7 @@ static cl_int fetch_args(const struct arguments *a)
 {
     struct touched t;
     tsl_residency_pin_args(a->command, a->port);
-    for (cl_uint i = 0; i < a->command->args->n_all; i++) {
+    for (cl_uint i = 0; i < a->args->n_all; i++) {
         if (!look_at(a, i, &t))
             continue;
         warn_unwritten(a, i, &t);
@@ -162,7 +164,7 @@ static cl_int claim_args(const struct arguments *a, struct tsl_op *op)
 {
     struct touched t;
     cl_int error = CL_SUCCESS;
-    for (cl_uint i = 0; i < a->command->args->n_all && !error; i++)
+    for (cl_uint i = 0; i < a->args->n_all && !error; i++)
         if (look_at(a, i, &t))
             error = claim_ranges(op, &t);
     return error;
@@ -204,6 +206,7 @@ static struct arguments arguments_of(struct tsl_command *c, const struct tsl_sha
     unsigned member = share->placement.member;
     struct tsl_kernel_part *part = &c->kernel->parts[member];
     return (struct arguments){.command = c,
+                              .args = tsl_share_args(c, share),
                               .port = &c->graph->ports[member],
                               .facts = &part->facts,
                               .touches = tsl_footing_matters(c) ? tsl_footing_of(c, &share->window, part, NULL) : NULL};
@@ -238,7 +241,7 @@ static cl_int plan_share(struct tsl_command *c, unsigned i, const tsl_dependence
         tsl_op_watch(op);
     const struct arguments arguments = arguments_of(c, share);
     if (arguments.touches)
-        tsl_footing_note_extents(op, arguments.touches, arguments.facts->footprint->n_arguments);
+        tsl_footing_note_extents(op, arguments.args, arguments.touches, arguments.facts->footprint->n_arguments);
     if (!error)
         error = claim_args(&arguments, op);
     if (!error)
@@ -249,11 +252,12 @@ static cl_int plan_share(struct tsl_command *c, unsigned i, const tsl_dependence
 cl_int tsl_plan_kernel(struct tsl_command *c, const tsl_dependences *order)
 {
     cl_int error = tsl_cut_spread(c);
+    error = error ? error : tsl_joints_begin(c, order);
     error = error ? error : fetch_shares(c);
     cl_int first = error;
     for (unsigned i = 0; i <= c->n_more; i++) {
         cl_int failed = plan_share(c, i, order, error);
         first = first ? first : failed;
     }
-    return first;
+    return first ? first : tsl_joints_end(c, order);
 }

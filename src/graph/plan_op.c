@@ -23,10 +23,10 @@ static struct tsl_graph_lane *lane_for(struct tsl_command *c, struct tsl_port *p
     return timed || c->profile ? &c->queue->timed_lanes[port->index] : &c->queue->lanes[port->index];
 }
 
-static struct tsl_op *plan_op(struct tsl_command *c, const tsl_dependences *order, struct tsl_port *port,
-                              enum tsl_op_kind kind, bool timed)
+static struct tsl_op *plan_in_lane(struct tsl_command *c, const tsl_dependences *order, struct tsl_port *port,
+                                   struct tsl_graph_lane *lane, enum tsl_op_kind kind, bool timed)
 {
-    struct tsl_op *op = tsl_op_create(c, port, lane_for(c, port, timed), kind);
+    struct tsl_op *op = tsl_op_create(c, port, lane, kind);
     if (!op)
         return NULL;
     if (!tsl_dependences_add(&c->own, op, true))
@@ -39,6 +39,12 @@ static struct tsl_op *plan_op(struct tsl_command *c, const tsl_dependences *orde
     op->timed = timed;
     op->want_fence = c->has_event || timed;
     return op;
+}
+
+static struct tsl_op *plan_op(struct tsl_command *c, const tsl_dependences *order, struct tsl_port *port,
+                              enum tsl_op_kind kind, bool timed)
+{
+    return plan_in_lane(c, order, port, lane_for(c, port, timed), kind, timed);
 }
 
 static void serve(struct tsl_op *op, struct tsl_share *share)
@@ -56,6 +62,17 @@ struct tsl_op *tsl_plan_op(struct tsl_command *c, const tsl_dependences *order, 
     if (op)
         serve(op, &c->share);
     return op;
+}
+
+struct tsl_op *tsl_plan_helper(struct tsl_command *c, const tsl_dependences *order, struct tsl_port *port,
+                               enum tsl_op_kind kind, bool timed)
+{
+    bool profiles = timed || c->profile, combines = kind == TSL_OP_COMBINE;
+    struct tsl_graph_lane *lane = combines && profiles ? &port->timed_down
+                                  : combines           ? &port->down
+                                  : profiles           ? &port->timed_up
+                                                       : &port->up;
+    return plan_in_lane(c, order, port, lane, kind, timed);
 }
 
 struct tsl_op *tsl_plan_launch(struct tsl_command *c, const tsl_dependences *order, unsigned i)

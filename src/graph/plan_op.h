@@ -10,6 +10,11 @@ struct tsl_box_copy;
 /* A new operation of the command, which runs after `order`, and whose fate is the command's. NULL without memory. */
 struct tsl_op *tsl_plan_op(struct tsl_command *c, const tsl_dependences *order, struct tsl_port *port,
                            enum tsl_op_kind kind);
+/* The same, but its times are not the command's, and its lane isn't the queue's: that of moves to the member or, of a
+ * combine, from it. Where an operation fails that others come strictly after, they don't run: a driver runs what is
+ * only behind it in its lane. port: a member's. */
+struct tsl_op *tsl_plan_helper(struct tsl_command *c, const tsl_dependences *order, struct tsl_port *port,
+                               enum tsl_op_kind kind, bool timed);
 /* The launch of the command's share i. */
 struct tsl_op *tsl_plan_launch(struct tsl_command *c, const tsl_dependences *order, unsigned i);
 /* The box of a copy or fill, and where that goes to. */

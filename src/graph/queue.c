@@ -10,6 +10,7 @@
 #include "graph/graph.h"
 #include "graph/lane.h"
 #include "graph/life.h"
+#include "graph/scratch.h"
 #include "graph/wait.h"
 #include "graph/work.h"
 #include "object/context.h"
@@ -80,6 +81,8 @@ void tsl_graph_queue_destroy(struct tsl_graph_queue *queue)
     if (queue->barrier)
         tsl_command_unref(queue->barrier);
     tsl_graph_queue_unref(queue);
+    if (LIST_EMPTY(&graph->queues))
+        tsl_scratch_drop_all(graph);
     tsl_graph_leave(graph, TSL_WHO_WORKER);
 }
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "driver/driver.h"
 #include "graph/command.h"
+#include "graph/cut.h"
 #include "graph/op.h"
 #include "graph/port.h"
 #include "graph/queue.h"
@@ -24,6 +25,7 @@ struct tsl_op_record {
     const char *category;
     const char *from, *to; /* names of ports: the members' own, or "host" */
     const char *member;
+    const char *rung; /* of a share of a launch; else NULL */
     uint64_t trace_id, command, buffer, offset, bytes, queue;
     struct tsl_fence *fence; /* owned reference; asked for times when the record is written */
     struct tsl_fence *first; /* likewise: it began when this one did; NULL: when fence did */
@@ -84,11 +86,17 @@ static void describe_copy(struct tsl_op_record *r, const struct tsl_op *op)
 static void describe_work(struct tsl_op_record *r, const struct tsl_op *op)
 {
     const struct tsl_command *c = op->command;
-    const char *name = op->kind == TSL_OP_FILL ? "fill" : op->kind == TSL_OP_NATIVE ? "native kernel" : "mark";
+    const char *name = op->kind == TSL_OP_FILL      ? "fill"
+                       : op->kind == TSL_OP_NATIVE  ? "native kernel"
+                       : op->kind == TSL_OP_COMBINE ? tsl_rung_name(c->rung)
+                                                    : "mark";
+    bool fills = op->kind == TSL_OP_FILL || op->kind == TSL_OP_COMBINE;
     if (op->kind == TSL_OP_LAUNCH)
         name = c->kernel->name;
-    r->category = op->kind == TSL_OP_LAUNCH ? TSL_TRACE_CAT_KERNEL : TSL_TRACE_CAT_HOST;
-    r->bytes = op->kind == TSL_OP_FILL ? tsl_op_bytes(op) : 0;
+    if (op->kind == TSL_OP_LAUNCH && c->n_more)
+        r->rung = tsl_rung_name(c->rung);
+    r->category = op->kind == TSL_OP_LAUNCH || op->kind == TSL_OP_COMBINE ? TSL_TRACE_CAT_KERNEL : TSL_TRACE_CAT_HOST;
+    r->bytes = fills ? tsl_op_bytes(op) : 0;
     snprintf(r->name, sizeof(r->name), "%s", name);
     set_lane(r, "", op->port, TSL_TRACE_KERNELS);
 }
@@ -190,10 +198,10 @@ static void write_record(struct tsl_op_record *r)
         .start_ns = r->times.start,
         .end_ns = r->times.end,
         .id = r->trace_id,
-        .args = tsl_trace_args(tsl_trace_u64("command", r->command), tsl_trace_text("member", r->member),
-                               tsl_trace_u64("bytes", r->bytes), tsl_trace_text("from", r->from),
-                               tsl_trace_text("to", r->to), tsl_trace_u64("buffer", r->buffer),
-                               tsl_trace_u64("offset", r->offset), tsl_trace_u64("queue", r->queue))});
+        .args = tsl_trace_args(
+            tsl_trace_u64("command", r->command), tsl_trace_text("member", r->member), tsl_trace_u64("bytes", r->bytes),
+            tsl_trace_text("from", r->from), tsl_trace_text("to", r->to), tsl_trace_u64("buffer", r->buffer),
+            tsl_trace_u64("offset", r->offset), tsl_trace_u64("queue", r->queue), tsl_trace_text("rung", r->rung))});
 }
 
 /* Turns the list, in which the newest record is first. */

@@ -8,14 +8,19 @@
 #include "footprint/window.h"
 #include "place/place.h"
 
+struct tsl_args;
 struct tsl_op;
 
+/* How a launch is cut (cut.h). */
+enum tsl_rung { TSL_RUNG_WHOLE, TSL_RUNG_EXACT, TSL_RUNG_DOMAIN, TSL_RUNG_MERGE, TSL_RUNG_REDUCE, TSL_N_RUNGS };
+
 struct tsl_share {
-    struct tsl_window window;        /* of a kernel: the launch and the part of it that is this share's */
-    struct tsl_placement placement;  /* of a kernel: its member, and what is owed to the placer */
-    bool moved;                      /* of a launch that is cut: large data moved for it */
-    double peer_ns;                  /* ... and how long its moves between members were thought to take */
-    uint64_t asked_ns;               /* ... when that was decided */
+    struct tsl_window window;       /* of a kernel: the launch and the part of it that is this share's */
+    struct tsl_args *args;          /* of a kernel whose shares work on copies (joints.h): owned; NULL: the command's */
+    struct tsl_placement placement; /* of a kernel: its member, and what is owed to the placer */
+    bool moved;                     /* of a launch that is cut: large data moved for it */
+    double peer_ns;                 /* ... and how long its moves between members were thought to take */
+    uint64_t asked_ns;              /* ... when that was decided */
     uint64_t ran_from_ns, ran_to_ns; /* of a launch, once its operation is done: when it ran; 0: unknown */
     bool partial;              /* of a kernel: its footprint was asked for, so not all of its arguments is claimed */
     struct tsl_op *op;         /* whose times the command reports; owned reference; NULL: none yet, or no work */

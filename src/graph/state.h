@@ -11,6 +11,7 @@
 #include "base/worker.h"
 #include "graph/dependences.h"
 #include "graph/port.h"
+#include "graph/scratch.h"
 #include "tile/tile.h"
 
 #include <pthread.h>
@@ -43,7 +44,9 @@ struct tsl_graph {
     bool ask_again;                     /* ask for them again (tsl_schedule_later says when) */
     TAILQ_HEAD(, tsl_command) deferred; /* deferred writes (deferred_write.h), oldest first */
     unsigned n_deferred;
-    uint64_t cut_id, cut_end_ns;      /* the last cut launch of which it is known when it ended; 0: none */
+    uint64_t cut_id, cut_end_ns;                   /* the last cut launch of which it is known when it ended; 0: none */
+    struct tsl_scratch_list scratch, dead_scratch; /* scratch.h */
+    unsigned n_scratch;
     bool cuts_always;                 /* launches are cut even with one member (cut.h) */
     bool spreads;                     /* launches are cut by the rung `domain`, too */
     struct tsl_op *opaque;            /* the last operation with effects unknown (owned reference); NULL: none yet */

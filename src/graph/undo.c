@@ -193,6 +193,10 @@ void tsl_undo_claims(struct tsl_op *op)
         return;
     }
     const struct tsl_command *c = op->command;
+    if (op->kind == TSL_OP_COMBINE) {
+        tsl_undo_range(op, op->dst.data, op->dst.offset, op->dst.offset + op->region[0]);
+        return;
+    }
     for (cl_uint i = 0; c->args && i < c->args->n_all; i++)
         if (c->args->args[i].buffer)
             go_back_in(op, c->args->args[i].buffer);

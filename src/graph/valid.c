@@ -25,6 +25,17 @@ void tsl_valid_remove_all(struct tsl_data *data, unsigned space)
     tsl_tiles_join(&data->tiles, 0, data->size);
 }
 
+void tsl_valid_forget(struct tsl_data *data)
+{
+    struct tsl_tile *tile = tsl_tiles_at(&data->tiles, 0);
+    for (; tile; tile = tsl_tiles_next(tile, data->size)) {
+        tsl_tile_unkeep(tile, NULL);
+        tile->restored = 0;
+        tile->valid = TSL_SPACES_NONE;
+    }
+    tsl_tiles_join(&data->tiles, 0, data->size);
+}
+
 cl_int tsl_valid_set_only(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
 {
     struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end);

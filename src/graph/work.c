@@ -10,12 +10,14 @@
 #include "graph/command.h"
 #include "graph/complete.h"
 #include "graph/dependences.h"
+#include "graph/joints.h"
 #include "graph/lane.h"
 #include "graph/life.h"
 #include "graph/op.h"
 #include "graph/queue.h"
 #include "graph/record.h"
 #include "graph/schedule.h"
+#include "graph/scratch.h"
 #include "graph/state.h"
 #include "graph/submit.h"
 #include "handle/object.h"
@@ -96,6 +98,7 @@ static void free_op(struct tsl_graph *graph, struct tsl_op *op)
     TSL_SMALL_FINISH(&op->out);
     free(op->extents);
     free(op->pieces);
+    free(op->joint);
     tsl_pool_put(&graph->op_pool, op);
 }
 
@@ -145,6 +148,7 @@ static void release_payload(struct tsl_command *c)
     if (c->kernel)
         tsl_object_unref(&c->kernel->object);
     tsl_args_let_go(c->args);
+    tsl_joints_destroy(c->joints);
     tsl_object_unref(&c->queue->handle->object);
 }
 
@@ -166,6 +170,7 @@ static void collect_garbage(struct tsl_graph *graph)
     while ((c = garbage)) {
         garbage = c->next;
         c->src = c->dst = NULL;
+        c->joints = NULL;
         c->queue = NULL;
         tsl_command_unref(c);
     }
@@ -188,8 +193,9 @@ static void write_records(struct tsl_graph *graph)
 bool tsl_graph_has_work(const struct tsl_graph *graph)
 {
     return !STAILQ_EMPTY(&graph->ports_ready) || !STAILQ_EMPTY(&graph->signalled) || !STAILQ_EMPTY(&graph->to_watch) ||
-           !STAILQ_EMPTY(&graph->dead_ops) || !LIST_EMPTY(&graph->dead_queues) || graph->garbage || graph->records ||
-           (graph->callbacks && !graph->callbacks_posted) || (graph->ask_again && !STAILQ_EMPTY(&graph->later));
+           !STAILQ_EMPTY(&graph->dead_ops) || !LIST_EMPTY(&graph->dead_queues) || !TAILQ_EMPTY(&graph->dead_scratch) ||
+           graph->garbage || graph->records || (graph->callbacks && !graph->callbacks_posted) ||
+           (graph->ask_again && !STAILQ_EMPTY(&graph->later));
 }
 
 void tsl_graph_work(struct tsl_graph *graph, enum tsl_who who)
@@ -211,6 +217,8 @@ void tsl_graph_work(struct tsl_graph *graph, enum tsl_who who)
             tsl_graph_bury(graph);
         else if (!LIST_EMPTY(&graph->dead_queues))
             bury_queues(graph);
+        else if (!TAILQ_EMPTY(&graph->dead_scratch))
+            tsl_scratch_bury(graph);
         else
             post_callbacks(graph);
     }

@@ -26,10 +26,11 @@ struct tsl_load {
 struct tsl_placer {
     void (*choose)(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_placement *placement);
     unsigned n;
-    bool one_kind;                         /* TESELA_REPRODUCIBLE */
-    double speed[TSL_MAX_MEMBERS];         /* caps.speed */
-    uint64_t kind[TSL_MAX_MEMBERS];        /* tsl_kind_of */
-    bool profiles[TSL_MAX_MEMBERS];        /* caps.profiles */
+    bool one_kind;                  /* TESELA_REPRODUCIBLE */
+    double speed[TSL_MAX_MEMBERS];  /* caps.speed */
+    uint64_t kind[TSL_MAX_MEMBERS]; /* tsl_kind_of */
+    bool profiles[TSL_MAX_MEMBERS]; /* caps.profiles */
+    bool is_gpu[TSL_MAX_MEMBERS];
     double weight[TSL_MAX_MEMBERS];        /* weights: shares, at least one > 0 */
     double credit[TSL_MAX_MEMBERS];        /* weights: what each has earned and not had */
     unsigned last;                         /* round-robin: the member that was chosen last */
@@ -54,7 +55,7 @@ struct tsl_placer {
 };
 
 /* What tells members apart that differ in kind: equal ones take the same time for the same work. Stable from run to
- * run; i: stands for a member without a path (tests). Never 0 or TSL_KIND_HOST. */
+ * run; i: stands for a member without a path (tests). Never 0, TSL_KIND_HOST or TSL_KIND_WORK … */
 uint64_t tsl_kind_of(const struct tsl_member *member, unsigned i);
 
 /* Leaves only one kind of members eligible, where the settings ask for that: in `kept`, to which the ask then points.

@@ -448,6 +448,16 @@ double tsl_model_move_ns(struct tsl_model *model, uint64_t from, uint64_t to, ui
     return ns > 0 ? ns : DEFAULT_LATENCY_NS + (double)size * 1e9 / DEFAULT_BANDWIDTH;
 }
 
+bool tsl_model_knows_move(struct tsl_model *model, uint64_t from, uint64_t to)
+{
+    bool knows;
+
+    pthread_mutex_lock(&model->lock);
+    knows = tsl_model_pair_locked(model, from, to, false);
+    pthread_mutex_unlock(&model->lock);
+    return knows;
+}
+
 unsigned tsl_model_n_moves(struct tsl_model *model, uint64_t from, uint64_t to, uint64_t size)
 {
     struct tsl_model_pair *pair;

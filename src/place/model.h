@@ -20,6 +20,8 @@ struct tsl_model;
 
 /* The kind of the host's memory. */
 #define TSL_KIND_HOST 1u
+/* As the target of a "move": work of the kind's in its own memory, one for each of enum tsl_work (place.h). */
+#define TSL_KIND_WORK 200u
 
 /* At most so many classes of kernels are kept; those used longest ago go. */
 #define TSL_MODEL_MAX_RUNS 4096
@@ -66,6 +68,8 @@ double tsl_model_ratio(struct tsl_model *model, uint64_t a, uint64_t b);
 void tsl_model_moved(struct tsl_model *model, uint64_t from, uint64_t to, uint64_t size, double ns);
 /* How long a move will take, by what is known of that pair of kinds, of the way back, or of nothing. */
 double tsl_model_move_ns(struct tsl_model *model, uint64_t from, uint64_t to, uint64_t size);
+/* Is anything known of moves that way? */
+bool tsl_model_knows_move(struct tsl_model *model, uint64_t from, uint64_t to);
 /* How many samples there are of a move's class. */
 unsigned tsl_model_n_moves(struct tsl_model *model, uint64_t from, uint64_t to, uint64_t size);
 

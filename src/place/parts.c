@@ -263,7 +263,8 @@ void tsl_parts_book_whole(struct tsl_placer *placer, const struct tsl_ask *ask, 
 
 static void book_cut(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
 {
-    double peer_ns = 0, gain_ns = parts->known ? parts->whole_run_ns - parts->run_ns - cost_ns(placer) : 0;
+    double peer_ns = 0,
+           gain_ns = parts->known ? parts->whole_run_ns - parts->run_ns - parts->joint_ns - cost_ns(placer) : 0;
 
     for (unsigned i = 0; i < placer->n; i++)
         if (parts->of[i] > 0)
@@ -312,10 +313,10 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
         }
     if (!parts->known)
         return move_ns <= parts->whole_move_ns + FIRST_CUT_NS;
-    double cut_ns = start + parts->run_ns * MARGIN + cost_ns(placer);
+    double cut_ns = start + (parts->run_ns + parts->joint_ns) * MARGIN + cost_ns(placer);
     tsl_log(TSL_LOG_IN_PLACE, TSL_LOG_DEBUG,
-            "cut %.0f µs (parts %.0f, cost %.0f) and moves %.0f, whole %.0f with moves %.0f", cut_ns / 1e3,
-            parts->run_ns / 1e3, cost_ns(placer) / 1e3, move_ns / 1e3, parts->whole_ns / 1e3,
+            "cut %.0f µs (parts %.0f, copies %.0f, cost %.0f) and moves %.0f, whole %.0f with moves %.0f", cut_ns / 1e3,
+            parts->run_ns / 1e3, parts->joint_ns / 1e3, cost_ns(placer) / 1e3, move_ns / 1e3, parts->whole_ns / 1e3,
             parts->whole_move_ns / 1e3);
     if (cut_ns + move_ns >= parts->whole_ns)
         return regrets(placer, ask, parts->whole_ns - cut_ns, move_ns);
@@ -327,8 +328,7 @@ static bool pays(struct tsl_placer *placer, const struct tsl_ask *ask, const str
 
 bool tsl_placer_cuts(const struct tsl_placer *placer)
 {
-    return placer->split == TSL_SPLIT_ALWAYS ||
-           (placer->split != TSL_SPLIT_OFF && (placer->model || placer->by_weight));
+    return tsl_split_always(placer->split) || (placer->split != TSL_SPLIT_OFF && (placer->model || placer->by_weight));
 }
 
 bool tsl_placer_parts(struct tsl_placer *placer, const struct tsl_ask *ask, struct tsl_parts *parts)
@@ -340,7 +340,7 @@ bool tsl_placer_parts(struct tsl_placer *placer, const struct tsl_ask *ask, stru
     tsl_placer_narrow(placer, &narrowed, kept);
     if (!tsl_placer_cuts(placer))
         return false;
-    if (placer->split == TSL_SPLIT_ALWAYS)
+    if (tsl_split_always(placer->split))
         return equal_parts(placer, &narrowed, parts);
     if (placer->by_weight)
         return weighted_parts(placer, &narrowed, parts);
@@ -349,7 +349,7 @@ bool tsl_placer_parts(struct tsl_placer *placer, const struct tsl_ask *ask, stru
 
 bool tsl_placer_pays(struct tsl_placer *placer, const struct tsl_ask *ask, const struct tsl_parts *parts)
 {
-    bool asked = placer->split == TSL_SPLIT_ALWAYS || placer->by_weight;
+    bool asked = tsl_split_always(placer->split) || placer->by_weight;
 
     if (!asked && !pays(placer, ask, parts)) {
         forgive(placer);

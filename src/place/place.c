@@ -75,6 +75,7 @@ struct tsl_placer *tsl_placer_create(const struct tsl_settings *settings, struct
         placer->speed[i] = members[i]->caps.speed > 0 ? members[i]->caps.speed : 1;
         placer->profiles[i] = members[i]->caps.profiles;
         placer->kind[i] = tsl_kind_of(members[i], i);
+        placer->is_gpu[i] = members[i]->path && members[i]->path->type & CL_DEVICE_TYPE_GPU;
     }
     choose_policy(placer, members, settings);
     if (placer->choose == tsl_place_auto) {
@@ -173,6 +174,36 @@ void tsl_placer_moved(struct tsl_placer *placer, unsigned from, unsigned to, uin
 {
     if (placer->model)
         tsl_model_moved(placer->model, kind_of_space(placer, from), kind_of_space(placer, to), size, (double)ns);
+}
+
+/* ---- Work in one memory ---- */
+
+/* Before anything was measured: bytes a nanosecond. */
+#define DEFAULT_GPU_RATE 300.0
+#define DEFAULT_RATE     3.0
+#define DEFAULT_START_NS 2e4
+
+double tsl_placer_work_ns(struct tsl_placer *placer, unsigned member, enum tsl_work work, uint64_t size)
+{
+    uint64_t kind = placer->kind[member];
+
+    if (!placer->model || !tsl_model_knows_move(placer->model, kind, TSL_KIND_WORK + work))
+        return DEFAULT_START_NS + (double)size / (placer->is_gpu[member] ? DEFAULT_GPU_RATE : DEFAULT_RATE);
+    return tsl_model_move_ns(placer->model, kind, TSL_KIND_WORK + work, size);
+}
+
+bool tsl_placer_wants_work(struct tsl_placer *placer, unsigned member, enum tsl_work work, uint64_t size)
+{
+    if (!placer->model)
+        return false;
+    return ++placer->n_moves % TIMED_IN == 0 ||
+           tsl_model_n_moves(placer->model, placer->kind[member], TSL_KIND_WORK + work, size) < ENOUGH_MOVES;
+}
+
+void tsl_placer_worked(struct tsl_placer *placer, unsigned member, enum tsl_work work, uint64_t size, uint64_t ns)
+{
+    if (placer->model)
+        tsl_model_moved(placer->model, placer->kind[member], TSL_KIND_WORK + work, size, (double)ns);
 }
 
 struct tsl_model *tsl_placer_unkept(struct tsl_placer *placer, uint64_t now_ns)

@@ -75,6 +75,7 @@ struct tsl_parts {
     double whole_run_ns;        /* the launch whole, without moves */
     double whole_ns;            /* how long until the launch has ended if it isn't cut, with its moves */
     double whole_move_ns;       /* its moves alone */
+    double joint_ns;            /* what the caller found out: making copies for the parts, and these one again */
 };
 
 /* Are any launches cut? */
@@ -109,5 +110,11 @@ double tsl_placer_move_ns(struct tsl_placer *placer, unsigned from, unsigned to,
 /* Should this move's time be measured? */
 bool tsl_placer_wants_move(struct tsl_placer *placer, unsigned from, unsigned to, uint64_t size);
 void tsl_placer_moved(struct tsl_placer *placer, unsigned from, unsigned to, uint64_t size, uint64_t ns);
+
+/* The same of work in one member's memory, by its bytes. */
+enum tsl_work { TSL_WORK_COPY, TSL_WORK_FILL, TSL_WORK_COMBINE };
+double tsl_placer_work_ns(struct tsl_placer *placer, unsigned member, enum tsl_work work, uint64_t size);
+bool tsl_placer_wants_work(struct tsl_placer *placer, unsigned member, enum tsl_work work, uint64_t size);
+void tsl_placer_worked(struct tsl_placer *placer, unsigned member, enum tsl_work work, uint64_t size, uint64_t ns);
 
 #endif

@@ -112,6 +112,18 @@ static struct tsl_args *copy_of(const struct tsl_args *from)
     return copy_some(from, from->n_all, from->n_all);
 }
 
+struct tsl_args *tsl_args_with(const struct tsl_args *from, tsl_other_buffer_fn *other, void *arg)
+{
+    struct tsl_args *args = copy_of(from);
+
+    for (cl_uint i = 0; args && i < args->n_all; i++)
+        if (args->args[i].buffer)
+            args->args[i].buffer = other(arg, args->args[i].buffer);
+    if (args)
+        args->serial = tsl_args_new_serial();
+    return args;
+}
+
 /* ---- Understanding clSetKernelArg ------------------------------------------------------------------------------- */
 
 /* The handle in a value, whatever its alignment. */

@@ -4,8 +4,10 @@
 #include "base/bytes.h"
 #include "base/fork.h"
 #include "base/log.h"
+#include "base/settings.h"
 #include "facts/il.h"
 #include "footprint/cache.h"
+#include "footprint/joint.h"
 #include "program/arguments.h"
 
 #include <stdlib.h>
@@ -152,6 +154,16 @@ static bool is_own_device(const struct tsl_program *program, const struct tsl_me
     return false;
 }
 
+/* To make a member ready may take as long as to build a program, so only where launches may be cut so. */
+static bool wants_combine(const struct tsl_context *context, const struct tsl_kernel_facts *facts)
+{
+    enum tsl_split split = tsl_settings()->split;
+
+    if (split == TSL_SPLIT_OFF || !facts->footprint || (context->n_members == 1 && !tsl_split_always(split)))
+        return false;
+    return split == TSL_SPLIT_ALWAYS_MERGE || tsl_joint_may_need(facts->footprint);
+}
+
 /* Creates one member's part; leaves the member out if its kernel has another signature. */
 static cl_int add_member(struct tsl_kernel *kernel, unsigned i)
 {
@@ -183,6 +195,8 @@ static cl_int add_member(struct tsl_kernel *kernel, unsigned i)
         kernel->facts = &part->facts;
     read_limits(&part->limits, member->path, built);
     part->windows = member->driver->windows_ok(part->kernel, &part->facts);
+    part->combines = part->windows && wants_combine(kernel->program->context, &part->facts) &&
+                     member->driver->can_combine && member->driver->can_combine(member);
     kernel->no_arg_info |= built->no_arg_info;
     if (part->limits.parameter_size > kernel->parameter_size)
         kernel->parameter_size = part->limits.parameter_size;

@@ -182,8 +182,10 @@ struct tsl_kernel_part {
     struct tsl_launch_limits limits;
     struct tsl_footprint_cache *footprints; /* what launches touched lately; owned; NULL: not asked yet. Under the
                                              * graph's lock */
-    bool windows; /* a launch on the member may be cut into windows: windows_ok of its driver, asked once */
-    bool has_run; /* a launch on the member has ended well; under the graph's lock */
+    bool windows;  /* a launch on the member may be cut into windows: windows_ok of its driver, asked once */
+    bool combines; /* its launches may need joints (footprint/joint.h), for which the member was made ready: can_combine
+                    */
+    bool has_run;  /* a launch on the member has ended well; under the graph's lock */
 };
 
 /* A kernel's arguments at one time. Immutable once an enqueue has taken a reference: clSetKernelArg then copies
@@ -208,6 +210,13 @@ struct tsl_args {
     } args[];
 };
 
+/* Whether the last launch of a kernel could be cut with joints (graph/joints.h), and how. */
+struct tsl_joint_memo {
+    enum { TSL_JOINT_NOT_TRIED, TSL_JOINT_WORKS, TSL_JOINT_REFUSED } state;
+    uint64_t arguments; /* bits: those whose memory has copies */
+    unsigned dimension;
+};
+
 /* Along which dimension the last launch of a kernel was cut (graph/cut.h). */
 struct tsl_cut_memo {
     size_t global_size[3], local_size[3]; /* of that launch; global_size[0] 0: there was none */
@@ -215,10 +224,11 @@ struct tsl_cut_memo {
     unsigned why;                         /* ... for this reason (footprint/cut.h) */
     unsigned attempt;                     /* at which borders it could (graph/borders.h) */
     struct tsl_cut_proofs proofs;
-    unsigned n_refused;  /* launches since then that were not looked at */
-    uint64_t small_size; /* work-items; so large launches are much too small, when last looked at */
-    unsigned n_small;    /* so many more of them need not be looked at */
-    unsigned told;       /* why launches weren't cut, as far as that was logged: bits */
+    struct tsl_joint_memo joint; /* whether it could be cut with joints */
+    unsigned n_refused;          /* launches since then that were not looked at */
+    uint64_t small_size;         /* work-items; so large launches are much too small, when last looked at */
+    unsigned n_small;            /* so many more of them need not be looked at */
+    unsigned told;               /* why launches weren't cut, as far as that was logged: bits */
 };
 
 struct tsl_kernel {
@@ -260,6 +270,11 @@ cl_int tsl_kernel_set_svm_list(struct tsl_kernel *kernel, size_t n, const void *
 cl_int tsl_kernel_args(struct tsl_kernel *kernel, struct tsl_args **args);
 void tsl_args_let_go(struct tsl_args *args); /* NULL allowed; may destroy buffers: not under the graph's lock */
 void tsl_args_unref(struct tsl_args *args);  /* NULL allowed */
+
+/* The arguments with other buffers: `other` gives the one that stands in a buffer's place, or that buffer. Buffers are
+ * not kept alive by the new arguments, which have one reference. NULL without memory. */
+typedef struct tsl_buffer *tsl_other_buffer_fn(void *arg, struct tsl_buffer *buffer);
+struct tsl_args *tsl_args_with(const struct tsl_args *args, tsl_other_buffer_fn *other, void *arg);
 
 /* A new serial, which no arguments have. */
 uint64_t tsl_args_new_serial(void);

@@ -528,10 +528,13 @@ static void assert_refused(unsigned kernel, const char *sentence)
     tsl_object_release(&made->object);
 }
 
+/* Members that can't make copies one: graph_joint_test.c has the others. */
 static void test_refusals(void **state)
 {
+    static const struct tsl_fake_member member = {.item_ns = 1000, .gates = true, .no_combine = true};
+
     (void)state;
-    begin(2);
+    begin_members((struct tsl_fake_member[]){member, member}, 2, 0);
     assert_refused(COUNT, "argument 0 (a0) is changed by atomic operations (at byte 0)");
     assert_refused(SCATTER, "argument 0 (a0) is written at places that are not known before the launch");
     assert_refused(SMEAR, "work-groups may write the same bytes of argument 0 (a0) (at byte gid(0))");

@@ -251,7 +251,8 @@ static void atomics_run_whole(void **state)
 
 static void without_a_domain_it_runs_whole(void **state)
 {
-    struct tsl_fake_member one = {.item_ns = 1000, .gates = true, .side_by_side = true}, other = one;
+    struct tsl_fake_member one = {.item_ns = 1000, .gates = true, .side_by_side = true, .no_combine = true};
+    struct tsl_fake_member other = one;
 
     (void)state;
     one.domain = 1;

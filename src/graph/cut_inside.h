@@ -1,0 +1,58 @@
+/*
+ * The inside of cutting launches: a launch that is looked at, and what cut.c gives cut_joint.c, which finds the rungs
+ * `merge` and `reduce`. Under the graph's lock.
+ */
+#ifndef TSL_GRAPH_CUT_INSIDE_H
+#define TSL_GRAPH_CUT_INSIDE_H
+
+#include "footprint/cut.h"
+#include "graph/footing.h"
+#include "graph/joints.h"
+#include "graph/share.h"
+#include "place/place.h"
+
+#include <stdatomic.h>
+
+struct tsl_command;
+
+/* Shares of a launch, at most. */
+#define TSL_CUT_MAX_SHARES 32u
+
+/* A launch that may be cut. */
+struct tsl_cut {
+    struct tsl_command *command;
+    const struct tsl_ask *ask;
+    struct tsl_kernel_part *part; /* by whose footprint the launch is judged */
+    const struct tsl_footprint *footprint;
+    struct tsl_window window; /* the launch, with a local size */
+    enum tsl_rung rung;
+    unsigned dimension;
+    struct tsl_cut_memory memories[TSL_FOOTING_MAX_ARGUMENTS];
+    struct tsl_argument_value values[TSL_FOOTING_MAX_ARGUMENTS];
+    tsl_members spread_over;           /* by the rung `domain`; else none */
+    struct tsl_joints *joints;         /* by the rungs `merge` and `reduce`, heap; else NULL */
+    uint64_t ends[TSL_CUT_MAX_SHARES]; /* where shares end, the empty ones, too, in groups from the window's first */
+    unsigned n;                        /* shares that are not empty */
+    unsigned members[TSL_CUT_MAX_SHARES];
+    struct tsl_window windows[TSL_CUT_MAX_SHARES];
+    struct tsl_argument_touch *touches; /* n times the footprint's arguments; heap */
+    struct tsl_cut_verdict verdict;     /* why not */
+};
+
+/* Always false: sets the verdict. */
+bool tsl_cut_give_up(struct tsl_cut *cut, enum tsl_cut_why why);
+/* The shares of these parts; attempt: graph/borders.h. False: there are no such borders. */
+bool tsl_cut_make_windows(struct tsl_cut *cut, const struct tsl_parts *parts, unsigned attempt);
+/* What each share touches. */
+bool tsl_cut_evaluate(struct tsl_cut *cut);
+/* Do the shares write different bytes of these memories, also by what is claimed for them? False: the verdict tells. */
+bool tsl_cut_is_apart(struct tsl_cut *cut, const struct tsl_cut_memory *memories);
+/* Was the kernel's launch before of the same shape? */
+bool tsl_cut_is_remembered(const struct tsl_cut *cut);
+/* Takes the parts of members away that have none of these; the others' become larger. False: none is left. */
+bool tsl_cut_keep_parts(const struct tsl_cut *cut, struct tsl_parts *parts, tsl_members members);
+
+/* cut_joint.c: merge and reduce. The verdict says why the rung before was none. */
+bool tsl_cut_by_joints(struct tsl_cut *cut, struct tsl_parts *parts);
+
+#endif

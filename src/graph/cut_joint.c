@@ -1,0 +1,197 @@
+/*
+ * The rungs `merge` and `reduce`: which objects of a launch get copies, so that its shares can run at the same time.
+ *
+ * As few as possible: those that forbid an exact cut. Which these are is found one by one, as each verdict names one,
+ * and remembered with the kernel for launches of the same shape.
+ */
+#include "graph/command.h"
+#include "graph/copies.h"
+#include "graph/cut_inside.h"
+#include "graph/state.h"
+
+#include "base/settings.h"
+#include "program/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The launch without the memory that gets copies: the memories of that have no root. */
+struct search {
+    struct tsl_cut *cut;
+    struct tsl_cut_memory memories[TSL_FOOTING_MAX_ARGUMENTS];
+    uint64_t joined; /* bits: arguments whose memory gets copies */
+};
+
+static void join(struct search *s, uint32_t argument)
+{
+    const void *root = s->cut->memories[argument].root;
+    for (uint32_t i = 0; i < s->cut->footprint->n_arguments; i++)
+        if (s->cut->memories[i].root == root) {
+            s->joined |= UINT64_C(1) << i;
+            s->memories[i].root = NULL;
+        }
+}
+
+/* The memory that the verdict complains of gets copies, if that may help. */
+static bool join_worst(struct search *s)
+{
+    const struct tsl_cut_verdict *verdict = &s->cut->verdict;
+    bool stores = verdict->why == TSL_CUT_WRITES_UNKNOWN || verdict->why == TSL_CUT_WRITES_MEET;
+    if ((!stores && verdict->why != TSL_CUT_ATOMICS) || verdict->argument == TSL_FOOTPRINT_NONE ||
+        !s->memories[verdict->argument].root)
+        return false;
+    join(s, verdict->argument);
+    return true;
+}
+
+static bool find_dimension(struct search *s)
+{
+    struct tsl_cut *cut = s->cut;
+    do
+        cut->dimension = tsl_cut_dimension(cut->footprint, &cut->window, cut->values, s->memories, &cut->verdict);
+    while (cut->dimension == 3 && join_worst(s));
+    return cut->dimension < 3;
+}
+
+/* "always:merge": all that is written, needed or not. */
+static void join_all(struct search *s)
+{
+    for (uint32_t i = 0; i < s->cut->footprint->n_arguments; i++)
+        if (s->memories[i].root && s->memories[i].may_write && !s->memories[i].image)
+            join(s, i);
+}
+
+/* ---- The joints -------------------------------------------------------------------------------------------------- */
+
+static bool is_written(const struct tsl_cut *cut, const void *root)
+{
+    cl_uint n = cut->footprint->n_arguments;
+    for (unsigned s = 0; s < cut->n; s++)
+        for (cl_uint i = 0; i < n; i++)
+            if (cut->memories[i].root == root && cut->memories[i].may_write && cut->touches[s * n + i].writes)
+                return true;
+    return false;
+}
+
+static bool is_listed(const struct tsl_joints *joints, const void *root)
+{
+    for (unsigned j = 0; j < joints->n; j++)
+        if (joints->list[j].root == root)
+            return true;
+    return false;
+}
+
+static bool list_joints(const struct search *s)
+{
+    struct tsl_cut *cut = s->cut;
+    const struct tsl_argument_touch *shares[TSL_CUT_MAX_SHARES];
+    struct tsl_joints *joints = cut->joints;
+    for (unsigned i = 0; i < cut->n; i++)
+        shares[i] = cut->touches + (size_t)i * cut->footprint->n_arguments;
+    for (uint32_t i = 0; i < cut->footprint->n_arguments; i++) {
+        const void *root = cut->memories[i].root;
+        if (!(s->joined & UINT64_C(1) << i) || is_listed(joints, root) || !is_written(cut, root))
+            continue;
+        if (joints->n == TSL_JOINTS_MAX)
+            return false;
+        if (!tsl_joint_find(cut->footprint, cut->n, shares, cut->memories, root, &joints->list[joints->n],
+                            &cut->verdict))
+            return false;
+        joints->n++;
+    }
+    return joints->n > 0;
+}
+
+/* The windows are made: which memory do they need copies of? */
+static bool find_joints(struct search *s)
+{
+    struct tsl_cut *cut = s->cut;
+    unsigned shares[TSL_MAX_MEMBERS] = {0};
+    if (!tsl_cut_evaluate(cut))
+        return false;
+    while (!tsl_cut_is_apart(cut, s->memories))
+        if (!join_worst(s))
+            return false;
+    free(cut->joints);
+    cut->joints = calloc(1, sizeof(*cut->joints));
+    if (!cut->joints)
+        return tsl_cut_give_up(cut, TSL_CUT_NO_MEMORY);
+    if (!list_joints(s))
+        return false;
+    for (unsigned i = 0; i < cut->n; i++)
+        shares[cut->members[i]]++;
+    return tsl_joints_may(cut->command, cut->joints, shares);
+}
+
+/* ---- The rung ---------------------------------------------------------------------------------------------------- */
+
+/* Members that can make copies one. One alone has two shares, which only tests want. */
+static bool keep_members(const struct tsl_cut *cut, struct tsl_parts *parts)
+{
+    const struct tsl_command *c = cut->command;
+    tsl_members members = TSL_MEMBERS_NONE;
+    for (unsigned i = 0; i < c->graph->n_ports; i++)
+        if (parts->of[i] > 0 && c->kernel->parts[i].combines)
+            tsl_members_add(&members, i);
+    if (!tsl_cut_keep_parts(cut, parts, members))
+        return false;
+    if (tsl_members_count(members) == 1 && c->graph->cuts_always)
+        parts->n_windows = 2;
+    return tsl_members_count(members) * parts->n_windows > 1;
+}
+
+static void begin(struct search *s, struct tsl_cut *cut)
+{
+    const struct tsl_joint_memo *memo = &cut->command->kernel->cut.joint;
+    s->cut = cut;
+    s->joined = 0;
+    memcpy(s->memories, cut->memories, cut->footprint->n_arguments * sizeof(*s->memories));
+    if (memo->state != TSL_JOINT_WORKS)
+        return;
+    for (uint32_t i = 0; i < cut->footprint->n_arguments; i++)
+        if (memo->arguments & UINT64_C(1) << i && s->memories[i].root)
+            join(s, i);
+}
+
+static bool search(struct tsl_cut *cut, const struct tsl_parts *parts)
+{
+    struct tsl_joint_memo *memo = &cut->command->kernel->cut.joint;
+    struct search s;
+    begin(&s, cut);
+    if (tsl_settings()->split == TSL_SPLIT_ALWAYS_MERGE)
+        join_all(&s);
+    if (memo->state == TSL_JOINT_WORKS)
+        cut->dimension = memo->dimension;
+    else if (!find_dimension(&s))
+        return false;
+    tsl_cut_make_windows(cut, parts, 0);
+    if (cut->n < 2)
+        return tsl_cut_give_up(cut, TSL_CUT_TOO_FEW_GROUPS);
+    if (!find_joints(&s))
+        return false;
+    *memo = (struct tsl_joint_memo){TSL_JOINT_WORKS, s.joined, cut->dimension};
+    return true;
+}
+
+/* Was a launch like this refused before, so that it is looked at ever more rarely, as cut.c counts? */
+static bool is_hopeless(const struct tsl_cut *cut)
+{
+    const struct tsl_cut_memo *memo = &cut->command->kernel->cut;
+    return memo->joint.state == TSL_JOINT_REFUSED && (memo->n_refused & (memo->n_refused - 1)) != 0;
+}
+
+bool tsl_cut_by_joints(struct tsl_cut *cut, struct tsl_parts *parts)
+{
+    const struct tsl_graph *graph = cut->command->graph;
+    struct tsl_parts kept = *parts;
+    struct tsl_cut_verdict before = cut->verdict;
+    if (is_hopeless(cut) || (!parts->known && !graph->cuts_always) || !keep_members(cut, &kept))
+        return false;
+    if (!search(cut, &kept)) {
+        cut->verdict = cut->verdict.why == TSL_CUT_OK ? before : cut->verdict; /* There was no room, say. */
+        cut->command->kernel->cut.joint.state = TSL_JOINT_REFUSED;
+        return false;
+    }
+    *parts = kept;
+    return true;
+}

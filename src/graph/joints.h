@@ -1,0 +1,53 @@
+/*
+ * Joints: what is done around a launch whose shares may write the same memory (the rungs `merge` and `reduce`, cut.h).
+ *
+ * Each share works on a copy of such an object, a scratch object of the same size in its member's memory, which stands
+ * in the object's place among the share's arguments. Before the launch the copies get the object's bytes (merge) or
+ * neutral elements (reduce). Afterwards the range that may have been written is cut into as many pieces as there are
+ * members, and each member makes one piece of the copies' pieces. Then each has its piece of the object, and the
+ * directory puts them together. Until then the object stays as it was, on every member: what a share has changed is
+ * what differs from that; and if a share fails, no piece is made.
+ *
+ * All operations are the command's own. Under the graph's lock, where nothing else is said.
+ */
+#ifndef TSL_GRAPH_JOINTS_H
+#define TSL_GRAPH_JOINTS_H
+
+#include "base/sets.h"
+#include "footprint/joint.h"
+#include "graph/dependences.h"
+
+#include <CL/cl.h>
+#include <stdbool.h>
+
+struct tsl_buffer;
+struct tsl_command;
+
+/* A launch has few. */
+#define TSL_JOINTS_MAX 16u
+
+/* Of one launch. */
+struct tsl_joints {
+    unsigned n;
+    struct tsl_joint list[TSL_JOINTS_MAX]; /* roots are the objects' data */
+    unsigned n_copies;                     /* shares */
+    struct tsl_buffer **copies;            /* n times the shares', those of one object together; borrowed of held */
+    unsigned n_held, n_parts, room_held, room_parts;
+    struct tsl_buffer **held;  /* scratch objects, an internal reference to each */
+    struct tsl_buffer **parts; /* of such; the application's reference is ours */
+};
+
+/* Are there members' memory and ways for it? shares: of how many each member has one or more, by member. */
+bool tsl_joints_may(const struct tsl_command *command, const struct tsl_joints *joints, const unsigned *shares);
+/* How long the copies and what is done with them take, estimated. */
+double tsl_joints_ns(const struct tsl_command *command, const struct tsl_joints *joints, const unsigned *shares);
+
+/* The copies, and the arguments of the command's shares. Nothing for a command without joints. */
+cl_int tsl_joints_begin(struct tsl_command *command, const tsl_dependences *order);
+/* The objects, of the copies. */
+cl_int tsl_joints_end(struct tsl_command *command, const tsl_dependences *order);
+
+/* NULL allowed. Without the lock, once the command is reported. */
+void tsl_joints_destroy(struct tsl_joints *joints);
+
+#endif
