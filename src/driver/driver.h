@@ -193,7 +193,8 @@ struct tsl_driver {
     cl_int (*fill)(struct tsl_lane *lane, const struct tsl_fill *fill, const struct tsl_waits *waits,
                    struct tsl_fence **fence);
 
-    /* Makes two ranges one. Only after can_combine said yes. CL_INVALID_MEM_OBJECT: a side isn't memory of the lane's
+    /* Makes two ranges one. Only after can_combine said yes. Elements that stay as they are in dst stay so also if the
+     * work fails. CL_INVALID_MEM_OBJECT: a side isn't memory of the lane's
      * member. May be NULL, with can_combine. */
     cl_int (*combine)(struct tsl_lane *lane, const struct tsl_combine *combine, const struct tsl_waits *waits,
                       struct tsl_fence **fence);

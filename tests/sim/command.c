@@ -7,11 +7,11 @@
 
 #define MAX_TRIES 12 /* for a command that fits */
 
-const char *const sim_names[] = {"add",     "blend",   "set",   "part",    "print",  "hide",    "show",
-                                 "slice",   "guarded", "some",  "column",  "update", "shift",   "gather",
-                                 "box",     "turned",  "brick", "stencil", "relax",  "stripes", "smear",
-                                 "write",   "read",    "copy",  "fill",    "native", "migrate", "marker",
-                                 "barrier", "map",     "unmap", "user",    "poke",   "peek"};
+const char *const sim_names[] = {"add",     "blend",   "set",    "part",    "print",   "hide",    "show",    "slice",
+                                 "guarded", "some",    "column", "update",  "shift",   "gather",  "box",     "turned",
+                                 "brick",   "stencil", "relax",  "stripes", "smear",   "scatter", "xor",     "write",
+                                 "read",    "copy",    "fill",   "native",  "migrate", "marker",  "barrier", "map",
+                                 "unmap",   "user",    "poke",   "peek"};
 
 const struct sim_handle sim_arena = {NULL, SIM_ARENA, 0, SIM_ARENA_SIZE, NULL};
 
@@ -619,10 +619,10 @@ void sim_random_command(struct sim *sim, const struct sim_set *base, bool may_bl
     static const enum sim_kind partial[] = {SIM_SLICE,  SIM_GUARDED, SIM_GUARDED, SIM_SOME,  SIM_SOME,
                                             SIM_COLUMN, SIM_UPDATE,  SIM_UPDATE,  SIM_SHIFT, SIM_SHIFT,
                                             SIM_GATHER, SIM_BOX,     SIM_BOX};
-    static const enum sim_kind cut[] = {SIM_SLICE,  SIM_SLICE,   SIM_GUARDED, SIM_GUARDED, SIM_SOME,  SIM_COLUMN,
-                                        SIM_UPDATE, SIM_UPDATE,  SIM_SHIFT,   SIM_GATHER,  SIM_BOX,   SIM_TURNED,
-                                        SIM_BRICK,  SIM_STENCIL, SIM_STENCIL, SIM_STENCIL, SIM_RELAX, SIM_RELAX,
-                                        SIM_SMEAR,  SIM_STRIPES, SIM_STRIPES};
+    static const enum sim_kind cut[] = {
+        SIM_SLICE,  SIM_SLICE,   SIM_GUARDED, SIM_GUARDED, SIM_SOME,    SIM_COLUMN,  SIM_UPDATE,  SIM_UPDATE, SIM_SHIFT,
+        SIM_GATHER, SIM_BOX,     SIM_TURNED,  SIM_BRICK,   SIM_STENCIL, SIM_STENCIL, SIM_STENCIL, SIM_RELAX,  SIM_RELAX,
+        SIM_SMEAR,  SIM_STRIPES, SIM_STRIPES, SIM_SCATTER, SIM_SCATTER, SIM_XOR,     SIM_XOR};
     unsigned n = sizeof common / sizeof common[0];
     bool cuts = sim->options.split != SIM_SPLIT_OFF;
     bool part = sim->options.footprints && sim_pick(sim, 5) < (cuts ? 3 : 2);

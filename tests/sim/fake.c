@@ -28,7 +28,8 @@ bool sim_world_has_threads(void)
 /* What the members did, for a reader of a failure. */
 static void tell_records(struct sim *sim)
 {
-    static const char *const kinds[TSL_FAKE_N_KINDS] = {"write", "read", "copy", "peer", "fill", "launch", "mark"};
+    static const char *const kinds[TSL_FAKE_N_KINDS] = {"write", "read",    "copy",   "peer",
+                                                        "fill",  "combine", "launch", "mark"};
     struct tsl_fake_record record;
 
     for (size_t i = 0; tsl_fake_record(i, &record); i++)
@@ -166,6 +167,7 @@ static void split_member(const struct sim_world *world, unsigned i)
     uint64_t number = sim_mix(world->options.seed + 300 + i);
 
     setup.members[i].no_windows = number % 8 == 0;
+    setup.members[i].no_combine = number >> 20 & 8 && number >> 20 & 4;
     if (sim_mix(world->options.seed + 299) % 8 == 0) /* All shares of a launch work on the same bytes. */
         setup.members[i].zero_copy = true;
     if (world->options.split != SIM_SPLIT_AUTO)
@@ -285,12 +287,12 @@ static void lose(struct sim *sim, unsigned member)
 
 void sim_world_inject(struct sim *sim, cl_int code)
 {
-    static const enum tsl_fake_call calls[] = {TSL_FAKE_COPY,  TSL_FAKE_FILL, TSL_FAKE_LAUNCH, TSL_FAKE_MARK,
-                                               TSL_FAKE_ALLOC, TSL_FAKE_GATE, TSL_FAKE_NOTIFY, TSL_FAKE_SUB,
-                                               TSL_FAKE_LANE,  TSL_FAKE_FLUSH};
+    static const enum tsl_fake_call calls[] = {TSL_FAKE_COPY, TSL_FAKE_FILL,  TSL_FAKE_LAUNCH, TSL_FAKE_COMBINE,
+                                               TSL_FAKE_MARK, TSL_FAKE_ALLOC, TSL_FAKE_GATE,   TSL_FAKE_NOTIFY,
+                                               TSL_FAKE_SUB,  TSL_FAKE_LANE,  TSL_FAKE_FLUSH};
     const unsigned n_calls = sizeof calls / sizeof *calls;
     unsigned member = sim_pick(sim, setup.n_members), i = sim_pick(sim, n_calls + 1), k = 1 + sim_pick(sim, 3);
-    bool work = i < 3 && sim_once_in(sim, 2);
+    bool work = i < 4 && sim_once_in(sim, 2);
 
     if (i == n_calls) {
         lose(sim, member);

@@ -119,7 +119,18 @@ static void put_bytes(struct model *model, const struct sim_access *access, unsi
         *at(model, access, i) = known(bytes[i]);
 }
 
-static void fill(struct model *model, const struct sim_node *node)
+/* Either of two values stays one of two. */
+static void xor
+    (struct model * model, const struct sim_node *node) {
+        for (size_t i = 0; i < n_bytes(&node->dst); i++) {
+            struct byte *byte = at(model, &node->dst, i);
+
+            byte->value ^= (unsigned char)(node->value ^ (i * 5));
+            byte->other ^= (unsigned char)(node->value ^ (i * 5));
+        }
+    }
+
+    static void fill(struct model *model, const struct sim_node *node)
 {
     for (size_t i = 0; i < n_bytes(&node->dst); i++)
         *at(model, &node->dst, i) = known(node->value + i % node->pattern_size);
@@ -153,6 +164,9 @@ static void execute(struct model *model, const struct sim_node *node)
     case SIM_RELAX:
         relax(model, node);
         break;
+    case SIM_XOR:
+        xor(model, node);
+        break;
     case SIM_FILL:
         fill(model, node);
         break;
@@ -163,6 +177,7 @@ static void execute(struct model *model, const struct sim_node *node)
     case SIM_SOME:
     case SIM_COLUMN:
     case SIM_SMEAR:
+    case SIM_SCATTER:
     case SIM_STRIPES:
     case SIM_POKE:
         put_bytes(model, &node->dst, node->value);
@@ -228,7 +243,8 @@ static bool inside(const struct sim_access *access, unsigned area, size_t offset
 /* Where the old bytes of what a kernel writes surely, and doesn't read, are matters to nobody. */
 static bool overwrites(const struct sim_node *node)
 {
-    return node->kind >= SIM_SLICE && node->kind < SIM_N_KERNELS && node->kind != SIM_SOME && !sim_in_place(node);
+    return node->kind >= SIM_SLICE && node->kind < SIM_N_KERNELS && node->kind != SIM_SOME &&
+           node->kind != SIM_SCATTER && !sim_in_place(node);
 }
 
 /* A command that fails leaves what it writes undefined, and nothing else, whatever its arguments allow it. A kernel or
@@ -305,6 +321,15 @@ static bool has_cause(const struct sim *sim, const struct sim_node *node)
     return false;
 }
 
+/* May its shares have worked on copies, which had to become one after they had ended? */
+static bool may_be_joined(const struct sim_node *node)
+{
+    const char *split = getenv("TESELA_SPLIT");
+    bool always = split && !strcmp(split, "always:merge");
+
+    return node->cut && (always || node->kind == SIM_SMEAR || node->kind == SIM_SCATTER || node->kind == SIM_XOR);
+}
+
 /* What ended well may have failed all the same: because of another at the same memory that did (drivers run what only
  * stands behind it), or that it waited for, or of one that it can't be told from, or because its member was lost, or
  * lacked room, before that was noticed. */
@@ -317,6 +342,8 @@ static bool may_have_failed(const struct sim *sim, const struct sim_node *node)
     for (unsigned i = 0; i < node->n_waits; i++)
         if (sim->nodes[node->waits[i]].status < 0)
             return true;
+    if (sim->options.failures && may_be_joined(node))
+        return true;
     for (unsigned i = 0; i < sim->n_nodes; i++) {
         const struct sim_node *other = &sim->nodes[i];
 

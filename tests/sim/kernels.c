@@ -14,7 +14,8 @@ static const char *const source = "kernel add dst,src,value\nkernel blend dst,sr
                                   "kernel box dst,src,value\nkernel turned dst,src,value\n"
                                   "kernel brick dst,src,value\nkernel stencil dst,src,value\n"
                                   "kernel relax dst,value\nkernel smear dst,value\n"
-                                  "kernel stripes dst,value\n";
+                                  "kernel stripes dst,value\n"
+                                  "kernel scatter dst,value\nkernel xor dst,value\n";
 
 const char *sim_world_source(void)
 {
@@ -424,6 +425,40 @@ static void smear_touch(const struct tsl_fake_run *run)
     tsl_fake_touch(run, 0, a.dst + run->first[0], run->end[0] - run->first[0] + 1, true);
 }
 
+/* Item i: the i-th byte from the end. */
+static void scatter_body(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = argument(run);
+
+    for (size_t i = run->first[0]; i < run->end[0]; i++)
+        *bytes_of(run, 0, a.dst + a.size - 1 - i) = (unsigned char)(a.value ^ ((a.size - 1 - i) * 5));
+    note_end(run, &a);
+}
+
+static void scatter_touch(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = begun(run);
+
+    tsl_fake_touch(run, 0, a.dst + a.size - run->end[0], run->end[0] - run->first[0], true);
+}
+
+/* An item for each word. */
+static void xor_body(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = argument(run);
+
+    for (size_t i = 4 * run->first[0]; i < 4 * run->end[0]; i++)
+        *bytes_of(run, 0, a.dst + i) ^= (unsigned char)(a.value ^ (i * 5));
+    note_end(run, &a);
+}
+
+static void xor_touch(const struct tsl_fake_run *run)
+{
+    struct sim_argument a = begun(run);
+
+    tsl_fake_touch(run, 0, a.dst + 4 * run->first[0], 4 * (run->end[0] - run->first[0]), true);
+}
+
 /* ---- Kernels with footprints: what their footprints say ---- */
 
 /* A number of struct sim_argument, which is the kernel's last argument. */
@@ -459,7 +494,7 @@ static void slice_footprint(struct bed *bed)
 
 static void smear_footprint(struct bed *bed)
 {
-    bed_access(bed, 0, TSL_ACCESS_WRITE, 2, written(bed));
+    bed_access(bed, 0, TSL_ACCESS_WRITE, 2, written(bed))->narrow = 1; /* not aligned */
 }
 
 static void guarded_footprint(struct bed *bed)
@@ -561,7 +596,7 @@ static void relax_footprint(struct bed *bed)
     uint32_t pair = bed_two(bed, TSL_NODE_MUL, item(bed), bed_constant(bed, 64, 2));
 
     bed_access(bed, 0, TSL_ACCESS_READ, 1, bed_two(bed, TSL_NODE_ADD, pair, NUMBER(bed, src)));
-    bed_access(bed, 0, TSL_ACCESS_WRITE, 2, bed_two(bed, TSL_NODE_ADD, pair, NUMBER(bed, dst)));
+    bed_access(bed, 0, TSL_ACCESS_WRITE, 2, bed_two(bed, TSL_NODE_ADD, pair, NUMBER(bed, dst)))->narrow = 1;
 }
 
 static void stripes_footprint(struct bed *bed)
@@ -571,6 +606,19 @@ static void stripes_footprint(struct bed *bed)
     struct tsl_access *access = bed_access(bed, 0, TSL_ACCESS_WRITE, 1, bed_two(bed, TSL_NODE_ADD, written(bed), row));
 
     access->loops[access->n_loops++] = loop;
+}
+
+static void scatter_footprint(struct bed *bed)
+{
+    bed_access(bed, 0, TSL_ACCESS_WRITE, 1, TSL_FOOTPRINT_NONE);
+}
+
+static void xor_footprint(struct bed *bed)
+{
+    uint32_t word = bed_two(bed, TSL_NODE_MUL, item(bed), bed_constant(bed, 64, 4));
+
+    bed_access(bed, 0, TSL_ACCESS_ATOMIC, 4, bed_two(bed, TSL_NODE_ADD, word, NUMBER(bed, dst)))->atomic =
+        TSL_ATOMIC_XOR;
 }
 
 static const struct partial {
@@ -593,6 +641,8 @@ static const struct partial {
     {"relax", 2, relax_body, relax_touch, relax_footprint},
     {"smear", 2, smear_body, smear_touch, smear_footprint},
     {"stripes", 2, stripes_body, stripes_touch, stripes_footprint},
+    {"scatter", 2, scatter_body, scatter_touch, scatter_footprint},
+    {"xor", 2, xor_body, xor_touch, xor_footprint},
 };
 
 #define N_PARTIALS (sizeof partials / sizeof *partials)
@@ -602,15 +652,17 @@ static void register_partial(const struct partial *partial, struct bed *bed)
     static const enum tsl_fact_kind kinds[2][3] = {{TSL_FACT_GLOBAL, TSL_FACT_VALUE},
                                                    {TSL_FACT_GLOBAL, TSL_FACT_GLOBAL, TSL_FACT_VALUE}};
     const bool races = partial->footprint == relax_footprint;
-    const bool reads_itself = races || partial->footprint == update_footprint, two = partial->n_args == 3;
+    const bool atomics = partial->footprint == xor_footprint;
+    const bool reads_itself = races || atomics || partial->footprint == update_footprint, two = partial->n_args == 3;
     const bool never = partial->footprint == guarded_footprint; /* Others may touch it in another launch. */
     const unsigned roles[3] = {TSL_MAY_WRITE | (reads_itself ? TSL_MAY_READ : 0), two && !never ? TSL_MAY_READ : 0, 0};
 
     bed_begin(bed, partial->n_args);
     partial->footprint(bed);
     tsl_fake_kernel(partial->name, partial->body, partial->n_args, kinds[two], roles);
-    tsl_fake_kernel_traits(partial->name, &(struct tsl_fake_traits){
-                                              .touch = partial->touch, .footprint = &bed->footprint, .races = races});
+    tsl_fake_kernel_traits(
+        partial->name, &(struct tsl_fake_traits){
+                           .touch = partial->touch, .footprint = &bed->footprint, .races = races, .atomics = atomics});
 }
 
 void kernels_register(void)

@@ -65,6 +65,21 @@ static bool plan_partial(struct sim *sim, struct sim_node *node, struct sim_hand
     return !src->shape;
 }
 
+static bool plan_scatter(struct sim *sim, struct sim_node *node, struct sim_handle *dst)
+{
+    *dst = sim_random_handle(sim);
+    if (dst->shape || !sim_kernels_may_write(sim, dst))
+        return false;
+    node->dst = sim_some_of(sim, dst, dst->size, true);
+    if (node->kind == SIM_SCATTER)
+        return true;
+    node->dst.size -= (4 - node->dst.offset % 4) % 4 < node->dst.size ? (4 - node->dst.offset % 4) % 4 : node->dst.size;
+    node->dst.offset += (4 - node->dst.offset % 4) % 4;
+    node->dst.size &= ~(size_t)3;
+    node->src = sim_range(dst->area, node->dst.offset, node->dst.size, false);
+    return node->dst.size > 0;
+}
+
 static bool is_box(enum sim_kind kind)
 {
     return kind == SIM_BOX || kind == SIM_TURNED || kind == SIM_BRICK;
@@ -168,6 +183,9 @@ bool sim_plan_kernel(struct sim *sim, struct sim_node *node, struct sim_handle *
         return plan_relax(sim, node, dst);
     case SIM_SMEAR:
         return plan_smear(sim, node, dst);
+    case SIM_SCATTER:
+    case SIM_XOR:
+        return plan_scatter(sim, node, dst);
     default:
         return false;
     }
@@ -188,6 +206,8 @@ void sim_plan_alike(struct sim *sim, struct sim_node *node, const struct sim_nod
     node->idle = first->idle;
     if (node->kind != SIM_SET)
         node->dst.size = 1 + sim_pick(sim, (unsigned)first->dst.size);
+    if (node->kind == SIM_XOR)
+        node->dst.size = (node->dst.size + 3) & ~(size_t)3;
     if (moves_in_row(node->kind))
         node->dst.offset = dst->offset + sim_pick(sim, (unsigned)(dst->size - node->dst.size + 1));
     if (node->src.size)
@@ -251,7 +271,9 @@ static struct range range_of(struct sim *sim, const struct sim_node *node, const
         range.global[0] = access->size / 2;
     } else if (node->kind == SIM_SMEAR) {
         range.global[0] = access->size - 1;
-    } else if (node->kind == SIM_STRIPES) {
+    } else if (node->kind == SIM_XOR) {
+        range.global[0] = access->size / 4;
+    } else if (node->kind == SIM_STRIPES || node->kind == SIM_SCATTER) {
         range.global[0] = access->size;
     } else if (node->kind == SIM_COLUMN) {
         range.global[0] = access->n_rows;
@@ -271,7 +293,7 @@ static struct range range_of(struct sim *sim, const struct sim_node *node, const
 static struct sim_argument argument_of(struct sim *sim, const struct sim_node *node, const struct sim_handle *dst,
                                        const struct sim_handle *src)
 {
-    bool reads_itself = node->kind == SIM_UPDATE || node->kind == SIM_RELAX;
+    bool reads_itself = node->kind == SIM_UPDATE || node->kind == SIM_RELAX || node->kind == SIM_XOR;
     struct sim_argument value;
 
     memset(&value, 0, sizeof value);

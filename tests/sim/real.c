@@ -111,7 +111,13 @@ static const char *const source =
     "    dst[a.dst + row * a.pitch + i] = a.value ^ ((row * a.size + i) * 5); }\n"
     "kernel void smear(global uchar *dst, struct argument a)\n"
     "{ uint i = get_global_id(0); global uchar *to = dst + a.dst + i;\n"
-    "  to[0] = a.value ^ (i * 5); to[1] = a.value ^ ((i + 1) * 5); }\n";
+    "  to[0] = a.value ^ (i * 5); to[1] = a.value ^ ((i + 1) * 5); }\n"
+    "kernel void scatter(global uchar *dst, struct argument a)\n"
+    "{ uint i = a.size - 1 - (uint)rint((float)get_global_id(0)); dst[a.dst + i] = a.value ^ (i * 5); }\n"
+    "kernel void xor(global uchar *dst, struct argument a)\n"
+    "{ uint i = 4 * get_global_id(0), word = 0;\n"
+    "  for (uint k = 0; k < 4; k++) word |= ((a.value ^ ((i + k) * 5)) & 255) << 8 * k;\n"
+    "  atomic_xor((global uint *)(dst + a.dst + i), word); }\n";
 
 const char *sim_world_source(void)
 {

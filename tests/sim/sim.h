@@ -187,7 +187,7 @@ struct sim {
     struct sim_buffer buffers[SIM_MAX_BUFFERS];
     cl_command_queue queues[SIM_MAX_QUEUES];
     bool in_order[SIM_MAX_QUEUES], profiles[SIM_MAX_QUEUES];
-    cl_kernel kernels[24]; /* by enum sim_kind, kept for further launches */
+    cl_kernel kernels[32]; /* by enum sim_kind, kept for further launches */
     unsigned char arena[SIM_ARENA_SIZE];
     unsigned char host_ptrs[SIM_MAX_BUFFERS][SIM_MAX_SIZE];
 
@@ -268,7 +268,9 @@ enum sim_kind {
     SIM_RELAX,   /* in its place, pairs of bytes: a new one, and one made of the first of the next pair, or of the pair
                     before, be that old or new */
     SIM_STRIPES, /* as COLUMN, but an item writes a byte of each row */
-    SIM_SMEAR,   /* as SLICE, but two items write each byte, the same: it can't be cut */
+    SIM_SMEAR,   /* as SLICE, but two items write each byte, the same: cut, its shares need copies */
+    SIM_SCATTER, /* as SLICE, backwards; its footprint: writes anything */
+    SIM_XOR,     /* by atomics, words in their place: each byte with one of a pattern */
     SIM_N_KERNELS,
     SIM_WRITE = SIM_N_KERNELS,
     SIM_READ,
