@@ -106,7 +106,7 @@ bool tsl_place_choose(struct tsl_command *c)
                           .again = c->share.placement.later,
                           .n_behind = n_behind,
                           .arg = c};
-    ask.ready_ns = tsl_survey(c, &c->share.window, members, candidates);
+    ask.ready_ns = tsl_survey(c, &c->share.window, NULL, members, candidates);
     if (tsl_cut_choose(c, &ask, candidates))
         return true;
     tsl_placer_choose(g->placer, &ask, &c->share.placement);

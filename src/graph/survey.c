@@ -9,6 +9,7 @@
 #include "graph/data.h"
 #include "graph/deferred_write.h"
 #include "graph/footing.h"
+#include "graph/joints.h"
 #include "graph/move.h"
 #include "graph/op.h"
 #include "graph/space.h"
@@ -25,6 +26,7 @@ struct run_of_tiles {
 struct survey {
     struct tsl_command *command;
     const struct tsl_window *window;
+    const struct tsl_joints *joints;
     struct tsl_data *data; /* the object whose tiles are being counted */
     tsl_members members;
     uint64_t ready_ns;
@@ -168,6 +170,14 @@ static void survey_buffer(struct survey *s, const struct tsl_buffer *buffer, con
     survey_deferred(s, buffer);
 }
 
+static bool begins_empty(const struct survey *s, const struct tsl_buffer *buffer)
+{
+    for (unsigned j = 0; s->joints && j < s->joints->n; j++)
+        if (s->joints->list[j].reduce && s->joints->list[j].root == tsl_data_of(buffer))
+            return true;
+    return false;
+}
+
 /* By the footprint that the first of the members knows: elsewhere the same program may be other code, but it touches
  * the same bytes, as far as an estimate goes. */
 static void survey_arguments(struct survey *s)
@@ -183,7 +193,7 @@ static void survey_arguments(struct survey *s)
         n = part->facts.footprint->n_arguments;
     }
     for (cl_uint i = 0; i < c->args->n_all; i++)
-        if (c->args->args[i].buffer)
+        if (c->args->args[i].buffer && !begins_empty(s, c->args->args[i].buffer))
             survey_buffer(s, c->args->args[i].buffer, touches && i < n ? &touches[i] : NULL);
 }
 
@@ -197,10 +207,10 @@ static void survey_order(struct survey *s)
     }
 }
 
-uint64_t tsl_survey(struct tsl_command *c, const struct tsl_window *window, tsl_members members,
-                    struct tsl_candidate *candidates)
+uint64_t tsl_survey(struct tsl_command *c, const struct tsl_window *window, const struct tsl_joints *joints,
+                    tsl_members members, struct tsl_candidate *candidates)
 {
-    struct survey s = {.command = c, .window = window, .members = members, .candidates = candidates};
+    struct survey s = {.command = c, .window = window, .joints = joints, .members = members, .candidates = candidates};
     if (tsl_placer_learns(c->graph->placer))
         survey_arguments(&s);
     survey_order(&s);

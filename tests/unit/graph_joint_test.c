@@ -4,6 +4,8 @@
 /* variant: merge TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin TESELA_SPLIT=always:merge */
 /* variant: reduce TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin TESELA_SPLIT=always:reduce */
 /* variant: exact TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=round-robin TESELA_SPLIT=always:exact */
+/* variant: auto TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto */
+#include "base/clock.h"
 #include "base/settings.h"
 #include "caught.h"
 #include "footprint_bed.h"
@@ -679,6 +681,71 @@ static void exactly_alone(void **state)
     assert_int_equal(n_combined(0) + n_combined(1), 0);
 }
 
+/* ---- By what it is expected to gain ------------------------------------------------------------------------------ */
+
+static uint64_t time_of_launch(unsigned kernel, struct tsl_buffer *buffer, uint32_t value)
+{
+    uint64_t before = tsl_clock_ns();
+
+    n_ran = 0;
+    launch(kernel, buffer, value);
+    return timed_finish(&t) - before;
+}
+
+/* Long launches and small copies. */
+static void it_is_cut_where_that_pays(void **state)
+{
+    static const unsigned which[] = {SCATTER, HISTOGRAM};
+    struct tsl_fake_member member = {.name = "fake", .item_ns = 10000, .gates = true, .bandwidth = 1000000000};
+
+    (void)state;
+    begin_members((struct tsl_fake_member[]){member, member}, 2);
+    for (unsigned k = 0; k < 2; k++) {
+        uint32_t *model = make_model(WORDS);
+        struct tsl_buffer *buffer = make_buffer(model, WORDS);
+        uint64_t whole_ns = 0, cut_ns = 0;
+
+        for (uint32_t i = 0; i < 8; i++) {
+            cut_ns = time_of_launch(which[k], buffer, i + 1);
+            whole_ns = i ? whole_ns : cut_ns;
+            apply(which[k], model, WORDS * 4, i + 1);
+        }
+        assert_int_equal(n_ran, 2);
+        assert_true((double)cut_ns < 0.65 * (double)whole_ns);
+        assert_is(buffer, model, WORDS);
+        free(model);
+    }
+}
+
+/* Short launches and large copies. */
+static void it_runs_whole_where_copies_cost_more(void **state)
+{
+    struct tsl_fake_member member = {.name = "fake", .item_ns = 1000, .gates = true, .bandwidth = 1000000000};
+    uint32_t *model = make_model(LARGE);
+    struct tsl_buffer *buffer;
+
+    (void)state;
+    begin_members((struct tsl_fake_member[]){member, member}, 2);
+    buffer = make_buffer(model, LARGE);
+    for (uint32_t i = 0; i < 8; i++) {
+        time_of_launch(SCATTER, buffer, i + 1);
+        apply(SCATTER, model, LARGE * 4, i + 1);
+        assert_int_equal(n_ran, 1);
+    }
+    assert_is(buffer, model, LARGE);
+    free(model);
+}
+
+static int run_auto(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(it_is_cut_where_that_pays, end),
+        cmocka_unit_test_teardown(it_runs_whole_where_copies_cost_more, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
 static int run_one(CMUnitTestFunction test)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test, end)};
@@ -716,5 +783,7 @@ int main(void)
         return run_one(by_reduce_alone);
     if (tsl_settings()->split == TSL_SPLIT_ALWAYS_EXACT)
         return run_one(exactly_alone);
+    if (tsl_settings()->split == TSL_SPLIT_AUTO)
+        return run_auto();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

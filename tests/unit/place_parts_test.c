@@ -484,6 +484,39 @@ static void test_waits(void **state)
     assert_in_range(n_whole, 16, 63); /* Regret and doubt. */
 }
 
+/* What copies cost counts as the work does. */
+static void test_copies(void **state)
+{
+    struct tsl_parts parts;
+
+    (void)state;
+    begin_alike(2);
+    learn(0, 1, 1e6);
+    assert_true(ask(1, LARGE, &parts));
+    parts.joint_ns = 6e5;
+    assert_false(pays(1, LARGE, &parts));
+    parts.joint_ns = 2e5;
+    assert_true(pays(1, LARGE, &parts));
+}
+
+/* Rates of work in one memory are guessed by kind until they are known, and apart from those of moves. */
+static void test_work(void **state)
+{
+    double guess, learned;
+
+    (void)state;
+    begin_alike(2);
+    guess = tsl_placer_work_ns(placer, 0, TSL_WORK_COMBINE, 1 << 20);
+    assert_true(tsl_placer_wants_work(placer, 0, TSL_WORK_COMBINE, 1 << 20));
+    for (unsigned i = 0; i < 5; i++)
+        tsl_placer_worked(placer, 0, TSL_WORK_COMBINE, 1 << 20, 77000);
+    learned = tsl_placer_work_ns(placer, 1, TSL_WORK_COMBINE, 1 << 20); /* of the same kind */
+    assert_true(guess > 1e5);
+    assert_true(fabs(learned - 77000) < 1000);
+    assert_true(tsl_placer_work_ns(placer, 0, TSL_WORK_COPY, 1 << 20) == guess);
+    assert_true(tsl_placer_work_ns(placer, 0, TSL_WORK_COMBINE, 64 << 20) > 60 * learned);
+}
+
 /* Shares that ended before others began have no negative cost. */
 static void test_cost_of_nothing(void **state)
 {
@@ -653,6 +686,8 @@ int main(void)
         cmocka_unit_test_teardown(test_no_regret, end),
         cmocka_unit_test_teardown(test_cost, end),
         cmocka_unit_test_teardown(test_waits, end),
+        cmocka_unit_test_teardown(test_copies, end),
+        cmocka_unit_test_teardown(test_work, end),
         cmocka_unit_test_teardown(test_cost_of_nothing, end),
         cmocka_unit_test_teardown(test_tries, end),
         cmocka_unit_test_teardown(test_after_a_try, end),
