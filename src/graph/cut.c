@@ -154,7 +154,7 @@ static tsl_members members_with_windows(const struct tsl_cut *cut)
 
 /* ---- Along which dimension --------------------------------------------------------------------------------------- */
 
-bool tsl_cut_is_remembered(const struct tsl_cut *cut)
+static bool is_remembered(const struct tsl_cut *cut)
 {
     const struct tsl_cut_memo *memo = &cut->command->kernel->cut;
     const struct tsl_window *window = &cut->window;
@@ -172,7 +172,7 @@ static bool is_hopeless(struct tsl_cut_memo *memo)
 static bool choose_dimension(struct tsl_cut *cut)
 {
     struct tsl_cut_memo *memo = &cut->command->kernel->cut;
-    bool remembered = tsl_cut_is_remembered(cut);
+    bool remembered = is_remembered(cut);
     if (remembered && is_hopeless(memo)) {
         cut->verdict.why = memo->why;
         return false;

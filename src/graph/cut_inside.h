@@ -47,8 +47,6 @@ bool tsl_cut_make_windows(struct tsl_cut *cut, const struct tsl_parts *parts, un
 bool tsl_cut_evaluate(struct tsl_cut *cut);
 /* Do the shares write different bytes of these memories, also by what is claimed for them? False: the verdict tells. */
 bool tsl_cut_is_apart(struct tsl_cut *cut, const struct tsl_cut_memory *memories);
-/* Was the kernel's launch before of the same shape? */
-bool tsl_cut_is_remembered(const struct tsl_cut *cut);
 /* Takes the parts of members away that have none of these; the others' become larger. False: none is left. */
 bool tsl_cut_keep_parts(const struct tsl_cut *cut, struct tsl_parts *parts, tsl_members members);
 

@@ -4,12 +4,11 @@
  * As few as possible: those that forbid an exact cut. Which these are is found one by one, as each verdict names one,
  * and remembered with the kernel for launches of the same shape.
  */
+#include "base/settings.h"
 #include "graph/command.h"
 #include "graph/copies.h"
 #include "graph/cut_inside.h"
 #include "graph/state.h"
-
-#include "base/settings.h"
 #include "program/program.h"
 
 #include <stdlib.h>

@@ -1,24 +1,15 @@
 #include "graph/joints.h"
 
-#include "base/small_vector.h"
-#include "facts/kernel_facts.h"
-#include "graph/claim.h"
 #include "graph/command.h"
-#include "graph/data.h"
-#include "graph/fetch.h"
+#include "graph/copies.h"
 #include "graph/member_memory.h"
 #include "graph/move.h"
-#include "graph/op.h"
-#include "graph/plan_op.h"
-#include "graph/residency.h"
 #include "graph/scratch.h"
-#include "graph/space.h"
 #include "graph/state.h"
 #include "handle/object.h"
 #include "object/buffer.h"
 #include "place/place.h"
 #include "program/program.h"
-#include "tile/tile.h"
 
 #include <stdlib.h>
 
@@ -26,14 +17,9 @@
 #define LEAST_PIECE ((uint64_t)256 << 10)
 #define PIECE_ALIGN ((uint64_t)4 << 10)
 
-static struct tsl_data *data_of(const struct tsl_joint *joint)
-{
-    return (struct tsl_data *)(uintptr_t)joint->root;
-}
-
 /* ---- Pieces ------------------------------------------------------------------------------------------------------ */
 
-static uint64_t piece_size(const struct tsl_joint *joint, unsigned n)
+uint64_t tsl_joint_piece(const struct tsl_joint *joint, unsigned n)
 {
     uint64_t size = joint->end - joint->begin;
     if (size < LEAST_PIECE)
@@ -56,7 +42,7 @@ static uint64_t scratch_size(const struct tsl_joints *joints, unsigned here, uns
 {
     uint64_t size = 0;
     for (unsigned j = 0; j < joints->n; j++)
-        size += here * data_of(&joints->list[j])->size + elsewhere * piece_size(&joints->list[j], n);
+        size += here * tsl_joint_data(&joints->list[j])->size + elsewhere * tsl_joint_piece(&joints->list[j], n);
     return size;
 }
 
@@ -94,7 +80,7 @@ static bool has_room(const struct tsl_command *c, const struct tsl_joints *joint
 bool tsl_joints_may(const struct tsl_command *c, const struct tsl_joints *joints, const unsigned *shares)
 {
     for (unsigned j = 0; j < joints->n; j++) {
-        const struct tsl_data *data = data_of(&joints->list[j]);
+        const struct tsl_data *data = tsl_joint_data(&joints->list[j]);
         if (data->image || data->svm || data->spread)
             return false;
     }
@@ -105,7 +91,7 @@ bool tsl_joints_may(const struct tsl_command *c, const struct tsl_joints *joints
 static double member_ns(struct tsl_graph *graph, const struct tsl_joint *joint, const unsigned *shares, unsigned i)
 {
     struct tsl_placer *placer = graph->placer;
-    uint64_t size = joint->end - joint->begin, piece = piece_size(joint, n_members(graph, shares));
+    uint64_t size = joint->end - joint->begin, piece = tsl_joint_piece(joint, n_members(graph, shares));
     double ns = shares[i] * (joint->reduce ? tsl_placer_work_ns(placer, i, TSL_WORK_FILL, size)
                                            : tsl_placer_work_ns(placer, i, TSL_WORK_COPY,
                                                                 joint->touched_end - joint->touched_begin));
@@ -131,395 +117,6 @@ double tsl_joints_ns(const struct tsl_command *c, const struct tsl_joints *joint
         longest = ns > longest ? ns : longest;
     }
     return longest;
-}
-
-/* ---- Scratch objects --------------------------------------------------------------------------------------------- */
-
-static bool grow(struct tsl_buffer ***list, unsigned n, unsigned *room)
-{
-    if (n < *room)
-        return true;
-    unsigned more = *room ? 2 * *room : 8;
-    struct tsl_buffer **grown = realloc(*list, more * sizeof(*grown));
-    if (!grown)
-        return false;
-    *list = grown;
-    *room = more;
-    return true;
-}
-
-static struct tsl_buffer *take(struct tsl_command *c, size_t size, const struct tsl_port *port)
-{
-    struct tsl_joints *joints = c->joints;
-    if (!grow(&joints->held, joints->n_held, &joints->room_held))
-        return NULL;
-    struct tsl_buffer *buffer = tsl_scratch_take(c->graph, size, port->index);
-    if (buffer)
-        joints->held[joints->n_held++] = buffer;
-    return buffer;
-}
-
-/* As tsl_buffer_create_sub, under the graph's lock. */
-static struct tsl_buffer *part_of(struct tsl_joints *joints, struct tsl_buffer *root, const struct tsl_buffer *like)
-{
-    if (!grow(&joints->parts, joints->n_parts, &joints->room_parts))
-        return NULL;
-    struct tsl_sub_mems *subs = tsl_sub_mems_create_locked(root->data);
-    struct tsl_buffer *part = subs ? tsl_buffer_new(root->context, like->flags, like->offset, like->size) : NULL;
-    if (!part) {
-        tsl_sub_mems_forget_locked(subs);
-        return NULL;
-    }
-    tsl_object_show(&root->object);
-    part->parent = root;
-    part->sub_mems = subs;
-    joints->parts[joints->n_parts++] = part;
-    return part;
-}
-
-/* The buffers of a share in the place of the command's. */
-struct replacing {
-    struct tsl_joints *joints;
-    unsigned share;
-    bool failed;
-};
-
-static struct tsl_buffer *replace(void *arg, struct tsl_buffer *buffer)
-{
-    struct replacing *r = arg;
-    const struct tsl_data *data = tsl_data_of(buffer);
-    for (unsigned j = 0; j < r->joints->n; j++) {
-        struct tsl_buffer *copy = r->joints->copies[j * r->joints->n_copies + r->share];
-        if (data_of(&r->joints->list[j]) != data)
-            continue;
-        if (buffer->parent)
-            copy = part_of(r->joints, copy, buffer);
-        r->failed |= !copy;
-        return copy ? copy : buffer;
-    }
-    return buffer;
-}
-
-static cl_int replace_args(struct tsl_command *c, unsigned i)
-{
-    struct replacing r = {.joints = c->joints, .share = i};
-    struct tsl_share *share = tsl_command_share(c, i);
-    share->args = tsl_args_with(c->args, replace, &r);
-    return share->args && !r.failed ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-}
-
-/* ---- Operations -------------------------------------------------------------------------------------------------- */
-
-/* Bytes of an object's copy. */
-struct place {
-    struct tsl_data *data;
-    unsigned space;
-    uint64_t offset;
-};
-
-static struct tsl_side side_of(const struct place *place)
-{
-    return (struct tsl_side){.data = place->data, .space = place->space, .offset = place->offset};
-}
-
-static struct tsl_op *begin_op(struct tsl_command *c, const tsl_dependences *order, struct tsl_port *port,
-                               enum tsl_op_kind kind, uint64_t size, bool timed)
-{
-    struct tsl_op *op = tsl_plan_helper(c, order, port, kind, timed);
-    if (!op)
-        return NULL;
-    op->joining = true;
-    op->want_fence = true; /* What comes next is in another lane. */
-    op->region[0] = size;
-    op->region[1] = op->region[2] = 1;
-    return op;
-}
-
-static cl_int claim(struct tsl_op *op, const struct place *place, uint64_t size, unsigned may)
-{
-    return tsl_claim(op, place->data, place->offset, place->offset + size, place->space, may);
-}
-
-static cl_int plan_copy(struct tsl_command *c, const tsl_dependences *order, struct tsl_port *port,
-                        const struct place *dst, const struct place *src, uint64_t size)
-{
-    struct tsl_placer *placer = c->graph->placer;
-    bool timed = dst->space == src->space ? tsl_placer_wants_work(placer, port->index, TSL_WORK_COPY, size)
-                                          : tsl_placer_wants_move(placer, src->space, dst->space, size);
-    struct tsl_op *op = begin_op(c, order, port, TSL_OP_COPY, size, timed);
-    if (!op)
-        return CL_OUT_OF_HOST_MEMORY;
-    op->dst = side_of(dst);
-    op->src = side_of(src);
-    cl_int error = claim(op, src, size, TSL_MAY_READ);
-    if (!error)
-        error = claim(op, dst, size, TSL_MAY_WRITE);
-    return tsl_plan_go(op, error);
-}
-
-static cl_int plan_fill(struct tsl_command *c, const tsl_dependences *order, struct tsl_port *port,
-                        const struct place *dst, uint64_t size, uint64_t pattern, unsigned width)
-{
-    bool timed = tsl_placer_wants_work(c->graph->placer, port->index, TSL_WORK_FILL, size);
-    struct tsl_op *op = begin_op(c, order, port, TSL_OP_FILL, size, timed);
-    if (!op)
-        return CL_OUT_OF_HOST_MEMORY;
-    op->joint = calloc(1, sizeof(*op->joint));
-    if (!op->joint)
-        return tsl_plan_go(op, CL_OUT_OF_HOST_MEMORY);
-    op->joint->pattern = pattern;
-    op->joint->width = width;
-    op->dst = side_of(dst);
-    return tsl_plan_go(op, claim(op, dst, size, TSL_MAY_WRITE));
-}
-
-static enum tsl_combine_how how_of(const struct tsl_joint *joint)
-{
-    static const enum tsl_combine_how hows[TSL_N_ATOMIC_OPS] = {
-        [TSL_ATOMIC_ADD] = TSL_COMBINE_ADD,   [TSL_ATOMIC_AND] = TSL_COMBINE_AND,
-        [TSL_ATOMIC_OR] = TSL_COMBINE_OR,     [TSL_ATOMIC_XOR] = TSL_COMBINE_XOR,
-        [TSL_ATOMIC_SMIN] = TSL_COMBINE_SMIN, [TSL_ATOMIC_SMAX] = TSL_COMBINE_SMAX,
-        [TSL_ATOMIC_UMIN] = TSL_COMBINE_UMIN, [TSL_ATOMIC_UMAX] = TSL_COMBINE_UMAX,
-    };
-    return joint->reduce ? hows[joint->atomic] : TSL_COMBINE_CHANGED;
-}
-
-static bool keep_end(struct tsl_command *c, struct tsl_op *op)
-{
-    struct tsl_op **ends = realloc(c->ends, (c->n_ends + 1) * sizeof(*ends));
-    if (!ends)
-        return false;
-    c->ends = ends;
-    ends[c->n_ends++] = tsl_op_ref(op);
-    return true;
-}
-
-/* What a combine works on: dst is the object's or b; before is the object's, but of a reduction, where b is. */
-struct combining {
-    struct tsl_command *command;
-    const tsl_dependences *order;
-    struct tsl_port *port;
-    const struct tsl_joint *joint;
-    struct place object, a, b;
-    uint64_t size;
-};
-
-static cl_int claim_combined(struct tsl_op *op, const struct combining *w, bool last)
-{
-    const unsigned change = TSL_MAY_READ | TSL_MAY_WRITE;
-    cl_int error = claim(op, &w->a, w->size, TSL_MAY_READ);
-    if (!error && !w->joint->reduce)
-        error = claim(op, &w->b, w->size, last ? TSL_MAY_READ : change);
-    return error ? error : claim(op, &w->object, w->size, last || w->joint->reduce ? change : TSL_MAY_READ);
-}
-
-/* last: the result goes into the object. */
-static cl_int plan_combine(const struct combining *w, bool last)
-{
-    struct tsl_command *c = w->command;
-    bool timed = tsl_placer_wants_work(c->graph->placer, w->port->index, TSL_WORK_COMBINE, w->size);
-    struct tsl_op *op = begin_op(c, w->order, w->port, TSL_OP_COMBINE, w->size, timed);
-    if (!op)
-        return CL_OUT_OF_HOST_MEMORY;
-    op->joint = calloc(1, sizeof(*op->joint));
-    if (!op->joint || (last && !keep_end(c, op)))
-        return tsl_plan_go(op, CL_OUT_OF_HOST_MEMORY);
-    op->src = side_of(&w->a);
-    op->joint->b = side_of(w->joint->reduce ? &w->object : &w->b);
-    if (!w->joint->reduce)
-        op->joint->before = side_of(&w->object);
-    op->dst = last || w->joint->reduce ? side_of(&w->object) : op->joint->b;
-    op->joint->how = how_of(w->joint);
-    op->joint->width = w->joint->width;
-    return tsl_plan_go(op, claim_combined(op, w, last));
-}
-
-/* ---- Before the launch ------------------------------------------------------------------------------------------- */
-
-static struct tsl_port *port_of(struct tsl_command *c, unsigned share)
-{
-    return &c->graph->ports[tsl_command_share(c, share)->placement.member];
-}
-
-static struct tsl_buffer *copy_of(const struct tsl_joints *joints, unsigned joint, unsigned share)
-{
-    return joints->copies[joint * joints->n_copies + share];
-}
-
-static bool find_unwritten(struct tsl_data *data, uint64_t *begin, uint64_t *end)
-{
-    struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, *begin, *end);
-    while (tile && !tsl_spaces_is_empty(tile->valid))
-        tile = tsl_tiles_next_meeting(tile, *end);
-    if (!tile)
-        return false;
-    *begin = tile->begin > *begin ? tile->begin : *begin;
-    *end = tile->end < *end ? tile->end : *end;
-    return true;
-}
-
-/* What was never written differs from member to member, and would seem to be changed. */
-static cl_int write_unwritten(struct tsl_command *c, const tsl_dependences *order, const struct tsl_joint *joint)
-{
-    struct tsl_port *port = port_of(c, 0);
-    struct tsl_data *data = data_of(joint);
-    uint64_t begin = joint->touched_begin, end = joint->touched_end;
-    cl_int error = CL_SUCCESS;
-    while (!error && begin < joint->touched_end && find_unwritten(data, &begin, &end)) {
-        const struct place place = {data, tsl_space_of(port, data), begin};
-        error = plan_fill(c, order, port, &place, end - begin, 0, 1);
-        begin = end;
-        end = joint->touched_end;
-    }
-    return error;
-}
-
-static cl_int fetch(struct tsl_command *c, const tsl_dependences *order, const struct tsl_joint *joint)
-{
-    cl_int error = joint->reduce ? CL_SUCCESS : write_unwritten(c, order, joint);
-    for (unsigned s = 0; s <= c->n_more && !error && !joint->reduce; s++) {
-        struct tsl_port *port = port_of(c, s);
-        error =
-            tsl_fetch(c, data_of(joint), joint->touched_begin, joint->touched_end, tsl_space_of(port, data_of(joint)));
-    }
-    return error;
-}
-
-static cl_int make_copy(struct tsl_command *c, const tsl_dependences *order, unsigned j, unsigned s)
-{
-    const struct tsl_joint *joint = &c->joints->list[j];
-    struct tsl_port *port = port_of(c, s);
-    struct tsl_data *data = data_of(joint);
-    struct tsl_buffer *copy = take(c, data->size, port);
-    if (!copy)
-        return CL_OUT_OF_HOST_MEMORY;
-    c->joints->copies[j * c->joints->n_copies + s] = copy;
-    tsl_residency_pin(c, data, port);
-    tsl_residency_pin(c, copy->data, port);
-    if (joint->reduce) {
-        const struct place to = {copy->data, port->space, joint->begin};
-        return plan_fill(c, order, port, &to, joint->end - joint->begin, tsl_joint_neutral(joint), joint->width);
-    }
-    const struct place from = {data, tsl_space_of(port, data), joint->touched_begin};
-    const struct place to = {copy->data, port->space, joint->touched_begin};
-    return plan_copy(c, order, port, &to, &from, joint->touched_end - joint->touched_begin);
-}
-
-static cl_int begin(struct tsl_command *c, const tsl_dependences *order)
-{
-    struct tsl_joints *joints = c->joints;
-    cl_int error = CL_SUCCESS;
-    joints->n_copies = c->n_more + 1;
-    joints->copies = calloc((size_t)joints->n * joints->n_copies, sizeof(*joints->copies));
-    if (!joints->copies)
-        return CL_OUT_OF_HOST_MEMORY;
-    for (unsigned s = 0; s <= c->n_more; s++)
-        tsl_residency_pin_args(c, port_of(c, s));
-    for (unsigned j = 0; j < joints->n && !error; j++)
-        error = fetch(c, order, &joints->list[j]);
-    for (unsigned s = 0; s <= c->n_more && !error; s++) {
-        for (unsigned j = 0; j < joints->n && !error; j++)
-            error = make_copy(c, order, j, s);
-        error = error ? error : replace_args(c, s);
-    }
-    return error;
-}
-
-cl_int tsl_joints_begin(struct tsl_command *c, const tsl_dependences *order)
-{
-    cl_int error = c->joints ? begin(c, order) : CL_SUCCESS;
-    if (error)
-        tsl_scratch_give_all(c->graph);
-    return error;
-}
-
-/* ---- Behind it --------------------------------------------------------------------------------------------------- */
-
-/* Brings a piece of a share's copy to the port, in whatever object. */
-static cl_int bring(const struct combining *w, struct tsl_data *copy, unsigned from, uint64_t begin,
-                    struct place *place)
-{
-    struct tsl_command *c = w->command;
-    unsigned to = w->port->space;
-    *place = (struct place){copy, to, begin};
-    if (from == to)
-        return CL_SUCCESS;
-    if (!tsl_move_is_direct(c->graph, from, to) || to == TSL_SPACE_HOST) {
-        cl_int error = tsl_fetch(c, copy, begin, begin + w->size, TSL_SPACE_HOST);
-        if (error || to == TSL_SPACE_HOST)
-            return error;
-        from = TSL_SPACE_HOST;
-    }
-    struct tsl_buffer *room = take(c, w->size, w->port);
-    if (!room)
-        return CL_OUT_OF_HOST_MEMORY;
-    tsl_residency_pin(c, room->data, w->port);
-    const struct place source = {copy, from, begin};
-    *place = (struct place){room->data, to, 0};
-    return plan_copy(c, w->order, w->port, place, &source, w->size);
-}
-
-/* The first of the shares on that port, of which there is one. */
-static unsigned share_on(struct tsl_command *c, const struct tsl_port *port)
-{
-    unsigned s = 0;
-    while (port_of(c, s) != port)
-        s++;
-    return s;
-}
-
-/* One piece: of all shares' copies. A merge begins with that of a share which worked there. */
-static cl_int make_piece(struct combining *w, unsigned j, uint64_t begin)
-{
-    struct tsl_command *c = w->command;
-    unsigned own = share_on(c, w->port), n = c->n_more + 1, done = w->joint->reduce ? 0 : 1;
-    cl_int error = CL_SUCCESS;
-    w->object = (struct place){data_of(w->joint), tsl_space_of(w->port, data_of(w->joint)), begin};
-    w->b = (struct place){copy_of(c->joints, j, own)->data, w->port->space, begin};
-    if (w->joint->reduce)
-        error = tsl_fetch(c, w->object.data, begin, begin + w->size, w->object.space);
-    for (unsigned s = 0; s < n && !error; s++) {
-        if (s == own && !w->joint->reduce)
-            continue;
-        error = bring(w, copy_of(c->joints, j, s)->data, port_of(c, s)->space, begin, &w->a);
-        if (!error)
-            error = plan_combine(w, ++done == n);
-    }
-    return error;
-}
-
-/* A piece for each member that has a share, in their order. */
-static cl_int join(struct tsl_command *c, const tsl_dependences *order, unsigned j)
-{
-    const struct tsl_joint *joint = &c->joints->list[j];
-    unsigned shares[TSL_MAX_MEMBERS] = {0};
-    cl_int error = CL_SUCCESS;
-    for (unsigned s = 0; s <= c->n_more; s++)
-        shares[port_of(c, s)->index]++;
-    uint64_t at = joint->begin, size = piece_size(joint, n_members(c->graph, shares));
-    for (unsigned i = 0; i < c->graph->n_ports && at < joint->end; i++) {
-        if (!shares[i])
-            continue;
-        struct combining w = {.command = c, .order = order, .port = &c->graph->ports[i], .joint = joint};
-        w.size = joint->end - at < size ? joint->end - at : size;
-        cl_int failed = make_piece(&w, j, at); /* Also past an error: the command fails, whatever is made. */
-        error = error ? error : failed;
-        at += w.size;
-    }
-    return error;
-}
-
-cl_int tsl_joints_end(struct tsl_command *c, const tsl_dependences *order)
-{
-    cl_int error = CL_SUCCESS;
-    if (!c->joints)
-        return CL_SUCCESS;
-    for (unsigned j = 0; j < c->joints->n && !error; j++) {
-        error = join(c, order, j);
-        data_of(&c->joints->list[j])->last_member = (int)port_of(c, 0)->index;
-    }
-    tsl_scratch_give_all(c->graph);
-    return error;
 }
 
 /* ---- The end ----------------------------------------------------------------------------------------------------- */

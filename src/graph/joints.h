@@ -15,13 +15,13 @@
 
 #include "base/sets.h"
 #include "footprint/joint.h"
-#include "graph/dependences.h"
 
 #include <CL/cl.h>
 #include <stdbool.h>
 
 struct tsl_buffer;
 struct tsl_command;
+struct tsl_data;
 
 /* A launch has few. */
 #define TSL_JOINTS_MAX 16u
@@ -37,15 +37,19 @@ struct tsl_joints {
     struct tsl_buffer **parts; /* of such; the application's reference is ours */
 };
 
+/* The joint's object. */
+static inline struct tsl_data *tsl_joint_data(const struct tsl_joint *joint)
+{
+    return (struct tsl_data *)(uintptr_t)joint->root;
+}
+
+/* Bytes of a piece, where n members make some; the last one may be shorter. */
+uint64_t tsl_joint_piece(const struct tsl_joint *joint, unsigned n);
+
 /* Are there members' memory and ways for it? shares: of how many each member has one or more, by member. */
 bool tsl_joints_may(const struct tsl_command *command, const struct tsl_joints *joints, const unsigned *shares);
 /* How long the copies and what is done with them take, estimated. */
 double tsl_joints_ns(const struct tsl_command *command, const struct tsl_joints *joints, const unsigned *shares);
-
-/* The copies, and the arguments of the command's shares. Nothing for a command without joints. */
-cl_int tsl_joints_begin(struct tsl_command *command, const tsl_dependences *order);
-/* The objects, of the copies. */
-cl_int tsl_joints_end(struct tsl_command *command, const tsl_dependences *order);
 
 /* NULL allowed. Without the lock, once the command is reported. */
 void tsl_joints_destroy(struct tsl_joints *joints);
