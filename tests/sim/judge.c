@@ -325,9 +325,8 @@ static bool has_cause(const struct sim *sim, const struct sim_node *node)
 static bool may_be_joined(const struct sim_node *node)
 {
     const char *split = getenv("TESELA_SPLIT");
-    bool always = split && !strcmp(split, "always:merge");
 
-    return node->cut && (always || node->kind == SIM_SMEAR || node->kind == SIM_SCATTER || node->kind == SIM_XOR);
+    return node->cut && !(split && !strcmp(split, "always:exact"));
 }
 
 /* What ended well may have failed all the same: because of another at the same memory that did (drivers run what only
