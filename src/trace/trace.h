@@ -59,7 +59,7 @@ enum tsl_trace_kind {
 uint32_t tsl_trace_lane(const char *name, enum tsl_trace_kind kind);
 
 /* Categories that tests and `tesela report` rely on. */
-#define TSL_TRACE_CAT_KERNEL "kernel" /* in KERNELS; args: "command", "member", "queue" */
+#define TSL_TRACE_CAT_KERNEL "kernel" /* in KERNELS; args: "command", "member", "queue", of a share "rung" */
 #define TSL_TRACE_CAT_TRANSFER                                                                                      \
     "transfer"                          /* in TRANSFERS; args: "bytes", "buffer", "offset", "from", "to", "command" \
                                          */
