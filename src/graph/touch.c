@@ -197,6 +197,22 @@ cl_int tsl_touch(struct tsl_tiles *tiles, const struct tsl_toucher *t, uint64_t 
     return touch_all(tiles, &touch);
 }
 
+/* Touches the host's copy, whose first byte lies at touch->base, of an object of which the touch has an extent. A part
+ * that isn't touched stays with whoever wrote it last, in the directory and in the host map alike. So such parts are
+ * told apart there as in the directory: each of its tiles is touched by itself. */
+static cl_int touch_host_parts(const struct touch *touch, struct tsl_data *data)
+{
+    struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, touch->begin, touch->end);
+    struct touch part = *touch;
+    cl_int error = CL_SUCCESS;
+    for (; tile && !error; tile = tsl_tiles_next_meeting(tile, touch->end)) {
+        part.begin = touch->base + (tile->begin > touch->begin ? tile->begin : touch->begin);
+        part.end = touch->base + (tile->end < touch->end ? tile->end : touch->end);
+        error = touch_all(&touch->graph->host_map, &part);
+    }
+    return error;
+}
+
 cl_int tsl_touch_copy(struct tsl_graph *graph, const struct tsl_toucher *t, struct tsl_data *data, uint64_t begin,
                       uint64_t end, unsigned space, unsigned may)
 {
@@ -209,6 +225,8 @@ cl_int tsl_touch_copy(struct tsl_graph *graph, const struct tsl_toucher *t, stru
     if (!tsl_data_host(data))
         return CL_OUT_OF_HOST_MEMORY;
     touch.base = tsl_host_address(data->host);
+    if (touch.extent)
+        return touch_host_parts(&touch, data);
     touch.begin += touch.base;
     touch.end += touch.base;
     return touch_all(&graph->host_map, &touch);
