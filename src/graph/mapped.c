@@ -1,6 +1,7 @@
 /* Ranges of an object that the application has mapped for writing. */
 #include "graph/mapped.h"
 
+#include "base/sets.h"
 #include "graph/command.h"
 #include "graph/copies.h"
 #include "graph/data.h"
@@ -31,6 +32,17 @@ cl_int tsl_mapped_keep(struct tsl_data *data, uint64_t begin, uint64_t end)
     return error;
 }
 
+/* Nobody takes over what the application wrote there: where another copy is valid, the host's is so no longer. Without
+ * memory to cut the tiles it stays. */
+static void drop_written(struct tsl_data *data, uint64_t begin, uint64_t end)
+{
+    struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end);
+    for (; tile; tile = tsl_tiles_next(tile, end))
+        if (!tsl_spaces_only(tile->valid, TSL_SPACE_HOST))
+            tsl_spaces_remove(&tile->valid, TSL_SPACE_HOST);
+    tsl_tiles_join(&data->tiles, begin, end);
+}
+
 void tsl_mapped_undo(struct tsl_command *c)
 {
     bool map = tsl_command_maps(c);
@@ -39,6 +51,8 @@ void tsl_mapped_undo(struct tsl_command *c)
     while (n-- > 0) {
         struct tsl_range run = tsl_runs_at(&c->box, n);
         tsl_mapped_remove(tsl_data_of(c->dst), run.begin, run.end);
+        if (unmap)
+            drop_written(tsl_data_of(c->dst), run.begin, run.end);
     }
     c->n_ranged = unmap ? tsl_runs_count(&c->box) : 0;
 }
