@@ -24,12 +24,6 @@ struct variable {
     const char *fallback;     /* ends the sentence "It goes on with ..." */
 };
 
-/* A part that doesn't exist yet, and how to see that the user asked for it. */
-struct absent {
-    bool (*asked)(const struct tsl_settings *settings);
-    const char *sentence;
-};
-
 static bool find_word(const char *value, const char *const words[], unsigned *index)
 {
     for (*index = 0; words[*index]; ++*index)
@@ -292,11 +286,6 @@ static void show_check(const struct tsl_settings *settings, const struct variabl
     fputs(settings->check & TSL_CHECK_COHERENCE ? "coherence" : "", out);
 }
 
-static bool asked_check(const struct tsl_settings *settings)
-{
-    return settings->check & TSL_CHECK_COHERENCE;
-}
-
 /* ---- TESELA_LOG ---- */
 
 static bool read_log(struct tsl_settings *settings, const struct variable *variable, const char *value)
@@ -373,11 +362,6 @@ static const struct variable variables[] = {
      "error"},
 };
 
-/* When such a part is added, its row here and the remark in docs/user/settings.md go. */
-static const struct absent absents[] = {
-    {asked_check, "TESELA_CHECK=coherence: this version has no such check, and goes on without."},
-};
-
 #define N_OF(array) (sizeof(array) / sizeof(array)[0])
 
 /* ---- Reading ---- */
@@ -435,9 +419,6 @@ void tsl_settings_parse(struct tsl_settings *settings, const char *(*get)(const 
             complain(out, "%s=%s is not understood: use %s. It goes on with %s.", variable->name, value,
                      variable->values, variable->fallback);
     }
-    for (size_t i = 0; i < N_OF(absents); i++)
-        if (absents[i].asked(settings))
-            complain(out, "%s", absents[i].sentence);
     default_cache(settings, get, data);
     if (!out || fclose(out) != 0 || size == 0) {
         free(settings->complaints);

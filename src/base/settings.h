@@ -136,7 +136,7 @@ enum tsl_nvidia {
 
 /* Bits of tsl_settings.check (TESELA_CHECK). */
 #define TSL_CHECK_ACCESS    1u /* "access": compare what the built-in CPU's kernels touch with their footprints */
-#define TSL_CHECK_COHERENCE 2u /* "coherence": verify that copies said to be equal are; doesn't exist yet */
+#define TSL_CHECK_COHERENCE 2u /* "coherence": compare copies that count as equal (graph/coherence.h) */
 
 struct tsl_settings {
     char **members; /* TESELA_MEMBERS: its items, blanks around them dropped, none empty; NULL if n_members is 0 */

@@ -2,16 +2,24 @@
 #include "graph/claim.h"
 
 #include "facts/kernel_facts.h"
+#include "graph/coherence.h"
 #include "graph/command.h"
 #include "graph/copies.h"
 #include "graph/mapped.h"
 #include "graph/op.h"
 #include "graph/port.h"
 #include "graph/residency.h"
+#include "graph/state.h"
 #include "graph/touch.h"
 #include "graph/undo.h"
 #include "graph/valid.h"
 #include "tile/tile.h"
+
+static void note_write(struct tsl_command *command, struct tsl_data *data, uint64_t begin, uint64_t end)
+{
+    if (command->graph->checks)
+        tsl_coherence_note_write(command, data, begin, end);
+}
 
 cl_int tsl_claim(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space, unsigned may)
 {
@@ -29,7 +37,10 @@ cl_int tsl_claim(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint6
         tsl_undo_range(op, data, begin, end);
     if (!error && may == TSL_MAY_WRITE)
         error = tsl_valid_set_only(data, begin, end, space);
-    return error || !(may & TSL_MAY_WRITE) ? error : tsl_mapped_keep(data, begin, end);
+    if (error || !(may & TSL_MAY_WRITE))
+        return error;
+    note_write(op->command, data, begin, end);
+    return tsl_mapped_keep(data, begin, end);
 }
 
 cl_int tsl_claim_one_copy(struct tsl_op *op, struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
@@ -37,6 +48,7 @@ cl_int tsl_claim_one_copy(struct tsl_op *op, struct tsl_data *data, uint64_t beg
     struct tsl_toucher t = {.op = op};
     if (space != TSL_SPACE_HOST)
         tsl_residency_ensure(op->command, data, &op->port->graph->ports[space - 1]);
+    note_write(op->command, data, begin, end);
     return tsl_touch_copy(op->port->graph, &t, data, begin, end, space, TSL_MAY_WRITE);
 }
 
@@ -70,5 +82,8 @@ cl_int tsl_claim_for_command(struct tsl_command *command, struct tsl_data *data,
 {
     struct tsl_toucher t = {.command = command};
     cl_int error = tsl_touch_copy(command->graph, &t, data, begin, end, TSL_SPACE_HOST, may);
-    return error || !exclusive ? error : tsl_valid_set_only(data, begin, end, TSL_SPACE_HOST);
+    if (error || !exclusive)
+        return error;
+    note_write(command, data, begin, end);
+    return tsl_valid_set_only(data, begin, end, TSL_SPACE_HOST);
 }

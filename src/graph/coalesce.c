@@ -39,7 +39,7 @@ static bool same_buffers(const struct tsl_args *a, const struct tsl_args *b)
 static bool may_coalesce(const struct tsl_graph_queue *queue)
 {
     const struct tsl_graph *g = queue->graph;
-    return queue->in_order && !queue->serial && !queue->profile && !g->memory_order && !tsl_trace_on();
+    return queue->in_order && !queue->serial && !queue->profile && !g->memory_order && !g->checks && !tsl_trace_on();
 }
 
 /* Does nobody ask about the command, does it depend on no wait list, and has it claimed all of its arguments? */

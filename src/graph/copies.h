@@ -58,6 +58,7 @@ struct tsl_data {
     struct tsl_residence *residences; /* by member */
     struct tsl_spread *spread;        /* spread.h, owned; NULL: not spread. Once set it stays */
     LIST_HEAD(, tsl_sub_mems) sub_mems; /* of its parts */
+    struct tsl_writers *writers;        /* TESELA_CHECK=coherence: which command wrote what last, owned (coherence.h) */
 };
 
 /* A part's memory on the members: made at first need by the thread that drains the port, taken away with the root's. */

@@ -4,6 +4,7 @@
 #include "base/lock.h"
 #include "base/sets.h"
 #include "driver/image.h"
+#include "graph/coherence.h"
 #include "graph/copies.h"
 #include "graph/host_copy.h"
 #include "graph/member_memory.h"
@@ -88,6 +89,7 @@ void tsl_data_destroy(struct tsl_data *data)
     free(data->residences);
     tsl_spread_destroy(data->spread);
     tsl_ranges_finish(&data->mapped);
+    tsl_coherence_forget(data->writers);
     free(data);
 }
 

@@ -2,6 +2,7 @@
 #include "graph/deferred_write.h"
 
 #include "base/small_vector.h"
+#include "graph/coherence.h"
 #include "graph/command.h"
 #include "graph/copies.h"
 #include "graph/data.h"
@@ -81,6 +82,8 @@ static void give_place(struct tsl_command *c, unsigned space)
     cl_int error = tsl_plan_write_to(c, &c->deferred_order, space);
     if (error && c->status == CL_COMPLETE)
         c->status = error;
+    if (!error && graph->checks)
+        tsl_coherence_plan(c);
     tsl_dependences_finish(&c->deferred_order);
     if (c->share.op)
         join_frontiers(c);

@@ -5,6 +5,7 @@
 #include "base/sets.h"
 #include "driver/driver.h"
 #include "footprint/window.h"
+#include "graph/coherence.h"
 #include "graph/command.h"
 #include "graph/data.h"
 #include "graph/member_memory.h"
@@ -258,6 +259,8 @@ cl_int tsl_driver_call(struct tsl_op *op, struct tsl_lane *lane, const struct ts
         return submit_launch(op, lane, waits, fence);
     case TSL_OP_NATIVE:
         return run_native(op);
+    case TSL_OP_CHECK:
+        return tsl_coherence_compare(op);
     default:
         return lane->member->driver->mark(lane, waits, fence);
     }

@@ -8,6 +8,7 @@
 #include "base/settings.h"
 #include "driver/host.h"
 #include "graph/callback.h"
+#include "graph/coherence.h"
 #include "graph/command.h"
 #include "graph/dependences.h"
 #include "graph/exit.h"
@@ -63,7 +64,9 @@ cl_int tsl_graph_create(struct tsl_context *context, struct tsl_graph **result)
     graph->cuts_always = tsl_split_always(tsl_settings()->split);
     graph->spreads = graph->cuts_always || tsl_settings()->split == TSL_SPLIT_DOMAIN;
     graph->placer = tsl_placer_create(tsl_settings(), context->members, context->n_members);
-    if (!graph->ports || !graph->placer) {
+    bool checks = tsl_settings()->check & TSL_CHECK_COHERENCE;
+    graph->checks = checks ? tsl_coherence_create() : NULL;
+    if (!graph->ports || !graph->placer || (checks && !graph->checks)) {
         tsl_graph_destroy(graph);
         return CL_OUT_OF_HOST_MEMORY;
     }
@@ -96,6 +99,7 @@ void tsl_graph_destroy(struct tsl_graph *graph)
     tsl_dependences_finish(&graph->since_opaque);
     for (unsigned i = 0; i < graph->n_ports; i++)
         tsl_op_unref(graph->ports[i].evicting);
+    tsl_coherence_destroy(graph->checks);
     tsl_graph_bury(graph);
     tsl_lock_give(&graph->lock);
     tsl_pool_finish(&graph->op_pool);

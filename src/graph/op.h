@@ -28,6 +28,7 @@
 #include <CL/cl.h>
 #include <sys/queue.h>
 
+struct tsl_check;
 struct tsl_command;
 struct tsl_data;
 struct tsl_extents;
@@ -37,7 +38,8 @@ struct tsl_port;
 struct tsl_residence;
 struct tsl_graph_lane;
 
-/* EVICT: takes a memory object out of a member's memory (residency.h). JOIN: stands for many (join.h). */
+/* CHECK: compares copies (coherence.h). EVICT: takes a memory object out of a member's memory (residency.h). JOIN:
+ * stands for many (join.h). */
 enum tsl_op_kind {
     TSL_OP_COPY,
     TSL_OP_FILL,
@@ -45,6 +47,7 @@ enum tsl_op_kind {
     TSL_OP_LAUNCH,
     TSL_OP_NATIVE,
     TSL_OP_MARK,
+    TSL_OP_CHECK,
     TSL_OP_EVICT,
     TSL_OP_JOIN
 };
@@ -126,6 +129,7 @@ struct tsl_op {
     struct tsl_fence *first;      /* of the first piece, where times are wanted; owned */
     struct tsl_op_joint *joint;   /* COMBINE, and of joints FILL; owned, heap; else NULL */
     struct tsl_extents *extents;  /* what it touches where its claims take more (extent.h), owned; NULL: all of them */
+    struct tsl_check *check;      /* CHECK: what it compares, owned */
     struct tsl_residence *victim; /* EVICT: what is evicted; it has a reference to the data's owner */
     unsigned eviction;            /* EVICT: its number among the victim's, from 0 */
 };

@@ -91,6 +91,8 @@ static void describe_work(struct tsl_op_record *r, const struct tsl_op *op)
                        : op->kind == TSL_OP_COMBINE ? tsl_rung_name(c->rung)
                                                     : "mark";
     bool fills = op->kind == TSL_OP_FILL || op->kind == TSL_OP_COMBINE;
+    if (op->kind == TSL_OP_CHECK)
+        name = "check";
     if (op->kind == TSL_OP_LAUNCH)
         name = c->kernel->name;
     if (op->kind == TSL_OP_LAUNCH && c->n_more)

@@ -7,6 +7,7 @@
 #include "base/small_vector.h"
 #include "graph/callback.h"
 #include "graph/choose.h"
+#include "graph/coherence.h"
 #include "graph/command.h"
 #include "graph/deferred_write.h"
 #include "graph/dependences.h"
@@ -165,6 +166,8 @@ static void schedule(struct tsl_command *c)
         cl_int error = tsl_plan(c, &order);
         if (error)
             fail(c, error);
+        else if (c->graph->checks && !c->is_deferred)
+            tsl_coherence_plan(c);
     } else {
         tsl_mapped_undo(c); /* Commands that are scheduled before this one is complete must know, too. */
         if (c->kernel)

@@ -17,6 +17,7 @@
 #include <pthread.h>
 
 struct tsl_callback;
+struct tsl_checks;
 struct tsl_command;
 struct tsl_context;
 struct tsl_op_record;
@@ -49,6 +50,7 @@ struct tsl_graph {
     unsigned n_scratch;
     bool cuts_always;                 /* launches are cut even with one member (cut.h) */
     bool spreads;                     /* launches are cut by the rung `domain`, too */
+    struct tsl_checks *checks;        /* TESELA_CHECK=coherence (coherence.h), owned; NULL: off */
     struct tsl_op *opaque;            /* the last operation with effects unknown (owned reference); NULL: none yet */
     tsl_dependences since_opaque;     /* what was planned after opaque */
     unsigned n_under_way;             /* operations that went and aren't finished */

@@ -7,6 +7,7 @@
 #include "base/small_vector.h"
 #include "base/worker.h"
 #include "driver/driver.h"
+#include "graph/coherence.h"
 #include "graph/command.h"
 #include "graph/complete.h"
 #include "graph/dependences.h"
@@ -109,6 +110,7 @@ void tsl_graph_bury(struct tsl_graph *graph)
     while ((op = STAILQ_FIRST(&graph->dead_ops))) {
         STAILQ_REMOVE_HEAD(&graph->dead_ops, ready);
         tsl_op_forget_befores(op); /* This may make more dead ones. */
+        tsl_coherence_end(op->check);
         STAILQ_INSERT_TAIL(&dead, op, ready);
     }
     tsl_graph_open(graph);

@@ -7,6 +7,7 @@
 /* variant: eager TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=eager SIM_SEED=31000 */
 /* variant: sync TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_POLICY=auto TESELA_ORDER=sync SIM_SEED=40000 */
 /* variant: cut TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_SPLIT=always SIM_SEED=50000 */
+/* variant: checked TESELA_MEMBERS=fake TESELA_VENDORS={build}/tests TESELA_CHECK=coherence SIM_SEED=60000 */
 #include "sim.h"
 #include "test.h"
 

@@ -232,25 +232,6 @@ static void nonsense(void **state)
     }
 }
 
-/* Whoever asks for a part that isn't there yet is told so, once per part. */
-static void absent_parts(void **state)
-{
-    static const char *const rows[][2] = {
-        {"TESELA_CHECK", "coherence"},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct tsl_settings settings;
-
-        parse(&settings, rows[i][0], rows[i][1]);
-        assert_non_null(settings.complaints);
-        assert_non_null(strstr(settings.complaints, "this version"));
-        assert_ptr_equal(strchr(settings.complaints, '\n') + 1, settings.complaints + strlen(settings.complaints));
-        tsl_settings_finish(&settings);
-    }
-}
-
 static void cache_follows_xdg(void **state)
 {
     const char *both[] = {"HOME", "/home/a", "XDG_CACHE_HOME", "/x", NULL};
@@ -369,7 +350,6 @@ int main(void)
         cmocka_unit_test(weights),
         cmocka_unit_test(words_and_files),
         cmocka_unit_test(nonsense),
-        cmocka_unit_test(absent_parts),
         cmocka_unit_test(cache_follows_xdg),
         cmocka_unit_test(cache_may_be_off),
         cmocka_unit_test(each_shows_what_is_in_force),
