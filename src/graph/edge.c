@@ -20,7 +20,7 @@ static enum tsl_edge_kind edge_kind(const struct tsl_op *op, const struct tsl_op
 {
     if (op->kind == TSL_OP_EVICT || before->kind == TSL_OP_EVICT)
         return TSL_EDGE_DONE; /* The host frees the memory: no work may be left on it. */
-    if (before->kind == TSL_OP_JOIN)
+    if (before->kind == TSL_OP_JOIN || op->port->beside)
         return TSL_EDGE_DONE;
     if (op->port == before->port)
         return op->port->sync || op->lane == before->lane ? TSL_EDGE_LANE : TSL_EDGE_NATIVE;

@@ -38,9 +38,9 @@ struct tsl_op *tsl_op_create(struct tsl_command *command, struct tsl_port *port,
     if (!op)
         return NULL;
     op->user.refs = 1;
-    /* A synchronous port runs its operations in the order in which they become ready. Evictions at once are in no
-     * port's list. */
-    op->user.lane = port->sync && kind != TSL_OP_EVICT ? (const void *)port : lane;
+    /* A synchronous port runs its operations in the order in which they become ready, unless it runs them side by side.
+     * Evictions at once are in no port's list. */
+    op->user.lane = port->sync && !port->beside && kind != TSL_OP_EVICT ? (const void *)port : lane;
     op->command = command;
     op->port = port;
     op->lane = lane;

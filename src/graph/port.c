@@ -1,6 +1,7 @@
 /* Ports, and the threads of ours that drain some. */
 #include "graph/port.h"
 
+#include "base/crew.h"
 #include "base/lock.h"
 #include "base/worker.h"
 #include "driver/driver.h"
@@ -14,10 +15,13 @@
 
 #include <pthread.h>
 #include <stddef.h>
+#include <stdlib.h>
 
-/* Threads of ours for work that executes inside the submitting call: one for the host's copies, one for the
- * application's host tasks, one for each member that works so. They are never joined, so they belong to the process. */
+/* Threads of ours for work that executes inside the submitting call: one for the host's copies, some for the
+ * application's host tasks (one in a simulation), one for each member that works so. They are never joined, so they
+ * belong to the process. */
 static struct tsl_worker host_worker = TSL_VENDORS_WORKER("tesela-host");
+static struct tsl_crew task_crew = TSL_CREW("tesela-task");
 static struct tsl_worker task_worker = TSL_WORKER("tesela-task");
 static struct tsl_worker member_workers[TSL_MAX_MEMBERS];
 static pthread_once_t workers_once = PTHREAD_ONCE_INIT;
@@ -40,6 +44,38 @@ static void drain_job(struct tsl_job *job)
     tsl_object_unref(&context->object);
 }
 
+struct task {
+    struct tsl_job job; /* first */
+    struct tsl_op *op;
+};
+
+static void run_task(struct tsl_job *job)
+{
+    struct tsl_op *op = ((struct task *)job)->op;
+    struct tsl_graph *graph = op->port->graph;
+    struct tsl_context *context = graph->context;
+    free(job);
+    tsl_lock_take(&graph->lock);
+    tsl_submit_task(op);
+    tsl_graph_leave(graph, TSL_WHO_WORKER);
+    tsl_object_unref(&context->object);
+}
+
+bool tsl_port_post_task(struct tsl_op *op)
+{
+    struct tsl_graph *graph = op->port->graph;
+    struct task *task = malloc(sizeof(*task));
+    if (!task)
+        return false;
+    *task = (struct task){.job.run = run_task, .op = op};
+    tsl_object_ref(&graph->context->object);
+    if (tsl_simulation ? tsl_worker_post(&task_worker, &task->job) : tsl_crew_post(&task_crew, &task->job))
+        return true;
+    graph->surplus_refs++;
+    free(task);
+    return false;
+}
+
 void tsl_port_init(struct tsl_port *port, struct tsl_graph *graph, struct tsl_member *member, unsigned index)
 {
     bool host = index == TSL_HOST_INDEX;
@@ -48,9 +84,8 @@ void tsl_port_init(struct tsl_port *port, struct tsl_graph *graph, struct tsl_me
     port->space = host || member->caps.zero_copy ? TSL_SPACE_HOST : TSL_SPACE_MEMBER(index);
     port->sync = host || member->caps.submits_block;
     port->name = host ? "host" : member->path->id;
-    port->worker = port == &graph->tasks  ? &task_worker
-                   : port == &graph->host ? &host_worker
-                                          : &member_workers[member->index];
+    port->worker = host ? &host_worker : &member_workers[member->index];
+    port->beside = port == &graph->tasks;
     STAILQ_INIT(&port->ready);
     TAILQ_INIT(&port->residents);
     TAILQ_INIT(&port->launches);
@@ -62,6 +97,8 @@ void tsl_port_init(struct tsl_port *port, struct tsl_graph *graph, struct tsl_me
 
 void tsl_port_finish(struct tsl_port *port)
 {
+    if (port->beside)
+        tsl_crew_dismiss(&task_crew);
     tsl_graph_lane_finish(&port->up);
     tsl_graph_lane_finish(&port->down);
     tsl_graph_lane_finish(&port->timed_up);

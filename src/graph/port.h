@@ -23,6 +23,7 @@ struct tsl_port {
     const char *name; /* the member's path id, or "host" */
     unsigned index;   /* of the member in the context; TSL_HOST_INDEX: the host */
     bool sync;        /* submissions complete before they return */
+    bool beside;      /* its operations run side by side, each in a thread of its own: the port of host tasks */
     bool draining;    /* a thread submits */
     bool ahead;       /* that thread submits what is behind an operation that can't be submitted now */
     bool listed;      /* in graph->ports_ready */
@@ -57,5 +58,8 @@ static inline struct tsl_graph_lane *tsl_op_lane(struct tsl_op *op)
 
 void tsl_port_init(struct tsl_port *port, struct tsl_graph *graph, struct tsl_member *member, unsigned index);
 void tsl_port_finish(struct tsl_port *port);
+/* Has a thread of ours run the operation, which is ready on a port that runs its operations side by side. False: none
+ * can be had. Under the graph's lock. */
+bool tsl_port_post_task(struct tsl_op *op);
 
 #endif

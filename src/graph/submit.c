@@ -209,6 +209,22 @@ static void submit_op(struct tsl_op *op)
     tsl_op_unref(op);
 }
 
+void tsl_submit_task(struct tsl_op *op)
+{
+    struct tsl_graph *graph = op->port->graph;
+    struct submission s = {.op = op, .poison = op->poison};
+    op->user.refs++;
+    op->submit_ns = tsl_command_stamp(op->command);
+    tsl_graph_open(graph);
+    s.start_ns = tsl_clock_ns();
+    if (!s.poison)
+        s.poison = tsl_driver_call(op, NULL, NULL, NULL);
+    s.end_ns = tsl_clock_ns();
+    tsl_graph_close(graph);
+    note(op, &s, CL_COMPLETE);
+    tsl_op_unref(op);
+}
+
 /* ---- Ports ------------------------------------------------------------------------------------------------------- */
 
 /* Is an operation between `from` and `to` in the port's list on the lane of `to`? */

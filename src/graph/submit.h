@@ -2,9 +2,12 @@
 #ifndef TSL_GRAPH_SUBMIT_H
 #define TSL_GRAPH_SUBMIT_H
 
+struct tsl_op;
 struct tsl_port;
 
 /* Submits what is ready, unless another thread does already. */
 void tsl_port_drain(struct tsl_port *port);
+/* Runs a ready operation of a port that runs them side by side. */
+void tsl_submit_task(struct tsl_op *op);
 
 #endif

@@ -58,12 +58,26 @@ static void post_callbacks(struct tsl_graph *graph)
 
 /* ---- Ports ------------------------------------------------------------------------------------------------------- */
 
+static void serve_tasks(struct tsl_port *port)
+{
+    struct tsl_op *op;
+    while ((op = STAILQ_FIRST(&port->ready))) {
+        STAILQ_REMOVE_HEAD(&port->ready, ready);
+        if (!tsl_port_post_task(op)) /* No thread could be had: this one runs the task. */
+            tsl_submit_task(op);
+    }
+}
+
 /* Drains a port, or has it drained. Work that executes in the submitting call goes to a thread of its own, as it may be
  * long; the host's own copies are done by the application's thread if this is one (it asked for them, and no hop
  * between threads is faster). */
 static void serve_port(struct tsl_port *port, enum tsl_who who)
 {
     bool host = port == &port->graph->host;
+    if (port->beside) {
+        serve_tasks(port);
+        return;
+    }
     if (!port->sync || (host && who == TSL_WHO_APPLICATION)) {
         tsl_port_drain(port);
         return;

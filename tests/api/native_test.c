@@ -420,12 +420,124 @@ static void a_task_runs_while_a_kernel_does(void **state)
     clReleaseProgram(program);
 }
 
+/* Two tasks wait for each other: run one after the other, the first would wait in vain. */
+struct encounter {
+    sem_t *mine, *others;
+    atomic_int *n_met;
+};
+
+static void CL_CALLBACK meet_other(void *args)
+{
+    const struct encounter *encounter = args;
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 30;
+    sem_post(encounter->mine);
+    atomic_fetch_add(encounter->n_met, sem_timedwait(encounter->others, &until) == 0);
+}
+
+static void meet_in(cl_command_queue a, cl_command_queue b)
+{
+    cl_command_queue queues[] = {a, b};
+    atomic_int n_met = 0;
+    sem_t sems[2];
+
+    for (int i = 0; i < 2; i++)
+        sem_init(&sems[i], 0, 0);
+    for (int i = 0; i < 2; i++) {
+        struct encounter encounter = {&sems[i], &sems[1 - i], &n_met};
+
+        assert_int_equal(
+            clEnqueueNativeKernel(queues[i], meet_other, &encounter, sizeof encounter, 0, NULL, NULL, 0, NULL, NULL),
+            CL_SUCCESS);
+        assert_int_equal(clFlush(queues[i]), CL_SUCCESS);
+    }
+    assert_int_equal(clFinish(a), CL_SUCCESS);
+    assert_int_equal(clFinish(b), CL_SUCCESS);
+    assert_int_equal(atomic_load(&n_met), 2);
+    for (int i = 0; i < 2; i++)
+        sem_destroy(&sems[i]);
+}
+
+static void tasks_of_two_queues_run_at_once(void **state)
+{
+    (void)state;
+    meet_in(queue, other);
+}
+
+static void unordered_tasks_run_at_once(void **state)
+{
+    cl_command_queue unordered = make_queue(context, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+
+    (void)state;
+    meet_in(unordered, unordered);
+    clReleaseCommandQueue(unordered);
+}
+
+static atomic_int n_now, n_most, n_ran;
+
+static void CL_CALLBACK count_now(void *args)
+{
+    int now = atomic_fetch_add(&n_now, 1) + 1, most = atomic_load(&n_most);
+
+    (void)args;
+    while (now > most && !atomic_compare_exchange_weak(&n_most, &most, now))
+        continue;
+    usleep(2000);
+    atomic_fetch_sub(&n_now, 1);
+    atomic_fetch_add(&n_ran, 1);
+}
+
+/* As many at a time as the machine has processors, two at least; in an in-order queue one after the other. */
+static void so_many_tasks_run_at_once(void **state)
+{
+    cl_command_queue unordered = make_queue(context, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    cl_command_queue queues[] = {queue, unordered};
+    long n = sysconf(_SC_NPROCESSORS_ONLN), most[] = {1, n > 2 ? n : 2};
+
+    (void)state;
+    for (int q = 0; q < 2; q++) {
+        atomic_store(&n_most, 0);
+        atomic_store(&n_ran, 0);
+        for (int i = 0; i < 40; i++)
+            assert_int_equal(clEnqueueNativeKernel(queues[q], count_now, NULL, 0, 0, NULL, NULL, 0, NULL, NULL),
+                             CL_SUCCESS);
+        assert_int_equal(clFinish(queues[q]), CL_SUCCESS);
+        assert_int_equal(atomic_load(&n_ran), 40);
+        assert_in_range(atomic_load(&n_most), 1, most[q]);
+    }
+    clReleaseCommandQueue(unordered);
+}
+
+/* Those that change the same buffer take turns, whatever queue they are in. */
+static void tasks_on_one_buffer_take_turns(void **state)
+{
+    cl_command_queue unordered = make_queue(context, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    cl_mem buffer = make_filled(0);
+
+    (void)state;
+    sem_init(&begun, 0, 0);
+    sem_init(&may_end, 0, 20);
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(enqueue(unordered, long_task, buffer, 1, NULL), CL_SUCCESS);
+        assert_int_equal(enqueue(other, long_task, buffer, 1, NULL), CL_SUCCESS);
+    }
+    assert_int_equal(clFinish(unordered), CL_SUCCESS);
+    assert_int_equal(clFinish(other), CL_SUCCESS);
+    assert_all(queue, buffer, 20);
+    clReleaseMemObject(buffer);
+    clReleaseCommandQueue(unordered);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(others_go_on_beside_a_task), cmocka_unit_test(a_task_is_no_work_of_the_caller),
-        cmocka_unit_test(tasks_keep_their_turn),      cmocka_unit_test(tasks_write_what_is_mapped),
-        cmocka_unit_test(tasks_of_another_queue),     cmocka_unit_test(a_task_that_fails_hides_no_other),
+        cmocka_unit_test(others_go_on_beside_a_task),      cmocka_unit_test(a_task_is_no_work_of_the_caller),
+        cmocka_unit_test(tasks_keep_their_turn),           cmocka_unit_test(tasks_write_what_is_mapped),
+        cmocka_unit_test(tasks_of_another_queue),          cmocka_unit_test(a_task_that_fails_hides_no_other),
+        cmocka_unit_test(tasks_of_two_queues_run_at_once), cmocka_unit_test(unordered_tasks_run_at_once),
+        cmocka_unit_test(so_many_tasks_run_at_once),       cmocka_unit_test(tasks_on_one_buffer_take_turns),
     };
     const struct CMUnitTest on_the_processors[] = {cmocka_unit_test(a_task_runs_while_a_kernel_does)};
     const char *members = getenv("TESELA_MEMBERS");
