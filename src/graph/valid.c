@@ -36,7 +36,7 @@ void tsl_valid_forget(struct tsl_data *data)
     tsl_tiles_join(&data->tiles, 0, data->size);
 }
 
-cl_int tsl_valid_set_only(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+static cl_int set(struct tsl_data *data, uint64_t begin, uint64_t end, tsl_spaces valid)
 {
     struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, begin, end);
     if (!tile)
@@ -44,10 +44,20 @@ cl_int tsl_valid_set_only(struct tsl_data *data, uint64_t begin, uint64_t end, u
     for (; tile; tile = tsl_tiles_next(tile, end)) {
         tsl_tile_unkeep(tile, NULL);
         tile->restored = 0;
-        tile->valid = tsl_spaces_of(space);
+        tile->valid = valid;
     }
     tsl_tiles_join(&data->tiles, begin, end);
     return CL_SUCCESS;
+}
+
+cl_int tsl_valid_set_only(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
+{
+    return set(data, begin, end, tsl_spaces_of(space));
+}
+
+cl_int tsl_valid_forget(struct tsl_data *data, uint64_t begin, uint64_t end)
+{
+    return set(data, begin, end, TSL_SPACES_NONE);
 }
 
 cl_int tsl_valid_await_on_host(struct tsl_data *data, uint64_t begin, uint64_t end)

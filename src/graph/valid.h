@@ -22,6 +22,8 @@ void tsl_valid_remove_all(struct tsl_data *data, unsigned space);
 void tsl_valid_forget(struct tsl_data *data);
 /* All of the range is written, whatever was there: only that space's copy counts. */
 cl_int tsl_valid_set_only(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
+/* All of the range is undefined from now on, as if it had never been written. */
+cl_int tsl_valid_forget(struct tsl_data *data, uint64_t begin, uint64_t end);
 /* The newest bytes of [begin, end) count as the host's: a write is to bring them. */
 cl_int tsl_valid_await_on_host(struct tsl_data *data, uint64_t begin, uint64_t end);
 /* Warns, once for each object, if some of [begin, end) is read before anything was written to it. */

@@ -462,6 +462,99 @@ static void four_kib_of_64_mib_to_the_host(void **state)
     release_x(&x);
 }
 
+/* ---- Roles of host tasks ----------------------------------------------------------------------------------------- */
+
+struct roles_task {
+    cl_int *in, *out, *both; /* n each, or NULL */
+    cl_int n;
+};
+
+static void CL_CALLBACK add_roles(void *args)
+{
+    const struct roles_task *t = args;
+
+    for (cl_int i = 0; i < t->n; i++) {
+        t->out[i] = t->in[i] + 1000;
+        t->both[i] += t->in[i];
+    }
+}
+
+/* A task names a quarter of one object for each role. Before, the device has all of it. */
+static void a_task_moves_what_its_roles_say(void **state)
+{
+    enum { n = n_ints / 4, quarter = x_size / 4 };
+    struct x x = make_x(x_size);
+    cl_mem parts[] = {proof_sub_buffer(x.root, CL_MEM_HOST_READ_ONLY, 0, quarter),
+                      proof_sub_buffer(x.root, CL_MEM_HOST_WRITE_ONLY, quarter, quarter),
+                      proof_sub_buffer(x.root, CL_MEM_READ_WRITE, 2 * quarter, quarter)};
+    struct roles_task t = {.n = n};
+    const void *slots[] = {&t.in, &t.out, &t.both};
+    cl_int data[n_ints];
+
+    (void)state;
+    bring_into(&x, false, true);
+    uint64_t number =
+        proof_did(&proof, clEnqueueNativeKernel(proof.queue, add_roles, &t, sizeof(t), 3, parts, slots, 0, NULL, NULL));
+    uint64_t reader = do_k_reads(&x, 1);
+    proof_did(&proof, clEnqueueReadBuffer(proof.queue, x.root, CL_TRUE, 0, x_size, data, 0, NULL, NULL));
+    for (cl_int i = 0; i < n_ints; i++) {
+        cl_int was = x.value + i, in = x.value + i % n;
+        assert_int_equal(data[i], i / n == 1 ? in + 1000 : i / n == 2 ? was + in : was);
+    }
+    const struct proof_trace *trace = proof_trace(&proof);
+    assert_int_equal(proof_moved(trace, number, number).from_members, moved_of(2 * quarter));
+    assert_int_equal(proof_moved(trace, number, number).to_members, 0);
+    assert_int_equal(proof_moved(trace, reader, reader).to_members, moved_of(2 * quarter));
+    for (int i = 0; i < 3; i++)
+        proof_ok(clReleaseMemObject(parts[i]));
+    release_x(&x);
+}
+
+static void CL_CALLBACK write_one(void *args)
+{
+    const struct task *t = args;
+
+    t->x[1] = t->value;
+}
+
+/* Of a whole buffer that the host only writes a task may write some bytes; the others stay. */
+static void a_task_that_writes_some_keeps_the_rest(void **state)
+{
+    struct x x = make_x(x_size);
+    cl_mem y = proof_buffer(&proof, CL_MEM_HOST_WRITE_ONLY, x_size, NULL);
+    struct task t = {.value = -7};
+    const void *slot = &t.x;
+    cl_int data[n_ints];
+
+    (void)state;
+    bring_into(&x, false, true);
+    proof_did(&proof, clEnqueueCopyBuffer(proof.queue, x.root, y, 0, 0, x_size, 0, NULL, NULL));
+    proof_did(&proof, clEnqueueNativeKernel(proof.queue, write_one, &t, sizeof(t), 1, &y, &slot, 0, NULL, NULL));
+    proof_did(&proof, clEnqueueCopyBuffer(proof.queue, y, x.root, 0, 0, x_size, 0, NULL, NULL));
+    proof_did(&proof, clEnqueueReadBuffer(proof.queue, x.root, CL_TRUE, 0, x_size, data, 0, NULL, NULL));
+    for (cl_int i = 0; i < n_ints; i++)
+        assert_int_equal(data[i], i == 1 ? -7 : x.value + i);
+    proof_ok(clReleaseMemObject(y));
+    release_x(&x);
+}
+
+/* The standard's word for "I don't need what it holds". */
+static void undefined_contents_move_nothing(void **state)
+{
+    struct x x = make_x(x_size);
+
+    (void)state;
+    bring_into(&x, false, true);
+    proof_did(&proof, clEnqueueMigrateMemObjects(proof.queue, 1, &x.root,
+                                                 CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED,
+                                                 0, NULL, NULL));
+    struct proof_moved moved = do_command(h_writes, &x, 0);
+    assert_int_equal(moved.from_members, 0);
+    assert_int_equal(moved.to_members, 0);
+    check_data(&x);
+    release_x(&x);
+}
+
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
 static struct row rows[] = {
@@ -512,6 +605,9 @@ int main(void)
         cmocka_unit_test(what_is_read_of_64_mib_moves_alone),
         cmocka_unit_test(four_kib_of_64_mib_to_the_device),
         cmocka_unit_test(four_kib_of_64_mib_to_the_host),
+        cmocka_unit_test(a_task_moves_what_its_roles_say),
+        cmocka_unit_test(a_task_that_writes_some_keeps_the_rest),
+        cmocka_unit_test(undefined_contents_move_nothing),
     };
 
     return cmocka_run_group_tests(tests, open_proof, close_proof);
