@@ -7,6 +7,7 @@
 #include "graph/copies.h"
 #include "graph/extent.h"
 #include "graph/fetch.h"
+#include "graph/mapped.h"
 #include "graph/op.h"
 #include "graph/runs.h"
 #include "graph/valid.h"
@@ -96,6 +97,15 @@ tsl_spaces tsl_box_copies(const struct tsl_command *command, struct tsl_data *da
     return size * tsl_spaces_count(copies) > TSL_BOX_TO_ALL_SIZE ? TSL_SPACES_NONE : copies;
 }
 
+tsl_spaces tsl_box_copies_with_host(struct tsl_data *data, const struct tsl_box_copy *box)
+{
+    struct tsl_range hull = hull_of(box);
+    size_t size = box->region[0] * box->region[1] * box->region[2];
+    tsl_spaces copies = data->lost ? TSL_SPACES_NONE : copies_of(data, hull.begin, hull.end);
+    bool fits = size <= TSL_BOX_TO_ALL_SIZE && size * tsl_spaces_count(copies) <= TSL_BOX_TO_ALL_SIZE;
+    return fits && tsl_spaces_has(copies, TSL_SPACE_HOST) ? copies : TSL_SPACES_NONE;
+}
+
 /* What was never written is as good in each copy that is written now. */
 static cl_int make_valid(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space)
 {
@@ -123,4 +133,30 @@ cl_int tsl_box_claim_copy(struct tsl_op *op, struct tsl_data *data, const struct
         return CL_OUT_OF_HOST_MEMORY;
     cl_int error = make_valid(data, hull.begin, hull.end, space);
     return error ? error : tsl_claim_one_copy(op, data, hull.begin, hull.end, space);
+}
+
+/* Is there a tile of which the host's copy isn't valid, and are there many? */
+static bool host_has_many_parts(struct tsl_data *data, uint64_t begin, uint64_t end)
+{
+    struct tsl_tile *tile = tsl_tiles_meeting(&data->tiles, begin, end);
+    unsigned n = 0;
+    bool lacks = false;
+    for (; tile; tile = tsl_tiles_next_meeting(tile, end), n++)
+        lacks |= !tsl_spaces_has(tile->valid, TSL_SPACE_HOST);
+    return lacks && n > tsl_runs_most;
+}
+
+cl_int tsl_box_settle(struct tsl_data *data, const struct tsl_box_copy *box)
+{
+    struct tsl_range hull = hull_of(box);
+    if (!host_has_many_parts(data, hull.begin, hull.end))
+        return CL_SUCCESS;
+    struct tsl_tile *tile = tsl_tiles_cut(&data->tiles, hull.begin, hull.end);
+    if (!tile)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (; tile; tile = tsl_tiles_next(tile, hull.end))
+        if (!tsl_spaces_only(tile->valid, TSL_SPACE_HOST))
+            tsl_spaces_remove(&tile->valid, TSL_SPACE_HOST);
+    tsl_tiles_join(&data->tiles, hull.begin, hull.end);
+    return tsl_mapped_keep(data, hull.begin, hull.end);
 }

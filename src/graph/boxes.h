@@ -35,7 +35,13 @@ cl_int tsl_box_overwrite(struct tsl_op *op, struct tsl_data *data, const struct 
 
 /* The copies that are all to be written; none: the box is to be written to one copy as any other. */
 tsl_spaces tsl_box_copies(const struct tsl_command *command, struct tsl_data *data, const struct tsl_box_copy *box);
+/* The same where the application has written the box to the host's copy, which is one of them: there the question is
+ * the same with one member. */
+tsl_spaces tsl_box_copies_with_host(struct tsl_data *data, const struct tsl_box_copy *box);
 /* The operation writes the box to one of these copies. */
 cl_int tsl_box_claim_copy(struct tsl_op *op, struct tsl_data *data, const struct tsl_box_copy *box, unsigned space);
+/* The box was written to all copies. Where others wrote around its rows while they were mapped, the host's copy is
+ * valid in the rows alone: many rows then give it up, so that the directory's tiles become few again. */
+cl_int tsl_box_settle(struct tsl_data *data, const struct tsl_box_copy *box);
 
 #endif

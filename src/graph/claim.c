@@ -71,7 +71,7 @@ static void forget_side(struct tsl_op *op, const struct tsl_side *side)
 
 void tsl_claim_forget_host(struct tsl_op *op)
 {
-    if (op->kind != TSL_OP_COPY)
+    if (op->kind != TSL_OP_COPY && op->kind != TSL_OP_MARK)
         return;
     forget_side(op, &op->dst);
     forget_side(op, &op->src);

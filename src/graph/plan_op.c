@@ -2,12 +2,15 @@
 #include "graph/plan_op.h"
 
 #include "base/small_vector.h"
+#include "facts/kernel_facts.h"
+#include "graph/boxes.h"
 #include "graph/claim.h"
 #include "graph/command.h"
 #include "graph/copies.h"
 #include "graph/data.h"
 #include "graph/dependences.h"
 #include "graph/edge.h"
+#include "graph/extent.h"
 #include "graph/memory_order.h"
 #include "graph/op.h"
 #include "graph/port.h"
@@ -122,6 +125,13 @@ cl_int tsl_plan_turn(struct tsl_command *c, const tsl_dependences *order, const 
     cl_int error = CL_SUCCESS;
     if (!op)
         return CL_OUT_OF_HOST_MEMORY;
+    if (may == TSL_MAY_READ && !tsl_runs_are_few(box)) {
+        tsl_plan_dst(op, tsl_data_of(c->dst), TSL_SPACE_HOST, box);
+        op->src = op->dst;
+        op->dst.data = NULL;
+        tsl_extents_of_box(op, true, false);
+        return tsl_plan_go(op, tsl_box_claim_read(op, op->src.data, box, TSL_SPACE_HOST));
+    }
     for (size_t i = 0; i < tsl_runs_count(box) && !error; i++) {
         struct tsl_range run = tsl_runs_at(box, i);
         error = tsl_claim(op, tsl_data_of(c->dst), run.begin, run.end, TSL_SPACE_HOST, may);

@@ -447,6 +447,198 @@ static void test_map_rows(void **state)
     assert_right();
 }
 
+/* ---- Maps of many rows ------------------------------------------------------------------------------------------- */
+
+static unsigned char *map_box(const struct tsl_box_copy *box, cl_map_flags flags)
+{
+    struct tsl_enqueue e = {.queue = t.queue, .type = CL_COMMAND_MAP_BUFFER, .blocking = true};
+    void *ptr;
+
+    assert_int_equal(tsl_enqueue_map_box(&e, matrix, flags, box, &ptr), CL_SUCCESS);
+    return ptr;
+}
+
+static void unmap(unsigned char *ptr)
+{
+    struct tsl_enqueue e = {.queue = t.queue, .type = CL_COMMAND_UNMAP_MEM_OBJECT};
+
+    assert_int_equal(tsl_enqueue_unmap(&e, matrix, ptr), CL_SUCCESS);
+}
+
+/* The program writes what it has mapped. */
+static void change(const struct tsl_box_copy *box, unsigned char *ptr)
+{
+    model_write(box);
+    for (size_t i = 0; i < box->region[1]; i++)
+        memcpy(ptr + i * box->dst_row_pitch, source + i * box->region[0], box->region[0]);
+}
+
+static void map_and_write(const struct tsl_box_copy *box, cl_map_flags flags)
+{
+    unsigned char *ptr = map_box(box, flags);
+
+    change(box, ptr);
+    unmap(ptr);
+}
+
+/* It goes to each valid copy, which all stay valid. */
+static void test_map_column(void **state)
+{
+    static const cl_map_flags flags[] = {CL_MAP_WRITE, CL_MAP_READ | CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION};
+    const struct tsl_box_copy column = box_at(40, 4, SIDE, PITCH);
+
+    (void)state;
+    for (unsigned n_members = 1; n_members <= 3; n_members++)
+        for (unsigned n_valid = 0; n_valid <= n_members; n_valid++) {
+            begin(n_members, false);
+            spread(n_valid);
+            map_and_write(&column, flags[(n_members + n_valid) % 3]);
+            assert_moved((uint64_t)4 * SIDE * n_valid, 0);
+            assert_in_range(n_tiles(), 1, 3);
+            for (unsigned m = 0; m < n_valid; m++)
+                assert_right_on(m);
+            assert_moved(0, 0);
+            assert_right();
+            end(NULL);
+        }
+}
+
+/* Only a member has it: what lies between the rows goes to the host once, and stays there. */
+static void test_map_column_on_one(void **state)
+{
+    (void)state;
+    for (unsigned n_members = 1; n_members <= 2; n_members++) {
+        begin(n_members, false);
+        launch("touch", n_members - 1);
+        model[0]++;
+        timed_finish(&t);
+        tsl_fake_reset_counts();
+        for (unsigned i = 0; i < 20; i++) {
+            const struct tsl_box_copy column = box_at(40 + 8 * i, 4, SIDE, PITCH);
+
+            map_and_write(&column, i % 2 ? CL_MAP_WRITE : CL_MAP_WRITE_INVALIDATE_REGION);
+            assert_moved((uint64_t)4 * SIDE, i ? 8 : SIZE - 40 - (PITCH - 44));
+            assert_in_range(n_tiles(), 1, 3 + 2 * (i + 1)); /* A map cuts at its first and last byte. */
+        }
+        assert_right_on(n_members - 1);
+        timed_finish(&t);
+        launch("check", n_members - 1);
+        assert_in_range(n_tiles(), 1, 3);
+        assert_right();
+        end(NULL);
+    }
+}
+
+/* Too much to go to every copy: the host's is the valid one, from the first to the last byte. */
+static void test_map_wide_column(void **state)
+{
+    enum { WIDE = 512 };
+    const struct tsl_box_copy column = box_at(64, WIDE, SIDE, PITCH);
+
+    (void)state;
+    begin(2, false);
+    spread(2);
+    for (unsigned i = 0; i < 3; i++) {
+        map_and_write(&column, CL_MAP_WRITE);
+        assert_in_range(n_tiles(), 1, 3);
+        assert_moved(0, 0);
+    }
+    assert_right_on(0);
+    assert_moved(SIZE - 64 - (PITCH - 64 - WIDE), 0);
+    assert_right();
+}
+
+/* A kernel writes around the rows while they are mapped. */
+static void test_map_beside_kernel(void **state)
+{
+    (void)state;
+    for (unsigned wide = 0; wide < 2; wide++) {
+        const struct tsl_box_copy column = box_at(64, wide ? 512 : 4, SIDE, PITCH);
+        unsigned char *ptr;
+
+        begin(2, false);
+        spread(2);
+        ptr = map_box(&column, CL_MAP_WRITE);
+        launch("touch", 1); /* It may write to all of it, and writes the first byte. */
+        model[0]++;
+        change(&column, ptr);
+        unmap(ptr);
+        timed_finish(&t);
+        launch("check", 1); /* The next use finds that what the rows kept says nothing any more. */
+        assert_in_range(n_tiles(), 1, 5);
+        assert_right_on(1);
+        assert_right_on(0);
+        assert_right();
+        end(NULL);
+    }
+}
+
+/* Two columns, mapped at the same time, of which one is unmapped later. */
+static void test_two_maps(void **state)
+{
+    const struct tsl_box_copy a = box_at(64, 4, SIDE, PITCH), b = box_at(128, 4, SIDE, PITCH);
+    unsigned char *at_a, *at_b;
+
+    (void)state;
+    begin(2, false);
+    spread(1);
+    at_a = map_box(&a, CL_MAP_WRITE);
+    at_b = map_box(&b, CL_MAP_WRITE);
+    change(&a, at_a);
+    launch("touch", 1);
+    model[0]++;
+    unmap(at_a);
+    change(&b, at_b);
+    launch("touch", 1);
+    model[0]++;
+    unmap(at_b);
+    timed_finish(&t);
+    launch("check", 1);
+    assert_in_range(n_tiles(), 1, 5);
+    assert_right_on(1);
+    assert_right_on(0);
+    assert_right();
+}
+
+static void test_failed_unmap(void **state)
+{
+    const struct tsl_box_copy column = box_at(64, 4, SIDE, PITCH);
+    unsigned char *ptr;
+
+    (void)state;
+    begin(2, false);
+    spread(2);
+    ptr = map_box(&column, CL_MAP_WRITE);
+    change(&column, ptr);
+    tsl_fake_fail_work(1, TSL_FAKE_COPY, 1, -9003);
+    unmap(ptr);
+    assert_int_equal(tsl_queue_finish(t.queue), -9003);
+    assert_right_on(1);
+    assert_right_on(0);
+    assert_right();
+}
+
+/* A kernel that fails gives back the rows, too; what the program writes there stays. */
+static void test_failed_kernel(void **state)
+{
+    const struct tsl_box_copy column = box_at(64, 512, SIDE, PITCH);
+    unsigned char *ptr;
+
+    (void)state;
+    begin(2, false);
+    launch("touch", 0);
+    model[0]++;
+    timed_finish(&t);
+    ptr = map_box(&column, CL_MAP_WRITE);
+    tsl_fake_fail_work(1, TSL_FAKE_LAUNCH, 1, -9004);
+    launch("touch", 1);
+    assert_int_equal(tsl_queue_finish(t.queue), -9004);
+    change(&column, ptr);
+    unmap(ptr);
+    assert_right_on(1);
+    assert_right();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -464,6 +656,13 @@ int main(void)
         cmocka_unit_test_teardown(test_few_rows, end),
         cmocka_unit_test_teardown(test_read_rows, end),
         cmocka_unit_test_teardown(test_map_rows, end),
+        cmocka_unit_test(test_map_column),
+        cmocka_unit_test(test_map_column_on_one),
+        cmocka_unit_test_teardown(test_map_wide_column, end),
+        cmocka_unit_test(test_map_beside_kernel),
+        cmocka_unit_test_teardown(test_two_maps, end),
+        cmocka_unit_test_teardown(test_failed_unmap, end),
+        cmocka_unit_test_teardown(test_failed_kernel, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
