@@ -40,13 +40,8 @@ static struct tsl_byte_box box_of_range(uint64_t begin, uint64_t end)
     return (struct tsl_byte_box){.offset = begin, .width = end - begin, .count = {1, 1}};
 }
 
-void tsl_extents_add(struct tsl_op *op, const struct tsl_data *data, const struct tsl_byte_set *set, uint64_t offset,
-                     uint64_t size, bool write)
+static void add_set(struct tsl_byte_set *to, const struct tsl_byte_set *set, uint64_t offset, uint64_t size)
 {
-    struct tsl_extent *extent = op->extents ? extent_for(op->extents, data) : NULL;
-    if (!extent)
-        return;
-    struct tsl_byte_set *to = write ? &extent->write : &extent->read;
     struct tsl_byte_box box = box_of_range(offset, offset + size);
     if (set->unknown && size > 0)
         tsl_byte_set_add(to, &box, false);
@@ -55,6 +50,14 @@ void tsl_extents_add(struct tsl_op *op, const struct tsl_data *data, const struc
         box.offset += offset;
         tsl_byte_set_add(to, &box, false);
     }
+}
+
+void tsl_extents_add(struct tsl_op *op, const struct tsl_data *data, const struct tsl_byte_set *set, uint64_t offset,
+                     uint64_t size, bool write)
+{
+    struct tsl_extent *extent = op->extents ? extent_for(op->extents, data) : NULL;
+    if (extent)
+        add_set(write ? &extent->write : &extent->read, set, offset, size);
 }
 
 /* A box of rows that don't meet each other; else the range that has them all. */
@@ -122,6 +125,16 @@ struct tsl_extent tsl_extent_range(uint64_t begin, uint64_t end)
     extent.read.n = extent.write.n = 1;
     extent.read.boxes[0] = extent.write.boxes[0] = box_of_range(begin, end);
     return extent;
+}
+
+void tsl_extent_of_touch(struct tsl_extent *extent, const struct tsl_argument_touch *touch, uint64_t offset,
+                         uint64_t size)
+{
+    extent->data = NULL;
+    extent->read.n = extent->write.n = 0;
+    extent->read.unknown = extent->write.unknown = false;
+    add_set(&extent->read, &touch->read, offset, size);
+    add_set(&extent->write, &touch->write, offset, size);
 }
 
 static bool meet(const struct tsl_byte_set *a, const struct tsl_byte_set *b, uint64_t shift)

@@ -35,6 +35,9 @@ const struct tsl_extent *tsl_extent_of(const struct tsl_op *op, const struct tsl
 const struct tsl_extent *tsl_extent_on_host(const struct tsl_op *op, uint64_t begin, uint64_t end);
 /* That range, read and written. */
 struct tsl_extent tsl_extent_range(uint64_t begin, uint64_t end);
+/* What a launch touches of an argument's memory, which is `size` bytes of the object from offset on. */
+void tsl_extent_of_touch(struct tsl_extent *extent, const struct tsl_argument_touch *touch, uint64_t offset,
+                         uint64_t size);
 
 /* Is any byte of the range touched? */
 bool tsl_extent_meets(const struct tsl_extent *extent, uint64_t begin, uint64_t end);

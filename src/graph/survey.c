@@ -8,11 +8,13 @@
 #include "graph/command.h"
 #include "graph/data.h"
 #include "graph/deferred_write.h"
+#include "graph/extent.h"
 #include "graph/footing.h"
 #include "graph/joints.h"
 #include "graph/move.h"
 #include "graph/op.h"
 #include "graph/space.h"
+#include "graph/touch.h"
 #include "place/place.h"
 #include "program/program.h"
 #include "tile/tile.h"
@@ -28,6 +30,12 @@ struct survey {
     const struct tsl_window *window;
     const struct tsl_joints *joints;
     struct tsl_data *data; /* the object whose tiles are being counted */
+    /* What the launch does to the argument whose memory that is; NULL: anything. The extent is the same, made when it
+     * is needed first. */
+    const struct tsl_argument_touch *touch;
+    const struct tsl_buffer *buffer;
+    bool has_extent;
+    struct tsl_extent extent;
     tsl_members members;
     uint64_t ready_ns;
     struct tsl_candidate *candidates;
@@ -89,18 +97,32 @@ static void count_tile(struct survey *s, const struct tsl_tile *tile, uint64_t b
     }
 }
 
+/* May the launch touch what the use, a write, is about? Both may touch less than their ranges. */
+static bool meets(struct survey *s, const struct tsl_use *use, const struct tsl_tile *tile)
+{
+    if (!s->touch)
+        return true;
+    if (!s->has_extent)
+        tsl_extent_of_touch(&s->extent, s->touch, s->buffer->offset, s->buffer->size);
+    s->has_extent = true;
+    return tsl_touch_meets(&s->extent, s->data, use, tile);
+}
+
 static void wait_for_op(struct survey *s, const struct tsl_op *op)
 {
     if (!op->user.done && op->end_estimate_ns > s->ready_ns)
         s->ready_ns = op->end_estimate_ns;
 }
 
-/* All writers of the tile must have ended, on whatever member. */
+/* All that write bytes of the tile which the launch touches must have ended, on whatever member. */
 static void wait_for_writers(struct survey *s, const struct tsl_tile *tile)
 {
-    for (unsigned i = 0; i < tile->uses.n; i++)
-        if (tile->uses.list[i].write)
-            wait_for_op(s, (const struct tsl_op *)tile->uses.list[i].user);
+    for (unsigned i = 0; i < tile->uses.n; i++) {
+        const struct tsl_use *use = &tile->uses.list[i];
+        const struct tsl_op *op = (const struct tsl_op *)use->user;
+        if (use->write && !op->user.done && op->end_estimate_ns > s->ready_ns && meets(s, use, tile))
+            wait_for_op(s, op);
+    }
 }
 
 /* Counts the way of a deferred write's bytes from the application's memory: to the member, or by way of the host's
@@ -158,6 +180,9 @@ static void survey_buffer(struct survey *s, const struct tsl_buffer *buffer, con
 {
     struct tsl_footing_ranges reads, writes = {.n = 0};
     s->data = tsl_data_of(buffer);
+    s->buffer = buffer;
+    s->touch = touch;
+    s->has_extent = false;
     tsl_footing_reads(touch, buffer, &reads);
     if (touch)
         tsl_footing_writes(touch, buffer, &writes);
@@ -210,7 +235,15 @@ static void survey_order(struct survey *s)
 uint64_t tsl_survey(struct tsl_command *c, const struct tsl_window *window, const struct tsl_joints *joints,
                     tsl_members members, struct tsl_candidate *candidates)
 {
-    struct survey s = {.command = c, .window = window, .joints = joints, .members = members, .candidates = candidates};
+    struct survey s; /* Its extent is large, and set where it is needed. */
+    s.command = c;
+    s.window = window;
+    s.joints = joints;
+    s.members = members;
+    s.ready_ns = 0;
+    s.candidates = candidates;
+    for (unsigned i = 0; i < c->graph->n_ports; i++)
+        s.runs[i] = (struct run_of_tiles){0, 0};
     if (tsl_placer_learns(c->graph->placer))
         survey_arguments(&s);
     survey_order(&s);

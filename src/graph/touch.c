@@ -88,6 +88,15 @@ static bool is_apart(const struct touch *touch, const struct tsl_use *use, const
     return !tsl_extents_conflict(&a, &b);
 }
 
+bool tsl_touch_meets(const struct tsl_extent *extent, const struct tsl_data *data, const struct tsl_use *use,
+                     const struct tsl_tile *tile)
+{
+    struct tsl_extent theirs;
+    const struct tsl_extent_view a = {.extent = extent, .reads = true, .writes = true};
+    const struct tsl_extent_view b = view_of_use(data, use, tile, &theirs);
+    return tsl_extents_conflict(&a, &b);
+}
+
 static void take_edges(const struct touch *touch, struct tsl_tile *tile)
 {
     for (unsigned i = 0; i < tile->uses.n; i++) {

@@ -3,14 +3,17 @@
 #define TSL_GRAPH_TOUCH_H
 
 #include <CL/cl.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct tsl_command;
 struct tsl_data;
+struct tsl_extent;
 struct tsl_graph;
 struct tsl_op;
 struct tsl_tile;
 struct tsl_tiles;
+struct tsl_use;
 
 /* Whatever touches a range: an operation, or a command that has none for it and leaves no use. */
 struct tsl_toucher {
@@ -35,6 +38,9 @@ cl_int tsl_touch(struct tsl_tiles *tiles, const struct tsl_toucher *t, uint64_t 
  * directory. */
 cl_int tsl_touch_copy(struct tsl_graph *graph, const struct tsl_toucher *t, struct tsl_data *data, uint64_t begin,
                       uint64_t end, unsigned space, unsigned may);
+/* May the extent conflict with what that use, of a member's copy, is about on the tile? */
+bool tsl_touch_meets(const struct tsl_extent *extent, const struct tsl_data *data, const struct tsl_use *use,
+                     const struct tsl_tile *tile);
 /* The edges alone: from the uses of a tile that are in that space, and of which one of the two writes. A reader fails
  * with its writer. */
 void tsl_touch_conflicts(const struct tsl_toucher *t, struct tsl_tile *tile, unsigned space, unsigned may);
