@@ -64,7 +64,7 @@ void tsl_scratch_give_all(struct tsl_graph *graph)
         if (!s->taken)
             break;
         s->taken = false;
-        tsl_valid_forget(s->buffer->data);
+        tsl_valid_forget_all(s->buffer->data);
     }
     while (graph->n_scratch > MOST)
         drop(graph, TAILQ_FIRST(&graph->scratch));

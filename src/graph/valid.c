@@ -25,7 +25,7 @@ void tsl_valid_remove_all(struct tsl_data *data, unsigned space)
     tsl_tiles_join(&data->tiles, 0, data->size);
 }
 
-void tsl_valid_forget(struct tsl_data *data)
+void tsl_valid_forget_all(struct tsl_data *data)
 {
     struct tsl_tile *tile = tsl_tiles_at(&data->tiles, 0);
     for (; tile; tile = tsl_tiles_next(tile, data->size)) {

@@ -19,7 +19,7 @@ cl_int tsl_valid_add(struct tsl_data *data, uint64_t begin, uint64_t end, unsign
 /* The space's copy is valid nowhere any more. */
 void tsl_valid_remove_all(struct tsl_data *data, unsigned space);
 /* Nobody needs what the object holds: it counts as never written. */
-void tsl_valid_forget(struct tsl_data *data);
+void tsl_valid_forget_all(struct tsl_data *data);
 /* All of the range is written, whatever was there: only that space's copy counts. */
 cl_int tsl_valid_set_only(struct tsl_data *data, uint64_t begin, uint64_t end, unsigned space);
 /* All of the range is undefined from now on, as if it had never been written. */
