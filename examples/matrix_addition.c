@@ -1,0 +1,42 @@
+/* The sum of two matrices as one launch: much to move and little to compute. */
+#include "problem/rows.h"
+
+static size_t size = 8192;
+
+static const struct option_row options[] = {{"size", &size, NULL, "rows and columns"}, {0}};
+
+int main(int argc, char **argv)
+{
+    struct example e = {.about = "The sum of two matrices as one launch.", .options = options, .source = add_source};
+    struct rows m;
+    example_begin(&e, argc, argv);
+    rows_create(&m, size, size, size);
+    size_t bytes = size * size * sizeof(float);
+    cl_kernel kernel = make_kernel(e.program, "add");
+    cl_mem a = make_buffer(e.context, CL_MEM_READ_ONLY, bytes), b = make_buffer(e.context, CL_MEM_READ_ONLY, bytes),
+           c = make_buffer(e.context, CL_MEM_WRITE_ONLY, bytes);
+    set_mem(kernel, 0, a);
+    set_mem(kernel, 1, b);
+    set_mem(kernel, 2, c);
+    set_int(kernel, 3, size);
+    set_int(kernel, 4, size);
+    for (size_t r = 0; r < e.repetitions; r++) {
+        double begin = now();
+        write_all(e.queue, a, bytes, m.a);
+        write_all(e.queue, b, bytes, m.b);
+        finish(e.queue);
+        double written = now();
+        launch(e.queue, kernel, size, size, TILE, NULL, NULL);
+        finish(e.queue);
+        double computed = now();
+        read_now(e.queue, c, 0, bytes, m.c);
+        report(&e, r, now() - begin, computed - written);
+    }
+    bool right = rows_check_sum(&m);
+    clReleaseMemObject(a);
+    clReleaseMemObject(b);
+    clReleaseMemObject(c);
+    clReleaseKernel(kernel);
+    rows_destroy(&m);
+    return example_end(&e, right, "all elements");
+}
