@@ -1,0 +1,103 @@
+"""One form of one experiment: how it is started, what it says, and what becomes of its times."""
+import dataclasses
+import re
+import statistics
+import subprocess
+
+CUT_LINE = re.compile(r'launches that might be cut: (\d+) were cut exactly, (\d+) in a domain, (\d+) ran whole')
+WHY_LINE = re.compile(r'tesela: place: info: (launches of .* run whole.*)')
+
+
+@dataclasses.dataclass
+class Form:
+    kind: str     # native, asynchronous, cut, socl, tesela
+    label: str
+    command: list  # the program and the options that choose devices
+    env: dict
+    members: str = ''
+    order: str = ''
+    given_up: str = ''  # why it runs no more
+
+
+@dataclasses.dataclass
+class Result:
+    experiment: str
+    series: str
+    varied: str
+    value: int
+    kind: str
+    label: str
+    members: str
+    order: str
+    options: dict
+    times: list = dataclasses.field(default_factory=list)    # without the first of each process
+    kernels: list = dataclasses.field(default_factory=list)
+    first: list = dataclasses.field(default_factory=list)
+    cuts: list = dataclasses.field(default_factory=list)     # of each process: exactly, in a domain, whole
+    why_whole: list = dataclasses.field(default_factory=list)
+    state: str = 'right'                                       # or what went wrong
+    words: str = ''
+
+    def summary(self):
+        """The record for JSON and tables. The rule for outliers is the papers': times beyond the mean by more than one
+        and a half times the distance between the quartiles are dropped, and the mean of the others is the result."""
+        kept = without_outliers(self.times)
+        record = dataclasses.asdict(self)
+        record.update(n=len(self.times), n_dropped=len(self.times) - len(kept),
+                      seconds=statistics.fmean(kept) if kept else None,
+                      deviation=statistics.stdev(kept) if len(kept) > 1 else None,
+                      median=statistics.median(self.times) if self.times else None,
+                      kernels_seconds=statistics.fmean(without_outliers(self.kernels)) if self.kernels else None,
+                      first_seconds=statistics.fmean(self.first) if self.first else None)
+        return record
+
+
+def without_outliers(times):
+    if len(times) < 4:
+        return list(times)
+    low, _, high = statistics.quantiles(times, n=4, method='inclusive')
+    mean, reach = statistics.fmean(times), 1.5 * (high - low)
+    return [t for t in times if abs(t - mean) <= reach] or list(times)
+
+
+def read_times(text):
+    """[(repetition, seconds, seconds of kernels or None)] of a program's lines."""
+    found = []
+    for line in text.splitlines():
+        if line.startswith('time: '):
+            values = dict(word.split('=', 1) for word in line.split()[1:] if '=' in word)
+            found.append((int(values['repetition']), float(values['seconds']),
+                          float(values['kernels']) if 'kernels' in values else None))
+    return found
+
+
+def run(form, result, options, repetitions, seconds):
+    """Runs the form's program once, with one repetition more than counts, and adds what it says to the result."""
+    command = [*form.command, '--repetitions', str(repetitions + 1)]
+    for name, value in options.items():
+        command += [f'--{name}', str(value)]
+    try:
+        done = subprocess.run(command, env=form.env, text=True, capture_output=True, timeout=seconds, errors='replace')
+    except subprocess.TimeoutExpired:
+        result.state, result.words = 'too slow', f'took longer than {seconds} s'
+        return
+    except OSError as error:
+        result.state, result.words = 'missing', str(error)
+        return
+    for repetition, total, kernels in read_times(done.stdout):
+        if repetition == 0:
+            result.first.append(total)
+            continue
+        result.times.append(total)
+        if kernels is not None:
+            result.kernels.append(kernels)
+    told = CUT_LINE.search(done.stderr)
+    if form.kind == 'tesela':
+        result.cuts.append([int(n) for n in told.groups()] if told else [0, 0, 0])
+        result.why_whole = sorted({*result.why_whole, *WHY_LINE.findall(done.stderr)})
+    if 'answer: WRONG' in done.stdout:
+        result.state, result.words = 'wrong', 'its answer is wrong'
+    elif done.returncode or 'answer: right' not in done.stdout:
+        lines = [line for line in done.stderr.splitlines() if not line.startswith('tesela: place: info:')]
+        how = f'ended by signal {-done.returncode}' if done.returncode < 0 else f'ended with {done.returncode}'
+        result.state, result.words = 'failed', '; '.join([how, *lines[-2:]])
