@@ -30,8 +30,8 @@ static inline void unpin(const struct example *e, struct pinned *pinned)
 static inline cl_command_queue second_queue(const struct example *e)
 {
     cl_int error;
-    cl_command_queue queue = clCreateCommandQueueWithProperties(e->context, e->device, NULL, &error);
-    must(error, "clCreateCommandQueueWithProperties");
+    cl_command_queue queue = clCreateCommandQueue(e->context, e->device, 0, &error);
+    must(error, "clCreateCommandQueue");
     return queue;
 }
 

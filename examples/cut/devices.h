@@ -26,8 +26,8 @@ static inline void open_unit(const struct example *e, struct unit *u, cl_device_
     u->device = device;
     u->context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
     must(error, "clCreateContext");
-    u->queue = clCreateCommandQueueWithProperties(u->context, device, NULL, &error);
-    must(error, "clCreateCommandQueueWithProperties");
+    u->queue = clCreateCommandQueue(u->context, device, 0, &error);
+    must(error, "clCreateCommandQueue");
     u->program = build_program(e, u->context, device);
     u->kernel = make_kernel(u->program, kernel);
 }

@@ -29,9 +29,27 @@ def halstead(text):
     return round(len(operators) / 2 * n_operands / len(operands) * volume)
 
 
+def own_headers(source, path, folder):
+    """The headers of the form's own folder that a file includes, and those that they include."""
+    found = []
+    for name in re.findall(r'^#include "([^"]+)"', path.read_text(), re.MULTILINE):
+        header = source / name
+        if folder and name.startswith(f'{folder}/') and header not in found:
+            found += [header, *own_headers(source, header, folder)]
+    return list(dict.fromkeys(found))
+
+
+def measure(lizard, paths):
+    files = [lizard.analyze_file(str(path)) for path in paths]
+    return {'lines': sum(f.nloc for f in files), 'tokens': sum(f.token_count for f in files),
+            'complexity': sum(g.cyclomatic_complexity for f in files for g in f.function_list),
+            'halstead': halstead(''.join(path.read_text() for path in paths))}
+
+
 def count(source):
-    """[{program, form, lines, tokens, complexity, halstead}] of all programs of the folder `source` that exist in more than
-    one form, or None where lizard isn't installed."""
+    """[{program, form, lines, tokens, complexity, halstead, alone}] of all programs of the folder `source` that exist in
+    more than one form, or None where lizard isn't installed. What all forms share (kernels, data, checks, options) isn't
+    counted; what only the forms by hand need is, for each; alone: the same without that."""
     try:
         import lizard  # pylint: disable=import-outside-toplevel
     except ImportError:
@@ -41,16 +59,18 @@ def count(source):
     for program in by_hand:
         for form, folder in FOLDERS.items():
             path = pathlib.Path(source, folder, f'{program}.c')
-            if not path.exists():
-                continue
-            counted = lizard.analyze_file(str(path))
-            rows.append({'program': program, 'form': form, 'lines': counted.nloc, 'tokens': counted.token_count,
-                         'complexity': sum(f.cyclomatic_complexity for f in counted.function_list),
-                         'halstead': halstead(path.read_text())})
+            if path.exists():
+                rows.append({'program': program, 'form': form, 'alone': measure(lizard, [path]),
+                             **measure(lizard, [path, *own_headers(source, path, folder)])})
     return rows
 
 
 def text(rows):
-    head = f"{'program':20} {'form':20} {'lines':>6} {'tokens':>7} {'complexity':>11} {'Halstead':>12}"
-    return '\n'.join([head] + [f"{r['program']:20} {r['form']:20} {r['lines']:>6} {r['tokens']:>7} {r['complexity']:>11} "
-                               f"{r['halstead']:>12,}" for r in rows]) + '\n'
+    head = f"{'program':20} {'form':20} {'lines':>11} {'tokens':>13} {'complexity':>11} {'Halstead':>23}"
+
+    def both(row, name):
+        whole, alone = row[name], row['alone'][name]
+        return f'{whole:,}' if whole == alone else f'{whole:,} ({alone:,})'
+    return '\n'.join([head] + [f"{r['program']:20} {r['form']:20} {both(r, 'lines'):>11} {both(r, 'tokens'):>13} "
+                               f"{both(r, 'complexity'):>11} {both(r, 'halstead'):>23}" for r in rows] +
+                     ['In brackets: without the headers that only forms by hand need.']) + '\n'

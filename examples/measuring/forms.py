@@ -41,7 +41,7 @@ def cut_forms(machine, experiment, devices, sweep):
 def socl_forms(machine, experiment):
     if not machine.socl:
         return []
-    return [Form('socl', 'SOCL', [machine.program('', experiment.program), '--platform', 'SOCL'], machine.shown('socl'))]
+    return [Form('socl', 'SOCL', [machine.program('', experiment.program), '--platform', 'SOCL'], machine.socl_environment())]
 
 
 def tesela_forms(machine, experiment, sets, orders):

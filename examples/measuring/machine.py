@@ -74,6 +74,12 @@ class Machine:
         return {**self.shown('tesela'), 'TESELA_VENDORS': f'{self.scratch}/icd/all', 'TESELA_MEMBERS': members,
                 'TESELA_ORDER': order, 'TESELA_LOG': 'place:info', 'TESELA_CACHE': f'{self.scratch}/cache'}
 
+    def socl_environment(self):
+        """SOCL beside the vendors that it drives. StarPU's own processor workers run no OpenCL; its OpenCL ones leave out
+        processors unless they are told."""
+        return {**self.shown('socl'), 'STARPU_HOME': str(self.scratch), 'STARPU_SILENT': '1', 'STARPU_NCPU': '0',
+                'STARPU_OPENCL_ON_CPUS': '1'}
+
     def program(self, folder, name):
         return str(self.build / 'examples' / folder / name)
 

@@ -160,11 +160,14 @@ def ratio_table(records):
 def effort_table(effort):
     if not effort:
         return ''
+    names = ('lines', 'tokens', 'complexity', 'halstead')
     head = ['program', 'form', 'lines', 'tokens', 'cyclomatic complexity', "Halstead's effort"]
-    return '<h2>Effort</h2><p class="soft">Of each program\'s own file. The plain program is all that its author writes for ' \
-        'Tesela.</p>' + table(head, [
-            f'<td>{escape(e["program"])}</td><td>{escape(e["form"])}</td><td>{e["lines"]}</td><td>{e["tokens"]}</td>'
-            f'<td>{e["complexity"]}</td><td>{e["halstead"]:,}</td>' for e in effort])
+    rows = [f'<td>{escape(e["program"])}</td><td>{escape(e["form"])}</td>' +
+            ''.join(f'<td>{e[n]:,}' + ('' if e[n] == e['alone'][n] else f' ({e["alone"][n]:,})') + '</td>' for n in names)
+            for e in effort]
+    return ('<h2>Effort</h2><p class="soft">Kernels, data, checks and options, which all forms share, are not counted; the '
+            'headers that only forms by hand need are, for each (in brackets: without them). The plain program is all that its '
+            f'author writes for Tesela.</p>{table(head, rows)}')
 
 
 def page(about, experiments, records, effort):
