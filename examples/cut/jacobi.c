@@ -17,7 +17,7 @@ static const struct option_row options[] = {{"size", &size, NULL, "rows and colu
 struct part {
     cl_mem plates[2];
     struct block held;
-    float *up, *down; /* rows for the neighbours above and below, on their way */
+    float *up[2], *down[2]; /* rows for the neighbours above and below, on their way, of even and odd steps */
 };
 
 static void create(const struct units *units, struct part *parts)
@@ -29,21 +29,22 @@ static void create(const struct units *units, struct part *parts)
         if (rows.rows == 0)
             refuse("--weights", "each device needs some rows here");
         parts[i].held = (struct block){first, end - first};
-        for (int side = 0; side < 2; side++)
+        for (int side = 0; side < 2; side++) {
             parts[i].plates[side] = make_part(&units->at[i], CL_MEM_READ_WRITE, (end - first) * size * sizeof(float));
-        parts[i].up = allocate(size, sizeof(float));
-        parts[i].down = allocate(size, sizeof(float));
+            parts[i].up[side] = allocate(size, sizeof(float));
+            parts[i].down[side] = allocate(size, sizeof(float));
+        }
     }
 }
 
 static void destroy(const struct units *units, struct part *parts)
 {
-    for (unsigned i = 0; i < units->n; i++) {
-        clReleaseMemObject(parts[i].plates[0]);
-        clReleaseMemObject(parts[i].plates[1]);
-        free(parts[i].up);
-        free(parts[i].down);
-    }
+    for (unsigned i = 0; i < units->n; i++)
+        for (int side = 0; side < 2; side++) {
+            clReleaseMemObject(parts[i].plates[side]);
+            free(parts[i].up[side]);
+            free(parts[i].down[side]);
+        }
 }
 
 static void transfer(const struct unit *u, cl_mem mem, size_t row, float *host, bool write)
@@ -54,22 +55,24 @@ static void transfer(const struct unit *u, cl_mem mem, size_t row, float *host, 
     must(error, "a transfer");
 }
 
+/* A row is written by the neighbour's queue while this one goes on; the next step's rows are therefore others, and by
+ * the time these are used again all queues have been waited for. */
 static void exchange(const struct units *units, const struct part *parts, size_t side)
 {
     for (unsigned i = 0; i < units->n; i++) {
         const struct part *p = &parts[i];
         size_t first = units->at[i].rows.first - p->held.first;
         if (i > 0)
-            transfer(&units->at[i], p->plates[side], first, p->up, false);
+            transfer(&units->at[i], p->plates[side], first, p->up[side], false);
         if (i + 1 < units->n)
-            transfer(&units->at[i], p->plates[side], first + units->at[i].rows.rows - 1, p->down, false);
+            transfer(&units->at[i], p->plates[side], first + units->at[i].rows.rows - 1, p->down[side], false);
     }
     finish_units(units);
     for (unsigned i = 0; i < units->n; i++) {
         if (i > 0)
-            transfer(&units->at[i], parts[i].plates[side], 0, parts[i - 1].down, true);
+            transfer(&units->at[i], parts[i].plates[side], 0, parts[i - 1].down[side], true);
         if (i + 1 < units->n)
-            transfer(&units->at[i], parts[i].plates[side], parts[i].held.rows - 1, parts[i + 1].up, true);
+            transfer(&units->at[i], parts[i].plates[side], parts[i].held.rows - 1, parts[i + 1].up[side], true);
     }
 }
 

@@ -11,7 +11,7 @@ def native_forms(machine, experiment, natives):
             for kind, folder in (('native', ''), ('asynchronous', 'asynchronous')):
                 if kind == 'native' or experiment.asynchronous:
                     command = [machine.program(folder, experiment.program), '--device', str(number)]
-                    forms.append(Form(kind, label, command, machine.native(vendor)))
+                    forms.append(Form(kind, label, command, machine.native(vendor), device=name))
     return forms
 
 
@@ -44,7 +44,8 @@ def socl_forms(machine, experiment):
     return [Form('socl', 'SOCL', [machine.program('', experiment.program), '--platform', 'SOCL'], machine.socl_environment())]
 
 
-def tesela_forms(machine, experiment, sets, orders):
+def tesela_forms(machine, experiment, sets, orders, names):
+    """names: of the members' devices."""
     return [Form('tesela', f'Tesela {order}, {members}', [machine.program('', experiment.program)],
-                 machine.tesela(members, order), members, order)
+                 machine.tesela(members, order), members, order, names.get(members, ''))
             for members in sets for order in orders]

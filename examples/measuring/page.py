@@ -70,7 +70,7 @@ def axes(x, y, values, what):
     for mark in marks(y.low, y.high):
         at = y(mark)
         parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at}" y2="{at}"/>'
-                     f'<text x="{LEFT - 8}" y="{at + 4}" text-anchor="end">{tables.seconds(mark).replace(".000", "")}</text>')
+                     f'<text x="{LEFT - 8}" y="{at + 4}" text-anchor="end">{f"{mark:g} s" if mark >= 0.1 else f"{mark * 1e3:g} ms"}</text>')
     for value in values:
         parts.append(f'<line class="grid" x1="{x(value)}" x2="{x(value)}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>'
                      f'<text x="{x(value)}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{value}</text>')
@@ -178,5 +178,5 @@ def page(about, experiments, records, effort):
             f'<title>Experiments</title><style>{STYLE}</style><h1>Experiments</h1>{facts}'
             '<p>Each time is the mean of several, without those beyond the mean by more than one and a half times the distance '
             'between the quartiles. The first time of each process stands apart: it builds, allocates and learns.</p>'
-            f'<h2>Ratios of times</h2><p class="soft">Less than 1: the first is faster.</p>{ratio_table(records)}'
+            f'<h2>Ratios of times</h2><p class="soft">{escape(tables.RATIOS).strip().replace(chr(10), "<br>")}</p>{ratio_table(records)}'
             f'{sections}{effort_table(effort)}</html>\n')

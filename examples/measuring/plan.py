@@ -37,12 +37,12 @@ EXPERIMENTS = (
     Experiment('hotspot', 'Hotspot', 'heat over a grid, four steps a launch, each result copied away on the host', (
         Series('sizes', 'size', ([64], {'iterations': 9}), ([200, 400, 800], {'iterations': 60}),
                ([1000, 2500, 5000, 10000, 15000], {'iterations': 300})),
-        Series('iterations', 'iterations', ([9], {'size': 64}), ([20, 40, 80], {'size': 300}),
+        Series('iterations', 'iterations', ([], {}), ([20, 40, 80], {'size': 300}),
                ([100, 200, 300, 400, 500, 600], {'size': 2500}))), asynchronous=True),
     Experiment('matrix_pow', 'Matrix Pow', 'powers of a matrix, each normalised on the host', (
         Series('sizes', 'size', ([64], {'iterations': 3}), ([128, 256, 512], {'iterations': 10}),
                ([1024, 2048, 4096, 8192], {'iterations': 40})),
-        Series('iterations', 'iterations', ([3], {'size': 64}), ([5, 10, 20], {'size': 256}),
+        Series('iterations', 'iterations', ([], {}), ([5, 10, 20], {'size': 256}),
                ([20, 40, 60, 80, 100, 120], {'size': 2048}))), asynchronous=True),
     Experiment('sobel', 'Sobel', 'edges in frames of three planes; from and to files and memory', tuple(
         Series(mode, 'frames', ([3], {'width': 64, 'height': 32, 'mode': mode}),

@@ -16,6 +16,7 @@ class Form:
     env: dict
     members: str = ''
     order: str = ''
+    device: str = ''   # its name, where it is one
     given_up: str = ''  # why it runs no more
 
 
@@ -29,6 +30,7 @@ class Result:
     label: str
     members: str
     order: str
+    device: str
     options: dict
     times: list = dataclasses.field(default_factory=list)    # without the first of each process
     kernels: list = dataclasses.field(default_factory=list)
@@ -53,11 +55,18 @@ class Result:
 
 
 def without_outliers(times):
+    """One far time can draw the mean so far that the rule leaves nothing: then that time goes first."""
     if len(times) < 4:
         return list(times)
-    low, _, high = statistics.quantiles(times, n=4, method='inclusive')
+    low, middle, high = statistics.quantiles(times, n=4, method='inclusive')
     mean, reach = statistics.fmean(times), 1.5 * (high - low)
-    return [t for t in times if abs(t - mean) <= reach] or list(times)
+    kept = [t for t in times if abs(t - mean) <= reach + 1e-9]
+    if kept:
+        return kept
+    farthest = max(times, key=lambda t: abs(t - middle))
+    rest = list(times)
+    rest.remove(farthest)
+    return without_outliers(rest)
 
 
 def read_times(text):
