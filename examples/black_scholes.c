@@ -19,7 +19,7 @@ int main(int argc, char **argv)
            call = make_buffer(e.context, CL_MEM_WRITE_ONLY, bytes),
            put = make_buffer(e.context, CL_MEM_WRITE_ONLY, bytes);
     set_prices(kernel, in, call, put, size);
-    for (size_t r = 0; r < e.repetitions; r++) {
+    for (size_t r = 0; again(&e, r); r++) {
         double begin = now();
         write_all(e.queue, in, bytes, p.in);
         finish(e.queue);

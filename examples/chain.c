@@ -78,7 +78,7 @@ int main(int argc, char **argv)
     example_begin(&e, argc, argv);
     chains_create(&c, size, count);
     create(&e, &d, &c);
-    for (size_t r = 0; r < e.repetitions; r++) {
+    for (size_t r = 0; again(&e, r); r++) {
         double begin = now();
         run(&e, &d, &c);
         report(&e, r, now() - begin, 0);

@@ -32,7 +32,8 @@ struct example {
     bool several;                     /* it takes several devices and opens them itself */
     /* Set by example_begin(). */
     const char *platform, *devices, *picture;
-    size_t repetitions;
+    size_t repetitions, seconds; /* seconds: 0 for no limit */
+    double begin;
     cl_device_id device;
     cl_context context;
     cl_command_queue queue;
@@ -175,12 +176,13 @@ static inline void print_help(const struct example *e)
             printf("  --%-22s %s%s%s%s\n", row->name, row->help, **row->word ? " (" : "", *row->word,
                    **row->word ? ")" : "");
     printf("  --%-22s how often it is done; each time is a line of its own (1)\n"
+           "  --%-22s no more of them after so many seconds, but two\n"
            "  --%-22s only platforms with this in their names\n"
            "  --%-22s %s\n"
            "  --%-22s write a picture or what else there is to see (PGM or PPM)\n"
            "  --%-22s list the devices with their numbers, and end\n"
            "  --%-22s this text\n",
-           "repetitions N", "platform NAME", e->several ? "devices N,N..." : "device N",
+           "repetitions N", "seconds N", "platform NAME", e->several ? "devices N,N..." : "device N",
            e->several ? "the numbers of the devices, as --list shows them (all)"
                       : "the number of the device, as --list shows it (0)",
            "picture FILE", "list", "help");
@@ -199,7 +201,7 @@ static inline size_t read_number(const char *name, const char *text)
 
 static inline void read_options(struct example *e, int argc, char **argv)
 {
-    enum { REPETITIONS = 1000, PLATFORM, DEVICE, PICTURE, LIST, HELP };
+    enum { REPETITIONS = 1000, SECONDS, PLATFORM, DEVICE, PICTURE, LIST, HELP };
     struct option options[MAX_OPTIONS + 8] = {{0}};
     int n = 0;
     for (; e->options[n].name; n++)
@@ -210,12 +212,15 @@ static inline void read_options(struct example *e, int argc, char **argv)
     options[n + 3] = (struct option){"picture", required_argument, NULL, PICTURE};
     options[n + 4] = (struct option){"list", no_argument, NULL, LIST};
     options[n + 5] = (struct option){"help", no_argument, NULL, HELP};
+    options[n + 6] = (struct option){"seconds", required_argument, NULL, SECONDS};
     bool list = false;
     for (int which; (which = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (which == '?')
             exit(2);
         else if (which == REPETITIONS)
             e->repetitions = read_number("--repetitions", optarg);
+        else if (which == SECONDS)
+            e->seconds = read_number("--seconds", optarg);
         else if (which == PLATFORM)
             e->platform = optarg;
         else if (which == DEVICE)
@@ -245,6 +250,13 @@ static inline void example_begin(struct example *e, int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!e->several)
         open_device(e);
+    e->begin = now();
+}
+
+/* Is there one more repetition to do, after n? */
+static inline bool again(const struct example *e, size_t n)
+{
+    return n < e->repetitions && (n < 2 || e->seconds == 0 || now() - e->begin < (double)e->seconds);
 }
 
 /* ---- Commands ---------------------------------------------------------------------------------------------------- */

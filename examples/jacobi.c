@@ -64,7 +64,7 @@ int main(int argc, char **argv)
         make_kernel(e.program, "change"),
         {make_buffer(e.context, CL_MEM_READ_WRITE, p.bytes), make_buffer(e.context, CL_MEM_READ_WRITE, p.bytes)},
         make_buffer(e.context, CL_MEM_WRITE_ONLY, size * sizeof(float))};
-    for (size_t r = 0; r < e.repetitions; r++) {
+    for (size_t r = 0; again(&e, r); r++) {
         double begin = now();
         write_all(e.queue, d.plates[0], p.bytes, p.start);
         write_all(e.queue, d.plates[1], p.bytes, p.start);

@@ -20,7 +20,7 @@ int main(int argc, char **argv)
     set_mem(kernel, 2, c);
     set_int(kernel, 3, size);
     set_int(kernel, 4, size);
-    for (size_t r = 0; r < e.repetitions; r++) {
+    for (size_t r = 0; again(&e, r); r++) {
         double begin = now();
         write_all(e.queue, a, bytes, m.a);
         write_all(e.queue, b, bytes, m.b);

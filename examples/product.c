@@ -18,7 +18,7 @@ int main(int argc, char **argv)
     cl_mem a = make_buffer(e.context, CL_MEM_READ_ONLY, bytes), b = make_buffer(e.context, CL_MEM_READ_ONLY, bytes),
            c = make_buffer(e.context, CL_MEM_WRITE_ONLY, bytes);
     set_product(kernel, a, b, c, size);
-    for (size_t r = 0; r < e.repetitions; r++) {
+    for (size_t r = 0; again(&e, r); r++) {
         double begin = now();
         write_all(e.queue, a, bytes, m.a);
         write_all(e.queue, b, bytes, m.b);

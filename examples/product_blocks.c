@@ -77,7 +77,7 @@ int main(int argc, char **argv)
     rows_create(&m, rows, inner, inner);
     cl_kernel kernel = make_kernel(e.program, "plain_product");
     create(&e, &parts, &m);
-    for (size_t r = 0; r < e.repetitions; r++) {
+    for (size_t r = 0; again(&e, r); r++) {
         double begin = now();
         run(&e, kernel, &parts, &m);
         report(&e, r, now() - begin, 0);

@@ -84,7 +84,7 @@ int main(int argc, char **argv)
     struct plane_of *planes = list_planes(&frames);
     cl_kernel kernel = make_kernel(e.program, "sobel");
     make_sets(&e, &frames, sets);
-    for (size_t r = 0; r < e.repetitions; r++) {
+    for (size_t r = 0; again(&e, r); r++) {
         double begin = now();
         run(&e, kernel, sets, &frames, planes);
         report(&e, r, now() - begin, 0);

@@ -93,7 +93,7 @@ int main(int argc, char **argv)
     example_begin(&e, argc, argv);
     heat_create(&heat, size, iterations);
     create(&e, &p, &heat);
-    for (size_t r = 0; r < e.repetitions; r++) {
+    for (size_t r = 0; again(&e, r); r++) {
         double begin = now();
         run(&e, &p, &heat);
         report(&e, r, now() - begin, 0);

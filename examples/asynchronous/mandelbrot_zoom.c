@@ -85,7 +85,7 @@ int main(int argc, char **argv)
     example_begin(&e, argc, argv);
     zoom_create(&z, n_pictures, width, height, limit);
     create(&e, &s, &z);
-    for (size_t r = 0; r < e.repetitions; r++) {
+    for (size_t r = 0; again(&e, r); r++) {
         double begin = now();
         run(&e, &s, &z);
         report(&e, r, now() - begin, 0);

@@ -89,7 +89,7 @@ int main(int argc, char **argv)
     example_begin(&e, argc, argv);
     powers_create(&p, size, iterations);
     create(&e, &s, &p);
-    for (size_t r = 0; r < e.repetitions; r++) {
+    for (size_t r = 0; again(&e, r); r++) {
         double begin = now();
         last = run(&e, &s, &p);
         report(&e, r, now() - begin, 0);

@@ -137,7 +137,7 @@ int main(int argc, char **argv)
     example_begin(&e, argc, argv);
     frames_create(&frames, n_frames, width, height, mode, folder);
     create(&e, &s, &frames);
-    for (size_t r = 0; r < e.repetitions; r++) {
+    for (size_t r = 0; again(&e, r); r++) {
         double begin = now();
         run(&e, &s, &frames);
         report(&e, r, now() - begin, 0);

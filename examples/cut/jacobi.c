@@ -128,7 +128,7 @@ int main(int argc, char **argv)
     open_units(&e, &units, "jacobi");
     divide(&units, size, 1, weights);
     create(&units, parts);
-    for (size_t r = 0; r < e.repetitions; r++)
+    for (size_t r = 0; again(&e, r); r++)
         run(&e, &units, parts, &p, r);
     bool right = plate_check(&p, iterations);
     if (e.picture)

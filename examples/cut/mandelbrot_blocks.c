@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < n_blocks; i++)
         buffers[i] = make_part(unit_of(&units, how, i, n_blocks), CL_MEM_WRITE_ONLY,
                                block_of(height, i, n_blocks).rows * width * sizeof(*pixels));
-    for (size_t r = 0; r < e.repetitions; r++) {
+    for (size_t r = 0; again(&e, r); r++) {
         double begin = now();
         for (size_t p = 0; p < n_pictures; p++) {
             v = blocks_view(width, height, limit, p, n_pictures);

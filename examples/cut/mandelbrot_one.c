@@ -24,7 +24,7 @@ int main(int argc, char **argv)
     cl_uint *pixels = allocate(size * size, sizeof(*pixels));
     for (unsigned i = 0; i < units.n; i++)
         parts[i] = make_part(&units.at[i], CL_MEM_WRITE_ONLY, units.at[i].rows.rows * size * sizeof(*pixels));
-    for (size_t r = 0; r < e.repetitions; r++) {
+    for (size_t r = 0; again(&e, r); r++) {
         double begin = now();
         for (unsigned i = 0; i < units.n; i++) {
             const struct unit *u = &units.at[i];

@@ -58,7 +58,7 @@ static inline void parts_read(const struct matrix_parts *p, const struct units *
 static inline void parts_run(const struct example *e, const struct matrix_parts *p, const struct units *units,
                              struct rows *m, bool whole_b)
 {
-    for (size_t r = 0; r < e->repetitions; r++) {
+    for (size_t r = 0; again(e, r); r++) {
         double begin = now();
         parts_write(p, units, m, whole_b);
         double written = now();

@@ -84,7 +84,7 @@ int main(int argc, char **argv)
     rows_create(&m, rows, inner, inner);
     open_units(&e, &units, "plain_product");
     create(&units, &parts, &m);
-    for (size_t r = 0; r < e.repetitions; r++) {
+    for (size_t r = 0; again(&e, r); r++) {
         double begin = now();
         run(&units, &parts, &m);
         report(&e, r, now() - begin, 0);

@@ -80,9 +80,10 @@ def read_times(text):
     return found
 
 
-def run(form, result, options, repetitions, seconds):
-    """Runs the form's program once, with one repetition more than counts, and adds what it says to the result."""
-    command = [*form.command, '--repetitions', str(repetitions + 1)]
+def run(form, result, options, repetitions, longest, seconds):
+    """Runs the form's program once, with one repetition more than counts but only one after `longest` seconds, and adds what it
+    says to the result."""
+    command = [*form.command, '--repetitions', str(repetitions + 1), '--seconds', str(longest)]
     for name, value in options.items():
         command += [f'--{name}', str(value)]
     try:

@@ -26,31 +26,58 @@ static inline void powers_destroy(struct powers *p)
     free(p->stored);
 }
 
+/* Lanes in which the host goes over a matrix, so that its compiler can use vectors. */
+enum { LANES = 16 };
+
+static inline void find_range(const float *c, size_t n, float *least, float *greatest)
+{
+    float low[LANES], high[LANES];
+    for (int l = 0; l < LANES; l++)
+        low[l] = high[l] = c[l];
+    for (size_t i = LANES; i < n; i += LANES)
+        for (int l = 0; l < LANES; l++) {
+            low[l] = c[i + l] < low[l] ? c[i + l] : low[l];
+            high[l] = c[i + l] > high[l] ? c[i + l] : high[l];
+        }
+    *least = low[0];
+    *greatest = high[0];
+    for (int l = 1; l < LANES; l++) {
+        *least = fminf(*least, low[l]);
+        *greatest = fmaxf(*greatest, high[l]);
+    }
+}
+
+/* Stores a row of the matrix in its range; returns the sum of its squares. */
+static inline double store_row(float *restrict to, const float *restrict c, size_t n, float least, float greatest)
+{
+    float squares[LANES] = {0}, factor = 1 / greatest;
+    double sum = 0;
+    for (size_t i = 0; i < n; i += LANES)
+        for (int l = 0; l < LANES; l++) {
+            float value = (c[i + l] - least) * factor;
+            to[i + l] = value;
+            squares[l] += value * value;
+        }
+    for (int l = 0; l < LANES; l++)
+        sum += (double)squares[l];
+    return sum;
+}
+
 /* Work on the host for each power: from each element the least one is subtracted, what is left is divided by the
  * greatest one and by the norm of all. */
 static inline void powers_normalise(void *memory, void *argument)
 {
     const float *c = memory;
     struct powers *p = argument;
-    size_t n = p->n * p->n;
+    size_t n = p->n;
     double sum = 0;
-    p->least = p->greatest = c[0];
-    for (size_t i = 1; i < n; i++) {
-        p->least = c[i] < p->least ? c[i] : p->least;
-        p->greatest = c[i] > p->greatest ? c[i] : p->greatest;
-    }
-    for (size_t row = 0; row < p->n; row++) {
-        float part = 0;
-        for (size_t i = row * p->n; i < (row + 1) * p->n; i++) {
-            p->stored[i] = (c[i] - p->least) / p->greatest;
-            part += p->stored[i] * p->stored[i];
-        }
-        sum += (double)part;
-    }
+    find_range(c, n * n, &p->least, &p->greatest);
+    for (size_t y = 0; y < n; y++)
+        sum += store_row(p->stored + y * n, c + y * n, n, p->least, p->greatest);
     p->norm = sqrt(sum);
-    float factor = (float)(1 / p->norm);
-    for (size_t i = 0; i < n; i++)
-        p->stored[i] *= factor;
+    float factor = (float)(1 / p->norm), *stored = p->stored;
+    for (size_t i = 0; i < n * n; i++)
+        stored[i] *= factor;
 }
 
 /* One row of the last power is computed on the host; `last` is that power as the device left it. */
