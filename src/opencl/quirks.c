@@ -125,6 +125,10 @@ static const struct row {
       .access_holds = true,
       .preference = UNKNOWN,
       .speed = 1.0}},
+    /* Of the CPU's making, 2023.2: the same about events. Computes on the processor, with what an FPGA can do. */
+    {"Intel(R) FPGA Emulation",
+     "",
+     {.no_gates = true, .failed_wait_hangs = true, .shares_memory = true, .preference = UNKNOWN, .speed = 0.5}},
     /* Driver 580: a kernel without arguments becomes code that its own assembler refuses. */
     {"NVIDIA CUDA",
      "",

@@ -14,6 +14,7 @@ static void compilers_that_were_compared_are_known(void **state)
                                            {"NVIDIA CUDA", "NVIDIA H200"}};
     static const char *const unknown[][2] = {{"Intel(R) OpenCL Graphics", "Intel(R) Arc(TM)"},
                                              {"Intel(R) OpenCL HD Graphics", "Intel(R) UHD"},
+                                             {"Intel(R) FPGA Emulation Platform for OpenCL(TM)", "Intel(R) FPGA"},
                                              {"rusticl", "AMD Radeon"},
                                              {"Portable Computing Language", "CUDA-sm_90"},
                                              {"AMD Accelerated Parallel Processing", "gfx90a"},
@@ -24,6 +25,17 @@ static void compilers_that_were_compared_are_known(void **state)
         assert_true(tsl_opencl_quirks(known[i][0], known[i][1]).access_holds);
     for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
         assert_false(tsl_opencl_quirks(unknown[i][0], unknown[i][1]).access_holds);
+}
+
+/* Intel's runtimes tell of no failure behind a gate, whatever the platform's name. */
+static void runtimes_of_intel_have_no_gates(void **state)
+{
+    static const char *const platforms[] = {"Intel(R) OpenCL", "Intel(R) OpenCL Graphics",
+                                            "Intel(R) FPGA Emulation Platform for OpenCL(TM)"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(platforms) / sizeof(platforms[0]); i++)
+        assert_true(tsl_opencl_quirks(platforms[i], "any").no_gates);
 }
 
 static void variables_of_vendors_are_seen(void **state)
@@ -45,6 +57,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compilers_that_were_compared_are_known),
+        cmocka_unit_test(runtimes_of_intel_have_no_gates),
         cmocka_unit_test(variables_of_vendors_are_seen),
     };
 
