@@ -33,7 +33,7 @@ struct example {
     /* Set by example_begin(). */
     const char *platform, *devices, *picture;
     size_t repetitions, seconds; /* seconds: 0 for no limit */
-    double begin;
+    double begin, processor;     /* processor: its time when the repetition began */
     cl_device_id device;
     cl_context context;
     cl_command_queue queue;
@@ -70,6 +70,14 @@ static inline double now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Seconds that all threads of the process have computed. */
+static inline double processor_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
@@ -253,9 +261,10 @@ static inline void example_begin(struct example *e, int argc, char **argv)
     e->begin = now();
 }
 
-/* Is there one more repetition to do, after n? */
-static inline bool again(const struct example *e, size_t n)
+/* Begins one more repetition, after n, if there is one to do. */
+static inline bool again(struct example *e, size_t n)
 {
+    e->processor = processor_time();
     return n < e->repetitions && (n < 2 || e->seconds == 0 || now() - e->begin < (double)e->seconds);
 }
 
@@ -360,8 +369,8 @@ static inline void enqueue_task(const struct example *e, cl_mem mem, size_t size
 
 /* ---- Times, pictures, the end ------------------------------------------------------------------------------------ */
 
-/* One line: "time: program=NAME OPTION=VALUE… repetition=N seconds=S", and kernels=S where it is above nought: the part
- * in which nothing but kernels ran. */
+/* One line: "time: program=NAME OPTION=VALUE… repetition=N seconds=S processor=S", the last all threads' time, and
+ * kernels=S where it is above nought: the part in which nothing but kernels ran. */
 static inline void report(const struct example *e, size_t repetition, double seconds, double kernels)
 {
     printf("time: program=%s", program_invocation_short_name);
@@ -370,7 +379,7 @@ static inline void report(const struct example *e, size_t repetition, double sec
             printf(" %s=%zu", row->name, *row->number);
         else if (**row->word)
             printf(" %s=%s", row->name, *row->word);
-    printf(" repetition=%zu seconds=%.6f", repetition, seconds);
+    printf(" repetition=%zu seconds=%.6f processor=%.6f", repetition, seconds, processor_time() - e->processor);
     if (kernels > 0)
         printf(" kernels=%.6f", kernels);
     printf("\n");

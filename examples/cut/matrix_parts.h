@@ -55,8 +55,8 @@ static inline void parts_read(const struct matrix_parts *p, const struct units *
 }
 
 /* Writes, computes and reads e->repetitions times, and tells the times. */
-static inline void parts_run(const struct example *e, const struct matrix_parts *p, const struct units *units,
-                             struct rows *m, bool whole_b)
+static inline void parts_run(struct example *e, const struct matrix_parts *p, const struct units *units, struct rows *m,
+                             bool whole_b)
 {
     for (size_t r = 0; again(e, r); r++) {
         double begin = now();

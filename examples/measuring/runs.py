@@ -33,6 +33,7 @@ class Result:
     device: str
     options: dict
     times: list = dataclasses.field(default_factory=list)    # without the first of each process
+    processor: list = dataclasses.field(default_factory=list)
     kernels: list = dataclasses.field(default_factory=list)
     first: list = dataclasses.field(default_factory=list)
     cuts: list = dataclasses.field(default_factory=list)     # of each process: exactly, in a domain, whole
@@ -49,6 +50,7 @@ class Result:
                       seconds=statistics.fmean(kept) if kept else None,
                       deviation=statistics.stdev(kept) if len(kept) > 1 else None,
                       median=statistics.median(self.times) if self.times else None,
+                      processor_seconds=statistics.median(self.processor) if self.processor else None,
                       kernels_seconds=statistics.fmean(without_outliers(self.kernels)) if self.kernels else None,
                       first_seconds=statistics.fmean(self.first) if self.first else None)
         return record
@@ -70,13 +72,13 @@ def without_outliers(times):
 
 
 def read_times(text):
-    """[(repetition, seconds, seconds of kernels or None)] of a program's lines."""
+    """[(repetition, seconds, processor time, seconds of kernels or None)] of a program's lines."""
     found = []
     for line in text.splitlines():
         if line.startswith('time: '):
             values = dict(word.split('=', 1) for word in line.split()[1:] if '=' in word)
             found.append((int(values['repetition']), float(values['seconds']),
-                          float(values['kernels']) if 'kernels' in values else None))
+                          float(values.get('processor', 0)), float(values['kernels']) if 'kernels' in values else None))
     return found
 
 
@@ -94,11 +96,12 @@ def run(form, result, options, repetitions, longest, seconds):
     except OSError as error:
         result.state, result.words = 'missing', str(error)
         return
-    for repetition, total, kernels in read_times(done.stdout):
+    for repetition, total, processor, kernels in read_times(done.stdout):
         if repetition == 0:
             result.first.append(total)
             continue
         result.times.append(total)
+        result.processor.append(processor)
         if kernels is not None:
             result.kernels.append(kernels)
     told = CUT_LINE.search(done.stderr)

@@ -94,13 +94,13 @@ def text(records):
     for (experiment, series, value), group in grouped(records).items():
         base = least(group, 'native') or least(group, 'tesela')
         lines.append(f"\n{experiment}, {series}: {group[0]['varied']} {value}")
-        lines.append(f"  {'':52} {'mean':>11} {'spread':>11} {'first':>11} {'ratio':>6}  n-dropped  launches cut")
+        lines.append(f"  {'':52} {'mean':>11} {'spread':>11} {'processor':>11} {'first':>11} {'ratio':>6}  n-dropped  launches cut")
         for r in group:
             if r['state'] != 'right':
                 lines.append(f"  {name_of(r)[:52]:52} {r['state']}: {r['words']}")
                 continue
             lines.append(f"  {name_of(r)[:52]:52} {seconds(r['seconds']):>11} {seconds(r['deviation']):>11} "
-                         f"{seconds(r['first_seconds']):>11} {ratio(r['seconds'], base and base['seconds']):>6}  "
+                         f"{seconds(r['processor_seconds']):>11} {seconds(r['first_seconds']):>11} {ratio(r['seconds'], base and base['seconds']):>6}  "
                          f"{r['n']:>2}-{r['n_dropped']:<6}  {cuts(r)}".rstrip())
     lines.append('\n' + RATIOS)
     rows = comparisons(records)
