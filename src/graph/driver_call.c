@@ -134,21 +134,26 @@ static cl_int bind_args(struct binding *b, const struct tsl_args *args)
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
-/* One behind another: the first one waits, and the last one's fence tells of all. If one fails the others are in the
- * lane all the same, before the mark that then stands for the operation. */
+/* One behind another. Each one waits for the one before, so the last one's fence tells of all: what only stands behind a
+ * copy that fails is made all the same. */
 static cl_int submit_pieces(struct tsl_op *op, struct tsl_lane *lane, struct tsl_copy *copy,
                             const struct tsl_waits *waits, struct tsl_fence **fence)
 {
     const struct tsl_pieces *pieces = op->pieces;
+    struct tsl_fence *before = NULL;
     cl_int error = CL_SUCCESS;
     for (unsigned i = 0; i < pieces->n && !error; i++) {
-        struct tsl_fence **own = i + 1 == pieces->n                        ? fence
-                                 : i == 0 && (op->timed || tsl_trace_on()) ? &op->first
-                                                                           : NULL;
+        const struct tsl_waits chain = {1, &before};
+        struct tsl_fence *own = NULL;
         copy->dst.offset = copy->src.offset = pieces->list[i].begin;
         copy->region[0] = pieces->list[i].end - pieces->list[i].begin;
-        error = lane->member->driver->copy(lane, copy, i == 0 ? waits : NULL, own);
+        error = lane->member->driver->copy(lane, copy, before ? &chain : waits, i + 1 == pieces->n ? fence : &own);
+        if (i == 0 && own && (op->timed || tsl_trace_on()))
+            op->first = tsl_fence_ref(own);
+        tsl_fence_unref(before);
+        before = own;
     }
+    tsl_fence_unref(before);
     return error;
 }
 
