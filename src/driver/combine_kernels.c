@@ -13,8 +13,8 @@
 #define GROUP     64u
 #define ITEM_SIZE 16u /* bytes that one work-item combines, where all ranges begin at multiples of that */
 
-/* One work-item takes ITEM_SIZE bytes at once, or, in the last one or where `wide` is 0, elements by themselves.
- * Offsets and numbers are in elements. */
+/* One work-item takes ITEM_SIZE bytes, or, where `wide` is 0, one element. They are one vector but at the end, and where
+ * memory isn't aligned to that, as the application's own needn't be. Offsets and numbers are in elements. */
 static const char source[] =
     "#define KERNEL(name, type, vector, n, one, all)                                                           \\\n"
     "kernel void name(global type *dst, ulong dst_at, global const type *a, ulong a_at, global const type *b,  \\\n"
@@ -22,13 +22,14 @@ static const char source[] =
     "{                                                                                                         \\\n"
     "    ulong i = get_global_id(0);                                                                           \\\n"
     "    dst += dst_at, a += a_at, b += b_at, before += before_at;                                             \\\n"
-    "    if (wide && (i + 1) * n <= end) {                                                                     \\\n"
+    "    bool whole = ((((ulong)dst | (ulong)a | (ulong)b | (ulong)before) & 15) == 0);                        \\\n"
+    "    if (wide && whole && (i + 1) * n <= end) {                                                            \\\n"
     "        vector x = ((global const vector *)a)[i], y = ((global const vector *)b)[i];                      \\\n"
     "        all;                                                                                              \\\n"
     "        ((global vector *)dst)[i] = y;                                                                    \\\n"
     "        return;                                                                                           \\\n"
     "    }                                                                                                     \\\n"
-    "    ulong last = wide ? end : min(i + 1, end);                                                            \\\n"
+    "    ulong last = min(wide ? (i + 1) * n : i + 1, end);                                                    \\\n"
     "    for (ulong k = wide ? i * n : i; k < last; k++) {                                                     \\\n"
     "        type x = a[k], y = b[k];                                                                          \\\n"
     "        one;                                                                                              \\\n"
