@@ -170,7 +170,7 @@ static void tell_cut(struct tsl_command *c)
 {
     struct tsl_graph *g = c->graph;
     struct cut_times t;
-    if (!times_of_cut(c, &t))
+    if (!times_of_cut(c, &t) || c->rung >= TSL_RUNG_MERGE) /* Copies begin before the shares and end behind them. */
         return;
     if (t.usual)
         tsl_placer_parts_ended(g->placer, t.longest_ns, t.end_ns - t.first_start_ns);
