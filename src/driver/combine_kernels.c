@@ -13,8 +13,8 @@
 #define GROUP     64u
 #define ITEM_SIZE 16u /* bytes that one work-item combines, where all ranges begin at multiples of that */
 
-/* One work-item takes ITEM_SIZE bytes, or, where `wide` is 0, one element. They are one vector but at the end, and where
- * memory isn't aligned to that, as the application's own needn't be. Offsets and numbers are in elements. */
+/* One work-item takes ITEM_SIZE bytes, or, where `wide` is 0, one element. They are one vector but at the end, and
+ * where memory isn't aligned to that, as the application's own needn't be. Offsets and numbers are in elements. */
 static const char source[] =
     "#define KERNEL(name, type, vector, n, one, all)                                                           \\\n"
     "kernel void name(global type *dst, ulong dst_at, global const type *a, ulong a_at, global const type *b,  \\\n"
