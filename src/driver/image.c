@@ -12,6 +12,14 @@ bool tsl_image_has_padding(const struct tsl_image_desc *image)
     return slices > 1 && image->slice_pitch != rows * tsl_image_row_size(image);
 }
 
+struct tsl_pixel_layout tsl_image_pixels(const struct tsl_image_desc *image)
+{
+    return (struct tsl_pixel_layout){
+        .size = {image->width, tsl_image_rows(image), tsl_image_slices(image)},
+        .step = {image->element_size, tsl_image_row_step(image), image->slice_pitch},
+    };
+}
+
 /* ---- Boxes ------------------------------------------------------------------------------------------------------ */
 
 struct position {

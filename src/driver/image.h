@@ -9,6 +9,8 @@
 #ifndef TSL_DRIVER_IMAGE_H
 #define TSL_DRIVER_IMAGE_H
 
+#include "footprint/evaluate.h"
+
 #include <CL/cl.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,6 +41,9 @@ static inline size_t tsl_image_slices(const struct tsl_image_desc *image)
 {
     return image->type == CL_MEM_OBJECT_IMAGE2D_ARRAY ? image->array_size : image->depth;
 }
+
+/* How its pixels lie, as footprints have it. */
+struct tsl_pixel_layout tsl_image_pixels(const struct tsl_image_desc *image);
 
 /* Bytes from one row of a box to the next. */
 static inline size_t tsl_image_row_step(const struct tsl_image_desc *image)

@@ -8,9 +8,10 @@
 
 #define N_ENTRIES 16u /* a launch that is cut in shares asks for each share */
 
-/* A key is words: the window's, then the memory of each argument, then the scalars, each with a word that is 1 where it
- * is known. */
+/* A key is words: the window's, then the memory of each argument, of kernels with images with a layout of pixels behind
+ * it, then the scalars, each with a word that is 1 where it is known. */
 #define WINDOW_WORDS 16u
+#define LAYOUT_WORDS (sizeof(struct tsl_pixel_layout) / sizeof(uint64_t))
 
 struct entry {
     uint64_t used; /* when, by the cache's clock; 0: empty */
@@ -31,6 +32,7 @@ struct tsl_footprint_cache {
     size_t n_words;
     uint32_t n_scalars;
     struct scalar *scalars;
+    bool images;   /* some access is of an image */
     uint64_t *key; /* of the present question */
     struct entry entries[N_ENTRIES];
 };
@@ -99,12 +101,15 @@ struct tsl_footprint_cache *tsl_footprint_cache_create(const struct tsl_footprin
     for (uint32_t i = 0; good && i < footprint->n_nodes; i++)
         if (footprint->nodes[i].op == TSL_NODE_SCALAR)
             good = add_scalar(cache, footprint, i);
+    for (uint32_t i = 0; good && i < footprint->n_accesses; i++)
+        cache->images |= footprint->accesses[i].flags & TSL_ACCESS_IMAGE;
     if (!good) {
         tsl_footprint_cache_destroy(cache);
         return NULL;
     }
     cache->footprint = footprint;
-    cache->n_words = WINDOW_WORDS + footprint->n_arguments + 2 * (size_t)cache->n_scalars;
+    cache->n_words =
+        WINDOW_WORDS + footprint->n_arguments * (cache->images ? 1 + LAYOUT_WORDS : 1u) + 2 * (size_t)cache->n_scalars;
     cache->key = malloc(cache->n_words * sizeof(*cache->key));
     if (!cache->key) {
         tsl_footprint_cache_destroy(cache);
@@ -142,13 +147,26 @@ static uint64_t *write_window(uint64_t *key, const struct tsl_window *window)
     return key;
 }
 
+/* Zeros are no layout. */
+static uint64_t *write_argument(const struct tsl_footprint_cache *cache, uint64_t *key,
+                                const struct tsl_argument_value *argument)
+{
+    *key++ = argument->memory;
+    if (!cache->images)
+        return key;
+    memset(key, 0, LAYOUT_WORDS * sizeof(*key));
+    if (argument->pixels)
+        memcpy(key, argument->pixels, sizeof(*argument->pixels));
+    return key + LAYOUT_WORDS;
+}
+
 static void write_key(const struct tsl_footprint_cache *cache, const struct tsl_window *window,
                       const struct tsl_argument_value *arguments)
 {
     uint64_t *key = write_window(cache->key, window);
 
     for (uint32_t i = 0; i < cache->footprint->n_arguments; i++)
-        *key++ = arguments[i].memory;
+        key = write_argument(cache, key, &arguments[i]);
     for (uint32_t i = 0; i < cache->n_scalars; i++) {
         const struct scalar *scalar = &cache->scalars[i];
         const struct tsl_argument_value *argument = &arguments[scalar->argument];

@@ -2,8 +2,8 @@
  * What the last evaluations of one footprint gave: a program launches the same kernel with the same sizes again and
  * again.
  *
- * An answer depends on the window, on the scalars that the footprint's nodes name and on the memory behind its
- * pointers; these are the key. Other arguments, among them which buffers are given, don't matter.
+ * An answer depends on the window, on the scalars that the footprint's nodes name, on the memory behind its pointers
+ * and on how images' pixels lie; these are the key. Other arguments, among them which buffers are given, don't matter.
  *
  * No locks: the caller has one for each cache, from the call until it is done with the answer.
  */

@@ -86,11 +86,11 @@ static void add_facts(struct tsl_argument_touch *touch, const struct tsl_access 
 /* ---- Parts ------------------------------------------------------------------------------------------------------ */
 
 static void add_form(struct tsl_evaluation *e, const struct tsl_access *access, const struct tsl_form *address,
-                     struct tsl_argument_touch *touch, uint32_t index)
+                     uint32_t width, struct tsl_argument_touch *touch, uint32_t index)
 {
     const uint64_t memory = e->arguments[access->argument].memory;
     struct tsl_raw_box boxes[MAX_COVER];
-    unsigned n = tsl_cover(&e->now, address, access->width, true, boxes);
+    unsigned n = tsl_cover(&e->now, address, width, true, boxes);
 
     if (n == 0)
         touch_all(touch, access, index);
@@ -98,10 +98,79 @@ static void add_form(struct tsl_evaluation *e, const struct tsl_access *access, 
         touch_box(touch, access->kind, &boxes[i], memory);
     if (!(access->flags & TSL_ACCESS_SURE))
         return;
-    n = tsl_cover(&e->now, address, access->width, false, boxes);
+    n = tsl_cover(&e->now, address, width, false, boxes);
     for (unsigned i = 0; i < n; i++)
         tsl_byte_set_add_raw(&touch->sure, &boxes[i], memory, true);
 }
+
+/* ---- Pixels ----------------------------------------------------------------------------------------------------- */
+
+/* Where the pixels begin, as one form. False: it isn't known which they are, some may lie beside the image, or it can't
+ * be said so. */
+static bool form_of_pixels(const struct tsl_evaluation *e, const struct tsl_pixel_layout *pixels,
+                           const struct tsl_value *coordinates, struct tsl_form *form)
+{
+    *form = tsl_form_of(0);
+    if (e->access->address[0] == TSL_FOOTPRINT_NONE)
+        return false;
+    for (unsigned d = 0; d < 3; d++) {
+        struct tsl_range range;
+
+        if (e->access->address[d] == TSL_FOOTPRINT_NONE)
+            continue;
+        if (coordinates[d].kind != VALUE_FORM || !tsl_value_range(e, &coordinates[d], &range) || range.low < 0 ||
+            range.high >= pixels->size[d] || !tsl_form_add(form, &coordinates[d].form, (int64_t)pixels->step[d]))
+            return false;
+    }
+    return true;
+}
+
+/* The bytes of a box of pixels, as far as it is in the image; false: none is. */
+static bool bytes_of_pixels(const struct tsl_pixel_layout *pixels, const struct tsl_pixel_box *box,
+                            struct tsl_raw_box *bytes)
+{
+    uint64_t n[3], offset = 0;
+
+    for (unsigned d = 0; d < 3; d++) {
+        if (box->origin[d] >= pixels->size[d])
+            return false;
+        n[d] = box->size[d] < pixels->size[d] - box->origin[d] ? box->size[d] : pixels->size[d] - box->origin[d];
+        offset += box->origin[d] * pixels->step[d];
+    }
+    *bytes = (struct tsl_raw_box){(int64_t)offset, n[0] * pixels->step[0], {0, 0}, {1, 1}};
+    for (unsigned d = 1, at = 0; d < 3; d++) {
+        if (n[d] == 1)
+            continue;
+        if (at == 0 && bytes->width == pixels->step[d]) {
+            bytes->width *= n[d];
+            continue;
+        }
+        bytes->stride[at] = pixels->step[d];
+        bytes->count[at++] = n[d];
+    }
+    return true;
+}
+
+static void record_pixels(struct tsl_evaluation *e, const struct tsl_value *coordinates,
+                          struct tsl_argument_touch *touch, uint32_t index)
+{
+    const struct tsl_argument_value *argument = &e->arguments[e->access->argument];
+    struct tsl_pixel_box box;
+    struct tsl_raw_box bytes;
+    struct tsl_form form;
+    bool empty;
+
+    if (!argument->pixels)
+        touch_all(touch, e->access, index);
+    else if (form_of_pixels(e, argument->pixels, coordinates, &form))
+        add_form(e, e->access, &form, (uint32_t)argument->pixels->step[0], touch, index);
+    else if (!tsl_pixel_box_of(e, coordinates, &box, &empty))
+        touch_all(touch, e->access, index);
+    else if (!empty && bytes_of_pixels(argument->pixels, &box, &bytes))
+        touch_box(touch, e->access->kind, &bytes, argument->memory);
+}
+
+/* ---- All of it -------------------------------------------------------------------------------------------------- */
 
 static void record(struct tsl_evaluation *e, const struct tsl_value *address, void *data)
 {
@@ -111,10 +180,12 @@ static void record(struct tsl_evaluation *e, const struct tsl_value *address, vo
     struct tsl_raw_box box = {address->low, 0, {0, 0}, {1, 1}};
 
     add_facts(touch, access);
-    if (access->flags & TSL_ACCESS_IMAGE || address->kind == VALUE_ANY) {
+    if (access->flags & TSL_ACCESS_IMAGE) {
+        record_pixels(e, address, touch, index);
+    } else if (address->kind == VALUE_ANY) {
         touch_all(touch, access, index);
     } else if (address->kind == VALUE_FORM) {
-        add_form(e, access, &address->form, touch, index);
+        add_form(e, access, &address->form, access->width, touch, index);
     } else if (address->low < -INT64_MAX / 4 || address->high > INT64_MAX / 4) {
         touch_all(touch, access, index);
     } else {

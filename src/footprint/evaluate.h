@@ -42,11 +42,21 @@ struct tsl_byte_set {
     struct tsl_byte_box boxes[TSL_MAX_BYTE_BOXES];
 };
 
-/* A value as clSetKernelArg was given it. */
+/* How an image's pixels lie in its memory: (x, y, z) at x * step[0] + y * step[1] + z * step[2], in the coordinates
+ * that the image has (of a 1D array y is the layer). */
+struct tsl_pixel_layout {
+    uint64_t size[3]; /* pixels, at least 1; 1 for coordinates that the image has not. Others are no pixels of it */
+    uint64_t step[3]; /* bytes: step[0] is a pixel's size, step[1] >= size[0] * step[0], step[2] >= size[1] * step[1];
+                         of what has one pixel it doesn't matter */
+};
+
+/* A value as clSetKernelArg was given it, or what kernels see of an image or a sampler. */
 struct tsl_argument_value {
     const void *value; /* NULL: no scalar, or not known */
     size_t size;       /* bytes of the value */
-    uint64_t memory;   /* of a pointer: bytes from where it points to the end of its buffer; boxes are cut off there */
+    uint64_t memory;   /* of a pointer: bytes from where it points to the end of its buffer; boxes are cut off there.
+                          Of an image: its bytes */
+    const struct tsl_pixel_layout *pixels; /* of an image; NULL: how its pixels lie isn't known */
 };
 
 /* What one argument's memory suffers from a window. */
@@ -64,10 +74,11 @@ struct tsl_argument_touch {
     uint32_t why_read, why_write; /* access that made the set unknown, TSL_FOOTPRINT_NONE if none did */
 };
 
-/* arguments and touches: footprint->n_arguments elements each. Images' sets are unknown in the directions in which they
- * are accessed at all. local_size of the window is set (the size that the launch will really have); where it is 0, what
- * groups decide is unknown. Never fails: what isn't known is unknown. The footprint is valid. Takes 60 KiB of the
- * stack, at most 110; some microseconds, tens of milliseconds for the worst table of nodes. */
+/* arguments and touches: footprint->n_arguments elements each. Sets of images whose `pixels` is NULL are unknown in the
+ * directions in which they are accessed at all. local_size of the window is set (the size that the launch will really
+ * have); where it is 0, what groups decide is unknown. Never fails: what isn't known is unknown. The footprint is
+ * valid. Takes 60 KiB of the stack, at most 110; some microseconds, tens of milliseconds for the worst table of nodes.
+ */
 void tsl_footprint_evaluate(const struct tsl_footprint *footprint, const struct tsl_window *window,
                             const struct tsl_argument_value *arguments, struct tsl_argument_touch *touches);
 

@@ -92,9 +92,8 @@ static void set_unknown(struct tsl_pixel_set *set)
     set->n = 0;
 }
 
-/* The box of the part's coordinates; false: it isn't known. It is empty where all of them are negative. */
-static bool box_of(const struct tsl_evaluation *e, const struct tsl_value *coordinates, struct tsl_pixel_box *box,
-                   bool *empty)
+bool tsl_pixel_box_of(const struct tsl_evaluation *e, const struct tsl_value *coordinates, struct tsl_pixel_box *box,
+                      bool *empty)
 {
     *empty = false;
     for (unsigned i = 0; i < 3; i++) {
@@ -118,7 +117,7 @@ static void record(struct tsl_evaluation *e, const struct tsl_value *coordinates
     struct tsl_pixel_set *const sets[2] = {e->access->kind != TSL_ACCESS_WRITE ? pixels->read : NULL,
                                            e->access->kind != TSL_ACCESS_READ ? pixels->write : NULL};
     struct tsl_pixel_box box;
-    bool empty, known = box_of(e, coordinates, &box, &empty);
+    bool empty, known = tsl_pixel_box_of(e, coordinates, &box, &empty);
 
     for (unsigned i = 0; i < 2; i++) {
         if (!sets[i])

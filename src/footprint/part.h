@@ -184,6 +184,10 @@ bool tsl_evaluation_begin(struct tsl_evaluation *e, const struct tsl_footprint *
 typedef void tsl_each_part(struct tsl_evaluation *e, const struct tsl_value *addresses, void *data);
 void tsl_evaluation_walk(struct tsl_evaluation *e, const struct tsl_access *access, tsl_each_part *each, void *data);
 
+/* images.c: the box of the part's coordinates; false: it isn't known. It is empty where all of one are negative. */
+bool tsl_pixel_box_of(const struct tsl_evaluation *e, const struct tsl_value *coordinates, struct tsl_pixel_box *box,
+                      bool *empty);
+
 /* ---- cover.c ---------------------------------------------------------------------------------------------------- */
 
 /* A box that may begin before the argument's first byte. */

@@ -130,7 +130,7 @@ static bool may_write(const struct tsl_cut *cut, cl_uint argument, const struct 
 static void find_memories(struct tsl_cut *cut)
 {
     const struct tsl_args *args = cut->command->args;
-    tsl_footing_values(args, cut->footprint->n_arguments, cut->values);
+    tsl_footing_values(args, cut->footprint->n_arguments, &cut->values);
     for (cl_uint i = 0; i < cut->footprint->n_arguments; i++) {
         const struct tsl_buffer *b = args->args[i].buffer;
         cut->memories[i] = (struct tsl_cut_memory){.root = NULL};
@@ -179,7 +179,7 @@ static bool choose_dimension(struct tsl_cut *cut)
     }
     cut->dimension = remembered ? memo->dimension : 3;
     if (cut->dimension == 3)
-        cut->dimension = tsl_cut_dimension(cut->footprint, &cut->window, cut->values, cut->memories, &cut->verdict);
+        cut->dimension = tsl_cut_dimension(cut->footprint, &cut->window, cut->values.of, cut->memories, &cut->verdict);
     memcpy(memo->global_size, cut->window.global_size, sizeof(memo->global_size));
     memcpy(memo->local_size, cut->window.local_size, sizeof(memo->local_size));
     memo->n_refused = remembered ? memo->n_refused : 0;

@@ -28,7 +28,7 @@ struct tsl_cut {
     enum tsl_rung rung;
     unsigned dimension;
     struct tsl_cut_memory memories[TSL_FOOTING_MAX_ARGUMENTS];
-    struct tsl_argument_value values[TSL_FOOTING_MAX_ARGUMENTS];
+    struct tsl_footing_values values;
     tsl_members spread_over;           /* by the rung `domain`; else none */
     struct tsl_joints *joints;         /* by the rungs `merge` and `reduce`, heap; else NULL */
     uint64_t ends[TSL_CUT_MAX_SHARES]; /* where shares end, the empty ones, too, in groups from the window's first */

@@ -47,7 +47,7 @@ static bool find_dimension(struct search *s)
 {
     struct tsl_cut *cut = s->cut;
     do
-        cut->dimension = tsl_cut_dimension(cut->footprint, &cut->window, cut->values, s->memories, &cut->verdict);
+        cut->dimension = tsl_cut_dimension(cut->footprint, &cut->window, cut->values.of, s->memories, &cut->verdict);
     while (cut->dimension == 3 && join_worst(s));
     return cut->dimension < 3;
 }

@@ -9,6 +9,7 @@
 #include "graph/queue.h"
 #include "graph/runs.h"
 #include "graph/state.h"
+#include "object/image.h"
 #include "object/svm.h"
 #include "program/program.h"
 
@@ -24,22 +25,37 @@ bool tsl_footing_matters(const struct tsl_command *c)
     return !alone || c->n_more;
 }
 
-void tsl_footing_values(const struct tsl_args *args, cl_uint n, struct tsl_argument_value *values)
+static void set_value(const struct tsl_arg *arg, struct tsl_footing_values *values, cl_uint i)
 {
-    for (cl_uint i = 0; i < n; i++) {
-        const struct tsl_arg *arg = &args->args[i];
-        bool scalar = arg->kind == TSL_ARG_VALUE;
-        values[i] = (struct tsl_argument_value){.value = scalar ? arg->value : NULL,
-                                                .size = scalar ? arg->size : 0,
-                                                .memory = arg->buffer ? arg->buffer->size : 0};
+    struct tsl_argument_value *value = &values->of[i];
+    *value = (struct tsl_argument_value){.memory = arg->buffer ? arg->buffer->size : 0};
+    if (arg->kind == TSL_ARG_VALUE) {
+        value->value = arg->value;
+        value->size = arg->size;
+    } else if (arg->kind == TSL_ARG_SAMPLER) {
+        values->described[i].sampler = tsl_kc_sampler(arg->value);
+        value->value = &values->described[i].sampler;
+        value->size = sizeof(values->described[i].sampler);
+    } else if (arg->buffer && arg->buffer->image) {
+        values->described[i].image.seen = tsl_kc_image_of(&arg->buffer->image->desc, 0);
+        values->described[i].image.pixels = tsl_image_pixels(&arg->buffer->image->desc);
+        value->value = &values->described[i].image.seen;
+        value->size = sizeof(values->described[i].image.seen);
+        value->pixels = &values->described[i].image.pixels;
     }
+}
+
+void tsl_footing_values(const struct tsl_args *args, cl_uint n, struct tsl_footing_values *values)
+{
+    for (cl_uint i = 0; i < n; i++)
+        set_value(&args->args[i], values, i);
 }
 
 const struct tsl_argument_touch *tsl_footing_of(const struct tsl_command *c, const struct tsl_window *of,
                                                 struct tsl_kernel_part *part, uint64_t *id)
 {
     const struct tsl_footprint *footprint = part->facts.footprint;
-    struct tsl_argument_value values[TSL_FOOTING_MAX_ARGUMENTS];
+    struct tsl_footing_values values;
     struct tsl_window window = *of;
     if (!footprint || footprint->n_arguments > TSL_FOOTING_MAX_ARGUMENTS || footprint->n_arguments > c->args->n)
         return NULL;
@@ -54,8 +70,8 @@ const struct tsl_argument_touch *tsl_footing_of(const struct tsl_command *c, con
         for (unsigned d = 0; d < 3; d++)
             window.local_size[d] = 1;
     }
-    tsl_footing_values(c->args, footprint->n_arguments, values);
-    return tsl_footprint_cache_evaluate(part->footprints, &window, values, id);
+    tsl_footing_values(c->args, footprint->n_arguments, &values);
+    return tsl_footprint_cache_evaluate(part->footprints, &window, values.of, id);
 }
 
 /* ---- Access ------------------------------------------------------------------------------------------------------ */

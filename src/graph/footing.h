@@ -9,14 +9,14 @@
 #ifndef TSL_GRAPH_FOOTING_H
 #define TSL_GRAPH_FOOTING_H
 
+#include "compile_client/kernel_image.h"
+#include "footprint/evaluate.h"
 #include "graph/data.h"
 #include "graph/runs.h"
 
 #include <CL/cl.h>
 
 struct tsl_args;
-struct tsl_argument_touch;
-struct tsl_argument_value;
 struct tsl_command;
 struct tsl_kernel_facts;
 struct tsl_kernel_part;
@@ -48,8 +48,21 @@ bool tsl_footing_matters(const struct tsl_command *command);
  * graph's lock. */
 const struct tsl_argument_touch *tsl_footing_of(const struct tsl_command *command, const struct tsl_window *window,
                                                 struct tsl_kernel_part *part, uint64_t *id);
-/* The first n arguments as evaluation takes them. */
-void tsl_footing_values(const struct tsl_args *args, cl_uint n, struct tsl_argument_value *values);
+
+/* Arguments as evaluation takes them. What kernels see of images and samplers lies behind them. */
+struct tsl_footing_values {
+    struct tsl_argument_value of[TSL_FOOTING_MAX_ARGUMENTS];
+    union {
+        struct {
+            struct tsl_kc_image seen; /* without the address of its data */
+            struct tsl_pixel_layout pixels;
+        } image;
+        uint64_t sampler;
+    } described[TSL_FOOTING_MAX_ARGUMENTS];
+};
+
+/* The first n arguments, at most MAX_ARGUMENTS. The values point into the arguments and into themselves. */
+void tsl_footing_values(const struct tsl_args *args, cl_uint n, struct tsl_footing_values *values);
 
 /* What a kernel may do to the memory behind an argument (TSL_MAY_ bits): what the facts say, narrowed by the buffer's
  * flags. */

@@ -98,7 +98,8 @@ int main(void)
 {
     static struct bed bed;
     int n = 4096;
-    const struct tsl_argument_value buffer = {NULL, 8, (uint64_t)n * (uint64_t)n * 4}, scalar = {&n, sizeof(n), 0};
+    const struct tsl_argument_value buffer = {.memory = (uint64_t)n * (uint64_t)n * 4},
+                                    scalar = {.value = &n, .size = sizeof(n)};
     const struct tsl_argument_value binary[] = {buffer, buffer, buffer, scalar},
                                     points[] = {buffer, buffer, scalar, scalar};
     const struct tsl_argument_value sum[] = {buffer, buffer, scalar};

@@ -180,7 +180,7 @@ static void prepare(const struct kernel *kernel, const struct tsl_kernel_facts *
     for (cl_uint i = 0; i < facts->n_args; i++) {
         launch->names[i] = facts->args[i].name;
         if (strchr(kernel->ints, (char)('0' + i))) {
-            launch->values[i] = (struct tsl_argument_value){&launch->number, sizeof(launch->number), 0};
+            launch->values[i] = (struct tsl_argument_value){.value = &launch->number, .size = sizeof(launch->number)};
             continue;
         }
         launch->values[i].memory = SIZE;

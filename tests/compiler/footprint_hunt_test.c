@@ -133,7 +133,7 @@ static void place_buffers(uint64_t *state, struct launch *launch)
 static void set_value(struct launch *launch, unsigned i, const void *value, size_t size)
 {
     launch->args[i] = (struct tsl_bound_arg){.kind = TSL_ARG_VALUE, .size = size, .value = (void *)(uintptr_t)value};
-    launch->values[i] = (struct tsl_argument_value){value, size, 0};
+    launch->values[i] = (struct tsl_argument_value){.value = value, .size = size};
 }
 
 static void choose_launch(uint64_t *state, const struct random_kernel *kernel, struct launch *launch)

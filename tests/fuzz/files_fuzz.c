@@ -466,6 +466,16 @@ static void check_set(const struct tsl_byte_set *set, uint64_t memory)
     }
 }
 
+/* Rows without gaps, or with. */
+static struct tsl_pixel_layout some_pixels(struct fuzz_input *in)
+{
+    struct tsl_pixel_layout pixels = {.size = {1 + fuzz_byte(in), 1 + fuzz_byte(in), 1 + fuzz_pick(in, 4)}};
+    pixels.step[0] = UINT64_C(1) << fuzz_pick(in, 5);
+    pixels.step[1] = pixels.size[0] * pixels.step[0] + pixels.step[0] * fuzz_pick(in, 3);
+    pixels.step[2] = pixels.size[1] * pixels.step[1] + pixels.step[0] * fuzz_pick(in, 3);
+    return pixels;
+}
+
 static void some_window(struct fuzz_input *in, struct tsl_window *window)
 {
     *window = (struct tsl_window){.work_dim = 1 + fuzz_pick(in, 3), .whole = fuzz_pick(in, 2)};
@@ -486,10 +496,13 @@ static void evaluate(struct fuzz_input *in, const struct tsl_footprint *footprin
     struct tsl_pixel_set read, write;
     struct tsl_window window;
     uint64_t scalars[FOOTPRINT_ARGUMENTS];
+    struct tsl_pixel_layout pixels = some_pixels(in);
     some_window(in, &window);
     for (unsigned i = 0; i < FOOTPRINT_ARGUMENTS; i++) {
         scalars[i] = fuzz_pick(in, 4) ? fuzz_byte(in) : (uint64_t)four_bytes(in) << 32 | four_bytes(in);
-        arguments[i] = (struct tsl_argument_value){fuzz_pick(in, 8) ? &scalars[i] : NULL, fuzz_pick(in, 9), 0};
+        arguments[i] =
+            (struct tsl_argument_value){.value = fuzz_pick(in, 8) ? &scalars[i] : NULL, .size = fuzz_pick(in, 9)};
+        arguments[i].pixels = fuzz_pick(in, 2) ? &pixels : NULL;
         arguments[i].memory = fuzz_pick(in, 4) ? 4096 : fuzz_pick(in, 2) ? UINT64_MAX : 0;
     }
     tsl_footprint_evaluate(footprint, &window, arguments, touches);

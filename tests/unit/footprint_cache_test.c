@@ -6,7 +6,7 @@
 static struct bed bed;
 static int32_t n = 50;
 static struct tsl_argument_value arguments[BED_ARGUMENTS] = {
-    {NULL, 8, 4096}, {NULL, 8, 4096}, {NULL, 8, 4096}, {&n, sizeof(n), 0}};
+    {.memory = 4096}, {.memory = 4096}, {.memory = 4096}, {.value = &n, .size = sizeof(n)}};
 static struct tsl_window window = {1, {0, 0, 0}, {64, 1, 1}, {8, 1, 1}, {0, 0, 0}, {4, 1, 1}, false};
 
 static uint64_t end_of(const struct tsl_argument_touch *touches)

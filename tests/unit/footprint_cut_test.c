@@ -42,7 +42,7 @@ static struct launch launch_of(size_t x, size_t y, size_t z, int32_t a, int32_t 
 static void set_scalars(struct launch *launch, unsigned first)
 {
     for (unsigned i = first; i < 4; i++) {
-        launch->values[i] = (struct tsl_argument_value){&launch->scalars[i], sizeof(int32_t), 0};
+        launch->values[i] = (struct tsl_argument_value){.value = &launch->scalars[i], .size = sizeof(int32_t)};
         launch->memories[i] = (struct tsl_cut_memory){0};
     }
 }

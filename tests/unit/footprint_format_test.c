@@ -143,7 +143,7 @@ static bool try_bytes(const uint8_t *data, size_t size)
     assert_memory_equal(writer.data, data, size);
     free(writer.data);
     for (unsigned i = 0; i < BED_ARGUMENTS; i++)
-        arguments[i] = (struct tsl_argument_value){&scalar, sizeof(scalar), 1000};
+        arguments[i] = (struct tsl_argument_value){.value = &scalar, .size = sizeof(scalar), .memory = 1000};
     if (footprint->n_arguments <= BED_ARGUMENTS)
         tsl_footprint_evaluate(footprint, &window, arguments, touches);
     if (footprint->n_nodes > 0)

@@ -398,7 +398,7 @@ static void run_case(uint64_t seed, bool shapes, struct tally *tally)
     make_case(&bed, shapes);
     for (unsigned i = 0; i < 3; i++)
         scalars[i] = chance(10) ? chance(40) : bed_chance(&state);
-    arguments[3] = (struct tsl_argument_value){scalars, chance(10) ? sizeof(scalars) : 9, 0};
+    arguments[3] = (struct tsl_argument_value){.value = scalars, .size = chance(10) ? sizeof(scalars) : 9};
     for (unsigned i = 0; i < 2; i++) {
         arguments[i].memory = chance(4) ? 256u + chance(MEMORY - 256) : 1 + chance(200);
         memset(&seen[i], 0, sizeof(seen[i]));

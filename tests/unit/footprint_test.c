@@ -482,7 +482,7 @@ static void visit(void *data, const struct bed_item *item, const struct tsl_acce
 static struct tsl_argument_touch touches[BED_ARGUMENTS];
 static int32_t scalars[2] = {37, 4};
 static const struct tsl_argument_value arguments[BED_ARGUMENTS] = {
-    {NULL, 8, MEMORY}, {NULL, 8, MEMORY}, {&scalars[0], 4, 0}, {&scalars[1], 4, 0}};
+    {.memory = MEMORY}, {.memory = MEMORY}, {.value = &scalars[0], .size = 4}, {.value = &scalars[1], .size = 4}};
 
 static void evaluate(const struct tsl_window *window)
 {
@@ -616,7 +616,8 @@ static void test_boxes(void **state)
 /* Scalars that aren't known, or are shorter than what is read of them. */
 static void test_unknown_scalars(void **state)
 {
-    struct tsl_argument_value some[BED_ARGUMENTS] = {{NULL, 8, 100}, {NULL, 8, 100}, {NULL, 0, 0}, {&scalars, 2, 0}};
+    struct tsl_argument_value some[BED_ARGUMENTS] = {
+        {.memory = 100}, {.memory = 100}, {.value = NULL}, {.value = &scalars, .size = 2}};
 
     (void)state;
     bed_begin(&bed, BED_ARGUMENTS);
@@ -745,6 +746,9 @@ static void test_too_much(void **state)
     assert_int_equal(touches[0].sure.n, 0);
 }
 
+/* Work-items 16 to 31 of rows 0 to 3. */
+static const struct tsl_window pixel_window = {2, {0, 0, 0}, {48, 4, 1}, {16, 4, 1}, {1, 0, 0}, {1, 1, 1}, false};
+
 static void test_images(void **state)
 {
     struct tsl_pixel_set read, write;
@@ -778,12 +782,82 @@ static void test_images(void **state)
     assert_true(touches[1].read.unknown && touches[0].write.unknown && !touches[0].reads);
 }
 
+/* Where it is known how pixels lie the bytes are, too: rows of 40 pixels of 4 bytes, 192 bytes from one to the next. */
+static void test_pixels(void **state)
+{
+    static const struct tsl_pixel_layout pixels = {.size = {40, 6, 1}, .step = {4, 192, 0}};
+    struct tsl_argument_value some[BED_ARGUMENTS] = {{.memory = 6 * 192, .pixels = &pixels},
+                                                     {.memory = 6 * 192, .pixels = &pixels}};
+    struct tsl_access *access;
+
+    (void)state;
+    bed_begin(&bed, BED_ARGUMENTS);
+    for (uint32_t argument = 0; argument < 2; argument++) {
+        access = bed_access(&bed, argument, argument ? TSL_ACCESS_READ : TSL_ACCESS_WRITE, 0,
+                            bed_leaf(&bed, TSL_NODE_GLOBAL_ID, 0));
+        access->flags = argument ? TSL_ACCESS_IMAGE : TSL_ACCESS_IMAGE | TSL_ACCESS_SURE;
+        access->address[1] = kernel_add(&bed, bed_leaf(&bed, TSL_NODE_GLOBAL_ID, 1), argument ? 3 : 0);
+        access->narrow = 0;
+    }
+    assert_true(tsl_footprint_is_valid(&bed.footprint));
+    tsl_footprint_evaluate(&bed.footprint, &pixel_window, some, touches);
+    /* Columns 16 to 31, rows 0 to 3: all of them are in the image, and are written. */
+    assert_int_equal(touches[0].write.n, 1);
+    assert_memory_equal(&touches[0].write.boxes[0],
+                        (&(struct tsl_byte_box){.offset = 64, .width = 64, .stride = {192}, .count = {4, 1}}),
+                        sizeof(struct tsl_byte_box));
+    assert_memory_equal(&touches[0].sure, &touches[0].write, sizeof(touches[0].sure));
+    /* Rows 3 to 6: the last one isn't. */
+    assert_int_equal(touches[1].read.n, 1);
+    assert_memory_equal(&touches[1].read.boxes[0],
+                        (&(struct tsl_byte_box){.offset = 3 * 192 + 64, .width = 64, .stride = {192}, .count = {3, 1}}),
+                        sizeof(struct tsl_byte_box));
+}
+
+/* Any pixel is all of the image. */
+static void test_unknown_pixels(void **state)
+{
+    static const struct tsl_pixel_layout pixels = {.size = {8, 4, 1}, .step = {4, 32, 0}};
+    struct tsl_argument_value some[BED_ARGUMENTS] = {{.memory = 128, .pixels = &pixels}};
+    struct tsl_access *access;
+
+    (void)state;
+    bed_begin(&bed, BED_ARGUMENTS);
+    access = bed_access(&bed, 0, TSL_ACCESS_READ, 0, TSL_FOOTPRINT_NONE);
+    access->flags = TSL_ACCESS_IMAGE;
+    tsl_footprint_evaluate(&bed.footprint, &pixel_window, some, touches);
+    assert_true(touches[0].reads && touches[0].read.unknown && !touches[0].writes);
+}
+
+/* What is written beside an image isn't written at all, so nothing is sure there. */
+static void test_pixels_beside(void **state)
+{
+    static const struct tsl_pixel_layout pixels = {.size = {8, 4, 1}, .step = {4, 32, 0}};
+    struct tsl_argument_value some[BED_ARGUMENTS] = {{.memory = 128, .pixels = &pixels}};
+    struct tsl_access *access;
+
+    (void)state;
+    bed_begin(&bed, BED_ARGUMENTS);
+    access = bed_access(&bed, 0, TSL_ACCESS_WRITE, 0, bed_leaf(&bed, TSL_NODE_GLOBAL_ID, 0));
+    access->flags = TSL_ACCESS_IMAGE | TSL_ACCESS_SURE;
+    access->address[1] = bed_leaf(&bed, TSL_NODE_GLOBAL_ID, 1);
+    access->narrow = 0;
+    tsl_footprint_evaluate(&bed.footprint, &pixel_window, some, touches);
+    assert_true(touches[0].writes && touches[0].write.n == 0 && touches[0].sure.n == 0);
+    access->address[0] = kernel_add(&bed, access->address[0], -20);
+    tsl_footprint_evaluate(&bed.footprint, &pixel_window, some, touches);
+    assert_int_equal(touches[0].write.n, 1);
+    assert_int_equal(tsl_byte_set_size(&touches[0].write, 128), 128);
+    assert_int_equal(touches[0].sure.n, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kernels),   cmocka_unit_test(test_boxes),     cmocka_unit_test(test_unknown_scalars),
-        cmocka_unit_test(test_histogram), cmocka_unit_test(test_constants), cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_nothing),   cmocka_unit_test(test_too_much),  cmocka_unit_test(test_images),
+        cmocka_unit_test(test_kernels),   cmocka_unit_test(test_boxes),         cmocka_unit_test(test_unknown_scalars),
+        cmocka_unit_test(test_histogram), cmocka_unit_test(test_constants),     cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_nothing),   cmocka_unit_test(test_too_much),      cmocka_unit_test(test_images),
+        cmocka_unit_test(test_pixels),    cmocka_unit_test(test_pixels_beside), cmocka_unit_test(test_unknown_pixels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
